@@ -1,0 +1,1 @@
+//! The CISA binary: reader and writer, walking the instruction table.

@@ -1,0 +1,1 @@
+//! Diagnostics: codes, labelled spans, rendering as text, JSON and SARIF.

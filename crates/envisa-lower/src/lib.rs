@@ -1,0 +1,1 @@
+//! Lowering: a verified module and a platform become a Program that any engine can run.

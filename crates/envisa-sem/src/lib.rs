@@ -1,0 +1,1 @@
+//! Lane arithmetic: the one place where a number is computed.

@@ -1,0 +1,1 @@
+//! vISA text: lexer, parser with recovery, printer.

@@ -1,0 +1,1 @@
+//! The verifier: every documented rule as data beside code; makes Verified modules.

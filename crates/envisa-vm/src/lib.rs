@@ -1,0 +1,1 @@
+//! The machine: register file, memory, scheduler, dispatch, the interpreter.

@@ -1,0 +1,1 @@
+//! zebin: ELF and .ze_info in and out, vISA text sections, launch metadata.

@@ -1,0 +1,1 @@
+//! envisa: assemble, disassemble, verify, explain and run vISA.

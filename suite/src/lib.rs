@@ -1,0 +1,1 @@
+//! Kernels, conformance and benchmarks of envisa against its peers.
