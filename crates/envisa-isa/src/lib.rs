@@ -1,4 +1,18 @@
 //! What vISA is: types, platforms, limits, the instruction table, operands and the module model.
 
+pub mod desc;
+mod exec;
+mod module;
+mod operand;
+mod platform;
+pub mod predefined;
+pub mod table;
 mod types;
+
+pub use desc::InstDesc;
+pub use exec::{Combine, Exec, ExecMask, Pred};
+pub use module::*;
+pub use operand::{Modifier, Operand, Region, StateClass, VarId};
+pub use platform::{Platform, Platforms};
+pub use table::{Op, TABLE};
 pub use types::{Type, TypeSet};

@@ -1,0 +1,405 @@
+//! The shape of a row of the instruction table.
+//!
+//! A row says everything about one instruction once: its bytes (slots in binary order), its text
+//! (a template that names the slots), its types, platforms and effects. Parser, printer, encoder,
+//! decoder, verifier, `explain`, docs and generators all walk it.
+
+use crate::{Platforms, TypeSet};
+
+/// One instruction, or one sub-operation of a family.
+#[derive(Debug)]
+pub struct InstDesc {
+    /// Upper-case name as the pages have it, with the sub-operation: `SVM_GATHER`, `ADD`, `LSC_LOAD`.
+    pub name: &'static str,
+    /// Opcode byte.
+    pub opcode: u8,
+    /// Sub-opcode, where it is a byte that follows the opcode.
+    pub sub: Option<u8>,
+    /// Group of the instruction.
+    pub family: Family,
+    /// Format versions this row describes.
+    pub versions: Versions,
+    /// Everything after opcode and sub-opcode, in binary order.
+    pub slots: &'static [Slot],
+    /// Spellings in text; the first is the canonical one where no `fixed` value distinguishes them.
+    /// Empty for instructions that have no text form in the reference tools and got one here: see `note`.
+    pub forms: &'static [Form],
+    /// Legal combinations of destination and source types; empty where types play no role.
+    pub type_maps: &'static [TypeMap],
+    /// Legal numbers of channels as a bit set of log2 (bit 0: 1 channel … bit 5: 32).
+    pub exec_sizes: u8,
+    /// What of saturation and source modifiers is allowed.
+    pub modifiers: ModifierRules,
+    /// Platforms that have the instruction.
+    pub platforms: Platforms,
+    /// What it does to memory.
+    pub effect: Effect,
+    /// What an access outside the surface does.
+    pub out_of_bounds: OutOfBounds,
+    /// Page of the specification, without `.md`; empty if there is none.
+    pub page: &'static str,
+    /// One line of prose.
+    pub brief: &'static str,
+    /// Semantics, a few lines of pseudo-code in our own words; shown by `explain`.
+    pub semantics: &'static str,
+    /// Where page and practice differ, or what else one should know; may be empty.
+    pub note: &'static str,
+}
+
+impl InstDesc {
+    /// Index of the slot of this name.
+    pub fn slot_index(&self, name: &str) -> Option<usize> {
+        self.slots.iter().position(|s| s.name == name)
+    }
+
+    /// Index of the `Exec` slot, if it has one.
+    pub fn exec_slot(&self) -> Option<usize> {
+        self.slots.iter().position(|s| matches!(s.kind, SlotKind::Exec))
+    }
+
+    /// Index of the `Pred` slot, if it has one.
+    pub fn pred_slot(&self) -> Option<usize> {
+        self.slots.iter().position(|s| matches!(s.kind, SlotKind::Pred))
+    }
+}
+
+/// Format versions a row is valid for, by `(major, minor)`, both inclusive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Versions {
+    /// First.
+    pub from: (u8, u8),
+    /// Last.
+    pub to: (u8, u8),
+}
+
+impl Versions {
+    /// All versions.
+    pub const ALL: Versions = Versions { from: (0, 0), to: (255, 255) };
+    /// Up to 4.1, as the released tools write.
+    pub const V41: Versions = Versions { from: (0, 0), to: (4, 1) };
+    /// From 4.2, as the current pages describe.
+    pub const V42: Versions = Versions { from: (4, 2), to: (255, 255) };
+
+    /// Does it include `v`?
+    pub fn contains(self, v: (u8, u8)) -> bool {
+        self.from <= v && v <= self.to
+    }
+}
+
+/// Group of an instruction, as the specification's chapter 6 groups them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum Family {
+    Arithmetic,
+    Math,
+    Logic,
+    Move,
+    Compare,
+    Address,
+    ControlFlow,
+    Sync,
+    DataPort,
+    Svm,
+    Lsc,
+    Sampler,
+    Systolic,
+    RenderTarget,
+    Vme,
+    Raw,
+    Misc,
+}
+
+/// One operand or field, in binary order.
+#[derive(Debug)]
+pub struct Slot {
+    /// Name, lower case, as templates and messages use it: `dst`, `src0`, `num_blocks`.
+    pub name: &'static str,
+    /// How it is encoded.
+    pub kind: SlotKind,
+    /// Read or written.
+    pub role: Role,
+    /// Types allowed for the elements; `NONE` where the slot has no type. Where `type_maps` speaks, `ANY`.
+    pub types: TypeSet,
+    /// One line on it; may be empty.
+    pub doc: &'static str,
+}
+
+/// How a slot is encoded.
+#[derive(Clone, Copy, Debug)]
+pub enum SlotKind {
+    /// Execution size and mask: one byte.
+    Exec,
+    /// Predicate: one word.
+    Pred,
+    /// A vector operand of one of these classes: tag and body.
+    Vector(Classes),
+    /// A raw operand: 6 bytes. `%null` allowed or not is in the flag.
+    Raw {
+        /// `%null` is legal.
+        nullable: bool,
+    },
+    /// A surface handle: one byte.
+    Surface {
+        /// Which predefined surfaces are legal.
+        allowed: SurfaceRule,
+    },
+    /// A sampler handle: one byte.
+    Sampler,
+    /// A label: one word.
+    Label(LabelKind),
+    /// A string index.
+    Str {
+        /// Bytes in the binary: 2 or 4.
+        width: u8,
+    },
+    /// A plain field.
+    Field {
+        /// Bytes in the binary: 1, 2 or 4.
+        width: u8,
+        /// What its values mean.
+        enc: Enc,
+    },
+    /// A field with several parts.
+    Packed {
+        /// Bytes in the binary: 1, 2 or 4.
+        width: u8,
+        /// Its parts.
+        parts: &'static [Part],
+    },
+    /// A count byte (or wider field) of the variadic operands that follow (the next slot, which is `Many`).
+    Count {
+        /// Bytes in the binary.
+        width: u8,
+        /// Least number.
+        min: u8,
+        /// Greatest number.
+        max: u8,
+    },
+    /// As many of these as the preceding `Count` says; always the last slot.
+    Many(&'static SlotKind),
+}
+
+/// A part of a packed field.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// Name; templates refer to it as `{slot.part}`.
+    pub name: &'static str,
+    /// Lowest bit.
+    pub lo: u8,
+    /// Number of bits.
+    pub bits: u8,
+    /// What its values mean.
+    pub enc: Enc,
+}
+
+impl Part {
+    /// The part's value in a packed field.
+    pub const fn get(&self, packed: u32) -> u32 {
+        packed >> self.lo & ((1u64 << self.bits) - 1) as u32
+    }
+
+    /// `packed` with the part set to `value`.
+    pub const fn set(&self, packed: u32, value: u32) -> u32 {
+        let mask = (((1u64 << self.bits) - 1) as u32) << self.lo;
+        packed & !mask | value << self.lo & mask
+    }
+}
+
+/// What the values of a field mean, and how they read in text.
+#[derive(Clone, Copy, Debug)]
+pub enum Enc {
+    /// A number, printed in decimal, `0..=max`.
+    Number {
+        /// Greatest legal value.
+        max: u32,
+    },
+    /// A number printed as `0x…`, `0..=max`.
+    Hex {
+        /// Greatest legal value.
+        max: u32,
+    },
+    /// A signed number in two's complement of the field's width, decimal.
+    Signed,
+    /// One of these.
+    Values(&'static [Value]),
+    /// A set of R, G, B, A: bit 0 to 3; printed as letters.
+    Channels,
+    /// Ignored by the hardware; written as this, printed only when it differs (as an annotation).
+    Ignored(u32),
+    /// `size | mask << 4` with these size codes, printed like an execution size: `(M1, 8)`.
+    ExecLike(&'static [Value]),
+}
+
+/// One legal value of a field.
+#[derive(Clone, Copy, Debug)]
+pub struct Value {
+    /// Code in the binary.
+    pub code: u32,
+    /// How it reads in text (`"8"`, `"add"`).
+    pub text: &'static str,
+    /// Platforms that have it.
+    pub platforms: Platforms,
+    /// A word on it; may be empty.
+    pub doc: &'static str,
+}
+
+/// Operand classes a vector slot accepts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Classes(pub u16);
+
+#[allow(missing_docs)]
+impl Classes {
+    pub const GENERAL: Classes = Classes(1);
+    pub const INDIRECT: Classes = Classes(2);
+    pub const IMM: Classes = Classes(4);
+    pub const ADDRESS: Classes = Classes(8);
+    pub const PREDICATE: Classes = Classes(16);
+    pub const ADDRESS_OF: Classes = Classes(32);
+    pub const STATE: Classes = Classes(64);
+    /// general, indirect
+    pub const GI: Classes = Classes(3);
+    /// general, indirect, immediate
+    pub const GII: Classes = Classes(7);
+
+    pub const fn or(self, o: Classes) -> Classes {
+        Classes(self.0 | o.0)
+    }
+
+    pub const fn has(self, o: Classes) -> bool {
+        self.0 & o.0 == o.0
+    }
+}
+
+/// Is a slot read or written?
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Role {
+    Read,
+    Write,
+    ReadWrite,
+    /// A field: neither.
+    Field,
+}
+
+/// Labels an instruction may name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum LabelKind {
+    Block,
+    Subroutine,
+    Any,
+}
+
+/// Which predefined surfaces a message accepts (declared ones always).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SurfaceRule {
+    /// Platforms on which `T0` (SLM) is legal.
+    pub slm: Platforms,
+    /// Platforms on which `T5` (stateless/scratch) is legal.
+    pub stateless: Platforms,
+    /// It must be a buffer, a typed image, or either.
+    pub shape: SurfaceShape,
+}
+
+/// What kind of surface a message works on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum SurfaceShape {
+    Buffer,
+    Typed,
+    Media,
+    Any,
+}
+
+/// A spelling in text.
+///
+/// `template` is a small language, compiled once by the text room:
+/// - `{x}` the slot `x`, printed as its kind says; `{x.part}` a part of a packed slot;
+/// - `.{x}` a suffix joined to the mnemonic; `[.{x}]` the same, left out when it has its default (code 0);
+/// - `[.name?x]` or `[.name?x.part]`: the literal suffix `.name`, present if the one-bit field is set;
+/// - `{pred}` stands in front of the mnemonic and is printed as `(P1)`; every row with a `Pred` slot has it;
+/// - `[.sat]` the saturation of `dst`;
+/// - `({x})` a field in parentheses; other punctuation is itself; spaces separate tokens;
+/// - `{x...}` the `Many` slot;
+/// - `{@lsc_data}`, `{@lsc_addr}` and the like: composites of several slots, known to the text room by name.
+#[derive(Debug)]
+pub struct Form {
+    /// Mnemonic up to the first `.`, lower case.
+    pub head: &'static str,
+    /// The whole, including the head.
+    pub template: &'static str,
+    /// Slots (or parts, `slot.part`) that this spelling fixes.
+    pub fixed: &'static [(&'static str, u32)],
+}
+
+/// A legal combination of types.
+#[derive(Debug)]
+pub struct TypeMap {
+    /// Where it holds.
+    pub platforms: Platforms,
+    /// Destination types.
+    pub dst: TypeSet,
+    /// Source types.
+    pub src: TypeSet,
+}
+
+/// Saturation and source modifiers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ModifierRules {
+    /// `.sat` is legal.
+    pub saturation: Saturation,
+    /// Source modifiers.
+    pub source: SourceModifiers,
+}
+
+/// Where `.sat` is legal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Saturation {
+    No,
+    Yes,
+    /// With floating-point destinations only.
+    FloatOnly,
+}
+
+/// Which source modifiers are legal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum SourceModifiers {
+    No,
+    /// `(-) (abs) (-abs)`.
+    Arithmetic,
+    /// `(~)`.
+    Logic,
+}
+
+/// What an instruction does to memory or other threads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Effect {
+    None,
+    Read,
+    Write,
+    Atomic,
+    Sample,
+    Fence,
+    Barrier,
+    /// A message whose meaning is in its descriptor.
+    Message,
+}
+
+/// What an access outside the surface does, as the page says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum OutOfBounds {
+    /// No memory access, or the page is silent.
+    Unspecified,
+    ReadsZero,
+    WriteDropped,
+    /// Reads: ones in alpha, zeros elsewhere.
+    ReadsAlphaOne,
+    /// Atomics: nothing is written, zero is returned.
+    AtomicDropped,
+    /// Addresses are virtual: a fault.
+    Fault,
+}
