@@ -1,1 +1,13 @@
 //! envisa: assemble, disassemble, verify, explain and run vISA.
+//!
+//! The facade: every room under one roof, for library users.
+
+pub use envisa_binary as binary;
+pub use envisa_diag as diag;
+pub use envisa_isa as isa;
+pub use envisa_lower as lower;
+pub use envisa_sem as sem;
+pub use envisa_text as text;
+pub use envisa_verify as verify;
+pub use envisa_vm as vm;
+pub use envisa_zebin as zebin;

@@ -1,5 +1,45 @@
 //! The `envisa` command.
-fn main() {
-    eprintln!("envisa: no subcommand yet");
-    std::process::exit(2);
+
+mod cmd;
+mod io;
+
+use clap::{Parser, Subcommand};
+
+const AFTER_HELP: &str = "\
+Exit codes: 0 fine; 1 the input has errors, or the run has findings; 2 wrong usage, or a file could not be read or written.
+
+The way in for real kernels:
+  envisa build vadd.cl --device dg2 -o vadd.zebin        compile with Intel's compiler (ocloc)
+  envisa run vadd.zebin --global 1024 --local 64 --arg a=iota:f32:1024 …
+and for vISA itself:
+  envisa explain svm_gather        what an instruction is, does and looks like
+  envisa check kernel.visaasm --platform all
+  envisa as kernel.visaasm -o kernel.isa && envisa dis kernel.isa";
+
+/// A vISA toolchain, and a finalizer whose target is the CPU: assemble, disassemble, verify, explain
+/// and run Intel GPU kernels without the GPU.
+#[derive(Parser)]
+#[command(name = "envisa", version, after_help = AFTER_HELP, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Explain(cmd::explain::Args),
+}
+
+fn main() -> std::process::ExitCode {
+    let cli = Cli::parse();
+    let done = match cli.command {
+        Command::Explain(args) => cmd::explain::run(args),
+    };
+    match done {
+        Ok(code) => code.into(),
+        Err(failure) => {
+            anstream::eprintln!("\x1b[1;31merror\x1b[0m: {failure}");
+            cmd::Exit::Usage.into()
+        }
+    }
 }

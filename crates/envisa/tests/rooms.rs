@@ -1,0 +1,53 @@
+//! The rooms and their doors: which crate may import which. A wrong import fails here.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Room and what it may import, directly.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("envisa-isa", &[]),
+    ("envisa-diag", &[]),
+    ("envisa-text", &["envisa-isa", "envisa-diag"]),
+    ("envisa-binary", &["envisa-isa", "envisa-diag"]),
+    ("envisa-zebin", &["envisa-diag"]),
+    ("envisa-verify", &["envisa-isa", "envisa-diag"]),
+    ("envisa-lower", &["envisa-isa", "envisa-verify", "envisa-diag"]),
+    ("envisa-sem", &["envisa-isa"]),
+    ("envisa-vm", &["envisa-isa", "envisa-lower", "envisa-sem", "envisa-zebin"]),
+    (
+        "envisa",
+        &[
+            "envisa-isa",
+            "envisa-diag",
+            "envisa-text",
+            "envisa-binary",
+            "envisa-zebin",
+            "envisa-verify",
+            "envisa-lower",
+            "envisa-sem",
+            "envisa-vm",
+        ],
+    ),
+    ("envisa-suite", &["envisa"]),
+    ("envisa-fuzz-smoke", &["envisa"]),
+];
+
+#[test]
+fn no_room_imports_what_it_must_not() {
+    let metadata = cargo_metadata::MetadataCommand::new().no_deps().exec().expect("cargo metadata runs");
+    let allowed: BTreeMap<&str, BTreeSet<&str>> =
+        ALLOWED.iter().map(|(room, deps)| (*room, deps.iter().copied().collect())).collect();
+    let mut seen = 0;
+    for package in &metadata.packages {
+        let name = package.name.as_str();
+        let may = allowed.get(name).unwrap_or_else(|| panic!("`{name}` is not in the list of rooms"));
+        for dep in &package.dependencies {
+            // Tests may look further than the code: only what ships counts.
+            if dep.kind == cargo_metadata::DependencyKind::Development || !dep.name.starts_with("envisa") {
+                continue;
+            }
+            assert!(may.contains(dep.name.as_str()), "`{name}` must not import `{}`", dep.name);
+            seen += 1;
+        }
+    }
+    assert!(seen > 10, "the check looked at {seen} imports only");
+}
