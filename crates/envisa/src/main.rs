@@ -1,6 +1,7 @@
 //! The `envisa` command.
 
 mod cmd;
+#[allow(dead_code)]
 mod io;
 
 use clap::{Parser, Subcommand};

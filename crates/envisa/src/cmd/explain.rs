@@ -3,7 +3,7 @@
 use crate::cmd::{Done, Exit, Failure};
 use crate::io;
 use envisa_isa::desc::*;
-use envisa_isa::{InstDesc, Op, Platforms, TypeSet};
+use envisa_isa::{InstDesc, Op, Platforms, Type, TypeSet};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 
@@ -468,6 +468,8 @@ fn sample(d: &InstDesc, what: &str, reg: &mut u32) -> String {
                 "A0(0)<8>".into()
             } else if !classes.has(Classes::GENERAL) && classes.has(Classes::PREDICATE) {
                 "P1".into()
+            } else if classes.has(Classes::IMM) && slot.types == TypeSet::of(&[Type::Ud]) {
+                "0x10:ud".into()
             } else if matches!(slot.role, Role::Write) {
                 format!("V{n}(0,0)<1>")
             } else {
