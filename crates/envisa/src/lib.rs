@@ -11,3 +11,5 @@ pub use envisa_text as text;
 pub use envisa_verify as verify;
 pub use envisa_vm as vm;
 pub use envisa_zebin as zebin;
+
+pub mod values;

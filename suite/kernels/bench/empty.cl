@@ -1,0 +1,14 @@
+/* envisa
+about = "Nothing: the cost of a launch"
+sizes = { N = 1024 }
+bench = { N = 1048576 }
+global = ["N"]
+local = [128]
+features = ["launch"]
+args = [
+  { name = "out", value = "iota:u32:16", check = "exact", why = "the buffer must come back unchanged" },
+]
+*/
+kernel void empty(global uint *out)
+{
+}
