@@ -177,6 +177,16 @@ pub enum SlotKind {
     },
     /// As many of these as the preceding `Count` says; always the last slot.
     Many(&'static SlotKind),
+    /// Present only where a bit of an earlier field is set (RT_WRITE). Where it is clear, the operand
+    /// is `Operand::Int(0)`, and neither bytes nor text hold anything for it.
+    If {
+        /// Index of the slot that holds the field.
+        slot: u8,
+        /// The bit of it.
+        bit: u8,
+        /// What is there if the bit is set.
+        kind: &'static SlotKind,
+    },
 }
 
 /// A part of a packed field.

@@ -1,11 +1,13 @@
 //! What vISA is: types, platforms, limits, the instruction table, operands and the module model.
 
+mod compare;
 pub mod desc;
 mod exec;
 mod module;
 mod operand;
 mod platform;
 pub mod predefined;
+mod sound;
 pub mod table;
 mod types;
 
@@ -14,5 +16,6 @@ pub use exec::{Combine, Exec, ExecMask, Pred};
 pub use module::*;
 pub use operand::{Modifier, Operand, Region, StateClass, VarId};
 pub use platform::{Platform, Platforms};
+pub use sound::{Fault, Limits, Unsound};
 pub use table::{Op, TABLE};
 pub use types::{Type, TypeSet};
