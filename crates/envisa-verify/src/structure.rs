@@ -169,6 +169,17 @@ impl Checker<'_> {
                     None => (&slots[slots.len() - 1], flat(&slots[slots.len() - 1].kind)),
                 };
                 let span = obj.op_span(inst, k);
+                if let SlotKind::If { slot: flag, bit, .. } = &slot.kind {
+                    let flags = ops.get(*flag as usize).and_then(|f| f.int()).unwrap_or(0);
+                    if flags >> bit & 1 == 0 {
+                        if *op != Operand::Int(0) {
+                            let message =
+                                format!("the `{}` of {} is switched off", slot.name, inst.desc().name);
+                            self.defect(Code::SHAPE, span, message);
+                        }
+                        continue;
+                    }
+                }
                 self.operand(inst, slot.name, kind, op, span);
                 if let Operand::Label(l) = *op
                     && let Some(p) = placed.get_mut(l as usize)
@@ -262,7 +273,7 @@ impl Checker<'_> {
             SlotKind::Field { .. } | SlotKind::Packed { .. } | SlotKind::Count { .. } => {
                 matches!(op, Operand::Int(_))
             }
-            SlotKind::Many(_) => false,
+            SlotKind::Many(_) | SlotKind::If { .. } => false,
         };
         if !fits {
             self.defect(Code::SHAPE, span, format!("the `{slot}` of {name} holds something of another kind"));
@@ -399,7 +410,7 @@ impl Checker<'_> {
 /// The slot kind an operand of this slot has.
 fn flat(kind: &SlotKind) -> &SlotKind {
     match kind {
-        SlotKind::Many(inner) => inner,
+        SlotKind::Many(inner) | SlotKind::If { kind: inner, .. } => inner,
         other => other,
     }
 }
