@@ -308,6 +308,7 @@ fn width(kind: &SlotKind) -> String {
             _ => "ud".into(),
         },
         SlotKind::Many(kind) => format!("{} …", width_of(kind)),
+        SlotKind::If { bit, kind, .. } => format!("{} (if flag {bit})", width_of(kind)),
     }
 }
 
@@ -486,6 +487,8 @@ fn sample(d: &InstDesc, what: &str, reg: &mut u32) -> String {
             parts.iter().find(|p| Some(p.name) == part_name).map_or("0".to_owned(), |p| field(p.enc))
         }
         SlotKind::Count { .. } | SlotKind::Many(_) => "1".into(),
+        // The flag is clear in an example.
+        SlotKind::If { .. } => String::new(),
     }
 }
 
