@@ -1,1 +1,58 @@
 //! Lane arithmetic: the one place where a number is computed.
+//!
+//! Everything here is a pure function of one channel's values (or, for DPAS, of one instruction's
+//! registers). There is no memory, no engine and no table of instructions. The functions are small,
+//! generic over the primitive types and `#[inline]`, so a loop over the channels of an instruction
+//! becomes vector code in the caller.
+//!
+//! ## The floating-point mode
+//!
+//! A function that rounds or that may meet a denormal takes a [`Mode`]. [`Ieee`] is the compile-time
+//! constant "nearest even, denormals kept, no ALT", which is what OpenCL kernels run in after their
+//! prologue: with it `add` *is* `a + b`. [`FpMode`] is the same thing read from `%cr0` at run time.
+//! A loop does `if mode.is_ieee() { ...Ieee } else { ...mode }` once, outside.
+//!
+//! ## Where things are
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | [`lane`] | [`Lane`], the types of a channel's element, [`Hf`], [`Bf`] |
+//! | [`mode`] | `%cr0`: [`Rounding`], [`FpMode`], [`Mode`] |
+//! | [`int`] | integer arithmetic, shifts, bit fields, saturation |
+//! | [`float`] | [`Float`]: add to sqrt, rounding to integral, comparison, saturation |
+//! | [`math`] | [`MathUnit`]: exp, log, pow, sin, cos, tanh, sigm, inv, rsqrt |
+//! | [`convert`] | what `mov` converts, `fcvt`, `srnd`, [`convert::convert`] for types known at run time |
+//! | [`packed`] | `V`, `UV`, `VF` immediates |
+//! | [`dpas`] | the systolic multiply-accumulate |
+//! | [`atomic`] | operators of the atomic messages |
+//! | [`image`] | texel formats of typed surfaces |
+//! | [`soft`] | exact arithmetic in integers, for the modes the CPU does not run in |
+//!
+//! ## Decisions where the specification is silent
+//!
+//! * NaN results are quiet; their payload and sign are whatever the CPU makes and are not specified.
+//! * Flushing: a denormal input counts as a zero of its sign; a result that is denormal *after*
+//!   rounding becomes a zero of its sign.
+//! * `bf` follows the denormal bit of `f`; the specification has no bit for it.
+//! * The math unit ([`math`]) rounds to nearest whatever `%cr0` says; `div`, `divm`, `sqrtm` round as
+//!   `%cr0` says.
+
+pub mod atomic;
+pub mod convert;
+//pub mod dpas;
+pub mod float;
+//pub mod image;
+pub mod int;
+pub mod lane;
+//pub mod math;
+pub mod mode;
+pub mod packed;
+pub mod soft;
+//mod trig_table;
+
+pub use convert::Convert;
+pub use float::{Float, Relation};
+pub use int::Int;
+pub use lane::{Bf, Hf, Lane, Modifier};
+//pub use math::MathUnit;
+pub use mode::{FpMode, Ieee, Mode, Rounding};
