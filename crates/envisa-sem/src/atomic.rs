@@ -146,10 +146,7 @@ impl AtomicOp {
 
     /// Does it treat the datum as a float?
     pub const fn is_float(self) -> bool {
-        matches!(
-            self,
-            AtomicOp::Fadd | AtomicOp::Fsub | AtomicOp::Fmin | AtomicOp::Fmax | AtomicOp::FcmpWr
-        )
+        matches!(self, AtomicOp::Fadd | AtomicOp::Fsub | AtomicOp::Fmin | AtomicOp::Fmax | AtomicOp::FcmpWr)
     }
 }
 

@@ -92,7 +92,7 @@ pub fn f32_to_bf(x: f32, r: Rounding) -> Bf {
     let (dropped, odd) = (bits & 0xffff, bits & 0x1_0000 != 0);
     let inc = r.away(negative, odd, dropped & 0x8000 != 0, dropped & 0x7fff != 0);
     // Carrying into the exponent is right, up to infinity; an infinity drops nothing.
-    let up = (bits >> 16) as u16 + inc as u16;
+    let up = ((bits >> 16) as u16).wrapping_add(inc as u16);
     Bf(if x.is_nan() { quiet } else { up })
 }
 

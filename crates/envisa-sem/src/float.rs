@@ -109,7 +109,7 @@ use core_ops::num::HostFloat;
 #[inline(always)]
 fn to_odd(s: f64, e: f64) -> f64 {
     // NaN (from infinities) compares false: the value stays.
-    let inexact = e > 0.0 || e < 0.0;
+    let inexact = e.abs() > 0.0;
     let bits = s.to_bits();
     let outwards = (e > 0.0) == (s > 0.0);
     let odd = if outwards { bits.wrapping_add(1) } else { bits.wrapping_sub(1) };

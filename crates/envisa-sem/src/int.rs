@@ -374,10 +374,8 @@ pub fn dp4a_exact<C: Int, A: Int, B: Int>(c: C, a: A, b: B) -> i64 {
         let b = (x.wide() >> (8 * i)) as u8;
         if T::SIGNED { b as i8 as i32 } else { b as i32 }
     }
-    let dot = byte(a, 0) * byte(b, 0)
-        + byte(a, 1) * byte(b, 1)
-        + byte(a, 2) * byte(b, 2)
-        + byte(a, 3) * byte(b, 3);
+    let dot =
+        byte(a, 0) * byte(b, 0) + byte(a, 1) * byte(b, 1) + byte(a, 2) * byte(b, 2) + byte(a, 3) * byte(b, 3);
     c.wide() + dot as i64
 }
 

@@ -19,5 +19,9 @@ pub const fn vf(bits: u32, i: usize) -> f32 {
     let b = bits >> (8 * (i & 3)) & 0xff;
     let sign = (b & 0x80) << 24;
     let magnitude = b & 0x7f;
-    if magnitude == 0 { f32::from_bits(sign) } else { f32::from_bits(sign | ((magnitude << 19) + (124 << 23))) }
+    if magnitude == 0 {
+        f32::from_bits(sign)
+    } else {
+        f32::from_bits(sign | ((magnitude << 19) + (124 << 23)))
+    }
 }
