@@ -166,7 +166,7 @@ pub enum SlotKind {
         /// Its parts.
         parts: &'static [Part],
     },
-    /// A count byte (or wider field) of the variadic operands that follow (the next slot, which is `Many`).
+    /// A count byte (or wider field) of the variadic operands, which are the last slot, `Many`.
     Count {
         /// Bytes in the binary.
         width: u8,
@@ -225,6 +225,11 @@ pub enum Enc {
     },
     /// A number printed as `0x…`, `0..=max`.
     Hex {
+        /// Greatest legal value.
+        max: u32,
+    },
+    /// A number printed as hexadecimal digits without `0x` (`bfn.xd8`), `0..=max`.
+    HexDigits {
         /// Greatest legal value.
         max: u32,
     },

@@ -123,12 +123,26 @@ impl Platforms {
     /// `{PVC+}` on the pages.
     pub const PVC_UP: Platforms = Platforms::from(Platform::Pvc);
 
+    /// Platforms with 64-bit integer arithmetic in hardware.
+    pub const INT64: Platforms = Platforms::ALL.without(Platforms::of(&[
+        Platform::Icllp,
+        Platform::Tgllp,
+        Platform::Dg2,
+        Platform::Mtl,
+        Platform::Arl,
+    ]));
+
     /// `{P+}`: `first` and everything after it.
     pub const fn from(first: Platform) -> Platforms {
         Platforms(Self::ALL.0 & !((1 << first as u32) - 1))
     }
 
-    /// `{-P}`: everything up to and including `last`.
+    /// `{-P}` on the pages: everything older than `first`, which itself lacks it.
+    pub const fn before(first: Platform) -> Platforms {
+        Platforms((1 << first as u32) - 1)
+    }
+
+    /// Everything up to and including `last`.
     pub const fn up_to(last: Platform) -> Platforms {
         Platforms((1 << (last as u32 + 1)) - 1)
     }

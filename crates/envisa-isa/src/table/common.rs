@@ -89,3 +89,131 @@ pub const UD: TypeSet = TypeSet::of(&[Type::Ud]);
 pub const UQ: TypeSet = TypeSet::of(&[Type::Uq]);
 /// `ud, d, f`.
 pub const DWORDS: TypeSet = TypeSet::of(&[Type::Ud, Type::D, Type::F]);
+
+use Type::{B, Bf, D, Df, F, Hf, Q, Ub, Ud, Uq, Uw, W};
+
+/// Integers of at most 32 bits.
+pub const INT32: TypeSet = TypeSet::of(&[Ud, D, Uw, W, Ub, B]);
+/// Integers of 16 and 32 bits.
+pub const INT_W_D: TypeSet = TypeSet::of(&[Ud, D, Uw, W]);
+/// Integers of 64 bits.
+pub const INT_Q: TypeSet = TypeSet::of(&[Uq, Q]);
+/// `ud, d`.
+pub const INT_D: TypeSet = TypeSet::of(&[Ud, D]);
+/// `f`.
+pub const SINGLE: TypeSet = TypeSet::of(&[F]);
+/// `hf`.
+pub const HALF: TypeSet = TypeSet::of(&[Hf]);
+/// `df`.
+pub const DOUBLE: TypeSet = TypeSet::of(&[Df]);
+/// `f, hf`.
+pub const F_HF: TypeSet = TypeSet::of(&[F, Hf]);
+/// `f, bf`.
+pub const F_BF: TypeSet = TypeSet::of(&[F, Bf]);
+/// `f, df`.
+pub const F_DF: TypeSet = TypeSet::of(&[F, Df]);
+/// `uw`.
+pub const UW: TypeSet = TypeSet::of(&[Uw]);
+/// `w, uw`.
+pub const WORDS: TypeSet = TypeSet::of(&[W, Uw]);
+/// `b, ub`.
+pub const BYTES: TypeSet = TypeSet::of(&[B, Ub]);
+
+/// Destination and sources from one set, everywhere.
+pub const fn same(types: TypeSet) -> TypeMap {
+    TypeMap { platforms: crate::Platforms::ALL, dst: types, src: types }
+}
+
+/// Destination and sources from one set, on some platforms.
+pub const fn same_on(platforms: crate::Platforms, types: TypeSet) -> TypeMap {
+    TypeMap { platforms, dst: types, src: types }
+}
+
+/// Destination and sources from different sets, everywhere.
+pub const fn map(dst: TypeSet, src: TypeSet) -> TypeMap {
+    TypeMap { platforms: crate::Platforms::ALL, dst, src }
+}
+
+/// Saturation only.
+pub const SAT_ONLY: ModifierRules =
+    ModifierRules { saturation: Saturation::Yes, source: SourceModifiers::No };
+/// Saturation of floating-point destinations, arithmetic modifiers.
+pub const FLOAT_SAT_MODS: ModifierRules =
+    ModifierRules { saturation: Saturation::FloatOnly, source: SourceModifiers::Arithmetic };
+/// Arithmetic modifiers without saturation.
+pub const SRC_MODS: ModifierRules =
+    ModifierRules { saturation: Saturation::No, source: SourceModifiers::Arithmetic };
+/// Logic modifiers.
+pub const LOGIC_MODS: ModifierRules =
+    ModifierRules { saturation: Saturation::No, source: SourceModifiers::Logic };
+
+const DST: Slot = dst(Classes::GI, TypeSet::ANY);
+
+/// `exec pred dst src0`.
+pub const UNARY: &[Slot] = &[EXEC, PRED, DST, src("src0", Classes::GII, TypeSet::ANY)];
+/// `exec pred dst src0 src1`.
+pub const BINARY: &[Slot] =
+    &[EXEC, PRED, DST, src("src0", Classes::GII, TypeSet::ANY), src("src1", Classes::GII, TypeSet::ANY)];
+/// `exec pred dst src0 src1 src2`.
+pub const TERNARY: &[Slot] = &[
+    EXEC,
+    PRED,
+    DST,
+    src("src0", Classes::GII, TypeSet::ANY),
+    src("src1", Classes::GII, TypeSet::ANY),
+    src("src2", Classes::GII, TypeSet::ANY),
+];
+
+/// What rows are made from: an instruction without operands or effects.
+pub const EMPTY: InstDesc = InstDesc {
+    name: "",
+    opcode: 0,
+    sub: None,
+    family: Family::Misc,
+    versions: Versions::ALL,
+    slots: &[],
+    forms: &[],
+    type_maps: &[],
+    exec_sizes: ALL_SIZES,
+    modifiers: PLAIN,
+    platforms: crate::Platforms::ALL,
+    effect: Effect::None,
+    out_of_bounds: OutOfBounds::Unspecified,
+    page: "",
+    brief: "",
+    semantics: "",
+    note: "",
+};
+
+/// Rows of channel-wise instructions: `NAME = opcode "mnemonic" SHAPE, field: value, …;` where the
+/// shape is `unary`, `binary` or `ternary`, with `.sat` in the text if `sat` follows.
+macro_rules! alu {
+    (@tail unary) => { " {exec} {dst} {src0}" };
+    (@tail binary) => { " {exec} {dst} {src0} {src1}" };
+    (@tail ternary) => { " {exec} {dst} {src0} {src1} {src2}" };
+    (@slots unary) => { UNARY };
+    (@slots binary) => { BINARY };
+    (@slots ternary) => { TERNARY };
+    (@sat sat) => { "[.sat]" };
+    (@sat plain) => { "" };
+    ($(
+        $name:ident = $opcode:literal $head:literal $shape:ident $sat:ident from $base:ident,
+        $($field:ident : $value:expr),* ;
+    )*) => { $(
+        #[doc = concat!("`", stringify!($name), "`.")]
+        pub static $name: InstDesc = InstDesc {
+            $($field: $value,)*
+            ..InstDesc {
+                name: stringify!($name),
+                opcode: $opcode,
+                slots: alu!(@slots $shape),
+                forms: &[form(
+                    $head,
+                    concat!("{pred} ", $head, alu!(@sat $sat), alu!(@tail $shape)),
+                )],
+                ..$base
+            }
+        };
+    )* };
+}
+pub(super) use alu;

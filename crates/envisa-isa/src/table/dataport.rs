@@ -1,12 +1,10 @@
 //! Data-port messages on surfaces: block, gather, scatter, typed, media.
 
 use super::common::*;
-use super::moves::MOV;
 use crate::desc::*;
 use crate::{Platforms, TypeSet};
 
-const MESSAGE: InstDesc =
-    InstDesc { family: Family::DataPort, type_maps: &[], modifiers: PLAIN, note: "", ..MOV };
+const MESSAGE: InstDesc = InstDesc { family: Family::DataPort, ..EMPTY };
 
 const BUFFER: SurfaceRule =
     SurfaceRule { slm: Platforms::ALL, stateless: Platforms::ALL, shape: SurfaceShape::Buffer };

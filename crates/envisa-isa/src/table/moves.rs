@@ -2,15 +2,16 @@
 
 use super::common::*;
 use crate::desc::*;
-use crate::{Platforms, TypeSet};
+use crate::{Platforms, Type, TypeSet};
+
+const NUMBERS: TypeSet = INT32.union(INT_Q).union(F_HF).union(DOUBLE);
+
+const MOVE: InstDesc = InstDesc { family: Family::Move, modifiers: ARITH_MODS, ..EMPTY };
 
 /// `MOV`, page MOV.
 pub static MOV: InstDesc = InstDesc {
     name: "MOV",
     opcode: 0x29,
-    sub: None,
-    family: Family::Move,
-    versions: Versions::ALL,
     slots: &[
         EXEC,
         PRED,
@@ -22,16 +23,98 @@ pub static MOV: InstDesc = InstDesc {
         ),
     ],
     forms: &[form("mov", "{pred} mov[.sat] {exec} {dst} {src}")],
-    type_maps: &[TypeMap { platforms: Platforms::ALL, dst: TypeSet::ANY, src: TypeSet::ANY }],
-    exec_sizes: ALL_SIZES,
-    modifiers: ARITH_MODS,
-    platforms: Platforms::ALL,
-    effect: Effect::None,
-    out_of_bounds: OutOfBounds::Unspecified,
+    type_maps: &[
+        map(
+            NUMBERS.union(TypeSet::of(&[Type::Bool])),
+            NUMBERS.union(TypeSet::of(&[Type::Bool, Type::V, Type::Uv, Type::Vf])),
+        ),
+        same_on(Platforms::XEHP_UP, F_BF),
+    ],
     page: "MOV",
     brief: "Copies a source to the destination, converting its type.",
     semantics: "dst[i] = convert(src[i])",
-    note: "",
+    note: "From a predicate the bits are copied as one integer; the reference assembler then drops predicate, saturation, mask and size and writes (M1_NM, 1).",
+    ..MOVE
+};
+
+/// `SEL`, page SEL.
+pub static SEL: InstDesc = InstDesc {
+    name: "SEL",
+    opcode: 0x2a,
+    slots: BINARY,
+    forms: &[form("sel", "{pred} sel[.sat] {exec} {dst} {src0} {src1}")],
+    type_maps: &[
+        same(INT32),
+        same_on(Platforms::INT64, INT32.union(INT_Q)),
+        same_on(Platforms::XEHP_UP, F_BF),
+        same(DOUBLE),
+        same(F_HF),
+    ],
+    page: "SEL",
+    brief: "Selects between two sources by the predicate.",
+    semantics: "dst[i] = pred[i] ? src0[i] : src1[i]        (every active channel is written)",
+    note: "64-bit integers need hardware that has them.",
+    ..MOVE
+};
+
+/// `SETP`, page SETP.
+pub static SETP: InstDesc = InstDesc {
+    name: "SETP",
+    opcode: 0x2b,
+    slots: &[
+        EXEC,
+        dst(Classes::PREDICATE, TypeSet::ANY),
+        src("src0", Classes::GII, TypeSet::of(&[Type::Ub, Type::Uw, Type::Ud])),
+    ],
+    forms: &[form("setp", "setp {exec} {dst} {src0}")],
+    modifiers: PLAIN,
+    page: "SETP",
+    brief: "Sets a predicate from the bits of an integer.",
+    semantics: "dst.bit[i] = src0.bit[i]        (scalar source: bit i of it; vector source: bit 0 of src0[i])",
+    note: "There is no predication.",
+    ..MOVE
+};
+
+/// `MOVS`, page MOVS.
+pub static MOVS: InstDesc = InstDesc {
+    name: "MOVS",
+    opcode: 0x2d,
+    slots: &[
+        EXEC,
+        dst(Classes::STATE.or(Classes::GENERAL), UD),
+        src("src0", Classes::GII.or(Classes::STATE), UD),
+    ],
+    forms: &[form("movs", "movs {exec} {dst} {src0}")],
+    modifiers: PLAIN,
+    page: "MOVS",
+    brief: "Moves a surface or sampler handle to, from or between state variables.",
+    semantics: "dst[i] = src0[i]",
+    note: "Either operand, or both, is a state operand; both then have the same class.",
+    ..MOVE
+};
+
+/// `ADDR_ADD`, page ADDR_ADD.
+pub static ADDR_ADD: InstDesc = InstDesc {
+    name: "ADDR_ADD",
+    opcode: 0x28,
+    family: Family::Address,
+    slots: &[
+        EXEC,
+        dst(Classes::ADDRESS, TypeSet::ANY),
+        src(
+            "src0",
+            Classes::ADDRESS.or(Classes::GENERAL).or(Classes::ADDRESS_OF).or(Classes::STATE),
+            TypeSet::ANY,
+        ),
+        src("src1", Classes::GENERAL.or(Classes::IMM).or(Classes::ADDRESS_OF), UW),
+    ],
+    forms: &[form("addr_add", "addr_add {exec} {dst} {src0} {src1}")],
+    modifiers: PLAIN,
+    page: "ADDR_ADD",
+    brief: "Adds a byte offset to an address of a variable.",
+    semantics: "dst[i] = address(src0[i]) + src1[i]",
+    note: "The binary writes `&V[n]` as a general operand: row n / GRF size, column the rest.",
+    ..MOVE
 };
 
 const RELATIONS: &[Value] =
@@ -50,47 +133,58 @@ pub static CMP: InstDesc = InstDesc {
         src("src1", Classes::GII, TypeSet::ANY),
     ],
     forms: &[form("cmp", "cmp.{rel} {exec} {dst} {src0} {src1}")],
+    type_maps: &[
+        same(INT32),
+        same(INT32.union(INT_Q)),
+        map(F_HF, INT32),
+        same(F_HF),
+        same_on(Platforms::XEHP_UP, F_BF),
+        same(DOUBLE),
+    ],
+    modifiers: SRC_MODS,
     page: "CMP",
     brief: "Compares two sources and sets a predicate, or all ones or zero in a general destination.",
     semantics: "dst[i] = src0[i] rel src1[i]",
-    modifiers: ModifierRules { saturation: Saturation::No, source: SourceModifiers::Arithmetic },
-    ..MOV
+    note: "With a predicate destination only the sources' types count. There is no predication.",
+    ..MOVE
 };
 
 const MIN_MAX_SLOTS: &[Slot] = &[
     EXEC,
     field("op", Enc::Values(&[val(0, "min"), val(1, "max")]), "minimum or maximum"),
-    PRED,
     dst(Classes::GI, TypeSet::ANY),
     src("src0", Classes::GII, TypeSet::ANY),
     src("src1", Classes::GII, TypeSet::ANY),
 ];
+
+const MIN_MAX_TYPES: &[TypeMap] =
+    &[same(INT32), same_on(Platforms::INT64, INT32.union(INT_Q)), same(F_HF), same(DOUBLE)];
+const MIN_MAX_NOTE: &str = "There is no predication: the reference assembler takes a predicate and drops it. If one source is NaN the other is the result; if both are, src1.";
 
 /// `MIN`, page MIN_MAX.
 pub static MIN: InstDesc = InstDesc {
     name: "MIN",
     opcode: 0x45,
     slots: MIN_MAX_SLOTS,
-    forms: &[Form {
-        head: "min",
-        template: "{pred} min[.sat] {exec} {dst} {src0} {src1}",
-        fixed: &[("op", 0)],
-    }],
+    forms: &[Form { head: "min", template: "min[.sat] {exec} {dst} {src0} {src1}", fixed: &[("op", 0)] }],
+    type_maps: MIN_MAX_TYPES,
     page: "MIN_MAX",
     brief: "The smaller of two sources.",
     semantics: "dst[i] = min(src0[i], src1[i])",
-    ..MOV
+    note: MIN_MAX_NOTE,
+    ..MOVE
 };
 
 /// `MAX`, page MIN_MAX.
 pub static MAX: InstDesc = InstDesc {
     name: "MAX",
-    forms: &[Form {
-        head: "max",
-        template: "{pred} max[.sat] {exec} {dst} {src0} {src1}",
-        fixed: &[("op", 1)],
-    }],
+    opcode: 0x45,
+    slots: MIN_MAX_SLOTS,
+    forms: &[Form { head: "max", template: "max[.sat] {exec} {dst} {src0} {src1}", fixed: &[("op", 1)] }],
+    type_maps: MIN_MAX_TYPES,
+    page: "MIN_MAX",
     brief: "The greater of two sources.",
     semantics: "dst[i] = max(src0[i], src1[i])",
-    ..MIN
+    note: MIN_MAX_NOTE,
+    ..MOVE
 };

@@ -1,18 +1,11 @@
 //! SVM messages: virtual addresses.
 
 use super::common::*;
-use super::moves::MOV;
 use crate::TypeSet;
 use crate::desc::*;
 
-const SVM: InstDesc = InstDesc {
-    opcode: 0x4e,
-    family: Family::Svm,
-    type_maps: &[],
-    modifiers: PLAIN,
-    out_of_bounds: OutOfBounds::Fault,
-    ..MOV
-};
+const SVM: InstDesc =
+    InstDesc { opcode: 0x4e, family: Family::Svm, out_of_bounds: OutOfBounds::Fault, ..EMPTY };
 
 const BLOCK_SIZE: Enc = Enc::Values(&[val(0, "1"), val(1, "4"), val(2, "8")]);
 const NUM_BLOCKS: Enc = Enc::Values(&[val(0, "1"), val(1, "2"), val(2, "4"), val(3, "8")]);
