@@ -21,11 +21,13 @@ pub enum Platform {
     Xe2,
     /// Xe3: Panther Lake.
     Xe3,
+    /// Xe3P: Crescent Island; first with the instructions that 4.2 adds from 0x93 on.
+    Xe3p,
 }
 
 impl Platform {
     /// Every platform, oldest first.
-    pub const ALL: [Platform; 14] = [
+    pub const ALL: [Platform; 15] = [
         Platform::Bdw,
         Platform::Chv,
         Platform::Skl,
@@ -40,6 +42,7 @@ impl Platform {
         Platform::Pvcxt,
         Platform::Xe2,
         Platform::Xe3,
+        Platform::Xe3p,
     ];
 
     /// The name the reference tools use for `-platform`.
@@ -59,6 +62,7 @@ impl Platform {
             Platform::Pvcxt => "PVCXT",
             Platform::Xe2 => "Xe2",
             Platform::Xe3 => "Xe3",
+            Platform::Xe3p => "Xe3P",
         }
     }
 
@@ -73,6 +77,7 @@ impl Platform {
             "xehp" | "xehpsdv" => Platform::XehpSdv,
             "lnl" | "bmg" => Platform::Xe2,
             "ptl" => Platform::Xe3,
+            "cri" => Platform::Xe3p,
             _ => return Self::ALL.into_iter().find(|p| p.name().eq_ignore_ascii_case(name)),
         })
     }
@@ -90,14 +95,14 @@ impl Platform {
             Platform::Dg2 | Platform::Mtl => 13,
             Platform::Pvc => 14,
             Platform::Pvcxt => 15,
-            Platform::Arl | Platform::Xe2 | Platform::Xe3 => return None,
+            Platform::Arl | Platform::Xe2 | Platform::Xe3 | Platform::Xe3p => return None,
         })
     }
 
     /// Bytes in one general register.
     pub const fn grf_bytes(self) -> u32 {
         match self {
-            Platform::Pvc | Platform::Pvcxt | Platform::Xe2 | Platform::Xe3 => 64,
+            Platform::Pvc | Platform::Pvcxt | Platform::Xe2 | Platform::Xe3 | Platform::Xe3p => 64,
             _ => 32,
         }
     }

@@ -438,7 +438,7 @@ fn has(values: &[Value], code: u32) -> bool {
 /// Is this a value that the field may hold on some platform?
 fn legal(enc: &Enc, v: u32, _width: u8) -> bool {
     match enc {
-        Enc::Number { max } | Enc::Hex { max } => v <= *max,
+        Enc::Number { max } | Enc::Hex { max } | Enc::HexDigits { max } => v <= *max,
         Enc::Signed | Enc::Ignored(_) => true,
         Enc::Values(values) => has(values, v),
         Enc::Channels => v <= 15,

@@ -284,7 +284,7 @@ fn encoding(enc: Enc, indent: &str, out: &mut String) {
         Enc::Channels => {
             let _ = writeln!(out, "      {indent}bit 0 R, bit 1 G, bit 2 B, bit 3 A");
         }
-        Enc::Number { max } | Enc::Hex { max } => {
+        Enc::Number { max } | Enc::Hex { max } | Enc::HexDigits { max } => {
             let _ = writeln!(out, "      {indent}0 to {max}");
         }
         Enc::Ignored(_) | Enc::Signed => {}
@@ -453,6 +453,7 @@ fn sample(d: &InstDesc, what: &str, reg: &mut u32) -> String {
         Enc::Values(values) => values.first().map_or("0".to_owned(), |v| v.text.to_owned()),
         Enc::ExecLike(values) => format!("(M1, {})", values.first().map_or("8", |v| v.text)),
         Enc::Channels => "RGBA".to_owned(),
+        Enc::HexDigits { .. } => "0".to_owned(),
         Enc::Hex { .. } => "0x0".to_owned(),
         _ => "0".to_owned(),
     };
@@ -503,7 +504,7 @@ fn to_json(d: &InstDesc) -> Json {
                 .collect::<Vec<_>>()
         ),
         Enc::Channels => json!("rgba mask"),
-        Enc::Number { max } | Enc::Hex { max } => json!({"max": max}),
+        Enc::Number { max } | Enc::Hex { max } | Enc::HexDigits { max } => json!({"max": max}),
         Enc::Ignored(default) => json!({"ignored": default}),
         Enc::Signed => json!("signed"),
     };
