@@ -110,7 +110,7 @@ pub enum Family {
 }
 
 /// One operand or field, in binary order.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Slot {
     /// Name, lower case, as templates and messages use it: `dst`, `src0`, `num_blocks`.
     pub name: &'static str,
@@ -345,6 +345,8 @@ pub struct Form {
     pub template: &'static str,
     /// Slots (or parts, `slot.part`) that this spelling fixes.
     pub fixed: &'static [(&'static str, u32)],
+    /// Slots without text of their own in this spelling that hold a copy of another: `(slot, of)`.
+    pub copies: &'static [(&'static str, &'static str)],
 }
 
 /// A legal combination of types.

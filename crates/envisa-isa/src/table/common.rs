@@ -46,6 +46,11 @@ pub const fn field(name: &'static str, enc: Enc, doc: &'static str) -> Slot {
     Slot { name, kind: SlotKind::Field { width: 1, enc }, role: Role::Field, types: TypeSet::NONE, doc }
 }
 
+/// A raw operand that is written and may be `%null`.
+pub const fn raw_dst_opt(types: TypeSet, doc: &'static str) -> Slot {
+    Slot { name: "dst", kind: SlotKind::Raw { nullable: true }, role: Role::Write, types, doc }
+}
+
 /// A surface handle.
 pub const fn surface(allowed: SurfaceRule) -> Slot {
     Slot {
@@ -69,8 +74,40 @@ pub const fn val(code: u32, text: &'static str) -> Value {
 
 /// One form without fixed fields.
 pub const fn form(head: &'static str, template: &'static str) -> Form {
-    Form { head, template, fixed: &[] }
+    Form { head, template, fixed: &[], copies: &[] }
 }
+
+/// A form with fixed fields.
+pub const fn fixed(
+    head: &'static str,
+    template: &'static str,
+    fixed: &'static [(&'static str, u32)],
+) -> Form {
+    Form { head, template, fixed, copies: &[] }
+}
+
+/// A field of several parts.
+pub const fn packed(name: &'static str, width: u8, parts: &'static [Part], doc: &'static str) -> Slot {
+    Slot { name, kind: SlotKind::Packed { width, parts }, role: Role::Field, types: TypeSet::NONE, doc }
+}
+
+/// A field of this many bytes.
+pub const fn wide(name: &'static str, width: u8, enc: Enc, doc: &'static str) -> Slot {
+    Slot { name, kind: SlotKind::Field { width, enc }, role: Role::Field, types: TypeSet::NONE, doc }
+}
+
+/// A part of a packed field.
+pub const fn part(name: &'static str, lo: u8, bits: u8, enc: Enc) -> Part {
+    Part { name, lo, bits, enc }
+}
+
+/// A one-bit part.
+pub const fn flag(name: &'static str, lo: u8) -> Part {
+    Part { name, lo, bits: 1, enc: Enc::Number { max: 1 } }
+}
+
+/// The ignored scale of the scaled messages.
+pub const SCALE: Slot = wide("scale", 2, Enc::Ignored(0), "ignored; the scale is zero");
 
 /// No modifiers.
 pub const PLAIN: ModifierRules = ModifierRules { saturation: Saturation::No, source: SourceModifiers::No };

@@ -107,13 +107,7 @@ pub static IFCALL_42: InstDesc = InstDesc {
         PRED,
         Slot {
             name: "flags",
-            kind: SlotKind::Packed {
-                width: 1,
-                parts: &[
-                    Part { name: "uniform", lo: 0, bits: 1, enc: Enc::Number { max: 1 } },
-                    Part { name: "noreturn", lo: 1, bits: 1, enc: Enc::Number { max: 1 } },
-                ],
-            },
+            kind: SlotKind::Packed { width: 1, parts: &[flag("uniform", 0), flag("noreturn", 1)] },
             role: Role::Field,
             types: TypeSet::NONE,
             doc: "bit 0: all threads call the same function; bit 1: the function does not return",

@@ -1,33 +1,182 @@
 //! SVM messages: virtual addresses.
 
 use super::common::*;
+use super::dataport::ATOMIC_OPS;
 use crate::TypeSet;
 use crate::desc::*;
 
 const SVM: InstDesc =
     InstDesc { opcode: 0x4e, family: Family::Svm, out_of_bounds: OutOfBounds::Fault, ..EMPTY };
 
-const BLOCK_SIZE: Enc = Enc::Values(&[val(0, "1"), val(1, "4"), val(2, "8")]);
-const NUM_BLOCKS: Enc = Enc::Values(&[val(0, "1"), val(1, "2"), val(2, "4"), val(3, "8")]);
+const OWORDS: &[Value] = &[val(0, "1"), val(1, "2"), val(2, "4"), val(3, "8")];
+const BLOCK: Slot = packed(
+    "properties",
+    1,
+    &[part("size", 0, 3, Enc::Values(OWORDS)), flag("unaligned_read", 3), flag("unaligned", 7)],
+    "bits 0 to 2: number of owords; bit 7 (the page says bit 3): the address is dword-aligned",
+);
+const BLOCK_NOTE: &str = "The page puts the unaligned bit at 3, and the reference reader looks there; the reference writer sets bit 7. 4.1 text has no spelling for it: here `.unaligned` is bit 7 and `.unaligned_read` bit 3.";
+const ADDRESS: Slot = src("address", Classes::GII, UQ);
+const BLOCK_SIZE: Slot =
+    field("block_size", Enc::Values(&[val(0, "1"), val(1, "4"), val(2, "8")]), "bytes of a block");
+const NUM_BLOCKS: Slot = field(
+    "num_blocks",
+    Enc::Values(&[val(0, "1"), val(1, "2"), val(2, "4"), val(3, "8")]),
+    "blocks at each address",
+);
+const ADDRESSES: Slot = raw_src("addresses", UQ, "byte addresses");
+const CHANNELS: Slot = field("channels", Enc::Channels, "channels, R is bit 0");
+const OFFSETS: Slot = raw_src("element_offset", UQ, "byte offsets");
+const SIZES_8_16: u8 = 1 << 3 | 1 << 4;
 
-/// `SVM_GATHER`, page SVM_GATHER.
+/// `SVM_BLOCK_LD`.
+pub static SVM_BLOCK_LD: InstDesc = InstDesc {
+    name: "SVM_BLOCK_LD",
+    sub: Some(1),
+    slots: &[BLOCK, ADDRESS, raw_dst(TypeSet::ANY, "what is read")],
+    forms: &[form(
+        "svm_block_ld",
+        "svm_block_ld[.unaligned?properties.unaligned][.unaligned_read?properties.unaligned_read] ({properties.size}) {address} {dst}",
+    )],
+    effect: Effect::Read,
+    page: "SVM_BLOCK_LD",
+    brief: "Reads consecutive owords from a virtual address; no execution mask.",
+    semantics: "for i in 0..size: dst.oword[i] = mem[address + 16 i ..][..16]",
+    note: BLOCK_NOTE,
+    ..SVM
+};
+
+/// `SVM_BLOCK_ST`.
+pub static SVM_BLOCK_ST: InstDesc = InstDesc {
+    name: "SVM_BLOCK_ST",
+    sub: Some(2),
+    slots: &[BLOCK, ADDRESS, raw_src("src", TypeSet::ANY, "what is written")],
+    forms: &[form(
+        "svm_block_st",
+        "svm_block_st[.unaligned?properties.unaligned][.unaligned_read?properties.unaligned_read] ({properties.size}) {address} {src}",
+    )],
+    effect: Effect::Write,
+    page: "SVM_BLOCK_ST",
+    brief: "Writes consecutive owords to a virtual address; no execution mask.",
+    semantics: "for i in 0..size: mem[address + 16 i ..][..16] = src.oword[i]",
+    note: BLOCK_NOTE,
+    ..SVM
+};
+
+/// `SVM_GATHER`.
 pub static SVM_GATHER: InstDesc = InstDesc {
     name: "SVM_GATHER",
     sub: Some(3),
     exec_sizes: TO_16,
-    slots: &[
-        EXEC,
-        PRED,
-        field("block_size", BLOCK_SIZE, "bytes of a block"),
-        field("num_blocks", NUM_BLOCKS, "blocks read at each address"),
-        raw_src("addresses", UQ, "byte addresses"),
-        raw_dst(TypeSet::ANY, "what is read"),
-    ],
+    slots: &[EXEC, PRED, BLOCK_SIZE, NUM_BLOCKS, ADDRESSES, raw_dst(TypeSet::ANY, "what is read")],
     forms: &[form("svm_gather", "{pred} svm_gather.{block_size}.{num_blocks} {exec} {addresses} {dst}")],
     effect: Effect::Read,
     page: "SVM_GATHER",
     brief: "Reads blocks of 1, 4 or 8 bytes from virtual addresses.",
-    semantics: "",
-    note: "The page gives 0b11 for 8-byte blocks; the reference tools write 2.",
+    semantics: "4 and 8: for j in 0..num_blocks: dst[j * exec + i] = mem[addresses[i] + j * block_size]
+1: for j in 0..num_blocks: dst.byte[i * max(4, num_blocks) + j] = mem[addresses[i] + j]",
+    note: "The page gives 0b11 for 8-byte blocks; the reference tools write 2. 8 blocks need 4-byte blocks and 8 channels, more than one block at least 8 channels; the reference enforces neither.",
+    ..SVM
+};
+
+/// `SVM_SCATTER`.
+pub static SVM_SCATTER: InstDesc = InstDesc {
+    name: "SVM_SCATTER",
+    sub: Some(4),
+    exec_sizes: TO_16,
+    slots: &[EXEC, PRED, BLOCK_SIZE, NUM_BLOCKS, ADDRESSES, raw_src("src", TypeSet::ANY, "what is written")],
+    forms: &[form("svm_scatter", "{pred} svm_scatter.{block_size}.{num_blocks} {exec} {addresses} {src}")],
+    effect: Effect::Write,
+    page: "SVM_SCATTER",
+    brief: "Writes blocks of 1, 4 or 8 bytes to virtual addresses.",
+    semantics: "4 and 8: for j in 0..num_blocks: mem[addresses[i] + j * block_size] = src[j * exec + i]
+1: for j in 0..num_blocks: mem[addresses[i] + j] = src.byte[i * max(4, num_blocks) + j]",
+    note: "8 blocks need 4-byte blocks and 8 channels, more than one block at least 8 channels; the reference enforces neither.",
+    ..SVM
+};
+
+const WIDTHS: &[Value] = &[val(0, "32"), val(1, "16"), val(2, "64")];
+const ATOMIC_TYPES: TypeSet = DWORDS.union(INT_Q).union(DOUBLE);
+
+/// `SVM_ATOMIC`.
+pub static SVM_ATOMIC: InstDesc = InstDesc {
+    name: "SVM_ATOMIC",
+    sub: Some(5),
+    exec_sizes: TO_16,
+    slots: &[
+        EXEC,
+        PRED,
+        packed(
+            "op",
+            1,
+            &[part("op", 0, 5, Enc::Values(ATOMIC_OPS)), part("width", 5, 2, Enc::Values(WIDTHS))],
+            "bits 0 to 4: the operation; bits 5 and 6: width (TGLLP and later)",
+        ),
+        ADDRESSES,
+        raw_opt("src0", ATOMIC_TYPES, "first source"),
+        raw_opt("src1", ATOMIC_TYPES, "second source"),
+        raw_dst_opt(ATOMIC_TYPES, "old values"),
+    ],
+    forms: &[form(
+        "svm_atomic",
+        "{pred} svm_atomic.{op.op}[.{op.width}] {exec} {addresses} {dst} {src0} {src1}",
+    )],
+    effect: Effect::Atomic,
+    page: "SVM_ATOMIC",
+    brief: "Atomic read-modify-write of words, dwords or qwords at virtual addresses.",
+    semantics: "old = mem[addresses[i]]; mem[addresses[i]] = op(old, src0[i], src1[i]); dst[i] = old        (operations: see DWORD_ATOMIC)",
+    note: "In text dst comes before the sources, in the binary after them. The page has up to 8 channels; IGC uses 16.",
+    ..SVM
+};
+
+/// `SVM_GATHER4_SCALED`.
+pub static SVM_GATHER4_SCALED: InstDesc = InstDesc {
+    name: "SVM_GATHER4_SCALED",
+    sub: Some(6),
+    exec_sizes: SIZES_8_16,
+    slots: &[
+        EXEC,
+        PRED,
+        CHANNELS,
+        SCALE,
+        ADDRESS,
+        OFFSETS,
+        raw_dst(DWORDS, "each channel starts at the next register"),
+    ],
+    forms: &[form(
+        "svm_gather4scaled",
+        "{pred} svm_gather4scaled.{channels} {exec} {address} {element_offset} {dst}",
+    )],
+    effect: Effect::Read,
+    page: "SVM_GATHER4_SCALED",
+    brief: "Reads up to four dwords a channel from virtual addresses.",
+    semantics: "k = 0; for c in channels: { dst[k * max(exec, GRF/4) + i] = mem[address + element_offset[i] + 4 c]; k += 1 }",
+    note: "The page spells it SVM_GATHER4_SCALED, the reference tools svm_gather4scaled.",
+    ..SVM
+};
+
+/// `SVM_SCATTER4_SCALED`.
+pub static SVM_SCATTER4_SCALED: InstDesc = InstDesc {
+    name: "SVM_SCATTER4_SCALED",
+    sub: Some(7),
+    exec_sizes: SIZES_8_16,
+    slots: &[
+        EXEC,
+        PRED,
+        CHANNELS,
+        SCALE,
+        ADDRESS,
+        OFFSETS,
+        raw_src("src", DWORDS, "each channel starts at the next register"),
+    ],
+    forms: &[form(
+        "svm_scatter4scaled",
+        "{pred} svm_scatter4scaled.{channels} {exec} {address} {element_offset} {src}",
+    )],
+    effect: Effect::Write,
+    page: "SVM_SCATTER4_SCALED",
+    brief: "Writes up to four dwords a channel to virtual addresses.",
+    semantics: "k = 0; for c in channels: { mem[address + element_offset[i] + 4 c] = src[k * max(exec, GRF/4) + i]; k += 1 }",
+    note: "The page spells it SVM_SCATTER4_SCALED, the reference tools svm_scatter4scaled.",
     ..SVM
 };
