@@ -1,0 +1,155 @@
+//! From opcode bytes to rows of the table.
+
+use envisa_isa::desc::{Form, InstDesc, SlotKind};
+use envisa_isa::{Op, Operand};
+use std::sync::LazyLock;
+
+/// Rows that share an opcode and a sub-opcode, and thus their slots' encoding; usually one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rows {
+    ops: Vec<Op>,
+}
+
+impl Rows {
+    /// The row by which to decode; all have the same encoding.
+    #[inline]
+    pub fn any(&self) -> Op {
+        self.ops[0]
+    }
+
+    /// The row that the decoded fields tell: the one whose spelling fixes them all.
+    #[inline]
+    pub fn choose(&self, operands: &[Operand]) -> Option<Op> {
+        if let [op] = self.ops[..] {
+            return Some(op);
+        }
+        let fits = |op: &Op, form: &Form| {
+            form.fixed.iter().all(|(name, value)| fixed_value(op.desc(), operands, name) == Some(*value))
+        };
+        let specific = |op: &&Op| op.desc().forms.iter().any(|f| !f.fixed.is_empty() && fits(op, f));
+        let general =
+            |op: &&Op| op.desc().forms.is_empty() || op.desc().forms.iter().any(|f| f.fixed.is_empty());
+        self.ops.iter().find(specific).or_else(|| self.ops.iter().find(general)).copied()
+    }
+}
+
+/// The value of a slot (`op`) or a part of one (`op.sub`) that a form may fix.
+fn fixed_value(desc: &InstDesc, operands: &[Operand], name: &str) -> Option<u32> {
+    let (slot, part) = match name.split_once('.') {
+        Some((slot, part)) => (slot, Some(part)),
+        None => (name, None),
+    };
+    let i = desc.slot_index(slot)?;
+    let value = operands.get(i)?.int()?;
+    match (part, &desc.slots[i].kind) {
+        (None, _) => Some(value),
+        (Some(part), SlotKind::Packed { parts, .. }) => {
+            parts.iter().find(|p| p.name == part).map(|p| p.get(value))
+        }
+        _ => None,
+    }
+}
+
+/// What an opcode byte leads to.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Entry {
+    /// Nothing.
+    #[default]
+    None,
+    /// An instruction.
+    Plain(Rows),
+    /// A family, by its sub-opcode byte.
+    Family(Box<[Option<Rows>]>),
+}
+
+/// All opcodes of a format version.
+pub(crate) struct Opcodes {
+    entries: Vec<Entry>,
+}
+
+impl Opcodes {
+    /// Those of a format version (below 4.2 all are as in 4.1).
+    pub fn of(version: (u8, u8)) -> &'static Opcodes {
+        static V41: LazyLock<Opcodes> = LazyLock::new(|| Opcodes::build((4, 1)));
+        static V42: LazyLock<Opcodes> = LazyLock::new(|| Opcodes::build((4, 2)));
+        if version < (4, 2) { &V41 } else { &V42 }
+    }
+
+    fn build(version: (u8, u8)) -> Opcodes {
+        let mut entries = vec![Entry::None; 256];
+        for op in Op::ALL.iter().copied().filter(|op| op.desc().versions.contains(version)) {
+            let desc = op.desc();
+            let entry = &mut entries[desc.opcode as usize];
+            match desc.sub {
+                None => {
+                    if let Entry::Plain(rows) = entry {
+                        rows.ops.push(op);
+                    } else {
+                        *entry = Entry::Plain(Rows { ops: vec![op] });
+                    }
+                }
+                Some(sub) => {
+                    if !matches!(entry, Entry::Family(_)) {
+                        *entry = Entry::Family(vec![None; 256].into());
+                    }
+                    if let Entry::Family(subs) = entry {
+                        subs[sub as usize].get_or_insert_default().ops.push(op);
+                    }
+                }
+            }
+        }
+        Opcodes { entries }
+    }
+
+    /// What this opcode byte leads to.
+    #[inline]
+    pub fn get(&self, opcode: u8) -> &Entry {
+        &self.entries[opcode as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn encoding(kind: &SlotKind) -> String {
+        match kind {
+            SlotKind::Vector(_) => "vector".into(),
+            SlotKind::Raw { .. } => "raw".into(),
+            SlotKind::Field { width, .. } | SlotKind::Packed { width, .. } => format!("field {width}"),
+            SlotKind::Count { width, .. } => format!("count {width}"),
+            SlotKind::Many(kind) => format!("many {}", encoding(kind)),
+            SlotKind::If { slot, bit, kind } => format!("if {slot} {bit} {}", encoding(kind)),
+            other => other.wants().into(),
+        }
+    }
+
+    /// Rows under one opcode are told apart by their fields only after decoding, so they must decode alike,
+    /// and no opcode may have both a sub-opcode byte and none.
+    #[test]
+    fn rows_that_share_an_opcode_share_their_encoding() {
+        for version in [(4, 1), (4, 2)] {
+            for op in Op::ALL.iter().copied().filter(|op| op.desc().versions.contains(version)) {
+                let d = op.desc();
+                for other in Op::ALL.iter().copied().filter(|o| o.desc().versions.contains(version)) {
+                    let o = other.desc();
+                    if o.opcode != d.opcode {
+                        continue;
+                    }
+                    assert_eq!(o.sub.is_some(), d.sub.is_some(), "{} and {}", d.name, o.name);
+                    if o.sub == d.sub {
+                        let list =
+                            |d: &InstDesc| d.slots.iter().map(|s| encoding(&s.kind)).collect::<Vec<_>>();
+                        assert_eq!(list(d), list(o), "{} and {}", d.name, o.name);
+                        assert!(
+                            op == other || !d.forms.iter().all(|f| f.fixed.is_empty()) || !d.forms.is_empty(),
+                            "{} and {} cannot be told apart",
+                            d.name,
+                            o.name
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
