@@ -20,6 +20,7 @@
 //! | [`mode`] | `%cr0`: [`Rounding`], [`FpMode`], [`Mode`] |
 //! | [`int`] | integer arithmetic, shifts, bit fields, saturation |
 //! | [`float`] | [`Float`]: add to sqrt, rounding to integral, comparison, saturation |
+//! | [`math`] | [`MathUnit`]: exp, log, pow, sin, cos, tanh, sigm, inv, rsqrt |
 //! | [`convert`] | what `mov` converts, `fcvt`, `srnd`, [`convert::convert`] for types known at run time |
 //! | [`packed`] | `V`, `UV`, `VF` immediates |
 //! | [`atomic`] | operators of the atomic messages |
@@ -31,7 +32,7 @@
 //! * Flushing: a denormal input counts as a zero of its sign; a result that is denormal *after*
 //!   rounding becomes a zero of its sign.
 //! * `bf` follows the denormal bit of `f`; the specification has no bit for it.
-//! * The math unit (`math`) rounds to nearest whatever `%cr0` says; `div`, `divm`, `sqrtm` round as
+//! * The math unit ([`math`]) rounds to nearest whatever `%cr0` says; `div`, `divm`, `sqrtm` round as
 //!   `%cr0` says.
 
 pub mod atomic;
@@ -39,12 +40,15 @@ pub mod convert;
 pub mod float;
 pub mod int;
 pub mod lane;
+pub mod math;
 pub mod mode;
 pub mod packed;
 pub mod soft;
+mod trig_table;
 
 pub use convert::Convert;
 pub use float::{Float, Relation};
 pub use int::Int;
 pub use lane::{Bf, Hf, Lane, Modifier};
+pub use math::{MacroMath, MathUnit};
 pub use mode::{FpMode, Ieee, Mode, Rounding};

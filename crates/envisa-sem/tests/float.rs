@@ -14,7 +14,7 @@ fn same(f: Format, a: u64, b: u64) -> bool {
 fn against_soft<T: Float>(f: Format, rounds: u32) {
     let mut rng = Rng(0x1234_5678_9abc_def1);
     let edge = edges(f);
-    let mut check = |a: u64, b: u64, c: u64| {
+    let check = |a: u64, b: u64, c: u64| {
         let (x, y, z) = (<T as Lane>::from_bits(a), <T as Lane>::from_bits(b), <T as Lane>::from_bits(c));
         for r in Rounding::ALL {
             let m = FpMode::OPENCL.with_rounding(r);

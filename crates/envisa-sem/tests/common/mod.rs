@@ -14,6 +14,10 @@ impl Rng {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
+    fn sign(&mut self, f: Format) -> u64 {
+        if self.next() & 1 != 0 { f.sign() } else { 0 }
+    }
+
     /// Bits of a format: half of them uniform, half with few fraction bits and near exponents, so that
     /// ties, cancellations and overflows happen.
     pub fn float(&mut self, f: Format) -> u64 {
@@ -25,12 +29,12 @@ impl Rng {
             5 => {
                 // Near 1, few bits.
                 let e = (f.bias() as u64 + self.next() % 5 - 2) << f.mant;
-                e | (self.next() & 3) << (f.mant - 2) | self.next() & 1 | (self.next() & 1) * f.sign()
+                e | (self.next() & 3) << (f.mant - 2) | self.next() & 1 | self.sign(f)
             }
-            6 => self.next() & ((1 << (f.mant + 1)) - 1) | (self.next() & 1) * f.sign(),
+            6 => self.next() & ((1 << (f.mant + 1)) - 1) | self.sign(f),
             _ => {
                 let e = (f.bias() as u64 + self.next() % 60 % (f.bias() as u64) - 2) << f.mant;
-                e | self.next() & ((1 << f.mant) - 1) | (self.next() & 1) * f.sign()
+                e | self.next() & ((1 << f.mant) - 1) | self.sign(f)
             }
         }
     }
