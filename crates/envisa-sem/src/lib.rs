@@ -12,6 +12,25 @@
 //! prologue: with it `add` *is* `a + b`. [`FpMode`] is the same thing read from `%cr0` at run time.
 //! A loop does `if mode.is_ieee() { ...Ieee } else { ...mode }` once, outside.
 //!
+//! ```
+//! use envisa_sem::{Float, FpMode, Ieee, Mode, Rounding};
+//!
+//! fn add_row<M: Mode>(dst: &mut [f32], a: &[f32], b: &[f32], m: M) {
+//!     for ((d, &a), &b) in dst.iter_mut().zip(a).zip(b) {
+//!         *d = Float::add(a, b, m);
+//!     }
+//! }
+//!
+//! let cr0 = FpMode::from_cr0(0x4f0);
+//! let mut dst = [0.0];
+//! if cr0.is_ieee() { add_row(&mut dst, &[1.0], &[1e-9], Ieee) } else { add_row(&mut dst, &[1.0], &[-1e-9], cr0) }
+//! assert_eq!(cr0.rounding(), Rounding::Zero);
+//! assert!(dst[0] < 1.0);
+//! ```
+//!
+//! On a concrete type write `Float::min(a, b, m)` or `Int::div(a, b)`: the standard library's methods of
+//! the same names would win over `a.min(b, m)`.
+//!
 //! ## Where things are
 //!
 //! | module | contents |
@@ -24,6 +43,8 @@
 //! | [`convert`] | what `mov` converts, `fcvt`, `srnd`, [`convert::convert`] for types known at run time |
 //! | [`packed`] | `V`, `UV`, `VF` immediates |
 //! | [`atomic`] | operators of the atomic messages |
+//! | [`dpas`] | the systolic multiply-accumulate |
+//! | [`image`] | texel formats of typed surfaces |
 //! | [`soft`] | exact arithmetic in integers, for the modes the CPU does not run in |
 //!
 //! ## Decisions where the specification is silent
@@ -37,7 +58,9 @@
 
 pub mod atomic;
 pub mod convert;
+pub mod dpas;
 pub mod float;
+pub mod image;
 pub mod int;
 pub mod lane;
 pub mod math;

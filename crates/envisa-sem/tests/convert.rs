@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Rng, edges};
+use common::{Rng, down, edges, up};
 use envisa_isa::Type;
 use envisa_sem::convert::{self, *};
 use envisa_sem::soft::{self, Format, Number};
@@ -55,7 +55,7 @@ fn narrowing_at_every_tie() {
             let low = f32::from(Hf(bits));
             let high = f32::from_bits(f32::from(Hf(bits + 1)).to_bits().min(65536f32.to_bits()));
             let mid = (low + high) / 2.0;
-            for x in [mid, mid.next_up(), mid.next_down(), low.next_up(), high.next_down()] {
+            for x in [mid, up(mid), down(mid), up(low), down(high)] {
                 let x = f32::from_bits(x.to_bits() | sign);
                 for r in Rounding::ALL {
                     let want = soft::convert(soft::F, soft::HF, x.to_bits() as u64, r) as u16;

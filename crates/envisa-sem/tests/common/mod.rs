@@ -63,3 +63,13 @@ pub fn edges(f: Format) -> Vec<u64> {
     ];
     positive.iter().flat_map(|&x| [x, x | f.sign()]).collect()
 }
+
+/// The next larger number, of a positive one or +0.
+pub fn up(x: f32) -> f32 {
+    f32::from_bits(x.to_bits() + 1)
+}
+
+/// The next smaller number, of a positive one.
+pub fn down(x: f32) -> f32 {
+    f32::from_bits(x.to_bits() - 1)
+}
