@@ -1,1 +1,3 @@
 //! The machine: register file, memory, scheduler, dispatch, the interpreter.
+
+pub mod memory;
