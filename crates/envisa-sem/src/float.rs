@@ -128,6 +128,19 @@ fn add_odd(a: f64, b: f64, r: Rounding) -> f64 {
     to_odd(s, e)
 }
 
+/// `p + c` as a half, to nearest even, for a product of halves, which a single holds exactly: the sum is
+/// rounded to odd in singles.
+#[inline(always)]
+fn add_product_hf(p: f32, c: f32) -> Hf {
+    let s = p + c;
+    let t = s - p;
+    let e = (p - (s - t)) + (c - t);
+    let bits = s.to_bits();
+    let odd = if (e > 0.0) == (s > 0.0) { bits.wrapping_add(1) } else { bits.wrapping_sub(1) };
+    let s = f32::from_bits(if e.abs() > 0.0 && bits & 1 == 0 { odd } else { bits });
+    f32_to_hf(s, Rounding::NearestEven)
+}
+
 /// The quotient of two values of a small format in `df` rounded to odd.
 #[inline(always)]
 fn div_odd(a: f64, b: f64) -> f64 {
@@ -205,7 +218,7 @@ macro_rules! near_native {
 
 /// The nearest-even operations of a 16-bit format, in `f`.
 macro_rules! near_through_f {
-    ($from_f:ident, $from_df:ident) => {
+    ($from_f:ident, $mad:ident) => {
         #[inline(always)]
         fn host(self) -> f32 {
             self.into()
@@ -224,8 +237,7 @@ macro_rules! near_through_f {
         }
         #[inline(always)]
         fn mad_near(a: Self, b: Self, c: Self) -> Self {
-            let r = Rounding::NearestEven;
-            $from_df(add_odd(f64::from(a) * f64::from(b), c.into(), r), r)
+            $mad(a.host() * b.host(), c.host())
         }
         #[inline(always)]
         fn div_near(a: Self, b: Self) -> Self {
@@ -256,7 +268,7 @@ impl Core for Hf {
     fn keeps<M: Mode>(m: M) -> bool {
         m.keep_hf()
     }
-    near_through_f!(f32_to_hf, f64_to_hf);
+    near_through_f!(f32_to_hf, add_product_hf);
     directed_through_df!(f64_to_hf);
 }
 
