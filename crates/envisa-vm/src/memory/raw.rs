@@ -132,7 +132,7 @@ macro_rules! atomic {
             #[inline]
             pub fn $update(&self, offset: usize, f: impl Fn($ty) -> $ty) -> Option<$ty> {
                 const N: usize = size_of::<$ty>();
-                if !self.contains(offset, N) || offset % N != 0 {
+                if !self.contains(offset, N) || !offset.is_multiple_of(N) {
                     return None;
                 }
                 // SAFETY: inside the block; aligned, as the block is aligned to 64 and the offset to N;
