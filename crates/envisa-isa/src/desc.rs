@@ -52,6 +52,11 @@ impl InstDesc {
         self.slots.iter().position(|s| s.name == name)
     }
 
+    /// Index of the register of an LSC message that holds what is read or written.
+    pub fn lsc_data_slot(&self) -> Option<usize> {
+        self.slot_index("dst").or_else(|| self.slot_index("src1"))
+    }
+
     /// Index of the `Exec` slot, if it has one.
     pub fn exec_slot(&self) -> Option<usize> {
         self.slots.iter().position(|s| matches!(s.kind, SlotKind::Exec))
@@ -336,14 +341,34 @@ pub enum SurfaceShape {
 /// - `[.sat]` the saturation of `dst`;
 /// - `({x})` a field in parentheses; other punctuation is itself; spaces separate tokens;
 /// - `{x...}` the `Many` slot;
-/// - `{@lsc_data}`, `{@lsc_addr}` and the like: composites of several slots, known to the text room by name.
+/// - `{@name}`: a composite of several slots, known to the text room by name:
+///
+/// | composite | text | slots |
+/// | --- | --- | --- |
+/// | `@lsc_cache` | `.ca.uc`, both optional | `l1 l3` |
+/// | `@lsc_data` | `V32:d32x4t`, `V32:d32.xz` | the data register (`dst` if the row has one, else `src1`), `data_size data_order data_elems ch_mask` |
+/// | `@lsc_data2d` | `V32:d16.2x16x8nt` | the data register, `data_size data_order blocks width height vnni` |
+/// | `@lsc_addr` | `bti(0x4)[2*V34+0x10]:a32` | `addr_type surface imm_scale addr imm_offset addr_size` |
+/// | `@lsc_addr_strided` | `flat[V34,8]:a64` | as `@lsc_addr`, and `stride` |
+/// | `@lsc_addr2d` | `flat[V34,0xF,0xF,0xF,V35(0,0),0x0]` | `surface_base surface_width surface_height surface_pitch x y` |
+/// | `@lsc_typed_addr` | `bti(0x6)[V32,V33]:a32` | `addr_type surface u v r lod addr_size` |
+/// | `@lsc_typed_addr2d` | `bti(0x6)[V32(0,0),0x0]` | `addr_type surface x x_offset y y_offset` |
+/// | `@lsc_data2d_typed` | `V32:64x2` | the data register, `width height` |
+/// | `@lsc_surface` | `bti(0x6)` | `addr_type surface` |
+/// | `@fence_flags` | `.EISCRL1`, any of them in this order, or nothing | parts of `mask` |
+/// | `@lifetime_var` | `V33`, `A0`, `P1` | `properties.class variable` |
+/// | `@rt_mode` | `.<A><O>…` or nothing | parts of `mode` |
+///
+/// In LSC operands a raw register may stand without `.0`. Slots named `unused_…` are `%null` and have no
+/// text. Of the flat address model the surface is `0:ud`.
 #[derive(Debug)]
 pub struct Form {
     /// Mnemonic up to the first `.`, lower case.
     pub head: &'static str,
     /// The whole, including the head.
     pub template: &'static str,
-    /// Slots (or parts, `slot.part`) that this spelling fixes.
+    /// Slots (or parts, `slot.part`) that this spelling fixes. Of an `Exec` slot the value is its byte,
+    /// of a `Raw` slot 0 is `%null`.
     pub fixed: &'static [(&'static str, u32)],
     /// Slots without text of their own in this spelling that hold a copy of another: `(slot, of)`.
     pub copies: &'static [(&'static str, &'static str)],
