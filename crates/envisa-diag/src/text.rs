@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Patch, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Padding, Patch, Renderer, Snippet};
 
-use crate::source::SourceFile;
+use crate::source::{LineCol, SourceFile};
 use crate::window::{cluster, window};
 use crate::{Diagnostic, FileId, Files, Label, Severity, Span, Suggestion};
 
@@ -83,6 +83,7 @@ fn render_with(renderer: &Renderer, files: &Files, diagnostic: &Diagnostic) -> S
         title = title.id(diagnostic.code.as_ref());
     }
     let mut group = Group::with_title(title);
+    let mut fixes = Fixes::default();
     for (id, labels) in by_file(diagnostic) {
         let Some(file) = files.get(id) else {
             group = group.element(Level::NOTE.message(format!("in unknown file #{}", id.0)));
@@ -91,7 +92,7 @@ fn render_with(renderer: &Renderer, files: &Files, diagnostic: &Diagnostic) -> S
         if file.is_binary() {
             group = binary_elements(group, file, &labels);
         } else {
-            group = text_elements(group, file, &labels);
+            group = text_elements(group, file, &labels, &mut fixes);
         }
     }
     for note in &diagnostic.notes {
@@ -107,7 +108,7 @@ fn render_with(renderer: &Renderer, files: &Files, diagnostic: &Diagnostic) -> S
             groups.push(suggestion_group(Group::with_title(title), files, suggestion));
         }
     }
-    renderer.render(&groups)
+    fixes.apply(renderer.render(&groups))
 }
 
 /// The labels of each file, the location's file first.
@@ -126,7 +127,12 @@ fn by_file(diagnostic: &Diagnostic) -> Vec<(FileId, Vec<&Label>)> {
     files
 }
 
-fn text_elements<'a>(mut group: Group<'a>, file: &'a SourceFile, labels: &[&'a Label]) -> Group<'a> {
+fn text_elements<'a>(
+    mut group: Group<'a>,
+    file: &'a SourceFile,
+    labels: &[&'a Label],
+    fixes: &mut Fixes,
+) -> Group<'a> {
     let spans: Vec<Span> = labels.iter().map(|l| l.span).collect();
     let mut clusters = cluster(file, &spans);
     // The header names the first label's place, so its window leads.
@@ -137,15 +143,14 @@ fn text_elements<'a>(mut group: Group<'a>, file: &'a SourceFile, labels: &[&'a L
     for members in clusters {
         let spans: Vec<Span> = members.iter().map(|&i| spans[i]).collect();
         let window = window(file, &spans);
-        let mut snippet = Snippet::source(window.text).line_start(window.first_line as usize);
+        let mut path = file.name().to_owned();
         if window.shifted {
-            let lead = members.iter().map(|&i| labels[i]).find(|l| l.primary).unwrap_or(labels[members[0]]);
-            let at = file.line_col(lead.span.start);
-            let origin = Origin::path(file.name()).line(at.line as usize).char_column(at.column as usize);
-            group = group.element(origin);
-        } else {
-            snippet = snippet.path(file.name());
+            // The renderer counts columns in the clipped line: the header is corrected afterwards.
+            let lead = members.iter().position(|&i| labels[i].primary).unwrap_or(0);
+            let place = file.line_col(labels[members[lead]].span.start);
+            path.push_str(&fixes.mark(place));
         }
+        let mut snippet = Snippet::source(window.text).line_start(window.first_line as usize).path(path);
         for (&member, range) in members.iter().zip(window.ranges) {
             let label = labels[member];
             let kind = if label.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
@@ -162,10 +167,10 @@ fn binary_elements<'a>(mut group: Group<'a>, file: &'a SourceFile, labels: &[&'a
     for label in labels {
         let at = label.span.start;
         group = group.element(Origin::path(format!("{}: offset {at:#x}", file.name())));
-        let text = (!label.text.is_empty()).then_some(label.text.as_ref());
+        group = group.element(Padding);
         if at >= file.len() {
-            if let Some(text) = text {
-                group = group.element(Level::NOTE.no_name().message(text));
+            if !label.text.is_empty() {
+                group = group.element(Level::NOTE.no_name().message(label.text.as_ref()));
             }
             continue;
         }
@@ -173,14 +178,40 @@ fn binary_elements<'a>(mut group: Group<'a>, file: &'a SourceFile, labels: &[&'a
         let row_end = row.saturating_add(ROW).min(file.len());
         let mut dump = format!("{row:08x}:");
         let first = dump.len() + 1 + 3 * (at - row) as usize;
-        let _ =
-            file.bytes()[row as usize..row_end as usize].iter().try_for_each(|b| write!(dump, " {b:02x}"));
+        for byte in &file.bytes()[row as usize..row_end as usize] {
+            let _ = write!(dump, " {byte:02x}");
+        }
         let bytes = label.span.end.min(row_end).saturating_sub(at).max(1) as usize;
-        let kind = if label.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
-        let annotation = kind.span(first..first + 3 * bytes - 1).label(text);
-        group = group.element(Snippet::source(dump).annotation(annotation));
+        let marker = if label.primary { "^" } else { "-" };
+        let _ = write!(dump, "\n{:first$}{} {}", "", marker.repeat(3 * bytes - 1), label.text);
+        group = group.element(Level::NOTE.no_name().message(dump.trim_end().to_owned()));
     }
     group
+}
+
+/// Columns of headers that the renderer cannot know. A mark is put behind the path and found again in the
+/// output.
+#[derive(Default)]
+struct Fixes(Vec<LineCol>);
+
+impl Fixes {
+    /// Private-use characters, which pass through the renderer as they are.
+    fn mark(&mut self, place: LineCol) -> String {
+        self.0.push(place);
+        format!("\u{e000}{}\u{e001}", self.0.len() - 1)
+    }
+
+    fn apply(&self, mut rendered: String) -> String {
+        for (i, place) in self.0.iter().enumerate() {
+            let mark = format!("\u{e000}{i}\u{e001}");
+            let Some(at) = rendered.find(&mark) else { continue };
+            let digits = |c: char| c.is_ascii_digit() || c == ':';
+            let rest = &rendered[at + mark.len()..];
+            let end = at + mark.len() + rest.find(|c| !digits(c)).unwrap_or(rest.len());
+            rendered.replace_range(at..end, &format!(":{}:{}", place.line, place.column));
+        }
+        rendered
+    }
 }
 
 fn suggestion_group<'a>(group: Group<'a>, files: &'a Files, suggestion: &'a Suggestion) -> Group<'a> {
