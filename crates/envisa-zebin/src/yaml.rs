@@ -295,6 +295,15 @@ pub(crate) fn document(text: &str) -> Result<Node<'_>, ZeInfoError> {
         }
         let node = Node { line, value };
         let Some(open) = stack.last_mut() else { return Ok(node) };
+        // The parser is ahead when it reports a container: its first entry knows better.
+        let first = match &open.node.value {
+            Value::Seq(items) => items.is_empty(),
+            Value::Map(entries) => entries.is_empty() && open.key.is_none(),
+            Value::Scalar(..) => false,
+        };
+        if first {
+            open.node.line = node.line;
+        }
         match (&mut open.node.value, open.key.take()) {
             (Value::Seq(items), _) => items.push(node),
             (Value::Map(entries), Some(key)) => entries.push((key, node)),
