@@ -263,11 +263,11 @@ pub(crate) fn document(text: &str) -> Result<Node<'_>, ZeInfoError> {
             fail(line, format!("not YAML: {}", e.info()))
         })?;
         let line = u32::try_from(span.start.line()).unwrap_or(u32::MAX);
-        let value = match event {
+        let (line, value) = match event {
             Event::Nothing | Event::StreamStart | Event::DocumentStart(_) => continue,
             Event::StreamEnd | Event::DocumentEnd => return Err(fail(line, "no document".into())),
             Event::Alias(_) => return Err(fail(line, "aliases have no place in .ze_info".into())),
-            Event::Scalar(text, style, _, _) => Value::Scalar(text, style == ScalarStyle::Plain),
+            Event::Scalar(text, style, _, _) => (line, Value::Scalar(text, style == ScalarStyle::Plain)),
             Event::SequenceStart(..) | Event::MappingStart(..) => {
                 let value = if matches!(event, Event::SequenceStart(..)) {
                     Value::Seq(Vec::new())
@@ -286,7 +286,7 @@ pub(crate) fn document(text: &str) -> Result<Node<'_>, ZeInfoError> {
                 if stack.is_empty() {
                     return Ok(done.node);
                 }
-                done.node.value
+                (done.node.line, done.node.value)
             }
         };
         nodes += 1;
@@ -295,15 +295,6 @@ pub(crate) fn document(text: &str) -> Result<Node<'_>, ZeInfoError> {
         }
         let node = Node { line, value };
         let Some(open) = stack.last_mut() else { return Ok(node) };
-        // The parser is ahead when it reports a container: its first entry knows better.
-        let first = match &open.node.value {
-            Value::Seq(items) => items.is_empty(),
-            Value::Map(entries) => entries.is_empty() && open.key.is_none(),
-            Value::Scalar(..) => false,
-        };
-        if first {
-            open.node.line = node.line;
-        }
         match (&mut open.node.value, open.key.take()) {
             (Value::Seq(items), _) => items.push(node),
             (Value::Map(entries), Some(key)) => entries.push((key, node)),
