@@ -1,0 +1,935 @@
+//! A launch: arguments against metadata, payload template, surfaces, memory.
+
+use super::implicit::{self, Implicit};
+use super::threads::{GroupClass, Threads};
+use super::*;
+use crate::memory::{AllocationId, Block, BufferSurface, Image, Memory, MemoryError, Surface, SurfaceTable};
+use envisa_zebin::ze_info::{
+    AddrMode, AddrSpace, AllocationType, ArgType, Kernel, MemoryUsage, PayloadArgument, SamplerAddrMode,
+    SamplerFilterMode,
+};
+use std::fmt;
+
+/// An argument of a kernel.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Arg {
+    /// A buffer, from a byte offset of its allocation on.
+    Buffer(AllocationId, u64),
+    /// A null pointer.
+    Null,
+    /// A value: its bytes.
+    Value(Vec<u8>),
+    /// Shared local memory: bytes.
+    Local(u64),
+    /// An image.
+    Image(Image),
+    /// A sampler.
+    Sampler(Sampler),
+}
+
+impl Arg {
+    fn kind(&self) -> &'static str {
+        match self {
+            Arg::Buffer(..) => "a buffer",
+            Arg::Null => "a null pointer",
+            Arg::Value(_) => "a value",
+            Arg::Local(_) => "local memory",
+            Arg::Image(_) => "an image",
+            Arg::Sampler(_) => "a sampler",
+        }
+    }
+}
+
+/// What is launched: sizes and arguments.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// Number of dimensions, 1 to 3.
+    pub dims: u32,
+    /// Work-items.
+    pub global: [u64; 3],
+    /// Work-items a group.
+    pub local: [u32; 3],
+    /// First global id.
+    pub offset: [u64; 3],
+    /// Arguments by index.
+    pub args: Vec<Arg>,
+}
+
+/// What the machine brings to a launch.
+pub struct Resources<'a> {
+    /// The address space; the launch allocates private memory and the like in it.
+    pub memory: &'a mut Memory,
+    /// Bytes of a register: 32 or 64.
+    pub grf_bytes: u32,
+    /// The payload starts one register later when there are no local ids (skl, tgllp).
+    pub dummy_local_ids: bool,
+    /// Hardware threads that can be live at once; each has scratch and private memory of its own.
+    pub slots: u32,
+    /// The image must reach this far: the end of the last input of the program.
+    pub least_image: u32,
+    /// Address of program-scope constants and globals, where payloads ask for them.
+    pub const_base: u64,
+    /// See `const_base`.
+    pub global_base: u64,
+    /// Functions are called through the stack: they read implicit arguments.
+    pub stack_calls: bool,
+}
+
+/// Why a launch is not possible.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LaunchError {
+    /// The sizes make no sense, or exceed a limit.
+    Size(String),
+    /// An argument is missing, of the wrong kind, or of the wrong size.
+    Argument(u32, String),
+    /// Metadata asks for something that is not there or not supported.
+    Metadata(String),
+    /// Memory is exhausted.
+    Memory(MemoryError),
+}
+
+impl fmt::Display for LaunchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LaunchError::Size(s) | LaunchError::Metadata(s) => f.write_str(s),
+            LaunchError::Argument(i, s) => write!(f, "argument {i}: {s}"),
+            LaunchError::Memory(e) => e.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for LaunchError {}
+
+impl From<MemoryError> for LaunchError {
+    fn from(e: MemoryError) -> LaunchError {
+        LaunchError::Memory(e)
+    }
+}
+
+/// A launch, ready to run.
+#[derive(Debug)]
+pub struct Prepared {
+    /// Groups in x, y and z.
+    pub groups: [u32; 3],
+    /// Work-items a group, nominally.
+    pub local: [u32; 3],
+    /// Channels a thread.
+    pub simd: u32,
+    /// Classes of groups; see [`Prepared::class`].
+    classes: Vec<GroupClass>,
+    /// Which class a group at the far edge has, by a bit for each dimension.
+    edge_class: [u8; 8],
+    /// Register image with everything that all threads share.
+    pub image: Vec<u8>,
+    /// Where the image's per-thread payload starts.
+    payload_at: usize,
+    /// Bytes of a per-thread payload.
+    payload_bytes: usize,
+    /// Where copies of the group's actual size stand in the image.
+    local_size_at: Vec<usize>,
+    /// Bytes of shared local memory a group.
+    pub slm_bytes: u64,
+    /// The binding table.
+    pub surfaces: SurfaceTable,
+    /// Samplers by index.
+    pub samplers: Vec<Option<Sampler>>,
+    /// The 32-bit general-state window: implicit arguments, then each slot's scratch.
+    pub window: Block,
+    /// First byte of slot 0's scratch in the window.
+    scratch_at: u32,
+    /// Bytes of a slot's scratch.
+    scratch_bytes: u32,
+    /// The printf buffer, if the kernel prints.
+    pub printf: Option<AllocationId>,
+    /// Allocations made for this launch alone.
+    pub own: Vec<AllocationId>,
+}
+
+impl Prepared {
+    /// Number of groups.
+    pub fn group_count(&self) -> u64 {
+        self.groups.iter().map(|g| u64::from(*g)).product()
+    }
+
+    /// Ids of the group of this linear number, x fastest.
+    pub fn group_id(&self, number: u64) -> [u32; 3] {
+        let [x, y, _] = self.groups.map(u64::from);
+        [(number % x) as u32, (number / x % y) as u32, (number / (x * y)) as u32]
+    }
+
+    /// The class of a group.
+    pub fn class(&self, group: [u32; 3]) -> &GroupClass {
+        let edge = (0..3).fold(0, |e, d| e | usize::from(group[d] + 1 == self.groups[d]) << d);
+        &self.classes[self.edge_class[edge] as usize]
+    }
+
+    /// Most threads that a group has.
+    pub fn most_threads(&self) -> u32 {
+        self.classes.iter().map(|c| c.threads).max().unwrap_or(1)
+    }
+
+    /// Writes what a group's threads share into an image.
+    pub fn patch_group(&self, image: &mut [u8], group: [u32; 3], class: &GroupClass) {
+        put32(image, 0, class.implicit_offset);
+        put32(image, 4, group[0]);
+        put32(image, 24, group[1]);
+        put32(image, 28, group[2]);
+        for at in &self.local_size_at {
+            for d in 0..3 {
+                put32(image, at + 4 * d, class.local[d]);
+            }
+        }
+    }
+
+    /// Writes a thread's own part into an image: its index, its scratch, its local ids.
+    pub fn patch_thread(&self, image: &mut [u8], class: &GroupClass, thread: u32, slot: u32) {
+        put32(image, 8, thread & 0xff);
+        put32(image, 20, self.scratch_at + slot * self.scratch_bytes);
+        let from = thread as usize * self.payload_bytes;
+        if let Some(payload) = class.payloads.get(from..from + self.payload_bytes) {
+            image[self.payload_at..self.payload_at + self.payload_bytes].copy_from_slice(payload);
+        }
+    }
+}
+
+fn put32(image: &mut [u8], at: usize, value: u32) {
+    image[at..at + 4].copy_from_slice(&value.to_le_bytes());
+}
+
+/// Checks sizes; gives the number of groups.
+fn groups(launch: &Launch, required: Option<[u32; 3]>, simd: u32) -> Result<[u32; 3], LaunchError> {
+    let err = |s: String| Err(LaunchError::Size(s));
+    if !(1..=3).contains(&launch.dims) {
+        return err(format!("{} dimensions: there are 1 to 3", launch.dims));
+    }
+    if let Some(r) = required.filter(|r| *r != [0; 3])
+        && launch.local != r
+    {
+        return err(format!(
+            "the kernel was compiled for groups of {}x{}x{}, not {}x{}x{}",
+            r[0], r[1], r[2], launch.local[0], launch.local[1], launch.local[2]
+        ));
+    }
+    if launch.local.contains(&0) {
+        return err("a group has at least one work-item in each dimension".into());
+    }
+    let items = launch.local.iter().map(|n| u64::from(*n)).product::<u64>();
+    if items > MAX_GROUP_ITEMS || items.div_ceil(u64::from(simd)) > u64::from(MAX_GROUP_THREADS) {
+        return err(format!("a group of {items} work-items: at most {MAX_GROUP_ITEMS} fit"));
+    }
+    let mut groups = [0; 3];
+    for (d, group) in groups.iter_mut().enumerate() {
+        if launch.global[d] == 0 {
+            return err("the range is empty".into());
+        }
+        let n = launch.global[d].div_ceil(u64::from(launch.local[d]));
+        let last = launch.offset[d].checked_add(launch.global[d]);
+        *group = match (u32::try_from(n), last) {
+            (Ok(n), Some(last)) if last <= 1 << 32 => n,
+            _ => return err(format!("{} work-items in dimension {d}: ids are 32 bits", launch.global[d])),
+        };
+    }
+    Ok(groups)
+}
+
+/// Classes of groups by their edges.
+fn classes(launch: &Launch, groups: [u32; 3], threads: &Threads) -> (Vec<GroupClass>, [u8; 8]) {
+    let mut classes: Vec<GroupClass> = Vec::new();
+    let mut by_edge = [0; 8];
+    for (edge, class) in by_edge.iter_mut().enumerate() {
+        let mut local = launch.local;
+        for d in 0..3 {
+            if edge >> d & 1 == 1 {
+                let whole = u64::from(groups[d] - 1) * u64::from(launch.local[d]);
+                local[d] = (launch.global[d] - whole) as u32;
+            }
+        }
+        *class = match classes.iter().position(|c| c.local == local) {
+            Some(i) => i,
+            None => {
+                classes.push(threads.class(local));
+                classes.len() - 1
+            }
+        } as u8;
+    }
+    (classes, by_edge)
+}
+
+/// Makes a launch of a compiled kernel ready.
+///
+/// # Errors
+/// Where sizes, arguments and metadata do not fit together, or memory is exhausted.
+pub fn prepare(kernel: &Kernel, launch: &Launch, with: Resources<'_>) -> Result<Prepared, LaunchError> {
+    let env = &kernel.execution_env;
+    let simd = env.simd_size;
+    if !matches!(simd, 8 | 16 | 32) {
+        return Err(LaunchError::Metadata(format!("simd_size {simd}: 8, 16 or 32 can be run")));
+    }
+    let groups = groups(launch, env.required_work_group_size, simd)?;
+    let walk = walk_order(env.work_group_walk_order_dimensions)?;
+
+    let payload_bytes = kernel.per_thread_payload_size();
+    let cross_bytes = kernel.cross_thread_payload_size();
+    if payload_bytes > MAX_PAYLOAD || cross_bytes > MAX_PAYLOAD || u64::from(with.least_image) > MAX_PAYLOAD {
+        return Err(LaunchError::Metadata("the payload is absurdly large".into()));
+    }
+    for argument in &kernel.per_thread_payload_arguments {
+        if argument.arg_type != ArgType::LocalId || argument.offset != 0 {
+            let what = <&str>::from(argument.arg_type);
+            return Err(LaunchError::Metadata(format!(
+                "per-thread payload `{what}` at offset {} is not supported",
+                argument.offset
+            )));
+        }
+    }
+    let grf = with.grf_bytes as usize;
+    let before = match payload_bytes as usize {
+        0 if with.dummy_local_ids => grf,
+        n => n,
+    };
+    let base = grf + before;
+    let image_bytes = (base + cross_bytes as usize).max(with.least_image as usize).next_multiple_of(64);
+
+    let threads = Threads {
+        simd,
+        payload_bytes: payload_bytes as u32,
+        row_bytes: Threads::row_bytes(simd, with.grf_bytes),
+        walk,
+    };
+    let (classes, edge_class) = classes(launch, groups, &threads);
+
+    let mut building = Building {
+        launch,
+        groups,
+        memory: with.memory,
+        slots: with.slots.max(1),
+        image: vec![0; image_bytes],
+        base,
+        payload_at: grf,
+        surfaces: SurfaceTable::default(),
+        samplers: Vec::new(),
+        local_size_at: Vec::new(),
+        slm: u64::from(env.slm_size),
+        slm_dynamic: 0,
+        own: Vec::new(),
+        printf: None,
+        implicit_at: Vec::new(),
+        bases: (with.const_base, with.global_base),
+        simd,
+        kernel,
+    };
+    building.check_arguments()?;
+    for argument in &kernel.payload_arguments {
+        building.argument(argument)?;
+    }
+    building.bind()?;
+    for s in &kernel.inline_samplers {
+        let sampler = Sampler {
+            address: match s.addrmode {
+                SamplerAddrMode::ClampBorder => SamplerAddress::ClampToBorder,
+                SamplerAddrMode::ClampEdge => SamplerAddress::ClampToEdge,
+                SamplerAddrMode::Repeat => SamplerAddress::Repeat,
+                SamplerAddrMode::Mirror => SamplerAddress::Mirror,
+                SamplerAddrMode::None | SamplerAddrMode::Unknown => SamplerAddress::None,
+            },
+            linear: s.filtermode == SamplerFilterMode::Linear,
+            normalized: s.normalized,
+        };
+        building.sampler(s.sampler_index, sampler)?;
+    }
+    let slm_bytes = building.slm + building.slm_dynamic;
+    if slm_bytes > MAX_SLM {
+        return Err(LaunchError::Size(format!(
+            "{slm_bytes} bytes of shared local memory a group: at most {MAX_SLM}"
+        )));
+    }
+    building.finish(classes, edge_class, &threads, with.stack_calls, slm_bytes)
+}
+
+fn walk_order(dims: [u32; 3]) -> Result<[u8; 3], LaunchError> {
+    let mut seen = [false; 3];
+    for d in dims {
+        match seen.get_mut(d as usize) {
+            Some(s) if !*s => *s = true,
+            _ => {
+                return Err(LaunchError::Metadata(format!(
+                    "work_group_walk_order_dimensions {dims:?} is no order of three dimensions"
+                )));
+            }
+        }
+    }
+    Ok(dims.map(|d| d as u8))
+}
+
+/// A launch in the making.
+struct Building<'a> {
+    launch: &'a Launch,
+    groups: [u32; 3],
+    memory: &'a mut Memory,
+    slots: u32,
+    image: Vec<u8>,
+    base: usize,
+    payload_at: usize,
+    surfaces: SurfaceTable,
+    samplers: Vec<Option<Sampler>>,
+    local_size_at: Vec<usize>,
+    slm: u64,
+    slm_dynamic: u64,
+    own: Vec<AllocationId>,
+    printf: Option<AllocationId>,
+    implicit_at: Vec<usize>,
+    bases: (u64, u64),
+    simd: u32,
+    kernel: &'a Kernel,
+}
+
+impl Building<'_> {
+    /// Writes into the cross-thread payload; what does not fit the entry's size is cut.
+    fn put(&mut self, p: &PayloadArgument, bytes: &[u8]) {
+        let at = self.base + p.offset as usize;
+        let n = bytes.len().min(p.size as usize);
+        self.image[at..at + n].copy_from_slice(&bytes[..n]);
+    }
+
+    fn put3(&mut self, p: &PayloadArgument, values: [u32; 3]) {
+        let mut bytes = [0; 12];
+        for (b, v) in bytes.chunks_exact_mut(4).zip(values) {
+            b.copy_from_slice(&v.to_le_bytes());
+        }
+        self.put(p, &bytes);
+    }
+
+    /// Every argument that metadata knows must be given, and no more.
+    fn check_arguments(&self) -> Result<(), LaunchError> {
+        let with_index = self.kernel.payload_arguments.iter().filter_map(|p| p.arg_index);
+        let bound = self.kernel.binding_table_indices.iter().map(|b| b.arg_index);
+        for index in with_index.chain(bound) {
+            if index as usize >= self.launch.args.len() {
+                return Err(LaunchError::Argument(index, "is not given".into()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The argument that an entry is about.
+    fn arg(&self, p: &PayloadArgument) -> Result<(u32, Arg), LaunchError> {
+        let index = p.arg_index.ok_or_else(|| {
+            let what = <&str>::from(p.arg_type);
+            LaunchError::Metadata(format!("payload `{what}` does not say which argument it is of"))
+        })?;
+        match self.launch.args.get(index as usize) {
+            Some(arg) => Ok((index, arg.clone())),
+            None => Err(LaunchError::Argument(index, "is not given".into())),
+        }
+    }
+
+    fn address(&self, id: AllocationId, offset: u64) -> u64 {
+        self.memory.get(id).base.wrapping_add(offset)
+    }
+
+    fn allocate(&mut self, name: &str, bytes: u64) -> Result<AllocationId, LaunchError> {
+        let id = self.memory.allocate(name, bytes)?;
+        self.own.push(id);
+        Ok(id)
+    }
+
+    fn argument(&mut self, p: &PayloadArgument) -> Result<(), LaunchError> {
+        let what = <&str>::from(p.arg_type);
+        let wrong = |index: u32, wanted: &str, got: &Arg| {
+            Err(LaunchError::Argument(index, format!("the kernel takes {wanted}, not {}", got.kind())))
+        };
+        match p.arg_type {
+            ArgType::GlobalIdOffset => self.put3(p, self.launch.offset.map(|n| n as u32)),
+            ArgType::LocalSize => {
+                if p.size < 12 {
+                    return Err(LaunchError::Metadata(format!("payload `{what}` of {} bytes", p.size)));
+                }
+                self.local_size_at.push(self.base + p.offset as usize);
+            }
+            ArgType::EnqueuedLocalSize => self.put3(p, self.launch.local),
+            ArgType::GroupCount => self.put3(p, self.groups),
+            ArgType::GlobalSize => self.put3(p, self.launch.global.map(|n| n as u32)),
+            ArgType::WorkDimensions => self.put(p, &self.launch.dims.to_le_bytes()),
+            ArgType::ArgByvalue => {
+                let (index, arg) = self.arg(p)?;
+                let Arg::Value(bytes) = &arg else { return wrong(index, "a value", &arg) };
+                let from = p.source_offset.unwrap_or(0) as usize;
+                // Entries are padded to 4 bytes, values are not.
+                let Some(part) = bytes.get(from..).filter(|part| !part.is_empty()) else {
+                    return Err(LaunchError::Argument(
+                        index,
+                        format!("{} bytes given, the kernel reads from byte {from} on", bytes.len()),
+                    ));
+                };
+                self.put(p, part);
+            }
+            ArgType::ArgBypointer => self.pointer(p)?,
+            ArgType::BufferAddress => {
+                let (index, arg) = self.arg(p)?;
+                let address = match arg {
+                    Arg::Buffer(id, offset) => self.address(id, offset),
+                    Arg::Null => 0,
+                    ref other => return wrong(index, "a buffer", other),
+                };
+                self.put(p, &address.to_le_bytes());
+            }
+            ArgType::BufferOffset => {
+                // Surfaces start where the pointer points.
+                self.arg(p)?;
+            }
+            ArgType::BufferSize => {
+                let (index, arg) = self.arg(p)?;
+                let bytes = match arg {
+                    Arg::Buffer(id, offset) => BufferSurface::rest_of(self.memory, id, offset).len as u64,
+                    Arg::Null => 0,
+                    ref other => return wrong(index, "a buffer", other),
+                };
+                self.put(p, &bytes.to_le_bytes());
+            }
+            ArgType::PrivateBaseStateless => {
+                let bytes = self.private_bytes()?;
+                let id = self.allocate("private memory", bytes)?;
+                let address = self.address(id, 0);
+                self.put(p, &address.to_le_bytes());
+            }
+            ArgType::PrintfBuffer => {
+                let id = self.printf_buffer()?;
+                let address = self.address(id, 0);
+                self.put(p, &address.to_le_bytes());
+            }
+            ArgType::ImplicitArgBuffer => self.implicit_at.push(self.base + p.offset as usize),
+            ArgType::ConstBase => self.put(p, &self.bases.0.to_le_bytes()),
+            ArgType::GlobalBase => self.put(p, &self.bases.1.to_le_bytes()),
+            ArgType::ImageWidth
+            | ArgType::ImageHeight
+            | ArgType::ImageDepth
+            | ArgType::ImageArraySize
+            | ArgType::ImageChannelDataType
+            | ArgType::ImageChannelOrder
+            | ArgType::ImageNumMipLevels
+            | ArgType::ImageNumSamples => {
+                let (index, arg) = self.arg(p)?;
+                let Arg::Image(image) = arg else { return wrong(index, "an image", &arg) };
+                let value = match p.arg_type {
+                    ArgType::ImageWidth => image.width,
+                    ArgType::ImageHeight => image.height,
+                    ArgType::ImageDepth | ArgType::ImageArraySize => image.depth,
+                    ArgType::ImageChannelDataType => image.channel_type,
+                    ArgType::ImageChannelOrder => image.channel_order,
+                    ArgType::ImageNumMipLevels => 1,
+                    _ => 0,
+                };
+                self.put(p, &value.to_le_bytes());
+            }
+            ArgType::SamplerAddress | ArgType::SamplerNormalized | ArgType::SamplerSnapWa => {
+                let (index, arg) = self.arg(p)?;
+                let Arg::Sampler(s) = arg else { return wrong(index, "a sampler", &arg) };
+                let value = match p.arg_type {
+                    ArgType::SamplerAddress => s.address as u32,
+                    ArgType::SamplerNormalized => u32::from(s.normalized) << 3,
+                    _ if !s.linear && s.address == SamplerAddress::ClampToBorder => u32::MAX,
+                    _ => 0,
+                };
+                self.put(p, &value.to_le_bytes());
+            }
+            _ if p.size == 0 => {}
+            _ => return Err(LaunchError::Metadata(format!("payload `{what}` is not supported"))),
+        }
+        Ok(())
+    }
+
+    /// `arg_bypointer`: buffers, images, samplers and local memory.
+    fn pointer(&mut self, p: &PayloadArgument) -> Result<(), LaunchError> {
+        let (index, arg) = self.arg(p)?;
+        let fail = |s: String| Err(LaunchError::Argument(index, s));
+        match (p.addrmode, p.addrspace) {
+            (Some(AddrMode::Stateful), Some(AddrSpace::Sampler)) => match (arg, p.sampler_index) {
+                (Arg::Sampler(s), Some(i)) => self.sampler(i, s),
+                (Arg::Sampler(_), None) => fail("metadata gives no sampler index".into()),
+                (other, _) => fail(format!("the kernel takes a sampler, not {}", other.kind())),
+            },
+            (Some(AddrMode::Stateful), Some(AddrSpace::Image)) => match arg {
+                Arg::Image(_) => Ok(()),
+                other => fail(format!("the kernel takes an image, not {}", other.kind())),
+            },
+            (Some(AddrMode::Stateful), _) => match arg {
+                Arg::Buffer(..) | Arg::Null => Ok(()),
+                other => fail(format!("the kernel takes a buffer, not {}", other.kind())),
+            },
+            (Some(AddrMode::Stateless), _) => {
+                let address = match arg {
+                    Arg::Buffer(id, offset) => self.address(id, offset),
+                    Arg::Null => 0,
+                    other => return fail(format!("the kernel takes a buffer, not {}", other.kind())),
+                };
+                self.put(p, &address.to_le_bytes());
+                Ok(())
+            }
+            (Some(AddrMode::Slm), _) => {
+                let bytes = match arg {
+                    Arg::Local(bytes) => bytes,
+                    Arg::Null => 0,
+                    other => return fail(format!("the kernel takes local memory, not {}", other.kind())),
+                };
+                if bytes > MAX_SLM {
+                    return fail(format!("{bytes} bytes of local memory: at most {MAX_SLM}"));
+                }
+                let align = u64::from(p.slm_alignment.clamp(1, 1 << 16));
+                let at = self.slm_dynamic.next_multiple_of(align);
+                self.slm_dynamic = at + bytes;
+                // In the newer mode the kernel's own static part is added here, else by the kernel.
+                let at = match self.kernel.execution_env.slm_alloc_mode {
+                    0 => at,
+                    _ => self.slm + at,
+                };
+                self.put(p, &at.to_le_bytes());
+                Ok(())
+            }
+            (Some(AddrMode::Bindless), _) => fail(
+                "bindless surfaces are not supported: the metadata does not describe their handles".into(),
+            ),
+            (mode, _) => fail(format!("address mode {mode:?} is not supported")),
+        }
+    }
+
+    /// Binds surfaces by the binding table.
+    fn bind(&mut self) -> Result<(), LaunchError> {
+        for b in &self.kernel.binding_table_indices {
+            let surface = match self.launch.args.get(b.arg_index as usize) {
+                Some(Arg::Buffer(id, offset)) => {
+                    Surface::Buffer(BufferSurface::rest_of(self.memory, *id, *offset))
+                }
+                Some(Arg::Image(image)) => Surface::Image(*image),
+                Some(_) => Surface::None,
+                None => return Err(LaunchError::Argument(b.arg_index, "is not given".into())),
+            };
+            if !self.surfaces.bind(b.bti_value, surface) {
+                return Err(LaunchError::Metadata(format!("binding-table index {}", b.bti_value)));
+            }
+        }
+        Ok(())
+    }
+
+    fn sampler(&mut self, index: u32, sampler: Sampler) -> Result<(), LaunchError> {
+        if index >= 256 {
+            return Err(LaunchError::Metadata(format!("sampler index {index}: at most 255")));
+        }
+        let index = index as usize;
+        if self.samplers.len() <= index {
+            self.samplers.resize(index + 1, None);
+        }
+        self.samplers[index] = Some(sampler);
+        Ok(())
+    }
+
+    fn printf_buffer(&mut self) -> Result<AllocationId, LaunchError> {
+        if let Some(id) = self.printf {
+            return Ok(id);
+        }
+        let id = self.allocate("printf buffer", PRINTF_BYTES)?;
+        self.memory.get(id).block.write(0, 4u32.to_le_bytes());
+        self.printf = Some(id);
+        Ok(id)
+    }
+
+    /// Private memory of all slots, in the global address space.
+    fn private_bytes(&self) -> Result<u64, LaunchError> {
+        let mut bytes = 0u64;
+        for b in &self.kernel.per_thread_memory_buffers {
+            if b.allocation == AllocationType::Global && b.usage == MemoryUsage::PrivateSpace {
+                let per_thread = if b.is_simt_thread { self.simd } else { 1 };
+                bytes = bytes.max(u64::from(b.size) * u64::from(per_thread));
+            }
+        }
+        if bytes > MAX_PRIVATE {
+            return Err(LaunchError::Metadata(format!("{bytes} bytes of private memory a thread")));
+        }
+        Ok(bytes * u64::from(self.slots))
+    }
+
+    /// Scratch of a slot, in the general-state window: a power of two of at least 1 KB, or nothing.
+    fn scratch_bytes(&self) -> Result<u32, LaunchError> {
+        let bytes = self
+            .kernel
+            .per_thread_memory_buffers
+            .iter()
+            .filter(|b| b.allocation == AllocationType::Scratch)
+            .map(|b| u64::from(b.size))
+            .sum::<u64>();
+        if bytes > MAX_PRIVATE {
+            return Err(LaunchError::Metadata(format!("{bytes} bytes of scratch a thread")));
+        }
+        Ok(if bytes == 0 { 0 } else { (bytes as u32).next_multiple_of(1024) })
+    }
+
+    fn finish(
+        mut self,
+        mut classes: Vec<GroupClass>,
+        edge_class: [u8; 8],
+        threads: &Threads,
+        stack_calls: bool,
+        slm_bytes: u64,
+    ) -> Result<Prepared, LaunchError> {
+        let needs_implicit =
+            stack_calls || self.kernel.execution_env.has_stack_calls || !self.implicit_at.is_empty();
+        // Offset 0 of the window stays unused, so that no scratch is at a null offset.
+        let mut window_bytes = 1024u32;
+        let mut structures = Vec::new();
+        if needs_implicit {
+            let printf = self.printf_buffer()?;
+            let implicit = Implicit {
+                dims: self.launch.dims,
+                simd: self.simd,
+                global: self.launch.global,
+                offset: self.launch.offset,
+                groups: self.groups,
+                printf: self.address(printf, 0),
+            };
+            for class in &mut classes {
+                let table = implicit::local_id_table(self.memory, threads, class)?;
+                self.own.push(table);
+                class.implicit_offset = window_bytes;
+                let structure = implicit.encode(class, self.address(table, 0));
+                structures.push((window_bytes, structure));
+                window_bytes += implicit::STRIDE;
+            }
+            // By address the structure can be given once only: that of a full group.
+            if let Some((_, structure)) = structures.first()
+                && !self.implicit_at.is_empty()
+            {
+                let id = self.allocate("implicit arguments", u64::from(implicit::STRIDE))?;
+                self.memory.get(id).block.copy_in(0, structure);
+                let address = self.address(id, 0).to_le_bytes();
+                for at in std::mem::take(&mut self.implicit_at) {
+                    if let Some(place) = self.image.get_mut(at..at + 8) {
+                        place.copy_from_slice(&address);
+                    }
+                }
+            }
+        }
+        let scratch_at = window_bytes.next_multiple_of(1024);
+        let scratch_bytes = self.scratch_bytes()?;
+        let total = u64::from(scratch_at) + u64::from(scratch_bytes) * u64::from(self.slots);
+        if total > u64::from(u32::MAX) {
+            return Err(LaunchError::Metadata(format!(
+                "scratch of {} threads takes {total} bytes: 4 GiB can be addressed",
+                self.slots
+            )));
+        }
+        let window = Block::zeroed(total as usize).ok_or(MemoryError::Host(total))?;
+        for (at, structure) in &structures {
+            window.copy_in(*at as usize, structure);
+        }
+        let payload_bytes = threads.payload_bytes as usize;
+        Ok(Prepared {
+            groups: self.groups,
+            local: self.launch.local,
+            simd: self.simd,
+            classes,
+            edge_class,
+            payload_at: self.payload_at,
+            payload_bytes,
+            image: self.image,
+            local_size_at: self.local_size_at,
+            slm_bytes,
+            surfaces: self.surfaces,
+            samplers: self.samplers,
+            window,
+            scratch_at,
+            scratch_bytes,
+            printf: self.printf,
+            own: self.own,
+        })
+    }
+}
+
+/// Makes a launch of hand-written code ready: the caller brings the image of inputs.
+///
+/// `image` is the register image from r0 on; group ids and thread index are put into its r0. Every thread
+/// of a group has all channels; `threads` is the number of threads a group.
+///
+/// # Errors
+/// Where there are no groups or threads, or too many.
+pub fn prepare_bare(
+    groups: [u32; 3],
+    threads: u32,
+    simd: u32,
+    mut image: Vec<u8>,
+    surfaces: SurfaceTable,
+    slm_bytes: u64,
+) -> Result<Prepared, LaunchError> {
+    if groups.contains(&0) || threads == 0 || threads > MAX_GROUP_THREADS {
+        return Err(LaunchError::Size(format!(
+            "{groups:?} groups of {threads} threads: at least one of each, at most {MAX_GROUP_THREADS} threads"
+        )));
+    }
+    if slm_bytes > MAX_SLM {
+        return Err(LaunchError::Size(format!(
+            "{slm_bytes} bytes of shared local memory: at most {MAX_SLM}"
+        )));
+    }
+    if image.len() < 64 {
+        image.resize(64, 0);
+    }
+    let class = GroupClass {
+        local: [threads.saturating_mul(simd), 1, 1],
+        threads,
+        tail_mask: super::threads::full_mask(simd),
+        payloads: Vec::new(),
+        implicit_offset: 0,
+    };
+    Ok(Prepared {
+        groups,
+        local: class.local,
+        simd,
+        classes: vec![class],
+        edge_class: [0; 8],
+        image,
+        payload_at: 0,
+        payload_bytes: 0,
+        local_size_at: Vec::new(),
+        slm_bytes,
+        surfaces,
+        samplers: Vec::new(),
+        window: Block::zeroed(64 << 10).ok_or(MemoryError::Host(64 << 10))?,
+        scratch_at: 0,
+        scratch_bytes: 0,
+        printf: None,
+        own: Vec::new(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use envisa_zebin::ZeInfo;
+
+    /// The metadata of `vadd(a, b, c, n)` as IGC wrote it for dg2, cut to what matters.
+    const VADD: &str = "
+version: '1.20'
+kernels:
+  - name: vadd
+    execution_env: { grf_count: 128, simd_size: 32, slm_size: 416 }
+    payload_arguments:
+      - { arg_type: global_id_offset, offset: 0, size: 12 }
+      - { arg_type: local_size, offset: 12, size: 12 }
+      - { arg_type: arg_bypointer, offset: 0, size: 0, arg_index: 0, addrmode: stateful, addrspace: global, access_type: readonly }
+      - { arg_type: buffer_address, offset: 32, size: 8, arg_index: 0 }
+      - { arg_type: arg_byvalue, offset: 56, size: 4, arg_index: 1 }
+      - { arg_type: buffer_offset, offset: 60, size: 4, arg_index: 0 }
+      - { arg_type: enqueued_local_size, offset: 72, size: 12 }
+      - { arg_type: arg_bypointer, offset: 88, size: 8, arg_index: 2, addrmode: slm, addrspace: local, access_type: readwrite, slm_alignment: 64 }
+    per_thread_payload_arguments:
+      - { arg_type: local_id, offset: 0, size: 192 }
+    binding_table_indices:
+      - { bti_value: 0, arg_index: 0 }
+    per_thread_memory_buffers:
+      - { type: scratch, usage: single_space, size: 2048 }
+";
+
+    fn ready(edit: impl FnOnce(&mut Launch)) -> (Memory, Result<Prepared, LaunchError>) {
+        let (info, _) = ZeInfo::parse(VADD).unwrap();
+        let mut memory = Memory::new(1 << 24);
+        let a = memory.allocate("a", 400).unwrap();
+        let mut launch = Launch {
+            dims: 2,
+            global: [100, 3, 1],
+            local: [64, 2, 1],
+            offset: [7, 0, 0],
+            args: vec![Arg::Buffer(a, 16), Arg::Value(vec![5, 0, 0, 0]), Arg::Local(256)],
+        };
+        edit(&mut launch);
+        let prepared = prepare(
+            &info.kernels[0],
+            &launch,
+            Resources {
+                memory: &mut memory,
+                grf_bytes: 32,
+                dummy_local_ids: false,
+                slots: 4,
+                least_image: 288,
+                const_base: 0,
+                global_base: 0,
+                stack_calls: false,
+            },
+        );
+        (memory, prepared)
+    }
+
+    fn dword(image: &[u8], at: usize) -> u32 {
+        u32::from_le_bytes(image[at..at + 4].try_into().unwrap())
+    }
+
+    #[test]
+    fn the_image_is_laid_out_as_the_compiler_expects() {
+        let (memory, prepared) = ready(|_| {});
+        let p = prepared.unwrap();
+        assert_eq!(p.groups, [2, 2, 1]);
+        assert_eq!(p.slm_bytes, 416 + 256);
+        let mut image = p.image.clone();
+        // The far corner: 36 x 1 work-items.
+        let group = [1, 1, 0];
+        let class = p.class(group);
+        assert_eq!((class.local, class.threads, class.tail_mask), ([36, 1, 1], 2, 0xf));
+        p.patch_group(&mut image, group, class);
+        p.patch_thread(&mut image, class, 1, 2);
+        // r0: thread index, group ids, scratch of slot 2.
+        assert_eq!([dword(&image, 4), dword(&image, 24), dword(&image, 28)], [1, 1, 0]);
+        assert_eq!(dword(&image, 8), 1);
+        assert_eq!(dword(&image, 20), 1024 + 2 * 2048);
+        // Local ids of channels 32 to 35.
+        assert_eq!(image[32], 32);
+        assert_eq!(image[32 + 6], 35);
+        // The cross-thread payload starts at 32 + 192.
+        let base = 224;
+        assert_eq!(dword(&image, base), 7);
+        assert_eq!([dword(&image, base + 12), dword(&image, base + 16)], [36, 1]);
+        let a = memory.iter().next().unwrap().base + 16;
+        assert_eq!(dword(&image, base + 32), a as u32);
+        assert_eq!(dword(&image, base + 36), (a >> 32) as u32);
+        assert_eq!(dword(&image, base + 56), 5);
+        assert_eq!(dword(&image, base + 60), 0);
+        assert_eq!([dword(&image, base + 72), dword(&image, base + 76)], [64, 2]);
+        assert_eq!(dword(&image, base + 88), 0);
+        match p.surfaces.get(0) {
+            Surface::Buffer(b) => assert_eq!((b.start, b.len), (16, 384)),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn groups_are_numbered_x_fastest() {
+        let (_, prepared) = ready(|_| {});
+        let p = prepared.unwrap();
+        assert_eq!(p.group_count(), 4);
+        assert_eq!([p.group_id(1), p.group_id(2)], [[1, 0, 0], [0, 1, 0]]);
+        assert_eq!(p.class([0, 0, 0]).local, [64, 2, 1]);
+        assert_eq!(p.class([1, 0, 0]).local, [36, 2, 1]);
+        assert_eq!(p.class([0, 1, 0]).local, [64, 1, 1]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_said() {
+        type Edit = fn(&mut Launch);
+        let cases: [(Edit, &str); 8] = [
+            (|l| l.args.truncate(2), "argument 2: is not given"),
+            (|l| l.args[0] = Arg::Value(vec![1]), "argument 0: the kernel takes a buffer, not a value"),
+            (|l| l.args[1] = Arg::Null, "argument 1: the kernel takes a value, not a null pointer"),
+            (
+                |l| l.args[1] = Arg::Value(vec![]),
+                "argument 1: 0 bytes given, the kernel reads from byte 0 on",
+            ),
+            (|l| l.global = [0, 1, 1], "the range is empty"),
+            (|l| l.local = [0, 1, 1], "a group has at least one work-item in each dimension"),
+            (|l| l.local = [u32::MAX, 1, 1], "a group of 4294967295 work-items: at most 1024 fit"),
+            (
+                |l| l.global = [u64::MAX, 1, 1],
+                "18446744073709551615 work-items in dimension 0: ids are 32 bits",
+            ),
+        ];
+        for (edit, message) in cases {
+            assert_eq!(ready(edit).1.unwrap_err().to_string(), message);
+        }
+        assert!(ready(|l| l.args[2] = Arg::Local(1 << 40)).1.is_err());
+    }
+}

@@ -1,0 +1,53 @@
+//! Dispatch: from a launch to the register image of every thread, surfaces and memory.
+//!
+//! The image of a thread is `r0 | per-thread payload (local ids) | cross-thread payload (arguments)`;
+//! the program's inputs are copied out of it. How the parts are laid out was observed on IGC's kernels.
+
+mod implicit;
+mod launch;
+mod printf;
+mod threads;
+
+pub use launch::{Arg, Launch, LaunchError, Prepared, Resources, prepare, prepare_bare};
+pub use printf::decode as decode_printf;
+pub use threads::{GroupClass, Threads};
+
+/// A sampler's state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sampler {
+    /// How coordinates outside are treated.
+    pub address: SamplerAddress,
+    /// Linear instead of nearest.
+    pub linear: bool,
+    /// Coordinates go from 0 to 1.
+    pub normalized: bool,
+}
+
+/// How a sampler treats coordinates outside the image; numbered as payloads carry it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum SamplerAddress {
+    /// Undefined outside.
+    None = 0,
+    /// The border colour.
+    ClampToBorder = 1,
+    /// The nearest texel.
+    ClampToEdge = 2,
+    /// The image repeats.
+    Repeat = 3,
+    /// The image repeats, mirrored.
+    Mirror = 4,
+}
+
+/// Largest capacity of the printf buffer: what IGC's code assumes, in bytes.
+pub const PRINTF_BYTES: u64 = 4 << 20;
+/// Work-items a group can have at most.
+pub const MAX_GROUP_ITEMS: u64 = 1024;
+/// Threads a group can have at most: their index is a byte of r0.
+pub const MAX_GROUP_THREADS: u32 = 256;
+/// Most shared local memory of a group, in bytes.
+pub const MAX_SLM: u64 = 128 << 10;
+/// Largest payload accepted, in bytes.
+pub const MAX_PAYLOAD: u64 = 1 << 20;
+/// Largest scratch or private space of a thread or channel accepted, in bytes.
+pub const MAX_PRIVATE: u64 = 256 << 20;

@@ -1,0 +1,514 @@
+//! Decoding of the buffer that a kernel's `printf` fills.
+//!
+//! Dword 0 is the next free byte. A record is the 64-bit address of the format string, then for each
+//! argument a dword that tells its type, and its data. A record whose address is all ones was dropped
+//! for lack of space.
+
+use crate::memory::{Block, Hint, Memory};
+
+/// Longest format or string argument that is read, in bytes.
+const MAX_STRING: usize = 64 << 10;
+/// Widest field or precision that is honoured.
+const MAX_WIDTH: usize = 4096;
+
+/// What the kernel printed, and whether some of it was lost.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Printed {
+    /// The text.
+    pub text: String,
+    /// The buffer was full, or a record made no sense.
+    pub incomplete: bool,
+}
+
+/// Decodes the buffer.
+pub fn decode(memory: &Memory, buffer: &Block) -> Printed {
+    let mut out = Printed::default();
+    let used = buffer.read::<4>(0).map_or(0, u32::from_le_bytes) as usize;
+    // The counter runs on where records no longer fit.
+    out.incomplete = used > buffer.len();
+    let mut reader = Reader { buffer, at: 4, end: used.min(buffer.len()) };
+    while reader.at + 8 <= reader.end {
+        let Some(address) = reader.u64() else { break };
+        if address == u64::MAX || address as u32 == u32::MAX {
+            out.incomplete = true;
+            break;
+        }
+        let Some(format) = string(memory, address) else {
+            out.incomplete = true;
+            break;
+        };
+        if !record(memory, &format, &mut reader, &mut out.text) {
+            out.incomplete = true;
+            break;
+        }
+    }
+    out
+}
+
+struct Reader<'a> {
+    buffer: &'a Block,
+    at: usize,
+    end: usize,
+}
+
+impl Reader<'_> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        if self.end - self.at < N {
+            return None;
+        }
+        let bytes = self.buffer.read::<N>(self.at)?;
+        self.at += N;
+        Some(bytes)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.take().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        self.take().map(u64::from_le_bytes)
+    }
+}
+
+/// A zero-terminated string of the guest's memory.
+fn string(memory: &Memory, address: u64) -> Option<Vec<u8>> {
+    let mut hint = Hint::default();
+    let mut bytes = Vec::new();
+    loop {
+        let place = memory.find(address.checked_add(bytes.len() as u64)?, 1, &mut hint)?;
+        match place.block.read::<1>(place.offset)?[0] {
+            0 => return Some(bytes),
+            b if bytes.len() < MAX_STRING => bytes.push(b),
+            _ => return None,
+        }
+    }
+}
+
+/// One argument's value.
+enum Value {
+    Int(i64, u32),
+    Float(f64),
+    Text(Vec<u8>),
+    Pointer(u64),
+}
+
+/// One argument: its elements (one unless it is a vector).
+fn argument(memory: &Memory, reader: &mut Reader<'_>) -> Option<Vec<Value>> {
+    let tag = reader.u32()?;
+    Some(match tag {
+        3 => vec![Value::Int(i64::from(reader.u32()? as i32), 32)],
+        4 => vec![Value::Float(f64::from(f32::from_bits(reader.u32()?)))],
+        5 => {
+            let address = reader.u64()?;
+            vec![Value::Text(if address == 0 { b"(null)".to_vec() } else { string(memory, address)? })]
+        }
+        6 => vec![Value::Int(reader.u64()? as i64, 64)],
+        7 => vec![Value::Pointer(reader.u64()?)],
+        8 => vec![Value::Float(f64::from_bits(reader.u64()?))],
+        9..=14 => {
+            let count = reader.u32()? as usize;
+            if !(2..=16).contains(&count) {
+                return None;
+            }
+            let element = match tag {
+                9 => 1,
+                10 => 2,
+                11 | 13 => 4,
+                _ => 8,
+            };
+            // The elements are packed; the field has room for elements of at least 4 bytes.
+            let (start, field) = (reader.at, element.max(4) * count);
+            let mut values = Vec::with_capacity(count);
+            for _ in 0..count {
+                values.push(match tag {
+                    9 => Value::Int(i64::from(i8::from_le_bytes(reader.take()?)), 8),
+                    10 => Value::Int(i64::from(i16::from_le_bytes(reader.take()?)), 16),
+                    11 => Value::Int(i64::from(i32::from_le_bytes(reader.take()?)), 32),
+                    12 => Value::Int(i64::from_le_bytes(reader.take()?), 64),
+                    13 => Value::Float(f64::from(f32::from_le_bytes(reader.take()?))),
+                    _ => Value::Float(f64::from_le_bytes(reader.take()?)),
+                });
+            }
+            reader.at = (start + field).min(reader.end);
+            values
+        }
+        _ => return None,
+    })
+}
+
+/// A conversion specification.
+#[derive(Default)]
+struct Spec {
+    left: bool,
+    plus: bool,
+    space: bool,
+    alternate: bool,
+    zero: bool,
+    width: usize,
+    precision: Option<usize>,
+    /// Bits of the length modifier `hh h hl l`; 0 without.
+    length: u32,
+    conversion: u8,
+}
+
+/// Formats one record; `false` if its arguments end early or make no sense.
+fn record(memory: &Memory, format: &[u8], reader: &mut Reader<'_>, out: &mut String) -> bool {
+    let mut text = Vec::new();
+    let mut i = 0;
+    let mut sound = true;
+    while i < format.len() {
+        if format[i] != b'%' {
+            text.push(format[i]);
+            i += 1;
+            continue;
+        }
+        if format.get(i + 1) == Some(&b'%') {
+            text.push(b'%');
+            i += 2;
+            continue;
+        }
+        let Some((spec, next)) = parse(format, i + 1) else {
+            // Not a conversion: print it as it stands.
+            text.push(b'%');
+            i += 1;
+            continue;
+        };
+        i = next;
+        let Some(values) = argument(memory, reader) else {
+            sound = false;
+            break;
+        };
+        for (k, value) in values.iter().enumerate() {
+            if k > 0 {
+                text.push(b',');
+            }
+            text.extend(convert(&spec, value));
+        }
+    }
+    out.push_str(&String::from_utf8_lossy(&text));
+    sound
+}
+
+fn number(format: &[u8], mut i: usize) -> (usize, usize) {
+    let mut n = 0usize;
+    while let Some(d) = format.get(i).filter(|d| d.is_ascii_digit()) {
+        n = (n * 10 + usize::from(d - b'0')).min(MAX_WIDTH);
+        i += 1;
+    }
+    (n, i)
+}
+
+fn parse(format: &[u8], mut i: usize) -> Option<(Spec, usize)> {
+    let mut spec = Spec::default();
+    loop {
+        match format.get(i)? {
+            b'-' => spec.left = true,
+            b'+' => spec.plus = true,
+            b' ' => spec.space = true,
+            b'#' => spec.alternate = true,
+            b'0' => spec.zero = true,
+            _ => break,
+        }
+        i += 1;
+    }
+    (spec.width, i) = number(format, i);
+    if format.get(i) == Some(&b'.') {
+        let (n, next) = number(format, i + 1);
+        spec.precision = Some(n);
+        i = next;
+    }
+    if format.get(i) == Some(&b'v') {
+        // The vector's length is in the record.
+        (_, i) = number(format, i + 1);
+    }
+    for (modifier, bits) in [(&b"hh"[..], 8), (b"hl", 32), (b"h", 16), (b"ll", 64), (b"l", 64)] {
+        if format[i..].starts_with(modifier) {
+            spec.length = bits;
+            i += modifier.len();
+            break;
+        }
+    }
+    spec.conversion = *format.get(i)?;
+    b"diouxXcsfFeEgGaAp".contains(&spec.conversion).then_some((spec, i + 1))
+}
+
+fn convert(spec: &Spec, value: &Value) -> Vec<u8> {
+    match (spec.conversion, value) {
+        (b's', Value::Text(s)) => {
+            let n = spec.precision.unwrap_or(usize::MAX).min(s.len());
+            pad(spec, "", String::from_utf8_lossy(&s[..n]).into_owned(), false)
+        }
+        (b'c', Value::Int(n, _)) => {
+            let mut one = vec![*n as u8];
+            while one.len() < spec.width {
+                if spec.left { one.push(b' ') } else { one.insert(0, b' ') }
+            }
+            one
+        }
+        (b'p', Value::Pointer(p)) => pad(spec, "", format!("{p:#x}"), false),
+        (b'p', Value::Int(n, _)) => pad(spec, "", format!("{n:#x}"), false),
+        (b'd' | b'i', _) => {
+            let n = integer(spec, value);
+            let sign = if n < 0 {
+                "-"
+            } else if spec.plus {
+                "+"
+            } else if spec.space {
+                " "
+            } else {
+                ""
+            };
+            pad(spec, sign, digits(spec, n.unsigned_abs().to_string()), spec.precision.is_none())
+        }
+        (b'u' | b'o' | b'x' | b'X', _) => {
+            let n = unsigned(spec, value);
+            let (prefix, text) = match spec.conversion {
+                b'u' => ("", n.to_string()),
+                b'o' if spec.alternate && n != 0 => ("", format!("0{n:o}")),
+                b'o' => ("", format!("{n:o}")),
+                b'x' => (if spec.alternate && n != 0 { "0x" } else { "" }, format!("{n:x}")),
+                _ => (if spec.alternate && n != 0 { "0X" } else { "" }, format!("{n:X}")),
+            };
+            pad(spec, prefix, digits(spec, text), spec.precision.is_none())
+        }
+        (_, value) => {
+            let x = match value {
+                Value::Float(x) => *x,
+                Value::Int(n, _) => *n as f64,
+                Value::Pointer(p) => *p as f64,
+                Value::Text(s) => return s.clone(),
+            };
+            let sign = if x.is_sign_negative() && !x.is_nan() {
+                "-"
+            } else if spec.plus {
+                "+"
+            } else if spec.space {
+                " "
+            } else {
+                ""
+            };
+            let mut text = float(spec, x.abs());
+            if spec.conversion.is_ascii_uppercase() {
+                text.make_ascii_uppercase();
+            }
+            pad(spec, sign, text, x.is_finite())
+        }
+    }
+}
+
+fn integer(spec: &Spec, value: &Value) -> i64 {
+    let n = match value {
+        Value::Int(n, _) => *n,
+        Value::Float(x) => *x as i64,
+        Value::Pointer(p) => *p as i64,
+        Value::Text(_) => 0,
+    };
+    match spec.length {
+        8 => i64::from(n as i8),
+        16 => i64::from(n as i16),
+        _ => n,
+    }
+}
+
+fn unsigned(spec: &Spec, value: &Value) -> u64 {
+    let bits = match value {
+        Value::Int(_, bits) => *bits,
+        _ => 64,
+    };
+    let bits = if spec.length == 0 { bits } else { bits.min(spec.length) };
+    let n = integer(&Spec { length: 0, ..Spec::default() }, value) as u64;
+    if bits >= 64 { n } else { n & ((1 << bits) - 1) }
+}
+
+/// At least as many digits as the precision says.
+fn digits(spec: &Spec, text: String) -> String {
+    match spec.precision {
+        Some(0) if text == "0" => String::new(),
+        Some(p) if text.len() < p => format!("{}{text}", "0".repeat(p - text.len())),
+        _ => text,
+    }
+}
+
+/// Sign, digits and padding to the width.
+fn pad(spec: &Spec, prefix: &str, text: String, zeros: bool) -> Vec<u8> {
+    let len = prefix.len() + text.chars().count();
+    let fill = spec.width.saturating_sub(len);
+    if spec.left {
+        format!("{prefix}{text}{}", " ".repeat(fill)).into_bytes()
+    } else if spec.zero && zeros {
+        format!("{prefix}{}{text}", "0".repeat(fill)).into_bytes()
+    } else {
+        format!("{}{prefix}{text}", " ".repeat(fill)).into_bytes()
+    }
+}
+
+/// A float that is not negative, in lower case.
+fn float(spec: &Spec, x: f64) -> String {
+    if x.is_nan() {
+        return "nan".into();
+    }
+    if x.is_infinite() {
+        return "inf".into();
+    }
+    let precision = spec.precision.unwrap_or(6);
+    match spec.conversion.to_ascii_lowercase() {
+        b'f' => {
+            let text = format!("{x:.precision$}");
+            if spec.alternate && precision == 0 { text + "." } else { text }
+        }
+        b'e' => exponential(x, precision, spec.alternate),
+        b'a' => hexadecimal(x, spec.precision),
+        _ => general(x, precision.max(1), spec.alternate),
+    }
+}
+
+/// `1.500000e+03`.
+fn exponential(x: f64, precision: usize, point: bool) -> String {
+    let text = format!("{x:.precision$e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let sign = if exponent < 0 { '-' } else { '+' };
+    let dot = if point && precision == 0 { "." } else { "" };
+    format!("{mantissa}{dot}e{sign}{:02}", exponent.abs())
+}
+
+/// The shorter of `%e` and `%f`, without trailing zeros.
+fn general(x: f64, precision: usize, keep_zeros: bool) -> String {
+    let scientific = format!("{x:.*e}", precision - 1);
+    let exponent: i32 = scientific.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
+    let strip = |text: String| {
+        if keep_zeros || !text.contains('.') {
+            return text;
+        }
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    };
+    if exponent < -4 || exponent >= precision as i32 {
+        let text = exponential(x, precision - 1, keep_zeros);
+        match text.split_once('e') {
+            Some((mantissa, e)) => format!("{}e{e}", strip(mantissa.to_owned())),
+            None => text,
+        }
+    } else {
+        strip(format!("{x:.*}", (precision as i32 - 1 - exponent) as usize))
+    }
+}
+
+/// `0x1.8p+1`.
+fn hexadecimal(x: f64, precision: Option<usize>) -> String {
+    let bits = x.to_bits();
+    let (mut fraction, biased) = (bits & ((1 << 52) - 1), (bits >> 52) as i32);
+    let mut lead = u64::from(biased != 0);
+    let exponent = match (biased, fraction) {
+        (0, 0) => 0,
+        (0, _) => -1022,
+        _ => biased - 1023,
+    };
+    let mut digits = 13;
+    if let Some(p) = precision.filter(|p| *p < 13) {
+        let drop = 4 * (13 - p as u32);
+        let half = 1u64 << (drop - 1);
+        let whole = lead << 52 | fraction;
+        let odd = whole >> drop & 1;
+        let rounded = (whole + half - 1 + odd) >> drop;
+        lead = rounded >> (52 - drop);
+        fraction = (rounded << drop) & ((1 << 52) - 1);
+        digits = p;
+    }
+    let mut text = format!("{fraction:013x}");
+    text.truncate(digits);
+    match precision {
+        None => text.truncate(text.trim_end_matches('0').len()),
+        Some(p) if p > 13 => text.push_str(&"0".repeat(p - 13)),
+        _ => {}
+    }
+    let dot = if text.is_empty() { "" } else { "." };
+    format!("0x{lead}{dot}{text}p{exponent:+}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Puts a format and records into memory; gives what is decoded.
+    fn run(format: &str, data: &[u8]) -> Printed {
+        let mut memory = Memory::new(1 << 20);
+        let f = memory.allocate("formats", 4096).unwrap();
+        memory.get(f).block.copy_in(0, format.as_bytes());
+        let b = memory.allocate("printf", 4096).unwrap();
+        let mut record = memory.get(f).base.to_le_bytes().to_vec();
+        record.extend(data);
+        memory.get(b).block.copy_in(4, &record);
+        memory.get(b).block.write(0, (4 + record.len() as u32).to_le_bytes());
+        decode(&memory, &memory.get(b).block)
+    }
+
+    fn int(n: i32) -> Vec<u8> {
+        [3u32.to_le_bytes(), n.to_le_bytes()].concat()
+    }
+
+    fn double(x: f64) -> Vec<u8> {
+        [&8u32.to_le_bytes()[..], &x.to_le_bytes()].concat()
+    }
+
+    #[test]
+    fn integers_as_c_prints_them() {
+        for (format, n, expected) in [
+            ("%d", -5, "-5"),
+            ("%5d|", 42, "   42|"),
+            ("%-5d|", 42, "42   |"),
+            ("%05d", -42, "-0042"),
+            ("%+d", 7, "+7"),
+            ("%.3d", 7, "007"),
+            ("%x", -1, "ffffffff"),
+            ("%#X", 255, "0XFF"),
+            ("%o", 8, "10"),
+            ("%u", -1, "4294967295"),
+            ("%hhx", -1, "ff"),
+            ("%c%%", 65, "A%"),
+        ] {
+            assert_eq!(run(format, &int(n)).text, expected, "{format}");
+        }
+    }
+
+    #[test]
+    fn floats_as_c_prints_them() {
+        for (format, x, expected) in [
+            ("%f", 1.5, "1.500000"),
+            ("%.2f", -0.005, "-0.01"),
+            ("%e", 1500.0, "1.500000e+03"),
+            ("%g", 0.0001, "0.0001"),
+            ("%g", 0.00001, "1e-05"),
+            ("%g", 1234567.0, "1.23457e+06"),
+            ("%g", 100.0, "100"),
+            ("%G", f64::INFINITY, "INF"),
+            ("%8.3f|", 2.71, "   2.710|"),
+            ("%a", 3.0, "0x1.8p+1"),
+            ("%.0f", 2.5, "2"),
+            ("%08.2f", -1.5, "-0001.50"),
+        ] {
+            assert_eq!(run(format, &double(x)).text, expected, "{format}");
+        }
+    }
+
+    #[test]
+    fn vectors_are_packed_in_their_field() {
+        let data =
+            [&9u32.to_le_bytes()[..], &4u32.to_le_bytes(), &[1, 2, 0xff, 4], &[0; 12], &int(9)].concat();
+        let printed = run("%v4hhd %d", &data);
+        assert_eq!(printed, Printed { text: "1,2,-1,4 9".into(), incomplete: false });
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_reported() {
+        assert!(run("%d", &[]).incomplete);
+        assert!(run("%d", &99u32.to_le_bytes()).incomplete);
+        let memory = Memory::new(1 << 20);
+        let lost = Block::zeroed(64).unwrap();
+        lost.write(0, 12u32.to_le_bytes());
+        lost.write(4, u64::MAX.to_le_bytes());
+        assert_eq!(decode(&memory, &lost), Printed { text: String::new(), incomplete: true });
+        let empty = Block::zeroed(64).unwrap();
+        empty.write(0, 4u32.to_le_bytes());
+        assert_eq!(decode(&memory, &empty), Printed::default());
+    }
+}

@@ -1,0 +1,125 @@
+//! Threads of a group: dispatch masks and local ids.
+
+/// Groups of one size: all groups but those at the far edges of a range that does not divide evenly.
+#[derive(Clone, Debug)]
+pub struct GroupClass {
+    /// Work-items of the group in x, y and z.
+    pub local: [u32; 3],
+    /// Hardware threads.
+    pub threads: u32,
+    /// Dispatch mask of the last thread; all others have all channels.
+    pub tail_mask: u32,
+    /// Per-thread payloads, one after another.
+    pub payloads: Vec<u8>,
+    /// What r0.0 holds: where the implicit arguments of these groups are in the general-state window.
+    pub implicit_offset: u32,
+}
+
+/// How work-items become channels of threads.
+#[derive(Clone, Debug)]
+pub struct Threads {
+    /// Channels a thread.
+    pub simd: u32,
+    /// Bytes of a thread's local-id payload.
+    pub payload_bytes: u32,
+    /// Bytes from the ids of one dimension to those of the next.
+    pub row_bytes: u32,
+    /// Order of the dimensions, fastest first.
+    pub walk: [u8; 3],
+}
+
+/// All channels of a thread.
+pub fn full_mask(simd: u32) -> u32 {
+    if simd >= 32 { u32::MAX } else { (1 << simd) - 1 }
+}
+
+impl Threads {
+    /// Bytes of one dimension's row of local ids: 16-bit ids, rounded up to registers.
+    pub fn row_bytes(simd: u32, grf_bytes: u32) -> u32 {
+        (simd * 2).next_multiple_of(grf_bytes)
+    }
+
+    /// The class of groups of this size.
+    pub fn class(&self, local: [u32; 3]) -> GroupClass {
+        let total = local.iter().product::<u32>();
+        let threads = total.div_ceil(self.simd).max(1);
+        let rest = total % self.simd;
+        let tail_mask = if rest == 0 { full_mask(self.simd) } else { (1 << rest) - 1 };
+        let mut payloads = vec![0; threads as usize * self.payload_bytes as usize];
+        if self.payload_bytes > 0 {
+            for item in 0..total {
+                let payload = (item / self.simd) as usize * self.payload_bytes as usize;
+                for (dimension, id) in self.local_id(item, local).into_iter().enumerate() {
+                    let row = dimension as u32 * self.row_bytes;
+                    let at = row + item % self.simd * 2;
+                    if at + 2 <= self.payload_bytes {
+                        let at = payload + at as usize;
+                        payloads[at..at + 2].copy_from_slice(&(id as u16).to_le_bytes());
+                    }
+                }
+            }
+        }
+        GroupClass { local, threads, tail_mask, payloads, implicit_offset: 0 }
+    }
+
+    /// Local id of a work-item of a group by its linear number.
+    pub fn local_id(&self, item: u32, local: [u32; 3]) -> [u32; 3] {
+        let mut id = [0; 3];
+        let mut rest = item;
+        for d in self.walk {
+            let n = local[d as usize].max(1);
+            id[d as usize] = rest % n;
+            rest /= n;
+        }
+        id
+    }
+}
+
+impl GroupClass {
+    /// Dispatch mask of a thread.
+    pub fn mask(&self, thread: u32, simd: u32) -> u32 {
+        if thread + 1 == self.threads { self.tail_mask } else { full_mask(simd) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn simd32_ids_fill_rows_of_64_bytes() {
+        let row = Threads::row_bytes(32, 32);
+        let t = Threads { simd: 32, payload_bytes: 3 * row, row_bytes: row, walk: [0, 1, 2] };
+        assert_eq!(row, 64);
+        let c = t.class([10, 4, 1]);
+        assert_eq!((c.threads, c.tail_mask), (2, 0xff));
+        let id = |thread: usize, d: usize, lane: usize| c.payloads[thread * 192 + d * 64 + lane * 2];
+        assert_eq!((id(0, 0, 13), id(0, 1, 13)), (3, 1));
+        assert_eq!((id(1, 0, 7), id(1, 1, 7)), (9, 3));
+        assert_eq!(id(1, 0, 8), 0, "ids of channels that are off stay zero");
+    }
+
+    #[test]
+    fn rows_are_whole_registers() {
+        assert_eq!(Threads::row_bytes(8, 32), 32);
+        assert_eq!(Threads::row_bytes(16, 32), 32);
+        assert_eq!(Threads::row_bytes(16, 64), 64);
+        assert_eq!(Threads::row_bytes(32, 64), 64);
+    }
+
+    #[test]
+    fn the_walk_order_decides_which_id_runs_fastest() {
+        let t = Threads { simd: 8, payload_bytes: 96, row_bytes: 32, walk: [1, 0, 2] };
+        assert_eq!(t.local_id(1, [4, 2, 1]), [0, 1, 0]);
+        assert_eq!(t.local_id(2, [4, 2, 1]), [1, 0, 0]);
+    }
+
+    #[test]
+    fn a_full_last_thread_has_a_full_mask() {
+        let t = Threads { simd: 32, payload_bytes: 0, row_bytes: 64, walk: [0, 1, 2] };
+        let c = t.class([64, 1, 1]);
+        assert_eq!((c.threads, c.mask(0, 32), c.mask(1, 32)), (2, u32::MAX, u32::MAX));
+        let c = t.class([33, 1, 1]);
+        assert_eq!((c.threads, c.mask(0, 32), c.mask(1, 32)), (2, u32::MAX, 1));
+    }
+}
