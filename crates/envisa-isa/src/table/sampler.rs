@@ -1,0 +1,419 @@
+//! Sampler messages, render targets and URB.
+
+use super::common::*;
+use crate::desc::*;
+use crate::{Platform, Platforms, Type, TypeSet};
+
+const SAMPLER: InstDesc = InstDesc {
+    family: Family::Sampler,
+    effect: Effect::Sample,
+    exec_sizes: 1 << 3 | 1 << 4 | 1 << 5,
+    platforms: BEFORE_PVC,
+    ..EMPTY
+};
+/// Old media messages: `(8)`, `(16)` and `(32)` instead of an execution size.
+const MEDIA: InstDesc =
+    InstDesc { family: Family::Sampler, effect: Effect::Sample, platforms: BEFORE_PVC, ..EMPTY };
+/// The pages gate the sampler before PVC; hardware after PVC has it again.
+const BEFORE_PVC: Platforms = Platforms::ALL.without(Platforms::of(&[Platform::Pvc, Platform::Pvcxt]));
+const XE2: Platforms = Platforms::from(Platform::Xe2);
+const BEFORE_XE2: Platforms = BEFORE_PVC.without(XE2);
+
+const IMAGE: SurfaceRule =
+    SurfaceRule { slm: Platforms::NONE, stateless: Platforms::NONE, shape: SurfaceShape::Any };
+const STATE: Slot =
+    Slot { name: "sampler", kind: SlotKind::Sampler, role: Role::Read, types: TypeSet::NONE, doc: "sampler" };
+const COLOR: TypeSet = TypeSet::of(&[Type::F, Type::Hf, Type::Ud, Type::D, Type::Uw, Type::W]);
+
+const FLAGS: Slot = packed(
+    "flags",
+    1,
+    &[flag("pixel_null_mask", 0), flag("cps", 1), flag("div_s", 2)],
+    "bit 0: return the pixel null mask; bit 1: CPS LOD compensation; bit 2: non-uniform sampler",
+);
+const CHANNELS: Slot = field("channels", Enc::Channels, "channels to return, R is bit 0");
+const CHANNEL: Slot = field(
+    "channel",
+    Enc::Values(&[val(0, "R"), val(1, "G"), val(2, "B"), val(3, "A")]),
+    "the channel to gather",
+);
+const OFFSET: Slot = src("offset", Classes::GII, TypeSet::of(&[Type::Uw, Type::Ud]));
+const DST: Slot = raw_dst(COLOR, "channels one after another, each at a register");
+const NUM: Slot = Slot {
+    name: "num_params",
+    kind: SlotKind::Count { width: 1, min: 0, max: 15 },
+    role: Role::Field,
+    types: TypeSet::NONE,
+    doc: "number of parameters",
+};
+const PARAMS: Slot = Slot {
+    name: "params",
+    kind: SlotKind::Many(&SlotKind::Raw { nullable: true }),
+    role: Role::Read,
+    types: COLOR,
+    doc: "coordinates and other parameters, in the order of the operation",
+};
+const SAMPLE_SLOTS: &[Slot] = &[FLAGS, EXEC, PRED, CHANNELS, OFFSET, STATE, surface(IMAGE), DST, NUM, PARAMS];
+const GATHER_SLOTS: &[Slot] = &[FLAGS, EXEC, PRED, CHANNEL, OFFSET, STATE, surface(IMAGE), DST, NUM, PARAMS];
+const LOAD_SLOTS: &[Slot] = &[FLAGS, EXEC, PRED, CHANNELS, OFFSET, surface(IMAGE), DST, NUM, PARAMS];
+
+const NOTE: &str = "Opcode and flags are one word: the operation is its low byte. The 4.1 text takes `.divS` and writes no bit for it. The current reader takes a paired surface after dst, which the page does not have.";
+
+macro_rules! sampler {
+    (@slots sample) => { SAMPLE_SLOTS };
+    (@slots gather) => { GATHER_SLOTS };
+    (@slots load) => { LOAD_SLOTS };
+    (@page sample) => { "3D_SAMPLE" };
+    (@page gather) => { "3D_SAMPLE4" };
+    (@page load) => { "3D_LOAD" };
+    (@text sample) => { "[.pixel_null_mask?flags.pixel_null_mask][.cps?flags.cps][.divS?flags.div_s].{channels} {exec} {offset} {sampler} {surface} {dst} {params...}" };
+    (@text gather) => { "[.pixel_null_mask?flags.pixel_null_mask][.cps?flags.cps][.divS?flags.div_s].{channel} {exec} {offset} {sampler} {surface} {dst} {params...}" };
+    (@text load) => { "[.pixel_null_mask?flags.pixel_null_mask][.cps?flags.cps][.divS?flags.div_s].{channels} {exec} {offset} {surface} {dst} {params...}" };
+    ($(
+        $name:ident = $opcode:literal $sub:literal $kind:ident $head:literal $versions:ident $platforms:expr, $params:literal;
+    )*) => { $(
+        #[doc = concat!("`", stringify!($name), "`.")]
+        pub static $name: InstDesc = InstDesc {
+            name: stringify!($name),
+            opcode: $opcode,
+            sub: Some($sub),
+            versions: Versions::$versions,
+            slots: sampler!(@slots $kind),
+            forms: &[form($head, concat!("{pred} ", $head, sampler!(@text $kind)))],
+            platforms: $platforms,
+            page: sampler!(@page $kind),
+            brief: concat!("Sampler message `", $head, "`."),
+            semantics: concat!("dst = surface filtered by sampler at params; params: ", $params),
+            note: NOTE,
+            ..SAMPLER
+        };
+    )* };
+}
+
+sampler! {
+    SAMPLE_3D = 0x6d 0x00 sample "sample_3d" ALL BEFORE_PVC, "u v r ai";
+    SAMPLE_3D_B = 0x6d 0x01 sample "sample_b" ALL BEFORE_PVC, "bias u v r ai";
+    SAMPLE_3D_L = 0x6d 0x02 sample "sample_l" ALL BEFORE_PVC, "lod u v r ai";
+    SAMPLE_3D_C = 0x6d 0x03 sample "sample_c" ALL BEFORE_PVC, "ref u v r ai";
+    SAMPLE_3D_D = 0x6d 0x04 sample "sample_d" ALL BEFORE_PVC, "u dudx dudy v dvdx dvdy r drdx drdy ai";
+    SAMPLE_3D_B_C = 0x6d 0x05 sample "sample_b_c" ALL BEFORE_PVC, "ref bias u v r ai";
+    SAMPLE_3D_L_C = 0x6d 0x06 sample "sample_l_c" ALL BEFORE_PVC, "ref lod u v r ai";
+    SAMPLE_3D_LOD = 0x6d 0x09 sample "lod" ALL BEFORE_PVC, "u v r ai";
+    SAMPLE_3D_KILLPIX = 0x6d 0x0c sample "sample_killpix" ALL BEFORE_PVC, "u v r";
+    SAMPLE_3D_D_C_MLOD = 0x6d 0x11 sample "sample_d_c_mlod" V42 XE2, "ref u dudx dudy v dvdx dvdy r drdx drdy ai mlod";
+    SAMPLE_3D_MLOD = 0x6d 0x12 sample "sample_mlod" V42 XE2, "mlod u v r ai";
+    SAMPLE_3D_C_MLOD = 0x6d 0x13 sample "sample_c_mlod" V42 XE2, "ref mlod u v r ai";
+    SAMPLE_3D_D_C = 0x6d 0x14 sample "sample_d_c" ALL BEFORE_PVC, "ref u dudx dudy v dvdx dvdy r drdx drdy ai";
+    SAMPLE_3D_LZ = 0x6d 0x18 sample "sample_lz" ALL BEFORE_PVC, "u v r ai";
+    SAMPLE_3D_C_LZ = 0x6d 0x19 sample "sample_c_lz" ALL BEFORE_PVC, "ref u v r ai";
+    SAMPLE_3D_PO = 0x6d 0x20 sample "sample_po" V42 XE2, "u v r off_uvr ai";
+    SAMPLE_3D_PO_B = 0x6d 0x21 sample "sample_po_b" V42 XE2, "bias_off_uvr u v r ai";
+    SAMPLE_3D_PO_L = 0x6d 0x22 sample "sample_po_l" V42 XE2, "lod_off_uvr u v r ai";
+    SAMPLE_3D_PO_C = 0x6d 0x23 sample "sample_po_c" V42 XE2, "ref u v r off_uv_r ai";
+    SAMPLE_3D_PO_D = 0x6d 0x24 sample "sample_po_d" V42 XE2, "u dudx dudy v dvdx dvdy r off_uvr_r drdx drdy ai";
+    SAMPLE_3D_PO_L_C = 0x6d 0x26 sample "sample_po_l_c" V42 XE2, "ref lod_off_uv u v r ai";
+    SAMPLE_3D_PO_LZ = 0x6d 0x38 sample "sample_po_lz" V42 XE2, "u v r off_uvr ai";
+    SAMPLE_3D_PO_C_LZ = 0x6d 0x39 sample "sample_po_c_lz" V42 XE2, "ref u v r off_uv_r ai";
+    SAMPLE_3D_PO_B_C = 0x6d 0x3a sample "sample_po_b_c" V42 XE2, "ref bias_off_uv u v r ai";
+    SAMPLE_3D_PO_D_C = 0x6d 0x3b sample "sample_po_d_c" V42 XE2, "ref u dudx dudy v dvdx dvdy r off_uvr_r drdx drdy ai";
+    LOAD_3D = 0x6e 0x07 load "load_3d" ALL BEFORE_PVC, "u v lod r";
+    LOAD_3D_LZ = 0x6e 0x1a load "load_lz" ALL BEFORE_PVC, "u v r";
+    LOAD_3D_L = 0x6e 0x1b load "load_l" ALL BEFORE_PVC, "u v lod r";
+    LOAD_3D_2DMS_W = 0x6e 0x1c load "load_2dms_w" ALL BEFORE_PVC, "si mcs0 mcs1 … u v r";
+    LOAD_3D_MCS = 0x6e 0x1d load "load_mcs" ALL BEFORE_PVC, "u v r";
+    SAMPLE4_3D = 0x6f 0x08 gather "sample4" ALL BEFORE_PVC, "u v r ai";
+    SAMPLE4_3D_L = 0x6f 0x0d gather "sample4_l" V42 XE2, "lod u v r ai";
+    SAMPLE4_3D_B = 0x6f 0x0e gather "sample4_b" V42 XE2, "bias u v r ai";
+    SAMPLE4_3D_I = 0x6f 0x0f gather "sample4_i" V42 XE2, "u v r ai";
+    SAMPLE4_3D_C = 0x6f 0x10 gather "sample4_c" ALL BEFORE_PVC, "ref u v r ai";
+    SAMPLE4_3D_PO = 0x6f 0x11 gather "sample4_po" ALL BEFORE_XE2, "u v off_u off_v r";
+    SAMPLE4_3D_PO_C = 0x6f 0x12 gather "sample4_po_c" ALL BEFORE_XE2, "ref u v off_u off_v r";
+    SAMPLE4_3D_I_C = 0x6f 0x15 gather "sample4_i_c" V42 XE2, "ref u v r ai";
+    SAMPLE4_3D_L_C = 0x6f 0x17 gather "sample4_l_c" V42 XE2, "ref lod u v r ai";
+    SAMPLE4_3D_PO_PACKED = 0x6f 0x28 gather "sample4_po_packed" V42 XE2, "u v off_uv r ai";
+    SAMPLE4_3D_PO_PACKED_L = 0x6f 0x2d gather "sample4_po_packed_l" V42 XE2, "lod u v off_uv r ai";
+    SAMPLE4_3D_PO_PACKED_B = 0x6f 0x2e gather "sample4_po_packed_b" V42 XE2, "bias u v off_uv r ai";
+    SAMPLE4_3D_PO_PACKED_I = 0x6f 0x2f gather "sample4_po_packed_i" V42 XE2, "u v off_uv r ai";
+    SAMPLE4_3D_PO_PACKED_C = 0x6f 0x30 gather "sample4_po_packed_c" V42 XE2, "ref u v off_uv r ai";
+    SAMPLE4_3D_PO_PACKED_I_C = 0x6f 0x35 gather "sample4_po_packed_i_c" V42 XE2, "ref u v off_uv r ai";
+    SAMPLE4_3D_PO_PACKED_L_C = 0x6f 0x37 gather "sample4_po_packed_l_c" V42 XE2, "ref lod u v off_uv r ai";
+}
+
+/// `RESINFO`, page INFO.
+pub static RESINFO: InstDesc = InstDesc {
+    name: "RESINFO",
+    opcode: 0x70,
+    sub: Some(0x0a),
+    slots: &[
+        EXEC,
+        CHANNELS,
+        surface(IMAGE),
+        raw_src("lod", UD, "levels of detail"),
+        raw_dst(TypeSet::of(&[Type::Ud, Type::F]), "channels one after another, each at a register"),
+    ],
+    forms: &[form("resinfo", "resinfo.{channels} {exec} {surface} {lod} {dst}")],
+    page: "INFO",
+    brief: "Size of a level of an image and number of levels.",
+    semantics: "dst.R, G, B = width, height, depth of level lod[i]; dst.A = number of levels",
+    ..SAMPLER
+};
+
+/// `SAMPLEINFO`, page INFO.
+pub static SAMPLEINFO: InstDesc = InstDesc {
+    name: "SAMPLEINFO",
+    opcode: 0x70,
+    sub: Some(0x0b),
+    slots: &[
+        EXEC,
+        CHANNELS,
+        surface(IMAGE),
+        raw_dst(TypeSet::of(&[Type::Ud, Type::F]), "channels one after another, each at a register"),
+    ],
+    forms: &[form("sampleinfo", "sampleinfo.{channels} {exec} {surface} {dst}")],
+    page: "INFO",
+    brief: "Number and palette of samples of an image.",
+    semantics: "dst.R = number of samples; dst.A = palette index",
+    ..SAMPLER
+};
+
+const SIMD: &[Value] = &[val(0, "8"), val(1, "16"), val(2, "32")];
+const MODE: Slot = packed(
+    "mode",
+    1,
+    &[part("channels", 0, 4, Enc::Channels), part("simd", 4, 2, Enc::Values(SIMD))],
+    "bits 0 to 3: channels; bits 4 and 5: number of pixels",
+);
+
+/// `SAMPLE`, not on a page.
+pub static SAMPLE: InstDesc = InstDesc {
+    name: "SAMPLE",
+    opcode: 0x40,
+    slots: &[
+        MODE,
+        STATE,
+        surface(IMAGE),
+        raw_src("u", SINGLE, "U coordinates"),
+        raw_src("v", SINGLE, "V coordinates"),
+        raw_src("r", SINGLE, "R coordinates"),
+        raw_dst(COLOR, "channels one after another"),
+    ],
+    forms: &[
+        form("sample", "sample.{mode.channels} ({mode.simd}) {sampler} {surface} {u} {v} {r} {dst}"),
+        fixed("sample", "sample.{mode.channels} {sampler} {surface} {u} {v} {r} {dst}", &[("mode.simd", 0)]),
+    ],
+    brief: "Samples an image; the old media form.",
+    semantics: "dst = surface filtered by sampler at (u[i], v[i], r[i])",
+    note: "Obsolete: in the opcode list without a page.",
+    ..MEDIA
+};
+
+/// `LOAD`, not on a page.
+pub static LOAD: InstDesc = InstDesc {
+    name: "LOAD",
+    opcode: 0x42,
+    slots: &[
+        MODE,
+        surface(IMAGE),
+        raw_src("u", TypeSet::ANY, "U coordinates"),
+        raw_src("v", TypeSet::ANY, "V coordinates"),
+        raw_src("r", TypeSet::ANY, "R coordinates"),
+        raw_dst(COLOR, "channels one after another"),
+    ],
+    forms: &[
+        form("load", "load.{mode.channels} ({mode.simd}) {surface} {u} {v} {r} {dst}"),
+        fixed("load", "load.{mode.channels} {surface} {u} {v} {r} {dst}", &[("mode.simd", 0)]),
+    ],
+    brief: "Loads pixels of an image; the old media form.",
+    semantics: "dst = surface[u[i], v[i], r[i]]",
+    note: "Obsolete: in the opcode list without a page.",
+    ..MEDIA
+};
+
+const OUTPUT: &[Value] =
+    &[val(0, "16-full"), val(1, "16-downsampled"), val(2, "8-full"), val(3, "8-downsampled")];
+
+/// `SAMPLE_UNORM`.
+pub static SAMPLE_UNORM: InstDesc = InstDesc {
+    name: "SAMPLE_UNORM",
+    opcode: 0x41,
+    slots: &[
+        packed(
+            "mode",
+            1,
+            &[part("channels", 0, 4, Enc::Channels), part("output", 4, 2, Enc::Values(OUTPUT))],
+            "bits 0 to 3: channels; bits 4 and 5: format of the output",
+        ),
+        STATE,
+        surface(IMAGE),
+        src("u", Classes::GII, TypeSet::ANY),
+        src("v", Classes::GII, TypeSet::ANY),
+        src("delta_u", Classes::GII, TypeSet::ANY),
+        src("delta_v", Classes::GII, TypeSet::ANY),
+        raw_dst(TypeSet::ANY, "channels one after another"),
+    ],
+    forms: &[form(
+        "sample_unorm",
+        "sample_unorm.{mode.channels}.{mode.output} {sampler} {surface} {u} {v} {delta_u} {delta_v} {dst}",
+    )],
+    page: "SAMPLE_UNORM",
+    brief: "Samples a 16 by 4 block of an image to unsigned normalised numbers.",
+    semantics: "for pixel (x, y) of 16 by 4: dst = surface filtered at (u + x * delta_u, v + y * delta_v)",
+    ..MEDIA
+};
+
+/// `AVS`.
+pub static AVS: InstDesc = InstDesc {
+    name: "AVS",
+    opcode: 0x43,
+    slots: &[
+        CHANNELS,
+        STATE,
+        surface(IMAGE),
+        src("u", Classes::GII, TypeSet::ANY),
+        src("v", Classes::GII, TypeSet::ANY),
+        src("delta_u", Classes::GII, TypeSet::ANY),
+        src("delta_v", Classes::GII, TypeSet::ANY),
+        src("u2d", Classes::GII, TypeSet::ANY),
+        src("group_id", Classes::GII, TypeSet::ANY),
+        src("vertical_block", Classes::GII, TypeSet::ANY),
+        field(
+            "output",
+            Enc::Values(&[
+                val(0, "AVS_16_FULL"),
+                val(1, "AVS_16_DOWN_SAMPLE"),
+                val(2, "AVS_8_FULL"),
+                val(3, "AVS_8_DOWN_SAMPLE"),
+            ]),
+            "format of the output",
+        ),
+        src("v2d", Classes::GII, TypeSet::ANY),
+        field("mode", Enc::Values(&[val(0, "AVS_16x4"), val(2, "AVS_16x8")]), "size of the block"),
+        src("ief_bypass", Classes::GII, TypeSet::ANY),
+        raw_dst(TypeSet::ANY, "the block"),
+    ],
+    forms: &[form(
+        "avs",
+        "avs.{channels} {sampler} {surface} {u} {v} {delta_u} {delta_v} {u2d} {group_id} {vertical_block} {output} {v2d} {mode} {ief_bypass} {dst}",
+    )],
+    platforms: Platforms::before(Platform::Tgllp),
+    page: "AVS",
+    brief: "Adaptive video scaling of a block.",
+    semantics: "dst = the block at (u, v) scaled with the filter of sampler",
+    ..MEDIA
+};
+
+const RT_MODE: Slot = packed(
+    "mode",
+    2,
+    &[
+        flag("RTI", 2),
+        flag("A", 3),
+        flag("O", 4),
+        flag("Z", 5),
+        flag("ST", 6),
+        flag("LRTW", 7),
+        flag("CPS", 8),
+        flag("PS", 9),
+        flag("CM", 10),
+        flag("SI", 11),
+        flag("NULLRT", 12),
+    ],
+    "which operands are present, and modes of the write",
+);
+const RT_VEC: SlotKind = SlotKind::Vector(Classes::GII);
+const RT_RAW: SlotKind = SlotKind::Raw { nullable: true };
+
+const fn rt(name: &'static str, bit: u8, kind: &'static SlotKind, types: TypeSet, doc: &'static str) -> Slot {
+    Slot { name, kind: SlotKind::If { slot: 2, bit, kind }, role: Role::Read, types, doc }
+}
+
+const PIXEL: TypeSet = TypeSet::of(&[Type::F, Type::Hf]);
+
+/// `RT_WRITE`.
+pub static RT_WRITE: InstDesc = InstDesc {
+    name: "RT_WRITE",
+    opcode: 0x71,
+    family: Family::RenderTarget,
+    slots: &[
+        EXEC,
+        PRED,
+        RT_MODE,
+        surface(IMAGE),
+        raw_opt("header", TypeSet::ANY, "header of the message"),
+        rt("si", 11, &RT_VEC, TypeSet::ANY, "sample index"),
+        rt("cps", 8, &RT_VEC, TypeSet::ANY, "CPS counter"),
+        rt("rti", 2, &RT_VEC, TypeSet::ANY, "render target index"),
+        rt("source0_alpha", 3, &RT_RAW, PIXEL, "source 0 alpha"),
+        rt("omask", 4, &RT_RAW, UW, "output mask"),
+        raw_opt("red", PIXEL, "red"),
+        raw_opt("green", PIXEL, "green"),
+        raw_opt("blue", PIXEL, "blue"),
+        raw_opt("alpha", PIXEL, "alpha"),
+        rt("depth", 5, &RT_RAW, SINGLE, "depth"),
+        rt("stencil", 6, &RT_RAW, TypeSet::ANY, "stencil"),
+    ],
+    forms: &[form(
+        "rt_write_3d",
+        "{pred} rt_write_3d{@rt_mode} {exec} {surface} {header} {si} {cps} {rti} {source0_alpha} {omask} {red} {green} {blue} {alpha} {depth} {stencil}",
+    )],
+    exec_sizes: 1 << 3 | 1 << 4,
+    platforms: BEFORE_PVC,
+    effect: Effect::Message,
+    page: "RT_WRITE",
+    brief: "Writes pixels to a render target.",
+    semantics: "render target [rti] = pixels",
+    note: "The page has a number of parameters that no binary holds. Of `<SI>` the reference writer drops bit and operand; the reader knows them.",
+    ..EMPTY
+};
+
+/// `URB_WRITE`.
+pub static URB_WRITE: InstDesc = InstDesc {
+    name: "URB_WRITE",
+    opcode: 0x72,
+    family: Family::RenderTarget,
+    slots: &[
+        EXEC,
+        PRED,
+        field("num_out", Enc::Number { max: 255 }, "number of output parameters"),
+        raw_opt("channel_mask", UD, "channel mask"),
+        wide("global_offset", 2, Enc::Number { max: 0xffff }, "global offset"),
+        raw_src("urb_handle", UD, "handles"),
+        raw_opt("per_slot_offset", UD, "offset of each slot"),
+        raw_opt("vertex_data", DWORDS, "data"),
+    ],
+    forms: &[form(
+        "urb_write_3d",
+        "{pred} urb_write_3d {exec} {num_out} {global_offset} {channel_mask} {urb_handle} {per_slot_offset} {vertex_data}",
+    )],
+    exec_sizes: 1 << 3,
+    platforms: BEFORE_PVC,
+    effect: Effect::Message,
+    page: "URB_WRITE",
+    brief: "Writes vertex data to the unified return buffer.",
+    semantics: "urb[urb_handle[i] + global_offset + per_slot_offset[i]] = vertex_data",
+    ..EMPTY
+};
+
+/// `RT_READ`, from 4.2.
+pub static RT_READ: InstDesc = InstDesc {
+    name: "RT_READ",
+    opcode: 0x90,
+    family: Family::RenderTarget,
+    versions: Versions::V42,
+    slots: &[
+        EXEC,
+        PRED,
+        wide("mode", 2, Enc::Hex { max: 0xffff }, "modes of the read"),
+        surface(IMAGE),
+        src("si", Classes::GII, TypeSet::ANY),
+        raw_dst(PIXEL, "pixels"),
+    ],
+    forms: &[form("rt_read_3d", "{pred} rt_read_3d.{mode} {exec} {surface} {si} {dst}")],
+    exec_sizes: 1 << 4 | 1 << 5,
+    effect: Effect::Message,
+    page: "RT_READ",
+    brief: "Reads pixels of a render target.",
+    semantics: "dst = pixels of the render target",
+    note: "The page is all there is: the opcode list calls 0x90 reserved, and the reference has no text.",
+    ..EMPTY
+};

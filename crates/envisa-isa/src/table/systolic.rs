@@ -1,0 +1,108 @@
+//! Systolic matrix multiply-add.
+
+use super::common::*;
+use crate::desc::*;
+use crate::{Platform, Platforms, TypeSet};
+
+/// Element types of the matrices in the instruction word.
+pub const PRECISIONS: &[Value] = &[
+    val(1, "u1"),
+    val(2, "s1"),
+    val(3, "u2"),
+    val(4, "s2"),
+    val(5, "u4"),
+    val(6, "s4"),
+    val(7, "u8"),
+    val(8, "s8"),
+    val(9, "bf"),
+    val(10, "hf"),
+    Value { code: 11, text: "bf8", platforms: Platforms::PVC_UP, doc: "the page has tf32 here" },
+    Value { code: 12, text: "tf32", platforms: Platforms::PVC_UP, doc: "11 on the page" },
+];
+const CONTROL: Slot = packed(
+    "control",
+    4,
+    &[
+        part("src1_precision", 0, 8, Enc::Values(PRECISIONS)),
+        part("src2_precision", 8, 8, Enc::Values(PRECISIONS)),
+        part("depth", 16, 8, Enc::Values(&[val(1, "1"), val(2, "2"), val(4, "4"), val(8, "8")])),
+        part("count", 24, 8, Enc::Number { max: 8 }),
+    ],
+    "element types of src1 and src2, systolic depth, repeat count",
+);
+const SLOTS: &[Slot] = &[
+    EXEC,
+    raw_dst(TypeSet::ANY, "result"),
+    raw_opt("src0", TypeSet::ANY, "accumulator; %null: zero"),
+    raw_src("src1", TypeSet::ANY, "matrix B, a column for each channel"),
+    src("src2", Classes::GENERAL, TypeSet::ANY),
+    CONTROL,
+];
+
+/// `DPAS`.
+pub static DPAS: InstDesc = InstDesc {
+    name: "DPAS",
+    opcode: 0x83,
+    family: Family::Systolic,
+    slots: SLOTS,
+    forms: &[form(
+        "dpas",
+        "dpas.{control.src1_precision}.{control.src2_precision}.{control.depth}.{control.count} {exec} {dst} {src0} {src1} {src2}",
+    )],
+    exec_sizes: 1 << 3 | 1 << 4,
+    platforms: Platforms::XEHP_UP,
+    page: "DPAS",
+    brief: "Multiplies small matrices and adds: dst = src0 + src2 x src1.",
+    semantics: "ops = 1 (tf32), 2 (bf, hf), 4 (8 bits), 8 (fewer)
+for r in 0..count: for n in channels:
+  dst.row[r][n] = src0.row[r][n] + sum(k in 0..depth * ops: src2[r * depth * ops + k] * src1.column[n][k])",
+    note: "8 channels on XeHP_SDV and DG2, 16 from PVC on. The text of src2 has no region; the binary holds <1;1,0>.",
+    ..EMPTY
+};
+
+/// `DPASW`.
+pub static DPASW: InstDesc = InstDesc {
+    name: "DPASW",
+    opcode: 0x1c,
+    forms: &[form(
+        "dpasw",
+        "dpasw.{control.src1_precision}.{control.src2_precision}.{control.depth}.{control.count} {exec} {dst} {src0} {src1} {src2}",
+    )],
+    platforms: Platforms::XEHP_UP.without(Platforms::PVC_UP),
+    family: Family::Systolic,
+    slots: SLOTS,
+    exec_sizes: 1 << 3,
+    page: "DPASW",
+    brief: "DPAS in which two fused threads share src2.",
+    semantics: "as DPAS; each of the two threads supplies half of src2",
+    note: "The page allows 16 channels on PVC; the reference verifier refuses it there.",
+    ..EMPTY
+};
+
+/// `BDPAS`, not on a page.
+pub static BDPAS: InstDesc = InstDesc {
+    name: "BDPAS",
+    opcode: 0x99,
+    family: Family::Systolic,
+    versions: Versions::V42,
+    slots: &[
+        EXEC,
+        raw_dst(TypeSet::ANY, "result"),
+        raw_opt("src0", TypeSet::ANY, "accumulator"),
+        raw_src("src1", TypeSet::ANY, "matrix B"),
+        raw_src("src2", TypeSet::ANY, "matrix A"),
+        src("src3", Classes::GENERAL, TypeSet::ANY),
+        src("src4", Classes::GENERAL, TypeSet::ANY),
+        CONTROL,
+    ],
+    forms: &[form(
+        "bdpas",
+        "bdpas.{control.src1_precision}.{control.src2_precision}.{control.depth}.{control.count} {exec} {dst} {src0} {src1} {src2} {src3} {src4}",
+    )],
+    exec_sizes: 1 << 4,
+    platforms: Platforms::from(Platform::Xe3p),
+    brief: "DPAS with block scales for both matrices.",
+    semantics: "as DPAS, the elements of src1 and src2 scaled by src3 and src4",
+    note: "In the opcode list without a page. Depth and count are 8.",
+    ..EMPTY
+};
