@@ -1,1 +1,59 @@
 //! vISA text: lexer, parser with recovery, printer.
+//!
+//! [`parse`] reads one text, [`parse_units`] joins several into a module (IGC writes stack-call functions
+//! into texts of their own). Both read on after an error and report everything they find; a module is
+//! complete only if [`ParseResult::complete`] says so.
+
+mod annot;
+mod attrs;
+mod directive;
+mod expr;
+mod inst;
+mod lex;
+mod lsc;
+mod names;
+mod operand;
+mod parser;
+mod quirks;
+mod template;
+
+use envisa_diag::{Diagnostic, FileId};
+use envisa_isa::{Module, Platform};
+
+/// What reading depends on besides the text.
+#[derive(Clone, Copy, Debug)]
+pub struct ParseOptions {
+    /// The platform: decides register sizes and what hints offer. Without one, registers have 32 bytes.
+    pub platform: Option<Platform>,
+    /// How many errors to report before giving up.
+    pub max_errors: usize,
+}
+
+impl Default for ParseOptions {
+    fn default() -> Self {
+        ParseOptions { platform: None, max_errors: 500 }
+    }
+}
+
+/// What reading gave.
+#[derive(Clone, Debug)]
+pub struct ParseResult {
+    /// What could be read.
+    pub module: Module,
+    /// The file of each object of the module.
+    pub files: Vec<FileId>,
+    /// Errors and warnings, in text order.
+    pub diagnostics: Vec<Diagnostic>,
+    /// No error: the module is what the text says. If not, instructions and declarations are missing.
+    pub complete: bool,
+}
+
+/// Reads a text.
+pub fn parse(source: &str, file: FileId, opts: &ParseOptions) -> ParseResult {
+    parse_units(&[(source, file)], opts)
+}
+
+/// Reads several texts into one module, in order.
+pub fn parse_units(units: &[(&str, FileId)], opts: &ParseOptions) -> ParseResult {
+    parser::parse_all(units, opts)
+}

@@ -1,0 +1,366 @@
+//! Annotations `//@ key=value …`: what the reference's text cannot say, in comments that it skips.
+
+use envisa_isa::desc::{Enc, SlotKind};
+use envisa_isa::{Attr, AttrRange, Exec, ExecMask, Operand, Pred, Span};
+
+use crate::names::{Class, nearest};
+use crate::parser::{Bad, P, Parser};
+
+/// The value of a key.
+enum Item<'s> {
+    Word(&'s [u8], Span),
+    Str(String, Span),
+}
+
+impl<'s> Parser<'s> {
+    /// Goes behind `//@`; false if no annotation stands here.
+    fn open_annotation(&mut self) -> bool {
+        self.blank();
+        if self.src[self.pos..].starts_with(b"//@") {
+            self.pos += 3;
+            return true;
+        }
+        false
+    }
+
+    /// The next `key=value`; `None` at the end of the line.
+    fn item(&mut self) -> P<Option<(&'s [u8], Item<'s>)>> {
+        while matches!(self.peek(), b' ' | b'\t') {
+            self.pos += 1;
+        }
+        if self.pos >= self.src.len() || matches!(self.peek(), b'\n' | b'\r') {
+            return Ok(None);
+        }
+        let start = self.pos;
+        while !matches!(self.peek(), b'=' | b' ' | b'\t' | b'\n' | b'\r' | 0) {
+            self.pos += 1;
+        }
+        let key = &self.src[start..self.pos];
+        if self.peek() != b'=' || key.is_empty() {
+            let span = Span::new(start as u32, (self.pos as u32).max(start as u32 + 1));
+            let d = self.diag_label("E0601", "malformed annotation", span, "expected `key=value`");
+            return Err(self.fail(d));
+        }
+        self.pos += 1;
+        if self.peek() == b'"' {
+            let (s, span) = self.string()?;
+            return Ok(Some((key, Item::Str(s.into_owned(), span))));
+        }
+        let at = self.pos;
+        while !matches!(self.peek(), b' ' | b'\t' | b'\n' | b'\r' | 0) {
+            self.pos += 1;
+        }
+        Ok(Some((key, Item::Word(&self.src[at..self.pos], Span::new(at as u32, self.pos as u32)))))
+    }
+
+    #[cold]
+    fn unknown_key<'a>(&mut self, key: &'s [u8], known: impl Iterator<Item = &'a [u8]>) {
+        let span = self.span_of(key);
+        let shown = self.str_of(key).into_owned();
+        let mut d = self.warn("W0601", format!("unknown key `{shown}` in an annotation"), span, "ignored");
+        if let Some(near) = nearest(key, known) {
+            d = d.suggest("a similar key is", self.file, (span.start, span.end), near);
+        }
+        self.report(d);
+    }
+
+    #[cold]
+    fn bad_value(&mut self, span: Span, wanted: &str) -> Bad {
+        let d = self.diag_label("E0602", "wrong value in an annotation", span, format!("expected {wanted}"));
+        self.fail(d)
+    }
+
+    fn number_item(&mut self, item: &Item<'s>) -> P<u64> {
+        let span = match item {
+            Item::Word(word, span) => {
+                let text = String::from_utf8_lossy(word);
+                let parsed = match text.strip_prefix("0x") {
+                    Some(hex) => u64::from_str_radix(hex, 16),
+                    None => text.parse(),
+                };
+                if let Ok(n) = parsed {
+                    return Ok(n);
+                }
+                *span
+            }
+            Item::Str(_, span) => *span,
+        };
+        Err(self.bad_value(span, "a number"))
+    }
+
+    fn bytes_item(&mut self, item: &Item<'s>) -> P<Vec<u8>> {
+        let (Item::Word(_, span) | Item::Str(_, span)) = item;
+        if let Item::Word(word, _) = item
+            && word.len() % 2 == 0
+            && word.iter().all(u8::is_ascii_hexdigit)
+        {
+            let nibble = |b: u8| (b as char).to_digit(16).unwrap_or(0) as u8;
+            return Ok(word.chunks(2).map(|c| nibble(c[0]) << 4 | nibble(c[1])).collect());
+        }
+        Err(self.bad_value(*span, "bytes as hexadecimal digits"))
+    }
+
+    fn text_item(&mut self, item: Item<'s>) -> P<(String, Span)> {
+        match item {
+            Item::Str(s, span) => Ok((s, span)),
+            Item::Word(_, span) => Err(self.bad_value(span, "a string in quotes")),
+        }
+    }
+
+    /// An annotation of an instruction: `slot=value` or `slot.part=value` set what the text cannot.
+    pub fn annotate(&mut self, inst: usize) -> P<()> {
+        if !self.open_annotation() {
+            return Ok(());
+        }
+        while let Some((key, item)) = self.item()? {
+            let inst = self.obj.insts[inst];
+            let desc = inst.desc();
+            if key == b"name" && matches!(inst.op, envisa_isa::Op::Label | envisa_isa::Op::Subroutine) {
+                let (name, _) = self.text_item(item)?;
+                if let Operand::Label(id) = self.obj.operands[inst.first as usize] {
+                    self.rename_label(id, &name);
+                }
+                continue;
+            }
+            let text = String::from_utf8_lossy(key).into_owned();
+            let (slot, part) = match text.split_once('.') {
+                Some((s, p)) => (s, Some(p)),
+                None => (text.as_str(), None),
+            };
+            let Some(i) = desc.slot_index(slot).filter(|&i| i < inst.len as usize) else {
+                self.unknown_key(key, desc.slots.iter().map(|s| s.name.as_bytes()));
+                continue;
+            };
+            let (Item::Word(_, span) | Item::Str(_, span)) = item;
+            let value = self.number_item(&item)?;
+            let at = inst.first as usize + i;
+            let old = self.obj.operands[at];
+            let width = |w: u8| if w >= 4 { u32::MAX as u64 } else { (1u64 << (8 * w)) - 1 };
+            let new = match (&desc.slots[i].kind, part, old) {
+                (SlotKind::Exec, None, _) if value <= 0xff && value & 15 <= 5 => {
+                    Operand::Exec(Exec { log2: (value & 15) as u8, mask: ExecMask((value >> 4) as u8) })
+                }
+                (SlotKind::Pred, None, _) => {
+                    let word = u16::try_from(value).ok().and_then(Pred::from_word);
+                    match word {
+                        Some(p) if p.id as usize <= self.obj.predicates.len() => Operand::Pred(p),
+                        _ => return Err(self.bad_value(span, "a predicate word")),
+                    }
+                }
+                (SlotKind::Field { width: w, .. }, None, _)
+                | (SlotKind::Packed { width: w, .. }, None, _)
+                    if value <= width(*w) =>
+                {
+                    Operand::Int(value as u32)
+                }
+                (SlotKind::Packed { parts, .. }, Some(p), Operand::Int(old)) => {
+                    match parts.iter().find(|q| q.name == p) {
+                        Some(q) if value >> q.bits == 0 => Operand::Int(q.set(old, value as u32)),
+                        _ => return Err(self.bad_value(span, "a value of this part")),
+                    }
+                }
+                (_, None, Operand::Imm { ty, .. }) if ty.size() == 8 || value <= u32::MAX as u64 => {
+                    Operand::Imm { ty, bits: value }
+                }
+                (_, None, Operand::General { .. } | Operand::Indirect { .. }) => {
+                    match self.modifier_item(old, value) {
+                        Some(o) => o,
+                        None => return Err(self.bad_value(span, "a region word and modifier")),
+                    }
+                }
+                _ => return Err(self.bad_value(span, "a value of this slot")),
+            };
+            self.obj.operands[at] = new;
+        }
+        Ok(())
+    }
+
+    /// `region | modifier << 16` of an operand whose region or modifier the text cannot say.
+    fn modifier_item(&self, old: Operand, value: u64) -> Option<Operand> {
+        let region = envisa_isa::Region((value & 0xffff) as u16);
+        let m = envisa_isa::Modifier::from_code(u8::try_from(value >> 16).ok()?)?;
+        if region.0 & 0xf000 != 0 || (0..3).any(|i| region.0 >> (4 * i) & 15 > 7) {
+            return None;
+        }
+        Some(match old {
+            Operand::General { var, row, col, .. } => Operand::General { var, row, col, region, modifier: m },
+            Operand::Indirect { addr, offset, byte_offset, ty, .. } => {
+                Operand::Indirect { addr, offset, byte_offset, ty, region, modifier: m }
+            }
+            _ => return None,
+        })
+    }
+
+    fn rename_label(&mut self, id: u16, name: &str) {
+        let index = self.obj.labels[id as usize].name;
+        self.rename(index, name);
+    }
+
+    /// Replaces a string of the pool.
+    fn rename(&mut self, index: u32, name: &str) {
+        let mut strings = envisa_isa::Strings::default();
+        for (i, s) in self.obj.strings.iter().enumerate() {
+            strings.push(if i as u32 == index { name } else { s });
+        }
+        self.obj.strings = strings;
+    }
+
+    /// An annotation of a declaration: `name="…"`, `elems=n`, `attr=NAME:bytes` (which replace the list).
+    pub fn annotate_decl(&mut self, class: Class, id: u32) -> P<()> {
+        if !self.open_annotation() {
+            return Ok(());
+        }
+        let first = self.obj.var_attrs.len();
+        let mut replaced = false;
+        while let Some((key, item)) = self.item()? {
+            match key {
+                b"name" => {
+                    let (name, _) = self.text_item(item)?;
+                    let index = self.decl_name(class, id);
+                    self.rename(index, &name);
+                }
+                b"attrs" => replaced = true,
+                _ if key.starts_with(b"attr:") => {
+                    replaced = true;
+                    let bytes = self.bytes_item(&item)?;
+                    let span = self.span_of(key);
+                    let name = self.text[span.start as usize + 5..span.end as usize].to_owned();
+                    let name = self.obj.strings.push(&name);
+                    self.obj.var_attrs.push(Attr { name, value: bytes, span });
+                }
+                _ => self.unknown_key(key, [b"name".as_slice(), b"attrs", b"attr:"].into_iter()),
+            }
+        }
+        if replaced {
+            let len = self.obj.var_attrs.len() - first;
+            let range = AttrRange { start: first as u32, len: len.min(255) as u8 };
+            match class {
+                Class::General => {
+                    self.obj.vars[(id - envisa_isa::predefined::FIRST_VAR) as usize].attrs = range
+                }
+                Class::Address => self.obj.addresses[id as usize].attrs = range,
+                Class::Predicate => self.obj.predicates[id as usize - 1].attrs = range,
+                Class::Sampler => self.obj.samplers[id as usize].attrs = range,
+                _ => {
+                    self.obj.surfaces[id as usize - envisa_isa::predefined::FIRST_SURFACE as usize].attrs =
+                        range;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn decl_name(&self, class: Class, id: u32) -> u32 {
+        let id = id as usize;
+        match class {
+            Class::General => self.obj.vars[id - envisa_isa::predefined::FIRST_VAR as usize].name,
+            Class::Address => self.obj.addresses[id].name,
+            Class::Predicate => self.obj.predicates[id - 1].name,
+            Class::Sampler => self.obj.samplers[id].name,
+            _ => self.obj.surfaces[id - envisa_isa::predefined::FIRST_SURFACE as usize].name,
+        }
+    }
+
+    /// An annotation of an input: `kind=n`, the whole byte.
+    pub fn annotate_input(&mut self) -> P<()> {
+        if !self.open_annotation() {
+            return Ok(());
+        }
+        while let Some((key, item)) = self.item()? {
+            if key != b"kind" {
+                self.unknown_key(key, [b"kind".as_slice()].into_iter());
+                continue;
+            }
+            let (Item::Word(_, span) | Item::Str(_, span)) = item;
+            let kind = self.number_item(&item)?;
+            let Some(input) = self.obj.inputs.last_mut() else { continue };
+            if kind > 0xff || kind as u8 & 7 != input.kind & 7 {
+                return Err(self.bad_value(span, "a kind of the same class of variable"));
+            }
+            input.kind = kind as u8;
+        }
+        Ok(())
+    }
+
+    /// `bytes=…` after a kernel attribute.
+    pub fn annotated_bytes(&mut self) -> P<Option<Vec<u8>>> {
+        if !self.open_annotation() {
+            return Ok(None);
+        }
+        let mut bytes = None;
+        while let Some((key, item)) = self.item()? {
+            if key != b"bytes" {
+                self.unknown_key(key, [b"bytes".as_slice()].into_iter());
+                continue;
+            }
+            let value = self.bytes_item(&item)?;
+            let (Item::Word(_, span) | Item::Str(_, span)) = item;
+            if value.len() > 255 {
+                return Err(self.bad_value(span, "at most 255 bytes"));
+            }
+            bytes = Some(value);
+        }
+        Ok(bytes)
+    }
+
+    /// An annotation on a line of its own: `function_sizes=in,out`, `native:platform=bytes`,
+    /// `attr:NAME=bytes`, `no_target=1`.
+    pub fn object_annotation(&mut self) -> P<()> {
+        self.bad_line = false;
+        if !self.open_annotation() {
+            return Ok(());
+        }
+        while let Some((key, item)) = self.item()? {
+            let (Item::Word(_, span) | Item::Str(_, span)) = item;
+            if !self.open {
+                let d = self.warn("W0601", "annotation outside of a kernel", span, "ignored");
+                self.report(d);
+                continue;
+            }
+            match key {
+                b"function_sizes" => {
+                    let n = self.number_item(&item)?;
+                    if n > 0xffff {
+                        return Err(self.bad_value(span, "two bytes"));
+                    }
+                    self.obj.function_sizes = (n as u8, (n >> 8) as u8);
+                }
+                b"no_target" => self.has_target = true,
+                _ if key.starts_with(b"attr:") => {
+                    let bytes = self.bytes_item(&item)?;
+                    let at = self.span_of(key);
+                    let name = self.text[at.start as usize + 5..at.end as usize].to_owned();
+                    self.has_target |= name == "Target";
+                    let name = self.obj.strings.push(&name);
+                    self.obj.attrs.push(Attr { name, value: bytes, span: at });
+                }
+                _ if key.starts_with(b"native:") => {
+                    let code = self.bytes_item(&item)?;
+                    let platform = std::str::from_utf8(&key[7..]).ok().and_then(|t| t.parse().ok());
+                    let Some(platform) = platform else {
+                        let at = self.span_of(key);
+                        return Err(self.bad_value(at, "`native:` and the platform's number"));
+                    };
+                    self.obj.native.push(envisa_isa::Native { platform, code });
+                }
+                _ => self.unknown_key(
+                    key,
+                    [b"function_sizes".as_slice(), b"no_target", b"attr:", b"native:"].into_iter(),
+                ),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Is a field's value one that its form can spell?
+pub(crate) fn spelled(enc: &Enc, value: u32) -> bool {
+    match enc {
+        Enc::Number { max } | Enc::Hex { max } => value <= *max,
+        Enc::Signed => true,
+        Enc::Values(values) => values.iter().any(|v| v.code == value),
+        Enc::Channels => value != 0 && value < 16,
+        Enc::Ignored(default) => value == *default,
+        Enc::ExecLike(values) => value < 0x100 && values.iter().any(|v| v.code == value & 15),
+    }
+}

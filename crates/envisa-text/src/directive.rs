@@ -1,0 +1,851 @@
+//! Directives: version, kernels and functions, declarations, inputs, attributes.
+
+use std::borrow::Cow;
+
+use envisa_isa::{Align, Attr, AttrRange, GeneralVar, Input, ObjectKind, SimpleVar, Span, Type, predefined};
+
+use crate::attrs::{self, Owner, Value};
+use crate::lex::{is_ident, is_start};
+use crate::names::{Class, nearest};
+use crate::operand::type_of;
+use crate::parser::{Bad, P, Parser};
+
+const DIRECTIVES: &[&str] = &[
+    ".version",
+    ".kernel",
+    ".global_function",
+    ".function",
+    ".decl",
+    ".input",
+    ".implicit_",
+    ".parameter",
+    ".kernel_attr",
+    ".funcdecl",
+    ".file",
+    ".loc",
+];
+
+/// A value of an attribute as written.
+enum Given<'s> {
+    Nothing,
+    Int(i64, Span),
+    Str(Cow<'s, str>, Span),
+}
+
+impl<'s> Parser<'s> {
+    /// `.version 4.1`, which comes first.
+    pub fn version_line(&mut self) {
+        while self.pos < self.src.len() && self.at_eol() {
+            self.next_line();
+        }
+        if self.pos >= self.src.len() {
+            let d = self
+                .diag_label("E0201", "file has no `.version`", Span::new(0, 0), "the file is empty")
+                .help("a file starts with `.version 4.1`");
+            self.report(d);
+            self.failed = true;
+            return;
+        }
+        self.bad_line = false;
+        if !self.src[self.pos..].starts_with(b".version")
+            || self.src.get(self.pos + 8).is_some_and(|&b| is_ident(b))
+        {
+            let (_, span) = self.found();
+            let d = self
+                .diag_label("E0201", "file does not start with `.version`", span, "expected `.version`")
+                .suggest(
+                    "the released tools' version is 4.1",
+                    self.file,
+                    (span.start, span.start),
+                    ".version 4.1\n",
+                );
+            self.report(d);
+            self.failed = true;
+            return;
+        }
+        self.pos += 8;
+        if self.version().is_err() || self.bad_line {
+            self.failed = true;
+        }
+        self.next_line();
+    }
+
+    fn version(&mut self) -> P<()> {
+        self.blank();
+        let start = self.pos;
+        let Some(major) = self.number()? else { return Err(self.expected("a version as in `4.1`")) };
+        self.expect(b'.')?;
+        let Some(minor) = self.number()? else { return Err(self.expected("the minor version")) };
+        let span = self.since(start);
+        match (major.value, minor.value) {
+            // Older texts read as 4.1, which is what the reference writes for them.
+            (3, 0..=9) | (4, 0 | 1) => self.version = (4, 1),
+            (4, 2) => self.version = (4, 2),
+            (a, b) => {
+                let d = self
+                    .diag_label(
+                        "E0202",
+                        format!("unknown version {a}.{b}"),
+                        span,
+                        "not a version of vISA text",
+                    )
+                    .help("write `.version 4.1`, or `.version 4.2` for what newer pages describe");
+                return Err(self.fail(d));
+            }
+        }
+        self.end_of_line()
+    }
+
+    /// A line that starts with a dot.
+    pub fn directive(&mut self) -> P<()> {
+        let start = self.pos;
+        self.pos += 1;
+        let name = self.run();
+        match name {
+            b"decl" => {
+                self.need_object("declaration")?;
+                self.decl(start)
+            }
+            b"input" => {
+                self.need_object("input")?;
+                self.input(0, false)
+            }
+            b"parameter" => {
+                self.need_object("input")?;
+                self.input(0, true)
+            }
+            b"kernel" => self.kernel(ObjectKind::Kernel),
+            b"global_function" => self.kernel(ObjectKind::Function),
+            b"kernel_attr" => {
+                self.need_object("attribute")?;
+                self.kernel_attr()
+            }
+            b"function" => {
+                self.need_object("subroutine")?;
+                let (name, span) = self.name_or_string("the subroutine's name")?;
+                self.end_of_line()?;
+                self.subroutine(name, span)
+            }
+            b"funcdecl" => {
+                self.blank();
+                if self.peek() != b'"' {
+                    return Err(self.expected("a string"));
+                }
+                self.string()?;
+                self.end_of_line()
+            }
+            b"file" | b"loc" => {
+                self.need_object("instruction")?;
+                let head: &[u8] = if name == b"file" { b"FILE" } else { b"LOC" };
+                let forms = self.forms;
+                let candidates = match forms.of_head(head) {
+                    [] => forms.of_head(name),
+                    found => found,
+                };
+                self.candidates(forms, candidates, name, start, start, None)
+            }
+            b"version" => {
+                let span = self.since(start);
+                let d = self.diag_label(
+                    "E0202",
+                    "second `.version`",
+                    span,
+                    "a file has one version, in its first line",
+                );
+                Err(self.fail(d))
+            }
+            _ if name.starts_with(b"implicit") => {
+                self.need_object("input")?;
+                while matches!(self.peek(), b'-' | b'$' | b'@' | b'?') {
+                    self.pos += 1;
+                    self.run();
+                }
+                let name = &self.src[start + 1..self.pos];
+                let kind = self.implicit_kind(name)?;
+                self.input(kind, false)
+            }
+            _ => {
+                let span = self.since(start);
+                let shown = self.text[start..self.pos].to_owned();
+                let mut d =
+                    self.diag_label("E0203", format!("unknown directive `{shown}`"), span, "not a directive");
+                if let Some(near) = nearest(shown.as_bytes(), DIRECTIVES.iter().map(|d| d.as_bytes())) {
+                    d = d.suggest("a similar directive is", self.file, (span.start, span.end), near);
+                } else {
+                    d = d.help(format!("directives are {}", DIRECTIVES.join(" ")));
+                }
+                Err(self.fail(d))
+            }
+        }
+    }
+
+    fn kernel(&mut self, kind: ObjectKind) -> P<()> {
+        let what = if kind == ObjectKind::Kernel { "the kernel's name" } else { "the function's name" };
+        let (name, span) = self.name_or_string(what)?;
+        let mut bad = false;
+        if name.is_empty() {
+            let d = self.diag_label("E0204", "name is empty", span, "expected a name");
+            self.report(d);
+            bad = true;
+        }
+        if name.len() > u16::MAX as usize {
+            let d = self.diag_label("E0307", "name is too long", span, "at most 65535 bytes");
+            self.report(d);
+            bad = true;
+        }
+        let was_bad = bad;
+        self.start_object(kind, &name, span);
+        self.bad_line |= was_bad;
+        self.end_of_line()
+    }
+
+    /// `UNDEFINED_n` is kind n; whatever else is named becomes 5, as the reference has it.
+    fn implicit_kind(&mut self, name: &'s [u8]) -> P<u8> {
+        let text = self.str_of(name).into_owned();
+        let Some(at) = text.find("UNDEFINED_") else { return Ok(5) };
+        match text[at + 10..].parse::<u8>() {
+            Ok(n) if n < 32 => Ok(n),
+            _ => {
+                let span = self.span_of(name);
+                let d = self.diag_label(
+                    "E0210",
+                    "unknown kind of implicit input",
+                    span,
+                    "`UNDEFINED_0` to `UNDEFINED_31`",
+                );
+                Err(self.fail(d))
+            }
+        }
+    }
+
+    // ---- declarations
+
+    /// `.decl NAME v_type=G …`.
+    fn decl(&mut self, start: usize) -> P<()> {
+        let name = self.var_name();
+        if name.is_empty() {
+            return Err(self.expected("a name"));
+        }
+        let span = self.span_of(name);
+        if name[0] == b'%' {
+            let d = self.diag_label("E0302", "name starts with `%`", span, "only predefined names do");
+            return Err(self.fail(d));
+        }
+        let result = self.decl_body(name, span, start);
+        if result.is_err() || self.bad_line {
+            // Its uses are not to blame.
+            self.names.poison(name);
+        }
+        result
+    }
+
+    fn decl_body(&mut self, name: &'s [u8], span: Span, _start: usize) -> P<()> {
+        if !self.key(b"v_type")? {
+            return Err(self.expected("`v_type=G`, `A`, `P`, `S` or `T`"));
+        }
+        let class_name = self.ident();
+        let class = match class_name {
+            b"G" => Class::General,
+            b"A" => Class::Address,
+            b"P" => Class::Predicate,
+            b"S" => Class::Sampler,
+            b"T" => Class::Surface,
+            _ => {
+                let (found, at) = if class_name.is_empty() {
+                    self.found()
+                } else {
+                    (format!("`{}`", self.str_of(class_name)), self.span_of(class_name))
+                };
+                let d = self
+                    .diag_label(
+                        "E0204",
+                        format!("{found} is not a class of variables"),
+                        at,
+                        "expected G, A, P, S or T",
+                    )
+                    .note("G: general, A: address, P: predicate, S: sampler, T: surface");
+                return Err(self.fail(d));
+            }
+        };
+        let mut ty = Type::Ud;
+        if self.key(b"type")? {
+            let t = self.ident();
+            let at = self.span_of_or_here(t);
+            if class != Class::General {
+                let d = self.diag_label(
+                    "E0204",
+                    format!("{} has no type", class.describe()),
+                    at,
+                    "leave out `type=`",
+                );
+                return Err(self.fail(d));
+            }
+            ty = match type_of(t) {
+                Some(t) if !t.is_packed() => t,
+                Some(t) => {
+                    let d = self
+                        .diag_label(
+                            "E0204",
+                            format!("a variable cannot have the type `{}`", t.name()),
+                            at,
+                            "",
+                        )
+                        .note("packed vectors exist as immediates only");
+                    return Err(self.fail(d));
+                }
+                None => return Err(self.unknown_type(t)),
+            };
+        } else if class == Class::General {
+            return Err(self.expected("`type=`"));
+        }
+        if !self.key(b"num_elts")? {
+            return Err(self.expected("`num_elts=`"));
+        }
+        self.blank();
+        let at = self.pos;
+        let elems = self.expr()?;
+        let elems_span = self.since(at);
+        let elems = match u16::try_from(elems) {
+            Ok(n) if n > 0 => n,
+            _ => {
+                let mut d = self.diag_label(
+                    "E0205",
+                    format!("num_elts is {elems}, which is out of range"),
+                    elems_span,
+                    "must be 1 to 65535",
+                );
+                if elems > 0xffff {
+                    d = d.note("the binary holds it in 16 bits; the reference assembler lets it wrap");
+                }
+                return Err(self.fail(d));
+            }
+        };
+        let mut align = Align::Byte;
+        let mut alias = None;
+        let mut attr_list = AttrRange { start: self.obj.var_attrs.len() as u32, len: 0 };
+        let mut pending_attrs: Vec<(&'s [u8], Given<'s>)> = Vec::new();
+        let mut rank = 0;
+        while !self.at_eol() {
+            let key = self.peek_key();
+            let (r, general_only) = match key {
+                b"align" => (1, true),
+                b"alias" => (2, true),
+                b"v_name" => (2, false),
+                b"attrs" => (3, false),
+                _ => {
+                    let (found, at) = self.found();
+                    let d = self.diag_label("E0204", format!("unexpected {found} in a declaration"), at, {
+                        if class == Class::General {
+                            "expected `align=`, `alias=` or `attrs=`"
+                        } else {
+                            "expected `attrs=` or the end of the line"
+                        }
+                    });
+                    return Err(self.fail(d));
+                }
+            };
+            let key_span = self.span_of(key);
+            let state = matches!(class, Class::Sampler | Class::Surface);
+            if general_only && class != Class::General || key == b"v_name" && !state {
+                let shown = self.str_of(key).into_owned();
+                let d = self.diag_label(
+                    "E0204",
+                    format!("{} has no `{shown}`", class.describe()),
+                    key_span,
+                    "not allowed here",
+                );
+                return Err(self.fail(d));
+            }
+            if r <= rank {
+                let shown = self.str_of(key).into_owned();
+                let d = self
+                    .diag_label("E0204", format!("`{shown}=` is out of order"), key_span, "comes too late")
+                    .note("the order is v_type, type, num_elts, align, alias, attrs, each at most once");
+                return Err(self.fail(d));
+            }
+            rank = r;
+            self.key(key)?;
+            match key {
+                b"align" => align = self.align()?,
+                b"alias" => alias = Some(self.alias()?),
+                b"v_name" => {
+                    if self.ident().is_empty() {
+                        return Err(self.expected("a name"));
+                    }
+                }
+                _ => {
+                    self.attr_list(&mut pending_attrs)?;
+                    if class == Class::Sampler {
+                        let d = self
+                            .diag_label("E0208", "a sampler takes no attributes", key_span, "not here")
+                            .note("the reference assembler attaches them to the next declaration instead");
+                        self.report(d);
+                    }
+                }
+            }
+        }
+        if let Some(old) = self.redeclared(name) {
+            return Err(self.redeclaration(name, span, old));
+        }
+        let index = self.name_in_pool(name);
+        for (attr_name, value) in pending_attrs {
+            let attr = self.attr(attr_name, value, Owner::Variable)?;
+            if attr_list.len == u8::MAX {
+                let d = self.diag_label("E0208", "too many attributes", span, "at most 255");
+                return Err(self.fail(d));
+            }
+            attr_list.len += 1;
+            self.obj.var_attrs.push(attr);
+        }
+        if self.bad_line {
+            return Ok(());
+        }
+        let simple = SimpleVar { name: index, elems, attrs: attr_list, span };
+        let (id, limit, what) = match class {
+            Class::General => {
+                let (alias, alias_offset) = alias.unwrap_or((0, 0));
+                let id = self.obj.vars.len() as u32 + predefined::FIRST_VAR;
+                self.obj.vars.push(GeneralVar {
+                    name: index,
+                    ty,
+                    align,
+                    elems,
+                    alias,
+                    alias_offset,
+                    attrs: attr_list,
+                    span,
+                });
+                (id, u32::MAX, "general variables")
+            }
+            Class::Address => {
+                self.obj.addresses.push(simple);
+                (self.obj.addresses.len() as u32 - 1, u16::MAX as u32, "address variables")
+            }
+            Class::Predicate => {
+                self.obj.predicates.push(simple);
+                (self.obj.predicates.len() as u32, 4095, "predicates")
+            }
+            Class::Sampler => {
+                self.obj.samplers.push(simple);
+                // 31 is the bindless sampler.
+                (self.obj.samplers.len() as u32 - 1, 30, "samplers")
+            }
+            _ => {
+                self.obj.surfaces.push(simple);
+                (self.obj.surfaces.len() as u32 - 1 + predefined::FIRST_SURFACE as u32, 255, "surfaces")
+            }
+        };
+        if id > limit {
+            let most = match class {
+                Class::Predicate => limit,
+                Class::Surface => limit - predefined::FIRST_SURFACE as u32 + 1,
+                _ => limit + 1,
+            };
+            let d = self
+                .diag_label(
+                    "E0307",
+                    format!("too many {what}"),
+                    span,
+                    format!("a kernel holds at most {most}"),
+                )
+                .note(
+                    "instructions have no room for greater numbers; the reference assembler lets them wrap",
+                );
+            self.report(d);
+        }
+        self.names.declare(name, class, id, span);
+        if self.peek() == b'/' && self.peek_at(2) == b'@' {
+            return self.annotate_decl(class, id);
+        }
+        Ok(())
+    }
+
+    fn name_in_pool(&mut self, name: &'s [u8]) -> u32 {
+        let span = self.span_of(name);
+        let text = &self.text[span.start as usize..span.end as usize];
+        self.obj.strings.push(text)
+    }
+
+    fn span_of_or_here(&self, name: &'s [u8]) -> Span {
+        if name.is_empty() { Span::new(self.pos as u32, self.pos as u32 + 1) } else { self.span_of(name) }
+    }
+
+    fn redeclared(&self, name: &[u8]) -> Option<crate::names::Decl> {
+        let old = self.names.get(name)?;
+        (old.depth == self.names.depth() as u32 && old.class != Class::Poison).then_some(old)
+    }
+
+    #[cold]
+    fn redeclaration(&mut self, name: &'s [u8], span: Span, old: crate::names::Decl) -> Bad {
+        let shown = self.str_of(name).into_owned();
+        let mut d = self.diag_label("E0302", format!("`{shown}` is declared twice"), span, "again here");
+        if old.span == Span::NONE {
+            d = d.note(format!("`{shown}` is predefined: {}", old.class.describe()));
+        } else {
+            d = d
+                .secondary(self.file, (old.span.start, old.span.end), "first here")
+                .note("all classes of variables share their names; a scope `{ … }` may hide outer ones");
+        }
+        self.fail(d)
+    }
+
+    /// The key that stands here, without its `=`.
+    fn peek_key(&mut self) -> &'s [u8] {
+        self.blank();
+        let start = self.pos;
+        let key = self.run();
+        self.pos = start;
+        key
+    }
+
+    /// Steps over `key=`; false if something else stands here.
+    #[inline(always)]
+    fn key(&mut self, key: &[u8]) -> P<bool> {
+        self.blank();
+        let rest = &self.src[self.pos..];
+        if !rest.starts_with(key) || rest.get(key.len()).is_some_and(|&b| is_ident(b)) {
+            return Ok(false);
+        }
+        self.pos += key.len();
+        self.expect(b'=')?;
+        self.blank();
+        Ok(true)
+    }
+
+    fn align(&mut self) -> P<Align> {
+        self.blank();
+        let start = self.pos;
+        let word = self.run();
+        let align = match word {
+            b"byte" => Align::Byte,
+            b"word" => Align::Word,
+            b"dword" => Align::Dword,
+            b"qword" => Align::Qword,
+            b"oword" => Align::Oword,
+            b"GRF" => Align::Grf,
+            b"GRFx2" | b"2GRF" => Align::Grf2,
+            b"hword" => Align::Hword,
+            b"wordx32" | b"32word" => Align::Word32,
+            b"wordx64" | b"64word" => Align::Word64,
+            _ => {
+                let named = word.first().is_some_and(|&b| is_start(b));
+                if named {
+                    let names: [&[u8]; 10] = [
+                        b"byte", b"word", b"dword", b"qword", b"oword", b"hword", b"GRF", b"GRFx2",
+                        b"wordx32", b"wordx64",
+                    ];
+                    let span = self.span_of(word);
+                    let shown = self.str_of(word).into_owned();
+                    let mut d = self.diag_label(
+                        "E0206",
+                        format!("`{shown}` is not an alignment"),
+                        span,
+                        "expected byte, word, dword, qword, oword, hword, GRF, GRFx2, wordx32 or wordx64",
+                    );
+                    if let Some(near) = nearest(word, names.into_iter()) {
+                        d = d.suggest("a similar one is", self.file, (span.start, span.end), near);
+                    }
+                    return Err(self.fail(d));
+                }
+                self.pos = start;
+                let n = self.expr()?;
+                let span = self.since(start);
+                match n {
+                    2 => Align::Word,
+                    4 => Align::Dword,
+                    8 => Align::Qword,
+                    16 => Align::Oword,
+                    32 => Align::Hword,
+                    64 => Align::Word32,
+                    128 => Align::Word64,
+                    _ => {
+                        let d = self.diag_label(
+                            "E0206",
+                            format!("{n} is not an alignment"),
+                            span,
+                            "expected 2, 4, 8, 16, 32, 64 or 128 bytes, or a name",
+                        );
+                        let d = if n == 1 {
+                            d.suggest("for bytes, write", self.file, (span.start, span.end), "byte")
+                        } else {
+                            d
+                        };
+                        return Err(self.fail(d));
+                    }
+                }
+            }
+        };
+        Ok(align)
+    }
+
+    /// `<Y, offset>`.
+    fn alias(&mut self) -> P<(u32, u16)> {
+        self.expect(b'<')?;
+        let name = self.var_name();
+        if name.is_empty() {
+            return Err(self.expected("a variable"));
+        }
+        let decl = self.lookup(name, Some(Class::General))?;
+        let id = match decl.class {
+            Class::General => decl.id,
+            Class::Poison => 0,
+            _ => return Err(self.wrong_class(name, decl, "a general variable")),
+        };
+        self.expect(b',')?;
+        self.blank();
+        let start = self.pos;
+        let offset = self.expr_nra()?;
+        let span = self.since(start);
+        self.expect(b'>')?;
+        match u16::try_from(offset) {
+            Ok(o) => Ok((id, o)),
+            Err(_) => {
+                let d = self.diag_label(
+                    "E0207",
+                    format!("alias offset {offset} is out of range"),
+                    span,
+                    "must be 0 to 65535 bytes",
+                );
+                Err(self.fail(d))
+            }
+        }
+    }
+
+    // ---- attributes
+
+    /// `{a, b=1, c="x"}`.
+    fn attr_list(&mut self, out: &mut Vec<(&'s [u8], Given<'s>)>) -> P<()> {
+        self.expect(b'{')?;
+        loop {
+            let name = self.ident();
+            if name.is_empty() {
+                return Err(self.expected("an attribute's name"));
+            }
+            let value = if self.eat(b'=') { self.given(true)? } else { Given::Nothing };
+            out.push((name, value));
+            if !self.eat(b',') {
+                break;
+            }
+        }
+        self.expect(b'}')
+    }
+
+    fn given(&mut self, nra: bool) -> P<Given<'s>> {
+        self.blank();
+        if self.peek() == b'"' {
+            let (s, span) = self.string()?;
+            return Ok(Given::Str(s, span));
+        }
+        let start = self.pos;
+        let v = if nra { self.expr_nra()? } else { self.expr()? };
+        Ok(Given::Int(v, self.since(start)))
+    }
+
+    fn kernel_attr(&mut self) -> P<()> {
+        let name = self.ident();
+        if name.is_empty() {
+            return Err(self.expected("an attribute's name"));
+        }
+        let value = if self.eat(b'=') && !self.at_eol() { self.given(false)? } else { Given::Nothing };
+        self.end_of_line()?;
+        let simd = match (&value, name) {
+            (Given::Int(v, _), b"SimdSize" | b"DispatchSimdSize") => u32::try_from(*v).ok(),
+            _ => None,
+        };
+        self.simd_size = simd.or(self.simd_size);
+        self.has_target |= name == b"Target";
+        if self.obj.attrs.len() >= u16::MAX as usize {
+            let span = self.span_of(name);
+            let d = self.diag_label("E0307", "too many attributes", span, "a kernel holds at most 65535");
+            return Err(self.fail(d));
+        }
+        let attr = match self.annotated_bytes()? {
+            Some(bytes) => {
+                let span = self.span_of(name);
+                Attr { name: self.name_in_pool(name), value: bytes, span }
+            }
+            None => self.attr(name, value, Owner::Kernel)?,
+        };
+        self.obj.attrs.push(attr);
+        Ok(())
+    }
+
+    /// An attribute with its value's bytes.
+    fn attr(&mut self, name: &'s [u8], value: Given<'s>, owner: Owner) -> P<Attr> {
+        let span = self.span_of(name);
+        let shown = self.str_of(name).into_owned();
+        let Some(&(real, who, kind)) = attrs::find(name) else { return Err(self.unknown_attr(name, owner)) };
+        if who != owner {
+            let d = self.diag_label(
+                "E0208",
+                if owner == Owner::Kernel {
+                    format!("`{shown}` is an attribute of variables")
+                } else {
+                    format!("`{shown}` is an attribute of kernels")
+                },
+                span,
+                if owner == Owner::Kernel {
+                    "belongs into a declaration's `attrs={…}`"
+                } else {
+                    "belongs into `.kernel_attr`"
+                },
+            );
+            return Err(self.fail(d));
+        }
+        let wrong = |p: &mut Self, at: Span, wanted: &'static str| {
+            let d = p.diag_label("E0209", format!("wrong value of `{shown}`"), at, wanted);
+            p.fail(d)
+        };
+        let bytes = match (kind, value) {
+            (Value::Target, Given::Str(s, at)) => match s.as_ref() {
+                "cm" => vec![0],
+                "3d" => vec![1],
+                _ => return Err(wrong(self, at, "expected \"cm\" or \"3d\"")),
+            },
+            (Value::Target, Given::Int(_, at)) => return Err(wrong(self, at, "expected \"cm\" or \"3d\"")),
+            (Value::Target, Given::Nothing) => {
+                return Err(wrong(self, span, "expected `=\"cm\"` or `=\"3d\"` after it"));
+            }
+            (_, Given::Nothing) => Vec::new(),
+            (Value::Bool, Given::Int(v, at)) => {
+                if v != 0 && v != 1 {
+                    return Err(wrong(self, at, "expected 0 or 1"));
+                }
+                if v == 0 {
+                    let d = self
+                        .warn("W0209", format!("`{shown}=0` switches the attribute on"), at, "stored as 1")
+                        .help("leave the attribute out to have it off");
+                    self.report(d);
+                }
+                1u32.to_le_bytes().to_vec()
+            }
+            (Value::Int, Given::Int(v, at)) => {
+                match u32::try_from(v).or_else(|_| i32::try_from(v).map(|v| v as u32)) {
+                    Ok(v) => v.to_le_bytes().to_vec(),
+                    Err(_) => return Err(wrong(self, at, "does not fit 32 bits")),
+                }
+            }
+            (Value::Str, Given::Str(s, at)) => {
+                if s.len() > 255 {
+                    return Err(wrong(self, at, "at most 255 bytes"));
+                }
+                s.as_bytes().to_vec()
+            }
+            (Value::Bool, Given::Str(_, at)) => return Err(wrong(self, at, "expected no value, or 1")),
+            (Value::Int, Given::Str(_, at)) => return Err(wrong(self, at, "expected a number")),
+            (Value::Str, Given::Int(_, at)) => return Err(wrong(self, at, "expected a string")),
+        };
+        let name = if real == "AsmName" {
+            let d = self.warn("W0208", "`AsmName` is the old name of `OutputAsmPath`", span, "").suggest(
+                "write",
+                self.file,
+                (span.start, span.end),
+                "OutputAsmPath",
+            );
+            self.report(d);
+            self.obj.strings.push("OutputAsmPath")
+        } else {
+            self.obj.strings.push(real)
+        };
+        Ok(Attr { name, value: bytes, span })
+    }
+
+    #[cold]
+    fn unknown_attr(&mut self, name: &'s [u8], owner: Owner) -> Bad {
+        let span = self.span_of(name);
+        let shown = self.str_of(name).into_owned();
+        let mut d =
+            self.diag_label("E0208", format!("unknown attribute `{shown}`"), span, "not an attribute");
+        let known: Vec<&str> = attrs::ATTRS.iter().filter(|a| a.1 == owner).map(|a| a.0).collect();
+        if let Some(near) = nearest(name, known.iter().map(|n| n.as_bytes())) {
+            d = d.suggest("a similar attribute is", self.file, (span.start, span.end), near);
+        } else {
+            d = d.help(format!("attributes are {}", known.join(" ")));
+        }
+        self.fail(d)
+    }
+
+    // ---- inputs
+
+    /// `.input X [offset=e] [size=e]` and its relatives.
+    fn input(&mut self, implicit: u8, parameter: bool) -> P<()> {
+        let name = self.var_name();
+        if name.is_empty() {
+            return Err(self.expected("a variable"));
+        }
+        let span = self.span_of(name);
+        let decl = self.lookup(name, Some(Class::General))?;
+        let (class, id) = match decl.class {
+            Class::General => (0, decl.id),
+            Class::Sampler => (1, decl.id),
+            Class::Surface => (2, decl.id),
+            Class::Poison => (0, 0),
+            _ => return Err(self.wrong_class(name, decl, "a general variable, sampler or surface")),
+        };
+        let mut offset = 0i64;
+        let mut offset_span = span;
+        if self.key(b"offset")? {
+            let start = self.pos;
+            offset = self.expr()?;
+            offset_span = self.since(start);
+        }
+        let mut size_span = span;
+        let mut sized = false;
+        let size = if self.key(b"size")? {
+            sized = true;
+            let start = self.pos;
+            let v = self.expr()?;
+            size_span = self.since(start);
+            v
+        } else if parameter {
+            return Err(self.expected("`size=`"));
+        } else {
+            match decl.class {
+                Class::General => self.obj.var_shape(decl.id, self.grf_bytes()).map_or(0, |(_, n)| n as i64),
+                Class::Poison => 0,
+                c => {
+                    let d = self
+                        .diag_label("E0210", format!("{} has no size of its own", c.describe()), span, "")
+                        .help("add `size=4`");
+                    return Err(self.fail(d));
+                }
+            }
+        };
+        if implicit != 0 || parameter {
+            // The reference reads the list and forgets it.
+            if self.key(b"attrs")? {
+                self.attr_list(&mut Vec::new())?;
+            }
+        }
+        self.end_of_line()?;
+        if self.bad_line {
+            return Ok(());
+        }
+        let range = |p: &mut Self, what: &str, v: i64, at: Span, legal: &'static str| {
+            let d = p.diag_label("E0210", format!("{what} {v} of an input is out of range"), at, legal);
+            p.fail(d)
+        };
+        let Ok(offset) = i16::try_from(offset) else {
+            return Err(range(self, "offset", offset, offset_span, "must be -32768 to 32767"));
+        };
+        let Ok(size) = u16::try_from(size) else {
+            return Err(range(self, "size", size, size_span, "must be 0 to 65535"));
+        };
+        if self.obj.kind == ObjectKind::Function {
+            let d = self
+                .diag_label("E0210", "a function has no inputs", span, "only kernels have")
+                .help("a function's arguments are in `%arg`");
+            return Err(self.fail(d));
+        }
+        if self.obj.inputs.len() >= 255 {
+            let d = self.diag_label("E0307", "too many inputs", span, "a kernel holds at most 255");
+            return Err(self.fail(d));
+        }
+        let implicit = if sized { implicit } else { 0 };
+        self.obj.inputs.push(Input { kind: implicit << 3 | class, id, offset, size, span });
+        if self.peek() == b'/' && self.peek_at(2) == b'@' {
+            return self.annotate_input();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,866 @@
+//! Instructions: a mnemonic picks forms of the table, and a form's steps read the rest of the line.
+
+use envisa_isa::desc::{Classes, Enc, LabelKind, Role, SlotKind, Value};
+use envisa_isa::{Exec, ExecMask, LabelUse, Modifier, Op, Operand, Pred, Span};
+
+use crate::lex::is_start;
+use crate::names::{Class, nearest};
+use crate::operand::or_list;
+use crate::parser::{Bad, Mention, P, Parser, Pending};
+use crate::template::{Compiled, Forms, MAX_SLOTS, Step};
+
+/// Operands of the instruction being read, by slot.
+pub(crate) struct Ops {
+    pub list: [(Operand, Span); MAX_SLOTS],
+    pub len: usize,
+}
+
+impl Ops {
+    /// Sets a field, or a part of one.
+    pub fn set(&mut self, slot: usize, part: Option<&envisa_isa::desc::Part>, value: u32, span: Span) {
+        let (operand, at) = &mut self.list[slot];
+        *operand = Operand::Int(match (part, *operand) {
+            (Some(p), Operand::Int(old)) => p.set(old, value),
+            _ => value,
+        });
+        *at = if *at == Span::NONE { span } else { at.to(span) };
+    }
+
+    /// The value of a field.
+    pub fn int(&self, slot: usize) -> u32 {
+        self.list[slot].0.int().unwrap_or(0)
+    }
+}
+
+/// The kind a slot has here: what an `If` switches on, or `None` if it is off.
+pub(crate) fn live_kind<'k>(kind: &'k SlotKind, get: impl Fn(usize) -> u32) -> Option<&'k SlotKind> {
+    match kind {
+        SlotKind::If { slot, bit, kind } => {
+            (get(*slot as usize) >> *bit & 1 != 0).then(|| live_kind(kind, get)).flatten()
+        }
+        k => Some(k),
+    }
+}
+
+impl<'s> Parser<'s> {
+    /// An instruction with its predicate.
+    #[inline]
+    pub fn instruction(&mut self) -> P<()> {
+        if !self.open {
+            self.need_object("instruction")?;
+        }
+        let start = self.pos;
+        let mut pred = None;
+        if self.peek() == b'(' {
+            pred = Some(self.predicate_prefix()?);
+            self.blank();
+        }
+        let head_start = self.pos;
+        let head = self.run();
+        let forms = self.forms;
+        let candidates = forms.of_head(head);
+        self.candidates(forms, candidates, head, head_start, start, pred)
+    }
+
+    #[inline]
+    pub fn candidates(
+        &mut self,
+        forms: &'static Forms,
+        candidates: &'static [u32],
+        head: &'s [u8],
+        head_start: usize,
+        start: usize,
+        pred: Option<Pred>,
+    ) -> P<()> {
+        let version = self.version;
+        let body = self.pos;
+        if let &[only] = candidates {
+            let form = forms.at(only);
+            if form.desc.versions.contains(version) {
+                return self.one(form, start, pred);
+            }
+        }
+        // Several forms share the mnemonic: the first that reads the line is it, else the one that got furthest
+        // may complain.
+        let mark = self.diags.len();
+        let poison_mark = self.poisoned.len();
+        let mut best: Option<(usize, Vec<envisa_diag::Diagnostic>)> = None;
+        let mut tried = false;
+        for &c in candidates {
+            let form = forms.at(c);
+            if !form.desc.versions.contains(version) {
+                continue;
+            }
+            tried = true;
+            self.pos = body;
+            self.bad_line = false;
+            let read = self.read(form, start, pred);
+            match read {
+                Ok(ops) if !self.bad_line => return self.keep(form, ops, start, pred),
+                _ => {}
+            }
+            let far = self.pos;
+            let said = self.diags.split_off(mark);
+            // An undeclared name must be complained about again if another form is tried.
+            if best.as_ref().is_none_or(|(b, _)| far > *b) {
+                best = Some((far, said));
+            }
+            for name in self.poisoned.split_off(poison_mark) {
+                self.names.unpoison(name);
+            }
+        }
+        if let Some((far, said)) = best {
+            self.diags.extend(said);
+            self.bad_line = true;
+            self.pos = far;
+            return Err(Bad);
+        }
+        self.pos = body;
+        if !tried && !candidates.is_empty() {
+            return Err(self.other_version(forms.at(candidates[0]), head));
+        }
+        Err(self.unknown_mnemonic(head, head_start))
+    }
+
+    #[inline]
+    fn one(&mut self, form: &'static Compiled, start: usize, pred: Option<Pred>) -> P<()> {
+        let ops = self.read(form, start, pred)?;
+        self.keep(form, ops, start, pred)
+    }
+
+    /// Reads the line by a form's steps.
+    #[inline]
+    fn read(&mut self, form: &'static Compiled, start: usize, pred: Option<Pred>) -> P<Ops> {
+        self.many.clear();
+        self.pending.clear();
+        let mut ops = Ops { list: [(Operand::Int(0), Span::NONE); MAX_SLOTS], len: form.defaults.len() };
+        for (to, from) in ops.list.iter_mut().zip(&form.defaults) {
+            to.0 = *from;
+        }
+        if let Some(p) = pred {
+            match form.pred {
+                Some(slot) => ops.list[slot as usize] = (Operand::Pred(p), self.pred_span),
+                None => self.no_predicate(form, start),
+            }
+        }
+        let mut sat = false;
+        for step in &form.steps {
+            match *step {
+                Step::Slot { slot, part, glued } => {
+                    self.slot(form, slot as usize, part, glued, &mut ops)?;
+                }
+                Step::Sat => sat |= self.suffix_word(b"sat"),
+                Step::Punct(b) => {
+                    self.expect(b)?;
+                    if b == b'(' && is_start(self.peek()) {
+                        self.discarded_mask();
+                    }
+                }
+                ref other => self.rare_step(form, other, &mut ops)?,
+            }
+        }
+        if !self.at_eol() {
+            return Err(self.left_over(form));
+        }
+        if sat {
+            self.saturate(form, &mut ops);
+        }
+        if let Some(count) = form.count {
+            ops.list[count as usize].0 = Operand::Int(self.many.len() as u32);
+        }
+        Ok(ops)
+    }
+
+    #[inline(never)]
+    fn rare_step(&mut self, form: &'static Compiled, step: &Step, ops: &mut Ops) -> P<()> {
+        match *step {
+            Step::Glued(text) => self.glued(form, text),
+            Step::Word(text) => {
+                self.blank();
+                let here = self.pos;
+                if self.run() == text.as_bytes() {
+                    return Ok(());
+                }
+                self.pos = here;
+                Err(self.expected(&format!("`{text}`")))
+            }
+            Step::OptSuffix { slot, part } => {
+                let enc = enc_of(form, slot as usize, part);
+                let here = self.pos;
+                self.blank();
+                let at = self.pos;
+                if self.peek() == b'.' {
+                    self.pos += 1;
+                    if let Some(v) = enc.and_then(|e| self.try_value(e)) {
+                        let span = self.since(at);
+                        ops.set(slot as usize, part, v, span);
+                        return Ok(());
+                    }
+                }
+                self.pos = here;
+                Ok(())
+            }
+            Step::Flag { name, slot, part } => {
+                self.blank();
+                let at = self.pos;
+                if self.suffix_word(name.as_bytes()) {
+                    let span = self.since(at);
+                    ops.set(slot as usize, part, 1, span);
+                }
+                Ok(())
+            }
+            Step::Many(slot) => self.many_slot(form, slot as usize, ops),
+            Step::Composite(name) => self.composite(form, name, ops),
+            Step::Slot { .. } | Step::Sat | Step::Punct(_) => Ok(()),
+        }
+    }
+
+    /// Steps over `.word` if it stands here.
+    pub fn suffix_word(&mut self, word: &[u8]) -> bool {
+        self.blank();
+        let here = self.pos;
+        if self.peek() == b'.' {
+            self.pos += 1;
+            if self.run() == word {
+                return true;
+            }
+            self.pos = here;
+        }
+        false
+    }
+
+    /// Text that belongs to the mnemonic.
+    fn glued(&mut self, form: &'static Compiled, text: &'static str) -> P<()> {
+        if text.starts_with('.') {
+            self.blank();
+        }
+        let rest = &self.src[self.pos..];
+        if rest.starts_with(text.as_bytes()) {
+            self.pos += text.len();
+            if text == "." && self.peek() == b' ' {
+                self.blank();
+            }
+            return Ok(());
+        }
+        let at = self.pos as u32;
+        let head = form.form.head;
+        let d = self
+            .diag_label(
+                "E0403",
+                format!("`{head}` lacks a suffix"),
+                Span::new(at, at + 1),
+                format!("expected `{text}…` here"),
+            )
+            .help(format!("the form is `{}`", usage(form)));
+        Err(self.fail(d))
+    }
+
+    /// A slot, by its kind.
+    #[inline(always)]
+    fn slot(
+        &mut self,
+        form: &'static Compiled,
+        slot: usize,
+        part: Option<&'static envisa_isa::desc::Part>,
+        glued: bool,
+        ops: &mut Ops,
+    ) -> P<()> {
+        let desc = &form.desc.slots[slot];
+        match desc.kind {
+            SlotKind::Vector(classes) => {
+                ops.list[slot] = self.vector(classes, desc.role, desc.name)?;
+                Ok(())
+            }
+            SlotKind::Exec => {
+                self.blank();
+                if self.peek() == b'.' {
+                    self.stray_suffix(form)?;
+                }
+                ops.list[slot] = self.exec()?;
+                Ok(())
+            }
+            SlotKind::Raw { .. } => {
+                ops.list[slot] = self.raw(false, desc.name)?;
+                Ok(())
+            }
+            SlotKind::Surface { .. } => {
+                ops.list[slot] = self.handle(Class::Surface, desc.name)?;
+                Ok(())
+            }
+            _ => self.rare_slot(form, slot, part, glued, ops),
+        }
+    }
+
+    #[inline(never)]
+    fn rare_slot(
+        &mut self,
+        form: &'static Compiled,
+        slot: usize,
+        part: Option<&'static envisa_isa::desc::Part>,
+        glued: bool,
+        ops: &mut Ops,
+    ) -> P<()> {
+        let desc = &form.desc.slots[slot];
+        let Some(kind) = live_kind(&desc.kind, |i| ops.int(i)) else { return Ok(()) };
+        match kind {
+            SlotKind::Field { enc, .. } => {
+                self.field(form, slot, None, enc, glued, ops)?;
+                if matches!(enc, Enc::ExecLike(_)) {
+                    self.discarded_mod();
+                }
+            }
+            SlotKind::Packed { .. } => match part {
+                Some(p) => self.field(form, slot, part, &p.enc, glued, ops)?,
+                None => {
+                    self.field(form, slot, None, &Enc::Hex { max: u32::MAX }, glued, ops)?;
+                }
+            },
+            SlotKind::Many(_) => self.many_slot(form, slot, ops)?,
+            SlotKind::Count { max, .. } => {
+                self.field(form, slot, None, &Enc::Number { max: *max as u32 }, glued, ops)?;
+            }
+            kind => ops.list[slot] = self.element_of(form, kind, desc.role, desc.name, slot)?,
+        }
+        Ok(())
+    }
+
+    /// An operand of a kind that is not a field.
+    pub fn element_of(
+        &mut self,
+        form: &'static Compiled,
+        kind: &SlotKind,
+        role: Role,
+        name: &'static str,
+        operand: usize,
+    ) -> P<(Operand, Span)> {
+        match kind {
+            SlotKind::Exec => self.exec(),
+            SlotKind::Vector(c) => self.vector(*c, role, name),
+            SlotKind::Raw { .. } => self.raw(false, name),
+            SlotKind::Surface { .. } => self.handle(Class::Surface, name),
+            SlotKind::Sampler => self.handle(Class::Sampler, name),
+            SlotKind::Label(kind) => {
+                let (label, span) = self.name_or_string("a label")?;
+                let kind = match kind {
+                    LabelKind::Block => LabelUse::Block,
+                    _ if form.form.head == "fccall" => LabelUse::Fc,
+                    _ => LabelUse::Subroutine,
+                };
+                self.pending.push(Pending { operand, what: Mention::Label { name: label, span, kind } });
+                Ok((Operand::Label(0), span))
+            }
+            SlotKind::Str { .. } => {
+                let (text, span) = self.name_or_string("a name or string")?;
+                self.pending.push(Pending { operand, what: Mention::Str(text) });
+                Ok((Operand::Str(0), span))
+            }
+            SlotKind::Field { enc, .. } => {
+                self.blank();
+                let start = self.pos;
+                let v = self.value(form, name, enc, false)?;
+                Ok((Operand::Int(v), self.since(start)))
+            }
+            _ => Err(self.missing_operand(name)),
+        }
+    }
+
+    /// The variadic operands, to the end of the line or a closing parenthesis.
+    fn many_slot(&mut self, form: &'static Compiled, slot: usize, ops: &mut Ops) -> P<()> {
+        let desc = &form.desc.slots[slot];
+        let SlotKind::Many(kind) = desc.kind else { return Ok(()) };
+        let (min, max) = match form.count.map(|c| &form.desc.slots[c as usize].kind) {
+            Some(SlotKind::Count { min, max, .. }) => (*min as usize, *max as usize),
+            _ => (0, 255),
+        };
+        let start = self.pos;
+        loop {
+            if self.at_eol() || self.peek() == b')' {
+                break;
+            }
+            if matches!(kind, SlotKind::Label(_)) && self.eat(b',') {
+                continue;
+            }
+            let operand = ops.len + self.many.len();
+            let element = self.element_of(form, kind, desc.role, desc.name, operand)?;
+            self.many.push(element);
+        }
+        let n = self.many.len();
+        if n < min || n > max {
+            let span = Span::new(start as u32, self.pos as u32);
+            let d = self.diag_label(
+                "E0407",
+                format!("{n} operands `{}`", desc.name),
+                span,
+                format!("expected {min} to {max}"),
+            );
+            return Err(self.fail(d));
+        }
+        Ok(())
+    }
+
+    // ---- fields
+
+    fn field(
+        &mut self,
+        form: &'static Compiled,
+        slot: usize,
+        part: Option<&'static envisa_isa::desc::Part>,
+        enc: &Enc,
+        glued: bool,
+        ops: &mut Ops,
+    ) -> P<()> {
+        self.blank();
+        let start = self.pos;
+        let name = part.map_or(form.desc.slots[slot].name, |p| p.name);
+        let v = self.value(form, name, enc, glued)?;
+        let span = self.since(start);
+        ops.set(slot, part, v, span);
+        Ok(())
+    }
+
+    /// A field's value; gives nothing and moves on if it is none of the legal ones.
+    fn try_value(&mut self, enc: &Enc) -> Option<u32> {
+        match enc {
+            Enc::Values(values) => self.one_of(values).map(|v| v.code),
+            Enc::Channels => self.channels(),
+            Enc::Number { max } | Enc::Hex { max } => {
+                let n = self.number().ok()??;
+                u32::try_from(n.value).ok().filter(|v| v <= max)
+            }
+            _ => None,
+        }
+    }
+
+    /// The legal value that stands here.
+    fn one_of(&mut self, values: &'static [Value]) -> Option<&'static Value> {
+        let here = self.pos;
+        let text = self.run();
+        if let Some(v) = values.iter().find(|v| v.text.as_bytes() == text) {
+            return Some(v);
+        }
+        // Values may hold other characters: `16-full`.
+        let rest = &self.src[here..];
+        let v = values
+            .iter()
+            .filter(|v| rest.starts_with(v.text.as_bytes()) && v.text.len() > text.len())
+            .max_by_key(|v| v.text.len());
+        self.pos = here + v.map_or(0, |v| v.text.len());
+        v
+    }
+
+    /// `RGBA` or a part of it in this order, in either case; R is bit 0.
+    fn channels(&mut self) -> Option<u32> {
+        let here = self.pos;
+        let text = self.run();
+        let mut last = 0;
+        let mut mask = 0;
+        for b in text {
+            let bit = match b.to_ascii_uppercase() {
+                b'R' => 1,
+                b'G' => 2,
+                b'B' => 4,
+                b'A' => 8,
+                _ => 0,
+            };
+            if bit <= last {
+                self.pos = here;
+                return None;
+            }
+            last = bit;
+            mask |= bit;
+        }
+        if mask == 0 {
+            self.pos = here;
+            return None;
+        }
+        Some(mask)
+    }
+
+    /// A field's value.
+    pub fn value(&mut self, form: &'static Compiled, name: &str, enc: &Enc, glued: bool) -> P<u32> {
+        let start = self.pos;
+        match enc {
+            Enc::Values(values) => match self.one_of(values) {
+                Some(v) => Ok(v.code),
+                None => Err(self.not_a_value(form, name, values)),
+            },
+            Enc::Channels => match self.channels() {
+                Some(v) => Ok(v),
+                None => {
+                    let (found, span) = self.found();
+                    let d = self
+                        .diag_label("E0403", format!("{found} is not a set of channels"), span, {
+                            "expected letters of `RGBA`, in this order"
+                        })
+                        .help(format!("the form is `{}`", usage(form)));
+                    Err(self.fail(d))
+                }
+            },
+            Enc::Hex { max } if glued && start > 0 && self.src[start - 1] == b'x' => {
+                let text = self.run();
+                let span = self.span_of(text);
+                let v = std::str::from_utf8(text).ok().and_then(|t| u64::from_str_radix(t, 16).ok());
+                match v {
+                    Some(v) if v <= *max as u64 => Ok(v as u32),
+                    _ => {
+                        let shown = self.str_of(text).into_owned();
+                        let d = self.diag_label(
+                            "E0403",
+                            format!("`{shown}` is not a value of `{name}`"),
+                            span,
+                            format!("expected hexadecimal digits, at most {max:x}"),
+                        );
+                        Err(self.fail(d))
+                    }
+                }
+            }
+            Enc::Number { max } | Enc::Hex { max } => self.limited(name, *max as i64, 0),
+            Enc::Ignored(_) => self.limited(name, u32::MAX as i64, 0),
+            Enc::Signed => self.limited(name, i32::MAX as i64, i32::MIN as i64),
+            Enc::ExecLike(values) => {
+                let (exec, span) = self.exec()?;
+                let Operand::Exec(e) = exec else { return Ok(0) };
+                let n = e.channels().to_string();
+                match values.iter().find(|v| v.text == n) {
+                    Some(v) => Ok(v.code | (e.mask.0 as u32) << 4),
+                    None => {
+                        let list: Vec<&str> = values.iter().map(|v| v.text).collect();
+                        let d = self.diag_label(
+                            "E0406",
+                            format!("`{}` does not work on {n} channels", form.form.head),
+                            span,
+                            format!("expected {}", or_list(&list)),
+                        );
+                        Err(self.fail(d))
+                    }
+                }
+            }
+        }
+    }
+
+    fn limited(&mut self, name: &str, max: i64, min: i64) -> P<u32> {
+        self.blank();
+        let start = self.pos;
+        if !(self.peek().is_ascii_digit() || matches!(self.peek(), b'-' | b'(' | b'~' | b'!')) {
+            return Err(self.missing_operand(name));
+        }
+        let v = match self.number()? {
+            Some(n) => i64::try_from(n.value).unwrap_or(i64::MAX),
+            None => self.unary(0)?,
+        };
+        if (min..=max).contains(&v) {
+            return Ok(v as u32);
+        }
+        let span = self.since(start);
+        let d = self.diag_label(
+            "E0409",
+            format!("`{name}` is {v}, which is out of range"),
+            span,
+            format!("must be {min} to {max}"),
+        );
+        Err(self.fail(d))
+    }
+
+    #[cold]
+    fn not_a_value(&mut self, form: &'static Compiled, name: &str, values: &'static [Value]) -> Bad {
+        let (found, span) = self.found();
+        let legal: Vec<&str> = values
+            .iter()
+            .filter(|v| self.platform.is_none_or(|p| v.platforms.contains(p)))
+            .map(|v| v.text)
+            .collect();
+        let text = self.text.get(span.start as usize..span.end as usize).unwrap_or("");
+        let near = nearest(text.as_bytes(), legal.iter().map(|t| t.as_bytes()));
+        let message = match found.as_str() {
+            f if f.starts_with('`') => format!("{f} is not a value of `{name}` of `{}`", form.form.head),
+            f => format!("expected `{name}` of `{}`, found {f}", form.form.head),
+        };
+        let mut d = self.diag_label("E0403", message, span, format!("expected {}", or_list(&legal)));
+        if let Some(near) = near {
+            d = d.suggest("the nearest is", self.file, (span.start, span.end), near);
+        }
+        d = d.help(format!("the form is `{}`", usage(form)));
+        self.fail(d)
+    }
+
+    // ---- what the reference lets pass
+
+    /// A mask where only a size counts: `oword_ld (M1, 2)`.
+    #[cold]
+    fn discarded_mask(&mut self) {
+        let start = self.pos;
+        let name = self.run();
+        let known = std::str::from_utf8(name).ok().and_then(ExecMask::from_name).is_some();
+        if known && self.eat(b',') {
+            let span = self.since(start);
+            let d = self.warn("W0401", "execution mask has no effect here", span, "ignored");
+            self.report(d);
+        } else {
+            self.pos = start;
+        }
+    }
+
+    /// `.mod` of the old block messages.
+    #[cold]
+    fn discarded_mod(&mut self) {
+        let start = self.pos;
+        if self.suffix_word(b"mod") {
+            let span = self.since(start);
+            let d = self.warn("W0401", "`.mod` has no effect", span, "ignored");
+            self.report(d);
+        }
+    }
+
+    /// A suffix before the execution size that no step took.
+    #[cold]
+    fn stray_suffix(&mut self, form: &'static Compiled) -> P<()> {
+        let start = self.pos;
+        self.pos += 1;
+        let name = self.run();
+        let span = self.since(start);
+        let shown = self.str_of(name).into_owned();
+        let head = form.form.head;
+        if name == b"sat" && form.dst.is_some() {
+            let d = self.warn("W0401", format!("`{head}` does not saturate"), span, "`.sat` is ignored");
+            self.report(d);
+            self.blank();
+            return Ok(());
+        }
+        if name.is_empty() {
+            // The reference's dumper leaves a dot where a suffix is empty.
+            self.blank();
+            return Ok(());
+        }
+        let d = self
+            .diag_label("E0403", format!("`{head}` has no suffix `.{shown}`"), span, "unknown suffix")
+            .help(format!("the form is `{}`", usage(form)));
+        Err(self.fail(d))
+    }
+
+    #[cold]
+    fn no_predicate(&mut self, form: &'static Compiled, start: usize) {
+        let span = self.pred_span;
+        let _ = start;
+        let d = self
+            .diag_label("E0404", format!("`{}` takes no predicate", form.form.head), span, "not allowed here")
+            .help("for predicated execution, branch around it");
+        self.report(d);
+    }
+
+    fn saturate(&mut self, form: &'static Compiled, ops: &mut Ops) {
+        let Some(dst) = form.dst else { return };
+        if let Operand::General { modifier, .. } | Operand::Indirect { modifier, .. } =
+            &mut ops.list[dst as usize].0
+        {
+            *modifier = Modifier::Sat;
+        }
+    }
+
+    #[cold]
+    fn left_over(&mut self, form: &'static Compiled) -> Bad {
+        let (found, span) = self.found();
+        let d = self
+            .diag_label(
+                "E0405",
+                format!("expected the end of the line, found {found}"),
+                span,
+                format!("`{}` has no further operand", form.form.head),
+            )
+            .help(format!("the form is `{}`", usage(form)));
+        self.fail(d)
+    }
+
+    #[cold]
+    fn other_version(&mut self, form: &'static Compiled, head: &'s [u8]) -> Bad {
+        let span = self.span_of(head);
+        let (major, minor) = self.version;
+        let v = form.desc.versions;
+        let label = if v.from > self.version {
+            format!("needs version {}.{}", v.from.0, v.from.1)
+        } else {
+            format!("ended with version {}.{}", v.to.0, v.to.1)
+        };
+        let d = self.diag_label(
+            "E0401",
+            format!("`{}` does not exist in version {major}.{minor}", form.form.head),
+            span,
+            label,
+        );
+        self.fail(d)
+    }
+
+    #[cold]
+    fn unknown_mnemonic(&mut self, head: &'s [u8], at: usize) -> Bad {
+        if head.is_empty() {
+            self.pos = at;
+            return self.expected("an instruction");
+        }
+        let span = self.span_of(head);
+        let shown = self.str_of(head).into_owned();
+        let lower = shown.to_ascii_lowercase();
+        if self.peek() == b':' {
+            let d = self
+                .diag_label("E0306", "label is indented", span, "labels start in the first column")
+                .note("elsewhere the reference assembler takes the name for an instruction");
+            return self.fail(d);
+        }
+        let mut d =
+            self.diag_label("E0401", format!("unknown instruction `{shown}`"), span, "not an instruction");
+        if lower != shown && !self.forms.of_head(lower.as_bytes()).is_empty() {
+            d = d.suggest("mnemonics are lower case", self.file, (span.start, span.end), lower);
+        } else if let Some(near) = nearest(lower.as_bytes(), self.forms.heads().map(str::as_bytes)) {
+            let near = near.to_owned();
+            let brief = self
+                .forms
+                .of_head(near.as_bytes())
+                .first()
+                .map_or("", |&i| self.forms.at(i).desc.brief)
+                .to_owned();
+            let text = if brief.is_empty() {
+                "a similar instruction is".to_owned()
+            } else {
+                format!("a similar instruction is `{near}`: {brief}")
+            };
+            d = d.suggest(text, self.file, (span.start, span.end), near);
+        } else if let Some(decl) = self.names.get(head) {
+            d = d.note(format!("`{shown}` is {}; a line starts with the instruction", decl.class.describe()));
+        }
+        self.fail(d)
+    }
+
+    // ---- keeping
+
+    /// Appends the instruction that was read.
+    #[inline]
+    fn keep(&mut self, form: &'static Compiled, mut ops: Ops, start: usize, pred: Option<Pred>) -> P<()> {
+        let span = self.since(start);
+        match form.op {
+            Op::Mov => self.mov_of_predicate(form, &mut ops),
+            _ => crate::quirks::apply(self, form, &mut ops, pred),
+        }
+        if self.bad_line {
+            return Ok(());
+        }
+        if !self.pending.is_empty() {
+            self.resolve(&mut ops)?;
+        }
+        let first = self.obj.operands.len() as u32;
+        for &(o, s) in &ops.list[..ops.len] {
+            self.obj.operands.push(o);
+            self.obj.operand_spans.push(s);
+        }
+        let mut len = ops.len;
+        if !self.many.is_empty() {
+            for &(o, s) in &self.many {
+                self.obj.operands.push(o);
+                self.obj.operand_spans.push(s);
+            }
+            len += self.many.len();
+        }
+        self.obj.insts.push(envisa_isa::Inst { op: form.op, len: len as u16, first, span });
+        if self.peek() == b'/' && self.peek_at(2) == b'@' {
+            return self.annotate(self.obj.insts.len() - 1);
+        }
+        Ok(())
+    }
+
+    /// Enters mentioned labels and strings into the pools, in text order.
+    fn resolve(&mut self, ops: &mut Ops) -> P<()> {
+        for p in std::mem::take(&mut self.pending) {
+            let operand = match p.what {
+                Mention::Label { name, span, kind } => Operand::Label(self.label_id(name, kind, span)?),
+                Mention::Str(s) => Operand::Str(self.pool(&s)),
+            };
+            if p.operand < ops.len {
+                ops.list[p.operand].0 = operand;
+            } else if let Some(m) = self.many.get_mut(p.operand - ops.len) {
+                m.0 = operand;
+            }
+        }
+        Ok(())
+    }
+
+    /// A predicate moves as a whole: the reference writes `(M1_NM, 1)` without predicate or saturation.
+    #[inline]
+    fn mov_of_predicate(&mut self, form: &'static Compiled, ops: &mut Ops) {
+        let source = ops.len - 1;
+        if !matches!(ops.list[source].0, Operand::Predicate(_)) {
+            return;
+        }
+        let (Some(exec), Some(pred)) = (form.exec, form.pred) else { return };
+        let (exec, pred) = (exec as usize, pred as usize);
+        if ops.list[exec].0 != Operand::Exec(Exec::SCALAR_NM) {
+            let span = ops.list[exec].1;
+            let d = self
+                .warn("W0401", "a predicate is moved as a whole", span, "taken as `(M1_NM, 1)`")
+                .note("size, mask and predicate of such a move have no effect");
+            self.report(d);
+        }
+        ops.list[exec].0 = Operand::Exec(Exec::SCALAR_NM);
+        ops.list[pred].0 = Operand::Pred(Pred::NONE);
+        if let Some(d) = form.dst
+            && let Operand::General { modifier, .. } = &mut ops.list[d as usize].0
+        {
+            *modifier = Modifier::None;
+        }
+    }
+}
+
+/// The meaning of a slot's or part's values.
+pub(crate) fn enc_of(
+    form: &'static Compiled,
+    slot: usize,
+    part: Option<&'static envisa_isa::desc::Part>,
+) -> Option<&'static Enc> {
+    match (part, &form.desc.slots[slot].kind) {
+        (Some(p), _) => Some(&p.enc),
+        (None, SlotKind::Field { enc, .. }) => Some(enc),
+        _ => None,
+    }
+}
+
+/// How an instruction is written, for people.
+pub(crate) fn usage(form: &Compiled) -> String {
+    let mut out = String::new();
+    if form.pred.is_some() {
+        out.push_str("[(P)] ");
+    }
+    out.push_str(form.form.head);
+    for step in &form.steps {
+        match *step {
+            Step::Glued(t) => out.push_str(t),
+            Step::Word(t) => {
+                out.push(' ');
+                out.push_str(t);
+            }
+            Step::Punct(b'(') => out.push_str(" ("),
+            Step::Punct(b) => out.push(b as char),
+            Step::Slot { slot, part, glued } => {
+                let s = &form.desc.slots[slot as usize];
+                let text = match (&s.kind, part) {
+                    (SlotKind::Exec, _) => "(MASK, SIZE)",
+                    (SlotKind::Field { enc: Enc::ExecLike(_), .. }, _) => "(MASK, SIZE)",
+                    (SlotKind::Field { enc: Enc::Channels, .. }, _) => "RGBA",
+                    (_, Some(p)) => p.name,
+                    _ => s.name,
+                };
+                if !glued {
+                    out.push(' ');
+                }
+                out.push_str(text);
+            }
+            Step::OptSuffix { slot, part } => {
+                let name = part.map_or(form.desc.slots[slot as usize].name, |p| p.name);
+                out.push_str(&format!("[.{name}]"));
+            }
+            Step::Flag { name, .. } => out.push_str(&format!("[.{name}]")),
+            Step::Sat => out.push_str("[.sat]"),
+            Step::Many(slot) => out.push_str(&format!(" {}…", form.desc.slots[slot as usize].name)),
+            Step::Composite(name) => out.push_str(&format!(" {}", crate::lsc::describe(name))),
+        }
+    }
+    out
+}
+
+/// Classes of an operand that a composite reads as a vector: general or immediate.
+pub(crate) const G_IMM: Classes = Classes(1 | 4);

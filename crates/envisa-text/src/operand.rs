@@ -1,0 +1,1277 @@
+//! Operands: execution size, predicate, vector, raw, state, immediate.
+
+use std::borrow::Cow;
+
+use envisa_diag::Diagnostic;
+use envisa_isa::desc::{Classes, Role};
+use envisa_isa::{Combine, Exec, ExecMask, Modifier, Operand, Pred, Region, Span, StateClass, Type};
+
+use crate::lex::{is_ident, is_start};
+use crate::names::{Class, Decl};
+use crate::parser::{Bad, P, Parser};
+
+/// A type's name, in either case.
+#[inline]
+pub(crate) fn type_of(name: &[u8]) -> Option<Type> {
+    Some(match name {
+        b"ud" | b"UD" => Type::Ud,
+        b"d" | b"D" => Type::D,
+        b"f" | b"F" => Type::F,
+        b"uw" | b"UW" => Type::Uw,
+        b"w" | b"W" => Type::W,
+        b"ub" | b"UB" => Type::Ub,
+        b"b" | b"B" => Type::B,
+        b"uq" | b"UQ" => Type::Uq,
+        b"q" | b"Q" => Type::Q,
+        b"df" | b"DF" => Type::Df,
+        b"hf" | b"HF" => Type::Hf,
+        b"bf" | b"BF" => Type::Bf,
+        b"v" | b"V" => Type::V,
+        b"uv" | b"UV" => Type::Uv,
+        b"vf" | b"VF" => Type::Vf,
+        b"bool" | b"BOOL" | b"Bool" => Type::Bool,
+        _ => return None,
+    })
+}
+
+pub(crate) const TYPES: &str = "ud d uw w ub b uq q f hf df bf v uv vf bool";
+
+impl<'s> Parser<'s> {
+    /// `(M1, 16)`, or `(16)` for `(M1, 16)`.
+    #[inline(always)]
+    pub fn exec(&mut self) -> P<(Operand, Span)> {
+        self.blank();
+        let start = self.pos;
+        if self.peek() != b'(' {
+            return Err(self.no_exec());
+        }
+        self.pos += 1;
+        self.blank();
+        let mut mask = ExecMask::M1;
+        if is_start(self.peek()) {
+            mask = self.exec_mask()?;
+            self.expect(b',')?;
+        }
+        let exec = self.exec_size(mask)?;
+        self.expect(b')')?;
+        Ok((Operand::Exec(exec), self.since(start)))
+    }
+
+    #[cold]
+    fn no_exec(&mut self) -> Bad {
+        let (found, span) = self.found();
+        let d = self
+            .diag_label(
+                "E0406",
+                format!("expected the execution size, found {found}"),
+                span,
+                "expected `(MASK, SIZE)`",
+            )
+            .suggest(
+                "for 16 channels from the first, write",
+                self.file,
+                (span.start, span.start),
+                "(M1, 16) ",
+            );
+        self.fail(d)
+    }
+
+    #[inline(always)]
+    fn exec_mask(&mut self) -> P<ExecMask> {
+        let name = self.ident();
+        if let [b'M', n @ b'1'..=b'8', rest @ ..] = name {
+            let n = n - b'1';
+            match rest {
+                b"" => return Ok(ExecMask(n)),
+                b"_NM" => return Ok(ExecMask(n | 8)),
+                _ => {}
+            }
+        }
+        if name == b"NoMask" {
+            return Ok(ExecMask::M1_NM);
+        }
+        let span = self.span_of(name);
+        let shown = self.str_of(name).into_owned();
+        let upper = shown.to_uppercase();
+        let mut d = self.diag_label(
+            "E0406",
+            format!("`{shown}` is not an execution mask"),
+            span,
+            "expected `M1` … `M8` or `M1_NM` … `M8_NM`",
+        );
+        let near = if shown.eq_ignore_ascii_case("nomask") { "NoMask" } else { &upper };
+        if ExecMask::from_name(near).is_some() {
+            d = d.suggest("masks are case-sensitive", self.file, (span.start, span.end), near);
+        } else {
+            d = d.note("M1 to M8 name the quarter (of four channels each) where the instruction starts; `_NM` ignores the execution mask");
+        }
+        Err(self.fail(d))
+    }
+
+    #[inline(always)]
+    fn exec_size(&mut self, mask: ExecMask) -> P<Exec> {
+        let Some(n) = self.number()? else { return Err(self.expected("the execution size")) };
+        let exec = u32::try_from(n.value).ok().and_then(|v| Exec::from_channels(v, mask));
+        match exec {
+            Some(e) => Ok(e),
+            None => {
+                let d = self.diag_label(
+                    "E0406",
+                    format!("{} is not an execution size", n.value),
+                    n.span,
+                    "expected 1, 2, 4, 8, 16 or 32",
+                );
+                Err(self.fail(d))
+            }
+        }
+    }
+
+    /// `(P1)`, `(!P1.any)` before a mnemonic.
+    pub fn predicate_prefix(&mut self) -> P<Pred> {
+        let start = self.pos;
+        self.pos += 1;
+        let invert = self.eat(b'!');
+        self.blank();
+        if !is_start(self.peek()) {
+            return Err(self.expected("a predicate"));
+        }
+        let id = self.predicate_name()?;
+        let mut combine = Combine::None;
+        if self.eat(b'.') {
+            let name = self.run();
+            combine = match name {
+                b"any" => Combine::Any,
+                b"all" => Combine::All,
+                _ => {
+                    let span = self.span_of(name);
+                    let shown = self.str_of(name).into_owned();
+                    let d = self.diag_label(
+                        "E0403",
+                        format!("`.{shown}` does not combine a predicate's channels"),
+                        span,
+                        "expected `any` or `all`",
+                    );
+                    return Err(self.fail(d));
+                }
+            };
+        }
+        self.expect(b')')?;
+        self.pred_span = self.since(start);
+        Ok(Pred { id, combine, invert })
+    }
+
+    fn predicate_name(&mut self) -> P<u16> {
+        let name = self.ident();
+        let decl = self.lookup(name, Some(Class::Predicate))?;
+        match decl.class {
+            Class::Predicate => Ok(decl.id as u16),
+            Class::Poison => Ok(0),
+            _ => Err(self.wrong_class(name, decl, "a predicate")),
+        }
+    }
+
+    /// The declaration of a name. An undeclared one is complained about once and then passes as poison.
+    #[inline(always)]
+    pub fn lookup(&mut self, name: &'s [u8], class: Option<Class>) -> P<Decl> {
+        match self.names.get(name) {
+            Some(d) => {
+                if d.class == Class::Poison {
+                    self.bad_line = true;
+                }
+                Ok(d)
+            }
+            None => Ok(self.lookup_failed(name, class)),
+        }
+    }
+
+    #[cold]
+    fn lookup_failed(&mut self, name: &'s [u8], class: Option<Class>) -> Decl {
+        let span = self.span_of(name);
+        self.undeclared(name, span, class);
+        Decl { class: Class::Poison, id: 0, depth: 0, span: Span::NONE }
+    }
+
+    #[cold]
+    pub fn wrong_class(&mut self, name: &'s [u8], decl: Decl, wanted: &str) -> Bad {
+        let span = self.span_of(name);
+        let shown = self.str_of(name).into_owned();
+        let mut d = self.diag_label(
+            "E0303",
+            format!("`{shown}` is {}, expected {wanted}", decl.class.describe()),
+            span,
+            format!("expected {wanted}"),
+        );
+        if decl.span != Span::NONE {
+            d = d.secondary(self.file, (decl.span.start, decl.span.end), "declared here");
+        }
+        self.fail(d)
+    }
+
+    /// A name with or without `%`; empty if there is none.
+    #[inline(always)]
+    pub fn var_name(&mut self) -> &'s [u8] {
+        self.blank();
+        let start = self.pos;
+        if self.peek() == b'%' {
+            if !is_start(self.peek_at(1)) {
+                return &[];
+            }
+            self.pos += 1;
+            self.run();
+            return &self.src[start..self.pos];
+        }
+        self.ident()
+    }
+
+    /// Does an expression's built-in (`%sizeof`) stand here?
+    fn at_builtin(&self) -> bool {
+        let rest = &self.src[self.pos..];
+        let word = |w: &[u8]| rest.starts_with(w) && !rest.get(w.len()).is_some_and(|&b| is_ident(b));
+        word(b"%sizeof") || word(b"%DispatchSimd")
+    }
+
+    // ---- vector operands
+
+    /// A vector operand of one of these classes.
+    #[inline(always)]
+    pub fn vector(&mut self, classes: Classes, role: Role, what: &'static str) -> P<(Operand, Span)> {
+        self.blank();
+        let start = self.pos;
+        let b = self.peek();
+        let modifier = if b == b'(' { self.source_modifier() } else { Modifier::None };
+        let b = if modifier == Modifier::None { b } else { self.after_modifier() };
+        let write = matches!(role, Role::Write | Role::ReadWrite);
+        let operand = if b == b'r' && self.peek_at(1) == b'[' {
+            self.pos += 2;
+            self.indirect(modifier, write)?
+        } else if is_start(b) || (b == b'%' && !self.at_builtin()) {
+            self.named(classes, modifier, write, what)?
+        } else {
+            self.other_vector(classes, modifier, write, what)?
+        };
+        if modifier != Modifier::None && write {
+            let span = self.since(start);
+            let d =
+                self.diag_label("E0408", "destination has a source modifier", span, "not on a destination");
+            self.report(d);
+        }
+        Ok((operand, self.since(start)))
+    }
+
+    fn after_modifier(&mut self) -> u8 {
+        self.blank();
+        self.peek()
+    }
+
+    /// `(-)`, `(abs)`, `(-abs)`, `(~)`.
+    fn source_modifier(&mut self) -> Modifier {
+        let rest = &self.src[self.pos..];
+        let (len, m) = if rest.starts_with(b"(-)") {
+            (3, Modifier::Neg)
+        } else if rest.starts_with(b"(abs)") {
+            (5, Modifier::Abs)
+        } else if rest.starts_with(b"(-abs)") {
+            (6, Modifier::NegAbs)
+        } else if rest.starts_with(b"(~)") {
+            (3, Modifier::Not)
+        } else {
+            return Modifier::None;
+        };
+        self.pos += len;
+        m
+    }
+
+    #[inline(never)]
+    fn other_vector(
+        &mut self,
+        classes: Classes,
+        modifier: Modifier,
+        write: bool,
+        what: &'static str,
+    ) -> P<Operand> {
+        let start = self.pos;
+        match self.peek() {
+            b'&' => self.address_of(classes, what),
+            b'0'..=b'9' | b'-' | b'~' | b'!' | b'(' | b'%' => {
+                let operand = self.immediate()?;
+                let span = self.since(start);
+                if modifier != Modifier::None {
+                    let d = self
+                        .diag_label(
+                            "E0408",
+                            "immediate has a source modifier",
+                            span,
+                            "an immediate takes none",
+                        )
+                        .help("apply it to the number");
+                    return Err(self.fail(d));
+                }
+                if write || !classes.has(Classes::IMM) {
+                    let d = self.diag_label(
+                        "E0408",
+                        format!("immediate as {what}"),
+                        span,
+                        if write { "cannot be written to" } else { "no immediate is allowed here" },
+                    );
+                    return Err(self.fail(d));
+                }
+                Ok(operand)
+            }
+            _ => Err(self.missing_operand(what)),
+        }
+    }
+
+    #[cold]
+    pub fn missing_operand(&mut self, what: &str) -> Bad {
+        let (found, span) = self.found();
+        let d = self.diag_label(
+            "E0407",
+            format!("expected operand `{what}`, found {found}"),
+            span,
+            format!("expected `{what}`"),
+        );
+        self.fail(d)
+    }
+
+    /// An operand that starts with a name.
+    #[inline(always)]
+    fn named(&mut self, classes: Classes, modifier: Modifier, write: bool, what: &'static str) -> P<Operand> {
+        let name = self.var_name();
+        let wanted = if classes == Classes::PREDICATE {
+            Some(Class::Predicate)
+        } else if classes == Classes::ADDRESS {
+            Some(Class::Address)
+        } else {
+            None
+        };
+        let decl = self.lookup(name, wanted)?;
+        if decl.class == Class::General {
+            if !classes.has(Classes::GENERAL) {
+                return Err(self.class_not_allowed(name, decl, classes, what));
+            }
+            let (row, col, given) = self.row_col()?;
+            if write {
+                let region = self.dst_region(name, given)?;
+                return Ok(Operand::General { var: decl.id, row, col, region, modifier });
+            }
+            let region = self.src_region(name, given)?;
+            return Ok(Operand::General { var: decl.id, row, col, region, modifier });
+        }
+        self.named_other(name, decl, classes, modifier, write, what)
+    }
+
+    #[inline(never)]
+    fn named_other(
+        &mut self,
+        name: &'s [u8],
+        decl: Decl,
+        classes: Classes,
+        modifier: Modifier,
+        write: bool,
+        what: &'static str,
+    ) -> P<Operand> {
+        let need = match decl.class {
+            Class::Address => Classes::ADDRESS,
+            Class::Predicate => Classes::PREDICATE,
+            Class::Sampler | Class::Surface => Classes::STATE,
+            _ => {
+                self.skip_operand_tail();
+                return Ok(Operand::RAW_NULL);
+            }
+        };
+        if !classes.has(need) {
+            return Err(self.class_not_allowed(name, decl, classes, what));
+        }
+        match decl.class {
+            Class::Address => {
+                let offset = self.element(name, "element")?;
+                let width = self.width(name)?;
+                let _ = write;
+                Ok(Operand::Address { id: decl.id as u16, offset, width_log2: width, modifier })
+            }
+            Class::Predicate => {
+                if modifier != Modifier::None {
+                    let span = self.span_of(name);
+                    let d = self.diag_label("E0408", "predicate has a source modifier", span, "takes none");
+                    self.report(d);
+                }
+                Ok(Operand::Predicate(Pred { id: decl.id as u16, ..Pred::NONE }))
+            }
+            c => {
+                let class = if c == Class::Surface { StateClass::Surface } else { StateClass::Sampler };
+                let offset = self.element(name, "element")?;
+                Ok(Operand::State { class, id: decl.id as u16, offset })
+            }
+        }
+    }
+
+    #[cold]
+    fn class_not_allowed(&mut self, name: &'s [u8], decl: Decl, classes: Classes, what: &str) -> Bad {
+        let mut list = Vec::new();
+        for (c, text) in [
+            (Classes::GENERAL, "a general variable"),
+            (Classes::INDIRECT, "an indirect operand"),
+            (Classes::IMM, "an immediate"),
+            (Classes::ADDRESS, "an address variable"),
+            (Classes::PREDICATE, "a predicate"),
+            (Classes::ADDRESS_OF, "an address (`&V`)"),
+            (Classes::STATE, "a surface or sampler"),
+        ] {
+            if classes.has(c) {
+                list.push(text);
+            }
+        }
+        let list = match list.split_last() {
+            Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+            _ => list.join(""),
+        };
+        let _ = what;
+        self.wrong_class(name, decl, &list)
+    }
+
+    /// Steps over what may follow an undeclared name, so that one slip gives one complaint.
+    #[cold]
+    pub fn skip_operand_tail(&mut self) {
+        for (open, close) in [(b'(', b')'), (b'<', b'>')] {
+            if self.peek() == open {
+                let rest = &self.src[self.pos..];
+                let line = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+                if let Some(n) = memchr::memchr(close, &rest[..line]) {
+                    self.pos += n + 1;
+                }
+            }
+        }
+        if self.peek() == b'.' {
+            self.pos += 1;
+            self.run();
+        }
+    }
+
+    /// `(row, col)`, if it is there.
+    #[inline(always)]
+    pub fn row_col(&mut self) -> P<(u8, u8, bool)> {
+        // `(d,d)`, the usual.
+        if let Some(&[b'(', r @ b'0'..=b'9', b',', c @ b'0'..=b'9', b')']) =
+            self.src.get(self.pos..self.pos + 5).and_then(|s| s.first_chunk::<5>())
+        {
+            self.pos += 5;
+            return Ok((r - b'0', c - b'0', true));
+        }
+        if !self.eat(b'(') {
+            return Ok((0, 0, false));
+        }
+        let row = self.byte_expr("row")?;
+        self.expect(b',')?;
+        let col = self.byte_expr("column")?;
+        self.expect(b')')?;
+        Ok((row, col, true))
+    }
+
+    /// An expression that fits a byte.
+    #[inline(always)]
+    pub fn byte_expr(&mut self, what: &'static str) -> P<u8> {
+        self.blank();
+        let start = self.pos;
+        let v = self.expr()?;
+        match u8::try_from(v) {
+            Ok(v) => Ok(v),
+            Err(_) => Err(self.not_a_byte(start, v, what)),
+        }
+    }
+
+    #[cold]
+    fn not_a_byte(&mut self, start: usize, v: i64, what: &str) -> Bad {
+        let span = self.since(start);
+        let d = self
+            .diag_label("E0409", format!("{what} {v} is out of range"), span, "must be 0 to 255")
+            .note(format!("the binary holds the {what} in a byte; the reference assembler lets it wrap"));
+        self.fail(d)
+    }
+
+    /// `(element)` of an address variable or state operand.
+    fn element(&mut self, name: &'s [u8], what: &'static str) -> P<u8> {
+        if !self.eat(b'(') {
+            let span = self.span_of(name);
+            let shown = self.str_of(name).into_owned();
+            let d = self.diag_label("E0402", "expected `(element)`", span, "no element given").suggest(
+                "for the first element, write",
+                self.file,
+                (span.start, span.end),
+                format!("{shown}(0)"),
+            );
+            return Err(self.fail(d));
+        }
+        let v = self.byte_expr(what)?;
+        self.expect(b')')?;
+        Ok(v)
+    }
+
+    /// `<width>` of an address operand, as log2.
+    fn width(&mut self, name: &'s [u8]) -> P<u8> {
+        if !self.eat(b'<') {
+            let span = self.span_of(name);
+            let d = self
+                .diag_label("E0410", "expected the number of elements", span, "no `<width>` follows")
+                .help(
+                    "an address operand is written `A0(0)<1>`: variable, first element, number of elements",
+                );
+            return Err(self.fail(d));
+        }
+        self.blank();
+        let start = self.pos;
+        let v = self.expr_nra()?;
+        let span = self.since(start);
+        self.expect(b'>')?;
+        match v {
+            1 | 2 | 4 | 8 | 16 | 32 => Ok(v.trailing_zeros() as u8),
+            _ => {
+                let d = self.diag_label(
+                    "E0410",
+                    format!("{v} is not a width"),
+                    span,
+                    "expected 1, 2, 4, 8, 16 or 32",
+                );
+                Err(self.fail(d))
+            }
+        }
+    }
+
+    // ---- regions
+
+    /// `<h>`.
+    #[inline(always)]
+    fn dst_region(&mut self, name: &'s [u8], given: bool) -> P<Region> {
+        if let Some(&[b'<', h @ b'0'..=b'4', b'>']) =
+            self.src.get(self.pos..self.pos + 3).and_then(|s| s.first_chunk::<3>())
+            && h != b'3'
+        {
+            self.pos += 3;
+            return Ok(Region((CODES[(h - b'0') as usize] as u16) << 8));
+        }
+        self.dst_region_slow(name, given)
+    }
+
+    fn dst_region_slow(&mut self, name: &'s [u8], given: bool) -> P<Region> {
+        if !self.eat(b'<') {
+            return Err(self.no_region(name, given, true));
+        }
+        let h = self.stride("horizontal stride", &[0, 1, 2, 4])?;
+        self.blank();
+        if self.peek() == b';' {
+            let at = self.pos as u32;
+            let d = self
+                .diag_label(
+                    "E0410",
+                    "destination has a source's region",
+                    Span::new(at, at + 1),
+                    "expected `>`",
+                )
+                .help("a destination has a horizontal stride only: `<1>`");
+            return Err(self.fail(d));
+        }
+        self.expect(b'>')?;
+        Ok(Region((h as u16) << 8))
+    }
+
+    /// `<v;w,h>`.
+    #[inline(always)]
+    fn src_region(&mut self, name: &'s [u8], given: bool) -> P<Region> {
+        if let Some(&[b'<', v @ b'0'..=b'8', b';', w @ b'0'..=b'8', b',', h @ b'0'..=b'4', b'>']) =
+            self.src.get(self.pos..self.pos + 7).and_then(|s| s.first_chunk::<7>())
+        {
+            let (v, w, h) =
+                (CODES[(v - b'0') as usize], CODES[(w - b'0') as usize], CODES[(h - b'0') as usize]);
+            if given && v != 0 && w != 0 && h != 0 {
+                self.pos += 7;
+                return Ok(Region(v as u16 | (w as u16) << 4 | (h as u16) << 8));
+            }
+        }
+        self.src_region_slow(name, given)
+    }
+
+    fn src_region_slow(&mut self, name: &'s [u8], given: bool) -> P<Region> {
+        if !self.eat(b'<') {
+            return Err(self.no_region(name, given, false));
+        }
+        let region = self.source_strides(false)?;
+        if !given {
+            let span = self.span_of(name);
+            let d = self
+                .diag_label("E0402", "source has no offset", span, "expected `(row,column)` after the name")
+                .suggest("for the first element, write", self.file, (span.end, span.end), "(0,0)");
+            return Err(self.fail(d));
+        }
+        Ok(region)
+    }
+
+    #[cold]
+    fn no_region(&mut self, name: &'s [u8], given: bool, write: bool) -> Bad {
+        let span = self.span_of(name);
+        let shown = self.str_of(name).into_owned();
+        let end = self.pos as u32;
+        let insert = match (given, write) {
+            (true, true) => "<1>",
+            (false, true) => "(0,0)<1>",
+            (true, false) => "<1;1,0>",
+            (false, false) => "(0,0)<1;1,0>",
+        };
+        let what = if write { "destination" } else { "source" };
+        let mut d = self.diag_label(
+            "E0410",
+            format!("{what} `{shown}` has no region"),
+            Span::new(span.start, end.max(span.end)),
+            if write { "expected `<stride>`" } else { "expected `<vertical;width,horizontal>`" },
+        );
+        if self.peek() == b'.' {
+            d = d
+                .note("`V.offset` is a raw operand, for messages; this instruction works on single elements");
+        } else {
+            d = d.suggest("for consecutive elements, write", self.file, (end, end), insert);
+        }
+        if !write {
+            d = d.help("`<0;1,0>` reads the same element for all channels");
+        }
+        self.fail(d)
+    }
+
+    /// The strides after `<`, up to and with `>`; those of an indirect source may be one or two.
+    fn source_strides(&mut self, indirect: bool) -> P<Region> {
+        self.blank();
+        let start = self.pos;
+        let first = self.expr_nra()?;
+        let first_span = self.since(start);
+        self.blank();
+        match self.peek() {
+            b';' => {
+                self.pos += 1;
+                let v = self.stride_code("vertical stride", first, first_span, &[0, 1, 2, 4, 8, 16, 32])?;
+                let w = self.stride("width", &[0, 1, 2, 4, 8, 16])?;
+                self.expect(b',')?;
+                let h = self.stride("horizontal stride", &[0, 1, 2, 4])?;
+                self.expect(b'>')?;
+                Ok(Region(v as u16 | (w as u16) << 4 | (h as u16) << 8))
+            }
+            b',' if indirect => {
+                self.pos += 1;
+                let w = self.stride_code("width", first, first_span, &[0, 1, 2, 4, 8, 16])?;
+                let h = self.stride("horizontal stride", &[0, 1, 2, 4])?;
+                self.expect(b'>')?;
+                Ok(Region((w as u16) << 4 | (h as u16) << 8))
+            }
+            b'>' if indirect => {
+                self.pos += 1;
+                let h = self.stride_code("horizontal stride", first, first_span, &[0, 1, 2, 4])?;
+                Ok(Region((h as u16) << 8))
+            }
+            b'>' => {
+                let span = Span::new(start as u32 - 1, self.pos as u32 + 1);
+                let d = self
+                    .diag_label("E0410", "source has a destination's region", span, "expected `<v;w,h>`")
+                    .help("a source has vertical stride, width and horizontal stride: `<1;1,0>`, `<0;1,0>`");
+                Err(self.fail(d))
+            }
+            b',' => {
+                let at = self.pos as u32;
+                let d = self
+                    .diag_label("E0410", "source region lacks a part", Span::new(at, at + 1), "expected `;`")
+                    .help("a source has vertical stride, width and horizontal stride: `<8;8,1>`")
+                    .note("`<width,stride>` is for indirect sources with several addresses");
+                Err(self.fail(d))
+            }
+            _ => Err(self.expected("`;`")),
+        }
+    }
+
+    fn stride(&mut self, what: &'static str, legal: &[i64]) -> P<u8> {
+        self.blank();
+        let start = self.pos;
+        let v = self.expr_nra()?;
+        let span = self.since(start);
+        self.stride_code(what, v, span, legal)
+    }
+
+    fn stride_code(&mut self, what: &'static str, v: i64, span: Span, legal: &[i64]) -> P<u8> {
+        if let Some(code) = u32::try_from(v).ok().and_then(Region::code)
+            && legal.contains(&v)
+        {
+            return Ok(code);
+        }
+        let list: Vec<String> = legal.iter().map(i64::to_string).collect();
+        let d = self.diag_label(
+            "E0410",
+            format!("{v} is not a {what}"),
+            span,
+            format!("expected {}", or_list(&list)),
+        );
+        Err(self.fail(d))
+    }
+
+    // ---- indirect, address-of
+
+    /// After `r[`.
+    #[inline(never)]
+    fn indirect(&mut self, modifier: Modifier, write: bool) -> P<Operand> {
+        self.blank();
+        let name = self.var_name();
+        if name.is_empty() {
+            return Err(self.expected("an address variable"));
+        }
+        let decl = self.lookup(name, Some(Class::Address))?;
+        let addr = match decl.class {
+            Class::Address => decl.id as u16,
+            Class::Poison => 0,
+            _ => return Err(self.wrong_class(name, decl, "an address variable")),
+        };
+        let offset = self.element(name, "element")?;
+        let mut byte_offset = 0;
+        if self.eat(b',') {
+            self.blank();
+            let start = self.pos;
+            let v = self.expr()?;
+            byte_offset = match i16::try_from(v) {
+                Ok(v) => v,
+                Err(_) => {
+                    let span = self.since(start);
+                    let d = self.diag_label(
+                        "E0409",
+                        format!("byte offset {v} is out of range"),
+                        span,
+                        "must be -32768 to 32767",
+                    );
+                    return Err(self.fail(d));
+                }
+            };
+        }
+        self.expect(b']')?;
+        self.expect(b'<')?;
+        let region = if write {
+            let h = self.stride("horizontal stride", &[0, 1, 2, 4])?;
+            self.expect(b'>')?;
+            Region((h as u16) << 8)
+        } else {
+            self.source_strides(true)?
+        };
+        if !self.eat(b':') {
+            let at = self.pos as u32;
+            let d = self
+                .diag_label(
+                    "E0502",
+                    "indirect operand has no type",
+                    Span::new(at, at + 1),
+                    "expected `:type`",
+                )
+                .suggest("for 32-bit integers, write", self.file, (at, at), ":d");
+            return Err(self.fail(d));
+        }
+        self.blank();
+        let ty = self.run();
+        let Some(ty) = type_of(ty) else { return Err(self.unknown_type(ty)) };
+        Ok(Operand::Indirect { addr, offset, byte_offset, ty, region, modifier })
+    }
+
+    #[cold]
+    pub fn unknown_type(&mut self, name: &'s [u8]) -> Bad {
+        if name.is_empty() {
+            return self.expected("a type");
+        }
+        let span = self.span_of(name);
+        let shown = self.str_of(name).into_owned();
+        let d = self
+            .diag_label("E0502", format!("unknown type `{shown}`"), span, "not a type")
+            .help(format!("types are {TYPES}"));
+        self.fail(d)
+    }
+
+    /// `&V[offset]`, `&T6`.
+    fn address_of(&mut self, classes: Classes, what: &'static str) -> P<Operand> {
+        let start = self.pos;
+        self.pos += 1;
+        let name = self.var_name();
+        if name.is_empty() {
+            return Err(self.expected("a variable"));
+        }
+        let decl = self.lookup(name, Some(Class::General))?;
+        let mut offset = 0i64;
+        let mut span = self.since(start);
+        if self.eat(b'[') {
+            self.blank();
+            let at = self.pos;
+            offset = self.expr()?;
+            span = self.since(at);
+            self.expect(b']')?;
+        } else if self.peek() == b'+' {
+            let at = self.pos as u32;
+            let d = self
+                .diag_label(
+                    "E0402",
+                    "offset of an address is written with `+`",
+                    Span::new(at, at + 1),
+                    "here",
+                )
+                .help("write `&V[offset]`");
+            return Err(self.fail(d));
+        }
+        if !classes.has(Classes::ADDRESS_OF) {
+            let span = self.since(start);
+            let d = self.diag_label("E0408", format!("address as {what}"), span, "no `&` is allowed here");
+            return Err(self.fail(d));
+        }
+        let wrong = |p: &mut Self, limit: &str| {
+            let d = p.diag_label("E0409", format!("offset {offset} is out of range"), span, limit.to_owned());
+            p.fail(d)
+        };
+        match decl.class {
+            Class::General => match u16::try_from(offset) {
+                Ok(offset) if offset < 0x8000 => Ok(Operand::AddressOf { var: decl.id, offset }),
+                _ => Err(wrong(self, "must be 0 to 32767")),
+            },
+            Class::Surface | Class::Sampler => {
+                let class =
+                    if decl.class == Class::Surface { StateClass::Surface } else { StateClass::Sampler };
+                match u8::try_from(offset) {
+                    Ok(offset) => Ok(Operand::State { class, id: decl.id as u16, offset }),
+                    Err(_) => Err(wrong(self, "must be 0 to 255")),
+                }
+            }
+            Class::Poison => Ok(Operand::RAW_NULL),
+            _ => Err(self.wrong_class(name, decl, "a general variable or surface")),
+        }
+    }
+
+    // ---- raw, surface, sampler
+
+    /// `V32.64`, `%null.0`; with `bare`, also `V32`.
+    #[inline(always)]
+    pub fn raw(&mut self, bare: bool, what: &'static str) -> P<(Operand, Span)> {
+        self.blank();
+        let start = self.pos;
+        let name = self.var_name();
+        if name.is_empty() {
+            return Err(self.missing_operand(what));
+        }
+        let decl = self.lookup(name, Some(Class::General))?;
+        let var = match decl.class {
+            Class::General => decl.id,
+            Class::Poison => {
+                self.skip_operand_tail();
+                return Ok((Operand::RAW_NULL, self.since(start)));
+            }
+            _ => return Err(self.wrong_class(name, decl, "a general variable")),
+        };
+        if !self.eat(b'.') {
+            if bare {
+                return Ok((Operand::Raw { var, offset: 0 }, self.span_of(name)));
+            }
+            return Err(self.bare_raw(name));
+        }
+        // The usual: digits, and nothing that makes it an expression.
+        self.blank();
+        let at = self.pos;
+        let v = if self.peek() == b'(' {
+            self.pos += 1;
+            let v = self.expr()?;
+            self.expect(b')')?;
+            v
+        } else {
+            match self.number()? {
+                Some(n) => n.value.min(1 << 40) as i64,
+                None => return Err(self.expected("the byte offset")),
+            }
+        };
+        let Ok(offset) = u16::try_from(v) else { return Err(self.raw_offset(at, v)) };
+        if var == 0 && offset != 0 {
+            let span = self.since(at);
+            let d = self.diag_label("E0409", "`%null` has an offset", span, "must be 0");
+            return Err(self.fail(d));
+        }
+        Ok((Operand::Raw { var, offset }, self.since(start)))
+    }
+
+    #[cold]
+    fn raw_offset(&mut self, at: usize, v: i64) -> Bad {
+        let span = self.since(at);
+        let d = self
+            .diag_label("E0409", format!("byte offset {v} is out of range"), span, "must be 0 to 65535")
+            .note("the binary holds it in 16 bits; the reference assembler lets it wrap");
+        self.fail(d)
+    }
+
+    #[cold]
+    fn bare_raw(&mut self, name: &'s [u8]) -> Bad {
+        let span = self.span_of(name);
+        let shown = self.str_of(name).into_owned();
+        let mut d = self.diag_label(
+            "E0402",
+            format!("raw operand `{shown}` has no byte offset"),
+            span,
+            "expected `.offset` after the name",
+        );
+        d = if matches!(self.peek(), b'(' | b'<') {
+            d.note("this operand is a whole message payload: a variable and a byte offset, without a region")
+        } else {
+            d.suggest("for the start of the variable, write", self.file, (span.end, span.end), ".0")
+        };
+        self.fail(d)
+    }
+
+    /// A surface of a message; the reference takes samplers too, we do not.
+    #[inline(always)]
+    pub fn handle(&mut self, class: Class, what: &'static str) -> P<(Operand, Span)> {
+        self.blank();
+        let start = self.pos;
+        let name = self.var_name();
+        if name.is_empty() {
+            return Err(self.missing_operand(what));
+        }
+        let decl = self.lookup(name, Some(class))?;
+        let id = match decl.class {
+            c if c == class => decl.id as u8,
+            Class::Poison => 0,
+            _ => return Err(self.wrong_class(name, decl, class.describe())),
+        };
+        let op = if class == Class::Surface { Operand::Surface(id) } else { Operand::Sampler(id) };
+        Ok((op, self.since(start)))
+    }
+
+    // ---- immediates
+
+    /// An immediate, whose first byte stands here.
+    #[inline(never)]
+    pub fn immediate(&mut self) -> P<Operand> {
+        let start = self.pos;
+        // `0x1234:ud` and `12:d`, the usual.
+        let neg = self.peek() == b'-';
+        self.pos += usize::from(neg);
+        if self.peek().is_ascii_digit() {
+            let at = self.pos;
+            let number = self.number()?;
+            match (self.peek(), number) {
+                (b'.' | b'e' | b'E', Some(n)) if !n.hex => {
+                    self.pos = at;
+                    return self.float(start, neg);
+                }
+                (b':', Some(n)) => {
+                    self.pos += 1;
+                    return self.typed_number(start, neg, n);
+                }
+                (b' ' | b'\t', Some(n)) => {
+                    let here = self.pos;
+                    self.blank();
+                    if self.peek() == b':' {
+                        self.pos += 1;
+                        return self.typed_number(start, neg, n);
+                    }
+                    self.pos = here;
+                }
+                _ => {}
+            }
+        }
+        self.pos = start;
+        let v = self.unary(0)?;
+        let span = self.since(start);
+        if !self.eat(b':') {
+            return Err(self.no_type(span));
+        }
+        let ty = self.imm_type()?;
+        if ty.is_float() {
+            let d = self
+                .diag_label("E0502", format!("an expression cannot have the type `{}`", ty.name()), span, "integer")
+                .help("write the bits as one hexadecimal number, as in `0x3f800000:f`, or a literal as in `1.5:f`");
+            return Err(self.fail(d));
+        }
+        self.fit(v, v < 0, ty, span)
+    }
+
+    #[cold]
+    fn no_type(&mut self, span: Span) -> Bad {
+        let text = self.text[span.start as usize..span.end as usize].to_owned();
+        let d = self.diag_label("E0502", "immediate has no type", span, "expected `:type` after it").suggest(
+            "for a 32-bit integer, write",
+            self.file,
+            (span.start, span.end),
+            format!("{text}:d"),
+        );
+        self.fail(d)
+    }
+
+    fn imm_type(&mut self) -> P<Type> {
+        self.blank();
+        let name = self.run();
+        match type_of(name) {
+            Some(t) => Ok(t),
+            None => Err(self.unknown_type(name)),
+        }
+    }
+
+    #[inline(always)]
+    fn typed_number(&mut self, start: usize, neg: bool, n: crate::lex::Number) -> P<Operand> {
+        let ty = self.imm_type()?;
+        let span = self.since(start);
+        match ty {
+            Type::F | Type::Df => {
+                let wide = ty == Type::Df;
+                if !wide && n.value > u32::MAX as u64 {
+                    return Err(self.unfit(span, ty, "has more than 32 bits"));
+                }
+                if !n.hex && n.value > i32::MAX as u64 {
+                    return Err(self.unfit(
+                        span,
+                        ty,
+                        "decimal bit patterns end at 2147483647; use hexadecimal",
+                    ));
+                }
+                if !n.hex && n.value != 0 {
+                    let name = ty.name();
+                    let d = self
+                        .warn(
+                            "W0503",
+                            format!("`{}:{name}` is a bit pattern", n.value),
+                            span,
+                            "not this number",
+                        )
+                        .suggest("for the number itself, write", self.file, (span.start, span.end), {
+                            format!("{}{}.0:{name}", if neg { "-" } else { "" }, n.value)
+                        });
+                    self.report(d);
+                }
+                let sign = if wide { 1u64 << 63 } else { 1 << 31 };
+                Ok(Operand::Imm { ty, bits: if neg { n.value ^ sign } else { n.value } })
+            }
+            Type::Hf | Type::Bf => self.half(n, neg, ty, span),
+            _ => {
+                let Ok(v) = i64::try_from(n.value) else {
+                    // A 64-bit pattern.
+                    if n.hex && !neg && matches!(ty, Type::Uq | Type::Q) {
+                        return Ok(Operand::Imm { ty, bits: n.value });
+                    }
+                    return Err(self.unfit(span, ty, "is too large"));
+                };
+                if !n.hex && v > i32::MAX as i64 && matches!(ty, Type::Q | Type::Uq) {
+                    let d = self
+                        .diag_label("E0105", "decimal number is too large", n.span, "at most 2147483647 in decimal")
+                        .note("the reference assembler reads decimal numbers with 32 bits and lets larger ones wrap")
+                        .suggest(
+                            "write it in hexadecimal",
+                            self.file,
+                            (n.span.start, n.span.end),
+                            format!("{:#x}", n.value),
+                        );
+                    return Err(self.fail(d));
+                }
+                self.fit(if neg { -v } else { v }, neg, ty, span)
+            }
+        }
+    }
+
+    fn half(&mut self, n: crate::lex::Number, neg: bool, ty: Type, span: Span) -> P<Operand> {
+        if ty == Type::Bf && self.version < (4, 2) {
+            let d = self
+                .diag_label("E0502", "there are no `bf` immediates", span, "not in this version")
+                .help("write the value as `:f` and convert it");
+            return Err(self.fail(d));
+        }
+        if neg || !n.hex {
+            let d = self
+                .diag_label(
+                    "E0502",
+                    format!("`{}` immediate is not hexadecimal", ty.name()),
+                    span,
+                    "expected the 16 bits as `0x…`",
+                )
+                .help("1.0 is `0x3c00:hf`");
+            return Err(self.fail(d));
+        }
+        if n.value > 0xffff {
+            return Err(self.unfit(span, ty, "has more than 16 bits"));
+        }
+        Ok(Operand::Imm { ty, bits: n.value })
+    }
+
+    #[cold]
+    fn unfit(&mut self, span: Span, ty: Type, label: &'static str) -> Bad {
+        let d =
+            self.diag_label("E0501", format!("immediate does not fit its type `{}`", ty.name()), span, label);
+        self.fail(d)
+    }
+
+    /// Checks the range of an integer immediate. Bits up to the type's width pass for signed types too.
+    #[inline(always)]
+    fn fit(&mut self, v: i64, neg: bool, ty: Type, span: Span) -> P<Operand> {
+        let bits = match ty {
+            Type::Ub | Type::B => 8,
+            Type::Uw | Type::W => 16,
+            Type::Bool => 32,
+            Type::Q | Type::Uq => return Ok(Operand::Imm { ty, bits: v as u64 }),
+            _ => 32,
+        };
+        if v < -(1i64 << (bits - 1)) || v >= 1i64 << bits {
+            return Err(self.out_of_range(v, bits, ty, span));
+        }
+        if neg && v != 0 && matches!(ty, Type::Ud | Type::Uw | Type::Ub | Type::Uv) {
+            self.negative_unsigned(v, bits, ty, span);
+        }
+        Ok(Operand::Imm { ty, bits: v as u32 as u64 })
+    }
+
+    #[cold]
+    fn negative_unsigned(&mut self, v: i64, bits: u32, ty: Type, span: Span) {
+        let stored = v as u64 & (u64::MAX >> (64 - bits));
+        let d =
+            self.warn("W0504", format!("negative immediate of the unsigned type `{}`", ty.name()), span, {
+                format!("read as {stored}")
+            });
+        self.report(d);
+    }
+
+    #[cold]
+    fn out_of_range(&mut self, v: i64, bits: u32, ty: Type, span: Span) -> Bad {
+        let signed = ty.is_signed();
+        let range = match (bits, signed) {
+            (32, false) if ty.is_packed() => "eight hexadecimal digits at most".to_owned(),
+            (_, false) => format!("`{}` holds 0 to {}", ty.name(), (1u64 << bits) - 1),
+            (_, true) => {
+                format!("`{}` holds {} to {}", ty.name(), -(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1)
+            }
+        };
+        let mut d: Diagnostic =
+            self.diag_label("E0501", format!("immediate does not fit its type `{}`", ty.name()), span, range);
+        let wider = [Type::Uw, Type::Ud, Type::Uq, Type::W, Type::D, Type::Q].into_iter().find(|t| {
+            let n = t.size() * 8;
+            t.is_signed() == signed
+                && if n == 64 { true } else { v >= -(1i64 << (n - 1)) && v < 1i64 << n }
+                && t.size() > ty.size()
+        });
+        if let Some(w) = wider
+            && !ty.is_packed()
+        {
+            d = d.help(format!("use the type `:{}`, or a smaller number", w.name()));
+        }
+        self.fail(d.note("the reference assembler stores it anyway, and later uses only the low bits"))
+    }
+
+    /// `1.5:f`, `1.5e-3:df`; the digits start here.
+    fn float(&mut self, start: usize, neg: bool) -> P<Operand> {
+        let at = self.pos;
+        while self.peek().is_ascii_digit() {
+            self.pos += 1;
+        }
+        let mut good = true;
+        if self.peek() == b'.' {
+            self.pos += 1;
+            good = self.peek().is_ascii_digit();
+            while self.peek().is_ascii_digit() {
+                self.pos += 1;
+            }
+        }
+        let mut unsigned_exponent = None;
+        if matches!(self.peek(), b'e' | b'E') {
+            self.pos += 1;
+            if matches!(self.peek(), b'+' | b'-') {
+                self.pos += 1;
+            } else {
+                unsigned_exponent = Some(self.pos as u32);
+            }
+            good &= self.peek().is_ascii_digit();
+            while self.peek().is_ascii_digit() {
+                self.pos += 1;
+            }
+        }
+        let digits = &self.text[at..self.pos];
+        let span = self.since(start);
+        if !good {
+            let d = self
+                .diag_label("E0502", "malformed floating-point number", span, "digits are missing")
+                .help("write `1.5:f`, `1.0e+3:df`, or the bits as `0x3fc00000:f`");
+            return Err(self.fail(d));
+        }
+        if let Some(p) = unsigned_exponent {
+            let d = self
+                .diag_label("E0502", "exponent has no sign", span, "expected `+` or `-` after `e`")
+                .suggest("the exponent's sign is required", self.file, (p, p), "+");
+            return Err(self.fail(d));
+        }
+        if self.peek() != b':' {
+            let text = self.text[start..self.pos].to_owned();
+            let d =
+                self.diag_label("E0502", "immediate has no type", span, "expected `:f` or `:df`").suggest(
+                    "for single precision, write",
+                    self.file,
+                    (span.start, span.end),
+                    format!("{text}:f"),
+                );
+            return Err(self.fail(d));
+        }
+        let value: f64 = digits.parse().unwrap_or(f64::INFINITY);
+        let value = if neg { -value } else { value };
+        self.pos += 1;
+        let name = self.run();
+        let span = self.since(start);
+        let bits = match name {
+            b"f" => (value as f32).to_bits() as u64,
+            b"df" => value.to_bits(),
+            b"F" | b"DF" => {
+                let d = self
+                    .diag_label("E0502", "type of a floating-point literal is upper case", span, "")
+                    .help("here the reference assembler knows `:f` and `:df` only");
+                return Err(self.fail(d));
+            }
+            b"hf" => {
+                let h = half_bits(value);
+                let d = self
+                    .diag_label("E0502", "`hf` immediate is not hexadecimal", span, "expected the 16 bits")
+                    .suggest("write its bits", self.file, (span.start, span.end), format!("{h:#06x}:hf"));
+                return Err(self.fail(d));
+            }
+            _ => match type_of(name) {
+                Some(t) => {
+                    let d = self.diag_label(
+                        "E0502",
+                        format!("floating-point number of the type `{}`", t.name()),
+                        span,
+                        "expected `:f` or `:df`",
+                    );
+                    return Err(self.fail(d));
+                }
+                None => return Err(self.unknown_type(name)),
+            },
+        };
+        let infinite = if name == b"f" { (value as f32).is_infinite() } else { value.is_infinite() };
+        if infinite {
+            let ty = if name == b"f" { Type::F } else { Type::Df };
+            return Err(self.unfit(span, ty, "is larger than the largest number"));
+        }
+        Ok(Operand::Imm { ty: if name == b"f" { Type::F } else { Type::Df }, bits })
+    }
+
+    /// An identifier or a string.
+    pub fn name_or_string(&mut self, what: &str) -> P<(Cow<'s, str>, Span)> {
+        self.blank();
+        if self.peek() == b'"' {
+            return self.string();
+        }
+        let name = self.ident();
+        if name.is_empty() {
+            return Err(self.expected(what));
+        }
+        let span = self.span_of(name);
+        Ok((Cow::Borrowed(&self.text[span.start as usize..span.end as usize]), span))
+    }
+}
+
+/// Codes of the strides 0, 1, 2, 4, 8; 0 for what is none.
+const CODES: [u8; 9] = [1, 2, 3, 0, 4, 0, 0, 0, 5];
+
+/// `a, b or c`.
+pub(crate) fn or_list<S: AsRef<str>>(items: &[S]) -> String {
+    let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
+    match items.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// Bits of the nearest half-precision number, for a suggestion.
+fn half_bits(v: f64) -> u16 {
+    half::f16::from_f64(v).to_bits()
+}

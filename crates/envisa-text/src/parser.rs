@@ -1,0 +1,610 @@
+//! The parser's state, its loop over statements, and how it complains and recovers.
+
+use std::borrow::Cow;
+
+use envisa_diag::{Diagnostic, FileId, Severity};
+use envisa_isa::{Inst, Label, LabelUse, Module, Object, ObjectKind, Op, Operand, Platform, Span};
+use hashbrown::HashMap;
+
+use crate::lex::{is_label, is_start};
+use crate::names::{Class, Names, nearest};
+use crate::template::Forms;
+use crate::{ParseOptions, ParseResult};
+
+/// Something is wrong and was reported; the line is given up.
+#[derive(Debug)]
+pub(crate) struct Bad;
+
+/// What parsing functions give.
+pub(crate) type P<T> = Result<T, Bad>;
+
+/// A name or string that an instruction mentions; it enters the pools when the instruction is kept.
+pub(crate) enum Mention<'s> {
+    Label { name: Cow<'s, str>, span: Span, kind: LabelUse },
+    Str(Cow<'s, str>),
+}
+
+/// A mention and the operand that it fills: an index into the instruction's operands.
+pub(crate) struct Pending<'s> {
+    pub operand: usize,
+    pub what: Mention<'s>,
+}
+
+/// State of reading one source.
+pub(crate) struct Parser<'s> {
+    pub src: &'s [u8],
+    pub text: &'s str,
+    pub pos: usize,
+    pub file: FileId,
+    pub platform: Option<Platform>,
+    pub forms: &'static Forms,
+    pub diags: Vec<Diagnostic>,
+    max_errors: usize,
+    /// An error was reported on this line.
+    pub bad_line: bool,
+    pub failed: bool,
+    warned_platform: bool,
+
+    pub version: (u8, u8),
+    pub objects: Vec<Object>,
+    /// The object being read.
+    pub obj: Object,
+    pub open: bool,
+    pub simd_size: Option<u32>,
+    pub has_target: bool,
+    pub names: Names<'s>,
+    /// Names poisoned since a candidate was tried.
+    pub poisoned: Vec<&'s [u8]>,
+    pub blocks: HashMap<Cow<'s, str>, u16>,
+    pub subroutines: HashMap<Cow<'s, str>, u16>,
+    /// Where each label is defined.
+    pub defined: Vec<Option<Span>>,
+    /// Attributes that wait for the next declaration, as the reference lets a sampler's do.
+    pub waiting_attrs: Vec<envisa_isa::Attr>,
+
+    pub many: Vec<(Operand, Span)>,
+    pub pending: Vec<Pending<'s>>,
+    /// Where the predicate of this line stands.
+    pub pred_span: Span,
+}
+
+impl<'s> Parser<'s> {
+    fn new(text: &'s str, file: FileId, opts: &ParseOptions) -> Self {
+        Parser {
+            src: text.as_bytes(),
+            text,
+            pos: 0,
+            file,
+            platform: opts.platform,
+            forms: Forms::get(),
+            diags: Vec::new(),
+            max_errors: opts.max_errors.max(1),
+            bad_line: false,
+            failed: false,
+            warned_platform: false,
+            version: (4, 1),
+            objects: Vec::new(),
+            obj: Object::default(),
+            open: false,
+            simd_size: None,
+            has_target: false,
+            names: Names::default(),
+            poisoned: Vec::new(),
+            blocks: HashMap::new(),
+            subroutines: HashMap::new(),
+            defined: Vec::new(),
+            waiting_attrs: Vec::new(),
+            many: Vec::new(),
+            pending: Vec::new(),
+            pred_span: Span::NONE,
+        }
+    }
+
+    // ---- complaints
+
+    /// An error at a place.
+    #[cold]
+    pub fn diag(&self, code: &'static str, message: impl Into<Cow<'static, str>>, span: Span) -> Diagnostic {
+        self.diag_label(code, message, span, "")
+    }
+
+    /// An error at a place, with a word on it there.
+    #[cold]
+    pub fn diag_label(
+        &self,
+        code: &'static str,
+        message: impl Into<Cow<'static, str>>,
+        span: Span,
+        label: impl Into<Cow<'static, str>>,
+    ) -> Diagnostic {
+        Diagnostic::error(code, message).primary(self.file, (span.start, span.end), label)
+    }
+
+    /// A warning at a place.
+    #[cold]
+    pub fn warn(
+        &self,
+        code: &'static str,
+        message: impl Into<Cow<'static, str>>,
+        span: Span,
+        label: impl Into<Cow<'static, str>>,
+    ) -> Diagnostic {
+        Diagnostic::warning(code, message).primary(self.file, (span.start, span.end), label)
+    }
+
+    /// Keeps a diagnostic; the line goes on.
+    #[cold]
+    pub fn report(&mut self, d: Diagnostic) {
+        if d.severity == Severity::Error {
+            self.bad_line = true;
+        }
+        self.diags.push(d);
+    }
+
+    /// Keeps a diagnostic and gives the line up.
+    #[cold]
+    pub fn fail(&mut self, d: Diagnostic) -> Bad {
+        self.report(d);
+        Bad
+    }
+
+    /// Bytes of a register; 32 where the platform is not known.
+    pub fn grf_bytes(&self) -> u32 {
+        self.platform.map_or(32, Platform::grf_bytes)
+    }
+
+    /// Warns, once, that something depends on the platform and none is given.
+    #[cold]
+    pub fn needs_platform(&mut self, span: Span) {
+        if self.platform.is_some() || self.warned_platform {
+            return;
+        }
+        self.warned_platform = true;
+        let d = self
+            .warn("W0502", "register size depends on the platform", span, "32 bytes assumed")
+            .help("name the platform to have its own size");
+        self.report(d);
+    }
+
+    /// Complains about an undeclared name, once for each name.
+    #[cold]
+    pub fn undeclared(&mut self, name: &'s [u8], span: Span, class: Option<Class>) -> Bad {
+        let shown = self.str_of(name).into_owned();
+        let message = format!("`{shown}` is not declared");
+        let mut d = self.diag_label("E0301", message, span, "not declared in this scope");
+        let bytes: &[u8] = name;
+        let near = nearest(bytes, self.names.iter(class))
+            .or_else(|| nearest(bytes, self.names.iter(None)))
+            .map(str::to_owned);
+        let surface = match bytes {
+            b"T0" => Some("%slm"),
+            b"T3" | b"T255" => Some("TSS"),
+            b"T4" | b"T252" => Some("%bss"),
+            b"T5" | b"T251" => Some("%scratch"),
+            _ => None,
+        };
+        if let Some(real) = surface {
+            d = d.suggest(
+                format!("the predefined surface `{shown}` is written `{real}`"),
+                self.file,
+                (span.start, span.end),
+                real,
+            );
+        } else if let Some(near) = near {
+            let place = self.names.get(near.as_bytes()).map(|x| x.span).filter(|s| *s != Span::NONE);
+            d = d.suggest(
+                format!("there is {} named `{near}`", self.describe_name(&near)),
+                self.file,
+                (span.start, span.end),
+                near.clone(),
+            );
+            if let Some(s) = place {
+                d = d.secondary(self.file, (s.start, s.end), format!("`{near}` is declared here"));
+            }
+        } else {
+            let kind = match class {
+                Some(Class::Address) => format!(".decl {shown} v_type=A num_elts=1"),
+                Some(Class::Predicate) => format!(".decl {shown} v_type=P num_elts=16"),
+                Some(Class::Surface) => format!(".decl {shown} v_type=T num_elts=1"),
+                Some(Class::Sampler) => format!(".decl {shown} v_type=S num_elts=1"),
+                _ => format!(".decl {shown} v_type=G type=ud num_elts=8 align=GRF"),
+            };
+            d = d.help(format!("declare it before its first use, as in `{kind}`"));
+        }
+        self.names.poison(name);
+        self.poisoned.push(name);
+        self.fail(d)
+    }
+
+    fn describe_name(&self, name: &str) -> &'static str {
+        self.names.get(name.as_bytes()).map_or("a name", |d| d.class.describe())
+    }
+
+    // ---- the loop
+
+    fn run_file(&mut self) {
+        self.version_line();
+        while self.pos < self.src.len() {
+            if self.at_eol() {
+                // Comments between statements may still be annotations of the object.
+                if self.peek() == b'/' && self.peek_at(2) == b'@' && self.object_annotation().is_err() {
+                    self.failed = true;
+                }
+                self.next_line();
+                continue;
+            }
+            self.bad_line = false;
+            if self.statement().is_err() {
+                self.failed = true;
+                // A scope that opens on a broken line would let its end complain too.
+                self.next_line();
+            }
+            if self.bad_line {
+                self.failed = true;
+                self.note_errors();
+            }
+        }
+        self.end_object();
+    }
+
+    fn note_errors(&mut self) {
+        if self.diags.len() < self.max_errors {
+            return;
+        }
+        let errors = self.diags.iter().filter(|d| d.is_error()).count();
+        if errors >= self.max_errors {
+            let at = self.pos.min(self.src.len()) as u32;
+            let d = self
+                .diag(
+                    "E0107",
+                    format!("too many errors: the rest is not read after {errors}"),
+                    Span::new(at, at),
+                )
+                .note("fix the first ones; later ones often follow from them");
+            self.report(d);
+            self.pos = self.src.len();
+        }
+    }
+
+    /// Anything but blanks stands here.
+    fn statement(&mut self) -> P<()> {
+        match self.peek() {
+            b'.' => self.directive(),
+            b'{' => {
+                self.names.open(Span::new(self.pos as u32, self.pos as u32 + 1));
+                self.pos += 1;
+                if self.names.depth() > 256 {
+                    let span = Span::new(self.pos as u32 - 1, self.pos as u32);
+                    let d = self.diag_label(
+                        "E0212",
+                        "scopes are nested too deeply",
+                        span,
+                        "more than 256 levels",
+                    );
+                    return Err(self.fail(d));
+                }
+                Ok(())
+            }
+            b'}' => {
+                self.pos += 1;
+                if !self.names.close() {
+                    let span = Span::new(self.pos as u32 - 1, self.pos as u32);
+                    let d = self.diag_label("E0212", "`}` without `{`", span, "no scope is open here");
+                    return Err(self.fail(d));
+                }
+                Ok(())
+            }
+            b'(' => self.instruction(),
+            b if is_start(b) => {
+                if self.column_one() && self.label_length().is_some() {
+                    return self.label();
+                }
+                self.instruction()
+            }
+            b'$' | b'@' | b'?' if self.label_length().is_some() => self.label(),
+            _ => {
+                let (found, span) = self.found();
+                let d = self
+                    .diag_label("E0102", format!("unexpected {found}"), span, "no statement starts like this")
+                    .help("a statement is a directive `.name …`, a label `name:`, or an instruction");
+                Err(self.fail(d))
+            }
+        }
+    }
+
+    fn column_one(&self) -> bool {
+        self.pos == 0 || self.src[self.pos - 1] == b'\n'
+    }
+
+    /// Length of the label's name, if a label is defined here.
+    fn label_length(&self) -> Option<usize> {
+        let rest = &self.src[self.pos..];
+        let len = rest.iter().position(|&b| !is_label(b))?;
+        (rest[len] == b':').then_some(len)
+    }
+
+    /// Ends a statement: nothing else may stand on the line.
+    #[inline]
+    pub fn end_of_line(&mut self) -> P<()> {
+        if self.at_eol() {
+            return Ok(());
+        }
+        Err(self.trailing())
+    }
+
+    #[cold]
+    fn trailing(&mut self) -> Bad {
+        let (found, span) = self.found();
+        let d = self.diag_label(
+            "E0405",
+            format!("expected the end of the line, found {found}"),
+            span,
+            "one statement a line; this is left over",
+        );
+        self.fail(d)
+    }
+
+    /// Demands that a kernel or function is open.
+    pub fn need_object(&mut self, what: &str) -> P<()> {
+        if self.open {
+            return Ok(());
+        }
+        let (_, span) = self.found();
+        let d = self
+            .diag_label("E0211", format!("{what} outside of a kernel"), span, "no kernel is open here")
+            .help("start one with `.kernel \"name\"`");
+        // One complaint is enough: go on as if there were one.
+        self.start_object(ObjectKind::Kernel, "unnamed", Span::NONE);
+        Err(self.fail(d))
+    }
+
+    // ---- labels
+
+    fn label(&mut self) -> P<()> {
+        self.need_object("label")?;
+        let start = self.pos;
+        let indented = !self.column_one();
+        let len = self.label_length().unwrap_or(0);
+        let name = &self.text[start..start + len];
+        let span = Span::new(start as u32, (start + len) as u32);
+        self.pos += len + 1;
+        if indented {
+            let d = self
+                .diag_label("E0306", "label is indented", span, "labels start in the first column")
+                .note("elsewhere the reference assembler takes the name for an instruction");
+            self.report(d);
+        }
+        self.end_of_line()?;
+        if let Some(&id) = self.subroutines.get(name) {
+            // IGC repeats the subroutine's name as a label under `.function`: it is the same place.
+            if self.defined[id as usize].is_none() {
+                let first = self.obj.labels[id as usize].span;
+                let d = self
+                    .diag_label("E0304", format!("`{name}` is called, but is a plain label"), span, "a label")
+                    .secondary(self.file, (first.start, first.end), "called here")
+                    .suggest(
+                        "start the subroutine with `.function` before the label",
+                        self.file,
+                        (start as u32, start as u32),
+                        format!(".function \"{name}\"\n"),
+                    );
+                self.defined[id as usize] = Some(span);
+                self.report(d);
+            }
+            return Ok(());
+        }
+        let id = self.label_id(Cow::Borrowed(name), LabelUse::Block, span)?;
+        if let Some(first) = self.defined[id as usize] {
+            let d = self
+                .diag_label("E0305", format!("label `{name}` is defined twice"), span, "again here")
+                .secondary(self.file, (first.start, first.end), "first here");
+            return Err(self.fail(d));
+        }
+        self.defined[id as usize] = Some(span);
+        let inst = self.push_inst(Op::Label, &[(Operand::Label(id), span)], span);
+        self.annotate(inst)
+    }
+
+    /// The label of a name, made at its first mention.
+    pub fn label_id(&mut self, name: Cow<'s, str>, kind: LabelUse, span: Span) -> P<u16> {
+        let map = if kind == LabelUse::Block { &self.blocks } else { &self.subroutines };
+        if let Some(&id) = map.get(name.as_ref()) {
+            return Ok(id);
+        }
+        let Ok(id) = u16::try_from(self.obj.labels.len()) else {
+            let d = self.diag_label("E0307", "too many labels", span, "a kernel holds at most 65536");
+            return Err(self.fail(d));
+        };
+        let index = self.pool(&name);
+        self.obj.labels.push(Label { name: index, kind, span });
+        self.defined.push(None);
+        let map = if kind == LabelUse::Block { &mut self.blocks } else { &mut self.subroutines };
+        map.insert(name, id);
+        Ok(id)
+    }
+
+    /// Defines a subroutine.
+    pub fn subroutine(&mut self, name: Cow<'s, str>, span: Span) -> P<()> {
+        let shown = name.clone();
+        let id = self.label_id(name, LabelUse::Subroutine, span)?;
+        if let Some(first) = self.defined[id as usize] {
+            let d = self
+                .diag_label("E0305", format!("subroutine `{shown}` is defined twice"), span, "again here")
+                .secondary(self.file, (first.start, first.end), "first here");
+            return Err(self.fail(d));
+        }
+        self.defined[id as usize] = Some(span);
+        let inst = self.push_inst(Op::Subroutine, &[(Operand::Label(id), span)], span);
+        self.annotate(inst)
+    }
+
+    /// A string in the pool; the empty one is index 0, as the reference has it.
+    pub fn pool(&mut self, s: &str) -> u32 {
+        if s.is_empty() { 0 } else { self.obj.strings.push(s) }
+    }
+
+    /// Appends an instruction; gives its index.
+    pub fn push_inst(&mut self, op: Op, operands: &[(Operand, Span)], span: Span) -> usize {
+        let first = self.obj.operands.len() as u32;
+        for &(o, s) in operands {
+            self.obj.operands.push(o);
+            self.obj.operand_spans.push(s);
+        }
+        self.obj.insts.push(Inst { op, len: operands.len() as u16, first, span });
+        self.obj.insts.len() - 1
+    }
+
+    // ---- objects
+
+    /// Ends the open object and starts another.
+    pub fn start_object(&mut self, kind: ObjectKind, name: &str, span: Span) {
+        self.end_object();
+        let mut obj = Object { kind, name: name.to_owned(), name_span: span, ..Object::default() };
+        obj.strings.push(name);
+        for s in envisa_isa::fixed_strings() {
+            obj.strings.push(s);
+        }
+        self.obj = obj;
+        self.open = true;
+        self.has_target = false;
+        self.names.clear();
+        self.poisoned.clear();
+        self.blocks.clear();
+        self.subroutines.clear();
+        self.defined.clear();
+        self.waiting_attrs.clear();
+        self.simd_size = None;
+    }
+
+    fn end_object(&mut self) {
+        if !self.open {
+            return;
+        }
+        self.open = false;
+        self.bad_line = false;
+        if let Some(open) = self.names.open_scope() {
+            let d = self.diag_label("E0212", "scope is not closed", open, "`}` is missing for this");
+            self.report(d);
+        }
+        for i in 0..self.obj.labels.len() {
+            if self.defined[i].is_none() {
+                self.undefined_label(i);
+            }
+        }
+        self.failed |= self.bad_line;
+        if !self.has_target {
+            let name = self.obj.strings.push("Target");
+            self.obj.attrs.push(envisa_isa::Attr { name, value: vec![1], span: Span::NONE });
+        }
+        self.objects.push(std::mem::take(&mut self.obj));
+    }
+
+    #[cold]
+    fn undefined_label(&mut self, index: usize) {
+        let label = self.obj.labels[index];
+        let name = self.obj.strings.get(label.name).unwrap_or("").to_owned();
+        let sub = label.kind != LabelUse::Block;
+        let (map, other) =
+            if sub { (&self.subroutines, &self.blocks) } else { (&self.blocks, &self.subroutines) };
+        let what = if sub { "subroutine" } else { "label" };
+        let mut d = self.diag_label(
+            "E0304",
+            format!("{what} `{name}` is not defined"),
+            label.span,
+            if sub { "called here" } else { "branched to here" },
+        );
+        let known = map.iter().filter(|(_, id)| self.defined[**id as usize].is_some());
+        let near = nearest(name.as_bytes(), known.map(|(n, _)| n.as_bytes())).map(str::to_owned);
+        if let Some(place) = other.get(name.as_str()).and_then(|&id| self.defined[id as usize]) {
+            d = d.secondary(
+                self.file,
+                (place.start, place.end),
+                if sub { "this is a label, not a subroutine" } else { "this is a subroutine, not a label" },
+            );
+            d = d.help(if sub {
+                format!("subroutines start with `.function \"{name}\"`")
+            } else {
+                "branches need a label; subroutines are reached with `call`".to_owned()
+            });
+        } else if let Some(near) = near {
+            let place = map.get(near.as_str()).and_then(|&id| self.defined[id as usize]);
+            d = d.suggest(
+                format!("there is a {what} named `{near}`"),
+                self.file,
+                (label.span.start, label.span.end),
+                near,
+            );
+            if let Some(s) = place {
+                d = d.secondary(self.file, (s.start, s.end), "similar name defined here");
+            }
+        } else {
+            d = d.help(if sub {
+                format!("define it with `.function \"{name}\"`")
+            } else {
+                format!("define it with `{name}:` in the first column")
+            });
+        }
+        self.report(d);
+    }
+
+    fn finish(self) -> (Vec<Object>, (u8, u8), Vec<Diagnostic>, bool) {
+        (self.objects, self.version, self.diags, !self.failed)
+    }
+}
+
+/// Parses several texts into one module.
+pub(crate) fn parse_all(units: &[(&str, FileId)], opts: &ParseOptions) -> ParseResult {
+    let mut result =
+        ParseResult { module: Module::default(), files: Vec::new(), diagnostics: Vec::new(), complete: true };
+    for (i, &(text, file)) in units.iter().enumerate() {
+        if text.len() >= u32::MAX as usize {
+            let d = Diagnostic::error("E0108", "source is larger than 4 GiB").primary(file, (0, 0), "");
+            result.diagnostics.push(d);
+            result.complete = false;
+            continue;
+        }
+        let mut p = Parser::new(text, file, opts);
+        p.run_file();
+        let (objects, version, diagnostics, complete) = p.finish();
+        result.diagnostics.extend(diagnostics);
+        result.complete &= complete;
+        if i == 0 {
+            result.module.version = version;
+        } else if version != result.module.version && complete {
+            let (a, b) = (result.module.version, version);
+            let d = Diagnostic::error(
+                "E0202",
+                format!("version {}.{} does not match {}.{} of the first file", b.0, b.1, a.0, a.1),
+            )
+            .primary(file, (0, 0), "another version");
+            result.diagnostics.push(d);
+            result.complete = false;
+        }
+        result.files.extend(objects.iter().map(|_| file));
+        result.module.objects.extend(objects);
+    }
+    same_names(&mut result);
+    result
+}
+
+/// Two objects of one name cannot be told apart.
+fn same_names(result: &mut ParseResult) {
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    let mut found = Vec::new();
+    for (i, o) in result.module.objects.iter().enumerate() {
+        match seen.get(o.name.as_str()) {
+            Some(&first) => found.push((first, i)),
+            None => {
+                seen.insert(&o.name, i);
+            }
+        }
+    }
+    for (first, i) in found {
+        let (a, b) = (&result.module.objects[first], &result.module.objects[i]);
+        let d = Diagnostic::error("E0302", format!("`{}` is defined twice", b.name))
+            .primary(result.files[i], (b.name_span.start, b.name_span.end), "again here")
+            .secondary(result.files[first], (a.name_span.start, a.name_span.end), "first here");
+        result.diagnostics.push(d);
+        result.complete = false;
+    }
+}

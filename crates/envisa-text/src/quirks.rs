@@ -1,0 +1,48 @@
+//! What the reference assembler makes of some instructions, whatever their text says.
+
+use envisa_isa::{Exec, ExecMask, Op, Operand, Pred, Span};
+
+use crate::inst::Ops;
+use crate::parser::Parser;
+use crate::template::{Compiled, Step};
+
+/// Applies them; warns where the text says otherwise.
+#[inline]
+pub(crate) fn apply(p: &mut Parser<'_>, form: &'static Compiled, ops: &mut Ops, pred: Option<Pred>) {
+    if form.desc.family == envisa_isa::desc::Family::ControlFlow {
+        control(p, form, ops);
+    }
+    if pred.is_some() && matches!(form.op, Op::Min | Op::Max) {
+        dropped_predicate(p, form);
+    }
+    let _ = Step::Sat;
+}
+
+fn control(p: &mut Parser<'_>, form: &'static Compiled, ops: &mut Ops) {
+    let Some(slot) = form.exec else { return };
+    let (operand, span) = &mut ops.list[slot as usize];
+    let Operand::Exec(exec) = *operand else { return };
+    if form.form.head == "jmp" {
+        let scalar = Exec { log2: 0, mask: ExecMask::M1 };
+        if exec != scalar {
+            *operand = Operand::Exec(scalar);
+            let span: Span = *span;
+            let d = p.warn("W0401", "`jmp` takes all channels together", span, "taken as `(M1, 1)`");
+            p.report(d);
+        }
+    }
+}
+
+#[cold]
+fn dropped_predicate(p: &mut Parser<'_>, form: &'static Compiled) {
+    let span = p.pred_span;
+    let d = p
+        .warn(
+            "W0402",
+            format!("the reference assembler drops the predicate of `{}`", form.form.head),
+            span,
+            "",
+        )
+        .note("envisa keeps it, as the specification has it");
+    p.report(d);
+}

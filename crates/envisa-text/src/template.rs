@@ -1,0 +1,308 @@
+//! Templates of the instruction table, compiled once into short lists of steps.
+//!
+//! Parser and printer walk the same steps, so a row's text is written down once.
+
+use std::sync::OnceLock;
+
+use envisa_isa::desc::{Enc, Form, InstDesc, Part, SlotKind};
+use envisa_isa::{Exec, Op, Operand, Pred, TABLE};
+use hashbrown::HashMap;
+
+/// The most slots a row may have; a test holds the table to it.
+pub(crate) const MAX_SLOTS: usize = 32;
+
+/// One step of a form, in text order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Step {
+    /// Text joined to what precedes it: `.signal`, `.x`.
+    Glued(&'static str),
+    /// A word of its own.
+    Word(&'static str),
+    /// A punctuation mark; blanks around it are free.
+    Punct(u8),
+    /// A slot; `glued` if it belongs to the mnemonic's suffixes.
+    Slot {
+        /// Index of the slot.
+        slot: u8,
+        /// The part of a packed slot.
+        part: Option<&'static Part>,
+        /// It follows the previous step without a blank.
+        glued: bool,
+    },
+    /// `.value`, left out where the value is 0.
+    OptSuffix {
+        /// Index of the slot.
+        slot: u8,
+        /// The part of a packed slot.
+        part: Option<&'static Part>,
+    },
+    /// `.name`, present where the field is 1.
+    Flag {
+        /// The suffix without its dot.
+        name: &'static str,
+        /// Index of the slot.
+        slot: u8,
+        /// The part of a packed slot.
+        part: Option<&'static Part>,
+    },
+    /// `.sat`.
+    Sat,
+    /// The variadic slot.
+    Many(u8),
+    /// A composite, by name.
+    Composite(&'static str),
+}
+
+/// A slot or a part of one, fixed by a form.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fixed {
+    pub slot: u8,
+    pub part: Option<&'static Part>,
+    pub value: u32,
+}
+
+/// A form, compiled.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    pub op: Op,
+    pub desc: &'static InstDesc,
+    pub form: &'static Form,
+    pub steps: Vec<Step>,
+    pub fixed: Vec<Fixed>,
+    /// What slots hold that the text does not mention.
+    pub defaults: Vec<Operand>,
+    pub pred: Option<u8>,
+    pub exec: Option<u8>,
+    /// Destination of `.sat`.
+    pub dst: Option<u8>,
+    /// Index of the `Count` slot, where the last slot is variadic.
+    pub count: Option<u8>,
+    /// Slots that no step and no fixed value sets and that are not filled by rule.
+    pub hidden: Vec<u8>,
+}
+
+impl Compiled {
+    /// Index of a slot that the row of a composite must have.
+    pub fn slot(&self, name: &str) -> Option<usize> {
+        self.desc.slot_index(name)
+    }
+}
+
+/// Everything compiled from the table.
+pub(crate) struct Forms {
+    all: Vec<Compiled>,
+    heads: HashMap<&'static [u8], Vec<u32>>,
+    by_op: Vec<Vec<u32>>,
+}
+
+impl Forms {
+    /// The table's forms, compiled on first use.
+    pub fn get() -> &'static Forms {
+        static FORMS: OnceLock<Forms> = OnceLock::new();
+        FORMS.get_or_init(Forms::compile)
+    }
+
+    fn compile() -> Forms {
+        let mut forms =
+            Forms { all: Vec::new(), heads: HashMap::new(), by_op: vec![Vec::new(); TABLE.len()] };
+        for &op in Op::ALL {
+            let desc = op.desc();
+            for form in desc.forms {
+                // A template that does not compile is a fault of the table; a test finds it.
+                let Ok(compiled) = compile(op, desc, form) else { continue };
+                let index = forms.all.len() as u32;
+                forms.all.push(compiled);
+                forms.heads.entry(form.head.as_bytes()).or_default().push(index);
+                forms.by_op[op as usize].push(index);
+            }
+        }
+        forms
+    }
+
+    /// Indices of the forms of a mnemonic.
+    #[inline]
+    pub fn of_head(&self, head: &[u8]) -> &[u32] {
+        self.heads.get(head).map_or(&[], Vec::as_slice)
+    }
+
+    /// Forms of a row.
+    pub fn of_op(&self, op: Op) -> impl Iterator<Item = &Compiled> {
+        self.by_op[op as usize].iter().map(|&i| &self.all[i as usize])
+    }
+
+    #[inline]
+    pub fn at(&self, index: u32) -> &Compiled {
+        &self.all[index as usize]
+    }
+
+    /// All mnemonics, for suggestions.
+    pub fn heads(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.heads.keys().filter_map(|h| std::str::from_utf8(h).ok())
+    }
+}
+
+/// What a slot holds if the text says nothing.
+fn default_operand(kind: &SlotKind) -> Operand {
+    match kind {
+        SlotKind::Exec => Operand::Exec(Exec { log2: 0, mask: envisa_isa::ExecMask::M1 }),
+        SlotKind::Pred => Operand::Pred(Pred::NONE),
+        SlotKind::Vector(_) | SlotKind::Raw { .. } => Operand::RAW_NULL,
+        SlotKind::Surface { .. } => Operand::Surface(0),
+        SlotKind::Sampler => Operand::Sampler(0),
+        SlotKind::Label(_) => Operand::Label(0),
+        SlotKind::Str { .. } => Operand::Str(0),
+        SlotKind::Field { enc: Enc::Ignored(n), .. } => Operand::Int(*n),
+        SlotKind::Packed { parts, .. } => {
+            let packed = parts.iter().fold(0, |packed, p| match p.enc {
+                Enc::Ignored(n) => p.set(packed, n),
+                _ => packed,
+            });
+            Operand::Int(packed)
+        }
+        SlotKind::Field { .. } | SlotKind::Count { .. } | SlotKind::If { .. } => Operand::Int(0),
+        SlotKind::Many(inner) => default_operand(inner),
+    }
+}
+
+/// Compiles a form; the error says what in the template has no meaning.
+pub(crate) fn compile(op: Op, desc: &'static InstDesc, form: &'static Form) -> Result<Compiled, String> {
+    let fail = |what: &str| Err(format!("{}: `{}`: {what}", desc.name, form.template));
+    if desc.slots.len() > MAX_SLOTS {
+        return fail("too many slots");
+    }
+    let mut rest = form.template.trim_start();
+    rest = rest.strip_prefix("{pred}").unwrap_or(rest).trim_start();
+    let Some(tail) = rest.strip_prefix(form.head) else { return fail("the head does not come first") };
+    rest = tail;
+    let mut steps = Vec::new();
+    let mut glued = true;
+    let mut set = vec![false; desc.slots.len()];
+    let mut composite = false;
+    let find = |name: &str| -> Result<(u8, Option<&'static Part>), String> {
+        let (slot, part) = match name.split_once('.') {
+            Some((s, p)) => (s, Some(p)),
+            None => (name, None),
+        };
+        let unknown = || format!("{}: `{}`: no slot `{name}`", desc.name, form.template);
+        let index = desc.slot_index(slot).ok_or_else(unknown)?;
+        let part = match (part, &desc.slots[index].kind) {
+            (None, _) => None,
+            (Some(p), SlotKind::Packed { parts, .. }) => {
+                Some(parts.iter().find(|q| q.name == p).ok_or_else(unknown)?)
+            }
+            _ => return Err(unknown()),
+        };
+        Ok((index as u8, part))
+    };
+    while let Some(c) = rest.bytes().next() {
+        match c {
+            b' ' => {
+                rest = &rest[1..];
+                glued = false;
+                continue;
+            }
+            b'{' => {
+                let Some(end) = rest.find('}') else { return fail("`{` is not closed") };
+                let name = &rest[1..end];
+                rest = &rest[end + 1..];
+                if let Some(name) = name.strip_prefix('@') {
+                    composite = true;
+                    steps.push(Step::Composite(name));
+                } else if let Some(name) = name.strip_suffix("...") {
+                    let (slot, _) = find(name)?;
+                    set[slot as usize] = true;
+                    steps.push(Step::Many(slot));
+                } else {
+                    let (slot, part) = find(name)?;
+                    set[slot as usize] = true;
+                    steps.push(Step::Slot { slot, part, glued });
+                }
+            }
+            b'[' => {
+                let Some(end) = rest.find(']') else { return fail("`[` is not closed") };
+                let inner = &rest[1..end];
+                rest = &rest[end + 1..];
+                if inner == ".sat" {
+                    steps.push(Step::Sat);
+                } else if let Some(name) = inner.strip_prefix(".{").and_then(|s| s.strip_suffix('}')) {
+                    let (slot, part) = find(name)?;
+                    set[slot as usize] = true;
+                    steps.push(Step::OptSuffix { slot, part });
+                } else if let Some((name, field)) = inner.strip_prefix('.').and_then(|s| s.split_once('?')) {
+                    let (slot, part) = find(field)?;
+                    set[slot as usize] = true;
+                    steps.push(Step::Flag { name, slot, part });
+                } else {
+                    return fail("unknown option in brackets");
+                }
+            }
+            b'.' | b'_' | b'%' | b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => {
+                let end = rest[1..]
+                    .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                    .map_or(rest.len(), |n| n + 1);
+                let text = &rest[..end];
+                rest = &rest[end..];
+                steps.push(if glued { Step::Glued(text) } else { Step::Word(text) });
+            }
+            b'(' | b')' | b',' | b'<' | b'>' | b';' | b':' | b'=' => {
+                steps.push(Step::Punct(c));
+                rest = &rest[1..];
+            }
+            _ => return fail("a character that means nothing"),
+        }
+        glued = true;
+    }
+    let mut fixed = Vec::new();
+    for &(name, value) in form.fixed {
+        let (slot, part) = find(name)?;
+        set[slot as usize] = true;
+        fixed.push(Fixed { slot, part, value });
+    }
+    let pos = |f: fn(&SlotKind) -> bool| desc.slots.iter().position(|s| f(&s.kind)).map(|i| i as u8);
+    let count = pos(|k| matches!(k, SlotKind::Count { .. }));
+    let hidden = (0..desc.slots.len())
+        .filter(|&i| !set[i] && !composite)
+        .filter(|&i| !matches!(desc.slots[i].kind, SlotKind::Pred | SlotKind::Count { .. }))
+        .map(|i| i as u8)
+        .collect();
+    let mut defaults: Vec<Operand> = desc.slots.iter().map(|s| default_operand(&s.kind)).collect();
+    for f in &fixed {
+        if let Operand::Int(old) = defaults[f.slot as usize] {
+            defaults[f.slot as usize] = Operand::Int(f.part.map_or(f.value, |p| p.set(old, f.value)));
+        }
+    }
+    if matches!(desc.slots.last().map(|s| &s.kind), Some(SlotKind::Many(_))) {
+        defaults.pop();
+    }
+    Ok(Compiled {
+        op,
+        desc,
+        form,
+        steps,
+        fixed,
+        defaults,
+        pred: pos(|k| matches!(k, SlotKind::Pred)),
+        exec: pos(|k| matches!(k, SlotKind::Exec)),
+        dst: desc.slot_index("dst").map(|i| i as u8),
+        count,
+        hidden,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_template_compiles() {
+        let mut faults = Vec::new();
+        for &op in Op::ALL {
+            for form in op.desc().forms {
+                if let Err(e) = compile(op, op.desc(), form) {
+                    faults.push(e);
+                }
+            }
+        }
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+    }
+}
