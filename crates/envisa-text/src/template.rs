@@ -267,9 +267,12 @@ pub(crate) fn compile(op: Op, desc: &'static InstDesc, form: &'static Form) -> R
         .collect();
     let mut defaults: Vec<Operand> = desc.slots.iter().map(|s| default_operand(&s.kind)).collect();
     for f in &fixed {
-        if let Operand::Int(old) = defaults[f.slot as usize] {
-            defaults[f.slot as usize] = Operand::Int(f.part.map_or(f.value, |p| p.set(old, f.value)));
-        }
+        let default = &mut defaults[f.slot as usize];
+        *default = match *default {
+            Operand::Int(old) => Operand::Int(f.part.map_or(f.value, |p| p.set(old, f.value))),
+            Operand::Exec(_) => Operand::Exec(Exec::from_byte(f.value as u8)),
+            other => other,
+        };
     }
     if matches!(desc.slots.last().map(|s| &s.kind), Some(SlotKind::Many(_))) {
         defaults.pop();
