@@ -356,7 +356,7 @@ impl<'s> Parser<'s> {
 /// Is a field's value one that its form can spell?
 pub(crate) fn spelled(enc: &Enc, value: u32) -> bool {
     match enc {
-        Enc::Number { max } | Enc::Hex { max } => value <= *max,
+        Enc::Number { max } | Enc::Hex { max } | Enc::HexDigits { max } => value <= *max,
         Enc::Signed => true,
         Enc::Values(values) => values.iter().any(|v| v.code == value),
         Enc::Channels => value != 0 && value < 16,

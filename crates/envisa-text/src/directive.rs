@@ -136,13 +136,9 @@ impl<'s> Parser<'s> {
             }
             b"file" | b"loc" => {
                 self.need_object("instruction")?;
-                let head: &[u8] = if name == b"file" { b"FILE" } else { b"LOC" };
+                let head: &[u8] = if name == b"file" { b".file" } else { b".loc" };
                 let forms = self.forms;
-                let candidates = match forms.of_head(head) {
-                    [] => forms.of_head(name),
-                    found => found,
-                };
-                self.candidates(forms, candidates, name, start, start, None)
+                self.candidates(forms, forms.of_head(head), name, start, start, None)
             }
             b"version" => {
                 let span = self.since(start);

@@ -1,9 +1,9 @@
 //! Instructions: a mnemonic picks forms of the table, and a form's steps read the rest of the line.
 
-use envisa_isa::desc::{Classes, Enc, LabelKind, Role, SlotKind, Value};
+use envisa_isa::desc::{Enc, LabelKind, Role, SlotKind, Value};
 use envisa_isa::{Exec, ExecMask, LabelUse, Modifier, Op, Operand, Pred, Span};
 
-use crate::lex::is_start;
+use crate::lex::{is_ident, is_start};
 use crate::names::{Class, nearest};
 use crate::operand::or_list;
 use crate::parser::{Bad, Mention, P, Parser, Pending};
@@ -165,6 +165,9 @@ impl<'s> Parser<'s> {
         if sat {
             self.saturate(form, &mut ops);
         }
+        for &(to, of) in &form.copies {
+            ops.list[to as usize] = ops.list[of as usize];
+        }
         if let Some(count) = form.count {
             ops.list[count as usize].0 = Operand::Int(self.many.len() as u32);
         }
@@ -177,11 +180,11 @@ impl<'s> Parser<'s> {
             Step::Glued(text) => self.glued(form, text),
             Step::Word(text) => {
                 self.blank();
-                let here = self.pos;
-                if self.run() == text.as_bytes() {
+                let rest = &self.src[self.pos..];
+                if rest.starts_with(text.as_bytes()) && !rest.get(text.len()).is_some_and(|&b| is_ident(b)) {
+                    self.pos += text.len();
                     return Ok(());
                 }
-                self.pos = here;
                 Err(self.expected(&format!("`{text}`")))
             }
             Step::OptSuffix { slot, part } => {
@@ -280,7 +283,7 @@ impl<'s> Parser<'s> {
                 Ok(())
             }
             SlotKind::Raw { .. } => {
-                ops.list[slot] = self.raw(false, desc.name)?;
+                ops.list[slot] = self.raw(form.bare_raw, desc.name)?;
                 Ok(())
             }
             SlotKind::Surface { .. } => {
@@ -305,9 +308,6 @@ impl<'s> Parser<'s> {
         match kind {
             SlotKind::Field { enc, .. } => {
                 self.field(form, slot, None, enc, glued, ops)?;
-                if matches!(enc, Enc::ExecLike(_)) {
-                    self.discarded_mod();
-                }
             }
             SlotKind::Packed { .. } => match part {
                 Some(p) => self.field(form, slot, part, &p.enc, glued, ops)?,
@@ -336,7 +336,7 @@ impl<'s> Parser<'s> {
         match kind {
             SlotKind::Exec => self.exec(),
             SlotKind::Vector(c) => self.vector(*c, role, name),
-            SlotKind::Raw { .. } => self.raw(false, name),
+            SlotKind::Raw { .. } => self.raw(form.bare_raw, name),
             SlotKind::Surface { .. } => self.handle(Class::Surface, name),
             SlotKind::Sampler => self.handle(Class::Sampler, name),
             SlotKind::Label(kind) => {
@@ -478,7 +478,7 @@ impl<'s> Parser<'s> {
 
     /// A field's value.
     pub fn value(&mut self, form: &'static Compiled, name: &str, enc: &Enc, glued: bool) -> P<u32> {
-        let start = self.pos;
+        let _ = glued;
         match enc {
             Enc::Values(values) => match self.one_of(values) {
                 Some(v) => Ok(v.code),
@@ -496,7 +496,7 @@ impl<'s> Parser<'s> {
                     Err(self.fail(d))
                 }
             },
-            Enc::Hex { max } if glued && start > 0 && self.src[start - 1] == b'x' => {
+            Enc::HexDigits { max } => {
                 let text = self.run();
                 let span = self.span_of(text);
                 let v = std::str::from_utf8(text).ok().and_then(|t| u64::from_str_radix(t, 16).ok());
@@ -597,17 +597,6 @@ impl<'s> Parser<'s> {
             self.report(d);
         } else {
             self.pos = start;
-        }
-    }
-
-    /// `.mod` of the old block messages.
-    #[cold]
-    fn discarded_mod(&mut self) {
-        let start = self.pos;
-        if self.suffix_word(b"mod") {
-            let span = self.since(start);
-            let d = self.warn("W0401", "`.mod` has no effect", span, "ignored");
-            self.report(d);
         }
     }
 
@@ -861,6 +850,3 @@ pub(crate) fn usage(form: &Compiled) -> String {
     }
     out
 }
-
-/// Classes of an operand that a composite reads as a vector: general or immediate.
-pub(crate) const G_IMM: Classes = Classes(1 | 4);

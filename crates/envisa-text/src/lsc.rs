@@ -1,18 +1,716 @@
 //! Composites: operands of LSC and other messages that are written together but stored apart.
 
+use envisa_isa::desc::{Enc, SlotKind};
+use envisa_isa::{Operand, Region, Span, StateClass, Type};
+
 use crate::inst::Ops;
+use crate::lex::is_start;
+use crate::names::Class;
+use crate::operand::or_list;
 use crate::parser::{P, Parser};
 use crate::template::Compiled;
 
 impl<'s> Parser<'s> {
     /// Reads the composite of this name.
     pub fn composite(&mut self, form: &'static Compiled, name: &'static str, ops: &mut Ops) -> P<()> {
-        let _ = (form, name, ops);
-        Err(self.expected("nothing"))
+        match name {
+            "lsc_cache" => self.lsc_cache(form, ops),
+            "lsc_data" => self.lsc_data(form, ops),
+            "lsc_data2d" => self.lsc_data2d(form, ops),
+            "lsc_data2d_typed" => self.lsc_data2d_typed(form, ops),
+            "lsc_addr" => self.lsc_addr(form, ops, false),
+            "lsc_addr_strided" => self.lsc_addr(form, ops, true),
+            "lsc_addr2d" => self.lsc_addr2d(form, ops),
+            "lsc_typed_addr" => self.lsc_typed_addr(form, ops),
+            "lsc_typed_addr2d" => self.lsc_typed_addr2d(form, ops),
+            "lsc_surface" => {
+                let kind = self.run_here();
+                self.lsc_model(form, kind, ops, false)
+            }
+            "fence_flags" => self.fence_flags(form, ops),
+            "lifetime_var" => self.lifetime_var(form, ops),
+            "rt_mode" => self.rt_mode(form, ops),
+            other => Err(self.expected(&format!("{other}, which this version cannot read"))),
+        }
+    }
+
+    fn run_here(&mut self) -> &'s [u8] {
+        self.blank();
+        self.run()
+    }
+
+    /// Sets a slot of the row by name; rows have the slots their composites name.
+    fn put(&mut self, form: &'static Compiled, ops: &mut Ops, name: &str, operand: Operand, span: Span) {
+        if let Some(i) = form.slot(name) {
+            ops.list[i] = (operand, span);
+        }
+    }
+
+    /// `.l1[.l3]`, both optional.
+    fn lsc_cache(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
+        for name in ["l1", "l3"] {
+            let Some(slot) = form.slot(name) else { continue };
+            self.blank();
+            if self.peek() != b'.' {
+                return Ok(());
+            }
+            let start = self.pos;
+            self.pos += 1;
+            let word = self.run();
+            let code: u32 = match word {
+                b"df" => 0,
+                b"uc" => 1,
+                b"ca" => 2,
+                b"wb" => 3,
+                b"wt" => 4,
+                b"st" => 5,
+                b"ri" => 6,
+                // The reference takes it for `ri` in 4.1.
+                b"cc" => 6 + u32::from(self.version >= (4, 2)),
+                _ => {
+                    self.pos = start + 1;
+                    let (found, span) = self.found();
+                    let d = self.diag_label(
+                        "E0403",
+                        format!("{found} is not a caching option"),
+                        span,
+                        "expected df, uc, ca, wb, wt, st or ri",
+                    );
+                    return Err(self.fail(d));
+                }
+            };
+            let span = self.since(start);
+            ops.set(slot, None, code, span);
+        }
+        Ok(())
+    }
+
+    /// `V32` or `V32.64`, in brackets or before a shape.
+    fn lsc_reg(&mut self, what: &'static str) -> P<(Operand, Span)> {
+        self.raw(true, what)
+    }
+
+    /// Code of `d32` and the like at the start of a shape; gives the rest.
+    fn lsc_size(&mut self) -> P<u32> {
+        const SIZES: [(&[u8], u32); 7] =
+            [(b"16c32h", 7), (b"16c32", 6), (b"8c32", 5), (b"64", 4), (b"32", 3), (b"16", 2), (b"8", 1)];
+        if matches!(self.peek(), b'd' | b'u') {
+            let rest = &self.src[self.pos + 1..];
+            for (text, code) in SIZES {
+                if rest.starts_with(text) && !(code == 1 && rest.get(1).is_some_and(u8::is_ascii_digit)) {
+                    self.pos += 1 + text.len();
+                    return Ok(code);
+                }
+            }
+        }
+        let (found, span) = self.found();
+        let d = self.diag_label(
+            "E0403",
+            format!("{found} is not the shape of data"),
+            span,
+            "expected d8, d16, d32, d64, d8c32, d16c32 or d16c32h",
+        );
+        Err(self.fail(d))
+    }
+
+    /// `V32:d32x4t`, `V32:d32.xz`.
+    fn lsc_data(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
+        let Some(data) = form.desc.lsc_data_slot() else { return Ok(()) };
+        ops.list[data] = self.lsc_reg(form.desc.slots[data].name)?;
+        self.expect(b':')?;
+        self.blank();
+        let start = self.pos;
+        let size = self.lsc_size()?;
+        let quad = form
+            .slot("ch_mask")
+            .is_some_and(|i| matches!(form.desc.slots[i].kind, SlotKind::Field { enc: Enc::Hex { .. }, .. }));
+        let mut order = 1;
+        let code;
+        if self.peek() == b'.' {
+            self.pos += 1;
+            let at = self.pos;
+            let word = self.run();
+            let mut mask = 0u32;
+            for &b in word {
+                let bit = match b {
+                    b'x' => 1,
+                    b'y' => 2,
+                    b'z' => 4,
+                    b'w' => 8,
+                    _ => 0,
+                };
+                if bit == 0 || mask >= bit {
+                    mask = 0;
+                    break;
+                }
+                mask |= bit;
+            }
+            let span = self.since(at);
+            if mask == 0 {
+                let d = self.diag_label(
+                    "E0403",
+                    "not a set of channels",
+                    Span::new(span.start, span.end.max(span.start + 1)),
+                    "expected letters of `xyzw`, in this order",
+                );
+                return Err(self.fail(d));
+            }
+            if !quad && mask != 1 {
+                let d = self
+                    .diag_label("E0403", format!("`{}` takes no channels", form.form.head), span, "")
+                    .help("write the number of elements, as in `:d32x2`; channels belong to the `_quad` messages");
+                return Err(self.fail(d));
+            }
+            code = mask;
+        } else {
+            if quad {
+                let at = self.pos as u32;
+                let d = self
+                    .diag_label(
+                        "E0403",
+                        format!("`{}` lacks its channels", form.form.head),
+                        Span::new(start as u32, at),
+                        "expected `.xyzw` or a part of it",
+                    )
+                    .suggest("for all four, write", self.file, (at, at), ".xyzw");
+                return Err(self.fail(d));
+            }
+            code = self.lsc_elems()?;
+            if self.peek() == b't' {
+                self.pos += 1;
+                order = 2;
+            }
+        }
+        if crate::lex::is_ident(self.peek()) {
+            let rest_start = self.pos;
+            self.run();
+            let span = self.since(rest_start);
+            let d =
+                self.diag_label("E0403", "malformed shape of data", span, "expected `xN`, `t` or nothing");
+            return Err(self.fail(d));
+        }
+        let span = self.since(start);
+        self.put(form, ops, "data_size", Operand::Int(size), span);
+        self.put(form, ops, "data_order", Operand::Int(order), span);
+        self.put(form, ops, "data_elems", Operand::Int(code), span);
+        self.put(form, ops, "ch_mask", Operand::Int(code), span);
+        Ok(())
+    }
+
+    /// `x4`, or nothing for 1; gives the code.
+    fn lsc_elems(&mut self) -> P<u32> {
+        if self.peek() != b'x' {
+            return Ok(1);
+        }
+        self.pos += 1;
+        let n = self.number()?;
+        let code = n.and_then(|n| match n.value {
+            1 => Some(1),
+            2 => Some(2),
+            3 => Some(3),
+            4 => Some(4),
+            8 => Some(5),
+            16 => Some(6),
+            32 => Some(7),
+            64 => Some(8),
+            _ => None,
+        });
+        match (code, n) {
+            (Some(c), _) => Ok(c),
+            (None, n) => {
+                let span = n.map_or(Span::new(self.pos as u32, self.pos as u32 + 1), |n| n.span);
+                let d = self.diag_label(
+                    "E0403",
+                    "illegal number of elements at each address",
+                    span,
+                    "expected 1, 2, 3, 4, 8, 16, 32 or 64",
+                );
+                Err(self.fail(d))
+            }
+        }
+    }
+
+    /// `V32:d16.2x16x8nt`: blocks, width, height, order, VNNI.
+    fn lsc_data2d(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
+        let Some(data) = form.desc.lsc_data_slot() else { return Ok(()) };
+        ops.list[data] = self.lsc_reg(form.desc.slots[data].name)?;
+        self.expect(b':')?;
+        self.blank();
+        let start = self.pos;
+        let size = self.lsc_size()?;
+        if self.peek() != b'.' {
+            let at = self.pos as u32;
+            let d = self
+                .diag_label(
+                    "E0403",
+                    "block has no dimensions",
+                    Span::new(start as u32, at),
+                    "expected `.WxH`",
+                )
+                .help("write `.2x16x8nn`: blocks, width, height, order and VNNI");
+            return Err(self.fail(d));
+        }
+        self.pos += 1;
+        let mut dims = [0u32; 3];
+        let mut n = 0;
+        loop {
+            let Some(v) = self.number()? else { return Err(self.expected("a dimension of the block")) };
+            dims[n] = match u32::try_from(v.value) {
+                Ok(x) if (1..=0xffff).contains(&x) => x,
+                _ => {
+                    let d =
+                        self.diag_label("E0409", "dimension is out of range", v.span, "must be 1 to 65535");
+                    return Err(self.fail(d));
+                }
+            };
+            n += 1;
+            if n == 3 || self.peek() != b'x' {
+                break;
+            }
+            self.pos += 1;
+        }
+        let [blocks, width, height] = match n {
+            2 => [1, dims[0], dims[1]],
+            3 => dims,
+            _ => return Err(self.expected("`x` and the height of the block")),
+        };
+        if blocks > 255 {
+            let span = self.since(start);
+            let d = self.diag_label("E0409", "too many blocks", span, "at most 255");
+            return Err(self.fail(d));
+        }
+        let mut letters = [false; 2];
+        for l in &mut letters {
+            match self.peek() {
+                b'n' => {}
+                b't' => *l = true,
+                _ => break,
+            }
+            self.pos += 1;
+        }
+        if crate::lex::is_ident(self.peek()) {
+            return Err(self.expected("`n` or `t` for order and VNNI"));
+        }
+        let span = self.since(start);
+        for (name, v) in [
+            ("data_size", size),
+            ("data_order", 1 + u32::from(letters[0])),
+            ("blocks", blocks),
+            ("width", width),
+            ("height", height),
+            ("vnni", u32::from(letters[1])),
+        ] {
+            self.put(form, ops, name, Operand::Int(v), span);
+        }
+        Ok(())
+    }
+
+    /// `V32:64x2`: width and height of a typed block.
+    fn lsc_data2d_typed(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
+        let Some(data) = form.desc.lsc_data_slot() else { return Ok(()) };
+        ops.list[data] = self.lsc_reg(form.desc.slots[data].name)?;
+        self.expect(b':')?;
+        for (i, name) in ["width", "height"].into_iter().enumerate() {
+            if i == 1 && self.peek() == b'x' {
+                self.pos += 1;
+            }
+            let Some(v) = self.number()? else { return Err(self.expected("a dimension of the block")) };
+            if v.value > 0xffff {
+                let d = self.diag_label("E0409", "dimension is out of range", v.span, "must be 1 to 65535");
+                return Err(self.fail(d));
+            }
+            self.put(form, ops, name, Operand::Int(v.value as u32), v.span);
+        }
+        Ok(())
+    }
+
+    /// A vector operand of an address: `V32`, `V32.2`, `V32(0,2)`, a number, a surface.
+    fn lsc_vector(&mut self, what: &'static str) -> P<(Operand, Span)> {
+        self.blank();
+        let start = self.pos;
+        let named = is_start(self.peek())
+            || self.peek() == b'%'
+                && !self.src[self.pos..].starts_with(b"%sizeof")
+                && !self.src[self.pos..].starts_with(b"%DispatchSimd");
+        if !named {
+            if !(self.peek().is_ascii_digit() || matches!(self.peek(), b'-' | b'(' | b'~' | b'!' | b'%')) {
+                return Err(self.missing_operand(what));
+            }
+            let v = self.expr()?;
+            let span = self.since(start);
+            if !(i32::MIN as i64..=u32::MAX as i64).contains(&v) {
+                let d = self.diag_label("E0501", format!("`{what}` does not fit 32 bits"), span, "too large");
+                return Err(self.fail(d));
+            }
+            // A type may follow in texts that print immediates whole.
+            if self.peek() == b':' && self.peek_at(1) == b'u' && self.peek_at(2) == b'd' {
+                self.pos += 3;
+            }
+            return Ok((Operand::Imm { ty: Type::Ud, bits: v as u32 as u64 }, self.since(start)));
+        }
+        let name = self.var_name();
+        let decl = self.lookup(name, None)?;
+        let operand = match decl.class {
+            Class::General => {
+                self.blank();
+                let (row, col) = if self.peek() == b'.' {
+                    self.pos += 1;
+                    (0, self.byte_expr("column")?)
+                } else {
+                    let (row, col, _) = self.row_col()?;
+                    (row, col)
+                };
+                Operand::General {
+                    var: decl.id,
+                    row,
+                    col,
+                    region: Region::SCALAR,
+                    modifier: envisa_isa::Modifier::None,
+                }
+            }
+            Class::Surface | Class::Sampler => {
+                let class =
+                    if decl.class == Class::Surface { StateClass::Surface } else { StateClass::Sampler };
+                let mut offset = 0;
+                if self.eat(b'(') {
+                    offset = self.byte_expr("element")?;
+                    self.expect(b')')?;
+                }
+                Operand::State { class, id: decl.id as u16, offset }
+            }
+            Class::Poison => {
+                self.skip_operand_tail();
+                Operand::RAW_NULL
+            }
+            _ => return Err(self.wrong_class(name, decl, "a general variable or surface")),
+        };
+        Ok((operand, self.since(start)))
+    }
+
+    /// The address model before `[`: nothing, `flat`, `arg`, `bti(…)`, `ss(…)`, `bss(…)`.
+    fn lsc_model(&mut self, form: &'static Compiled, kind: &'s [u8], ops: &mut Ops, flat: bool) -> P<()> {
+        let span = if kind.is_empty() { Span::NONE } else { self.span_of(kind) };
+        let code = match kind {
+            b"" | b"flat" if flat => 1,
+            b"arg" if flat => 5,
+            b"bss" => 2,
+            b"ss" => 3,
+            b"bti" => 4,
+            _ => {
+                let legal: &[&str] =
+                    if flat { &["flat[", "bti(", "ss(", "bss(", "arg["] } else { &["bti(", "ss(", "bss("] };
+                let (found, span) = match kind {
+                    b"" => self.found(),
+                    k => (format!("`{}`", self.str_of(k)), span),
+                };
+                let d = self.diag_label(
+                    "E0403",
+                    format!("{found} is not an address model"),
+                    span,
+                    format!("expected {}", or_list(legal)),
+                );
+                return Err(self.fail(d));
+            }
+        };
+        self.put(form, ops, "addr_type", Operand::Int(code), span);
+        let surface = if matches!(code, 2..=4) {
+            self.expect(b'(')?;
+            let s = self.lsc_vector("surface")?;
+            self.expect(b')')?;
+            s
+        } else {
+            (Operand::Imm { ty: Type::Ud, bits: 0 }, Span::NONE)
+        };
+        self.put(form, ops, "surface", surface.0, surface.1);
+        Ok(())
+    }
+
+    /// `:a64` after an address.
+    fn lsc_addr_size(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
+        self.expect(b':')?;
+        self.blank();
+        let word = self.run();
+        let code = match word {
+            b"a16" => 1,
+            b"a32" => 2,
+            b"a64" => 3,
+            _ => {
+                let (found, span) = match word {
+                    b"" => self.found(),
+                    w => (format!("`{}`", self.str_of(w)), self.span_of(w)),
+                };
+                let d = self.diag_label(
+                    "E0403",
+                    format!("{found} is not the size of an address"),
+                    span,
+                    "expected a16, a32 or a64",
+                );
+                return Err(self.fail(d));
+            }
+        };
+        let span = self.span_of(word);
+        self.put(form, ops, "addr_size", Operand::Int(code), span);
+        Ok(())
+    }
+
+    /// `flat[2*V34+0x100]:a64`.
+    fn lsc_addr(&mut self, form: &'static Compiled, ops: &mut Ops, strided: bool) -> P<()> {
+        let kind = self.run_here();
+        self.lsc_model(form, kind, ops, true)?;
+        self.expect(b'[')?;
+        self.blank();
+        let start = self.pos;
+        let mut scale = 1i64;
+        while self.peek().is_ascii_digit()
+            || self.peek() == b'('
+            || self.src[self.pos..].starts_with(b"%sizeof")
+        {
+            let factor = self.primary(0)?;
+            scale = scale.checked_mul(factor).unwrap_or(-1);
+            self.expect(b'*')?;
+            self.blank();
+        }
+        let scale_span = self.since(start);
+        let Ok(scale) = u16::try_from(scale) else {
+            let d = self.diag_label("E0409", "scale is out of range", scale_span, "must be 0 to 65535");
+            return Err(self.fail(d));
+        };
+        self.put(form, ops, "imm_scale", Operand::Int(scale as u32), scale_span);
+        let (addr, span) = self.lsc_reg("addr")?;
+        if addr == Operand::RAW_NULL && !self.bad_line {
+            let d = self.diag_label("E0411", "address is `%null`", span, "expected a variable");
+            return Err(self.fail(d));
+        }
+        self.put(form, ops, "addr", addr, span);
+        self.blank();
+        let start = self.pos;
+        let offset = match self.peek() {
+            b'+' => {
+                self.pos += 1;
+                self.expr()?
+            }
+            b'-' => {
+                self.pos += 1;
+                -self.primary(0)?
+            }
+            _ => 0,
+        };
+        let span = self.since(start);
+        let Ok(offset) = i32::try_from(offset) else {
+            let d = self.diag_label(
+                "E0409",
+                "immediate offset is out of range",
+                span,
+                "must fit 32 bits, signed",
+            );
+            return Err(self.fail(d));
+        };
+        self.put(form, ops, "imm_offset", Operand::Int(offset as u32), span);
+        if strided && self.eat(b',') {
+            let (stride, span) = self.lsc_vector("stride")?;
+            self.put(form, ops, "stride", stride, span);
+        }
+        self.expect(b']')?;
+        self.lsc_addr_size(form, ops)
+    }
+
+    /// `flat[base,width,height,pitch,x,y]`.
+    fn lsc_addr2d(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
+        let word = self.run_here();
+        if word != b"flat" {
+            self.pos -= word.len();
+            return Err(self.expected("`flat[`"));
+        }
+        self.expect(b'[')?;
+        for (i, name) in ["surface_base", "surface_width", "surface_height", "surface_pitch", "x", "y"]
+            .into_iter()
+            .enumerate()
+        {
+            if i > 0 {
+                self.expect(b',')?;
+            }
+            let (operand, span) = self.lsc_vector(name)?;
+            self.put(form, ops, name, operand, span);
+        }
+        self.expect(b']')
+    }
+
+    /// `bti(0x6)[V32,V33]:a32`; what is left out is `%null`.
+    fn lsc_typed_addr(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
+        let kind = self.run_here();
+        self.lsc_model(form, kind, ops, false)?;
+        self.expect(b'[')?;
+        for (i, name) in ["u", "v", "r", "lod"].into_iter().enumerate() {
+            if i > 0 && !self.eat(b',') {
+                break;
+            }
+            let (operand, span) = self.lsc_reg(name)?;
+            self.put(form, ops, name, operand, span);
+        }
+        self.expect(b']')?;
+        self.lsc_addr_size(form, ops)
+    }
+
+    /// `bti(0x6)[V32(0,0)+4,0x0]`.
+    fn lsc_typed_addr2d(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
+        let kind = self.run_here();
+        self.lsc_model(form, kind, ops, false)?;
+        self.expect(b'[')?;
+        for (i, (name, offset)) in [("x", "x_offset"), ("y", "y_offset")].into_iter().enumerate() {
+            if i > 0 {
+                self.expect(b',')?;
+            }
+            let (operand, span) = self.lsc_vector(name)?;
+            self.put(form, ops, name, operand, span);
+            self.blank();
+            let start = self.pos;
+            let v = match self.peek() {
+                b'+' => {
+                    self.pos += 1;
+                    self.expr()?
+                }
+                b'-' => {
+                    self.pos += 1;
+                    -self.primary(0)?
+                }
+                _ => 0,
+            };
+            let span = self.since(start);
+            let width = match form.slot(offset).map(|i| &form.desc.slots[i].kind) {
+                Some(SlotKind::Field { width: 2, .. }) => i64::from(i16::MAX),
+                _ => i64::from(i32::MAX),
+            };
+            if !(-width - 1..=width).contains(&v) {
+                let d = self.diag_label("E0409", "immediate offset is out of range", span, "too large");
+                return Err(self.fail(d));
+            }
+            let bits = if width == i16::MAX as i64 { v as u16 as u32 } else { v as u32 };
+            self.put(form, ops, offset, Operand::Int(bits), span);
+        }
+        self.expect(b']')
+    }
+
+    /// `.EISCRL1`, any of them in this order.
+    fn fence_flags(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
+        self.blank();
+        if self.peek() != b'.' {
+            return Ok(());
+        }
+        let start = self.pos;
+        self.pos += 1;
+        let word = self.run();
+        let span = self.since(start);
+        let mut rest = word;
+        for (text, part) in [
+            (&b"E"[..], "commit"),
+            (b"I", "instruction"),
+            (b"S", "sampler"),
+            (b"C", "constant"),
+            (b"R", "read_write"),
+            (b"L1", "l1"),
+        ] {
+            if let Some(tail) = rest.strip_prefix(text) {
+                rest = tail;
+                self.put_part(form, ops, "mask", part, 1, span);
+            }
+        }
+        if !rest.is_empty() {
+            let d = self
+                .diag_label("E0403", "unknown flags of a fence", span, "expected letters of `EISCRL1`, in this order")
+                .note("E: commit, I: instruction, S: sampler, C: constant, R: read-write caches, L1: the L1 cache");
+            return Err(self.fail(d));
+        }
+        Ok(())
+    }
+
+    fn put_part(
+        &mut self,
+        form: &'static Compiled,
+        ops: &mut Ops,
+        slot: &str,
+        part: &str,
+        v: u32,
+        span: Span,
+    ) {
+        let Some(i) = form.slot(slot) else { return };
+        if let SlotKind::Packed { parts, .. } = form.desc.slots[i].kind
+            && let Some(p) = parts.iter().find(|p| p.name == part)
+        {
+            ops.set(i, Some(p), v, span);
+        }
+    }
+
+    /// `V33`, `A0`, `P1`.
+    fn lifetime_var(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
+        let name = self.var_name();
+        if name.is_empty() {
+            return Err(self.missing_operand("variable"));
+        }
+        let span = self.span_of(name);
+        let decl = self.lookup(name, None)?;
+        let class = match decl.class {
+            Class::General | Class::Poison => 0,
+            Class::Address => 1,
+            Class::Predicate => 2,
+            _ => {
+                return Err(self.wrong_class(
+                    name,
+                    decl,
+                    "a general variable, address variable or predicate",
+                ));
+            }
+        };
+        self.put_part(form, ops, "properties", "class", class, span);
+        self.put(form, ops, "variable", Operand::Int(decl.id), span);
+        Ok(())
+    }
+
+    /// `.<A><RTI>…`, sets parts of `mode` named after the letters.
+    fn rt_mode(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
+        self.blank();
+        if self.peek() != b'.' {
+            return Ok(());
+        }
+        self.pos += 1;
+        while self.peek() == b'<' {
+            let start = self.pos;
+            self.pos += 1;
+            let word = self.run();
+            self.expect(b'>')?;
+            let span = self.since(start);
+            let Some(i) = form.slot("mode") else { return Ok(()) };
+            let SlotKind::Packed { parts, .. } = form.desc.slots[i].kind else { return Ok(()) };
+            let lower = String::from_utf8_lossy(word).to_ascii_lowercase();
+            let Some(p) = parts.iter().find(|p| p.name == lower) else {
+                let known: Vec<String> =
+                    parts.iter().map(|p| format!("<{}>", p.name.to_uppercase())).collect();
+                let d = self
+                    .diag_label("E0403", "unknown option of a render-target write", span, "not an option")
+                    .help(format!("options are {}", known.join(" ")));
+                return Err(self.fail(d));
+            };
+            ops.set(i, Some(p), 1, span);
+        }
+        Ok(())
     }
 }
 
 /// How a composite reads, for people.
 pub(crate) fn describe(name: &str) -> &str {
-    name
+    match name {
+        "lsc_cache" => "[.l1[.l3]]",
+        "lsc_data" => "data:d32[x4][t]",
+        "lsc_data2d" => "data:d16.BLOCKSxWIDTHxHEIGHTnn",
+        "lsc_data2d_typed" => "data:WIDTHxHEIGHT",
+        "lsc_addr" => "flat[addr[+offset]]:a64",
+        "lsc_addr_strided" => "flat[addr[+offset][, stride]]:a64",
+        "lsc_addr2d" => "flat[base,width,height,pitch,x,y]",
+        "lsc_typed_addr" => "bti(surface)[u[,v[,r[,lod]]]]:a32",
+        "lsc_typed_addr2d" => "bti(surface)[x,y]",
+        "lsc_surface" => "bti(surface)",
+        "fence_flags" => "[.EISCRL1]",
+        "lifetime_var" => "variable",
+        "rt_mode" => "[.<A><O>…]",
+        other => other,
+    }
 }

@@ -4,7 +4,7 @@
 
 use std::sync::OnceLock;
 
-use envisa_isa::desc::{Enc, Form, InstDesc, Part, SlotKind};
+use envisa_isa::desc::{Enc, Family, Form, InstDesc, Part, SlotKind};
 use envisa_isa::{Exec, Op, Operand, Pred, TABLE};
 use hashbrown::HashMap;
 
@@ -69,8 +69,12 @@ pub(crate) struct Compiled {
     pub form: &'static Form,
     pub steps: Vec<Step>,
     pub fixed: Vec<Fixed>,
+    /// Slots that hold a copy of another: `(slot, of)`.
+    pub copies: Vec<(u8, u8)>,
     /// What slots hold that the text does not mention.
     pub defaults: Vec<Operand>,
+    /// A raw operand may stand without its offset.
+    pub bare_raw: bool,
     pub pred: Option<u8>,
     pub exec: Option<u8>,
     /// Destination of `.sat`.
@@ -258,6 +262,12 @@ pub(crate) fn compile(op: Op, desc: &'static InstDesc, form: &'static Form) -> R
         set[slot as usize] = true;
         fixed.push(Fixed { slot, part, value });
     }
+    let mut copies = Vec::new();
+    for &(to, of) in form.copies {
+        let ((to, _), (of, _)) = (find(to)?, find(of)?);
+        set[to as usize] = true;
+        copies.push((to, of));
+    }
     let pos = |f: fn(&SlotKind) -> bool| desc.slots.iter().position(|s| f(&s.kind)).map(|i| i as u8);
     let count = pos(|k| matches!(k, SlotKind::Count { .. }));
     let hidden = (0..desc.slots.len())
@@ -283,7 +293,9 @@ pub(crate) fn compile(op: Op, desc: &'static InstDesc, form: &'static Form) -> R
         form,
         steps,
         fixed,
+        copies,
         defaults,
+        bare_raw: desc.family == Family::Lsc,
         pred: pos(|k| matches!(k, SlotKind::Pred)),
         exec: pos(|k| matches!(k, SlotKind::Exec)),
         dst: desc.slot_index("dst").map(|i| i as u8),
