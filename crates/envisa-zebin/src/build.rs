@@ -159,7 +159,7 @@ impl Build {
             return Err(BuildError::Failed { status, device: self.device.clone(), messages });
         }
         let bytes = std::fs::read(&output).map_err(io("ocloc's output"))?;
-        let mut zebin = ZebinFile::parse(&bytes)?;
+        let zebin = ZebinFile::parse(&bytes)?;
         let names: Vec<String> = zebin.unresolved().into_iter().map(str::to_owned).collect();
         if !names.is_empty() {
             return Err(BuildError::Unresolved { names, messages });
@@ -167,7 +167,6 @@ impl Build {
         for kernel in zebin.kernels() {
             zebin.kernel_visa(&kernel.name)?;
         }
-        zebin.warn_of_slm();
         Ok(Built { bytes, zebin, messages })
     }
 
@@ -214,7 +213,10 @@ impl Build {
         let mut messages = String::new();
         for stream in [&output.stdout, &output.stderr] {
             for line in String::from_utf8_lossy(stream).lines() {
-                if !matches!(line.trim(), "" | "Build succeeded.") {
+                // The dump warns of itself.
+                let noise = matches!(line.trim(), "" | "Build succeeded.")
+                    || line.starts_with("ShaderDumpEnable Warning!");
+                if !noise {
                     messages.push_str(line.trim_end_matches('\0'));
                     messages.push('\n');
                 }

@@ -136,6 +136,7 @@ impl ZebinFile {
                 warnings.push(Warning { path: section.name.clone(), line: 0, message });
             }
         }
+        warn_of_slm(&ze_info, &notes, &mut warnings);
         let visa = match_visa(&elf, &ze_info, &mut warnings);
         Ok(ZebinFile { ze_info, notes, elf, visa, warnings })
     }
@@ -216,25 +217,6 @@ impl ZebinFile {
         names
     }
 
-    /// Warns of kernels whose static SLM exceeds what their device has: the compiler does not.
-    pub(crate) fn warn_of_slm(&mut self) {
-        let Some(device) = self.notes.device() else { return };
-        let most = device.slm_bytes();
-        for (i, kernel) in self.ze_info.kernels.iter().enumerate() {
-            let size = kernel.execution_env.slm_size;
-            if size > most {
-                self.warnings.push(Warning {
-                    path: format!("kernels[{i}].execution_env.slm_size"),
-                    line: 0,
-                    message: format!(
-                        "kernel `{}` uses {size} bytes of SLM, {device} has {most} a group",
-                        kernel.name
-                    ),
-                });
-            }
-        }
-    }
-
     /// The SPIR-V it was compiled from, if kept.
     pub fn spirv(&self) -> Option<&[u8]> {
         let section = self.elf.sections.iter().find(|s| s.sh_type == elf::SHT_ZEBIN_SPIRV);
@@ -297,6 +279,21 @@ impl ZebinFile {
             elf,
             visa,
             warnings: self.warnings.clone(),
+        }
+    }
+}
+
+/// Warns of kernels whose static SLM exceeds what their device has: the compiler does not.
+fn warn_of_slm(info: &ZeInfo, notes: &Notes, warnings: &mut Vec<Warning>) {
+    let Some(device) = notes.device() else { return };
+    let most = device.slm_bytes();
+    for (i, kernel) in info.kernels.iter().enumerate() {
+        let size = kernel.execution_env.slm_size;
+        if size > most {
+            let path = format!("kernels[{i}].execution_env.slm_size");
+            let message =
+                format!("kernel `{}` uses {size} bytes of SLM, a group on {device} has {most}", kernel.name);
+            warnings.push(Warning { path, line: 0, message });
         }
     }
 }

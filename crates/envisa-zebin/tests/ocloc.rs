@@ -179,3 +179,25 @@ fn older_container_is_named() {
     assert_eq!(error, envisa_zebin::Error::PatchTokens);
     assert!(error.to_string().contains("-ze-emit-zebin-visa-sections"));
 }
+
+#[test]
+fn too_much_local_memory_is_a_warning() {
+    if !have_ocloc() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("k.cl");
+    let text = "kernel void k(global int *o) { local int big[40000]; int i = get_local_id(0);\n\
+        big[i] = o[i]; barrier(CLK_LOCAL_MEM_FENCE); o[i] = big[39999 - i]; }\n";
+    std::fs::write(&source, text).unwrap();
+    for device in DEVICES {
+        match Build::new(&source, device).run() {
+            Ok(built) => {
+                let path = &built.zebin.warnings[0].path;
+                assert_eq!(path, "kernels[0].execution_env.slm_size", "{device}");
+            }
+            Err(BuildError::Failed { messages, .. }) => assert!(!messages.is_empty(), "{device}"),
+            Err(other) => panic!("{device}: {other}"),
+        }
+    }
+}
