@@ -1,1 +1,14 @@
 //! Kernels, conformance and benchmarks of envisa against its peers.
+//!
+//! A kernel is one file, `suite/kernels/GROUP/NAME.cl`, whose leading comment states everything the suite
+//! needs ([`kernel::Header`]). The folder is walked: adding a file adds a kernel.
+
+pub mod compare;
+pub mod corpus;
+pub mod envisa_side;
+pub mod expr;
+pub mod kernel;
+pub mod launch;
+pub mod opencl;
+pub mod peer;
+pub mod report;

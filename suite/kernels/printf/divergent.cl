@@ -1,0 +1,21 @@
+/* envisa
+about = "printf from divergent code and loops"
+sizes = { N = 16 }
+global = ["N"]
+local = [16]
+printf = "lines"
+features = ["printf", "divergence", "loop"]
+args = [
+  { name = "out", value = "zeros:i32:N", check = "exact", why = "printf returns 0 when it succeeds" },
+]
+*/
+kernel void divergent(global int *out)
+{
+    int i = get_global_id(0);
+    int r = 5;
+    if (i % 3 == 1) {
+        for (int k = 0; k < i % 4; k++)
+            r = printf("lane %d round %d\n", i, k);
+    }
+    out[i] = r;
+}

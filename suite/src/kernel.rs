@@ -1,0 +1,258 @@
+//! A kernel of the suite: one OpenCL C file whose leading comment states inputs, sizes, checks and bounds.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::compare::Check;
+
+/// A device that kernels are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Device {
+    /// Skylake (Gen9).
+    Skl,
+    /// Tiger Lake (XeLP).
+    Tgllp,
+    /// Arc A-series (XeHPG).
+    Dg2,
+    /// Ponte Vecchio (XeHPC).
+    Pvc,
+}
+
+impl Device {
+    /// All devices of the suite.
+    pub const ALL: [Device; 4] = [Device::Skl, Device::Tgllp, Device::Dg2, Device::Pvc];
+
+    /// The name that `ocloc` knows.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Device::Skl => "skl",
+            Device::Tgllp => "tgllp",
+            Device::Dg2 => "dg2",
+            Device::Pvc => "pvc",
+        }
+    }
+}
+
+/// A whole number or an expression over the kernel's sizes.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(untagged)]
+pub enum Extent {
+    /// A plain number.
+    Number(u64),
+    /// An expression, see [`crate::expr`].
+    Expr(String),
+}
+
+/// One argument as the header states it. Exactly one of `value`, `buffer`, `bytes`, `image` with `value`,
+/// `sampler` says what it is.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArgHeader {
+    /// Its name in the source.
+    pub name: String,
+    /// Generated data make a buffer, a literal a scalar, `local:BYTES` local memory ([`envisa::values`]).
+    pub value: Option<String>,
+    /// As `value`, but always a buffer: for literals.
+    pub buffer: Option<String>,
+    /// A struct by value: literals in order, separated by spaces, padding written out.
+    pub bytes: Option<String>,
+    /// `2d:W,H:ORDER:FORMAT` or `3d:W,H,D:ORDER:FORMAT`; its texels come from `value`.
+    pub image: Option<String>,
+    /// `ADDRESSING:FILTER:normalized|unnormalized`.
+    pub sampler: Option<String>,
+    /// Makes the argument an output: how its final content is compared.
+    pub check: Option<String>,
+    /// Why the check is the right one.
+    pub why: Option<String>,
+}
+
+/// What a kernel's leading comment states, as TOML between `/* envisa` and `*/`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    /// One line: what the kernel does.
+    pub about: String,
+    /// The function's name, where it is not the file's.
+    pub kernel: Option<String>,
+    /// Devices it is compiled for; all four unless stated.
+    pub devices: Option<Vec<Device>>,
+    /// Why not all four.
+    pub why_devices: Option<String>,
+    /// Named sizes for conformance.
+    pub sizes: BTreeMap<String, u64>,
+    /// Named sizes for the benchmark; their presence puts the kernel into the benchmark set.
+    pub bench: Option<BTreeMap<String, u64>>,
+    /// Work-items in each dimension.
+    pub global: Vec<Extent>,
+    /// Work-items of a group in each dimension.
+    pub local: Vec<Extent>,
+    /// Group size in the benchmark, where it differs.
+    pub bench_local: Option<Vec<Extent>>,
+    /// Group size on the peers, where they cannot have `local`.
+    pub peer_local: Option<Vec<Extent>>,
+    /// Global offset; zeros unless stated.
+    #[serde(default)]
+    pub offset: Vec<u64>,
+    /// Build options beyond [`DEVICE_OPTIONS`].
+    #[serde(default)]
+    pub options: String,
+    /// `lines`: what `printf` writes is compared, the order of lines being open.
+    pub printf: Option<PrintfCheck>,
+    /// Features it exercises.
+    pub features: Vec<String>,
+    /// Arguments in order.
+    pub args: Vec<ArgHeader>,
+}
+
+/// How `printf` output is compared.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum PrintfCheck {
+    /// The same lines, in any order: work-items print in any order.
+    Lines,
+}
+
+/// Build options for the devices, before a kernel's own. `DEVICE_<name>` is defined too.
+pub const DEVICE_OPTIONS: &str = "-cl-std=CL2.0";
+/// Build options for peers, before a kernel's own.
+pub const PEER_OPTIONS: &str = "-cl-std=CL1.2 -DPEER";
+
+/// A kernel of the suite.
+#[derive(Clone, Debug)]
+pub struct KernelFile {
+    /// `GROUP/NAME`, unique.
+    pub id: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// The whole file.
+    pub source: String,
+    /// What it states.
+    pub header: Header,
+}
+
+/// A kernel file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {why}", path.display())]
+pub struct KernelError {
+    /// The file or folder.
+    pub path: PathBuf,
+    /// What is wrong.
+    pub why: String,
+}
+
+impl KernelFile {
+    /// Reads one kernel; `id` is `GROUP/NAME`.
+    ///
+    /// # Errors
+    /// [`KernelError`] where the header is missing, is no valid TOML, or contradicts itself.
+    pub fn parse(id: &str, path: &Path, source: String) -> Result<KernelFile, KernelError> {
+        let fail = |why: String| KernelError { path: path.to_owned(), why };
+        let text = source
+            .strip_prefix("/* envisa\n")
+            .and_then(|s| s.split_once("*/"))
+            .ok_or_else(|| fail("it does not start with a header `/* envisa … */`".to_owned()))?
+            .0;
+        let header: Header = toml::from_str(text).map_err(|e| fail(e.to_string()))?;
+        let file = KernelFile { id: id.to_owned(), path: path.to_owned(), source, header };
+        file.validate().map_err(fail)?;
+        Ok(file)
+    }
+
+    fn validate(&self) -> Result<(), String> {
+        let h = &self.header;
+        if h.devices.is_some() != h.why_devices.is_some() {
+            return Err("`devices` and `why_devices` belong together".to_owned());
+        }
+        let dims = h.global.len();
+        if !(1..=3).contains(&dims) || h.local.len() != dims {
+            return Err("`global` and `local` need one to three entries, the same number".to_owned());
+        }
+        for other in [&h.bench_local, &h.peer_local].into_iter().flatten() {
+            if other.len() != dims {
+                return Err("a group size has as many entries as `global`".to_owned());
+            }
+        }
+        if !(h.offset.is_empty() || h.offset.len() == dims) {
+            return Err("`offset` has as many entries as `global`".to_owned());
+        }
+        if let Some(bench) = &h.bench
+            && bench.keys().ne(h.sizes.keys())
+        {
+            return Err("`bench` must name the same sizes as `sizes`".to_owned());
+        }
+        let mut outputs = 0;
+        for a in &h.args {
+            let kinds = [a.buffer.is_some(), a.bytes.is_some(), a.sampler.is_some(), a.value.is_some()];
+            if kinds.iter().filter(|k| **k).count() != 1 || (a.image.is_some() && a.value.is_none()) {
+                return Err(format!(
+                    "argument `{}`: say either value, buffer, bytes, image and value, or sampler",
+                    a.name
+                ));
+            }
+            if a.check.is_some() != a.why.is_some() {
+                return Err(format!("argument `{}`: `check` and `why` belong together", a.name));
+            }
+            if let Some(check) = &a.check {
+                Check::parse(check).map_err(|e| format!("argument `{}`: {e}", a.name))?;
+                outputs += 1;
+            }
+        }
+        if outputs == 0 && h.printf.is_none() {
+            return Err("nothing is checked: no argument has a `check` and there is no `printf`".to_owned());
+        }
+        Ok(())
+    }
+
+    /// The kernel function's name.
+    pub fn function(&self) -> &str {
+        let stem = self.id.rsplit('/').next().unwrap_or(&self.id);
+        self.header.kernel.as_deref().unwrap_or(stem)
+    }
+
+    /// Devices the kernel is compiled for.
+    pub fn devices(&self) -> &[Device] {
+        self.header.devices.as_deref().unwrap_or(&Device::ALL)
+    }
+
+    /// Build options for a device.
+    pub fn device_options(&self, device: Device) -> String {
+        format!("{DEVICE_OPTIONS} -DDEVICE_{} {}", device.name(), self.header.options).trim_end().to_owned()
+    }
+
+    /// Build options for a peer.
+    pub fn peer_options(&self) -> String {
+        format!("{PEER_OPTIONS} {}", self.header.options).trim_end().to_owned()
+    }
+}
+
+/// The folder of the kernels in this source tree.
+pub fn kernel_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels")
+}
+
+/// Reads every `GROUP/NAME.cl` below `folder`, in order of their ids.
+///
+/// # Errors
+/// The first [`KernelError`], also for a file that is no kernel.
+pub fn discover(folder: &Path) -> Result<Vec<KernelFile>, KernelError> {
+    let fail = |path: &Path, why: String| KernelError { path: path.to_owned(), why };
+    let list = |path: &Path| -> Result<BTreeSet<PathBuf>, KernelError> {
+        let io = |e: std::io::Error| fail(path, e.to_string());
+        std::fs::read_dir(path).map_err(io)?.map(|e| Ok(e.map_err(io)?.path())).collect()
+    };
+    let mut kernels = Vec::new();
+    for group in list(folder)?.iter().filter(|p| p.is_dir()) {
+        for path in list(group)? {
+            let name = |p: &Path| p.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+            if path.extension().is_none_or(|e| e != "cl") {
+                return Err(fail(&path, "only kernels (`.cl`) belong here".to_owned()));
+            }
+            let source = std::fs::read_to_string(&path).map_err(|e| fail(&path, e.to_string()))?;
+            kernels.push(KernelFile::parse(&format!("{}/{}", name(group), name(&path)), &path, source)?);
+        }
+    }
+    Ok(kernels)
+}

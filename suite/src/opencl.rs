@@ -1,0 +1,275 @@
+//! One launch through the OpenCL API: the library is loaded at run time, so that nothing is needed to build.
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+use std::time::Instant;
+
+use envisa::values::HostValue;
+use opencl3::command_queue::CommandQueue;
+use opencl3::context::Context;
+use opencl3::device::{CL_DEVICE_TYPE_ALL, Device};
+use opencl3::kernel::{Kernel, set_kernel_arg};
+use opencl3::memory::{
+    Buffer, CL_ADDRESS_CLAMP, CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_MIRRORED_REPEAT, CL_ADDRESS_NONE,
+    CL_ADDRESS_REPEAT, CL_BGRA, CL_FILTER_LINEAR, CL_FILTER_NEAREST, CL_FLOAT, CL_HALF_FLOAT,
+    CL_MEM_COPY_HOST_PTR, CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE3D, CL_MEM_READ_WRITE, CL_R, CL_RG,
+    CL_RGBA, CL_SIGNED_INT8, CL_SIGNED_INT16, CL_SIGNED_INT32, CL_SNORM_INT8, CL_UNORM_INT8, CL_UNORM_INT16,
+    CL_UNSIGNED_INT8, CL_UNSIGNED_INT16, CL_UNSIGNED_INT32, ClMem, Image, Sampler,
+};
+use opencl3::platform::get_platforms;
+use opencl3::program::Program;
+use opencl3::types::{CL_FALSE, CL_TRUE, cl_image_desc, cl_image_format};
+
+use crate::launch::{Addressing, ArgValue, ChannelOrder, ChannelType, ImageSpec, Launch, Outputs};
+
+/// A memory object behind an argument, kept alive until the run is over.
+enum Object {
+    Buffer(Buffer<u8>),
+    Image(Image, ImageSpec),
+    /// Held only so that it outlives the launch.
+    Sampler(#[allow(dead_code)] Sampler),
+    None,
+}
+
+/// An OpenCL device of the platform that was asked for.
+pub struct Session {
+    device: Device,
+    context: Context,
+    queue: CommandQueue,
+    name: String,
+}
+
+fn text(e: impl std::fmt::Display) -> String {
+    e.to_string()
+}
+
+impl Session {
+    /// Opens the first device of the first platform whose name contains `platform`.
+    ///
+    /// # Errors
+    /// A sentence where no OpenCL library or no such platform is installed.
+    pub fn open(platform: &str) -> Result<Session, String> {
+        if !cl3::is_opencl_runtime_available() {
+            return Err("no OpenCL library is installed (Debian: ocl-icd-libopencl1)".to_owned());
+        }
+        let platforms = get_platforms().map_err(|e| format!("no OpenCL platform: {e}"))?;
+        let mut seen = Vec::new();
+        for p in platforms {
+            let name = p.name().map_err(text)?;
+            if name.contains(platform) {
+                let id =
+                    *p.get_devices(CL_DEVICE_TYPE_ALL).map_err(text)?.first().ok_or("it has no device")?;
+                let device = Device::new(id);
+                let context = Context::from_device(&device).map_err(text)?;
+                // SAFETY: context and device were just made by the library and belong together.
+                let queue = unsafe { CommandQueue::create(&context, id, 0) }.map_err(text)?;
+                let name = format!("{name}, {}", p.version().map_err(text)?);
+                return Ok(Session { device, context, queue, name });
+            }
+            seen.push(name);
+        }
+        Err(format!("there is no platform `{platform}` among: {}", seen.join(", ")))
+    }
+
+    /// Platform, version and device, for the tables.
+    pub fn describe(&self) -> String {
+        format!("{} on {}", self.name, self.device.name().unwrap_or_default())
+    }
+
+    /// Builds `source` and runs `function` once, reads the outputs, then runs it `repeats` more times, timed.
+    ///
+    /// What `printf` writes goes to this process's standard output.
+    ///
+    /// # Errors
+    /// The build log, or the name of the call that failed.
+    pub fn run(
+        &self,
+        source: &str,
+        options: &str,
+        function: &str,
+        launch: &Launch,
+        repeats: u32,
+    ) -> Result<Outputs, String> {
+        let program = Program::create_and_build_from_source(&self.context, source, options)
+            .map_err(|log| format!("the build failed: {log}"))?;
+        let kernel = Kernel::create(&program, function).map_err(|e| format!("kernel `{function}`: {e}"))?;
+        let objects = launch
+            .args
+            .iter()
+            .enumerate()
+            .map(|(i, a)| {
+                self.set_arg(&kernel, i as u32, &a.value).map_err(|e| format!("argument `{}`: {e}", a.name))
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        self.enqueue(&kernel, launch)?;
+        let mut values = Vec::new();
+        for (i, a) in launch.args.iter().enumerate() {
+            if a.check.is_some() {
+                let (ArgValue::Buffer(initial) | ArgValue::Image(_, initial)) = &a.value else { continue };
+                let mut value = initial.clone();
+                self.read(&objects[i], &mut value)?;
+                values.push((i, value));
+            }
+        }
+        let mut seconds = Vec::new();
+        for _ in 0..repeats {
+            let start = Instant::now();
+            self.enqueue(&kernel, launch)?;
+            seconds.push(start.elapsed().as_secs_f64());
+        }
+        Ok(Outputs { values, printed: String::new(), seconds })
+    }
+
+    fn enqueue(&self, kernel: &Kernel, launch: &Launch) -> Result<(), String> {
+        let triple = |v: [u64; 3]| v.map(|n| n as usize);
+        let (offset, global, local) = (triple(launch.offset), triple(launch.global), triple(launch.local));
+        // SAFETY: the three arrays hold `dims` (1 to 3) entries and outlive the call; every argument is set.
+        let event = unsafe {
+            self.queue.enqueue_nd_range_kernel(
+                kernel.get(),
+                launch.dims,
+                offset.as_ptr(),
+                global.as_ptr(),
+                local.as_ptr(),
+                &[],
+            )
+        }
+        .map_err(|e| format!("clEnqueueNDRangeKernel: {e}"))?;
+        event.wait().map_err(|e| format!("the kernel failed: {e}"))?;
+        self.queue.finish().map_err(text)
+    }
+
+    fn set_arg(&self, kernel: &Kernel, index: u32, value: &ArgValue) -> Result<Object, String> {
+        let set = |size: usize, pointer: *const c_void| {
+            // SAFETY: `pointer` is null (local memory) or points to `size` readable bytes.
+            unsafe { set_kernel_arg(kernel.get(), index, size, pointer) }
+                .map_err(|e| format!("clSetKernelArg: {e}"))
+        };
+        match value {
+            ArgValue::Scalar(bytes) => {
+                set(bytes.len(), bytes.as_ptr().cast())?;
+                Ok(Object::None)
+            }
+            ArgValue::Local(size) => {
+                set(*size as usize, std::ptr::null())?;
+                Ok(Object::None)
+            }
+            ArgValue::Buffer(v) => {
+                let mut copy = v.bytes.clone();
+                // SAFETY: the host pointer is readable for the length given and copied during the call.
+                let buffer = unsafe {
+                    Buffer::<u8>::create(
+                        &self.context,
+                        CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                        copy.len(),
+                        copy.as_mut_ptr().cast(),
+                    )
+                }
+                .map_err(text)?;
+                let mem = buffer.get();
+                set(size_of_val(&mem), (&raw const mem).cast())?;
+                Ok(Object::Buffer(buffer))
+            }
+            ArgValue::Image(spec, v) => {
+                let mut copy = v.bytes.clone();
+                let (format, desc) = describe_image(spec);
+                // SAFETY: the texels fill the image (checked when the launch was made) and are copied.
+                let image = unsafe {
+                    Image::create(
+                        &self.context,
+                        CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                        &format,
+                        &desc,
+                        copy.as_mut_ptr().cast(),
+                    )
+                }
+                .map_err(text)?;
+                let mem = image.get();
+                set(size_of_val(&mem), (&raw const mem).cast())?;
+                Ok(Object::Image(image, *spec))
+            }
+            ArgValue::Sampler(s) => {
+                let addressing = match s.addressing {
+                    Addressing::None => CL_ADDRESS_NONE,
+                    Addressing::Clamp => CL_ADDRESS_CLAMP,
+                    Addressing::ClampToEdge => CL_ADDRESS_CLAMP_TO_EDGE,
+                    Addressing::Repeat => CL_ADDRESS_REPEAT,
+                    Addressing::MirroredRepeat => CL_ADDRESS_MIRRORED_REPEAT,
+                };
+                let filter = if s.linear { CL_FILTER_LINEAR } else { CL_FILTER_NEAREST };
+                let normalized = if s.normalized { CL_TRUE } else { CL_FALSE };
+                let sampler = Sampler::create(&self.context, normalized, addressing, filter).map_err(text)?;
+                let id = sampler.get();
+                set(size_of_val(&id), (&raw const id).cast())?;
+                Ok(Object::Sampler(sampler))
+            }
+        }
+    }
+
+    fn read(&self, object: &Object, into: &mut HostValue) -> Result<(), String> {
+        match object {
+            Object::Buffer(b) => {
+                // SAFETY: the destination has the buffer's size, and the read blocks.
+                unsafe { self.queue.enqueue_read_buffer(b, CL_TRUE, 0, &mut into.bytes, &[]) }
+                    .map_err(text)?;
+            }
+            Object::Image(image, spec) => {
+                let origin = [0usize; 3];
+                let region = spec.size.map(|n| n as usize);
+                // SAFETY: the destination holds all texels without padding, and the read blocks.
+                unsafe {
+                    self.queue.enqueue_read_image(
+                        image,
+                        CL_TRUE,
+                        origin.as_ptr(),
+                        region.as_ptr(),
+                        0,
+                        0,
+                        into.bytes.as_mut_ptr().cast(),
+                        &[],
+                    )
+                }
+                .map_err(text)?;
+            }
+            Object::Sampler(_) | Object::None => return Err("the argument has no memory".to_owned()),
+        }
+        Ok(())
+    }
+}
+
+fn describe_image(spec: &ImageSpec) -> (cl_image_format, cl_image_desc) {
+    let format = cl_image_format {
+        image_channel_order: match spec.order {
+            ChannelOrder::R => CL_R,
+            ChannelOrder::Rg => CL_RG,
+            ChannelOrder::Rgba => CL_RGBA,
+            ChannelOrder::Bgra => CL_BGRA,
+        },
+        image_channel_data_type: match spec.channel {
+            ChannelType::I8 => CL_SIGNED_INT8,
+            ChannelType::U8 => CL_UNSIGNED_INT8,
+            ChannelType::I16 => CL_SIGNED_INT16,
+            ChannelType::U16 => CL_UNSIGNED_INT16,
+            ChannelType::I32 => CL_SIGNED_INT32,
+            ChannelType::U32 => CL_UNSIGNED_INT32,
+            ChannelType::Unorm8 => CL_UNORM_INT8,
+            ChannelType::Unorm16 => CL_UNORM_INT16,
+            ChannelType::Snorm8 => CL_SNORM_INT8,
+            ChannelType::F16 => CL_HALF_FLOAT,
+            ChannelType::F32 => CL_FLOAT,
+        },
+    };
+    let desc = cl_image_desc {
+        image_type: if spec.dims == 3 { CL_MEM_OBJECT_IMAGE3D } else { CL_MEM_OBJECT_IMAGE2D },
+        image_width: spec.size[0] as usize,
+        image_height: spec.size[1] as usize,
+        image_depth: if spec.dims == 3 { spec.size[2] as usize } else { 0 },
+        image_array_size: 0,
+        image_row_pitch: 0,
+        image_slice_pitch: 0,
+        num_mip_levels: 0,
+        num_samples: 0,
+        buffer: std::ptr::null_mut(),
+    };
+    (format, desc)
+}

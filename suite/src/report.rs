@@ -1,0 +1,131 @@
+//! Tables in Markdown, and the digest of outputs by which a kernel's results are seen to mean something.
+
+use std::fmt::Write as _;
+
+use envisa::values::HostValue;
+
+use crate::compare::Comparison;
+use crate::kernel::KernelFile;
+use crate::launch::{Launch, Outputs};
+
+/// A Markdown table.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    head: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table with these column heads.
+    pub fn new<S: Into<String>>(head: impl IntoIterator<Item = S>) -> Table {
+        Table { head: head.into_iter().map(Into::into).collect(), rows: Vec::new() }
+    }
+
+    /// Adds a row; missing cells are empty, surplus ones dropped.
+    pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
+        let mut cells: Vec<String> = cells.into_iter().map(|c| escape(&c.into())).collect();
+        cells.resize(self.head.len(), String::new());
+        self.rows.push(cells);
+    }
+
+    /// The table's text, columns aligned.
+    pub fn to_markdown(&self) -> String {
+        let mut widths: Vec<usize> = self.head.iter().map(|h| h.chars().count().max(3)).collect();
+        for row in &self.rows {
+            for (w, cell) in widths.iter_mut().zip(row) {
+                *w = (*w).max(cell.chars().count());
+            }
+        }
+        let mut out = String::new();
+        let mut line = |cells: &[String]| {
+            for (cell, width) in cells.iter().zip(&widths) {
+                let _ = write!(out, "| {cell:width$} ");
+            }
+            out.push_str("|\n");
+        };
+        line(&self.head);
+        line(&widths.iter().map(|w| "-".repeat(*w)).collect::<Vec<_>>());
+        for row in &self.rows {
+            line(row);
+        }
+        out
+    }
+}
+
+fn escape(cell: &str) -> String {
+    cell.replace('|', "\\|").replace('\n', " ")
+}
+
+/// One comparison as a cell: `ok`, with the worst distance seen, or what differs first.
+pub fn cell(c: &Comparison) -> String {
+    if let Some(why) = &c.shape_error {
+        return format!("FAIL: {why}");
+    }
+    match &c.first {
+        Some((i, want, got)) => {
+            format!("FAIL: {} of {}, first [{i}]: want {want}, got {got}", c.mismatches, c.elements)
+        }
+        None if c.worst_ulp > 0 => format!("ok ({} ulp)", c.worst_ulp),
+        None if c.worst_abs > 0.0 => format!("ok (off by {})", c.worst_abs),
+        None => "ok".to_owned(),
+    }
+}
+
+/// Says what is suspicious about a run's outputs: not finite where finite was meant, unchanged, or all the same.
+pub fn suspicions(kernel: &KernelFile, launch: &Launch, outputs: &Outputs) -> Vec<String> {
+    let mut found = Vec::new();
+    for (index, value) in &outputs.values {
+        let arg = &launch.args[*index];
+        let distinct = distinct_elements(value, 3);
+        if value.len() > 4 && distinct < 2 {
+            found.push(format!("`{}` holds one value throughout", arg.name));
+        }
+        let special = kernel.header.features.iter().any(|f| f == "nan");
+        if !special
+            && value.elem.is_float()
+            && (0..value.len()).any(|i| !value.get_f64(i).is_some_and(f64::is_finite))
+        {
+            found.push(format!("`{}` holds infinities or NaN", arg.name));
+        }
+        if let crate::launch::ArgValue::Buffer(initial) | crate::launch::ArgValue::Image(_, initial) =
+            &arg.value
+            && initial == value
+            && !kernel.header.features.iter().any(|f| f == "launch")
+        {
+            found.push(format!("`{}` was not changed", arg.name));
+        }
+    }
+    if kernel.header.printf.is_some() && outputs.printed.trim().is_empty() {
+        found.push("nothing was printed".to_owned());
+    }
+    found
+}
+
+fn distinct_elements(value: &HostValue, enough: usize) -> usize {
+    let mut seen: Vec<&[u8]> = Vec::new();
+    for e in value.bytes.chunks_exact(value.elem.size()) {
+        if !seen.contains(&e) {
+            seen.push(e);
+            if seen.len() >= enough {
+                break;
+            }
+        }
+    }
+    seen.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_align_and_escape() {
+        let mut t = Table::new(["kernel", "n"]);
+        t.row(["a|b", "12345"]);
+        t.row(["c"]);
+        assert_eq!(
+            t.to_markdown(),
+            "| kernel | n     |\n| ------ | ----- |\n| a\\|b   | 12345 |\n| c      |       |\n"
+        );
+    }
+}
