@@ -6,7 +6,7 @@ local = [64]
 features = ["convert", "rounding-mode", "f16"]
 args = [
   { name = "h", value = "rand:f16:N:1:-100..100" },
-  { name = "f", value = "rand:f32:N:2:-70000..70000" },
+  { name = "f", value = "rand:f32:N:2:-65000..65000" },
   { name = "up", value = "zeros:f32:N", check = "exact", why = "widening is exact" },
   { name = "down", value = "zeros:f16:N*4", check = "exact", why = "correctly rounded in the mode named" },
 ]

@@ -1,5 +1,5 @@
 /* envisa
-about = "shuffle and shuffle2 with masks known only at run time"
+about = "Permutation of two vectors with masks known only at run time"
 sizes = { N = 64 }
 global = ["N"]
 local = [16]
@@ -11,7 +11,7 @@ args = [
   { name = "x", value = "zeros:i32x4:N", check = "exact", why = "moves only" },
 ]
 */
-kernel void shuffle2(global const int4 *a, global const int4 *b, global const uint4 *m, global int4 *x)
+kernel void permute(global const int4 *a, global const int4 *b, global const uint4 *m, global int4 *x)
 {
     size_t i = get_global_id(0);
     int4 va = a[i], vb = b[i];

@@ -11,7 +11,7 @@ args = [
 ]
 */
 #ifdef PEER
-kernel void shuffle(global const int *in, global const int *next, global int4 *out)
+kernel void shuffle_lanes(global const int *in, global const int *next, global int4 *out)
 {
     size_t i = get_global_id(0), b = i & ~(size_t)15;
     uint l = i & 15;
@@ -20,7 +20,7 @@ kernel void shuffle(global const int *in, global const int *next, global int4 *o
 }
 #else
 kernel __attribute__((intel_reqd_sub_group_size(16)))
-void shuffle(global const int *in, global const int *next, global int4 *out)
+void shuffle_lanes(global const int *in, global const int *next, global int4 *out)
 {
     size_t i = get_global_id(0);
     uint l = get_sub_group_local_id();

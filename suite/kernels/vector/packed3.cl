@@ -11,9 +11,9 @@ args = [
   { name = "y", value = "zeros:u8x3:N", check = "exact", why = "integers" },
 ]
 */
-kernel void vload3(global const float *a, global const uchar *b, global float *x, global uchar *y)
+kernel void packed3(global const float *a, global const uchar *b, global float *x, global uchar *y)
 {
     size_t i = get_global_id(0);
-    vstore3((vload3)(i, a).zxy * 3.0f, i, x);
-    vstore3((uchar3)(255) - (vload3)(i, b).yzx, i, y);
+    vstore3(vload3(i, a).zxy * 3.0f, i, x);
+    vstore3((uchar3)(255) - vload3(i, b).yzx, i, y);
 }
