@@ -5,6 +5,7 @@ mod control;
 mod dataport;
 mod integer;
 mod logic;
+mod lookup;
 mod lsc;
 mod math;
 mod moves;
@@ -13,6 +14,8 @@ mod sampler;
 mod svm;
 mod sync;
 mod systolic;
+
+pub use lookup::{RESERVED, reserved};
 
 use crate::InstDesc;
 
@@ -274,21 +277,5 @@ impl Op {
     /// The row.
     pub fn desc(self) -> &'static InstDesc {
         TABLE[self as usize]
-    }
-
-    /// The row for an opcode (and sub-opcode byte, for families) in a format version.
-    ///
-    /// Where several rows share an opcode (`min` and `max`), the first; the reader refines by its
-    /// forms' fixed fields.
-    pub fn from_binary(opcode: u8, sub: Option<u8>, version: (u8, u8)) -> Option<Op> {
-        Op::ALL.iter().copied().find(|op| {
-            let d = op.desc();
-            d.opcode == opcode && d.sub == sub && d.versions.contains(version)
-        })
-    }
-
-    /// Does this opcode byte have a sub-opcode byte after it?
-    pub fn has_sub(opcode: u8) -> bool {
-        TABLE.iter().any(|d| d.opcode == opcode && d.sub.is_some())
     }
 }
