@@ -3,6 +3,7 @@
 mod compare;
 pub mod desc;
 mod exec;
+pub mod generate;
 mod module;
 mod operand;
 mod platform;
