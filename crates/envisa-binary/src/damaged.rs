@@ -296,6 +296,7 @@ fn truncated_inst(
         written += 1;
         index += 1;
     }
+    decoder.finish(desc, operands);
     let chosen = rows.choose(operands);
     Ok(RecoveredInst {
         op: chosen.unwrap_or(rows.any()),

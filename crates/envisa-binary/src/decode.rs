@@ -124,9 +124,7 @@ impl<'a> Decoder<'a> {
                 "the opcode of an instruction with these fields",
             );
         };
-        if op.desc().opcode == ADDR_ADD {
-            self.address_of(op.desc(), &mut operands[first..]);
-        }
+        self.finish(op.desc(), &mut operands[first..]);
         Ok(op)
     }
 
@@ -285,6 +283,14 @@ impl<'a> Decoder<'a> {
             return value(at, name, tag as u64, "the tag of an operand that takes no modifier");
         }
         Ok(operand)
+    }
+
+    /// What can be told only once the operands are read.
+    #[inline]
+    pub fn finish(&self, desc: &InstDesc, operands: &mut [Operand]) {
+        if desc.opcode == ADDR_ADD {
+            self.address_of(desc, operands);
+        }
     }
 
     /// The first source of `addr_add` is the address of a variable, which is written as if it were one.

@@ -1,0 +1,117 @@
+//! Properties over generated modules.
+
+use envisa_binary::{
+    Problem, ReadOptions, Stop, WriteOptions, read, read_with, recover, write, write_as_reference,
+};
+use envisa_isa::generate::{Options, Rng, module};
+use envisa_isa::{Module, Op, Platform};
+
+fn modules(n: u64) -> impl Iterator<Item = (u64, Module)> {
+    (0..n).map(|seed| {
+        let options = Options {
+            version: if seed % 4 == 3 { (4, 2) } else { (4, 1) },
+            kernels: 1 + seed as usize % 3,
+            functions: seed as usize % 2,
+            insts: 10 + seed as usize % 60,
+            ..Options::default()
+        };
+        (seed, module(seed, &options))
+    })
+}
+
+#[test]
+fn what_is_written_reads_back() {
+    for (seed, m) in modules(400) {
+        for platform in [Platform::Skl, Platform::Pvc] {
+            let bytes = write(&m, &WriteOptions::for_platform(platform)).unwrap();
+            let again = read_with(&bytes, &ReadOptions::for_platform(platform))
+                .unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+            again.check_sound().unwrap();
+            assert_eq!(m.first_difference(&again), None, "seed {seed}");
+            assert_eq!(write(&again, &WriteOptions::for_platform(platform)).unwrap(), bytes, "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn every_instruction_reads_back() {
+    for version in [(4, 1), (4, 2)] {
+        let insts = 20 * Op::ALL.len();
+        let m = module(1, &Options { version, insts, in_turn: true, ..Options::default() });
+        let bytes = write(&m, &WriteOptions::default()).unwrap();
+        assert_eq!(m.first_difference(&read(&bytes).unwrap()), None);
+    }
+}
+
+/// Damaged files have the sizes of the undamaged ones, are recognised, and what is recovered of them is
+/// what was written.
+#[test]
+fn damaged_files_are_recognised_and_recovered() {
+    for (seed, m) in modules(400) {
+        if m.version != (4, 1) {
+            continue;
+        }
+        let whole = write(&m, &WriteOptions::default()).unwrap();
+        let zeros = write_as_reference(&m, &WriteOptions::default()).unwrap();
+        assert_eq!(whole.len(), zeros.len());
+
+        let mut garbage = zeros.clone();
+        let mut rng = Rng::new(seed);
+        for o in &recover(&zeros).unwrap().objects {
+            let Stop::Damaged { filler, zeros } = o.stop else { panic!("seed {seed}: {:?}", o.stop) };
+            assert!(zeros);
+            for b in &mut garbage[filler..o.code.end] {
+                *b = rng.bits() as u8;
+            }
+        }
+        for bytes in [&zeros, &garbage] {
+            let e = read(bytes).unwrap_err();
+            assert_eq!(e.problem, Problem::Damaged, "seed {seed}: {e}");
+            let r = recover(bytes).unwrap();
+            for (got, want) in r.objects.iter().zip(&m.objects) {
+                let ops = |o: &envisa_isa::Object| o.insts.iter().map(|i| i.op).collect::<Vec<_>>();
+                // A filler of noise may look like more instructions; what is there must all be right.
+                assert!(got.insts.len() >= want.insts.len(), "seed {seed}");
+                for (a, b) in got.insts.iter().zip(&want.insts) {
+                    assert!(a.op == b.op || a.alternatives, "seed {seed}: {:?}", ops(want));
+                    let (have, all) = (got.ops(a), want.ops(b));
+                    assert_eq!(have, &all[..have.len()], "seed {seed}");
+                }
+                if matches!(got.stop, Stop::Damaged { zeros: true, .. }) {
+                    assert_eq!(got.insts.len(), want.insts.len(), "seed {seed}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn undamaged_files_are_recovered_whole() {
+    for (_, m) in modules(50) {
+        let bytes = write(&m, &WriteOptions::default()).unwrap();
+        let again = recover(&bytes).unwrap().complete().unwrap();
+        assert_eq!(m.first_difference(&again), None);
+    }
+}
+
+/// Whatever the bytes, the reader gives a sound module or an error.
+#[test]
+fn mutations_never_panic() {
+    let mut rng = Rng::new(3);
+    for (_, m) in modules(100) {
+        let bytes = write(&m, &WriteOptions::default()).unwrap();
+        for _ in 0..100 {
+            let mut bad = bytes.clone();
+            for _ in 0..=rng.below(3) {
+                let at = rng.below(bad.len() as u32) as usize;
+                bad[at] = rng.bits() as u8;
+            }
+            if let Ok(m) = read(&bad) {
+                m.check_sound().unwrap();
+                let again = write(&m, &WriteOptions::default()).unwrap();
+                assert_eq!(m.first_difference(&read(&again).unwrap()), None);
+            }
+            let _ = recover(&bad);
+        }
+    }
+}
