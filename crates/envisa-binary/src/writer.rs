@@ -4,8 +4,8 @@ use crate::MAGIC;
 use crate::error::WriteError;
 use envisa_isa::desc::{Slot, SlotKind};
 use envisa_isa::{
-    Attr, AttrRange, Fault, Inst, Limits, Module, Object, ObjectKind, Operand, Platform, SimpleVar, Span,
-    Type,
+    Attr, AttrRange, Fault, Inst, Limits, Modifier, Module, Object, ObjectKind, Operand, Platform, Region,
+    SimpleVar, Span, Type,
 };
 
 /// How to write.
@@ -59,6 +59,78 @@ struct Writer<'a> {
     reference: bool,
 }
 
+/// The file as it grows: zeros ahead of `pos`, so that operands are stored as whole words.
+struct Sink {
+    buf: Vec<u8>,
+    pos: usize,
+}
+
+impl Sink {
+    /// With room for about `bytes`; untouched pages of it cost nothing.
+    fn with_room(bytes: usize) -> Sink {
+        Sink { buf: vec![0; bytes], pos: 0 }
+    }
+
+    /// The first `len` (at most 16) bytes of a little-endian word.
+    #[inline(always)]
+    fn word(&mut self, word: u128, len: usize) {
+        debug_assert!(len <= 16 && (len == 16 || word >> (8 * len) == 0));
+        match self.buf.get_mut(self.pos..).and_then(|b| b.first_chunk_mut::<16>()) {
+            Some(to) => *to = word.to_le_bytes(),
+            None => self.grow_for(word),
+        }
+        self.pos += len;
+    }
+
+    #[cold]
+    fn grow_for(&mut self, word: u128) {
+        self.buf.resize(self.buf.len() * 2 + 64, 0);
+        self.buf[self.pos..self.pos + 16].copy_from_slice(&word.to_le_bytes());
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        let end = self.pos + bytes.len();
+        if end > self.buf.len() {
+            self.buf.resize(end * 2 + 64, 0);
+        }
+        self.buf[self.pos..end].copy_from_slice(bytes);
+        self.pos = end;
+    }
+
+    fn u8(&mut self, n: u8) {
+        self.word(n.into(), 1);
+    }
+
+    fn u16(&mut self, n: u16) {
+        self.word(n.into(), 2);
+    }
+
+    fn u32(&mut self, n: u32) {
+        self.word(n.into(), 4);
+    }
+
+    /// Zeros; gives where they begin.
+    fn zeros(&mut self, len: usize) -> usize {
+        let at = self.pos;
+        self.pos += len;
+        if self.pos > self.buf.len() {
+            self.buf.resize(self.pos * 2 + 64, 0);
+        }
+        self.buf[at..self.pos].fill(0);
+        at
+    }
+
+    /// Writes over what was written.
+    fn put32(&mut self, at: usize, value: u32) {
+        self.buf[at..at + 4].copy_from_slice(&value.to_le_bytes());
+    }
+
+    fn finish(mut self) -> Vec<u8> {
+        self.buf.truncate(self.pos);
+        self.buf
+    }
+}
+
 /// What is wrong, and with which part: completed to a [`WriteError`] on the way out.
 struct Trouble {
     span: Span,
@@ -84,10 +156,10 @@ struct Pending {
 impl Writer<'_> {
     fn module(&self, module: &Module) -> Result<Vec<u8>, WriteError> {
         let version = if module.version < (4, 2) { (4, 1) } else { module.version };
-        let operands: usize = module.objects.iter().map(|o| o.operands.len() + o.insts.len()).sum();
-        let mut out = Vec::with_capacity(1024 + operands * 5);
-        out.extend_from_slice(&MAGIC);
-        out.extend_from_slice(&[version.0, version.1]);
+        let mut sink = Sink::with_room(module.objects.iter().map(room).sum::<usize>() + 64);
+        let out = &mut sink;
+        out.bytes(&MAGIC);
+        out.bytes(&[version.0, version.1]);
         let of = |kind| module.objects.iter().enumerate().filter(move |(_, o)| o.kind == kind);
         let mut pending = Vec::with_capacity(module.objects.len());
 
@@ -101,11 +173,10 @@ impl Writer<'_> {
                 message: format!("{n} {what}, at most 65535 fit"),
             })
         };
-        out.extend_from_slice(&count(ObjectKind::Kernel, "kernels")?.to_le_bytes());
+        out.u16(count(ObjectKind::Kernel, "kernels")?);
         for (i, o) in of(ObjectKind::Kernel) {
-            header_name(&mut out, o).map_err(locate(i))?;
-            let at = out.len();
-            out.extend_from_slice(&[0; 16]);
+            header_name(out, o).map_err(locate(i))?;
+            let at = out.zeros(16);
             let records = o.native.len().max(1);
             let Ok(n) = u8::try_from(records) else {
                 return Err(locate(i)(Trouble {
@@ -113,119 +184,118 @@ impl Writer<'_> {
                     message: format!("{records} native codes, at most 255 fit"),
                 }));
             };
-            out.push(n);
-            let native = out.len();
-            out.resize(native + 9 * records, 0);
+            out.u8(n);
+            let native = out.zeros(9 * records);
             pending.push(Pending { object: i, at, native });
         }
-        out.extend_from_slice(&[0; 2]);
-        out.extend_from_slice(&count(ObjectKind::Function, "functions")?.to_le_bytes());
+        out.u16(0);
+        out.u16(count(ObjectKind::Function, "functions")?);
         for (i, o) in of(ObjectKind::Function) {
-            out.push(0);
-            header_name(&mut out, o).map_err(locate(i))?;
-            pending.push(Pending { object: i, at: out.len(), native: 0 });
-            out.extend_from_slice(&[0; 12]);
+            out.u8(0);
+            header_name(out, o).map_err(locate(i))?;
+            pending.push(Pending { object: i, at: out.zeros(12), native: 0 });
         }
 
         for p in &pending {
             let object = &module.objects[p.object];
-            let start = out.len();
-            let input = self.object(&mut out, object, version).map_err(locate(p.object))?;
-            let size = out.len() - start;
+            let start = out.pos;
+            let input = self.object(out, object, version).map_err(locate(p.object))?;
+            let size = out.pos - start;
             for code in &object.native {
-                out.extend_from_slice(&code.code);
+                out.bytes(&code.code);
             }
-            if u32::try_from(out.len()).is_err() {
+            if u32::try_from(out.pos).is_err() {
                 return Err(locate(p.object)(Trouble {
                     span: object.name_span,
                     message: "the file would have 4 GiB or more; offsets have 32 bits".into(),
                 }));
             }
-            put32(&mut out, p.at, start as u32);
-            put32(&mut out, p.at + 4, size as u32);
+            out.put32(p.at, start as u32);
+            out.put32(p.at + 4, size as u32);
             if object.kind == ObjectKind::Kernel {
-                put32(&mut out, p.at + 8, input as u32);
+                out.put32(p.at + 8, input as u32);
                 let mut offset = start + size;
                 for (n, (platform, len)) in native_records(object).enumerate() {
                     let at = p.native + 9 * n;
-                    out[at] = platform;
-                    put32(&mut out, at + 1, offset as u32);
-                    put32(&mut out, at + 5, len as u32);
+                    out.buf[at] = platform;
+                    out.put32(at + 1, offset as u32);
+                    out.put32(at + 5, len as u32);
                     offset += len;
                 }
             }
         }
-        Ok(out)
+        Ok(sink.finish())
     }
 
     /// Writes the object; gives the offset of the number of inputs.
-    fn object(&self, out: &mut Vec<u8>, o: &Object, version: (u8, u8)) -> Result0<usize> {
-        let start = out.len();
+    fn object(&self, out: &mut Sink, o: &Object, version: (u8, u8)) -> Result0<usize> {
+        let start = out.pos;
         o.check_tables()
             .map_err(|(place, span, fault)| Trouble { span, message: format!("{place}: {fault}") })?;
         let limits = Limits::of(o);
 
-        count32(out, o.strings.len(), "strings")?;
+        out.u32(checked(o.strings.len(), "strings", MAX_LIST)?);
         for s in o.strings.iter() {
             if s.contains('\0') {
                 return trouble(o.name_span, format!("the string {s:?} contains NUL, which ends a string"));
             }
-            out.extend_from_slice(s.as_bytes());
-            out.push(0);
+            out.bytes(s.as_bytes());
+            out.u8(0);
         }
-        out.extend_from_slice(&0u32.to_le_bytes());
+        out.u32(0);
 
-        count32(out, o.vars.len(), "variables")?;
+        out.u32(checked(o.vars.len(), "variables", MAX_LIST)?);
         for v in &o.vars {
-            out.extend_from_slice(&v.name.to_le_bytes());
-            out.push(v.ty as u8 | (v.align as u8) << 4);
-            out.extend_from_slice(&v.elems.to_le_bytes());
-            out.extend_from_slice(&v.alias.to_le_bytes());
-            out.extend_from_slice(&v.alias_offset.to_le_bytes());
-            out.push(0);
+            out.u32(v.name);
+            out.u8(v.ty as u8 | (v.align as u8) << 4);
+            out.u16(v.elems);
+            out.u32(v.alias);
+            out.u16(v.alias_offset);
+            out.u8(0);
             var_attrs(out, o, v.attrs);
         }
-        count16(out, o.addresses.len(), "address variables", 65_535)?;
+        out.u16(checked(o.addresses.len(), "address variables", 65_535)? as u16);
         simple_vars(out, o, &o.addresses);
         // The predicate's field in an instruction has 12 bits.
-        count16(out, o.predicates.len(), "predicates", 4095)?;
+        out.u16(checked(o.predicates.len(), "predicates", 4095)? as u16);
         simple_vars(out, o, &o.predicates);
-        count16(out, o.labels.len(), "labels", 65_535)?;
+        out.u16(checked(o.labels.len(), "labels", 65_535)? as u16);
         for l in &o.labels {
-            out.extend_from_slice(&l.name.to_le_bytes());
-            out.extend_from_slice(&[l.kind as u8, 0]);
+            out.u32(l.name);
+            out.u8(l.kind as u8);
+            out.u8(0);
         }
-        count8(out, o.samplers.len(), "samplers", 255)?;
+        out.u8(checked(o.samplers.len(), "samplers", 255)? as u8);
         simple_vars(out, o, &o.samplers);
-        count8(out, o.surfaces.len(), "surfaces", 250)?;
+        out.u8(checked(o.surfaces.len(), "surfaces", 250)? as u8);
         simple_vars(out, o, &o.surfaces);
-        out.push(0);
-        let input = out.len();
+        out.u8(0);
+        let input = out.pos;
         if o.kind == ObjectKind::Kernel {
-            count32(out, o.inputs.len(), "inputs")?;
+            out.u32(checked(o.inputs.len(), "inputs", MAX_LIST)?);
             for i in &o.inputs {
-                out.push(i.kind);
-                out.extend_from_slice(&i.id.to_le_bytes());
-                out.extend_from_slice(&i.offset.to_le_bytes());
-                out.extend_from_slice(&i.size.to_le_bytes());
+                out.u8(i.kind);
+                out.u32(i.id);
+                out.u16(i.offset as u16);
+                out.u16(i.size);
             }
         } else if !o.inputs.is_empty() {
             return trouble(o.inputs[0].span, "a function has no inputs");
         }
-        let size_at = out.len();
-        out.extend_from_slice(&[0; 8]);
+        let size_at = out.zeros(8);
         if o.kind == ObjectKind::Function {
-            out.extend_from_slice(&[o.function_sizes.0, o.function_sizes.1]);
+            out.u8(o.function_sizes.0);
+            out.u8(o.function_sizes.1);
             if !o.native.is_empty() {
                 return trouble(o.name_span, "a function's native code has no place in the file");
             }
         }
-        count16(out, o.attrs.len(), "attributes", 65_535)?;
+        out.u16(checked(o.attrs.len(), "attributes", 65_535)? as u16);
         for a in &o.attrs {
             attr(out, a);
         }
 
-        let entry = out.len();
+        let entry = out.pos;
         let mut dropped = 0usize;
         for (n, inst) in o.insts.iter().enumerate() {
             dropped += self.inst(out, o, &limits, inst, version).map_err(|t| {
@@ -233,10 +303,10 @@ impl Writer<'_> {
                 Trouble { span: t.span, message: format!("instruction {n} ({name}): {}", t.message) }
             })?;
         }
-        out.resize(out.len() + dropped, 0);
-        let size = out.len() - entry;
-        put32(out, size_at, u32::try_from(size).unwrap_or(u32::MAX));
-        put32(out, size_at + 4, u32::try_from(entry - start).unwrap_or(u32::MAX));
+        out.zeros(dropped);
+        let size = out.pos - entry;
+        out.put32(size_at, u32::try_from(size).unwrap_or(u32::MAX));
+        out.put32(size_at + 4, u32::try_from(entry - start).unwrap_or(u32::MAX));
         Ok(input)
     }
 
@@ -244,7 +314,7 @@ impl Writer<'_> {
     #[inline]
     fn inst(
         &self,
-        out: &mut Vec<u8>,
+        out: &mut Sink,
         o: &Object,
         limits: &Limits,
         inst: &Inst,
@@ -258,70 +328,74 @@ impl Writer<'_> {
         let Some(operands) = o.operands.get(first..first + inst.len as usize) else {
             return trouble(inst.span, Fault::OperandRange.to_string());
         };
-        out.push(desc.opcode);
-        if let Some(sub) = desc.sub {
-            out.push(sub);
+        match desc.sub {
+            None => out.word(desc.opcode.into(), 1),
+            Some(sub) => out.word(desc.opcode as u128 | (sub as u128) << 8, 2),
         }
         let slots = desc.slots;
-        let fixed = match slots.last() {
-            Some(Slot { kind: SlotKind::Many(_), .. }) => slots.len() - 1,
-            _ => slots.len(),
+        let many = match slots.last() {
+            Some(Slot { kind: SlotKind::Many(kind), .. }) => Some(*kind),
+            _ => None,
+        };
+        let fixed = slots.len() - many.is_some() as usize;
+        let Some((head, rest)) = operands.split_at_checked(fixed) else {
+            let (found, expected) = (operands.len(), slots.len());
+            return trouble(inst.span, Fault::OperandCount { found, expected }.to_string());
         };
         // In reference mode: where the operands begin of which the last `implicit` are dropped. A slot
         // under a clear flag does not count, having no bytes.
         let mut starts = self.reference.then(Vec::new);
         let mut implicit = 0;
         let mut count = 0;
-        for (i, slot) in slots[..fixed].iter().enumerate() {
-            let Some(operand) = operands.get(i) else {
-                let (found, expected) = (operands.len(), slots.len());
-                return trouble(inst.span, Fault::OperandCount { found, expected }.to_string());
-            };
+        for (i, (slot, operand)) in slots.iter().zip(head).enumerate() {
             let mut kind = &slot.kind;
-            if let SlotKind::If { slot: flag, bit, kind: inner } = kind {
-                if operands[*flag as usize].int().unwrap_or(0) >> bit & 1 == 0 {
-                    if *operand != Operand::Int(0) {
-                        return self.refuse(o, inst, i, Fault::Operand("absent, as its flag says"));
+            match kind {
+                SlotKind::If { slot: flag, bit, kind: inner } => {
+                    if head[*flag as usize].int().unwrap_or(0) >> bit & 1 == 0 {
+                        if *operand != Operand::Int(0) {
+                            return self.refuse(o, inst, i, Fault::Operand("absent, as its flag says"));
+                        }
+                        continue;
                     }
-                    continue;
+                    kind = inner;
                 }
-                kind = inner;
+                SlotKind::Count { .. } => count = operand.int().unwrap_or(0) as usize,
+                _ => {}
             }
             if let Some(starts) = &mut starts {
-                starts.push(out.len());
+                starts.push(out.pos);
                 implicit += matches!(kind, SlotKind::Exec | SlotKind::Pred) as usize;
             }
-            if let Err(fault) = limits.check(kind, operand) {
-                return self.refuse(o, inst, i, fault);
+            match encode(limits, kind, operand) {
+                Some((word, len)) => out.word(word, len),
+                None => self.special(out, o, limits, inst, i, kind, operand)?,
             }
-            if let (SlotKind::Count { .. }, Operand::Int(n)) = (kind, operand) {
-                count = *n as usize;
+        }
+        if let Some(kind) = many {
+            if rest.len() != count {
+                let (found, expected) = (operands.len(), fixed.saturating_add(count));
+                return trouble(inst.span, Fault::OperandCount { found, expected }.to_string());
             }
-            self.operand(out, o, inst, i, kind, operand)?;
-        }
-        let rest = &operands[fixed..];
-        if rest.len() != count && (fixed < slots.len() || !rest.is_empty()) {
-            let (found, expected) = (operands.len(), fixed.saturating_add(count));
-            return trouble(inst.span, Fault::OperandCount { found, expected }.to_string());
-        }
-        if let Some(Slot { kind: SlotKind::Many(kind), .. }) = slots.last() {
             for (i, operand) in rest.iter().enumerate() {
                 if let Some(starts) = &mut starts {
-                    starts.push(out.len());
+                    starts.push(out.pos);
                 }
-                if let Err(fault) = limits.check(kind, operand) {
-                    return self.refuse(o, inst, fixed + i, fault);
+                match encode(limits, kind, operand) {
+                    Some((word, len)) => out.word(word, len),
+                    None => self.special(out, o, limits, inst, fixed + i, kind, operand)?,
                 }
-                self.operand(out, o, inst, fixed + i, kind, operand)?;
             }
+        } else if !rest.is_empty() {
+            let (found, expected) = (operands.len(), fixed);
+            return trouble(inst.span, Fault::OperandCount { found, expected }.to_string());
         }
         let Some(starts) = starts else { return Ok(0) };
         let keep = match starts.get(starts.len() - implicit.min(starts.len())) {
             Some(at) => *at,
             None => return Ok(0),
         };
-        let dropped = out.len() - keep;
-        out.truncate(keep);
+        let dropped = out.pos - keep;
+        out.pos = keep;
         Ok(dropped)
     }
 
@@ -332,81 +406,36 @@ impl Writer<'_> {
         trouble(o.op_span(inst, i), format!("{name}: {fault}"))
     }
 
-    /// Writes an operand that is sound for its slot.
-    #[inline]
-    fn operand(
+    /// What [`encode`] leaves: the address of a variable, and operands that are not sound.
+    #[cold]
+    #[allow(clippy::too_many_arguments)]
+    fn special(
         &self,
-        out: &mut Vec<u8>,
+        out: &mut Sink,
         o: &Object,
+        limits: &Limits,
         inst: &Inst,
         i: usize,
         kind: &SlotKind,
         operand: &Operand,
     ) -> Result0<()> {
-        match *operand {
-            Operand::General { var, row, col, region, modifier } => {
-                let v = var.to_le_bytes();
-                let r = region.0.to_le_bytes();
-                let tag = (modifier as u8) << 3;
-                out.extend_from_slice(&[tag, v[0], v[1], v[2], v[3], row, col, r[0], r[1]]);
-            }
-            Operand::Raw { var, offset } => {
-                let v = var.to_le_bytes();
-                let n = offset.to_le_bytes();
-                out.extend_from_slice(&[v[0], v[1], v[2], v[3], n[0], n[1]]);
-            }
-            Operand::Exec(e) => out.push(e.byte()),
-            Operand::Pred(p) => out.extend_from_slice(&p.word().to_le_bytes()),
-            Operand::Imm { ty, bits } => {
-                let b = bits.to_le_bytes();
-                if matches!(ty, Type::Df | Type::Q | Type::Uq) {
-                    out.extend_from_slice(&[5, ty as u8, b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]);
-                } else {
-                    out.extend_from_slice(&[5, ty as u8, b[0], b[1], b[2], b[3]]);
-                }
-            }
-            Operand::Address { id, offset, width_log2, modifier } => {
-                let v = id.to_le_bytes();
-                out.extend_from_slice(&[1 | (modifier as u8) << 3, v[0], v[1], offset, width_log2]);
-            }
-            Operand::Predicate(p) => {
-                let w = p.word().to_le_bytes();
-                out.extend_from_slice(&[2, w[0], w[1]]);
-            }
-            Operand::Indirect { addr, offset, byte_offset, ty, region, modifier } => {
-                let v = addr.to_le_bytes();
-                let n = byte_offset.to_le_bytes();
-                let r = region.0.to_le_bytes();
-                let tag = 3 | (modifier as u8) << 3;
-                out.extend_from_slice(&[tag, v[0], v[1], offset, n[0], n[1], ty as u8, r[0], r[1]]);
-            }
-            Operand::AddressOf { var, offset } => {
-                let (row, col) = match self.row_and_column(o, var, offset) {
-                    Ok(place) => place,
-                    Err(message) => return self.refuse(o, inst, i, message),
-                };
-                let v = var.to_le_bytes();
-                let r = envisa_isa::Region::SCALAR.0.to_le_bytes();
-                out.extend_from_slice(&[0, v[0], v[1], v[2], v[3], row, col, r[0], r[1]]);
-            }
-            Operand::State { class, id, offset } => {
-                let v = id.to_le_bytes();
-                out.extend_from_slice(&[6, class as u8, v[0], v[1], offset]);
-            }
-            Operand::Surface(id) | Operand::Sampler(id) => out.push(id),
-            Operand::Label(id) => out.extend_from_slice(&id.to_le_bytes()),
-            Operand::Str(n) | Operand::Int(n) => {
-                let width = match kind {
-                    SlotKind::Str { width }
-                    | SlotKind::Field { width, .. }
-                    | SlotKind::Packed { width, .. }
-                    | SlotKind::Count { width, .. } => *width,
-                    _ => 4,
-                };
-                out.extend_from_slice(&n.to_le_bytes()[..width.min(4) as usize]);
-            }
+        if let Err(fault) = limits.check(kind, operand) {
+            return self.refuse(o, inst, i, fault);
         }
-        Ok(())
+        let Operand::AddressOf { var, offset } = *operand else {
+            return self.refuse(o, inst, i, Fault::Operand(kind.wants()));
+        };
+        match self.row_and_column(o, var, offset) {
+            Ok((row, col)) => {
+                let region = Region::SCALAR;
+                let general = Operand::General { var, row, col, region, modifier: Modifier::None };
+                if let Some((word, len)) = encode(limits, kind, &general) {
+                    out.word(word, len);
+                }
+                Ok(())
+            }
+            Err(message) => self.refuse(o, inst, i, message),
+        }
     }
 
     /// Byte offset into a variable as the binary's row (registers) and column (elements).
@@ -433,17 +462,111 @@ fn native_records(o: &Object) -> impl Iterator<Item = (u8, usize)> {
     o.native.iter().map(|n| (n.platform, n.code.len())).chain(none)
 }
 
-fn header_name(out: &mut Vec<u8>, o: &Object) -> Result0<()> {
+/// The bytes of an operand in a slot, as a little-endian word and its length; `None` for what needs more:
+/// the address of a variable, or an operand that is not sound there.
+///
+/// Every arm checks what [`Limits::check`] checks; that one then says what is wrong.
+#[inline(always)]
+fn encode(limits: &Limits, kind: &SlotKind, operand: &Operand) -> Option<(u128, usize)> {
+    match kind {
+        SlotKind::Vector(_) => match *operand {
+            Operand::General { var, row, col, region, modifier } => {
+                let word = (modifier as u128) << 3
+                    | (var as u128) << 8
+                    | (row as u128) << 40
+                    | (col as u128) << 48
+                    | (region.0 as u128) << 56;
+                (limits.has_var(var) && region.is_valid()).then_some((word, 9))
+            }
+            Operand::Imm { ty, bits } => {
+                let word = 5 | (ty as u128) << 8 | (bits as u128) << 16;
+                if matches!(ty, Type::Df | Type::Q | Type::Uq) {
+                    return Some((word, 10));
+                }
+                (bits <= u32::MAX as u64).then_some((word, 6))
+            }
+            _ => encode_rare(limits, kind, operand),
+        },
+        SlotKind::Raw { .. } => match *operand {
+            Operand::Raw { var, offset } => {
+                limits.has_var(var).then_some((var as u128 | (offset as u128) << 32, 6))
+            }
+            _ => None,
+        },
+        SlotKind::Exec => match *operand {
+            Operand::Exec(e) => (e.log2 <= 5 && e.mask.0 <= 15).then_some((e.byte().into(), 1)),
+            _ => None,
+        },
+        SlotKind::Pred => match *operand {
+            Operand::Pred(p) => {
+                ((p.id as u32) < limits.predicates && p.id <= 0xfff).then_some((p.word().into(), 2))
+            }
+            _ => None,
+        },
+        SlotKind::Field { width, .. } | SlotKind::Packed { width, .. } | SlotKind::Count { width, .. } => {
+            match *operand {
+                Operand::Int(n) => {
+                    let len = (*width).min(4) as usize;
+                    ((n as u64) >> (8 * len) == 0).then_some((n.into(), len))
+                }
+                _ => None,
+            }
+        }
+        _ => encode_rare(limits, kind, operand),
+    }
+}
+
+/// [`encode`] for the rarer kinds of operands.
+fn encode_rare(limits: &Limits, kind: &SlotKind, operand: &Operand) -> Option<(u128, usize)> {
+    limits.check(kind, operand).ok()?;
+    Some(match *operand {
+        Operand::Address { id, offset, width_log2, modifier } => {
+            let tag = 1 | (modifier as u128) << 3;
+            (tag | (id as u128) << 8 | (offset as u128) << 24 | (width_log2 as u128) << 32, 5)
+        }
+        Operand::Predicate(p) => (2 | (p.word() as u128) << 8, 3),
+        Operand::Indirect { addr, offset, byte_offset, ty, region, modifier } => {
+            let word = 3
+                | (modifier as u128) << 3
+                | (addr as u128) << 8
+                | (offset as u128) << 24
+                | (byte_offset as u16 as u128) << 32
+                | (ty as u128) << 48
+                | (region.0 as u128) << 56;
+            (word, 9)
+        }
+        Operand::State { class, id, offset } => {
+            (6 | (class as u128) << 8 | (id as u128) << 16 | (offset as u128) << 32, 5)
+        }
+        Operand::Surface(id) | Operand::Sampler(id) => (id.into(), 1),
+        Operand::Label(id) => (id.into(), 2),
+        Operand::Str(n) => match kind {
+            SlotKind::Str { width } => (n.into(), (*width).min(4) as usize),
+            _ => return None,
+        },
+        _ => return None,
+    })
+}
+
+/// Bytes an object takes at most, its tables' lists aside estimated.
+fn room(o: &Object) -> usize {
+    let strings = o.strings.iter().map(|s| s.len() + 1).sum::<usize>();
+    let vars = o.vars.len() + o.addresses.len() + o.predicates.len() + o.samplers.len() + o.surfaces.len();
+    let lists = 16 * (vars + o.labels.len() + o.inputs.len() + o.attrs.len() + o.var_attrs.len());
+    let native = o.native.iter().map(|n| n.code.len() + 9).sum::<usize>();
+    strings + lists + native + 10 * o.operands.len() + 2 * o.insts.len() + 128 + o.name.len()
+}
+
+/// More than anybody has, and its sum with what is predefined fits 32 bits.
+const MAX_LIST: usize = u32::MAX as usize - 64;
+
+fn header_name(out: &mut Sink, o: &Object) -> Result0<()> {
     let Ok(len) = u16::try_from(o.name.len()) else {
         return trouble(o.name_span, format!("a name of {} bytes, at most 65535 fit", o.name.len()));
     };
-    out.extend_from_slice(&len.to_le_bytes());
-    out.extend_from_slice(o.name.as_bytes());
+    out.u16(len);
+    out.bytes(o.name.as_bytes());
     Ok(())
-}
-
-fn put32(out: &mut [u8], at: usize, value: u32) {
-    out[at..at + 4].copy_from_slice(&value.to_le_bytes());
 }
 
 fn checked(n: usize, what: &str, max: usize) -> Result0<u32> {
@@ -453,31 +576,16 @@ fn checked(n: usize, what: &str, max: usize) -> Result0<u32> {
     Ok(n as u32)
 }
 
-fn count32(out: &mut Vec<u8>, n: usize, what: &str) -> Result0<()> {
-    out.extend_from_slice(&checked(n, what, u32::MAX as usize - 64)?.to_le_bytes());
-    Ok(())
-}
-
-fn count16(out: &mut Vec<u8>, n: usize, what: &str, max: usize) -> Result0<()> {
-    out.extend_from_slice(&(checked(n, what, max)? as u16).to_le_bytes());
-    Ok(())
-}
-
-fn count8(out: &mut Vec<u8>, n: usize, what: &str, max: usize) -> Result0<()> {
-    out.push(checked(n, what, max)? as u8);
-    Ok(())
-}
-
-fn simple_vars(out: &mut Vec<u8>, o: &Object, vars: &[SimpleVar]) {
+fn simple_vars(out: &mut Sink, o: &Object, vars: &[SimpleVar]) {
     for v in vars {
-        out.extend_from_slice(&v.name.to_le_bytes());
-        out.extend_from_slice(&v.elems.to_le_bytes());
+        out.u32(v.name);
+        out.u16(v.elems);
         var_attrs(out, o, v.attrs);
     }
 }
 
-fn var_attrs(out: &mut Vec<u8>, o: &Object, range: AttrRange) {
-    out.push(range.len);
+fn var_attrs(out: &mut Sink, o: &Object, range: AttrRange) {
+    out.u8(range.len);
     let start = range.start as usize;
     for a in o.var_attrs.get(start..start + range.len as usize).unwrap_or_default() {
         attr(out, a);
@@ -485,8 +593,8 @@ fn var_attrs(out: &mut Vec<u8>, o: &Object, range: AttrRange) {
 }
 
 /// Writes an attribute; its value has at most 255 bytes, as the tables' check says.
-fn attr(out: &mut Vec<u8>, a: &Attr) {
-    out.extend_from_slice(&a.name.to_le_bytes());
-    out.push(a.value.len() as u8);
-    out.extend_from_slice(&a.value);
+fn attr(out: &mut Sink, a: &Attr) {
+    out.u32(a.name);
+    out.u8(a.value.len() as u8);
+    out.bytes(&a.value);
 }

@@ -95,6 +95,12 @@ impl Region {
         }
     }
 
+    /// Has every part a code that means something?
+    #[inline]
+    pub const fn is_valid(self) -> bool {
+        self.0 & !0x777 == 0
+    }
+
     /// Vertical stride in elements, if present.
     pub const fn vstride(self) -> Option<u32> {
         Self::value((self.0 & 15) as u8)

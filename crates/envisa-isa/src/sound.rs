@@ -285,7 +285,7 @@ const fn fits(value: u32, width: u8) -> Result<(), Fault> {
 
 #[inline]
 const fn check_region(r: Region) -> Result<(), Fault> {
-    if r.0 & !0x777 != 0 { Err(Fault::Region(r.0)) } else { Ok(()) }
+    if r.is_valid() { Ok(()) } else { Err(Fault::Region(r.0)) }
 }
 
 impl SlotKind {
