@@ -1104,7 +1104,9 @@ impl<'s> Parser<'s> {
             Type::Q | Type::Uq => return Ok(Operand::Imm { ty, bits: v as u64 }),
             _ => 32,
         };
-        if v < -(1i64 << (bits - 1)) || v >= 1i64 << bits {
+        // `0xffffff80:b`: IGC writes narrow immediates sign-extended to 32 bits.
+        let extended = bits < 32 && ty.is_signed() && v >> 32 == 0 && (v as i32 as i64) >= -(1i64 << (bits - 1));
+        if (v < -(1i64 << (bits - 1)) || v >= 1i64 << bits) && !(extended && (v as i32) < 0) {
             return Err(self.out_of_range(v, bits, ty, span));
         }
         if neg && v != 0 && matches!(ty, Type::Ud | Type::Uw | Type::Ub | Type::Uv) {
