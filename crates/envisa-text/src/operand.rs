@@ -1105,7 +1105,8 @@ impl<'s> Parser<'s> {
             _ => 32,
         };
         // `0xffffff80:b`: IGC writes narrow immediates sign-extended to 32 bits.
-        let extended = bits < 32 && ty.is_signed() && v >> 32 == 0 && (v as i32 as i64) >= -(1i64 << (bits - 1));
+        let extended =
+            bits < 32 && ty.is_signed() && v >> 32 == 0 && (v as i32 as i64) >= -(1i64 << (bits - 1));
         if (v < -(1i64 << (bits - 1)) || v >= 1i64 << bits) && !(extended && (v as i32) < 0) {
             return Err(self.out_of_range(v, bits, ty, span));
         }
