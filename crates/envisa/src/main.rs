@@ -1,7 +1,6 @@
 //! The `envisa` command.
 
 mod cmd;
-#[allow(dead_code)]
 mod io;
 
 use clap::{Parser, Subcommand};
@@ -28,13 +27,21 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    As(cmd::asm::Args),
+    Dis(cmd::dis::Args),
+    Info(cmd::info::Args),
     Explain(cmd::explain::Args),
+    Build(cmd::build::Args),
 }
 
 fn main() -> std::process::ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
+        Command::As(args) => cmd::asm::run(args),
+        Command::Dis(args) => cmd::dis::run(args),
+        Command::Info(args) => cmd::info::run(args),
         Command::Explain(args) => cmd::explain::run(args),
+        Command::Build(args) => cmd::build::run(args),
     };
     match done {
         Ok(code) => code.into(),

@@ -1,8 +1,16 @@
 //! One file a subcommand.
 
+pub mod asm;
+pub mod build;
+pub mod dis;
 pub mod explain;
+pub mod info;
+pub mod load;
 
+use envisa_diag::{Diagnostic, Files, TextOptions, render_json, render_text};
+use envisa_isa::Platform;
 use std::fmt;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 /// How a command ended.
@@ -50,3 +58,89 @@ impl From<&str> for Failure {
 
 /// What a command gives.
 pub type Done = Result<Exit, Failure>;
+
+/// How diagnostics are printed.
+#[derive(clap::Args)]
+pub struct Message {
+    /// How to print diagnostics, on standard error: for people, or one JSON object a line.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
+    message_format: MessageFormat,
+    /// When to use colours.
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
+    color: Color,
+}
+
+/// See [`Message`].
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum MessageFormat {
+    Human,
+    Json,
+}
+
+/// See [`Message`].
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+impl Message {
+    /// An empty report in this format.
+    pub fn report(&self) -> Report {
+        let color = match self.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+        };
+        Report {
+            files: Files::new(),
+            diagnostics: Vec::new(),
+            json: self.message_format == MessageFormat::Json,
+            color,
+        }
+    }
+}
+
+/// Diagnostics of a command, and the files they are about.
+pub struct Report {
+    /// The files.
+    pub files: Files,
+    /// The diagnostics.
+    pub diagnostics: Vec<Diagnostic>,
+    json: bool,
+    color: bool,
+}
+
+impl Report {
+    /// Is one of the diagnostics an error?
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(Diagnostic::is_error)
+    }
+
+    /// Prints the diagnostics on standard error; gives how the command ends on their account.
+    pub fn finish(self) -> Done {
+        let text = if self.json {
+            render_json(&self.files, &self.diagnostics)
+        } else {
+            let options = TextOptions { color: self.color, ..TextOptions::default() };
+            let mut text = render_text(&self.files, &self.diagnostics, &options);
+            let errors = self.diagnostics.iter().filter(|d| d.is_error()).count();
+            if errors > 1 {
+                text.push_str(&format!("{errors} errors\n"));
+            }
+            text
+        };
+        // Nobody to tell: nothing to do about it.
+        let _ = std::io::Write::write_all(&mut std::io::stderr().lock(), text.as_bytes());
+        Ok(if self.has_errors() { Exit::Findings } else { Exit::Fine })
+    }
+}
+
+/// A platform on the command line.
+pub fn platform(name: &str) -> Result<Platform, String> {
+    Platform::from_name(name).ok_or_else(|| {
+        let all: Vec<&str> = Platform::ALL.iter().map(|p| p.name()).collect();
+        format!("no platform is called so; there are {}", all.join(", "))
+    })
+}

@@ -1,0 +1,215 @@
+//! Reading a file of any kind into modules: vISA text, CISA binary, zebin.
+
+use crate::cmd::{Failure, Report};
+use crate::io;
+use envisa_binary::{ReadOptions, Stop};
+use envisa_diag::{Diagnostic, FileId};
+use envisa_isa::{Module, Platform, Platforms};
+use envisa_text::ParseOptions;
+use envisa_verify::Options;
+use envisa_zebin::ZebinFile;
+use std::path::Path;
+
+/// A module and where it came from.
+pub struct Loaded {
+    /// The module.
+    pub module: Module,
+    /// The file of each of its objects.
+    pub files: Vec<FileId>,
+}
+
+/// Reads a file; what is wrong with it goes to the report, and `None` comes back if nothing could be
+/// made of it. A zebin gives a module for each kernel, with the functions it can call.
+///
+/// # Errors
+/// Where the file cannot be read at all.
+pub fn any(
+    path: &Path,
+    platform: Option<Platform>,
+    report: &mut Report,
+) -> Result<Option<Vec<Loaded>>, Failure> {
+    let bytes = io::read(path)?;
+    let name = display(path);
+    if bytes.starts_with(b"\x7fELF") {
+        return Ok(zebin(&name, &bytes, platform, report));
+    }
+    if envisa_binary::is_cisa(&bytes) {
+        return Ok(binary(&name, bytes, platform, report).map(|l| vec![l]));
+    }
+    Ok(text(&name, bytes, platform, report).map(|l| vec![l]))
+}
+
+/// What diagnostics call a file.
+pub fn display(path: &Path) -> String {
+    if path.as_os_str() == "-" { "<stdin>".to_owned() } else { path.display().to_string() }
+}
+
+/// Reads vISA text. The module comes back if it is complete.
+pub fn text(
+    name: &str,
+    bytes: Vec<u8>,
+    platform: Option<Platform>,
+    report: &mut Report,
+) -> Option<Loaded> {
+    units(&[(name.to_owned(), bytes)], platform, report)
+}
+
+/// Reads several texts into one module.
+fn units(texts: &[(String, Vec<u8>)], platform: Option<Platform>, report: &mut Report) -> Option<Loaded> {
+    let mut ids = Vec::new();
+    for (name, bytes) in texts {
+        ids.push(report.files.add_text(name.clone(), bytes.clone()));
+    }
+    let mut sources = Vec::new();
+    for id in &ids {
+        let bytes = report.files.get(*id).map_or(&[][..], |f| f.bytes());
+        match std::str::from_utf8(bytes) {
+            Ok(s) => sources.push((s, *id)),
+            Err(e) => {
+                let at = e.valid_up_to() as u32;
+                report.diagnostics.push(
+                    Diagnostic::error("E0001", "the text is not UTF-8")
+                        .primary(*id, (at, at + 1), "this byte begins no character")
+                        .note("vISA is written in ASCII; strings and comments may hold any UTF-8"),
+                );
+                return None;
+            }
+        }
+    }
+    let options = ParseOptions { platform, ..ParseOptions::default() };
+    let result = envisa_text::parse_units(&sources, &options);
+    report.diagnostics.extend(result.diagnostics);
+    result.complete.then_some(Loaded { module: result.module, files: result.files })
+}
+
+/// Reads a CISA binary.
+pub fn binary(
+    name: &str,
+    bytes: Vec<u8>,
+    platform: Option<Platform>,
+    report: &mut Report,
+) -> Option<Loaded> {
+    let options = platform.map_or_else(ReadOptions::default, ReadOptions::for_platform);
+    let read = envisa_binary::read_with(&bytes, &options);
+    let id = report.files.add_binary(name, bytes);
+    match read {
+        Ok(module) => {
+            let files = vec![id; module.objects.len()];
+            Some(Loaded { module, files })
+        }
+        Err(e) => {
+            report.diagnostics.push(e.to_diagnostic(id));
+            None
+        }
+    }
+}
+
+/// Reads the vISA texts of a zebin: a module for each kernel.
+fn zebin(name: &str, bytes: &[u8], platform: Option<Platform>, report: &mut Report) -> Option<Vec<Loaded>> {
+    let id = report.files.add_binary(name, Vec::new());
+    let file = match ZebinFile::parse(bytes) {
+        Ok(file) => file,
+        Err(e) => {
+            report.diagnostics.push(Diagnostic::error("E0500", e.to_string()).primary(id, (0, 0), ""));
+            return None;
+        }
+    };
+    for warning in &file.warnings {
+        report
+            .diagnostics
+            .push(Diagnostic::warning("W0500", warning.to_string()).primary(id, (0, 0), ""));
+    }
+    let mut modules = Vec::new();
+    for kernel in file.kernels() {
+        let unit = match kernel_units(name, &file, &kernel.name) {
+            Ok(unit) => unit,
+            Err(message) => {
+                report.diagnostics.push(Diagnostic::error("E0501", message).primary(id, (0, 0), ""));
+                continue;
+            }
+        };
+        modules.extend(units(&unit, platform, report));
+    }
+    Some(modules)
+}
+
+/// Texts of a kernel and of all functions of the zebin, each with a name for messages.
+pub fn kernel_units(name: &str, file: &ZebinFile, kernel: &str) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let visa = file.kernel_visa(kernel).map_err(|e| e.to_string())?;
+    let mut texts = vec![(format!("{name}:{kernel}"), file.visa_text(visa).into_owned().into_bytes())];
+    for function in file.functions_visa() {
+        let label = function.function.as_deref().unwrap_or("function");
+        texts.push((format!("{name}:{label}"), file.visa_text(function).into_owned().into_bytes()));
+    }
+    Ok(texts)
+}
+
+/// Is the module legal on a platform?
+pub fn legal_on(module: &Module, platform: Platform) -> bool {
+    let options = Options { platforms: Platforms::of(&[platform]), ..Options::default() };
+    envisa_verify::verify(module.clone(), &options).1.is_some()
+}
+
+/// What a damaged binary still shows, as lines of text.
+pub fn recovered(name: &str, bytes: &[u8]) -> Result<String, Failure> {
+    use std::fmt::Write;
+    let recovered = envisa_binary::recover(bytes).map_err(|e| Failure(format!("{name}: {e}")))?;
+    let mut out = String::new();
+    let (major, minor) = recovered.version;
+    let _ = writeln!(out, "// recovered from {name} (format {major}.{minor}); this is no assembly");
+    for object in &recovered.objects {
+        let t = &object.tables;
+        let _ = writeln!(
+            out,
+            "\n// {:?} {}: {} general variables, {} predicates, {} inputs, {} instructions",
+            t.kind,
+            t.name,
+            t.vars.len(),
+            t.predicates.len(),
+            t.inputs.len(),
+            object.insts.len()
+        );
+        match &object.stop {
+            Stop::Complete => out.push_str("// nothing is missing\n"),
+            Stop::Damaged { filler, zeros } => {
+                let filler_is = if *zeros { "zeros" } else { "whatever the writer's memory held" };
+                let _ = writeln!(
+                    out,
+                    "// the last operands of most instructions were never written; filler ({filler_is}) starts at offset {filler:#x}"
+                );
+            }
+            Stop::Lost(e) => {
+                let _ = writeln!(out, "// lost: {e}");
+            }
+        }
+        for (i, v) in t.vars.iter().enumerate() {
+            let _ = writeln!(
+                out,
+                "  V{:<5} type={} num_elts={} {}",
+                i + 32,
+                v.ty.name(),
+                v.elems,
+                t.strings.get(v.name).unwrap_or("")
+            );
+        }
+        for inst in &object.insts {
+            let row = inst.op.desc();
+            let maybe = if inst.alternatives { " (or a sibling)" } else { "" };
+            let missing = match inst.missing {
+                0 => String::new(),
+                1 => "   1 operand missing".to_owned(),
+                n => format!("   {n} operands missing"),
+            };
+            let known: Vec<String> =
+                row.slots.iter().zip(object.ops(inst)).map(|(slot, op)| format!("{}={op:?}", slot.name)).collect();
+            let _ = writeln!(
+                out,
+                "  {:#08x}  {}{maybe} {}{missing}",
+                inst.span.start,
+                row.name.to_ascii_lowercase(),
+                known.join(" ")
+            );
+        }
+    }
+    Ok(out)
+}
