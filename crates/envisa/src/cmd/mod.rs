@@ -2,7 +2,7 @@
 
 pub mod asm;
 pub mod build;
-pub mod dis;
+// pub mod dis;
 pub mod explain;
 pub mod info;
 pub mod load;
