@@ -4,6 +4,7 @@ mod compare;
 pub mod desc;
 mod exec;
 pub mod generate;
+pub mod footprint;
 mod module;
 mod operand;
 mod platform;

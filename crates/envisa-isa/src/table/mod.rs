@@ -1,5 +1,6 @@
 //! The instruction table: one row an instruction, in the numbering of the specification.
 
+mod additions;
 mod common;
 mod control;
 mod dataport;
@@ -8,6 +9,7 @@ mod logic;
 mod lookup;
 mod lsc;
 mod math;
+mod media;
 mod moves;
 mod raw;
 mod sampler;
@@ -66,6 +68,8 @@ ops! {
     Rsqrt = math::RSQRT,
     Inv = math::INV,
     Dpasw = systolic::DPASW,
+    Fcvt = additions::FCVT,
+    Srnd = additions::SRND,
     Lzd = integer::LZD,
     And = logic::AND,
     Or = logic::OR,
@@ -99,6 +103,13 @@ ops! {
     SampleUnorm = sampler::SAMPLE_UNORM,
     Load = sampler::LOAD,
     Avs = sampler::AVS,
+    VaConvolve2d = media::VA_CONVOLVE_2D,
+    VaMinmax = media::VA_MINMAX,
+    VaMinmaxfilter = media::VA_MINMAXFILTER,
+    VaErode = media::VA_ERODE,
+    VaDilate = media::VA_DILATE,
+    VaBoolcentroid = media::VA_BOOLCENTROID,
+    VaCentroid = media::VA_CENTROID,
     Min = moves::MIN,
     Max = moves::MAX,
     Bfe = logic::BFE,
@@ -108,6 +119,22 @@ ops! {
     Subb = integer::SUBB,
     Gather4Typed = dataport::GATHER4_TYPED,
     Scatter4Typed = dataport::SCATTER4_TYPED,
+    VaConvolve1dV = media::VA_CONVOLVE_1D_V,
+    VaConvolve1dH = media::VA_CONVOLVE_1D_H,
+    VaConvolve1pixel = media::VA_CONVOLVE_1PIXEL,
+    VaFloodfill = media::VA_FLOODFILL,
+    VaLbpcreation = media::VA_LBPCREATION,
+    VaLbpcorrelation = media::VA_LBPCORRELATION,
+    VaCorrelationsearch = media::VA_CORRELATIONSEARCH,
+    VaHdcConvolve2d = media::VA_HDC_CONVOLVE_2D,
+    VaHdcMinmaxfilter = media::VA_HDC_MINMAXFILTER,
+    VaHdcErode = media::VA_HDC_ERODE,
+    VaHdcDilate = media::VA_HDC_DILATE,
+    VaHdcLbpcorrelation = media::VA_HDC_LBPCORRELATION,
+    VaHdcLbpcreation = media::VA_HDC_LBPCREATION,
+    VaHdcConvolve1dH = media::VA_HDC_CONVOLVE_1D_H,
+    VaHdcConvolve1dV = media::VA_HDC_CONVOLVE_1D_V,
+    VaHdcConvolve1pixel = media::VA_HDC_CONVOLVE_1PIXEL,
     SvmBlockLd = svm::SVM_BLOCK_LD,
     SvmBlockSt = svm::SVM_BLOCK_ST,
     SvmGather = svm::SVM_GATHER,
@@ -120,6 +147,10 @@ ops! {
     Faddr = control::FADDR,
     File = sync::FILE,
     Loc = sync::LOC,
+    VmeIme = media::VME_IME,
+    VmeSic = media::VME_SIC,
+    VmeFbr = media::VME_FBR,
+    VmeIdm = media::VME_IDM,
     Barrier = sync::BARRIER,
     SamplerCacheFlush = sync::SAMPLER_CACHE_FLUSH,
     Wait = sync::WAIT,
@@ -270,7 +301,15 @@ ops! {
     Madw = integer::MADW,
     Add3o = integer::ADD3O,
     RawSendg = raw::RAW_SENDG,
+    Breakpoint = additions::BREAKPOINT,
+    ShflIdx4 = additions::SHFL_IDX4,
+    Tanh = additions::TANH,
+    Sigm = additions::SIGM,
+    Lfsr = additions::LFSR,
     Bdpas = systolic::BDPAS,
+    Dnscl = additions::DNSCL,
+    Invm = additions::INVM,
+    Rsqtm = additions::RSQTM,
 }
 
 impl Op {
