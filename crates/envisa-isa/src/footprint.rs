@@ -344,3 +344,78 @@ fn vme(opcode: u8, name: &str, f: &Fields) -> Option<u32> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Exec, ExecMask, Pred};
+
+    const V: Operand = Operand::Raw { var: 40, offset: 0 };
+
+    fn exec(n: u32) -> Operand {
+        Operand::Exec(Exec::from_channels(n, ExecMask::M1).expect("a size"))
+    }
+
+    #[test]
+    fn svm_gather_of_bytes_spreads_over_dwords() {
+        let ops = |size, blocks| {
+            [exec(8), Operand::Pred(Pred::NONE), Operand::Int(size), Operand::Int(blocks), V, V]
+        };
+        assert_eq!(raw_bytes(Op::SvmGather, &ops(0, 0), 5, 32), Some(32));
+        assert_eq!(raw_bytes(Op::SvmGather, &ops(0, 3), 5, 32), Some(64));
+        assert_eq!(raw_bytes(Op::SvmGather, &ops(2, 1), 5, 32), Some(128));
+        assert_eq!(raw_bytes(Op::SvmGather, &ops(2, 1), 4, 32), Some(64));
+        assert_eq!(raw_bytes(Op::SvmGather, &ops(3, 0), 5, 32), None);
+    }
+
+    #[test]
+    fn typed_channels_start_at_registers() {
+        let ops = [
+            exec(8),
+            Operand::Pred(Pred::NONE),
+            Operand::Int(0b1011),
+            Operand::Surface(6),
+            V,
+            Operand::RAW_NULL,
+            V,
+            V,
+            V,
+        ];
+        assert_eq!(raw_bytes(Op::Gather4Typed, &ops, 8, 32), Some(96));
+        assert_eq!(raw_bytes(Op::Gather4Typed, &ops, 8, 64), Some(2 * 64 + 32));
+        assert_eq!(raw_bytes(Op::Gather4Typed, &ops, 4, 64), Some(32));
+        assert_eq!(raw_bytes(Op::Gather4Typed, &ops, 5, 64), Some(0));
+    }
+
+    #[test]
+    fn owords_and_elements() {
+        let ops = [Operand::Int(3), Operand::Int(0), Operand::Surface(6), Operand::Int(0), V];
+        assert_eq!(raw_bytes(Op::OwordLdUnaligned, &ops, 4, 32), Some(128));
+        let ops = [Operand::Int(0), Operand::Int(0x11), Operand::Surface(6), Operand::Int(0), V, V];
+        assert_eq!(raw_bytes(Op::Scatter, &ops, 5, 32), Some(64));
+    }
+
+    #[test]
+    fn blocks_are_padded() {
+        let b = block2d(2, false, false, 2, 16, 8, 64).expect("a shape");
+        assert_eq!((b.row_pitch, b.block_pitch, b.bytes), (16, 256, 512));
+        let b = block2d(1, false, true, 1, 12, 6, 64).expect("a shape");
+        assert_eq!((b.row_pitch, b.bytes), (16, 128));
+        let b = block2d(3, true, false, 1, 8, 5, 64).expect("a shape");
+        assert_eq!((b.row_pitch, b.bytes), (8, 256));
+        assert_eq!(block2d(3, false, false, 0, 1, 1, 64), None);
+        assert_eq!(block2d(4, false, false, u32::MAX, 64, 64, 64), None);
+    }
+
+    #[test]
+    fn systolic_matrices() {
+        // s8, s8, depth 8, 4 repetitions on 8 channels: B fills a dword for each depth.
+        let control = Operand::Int(8 | 8 << 8 | 8 << 16 | 4 << 24);
+        let ops = [exec(8), V, V, V, V, control];
+        assert_eq!(raw_bytes(Op::Dpas, &ops, 1, 32), Some(128));
+        assert_eq!(raw_bytes(Op::Dpas, &ops, 3, 32), Some(256));
+        // 2 bits against 8: four depths share a dword.
+        let control = Operand::Int(4 | 8 << 8 | 8 << 16 | 1 << 24);
+        assert_eq!(raw_bytes(Op::Dpas, &[exec(8), V, V, V, V, control], 3, 32), Some(64));
+    }
+}

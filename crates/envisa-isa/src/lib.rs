@@ -3,8 +3,9 @@
 mod compare;
 pub mod desc;
 mod exec;
-pub mod generate;
 pub mod footprint;
+pub mod generate;
+pub mod limits;
 mod module;
 mod operand;
 mod platform;

@@ -21,6 +21,9 @@ pub use lookup::{RESERVED, reserved};
 
 use crate::InstDesc;
 
+#[cfg(test)]
+mod tests;
+
 macro_rules! ops {
     ($($variant:ident = $row:path,)*) => {
         /// An instruction: a row of the table. A `match` without a wildcard treats every row.

@@ -36,9 +36,8 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: Args) -> Done {
     let output = args.output.unwrap_or_else(|| args.input.with_extension("zebin"));
-    let mut build = Build::new(&args.input, args.device)
-        .options(args.options)
-        .internal_options(args.internal_options);
+    let mut build =
+        Build::new(&args.input, args.device).options(args.options).internal_options(args.internal_options);
     if let Some(path) = args.ocloc {
         build = build.ocloc(path);
     }

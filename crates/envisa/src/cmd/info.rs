@@ -159,12 +159,8 @@ fn human(o: &Json, out: &mut String) {
         let _ = writeln!(out, "  attribute     {name} = {value}");
     }
     let _ = writeln!(out, "  instructions  {}", number("instructions"));
-    let mut mix: Vec<(&String, u64)> = o["mix"]
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(name, n)| (name, n.as_u64().unwrap_or(0)))
-        .collect();
+    let mut mix: Vec<(&String, u64)> =
+        o["mix"].as_object().into_iter().flatten().map(|(name, n)| (name, n.as_u64().unwrap_or(0))).collect();
     mix.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
     for (name, n) in mix {
         let _ = writeln!(out, "    {n:>6}  {name}");

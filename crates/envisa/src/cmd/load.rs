@@ -45,12 +45,7 @@ pub fn display(path: &Path) -> String {
 }
 
 /// Reads vISA text. The module comes back if it is complete.
-pub fn text(
-    name: &str,
-    bytes: Vec<u8>,
-    platform: Option<Platform>,
-    report: &mut Report,
-) -> Option<Loaded> {
+pub fn text(name: &str, bytes: Vec<u8>, platform: Option<Platform>, report: &mut Report) -> Option<Loaded> {
     units(&[(name.to_owned(), bytes)], platform, report)
 }
 
@@ -83,12 +78,7 @@ fn units(texts: &[(String, Vec<u8>)], platform: Option<Platform>, report: &mut R
 }
 
 /// Reads a CISA binary.
-pub fn binary(
-    name: &str,
-    bytes: Vec<u8>,
-    platform: Option<Platform>,
-    report: &mut Report,
-) -> Option<Loaded> {
+pub fn binary(name: &str, bytes: Vec<u8>, platform: Option<Platform>, report: &mut Report) -> Option<Loaded> {
     let options = platform.map_or_else(ReadOptions::default, ReadOptions::for_platform);
     let read = envisa_binary::read_with(&bytes, &options);
     let id = report.files.add_binary(name, bytes);
@@ -115,9 +105,7 @@ fn zebin(name: &str, bytes: &[u8], platform: Option<Platform>, report: &mut Repo
         }
     };
     for warning in &file.warnings {
-        report
-            .diagnostics
-            .push(Diagnostic::warning("W0500", warning.to_string()).primary(id, (0, 0), ""));
+        report.diagnostics.push(Diagnostic::warning("W0500", warning.to_string()).primary(id, (0, 0), ""));
     }
     let mut modules = Vec::new();
     for kernel in file.kernels() {
@@ -200,8 +188,12 @@ pub fn recovered(name: &str, bytes: &[u8]) -> Result<String, Failure> {
                 1 => "   1 operand missing".to_owned(),
                 n => format!("   {n} operands missing"),
             };
-            let known: Vec<String> =
-                row.slots.iter().zip(object.ops(inst)).map(|(slot, op)| format!("{}={op:?}", slot.name)).collect();
+            let known: Vec<String> = row
+                .slots
+                .iter()
+                .zip(object.ops(inst))
+                .map(|(slot, op)| format!("{}={op:?}", slot.name))
+                .collect();
             let _ = writeln!(
                 out,
                 "  {:#08x}  {}{maybe} {}{missing}",
