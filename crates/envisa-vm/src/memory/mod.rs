@@ -60,6 +60,10 @@ pub struct Allocation {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AllocationId(pub u32);
 
+/// How much was allocated at some point; see [`Memory::mark`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mark(usize);
+
 /// Where an access site found its allocation last: the next access most likely goes there too.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hint(u32);
@@ -106,6 +110,22 @@ impl Memory {
         self.used = total;
         self.next = (end + GUARD).next_multiple_of(ADDRESS_ALIGN);
         Ok(id)
+    }
+
+    /// Where allocation stands, for [`Memory::release`].
+    pub fn mark(&self) -> Mark {
+        Mark(self.allocations.len())
+    }
+
+    /// Frees everything allocated since the mark. Its addresses name nothing until they are given out
+    /// again.
+    pub fn release(&mut self, mark: Mark) {
+        while self.allocations.len() > mark.0 {
+            if let Some(last) = self.allocations.pop() {
+                self.used -= last.block.len() as u64;
+                self.next = last.base;
+            }
+        }
     }
 
     /// An allocation.
@@ -211,6 +231,20 @@ mod tests {
         assert_eq!((near.name.as_str(), distance), ("buffer a", 1));
         assert_eq!(memory.nearest(base - 4).unwrap().1, -4);
         assert_eq!(memory.nearest(base + 15).unwrap().1, 0);
+    }
+
+    #[test]
+    fn what_a_launch_allocates_is_freed_after_it() {
+        let mut memory = Memory::new(100);
+        let kept = memory.allocate("a", 10).unwrap();
+        let mark = memory.mark();
+        let base = memory.allocate("b", 80).map(|id| memory.get(id).base).unwrap();
+        memory.release(mark);
+        assert_eq!(memory.used(), 10);
+        assert!(memory.find(base, 1, &mut Hint::default()).is_none());
+        let again = memory.allocate("c", 90).unwrap();
+        assert_eq!(memory.get(again).base, base);
+        assert_eq!(memory.get(kept).name, "a");
     }
 
     #[test]

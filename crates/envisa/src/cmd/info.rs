@@ -3,7 +3,7 @@
 use crate::cmd::load::{self, Loaded};
 use crate::cmd::{Done, Exit, Message};
 use crate::io;
-use envisa_isa::{Attr, InstDesc, Module, Object, ObjectKind, Platform, predefined};
+use envisa_isa::{Attr, InstDesc, Object, ObjectKind, Platform, predefined};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
