@@ -352,8 +352,9 @@ pub enum SurfaceShape {
 /// | `@lsc_addr_strided` | `flat[V34,8]:a64` | as `@lsc_addr`, and `stride` |
 /// | `@lsc_addr2d` | `flat[V34,0xF,0xF,0xF,V35(0,0),0x0]` | `surface_base surface_width surface_height surface_pitch x y` |
 /// | `@lsc_typed_addr` | `bti(0x6)[V32,V33]:a32` | `addr_type surface u v r lod addr_size` |
-/// | `@lsc_typed_addr2d` | `bti(0x6)[V32(0,0),0x0]` | `addr_type surface x x_offset y y_offset` |
+/// | `@lsc_typed_addr2d` | `bti(0x6)[V32(0,0),0x0]` | `addr_type surface x y` |
 /// | `@lsc_data2d_typed` | `V32:64x2` | the data register, `width height` |
+/// | `@lsc_addr_plain` | `flat[V34]:a64` | `addr_type addr addr_size` |
 /// | `@lsc_surface` | `bti(0x6)` | `addr_type surface` |
 /// | `@fence_flags` | `.EISCRL1`, any of them in this order, or nothing | parts of `mask` |
 /// | `@lifetime_var` | `V33`, `A0`, `P1` | `properties.class variable` |

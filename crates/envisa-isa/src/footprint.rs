@@ -227,11 +227,18 @@ pub fn block2d(
 fn lsc(op: Op, name: &str, f: &Fields) -> Option<u32> {
     let desc = op.desc();
     let address = || match f.code("addr_size")? {
-        1 => Some(2),
+        1 => Some(2u32),
         2 => Some(4),
         3 => Some(8),
         _ => None,
     };
+    if matches!(op, Op::LscTypedLoadBlock2d | Op::LscTypedStoreBlock2d) {
+        let (w, h) = (f.code("width")?, f.code("height")?);
+        return w.max(4).checked_next_power_of_two()?.checked_mul(h.checked_sub(1)?)?.checked_add(w);
+    }
+    if op == Op::LscExtendedCacheCtrl {
+        return address()?.checked_mul(f.lanes()?);
+    }
     if let Some(blocks) = f.code("blocks") {
         let order = f.code("data_order")? == 2;
         let vnni = f.code("vnni")? != 0;

@@ -63,16 +63,6 @@ pub const RETVAL_GRFS: u32 = 12;
 /// Bytes of a media block in registers; page MEDIA_LD.
 pub const MEDIA_BLOCK_BYTES: u32 = 256;
 
-/// Threads of a thread group: what one dual sub-slice holds.
-pub const fn threads_per_group(platform: Platform) -> u32 {
-    match platform {
-        Platform::Bdw | Platform::Chv | Platform::Skl | Platform::Bxt => 56,
-        Platform::Icllp => 64,
-        Platform::Tgllp | Platform::XehpSdv | Platform::Dg2 | Platform::Mtl | Platform::Arl => 128,
-        Platform::Pvc | Platform::Pvcxt | Platform::Xe2 | Platform::Xe3 | Platform::Xe3p => 64,
-    }
-}
-
 /// General registers of a thread; twice as many in the large mode from XeHP on.
 pub const fn registers(platform: Platform, large: bool) -> u32 {
     match platform {

@@ -578,6 +578,167 @@ pub static LSC_TYPED_READ_STATE_INFO: InstDesc = InstDesc {
     ..TYPED
 };
 
+const T_LOAD_2D: &[Slot] = &[
+    L1,
+    L3,
+    ADDR_TYPE,
+    WIDTH,
+    HEIGHT,
+    SURFACE,
+    DST,
+    src("x", VEC, TypeSet::ANY),
+    src("y", VEC, TypeSet::ANY),
+    NO_SRC1,
+];
+const T_STORE_2D: &[Slot] = &[
+    L1,
+    L3,
+    ADDR_TYPE,
+    WIDTH,
+    HEIGHT,
+    SURFACE,
+    NO_DST,
+    src("x", VEC, TypeSet::ANY),
+    src("y", VEC, TypeSet::ANY),
+    DATA,
+];
+const TYPED_2D: InstDesc = InstDesc {
+    opcode: 0x8a,
+    versions: Versions::V42,
+    platforms: XE2,
+    note: "Layout of the page; the current reader also takes execution size, predicate and an index of the surface.",
+    ..TYPED
+};
+
+/// `LSC_TYPED_LOAD_BLOCK2D`, from 4.2.
+pub static LSC_TYPED_LOAD_BLOCK2D: InstDesc = InstDesc {
+    name: "LSC_TYPED_LOAD_BLOCK2D",
+    opcode: 0x8a,
+    sub: Some(0x03),
+    slots: T_LOAD_2D,
+    forms: &[form(
+        "lsc_load_block2d",
+        "lsc_load_block2d.tgm{@lsc_cache} {@lsc_data2d_typed} {@lsc_typed_addr2d}",
+    )],
+    effect: Effect::Read,
+    brief: "Reads a block of bytes of a typed 2D surface.",
+    semantics: "for r, c: dst.byte[r * pitch + c] = surface[y + r][x + c]; pitch: the next power of two, at least 4",
+    ..TYPED_2D
+};
+
+/// `LSC_TYPED_STORE_BLOCK2D`, from 4.2.
+pub static LSC_TYPED_STORE_BLOCK2D: InstDesc = InstDesc {
+    name: "LSC_TYPED_STORE_BLOCK2D",
+    opcode: 0x8a,
+    sub: Some(0x07),
+    slots: T_STORE_2D,
+    forms: &[form(
+        "lsc_store_block2d",
+        "lsc_store_block2d.tgm{@lsc_cache} {@lsc_typed_addr2d} {@lsc_data2d_typed}",
+    )],
+    effect: Effect::Write,
+    brief: "Writes a block of bytes of a typed 2D surface.",
+    semantics: "for r, c: surface[y + r][x + c] = src1.byte[r * pitch + c]; pitch: the next power of two, at least 4",
+    ..TYPED_2D
+};
+
+const U_COUNTER: &[Slot] = &[
+    EXEC,
+    PRED,
+    SFID,
+    L1,
+    L3,
+    ADDR_TYPE,
+    DATA_SIZE,
+    DATA_ORDER,
+    DATA_ELEMS,
+    CH_MASK_COPY,
+    SURFACE,
+    DST,
+    raw_opt("src0", TypeSet::ANY, "what is added or subtracted"),
+];
+const COUNTER: InstDesc = InstDesc {
+    opcode: 0x89,
+    versions: Versions::V42,
+    platforms: XE2,
+    slots: U_COUNTER,
+    effect: Effect::Atomic,
+    note: "The counter is the surface's auxiliary address.",
+    ..UNTYPED
+};
+
+/// `LSC_APNDCTR_ATOMIC_ADD`, from 4.2.
+pub static LSC_APNDCTR_ATOMIC_ADD: InstDesc = InstDesc {
+    name: "LSC_APNDCTR_ATOMIC_ADD",
+    opcode: 0x89,
+    sub: Some(0x28),
+    forms: &[form(
+        "lsc_apndctr_atomic_add",
+        "{pred} lsc_apndctr_atomic_add.{sfid}{@lsc_cache} {exec} {@lsc_data} {@lsc_surface} {src0}",
+    )],
+    brief: "Adds to a surface's append counter.",
+    semantics: "for each channel: dst[i] = counter; counter += src0[i]",
+    ..COUNTER
+};
+
+/// `LSC_APNDCTR_ATOMIC_SUB`, from 4.2.
+pub static LSC_APNDCTR_ATOMIC_SUB: InstDesc = InstDesc {
+    name: "LSC_APNDCTR_ATOMIC_SUB",
+    opcode: 0x89,
+    sub: Some(0x29),
+    forms: &[form(
+        "lsc_apndctr_atomic_sub",
+        "{pred} lsc_apndctr_atomic_sub.{sfid}{@lsc_cache} {exec} {@lsc_data} {@lsc_surface} {src0}",
+    )],
+    brief: "Subtracts from a surface's append counter.",
+    semantics: "for each channel: dst[i] = counter; counter -= src0[i]",
+    ..COUNTER
+};
+
+/// `LSC_APNDCTR_ATOMIC_STORE`, from 4.2.
+pub static LSC_APNDCTR_ATOMIC_STORE: InstDesc = InstDesc {
+    name: "LSC_APNDCTR_ATOMIC_STORE",
+    opcode: 0x89,
+    sub: Some(0x2a),
+    forms: &[form(
+        "lsc_apndctr_atomic_store",
+        "{pred} lsc_apndctr_atomic_store.{sfid}{@lsc_cache} {exec} {@lsc_data} {@lsc_surface} {src0}",
+    )],
+    brief: "Sets a surface's append counter.",
+    semantics: "dst[i] = counter; counter = src0[i]",
+    ..COUNTER
+};
+
+/// `LSC_EXTENDED_CACHE_CTRL`, not on a page.
+pub static LSC_EXTENDED_CACHE_CTRL: InstDesc = InstDesc {
+    name: "LSC_EXTENDED_CACHE_CTRL",
+    opcode: 0x89,
+    sub: Some(0x33),
+    versions: Versions::V42,
+    platforms: XE3P,
+    slots: &[
+        EXEC,
+        PRED,
+        SFID,
+        L1,
+        L3,
+        field("operation", Enc::Values(&[val(1, "reset")]), "what happens to dirty lines"),
+        field("size", Enc::Values(&[val(0, "64B")]), "bytes of a line"),
+        ADDR_TYPE,
+        ADDR_SIZE,
+        ADDR,
+    ],
+    forms: &[form(
+        "lsc_extended_cache_ctrl",
+        "{pred} lsc_extended_cache_ctrl.{sfid}{@lsc_cache}.{operation}.{size} {exec} {@lsc_addr_plain}",
+    )],
+    effect: Effect::Fence,
+    brief: "Controls cache lines by address.",
+    semantics: "the cache line of addr[i] loses its dirty state",
+    note: "In the opcode list without a page.",
+    ..UNTYPED
+};
+
 /// `LSC_FENCE`.
 pub static LSC_FENCE: InstDesc = InstDesc {
     name: "LSC_FENCE",

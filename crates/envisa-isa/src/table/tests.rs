@@ -29,7 +29,8 @@ fn composite(desc: &InstDesc, name: &str) -> Vec<String> {
         "lsc_addr_strided" => "addr_type surface imm_scale addr imm_offset addr_size stride".into(),
         "lsc_addr2d" => "surface_base surface_width surface_height surface_pitch x y".into(),
         "lsc_typed_addr" => "addr_type surface u v r lod addr_size".into(),
-        "lsc_typed_addr2d" => "addr_type surface x x_offset y y_offset".into(),
+        "lsc_typed_addr2d" => "addr_type surface x y".into(),
+        "lsc_addr_plain" => "addr_type addr addr_size".into(),
         "lsc_surface" => "addr_type surface".into(),
         "fence_flags" => {
             "mask.commit mask.instruction mask.sampler mask.constant mask.read_write mask.l1".into()
