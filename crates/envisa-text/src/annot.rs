@@ -162,7 +162,20 @@ impl<'s> Parser<'s> {
                 (_, None, Operand::Imm { ty, .. }) if ty.size() == 8 || value <= u32::MAX as u64 => {
                     Operand::Imm { ty, bits: value }
                 }
-                (_, None, Operand::General { .. } | Operand::Indirect { .. }) => {
+                (_, None, Operand::Predicate(p)) => match u16::try_from(value).ok().and_then(Pred::from_word)
+                {
+                    Some(q) if q.id == p.id => Operand::Predicate(q),
+                    _ => return Err(self.bad_value(span, "a predicate word")),
+                },
+                (SlotKind::Raw { .. }, None, Operand::Raw { .. }) => {
+                    let (var, offset) = (value as u32, value >> 32);
+                    let limits = envisa_isa::Limits::of(&self.obj);
+                    match u16::try_from(offset) {
+                        Ok(offset) if limits.has_var(var) => Operand::Raw { var, offset },
+                        _ => return Err(self.bad_value(span, "a variable and offset")),
+                    }
+                }
+                (_, None, Operand::Address { .. } | Operand::General { .. } | Operand::Indirect { .. }) => {
                     match self.modifier_item(old, value) {
                         Some(o) => o,
                         None => return Err(self.bad_value(span, "a region word and modifier")),
@@ -184,6 +197,9 @@ impl<'s> Parser<'s> {
         }
         Some(match old {
             Operand::General { var, row, col, .. } => Operand::General { var, row, col, region, modifier: m },
+            Operand::Address { id, offset, width_log2, .. } => {
+                Operand::Address { id, offset, width_log2, modifier: m }
+            }
             Operand::Indirect { addr, offset, byte_offset, ty, .. } => {
                 Operand::Indirect { addr, offset, byte_offset, ty, region, modifier: m }
             }
@@ -219,7 +235,18 @@ impl<'s> Parser<'s> {
                     let index = self.decl_name(class, id);
                     self.rename(index, &name);
                 }
-                b"attrs" => replaced = true,
+                b"elems" => self.set_elems(class, id, &item)?,
+                b"type" => {
+                    let code = self.number_item(&item)?;
+                    let ty = u8::try_from(code).ok().and_then(envisa_isa::Type::from_code);
+                    let (Item::Word(_, span) | Item::Str(_, span)) = item;
+                    match (ty, class) {
+                        (Some(ty), Class::General) => {
+                            self.obj.vars[(id - envisa_isa::predefined::FIRST_VAR) as usize].ty = ty;
+                        }
+                        _ => return Err(self.bad_value(span, "the number of a type")),
+                    }
+                }
                 _ if key.starts_with(b"attr:") => {
                     replaced = true;
                     let bytes = self.bytes_item(&item)?;
@@ -228,7 +255,7 @@ impl<'s> Parser<'s> {
                     let name = self.obj.strings.push(&name);
                     self.obj.var_attrs.push(Attr { name, value: bytes, span });
                 }
-                _ => self.unknown_key(key, [b"name".as_slice(), b"attrs", b"attr:"].into_iter()),
+                _ => self.unknown_key(key, [b"name".as_slice(), b"elems", b"type", b"attr:"].into_iter()),
             }
         }
         if replaced {
@@ -246,6 +273,21 @@ impl<'s> Parser<'s> {
                         range;
                 }
             }
+        }
+        Ok(())
+    }
+
+    fn set_elems(&mut self, class: Class, id: u32, item: &Item<'s>) -> P<()> {
+        let n = self.number_item(item)?;
+        let (Item::Word(_, span) | Item::Str(_, span)) = item;
+        let Ok(n) = u16::try_from(n) else { return Err(self.bad_value(*span, "a number of elements")) };
+        let i = id as usize;
+        match class {
+            Class::General => self.obj.vars[i - envisa_isa::predefined::FIRST_VAR as usize].elems = n,
+            Class::Address => self.obj.addresses[i].elems = n,
+            Class::Predicate => self.obj.predicates[i - 1].elems = n,
+            Class::Sampler => self.obj.samplers[i].elems = n,
+            _ => self.obj.surfaces[i - envisa_isa::predefined::FIRST_SURFACE as usize].elems = n,
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Instructions: a mnemonic picks forms of the table, and a form's steps read the rest of the line.
 
-use envisa_isa::desc::{Enc, LabelKind, Role, SlotKind, Value};
+use envisa_isa::desc::{Enc, InstDesc, LabelKind, Role, SlotKind, Value};
 use envisa_isa::{Exec, ExecMask, LabelUse, Modifier, Op, Operand, Pred, Span};
 
 use crate::lex::{is_ident, is_start};
@@ -139,8 +139,10 @@ impl<'s> Parser<'s> {
         }
         if let Some(p) = pred {
             match form.pred {
-                Some(slot) => ops.list[slot as usize] = (Operand::Pred(p), self.pred_span),
-                None => self.no_predicate(form, start),
+                Some(slot) if form.pred_text => {
+                    ops.list[slot as usize] = (Operand::Pred(p), self.pred_span);
+                }
+                _ => self.no_predicate(form, start),
             }
         }
         let mut sat = false;
@@ -188,7 +190,7 @@ impl<'s> Parser<'s> {
                 Err(self.expected(&format!("`{text}`")))
             }
             Step::OptSuffix { slot, part } => {
-                let enc = enc_of(form, slot as usize, part);
+                let enc = enc_of(form.desc, slot as usize, part);
                 let here = self.pos;
                 self.blank();
                 let at = self.pos;
@@ -271,7 +273,11 @@ impl<'s> Parser<'s> {
         let desc = &form.desc.slots[slot];
         match desc.kind {
             SlotKind::Vector(classes) => {
-                ops.list[slot] = self.vector(classes, desc.role, desc.name)?;
+                ops.list[slot] = if form.bare_vector {
+                    self.bare_vector(desc.name)?
+                } else {
+                    self.vector(classes, desc.role, desc.name)?
+                };
                 Ok(())
             }
             SlotKind::Exec => {
@@ -436,6 +442,12 @@ impl<'s> Parser<'s> {
         let here = self.pos;
         let text = self.run();
         if let Some(v) = values.iter().find(|v| v.text.as_bytes() == text) {
+            return Some(v);
+        }
+        // Precisions of DPAS read in either case.
+        if values.iter().any(|v| v.text == "tf32")
+            && let Some(v) = values.iter().find(|v| v.text.as_bytes().eq_ignore_ascii_case(text))
+        {
             return Some(v);
         }
         // Values may hold other characters: `16-full`.
@@ -797,11 +809,11 @@ impl<'s> Parser<'s> {
 
 /// The meaning of a slot's or part's values.
 pub(crate) fn enc_of(
-    form: &'static Compiled,
+    desc: &'static InstDesc,
     slot: usize,
     part: Option<&'static envisa_isa::desc::Part>,
 ) -> Option<&'static Enc> {
-    match (part, &form.desc.slots[slot].kind) {
+    match (part, &desc.slots[slot].kind) {
         (Some(p), _) => Some(&p.enc),
         (None, SlotKind::Field { enc, .. }) => Some(enc),
         _ => None,

@@ -14,8 +14,13 @@ mod lsc;
 mod names;
 mod operand;
 mod parser;
+mod print;
+mod print_composite;
+mod print_names;
 mod quirks;
 mod template;
+
+pub use print::{PrintError, print, print_inst, print_unit};
 
 use envisa_diag::{Diagnostic, FileId};
 use envisa_isa::{Module, Platform};

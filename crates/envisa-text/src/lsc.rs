@@ -680,10 +680,8 @@ impl<'s> Parser<'s> {
             let span = self.since(start);
             let Some(i) = form.slot("mode") else { return Ok(()) };
             let SlotKind::Packed { parts, .. } = form.desc.slots[i].kind else { return Ok(()) };
-            let lower = String::from_utf8_lossy(word).to_ascii_lowercase();
-            let Some(p) = parts.iter().find(|p| p.name == lower) else {
-                let known: Vec<String> =
-                    parts.iter().map(|p| format!("<{}>", p.name.to_uppercase())).collect();
+            let Some(p) = parts.iter().find(|p| p.name.as_bytes() == word) else {
+                let known: Vec<String> = parts.iter().map(|p| format!("<{}>", p.name)).collect();
                 let d = self
                     .diag_label("E0403", "unknown option of a render-target write", span, "not an option")
                     .help(format!("options are {}", known.join(" ")));
@@ -693,6 +691,28 @@ impl<'s> Parser<'s> {
         }
         Ok(())
     }
+}
+
+/// Does a row's data have a set of channels rather than a number of elements?
+pub(crate) fn is_quad(form: &Compiled) -> bool {
+    form.slot("ch_mask")
+        .is_some_and(|i| matches!(form.desc.slots[i].kind, SlotKind::Field { enc: Enc::Hex { .. }, .. }))
+}
+
+/// Bytes that one access of a strided message moves: its stride, if the text names none.
+pub(crate) fn access_bytes(size: u32, elems: u32) -> u32 {
+    let element = match size {
+        1 => 1,
+        2 => 2,
+        4 => 8,
+        _ => 4,
+    };
+    let n = match elems {
+        1..=4 => elems,
+        5..=8 => 8 << (elems - 5),
+        _ => 1,
+    };
+    element * n
 }
 
 /// How a composite reads, for people.

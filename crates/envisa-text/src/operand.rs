@@ -258,6 +258,43 @@ impl<'s> Parser<'s> {
         Ok((operand, self.since(start)))
     }
 
+    /// A general operand without a region, as DPAS has it: consecutive elements.
+    pub fn bare_vector(&mut self, what: &'static str) -> P<(Operand, Span)> {
+        self.blank();
+        let start = self.pos;
+        let name = self.var_name();
+        if name.is_empty() {
+            return Err(self.missing_operand(what));
+        }
+        let decl = self.lookup(name, Some(Class::General))?;
+        match decl.class {
+            Class::General => {
+                let (row, col, given) = self.row_col()?;
+                if !given {
+                    let span = self.span_of(name);
+                    let d = self
+                        .diag_label(
+                            "E0402",
+                            "source has no offset",
+                            span,
+                            "expected `(row,column)` after the name",
+                        )
+                        .suggest("for the first element, write", self.file, (span.end, span.end), "(0,0)");
+                    return Err(self.fail(d));
+                }
+                let modifier = Modifier::None;
+                let operand =
+                    Operand::General { var: decl.id, row, col, region: Region::CONTIGUOUS, modifier };
+                Ok((operand, self.since(start)))
+            }
+            Class::Poison => {
+                self.skip_operand_tail();
+                Ok((Operand::RAW_NULL, self.since(start)))
+            }
+            _ => Err(self.wrong_class(name, decl, "a general variable")),
+        }
+    }
+
     fn after_modifier(&mut self) -> u8 {
         self.blank();
         self.peek()
@@ -1066,9 +1103,9 @@ impl<'s> Parser<'s> {
     fn half(&mut self, n: crate::lex::Number, neg: bool, ty: Type, span: Span) -> P<Operand> {
         if ty == Type::Bf && self.version < (4, 2) {
             let d = self
-                .diag_label("E0502", "there are no `bf` immediates", span, "not in this version")
+                .warn("W0505", "the reference assembler has no `bf` immediates", span, "not in this version")
                 .help("write the value as `:f` and convert it");
-            return Err(self.fail(d));
+            self.report(d);
         }
         if neg || !n.hex {
             let d = self

@@ -4,7 +4,7 @@ use envisa_isa::{Exec, ExecMask, Op, Operand, Pred, Span};
 
 use crate::inst::Ops;
 use crate::parser::Parser;
-use crate::template::{Compiled, Step};
+use crate::template::Compiled;
 
 /// Applies them; warns where the text says otherwise.
 #[inline]
@@ -12,10 +12,17 @@ pub(crate) fn apply(p: &mut Parser<'_>, form: &'static Compiled, ops: &mut Ops, 
     if form.desc.family == envisa_isa::desc::Family::ControlFlow {
         control(p, form, ops);
     }
+    if form.desc.family == envisa_isa::desc::Family::Lsc
+        && let Some(stride) = form.slot("stride")
+        && ops.list[stride].0 == Operand::RAW_NULL
+    {
+        let int = |name| form.slot(name).map_or(0, |i| ops.int(i));
+        let bytes = crate::lsc::access_bytes(int("data_size"), int("data_elems"));
+        ops.list[stride].0 = Operand::Imm { ty: envisa_isa::Type::Ud, bits: bytes as u64 };
+    }
     if pred.is_some() && matches!(form.op, Op::Min | Op::Max) {
         dropped_predicate(p, form);
     }
-    let _ = Step::Sat;
 }
 
 fn control(p: &mut Parser<'_>, form: &'static Compiled, ops: &mut Ops) {

@@ -75,7 +75,11 @@ pub(crate) struct Compiled {
     pub defaults: Vec<Operand>,
     /// A raw operand may stand without its offset.
     pub bare_raw: bool,
+    /// Vector operands have no region in text: those of DPAS.
+    pub bare_vector: bool,
     pub pred: Option<u8>,
+    /// The reference's text has a place for the predicate.
+    pub pred_text: bool,
     pub exec: Option<u8>,
     /// Destination of `.sat`.
     pub dst: Option<u8>,
@@ -296,7 +300,9 @@ pub(crate) fn compile(op: Op, desc: &'static InstDesc, form: &'static Form) -> R
         copies,
         defaults,
         bare_raw: desc.family == Family::Lsc,
+        bare_vector: desc.family == Family::Systolic,
         pred: pos(|k| matches!(k, SlotKind::Pred)),
+        pred_text: form.template.starts_with("{pred}") || matches!(op, Op::Min | Op::Max),
         exec: pos(|k| matches!(k, SlotKind::Exec)),
         dst: desc.slot_index("dst").map(|i| i as u8),
         count,

@@ -1,0 +1,356 @@
+//! Printing of composites: see `lsc.rs` for how they read.
+
+use std::fmt::Write as _;
+
+use envisa_isa::desc::SlotKind;
+use envisa_isa::{Modifier, Operand, Region, Type};
+
+use crate::print::{PrintError, Printer, int_of};
+use crate::template::Compiled;
+
+const CACHING: [&str; 8] = ["df", "uc", "ca", "wb", "wt", "st", "ri", "cc"];
+const SIZES: [&str; 8] = ["", "d8", "d16", "d32", "d64", "d8c32", "d16c32", "d16c32h"];
+const ELEMS: [u32; 9] = [0, 1, 2, 3, 4, 8, 16, 32, 64];
+
+impl Printer<'_, '_> {
+    fn get(&self, form: &Compiled, ops: &[Operand], name: &str) -> u32 {
+        form.slot(name).map_or(0, |i| int_of(ops, i as u8, None))
+    }
+
+    /// Annotates a field that could not be spelled.
+    fn odd(&mut self, form: &Compiled, ops: &[Operand], name: &str) {
+        if let Some(i) = form.slot(name) {
+            self.whole(form, i, ops[i]);
+        }
+    }
+
+    /// Prints the composite of this name.
+    pub fn composite(&mut self, form: &Compiled, name: &str, ops: &[Operand]) -> Result<(), PrintError> {
+        match name {
+            "lsc_cache" => {
+                let (l1, l3) = (self.get(form, ops, "l1"), self.get(form, ops, "l3"));
+                if l1 < 8 && l3 < 8 {
+                    if (l1, l3) != (0, 0) {
+                        let _ = write!(self.out, ".{}.{}", CACHING[l1 as usize], CACHING[l3 as usize]);
+                    }
+                    if l1 == 7 || l3 == 7 {
+                        self.odd(form, ops, "l1");
+                        self.odd(form, ops, "l3");
+                    }
+                } else {
+                    self.odd(form, ops, "l1");
+                    self.odd(form, ops, "l3");
+                }
+            }
+            "lsc_data" => self.data(form, ops),
+            "lsc_data2d" => {
+                self.data_reg(form, ops);
+                let size = self.get(form, ops, "data_size");
+                self.data_size(form, ops, size);
+                let dims = ["blocks", "width", "height"].map(|n| self.get(form, ops, n));
+                let [b, w, h] = dims.map(|d| d.max(1));
+                let order = self.get(form, ops, "data_order");
+                let vnni = self.get(form, ops, "vnni");
+                let letter = |t| if t { 't' } else { 'n' };
+                let _ = write!(self.out, ".{b}x{w}x{h}{}{}", letter(order == 2), letter(vnni == 1));
+                for (name, odd) in [
+                    ("blocks", dims[0] == 0),
+                    ("width", dims[1] == 0),
+                    ("height", dims[2] == 0),
+                    ("data_order", !matches!(order, 1 | 2)),
+                    ("vnni", vnni > 1),
+                ] {
+                    if odd {
+                        self.odd(form, ops, name);
+                    }
+                }
+            }
+            "lsc_data2d_typed" => {
+                self.data_reg(form, ops);
+                let (w, h) = (self.get(form, ops, "width"), self.get(form, ops, "height"));
+                let _ = write!(self.out, "{w}x{h}");
+            }
+            "lsc_addr" => self.addr(form, ops, false),
+            "lsc_addr_strided" => self.addr(form, ops, true),
+            "lsc_addr2d" => {
+                self.out.push_str(" flat[");
+                for (i, n) in ["surface_base", "surface_width", "surface_height", "surface_pitch", "x", "y"]
+                    .into_iter()
+                    .enumerate()
+                {
+                    if i > 0 {
+                        self.out.push(',');
+                    }
+                    self.lsc_vector(form, ops, n);
+                }
+                self.out.push(']');
+            }
+            "lsc_typed_addr" => {
+                self.model(form, ops);
+                self.out.push('[');
+                let regs = ["u", "v", "r", "lod"].map(|n| form.slot(n).map_or(Operand::RAW_NULL, |i| ops[i]));
+                let used = regs.iter().rposition(|r| *r != Operand::RAW_NULL).map_or(1, |i| i + 1);
+                for (i, r) in regs[..used].iter().enumerate() {
+                    if i > 0 {
+                        self.out.push(',');
+                    }
+                    if let Operand::Raw { var, offset } = *r {
+                        self.raw(var, offset, true);
+                    }
+                }
+                self.out.push(']');
+                self.addr_size(form, ops);
+            }
+            "lsc_typed_addr2d" => {
+                self.model(form, ops);
+                self.out.push('[');
+                for (i, (n, o)) in [("x", "x_offset"), ("y", "y_offset")].into_iter().enumerate() {
+                    if i > 0 {
+                        self.out.push(',');
+                    }
+                    self.lsc_vector(form, ops, n);
+                    let v = self.get(form, ops, o);
+                    let narrow = form
+                        .slot(o)
+                        .is_some_and(|i| matches!(form.desc.slots[i].kind, SlotKind::Field { width: 2, .. }));
+                    let v = if narrow { v as u16 as i16 as i32 } else { v as i32 };
+                    if v != 0 {
+                        let _ = write!(self.out, "{v:+}");
+                    }
+                }
+                self.out.push(']');
+            }
+            "lsc_surface" => self.model(form, ops),
+            "fence_flags" => self.fence_flags(form, ops),
+            "lifetime_var" => {
+                let Some(i) = form.slot("properties") else { return Ok(()) };
+                let SlotKind::Packed { parts, .. } = form.desc.slots[i].kind else { return Ok(()) };
+                let class =
+                    parts.iter().find(|p| p.name == "class").map_or(0, |p| int_of(ops, i as u8, Some(p)));
+                let id = self.get(form, ops, "variable");
+                let name = match class {
+                    1 => self.names.address(id),
+                    2 => self.names.predicate(id),
+                    _ => self.names.var(id),
+                };
+                let name = name.to_owned();
+                self.out.push(' ');
+                self.out.push_str(&name);
+                if class > 2 {
+                    self.odd(form, ops, "properties");
+                }
+            }
+            "rt_mode" => {
+                let Some(i) = form.slot("mode") else { return Ok(()) };
+                let SlotKind::Packed { parts, .. } = form.desc.slots[i].kind else { return Ok(()) };
+                let mut first = true;
+                for name in ["SI", "CPS", "RTI", "A", "O", "Z", "ST", "LRTW", "PS", "CM", "NULLRT"] {
+                    let set = parts
+                        .iter()
+                        .find(|p| p.name == name)
+                        .is_some_and(|p| int_of(ops, i as u8, Some(p)) != 0);
+                    if set {
+                        self.out.push_str(if first { ".<" } else { "<" });
+                        first = false;
+                        self.out.push_str(name);
+                        self.out.push('>');
+                    }
+                }
+            }
+            _ => {}
+        }
+        self.unused(form, ops, name);
+        Ok(())
+    }
+
+    /// Operands that should be `%null` and are not.
+    fn unused(&mut self, form: &Compiled, ops: &[Operand], composite: &str) {
+        if !composite.contains("addr") {
+            return;
+        }
+        for (i, s) in form.desc.slots.iter().enumerate() {
+            if s.name.starts_with("unused_") && ops[i] != Operand::RAW_NULL {
+                self.whole(form, i, ops[i]);
+            }
+        }
+    }
+
+    fn data_reg(&mut self, form: &Compiled, ops: &[Operand]) {
+        self.out.push(' ');
+        if let Some(i) = form.desc.lsc_data_slot()
+            && let Operand::Raw { var, offset } = ops[i]
+        {
+            self.raw(var, offset, true);
+        }
+        self.out.push(':');
+    }
+
+    fn data_size(&mut self, form: &Compiled, ops: &[Operand], size: u32) {
+        match SIZES.get(size as usize) {
+            Some(s) if !s.is_empty() => self.out.push_str(s),
+            _ => {
+                self.out.push_str("d32");
+                self.odd(form, ops, "data_size");
+            }
+        }
+    }
+
+    fn data(&mut self, form: &Compiled, ops: &[Operand]) {
+        self.data_reg(form, ops);
+        let size = self.get(form, ops, "data_size");
+        self.data_size(form, ops, size);
+        let (elems, mask) = (self.get(form, ops, "data_elems"), self.get(form, ops, "ch_mask"));
+        let order = self.get(form, ops, "data_order");
+        if crate::lsc::is_quad(form) {
+            self.out.push('.');
+            let shown = if (1..16).contains(&mask) { mask } else { 1 };
+            for (bit, c) in ['x', 'y', 'z', 'w'].into_iter().enumerate() {
+                if shown >> bit & 1 != 0 {
+                    self.out.push(c);
+                }
+            }
+            if shown != mask {
+                self.odd(form, ops, "ch_mask");
+            }
+            if elems != shown {
+                self.odd(form, ops, "data_elems");
+            }
+            if order != 1 {
+                self.odd(form, ops, "data_order");
+            }
+            return;
+        }
+        let n = ELEMS.get(elems as usize).copied().unwrap_or(0);
+        if n > 1 {
+            let _ = write!(self.out, "x{n}");
+        }
+        if order == 2 {
+            self.out.push('t');
+        } else if order != 1 {
+            self.odd(form, ops, "data_order");
+        }
+        let shown = if n == 0 { 1 } else { elems };
+        if n == 0 {
+            self.odd(form, ops, "data_elems");
+        }
+        if mask != shown {
+            self.odd(form, ops, "ch_mask");
+        }
+    }
+
+    fn model(&mut self, form: &Compiled, ops: &[Operand]) {
+        let kind = self.get(form, ops, "addr_type");
+        let name = match kind {
+            2 => "bss",
+            3 => "ss",
+            4 => "bti",
+            5 => "arg",
+            _ => "flat",
+        };
+        self.out.push(' ');
+        self.out.push_str(name);
+        if !(1..=5).contains(&kind) {
+            self.odd(form, ops, "addr_type");
+        }
+        if (2..=4).contains(&kind) {
+            self.out.push('(');
+            self.lsc_vector(form, ops, "surface");
+            self.out.push(')');
+        } else if let Some(i) = form.slot("surface")
+            && ops[i] != (Operand::Imm { ty: Type::Ud, bits: 0 })
+        {
+            // No text holds it: as good as lost to the reference, kept here.
+            self.whole(form, i, ops[i]);
+        }
+    }
+
+    fn addr(&mut self, form: &Compiled, ops: &[Operand], strided: bool) {
+        self.model(form, ops);
+        self.out.push('[');
+        let scale = self.get(form, ops, "imm_scale");
+        if scale != 1 {
+            let _ = write!(self.out, "{scale}*");
+        }
+        if let Some(Operand::Raw { var, offset }) = form.slot("addr").map(|i| ops[i]) {
+            self.raw(var, offset, true);
+        }
+        let offset = self.get(form, ops, "imm_offset") as i32;
+        if offset > 0 {
+            let _ = write!(self.out, "+{offset:#x}");
+        } else if offset < 0 {
+            let _ = write!(self.out, "-{:#x}", (offset as i64).unsigned_abs());
+        }
+        if strided {
+            self.out.push(',');
+            self.lsc_vector(form, ops, "stride");
+        }
+        self.out.push(']');
+        self.addr_size(form, ops);
+    }
+
+    fn addr_size(&mut self, form: &Compiled, ops: &[Operand]) {
+        let size = self.get(form, ops, "addr_size");
+        self.out.push_str(match size {
+            1 => ":a16",
+            2 => ":a32",
+            _ => ":a64",
+        });
+        if !(1..=3).contains(&size) {
+            self.odd(form, ops, "addr_size");
+        }
+    }
+
+    /// A vector operand within an address.
+    fn lsc_vector(&mut self, form: &Compiled, ops: &[Operand], name: &str) {
+        let Some(i) = form.slot(name) else { return };
+        match ops[i] {
+            Operand::General { var, row, col, region, modifier } => {
+                let n = self.names.var(var).to_owned();
+                let _ = write!(self.out, "{n}({row},{col})");
+                if region != Region::SCALAR || modifier != Modifier::None {
+                    self.whole(form, i, ops[i]);
+                }
+            }
+            Operand::Imm { ty, bits } => {
+                let _ = write!(self.out, "{:#x}", bits as u32);
+                if ty != Type::Ud || bits > u32::MAX as u64 {
+                    self.whole(form, i, ops[i]);
+                }
+            }
+            other => {
+                // States and the like are printed as everywhere.
+                let kind = form.desc.slots[i].kind;
+                let _ = self.operand(form, i, &kind, other);
+            }
+        }
+    }
+
+    fn fence_flags(&mut self, form: &Compiled, ops: &[Operand]) {
+        let Some(i) = form.slot("mask") else { return };
+        let SlotKind::Packed { parts, .. } = form.desc.slots[i].kind else { return };
+        let mut text = String::new();
+        let mut names = Vec::new();
+        for (letter, name) in [
+            ("E", "commit"),
+            ("I", "instruction"),
+            ("S", "sampler"),
+            ("C", "constant"),
+            ("R", "read_write"),
+            ("L1", "l1"),
+        ] {
+            if parts.iter().find(|p| p.name == name).is_some_and(|p| int_of(ops, i as u8, Some(p)) != 0) {
+                text.push_str(letter);
+                names.push(name);
+            }
+        }
+        // The reference has no flags on `fence_sw`, and reads a lone `.R` as a set of channels.
+        if form.form.head == "fence_sw" || text == "R" {
+            for n in names {
+                self.note(format_args!("mask.{n}=0x1"));
+            }
+        } else if !text.is_empty() {
+            self.out.push('.');
+            self.out.push_str(&text);
+        }
+    }
+}
