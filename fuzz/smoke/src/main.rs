@@ -1,0 +1,164 @@
+//! Runs mutated inputs through the fuzz targets: `cargo run --release -p envisa-fuzz-smoke -- --inputs 1000000`.
+
+use envisa::isa::generate::Rng;
+use envisa_fuzz_smoke::{TARGETS, Target, memory, mutate};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+#[global_allocator]
+static ALLOCATOR: memory::Counting = memory::Counting;
+
+/// An input takes no longer; generous, since a busy machine counts as well.
+const TIME: Duration = Duration::from_secs(2);
+/// An input takes no more memory for each of its bytes, after [`FREE`].
+const FACTOR: usize = 100;
+/// Memory that is not counted.
+const FREE: usize = 4 << 20;
+
+struct Settings {
+    inputs: u64,
+    seed: u64,
+    threads: usize,
+    only: Option<String>,
+}
+
+const USAGE: &str = "usage: envisa-fuzz-smoke [--inputs N] [--seed N] [--threads N] [--target binary|text]
+
+Runs N mutated inputs (1,000,000), half of them on each target. What breaks a promise is kept below
+tests/fuzz-cases. Exit code 1 if anything does.";
+
+fn settings() -> Result<Settings, String> {
+    let threads = std::thread::available_parallelism().map_or(2, |n| n.get());
+    let mut s = Settings { inputs: 1_000_000, seed: 1, threads, only: None };
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        let value = args.next().ok_or(USAGE)?;
+        let number = || value.parse::<u64>().map_err(|e| format!("{arg} {value}: {e}"));
+        match arg.as_str() {
+            "--inputs" => s.inputs = number()?,
+            "--seed" => s.seed = number()?,
+            "--threads" => s.threads = (number()? as usize).clamp(1, 256),
+            "--target" if TARGETS.iter().any(|(n, _)| *n == value) => s.only = Some(value),
+            _ => return Err(USAGE.into()),
+        }
+    }
+    Ok(s)
+}
+
+fn main() -> ExitCode {
+    let settings = match settings() {
+        Ok(s) => s,
+        Err(e) => {
+            eprintln!("{e}");
+            return ExitCode::from(2);
+        }
+    };
+    // What panics is caught and told below.
+    std::panic::set_hook(Box::new(|_| {}));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let cases = root.join("tests/fuzz-cases");
+    let mut failed = false;
+    let targets: Vec<_> =
+        TARGETS.iter().filter(|(n, _)| settings.only.as_deref().is_none_or(|o| o == *n)).collect();
+    for (name, target) in &targets {
+        let seeds = match *name {
+            "binary" => mutate::binary_seeds(&cases.join("binary")),
+            _ => mutate::text_seeds(&[
+                &cases.join("text"),
+                &root.join("tests/cases"),
+                &root.join("tests/corpus"),
+            ]),
+        };
+        let work = Work {
+            name,
+            target: *target,
+            words: mutate::dictionary(name),
+            seeds,
+            cases: cases.join(name),
+            failed: AtomicBool::new(false),
+            slowest: AtomicU64::new(0),
+            largest: AtomicU64::new(0),
+        };
+        let inputs = settings.inputs / targets.len() as u64;
+        let start = Instant::now();
+        std::thread::scope(|scope| {
+            for t in 0..settings.threads as u64 {
+                let work = &work;
+                let share =
+                    inputs / settings.threads as u64 + u64::from(t < inputs % settings.threads as u64);
+                scope.spawn(move || work.run(settings.seed << 8 | t, share));
+            }
+        });
+        let seconds = start.elapsed().as_secs_f64();
+        println!(
+            "{name}: {inputs} inputs from {} seeds in {seconds:.1} s ({:.0}/s); slowest {} us, most memory {} KiB",
+            work.seeds.len(),
+            inputs as f64 / seconds,
+            work.slowest.into_inner(),
+            work.largest.into_inner() >> 10,
+        );
+        failed |= work.failed.into_inner();
+    }
+    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+struct Work<'a> {
+    name: &'a str,
+    target: Target,
+    words: Vec<Vec<u8>>,
+    seeds: Vec<Vec<u8>>,
+    cases: PathBuf,
+    failed: AtomicBool,
+    slowest: AtomicU64,
+    largest: AtomicU64,
+}
+
+impl Work<'_> {
+    fn run(&self, seed: u64, inputs: u64) {
+        let mut rng = Rng::new(seed);
+        let mut input = Vec::new();
+        for _ in 0..inputs {
+            mutate::mutate(&mut rng, &self.seeds, &self.words, &mut input);
+            let start = Instant::now();
+            let (result, bytes) = memory::peak(|| catch_unwind(AssertUnwindSafe(|| (self.target)(&input))));
+            let time = start.elapsed();
+            self.slowest.fetch_max(time.as_micros() as u64, Ordering::Relaxed);
+            self.largest.fetch_max(bytes as u64, Ordering::Relaxed);
+            let complaint = match result {
+                Err(panic) => Some(format!("panicked: {}", message(&*panic))),
+                Ok(()) if time > TIME => Some(format!("took {time:?}")),
+                Ok(()) if bytes > FREE + FACTOR * input.len() => {
+                    Some(format!("took {bytes} bytes for an input of {}", input.len()))
+                }
+                Ok(()) => None,
+            };
+            if let Some(complaint) = complaint {
+                self.keep(&input, &complaint);
+            }
+        }
+    }
+
+    fn keep(&self, input: &[u8], complaint: &str) {
+        // The first is told; more of them are usually the same.
+        let first = !self.failed.swap(true, Ordering::Relaxed);
+        let hash = input
+            .iter()
+            .fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ *b as u64).wrapping_mul(0x0100_0000_01b3));
+        let path = self.cases.join(format!("{hash:016x}"));
+        let kept = std::fs::create_dir_all(&self.cases).and_then(|()| std::fs::write(&path, input));
+        if first {
+            eprintln!("{}: {complaint}\n  input: {} ({:?})", self.name, path.display(), kept);
+        }
+    }
+}
+
+fn message(panic: &(dyn std::any::Any + Send)) -> String {
+    panic
+        .downcast_ref::<String>()
+        .cloned()
+        .or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()))
+        .unwrap_or_else(|| "something that is no text".into())
+}
