@@ -46,9 +46,9 @@ enum Verb {
         /// Only these devices.
         #[arg(long, value_delimiter = ',')]
         device: Vec<Device>,
-        /// The compiler.
-        #[arg(long, default_value = "ocloc")]
-        ocloc: PathBuf,
+        /// The compiler; `ocloc` on PATH unless told.
+        #[arg(long)]
+        ocloc: Option<PathBuf>,
         /// Where to write.
         #[arg(long)]
         out: Option<PathBuf>,
@@ -107,7 +107,7 @@ fn main() -> ExitCode {
         Verb::Peers { filter, peer } => peers(filter.as_deref(), &peer),
         Verb::Corpus { filter, device, ocloc, out, check } => {
             let folder = out.unwrap_or_else(corpus::corpus_folder);
-            write_corpus(filter.as_deref(), &device, &ocloc, &folder, check)
+            write_corpus(filter.as_deref(), &device, ocloc.as_deref(), &folder, check)
         }
         Verb::Conformance { filter, device, out } => conformance(filter.as_deref(), &device, out.as_deref()),
         Verb::Bench { filter, device, peer, repeats, peers_only } => {
@@ -244,14 +244,14 @@ fn devices_of<'a>(k: &'a KernelFile, only: &'a [Device]) -> impl Iterator<Item =
 fn write_corpus(
     filter: Option<&str>,
     only: &[Device],
-    ocloc: &Path,
+    ocloc: Option<&Path>,
     folder: &Path,
     check: bool,
 ) -> Result<bool, String> {
     let (mut files, mut bytes, mut good) = (0, 0, true);
     for k in kernels(filter)? {
         for d in devices_of(&k, only) {
-            let product = corpus::compile(ocloc, &k, d).and_then(|z| corpus::strip(&z));
+            let product = corpus::compile(ocloc, &k, d);
             let product = match product {
                 Ok(p) => p,
                 Err(why) => {

@@ -104,8 +104,8 @@ pub fn run(peer: Peer, kernel: &KernelFile, set: SizeSet, repeats: u32) -> Resul
         command.arg("--bench");
     }
     if let Some(driver) = peer.driver() {
-        // The loader takes this file's drivers instead of the system's list.
-        command.env("OCL_ICD_FILENAMES", &driver).env("OCL_ICD_VENDORS", dir.path());
+        // The loader then takes this driver alone instead of the system's list.
+        command.env("OCL_ICD_VENDORS", &driver);
     }
     command.stdin(Stdio::null()).stdout(create("stdout")?).stderr(create("stderr")?);
     let mut child = command.spawn().map_err(|e| e.to_string())?;

@@ -15,11 +15,14 @@ kernel void bytes(global const uint *a, global uint *out)
     uchar b[64];
     short s[32];
     uint x = a[i];
+    #pragma unroll 1
     for (int k = 0; k < 64; k++)
         b[k] = x >> (k & 24);
+    #pragma unroll 1
     for (int k = 0; k < 32; k++)
         s[(k * 5) & 31] = b[(x + k) & 63] - b[k];
     uint r = 0;
+    #pragma unroll 1
     for (int k = 0; k < 32; k++)
         r = r * 7 + s[(k + x) & 31] + b[k * 2];
     out[i] = r;

@@ -13,9 +13,11 @@ kernel void indexed(global const uint *a, global uint *out)
 {
     size_t i = get_global_id(0);
     uint t[8];
+    #pragma unroll 1
     for (uint k = 0; k < 8; k++)
         t[k] = a[i] >> (4 * k);
     uint x = a[i], s = 0;
+    #pragma unroll 1
     for (uint k = 0; k < 8; k++) {
         t[x & 7] += k;
         s = s * 3 + t[(x >> 3) & 7];
