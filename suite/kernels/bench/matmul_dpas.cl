@@ -34,7 +34,7 @@ kernel void matmul_dpas(global const uint *a, global const uint *b, global int *
 }
 #elif defined(DEVICE_pvc)
 /* 16 lanes: lane l holds dword pair (16 x 16 bits) of A: 8 rows x 16 ushort-pairs. */
-int8 intel_sub_group_i8_i8_matrix_mad_k32(short8 a, int8 b, int8 acc);
+int8 __attribute__((overloadable)) intel_sub_group_i8_i8_matrix_mad_k32(short8 a, int8 b, int8 acc);
 kernel __attribute__((intel_reqd_sub_group_size(16)))
 void matmul_dpas(global const uint *a, global const uint *b, global int *c, uint n, uint k4)
 {
@@ -57,7 +57,7 @@ void matmul_dpas(global const uint *a, global const uint *b, global int *c, uint
         c[(row + r) * n + col + l] = p[r];
 }
 #else
-int8 intel_sub_group_i8_i8_matrix_mad_k32(int8 a, int8 b, int8 acc);
+int8 __attribute__((overloadable)) intel_sub_group_i8_i8_matrix_mad_k32(int8 a, int8 b, int8 acc);
 kernel __attribute__((intel_reqd_sub_group_size(8)))
 void matmul_dpas(global const uint *a, global const uint *b, global int *c, uint n, uint k4)
 {

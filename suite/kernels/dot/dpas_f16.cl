@@ -26,7 +26,7 @@ kernel void dpas_f16(global const uint *a, global const uint *b, global float *c
     }
 }
 #elif defined(DEVICE_pvc)
-float8 intel_sub_group_f16_f16_matrix_mad_k16(short8 a, int8 b, float8 acc);
+float8 __attribute__((overloadable)) intel_sub_group_f16_f16_matrix_mad_k16(short8 a, int8 b, float8 acc);
 kernel __attribute__((intel_reqd_sub_group_size(16)))
 void dpas_f16(global const uint *a, global const uint *b, global float *c)
 {
@@ -46,7 +46,7 @@ void dpas_f16(global const uint *a, global const uint *b, global float *c)
         c[r * 16 + l] = p[r];
 }
 #else
-float8 intel_sub_group_f16_f16_matrix_mad_k16(int8 a, int8 b, float8 acc);
+float8 __attribute__((overloadable)) intel_sub_group_f16_f16_matrix_mad_k16(int8 a, int8 b, float8 acc);
 kernel __attribute__((intel_reqd_sub_group_size(8)))
 void dpas_f16(global const uint *a, global const uint *b, global float *c)
 {

@@ -6,15 +6,15 @@ local = [32]
 features = ["divergence", "switch", "loop", "u8"]
 args = [
   { name = "code", value = "rand:u8:N*LEN:3" },
-  { name = "out", value = "zeros:i32:N", check = "exact", why = "integers" },
+  { name = "out", value = "zeros:u32:N", check = "exact", why = "integers" },
   { name = "len", value = "u32:LEN" },
 ]
 */
-kernel void state_machine(global const uchar *code, global int *out, uint len)
+kernel void state_machine(global const uchar *code, global uint *out, uint len)
 {
     size_t i = get_global_id(0);
     global const uchar *p = code + i * len;
-    int acc = (int)i, reg = 1;
+    uint acc = (uint)i, reg = 1;
     uint pc = 0, budget = 200;
     while (pc < len && budget-- > 0) {
         uchar op = p[pc++];

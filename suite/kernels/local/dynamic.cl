@@ -13,7 +13,7 @@ args = [
 */
 kernel void dynamic(global const int *in, local int *t, local uchar *c, global int *out)
 {
-    local short s[40];
+    local int s[40];
     uint l = get_local_id(0);
     int v = in[get_global_id(0)];
     t[l] = v;

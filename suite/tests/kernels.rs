@@ -1,0 +1,81 @@
+//! Every kernel reads, its launches are sound, and the committed corpus holds exactly its products.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use envisa::zebin::ZebinFile;
+use envisa_suite::corpus::{corpus_folder, corpus_path};
+use envisa_suite::kernel::{KernelFile, discover, kernel_folder};
+use envisa_suite::launch::{Launch, SizeSet};
+
+fn all() -> Vec<KernelFile> {
+    discover(&kernel_folder()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn headers_make_launches() {
+    let kernels = all();
+    assert!(kernels.len() >= 90, "only {} kernels", kernels.len());
+    for k in &kernels {
+        for peer in [false, true] {
+            let launch =
+                Launch::new(k, SizeSet::Conformance, peer).unwrap_or_else(|e| panic!("{}: {e}", k.id));
+            assert!(launch.work_items() > 0, "{}", k.id);
+            assert_eq!(
+                launch,
+                Launch::new(k, SizeSet::Conformance, peer).unwrap(),
+                "{} is not deterministic",
+                k.id
+            );
+        }
+    }
+}
+
+#[test]
+fn bad_headers_are_named() {
+    let good = std::fs::read_to_string(kernel_folder().join("bench/triad.cl")).unwrap();
+    let parse = |text: String| KernelFile::parse("bench/triad", Path::new("triad.cl"), text);
+    parse(good.clone()).unwrap();
+    for (from, to, says) in [
+        ("/* envisa", "/* kernel", "header"),
+        ("about =", "abuot =", "abuot"),
+        ("check = \"exact\"", "check = \"exat\"", "exat"),
+        (", why = \"", ", wy = \"", "wy"),
+        ("local = [50]", "local = [50, 1]", "same number"),
+        ("bench = { N = ", "bench = { M = ", "same sizes"),
+    ] {
+        assert!(good.contains(from), "{from}");
+        let error = parse(good.replacen(from, to, 1)).unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
+    let unknown = parse(good.replace("rand:f32:N:1", "rand:f32:Q:1")).unwrap();
+    assert!(Launch::new(&unknown, SizeSet::Conformance, false).unwrap_err().contains("rand:f32:Q:1"));
+}
+
+#[test]
+fn the_corpus_is_complete() {
+    let folder = corpus_folder();
+    let mut expected = BTreeSet::new();
+    for k in &all() {
+        for d in k.devices() {
+            let path = corpus_path(&folder, *d, k);
+            let bytes = std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+            let zebin = ZebinFile::parse(&bytes).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+            zebin.kernel_visa(k.function()).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+            expected.insert(path);
+        }
+    }
+    let mut found = BTreeSet::new();
+    let mut folders = vec![folder];
+    while let Some(f) = folders.pop() {
+        for entry in std::fs::read_dir(f).unwrap() {
+            let path: PathBuf = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path)
+            } else {
+                found.insert(path);
+            }
+        }
+    }
+    assert_eq!(found, expected, "the corpus holds other files than the kernels' products");
+}
