@@ -13,7 +13,7 @@ args = [
 */
 kernel void dynamic(global const int *in, local int *t, local uchar *c, global int *out)
 {
-    local int s[40];
+    local short s[40];
     uint l = get_local_id(0);
     int v = in[get_global_id(0)];
     t[l] = v;
@@ -21,5 +21,5 @@ kernel void dynamic(global const int *in, local int *t, local uchar *c, global i
     s[l + 3] = v >> 8;
     barrier(CLK_LOCAL_MEM_FENCE);
     uint k = 31 - l;
-    out[get_global_id(0)] = t[k] + c[l ^ 1] * 3 + s[((l * 5) & 31) + 3];
+    out[get_global_id(0)] = t[k] + c[l ^ 1] * 3 + s[((l + 9) & 31) + 3];
 }
