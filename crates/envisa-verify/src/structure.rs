@@ -1,7 +1,11 @@
 //! The structural check: what must hold for anybody to walk a module without tripping.
+//!
+//! Indices, operand kinds and codes are the module model's own soundness ([`envisa_isa::Limits`]);
+//! added here is what engines need beyond it: labels placed once and of the right kind, field values
+//! that the table knows.
 
-use envisa_isa::desc::{Enc, LabelKind, Part, SlotKind, Value};
-use envisa_isa::{Inst, LabelUse, Module, Object, ObjectKind, Op, Operand, Region, Span, predefined};
+use envisa_isa::desc::{Enc, LabelKind, Slot, SlotKind, Value};
+use envisa_isa::{Fault, Inst, LabelUse, Limits, Module, Object, ObjectKind, Op, Operand, Span};
 
 use crate::Code;
 
@@ -24,16 +28,29 @@ pub struct Defect {
 pub fn check(module: &Module) -> Vec<Defect> {
     let mut out = Vec::new();
     for (index, obj) in module.objects.iter().enumerate() {
-        Checker { obj, index, inst: None, out: &mut out }.object();
+        Checker { module, obj, index, inst: None, out: &mut out }.object();
     }
     out
 }
 
 struct Checker<'a> {
+    module: &'a Module,
     obj: &'a Object,
     index: usize,
     inst: Option<usize>,
     out: &'a mut Vec<Defect>,
+}
+
+/// The rule that a fault of the model belongs to.
+fn code_of(fault: &Fault) -> Code {
+    match fault {
+        Fault::Alias(_) => Code::ALIAS_TARGET,
+        Fault::ExecSize(_) => Code::EXEC_CODE,
+        Fault::Region(_) | Fault::AddressWidth(_) => Code::REGION_CODE,
+        Fault::Wide { .. } => Code::FIELD_VALUE,
+        Fault::Operand(_) | Fault::OperandCount { .. } | Fault::OperandRange | Fault::Version(_) => Code::SHAPE,
+        _ => Code::DANGLING,
+    }
 }
 
 impl Checker<'_> {
@@ -42,102 +59,17 @@ impl Checker<'_> {
         self.out.push(Defect { code, object: self.index, inst: self.inst, span, message });
     }
 
-    fn string(&mut self, index: u32, what: &str, span: Span) {
-        if index as usize >= self.obj.strings.len() {
-            let n = self.obj.strings.len();
-            self.defect(
-                Code::DANGLING,
-                span,
-                format!("the name of {what} is string {index} of a pool of {n}"),
-            );
-        }
-    }
-
-    fn attrs(&mut self, range: envisa_isa::AttrRange, span: Span) {
-        let end = range.start as usize + range.len as usize;
-        match self.obj.var_attrs.get(range.start as usize..end) {
-            Some(attrs) => {
-                for a in attrs {
-                    self.string(a.name, "an attribute", a.span);
-                }
-            }
-            None => {
-                let n = self.obj.var_attrs.len();
-                self.defect(
-                    Code::DANGLING,
-                    span,
-                    format!("attributes {}..{end} of a list of {n}", range.start),
-                );
-            }
-        }
-    }
-
     fn object(&mut self) {
         let obj = self.obj;
-        for (i, v) in obj.vars.iter().enumerate() {
-            let id = i as u32 + predefined::FIRST_VAR;
-            self.string(v.name, "a variable", v.span);
-            self.attrs(v.attrs, v.span);
-            if v.alias != 0 && (v.alias >= id || obj.root(v.alias).is_none()) {
-                self.defect(
-                    Code::ALIAS_TARGET,
-                    v.span,
-                    format!(
-                        "`{}` aliases variable {}, which is not declared before it",
-                        obj.var_name(id),
-                        v.alias
-                    ),
-                );
-            }
-        }
-        for (list, what) in [
-            (&obj.addresses, "an address variable"),
-            (&obj.predicates, "a predicate"),
-            (&obj.samplers, "a sampler"),
-            (&obj.surfaces, "a surface"),
-        ] {
-            for v in list {
-                self.string(v.name, what, v.span);
-                self.attrs(v.attrs, v.span);
-            }
-        }
-        for l in &obj.labels {
-            self.string(l.name, "a label", l.span);
-        }
-        for a in &obj.attrs {
-            self.string(a.name, "an attribute", a.span);
-        }
-        for input in &obj.inputs {
-            let known = match input.kind & 7 {
-                0 => input.id >= predefined::FIRST_VAR && obj.var(input.id).is_some(),
-                1 => (input.id as usize) < obj.samplers.len(),
-                2 => input
-                    .id
-                    .checked_sub(predefined::FIRST_SURFACE as u32)
-                    .is_some_and(|i| (i as usize) < obj.surfaces.len()),
-                class => {
-                    self.defect(Code::DANGLING, input.span, format!("an input of unknown class {class}"));
-                    continue;
-                }
-            };
-            if !known {
-                let what = ["variable", "sampler", "surface"][(input.kind & 7) as usize];
-                self.defect(
-                    Code::DANGLING,
-                    input.span,
-                    format!("the input names {what} {}, which is not declared", input.id),
-                );
-            }
+        if let Err((place, span, fault)) = obj.check_tables() {
+            self.defect(code_of(&fault), span, format!("{place}: {fault}"));
         }
         if obj.kind == ObjectKind::Function && !obj.inputs.is_empty() {
-            self.defect(Code::DANGLING, obj.inputs[0].span, "a function has no inputs".into());
+            self.defect(Code::SHAPE, obj.inputs[0].span, "a function has no inputs".into());
         }
         if !obj.operand_spans.is_empty() && obj.operand_spans.len() != obj.operands.len() {
-            self.defect(
-                Code::SHAPE,
-                obj.name_span,
-                format!("{} places for {} operands", obj.operand_spans.len(), obj.operands.len()),
-            );
+            let message = format!("{} places for {} operands", obj.operand_spans.len(), obj.operands.len());
+            self.defect(Code::SHAPE, obj.name_span, message);
             return;
         }
         self.insts();
@@ -145,59 +77,69 @@ impl Checker<'_> {
 
     fn insts(&mut self) {
         let obj = self.obj;
+        let limits = Limits::of(obj);
         let mut placed = vec![0u32; obj.labels.len()];
         let mut used: Vec<Option<(usize, Span)>> = vec![None; obj.labels.len()];
+        let version = if self.module.version < (4, 2) { (4, 1) } else { self.module.version };
         for (i, inst) in obj.insts.iter().enumerate() {
             self.inst = Some(i);
+            let desc = inst.desc();
             let end = inst.first as usize + inst.len as usize;
             let Some(ops) = obj.operands.get(inst.first as usize..end) else {
                 let n = obj.operands.len();
+                self.defect(Code::SHAPE, inst.span, format!("operands {}..{end} of a list of {n}", inst.first));
+                continue;
+            };
+            if !desc.versions.contains(version) {
+                let (major, minor) = version;
                 self.defect(
                     Code::SHAPE,
                     inst.span,
-                    format!("operands {}..{end} of a list of {n}", inst.first),
+                    format!("this form of {} is not in version {major}.{minor}", desc.name),
                 );
-                continue;
-            };
+            }
             if !self.count(inst, ops) {
                 continue;
             }
-            let slots = inst.desc().slots;
             for (k, op) in ops.iter().enumerate() {
-                let (slot, kind) = match slots.get(k) {
-                    Some(s) => (s, flat(&s.kind)),
-                    None => (&slots[slots.len() - 1], flat(&slots[slots.len() - 1].kind)),
-                };
-                let span = obj.op_span(inst, k);
-                if let SlotKind::If { slot: flag, bit, .. } = &slot.kind {
-                    let flags = ops.get(*flag as usize).and_then(|f| f.int()).unwrap_or(0);
-                    if flags >> bit & 1 == 0 {
-                        if *op != Operand::Int(0) {
-                            let message =
-                                format!("the `{}` of {} is switched off", slot.name, inst.desc().name);
-                            self.defect(Code::SHAPE, span, message);
-                        }
-                        continue;
+                let slot = &desc.slots[k.min(desc.slots.len() - 1)];
+                if !present(slot, ops) {
+                    if *op != Operand::Int(0) {
+                        let message =
+                            format!("the `{}` of {} is absent, as its flag says", slot.name, desc.name);
+                        self.defect(Code::SHAPE, obj.op_span(inst, k), message);
                     }
+                    continue;
                 }
-                self.operand(inst, slot.name, kind, op, span);
-                if let Operand::Label(l) = *op
-                    && let Some(p) = placed.get_mut(l as usize)
-                {
-                    if is_definition(inst.op) {
-                        *p += 1;
-                        if *p == 2 {
-                            let name = label_name(obj, l);
-                            self.defect(Code::LABEL_TWICE, span, format!("label `{name}` is placed twice"));
+                if let Err(fault) = limits.check(&slot.kind, op) {
+                    let message = format!("the `{}` of {}: {fault}", slot.name, desc.name);
+                    self.defect(code_of(&fault), obj.op_span(inst, k), message);
+                    continue;
+                }
+                match *op {
+                    Operand::Int(n) => self.field(inst, k, slot, flat(&slot.kind), n),
+                    Operand::Label(l) => {
+                        let span = obj.op_span(inst, k);
+                        if is_definition(inst.op) {
+                            placed[l as usize] += 1;
+                            if placed[l as usize] == 2 {
+                                let name = label_name(obj, l);
+                                self.defect(Code::LABEL_TWICE, span, format!("label `{name}` is placed twice"));
+                            }
+                        } else if used[l as usize].is_none() {
+                            used[l as usize] = Some((i, span));
                         }
-                    } else if used[l as usize].is_none() {
-                        used[l as usize] = Some((i, span));
+                        self.label(inst, flat(&slot.kind), l, span);
                     }
+                    _ => {}
                 }
             }
         }
         for (l, (placed, used)) in placed.iter().zip(&used).enumerate() {
-            if let (0, Some((i, span))) = (placed, used) {
+            // A linker supplies what `fccall` names.
+            if let (0, Some((i, span))) = (placed, used)
+                && obj.labels[l].kind != LabelUse::Fc
+            {
                 self.inst = Some(*i);
                 let name = label_name(obj, l as u16);
                 self.defect(Code::LABEL_MISSING, *span, format!("label `{name}` is used and never placed"));
@@ -208,197 +150,66 @@ impl Checker<'_> {
 
     /// Does the number of operands fit the row?
     fn count(&mut self, inst: &Inst, ops: &[Operand]) -> bool {
-        let slots = inst.desc().slots;
+        let (desc, slots) = (inst.desc(), inst.desc().slots);
         let many = matches!(slots.last().map(|s| &s.kind), Some(SlotKind::Many(_)));
         let fixed = if many { slots.len() - 1 } else { slots.len() };
-        let ok = if many { ops.len() >= fixed } else { ops.len() == fixed };
-        if !ok {
-            self.defect(
-                Code::SHAPE,
-                inst.span,
-                format!("{} has {} operands and fields, it takes {fixed}", inst.desc().name, ops.len()),
-            );
+        let fits = if many { ops.len() >= fixed } else { ops.len() == fixed };
+        if !fits {
+            let message = format!("{} has {} operands and fields, it takes {fixed}", desc.name, ops.len());
+            self.defect(Code::SHAPE, inst.span, message);
             return false;
         }
-        if let Some(at) = slots.iter().position(|s| matches!(s.kind, SlotKind::Count { .. })) {
-            let SlotKind::Count { min, max, .. } = slots[at].kind else { return true };
-            let got = (ops.len() - fixed) as u32;
-            match ops[at] {
-                Operand::Int(n) if n == got && n >= min as u32 && n <= max as u32 => {}
-                Operand::Int(n) => {
-                    self.defect(
-                        Code::SHAPE,
-                        self.obj.op_span(inst, at),
-                        format!(
-                            "{} says {n} operands follow, {got} do; it takes {min} to {max}",
-                            inst.desc().name
-                        ),
-                    );
-                    return false;
-                }
-                _ => {
-                    self.defect(
-                        Code::SHAPE,
-                        self.obj.op_span(inst, at),
-                        format!("the `{}` of {} is not a number", slots[at].name, inst.desc().name),
-                    );
-                    return false;
-                }
-            }
+        if !many {
+            return true;
         }
-        true
+        let count = slots.iter().position(|s| matches!(s.kind, SlotKind::Count { .. }));
+        let Some(at) = count else { return true };
+        let SlotKind::Count { min, max, .. } = slots[at].kind else { return true };
+        let got = (ops.len() - fixed) as u32;
+        if ops[at] == Operand::Int(got) && got >= min as u32 && got <= max as u32 {
+            return true;
+        }
+        let says = ops[at].int().map_or("nothing".to_string(), |n| n.to_string());
+        let message = format!(
+            "the `{}` of {} says {says}, {got} operands follow; legal are {min} to {max}",
+            slots[at].name, desc.name
+        );
+        self.defect(Code::SHAPE, self.obj.op_span(inst, at), message);
+        false
     }
 
-    fn operand(&mut self, inst: &Inst, slot: &str, kind: &SlotKind, op: &Operand, span: Span) {
-        let obj = self.obj;
-        let name = inst.desc().name;
-        let fits = match kind {
-            SlotKind::Exec => matches!(op, Operand::Exec(_)),
-            SlotKind::Pred => matches!(op, Operand::Pred(_)),
-            SlotKind::Vector(_) => matches!(
-                op,
-                Operand::General { .. }
-                    | Operand::Address { .. }
-                    | Operand::Predicate(_)
-                    | Operand::Indirect { .. }
-                    | Operand::AddressOf { .. }
-                    | Operand::Imm { .. }
-                    | Operand::State { .. }
-            ),
-            SlotKind::Raw { .. } => matches!(op, Operand::Raw { .. }),
-            SlotKind::Surface { .. } => matches!(op, Operand::Surface(_)),
-            SlotKind::Sampler => matches!(op, Operand::Sampler(_)),
-            SlotKind::Label(_) => matches!(op, Operand::Label(_)),
-            SlotKind::Str { .. } => matches!(op, Operand::Str(_)),
-            SlotKind::Field { .. } | SlotKind::Packed { .. } | SlotKind::Count { .. } => {
-                matches!(op, Operand::Int(_))
-            }
-            SlotKind::Many(_) | SlotKind::If { .. } => false,
+    fn label(&mut self, inst: &Inst, kind: &SlotKind, l: u16, span: Span) {
+        let is = self.obj.labels[l as usize].kind;
+        let wrong = match kind {
+            SlotKind::Label(LabelKind::Block) => is != LabelUse::Block,
+            SlotKind::Label(LabelKind::Subroutine) => is == LabelUse::Block,
+            _ => inst.op == Op::Call && is == LabelUse::Block,
         };
-        if !fits {
-            self.defect(Code::SHAPE, span, format!("the `{slot}` of {name} holds something of another kind"));
-            return;
-        }
-        match *op {
-            Operand::Exec(e) => {
-                if e.log2 > 5 {
-                    self.defect(
-                        Code::EXEC_CODE,
-                        span,
-                        format!("execution size code {} has no meaning", e.log2),
-                    );
-                }
-            }
-            Operand::Pred(p) => self.predicate(p.id, true, span),
-            Operand::Predicate(p) => self.predicate(p.id, false, span),
-            Operand::General { var, region, .. } => {
-                self.var(var, span);
-                self.region(region, span);
-            }
-            Operand::AddressOf { var, .. } => self.var(var, span),
-            Operand::Raw { var, .. } => self.var(var, span),
-            Operand::Address { id, .. } => self.address(id, span),
-            Operand::Indirect { addr, region, .. } => {
-                self.address(addr, span);
-                self.region(region, span);
-            }
-            Operand::State { class, id, .. } => {
-                let n = match class {
-                    envisa_isa::StateClass::Surface => {
-                        obj.surfaces.len() + predefined::FIRST_SURFACE as usize
-                    }
-                    envisa_isa::StateClass::Sampler => obj.samplers.len(),
-                };
-                let bindless =
-                    class == envisa_isa::StateClass::Sampler && id == predefined::SAMPLER_BINDLESS as u16;
-                if id as usize >= n && !bindless {
-                    self.defect(Code::DANGLING, span, format!("state variable {id} is not declared"));
-                }
-            }
-            Operand::Surface(id) => {
-                if id as usize >= obj.surfaces.len() + predefined::FIRST_SURFACE as usize {
-                    self.defect(Code::DANGLING, span, format!("surface {id} is not declared"));
-                }
-            }
-            Operand::Sampler(id) => {
-                if id as usize >= obj.samplers.len() && id != predefined::SAMPLER_BINDLESS {
-                    self.defect(Code::DANGLING, span, format!("sampler {id} is not declared"));
-                }
-            }
-            Operand::Label(l) => {
-                let Some(label) = obj.labels.get(l as usize) else {
-                    self.defect(Code::DANGLING, span, format!("label {l} of {}", obj.labels.len()));
-                    return;
-                };
-                let wrong = match kind {
-                    SlotKind::Label(LabelKind::Block) => label.kind != LabelUse::Block,
-                    SlotKind::Label(LabelKind::Subroutine) => label.kind == LabelUse::Block,
-                    _ => false,
-                };
-                if wrong {
-                    let (is, wants) = match label.kind {
-                        LabelUse::Block => ("a block", "a subroutine"),
-                        LabelUse::Subroutine | LabelUse::Fc => ("a subroutine", "a block"),
-                    };
-                    let text = label_name(obj, l);
-                    self.defect(
-                        Code::LABEL_KIND,
-                        span,
-                        format!("label `{text}` marks {is}; {name} wants {wants}"),
-                    );
-                }
-            }
-            Operand::Str(s) => self.string(s, "a symbol", span),
-            Operand::Int(n) => self.field(name, slot, kind, n, span),
-            Operand::Imm { .. } => {}
+        if wrong {
+            let (is, wants) = match is {
+                LabelUse::Block => ("a block", "a subroutine"),
+                LabelUse::Subroutine | LabelUse::Fc => ("a subroutine", "a block"),
+            };
+            let text = label_name(self.obj, l);
+            let message = format!("label `{text}` marks {is}; {} wants {wants}", inst.desc().name);
+            self.defect(Code::LABEL_KIND, span, message);
         }
     }
 
-    fn predicate(&mut self, id: u16, none_ok: bool, span: Span) {
-        if (id == 0 && !none_ok) || id as usize > self.obj.predicates.len() {
-            self.defect(Code::DANGLING, span, format!("predicate {id} is not declared"));
-        }
-    }
-
-    fn var(&mut self, id: u32, span: Span) {
-        let known = (id as usize) < predefined::VARS.len()
-            || (id >= predefined::FIRST_VAR && self.obj.var(id).is_some());
-        if !known {
-            self.defect(Code::DANGLING, span, format!("variable {id} is not declared"));
-        }
-    }
-
-    fn address(&mut self, id: u16, span: Span) {
-        if id as usize >= self.obj.addresses.len() {
-            self.defect(Code::DANGLING, span, format!("address variable {id} is not declared"));
-        }
-    }
-
-    fn region(&mut self, r: Region, span: Span) {
-        let bad = r.0 >> 12 != 0 || (0..3).any(|i| r.0 >> (4 * i) & 15 > 7);
-        if bad || r.width() == Some(0) {
-            self.defect(Code::REGION_CODE, span, format!("region word {:#06x} has no meaning", r.0));
-        }
-    }
-
-    fn field(&mut self, name: &str, slot: &str, kind: &SlotKind, n: u32, span: Span) {
+    fn field(&mut self, inst: &Inst, k: usize, slot: &Slot, kind: &SlotKind, n: u32) {
+        let name = inst.desc().name;
         match kind {
-            SlotKind::Field { width, enc } if !fits_width(n, *width) || !legal(enc, n, *width) => {
-                self.defect(Code::FIELD_VALUE, span, format!("{n} is no legal `{slot}` of {name}"));
+            SlotKind::Field { enc, .. } if !legal(enc, n) => {
+                let message = format!("{n} is no legal `{}` of {name}{}", slot.name, legal_values(enc));
+                self.defect(Code::FIELD_VALUE, self.obj.op_span(inst, k), message);
             }
-            SlotKind::Packed { width, parts } => {
-                if !fits_width(n, *width) {
-                    self.defect(Code::FIELD_VALUE, span, format!("{n} does not fit the `{slot}` of {name}"));
-                    return;
-                }
+            SlotKind::Packed { parts, .. } => {
                 for p in *parts {
                     let v = p.get(n);
-                    if !legal_part(p, v) {
-                        self.defect(
-                            Code::FIELD_VALUE,
-                            span,
-                            format!("{v} is no legal `{slot}.{}` of {name}", p.name),
-                        );
+                    if !legal(&p.enc, v) {
+                        let message =
+                            format!("{v} is no legal `{}.{}` of {name}{}", slot.name, p.name, legal_values(&p.enc));
+                        self.defect(Code::FIELD_VALUE, self.obj.op_span(inst, k), message);
                     }
                 }
             }
@@ -407,11 +218,22 @@ impl Checker<'_> {
     }
 }
 
-/// The slot kind an operand of this slot has.
-fn flat(kind: &SlotKind) -> &SlotKind {
+/// The slot kind that an operand of this slot has.
+pub(crate) fn flat(kind: &SlotKind) -> &SlotKind {
     match kind {
-        SlotKind::Many(inner) | SlotKind::If { kind: inner, .. } => inner,
+        SlotKind::Many(inner) => flat(inner),
+        SlotKind::If { kind, .. } => flat(kind),
         other => other,
+    }
+}
+
+/// Is the slot's operand there, or switched off by its flag?
+pub(crate) fn present(slot: &Slot, ops: &[Operand]) -> bool {
+    match slot.kind {
+        SlotKind::If { slot, bit, .. } => {
+            ops.get(slot as usize).and_then(|o| o.int()).is_some_and(|n| n >> bit & 1 != 0)
+        }
+        _ => true,
     }
 }
 
@@ -419,16 +241,8 @@ fn is_definition(op: Op) -> bool {
     matches!(op, Op::Label | Op::Subroutine)
 }
 
-fn label_name(obj: &Object, l: u16) -> String {
-    obj.labels.get(l as usize).and_then(|l| obj.strings.get(l.name)).unwrap_or("?").to_string()
-}
-
-fn fits_width(n: u32, width: u8) -> bool {
-    width >= 4 || n >> (8 * width as u32) == 0
-}
-
-fn legal_part(p: &Part, v: u32) -> bool {
-    legal(&p.enc, v, 4)
+pub(crate) fn label_name(obj: &Object, l: u16) -> &str {
+    obj.labels.get(l as usize).and_then(|l| obj.strings.get(l.name)).unwrap_or("?")
 }
 
 fn has(values: &[Value], code: u32) -> bool {
@@ -436,12 +250,23 @@ fn has(values: &[Value], code: u32) -> bool {
 }
 
 /// Is this a value that the field may hold on some platform?
-fn legal(enc: &Enc, v: u32, _width: u8) -> bool {
+fn legal(enc: &Enc, v: u32) -> bool {
     match enc {
         Enc::Number { max } | Enc::Hex { max } | Enc::HexDigits { max } => v <= *max,
-        Enc::Signed | Enc::Ignored(_) => true,
         Enc::Values(values) => has(values, v),
         Enc::Channels => v <= 15,
         Enc::ExecLike(values) => has(values, v & 15),
+        _ => true,
+    }
+}
+
+fn legal_values(enc: &Enc) -> String {
+    match enc {
+        Enc::Number { max } | Enc::Hex { max } | Enc::HexDigits { max } => format!("; legal are 0 to {max}"),
+        Enc::Values(values) | Enc::ExecLike(values) => {
+            let list: Vec<String> = values.iter().map(|v| format!("{} ({})", v.code, v.text)).collect();
+            format!("; legal are {}", list.join(", "))
+        }
+        _ => String::new(),
     }
 }

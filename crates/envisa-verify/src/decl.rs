@@ -1,0 +1,331 @@
+//! Declarations: variables, inputs, attributes, names.
+
+use envisa_isa::{AttrRange, ObjectKind, Span, Type, TypeSet, predefined};
+
+use crate::check::{Ctx, SIZES};
+use crate::{Code, Finding};
+
+/// Limits that the specification states.
+mod limit {
+    pub const VAR_ELEMENTS: u16 = 4096;
+    /// A general variable has fewer bytes than the page's 4K; with 64-byte registers the reference
+    /// compiler goes to twice that.
+    pub const VAR_BYTES: [u32; 2] = [4096, 8192];
+    pub const ADDRESSES: usize = 4096;
+    pub const PREDICATES: usize = 4096;
+    pub const SAMPLERS: usize = 32;
+    pub const SURFACES: usize = 256;
+    pub const INPUTS: usize = 256;
+    pub const STRINGS: usize = 131_072;
+    pub const VARS: usize = 65_536;
+    pub const ADDRESS_ELEMENTS: u16 = 16;
+    pub const VAR_NAME: usize = 64;
+    pub const LABEL_NAME: usize = 1024;
+    pub const OBJECT_NAME: usize = 1023;
+    pub const ATTR_NAME: usize = 64;
+    pub const ARG_GRFS: u32 = 32;
+    pub const RETVAL_GRFS: u32 = 12;
+    pub const SLM_KB: u32 = 64;
+    /// Registers a thread may have.
+    pub const GRFS: u32 = 256;
+}
+
+const VAR_TYPES: TypeSet = TypeSet::INT.union(TypeSet::FLOAT);
+
+pub(crate) fn check(ctx: &mut Ctx) {
+    counts(ctx);
+    vars(ctx);
+    simple(ctx);
+    attrs(ctx);
+    inputs(ctx);
+}
+
+fn say(ctx: &mut Ctx, code: Code, span: Span, message: String) {
+    let on = ctx.on;
+    ctx.push(Finding::new(code, on, span, message));
+}
+
+fn counts(ctx: &mut Ctx) {
+    let o = ctx.obj;
+    for (n, max, what) in [
+        (o.vars.len(), limit::VARS, "general variables"),
+        (o.addresses.len(), limit::ADDRESSES, "address variables"),
+        (o.predicates.len(), limit::PREDICATES - 1, "predicates"),
+        (o.samplers.len(), limit::SAMPLERS, "samplers"),
+        (o.surfaces.len(), limit::SURFACES - predefined::FIRST_SURFACE as usize, "surfaces"),
+        (o.inputs.len(), limit::INPUTS, "inputs"),
+        (o.strings.len(), limit::STRINGS, "strings"),
+    ] {
+        if n > max {
+            say(ctx, Code::TOO_MANY, o.name_span, format!("{n} {what}, at most {max}"));
+        }
+    }
+    if o.name.len() > limit::OBJECT_NAME || o.name.is_empty() {
+        let message = format!("a name of {} characters, legal are 1 to {}", o.name.len(), limit::OBJECT_NAME);
+        say(ctx, Code::NAME_LENGTH, o.name_span, message);
+    }
+    for l in &o.labels {
+        let n = o.strings.get(l.name).map_or(0, str::len);
+        if n > limit::LABEL_NAME {
+            let message = format!("a label of {n} characters, at most {}", limit::LABEL_NAME);
+            say(ctx, Code::NAME_LENGTH, l.span, message);
+        }
+    }
+}
+
+fn vars(ctx: &mut Ctx) {
+    let o = ctx.obj;
+    for (i, v) in o.vars.iter().enumerate() {
+        let id = predefined::FIRST_VAR + i as u32;
+        let name = o.var_name(id);
+        if name.len() > limit::VAR_NAME {
+            let message = format!("a name of {} characters, at most {}", name.len(), limit::VAR_NAME);
+            say(ctx, Code::NAME_LENGTH, v.span, message);
+        }
+        if !VAR_TYPES.contains(v.ty) {
+            say(ctx, Code::VAR_TYPE, v.span, format!("`{name}` has type {}", v.ty.name()));
+            continue;
+        }
+        if v.elems == 0 || v.elems > limit::VAR_ELEMENTS {
+            let message = format!("`{name}` has {} elements, legal are 1 to {}", v.elems, limit::VAR_ELEMENTS);
+            say(ctx, Code::VAR_ELEMENTS, v.span, message);
+        } else {
+            for (i, _, on) in SIZES {
+                if v.bytes() > limit::VAR_BYTES[i] {
+                    let message =
+                        format!("`{name}` has {} bytes, at most {}", v.bytes(), limit::VAR_BYTES[i]);
+                    ctx.push(Finding::new(Code::VAR_BYTES, on, v.span, message));
+                }
+            }
+        }
+        if v.alias == 0 {
+            if v.alias_offset != 0 {
+                let message = format!("`{name}` aliases nothing at offset {}", v.alias_offset);
+                say(ctx, Code::ALIAS_OFFSET_UNUSED, v.span, message);
+            }
+        } else {
+            alias(ctx, id);
+        }
+        var_attrs(ctx, v.attrs);
+    }
+}
+
+fn alias(ctx: &mut Ctx, id: u32) {
+    let o = ctx.obj;
+    let (Some(v), Some(info)) = (o.var(id), ctx.var(id)) else { return };
+    let name = o.var_name(id);
+    let base_name = o.var_name(v.alias);
+    if v.alias < predefined::FIRST_VAR {
+        use predefined::var as p;
+        let ok = [p::R0, p::ARG, p::RETVAL, p::IMPL_ARG_BUF_PTR, p::LOCAL_ID_BUF_PTR, p::SP, p::FP]
+            .contains(&v.alias);
+        if !ok {
+            let message = format!("`{name}` aliases {base_name}, which cannot be aliased");
+            say(ctx, Code::ALIAS_PREDEFINED, v.span, message);
+            return;
+        }
+    }
+    if !(v.alias_offset as u32).is_multiple_of(v.ty.size()) {
+        let message =
+            format!("`{name}` of type {} lies at offset {} of {base_name}", v.ty.name(), v.alias_offset);
+        say(ctx, Code::ALIAS_MISALIGNED, v.span, message);
+    }
+    let Some(base) = ctx.var(v.alias) else { return };
+    let align = o.var(info.root).map(|r| r.align);
+    for (i, grf, on) in SIZES {
+        let end = v.alias_offset as u32 + v.bytes();
+        if end > base.bytes[i] {
+            let f = Finding::new(
+                Code::ALIAS_OUTSIDE,
+                on,
+                v.span,
+                format!("`{name}` ends at byte {end} of `{base_name}`, which has {}", base.bytes[i]),
+            );
+            ctx.push(match o.var(v.alias) {
+                Some(b) => f.also(b.span, "declared here"),
+                None => f,
+            });
+        }
+        if let Some(align) = align
+            && base.root_bytes[i] < grf
+            && align.bytes(grf).max(ctx.var(info.root).map_or(1, |r| r.ty.size())) < v.ty.size()
+        {
+            let message = format!(
+                "`{name}` of type {} aliases `{}`, which is aligned to {} bytes",
+                v.ty.name(),
+                o.var_name(info.root),
+                align.bytes(grf)
+            );
+            ctx.push(Finding::new(Code::ALIAS_BASE_ALIGN, on, v.span, message));
+        }
+    }
+}
+
+fn simple(ctx: &mut Ctx) {
+    let o = ctx.obj;
+    for a in &o.addresses {
+        if a.elems == 0 || a.elems > limit::ADDRESS_ELEMENTS {
+            let message = format!("an address variable of {} elements, legal are 1 to 16", a.elems);
+            say(ctx, Code::ADDRESS_ELEMENTS, a.span, message);
+        }
+    }
+    for p in &o.predicates {
+        if !p.elems.is_power_of_two() || p.elems > 32 {
+            let message = format!("a predicate of {} elements, legal are 1, 2, 4, 8, 16, 32", p.elems);
+            say(ctx, Code::PREDICATE_ELEMENTS, p.span, message);
+        }
+    }
+    for s in o.samplers.iter().chain(&o.surfaces) {
+        if s.elems == 0 {
+            say(ctx, Code::STATE_ELEMENTS, s.span, "a state variable without elements".into());
+        }
+    }
+    for v in o.addresses.iter().chain(&o.predicates).chain(&o.samplers).chain(&o.surfaces) {
+        let n = o.strings.get(v.name).map_or(0, str::len);
+        if n > limit::VAR_NAME {
+            let message = format!("a name of {n} characters, at most {}", limit::VAR_NAME);
+            say(ctx, Code::NAME_LENGTH, v.span, message);
+        }
+    }
+}
+
+fn var_attrs(ctx: &mut Ctx, range: AttrRange) {
+    if range.len == 0 {
+        return;
+    }
+    let o = ctx.obj;
+    for a in &o.var_attrs[range.start as usize..range.start as usize + range.len as usize] {
+        if o.strings.get(a.name) == Some("Scope") && !matches!(a.int(), Some(0 | 1)) {
+            say(ctx, Code::ATTR_VALUE, a.span, "Scope is 0 (kernel) or 1 (subroutine)".into());
+        }
+    }
+}
+
+fn attrs(ctx: &mut Ctx) {
+    let o = ctx.obj;
+    let mut seen: Vec<(&str, Span)> = Vec::new();
+    for a in &o.attrs {
+        let Some(name) = o.strings.get(a.name) else { continue };
+        if name.len() > limit::ATTR_NAME || name.is_empty() || !name.bytes().all(|b| b.is_ascii_graphic() || b == b' ')
+        {
+            let message = format!("an attribute's name has 1 to {} printable characters", limit::ATTR_NAME);
+            say(ctx, Code::NAME_LENGTH, a.span, message);
+        }
+        // Some are lists by nature in practice; those the pages define are not.
+        let known = ["Target", "SimdSize", "SLMSize", "SpillMemOffset", "ArgSize", "RetValSize", "OutputAsmPath"];
+        if known.contains(&name) {
+            if let Some((_, first)) = seen.iter().find(|(n, _)| *n == name) {
+                let f = Finding::new(Code::ATTR_TWICE, ctx.on, a.span, format!("{name} is given twice"));
+                let first = *first;
+                ctx.push(f.also(first, "first here"));
+            }
+            seen.push((name, a.span));
+        }
+        let Some(n) = a.int() else { continue };
+        let bad = match name {
+            "SimdSize" if ![0, 1, 8, 16, 32].contains(&n) => Some("8, 16 or 32"),
+            "SLMSize" if n > limit::SLM_KB => Some("0 to 64 (KB)"),
+            "ArgSize" if n > limit::ARG_GRFS => Some("0 to 32 (registers)"),
+            "RetValSize" if n > limit::RETVAL_GRFS => Some("0 to 12 (registers)"),
+            "SpillMemOffset" if !n.is_multiple_of(32) => Some("a multiple of the register size"),
+            "Target" if a.value.len() <= 1 && n > 2 => Some("0 (cm), 1 (3d), 2 (cs)"),
+            _ => None,
+        };
+        if let Some(legal) = bad {
+            let f = Finding::new(Code::ATTR_VALUE, ctx.on, a.span, format!("{name} is {n}"));
+            ctx.push(f.help(legal));
+        }
+    }
+    if o.kind == ObjectKind::Function {
+        for name in ["ArgSize", "RetValSize"] {
+            if o.attr(name).is_none() {
+                say(ctx, Code::FUNCTION_ATTRS, o.name_span, format!("the function lacks the attribute {name}"));
+            }
+        }
+        let (input, ret) = o.function_sizes;
+        if input as u32 > limit::ARG_GRFS || ret as u32 > limit::RETVAL_GRFS {
+            let message = format!("a function of {input} argument and {ret} result registers");
+            let f = Finding::new(Code::FUNCTION_SIZES, ctx.on, o.name_span, message);
+            ctx.push(f.help("at most 32 and 12"));
+        }
+    }
+}
+
+fn inputs(ctx: &mut Ctx) {
+    let o = ctx.obj;
+    let mut ranges: Vec<(i32, i32, usize)> = Vec::with_capacity(o.inputs.len());
+    let mut implicit: Option<Span> = None;
+    for (i, input) in o.inputs.iter().enumerate() {
+        let provenance = input.kind >> 3;
+        let class = input.kind & 7;
+        if provenance != 0 {
+            implicit = implicit.or(Some(input.span));
+        } else if let Some(first) = implicit {
+            let f = Finding::new(Code::INPUT_KIND, ctx.on, input.span, "an explicit input after an implicit one");
+            ctx.push(f.also(first, "implicit"));
+        }
+        let (ty, elems) = match class {
+            0 => match o.var(input.id) {
+                Some(v) => {
+                    if v.alias != 0 {
+                        let message = format!("the input `{}` is an alias", o.var_name(input.id));
+                        say(ctx, Code::INPUT_ALIASED, input.span, message);
+                    }
+                    (v.ty, v.elems as u32)
+                }
+                None => {
+                    let message = format!("the input is {}, a predefined variable", o.var_name(input.id));
+                    say(ctx, Code::INPUT_ALIASED, input.span, message);
+                    continue;
+                }
+            },
+            1 => (Type::Ud, o.samplers.get(input.id as usize).map_or(1, |s| s.elems) as u32),
+            _ => {
+                let index = (input.id as usize).checked_sub(predefined::FIRST_SURFACE as usize);
+                (Type::Ud, index.and_then(|i| o.surfaces.get(i)).map_or(1, |s| s.elems) as u32)
+            }
+        };
+        let (offset, size) = (input.offset as i32, input.size as u32);
+        if size != ty.size() * elems {
+            let message = format!("an input of {size} bytes for {elems} x {} bytes", ty.size());
+            say(ctx, Code::INPUT_SIZE, input.span, message);
+        }
+        if offset % ty.size() as i32 != 0 {
+            let message = format!("an input of type {} at offset {offset}", ty.name());
+            say(ctx, Code::INPUT_MISALIGNED, input.span, message);
+        }
+        for (_, grf, on) in SIZES {
+            if offset < 0 || offset as u32 + size > limit::GRFS * grf {
+                let message = format!("an input at offset {offset} of {} registers", limit::GRFS);
+                ctx.push(Finding::new(Code::INPUT_OUTSIDE, on, input.span, message));
+                continue;
+            }
+            if class != 0 {
+                continue;
+            }
+            let at = offset as u32 % grf;
+            if size >= grf && at != 0 {
+                let message = format!("an input of {size} bytes at offset {offset}");
+                let f = Finding::new(Code::INPUT_GRF_ALIGNED, on, input.span, message);
+                ctx.push(f.help(format!("inputs of a register or more start at a multiple of {grf}")));
+            } else if size < grf && at + size > grf {
+                let message = format!("an input of {size} bytes at offset {offset} crosses a register of {grf}");
+                ctx.push(Finding::new(Code::INPUT_CROSSES_GRF, on, input.span, message));
+            }
+        }
+        ranges.push((offset, offset + size as i32, i));
+    }
+    ranges.sort_unstable();
+    for w in ranges.windows(2) {
+        let ((_, end, a), (start, _, b)) = (w[0], w[1]);
+        if start < end {
+            let f = Finding::new(
+                Code::INPUT_OVERLAP,
+                ctx.on,
+                o.inputs[b].span,
+                format!("two inputs share bytes {start} to {}", end - 1),
+            );
+            ctx.push(f.also(o.inputs[a].span, "the other"));
+        }
+    }
+}

@@ -1,0 +1,613 @@
+//! Operands against their slots: classes, types, regions, modifiers, places in variables.
+
+use envisa_isa::desc::{Classes, Family, InstDesc, Role, Saturation, Slot, SlotKind, SourceModifiers};
+use envisa_isa::{
+    Inst, Modifier, Op, Operand, Platforms, Region, Span, StateClass, Type, TypeSet, predefined,
+};
+
+use crate::check::{Ctx, SIZES, WIDE};
+use crate::finding::platform_names;
+use crate::{Code, Finding};
+
+/// Vector operands of these families are scalars: only the first element counts.
+pub(crate) fn scalar_operands(f: Family) -> bool {
+    !matches!(
+        f,
+        Family::Arithmetic
+            | Family::Math
+            | Family::Logic
+            | Family::Move
+            | Family::Compare
+            | Family::Address
+            | Family::Systolic
+    )
+}
+
+/// Instructions whose operands have rules of their own about where they lie.
+fn own_region(op: Op) -> bool {
+    matches!(op, Op::AddrAdd | Op::Pln | Op::Lrp | Op::Dpas | Op::Dpasw | Op::Movs)
+}
+
+pub(crate) fn check(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    if ctx.on == Platforms::NONE {
+        return;
+    }
+    let exec = match ctx.exec(inst) {
+        Some(e) if !scalar_operands(desc.family) => e.channels(),
+        _ => 1,
+    };
+    for (k, slot, kind, op) in ctx.slots(inst) {
+        match kind {
+            SlotKind::Vector(classes) => {
+                let span = ctx.obj.op_span(inst, k);
+                if !class(ctx, desc, slot, *classes, op, span) {
+                    continue;
+                }
+                types(ctx, desc, slot, op, span);
+                modifier(ctx, desc, slot, op, span);
+                place(ctx, inst, desc, slot, op, exec, span);
+            }
+            SlotKind::Raw { nullable } => {
+                let span = ctx.obj.op_span(inst, k);
+                raw(ctx, desc, slot, *nullable, op, span);
+                types(ctx, desc, slot, op, span);
+            }
+            _ => {}
+        }
+    }
+    combination(ctx, inst, desc);
+}
+
+fn class_of(op: &Operand) -> (Classes, &'static str) {
+    match op {
+        Operand::General { .. } => (Classes::GENERAL, "a general operand"),
+        Operand::Indirect { .. } => (Classes::INDIRECT, "an indirect operand"),
+        Operand::Imm { .. } => (Classes::IMM, "an immediate"),
+        Operand::Address { .. } => (Classes::ADDRESS, "an address operand"),
+        Operand::Predicate(_) => (Classes::PREDICATE, "a predicate"),
+        Operand::AddressOf { .. } => (Classes::ADDRESS_OF, "the address of a variable"),
+        _ => (Classes::STATE, "a state operand"),
+    }
+}
+
+fn class(ctx: &mut Ctx, desc: &InstDesc, slot: &Slot, classes: Classes, op: &Operand, span: Span) -> bool {
+    let (c, name) = class_of(op);
+    // The binary writes `&V` as a general operand.
+    let written = c == Classes::GENERAL && classes.has(Classes::ADDRESS_OF);
+    if classes.has(c) || written {
+        return true;
+    }
+    let legal: Vec<&str> = [
+        (Classes::GENERAL, "general"),
+        (Classes::INDIRECT, "indirect"),
+        (Classes::IMM, "immediate"),
+        (Classes::ADDRESS, "address"),
+        (Classes::PREDICATE, "predicate"),
+        (Classes::ADDRESS_OF, "address-of"),
+        (Classes::STATE, "state"),
+    ]
+    .into_iter()
+    .filter(|(c, _)| classes.has(*c))
+    .map(|(_, n)| n)
+    .collect();
+    let f = Finding::new(Code::OPERAND_CLASS, ctx.on, span, format!("{} takes no such `{}`", desc.name, slot.name))
+        .here(format!("this is {name}"))
+        .help(format!("legal: {}", legal.join(", ")));
+    ctx.push(f);
+    false
+}
+
+/// Packed immediates stand for vectors of another type.
+fn admits(set: TypeSet, ty: Type) -> bool {
+    if set.contains(ty) {
+        return true;
+    }
+    let any = |list: &[Type]| list.iter().any(|t| set.contains(*t));
+    match ty {
+        Type::V => any(&[Type::W, Type::D, Type::B, Type::Q]),
+        Type::Uv => any(&[Type::Uw, Type::Ud, Type::Ub, Type::Uq]),
+        Type::Vf => set.contains(Type::F),
+        _ => false,
+    }
+}
+
+pub(crate) fn type_names(set: TypeSet) -> String {
+    let list: Vec<&str> = set.iter().map(|t| t.name()).collect();
+    list.join(", ")
+}
+
+fn types(ctx: &mut Ctx, desc: &InstDesc, slot: &Slot, op: &Operand, span: Span) {
+    match *op {
+        Operand::Imm { ty: Type::Bool, .. } => {
+            ctx.push(Finding::new(Code::IMM_TYPE, ctx.on, span, "an immediate has no type bool"));
+            return;
+        }
+        Operand::Indirect { ty, .. } if ty.is_packed() || ty == Type::Bool => {
+            let f = Finding::new(
+                Code::INDIRECT_TYPE,
+                ctx.on,
+                span,
+                format!("an indirect operand of type {}", ty.name()),
+            );
+            ctx.push(f.help("any type but v, uv, vf and bool"));
+            return;
+        }
+        Operand::Predicate(_) | Operand::Address { .. } | Operand::AddressOf { .. } | Operand::State { .. } => return,
+        _ => {}
+    }
+    let Some(ty) = ctx.type_of(op) else { return };
+    if ty == Type::Bf && ctx.on.without(Platforms::XEHP_UP) != Platforms::NONE {
+        let f = Finding::new(
+            Code::NO_BF,
+            ctx.on.without(Platforms::XEHP_UP),
+            span,
+            format!("type bf exists on {}", platform_names(Platforms::XEHP_UP)),
+        );
+        ctx.push(f);
+    }
+    if slot.types == TypeSet::ANY || slot.types == TypeSet::NONE || admits(slot.types, ty) {
+        return;
+    }
+    // Raw operands move bytes: the reference checks the types of few of them, and its compiler relies on it.
+    let code = if matches!(op, Operand::Raw { .. }) { Code::RAW_TYPE } else { Code::OPERAND_TYPE };
+    let f = Finding::new(code, ctx.on, span, format!("the `{}` of {} has no type {}", slot.name, desc.name, ty.name()))
+        .here(format!("this is {}", ty.name()))
+        .help(format!("legal: {}", type_names(slot.types)));
+    ctx.push(f);
+}
+
+/// Destination and source types together, by the row's type maps.
+fn combination(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc) {
+    if desc.type_maps.is_empty() {
+        return;
+    }
+    let mut dst = None;
+    let mut srcs: [Type; 4] = [Type::Ud; 4];
+    let mut n = 0;
+    let (mut first_src, mut dst_span) = (inst.span, inst.span);
+    for (k, slot, kind, op) in ctx.slots(inst) {
+        if !matches!(kind, SlotKind::Vector(_)) {
+            continue;
+        }
+        match op {
+            // Predicates and addresses have rules of their own.
+            Operand::Predicate(_) if slot.role != Role::Read && inst.op == Op::Cmp => continue,
+            Operand::Predicate(_) if inst.op == Op::Mov => {}
+            Operand::Predicate(_) | Operand::Address { .. } | Operand::AddressOf { .. } => return,
+            _ => {}
+        }
+        let Some(ty) = ctx.type_of(op) else { return };
+        if slot.role == Role::Write && slot.name == "dst" {
+            dst = Some(ty);
+            dst_span = ctx.obj.op_span(inst, k);
+        } else if slot.role == Role::Read && n < 4 {
+            if n == 0 {
+                first_src = ctx.obj.op_span(inst, k);
+            }
+            srcs[n] = ty;
+            n += 1;
+        }
+    }
+    let srcs = &srcs[..n];
+    let fits = |m: &&envisa_isa::desc::TypeMap| {
+        dst.is_none_or(|d| admits(m.dst, d)) && srcs.iter().all(|s| admits(m.src, *s))
+    };
+    let ok = desc.type_maps.iter().filter(fits).fold(Platforms::NONE, |p, m| p.union(m.platforms));
+    let bad = ctx.on.without(ok);
+    if bad == Platforms::NONE {
+        return;
+    }
+    let wide = |t: &Type| matches!(t, Type::Q | Type::Uq);
+    let code = if bad.without(Platforms::ALL.without(Platforms::INT64)) == Platforms::NONE
+        && (srcs.iter().any(wide) || dst.as_ref().is_some_and(wide))
+        && ok != Platforms::NONE
+    {
+        Code::NO_INT64
+    } else {
+        Code::TYPE_COMBINATION
+    };
+    let list: Vec<&str> = srcs.iter().map(|t| t.name()).collect();
+    let to = dst.map_or("a predicate", |d| d.name());
+    let mut f = Finding::new(
+        code,
+        bad,
+        dst_span,
+        format!("{} does not take {} to {to}", desc.name, list.join(", ")),
+    )
+    .here(to)
+    .also(first_src, list.join(", "));
+    let fitting: Vec<String> = desc
+        .type_maps
+        .iter()
+        .filter(|m| dst.is_none_or(|d| admits(m.dst, d)) || srcs.iter().all(|s| admits(m.src, *s)))
+        .map(|m| format!("{} from {}", type_names(m.dst), type_names(m.src)))
+        .collect();
+    if !fitting.is_empty() && ok == Platforms::NONE {
+        f = f.help(format!("legal: {}", fitting.join("; ")));
+    }
+    ctx.push(f);
+}
+
+fn modifier(ctx: &mut Ctx, desc: &InstDesc, slot: &Slot, op: &Operand, span: Span) {
+    let m = op.modifier();
+    if m == Modifier::None {
+        return;
+    }
+    if slot.role == Role::Write || slot.role == Role::ReadWrite {
+        if m != Modifier::Sat {
+            let f = Finding::new(Code::MODIFIER_PLACE, ctx.on, span, "a source modifier on a destination");
+            ctx.push(f);
+            return;
+        }
+        let float = ctx.type_of(op).is_some_and(|t| t.is_float());
+        let ok = match desc.modifiers.saturation {
+            Saturation::Yes => true,
+            Saturation::No => false,
+            Saturation::FloatOnly => float,
+        };
+        if !ok {
+            let what = if desc.modifiers.saturation == Saturation::No {
+                format!("{} does not saturate", desc.name)
+            } else {
+                format!("{} saturates floating-point destinations only", desc.name)
+            };
+            ctx.push(Finding::new(Code::SATURATION, ctx.on, span, what));
+        }
+        return;
+    }
+    if m == Modifier::Sat {
+        ctx.push(Finding::new(Code::MODIFIER_PLACE, ctx.on, span, "saturation on a source"));
+        return;
+    }
+    if !matches!(op, Operand::General { .. } | Operand::Indirect { .. }) {
+        let f = Finding::new(
+            Code::MODIFIER_PLACE,
+            ctx.on,
+            span,
+            "source modifiers go with general and indirect operands only",
+        );
+        ctx.push(f);
+        return;
+    }
+    let ok = match desc.modifiers.source {
+        SourceModifiers::No => false,
+        SourceModifiers::Arithmetic => m != Modifier::Not,
+        SourceModifiers::Logic => m == Modifier::Not,
+    };
+    if !ok {
+        let legal = match desc.modifiers.source {
+            SourceModifiers::No => "none",
+            SourceModifiers::Arithmetic => "(-), (abs), (-abs)",
+            SourceModifiers::Logic => "(~)",
+        };
+        let f = Finding::new(
+            Code::SOURCE_MODIFIER,
+            ctx.on,
+            span,
+            format!("{} does not take this source modifier", desc.name),
+        )
+        .help(format!("legal: {legal}"));
+        ctx.push(f);
+    }
+}
+
+/// Offset of the last byte a source region touches, from its first, plus one.
+pub(crate) fn extent(region: Region, exec: u32, size: u32) -> Option<u32> {
+    let h = region.hstride().unwrap_or(0);
+    let w = region.width().unwrap_or(1).clamp(1, exec.max(1));
+    let v = region.vstride().unwrap_or(0);
+    let rows = (exec / w).max(1);
+    ((rows - 1) * v + (w - 1) * h).checked_mul(size)?.checked_add(size)
+}
+
+pub(crate) fn dst_extent(region: Region, exec: u32, size: u32) -> u32 {
+    (exec.max(1) - 1) * region.hstride().unwrap_or(1) * size + size
+}
+
+fn place(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand, exec: u32, span: Span) {
+    let is_dst = slot.role == Role::Write;
+    match *op {
+        Operand::General { var, row, col, region, .. } => {
+            predefined_use(ctx, var, is_dst, span);
+            if own_region(inst.op) {
+                return;
+            }
+            let Some(info) = ctx.var(var) else { return };
+            let scalar = scalar_operands(desc.family);
+            if !scalar && !self::region(ctx, region, exec, is_dst, false, span) {
+                return;
+            }
+            let size = info.ty.size();
+            let bytes = if scalar {
+                Some(size)
+            } else if is_dst {
+                Some(dst_extent(region, exec, size))
+            } else {
+                extent(region, exec, size)
+            };
+            let Some(bytes) = bytes else { return };
+            bounds(ctx, info, var, (row, col), bytes, span);
+        }
+        Operand::Indirect { addr, offset, byte_offset, region, .. } => {
+            if !(-512..=511).contains(&byte_offset) {
+                let f = Finding::new(
+                    Code::INDIRECT_OFFSET,
+                    ctx.on,
+                    span,
+                    format!("an indirect offset of {byte_offset} bytes"),
+                );
+                ctx.push(f.help("-512 to 511"));
+            }
+            let scalar = scalar_operands(desc.family);
+            if !scalar && !self::region(ctx, region, exec, is_dst, true, span) {
+                return;
+            }
+            // With a vertical stride one address; without, one for each row.
+            let needs = match (is_dst || scalar, region.vstride(), region.width()) {
+                (true, ..) | (false, Some(_), _) => 1,
+                (false, None, Some(w)) => (exec / w.max(1)).max(1),
+                (false, None, None) => exec,
+            };
+            let Some(a) = ctx.obj.addresses.get(addr as usize) else { return };
+            if offset as u32 + needs > a.elems as u32 {
+                let f = Finding::new(
+                    Code::INDIRECT_ADDRESSES,
+                    ctx.on,
+                    span,
+                    format!("elements {offset} to {} of an address variable of {}", offset as u32 + needs - 1, a.elems),
+                )
+                .also(a.span, "declared here");
+                ctx.push(f);
+            }
+        }
+        Operand::Address { id, offset, width_log2, .. } => {
+            if width_log2 > 4 {
+                let f = Finding::new(Code::ADDRESS_WIDTH, ctx.on, span, "an address operand of 32 elements");
+                ctx.push(f.help("at most 16"));
+                return;
+            }
+            let Some(a) = ctx.obj.addresses.get(id as usize) else { return };
+            // A destination's width is ignored: it has as many elements as there are channels.
+            let n = if is_dst { exec } else { 1 << width_log2 };
+            if offset as u32 + n > a.elems as u32 {
+                let f = Finding::new(
+                    Code::ADDRESS_RANGE,
+                    ctx.on,
+                    span,
+                    format!("elements {offset} to {} of an address variable of {}", offset as u32 + n - 1, a.elems),
+                )
+                .also(a.span, "declared here");
+                ctx.push(f);
+            }
+        }
+        Operand::AddressOf { var, offset } => {
+            let Some(info) = ctx.var(var) else { return };
+            for (i, _, on) in SIZES {
+                if offset as u32 >= info.bytes[i].max(1) {
+                    let f = Finding::new(
+                        Code::OUTSIDE_VARIABLE,
+                        on,
+                        span,
+                        format!("byte {offset} of a variable of {}", info.bytes[i]),
+                    );
+                    ctx.push(f.also(var_span(ctx, var), "declared here"));
+                    break;
+                }
+            }
+        }
+        Operand::Imm { ty, bits } => imm_range(ctx, ty, bits, span),
+        Operand::Predicate(p) => {
+            let e = ctx.exec(inst);
+            if let (Some(v), Some(e)) = (ctx.obj.predicates.get(p.id as usize - 1), e)
+                && !matches!(inst.op, Op::Mov)
+                && e.mask.first_channel() + e.channels() > v.elems as u32
+            {
+                let last = e.mask.first_channel() + e.channels() - 1;
+                let f = Finding::new(
+                    Code::PREDICATE_SIZE,
+                    ctx.on,
+                    span,
+                    format!("bits up to {last} of a predicate that has {}", v.elems),
+                )
+                .also(v.span, "declared here");
+                ctx.push(f);
+            }
+        }
+        Operand::State { class, id, offset } => {
+            let list = match class {
+                StateClass::Surface => {
+                    (id as usize).checked_sub(predefined::FIRST_SURFACE as usize).and_then(|i| ctx.obj.surfaces.get(i))
+                }
+                StateClass::Sampler => ctx.obj.samplers.get(id as usize),
+            };
+            if let Some(v) = list
+                && offset as u32 + exec > v.elems.max(1) as u32
+                && inst.op == Op::Movs
+            {
+                let f = Finding::new(
+                    Code::ADDRESS_RANGE,
+                    ctx.on,
+                    span,
+                    format!("elements {offset} to {} of a state variable of {}", offset as u32 + exec - 1, v.elems),
+                )
+                .also(v.span, "declared here");
+                ctx.push(f);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// An immediate of a small type with bits above it: the printed value is not the stored one.
+fn imm_range(ctx: &mut Ctx, ty: Type, bits: u64, span: Span) {
+    let bad = match ty {
+        Type::Hf | Type::Bf => bits > 0xffff,
+        Type::Uw => bits > 0xffff && bits < 0xffff_8000,
+        Type::Ub => bits > 0xff && bits < 0xffff_ff80,
+        Type::W => (0x1_0000..0xffff_8000).contains(&bits),
+        Type::B => (0x100..0xffff_ff80).contains(&bits),
+        _ => false,
+    };
+    if bad {
+        let f = Finding::new(Code::IMM_RANGE, ctx.on, span, format!("{bits:#x} does not fit type {}", ty.name()));
+        ctx.push(f);
+    }
+}
+
+fn predefined_use(ctx: &mut Ctx, var: u32, is_dst: bool, span: Span) {
+    use predefined::var as v;
+    // The root: writing an alias of %r0 writes %r0.
+    let root = ctx.var(var).map_or(var, |i| i.root);
+    if root >= predefined::FIRST_VAR {
+        return;
+    }
+    let name = predefined::VARS.get(root as usize).map_or("?", |p| p.name);
+    if var == v::NULL {
+        let f = Finding::new(Code::NULL_OPERAND, ctx.on, span, "%null as a general operand");
+        ctx.push(f);
+    } else if is_dst
+        && matches!(
+            root,
+            v::THREAD_X | v::THREAD_Y | v::GROUP_ID_X | v::GROUP_ID_Y | v::GROUP_ID_Z | v::R0 | v::HW_ID | v::CE0 | v::COLOR
+        )
+    {
+        let f = Finding::new(Code::READ_ONLY, ctx.on, span, format!("{name} is read-only"));
+        ctx.push(f);
+    }
+}
+
+fn region(ctx: &mut Ctx, r: Region, exec: u32, is_dst: bool, indirect: bool, span: Span) -> bool {
+    let fail = |ctx: &mut Ctx, code, text: String, help: &str| {
+        ctx.push(Finding::new(code, ctx.on, span, text).help(help.to_string()));
+        false
+    };
+    if is_dst {
+        if indirect && r.vstride().is_none() && r.width().is_some() {
+            return fail(ctx, Code::MULTI_ADDRESS_DST, "a multi-address destination".into(), "one address: `<h>`");
+        }
+        return match r.hstride() {
+            None => fail(ctx, Code::REGION_MISSING, "a destination without a stride".into(), "`<1>`"),
+            Some(0) => fail(ctx, Code::DST_STRIDE_ZERO, "a destination with stride 0".into(), "1, 2 or 4"),
+            Some(h @ 8..) => {
+                fail(ctx, Code::REGION_HSTRIDE, format!("a horizontal stride of {h}"), "0, 1, 2 or 4")
+            }
+            _ => true,
+        };
+    }
+    if r.hstride().is_none() || (!indirect && (r.vstride().is_none() || r.width().is_none())) {
+        return fail(ctx, Code::REGION_MISSING, "a source whose region lacks a part".into(), "`<vstride;width,hstride>`");
+    }
+    if let Some(h @ 8..) = r.hstride() {
+        return fail(ctx, Code::REGION_HSTRIDE, format!("a horizontal stride of {h}"), "0, 1, 2 or 4");
+    }
+    if let Some(w) = r.width() {
+        if w == 0 || w == 32 {
+            return fail(ctx, Code::REGION_WIDTH, format!("a region of width {w}"), "1, 2, 4, 8 or 16");
+        }
+        if w > exec {
+            return fail(
+                ctx,
+                Code::EXEC_BELOW_WIDTH,
+                format!("a region of width {w} for {exec} channels"),
+                "a width of at most the execution size",
+            );
+        }
+    }
+    true
+}
+
+fn var_span(ctx: &Ctx, var: u32) -> Span {
+    ctx.obj.var(var).map_or(Span::NONE, |v| v.span)
+}
+
+/// Rows and columns against registers and the variable.
+fn bounds(ctx: &mut Ctx, info: crate::check::VarInfo, var: u32, at: (u8, u8), bytes: u32, span: Span) {
+    let size = info.ty.size();
+    let (row, col) = (at.0 as u32, at.1 as u32);
+    let mut said = false;
+    for (i, grf, on) in SIZES {
+        let on = ctx.on.intersect(on);
+        if on == Platforms::NONE || said {
+            continue;
+        }
+        let narrow_too = |ctx: &Ctx| if i == 0 { ctx.on } else { ctx.on.intersect(WIDE) };
+        if col * size >= grf && row > 0 {
+            let f = Finding::new(
+                Code::COLUMN_CROSSES_GRF,
+                on,
+                span,
+                format!("column {col} lies beyond the register of {grf} bytes"),
+            );
+            ctx.push(f);
+        }
+        let first = info.offset + row * grf + col * size;
+        let end = first.saturating_add(bytes);
+        let registers = (end - 1) / grf - first / grf + 1;
+        let owner = info.root_bytes[i];
+        if registers > 2 && owner >= grf {
+            let f = Finding::new(
+                Code::TWO_GRFS,
+                on,
+                span,
+                format!("the operand touches {registers} registers of {grf} bytes"),
+            )
+            .here(format!("bytes {first} to {}", end - 1))
+            .help("use fewer channels, or smaller strides");
+            ctx.push(f);
+        } else if end > owner || row * grf + col * size + bytes > info.bytes[i].max(owner - info.offset.min(owner)) {
+            let f = Finding::new(
+                Code::OUTSIDE_VARIABLE,
+                narrow_too(ctx).intersect(on),
+                span,
+                format!(
+                    "bytes {} to {} of `{}`, whose storage has {owner}",
+                    first,
+                    end - 1,
+                    ctx.obj.var_name(var)
+                ),
+            );
+            ctx.push(f.also(var_span(ctx, var), "declared here"));
+            said = ctx.on.iter().count() == 1;
+        }
+    }
+}
+
+fn raw(ctx: &mut Ctx, desc: &InstDesc, slot: &Slot, nullable: bool, op: &Operand, span: Span) {
+    let Operand::Raw { var, offset } = *op else { return };
+    if var == predefined::var::NULL {
+        if !nullable {
+            let f = Finding::new(
+                Code::RAW_NULL,
+                ctx.on,
+                span,
+                format!("the `{}` of {} may not be %null", slot.name, desc.name),
+            );
+            ctx.push(f);
+        }
+        return;
+    }
+    predefined_use(ctx, var, slot.role == Role::Write, span);
+    let Some(info) = ctx.var(var) else { return };
+    for (i, grf, on) in SIZES {
+        let at = info.offset + offset as u32;
+        if info.root_bytes[i] >= grf && at % grf != 0 {
+            let f = Finding::new(
+                Code::RAW_ALIGNMENT,
+                on,
+                span,
+                format!("a raw operand at byte {at}, inside a register of {grf} bytes"),
+            );
+            ctx.push(f);
+        }
+        if offset as u32 >= info.bytes[i] {
+            let f = Finding::new(
+                Code::RAW_OUTSIDE,
+                on,
+                span,
+                format!("a raw operand at byte {offset} of a variable of {}", info.bytes[i]),
+            )
+            .also(var_span(ctx, var), "declared here");
+            ctx.push(f);
+        }
+    }
+}

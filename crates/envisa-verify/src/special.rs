@@ -1,0 +1,591 @@
+//! Rules that single pages state about their instructions, found by the row's name.
+
+use std::sync::OnceLock;
+
+use envisa_isa::desc::{InstDesc, Role, SlotKind};
+use envisa_isa::{Exec, Inst, Op, Operand, Platforms, Pred, Region, Span, StateClass, Type, TypeSet, predefined};
+
+use crate::check::{Ctx, NARROW, SIZES, WIDE};
+use crate::{Code, Finding, lsc, memory};
+
+/// A rule for some instructions.
+pub(crate) type Check = fn(&mut Ctx, &Inst, &'static InstDesc);
+
+/// Which rules look at which rows; a name ending in `*` stands for all that start so.
+const CHECKS: &[(&str, Check)] = &[
+    ("AND", logic),
+    ("OR", logic),
+    ("XOR", logic),
+    ("NOT", logic),
+    ("MOV", mov),
+    ("SETP", setp),
+    ("CMP", cmp),
+    ("MOVS", movs),
+    ("ADDR_ADD", addr_add),
+    ("CALL", scalar_nomask),
+    ("FCALL", scalar_nomask),
+    ("RET", scalar_nomask),
+    ("FRET", scalar_nomask),
+    ("FCALL", call_sizes),
+    ("IFCALL", call_sizes),
+    ("SWITCHJMP", switchjmp),
+    ("BFE", bitfield),
+    ("BFI", bitfield),
+    ("BFE", oword_aligned),
+    ("BFI", oword_aligned),
+    ("LRP", oword_aligned),
+    ("PLANE", plane),
+    ("MADW", madw),
+    ("MULH", same_type),
+    ("SHR", shift_sign),
+    ("ASR", shift_sign),
+    ("MUL", mul_byte),
+    ("FCVT", fcvt),
+    ("SRND", srnd),
+    ("DPAS", dpas),
+    ("DPASW", dpas),
+    ("NBARRIER*", nbarrier),
+    ("RAW_SEND", raw_send),
+];
+
+/// What is known of a row once for all instructions of it.
+pub(crate) struct Traits {
+    /// Its rules.
+    pub checks: Vec<Check>,
+    /// Its operands have rules of their own about where they lie.
+    pub own_region: bool,
+}
+
+/// Traits of a row.
+pub(crate) fn traits(op: Op) -> &'static Traits {
+    static ALL: OnceLock<Vec<Traits>> = OnceLock::new();
+    let all = ALL.get_or_init(|| {
+        let lists = [CHECKS, memory::CHECKS, lsc::CHECKS];
+        let is = |pattern: &str, name: &str| match pattern.strip_suffix('*') {
+            Some(prefix) => name.starts_with(prefix),
+            None => name == pattern,
+        };
+        let of = |op: &Op| {
+            let name = op.desc().name;
+            Traits {
+                checks: lists.iter().flat_map(|l| l.iter()).filter(|(p, _)| is(p, name)).map(|(_, c)| *c).collect(),
+                own_region: ["ADDR_ADD", "PLANE", "LRP", "DPAS", "DPASW", "MOVS"].contains(&name),
+            }
+        };
+        Op::ALL.iter().map(of).collect()
+    });
+    &all[op as usize]
+}
+
+/// Rows that the rules name and the table does not have: empty, or the rules are stale.
+#[cfg(test)]
+pub(crate) fn stale() -> Vec<&'static str> {
+    let known = |p: &str| {
+        Op::ALL.iter().any(|o| match p.strip_suffix('*') {
+            Some(prefix) => o.desc().name.starts_with(prefix),
+            None => o.desc().name == p,
+        })
+    };
+    [CHECKS, memory::CHECKS, lsc::CHECKS]
+        .iter()
+        .flat_map(|l| l.iter())
+        .map(|(p, _)| *p)
+        .filter(|p| !known(p))
+        .collect()
+}
+
+pub(crate) fn check(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    if ctx.on == Platforms::NONE {
+        return;
+    }
+    for c in &traits(inst.op).checks {
+        c(ctx, inst, desc);
+    }
+}
+
+pub(crate) fn say(ctx: &mut Ctx, code: Code, span: Span, message: impl Into<String>) {
+    let on = ctx.on;
+    ctx.push(Finding::new(code, on, span, message));
+}
+
+fn pred_of(ctx: &Ctx, inst: &Inst) -> Option<(Pred, Span)> {
+    let k = inst.desc().pred_slot()?;
+    match ctx.obj.ops(inst).get(k)? {
+        Operand::Pred(p) if p.is_some() => Some((*p, ctx.obj.op_span(inst, k))),
+        _ => None,
+    }
+}
+
+/// Predicates in logic instructions: all or none, and no predication.
+fn logic(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    let vectors = || ctx.slots(inst).filter(|(_, _, kind, _)| matches!(kind, SlotKind::Vector(_)));
+    let preds = vectors().filter(|(.., op)| matches!(op, Operand::Predicate(_))).count();
+    if preds == 0 {
+        return;
+    }
+    let other = vectors().find(|(.., op)| !matches!(op, Operand::Predicate(_))).map(|(k, ..)| k);
+    if let Some(k) = other {
+        let span = ctx.obj.op_span(inst, k);
+        say(ctx, Code::PREDICATE_LOGIC, span, format!("{} of predicates and other operands", desc.name));
+        return;
+    }
+    if let Some((_, span)) = pred_of(ctx, inst) {
+        say(ctx, Code::PREDICATION, span, format!("{} of predicates takes no predication", desc.name));
+    }
+}
+
+fn exec_span(ctx: &Ctx, inst: &Inst) -> Span {
+    inst.desc().exec_slot().map_or(inst.span, |k| ctx.obj.op_span(inst, k))
+}
+
+/// A move from a predicate is one scalar copy into an integer that holds it.
+fn mov(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
+    let (Some((dst, dst_span)), Some((src, src_span))) = (ctx.slot(inst, "dst"), ctx.slot(inst, "src")) else {
+        return;
+    };
+    let Operand::Predicate(p) = src else { return };
+    if let Some(e) = ctx.exec(inst)
+        && e.log2 != 0
+    {
+        let span = exec_span(ctx, inst);
+        let f = Finding::new(Code::PREDICATE_MOVE, ctx.on, span, "a move from a predicate has one channel");
+        ctx.push(f.help("it copies all bits at once: write (M1,1)"));
+    }
+    if let Some((_, span)) = pred_of(ctx, inst) {
+        say(ctx, Code::PREDICATION, span, "a move from a predicate takes no predication");
+    }
+    if dst.modifier() != envisa_isa::Modifier::None {
+        say(ctx, Code::PREDICATE_MOVE, dst_span, "a move from a predicate does not saturate");
+    }
+    let bits = ctx.obj.predicates.get(p.id as usize - 1).map_or(0, |v| v.elems as u32);
+    if let Some(ty) = ctx.type_of(&dst) {
+        if !ty.is_int() || ty.size() == 8 {
+            let f = Finding::new(
+                Code::PREDICATE_MOVE,
+                ctx.on,
+                dst_span,
+                format!("a move from a predicate to type {}", ty.name()),
+            );
+            ctx.push(f.help("ub, uw or ud"));
+        } else if ty.size() * 8 < bits {
+            let f = Finding::new(
+                Code::PREDICATE_MOVE,
+                ctx.on,
+                dst_span,
+                format!("{bits} bits of a predicate do not fit type {}", ty.name()),
+            );
+            ctx.push(f.also(src_span, format!("{bits} bits")));
+        }
+    }
+}
+
+fn setp(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
+    let (Some((src, _)), Some(e)) = (ctx.slot(inst, "src0"), ctx.exec(inst)) else { return };
+    if !matches!(src, Operand::Imm { .. }) {
+        return;
+    }
+    let legal = if e.log2 == 5 { e.mask.0 == 8 } else { matches!(e.mask.0, 8 | 12) };
+    if !legal {
+        let span = exec_span(ctx, inst);
+        let f = Finding::new(
+            Code::SETP_MASK,
+            ctx.on,
+            span,
+            format!("SETP of a scalar with mask {} and {} channels", e.mask.name(), e.channels()),
+        );
+        ctx.push(f.help(if e.log2 == 5 { "M1_NM" } else { "M1_NM or M5_NM" }));
+    }
+}
+
+fn cmp(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
+    let Some((dst, span)) = ctx.slot(inst, "dst") else { return };
+    if matches!(dst, Operand::Predicate(_)) {
+        return;
+    }
+    let ty = |name| ctx.slot(inst, name).and_then(|(op, _)| ctx.type_of(&op));
+    let (Some(d), Some(a), Some(b)) = (ctx.type_of(&dst), ty("src0"), ty("src1")) else { return };
+    let float = |t: Type| t.is_float() || t == Type::Vf;
+    if float(a) && float(b) && d != a && d != b {
+        let f = Finding::new(
+            Code::CMP_FLOAT_DST,
+            ctx.on,
+            span,
+            format!("CMP of {} and {} into {}", a.name(), b.name(), d.name()),
+        );
+        ctx.push(f.help(format!("a destination of type {}", a.name())));
+    }
+}
+
+fn movs(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
+    let (Some((dst, span)), Some((src, src_span))) = (ctx.slot(inst, "dst"), ctx.slot(inst, "src0")) else {
+        return;
+    };
+    match (dst, src) {
+        (Operand::State { class: a, .. }, Operand::State { class: b, .. }) if a != b => {
+            let f = Finding::new(Code::MOVS_STATE, ctx.on, span, "MOVS between a surface and a sampler");
+            ctx.push(f.also(src_span, "the other"));
+        }
+        (Operand::State { .. }, _) | (_, Operand::State { .. }) => {}
+        _ => say(ctx, Code::MOVS_STATE, span, "MOVS without a surface or a sampler"),
+    }
+}
+
+fn addr_add(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
+    let Some((src, span)) = ctx.slot(inst, "src0") else { return };
+    match src {
+        Operand::General { var, .. } | Operand::AddressOf { var, .. } => {
+            use predefined::var as v;
+            if var < predefined::FIRST_VAR && var != v::ARG && var != v::RETVAL {
+                let f = Finding::new(
+                    Code::ADDR_ADD_BASE,
+                    ctx.on,
+                    span,
+                    format!("the address of {}", ctx.obj.var_name(var)),
+                );
+                ctx.push(f.help("declared variables, %arg and %retval have addresses"));
+            }
+            if let Operand::General { region, .. } = src
+                && region != Region::SCALAR
+            {
+                let f = Finding::new(
+                    Code::ADDR_ADD_BASE,
+                    ctx.on,
+                    span,
+                    "the variable whose address is taken has a region other than <0;1,0>",
+                );
+                ctx.push(f);
+            }
+        }
+        Operand::State { class: StateClass::Surface, id, .. } if id < predefined::FIRST_SURFACE as u16 => {
+            say(ctx, Code::ADDR_ADD_BASE, span, "the address of a predefined surface");
+        }
+        _ => {}
+    }
+}
+
+fn scalar_nomask(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    if let Some(e) = ctx.exec(inst)
+        && e.log2 == 0
+        && !e.mask.no_mask()
+    {
+        let span = exec_span(ctx, inst);
+        let f = Finding::new(Code::SCALAR_NOMASK, ctx.on, span, format!("a scalar {} without NoMask", desc.name));
+        ctx.push(f.help("(M1_NM,1)"));
+    }
+}
+
+fn call_sizes(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    for (name, max, what) in [("arg_size", 32, "%arg"), ("return_size", 12, "%retval")] {
+        if let Some((Operand::Int(n), span)) = ctx.slot(inst, name)
+            && n > max
+        {
+            let message = format!("{} passes {n} registers of {what}, which has {max}", desc.name);
+            say(ctx, Code::CALL_SIZES, span, message);
+        }
+    }
+}
+
+fn switchjmp(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
+    let n = ctx.field(inst, "num_labels");
+    if let (Some((Operand::Imm { bits, .. }, span)), Some(n)) = (ctx.slot(inst, "index"), n)
+        && bits >= n as u64
+    {
+        say(ctx, Code::SWITCH_INDEX, span, format!("index {bits} of {n} labels"));
+    }
+}
+
+fn bitfield(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    if ctx.exec(inst).is_some_and(|e| e.log2 == 1) {
+        let span = exec_span(ctx, inst);
+        say(ctx, Code::BITFIELD_EXEC, span, format!("{} of two channels", desc.name));
+    }
+}
+
+/// Byte offset of a general operand inside its root, for registers of this size.
+fn offset_in_root(ctx: &Ctx, op: &Operand, grf: u32) -> Option<u32> {
+    match *op {
+        Operand::General { var, row, col, .. } => {
+            let info = ctx.var(var)?;
+            Some(info.offset + row as u32 * grf + col as u32 * info.ty.size())
+        }
+        Operand::Raw { var, offset } => Some(ctx.var(var)?.offset + offset as u32),
+        _ => None,
+    }
+}
+
+fn aligned(ctx: &mut Ctx, inst: &Inst, slots: &[&str], code: Code, bytes: impl Fn(u32) -> u32) {
+    for (k, slot, kind, op) in ctx.slots(inst) {
+        if !matches!(kind, SlotKind::Vector(_)) || !slots.contains(&slot.name) {
+            continue;
+        }
+        if let Operand::General { region, .. } = op
+            && slot.role == Role::Read
+            && *region == Region::SCALAR
+            && code == Code::OWORD_ALIGNED
+        {
+            continue;
+        }
+        let span = ctx.obj.op_span(inst, k);
+        for (_, grf, on) in SIZES {
+            if let Some(at) = offset_in_root(ctx, op, grf)
+                && at % bytes(grf) != 0
+                && ctx.on.intersect(on) != Platforms::NONE
+            {
+                let message = format!(
+                    "the `{}` of {} lies at byte {at}, no multiple of {}",
+                    slot.name,
+                    inst.desc().name,
+                    bytes(grf)
+                );
+                ctx.push(Finding::new(code, on, span, message));
+            }
+        }
+    }
+}
+
+fn oword_aligned(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
+    if ctx.exec(inst).is_some_and(|e| e.log2 != 0) {
+        aligned(ctx, inst, &["dst", "src0", "src1", "src2", "src3"], Code::OWORD_ALIGNED, |_| 16);
+    }
+}
+
+fn plane(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
+    // The region of src0 is ignored, its place is not.
+    if let Some((op @ Operand::General { .. }, span)) = ctx.slot(inst, "src0")
+        && offset_in_root(ctx, &op, 32).is_some_and(|at| at % 16 != 0)
+    {
+        say(ctx, Code::OWORD_ALIGNED, span, "the `src0` of PLANE lies at no multiple of 16 bytes");
+    }
+    aligned(ctx, inst, &["src1"], Code::GRF_ALIGNED, |grf| grf);
+}
+
+fn madw(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
+    aligned(ctx, inst, &["dst"], Code::GRF_ALIGNED, |grf| grf);
+}
+
+fn same_type(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    let mut first: Option<(Type, Span)> = None;
+    for (k, _, kind, op) in ctx.slots(inst) {
+        if !matches!(kind, SlotKind::Vector(_)) || matches!(op, Operand::Imm { .. }) {
+            continue;
+        }
+        let (Some(ty), span) = (ctx.type_of(op), ctx.obj.op_span(inst, k)) else { continue };
+        match first {
+            None => first = Some((ty, span)),
+            Some((f, _)) if f == ty => {}
+            Some((f, other)) => {
+                let message = format!("{} of types {} and {}", desc.name, f.name(), ty.name());
+                let finding = Finding::new(Code::SAME_TYPE, ctx.on, span, message).here(ty.name());
+                ctx.push(finding.also(other, f.name()));
+                return;
+            }
+        }
+    }
+}
+
+fn shift_sign(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    let signed = desc.name == "ASR";
+    let ty = |name| ctx.slot(inst, name).and_then(|(op, s)| Some((ctx.type_of(&op)?, s)));
+    for (name, found) in [("dst", ty("dst")), ("src0", ty("src0"))] {
+        if let Some((t, span)) = found
+            && t.is_int()
+            && t.is_signed() != signed
+        {
+            let want = if signed { "signed" } else { "unsigned" };
+            let message = format!("the `{name}` of {} has type {}", desc.name, t.name());
+            let f = Finding::new(Code::SHIFT_SIGN, ctx.on, span, message);
+            ctx.push(f.help(format!("a {want} type")));
+            return;
+        }
+    }
+}
+
+fn mul_byte(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
+    for name in ["src0", "src1"] {
+        if let Some((op, span)) = ctx.slot(inst, name)
+            && !matches!(op, Operand::Imm { .. })
+            && matches!(ctx.type_of(&op), Some(Type::B | Type::Ub))
+        {
+            let f = Finding::new(Code::MUL_BYTE, Platforms::PVC_UP, span, "MUL of bytes");
+            ctx.push(f.help("convert to words first"));
+            return;
+        }
+    }
+}
+
+fn no_mask(ctx: &mut Ctx, inst: &Inst, what: &str) {
+    if let Some(e) = ctx.exec(inst)
+        && !e.mask.no_mask()
+    {
+        let span = exec_span(ctx, inst);
+        say(ctx, Code::NOMASK_ONLY, span, format!("{what} under an execution mask"));
+    }
+}
+
+fn fcvt(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
+    let ty = |name| ctx.slot(inst, name).and_then(|(op, s)| Some((ctx.type_of(&op)?, s)));
+    let (Some((d, span)), Some((s, _))) = (ty("dst"), ty("src0")) else { return };
+    use Type::{B, F, Hf, Ub, Ud};
+    // ub: BF8; b: HF8; ud: TF32.
+    let ok = matches!((d, s), (Hf, Ub | B) | (Ub | B, Hf) | (F, Ud) | (Ud, F));
+    if !ok {
+        let f = Finding::new(Code::FCVT_TYPES, ctx.on, span, format!("FCVT from {} to {}", s.name(), d.name()));
+        ctx.push(f.help("ub to hf, hf to ub (BF8); ud to f, f to ud (TF32)"));
+    } else if matches!((d, s), (Ub, Hf)) {
+        no_mask(ctx, inst, "FCVT from hf to ub");
+    }
+}
+
+fn srnd(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
+    no_mask(ctx, inst, "SRND");
+    let ty = |name| ctx.slot(inst, name).and_then(|(op, s)| Some((ctx.type_of(&op)?, s)));
+    let (Some((d, span)), Some((s, _))) = (ty("dst"), ty("src0")) else { return };
+    use Type::{B, Bf, F, Hf, Ub, Uw};
+    let random = match (d, s) {
+        (Ub | B, Hf | Bf) => TypeSet::of(&[Ub]),
+        (Hf, F) => TypeSet::of(&[Uw]),
+        _ => {
+            let f = Finding::new(Code::FCVT_TYPES, ctx.on, span, format!("SRND from {} to {}", s.name(), d.name()));
+            ctx.push(f.help("f to hf, hf to ub"));
+            return;
+        }
+    };
+    if let Some((t, span)) = ty("src1")
+        && !random.contains(t)
+    {
+        let f = Finding::new(Code::FCVT_TYPES, ctx.on, span, format!("random numbers of type {}", t.name()));
+        ctx.push(f.help(crate::operand::type_names(random)));
+    }
+}
+
+/// Bits of a precision code of DPAS; 0 for codes that mean nothing.
+fn precision_bits(code: u32) -> u32 {
+    match code {
+        1 | 2 => 1,
+        3 | 4 => 2,
+        5 | 6 => 4,
+        7 | 8 | 12 | 13 => 8,
+        9 | 10 => 16,
+        11 => 32,
+        _ => 0,
+    }
+}
+
+fn dpas(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    let part = |ctx: &Ctx, name: &str| field_or_part(ctx, inst, name);
+    let (Some(w), Some(a)) = (part(ctx, "w"), part(ctx, "a")) else { return };
+    let (Some(sd), Some(rc)) = (part(ctx, "sd"), part(ctx, "rc")) else { return };
+    let ((w, w_span), (a, _)) = (w, a);
+    let ((sd, sd_span), (rc, rc_span)) = (sd, rc);
+    if sd != 8 {
+        let f = Finding::new(Code::DPAS_SHAPE, ctx.on, sd_span, format!("{} of systolic depth {sd}", desc.name));
+        ctx.push(f.help("platforms that exist have a depth of 8"));
+    }
+    if !(1..=8).contains(&rc) {
+        let f = Finding::new(Code::DPAS_SHAPE, ctx.on, rc_span, format!("{} with repeat count {rc}", desc.name));
+        ctx.push(f.help("1 to 8"));
+    }
+    // Integers mix freely; floats do not.
+    let int = |p: u32| matches!(p, 1..=8);
+    if int(w) != int(a) || (!int(w) && w != a) {
+        let f = Finding::new(
+            Code::DPAS_TYPES,
+            ctx.on,
+            w_span,
+            "the precisions of src1 and src2 do not go together",
+        );
+        ctx.push(f.help("both integers, or the same float"));
+    }
+    let ty = |name| ctx.slot(inst, name).and_then(|(op, s)| Some((ctx.type_of(&op)?, s)));
+    use Type::{Bf, D, F, Hf, Ud};
+    let legal = match w {
+        _ if int(w) => TypeSet::of(&[Ud, D]),
+        9 => TypeSet::of(&[F, Bf]),
+        10 => TypeSet::of(&[F, Hf]),
+        11..=13 => TypeSet::of(&[F]),
+        _ => TypeSet::ANY,
+    };
+    for name in ["dst", "src0"] {
+        if let Some((t, span)) = ty(name)
+            && !legal.contains(t)
+        {
+            let message = format!("the `{name}` of {} has type {} for these precisions", desc.name, t.name());
+            let f = Finding::new(Code::DPAS_TYPES, ctx.on, span, message);
+            ctx.push(f.help(crate::operand::type_names(legal)));
+        }
+    }
+    if let Some(e) = ctx.exec(inst) {
+        let span = exec_span(ctx, inst);
+        for (want, on) in [(8, NARROW), (16, WIDE)] {
+            if e.channels() != want {
+                let message = format!("{} of {} channels", desc.name, e.channels());
+                ctx.push(Finding::new(Code::DPAS_EXEC, on, span, message).help(format!("{want} channels")));
+            }
+        }
+    }
+    // src2 holds SD elements of OPS_PER_CHAN values each.
+    let bits = precision_bits(a);
+    if let Some((op, span)) = ctx.slot(inst, "src2")
+        && bits != 0
+    {
+        let per_channel = if int(w) && precision_bits(w).max(bits) <= 2 { 8 } else { (32 / bits).clamp(1, 4) };
+        let dwords = (sd * bits * per_channel / 32).max(1);
+        for (_, grf, on) in SIZES {
+            if let Some(at) = offset_in_root(ctx, &op, grf)
+                && !at.is_multiple_of(dwords * 4)
+            {
+                let message = format!("the `src2` of {} lies at byte {at}, no multiple of {}", desc.name, dwords * 4);
+                ctx.push(Finding::new(Code::DPAS_SRC2_ALIGN, on, span, message));
+            }
+        }
+    }
+}
+
+/// A field of this name, or a part of a packed field.
+pub(crate) fn field_or_part(ctx: &Ctx, inst: &Inst, name: &str) -> Option<(u32, Span)> {
+    for (k, slot, kind, op) in ctx.slots(inst) {
+        let Operand::Int(n) = *op else { continue };
+        if slot.name == name {
+            return Some((n, ctx.obj.op_span(inst, k)));
+        }
+        if let SlotKind::Packed { parts, .. } = kind
+            && let Some(p) = parts.iter().find(|p| p.name == name)
+        {
+            return Some((p.get(n), ctx.obj.op_span(inst, k)));
+        }
+    }
+    None
+}
+
+fn nbarrier(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    for (name, min, max) in
+        [("id", 0, 31), ("type", 0, 2), ("num_producers", 1, 64), ("num_consumers", 1, 64), ("num_threads", 1, 64)]
+    {
+        if let Some((Operand::Imm { bits, .. }, span)) = ctx.slot(inst, name)
+            && !(min..=max).contains(&bits)
+        {
+            let f = Finding::new(Code::NBARRIER_RANGE, ctx.on, span, format!("the `{name}` of {} is {bits}", desc.name));
+            ctx.push(f.help(format!("{min} to {max}")));
+        }
+    }
+}
+
+fn raw_send(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    if let Some((n, span)) = field_or_part(ctx, inst, "num_src")
+        && !(1..=15).contains(&n)
+    {
+        let f = Finding::new(Code::RAW_SEND_SIZE, ctx.on, span, format!("{} with {n} source registers", desc.name));
+        ctx.push(f.help("1 to 15"));
+    }
+    if let Some((n, span)) = field_or_part(ctx, inst, "num_dst")
+        && n > 16
+    {
+        let f = Finding::new(Code::RAW_SEND_SIZE, ctx.on, span, format!("{} with {n} result registers", desc.name));
+        ctx.push(f.help("0 to 16"));
+    }
+}
+
+/// Number of channels of an instruction, its mask aside; 1 if it has none.
+pub(crate) fn channels(ctx: &Ctx, inst: &Inst) -> u32 {
+    ctx.exec(inst).map_or(1, Exec::channels)
+}
