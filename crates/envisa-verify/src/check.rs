@@ -4,9 +4,11 @@ use envisa_diag::Severity;
 use envisa_isa::desc::{Slot, SlotKind};
 use envisa_isa::{Exec, Inst, Module, Object, Operand, Platform, Platforms, Span, Type, predefined};
 
-use crate::structure::{flat, present};
 use crate::finding::platform_names;
-use crate::{Code, Finding, Level, Options, decl, flow, lsc, memory, operand, rule, shape, special, structure};
+use crate::structure::{flat, present};
+use crate::{
+    Code, Finding, Level, Options, decl, flow, lsc, memory, operand, rule, shape, special, structure,
+};
 
 /// Platforms with registers of 64 bytes.
 pub(crate) const WIDE: Platforms = Platforms::from(Platform::Pvc);
@@ -121,7 +123,11 @@ impl<'a> Ctx<'a> {
     pub fn type_of(&self, op: &Operand) -> Option<Type> {
         match *op {
             Operand::General { var, .. } | Operand::Raw { var, .. } => {
-                if var == predefined::var::NULL { None } else { self.var(var).map(|v| v.ty) }
+                if var == predefined::var::NULL {
+                    None
+                } else {
+                    self.var(var).map(|v| v.ty)
+                }
             }
             Operand::Imm { ty, .. } | Operand::Indirect { ty, .. } => Some(ty),
             Operand::Predicate(_) => Some(Type::Bool),

@@ -87,7 +87,8 @@ fn vars(ctx: &mut Ctx) {
             continue;
         }
         if v.elems == 0 || v.elems > limit::VAR_ELEMENTS {
-            let message = format!("`{name}` has {} elements, legal are 1 to {}", v.elems, limit::VAR_ELEMENTS);
+            let message =
+                format!("`{name}` has {} elements, legal are 1 to {}", v.elems, limit::VAR_ELEMENTS);
             say(ctx, Code::VAR_ELEMENTS, v.span, message);
         } else {
             for (i, _, on) in SIZES {
@@ -206,13 +207,16 @@ fn attrs(ctx: &mut Ctx) {
     let mut seen: Vec<(&str, Span)> = Vec::new();
     for a in &o.attrs {
         let Some(name) = o.strings.get(a.name) else { continue };
-        if name.len() > limit::ATTR_NAME || name.is_empty() || !name.bytes().all(|b| b.is_ascii_graphic() || b == b' ')
+        if name.len() > limit::ATTR_NAME
+            || name.is_empty()
+            || !name.bytes().all(|b| b.is_ascii_graphic() || b == b' ')
         {
             let message = format!("an attribute's name has 1 to {} printable characters", limit::ATTR_NAME);
             say(ctx, Code::NAME_LENGTH, a.span, message);
         }
         // Some are lists by nature in practice; those the pages define are not.
-        let known = ["Target", "SimdSize", "SLMSize", "SpillMemOffset", "ArgSize", "RetValSize", "OutputAsmPath"];
+        let known =
+            ["Target", "SimdSize", "SLMSize", "SpillMemOffset", "ArgSize", "RetValSize", "OutputAsmPath"];
         if known.contains(&name) {
             if let Some((_, first)) = seen.iter().find(|(n, _)| *n == name) {
                 let f = Finding::new(Code::ATTR_TWICE, ctx.on, a.span, format!("{name} is given twice"));
@@ -239,7 +243,12 @@ fn attrs(ctx: &mut Ctx) {
     if o.kind == ObjectKind::Function {
         for name in ["ArgSize", "RetValSize"] {
             if o.attr(name).is_none() {
-                say(ctx, Code::FUNCTION_ATTRS, o.name_span, format!("the function lacks the attribute {name}"));
+                say(
+                    ctx,
+                    Code::FUNCTION_ATTRS,
+                    o.name_span,
+                    format!("the function lacks the attribute {name}"),
+                );
             }
         }
         let (input, ret) = o.function_sizes;
@@ -261,7 +270,8 @@ fn inputs(ctx: &mut Ctx) {
         if provenance != 0 {
             implicit = implicit.or(Some(input.span));
         } else if let Some(first) = implicit {
-            let f = Finding::new(Code::INPUT_KIND, ctx.on, input.span, "an explicit input after an implicit one");
+            let f =
+                Finding::new(Code::INPUT_KIND, ctx.on, input.span, "an explicit input after an implicit one");
             ctx.push(f.also(first, "implicit"));
         }
         let (ty, elems) = match class {
@@ -309,7 +319,8 @@ fn inputs(ctx: &mut Ctx) {
                 let f = Finding::new(Code::INPUT_GRF_ALIGNED, on, input.span, message);
                 ctx.push(f.help(format!("inputs of a register or more start at a multiple of {grf}")));
             } else if size < grf && at + size > grf {
-                let message = format!("an input of {size} bytes at offset {offset} crosses a register of {grf}");
+                let message =
+                    format!("an input of {size} bytes at offset {offset} crosses a register of {grf}");
                 ctx.push(Finding::new(Code::INPUT_CROSSES_GRF, on, input.span, message));
             }
         }

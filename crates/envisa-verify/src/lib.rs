@@ -1,70 +1,43 @@
 //! The verifier: every documented rule as data beside code; makes Verified modules.
+//!
+//! [`verify`] runs every rule over a module and gives what it found, and the module as [`Verified`]
+//! unless something grave was among it. What is known of the rules themselves, with examples, is in
+//! [`rule`]. Rules read the instruction table; what they add to it are the restrictions that are no
+//! property of one slot.
 
+mod allow;
+mod check;
 mod code;
+mod decl;
+mod finding;
+mod flow;
+mod lsc;
+mod memory;
+mod operand;
+pub mod rule;
+mod rules;
+mod shape;
+mod special;
 pub mod structure;
 mod verified;
 
+pub use allow::allowances;
 pub use code::Code;
+pub use finding::{Allowance, Finding, Level, Mark, Options};
+pub use rule::{Example, Kind, Rule};
 pub use verified::Verified;
 
-use envisa_diag::{Diagnostic, FileId, Severity};
-use envisa_isa::{Module, Platforms, Span};
+use envisa_diag::Severity;
+use envisa_isa::Module;
 
-/// What to check against.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Platforms the module must be legal on.
-    pub platforms: Platforms,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options { platforms: Platforms::ALL }
-    }
-}
-
-/// A finding of the verifier.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Finding {
-    /// The rule.
-    pub code: Code,
-    /// How grave.
-    pub severity: Severity,
-    /// Index of the object in the module.
-    pub object: usize,
-    /// Index of the instruction in the object; `None` for a declaration.
-    pub inst: Option<usize>,
-    /// Where.
-    pub span: Span,
-    /// What is wrong, one sentence without a full stop.
-    pub message: String,
-}
-
-impl Finding {
-    /// As a diagnostic about this file.
-    pub fn diagnostic(&self, file: FileId) -> Diagnostic {
-        Diagnostic::new(self.severity, self.code.to_string(), self.message.clone()).primary(
-            file,
-            (self.span.start, self.span.end),
-            "",
-        )
-    }
+/// Runs every rule over a module; the findings in the order of the source.
+pub fn check(module: &Module, options: &Options) -> Vec<Finding> {
+    check::run(module, options)
 }
 
 /// Verifies a module: all findings, and the module as [`Verified`] unless one of them is an error.
 pub fn verify(module: Module, options: &Options) -> (Vec<Finding>, Option<Verified>) {
-    let _ = options;
-    let findings: Vec<Finding> = structure::check(&module)
-        .into_iter()
-        .map(|d| Finding {
-            code: d.code,
-            severity: Severity::Error,
-            object: d.object,
-            inst: d.inst,
-            span: d.span,
-            message: d.message,
-        })
-        .collect();
-    let sound = findings.is_empty();
+    let findings = check(&module, options);
+    let sound = findings.iter().all(|f| f.severity != Severity::Error);
     (findings, sound.then(|| Verified::new(module)))
 }

@@ -7,6 +7,7 @@ use envisa_isa::{
 
 use crate::check::{Ctx, SIZES, WIDE};
 use crate::finding::platform_names;
+use crate::special::traits;
 use crate::{Code, Finding};
 
 /// Vector operands of these families are scalars: only the first element counts.
@@ -21,11 +22,6 @@ pub(crate) fn scalar_operands(f: Family) -> bool {
             | Family::Address
             | Family::Systolic
     )
-}
-
-/// Instructions whose operands have rules of their own about where they lie.
-fn own_region(op: Op) -> bool {
-    matches!(op, Op::AddrAdd | Op::Pln | Op::Lrp | Op::Dpas | Op::Dpasw | Op::Movs)
 }
 
 pub(crate) fn check(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
@@ -90,9 +86,14 @@ fn class(ctx: &mut Ctx, desc: &InstDesc, slot: &Slot, classes: Classes, op: &Ope
     .filter(|(c, _)| classes.has(*c))
     .map(|(_, n)| n)
     .collect();
-    let f = Finding::new(Code::OPERAND_CLASS, ctx.on, span, format!("{} takes no such `{}`", desc.name, slot.name))
-        .here(format!("this is {name}"))
-        .help(format!("legal: {}", legal.join(", ")));
+    let f = Finding::new(
+        Code::OPERAND_CLASS,
+        ctx.on,
+        span,
+        format!("{} takes no such `{}`", desc.name, slot.name),
+    )
+    .here(format!("this is {name}"))
+    .help(format!("legal: {}", legal.join(", ")));
     ctx.push(f);
     false
 }
@@ -132,7 +133,10 @@ fn types(ctx: &mut Ctx, desc: &InstDesc, slot: &Slot, op: &Operand, span: Span) 
             ctx.push(f.help("any type but v, uv, vf and bool"));
             return;
         }
-        Operand::Predicate(_) | Operand::Address { .. } | Operand::AddressOf { .. } | Operand::State { .. } => return,
+        Operand::Predicate(_)
+        | Operand::Address { .. }
+        | Operand::AddressOf { .. }
+        | Operand::State { .. } => return,
         _ => {}
     }
     let Some(ty) = ctx.type_of(op) else { return };
@@ -150,9 +154,14 @@ fn types(ctx: &mut Ctx, desc: &InstDesc, slot: &Slot, op: &Operand, span: Span) 
     }
     // Raw operands move bytes: the reference checks the types of few of them, and its compiler relies on it.
     let code = if matches!(op, Operand::Raw { .. }) { Code::RAW_TYPE } else { Code::OPERAND_TYPE };
-    let f = Finding::new(code, ctx.on, span, format!("the `{}` of {} has no type {}", slot.name, desc.name, ty.name()))
-        .here(format!("this is {}", ty.name()))
-        .help(format!("legal: {}", type_names(slot.types)));
+    let f = Finding::new(
+        code,
+        ctx.on,
+        span,
+        format!("the `{}` of {} has no type {}", slot.name, desc.name, ty.name()),
+    )
+    .here(format!("this is {}", ty.name()))
+    .help(format!("legal: {}", type_names(slot.types)));
     ctx.push(f);
 }
 
@@ -208,14 +217,10 @@ fn combination(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc) {
     };
     let list: Vec<&str> = srcs.iter().map(|t| t.name()).collect();
     let to = dst.map_or("a predicate", |d| d.name());
-    let mut f = Finding::new(
-        code,
-        bad,
-        dst_span,
-        format!("{} does not take {} to {to}", desc.name, list.join(", ")),
-    )
-    .here(to)
-    .also(first_src, list.join(", "));
+    let mut f =
+        Finding::new(code, bad, dst_span, format!("{} does not take {} to {to}", desc.name, list.join(", ")))
+            .here(to)
+            .also(first_src, list.join(", "));
     let fitting: Vec<String> = desc
         .type_maps
         .iter()
@@ -309,7 +314,7 @@ fn place(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand,
     match *op {
         Operand::General { var, row, col, region, .. } => {
             predefined_use(ctx, var, is_dst, span);
-            if own_region(inst.op) {
+            if traits(inst.op).own_region {
                 return;
             }
             let Some(info) = ctx.var(var) else { return };
@@ -354,7 +359,11 @@ fn place(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand,
                     Code::INDIRECT_ADDRESSES,
                     ctx.on,
                     span,
-                    format!("elements {offset} to {} of an address variable of {}", offset as u32 + needs - 1, a.elems),
+                    format!(
+                        "elements {offset} to {} of an address variable of {}",
+                        offset as u32 + needs - 1,
+                        a.elems
+                    ),
                 )
                 .also(a.span, "declared here");
                 ctx.push(f);
@@ -374,7 +383,11 @@ fn place(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand,
                     Code::ADDRESS_RANGE,
                     ctx.on,
                     span,
-                    format!("elements {offset} to {} of an address variable of {}", offset as u32 + n - 1, a.elems),
+                    format!(
+                        "elements {offset} to {} of an address variable of {}",
+                        offset as u32 + n - 1,
+                        a.elems
+                    ),
                 )
                 .also(a.span, "declared here");
                 ctx.push(f);
@@ -415,9 +428,9 @@ fn place(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand,
         }
         Operand::State { class, id, offset } => {
             let list = match class {
-                StateClass::Surface => {
-                    (id as usize).checked_sub(predefined::FIRST_SURFACE as usize).and_then(|i| ctx.obj.surfaces.get(i))
-                }
+                StateClass::Surface => (id as usize)
+                    .checked_sub(predefined::FIRST_SURFACE as usize)
+                    .and_then(|i| ctx.obj.surfaces.get(i)),
                 StateClass::Sampler => ctx.obj.samplers.get(id as usize),
             };
             if let Some(v) = list
@@ -428,7 +441,11 @@ fn place(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand,
                     Code::ADDRESS_RANGE,
                     ctx.on,
                     span,
-                    format!("elements {offset} to {} of a state variable of {}", offset as u32 + exec - 1, v.elems),
+                    format!(
+                        "elements {offset} to {} of a state variable of {}",
+                        offset as u32 + exec - 1,
+                        v.elems
+                    ),
                 )
                 .also(v.span, "declared here");
                 ctx.push(f);
@@ -449,7 +466,8 @@ fn imm_range(ctx: &mut Ctx, ty: Type, bits: u64, span: Span) {
         _ => false,
     };
     if bad {
-        let f = Finding::new(Code::IMM_RANGE, ctx.on, span, format!("{bits:#x} does not fit type {}", ty.name()));
+        let f =
+            Finding::new(Code::IMM_RANGE, ctx.on, span, format!("{bits:#x} does not fit type {}", ty.name()));
         ctx.push(f);
     }
 }
@@ -468,7 +486,15 @@ fn predefined_use(ctx: &mut Ctx, var: u32, is_dst: bool, span: Span) {
     } else if is_dst
         && matches!(
             root,
-            v::THREAD_X | v::THREAD_Y | v::GROUP_ID_X | v::GROUP_ID_Y | v::GROUP_ID_Z | v::R0 | v::HW_ID | v::CE0 | v::COLOR
+            v::THREAD_X
+                | v::THREAD_Y
+                | v::GROUP_ID_X
+                | v::GROUP_ID_Y
+                | v::GROUP_ID_Z
+                | v::R0
+                | v::HW_ID
+                | v::CE0
+                | v::COLOR
         )
     {
         let f = Finding::new(Code::READ_ONLY, ctx.on, span, format!("{name} is read-only"));
@@ -483,7 +509,12 @@ fn region(ctx: &mut Ctx, r: Region, exec: u32, is_dst: bool, indirect: bool, spa
     };
     if is_dst {
         if indirect && r.vstride().is_none() && r.width().is_some() {
-            return fail(ctx, Code::MULTI_ADDRESS_DST, "a multi-address destination".into(), "one address: `<h>`");
+            return fail(
+                ctx,
+                Code::MULTI_ADDRESS_DST,
+                "a multi-address destination".into(),
+                "one address: `<h>`",
+            );
         }
         return match r.hstride() {
             None => fail(ctx, Code::REGION_MISSING, "a destination without a stride".into(), "`<1>`"),
@@ -495,7 +526,12 @@ fn region(ctx: &mut Ctx, r: Region, exec: u32, is_dst: bool, indirect: bool, spa
         };
     }
     if r.hstride().is_none() || (!indirect && (r.vstride().is_none() || r.width().is_none())) {
-        return fail(ctx, Code::REGION_MISSING, "a source whose region lacks a part".into(), "`<vstride;width,hstride>`");
+        return fail(
+            ctx,
+            Code::REGION_MISSING,
+            "a source whose region lacks a part".into(),
+            "`<vstride;width,hstride>`",
+        );
     }
     if let Some(h @ 8..) = r.hstride() {
         return fail(ctx, Code::REGION_HSTRIDE, format!("a horizontal stride of {h}"), "0, 1, 2 or 4");
@@ -554,7 +590,9 @@ fn bounds(ctx: &mut Ctx, info: crate::check::VarInfo, var: u32, at: (u8, u8), by
             .here(format!("bytes {first} to {}", end - 1))
             .help("use fewer channels, or smaller strides");
             ctx.push(f);
-        } else if end > owner || row * grf + col * size + bytes > info.bytes[i].max(owner - info.offset.min(owner)) {
+        } else if end > owner
+            || row * grf + col * size + bytes > info.bytes[i].max(owner - info.offset.min(owner))
+        {
             let f = Finding::new(
                 Code::OUTSIDE_VARIABLE,
                 narrow_too(ctx).intersect(on),
@@ -590,7 +628,7 @@ fn raw(ctx: &mut Ctx, desc: &InstDesc, slot: &Slot, nullable: bool, op: &Operand
     let Some(info) = ctx.var(var) else { return };
     for (i, grf, on) in SIZES {
         let at = info.offset + offset as u32;
-        if info.root_bytes[i] >= grf && at % grf != 0 {
+        if info.root_bytes[i] >= grf && !at.is_multiple_of(grf) {
             let f = Finding::new(
                 Code::RAW_ALIGNMENT,
                 on,

@@ -3,7 +3,9 @@
 use std::sync::OnceLock;
 
 use envisa_isa::desc::{InstDesc, Role, SlotKind};
-use envisa_isa::{Exec, Inst, Op, Operand, Platforms, Pred, Region, Span, StateClass, Type, TypeSet, predefined};
+use envisa_isa::{
+    Exec, Inst, Op, Operand, Platforms, Pred, Region, Span, StateClass, Type, TypeSet, predefined,
+};
 
 use crate::check::{Ctx, NARROW, SIZES, WIDE};
 use crate::{Code, Finding, lsc, memory};
@@ -68,7 +70,12 @@ pub(crate) fn traits(op: Op) -> &'static Traits {
         let of = |op: &Op| {
             let name = op.desc().name;
             Traits {
-                checks: lists.iter().flat_map(|l| l.iter()).filter(|(p, _)| is(p, name)).map(|(_, c)| *c).collect(),
+                checks: lists
+                    .iter()
+                    .flat_map(|l| l.iter())
+                    .filter(|(p, _)| is(p, name))
+                    .map(|(_, c)| *c)
+                    .collect(),
                 own_region: ["ADDR_ADD", "PLANE", "LRP", "DPAS", "DPASW", "MOVS"].contains(&name),
             }
         };
@@ -140,7 +147,8 @@ fn exec_span(ctx: &Ctx, inst: &Inst) -> Span {
 
 /// A move from a predicate is one scalar copy into an integer that holds it.
 fn mov(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
-    let (Some((dst, dst_span)), Some((src, src_span))) = (ctx.slot(inst, "dst"), ctx.slot(inst, "src")) else {
+    let (Some((dst, dst_span)), Some((src, src_span))) = (ctx.slot(inst, "dst"), ctx.slot(inst, "src"))
+    else {
         return;
     };
     let Operand::Predicate(p) = src else { return };
@@ -269,7 +277,8 @@ fn scalar_nomask(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         && !e.mask.no_mask()
     {
         let span = exec_span(ctx, inst);
-        let f = Finding::new(Code::SCALAR_NOMASK, ctx.on, span, format!("a scalar {} without NoMask", desc.name));
+        let f =
+            Finding::new(Code::SCALAR_NOMASK, ctx.on, span, format!("a scalar {} without NoMask", desc.name));
         ctx.push(f.help("(M1_NM,1)"));
     }
 }
@@ -429,7 +438,8 @@ fn fcvt(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
     // ub: BF8; b: HF8; ud: TF32.
     let ok = matches!((d, s), (Hf, Ub | B) | (Ub | B, Hf) | (F, Ud) | (Ud, F));
     if !ok {
-        let f = Finding::new(Code::FCVT_TYPES, ctx.on, span, format!("FCVT from {} to {}", s.name(), d.name()));
+        let f =
+            Finding::new(Code::FCVT_TYPES, ctx.on, span, format!("FCVT from {} to {}", s.name(), d.name()));
         ctx.push(f.help("ub to hf, hf to ub (BF8); ud to f, f to ud (TF32)"));
     } else if matches!((d, s), (Ub, Hf)) {
         no_mask(ctx, inst, "FCVT from hf to ub");
@@ -445,7 +455,12 @@ fn srnd(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
         (Ub | B, Hf | Bf) => TypeSet::of(&[Ub]),
         (Hf, F) => TypeSet::of(&[Uw]),
         _ => {
-            let f = Finding::new(Code::FCVT_TYPES, ctx.on, span, format!("SRND from {} to {}", s.name(), d.name()));
+            let f = Finding::new(
+                Code::FCVT_TYPES,
+                ctx.on,
+                span,
+                format!("SRND from {} to {}", s.name(), d.name()),
+            );
             ctx.push(f.help("f to hf, hf to ub"));
             return;
         }
@@ -478,11 +493,13 @@ fn dpas(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     let ((w, w_span), (a, _)) = (w, a);
     let ((sd, sd_span), (rc, rc_span)) = (sd, rc);
     if sd != 8 {
-        let f = Finding::new(Code::DPAS_SHAPE, ctx.on, sd_span, format!("{} of systolic depth {sd}", desc.name));
+        let f =
+            Finding::new(Code::DPAS_SHAPE, ctx.on, sd_span, format!("{} of systolic depth {sd}", desc.name));
         ctx.push(f.help("platforms that exist have a depth of 8"));
     }
     if !(1..=8).contains(&rc) {
-        let f = Finding::new(Code::DPAS_SHAPE, ctx.on, rc_span, format!("{} with repeat count {rc}", desc.name));
+        let f =
+            Finding::new(Code::DPAS_SHAPE, ctx.on, rc_span, format!("{} with repeat count {rc}", desc.name));
         ctx.push(f.help("1 to 8"));
     }
     // Integers mix freely; floats do not.
@@ -505,8 +522,8 @@ fn dpas(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         11..=13 => TypeSet::of(&[F]),
         _ => TypeSet::ANY,
     };
-    for name in ["dst", "src0"] {
-        if let Some((t, span)) = ty(name)
+    for (name, found) in [("dst", ty("dst")), ("src0", ty("src0"))] {
+        if let Some((t, span)) = found
             && !legal.contains(t)
         {
             let message = format!("the `{name}` of {} has type {} for these precisions", desc.name, t.name());
@@ -528,13 +545,15 @@ fn dpas(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     if let Some((op, span)) = ctx.slot(inst, "src2")
         && bits != 0
     {
-        let per_channel = if int(w) && precision_bits(w).max(bits) <= 2 { 8 } else { (32 / bits).clamp(1, 4) };
+        let per_channel =
+            if int(w) && precision_bits(w).max(bits) <= 2 { 8 } else { (32 / bits).clamp(1, 4) };
         let dwords = (sd * bits * per_channel / 32).max(1);
         for (_, grf, on) in SIZES {
             if let Some(at) = offset_in_root(ctx, &op, grf)
                 && !at.is_multiple_of(dwords * 4)
             {
-                let message = format!("the `src2` of {} lies at byte {at}, no multiple of {}", desc.name, dwords * 4);
+                let message =
+                    format!("the `src2` of {} lies at byte {at}, no multiple of {}", desc.name, dwords * 4);
                 ctx.push(Finding::new(Code::DPAS_SRC2_ALIGN, on, span, message));
             }
         }
@@ -558,13 +577,22 @@ pub(crate) fn field_or_part(ctx: &Ctx, inst: &Inst, name: &str) -> Option<(u32, 
 }
 
 fn nbarrier(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    for (name, min, max) in
-        [("id", 0, 31), ("type", 0, 2), ("num_producers", 1, 64), ("num_consumers", 1, 64), ("num_threads", 1, 64)]
-    {
+    for (name, min, max) in [
+        ("id", 0, 31),
+        ("type", 0, 2),
+        ("num_producers", 1, 64),
+        ("num_consumers", 1, 64),
+        ("num_threads", 1, 64),
+    ] {
         if let Some((Operand::Imm { bits, .. }, span)) = ctx.slot(inst, name)
             && !(min..=max).contains(&bits)
         {
-            let f = Finding::new(Code::NBARRIER_RANGE, ctx.on, span, format!("the `{name}` of {} is {bits}", desc.name));
+            let f = Finding::new(
+                Code::NBARRIER_RANGE,
+                ctx.on,
+                span,
+                format!("the `{name}` of {} is {bits}", desc.name),
+            );
             ctx.push(f.help(format!("{min} to {max}")));
         }
     }
@@ -574,13 +602,23 @@ fn raw_send(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     if let Some((n, span)) = field_or_part(ctx, inst, "num_src")
         && !(1..=15).contains(&n)
     {
-        let f = Finding::new(Code::RAW_SEND_SIZE, ctx.on, span, format!("{} with {n} source registers", desc.name));
+        let f = Finding::new(
+            Code::RAW_SEND_SIZE,
+            ctx.on,
+            span,
+            format!("{} with {n} source registers", desc.name),
+        );
         ctx.push(f.help("1 to 15"));
     }
     if let Some((n, span)) = field_or_part(ctx, inst, "num_dst")
         && n > 16
     {
-        let f = Finding::new(Code::RAW_SEND_SIZE, ctx.on, span, format!("{} with {n} result registers", desc.name));
+        let f = Finding::new(
+            Code::RAW_SEND_SIZE,
+            ctx.on,
+            span,
+            format!("{} with {n} result registers", desc.name),
+        );
         ctx.push(f.help("0 to 16"));
     }
 }

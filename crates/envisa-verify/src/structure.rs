@@ -48,7 +48,9 @@ fn code_of(fault: &Fault) -> Code {
         Fault::ExecSize(_) => Code::EXEC_CODE,
         Fault::Region(_) | Fault::AddressWidth(_) => Code::REGION_CODE,
         Fault::Wide { .. } => Code::FIELD_VALUE,
-        Fault::Operand(_) | Fault::OperandCount { .. } | Fault::OperandRange | Fault::Version(_) => Code::SHAPE,
+        Fault::Operand(_) | Fault::OperandCount { .. } | Fault::OperandRange | Fault::Version(_) => {
+            Code::SHAPE
+        }
         _ => Code::DANGLING,
     }
 }
@@ -87,7 +89,11 @@ impl Checker<'_> {
             let end = inst.first as usize + inst.len as usize;
             let Some(ops) = obj.operands.get(inst.first as usize..end) else {
                 let n = obj.operands.len();
-                self.defect(Code::SHAPE, inst.span, format!("operands {}..{end} of a list of {n}", inst.first));
+                self.defect(
+                    Code::SHAPE,
+                    inst.span,
+                    format!("operands {}..{end} of a list of {n}", inst.first),
+                );
                 continue;
             };
             if !desc.versions.contains(version) {
@@ -124,7 +130,11 @@ impl Checker<'_> {
                             placed[l as usize] += 1;
                             if placed[l as usize] == 2 {
                                 let name = label_name(obj, l);
-                                self.defect(Code::LABEL_TWICE, span, format!("label `{name}` is placed twice"));
+                                self.defect(
+                                    Code::LABEL_TWICE,
+                                    span,
+                                    format!("label `{name}` is placed twice"),
+                                );
                             }
                         } else if used[l as usize].is_none() {
                             used[l as usize] = Some((i, span));
@@ -207,8 +217,12 @@ impl Checker<'_> {
                 for p in *parts {
                     let v = p.get(n);
                     if !legal(&p.enc, v) {
-                        let message =
-                            format!("{v} is no legal `{}.{}` of {name}{}", slot.name, p.name, legal_values(&p.enc));
+                        let message = format!(
+                            "{v} is no legal `{}.{}` of {name}{}",
+                            slot.name,
+                            p.name,
+                            legal_values(&p.enc)
+                        );
                         self.defect(Code::FIELD_VALUE, self.obj.op_span(inst, k), message);
                     }
                 }

@@ -1,0 +1,348 @@
+//! Memory messages: surfaces, block and vector shapes, atomics, media and sampler messages.
+
+use envisa_isa::desc::{Enc, InstDesc, SlotKind};
+use envisa_isa::{Inst, Operand, Platforms, Span, StateClass, Type, TypeSet, predefined};
+
+use crate::check::{Ctx, SIZES};
+use crate::operand::type_names;
+use crate::special::{Check, channels, field_or_part, say};
+use crate::{Code, Finding};
+
+/// Which rules look at which rows.
+pub(crate) const CHECKS: &[(&str, Check)] = &[
+    ("OWORD_LD", owords),
+    ("OWORD_LD_UNALIGNED", owords),
+    ("OWORD_ST", owords),
+    ("MEDIA_LD", media),
+    ("MEDIA_ST", media),
+    ("SVM_BLOCK_LD", svm_block),
+    ("SVM_BLOCK_ST", svm_block),
+    ("SVM_GATHER", svm_vector),
+    ("SVM_SCATTER", svm_vector),
+    ("DWORD_ATOMIC", atomic),
+    ("TYPED_ATOMIC", atomic),
+    ("SVM_ATOMIC", atomic),
+];
+
+/// What all messages share: surfaces, channel masks.
+pub(crate) fn check(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    if ctx.on == Platforms::NONE {
+        return;
+    }
+    for (k, slot, kind, op) in ctx.slots(inst) {
+        match (kind, op) {
+            (SlotKind::Surface { allowed }, Operand::Surface(id)) => {
+                let span = ctx.obj.op_span(inst, k);
+                if *id == predefined::SURFACE_SLM {
+                    surface(ctx, desc, Code::SLM_NOT_ALLOWED, allowed.slm, "T0 (%slm)", span);
+                    slm_size(ctx, span);
+                } else if *id == predefined::SURFACE_SCRATCH {
+                    surface(
+                        ctx,
+                        desc,
+                        Code::STATELESS_NOT_ALLOWED,
+                        allowed.stateless,
+                        "T5 (stateless)",
+                        span,
+                    );
+                } else if matches!(*id, 1 | 2) {
+                    say(
+                        ctx,
+                        Code::SURFACE_RESERVED,
+                        span,
+                        format!("T{id} is reserved and stands for no surface"),
+                    );
+                }
+            }
+            (SlotKind::Field { enc: Enc::Channels, .. }, Operand::Int(0)) => {
+                let span = ctx.obj.op_span(inst, k);
+                no_channels(ctx, desc, slot.name, span);
+            }
+            (SlotKind::Packed { parts, .. }, Operand::Int(n)) => {
+                for p in *parts {
+                    // Where a packed field serves several operations, zero is what the others have.
+                    if matches!(p.enc, Enc::Channels) && p.get(*n) == 0 && parts.len() <= 2 {
+                        let span = ctx.obj.op_span(inst, k);
+                        no_channels(ctx, desc, p.name, span);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn no_channels(ctx: &mut Ctx, desc: &InstDesc, name: &str, span: Span) {
+    let f = Finding::new(
+        Code::NO_CHANNELS,
+        ctx.on,
+        span,
+        format!("the `{name}` of {} name none of RGBA", desc.name),
+    );
+    ctx.push(f.help("at least one channel"));
+}
+
+fn surface(ctx: &mut Ctx, desc: &InstDesc, code: Code, ok: Platforms, what: &str, span: Span) {
+    let bad = ctx.on.without(ok);
+    if bad == Platforms::NONE {
+        return;
+    }
+    let mut f = Finding::new(code, bad, span, format!("{} does not work on {what}", desc.name));
+    if ok != Platforms::NONE {
+        f = f.note(format!("it does on {}", crate::finding::platform_names(ok)));
+    }
+    ctx.push(f);
+}
+
+pub(crate) fn slm_size(ctx: &mut Ctx, span: Span) {
+    let Some(a) = ctx.obj.attr("SLMSize") else { return };
+    if a.int() == Some(0) {
+        let f =
+            Finding::new(Code::SLM_SIZE_ZERO, ctx.on, span, "shared local memory in a kernel that has none");
+        let at = a.span;
+        ctx.push(f.also(at, "SLMSize is 0"));
+    }
+}
+
+fn owords(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    if let Some((Operand::Int(4), span)) = ctx.slot(inst, "size")
+        && let Some((Operand::Surface(s), at)) = ctx.slot(inst, "surface")
+        && s != predefined::SURFACE_SLM
+    {
+        let f = Finding::new(Code::OWORDS_16, ctx.on, span, format!("{} of 16 owords", desc.name));
+        ctx.push(
+            f.also(at, "not T0 (%slm)").help("16 owords go with shared local memory only; use two of 8"),
+        );
+    }
+    if desc.name == "OWORD_LD_UNALIGNED" {
+        constant_offset(ctx, inst, "offset", 4);
+    }
+    raw_bytes(ctx, inst, &["dst", "src"], |_, c, _| {
+        field_or_part(c, inst, "size").map_or(0, |(n, _)| 16 << n.min(4))
+    });
+}
+
+fn constant_offset(ctx: &mut Ctx, inst: &Inst, slot: &str, align: u64) {
+    if let Some((Operand::Imm { bits, .. }, span)) = ctx.slot(inst, slot)
+        && bits % align != 0
+    {
+        let message = format!("the `{slot}` of {} is {bits}, no multiple of {align}", inst.desc().name);
+        say(ctx, Code::OFFSET_ALIGNMENT, span, message);
+    }
+}
+
+/// Raw operands of this many bytes that reach beyond their variable.
+fn raw_bytes(ctx: &mut Ctx, inst: &Inst, slots: &[&str], bytes: impl Fn(&str, &Ctx, u32) -> u32) {
+    for name in slots {
+        let Some((Operand::Raw { var, offset }, span)) = ctx.slot(inst, name) else { continue };
+        let Some(info) = ctx.var(var) else { continue };
+        if var == predefined::var::NULL {
+            continue;
+        }
+        for (i, grf, on) in SIZES {
+            if ctx.on.intersect(on) == Platforms::NONE {
+                continue;
+            }
+            let n = bytes(name, ctx, grf);
+            let end = info.offset + offset as u32 + n;
+            if end > info.root_bytes[i] {
+                let f = Finding::new(
+                    Code::RAW_EXTENT,
+                    on,
+                    span,
+                    format!(
+                        "the `{name}` of {} has {n} bytes, `{}` has {} from there",
+                        inst.desc().name,
+                        ctx.obj.var_name(var),
+                        info.root_bytes[i].saturating_sub(info.offset + offset as u32)
+                    ),
+                );
+                let declared = ctx.obj.var(var).map_or(Span::NONE, |v| v.span);
+                ctx.push(f.also(declared, "declared here"));
+            }
+        }
+    }
+}
+
+fn media(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    let (Some((w, w_span)), Some((h, h_span))) =
+        (field_or_part(ctx, inst, "width"), field_or_part(ctx, inst, "height"))
+    else {
+        return;
+    };
+    if !(1..=64).contains(&w) || !(1..=64).contains(&h) {
+        let span = if (1..=64).contains(&w) { h_span } else { w_span };
+        let f = Finding::new(Code::MEDIA_BLOCK, ctx.on, span, format!("{} of {w} x {h}", desc.name));
+        ctx.push(f.help("1 to 64 bytes by 1 to 64 rows"));
+        return;
+    }
+    let pitch = w.next_power_of_two().max(4);
+    if h > 256 / pitch {
+        let f = Finding::new(
+            Code::MEDIA_BLOCK,
+            ctx.on,
+            h_span,
+            format!("{h} rows of {w} bytes: rows lie {pitch} bytes apart"),
+        );
+        ctx.push(f.help(format!("at most {} rows", 256 / pitch)));
+    }
+    if let Some((p, span)) = field_or_part(ctx, inst, "plane")
+        && p > 3
+    {
+        say(ctx, Code::MEDIA_BLOCK, span, format!("plane {p}; legal are 0 to 3"));
+    }
+    if desc.name == "MEDIA_ST" {
+        constant_offset(ctx, inst, "x", 4);
+    }
+    raw_bytes(ctx, inst, &["dst", "src"], |_, _, _| pitch * (h - 1) + w);
+}
+
+fn svm_block(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
+    let unaligned = ["unaligned", "unaligned_read"]
+        .iter()
+        .any(|n| field_or_part(ctx, inst, n).is_some_and(|(v, _)| v != 0));
+    constant_offset(ctx, inst, "address", if unaligned { 4 } else { 16 });
+    raw_bytes(ctx, inst, &["dst", "src"], |_, c, _| {
+        field_or_part(c, inst, "size").map_or(0, |(n, _)| 16 << n.min(4))
+    });
+}
+
+fn svm_vector(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    let (Some((size, _)), Some((blocks, span))) =
+        (field_or_part(ctx, inst, "block_size"), field_or_part(ctx, inst, "num_blocks"))
+    else {
+        return;
+    };
+    let n = channels(ctx, inst);
+    if blocks == 3 && (size != 1 || n != 8) {
+        let f = Finding::new(
+            Code::SVM_EIGHT_BLOCKS,
+            ctx.on,
+            span,
+            format!("{} of 8 blocks needs blocks of 4 bytes and 8 channels", desc.name),
+        );
+        ctx.push(f.help("1, 2 or 4 blocks"));
+    } else if blocks > 0 && n < 8 && !(size == 0 && blocks < 3) {
+        let f = Finding::new(
+            Code::SVM_BLOCKS_EXEC,
+            ctx.on,
+            span,
+            format!("{} of {} blocks for {n} channels", desc.name, 1 << blocks),
+        );
+        ctx.push(f.help("more than one block needs at least 8 channels"));
+    } else if blocks > 0 && n < 8 {
+        let f = Finding::new(
+            Code::SVM_BYTE_BLOCKS_EXEC,
+            ctx.on,
+            span,
+            format!("{} of {} one-byte blocks for {n} channels", desc.name, 1 << blocks),
+        );
+        ctx.push(f.help("the page wants at least 8 channels for more than one block"));
+    }
+    let bytes = [1, 4, 8][size.min(2) as usize];
+    for name in ["dst", "src"] {
+        let Some((op, span)) = ctx.slot(inst, name) else { continue };
+        if let Some(ty) = ctx.type_of(&op)
+            && ty.size() != bytes
+        {
+            let f = Finding::new(
+                Code::SVM_BLOCK_TYPE,
+                ctx.on,
+                span,
+                format!("the `{name}` of {} has type {} for blocks of {bytes} bytes", desc.name, ty.name()),
+            );
+            ctx.push(f.help(format!("a type of {bytes} bytes")));
+        }
+    }
+    let lane = if bytes == 1 { 4.max(1 << blocks) } else { bytes << blocks };
+    raw_bytes(
+        ctx,
+        inst,
+        &["addresses", "dst", "src"],
+        |name, _, _| {
+            if name == "addresses" { 8 * n } else { lane * n }
+        },
+    );
+}
+
+/// Operands and types of atomics, by operation: see the table on page DWORD_ATOMIC.
+fn atomic(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    let Some((op, op_span)) = field_or_part(ctx, inst, "op") else { return };
+    // The packed field has the name of its part.
+    let op = op & 31;
+    let wide = field_or_part(ctx, inst, "width").is_some_and(|(w, _)| w == 2);
+    let needs = match op {
+        2 | 3 | 13 => 0,
+        7 | 18 => 2,
+        _ => 1,
+    };
+    for (i, name) in ["src0", "src1"].into_iter().enumerate() {
+        let Some((Operand::Raw { var, .. }, span)) = ctx.slot(inst, name) else { continue };
+        let null = var == predefined::var::NULL;
+        // IGC fills the unused source of predec; the page exempts it from neither list.
+        if null != (i >= needs) {
+            let text = if null { "is missing" } else { "has to be %null" };
+            let f = Finding::new(
+                Code::ATOMIC_OPERANDS,
+                ctx.on,
+                span,
+                format!("the `{name}` of this {} {text}", desc.name),
+            );
+            ctx.push(f.also(op_span, format!("this operation takes {needs} source(s)")));
+        }
+    }
+    use Type::{D, Df, F, Q, Ud, Uq};
+    let legal = match (op, wide) {
+        (11 | 12, false) => TypeSet::of(&[D]),
+        (11 | 12, true) => TypeSet::of(&[Q]),
+        (16..=20, false) => TypeSet::of(&[F]),
+        (16..=20, true) => TypeSet::of(&[Df, F]),
+        (_, false) => TypeSet::of(&[Ud]),
+        (_, true) => TypeSet::of(&[Uq]),
+    };
+    let mut first: Option<(Type, Span)> = None;
+    for name in ["src0", "src1", "dst"] {
+        let Some((operand, span)) = ctx.slot(inst, name) else { continue };
+        let Some(ty) = ctx.type_of(&operand) else { continue };
+        if wide && ty.size() != 8 {
+            let f = Finding::new(
+                Code::ATOMIC_TYPE,
+                ctx.on,
+                span,
+                format!("the `{name}` of a 64-bit {} has type {}", desc.name, ty.name()),
+            );
+            ctx.push(f.help(type_names(legal)));
+        } else if !legal.contains(ty) {
+            let f = Finding::new(
+                Code::ATOMIC_SIGN,
+                ctx.on,
+                span,
+                format!("the `{name}` of this {} has type {}", desc.name, ty.name()),
+            );
+            ctx.push(f.help(type_names(legal)));
+        }
+        match first {
+            None => first = Some((ty, span)),
+            Some((t, other)) if t != ty => {
+                let f = Finding::new(
+                    Code::ATOMIC_SAME_TYPE,
+                    ctx.on,
+                    span,
+                    format!("operands of {} of types {} and {}", desc.name, t.name(), ty.name()),
+                );
+                ctx.push(f.also(other, t.name()));
+                break;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Is this operand the shared local memory surface?
+pub(crate) fn is_slm(op: &Operand) -> bool {
+    match *op {
+        Operand::Surface(id) => id == predefined::SURFACE_SLM,
+        Operand::State { class: StateClass::Surface, id, .. } => id == predefined::SURFACE_SLM as u16,
+        _ => false,
+    }
+}

@@ -1,0 +1,5 @@
+//! Rules on LSC messages.
+
+use crate::Rule;
+
+pub(crate) const LSC: &[Rule] = &[];
