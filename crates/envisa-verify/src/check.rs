@@ -6,9 +6,7 @@ use envisa_isa::{Exec, Inst, Module, Object, Operand, Platform, Platforms, Span,
 
 use crate::finding::platform_names;
 use crate::structure::{flat, present};
-use crate::{
-    Code, Finding, Level, Options, decl, flow, lsc, memory, operand, rule, shape, special, structure,
-};
+use crate::{Code, Finding, Level, Options, decl, flow, memory, operand, rule, shape, special, structure};
 
 /// Platforms with registers of 64 bytes.
 pub(crate) const WIDE: Platforms = Platforms::from(Platform::Pvc);
@@ -201,7 +199,6 @@ pub(crate) fn run(module: &Module, options: &Options) -> Vec<Finding> {
             operand::check(&mut ctx, inst, desc);
             special::check(&mut ctx, inst, desc);
             memory::check(&mut ctx, inst, desc);
-            lsc::check(&mut ctx, inst, desc);
             ctx.on = asked;
         }
         ctx.inst = None;

@@ -25,6 +25,8 @@ pub use allow::allowances;
 pub use code::Code;
 pub use finding::{Allowance, Finding, Level, Mark, Options};
 pub use rule::{Example, Kind, Rule};
+#[doc(hidden)]
+pub use special::stale;
 pub use verified::Verified;
 
 use envisa_diag::Severity;

@@ -1,22 +1,393 @@
 //! LSC messages: shapes by data size, caching, addresses, platforms.
 
-use envisa_isa::Inst;
-use envisa_isa::desc::InstDesc;
+use envisa_isa::desc::{Effect, Enc, Family, InstDesc, SlotKind};
+use envisa_isa::{Inst, Operand, Platform, Platforms, Span, StateClass, predefined};
 
-use crate::check::Ctx;
-use crate::special::Check;
+use crate::check::{Ctx, SIZES};
+use crate::special::{Check, channels, say};
+use crate::{Code, Finding, memory};
 
 /// Which rules look at which rows.
-pub(crate) const CHECKS: &[(&str, Check)] = &[];
+pub(crate) const CHECKS: &[(&str, Check)] = &[
+    ("LSC_*", sfid),
+    ("LSC_*", caching),
+    ("LSC_*", vector),
+    ("LSC_*", addresses),
+    ("LSC_*", operands),
+    ("LSC_LOAD_QUAD", quad),
+    ("LSC_STORE_QUAD", quad),
+    ("LSC_TYPED_*", typed_exec),
+    ("LSC_TYPED_LOAD_QUAD*", quad),
+    ("LSC_TYPED_STORE_QUAD*", quad),
+    ("LSC_LOAD_BLOCK2D", block2d),
+    ("LSC_STORE_BLOCK2D", block2d),
+    ("LSC_FENCE", fence),
+];
 
-pub(crate) fn check(_: &mut Ctx, _: &Inst, _: &'static InstDesc) {}
+const UGML: u32 = 1;
+const SLM: u32 = 3;
+const FLAT: u32 = 1;
+const A64: u32 = 3;
+const TRANSPOSED: u32 = 2;
+
+/// The text of a field's value, as the table has it; what it means is read off its name.
+fn text(ctx: &Ctx, inst: &Inst, name: &str) -> Option<(&'static str, Span)> {
+    let k = inst.desc().slot_index(name)?;
+    let SlotKind::Field { enc: Enc::Values(values), .. } = &inst.desc().slots[k].kind else { return None };
+    let n = ctx.obj.ops(inst).get(k)?.int()?;
+    Some((values.iter().find(|v| v.code == n)?.text, ctx.obj.op_span(inst, k)))
+}
+
+fn field(ctx: &Ctx, inst: &Inst, name: &str) -> Option<(u32, Span)> {
+    match ctx.slot(inst, name)? {
+        (Operand::Int(n), span) => Some((n, span)),
+        _ => None,
+    }
+}
 
 /// Does the message go to shared local memory?
-pub(crate) fn is_slm(_: &Ctx, _: &Inst) -> bool {
-    false
+pub(crate) fn is_slm(ctx: &Ctx, inst: &Inst) -> bool {
+    inst.desc().family == Family::Lsc && field(ctx, inst, "sfid").is_some_and(|f| f.0 == SLM)
 }
 
 /// Does the fence order accesses to shared local memory?
-pub(crate) fn fences_slm(_: &Ctx, _: &Inst) -> bool {
-    true
+pub(crate) fn fences_slm(ctx: &Ctx, inst: &Inst) -> bool {
+    inst.desc().family != Family::Lsc || is_slm(ctx, inst)
+}
+
+fn sfid(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    let Some((n, span)) = field(ctx, inst, "sfid") else { return };
+    if n == UGML {
+        let has = Platforms::of(&[Platform::Pvc, Platform::Pvcxt]);
+        let f = Finding::new(
+            Code::LSC_SFID,
+            ctx.on.without(has),
+            span,
+            format!("{} to ugml exists on PVC only", desc.name),
+        );
+        ctx.push(f.help("ugm"));
+    }
+    if n == SLM {
+        memory::slm_size(ctx, span);
+    }
+}
+
+/// The combinations of the page's table: L1, L3, for loads, for stores.
+const CACHING: &[(&str, &str, bool, bool)] = &[
+    ("df", "df", true, true),
+    ("uc", "uc", true, true),
+    ("st", "uc", true, true),
+    ("uc", "ca", true, false),
+    ("ca", "uc", true, false),
+    ("ca", "ca", true, false),
+    ("st", "ca", true, false),
+    ("ri", "ca", true, false),
+    ("uc", "wb", false, true),
+    ("wt", "uc", false, true),
+    ("wt", "wb", false, true),
+    ("st", "wb", false, true),
+    ("wb", "wb", false, true),
+];
+
+fn caching(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    let (Some((l1, span)), Some((l3, _))) = (text(ctx, inst, "l1"), text(ctx, inst, "l3")) else { return };
+    if is_slm(ctx, inst) {
+        if (l1, l3) != ("df", "df") {
+            let f = Finding::new(
+                Code::LSC_CACHING,
+                ctx.on,
+                span,
+                format!("caching .{l1}.{l3} of shared local memory"),
+            );
+            ctx.push(f.help("leave it out"));
+        }
+        return;
+    }
+    let (load, store) = match desc.effect {
+        Effect::Read => (true, false),
+        Effect::Write => (false, true),
+        _ => (true, true),
+    };
+    // `cc` came after the page's table.
+    let known = l1 == "cc"
+        || l3 == "cc"
+        || CACHING.iter().any(|(a, b, l, s)| (*a, *b) == (l1, l3) && ((load && *l) || (store && *s)));
+    if !known {
+        let legal: Vec<String> = CACHING
+            .iter()
+            .filter(|(_, _, l, s)| (load && *l) || (store && *s))
+            .map(|(a, b, ..)| format!(".{a}.{b}"))
+            .collect();
+        let f =
+            Finding::new(Code::LSC_CACHING, ctx.on, span, format!("{} with caching .{l1}.{l3}", desc.name));
+        ctx.push(f.help(format!("legal: {}", legal.join(" "))));
+    }
+}
+
+/// Number of elements at each address.
+fn elements(ctx: &Ctx, inst: &Inst) -> u32 {
+    text(ctx, inst, "data_elems").and_then(|(t, _)| t.parse().ok()).unwrap_or(1)
+}
+
+/// Bytes of an element in a register, from the name of the size: `d16c32h` is 4.
+fn register_bytes(name: &str) -> u32 {
+    let digits: Vec<u32> = name.split(|c: char| !c.is_ascii_digit()).filter_map(|s| s.parse().ok()).collect();
+    digits.last().copied().unwrap_or(32) / 8
+}
+
+fn vector(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    let Some((order, span)) = field(ctx, inst, "data_order") else { return };
+    if desc.slot_index("width").is_some() {
+        return;
+    }
+    let n = channels(ctx, inst);
+    let elems = elements(ctx, inst);
+    let size = text(ctx, inst, "data_size");
+    let atomic = desc.effect == Effect::Atomic;
+    if order == TRANSPOSED {
+        if atomic {
+            say(ctx, Code::LSC_TRANSPOSE, span, format!("a transposed {}", desc.name));
+        } else if n != 1 {
+            let f = Finding::new(
+                Code::LSC_TRANSPOSE,
+                ctx.on,
+                span,
+                format!("a transposed {} of {n} channels", desc.name),
+            );
+            ctx.push(f.help("transposed messages have one channel"));
+        }
+        if let Some((s, span)) = size
+            && !matches!(s, "d32" | "d64")
+        {
+            let f =
+                Finding::new(Code::LSC_DATA_SIZE, ctx.on, span, format!("transposed elements of size {s}"));
+            ctx.push(f.help("d32 or d64"));
+        }
+    } else {
+        if let Some((_, span)) = field(ctx, inst, "data_elems")
+            && (elems > 8 || (atomic && elems > 1))
+        {
+            let most = if atomic { 1 } else { 8 };
+            let f = Finding::new(Code::LSC_VECTOR, ctx.on, span, format!("{elems} elements at each address"));
+            ctx.push(f.help(format!("at most {most}; block loads and stores are transposed (`t`)")));
+        }
+        if let Some((s, span)) = size {
+            let odd = if atomic { !matches!(s, "d16c32" | "d32" | "d64") } else { matches!(s, "d8" | "d16") };
+            if odd {
+                let legal = if atomic { "d16c32, d32 or d64" } else { "d8c32, d16c32, d32 or d64" };
+                let f = Finding::new(Code::LSC_DATA_SIZE, ctx.on, span, format!("{} of size {s}", desc.name));
+                ctx.push(f.help(legal));
+            }
+        }
+        // More is split by the finalizer.
+        if desc.family == Family::Lsc && n > 16 && desc.slot_index("u").is_none() {
+            let exec = desc.exec_slot().map_or(inst.span, |k| ctx.obj.op_span(inst, k));
+            let narrow = Platforms::of(&[Platform::Dg2, Platform::Mtl, Platform::Arl]);
+            let f = Finding::new(Code::LSC_EXEC, narrow, exec, format!("{} of {n} channels", desc.name));
+            ctx.push(f.help("16 channels"));
+        }
+    }
+    extents(ctx, inst, desc, size.map_or(4, |(s, _)| register_bytes(s)), n, elems);
+}
+
+fn extents(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc, size: u32, n: u32, elems: u32) {
+    let transposed = field(ctx, inst, "data_order").is_some_and(|f| f.0 == TRANSPOSED);
+    let address = text(ctx, inst, "addr_size").map_or(4, |(t, _)| register_bytes(t));
+    let quad = desc.slot_index("ch_mask").and_then(|k| match &desc.slots[k].kind {
+        SlotKind::Field { enc: Enc::Hex { .. }, .. } => ctx.obj.ops(inst).get(k).and_then(|o| o.int()),
+        _ => None,
+    });
+    let rows = quad.map_or(elems, u32::count_ones);
+    for name in ["dst", "src1", "src2", "addr", "u", "v", "r", "lod"] {
+        let Some((Operand::Raw { var, offset }, span)) = ctx.slot(inst, name) else { continue };
+        if var == predefined::var::NULL {
+            continue;
+        }
+        let Some(info) = ctx.var(var) else { continue };
+        for (i, grf, on) in SIZES {
+            if ctx.on.intersect(on) == Platforms::NONE {
+                continue;
+            }
+            let bytes = match name {
+                "addr" | "u" | "v" | "r" | "lod" => n * address,
+                _ if transposed => size * rows,
+                // Each element of the vector starts at a register.
+                _ if rows > 1 => (n * size).next_multiple_of(grf) * (rows - 1) + n * size,
+                _ => n * size,
+            };
+            let at = info.offset + offset as u32;
+            if at + bytes > info.root_bytes[i] {
+                let f = Finding::new(
+                    Code::RAW_EXTENT,
+                    on,
+                    span,
+                    format!(
+                        "the `{name}` of {} has {bytes} bytes, `{}` has {} from there",
+                        desc.name,
+                        ctx.obj.var_name(var),
+                        info.root_bytes[i].saturating_sub(at)
+                    ),
+                );
+                ctx.push(f);
+            }
+        }
+    }
+}
+
+fn addresses(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
+    let Some((model, model_span)) = text(ctx, inst, "addr_type") else { return };
+    let flat = field(ctx, inst, "addr_type").is_some_and(|f| f.0 == FLAT);
+    if let Some((size, span)) = field(ctx, inst, "addr_size") {
+        let slm = is_slm(ctx, inst);
+        if slm && (!flat || size == A64) {
+            let f = Finding::new(
+                Code::LSC_ADDRESS,
+                ctx.on,
+                span,
+                "shared local memory is addressed flat, by 16 or 32 bits",
+            );
+            ctx.push(f.also(model_span, model));
+        } else if !flat && size == A64 {
+            let f = Finding::new(
+                Code::LSC_ADDRESS,
+                ctx.on,
+                span,
+                format!("64-bit offsets into a surface ({model})"),
+            );
+            ctx.push(f.help("a32"));
+        }
+    }
+    if flat
+        && let Some((Operand::Imm { bits, .. }, span)) = ctx.slot(inst, "surface")
+        && bits != 0
+    {
+        say(ctx, Code::LSC_BASE, span, "a flat message with a surface");
+    }
+    if !flat
+        && let Some((Operand::State { class: StateClass::Sampler, .. }, span)) = ctx.slot(inst, "surface")
+    {
+        say(ctx, Code::LSC_BASE, span, "a sampler where a surface is meant");
+    }
+}
+
+/// Sources that an operation has; what others there are is %null.
+fn operands(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    for name in ["unused_dst", "unused_src1", "unused_src2"] {
+        if let Some((Operand::Raw { var, .. }, span)) = ctx.slot(inst, name)
+            && var != predefined::var::NULL
+        {
+            let message = format!("{} has no such operand: it is %null", desc.name);
+            say(ctx, Code::LSC_OPERANDS, span, message);
+        }
+    }
+    let Some((_, operation)) = desc.name.split_once("ATOMIC_") else { return };
+    let needs = match operation {
+        "IINC" | "IDEC" | "LOAD" => 0,
+        "ICAS" | "FCAS" | "BFCAS" => 2,
+        _ => 1,
+    };
+    for (i, name) in ["src1", "src2"].into_iter().enumerate() {
+        let Some((Operand::Raw { var, .. }, span)) = ctx.slot(inst, name) else { continue };
+        if (var == predefined::var::NULL) != (i >= needs) {
+            let what = if i >= needs { "has to be %null" } else { "is missing" };
+            let f = Finding::new(
+                Code::LSC_OPERANDS,
+                ctx.on,
+                span,
+                format!("the `{name}` of {} {what}", desc.name),
+            );
+            ctx.push(f.help(format!("the operation takes {needs} source(s)")));
+        }
+    }
+}
+
+fn quad(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    if let Some((0, span)) = field(ctx, inst, "ch_mask") {
+        say(ctx, Code::LSC_CHANNELS, span, format!("{} of no channel", desc.name));
+    }
+}
+
+fn typed_exec(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    let n = channels(ctx, inst);
+    let span = desc.exec_slot().map_or(inst.span, |k| ctx.obj.op_span(inst, k));
+    for (max, on) in [(8, Platforms::DG2_UP.without(Platforms::PVC_UP)), (16, Platforms::PVC_UP)] {
+        if n > max {
+            let f = Finding::new(Code::LSC_TYPED_EXEC, on, span, format!("{} of {n} channels", desc.name));
+            ctx.push(f.help(format!("at most {max}")));
+        }
+    }
+}
+
+fn block2d(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    let get = |ctx: &Ctx, name| field(ctx, inst, name);
+    let (Some((w, w_span)), Some((h, h_span)), Some((blocks, b_span))) =
+        (get(ctx, "width"), get(ctx, "height"), get(ctx, "blocks"))
+    else {
+        return;
+    };
+    let Some((size_name, size_span)) = text(ctx, inst, "data_size") else { return };
+    let size = register_bytes(size_name);
+    let transposed = get(ctx, "data_order").is_some_and(|f| f.0 == TRANSPOSED);
+    let vnni = get(ctx, "vnni").filter(|f| f.0 != 0);
+    let store = desc.effect == Effect::Write;
+    let mut bad = |span, message: String, help: &str| {
+        let f = Finding::new(Code::LSC_BLOCK2D, ctx.on, span, message);
+        ctx.push(f.help(help.to_string()));
+    };
+    if !matches!(size_name, "d8" | "d16" | "d32" | "d64") {
+        return bad(size_span, format!("blocks of {size_name}"), "d8, d16, d32 or d64");
+    }
+    if w == 0 || w * size < 4 || w * size > 64 {
+        return bad(w_span, format!("rows of {} bytes", w * size), "4 to 64 bytes");
+    }
+    let most = if store { 8 } else { 32 };
+    if h == 0 || h > most {
+        return bad(h_span, format!("blocks of {h} rows"), &format!("1 to {most} rows"));
+    }
+    if blocks == 0
+        || blocks > 4
+        || blocks == 3
+        || (store && blocks != 1)
+        || (!store && blocks * w * size > 64)
+    {
+        let help = if store { "one block" } else { "1, 2 or 4 blocks of 64 bytes a row in all" };
+        return bad(b_span, format!("{blocks} blocks of {} bytes a row", w * size), help);
+    }
+    if let Some((_, span)) = vnni {
+        if store || transposed {
+            return bad(
+                span,
+                "an interleaved store, or interleaved and transposed".into(),
+                "loads, one of the two",
+            );
+        }
+        if size > 2 {
+            return bad(span, format!("interleaved elements of {size_name}"), "d8 or d16");
+        }
+    }
+    if transposed {
+        if store {
+            return bad(size_span, "a transposed store".into(), "transpose before the store");
+        }
+        let fits = match size {
+            4 => w <= 8,
+            8 => w <= 4 && h == 8,
+            _ => false,
+        };
+        if !fits || blocks != 1 {
+            bad(
+                size_span,
+                format!("a transposed block of {w} x {h} {size_name}"),
+                "d32 up to 8 wide, d64 up to 4 wide and 8 high, one block",
+            );
+        }
+    }
+}
+
+fn fence(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
+    if let Some(e) = ctx.exec(inst)
+        && (e.log2 != 0 || !e.mask.no_mask())
+    {
+        say(ctx, Code::LSC_FENCE, inst.span, "a fence has one channel and ignores the mask");
+    }
 }

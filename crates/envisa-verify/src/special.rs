@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use envisa_isa::desc::{InstDesc, Role, SlotKind};
+use envisa_isa::desc::{Enc, InstDesc, Role, SlotKind};
 use envisa_isa::{
     Exec, Inst, Op, Operand, Platforms, Pred, Region, Span, StateClass, Type, TypeSet, predefined,
 };
@@ -48,6 +48,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("DPASW", dpas),
     ("NBARRIER*", nbarrier),
     ("RAW_SEND", raw_send),
+    ("LIFETIME", lifetime),
 ];
 
 /// What is known of a row once for all instructions of it.
@@ -85,8 +86,7 @@ pub(crate) fn traits(op: Op) -> &'static Traits {
 }
 
 /// Rows that the rules name and the table does not have: empty, or the rules are stale.
-#[cfg(test)]
-pub(crate) fn stale() -> Vec<&'static str> {
+pub fn stale() -> Vec<&'static str> {
     let known = |p: &str| {
         Op::ALL.iter().any(|o| match p.strip_suffix('*') {
             Some(prefix) => o.desc().name.starts_with(prefix),
@@ -473,25 +473,34 @@ fn srnd(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
     }
 }
 
-/// Bits of a precision code of DPAS; 0 for codes that mean nothing.
-fn precision_bits(code: u32) -> u32 {
-    match code {
-        1 | 2 => 1,
-        3 | 4 => 2,
-        5 | 6 => 4,
-        7 | 8 | 12 | 13 => 8,
-        9 | 10 => 16,
-        11 => 32,
-        _ => 0,
+/// A precision of DPAS as the table spells it: `s8`, `tf32`.
+fn precision(inst: &Inst, name: &str, code: u32) -> &'static str {
+    let part = inst.desc().slots.iter().find_map(|s| match &s.kind {
+        SlotKind::Packed { parts, .. } => parts.iter().find(|p| p.name == name),
+        _ => None,
+    });
+    match part.map(|p| p.enc) {
+        Some(Enc::Values(values)) => values.iter().find(|v| v.code == code).map_or("", |v| v.text),
+        _ => "",
+    }
+}
+
+/// Is it an integer precision, and how many bits has it in a register?
+fn precision_shape(name: &str) -> (bool, u32) {
+    match name {
+        "bf" | "hf" => (false, 16),
+        "tf32" => (false, 32),
+        "bf8" | "hf8" => (false, 8),
+        _ => (true, name.get(1..).and_then(|n| n.parse().ok()).unwrap_or(0)),
     }
 }
 
 fn dpas(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     let part = |ctx: &Ctx, name: &str| field_or_part(ctx, inst, name);
-    let (Some(w), Some(a)) = (part(ctx, "w"), part(ctx, "a")) else { return };
-    let (Some(sd), Some(rc)) = (part(ctx, "sd"), part(ctx, "rc")) else { return };
-    let ((w, w_span), (a, _)) = (w, a);
-    let ((sd, sd_span), (rc, rc_span)) = (sd, rc);
+    let (Some((w, w_span)), Some((a, _))) = (part(ctx, "src1_precision"), part(ctx, "src2_precision")) else {
+        return;
+    };
+    let (Some((sd, sd_span)), Some((rc, rc_span))) = (part(ctx, "depth"), part(ctx, "count")) else { return };
     if sd != 8 {
         let f =
             Finding::new(Code::DPAS_SHAPE, ctx.on, sd_span, format!("{} of systolic depth {sd}", desc.name));
@@ -502,25 +511,26 @@ fn dpas(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
             Finding::new(Code::DPAS_SHAPE, ctx.on, rc_span, format!("{} with repeat count {rc}", desc.name));
         ctx.push(f.help("1 to 8"));
     }
-    // Integers mix freely; floats do not.
-    let int = |p: u32| matches!(p, 1..=8);
-    if int(w) != int(a) || (!int(w) && w != a) {
+    // Integers mix freely; floats do not, but for the 8-bit ones.
+    let (w_name, a_name) = (precision(inst, "src1_precision", w), precision(inst, "src2_precision", a));
+    let ((w_int, w_bits), (a_int, bits)) = (precision_shape(w_name), precision_shape(a_name));
+    let eights = matches!((w_name, a_name), ("bf8" | "hf8", "bf8" | "hf8"));
+    if w_int != a_int || (!w_int && w != a && !eights) {
         let f = Finding::new(
             Code::DPAS_TYPES,
             ctx.on,
             w_span,
-            "the precisions of src1 and src2 do not go together",
+            format!("precisions {w_name} and {a_name} do not go together"),
         );
         ctx.push(f.help("both integers, or the same float"));
     }
     let ty = |name| ctx.slot(inst, name).and_then(|(op, s)| Some((ctx.type_of(&op)?, s)));
     use Type::{Bf, D, F, Hf, Ud};
-    let legal = match w {
-        _ if int(w) => TypeSet::of(&[Ud, D]),
-        9 => TypeSet::of(&[F, Bf]),
-        10 => TypeSet::of(&[F, Hf]),
-        11..=13 => TypeSet::of(&[F]),
-        _ => TypeSet::ANY,
+    let legal = match w_name {
+        _ if w_int => TypeSet::of(&[Ud, D]),
+        "bf" => TypeSet::of(&[F, Bf]),
+        "hf" => TypeSet::of(&[F, Hf]),
+        _ => TypeSet::of(&[F]),
     };
     for (name, found) in [("dst", ty("dst")), ("src0", ty("src0"))] {
         if let Some((t, span)) = found
@@ -541,12 +551,10 @@ fn dpas(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         }
     }
     // src2 holds SD elements of OPS_PER_CHAN values each.
-    let bits = precision_bits(a);
     if let Some((op, span)) = ctx.slot(inst, "src2")
         && bits != 0
     {
-        let per_channel =
-            if int(w) && precision_bits(w).max(bits) <= 2 { 8 } else { (32 / bits).clamp(1, 4) };
+        let per_channel = if w_int && w_bits.max(bits) <= 2 { 8 } else { (32 / bits).clamp(1, 4) };
         let dwords = (sd * bits * per_channel / 32).max(1);
         for (_, grf, on) in SIZES {
             if let Some(at) = offset_in_root(ctx, &op, grf)
@@ -577,6 +585,13 @@ pub(crate) fn field_or_part(ctx: &Ctx, inst: &Inst, name: &str) -> Option<(u32, 
 }
 
 fn nbarrier(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    // A wait repeats the id in the operands it does not use.
+    if ctx.field(inst, "mode") == Some(0) {
+        if let Some((Operand::Imm { bits: 32.., .. }, span)) = ctx.slot(inst, "id") {
+            say(ctx, Code::NBARRIER_RANGE, span, "a barrier id over 31");
+        }
+        return;
+    }
     for (name, min, max) in [
         ("id", 0, 31),
         ("type", 0, 2),
@@ -626,4 +641,20 @@ fn raw_send(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 /// Number of channels of an instruction, its mask aside; 1 if it has none.
 pub(crate) fn channels(ctx: &Ctx, inst: &Inst) -> u32 {
     ctx.exec(inst).map_or(1, Exec::channels)
+}
+
+fn lifetime(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
+    let (Some((class, _)), Some((id, span))) =
+        (field_or_part(ctx, inst, "class"), field_or_part(ctx, inst, "variable"))
+    else {
+        return;
+    };
+    let known = match class {
+        0 => (id as usize) < ctx.vars.len(),
+        1 => (id as usize) < ctx.obj.addresses.len(),
+        _ => id > 0 && id as usize <= ctx.obj.predicates.len(),
+    };
+    if !known {
+        say(ctx, Code::DANGLING, span, format!("variable {id} of its class is not declared"));
+    }
 }

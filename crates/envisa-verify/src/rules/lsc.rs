@@ -1,5 +1,46 @@
 //! Rules on LSC messages.
 
+use super::rule;
 use crate::Rule;
 
-pub(crate) const LSC: &[Rule] = &[];
+pub(crate) const LSC: &[Rule] = &[
+    rule!(LSC_SFID, "lsc-sfid", Error, "LSC_UNTYPED", "The low-bandwidth path (ugml) is PVC's",
+        "Untyped messages go to ugm, slm, or on PVC ugml.",
+        bad "lsc_load.ugml (M1,16) Vud:d32 flat[Vuq]:a64" good "lsc_load.ugm (M1,16) Vud:d32 flat[Vuq]:a64"),
+    rule!(LSC_CACHING, "lsc-caching", Error, "LSC_UNTYPED", "Caching of L1 and L3 go together as the page's table says",
+        "Loads, stores and both have combinations of their own; shared local memory has the default.",
+        bad "lsc_load.ugm.wb.wb (M1,16) Vud:d32 flat[Vuq]:a64" good "lsc_load.ugm.ca.ca (M1,16) Vud:d32 flat[Vuq]:a64"),
+    rule!(LSC_TRANSPOSE, "lsc-transpose", Error, "LSC_UNTYPED", "A transposed message has one channel, and is no atomic",
+        "One address, many elements: the block form of loads and stores.",
+        bad "lsc_load.ugm (M1,8) Vud:d32x8t flat[Vuq]:a64" good "lsc_load.ugm (M1,1) Vud:d32x8t flat[Vuq]:a64"),
+    rule!(LSC_VECTOR, "lsc-vector", Error, "LSC_UNTYPED", "A message that is not transposed has at most 8 elements at an address, an atomic one",
+        "Longer vectors are blocks: transposed, for one channel.",
+        bad "lsc_load.ugm (M1,1) Vud:d32x16 flat[Vuq]:a64" good "lsc_load.ugm (M1,1) Vud:d32x16t flat[Vuq]:a64"),
+    rule!(LSC_DATA_SIZE, "lsc-data-size", Error, "LSC_UNTYPED", "An element has a size the message takes",
+        "Gathers and scatters widen bytes and words to dwords (d8u32, d16u32); transposed messages take d32 and d64, atomics d16u32, d32 and d64. Plain d8 and d16 belong to 2D blocks.",
+        bad "lsc_load.ugm (M1,1) Vud:d8x4t flat[Vuq]:a64" good "lsc_load.ugm (M1,1) Vud:d32x4t flat[Vuq]:a64"),
+    rule!(LSC_ADDRESS, "lsc-address", Error, "LSC_UNTYPED", "Addresses have a size that their model takes",
+        "Flat addresses have 32 or 64 bits, offsets into surfaces and shared local memory 16 or 32; shared local memory is addressed flat.",
+        bad "lsc_load.slm (M1,16) Vud:d32 flat[Vuq]:a64" good "lsc_load.slm (M1,16) Vud:d32 flat[Vd]:a32"),
+    rule!(LSC_EXEC, "lsc-exec", Warning, "LSC_UNTYPED", "On DG2 a message has at most 16 channels",
+        "The native widths are 16 on DG2 and 32 on PVC. The finalizer splits wider ones, so this is a warning.",
+        bad ".kernel_attr SimdSize=32\nlsc_load.ugm (M1,32) Vud:d32 flat[Vd]:a32" good "lsc_load.ugm (M1,16) Vud:d32 flat[Vd]:a32"),
+    rule!(LSC_CHANNELS, "lsc-channels", Error, "LSC_UNTYPED", "A quad message has at least one channel",
+        "Which of x, y, z and w it moves.",
+        binary "LSC_LOAD_QUAD with a channel mask of 0"),
+    rule!(LSC_OPERANDS, "lsc-operands", Error, "LSC_UNTYPED", "A message has the operands its operation takes, and %null for the others",
+        "Atomics: iinc, idec and load no source, the compare-and-swaps two, others one. Loads have no source, stores no destination.",
+        bad "lsc_atomic_iinc.ugm (M1,16) Vud:d32 flat[Vuq]:a64 Vd.0 %null.0" good "lsc_atomic_iinc.ugm (M1,16) Vud:d32 flat[Vuq]:a64 %null.0 %null.0"),
+    rule!(LSC_BASE, "lsc-base", Warning, "LSC_UNTYPED", "A flat message has surface 0",
+        "Unless the platform takes a 64-bit base there; an index of the binding table is ignored. A sampler is no surface.",
+        binary "LSC_LOAD, flat, with surface 5"),
+    rule!(LSC_BLOCK2D, "lsc-block2d", Error, "LSC_UNTYPED", "A 2D block fits the registers",
+        "Rows of 4 to 64 bytes; 1 to 32 rows loaded, 1 to 8 stored; 1, 2 or 4 blocks of together 64 bytes a row loaded, one stored. Transposed: d32 up to 8 wide, d64 up to 4 wide and 8 high, one block, loads only. Interleaved (vnni): d8 and d16, loads only, not transposed. The page refers to hardware documentation for the limits.",
+        bad "// platform: PVC\nlsc_load_block2d.ugm (M1_NM,1) Vud:d32.32x8nn flat[Vuq(0,0)<0;1,0>,0x3f:ud,0x3f:ud,0x3f:ud,Vd(0,0)<0;1,0>,Vd(0,1)<0;1,0>]" good "// platform: PVC\nlsc_load_block2d.ugm (M1_NM,1) Vud:d32.16x8nn flat[Vuq(0,0)<0;1,0>,0x3f:ud,0x3f:ud,0x3f:ud,Vd(0,0)<0;1,0>,Vd(0,1)<0;1,0>]"),
+    rule!(LSC_TYPED_EXEC, "lsc-typed-exec", Error, "LSC_TYPED", "A typed message has at most 8 channels on DG2, 16 on PVC",
+        "Typed messages are half as wide as untyped ones.",
+        bad "lsc_load_quad.tgm (M1,16) Vf:d32.xyzw bti(0x1:ud)[Vud,Vd]:a32" good "lsc_load_quad.tgm (M1,8) Vf:d32.xyzw bti(0x1:ud)[Vud,Vd]:a32"),
+    rule!(LSC_FENCE, "lsc-fence", Error, "LSC_FENCE", "A fence has one channel and ignores the mask",
+        "The text form has no place for anything else.",
+        binary "LSC_FENCE with execution byte 0x03"),
+];
