@@ -1,5 +1,7 @@
 //! The pass over a module: context shared by all rules, and the collection of findings.
 
+use std::collections::HashMap;
+
 use envisa_diag::Severity;
 use envisa_isa::desc::{Slot, SlotKind};
 use envisa_isa::{Exec, Inst, Module, Object, Operand, Platform, Platforms, Span, Type, predefined};
@@ -216,9 +218,34 @@ pub(crate) fn run(module: &Module, options: &Options) -> Vec<Finding> {
             );
             ctx.push(f.note("each of them is named by one of the warnings on this object"));
         }
-        out.append(&mut ctx.out);
+        out.append(&mut capped(std::mem::take(&mut ctx.out), options.repeats));
     }
     out.sort_by_key(|f| (f.object, f.span().start, f.code));
+    out
+}
+
+/// Leaves as many warnings of each rule as asked for; the last one says how many more there were.
+fn capped(mut found: Vec<Finding>, repeats: usize) -> Vec<Finding> {
+    found.sort_by_key(|f| f.span().start);
+    let mut count: HashMap<Code, (usize, usize)> = HashMap::new();
+    let mut out: Vec<Finding> = Vec::with_capacity(found.len().min(64));
+    for f in found {
+        if f.severity == Severity::Error {
+            out.push(f);
+            continue;
+        }
+        let (n, last) = count.entry(f.code).or_default();
+        *n += 1;
+        if *n <= repeats.max(1) {
+            *last = out.len();
+            out.push(f);
+        }
+    }
+    for (n, last) in count.into_values() {
+        if n > repeats.max(1) {
+            out[last].notes.push(format!("and {} more like this", n - repeats.max(1)));
+        }
+    }
     out
 }
 

@@ -118,8 +118,7 @@ fn alias(ctx: &mut Ctx, id: u32) {
     let base_name = o.var_name(v.alias);
     if v.alias < predefined::FIRST_VAR {
         use predefined::var as p;
-        let ok = [p::R0, p::ARG, p::RETVAL, p::IMPL_ARG_BUF_PTR, p::LOCAL_ID_BUF_PTR, p::SP, p::FP]
-            .contains(&v.alias);
+        let ok = [p::R0, p::ARG, p::RETVAL, p::IMPL_ARG_BUF_PTR, p::LOCAL_ID_BUF_PTR].contains(&v.alias);
         if !ok {
             let message = format!("`{name}` aliases {base_name}, which cannot be aliased");
             say(ctx, Code::ALIAS_PREDEFINED, v.span, message);

@@ -37,11 +37,19 @@ pub struct Options {
     pub allowances: Vec<Allowance>,
     /// Run the flow-sensitive lints, too.
     pub lints: bool,
+    /// Warnings of one rule that are reported for each object; the last says how many more there are.
+    pub repeats: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { platforms: Platforms::ALL, levels: Vec::new(), allowances: Vec::new(), lints: true }
+        Options {
+            platforms: Platforms::ALL,
+            levels: Vec::new(),
+            allowances: Vec::new(),
+            lints: true,
+            repeats: 3,
+        }
     }
 }
 

@@ -153,7 +153,10 @@ fn types(ctx: &mut Ctx, desc: &InstDesc, slot: &Slot, op: &Operand, span: Span) 
         return;
     }
     // Raw operands move bytes: the reference checks the types of few of them, and its compiler relies on it.
-    let code = if matches!(op, Operand::Raw { .. }) { Code::RAW_TYPE } else { Code::OPERAND_TYPE };
+    // Constant offsets of messages are in the same boat.
+    let constant = matches!(op, Operand::Imm { ty, .. } if ty.is_int()) && scalar_operands(desc.family);
+    let code =
+        if constant || matches!(op, Operand::Raw { .. }) { Code::RAW_TYPE } else { Code::OPERAND_TYPE };
     let f = Finding::new(
         code,
         ctx.on,
@@ -163,6 +166,22 @@ fn types(ctx: &mut Ctx, desc: &InstDesc, slot: &Slot, op: &Operand, span: Span) 
     .here(format!("this is {}", ty.name()))
     .help(format!("legal: {}", type_names(slot.types)));
     ctx.push(f);
+}
+
+/// A set with the unsigned integers of the sizes it has.
+fn no_sign(set: TypeSet) -> TypeSet {
+    set.iter().fold(set, |s, t| s.union(TypeSet::of(&[unsigned(t)])))
+}
+
+/// The unsigned integer of the same size.
+fn unsigned(ty: Type) -> Type {
+    match ty {
+        Type::B => Type::Ub,
+        Type::W => Type::Uw,
+        Type::D => Type::Ud,
+        Type::Q => Type::Uq,
+        other => other,
+    }
 }
 
 /// Destination and source types together, by the row's type maps.
@@ -185,7 +204,10 @@ fn combination(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc) {
             Operand::Predicate(_) | Operand::Address { .. } | Operand::AddressOf { .. } => return,
             _ => {}
         }
-        let Some(ty) = ctx.type_of(op) else { return };
+        let Some(mut ty) = ctx.type_of(op) else { return };
+        if traits(inst.op).sign_free {
+            ty = unsigned(ty);
+        }
         if slot.role == Role::Write && slot.name == "dst" {
             dst = Some(ty);
             dst_span = ctx.obj.op_span(inst, k);
@@ -199,7 +221,9 @@ fn combination(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc) {
     }
     let srcs = &srcs[..n];
     let fits = |m: &&envisa_isa::desc::TypeMap| {
-        dst.is_none_or(|d| admits(m.dst, d)) && srcs.iter().all(|s| admits(m.src, *s))
+        let (to, from) =
+            if traits(inst.op).sign_free { (no_sign(m.dst), no_sign(m.src)) } else { (m.dst, m.src) };
+        dst.is_none_or(|d| admits(to, d)) && srcs.iter().all(|s| admits(from, *s))
     };
     let ok = desc.type_maps.iter().filter(fits).fold(Platforms::NONE, |p, m| p.union(m.platforms));
     let bad = ctx.on.without(ok);

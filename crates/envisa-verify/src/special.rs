@@ -57,6 +57,8 @@ pub(crate) struct Traits {
     pub checks: Vec<Check>,
     /// Its operands have rules of their own about where they lie.
     pub own_region: bool,
+    /// Signs of its types are a rule of their own.
+    pub sign_free: bool,
 }
 
 /// Traits of a row.
@@ -78,6 +80,7 @@ pub(crate) fn traits(op: Op) -> &'static Traits {
                     .map(|(_, c)| *c)
                     .collect(),
                 own_region: ["ADDR_ADD", "PLANE", "LRP", "DPAS", "DPASW", "MOVS"].contains(&name),
+                sign_free: ["SHR", "ASR"].contains(&name),
             }
         };
         Op::ALL.iter().map(of).collect()

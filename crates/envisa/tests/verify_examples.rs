@@ -11,8 +11,11 @@ fn codes(text: &str, rule: &verify::Rule) -> Result<Vec<(Code, String)>, String>
     let whole = rule::framed(text);
     let mut files = Files::new();
     let file = files.add_text("example.visaasm", whole.as_str());
-    let parsed =
-        envisa::text::parse(&whole, file, &ParseOptions { platform: Some(platform), ..ParseOptions::default() });
+    let parsed = envisa::text::parse(
+        &whole,
+        file,
+        &ParseOptions { platform: Some(platform), ..ParseOptions::default() },
+    );
     if !parsed.complete {
         let text = envisa::diag::render_text(&files, &parsed.diagnostics, &Default::default());
         return Err(format!("{}: does not parse on {}:\n{text}", rule.name, platform.name()));
@@ -24,7 +27,8 @@ fn codes(text: &str, rule: &verify::Rule) -> Result<Vec<(Code, String)>, String>
         ..Options::default()
     };
     // The frame's variables have no values, and few of them are used.
-    let frame = |c: Code| c != rule.code && [Code::UNUSED, Code::READ_BEFORE_WRITE, Code::DEAD_WRITE].contains(&c);
+    let frame =
+        |c: Code| c != rule.code && [Code::UNUSED, Code::READ_BEFORE_WRITE, Code::DEAD_WRITE].contains(&c);
     Ok(verify::check(&parsed.module, &options)
         .into_iter()
         .map(|f| (f.code, f.message))
@@ -37,7 +41,11 @@ fn examples() {
     let mut wrong = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for rule in rule::all() {
-        assert!(seen.insert(rule.code.to_string()) && seen.insert(rule.name.to_string()), "{} twice", rule.name);
+        assert!(
+            seen.insert(rule.code.to_string()) && seen.insert(rule.name.to_string()),
+            "{} twice",
+            rule.name
+        );
         let Example::Text { bad, good } = rule.example else { continue };
         match codes(bad, rule) {
             Err(e) => wrong.push(format!("bad: {e}")),

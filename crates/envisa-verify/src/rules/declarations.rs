@@ -26,8 +26,8 @@ pub(crate) const DECLARATIONS: &[Rule] = &[
         "An alias refers to a subset of the elements of its base. The reference compiler declares longer ones, so this is a warning.",
         bad ".decl X v_type=G type=ud num_elts=64 alias=<Vud, 32>\nmov (M1,8) X(0,0)<1> 0x0:ud"
         good ".decl X v_type=G type=ud num_elts=8 alias=<Vud, 32>\nmov (M1,8) X(0,0)<1> 0x0:ud"),
-    rule!(ALIAS_PREDEFINED, "alias-predefined", Error, "4_visa_header", "Few predefined variables can be aliased",
-        "The page allows %r0, %arg, %retval and the two pointers to implicit arguments; the reference compiler also aliases %sp and %fp.",
+    rule!(ALIAS_PREDEFINED, "alias-predefined", Warning, "4_visa_header", "Few predefined variables can be aliased",
+        "The page allows %r0, %arg, %retval and the two pointers to implicit arguments; the reference compiler also aliases %hw_id and others, so this is a warning.",
         bad ".decl X v_type=G type=ud num_elts=1 alias=<%tsc, 0>\nmov (M1,1) Vud(0,0)<1> X(0,0)<0;1,0>"
         good ".decl X v_type=G type=ud num_elts=1 alias=<%r0, 0>\nmov (M1,1) Vud(0,0)<1> X(0,0)<0;1,0>"),
     rule!(ALIAS_BASE_ALIGN, "alias-base-align", Error, "4_visa_header", "The base of an alias is aligned to the alias's type",

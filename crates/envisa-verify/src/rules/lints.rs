@@ -6,7 +6,7 @@ use crate::Rule;
 pub(crate) const LINTS: &[Rule] = &[
     rule!(READ_BEFORE_WRITE, "read-before-write", Warning, "4_visa_header", "A variable is written before it is read",
         "Variables have no value at the start, inputs and predefined ones aside. Reported where no write can come before the read on any path; the first such read of each variable.",
-        bad ".decl X v_type=G type=ud num_elts=8 align=GRF\nsvm_scatter.4.1 (M1,8) Vuq.0 X.0" good ".decl X v_type=G type=ud num_elts=8 align=GRF\nmov (M1,8) X(0,0)<1> 0x1:ud\nsvm_scatter.4.1 (M1,8) Vuq.0 X.0", Flow),
+        bad ".decl X v_type=G type=ud num_elts=8 align=GRF\nmov (M1,8) Vd(0,0)<1> X(0,0)<8;8,1>" good ".decl X v_type=G type=ud num_elts=8 align=GRF\nmov (M1,8) X(0,0)<1> 0x1:ud\nmov (M1,8) Vd(0,0)<1> X(0,0)<8;8,1>", Flow),
     rule!(DEAD_WRITE, "dead-write", Warning, "", "What is written is read",
         "Nothing reads the value: not before the next write of the same bytes under the same mask, or not at all. Messages are not reported, since they may be meant for what they do.",
         bad ".decl X v_type=G type=ud num_elts=8 align=GRF\nmov (M1,8) X(0,0)<1> 0x1:ud\nmov (M1,8) X(0,0)<1> 0x2:ud\nsvm_scatter.4.1 (M1,8) Vuq.0 X.0"

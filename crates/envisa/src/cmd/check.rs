@@ -50,6 +50,9 @@ pub struct Args {
     /// How to print findings, on standard output.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     format: Format,
+    /// Report every warning; otherwise the first three of each rule stand for the rest.
+    #[arg(long)]
+    all: bool,
     /// Say nothing where nothing is wrong.
     #[arg(short, long)]
     quiet: bool,
@@ -84,7 +87,8 @@ fn platforms(s: &str) -> Result<Platforms, String> {
 fn find(id: &str) -> Result<&'static Rule, Failure> {
     rule::find(id).ok_or_else(|| {
         let lower = id.to_ascii_lowercase();
-        let like: Vec<&str> = rule::all().map(|r| r.name).filter(|n| n.contains(lower.as_str())).take(4).collect();
+        let like: Vec<&str> =
+            rule::all().map(|r| r.name).filter(|n| n.contains(lower.as_str())).take(4).collect();
         let hint = if like.is_empty() { "see `envisa check --list`".to_string() } else { like.join(", ") };
         Failure(format!("unknown rule `{id}`; {hint}"))
     })
@@ -104,6 +108,9 @@ pub fn run(args: Args) -> Done {
         return Ok(Exit::Fine);
     }
     let mut options = Options { platforms: args.platform.unwrap_or(Platforms::ALL), ..Options::default() };
+    if args.all {
+        options.repeats = usize::MAX;
+    }
     let mut deny_warnings = false;
     for (ids, level) in [(&args.allow, Level::Allow), (&args.warn, Level::Warn), (&args.deny, Level::Deny)] {
         for id in ids {
@@ -124,7 +131,7 @@ pub fn run(args: Args) -> Done {
     let mut files = Files::new();
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
     for path in &args.files {
-        let mut report = crate::cmd::Report::quiet(std::mem::take(&mut files));
+        let mut report = crate::cmd::Report::continuing(std::mem::take(&mut files));
         let loaded = load::any(path, platform, &mut report)?;
         files = report.files;
         diagnostics.append(&mut report.diagnostics);
@@ -229,7 +236,10 @@ fn explain(r: &Rule) -> String {
         Example::Text { bad, good } => {
             let _ = writeln!(out, "Wrong:\n\n{}\n\nRight:\n\n{}", indent(bad), indent(good));
             if !bad.contains(".version") {
-                let _ = writeln!(out, "\nThe examples stand in a kernel that declares `V<type>` of 64 elements for each type,");
+                let _ = writeln!(
+                    out,
+                    "\nThe examples stand in a kernel that declares `V<type>` of 64 elements for each type,"
+                );
                 let _ = writeln!(out, "predicates P8, P16, P32, addresses A0, surface T6 and sampler S0.");
             }
         }

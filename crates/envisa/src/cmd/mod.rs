@@ -2,6 +2,7 @@
 
 pub mod asm;
 pub mod build;
+pub mod check;
 // pub mod dis;
 pub mod explain;
 pub mod info;
@@ -113,6 +114,11 @@ pub struct Report {
 }
 
 impl Report {
+    /// A report for a command that prints for itself: it continues a list of files.
+    pub fn continuing(files: Files) -> Report {
+        Report { files, diagnostics: Vec::new(), json: false, color: false }
+    }
+
     /// Is one of the diagnostics an error?
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(Diagnostic::is_error)
