@@ -662,6 +662,11 @@ impl<'s> Parser<'s> {
             }
             None => self.attr(name, value, Owner::Kernel)?,
         };
+        if name == b"Target"
+            && let [target] = attr.value[..]
+        {
+            self.default_target = target;
+        }
         self.obj.attrs.push(attr);
         Ok(())
     }

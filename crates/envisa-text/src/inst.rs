@@ -645,6 +645,10 @@ impl<'s> Parser<'s> {
         let d = self
             .diag_label("E0404", format!("`{}` takes no predicate", form.form.head), span, "not allowed here")
             .help("for predicated execution, branch around it");
+        let d = match form.op {
+            Op::Min | Op::Max => d.note("the reference assembler reads the predicate and drops it"),
+            _ => d,
+        };
         self.report(d);
     }
 

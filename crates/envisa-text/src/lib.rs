@@ -6,6 +6,8 @@
 
 mod annot;
 mod attrs;
+mod canonical;
+mod codes;
 mod directive;
 mod expr;
 mod inst;
@@ -20,6 +22,8 @@ mod print_names;
 mod quirks;
 mod template;
 
+pub use canonical::canonical;
+pub use codes::{CODES, CodeInfo, code};
 pub use print::{PrintError, print, print_inst, print_unit};
 
 use envisa_diag::{Diagnostic, FileId};

@@ -193,7 +193,9 @@ impl<'s> Parser<'s> {
         self.put(form, ops, "data_size", Operand::Int(size), span);
         self.put(form, ops, "data_order", Operand::Int(order), span);
         self.put(form, ops, "data_elems", Operand::Int(code), span);
-        self.put(form, ops, "ch_mask", Operand::Int(code), span);
+        // The reference leaves the copy out of strided messages.
+        let copy = if form.slot("stride").is_some() { 0 } else { code };
+        self.put(form, ops, "ch_mask", Operand::Int(copy), span);
         Ok(())
     }
 

@@ -52,6 +52,8 @@ pub(crate) struct Parser<'s> {
     pub open: bool,
     pub simd_size: Option<u32>,
     pub has_target: bool,
+    /// The target of objects that name none: what the last one named, at first "3d".
+    pub default_target: u8,
     pub names: Names<'s>,
     /// Names poisoned since a candidate was tried.
     pub poisoned: Vec<&'s [u8]>,
@@ -88,6 +90,7 @@ impl<'s> Parser<'s> {
             open: false,
             simd_size: None,
             has_target: false,
+            default_target: 1,
             names: Names::default(),
             poisoned: Vec::new(),
             blocks: HashMap::new(),
@@ -494,7 +497,8 @@ impl<'s> Parser<'s> {
         self.failed |= self.bad_line;
         if !self.has_target {
             let name = self.obj.strings.push("Target");
-            self.obj.attrs.push(envisa_isa::Attr { name, value: vec![1], span: Span::NONE });
+            let value = vec![self.default_target];
+            self.obj.attrs.push(envisa_isa::Attr { name, value, span: Span::NONE });
         }
         self.objects.push(std::mem::take(&mut self.obj));
     }

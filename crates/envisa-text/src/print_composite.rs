@@ -229,7 +229,13 @@ impl Printer<'_, '_> {
         } else if order != 1 {
             self.odd(form, ops, "data_order");
         }
-        let shown = if n == 0 { 1 } else { elems };
+        let shown = if form.slot("stride").is_some() {
+            0
+        } else if n == 0 {
+            1
+        } else {
+            elems
+        };
         if n == 0 {
             self.odd(form, ops, "data_elems");
         }

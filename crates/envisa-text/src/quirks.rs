@@ -1,6 +1,6 @@
 //! What the reference assembler makes of some instructions, whatever their text says.
 
-use envisa_isa::{Exec, ExecMask, Op, Operand, Pred, Span};
+use envisa_isa::{Exec, ExecMask, Operand, Pred, Span};
 
 use crate::inst::Ops;
 use crate::parser::Parser;
@@ -20,7 +20,10 @@ pub(crate) fn apply(p: &mut Parser<'_>, form: &'static Compiled, ops: &mut Ops, 
         let bytes = crate::lsc::access_bytes(int("data_size"), int("data_elems"));
         ops.list[stride].0 = Operand::Imm { ty: envisa_isa::Type::Ud, bits: bytes as u64 };
     }
-    if pred.is_some() && matches!(form.op, Op::Min | Op::Max) {
+    if pred.is_some()
+        && form.desc.family == envisa_isa::desc::Family::Logic
+        && form.dst.is_some_and(|d| matches!(ops.list[d as usize].0, Operand::Predicate(_)))
+    {
         dropped_predicate(p, form);
     }
 }

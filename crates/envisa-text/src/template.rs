@@ -302,7 +302,7 @@ pub(crate) fn compile(op: Op, desc: &'static InstDesc, form: &'static Form) -> R
         bare_raw: desc.family == Family::Lsc,
         bare_vector: desc.family == Family::Systolic,
         pred: pos(|k| matches!(k, SlotKind::Pred)),
-        pred_text: form.template.starts_with("{pred}") || matches!(op, Op::Min | Op::Max),
+        pred_text: form.template.starts_with("{pred}"),
         exec: pos(|k| matches!(k, SlotKind::Exec)),
         dst: desc.slot_index("dst").map(|i| i as u8),
         count,
