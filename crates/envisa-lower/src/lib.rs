@@ -1,1 +1,17 @@
-//! Lowering: a verified module and a platform become a Program that any engine can run.
+//! Lowering: a verified module becomes a [`Program`], independent of any engine.
+//!
+//! A [`Program`] has no names to look up and nothing to hash: every operand is a byte offset into one
+//! register file, every branch a program counter, every message a decoded descriptor. What an engine
+//! must not get wrong is checked here once: each direct operand lies inside the register file, each
+//! target inside the code.
+
+mod flow;
+mod layout;
+mod lower;
+mod messages;
+mod names;
+mod program;
+
+pub use lower::{LowerError, Options, lower};
+pub use messages::*;
+pub use program::*;

@@ -1,0 +1,475 @@
+//! The lowered program: code, register file layout, inputs and facts.
+
+use envisa_isa::{Combine, Platform, Span, Type};
+
+pub use envisa_isa::Modifier;
+
+use crate::Message;
+
+/// Offset in bytes into the register file of a hardware thread.
+pub type RegOffset = u32;
+
+/// Index of an instruction in [`Program::code`].
+pub type Pc = u32;
+
+/// Bytes past the last variable that a vector load may read: 32 channels of 8 bytes.
+pub const REGISTER_PADDING: u32 = 256;
+
+/// Largest register file, in bytes. A virtual ISA has as many registers as a kernel declares; more than
+/// this is refused.
+pub const MAX_REGISTER_BYTES: u32 = 8 << 20;
+
+/// A kernel and the functions it can call, ready for an engine.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The kernel's name.
+    pub name: String,
+    /// The device.
+    pub platform: Platform,
+    /// Bytes of a register of the device: 32 or 64.
+    pub grf_bytes: u32,
+    /// Channels a thread is dispatched with: 8, 16 or 32.
+    pub simd: u32,
+    /// Where everything is in the register file.
+    pub registers: Registers,
+    /// Code of all functions, one after another. The last instruction of each is an [`Op::End`].
+    pub code: Vec<Inst>,
+    /// Messages, named by [`Inst::aux`] of [`Op::Message`].
+    pub messages: Vec<Message>,
+    /// Jump tables, named by [`Inst::aux`] of [`Op::SwitchJmp`].
+    pub tables: Vec<Vec<Pc>>,
+    /// Function 0 is the kernel.
+    pub functions: Vec<Function>,
+    /// Inputs of the kernel.
+    pub inputs: Vec<InputSlot>,
+    /// Symbols of `faddr`, named by [`Inst::aux`]; an engine is given their addresses.
+    pub symbols: Vec<String>,
+    /// Does it contain a barrier: do threads of a group need to interleave?
+    pub has_barrier: bool,
+    /// Instructions that cannot be executed and why, named by [`Inst::aux`] of [`Op::Unsupported`].
+    pub unsupported: Vec<Unsupported>,
+}
+
+/// Why an instruction is not executed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unsupported {
+    /// The instruction's name as on its page.
+    pub name: &'static str,
+    /// The reason.
+    pub reason: String,
+}
+
+/// Kernel or stack-call function.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// First instruction.
+    pub entry: Pc,
+    /// One past the last.
+    pub end: Pc,
+    /// Its own variables: saved and restored when the function calls itself, directly or not.
+    pub locals: Vec<std::ops::Range<RegOffset>>,
+    /// Its variables for observers and messages.
+    pub vars: Vec<VarHome>,
+}
+
+/// A root variable's home.
+#[derive(Clone, Debug)]
+pub struct VarHome {
+    /// Id in the module (below 32: predefined).
+    pub id: u32,
+    /// Name in the source.
+    pub name: String,
+    /// First byte.
+    pub offset: RegOffset,
+    /// Bytes declared.
+    pub declared: u32,
+    /// Bytes of the home, a multiple of 64: as much as any instruction touches.
+    pub bytes: u32,
+}
+
+/// The register file of a thread: one array of bytes.
+///
+/// `[0, constants.end)` immediates, never written; then predicates, address registers, surface and
+/// sampler states, predefined variables, the kernel's inputs, its other variables, the functions'
+/// variables; [`REGISTER_PADDING`] bytes of padding.
+#[derive(Clone, Debug, Default)]
+pub struct Registers {
+    /// Bytes of the whole file, padding included; a multiple of 64.
+    pub bytes: u32,
+    /// What the file starts with: immediates. All else starts as zero.
+    pub constants: Vec<u8>,
+    /// Where the variables of the kernel that are not inputs start; everything from here to `bytes` is zero
+    /// at the start of a thread.
+    pub locals_start: RegOffset,
+    /// Homes of the predefined variables, by id.
+    pub predefined: [RegOffset; 32],
+    /// Part of the file that address registers can name, and the home of each of its 64-byte chunks:
+    /// `(start, end)` in bytes. An address is an offset from [`Registers::address_base`].
+    pub address_base: RegOffset,
+    /// See `address_base`.
+    pub address_homes: Vec<(u32, u32)>,
+}
+
+/// An input of the kernel: bytes of the input image that go to a variable.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InputSlot {
+    /// The variable's name.
+    pub name: String,
+    /// What it is.
+    pub class: InputClass,
+    /// Where it goes.
+    pub offset: RegOffset,
+    /// Offset in the input image: 0 is where r0 starts.
+    pub image: u32,
+    /// Bytes.
+    pub bytes: u32,
+}
+
+/// What an input is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InputClass {
+    /// Bytes of a general variable.
+    General,
+    /// A surface: a binding-table index or handle.
+    Surface,
+    /// A sampler index.
+    Sampler,
+}
+
+/// An instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct Inst {
+    /// What it does.
+    pub op: Op,
+    /// Number of channels: 1, 2, 4, 8, 16 or 32.
+    pub channels: u8,
+    /// First channel of the execution mask it looks at.
+    pub first: u8,
+    /// The execution mask is ignored.
+    pub no_mask: bool,
+    /// Predication.
+    pub pred: Pred,
+    /// Type the channels compute in, after promotion; see [`ExecType`].
+    pub exec: ExecType,
+    /// Destination.
+    pub dst: Dst,
+    /// Sources.
+    pub src: [Src; 4],
+    /// Relation, truth table, target, index of a message…: see [`Op`].
+    pub aux: u32,
+    /// The second destination's offset, where there is one (`addc`, `subb`, `madw`).
+    pub dst2: RegOffset,
+    /// Where it stands in the source.
+    pub span: Span,
+    /// Index of the instruction in its object, for reports.
+    pub source: u32,
+    /// Function it belongs to.
+    pub function: u16,
+    /// Loops it is in.
+    pub depth: u8,
+    /// Facts about masks and uniformity.
+    pub facts: Facts,
+}
+
+/// What is known about an instruction before it runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Facts {
+    /// Every channel of the dispatch mask is active here: no channel can wait at a label and none has left.
+    pub converged: bool,
+    /// Every source is the same for all channels.
+    pub uniform: bool,
+    /// The instruction is a compare whose predicate is read by the branch right after it.
+    pub fuses_with_next: bool,
+    /// The predicate written is not read outside of the next instruction.
+    pub writes_only_next: bool,
+}
+
+/// Predication of an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Pred {
+    /// Where the predicate's 32 bits are; 0 for none (offset 0 holds a constant).
+    pub offset: RegOffset,
+    /// How channels combine.
+    pub combine: Combine,
+    /// Inverted.
+    pub invert: bool,
+}
+
+/// The type channels compute in.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[allow(missing_docs)]
+pub enum ExecType {
+    /// No arithmetic.
+    #[default]
+    None,
+    I32,
+    U32,
+    I64,
+    U64,
+    F32,
+    F64,
+    F16,
+    Bf16,
+}
+
+/// Element strides of a region.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Strides {
+    /// Elements from row to row.
+    pub vertical: u8,
+    /// log2 of the elements in a row.
+    pub width_log2: u8,
+    /// Elements from element to element in a row.
+    pub horizontal: u8,
+}
+
+impl Strides {
+    /// One element for all channels.
+    pub const SCALAR: Strides = Strides { vertical: 0, width_log2: 0, horizontal: 0 };
+    /// Consecutive elements.
+    pub const CONTIGUOUS: Strides = Strides { vertical: 1, width_log2: 0, horizontal: 1 };
+
+    /// Element of channel `i`.
+    #[inline(always)]
+    pub const fn element(self, i: u32) -> u32 {
+        (i >> self.width_log2) * self.vertical as u32
+            + (i & ((1 << self.width_log2) - 1)) * self.horizontal as u32
+    }
+
+    /// What the region amounts to for this many channels.
+    pub const fn shape(self, channels: u32) -> Shape {
+        if channels == 1 {
+            return Shape::Scalar;
+        }
+        let (mut scalar, mut contiguous) = (true, true);
+        let mut i = 0;
+        while i < channels {
+            let e = self.element(i);
+            scalar &= e == 0;
+            contiguous &= e == i;
+            i += 1;
+        }
+        if scalar {
+            Shape::Scalar
+        } else if contiguous {
+            Shape::Contiguous
+        } else {
+            Shape::General
+        }
+    }
+}
+
+/// What a region amounts to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Shape {
+    /// One element for all channels.
+    Scalar,
+    /// Channel `i` is element `i`.
+    Contiguous,
+    /// Anything else.
+    General,
+}
+
+/// A source.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub enum Src {
+    /// Absent.
+    #[default]
+    None,
+    /// Elements of the register file. Immediates are scalars of the constants.
+    Reg {
+        /// First element.
+        offset: RegOffset,
+        /// Type of the elements.
+        ty: Type,
+        /// Region.
+        strides: Strides,
+        /// Its shape for the instruction's channels.
+        shape: Shape,
+        /// Modifier.
+        modifier: Modifier,
+        /// Is it an immediate?
+        constant: bool,
+    },
+    /// Elements found through address registers.
+    Indirect {
+        /// First address register (a 16-bit element of the register file).
+        address: RegOffset,
+        /// Added to each address.
+        bytes: i16,
+        /// Channels served by one address: all channels, the width of a row, or 1.
+        per_address_log2: u8,
+        /// Type of the elements.
+        ty: Type,
+        /// Region from each address.
+        strides: Strides,
+        /// Modifier.
+        modifier: Modifier,
+    },
+    /// A predicate's bits.
+    Pred {
+        /// Where they are.
+        offset: RegOffset,
+        /// `!`.
+        invert: bool,
+    },
+}
+
+/// A destination.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub enum Dst {
+    /// Absent, or `%null`.
+    #[default]
+    None,
+    /// Elements of the register file.
+    Reg {
+        /// First element.
+        offset: RegOffset,
+        /// Type of the elements.
+        ty: Type,
+        /// Elements from channel to channel, at least 1.
+        stride: u8,
+        /// Saturation.
+        sat: bool,
+    },
+    /// Elements found through address registers.
+    Indirect {
+        /// First address register.
+        address: RegOffset,
+        /// Added to each address.
+        bytes: i16,
+        /// Channels served by one address (log2).
+        per_address_log2: u8,
+        /// Type of the elements.
+        ty: Type,
+        /// Elements from channel to channel.
+        stride: u8,
+        /// Saturation.
+        sat: bool,
+    },
+    /// A predicate.
+    Pred {
+        /// Where its bits are.
+        offset: RegOffset,
+    },
+}
+
+/// What an instruction does. `aux` as noted.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum Op {
+    // Moves.
+    Mov,
+    Sel,
+    /// Predicate to general variable: all 32 bits.
+    MovPred,
+    /// General variable or immediate to predicate bits.
+    Setp,
+    /// `and or xor not` on predicates; aux: truth table as of `bfn` with two sources.
+    PredLogic,
+    /// aux: relation, 0 to 5: eq ne gt ge lt le.
+    Cmp,
+    // Arithmetic.
+    Add,
+    Add3,
+    /// Writes the carry to `dst2`.
+    Addc,
+    /// Writes the borrow to `dst2`.
+    Subb,
+    Mul,
+    Mulh,
+    Mad,
+    /// Writes the low half to `dst` and the high half to `dst2`.
+    Madw,
+    Lrp,
+    Div,
+    Mod,
+    Min,
+    Max,
+    Avg,
+    Sad2,
+    Sad2add,
+    Dp4a,
+    Pln,
+    // Math.
+    Inv,
+    Rsqrt,
+    Sqrt,
+    Exp,
+    Log,
+    Pow,
+    Sin,
+    Cos,
+    Tanh,
+    Sigm,
+    Divm,
+    Sqrtm,
+    Invm,
+    Rsqtm,
+    Frc,
+    Rndd,
+    Rndu,
+    Rnde,
+    Rndz,
+    // Bits.
+    And,
+    Or,
+    Xor,
+    Not,
+    Shl,
+    Shr,
+    Asr,
+    Rol,
+    Ror,
+    /// aux: truth table.
+    Bfn,
+    Bfe,
+    Bfi,
+    Bfrev,
+    Cbit,
+    Fbh,
+    Fbl,
+    Lzd,
+    // Conversions with an operand for randomness or a format.
+    Fcvt,
+    Srnd,
+    /// Systolic: aux packs `src1 precision | src2 precision << 8 | depth << 16 | count << 24`; the
+    /// operands are registers from their first byte.
+    Dpas,
+    /// As `Dpas`, across pairs of threads: not executed.
+    // Control flow.
+    /// Channels that wait for this place join.
+    Join,
+    /// aux: target. With one channel: all active channels go, the predicate being bit 0's.
+    Goto,
+    /// aux: target.
+    Call,
+    Ret,
+    /// aux: index of the function.
+    Fcall,
+    /// Source 0: the address.
+    Ifcall,
+    Fret,
+    /// aux: symbol.
+    Faddr,
+    /// Source 0: the index; aux: the table.
+    SwitchJmp,
+    // Synchronisation.
+    Barrier,
+    /// aux: 1 signal, 0 wait.
+    SplitBarrier,
+    /// aux: 1 signal, 0 wait; source 0 the barrier's number, source 1 the number of threads.
+    NamedBarrier,
+    /// A fence: memory is coherent here, so it only orders.
+    Fence,
+    /// aux: the message.
+    Message,
+    /// aux: index into [`Program::unsupported`].
+    Unsupported,
+    /// The end of a function was reached without a return.
+    End,
+    /// Nothing.
+    Nop,
+}
