@@ -79,8 +79,18 @@ pub(crate) fn kind(name: &str) -> Option<Kind> {
         | "SUBROUTINE" | "LABEL" | "RET" | "GOTO" | "JMP" | "CALL" | "FCALL" | "IFCALL" | "FRET"
         | "FADDR" | "SWITCHJMP" | "SBARRIER" | "BARRIER" | "NBARRIER" | "NBARRIER_SIGNAL"
         | "NBARRIER_WAIT" => Special,
-        "FILE" | "LOC" | "LIFETIME" | "YIELD" | "FENCE" | "LSC_FENCE" | "CACHE_FLUSH"
-        | "SAMPLER_CACHE_FLUSH" | "FENCE_GLOBAL" | "FENCE_LOCAL" | "FENCE_SW" | "BREAKPOINT" => Nop,
+        "FILE"
+        | "LOC"
+        | "LIFETIME"
+        | "YIELD"
+        | "FENCE"
+        | "LSC_FENCE"
+        | "CACHE_FLUSH"
+        | "SAMPLER_CACHE_FLUSH"
+        | "FENCE_GLOBAL"
+        | "FENCE_LOCAL"
+        | "FENCE_SW"
+        | "BREAKPOINT" => Nop,
         "DPASW" => Unsupported("it exchanges operands between a pair of fused threads"),
         "WAIT" => Unsupported("it waits for a notification from outside of the thread group"),
         "FCCALL" => Unsupported("composable functions are linked before execution"),

@@ -1,0 +1,1152 @@
+//! From a module's kernel to its [`Program`].
+
+use std::collections::HashMap;
+
+use envisa_isa::desc::{Effect, Role, SlotKind};
+use envisa_isa::{
+    Inst as IsaInst, Module, Object, ObjectKind, Operand, Platform, Region, StateClass, Type, predefined,
+};
+use envisa_verify::Verified;
+
+use crate::flow;
+use crate::layout::{self, Layout};
+use crate::messages;
+use crate::names::{self, Kind};
+use crate::program::*;
+
+/// What to lower for.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// The device.
+    pub platform: Platform,
+    /// Channels of a thread; `None`: the kernel's `SimdSize` attribute, or its widest instruction.
+    pub simd: Option<u32>,
+}
+
+/// Why a kernel has no program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LowerError {
+    /// The module has no kernel of this name (or none at all).
+    NoKernel {
+        /// The name asked for; empty for "the first".
+        name: String,
+        /// The kernels there are.
+        kernels: Vec<String>,
+    },
+    /// It needs more than an engine offers.
+    TooLarge {
+        /// What.
+        what: String,
+    },
+    /// An instruction's operands do not fit together.
+    Malformed {
+        /// Function.
+        function: String,
+        /// Index of the instruction.
+        inst: u32,
+        /// Where it stands.
+        span: envisa_isa::Span,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+impl std::fmt::Display for LowerError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            LowerError::NoKernel { name, kernels } if kernels.is_empty() => {
+                write!(f, "the module has no kernel (wanted `{name}`)")
+            }
+            LowerError::NoKernel { name, kernels } => {
+                write!(f, "there is no kernel `{name}`; the module has {}", kernels.join(", "))
+            }
+            LowerError::TooLarge { what } => write!(f, "the kernel is too large: {what}"),
+            LowerError::Malformed { function, inst, message, .. } => {
+                write!(f, "{function}, instruction {inst}: {message}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for LowerError {}
+
+/// Lowers one kernel of a module, with the module's stack-call functions.
+///
+/// `kernel` is the kernel's name; empty means the first one.
+///
+/// # Errors
+/// [`LowerError`]; a verified module of a real compiler gives none.
+pub fn lower(module: &Verified<Module>, kernel: &str, options: &Options) -> Result<Program, LowerError> {
+    let kernels = || module.objects.iter().filter(|o| o.kind == ObjectKind::Kernel);
+    let object = kernels().find(|o| kernel.is_empty() || o.name == kernel).ok_or_else(|| {
+        LowerError::NoKernel { name: kernel.into(), kernels: kernels().map(|o| o.name.clone()).collect() }
+    })?;
+    let mut objects = vec![object];
+    objects.extend(module.objects.iter().filter(|o| o.kind == ObjectKind::Function));
+    let grf = options.platform.grf_bytes();
+    let too_large = |what: String| LowerError::TooLarge { what };
+    if objects.len() > u16::MAX as usize {
+        return Err(too_large("more than 65535 functions".into()));
+    }
+
+    // Room for the immediates: every one at most once, packed vectors as 8 words or 4 floats.
+    let immediates: usize = objects
+        .iter()
+        .flat_map(|o| &o.operands)
+        .map(|op| match op {
+            // As it is, and promoted, each aligned.
+            Operand::Imm { ty, .. } if ty.is_packed() => 32,
+            Operand::Imm { .. } => 32,
+            Operand::AddressOf { .. } => 8,
+            // `&V` of a binary.
+            Operand::Exec(_) => 8,
+            _ => 0,
+        })
+        .sum();
+    let room = (layout::CHUNK as usize).saturating_add(immediates).saturating_add(64);
+    let room = u32::try_from(room).map_err(|_| too_large("too many immediates".into()))?;
+    if room > MAX_REGISTER_BYTES / 2 {
+        return Err(too_large("too many immediates".into()));
+    }
+    let reach: Vec<_> = objects.iter().map(|o| messages::reach(o, grf)).collect();
+    let layout = layout::layout(&objects, grf, room, &reach).map_err(too_large)?;
+
+    let mut constants = Constants { bytes: vec![0; layout::CHUNK as usize], known: HashMap::new() };
+    let mut program = Program {
+        name: object.name.clone(),
+        platform: options.platform,
+        grf_bytes: grf,
+        simd: options.simd.unwrap_or_else(|| simd_of(object)),
+        registers: Registers::default(),
+        code: Vec::new(),
+        messages: Vec::new(),
+        tables: Vec::new(),
+        functions: Vec::new(),
+        inputs: Vec::new(),
+        symbols: Vec::new(),
+        has_barrier: false,
+        unsupported: Vec::new(),
+    };
+    let names: HashMap<&str, u32> =
+        objects.iter().enumerate().skip(1).map(|(i, o)| (o.name.as_str(), i as u32)).collect();
+    for (index, o) in objects.iter().enumerate() {
+        let mut f = FunctionLowering {
+            o,
+            index: index as u16,
+            grf,
+            layout: &layout,
+            constants: &mut constants,
+            program: &mut program,
+            functions: &names,
+            label_pc: vec![None; o.labels.len()],
+            targets: vec![false; o.labels.len()],
+        };
+        f.run()?;
+    }
+    program.inputs = inputs(object, &layout);
+    if constants.bytes.len() > room as usize {
+        return Err(too_large("its immediates outgrow their room".into()));
+    }
+    constants.bytes.resize(room as usize, 0);
+    program.registers = Registers {
+        bytes: (layout.end + REGISTER_PADDING).next_multiple_of(64),
+        constants: constants.bytes,
+        locals_start: layout.locals_start,
+        predefined: layout.predefined,
+        address_base: layout.address_base,
+        address_homes: layout.address_homes,
+    };
+    Ok(program)
+}
+
+/// The dispatch width a kernel was written for.
+fn simd_of(o: &Object) -> u32 {
+    let attr = o.attr("SimdSize").and_then(|a| a.int()).filter(|n| matches!(n, 1 | 8 | 16 | 32));
+    attr.unwrap_or_else(|| {
+        let reach = |op: &Operand| match op {
+            Operand::Exec(e) if e.log2 <= 5 && !e.mask.no_mask() => e.mask.first_channel() + e.channels(),
+            _ => 0,
+        };
+        match o.operands.iter().map(reach).max().unwrap_or(1) {
+            0..=1 => 1,
+            2..=8 => 8,
+            9..=16 => 16,
+            _ => 32,
+        }
+    })
+}
+
+fn inputs(o: &Object, l: &Layout) -> Vec<InputSlot> {
+    let h = &l.objects[0];
+    let mut out = Vec::new();
+    for i in &o.inputs {
+        let image = i.offset.max(0) as u32;
+        let (class, offset, bytes, name) = match i.kind & 7 {
+            0 => {
+                let Some(v) = i.id.checked_sub(predefined::FIRST_VAR) else { continue };
+                let (Some(at), Some(end)) = (h.vars.get(v as usize), h.end_of_home.get(v as usize)) else {
+                    continue;
+                };
+                let bytes = (i.size as u32).min(end.saturating_sub(*at));
+                (InputClass::General, *at, bytes, o.var_name(i.id))
+            }
+            1 => {
+                let Some(at) = h.samplers.get(i.id as usize) else { continue };
+                let name = o.samplers.get(i.id as usize).and_then(|s| o.strings.get(s.name));
+                (InputClass::Sampler, *at, 4, name.unwrap_or("?"))
+            }
+            _ => {
+                let Some(k) = i.id.checked_sub(predefined::FIRST_SURFACE as u32) else { continue };
+                let Some(at) = h.surfaces.get(k as usize) else { continue };
+                let name = o.surfaces.get(k as usize).and_then(|s| o.strings.get(s.name));
+                (InputClass::Surface, *at, 4, name.unwrap_or("?"))
+            }
+        };
+        out.push(InputSlot { name: name.to_owned(), class, offset, image, bytes });
+    }
+    out
+}
+
+/// The area of immediates, each kept once.
+pub(crate) struct Constants {
+    bytes: Vec<u8>,
+    known: HashMap<(u64, u8), RegOffset>,
+}
+
+impl Constants {
+    /// Offset of a value of 1, 2, 4 or 8 bytes.
+    fn scalar(&mut self, bits: u64, size: u32) -> RegOffset {
+        let bits = if size == 8 { bits } else { bits & ((1 << (8 * size)) - 1) };
+        *self.known.entry((bits, size as u8)).or_insert_with(|| {
+            let at = self.bytes.len().next_multiple_of(size as usize);
+            self.bytes.resize(at, 0);
+            self.bytes.extend_from_slice(&bits.to_le_bytes()[..size as usize]);
+            at as u32
+        })
+    }
+
+    /// Offset of the elements of a packed vector, and their type and number.
+    fn packed(&mut self, ty: Type, bits: u32) -> (RegOffset, Type, u32) {
+        let at = self.bytes.len().next_multiple_of(16);
+        self.bytes.resize(at, 0);
+        let (out, n) = match ty {
+            Type::Vf => (Type::F, 4),
+            Type::Uv => (Type::Uw, 8),
+            _ => (Type::W, 8),
+        };
+        for i in 0..n {
+            match ty {
+                Type::Vf => self.bytes.extend_from_slice(&vf(bits, i).to_le_bytes()),
+                Type::Uv => self.bytes.extend_from_slice(&(bits >> (4 * i) & 15).to_le_bytes()[..2]),
+                _ => {
+                    let x = ((bits >> (4 * i)) as i16) << 12 >> 12;
+                    self.bytes.extend_from_slice(&x.to_le_bytes());
+                }
+            }
+        }
+        (at as u32, out, n as u32)
+    }
+}
+
+/// Element of a `:vf` immediate: sign, 3 bits of exponent (bias 3), 4 of mantissa; 0x00 and 0x80 are zeros.
+fn vf(bits: u32, i: usize) -> f32 {
+    let b = bits >> (8 * i) & 0xff;
+    let sign = (b & 0x80) << 24;
+    if b & 0x7f == 0 {
+        return f32::from_bits(sign);
+    }
+    f32::from_bits(sign | ((b >> 4 & 7) + 124) << 23 | (b & 15) << 19)
+}
+
+/// Lowering of one object.
+pub(crate) struct FunctionLowering<'a> {
+    pub o: &'a Object,
+    pub index: u16,
+    pub grf: u32,
+    pub layout: &'a Layout,
+    pub constants: &'a mut Constants,
+    pub program: &'a mut Program,
+    functions: &'a HashMap<&'a str, u32>,
+    label_pc: Vec<Option<Pc>>,
+    targets: Vec<bool>,
+}
+
+/// An operand could not be lowered: why.
+pub(crate) type Reason = String;
+
+impl FunctionLowering<'_> {
+    fn homes(&self) -> &layout::Homes {
+        &self.layout.objects[self.index as usize]
+    }
+
+    fn run(&mut self) -> Result<(), LowerError> {
+        let entry = self.program.code.len() as Pc;
+        // Places where channels can meet: the targets of branches.
+        for inst in &self.o.insts {
+            if matches!(inst.desc().name, "GOTO" | "JMP" | "SWITCHJMP") {
+                for op in self.o.ops(inst) {
+                    if let Operand::Label(l) = op
+                        && let Some(t) = self.targets.get_mut(*l as usize)
+                    {
+                        *t = true;
+                    }
+                }
+            }
+        }
+        let mut fixups: Vec<Pc> = Vec::new();
+        let insts: &[IsaInst] = &self.o.insts;
+        for (i, inst) in insts.iter().enumerate() {
+            let at = self.program.code.len();
+            self.inst(inst, i as u32).map_err(|message| LowerError::Malformed {
+                function: self.o.name.clone(),
+                inst: i as u32,
+                span: inst.span,
+                message,
+            })?;
+            for pc in at..self.program.code.len() {
+                if matches!(self.program.code[pc].op, Op::Goto | Op::Call | Op::SwitchJmp) {
+                    fixups.push(pc as Pc);
+                }
+            }
+        }
+        let end = self.program.code.len() as Pc;
+        let mut last = self.blank(Op::End, insts.len() as u32);
+        last.span = insts.last().map(|i| i.span).unwrap_or_default();
+        self.program.code.push(last);
+        // Labels are known now.
+        for pc in fixups {
+            let inst = &self.program.code[pc as usize];
+            let (op, aux, source) = (inst.op, inst.aux, inst.source);
+            let resolve = |label: u32| {
+                self.label_pc.get(label as usize).copied().flatten().ok_or_else(|| LowerError::Malformed {
+                    function: self.o.name.clone(),
+                    inst: source,
+                    span: insts.get(source as usize).map(|i| i.span).unwrap_or_default(),
+                    message: format!("label {label} stands nowhere"),
+                })
+            };
+            if op == Op::SwitchJmp {
+                let table = self.program.tables[aux as usize]
+                    .iter()
+                    .map(|l| resolve(*l))
+                    .collect::<Result<Vec<_>, _>>()?;
+                self.program.tables[aux as usize] = table;
+            } else {
+                self.program.code[pc as usize].aux = resolve(aux)?;
+            }
+        }
+        flow::analyse(&mut self.program.code, entry, end + 1);
+        let homes = &self.layout.objects[self.index as usize];
+        self.program.functions.push(Function {
+            name: self.o.name.clone(),
+            entry,
+            end: end + 1,
+            locals: homes.ranges.clone(),
+            vars: homes.homes.clone(),
+        });
+        Ok(())
+    }
+
+    fn blank(&self, op: Op, source: u32) -> Inst {
+        Inst {
+            op,
+            channels: 1,
+            first: 0,
+            no_mask: true,
+            pred: Pred::default(),
+            exec: ExecType::None,
+            dst: Dst::None,
+            src: [Src::None; 4],
+            aux: 0,
+            dst2: 0,
+            span: Default::default(),
+            source,
+            function: self.index,
+            depth: 0,
+            facts: Facts::default(),
+        }
+    }
+
+    /// Offset of a predicate's bits.
+    fn predicate(&self, id: u16) -> Result<RegOffset, Reason> {
+        if id == 0 || id as usize > self.o.predicates.len() {
+            return Err(format!("there is no predicate P{id}"));
+        }
+        Ok(self.homes().predicates + (id as u32 - 1) * 4)
+    }
+
+    /// Home of a general variable: first byte, and one past the last.
+    pub(crate) fn home(&self, var: u32) -> Result<(RegOffset, RegOffset), Reason> {
+        match var.checked_sub(predefined::FIRST_VAR) {
+            None => {
+                let at = self.layout.predefined[var as usize];
+                Ok((at, at + self.layout.predefined_bytes[var as usize]))
+            }
+            Some(i) => match (self.homes().vars.get(i as usize), self.homes().end_of_home.get(i as usize)) {
+                (Some(at), Some(end)) => Ok((*at, *end)),
+                _ => Err(format!("there is no variable V{var}")),
+            },
+        }
+    }
+
+    /// Offset of a raw operand of which `bytes` are touched; `None` for `%null`.
+    pub(crate) fn raw(&self, op: Operand, bytes: u32) -> Result<Option<RegOffset>, Reason> {
+        let (var, offset) = match op {
+            Operand::Raw { var, offset } => (var, offset as u32),
+            Operand::General { var, row, col, .. } => {
+                let (ty, _) = self.o.var_shape(var, self.grf).unwrap_or((Type::Ud, 4));
+                (var, row as u32 * self.grf + col as u32 * ty.size())
+            }
+            _ => return Err("a register is expected".into()),
+        };
+        if var == predefined::var::NULL {
+            return Ok(None);
+        }
+        let (start, end) = self.home(var)?;
+        let at = start.saturating_add(offset);
+        if at.saturating_add(bytes) > end {
+            return Err(format!(
+                "it touches {bytes} bytes from byte {offset} of {}, beyond its register",
+                self.o.var_name(var)
+            ));
+        }
+        Ok(Some(at))
+    }
+
+    /// State of a surface.
+    pub(crate) fn surface_state(&self, id: u16, element: u32) -> Result<RegOffset, Reason> {
+        match id.checked_sub(predefined::FIRST_SURFACE as u16) {
+            None => Ok(self.layout.predefined_surfaces + 4 * id as u32),
+            Some(k) => {
+                let s =
+                    self.o.surfaces.get(k as usize).ok_or_else(|| format!("there is no surface T{id}"))?;
+                if element >= s.elems.max(1) as u32 {
+                    return Err(format!("surface T{id} has no element {element}"));
+                }
+                Ok(self.homes().surfaces[k as usize] + 4 * element)
+            }
+        }
+    }
+
+    /// State of a sampler.
+    pub(crate) fn sampler_state(&self, id: u16, element: u32) -> Result<RegOffset, Reason> {
+        if id == predefined::SAMPLER_BINDLESS as u16 {
+            return Ok(self.layout.bindless_sampler);
+        }
+        let s = self.o.samplers.get(id as usize).ok_or_else(|| format!("there is no sampler S{id}"))?;
+        if element >= s.elems.max(1) as u32 {
+            return Err(format!("sampler S{id} has no element {element}"));
+        }
+        Ok(self.homes().samplers[id as usize] + 4 * element)
+    }
+
+    fn address_register(&self, id: u16, element: u8) -> Result<RegOffset, Reason> {
+        let at = self
+            .homes()
+            .addresses
+            .get(id as usize)
+            .ok_or_else(|| format!("there is no address register A{id}"))?;
+        if element >= 16 {
+            return Err(format!("A{id}({element}): an address register has at most 16 elements"));
+        }
+        Ok(at + 2 * element as u32)
+    }
+
+    fn check(&self, offset: RegOffset, bytes: u32) -> Result<(), Reason> {
+        if offset.saturating_add(bytes) > self.layout.end {
+            return Err("it touches bytes beyond the register file".into());
+        }
+        Ok(())
+    }
+
+    fn strides(region: Region) -> Strides {
+        let width = region.width().unwrap_or(1).max(1);
+        Strides {
+            vertical: region.vstride().unwrap_or(0) as u8,
+            width_log2: width.trailing_zeros() as u8,
+            horizontal: region.hstride().unwrap_or(0) as u8,
+        }
+    }
+
+    /// A source operand.
+    pub(crate) fn src(&mut self, op: Operand, channels: u32) -> Result<Src, Reason> {
+        Ok(match op {
+            Operand::General { var, row, col, region, modifier } => {
+                let (ty, _) =
+                    self.o.var_shape(var, self.grf).ok_or_else(|| format!("there is no variable V{var}"))?;
+                let (start, _) = self.home(var)?;
+                let offset =
+                    start.saturating_add(row as u32 * self.grf).saturating_add(col as u32 * ty.size());
+                let strides = Self::strides(region);
+                let shape = strides.shape(channels);
+                let last = (0..channels).map(|i| strides.element(i)).max().unwrap_or(0);
+                self.check(offset, (last + 1) * ty.size())?;
+                Src::Reg { offset, ty, strides, shape, modifier, constant: false }
+            }
+            Operand::Imm { ty, bits } if ty.is_packed() => {
+                let (offset, ty, n) = self.constants.packed(ty, bits as u32);
+                // Channels beyond the elements start over.
+                let strides = Strides { vertical: 0, width_log2: n.trailing_zeros() as u8, horizontal: 1 };
+                let shape = strides.shape(channels);
+                Src::Reg { offset, ty, strides, shape, modifier: Modifier::None, constant: true }
+            }
+            Operand::Imm { ty, bits } => {
+                let ty = if ty == Type::Bool { Type::Ub } else { ty };
+                self.constant(ty, bits)
+            }
+            Operand::AddressOf { var, offset } => {
+                let (start, _) = self.home(var)?;
+                let at = (start - self.layout.address_base).wrapping_add(offset as u32);
+                self.constant(Type::Uw, at as u64)
+            }
+            Operand::Address { id, offset, width_log2, modifier } => {
+                let at = self.address_register(id, offset)?;
+                let strides =
+                    if width_log2 == 0 || channels == 1 { Strides::SCALAR } else { Strides::CONTIGUOUS };
+                let shape = strides.shape(channels);
+                Src::Reg { offset: at, ty: Type::Uw, strides, shape, modifier, constant: false }
+            }
+            Operand::Indirect { addr, offset, byte_offset, ty, region, modifier } => {
+                let address = self.address_register(addr, offset)?;
+                let mut strides = Self::strides(region);
+                let per_address_log2 = match (region.vstride(), region.width()) {
+                    (Some(_), _) => 5,
+                    (None, Some(_)) => {
+                        strides.vertical = 0;
+                        strides.width_log2
+                    }
+                    (None, None) => 0,
+                };
+                Src::Indirect { address, bytes: byte_offset, per_address_log2, ty, strides, modifier }
+            }
+            Operand::Predicate(p) => Src::Pred { offset: self.predicate(p.id)?, invert: p.invert },
+            Operand::State { class, id, offset } => {
+                let at = match class {
+                    StateClass::Surface => self.surface_state(id, offset as u32)?,
+                    StateClass::Sampler => self.sampler_state(id, offset as u32)?,
+                };
+                Src::Reg {
+                    offset: at,
+                    ty: Type::Ud,
+                    strides: Strides::SCALAR,
+                    shape: Shape::Scalar,
+                    modifier: Modifier::None,
+                    constant: false,
+                }
+            }
+            Operand::Raw { .. } => match self.raw(op, channels * 4)? {
+                None => Src::None,
+                Some(offset) => {
+                    let strides = Strides::CONTIGUOUS;
+                    Src::Reg {
+                        offset,
+                        ty: Type::Ud,
+                        strides,
+                        shape: strides.shape(channels),
+                        modifier: Modifier::None,
+                        constant: false,
+                    }
+                }
+            },
+            _ => return Err("an operand of this kind is no source".into()),
+        })
+    }
+
+    fn constant(&mut self, ty: Type, bits: u64) -> Src {
+        Src::Reg {
+            offset: self.constants.scalar(bits, ty.size()),
+            ty,
+            strides: Strides::SCALAR,
+            shape: Shape::Scalar,
+            modifier: Modifier::None,
+            constant: true,
+        }
+    }
+
+    /// A destination operand.
+    pub(crate) fn dst(&self, op: Operand, channels: u32) -> Result<Dst, Reason> {
+        let stride = |region: Region| region.hstride().unwrap_or(1).max(1) as u8;
+        Ok(match op {
+            Operand::General { var, .. } if var == predefined::var::NULL => Dst::None,
+            Operand::General { var, row, col, region, modifier } => {
+                let (ty, _) =
+                    self.o.var_shape(var, self.grf).ok_or_else(|| format!("there is no variable V{var}"))?;
+                let (start, _) = self.home(var)?;
+                let offset =
+                    start.saturating_add(row as u32 * self.grf).saturating_add(col as u32 * ty.size());
+                let stride = stride(region);
+                self.check(offset, ((channels - 1) * stride as u32 + 1) * ty.size())?;
+                Dst::Reg { offset, ty, stride, sat: modifier == Modifier::Sat }
+            }
+            Operand::Address { id, offset, .. } => {
+                Dst::Reg { offset: self.address_register(id, offset)?, ty: Type::Uw, stride: 1, sat: false }
+            }
+            Operand::Indirect { addr, offset, byte_offset, ty, region, modifier } => Dst::Indirect {
+                address: self.address_register(addr, offset)?,
+                bytes: byte_offset,
+                per_address_log2: 5,
+                ty,
+                stride: stride(region),
+                sat: modifier == Modifier::Sat,
+            },
+            Operand::Predicate(p) => Dst::Pred { offset: self.predicate(p.id)? },
+            Operand::State { class, id, offset } => {
+                let at = match class {
+                    StateClass::Surface => self.surface_state(id, offset as u32)?,
+                    StateClass::Sampler => self.sampler_state(id, offset as u32)?,
+                };
+                Dst::Reg { offset: at, ty: Type::Ud, stride: 1, sat: false }
+            }
+            Operand::Raw { .. } => match self.raw(op, channels * 4)? {
+                None => Dst::None,
+                Some(offset) => Dst::Reg { offset, ty: Type::Ud, stride: 1, sat: false },
+            },
+            _ => return Err("an operand of this kind is no destination".into()),
+        })
+    }
+
+    fn push(&mut self, inst: Inst) {
+        self.program.code.push(inst);
+    }
+
+    fn unsupported(&mut self, mut inst: Inst, name: &'static str, reason: impl Into<String>) {
+        inst.op = Op::Unsupported;
+        inst.aux = self.program.unsupported.len() as u32;
+        inst.src = [Src::None; 4];
+        inst.dst = Dst::None;
+        self.program.unsupported.push(Unsupported { name, reason: reason.into() });
+        self.push(inst);
+    }
+
+    fn inst(&mut self, isa: &IsaInst, source: u32) -> Result<(), Reason> {
+        let desc = isa.desc();
+        let ops = self.o.ops(isa);
+        let mut inst = self.blank(Op::Nop, source);
+        inst.span = isa.span;
+        inst.no_mask = false;
+        // Positions by what the slots are, so that each row is read the same way.
+        let (mut dsts, mut srcs) = (Vec::new(), Vec::new());
+        for (slot, op) in desc.slots.iter().zip(ops) {
+            match (&slot.kind, op) {
+                (SlotKind::Exec, Operand::Exec(e)) => {
+                    if e.log2 > 5 {
+                        return Err("an instruction has at most 32 channels".into());
+                    }
+                    inst.channels = e.channels() as u8;
+                    inst.first = e.mask.first_channel() as u8;
+                    inst.no_mask = e.mask.no_mask();
+                }
+                (SlotKind::Pred, Operand::Pred(p)) if p.is_some() => {
+                    inst.pred = Pred { offset: self.predicate(p.id)?, combine: p.combine, invert: p.invert };
+                }
+                (SlotKind::Vector(_) | SlotKind::Raw { .. }, op) => match slot.role {
+                    Role::Write | Role::ReadWrite => dsts.push(*op),
+                    _ => srcs.push(*op),
+                },
+                _ => {}
+            }
+        }
+        if let Some(exec) = messages::packed_exec(self.o, isa) {
+            (inst.channels, inst.first, inst.no_mask) = exec;
+        }
+        let channels = inst.channels as u32;
+        let kind = names::kind(desc.name);
+        match kind {
+            None => {
+                self.unsupported(inst, desc.name, "this instruction is not known to the virtual GPU");
+            }
+            Some(Kind::Nop) => {
+                if desc.effect == Effect::Fence {
+                    inst.op = Op::Fence;
+                    self.push(inst);
+                }
+            }
+            Some(Kind::Unsupported(reason)) => self.unsupported(inst, desc.name, reason),
+            Some(Kind::Message) => match messages::lower(self, isa, &inst) {
+                Ok(message) => {
+                    inst.op = Op::Message;
+                    inst.aux = self.program.messages.len() as u32;
+                    self.program.messages.push(message);
+                    self.push(inst);
+                }
+                Err(reason) => self.unsupported(inst, desc.name, reason),
+            },
+            Some(Kind::Alu(op)) => {
+                inst.op = op;
+                if op == Op::Bfn {
+                    // The truth table is the row's only plain field.
+                    let table = ops.iter().rev().find_map(|o| o.int());
+                    inst.aux = table.ok_or("the truth table is missing")? & 0xff;
+                }
+                if let Some(d) = dsts.first() {
+                    inst.dst = self.dst(*d, channels)?;
+                }
+                if let Some(d) = dsts.get(1) {
+                    match self.dst(*d, channels)? {
+                        Dst::Reg { offset, ty, stride: 1, .. } if ty.size() == 4 => inst.dst2 = offset,
+                        Dst::None => inst.dst2 = 0,
+                        _ => return Err("the second destination is contiguous dwords".into()),
+                    }
+                }
+                if srcs.len() > 4 {
+                    return Err("more than four sources".into());
+                }
+                for (i, s) in srcs.iter().enumerate() {
+                    inst.src[i] = self.src(*s, channels)?;
+                }
+                if op == Op::Madw {
+                    self.madw(&mut inst)?;
+                }
+                self.finish(&mut inst)?;
+                self.push(inst);
+            }
+            Some(Kind::Special) => {
+                let first =
+                    |list: &[Operand]| list.first().copied().ok_or("an operand is missing".to_owned());
+                match desc.name {
+                    "MOV" | "MOVS" => {
+                        let src = first(&srcs)?;
+                        inst.dst = self.dst(first(&dsts)?, channels)?;
+                        inst.src[0] = self.src(src, channels)?;
+                        inst.op = if let Src::Pred { .. } = inst.src[0] {
+                            // It ignores predicate, size and mask: one channel.
+                            (inst.channels, inst.first, inst.no_mask) = (1, 0, true);
+                            inst.pred = Pred::default();
+                            Op::MovPred
+                        } else {
+                            Op::Mov
+                        };
+                        self.finish(&mut inst)?;
+                        self.push(inst);
+                    }
+                    "ADDR_ADD" => {
+                        inst.op = Op::Add;
+                        inst.dst = self.dst(first(&dsts)?, channels)?;
+                        // A binary says `&V` as a general operand.
+                        let base = match first(&srcs)? {
+                            Operand::General { var, row, col, .. } => {
+                                let size = self.o.var_shape(var, self.grf).map_or(1, |s| s.0.size());
+                                let offset = row as u32 * self.grf + col as u32 * size;
+                                Operand::AddressOf { var, offset: offset as u16 }
+                            }
+                            op => op,
+                        };
+                        inst.src[0] = self.src(base, channels)?;
+                        let second = *srcs.get(1).ok_or("the second source is missing")?;
+                        inst.src[1] = self.src(second, channels)?;
+                        self.finish(&mut inst)?;
+                        self.push(inst);
+                    }
+                    "AND" | "OR" | "XOR" | "NOT" => {
+                        let dst = first(&dsts)?;
+                        inst.dst = self.dst(dst, channels)?;
+                        for (i, s) in srcs.iter().take(4).enumerate() {
+                            inst.src[i] = self.src(*s, channels)?;
+                        }
+                        let op = match desc.name {
+                            "AND" => (Op::And, 0x88),
+                            "OR" => (Op::Or, 0xee),
+                            "XOR" => (Op::Xor, 0x66),
+                            _ => (Op::Not, 0x55),
+                        };
+                        if let Dst::Pred { .. } = inst.dst {
+                            let pred = |s: &Src| matches!(s, Src::Pred { .. });
+                            let sources = if desc.name == "NOT" { 1 } else { 2 };
+                            if !inst.src[..sources].iter().all(pred) {
+                                return Err("a predicate's sources are predicates".into());
+                            }
+                            inst.op = Op::PredLogic;
+                            inst.aux = op.1;
+                        } else {
+                            inst.op = op.0;
+                            self.finish(&mut inst)?;
+                        }
+                        self.push(inst);
+                    }
+                    "CMP" => {
+                        inst.op = Op::Cmp;
+                        inst.aux = ops.iter().find_map(|o| o.int()).ok_or("the relation is missing")?;
+                        if inst.aux > 5 {
+                            return Err(format!("there is no relation {}", inst.aux));
+                        }
+                        inst.dst = self.dst(first(&dsts)?, channels)?;
+                        for (i, s) in srcs.iter().take(2).enumerate() {
+                            inst.src[i] = self.src(*s, channels)?;
+                        }
+                        self.finish(&mut inst)?;
+                        self.push(inst);
+                    }
+                    "SETP" => {
+                        inst.op = Op::Setp;
+                        let dst = ops.iter().find(|o| matches!(o, Operand::Predicate(_)));
+                        let dst = dst.or(dsts.first()).ok_or("the destination is missing")?;
+                        inst.dst = self.dst(*dst, channels)?;
+                        let src = srcs.iter().find(|s| !matches!(s, Operand::Predicate(_)));
+                        inst.src[0] = self.src(*src.ok_or("the source is missing")?, 1)?;
+                        self.push(inst);
+                    }
+                    "DPAS" => messages::dpas(self, isa, inst)?,
+                    "ADD3O" => self.unsupported(inst, desc.name, "its overflow flag has no text form"),
+                    "LABEL" | "SUBROUTINE" => {
+                        let label = ops.iter().find_map(|o| match o {
+                            Operand::Label(l) => Some(*l as usize),
+                            _ => None,
+                        });
+                        let label = label.filter(|l| *l < self.label_pc.len()).ok_or("no such label")?;
+                        self.label_pc[label] = Some(self.program.code.len() as Pc);
+                        if self.targets[label] {
+                            inst.op = Op::Join;
+                            inst.no_mask = true;
+                            self.push(inst);
+                        }
+                    }
+                    "GOTO" | "JMP" | "CALL" => {
+                        let label = ops.iter().find_map(|o| match o {
+                            Operand::Label(l) => Some(*l as u32),
+                            _ => None,
+                        });
+                        inst.aux = label.ok_or("the label is missing")?;
+                        inst.op = if desc.name == "CALL" { Op::Call } else { Op::Goto };
+                        if desc.name == "JMP" {
+                            inst.channels = 1;
+                        }
+                        // Going backward, the channels that stay wait for those that go: right here.
+                        let backward = self.label_pc.get(inst.aux as usize).copied().flatten().is_some();
+                        self.push(inst);
+                        if inst.op == Op::Goto && backward {
+                            self.push(Inst { op: Op::Join, ..self.blank_at(&inst) });
+                        }
+                    }
+                    "RET" => {
+                        inst.op = Op::Ret;
+                        self.push(inst);
+                    }
+                    "FRET" => {
+                        inst.op = if self.index == 0 { Op::Ret } else { Op::Fret };
+                        self.push(inst);
+                    }
+                    "FCALL" => {
+                        let name = ops.iter().find_map(|o| match o {
+                            Operand::Str(s) => self.o.strings.get(*s),
+                            _ => None,
+                        });
+                        let name = name.ok_or("the function's name is missing")?.to_owned();
+                        match self.functions.get(name.as_str()) {
+                            Some(f) => {
+                                inst.op = Op::Fcall;
+                                inst.aux = *f;
+                                self.push(inst);
+                            }
+                            None => self.unsupported(
+                                inst,
+                                desc.name,
+                                format!("the function `{name}` is not in the module"),
+                            ),
+                        }
+                    }
+                    "IFCALL" => {
+                        inst.op = Op::Ifcall;
+                        inst.src[0] = self.src(first(&srcs)?, 1)?;
+                        self.push(inst);
+                    }
+                    "FADDR" => {
+                        let name = ops.iter().find_map(|o| match o {
+                            Operand::Str(s) => self.o.strings.get(*s),
+                            _ => None,
+                        });
+                        let name = name.ok_or("the symbol is missing")?.to_owned();
+                        inst.op = Op::Faddr;
+                        inst.channels = 1;
+                        inst.no_mask = true;
+                        inst.dst = self.dst(first(&dsts)?, 1)?;
+                        let known = self.program.symbols.iter().position(|s| *s == name);
+                        inst.aux = known.unwrap_or_else(|| {
+                            self.program.symbols.push(name);
+                            self.program.symbols.len() - 1
+                        }) as u32;
+                        self.push(inst);
+                    }
+                    "SWITCHJMP" => {
+                        inst.op = Op::SwitchJmp;
+                        inst.src[0] = self.src(first(&srcs)?, 1)?;
+                        inst.aux = self.program.tables.len() as u32;
+                        let labels = ops.iter().filter_map(|o| match o {
+                            Operand::Label(l) => Some(*l as u32),
+                            _ => None,
+                        });
+                        self.program.tables.push(labels.collect());
+                        self.push(inst);
+                    }
+                    "BARRIER" => {
+                        inst.op = Op::Barrier;
+                        self.program.has_barrier = true;
+                        self.push(inst);
+                    }
+                    "SBARRIER" => {
+                        inst.op = Op::SplitBarrier;
+                        inst.aux = ops.iter().find_map(|o| o.int()).unwrap_or(0) & 1;
+                        self.program.has_barrier = true;
+                        self.push(inst);
+                    }
+                    "NBARRIER" | "NBARRIER_SIGNAL" | "NBARRIER_WAIT" => {
+                        inst.op = Op::NamedBarrier;
+                        inst.aux = match desc.name {
+                            "NBARRIER_SIGNAL" => 1,
+                            "NBARRIER_WAIT" => 0,
+                            _ => ops.iter().find_map(|o| o.int()).unwrap_or(0) & 1,
+                        };
+                        for (i, s) in srcs.iter().take(2).enumerate() {
+                            inst.src[i] = self.src(*s, 1)?;
+                        }
+                        self.program.has_barrier = true;
+                        self.push(inst);
+                    }
+                    name => return Err(format!("`{name}` has no lowering")),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn blank_at(&self, inst: &Inst) -> Inst {
+        let mut b = self.blank(Op::Nop, inst.source);
+        b.span = inst.span;
+        b
+    }
+
+    /// `madw` has one destination in two halves: the high one starts at the next whole register.
+    fn madw(&self, inst: &mut Inst) -> Result<(), Reason> {
+        if inst.dst2 != 0 {
+            return Ok(());
+        }
+        if let Dst::Reg { offset, ty, .. } = inst.dst {
+            let half = (inst.channels as u32 * ty.size()).next_multiple_of(self.grf);
+            self.check(offset, half + inst.channels as u32 * ty.size())?;
+            inst.dst2 = offset + half;
+        }
+        Ok(())
+    }
+
+    /// Chooses the type the channels compute in, and brings operands to it where that is exact.
+    fn finish(&mut self, inst: &mut Inst) -> Result<(), Reason> {
+        retype(inst);
+        inst.exec = exec_type(inst);
+        for i in 0..4 {
+            self.promote_constant(inst, i);
+        }
+        let uniform = inst
+            .src
+            .iter()
+            .all(|s| matches!(s, Src::None) || matches!(s, Src::Reg { shape: Shape::Scalar, .. }));
+        inst.facts.uniform = uniform;
+        Ok(())
+    }
+
+    /// An immediate in the type of the channels needs no conversion at run time.
+    fn promote_constant(&mut self, inst: &mut Inst, i: usize) {
+        let Src::Reg { offset, ty, shape: Shape::Scalar, modifier: Modifier::None, constant: true, .. } =
+            inst.src[i]
+        else {
+            return;
+        };
+        let raw = |bytes: &[u8]| {
+            let mut b = [0; 8];
+            b[..bytes.len()].copy_from_slice(bytes);
+            u64::from_le_bytes(b)
+        };
+        let bits = raw(&self.constants.bytes[offset as usize..(offset + ty.size()) as usize]);
+        let int = match ty {
+            Type::B => Some(bits as i8 as i64 as u64),
+            Type::W => Some(bits as i16 as i64 as u64),
+            Type::D => Some(bits as i32 as i64 as u64),
+            Type::Ub | Type::Uw | Type::Ud | Type::Q | Type::Uq => Some(bits),
+            _ => None,
+        };
+        let (to, value) = match (inst.exec, int) {
+            (ExecType::I32, Some(v)) => (Type::D, v),
+            (ExecType::U32, Some(v)) => (Type::Ud, v),
+            (ExecType::I64, Some(v)) => (Type::Q, v),
+            (ExecType::U64, Some(v)) => (Type::Uq, v),
+            (ExecType::F64, None) if ty == Type::F => {
+                (Type::Df, (f32::from_bits(bits as u32) as f64).to_bits())
+            }
+            _ => return,
+        };
+        if to != ty {
+            inst.src[i] = self.constant(to, value);
+        }
+    }
+}
+
+/// Operands of logic and shifts are bits: they are read by the type that says so.
+fn retype(inst: &mut Inst) {
+    let unsigned = |t: Type| match t.size() {
+        1 => Type::Ub,
+        2 => Type::Uw,
+        4 => Type::Ud,
+        _ => Type::Uq,
+    };
+    let signed = |t: Type| match t.size() {
+        1 => Type::B,
+        2 => Type::W,
+        4 => Type::D,
+        _ => Type::Q,
+    };
+    let set = |s: &mut Src, f: &dyn Fn(Type) -> Type| match s {
+        Src::Reg { ty, .. } | Src::Indirect { ty, .. } => *ty = f(*ty),
+        _ => {}
+    };
+    match inst.op {
+        // Copies of the same type copy bits: no rounding, no flushing, no quieting.
+        Op::Mov | Op::Sel => {
+            let plain = |s: &Src| match s {
+                Src::Reg { ty, modifier: Modifier::None, .. }
+                | Src::Indirect { ty, modifier: Modifier::None, .. } => Some(*ty),
+                _ => None,
+            };
+            let n = if inst.op == Op::Mov { 1 } else { 2 };
+            let (Dst::Reg { ty: to, sat: false, .. } | Dst::Indirect { ty: to, sat: false, .. }) = inst.dst
+            else {
+                return;
+            };
+            if to.is_float() && inst.src[..n].iter().all(|s| plain(s) == Some(to)) {
+                for s in &mut inst.src[..n] {
+                    set(s, &unsigned);
+                }
+                if let Dst::Reg { ty, .. } | Dst::Indirect { ty, .. } = &mut inst.dst {
+                    *ty = unsigned(*ty);
+                }
+            }
+        }
+        // Sign extension matters to logic of mixed sizes, so only floats are retyped.
+        Op::And | Op::Or | Op::Xor | Op::Not | Op::Bfn => {
+            for s in &mut inst.src {
+                set(s, &|t| if t.is_float() { unsigned(t) } else { t });
+            }
+            if let Dst::Reg { ty, .. } | Dst::Indirect { ty, .. } = &mut inst.dst
+                && ty.is_float()
+            {
+                *ty = unsigned(*ty);
+            }
+        }
+        Op::Shr => set(&mut inst.src[0], &unsigned),
+        Op::Asr => set(&mut inst.src[0], &signed),
+        Op::Rol | Op::Ror => {
+            let bits = src_type(&inst.src[0]).map_or(32, |t| t.size() * 8);
+            inst.aux = bits;
+            set(&mut inst.src[0], &unsigned);
+        }
+        _ => {}
+    }
+}
+
+fn src_type(s: &Src) -> Option<Type> {
+    match s {
+        Src::Reg { ty, .. } | Src::Indirect { ty, .. } => Some(*ty),
+        _ => None,
+    }
+}
+
+/// The type in which an instruction's channels compute (chapter 2: the widest source's, and for integers
+/// wide enough that the result is exact modulo the destination's width).
+fn exec_type(inst: &Inst) -> ExecType {
+    let dst = match inst.dst {
+        Dst::Reg { ty, .. } | Dst::Indirect { ty, .. } => Some(ty),
+        _ => None,
+    };
+    let sat = matches!(inst.dst, Dst::Reg { sat: true, .. } | Dst::Indirect { sat: true, .. });
+    let sources: Vec<Type> = inst.src.iter().filter_map(src_type).collect();
+    let any = |t: Type| sources.contains(&t);
+    if any(Type::Df) {
+        return ExecType::F64;
+    }
+    if any(Type::F) {
+        return ExecType::F32;
+    }
+    if any(Type::Hf) {
+        // With a float destination the intermediate result is not rounded to a half.
+        return if dst.is_none_or(|d| d == Type::Hf) && sources.iter().all(|t| *t == Type::Hf) {
+            ExecType::F16
+        } else {
+            ExecType::F32
+        };
+    }
+    if any(Type::Bf) {
+        return if dst.is_none_or(|d| d == Type::Bf) { ExecType::Bf16 } else { ExecType::F32 };
+    }
+    // A move to a float rounds once, from the integer itself.
+    let wide = |t: Type| t.size() == 8 && t.is_int();
+    let sixty_four = sources.iter().any(|t| wide(*t)) || dst.is_some_and(wide);
+    match inst.op {
+        Op::Addc | Op::Subb | Op::Bfi | Op::Bfrev | Op::Fbl | Op::Lzd => ExecType::U32,
+        Op::Cbit => {
+            if sixty_four {
+                ExecType::U64
+            } else {
+                ExecType::U32
+            }
+        }
+        Op::Bfe | Op::Fbh => match src_type(&inst.src[if inst.op == Op::Bfe { 2 } else { 0 }]) {
+            Some(t) if t.is_signed() => ExecType::I32,
+            _ => ExecType::U32,
+        },
+        Op::Shl if sat => ExecType::I64,
+        Op::Shl => {
+            if sixty_four {
+                ExecType::I64
+            } else {
+                ExecType::I32
+            }
+        }
+        Op::Shr | Op::Rol | Op::Ror => {
+            if sixty_four {
+                ExecType::U64
+            } else {
+                ExecType::U32
+            }
+        }
+        Op::Asr => {
+            if sixty_four {
+                ExecType::I64
+            } else {
+                ExecType::I32
+            }
+        }
+        Op::Cmp | Op::Min | Op::Max | Op::Div | Op::Mod | Op::Avg => {
+            // Immediates that are not negative take either sign.
+            let unsigned = |t: &Type| !t.is_signed();
+            let mut needs_signed = false;
+            let mut needs_unsigned = false;
+            for s in &inst.src {
+                if let Some(t) = src_type(s) {
+                    needs_signed |= t.is_signed();
+                    needs_unsigned |= unsigned(&t) && t.size() == if sixty_four { 8 } else { 4 };
+                }
+            }
+            match (needs_signed, needs_unsigned, sixty_four) {
+                (false, _, false) => ExecType::U32,
+                (false, _, true) => ExecType::U64,
+                (true, false, false) => ExecType::I32,
+                (true, _, _) => ExecType::I64,
+            }
+        }
+        // The high half depends on each source's own sign: 64 bits hold the exact product.
+        Op::Mulh | Op::Madw => ExecType::I64,
+        // Exact, then clamped.
+        Op::Add | Op::Add3 | Op::Mul | Op::Mad if sat => ExecType::I64,
+        Op::Mov | Op::Sel => match (sources.first(), sixty_four) {
+            // Unsigned and signed differ only in saturation and in conversion to a float.
+            (Some(t), _) if wide(*t) && !t.is_signed() => ExecType::U64,
+            (_, true) => ExecType::I64,
+            (Some(Type::Ud), false) => ExecType::U32,
+            _ => ExecType::I32,
+        },
+        _ => {
+            if sixty_four {
+                ExecType::I64
+            } else {
+                ExecType::I32
+            }
+        }
+    }
+}

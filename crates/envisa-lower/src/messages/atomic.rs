@@ -1,0 +1,119 @@
+//! Atomic messages: SVM_ATOMIC, DWORD_ATOMIC, LSC atomics.
+
+use envisa_isa::Operand;
+
+use super::untyped::lsc_fields;
+use super::{Message, Parts, Resolver, Space};
+use crate::lower::Reason;
+use crate::program::{RegOffset, Src};
+
+/// Each channel reads, modifies and writes one element.
+#[derive(Clone, Debug)]
+pub struct Atomic {
+    /// Which memory.
+    pub space: Space,
+    /// The operator's code.
+    pub code: u8,
+    /// Is the code an LSC sub-opcode (else one of the legacy messages')?
+    pub lsc: bool,
+    /// Bytes of the element: 2, 4 or 8.
+    pub element: u8,
+    /// Bytes an element takes in a register: 4 or 8.
+    pub slot: u8,
+    /// First channel's address.
+    pub address: RegOffset,
+    /// Bytes of an address: 2, 4 or 8.
+    pub address_bytes: u8,
+    /// Added to every address.
+    pub base: Src,
+    /// Factor of every address, before adding.
+    pub scale: u32,
+    /// Added to every address.
+    pub offset: i64,
+    /// Data operands.
+    pub src: [Option<RegOffset>; 2],
+    /// Old values; `None`: dropped.
+    pub dst: Option<RegOffset>,
+}
+
+/// The legacy operator byte: bits 0 to 4 the operator, 5: 16 bits, 6: 64 bits.
+fn legacy(op: u32) -> (u8, u8, u8) {
+    match op >> 5 & 3 {
+        1 => (op as u8 & 31, 2, 4),
+        2 => (op as u8 & 31, 8, 8),
+        _ => (op as u8 & 31, 4, 4),
+    }
+}
+
+/// SVM_ATOMIC: addresses, src0, src1, dst.
+pub(super) fn svm(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let (code, element, slot) = legacy(p.int(0)?);
+    let n = p.channels;
+    let data = n * slot as u32;
+    Ok(Message::Atomic(Atomic {
+        space: Space::Flat,
+        code,
+        lsc: false,
+        element,
+        slot,
+        address: r.raw(p.raw(0)?, n * 8)?.unwrap_or(0),
+        address_bytes: 8,
+        base: Src::None,
+        scale: 1,
+        offset: 0,
+        src: [r.raw(p.raw(1)?, data)?, r.raw(p.raw(2)?, data)?],
+        dst: r.raw(p.raw(3)?, data)?,
+    }))
+}
+
+/// DWORD_ATOMIC: offsets, src0, src1, dst.
+pub(super) fn dataport(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    if p.opcode == 0x73 {
+        return Err("typed atomics are not executed by the virtual GPU".into());
+    }
+    let (code, element, slot) = legacy(p.int(0)?);
+    let n = p.channels;
+    let data = n * slot as u32;
+    Ok(Message::Atomic(Atomic {
+        space: p.space(r)?,
+        code,
+        lsc: false,
+        element,
+        slot,
+        address: r.raw(p.raw(0)?, n * 4)?.unwrap_or(0),
+        address_bytes: 4,
+        base: Src::None,
+        scale: 1,
+        offset: 0,
+        src: [r.raw(p.raw(1)?, data)?, r.raw(p.raw(2)?, data)?],
+        dst: r.raw(p.raw(3)?, data)?,
+    }))
+}
+
+/// LSC atomics: dst, addresses, src0, src1.
+pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let l = lsc_fields(p, r)?;
+    if l.elements != 1 || l.transposed {
+        return Err("an atomic moves one element a channel".into());
+    }
+    let n = p.channels;
+    let data = n * l.slot;
+    let optional = |r: &mut dyn Resolver, i: usize| match p.raws.get(i) {
+        Some(op) => r.raw(*op as Operand, data),
+        None => Ok(None),
+    };
+    Ok(Message::Atomic(Atomic {
+        space: l.space,
+        code: p.sub,
+        lsc: true,
+        element: l.element as u8,
+        slot: l.slot as u8,
+        address: r.raw(p.raw(1)?, n * l.address_bytes)?.unwrap_or(0),
+        address_bytes: l.address_bytes as u8,
+        base: Src::None,
+        scale: l.scale,
+        offset: l.offset,
+        src: [optional(r, 2)?, optional(r, 3)?],
+        dst: optional(r, 0)?,
+    }))
+}

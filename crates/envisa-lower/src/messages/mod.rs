@@ -1,0 +1,333 @@
+//! Memory messages: decoded descriptors, one module a family.
+//!
+//! Adding a family: a variant of [`Message`] with its descriptor, a function here that makes it from an
+//! instruction's [`Parts`], called from [`decode`], and its execution in the virtual GPU's room
+//! `messages`. Every register a descriptor names goes through [`Resolver::raw`] with the number of bytes
+//! touched, so that an engine may access it unchecked.
+
+mod atomic;
+mod untyped;
+
+use envisa_isa::desc::SlotKind;
+use envisa_isa::{Exec, Inst as IsaInst, Object, Operand};
+
+use crate::lower::{FunctionLowering, Reason};
+use crate::program::{Dst, ExecType, Inst, Op, RegOffset, Src};
+
+pub use atomic::Atomic;
+pub use untyped::{Block, Simt};
+
+/// A decoded message.
+#[derive(Clone, Debug)]
+pub enum Message {
+    /// Each channel has an address.
+    Simt(Simt),
+    /// Consecutive bytes at one address.
+    Block(Block),
+    /// Each channel reads, modifies and writes.
+    Atomic(Atomic),
+}
+
+/// Which memory a message's addresses are in.
+#[derive(Clone, Copy, Debug)]
+pub enum Space {
+    /// 64-bit virtual addresses.
+    Flat,
+    /// The thread group's shared local memory.
+    Slm,
+    /// The surface of the binding-table index that this scalar holds.
+    Bti(Src),
+    /// The surface of the bindless handle that this scalar holds.
+    Bindless(Src),
+    /// `T5`: 32-bit offsets from the general state base (scratch space, implicit arguments).
+    GeneralState,
+    /// LSC `ss(V)`: the thread's scratch surface.
+    Scratch(Src),
+    /// LSC `arg[…]`: implicit arguments.
+    Arguments,
+}
+
+/// Gives out offsets of an instruction's registers.
+pub(crate) trait Resolver {
+    /// Bytes in a register of the device.
+    fn grf(&self) -> u32;
+    /// A raw operand of which `bytes` bytes are touched; `None` for `%null`.
+    fn raw(&mut self, op: Operand, bytes: u32) -> Result<Option<RegOffset>, Reason>;
+    /// A scalar source.
+    fn scalar(&mut self, op: Operand) -> Result<Src, Reason>;
+    /// The state of a surface variable, as a source.
+    fn surface(&mut self, id: u16) -> Result<Src, Reason>;
+    /// The state of a sampler variable, as a source.
+    #[allow(dead_code)]
+    fn sampler(&mut self, id: u16) -> Result<Src, Reason>;
+}
+
+/// An instruction's operands by what they are, in binary order.
+pub(crate) struct Parts {
+    pub opcode: u8,
+    pub sub: u8,
+    pub channels: u32,
+    /// Plain and packed fields.
+    pub ints: Vec<u32>,
+    /// Raw operands.
+    pub raws: Vec<Operand>,
+    /// Vector operands.
+    pub vectors: Vec<Operand>,
+    /// Surface handle.
+    pub surface: Option<u8>,
+    /// Sampler handle.
+    pub sampler: Option<u8>,
+}
+
+impl Parts {
+    fn new(o: &Object, isa: &IsaInst) -> Parts {
+        let desc = isa.desc();
+        let mut p = Parts {
+            opcode: desc.opcode,
+            sub: desc.sub.unwrap_or(0),
+            channels: 1,
+            ints: Vec::new(),
+            raws: Vec::new(),
+            vectors: Vec::new(),
+            surface: None,
+            sampler: None,
+        };
+        let ops = o.ops(isa);
+        for (i, op) in ops.iter().enumerate() {
+            let kind = desc.slots.get(i.min(desc.slots.len().saturating_sub(1))).map(|s| &s.kind);
+            match (kind, *op) {
+                (_, Operand::Exec(Exec { log2, .. })) => p.channels = 1 << log2.min(5),
+                (_, Operand::Pred(_)) => {}
+                (_, Operand::Int(n)) => p.ints.push(n),
+                (_, Operand::Surface(s)) => p.surface = Some(s),
+                (_, Operand::Sampler(s)) => p.sampler = Some(s),
+                (Some(SlotKind::Raw { .. } | SlotKind::Many(SlotKind::Raw { .. })), op) => p.raws.push(op),
+                (_, op @ Operand::Raw { .. }) => p.raws.push(op),
+                (_, op) => p.vectors.push(op),
+            }
+        }
+        if let Some((channels, ..)) = packed_exec(o, isa) {
+            p.channels = channels as u32;
+        }
+        p
+    }
+
+    /// Field `i`, or an error that says so.
+    pub fn int(&self, i: usize) -> Result<u32, Reason> {
+        self.ints.get(i).copied().ok_or_else(|| format!("its field {i} is missing"))
+    }
+
+    /// Raw operand `i`.
+    pub fn raw(&self, i: usize) -> Result<Operand, Reason> {
+        self.raws.get(i).copied().ok_or_else(|| format!("its register operand {i} is missing"))
+    }
+
+    /// Vector operand `i`.
+    pub fn vector(&self, i: usize) -> Result<Operand, Reason> {
+        self.vectors.get(i).copied().ok_or_else(|| format!("its operand {i} is missing"))
+    }
+
+    /// The space of the surface handle.
+    pub fn space(&self, r: &mut dyn Resolver) -> Result<Space, Reason> {
+        Ok(match self.surface.ok_or("its surface is missing")? {
+            envisa_isa::predefined::SURFACE_SLM => Space::Slm,
+            envisa_isa::predefined::SURFACE_SCRATCH => Space::GeneralState,
+            envisa_isa::predefined::SURFACE_BSS => Space::Bindless(r.surface(4)?),
+            // T255 of old, "stateless" with 32-bit offsets.
+            3 => Space::GeneralState,
+            s => Space::Bti(r.surface(s as u16)?),
+        })
+    }
+}
+
+/// Channels, first channel and NoMask of GATHER and SCATTER, which pack them in a field of their own.
+pub(crate) fn packed_exec(o: &Object, isa: &IsaInst) -> Option<(u8, u8, bool)> {
+    if !matches!(isa.desc().opcode, 0x39 | 0x3a) {
+        return None;
+    }
+    let n = o.slot(isa, "num_elts").and_then(Operand::int)?;
+    let channels = match n & 3 {
+        0 => 8,
+        1 => 16,
+        _ => 1,
+    };
+    let mask = envisa_isa::ExecMask((n >> 4 & 15) as u8);
+    Some((channels, mask.first_channel() as u8, mask.no_mask()))
+}
+
+/// Makes the descriptor of an instruction. It is called twice: once to learn what it touches (see
+/// [`reach`]), and once in earnest.
+fn decode(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    match p.opcode {
+        // OWORD_LD, OWORD_ST, OWORD_LD_UNALIGNED; GATHER, SCATTER; GATHER4_SCALED, SCATTER4_SCALED;
+        // GATHER_SCALED, SCATTER_SCALED.
+        0x35 | 0x36 | 0x3c | 0x39 | 0x3a | 0x74 | 0x75 | 0x78 | 0x79 => untyped::dataport(p, r),
+        0x4e if p.sub == 5 => atomic::svm(p, r),
+        0x4e => untyped::svm(p, r),
+        0x73 | 0x7d => atomic::dataport(p, r),
+        0x89 if (0x08..=0x1a).contains(&p.sub) => atomic::lsc(p, r),
+        0x89 => untyped::lsc(p, r),
+        _ => Err("this message is not executed by the virtual GPU".into()),
+    }
+}
+
+/// Lowers a message of the function being lowered.
+pub(crate) fn lower(f: &mut FunctionLowering, isa: &IsaInst, _inst: &Inst) -> Result<Message, Reason> {
+    let parts = Parts::new(f.o, isa);
+    decode(&parts, f)
+}
+
+impl Resolver for FunctionLowering<'_> {
+    fn grf(&self) -> u32 {
+        self.grf
+    }
+
+    fn raw(&mut self, op: Operand, bytes: u32) -> Result<Option<RegOffset>, Reason> {
+        FunctionLowering::raw(self, op, bytes)
+    }
+
+    fn scalar(&mut self, op: Operand) -> Result<Src, Reason> {
+        self.src(op, 1)
+    }
+
+    fn surface(&mut self, id: u16) -> Result<Src, Reason> {
+        self.src(Operand::State { class: envisa_isa::StateClass::Surface, id, offset: 0 }, 1)
+    }
+
+    fn sampler(&mut self, id: u16) -> Result<Src, Reason> {
+        self.src(Operand::State { class: envisa_isa::StateClass::Sampler, id, offset: 0 }, 1)
+    }
+}
+
+/// Notes what raw operands touch, without knowing where they are.
+struct Recorder<'a> {
+    o: &'a Object,
+    grf: u32,
+    out: Vec<(u32, u32)>,
+}
+
+impl Resolver for Recorder<'_> {
+    fn grf(&self) -> u32 {
+        self.grf
+    }
+
+    fn raw(&mut self, op: Operand, bytes: u32) -> Result<Option<RegOffset>, Reason> {
+        match op {
+            Operand::Raw { var: 0, .. } => return Ok(None),
+            Operand::Raw { var, offset } => self.out.push((var, (offset as u32).saturating_add(bytes))),
+            Operand::General { var, row, col, .. } => {
+                let size = self.o.var_shape(var, self.grf).map_or(4, |s| s.0.size());
+                let at = row as u32 * self.grf + col as u32 * size;
+                self.out.push((var, at.saturating_add(bytes)));
+            }
+            _ => {}
+        }
+        Ok(Some(0))
+    }
+
+    fn scalar(&mut self, _: Operand) -> Result<Src, Reason> {
+        Ok(Src::None)
+    }
+
+    fn surface(&mut self, _: u16) -> Result<Src, Reason> {
+        Ok(Src::None)
+    }
+
+    fn sampler(&mut self, _: u16) -> Result<Src, Reason> {
+        Ok(Src::None)
+    }
+}
+
+/// Bytes that messages and DPAS touch of each variable: `(variable, end)`.
+pub(crate) fn reach(o: &Object, grf: u32) -> Vec<(u32, u32)> {
+    let mut r = Recorder { o, grf, out: Vec::new() };
+    for isa in &o.insts {
+        let desc = isa.desc();
+        match crate::names::kind(desc.name) {
+            Some(crate::names::Kind::Message) => {
+                let parts = Parts::new(o, isa);
+                // What is wrong with it is said when it is lowered.
+                let _ = decode(&parts, &mut r);
+            }
+            _ if desc.name == "DPAS" => {
+                let parts = Parts::new(o, isa);
+                let _ = dpas_operands(&parts, &mut r);
+            }
+            _ if desc.name == "MADW" => {
+                // Its destination is two halves of whole registers.
+                let channels = Parts::new(o, isa).channels;
+                if let Some(op) = o.slot(isa, "dst") {
+                    let _ = r.raw(op, 2 * (channels * 4).next_multiple_of(grf));
+                }
+            }
+            _ => {
+                // Raw operands of other rows hold a dword a channel.
+                let parts = Parts::new(o, isa);
+                for op in &parts.raws {
+                    let _ = r.raw(*op, parts.channels * 4);
+                }
+            }
+        }
+    }
+    r.out
+}
+
+/// Offsets of a DPAS's registers: destination, accumulator, weights, activations.
+fn dpas_operands(p: &Parts, r: &mut dyn Resolver) -> Result<[Option<RegOffset>; 4], Reason> {
+    let (depth, count) = (p.int(2)?, p.int(3)?);
+    if depth != 8 || !(1..=8).contains(&count) {
+        return Err(format!(
+            "a systolic depth of 8 and 1 to 8 repeats are expected, not {depth} and {count}"
+        ));
+    }
+    let n = p.channels;
+    // The second source is a whole systolic array of dwords; the third, `depth` dwords a repeat.
+    let matrix = count * n * 4;
+    let dst = r.raw(p.raw(0)?, matrix)?;
+    let acc = r.raw(p.raw(1)?, matrix)?;
+    let weights = r.raw(p.raw(2)?, depth * n * 4)?;
+    let third = p.raws.get(3).copied().map_or_else(|| p.vector(0), Ok)?;
+    let activations = r.raw(third, depth * count * 4)?;
+    Ok([dst, acc, weights, activations])
+}
+
+/// Lowers DPAS: operands are offsets, the rest is in `aux`.
+pub(crate) fn dpas(f: &mut FunctionLowering, isa: &IsaInst, mut inst: Inst) -> Result<(), Reason> {
+    let parts = Parts::new(f.o, isa);
+    let [dst, acc, weights, activations] = dpas_operands(&parts, f)?;
+    let (src1, src2) = (parts.int(0)?, parts.int(1)?);
+    let ty = |op: Operand| match op {
+        Operand::Raw { var, .. } | Operand::General { var, .. } => {
+            f.o.var_shape(var, f.grf).map_or(envisa_isa::Type::Ud, |s| s.0)
+        }
+        _ => envisa_isa::Type::Ud,
+    };
+    let (dst_ty, acc_ty) = (ty(parts.raw(0)?), ty(parts.raw(1)?));
+    let reg = |at: Option<RegOffset>, ty| match at {
+        None => Src::None,
+        Some(offset) => Src::Reg {
+            offset,
+            ty,
+            strides: crate::program::Strides::CONTIGUOUS,
+            shape: crate::program::Shape::Contiguous,
+            modifier: crate::program::Modifier::None,
+            constant: false,
+        },
+    };
+    inst.op = Op::Dpas;
+    inst.exec = ExecType::None;
+    inst.dst = match dst {
+        Some(offset) => Dst::Reg { offset, ty: dst_ty, stride: 1, sat: false },
+        None => Dst::None,
+    };
+    inst.src = [
+        reg(acc, acc_ty),
+        reg(weights, envisa_isa::Type::Ud),
+        reg(activations, envisa_isa::Type::Ud),
+        Src::None,
+    ];
+    inst.aux =
+        (src1 & 0xff) | (src2 & 0xff) << 8 | (parts.int(2)? & 0xff) << 16 | (parts.int(3)? & 0xff) << 24;
+    f.program.code.push(inst);
+    Ok(())
+}
