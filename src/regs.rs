@@ -1,0 +1,102 @@
+//! The register file of a hardware thread: bytes, accessed by offsets that were checked once.
+#![allow(unsafe_code)]
+
+/// A chunk of 64 bytes, aligned so that vector accesses do not cross cache lines.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Chunk([u8; 64]);
+
+/// Types that any bytes are a value of.
+///
+/// # Safety
+/// Every bit pattern is a value, there is no padding, and it needs no alignment above 64.
+pub unsafe trait Pod: Copy + Default + 'static {}
+
+macro_rules! pod {
+    ($($t:ty)*) => {$(
+        // SAFETY: a plain number, or a transparent wrapper of one.
+        unsafe impl Pod for $t {}
+    )*};
+}
+pod! { u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 envisa_sem::Hf envisa_sem::Bf }
+
+/// The register file.
+///
+/// # Offsets
+/// Accessors do not check offsets in release builds. They are called by handlers of decoded
+/// instructions only, whose operands [`crate::exec::decode`] holds against [`Registers::len`] when it
+/// makes them, and by code that takes an offset from a checked descriptor
+/// (`envisa_lower::messages::Resolver::raw`). `debug_assert` repeats the check.
+pub struct Registers {
+    chunks: Box<[Chunk]>,
+    base: *mut u8,
+    len: u32,
+}
+
+// SAFETY: the pointer points into the owned box; there is no sharing.
+unsafe impl Send for Registers {}
+
+impl Registers {
+    /// A file of at least this many bytes, all zero.
+    pub fn new(bytes: u32) -> Registers {
+        let n = (bytes as usize).div_ceil(64).max(1);
+        let mut chunks = vec![Chunk([0; 64]); n].into_boxed_slice();
+        let base = chunks.as_mut_ptr().cast::<u8>();
+        Registers { chunks, base, len: (n * 64) as u32 }
+    }
+
+    /// Bytes.
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// All bytes.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: `base` is the start of the owned chunks, `len` their size in bytes.
+        unsafe { std::slice::from_raw_parts(self.chunks.as_ptr().cast(), self.len as usize) }
+    }
+
+    /// All bytes.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as in `bytes`; `self` is borrowed uniquely.
+        unsafe { std::slice::from_raw_parts_mut(self.base, self.len as usize) }
+    }
+
+    /// `N` consecutive elements.
+    #[inline(always)]
+    pub fn load<T: Pod, const N: usize>(&self, offset: u32) -> [T; N] {
+        debug_assert!(offset as usize + N * size_of::<T>() <= self.len as usize);
+        // SAFETY: in bounds by the type's contract; any bytes are a `[T; N]`; unaligned read.
+        unsafe { self.base.add(offset as usize).cast::<[T; N]>().read_unaligned() }
+    }
+
+    /// Stores `N` consecutive elements.
+    #[inline(always)]
+    pub fn store<T: Pod, const N: usize>(&mut self, offset: u32, x: [T; N]) {
+        debug_assert!(offset as usize + N * size_of::<T>() <= self.len as usize);
+        // SAFETY: in bounds by the type's contract; unaligned write.
+        unsafe { self.base.add(offset as usize).cast::<[T; N]>().write_unaligned(x) }
+    }
+
+    /// One element.
+    #[inline(always)]
+    pub fn get<T: Pod>(&self, offset: u32) -> T {
+        self.load::<T, 1>(offset)[0]
+    }
+
+    /// Stores one element.
+    #[inline(always)]
+    pub fn set<T: Pod>(&mut self, offset: u32, x: T) {
+        self.store(offset, [x]);
+    }
+
+    /// Bytes of a range, checked: an empty slice where it lies outside.
+    pub fn slice(&self, offset: u32, bytes: u32) -> &[u8] {
+        self.bytes().get(offset as usize..offset as usize + bytes as usize).unwrap_or(&[])
+    }
+
+    /// Bytes of a range, checked: an empty slice where it lies outside.
+    pub fn slice_mut(&mut self, offset: u32, bytes: u32) -> &mut [u8] {
+        self.bytes_mut().get_mut(offset as usize..offset as usize + bytes as usize).unwrap_or(&mut [])
+    }
+}
