@@ -1131,7 +1131,25 @@ fn exec_type(inst: &Inst) -> ExecType {
             }
         }
         // The high half depends on each source's own sign: 64 bits hold the exact product.
-        Op::Mulh | Op::Madw => ExecType::I64,
+        Op::Mulh => {
+            let all = |t: Type| {
+                dst.is_some_and(|d| d.size() == 4)
+                    && inst.src[..2].iter().all(|s| match s {
+                        Src::Reg { ty, constant, .. } => {
+                            *ty == t || (*constant && t.is_signed() == ty.is_signed())
+                        }
+                        _ => false,
+                    })
+            };
+            if all(Type::Ud) {
+                ExecType::U32
+            } else if all(Type::D) {
+                ExecType::I32
+            } else {
+                ExecType::I64
+            }
+        }
+        Op::Madw => ExecType::I64,
         // Exact, then clamped.
         Op::Add | Op::Add3 | Op::Mul | Op::Mad if sat => ExecType::I64,
         Op::Mov | Op::Sel => match (sources.first(), sixty_four) {

@@ -100,3 +100,25 @@ impl Registers {
         self.bytes_mut().get_mut(offset as usize..offset as usize + bytes as usize).unwrap_or(&mut [])
     }
 }
+
+impl Registers {
+    /// The bytes of `N` consecutive elements, to be filled by `f`.
+    #[inline(always)]
+    pub fn fill_with<T: Pod, const N: usize>(
+        &mut self,
+        offset: u32,
+        f: impl FnOnce(&mut [u8]) -> bool,
+    ) -> bool {
+        debug_assert!(offset as usize + size_of::<[T; N]>() <= self.len as usize);
+        // SAFETY: in bounds by the type's contract; the file is borrowed uniquely while `f` runs.
+        f(unsafe { std::slice::from_raw_parts_mut(self.base.add(offset as usize), size_of::<[T; N]>()) })
+    }
+
+    /// The bytes of `N` consecutive elements.
+    #[inline(always)]
+    pub fn view<T: Pod, const N: usize>(&self, offset: u32) -> &[u8] {
+        debug_assert!(offset as usize + size_of::<[T; N]>() <= self.len as usize);
+        // SAFETY: in bounds by the type's contract.
+        unsafe { std::slice::from_raw_parts(self.base.add(offset as usize), size_of::<[T; N]>()) }
+    }
+}

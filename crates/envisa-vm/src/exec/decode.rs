@@ -1,0 +1,460 @@
+//! From a program's instructions to cells: chooses handlers.
+
+use envisa_isa::{Combine, Type};
+use envisa_lower::{Dst, ExecType, Inst, Modifier, Op, Program, Shape, Src};
+use envisa_sem::{Bf, Hf};
+
+use super::alu::AluK;
+use super::control::*;
+use super::level::{Handler, Level};
+use super::operand::modifier;
+use super::ops::*;
+use super::special::*;
+use super::{Cell, Code, SrcCell, SrcKind};
+use crate::messages;
+
+/// The types that hold bits of an execution type: reading and writing them is plain.
+fn holds(exec: ExecType, ty: Type) -> bool {
+    match exec {
+        ExecType::I32 | ExecType::U32 => matches!(ty, Type::D | Type::Ud),
+        ExecType::I64 | ExecType::U64 => matches!(ty, Type::Q | Type::Uq),
+        ExecType::F32 => ty == Type::F,
+        ExecType::F64 => ty == Type::Df,
+        ExecType::F16 => ty == Type::Hf,
+        ExecType::Bf16 => ty == Type::Bf,
+        ExecType::None => false,
+    }
+}
+
+fn src_cell(s: &Src, exec: ExecType) -> SrcCell {
+    match *s {
+        Src::Reg { offset, ty, shape, modifier: md, .. } if holds(exec, ty) => match shape {
+            Shape::Scalar => SrcCell { offset, kind: SrcKind::Scalar, modifier: modifier(md) },
+            Shape::Contiguous => SrcCell { offset, kind: SrcKind::Contiguous, modifier: modifier(md) },
+            Shape::General => SrcCell::default(),
+        },
+        _ => SrcCell::default(),
+    }
+}
+
+/// Handlers for vectors of 1, 8, 16 and 32; fewer channels than the vector are a mask.
+macro_rules! by_width {
+    ($level:expr, $n:expr, $kernel:ident [ $($p:ty),* ; $($k:expr),* ]) => {
+        match $n {
+            1 => $level.handler::<$kernel<$($p,)* $({ $k },)* 1>>(),
+            2..=8 => $level.handler::<$kernel<$($p,)* $({ $k },)* 8>>(),
+            16 => $level.handler::<$kernel<$($p,)* $({ $k },)* 16>>(),
+            _ => $level.handler::<$kernel<$($p,)* $({ $k },)* 32>>(),
+        }
+    };
+}
+
+/// Handlers for rarer operations: one channel, or a vector of 32.
+macro_rules! rare {
+    ($level:expr, $n:expr, $kernel:ident [ $($p:ty),* ; $($k:expr),* ]) => {
+        match $n {
+            1 => $level.handler::<$kernel<$($p,)* $({ $k },)* 1>>(),
+            _ => $level.handler::<$kernel<$($p,)* $({ $k },)* 32>>(),
+        }
+    };
+}
+
+fn alu(l: Level, i: &Inst) -> Option<Handler> {
+    let n = i.channels;
+    macro_rules! common {
+        ($o:ty, $t:ty, $s:literal) => {
+            by_width!(l, n, AluK[$o, $t; $s])
+        };
+    }
+    macro_rules! seldom {
+        ($o:ty, $t:ty, $s:literal) => {
+            rare!(l, n, AluK[$o, $t; $s])
+        };
+    }
+    use ExecType::{Bf16, F16, F32, F64, I32, I64, U32, U64};
+    // What does not look at the sign is compiled once for each size.
+    Some(match (i.op, i.exec) {
+        (Op::Mov, I32 | U32) => common!(Copy, u32, 1),
+        (Op::Mov, I64) => common!(Copy, i64, 1),
+        (Op::Mov, U64) => common!(Copy, u64, 1),
+        (Op::Mov, F32) => common!(Copy, f32, 1),
+        (Op::Mov, F64) => seldom!(Copy, f64, 1),
+        (Op::Mov, F16) => seldom!(Copy, Hf, 1),
+        (Op::Mov, Bf16) => seldom!(Copy, Bf, 1),
+        (Op::Add, I32 | U32) => common!(Add, u32, 2),
+        (Op::Add, I64 | U64) => common!(Add, u64, 2),
+        (Op::Add3, I32 | U32) => common!(Add3, u32, 3),
+        (Op::Add3, I64 | U64) => seldom!(Add3, u64, 3),
+        (Op::Mul, I32 | U32) => common!(Mul, u32, 2),
+        (Op::Mul, I64 | U64) => common!(Mul, u64, 2),
+        (Op::Mad, I32 | U32) => common!(Mad, u32, 3),
+        (Op::Mad, I64 | U64) => seldom!(Mad, u64, 3),
+        (Op::Min, I32) => common!(Min, i32, 2),
+        (Op::Min, U32) => common!(Min, u32, 2),
+        (Op::Max, I32) => common!(Max, i32, 2),
+        (Op::Max, U32) => common!(Max, u32, 2),
+        (Op::Min, I64) => seldom!(Min, i64, 2),
+        (Op::Min, U64) => seldom!(Min, u64, 2),
+        (Op::Max, I64) => seldom!(Max, i64, 2),
+        (Op::Max, U64) => seldom!(Max, u64, 2),
+        (Op::Avg, I32) => seldom!(Avg, i32, 2),
+        (Op::Avg, U32) => seldom!(Avg, u32, 2),
+        (Op::Avg, I64) => seldom!(Avg, i64, 2),
+        (Op::Avg, U64) => seldom!(Avg, u64, 2),
+        (Op::Div, I32) => seldom!(Div, i32, 2),
+        (Op::Div, U32) => seldom!(Div, u32, 2),
+        (Op::Div, I64) => seldom!(Div, i64, 2),
+        (Op::Div, U64) => seldom!(Div, u64, 2),
+        (Op::Mod, I32) => seldom!(Mod, i32, 2),
+        (Op::Mod, U32) => seldom!(Mod, u32, 2),
+        (Op::Mod, I64) => seldom!(Mod, i64, 2),
+        (Op::Mod, U64) => seldom!(Mod, u64, 2),
+        (Op::And, I32 | U32) => common!(And, u32, 2),
+        (Op::Or, I32 | U32) => common!(Or, u32, 2),
+        (Op::Xor, I32 | U32) => common!(Xor, u32, 2),
+        (Op::Not, I32 | U32) => common!(Not, u32, 1),
+        (Op::And, I64 | U64) => common!(And, u64, 2),
+        (Op::Or, I64 | U64) => common!(Or, u64, 2),
+        (Op::Xor, I64 | U64) => common!(Xor, u64, 2),
+        (Op::Not, I64 | U64) => seldom!(Not, u64, 1),
+        (Op::Shl, I32 | U32) => common!(Shl, u32, 2),
+        (Op::Shl, I64 | U64) => common!(Shl, u64, 2),
+        (Op::Shr, U32 | I32) => common!(Shr, u32, 2),
+        (Op::Shr, U64 | I64) => common!(Shr, u64, 2),
+        (Op::Asr, I32 | U32) => common!(Asr, i32, 2),
+        (Op::Asr, I64 | U64) => common!(Asr, i64, 2),
+        (Op::Rol, U32) => common!(Rol, u32, 2),
+        (Op::Ror, U32) => common!(Ror, u32, 2),
+        (Op::Rol, U64) => seldom!(Rol, u64, 2),
+        (Op::Ror, U64) => seldom!(Ror, u64, 2),
+        (Op::Bfn, I32 | U32) => match i.aux {
+            0x96 => common!(BfnOf<0x96>, u32, 3),
+            0xd8 => common!(BfnOf<0xd8>, u32, 3),
+            0xca => common!(BfnOf<0xca>, u32, 3),
+            0xe8 => common!(BfnOf<0xe8>, u32, 3),
+            0xf8 => common!(BfnOf<0xf8>, u32, 3),
+            0x78 => common!(BfnOf<0x78>, u32, 3),
+            0xfe => common!(BfnOf<0xfe>, u32, 3),
+            _ => common!(Bfn, u32, 3),
+        },
+        (Op::Bfn, I64 | U64) => seldom!(Bfn, u64, 3),
+        (Op::Bfe, U32) => seldom!(Bfe, u32, 3),
+        (Op::Bfe, I32) => seldom!(Bfe, i32, 3),
+        (Op::Bfrev, U32) => seldom!(Bfrev, u32, 1),
+        (Op::Cbit, U32) => seldom!(Cbit, u32, 1),
+        (Op::Cbit, U64) => seldom!(Cbit, u64, 1),
+        (Op::Fbh, U32) => seldom!(Fbh, u32, 1),
+        (Op::Fbh, I32) => seldom!(Fbh, i32, 1),
+        (Op::Fbl, U32) => seldom!(Fbl, u32, 1),
+        (Op::Lzd, U32) => seldom!(Lzd, u32, 1),
+        (Op::Add, F32) => common!(Add, f32, 2),
+        (Op::Mul, F32) => common!(Mul, f32, 2),
+        (Op::Mad, F32) => common!(Mad, f32, 3),
+        (Op::Min, F32) => common!(Min, f32, 2),
+        (Op::Max, F32) => common!(Max, f32, 2),
+        (Op::Add, F64) => common!(Add, f64, 2),
+        (Op::Mul, F64) => common!(Mul, f64, 2),
+        (Op::Mad, F64) => common!(Mad, f64, 3),
+        (Op::Min, F64) => seldom!(Min, f64, 2),
+        (Op::Max, F64) => seldom!(Max, f64, 2),
+        (Op::Add, F16) => common!(Add, Hf, 2),
+        (Op::Mul, F16) => common!(Mul, Hf, 2),
+        (Op::Mad, F16) => common!(Mad, Hf, 3),
+        (Op::Min, F16) => seldom!(Min, Hf, 2),
+        (Op::Max, F16) => seldom!(Max, Hf, 2),
+        (Op::Add, Bf16) => seldom!(Add, Bf, 2),
+        (Op::Mul, Bf16) => seldom!(Mul, Bf, 2),
+        (Op::Mad, Bf16) => seldom!(Mad, Bf, 3),
+        (Op::Min, Bf16) => seldom!(Min, Bf, 2),
+        (Op::Max, Bf16) => seldom!(Max, Bf, 2),
+        (Op::Div | Op::Divm, F32) => common!(Div, f32, 2),
+        (Op::Div | Op::Divm, F64) => seldom!(Div, f64, 2),
+        (Op::Div | Op::Divm, F16) => seldom!(Div, Hf, 2),
+        (Op::Sqrt | Op::Sqrtm, F32) => common!(Sqrt, f32, 1),
+        (Op::Sqrt | Op::Sqrtm, F64) => seldom!(Sqrt, f64, 1),
+        (Op::Sqrt | Op::Sqrtm, F16) => seldom!(Sqrt, Hf, 1),
+        (Op::Inv, F32) => common!(Inv, f32, 1),
+        (Op::Inv, F64) => seldom!(Inv, f64, 1),
+        (Op::Inv, F16) => seldom!(Inv, Hf, 1),
+        (Op::Rsqrt, F32) => common!(Rsqrt, f32, 1),
+        (Op::Rsqrt, F64) => seldom!(Rsqrt, f64, 1),
+        (Op::Rsqrt, F16) => seldom!(Rsqrt, Hf, 1),
+        (Op::Exp, F32) => common!(Exp, f32, 1),
+        (Op::Exp, F16) => seldom!(Exp, Hf, 1),
+        (Op::Log, F32) => common!(Log, f32, 1),
+        (Op::Log, F16) => seldom!(Log, Hf, 1),
+        (Op::Pow, F32) => seldom!(Pow, f32, 2),
+        (Op::Pow, F16) => seldom!(Pow, Hf, 2),
+        (Op::Sin, F32) => seldom!(Sin, f32, 1),
+        (Op::Sin, F16) => seldom!(Sin, Hf, 1),
+        (Op::Cos, F32) => seldom!(Cos, f32, 1),
+        (Op::Cos, F16) => seldom!(Cos, Hf, 1),
+        (Op::Tanh, F32) => seldom!(Tanh, f32, 1),
+        (Op::Tanh, F16) => seldom!(Tanh, Hf, 1),
+        (Op::Sigm, F32) => seldom!(Sigm, f32, 1),
+        (Op::Sigm, F16) => seldom!(Sigm, Hf, 1),
+        (Op::Lrp, F32) => seldom!(Lrp, f32, 3),
+        (Op::Frc, F32) => seldom!(Frc, f32, 1),
+        (Op::Rndd, F32) => common!(Rndd, f32, 1),
+        (Op::Rndu, F32) => common!(Rndu, f32, 1),
+        (Op::Rnde, F32) => common!(Rnde, f32, 1),
+        (Op::Rndz, F32) => common!(Rndz, f32, 1),
+        (Op::Frc, F64) => seldom!(Frc, f64, 1),
+        (Op::Rndd, F64) => seldom!(Rndd, f64, 1),
+        (Op::Rndu, F64) => seldom!(Rndu, f64, 1),
+        (Op::Rnde, F64) => seldom!(Rnde, f64, 1),
+        (Op::Rndz, F64) => seldom!(Rndz, f64, 1),
+        (Op::Frc, F16) => seldom!(Frc, Hf, 1),
+        (Op::Rndd, F16) => seldom!(Rndd, Hf, 1),
+        (Op::Rndu, F16) => seldom!(Rndu, Hf, 1),
+        (Op::Rnde, F16) => seldom!(Rnde, Hf, 1),
+        (Op::Rndz, F16) => seldom!(Rndz, Hf, 1),
+        (Op::Sel, I32 | U32) => by_width!(l, n, SelK[u32;]),
+        (Op::Sel, I64) => rare!(l, n, SelK[i64;]),
+        (Op::Sel, U64) => by_width!(l, n, SelK[u64;]),
+        (Op::Sel, F32) => by_width!(l, n, SelK[f32;]),
+        (Op::Sel, F64) => rare!(l, n, SelK[f64;]),
+        (Op::Sel, F16) => rare!(l, n, SelK[Hf;]),
+        (Op::Sel, Bf16) => rare!(l, n, SelK[Bf;]),
+        (Op::Addc, _) => by_width!(l, n, CarryK[; false]),
+        (Op::Subb, _) => by_width!(l, n, CarryK[; true]),
+        (Op::Cmp, _) => return compare(l, i),
+        _ => return None,
+    })
+}
+
+fn compare(l: Level, i: &Inst) -> Option<Handler> {
+    let n = i.channels;
+    macro_rules! relation {
+        ($m:ident, $t:ty) => {
+            match i.aux {
+                0 => $m!(l, n, CmpK[$t; 0]),
+                1 => $m!(l, n, CmpK[$t; 1]),
+                2 => $m!(l, n, CmpK[$t; 2]),
+                3 => $m!(l, n, CmpK[$t; 3]),
+                4 => $m!(l, n, CmpK[$t; 4]),
+                _ => $m!(l, n, CmpK[$t; 5]),
+            }
+        };
+    }
+    Some(match i.exec {
+        ExecType::I32 => relation!(by_width, i32),
+        ExecType::U32 => relation!(by_width, u32),
+        ExecType::I64 => relation!(rare, i64),
+        ExecType::U64 => relation!(rare, u64),
+        ExecType::F32 => relation!(by_width, f32),
+        ExecType::F64 => relation!(rare, f64),
+        ExecType::F16 => relation!(rare, Hf),
+        ExecType::Bf16 => relation!(rare, Bf),
+        ExecType::None => return None,
+    })
+}
+
+/// `mov` between plain vectors of these types.
+fn convert(l: Level, i: &Inst) -> Option<Handler> {
+    let n = i.channels;
+    let Src::Reg { ty: from, shape, modifier: Modifier::None, .. } = i.src[0] else { return None };
+    let Dst::Reg { ty: to, stride: 1, sat: false, .. } = i.dst else { return None };
+    if shape == Shape::General {
+        return None;
+    }
+    macro_rules! pairs {
+        ($($s:ident $st:ty => $d:ident $dt:ty;)*) => {
+            match (from, to) {
+                $((Type::$s, Type::$d) => by_width!(l, n, CvtK[$st, $dt;]),)*
+                _ => return None,
+            }
+        };
+    }
+    Some(pairs! {
+        Uw u16 => D i32;
+        Uw u16 => Ud u32;
+        W i16 => D i32;
+        W i16 => Ud u32;
+        Ub u8 => D i32;
+        Ub u8 => Ud u32;
+        B i8 => D i32;
+        D i32 => Q i64;
+        D i32 => Uq u64;
+        Ud u32 => Q i64;
+        Ud u32 => Uq u64;
+        Q i64 => D i32;
+        Q i64 => Ud u32;
+        Uq u64 => D i32;
+        Uq u64 => Ud u32;
+        D i32 => F f32;
+        Ud u32 => F f32;
+        F f32 => D i32;
+        F f32 => Ud u32;
+        Hf Hf => F f32;
+        F f32 => Hf Hf;
+        Df f64 => F f32;
+        F f32 => Df f64;
+    })
+}
+
+fn handler(l: Level, i: &Inst, p: &Program) -> Handler {
+    let sat = matches!(i.dst, Dst::Reg { sat: true, .. } | Dst::Indirect { sat: true, .. });
+    if is_other(i.op, i.exec, sat) {
+        return l.handler::<OtherK>();
+    }
+    match i.op {
+        Op::Mov => {
+            if let Some(h) = convert(l, i) {
+                return h;
+            }
+        }
+        Op::Mulh => {
+            let all = |t: Type| {
+                i.src[..2].iter().all(|s| matches!(s, Src::Reg { ty, constant, .. } if *ty == t || *constant))
+            };
+            return match i.exec {
+                ExecType::U32 if all(Type::Ud) => by_width!(l, i.channels, MulhK[u32;]),
+                ExecType::I32 if all(Type::D) => by_width!(l, i.channels, MulhK[i32;]),
+                _ => l.handler::<OtherK>(),
+            };
+        }
+        Op::MovPred => return l.handler::<MovPredK>(),
+        Op::Setp => return l.handler::<SetpK>(),
+        Op::PredLogic => return l.handler::<PredLogicK>(),
+        Op::Dpas => return l.handler::<DpasK>(),
+        Op::Join => return l.handler::<JoinK>(),
+        Op::Goto => return l.handler::<GotoK>(),
+        Op::Ret | Op::Fret => return l.handler::<RetK>(),
+        Op::Fence => return l.handler::<FenceK>(),
+        Op::Nop => return l.handler::<NopK>(),
+        Op::Message => return messages::handler(l, i, p),
+        Op::Call
+        | Op::Fcall
+        | Op::Ifcall
+        | Op::Faddr
+        | Op::SwitchJmp
+        | Op::Barrier
+        | Op::SplitBarrier
+        | Op::NamedBarrier
+        | Op::Unsupported
+        | Op::End => return l.handler::<ControlK>(),
+        _ => {}
+    }
+    alu(l, i).unwrap_or_else(|| l.handler::<OtherK>())
+}
+
+/// A write of `%cr0`: the instruction, then the mode.
+struct ModeK;
+
+impl super::level::Kernel for ModeK {
+    fn run(m: &mut crate::thread::Machine<'_>, c: &Cell, pc: u32) -> u32 {
+        let inner = m.env.code.inner.get(pc as usize).copied().flatten();
+        let next = match inner {
+            Some(h) => super::level::call(h, m, c, pc),
+            None => pc + 1,
+        };
+        m.refresh_mode();
+        next
+    }
+}
+
+/// An instruction that reads and writes overlapping registers at different places computes from copies:
+/// every handler reads its whole sources first, so nothing needs doing here. See `alu::AluK`.
+pub(super) fn decode(p: &Program, level: Level) -> Result<Code, String> {
+    let len = p.registers.bytes;
+    let mut code = Code { cells: Vec::with_capacity(p.code.len()), inner: vec![None; p.code.len()] };
+    let cr0 = p.registers.predefined[envisa_isa::predefined::var::CR0 as usize];
+    for (pc, i) in p.code.iter().enumerate() {
+        check(i, len).map_err(|e| format!("instruction {} ({:?}): {e}", i.source, i.op))?;
+        let src = [0, 1, 2].map(|k| src_cell(&i.src[k], i.exec));
+        let mut run = handler(level, i, p);
+        let mut src = src;
+        // Conversions look at the source's own type.
+        if i.op == Op::Mov
+            && convert(level, i).is_some()
+            && let Src::Reg { offset, shape, .. } = i.src[0]
+        {
+            let kind = if shape == Shape::Scalar { SrcKind::Scalar } else { SrcKind::Contiguous };
+            src[0] = SrcCell { offset, kind, modifier: envisa_sem::Modifier::None };
+        }
+        let (dst, dst_plain) = match i.dst {
+            Dst::Reg { offset, ty, stride: 1, sat: false } => (offset, holds(i.exec, ty)),
+            Dst::Pred { offset } => (offset, true),
+            Dst::Reg { offset, ty, sat: false, .. } if i.channels == 1 => (offset, holds(i.exec, ty)),
+            _ => (0, false),
+        };
+        let converts = i.op == Op::Mov && convert(level, i).is_some();
+        let dst = match i.dst {
+            Dst::Reg { offset, .. } if converts => offset,
+            _ => dst,
+        };
+        // A compare into a general variable goes through the description.
+        let dst_plain = dst_plain && (i.op != Op::Cmp || matches!(i.dst, Dst::Pred { .. }));
+        if let Dst::Reg { offset, .. } = i.dst
+            && (cr0..cr0 + 64).contains(&offset)
+        {
+            code.inner[pc] = Some(run);
+            run = level.handler::<ModeK>();
+        }
+        let n = i.channels as u32;
+        code.cells.push(Cell {
+            run,
+            full: if n >= 32 { u32::MAX } else { (1 << n) - 1 },
+            pred: i.pred.offset,
+            src,
+            dst,
+            aux: i.aux,
+            channels: i.channels,
+            first: i.first,
+            no_mask: i.no_mask,
+            combine: match i.pred.combine {
+                Combine::None => 0,
+                Combine::Any => 1,
+                Combine::All => 2,
+            } | (i.pred.invert as u8) << 2,
+            dst_plain,
+        });
+    }
+    Ok(code)
+}
+
+/// Holds an instruction's operands against the register file: what handlers rely on.
+fn check(i: &Inst, len: u32) -> Result<(), String> {
+    // Vectors are loaded whole: up to 32 elements, whatever the number of channels.
+    let vector = |offset: u32, size: u32| {
+        if offset as u64 + 32 * size as u64 > len as u64 {
+            Err("an operand passes the register file".to_owned())
+        } else {
+            Ok(())
+        }
+    };
+    if !matches!(i.channels, 1 | 2 | 4 | 8 | 16 | 32) || i.first > 28 {
+        return Err("it has no legal execution size".into());
+    }
+    let predicate = |offset: u32| vector(offset, 4);
+    predicate(i.pred.offset)?;
+    for s in &i.src {
+        match *s {
+            Src::Reg { offset, ty, strides, .. } => {
+                let last = (0..i.channels as u32).map(|k| strides.element(k)).max().unwrap_or(0);
+                let end = offset as u64 + (last as u64 + 1) * ty.size() as u64;
+                if end > len as u64 {
+                    return Err("a source passes the register file".into());
+                }
+                vector(offset, ty.size())?;
+            }
+            Src::Indirect { address, .. } => vector(address, 2)?,
+            Src::Pred { offset, .. } => predicate(offset)?,
+            Src::None => {}
+        }
+    }
+    match i.dst {
+        Dst::Reg { offset, ty, stride, .. } => {
+            let end = offset as u64 + ((i.channels as u64 - 1) * stride as u64 + 1) * ty.size() as u64;
+            if end > len as u64 {
+                return Err("the destination passes the register file".into());
+            }
+            vector(offset, ty.size())?;
+        }
+        Dst::Indirect { address, .. } => vector(address, 2)?,
+        Dst::Pred { offset } => predicate(offset)?,
+        Dst::None => {}
+    }
+    vector(i.dst2, 4)
+}

@@ -1,0 +1,161 @@
+//! The interpreter: decoded instructions, each with its handler.
+
+mod alu;
+mod control;
+mod decode;
+mod level;
+mod operand;
+mod ops;
+mod special;
+
+pub(crate) use alu::ones;
+pub(crate) use level::Kernel;
+pub use level::{Handler, Level};
+pub(crate) use operand::read_scalar;
+
+use envisa_lower::Program;
+
+use crate::thread::{Machine, Mask, Status};
+
+/// A program counter that stops the loop.
+pub const STOP: u32 = u32::MAX;
+
+/// How a source is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum SrcKind {
+    /// Consecutive elements of the channels' own type.
+    Contiguous,
+    /// One element of the channels' own type.
+    Scalar,
+    /// Anything else: read through the program's description.
+    #[default]
+    General,
+}
+
+/// A decoded source.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SrcCell {
+    offset: u32,
+    kind: SrcKind,
+    modifier: envisa_sem::Modifier,
+}
+
+/// A decoded instruction, one cache line.
+pub struct Cell {
+    run: Handler,
+    /// All channels of the instruction.
+    full: Mask,
+    /// Offset of the predicate's bits; 0 for none.
+    pred: u32,
+    src: [SrcCell; 3],
+    dst: u32,
+    aux: u32,
+    channels: u8,
+    first: u8,
+    no_mask: bool,
+    /// Predicate: bit 0 any, bit 1 all, bit 2 inverted.
+    combine: u8,
+    /// The destination is consecutive elements of the channels' own type.
+    dst_plain: bool,
+}
+
+impl Cell {
+    /// The instruction's number: for messages, which.
+    #[inline(always)]
+    pub(crate) fn aux(&self) -> u32 {
+        self.aux
+    }
+
+    /// Number of channels.
+    #[inline(always)]
+    pub(crate) fn channels(&self) -> u32 {
+        self.channels as u32
+    }
+
+    /// First channel.
+    #[inline(always)]
+    pub(crate) fn first(&self) -> u32 {
+        self.first as u32
+    }
+}
+
+/// A program's instructions, decoded for one level.
+pub struct Code {
+    cells: Vec<Cell>,
+    /// Handlers of instructions that something else wraps, by program counter.
+    inner: Vec<Option<Handler>>,
+}
+
+impl Code {
+    /// Decodes a program.
+    ///
+    /// # Errors
+    /// An instruction whose operands do not lie in the register file (lowering makes none).
+    pub fn new(program: &Program, level: Level) -> Result<Code, String> {
+        decode::decode(program, level)
+    }
+}
+
+/// Channels an instruction runs: execution mask and predicate.
+#[inline(always)]
+pub(crate) fn exec_mask(m: &Machine<'_>, c: &Cell) -> Mask {
+    let active = if c.no_mask { c.full } else { (m.t.mask >> c.first) & c.full };
+    if c.pred == 0 { active } else { active & pred_mask(m, c) }
+}
+
+/// The predicate's channels, aligned to the instruction's.
+#[inline(always)]
+pub(crate) fn pred_mask(m: &Machine<'_>, c: &Cell) -> Mask {
+    let bits = (m.t.regs.get::<u32>(c.pred) >> c.first) & c.full;
+    let bits = match c.combine & 3 {
+        0 => bits,
+        1 => {
+            if bits != 0 {
+                u32::MAX
+            } else {
+                0
+            }
+        }
+        _ => {
+            if bits == c.full {
+                u32::MAX
+            } else {
+                0
+            }
+        }
+    };
+    if c.combine & 4 != 0 { !bits } else { bits }
+}
+
+/// Runs a thread until it ends, waits or faults.
+pub fn run(m: &mut Machine<'_>) {
+    let mut pc = m.t.pc;
+    m.t.status = Status::Ready;
+    let code = m.env.code;
+    while let Some(cell) = code.cells.get(pc as usize) {
+        pc = level::call(cell.run, m, cell, pc);
+    }
+    // `STOP` was returned by whoever set the status; any other value is past the end of the code.
+    if m.t.status == Status::Ready {
+        m.fault(pc.min(code.cells.len() as u32), None, crate::trap::Cause::FellOff);
+    }
+}
+
+/// Runs a thread, telling an observer of each instruction.
+pub fn run_observed<O: crate::observer::Observer>(m: &mut Machine<'_>, o: &mut O) {
+    let mut pc = m.t.pc;
+    m.t.status = Status::Ready;
+    let code = m.env.code;
+    while let Some(cell) = code.cells.get(pc as usize) {
+        let mask = exec_mask(m, cell);
+        o.before(m, pc, mask);
+        m.accesses.clear();
+        let next = level::call(cell.run, m, cell, pc);
+        o.after(m, pc, mask, next);
+        pc = next;
+    }
+    if m.t.status == Status::Ready {
+        m.fault(pc.min(code.cells.len() as u32), None, crate::trap::Cause::FellOff);
+    }
+}

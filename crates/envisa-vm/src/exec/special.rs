@@ -1,0 +1,576 @@
+//! Handlers with a shape of their own: compares, selections, conversions, two results, DPAS.
+
+use std::marker::PhantomData;
+
+use envisa_lower::{Dst, ExecType, Op, Src};
+use envisa_sem::dpas::{Accumulator, Dpas, Precision};
+use envisa_sem::{Convert, Float, FpMode, Hf, Ieee, Int, Mode, Relation, convert, int};
+
+use super::alu::{blend, ones, read};
+use super::level::Kernel;
+use super::operand::{Exec, inst, read_general, write_general};
+use super::{Cell, STOP, SrcKind, exec_mask, pred_mask};
+use crate::regs::Pod;
+use crate::thread::{Machine, Mask};
+use crate::trap::Cause;
+
+/// Values that can be compared.
+pub(crate) trait Compare: Exec {
+    /// Does the relation hold?
+    fn holds<M: Mode>(self, r: Relation, b: Self, m: M) -> bool;
+}
+
+macro_rules! compare {
+    (int $($t:ty)*) => {$(
+        impl Compare for $t {
+            #[inline(always)]
+            fn holds<M: Mode>(self, r: Relation, b: Self, _: M) -> bool {
+                r.holds(self, b)
+            }
+        }
+    )*};
+    (float $($t:ty)*) => {$(
+        impl Compare for $t {
+            #[inline(always)]
+            fn holds<M: Mode>(self, r: Relation, b: Self, m: M) -> bool {
+                self.compare(r, b, m)
+            }
+        }
+    )*};
+}
+compare! { int i32 u32 i64 u64 }
+compare! { float f32 f64 Hf envisa_sem::Bf }
+
+/// `cmp` with relation `R`.
+pub(crate) struct CmpK<T, const R: u8, const N: usize>(PhantomData<T>);
+
+impl<T: Compare, const R: u8, const N: usize> Kernel for CmpK<T, R, N> {
+    #[inline(always)]
+    fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
+        let mask = exec_mask(m, c);
+        if mask == 0 {
+            return pc + 1;
+        }
+        let Some(a) = read::<T, N>(m, c, pc, 0, mask) else { return STOP };
+        let Some(b) = read::<T, N>(m, c, pc, 1, mask) else { return STOP };
+        let relation = match R {
+            0 => Relation::Eq,
+            1 => Relation::Ne,
+            2 => Relation::Gt,
+            3 => Relation::Ge,
+            4 => Relation::Lt,
+            _ => Relation::Le,
+        };
+        let mut bits = 0u32;
+        if m.t.ieee {
+            for i in 0..N {
+                bits |= (a[i].holds(relation, b[i], Ieee) as u32) << i;
+            }
+        } else {
+            for i in 0..N {
+                bits |= (a[i].holds(relation, b[i], m.t.mode) as u32) << i;
+            }
+        }
+        if c.dst_plain {
+            let old: u32 = m.t.regs.get(c.dst);
+            m.t.regs.set(c.dst, old & !(mask << c.first) | (bits & mask) << c.first);
+            return pc + 1;
+        }
+        let mut out = [0i32; 32];
+        for (i, o) in out.iter_mut().enumerate() {
+            *o = -((bits >> i & 1) as i32);
+        }
+        let n = (c.channels as usize).min(N);
+        if write_general(m, pc, &as_int(inst(m, pc).dst), mask, &out[..n]) { pc + 1 } else { STOP }
+    }
+}
+
+/// A destination whose bits are set as an integer's, whatever its type.
+fn as_int(d: Dst) -> Dst {
+    use envisa_isa::Type;
+    let int = |t: Type| match t.size() {
+        1 => Type::B,
+        2 => Type::W,
+        4 => Type::D,
+        _ => Type::Q,
+    };
+    match d {
+        Dst::Reg { offset, ty, stride, .. } => Dst::Reg { offset, ty: int(ty), stride, sat: false },
+        Dst::Indirect { address, bytes, per_address_log2, ty, stride, .. } => {
+            Dst::Indirect { address, bytes, per_address_log2, ty: int(ty), stride, sat: false }
+        }
+        d => d,
+    }
+}
+
+/// `sel`: the predicate chooses between the sources.
+pub(crate) struct SelK<T, const N: usize>(PhantomData<T>);
+
+impl<T: Exec, const N: usize> Kernel for SelK<T, N> {
+    #[inline(always)]
+    fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
+        let mask = if c.no_mask { c.full } else { (m.t.mask >> c.first) & c.full };
+        if mask == 0 {
+            return pc + 1;
+        }
+        let pick = if c.pred == 0 { u32::MAX } else { pred_mask(m, c) };
+        let Some(a) = read::<T, N>(m, c, pc, 0, mask) else { return STOP };
+        let Some(b) = read::<T, N>(m, c, pc, 1, mask) else { return STOP };
+        let mut r = [T::default(); N];
+        for i in 0..N {
+            r[i] = if pick >> i & 1 != 0 { a[i] } else { b[i] };
+        }
+        super::alu::write(m, c, pc, mask, r)
+    }
+}
+
+/// `mov` from `S` to `D`, both in plain vectors.
+pub(crate) struct CvtK<S, D, const N: usize>(PhantomData<(S, D)>);
+
+impl<S: Pod + Convert<D>, D: Exec, const N: usize> Kernel for CvtK<S, D, N> {
+    #[inline(always)]
+    fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
+        let mask = exec_mask(m, c);
+        if mask == 0 {
+            return pc + 1;
+        }
+        let s = &c.src[0];
+        let a: [S; N] = match s.kind {
+            SrcKind::Scalar => [m.t.regs.get::<S>(s.offset); N],
+            _ => m.t.regs.load::<S, N>(s.offset),
+        };
+        let mut r = [D::default(); N];
+        if m.t.ieee {
+            for i in 0..N {
+                r[i] = a[i].convert(Ieee);
+            }
+        } else {
+            for i in 0..N {
+                r[i] = a[i].convert(m.t.mode);
+            }
+        }
+        if mask == ones(N) {
+            m.t.regs.store(c.dst, r);
+        } else {
+            blend(m, c.dst, mask, r);
+        }
+        pc + 1
+    }
+}
+
+/// `addc` and `subb`: a second result in `dst2`.
+pub(crate) struct CarryK<const SUB: bool, const N: usize>;
+
+impl<const SUB: bool, const N: usize> Kernel for CarryK<SUB, N> {
+    #[inline(always)]
+    fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
+        let mask = exec_mask(m, c);
+        if mask == 0 {
+            return pc + 1;
+        }
+        let Some(a) = read::<u32, N>(m, c, pc, 0, mask) else { return STOP };
+        let Some(b) = read::<u32, N>(m, c, pc, 1, mask) else { return STOP };
+        let (mut r, mut carry) = ([0u32; N], [0u32; N]);
+        for i in 0..N {
+            (r[i], carry[i]) = if SUB { int::subb(a[i], b[i]) } else { int::addc(a[i], b[i]) };
+        }
+        let second = inst(m, pc).dst2;
+        if second != 0 {
+            blend(m, second, mask, carry);
+        }
+        super::alu::write(m, c, pc, mask, r)
+    }
+}
+
+/// `mulh` of dwords of one signedness.
+pub(crate) struct MulhK<T, const N: usize>(PhantomData<T>);
+
+impl<T: Exec + Int, const N: usize> Kernel for MulhK<T, N> {
+    #[inline(always)]
+    fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
+        let mask = exec_mask(m, c);
+        if mask == 0 {
+            return pc + 1;
+        }
+        let Some(a) = read::<T, N>(m, c, pc, 0, mask) else { return STOP };
+        let Some(b) = read::<T, N>(m, c, pc, 1, mask) else { return STOP };
+        let mut r = [T::default(); N];
+        for i in 0..N {
+            r[i] = T::from_bits(int::mulh(a[i], b[i]) as u64);
+        }
+        super::alu::write(m, c, pc, mask, r)
+    }
+}
+
+/// Everything else that computes: sources read in any form, results written in any form.
+pub(crate) struct OtherK;
+
+impl Kernel for OtherK {
+    fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
+        let mask = exec_mask(m, c);
+        if mask == 0 {
+            return pc + 1;
+        }
+        let i = inst(m, pc);
+        match i.op {
+            Op::Mulh | Op::Madw | Op::Bfi | Op::Sad2 | Op::Sad2add | Op::Dp4a => integers(m, c, pc, mask),
+            Op::Add | Op::Add3 | Op::Mul | Op::Mad | Op::Shl => saturating(m, c, pc, mask),
+            Op::Fcvt | Op::Srnd => conversions(m, c, pc, mask),
+            Op::Pln => plane(m, c, pc, mask),
+            Op::Invm | Op::Rsqtm => m.fault(
+                pc,
+                None,
+                Cause::Unsupported { name: "INVM/RSQTM", reason: "its early-out flag has no operand".into() },
+            ),
+            op => m.fault(
+                pc,
+                None,
+                Cause::Unsupported { name: "instruction", reason: format!("{op:?} has no such operands") },
+            ),
+        }
+    }
+}
+
+fn sources<T: Exec>(m: &mut Machine<'_>, c: &Cell, pc: u32, mask: Mask) -> Option<[[T; 32]; 4]> {
+    let n = c.channels as usize;
+    let mut s = [[T::default(); 32]; 4];
+    for (i, s) in s.iter_mut().enumerate() {
+        if !read_general(m, pc, &inst(m, pc).src[i], mask, &mut s[..n]) {
+            return None;
+        }
+    }
+    Some(s)
+}
+
+fn put<T: Exec>(m: &mut Machine<'_>, c: &Cell, pc: u32, mask: Mask, r: &[T; 32]) -> u32 {
+    let n = c.channels as usize;
+    if write_general(m, pc, &inst(m, pc).dst, mask, &r[..n]) { pc + 1 } else { STOP }
+}
+
+fn signed(s: &Src) -> bool {
+    matches!(s, Src::Reg { ty, .. } | Src::Indirect { ty, .. } if ty.is_signed())
+}
+
+fn integers(m: &mut Machine<'_>, c: &Cell, pc: u32, mask: Mask) -> u32 {
+    let i = inst(m, pc);
+    let n = c.channels as usize;
+    let Some(s) = sources::<i64>(m, c, pc, mask) else { return STOP };
+    let mut r = [0i64; 32];
+    let byte = |x: i64, k: u32, s: bool| {
+        let b = (x >> (8 * k)) as u8;
+        if s { b as i8 as i64 } else { b as i64 }
+    };
+    for k in 0..n {
+        let (a, b, d, e) = (s[0][k], s[1][k], s[2][k], s[3][k]);
+        r[k] = match i.op {
+            Op::Mulh => ((a as i128 * b as i128) >> 32) as i64,
+            // The low half; the high one below.
+            Op::Madw => a.wrapping_mul(b).wrapping_add(d),
+            Op::Bfi => int::bfi(a as u32, b as u32, d as u32, e as u32) as i64,
+            Op::Sad2 | Op::Sad2add => {
+                // Pairs of neighbouring channels.
+                let p = k & !1;
+                let pair = (s[0][p] - s[1][p]).abs() + (s[0][p + 1] - s[1][p + 1]).abs();
+                if i.op == Op::Sad2add { pair + d } else { pair }
+            }
+            _ => {
+                let (sa, sb) = (signed(&i.src[1]), signed(&i.src[2]));
+                a + (0..4).map(|q| byte(b, q, sa) * byte(d, q, sb)).sum::<i64>()
+            }
+        };
+    }
+    if i.op == Op::Madw && i.dst2 != 0 {
+        let mut high = [0u32; 32];
+        for k in 0..n {
+            high[k] = (r[k] >> 32) as u32;
+            r[k] &= 0xffff_ffff;
+        }
+        blend(m, i.dst2, mask & ones(n), high);
+    }
+    put(m, c, pc, mask, &r)
+}
+
+/// Integers with `.sat`, and shifts of them: exact, then clamped by the destination.
+fn saturating(m: &mut Machine<'_>, c: &Cell, pc: u32, mask: Mask) -> u32 {
+    let i = inst(m, pc);
+    let n = c.channels as usize;
+    let Some(s) = sources::<i64>(m, c, pc, mask) else { return STOP };
+    // A `uq` source is the only one that 64 signed bits do not hold.
+    let wide = |k: usize, x: i64| match i.src[k] {
+        Src::Reg { ty: envisa_isa::Type::Uq, .. } => x as u64 as i128,
+        _ => x as i128,
+    };
+    let to_unsigned = matches!(
+        i.dst,
+        Dst::Reg { ty: envisa_isa::Type::Uq, .. } | Dst::Indirect { ty: envisa_isa::Type::Uq, .. }
+    );
+    let bits = match i.dst {
+        Dst::Reg { ty, .. } | Dst::Indirect { ty, .. } => ty.size() * 8,
+        _ => 32,
+    };
+    let mut r = [0i64; 32];
+    for k in 0..n {
+        let (a, b, d) = (wide(0, s[0][k]), wide(1, s[1][k]), wide(2, s[2][k]));
+        let exact = match i.op {
+            Op::Add => a + b,
+            Op::Add3 => a + b + d,
+            Op::Mul => a.saturating_mul(b),
+            Op::Mad => a.saturating_mul(b).saturating_add(d),
+            _ => a << (b as u32 & if bits == 64 { 63 } else { 31 }),
+        };
+        r[k] = if to_unsigned {
+            exact.clamp(0, u64::MAX as i128) as u64 as i64
+        } else {
+            exact.clamp(i64::MIN as i128, i64::MAX as i128) as i64
+        };
+    }
+    if to_unsigned {
+        let r = r.map(|x| x as u64);
+        return put(m, c, pc, mask, &r);
+    }
+    put(m, c, pc, mask, &r)
+}
+
+fn conversions(m: &mut Machine<'_>, c: &Cell, pc: u32, mask: Mask) -> u32 {
+    use envisa_isa::Type;
+    let i = inst(m, pc);
+    let n = c.channels as usize;
+    let src_ty = match i.src[0] {
+        Src::Reg { ty, .. } | Src::Indirect { ty, .. } => ty,
+        _ => Type::Ud,
+    };
+    let dst_ty = match i.dst {
+        Dst::Reg { ty, .. } | Dst::Indirect { ty, .. } => ty,
+        _ => return pc + 1,
+    };
+    let mut out = [0u32; 32];
+    if i.op == Op::Srnd {
+        let mut random = [0u32; 32];
+        if !read_general(m, pc, &i.src[1], mask, &mut random[..n]) {
+            return STOP;
+        }
+        let mut x = [0f32; 32];
+        if !read_general(m, pc, &i.src[0], mask, &mut x[..n]) {
+            return STOP;
+        }
+        for k in 0..n {
+            out[k] = match src_ty {
+                Type::F => convert::srnd_hf(x[k], random[k] as u16).0 as u32,
+                _ => convert::srnd_bf8(convert::f32_to_hf(x[k], Default::default()), random[k] as u8) as u32,
+            };
+        }
+    } else {
+        // To and from 8-bit floats and tf32, whose bits are in `ub` and `ud`.
+        for k in 0..n {
+            let one = |s: &Src| match *s {
+                Src::Reg { offset, ty, strides, .. } => Some(offset + strides.element(k as u32) * ty.size()),
+                _ => None,
+            };
+            let Some(at) = one(&i.src[0]) else {
+                return m.fault(
+                    pc,
+                    None,
+                    Cause::Unsupported { name: "FCVT", reason: "its source is indirect".into() },
+                );
+            };
+            out[k] = match (src_ty, dst_ty) {
+                (Type::Ub | Type::B, Type::Hf) => convert::bf8_to_hf(m.t.regs.get(at)).0 as u32,
+                (Type::Hf, Type::Ub | Type::B) => convert::hf_to_bf8(Hf(m.t.regs.get(at))) as u32,
+                (Type::F, Type::Ud) => convert::f32_to_tf32(m.t.regs.get(at)),
+                _ => {
+                    return m.fault(
+                        pc,
+                        None,
+                        Cause::Unsupported {
+                            name: "FCVT",
+                            reason: format!(
+                                "there is no conversion from {} to {}",
+                                src_ty.name(),
+                                dst_ty.name()
+                            ),
+                        },
+                    );
+                }
+            };
+        }
+    }
+    let dst = as_int(i.dst);
+    if write_general(m, pc, &dst, mask, &out[..n]) { pc + 1 } else { STOP }
+}
+
+/// `plane`: `p·u + q·v + r`; the plane's coefficients are a scalar region, `v` follows `u`.
+fn plane(m: &mut Machine<'_>, c: &Cell, pc: u32, mask: Mask) -> u32 {
+    let i = inst(m, pc);
+    let n = c.channels as usize;
+    let (Src::Reg { offset: p, .. }, Src::Reg { offset: u, .. }) = (i.src[0], i.src[1]) else {
+        return m.fault(
+            pc,
+            None,
+            Cause::Unsupported { name: "PLANE", reason: "its sources are not registers".into() },
+        );
+    };
+    let coefficient = |k: u32| m.t.regs.get::<f32>(p + 4 * k);
+    let (a, b, d) = (coefficient(0), coefficient(1), coefficient(3));
+    let mut r = [0f32; 32];
+    let mode: FpMode = m.t.mode;
+    let end = m.t.regs.len();
+    for (k, r) in r.iter_mut().enumerate().take(n) {
+        // `u` and `v` alternate by eight channels.
+        let at = u + (k as u32 / 8 * 64) + (k as u32 % 8 * 4);
+        if at + 36 > end {
+            break;
+        }
+        let (u, v) = (m.t.regs.get::<f32>(at), m.t.regs.get::<f32>(at + 32));
+        *r = Float::pln(a, b, d, u, v, mode);
+    }
+    put(m, c, pc, mask, &r)
+}
+
+/// `mov` from a predicate.
+pub(crate) struct MovPredK;
+
+impl Kernel for MovPredK {
+    fn run(m: &mut Machine<'_>, _: &Cell, pc: u32) -> u32 {
+        let i = inst(m, pc);
+        if let Src::Pred { offset, invert } = i.src[0] {
+            let bits: u32 = m.t.regs.get(offset);
+            let bits = if invert { !bits } else { bits };
+            if !write_general(m, pc, &as_int(i.dst), 1, &[bits]) {
+                return STOP;
+            }
+        }
+        pc + 1
+    }
+}
+
+/// `setp`: bits of the channels that run.
+pub(crate) struct SetpK;
+
+impl Kernel for SetpK {
+    fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
+        let mask = exec_mask(m, c);
+        let i = inst(m, pc);
+        let mut x = [0u32];
+        if !read_general(m, pc, &i.src[0], 1, &mut x) {
+            return STOP;
+        }
+        if let Dst::Pred { offset } = i.dst {
+            let old: u32 = m.t.regs.get(offset);
+            let mask = mask << c.first;
+            m.t.regs.set(offset, old & !mask | x[0] & mask);
+        }
+        pc + 1
+    }
+}
+
+/// `and or xor not` of predicates.
+pub(crate) struct PredLogicK;
+
+impl Kernel for PredLogicK {
+    fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
+        let i = inst(m, pc);
+        let mask = exec_mask(m, c) << c.first;
+        let bits = |m: &Machine<'_>, s: &Src| match *s {
+            Src::Pred { offset, invert } => {
+                let b: u32 = m.t.regs.get(offset);
+                if invert { !b } else { b }
+            }
+            _ => 0,
+        };
+        let (a, b) = (bits(m, &i.src[0]), bits(m, &i.src[1]));
+        let r = match c.aux {
+            0x88 => a & b,
+            0xee => a | b,
+            0x66 => a ^ b,
+            _ => !a,
+        };
+        if let Dst::Pred { offset } = i.dst {
+            let old: u32 = m.t.regs.get(offset);
+            m.t.regs.set(offset, old & !mask | r & mask);
+        }
+        pc + 1
+    }
+}
+
+/// `dpas`.
+pub(crate) struct DpasK;
+
+impl Kernel for DpasK {
+    fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
+        use envisa_isa::Type;
+        let mask = exec_mask(m, c);
+        if mask == 0 {
+            return pc + 1;
+        }
+        let i = inst(m, pc);
+        let wrong = |m: &mut Machine<'_>, reason: String| {
+            m.fault(pc, None, Cause::Unsupported { name: "DPAS", reason })
+        };
+        let acc = |t: Type| match t {
+            Type::F => Some(Accumulator::F),
+            Type::Hf => Some(Accumulator::Hf),
+            Type::Bf => Some(Accumulator::Bf),
+            Type::D => Some(Accumulator::D),
+            Type::Ud => Some(Accumulator::Ud),
+            _ => None,
+        };
+        let Dst::Reg { offset: dst, ty: dst_ty, .. } = i.dst else {
+            return pc + 1;
+        };
+        let acc_ty = match i.src[0] {
+            Src::Reg { ty, .. } => ty,
+            _ => dst_ty,
+        };
+        let (Some(d), Some(a)) = (acc(dst_ty), acc(acc_ty)) else {
+            return wrong(m, format!("no accumulator of type {}", dst_ty.name()));
+        };
+        let (Some(w), Some(v)) =
+            (Precision::from_code(c.aux as u8), Precision::from_code((c.aux >> 8) as u8))
+        else {
+            return wrong(m, "a precision code that means nothing".into());
+        };
+        let shape = Dpas::new(w, v, c.aux >> 16 & 0xff, c.aux >> 24, c.channels as u32, d, a, false);
+        let shape = match shape {
+            Ok(s) => s,
+            Err(e) => return wrong(m, e.to_string()),
+        };
+        let bytes = |m: &Machine<'_>, s: &Src, n: usize| match *s {
+            Src::Reg { offset, .. } => Some(m.t.regs.slice(offset, n as u32).to_vec()),
+            _ => None,
+        };
+        let acc = bytes(m, &i.src[0], shape.src0_bytes());
+        let weights = bytes(m, &i.src[1], shape.src1_bytes()).unwrap_or_default();
+        let values = bytes(m, &i.src[2], shape.src2_bytes()).unwrap_or_default();
+        let mut out = vec![0u8; shape.dst_bytes()];
+        if let Err(e) = shape.run(&mut out, acc.as_deref(), &weights, &values) {
+            return wrong(m, e.to_string());
+        }
+        let element = d.size();
+        let n = c.channels as usize;
+        let to = m.t.regs.slice_mut(dst, out.len() as u32);
+        if to.len() != out.len() {
+            return wrong(m, "its destination passes the register file".into());
+        }
+        if mask == ones(n) {
+            to.copy_from_slice(&out);
+        } else {
+            for (k, (t, o)) in to.chunks_mut(element).zip(out.chunks(element)).enumerate() {
+                if mask >> (k % n) & 1 != 0 {
+                    t.copy_from_slice(o);
+                }
+            }
+        }
+        pc + 1
+    }
+}
+
+/// Is the operation done in this type by [`OtherK`] only?
+pub(crate) fn is_other(op: Op, exec: ExecType, sat: bool) -> bool {
+    let float = matches!(exec, ExecType::F32 | ExecType::F64 | ExecType::F16 | ExecType::Bf16);
+    match op {
+        Op::Madw | Op::Bfi | Op::Sad2 | Op::Sad2add | Op::Dp4a | Op::Fcvt | Op::Srnd | Op::Pln => true,
+        Op::Invm | Op::Rsqtm => true,
+        Op::Add | Op::Add3 | Op::Mul | Op::Mad | Op::Shl => sat && !float,
+        _ => false,
+    }
+}

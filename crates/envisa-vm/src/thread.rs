@@ -1,0 +1,431 @@
+//! A hardware thread: registers, channels, where it stands; and what it shares with its group.
+
+use envisa_lower::{Program, RegOffset};
+use envisa_sem::FpMode;
+
+use crate::exec::Code;
+use crate::memory::{Block, Hint, Memory, SurfaceTable};
+use crate::regs::Registers;
+use crate::trap::{Cause, Trap};
+
+/// A set of channels, channel 0 in bit 0.
+pub type Mask = u32;
+
+/// Why a thread stands still.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Status {
+    /// It has not started or can go on.
+    #[default]
+    Ready,
+    /// It waits at the group's barrier.
+    Barrier,
+    /// It signalled the split barrier and waits for the others' signals.
+    SplitWait,
+    /// It waits at a named barrier.
+    Named(u8),
+    /// All its channels have left.
+    Done,
+    /// It was stopped by a fault.
+    Trapped,
+}
+
+/// A call that has not returned.
+#[derive(Debug)]
+pub struct Frame {
+    /// Where to go on.
+    return_pc: u32,
+    /// Channels that were active at the call.
+    mask: Mask,
+    /// The caller's waiting channels.
+    waiting: Waiting,
+    /// Function called, for stack calls.
+    function: Option<u32>,
+    /// The function's variables before the call, if it was active already.
+    saved: Option<Vec<u8>>,
+}
+
+/// Channels that wait at labels for others to arrive.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting {
+    /// Lowest program counter at which channels wait; `u32::MAX` if none do.
+    lowest: u32,
+    len: u8,
+    at: [(u32, Mask); 32],
+}
+
+impl Default for Waiting {
+    fn default() -> Self {
+        Waiting { lowest: u32::MAX, len: 0, at: [(0, 0); 32] }
+    }
+}
+
+impl Waiting {
+    fn add(&mut self, pc: u32, mask: Mask) {
+        let n = self.len as usize;
+        match self.at[..n].iter_mut().find(|w| w.0 == pc) {
+            Some(w) => w.1 |= mask,
+            None => {
+                // Each entry holds a channel of its own, so 32 are enough.
+                if let Some(w) = self.at.get_mut(n) {
+                    *w = (pc, mask);
+                    self.len += 1;
+                }
+            }
+        }
+        self.lowest = self.lowest.min(pc);
+    }
+
+    /// Takes the channels waiting at the lowest program counter.
+    fn take_lowest(&mut self) -> Option<(u32, Mask)> {
+        let n = self.len as usize;
+        let i = self.at[..n].iter().position(|w| w.0 == self.lowest)?;
+        let out = self.at[i];
+        self.at[i] = self.at[n - 1];
+        self.len -= 1;
+        self.lowest = self.at[..n - 1].iter().map(|w| w.0).min().unwrap_or(u32::MAX);
+        Some(out)
+    }
+
+    /// `(program counter, channels)` of all that wait.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, Mask)> + '_ {
+        self.at[..self.len as usize].iter().copied()
+    }
+}
+
+/// Calls nested deeper than this are a fault.
+pub const MAX_DEPTH: usize = 4096;
+/// Bytes of variables saved by nested calls beyond which is a fault.
+const MAX_SAVED: usize = 64 << 20;
+
+/// The state of a hardware thread.
+pub struct Thread {
+    /// Registers.
+    pub regs: Registers,
+    /// Active channels.
+    pub mask: Mask,
+    /// Channels it was dispatched with.
+    pub dispatch: Mask,
+    /// Next instruction.
+    pub pc: u32,
+    /// Channels that wait.
+    pub waiting: Waiting,
+    /// Calls.
+    pub frames: Vec<Frame>,
+    saved: usize,
+    /// Activations of each function.
+    active: Vec<u32>,
+    /// Floating-point mode, of `%cr0`.
+    pub mode: FpMode,
+    /// Is it nearest even with all denormals kept?
+    pub ieee: bool,
+    /// What it waits for.
+    pub status: Status,
+    /// Backward branches and calls it may still take.
+    pub budget: u64,
+    /// Index in its group.
+    pub index: u32,
+    /// Hardware slot.
+    pub slot: u32,
+    /// Base of its scratch, in the general-state window.
+    pub scratch: u64,
+}
+
+impl Thread {
+    /// A thread for this program, not started.
+    pub fn new(program: &Program) -> Thread {
+        Thread {
+            regs: Registers::new(program.registers.bytes),
+            mask: 0,
+            dispatch: 0,
+            pc: 0,
+            waiting: Waiting::default(),
+            frames: Vec::new(),
+            saved: 0,
+            active: vec![0; program.functions.len()],
+            mode: FpMode::START,
+            ieee: false,
+            status: Status::Done,
+            budget: 0,
+            index: 0,
+            slot: 0,
+            scratch: 0,
+        }
+    }
+
+    /// Makes it ready to start: everything but registers.
+    pub fn reset(&mut self, dispatch: Mask, budget: u64) {
+        self.mask = dispatch;
+        self.dispatch = dispatch;
+        self.pc = 0;
+        self.waiting = Waiting::default();
+        self.frames.clear();
+        self.saved = 0;
+        self.active.fill(0);
+        self.mode = FpMode::START;
+        self.ieee = false;
+        self.status = Status::Ready;
+        self.budget = budget;
+    }
+}
+
+/// What a group's threads share.
+pub struct Group<'a> {
+    /// Group id.
+    pub id: [u32; 3],
+    /// Shared local memory.
+    pub slm: &'a Block,
+    /// Named barriers: signals so far and expected, by number.
+    pub named: [(u32, u32); 32],
+    /// Signals of the split barrier.
+    pub split: u32,
+}
+
+/// What every thread of a launch shares.
+pub struct Env<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// Its code for this engine.
+    pub code: &'a Code,
+    /// The address space.
+    pub memory: &'a Memory,
+    /// The binding table.
+    pub surfaces: &'a SurfaceTable,
+    /// The 32-bit general-state window: scratch, implicit arguments.
+    pub state: &'a Block,
+    /// Bytes of scratch of one hardware slot.
+    pub scratch_bytes: u64,
+    /// Addresses of the program's symbols.
+    pub symbols: &'a [u64],
+    /// Addresses of its functions.
+    pub function_addresses: &'a [u64],
+    /// Offset of the implicit arguments in the general-state window.
+    pub implicit_args: u64,
+    /// Is somebody told of memory accesses?
+    pub observed: bool,
+}
+
+/// One access to memory by one channel (or by a whole thread, for blocks), for observers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// Channel.
+    pub channel: u8,
+    /// Which memory.
+    pub space: AccessSpace,
+    /// Address or offset.
+    pub address: u64,
+    /// Bytes.
+    pub bytes: u32,
+    /// Read, write or both.
+    pub kind: AccessKind,
+}
+
+/// Memory kinds an observer tells apart.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum AccessSpace {
+    Flat,
+    Slm,
+    Surface(u32),
+    State,
+}
+
+/// Read, write or both.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum AccessKind {
+    Read,
+    Write,
+    Atomic,
+}
+
+/// A running thread with all it can reach.
+pub struct Machine<'a> {
+    /// Its state.
+    pub t: &'a mut Thread,
+    /// Its group.
+    pub group: &'a mut Group<'a>,
+    /// The launch.
+    pub env: &'a Env<'a>,
+    /// Where access sites found their allocations, by message.
+    pub hints: &'a mut [Hint],
+    /// The fault, when there is one.
+    pub trap: Option<Box<Trap>>,
+    /// Accesses of the current instruction, when observed.
+    pub accesses: Vec<Access>,
+}
+
+impl Machine<'_> {
+    /// Stops with a fault at `pc`.
+    #[cold]
+    #[inline(never)]
+    pub fn fault(&mut self, pc: u32, channel: Option<u32>, cause: Cause) -> u32 {
+        self.t.pc = pc;
+        self.t.status = Status::Trapped;
+        self.trap = Some(Box::new(Trap::new(self, pc, channel, cause)));
+        crate::exec::STOP
+    }
+
+    /// Stops until others arrive; goes on at `next`.
+    pub fn suspend(&mut self, next: u32, status: Status) -> u32 {
+        self.t.pc = next;
+        self.t.status = status;
+        crate::exec::STOP
+    }
+
+    /// Channels waiting at `pc` join the active ones.
+    #[inline(always)]
+    pub fn join(&mut self, pc: u32) {
+        if self.t.waiting.lowest == pc
+            && let Some((_, mask)) = self.t.waiting.take_lowest()
+        {
+            self.t.mask |= mask;
+        }
+    }
+
+    /// The channels of `taken` branch; `next` is the instruction after the branch.
+    #[inline(always)]
+    pub fn branch(&mut self, taken: Mask, target: u32, next: u32) -> u32 {
+        if taken == 0 {
+            return next;
+        }
+        let t = &mut *self.t;
+        let rest = t.mask & !taken;
+        if target >= next {
+            if rest != 0 {
+                t.mask = rest;
+                t.waiting.add(target, taken);
+                return next;
+            }
+            if t.waiting.lowest < target {
+                // Others wait on the way: they go first.
+                t.waiting.add(target, taken);
+                return self.resume(next);
+            }
+            return target;
+        }
+        // Backward: the others wait where they are, which is a join.
+        let cost = (next - target) as u64;
+        if t.budget < cost {
+            return self.fault(next - 1, None, Cause::Limit);
+        }
+        t.budget -= cost;
+        if rest != 0 {
+            t.waiting.add(next, rest);
+            t.mask = taken;
+        }
+        target
+    }
+
+    /// No channel is active: those that wait at the lowest program counter go on, or the call ends.
+    pub fn resume(&mut self, pc: u32) -> u32 {
+        match self.t.waiting.take_lowest() {
+            Some((at, mask)) => {
+                self.t.mask = mask;
+                at
+            }
+            None => self.leave(pc),
+        }
+    }
+
+    /// Channels leave the function they are in.
+    pub fn ret(&mut self, leaving: Mask, pc: u32) -> u32 {
+        self.t.mask &= !leaving;
+        if self.t.mask != 0 { pc + 1 } else { self.resume(pc) }
+    }
+
+    /// All channels have left: back to the caller, or the thread ends.
+    fn leave(&mut self, _pc: u32) -> u32 {
+        let Some(frame) = self.t.frames.pop() else {
+            self.t.status = Status::Done;
+            return crate::exec::STOP;
+        };
+        if let Some(f) = frame.function {
+            if let Some(n) = self.t.active.get_mut(f as usize) {
+                *n = n.saturating_sub(1);
+            }
+            if let (Some(saved), Some(f)) = (frame.saved, self.env.program.functions.get(f as usize)) {
+                self.t.saved = self.t.saved.saturating_sub(saved.len());
+                let mut from = saved.as_slice();
+                for r in &f.locals {
+                    let (now, rest) = from.split_at((r.end - r.start) as usize);
+                    self.t.regs.slice_mut(r.start, r.end - r.start).copy_from_slice(now);
+                    from = rest;
+                }
+            }
+        }
+        self.t.mask = frame.mask;
+        self.t.waiting = frame.waiting;
+        frame.return_pc
+    }
+
+    /// The channels of `taken` call a subroutine at `target`, or a function.
+    pub fn call(&mut self, taken: Mask, target: u32, function: Option<u32>, pc: u32) -> u32 {
+        if taken == 0 {
+            return pc + 1;
+        }
+        if self.t.frames.len() >= MAX_DEPTH {
+            return self.fault(pc, None, Cause::CallDepth);
+        }
+        if self.t.budget == 0 {
+            return self.fault(pc, None, Cause::Limit);
+        }
+        self.t.budget -= 1;
+        let mut saved = None;
+        let mut target = target;
+        if let Some(f) = function {
+            let Some(callee) = self.env.program.functions.get(f as usize) else {
+                return self.fault(pc, None, Cause::BadCall(f as u64));
+            };
+            target = callee.entry;
+            if self.t.active[f as usize] > 0 {
+                let mut bytes = Vec::new();
+                for r in &callee.locals {
+                    bytes.extend_from_slice(self.t.regs.slice(r.start, r.end - r.start));
+                }
+                self.t.saved += bytes.len();
+                if self.t.saved > MAX_SAVED {
+                    return self.fault(pc, None, Cause::CallDepth);
+                }
+                saved = Some(bytes);
+            }
+            self.t.active[f as usize] += 1;
+        }
+        self.t.frames.push(Frame {
+            return_pc: pc + 1,
+            mask: self.t.mask,
+            waiting: self.t.waiting,
+            function,
+            saved,
+        });
+        self.t.waiting = Waiting::default();
+        self.t.mask = taken;
+        target
+    }
+
+    /// `%cr0` was written: the mode follows.
+    pub fn refresh_mode(&mut self) {
+        let cr0: u32 = self.t.regs.get(self.env.program.registers.predefined[14]);
+        self.t.mode = FpMode::from_cr0(cr0);
+        self.t.ieee = self.t.mode.is_ieee();
+    }
+
+    /// Notes an access for the observer.
+    #[inline(always)]
+    pub fn note(&mut self, access: Access) {
+        if self.env.observed {
+            self.accesses.push(access);
+        }
+    }
+
+    /// Resolves an address register's value to an offset of `bytes` bytes inside one variable's home.
+    #[inline]
+    pub fn indirect(&self, address: u16, bytes: i16, size: u32) -> Result<RegOffset, i64> {
+        let r = &self.env.program.registers;
+        // Hardware adds in 16 bits.
+        let at = address.wrapping_add(bytes as u16) as u32;
+        match r.address_homes.get((at / 64) as usize) {
+            Some((_, end)) if at + size <= *end => Ok(r.address_base + at),
+            _ => Err(at as i64),
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Faults of guests: values with their whole context.
+
+use std::fmt;
+
+use envisa_isa::Span;
+
+use crate::thread::{Machine, Mask, Status};
+
+/// What went wrong.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// An address outside of every allocation.
+    Memory {
+        /// The address.
+        address: u64,
+        /// Bytes wanted there.
+        bytes: u32,
+        /// Was it a write?
+        write: bool,
+        /// The nearest allocation's name, and how far the address is from it.
+        nearest: Option<(String, i128)>,
+    },
+    /// An atomic at an address that is not a multiple of its size.
+    Misaligned {
+        /// The address.
+        address: u64,
+        /// Bytes.
+        bytes: u32,
+    },
+    /// An address register names no variable.
+    Indirect {
+        /// Its value.
+        address: i64,
+    },
+    /// An instruction that cannot be executed.
+    Unsupported {
+        /// Its name.
+        name: &'static str,
+        /// Why.
+        reason: String,
+    },
+    /// Calls nested too deep.
+    CallDepth,
+    /// An indirect call of what is no function.
+    BadCall(u64),
+    /// A jump table has no such entry.
+    BadIndex(u64),
+    /// The code ended without a return.
+    FellOff,
+    /// More instructions than allowed.
+    Limit,
+    /// A symbol without an address.
+    Symbol(String),
+    /// The barrier cannot complete: some threads wait, others have ended.
+    Deadlock,
+}
+
+/// A fault: what, where, who.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Trap {
+    /// What went wrong.
+    pub cause: Cause,
+    /// The kernel.
+    pub kernel: String,
+    /// The function it happened in.
+    pub function: String,
+    /// Index of the instruction in its function's source.
+    pub instruction: u32,
+    /// Place in the source.
+    pub span: Span,
+    /// Channel, where one is to blame.
+    pub channel: Option<u32>,
+    /// Active channels.
+    pub mask: Mask,
+    /// Thread in its group.
+    pub thread: u32,
+    /// Group.
+    pub group: [u32; 3],
+    /// Where every thread of the group stands, for barriers and limits.
+    pub threads: Vec<Stand>,
+}
+
+/// Where a thread stands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stand {
+    /// Thread in its group.
+    pub thread: u32,
+    /// What it waits for.
+    pub status: Status,
+    /// Index of the instruction in its function's source.
+    pub instruction: u32,
+    /// Place in the source.
+    pub span: Span,
+    /// Active channels.
+    pub mask: Mask,
+}
+
+impl Trap {
+    pub(crate) fn new(m: &Machine<'_>, pc: u32, channel: Option<u32>, cause: Cause) -> Trap {
+        let p = m.env.program;
+        let inst = p.code.get(pc as usize);
+        Trap {
+            cause,
+            kernel: p.name.clone(),
+            function: inst
+                .and_then(|i| p.functions.get(i.function as usize))
+                .map_or(String::new(), |f| f.name.clone()),
+            instruction: inst.map_or(0, |i| i.source),
+            span: inst.map_or(Span::NONE, |i| i.span),
+            channel,
+            mask: m.t.mask,
+            thread: m.t.index,
+            group: m.group.id,
+            threads: Vec::new(),
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cause::Memory { address, bytes, write, nearest } => {
+                let what = if *write { "writes" } else { "reads" };
+                write!(f, "{what} {bytes} bytes at {address:#x}, outside of every allocation")?;
+                match nearest {
+                    Some((name, d)) if *d > 0 => write!(f, "; {d} bytes past the end of {name}"),
+                    Some((name, d)) if *d < 0 => write!(f, "; {} bytes before {name}", -d),
+                    Some((name, _)) => write!(f, "; it starts in {name} and passes its end"),
+                    None => Ok(()),
+                }
+            }
+            Cause::Misaligned { address, bytes } => {
+                write!(f, "atomic of {bytes} bytes at {address:#x}, which is not aligned")
+            }
+            Cause::Indirect { address } => {
+                write!(f, "the register address {address:#x} is outside of every variable")
+            }
+            Cause::Unsupported { name, reason } => write!(f, "{name} is not supported: {reason}"),
+            Cause::CallDepth => write!(f, "calls are nested too deep"),
+            Cause::BadCall(a) => write!(f, "calls {a:#x}, which is no function"),
+            Cause::BadIndex(i) => write!(f, "the jump table has no entry {i}"),
+            Cause::FellOff => write!(f, "the code ended without a return"),
+            Cause::Limit => write!(f, "it ran past the instruction limit"),
+            Cause::Symbol(s) => write!(f, "the symbol `{s}` is not defined"),
+            Cause::Deadlock => write!(f, "the barrier cannot complete: threads wait for others that ended"),
+        }
+    }
+}
+
+impl fmt::Display for Trap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z] = self.group;
+        write!(f, "{}: {} (instruction {}", self.kernel, self.cause, self.instruction)?;
+        if self.function != self.kernel {
+            write!(f, " of {}", self.function)?;
+        }
+        if let Some(c) = self.channel {
+            write!(f, ", channel {c}")?;
+        }
+        write!(f, ", thread {} of group {x},{y},{z})", self.thread)
+    }
+}
+
+impl std::error::Error for Trap {}
