@@ -2,9 +2,15 @@
 
 pub mod dispatch;
 pub mod exec;
+pub mod link;
 pub mod memory;
 mod messages;
 pub mod observer;
 pub mod regs;
+pub mod scheduler;
 pub mod thread;
 pub mod trap;
+
+pub use link::{LinkError, Linked, ModuleData};
+pub use scheduler::{Executable, Outcome, RunOptions, run, run_observed};
+pub use trap::{Cause, Trap};

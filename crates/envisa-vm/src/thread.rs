@@ -122,6 +122,10 @@ pub struct Thread {
     pub status: Status,
     /// Backward branches and calls it may still take.
     pub budget: u64,
+    /// Signals it sent to the split barrier.
+    pub signals: u32,
+    /// Waits at the split barrier.
+    pub waits: u32,
     /// Index in its group.
     pub index: u32,
     /// Hardware slot.
@@ -146,6 +150,8 @@ impl Thread {
             ieee: false,
             status: Status::Done,
             budget: 0,
+            signals: 0,
+            waits: 0,
             index: 0,
             slot: 0,
             scratch: 0,
@@ -165,19 +171,16 @@ impl Thread {
         self.ieee = false;
         self.status = Status::Ready;
         self.budget = budget;
+        (self.signals, self.waits) = (0, 0);
     }
 }
 
 /// What a group's threads share.
-pub struct Group<'a> {
+pub struct Group {
     /// Group id.
     pub id: [u32; 3],
-    /// Shared local memory.
-    pub slm: &'a Block,
     /// Named barriers: signals so far and expected, by number.
     pub named: [(u32, u32); 32],
-    /// Signals of the split barrier.
-    pub split: u32,
 }
 
 /// What every thread of a launch shares.
@@ -198,8 +201,6 @@ pub struct Env<'a> {
     pub symbols: &'a [u64],
     /// Addresses of its functions.
     pub function_addresses: &'a [u64],
-    /// Offset of the implicit arguments in the general-state window.
-    pub implicit_args: u64,
     /// Is somebody told of memory accesses?
     pub observed: bool,
 }
@@ -243,7 +244,9 @@ pub struct Machine<'a> {
     /// Its state.
     pub t: &'a mut Thread,
     /// Its group.
-    pub group: &'a mut Group<'a>,
+    pub group: &'a mut Group,
+    /// The group's shared local memory.
+    pub slm: &'a Block,
     /// The launch.
     pub env: &'a Env<'a>,
     /// Where access sites found their allocations, by message.

@@ -163,6 +163,11 @@ impl Prepared {
         &self.classes[self.edge_class[edge] as usize]
     }
 
+    /// Bytes of scratch of a hardware slot.
+    pub fn scratch_bytes(&self) -> u32 {
+        self.scratch_bytes
+    }
+
     /// Most threads that a group has.
     pub fn most_threads(&self) -> u32 {
         self.classes.iter().map(|c| c.threads).max().unwrap_or(1)

@@ -125,9 +125,10 @@ impl Kernel for ControlK {
             Op::Barrier => m.suspend(pc + 1, Status::Barrier),
             Op::SplitBarrier => {
                 if c.aux == 1 {
-                    m.group.split += 1;
+                    m.t.signals += 1;
                     pc + 1
                 } else {
+                    m.t.waits += 1;
                     m.suspend(pc + 1, Status::SplitWait)
                 }
             }

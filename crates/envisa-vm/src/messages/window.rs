@@ -62,7 +62,7 @@ pub(crate) fn place<'a>(m: &mut Machine<'a>, pc: u32, space: &Space) -> Place<'a
     match space {
         Space::Flat => Place::Flat,
         Space::Slm => {
-            let block = m.group.slm;
+            let block = m.slm;
             Place::Window(Window {
                 block,
                 start: 0,

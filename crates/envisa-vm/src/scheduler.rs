@@ -1,0 +1,492 @@
+//! Runs a launch: thread groups over host threads, threads of a group in turn between barriers.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use envisa_isa::Platform;
+use envisa_isa::predefined::var;
+use envisa_lower::{InputClass, Program};
+
+use crate::dispatch::{GroupClass, Prepared};
+use crate::exec::{self, Code, Level};
+use crate::link::Linked;
+use crate::memory::{Block, Hint, Memory};
+use crate::observer::Observer;
+use crate::thread::{Env, Group, Machine, Status, Thread};
+use crate::trap::{Cause, Stand, Trap};
+
+/// A program decoded for this machine's CPU.
+pub struct Executable {
+    program: Program,
+    code: Code,
+}
+
+impl Executable {
+    /// Decodes a program.
+    ///
+    /// # Errors
+    /// A program that does not keep lowering's promises.
+    pub fn new(program: Program) -> Result<Executable, String> {
+        let code = Code::new(&program, Level::detect())?;
+        Ok(Executable { program, code })
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+}
+
+/// How to run.
+#[derive(Clone, Copy, Debug)]
+pub struct RunOptions {
+    /// Host threads; 0: as many as the host has.
+    pub jobs: usize,
+    /// Instructions a thread may execute (counted at branches) before it is stopped.
+    pub limit: u64,
+}
+
+impl Default for RunOptions {
+    fn default() -> RunOptions {
+        RunOptions { jobs: 0, limit: u64::MAX }
+    }
+}
+
+impl RunOptions {
+    /// Host threads that will be used for a number of groups.
+    pub fn workers(&self, groups: u64) -> usize {
+        let jobs = match self.jobs {
+            0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
+            n => n,
+        };
+        jobs.min(usize::try_from(groups).unwrap_or(usize::MAX)).max(1)
+    }
+
+    /// Hardware slots that a launch of groups of at most this many threads needs.
+    pub fn slots(&self, groups: u64, threads: u32) -> u32 {
+        (self.workers(groups) as u32).saturating_mul(threads.max(1))
+    }
+}
+
+/// What a run came to.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The fault that ended it, if one did: that of the lowest group.
+    pub trap: Option<Box<Trap>>,
+    /// Groups that ran.
+    pub groups: u64,
+    /// Time, from the first group's start to the last one's end.
+    pub elapsed: Duration,
+}
+
+/// The observer of runs without one.
+struct Nobody;
+
+impl Observer for Nobody {
+    fn fork(&self) -> Self {
+        Nobody
+    }
+    fn merge(&mut self, _: Self) {}
+    fn before(&mut self, _: &Machine<'_>, _: u32, _: u32) {}
+    fn after(&mut self, _: &Machine<'_>, _: u32, _: u32, _: u32) {}
+}
+
+/// Runs a prepared launch.
+pub fn run(
+    exe: &Executable,
+    prepared: &Prepared,
+    memory: &Memory,
+    linked: &Linked,
+    options: &RunOptions,
+) -> Outcome {
+    run_with::<Nobody, false>(exe, prepared, memory, linked, options, &mut Nobody)
+}
+
+/// Runs a prepared launch, observed.
+pub fn run_observed<O: Observer>(
+    exe: &Executable,
+    prepared: &Prepared,
+    memory: &Memory,
+    linked: &Linked,
+    options: &RunOptions,
+    observer: &mut O,
+) -> Outcome {
+    run_with::<O, true>(exe, prepared, memory, linked, options, observer)
+}
+
+fn run_with<O: Observer, const OBSERVED: bool>(
+    exe: &Executable,
+    prepared: &Prepared,
+    memory: &Memory,
+    linked: &Linked,
+    options: &RunOptions,
+    observer: &mut O,
+) -> Outcome {
+    let total = prepared.group_count();
+    let env = Env {
+        program: &exe.program,
+        code: &exe.code,
+        memory,
+        surfaces: &prepared.surfaces,
+        state: &prepared.window,
+        scratch_bytes: prepared.scratch_bytes() as u64,
+        symbols: &linked.symbols,
+        function_addresses: &linked.functions,
+        observed: OBSERVED,
+    };
+    let shared = Shared {
+        next: AtomicU64::new(0),
+        stop: AtomicU64::new(u64::MAX),
+        trap: Mutex::new(None),
+        total,
+        // Few claims where groups are many, fine ones where they are few.
+        step: (total / (options.workers(total) as u64 * 16)).clamp(1, 64),
+    };
+    let start = Instant::now();
+    let workers = options.workers(total);
+    if workers == 1 {
+        worker::<O, OBSERVED>(&env, prepared, &shared, options, 0, observer);
+    } else {
+        let forks: Vec<O> = (1..workers).map(|_| observer.fork()).collect();
+        std::thread::scope(|s| {
+            let handles: Vec<_> = forks
+                .into_iter()
+                .enumerate()
+                .map(|(i, mut o)| {
+                    let (env, shared) = (&env, &shared);
+                    s.spawn(move || {
+                        worker::<O, OBSERVED>(env, prepared, shared, options, i as u32 + 1, &mut o);
+                        o
+                    })
+                })
+                .collect();
+            worker::<O, OBSERVED>(&env, prepared, &shared, options, 0, observer);
+            for h in handles {
+                if let Ok(o) = h.join() {
+                    observer.merge(o);
+                }
+            }
+        });
+    }
+    let trap = shared.trap.into_inner().unwrap_or_else(|e| e.into_inner()).map(|(_, t)| t);
+    Outcome { trap, groups: shared.next.into_inner().min(total), elapsed: start.elapsed() }
+}
+
+/// What workers share.
+struct Shared {
+    next: AtomicU64,
+    /// Groups from this one on need not run: a lower one faulted.
+    stop: AtomicU64,
+    trap: Mutex<Option<(u64, Box<Trap>)>>,
+    total: u64,
+    step: u64,
+}
+
+/// Copies of an image's bytes to registers, worked out once.
+struct Loader {
+    /// `(register, image, bytes)`.
+    copies: Vec<(u32, u32, u32)>,
+    zero: std::ops::Range<u32>,
+}
+
+impl Loader {
+    fn new(p: &Program, image: &[u8]) -> Loader {
+        let r0 = p.registers.predefined[var::R0 as usize];
+        let mut copies = vec![(r0, 0, 64.min(image.len() as u32))];
+        let mut add = |to: u32, from: u32, bytes: u32| {
+            let bytes = bytes.min((image.len() as u32).saturating_sub(from));
+            if bytes == 0 {
+                return;
+            }
+            // Neighbours in both become one copy.
+            if let Some(last) = copies.last_mut()
+                && copies_meet(*last, (to, from))
+            {
+                last.2 += bytes;
+                return;
+            }
+            copies.push((to, from, bytes));
+        };
+        for i in &p.inputs {
+            if i.class == InputClass::General {
+                add(i.offset, i.image, i.bytes);
+            } else {
+                add(i.offset, i.image, 4);
+            }
+        }
+        Loader { copies, zero: p.registers.constants.len() as u32..p.registers.bytes }
+    }
+
+    fn load(&self, t: &mut Thread, image: &[u8]) {
+        t.regs.slice_mut(self.zero.start, self.zero.end - self.zero.start).fill(0);
+        for (to, from, bytes) in &self.copies {
+            let from = &image[*from as usize..(*from + *bytes) as usize];
+            let to = t.regs.slice_mut(*to, *bytes);
+            if to.len() == from.len() {
+                to.copy_from_slice(from);
+            }
+        }
+    }
+}
+
+fn copies_meet(last: (u32, u32, u32), next: (u32, u32)) -> bool {
+    last.0 + last.2 == next.0 && last.1 + last.2 == next.1 && last.1 != 0
+}
+
+/// `%sr0` of a hardware slot: the kernel takes bits out again to get the slot.
+fn state_register(platform: Platform, slot: u32) -> u32 {
+    let insert = |x: u32, at: u32, n: u32| (x & ((1 << at) - 1)) | (x >> at) << (at + n);
+    let x = insert(slot, 3, 1);
+    match platform {
+        Platform::Pvc | Platform::Pvcxt | Platform::Xe2 | Platform::Xe3 => insert(x, 6, 2),
+        _ => insert(x, 6, 1),
+    }
+}
+
+struct Worker<'a, O> {
+    env: &'a Env<'a>,
+    prepared: &'a Prepared,
+    loader: Loader,
+    image: Vec<u8>,
+    threads: Vec<Thread>,
+    hints: Vec<Hint>,
+    slm: Block,
+    options: &'a RunOptions,
+    /// First hardware slot of this worker.
+    slot: u32,
+    observer: &'a mut O,
+}
+
+fn worker<O: Observer, const OBSERVED: bool>(
+    env: &Env<'_>,
+    prepared: &Prepared,
+    shared: &Shared,
+    options: &RunOptions,
+    index: u32,
+    observer: &mut O,
+) {
+    let most = prepared.most_threads();
+    let image = prepared.image.clone();
+    let mut w = Worker {
+        env,
+        prepared,
+        loader: Loader::new(env.program, &image),
+        image,
+        threads: Vec::new(),
+        hints: vec![Hint::default(); env.program.messages.len().max(1)],
+        slm: match Block::zeroed(prepared.slm_bytes as usize) {
+            Some(b) => b,
+            None => return,
+        },
+        options,
+        slot: index * most,
+        observer,
+    };
+    let live = if env.program.has_barrier { most } else { 1 };
+    for _ in 0..live {
+        let mut t = Thread::new(env.program);
+        let constants = &env.program.registers.constants;
+        t.regs.slice_mut(0, constants.len() as u32).copy_from_slice(constants);
+        w.threads.push(t);
+    }
+    loop {
+        let first = shared.next.fetch_add(shared.step, Ordering::Relaxed);
+        if first >= shared.total {
+            return;
+        }
+        for number in first..(first + shared.step).min(shared.total) {
+            if number >= shared.stop.load(Ordering::Relaxed) {
+                return;
+            }
+            if let Some(trap) = w.group::<OBSERVED>(number) {
+                shared.stop.fetch_min(number, Ordering::Relaxed);
+                let mut known = shared.trap.lock().unwrap_or_else(|e| e.into_inner());
+                if known.as_ref().is_none_or(|(n, _)| number < *n) {
+                    *known = Some((number, trap));
+                }
+                return;
+            }
+        }
+    }
+}
+
+impl<O: Observer> Worker<'_, O> {
+    fn group<const OBSERVED: bool>(&mut self, number: u64) -> Option<Box<Trap>> {
+        let id = self.prepared.group_id(number);
+        let class = self.prepared.class(id);
+        self.prepared.patch_group(&mut self.image, id, class);
+        let slm_bytes = self.slm.len();
+        self.slm.clear(0, slm_bytes);
+        let mut group = Group { id, named: [(0, 0); 32] };
+        if !self.env.program.has_barrier {
+            for index in 0..class.threads {
+                start(
+                    self.env,
+                    self.prepared,
+                    &self.loader,
+                    &mut self.image,
+                    class,
+                    &mut self.threads[0],
+                    (index, self.slot + index, self.options.limit),
+                );
+                let trap = step::<O, OBSERVED>(
+                    self.env,
+                    &mut group,
+                    &self.slm,
+                    &mut self.threads[0],
+                    &mut self.hints,
+                    self.observer,
+                    true,
+                );
+                if trap.is_some() {
+                    return trap;
+                }
+            }
+            return None;
+        }
+        let threads = class.threads as usize;
+        for index in 0..class.threads {
+            start(
+                self.env,
+                self.prepared,
+                &self.loader,
+                &mut self.image,
+                class,
+                &mut self.threads[index as usize],
+                (index, self.slot + index, self.options.limit),
+            );
+        }
+        let mut fresh = true;
+        loop {
+            for t in &mut self.threads[..threads] {
+                if t.status != Status::Ready {
+                    continue;
+                }
+                let trap =
+                    step::<O, OBSERVED>(self.env, &mut group, &self.slm, t, &mut self.hints, self.observer, fresh);
+                if let Some(mut trap) = trap {
+                    trap.threads = stands(self.env.program, &self.threads[..threads]);
+                    return Some(trap);
+                }
+            }
+            fresh = false;
+            let live = &mut self.threads[..threads];
+            if live.iter().all(|t| t.status == Status::Done) {
+                return None;
+            }
+            if !release(live, &mut group) {
+                let t = self.threads[..threads].iter_mut().find(|t| t.status != Status::Done)?;
+                let mut m = Machine {
+                    t,
+                    group: &mut group,
+                    slm: &self.slm,
+                    env: self.env,
+                    hints: &mut self.hints,
+                    trap: None,
+                    accesses: Vec::new(),
+                };
+                let pc = m.t.pc.saturating_sub(1);
+                let mut trap = Box::new(Trap::new(&m, pc, None, Cause::Deadlock));
+                trap.threads = stands(self.env.program, &self.threads[..threads]);
+                return Some(trap);
+            }
+        }
+    }
+}
+
+/// Lets go on who can; `false` if nobody can.
+fn release(threads: &mut [Thread], group: &mut Group) -> bool {
+    let mut any = false;
+    // The barrier: every live thread arrives.
+    if threads.iter().all(|t| matches!(t.status, Status::Barrier | Status::Done)) {
+        for t in threads.iter_mut().filter(|t| t.status == Status::Barrier) {
+            t.status = Status::Ready;
+            any = true;
+        }
+        return any;
+    }
+    // The split barrier: every live thread has signalled as often as the one that waits.
+    let signals = threads.iter().filter(|t| t.status != Status::Done).map(|t| t.signals).min().unwrap_or(0);
+    for t in threads.iter_mut() {
+        if t.status == Status::SplitWait && signals >= t.waits {
+            t.status = Status::Ready;
+            any = true;
+        }
+    }
+    for id in 0..group.named.len() {
+        let (count, expected) = group.named[id];
+        if expected != 0 && count >= expected {
+            let mut released = false;
+            for t in threads.iter_mut().filter(|t| t.status == Status::Named(id as u8)) {
+                t.status = Status::Ready;
+                released = true;
+            }
+            if released {
+                group.named[id].0 = count - expected;
+                any = true;
+            }
+        }
+    }
+    any
+}
+
+fn stands(p: &Program, threads: &[Thread]) -> Vec<Stand> {
+    threads
+        .iter()
+        .map(|t| {
+            let inst = p.code.get(t.pc as usize);
+            Stand {
+                thread: t.index,
+                status: t.status,
+                instruction: inst.map_or(0, |i| i.source),
+                span: inst.map_or(envisa_isa::Span::NONE, |i| i.span),
+                mask: t.mask,
+            }
+        })
+        .collect()
+}
+
+/// Puts a thread at its start.
+fn start(
+    env: &Env<'_>,
+    prepared: &Prepared,
+    loader: &Loader,
+    image: &mut [u8],
+    class: &GroupClass,
+    t: &mut Thread,
+    (index, slot, limit): (u32, u32, u64),
+) {
+    prepared.patch_thread(image, class, index, slot);
+    loader.load(t, image);
+    let homes = &env.program.registers.predefined;
+    t.regs.set(homes[var::HW_ID as usize], slot);
+    t.regs.set(homes[var::SR0 as usize], state_register(env.program.platform, slot));
+    t.index = index;
+    t.slot = slot;
+    t.scratch = image.get(20..24).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])) as u64 & !0x3ff;
+    t.reset(class.mask(index, prepared.simd), limit);
+}
+
+/// Runs a thread until it ends, waits or faults.
+#[inline(always)]
+fn step<O: Observer, const OBSERVED: bool>(
+    env: &Env<'_>,
+    group: &mut Group,
+    slm: &Block,
+    t: &mut Thread,
+    hints: &mut [Hint],
+    observer: &mut O,
+    fresh: bool,
+) -> Option<Box<Trap>> {
+    let mut m = Machine { t, group, slm, env, hints, trap: None, accesses: Vec::new() };
+    if OBSERVED {
+        if fresh {
+            observer.start(&m);
+        }
+        exec::run_observed(&mut m, observer);
+    } else {
+        exec::run(&mut m);
+    }
+    m.trap
+}
