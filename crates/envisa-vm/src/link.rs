@@ -115,7 +115,9 @@ impl ModuleData {
                     block.write(offset, half.to_le_bytes());
                 }
                 other => {
-                    return Err(LinkError::Malformed(format!("a relocation {other:?} in program-scope data")));
+                    return Err(LinkError::Malformed(format!(
+                        "a relocation {other:?} in program-scope data"
+                    )));
                 }
             }
         }

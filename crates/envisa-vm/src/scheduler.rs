@@ -363,8 +363,15 @@ impl<O: Observer> Worker<'_, O> {
                 if t.status != Status::Ready {
                     continue;
                 }
-                let trap =
-                    step::<O, OBSERVED>(self.env, &mut group, &self.slm, t, &mut self.hints, self.observer, fresh);
+                let trap = step::<O, OBSERVED>(
+                    self.env,
+                    &mut group,
+                    &self.slm,
+                    t,
+                    &mut self.hints,
+                    self.observer,
+                    fresh,
+                );
                 if let Some(mut trap) = trap {
                     trap.threads = stands(self.env.program, &self.threads[..threads]);
                     return Some(trap);

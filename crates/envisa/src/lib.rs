@@ -12,4 +12,5 @@ pub use envisa_verify as verify;
 pub use envisa_vm as vm;
 pub use envisa_zebin as zebin;
 
+pub mod machine;
 pub mod values;

@@ -365,7 +365,14 @@ fn general(m: &mut Machine<'_>, c: &Cell, pc: u32, s: &Simt, mask: Mask) -> u32 
                 Place::Flat => match memory.find(address, size, &mut m.hints[c.aux() as usize]) {
                     Some(l) => Some((l.block, l.offset)),
                     None => {
-                        return memory_fault(m, pc, Some(i as u32 + c.first()), address, size as u32, s.write);
+                        return memory_fault(
+                            m,
+                            pc,
+                            Some(i as u32 + c.first()),
+                            address,
+                            size as u32,
+                            s.write,
+                        );
                     }
                 },
                 Place::Window(w) => w.at(address, size).map(|o| (w.block, o)),
