@@ -12,7 +12,7 @@ args = [
 kernel void vectors(global const int4 *a)
 {
     int i = get_global_id(0);
-    printf("v %d: %v4d\n", i, a[i]);
+    printf("v %d: %v4hld\n", i, a[i]);
     printf("f %d: %.2v2hlf\n", i, (float2)(a[i].x * 0.25f, a[i].y * 0.5f));
     printf("l %d: %ld %lx\n", i, (long)a[i].z * 10000000000L, (long)a[i].w & 0xffffffffffL);
 }
