@@ -24,7 +24,7 @@ mod template;
 
 pub use canonical::canonical;
 pub use codes::{CODES, CodeInfo, code};
-pub use print::{PrintError, print, print_inst, print_unit};
+pub use print::{PrintError, PrintOptions, print, print_inst, print_unit};
 
 use envisa_diag::{Diagnostic, FileId};
 use envisa_isa::{Module, Platform};

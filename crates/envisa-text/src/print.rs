@@ -31,17 +31,26 @@ impl std::fmt::Display for PrintError {
 
 impl std::error::Error for PrintError {}
 
+/// What is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct PrintOptions {
+    /// Keep native code that the binary carries, as bytes in an annotation. Off by default: it is no
+    /// vISA, and whoever assembles the text wants it made anew.
+    pub native: bool,
+}
+
 /// Prints a module. Names that are not identifiers, or that clash, are replaced; the originals and all
 /// else that text cannot say stand in annotations `//@ …` (see `docs/TEXT.md`).
 ///
 /// # Errors
 /// Something has no spelling even as an annotation: attribute names with blanks in them, instructions
 /// of a module that is not [sound](envisa_isa::Unsound).
-pub fn print(module: &Module) -> Result<String, PrintError> {
+pub fn print(module: &Module, opts: &PrintOptions) -> Result<String, PrintError> {
     let mut out = String::new();
     print_version(module, &mut out);
     for object in &module.objects {
-        print_object(module, object, &mut out)?;
+        print_object(module, object, opts, &mut out)?;
     }
     Ok(out)
 }
@@ -55,16 +64,21 @@ fn print_version(module: &Module, out: &mut String) {
 ///
 /// # Errors
 /// As [`print`].
-pub fn print_unit(module: &Module, object: usize) -> Result<String, PrintError> {
+pub fn print_unit(module: &Module, object: usize, opts: &PrintOptions) -> Result<String, PrintError> {
     let mut out = String::new();
     print_version(module, &mut out);
     if let Some(o) = module.objects.get(object) {
-        print_object(module, o, &mut out)?;
+        print_object(module, o, opts, &mut out)?;
     }
     Ok(out)
 }
 
-fn print_object(module: &Module, object: &Object, out: &mut String) -> Result<(), PrintError> {
+fn print_object(
+    module: &Module,
+    object: &Object,
+    opts: &PrintOptions,
+    out: &mut String,
+) -> Result<(), PrintError> {
     let mut p = Printer {
         object,
         names: Printed::of(object),
@@ -72,6 +86,7 @@ fn print_object(module: &Module, object: &Object, out: &mut String) -> Result<()
         forms: Forms::get(),
         out,
         notes: String::new(),
+        native: opts.native,
     };
     p.object()
 }
@@ -87,6 +102,7 @@ pub fn print_inst(module: &Module, object: &Object, inst: &Inst) -> Result<Strin
         forms: Forms::get(),
         out: &mut out,
         notes: String::new(),
+        native: false,
     };
     p.inst(inst)?;
     Ok(out.trim().to_owned())
@@ -100,6 +116,7 @@ pub(crate) struct Printer<'m, 'o> {
     pub out: &'o mut String,
     /// The annotation of the line being printed.
     pub notes: String,
+    native: bool,
 }
 
 impl Printer<'_, '_> {
@@ -146,7 +163,7 @@ impl Printer<'_, '_> {
         if !o.attrs.iter().any(|a| o.strings.get(a.name) == Some("Target")) {
             self.note(format_args!("no_target=1"));
         }
-        for n in &o.native {
+        for n in if self.native { &o.native[..] } else { &[] } {
             let bytes = hex(&n.code);
             self.note(format_args!("native:{}={bytes}", n.platform));
         }

@@ -28,7 +28,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     As(cmd::asm::Args),
-    // Dis(cmd::dis::Args),
+    Dis(cmd::dis::Args),
     Check(cmd::check::Args),
     Info(cmd::info::Args),
     Explain(cmd::explain::Args),
@@ -39,7 +39,7 @@ fn main() -> std::process::ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
         Command::As(args) => cmd::asm::run(args),
-        // Command::Dis(args) => cmd::dis::run(args),
+        Command::Dis(args) => cmd::dis::run(args),
         Command::Check(args) => cmd::check::run(args),
         Command::Info(args) => cmd::info::run(args),
         Command::Explain(args) => cmd::explain::run(args),

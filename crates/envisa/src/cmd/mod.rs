@@ -3,7 +3,7 @@
 pub mod asm;
 pub mod build;
 pub mod check;
-// pub mod dis;
+pub mod dis;
 pub mod explain;
 pub mod info;
 pub mod load;
