@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+pub use envisa::images::{Addressing, ChannelOrder, ChannelType, ImageSpec, SamplerSpec};
+use envisa::images::{parse_image, parse_sampler};
 use envisa::values::{HostValue, ValueSpec};
 
 use crate::compare::Check;
@@ -15,107 +17,6 @@ pub enum SizeSet {
     Conformance,
     /// The large ones, for time.
     Bench,
-}
-
-/// Order of an image's channels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChannelOrder {
-    /// One channel.
-    R,
-    /// Two channels.
-    Rg,
-    /// Four channels.
-    Rgba,
-    /// Four channels, blue first.
-    Bgra,
-}
-
-impl ChannelOrder {
-    /// Number of channels stored.
-    pub const fn channels(self) -> u64 {
-        match self {
-            ChannelOrder::R => 1,
-            ChannelOrder::Rg => 2,
-            ChannelOrder::Rgba | ChannelOrder::Bgra => 4,
-        }
-    }
-}
-
-/// How an image's channels are stored and read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChannelType {
-    /// Signed bytes, read as integers.
-    I8,
-    /// Unsigned bytes, read as integers.
-    U8,
-    /// Signed 16-bit integers.
-    I16,
-    /// Unsigned 16-bit integers.
-    U16,
-    /// Signed 32-bit integers.
-    I32,
-    /// Unsigned 32-bit integers.
-    U32,
-    /// Unsigned bytes, read as 0.0 to 1.0.
-    Unorm8,
-    /// Unsigned 16-bit integers, read as 0.0 to 1.0.
-    Unorm16,
-    /// Signed bytes, read as -1.0 to 1.0.
-    Snorm8,
-    /// binary16.
-    F16,
-    /// binary32.
-    F32,
-}
-
-impl ChannelType {
-    /// Bytes of one channel.
-    pub const fn size(self) -> u64 {
-        match self {
-            ChannelType::I8 | ChannelType::U8 | ChannelType::Unorm8 | ChannelType::Snorm8 => 1,
-            ChannelType::I16 | ChannelType::U16 | ChannelType::Unorm16 | ChannelType::F16 => 2,
-            ChannelType::I32 | ChannelType::U32 | ChannelType::F32 => 4,
-        }
-    }
-}
-
-/// An image's shape and format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ImageSpec {
-    /// 2 or 3.
-    pub dims: u32,
-    /// Width, height, depth in texels; depth 1 for 2D.
-    pub size: [u64; 3],
-    /// Order of the channels.
-    pub order: ChannelOrder,
-    /// Type of the channels.
-    pub channel: ChannelType,
-}
-
-/// What a sampler does outside the image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Addressing {
-    /// Undefined outside.
-    None,
-    /// The border colour.
-    Clamp,
-    /// The nearest edge texel.
-    ClampToEdge,
-    /// Periodic (normalised coordinates only).
-    Repeat,
-    /// Periodic, every second period mirrored (normalised coordinates only).
-    MirroredRepeat,
-}
-
-/// A sampler object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SamplerSpec {
-    /// What happens outside.
-    pub addressing: Addressing,
-    /// Linear rather than nearest filtering.
-    pub linear: bool,
-    /// Coordinates from 0 to 1 rather than texels.
-    pub normalized: bool,
 }
 
 /// What is passed for an argument.
@@ -271,68 +172,4 @@ fn arg_value(a: &crate::kernel::ArgHeader, sizes: &BTreeMap<String, u64>) -> Res
         ValueSpec::File(_) => Err("kernels of the suite use no files".to_owned()),
         generated => generated.materialize(ARG_LIMIT).map(ArgValue::Buffer).map_err(|e| e.to_string()),
     }
-}
-
-fn parse_image(text: &str) -> Result<ImageSpec, String> {
-    let bad = || format!("cannot read the image `{text}`: 2d:W,H:ORDER:FORMAT or 3d:W,H,D:ORDER:FORMAT");
-    let [kind, extents, order, format] = text.split(':').collect::<Vec<_>>()[..] else { return Err(bad()) };
-    let dims: u32 = match kind {
-        "2d" => 2,
-        "3d" => 3,
-        _ => return Err(bad()),
-    };
-    let extents: Vec<u64> =
-        extents.split(',').map(|e| e.parse().map_err(|_| bad())).collect::<Result<_, _>>()?;
-    if extents.len() != dims as usize || extents.iter().any(|e| !(1..=16384).contains(e)) {
-        return Err(bad());
-    }
-    let mut size = [1; 3];
-    size[..extents.len()].copy_from_slice(&extents);
-    let order = match order {
-        "r" => ChannelOrder::R,
-        "rg" => ChannelOrder::Rg,
-        "rgba" => ChannelOrder::Rgba,
-        "bgra" => ChannelOrder::Bgra,
-        _ => return Err(bad()),
-    };
-    let channel = match format {
-        "i8" => ChannelType::I8,
-        "u8" => ChannelType::U8,
-        "i16" => ChannelType::I16,
-        "u16" => ChannelType::U16,
-        "i32" => ChannelType::I32,
-        "u32" => ChannelType::U32,
-        "unorm8" => ChannelType::Unorm8,
-        "unorm16" => ChannelType::Unorm16,
-        "snorm8" => ChannelType::Snorm8,
-        "f16" => ChannelType::F16,
-        "f32" => ChannelType::F32,
-        _ => return Err(bad()),
-    };
-    Ok(ImageSpec { dims, size, order, channel })
-}
-
-fn parse_sampler(text: &str) -> Result<SamplerSpec, String> {
-    let bad =
-        || format!("cannot read the sampler `{text}`: ADDRESSING:nearest|linear:normalized|unnormalized");
-    let [addressing, filter, coords] = text.split(':').collect::<Vec<_>>()[..] else { return Err(bad()) };
-    let addressing = match addressing {
-        "none" => Addressing::None,
-        "clamp" => Addressing::Clamp,
-        "clamp_to_edge" => Addressing::ClampToEdge,
-        "repeat" => Addressing::Repeat,
-        "mirrored_repeat" => Addressing::MirroredRepeat,
-        _ => return Err(bad()),
-    };
-    let linear = match filter {
-        "nearest" => false,
-        "linear" => true,
-        _ => return Err(bad()),
-    };
-    let normalized = match coords {
-        "normalized" => true,
-        "unnormalized" => false,
-        _ => return Err(bad()),
-    };
-    Ok(SamplerSpec { addressing, linear, normalized })
 }

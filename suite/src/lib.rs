@@ -3,7 +3,7 @@
 //! A kernel is one file, `suite/kernels/GROUP/NAME.cl`, whose leading comment states everything the suite
 //! needs ([`kernel::Header`]). The folder is walked: adding a file adds a kernel.
 
-pub mod compare;
+pub use envisa::compare;
 pub mod corpus;
 pub mod envisa_side;
 pub mod expr;

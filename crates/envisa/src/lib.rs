@@ -12,5 +12,8 @@ pub use envisa_verify as verify;
 pub use envisa_vm as vm;
 pub use envisa_zebin as zebin;
 
-pub mod machine;
+pub mod compare;
+pub mod images;
+pub mod job;
+pub mod runner;
 pub mod values;

@@ -33,6 +33,7 @@ enum Command {
     Info(cmd::info::Args),
     Explain(cmd::explain::Args),
     Build(cmd::build::Args),
+    Run(cmd::run::Args),
 }
 
 fn main() -> std::process::ExitCode {
@@ -44,6 +45,7 @@ fn main() -> std::process::ExitCode {
         Command::Info(args) => cmd::info::run(args),
         Command::Explain(args) => cmd::explain::run(args),
         Command::Build(args) => cmd::build::run(args),
+        Command::Run(args) => cmd::run::run(args),
     };
     match done {
         Ok(code) => code.into(),

@@ -7,6 +7,7 @@ pub mod dis;
 pub mod explain;
 pub mod info;
 pub mod load;
+pub mod run;
 
 use envisa_diag::{Diagnostic, Files, TextOptions, render_json, render_text};
 use envisa_isa::Platform;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use envisa::values::{ElemType, HostValue};
+use crate::values::{ElemType, HostValue};
 use half::f16;
 
 /// How an output is compared. NaN equals NaN, whatever its sign and payload.
