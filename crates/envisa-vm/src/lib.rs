@@ -4,7 +4,7 @@ pub mod dispatch;
 pub mod exec;
 pub mod link;
 pub mod memory;
-mod messages;
+pub mod messages;
 pub mod observer;
 pub mod regs;
 pub mod scheduler;

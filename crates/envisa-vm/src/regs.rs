@@ -39,10 +39,15 @@ unsafe impl Send for Registers {}
 impl Registers {
     /// A file of at least this many bytes, all zero.
     pub fn new(bytes: u32) -> Registers {
-        let n = (bytes as usize).div_ceil(64).max(1);
+        let n = Self::size(bytes) as usize / 64;
         let mut chunks = vec![Chunk([0; 64]); n].into_boxed_slice();
         let base = chunks.as_mut_ptr().cast::<u8>();
         Registers { chunks, base, len: (n * 64) as u32 }
+    }
+
+    /// Bytes of a file that was asked to be of at least this many.
+    pub fn size(bytes: u32) -> u32 {
+        bytes.max(1).div_ceil(64).saturating_mul(64)
     }
 
     /// Bytes.
@@ -120,5 +125,24 @@ impl Registers {
         debug_assert!(offset as usize + size_of::<[T; N]>() <= self.len as usize);
         // SAFETY: in bounds by the type's contract.
         unsafe { std::slice::from_raw_parts(self.base.add(offset as usize), size_of::<[T; N]>()) }
+    }
+}
+
+/// Resolves an address register's value to an offset of `size` bytes inside one variable's home.
+///
+/// # Errors
+/// The address, if it lies in no variable.
+#[inline]
+pub(crate) fn indirect(
+    layout: &envisa_lower::Registers,
+    address: u16,
+    bytes: i16,
+    size: u32,
+) -> Result<envisa_lower::RegOffset, i64> {
+    // Hardware adds in 16 bits.
+    let at = address.wrapping_add(bytes as u16) as u32;
+    match layout.address_homes.get((at / 64) as usize) {
+        Some((_, end)) if at + size <= *end => Ok(layout.address_base + at),
+        _ => Err(at as i64),
     }
 }

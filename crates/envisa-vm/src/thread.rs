@@ -205,39 +205,7 @@ pub struct Env<'a> {
     pub observed: bool,
 }
 
-/// One access to memory by one channel (or by a whole thread, for blocks), for observers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Access {
-    /// Channel.
-    pub channel: u8,
-    /// Which memory.
-    pub space: AccessSpace,
-    /// Address or offset.
-    pub address: u64,
-    /// Bytes.
-    pub bytes: u32,
-    /// Read, write or both.
-    pub kind: AccessKind,
-}
-
-/// Memory kinds an observer tells apart.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[allow(missing_docs)]
-pub enum AccessSpace {
-    Flat,
-    Slm,
-    Surface(u32),
-    State,
-}
-
-/// Read, write or both.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[allow(missing_docs)]
-pub enum AccessKind {
-    Read,
-    Write,
-    Atomic,
-}
+pub use crate::messages::{Access, AccessKind, AccessSpace};
 
 /// A running thread with all it can reach.
 pub struct Machine<'a> {
@@ -412,23 +380,9 @@ impl Machine<'_> {
         self.t.ieee = self.t.mode.is_ieee();
     }
 
-    /// Notes an access for the observer.
-    #[inline(always)]
-    pub fn note(&mut self, access: Access) {
-        if self.env.observed {
-            self.accesses.push(access);
-        }
-    }
-
     /// Resolves an address register's value to an offset of `bytes` bytes inside one variable's home.
     #[inline]
     pub fn indirect(&self, address: u16, bytes: i16, size: u32) -> Result<RegOffset, i64> {
-        let r = &self.env.program.registers;
-        // Hardware adds in 16 bits.
-        let at = address.wrapping_add(bytes as u16) as u32;
-        match r.address_homes.get((at / 64) as usize) {
-            Some((_, end)) if at + size <= *end => Ok(r.address_base + at),
-            _ => Err(at as i64),
-        }
+        crate::regs::indirect(&self.env.program.registers, address, bytes, size)
     }
 }

@@ -20,12 +20,14 @@ pub enum Cause {
         /// The nearest allocation's name, and how far the address is from it.
         nearest: Option<(String, i128)>,
     },
-    /// An atomic at an address that is not a multiple of its size.
+    /// An access at an address that is not the multiple that its page demands.
     Misaligned {
         /// The address.
         address: u64,
         /// Bytes.
         bytes: u32,
+        /// What it should be a multiple of.
+        align: u32,
     },
     /// An address register names no variable.
     Indirect {
@@ -129,8 +131,8 @@ impl fmt::Display for Cause {
                     None => Ok(()),
                 }
             }
-            Cause::Misaligned { address, bytes } => {
-                write!(f, "atomic of {bytes} bytes at {address:#x}, which is not aligned")
+            Cause::Misaligned { address, bytes, align } => {
+                write!(f, "accesses {bytes} bytes at {address:#x}, which is not a multiple of {align}")
             }
             Cause::Indirect { address } => {
                 write!(f, "the register address {address:#x} is outside of every variable")

@@ -2,7 +2,7 @@
 
 use envisa_isa::Operand;
 
-use super::untyped::lsc_fields;
+use super::untyped::{lsc_fields, needed};
 use super::{Message, Parts, Resolver, Space};
 use crate::lower::Reason;
 use crate::program::{RegOffset, Src};
@@ -24,11 +24,11 @@ pub struct Atomic {
     pub address: RegOffset,
     /// Bytes of an address: 2, 4 or 8.
     pub address_bytes: u8,
-    /// Added to every address.
+    /// Added to every address, before scaling.
     pub base: Src,
-    /// Factor of every address, before adding.
+    /// Factor of the sum.
     pub scale: u32,
-    /// Added to every address.
+    /// Added last. Sums of 2- and 4-byte addresses are of 32 bits.
     pub offset: i64,
     /// Data operands.
     pub src: [Option<RegOffset>; 2],
@@ -56,7 +56,7 @@ pub(super) fn svm(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
         lsc: false,
         element,
         slot,
-        address: r.raw(p.raw(0)?, n * 8)?.unwrap_or(0),
+        address: needed(r, p.raw(0)?, n * 8, "addresses")?,
         address_bytes: 8,
         base: Src::None,
         scale: 1,
@@ -80,7 +80,7 @@ pub(super) fn dataport(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reaso
         lsc: false,
         element,
         slot,
-        address: r.raw(p.raw(0)?, n * 4)?.unwrap_or(0),
+        address: needed(r, p.raw(0)?, n * 4, "offsets")?,
         address_bytes: 4,
         base: Src::None,
         scale: 1,
@@ -93,8 +93,8 @@ pub(super) fn dataport(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reaso
 /// LSC atomics: dst, addresses, src0, src1.
 pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let l = lsc_fields(p, r)?;
-    if l.elements != 1 || l.transposed {
-        return Err("an atomic moves one element a channel".into());
+    if l.elements != 1 || l.transposed || l.element == 1 || l.upper {
+        return Err("an atomic changes one element of 16, 32 or 64 bits a channel".into());
     }
     let n = p.channels;
     let data = n * l.slot;
@@ -108,7 +108,7 @@ pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
         lsc: true,
         element: l.element as u8,
         slot: l.slot as u8,
-        address: r.raw(p.raw(1)?, n * l.address_bytes)?.unwrap_or(0),
+        address: needed(r, p.raw(1)?, n * l.address_bytes, "addresses")?,
         address_bytes: l.address_bytes as u8,
         base: Src::None,
         scale: l.scale,

@@ -17,12 +17,14 @@ pub struct Simt {
     pub address: RegOffset,
     /// Bytes of an address: 2, 4 or 8 (zero-extended).
     pub address_bytes: u8,
-    /// Added to every address.
+    /// Added to every address, before scaling.
     pub base: Src,
-    /// Factor of every address, before adding.
+    /// Factor of the sum.
     pub scale: u32,
-    /// Added to every address.
+    /// Added last. Sums of 2- and 4-byte addresses are of 32 bits.
     pub offset: i64,
+    /// Each channel's address must be a multiple of this.
+    pub align: u8,
     /// Bytes of an element in memory: 1, 2, 4 or 8.
     pub element: u8,
     /// Bytes an element takes in the register.
@@ -31,7 +33,7 @@ pub struct Simt {
     pub upper: bool,
     /// Elements moved, as a bit set of their positions in memory; they are consecutive in the register.
     pub elements: u64,
-    /// Data; `None`: nothing is kept (a prefetch).
+    /// Data; `None`: nothing is read (a prefetch) or written.
     pub data: Option<RegOffset>,
     /// Bytes from an element's first channel to the next element's first channel.
     pub component_stride: u32,
@@ -50,6 +52,8 @@ pub struct Block {
     pub scale: u32,
     /// Added to the address.
     pub offset: i64,
+    /// The sum is of 32 bits.
+    pub wraps: bool,
     /// The address must be a multiple of this.
     pub align: u32,
     /// Bytes.
@@ -60,11 +64,19 @@ pub struct Block {
     pub masked: bool,
 }
 
-const SVM_GRANULE: u32 = 32;
+/// The offset of a register that a message cannot do without.
+pub(super) fn needed(r: &mut dyn Resolver, op: Operand, bytes: u32, what: &str) -> Result<RegOffset, Reason> {
+    r.raw(op, bytes)?.ok_or_else(|| format!("its {what} are %null"))
+}
 
-/// Bytes from component to component: channels side by side, at least a register of 32 bytes.
-fn component(channels: u32, slot: u32) -> u32 {
-    (channels * slot).max(SVM_GRANULE)
+/// Data that is read into a register, which may be `%null`, or written from one.
+pub(super) fn payload(
+    r: &mut dyn Resolver,
+    op: Operand,
+    bytes: u32,
+    write: bool,
+) -> Result<Option<RegOffset>, Reason> {
+    if write { needed(r, op, bytes, "data").map(Some) } else { r.raw(op, bytes) }
 }
 
 fn width(code: u32) -> Result<u32, Reason> {
@@ -90,9 +102,10 @@ pub(super) fn dataport(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reaso
             address: r.scalar(p.vector(0)?)?,
             scale: if p.opcode == 0x3c { 1 } else { 16 },
             offset: 0,
+            wraps: false,
             align: 4,
             bytes,
-            data: r.raw(p.raw(0)?, bytes)?,
+            data: payload(r, p.raw(0)?, bytes, p.opcode == 0x36)?,
             masked: false,
         }));
     }
@@ -113,21 +126,23 @@ pub(super) fn dataport(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reaso
         _ => (1, width(p.int(1)?)?, 1),
     };
     let components = elements.count_ones();
-    let component_stride = component(n, 4);
+    let component_stride = (n * 4).max(r.grf());
     let bytes = (components - 1) * component_stride + n * 4;
+    let write = matches!(p.opcode, 0x3a | 0x75 | 0x79);
     Ok(Message::Simt(Simt {
         space,
-        write: matches!(p.opcode, 0x3a | 0x75 | 0x79),
+        write,
         base: r.scalar(p.vector(0)?)?,
-        address: r.raw(p.raw(0)?, n * 4)?.unwrap_or(0),
+        address: needed(r, p.raw(0)?, n * 4, "offsets")?,
         address_bytes: 4,
         scale,
         offset: 0,
+        align: if matches!(p.opcode, 0x74 | 0x75) { 4 } else { 1 },
         element: element as u8,
         slot: 4,
         upper: false,
         elements,
-        data: r.raw(p.raw(1)?, bytes)?,
+        data: payload(r, p.raw(1)?, bytes, write)?,
         component_stride,
     }))
 }
@@ -135,44 +150,46 @@ pub(super) fn dataport(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reaso
 /// SVM_BLOCK_LD, SVM_BLOCK_ST, SVM_GATHER, SVM_SCATTER, SVM_GATHER4_SCALED, SVM_SCATTER4_SCALED.
 pub(super) fn svm(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let n = p.channels;
+    // 64-bit addresses; block `j` of channel `i` is element `j * n + i`, or a register further.
     let simt =
-        |r: &mut dyn Resolver, write, elements: u64, element: u32, slot: u32, base, addresses, data| {
-            let component_stride = component(n, slot);
+        |r: &mut dyn Resolver, write, elements: u64, (element, align, slot), component_stride, base| {
             let bytes = (elements.count_ones() - 1) * component_stride + n * slot;
             Ok(Message::Simt(Simt {
                 space: Space::Flat,
                 write,
                 base,
-                address: r.raw(addresses, n * 8)?.unwrap_or(0),
+                address: needed(r, p.raw(0)?, n * 8, "addresses")?,
                 address_bytes: 8,
                 scale: 1,
                 offset: 0,
-                element: element as u8,
+                align,
+                element,
                 slot: slot as u8,
                 upper: false,
                 elements,
-                data: r.raw(data, bytes)?,
+                data: payload(r, p.raw(1)?, bytes, write)?,
                 component_stride,
             }))
         };
     match p.sub {
         1 | 2 => {
             let field = p.int(0)?;
-            let (size, unaligned) = (field & 0x7f, field & 0x80 != 0);
-            if size > 4 {
+            // 4.1 text does not say whether a load's address is only dword-aligned, so that is enough.
+            let size = field & 7;
+            if size > 3 {
                 return Err(format!("the size code {size} means nothing"));
             }
             let bytes = 16 << size;
-            let _ = unaligned;
             Ok(Message::Block(Block {
                 space: Space::Flat,
                 write: p.sub == 2,
                 address: r.scalar(p.vector(0)?)?,
                 scale: 1,
                 offset: 0,
-                align: 4,
+                wraps: false,
+                align: if p.sub == 2 { 16 } else { 4 },
                 bytes,
-                data: r.raw(p.raw(0)?, bytes)?,
+                data: payload(r, p.raw(0)?, bytes, p.sub == 2)?,
                 masked: false,
             }))
         }
@@ -182,13 +199,15 @@ pub(super) fn svm(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
                 return Err(format!("the block count code {count} means nothing"));
             }
             // Blocks of one byte are one element of up to 8 bytes; others are elements of their own.
-            let (elements, element, slot) = match block {
-                0 => (1, 1 << count, 4.max(1 << count)),
-                1 => ((1u64 << (1u32 << count)) - 1, 4, 4),
-                2 | 3 => ((1u64 << (1u32 << count)) - 1, 8, 8),
+            let blocks = (1u64 << (1u32 << count)) - 1;
+            let (elements, sizes) = match block {
+                0 => (1, (1 << count, 1, 4.max(1 << count))),
+                1 => (blocks, (4, 4, 4)),
+                // The page's code and the one that tools write.
+                2 | 3 => (blocks, (8, 8, 8)),
                 _ => return Err(format!("the block size code {block} means nothing")),
             };
-            simt(r, p.sub == 4, elements, element, slot, Src::None, p.raw(0)?, p.raw(1)?)
+            simt(r, p.sub == 4, elements, sizes, n * sizes.2, Src::None)
         }
         6 | 7 => {
             let channels = p.int(0)? & 15;
@@ -196,8 +215,8 @@ pub(super) fn svm(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
                 return Err("no channel is enabled".into());
             }
             let base = r.scalar(p.vector(0)?)?;
-            // Offsets are 64 bits wide.
-            simt(r, p.sub == 7, channels as u64, 4, 4, base, p.raw(0)?, p.raw(1)?)
+            let stride = (n * 4).max(r.grf());
+            simt(r, p.sub == 7, channels as u64, (4, 4, 4), stride, base)
         }
         s => Err(format!("there is no SVM message {s}")),
     }
@@ -272,7 +291,8 @@ pub(super) fn lsc_fields(p: &Parts, r: &mut dyn Resolver) -> Result<Lsc, Reason>
 pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let write = match p.sub {
         0x00 | 0x02 => false,
-        0x04 | 0x06 => true,
+        // 0x1c: without compression.
+        0x04 | 0x06 | 0x1c => true,
         0x01 | 0x05 => return Err("strided LSC blocks are not executed by the virtual GPU".into()),
         0x03 | 0x07 => return Err("2D LSC blocks are not executed by the virtual GPU".into()),
         s => return Err(format!("the LSC message {s:#x} is not executed by the virtual GPU")),
@@ -281,13 +301,19 @@ pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     // Registers: destination, address, data; a load's data is the first, a store's the last.
     let (data, address) = (if write { p.raw(2)? } else { p.raw(0)? }, p.raw(1)?);
     if l.transposed {
+        if p.channels != 1 {
+            return Err("a transposed message has one channel".into());
+        }
+        if l.slot != l.element {
+            return Err("transposed elements are as large in registers as in memory".into());
+        }
         let bytes = l.elements.count_ones() * l.element;
         let ty = match l.address_bytes {
             2 => Type::Uw,
             4 => Type::Ud,
             _ => Type::Uq,
         };
-        let at = r.raw(address, l.address_bytes)?.unwrap_or(0);
+        let at = needed(r, address, l.address_bytes, "addresses")?;
         return Ok(Message::Block(Block {
             space: l.space,
             write,
@@ -301,9 +327,10 @@ pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
             },
             scale: l.scale,
             offset: l.offset,
+            wraps: l.address_bytes < 8,
             align: 1,
             bytes,
-            data: raw_or_null(r, data, bytes)?,
+            data: payload(r, data, bytes, write)?,
             masked: true,
         }));
     }
@@ -313,20 +340,17 @@ pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     Ok(Message::Simt(Simt {
         space: l.space,
         write,
-        address: r.raw(address, n * l.address_bytes)?.unwrap_or(0),
+        address: needed(r, address, n * l.address_bytes, "addresses")?,
         address_bytes: l.address_bytes as u8,
         base: Src::None,
         scale: l.scale,
         offset: l.offset,
+        align: 1,
         element: l.element as u8,
         slot: l.slot as u8,
         upper: l.upper,
         elements: l.elements,
-        data: raw_or_null(r, data, bytes)?,
+        data: payload(r, data, bytes, write)?,
         component_stride,
     }))
-}
-
-fn raw_or_null(r: &mut dyn Resolver, op: Operand, bytes: u32) -> Result<Option<RegOffset>, Reason> {
-    r.raw(op, bytes)
 }

@@ -1,110 +1,93 @@
-//! Atomics on untyped memory.
+//! Atomics on untyped memory: each channel reads, modifies and writes, lowest channel first.
 
-use envisa_lower::Message;
+use envisa_lower::Atomic;
 use envisa_sem::atomic::{AtomicOp, AtomicWidth, Operands, apply, returned};
 
-use super::untyped::{addresses, memory_fault};
-use super::window::{Place, place};
-use crate::exec::{Cell, Kernel, STOP, exec_mask};
-use crate::thread::{Access, AccessKind, AccessSpace, Machine};
-use crate::trap::Cause;
+use super::element;
+use super::target::{resolve, scalar};
+use super::{AccessKind, Fault, MemoryObserver, Ports};
+use crate::memory::{Block, Hint};
+use crate::regs::Registers;
 
-/// Every channel in turn, lowest first.
-pub(super) struct AtomicK;
+/// The operator and the width of its datum.
+pub(super) fn operator(code: u8, lsc: bool, element: u8) -> Result<(AtomicOp, AtomicWidth), Fault> {
+    let op = if lsc { AtomicOp::from_lsc_subop(code) } else { AtomicOp::from_legacy_code(code) };
+    let op = op.ok_or(Fault::unsupported("an atomic operator that means nothing"))?;
+    let width = match element {
+        2 => AtomicWidth::W16,
+        8 => AtomicWidth::W64,
+        _ => AtomicWidth::W32,
+    };
+    Ok((op, width))
+}
 
-impl Kernel for AtomicK {
-    fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
-        let mask = exec_mask(m, c);
-        if mask == 0 {
-            return pc + 1;
-        }
-        let Some(Message::Atomic(a)) = m.env.program.messages.get(c.aux() as usize) else {
-            return pc + 1;
-        };
-        let op = if a.lsc { AtomicOp::from_lsc_subop(a.code) } else { AtomicOp::from_legacy_code(a.code) };
-        let Some(op) = op else {
-            return m.fault(
-                pc,
-                None,
-                Cause::Unsupported {
-                    name: "atomic",
-                    reason: format!("operator {:#x} means nothing", a.code),
-                },
-            );
-        };
-        let (width, size) = match a.element {
-            2 => (AtomicWidth::W16, 2),
-            8 => (AtomicWidth::W64, 8),
-            _ => (AtomicWidth::W32, 4),
-        };
-        let spec = (a.address, a.address_bytes);
-        let Some(at) = addresses(m, pc, spec, (&a.base, a.scale, a.offset), mask) else { return STOP };
-        let place = place(m, pc, &a.space);
-        if matches!(place, Place::Fault) {
-            return STOP;
-        }
-        let memory = m.env.memory;
-        for (i, &address) in at.iter().enumerate().take(c.channels() as usize) {
-            if mask >> i & 1 == 0 {
-                continue;
-            }
-            let slot = |base: u32| base + i as u32 * a.slot as u32;
-            let read = |m: &Machine<'_>, base: Option<u32>| match (base, a.slot) {
-                (None, _) => 0,
-                (Some(b), 8) => m.t.regs.get::<u64>(slot(b)),
-                (Some(b), _) => m.t.regs.get::<u32>(slot(b)) as u64,
-            };
-            let (x, y) = (read(m, a.src[0]), read(m, a.src[1]));
-            let x = if a.lsc { Operands::lsc(op, x, y) } else { Operands::legacy(op, x, y) };
-            let mut space = AccessSpace::Flat;
-            let found = match &place {
-                Place::Flat => match memory.find(address, size, &mut m.hints[c.aux() as usize]) {
-                    Some(l) => Some((l.block, l.offset)),
-                    None => {
-                        return memory_fault(m, pc, Some(i as u32 + c.first()), address, size as u32, true);
-                    }
-                },
-                Place::Window(w) => {
-                    space = w.space;
-                    w.at(address, size).map(|o| (w.block, o))
-                }
-                _ => None,
-            };
-            m.note(Access {
-                channel: i as u8 + c.first() as u8,
-                space,
-                address,
-                bytes: size as u32,
-                kind: AccessKind::Atomic,
-            });
-            let result = match found {
-                // Outside of a surface: nothing is written, zero is returned.
-                None => 0,
-                Some((block, o)) => {
-                    let old = match size {
-                        2 => block.update_u16(o, |v| apply(op, width, v as u64, x) as u16).map(u64::from),
-                        8 => block.update_u64(o, |v| apply(op, width, v, x)),
-                        _ => match op {
-                            AtomicOp::Add => block.add_u32(o, x.value as u32).map(u64::from),
-                            _ => block.update_u32(o, |v| apply(op, width, v as u64, x) as u32).map(u64::from),
-                        },
-                    };
-                    match old {
-                        Some(old) => returned(op, old, apply(op, width, old, x)),
-                        None => {
-                            let cause = Cause::Misaligned { address, bytes: size as u32 };
-                            return m.fault(pc, Some(i as u32 + c.first()), cause);
-                        }
-                    }
-                }
-            };
-            if let Some(d) = a.dst {
-                match a.slot {
-                    8 => m.t.regs.set(slot(d), result),
-                    _ => m.t.regs.set(slot(d), result as u32),
-                }
-            }
-        }
-        pc + 1
+/// Changes the datum at a place of a block and gives what the message returns; `None` if the place is
+/// outside or not aligned.
+#[inline]
+pub(super) fn update(
+    block: &Block,
+    place: usize,
+    (op, width): (AtomicOp, AtomicWidth),
+    x: Operands,
+) -> Option<u64> {
+    let f = |old: u64| apply(op, width, old, x);
+    let old = match (width, op) {
+        (AtomicWidth::W32, AtomicOp::Add) => block.add_u32(place, x.value as u32)? as u64,
+        (AtomicWidth::W32, AtomicOp::Inc) => block.add_u32(place, 1)? as u64,
+        (AtomicWidth::W32, AtomicOp::Sub) => block.add_u32(place, (x.value as u32).wrapping_neg())? as u64,
+        (AtomicWidth::W32, AtomicOp::Dec) => block.add_u32(place, u32::MAX)? as u64,
+        (AtomicWidth::W16, _) => block.update_u16(place, |old| f(old as u64) as u16)? as u64,
+        (AtomicWidth::W32, _) => block.update_u32(place, |old| f(old as u64) as u32)? as u64,
+        (AtomicWidth::W64, _) => block.update_u64(place, f)?,
+    };
+    Some(returned(op, old, f(old)))
+}
+
+/// Executes it. Outside of a surface nothing is changed and zero returned.
+pub(super) fn execute<O: MemoryObserver>(
+    a: &Atomic,
+    site: &mut Hint,
+    regs: &mut Registers,
+    mask: u32,
+    channels: u32,
+    ports: &Ports<'_>,
+    obs: &mut O,
+) -> Result<(), Fault> {
+    if mask == 0 {
+        return Ok(());
     }
+    let op = operator(a.code, a.lsc, a.element)?;
+    let target = resolve(&a.space, regs, ports)?;
+    let scale = a.scale as u64;
+    let add = scalar(&a.base, regs, ports)?.wrapping_mul(scale).wrapping_add(a.offset as u64);
+    let narrow = if a.address_bytes == 8 { u64::MAX } else { u32::MAX as u64 };
+    let and = narrow & target.mask();
+    for i in 0..channels {
+        if mask >> i & 1 == 0 {
+            continue;
+        }
+        let address = element::get(regs, a.address + i * a.address_bytes as u32, a.address_bytes);
+        let address = address.wrapping_mul(scale).wrapping_add(add) & and;
+        if !address.is_multiple_of(a.element as u64) {
+            return Err(target.misaligned(address, a.element as u32, a.element as u32, i));
+        }
+        let at = i * a.slot as u32;
+        let src = |n: usize| a.src[n].map_or(0, |r| element::get(regs, r + at, a.slot));
+        let x =
+            if a.lsc { Operands::lsc(op.0, src(0), src(1)) } else { Operands::legacy(op.0, src(0), src(1)) };
+        let access = (address, a.element as u32);
+        let found = target.find(ports.memory, site, access, (AccessKind::Atomic, i), obs)?;
+        let result = match found {
+            Some((block, place)) => match update(block, place, op, x) {
+                Some(r) => r,
+                // The surface starts at an address that is not aligned.
+                None => return Err(target.misaligned(address, a.element as u32, a.element as u32, i)),
+            },
+            None => 0,
+        };
+        if let Some(dst) = a.dst {
+            element::set(regs, dst + at, a.slot, result);
+        }
+    }
+    Ok(())
 }

@@ -1,19 +1,225 @@
-//! Memory messages: one module a family. Adding one: its descriptor in `envisa_lower::messages`, a module
-//! here with a `Kernel`, and an arm of [`handler`].
+//! Memory messages: what each reads, writes and leaves alone.
+//!
+//! A message is executed by [`execute`] from its descriptor, the register file, the channels that are
+//! active and the [`Ports`] it can reach. Nothing here knows the interpreter, except `handler`, which makes
+//! the interpreter's handlers out of the same functions. Adding a family: its descriptor in
+//! `envisa_lower`'s messages, a module here, an arm of [`execute`] and of [`check`].
+//!
+//! Two channels of one store that write the same place do so in ascending order. A message that faults
+//! may have done its part for lower channels.
 
 mod atomic;
-mod untyped;
-pub(crate) mod window;
+mod block;
+mod element;
+mod handler;
+mod simt;
+mod target;
 
-use envisa_lower::{Inst, Message, Program};
+#[cfg(test)]
+mod tests;
 
-use crate::exec::{Handler, Level};
+use envisa_lower::{Message, RegOffset};
 
-/// The handler of a message.
-pub(crate) fn handler(l: Level, i: &Inst, p: &Program) -> Handler {
-    match &p.messages[i.aux as usize] {
-        Message::Simt(s) => untyped::simt(l, i, s),
-        Message::Block(_) => l.handler::<untyped::BlockK>(),
-        Message::Atomic(_) => l.handler::<atomic::AtomicK>(),
+use crate::dispatch::Sampler;
+use crate::memory::{Block, Hint, Memory, SurfaceTable};
+use crate::regs::Registers;
+
+pub(crate) use handler::handler;
+
+/// All that a message can reach.
+#[derive(Clone, Copy)]
+pub struct Ports<'a> {
+    /// The address space.
+    pub memory: &'a Memory,
+    /// The thread group's shared local memory.
+    pub slm: &'a Block,
+    /// The 32-bit general-state window: scratch, implicit arguments.
+    pub window: &'a Block,
+    /// The binding table.
+    pub surfaces: &'a SurfaceTable,
+    /// Samplers by index.
+    pub samplers: &'a [Option<Sampler>],
+    /// `r0.5`: where the thread's scratch starts in the window, in bits 31 to 10.
+    pub scratch: u32,
+    /// Bytes of the thread's scratch.
+    pub scratch_bytes: u64,
+    /// `r0.0`: where the implicit arguments start in the window.
+    pub implicit: u32,
+    /// Bytes of a register of the device.
+    pub grf_bytes: u32,
+    /// The register file's layout: what register addresses mean.
+    pub layout: &'a envisa_lower::Registers,
+}
+
+/// Read, write or both.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum AccessKind {
+    /// Memory to registers.
+    Read,
+    /// Registers to memory.
+    Write,
+    /// Read, modify, write.
+    Atomic,
+}
+
+/// Memory kinds an observer tells apart.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum AccessSpace {
+    /// Virtual addresses.
+    Flat,
+    /// Shared local memory; addresses are offsets.
+    Slm,
+    /// The surface of this binding-table index; addresses are offsets.
+    Surface(u32),
+    /// The general-state window; addresses are offsets.
+    State,
+}
+
+/// One access to memory by one channel, or by a whole thread for blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// Channel of the instruction (0 is its first); 0 for blocks.
+    pub channel: u8,
+    /// Which memory.
+    pub space: AccessSpace,
+    /// Address or offset.
+    pub address: u64,
+    /// The virtual address of the same bytes, where they have one and are inside: what accesses through
+    /// surfaces and through addresses have in common.
+    pub place: Option<u64>,
+    /// Bytes.
+    pub bytes: u32,
+    /// Read, write or both.
+    pub kind: AccessKind,
+    /// It lies (partly) outside of its surface: what is outside reads as the message's page says and is
+    /// not written.
+    pub outside: bool,
+}
+
+/// Is told of every access of a message, before it is done.
+pub trait MemoryObserver {
+    /// Whether it wants to be told; if not, the faster code runs.
+    const ACTIVE: bool;
+    /// An access.
+    fn access(&mut self, access: &Access);
+}
+
+impl MemoryObserver for () {
+    const ACTIVE: bool = false;
+    fn access(&mut self, _: &Access) {}
+}
+
+impl MemoryObserver for Vec<Access> {
+    const ACTIVE: bool = true;
+    fn access(&mut self, access: &Access) {
+        self.push(*access);
+    }
+}
+
+/// Why a message cannot go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FaultKind {
+    /// Its address is in no allocation.
+    Outside(AccessKind),
+    /// Its address is not the multiple of this that its page demands.
+    Misaligned(u32),
+    /// A register address names no variable.
+    Indirect,
+    /// The virtual GPU cannot do this, and why.
+    Unsupported(&'static str),
+}
+
+/// A fault of a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// What is wrong.
+    pub kind: FaultKind,
+    /// Channel of the instruction, where one is to blame.
+    pub channel: Option<u32>,
+    /// Which memory.
+    pub space: AccessSpace,
+    /// Address or offset.
+    pub address: u64,
+    /// Bytes wanted there.
+    pub bytes: u32,
+}
+
+impl Fault {
+    fn unsupported(why: &'static str) -> Fault {
+        Fault {
+            kind: FaultKind::Unsupported(why),
+            channel: None,
+            space: AccessSpace::Flat,
+            address: 0,
+            bytes: 0,
+        }
+    }
+}
+
+/// Executes a message for the channels of `mask` (bit i: channel i of the instruction, of `channels`).
+/// `site` remembers where the message found its memory last; give each message of a program its own.
+///
+/// # Errors
+/// A fault of the guest: an address outside of every allocation, one that is not aligned as the page
+/// demands, or something the virtual GPU cannot do.
+///
+/// # Panics
+/// If the descriptor's registers are not inside the file (lowering makes no such descriptor).
+pub fn execute<O: MemoryObserver>(
+    m: &Message,
+    site: &mut Hint,
+    regs: &mut Registers,
+    mask: u32,
+    channels: u32,
+    ports: &Ports<'_>,
+    obs: &mut O,
+) -> Result<(), Fault> {
+    assert!(check(m, channels, regs.len()), "a message's registers are outside of the register file");
+    let mask = mask & all(channels);
+    match m {
+        Message::Simt(s) => simt::execute(s, site, regs, mask, channels, ports, obs),
+        Message::Block(b) => block::execute(b, site, regs, mask, ports, obs),
+        Message::Atomic(a) => atomic::execute(a, site, regs, mask, channels, ports, obs),
+    }
+}
+
+/// The mask of all of an instruction's channels.
+#[inline(always)]
+fn all(channels: u32) -> u32 {
+    if channels >= 32 { u32::MAX } else { (1 << channels) - 1 }
+}
+
+/// Do all registers that a message names lie inside a file of `len` bytes? Handlers access them
+/// unchecked, so a message must have passed here once.
+pub(crate) fn check(m: &Message, channels: u32, len: u32) -> bool {
+    let inside = |at: Option<RegOffset>, bytes: u64| at.is_none_or(|a| a as u64 + bytes <= len as u64);
+    let n = channels as u64;
+    if !matches!(channels, 1 | 2 | 4 | 8 | 16 | 32) {
+        return false;
+    }
+    match m {
+        Message::Simt(s) => {
+            let components = s.elements.count_ones() as u64;
+            components != 0
+                && matches!((s.element, s.slot), (1, 1 | 4) | (2, 2 | 4) | (4, 4) | (8, 8))
+                && matches!(s.address_bytes, 2 | 4 | 8)
+                && inside(Some(s.address), n * s.address_bytes as u64)
+                && inside(s.data, (components - 1) * s.component_stride as u64 + n * s.slot as u64)
+                && target::check(&s.space, len)
+                && target::scalar_inside(&s.base, len)
+        }
+        Message::Block(b) => {
+            inside(b.data, b.bytes as u64)
+                && target::check(&b.space, len)
+                && target::scalar_inside(&b.address, len)
+        }
+        Message::Atomic(a) => {
+            matches!((a.element, a.slot), (2, 2 | 4) | (4, 4) | (8, 8))
+                && matches!(a.address_bytes, 2 | 4 | 8)
+                && inside(Some(a.address), n * a.address_bytes as u64)
+                && [a.src[0], a.src[1], a.dst].into_iter().all(|r| inside(r, n * a.slot as u64))
+                && target::check(&a.space, len)
+                && target::scalar_inside(&a.base, len)
+        }
     }
 }

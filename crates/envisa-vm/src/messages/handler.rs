@@ -1,0 +1,199 @@
+//! The interpreter's handlers of messages.
+
+use std::marker::PhantomData;
+
+use envisa_lower::{Inst, Message, Program};
+
+use super::element::Element;
+use super::{AccessSpace, Fault, FaultKind, Ports, atomic, block, check, execute, simt};
+use crate::exec::{Cell, Handler, Kernel, Level, exec_mask};
+use crate::regs::Registers;
+use crate::thread::{Machine, Mask};
+use crate::trap::Cause;
+
+/// The handler of a message; `None` if its registers are not inside the register file.
+pub(crate) fn handler(l: Level, i: &Inst, p: &Program) -> Handler {
+    let message = &p.messages[i.aux as usize];
+    let file = Registers::size(p.registers.bytes);
+    if !check(message, i.channels as u32, file) {
+        return l.handler::<BadK>();
+    }
+    let Message::Simt(s) = message else {
+        return match message {
+            Message::Block(_) => l.handler::<BlockK>(),
+            Message::Atomic(_) => l.handler::<AtomicK>(),
+            _ => l.handler::<GeneralK>(),
+        };
+    };
+    macro_rules! channels {
+        ($e:ty, $s:ty, $w:literal) => {
+            match i.channels {
+                1 => l.handler::<SimtK<$e, $s, 1, $w>>(),
+                8 => l.handler::<SimtK<$e, $s, 8, $w>>(),
+                16 => l.handler::<SimtK<$e, $s, 16, $w>>(),
+                32 => l.handler::<SimtK<$e, $s, 32, $w>>(),
+                _ => l.handler::<GeneralK>(),
+            }
+        };
+    }
+    match (s.element, s.slot, s.write) {
+        (4, 4, false) => channels!(u32, u32, false),
+        (4, 4, true) => channels!(u32, u32, true),
+        (2, 4, false) => channels!(u16, u32, false),
+        (2, 4, true) => channels!(u16, u32, true),
+        (1, 4, false) => channels!(u8, u32, false),
+        (1, 4, true) => channels!(u8, u32, true),
+        (8, 8, false) => channels!(u64, u64, false),
+        (8, 8, true) => channels!(u64, u64, true),
+        _ => l.handler::<GeneralK>(),
+    }
+}
+
+/// What the messages of a thread can reach.
+#[inline(always)]
+fn ports<'a>(m: &Machine<'a>) -> Ports<'a> {
+    let env = m.env;
+    let r0 = env.program.registers.predefined[envisa_isa::predefined::var::R0 as usize];
+    Ports {
+        memory: env.memory,
+        slm: m.slm,
+        window: env.state,
+        surfaces: env.surfaces,
+        samplers: &[],
+        scratch: m.t.scratch as u32,
+        scratch_bytes: env.scratch_bytes,
+        implicit: m.t.regs.get::<u32>(r0),
+        grf_bytes: env.program.grf_bytes,
+        layout: &env.program.registers,
+    }
+}
+
+/// Turns a message's fault into the machine's.
+#[cold]
+#[inline(never)]
+fn fault(m: &mut Machine<'_>, c: &Cell, pc: u32, f: Fault) -> u32 {
+    let channel = f.channel.map(|i| i + c.first());
+    let Fault { address, bytes, .. } = f;
+    let cause = match f.kind {
+        FaultKind::Outside(kind) => {
+            let nearest = match f.space {
+                AccessSpace::Flat => m.env.memory.nearest(address).map(|(a, d)| (a.name.clone(), d)),
+                _ => None,
+            };
+            Cause::Memory { address, bytes, write: kind != super::AccessKind::Read, nearest }
+        }
+        FaultKind::Misaligned(align) => Cause::Misaligned { address, bytes, align },
+        FaultKind::Indirect => Cause::Indirect { address: address as i64 },
+        FaultKind::Unsupported(reason) => {
+            Cause::Unsupported { name: "a memory message", reason: reason.into() }
+        }
+    };
+    m.fault(pc, channel, cause)
+}
+
+/// Executes it in full generality, telling the observer if there is one.
+#[inline(never)]
+fn general(m: &mut Machine<'_>, c: &Cell, pc: u32, mask: Mask) -> u32 {
+    let ports = ports(m);
+    let Some(message) = m.env.program.messages.get(c.aux() as usize) else { return pc + 1 };
+    let (site, regs) = (&mut m.hints[c.aux() as usize], &mut m.t.regs);
+    let done = if m.env.observed {
+        // Observers count channels from the thread's first.
+        let told = m.accesses.len();
+        let done = execute(message, site, regs, mask, c.channels(), &ports, &mut m.accesses);
+        for a in &mut m.accesses[told..] {
+            a.channel += c.first() as u8;
+        }
+        done
+    } else {
+        execute(message, site, regs, mask, c.channels(), &ports, &mut ())
+    };
+    match done {
+        Ok(()) => pc + 1,
+        Err(f) => fault(m, c, pc, f),
+    }
+}
+
+/// Gathers and scatters: `E` in memory, `S` in registers, `N` channels.
+struct SimtK<E, S, const N: usize, const WRITE: bool>(PhantomData<(E, S)>);
+
+impl<E: Element, S: Element, const N: usize, const WRITE: bool> Kernel for SimtK<E, S, N, WRITE> {
+    #[inline(always)]
+    fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
+        let mask = exec_mask(m, c);
+        if mask == 0 {
+            return pc + 1;
+        }
+        if m.env.observed {
+            return general(m, c, pc, mask);
+        }
+        let ports = ports(m);
+        let Some(Message::Simt(s)) = m.env.program.messages.get(c.aux() as usize) else { return pc + 1 };
+        let (site, regs) = (&mut m.hints[c.aux() as usize], &mut m.t.regs);
+        match simt::run::<E, S, N, WRITE>(s, site, regs, mask, &ports) {
+            Ok(()) => pc + 1,
+            Err(f) => fault(m, c, pc, f),
+        }
+    }
+}
+
+/// Blocks.
+struct BlockK;
+
+impl Kernel for BlockK {
+    #[inline(always)]
+    fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
+        let mask = exec_mask(m, c);
+        if m.env.observed {
+            return general(m, c, pc, mask);
+        }
+        let ports = ports(m);
+        let Some(Message::Block(b)) = m.env.program.messages.get(c.aux() as usize) else { return pc + 1 };
+        let (site, regs) = (&mut m.hints[c.aux() as usize], &mut m.t.regs);
+        match block::execute(b, site, regs, mask, &ports, &mut ()) {
+            Ok(()) => pc + 1,
+            Err(f) => fault(m, c, pc, f),
+        }
+    }
+}
+
+/// Atomics.
+struct AtomicK;
+
+impl Kernel for AtomicK {
+    fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
+        let mask = exec_mask(m, c);
+        if mask == 0 {
+            return pc + 1;
+        }
+        if m.env.observed {
+            return general(m, c, pc, mask);
+        }
+        let ports = ports(m);
+        let Some(Message::Atomic(a)) = m.env.program.messages.get(c.aux() as usize) else { return pc + 1 };
+        let (site, regs) = (&mut m.hints[c.aux() as usize], &mut m.t.regs);
+        match atomic::execute(a, site, regs, mask, c.channels(), &ports, &mut ()) {
+            Ok(()) => pc + 1,
+            Err(f) => fault(m, c, pc, f),
+        }
+    }
+}
+
+/// All others.
+struct GeneralK;
+
+impl Kernel for GeneralK {
+    fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
+        let mask = exec_mask(m, c);
+        general(m, c, pc, mask)
+    }
+}
+
+/// A message that does not pass [`check`]: lowering makes none.
+struct BadK;
+
+impl Kernel for BadK {
+    fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
+        fault(m, c, pc, Fault::unsupported("its registers are outside of the register file"))
+    }
+}

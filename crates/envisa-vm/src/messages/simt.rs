@@ -1,0 +1,395 @@
+//! Gathers and scatters: each channel has an address.
+//!
+//! [`general`] does everything, channel by channel; [`run`] is compiled for each element size and number of
+//! channels and looks at the addresses first: side by side they are one copy, all the same one load; what
+//! it does not know it leaves to [`general`].
+
+use envisa_lower::Simt;
+
+use super::element::{self, Element};
+use super::target::{Target, resolve, scalar};
+use super::{AccessKind, Fault, MemoryObserver, Ports, all};
+use crate::memory::{Block, Hint};
+use crate::regs::Registers;
+
+/// Bytes that the faster code stages at most: four elements of 8 bytes for 32 channels.
+const STAGE: usize = 4 * 8 * 32;
+
+/// Executes it.
+pub(super) fn execute<O: MemoryObserver>(
+    s: &Simt,
+    site: &mut Hint,
+    regs: &mut Registers,
+    mask: u32,
+    channels: u32,
+    ports: &Ports<'_>,
+    obs: &mut O,
+) -> Result<(), Fault> {
+    if O::ACTIVE {
+        return general(s, site, regs, mask, channels, ports, obs);
+    }
+    macro_rules! channels {
+        ($e:ty, $s:ty, $w:literal) => {
+            match channels {
+                1 => run::<$e, $s, 1, $w>(s, site, regs, mask, ports),
+                8 => run::<$e, $s, 8, $w>(s, site, regs, mask, ports),
+                16 => run::<$e, $s, 16, $w>(s, site, regs, mask, ports),
+                32 => run::<$e, $s, 32, $w>(s, site, regs, mask, ports),
+                _ => general(s, site, regs, mask, channels, ports, obs),
+            }
+        };
+    }
+    match (s.element, s.slot, s.write) {
+        (4, 4, false) => channels!(u32, u32, false),
+        (4, 4, true) => channels!(u32, u32, true),
+        (2, 4, false) => channels!(u16, u32, false),
+        (2, 4, true) => channels!(u16, u32, true),
+        (1, 4, false) => channels!(u8, u32, false),
+        (1, 4, true) => channels!(u8, u32, true),
+        (8, 8, false) => channels!(u64, u64, false),
+        (8, 8, true) => channels!(u64, u64, true),
+        _ => general(s, site, regs, mask, channels, ports, obs),
+    }
+}
+
+/// The address of each channel. Messages with addresses of 32 bits or fewer add in 32 bits.
+#[inline(always)]
+fn addresses<const N: usize>(s: &Simt, regs: &Registers, base: u64, target: &Target<'_>) -> [u64; N] {
+    let mut at = [0u64; N];
+    match s.address_bytes {
+        8 => at = regs.load::<u64, N>(s.address),
+        4 => {
+            let r = regs.load::<u32, N>(s.address);
+            for i in 0..N {
+                at[i] = r[i] as u64;
+            }
+        }
+        _ => {
+            let r = regs.load::<u16, N>(s.address);
+            for i in 0..N {
+                at[i] = r[i] as u64;
+            }
+        }
+    }
+    let narrow = if s.address_bytes == 8 { u64::MAX } else { u32::MAX as u64 };
+    let (and, scale) = (narrow & target.mask(), s.scale as u64);
+    let add = base.wrapping_mul(scale).wrapping_add(s.offset as u64);
+    if scale == 1 {
+        for a in &mut at {
+            *a = a.wrapping_add(add) & and;
+        }
+    } else {
+        for a in &mut at {
+            *a = a.wrapping_mul(scale).wrapping_add(add) & and;
+        }
+    }
+    at
+}
+
+/// Bit i of a mask as a condition.
+#[inline(always)]
+fn on(mask: u32, i: usize) -> bool {
+    mask >> i & 1 != 0
+}
+
+/// Executes it: `E` in memory, `S` in registers, `N` channels.
+#[inline(always)]
+pub(super) fn run<E: Element, S: Element, const N: usize, const WRITE: bool>(
+    s: &Simt,
+    site: &mut Hint,
+    regs: &mut Registers,
+    mask: u32,
+    ports: &Ports<'_>,
+) -> Result<(), Fault> {
+    let Some(data) = s.data else { return Ok(()) };
+    if mask == 0 {
+        return Ok(());
+    }
+    let rest = |site: &mut Hint, regs: &mut Registers| general(s, site, regs, mask, N as u32, ports, &mut ());
+    if s.upper {
+        return rest(site, regs);
+    }
+    let size = size_of::<E>();
+    let first = (mask.trailing_zeros() as usize).min(N - 1);
+    let target = resolve(&s.space, regs, ports)?;
+    let mut at = addresses::<N>(s, regs, scalar(&s.base, regs, ports)?, &target);
+    if s.align > 1 {
+        let mut low = 0;
+        for i in 0..N {
+            low |= if on(mask, i) { at[i] } else { 0 };
+        }
+        if low & (s.align as u64 - 1) != 0 {
+            return rest(site, regs);
+        }
+    }
+    // From here on addresses are offsets from the start of (block, start, len).
+    let (block, start, len, strict) = match target {
+        Target::Window(w) => (w.block, w.start, w.len, w.strict),
+        Target::Flat => {
+            let span = size * (64 - s.elements.leading_zeros() as usize);
+            let Some(l) = ports.memory.find(at[first], span, site) else { return rest(site, regs) };
+            let base = at[first].wrapping_sub(l.offset as u64);
+            for a in &mut at {
+                *a = a.wrapping_sub(base);
+            }
+            (l.block, 0, l.block.len(), true)
+        }
+        Target::Nothing(_) => {
+            if !WRITE {
+                for k in 0..s.elements.count_ones() {
+                    blend::<S, N>(regs, data + k * s.component_stride, mask, [S::default(); N]);
+                }
+            }
+            return Ok(());
+        }
+    };
+    let area = Area { block, start, len };
+    // Consecutive elements from the first?
+    let count = match s.elements {
+        1 => 1,
+        3 => 2,
+        7 => 3,
+        15 => 4,
+        _ => 0,
+    };
+    if count != 0 && N > 1 {
+        let stride = count * size;
+        let origin = at[first].wrapping_sub((first * stride) as u64);
+        let (mut apart, mut same) = (0u64, 0u64);
+        for i in 0..N {
+            let keep = if on(mask, i) { u64::MAX } else { 0 };
+            apart |= (at[i].wrapping_sub(origin) ^ (i * stride) as u64) & keep;
+            same |= (at[i] ^ at[first]) & keep;
+        }
+        if apart == 0
+            && let Some(place) = area.at(origin, N * stride)
+        {
+            let full = mask == all(N as u32);
+            if WRITE && full {
+                spread::<E, S, N>(s, regs, data, count, |bytes| block.copy_in(place, bytes));
+                return Ok(());
+            }
+            if !WRITE {
+                collect::<E, S, N>(s, regs, data, count, mask, |bytes| block.copy_out(place, bytes));
+                return Ok(());
+            }
+        }
+        if !WRITE && same == 0 {
+            // All elements or none; parts go the long way.
+            if let Some(place) = area.at(at[first], stride) {
+                for k in 0..count {
+                    let x = E::read(block, place + k * size).unwrap_or_default();
+                    let to = data + k as u32 * s.component_stride;
+                    blend::<S, N>(regs, to, mask, [S::of(x.bits()); N]);
+                }
+                return Ok(());
+            }
+        }
+    }
+    if WRITE {
+        // Memory is left alone if any address is a fault.
+        if strict {
+            let span = size * (64 - s.elements.leading_zeros() as usize);
+            let mut inside = true;
+            for i in 0..N {
+                inside &= !on(mask, i) | area.at(at[i], span).is_some();
+            }
+            if !inside {
+                return rest(site, regs);
+            }
+        }
+        // Channel by channel: the highest wins where two write the same place.
+        for i in 0..N {
+            if !on(mask, i) {
+                continue;
+            }
+            let (mut positions, mut from) = (s.elements, data + (i * size_of::<S>()) as u32);
+            while positions != 0 {
+                let p = positions.trailing_zeros() as usize;
+                positions &= positions - 1;
+                if let Some(place) = area.at(at[i].wrapping_add((p * size) as u64), size) {
+                    E::of(regs.get::<S>(from).bits()).write(block, place);
+                }
+                from += s.component_stride;
+            }
+        }
+        return Ok(());
+    }
+    let (mut positions, mut to) = (s.elements, data);
+    while positions != 0 {
+        let p = (positions.trailing_zeros() as usize * size) as u64;
+        positions &= positions - 1;
+        let mut r = regs.load::<S, N>(to);
+        let mut inside = true;
+        for i in 0..N {
+            if on(mask, i) {
+                let x = area.at(at[i].wrapping_add(p), size).and_then(|place| E::read(block, place));
+                inside &= x.is_some();
+                r[i] = S::of(x.unwrap_or_default().bits());
+            }
+        }
+        if strict && !inside {
+            return rest(site, regs);
+        }
+        regs.store(to, r);
+        to += s.component_stride;
+    }
+    Ok(())
+}
+
+/// Bytes that offsets are in.
+#[derive(Clone, Copy)]
+struct Area<'a> {
+    block: &'a Block,
+    start: usize,
+    len: usize,
+}
+
+impl Area<'_> {
+    /// Place in the block of `n` bytes at an offset; `None` outside.
+    #[inline(always)]
+    fn at(&self, offset: u64, n: usize) -> Option<usize> {
+        debug_assert!(self.start + self.len <= self.block.len());
+        if offset <= self.len as u64 && n <= self.len - offset as usize {
+            Some(self.start + offset as usize)
+        } else {
+            None
+        }
+    }
+}
+
+/// Stores the channels of a mask.
+#[inline(always)]
+fn blend<S: Element, const N: usize>(regs: &mut Registers, to: u32, mask: u32, x: [S; N]) {
+    if mask == all(N as u32) {
+        regs.store(to, x);
+        return;
+    }
+    let mut r = regs.load::<S, N>(to);
+    for i in 0..N {
+        r[i] = if on(mask, i) { x[i] } else { r[i] };
+    }
+    regs.store(to, r);
+}
+
+/// Loads channels whose elements lie side by side; `read` copies them all.
+#[inline(always)]
+fn collect<E: Element, S: Element, const N: usize>(
+    s: &Simt,
+    regs: &mut Registers,
+    data: u32,
+    count: usize,
+    mask: u32,
+    read: impl FnOnce(&mut [u8]) -> bool,
+) {
+    if count == 1 && size_of::<E>() == size_of::<S>() && mask == all(N as u32) {
+        regs.fill_with::<E, N>(data, read);
+        return;
+    }
+    let mut stage = [0u8; STAGE];
+    let stage = &mut stage[..N * size_of::<E>() * count];
+    if !read(stage) {
+        return;
+    }
+    #[inline(always)]
+    fn part<E: Element, S: Element, const N: usize, const C: usize>(stage: &[u8], k: usize) -> [S; N] {
+        let mut x = [S::default(); N];
+        for (x, e) in x.iter_mut().zip(stage.chunks_exact(C * size_of::<E>())) {
+            *x = S::of(E::from_bytes(&e[k * size_of::<E>()..]).bits());
+        }
+        x
+    }
+    for k in 0..count {
+        let x = match count {
+            1 => part::<E, S, N, 1>(stage, k),
+            2 => part::<E, S, N, 2>(stage, k),
+            3 => part::<E, S, N, 3>(stage, k),
+            _ => part::<E, S, N, 4>(stage, k),
+        };
+        blend::<S, N>(regs, data + k as u32 * s.component_stride, mask, x);
+    }
+}
+
+/// Stores all channels, whose elements lie side by side; `write` copies them all.
+#[inline(always)]
+fn spread<E: Element, S: Element, const N: usize>(
+    s: &Simt,
+    regs: &Registers,
+    data: u32,
+    count: usize,
+    write: impl FnOnce(&[u8]) -> bool,
+) {
+    if count == 1 && size_of::<E>() == size_of::<S>() {
+        write(regs.view::<E, N>(data));
+        return;
+    }
+    let mut stage = [0u8; STAGE];
+    let stage = &mut stage[..N * size_of::<E>() * count];
+    for k in 0..count {
+        let r = regs.load::<S, N>(data + k as u32 * s.component_stride);
+        for (r, e) in r.iter().zip(stage.chunks_exact_mut(count * size_of::<E>())) {
+            E::of(r.bits()).to_bytes(&mut e[k * size_of::<E>()..]);
+        }
+    }
+    write(stage);
+}
+
+/// Executes it, whatever it is.
+#[inline(never)]
+pub(super) fn general<O: MemoryObserver>(
+    s: &Simt,
+    site: &mut Hint,
+    regs: &mut Registers,
+    mask: u32,
+    channels: u32,
+    ports: &Ports<'_>,
+    obs: &mut O,
+) -> Result<(), Fault> {
+    let Some(data) = s.data else { return Ok(()) };
+    if mask == 0 {
+        return Ok(());
+    }
+    let target = resolve(&s.space, regs, ports)?;
+    let base = scalar(&s.base, regs, ports)?;
+    let at: [u64; 32] = match channels {
+        1 => widen(addresses::<1>(s, regs, base, &target)),
+        2 => widen(addresses::<2>(s, regs, base, &target)),
+        4 => widen(addresses::<4>(s, regs, base, &target)),
+        8 => widen(addresses::<8>(s, regs, base, &target)),
+        16 => widen(addresses::<16>(s, regs, base, &target)),
+        _ => addresses::<32>(s, regs, base, &target),
+    };
+    let kind = if s.write { AccessKind::Write } else { AccessKind::Read };
+    let shift = if s.upper { 16 } else { 0 };
+    for (i, &address) in at.iter().enumerate().take(channels as usize) {
+        if !on(mask, i) {
+            continue;
+        }
+        if address & (s.align.max(1) as u64 - 1) != 0 {
+            return Err(target.misaligned(address, s.element as u32, s.align as u32, i as u32));
+        }
+        let (mut positions, mut register) = (s.elements, data + i as u32 * s.slot as u32);
+        while positions != 0 {
+            let p = positions.trailing_zeros() as u64 * s.element as u64;
+            positions &= positions - 1;
+            let address = address.wrapping_add(p);
+            let access = (address, s.element as u32);
+            let found = target.find(ports.memory, site, access, (kind, i as u32), obs)?;
+            if !s.write {
+                let x = found.and_then(|(block, place)| element::read(block, place, s.element));
+                element::set(regs, register, s.slot, x.unwrap_or(0) << shift);
+            } else if let Some((block, place)) = found {
+                let x = element::get(regs, register, s.slot) >> shift;
+                element::write(block, place, s.element, x);
+            }
+            register += s.component_stride;
+        }
+    }
+    Ok(())
+}
+
+fn widen<const N: usize>(x: [u64; N]) -> [u64; 32] {
+    let mut out = [0; 32];
+    out[..N].copy_from_slice(&x);
+    out
+}

@@ -1,0 +1,323 @@
+//! What a message's addresses mean: the bytes they fall in, and what lies outside.
+
+use envisa_isa::{Modifier, Type};
+use envisa_lower::{RegOffset, Space, Src};
+
+use super::{Access, AccessKind, AccessSpace, Fault, FaultKind, MemoryObserver, Ports};
+use crate::memory::{Block, Hint, Image, Memory, Surface};
+use crate::regs::{Registers, indirect};
+
+/// SLM pointers carry a bias in bit 28, so that none is null.
+const SLM_MASK: u64 = 0x0fff_ffff;
+
+/// The bytes that a message's offsets fall in.
+#[derive(Clone, Copy)]
+pub(super) struct Window<'a> {
+    /// The bytes.
+    pub block: &'a Block,
+    /// Where the window starts.
+    pub start: usize,
+    /// Its length.
+    pub len: usize,
+    /// Bits of an address that count.
+    pub mask: u64,
+    /// For reports.
+    pub space: AccessSpace,
+    /// Virtual address of the window's first byte, if it has one.
+    pub base: Option<u64>,
+    /// What lies outside is a fault.
+    pub strict: bool,
+}
+
+impl Window<'_> {
+    /// Place in the block of `n` bytes at an offset (which was masked); `None` outside.
+    #[inline(always)]
+    pub fn at(&self, offset: u64, n: usize) -> Option<usize> {
+        if offset <= self.len as u64 && n <= self.len - offset as usize {
+            Some(self.start + offset as usize)
+        } else {
+            None
+        }
+    }
+}
+
+/// Where a message goes.
+#[derive(Clone, Copy)]
+pub(super) enum Target<'a> {
+    /// Virtual addresses.
+    Flat,
+    /// A window.
+    Window(Window<'a>),
+    /// Nothing is bound at this index: reads give zero, writes are dropped.
+    Nothing(u32),
+}
+
+impl<'a> Target<'a> {
+    /// Bits of an address that count.
+    #[inline(always)]
+    pub fn mask(&self) -> u64 {
+        match self {
+            Target::Window(w) => w.mask,
+            _ => u64::MAX,
+        }
+    }
+
+    /// What reports call it.
+    pub fn space(&self) -> AccessSpace {
+        match self {
+            Target::Flat => AccessSpace::Flat,
+            Target::Window(w) => w.space,
+            Target::Nothing(bti) => AccessSpace::Surface(*bti),
+        }
+    }
+
+    /// Finds `bytes` bytes at an address (which was masked), and tells the observer; `None` if they are
+    /// outside of a surface.
+    ///
+    /// # Errors
+    /// If they are outside of where that is a fault.
+    #[inline(always)]
+    pub fn find<O: MemoryObserver>(
+        &self,
+        memory: &'a Memory,
+        site: &mut Hint,
+        (address, bytes): (u64, u32),
+        (kind, channel): (AccessKind, u32),
+        obs: &mut O,
+    ) -> Result<Option<(&'a Block, usize)>, Fault> {
+        let n = bytes as usize;
+        let (found, place) = match self {
+            Target::Flat => match memory.find(address, n, site) {
+                Some(l) => (Some((l.block, l.offset)), Some(address)),
+                None => (None, None),
+            },
+            Target::Window(w) => match w.at(address, n) {
+                Some(at) => (Some((w.block, at)), w.base.map(|b| b + address)),
+                None => (None, None),
+            },
+            Target::Nothing(_) => (None, None),
+        };
+        if found.is_none() && self.strict() {
+            return Err(self.outside(address, bytes, kind, channel));
+        }
+        if O::ACTIVE {
+            obs.access(&Access {
+                channel: channel as u8,
+                space: self.space(),
+                address,
+                place,
+                bytes,
+                kind,
+                outside: found.is_none(),
+            });
+        }
+        Ok(found)
+    }
+
+    /// Is what lies outside a fault?
+    #[inline(always)]
+    pub fn strict(&self) -> bool {
+        match self {
+            Target::Flat => true,
+            Target::Window(w) => w.strict,
+            Target::Nothing(_) => false,
+        }
+    }
+
+    /// The fault of an access outside.
+    #[cold]
+    pub fn outside(&self, address: u64, bytes: u32, kind: AccessKind, channel: u32) -> Fault {
+        Fault { kind: FaultKind::Outside(kind), channel: Some(channel), space: self.space(), address, bytes }
+    }
+
+    /// The fault of an access that is not aligned.
+    #[cold]
+    pub fn misaligned(&self, address: u64, bytes: u32, align: u32, channel: u32) -> Fault {
+        Fault {
+            kind: FaultKind::Misaligned(align),
+            channel: Some(channel),
+            space: self.space(),
+            address,
+            bytes,
+        }
+    }
+}
+
+fn clip(block: &Block, start: u64, len: u64, strict: bool) -> Window<'_> {
+    let start = usize::try_from(start).unwrap_or(usize::MAX).min(block.len());
+    let len = usize::try_from(len).unwrap_or(usize::MAX).min(block.len() - start);
+    Window { block, start, len, mask: u64::MAX, space: AccessSpace::State, base: None, strict }
+}
+
+/// Finds where a message goes.
+///
+/// # Errors
+/// If the space is one the virtual GPU does not have.
+#[inline(always)]
+pub(super) fn resolve<'a>(space: &Space, regs: &Registers, ports: &Ports<'a>) -> Result<Target<'a>, Fault> {
+    match space {
+        Space::Flat => Ok(Target::Flat),
+        Space::Slm => Ok(Target::Window(Window {
+            block: ports.slm,
+            start: 0,
+            len: ports.slm.len(),
+            mask: SLM_MASK,
+            space: AccessSpace::Slm,
+            base: None,
+            strict: false,
+        })),
+        Space::Bti(src) => {
+            let bti = scalar(src, regs, ports)? as u32;
+            match ports.surfaces.get(bti) {
+                Surface::Buffer(b) => {
+                    let a = ports.memory.get(b.allocation);
+                    Ok(Target::Window(Window {
+                        block: &a.block,
+                        start: b.start,
+                        len: b.len,
+                        mask: u64::MAX,
+                        space: AccessSpace::Surface(bti),
+                        base: Some(a.base + b.start as u64),
+                        strict: false,
+                    }))
+                }
+                Surface::None => Ok(Target::Nothing(bti)),
+                Surface::Image(_) => Err(Fault {
+                    space: AccessSpace::Surface(bti),
+                    ..Fault::unsupported("an image is bound where the message accesses a buffer")
+                }),
+            }
+        }
+        other => rare(other, regs, ports),
+    }
+}
+
+#[cold]
+fn rare<'a>(space: &Space, regs: &Registers, ports: &Ports<'a>) -> Result<Target<'a>, Fault> {
+    match space {
+        // T5: what the pages say of surfaces holds for it too.
+        Space::GeneralState => Ok(Target::Window(clip(ports.window, 0, u64::MAX, false))),
+        Space::Scratch(src) => {
+            // The handle is r0.5 shifted right by 4; its low 6 bits are not part of it.
+            let handle = scalar(src, regs, ports)? as u32;
+            if handle >> 6 != ports.scratch >> 10 {
+                return Err(Fault {
+                    space: AccessSpace::State,
+                    address: handle as u64,
+                    ..Fault::unsupported("a surface handle other than that of the thread's own scratch")
+                });
+            }
+            let start = (ports.scratch & !0x3ff) as u64;
+            Ok(Target::Window(clip(ports.window, start, ports.scratch_bytes, false)))
+        }
+        Space::Arguments => {
+            let base = (ports.implicit & !(ports.grf_bytes.max(1) - 1)) as u64;
+            Ok(Target::Window(clip(ports.window, base, u64::MAX, true)))
+        }
+        _ => Err(Fault::unsupported("the launch metadata describes no bindless surface handles")),
+    }
+}
+
+/// What a typed message goes to: an image with the allocation of its texels.
+#[derive(Clone, Copy)]
+pub(super) enum TypedTarget<'a> {
+    /// An image.
+    Image(u32, &'a Image, &'a Block, u64),
+    /// Nothing is bound at this index.
+    Nothing(u32),
+}
+
+/// Finds the image of a typed message.
+///
+/// # Errors
+/// If a buffer is bound, or the space has no surfaces.
+#[allow(dead_code)]
+pub(super) fn resolve_typed<'a>(
+    space: &Space,
+    regs: &Registers,
+    ports: &Ports<'a>,
+) -> Result<TypedTarget<'a>, Fault> {
+    let Space::Bti(src) = space else {
+        return Err(Fault::unsupported("typed messages need a surface of the binding table"));
+    };
+    let bti = scalar(src, regs, ports)? as u32;
+    match ports.surfaces.get(bti) {
+        Surface::Image(i) => {
+            let a = ports.memory.get(i.allocation);
+            Ok(TypedTarget::Image(bti, i, &a.block, a.base))
+        }
+        Surface::None => Ok(TypedTarget::Nothing(bti)),
+        Surface::Buffer(_) => Err(Fault {
+            space: AccessSpace::Surface(bti),
+            ..Fault::unsupported("a buffer is bound where the message accesses an image")
+        }),
+    }
+}
+
+/// A scalar operand, sign-extended where its type is signed.
+///
+/// # Errors
+/// If a register address names no variable, or the type is no integer.
+#[inline(always)]
+pub(super) fn scalar(src: &Src, regs: &Registers, ports: &Ports<'_>) -> Result<u64, Fault> {
+    match *src {
+        Src::None => Ok(0),
+        Src::Reg { offset, ty: Type::Ud, modifier: Modifier::None, .. } => Ok(regs.get::<u32>(offset) as u64),
+        Src::Reg { offset, ty: Type::Uq, modifier: Modifier::None, .. } => Ok(regs.get::<u64>(offset)),
+        _ => rare_scalar(src, regs, ports),
+    }
+}
+
+#[cold]
+fn rare_scalar(src: &Src, regs: &Registers, ports: &Ports<'_>) -> Result<u64, Fault> {
+    let (offset, ty, modifier) = match *src {
+        Src::None => return Ok(0),
+        Src::Reg { offset, ty, modifier, .. } => (offset, ty, modifier),
+        Src::Indirect { address, bytes, ty, modifier, .. } => {
+            let at: u16 = regs.get(address);
+            let offset = indirect(ports.layout, at, bytes, ty.size()).map_err(|address| Fault {
+                kind: FaultKind::Indirect,
+                address: address as u64,
+                ..Fault::unsupported("")
+            })?;
+            (offset, ty, modifier)
+        }
+        Src::Pred { .. } => return Err(Fault::unsupported("a predicate as a scalar operand")),
+    };
+    let x = match ty {
+        Type::Ub | Type::Bool => regs.get::<u8>(offset) as i64,
+        Type::B => regs.get::<i8>(offset) as i64,
+        Type::Uw => regs.get::<u16>(offset) as i64,
+        Type::W => regs.get::<i16>(offset) as i64,
+        Type::Ud => regs.get::<u32>(offset) as i64,
+        Type::D => regs.get::<i32>(offset) as i64,
+        Type::Uq | Type::Q => regs.get::<i64>(offset),
+        _ => return Err(Fault::unsupported("a scalar operand of a type that is no integer")),
+    };
+    Ok(match modifier {
+        Modifier::Neg => x.wrapping_neg(),
+        Modifier::Abs => x.wrapping_abs(),
+        Modifier::NegAbs => x.wrapping_abs().wrapping_neg(),
+        Modifier::Not => !x,
+        _ => x,
+    } as u64)
+}
+
+/// Does a scalar operand lie inside a register file of `len` bytes?
+pub(super) fn scalar_inside(src: &Src, len: u32) -> bool {
+    let inside = |at: RegOffset, bytes: u32| at.checked_add(bytes).is_some_and(|end| end <= len);
+    match *src {
+        Src::None => true,
+        Src::Reg { offset, ty, .. } => inside(offset, ty.size()),
+        Src::Indirect { address, .. } => inside(address, 2),
+        Src::Pred { offset, .. } => inside(offset, 4),
+    }
+}
+
+/// Do the operands of a space lie inside a register file of `len` bytes?
+pub(super) fn check(space: &Space, len: u32) -> bool {
+    match space {
+        Space::Bti(s) | Space::Bindless(s) | Space::Scratch(s) => scalar_inside(s, len),
+        _ => true,
+    }
+}
