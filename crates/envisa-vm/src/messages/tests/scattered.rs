@@ -1,0 +1,359 @@
+//! Gathers and scatters: SVM_GATHER, SVM_SCATTER, SCATTER, SCATTER_SCALED, GATHER4_SCALED and their kin, LSC.
+
+use envisa_lower::{Message, Simt, Space, Src};
+
+use super::*;
+use crate::messages::{AccessKind, AccessSpace, FaultKind};
+
+const SIZES: [u32; 6] = [1, 2, 4, 8, 16, 32];
+
+/// How the channels' addresses lie.
+#[derive(Clone, Copy, Debug)]
+enum Pattern {
+    SideBySide,
+    Same,
+    Backwards,
+    Spread,
+    Crossing,
+}
+
+const PATTERNS: [Pattern; 5] =
+    [Pattern::SideBySide, Pattern::Same, Pattern::Backwards, Pattern::Spread, Pattern::Crossing];
+
+/// Offsets below `len` (except crossing ones) that are multiples of `align`.
+fn offsets(rng: &mut Rng, p: Pattern, n: u32, bytes: u64, align: u64, len: u64) -> Vec<u64> {
+    let first = rng.below((len - (bytes * n as u64).min(len) + 1).max(1)) / align * align;
+    (0..n as u64)
+        .map(|i| match p {
+            Pattern::SideBySide => first + i * bytes,
+            Pattern::Same => first,
+            Pattern::Backwards => (first + (n as u64 - 1 - i) * bytes).min(len - bytes) / align * align,
+            Pattern::Spread => rng.below(len - bytes + 1) / align * align,
+            // Some lie past the end.
+            Pattern::Crossing => (len.saturating_sub(bytes * n as u64 / 2) / align * align) + i * bytes,
+        })
+        .collect()
+}
+
+fn simt(space: Space, write: bool) -> Simt {
+    Simt {
+        space,
+        write,
+        address: ADDRESS,
+        address_bytes: 4,
+        base: Src::None,
+        scale: 1,
+        offset: 0,
+        align: 1,
+        element: 4,
+        slot: 4,
+        upper: false,
+        elements: 1,
+        data: Some(DATA),
+        component_stride: 0,
+    }
+}
+
+/// SVM_GATHER and SVM_SCATTER over every block size, count, execution size, mask and kind of addresses,
+/// from the formulas of their pages.
+#[test]
+fn svm_gather_and_scatter() {
+    let mut rng = Rng(1);
+    for (block, count, exec) in
+        [1usize, 4, 8].into_iter().flat_map(|b| [1usize, 2, 4, 8].map(|c| (b, c))).flat_map(|(b, c)| {
+            // 16 channels of 8 blocks of 8 bytes are no registers' worth of data, but mean something.
+            [1u32, 2, 4, 8, 16].map(|n| (b, c, n))
+        })
+    {
+        for pattern in PATTERNS {
+            for mask in masks(&mut rng, exec) {
+                for write in [false, true] {
+                    let mut rig = Rig::new(&mut rng);
+                    let n = exec as usize;
+                    let (elements, element, slot, stride) = match block {
+                        1 => (1, count, count.max(4), 0),
+                        _ => ((1u64 << count) - 1, block, block, n * block),
+                    };
+                    let m = Message::Simt(Simt {
+                        address_bytes: 8,
+                        align: if block == 1 { 1 } else { block as u8 },
+                        element: element as u8,
+                        slot: slot as u8,
+                        elements,
+                        component_stride: stride as u32,
+                        ..simt(Space::Flat, write)
+                    });
+                    let bytes = (block * count) as u64;
+                    let align = if block == 1 { 1 } else { block as u64 };
+                    // Crossing: into the second allocation instead.
+                    let at: Vec<u64> = match pattern {
+                        Pattern::Crossing => (0..n as u64)
+                            .map(|i| rig.base((i & 1) as usize) + rng.below(900) / align * align)
+                            .collect(),
+                        p => {
+                            let base = rig.base(1);
+                            offsets(&mut rng, p, exec, bytes, align, 2000).iter().map(|o| base + o).collect()
+                        }
+                    };
+                    for (i, a) in at.iter().enumerate() {
+                        // Channels that are off may hold anything.
+                        let a = if mask >> i & 1 != 0 { *a } else { rng.next() };
+                        rig.regs.set(ADDRESS + 8 * i as u32, a);
+                    }
+                    let mut want = rig.state();
+                    let data = DATA as usize;
+                    for i in (0..n).filter(|i| mask >> i & 1 != 0) {
+                        for j in 0..count {
+                            let (reg, a) = if block == 1 {
+                                (data + i * count.max(4) + j, at[i] + j as u64)
+                            } else {
+                                (data + (j * n + i) * block, at[i] + (j * block) as u64)
+                            };
+                            for b in 0..block {
+                                let byte = want.regs[reg + b];
+                                let place = flat(&rig, &mut want, a + b as u64).unwrap();
+                                if write {
+                                    *place = byte;
+                                } else {
+                                    want.regs[reg + b] = *place;
+                                }
+                            }
+                        }
+                    }
+                    let before = rig.state();
+                    let (result, told) = rig.run(&m, mask, exec);
+                    assert_eq!(result, Ok(()));
+                    let mut got = rig.state();
+                    if block == 1 && count < 4 && !write {
+                        // The page leaves the other bytes of a channel's dword open; here they are zero.
+                        for i in (0..n).filter(|i| mask >> i & 1 != 0) {
+                            for b in count..4 {
+                                assert_eq!(got.regs[data + 4 * i + b], 0);
+                                got.regs[data + 4 * i + b] = before.regs[data + 4 * i + b];
+                            }
+                        }
+                    }
+                    assert!(got == want, "{block}.{count} ({exec}) {pattern:?} {mask:#x} write {write}");
+                    assert_eq!(told.len(), (mask.count_ones() * elements.count_ones()) as usize);
+                    assert!(told.iter().all(|a| !a.outside && a.place == Some(a.address)));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_flat_access_outside_is_a_fault_of_its_channel() {
+    let mut rng = Rng(2);
+    for exec in [1u32, 8, 16, 32] {
+        for bad in 0..exec {
+            for write in [false, true] {
+                let mut rig = Rig::new(&mut rng);
+                let m = Message::Simt(Simt { address_bytes: 8, ..simt(Space::Flat, write) });
+                let base = rig.base(0);
+                for i in 0..exec {
+                    let wrong = base + 998;
+                    let a = if i == bad { wrong } else { base + 4 * i as u64 };
+                    rig.regs.set(ADDRESS + 8 * i, a);
+                }
+                let (result, _) = rig.run(&m, u32::MAX, exec);
+                let fault = result.unwrap_err();
+                assert_eq!(fault.channel, Some(bad));
+                assert_eq!((fault.address, fault.bytes, fault.space), (base + 998, 4, AccessSpace::Flat));
+                let kind = if write { AccessKind::Write } else { AccessKind::Read };
+                assert_eq!(fault.kind, FaultKind::Outside(kind));
+                // Switched off, it does no harm; nor does a prefetch.
+                let all = super::super::all(exec);
+                assert_eq!(rig.run(&m, all & !(1 << bad), exec).0, Ok(()));
+                if !write {
+                    let Message::Simt(s) = m else { panic!() };
+                    let prefetch = Message::Simt(Simt { data: None, ..s });
+                    let before = rig.state();
+                    let (result, told) = rig.run(&prefetch, u32::MAX, exec);
+                    assert_eq!((result, told.len()), (Ok(()), 0));
+                    assert!(rig.state() == before);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn addresses_must_be_aligned_where_the_page_says_so() {
+    let mut rng = Rng(3);
+    for (size, exec) in [4u8, 8].into_iter().flat_map(|s| [1u32, 8, 16].map(|n| (s, n))) {
+        for off in 1..size as u64 {
+            let mut rig = Rig::new(&mut rng);
+            let s =
+                Simt { address_bytes: 8, align: size, element: size, slot: size, ..simt(Space::Flat, false) };
+            let base = rig.base(0);
+            let bad = exec - 1;
+            for i in 0..exec {
+                rig.regs.set(ADDRESS + 8 * i, base + 8 * i as u64 + if i == bad { off } else { 0 });
+            }
+            let fault = rig.run(&Message::Simt(s.clone()), u32::MAX, exec).0.unwrap_err();
+            assert_eq!((fault.kind, fault.channel), (FaultKind::Misaligned(size as u32), Some(bad)));
+            let any = Simt { align: 1, ..s };
+            assert_eq!(rig.run(&Message::Simt(any), u32::MAX, exec).0, Ok(()));
+        }
+    }
+}
+
+/// GATHER, SCATTER, GATHER_SCALED, SCATTER_SCALED, GATHER4_SCALED, SCATTER4_SCALED, QW_GATHER, QW_SCATTER
+/// and the LSC's twins on every kind of surface: every element size, channel mask, execution size; inside
+/// and across the end, where reads give zero and writes are dropped, element by element.
+#[test]
+fn surfaces() {
+    let mut rng = Rng(4);
+    // Element, slot, upper half, positions.
+    let shapes: Vec<(u8, u8, bool, u64)> =
+        [(1, 4, false), (2, 4, false), (2, 4, true), (8, 8, false), (1, 1, false), (2, 2, false)]
+            .into_iter()
+            .map(|(e, s, u)| (e, s, u, 1))
+            .chain((1..16).map(|c| (4, 4, false, c)))
+            .chain([
+                (8, 8, false, 3),
+                (8, 8, false, 15),
+                (4, 4, false, 0xff),
+                (1, 4, false, 7),
+                (2, 4, true, 3),
+            ])
+            .collect();
+    for kind in Kind::ALL {
+        for &(element, slot, upper, elements) in &shapes {
+            for exec in SIZES {
+                for pattern in PATTERNS {
+                    for write in [false, true] {
+                        let mask = {
+                            let m = masks(&mut rng, exec);
+                            m[rng.below(m.len() as u64) as usize]
+                        };
+                        // The page's scatter counts in elements and adds the global offset before that.
+                        let scale = if element < 8 && elements == 1 && rng.below(2) == 0 {
+                            element as u32
+                        } else {
+                            1
+                        };
+                        let mut rig = Rig::new(&mut rng);
+                        kind.prepare(&mut rig);
+                        let span = (64 - elements.leading_zeros()) as u64 * element as u64;
+                        let len = (kind.len() as u64).max(300);
+                        let global = rng.next() as u32 / 8 * 8;
+                        let imm = [0i64, -16, 64][rng.below(3) as usize] / scale as i64 * scale as i64;
+                        rig.regs.set(SCALAR, global);
+                        let mut at = offsets(&mut rng, pattern, exec, span, scale as u64, len);
+                        if kind == Kind::Slm {
+                            // The bias of SLM pointers.
+                            at.iter_mut().for_each(|a| *a |= 0x1000_0000);
+                        }
+                        for (i, a) in at.iter().enumerate() {
+                            // (offset + global) * scale + imm == a, in 32 bits.
+                            let a = (*a as u32).wrapping_sub(imm as u32);
+                            let x = (a / scale).wrapping_sub(global);
+                            rig.regs.set(ADDRESS + 4 * i as u32, x);
+                        }
+                        let stride = (exec * slot as u32).max(32);
+                        let m = Message::Simt(Simt {
+                            base: ud(SCALAR),
+                            scale,
+                            offset: imm,
+                            element,
+                            slot,
+                            upper,
+                            elements,
+                            component_stride: stride,
+                            ..simt(kind.space(), write)
+                        });
+                        let mut want = rig.state();
+                        let (mut outside, mut first_bad) = (0, None);
+                        for i in (0..exec as usize).filter(|i| mask >> i & 1 != 0) {
+                            let mut k = 0;
+                            for c in (0..64u64).filter(|c| elements >> c & 1 != 0) {
+                                let a = (at[i] & 0x0fff_ffff) + c * element as u64;
+                                let reg = DATA as usize + k * stride as usize + i * slot as usize;
+                                let shift = if upper { 16 } else { 0 };
+                                if write {
+                                    let x = want.reg(reg, slot as usize) >> shift;
+                                    if !kind.write(&mut want, a, element as usize, x) {
+                                        outside += 1;
+                                        first_bad = first_bad.or(Some(i));
+                                    }
+                                } else {
+                                    let x = kind.read(&mut want, a, element as usize);
+                                    if x.is_none() {
+                                        outside += 1;
+                                        first_bad = first_bad.or(Some(i));
+                                    }
+                                    want.set_reg(reg, slot as usize, x.unwrap_or(0) << shift);
+                                }
+                                k += 1;
+                            }
+                        }
+                        let case = format!(
+                            "{kind:?} {element}/{slot}/{upper} {elements:#x} ({exec}) {pattern:?} {mask:#x} write {write} scale {scale}"
+                        );
+                        let (result, told) = rig.run(&m, mask, exec);
+                        if kind == Kind::Arguments && outside != 0 {
+                            assert_eq!(result.unwrap_err().channel, first_bad.map(|i| i as u32), "{case}");
+                            continue;
+                        }
+                        assert_eq!(result, Ok(()), "{case}");
+                        assert!(rig.state() == want, "{case}");
+                        assert_eq!(told.iter().filter(|a| a.outside).count(), outside, "{case}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn components_do_not_wrap_around_the_end_of_32_bits() {
+    let mut rig = Rig::new(&mut Rng(5));
+    rig.regs.set(ADDRESS, 0xffff_fffcu32);
+    let m = Message::Simt(Simt { elements: 3, component_stride: 32, ..simt(Kind::Bti.space(), false) });
+    let (_, told) = rig.run(&m, 1, 1);
+    assert_eq!((rig.regs.get::<u32>(DATA), rig.regs.get::<u32>(DATA + 32)), (0, 0));
+    assert!(told.iter().all(|a| a.outside));
+}
+
+#[test]
+fn the_highest_channel_wins() {
+    for exec in [2u32, 4, 8, 16, 32] {
+        let mut rig = Rig::new(&mut Rng(6));
+        for i in 0..exec {
+            rig.regs.set(ADDRESS + 4 * i, 8u32);
+            rig.regs.set(DATA + 4 * i, 100 + i);
+        }
+        let m = Message::Simt(simt(Kind::Slm.space(), true));
+        rig.run(&m, u32::MAX, exec).0.unwrap();
+        assert_eq!(rig.slm.read::<4>(8).map(u32::from_le_bytes), Some(99 + exec));
+    }
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    let mut rig = Rig::new(&mut Rng(7));
+    let m = |space| Message::Simt(simt(space, false));
+    for (space, part) in [
+        (Space::Bindless(ud(HANDLE)), "bindless"),
+        // Not the handle of this thread's scratch.
+        (Space::Scratch(ud(HANDLE)), "scratch"),
+        (Space::Bti(scalar(HANDLE, envisa_isa::Type::F)), "integer"),
+    ] {
+        match rig.run(&m(space), 1, 1).0.unwrap_err().kind {
+            FaultKind::Unsupported(why) => assert!(why.contains(part), "{why}"),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn accesses_through_surfaces_tell_their_virtual_address() {
+    let mut rig = Rig::new(&mut Rng(8));
+    rig.regs.set(ADDRESS, 12u32);
+    let (_, told) = rig.run(&Message::Simt(simt(Kind::Bti.space(), false)), 1, 1);
+    let place = rig.base(0) + SURFACE_START as u64 + 12;
+    assert_eq!(told[0].place, Some(place));
+    assert_eq!((told[0].space, told[0].address, told[0].bytes), (AccessSpace::Surface(BTI), 12, 4));
+}
