@@ -143,6 +143,10 @@ fn raw_bytes(ctx: &mut Ctx, inst: &Inst, slots: &[&str], bytes: impl Fn(&str, &C
             if ctx.on.intersect(on) == Platforms::NONE {
                 continue;
             }
+            if offset as u32 >= info.bytes[i] {
+                // Said already: it starts outside.
+                continue;
+            }
             let n = bytes(name, ctx, grf);
             let end = info.offset + offset as u32 + n;
             if end > info.root_bytes[i] {
@@ -300,7 +304,6 @@ fn atomic(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         (_, false) => TypeSet::of(&[Ud]),
         (_, true) => TypeSet::of(&[Uq]),
     };
-    let mut first: Option<(Type, Span)> = None;
     for name in ["src0", "src1", "dst"] {
         let Some((operand, span)) = ctx.slot(inst, name) else { continue };
         let Some(ty) = ctx.type_of(&operand) else { continue };
@@ -320,20 +323,6 @@ fn atomic(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
                 format!("the `{name}` of this {} has type {}", desc.name, ty.name()),
             );
             ctx.push(f.help(type_names(legal)));
-        }
-        match first {
-            None => first = Some((ty, span)),
-            Some((t, other)) if t != ty => {
-                let f = Finding::new(
-                    Code::ATOMIC_SAME_TYPE,
-                    ctx.on,
-                    span,
-                    format!("operands of {} of types {} and {}", desc.name, t.name(), ty.name()),
-                );
-                ctx.push(f.also(other, t.name()));
-                break;
-            }
-            _ => {}
         }
     }
 }

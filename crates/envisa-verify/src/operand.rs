@@ -226,7 +226,11 @@ fn combination(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc) {
         dst.is_none_or(|d| admits(to, d)) && srcs.iter().all(|s| admits(from, *s))
     };
     let ok = desc.type_maps.iter().filter(fits).fold(Platforms::NONE, |p, m| p.union(m.platforms));
-    let bad = ctx.on.without(ok);
+    let mut bad = ctx.on.without(ok);
+    if dst == Some(Type::Bf) || srcs.contains(&Type::Bf) {
+        // Where the type does not exist at all, that is what is wrong.
+        bad = bad.intersect(Platforms::XEHP_UP);
+    }
     if bad == Platforms::NONE {
         return;
     }

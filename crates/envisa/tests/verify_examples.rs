@@ -69,3 +69,146 @@ fn examples() {
 fn no_stale_rules() {
     assert_eq!(verify::stale(), Vec::<&str>::new());
 }
+
+/// A module that breaks a rule which text cannot break: a sound text, and what to do to its module.
+type Mutant = (Code, &'static str, fn(&mut envisa::isa::Object));
+
+fn inst(o: &envisa::isa::Object, name: &str) -> envisa::isa::Inst {
+    *o.insts.iter().find(|i| i.desc().name == name).expect("the text has the instruction")
+}
+
+fn op<'a>(o: &'a mut envisa::isa::Object, name: &str, slot: &str) -> &'a mut envisa::isa::Operand {
+    let i = inst(o, name);
+    let k = i.desc().slot_index(slot).expect("the row has the slot");
+    &mut o.operands[i.first as usize + k]
+}
+
+fn mutants() -> Vec<Mutant> {
+    use envisa::isa::{Modifier, Operand, Region, Type};
+    const MOV: &str = "mov (M1,8) Vud(0,0)<1> Vud(1,0)<8;8,1>";
+    const IMM: &str = "mov (M1,8) Vud(0,0)<1> 0x1:ud";
+    const GOTO: &str = "goto (M1,16) l\nl:";
+    const INDIRECT: &str = "addr_add (M1_NM,1) A0(0)<1> &Vud[0] 0x0:uw\nmov (M1,8) Vud(0,0)<1> r[A0(0),0]<8;8,1>:ud";
+    const ADDR: &str = "addr_add (M1_NM,1) A0(0)<1> &Vud[0] 0x0:uw\naddr_add (M1_NM,16) A0(0)<1> A0(0)<1> 0x0:uw";
+    const TYPED: &str = "gather4_typed.R (M1,8) T6 Vud.0 Vud.0 %null.0 %null.0 Vud.64";
+    const LOAD: &str = "lsc_load.ugm (M1,16) Vud:d32 flat[Vuq]:a64";
+    fn with_region(o: &mut envisa::isa::Object, slot: &str, r: Region) {
+        if let Operand::General { region, .. } | Operand::Indirect { region, .. } = op(o, "MOV", slot) {
+            *region = r;
+        }
+    }
+    vec![
+        (Code::SHAPE, MOV, |o| *op(o, "MOV", "src") = Operand::Int(3)),
+        (Code::DANGLING, MOV, |o| {
+            if let Operand::General { var, .. } = op(o, "MOV", "src") {
+                *var = 999;
+            }
+        }),
+        (Code::ALIAS_TARGET, MOV, |o| o.vars[0].alias = 40),
+        (Code::LABEL_MISSING, GOTO, |o| o.insts.retain(|i| i.desc().name != "LABEL")),
+        (Code::LABEL_TWICE, GOTO, |o| {
+            let l = inst(o, "LABEL");
+            o.insts.insert(1, l);
+        }),
+        (Code::LABEL_KIND, GOTO, |o| {
+            o.labels[0].kind = envisa::isa::LabelUse::Subroutine;
+        }),
+        (Code::EXEC_CODE, MOV, |o| *op(o, "MOV", "exec") = Operand::Exec(envisa::isa::Exec::from_byte(6))),
+        (Code::REGION_CODE, MOV, |o| with_region(o, "src", Region(0x2901))),
+        (Code::FIELD_VALUE, "oword_ld (8) T6 0x0:ud Vud.0", |o| *op(o, "OWORD_LD", "size") = Operand::Int(5)),
+        (Code::VAR_TYPE, "barrier", |o| o.vars[0].ty = Type::V),
+        (Code::ALIAS_OFFSET_UNUSED, MOV, |o| o.vars[1].alias_offset = 4),
+        (Code::STATE_ELEMENTS, MOV, |o| o.surfaces[0].elems = 0),
+        (Code::TOO_MANY, MOV, |o| {
+            let s = o.samplers[0];
+            o.samplers.resize(33, s);
+        }),
+        (
+            Code::FUNCTION_SIZES,
+            ".version 4.1\n.global_function \"f\"\n.kernel_attr ArgSize=0\n.kernel_attr RetValSize=0\nfret (M1_NM,1)\n",
+            |o| o.function_sizes = (40, 0),
+        ),
+        (Code::OPERAND_CLASS, MOV, |o| *op(o, "MOV", "dst") = Operand::Imm { ty: Type::Ud, bits: 0 }),
+        (Code::REGION_WIDTH, "mov (M1_NM,32) Vub(0,0)<1> Vub(0,0)<16;16,1>", |o| with_region(o, "src", Region(0x0277))),
+        (Code::REGION_HSTRIDE, MOV, |o| with_region(o, "src", Region(0x0527))),
+        (Code::REGION_MISSING, MOV, |o| with_region(o, "src", Region(0x0200))),
+        (Code::MULTI_ADDRESS_DST, "addr_add (M1_NM,1) A0(0)<1> &Vud[0] 0x0:uw\nmov (M1,8) r[A0(0),0]<1>:ud 0x0:ud", |o| {
+            with_region(o, "dst", Region(0x0220))
+        }),
+        (Code::INDIRECT_TYPE, INDIRECT, |o| {
+            if let Operand::Indirect { ty, .. } = op(o, "MOV", "src") {
+                *ty = Type::V;
+            }
+        }),
+        (Code::IMM_TYPE, IMM, |o| *op(o, "MOV", "src") = Operand::Imm { ty: Type::Bool, bits: 1 }),
+        (Code::MODIFIER_PLACE, MOV, |o| {
+            if let Operand::General { modifier, .. } = op(o, "MOV", "src") {
+                *modifier = Modifier::Sat;
+            }
+        }),
+        (Code::IMM_RANGE, "mov (M1,8) Vuw(0,0)<1> 0x1:uw", |o| {
+            *op(o, "MOV", "src") = Operand::Imm { ty: Type::Uw, bits: 0x1_2345 }
+        }),
+        (Code::ADDRESS_WIDTH, ADDR, |o| {
+            let i = o.insts[1];
+            if let Operand::Address { width_log2, .. } = &mut o.operands[i.first as usize + 2] {
+                *width_log2 = 5;
+            }
+        }),
+        (Code::NO_CHANNELS, TYPED, |o| *op(o, "GATHER4_TYPED", "channels") = Operand::Int(0)),
+        (Code::LSC_CHANNELS, "lsc_load_quad.ugm (M1,8) Vf:d32.xyzw flat[Vuq]:a64", |o| {
+            *op(o, "LSC_LOAD_QUAD", "ch_mask") = Operand::Int(0)
+        }),
+        (Code::LSC_BASE, LOAD, |o| *op(o, "LSC_LOAD", "surface") = Operand::Imm { ty: Type::Ud, bits: 5 }),
+        (Code::LSC_FENCE, "lsc_fence.ugm.none.group", |o| {
+            *op(o, "LSC_FENCE", "exec") = Operand::Exec(envisa::isa::Exec::from_byte(0))
+        }),
+    ]
+}
+
+#[test]
+fn what_text_cannot_say() {
+    let mut wrong = Vec::new();
+    let mutants = mutants();
+    for (code, text, change) in &mutants {
+        let rule = rule::get(*code).expect("a rule of this code");
+        match codes(text, rule) {
+            Ok(c) if c.is_empty() => {}
+            other => {
+                wrong.push(format!("{}: the sound module gives {other:?}", rule.name));
+                continue;
+            }
+        }
+        let whole = rule::framed(text);
+        let mut module = envisa::text::parse(&whole, Default::default(), &ParseOptions::default()).module;
+        change(&mut module.objects[0]);
+        let options = Options {
+            platforms: Platforms::of(&[rule::EXAMPLE_PLATFORM]),
+            lints: false,
+            ..Options::default()
+        };
+        let found: Vec<_> = verify::check(&module, &options).into_iter().map(|f| (f.code, f.message)).collect();
+        if found.is_empty() || found.iter().any(|f| f.0 != *code) {
+            wrong.push(format!("{} {}: {found:?}", code, rule.name));
+        }
+    }
+    for rule in rule::all().filter(|r| matches!(r.example, Example::Binary(_)) && r.code != Code::NO_PLATFORM) {
+        if !mutants.iter().any(|m| m.0 == rule.code) {
+            wrong.push(format!("{} {}: no module breaks it", rule.code, rule.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Each of the platforms has something: an error, though no single finding is one.
+#[test]
+fn no_platform() {
+    let text = rule::framed("lrp (M1,8) Vf(0,0)<1> Vf(1,0)<8;8,1> Vf(2,0)<8;8,1> Vf(3,0)<8;8,1>\nadd3 (M1,8) Vd(0,0)<1> Vd(1,0)<8;8,1> Vd(2,0)<8;8,1> 0x1:d");
+    let parsed = envisa::text::parse(&text, Default::default(), &ParseOptions::default());
+    let options = Options { lints: false, ..Options::default() };
+    let found = verify::check(&parsed.module, &options);
+    let errors: Vec<Code> = found.iter().filter(|f| f.severity == envisa::diag::Severity::Error).map(|f| f.code).collect();
+    assert_eq!(errors, [Code::NO_PLATFORM]);
+    let (_, verified) = verify::verify(parsed.module, &options);
+    assert!(verified.is_none());
+}
