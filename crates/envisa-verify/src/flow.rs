@@ -236,8 +236,8 @@ fn accesses(ctx: &Ctx, inst: &Inst, grf: u32, mut f: impl FnMut(Access)) {
                 (*var, start, len, dense)
             }
             (SlotKind::Raw { .. }, Operand::Raw { var, offset }) => {
-                // How far messages reach is the table's footprint; for lints the rest of the variable
-                // is the safe side of a write, its first byte of a read.
+                // Where the table cannot say how far it reaches, the rest of the variable is the safe
+                // side of a write, its first byte of a read.
                 let Some(info) = ctx.var(*var) else { continue };
                 let start = *offset as u32;
                 let len =

@@ -3,7 +3,7 @@
 use envisa_isa::desc::{Effect, Enc, Family, InstDesc, SlotKind};
 use envisa_isa::{Inst, Operand, Platform, Platforms, Span, StateClass, predefined};
 
-use crate::check::{Ctx, SIZES};
+use crate::check::Ctx;
 use crate::special::{Check, channels, say};
 use crate::{Code, Finding, memory};
 
@@ -21,6 +21,9 @@ pub(crate) const CHECKS: &[(&str, Check)] = &[
     ("LSC_TYPED_STORE_QUAD*", quad),
     ("LSC_LOAD_BLOCK2D", block2d),
     ("LSC_STORE_BLOCK2D", block2d),
+    ("LSC_TYPED_LOAD_BLOCK2D", typed_block2d),
+    ("LSC_TYPED_STORE_BLOCK2D", typed_block2d),
+    ("LSC_APNDCTR_*", append),
     ("LSC_FENCE", fence),
 ];
 
@@ -187,51 +190,6 @@ fn vector(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
             ctx.push(f.help("16 channels"));
         }
     }
-    extents(ctx, inst, desc, size.map_or(4, |(s, _)| register_bytes(s)), n, elems);
-}
-
-fn extents(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc, size: u32, n: u32, elems: u32) {
-    let transposed = field(ctx, inst, "data_order").is_some_and(|f| f.0 == TRANSPOSED);
-    let address = text(ctx, inst, "addr_size").map_or(4, |(t, _)| register_bytes(t));
-    let quad = desc.slot_index("ch_mask").and_then(|k| match &desc.slots[k].kind {
-        SlotKind::Field { enc: Enc::Hex { .. }, .. } => ctx.obj.ops(inst).get(k).and_then(|o| o.int()),
-        _ => None,
-    });
-    let rows = quad.map_or(elems, u32::count_ones);
-    for name in ["dst", "src1", "src2", "addr", "u", "v", "r", "lod"] {
-        let Some((Operand::Raw { var, offset }, span)) = ctx.slot(inst, name) else { continue };
-        if var == predefined::var::NULL {
-            continue;
-        }
-        let Some(info) = ctx.var(var) else { continue };
-        for (i, grf, on) in SIZES {
-            if ctx.on.intersect(on) == Platforms::NONE {
-                continue;
-            }
-            let bytes = match name {
-                "addr" | "u" | "v" | "r" | "lod" => n * address,
-                _ if transposed => size * rows,
-                // Each element of the vector starts at a register.
-                _ if rows > 1 => (n * size).next_multiple_of(grf) * (rows - 1) + n * size,
-                _ => n * size,
-            };
-            let at = info.offset + offset as u32;
-            if at + bytes > info.root_bytes[i] {
-                let f = Finding::new(
-                    Code::RAW_EXTENT,
-                    on,
-                    span,
-                    format!(
-                        "the `{name}` of {} has {bytes} bytes, `{}` has {} from there",
-                        desc.name,
-                        ctx.obj.var_name(var),
-                        info.root_bytes[i].saturating_sub(at)
-                    ),
-                );
-                ctx.push(f);
-            }
-        }
-    }
 }
 
 fn addresses(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
@@ -389,5 +347,35 @@ fn fence(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
         && (e.log2 != 0 || !e.mask.no_mask())
     {
         say(ctx, Code::LSC_FENCE, inst.span, "a fence has one channel and ignores the mask");
+    }
+}
+
+/// The table of page LSC_TYPED: rows lie at the next power of two of their width, 256 bytes in all.
+fn typed_block2d(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    let (Some((w, w_span)), Some((h, h_span))) = (field(ctx, inst, "width"), field(ctx, inst, "height"))
+    else {
+        return;
+    };
+    if !(1..=64).contains(&w) || h == 0 {
+        let f = Finding::new(
+            Code::LSC_BLOCK2D,
+            ctx.on,
+            w_span,
+            format!("{} of {w} bytes by {h} rows", desc.name),
+        );
+        ctx.push(f.help("1 to 64 bytes by at least one row"));
+        return;
+    }
+    let pitch = w.next_power_of_two().max(4);
+    if h > 256 / pitch {
+        let f = Finding::new(Code::LSC_BLOCK2D, ctx.on, h_span, format!("{h} rows of {w} bytes"));
+        ctx.push(f.help(format!("at most {} rows", 256 / pitch)));
+    }
+}
+
+fn append(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    if let Some((FLAT, span)) = field(ctx, inst, "addr_type") {
+        let f = Finding::new(Code::LSC_APPEND, ctx.on, span, format!("{} without a surface", desc.name));
+        ctx.push(f.help("bti, ss or bss"));
     }
 }

@@ -3,7 +3,7 @@
 use envisa_isa::desc::{Enc, InstDesc, SlotKind};
 use envisa_isa::{Inst, Operand, Platforms, Span, StateClass, Type, TypeSet, predefined};
 
-use crate::check::{Ctx, SIZES};
+use crate::check::Ctx;
 use crate::operand::type_names;
 use crate::special::{Check, channels, field_or_part, say};
 use crate::{Code, Finding};
@@ -117,9 +117,6 @@ fn owords(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     if desc.name == "OWORD_LD_UNALIGNED" {
         constant_offset(ctx, inst, "offset", 4);
     }
-    raw_bytes(ctx, inst, &["dst", "src"], |_, c, _| {
-        field_or_part(c, inst, "size").map_or(0, |(n, _)| 16 << n.min(4))
-    });
 }
 
 fn constant_offset(ctx: &mut Ctx, inst: &Inst, slot: &str, align: u64) {
@@ -128,43 +125,6 @@ fn constant_offset(ctx: &mut Ctx, inst: &Inst, slot: &str, align: u64) {
     {
         let message = format!("the `{slot}` of {} is {bits}, no multiple of {align}", inst.desc().name);
         say(ctx, Code::OFFSET_ALIGNMENT, span, message);
-    }
-}
-
-/// Raw operands of this many bytes that reach beyond their variable.
-fn raw_bytes(ctx: &mut Ctx, inst: &Inst, slots: &[&str], bytes: impl Fn(&str, &Ctx, u32) -> u32) {
-    for name in slots {
-        let Some((Operand::Raw { var, offset }, span)) = ctx.slot(inst, name) else { continue };
-        let Some(info) = ctx.var(var) else { continue };
-        if var == predefined::var::NULL {
-            continue;
-        }
-        for (i, grf, on) in SIZES {
-            if ctx.on.intersect(on) == Platforms::NONE {
-                continue;
-            }
-            if offset as u32 >= info.bytes[i] {
-                // Said already: it starts outside.
-                continue;
-            }
-            let n = bytes(name, ctx, grf);
-            let end = info.offset + offset as u32 + n;
-            if end > info.root_bytes[i] {
-                let f = Finding::new(
-                    Code::RAW_EXTENT,
-                    on,
-                    span,
-                    format!(
-                        "the `{name}` of {} has {n} bytes, `{}` has {} from there",
-                        inst.desc().name,
-                        ctx.obj.var_name(var),
-                        info.root_bytes[i].saturating_sub(info.offset + offset as u32)
-                    ),
-                );
-                let declared = ctx.obj.var(var).map_or(Span::NONE, |v| v.span);
-                ctx.push(f.also(declared, "declared here"));
-            }
-        }
     }
 }
 
@@ -198,17 +158,6 @@ fn media(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     if desc.name == "MEDIA_ST" {
         constant_offset(ctx, inst, "x", 4);
     }
-    raw_bytes(ctx, inst, &["dst", "src"], |_, _, _| pitch * (h - 1) + w);
-}
-
-fn svm_block(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
-    let unaligned = ["unaligned", "unaligned_read"]
-        .iter()
-        .any(|n| field_or_part(ctx, inst, n).is_some_and(|(v, _)| v != 0));
-    constant_offset(ctx, inst, "address", if unaligned { 4 } else { 16 });
-    raw_bytes(ctx, inst, &["dst", "src"], |_, c, _| {
-        field_or_part(c, inst, "size").map_or(0, |(n, _)| 16 << n.min(4))
-    });
 }
 
 fn svm_vector(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
@@ -258,15 +207,13 @@ fn svm_vector(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
             ctx.push(f.help(format!("a type of {bytes} bytes")));
         }
     }
-    let lane = if bytes == 1 { 4.max(1 << blocks) } else { bytes << blocks };
-    raw_bytes(
-        ctx,
-        inst,
-        &["addresses", "dst", "src"],
-        |name, _, _| {
-            if name == "addresses" { 8 * n } else { lane * n }
-        },
-    );
+}
+
+fn svm_block(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
+    let unaligned = ["unaligned", "unaligned_read"]
+        .iter()
+        .any(|n| field_or_part(ctx, inst, n).is_some_and(|(v, _)| v != 0));
+    constant_offset(ctx, inst, "address", if unaligned { 4 } else { 16 });
 }
 
 /// Operands and types of atomics, by operation: see the table on page DWORD_ATOMIC.

@@ -45,7 +45,7 @@ pub(crate) fn check(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
             }
             SlotKind::Raw { nullable } => {
                 let span = ctx.obj.op_span(inst, k);
-                raw(ctx, desc, slot, *nullable, op, span);
+                raw(ctx, inst, k, slot, *nullable, op, span);
                 types(ctx, desc, slot, op, span);
             }
             _ => {}
@@ -638,7 +638,8 @@ fn bounds(ctx: &mut Ctx, info: crate::check::VarInfo, var: u32, at: (u8, u8), by
     }
 }
 
-fn raw(ctx: &mut Ctx, desc: &InstDesc, slot: &Slot, nullable: bool, op: &Operand, span: Span) {
+fn raw(ctx: &mut Ctx, inst: &Inst, k: usize, slot: &Slot, nullable: bool, op: &Operand, span: Span) {
+    let desc = inst.desc();
     let Operand::Raw { var, offset } = *op else { return };
     if var == predefined::var::NULL {
         if !nullable {
@@ -671,6 +672,27 @@ fn raw(ctx: &mut Ctx, desc: &InstDesc, slot: &Slot, nullable: bool, op: &Operand
                 on,
                 span,
                 format!("a raw operand at byte {offset} of a variable of {}", info.bytes[i]),
+            )
+            .also(var_span(ctx, var), "declared here");
+            ctx.push(f);
+            continue;
+        }
+        if ctx.on.intersect(on) == Platforms::NONE {
+            continue;
+        }
+        let Some(n) = envisa_isa::footprint::raw_bytes(inst.op, ctx.obj.ops(inst), k, grf) else { continue };
+        if at.saturating_add(n) > info.root_bytes[i] {
+            let f = Finding::new(
+                Code::RAW_EXTENT,
+                on,
+                span,
+                format!(
+                    "the `{}` of {} has {n} bytes, `{}` has {} from there",
+                    slot.name,
+                    desc.name,
+                    ctx.obj.var_name(var),
+                    info.root_bytes[i].saturating_sub(at)
+                ),
             )
             .also(var_span(ctx, var), "declared here");
             ctx.push(f);

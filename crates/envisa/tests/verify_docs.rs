@@ -45,7 +45,12 @@ fn generated() -> String {
             let _ = writeln!(out, "\n### {} {} ({})\n\n{}. {}", r.code, r.name, level(r), r.brief, r.text);
             match r.example {
                 Example::Text { bad, good } => {
-                    let _ = writeln!(out, "\n```text\n{}\n```\n\ninstead\n\n```text\n{}\n```", bad.trim_end(), good.trim_end());
+                    let _ = writeln!(
+                        out,
+                        "\n```text\n{}\n```\n\ninstead\n\n```text\n{}\n```",
+                        bad.trim_end(),
+                        good.trim_end()
+                    );
                 }
                 Example::Binary(how) => {
                     let _ = writeln!(out, "\nExample: {how}.");

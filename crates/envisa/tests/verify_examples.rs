@@ -88,8 +88,10 @@ fn mutants() -> Vec<Mutant> {
     const MOV: &str = "mov (M1,8) Vud(0,0)<1> Vud(1,0)<8;8,1>";
     const IMM: &str = "mov (M1,8) Vud(0,0)<1> 0x1:ud";
     const GOTO: &str = "goto (M1,16) l\nl:";
-    const INDIRECT: &str = "addr_add (M1_NM,1) A0(0)<1> &Vud[0] 0x0:uw\nmov (M1,8) Vud(0,0)<1> r[A0(0),0]<8;8,1>:ud";
-    const ADDR: &str = "addr_add (M1_NM,1) A0(0)<1> &Vud[0] 0x0:uw\naddr_add (M1_NM,16) A0(0)<1> A0(0)<1> 0x0:uw";
+    const INDIRECT: &str =
+        "addr_add (M1_NM,1) A0(0)<1> &Vud[0] 0x0:uw\nmov (M1,8) Vud(0,0)<1> r[A0(0),0]<8;8,1>:ud";
+    const ADDR: &str =
+        "addr_add (M1_NM,1) A0(0)<1> &Vud[0] 0x0:uw\naddr_add (M1_NM,16) A0(0)<1> A0(0)<1> 0x0:uw";
     const TYPED: &str = "gather4_typed.R (M1,8) T6 Vud.0 Vud.0 %null.0 %null.0 Vud.64";
     const LOAD: &str = "lsc_load.ugm (M1,16) Vud:d32 flat[Vuq]:a64";
     fn with_region(o: &mut envisa::isa::Object, slot: &str, r: Region) {
@@ -129,12 +131,16 @@ fn mutants() -> Vec<Mutant> {
             |o| o.function_sizes = (40, 0),
         ),
         (Code::OPERAND_CLASS, MOV, |o| *op(o, "MOV", "dst") = Operand::Imm { ty: Type::Ud, bits: 0 }),
-        (Code::REGION_WIDTH, "mov (M1_NM,32) Vub(0,0)<1> Vub(0,0)<16;16,1>", |o| with_region(o, "src", Region(0x0277))),
+        (Code::REGION_WIDTH, "mov (M1_NM,32) Vub(0,0)<1> Vub(0,0)<16;16,1>", |o| {
+            with_region(o, "src", Region(0x0277))
+        }),
         (Code::REGION_HSTRIDE, MOV, |o| with_region(o, "src", Region(0x0527))),
         (Code::REGION_MISSING, MOV, |o| with_region(o, "src", Region(0x0200))),
-        (Code::MULTI_ADDRESS_DST, "addr_add (M1_NM,1) A0(0)<1> &Vud[0] 0x0:uw\nmov (M1,8) r[A0(0),0]<1>:ud 0x0:ud", |o| {
-            with_region(o, "dst", Region(0x0220))
-        }),
+        (
+            Code::MULTI_ADDRESS_DST,
+            "addr_add (M1_NM,1) A0(0)<1> &Vud[0] 0x0:uw\nmov (M1,8) r[A0(0),0]<1>:ud 0x0:ud",
+            |o| with_region(o, "dst", Region(0x0220)),
+        ),
         (Code::INDIRECT_TYPE, INDIRECT, |o| {
             if let Operand::Indirect { ty, .. } = op(o, "MOV", "src") {
                 *ty = Type::V;
@@ -160,6 +166,11 @@ fn mutants() -> Vec<Mutant> {
             *op(o, "LSC_LOAD_QUAD", "ch_mask") = Operand::Int(0)
         }),
         (Code::LSC_BASE, LOAD, |o| *op(o, "LSC_LOAD", "surface") = Operand::Imm { ty: Type::Ud, bits: 5 }),
+        (
+            Code::LSC_APPEND,
+            "// platform: Xe3P\n.version 4.2\n.kernel \"k\"\n.decl V v_type=G type=ud num_elts=16 align=GRF\nlsc_apndctr_atomic_add.ugm (M1,16) V:d32 bti(0x0:ud) V.0\nret (M1_NM,1)\n",
+            |o| *op(o, "LSC_APNDCTR_ATOMIC_ADD", "addr_type") = Operand::Int(1),
+        ),
         (Code::LSC_FENCE, "lsc_fence.ugm.none.group", |o| {
             *op(o, "LSC_FENCE", "exec") = Operand::Exec(envisa::isa::Exec::from_byte(0))
         }),
@@ -183,16 +194,18 @@ fn what_text_cannot_say() {
         let mut module = envisa::text::parse(&whole, Default::default(), &ParseOptions::default()).module;
         change(&mut module.objects[0]);
         let options = Options {
-            platforms: Platforms::of(&[rule::EXAMPLE_PLATFORM]),
+            platforms: Platforms::of(&[rule::example_platform(text)]),
             lints: false,
             ..Options::default()
         };
-        let found: Vec<_> = verify::check(&module, &options).into_iter().map(|f| (f.code, f.message)).collect();
+        let found: Vec<_> =
+            verify::check(&module, &options).into_iter().map(|f| (f.code, f.message)).collect();
         if found.is_empty() || found.iter().any(|f| f.0 != *code) {
             wrong.push(format!("{} {}: {found:?}", code, rule.name));
         }
     }
-    for rule in rule::all().filter(|r| matches!(r.example, Example::Binary(_)) && r.code != Code::NO_PLATFORM) {
+    for rule in rule::all().filter(|r| matches!(r.example, Example::Binary(_)) && r.code != Code::NO_PLATFORM)
+    {
         if !mutants.iter().any(|m| m.0 == rule.code) {
             wrong.push(format!("{} {}: no module breaks it", rule.code, rule.name));
         }
@@ -203,11 +216,14 @@ fn what_text_cannot_say() {
 /// Each of the platforms has something: an error, though no single finding is one.
 #[test]
 fn no_platform() {
-    let text = rule::framed("lrp (M1,8) Vf(0,0)<1> Vf(1,0)<8;8,1> Vf(2,0)<8;8,1> Vf(3,0)<8;8,1>\nadd3 (M1,8) Vd(0,0)<1> Vd(1,0)<8;8,1> Vd(2,0)<8;8,1> 0x1:d");
+    let text = rule::framed(
+        "lrp (M1,8) Vf(0,0)<1> Vf(1,0)<8;8,1> Vf(2,0)<8;8,1> Vf(3,0)<8;8,1>\nadd3 (M1,8) Vd(0,0)<1> Vd(1,0)<8;8,1> Vd(2,0)<8;8,1> 0x1:d",
+    );
     let parsed = envisa::text::parse(&text, Default::default(), &ParseOptions::default());
     let options = Options { lints: false, ..Options::default() };
     let found = verify::check(&parsed.module, &options);
-    let errors: Vec<Code> = found.iter().filter(|f| f.severity == envisa::diag::Severity::Error).map(|f| f.code).collect();
+    let errors: Vec<Code> =
+        found.iter().filter(|f| f.severity == envisa::diag::Severity::Error).map(|f| f.code).collect();
     assert_eq!(errors, [Code::NO_PLATFORM]);
     let (_, verified) = verify::verify(parsed.module, &options);
     assert!(verified.is_none());
