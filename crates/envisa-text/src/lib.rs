@@ -10,6 +10,7 @@ mod canonical;
 mod codes;
 mod directive;
 mod expr;
+mod format;
 mod inst;
 mod lex;
 mod lsc;
@@ -24,6 +25,7 @@ mod template;
 
 pub use canonical::canonical;
 pub use codes::{CODES, CodeInfo, code};
+pub use format::format;
 pub use print::{PrintError, PrintOptions, print, print_inst, print_unit};
 
 use envisa_diag::{Diagnostic, FileId};

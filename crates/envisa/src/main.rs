@@ -29,6 +29,7 @@ struct Cli {
 enum Command {
     As(cmd::asm::Args),
     Dis(cmd::dis::Args),
+    Fmt(cmd::fmt::Args),
     Check(cmd::check::Args),
     Info(cmd::info::Args),
     Explain(cmd::explain::Args),
@@ -41,6 +42,7 @@ fn main() -> std::process::ExitCode {
     let done = match cli.command {
         Command::As(args) => cmd::asm::run(args),
         Command::Dis(args) => cmd::dis::run(args),
+        Command::Fmt(args) => cmd::fmt::run(args),
         Command::Check(args) => cmd::check::run(args),
         Command::Info(args) => cmd::info::run(args),
         Command::Explain(args) => cmd::explain::run(args),

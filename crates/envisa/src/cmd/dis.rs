@@ -43,9 +43,11 @@ pub fn run(args: Args) -> Done {
     if let Some(loaded) = load::binary(&name, bytes, args.platform, &mut report) {
         match envisa_text::print(&loaded.module, &envisa_text::PrintOptions::default()) {
             Ok(text) => io::write(&args.output, text.as_bytes())?,
-            Err(e) => report
-                .diagnostics
-                .push(Diagnostic::error("E0420", e.to_string()).primary(FileId(0), (0, 0), "")),
+            Err(e) => report.diagnostics.push(Diagnostic::error("E0420", e.to_string()).primary(
+                FileId(0),
+                (0, 0),
+                "",
+            )),
         }
     }
     report.finish()

@@ -5,13 +5,13 @@ pub mod build;
 pub mod check;
 pub mod dis;
 pub mod explain;
+pub mod fmt;
 pub mod info;
 pub mod load;
 pub mod run;
 
 use envisa_diag::{Diagnostic, Files, TextOptions, render_json, render_text};
 use envisa_isa::Platform;
-use std::fmt;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -40,8 +40,8 @@ impl From<Exit> for ExitCode {
 #[derive(Debug)]
 pub struct Failure(pub String);
 
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
     }
 }
