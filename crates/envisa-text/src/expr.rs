@@ -203,7 +203,7 @@ impl<'s> Parser<'s> {
             };
             let b = self.product(depth)?;
             let r = if minus { a.checked_sub(b) } else { a.checked_add(b) };
-            a = r.ok_or(()).or_else(|()| Err(self.overflow(start)))?;
+            a = r.ok_or(()).map_err(|()| self.overflow(start))?;
         }
     }
 
@@ -230,7 +230,7 @@ impl<'s> Parser<'s> {
                 b'/' => a.checked_div(b),
                 _ => a.checked_rem(b),
             };
-            a = r.ok_or(()).or_else(|()| Err(self.overflow(start)))?;
+            a = r.ok_or(()).map_err(|()| self.overflow(start))?;
         }
     }
 
@@ -260,7 +260,7 @@ impl<'s> Parser<'s> {
         self.pos += 1;
         let a = self.unary(depth + 1)?;
         match op {
-            b'-' => a.checked_neg().ok_or(()).or_else(|()| Err(self.overflow(start))),
+            b'-' => a.checked_neg().ok_or(()).map_err(|()| self.overflow(start)),
             b'~' => Ok(!a),
             _ => Ok(i64::from(a == 0)),
         }

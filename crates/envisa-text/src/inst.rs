@@ -33,7 +33,7 @@ impl Ops {
 }
 
 /// The kind a slot has here: what an `If` switches on, or `None` if it is off.
-pub(crate) fn live_kind<'k>(kind: &'k SlotKind, get: impl Fn(usize) -> u32) -> Option<&'k SlotKind> {
+pub(crate) fn live_kind(kind: &SlotKind, get: impl Fn(usize) -> u32) -> Option<&SlotKind> {
     match kind {
         SlotKind::If { slot, bit, kind } => {
             (get(*slot as usize) >> *bit & 1 != 0).then(|| live_kind(kind, get)).flatten()
@@ -672,6 +672,11 @@ impl<'s> Parser<'s> {
                 format!("`{}` has no further operand", form.form.head),
             )
             .help(format!("the form is `{}`", usage(form)));
+        let d = match found.as_str() {
+            "`;`" => d.help("statements end with their line, without `;`"),
+            "`,`" => d.help("operands are separated by blanks, not by commas"),
+            _ => d,
+        };
         self.fail(d)
     }
 
@@ -704,10 +709,9 @@ impl<'s> Parser<'s> {
         let shown = self.str_of(head).into_owned();
         let lower = shown.to_ascii_lowercase();
         if self.peek() == b':' {
-            let d = self
-                .diag_label("E0306", "label is indented", span, "labels start in the first column")
-                .note("elsewhere the reference assembler takes the name for an instruction");
-            return self.fail(d);
+            // An indented label: it complains about itself.
+            self.pos = at;
+            return self.label().err().unwrap_or(Bad);
         }
         let mut d =
             self.diag_label("E0401", format!("unknown instruction `{shown}`"), span, "not an instruction");
@@ -827,7 +831,7 @@ pub(crate) fn enc_of(
 /// How an instruction is written, for people.
 pub(crate) fn usage(form: &Compiled) -> String {
     let mut out = String::new();
-    if form.pred.is_some() {
+    if form.pred_text {
         out.push_str("[(P)] ");
     }
     out.push_str(form.form.head);
@@ -861,7 +865,12 @@ pub(crate) fn usage(form: &Compiled) -> String {
             Step::Flag { name, .. } => out.push_str(&format!("[.{name}]")),
             Step::Sat => out.push_str("[.sat]"),
             Step::Many(slot) => out.push_str(&format!(" {}…", form.desc.slots[slot as usize].name)),
-            Step::Composite(name) => out.push_str(&format!(" {}", crate::lsc::describe(name))),
+            Step::Composite(name) => {
+                if !matches!(name, "lsc_cache" | "fence_flags" | "rt_mode") {
+                    out.push(' ');
+                }
+                out.push_str(crate::lsc::describe(name));
+            }
         }
     }
     out

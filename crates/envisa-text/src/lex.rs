@@ -241,7 +241,7 @@ impl<'s> Parser<'s> {
         self.blank();
         let start = self.pos;
         if !is_start(self.peek()) {
-            return &[];
+            return &self.src[start..start];
         }
         let mut end = start + 1;
         while let Some(&b) = self.src.get(end) {
@@ -277,7 +277,7 @@ impl<'s> Parser<'s> {
     /// Where a slice of the source stands.
     #[inline(always)]
     pub fn span_of(&self, bytes: &'s [u8]) -> Span {
-        let start = bytes.as_ptr() as usize - self.src.as_ptr() as usize;
+        let start = (bytes.as_ptr() as usize).wrapping_sub(self.src.as_ptr() as usize).min(self.src.len());
         Span::new(start as u32, (start + bytes.len()) as u32)
     }
 

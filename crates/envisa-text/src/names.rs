@@ -159,7 +159,10 @@ impl<'s> Names<'s> {
         self.map
             .iter()
             .map(|(n, d)| (*n, d))
-            .chain(predefined_names().iter().map(|(n, d)| (*n, d)))
+            // `V17` and the like are rarely meant.
+            .chain(
+                predefined_names().iter().map(|(n, d)| (*n, d)).filter(|(n, _)| n[0] == b'%' || *n == b"TSS"),
+            )
             .filter(move |(_, d)| d.class != Class::Poison && class.is_none_or(|c| c == d.class))
             .map(|(n, _)| n)
     }
@@ -201,7 +204,12 @@ pub(crate) fn nearest<'a>(name: &[u8], candidates: impl Iterator<Item = &'a [u8]
         _ => 3,
     };
     let mut best: Option<(usize, &'a [u8])> = None;
+    // Names that differ in their number only are different names, not slips.
+    let stem = |n: &'_ [u8]| n.iter().rposition(|b| !b.is_ascii_digit()).map_or(0, |i| i + 1);
     for c in candidates {
+        if stem(c) < c.len() && stem(name) < name.len() && c[..stem(c)] == name[..stem(name)] {
+            continue;
+        }
         if let Some(d) = distance(name, c, limit)
             && best.is_none_or(|(bd, bc)| (d, c) < (bd, bc))
         {

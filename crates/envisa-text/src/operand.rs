@@ -135,6 +135,20 @@ impl<'s> Parser<'s> {
         if !is_start(self.peek()) {
             return Err(self.expected("a predicate"));
         }
+        if let Some(mask) = self.mask_here() {
+            let span = Span::new(start as u32, start as u32 + 1);
+            let d = self
+                .diag_label(
+                    "E0402",
+                    "line starts with an execution size",
+                    span,
+                    "expected an instruction before it",
+                )
+                .note(format!(
+                    "`{mask}` is an execution mask; a parenthesis before the mnemonic is a predicate"
+                ));
+            return Err(self.fail(d));
+        }
         let id = self.predicate_name()?;
         let mut combine = Combine::None;
         if self.eat(b'.') {
@@ -158,6 +172,16 @@ impl<'s> Parser<'s> {
         self.expect(b')')?;
         self.pred_span = self.since(start);
         Ok(Pred { id, combine, invert })
+    }
+
+    /// An execution mask that is no predicate's name and stands before a comma.
+    fn mask_here(&mut self) -> Option<&'static str> {
+        let here = self.pos;
+        let name = self.ident();
+        let mask = std::str::from_utf8(name).ok().and_then(ExecMask::from_name);
+        let comma = self.eat(b',');
+        self.pos = here;
+        mask.filter(|_| comma).map(ExecMask::name)
     }
 
     fn predicate_name(&mut self) -> P<u16> {
@@ -214,7 +238,7 @@ impl<'s> Parser<'s> {
         let start = self.pos;
         if self.peek() == b'%' {
             if !is_start(self.peek_at(1)) {
-                return &[];
+                return &self.src[start..start];
             }
             self.pos += 1;
             self.run();
@@ -367,6 +391,7 @@ impl<'s> Parser<'s> {
             span,
             format!("expected `{what}`"),
         );
+        let d = if found == "`,`" { d.help("operands are separated by blanks, not by commas") } else { d };
         self.fail(d)
     }
 
@@ -374,6 +399,9 @@ impl<'s> Parser<'s> {
     #[inline(always)]
     fn named(&mut self, classes: Classes, modifier: Modifier, write: bool, what: &'static str) -> P<Operand> {
         let name = self.var_name();
+        if name.is_empty() {
+            return Err(self.missing_operand(what));
+        }
         let wanted = if classes == Classes::PREDICATE {
             Some(Class::Predicate)
         } else if classes == Classes::ADDRESS {
@@ -645,7 +673,12 @@ impl<'s> Parser<'s> {
     fn no_region(&mut self, name: &'s [u8], given: bool, write: bool) -> Bad {
         let span = self.span_of(name);
         let shown = self.str_of(name).into_owned();
-        let end = self.pos as u32;
+        // The place to insert is before the blanks that were stepped over.
+        let mut end = self.pos;
+        while end > span.end as usize && matches!(self.src[end - 1], b' ' | b'\t') {
+            end -= 1;
+        }
+        let end = end as u32;
         let insert = match (given, write) {
             (true, true) => "<1>",
             (false, true) => "(0,0)<1>",

@@ -228,7 +228,10 @@ impl<'s> Parser<'s> {
     fn run_file(&mut self) {
         self.version_line();
         while self.pos < self.src.len() {
-            if self.at_eol() {
+            self.bad_line = false;
+            let blank = self.at_eol();
+            self.failed |= self.bad_line;
+            if blank {
                 // Comments between statements may still be annotations of the object.
                 if self.peek() == b'/' && self.peek_at(2) == b'@' && self.object_annotation().is_err() {
                     self.failed = true;
@@ -344,6 +347,7 @@ impl<'s> Parser<'s> {
             span,
             "one statement a line; this is left over",
         );
+        let d = if found == "`;`" { d.help("statements end with their line, without `;`") } else { d };
         self.fail(d)
     }
 
@@ -363,7 +367,7 @@ impl<'s> Parser<'s> {
 
     // ---- labels
 
-    fn label(&mut self) -> P<()> {
+    pub fn label(&mut self) -> P<()> {
         self.need_object("label")?;
         let start = self.pos;
         let indented = !self.column_one();
@@ -377,7 +381,8 @@ impl<'s> Parser<'s> {
                 .note("elsewhere the reference assembler takes the name for an instruction");
             self.report(d);
         }
-        self.end_of_line()?;
+        // Even so the label is defined, so that its uses are not to blame.
+        let alone = self.end_of_line();
         if let Some(&id) = self.subroutines.get(name) {
             // IGC repeats the subroutine's name as a label under `.function`: it is the same place.
             if self.defined[id as usize].is_none() {
@@ -394,7 +399,7 @@ impl<'s> Parser<'s> {
                 self.defined[id as usize] = Some(span);
                 self.report(d);
             }
-            return Ok(());
+            return alone;
         }
         let id = self.label_id(Cow::Borrowed(name), LabelUse::Block, span)?;
         if let Some(first) = self.defined[id as usize] {
@@ -404,6 +409,7 @@ impl<'s> Parser<'s> {
             return Err(self.fail(d));
         }
         self.defined[id as usize] = Some(span);
+        alone?;
         let inst = self.push_inst(Op::Label, &[(Operand::Label(id), span)], span);
         self.annotate(inst)
     }

@@ -484,8 +484,8 @@ impl Printer<'_, '_> {
             }
             Step::OptSuffix { slot, part } => {
                 let v = int_of(ops, slot, part);
-                if v != 0 {
-                    if let Some(enc) = enc_of_ref(form, slot as usize, part) {
+                if v != 0
+                    && let Some(enc) = enc_of_ref(form, slot as usize, part) {
                         if spelled(enc, v) {
                             self.out.push('.');
                             self.value(enc, v);
@@ -493,7 +493,6 @@ impl Printer<'_, '_> {
                             self.whole(form, slot as usize, ops[slot as usize]);
                         }
                     }
-                }
             }
             Step::Flag { name, slot, part } => {
                 let v = int_of(ops, slot, part);
@@ -703,6 +702,14 @@ impl Printer<'_, '_> {
                     StateClass::Surface => self.names.surface(id as u32),
                     StateClass::Sampler => self.names.sampler(id as u32),
                 };
+                if matches!(kind, SlotKind::Vector(c) if c.has(envisa_isa::desc::Classes::ADDRESS_OF)) {
+                    self.out.push('&');
+                    self.out.push_str(name);
+                    if offset != 0 {
+                        let _ = write!(self.out, "[{offset}]");
+                    }
+                    return Ok(());
+                }
                 self.out.push_str(name);
                 let _ = write!(self.out, "({offset})");
             }
