@@ -485,14 +485,15 @@ impl Printer<'_, '_> {
             Step::OptSuffix { slot, part } => {
                 let v = int_of(ops, slot, part);
                 if v != 0
-                    && let Some(enc) = enc_of_ref(form, slot as usize, part) {
-                        if spelled(enc, v) {
-                            self.out.push('.');
-                            self.value(enc, v);
-                        } else {
-                            self.whole(form, slot as usize, ops[slot as usize]);
-                        }
+                    && let Some(enc) = enc_of_ref(form, slot as usize, part)
+                {
+                    if spelled(enc, v) {
+                        self.out.push('.');
+                        self.value(enc, v);
+                    } else {
+                        self.whole(form, slot as usize, ops[slot as usize]);
                     }
+                }
             }
             Step::Flag { name, slot, part } => {
                 let v = int_of(ops, slot, part);

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use envisa_diag::{FileId, Files, TextOptions, render_text};
-use envisa_text::{ParseOptions, canonical, parse, print};
+use envisa_text::{ParseOptions, PrintOptions, canonical, parse, print};
 
 fn files(folder: &str) -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
@@ -37,13 +37,18 @@ fn cases_read_and_print_and_read_as_the_same() {
             render_text(&files, d, &TextOptions::default())
         };
         assert!(first.complete, "{}", complain(text, &first.diagnostics));
-        let printed = print(&first.module).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let printed =
+            print(&first.module, &PrintOptions::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
         let second = parse(&printed, FileId(0), &opts);
         assert!(second.complete, "{}", complain(&printed, &second.diagnostics));
         if let Some(d) = canonical(&first.module).first_difference(&canonical(&second.module)) {
             panic!("{name}: {d}");
         }
-        assert_eq!(print(&second.module).as_ref(), Ok(&printed), "{name}: prints otherwise the second time");
+        assert_eq!(
+            print(&second.module, &PrintOptions::default()).as_ref(),
+            Ok(&printed),
+            "{name}: prints otherwise the second time"
+        );
         insts += first.module.objects.iter().map(|o| o.insts.len()).sum::<usize>();
     }
     assert!(insts > 250, "only {insts} instructions");
@@ -70,7 +75,7 @@ fn what_text_cannot_say_survives_in_annotations() {
         Some(envisa_isa::Operand::Imm { ty: envisa_isa::Type::Uw, bits: 0x1234_5678 })
     );
     assert_eq!(o.slot(&o.insts[2], "mask"), Some(envisa_isa::Operand::Int(0xa1)));
-    let printed = print(&first.module).expect("prints");
+    let printed = print(&first.module, &PrintOptions::default()).expect("prints");
     let second = parse(&printed, FileId(0), &ParseOptions::default());
     assert!(second.diagnostics.is_empty(), "{printed}\n{:?}", second.diagnostics);
     assert_eq!(canonical(&first.module).first_difference(&canonical(&second.module)), None);
@@ -83,7 +88,7 @@ fn names_that_are_no_identifiers_are_renamed_and_kept() {
         L: //@ name=\"x y\"\ngoto (M1, 8) L\n";
     let first = parse(text, FileId(0), &ParseOptions::default());
     assert!(first.complete, "{:?}", first.diagnostics);
-    let printed = print(&first.module).expect("prints");
+    let printed = print(&first.module, &PrintOptions::default()).expect("prints");
     let second = parse(&printed, FileId(0), &ParseOptions::default());
     assert!(second.complete, "{printed}\n{:?}", second.diagnostics);
     assert_eq!(canonical(&first.module).first_difference(&canonical(&second.module)), None, "{printed}");
@@ -117,7 +122,7 @@ fn damaged_texts_end_in_diagnostics() {
             if let Ok(text) = std::str::from_utf8(&damaged) {
                 let r = parse(text, FileId(0), &ParseOptions::default());
                 if r.complete {
-                    let _ = print(&r.module);
+                    let _ = print(&r.module, &PrintOptions::default());
                 }
             }
         }
