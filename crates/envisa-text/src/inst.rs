@@ -11,8 +11,15 @@ use crate::template::{Compiled, Forms, MAX_SLOTS, Step};
 
 /// Operands of the instruction being read, by slot.
 pub(crate) struct Ops {
-    pub list: [(Operand, Span); MAX_SLOTS],
+    /// Always [`MAX_SLOTS`] long; one list serves all instructions.
+    pub list: Vec<(Operand, Span)>,
     pub len: usize,
+}
+
+impl Default for Ops {
+    fn default() -> Self {
+        Ops { list: vec![(Operand::Int(0), Span::NONE); MAX_SLOTS], len: 0 }
+    }
 }
 
 impl Ops {
@@ -62,6 +69,7 @@ impl<'s> Parser<'s> {
         self.candidates(forms, candidates, head, head_start, start, pred)
     }
 
+    /// Reads the rest of the line by one of the mnemonic's forms.
     #[inline]
     pub fn candidates(
         &mut self,
@@ -72,12 +80,31 @@ impl<'s> Parser<'s> {
         start: usize,
         pred: Option<Pred>,
     ) -> P<()> {
+        let mut ops = self.ops.take().unwrap_or_default();
+        let result = self.by_candidates(forms, candidates, head, head_start, start, pred, &mut ops);
+        self.ops = Some(ops);
+        result
+    }
+
+    #[inline]
+    #[allow(clippy::too_many_arguments)]
+    fn by_candidates(
+        &mut self,
+        forms: &'static Forms,
+        candidates: &'static [u32],
+        head: &'s [u8],
+        head_start: usize,
+        start: usize,
+        pred: Option<Pred>,
+        ops: &mut Ops,
+    ) -> P<()> {
         let version = self.version;
         let body = self.pos;
         if let &[only] = candidates {
             let form = forms.at(only);
             if form.desc.versions.contains(version) {
-                return self.one(form, start, pred);
+                self.read(form, start, pred, ops)?;
+                return self.keep(form, ops, start, pred);
             }
         }
         // Several forms share the mnemonic: the first that reads the line is it, else the one that got furthest
@@ -94,9 +121,9 @@ impl<'s> Parser<'s> {
             tried = true;
             self.pos = body;
             self.bad_line = false;
-            let read = self.read(form, start, pred);
+            let read = self.read(form, start, pred, ops);
             match read {
-                Ok(ops) if !self.bad_line => return self.keep(form, ops, start, pred),
+                Ok(()) if !self.bad_line => return self.keep(form, ops, start, pred),
                 _ => {}
             }
             let far = self.pos;
@@ -122,20 +149,14 @@ impl<'s> Parser<'s> {
         Err(self.unknown_mnemonic(head, head_start))
     }
 
-    #[inline]
-    fn one(&mut self, form: &'static Compiled, start: usize, pred: Option<Pred>) -> P<()> {
-        let ops = self.read(form, start, pred)?;
-        self.keep(form, ops, start, pred)
-    }
-
     /// Reads the line by a form's steps.
     #[inline]
-    fn read(&mut self, form: &'static Compiled, start: usize, pred: Option<Pred>) -> P<Ops> {
+    fn read(&mut self, form: &'static Compiled, start: usize, pred: Option<Pred>, ops: &mut Ops) -> P<()> {
         self.many.clear();
         self.pending.clear();
-        let mut ops = Ops { list: [(Operand::Int(0), Span::NONE); MAX_SLOTS], len: form.defaults.len() };
+        ops.len = form.defaults.len();
         for (to, from) in ops.list.iter_mut().zip(&form.defaults) {
-            to.0 = *from;
+            *to = (*from, Span::NONE);
         }
         if let Some(p) = pred {
             match form.pred {
@@ -149,7 +170,7 @@ impl<'s> Parser<'s> {
         for step in &form.steps {
             match *step {
                 Step::Slot { slot, part, glued } => {
-                    self.slot(form, slot as usize, part, glued, &mut ops)?;
+                    self.slot(form, slot as usize, part, glued, ops)?;
                 }
                 Step::Sat => sat |= self.suffix_word(b"sat"),
                 Step::Punct(b) => {
@@ -158,14 +179,14 @@ impl<'s> Parser<'s> {
                         self.discarded_mask();
                     }
                 }
-                ref other => self.rare_step(form, other, &mut ops)?,
+                ref other => self.rare_step(form, other, ops)?,
             }
         }
         if !self.at_eol() {
             return Err(self.left_over(form));
         }
         if sat {
-            self.saturate(form, &mut ops);
+            self.saturate(form, ops);
         }
         for &(to, of) in &form.copies {
             ops.list[to as usize] = ops.list[of as usize];
@@ -173,7 +194,7 @@ impl<'s> Parser<'s> {
         if let Some(count) = form.count {
             ops.list[count as usize].0 = Operand::Int(self.many.len() as u32);
         }
-        Ok(ops)
+        Ok(())
     }
 
     #[inline(never)]
@@ -741,17 +762,17 @@ impl<'s> Parser<'s> {
 
     /// Appends the instruction that was read.
     #[inline]
-    fn keep(&mut self, form: &'static Compiled, mut ops: Ops, start: usize, pred: Option<Pred>) -> P<()> {
+    fn keep(&mut self, form: &'static Compiled, ops: &mut Ops, start: usize, pred: Option<Pred>) -> P<()> {
         let span = self.since(start);
         match form.op {
-            Op::Mov => self.mov_of_predicate(form, &mut ops),
-            _ => crate::quirks::apply(self, form, &mut ops, pred),
+            Op::Mov => self.mov_of_predicate(form, ops),
+            _ => crate::quirks::apply(self, form, ops, pred),
         }
         if self.bad_line {
             return Ok(());
         }
         if !self.pending.is_empty() {
-            self.resolve(&mut ops)?;
+            self.resolve(ops)?;
         }
         let first = self.obj.operands.len() as u32;
         for &(o, s) in &ops.list[..ops.len] {

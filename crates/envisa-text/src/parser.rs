@@ -64,6 +64,8 @@ pub(crate) struct Parser<'s> {
     /// Attributes that wait for the next declaration, as the reference lets a sampler's do.
     pub waiting_attrs: Vec<envisa_isa::Attr>,
 
+    /// Operands of the instruction being read, kept between lines.
+    pub ops: Option<crate::inst::Ops>,
     pub many: Vec<(Operand, Span)>,
     pub pending: Vec<Pending<'s>>,
     /// Where the predicate of this line stands.
@@ -97,6 +99,7 @@ impl<'s> Parser<'s> {
             subroutines: HashMap::new(),
             defined: Vec::new(),
             waiting_attrs: Vec::new(),
+            ops: None,
             many: Vec::new(),
             pending: Vec::new(),
             pred_span: Span::NONE,
