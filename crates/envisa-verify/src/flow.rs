@@ -207,6 +207,31 @@ struct Access {
     dense: bool,
 }
 
+/// All accesses of an object, by instruction: every lint walks them.
+struct Accesses {
+    list: Vec<Access>,
+    /// Where each instruction's start; one more than there are instructions.
+    starts: Vec<u32>,
+}
+
+impl Accesses {
+    fn new(ctx: &Ctx, grf: u32) -> Accesses {
+        let insts = &ctx.obj.insts;
+        let mut list = Vec::with_capacity(insts.len() * 3);
+        let mut starts = Vec::with_capacity(insts.len() + 1);
+        starts.push(0);
+        for inst in insts {
+            accesses(ctx, inst, grf, |a| list.push(a));
+            starts.push(list.len() as u32);
+        }
+        Accesses { list, starts }
+    }
+
+    fn each(&self, inst: usize, f: impl FnMut(Access)) {
+        self.list[self.starts[inst] as usize..self.starts[inst + 1] as usize].iter().copied().for_each(f);
+    }
+}
+
 /// Calls `f` with every access of an instruction to a declared general variable.
 fn accesses(ctx: &Ctx, inst: &Inst, grf: u32, mut f: impl FnMut(Access)) {
     let exec = ctx.exec(inst).map_or(1, Exec::channels);
@@ -319,18 +344,19 @@ pub(crate) fn lints(ctx: &mut Ctx) {
     let g = Graph::new(ctx);
     let grf = ctx.on.iter().map(|p| p.grf_bytes()).max().unwrap_or(32);
     let loops = loops(ctx, &g);
-    let lives = lives(ctx, grf);
-    uninitialised(ctx, grf, &lives, &loops);
-    dead_writes(ctx, grf, &lives);
+    let list = Accesses::new(ctx, grf);
+    let lives = lives(ctx, &list);
+    uninitialised(ctx, &list, &lives, &loops);
+    dead_writes(ctx, &list, &lives);
     unreachable(ctx, &g);
     diverged(ctx, &g);
     slm_fences(ctx);
-    local_values(ctx, grf);
+    local_values(ctx, &list, grf);
     unused(ctx, &lives);
     ctx.inst = None;
 }
 
-fn lives(ctx: &Ctx, grf: u32) -> Vec<Life> {
+fn lives(ctx: &Ctx, list: &Accesses) -> Vec<Life> {
     let obj = ctx.obj;
     let mut lives = vec![Life::default(); ctx.vars.len()];
     for l in lives.iter_mut().take(predefined::FIRST_VAR as usize) {
@@ -351,7 +377,7 @@ fn lives(ctx: &Ctx, grf: u32) -> Vec<Life> {
         }
     }
     for (i, inst) in obj.insts.iter().enumerate() {
-        accesses(ctx, inst, grf, |a| {
+        list.each(i, |a| {
             let bytes = ctx.vars[a.root as usize].root_bytes[1];
             let l = &mut lives[a.root as usize];
             l.used = true;
@@ -385,12 +411,12 @@ fn lives(ctx: &Ctx, grf: u32) -> Vec<Life> {
     lives
 }
 
-fn uninitialised(ctx: &mut Ctx, grf: u32, lives: &[Life], loops: &[(u32, u32)]) {
+fn uninitialised(ctx: &mut Ctx, list: &Accesses, lives: &[Life], loops: &[(u32, u32)]) {
     let obj = ctx.obj;
     let mut said = vec![false; lives.len()];
     for (i, inst) in obj.insts.iter().enumerate() {
         let mut found: Option<Access> = None;
-        accesses(ctx, inst, grf, |a| {
+        list.each(i, |a| {
             let l = &lives[a.root as usize];
             if a.write || l.escapes || said[a.root as usize] {
                 return;
@@ -427,7 +453,7 @@ struct LastWrite {
     exec: Exec,
 }
 
-fn dead_writes(ctx: &mut Ctx, grf: u32, lives: &[Life]) {
+fn dead_writes(ctx: &mut Ctx, list: &Accesses, lives: &[Life]) {
     let obj = ctx.obj;
     let mut last: HashMap<u32, LastWrite> = HashMap::new();
     let mut dead: Vec<(usize, usize, u32, Option<usize>)> = Vec::new();
@@ -444,12 +470,12 @@ fn dead_writes(ctx: &mut Ctx, grf: u32, lives: &[Life]) {
         if indirect {
             last.clear();
         }
-        accesses(ctx, inst, grf, |a| {
+        list.each(i, |a| {
             if !a.write {
                 last.remove(&a.root);
             }
         });
-        accesses(ctx, inst, grf, |a| {
+        list.each(i, |a| {
             let l = &lives[a.root as usize];
             if !a.write || l.escapes {
                 return;
@@ -719,7 +745,7 @@ struct Known {
 }
 
 /// Values that are provably equal or out of bounds, block by block.
-fn local_values(ctx: &mut Ctx, grf: u32) {
+fn local_values(ctx: &mut Ctx, list: &Accesses, grf: u32) {
     let obj = ctx.obj;
     let mut uniform: HashMap<u32, Known> = HashMap::new();
     // Address variables: the variable and byte offset they point to.
@@ -739,7 +765,7 @@ fn local_values(ctx: &mut Ctx, grf: u32) {
         }
         slm_bounds(ctx, inst, slm_bytes);
         pointed(ctx, inst, &points, grf);
-        accesses(ctx, inst, grf, |a| {
+        list.each(i, |a| {
             if a.write {
                 uniform.remove(&a.root);
             }

@@ -1,7 +1,7 @@
 //! Random legal instructions of every opcode, one field of each broken at a time: each break is reported.
 
 use envisa::isa::desc::{Enc, SlotKind, SourceModifiers};
-use envisa::isa::{Exec, Module, Operand, Platforms, generate};
+use envisa::isa::{Exec, Module, Op, Operand, Platforms, generate};
 use envisa::verify::{Options, check};
 use std::collections::BTreeSet;
 
@@ -108,6 +108,15 @@ fn each_break_is_reported() {
                 o.operands = object.ops(&inst).to_vec();
                 o.operand_spans.clear();
                 o.insts = vec![envisa::isa::Inst { first: 0, ..inst }];
+                // Labels that it names have to stand somewhere.
+                for mark in object.insts.iter().filter(|i| matches!(i.op, Op::Label | Op::Subroutine)) {
+                    if *mark == inst {
+                        continue;
+                    }
+                    let first = o.operands.len() as u32;
+                    o.operands.extend_from_slice(object.ops(mark));
+                    o.insts.push(envisa::isa::Inst { first, ..*mark });
+                }
                 let before = at(&small, 0);
                 for k in 0..inst.len as usize {
                     let kind = &desc.slots[k.min(desc.slots.len() - 1)].kind;
