@@ -12,6 +12,7 @@ pub use envisa_verify as verify;
 pub use envisa_vm as vm;
 pub use envisa_zebin as zebin;
 
+pub mod bare;
 pub mod compare;
 pub mod images;
 pub mod job;

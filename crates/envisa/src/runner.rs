@@ -241,7 +241,7 @@ impl Session {
 }
 
 /// Stands where there is no observer; nobody makes one.
-enum NoObserver {}
+pub(crate) enum NoObserver {}
 
 impl envisa_vm::observer::Observer for NoObserver {
     fn fork(&self) -> Self {
@@ -367,7 +367,7 @@ impl Module {
 }
 
 /// Verifies a module for a platform; errors come back as diagnostics.
-fn verified(
+pub(crate) fn verified(
     module: envisa_isa::Module,
     files: &[FileId],
     platform: Platform,
@@ -401,26 +401,31 @@ impl LoadedKernel {
 
     /// A fault as a diagnostic that points into the kernel's text.
     pub fn diagnose(&self, trap: &Trap) -> Diagnostic {
-        let file = self.texts.iter().find(|(name, _)| *name == trap.function).map_or(FileId(0), |t| t.1);
-        let mut d = Diagnostic::error("F0001", trap.cause.to_string()).primary(
-            file,
-            (trap.span.start, trap.span.end),
-            match trap.channel {
-                Some(c) => format!("channel {c}"),
-                None => String::new(),
-            },
-        );
-        let [x, y, z] = trap.group;
-        d = d.note(format!(
-            "kernel `{}`, group ({x}, {y}, {z}), thread {}, instruction ${}, active channels {:#x}",
-            trap.kernel, trap.thread, trap.instruction, trap.mask
-        ));
-        for stand in trap.threads.iter().take(64) {
-            d = d.note(format!(
-                "thread {}: {:?} at instruction ${}, active channels {:#x}",
-                stand.thread, stand.status, stand.instruction, stand.mask
-            ));
-        }
-        d
+        diagnose(&self.texts, trap)
     }
+}
+
+/// A fault as a diagnostic; `texts`: the file of each function, by name.
+pub(crate) fn diagnose(texts: &[(String, FileId)], trap: &Trap) -> Diagnostic {
+    let file = texts.iter().find(|(name, _)| *name == trap.function).map_or(FileId(0), |t| t.1);
+    let mut d = Diagnostic::error("F0001", trap.cause.to_string()).primary(
+        file,
+        (trap.span.start, trap.span.end),
+        match trap.channel {
+            Some(c) => format!("channel {c}"),
+            None => String::new(),
+        },
+    );
+    let [x, y, z] = trap.group;
+    d = d.note(format!(
+        "kernel `{}`, group ({x}, {y}, {z}), thread {}, instruction ${}, active channels {:#x}",
+        trap.kernel, trap.thread, trap.instruction, trap.mask
+    ));
+    for stand in trap.threads.iter().take(64) {
+        d = d.note(format!(
+            "thread {}: {:?} at instruction ${}, active channels {:#x}",
+            stand.thread, stand.status, stand.instruction, stand.mask
+        ));
+    }
+    d
 }

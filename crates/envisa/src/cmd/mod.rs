@@ -9,6 +9,7 @@ pub mod fmt;
 pub mod info;
 pub mod load;
 pub mod run;
+pub mod run_bare;
 
 use envisa_diag::{Diagnostic, Files, TextOptions, render_json, render_text};
 use envisa_isa::Platform;

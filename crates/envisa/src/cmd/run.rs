@@ -1,6 +1,6 @@
 //! `envisa run`: kernels on the virtual GPU.
 
-use crate::cmd::{Done, Exit, Failure, Message};
+use crate::cmd::{Done, Exit, Failure, Message, run_bare};
 use crate::io;
 use envisa::job::{ArgText, Delivered, Job, JobError, Output, Ready};
 use envisa::runner::{Outcome, RunError, RunOptions};
@@ -23,7 +23,12 @@ Examples
   envisa run vadd.zebin --global 1024 --local 64 --arg a=iota:f32:1024 --arg b=fill:f32:1024:1 \\
       --arg c=zeros:f32:1024 --arg n=1024 --print c:8
   envisa run vadd.cl --device dg2 --global 1024 … --out c=c.npy --stats
-  envisa run job.toml";
+  envisa run job.toml
+  envisa run mine.visaasm --platform SKL --threads 2 --arg N=4 --arg T6=zeros:f32:64 --print T6:8
+
+Hand-written .visaasm and .isa: arguments are named as `.input` names them; a surface (T6) or a binding-table
+index (bti:3) takes a buffer or an image, a scalar `uq` input the address of a buffer. What is printed or
+written may also be a variable: its content when the first thread ends.";
 
 /// Run a kernel that Intel's compiler made, without the GPU.
 ///
@@ -33,7 +38,7 @@ Examples
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// A zebin, a `.cl` or `.spv` file, or a job (`.toml`).
+    /// A zebin, a `.cl` or `.spv` file, a job (`.toml`), or hand-written `.visaasm` or `.isa`.
     file: PathBuf,
     /// The kernel, if there are several.
     #[arg(long)]
@@ -75,11 +80,26 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    bare: run_bare::BareArgs,
+    #[command(flatten)]
     message: Message,
 }
 
 /// Runs the command.
 pub fn run(args: Args) -> Done {
+    if run_bare::is_bare(&args.file) {
+        return run_bare::run(run_bare::Request {
+            file: &args.file,
+            kernel: args.kernel.as_deref().unwrap_or(""),
+            args: &args.args,
+            outs: &args.outs,
+            prints: &args.prints,
+            options: RunOptions { jobs: args.jobs, limit: args.limit.unwrap_or(u64::MAX) },
+            verify: !args.no_verify,
+            bare: &args.bare,
+            message: &args.message,
+        });
+    }
     let job = job(&args)?;
     let mut report = args.message.report();
     let mut ready = match Ready::new(&job, !args.no_verify) {
