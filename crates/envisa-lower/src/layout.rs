@@ -191,11 +191,43 @@ pub fn layout(
 
     // What address registers can name: predefined variables, and those whose address is taken.
     l.address_base = at.0;
+    let mut unused: Option<RegOffset> = None;
+    // Aliases keep a predefined variable even where only their own names are touched: their extents count
+    // for the root, so only addresses taken remain.
+    let taken: Vec<u32> = objects
+        .iter()
+        .flat_map(|o| {
+            o.operands.iter().filter_map(move |op| match op {
+                Operand::AddressOf { var, .. } => o.root(*var).map(|r| r.0),
+                _ => None,
+            })
+        })
+        .filter(|v| *v < predefined::FIRST_VAR)
+        .collect();
     for (id, p) in predefined::VARS.iter().enumerate() {
         let (_, declared) = objects[0].var_shape(id as u32, grf).unwrap_or((p.ty, 4));
         // A null source reads zeros and a null destination is dropped: one chunk each way.
         let touched = reaches.iter().map(|r| r.predefined[id]).max().unwrap_or(0);
-        let bytes = declared.max(touched).max(CHUNK);
+        // What nobody touches shares one chunk, except what a dispatch writes.
+        let written = matches!(
+            id as u32,
+            predefined::var::NULL
+                | predefined::var::R0
+                | predefined::var::HW_ID
+                | predefined::var::SR0
+                | predefined::var::CR0
+        );
+        if touched == 0 && !written && !taken.contains(&(id as u32)) {
+            let shared = match unused {
+                Some(at) => at,
+                None => at.take(CHUNK)?,
+            };
+            unused = Some(shared);
+            l.predefined[id] = shared;
+            l.predefined_bytes[id] = CHUNK;
+            continue;
+        }
+        let bytes = if touched == 0 { CHUNK } else { declared.max(touched).max(CHUNK) };
         l.predefined[id] = at.take(bytes)?;
         l.predefined_bytes[id] = at.0 - l.predefined[id];
     }

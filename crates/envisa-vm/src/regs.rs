@@ -20,6 +20,25 @@ macro_rules! pod {
 }
 pod! { u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 envisa_sem::Hf envisa_sem::Bf }
 
+/// An element without alignment, so that registers can be looked at in place.
+#[derive(Clone, Copy, Default)]
+#[repr(C, packed)]
+pub struct Un<T>(T);
+
+impl<T: Pod> Un<T> {
+    /// Of a value.
+    #[inline(always)]
+    pub fn new(x: T) -> Un<T> {
+        Un(x)
+    }
+
+    /// The value.
+    #[inline(always)]
+    pub fn get(self) -> T {
+        self.0
+    }
+}
+
 /// The register file.
 ///
 /// # Offsets
@@ -81,6 +100,40 @@ impl Registers {
         debug_assert!(offset as usize + N * size_of::<T>() <= self.len as usize);
         // SAFETY: in bounds by the type's contract; unaligned write.
         unsafe { self.base.add(offset as usize).cast::<[T; N]>().write_unaligned(x) }
+    }
+
+    /// `N` consecutive elements, in place.
+    #[inline(always)]
+    pub fn at<T: Pod, const N: usize>(&self, offset: u32) -> &[Un<T>; N] {
+        debug_assert!(offset as usize + N * size_of::<T>() <= self.len as usize);
+        // SAFETY: in bounds by the type's contract; `Un` has alignment 1 and any bytes are a value.
+        unsafe { &*self.base.add(offset as usize).cast::<[Un<T>; N]>() }
+    }
+
+    /// Stores the elements of a mask; the others keep their bits.
+    #[inline(always)]
+    pub fn store_masked<T: Pod, const N: usize>(&mut self, offset: u32, mask: u32, x: [T; N]) {
+        macro_rules! as_bits {
+            ($u:ty) => {{
+                let new = std::ptr::from_ref(&x).cast::<[$u; N]>();
+                // SAFETY: `T` is as large as the integer and any bytes are one; unaligned read.
+                let new = unsafe { new.read_unaligned() };
+                let old = self.load::<$u, N>(offset);
+                let mut out = [0; N];
+                for i in 0..N {
+                    // All ones where the channel is in the mask: this form becomes vector code.
+                    let m = (0 as $u).wrapping_sub((mask >> i & 1) as $u);
+                    out[i] = new[i] & m | old[i] & !m;
+                }
+                self.store(offset, out);
+            }};
+        }
+        match size_of::<T>() {
+            1 => as_bits!(u8),
+            2 => as_bits!(u16),
+            4 => as_bits!(u32),
+            _ => as_bits!(u64),
+        }
     }
 
     /// One element.
@@ -145,4 +198,32 @@ pub(crate) fn indirect(
         Some((_, end)) if at + size <= *end => Ok(layout.address_base + at),
         _ => Err(at as i64),
     }
+}
+
+/// The bits of 32-bit lanes that are all ones or zero: bit `i` of lane `i`.
+#[inline(always)]
+pub fn movemask<const N: usize>(lanes: &[u32; N]) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    if N >= 8 {
+        use std::arch::x86_64::*;
+        let mut bits = 0u32;
+        let mut k = 0;
+        while k + 8 <= N {
+            // SAFETY: SSE2 is part of the architecture; lanes `k` to `k + 7` exist; unaligned loads.
+            bits |= unsafe {
+                let at = lanes.as_ptr().add(k).cast::<__m128i>();
+                let (a, b) = (_mm_loadu_si128(at), _mm_loadu_si128(at.add(1)));
+                // Packing with saturation keeps all ones and zeros.
+                let words = _mm_packs_epi32(a, b);
+                _mm_movemask_epi8(_mm_packs_epi16(words, words)) as u32 & 0xff
+            } << k;
+            k += 8;
+        }
+        return bits;
+    }
+    let mut bits = 0;
+    for (i, l) in lanes.iter().enumerate() {
+        bits |= (l & 1) << i;
+    }
+    bits
 }

@@ -7,6 +7,7 @@ use envisa_sem::{FpMode, Ieee, Mode, Modifier};
 use super::level::Kernel;
 use super::operand::{Exec, inst, read_general, write_general};
 use super::{Cell, STOP, SrcKind, exec_mask};
+use crate::regs::Un;
 use crate::thread::{Machine, Mask};
 
 /// What a channel computes.
@@ -22,34 +23,69 @@ pub(crate) const fn ones(n: usize) -> Mask {
     if n >= 32 { u32::MAX } else { (1 << n) - 1 }
 }
 
-/// Reads source `i` into an array; `None` after a fault.
+/// Makes source `i` ready to be looked at by [`view`]; `false` after a fault. A plain vector is looked at in
+/// place, anything else is put into `buffer`.
 #[inline(always)]
-pub(crate) fn read<T: Exec, const N: usize>(
+pub(crate) fn ready<T: Exec, const N: usize>(
     m: &mut Machine<'_>,
     c: &Cell,
     pc: u32,
     i: usize,
     mask: Mask,
-) -> Option<[T; N]> {
+    buffer: &mut [Un<T>; N],
+) -> bool {
     let s = &c.src[i];
-    let mut x = match s.kind {
-        SrcKind::Contiguous => m.t.regs.load::<T, N>(s.offset),
-        SrcKind::Scalar => [m.t.regs.get::<T>(s.offset); N],
-        SrcKind::General => {
-            let mut x = [T::default(); N];
-            let n = (c.channels as usize).min(N);
-            if !read_general(m, pc, &inst(m, pc).src[i], mask, &mut x[..n]) {
-                return None;
-            }
-            return Some(x);
-        }
-    };
-    match s.modifier {
-        Modifier::None => {}
-        Modifier::Neg => x = x.map(|v| v.modify(Modifier::Neg)),
-        md => x = x.map(|v| v.modify(md)),
+    if s.kind == SrcKind::Scalar {
+        let x = m.t.regs.get::<T>(s.offset);
+        let x = if s.modifier == Modifier::None { x } else { x.modify(s.modifier) };
+        *buffer = [Un::new(x); N];
+        return true;
     }
-    Some(x)
+    if s.kind == SrcKind::Modified {
+        let from = m.t.regs.at::<T, N>(s.offset);
+        if s.modifier == Modifier::Neg {
+            for i in 0..N {
+                buffer[i] = Un::new(from[i].get().modify(Modifier::Neg));
+            }
+        } else {
+            for i in 0..N {
+                buffer[i] = Un::new(from[i].get().modify(s.modifier));
+            }
+        }
+        return true;
+    }
+    s.kind == SrcKind::Contiguous || fill(m, pc, i, c.channels, mask, buffer)
+}
+
+/// A source made ready.
+#[inline(always)]
+pub(crate) fn view<'a, T: Exec, const N: usize>(
+    m: &'a Machine<'_>,
+    c: &Cell,
+    i: usize,
+    buffer: &'a [Un<T>; N],
+) -> &'a [Un<T>; N] {
+    let s = &c.src[i];
+    if s.kind == SrcKind::Contiguous { m.t.regs.at(s.offset) } else { buffer }
+}
+
+/// Reads a source that is no plain vector.
+#[inline(never)]
+fn fill<T: Exec, const N: usize>(
+    m: &mut Machine<'_>,
+    pc: u32,
+    i: usize,
+    channels: u8,
+    mask: Mask,
+    buffer: &mut [Un<T>; N],
+) -> bool {
+    let mut x = [T::default(); N];
+    let n = (channels as usize).min(N);
+    if !read_general(m, pc, &inst(m, pc).src[i], mask, &mut x[..n]) {
+        return false;
+    }
+    *buffer = x.map(Un::new);
+    true
 }
 
 /// Writes the destination; the next program counter.
@@ -65,23 +101,12 @@ pub(crate) fn write<T: Exec, const N: usize>(
         if mask == ones(N) {
             m.t.regs.store(c.dst, r);
         } else {
-            blend(m, c.dst, mask, r);
+            m.t.regs.store_masked(c.dst, mask, r);
         }
         return pc + 1;
     }
     let n = (c.channels as usize).min(N);
     if write_general(m, pc, &inst(m, pc).dst, mask, &r[..n]) { pc + 1 } else { STOP }
-}
-
-/// Stores the channels of a mask.
-#[inline(always)]
-pub(crate) fn blend<T: Exec, const N: usize>(m: &mut Machine<'_>, at: u32, mask: Mask, r: [T; N]) {
-    let old = m.t.regs.load::<T, N>(at);
-    let mut out = old;
-    for i in 0..N {
-        out[i] = if mask >> i & 1 != 0 { r[i] } else { old[i] };
-    }
-    m.t.regs.store(at, out);
 }
 
 /// `O` over channels of `T` with `S` sources, in vectors of `N`.
@@ -97,22 +122,18 @@ impl<O: Alu<T>, T: Exec, const S: usize, const N: usize> Kernel for AluK<O, T, S
         if O::MODAL && !m.t.ieee {
             return modal::<O, T, S>(m, c, pc, mask);
         }
-        let Some(a) = read::<T, N>(m, c, pc, 0, mask) else { return STOP };
-        let b = if S > 1 {
-            let Some(b) = read::<T, N>(m, c, pc, 1, mask) else { return STOP };
-            b
-        } else {
-            [T::default(); N]
-        };
-        let d = if S > 2 {
-            let Some(d) = read::<T, N>(m, c, pc, 2, mask) else { return STOP };
-            d
-        } else {
-            [T::default(); N]
-        };
+        let mut buffers = [[Un::new(T::default()); N]; 3];
+        for i in 0..S {
+            if !ready(m, c, pc, i, mask, &mut buffers[i]) {
+                return STOP;
+            }
+        }
+        let a = view(m, c, 0, &buffers[0]);
+        let b = if S > 1 { view(m, c, 1, &buffers[1]) } else { a };
+        let d = if S > 2 { view(m, c, 2, &buffers[2]) } else { a };
         let mut r = [T::default(); N];
         for i in 0..N {
-            r[i] = O::go(a[i], b[i], d[i], c.aux, Ieee);
+            r[i] = O::go(a[i].get(), b[i].get(), d[i].get(), c.aux, Ieee);
         }
         write(m, c, pc, mask, r)
     }

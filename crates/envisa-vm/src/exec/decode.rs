@@ -30,7 +30,11 @@ fn src_cell(s: &Src, exec: ExecType) -> SrcCell {
     match *s {
         Src::Reg { offset, ty, shape, modifier: md, .. } if holds(exec, ty) => match shape {
             Shape::Scalar => SrcCell { offset, kind: SrcKind::Scalar, modifier: modifier(md) },
-            Shape::Contiguous => SrcCell { offset, kind: SrcKind::Contiguous, modifier: modifier(md) },
+            Shape::Contiguous => SrcCell {
+                offset,
+                kind: if md == Modifier::None { SrcKind::Contiguous } else { SrcKind::Modified },
+                modifier: modifier(md),
+            },
             Shape::General => SrcCell::default(),
         },
         _ => SrcCell::default(),

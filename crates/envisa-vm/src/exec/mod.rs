@@ -28,6 +28,8 @@ pub enum SrcKind {
     Contiguous,
     /// One element of the channels' own type.
     Scalar,
+    /// Consecutive elements of the channels' own type, with a modifier.
+    Modified,
     /// Anything else: read through the program's description.
     #[default]
     General,

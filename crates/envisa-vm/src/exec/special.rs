@@ -6,13 +6,27 @@ use envisa_lower::{Dst, ExecType, Op, Src};
 use envisa_sem::dpas::{Accumulator, Dpas, Precision};
 use envisa_sem::{Convert, Float, FpMode, Hf, Ieee, Int, Mode, Relation, convert, int};
 
-use super::alu::{blend, ones, read};
+use super::alu::{ones, ready, view};
 use super::level::Kernel;
 use super::operand::{Exec, inst, read_general, write_general};
 use super::{Cell, STOP, SrcKind, exec_mask, pred_mask};
-use crate::regs::Pod;
+use crate::regs::{Pod, Un, movemask};
 use crate::thread::{Machine, Mask};
 use crate::trap::Cause;
+
+/// Two sources, ready.
+macro_rules! two {
+    ($a:ident, $b:ident: $t:ty, $n:ident; $m:ident, $c:ident, $pc:ident, $mask:ident) => {
+        let mut buffers = [[Un::new(<$t>::default()); $n]; 2];
+        for i in 0..2 {
+            if !ready($m, $c, $pc, i, $mask, &mut buffers[i]) {
+                return STOP;
+            }
+        }
+        let $a: &[Un<$t>; $n] = view($m, $c, 0, &buffers[0]);
+        let $b: &[Un<$t>; $n] = view($m, $c, 1, &buffers[1]);
+    };
+}
 
 /// Values that can be compared.
 pub(crate) trait Compare: Exec {
@@ -51,8 +65,7 @@ impl<T: Compare, const R: u8, const N: usize> Kernel for CmpK<T, R, N> {
         if mask == 0 {
             return pc + 1;
         }
-        let Some(a) = read::<T, N>(m, c, pc, 0, mask) else { return STOP };
-        let Some(b) = read::<T, N>(m, c, pc, 1, mask) else { return STOP };
+        two!(a, b: T, N; m, c, pc, mask);
         let relation = match R {
             0 => Relation::Eq,
             1 => Relation::Ne,
@@ -61,16 +74,18 @@ impl<T: Compare, const R: u8, const N: usize> Kernel for CmpK<T, R, N> {
             4 => Relation::Lt,
             _ => Relation::Le,
         };
-        let mut bits = 0u32;
+        let mut lanes = [0u32; N];
         if m.t.ieee {
             for i in 0..N {
-                bits |= (a[i].holds(relation, b[i], Ieee) as u32) << i;
+                lanes[i] = if a[i].get().holds(relation, b[i].get(), Ieee) { u32::MAX } else { 0 };
             }
         } else {
+            let mode = m.t.mode;
             for i in 0..N {
-                bits |= (a[i].holds(relation, b[i], m.t.mode) as u32) << i;
+                lanes[i] = if a[i].get().holds(relation, b[i].get(), mode) { u32::MAX } else { 0 };
             }
         }
+        let bits = movemask(&lanes);
         if c.dst_plain {
             let old: u32 = m.t.regs.get(c.dst);
             m.t.regs.set(c.dst, old & !(mask << c.first) | (bits & mask) << c.first);
@@ -114,11 +129,11 @@ impl<T: Exec, const N: usize> Kernel for SelK<T, N> {
             return pc + 1;
         }
         let pick = if c.pred == 0 { u32::MAX } else { pred_mask(m, c) };
-        let Some(a) = read::<T, N>(m, c, pc, 0, mask) else { return STOP };
-        let Some(b) = read::<T, N>(m, c, pc, 1, mask) else { return STOP };
+        two!(a, b: T, N; m, c, pc, mask);
         let mut r = [T::default(); N];
         for i in 0..N {
-            r[i] = if pick >> i & 1 != 0 { a[i] } else { b[i] };
+            let (a, b) = (a[i].get(), b[i].get());
+            r[i] = if pick >> i & 1 != 0 { a } else { b };
         }
         super::alu::write(m, c, pc, mask, r)
     }
@@ -135,24 +150,27 @@ impl<S: Pod + Convert<D>, D: Exec, const N: usize> Kernel for CvtK<S, D, N> {
             return pc + 1;
         }
         let s = &c.src[0];
-        let a: [S; N] = match s.kind {
-            SrcKind::Scalar => [m.t.regs.get::<S>(s.offset); N],
-            _ => m.t.regs.load::<S, N>(s.offset),
-        };
         let mut r = [D::default(); N];
-        if m.t.ieee {
-            for i in 0..N {
-                r[i] = a[i].convert(Ieee);
-            }
+        if s.kind == SrcKind::Scalar {
+            let x = m.t.regs.get::<S>(s.offset);
+            r = [if m.t.ieee { x.convert(Ieee) } else { x.convert(m.t.mode) }; N];
         } else {
-            for i in 0..N {
-                r[i] = a[i].convert(m.t.mode);
+            let a = m.t.regs.at::<S, N>(s.offset);
+            if m.t.ieee {
+                for i in 0..N {
+                    r[i] = a[i].get().convert(Ieee);
+                }
+            } else {
+                let mode = m.t.mode;
+                for i in 0..N {
+                    r[i] = a[i].get().convert(mode);
+                }
             }
         }
         if mask == ones(N) {
             m.t.regs.store(c.dst, r);
         } else {
-            blend(m, c.dst, mask, r);
+            m.t.regs.store_masked(c.dst, mask, r);
         }
         pc + 1
     }
@@ -168,15 +186,17 @@ impl<const SUB: bool, const N: usize> Kernel for CarryK<SUB, N> {
         if mask == 0 {
             return pc + 1;
         }
-        let Some(a) = read::<u32, N>(m, c, pc, 0, mask) else { return STOP };
-        let Some(b) = read::<u32, N>(m, c, pc, 1, mask) else { return STOP };
+        two!(a, b: u32, N; m, c, pc, mask);
         let (mut r, mut carry) = ([0u32; N], [0u32; N]);
         for i in 0..N {
-            (r[i], carry[i]) = if SUB { int::subb(a[i], b[i]) } else { int::addc(a[i], b[i]) };
+            (r[i], carry[i]) = {
+                let (a, b) = (a[i].get(), b[i].get());
+                if SUB { int::subb(a, b) } else { int::addc(a, b) }
+            };
         }
         let second = inst(m, pc).dst2;
         if second != 0 {
-            blend(m, second, mask, carry);
+            m.t.regs.store_masked(second, mask, carry);
         }
         super::alu::write(m, c, pc, mask, r)
     }
@@ -192,11 +212,10 @@ impl<T: Exec + Int, const N: usize> Kernel for MulhK<T, N> {
         if mask == 0 {
             return pc + 1;
         }
-        let Some(a) = read::<T, N>(m, c, pc, 0, mask) else { return STOP };
-        let Some(b) = read::<T, N>(m, c, pc, 1, mask) else { return STOP };
+        two!(a, b: T, N; m, c, pc, mask);
         let mut r = [T::default(); N];
         for i in 0..N {
-            r[i] = T::from_bits(int::mulh(a[i], b[i]) as u64);
+            r[i] = T::from_bits(int::mulh(a[i].get(), b[i].get()) as u64);
         }
         super::alu::write(m, c, pc, mask, r)
     }
@@ -285,7 +304,7 @@ fn integers(m: &mut Machine<'_>, c: &Cell, pc: u32, mask: Mask) -> u32 {
             high[k] = (r[k] >> 32) as u32;
             r[k] &= 0xffff_ffff;
         }
-        blend(m, i.dst2, mask & ones(n), high);
+        m.t.regs.store_masked(i.dst2, mask & ones(n), high);
     }
     put(m, c, pc, mask, &r)
 }
