@@ -384,7 +384,7 @@ impl<O: Observer> Worker<'_, O> {
             }
             if !release(live, &mut group) {
                 let t = self.threads[..threads].iter_mut().find(|t| t.status != Status::Done)?;
-                let mut m = Machine {
+                let m = Machine {
                     t,
                     group: &mut group,
                     slm: &self.slm,

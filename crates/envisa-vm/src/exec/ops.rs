@@ -33,7 +33,7 @@ macro_rules! names {
 }
 
 names! {
-    Add Add3 Mul Mad Lrp Min Max Avg Div Mod And Or Xor Not Shl Shr Asr Rol Ror Bfn Bfe Bfi Bfrev Cbit Fbh
+    Add Add3 Mul Mad Lrp Min Max Avg Div Mod And Or Xor Not Shl Shr Asr Rol Ror Bfn Bfe Bfrev Cbit Fbh
     Fbl Lzd Inv Rsqrt Sqrt Exp Log Pow Sin Cos Tanh Sigm Frc Rndd Rndu Rnde Rndz Copy
 }
 
