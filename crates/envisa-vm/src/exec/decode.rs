@@ -28,6 +28,8 @@ fn holds(exec: ExecType, ty: Type) -> bool {
 
 fn src_cell(s: &Src, exec: ExecType) -> SrcCell {
     match *s {
+        // An absolute value depends on the sign, which handlers of either signedness share: read by its type.
+        Src::Reg { ty, modifier: Modifier::Abs | Modifier::NegAbs, .. } if ty.is_int() => SrcCell::default(),
         Src::Reg { offset, ty, shape, modifier: md, .. } if holds(exec, ty) => match shape {
             Shape::Scalar => SrcCell { offset, kind: SrcKind::Scalar, modifier: modifier(md) },
             Shape::Contiguous => SrcCell {
@@ -78,7 +80,8 @@ fn alu(l: Level, i: &Inst) -> Option<Handler> {
     use ExecType::{Bf16, F16, F32, F64, I32, I64, U32, U64};
     // What does not look at the sign is compiled once for each size.
     Some(match (i.op, i.exec) {
-        (Op::Mov, I32 | U32) => common!(Copy, u32, 1),
+        (Op::Mov, I32) => common!(Copy, i32, 1),
+        (Op::Mov, U32) => common!(Copy, u32, 1),
         (Op::Mov, I64) => common!(Copy, i64, 1),
         (Op::Mov, U64) => common!(Copy, u64, 1),
         (Op::Mov, F32) => common!(Copy, f32, 1),
@@ -213,7 +216,8 @@ fn alu(l: Level, i: &Inst) -> Option<Handler> {
         (Op::Rndu, F16) => seldom!(Rndu, Hf, 1),
         (Op::Rnde, F16) => seldom!(Rnde, Hf, 1),
         (Op::Rndz, F16) => seldom!(Rndz, Hf, 1),
-        (Op::Sel, I32 | U32) => by_width!(l, n, SelK[u32;]),
+        (Op::Sel, I32) => by_width!(l, n, SelK[i32;]),
+        (Op::Sel, U32) => by_width!(l, n, SelK[u32;]),
         (Op::Sel, I64) => rare!(l, n, SelK[i64;]),
         (Op::Sel, U64) => by_width!(l, n, SelK[u64;]),
         (Op::Sel, F32) => by_width!(l, n, SelK[f32;]),

@@ -163,7 +163,15 @@ pub(crate) fn read_general<T: Exec>(
     };
     T::read(m, ty, &at[..n], &mut out[..n]);
     let md = modifier(modifier_);
-    if md != Modifier::None {
+    if ty.is_signed() && matches!(md, Modifier::Abs | Modifier::NegAbs) {
+        // By the source's sign, whatever type the channels compute in.
+        for o in &mut out[..n] {
+            let shift = 64 - T::BITS;
+            let x = ((o.to_bits() << shift) as i64) >> shift;
+            let x = x.wrapping_abs();
+            *o = T::from_bits(if md == Modifier::Abs { x } else { x.wrapping_neg() } as u64);
+        }
+    } else if md != Modifier::None {
         for o in &mut out[..n] {
             *o = o.modify(md);
         }

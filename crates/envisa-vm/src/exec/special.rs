@@ -475,8 +475,9 @@ impl Kernel for SetpK {
         }
         if let Dst::Pred { offset } = i.dst {
             let old: u32 = m.t.regs.get(offset);
-            let mask = mask << c.first;
-            m.t.regs.set(offset, old & !mask | x[0] & mask);
+            // The source's bit 0 is the instruction's first channel.
+            let (mask, bits) = (mask << c.first, x[0] << c.first);
+            m.t.regs.set(offset, old & !mask | bits & mask);
         }
         pc + 1
     }
