@@ -11,6 +11,7 @@ mod codes;
 mod directive;
 mod expr;
 mod format;
+mod immediate;
 mod inst;
 mod lex;
 mod lsc;
