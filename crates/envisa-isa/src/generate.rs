@@ -62,6 +62,8 @@ pub struct Options {
     pub functions: usize,
     /// Only these instructions; `None`: all.
     pub ops: Option<Vec<Op>>,
+    /// Only fields that the reference assembler takes in text, where it is choosier than the rows say.
+    pub reference: bool,
     /// Instructions in turn instead of at random, so that a long enough object has each.
     pub in_turn: bool,
 }
@@ -76,6 +78,7 @@ impl Default for Options {
             kernels: 1,
             functions: 0,
             ops: None,
+            reference: false,
             in_turn: false,
         }
     }
@@ -371,7 +374,80 @@ impl Gen<'_> {
                 }
             }
         }
+        self.settle(d, &mut operands);
         self.push(op, &operands);
+    }
+
+    /// Fields of a load/store-cache message to what the reference assembler takes: common shapes, addresses
+    /// and caching, absent sources absent.
+    fn settle_lsc(&mut self, d: &InstDesc, operands: &mut [Operand]) {
+        let is = |part: &str| d.name.contains(part);
+        let typed = d.opcode == 0x8a;
+        let flat = !typed && self.rng.one_in(2);
+        let index =
+            Operand::Imm { ty: Type::Ud, bits: if flat { 0 } else { 1 + self.rng.below(200) as u64 } };
+        let cached = self.rng.one_in(2) && is("LSC_LOAD");
+        let sources = match () {
+            _ if is("CAS") => 2,
+            _ if is("IINC") || is("IDEC") || is("ATOMIC_LOAD") || !(is("ATOMIC") || is("STORE")) => 0,
+            _ => 1,
+        };
+        let small = |n| Operand::Int(n);
+        for (slot, operand) in d.slots.iter().zip(operands) {
+            let raw = Operand::Raw { var: predefined::FIRST_VAR + self.rng.below(26), offset: 0 };
+            *operand = match slot.name {
+                "l1" | "l3" => small(cached as u32),
+                "addr_type" => small(if flat { 1 } else { 4 }),
+                "addr_size" => small(if flat { 3 } else { 2 }),
+                "imm_scale" => small(1),
+                "data_size" => small(3),
+                "data_order" => small(1),
+                "data_elems" if is("ATOMIC") || is("STRIDED") => small(1),
+                "data_elems" => small(1 + self.rng.below(4)),
+                "blocks" => small(1),
+                "width" | "height" => small(1 + self.rng.below(8)),
+                "vnni" => small(0),
+                "surface" => index,
+                "stride" => Operand::Imm { ty: Type::Ud, bits: 8 * self.rng.below(16) as u64 },
+                "src1" if sources == 0 => Operand::RAW_NULL,
+                "src2" if sources < 2 => Operand::RAW_NULL,
+                "src1" | "src2" | "dst" | "addr" | "u" => raw,
+                name if name.starts_with("unused") => Operand::RAW_NULL,
+                _ => match (&slot.kind, *operand) {
+                    (SlotKind::Vector(_), Operand::General { .. } | Operand::Imm { .. }) => *operand,
+                    (SlotKind::Vector(_), _) => Operand::Imm { ty: Type::Ud, bits: 0x3f },
+                    _ => *operand,
+                },
+            };
+        }
+    }
+
+    /// Operands that depend on each other beyond what the rows say.
+    fn settle(&mut self, d: &InstDesc, operands: &mut [Operand]) {
+        if self.options.reference && matches!(d.opcode, 0x89 | 0x8a) {
+            return self.settle_lsc(d, operands);
+        }
+        match (d.opcode, &mut *operands) {
+            // A jump takes all channels together.
+            (0x32 | 0x69, [exec, ..]) => *exec = Operand::Exec(Exec { log2: 0, mask: ExecMask::M1 }),
+            // A move from a predicate is scalar, and neither predicated nor saturated.
+            (0x29, [exec, pred, dst, Operand::Predicate(_)]) => {
+                *exec = Operand::Exec(Exec::SCALAR_NM);
+                *pred = Operand::Pred(Pred::NONE);
+                if let Operand::General { modifier, .. } | Operand::Indirect { modifier, .. } = dst {
+                    *modifier = Modifier::None;
+                }
+            }
+            // The mark of a life names a variable of its class.
+            (0x7b, [Operand::Int(properties), Operand::Int(variable)]) => {
+                *variable = match *properties >> 4 & 3 {
+                    0 => predefined::FIRST_VAR + self.rng.below(self.o.vars.len() as u32),
+                    1 => self.rng.below(self.o.addresses.len() as u32),
+                    _ => 1 + self.rng.below(self.o.predicates.len() as u32),
+                };
+            }
+            _ => {}
+        }
     }
 
     fn operand(
@@ -407,7 +483,8 @@ impl Gen<'_> {
                 true => Operand::Sampler(predefined::SAMPLER_BINDLESS),
                 false => Operand::Sampler(self.rng.below(self.o.samplers.len() as u32) as u8),
             },
-            SlotKind::Label(LabelKind::Subroutine) => {
+            // What may be called is a subroutine.
+            SlotKind::Label(LabelKind::Subroutine | LabelKind::Any) => {
                 let l = BLOCKS + self.rng.below(SUBROUTINES as u32) as usize;
                 Operand::Label(self.mention(l))
             }
