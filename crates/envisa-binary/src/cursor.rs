@@ -23,6 +23,11 @@ impl<'a> Cursor<'a> {
         self.pos
     }
 
+    /// The byte that was read last.
+    pub fn last(&self) -> u8 {
+        self.pos.checked_sub(1).and_then(|at| self.bytes.get(at)).copied().unwrap_or(0)
+    }
+
     /// Bytes left.
     #[inline]
     pub fn left(&self) -> usize {

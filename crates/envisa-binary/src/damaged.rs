@@ -184,7 +184,8 @@ fn end_of_damaged(bytes: &[u8], code: &Range<usize>, decoder: &Decoder) -> Optio
 
 /// Least and most bytes that the last `missing` operands take.
 fn missing_bytes(slots: &'static [Slot], present: &[Operand], missing: u16) -> (usize, usize) {
-    let total = total_operands(slots, present);
+    // Where the count is missing itself, it was less than what is missing.
+    let total = total_operands(slots, present, 0).max(present.len() + missing as usize);
     (total.saturating_sub(missing as usize)..total)
         .map(|i| present_slot(slots, present, i).map_or((1, 10), |s| size_range(&s.kind)))
         .fold((0, 0), |(a, b), (x, y)| (a + x, b + y))
@@ -222,8 +223,9 @@ fn present_slot(slots: &'static [Slot], operands: &[Operand], i: usize) -> Optio
     there.nth(i).or_else(|| slots.last().filter(|s| matches!(s.kind, SlotKind::Many(_))))
 }
 
-/// How many operands with bytes an instruction has when complete, by the operands known so far.
-fn total_operands(slots: &'static [Slot], operands: &[Operand]) -> usize {
+/// How many operands with bytes an instruction has when complete, by the operands known so far; `assumed`
+/// is the number of variadic ones as long as it is not known.
+fn total_operands(slots: &'static [Slot], operands: &[Operand], assumed: usize) -> usize {
     let count = slots.iter().zip(operands).find_map(|(s, o)| match s.kind {
         SlotKind::Count { .. } => o.int(),
         _ => None,
@@ -231,7 +233,7 @@ fn total_operands(slots: &'static [Slot], operands: &[Operand]) -> usize {
     slots
         .iter()
         .map(|s| match s.kind {
-            SlotKind::Many(_) => count.unwrap_or(0) as usize,
+            SlotKind::Many(_) => count.map_or(assumed, |n| n as usize),
             _ => is_present(slots, operands, s) as usize,
         })
         .sum()
@@ -258,19 +260,67 @@ fn follow(
 }
 
 /// One instruction without its last operands.
+///
+/// Where the number of variadic operands is less than that of the missing ones, it is missing itself: then
+/// what follows must tell whether it is.
 fn truncated_inst(
     cur: &mut Cursor,
     decoder: &Decoder,
     operands: &mut Vec<Operand>,
 ) -> Result<RecoveredInst, ReadError> {
+    let start = *cur;
+    let first = truncated_with(cur, decoder, operands, usize::MAX);
+    let variadic = match &first {
+        Ok(inst) => is_variadic(inst.op),
+        // The opcode alone tells the row.
+        Err(_) => decoder.rows(&mut start.clone()).is_ok_and(|rows| is_variadic(rows.any())),
+    };
+    if !variadic || (first.is_ok() && goes_on(*cur, decoder)) {
+        return first;
+    }
+    for assumed in [1, 0] {
+        let mut other = start;
+        operands.clear();
+        if let Ok(inst) = truncated_with(&mut other, decoder, operands, assumed)
+            && goes_on(other, decoder)
+        {
+            *cur = other;
+            return Ok(inst);
+        }
+    }
+    *cur = start;
+    operands.clear();
+    truncated_with(cur, decoder, operands, usize::MAX)
+}
+
+fn is_variadic(op: Op) -> bool {
+    matches!(op.desc().slots.last(), Some(Slot { kind: SlotKind::Many(_), .. }))
+}
+
+/// Does another instruction follow, or the end, or filler of zeros?
+fn goes_on(mut cur: Cursor, decoder: &Decoder) -> bool {
+    cur.left() == 0
+        || cur.clone().u8("opcode").is_ok_and(|b| b == 0)
+        || truncated_with(&mut cur, decoder, &mut Vec::new(), usize::MAX).is_ok()
+}
+
+/// [`truncated_inst`] on the assumption that there are so many variadic operands, or enough for the count
+/// to be there (`usize::MAX`).
+fn truncated_with(
+    cur: &mut Cursor,
+    decoder: &Decoder,
+    operands: &mut Vec<Operand>,
+    assumed: usize,
+) -> Result<RecoveredInst, ReadError> {
     let rows = decoder.rows(cur)?;
     let desc = rows.any().desc();
     let slots = desc.slots;
     let missing = slots.iter().filter(|s| matches!(s.kind, SlotKind::Exec | SlotKind::Pred)).count();
+    let assumed = assumed.min(missing);
     let mut written = 0;
     let mut index = 0;
     loop {
-        let keep = total_operands(slots, operands).saturating_sub(missing);
+        let keep = total_operands(slots, operands, assumed).saturating_sub(missing);
         if written >= keep {
             break;
         }
@@ -286,15 +336,16 @@ fn truncated_inst(
         };
         let at = cur.pos();
         let operand = decoder.operand(cur, desc, slot, kind)?;
-        if let (SlotKind::Count { max, .. }, Operand::Int(n)) = (kind, operand)
-            && n > *max as u32
-        {
-            let problem = Problem::Value { found: n.into(), expected: "a legal number of operands" };
-            return Err(ReadError::new(at, slot.name, problem));
-        }
         operands.push(operand);
         written += 1;
         index += 1;
+        if let (SlotKind::Count { max, .. }, Operand::Int(n)) = (kind, operand) {
+            let keep = total_operands(slots, operands, assumed).saturating_sub(missing);
+            if n > *max as u32 || written > keep {
+                let problem = Problem::Value { found: n.into(), expected: "a legal number of operands" };
+                return Err(ReadError::new(at, slot.name, problem));
+            }
+        }
     }
     decoder.finish(desc, operands);
     let chosen = rows.choose(operands);
@@ -302,7 +353,7 @@ fn truncated_inst(
         op: chosen.unwrap_or(rows.any()),
         alternatives: chosen.is_none(),
         len: operands.len() as u16,
-        missing: missing.min(total_operands(slots, operands)) as u16,
+        missing: missing.min(total_operands(slots, operands, assumed)) as u16,
         first: 0,
         span: Span::NONE,
     })

@@ -98,7 +98,10 @@ impl<'a> Decoder<'a> {
         match self.opcodes.get(opcode) {
             Entry::Plain(rows) => Ok(rows),
             Entry::Family(subs) => {
-                let sub = cur.u8("sub-opcode")?;
+                let mut sub = cur.u8("sub-opcode")?;
+                if self.flags_in_sub(opcode) {
+                    sub &= 0x1f;
+                }
                 match &subs[sub as usize] {
                     Some(rows) => Ok(rows),
                     None => Err(ReadError::new(at, "opcode", Problem::Opcode(opcode, Some(sub)))),
@@ -106,6 +109,13 @@ impl<'a> Decoder<'a> {
             }
             Entry::None => Err(ReadError::new(at, "opcode", Problem::Opcode(opcode, None))),
         }
+    }
+
+    /// Before 4.0, the sampler messages' sub-opcode shared its byte with their flags, which were its
+    /// upper bits.
+    #[inline]
+    fn flags_in_sub(&self, opcode: u8) -> bool {
+        !self.layout.is_current() && matches!(opcode, 0x6d..=0x6f)
     }
 
     /// One instruction: appends its operands and gives its row.
@@ -328,12 +338,11 @@ impl<'a> Decoder<'a> {
             (0x7b, SlotKind::Field { width: 4, .. }) if !self.layout.wide_ids() => {
                 Some(Operand::Int(cur.u16(name)?.into()))
             }
-            // The sampler messages' sub-opcode had one byte; the flags were its upper bits.
-            (0x6d..=0x6f, SlotKind::Packed { width: 2, .. }) => {
-                let n = cur.u8(name)? as u32;
-                Some(Operand::Int(n & 0x1f | (n & 0xe0) << 3))
+            // The sampler messages' flags were in the sub-opcode's byte, which was the last one read.
+            (0x6d..=0x6f, SlotKind::Packed { .. }) if std::ptr::eq(slot, &desc.slots[0]) => {
+                Some(Operand::Int((cur.last() >> 5).into()))
             }
-            // Their immediate offsets were a plain word.
+            // The sampler messages' immediate offsets were a plain word.
             (0x6d..=0x6f, SlotKind::Vector(_)) if !self.layout.wide_ids() => {
                 Some(Operand::Imm { ty: Type::Uw, bits: cur.u16(name)?.into() })
             }

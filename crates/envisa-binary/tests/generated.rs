@@ -45,12 +45,24 @@ fn every_instruction_reads_back() {
 
 /// Damaged files have the sizes of the undamaged ones, are recognised, and what is recovered of them is
 /// what was written.
+///
+/// Where the number of variadic operands is missing too, what follows must tell it; that may go wrong, so
+/// these instructions are left out here.
 #[test]
 fn damaged_files_are_recognised_and_recovered() {
-    for (seed, m) in modules(400) {
-        if m.version != (4, 1) {
-            continue;
-        }
+    let ops = Op::ALL.iter().copied().filter(|op| {
+        !matches!(op.desc().slots.last().map(|s| &s.kind), Some(envisa_isa::desc::SlotKind::Many(_)))
+    });
+    let ops: Vec<Op> = ops.collect();
+    for seed in 0..300 {
+        let options = Options {
+            kernels: 1 + seed as usize % 3,
+            functions: seed as usize % 2,
+            insts: 10 + seed as usize % 60,
+            ops: Some(ops.clone()),
+            ..Options::default()
+        };
+        let m = module(seed, &options);
         let whole = write(&m, &WriteOptions::default()).unwrap();
         let zeros = write_as_reference(&m, &WriteOptions::default()).unwrap();
         assert_eq!(whole.len(), zeros.len());
@@ -69,11 +81,10 @@ fn damaged_files_are_recognised_and_recovered() {
             assert_eq!(e.problem, Problem::Damaged, "seed {seed}: {e}");
             let r = recover(bytes).unwrap();
             for (got, want) in r.objects.iter().zip(&m.objects) {
-                let ops = |o: &envisa_isa::Object| o.insts.iter().map(|i| i.op).collect::<Vec<_>>();
                 // A filler of noise may look like more instructions; what is there must all be right.
                 assert!(got.insts.len() >= want.insts.len(), "seed {seed}");
                 for (a, b) in got.insts.iter().zip(&want.insts) {
-                    assert!(a.op == b.op || a.alternatives, "seed {seed}: {:?}", ops(want));
+                    assert!(a.op == b.op || a.alternatives, "seed {seed}: {:?} {:?}", a.op, b.op);
                     let (have, all) = (got.ops(a), want.ops(b));
                     assert_eq!(have, &all[..have.len()], "seed {seed}");
                 }
@@ -83,6 +94,22 @@ fn damaged_files_are_recognised_and_recovered() {
             }
         }
     }
+}
+
+/// With variadic instructions nearly all files are still followed to their end.
+#[test]
+fn damaged_variadic_instructions_are_mostly_recovered() {
+    let (mut all, mut found) = (0, 0);
+    for seed in 0..100 {
+        let m = module(seed, &Options { insts: 20, ..Options::default() });
+        let bytes = write_as_reference(&m, &WriteOptions::default()).unwrap();
+        let r = recover(&bytes).unwrap();
+        all += 1;
+        let ops = |i: &[envisa_isa::Inst]| i.iter().map(|i| i.op).collect::<Vec<_>>();
+        let got: Vec<Op> = r.objects[0].insts.iter().map(|i| i.op).collect();
+        found += (got == ops(&m.objects[0].insts)) as usize;
+    }
+    assert!(found * 10 >= all * 8, "{found} of {all}");
 }
 
 #[test]

@@ -393,6 +393,8 @@ impl Gen<'_> {
             _ => 1,
         };
         let small = |n| Operand::Int(n);
+        // Coordinates are left out from the last one on.
+        let coordinates = 1 + self.rng.below(4);
         for (slot, operand) in d.slots.iter().zip(operands) {
             let raw = Operand::Raw { var: predefined::FIRST_VAR + self.rng.below(26), offset: 0 };
             *operand = match slot.name {
@@ -411,7 +413,10 @@ impl Gen<'_> {
                 "stride" => Operand::Imm { ty: Type::Ud, bits: 8 * self.rng.below(16) as u64 },
                 "src1" if sources == 0 => Operand::RAW_NULL,
                 "src2" if sources < 2 => Operand::RAW_NULL,
-                "src1" | "src2" | "dst" | "addr" | "u" => raw,
+                "v" if coordinates < 2 => Operand::RAW_NULL,
+                "r" if coordinates < 3 => Operand::RAW_NULL,
+                "lod" if coordinates < 4 => Operand::RAW_NULL,
+                "src1" | "src2" | "dst" | "addr" | "u" | "v" | "r" | "lod" => raw,
                 name if name.starts_with("unused") => Operand::RAW_NULL,
                 _ => match (&slot.kind, *operand) {
                     (SlotKind::Vector(_), Operand::General { .. } | Operand::Imm { .. }) => *operand,

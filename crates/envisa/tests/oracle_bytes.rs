@@ -9,7 +9,7 @@ use envisa::binary::{Stop, WriteOptions, recover, write, write_as_reference};
 use envisa::diag::{Files, TextOptions, render_text};
 use envisa::isa::generate::{Options, module};
 use envisa::isa::{Module, Op, Platform};
-use envisa::text::{ParseOptions, parse, print, print_inst};
+use envisa::text::{ParseOptions, PrintOptions, parse, print, print_inst};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -62,7 +62,8 @@ fn compare(m: &Module, keep: &[usize], platform: Platform, report: &mut dyn FnMu
             compare(m, b, platform, report);
         }
     };
-    let text = plain(&print(&part(m, keep)).expect("what is generated can be printed"));
+    let text =
+        plain(&print(&part(m, keep), &PrintOptions::default()).expect("what is generated can be printed"));
     let said = match parsed(&text, platform) {
         Ok(m) => m,
         Err(e) => return split(Outcome::Unread, e, report),
@@ -127,7 +128,10 @@ fn generated_instructions_have_the_reference_bytes() {
             continue;
         }
         let platform = if op as u16 % 2 == 0 { Platform::Skl } else { Platform::Pvc };
-        let m = module(op as u64 + 1, &Options { insts: n, ops: Some(vec![op]), reference: true, ..Options::default() });
+        let m = module(
+            op as u64 + 1,
+            &Options { insts: n, ops: Some(vec![op]), reference: true, ..Options::default() },
+        );
         let insts = &m.objects[0].insts;
         let keep: Vec<usize> = (0..insts.len()).filter(|i| insts[*i].op == op).collect();
         let mut outcomes: BTreeMap<Outcome, (usize, String)> = BTreeMap::new();

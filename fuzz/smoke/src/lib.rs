@@ -6,7 +6,7 @@ pub mod mutate;
 use envisa::binary::{self, ReadOptions, WriteOptions};
 use envisa::diag::Files;
 use envisa::isa::{Module, Platform};
-use envisa::text::{self, ParseOptions};
+use envisa::text::{self, ParseOptions, PrintOptions};
 
 /// A target: a function of the input's bytes.
 pub type Target = fn(&[u8]);
@@ -49,6 +49,17 @@ pub fn text(input: &[u8]) {
         return;
     }
     result.module.check_sound().expect("what was parsed is sound");
+    if let Ok(printed) = text::print(&result.module, &PrintOptions::default()) {
+        let mut files = Files::new();
+        let file = files.add_text("printed", printed.as_bytes());
+        let again = text::parse(&printed, file, &options);
+        assert!(again.complete, "what was printed reads back:\n{printed}");
+        assert_eq!(
+            result.module.first_difference(&again.module),
+            None,
+            "what was printed reads back the same"
+        );
+    }
     if let Ok(bytes) = binary::write(&result.module, &WriteOptions::default()) {
         binary::read(&bytes).expect("what was written can be read");
     }
