@@ -7,7 +7,7 @@ use crate::names::{Class, nearest};
 use crate::parser::{Bad, P, Parser};
 
 /// The value of a key.
-enum Item<'s> {
+pub(crate) enum Item<'s> {
     Word(&'s [u8], Span),
     Str(String, Span),
 }
@@ -65,7 +65,7 @@ impl<'s> Parser<'s> {
     }
 
     #[cold]
-    fn bad_value(&mut self, span: Span, wanted: &str) -> Bad {
+    pub(crate) fn bad_value(&mut self, span: Span, wanted: &str) -> Bad {
         let d = self.diag_label("E0602", "wrong value in an annotation", span, format!("expected {wanted}"));
         self.fail(d)
     }
@@ -132,11 +132,27 @@ impl<'s> Parser<'s> {
                 continue;
             };
             let (Item::Word(_, span) | Item::Str(_, span)) = item;
+            let (i, part) = match (&desc.slots[i].kind, part.map(str::parse::<usize>)) {
+                (SlotKind::Many(_), Some(Ok(n))) if n < inst.len as usize - i => (i + n, None),
+                _ => (i, part),
+            };
+            let kind = desc.slots.get(i).or(desc.slots.last()).map(|s| s.kind);
+            let Some(kind) = kind else { continue };
+            if let Item::Word(word, _) = item
+                && word.contains(&b':')
+            {
+                let operand = self.operand_word(word, span)?;
+                if envisa_isa::Limits::of(&self.obj).check(&kind, &operand).is_err() {
+                    return Err(self.bad_value(span, "an operand of this slot that exists"));
+                }
+                self.obj.operands[inst.first as usize + i] = operand;
+                continue;
+            }
             let value = self.number_item(&item)?;
             let at = inst.first as usize + i;
             let old = self.obj.operands[at];
             let width = |w: u8| if w >= 4 { u32::MAX as u64 } else { (1u64 << (8 * w)) - 1 };
-            let new = match (&desc.slots[i].kind, part, old) {
+            let new = match (&kind, part, old) {
                 (SlotKind::Exec, None, _) if value <= 0xff && value & 15 <= 5 => {
                     Operand::Exec(Exec { log2: (value & 15) as u8, mask: ExecMask((value >> 4) as u8) })
                 }
@@ -212,13 +228,9 @@ impl<'s> Parser<'s> {
         self.rename(index, name);
     }
 
-    /// Replaces a string of the pool.
+    /// Replaces a string of the pool when the object ends.
     fn rename(&mut self, index: u32, name: &str) {
-        let mut strings = envisa_isa::Strings::default();
-        for (i, s) in self.obj.strings.iter().enumerate() {
-            strings.push(if i as u32 == index { name } else { s });
-        }
-        self.obj.strings = strings;
+        self.order.renames.push((index, name.to_owned()));
     }
 
     /// An annotation of a declaration: `name="…"`, `elems=n`, `attr=NAME:bytes` (which replace the list).
@@ -345,6 +357,82 @@ impl<'s> Parser<'s> {
         Ok(bytes)
     }
 
+    /// `version=3.6` of a module that an older binary held.
+    fn old_version(&mut self, item: &Item<'s>, span: Span) -> P<()> {
+        if let Item::Word(word, _) = item
+            && let Some((a, b)) = std::str::from_utf8(word).ok().and_then(|w| w.split_once('.'))
+            && let (Ok(a @ (3 | 4)), Ok(b)) = (a.parse::<u8>(), b.parse::<u8>())
+            && (a, b) < (4, 1)
+            && self.version == (4, 1)
+        {
+            self.version = (a, b);
+            return Ok(());
+        }
+        Err(self.bad_value(span, "a version before 4.1"))
+    }
+
+    /// `general:VAR:ROW:COLUMN:REGION:MODIFIER` and its like, whole operands by numbers.
+    fn operand_word(&mut self, word: &[u8], span: Span) -> P<Operand> {
+        use envisa_isa::{Modifier, Region, StateClass, Type};
+        let text = String::from_utf8_lossy(word).into_owned();
+        let mut parts = text.split(':');
+        let kind = parts.next().unwrap_or("");
+        let numbers: Option<Vec<u64>> = parts
+            .map(|p| match p.strip_prefix("0x") {
+                Some(hex) => u64::from_str_radix(hex, 16).ok(),
+                None => p.parse().ok(),
+            })
+            .collect();
+        let operand = numbers.and_then(|n| {
+            let byte = |n: u64| u8::try_from(n).ok();
+            let short = |n: u64| u16::try_from(n).ok();
+            let modifier = |n: u64| byte(n).and_then(Modifier::from_code);
+            let ty = |n: u64| byte(n).and_then(Type::from_code);
+            let var = |n: u64| u32::try_from(n).ok();
+            Some(match (kind, &n[..]) {
+                ("general", &[v, row, col, r, m]) => Operand::General {
+                    var: var(v)?,
+                    row: byte(row)?,
+                    col: byte(col)?,
+                    region: Region(short(r)?),
+                    modifier: modifier(m)?,
+                },
+                ("address", &[id, offset, width, m]) => Operand::Address {
+                    id: short(id)?,
+                    offset: byte(offset)?,
+                    width_log2: byte(width)?,
+                    modifier: modifier(m)?,
+                },
+                ("predicate", &[word]) => Operand::Predicate(Pred::from_word(short(word)?)?),
+                ("indirect", &[addr, offset, bytes, t, r, m]) => Operand::Indirect {
+                    addr: short(addr)?,
+                    offset: byte(offset)?,
+                    byte_offset: short(bytes)? as i16,
+                    ty: ty(t)?,
+                    region: Region(short(r)?),
+                    modifier: modifier(m)?,
+                },
+                ("address_of", &[v, offset]) => Operand::AddressOf { var: var(v)?, offset: short(offset)? },
+                ("imm", &[t, bits]) => Operand::Imm { ty: ty(t)?, bits },
+                ("state", &[class, id, offset]) => Operand::State {
+                    class: match class {
+                        0 => StateClass::Surface,
+                        1 => StateClass::Sampler,
+                        _ => return None,
+                    },
+                    id: short(id)?,
+                    offset: byte(offset)?,
+                },
+                ("raw", &[v, offset]) => Operand::Raw { var: var(v)?, offset: short(offset)? },
+                _ => return None,
+            })
+        });
+        match operand {
+            Some(o) => Ok(o),
+            None => Err(self.bad_value(span, "an operand by its numbers")),
+        }
+    }
+
     /// An annotation on a line of its own: `function_sizes=in,out`, `native:platform=bytes`,
     /// `attr:NAME=bytes`, `no_target=1`.
     pub fn object_annotation(&mut self) -> P<()> {
@@ -354,6 +442,10 @@ impl<'s> Parser<'s> {
         }
         while let Some((key, item)) = self.item()? {
             let (Item::Word(_, span) | Item::Str(_, span)) = item;
+            if !self.open && key == b"version" && self.objects.is_empty() {
+                self.old_version(&item, span)?;
+                continue;
+            }
             if !self.open {
                 let d = self.warn("W0601", "annotation outside of a kernel", span, "ignored");
                 self.report(d);
@@ -385,9 +477,11 @@ impl<'s> Parser<'s> {
                     };
                     self.obj.native.push(envisa_isa::Native { platform, code });
                 }
+                _ if self.order_item(key, &item)? => {}
                 _ => self.unknown_key(
                     key,
-                    [b"function_sizes".as_slice(), b"no_target", b"attr:", b"native:"].into_iter(),
+                    [b"function_sizes".as_slice(), b"no_target", b"attr:", b"native:", b"pool", b"labels"]
+                        .into_iter(),
                 ),
             }
         }

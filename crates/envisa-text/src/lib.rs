@@ -21,7 +21,9 @@ mod parser;
 mod print;
 mod print_composite;
 mod print_names;
+mod print_order;
 mod quirks;
+mod reorder;
 mod template;
 
 pub use canonical::canonical;

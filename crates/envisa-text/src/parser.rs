@@ -61,6 +61,8 @@ pub(crate) struct Parser<'s> {
     pub subroutines: HashMap<Cow<'s, str>, u16>,
     /// Where each label is defined.
     pub defined: Vec<Option<Span>>,
+    /// Names and orders that annotations of the object ask for.
+    pub order: crate::reorder::Reorder,
     /// Attributes that wait for the next declaration, as the reference lets a sampler's do.
     pub waiting_attrs: Vec<envisa_isa::Attr>,
 
@@ -98,6 +100,7 @@ impl<'s> Parser<'s> {
             blocks: HashMap::new(),
             subroutines: HashMap::new(),
             defined: Vec::new(),
+            order: Default::default(),
             waiting_attrs: Vec::new(),
             ops: None,
             many: Vec::new(),
@@ -509,6 +512,8 @@ impl<'s> Parser<'s> {
             let value = vec![self.default_target];
             self.obj.attrs.push(envisa_isa::Attr { name, value, span: Span::NONE });
         }
+        self.apply_order();
+        self.failed |= self.bad_line;
         self.objects.push(std::mem::take(&mut self.obj));
     }
 

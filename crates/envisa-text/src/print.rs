@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use envisa_isa::desc::{Enc, SlotKind};
+use envisa_isa::desc::{Classes, Enc, LabelKind, SlotKind};
 use envisa_isa::{
     Attr, AttrRange, Exec, Inst, Modifier, Module, Object, ObjectKind, Op, Operand, Pred, Region, StateClass,
     Type, predefined,
@@ -12,6 +12,7 @@ use crate::annot::spelled;
 use crate::attrs::{self, Owner, Value};
 use crate::inst::{enc_of, live_kind};
 use crate::print_names::{Printed, is_identifier, quote};
+use crate::print_order::{Kind, Order};
 use crate::template::{Compiled, Forms, Step};
 
 /// What of a module has no spelling.
@@ -49,8 +50,14 @@ pub struct PrintOptions {
 pub fn print(module: &Module, opts: &PrintOptions) -> Result<String, PrintError> {
     let mut out = String::new();
     print_version(module, &mut out);
+    let mut target = 1;
+    let mut names = hashbrown::HashSet::new();
     for object in &module.objects {
-        print_object(module, object, opts, &mut out)?;
+        if !names.insert(object.name.as_str()) {
+            let what = "a second object of this name".to_owned();
+            return Err(PrintError { object: object.name.clone(), what });
+        }
+        print_object(module, object, opts, &mut target, &mut out)?;
     }
     Ok(out)
 }
@@ -58,6 +65,9 @@ pub fn print(module: &Module, opts: &PrintOptions) -> Result<String, PrintError>
 fn print_version(module: &Module, out: &mut String) {
     let v = module.version.max((4, 1));
     let _ = writeln!(out, ".version {}.{}", v.0, v.1);
+    if v != module.version {
+        let _ = writeln!(out, "//@ version={}.{}", module.version.0, module.version.1);
+    }
 }
 
 /// Prints one object as a text of its own, as IGC does with functions.
@@ -68,7 +78,7 @@ pub fn print_unit(module: &Module, object: usize, opts: &PrintOptions) -> Result
     let mut out = String::new();
     print_version(module, &mut out);
     if let Some(o) = module.objects.get(object) {
-        print_object(module, o, opts, &mut out)?;
+        print_object(module, o, opts, &mut 1, &mut out)?;
     }
     Ok(out)
 }
@@ -77,6 +87,7 @@ fn print_object(
     module: &Module,
     object: &Object,
     opts: &PrintOptions,
+    target: &mut u8,
     out: &mut String,
 ) -> Result<(), PrintError> {
     let mut p = Printer {
@@ -87,8 +98,14 @@ fn print_object(
         out,
         notes: String::new(),
         native: opts.native,
+        order: Order::default(),
+        element: None,
     };
-    p.object()
+    if !matches!(module.version, (3, 0..=9) | (4, 0..=2)) {
+        let (a, b) = module.version;
+        return p.fail(format!("version {a}.{b}"));
+    }
+    p.object(target)
 }
 
 /// Prints one instruction of an object, for messages and disassembly; no annotations but `fallback` where
@@ -103,6 +120,8 @@ pub fn print_inst(module: &Module, object: &Object, inst: &Inst) -> Result<Strin
         out: &mut out,
         notes: String::new(),
         native: false,
+        order: Order::default(),
+        element: None,
     };
     p.inst(inst)?;
     Ok(out.trim().to_owned())
@@ -117,10 +136,13 @@ pub(crate) struct Printer<'m, 'o> {
     /// The annotation of the line being printed.
     pub notes: String,
     native: bool,
+    pub order: Order,
+    /// Which of the variadic operands is being printed.
+    element: Option<usize>,
 }
 
 impl Printer<'_, '_> {
-    fn fail<T>(&self, what: impl Into<String>) -> Result<T, PrintError> {
+    pub fn fail<T>(&self, what: impl Into<String>) -> Result<T, PrintError> {
         Err(PrintError { object: self.object.name.clone(), what: what.into() })
     }
 
@@ -129,10 +151,10 @@ impl Printer<'_, '_> {
         let _ = write!(self.notes, " {text}");
     }
 
-    fn end_line(&mut self) {
+    pub fn end_line(&mut self) {
         if !self.notes.is_empty() {
             if !self.out.is_empty() && !self.out.ends_with('\n') {
-                self.out.push(' ');
+                self.out.push_str("  ");
             }
             self.out.push_str("//@");
             self.out.push_str(&self.notes);
@@ -146,8 +168,13 @@ impl Printer<'_, '_> {
         let _ = write!(self.out, "{n}");
     }
 
-    fn object(&mut self) -> Result<(), PrintError> {
+    fn object(&mut self, target: &mut u8) -> Result<(), PrintError> {
         let o = self.object;
+        self.printable()?;
+        self.start_order();
+        if self.out.lines().nth(1).is_some() {
+            self.out.push('\n');
+        }
         self.out.push_str(match o.kind {
             ObjectKind::Kernel => ".kernel ",
             ObjectKind::Function => ".global_function ",
@@ -170,7 +197,22 @@ impl Printer<'_, '_> {
         if !self.notes.is_empty() {
             self.end_line();
         }
-        self.decls()?;
+        let implicit = self.implicit_target(*target);
+        for a in &o.attrs {
+            if let (Some("Target"), [t]) = (o.strings.get(a.name), &a.value[..]) {
+                *target = *t;
+            }
+        }
+        let mut items = self.plan();
+        if implicit {
+            items.retain(|i| *i != (Kind::Attr, o.attrs.len() - 1));
+        }
+        let attrs = items.iter().position(|i| i.0 == Kind::Attr).unwrap_or(items.len());
+        let tidy = items[attrs..].iter().all(|i| i.0 == Kind::Attr);
+        let (first, last) = items.split_at(if tidy { attrs } else { items.len() });
+        for &(kind, i) in first {
+            self.item(kind, i)?;
+        }
         for i in &o.inputs {
             let name = match i.kind & 7 {
                 0 => self.names.var(i.id),
@@ -187,52 +229,58 @@ impl Printer<'_, '_> {
             let _ = write!(self.out, "{name} offset={} size={}", i.offset, i.size);
             self.end_line();
         }
-        for a in &o.attrs {
-            self.kernel_attr(a)?;
+        for &(kind, i) in last {
+            self.item(kind, i)?;
         }
         for inst in &o.insts {
             self.inst(inst)?;
         }
-        Ok(())
+        if implicit {
+            self.order.pool.push(o.attrs[o.attrs.len() - 1].name);
+        }
+        self.end_order()
     }
 
-    fn decls(&mut self) -> Result<(), PrintError> {
+    /// A declaration, or an attribute of the object.
+    fn item(&mut self, kind: Kind, i: usize) -> Result<(), PrintError> {
         let o = self.object;
-        for (i, v) in o.vars.iter().enumerate() {
-            let id = i as u32 + predefined::FIRST_VAR;
-            let name = self.names.var(id).to_owned();
-            let ty = if v.ty.is_packed() { Type::Ud } else { v.ty };
-            let _ = write!(self.out, ".decl {name} v_type=G type={} num_elts={}", ty.name(), v.elems.max(1));
-            if ty != v.ty {
-                self.note(format_args!("type={}", v.ty as u8));
+        let (list, class, name) = match kind {
+            Kind::Attr => return self.kernel_attr(&o.attrs[i]),
+            Kind::General => return self.general_decl(i),
+            Kind::Address => (&o.addresses, 'A', self.names.address(i as u32)),
+            Kind::Predicate => (&o.predicates, 'P', self.names.predicate(i as u32 + 1)),
+            Kind::Sampler => (&o.samplers, 'S', self.names.sampler(i as u32)),
+            Kind::Surface => {
+                (&o.surfaces, 'T', self.names.surface(i as u32 + predefined::FIRST_SURFACE as u32))
             }
-            let align = align_name(v.align);
-            if !align.is_empty() {
-                let _ = write!(self.out, " align={align}");
-            }
-            if v.alias != 0 || v.alias_offset != 0 {
-                let of = self.names.var(v.alias).to_owned();
-                let _ = write!(self.out, " alias=<{of}, {}>", v.alias_offset);
-            }
-            self.decl_end(&name, v.name, v.elems, v.attrs, true)?;
+        };
+        let name = name.to_owned();
+        let v = list[i];
+        let _ = write!(self.out, ".decl {name} v_type={class} num_elts={}", v.elems.max(1));
+        self.decl_end(&name, v.name, v.elems, v.attrs, class != 'S')
+    }
+
+    fn general_decl(&mut self, i: usize) -> Result<(), PrintError> {
+        let v = self.object.vars[i];
+        let id = i as u32 + predefined::FIRST_VAR;
+        if v.alias >= id {
+            return self.fail(format!("an alias of variable {} before it is declared", v.alias));
         }
-        let lists: [(&[envisa_isa::SimpleVar], char); 4] =
-            [(&o.addresses, 'A'), (&o.predicates, 'P'), (&o.samplers, 'S'), (&o.surfaces, 'T')];
-        for (list, class) in lists {
-            for (i, v) in list.iter().enumerate() {
-                let i = i as u32;
-                let name = match class {
-                    'A' => self.names.address(i),
-                    'P' => self.names.predicate(i + 1),
-                    'S' => self.names.sampler(i),
-                    _ => self.names.surface(i + predefined::FIRST_SURFACE as u32),
-                }
-                .to_owned();
-                let _ = write!(self.out, ".decl {name} v_type={class} num_elts={}", v.elems.max(1));
-                self.decl_end(&name, v.name, v.elems, v.attrs, class != 'S')?;
-            }
+        let name = self.names.var(id).to_owned();
+        let ty = if v.ty.is_packed() { Type::Ud } else { v.ty };
+        let _ = write!(self.out, ".decl {name} v_type=G type={} num_elts={}", ty.name(), v.elems.max(1));
+        if ty != v.ty {
+            self.note(format_args!("type={}", v.ty as u8));
         }
-        Ok(())
+        let align = align_name(v.align);
+        if !align.is_empty() {
+            let _ = write!(self.out, " align={align}");
+        }
+        if v.alias != 0 || v.alias_offset != 0 {
+            let of = self.names.var(v.alias);
+            let _ = write!(self.out, " alias=<{of}, {}>", v.alias_offset);
+        }
+        self.decl_end(&name, v.name, v.elems, v.attrs, true)
     }
 
     /// Attributes and annotations of a declaration.
@@ -246,6 +294,7 @@ impl Printer<'_, '_> {
     ) -> Result<(), PrintError> {
         let o = self.object;
         let real = o.strings.get(name).unwrap_or("");
+        self.order.pool.push(name);
         if real != printed {
             let mut quoted = String::new();
             quote(&mut quoted, real);
@@ -267,6 +316,7 @@ impl Printer<'_, '_> {
                         text.push_str(", ");
                     }
                     text.push_str(&t);
+                    self.order.pool.push(a.name);
                 }
                 None => exact = false,
             }
@@ -275,31 +325,35 @@ impl Printer<'_, '_> {
             let _ = write!(self.out, " attrs={{{text}}}");
         }
         if !exact && !list.is_empty() {
+            // The list in the text is replaced by the one in the annotation.
+            let named = self.order.pool.iter().rposition(|i| *i == name).map_or(0, |i| i + 1);
+            self.order.pool[named..].fill(crate::reorder::DROPPED);
             for a in list {
                 let name = o.strings.get(a.name).unwrap_or("");
-                self.attr_note(name, &a.value)?;
+                self.attr_note(a.name, name, &a.value);
             }
         }
         self.end_line();
         Ok(())
     }
 
-    fn attr_note(&mut self, name: &str, value: &[u8]) -> Result<(), PrintError> {
+    fn attr_note(&mut self, index: u32, name: &str, value: &[u8]) {
         let plain = !name.is_empty() && name.bytes().all(|b| b.is_ascii_graphic() && b != b'=' && b != b'"');
+        self.order.pool.push(index);
         if !plain {
-            return self.fail(format!("the attribute name {name:?}"));
+            self.order.explicit.push(index);
         }
-        self.note(format_args!("attr:{name}={}", hex(value)));
-        Ok(())
+        self.note(format_args!("attr:{}={}", if plain { name } else { "_" }, hex(value)));
     }
 
     fn kernel_attr(&mut self, a: &Attr) -> Result<(), PrintError> {
         let name = self.object.strings.get(a.name).unwrap_or("");
         if !is_identifier(name) {
-            self.attr_note(name, &a.value)?;
+            self.attr_note(a.name, name, &a.value);
             self.end_line();
             return Ok(());
         }
+        self.order.pool.push(a.name);
         let (text, exact) =
             attr_text(name, &a.value, Owner::Kernel).unwrap_or_else(|| (name.to_owned(), false));
         let _ = write!(self.out, ".kernel_attr {text}");
@@ -316,14 +370,18 @@ impl Printer<'_, '_> {
         let ops = self.object.ops(inst);
         match (inst.op, ops) {
             (Op::Label, [Operand::Label(id)]) => {
+                self.mention(false, *id, true)?;
                 let name = self.names.label(*id);
-                self.out.push('\n');
+                if !self.out.ends_with("\n\n") {
+                    self.out.push('\n');
+                }
                 let _ = write!(self.out, "{name}:");
                 self.label_note(*id);
                 self.end_line();
                 return Ok(());
             }
             (Op::Subroutine, [Operand::Label(id)]) => {
+                self.mention(true, *id, true)?;
                 let name = self.names.label(*id);
                 self.out.push_str("\n.function ");
                 quote(self.out, name);
@@ -335,7 +393,7 @@ impl Printer<'_, '_> {
         }
         let forms = self.forms;
         let Some(form) =
-            forms.of_op(inst.op).find(|f| self.matches(f, ops)).or_else(|| forms.of_op(inst.op).next())
+            forms.of_op(inst.op).find(|f| self.matches(f, ops)).or_else(|| self.nearest_form(inst.op, ops))
         else {
             return self.fail(format!("the instruction {}", inst.desc().name));
         };
@@ -359,8 +417,44 @@ impl Printer<'_, '_> {
             self.step(form, step, ops)?;
         }
         self.leftovers(form, ops);
+        self.quirks(form, ops);
         self.end_line();
         Ok(())
+    }
+
+    /// What reading changes whatever the text says.
+    fn quirks(&mut self, form: &Compiled, ops: &[Operand]) {
+        let exec = match form.op {
+            Op::Jmp => Exec { log2: 0, mask: envisa_isa::ExecMask::M1 },
+            Op::Mov if matches!(ops.last(), Some(Operand::Predicate(_))) => Exec::SCALAR_NM,
+            _ => return,
+        };
+        for (slot, operand) in ops.iter().enumerate().take(form.desc.slots.len()) {
+            let kept = match operand {
+                Operand::Exec(e) => *e == exec,
+                Operand::Pred(p) => form.op == Op::Jmp || *p == Pred::NONE,
+                Operand::General { modifier, .. } => *modifier != Modifier::Sat,
+                _ => true,
+            };
+            if !kept {
+                self.whole(form, slot, *operand);
+            }
+        }
+    }
+
+    /// The form that leaves least to annotations, of those that the reference reads.
+    fn nearest_form(&self, op: Op, ops: &[Operand]) -> Option<&'static Compiled> {
+        // The reference's conditional sends have no function id, and no `.eot` within.
+        let known = if op == Op::RawSends { 4 } else { usize::MAX };
+        let weight = |f: &&Compiled| -> usize {
+            let wrong = |x: &crate::template::Fixed| {
+                ops.get(x.slot as usize).and_then(|o| o.int()).map(|n| x.part.map_or(n, |p| p.get(n)))
+                    != Some(x.value)
+            };
+            // What comes first tells the forms apart.
+            f.fixed.iter().enumerate().map(|(i, x)| usize::from(wrong(x)) * if i == 0 { 8 } else { 1 }).sum()
+        };
+        self.forms.of_op(op).take(known).min_by_key(weight)
     }
 
     fn label_note(&mut self, id: u16) {
@@ -376,7 +470,8 @@ impl Printer<'_, '_> {
 
     /// Does a form say of an instruction what it fixes?
     fn matches(&self, form: &Compiled, ops: &[Operand]) -> bool {
-        form.fixed.iter().all(|f| match ops.get(f.slot as usize) {
+        (form.op != Op::RawSends || !form.form.template.contains("sendsc.{ffid}"))
+            && form.fixed.iter().all(|f| match ops.get(f.slot as usize) {
             Some(Operand::Int(n)) => f.part.map_or(*n, |p| p.get(*n)) == f.value,
             Some(Operand::Exec(e)) => e.byte() as u32 == f.value,
             Some(Operand::Raw { var: 0, offset: 0 }) => f.value == 0,
@@ -443,7 +538,12 @@ impl Printer<'_, '_> {
 
     /// Annotates an operand as a whole.
     pub fn whole(&mut self, form: &Compiled, slot: usize, operand: Operand) {
-        let name = form.desc.slots[slot].name;
+        let mut name = form.desc.slots[slot].name;
+        let indexed;
+        if let Some(i) = self.element {
+            indexed = format!("{name}.{i}");
+            name = &indexed;
+        }
         match operand {
             Operand::Int(n) => self.note(format_args!("{name}={n:#x}")),
             Operand::Exec(e) => self.note(format_args!("{name}={:#x}", e.byte())),
@@ -535,8 +635,10 @@ impl Printer<'_, '_> {
                     } else {
                         self.out.push(' ');
                     }
+                    self.element = Some(i);
                     self.operand(form, slot as usize, kind, *o)?;
                 }
+                self.element = None;
             }
             Step::Composite(name) => self.composite(form, name, ops)?,
         }
@@ -610,8 +712,7 @@ impl Printer<'_, '_> {
         if p.invert {
             self.out.push('!');
         }
-        let name = self.names.predicate(p.id as u32).to_owned();
-        self.out.push_str(&name);
+        self.out.push_str(self.names.predicate(p.id as u32));
         self.out.push_str(match p.combine {
             envisa_isa::Combine::None => "",
             envisa_isa::Combine::Any => ".any",
@@ -640,6 +741,13 @@ impl Printer<'_, '_> {
             form.desc.slots[slot].role,
             envisa_isa::desc::Role::Write | envisa_isa::desc::Role::ReadWrite
         );
+        if let SlotKind::Vector(classes) = kind
+            && !self.accepted(*classes, &operand, write)
+        {
+            self.placeholder(*classes, write, form.bare_vector)?;
+            self.word(form, slot, operand);
+            return Ok(());
+        }
         match operand {
             Operand::Exec(e) if e.log2 <= 5 => self.exec(e),
             Operand::Pred(p) => self.predicate(p),
@@ -714,6 +822,10 @@ impl Printer<'_, '_> {
                 self.out.push_str(name);
                 let _ = write!(self.out, "({offset})");
             }
+            Operand::Raw { var: 0, offset } if offset != 0 => {
+                self.raw(0, 0, form.bare_raw);
+                self.whole(form, slot, operand);
+            }
             Operand::Raw { var, offset } => self.raw(var, offset, form.bare_raw),
             Operand::Surface(id) => {
                 let name = self.names.surface(id as u32);
@@ -724,6 +836,7 @@ impl Printer<'_, '_> {
                 self.out.push_str(name);
             }
             Operand::Label(id) => {
+                self.mention(!matches!(kind, SlotKind::Label(LabelKind::Block)), id, false)?;
                 let name = self.names.label(id);
                 if is_identifier(name) && !self.names.reserved(name) {
                     self.out.push_str(name);
@@ -734,7 +847,17 @@ impl Printer<'_, '_> {
             Operand::Str(i) => {
                 let s = self.object.strings.get(i).unwrap_or("");
                 // Index 0 is the empty string's, not the kernel's name.
-                let s = if i == 0 { "" } else { s };
+                let s = match (i, s) {
+                    (0, _) => "",
+                    (_, "") => {
+                        self.order.explicit.push(i);
+                        "_"
+                    }
+                    (_, s) => s,
+                };
+                if i != 0 {
+                    self.order.pool.push(i);
+                }
                 if is_identifier(s) && !self.names.reserved(s) && form.op != Op::File {
                     self.out.push_str(s);
                 } else {
@@ -751,6 +874,72 @@ impl Printer<'_, '_> {
             Operand::Exec(_) => return self.fail(format!("the execution size of {}", form.desc.name)),
         }
         Ok(())
+    }
+
+    /// Does the text of a slot take this operand?
+    fn accepted(&self, classes: Classes, operand: &Operand, write: bool) -> bool {
+        match *operand {
+            Operand::General { .. } => classes.has(Classes::GENERAL),
+            Operand::Indirect { .. } => classes.has(Classes::INDIRECT),
+            Operand::Imm { ty, .. } => {
+                classes.has(Classes::IMM) && !write && (ty != Type::Bf || self.version >= (4, 2))
+            }
+            Operand::Address { .. } => classes.has(Classes::ADDRESS),
+            Operand::Predicate(_) => classes.has(Classes::PREDICATE),
+            Operand::AddressOf { offset, .. } => classes.has(Classes::ADDRESS_OF) && offset < 0x8000,
+            Operand::State { .. } => classes.has(Classes::STATE),
+            _ => true,
+        }
+    }
+
+    /// Something legal where the operand has no text.
+    fn placeholder(&mut self, classes: Classes, write: bool, bare: bool) -> Result<(), PrintError> {
+        let o = self.object;
+        if bare {
+            self.out.push_str("%null(0,0)");
+        } else if !write && classes.has(Classes::IMM) {
+            self.out.push_str("0x0:ud");
+        } else if classes.has(Classes::GENERAL) {
+            self.out.push_str(if write { "%null(0,0)<1>" } else { "%null(0,0)<0;1,0>" });
+        } else if classes.has(Classes::PREDICATE) && !o.predicates.is_empty() {
+            self.out.push_str(self.names.predicate(1));
+        } else if classes.has(Classes::ADDRESS) && !o.addresses.is_empty() {
+            self.out.push_str(self.names.address(0));
+            self.out.push_str("(0)<1>");
+        } else if classes.has(Classes::STATE) {
+            self.out.push_str("T1(0)");
+        } else {
+            return self.fail("an operand of a class that its instruction does not take");
+        }
+        Ok(())
+    }
+
+    /// Annotates an operand by all its numbers.
+    pub fn word(&mut self, form: &Compiled, slot: usize, operand: Operand) {
+        let name = form.desc.slots[slot].name;
+        match operand {
+            Operand::General { var, row, col, region, modifier } => self
+                .note(format_args!("{name}=general:{var}:{row}:{col}:{:#x}:{}", region.0, modifier as u8)),
+            Operand::Address { id, offset, width_log2, modifier } => {
+                self.note(format_args!("{name}=address:{id}:{offset}:{width_log2}:{}", modifier as u8));
+            }
+            Operand::Predicate(p) => self.note(format_args!("{name}=predicate:{:#x}", p.word())),
+            Operand::Indirect { addr, offset, byte_offset, ty, region, modifier } => {
+                self.note(format_args!(
+                    "{name}=indirect:{addr}:{offset}:{}:{}:{:#x}:{}",
+                    byte_offset as u16, ty as u8, region.0, modifier as u8
+                ));
+            }
+            Operand::AddressOf { var, offset } => {
+                self.note(format_args!("{name}=address_of:{var}:{offset}"));
+            }
+            Operand::Imm { ty, bits } => self.note(format_args!("{name}=imm:{}:{bits:#x}", ty as u8)),
+            Operand::State { class, id, offset } => {
+                self.note(format_args!("{name}=state:{}:{id}:{offset}", class as u8));
+            }
+            Operand::Raw { var, offset } => self.note(format_args!("{name}=raw:{var}:{offset}")),
+            other => self.whole(form, slot, other),
+        }
     }
 
     /// `V32.64`, or `V32` where that is enough.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use envisa_isa::desc::SlotKind;
-use envisa_isa::{Modifier, Operand, Region, Type};
+use envisa_isa::{Modifier, Operand, Region, Type, predefined};
 
 use crate::print::{PrintError, Printer, int_of};
 use crate::template::Compiled;
@@ -94,8 +94,8 @@ impl Printer<'_, '_> {
                     if i > 0 {
                         self.out.push(',');
                     }
-                    if let Operand::Raw { var, offset } = *r {
-                        self.raw(var, offset, true);
+                    if let Some(slot) = form.slot(["u", "v", "r", "lod"][i]) {
+                        self.lsc_reg(form, slot, *r);
                     }
                 }
                 self.out.push(']');
@@ -175,12 +175,23 @@ impl Printer<'_, '_> {
         }
     }
 
+    /// A register without its offset where that is zero.
+    fn lsc_reg(&mut self, form: &Compiled, slot: usize, operand: Operand) {
+        match operand {
+            Operand::Raw { var: 0, offset: 1.. } => {
+                self.raw(0, 0, true);
+                self.whole(form, slot, operand);
+            }
+            Operand::Raw { var, offset } => self.raw(var, offset, true),
+            _ => {}
+        }
+    }
+
     fn data_reg(&mut self, form: &Compiled, ops: &[Operand]) {
         self.out.push(' ');
         if let Some(i) = form.desc.lsc_data_slot()
-            && let Operand::Raw { var, offset } = ops[i]
         {
-            self.raw(var, offset, true);
+            self.lsc_reg(form, i, ops[i]);
         }
         self.out.push(':');
     }
@@ -266,7 +277,7 @@ impl Printer<'_, '_> {
             && ops[i] != (Operand::Imm { ty: Type::Ud, bits: 0 })
         {
             // No text holds it: as good as lost to the reference, kept here.
-            self.whole(form, i, ops[i]);
+            self.word(form, i, ops[i]);
         }
     }
 
@@ -277,8 +288,15 @@ impl Printer<'_, '_> {
         if scale != 1 {
             let _ = write!(self.out, "{scale}*");
         }
-        if let Some(Operand::Raw { var, offset }) = form.slot("addr").map(|i| ops[i]) {
-            self.raw(var, offset, true);
+        if let Some(i) = form.slot("addr") {
+            // Reading refuses `%null` here, so something else stands for it.
+            match ops[i] {
+                Operand::Raw { var: 0, .. } => {
+                    self.raw(predefined::var::R0, 0, true);
+                    self.whole(form, i, ops[i]);
+                }
+                other => self.lsc_reg(form, i, other),
+            }
         }
         let offset = self.get(form, ops, "imm_offset") as i32;
         if offset > 0 {
@@ -311,7 +329,7 @@ impl Printer<'_, '_> {
         let Some(i) = form.slot(name) else { return };
         match ops[i] {
             Operand::General { var, row, col, region, modifier } => {
-                let n = self.names.var(var).to_owned();
+                let n = self.names.var(var);
                 let _ = write!(self.out, "{n}({row},{col})");
                 if region != Region::SCALAR || modifier != Modifier::None {
                     self.whole(form, i, ops[i]);
@@ -320,8 +338,12 @@ impl Printer<'_, '_> {
             Operand::Imm { ty, bits } => {
                 let _ = write!(self.out, "{:#x}", bits as u32);
                 if ty != Type::Ud || bits > u32::MAX as u64 {
-                    self.whole(form, i, ops[i]);
+                    self.word(form, i, ops[i]);
                 }
+            }
+            Operand::Address { .. } | Operand::Indirect { .. } | Operand::Predicate(_) | Operand::AddressOf { .. } => {
+                self.out.push_str("0x0");
+                self.word(form, i, ops[i]);
             }
             other => {
                 // States and the like are printed as everywhere.
