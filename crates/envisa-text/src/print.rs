@@ -472,14 +472,15 @@ impl Printer<'_, '_> {
     fn matches(&self, form: &Compiled, ops: &[Operand]) -> bool {
         (form.op != Op::RawSends || !form.form.template.contains("sendsc.{ffid}"))
             && form.fixed.iter().all(|f| match ops.get(f.slot as usize) {
-            Some(Operand::Int(n)) => f.part.map_or(*n, |p| p.get(*n)) == f.value,
-            Some(Operand::Exec(e)) => e.byte() as u32 == f.value,
-            Some(Operand::Raw { var: 0, offset: 0 }) => f.value == 0,
-            Some(Operand::Label(id)) => {
-                self.object.labels.get(*id as usize).is_some_and(|l| l.kind as u32 == f.value)
-            }
-            _ => false,
-        }) && form.copies.iter().all(|&(to, of)| ops.get(to as usize) == ops.get(of as usize))
+                Some(Operand::Int(n)) => f.part.map_or(*n, |p| p.get(*n)) == f.value,
+                Some(Operand::Exec(e)) => e.byte() as u32 == f.value,
+                Some(Operand::Raw { var: 0, offset: 0 }) => f.value == 0,
+                Some(Operand::Label(id)) => {
+                    self.object.labels.get(*id as usize).is_some_and(|l| l.kind as u32 == f.value)
+                }
+                _ => false,
+            })
+            && form.copies.iter().all(|&(to, of)| ops.get(to as usize) == ops.get(of as usize))
             && self.fits_head(form, ops)
     }
 
@@ -918,8 +919,9 @@ impl Printer<'_, '_> {
     pub fn word(&mut self, form: &Compiled, slot: usize, operand: Operand) {
         let name = form.desc.slots[slot].name;
         match operand {
-            Operand::General { var, row, col, region, modifier } => self
-                .note(format_args!("{name}=general:{var}:{row}:{col}:{:#x}:{}", region.0, modifier as u8)),
+            Operand::General { var, row, col, region, modifier } => {
+                self.note(format_args!("{name}=general:{var}:{row}:{col}:{:#x}:{}", region.0, modifier as u8))
+            }
             Operand::Address { id, offset, width_log2, modifier } => {
                 self.note(format_args!("{name}=address:{id}:{offset}:{width_log2}:{}", modifier as u8));
             }

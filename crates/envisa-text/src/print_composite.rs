@@ -189,8 +189,7 @@ impl Printer<'_, '_> {
 
     fn data_reg(&mut self, form: &Compiled, ops: &[Operand]) {
         self.out.push(' ');
-        if let Some(i) = form.desc.lsc_data_slot()
-        {
+        if let Some(i) = form.desc.lsc_data_slot() {
             self.lsc_reg(form, i, ops[i]);
         }
         self.out.push(':');
@@ -341,7 +340,10 @@ impl Printer<'_, '_> {
                     self.word(form, i, ops[i]);
                 }
             }
-            Operand::Address { .. } | Operand::Indirect { .. } | Operand::Predicate(_) | Operand::AddressOf { .. } => {
+            Operand::Address { .. }
+            | Operand::Indirect { .. }
+            | Operand::Predicate(_)
+            | Operand::AddressOf { .. } => {
                 self.out.push_str("0x0");
                 self.word(form, i, ops[i]);
             }

@@ -81,7 +81,9 @@ impl Printer<'_, '_> {
             return false;
         }
         let names = (o.vars.iter().map(|v| v.name))
-            .chain([&o.addresses, &o.predicates, &o.samplers, &o.surfaces].into_iter().flatten().map(|v| v.name))
+            .chain(
+                [&o.addresses, &o.predicates, &o.samplers, &o.surfaces].into_iter().flatten().map(|v| v.name),
+            )
             .chain(o.var_attrs.iter().chain(others).map(|a| a.name));
         let next = names.max().unwrap_or(0).max(fixed_strings().count() as u32) + 1;
         last.name as usize + 1 == o.strings.len() && last.name != next
@@ -164,7 +166,14 @@ impl Printer<'_, '_> {
         }
         for (id, l) in o.labels.iter().enumerate() {
             let same = match order.seen[id].0 {
-                Some(true) => l.kind == if at_place[id] || l.kind == LabelUse::Block { LabelUse::Subroutine } else { l.kind },
+                Some(true) => {
+                    l.kind
+                        == if at_place[id] || l.kind == LabelUse::Block {
+                            LabelUse::Subroutine
+                        } else {
+                            l.kind
+                        }
+                }
                 Some(false) => l.kind == LabelUse::Block,
                 None => false,
             };

@@ -194,7 +194,8 @@ impl<'s> Parser<'s> {
         if to.len() != obj.labels.len() || to.contains(&DROPPED) {
             return Err("`labels=` has another number of labels than the text");
         }
-        let len = to.iter().copied().chain(order.extra.iter().map(|e| e.0)).max().map_or(0, |n| n as usize + 1);
+        let len =
+            to.iter().copied().chain(order.extra.iter().map(|e| e.0)).max().map_or(0, |n| n as usize + 1);
         if len > to.len() + order.extra.len() || len > 0x1_0000 {
             return Err("`labels=` leaves labels out");
         }

@@ -8,10 +8,8 @@ mod operand;
 mod ops;
 mod special;
 
-pub(crate) use alu::ones;
 pub(crate) use level::Kernel;
 pub use level::{Handler, Level};
-pub(crate) use operand::read_scalar;
 
 use envisa_lower::Program;
 
