@@ -74,6 +74,11 @@ impl Registers {
         self.len
     }
 
+    /// Has it no bytes? Never: the smallest file is one chunk.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// All bytes.
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: `base` is the start of the owned chunks, `len` their size in bytes.
