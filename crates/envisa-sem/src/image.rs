@@ -48,7 +48,7 @@ impl ChannelOrder {
     }
 
     /// What each stored element is: a channel 0..=3 (R G B A), or 4 for padding.
-    const fn stored(self) -> &'static [u8] {
+    pub const fn stored(self) -> &'static [u8] {
         use ChannelOrder::*;
         match self {
             R | Intensity | Luminance | Depth => &[0],

@@ -68,9 +68,6 @@ pub(super) fn svm(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
 
 /// DWORD_ATOMIC: offsets, src0, src1, dst.
 pub(super) fn dataport(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
-    if p.opcode == 0x73 {
-        return Err("typed atomics are not executed by the virtual GPU".into());
-    }
     let (code, element, slot) = legacy(p.int(0)?);
     let n = p.channels;
     let data = n * slot as u32;

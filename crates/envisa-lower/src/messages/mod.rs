@@ -6,15 +6,17 @@
 //! touched, so that an engine may access it unchecked.
 
 mod atomic;
+mod typed;
 mod untyped;
 
 use envisa_isa::desc::SlotKind;
-use envisa_isa::{Exec, Inst as IsaInst, Object, Operand};
+use envisa_isa::{Exec, Inst as IsaInst, Object, Operand, Type};
 
 use crate::lower::{FunctionLowering, Reason};
 use crate::program::{Dst, ExecType, Inst, Op, RegOffset, Src};
 
 pub use atomic::Atomic;
+pub use typed::{Block2d, Coordinates, Info, Media, Outside, TexelSlot, Typed, TypedAtomic};
 pub use untyped::{Block, Simt};
 
 /// A decoded message.
@@ -26,6 +28,18 @@ pub enum Message {
     Block(Block),
     /// Each channel reads, modifies and writes.
     Atomic(Atomic),
+    /// Each channel asks whether its elements have memory; bit i of the data is channel i's answer.
+    Status(Simt),
+    /// Each channel reads or writes a texel.
+    Typed(Typed),
+    /// Each channel reads, modifies and writes a texel.
+    TypedAtomic(TypedAtomic),
+    /// A rectangle of an image.
+    Media(Media),
+    /// A rectangle of a flat surface.
+    Block2d(Block2d),
+    /// Facts about an image.
+    Info(Info),
 }
 
 /// Which memory a message's addresses are in.
@@ -55,6 +69,8 @@ pub(crate) trait Resolver {
     fn raw(&mut self, op: Operand, bytes: u32) -> Result<Option<RegOffset>, Reason>;
     /// A scalar source.
     fn scalar(&mut self, op: Operand) -> Result<Src, Reason>;
+    /// The type of a raw operand's variable.
+    fn element(&self, op: Operand) -> Type;
     /// The state of a surface variable, as a source.
     fn surface(&mut self, id: u16) -> Result<Src, Reason>;
     /// The state of a sampler variable, as a source.
@@ -164,9 +180,19 @@ fn decode(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
         0x35 | 0x36 | 0x3c | 0x39 | 0x3a | 0x74 | 0x75 | 0x78 | 0x79 => untyped::dataport(p, r),
         0x4e if p.sub == 5 => atomic::svm(p, r),
         0x4e => untyped::svm(p, r),
-        0x73 | 0x7d => atomic::dataport(p, r),
+        // QW_GATHER, QW_SCATTER.
+        0x86 | 0x87 => untyped::qwords(p, r),
+        0x73 => typed::atomic(p, r),
+        0x7d => atomic::dataport(p, r),
+        0x4b | 0x4c => typed::dataport(p, r),
+        0x37 | 0x38 => typed::media(p, r),
+        0x6e => typed::load(p, r),
+        0x70 => typed::info(p, r),
+        0x6d | 0x6f => Err("the virtual GPU does not filter texels yet".into()),
         0x89 if (0x08..=0x1a).contains(&p.sub) => atomic::lsc(p, r),
+        0x89 if matches!(p.sub, 3 | 7) => typed::block2d(p, r),
         0x89 => untyped::lsc(p, r),
+        0x8a => typed::lsc(p, r),
         _ => Err("this message is not executed by the virtual GPU".into()),
     }
 }
@@ -190,12 +216,26 @@ impl Resolver for FunctionLowering<'_> {
         self.src(op, 1)
     }
 
+    fn element(&self, op: Operand) -> Type {
+        element(self.o, self.grf, op)
+    }
+
     fn surface(&mut self, id: u16) -> Result<Src, Reason> {
         self.src(Operand::State { class: envisa_isa::StateClass::Surface, id, offset: 0 }, 1)
     }
 
     fn sampler(&mut self, id: u16) -> Result<Src, Reason> {
         self.src(Operand::State { class: envisa_isa::StateClass::Sampler, id, offset: 0 }, 1)
+    }
+}
+
+/// The type of an operand's variable; `UD` where it has none.
+fn element(o: &Object, grf: u32, op: Operand) -> Type {
+    match op {
+        Operand::Raw { var, .. } | Operand::General { var, .. } => {
+            o.var_shape(var, grf).map_or(Type::Ud, |s| s.0)
+        }
+        _ => Type::Ud,
     }
 }
 
@@ -227,6 +267,10 @@ impl Resolver for Recorder<'_> {
 
     fn scalar(&mut self, _: Operand) -> Result<Src, Reason> {
         Ok(Src::None)
+    }
+
+    fn element(&self, op: Operand) -> Type {
+        element(self.o, self.grf, op)
     }
 
     fn surface(&mut self, _: u16) -> Result<Src, Reason> {

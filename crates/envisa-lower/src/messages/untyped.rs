@@ -17,6 +17,8 @@ pub struct Simt {
     pub address: RegOffset,
     /// Bytes of an address: 2, 4 or 8 (zero-extended).
     pub address_bytes: u8,
+    /// If present, there is one address, and channel `i` accesses what lies `i` times this further.
+    pub stride: Src,
     /// Added to every address, before scaling.
     pub base: Src,
     /// Factor of the sum.
@@ -135,6 +137,7 @@ pub(super) fn dataport(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reaso
         base: r.scalar(p.vector(0)?)?,
         address: needed(r, p.raw(0)?, n * 4, "offsets")?,
         address_bytes: 4,
+        stride: Src::None,
         scale,
         offset: 0,
         align: if matches!(p.opcode, 0x74 | 0x75) { 4 } else { 1 },
@@ -160,6 +163,7 @@ pub(super) fn svm(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
                 base,
                 address: needed(r, p.raw(0)?, n * 8, "addresses")?,
                 address_bytes: 8,
+                stride: Src::None,
                 scale: 1,
                 offset: 0,
                 align,
@@ -287,19 +291,22 @@ pub(super) fn lsc_fields(p: &Parts, r: &mut dyn Resolver) -> Result<Lsc, Reason>
     Ok(Lsc { space, scale: scale.max(1), offset, address_bytes, element, slot, upper, transposed, elements })
 }
 
-/// LSC_LOAD, LSC_STORE, LSC_LOAD_QUAD, LSC_STORE_QUAD, LSC_LOAD_STRIDED, LSC_STORE_STRIDED.
+/// LSC_LOAD, LSC_STORE, LSC_LOAD_QUAD, LSC_STORE_QUAD, LSC_LOAD_STRIDED, LSC_STORE_STRIDED,
+/// LSC_STORE_UNCOMPRESSED, LSC_LOAD_STATUS.
 pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let write = match p.sub {
-        0x00 | 0x02 => false,
+        0x00 | 0x01 | 0x02 | 0x1b => false,
         // 0x1c: without compression.
-        0x04 | 0x06 | 0x1c => true,
-        0x01 | 0x05 => return Err("strided LSC blocks are not executed by the virtual GPU".into()),
-        0x03 | 0x07 => return Err("2D LSC blocks are not executed by the virtual GPU".into()),
+        0x04 | 0x05 | 0x06 | 0x1c => true,
         s => return Err(format!("the LSC message {s:#x} is not executed by the virtual GPU")),
     };
     let l = lsc_fields(p, r)?;
     // Registers: destination, address, data; a load's data is the first, a store's the last.
     let (data, address) = (if write { p.raw(2)? } else { p.raw(0)? }, p.raw(1)?);
+    let (strided, status) = (matches!(p.sub, 1 | 5), p.sub == 0x1b);
+    if l.transposed && (strided || status) {
+        return Err("this message has no transposed form".into());
+    }
     if l.transposed {
         if p.channels != 1 {
             return Err("a transposed message has one channel".into());
@@ -336,12 +343,17 @@ pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     }
     let n = p.channels;
     let component_stride = (n * l.slot).next_multiple_of(r.grf());
-    let bytes = (l.elements.count_ones() - 1) * component_stride + n * l.slot;
-    Ok(Message::Simt(Simt {
+    let bytes = match status {
+        true => 4,
+        false => (l.elements.count_ones() - 1) * component_stride + n * l.slot,
+    };
+    let addresses = if strided { 1 } else { n };
+    let simt = Simt {
         space: l.space,
         write,
-        address: needed(r, address, n * l.address_bytes, "addresses")?,
+        address: needed(r, address, addresses * l.address_bytes, "addresses")?,
         address_bytes: l.address_bytes as u8,
+        stride: if strided { r.scalar(p.vector(1)?)? } else { Src::None },
         base: Src::None,
         scale: l.scale,
         offset: l.offset,
@@ -352,5 +364,34 @@ pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
         elements: l.elements,
         data: payload(r, data, bytes, write)?,
         component_stride,
+    };
+    Ok(if status { Message::Status(simt) } else { Message::Simt(simt) })
+}
+
+/// QW_GATHER and QW_SCATTER.
+pub(super) fn qwords(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let count = p.int(0)?;
+    if count > 2 {
+        return Err(format!("the block count code {count} means nothing"));
+    }
+    let n = p.channels;
+    let blocks = 1u32 << count;
+    let write = p.opcode == 0x87;
+    Ok(Message::Simt(Simt {
+        space: p.space(r)?,
+        write,
+        address: needed(r, p.raw(0)?, n * 4, "offsets")?,
+        address_bytes: 4,
+        stride: Src::None,
+        base: Src::None,
+        scale: 1,
+        offset: 0,
+        align: 1,
+        element: 8,
+        slot: 8,
+        upper: false,
+        elements: (1 << blocks) - 1,
+        data: payload(r, p.raw(1)?, blocks * n * 8, write)?,
+        component_stride: n * 8,
     }))
 }

@@ -10,15 +10,17 @@
 
 mod atomic;
 mod block;
+mod block2d;
 mod element;
 mod handler;
 mod simt;
 mod target;
+mod typed;
 
 #[cfg(test)]
 mod tests;
 
-use envisa_lower::{Message, RegOffset};
+use envisa_lower::{Coordinates, Message, RegOffset, Src, TexelSlot};
 
 use crate::dispatch::Sampler;
 use crate::memory::{Block, Hint, Memory, SurfaceTable};
@@ -180,6 +182,12 @@ pub fn execute<O: MemoryObserver>(
         Message::Simt(s) => simt::execute(s, site, regs, mask, channels, ports, obs),
         Message::Block(b) => block::execute(b, site, regs, mask, ports, obs),
         Message::Atomic(a) => atomic::execute(a, site, regs, mask, channels, ports, obs),
+        Message::Status(s) => simt::status(s, site, regs, mask, channels, ports),
+        Message::Typed(t) => typed::execute(t, regs, mask, channels, ports, obs),
+        Message::TypedAtomic(a) => typed::atomic(a, regs, mask, channels, ports, obs),
+        Message::Media(m) => typed::media(m, regs, ports, obs),
+        Message::Block2d(b) => block2d::execute(b, site, regs, ports, obs),
+        Message::Info(i) => typed::info(i, regs, mask, channels, ports),
     }
 }
 
@@ -197,21 +205,32 @@ pub(crate) fn check(m: &Message, channels: u32, len: u32) -> bool {
     if !matches!(channels, 1 | 2 | 4 | 8 | 16 | 32) {
         return false;
     }
+    let scalar = |s: &Src| target::scalar_inside(s, len);
+    let texel = |c: &Coordinates| {
+        matches!(c.bytes, 2 | 4 | 8)
+            && scalar(&c.offsets)
+            && c.at.iter().all(|r| inside(*r, n * c.bytes as u64))
+    };
+    // Of `components` parts of `bytes` bytes, each `stride` after the one before.
+    let parts = |data, components: u32, stride: u32, bytes: u64| {
+        components != 0 && inside(data, (components as u64 - 1) * stride as u64 + bytes)
+    };
     match m {
-        Message::Simt(s) => {
-            let components = s.elements.count_ones() as u64;
-            components != 0
-                && matches!((s.element, s.slot), (1, 1 | 4) | (2, 2 | 4) | (4, 4) | (8, 8))
+        Message::Simt(s) | Message::Status(s) => {
+            let addresses = if matches!(s.stride, Src::None) { n } else { 1 };
+            let data = match m {
+                Message::Status(_) => inside(s.data, 4),
+                _ => parts(s.data, s.elements.count_ones(), s.component_stride, n * s.slot as u64),
+            };
+            data && matches!((s.element, s.slot), (1, 1 | 4) | (2, 2 | 4) | (4, 4) | (8, 8))
                 && matches!(s.address_bytes, 2 | 4 | 8)
-                && inside(Some(s.address), n * s.address_bytes as u64)
-                && inside(s.data, (components - 1) * s.component_stride as u64 + n * s.slot as u64)
+                && inside(Some(s.address), addresses * s.address_bytes as u64)
                 && target::check(&s.space, len)
-                && target::scalar_inside(&s.base, len)
+                && scalar(&s.base)
+                && scalar(&s.stride)
         }
         Message::Block(b) => {
-            inside(b.data, b.bytes as u64)
-                && target::check(&b.space, len)
-                && target::scalar_inside(&b.address, len)
+            inside(b.data, b.bytes as u64) && target::check(&b.space, len) && scalar(&b.address)
         }
         Message::Atomic(a) => {
             matches!((a.element, a.slot), (2, 2 | 4) | (4, 4) | (8, 8))
@@ -219,7 +238,53 @@ pub(crate) fn check(m: &Message, channels: u32, len: u32) -> bool {
                 && inside(Some(a.address), n * a.address_bytes as u64)
                 && [a.src[0], a.src[1], a.dst].into_iter().all(|r| inside(r, n * a.slot as u64))
                 && target::check(&a.space, len)
-                && target::scalar_inside(&a.base, len)
+                && scalar(&a.base)
+        }
+        Message::Typed(t) => {
+            let slot = if t.slot == TexelSlot::Dword { 4 } else { 2 };
+            let count = (t.channels & 15).count_ones();
+            parts(t.data, count, t.component_stride, n * slot)
+                && !(t.write && slot != 4)
+                && texel(&t.coordinates)
+                && target::check(&t.space, len)
+        }
+        Message::TypedAtomic(a) => {
+            matches!((a.element, a.slot), (2, 4) | (4, 4) | (8, 8))
+                && texel(&a.coordinates)
+                && [a.src[0], a.src[1], a.dst].into_iter().all(|r| inside(r, n * a.slot as u64))
+                && target::check(&a.space, len)
+        }
+        Message::Media(m) => {
+            parts(m.data, m.height as u32, m.pitch as u32, m.width as u64)
+                && target::check(&m.space, len)
+                && scalar(&m.x)
+                && scalar(&m.y)
+        }
+        Message::Block2d(b) => {
+            let (rows, columns) = if b.transpose { (b.width, b.height) } else { (b.height, b.width) };
+            let together = if b.vnni { 4 / b.element.max(1) as u32 } else { 1 };
+            let limit = |n: u32| (1..=64).contains(&n);
+            let elements = if b.write {
+                (rows as u64).saturating_sub(1) * b.row_pitch as u64 + columns as u64
+            } else {
+                b.blocks as u64 * b.block_pitch as u64
+            };
+            matches!(b.element, 1 | 2 | 4 | 8)
+                && [b.blocks, b.width, b.height].into_iter().all(limit)
+                && together != 0
+                && rows.is_multiple_of(together)
+                && columns <= b.row_pitch
+                && (b.write || rows as u64 * b.row_pitch as u64 <= b.block_pitch as u64)
+                && !(b.write && (b.transpose || b.vnni || b.blocks != 1))
+                && inside(b.data, elements * b.element as u64)
+                && [&b.base, &b.surface_width, &b.surface_height, &b.surface_pitch, &b.x, &b.y]
+                    .into_iter()
+                    .all(scalar)
+        }
+        Message::Info(i) => {
+            parts(i.data, (i.channels & 15).count_ones(), i.component_stride, n * 4)
+                && inside(i.lod, n * 4)
+                && target::check(&i.space, len)
         }
     }
 }

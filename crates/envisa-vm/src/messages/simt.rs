@@ -4,7 +4,7 @@
 //! channels and looks at the addresses first: side by side they are one copy, all the same one load; what
 //! it does not know it leaves to [`general`].
 
-use envisa_lower::Simt;
+use envisa_lower::{Simt, Src};
 
 use super::element::{self, Element};
 use super::target::{Target, resolve, scalar};
@@ -52,10 +52,30 @@ pub(super) fn execute<O: MemoryObserver>(
     }
 }
 
+/// What is added to the channels' addresses: the same for all (times the factor), and what channel `i` adds
+/// `i` times to a common address, where there is one.
+#[derive(Clone, Copy)]
+struct Added {
+    base: u64,
+    stride: Option<u64>,
+}
+
+#[inline(always)]
+fn added(s: &Simt, regs: &Registers, ports: &Ports<'_>) -> Result<Added, Fault> {
+    let stride = match s.stride {
+        Src::None => None,
+        ref src => Some(scalar(src, regs, ports)?),
+    };
+    Ok(Added { base: scalar(&s.base, regs, ports)?, stride })
+}
+
 /// The address of each channel. Messages with addresses of 32 bits or fewer add in 32 bits.
 #[inline(always)]
-fn addresses<const N: usize>(s: &Simt, regs: &Registers, base: u64, target: &Target<'_>) -> [u64; N] {
+fn addresses<const N: usize>(s: &Simt, regs: &Registers, added: Added, target: &Target<'_>) -> [u64; N] {
     let mut at = [0u64; N];
+    if let Some(stride) = added.stride {
+        return strided(s, regs, added.base, stride, target);
+    }
     match s.address_bytes {
         8 => at = regs.load::<u64, N>(s.address),
         4 => {
@@ -71,9 +91,8 @@ fn addresses<const N: usize>(s: &Simt, regs: &Registers, base: u64, target: &Tar
             }
         }
     }
-    let narrow = if s.address_bytes == 8 { u64::MAX } else { u32::MAX as u64 };
-    let (and, scale) = (narrow & target.mask(), s.scale as u64);
-    let add = base.wrapping_mul(scale).wrapping_add(s.offset as u64);
+    let (and, scale) = (narrow(s) & target.mask(), s.scale as u64);
+    let add = added.base.wrapping_mul(scale).wrapping_add(s.offset as u64);
     if scale == 1 {
         for a in &mut at {
             *a = a.wrapping_add(add) & and;
@@ -84,6 +103,24 @@ fn addresses<const N: usize>(s: &Simt, regs: &Registers, base: u64, target: &Tar
         }
     }
     at
+}
+
+#[inline(always)]
+fn narrow(s: &Simt) -> u64 {
+    if s.address_bytes == 8 { u64::MAX } else { u32::MAX as u64 }
+}
+
+#[cold]
+fn strided<const N: usize>(
+    s: &Simt,
+    regs: &Registers,
+    base: u64,
+    stride: u64,
+    target: &Target<'_>,
+) -> [u64; N] {
+    let first = element::get(regs, s.address, s.address_bytes).wrapping_add(base);
+    let first = first.wrapping_mul(s.scale as u64).wrapping_add(s.offset as u64);
+    std::array::from_fn(|i| first.wrapping_add(stride.wrapping_mul(i as u64)) & narrow(s) & target.mask())
 }
 
 /// Bit i of a mask as a condition.
@@ -112,7 +149,7 @@ pub(super) fn run<E: Element, S: Element, const N: usize, const WRITE: bool>(
     let size = size_of::<E>();
     let first = (mask.trailing_zeros() as usize).min(N - 1);
     let target = resolve(&s.space, regs, ports)?;
-    let mut at = addresses::<N>(s, regs, scalar(&s.base, regs, ports)?, &target);
+    let mut at = addresses::<N>(s, regs, added(s, regs, ports)?, &target);
     if s.align > 1 {
         let mut low = 0;
         for i in 0..N {
@@ -350,15 +387,7 @@ pub(super) fn general<O: MemoryObserver>(
         return Ok(());
     }
     let target = resolve(&s.space, regs, ports)?;
-    let base = scalar(&s.base, regs, ports)?;
-    let at: [u64; 32] = match channels {
-        1 => widen(addresses::<1>(s, regs, base, &target)),
-        2 => widen(addresses::<2>(s, regs, base, &target)),
-        4 => widen(addresses::<4>(s, regs, base, &target)),
-        8 => widen(addresses::<8>(s, regs, base, &target)),
-        16 => widen(addresses::<16>(s, regs, base, &target)),
-        _ => addresses::<32>(s, regs, base, &target),
-    };
+    let at = any_addresses(s, regs, channels, ports, &target)?;
     let kind = if s.write { AccessKind::Write } else { AccessKind::Read };
     let shift = if s.upper { 16 } else { 0 };
     for (i, &address) in at.iter().enumerate().take(channels as usize) {
@@ -392,4 +421,52 @@ fn widen<const N: usize>(x: [u64; N]) -> [u64; 32] {
     let mut out = [0; 32];
     out[..N].copy_from_slice(&x);
     out
+}
+
+fn any_addresses(
+    s: &Simt,
+    regs: &Registers,
+    channels: u32,
+    ports: &Ports<'_>,
+    target: &Target<'_>,
+) -> Result<[u64; 32], Fault> {
+    let add = added(s, regs, ports)?;
+    Ok(match channels {
+        1 => widen(addresses::<1>(s, regs, add, target)),
+        2 => widen(addresses::<2>(s, regs, add, target)),
+        4 => widen(addresses::<4>(s, regs, add, target)),
+        8 => widen(addresses::<8>(s, regs, add, target)),
+        16 => widen(addresses::<16>(s, regs, add, target)),
+        _ => addresses::<32>(s, regs, add, target),
+    })
+}
+
+/// Asks whether all elements of a channel have memory: bit i of the answer, zero for channels that are
+/// off.
+pub(super) fn status(
+    s: &Simt,
+    site: &mut Hint,
+    regs: &mut Registers,
+    mask: u32,
+    channels: u32,
+    ports: &Ports<'_>,
+) -> Result<(), Fault> {
+    let Some(data) = s.data else { return Ok(()) };
+    let target = resolve(&s.space, regs, ports)?;
+    let at = any_addresses(s, regs, channels, ports, &target)?;
+    let mut answer = 0u32;
+    for (i, address) in at.into_iter().enumerate().take(channels as usize) {
+        let mut valid = on(mask, i);
+        let mut positions = s.elements;
+        while positions != 0 {
+            let p = positions.trailing_zeros() as u64 * s.element as u64;
+            positions &= positions - 1;
+            let access = (address.wrapping_add(p), s.element as u32);
+            let found = target.find(ports.memory, site, access, (AccessKind::Read, i as u32), &mut ());
+            valid &= matches!(found, Ok(Some(_)));
+        }
+        answer |= (valid as u32) << i;
+    }
+    regs.set(data, answer);
+    Ok(())
 }

@@ -223,15 +223,14 @@ fn rare<'a>(space: &Space, regs: &Registers, ports: &Ports<'a>) -> Result<Target
 pub(super) enum TypedTarget<'a> {
     /// An image.
     Image(u32, &'a Image, &'a Block, u64),
-    /// Nothing is bound at this index.
-    Nothing(u32),
+    /// Nothing is bound.
+    Nothing,
 }
 
 /// Finds the image of a typed message.
 ///
 /// # Errors
 /// If a buffer is bound, or the space has no surfaces.
-#[allow(dead_code)]
 pub(super) fn resolve_typed<'a>(
     space: &Space,
     regs: &Registers,
@@ -246,7 +245,7 @@ pub(super) fn resolve_typed<'a>(
             let a = ports.memory.get(i.allocation);
             Ok(TypedTarget::Image(bti, i, &a.block, a.base))
         }
-        Surface::None => Ok(TypedTarget::Nothing(bti)),
+        Surface::None => Ok(TypedTarget::Nothing),
         Surface::Buffer(_) => Err(Fault {
             space: AccessSpace::Surface(bti),
             ..Fault::unsupported("a buffer is bound where the message accesses an image")

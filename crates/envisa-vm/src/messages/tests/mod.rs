@@ -6,7 +6,9 @@
 
 mod atomics;
 mod blocks;
+mod rectangles;
 mod scattered;
+mod texels;
 
 use envisa_lower::{Message, Space, Src};
 

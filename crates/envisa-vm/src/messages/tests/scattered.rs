@@ -41,6 +41,7 @@ fn simt(space: Space, write: bool) -> Simt {
         write,
         address: ADDRESS,
         address_bytes: 4,
+        stride: Src::None,
         base: Src::None,
         scale: 1,
         offset: 0,

@@ -1,0 +1,433 @@
+//! Typed messages: texels of images. GATHER4_TYPED, SCATTER4_TYPED, TYPED_ATOMIC, the LSC's typed messages,
+//! texel loads through the sampler unit, media blocks, questions about images.
+
+use envisa_isa::{Operand, Type};
+
+use super::untyped::{needed, payload};
+use super::{Message, Parts, Resolver, Space};
+use crate::lower::Reason;
+use crate::program::{RegOffset, Src};
+
+/// What a read of a texel outside of an image gives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outside {
+    /// Zero in all channels.
+    Zero,
+    /// One in alpha, zero in the others (page GATHER4_TYPED).
+    AlphaOne,
+    /// Zero in the channels the format stores; where it has no alpha, that is one (sampler unit).
+    Border,
+}
+
+/// Coordinates of each channel's texel.
+#[derive(Clone, Debug)]
+pub struct Coordinates {
+    /// Where u, v, r and the level of detail of the first channel are; zero where absent.
+    pub at: [Option<RegOffset>; 4],
+    /// Bytes of a coordinate: 2, 4 or 8.
+    pub bytes: u8,
+    /// Immediate offsets of u, v and r: a word of three signed nibbles, r in the lowest.
+    pub offsets: Src,
+}
+
+/// How a texel's channel lies in registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TexelSlot {
+    /// A dword: single, or integer.
+    Dword,
+    /// A word, integer.
+    Word,
+    /// A word, half.
+    Half,
+}
+
+/// Each channel reads or writes a texel, converted from or to the image's format.
+#[derive(Clone, Debug)]
+pub struct Typed {
+    /// The image.
+    pub space: Space,
+    /// A store (else a load).
+    pub write: bool,
+    /// Which texel.
+    pub coordinates: Coordinates,
+    /// Channels moved, R in bit 0.
+    pub channels: u8,
+    /// How they lie in registers.
+    pub slot: TexelSlot,
+    /// Data; `None`: nothing is read.
+    pub data: Option<RegOffset>,
+    /// Bytes from a channel of the texel to the next one moved.
+    pub component_stride: u32,
+    /// What lies outside reads as.
+    pub outside: Outside,
+}
+
+/// Each channel reads, modifies and writes a texel of one channel.
+#[derive(Clone, Debug)]
+pub struct TypedAtomic {
+    /// The image.
+    pub space: Space,
+    /// Which texel.
+    pub coordinates: Coordinates,
+    /// The operator's code.
+    pub code: u8,
+    /// Is the code an LSC sub-opcode (else one of the legacy messages')?
+    pub lsc: bool,
+    /// Bytes of the texel: 2, 4 or 8.
+    pub element: u8,
+    /// Bytes an element takes in a register: 4 or 8.
+    pub slot: u8,
+    /// Data operands.
+    pub src: [Option<RegOffset>; 2],
+    /// Old values; `None`: dropped.
+    pub dst: Option<RegOffset>,
+}
+
+/// A rectangle of bytes of a 2D image, for the whole thread.
+#[derive(Clone, Debug)]
+pub struct Media {
+    /// The image.
+    pub space: Space,
+    /// A store (else a load).
+    pub write: bool,
+    /// Bytes of a row, 1 to 64.
+    pub width: u8,
+    /// Rows.
+    pub height: u8,
+    /// Bytes from row to row in registers.
+    pub pitch: u8,
+    /// First byte of a row.
+    pub x: Src,
+    /// First row.
+    pub y: Src,
+    /// Data; `None`: nothing is read.
+    pub data: Option<RegOffset>,
+}
+
+/// Facts about an image.
+#[derive(Clone, Debug)]
+pub struct Info {
+    /// The image.
+    pub space: Space,
+    /// Its samples (else its size).
+    pub samples: bool,
+    /// Channels of the answer that are wanted, R in bit 0.
+    pub channels: u8,
+    /// Levels of detail asked for.
+    pub lod: Option<RegOffset>,
+    /// The answer.
+    pub data: Option<RegOffset>,
+    /// Bytes from a channel of the answer to the next one wanted.
+    pub component_stride: u32,
+}
+
+fn enabled(mask: u32) -> Result<u8, Reason> {
+    match mask & 15 {
+        0 => Err("no channel is enabled".into()),
+        m => Ok(m as u8),
+    }
+}
+
+/// u, v, r and level of detail, from raw operand `first` on.
+fn coordinates(
+    p: &Parts,
+    r: &mut dyn Resolver,
+    which: [Option<usize>; 4],
+    bytes: u32,
+    offsets: Src,
+) -> Result<Coordinates, Reason> {
+    let mut at = [None; 4];
+    for (at, which) in at.iter_mut().zip(which) {
+        // Trailing coordinates may be left out.
+        if let Some(op) = which.and_then(|i| p.raws.get(i)) {
+            *at = r.raw(*op, p.channels * bytes)?;
+        }
+    }
+    Ok(Coordinates { at, bytes: bytes as u8, offsets })
+}
+
+const UVRL: [Option<usize>; 4] = [Some(0), Some(1), Some(2), Some(3)];
+
+/// GATHER4_TYPED and SCATTER4_TYPED: u, v, r, lod, data.
+pub(super) fn dataport(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let channels = enabled(p.int(0)?)?;
+    let write = p.opcode == 0x4c;
+    let n = p.channels;
+    let component_stride = (n * 4).max(r.grf());
+    let bytes = (channels.count_ones() - 1) * component_stride + n * 4;
+    Ok(Message::Typed(Typed {
+        space: p.space(r)?,
+        write,
+        coordinates: coordinates(p, r, UVRL, 4, Src::None)?,
+        channels,
+        slot: TexelSlot::Dword,
+        data: payload(r, p.raw(4)?, bytes, write)?,
+        component_stride,
+        outside: Outside::AlphaOne,
+    }))
+}
+
+/// TYPED_ATOMIC: u, v, r, lod, src0, src1, dst.
+pub(super) fn atomic(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let op = p.int(0)?;
+    let bytes = p.channels * 4;
+    Ok(Message::TypedAtomic(TypedAtomic {
+        space: p.space(r)?,
+        coordinates: coordinates(p, r, UVRL, 4, Src::None)?,
+        code: op as u8 & 31,
+        lsc: false,
+        element: if op >> 5 & 1 != 0 { 2 } else { 4 },
+        slot: 4,
+        src: [r.raw(p.raw(4)?, bytes)?, r.raw(p.raw(5)?, bytes)?],
+        dst: r.raw(p.raw(6)?, bytes)?,
+    }))
+}
+
+/// Typed LSC messages: dst, u, v, r, lod, data or two sources.
+pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let surface = |r: &mut dyn Resolver| p.vector(0).and_then(|v| r.scalar(v));
+    let space = match p.int(2)? {
+        2 => Space::Bindless(surface(r)?),
+        4 => Space::Bti(surface(r)?),
+        k => return Err(format!("a typed message has no address type {k}")),
+    };
+    let address = match p.int(3)? {
+        1 => 2,
+        2 => 4,
+        3 => 8,
+        a => return Err(format!("the address size code {a} means nothing")),
+    };
+    let coordinates = coordinates(p, r, [1, 2, 3, 4].map(Some), address, Src::None)?;
+    let n = p.channels;
+    match p.sub {
+        0x02 | 0x06 => {
+            if p.int(4)? != 3 {
+                return Err("texels are read and written as dwords".into());
+            }
+            let channels = enabled(p.int(7)?)?;
+            let write = p.sub == 6;
+            let component_stride = (n * 4).next_multiple_of(r.grf());
+            let bytes = (channels.count_ones() - 1) * component_stride + n * 4;
+            let data = if write { p.raw(5)? } else { p.raw(0)? };
+            Ok(Message::Typed(Typed {
+                space,
+                write,
+                coordinates,
+                channels,
+                slot: TexelSlot::Dword,
+                data: payload(r, data, bytes, write)?,
+                component_stride,
+                outside: Outside::Zero,
+            }))
+        }
+        0x08..=0x1a => {
+            let (element, slot) = match p.int(4)? {
+                3 => (4, 4),
+                4 => (8, 8),
+                6 => (2, 4),
+                _ => return Err("a typed atomic changes texels of 16, 32 or 64 bits".into()),
+            };
+            let bytes = n * slot;
+            Ok(Message::TypedAtomic(TypedAtomic {
+                space,
+                coordinates,
+                code: p.sub,
+                lsc: true,
+                element,
+                slot: slot as u8,
+                src: [r.raw(p.raw(5)?, bytes)?, r.raw(p.raw(6)?, bytes)?],
+                dst: r.raw(p.raw(0)?, bytes)?,
+            }))
+        }
+        0x1e => Err("what a surface state holds is the hardware's own".into()),
+        0x31 | 0x32 => Err("images have one sample a texel".into()),
+        s => Err(format!("the typed LSC message {s:#x} is not executed by the virtual GPU")),
+    }
+}
+
+/// Texel loads through the sampler unit: dst, then parameters in the order of the operation.
+pub(super) fn load(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    // Positions of u, v, r and lod among the parameters.
+    let order = match p.sub {
+        0x07 | 0x1b => [0, 1, 3, 2].map(|i| Some(i + 1)),
+        0x1a => [Some(1), Some(2), Some(3), None],
+        _ => return Err("images have one sample a texel and no control surface".into()),
+    };
+    if p.int(0)? & 1 != 0 {
+        return Err("the pixel null mask is not returned".into());
+    }
+    let channels = enabled(p.int(1)?)?;
+    let dst = p.raw(0)?;
+    let (slot, size) = match r.element(dst) {
+        Type::Hf => (TexelSlot::Half, 2),
+        Type::W | Type::Uw => (TexelSlot::Word, 2),
+        Type::F | Type::D | Type::Ud => (TexelSlot::Dword, 4),
+        t => return Err(format!("texels are not returned as {t:?}")),
+    };
+    let bytes = match p.raws.get(1).map(|op| r.element(*op)) {
+        Some(Type::W | Type::Uw) => 2,
+        _ => 4,
+    };
+    let n = p.channels;
+    let component_stride = (n * size).next_multiple_of(r.grf());
+    let touched = (channels.count_ones() - 1) * component_stride + n * size;
+    let offsets = r.scalar(p.vector(0)?)?;
+    Ok(Message::Typed(Typed {
+        space: p.space(r)?,
+        write: false,
+        coordinates: coordinates(p, r, order, bytes, offsets)?,
+        channels,
+        slot,
+        data: r.raw(dst, touched)?,
+        component_stride,
+        outside: Outside::Border,
+    }))
+}
+
+/// MEDIA_LD and MEDIA_ST.
+pub(super) fn media(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let (mode, plane, width, height) = (p.int(0)?, p.int(1)?, p.int(2)?, p.int(3)?);
+    if mode != 0 {
+        return Err("fields of interlaced images are not executed by the virtual GPU".into());
+    }
+    if plane != 0 {
+        return Err("planar images are not executed by the virtual GPU".into());
+    }
+    if !(1..=64).contains(&width) || !(1..=64).contains(&height) {
+        return Err(format!("a block of {width} bytes and {height} rows"));
+    }
+    let pitch = width.next_power_of_two().max(4);
+    let bytes = (height - 1) * pitch + width;
+    if height * pitch > 256 {
+        return Err(format!("a block of {width} bytes and {height} rows takes more than 256 bytes"));
+    }
+    let write = p.opcode == 0x38;
+    Ok(Message::Media(Media {
+        space: p.space(r)?,
+        write,
+        width: width as u8,
+        height: height as u8,
+        pitch: pitch as u8,
+        x: r.scalar(p.vector(0)?)?,
+        y: r.scalar(p.vector(1)?)?,
+        data: payload(r, p.raw(0)?, bytes, write)?,
+    }))
+}
+
+/// RESINFO: lod, dst. SAMPLEINFO: dst.
+pub(super) fn info(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let channels = enabled(p.int(0)?)?;
+    let samples = p.sub == 0x0b;
+    let n = p.channels;
+    let component_stride = (n * 4).next_multiple_of(r.grf());
+    let bytes = (channels.count_ones() - 1) * component_stride + n * 4;
+    let lod = if samples { None } else { r.raw(p.raw(0)?, n * 4)? };
+    let data: Operand = p.raw(if samples { 0 } else { 1 })?;
+    Ok(Message::Info(Info {
+        space: p.space(r)?,
+        samples,
+        channels,
+        lod,
+        data: r.raw(data, bytes)?,
+        component_stride,
+    }))
+}
+
+/// A rectangle of a flat 2D surface, for the whole thread.
+#[derive(Clone, Debug)]
+pub struct Block2d {
+    /// A store (else a load).
+    pub write: bool,
+    /// Virtual address of the surface.
+    pub base: Src,
+    /// Bytes of a row of the surface, less one.
+    pub surface_width: Src,
+    /// Rows of the surface, less one.
+    pub surface_height: Src,
+    /// Bytes from row to row, less one.
+    pub surface_pitch: Src,
+    /// First element of a row, signed.
+    pub x: Src,
+    /// First row, signed.
+    pub y: Src,
+    /// Bytes of an element: 1, 2, 4 or 8.
+    pub element: u8,
+    /// Blocks side by side in memory, one after another in registers.
+    pub blocks: u32,
+    /// Elements of a block's row.
+    pub width: u32,
+    /// Rows of a block.
+    pub height: u32,
+    /// Columns become rows in registers.
+    pub transpose: bool,
+    /// Elements above each other (transposed: side by side) are interleaved to dwords.
+    pub vnni: bool,
+    /// Data; `None`: nothing is read.
+    pub data: Option<RegOffset>,
+    /// Elements from row to row in registers.
+    pub row_pitch: u32,
+    /// Elements from block to block in registers.
+    pub block_pitch: u32,
+}
+
+/// Most bytes of registers that a 2D block may take: 64 registers of 64 bytes.
+const MAX_BLOCK2D: u32 = 4096;
+
+/// LSC_LOAD_BLOCK2D and LSC_STORE_BLOCK2D.
+pub(super) fn block2d(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let write = p.sub == 7;
+    let element = match p.int(3)? {
+        1 => 1u32,
+        2 => 2,
+        3 => 4,
+        4 => 8,
+        d => return Err(format!("a 2D block has no elements of data size code {d}")),
+    };
+    let (transpose, vnni) = (p.int(4)? == 2, p.int(8)? != 0);
+    let (blocks, width, height) = (p.int(5)?.max(1), p.int(6)?, p.int(7)?);
+    let bad = |n: u32| !(1..=64).contains(&n);
+    if bad(blocks) || bad(width) || bad(height) {
+        return Err(format!("{blocks} blocks of {width} elements and {height} rows"));
+    }
+    if write && (blocks != 1 || transpose || vnni) {
+        return Err("a 2D store has one block, as it is".into());
+    }
+    if vnni {
+        let (side, what) = if transpose { (width, "columns") } else { (height, "rows") };
+        if element > 4 || !side.is_multiple_of(4 / element) {
+            return Err(format!("{side} {what} of {element}-byte elements are no whole dwords"));
+        }
+    }
+    let row_pitch = if transpose { height } else { width }.next_power_of_two();
+    let rows = if transpose { width } else { height };
+    let block_pitch = (row_pitch * rows).next_multiple_of(r.grf() / element);
+    let bytes = blocks * block_pitch * element;
+    if bytes > MAX_BLOCK2D {
+        return Err(format!("a 2D block of {bytes} bytes of registers"));
+    }
+    // Of a store, the padding after the last row is not looked at.
+    let touched = if write { ((rows - 1) * row_pitch + width) * element } else { bytes };
+    let data =
+        if write { needed(r, p.raw(1)?, touched, "data").map(Some) } else { r.raw(p.raw(0)?, touched) };
+    let mut scalar = |i| p.vector(i).and_then(|v| r.scalar(v));
+    let surface = [scalar(0)?, scalar(1)?, scalar(2)?, scalar(3)?, scalar(4)?, scalar(5)?];
+    let [base, surface_width, surface_height, surface_pitch, x, y] = surface;
+    Ok(Message::Block2d(Block2d {
+        write,
+        base,
+        surface_width,
+        surface_height,
+        surface_pitch,
+        x,
+        y,
+        element: element as u8,
+        blocks,
+        width,
+        height,
+        transpose,
+        vnni,
+        data: data?,
+        row_pitch,
+        block_pitch,
+    }))
+}
