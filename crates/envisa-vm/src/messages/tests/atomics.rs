@@ -232,7 +232,7 @@ fn every_operator_width_mask_and_space() {
                             match slot {
                                 8 => rig.regs.set(src + 8 * i, x),
                                 // The upper half of a word's dword is not looked at.
-                                _ => rig.regs.set(src + 4 * i, if float { x as u32 } else { x as u32 }),
+                                _ => rig.regs.set(src + 4 * i, x as u32),
                             }
                         }
                     }

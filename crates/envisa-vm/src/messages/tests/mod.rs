@@ -246,7 +246,7 @@ impl Kind {
     }
 
     /// The byte at an offset; `None` outside.
-    pub fn byte<'a>(self, s: &'a mut State, offset: u64) -> Option<&'a mut u8> {
+    pub fn byte(self, s: &mut State, offset: u64) -> Option<&mut u8> {
         let offset = usize::try_from(offset).ok().filter(|&o| o < self.len())?;
         Some(match self {
             Kind::Bti => &mut s.allocations[0][SURFACE_START + offset],

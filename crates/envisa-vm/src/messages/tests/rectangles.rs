@@ -8,8 +8,11 @@ use crate::messages::{AccessKind, FaultKind};
 const Q: envisa_isa::Type = envisa_isa::Type::Uq;
 const D: envisa_isa::Type = envisa_isa::Type::D;
 
+/// Block, row and column.
+type Place = (u32, u32, u32);
+
 /// The page's loops, with a store into registers for each element.
-fn layout(b: &Block2d, grf: u32) -> Vec<(u32, Option<(u32, u32, u32)>)> {
+fn layout(b: &Block2d, grf: u32) -> Vec<(u32, Option<Place>)> {
     let (t, v) = (b.transpose, b.vnni);
     let (h, w) = (b.height, b.width);
     let per_dword = 4 / (b.element as u32).min(4);
@@ -18,7 +21,7 @@ fn layout(b: &Block2d, grf: u32) -> Vec<(u32, Option<(u32, u32, u32)>)> {
     let row_pitch = row_size.next_power_of_two();
     let block_size = row_pitch * if t { w } else { h };
     let block_pitch = block_size.div_ceil(per_reg) * per_reg;
-    let mut out: Vec<(u32, Option<(u32, u32, u32)>)> = Vec::new();
+    let mut out: Vec<(u32, Option<Place>)> = Vec::new();
     for k in 0..b.blocks {
         let start = k * block_pitch;
         for i in 0..block_pitch {

@@ -268,8 +268,7 @@ fn surfaces() {
                         let mut want = rig.state();
                         let (mut outside, mut first_bad) = (0, None);
                         for i in (0..exec as usize).filter(|i| mask >> i & 1 != 0) {
-                            let mut k = 0;
-                            for c in (0..64u64).filter(|c| elements >> c & 1 != 0) {
+                            for (k, c) in (0..64u64).filter(|c| elements >> c & 1 != 0).enumerate() {
                                 let a = (at[i] & 0x0fff_ffff) + c * element as u64;
                                 let reg = DATA as usize + k * stride as usize + i * slot as usize;
                                 let shift = if upper { 16 } else { 0 };
@@ -287,7 +286,6 @@ fn surfaces() {
                                     }
                                     want.set_reg(reg, slot as usize, x.unwrap_or(0) << shift);
                                 }
-                                k += 1;
                             }
                         }
                         let case = format!(

@@ -103,7 +103,8 @@ impl Format {
             let half = (1i64 << (8 * size - 1)) - 1;
             let x = match channel {
                 Channel::Unorm => (f.clamp(0.0, 1.0) * top as f64).round_ties_even() as u64,
-                Channel::Snorm => (f.clamp(-1.0, 1.0) * half as f64).round_ties_even() as i64 as u64,
+                // The page clamps to what the destination can hold, whose least value is below -1.
+                Channel::Snorm => ((f * half as f64).round_ties_even() as i64).clamp(-half - 1, half) as u64,
                 Channel::Signed => (channels[c] as i32 as i64).clamp(-half - 1, half) as u64,
                 Channel::Unsigned => (channels[c] as u64).min(top),
                 Channel::Float => channels[c] as u64,
