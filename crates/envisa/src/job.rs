@@ -566,7 +566,7 @@ fn sizes(job: &Job, kernel: &LoadedKernel) -> Result<Launch, JobError> {
     } else {
         // The largest divisor of the first size that one group may have, at most 256.
         let n = launch.global[0];
-        launch.local[0] = (1..=256u32).rev().find(|d| n % u64::from(*d) == 0).unwrap_or(1);
+        launch.local[0] = (1..=256u32).rev().find(|d| n.is_multiple_of(u64::from(*d))).unwrap_or(1);
     }
     Ok(launch)
 }
