@@ -86,6 +86,7 @@ pub(crate) fn kind(name: &str) -> Option<Kind> {
         | "FENCE"
         | "LSC_FENCE"
         | "CACHE_FLUSH"
+        | "LSC_EXTENDED_CACHE_CTRL"
         | "SAMPLER_CACHE_FLUSH"
         | "FENCE_GLOBAL"
         | "FENCE_LOCAL"

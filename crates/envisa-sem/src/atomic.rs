@@ -4,7 +4,7 @@
 //! DWORD_ATOMIC, SVM_ATOMIC, TYPED_ATOMIC, LSC_UNTYPED).
 
 use crate::float::{Float, Relation};
-use crate::lane::{Hf, Lane};
+use crate::lane::{Bf, Hf, Lane};
 use crate::mode::Ieee;
 
 /// The width of an atomic's datum.
@@ -77,6 +77,16 @@ pub enum AtomicOp {
     FcmpWr,
     /// No change (the LSC atomic load).
     Load,
+    /// As [`AtomicOp::Fadd`], on 16 bits of brain float.
+    BfAdd,
+    /// As [`AtomicOp::Fsub`], on 16 bits of brain float.
+    BfSub,
+    /// As [`AtomicOp::Fmin`], on 16 bits of brain float.
+    BfMin,
+    /// As [`AtomicOp::Fmax`], on 16 bits of brain float.
+    BfMax,
+    /// As [`AtomicOp::FcmpWr`], on 16 bits of brain float.
+    BfCas,
 }
 
 impl AtomicOp {
@@ -131,6 +141,11 @@ impl AtomicOp {
             0x18 => And,
             0x19 => Or,
             0x1a => Xor,
+            0x21 => BfAdd,
+            0x22 => BfSub,
+            0x23 => BfMin,
+            0x24 => BfMax,
+            0x25 => BfCas,
             _ => return None,
         })
     }
@@ -139,14 +154,24 @@ impl AtomicOp {
     pub const fn operands(self) -> u32 {
         match self {
             AtomicOp::Inc | AtomicOp::Dec | AtomicOp::PreDec | AtomicOp::Load => 0,
-            AtomicOp::CmpXchg | AtomicOp::FcmpWr => 2,
+            AtomicOp::CmpXchg | AtomicOp::FcmpWr | AtomicOp::BfCas => 2,
             _ => 1,
         }
     }
 
     /// Does it treat the datum as a float?
     pub const fn is_float(self) -> bool {
-        matches!(self, AtomicOp::Fadd | AtomicOp::Fsub | AtomicOp::Fmin | AtomicOp::Fmax | AtomicOp::FcmpWr)
+        self.is_bf()
+            || matches!(
+                self,
+                AtomicOp::Fadd | AtomicOp::Fsub | AtomicOp::Fmin | AtomicOp::Fmax | AtomicOp::FcmpWr
+            )
+    }
+
+    /// Does it treat the datum as a brain float, whatever the width?
+    pub const fn is_bf(self) -> bool {
+        use AtomicOp::*;
+        matches!(self, BfAdd | BfSub | BfMin | BfMax | BfCas)
     }
 }
 
@@ -172,7 +197,7 @@ impl Operands {
     /// From the data sources of an LSC atomic: both compare-exchanges have the comparand first.
     pub const fn lsc(op: AtomicOp, src1: u64, src2: u64) -> Operands {
         match op {
-            AtomicOp::CmpXchg | AtomicOp::FcmpWr => Operands { value: src2, compare: src1 },
+            AtomicOp::CmpXchg | AtomicOp::FcmpWr | AtomicOp::BfCas => Operands { value: src2, compare: src1 },
             _ => Operands { value: src1, compare: src2 },
         }
     }
@@ -207,6 +232,11 @@ pub fn apply(op: AtomicOp, width: AtomicWidth, old: u64, x: Operands) -> u64 {
         Or => old | a,
         Xor => old ^ a,
         Load => old,
+        BfAdd => float::<Bf>(Fadd, old, a, x.compare),
+        BfSub => float::<Bf>(Fsub, old, a, x.compare),
+        BfMin => float::<Bf>(Fmin, old, a, x.compare),
+        BfMax => float::<Bf>(Fmax, old, a, x.compare),
+        BfCas => float::<Bf>(FcmpWr, old, a, x.compare),
         Fadd | Fsub | Fmin | Fmax | FcmpWr => match width {
             AtomicWidth::W16 => float::<Hf>(op, old, a, x.compare),
             AtomicWidth::W32 => float::<f32>(op, old, a, x.compare),

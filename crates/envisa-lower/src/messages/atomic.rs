@@ -93,6 +93,9 @@ pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     if l.elements != 1 || l.transposed || l.element == 1 || l.upper {
         return Err("an atomic changes one element of 16, 32 or 64 bits a channel".into());
     }
+    if p.sub > 0x20 && l.element != 2 {
+        return Err("a brain float has 16 bits".into());
+    }
     let n = p.channels;
     let data = n * l.slot;
     let optional = |r: &mut dyn Resolver, i: usize| match p.raws.get(i) {

@@ -32,6 +32,8 @@ pub enum Message {
     Status(Simt),
     /// Each channel reads or writes a texel.
     Typed(Typed),
+    /// Each channel asks whether its texel has memory; bit i of the data is channel i's answer.
+    TypedStatus(Typed),
     /// Each channel reads, modifies and writes a texel.
     TypedAtomic(TypedAtomic),
     /// A rectangle of an image.
@@ -189,7 +191,7 @@ fn decode(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
         0x6e => typed::load(p, r),
         0x70 => typed::info(p, r),
         0x6d | 0x6f => Err("the virtual GPU does not filter texels yet".into()),
-        0x89 if (0x08..=0x1a).contains(&p.sub) => atomic::lsc(p, r),
+        0x89 if matches!(p.sub, 0x08..=0x1a | 0x21..=0x25) => atomic::lsc(p, r),
         0x89 if matches!(p.sub, 3 | 7) => typed::block2d(p, r),
         0x89 => untyped::lsc(p, r),
         0x8a => typed::lsc(p, r),

@@ -60,6 +60,8 @@ pub struct Typed {
     pub component_stride: u32,
     /// What lies outside reads as.
     pub outside: Outside,
+    /// After the data, one more register gets a bit for each channel whose texel has memory.
+    pub null_mask: bool,
 }
 
 /// Each channel reads, modifies and writes a texel of one channel.
@@ -96,10 +98,17 @@ pub struct Media {
     pub height: u8,
     /// Bytes from row to row in registers.
     pub pitch: u8,
-    /// First byte of a row.
+    /// First byte of a row, signed.
     pub x: Src,
-    /// First row.
+    /// First row, signed.
     pub y: Src,
+    /// Rows that count, as the first one and the distance: `(0, 1)`, or those of a field, `(0, 2)` and
+    /// `(1, 2)`.
+    pub lines: (u8, u8),
+    /// `x` must be a multiple of this.
+    pub align: u8,
+    /// Reads outside give zero (else the nearest texel's bytes).
+    pub zero_outside: bool,
     /// Data; `None`: nothing is read.
     pub data: Option<RegOffset>,
 }
@@ -164,6 +173,7 @@ pub(super) fn dataport(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reaso
         data: payload(r, p.raw(4)?, bytes, write)?,
         component_stride,
         outside: Outside::AlphaOne,
+        null_mask: false,
     }))
 }
 
@@ -185,12 +195,10 @@ pub(super) fn atomic(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason>
 
 /// Typed LSC messages: dst, u, v, r, lod, data or two sources.
 pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
-    let surface = |r: &mut dyn Resolver| p.vector(0).and_then(|v| r.scalar(v));
-    let space = match p.int(2)? {
-        2 => Space::Bindless(surface(r)?),
-        4 => Space::Bti(surface(r)?),
-        k => return Err(format!("a typed message has no address type {k}")),
-    };
+    if matches!(p.sub, 0x03 | 0x07) {
+        return block(p, r);
+    }
+    let space = lsc_space(p, r)?;
     let address = match p.int(3)? {
         1 => 2,
         2 => 4,
@@ -200,12 +208,16 @@ pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let coordinates = coordinates(p, r, [1, 2, 3, 4].map(Some), address, Src::None)?;
     let n = p.channels;
     match p.sub {
-        0x02 | 0x06 => {
+        0x02 | 0x06 | 0x1c => {
             if p.int(4)? != 3 {
                 return Err("texels are read and written as dwords".into());
             }
-            let channels = enabled(p.int(7)?)?;
-            let write = p.sub == 6;
+            // Without compression, a number of channels takes the place of their mask.
+            let channels = match p.sub {
+                0x1c => (1 << p.int(6)?.clamp(1, 4)) - 1,
+                _ => enabled(p.int(7)?)?,
+            };
+            let write = p.sub != 2;
             let component_stride = (n * 4).next_multiple_of(r.grf());
             let bytes = (channels.count_ones() - 1) * component_stride + n * 4;
             let data = if write { p.raw(5)? } else { p.raw(0)? };
@@ -218,8 +230,20 @@ pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
                 data: payload(r, data, bytes, write)?,
                 component_stride,
                 outside: Outside::Zero,
+                null_mask: false,
             }))
         }
+        0x1b => Ok(Message::TypedStatus(Typed {
+            space,
+            write: false,
+            coordinates,
+            channels: 1,
+            slot: TexelSlot::Dword,
+            data: r.raw(p.raw(0)?, 4)?,
+            component_stride: 0,
+            outside: Outside::Zero,
+            null_mask: false,
+        })),
         0x08..=0x1a => {
             let (element, slot) = match p.int(4)? {
                 3 => (4, 4),
@@ -241,8 +265,52 @@ pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
         }
         0x1e => Err("what a surface state holds is the hardware's own".into()),
         0x31 | 0x32 => Err("images have one sample a texel".into()),
-        s => Err(format!("the typed LSC message {s:#x} is not executed by the virtual GPU")),
+        0x1d => Err("compression control has no public description".into()),
+        s => Err(format!("the typed LSC message {s:#x} has no public description")),
     }
+}
+
+fn lsc_space(p: &Parts, r: &mut dyn Resolver) -> Result<Space, Reason> {
+    let surface = |r: &mut dyn Resolver| p.vector(0).and_then(|v| r.scalar(v));
+    match p.int(2)? {
+        2 => Ok(Space::Bindless(surface(r)?)),
+        4 => Ok(Space::Bti(surface(r)?)),
+        3 => Err("the surface states of the hardware's own heap are not known".into()),
+        k => Err(format!("a typed message has no address type {k}")),
+    }
+}
+
+/// Rectangles of a typed surface: the surface, x, y; dst, data.
+fn block(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let (width, height) = (p.int(3)?, p.int(4)?);
+    let (pitch, bytes) = rectangle(width, height)?;
+    let write = p.sub == 0x07;
+    let data = p.raw(write as usize)?;
+    Ok(Message::Media(Media {
+        space: lsc_space(p, r)?,
+        write,
+        width: width as u8,
+        height: height as u8,
+        pitch: pitch as u8,
+        x: r.scalar(p.vector(1)?)?,
+        y: r.scalar(p.vector(2)?)?,
+        lines: (0, 1),
+        align: 1,
+        zero_outside: true,
+        data: payload(r, data, bytes, write)?,
+    }))
+}
+
+/// Bytes from row to row in registers, and bytes of a block of registers.
+fn rectangle(width: u32, height: u32) -> Result<(u32, u32), Reason> {
+    if !(1..=64).contains(&width) || !(1..=64).contains(&height) {
+        return Err(format!("a block of {width} bytes and {height} rows"));
+    }
+    let pitch = width.next_power_of_two().max(4);
+    if height * pitch > 256 {
+        return Err(format!("a block of {width} bytes and {height} rows takes more than 256 bytes"));
+    }
+    Ok((pitch, (height - 1) * pitch + width))
 }
 
 /// Texel loads through the sampler unit: dst, then parameters in the order of the operation.
@@ -253,9 +321,7 @@ pub(super) fn load(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
         0x1a => [Some(1), Some(2), Some(3), None],
         _ => return Err("images have one sample a texel and no control surface".into()),
     };
-    if p.int(0)? & 1 != 0 {
-        return Err("the pixel null mask is not returned".into());
-    }
+    let null_mask = p.int(0)? & 1 != 0;
     let channels = enabled(p.int(1)?)?;
     let dst = p.raw(0)?;
     let (slot, size) = match r.element(dst) {
@@ -270,7 +336,10 @@ pub(super) fn load(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     };
     let n = p.channels;
     let component_stride = (n * size).next_multiple_of(r.grf());
-    let touched = (channels.count_ones() - 1) * component_stride + n * size;
+    let touched = match null_mask {
+        true => channels.count_ones() * component_stride + 4,
+        false => (channels.count_ones() - 1) * component_stride + n * size,
+    };
     let offsets = r.scalar(p.vector(0)?)?;
     Ok(Message::Typed(Typed {
         space: p.space(r)?,
@@ -281,26 +350,23 @@ pub(super) fn load(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
         data: r.raw(dst, touched)?,
         component_stride,
         outside: Outside::Border,
+        null_mask,
     }))
 }
 
 /// MEDIA_LD and MEDIA_ST.
 pub(super) fn media(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let (mode, plane, width, height) = (p.int(0)?, p.int(1)?, p.int(2)?, p.int(3)?);
-    if mode != 0 {
-        return Err("fields of interlaced images are not executed by the virtual GPU".into());
-    }
+    let lines = match mode {
+        0 => (0, 1),
+        2 => (0, 2),
+        3 => (1, 2),
+        m => return Err(format!("the modifier code {m} means nothing")),
+    };
     if plane != 0 {
-        return Err("planar images are not executed by the virtual GPU".into());
+        return Err("images have one plane".into());
     }
-    if !(1..=64).contains(&width) || !(1..=64).contains(&height) {
-        return Err(format!("a block of {width} bytes and {height} rows"));
-    }
-    let pitch = width.next_power_of_two().max(4);
-    let bytes = (height - 1) * pitch + width;
-    if height * pitch > 256 {
-        return Err(format!("a block of {width} bytes and {height} rows takes more than 256 bytes"));
-    }
+    let (pitch, bytes) = rectangle(width, height)?;
     let write = p.opcode == 0x38;
     Ok(Message::Media(Media {
         space: p.space(r)?,
@@ -310,6 +376,9 @@ pub(super) fn media(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> 
         pitch: pitch as u8,
         x: r.scalar(p.vector(0)?)?,
         y: r.scalar(p.vector(1)?)?,
+        lines,
+        align: if write { 4 } else { 1 },
+        zero_outside: false,
         data: payload(r, p.raw(0)?, bytes, write)?,
     }))
 }

@@ -281,7 +281,10 @@ pub(super) fn lsc_fields(p: &Parts, r: &mut dyn Resolver) -> Result<Lsc, Reason>
     let surface = |r: &mut dyn Resolver| p.vector(0).and_then(|v| r.scalar(v));
     let space = match (sfid, kind) {
         (3, _) => Space::Slm,
-        (_, 1) => Space::Flat,
+        (_, 1) => match p.vector(0)? {
+            Operand::Imm { bits: 0, .. } => Space::Flat,
+            _ => return Err("flat addresses with a base in a register are not of this version".into()),
+        },
         (_, 2) => Space::Bindless(surface(r)?),
         (_, 3) => Space::Scratch(surface(r)?),
         (_, 4) => Space::Bti(surface(r)?),
@@ -298,7 +301,9 @@ pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
         0x00 | 0x01 | 0x02 | 0x1b => false,
         // 0x1c: without compression.
         0x04 | 0x05 | 0x06 | 0x1c => true,
-        s => return Err(format!("the LSC message {s:#x} is not executed by the virtual GPU")),
+        0x1d => return Err("compression control has no public description".into()),
+        0x28..=0x2a => return Err("surfaces have no append counter".into()),
+        s => return Err(format!("the LSC message {s:#x} has no public description")),
     };
     let l = lsc_fields(p, r)?;
     // Registers: destination, address, data; a load's data is the first, a store's the last.

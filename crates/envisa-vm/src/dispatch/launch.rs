@@ -197,6 +197,9 @@ impl Prepared {
     }
 }
 
+/// First index of the surface table that bindless arguments take: binding tables end before.
+const FIRST_BINDLESS: u32 = 1024;
+
 fn put32(image: &mut [u8], at: usize, value: u32) {
     image[at..at + 4].copy_from_slice(&value.to_le_bytes());
 }
@@ -590,9 +593,29 @@ impl Building<'_> {
                 self.put(p, &at.to_le_bytes());
                 Ok(())
             }
-            (Some(AddrMode::Bindless), _) => fail(
-                "bindless surfaces are not supported: the metadata does not describe their handles".into(),
-            ),
+            (Some(AddrMode::Bindless), Some(AddrSpace::Sampler)) => {
+                fail("samplers are not bound by handles".into())
+            }
+            (Some(AddrMode::Bindless), _) => {
+                let surface = match arg {
+                    Arg::Buffer(id, offset) => {
+                        Surface::Buffer(BufferSurface::rest_of(self.memory, id, offset))
+                    }
+                    Arg::Image(image) => Surface::Image(image),
+                    Arg::Null => Surface::None,
+                    other => return fail(format!("the kernel takes a surface, not {}", other.kind())),
+                };
+                let bti = FIRST_BINDLESS.saturating_add(index);
+                let handle = if matches!(surface, Surface::None) {
+                    Some(0)
+                } else {
+                    self.surfaces.bind(bti, surface);
+                    SurfaceTable::handle(bti)
+                };
+                let Some(handle) = handle else { return fail("there are too many surfaces".into()) };
+                self.put(p, &u64::from(handle).to_le_bytes());
+                Ok(())
+            }
             (mode, _) => fail(format!("address mode {mode:?} is not supported")),
         }
     }

@@ -68,6 +68,18 @@ impl SurfaceTable {
         true
     }
 
+    /// The handle by which bindless messages name what is bound at an index: a multiple of 64, as the
+    /// offset of a surface state is, and never zero.
+    pub fn handle(bti: u32) -> Option<u32> {
+        (bti < MAX_BINDINGS).then_some((bti + 1) << 6)
+    }
+
+    /// The index behind a handle, if something is bound there. The low 6 bits are not part of a handle.
+    pub fn index_of_handle(&self, handle: u32) -> Option<u32> {
+        let bti = (handle >> 6).checked_sub(1)?;
+        (!matches!(self.get(bti), Surface::None)).then_some(bti)
+    }
+
     /// What is bound at an index.
     #[inline]
     pub fn get(&self, bti: u32) -> &Surface {

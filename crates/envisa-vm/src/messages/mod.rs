@@ -184,6 +184,7 @@ pub fn execute<O: MemoryObserver>(
         Message::Atomic(a) => atomic::execute(a, site, regs, mask, channels, ports, obs),
         Message::Status(s) => simt::status(s, site, regs, mask, channels, ports),
         Message::Typed(t) => typed::execute(t, regs, mask, channels, ports, obs),
+        Message::TypedStatus(t) => typed::status(t, regs, mask, channels, ports),
         Message::TypedAtomic(a) => typed::atomic(a, regs, mask, channels, ports, obs),
         Message::Media(m) => typed::media(m, regs, ports, obs),
         Message::Block2d(b) => block2d::execute(b, site, regs, ports, obs),
@@ -244,10 +245,12 @@ pub(crate) fn check(m: &Message, channels: u32, len: u32) -> bool {
             let slot = if t.slot == TexelSlot::Dword { 4 } else { 2 };
             let count = (t.channels & 15).count_ones();
             parts(t.data, count, t.component_stride, n * slot)
+                && (!t.null_mask || parts(t.data, count + 1, t.component_stride, 4))
                 && !(t.write && slot != 4)
                 && texel(&t.coordinates)
                 && target::check(&t.space, len)
         }
+        Message::TypedStatus(t) => inside(t.data, 4) && texel(&t.coordinates) && target::check(&t.space, len),
         Message::TypedAtomic(a) => {
             matches!((a.element, a.slot), (2, 4) | (4, 4) | (8, 8))
                 && texel(&a.coordinates)

@@ -166,30 +166,44 @@ pub(super) fn resolve<'a>(space: &Space, regs: &Registers, ports: &Ports<'a>) ->
             base: None,
             strict: false,
         })),
-        Space::Bti(src) => {
-            let bti = scalar(src, regs, ports)? as u32;
-            match ports.surfaces.get(bti) {
-                Surface::Buffer(b) => {
-                    let a = ports.memory.get(b.allocation);
-                    Ok(Target::Window(Window {
-                        block: &a.block,
-                        start: b.start,
-                        len: b.len,
-                        mask: u64::MAX,
-                        space: AccessSpace::Surface(bti),
-                        base: Some(a.base + b.start as u64),
-                        strict: false,
-                    }))
-                }
-                Surface::None => Ok(Target::Nothing(bti)),
-                Surface::Image(_) => Err(Fault {
-                    space: AccessSpace::Surface(bti),
-                    ..Fault::unsupported("an image is bound where the message accesses a buffer")
-                }),
-            }
-        }
+        Space::Bti(src) => surface(scalar(src, regs, ports)? as u32, ports),
         other => rare(other, regs, ports),
     }
+}
+
+#[inline(always)]
+fn surface<'a>(bti: u32, ports: &Ports<'a>) -> Result<Target<'a>, Fault> {
+    match ports.surfaces.get(bti) {
+        Surface::Buffer(b) => {
+            let a = ports.memory.get(b.allocation);
+            Ok(Target::Window(Window {
+                block: &a.block,
+                start: b.start,
+                len: b.len,
+                mask: u64::MAX,
+                space: AccessSpace::Surface(bti),
+                base: Some(a.base + b.start as u64),
+                strict: false,
+            }))
+        }
+        Surface::None => Ok(Target::Nothing(bti)),
+        Surface::Image(_) => Err(Fault {
+            space: AccessSpace::Surface(bti),
+            ..Fault::unsupported("an image is bound where the message accesses a buffer")
+        }),
+    }
+}
+
+/// The binding-table index behind a bindless handle.
+///
+/// # Errors
+/// If the launch gave no such handle out: also the handle of NULL.
+fn bindless(src: &Src, regs: &Registers, ports: &Ports<'_>) -> Result<u32, Fault> {
+    let handle = scalar(src, regs, ports)? as u32;
+    ports.surfaces.index_of_handle(handle).ok_or(Fault {
+        address: handle as u64,
+        ..Fault::unsupported("the launch gave no such surface handle out")
+    })
 }
 
 #[cold]
@@ -214,7 +228,8 @@ fn rare<'a>(space: &Space, regs: &Registers, ports: &Ports<'a>) -> Result<Target
             let base = (ports.implicit & !(ports.grf_bytes.max(1) - 1)) as u64;
             Ok(Target::Window(clip(ports.window, base, u64::MAX, true)))
         }
-        _ => Err(Fault::unsupported("the launch metadata describes no bindless surface handles")),
+        Space::Bindless(src) => surface(bindless(src, regs, ports)?, ports),
+        Space::Flat | Space::Slm | Space::Bti(_) => resolve(space, regs, ports),
     }
 }
 
@@ -236,10 +251,11 @@ pub(super) fn resolve_typed<'a>(
     regs: &Registers,
     ports: &Ports<'a>,
 ) -> Result<TypedTarget<'a>, Fault> {
-    let Space::Bti(src) = space else {
-        return Err(Fault::unsupported("typed messages need a surface of the binding table"));
+    let bti = match space {
+        Space::Bti(src) => scalar(src, regs, ports)? as u32,
+        Space::Bindless(src) => bindless(src, regs, ports)?,
+        _ => return Err(Fault::unsupported("typed messages need an image")),
     };
-    let bti = scalar(src, regs, ports)? as u32;
     match ports.surfaces.get(bti) {
         Surface::Image(i) => {
             let a = ports.memory.get(i.allocation);

@@ -1,12 +1,12 @@
 //! Typed messages: texels, converted from and to the image's format.
 
-use envisa_lower::{Coordinates, Info, Media, Outside, TexelSlot, Typed, TypedAtomic};
+use envisa_lower::{Coordinates, Info, Media, Outside, Space, TexelSlot, Typed, TypedAtomic};
 use envisa_sem::atomic::Operands;
 use envisa_sem::image::{ChannelOrder, ChannelType, ImageFormat};
 use envisa_sem::{Rounding, convert};
 
 use super::target::{TypedTarget, resolve_typed, scalar};
-use super::{Access, AccessKind, AccessSpace, Fault, FaultKind, MemoryObserver, Ports, atomic, element};
+use super::{Access, AccessKind, AccessSpace, Fault, FaultKind, MemoryObserver, Ports, all, atomic, element};
 use crate::memory::{Block, Image, ImageShape};
 use crate::regs::Registers;
 
@@ -166,6 +166,34 @@ fn set(regs: &mut Registers, at: u32, slot: TexelSlot, channel: u32, x: u32) {
     }
 }
 
+fn texels<'a>(space: &Space, regs: &Registers, ports: &Ports<'a>) -> Result<Option<Texels<'a>>, Fault> {
+    Ok(match resolve_typed(space, regs, ports)? {
+        TypedTarget::Image(bti, image, block, base) => Some(Texels::new(bti, image, block, base)?),
+        TypedTarget::Nothing => None,
+    })
+}
+
+/// Asks whether the texel of a channel has memory: bit i of the answer, zero for channels that are off.
+pub(super) fn status(
+    t: &Typed,
+    regs: &mut Registers,
+    mask: u32,
+    channels: u32,
+    ports: &Ports<'_>,
+) -> Result<(), Fault> {
+    let Some(data) = t.data else { return Ok(()) };
+    let texels = texels(&t.space, regs, ports)?;
+    let add = offsets(&t.coordinates, regs, ports)?;
+    let mut answer = 0;
+    for i in (0..channels).filter(|i| mask >> i & 1 != 0) {
+        let at = coordinates(&t.coordinates, regs, add, i);
+        let there = texels.as_ref().is_some_and(|t| t.place(at).is_some());
+        answer |= (there as u32) << i;
+    }
+    regs.set(data, answer);
+    Ok(())
+}
+
 /// Reads or writes texels.
 pub(super) fn execute<O: MemoryObserver>(
     t: &Typed,
@@ -179,10 +207,11 @@ pub(super) fn execute<O: MemoryObserver>(
     if mask == 0 {
         return Ok(());
     }
-    let texels = match resolve_typed(&t.space, regs, ports)? {
-        TypedTarget::Image(bti, image, block, base) => Some(Texels::new(bti, image, block, base)?),
-        TypedTarget::Nothing => None,
-    };
+    let texels = texels(&t.space, regs, ports)?;
+    if t.null_mask {
+        // Nothing here is paged in on demand.
+        regs.set(data + t.channels.count_ones() * t.component_stride, all(channels));
+    }
     let add = offsets(&t.coordinates, regs, ports)?;
     for i in (0..channels).filter(|i| mask >> i & 1 != 0) {
         let at = coordinates(&t.coordinates, regs, add, i);
@@ -229,10 +258,7 @@ pub(super) fn atomic<O: MemoryObserver>(
         return Ok(());
     }
     let op = atomic::operator(a.code, a.lsc, a.element)?;
-    let texels = match resolve_typed(&a.space, regs, ports)? {
-        TypedTarget::Image(bti, image, block, base) => Some(Texels::new(bti, image, block, base)?),
-        TypedTarget::Nothing => None,
-    };
+    let texels = texels(&a.space, regs, ports)?;
     if texels.as_ref().is_some_and(|t| t.image.texel_bytes != a.element as u32) {
         return Err(Fault::unsupported("the image's texels are not of the atomic's size"));
     }
@@ -263,7 +289,7 @@ pub(super) fn atomic<O: MemoryObserver>(
     Ok(())
 }
 
-/// Reads or writes a rectangle of bytes. Reads outside give the nearest texel's, writes are dropped.
+/// Reads or writes a rectangle of bytes. Reads outside give the nearest texel's or zero, writes are dropped.
 pub(super) fn media<O: MemoryObserver>(
     m: &Media,
     regs: &mut Registers,
@@ -284,9 +310,9 @@ pub(super) fn media<O: MemoryObserver>(
         return Ok(());
     };
     let space = AccessSpace::Surface(bti);
-    if m.write && x & 3 != 0 {
+    if x & (m.align.max(1) as i64 - 1) != 0 {
         return Err(Fault {
-            kind: FaultKind::Misaligned(4),
+            kind: FaultKind::Misaligned(m.align as u32),
             channel: None,
             space,
             address: x as u64,
@@ -300,8 +326,12 @@ pub(super) fn media<O: MemoryObserver>(
     }
     let kind = if m.write { AccessKind::Write } else { AccessKind::Read };
     for row in 0..height {
-        let at = y + row as i64;
-        let inside = (0..image.height as i64).contains(&at);
+        // Rows of a field are counted by themselves.
+        let (first, step) = (m.lines.0 as i64, m.lines.1.max(1) as i64);
+        let rows = (image.height as i64 - first + step - 1) / step;
+        let in_field = y + row as i64;
+        let inside = (0..rows).contains(&in_field);
+        let at = if m.zero_outside { in_field } else { in_field.clamp(0, rows.max(1) - 1) } * step + first;
         let start = at.clamp(0, image.height as i64 - 1) * image.row_pitch as i64;
         if O::ACTIVE {
             let whole = inside && x >= 0 && x + width as i64 <= line;
@@ -324,6 +354,10 @@ pub(super) fn media<O: MemoryObserver>(
                 if there {
                     block.write(index(start + byte), [regs.get::<u8>(register + k as u32)]);
                 }
+                continue;
+            }
+            if !there && m.zero_outside {
+                regs.set(register + k as u32, 0u8);
                 continue;
             }
             // The nearest texel, the same byte of it.

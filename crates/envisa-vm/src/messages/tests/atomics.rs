@@ -280,6 +280,45 @@ fn every_operator_width_mask_and_space() {
     }
 }
 
+/// Brain floats have 16 bits: the upper half of a single, rounded to even.
+#[test]
+fn brain_floats() {
+    let numbers = [0.0f32, -0.0, 1.0, -1.5, 3.25, 1e30, f32::INFINITY, f32::NAN, 1.0078125];
+    let bf = |x: f32| (x.to_bits() >> 16) as u16;
+    let single = |x: u16| f32::from_bits((x as u32) << 16);
+    let rounded = |x: f32| {
+        let bits = x.to_bits();
+        ((bits + 0x7fff + (bits >> 16 & 1)) >> 16) as u16
+    };
+    let mut rng = Rng(5);
+    for (old, a) in numbers.into_iter().flat_map(|o| numbers.map(|a| (o, a))) {
+        let (old, a, new) = (bf(old), bf(a), bf(7.0));
+        let (o, v) = (single(old), single(a));
+        for code in 0x21..=0x25u8 {
+            let mut rig = Rig::new(&mut rng);
+            rig.slm.write(8, old.to_le_bytes());
+            rig.regs.set(ADDRESS, 8u32);
+            rig.regs.set(DATA, a as u32 | 0xbad0_0000);
+            rig.regs.set(DATA + 512, new as u32);
+            rig.run(&Message::Atomic(atomic(Space::Slm, code, true, 2)), 1, 1).0.unwrap();
+            let got = rig.slm.read::<2>(8).map(u16::from_le_bytes).unwrap();
+            let want = match code {
+                0x21 => rounded(o + v),
+                0x22 => rounded(o - v),
+                // A NaN loses against a number; of zeros, either may win.
+                0x23 => bf(o.min(v)),
+                0x24 => bf(o.max(v)),
+                _ if o == v => new,
+                _ => old,
+            };
+            let same = got == want || single(got) == single(want) && code != 0x25;
+            let nan = single(got).is_nan() && single(want).is_nan();
+            assert!(same || nan, "{code:#x} {o} {v}: {got:#x}, not {want:#x}");
+            assert_eq!(rig.regs.get::<u32>(MORE), old as u32);
+        }
+    }
+}
+
 #[test]
 fn atomic_load_changes_nothing() {
     let mut rig = Rig::new(&mut Rng(2));

@@ -335,7 +335,8 @@ fn what_cannot_be_done_is_said() {
     let mut rig = Rig::new(&mut Rng(7));
     let m = |space| Message::Simt(simt(space, false));
     for (space, part) in [
-        (Space::Bindless(ud(HANDLE)), "bindless"),
+        // Nothing gave this handle out.
+        (Space::Bindless(ud(HANDLE)), "handle"),
         // Not the handle of this thread's scratch.
         (Space::Scratch(ud(HANDLE)), "scratch"),
         (Space::Bti(scalar(HANDLE, envisa_isa::Type::F)), "integer"),
@@ -355,4 +356,30 @@ fn accesses_through_surfaces_tell_their_virtual_address() {
     let place = rig.base(0) + SURFACE_START as u64 + 12;
     assert_eq!(told[0].place, Some(place));
     assert_eq!((told[0].space, told[0].address, told[0].bytes), (AccessSpace::Surface(BTI), 12, 4));
+}
+
+/// A bindless handle names the same bytes as the binding-table index it was made of; its low bits are no
+/// part of it; NULL and invented handles name nothing.
+#[test]
+fn bindless_handles() {
+    let mut rig = Rig::new(&mut Rng(9));
+    for i in 0..8 {
+        rig.regs.set(ADDRESS + 4 * i, 4 * i);
+    }
+    let m = |space| Message::Simt(simt(space, false));
+    rig.run(&m(Kind::Bti.space()), 0xff, 8).0.unwrap();
+    let want = rig.regs.slice(DATA, 32).to_vec();
+    let handle = SurfaceTable::handle(BTI).unwrap();
+    for low in [0, 1, 0x3f] {
+        rig.regs.store(DATA, [0u8; 32]);
+        rig.regs.set(HANDLE, handle | low);
+        let (result, told) = rig.run(&m(Space::Bindless(ud(HANDLE))), 0xff, 8);
+        assert_eq!((result, told[0].space), (Ok(()), AccessSpace::Surface(BTI)));
+        assert_eq!(rig.regs.slice(DATA, 32), want);
+    }
+    for bad in [0, handle + 64, handle - 64, u32::MAX] {
+        rig.regs.set(HANDLE, bad);
+        let fault = rig.run(&m(Space::Bindless(ud(HANDLE))), 0xff, 8).0.unwrap_err();
+        assert_eq!(fault.address, bad as u64);
+    }
 }

@@ -202,6 +202,7 @@ fn typed(write: bool, present: [bool; 4], channels: u8, stride: u32) -> Typed {
         data: Some(DATA),
         component_stride: stride,
         outside: Outside::AlphaOne,
+        null_mask: false,
     }
 }
 
@@ -373,6 +374,41 @@ fn loads() {
     }
 }
 
+/// The pixel null mask takes a register after the data.
+#[test]
+fn null_masks() {
+    let mut rng = Rng(7);
+    for exec in [8u32, 16, 32] {
+        let mut rig = Rig::new(&mut rng);
+        bind(&mut rig, ImageShape::D2, Format::Rgba8);
+        fill(&mut rig, &mut rng, exec.min(16), [true; 4]);
+        let plain = Typed { outside: Outside::Border, ..typed(false, [true; 4], 5, exec * 4) };
+        let masked = Message::Typed(Typed { null_mask: true, ..plain.clone() });
+        let before = rig.state();
+        assert_eq!(rig.run(&Message::Typed(plain), 0x35, exec).0, Ok(()));
+        let mut want = rig.state();
+        want.set_reg(DATA as usize + exec as usize * 8, 4, super::super::all(exec) as u64);
+        rig.restore(&before);
+        assert_eq!(rig.run(&masked, 0x35, exec).0, Ok(()));
+        assert!(rig.state() == want, "({exec})");
+    }
+}
+
+#[test]
+fn status_of_texels() {
+    let mut rng = Rng(8);
+    for shape in SHAPES {
+        let mut rig = Rig::new(&mut rng);
+        let image = bind(&mut rig, shape, Format::Rgba8);
+        let at = fill(&mut rig, &mut rng, 16, [true; 4]);
+        let mask = rng.next() as u32 & 0xffff;
+        let m = Message::TypedStatus(typed(false, [true; 4], 1, 0));
+        assert_eq!(rig.run(&m, mask, 16).0, Ok(()));
+        let want = (0..16).filter(|i| mask >> i & 1 != 0 && place(&image, at[*i]).is_some());
+        assert_eq!(rig.regs.get::<u32>(DATA), want.fold(0, |m, i| m | 1 << i), "{shape:?}");
+    }
+}
+
 #[test]
 fn typed_atomics() {
     let mut rng = Rng(4);
@@ -428,7 +464,8 @@ fn typed_atomics() {
     }
 }
 
-/// Every width with its largest height, at every place around the image's edges.
+/// Every width with its largest height, at every place around the image's edges; fields of interlaced images
+/// are images of every second row; typed 2D blocks read zero outside.
 #[test]
 fn media_blocks() {
     let mut rng = Rng(5);
@@ -437,9 +474,13 @@ fn media_blocks() {
         for width in 1..=64u32 {
             let pitch = width.next_power_of_two().max(4);
             for write in [false, true] {
-                for _ in 0..6 {
+                for round in 0..8 {
                     let mut rig = Rig::new(&mut rng);
+                    let lines = [(0, 1), (0, 2), (1, 2)][round % 3];
+                    let zero_outside = lines == (0, 1) && rng.below(2) == 0;
                     let image = bind(&mut rig, ImageShape::D2, format);
+                    // Image rows that count.
+                    let field: Vec<i64> = (lines.0..4).step_by(lines.1 as usize).collect();
                     let height = 1 + rng.below((256 / pitch).min(64) as u64) as u32;
                     let mut x = rng.below(line as u64 + 24) as i64 - 12;
                     if write {
@@ -454,11 +495,14 @@ fn media_blocks() {
                             let reg = DATA as usize + (r * pitch as i64 + c) as usize;
                             let (row, byte) = (y + r, x + c);
                             let at = |row: i64, byte: i64| (row * image.row_pitch as i64 + byte) as usize;
-                            let inside = (0..4).contains(&row) && (0..line).contains(&byte);
+                            let inside = (0..field.len() as i64).contains(&row) && (0..line).contains(&byte);
+                            let row = field[row.clamp(0, field.len() as i64 - 1) as usize];
                             if write {
                                 if inside {
                                     want.allocations[1][at(row, byte)] = want.regs[reg];
                                 }
+                            } else if zero_outside && !inside {
+                                want.regs[reg] = 0;
                             } else {
                                 let texel = format.bytes() as i64;
                                 let mut byte = byte;
@@ -468,7 +512,7 @@ fn media_blocks() {
                                 while byte >= line {
                                     byte -= texel;
                                 }
-                                want.regs[reg] = want.allocations[1][at(row.clamp(0, 3), byte)];
+                                want.regs[reg] = want.allocations[1][at(row, byte)];
                             }
                         }
                     }
@@ -480,6 +524,9 @@ fn media_blocks() {
                         pitch: pitch as u8,
                         x: ud(SCALAR),
                         y: ud(SCALAR + 4),
+                        lines: (lines.0 as u8, lines.1),
+                        align: if write { 4 } else { 1 },
+                        zero_outside,
                         data: Some(DATA),
                     });
                     assert_eq!(rig.run(&m, 1, 1).0, Ok(()));
