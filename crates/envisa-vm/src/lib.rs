@@ -15,6 +15,6 @@ pub mod trap;
 
 pub use check::{Checks, Finding, FindingKind};
 pub use link::{LinkError, Linked, ModuleData};
-pub use scheduler::{Executable, Outcome, RunOptions, run, run_observed};
+pub use scheduler::{Executable, Outcome, Progress, RunOptions, run, run_observed};
 pub use stats::{Fidelity, FidelityLine, Stats};
 pub use trap::{Cause, Trap};

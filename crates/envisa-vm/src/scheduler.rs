@@ -45,11 +45,29 @@ pub struct RunOptions {
     pub jobs: usize,
     /// Instructions a thread may execute (counted at branches) before it is stopped.
     pub limit: u64,
+    /// Where workers say how far they are, for whoever shows it.
+    pub progress: Option<&'static Progress>,
+}
+
+/// How far a run is, in groups; read while it runs.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Groups of the launch.
+    pub total: AtomicU64,
+    /// Groups that workers took on.
+    pub begun: AtomicU64,
+}
+
+impl Progress {
+    /// Of no run yet.
+    pub const fn new() -> Progress {
+        Progress { total: AtomicU64::new(0), begun: AtomicU64::new(0) }
+    }
 }
 
 impl Default for RunOptions {
     fn default() -> RunOptions {
-        RunOptions { jobs: 0, limit: u64::MAX }
+        RunOptions { jobs: 0, limit: u64::MAX, progress: None }
     }
 }
 
@@ -143,6 +161,10 @@ fn run_with<O: Observer, const OBSERVED: bool>(
         // Few claims where groups are many, fine ones where they are few.
         step: (total / (options.workers(total) as u64 * 16)).clamp(1, 64),
     };
+    if let Some(progress) = options.progress {
+        progress.begun.store(0, Ordering::Relaxed);
+        progress.total.store(total, Ordering::Relaxed);
+    }
     let start = Instant::now();
     let workers = options.workers(total);
     if workers == 1 {
@@ -163,8 +185,10 @@ fn run_with<O: Observer, const OBSERVED: bool>(
                 .collect();
             worker::<O, OBSERVED>(&env, prepared, &shared, options, 0, observer);
             for h in handles {
-                if let Ok(o) = h.join() {
-                    observer.merge(o);
+                match h.join() {
+                    Ok(o) => observer.merge(o),
+                    // A mistake of ours: not to be taken for a result.
+                    Err(panic) => std::panic::resume_unwind(panic),
                 }
             }
         });
@@ -294,6 +318,9 @@ fn worker<O: Observer, const OBSERVED: bool>(
         let first = shared.next.fetch_add(shared.step, Ordering::Relaxed);
         if first >= shared.total {
             return;
+        }
+        if let Some(progress) = options.progress {
+            progress.begun.fetch_add(shared.step.min(shared.total - first), Ordering::Relaxed);
         }
         for number in first..(first + shared.step).min(shared.total) {
             if number >= shared.stop.load(Ordering::Relaxed) {

@@ -31,7 +31,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::runner::{AllocationId, Image, LaunchError, NoObserver, RunError, Session, verified};
+use crate::runner::{AllocationId, Image, LaunchError, NoObserver, RunError, Session, not_lowered, verified};
 use envisa_diag::{Diagnostic, FileId, Files};
 use envisa_isa::{Module, ObjectKind, Platform, Type, predefined};
 use envisa_lower::{InputClass, InputSlot, Program};
@@ -40,7 +40,7 @@ use envisa_vm::dispatch;
 use envisa_vm::memory::{BufferSurface, Surface, SurfaceTable};
 use envisa_vm::observer::Observer;
 use envisa_vm::thread::{Machine, Status};
-use envisa_vm::{Executable, Linked, ModuleData, Outcome, RunOptions, Trap};
+use envisa_vm::{Executable, Finding, Linked, ModuleData, Outcome, RunOptions, Trap};
 use std::collections::BTreeMap;
 
 /// How a hand-written module is loaded.
@@ -159,7 +159,8 @@ impl BareKernel {
         files: Files,
         options: &BareOptions,
     ) -> Result<BareKernel, RunError> {
-        let texts = module.objects.iter().map(|o| o.name.clone()).zip(ids.iter().copied()).collect();
+        let texts: Vec<(String, FileId)> =
+            module.objects.iter().map(|o| o.name.clone()).zip(ids.iter().copied()).collect();
         // A surface that is declared and no input is given its state as if it were one.
         for o in module.objects.iter_mut().filter(|o| o.kind == ObjectKind::Kernel) {
             let mut end = o.inputs.iter().map(|i| i.offset as i32 + i32::from(i.size)).max().unwrap_or(64);
@@ -184,8 +185,10 @@ impl BareKernel {
             Err(diagnostics) => return Err(RunError::Text(diagnostics, Box::new(files))),
         };
         let lower = envisa_lower::Options { platform: options.platform, simd: options.simd };
-        let program = envisa_lower::lower(&module, &options.kernel, &lower)
-            .map_err(|e| RunError::Lower(e.to_string()))?;
+        let program = match envisa_lower::lower(&module, &options.kernel, &lower) {
+            Ok(program) => program,
+            Err(e) => return Err(not_lowered(e, &texts, files)),
+        };
         let object = module.objects.iter().find(|o| o.kind == ObjectKind::Kernel && o.name == program.name);
         let types = object.map_or(Vec::new(), |o| {
             o.vars.iter().map(|v| (o.strings.get(v.name).unwrap_or("").to_owned(), v.ty, v.elems)).collect()
@@ -198,6 +201,11 @@ impl BareKernel {
     /// Element type and number of elements of a general variable of the kernel.
     pub fn variable(&self, name: &str) -> Option<(Type, u16)> {
         self.types.iter().find(|(n, ..)| n == name).map(|(_, ty, elems)| (*ty, *elems))
+    }
+
+    /// Names of the kernel's general variables, as declared.
+    pub fn variable_names(&self) -> impl Iterator<Item = &str> {
+        self.types.iter().map(|(name, ..)| name.as_str())
     }
 
     /// The lowered program.
@@ -213,6 +221,11 @@ impl BareKernel {
     /// A fault as a diagnostic that points into the kernel's text.
     pub fn diagnose(&self, trap: &Trap) -> Diagnostic {
         crate::runner::diagnose(&self.texts, trap)
+    }
+
+    /// What a check found, as a diagnostic that points into the kernel's text.
+    pub fn finding(&self, finding: &Finding) -> Diagnostic {
+        crate::runner::finding(&self.texts, &self.program().name, finding)
     }
 
     /// The register image and the surfaces of a launch.

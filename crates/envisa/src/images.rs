@@ -1,6 +1,7 @@
 //! Images and samplers as text: `2d:640,480:rgba:unorm8`, `clamp_to_edge:linear:normalized`.
 
 use crate::runner::{AllocationId, Image, ImageShape, Sampler, SamplerAddress};
+use crate::values::{ElemType, HostValue};
 
 /// Order of an image's channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,6 +147,35 @@ pub fn parse_image(text: &str) -> Result<ImageSpec, String> {
     Ok(ImageSpec { dims, size, order, channel })
 }
 
+/// The image that a picture is: 8 or 16 bits a channel, read as 0.0 to 1.0.
+///
+/// # Errors
+/// Where it is no picture that an image can be made of, what to write instead.
+pub fn of_picture(value: &HostValue) -> Result<ImageSpec, String> {
+    let [height, width, channels] = value.shape[..] else {
+        return Err("an image wants its shape: image:2d:W,H:rgba:unorm8=VALUE, or a PNG".to_owned());
+    };
+    let order = match channels {
+        1 => ChannelOrder::R,
+        2 => ChannelOrder::Rg,
+        4 => ChannelOrder::Rgba,
+        n => {
+            return Err(format!(
+                "images have 1, 2 or 4 channels, the picture has {n}; save it with an alpha channel"
+            ));
+        }
+    };
+    let channel = match value.elem {
+        ElemType::U8 => ChannelType::Unorm8,
+        ElemType::U16 => ChannelType::Unorm16,
+        other => return Err(format!("a picture has u8 or u16 channels, this has {other}")),
+    };
+    if [height, width].iter().any(|n| !(1..=16384).contains(n)) {
+        return Err(format!("images have 1 to 16384 texels a side, this has {width} x {height}"));
+    }
+    Ok(ImageSpec { dims: 2, size: [width, height, 1], order, channel })
+}
+
 /// Reads `ADDRESSING:nearest|linear:normalized|unnormalized`.
 ///
 /// # Errors
@@ -184,6 +214,30 @@ impl ImageSpec {
     /// Bytes of all texels, tightly packed.
     pub fn bytes(&self) -> u64 {
         self.size.iter().product::<u64>().saturating_mul(self.texel_bytes())
+    }
+
+    /// Type of a channel's content.
+    pub const fn elem(&self) -> ElemType {
+        match self.channel {
+            ChannelType::I8 | ChannelType::Snorm8 => ElemType::I8,
+            ChannelType::U8 | ChannelType::Unorm8 => ElemType::U8,
+            ChannelType::I16 => ElemType::I16,
+            ChannelType::U16 | ChannelType::Unorm16 => ElemType::U16,
+            ChannelType::I32 => ElemType::I32,
+            ChannelType::U32 => ElemType::U32,
+            ChannelType::F16 => ElemType::F16,
+            ChannelType::F32 => ElemType::F32,
+        }
+    }
+
+    /// Extents of its content as an array: (depth,) height, width, channels.
+    pub fn shape(&self) -> Vec<u64> {
+        let [width, height, depth] = self.size;
+        let mut shape = vec![height, width, self.order.channels()];
+        if self.dims == 3 {
+            shape.insert(0, depth);
+        }
+        shape
     }
 
     /// The image whose texels are in this allocation, tightly packed.

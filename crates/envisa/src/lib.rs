@@ -14,7 +14,10 @@ pub use envisa_zebin as zebin;
 
 pub mod bare;
 pub mod compare;
+pub mod files;
 pub mod images;
 pub mod job;
+pub mod nearest;
+pub mod observe;
 pub mod runner;
 pub mod values;

@@ -26,14 +26,14 @@ use envisa_text::ParseOptions;
 use envisa_verify::Verified;
 use envisa_vm::dispatch::{self, Resources};
 use envisa_vm::memory::{Memory, MemoryError};
-use envisa_vm::{Executable, Linked, ModuleData, Trap};
+use envisa_vm::{Executable, Finding, FindingKind, Linked, ModuleData, Trap};
 use envisa_zebin::ze_info::{ArgInfo, Kernel};
 use envisa_zebin::{DeviceFamily, ZebinFile};
 use std::time::Duration;
 
-pub use envisa_vm::RunOptions;
 pub use envisa_vm::dispatch::{Arg, Launch, LaunchError, Sampler, SamplerAddress};
 pub use envisa_vm::memory::{AllocationId, Image, ImageShape};
+pub use envisa_vm::{Progress, RunOptions};
 
 /// Why a module cannot be loaded or a kernel cannot be run.
 #[derive(Debug)]
@@ -191,7 +191,7 @@ impl Session {
         options: &RunOptions,
         observer: Option<&mut O>,
     ) -> Result<Outcome, RunError> {
-        let items = launch.local.iter().map(|n| u64::from(*n)).product::<u64>();
+        let items = launch.local.iter().fold(1u64, |n, d| n.saturating_mul(u64::from(*d)));
         let simd = u64::from(kernel.metadata.execution_env.simd_size.max(1));
         let threads = items.min(dispatch::MAX_GROUP_ITEMS).div_ceil(simd).max(1) as u32;
         // Sizes that make no sense are refused by `prepare`; here they must only not overflow.
@@ -234,7 +234,7 @@ impl Session {
             trap: done.trap,
             printed: printed.text,
             printed_incomplete: printed.incomplete,
-            work_items: launch.global.iter().product(),
+            work_items: launch.global.iter().fold(1u64, |n, d| n.saturating_mul(*d)),
             time: done.elapsed,
         })
     }
@@ -346,8 +346,10 @@ impl Module {
         };
         let lower =
             envisa_lower::Options { platform: self.platform, simd: Some(metadata.execution_env.simd_size) };
-        let program = envisa_lower::lower(&verified, &metadata.name, &lower)
-            .map_err(|e| RunError::Lower(e.to_string()))?;
+        let program = match envisa_lower::lower(&verified, &metadata.name, &lower) {
+            Ok(program) => program,
+            Err(e) => return Err(not_lowered(e, &named, files)),
+        };
         let least_image = program.inputs.iter().map(|i| i.image.saturating_add(i.bytes)).max().unwrap_or(0);
         let linked = Linked::new(&program, &self.data);
         let executable = Executable::new(program).map_err(RunError::Lower)?;
@@ -403,11 +405,58 @@ impl LoadedKernel {
     pub fn diagnose(&self, trap: &Trap) -> Diagnostic {
         diagnose(&self.texts, trap)
     }
+
+    /// What a check found, as a diagnostic that points into the kernel's text.
+    pub fn finding(&self, found: &Finding) -> Diagnostic {
+        finding(&self.texts, &self.program().name, found)
+    }
+}
+
+/// What lowering refuses, at its place where it has one.
+pub(crate) fn not_lowered(e: envisa_lower::LowerError, texts: &[(String, FileId)], files: Files) -> RunError {
+    match e {
+        envisa_lower::LowerError::Malformed { function, span, message, .. } => {
+            let d = Diagnostic::error("E0700", format!("cannot be run: {message}")).primary(
+                file_of(texts, &function),
+                (span.start, span.end),
+                "",
+            );
+            RunError::Text(vec![d], Box::new(files))
+        }
+        envisa_lower::LowerError::NoKernel { name, kernels } => RunError::NoKernel(name, kernels),
+        e => RunError::Lower(e.to_string()),
+    }
+}
+
+/// The file of a function.
+fn file_of(texts: &[(String, FileId)], function: &str) -> FileId {
+    texts.iter().find(|(name, _)| name == function).or(texts.first()).map_or(FileId(0), |t| t.1)
+}
+
+/// What a check found as a diagnostic; `texts`: the file of each function, by name.
+pub(crate) fn finding(texts: &[(String, FileId)], kernel: &str, f: &Finding) -> Diagnostic {
+    let (code, message) = match f.kind {
+        FindingKind::UninitialisedRead => {
+            ("F0002", format!("reads {}, which nothing has written", f.subject))
+        }
+        FindingKind::StoreConflict => (
+            "F0003",
+            format!("two channels store different values to {}: which one stays is undefined", f.subject),
+        ),
+    };
+    let [x, y, z] = f.group;
+    let times = if f.count == 1 { "once".to_owned() } else { format!("{} times in all", f.count) };
+    Diagnostic::error(code, message)
+        .primary(file_of(texts, &f.function), (f.span.start, f.span.end), format!("channel {}", f.channel))
+        .note(format!(
+            "first by kernel `{kernel}`, group ({x}, {y}, {z}), thread {}, instruction ${}; {times}",
+            f.thread, f.instruction
+        ))
 }
 
 /// A fault as a diagnostic; `texts`: the file of each function, by name.
 pub(crate) fn diagnose(texts: &[(String, FileId)], trap: &Trap) -> Diagnostic {
-    let file = texts.iter().find(|(name, _)| *name == trap.function).map_or(FileId(0), |t| t.1);
+    let file = file_of(texts, &trap.function);
     let mut d = Diagnostic::error("F0001", trap.cause.to_string()).primary(
         file,
         (trap.span.start, trap.span.end),

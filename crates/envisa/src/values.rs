@@ -29,11 +29,13 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use half::f16;
 use npyz::WriterBuilder as _;
+
+use crate::files::{self, Staged};
 
 /// The type of one scalar element of a host value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -235,6 +237,12 @@ pub enum ValueError {
         path: PathBuf,
         /// The cause.
         source: std::io::Error,
+    },
+    /// A file could not be written.
+    #[error("{why}")]
+    Write {
+        /// What is wrong, with the file's name.
+        why: String,
     },
     /// A file's content is damaged or of a kind that is not supported.
     #[error("{}: {why}", path.display())]
@@ -657,26 +665,27 @@ impl HostValue {
     /// channels]); anything else as raw bytes.
     ///
     /// # Errors
-    /// [`ValueError::Io`]; [`ValueError::Format`] where a picture cannot hold type or shape.
+    /// [`ValueError::Write`]; [`ValueError::Format`] where a picture cannot hold type or shape.
     pub fn write(&self, path: &Path) -> Result<(), ValueError> {
-        let io = |source| ValueError::Io { path: path.to_owned(), source };
-        let folder = match path.parent() {
-            Some(p) if !p.as_os_str().is_empty() => p,
-            _ => Path::new("."),
+        let published = self.stage(path)?.publish();
+        published.map_err(|why| ValueError::Write { why })
+    }
+
+    /// As [`HostValue::write`], but the file is not visible yet.
+    ///
+    /// # Errors
+    /// As [`HostValue::write`].
+    pub fn stage(&self, path: &Path) -> Result<Staged, ValueError> {
+        let picture = match kind_of(path) {
+            FileKind::Png => Some(self.png(path)?),
+            _ => None,
         };
-        let mut temp = tempfile::NamedTempFile::new_in(folder).map_err(io)?;
-        {
-            let mut w = BufWriter::new(temp.as_file_mut());
-            match kind_of(path) {
-                FileKind::Npy => self.write_npy(&mut w).map_err(io)?,
-                FileKind::Png => self.write_png(path, &mut w)?,
-                FileKind::Raw => w.write_all(&self.bytes).map_err(io)?,
-            }
-            w.flush().map_err(io)?;
-        }
-        publish_mode(temp.as_file()).map_err(io)?;
-        temp.persist(path).map_err(|e| io(e.error))?;
-        Ok(())
+        let staged = files::stage(path, |mut w| match (kind_of(path), &picture) {
+            (FileKind::Npy, _) => self.write_npy(&mut w),
+            (_, Some(picture)) => w.write_all(picture),
+            _ => w.write_all(&self.bytes),
+        });
+        staged.map_err(|why| ValueError::Write { why })
     }
 
     fn write_npy(&self, w: &mut impl Write) -> std::io::Result<()> {
@@ -702,33 +711,12 @@ impl HostValue {
         w.write_all(&self.bytes)
     }
 
-    fn write_png(&self, path: &Path, w: &mut impl Write) -> Result<(), ValueError> {
+    /// The content of a picture.
+    fn png(&self, path: &Path) -> Result<Vec<u8>, ValueError> {
+        let (color, depth, [width, height]) = png_form(path, self.elem, &self.shape)?;
         let bad = |why: String| ValueError::Format { path: path.to_owned(), why };
-        let depth = match self.elem {
-            ElemType::U8 => png::BitDepth::Eight,
-            ElemType::U16 => png::BitDepth::Sixteen,
-            other => return Err(bad(format!("a PNG holds u8 or u16, not {other}"))),
-        };
-        let (h, wd, channels) = match self.shape[..] {
-            [h, w] => (h, w, 1),
-            [h, w, c] => (h, w, c),
-            _ => {
-                return Err(bad(format!(
-                    "a PNG needs height, width and channels, not the shape {:?}",
-                    self.shape
-                )));
-            }
-        };
-        let color = match channels {
-            1 => png::ColorType::Grayscale,
-            2 => png::ColorType::GrayscaleAlpha,
-            3 => png::ColorType::Rgb,
-            4 => png::ColorType::Rgba,
-            n => return Err(bad(format!("a PNG has 1 to 4 channels, not {n}"))),
-        };
-        let side =
-            |n: u64| u32::try_from(n).map_err(|_| bad(format!("a PNG cannot be {n} pixels wide or high")));
-        let mut encoder = png::Encoder::new(w, side(wd)?, side(h)?);
+        let mut out = Vec::new();
+        let mut encoder = png::Encoder::new(&mut out, width, height);
         encoder.set_color(color);
         encoder.set_depth(depth);
         let mut writer = encoder.write_header().map_err(|e| bad(e.to_string()))?;
@@ -740,19 +728,55 @@ impl HostValue {
             &self.bytes
         };
         writer.write_image_data(data).map_err(|e| bad(e.to_string()))?;
-        writer.finish().map_err(|e| bad(e.to_string()))
+        writer.finish().map_err(|e| bad(e.to_string()))?;
+        Ok(out)
     }
 }
 
-/// Temporary files are made private; a result is an ordinary file.
-#[cfg(unix)]
-fn publish_mode(file: &File) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+/// How a picture holds such an array: colours, depth, width and height.
+fn png_form(
+    path: &Path,
+    elem: ElemType,
+    shape: &[u64],
+) -> Result<(png::ColorType, png::BitDepth, [u32; 2]), ValueError> {
+    let bad = |why: String| ValueError::Format { path: path.to_owned(), why };
+    let depth = match elem {
+        ElemType::U8 => png::BitDepth::Eight,
+        ElemType::U16 => png::BitDepth::Sixteen,
+        other => return Err(bad(format!("a PNG holds u8 or u16, not {other}"))),
+    };
+    let (h, wd, channels) = match shape[..] {
+        [h, w] => (h, w, 1),
+        [h, w, c] => (h, w, c),
+        _ => {
+            return Err(bad(format!("a PNG needs height, width and channels, not the shape {:?}", shape)));
+        }
+    };
+    let color = match channels {
+        1 => png::ColorType::Grayscale,
+        2 => png::ColorType::GrayscaleAlpha,
+        3 => png::ColorType::Rgb,
+        4 => png::ColorType::Rgba,
+        n => return Err(bad(format!("a PNG has 1 to 4 channels, not {n}"))),
+    };
+    let side = |n: u64| u32::try_from(n).map_err(|_| bad(format!("a PNG cannot be {n} pixels wide or high")));
+    Ok((color, depth, [side(wd)?, side(h)?]))
 }
 
-#[cfg(not(unix))]
-fn publish_mode(_file: &File) -> std::io::Result<()> {
+/// Whether a file of this name could be written, before there is anything to write: its folder, and for
+/// pictures type and shape.
+///
+/// # Errors
+/// As [`HostValue::write`].
+pub fn check_file(path: &Path, elem: ElemType, shape: &[u64]) -> Result<(), ValueError> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        let why = format!("{}: there is no folder {}", path.display(), folder.display());
+        return Err(ValueError::Write { why });
+    }
+    if let FileKind::Png = kind_of(path) {
+        png_form(path, elem, shape)?;
+    }
     Ok(())
 }
 

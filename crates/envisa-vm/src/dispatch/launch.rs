@@ -221,7 +221,7 @@ fn groups(launch: &Launch, required: Option<[u32; 3]>, simd: u32) -> Result<[u32
     if launch.local.contains(&0) {
         return err("a group has at least one work-item in each dimension".into());
     }
-    let items = launch.local.iter().map(|n| u64::from(*n)).product::<u64>();
+    let items = launch.local.iter().fold(1u64, |n, d| n.saturating_mul(u64::from(*d)));
     if items > MAX_GROUP_ITEMS || items.div_ceil(u64::from(simd)) > u64::from(MAX_GROUP_THREADS) {
         return err(format!("a group of {items} work-items: at most {MAX_GROUP_ITEMS} fit"));
     }
@@ -237,7 +237,20 @@ fn groups(launch: &Launch, required: Option<[u32; 3]>, simd: u32) -> Result<[u32
             _ => return err(format!("{} work-items in dimension {d}: ids are 32 bits", launch.global[d])),
         };
     }
+    countable(groups)?;
     Ok(groups)
+}
+
+/// Groups are counted in 64 bits.
+fn countable(groups: [u32; 3]) -> Result<(), LaunchError> {
+    let count = groups.iter().try_fold(1u64, |n, g| n.checked_mul(u64::from(*g)));
+    match count.filter(|n| *n <= MAX_GROUPS) {
+        Some(_) => Ok(()),
+        None => {
+            let [x, y, z] = groups;
+            Err(LaunchError::Size(format!("{x} x {y} x {z} groups: at most 2^48 can be run")))
+        }
+    }
 }
 
 /// Classes of groups by their edges.
@@ -791,6 +804,7 @@ pub fn prepare_bare(
             "{groups:?} groups of {threads} threads: at least one of each, at most {MAX_GROUP_THREADS} threads"
         )));
     }
+    countable(groups)?;
     if slm_bytes > MAX_SLM {
         return Err(LaunchError::Size(format!(
             "{slm_bytes} bytes of shared local memory: at most {MAX_SLM}"

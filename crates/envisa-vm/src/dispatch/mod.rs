@@ -43,6 +43,8 @@ pub enum SamplerAddress {
 pub const PRINTF_BYTES: u64 = 4 << 20;
 /// Work-items a group can have at most.
 pub const MAX_GROUP_ITEMS: u64 = 1024;
+/// Groups a launch can have at most: far more than anybody waits for, and products of them fit 64 bits.
+pub const MAX_GROUPS: u64 = 1 << 48;
 /// Threads a group can have at most: their index is a byte of r0.
 pub const MAX_GROUP_THREADS: u32 = 256;
 /// Most shared local memory of a group, in bytes.

@@ -2,6 +2,7 @@
 
 use crate::cmd::{Done, Exit, Failure};
 use crate::io;
+use envisa::nearest::nearest;
 use envisa_isa::desc::*;
 use envisa_isa::{InstDesc, Op, Platforms, Type, TypeSet};
 use serde_json::{Value as Json, json};
@@ -76,35 +77,14 @@ fn all(test: impl Fn(&InstDesc) -> bool) -> Vec<Op> {
 }
 
 fn unknown(query: &str) -> String {
-    let q = query.to_ascii_lowercase();
-    let mut near: Vec<(usize, &str)> = Op::ALL
-        .iter()
-        .flat_map(|op| op.desc().forms.iter().map(|f| f.head))
-        .map(|head| (distance(&q, head), head))
-        .filter(|(d, _)| *d <= 3)
-        .collect();
-    near.sort_unstable();
-    near.dedup();
-    match near.first() {
-        Some((_, head)) => format!("no instruction is called `{query}`; did you mean `{head}`?"),
+    let names = Op::ALL.iter().flat_map(|op| {
+        let d = op.desc();
+        d.forms.iter().map(|f| f.head).chain([d.name])
+    });
+    match nearest(query, names) {
+        Some(name) => format!("no instruction is called `{query}`; did you mean `{name}`?"),
         None => format!("no instruction is called `{query}`; `envisa explain` lists all"),
     }
-}
-
-/// Edit distance, for suggestions.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().take(64).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let next = (diagonal + usize::from(ca != *cb)).min(row[j] + 1).min(row[j + 1] + 1);
-            diagonal = row[j + 1];
-            row[j + 1] = next;
-        }
-    }
-    row[b.len()]
 }
 
 fn list() -> String {

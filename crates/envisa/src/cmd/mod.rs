@@ -8,8 +8,9 @@ pub mod explain;
 pub mod fmt;
 pub mod info;
 pub mod load;
+pub mod progress;
+pub mod results;
 pub mod run;
-pub mod run_bare;
 
 use envisa_diag::{Diagnostic, Files, TextOptions, render_json, render_text};
 use envisa_isa::Platform;

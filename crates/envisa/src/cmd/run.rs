@@ -1,12 +1,11 @@
 //! `envisa run`: kernels on the virtual GPU.
 
-use crate::cmd::{Done, Exit, Failure, Message, run_bare};
+use crate::cmd::results::{self, Results};
+use crate::cmd::{Done, Exit, Failure, Message, progress};
 use crate::io;
-use envisa::job::{ArgText, Delivered, Job, JobError, Output, Ready};
-use envisa::runner::{Outcome, RunError, RunOptions};
-use serde_json::json;
-use std::collections::BTreeMap;
-use std::fmt::Write;
+use envisa::isa::Platform;
+use envisa::job::{ArgText, Job, JobError, MAX_JOBS, Output, Ready};
+use envisa::observe::{Summary, Watch};
 use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\
@@ -19,26 +18,29 @@ VALUE is one of
   image:2d:W,H:rgba:unorm8=VALUE       an image and its texels; @file.png alone will do
   sampler:clamp_to_edge:linear:normalized
 
-Examples
+Examples:
   envisa run vadd.zebin --global 1024 --local 64 --arg a=iota:f32:1024 --arg b=fill:f32:1024:1 \\
       --arg c=zeros:f32:1024 --arg n=1024 --print c:8
   envisa run vadd.cl --device dg2 --global 1024 … --out c=c.npy --stats
-  envisa run job.toml
+  envisa run job.toml --check
   envisa run mine.visaasm --platform SKL --threads 2 --arg N=4 --arg T6=zeros:f32:64 --print T6:8
 
 Hand-written .visaasm and .isa: arguments are named as `.input` names them; a surface (T6) or a binding-table
 index (bti:3) takes a buffer or an image, a scalar `uq` input the address of a buffer. What is printed or
-written may also be a variable: its content when the first thread ends.";
+written may also be a variable: its content when the first thread ends.
+
+Exit codes: 0 fine; 1 the kernel faults, a check finds something, a result is not as expected, or the vISA
+has errors; 2 wrong usage, or a file could not be read or written. After a fault no result is written.";
 
 /// Run a kernel that Intel's compiler made, without the GPU.
 ///
-/// FILE is a zebin (see `envisa build`), OpenCL C or SPIR-V (compiled first, for `--device`), or a job in
-/// a `.toml` file. Faults of the kernel, findings of `--check` and results that are not as expected give
-/// exit code 1.
+/// FILE is a zebin (see `envisa build`), OpenCL C or SPIR-V (compiled first, for `--device`), hand-written
+/// vISA, or a job in a `.toml` file, to which the options given here are added.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// A zebin, a `.cl` or `.spv` file, a job (`.toml`), or hand-written `.visaasm` or `.isa`.
+    /// A zebin, a `.cl` or `.spv` file, a job (`.toml`), or hand-written `.visaasm` or `.isa`; `-` is
+    /// standard input.
     file: PathBuf,
     /// The kernel, if there are several.
     #[arg(long)]
@@ -58,92 +60,140 @@ pub struct Args {
     /// Write an argument's content after the run: `.npy`, `.png` or raw bytes.
     #[arg(long = "out", value_name = "NAME=FILE")]
     outs: Vec<String>,
-    /// Print an argument's first elements after the run.
+    /// Print an argument's first N elements after the run (16 if not said).
     #[arg(long = "print", value_name = "NAME[:N]")]
     prints: Vec<String>,
-    /// The device to compile for.
+    /// Look for reads of registers that nothing wrote, and for stores whose channels collide.
     #[arg(long)]
-    device: Option<String>,
-    /// Options of the compiler.
-    #[arg(long, default_value = "", allow_hyphen_values = true)]
-    options: String,
+    check: bool,
+    /// Tell instructions, channel use, divergence, memory traffic, time, and how true to the device the
+    /// executed instructions are.
+    #[arg(long)]
+    stats: bool,
+    /// Print results as one JSON object.
+    #[arg(long)]
+    json: bool,
     /// Host threads; 0 for all cores.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = jobs)]
     jobs: usize,
-    /// Stop a thread that takes more branches and calls than this.
+    /// Stop a thread that takes more branches and calls than this; 0 for no limit.
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
     /// Take vISA that the verifier refuses, as long as it is structurally sound.
     #[arg(long)]
     no_verify: bool,
-    /// Print results as JSON.
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    bare: run_bare::BareArgs,
+    #[command(flatten, next_help_heading = "To compile first")]
+    build: BuildArgs,
+    #[command(flatten, next_help_heading = "Hand-written code")]
+    bare: BareArgs,
     #[command(flatten)]
     message: Message,
 }
 
+/// Options of the compiler.
+#[derive(clap::Args)]
+struct BuildArgs {
+    /// The device to compile for: skl, tgllp, dg2, pvc.
+    #[arg(long)]
+    device: Option<String>,
+    /// Options of the compiler.
+    #[arg(long, default_value = "", allow_hyphen_values = true)]
+    options: String,
+    /// The compiler, if it is not on the PATH.
+    #[arg(long, value_name = "FILE")]
+    ocloc: Option<PathBuf>,
+}
+
+/// Options of hand-written code.
+#[derive(clap::Args)]
+struct BareArgs {
+    /// The platform whose rules it follows.
+    #[arg(long, value_name = "PLATFORM", value_parser = crate::cmd::platform)]
+    platform: Option<Platform>,
+    /// Thread groups.
+    #[arg(long, value_delimiter = ',', value_name = "X[,Y,Z]")]
+    groups: Vec<u32>,
+    /// Threads a group.
+    #[arg(long, value_name = "N")]
+    threads: Option<u32>,
+    /// Channels a thread; by default the `SimdSize` attribute or the widest instruction.
+    #[arg(long, value_name = "N")]
+    simd: Option<u32>,
+    /// Shared local memory a group, in bytes; 64 KiB if not said.
+    #[arg(long, value_name = "BYTES")]
+    slm: Option<u64>,
+}
+
+fn jobs(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n) if n <= MAX_JOBS => Ok(n),
+        _ => Err(format!("a number of host threads, 0 to {MAX_JOBS}")),
+    }
+}
+
 /// Runs the command.
 pub fn run(args: Args) -> Done {
-    if run_bare::is_bare(&args.file) {
-        return run_bare::run(run_bare::Request {
-            file: &args.file,
-            kernel: args.kernel.as_deref().unwrap_or(""),
-            args: &args.args,
-            outs: &args.outs,
-            prints: &args.prints,
-            options: RunOptions { jobs: args.jobs, limit: args.limit.unwrap_or(u64::MAX) },
-            verify: !args.no_verify,
-            bare: &args.bare,
-            message: &args.message,
-        });
-    }
     let job = job(&args)?;
     let mut report = args.message.report();
-    let mut ready = match Ready::new(&job, !args.no_verify) {
+    let mut ready = match Ready::new(&job) {
         Ok(ready) => ready,
-        Err(JobError::Run(RunError::Text(diagnostics, files))) => {
+        Err(e) => return refused(e, report),
+    };
+    if !ready.compiler_messages().is_empty() {
+        anstream::eprintln!("{}", ready.compiler_messages().trim_end());
+    }
+    let mut watch = Watch::new(job.check, job.stats);
+    let mut options = job.run_options().map_err(|e| Failure(e.to_string()))?;
+    let (progress, line) = progress::show();
+    options.progress = progress;
+    let outcome = ready.run(&options, &mut watch);
+    drop(line);
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(e) => return refused(e, report),
+    };
+    let delivered = ready.deliver(&watch, outcome.trap.is_some()).map_err(|e| Failure(e.to_string()))?;
+    let findings = watch.checks.as_ref().map(|c| c.findings());
+    let summary =
+        watch.stats.as_ref().map(|s| Summary::new(s, ready.program(), outcome.time, outcome.work_items));
+    results::report(findings.as_deref().unwrap_or_default(), |f| ready.finding(f), &mut report.diagnostics);
+    if let Some(trap) = &outcome.trap {
+        report.diagnostics.push(ready.diagnose(trap));
+    }
+    report.files = ready.take_files();
+    let results = Results { outcome, delivered, findings, summary };
+    io::print(&if args.json { results.json() } else { results.text() })?;
+    if results.outcome.printed_incomplete {
+        anstream::eprintln!(
+            "\x1b[1;33mwarning\x1b[0m: some of what the kernel printed was lost: its buffer was full"
+        );
+    }
+    report.finish()?;
+    Ok(results.exit())
+}
+
+/// Tells why nothing ran.
+fn refused(e: JobError, mut report: crate::cmd::Report) -> Done {
+    match e {
+        JobError::Text(diagnostics, files) => {
             report.files = *files;
             report.diagnostics = diagnostics;
-            return report.finish();
+            report.finish()?;
+            Ok(Exit::Findings)
         }
-        Err(e) => return Err(Failure(e.to_string())),
-    };
-    let options = RunOptions { jobs: job.jobs, limit: if job.limit == 0 { u64::MAX } else { job.limit } };
-    let Ready { session, kernel, launch, .. } = &mut ready;
-    let outcome = session.run(kernel, launch, &options).map_err(|e| Failure(e.to_string()))?;
-    if let Some(trap) = &outcome.trap {
-        report.diagnostics.push(ready.kernel.diagnose(trap));
-        report.files = std::mem::take(&mut ready.kernel.files);
-    }
-    if !args.json {
-        io::print(&outcome.printed)?;
-    }
-    let delivered = ready.deliver().map_err(|e| Failure(e.to_string()))?;
-    let wrong = delivered.iter().any(|(_, d)| d.comparison.as_ref().is_some_and(|(_, c)| !c.passed()));
-    io::print(&if args.json { as_json(&outcome, &delivered) } else { as_text(&delivered) })?;
-    if outcome.printed_incomplete {
-        eprintln!("warning: some of what the kernel printed was lost: its buffer was full");
-    }
-    match report.finish()? {
-        Exit::Fine if wrong => Ok(Exit::Findings),
-        other => Ok(other),
+        JobError::Input(e) => {
+            anstream::eprintln!("\x1b[1;31merror\x1b[0m: {e}");
+            Ok(Exit::Findings)
+        }
+        JobError::Usage(e) => Err(Failure(e)),
     }
 }
 
 /// The job of the command line.
 fn job(args: &Args) -> Result<Job, Failure> {
     let is_job = args.file.extension().is_some_and(|e| e == "toml");
-    let mut job = if is_job {
-        Job::read(&args.file)?
-    } else {
-        if args.global.is_empty() {
-            return Err(Failure("say how many work-items there are: --global X[,Y,Z]".into()));
-        }
-        Job { file: args.file.clone(), ..Job::default() }
-    };
+    let mut job =
+        if is_job { Job::read(&args.file)? } else { Job { file: args.file.clone(), ..Job::default() } };
     if let Some(kernel) = &args.kernel {
         job.kernel = kernel.clone();
     }
@@ -152,108 +202,58 @@ fn job(args: &Args) -> Result<Job, Failure> {
             *place = given.clone();
         }
     }
-    if !args.local.is_empty() {
-        job.local = args.local.clone();
+    for (given, place) in [(&args.local, &mut job.local), (&args.bare.groups, &mut job.groups)] {
+        if !given.is_empty() {
+            *place = given.clone();
+        }
     }
-    if args.device.is_some() {
-        job.device = args.device.clone();
+    job.device = args.build.device.clone().or(job.device);
+    job.ocloc = args.build.ocloc.clone().or(job.ocloc);
+    if !args.build.options.is_empty() {
+        job.options = args.build.options.clone();
     }
-    if !args.options.is_empty() {
-        job.options = args.options.clone();
-    }
+    job.platform = args.bare.platform.map(|p| p.name().to_owned()).or(job.platform);
+    job.threads = args.bare.threads.or(job.threads);
+    job.simd = args.bare.simd.or(job.simd);
+    job.slm = args.bare.slm.or(job.slm);
     if args.jobs != 0 {
         job.jobs = args.jobs;
     }
     job.limit = args.limit.unwrap_or(job.limit);
-    let mut seen = BTreeMap::new();
+    job.check |= args.check;
+    job.stats |= args.stats;
+    job.no_verify |= args.no_verify;
+    let mut seen = Vec::new();
     for text in &args.args {
-        let Some((name, value)) = text.split_once('=') else {
-            return Err(Failure(format!("--arg {text}: expected NAME=VALUE")));
-        };
-        if seen.insert(name.to_owned(), ()).is_some() {
+        let (name, value) = pair("--arg", text, "NAME=VALUE")?;
+        if seen.contains(&name) {
             return Err(Failure(format!("argument `{name}` is given twice")));
         }
+        seen.push(name);
         job.args.insert(name.to_owned(), ArgText::Text(value.to_owned()));
     }
-    for text in &args.outs {
-        let Some((name, file)) = text.split_once('=') else {
-            return Err(Failure(format!("--out {text}: expected NAME=FILE")));
-        };
-        job.outputs.push(Output { arg: name.into(), file: Some(file.into()), ..Output::default() });
-    }
     for text in &args.prints {
-        let (name, n) = match text.split_once(':') {
-            Some((name, n)) => {
-                (name, n.parse().map_err(|_| Failure(format!("--print {text}: `{n}` is no number")))?)
-            }
-            None => (text.as_str(), 16),
+        // `bti:3` has a colon of its own.
+        let colon = text.strip_prefix("bti:").map_or(text.find(':'), |rest| rest.find(':').map(|i| i + 4));
+        let (name, count) = match colon {
+            Some(i) => (&text[..i], &text[i + 1..]),
+            None => (text.as_str(), "16"),
         };
-        job.outputs.push(Output { arg: name.into(), print: Some(n), ..Output::default() });
+        let count = count
+            .parse()
+            .map_err(|_| Failure(format!("--print {text}: `{count}` is no number of elements")))?;
+        job.outputs.push(Output { arg: name.into(), print: Some(count), ..Output::default() });
+    }
+    for text in &args.outs {
+        let (name, file) = pair("--out", text, "NAME=FILE")?;
+        job.outputs.push(Output { arg: name.into(), file: Some(file.into()), ..Output::default() });
     }
     Ok(job)
 }
 
-fn as_text(delivered: &[(Output, Delivered)]) -> String {
-    let mut out = String::new();
-    for (output, d) in delivered {
-        if let Some(n) = output.print {
-            let shown = (n as usize).min(d.value.len());
-            let elements: Vec<String> = (0..shown).filter_map(|i| d.value.display(i)).collect();
-            let rest = if shown < d.value.len() { ", …" } else { "" };
-            let _ = writeln!(
-                out,
-                "{} ({} x {}): {}{rest}",
-                d.name,
-                d.value.len(),
-                d.value.elem,
-                elements.join(", ")
-            );
-        }
-        if let Some(file) = &output.file {
-            let _ = writeln!(out, "{} -> {}", d.name, file.display());
-        }
-        if let Some((check, c)) = &d.comparison {
-            if c.passed() {
-                let _ = writeln!(out, "{}: as expected ({} elements, {check})", d.name, c.elements);
-            } else if let Some(shape) = &c.shape_error {
-                let _ = writeln!(out, "{}: NOT as expected: {shape}", d.name);
-            } else {
-                let first = c.first.as_ref().map_or(String::new(), |(i, want, got)| {
-                    format!("; first at {i}: expected {want}, got {got}")
-                });
-                let _ = writeln!(
-                    out,
-                    "{}: NOT as expected: {} of {} elements out of bounds ({check}){first}",
-                    d.name, c.mismatches, c.elements
-                );
-            }
-        }
+fn pair<'a>(option: &str, text: &'a str, form: &str) -> Result<(&'a str, &'a str), Failure> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name, value)),
+        _ => Err(Failure(format!("{option} {text}: expected {form}"))),
     }
-    out
-}
-
-fn as_json(outcome: &Outcome, delivered: &[(Output, Delivered)]) -> String {
-    let outputs: Vec<_> = delivered
-        .iter()
-        .map(|(output, d)| {
-            let shown = output.print.map_or(0, |n| n as usize).min(d.value.len());
-            json!({
-                "argument": d.name,
-                "type": d.value.elem.name(),
-                "shape": d.value.shape,
-                "file": output.file,
-                "elements": (0..shown).filter_map(|i| d.value.display(i)).collect::<Vec<_>>(),
-                "as_expected": d.comparison.as_ref().map(|(_, c)| c.passed()),
-                "mismatches": d.comparison.as_ref().map(|(_, c)| c.mismatches),
-            })
-        })
-        .collect();
-    let all = json!({
-        "outputs": outputs,
-        "printed": outcome.printed,
-        "work_items": outcome.work_items,
-        "seconds": outcome.time.as_secs_f64(),
-        "fault": outcome.trap.as_ref().map(|t| t.cause.to_string()),
-    });
-    serde_json::to_string_pretty(&all).expect("plain JSON") + "\n"
 }

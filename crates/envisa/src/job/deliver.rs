@@ -1,0 +1,124 @@
+//! Results: compared with what was expected, and written: all of them or none.
+
+use super::{JobError, Output, Ready, data};
+use crate::compare::{self, Check, Comparison};
+use crate::files::Staged;
+use crate::observe::Watch;
+use crate::values::{ElemType, HostValue, ValueSpec, check_file};
+use std::path::PathBuf;
+
+/// A result.
+#[derive(Debug)]
+pub struct Delivered {
+    /// The argument's name, or the variable's.
+    pub name: String,
+    /// Its content.
+    pub value: HostValue,
+    /// How many elements to show.
+    pub shown: usize,
+    /// The file that was written.
+    pub file: Option<PathBuf>,
+    /// How it compares with what was expected, if something was.
+    pub comparison: Option<(Check, Comparison)>,
+}
+
+/// Type and shape of a result, known before the run.
+pub(super) struct Form {
+    pub name: String,
+    pub elem: ElemType,
+    pub shape: Vec<u64>,
+}
+
+impl Ready {
+    fn outputs(&self) -> &[Output] {
+        match self {
+            Ready::Compiled(r) => &r.outputs,
+            Ready::Bare(r) => &r.outputs,
+        }
+    }
+
+    fn form(&self, output: &Output) -> Result<Form, JobError> {
+        match self {
+            Ready::Compiled(r) => r.form(&output.arg),
+            Ready::Bare(r) => r.form(&output.arg),
+        }
+    }
+
+    /// Says before the run what would be in the way after it.
+    pub(super) fn check_outputs(&self) -> Result<(), JobError> {
+        let mut taken: Vec<&PathBuf> = Vec::new();
+        for output in self.outputs() {
+            let Form { elem, mut shape, .. } = self.form(output)?;
+            let here = |e: String| JobError::Usage(format!("output `{}`: {e}", output.arg));
+            if let Some(given) = &output.shape {
+                let count = |s: &[u64]| s.iter().try_fold(1u64, |n, d| n.checked_mul(*d));
+                if count(given) != count(&shape) {
+                    let n = count(&shape).unwrap_or(0);
+                    return Err(here(format!("{n} elements do not have the shape {given:?}")));
+                }
+                shape = given.clone();
+            }
+            if let Some(check) = &output.check {
+                Check::parse(check).map_err(here)?;
+            }
+            if let Some(expect) = &output.expect {
+                match ValueSpec::parse(expect).map_err(|e| here(e.to_string()))? {
+                    ValueSpec::File(path) => {
+                        std::fs::metadata(&path).map_err(|e| here(format!("{}: {e}", path.display())))?;
+                    }
+                    ValueSpec::Number(_) | ValueSpec::Local(_) => {
+                        return Err(here(format!(
+                            "`{expect}` is no array; write TYPE:NUMBER or fill:TYPE:N:X"
+                        )));
+                    }
+                    _ => {}
+                }
+            }
+            if let Some(file) = &output.file {
+                if taken.contains(&file) {
+                    return Err(here(format!("{} is written twice", file.display())));
+                }
+                taken.push(file);
+                check_file(file, elem, &shape).map_err(|e| here(e.to_string()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The results that the job asks for. After a fault (`faulted`) nothing is compared or written: what
+    /// is there is half done. Files appear all together or not at all.
+    ///
+    /// # Errors
+    /// Where a file cannot be read or written.
+    pub fn deliver(&mut self, watch: &Watch, faulted: bool) -> Result<Vec<Delivered>, JobError> {
+        let mut all = Vec::new();
+        let mut staged: Vec<Staged> = Vec::new();
+        for output in self.outputs().to_vec() {
+            let Form { name, elem, shape } = self.form(&output)?;
+            let bytes = match self {
+                Ready::Compiled(r) => r.bytes(&output.arg)?,
+                Ready::Bare(r) => r.bytes(&output.arg, watch)?,
+            };
+            let value = HostValue { elem, shape: output.shape.clone().unwrap_or(shape), bytes };
+            let mut comparison = None;
+            if let Some(text) = &output.expect
+                && !faulted
+            {
+                let check =
+                    Check::parse(output.check.as_deref().unwrap_or("exact")).map_err(JobError::Usage)?;
+                let want = data(text).map_err(|e| e.of_argument(&output.arg))?;
+                comparison = Some((check, compare::compare(&want, &value, check)));
+            }
+            let file = output.file.filter(|_| !faulted);
+            if let Some(file) = &file {
+                staged.push(value.stage(file).map_err(JobError::usage)?);
+            }
+            let shown = output.print.map_or(0, |n| usize::try_from(n).unwrap_or(usize::MAX)).min(value.len());
+            all.push(Delivered { name, value, shown, file, comparison });
+        }
+        for file in staged {
+            file.publish().map_err(JobError::Usage)?;
+        }
+        Ok(all)
+    }
+}
