@@ -96,7 +96,7 @@ fn each_break_is_reported() {
             let module = generate::module(seed, &options);
             // One small module for each instruction: the whole is checked for every break.
             let object = &module.objects[0];
-            for inst in object.insts.iter().copied().collect::<Vec<_>>() {
+            for inst in object.insts.to_vec() {
                 let desc = inst.desc();
                 if seed > 0 && rows.contains(&(desc.name, version)) {
                     continue;
