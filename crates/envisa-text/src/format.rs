@@ -222,7 +222,7 @@ mod tests {
             ("mov  /* a  b */  x  /* t */  // u\n", "    mov /* a  b */ x  /* t */ // u\n"),
             ("/* a  \n\n  b */ mov\n", "    /* a\n\n  b */ mov\n"),
             ("mov \\\n x\\\r\n y\n", "    mov \\\n        x \\\n        y\n"),
-            ("mov \\\n\n.decl", "    mov\n\n.decl\n"),
+            ("mov \\\n\n.decl", "    mov\n.decl\n"),
             ("\\\nL:\n", "L:\n"),
             ("\"open\n/* open", "    \"open\n/* open\n"),
             ("\"\\é\"  \"é", "    \"\\é\" \"é\n"),
