@@ -11,6 +11,13 @@ pub struct CodeInfo {
     pub text: &'static str,
 }
 
+impl CodeInfo {
+    /// An error, rather than a warning.
+    pub fn is_error(&self) -> bool {
+        self.code.starts_with('E')
+    }
+}
+
 /// All of them, by code.
 pub const CODES: &[CodeInfo] = &[
     CodeInfo {
@@ -45,8 +52,8 @@ pub const CODES: &[CodeInfo] = &[
     },
     CodeInfo {
         code: "E0108",
-        title: "file is too large",
-        text: "Places in a source are 32 bits wide; a text has at most 4 GiB.",
+        title: "text is too large",
+        text: "Places in a text have 32 bits, so a text has at most 4 GiB; who calls the parser may set a lower limit.",
     },
     CodeInfo {
         code: "E0201",
@@ -213,6 +220,16 @@ pub const CODES: &[CodeInfo] = &[
         text: "Block comments do not nest; one that holds the start of a kernel was probably meant to end before.",
     },
     CodeInfo {
+        code: "W0102",
+        title: "text starts with a byte order mark",
+        text: "Some editors write these three bytes in front of UTF-8. They are skipped; the reference assembler takes them for a syntax error.",
+    },
+    CodeInfo {
+        code: "W0107",
+        title: "too many warnings",
+        text: "Reading goes on; further warnings are not shown.",
+    },
+    CodeInfo {
         code: "W0208",
         title: "old name of an attribute",
         text: "The attribute has another name now.",
@@ -221,6 +238,11 @@ pub const CODES: &[CodeInfo] = &[
         code: "W0209",
         title: "flag with the value 0",
         text: "A flag that is given is on, whatever its value.",
+    },
+    CodeInfo {
+        code: "W0302",
+        title: "word of the language as a name",
+        text: "Mnemonics and words such as `flat` and `bti` are names to envisa where a name is expected; the reference assembler always takes them for words. What is printed or assembled and disassembled has another name.",
     },
     CodeInfo {
         code: "W0401",

@@ -71,6 +71,7 @@ impl<'s> Parser<'s> {
     }
 
     fn version(&mut self) -> P<()> {
+        self.version_given = true;
         self.blank();
         let start = self.pos;
         let Some(major) = self.number()? else { return Err(self.expected("a version as in `4.1`")) };
@@ -140,6 +141,8 @@ impl<'s> Parser<'s> {
                 let forms = self.forms;
                 self.candidates(forms, forms.of_head(head), name, start, start, None)
             }
+            // That it is late was said.
+            b"version" if !self.version_given => self.version(),
             b"version" => {
                 let span = self.since(start);
                 let d = self.diag_label(
@@ -177,7 +180,15 @@ impl<'s> Parser<'s> {
 
     fn kernel(&mut self, kind: ObjectKind) -> P<()> {
         let what = if kind == ObjectKind::Kernel { "the kernel's name" } else { "the function's name" };
-        let (name, span) = self.name_or_string(what)?;
+        let (name, span) = match self.name_or_string(what) {
+            Ok(named) => named,
+            Err(bad) => {
+                // What follows belongs to it even so.
+                self.start_object(kind, "unnamed", Span::NONE);
+                self.bad_line = true;
+                return Err(bad);
+            }
+        };
         let mut bad = false;
         if name.is_empty() {
             let d = self.diag_label("E0204", "name is empty", span, "expected a name");
@@ -227,8 +238,13 @@ impl<'s> Parser<'s> {
             let d = self.diag_label("E0302", "name starts with `%`", span, "only predefined names do");
             return Err(self.fail(d));
         }
+        let mark = self.diags.len();
         let result = self.decl_body(name, span, start);
         if result.is_err() || self.bad_line {
+            self.with_help(
+                mark,
+                "a declaration is `.decl V32 v_type=G type=d num_elts=8 [align=GRF] [alias=<V33, 0>] [attrs={Output}]`",
+            );
             // Its uses are not to blame.
             self.names.poison(name);
         }
@@ -236,6 +252,10 @@ impl<'s> Parser<'s> {
     }
 
     fn decl_body(&mut self, name: &'s [u8], span: Span, _start: usize) -> P<()> {
+        if name == b"v_type" && self.eat(b'=') {
+            let d = self.diag_label("E0402", "declaration has no name", span, "expected a name before it");
+            return Err(self.fail(d));
+        }
         if !self.key(b"v_type")? {
             return Err(self.expected("`v_type=G`, `A`, `P`, `S` or `T`"));
         }
@@ -386,10 +406,6 @@ impl<'s> Parser<'s> {
         let index = self.name_in_pool(name);
         for (attr_name, value) in pending_attrs {
             let attr = self.attr(attr_name, value, Owner::Variable)?;
-            if attr_list.len == u8::MAX {
-                let d = self.diag_label("E0208", "too many attributes", span, "at most 255");
-                return Err(self.fail(d));
-            }
             attr_list.len += 1;
             self.obj.var_attrs.push(attr);
         }
@@ -450,10 +466,32 @@ impl<'s> Parser<'s> {
             self.report(d);
         }
         self.names.declare(name, class, id, span);
+        let shown = &self.text[span.start as usize..span.end as usize];
+        if crate::print_names::reserved(self.forms, shown) {
+            self.word_as_name(shown, span);
+        }
         if self.peek() == b'/' && self.peek_at(2) == b'@' {
             return self.annotate_decl(class, id);
         }
         Ok(())
+    }
+
+    #[cold]
+    fn word_as_name(&mut self, shown: &'s str, span: Span) {
+        let d = self
+            .warn("W0302", format!("`{shown}` is a word of the language"), span, "declared as a name")
+            .note("the reference assembler does not read it as a name");
+        self.report(d);
+    }
+
+    /// Advice for complaints that have none.
+    #[cold]
+    fn with_help(&mut self, mark: usize, help: &'static str) {
+        for d in self.diags.get_mut(mark..).unwrap_or_default() {
+            if d.code == "E0402" && d.helps.is_empty() {
+                d.helps.push(envisa_diag::Help { text: help.into(), suggestion: None });
+            }
+        }
     }
 
     fn name_in_pool(&mut self, name: &'s [u8]) -> u32 {
@@ -544,6 +582,9 @@ impl<'s> Parser<'s> {
                     return Err(self.fail(d));
                 }
                 self.pos = start;
+                if self.at_eol() {
+                    return Err(self.expected("an alignment"));
+                }
                 let n = self.expr()?;
                 let span = self.since(start);
                 match n {
@@ -619,6 +660,11 @@ impl<'s> Parser<'s> {
             }
             let value = if self.eat(b'=') { self.given(true)? } else { Given::Nothing };
             out.push((name, value));
+            if out.len() > u8::MAX as usize {
+                let span = self.span_of(name);
+                let d = self.diag_label("E0208", "too many attributes", span, "at most 255");
+                return Err(self.fail(d));
+            }
             if !self.eat(b',') {
                 break;
             }
@@ -686,9 +732,9 @@ impl<'s> Parser<'s> {
                 },
                 span,
                 if owner == Owner::Kernel {
-                    "belongs into a declaration's `attrs={…}`"
+                    "belongs in a declaration's `attrs={…}`"
                 } else {
-                    "belongs into `.kernel_attr`"
+                    "belongs in `.kernel_attr`"
                 },
             );
             return Err(self.fail(d));

@@ -57,6 +57,25 @@ impl<'s> Parser<'s> {
     #[cold]
     fn no_type(&mut self, span: Span) -> Bad {
         let text = self.text[span.start as usize..span.end as usize].to_owned();
+        if crate::lex::is_ident(self.peek()) && span.end as usize == self.pos {
+            let start = span.start as usize;
+            self.run();
+            let span = self.since(start);
+            let shown = self.text[start..self.pos].chars().take(40).collect::<String>();
+            let d = self
+                .diag_label("E0502", format!("malformed number `{shown}`"), span, "not a number")
+                .help("numbers are decimal, or hexadecimal with `0x`");
+            return self.fail(d);
+        }
+        if matches!(self.peek(), b'+' | b'-' | b'*' | b'/' | b'<' | b'>' | b'&' | b'|' | b'^')
+            && matches!(self.peek_at(1), b' ' | b'<' | b'>' | b'(' | b'0'..=b'9')
+        {
+            let at = Span::new(self.pos as u32, self.pos as u32 + 1);
+            let d = self
+                .diag_label("E0502", "an expression with a type needs parentheses", at, "expected `:type`")
+                .help("write `(1+2):d`: the type binds to a number or to parentheses");
+            return self.fail(d);
+        }
         let d = self.diag_label("E0502", "immediate has no type", span, "expected `:type` after it").suggest(
             "for a 32-bit integer, write",
             self.file,
@@ -221,7 +240,15 @@ impl<'s> Parser<'s> {
         {
             d = d.help(format!("use the type `:{}`, or a smaller number", w.name()));
         }
-        self.fail(d.note("the reference assembler stores it anyway, and later uses only the low bits"))
+        if bits == 64 || ty.is_packed() {
+            return self.fail(d);
+        }
+        let kept = v as u64 & (u64::MAX >> (64 - bits));
+        let kept = match signed {
+            true => ((kept << (64 - bits)) as i64 >> (64 - bits)).to_string(),
+            false => kept.to_string(),
+        };
+        self.fail(d.note(format!("the reference assembler takes it, and uses the low bits: {kept}")))
     }
 
     /// `1.5:f`, `1.5e-3:df`; the digits start here.
@@ -285,9 +312,17 @@ impl<'s> Parser<'s> {
             b"f" => (value as f32).to_bits() as u64,
             b"df" => value.to_bits(),
             b"F" | b"DF" => {
+                let lower = if name == b"F" { ":f" } else { ":df" };
+                let at = span.end - name.len() as u32 - 1;
                 let d = self
-                    .diag_label("E0502", "type of a floating-point literal is upper case", span, "")
-                    .help("here the reference assembler knows `:f` and `:df` only");
+                    .diag_label(
+                        "E0502",
+                        "type of a floating-point number is upper case",
+                        span,
+                        "expected `:f` or `:df`",
+                    )
+                    .suggest("write", self.file, (at, span.end), lower)
+                    .note("the reference assembler knows those only");
                 return Err(self.fail(d));
             }
             b"hf" => {
@@ -299,12 +334,17 @@ impl<'s> Parser<'s> {
             }
             _ => match type_of(name) {
                 Some(t) => {
-                    let d = self.diag_label(
-                        "E0502",
-                        format!("floating-point number of the type `{}`", t.name()),
-                        span,
-                        "expected `:f` or `:df`",
-                    );
+                    let d = self
+                        .diag_label(
+                            "E0502",
+                            format!("floating-point number of the type `{}`", t.name()),
+                            span,
+                            "expected `:f` or `:df`",
+                        )
+                        .help(match t {
+                            Type::Bf => "write its 16 bits as `0x…:bf`",
+                            _ => "integers are written without a point, as in `1:d`",
+                        });
                     return Err(self.fail(d));
                 }
                 None => return Err(self.unknown_type(name)),

@@ -103,7 +103,10 @@ impl<'s> Parser<'s> {
         if let &[only] = candidates {
             let form = forms.at(only);
             if form.desc.versions.contains(version) {
-                self.read(form, start, pred, ops)?;
+                let mark = self.diags.len();
+                if self.read(form, start, pred, ops).is_err() {
+                    return Err(self.with_form(form, mark));
+                }
                 return self.keep(form, ops, start, pred);
             }
         }
@@ -111,7 +114,7 @@ impl<'s> Parser<'s> {
         // may complain.
         let mark = self.diags.len();
         let poison_mark = self.poisoned.len();
-        let mut best: Option<(usize, Vec<envisa_diag::Diagnostic>)> = None;
+        let mut best: Option<(usize, Vec<envisa_diag::Diagnostic>, &'static Compiled)> = None;
         let mut tried = false;
         for &c in candidates {
             let form = forms.at(c);
@@ -129,24 +132,39 @@ impl<'s> Parser<'s> {
             let far = self.pos;
             let said = self.diags.split_off(mark);
             // An undeclared name must be complained about again if another form is tried.
-            if best.as_ref().is_none_or(|(b, _)| far > *b) {
-                best = Some((far, said));
+            if best.as_ref().is_none_or(|(b, ..)| far > *b) {
+                best = Some((far, said, form));
             }
             for name in self.poisoned.split_off(poison_mark) {
                 self.names.unpoison(name);
             }
         }
-        if let Some((far, said)) = best {
+        if let Some((far, said, form)) = best {
             self.diags.extend(said);
             self.bad_line = true;
             self.pos = far;
-            return Err(Bad);
+            return Err(self.with_form(form, mark));
         }
         self.pos = body;
         if !tried && !candidates.is_empty() {
             return Err(self.other_version(forms.at(candidates[0]), head));
         }
         Err(self.unknown_mnemonic(head, head_start))
+    }
+
+    /// Shows the form beside complaints of what is missing, where no other advice is given.
+    #[cold]
+    fn with_form(&mut self, form: &'static Compiled, mark: usize) -> Bad {
+        for d in self.diags.get_mut(mark..).unwrap_or_default() {
+            let missing = matches!(d.code.as_ref(), "E0402" | "E0406" | "E0407");
+            if missing && d.is_error() && d.helps.is_empty() && d.message.starts_with("expected") {
+                d.helps.push(envisa_diag::Help {
+                    text: format!("the form is `{}`", usage(form)).into(),
+                    suggestion: None,
+                });
+            }
+        }
+        Bad
     }
 
     /// Reads the line by a form's steps.
@@ -268,17 +286,54 @@ impl<'s> Parser<'s> {
             }
             return Ok(());
         }
-        let at = self.pos as u32;
+        Err(self.no_suffix(form, text))
+    }
+
+    #[cold]
+    fn no_suffix(&mut self, form: &'static Compiled, text: &'static str) -> Bad {
+        let (found, mut span) = self.found();
         let head = form.form.head;
-        let d = self
-            .diag_label(
-                "E0403",
-                format!("`{head}` lacks a suffix"),
-                Span::new(at, at + 1),
-                format!("expected `{text}…` here"),
-            )
-            .help(format!("the form is `{}`", usage(form)));
-        Err(self.fail(d))
+        // What the suffix holds is the step after it.
+        let next = form.steps.iter().skip_while(|s| !matches!(s, Step::Glued(t) if *t == text)).nth(1);
+        let list: Vec<String> = match next {
+            Some(Step::Slot { slot, part, glued: true }) => match enc_of(form.desc, *slot as usize, *part) {
+                Some(Enc::Values(values)) => values.iter().map(|v| format!("`{text}{}`", v.text)).collect(),
+                Some(Enc::Channels) => vec![format!("`{text}RGBA` or a part of it")],
+                Some(Enc::HexDigits { .. }) => vec![format!("`{text}` with hexadecimal digits")],
+                _ => vec![format!(
+                    "`{text}` with the number `{}`",
+                    part.map_or(form.desc.slots[*slot as usize].name, |p| p.name)
+                )],
+            },
+            // Words that tell forms of the mnemonic apart.
+            _ => {
+                let forms = self.forms;
+                let words =
+                    forms.of_head(head.as_bytes()).iter().filter_map(|&i| match forms.at(i).steps.first() {
+                        Some(Step::Glued(t)) => Some(format!("`{t}`")),
+                        _ => None,
+                    });
+                let mut words: Vec<String> = words.collect();
+                words.sort();
+                words.dedup();
+                words
+            }
+        };
+        let label = format!("expected {}", or_list(&list));
+        let message = match found.as_str() {
+            "`(`" => format!("`{head}` lacks a suffix"),
+            "`.`" => {
+                let start = self.pos;
+                self.pos += 1;
+                let word = self.run();
+                span = self.since(start);
+                let shown = self.str_of(word).chars().take(40).collect::<String>();
+                format!("`{head}` has no suffix `.{shown}`")
+            }
+            _ => format!("`{head}` lacks a suffix before {found}"),
+        };
+        let d = self.diag_label("E0403", message, span, label).help(format!("the form is `{}`", usage(form)));
+        self.fail(d)
     }
 
     /// A slot, by its kind.
@@ -410,16 +465,22 @@ impl<'s> Parser<'s> {
             let operand = ops.len + self.many.len();
             let element = self.element_of(form, kind, desc.role, desc.name, operand)?;
             self.many.push(element);
+            if self.many.len() > max {
+                break;
+            }
         }
         let n = self.many.len();
         if n < min || n > max {
             let span = Span::new(start as u32, self.pos as u32);
-            let d = self.diag_label(
-                "E0407",
-                format!("{n} operands `{}`", desc.name),
-                span,
-                format!("expected {min} to {max}"),
-            );
+            let what = if n > max { "more than that" } else { "fewer" };
+            let d = self
+                .diag_label(
+                    "E0407",
+                    format!("`{}` takes {min} to {max} operands `{}`", form.form.head, desc.name),
+                    span,
+                    format!("these are {what}"),
+                )
+                .help(format!("the form is `{}`", usage(form)));
             return Err(self.fail(d));
         }
         Ok(())
@@ -557,7 +618,8 @@ impl<'s> Parser<'s> {
                 match values.iter().find(|v| v.text == n) {
                     Some(v) => Ok(v.code | (e.mask.0 as u32) << 4),
                     None => {
-                        let list: Vec<&str> = values.iter().map(|v| v.text).collect();
+                        let mut list: Vec<&str> = values.iter().map(|v| v.text).collect();
+                        list.sort_by_key(|t| (t.len(), *t));
                         let d = self.diag_label(
                             "E0406",
                             format!("`{}` does not work on {n} channels", form.form.head),
@@ -690,7 +752,11 @@ impl<'s> Parser<'s> {
                 "E0405",
                 format!("expected the end of the line, found {found}"),
                 span,
-                format!("`{}` has no further operand", form.form.head),
+                if form.steps.is_empty() {
+                    format!("`{}` takes no operands", form.form.head)
+                } else {
+                    format!("`{}` has no further operand", form.form.head)
+                },
             )
             .help(format!("the form is `{}`", usage(form)));
         let d = match found.as_str() {
@@ -717,6 +783,13 @@ impl<'s> Parser<'s> {
             span,
             label,
         );
+        let d = match v.from > self.version {
+            true => d.help(format!(
+                "start the file with `.version {}.{}`; the released tools read 4.1 only",
+                v.from.0, v.from.1
+            )),
+            false => d,
+        };
         self.fail(d)
     }
 
@@ -738,6 +811,8 @@ impl<'s> Parser<'s> {
             self.diag_label("E0401", format!("unknown instruction `{shown}`"), span, "not an instruction");
         if lower != shown && !self.forms.of_head(lower.as_bytes()).is_empty() {
             d = d.suggest("mnemonics are lower case", self.file, (span.start, span.end), lower);
+        } else if let Some(advice) = crate::foreign::advice(&lower) {
+            d = d.help(advice);
         } else if let Some(near) = nearest(lower.as_bytes(), self.forms.heads().map(str::as_bytes)) {
             let near = near.to_owned();
             let brief = self
@@ -754,6 +829,8 @@ impl<'s> Parser<'s> {
             d = d.suggest(text, self.file, (span.start, span.end), near);
         } else if let Some(decl) = self.names.get(head) {
             d = d.note(format!("`{shown}` is {}; a line starts with the instruction", decl.class.describe()));
+        } else {
+            d = d.help("`envisa explain` lists all instructions");
         }
         self.fail(d)
     }

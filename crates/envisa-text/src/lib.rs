@@ -10,6 +10,7 @@ mod canonical;
 mod codes;
 mod directive;
 mod expr;
+mod foreign;
 mod format;
 mod immediate;
 mod inst;
@@ -34,18 +35,23 @@ pub use print::{PrintError, PrintOptions, print, print_inst, print_unit};
 use envisa_diag::{Diagnostic, FileId};
 use envisa_isa::{Module, Platform};
 
+/// Places in a text have 32 bits.
+const MAX_BYTES: usize = u32::MAX as usize - 1;
+
 /// What reading depends on besides the text.
 #[derive(Clone, Copy, Debug)]
 pub struct ParseOptions {
     /// The platform: decides register sizes and what hints offer. Without one, registers have 32 bytes.
     pub platform: Option<Platform>,
-    /// How many errors to report before giving up.
+    /// How many errors to report before giving up; and how many warnings to keep.
     pub max_errors: usize,
+    /// The longest text that is read, in bytes; at most 4 GiB.
+    pub max_bytes: usize,
 }
 
 impl Default for ParseOptions {
     fn default() -> Self {
-        ParseOptions { platform: None, max_errors: 500 }
+        ParseOptions { platform: None, max_errors: 500, max_bytes: MAX_BYTES }
     }
 }
 

@@ -34,6 +34,15 @@ impl<'s> Parser<'s> {
         }
     }
 
+    /// Demands a colon with what it introduces.
+    fn colon(&mut self, what: &str) -> P<()> {
+        if !self.eat(b':') {
+            return Err(self.expected(what));
+        }
+        self.blank();
+        Ok(())
+    }
+
     fn run_here(&mut self) -> &'s [u8] {
         self.blank();
         self.run()
@@ -65,8 +74,15 @@ impl<'s> Parser<'s> {
                 b"wt" => 4,
                 b"st" => 5,
                 b"ri" => 6,
-                // The reference takes it for `ri` in 4.1.
-                b"cc" => 6 + u32::from(self.version >= (4, 2)),
+                b"cc" if self.version >= (4, 2) => 7,
+                b"cc" => {
+                    let span = self.since(start);
+                    let d = self
+                        .warn("W0401", "4.1 has no caching option `cc`", span, "taken as `.ri`")
+                        .note("so does the reference assembler, without a word");
+                    self.report(d);
+                    6
+                }
                 _ => {
                     self.pos = start + 1;
                     let (found, span) = self.found();
@@ -117,8 +133,7 @@ impl<'s> Parser<'s> {
     fn lsc_data(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
         let Some(data) = form.desc.lsc_data_slot() else { return Ok(()) };
         ops.list[data] = self.lsc_reg(form.desc.slots[data].name)?;
-        self.expect(b':')?;
-        self.blank();
+        self.colon("the shape of the data, as `:d32`")?;
         let start = self.pos;
         let size = self.lsc_size()?;
         let quad = form
@@ -236,8 +251,7 @@ impl<'s> Parser<'s> {
     fn lsc_data2d(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
         let Some(data) = form.desc.lsc_data_slot() else { return Ok(()) };
         ops.list[data] = self.lsc_reg(form.desc.slots[data].name)?;
-        self.expect(b':')?;
-        self.blank();
+        self.colon("the shape of the block, as `:d16.2x16x8nn`")?;
         let start = self.pos;
         let size = self.lsc_size()?;
         if self.peek() != b'.' {
@@ -405,12 +419,15 @@ impl<'s> Parser<'s> {
                     b"" => self.found(),
                     k => (format!("`{}`", self.str_of(k)), span),
                 };
-                let d = self.diag_label(
+                let mut d = self.diag_label(
                     "E0403",
                     format!("{found} is not an address model"),
                     span,
                     format!("expected {}", or_list(legal)),
                 );
+                if self.peek() == b':' {
+                    d = d.help("this instruction has its address first, then its data");
+                }
                 return Err(self.fail(d));
             }
         };
@@ -429,8 +446,7 @@ impl<'s> Parser<'s> {
 
     /// `:a64` after an address.
     fn lsc_addr_size(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
-        self.expect(b':')?;
-        self.blank();
+        self.colon("the size of the address, `:a16`, `:a32` or `:a64`")?;
         let word = self.run();
         let code = match word {
             b"a16" => 1,
@@ -493,7 +509,7 @@ impl<'s> Parser<'s> {
             }
             b'-' => {
                 self.pos += 1;
-                -self.primary(0)?
+                self.primary(0)?.saturating_neg()
             }
             _ => 0,
         };
@@ -573,7 +589,7 @@ impl<'s> Parser<'s> {
                 }
                 b'-' => {
                     self.pos += 1;
-                    -self.primary(0)?
+                    self.primary(0)?.saturating_neg()
                 }
                 _ => 0,
             };

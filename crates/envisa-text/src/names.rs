@@ -149,6 +149,11 @@ impl<'s> Names<'s> {
         self.scopes.last().map(|s| s.1)
     }
 
+    /// How many names are declared.
+    pub fn len(&self) -> usize {
+        self.map.len()
+    }
+
     /// How many scopes are open.
     pub fn depth(&self) -> usize {
         self.scopes.len()

@@ -99,10 +99,12 @@ impl<'s> Parser<'s> {
             "expected `M1` … `M8` or `M1_NM` … `M8_NM`",
         );
         let near = if shown.eq_ignore_ascii_case("nomask") { "NoMask" } else { &upper };
-        if ExecMask::from_name(near).is_some() {
+        if self.names.get(name).is_some_and(|x| x.class == Class::Predicate) {
+            d = d.help(format!("a predicate stands before the instruction: `({shown}) mov (M1, 16) …`"));
+        } else if ExecMask::from_name(near).is_some() {
             d = d.suggest("masks are case-sensitive", self.file, (span.start, span.end), near);
         } else {
-            d = d.note("M1 to M8 name the quarter (of four channels each) where the instruction starts; `_NM` ignores the execution mask");
+            d = d.note("M1 to M8 name the group of four channels with which the instruction starts; `_NM` ignores the execution mask");
         }
         Err(self.fail(d))
     }
@@ -132,6 +134,23 @@ impl<'s> Parser<'s> {
         let invert = self.eat(b'!');
         self.blank();
         if !is_start(self.peek()) {
+            if matches!(self.peek(), b'-' | b'+' | b'~') {
+                let at = Span::new(self.pos as u32, self.pos as u32 + 1);
+                let plus = self.peek() == b'+';
+                let d = self
+                    .diag_label("E0402", "unknown sign of a predicate", at, "expected a predicate or `!`")
+                    .suggest(
+                        if plus {
+                            "a predicate stands for itself"
+                        } else {
+                            "the inverse of a predicate is written `!`"
+                        },
+                        self.file,
+                        (at.start, at.end),
+                        if plus { "" } else { "!" },
+                    );
+                return Err(self.fail(d));
+            }
             return Err(self.expected("a predicate"));
         }
         if let Some(mask) = self.mask_here() {
@@ -160,7 +179,7 @@ impl<'s> Parser<'s> {
                     let shown = self.str_of(name).into_owned();
                     let d = self.diag_label(
                         "E0403",
-                        format!("`.{shown}` does not combine a predicate's channels"),
+                        format!("`.{shown}` is no way to combine the channels of a predicate"),
                         span,
                         "expected `any` or `all`",
                     );
@@ -323,6 +342,81 @@ impl<'s> Parser<'s> {
         self.peek()
     }
 
+    /// What stands where an immediate could, and starts none.
+    #[cold]
+    fn odd_start(&mut self, what: &str) -> Option<Bad> {
+        let start = self.pos;
+        let b = self.peek();
+        if matches!(b, b'-' | b'~') && is_start(self.peek_at(1)) {
+            let span = Span::new(start as u32, start as u32 + 1);
+            let right = if b == b'-' { "(-)" } else { "(~)" };
+            let d = self
+                .diag_label(
+                    "E0402",
+                    "source modifier without parentheses",
+                    span,
+                    format!("expected `{right}`"),
+                )
+                .suggest("write", self.file, (span.start, span.end), right);
+            return Some(self.fail(d));
+        }
+        if b != b'(' {
+            return None;
+        }
+        if let Some((text, end)) = self.spaced_modifier() {
+            let span = Span::new(start as u32, end as u32);
+            let d = self
+                .diag_label("E0402", "blanks within a source modifier", span, format!("expected `{text}`"))
+                .suggest("write", self.file, (span.start, span.end), text);
+            return Some(self.fail(d));
+        }
+        self.pos += 1;
+        let mask = self.mask_here();
+        self.pos = start;
+        if let Some(mask) = mask {
+            let span = Span::new(start as u32, start as u32 + 1);
+            let d = self.diag_label(
+                "E0402",
+                format!("expected operand `{what}`, found another execution size"),
+                span,
+                format!("`{mask}` is an execution mask"),
+            );
+            return Some(self.fail(d));
+        }
+        let inner = &self.src[start + 1..self.src.len().min(start + 8)];
+        let n = inner.iter().position(|&b| b == b')')?;
+        let name = &inner[..n];
+        let sign = matches!(name, b"+" | b"!" | b"sat" | b"neg" | b"not" | b"--");
+        if !sign {
+            return None;
+        }
+        let span = Span::new(start as u32, (start + n + 2) as u32);
+        let d = self.diag_label(
+            "E0402",
+            "unknown source modifier",
+            span,
+            "expected `(-)`, `(abs)`, `(-abs)` or `(~)`",
+        );
+        Some(self.fail(d))
+    }
+
+    /// `( - )` before an operand: a modifier but for its blanks. Gives it as it should be, and its end.
+    #[cold]
+    fn spaced_modifier(&mut self) -> Option<(&'static str, usize)> {
+        let start = self.pos;
+        let end = start + memchr::memchr2(b')', b'\n', &self.src[start..])?;
+        let inner: Vec<u8> =
+            self.src[start..end].iter().copied().filter(|b| !matches!(b, b' ' | b'\t')).take(8).collect();
+        let text = match inner.as_slice() {
+            b"(-" => "(-)",
+            b"(abs" => "(abs)",
+            b"(-abs" => "(-abs)",
+            b"(~" => "(~)",
+            _ => return None,
+        };
+        (self.src.get(end) == Some(&b')')).then_some((text, end + 1))
+    }
+
     /// `(-)`, `(abs)`, `(-abs)`, `(~)`.
     fn source_modifier(&mut self) -> Modifier {
         let rest = &self.src[self.pos..];
@@ -353,6 +447,9 @@ impl<'s> Parser<'s> {
         match self.peek() {
             b'&' => self.address_of(classes, what),
             b'0'..=b'9' | b'-' | b'~' | b'!' | b'(' | b'%' => {
+                if let Some(bad) = self.odd_start(what) {
+                    return Err(bad);
+                }
                 let operand = self.immediate()?;
                 let span = self.since(start);
                 if modifier != Modifier::None {
@@ -369,7 +466,7 @@ impl<'s> Parser<'s> {
                 if write || !classes.has(Classes::IMM) {
                     let d = self.diag_label(
                         "E0408",
-                        format!("immediate as {what}"),
+                        format!("`{what}` is an immediate"),
                         span,
                         if write { "cannot be written to" } else { "no immediate is allowed here" },
                     );
@@ -388,9 +485,17 @@ impl<'s> Parser<'s> {
             "E0407",
             format!("expected operand `{what}`, found {found}"),
             span,
-            format!("expected `{what}`"),
+            match what {
+                "surface" => "expected a surface, as `T6` or `%slm`".to_owned(),
+                "sampler" => "expected a sampler, as `S0`".to_owned(),
+                _ => format!("expected `{what}`"),
+            },
         );
-        let d = if found == "`,`" { d.help("operands are separated by blanks, not by commas") } else { d };
+        let d = match found.as_str() {
+            "`,`" => d.help("operands are separated by blanks, not by commas"),
+            "`[`" => d.help("an indirect operand is written `r[A0(0),0]<1>:d`, without blanks before `[`"),
+            _ => d,
+        };
         self.fail(d)
     }
 
@@ -496,7 +601,10 @@ impl<'s> Parser<'s> {
     /// Steps over what may follow an undeclared name, so that one slip gives one complaint.
     #[cold]
     pub fn skip_operand_tail(&mut self) {
-        for (open, close) in [(b'(', b')'), (b'<', b'>')] {
+        for (open, close) in [(b'[', b']'), (b'(', b')'), (b'<', b'>')] {
+            if open == b'[' {
+                self.blank();
+            }
             if self.peek() == open {
                 let rest = &self.src[self.pos..];
                 let line = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
@@ -505,7 +613,7 @@ impl<'s> Parser<'s> {
                 }
             }
         }
-        if self.peek() == b'.' {
+        if matches!(self.peek(), b'.' | b':') {
             self.pos += 1;
             self.run();
         }
@@ -557,12 +665,14 @@ impl<'s> Parser<'s> {
         if !self.eat(b'(') {
             let span = self.span_of(name);
             let shown = self.str_of(name).into_owned();
-            let d = self.diag_label("E0402", "expected `(element)`", span, "no element given").suggest(
-                "for the first element, write",
-                self.file,
-                (span.start, span.end),
-                format!("{shown}(0)"),
-            );
+            let d = self
+                .diag_label("E0402", format!("`{shown}` has no element"), span, "expected `(element)`")
+                .suggest(
+                    "for the first element, write",
+                    self.file,
+                    (span.start, span.end),
+                    format!("{shown}(0)"),
+                );
             return Err(self.fail(d));
         }
         let v = self.byte_expr(what)?;
@@ -672,12 +782,11 @@ impl<'s> Parser<'s> {
     fn no_region(&mut self, name: &'s [u8], given: bool, write: bool) -> Bad {
         let span = self.span_of(name);
         let shown = self.str_of(name).into_owned();
-        // The place to insert is before the blanks that were stepped over.
-        let mut end = self.pos;
-        while end > span.end as usize && matches!(self.src[end - 1], b' ' | b'\t') {
-            end -= 1;
+        // The operand ends with its offset; blanks and comments may have been stepped over since.
+        let mut end = span.end;
+        if given && let Some(n) = memchr::memchr(b')', &self.src[end as usize..self.pos]) {
+            end += n as u32 + 1;
         }
-        let end = end as u32;
         let insert = match (given, write) {
             (true, true) => "<1>",
             (false, true) => "(0,0)<1>",
@@ -882,7 +991,12 @@ impl<'s> Parser<'s> {
         }
         if !classes.has(Classes::ADDRESS_OF) {
             let span = self.since(start);
-            let d = self.diag_label("E0408", format!("address as {what}"), span, "no `&` is allowed here");
+            let d = self.diag_label(
+                "E0408",
+                format!("`{what}` is the address of a variable"),
+                span,
+                "no `&` is allowed here",
+            );
             return Err(self.fail(d));
         }
         let wrong = |p: &mut Self, limit: &str| {

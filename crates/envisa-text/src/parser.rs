@@ -15,6 +15,12 @@ use crate::{ParseOptions, ParseResult};
 #[derive(Debug)]
 pub(crate) struct Bad;
 
+/// The binary counts kernels and functions with 16 bits each.
+const MAX_OBJECTS: usize = u16::MAX as usize;
+
+/// How many warnings one line may give.
+const MAX_ON_A_LINE: usize = 1000;
+
 /// What parsing functions give.
 pub(crate) type P<T> = Result<T, Bad>;
 
@@ -40,12 +46,21 @@ pub(crate) struct Parser<'s> {
     pub forms: &'static Forms,
     pub diags: Vec<Diagnostic>,
     max_errors: usize,
+    errors: usize,
+    warnings: usize,
+    /// How many of `diags` are counted.
+    counted: usize,
+    /// Reading ended before the text did.
+    stopped: bool,
+    /// How many more names hints may look at: a bound on the time they take.
+    hints: usize,
     /// An error was reported on this line.
     pub bad_line: bool,
     pub failed: bool,
     warned_platform: bool,
 
     pub version: (u8, u8),
+    pub version_given: bool,
     pub objects: Vec<Object>,
     /// The object being read.
     pub obj: Object,
@@ -85,10 +100,16 @@ impl<'s> Parser<'s> {
             forms: Forms::get(),
             diags: Vec::new(),
             max_errors: opts.max_errors.max(1),
+            errors: 0,
+            warnings: 0,
+            counted: 0,
+            stopped: false,
+            hints: 4_000_000,
             bad_line: false,
             failed: false,
             warned_platform: false,
             version: (4, 1),
+            version_given: false,
             objects: Vec::new(),
             obj: Object::default(),
             open: false,
@@ -146,8 +167,22 @@ impl<'s> Parser<'s> {
     pub fn report(&mut self, d: Diagnostic) {
         if d.severity == Severity::Error {
             self.bad_line = true;
+        } else if self.diags.len() > self.counted.saturating_add(MAX_ON_A_LINE) {
+            return;
         }
         self.diags.push(d);
+    }
+
+    /// The nearest of some names, unless hints have taken long enough.
+    #[cold]
+    pub fn nearest<'a>(
+        hints: &mut usize,
+        name: &[u8],
+        count: usize,
+        candidates: impl Iterator<Item = &'a [u8]>,
+    ) -> Option<&'a str> {
+        *hints = hints.checked_sub(count)?;
+        nearest(name, candidates)
     }
 
     /// Keeps a diagnostic and gives the line up.
@@ -182,8 +217,9 @@ impl<'s> Parser<'s> {
         let message = format!("`{shown}` is not declared");
         let mut d = self.diag_label("E0301", message, span, "not declared in this scope");
         let bytes: &[u8] = name;
-        let near = nearest(bytes, self.names.iter(class))
-            .or_else(|| nearest(bytes, self.names.iter(None)))
+        let (hints, names) = (&mut self.hints, &self.names);
+        let near = Self::nearest(hints, bytes, names.len(), names.iter(class))
+            .or_else(|| Self::nearest(hints, bytes, names.len(), names.iter(None)))
             .map(str::to_owned);
         let surface = match bytes {
             b"T0" => Some("%slm"),
@@ -192,7 +228,11 @@ impl<'s> Parser<'s> {
             b"T5" | b"T251" => Some("%scratch"),
             _ => None,
         };
-        if let Some(real) = surface {
+        if bytes == b"r" && self.next_on_line(b'[') {
+            d = d.help("an indirect operand is written `r[A0(0),0]<8;8,1>:d`, without a blank before `[`");
+        } else if self.next_on_line(b':') {
+            d = d.help("an immediate is a number with its type, as in `1:ud`");
+        } else if let Some(real) = surface {
             d = d.suggest(
                 format!("the predefined surface `{shown}` is written `{real}`"),
                 self.file,
@@ -225,6 +265,11 @@ impl<'s> Parser<'s> {
         self.fail(d)
     }
 
+    /// Does this byte come next, after blanks?
+    fn next_on_line(&self, b: u8) -> bool {
+        self.src[self.pos..].iter().find(|b| !matches!(b, b' ' | b'\t')) == Some(&b)
+    }
+
     fn describe_name(&self, name: &str) -> &'static str {
         self.names.get(name.as_bytes()).map_or("a name", |d| d.class.describe())
     }
@@ -232,8 +277,20 @@ impl<'s> Parser<'s> {
     // ---- the loop
 
     fn run_file(&mut self) {
+        if self.text.starts_with('\u{feff}') {
+            // A byte order mark, as some editors write.
+            self.pos = 3;
+            let d = self
+                .warn("W0102", "text starts with a byte order mark", Span::new(0, 3), "skipped")
+                .note("the reference assembler does not read such a file");
+            self.report(d);
+        }
         self.version_line();
         while self.pos < self.src.len() {
+            if self.diags.len() != self.counted {
+                self.count();
+                continue;
+            }
             self.bad_line = false;
             let blank = self.at_eol();
             self.failed |= self.bad_line;
@@ -251,29 +308,42 @@ impl<'s> Parser<'s> {
                 // A scope that opens on a broken line would let its end complain too.
                 self.next_line();
             }
-            if self.bad_line {
-                self.failed = true;
-                self.note_errors();
-            }
+            self.failed |= self.bad_line;
         }
         self.end_object();
+        self.count();
     }
 
-    fn note_errors(&mut self) {
-        if self.diags.len() < self.max_errors {
-            return;
+    /// Counts what was said since the last time; ends reading at too many errors, drops too many warnings.
+    #[cold]
+    fn count(&mut self) {
+        for d in self.diags.split_off(self.counted.min(self.diags.len())) {
+            let (n, what) = match d.is_error() {
+                true => (&mut self.errors, "errors"),
+                false => (&mut self.warnings, "warnings"),
+            };
+            *n += 1;
+            if *n <= self.max_errors {
+                self.diags.push(d);
+            } else if *n == self.max_errors + 1 {
+                let at = d.location().map_or(0, |l| l.span.start);
+                let more = match what {
+                    "errors" => Diagnostic::error(
+                        "E0107",
+                        format!("too many errors: nothing is read after {}", self.max_errors),
+                    )
+                    .note("fix the first ones; later ones often follow from them"),
+                    _ => Diagnostic::warning(
+                        "W0107",
+                        format!("too many warnings: none is shown after {}", self.max_errors),
+                    ),
+                };
+                self.diags.push(more.primary(self.file, (at, at), "the next one is here"));
+            }
         }
-        let errors = self.diags.iter().filter(|d| d.is_error()).count();
-        if errors >= self.max_errors {
-            let at = self.pos.min(self.src.len()) as u32;
-            let d = self
-                .diag(
-                    "E0107",
-                    format!("too many errors: the rest is not read after {errors}"),
-                    Span::new(at, at),
-                )
-                .note("fix the first ones; later ones often follow from them");
-            self.report(d);
+        self.counted = self.diags.len();
+        if self.errors > self.max_errors {
+            self.stopped = true;
             self.pos = self.src.len();
         }
     }
@@ -304,7 +374,7 @@ impl<'s> Parser<'s> {
                     let d = self.diag_label("E0212", "`}` without `{`", span, "no scope is open here");
                     return Err(self.fail(d));
                 }
-                Ok(())
+                self.end_of_line()
             }
             b'(' => self.instruction(),
             b if is_start(b) => {
@@ -382,8 +452,11 @@ impl<'s> Parser<'s> {
         let span = Span::new(start as u32, (start + len) as u32);
         self.pos += len + 1;
         if indented {
+            let line = memchr::memrchr(b'\n', &self.src[..start]).map_or(0, |n| n + 1);
+            let alone = self.src[line..start].iter().all(|b| matches!(b, b' ' | b'\t'));
+            let what = if alone { "label is indented" } else { "something stands before a label" };
             let d = self
-                .diag_label("E0306", "label is indented", span, "labels start in the first column")
+                .diag_label("E0306", what, span, "labels start in the first column")
                 .note("elsewhere the reference assembler takes the name for an instruction");
             self.report(d);
         }
@@ -474,6 +547,16 @@ impl<'s> Parser<'s> {
     /// Ends the open object and starts another.
     pub fn start_object(&mut self, kind: ObjectKind, name: &str, span: Span) {
         self.end_object();
+        if self.objects.len() == MAX_OBJECTS {
+            let d = self
+                .diag_label("E0307", "too many kernels and functions", span, format!("at most {MAX_OBJECTS}"))
+                .note("nothing is read from here on");
+            self.report(d);
+            self.failed = true;
+            self.stopped = true;
+            self.pos = self.src.len();
+            return;
+        }
         let mut obj = Object { kind, name: name.to_owned(), name_span: span, ..Object::default() };
         obj.strings.push(name);
         for s in envisa_isa::fixed_strings() {
@@ -497,11 +580,14 @@ impl<'s> Parser<'s> {
         }
         self.open = false;
         self.bad_line = false;
-        if let Some(open) = self.names.open_scope() {
+        if let Some(open) = self.names.open_scope().filter(|_| !self.stopped) {
             let d = self.diag_label("E0212", "scope is not closed", open, "`}` is missing for this");
             self.report(d);
         }
         for i in 0..self.obj.labels.len() {
+            if self.stopped || self.diags.len().saturating_sub(self.counted) > self.max_errors {
+                break;
+            }
             if self.defined[i].is_none() {
                 self.undefined_label(i);
             }
@@ -532,7 +618,9 @@ impl<'s> Parser<'s> {
             if sub { "called here" } else { "branched to here" },
         );
         let known = map.iter().filter(|(_, id)| self.defined[**id as usize].is_some());
-        let near = nearest(name.as_bytes(), known.map(|(n, _)| n.as_bytes())).map(str::to_owned);
+        let near =
+            Self::nearest(&mut self.hints, name.as_bytes(), map.len(), known.map(|(n, _)| n.as_bytes()))
+                .map(str::to_owned);
         if let Some(place) = other.get(name.as_str()).and_then(|&id| self.defined[id as usize]) {
             d = d.secondary(
                 self.file,
@@ -575,8 +663,11 @@ pub(crate) fn parse_all(units: &[(&str, FileId)], opts: &ParseOptions) -> ParseR
     let mut result =
         ParseResult { module: Module::default(), files: Vec::new(), diagnostics: Vec::new(), complete: true };
     for (i, &(text, file)) in units.iter().enumerate() {
-        if text.len() >= u32::MAX as usize {
-            let d = Diagnostic::error("E0108", "source is larger than 4 GiB").primary(file, (0, 0), "");
+        let most = opts.max_bytes.min(crate::MAX_BYTES);
+        if text.len() > most {
+            let d = Diagnostic::error("E0108", format!("text of {} bytes is too large", text.len()))
+                .primary(file, (0, 0), format!("at most {most} bytes"))
+                .note("places in a text have 32 bits");
             result.diagnostics.push(d);
             result.complete = false;
             continue;
@@ -609,7 +700,9 @@ pub(crate) fn parse_all(units: &[(&str, FileId)], opts: &ParseOptions) -> ParseR
 fn same_names(result: &mut ParseResult) {
     let mut seen: HashMap<&str, usize> = HashMap::new();
     let mut found = Vec::new();
-    for (i, o) in result.module.objects.iter().enumerate() {
+    // Those without a name were complained about.
+    let named = |o: &Object| o.name_span != Span::NONE;
+    for (i, o) in result.module.objects.iter().enumerate().filter(|(_, o)| named(o)) {
         match seen.get(o.name.as_str()) {
             Some(&first) => found.push((first, i)),
             None => {

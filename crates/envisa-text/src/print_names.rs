@@ -46,7 +46,8 @@ pub(crate) fn quote(out: &mut String, s: &str) {
 /// Words of the reference's lexer besides mnemonics.
 const RESERVED: [&str; 6] = ["flat", "bti", "ss", "bss", "arg", "r"];
 
-fn reserved(forms: &Forms, s: &str) -> bool {
+/// Is it a word of the language, which the reference reads as no name?
+pub(crate) fn reserved(forms: &Forms, s: &str) -> bool {
     RESERVED.contains(&s) || s.starts_with("AVS_") || !forms.of_head(s.as_bytes()).is_empty() || s == "fence"
 }
 

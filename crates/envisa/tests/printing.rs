@@ -11,7 +11,7 @@ use envisa::text::{ParseOptions, PrintOptions, format, parse, print};
 use envisa::zebin::ZebinFile;
 use std::path::{Path, PathBuf};
 
-const OPTIONS: ParseOptions = ParseOptions { platform: None, max_errors: 20 };
+const OPTIONS: ParseOptions = ParseOptions { platform: None, max_errors: 20, max_bytes: usize::MAX };
 
 fn read(source: &str) -> Result<Module, String> {
     let mut files = Files::new();
