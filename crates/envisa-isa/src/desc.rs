@@ -369,7 +369,7 @@ pub struct Form {
     /// The whole, including the head.
     pub template: &'static str,
     /// Slots (or parts, `slot.part`) that this spelling fixes. Of an `Exec` slot the value is its byte,
-    /// of a `Raw` slot 0 is `%null`.
+    /// of a `Raw` slot 0 is `%null`, of a vector slot it is an immediate of type `ud`.
     pub fixed: &'static [(&'static str, u32)],
     /// Slots without text of their own in this spelling that hold a copy of another: `(slot, of)`.
     pub copies: &'static [(&'static str, &'static str)],

@@ -193,6 +193,8 @@ fn write_line(line: &[Piece], out: &mut String) {
 
 /// A comment as it is, without blanks at the ends of its lines.
 fn write_comment(text: &str, out: &mut String) {
+    // One that is not closed goes to the end of the text.
+    let text = text.trim_end();
     let mut lines = text.split('\n');
     if let Some(first) = lines.next() {
         out.push_str(first.trim_end_matches([' ', '\t', '\r']));

@@ -8,7 +8,7 @@ use crate::lex::is_start;
 use crate::names::Class;
 use crate::operand::or_list;
 use crate::parser::{P, Parser};
-use crate::template::Compiled;
+use crate::template::{Compiled, Step};
 
 impl<'s> Parser<'s> {
     /// Reads the composite of this name.
@@ -20,6 +20,7 @@ impl<'s> Parser<'s> {
             "lsc_data2d_typed" => self.lsc_data2d_typed(form, ops),
             "lsc_addr" => self.lsc_addr(form, ops, false),
             "lsc_addr_strided" => self.lsc_addr(form, ops, true),
+            "lsc_addr_plain" => self.lsc_addr_plain(form, ops),
             "lsc_addr2d" => self.lsc_addr2d(form, ops),
             "lsc_typed_addr" => self.lsc_typed_addr(form, ops),
             "lsc_typed_addr2d" => self.lsc_typed_addr2d(form, ops),
@@ -57,6 +58,9 @@ impl<'s> Parser<'s> {
 
     /// `.l1[.l3]`, both optional.
     fn lsc_cache(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
+        // Other suffixes may follow.
+        let mut after = form.steps.iter().skip_while(|s| !matches!(s, Step::Composite("lsc_cache")));
+        let more = matches!(after.nth(1), Some(Step::Glued(_)));
         for name in ["l1", "l3"] {
             let Some(slot) = form.slot(name) else { continue };
             self.blank();
@@ -82,6 +86,10 @@ impl<'s> Parser<'s> {
                         .note("so does the reference assembler, without a word");
                     self.report(d);
                     6
+                }
+                _ if more => {
+                    self.pos = start;
+                    return Ok(());
                 }
                 _ => {
                     self.pos = start + 1;
@@ -330,12 +338,23 @@ impl<'s> Parser<'s> {
             if i == 1 && self.peek() == b'x' {
                 self.pos += 1;
             }
-            let Some(v) = self.number()? else { return Err(self.expected("a dimension of the block")) };
-            if v.value > 0xffff {
-                let d = self.diag_label("E0409", "dimension is out of range", v.span, "must be 1 to 65535");
+            self.blank();
+            let at = self.pos;
+            // Digits by hand: `0x64` is two numbers here.
+            let mut v = 0u32;
+            while self.peek().is_ascii_digit() {
+                v = (v * 10 + (self.peek() - b'0') as u32).min(0x1_0000);
+                self.pos += 1;
+            }
+            let span = self.since(at);
+            if self.pos == at {
+                return Err(self.expected("a dimension of the block"));
+            }
+            if v > 0xffff {
+                let d = self.diag_label("E0409", "dimension is out of range", span, "must be 0 to 65535");
                 return Err(self.fail(d));
             }
-            self.put(form, ops, name, Operand::Int(v.value as u32), v.span);
+            self.put(form, ops, name, Operand::Int(v), span);
         }
         Ok(())
     }
@@ -407,11 +426,12 @@ impl<'s> Parser<'s> {
     fn lsc_model(&mut self, form: &'static Compiled, kind: &'s [u8], ops: &mut Ops, flat: bool) -> P<()> {
         let span = if kind.is_empty() { Span::NONE } else { self.span_of(kind) };
         let code = match kind {
-            b"" | b"flat" if flat => 1,
-            b"arg" if flat => 5,
-            b"bss" => 2,
-            b"ss" => 3,
-            b"bti" => 4,
+            b"" if flat => 1,
+            b"flat" => 1,
+            b"arg" => 5,
+            b"bss" if form.slot("surface").is_some() => 2,
+            b"ss" if form.slot("surface").is_some() => 3,
+            b"bti" if form.slot("surface").is_some() => 4,
             _ => {
                 let legal: &[&str] =
                     if flat { &["flat[", "bti(", "ss(", "bss(", "arg["] } else { &["bti(", "ss(", "bss("] };
@@ -494,12 +514,7 @@ impl<'s> Parser<'s> {
             return Err(self.fail(d));
         };
         self.put(form, ops, "imm_scale", Operand::Int(scale as u32), scale_span);
-        let (addr, span) = self.lsc_reg("addr")?;
-        if addr == Operand::RAW_NULL && !self.bad_line {
-            let d = self.diag_label("E0411", "address is `%null`", span, "expected a variable");
-            return Err(self.fail(d));
-        }
-        self.put(form, ops, "addr", addr, span);
+        self.lsc_addr_reg(form, ops)?;
         self.blank();
         let start = self.pos;
         let offset = match self.peek() {
@@ -530,6 +545,27 @@ impl<'s> Parser<'s> {
         }
         self.expect(b']')?;
         self.lsc_addr_size(form, ops)
+    }
+
+    /// `flat[V34]:a64`.
+    fn lsc_addr_plain(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
+        let kind = self.run_here();
+        self.lsc_model(form, kind, ops, true)?;
+        self.expect(b'[')?;
+        self.lsc_addr_reg(form, ops)?;
+        self.expect(b']')?;
+        self.lsc_addr_size(form, ops)
+    }
+
+    /// The register of an address.
+    fn lsc_addr_reg(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
+        let (addr, span) = self.lsc_reg("addr")?;
+        if addr == Operand::RAW_NULL && !self.bad_line {
+            let d = self.diag_label("E0411", "address is `%null`", span, "expected a variable");
+            return Err(self.fail(d));
+        }
+        self.put(form, ops, "addr", addr, span);
+        Ok(())
     }
 
     /// `flat[base,width,height,pitch,x,y]`.
@@ -741,6 +777,7 @@ pub(crate) fn describe(name: &str) -> &str {
         "lsc_data2d" => "data:d16.BLOCKSxWIDTHxHEIGHTnn",
         "lsc_data2d_typed" => "data:WIDTHxHEIGHT",
         "lsc_addr" => "flat[addr[+offset]]:a64",
+        "lsc_addr_plain" => "flat[addr]:a64",
         "lsc_addr_strided" => "flat[addr[+offset][, stride]]:a64",
         "lsc_addr2d" => "flat[base,width,height,pitch,x,y]",
         "lsc_typed_addr" => "bti(surface)[u[,v[,r[,lod]]]]:a32",

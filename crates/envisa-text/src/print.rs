@@ -475,6 +475,7 @@ impl Printer<'_, '_> {
                 Some(Operand::Int(n)) => f.part.map_or(*n, |p| p.get(*n)) == f.value,
                 Some(Operand::Exec(e)) => e.byte() as u32 == f.value,
                 Some(Operand::Raw { var: 0, offset: 0 }) => f.value == 0,
+                Some(Operand::Imm { ty: Type::Ud, bits }) => *bits == f.value as u64,
                 Some(Operand::Label(id)) => {
                     self.object.labels.get(*id as usize).is_some_and(|l| l.kind as u32 == f.value)
                 }
@@ -513,17 +514,17 @@ impl Printer<'_, '_> {
             };
             if wrong && done >> slot & 1 == 0 {
                 done |= 1 << slot;
-                self.whole(form, slot, ops[slot]);
+                self.all_of(form, slot, ops[slot]);
             }
         }
         for &slot in &form.hidden {
             if differs(slot as usize) {
-                self.whole(form, slot as usize, ops[slot as usize]);
+                self.all_of(form, slot as usize, ops[slot as usize]);
             }
         }
         for &(to, of) in &form.copies {
             if ops[to as usize] != ops[of as usize] {
-                self.whole(form, to as usize, ops[to as usize]);
+                self.all_of(form, to as usize, ops[to as usize]);
             }
         }
         // Bits of packed fields that no part names.
@@ -534,6 +535,14 @@ impl Printer<'_, '_> {
                     self.whole(form, slot, Operand::Int(*n));
                 }
             }
+        }
+    }
+
+    /// Annotates an operand that has no text at all.
+    fn all_of(&mut self, form: &Compiled, slot: usize, operand: Operand) {
+        match form.desc.slots[slot].kind {
+            SlotKind::Vector(_) => self.word(form, slot, operand),
+            _ => self.whole(form, slot, operand),
         }
     }
 

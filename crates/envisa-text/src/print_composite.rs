@@ -72,6 +72,13 @@ impl Printer<'_, '_> {
             }
             "lsc_addr" => self.addr(form, ops, false),
             "lsc_addr_strided" => self.addr(form, ops, true),
+            "lsc_addr_plain" => {
+                self.model(form, ops);
+                self.out.push('[');
+                self.addr_reg(form, ops);
+                self.out.push(']');
+                self.addr_size(form, ops);
+            }
             "lsc_addr2d" => {
                 self.out.push_str(" flat[");
                 for (i, n) in ["surface_base", "surface_width", "surface_height", "surface_pitch", "x", "y"]
@@ -159,20 +166,7 @@ impl Printer<'_, '_> {
             }
             _ => {}
         }
-        self.unused(form, ops, name);
         Ok(())
-    }
-
-    /// Operands that should be `%null` and are not.
-    fn unused(&mut self, form: &Compiled, ops: &[Operand], composite: &str) {
-        if !composite.contains("addr") {
-            return;
-        }
-        for (i, s) in form.desc.slots.iter().enumerate() {
-            if s.name.starts_with("unused_") && ops[i] != Operand::RAW_NULL {
-                self.whole(form, i, ops[i]);
-            }
-        }
     }
 
     /// A register without its offset where that is zero.
@@ -256,19 +250,21 @@ impl Printer<'_, '_> {
 
     fn model(&mut self, form: &Compiled, ops: &[Operand]) {
         let kind = self.get(form, ops, "addr_type");
+        // Rows without a surface have no text for its models.
+        let surface = form.slot("surface").is_some();
         let name = match kind {
-            2 => "bss",
-            3 => "ss",
-            4 => "bti",
+            2 if surface => "bss",
+            3 if surface => "ss",
+            4 if surface => "bti",
             5 => "arg",
             _ => "flat",
         };
         self.out.push(' ');
         self.out.push_str(name);
-        if !(1..=5).contains(&kind) {
+        if name == "flat" && kind != 1 {
             self.odd(form, ops, "addr_type");
         }
-        if (2..=4).contains(&kind) {
+        if surface && (2..=4).contains(&kind) {
             self.out.push('(');
             self.lsc_vector(form, ops, "surface");
             self.out.push(')');
@@ -287,16 +283,7 @@ impl Printer<'_, '_> {
         if scale != 1 {
             let _ = write!(self.out, "{scale}*");
         }
-        if let Some(i) = form.slot("addr") {
-            // Reading refuses `%null` here, so something else stands for it.
-            match ops[i] {
-                Operand::Raw { var: 0, .. } => {
-                    self.raw(predefined::var::R0, 0, true);
-                    self.whole(form, i, ops[i]);
-                }
-                other => self.lsc_reg(form, i, other),
-            }
-        }
+        self.addr_reg(form, ops);
         let offset = self.get(form, ops, "imm_offset") as i32;
         if offset > 0 {
             let _ = write!(self.out, "+{offset:#x}");
@@ -309,6 +296,20 @@ impl Printer<'_, '_> {
         }
         self.out.push(']');
         self.addr_size(form, ops);
+    }
+
+    /// The register of an address.
+    fn addr_reg(&mut self, form: &Compiled, ops: &[Operand]) {
+        if let Some(i) = form.slot("addr") {
+            // Reading refuses `%null` here, so something else stands for it.
+            match ops[i] {
+                Operand::Raw { var: 0, .. } => {
+                    self.raw(predefined::var::R0, 0, true);
+                    self.whole(form, i, ops[i]);
+                }
+                other => self.lsc_reg(form, i, other),
+            }
+        }
     }
 
     fn addr_size(&mut self, form: &Compiled, ops: &[Operand]) {

@@ -5,7 +5,7 @@
 use std::sync::OnceLock;
 
 use envisa_isa::desc::{Enc, Family, Form, InstDesc, Part, SlotKind};
-use envisa_isa::{Exec, Op, Operand, Pred, TABLE};
+use envisa_isa::{Exec, Op, Operand, Pred, TABLE, Type};
 use hashbrown::HashMap;
 
 /// The most slots a row may have; a test holds the table to it.
@@ -172,6 +172,34 @@ fn default_operand(kind: &SlotKind) -> Operand {
     }
 }
 
+/// The slots that a composite's text holds, of those that a row has.
+fn composite_slots(name: &str) -> &'static [&'static str] {
+    match name {
+        "lsc_cache" => &["l1", "l3"],
+        "lsc_data" => &["data_size", "data_order", "data_elems", "ch_mask"],
+        "lsc_data2d" => &["data_size", "data_order", "blocks", "width", "height", "vnni"],
+        "lsc_data2d_typed" => &["width", "height"],
+        // Reading sets the stride even where the text has none.
+        "lsc_addr" | "lsc_addr_strided" => {
+            &["addr_type", "surface", "imm_scale", "addr", "imm_offset", "addr_size", "stride"]
+        }
+        "lsc_addr2d" => &["surface_base", "surface_width", "surface_height", "surface_pitch", "x", "y"],
+        "lsc_typed_addr" => &["addr_type", "surface", "u", "v", "r", "lod", "addr_size"],
+        "lsc_typed_addr2d" => &["addr_type", "surface", "x", "y", "x_offset", "y_offset"],
+        "lsc_addr_plain" => &["addr_type", "addr", "addr_size"],
+        "lsc_surface" => &["addr_type", "surface"],
+        "fence_flags" => &["mask"],
+        "lifetime_var" => &["properties", "variable"],
+        "rt_mode" => &["mode"],
+        _ => &[],
+    }
+}
+
+/// Does a composite hold the data register?
+fn covers_data(name: &str) -> bool {
+    matches!(name, "lsc_data" | "lsc_data2d" | "lsc_data2d_typed")
+}
+
 /// Compiles a form; the error says what in the template has no meaning.
 pub(crate) fn compile(op: Op, desc: &'static InstDesc, form: &'static Form) -> Result<Compiled, String> {
     let fail = |what: &str| Err(format!("{}: `{}`: {what}", desc.name, form.template));
@@ -185,7 +213,6 @@ pub(crate) fn compile(op: Op, desc: &'static InstDesc, form: &'static Form) -> R
     let mut steps = Vec::new();
     let mut glued = true;
     let mut set = vec![false; desc.slots.len()];
-    let mut composite = false;
     let find = |name: &str| -> Result<(u8, Option<&'static Part>), String> {
         let (slot, part) = match name.split_once('.') {
             Some((s, p)) => (s, Some(p)),
@@ -214,7 +241,17 @@ pub(crate) fn compile(op: Op, desc: &'static InstDesc, form: &'static Form) -> R
                 let name = &rest[1..end];
                 rest = &rest[end + 1..];
                 if let Some(name) = name.strip_prefix('@') {
-                    composite = true;
+                    for covered in composite_slots(name) {
+                        // Rows of one composite differ in some of its slots.
+                        if let Some(i) = desc.slot_index(covered) {
+                            set[i] = true;
+                        }
+                    }
+                    if covers_data(name)
+                        && let Some(i) = desc.lsc_data_slot()
+                    {
+                        set[i] = true;
+                    }
                     steps.push(Step::Composite(name));
                 } else if let Some(name) = name.strip_suffix("...") {
                     let (slot, _) = find(name)?;
@@ -275,7 +312,7 @@ pub(crate) fn compile(op: Op, desc: &'static InstDesc, form: &'static Form) -> R
     let pos = |f: fn(&SlotKind) -> bool| desc.slots.iter().position(|s| f(&s.kind)).map(|i| i as u8);
     let count = pos(|k| matches!(k, SlotKind::Count { .. }));
     let hidden = (0..desc.slots.len())
-        .filter(|&i| !set[i] && !composite)
+        .filter(|&i| !set[i])
         .filter(|&i| !matches!(desc.slots[i].kind, SlotKind::Pred | SlotKind::Count { .. }))
         .map(|i| i as u8)
         .collect();
@@ -285,6 +322,9 @@ pub(crate) fn compile(op: Op, desc: &'static InstDesc, form: &'static Form) -> R
         *default = match *default {
             Operand::Int(old) => Operand::Int(f.part.map_or(f.value, |p| p.set(old, f.value))),
             Operand::Exec(_) => Operand::Exec(Exec::from_byte(f.value as u8)),
+            _ if matches!(desc.slots[f.slot as usize].kind, SlotKind::Vector(_)) => {
+                Operand::Imm { ty: Type::Ud, bits: f.value as u64 }
+            }
             other => other,
         };
     }

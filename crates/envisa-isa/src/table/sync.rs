@@ -133,6 +133,12 @@ pub static NBARRIER_42: InstDesc = InstDesc {
         fixed("nbarrier", "nbarrier.signal {id} {type} {num_producers} {num_consumers}", &[("mode", 1)]),
         Form {
             head: "nbarrier",
+            template: "nbarrier.signal {id} {num_producers}",
+            fixed: &[("mode", 1), ("type", 0)],
+            copies: &[("num_consumers", "num_producers")],
+        },
+        Form {
+            head: "nbarrier",
             template: "nbarrier.wait {id}",
             fixed: &[("mode", 0)],
             copies: &[("type", "id"), ("num_producers", "id"), ("num_consumers", "id")],
