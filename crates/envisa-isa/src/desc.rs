@@ -263,6 +263,13 @@ pub struct Value {
     pub doc: &'static str,
 }
 
+impl Value {
+    /// Do the reference tools take it, though the page does not list it? Its word says so first.
+    pub fn is_off_page(&self) -> bool {
+        self.doc.starts_with("not on the page")
+    }
+}
+
 /// Operand classes a vector slot accepts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Classes(pub u16);

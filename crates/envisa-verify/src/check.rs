@@ -8,7 +8,10 @@ use envisa_isa::{Exec, Inst, Module, Object, Operand, Platform, Platforms, Span,
 
 use crate::finding::platform_names;
 use crate::structure::{flat, present};
-use crate::{Code, Finding, Level, Options, decl, flow, memory, operand, rule, shape, special, structure};
+use crate::{
+    Allowance, Code, Finding, Level, Options, decl, flow, lints, memory, operand, rule, shape, special,
+    structure,
+};
 
 /// Platforms with registers of 64 bytes.
 pub(crate) const WIDE: Platforms = Platforms::from(Platform::Pvc);
@@ -27,10 +30,15 @@ pub(crate) struct VarInfo {
     pub offset: u32,
     /// Bytes of the root.
     pub root_bytes: [u32; 2],
+    /// The root is an input.
+    pub input: bool,
 }
 
 /// Everything a rule may look at.
 pub(crate) struct Ctx<'a> {
+    pub module: &'a Module,
+    /// Objects of the module by name.
+    pub functions: &'a HashMap<&'a str, usize>,
     pub obj: &'a Object,
     pub object: usize,
     pub vars: &'a [VarInfo],
@@ -39,11 +47,38 @@ pub(crate) struct Ctx<'a> {
     /// Platforms asked for.
     pub on: Platforms,
     pub inst: Option<usize>,
-    options: &'a Options,
+    allowed: &'a Allowed,
     levels: &'a Levels,
     out: Vec<Finding>,
     /// Platforms on which some error holds.
     broken: Platforms,
+}
+
+/// Where rules are allowed, by rule: places in order, each with the furthest end so far.
+struct Allowed(HashMap<Code, Vec<(u32, u32)>>);
+
+impl Allowed {
+    fn new(list: &[Allowance]) -> Allowed {
+        let mut map: HashMap<Code, Vec<(u32, u32)>> = HashMap::new();
+        for a in list {
+            map.entry(a.code).or_default().push((a.span.start, a.span.end));
+        }
+        for spans in map.values_mut() {
+            spans.sort_unstable();
+            let mut furthest = 0;
+            for s in spans {
+                furthest = s.1.max(furthest);
+                s.1 = furthest;
+            }
+        }
+        Allowed(map)
+    }
+
+    fn at(&self, code: Code, at: u32) -> bool {
+        let Some(spans) = self.0.get(&code) else { return false };
+        let before = spans.partition_point(|s| s.0 <= at);
+        before > 0 && at < spans[before - 1].1
+    }
 }
 
 /// The level of each rule, by code.
@@ -64,9 +99,7 @@ impl<'a> Ctx<'a> {
         f.inst = self.inst;
         let i = f.code.0 as usize;
         let mut level = self.levels.level.get(i).copied().flatten().unwrap_or(Level::Deny);
-        let at = f.span().start;
-        let allowed = |a: &crate::Allowance| a.code == f.code && a.span.start <= at && at < a.span.end;
-        if level == Level::Allow || self.options.allowances.iter().any(allowed) {
+        if level == Level::Allow || self.allowed.at(f.code, f.span().start) {
             return;
         }
         if f.platforms != self.on {
@@ -176,21 +209,32 @@ pub(crate) fn run(module: &Module, options: &Options) -> Vec<Finding> {
         return out;
     }
     let levels = Levels::new(options);
+    let allowed = Allowed::new(&options.allowances);
+    let functions: HashMap<&str, usize> =
+        module.objects.iter().enumerate().map(|(i, o)| (o.name.as_str(), i)).collect();
+    let mut together = decl::module(module, on);
+    together.sort_by_key(|f| f.object);
+    let mut together = together.into_iter().peekable();
     for (object, obj) in module.objects.iter().enumerate() {
         let vars = var_table(obj);
         let simd = obj.attr("SimdSize").and_then(|a| a.int()).filter(|n| [8, 16, 32].contains(n));
         let mut ctx = Ctx {
+            module,
             obj,
             object,
             vars: &vars,
+            functions: &functions,
             simd,
             on,
             inst: None,
-            options,
+            allowed: &allowed,
             levels: &levels,
             out: Vec::new(),
             broken: Platforms::NONE,
         };
+        while let Some(f) = together.next_if(|f| f.object == object) {
+            ctx.push(f);
+        }
         decl::check(&mut ctx);
         for (i, inst) in obj.insts.iter().enumerate() {
             ctx.inst = Some(i);
@@ -206,7 +250,7 @@ pub(crate) fn run(module: &Module, options: &Options) -> Vec<Finding> {
         ctx.inst = None;
         flow::structure(&mut ctx);
         if options.lints {
-            flow::lints(&mut ctx);
+            lints::check(&mut ctx);
         }
         let full = ctx.out.iter().any(|f| f.severity == Severity::Error);
         if !full && ctx.broken == on {
@@ -253,11 +297,18 @@ fn capped(mut found: Vec<Finding>, repeats: usize) -> Vec<Finding> {
 fn var_table(obj: &Object) -> Vec<VarInfo> {
     let n = predefined::FIRST_VAR as usize + obj.vars.len();
     let mut out: Vec<VarInfo> = Vec::with_capacity(n);
+    let mut input = vec![false; n];
+    for i in obj.inputs.iter().filter(|i| i.kind & 7 == 0) {
+        if let Some(flag) = input.get_mut(i.id as usize) {
+            *flag = true;
+        }
+    }
     for id in 0..n as u32 {
         let shape = |grf| obj.var_shape(id, grf).unwrap_or((Type::Ud, 0));
         let (ty, b32) = shape(32);
         let bytes = [b32, shape(64).1];
-        let mut info = VarInfo { ty, bytes, root: id, offset: 0, root_bytes: bytes };
+        let mut info =
+            VarInfo { ty, bytes, root: id, offset: 0, root_bytes: bytes, input: input[id as usize] };
         // Aliases point backwards: the base is already in the table.
         if let Some(v) = obj.var(id)
             && v.alias != 0
@@ -266,6 +317,7 @@ fn var_table(obj: &Object) -> Vec<VarInfo> {
             info.root = base.root;
             info.offset = base.offset.saturating_add(v.alias_offset as u32);
             info.root_bytes = base.root_bytes;
+            info.input |= base.input;
         }
         out.push(info);
     }

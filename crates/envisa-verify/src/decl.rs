@@ -1,30 +1,24 @@
 //! Declarations: variables, inputs, attributes, names.
 
-use envisa_isa::{AttrRange, ObjectKind, Span, Type, TypeSet, predefined};
+use std::collections::HashMap;
+
+use envisa_isa::{AttrRange, Module, ObjectKind, Platforms, Span, Type, TypeSet, limits, predefined};
 
 use crate::check::{Ctx, SIZES};
 use crate::{Code, Finding};
 
-/// Limits that the specification states.
+/// Limits that only the verifier knows: where pages and the reference tools part.
 mod limit {
+    /// Elements of a general variable, on the page.
     pub const VAR_ELEMENTS: u16 = 4096;
     /// A general variable has fewer bytes than the page's 4K; with 64-byte registers the reference
     /// compiler goes to twice that.
     pub const VAR_BYTES: [u32; 2] = [4096, 8192];
-    pub const ADDRESSES: usize = 4096;
-    pub const PREDICATES: usize = 4096;
-    pub const SAMPLERS: usize = 32;
-    pub const SURFACES: usize = 256;
-    pub const INPUTS: usize = 256;
+    /// Strings of an object.
     pub const STRINGS: usize = 131_072;
-    pub const VARS: usize = 65_536;
-    pub const ADDRESS_ELEMENTS: u16 = 16;
+    /// Characters of a variable's name.
     pub const VAR_NAME: usize = 64;
-    pub const LABEL_NAME: usize = 1024;
-    pub const OBJECT_NAME: usize = 1023;
-    pub const ATTR_NAME: usize = 64;
-    pub const ARG_GRFS: u32 = 32;
-    pub const RETVAL_GRFS: u32 = 12;
+    /// Shared local memory that `SLMSize` can ask for, in KB.
     pub const SLM_KB: u32 = 64;
     /// Registers a thread may have.
     pub const GRFS: u32 = 256;
@@ -40,6 +34,27 @@ pub(crate) fn check(ctx: &mut Ctx) {
     inputs(ctx);
 }
 
+/// What holds of the module's objects together: how many there are, and what they are called.
+pub(crate) fn module(module: &Module, on: Platforms) -> Vec<Finding> {
+    let mut out = Vec::new();
+    let kernels = module.objects.iter().filter(|o| o.kind == ObjectKind::Kernel).count();
+    if kernels > limits::KERNELS {
+        let last = module.objects.iter().enumerate().filter(|(_, o)| o.kind == ObjectKind::Kernel).last();
+        let (object, span) = last.map_or((0, Span::NONE), |(i, o)| (i, o.name_span));
+        let message = format!("{kernels} kernels, at most {}", limits::KERNELS);
+        out.push(Finding { object, ..Finding::new(Code::TOO_MANY, on, span, message) });
+    }
+    let mut seen: HashMap<&str, Span> = HashMap::with_capacity(module.objects.len());
+    for (object, o) in module.objects.iter().enumerate() {
+        if let Some(first) = seen.insert(o.name.as_str(), o.name_span) {
+            let message = format!("two kernels or functions are called `{}`", o.name);
+            let f = Finding::new(Code::OBJECT_TWICE, on, o.name_span, message);
+            out.push(Finding { object, ..f.also(first, "the other") });
+        }
+    }
+    out
+}
+
 fn say(ctx: &mut Ctx, code: Code, span: Span, message: String) {
     let on = ctx.on;
     ctx.push(Finding::new(code, on, span, message));
@@ -48,26 +63,27 @@ fn say(ctx: &mut Ctx, code: Code, span: Span, message: String) {
 fn counts(ctx: &mut Ctx) {
     let o = ctx.obj;
     for (n, max, what) in [
-        (o.vars.len(), limit::VARS, "general variables"),
-        (o.addresses.len(), limit::ADDRESSES, "address variables"),
-        (o.predicates.len(), limit::PREDICATES - 1, "predicates"),
-        (o.samplers.len(), limit::SAMPLERS, "samplers"),
-        (o.surfaces.len(), limit::SURFACES - predefined::FIRST_SURFACE as usize, "surfaces"),
-        (o.inputs.len(), limit::INPUTS, "inputs"),
+        (o.vars.len(), limits::GENERAL_VARIABLES - predefined::FIRST_VAR as usize, "general variables"),
+        (o.addresses.len(), limits::ADDRESS_VARIABLES, "address variables"),
+        (o.predicates.len(), limits::PREDICATE_VARIABLES - 1, "predicates"),
+        (o.samplers.len(), limits::SAMPLERS, "samplers"),
+        (o.surfaces.len(), limits::SURFACES - predefined::FIRST_SURFACE as usize, "surfaces"),
+        (o.inputs.len(), limits::INPUTS, "inputs"),
         (o.strings.len(), limit::STRINGS, "strings"),
     ] {
         if n > max {
             say(ctx, Code::TOO_MANY, o.name_span, format!("{n} {what}, at most {max}"));
         }
     }
-    if o.name.len() > limit::OBJECT_NAME || o.name.is_empty() {
-        let message = format!("a name of {} characters, legal are 1 to {}", o.name.len(), limit::OBJECT_NAME);
+    if o.name.len() > limits::KERNEL_NAME_BYTES || o.name.is_empty() {
+        let message =
+            format!("a name of {} characters, legal are 1 to {}", o.name.len(), limits::KERNEL_NAME_BYTES);
         say(ctx, Code::NAME_LENGTH, o.name_span, message);
     }
     for l in &o.labels {
         let n = o.strings.get(l.name).map_or(0, str::len);
-        if n > limit::LABEL_NAME {
-            let message = format!("a label of {n} characters, at most {}", limit::LABEL_NAME);
+        if n > limits::LABEL_NAME_BYTES {
+            let message = format!("a label of {n} characters, at most {}", limits::LABEL_NAME_BYTES);
             say(ctx, Code::NAME_LENGTH, l.span, message);
         }
     }
@@ -164,7 +180,7 @@ fn alias(ctx: &mut Ctx, id: u32) {
 fn simple(ctx: &mut Ctx) {
     let o = ctx.obj;
     for a in &o.addresses {
-        if a.elems == 0 || a.elems > limit::ADDRESS_ELEMENTS {
+        if a.elems == 0 || a.elems > limits::ADDRESS_ELEMENTS {
             let message = format!("an address variable of {} elements, legal are 1 to 16", a.elems);
             say(ctx, Code::ADDRESS_ELEMENTS, a.span, message);
         }
@@ -206,11 +222,12 @@ fn attrs(ctx: &mut Ctx) {
     let mut seen: Vec<(&str, Span)> = Vec::new();
     for a in &o.attrs {
         let Some(name) = o.strings.get(a.name) else { continue };
-        if name.len() > limit::ATTR_NAME
+        if name.len() > limits::ATTRIBUTE_NAME_BYTES
             || name.is_empty()
             || !name.bytes().all(|b| b.is_ascii_graphic() || b == b' ')
         {
-            let message = format!("an attribute's name has 1 to {} printable characters", limit::ATTR_NAME);
+            let message =
+                format!("an attribute's name has 1 to {} printable characters", limits::ATTRIBUTE_NAME_BYTES);
             say(ctx, Code::NAME_LENGTH, a.span, message);
         }
         // Some are lists by nature in practice; those the pages define are not.
@@ -224,13 +241,27 @@ fn attrs(ctx: &mut Ctx) {
             }
             seen.push((name, a.span));
         }
-        let Some(n) = a.int() else { continue };
+        let Some(n) = a.int() else {
+            if ["Target", "SimdSize", "SLMSize", "SpillMemOffset", "ArgSize", "RetValSize"].contains(&name) {
+                let message = format!("{name} has {} bytes", a.value.len());
+                let f = Finding::new(Code::ATTR_VALUE, ctx.on, a.span, message);
+                ctx.push(f.help("an integer of at most 4 bytes"));
+            }
+            continue;
+        };
+        if name == "SpillMemOffset" {
+            for (_, grf, on) in SIZES {
+                if !n.is_multiple_of(grf) {
+                    let f = Finding::new(Code::ATTR_VALUE, on, a.span, format!("{name} is {n}"));
+                    ctx.push(f.help(format!("a multiple of a register's {grf} bytes")));
+                }
+            }
+        }
         let bad = match name {
             "SimdSize" if ![0, 1, 8, 16, 32].contains(&n) => Some("8, 16 or 32"),
             "SLMSize" if n > limit::SLM_KB => Some("0 to 64 (KB)"),
-            "ArgSize" if n > limit::ARG_GRFS => Some("0 to 32 (registers)"),
-            "RetValSize" if n > limit::RETVAL_GRFS => Some("0 to 12 (registers)"),
-            "SpillMemOffset" if !n.is_multiple_of(32) => Some("a multiple of the register size"),
+            "ArgSize" if n > limits::ARG_GRFS => Some("0 to 32 (registers)"),
+            "RetValSize" if n > limits::RETVAL_GRFS => Some("0 to 12 (registers)"),
             "Target" if a.value.len() <= 1 && n > 2 => Some("0 (cm), 1 (3d), 2 (cs)"),
             _ => None,
         };
@@ -251,7 +282,7 @@ fn attrs(ctx: &mut Ctx) {
             }
         }
         let (input, ret) = o.function_sizes;
-        if input as u32 > limit::ARG_GRFS || ret as u32 > limit::RETVAL_GRFS {
+        if input as u32 > limits::ARG_GRFS || ret as u32 > limits::RETVAL_GRFS {
             let message = format!("a function of {input} argument and {ret} result registers");
             let f = Finding::new(Code::FUNCTION_SIZES, ctx.on, o.name_span, message);
             ctx.push(f.help("at most 32 and 12"));
@@ -294,6 +325,7 @@ fn inputs(ctx: &mut Ctx) {
                 (Type::Ud, index.and_then(|i| o.surfaces.get(i)).map_or(1, |s| s.elems) as u32)
             }
         };
+        implicit_shape(ctx, input.span, provenance, class, ty, elems);
         let (offset, size) = (input.offset as i32, input.size as u32);
         if size != ty.size() * elems {
             let message = format!("an input of {size} bytes for {elems} x {} bytes", ty.size());
@@ -337,5 +369,19 @@ fn inputs(ctx: &mut Ctx) {
             );
             ctx.push(f.also(o.inputs[a].span, "the other"));
         }
+    }
+}
+
+/// What the runtime passes for each kind of implicit input.
+fn implicit_shape(ctx: &mut Ctx, span: Span, kind: u8, class: u8, ty: Type, elems: u32) {
+    let (ok, wants) = match kind {
+        1..=3 => (class == 0 && ty == Type::Ud && elems == 3, "a general variable of 3 ud"),
+        4 => (class == 0 && ty == Type::Ub && elems == 16, "a general variable of 16 ub"),
+        5 => (class == 2, "a surface"),
+        _ => return,
+    };
+    if !ok {
+        let message = format!("an implicit input of kind {kind} of another shape");
+        ctx.push(Finding::new(Code::IMPLICIT_SHAPE, ctx.on, span, message).help(wants));
     }
 }

@@ -1,10 +1,10 @@
 //! LSC messages: shapes by data size, caching, addresses, platforms.
 
 use envisa_isa::desc::{Effect, Enc, Family, InstDesc, SlotKind};
-use envisa_isa::{Inst, Operand, Platform, Platforms, Span, StateClass, predefined};
+use envisa_isa::{Inst, Op, Operand, Platform, Platforms, Span, StateClass, predefined};
 
 use crate::check::Ctx;
-use crate::special::{Check, channels, say};
+use crate::special::{Check, channels, field_or_part, say};
 use crate::{Code, Finding, memory};
 
 /// Which rules look at which rows.
@@ -17,6 +17,7 @@ pub(crate) const CHECKS: &[(&str, Check)] = &[
     ("LSC_LOAD_QUAD", quad),
     ("LSC_STORE_QUAD", quad),
     ("LSC_TYPED_*", typed_exec),
+    ("LSC_TYPED_*", typed_flat),
     ("LSC_TYPED_LOAD_QUAD*", quad),
     ("LSC_TYPED_STORE_QUAD*", quad),
     ("LSC_LOAD_BLOCK2D", block2d),
@@ -55,7 +56,13 @@ pub(crate) fn is_slm(ctx: &Ctx, inst: &Inst) -> bool {
 
 /// Does the fence order accesses to shared local memory?
 pub(crate) fn fences_slm(ctx: &Ctx, inst: &Inst) -> bool {
-    inst.desc().family != Family::Lsc || is_slm(ctx, inst)
+    let flag = |name| field_or_part(ctx, inst, name).is_some_and(|f| f.0 != 0);
+    match inst.op {
+        Op::LscFence => is_slm(ctx, inst),
+        // Not the one that only keeps the scheduler from moving things.
+        Op::Fence => flag("local") && !flag("software"),
+        _ => false,
+    }
 }
 
 fn sfid(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
@@ -128,7 +135,7 @@ fn caching(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 }
 
 /// Number of elements at each address.
-fn elements(ctx: &Ctx, inst: &Inst) -> u32 {
+pub(crate) fn elements(ctx: &Ctx, inst: &Inst) -> u32 {
     text(ctx, inst, "data_elems").and_then(|(t, _)| t.parse().ok()).unwrap_or(1)
 }
 
@@ -377,5 +384,13 @@ fn append(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     if let Some((FLAT, span)) = field(ctx, inst, "addr_type") {
         let f = Finding::new(Code::LSC_APPEND, ctx.on, span, format!("{} without a surface", desc.name));
         ctx.push(f.help("bti, ss or bss"));
+    }
+}
+
+/// Typed messages compute addresses from a surface's state.
+fn typed_flat(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    if let Some((FLAT, span)) = field(ctx, inst, "addr_type") {
+        let message = format!("{} without a surface", desc.name);
+        ctx.push(Finding::new(Code::LSC_TYPED_FLAT, ctx.on, span, message).help("bti, ss or bss"));
     }
 }

@@ -1,7 +1,7 @@
 //! Memory messages: surfaces, block and vector shapes, atomics, media and sampler messages.
 
 use envisa_isa::desc::{Enc, InstDesc, SlotKind};
-use envisa_isa::{Inst, Operand, Platforms, Span, StateClass, Type, TypeSet, predefined};
+use envisa_isa::{Inst, Op, Operand, Platforms, Span, StateClass, Type, TypeSet, predefined};
 
 use crate::check::Ctx;
 use crate::operand::type_names;
@@ -221,7 +221,19 @@ fn atomic(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     let Some((op, op_span)) = field_or_part(ctx, inst, "op") else { return };
     // The packed field has the name of its part.
     let op = op & 31;
-    let wide = field_or_part(ctx, inst, "width").is_some_and(|(w, _)| w == 2);
+    let width = field_or_part(ctx, inst, "width").or(field_or_part(ctx, inst, "half")).map_or(0, |w| w.0);
+    let wide = width == 2;
+    if width != 0 {
+        let before = Platforms::ALL.without(Platforms::TGLLP_UP);
+        let bits = if wide { 64 } else { 16 };
+        let f = Finding::new(Code::ATOMIC_WIDTH, before, op_span, format!("{} of {bits} bits", desc.name));
+        ctx.push(f.note("the page has widths other than 32 bits from TGLLP on"));
+    }
+    if op >= 16 && inst.op == Op::TypedAtomic {
+        let message = "a typed atomic on floats";
+        let f = Finding::new(Code::ATOMIC_FLOAT_TYPED, ctx.on, op_span, message);
+        ctx.push(f.help("operations on integers"));
+    }
     let needs = match op {
         2 | 3 | 13 => 0,
         7 | 18 => 2,
@@ -230,7 +242,6 @@ fn atomic(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     for (i, name) in ["src0", "src1"].into_iter().enumerate() {
         let Some((Operand::Raw { var, .. }, span)) = ctx.slot(inst, name) else { continue };
         let null = var == predefined::var::NULL;
-        // IGC fills the unused source of predec; the page exempts it from neither list.
         if null != (i >= needs) {
             let text = if null { "is missing" } else { "has to be %null" };
             let f = Finding::new(

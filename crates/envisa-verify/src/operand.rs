@@ -341,7 +341,7 @@ fn place(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand,
     let is_dst = slot.role == Role::Write;
     match *op {
         Operand::General { var, row, col, region, .. } => {
-            predefined_use(ctx, var, is_dst, span);
+            predefined_use(ctx, var, (row, col), is_dst, span);
             if traits(inst.op).own_region {
                 return;
             }
@@ -436,7 +436,19 @@ fn place(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand,
                 }
             }
         }
-        Operand::Imm { ty, bits } => imm_range(ctx, ty, bits, span),
+        Operand::Imm { ty, bits } => {
+            imm_range(ctx, ty, bits, span);
+            let holds = match ty {
+                Type::V | Type::Uv => 8,
+                Type::Vf => 4,
+                _ => exec,
+            };
+            if exec > holds {
+                let message = format!("an immediate of type {} for {exec} channels", ty.name());
+                let f = Finding::new(Code::PACKED_WIDTH, ctx.on, span, message);
+                ctx.push(f.here(format!("it has {holds} elements")));
+            }
+        }
         Operand::Predicate(p) => {
             let e = ctx.exec(inst);
             if let (Some(v), Some(e)) = (ctx.obj.predicates.get(p.id as usize - 1), e)
@@ -500,33 +512,57 @@ fn imm_range(ctx: &mut Ctx, ty: Type, bits: u64, span: Span) {
     }
 }
 
-fn predefined_use(ctx: &mut Ctx, var: u32, is_dst: bool, span: Span) {
+fn predefined_use(ctx: &mut Ctx, var: u32, place: (u8, u8), is_dst: bool, span: Span) {
     use predefined::var as v;
+    let Some(info) = ctx.var(var) else { return };
+    if is_dst && info.input {
+        let name = ctx.obj.var_name(info.root);
+        let f = Finding::new(Code::INPUT_WRITTEN, ctx.on, span, format!("`{name}` is an input"));
+        ctx.push(f.also(var_span(ctx, info.root), "declared here").help("copy it to a variable of its own"));
+    }
     // The root: writing an alias of %r0 writes %r0.
-    let root = ctx.var(var).map_or(var, |i| i.root);
+    let root = info.root;
     if root >= predefined::FIRST_VAR {
         return;
     }
     let name = predefined::VARS.get(root as usize).map_or("?", |p| p.name);
-    if var == v::NULL {
-        let f = Finding::new(Code::NULL_OPERAND, ctx.on, span, "%null as a general operand");
-        ctx.push(f);
-    } else if is_dst
-        && matches!(
-            root,
-            v::THREAD_X
-                | v::THREAD_Y
-                | v::GROUP_ID_X
-                | v::GROUP_ID_Y
-                | v::GROUP_ID_Z
-                | v::R0
-                | v::HW_ID
-                | v::CE0
-                | v::COLOR
-        )
-    {
-        let f = Finding::new(Code::READ_ONLY, ctx.on, span, format!("{name} is read-only"));
-        ctx.push(f);
+    let element = info.offset / 4 + place.1 as u32;
+    match root {
+        v::NULL if var == v::NULL => {
+            ctx.push(Finding::new(Code::NULL_OPERAND, ctx.on, span, "%null as a general operand"));
+        }
+        v::MSG0 => {
+            ctx.push(Finding::new(Code::RESERVED_VAR, ctx.on, span, format!("{name} is reserved")));
+        }
+        v::IMPL_ARG_BUF_PTR | v::LOCAL_ID_BUF_PTR => {
+            let f = Finding::new(
+                Code::PREDEFINED_PLATFORM,
+                Platforms::XEHP_UP,
+                span,
+                format!("{name} is valid before XeHP only"),
+            );
+            ctx.push(f.help("implicit arguments are an input there"));
+        }
+        v::TSC if is_dst && (place.0 > 0 || element >= 4) => {
+            let message = format!("the pause counter of {name} exists from ICLLP on");
+            let before = Platforms::ALL.without(Platforms::ICLLP_UP);
+            ctx.push(Finding::new(Code::PREDEFINED_PLATFORM, before, span, message));
+        }
+        v::TSC
+        | v::THREAD_X
+        | v::THREAD_Y
+        | v::GROUP_ID_X
+        | v::GROUP_ID_Y
+        | v::GROUP_ID_Z
+        | v::R0
+        | v::HW_ID
+        | v::CE0
+        | v::COLOR
+            if is_dst =>
+        {
+            ctx.push(Finding::new(Code::READ_ONLY, ctx.on, span, format!("{name} is read-only")));
+        }
+        _ => {}
     }
 }
 
@@ -653,7 +689,7 @@ fn raw(ctx: &mut Ctx, inst: &Inst, k: usize, slot: &Slot, nullable: bool, op: &O
         }
         return;
     }
-    predefined_use(ctx, var, slot.role == Role::Write, span);
+    predefined_use(ctx, var, (0, 0), slot.role == Role::Write, span);
     let Some(info) = ctx.var(var) else { return };
     for (i, grf, on) in SIZES {
         let at = info.offset + offset as u32;

@@ -67,6 +67,10 @@ fn field(ctx: &mut Ctx, desc: &InstDesc, name: &str, enc: &Enc, n: u32, span: Sp
     let (Enc::Values(values) | Enc::ExecLike(values)) = *enc else { return };
     let code = if matches!(enc, Enc::ExecLike(_)) { n & 15 } else { n };
     let Some(v) = value(values, code) else { return };
+    if v.is_off_page() && here != Platforms::NONE {
+        let message = format!("{} with `{name}` {}, which the page does not have", desc.name, v.text);
+        ctx.push(Finding::new(Code::PAGE_VALUE, here, span, message));
+    }
     if here.without(v.platforms) == Platforms::NONE {
         return;
     }

@@ -4,11 +4,12 @@ use std::sync::OnceLock;
 
 use envisa_isa::desc::{Enc, InstDesc, Role, SlotKind};
 use envisa_isa::{
-    Exec, Inst, Op, Operand, Platforms, Pred, Region, Span, StateClass, Type, TypeSet, predefined,
+    Exec, Inst, ObjectKind, Op, Operand, Platforms, Pred, Region, Span, StateClass, Type, TypeSet, limits,
+    predefined,
 };
 
 use crate::check::{Ctx, NARROW, SIZES, WIDE};
-use crate::{Code, Finding, lsc, memory};
+use crate::{Code, Finding, graphics, lsc, memory};
 
 /// A rule for some instructions.
 pub(crate) type Check = fn(&mut Ctx, &Inst, &'static InstDesc);
@@ -29,7 +30,21 @@ const CHECKS: &[(&str, Check)] = &[
     ("RET", scalar_nomask),
     ("FRET", scalar_nomask),
     ("FCALL", call_sizes),
+    ("FCALL", call_mismatch),
     ("IFCALL", call_sizes),
+    ("FILE", file_name),
+    ("MOV", special_bits),
+    ("AND", special_bits),
+    ("OR", special_bits),
+    ("XOR", special_bits),
+    ("SVM_ATOMIC", page_exec),
+    ("TYPED_ATOMIC", page_exec),
+    ("WAIT", page_types),
+    ("NBARRIER*", page_types),
+    ("SWITCHJMP", page_types),
+    ("MADW", madw_exec),
+    ("DPASW", dpasw_sharing),
+    ("FENCE", fence_local),
     ("SWITCHJMP", switchjmp),
     ("BFE", oword_aligned),
     ("BFI", oword_aligned),
@@ -49,6 +64,8 @@ const CHECKS: &[(&str, Check)] = &[
     ("LIFETIME", lifetime),
 ];
 
+const LISTS: [&[(&str, Check)]; 4] = [CHECKS, memory::CHECKS, lsc::CHECKS, graphics::CHECKS];
+
 /// What is known of a row once for all instructions of it.
 pub(crate) struct Traits {
     /// Its rules.
@@ -63,7 +80,7 @@ pub(crate) struct Traits {
 pub(crate) fn traits(op: Op) -> &'static Traits {
     static ALL: OnceLock<Vec<Traits>> = OnceLock::new();
     let all = ALL.get_or_init(|| {
-        let lists = [CHECKS, memory::CHECKS, lsc::CHECKS];
+        let lists = LISTS;
         let is = |pattern: &str, name: &str| match pattern.strip_suffix('*') {
             Some(prefix) => name.starts_with(prefix),
             None => name == pattern,
@@ -94,12 +111,7 @@ pub fn stale() -> Vec<&'static str> {
             None => o.desc().name == p,
         })
     };
-    [CHECKS, memory::CHECKS, lsc::CHECKS]
-        .iter()
-        .flat_map(|l| l.iter())
-        .map(|(p, _)| *p)
-        .filter(|p| !known(p))
-        .collect()
+    LISTS.iter().flat_map(|l| l.iter()).map(|(p, _)| *p).filter(|p| !known(p)).collect()
 }
 
 pub(crate) fn check(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
@@ -142,7 +154,7 @@ fn logic(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     }
 }
 
-fn exec_span(ctx: &Ctx, inst: &Inst) -> Span {
+pub(crate) fn exec_span(ctx: &Ctx, inst: &Inst) -> Span {
     inst.desc().exec_slot().map_or(inst.span, |k| ctx.obj.op_span(inst, k))
 }
 
@@ -292,6 +304,144 @@ fn call_sizes(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
             let message = format!("{} passes {n} registers of {what}, which has {max}", desc.name);
             say(ctx, Code::CALL_SIZES, span, message);
         }
+    }
+}
+
+/// The callee's own idea of its arguments and results, where it is in the module.
+fn call_mismatch(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
+    let Some((Operand::Str(name), name_span)) = ctx.slot(inst, "function") else { return };
+    let Some(name) = ctx.obj.strings.get(name) else { return };
+    let Some(callee) = ctx.functions.get(name).and_then(|i| ctx.module.objects.get(*i)) else { return };
+    if callee.kind == ObjectKind::Kernel {
+        let f = Finding::new(Code::CALL_MISMATCH, ctx.on, name_span, format!("`{name}` is a kernel"));
+        ctx.push(f.also(callee.name_span, "declared here").help("FCALL calls functions"));
+        return;
+    }
+    for (slot, attr) in [("arg_size", "ArgSize"), ("return_size", "RetValSize")] {
+        let (Some((Operand::Int(n), span)), Some(a)) = (ctx.slot(inst, slot), callee.attr(attr)) else {
+            continue;
+        };
+        if let Some(m) = a.int()
+            && m != n
+        {
+            let f = Finding::new(
+                Code::CALL_MISMATCH,
+                ctx.on,
+                span,
+                format!("the `{slot}` is {n}, `{name}` declares {m}"),
+            );
+            ctx.push(f.also(a.span, attr));
+        }
+    }
+}
+
+fn file_name(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
+    if let Some((Operand::Str(s), span)) = ctx.slot(inst, "file")
+        && let Some(n) = ctx.obj.strings.get(s).map(str::len)
+        && n > limits::FILE_NAME_BYTES
+    {
+        let message = format!("a file's name of {n} bytes, at most {}", limits::FILE_NAME_BYTES);
+        say(ctx, Code::NAME_LENGTH, span, message);
+    }
+}
+
+/// Bits of %cr0 that a program may change: float modes, rounding, denormals.
+const CR0_BITS: u64 = 0x4f1;
+/// Low bits of the pause counter, %tsc element 4, that are zero.
+const PAUSE_ZERO: u64 = 0x1f;
+
+/// Constants written to reserved bits of registers.
+fn special_bits(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    use predefined::var as v;
+    let Some((Operand::General { var, row: 0, col, .. }, dst_span)) = ctx.slot(inst, "dst") else { return };
+    let Some(info) = ctx.var(var).filter(|i| matches!(i.root, v::CR0 | v::TSC)) else { return };
+    let element = info.offset / 4 + col as u32 * info.ty.size() / 4;
+    for (k, _, _, op) in ctx.slots(inst) {
+        let Operand::Imm { bits, .. } = *op else { continue };
+        let bits = bits & 0xffff_ffff;
+        let bad = match (info.root, inst.op) {
+            (v::CR0, Op::And) => !bits & !CR0_BITS & 0xffff_ffff,
+            (v::CR0, _) if element == 0 => bits & !CR0_BITS,
+            (v::TSC, Op::Mov) if element == 4 => bits & PAUSE_ZERO,
+            _ => 0,
+        };
+        if bad != 0 {
+            let name = ctx.obj.var_name(info.root);
+            let message = format!("{} changes reserved bits of {name}: {bad:#x}", desc.name);
+            let f = Finding::new(Code::SPECIAL_BITS, ctx.on, ctx.obj.op_span(inst, k), message);
+            ctx.push(f.also(dst_span, "written here"));
+        }
+    }
+}
+
+/// Where practice takes more channels than the page.
+fn page_exec(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    let n = channels(ctx, inst);
+    if n > 8 {
+        let span = exec_span(ctx, inst);
+        let f = Finding::new(Code::PAGE_EXEC, ctx.on, span, format!("{} of {n} channels", desc.name));
+        ctx.push(f.help("the page has at most 8"));
+    }
+}
+
+/// Types on the page of operands that practice is less strict about.
+fn page_types(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    // A wait repeats the id in the operands it does not use.
+    let wait = ctx.field(inst, "mode") == Some(0);
+    for (k, slot, kind, op) in ctx.slots(inst) {
+        if !matches!(kind, SlotKind::Vector(_)) || (wait && slot.name != "id") {
+            continue;
+        }
+        let wants = if slot.name == "type" { Type::Uw } else { Type::Ub };
+        if let Some(ty) = ctx.type_of(op).filter(|t| *t != wants) {
+            let span = ctx.obj.op_span(inst, k);
+            let message = format!("the `{}` of {} has type {}", slot.name, desc.name, ty.name());
+            let f = Finding::new(Code::PAGE_TYPE, ctx.on, span, message);
+            ctx.push(f.help(format!("the page wants {}", wants.name())));
+        }
+    }
+}
+
+fn madw_exec(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
+    let n = channels(ctx, inst);
+    for (max, on) in [(8, NARROW), (16, WIDE)] {
+        if n > max {
+            let f = Finding::new(Code::EXEC_SIZE, on, exec_span(ctx, inst), format!("MADW of {n} channels"));
+            ctx.push(f.help(format!("at most {max}")));
+        }
+    }
+}
+
+/// The second of two fused threads supplies data only where src2 fills more than one register.
+fn dpasw_sharing(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
+    let part = |name| field_or_part(ctx, inst, name);
+    let (Some((w, _)), Some((a, _)), Some((count, span))) =
+        (part("src1_precision"), part("src2_precision"), part("count"))
+    else {
+        return;
+    };
+    let bits = |name, code| precision_shape(precision(inst, name, code)).1;
+    let (w, a) = (bits("src1_precision", w), bits("src2_precision", a));
+    let ops = match w.max(a) {
+        0 => return,
+        16.. => 2,
+        8.. => 4,
+        _ => 8,
+    };
+    // Bits of an element times elements of a channel: bytes of a repetition.
+    let bytes = a * ops * count;
+    if bytes <= 32 {
+        let message = format!("DPASW shares nothing: src2 has {bytes} bytes");
+        let f = Finding::new(Code::DPASW_SHARING, ctx.on, span, message);
+        ctx.push(f.help("use DPAS, or more repetitions"));
+    }
+}
+
+fn fence_local(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
+    if let Some((1.., span)) = field_or_part(ctx, inst, "local") {
+        let before = Platforms::ALL.without(Platforms::ICLLP_UP);
+        let f = Finding::new(Code::FENCE_LOCAL, before, span, "a fence of shared local memory alone");
+        ctx.push(f.note("the bit exists from ICLLP on; before, a barrier orders it"));
     }
 }
 

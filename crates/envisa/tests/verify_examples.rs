@@ -27,8 +27,8 @@ fn codes(text: &str, rule: &verify::Rule) -> Result<Vec<(Code, String)>, String>
         ..Options::default()
     };
     // The frame's variables have no values, and few of them are used.
-    let frame =
-        |c: Code| c != rule.code && [Code::UNUSED, Code::READ_BEFORE_WRITE, Code::DEAD_WRITE].contains(&c);
+    let of_frame = [Code::UNUSED, Code::READ_BEFORE_WRITE, Code::DEAD_WRITE, Code::STATE_UNBOUND];
+    let frame = |c: Code| c != rule.code && of_frame.contains(&c);
     Ok(verify::check(&parsed.module, &options)
         .into_iter()
         .map(|f| (f.code, f.message))
@@ -171,6 +171,11 @@ fn mutants() -> Vec<Mutant> {
             "// platform: Xe3P\n.version 4.2\n.kernel \"k\"\n.decl V v_type=G type=ud num_elts=16 align=GRF\nlsc_apndctr_atomic_add.ugm (M1,16) V:d32 bti(0x0:ud) V.0\nret (M1_NM,1)\n",
             |o| *op(o, "LSC_APNDCTR_ATOMIC_ADD", "addr_type") = Operand::Int(1),
         ),
+        (
+            Code::LSC_TYPED_FLAT,
+            "lsc_load_quad.tgm (M1,8) Vf:d32.xyzw bti(0x1:ud)[Vud,Vd]:a32",
+            |o| *op(o, "LSC_TYPED_LOAD_QUAD", "addr_type") = Operand::Int(1),
+        ),
         (Code::LSC_FENCE, "lsc_fence.ugm.none.group", |o| {
             *op(o, "LSC_FENCE", "exec") = Operand::Exec(envisa::isa::Exec::from_byte(0))
         }),
@@ -204,8 +209,8 @@ fn what_text_cannot_say() {
             wrong.push(format!("{} {}: {found:?}", code, rule.name));
         }
     }
-    for rule in rule::all().filter(|r| matches!(r.example, Example::Binary(_)) && r.code != Code::NO_PLATFORM)
-    {
+    let apart = [Code::NO_PLATFORM, Code::OBJECT_TWICE];
+    for rule in rule::all().filter(|r| matches!(r.example, Example::Binary(_)) && !apart.contains(&r.code)) {
         if !mutants.iter().any(|m| m.0 == rule.code) {
             wrong.push(format!("{} {}: no module breaks it", rule.code, rule.name));
         }
@@ -227,4 +232,14 @@ fn no_platform() {
     assert_eq!(errors, [Code::NO_PLATFORM]);
     let (_, verified) = verify::verify(parsed.module, &options);
     assert!(verified.is_none());
+}
+
+#[test]
+fn two_objects_of_one_name() {
+    let text = ".version 4.1\n.kernel \"k\"\nret (M1_NM,1)\n.kernel \"l\"\nret (M1_NM,1)\n";
+    let mut module = envisa::text::parse(text, Default::default(), &ParseOptions::default()).module;
+    assert_eq!(verify::check(&module, &Options::default()), []);
+    module.objects[1].name = "k".into();
+    let found = verify::check(&module, &Options::default());
+    assert_eq!(found.iter().map(|f| (f.code, f.object)).collect::<Vec<_>>(), [(Code::OBJECT_TWICE, 1)]);
 }

@@ -119,8 +119,8 @@ sampler! {
     LOAD_3D = 0x6e 0x07 load "load_3d" ALL BEFORE_PVC, "u v lod r";
     LOAD_3D_LZ = 0x6e 0x1a load "load_lz" ALL BEFORE_PVC, "u v r";
     LOAD_3D_L = 0x6e 0x1b load "load_l" ALL BEFORE_PVC, "u v lod r";
-    LOAD_3D_2DMS_W = 0x6e 0x1c load "load_2dms_w" ALL BEFORE_PVC, "si mcs0 mcs1 … u v r";
-    LOAD_3D_MCS = 0x6e 0x1d load "load_mcs" ALL BEFORE_PVC, "u v r";
+    LOAD_3D_2DMS_W = 0x6e 0x1c load "load_2dms_w" ALL BEFORE_PVC, "si mcs0 mcs1 … u v r lod";
+    LOAD_3D_MCS = 0x6e 0x1d load "load_mcs" ALL BEFORE_PVC, "u v r lod";
     SAMPLE4_3D = 0x6f 0x08 gather "sample4" ALL BEFORE_PVC, "u v r ai";
     SAMPLE4_3D_L = 0x6f 0x0d gather "sample4_l" V42 XE2, "lod u v r ai";
     SAMPLE4_3D_B = 0x6f 0x0e gather "sample4_b" V42 XE2, "bias u v r ai";
@@ -245,11 +245,11 @@ pub static SAMPLE_UNORM: InstDesc = InstDesc {
         ),
         STATE,
         surface(IMAGE),
-        src("u", Classes::GII, TypeSet::ANY),
-        src("v", Classes::GII, TypeSet::ANY),
-        src("delta_u", Classes::GII, TypeSet::ANY),
-        src("delta_v", Classes::GII, TypeSet::ANY),
-        raw_dst(TypeSet::ANY, "channels one after another"),
+        src("u", Classes::GII, SINGLE),
+        src("v", Classes::GII, SINGLE),
+        src("delta_u", Classes::GII, SINGLE),
+        src("delta_v", Classes::GII, SINGLE),
+        raw_dst(UW, "channels one after another"),
     ],
     forms: &[form(
         "sample_unorm",
@@ -269,13 +269,13 @@ pub static AVS: InstDesc = InstDesc {
         CHANNELS,
         STATE,
         surface(IMAGE),
-        src("u", Classes::GII, TypeSet::ANY),
-        src("v", Classes::GII, TypeSet::ANY),
-        src("delta_u", Classes::GII, TypeSet::ANY),
-        src("delta_v", Classes::GII, TypeSet::ANY),
-        src("u2d", Classes::GII, TypeSet::ANY),
-        src("group_id", Classes::GII, TypeSet::ANY),
-        src("vertical_block", Classes::GII, TypeSet::ANY),
+        src("u", Classes::GII, SINGLE),
+        src("v", Classes::GII, SINGLE),
+        src("delta_u", Classes::GII, SINGLE),
+        src("delta_v", Classes::GII, SINGLE),
+        src("u2d", Classes::GII, SINGLE),
+        src("group_id", Classes::GII, UD),
+        src("vertical_block", Classes::GII, UD),
         field(
             "output",
             Enc::Values(&[
@@ -286,9 +286,9 @@ pub static AVS: InstDesc = InstDesc {
             ]),
             "format of the output",
         ),
-        src("v2d", Classes::GII, TypeSet::ANY),
+        src("v2d", Classes::GII, SINGLE),
         field("mode", Enc::Values(&[val(0, "AVS_16x4"), val(2, "AVS_16x8")]), "size of the block"),
-        src("ief_bypass", Classes::GII, TypeSet::ANY),
+        src("ief_bypass", Classes::GII, TypeSet::of(&[Type::Ub])),
         raw_dst(TypeSet::ANY, "the block"),
     ],
     forms: &[form(

@@ -87,8 +87,8 @@ pub(crate) const DECLARATIONS: &[Rule] = &[
         good ".decl X v_type=G type=d num_elts=8 align=GRF\n.input X offset=64 size=32"),
     rule!(INPUT_KIND, "input-kind", Warning, "4_visa_header", "Explicit inputs come before implicit ones",
         "What a user supplies comes first in the table. Runtimes that read `.ze_info` do not care, and the reference compiler mixes them, so this is a warning.",
-        bad ".decl X v_type=G type=ud num_elts=1 align=dword\n.decl Y v_type=G type=ud num_elts=3 align=dword\n.implicit_LOCAL_SIZE Y offset=64 size=12\n.input X offset=96 size=4"
-        good ".decl X v_type=G type=ud num_elts=1 align=dword\n.decl Y v_type=G type=ud num_elts=3 align=dword\n.input X offset=96 size=4\n.implicit_LOCAL_SIZE Y offset=64 size=12"),
+        bad ".decl X v_type=G type=ud num_elts=1 align=dword\n.decl Y v_type=G type=ud num_elts=3 align=dword\n.implicit_UNDEFINED_1 Y offset=64 size=12\n.input X offset=96 size=4"
+        good ".decl X v_type=G type=ud num_elts=1 align=dword\n.decl Y v_type=G type=ud num_elts=3 align=dword\n.input X offset=96 size=4\n.implicit_UNDEFINED_1 Y offset=64 size=12"),
     rule!(INPUT_OUTSIDE, "input-outside", Error, "4_visa_header", "An input lies inside the register file",
         "Offsets are in bytes from register 0 on; a thread has at most 256 registers.",
         bad ".decl X v_type=G type=ud num_elts=8 align=GRF\n.input X offset=16384 size=32"
@@ -96,4 +96,11 @@ pub(crate) const DECLARATIONS: &[Rule] = &[
     rule!(FUNCTION_SIZES, "function-sizes", Error, "4_visa_header", "A function takes at most 32 and returns at most 12 registers",
         "The two bytes of the binary that follow a function's entry.",
         binary "a function object whose input size is 40"),
+    rule!(OBJECT_TWICE, "object-twice", Error, "3_execution_model", "Kernels and functions of a module have different names",
+        "A call, and whoever launches a kernel, names one of them.",
+        binary "two kernels of one name; in text the parser reports it"),
+    rule!(IMPLICIT_SHAPE, "implicit-shape", Warning, "4_visa_header", "An implicit input has the shape of its kind",
+        "Local size, group count and local id are 3 ud, the scoreboard's dependencies 16 ub, its surface a surface. The reference assembler makes kind 5 of every named form, so this is a warning.",
+        bad ".decl X v_type=G type=ud num_elts=1 align=dword\n.implicit_UNDEFINED_1 X offset=64 size=4"
+        good ".decl X v_type=G type=ud num_elts=3 align=dword\n.implicit_UNDEFINED_1 X offset=64 size=12"),
 ];

@@ -46,4 +46,7 @@ pub(crate) const LSC: &[Rule] = &[
     rule!(LSC_APPEND, "lsc-append", Error, "LSC_UNTYPED", "An append counter belongs to a surface",
         "The message has no address; the surface is bti, ss or bss.",
         binary "LSC_APNDCTR_ATOMIC_ADD with the flat address model"),
+    rule!(LSC_TYPED_FLAT, "lsc-typed-flat", Error, "LSC_TYPED", "A typed message has a surface",
+        "Addresses follow from coordinates and the surface's state.",
+        binary "LSC_TYPED_LOAD_QUAD with the flat address model"),
 ];

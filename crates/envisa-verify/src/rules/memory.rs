@@ -49,4 +49,10 @@ pub(crate) const MEMORY: &[Rule] = &[
     rule!(ATOMIC_SIGN, "atomic-sign", Warning, "DWORD_ATOMIC", "An atomic has the type of its operation",
         "minsint and maxsint d, the floating-point ones f, others ud. The reference compiler uses d for ud, so this is a warning.",
         bad "dword_atomic.minsint (M1,8) T6 Vud.0 Vud.32 %null.0 Vud.64" good "dword_atomic.minsint (M1,8) T6 Vud.0 Vd.32 %null.0 Vd.64"),
+    rule!(ATOMIC_FLOAT_TYPED, "atomic-float-typed", Warning, "DWORD_ATOMIC", "Typed atomics work on integers",
+        "The table of operations has floats for untyped and SVM atomics only; the page of TYPED_ATOMIC lists them and gives no type for them, so this is a warning.",
+        bad "typed_atomic.fmax (M1,8) T6 Vud.0 %null.0 %null.0 %null.0 Vf.0 %null.0 Vf.32" good "typed_atomic.max (M1,8) T6 Vud.0 %null.0 %null.0 %null.0 Vud.32 %null.0 Vud.64"),
+    rule!(ATOMIC_WIDTH, "atomic-width", Warning, "SVM_ATOMIC", "Atomics of 16 and 64 bits exist from TGLLP on",
+        "So the pages; the reference compiler writes 64-bit ones for SKL, so this is a warning.",
+        bad "// platform: SKL\nsvm_atomic.inc.64 (M1,8) Vuq.0 Vuq.64 %null.0 %null.0" good "svm_atomic.inc.64 (M1,8) Vuq.0 Vuq.64 %null.0 %null.0"),
 ];

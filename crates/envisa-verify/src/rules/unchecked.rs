@@ -226,14 +226,6 @@ pub(crate) const UNCHECKED: &[Rule] = &[
         "The parser reports these.",
     ),
     note(
-        926,
-        "dpasw-sharing",
-        "DPASW",
-        Unchecked,
-        "DPASW is used in shapes that share data between two EUs",
-        "A statement on fused hardware; results are those of DPAS.",
-    ),
-    note(
         927,
         "lsc-platforms",
         "LSC_UNTYPED",
