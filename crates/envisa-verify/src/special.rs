@@ -42,7 +42,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("WAIT", page_types),
     ("NBARRIER*", page_types),
     ("SWITCHJMP", page_types),
-    ("MADW", madw_exec),
+    ("MADW", page_exec),
     ("DPASW", dpasw_sharing),
     ("FENCE", fence_local),
     ("SWITCHJMP", switchjmp),
@@ -377,10 +377,18 @@ fn special_bits(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 /// Where practice takes more channels than the page.
 fn page_exec(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     let n = channels(ctx, inst);
-    if n > 8 {
-        let span = exec_span(ctx, inst);
-        let f = Finding::new(Code::PAGE_EXEC, ctx.on, span, format!("{} of {n} channels", desc.name));
-        ctx.push(f.help("the page has at most 8"));
+    let limits = if inst.op == Op::Madw { [(8, NARROW), (16, WIDE)] } else { [(8, NARROW), (8, WIDE)] };
+    for (max, on) in limits {
+        if n > max {
+            let span = exec_span(ctx, inst);
+            let f = Finding::new(
+                Code::PAGE_EXEC,
+                on.intersect(ctx.on),
+                span,
+                format!("{} of {n} channels", desc.name),
+            );
+            ctx.push(f.help(format!("the page has at most {max}")));
+        }
     }
 }
 
@@ -398,16 +406,6 @@ fn page_types(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
             let message = format!("the `{}` of {} has type {}", slot.name, desc.name, ty.name());
             let f = Finding::new(Code::PAGE_TYPE, ctx.on, span, message);
             ctx.push(f.help(format!("the page wants {}", wants.name())));
-        }
-    }
-}
-
-fn madw_exec(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
-    let n = channels(ctx, inst);
-    for (max, on) in [(8, NARROW), (16, WIDE)] {
-        if n > max {
-            let f = Finding::new(Code::EXEC_SIZE, on, exec_span(ctx, inst), format!("MADW of {n} channels"));
-            ctx.push(f.help(format!("at most {max}")));
         }
     }
 }

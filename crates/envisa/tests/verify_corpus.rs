@@ -1,9 +1,10 @@
-//! No false alarm: nothing that the reference compiler produced has an error, on its own platform.
+//! No false alarm: nothing that the reference compiler produced has an error, on its own platform, nor a
+//! finding of a lint that its output gives no reason for.
 
 use envisa::diag::{Severity, TextOptions, render_text};
 use envisa::isa::{Platform, Platforms};
 use envisa::text::ParseOptions;
-use envisa::verify::{Options, check};
+use envisa::verify::{Code, Kind, Options, check, rule};
 use std::path::{Path, PathBuf};
 
 fn zebins(folder: &Path, out: &mut Vec<PathBuf>) {
@@ -17,10 +18,17 @@ fn zebins(folder: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
+/// Lints that correct code gives no reason for. The compiler does leave variables unused, writes dead and
+/// undefined values read.
+fn silent(code: Code) -> bool {
+    rule::get(code).is_some_and(|r| r.kind == Kind::Flow)
+        && ![Code::UNUSED, Code::DEAD_WRITE, Code::READ_BEFORE_WRITE].contains(&code)
+}
+
 #[test]
 fn no_false_alarm() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suite/corpus");
-    let mut checked = 0;
+    let (mut files, mut checked) = (0, 0);
     let mut wrong = String::new();
     for (folder, platform) in
         [("skl", Platform::Skl), ("tgllp", Platform::Tgllp), ("dg2", Platform::Dg2), ("pvc", Platform::Pvc)]
@@ -28,7 +36,9 @@ fn no_false_alarm() {
         let mut paths = Vec::new();
         zebins(&corpus.join(folder), &mut paths);
         assert!(!paths.is_empty(), "no zebins for {folder}");
+        files += paths.len();
         for path in paths {
+            let before = checked;
             let bytes = std::fs::read(&path).expect("a readable zebin");
             let zebin = envisa::zebin::ZebinFile::parse(&bytes).expect("a zebin");
             for kernel in zebin.kernels() {
@@ -48,7 +58,7 @@ fn no_false_alarm() {
                     let options = Options { platforms: Platforms::of(&[platform]), ..Options::default() };
                     let errors: Vec<_> = check(&parsed.module, &options)
                         .iter()
-                        .filter(|f| f.severity == Severity::Error)
+                        .filter(|f| f.severity == Severity::Error || silent(f.code))
                         .map(|f| f.diagnostic(id))
                         .collect();
                     if !errors.is_empty() && wrong.len() < 20_000 {
@@ -57,8 +67,10 @@ fn no_false_alarm() {
                     checked += 1;
                 }
             }
+            assert!(checked > before, "{}: no text", path.display());
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
-    assert!(checked >= 400, "only {checked} texts");
+    assert!(files >= 500, "only {files} zebins");
+    println!("{files} zebins, {checked} texts");
 }

@@ -171,11 +171,10 @@ fn mutants() -> Vec<Mutant> {
             "// platform: Xe3P\n.version 4.2\n.kernel \"k\"\n.decl V v_type=G type=ud num_elts=16 align=GRF\nlsc_apndctr_atomic_add.ugm (M1,16) V:d32 bti(0x0:ud) V.0\nret (M1_NM,1)\n",
             |o| *op(o, "LSC_APNDCTR_ATOMIC_ADD", "addr_type") = Operand::Int(1),
         ),
-        (
-            Code::LSC_TYPED_FLAT,
-            "lsc_load_quad.tgm (M1,8) Vf:d32.xyzw bti(0x1:ud)[Vud,Vd]:a32",
-            |o| *op(o, "LSC_TYPED_LOAD_QUAD", "addr_type") = Operand::Int(1),
-        ),
+        (Code::LSC_TYPED_FLAT, "lsc_load_quad.tgm (M1,8) Vf:d32.xyzw bti(0x1:ud)[Vud,Vd]:a32", |o| {
+            *op(o, "LSC_TYPED_LOAD_QUAD", "addr_type") = Operand::Int(1);
+            *op(o, "LSC_TYPED_LOAD_QUAD", "surface") = Operand::Imm { ty: Type::Ud, bits: 0 };
+        }),
         (Code::LSC_FENCE, "lsc_fence.ugm.none.group", |o| {
             *op(o, "LSC_FENCE", "exec") = Operand::Exec(envisa::isa::Exec::from_byte(0))
         }),
