@@ -39,7 +39,7 @@ pub(crate) fn module(module: &Module, on: Platforms) -> Vec<Finding> {
     let mut out = Vec::new();
     let kernels = module.objects.iter().filter(|o| o.kind == ObjectKind::Kernel).count();
     if kernels > limits::KERNELS {
-        let last = module.objects.iter().enumerate().filter(|(_, o)| o.kind == ObjectKind::Kernel).next_back();
+        let last = module.objects.iter().enumerate().rfind(|(_, o)| o.kind == ObjectKind::Kernel);
         let (object, span) = last.map_or((0, Span::NONE), |(i, o)| (i, o.name_span));
         let message = format!("{kernels} kernels, at most {}", limits::KERNELS);
         out.push(Finding { object, ..Finding::new(Code::TOO_MANY, on, span, message) });
