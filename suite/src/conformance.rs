@@ -1,0 +1,279 @@
+//! Conformance: every kernel's results on envisa, device by device, held against PoCL's.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::compare::{Check, Comparison, compare, compare_lines};
+use crate::envisa_side::{Failure, run_on_envisa};
+use crate::kernel::{Device, KernelFile};
+use crate::launch::{Launch, Outputs, SizeSet};
+use crate::machine::Machine;
+use crate::peer::{self, Peer};
+use crate::report::{Table, cell};
+
+/// What a kernel came to on a device.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// Every output lies within its bound of PoCL's, or not: output by output.
+    Compared(Vec<(String, Comparison)>),
+    /// envisa gave no result.
+    Failure(Failure),
+    /// The kernel is not compiled for this device: its header says why.
+    NotForDevice,
+}
+
+impl Verdict {
+    /// True where there is a result and all of it lies within the bounds.
+    pub fn passed(&self) -> bool {
+        matches!(self, Verdict::Compared(all) if all.iter().all(|(_, c)| c.passed()))
+    }
+
+    /// True where the kernel was run or should have been, and there is no good result; an instruction that
+    /// envisa refuses by name is no failure of this kind.
+    pub fn failed(&self) -> bool {
+        match self {
+            Verdict::Compared(_) => !self.passed(),
+            Verdict::Failure(Failure::Failed(_)) => true,
+            Verdict::Failure(Failure::Unsupported(_)) | Verdict::NotForDevice => false,
+        }
+    }
+
+    /// As a cell of the table.
+    pub fn cell(&self) -> String {
+        match self {
+            Verdict::NotForDevice => "–".to_owned(),
+            Verdict::Failure(Failure::Unsupported(why)) => format!("not supported: {}", first_line(why)),
+            Verdict::Failure(Failure::Failed(why)) => format!("FAIL: {}", first_line(why)),
+            Verdict::Compared(all) => {
+                let bad: Vec<String> = all
+                    .iter()
+                    .filter(|(_, c)| !c.passed())
+                    .map(|(name, c)| format!("{name}: {}", cell(c)))
+                    .collect();
+                if !bad.is_empty() {
+                    return bad.join("; ");
+                }
+                let worst = all.iter().map(|(_, c)| c.worst_ulp).max().unwrap_or(0);
+                if worst > 0 { format!("ok, {worst} ulp") } else { "ok".to_owned() }
+            }
+        }
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().find(|l| !l.trim().is_empty()).unwrap_or("").trim()
+}
+
+/// A kernel's results on all devices.
+#[derive(Clone, Debug)]
+pub struct KernelResult {
+    /// The kernel.
+    pub kernel: KernelFile,
+    /// Its outputs with their bounds.
+    pub bounds: Vec<(String, String)>,
+    /// On each device asked for.
+    pub verdicts: BTreeMap<Device, Verdict>,
+}
+
+/// A whole run.
+#[derive(Clone, Debug)]
+pub struct Conformance {
+    /// The reference: platform, version, device.
+    pub reference: String,
+    /// Devices, in the table's order.
+    pub devices: Vec<Device>,
+    /// In the kernels' order.
+    pub kernels: Vec<KernelResult>,
+}
+
+/// Compares a run with the reference's, output by output.
+pub fn hold(launch: &Launch, want: &Outputs, got: &Outputs, printf: bool) -> Vec<(String, Comparison)> {
+    let mut all = Vec::new();
+    for (index, value) in &want.values {
+        let arg = &launch.args[*index];
+        let check = arg.check.unwrap_or(Check::Exact);
+        let c = match got.values.iter().find(|(i, _)| i == index) {
+            Some((_, other)) => compare(value, other, check),
+            None => {
+                Comparison { shape_error: Some("the output is missing".to_owned()), ..Comparison::default() }
+            }
+        };
+        all.push((arg.name.clone(), c));
+    }
+    if printf {
+        all.push(("printf".to_owned(), compare_lines(&want.printed, &got.printed)));
+    }
+    all
+}
+
+/// Runs `kernels` on PoCL and, compiled for each of `devices`, on envisa with `jobs` host threads (0: all).
+///
+/// # Errors
+/// Where a header is no launch, or PoCL gives no result: without the reference nothing can be said.
+pub fn run(kernels: &[KernelFile], devices: &[Device], jobs: usize) -> Result<Conformance, String> {
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(BTreeMap::new());
+    let workers = std::thread::available_parallelism().map_or(1, |n| n.get()).min(8);
+    std::thread::scope(|s| {
+        for _ in 0..workers {
+            s.spawn(|| {
+                loop {
+                    let n = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(k) = kernels.get(n) else { return };
+                    let one = run_one(k, devices, jobs);
+                    let stop = one.is_err();
+                    done.lock().unwrap_or_else(|e| e.into_inner()).insert(n, one);
+                    if stop {
+                        // The others see no more work.
+                        next.store(kernels.len(), Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    let mut out =
+        Conformance { reference: String::new(), devices: devices.to_vec(), kernels: Vec::new() };
+    for (_, one) in done.into_inner().unwrap_or_else(|e| e.into_inner()) {
+        let (result, reference) = one?;
+        out.reference = reference;
+        out.kernels.push(result);
+    }
+    Ok(out)
+}
+
+fn run_one(k: &KernelFile, devices: &[Device], jobs: usize) -> Result<(KernelResult, String), String> {
+    let launch_for = |peer| Launch::new(k, SizeSet::Conformance, peer).map_err(|e| format!("{}: {e}", k.id));
+    let (on_peer, launch) = (launch_for(true)?, launch_for(false)?);
+    let want =
+        peer::run(Peer::Pocl, k, SizeSet::Conformance).map_err(|e| format!("{} on PoCL: {e}", k.id))?;
+    let mut verdicts = BTreeMap::new();
+    for d in devices {
+        let verdict = if !k.devices().contains(d) {
+            Verdict::NotForDevice
+        } else {
+            match run_on_envisa(k, *d, &launch, jobs) {
+                Ok(got) => {
+                    Verdict::Compared(hold(&on_peer, &want.outputs, &got, k.header.printf.is_some()))
+                }
+                Err(failure) => Verdict::Failure(failure),
+            }
+        };
+        verdicts.insert(*d, verdict);
+    }
+    let mut bounds: Vec<(String, String)> = on_peer
+        .args
+        .iter()
+        .filter_map(|a| Some((a.name.clone(), a.check?.to_string())))
+        .collect();
+    if k.header.printf.is_some() {
+        bounds.push(("printf".to_owned(), "the same lines".to_owned()));
+    }
+    Ok((KernelResult { kernel: k.clone(), bounds, verdicts }, want.describe))
+}
+
+impl Conformance {
+    /// On a device: kernels that passed, that were compiled for it, and that envisa refused by name.
+    pub fn counts(&self, device: Device) -> (usize, usize, usize) {
+        let of = |f: &dyn Fn(&Verdict) -> bool| {
+            self.kernels.iter().filter_map(|k| k.verdicts.get(&device)).filter(|v| f(v)).count()
+        };
+        (
+            of(&Verdict::passed),
+            of(&|v| *v != Verdict::NotForDevice),
+            of(&|v| matches!(v, Verdict::Failure(Failure::Unsupported(_)))),
+        )
+    }
+
+    /// True where nothing failed.
+    pub fn good(&self) -> bool {
+        self.kernels.iter().all(|k| k.verdicts.values().all(|v| !v.failed()))
+    }
+
+    /// What failed, with all that is known about it.
+    pub fn failures(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        for k in &self.kernels {
+            for (d, v) in &k.verdicts {
+                let text = match v {
+                    Verdict::Failure(Failure::Failed(why)) => why.clone(),
+                    Verdict::Compared(_) if v.failed() => v.cell(),
+                    _ => continue,
+                };
+                all.push(format!("{} on {}: {text}", k.kernel.id, d.name()));
+            }
+        }
+        all
+    }
+
+    /// Passing counts, device by device, as sentences.
+    pub fn summary(&self) -> String {
+        let mut out = String::new();
+        for d in &self.devices {
+            let (passed, all, refused) = self.counts(*d);
+            let refused = if refused > 0 { format!(", {refused} not supported") } else { String::new() };
+            let line = format!("- {}: {passed} of {all} kernels give PoCL's result{refused}\n", d.name());
+            out.push_str(&line);
+        }
+        out
+    }
+
+    /// The table: a kernel a row.
+    pub fn table(&self) -> Table {
+        let mut head = vec!["kernel".to_owned(), "bound".to_owned()];
+        head.extend(self.devices.iter().map(|d| d.name().to_owned()));
+        let mut t = Table::new(head);
+        for k in &self.kernels {
+            let bounds: Vec<String> = k.bounds.iter().map(|(n, b)| format!("{n}: {b}")).collect();
+            let mut row = vec![k.kernel.id.clone(), bounds.join("; ")];
+            row.extend(self.devices.iter().map(|d| k.verdicts[d].cell()));
+            t.row(row);
+        }
+        t
+    }
+
+    /// The report: how it was measured, counts, table, reasons.
+    pub fn document(&self, machine: &Machine) -> String {
+        let compilers = "the products of `ocloc` committed in `suite/corpus`";
+        format!(
+            "# Conformance\n\n\
+             Written by `cargo run --release -p envisa-suite -- conformance --out docs/CONFORMANCE.md`.\n\n\
+             Every kernel of `suite/kernels` runs twice on the same inputs: its OpenCL C source through the \
+             OpenCL API on PoCL, and its code for each Intel GPU ({compilers}) on envisa. Every output is \
+             compared element by element with PoCL's within the bound that the kernel states: bit for bit \
+             unless said otherwise below. `ok, N ulp` is the largest distance seen, in units in the last \
+             place; `–` means that the kernel is not compiled for the device.\n\n\
+             - envisa on: {}\n- reference: {}\n\n## Result\n\n{}\n{}\n\
+             ## Bounds other than bit for bit, and devices left out\n\n{}",
+            machine.describe(),
+            self.reference,
+            self.summary(),
+            self.table().to_markdown(),
+            self.reasons()
+        )
+    }
+
+    /// Why the bounds are what they are, and why kernels are missing on devices.
+    pub fn reasons(&self) -> String {
+        let mut out = String::new();
+        for k in &self.kernels {
+            let h = &k.kernel.header;
+            let mut parts: Vec<String> = Vec::new();
+            for a in &h.args {
+                if let (Some(check), Some(why)) = (&a.check, &a.why)
+                    && check != "exact"
+                {
+                    parts.push(format!("`{}` ({check}): {why}", a.name));
+                }
+            }
+            if let Some(why) = &h.why_devices {
+                let names: Vec<&str> = k.kernel.devices().iter().map(|d| d.name()).collect();
+                parts.push(format!("only {}: {why}", names.join(", ")));
+            }
+            if !parts.is_empty() {
+                out.push_str(&format!("- {}: {}\n", k.kernel.id, parts.join("; ")));
+            }
+        }
+        out
+    }
+}

@@ -1,0 +1,71 @@
+//! The machine that something was measured on, as the reports name it.
+
+use serde::Serialize;
+
+/// What is known of this machine.
+#[derive(Clone, Debug, Serialize)]
+pub struct Machine {
+    /// The processor's name.
+    pub cpu: String,
+    /// Processors that this process may use.
+    pub threads: usize,
+    /// The instruction set that the interpreter's handlers use.
+    pub level: String,
+    /// System and architecture.
+    pub system: String,
+    /// Main memory, in bytes; 0 where it is not known.
+    pub memory: u64,
+    /// Runnable threads of the whole machine, averaged over a minute, when asked; negative where unknown.
+    pub load: f64,
+    /// Version of envisa.
+    pub envisa: String,
+    /// Optimised build.
+    pub optimised: bool,
+}
+
+impl Machine {
+    /// This machine, now.
+    pub fn here() -> Machine {
+        let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+        let field = |text: &str, key: &str| {
+            text.lines()
+                .find(|l| l.starts_with(key))
+                .and_then(|l| l.split_once(':'))
+                .map(|(_, v)| v.trim().to_owned())
+        };
+        let kilobytes = field(&read("/proc/meminfo"), "MemTotal")
+            .and_then(|v| v.split_whitespace().next().and_then(|n| n.parse::<u64>().ok()));
+        Machine {
+            cpu: field(&read("/proc/cpuinfo"), "model name").unwrap_or_else(|| "unknown processor".to_owned()),
+            threads: std::thread::available_parallelism().map_or(1, |n| n.get()),
+            level: format!("{:?}", envisa::vm::exec::Level::detect()),
+            system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            memory: kilobytes.unwrap_or(0) * 1024,
+            load: load(),
+            envisa: env!("CARGO_PKG_VERSION").to_owned(),
+            optimised: !cfg!(debug_assertions),
+        }
+    }
+
+    /// As a sentence.
+    pub fn describe(&self) -> String {
+        format!(
+            "{}, {} hardware threads, {:.0} GiB, {}; envisa {} ({}, handlers for {})",
+            self.cpu,
+            self.threads,
+            self.memory as f64 / (1u64 << 30) as f64,
+            self.system,
+            self.envisa,
+            if self.optimised { "release build" } else { "build without optimisation" },
+            self.level
+        )
+    }
+}
+
+/// Runnable threads of the machine, averaged over a minute; negative where the system does not tell.
+pub fn load() -> f64 {
+    std::fs::read_to_string("/proc/loadavg")
+        .ok()
+        .and_then(|s| s.split_whitespace().next()?.parse().ok())
+        .unwrap_or(-1.0)
+}
