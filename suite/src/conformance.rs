@@ -19,6 +19,8 @@ pub enum Verdict {
     Compared(Vec<(String, Comparison)>),
     /// envisa gave no result.
     Failure(Failure),
+    /// PoCL gave no result to hold envisa's against.
+    NoReference(String),
     /// The kernel is not compiled for this device: its header says why.
     NotForDevice,
 }
@@ -34,7 +36,7 @@ impl Verdict {
     pub fn failed(&self) -> bool {
         match self {
             Verdict::Compared(_) => !self.passed(),
-            Verdict::Failure(Failure::Failed(_)) => true,
+            Verdict::Failure(Failure::Failed(_)) | Verdict::NoReference(_) => true,
             Verdict::Failure(Failure::Unsupported(_)) | Verdict::NotForDevice => false,
         }
     }
@@ -43,6 +45,7 @@ impl Verdict {
     pub fn cell(&self) -> String {
         match self {
             Verdict::NotForDevice => "–".to_owned(),
+            Verdict::NoReference(why) => format!("no reference: {}", first_line(why)),
             Verdict::Failure(Failure::Unsupported(why)) => format!("not supported: {}", first_line(why)),
             Verdict::Failure(Failure::Failed(why)) => format!("FAIL: {}", first_line(why)),
             Verdict::Compared(all) => {
@@ -108,9 +111,10 @@ pub fn hold(launch: &Launch, want: &Outputs, got: &Outputs, printf: bool) -> Vec
 }
 
 /// Runs `kernels` on PoCL and, compiled for each of `devices`, on envisa with `jobs` host threads (0: all).
+/// A kernel on which PoCL fails or crashes is reported as such; the others go on.
 ///
 /// # Errors
-/// Where a header is no launch, or PoCL gives no result: without the reference nothing can be said.
+/// Where a header is no launch, or PoCL gives no result at all: without the reference nothing can be said.
 pub fn run(kernels: &[KernelFile], devices: &[Device], jobs: usize) -> Result<Conformance, String> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(BTreeMap::new());
@@ -122,54 +126,55 @@ pub fn run(kernels: &[KernelFile], devices: &[Device], jobs: usize) -> Result<Co
                     let n = next.fetch_add(1, Ordering::Relaxed);
                     let Some(k) = kernels.get(n) else { return };
                     let one = run_one(k, devices, jobs);
-                    let stop = one.is_err();
                     done.lock().unwrap_or_else(|e| e.into_inner()).insert(n, one);
-                    if stop {
-                        // The others see no more work.
-                        next.store(kernels.len(), Ordering::Relaxed);
-                    }
                 }
             });
         }
     });
-    let mut out =
-        Conformance { reference: String::new(), devices: devices.to_vec(), kernels: Vec::new() };
+    let mut out = Conformance { reference: String::new(), devices: devices.to_vec(), kernels: Vec::new() };
+    let mut missing = None;
     for (_, one) in done.into_inner().unwrap_or_else(|e| e.into_inner()) {
         let (result, reference) = one?;
-        out.reference = reference;
+        match reference {
+            Ok(describe) => out.reference = describe,
+            Err(why) => missing = Some(why),
+        }
         out.kernels.push(result);
     }
-    Ok(out)
+    match missing {
+        Some(why) if out.reference.is_empty() => Err(format!("PoCL gives no result: {why}")),
+        _ => Ok(out),
+    }
 }
 
-fn run_one(k: &KernelFile, devices: &[Device], jobs: usize) -> Result<(KernelResult, String), String> {
+/// A kernel's results, and the reference's description or failure.
+type One = (KernelResult, Result<String, String>);
+
+fn run_one(k: &KernelFile, devices: &[Device], jobs: usize) -> Result<One, String> {
     let launch_for = |peer| Launch::new(k, SizeSet::Conformance, peer).map_err(|e| format!("{}: {e}", k.id));
     let (on_peer, launch) = (launch_for(true)?, launch_for(false)?);
-    let want =
-        peer::run(Peer::Pocl, k, SizeSet::Conformance).map_err(|e| format!("{} on PoCL: {e}", k.id))?;
+    let want = peer::run(Peer::Pocl, k);
     let mut verdicts = BTreeMap::new();
     for d in devices {
         let verdict = if !k.devices().contains(d) {
             Verdict::NotForDevice
         } else {
-            match run_on_envisa(k, *d, &launch, jobs) {
-                Ok(got) => {
+            match (run_on_envisa(k, *d, &launch, jobs), &want) {
+                (Err(failure), _) => Verdict::Failure(failure),
+                (Ok(_), Err(why)) => Verdict::NoReference(why.clone()),
+                (Ok(got), Ok(want)) => {
                     Verdict::Compared(hold(&on_peer, &want.outputs, &got, k.header.printf.is_some()))
                 }
-                Err(failure) => Verdict::Failure(failure),
             }
         };
         verdicts.insert(*d, verdict);
     }
-    let mut bounds: Vec<(String, String)> = on_peer
-        .args
-        .iter()
-        .filter_map(|a| Some((a.name.clone(), a.check?.to_string())))
-        .collect();
+    let mut bounds: Vec<(String, String)> =
+        on_peer.args.iter().filter_map(|a| Some((a.name.clone(), a.check?.to_string()))).collect();
     if k.header.printf.is_some() {
         bounds.push(("printf".to_owned(), "the same lines".to_owned()));
     }
-    Ok((KernelResult { kernel: k.clone(), bounds, verdicts }, want.describe))
+    Ok((KernelResult { kernel: k.clone(), bounds, verdicts }, want.map(|w| w.describe)))
 }
 
 impl Conformance {
@@ -197,6 +202,7 @@ impl Conformance {
             for (d, v) in &k.verdicts {
                 let text = match v {
                     Verdict::Failure(Failure::Failed(why)) => why.clone(),
+                    Verdict::NoReference(_) => v.cell(),
                     Verdict::Compared(_) if v.failed() => v.cell(),
                     _ => continue,
                 };

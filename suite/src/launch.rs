@@ -67,8 +67,6 @@ pub struct Outputs {
     pub values: Vec<(usize, HostValue)>,
     /// What `printf` wrote.
     pub printed: String,
-    /// Seconds of each timed run, in order; empty if none was timed.
-    pub seconds: Vec<f64>,
 }
 
 /// Data of one argument larger than this are refused: a mistake in a header.

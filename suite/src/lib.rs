@@ -4,11 +4,13 @@
 //! needs ([`kernel::Header`]). The folder is walked: adding a file adds a kernel.
 
 pub use envisa::compare;
+pub mod conformance;
 pub mod corpus;
 pub mod envisa_side;
 pub mod expr;
 pub mod kernel;
 pub mod launch;
+pub mod machine;
 pub mod opencl;
 pub mod peer;
 pub mod report;

@@ -36,7 +36,8 @@ impl Machine {
         let kilobytes = field(&read("/proc/meminfo"), "MemTotal")
             .and_then(|v| v.split_whitespace().next().and_then(|n| n.parse::<u64>().ok()));
         Machine {
-            cpu: field(&read("/proc/cpuinfo"), "model name").unwrap_or_else(|| "unknown processor".to_owned()),
+            cpu: field(&read("/proc/cpuinfo"), "model name")
+                .unwrap_or_else(|| "unknown processor".to_owned()),
             threads: std::thread::available_parallelism().map_or(1, |n| n.get()),
             level: format!("{:?}", envisa::vm::exec::Level::detect()),
             system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),

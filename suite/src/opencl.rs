@@ -39,6 +39,58 @@ pub struct Session {
     name: String,
 }
 
+/// A kernel built, its arguments set, ready to be launched any number of times.
+pub struct Loaded<'a> {
+    session: &'a Session,
+    kernel: Kernel,
+    objects: Vec<Object>,
+    launch: &'a Launch,
+}
+
+impl Loaded<'_> {
+    /// Gives every buffer and image its initial content.
+    ///
+    /// # Errors
+    /// The call that failed.
+    pub fn reset(&mut self) -> Result<(), String> {
+        for (object, a) in self.objects.iter_mut().zip(&self.launch.args) {
+            if let ArgValue::Buffer(v) | ArgValue::Image(_, v) = &a.value {
+                self.session.write(object, v)?;
+            }
+        }
+        self.session.queue.finish().map_err(text)
+    }
+
+    /// Launches once: the seconds from the call to the end. What `printf` writes goes to this process's
+    /// standard output.
+    ///
+    /// # Errors
+    /// The call that failed.
+    pub fn run(&self) -> Result<f64, String> {
+        let start = Instant::now();
+        self.session.enqueue(&self.kernel, self.launch)?;
+        Ok(start.elapsed().as_secs_f64())
+    }
+
+    /// The content of the arguments that have a check.
+    ///
+    /// # Errors
+    /// The call that failed.
+    pub fn outputs(&self) -> Result<Outputs, String> {
+        let mut values = Vec::new();
+        for (i, a) in self.launch.args.iter().enumerate() {
+            if let (true, ArgValue::Buffer(initial) | ArgValue::Image(_, initial)) =
+                (a.check.is_some(), &a.value)
+            {
+                let mut value = initial.clone();
+                self.session.read(&self.objects[i], &mut value)?;
+                values.push((i, value));
+            }
+        }
+        Ok(Outputs { values, printed: String::new() })
+    }
+}
+
 fn text(e: impl std::fmt::Display) -> String {
     e.to_string()
 }
@@ -76,20 +128,17 @@ impl Session {
         format!("{} on {}", self.name, self.device.name().unwrap_or_default())
     }
 
-    /// Builds `source` and runs `function` once, reads the outputs, then runs it `repeats` more times, timed.
-    ///
-    /// What `printf` writes goes to this process's standard output.
+    /// Builds `source` and sets the arguments of `function` for `launch`.
     ///
     /// # Errors
     /// The build log, or the name of the call that failed.
-    pub fn run(
-        &self,
+    pub fn load<'a>(
+        &'a self,
         source: &str,
         options: &str,
         function: &str,
-        launch: &Launch,
-        repeats: u32,
-    ) -> Result<Outputs, String> {
+        launch: &'a Launch,
+    ) -> Result<Loaded<'a>, String> {
         let program = Program::create_and_build_from_source(&self.context, source, options)
             .map_err(|log| format!("the build failed: {log}"))?;
         let kernel = Kernel::create(&program, function).map_err(|e| format!("kernel `{function}`: {e}"))?;
@@ -101,23 +150,7 @@ impl Session {
                 self.set_arg(&kernel, i as u32, &a.value).map_err(|e| format!("argument `{}`: {e}", a.name))
             })
             .collect::<Result<Vec<_>, _>>()?;
-        self.enqueue(&kernel, launch)?;
-        let mut values = Vec::new();
-        for (i, a) in launch.args.iter().enumerate() {
-            if a.check.is_some() {
-                let (ArgValue::Buffer(initial) | ArgValue::Image(_, initial)) = &a.value else { continue };
-                let mut value = initial.clone();
-                self.read(&objects[i], &mut value)?;
-                values.push((i, value));
-            }
-        }
-        let mut seconds = Vec::new();
-        for _ in 0..repeats {
-            let start = Instant::now();
-            self.enqueue(&kernel, launch)?;
-            seconds.push(start.elapsed().as_secs_f64());
-        }
-        Ok(Outputs { values, printed: String::new(), seconds })
+        Ok(Loaded { session: self, kernel, objects, launch })
     }
 
     fn enqueue(&self, kernel: &Kernel, launch: &Launch) -> Result<(), String> {
@@ -204,6 +237,36 @@ impl Session {
                 Ok(Object::Sampler(sampler))
             }
         }
+    }
+
+    fn write(&self, object: &mut Object, from: &HostValue) -> Result<(), String> {
+        match object {
+            Object::Buffer(b) => {
+                // SAFETY: the source has the buffer's size, and the write blocks.
+                unsafe { self.queue.enqueue_write_buffer(b, CL_TRUE, 0, &from.bytes, &[]) }.map_err(text)?;
+            }
+            Object::Image(image, spec) => {
+                let (origin, region) = ([0usize; 3], spec.size.map(|n| n as usize));
+                // The call takes a mutable pointer, though it only reads.
+                let mut copy = from.bytes.clone();
+                // SAFETY: the source holds all texels without padding, and the write blocks.
+                unsafe {
+                    self.queue.enqueue_write_image(
+                        image,
+                        CL_TRUE,
+                        origin.as_ptr(),
+                        region.as_ptr(),
+                        0,
+                        0,
+                        copy.as_mut_ptr().cast(),
+                        &[],
+                    )
+                }
+                .map_err(text)?;
+            }
+            Object::Sampler(_) | Object::None => return Err("the argument has no memory".to_owned()),
+        }
+        Ok(())
     }
 
     fn read(&self, object: &Object, into: &mut HostValue) -> Result<(), String> {

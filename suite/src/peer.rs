@@ -3,12 +3,15 @@
 //! A process of its own lets `printf` be caught, a crash be reported, and each peer be chosen by its
 //! environment. The worker is this program's hidden subcommand `peer-worker`.
 
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use envisa::values::HostValue;
 use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
 
 use crate::kernel::KernelFile;
 use crate::launch::{Launch, Outputs, SizeSet};
@@ -68,7 +71,6 @@ impl Peer {
 struct Record {
     describe: String,
     outputs: Vec<usize>,
-    seconds: Vec<f64>,
 }
 
 /// A run on a peer.
@@ -80,34 +82,59 @@ pub struct PeerRun {
     pub describe: String,
 }
 
-/// How long a worker may take.
-const TIMEOUT: Duration = Duration::from_secs(600);
+/// How long a worker may take for a run of conformance sizes.
+const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Runs `kernel` on `peer` in a process of its own.
-///
-/// # Errors
-/// A sentence: the peer is not installed, the build log, a crash, or a run past the time limit.
-pub fn run(peer: Peer, kernel: &KernelFile, set: SizeSet, repeats: u32) -> Result<PeerRun, String> {
-    let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
-    let exe = std::env::current_exe().map_err(|e| e.to_string())?;
-    let file = |name: &str| dir.path().join(name);
-    let create = |name: &str| std::fs::File::create(file(name)).map_err(|e| e.to_string());
+/// The command that starts a worker which leaves its files in `dir`.
+fn command(peer: Peer, kernel: &KernelFile, dir: &Path) -> Result<Command, String> {
+    // A test's own executable is not the suite's command: it says where that is.
+    let exe = match std::env::var_os("ENVISA_SUITE_WORKER") {
+        Some(path) => PathBuf::from(path),
+        None => std::env::current_exe().map_err(|e| e.to_string())?,
+    };
     let mut command = Command::new(exe);
-    command.arg("peer-worker").arg(kernel.path.as_os_str()).args([
-        "--id",
-        &kernel.id,
-        "--platform",
-        peer.platform(),
-    ]);
-    command.arg("--out").arg(dir.path()).args(["--repeats", &repeats.to_string()]);
-    if set == SizeSet::Bench {
-        command.arg("--bench");
-    }
+    command.arg("peer-worker").arg(&kernel.path).args(["--id", &kernel.id, "--platform", peer.platform()]);
+    command.arg("--out").arg(dir);
     if let Some(driver) = peer.driver() {
         // The loader then takes this driver alone instead of the system's list.
         command.env("OCL_ICD_VENDORS", &driver);
     }
-    command.stdin(Stdio::null()).stdout(create("stdout")?).stderr(create("stderr")?);
+    let errors = std::fs::File::create(dir.join("stderr")).map_err(|e| e.to_string())?;
+    command.stderr(errors);
+    Ok(command)
+}
+
+fn read_text(path: &Path) -> String {
+    String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned()
+}
+
+fn read_outputs(dir: &Path) -> Result<PeerRun, String> {
+    let record: Record = serde_json::from_str(&read_text(&dir.join("record.json")))
+        .map_err(|e| format!("the worker left no record: {e}"))?;
+    let mut values = Vec::new();
+    for index in record.outputs {
+        let path = dir.join(format!("{index}.npy"));
+        values.push((index, HostValue::read(&path, u64::MAX).map_err(|e| e.to_string())?));
+    }
+    Ok(PeerRun { outputs: Outputs { values, printed: String::new() }, describe: record.describe })
+}
+
+/// The last lines of what a worker wrote to standard error.
+fn errors(dir: &Path) -> String {
+    let text = read_text(&dir.join("stderr"));
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
+    lines[lines.len().saturating_sub(4)..].join(" / ")
+}
+
+/// Runs `kernel` at its conformance sizes on `peer`, in a process of its own.
+///
+/// # Errors
+/// A sentence: the peer is not installed, the build log, a crash, or a run past the time limit.
+pub fn run(peer: Peer, kernel: &KernelFile) -> Result<PeerRun, String> {
+    let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
+    let printed = dir.path().join("stdout");
+    let mut command = command(peer, kernel, dir.path())?;
+    command.stdin(Stdio::null()).stdout(std::fs::File::create(&printed).map_err(|e| e.to_string())?);
     let mut child = command.spawn().map_err(|e| e.to_string())?;
     let start = Instant::now();
     let mut pause = Duration::from_millis(2);
@@ -123,48 +150,136 @@ pub fn run(peer: Peer, kernel: &KernelFile, set: SizeSet, repeats: u32) -> Resul
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(50));
     };
-    let read =
-        |name: &str| String::from_utf8_lossy(&std::fs::read(file(name)).unwrap_or_default()).into_owned();
     if !status.success() {
-        let errors = read("stderr");
-        return Err(format!("{} ({status})", errors.trim()));
+        return Err(format!("{} ({status})", errors(dir.path())));
     }
-    let record: Record =
-        serde_json::from_str(&read("record.json")).map_err(|e| format!("the worker left no record: {e}"))?;
-    let mut values = Vec::new();
-    for index in record.outputs {
-        let path = file(&format!("{index}.npy"));
-        values.push((index, HostValue::read(&path, u64::MAX).map_err(|e| e.to_string())?));
-    }
-    let outputs = Outputs { values, printed: read("stdout"), seconds: record.seconds };
-    Ok(PeerRun { outputs, describe: record.describe })
+    let mut run = read_outputs(dir.path())?;
+    run.outputs.printed = read_text(&printed);
+    Ok(run)
 }
 
-/// The worker: runs one kernel on one platform and leaves outputs and record in `out`.
+/// A worker that has built a kernel at its benchmark sizes and waits to be told to run it.
+pub struct Served {
+    dir: TempDir,
+    child: Child,
+    orders: ChildStdin,
+    answers: Receiver<String>,
+    /// Platform, version and device.
+    pub describe: String,
+    /// Seconds that building took.
+    pub build: f64,
+}
+
+impl Served {
+    /// Starts a worker and waits until the kernel is built.
+    ///
+    /// # Errors
+    /// As [`run`]; `limit` is for the build.
+    pub fn start(peer: Peer, kernel: &KernelFile, limit: Duration) -> Result<Served, String> {
+        let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
+        let mut command = command(peer, kernel, dir.path())?;
+        command.arg("--serve").stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().map_err(|e| e.to_string())?;
+        let (Some(orders), Some(out)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err("the worker has no pipes".to_owned());
+        };
+        let (send, answers) = channel();
+        // Ends when the worker closes its end, or nobody listens any more.
+        std::thread::spawn(move || {
+            for line in BufReader::new(out).lines() {
+                let Ok(line) = line else { return };
+                if send.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut served = Served { dir, child, orders, answers, describe: String::new(), build: 0.0 };
+        let answer = served.answer(limit)?;
+        let (build, describe) = answer.split_once(' ').unwrap_or((&answer, ""));
+        served.build = build.parse().map_err(|_| format!("the worker said `{answer}`"))?;
+        served.describe = describe.to_owned();
+        Ok(served)
+    }
+
+    fn answer(&mut self, limit: Duration) -> Result<String, String> {
+        let start = Instant::now();
+        loop {
+            let left = limit.saturating_sub(start.elapsed());
+            match self.answers.recv_timeout(left) {
+                // A peer may write to standard output too.
+                Ok(line) => {
+                    if let Some(answer) = line.strip_prefix(ANSWER) {
+                        return Ok(answer.to_owned());
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    return Err(format!("it did not finish within {} s", limit.as_secs()));
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    let status = self.child.wait().map_err(|e| e.to_string())?;
+                    return Err(format!("{} ({status})", errors(self.dir.path())));
+                }
+            }
+        }
+    }
+
+    /// Runs once on the initial content: seconds, and the outputs.
+    ///
+    /// # Errors
+    /// As [`run`].
+    pub fn step(&mut self, limit: Duration) -> Result<(f64, Outputs), String> {
+        // A worker that has died is noticed by the answer that does not come.
+        let _ = self.orders.write_all(b"run\n").and_then(|()| self.orders.flush());
+        let answer = self.answer(limit)?;
+        let seconds = answer.parse().map_err(|_| format!("the worker said `{answer}`"))?;
+        Ok((seconds, read_outputs(self.dir.path())?.outputs))
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What the worker's answers start with.
+const ANSWER: &str = "envisa-suite-worker: ";
+
+/// The worker: runs one kernel on one platform and leaves outputs and record in `out`. With `serve` it takes
+/// the benchmark's sizes, and runs whenever a line comes on standard input.
 ///
 /// # Errors
 /// A sentence for standard error.
-pub fn worker(
-    path: &Path,
-    id: &str,
-    platform: &str,
-    out: &Path,
-    set: SizeSet,
-    repeats: u32,
-) -> Result<(), String> {
+pub fn worker(path: &Path, id: &str, platform: &str, out: &Path, serve: bool) -> Result<(), String> {
     let source = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let kernel = KernelFile::parse(id, path, source).map_err(|e| e.to_string())?;
+    let set = if serve { SizeSet::Bench } else { SizeSet::Conformance };
     let launch = Launch::new(&kernel, set, true)?;
     let session = Session::open(platform)?;
-    let outputs = session.run(&kernel.source, &kernel.peer_options(), kernel.function(), &launch, repeats)?;
-    for (index, value) in &outputs.values {
-        value.write(&out.join(format!("{index}.npy"))).map_err(|e| e.to_string())?;
-    }
-    let record = Record {
-        describe: session.describe(),
-        outputs: outputs.values.iter().map(|(i, _)| *i).collect(),
-        seconds: outputs.seconds,
+    let start = Instant::now();
+    let mut loaded = session.load(&kernel.source, &kernel.peer_options(), kernel.function(), &launch)?;
+    let build = start.elapsed().as_secs_f64();
+    let leave = |outputs: Outputs| -> Result<(), String> {
+        for (index, value) in &outputs.values {
+            value.write(&out.join(format!("{index}.npy"))).map_err(|e| e.to_string())?;
+        }
+        let outputs = outputs.values.iter().map(|(i, _)| *i).collect();
+        let record = Record { describe: session.describe(), outputs };
+        let text = serde_json::to_string(&record).map_err(|e| e.to_string())?;
+        std::fs::write(out.join("record.json"), text).map_err(|e| e.to_string())
     };
-    let text = serde_json::to_string(&record).map_err(|e| e.to_string())?;
-    std::fs::write(out.join("record.json"), text).map_err(|e| e.to_string())
+    if !serve {
+        loaded.run()?;
+        return leave(loaded.outputs()?);
+    }
+    println!("{ANSWER}{build} {}", session.describe());
+    for order in std::io::stdin().lines() {
+        order.map_err(|e| e.to_string())?;
+        loaded.reset()?;
+        let seconds = loaded.run()?;
+        leave(loaded.outputs()?)?;
+        println!("{ANSWER}{seconds}");
+    }
+    Ok(())
 }
