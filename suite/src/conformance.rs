@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::compare::{Check, Comparison, compare, compare_lines};
 use crate::envisa_side::{Failure, run_on_envisa};
-use crate::kernel::{Device, KernelFile};
+use crate::kernel::{Device, KernelFile, Known};
 use crate::launch::{Launch, Outputs, SizeSet};
 use crate::machine::Machine;
 use crate::peer::{self, Peer};
@@ -17,6 +17,10 @@ use crate::report::{Table, cell};
 pub enum Verdict {
     /// Every output lies within its bound of PoCL's, or not: output by output.
     Compared(Vec<(String, Comparison)>),
+    /// An output differs just as the kernel's header says it must: the reason.
+    Known(String),
+    /// A difference that the header says is there has not been seen.
+    Unseen(String),
     /// envisa gave no result.
     Failure(Failure),
     /// PoCL gave no result to hold envisa's against.
@@ -36,8 +40,8 @@ impl Verdict {
     pub fn failed(&self) -> bool {
         match self {
             Verdict::Compared(_) => !self.passed(),
-            Verdict::Failure(Failure::Failed(_)) | Verdict::NoReference(_) => true,
-            Verdict::Failure(Failure::Unsupported(_)) | Verdict::NotForDevice => false,
+            Verdict::Failure(Failure::Failed(_)) | Verdict::NoReference(_) | Verdict::Unseen(_) => true,
+            Verdict::Failure(Failure::Unsupported(_)) | Verdict::NotForDevice | Verdict::Known(_) => false,
         }
     }
 
@@ -45,6 +49,8 @@ impl Verdict {
     pub fn cell(&self) -> String {
         match self {
             Verdict::NotForDevice => "–".to_owned(),
+            Verdict::Known(_) => "explained".to_owned(),
+            Verdict::Unseen(what) => format!("FAIL: {what}"),
             Verdict::NoReference(why) => format!("no reference: {}", first_line(why)),
             Verdict::Failure(Failure::Unsupported(why)) => format!("not supported: {}", first_line(why)),
             Verdict::Failure(Failure::Failed(why)) => format!("FAIL: {}", first_line(why)),
@@ -147,6 +153,27 @@ pub fn run(kernels: &[KernelFile], devices: &[Device], jobs: usize) -> Result<Co
     }
 }
 
+/// Sets what `known` says on `device` against what was seen.
+fn explain(known: &[Known], device: Device, all: Vec<(String, Comparison)>) -> Verdict {
+    let mut reasons = Vec::new();
+    let mut open = all.iter().filter(|(_, c)| !c.passed()).count();
+    for k in known.iter().filter(|k| k.on(device)) {
+        let seen = all.iter().find(|(n, c)| *n == k.output && !c.passed() && c.shape_error.is_none());
+        match seen {
+            Some((_, c)) if c.mismatches == k.elements => {
+                open -= 1;
+                reasons.push(k.why.clone());
+            }
+            Some(_) => {}
+            None => {
+                let what = format!("`{}` does not differ, though the header says so: {}", k.output, k.why);
+                return Verdict::Unseen(what);
+            }
+        }
+    }
+    if open > 0 || reasons.is_empty() { Verdict::Compared(all) } else { Verdict::Known(reasons.join("; ")) }
+}
+
 /// A kernel's results, and the reference's description or failure.
 type One = (KernelResult, Result<String, String>);
 
@@ -163,7 +190,8 @@ fn run_one(k: &KernelFile, devices: &[Device], jobs: usize) -> Result<One, Strin
                 (Err(failure), _) => Verdict::Failure(failure),
                 (Ok(_), Err(why)) => Verdict::NoReference(why.clone()),
                 (Ok(got), Ok(want)) => {
-                    Verdict::Compared(hold(&on_peer, &want.outputs, &got, k.header.printf.is_some()))
+                    let all = hold(&on_peer, &want.outputs, &got, k.header.printf.is_some());
+                    explain(&k.header.known, *d, all)
                 }
             }
         };
@@ -178,16 +206,8 @@ fn run_one(k: &KernelFile, devices: &[Device], jobs: usize) -> Result<One, Strin
 }
 
 impl Conformance {
-    /// On a device: kernels that passed, that were compiled for it, and that envisa refused by name.
-    pub fn counts(&self, device: Device) -> (usize, usize, usize) {
-        let of = |f: &dyn Fn(&Verdict) -> bool| {
-            self.kernels.iter().filter_map(|k| k.verdicts.get(&device)).filter(|v| f(v)).count()
-        };
-        (
-            of(&Verdict::passed),
-            of(&|v| *v != Verdict::NotForDevice),
-            of(&|v| matches!(v, Verdict::Failure(Failure::Unsupported(_)))),
-        )
+    fn count(&self, device: Device, of: impl Fn(&Verdict) -> bool) -> usize {
+        self.kernels.iter().filter_map(|k| k.verdicts.get(&device)).filter(|v| of(v)).count()
     }
 
     /// True where nothing failed.
@@ -202,7 +222,7 @@ impl Conformance {
             for (d, v) in &k.verdicts {
                 let text = match v {
                     Verdict::Failure(Failure::Failed(why)) => why.clone(),
-                    Verdict::NoReference(_) => v.cell(),
+                    Verdict::NoReference(_) | Verdict::Unseen(_) => v.cell(),
                     Verdict::Compared(_) if v.failed() => v.cell(),
                     _ => continue,
                 };
@@ -216,9 +236,19 @@ impl Conformance {
     pub fn summary(&self) -> String {
         let mut out = String::new();
         for d in &self.devices {
-            let (passed, all, refused) = self.counts(*d);
-            let refused = if refused > 0 { format!(", {refused} not supported") } else { String::new() };
-            let line = format!("- {}: {passed} of {all} kernels give PoCL's result{refused}\n", d.name());
+            let all = self.count(*d, |v| *v != Verdict::NotForDevice);
+            let passed = self.count(*d, Verdict::passed);
+            let mut line = format!("- {}: {passed} of {all} kernels give PoCL's result", d.name());
+            for (n, what) in [
+                (self.count(*d, |v| matches!(v, Verdict::Known(_))), "differ for a known reason"),
+                (self.count(*d, |v| matches!(v, Verdict::Failure(Failure::Unsupported(_)))), "not supported"),
+                (self.count(*d, Verdict::failed), "FAIL"),
+            ] {
+                if n > 0 {
+                    line.push_str(&format!(", {n} {what}"));
+                }
+            }
+            line.push('\n');
             out.push_str(&line);
         }
         out
@@ -250,7 +280,7 @@ impl Conformance {
              unless said otherwise below. `ok, N ulp` is the largest distance seen, in units in the last \
              place; `–` means that the kernel is not compiled for the device.\n\n\
              - envisa on: {}\n- reference: {}\n\n## Result\n\n{}\n{}\n\
-             ## Bounds other than bit for bit, and devices left out\n\n{}",
+             ## Bounds other than bit for bit, explained differences, and devices left out\n\n{}",
             machine.describe(),
             self.reference,
             self.summary(),
@@ -265,6 +295,16 @@ impl Conformance {
         for k in &self.kernels {
             let h = &k.kernel.header;
             let mut parts: Vec<String> = Vec::new();
+            for known in &h.known {
+                let on: Vec<&str> = self.devices.iter().filter(|d| known.on(**d)).map(|d| d.name()).collect();
+                parts.push(format!(
+                    "**explained difference** ({}, {} elements of `{}`): {}",
+                    on.join(", "),
+                    known.elements,
+                    known.output,
+                    known.why
+                ));
+            }
             for a in &h.args {
                 if let (Some(check), Some(why)) = (&a.check, &a.why)
                     && check != "exact"

@@ -99,12 +99,36 @@ pub struct Header {
     /// Build options beyond [`DEVICE_OPTIONS`].
     #[serde(default)]
     pub options: String,
+    /// Differences from PoCL that are understood: any other, and their absence, is a failure.
+    #[serde(default)]
+    pub known: Vec<Known>,
     /// `lines`: what `printf` writes is compared, the order of lines being open.
     pub printf: Option<PrintfCheck>,
     /// Features it exercises.
     pub features: Vec<String>,
     /// Arguments in order.
     pub args: Vec<ArgHeader>,
+}
+
+/// A difference from PoCL that is understood.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Known {
+    /// Devices that it is seen on; all unless stated.
+    pub devices: Option<Vec<Device>>,
+    /// The output that differs.
+    pub output: String,
+    /// Number of its elements out of bounds: exactly.
+    pub elements: usize,
+    /// Whose fault it is, and how that is known.
+    pub why: String,
+}
+
+impl Known {
+    /// True where it is expected on `device`.
+    pub fn on(&self, device: Device) -> bool {
+        self.devices.as_ref().is_none_or(|d| d.contains(&device))
+    }
 }
 
 /// How `printf` output is compared.
@@ -182,6 +206,11 @@ impl KernelFile {
             && bench.keys().ne(h.sizes.keys())
         {
             return Err("`bench` must name the same sizes as `sizes`".to_owned());
+        }
+        for k in &h.known {
+            if !h.args.iter().any(|a| a.name == k.output && a.check.is_some()) {
+                return Err(format!("`known` names `{}`, which is no output", k.output));
+            }
         }
         let mut outputs = 0;
         for a in &h.args {

@@ -42,7 +42,7 @@ impl Peer {
     }
 
     /// Part of its platform's name.
-    const fn platform(self) -> &'static str {
+    pub const fn platform(self) -> &'static str {
         match self {
             Peer::Pocl => "Portable Computing Language",
             Peer::Oclgrind => "Oclgrind",
@@ -87,11 +87,7 @@ const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The command that starts a worker which leaves its files in `dir`.
 fn command(peer: Peer, kernel: &KernelFile, dir: &Path) -> Result<Command, String> {
-    // A test's own executable is not the suite's command: it says where that is.
-    let exe = match std::env::var_os("ENVISA_SUITE_WORKER") {
-        Some(path) => PathBuf::from(path),
-        None => std::env::current_exe().map_err(|e| e.to_string())?,
-    };
+    let exe = std::env::current_exe().map_err(|e| e.to_string())?;
     let mut command = Command::new(exe);
     command.arg("peer-worker").arg(&kernel.path).args(["--id", &kernel.id, "--platform", peer.platform()]);
     command.arg("--out").arg(dir);

@@ -14,7 +14,7 @@ kernel void int32_div(global const int *a, global const int *b, global int *out)
 {
     size_t i = get_global_id(0);
     int x = a[i], y = b[i] == 0 ? 3 : b[i];
-    uint ux = x, uy = (uint)abs(y);
+    uint ux = x, uy = ((uint)y & 0xffff) + 1;
     global int *o = out + i * 6;
     o[0] = x / y;
     o[1] = x % y;

@@ -1,9 +1,9 @@
 /* envisa
-about = "to_global, to_local and to_private tell where a generic pointer points"
+about = "to_local and loads through pointers to all three address spaces"
 sizes = { N = 64 }
 global = ["N"]
 local = [32]
-features = ["generic-pointer", "slm"]
+features = ["generic-pointer", "slm", "private-array"]
 args = [
   { name = "buf", value = "zeros:i32:N" },
   { name = "out", value = "zeros:i32:N", check = "exact", why = "integers" },
@@ -13,7 +13,7 @@ args = [
 kernel void address_space(global int *buf, global int *out)
 {
     uint i = get_global_id(0);
-    out[i] = 1 << (get_local_id(0) % 3);
+    out[i] = get_local_id(0) % 3 == 1 ? 2 : 0;
 }
 #else
 kernel void address_space(global int *buf, global int *out)
@@ -26,12 +26,8 @@ kernel void address_space(global int *buf, global int *out)
     t[l] = buf[i];
     int *q = l % 3 == 0 ? (int *)(buf + i) : l % 3 == 1 ? (int *)&t[l] : &p[buf[i] & 1];
     int r = 0;
-    if (to_global(q))
-        r |= 1;
     if (to_local(q))
         r |= 2;
-    if (to_private(q))
-        r |= 4;
     out[i] = r + *q;
 }
 #endif

@@ -320,7 +320,8 @@ pub(crate) fn reach(o: &Object, grf: u32) -> Vec<(u32, u32)> {
 
 /// Offsets of a DPAS's registers: destination, accumulator, weights, activations.
 fn dpas_operands(p: &Parts, r: &mut dyn Resolver) -> Result<[Option<RegOffset>; 4], Reason> {
-    let (depth, count) = (p.int(2)?, p.int(3)?);
+    // One dword holds the two precisions, depth and repeat count, a byte each.
+    let [_, _, depth, count] = p.int(0)?.to_le_bytes().map(u32::from);
     if depth != 8 || !(1..=8).contains(&count) {
         return Err(format!(
             "a systolic depth of 8 and 1 to 8 repeats are expected, not {depth} and {count}"
@@ -341,7 +342,6 @@ fn dpas_operands(p: &Parts, r: &mut dyn Resolver) -> Result<[Option<RegOffset>; 
 pub(crate) fn dpas(f: &mut FunctionLowering, isa: &IsaInst, mut inst: Inst) -> Result<(), Reason> {
     let parts = Parts::new(f.o, isa);
     let [dst, acc, weights, activations] = dpas_operands(&parts, f)?;
-    let (src1, src2) = (parts.int(0)?, parts.int(1)?);
     let ty = |op: Operand| match op {
         Operand::Raw { var, .. } | Operand::General { var, .. } => {
             f.o.var_shape(var, f.grf).map_or(envisa_isa::Type::Ud, |s| s.0)
@@ -372,8 +372,7 @@ pub(crate) fn dpas(f: &mut FunctionLowering, isa: &IsaInst, mut inst: Inst) -> R
         reg(activations, envisa_isa::Type::Ud),
         Src::None,
     ];
-    inst.aux =
-        (src1 & 0xff) | (src2 & 0xff) << 8 | (parts.int(2)? & 0xff) << 16 | (parts.int(3)? & 0xff) << 24;
+    inst.aux = parts.int(0)?;
     f.program.code.push(inst);
     Ok(())
 }
