@@ -96,7 +96,7 @@ impl<'a> Loaded<'a> {
             offset: launch.offset,
             args,
         };
-        let options = RunOptions { jobs, limit: LIMIT };
+        let options = RunOptions { jobs, limit: LIMIT, ..RunOptions::default() };
         Ok(Loaded { launch, session, kernel: loaded, how, buffers, options })
     }
 
