@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use envisa_isa::desc::{Effect, Role, SlotKind};
 use envisa_isa::{
-    Inst as IsaInst, Module, Object, ObjectKind, Operand, Platform, Region, StateClass, Type, predefined,
+    Combine, Inst as IsaInst, Module, Object, ObjectKind, Operand, Platform, Region, StateClass, Type,
+    predefined,
 };
 use envisa_verify::Verified;
 
@@ -685,6 +686,7 @@ impl FunctionLowering<'_> {
                     match self.dst(*d, channels)? {
                         Dst::Reg { offset, ty, stride: 1, .. } if ty.size() == 4 => inst.dst2 = offset,
                         Dst::None => inst.dst2 = 0,
+                        Dst::Pred { offset } => inst.dst2 = offset,
                         _ => return Err("the second destination is contiguous dwords".into()),
                     }
                 }
@@ -693,6 +695,13 @@ impl FunctionLowering<'_> {
                 }
                 for (i, s) in srcs.iter().enumerate() {
                     inst.src[i] = self.src(*s, channels)?;
+                }
+                if op == Op::Add3o {
+                    // What stands as its predicate is written.
+                    if inst.pred.offset == 0 || inst.pred.invert || inst.pred.combine != Combine::None {
+                        return Err("a plain predicate is expected, for the overflow bits".into());
+                    }
+                    inst.dst2 = std::mem::take(&mut inst.pred).offset;
                 }
                 if op == Op::Madw {
                     self.madw(&mut inst)?;
@@ -782,11 +791,10 @@ impl FunctionLowering<'_> {
                         let dst = dst.or(dsts.first()).ok_or("the destination is missing")?;
                         inst.dst = self.dst(*dst, channels)?;
                         let src = srcs.iter().find(|s| !matches!(s, Operand::Predicate(_)));
-                        inst.src[0] = self.src(*src.ok_or("the source is missing")?, 1)?;
+                        inst.src[0] = self.src(*src.ok_or("the source is missing")?, channels)?;
                         self.push(inst);
                     }
                     "DPAS" => messages::dpas(self, isa, inst)?,
-                    "ADD3O" => self.unsupported(inst, desc.name, "its overflow flag has no text form"),
                     "LABEL" | "SUBROUTINE" => {
                         let label = ops.iter().find_map(|o| match o {
                             Operand::Label(l) => Some(*l as usize),
@@ -944,6 +952,10 @@ impl FunctionLowering<'_> {
 
     /// An immediate in the type of the channels needs no conversion at run time.
     fn promote_constant(&mut self, inst: &mut Inst, i: usize) {
+        // Its bytes have the sign of the source's own type.
+        if inst.op == Op::Dp4a {
+            return;
+        }
         let Src::Reg { offset, ty, shape: Shape::Scalar, modifier: Modifier::None, constant: true, .. } =
             inst.src[i]
         else {
@@ -1152,6 +1164,8 @@ fn exec_type(inst: &Inst) -> ExecType {
         Op::Madw => ExecType::I64,
         // Exact, then clamped.
         Op::Add | Op::Add3 | Op::Mul | Op::Mad if sat => ExecType::I64,
+        // Both signs, clamped: 64 bits hold either.
+        Op::Sel if sat && any(Type::Ud) && sources.iter().any(|t| t.is_signed()) => ExecType::I64,
         Op::Mov | Op::Sel => match (sources.first(), sixty_four) {
             // Unsigned and signed differ only in saturation and in conversion to a float.
             (Some(t), _) if wide(*t) && !t.is_signed() => ExecType::U64,

@@ -24,6 +24,7 @@ pub(crate) fn kind(name: &str) -> Option<Kind> {
     Some(match name {
         "ADD" => Alu(Op::Add),
         "ADD3" => Alu(Op::Add3),
+        "ADD3O" => Alu(Op::Add3o),
         "ADDC" => Alu(Op::Addc),
         "SUBB" => Alu(Op::Subb),
         "MUL" => Alu(Op::Mul),
@@ -32,6 +33,11 @@ pub(crate) fn kind(name: &str) -> Option<Kind> {
         "MADW" => Alu(Op::Madw),
         "LRP" => Alu(Op::Lrp),
         "PLN" | "PLANE" => Alu(Op::Pln),
+        "LINE" => Alu(Op::Line),
+        "DP2" => Alu(Op::Dp2),
+        "DP3" => Alu(Op::Dp3),
+        "DP4" => Alu(Op::Dp4),
+        "DPH" => Alu(Op::Dph),
         "DIV" => Alu(Op::Div),
         "MOD" => Alu(Op::Mod),
         "MIN" => Alu(Op::Min),
@@ -75,7 +81,7 @@ pub(crate) fn kind(name: &str) -> Option<Kind> {
         "SEL" => Alu(Op::Sel),
         "FCVT" => Alu(Op::Fcvt),
         "SRND" => Alu(Op::Srnd),
-        "AND" | "OR" | "XOR" | "NOT" | "MOV" | "MOVS" | "CMP" | "SETP" | "ADDR_ADD" | "DPAS" | "ADD3O"
+        "AND" | "OR" | "XOR" | "NOT" | "MOV" | "MOVS" | "CMP" | "SETP" | "ADDR_ADD" | "DPAS"
         | "SUBROUTINE" | "LABEL" | "RET" | "GOTO" | "JMP" | "CALL" | "FCALL" | "IFCALL" | "FRET"
         | "FADDR" | "SWITCHJMP" | "SBARRIER" | "BARRIER" | "NBARRIER" | "NBARRIER_SIGNAL"
         | "NBARRIER_WAIT" => Special,

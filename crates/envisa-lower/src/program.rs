@@ -159,7 +159,8 @@ pub struct Inst {
     pub src: [Src; 4],
     /// Relation, truth table, target, index of a message…: see [`Op`].
     pub aux: u32,
-    /// The second destination's offset, where there is one (`addc`, `subb`, `madw`).
+    /// The second destination's offset, where there is one (`addc`, `subb`, `madw`; the predicate of `invm`,
+    /// `rsqtm`, `add3.o`).
     pub dst2: RegOffset,
     /// Where it stands in the source.
     pub span: Span,
@@ -374,6 +375,8 @@ pub enum Op {
     // Arithmetic.
     Add,
     Add3,
+    /// Writes the overflow bits to the predicate at `dst2`.
+    Add3o,
     /// Writes the carry to `dst2`.
     Addc,
     /// Writes the borrow to `dst2`.
@@ -393,6 +396,11 @@ pub enum Op {
     Sad2add,
     Dp4a,
     Pln,
+    Line,
+    Dp2,
+    Dp3,
+    Dp4,
+    Dph,
     // Math.
     Inv,
     Rsqrt,
@@ -406,7 +414,9 @@ pub enum Op {
     Sigm,
     Divm,
     Sqrtm,
+    /// Writes the early-out bits to the predicate at `dst2`.
     Invm,
+    /// As `Invm`.
     Rsqtm,
     Frc,
     Rndd,

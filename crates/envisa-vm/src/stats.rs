@@ -22,7 +22,10 @@ pub enum Fidelity {
 pub fn fidelity(op: Op, exec: ExecType) -> Fidelity {
     let half = exec == ExecType::F16;
     match op {
-        Op::Unsupported | Op::Invm | Op::Rsqtm => Fidelity::Unsupported,
+        Op::Unsupported => Fidelity::Unsupported,
+        Op::Invm | Op::Rsqtm => {
+            Fidelity::Approximate("correctly rounded; the device's own start of the macro differs")
+        }
         Op::Inv | Op::Rsqrt if exec == ExecType::F64 => Fidelity::Approximate("1 ulp"),
         Op::Inv | Op::Rsqrt | Op::Exp | Op::Log | Op::Pow | Op::Sin | Op::Cos | Op::Tanh | Op::Sigm => {
             if half {

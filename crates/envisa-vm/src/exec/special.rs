@@ -2,8 +2,9 @@
 
 use std::marker::PhantomData;
 
-use envisa_lower::{Dst, ExecType, Op, Src};
+use envisa_lower::{Dst, ExecType, Op, Shape, Src};
 use envisa_sem::dpas::{Accumulator, Dpas, Precision};
+use envisa_sem::math::MacroMath;
 use envisa_sem::{Convert, Float, FpMode, Hf, Ieee, Int, Mode, Relation, convert, int};
 
 use super::alu::{ones, ready, view};
@@ -236,11 +237,10 @@ impl Kernel for OtherK {
             Op::Add | Op::Add3 | Op::Mul | Op::Mad | Op::Shl => saturating(m, c, pc, mask),
             Op::Fcvt | Op::Srnd => conversions(m, c, pc, mask),
             Op::Pln => plane(m, c, pc, mask),
-            Op::Invm | Op::Rsqtm => m.fault(
-                pc,
-                None,
-                Cause::Unsupported { name: "INVM/RSQTM", reason: "its early-out flag has no operand".into() },
-            ),
+            Op::Line | Op::Dp2 | Op::Dp3 | Op::Dp4 | Op::Dph => products(m, c, pc, mask),
+            Op::Add3o => overflowing(m, c, pc, mask),
+            Op::Invm | Op::Rsqtm if i.exec == ExecType::F64 => macros::<f64>(m, c, pc, mask),
+            Op::Invm | Op::Rsqtm if i.exec == ExecType::F32 => macros::<f32>(m, c, pc, mask),
             op => m.fault(
                 pc,
                 None,
@@ -266,6 +266,78 @@ fn put<T: Exec>(m: &mut Machine<'_>, c: &Cell, pc: u32, mask: Mask, r: &[T; 32])
     if write_general(m, pc, &inst(m, pc).dst, mask, &r[..n]) { pc + 1 } else { STOP }
 }
 
+/// Sets the bits of a predicate that are of the instruction's channels and in `mask`.
+fn set_predicate(m: &mut Machine<'_>, c: &Cell, offset: u32, mask: Mask, bits: u32) {
+    let old: u32 = m.t.regs.get(offset);
+    m.t.regs.set(offset, old & !(mask << c.first) | (bits & mask) << c.first);
+}
+
+/// Sums of products across groups of four channels, and `line`.
+fn products(m: &mut Machine<'_>, c: &Cell, pc: u32, mask: Mask) -> u32 {
+    let op = inst(m, pc).op;
+    let n = c.channels as usize;
+    // A channel reads its group's elements, whoever else runs.
+    let group = mask | (mask >> 1) | (mask >> 2) | (mask >> 3);
+    let all = ((group & 0x1111_1111) * 15) & c.full;
+    let Some(s) = sources::<f32>(m, c, pc, all) else { return STOP };
+    let mode: FpMode = m.t.mode;
+    let p = match (op, inst(m, pc).src[0]) {
+        (Op::Line, Src::Reg { offset, .. }) if offset + 16 <= m.t.regs.len() => {
+            [m.t.regs.get::<f32>(offset), m.t.regs.get::<f32>(offset + 12)]
+        }
+        _ => [0.0; 2],
+    };
+    let mut r = [0f32; 32];
+    for (k, r) in r.iter_mut().enumerate().take(n) {
+        let g = k & !3;
+        let dot = |n: usize| {
+            let first = Float::mul(s[0][g], s[1][g], mode);
+            (1..n).fold(first, |sum, q| Float::mad(s[0][g + q], s[1][g + q], sum, mode))
+        };
+        *r = match op {
+            Op::Line => Float::mad(p[0], s[1][k], p[1], mode),
+            Op::Dp2 => dot(2),
+            Op::Dp3 => dot(3),
+            Op::Dp4 => dot(4),
+            _ => Float::add(dot(3), s[1][g + 3], mode),
+        };
+    }
+    put(m, c, pc, mask, &r)
+}
+
+/// `add3.o`: the sum, and whether the destination's type holds it.
+fn overflowing(m: &mut Machine<'_>, c: &Cell, pc: u32, mask: Mask) -> u32 {
+    let i = inst(m, pc);
+    let Some(s) = sources::<i64>(m, c, pc, mask) else { return STOP };
+    let (Dst::Reg { ty, .. } | Dst::Indirect { ty, .. }) = i.dst else { return pc + 1 };
+    let (low, high) = match (ty.is_signed(), ty.size() * 8) {
+        (true, bits) => (-(1i64 << (bits.min(63) - 1)), (1i64 << (bits.min(63) - 1)) - 1),
+        (false, bits) => (0, (1i64 << bits.min(62)) - 1),
+    };
+    let (mut r, mut bits) = ([0i64; 32], 0);
+    for k in 0..c.channels as usize {
+        r[k] = s[0][k] + s[1][k] + s[2][k];
+        bits |= (!(low..=high).contains(&r[k]) as u32) << k;
+    }
+    set_predicate(m, c, i.dst2, mask, bits);
+    put(m, c, pc, mask, &r)
+}
+
+/// `invm`, `rsqtm`: a start value, and whether it is final.
+fn macros<T: Exec + MacroMath>(m: &mut Machine<'_>, c: &Cell, pc: u32, mask: Mask) -> u32 {
+    let i = inst(m, pc);
+    let Some(s) = sources::<T>(m, c, pc, mask) else { return STOP };
+    let mode: FpMode = m.t.mode;
+    let (mut r, mut early) = ([T::default(); 32], 0);
+    for k in 0..c.channels as usize {
+        let (x, e) = if i.op == Op::Invm { s[0][k].invm(s[1][k], mode) } else { s[0][k].rsqtm(mode) };
+        r[k] = x;
+        early |= (e as u32) << k;
+    }
+    set_predicate(m, c, i.dst2, mask, early);
+    put(m, c, pc, mask, &r)
+}
+
 fn signed(s: &Src) -> bool {
     matches!(s, Src::Reg { ty, .. } | Src::Indirect { ty, .. } if ty.is_signed())
 }
@@ -273,7 +345,14 @@ fn signed(s: &Src) -> bool {
 fn integers(m: &mut Machine<'_>, c: &Cell, pc: u32, mask: Mask) -> u32 {
     let i = inst(m, pc);
     let n = c.channels as usize;
-    let Some(s) = sources::<i64>(m, c, pc, mask) else { return STOP };
+    // Pairs of channels are read together, whichever of the two runs.
+    let pairs = matches!(i.op, Op::Sad2 | Op::Sad2add);
+    let read = if pairs {
+        (mask | ((mask << 1) & 0xaaaa_aaaa) | ((mask >> 1) & 0x5555_5555)) & c.full
+    } else {
+        mask
+    };
+    let Some(s) = sources::<i64>(m, c, pc, read) else { return STOP };
     let mut r = [0i64; 32];
     let byte = |x: i64, k: u32, s: bool| {
         let b = (x >> (8 * k)) as u8;
@@ -316,7 +395,9 @@ fn saturating(m: &mut Machine<'_>, c: &Cell, pc: u32, mask: Mask) -> u32 {
     let Some(s) = sources::<i64>(m, c, pc, mask) else { return STOP };
     // A `uq` source is the only one that 64 signed bits do not hold.
     let wide = |k: usize, x: i64| match i.src[k] {
-        Src::Reg { ty: envisa_isa::Type::Uq, .. } => x as u64 as i128,
+        Src::Reg { ty: envisa_isa::Type::Uq, .. } | Src::Indirect { ty: envisa_isa::Type::Uq, .. } => {
+            x as u64 as i128
+        }
         _ => x as i128,
     };
     let to_unsigned = matches!(
@@ -395,6 +476,7 @@ fn conversions(m: &mut Machine<'_>, c: &Cell, pc: u32, mask: Mask) -> u32 {
             out[k] = match (src_ty, dst_ty) {
                 (Type::Ub | Type::B, Type::Hf) => convert::bf8_to_hf(m.t.regs.get(at)).0 as u32,
                 (Type::Hf, Type::Ub | Type::B) => convert::hf_to_bf8(Hf(m.t.regs.get(at))) as u32,
+                (Type::Ud, Type::F) => m.t.regs.get(at),
                 (Type::F, Type::Ud) => convert::f32_to_tf32(m.t.regs.get(at)),
                 _ => {
                     return m.fault(
@@ -462,22 +544,37 @@ impl Kernel for MovPredK {
     }
 }
 
-/// `setp`: bits of the channels that run.
+/// `setp`: all bits of a scalar, whatever the execution mask; or the lowest bit of each channel's element.
 pub(crate) struct SetpK;
 
 impl Kernel for SetpK {
     fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
-        let mask = exec_mask(m, c);
         let i = inst(m, pc);
-        let mut x = [0u32];
-        if !read_general(m, pc, &i.src[0], 1, &mut x) {
-            return STOP;
-        }
+        let n = c.channels as usize;
+        let scalar = match i.src[0] {
+            Src::Reg { shape, .. } => shape == Shape::Scalar,
+            Src::Indirect { strides, per_address_log2, .. } => {
+                per_address_log2 >= 5 && strides.shape(n as u32) == Shape::Scalar
+            }
+            _ => true,
+        };
+        let (mask, bits) = if scalar {
+            let mut x = [0u32];
+            if !read_general(m, pc, &i.src[0], 1, &mut x) {
+                return STOP;
+            }
+            (c.full, x[0])
+        } else {
+            let mask = exec_mask(m, c);
+            let mut x = [0u32; 32];
+            if !read_general(m, pc, &i.src[0], mask, &mut x[..n]) {
+                return STOP;
+            }
+            (mask, x[..n].iter().enumerate().fold(0, |bits, (k, x)| bits | (x & 1) << k))
+        };
         if let Dst::Pred { offset } = i.dst {
-            let old: u32 = m.t.regs.get(offset);
             // The source's bit 0 is the instruction's first channel.
-            let (mask, bits) = (mask << c.first, x[0] << c.first);
-            m.t.regs.set(offset, old & !mask | bits & mask);
+            set_predicate(m, c, offset, mask, bits);
         }
         pc + 1
     }
@@ -589,7 +686,7 @@ pub(crate) fn is_other(op: Op, exec: ExecType, sat: bool) -> bool {
     let float = matches!(exec, ExecType::F32 | ExecType::F64 | ExecType::F16 | ExecType::Bf16);
     match op {
         Op::Madw | Op::Bfi | Op::Sad2 | Op::Sad2add | Op::Dp4a | Op::Fcvt | Op::Srnd | Op::Pln => true,
-        Op::Invm | Op::Rsqtm => true,
+        Op::Line | Op::Dp2 | Op::Dp3 | Op::Dp4 | Op::Dph | Op::Add3o | Op::Invm | Op::Rsqtm => true,
         Op::Add | Op::Add3 | Op::Mul | Op::Mad | Op::Shl => sat && !float,
         _ => false,
     }

@@ -76,6 +76,8 @@ fn integers(b: &mut Bench, how: &Integers<'_>, f: Ints<'_>) {
                         mods: if signed { how.mods } else { &[] },
                         seed: (k * 8 + j) as u64,
                         sizes: how.sizes,
+                        // `min` and `max` take no predicate.
+                        pred: !matches!(how.text, "min" | "max"),
                         values: how.values,
                         ..Spec::new(how.text, d, &srcs, &model)
                     };
@@ -90,7 +92,13 @@ fn integers(b: &mut Bench, how: &Integers<'_>, f: Ints<'_>) {
 fn add_integers() {
     let mut b = Bench::new(Platform::Skl);
     integers(&mut b, &Integers { text: "add", ..Integers::default() }, &|v| v[0] + v[1]);
-    let wide = Integers { text: "add", dsts: &[Q, Uq], srcs: &[Q, Uq, D, Ud, W, Uw], mods: &[], ..Integers::default() };
+    let wide = Integers {
+        text: "add",
+        dsts: &[Q, Uq],
+        srcs: &[Q, Uq, D, Ud, W, Uw],
+        mods: &[],
+        ..Integers::default()
+    };
     integers(&mut b, &wide, &|v| v[0] + v[1]);
 }
 
@@ -113,7 +121,8 @@ fn mul_and_mad_integers() {
     let mut b = Bench::new(Platform::Skl);
     let plain = Integers { sats: &[false], ..Integers::default() };
     integers(&mut b, &Integers { text: "mul", ..plain }, &|v| v[0] * v[1]);
-    let wide = Integers { text: "mul", dsts: &[Q, Uq], srcs: &[D, Ud], sats: &[false], ..Integers::default() };
+    let wide =
+        Integers { text: "mul", dsts: &[Q, Uq], srcs: &[D, Ud], sats: &[false], ..Integers::default() };
     integers(&mut b, &wide, &|v| v[0] * v[1]);
     let mad = Integers { text: "mad", count: 3, sats: &[false], ..Integers::default() };
     integers(&mut b, &mad, &|v| v[0] * v[1] + v[2]);
@@ -124,8 +133,14 @@ fn mulh() {
     let mut b = Bench::new(Platform::Skl);
     for t in [D, Ud] {
         let list = &[t];
-        let how =
-            Integers { text: "mulh", dsts: list, srcs: list, sats: &[false], mods: &[], ..Integers::default() };
+        let how = Integers {
+            text: "mulh",
+            dsts: list,
+            srcs: list,
+            sats: &[false],
+            mods: &[],
+            ..Integers::default()
+        };
         for _ in 0..3 {
             integers(&mut b, &how, &|v| (v[0] * v[1]) >> 32);
         }
@@ -161,7 +176,8 @@ fn madw() {
                 if let Some((bits, _)) = pred {
                     c = c.pred("p", bits);
                 }
-                let c = c.var("a", t, &v[0]).var("b", t, &v[1]).var("c", t, &v[2]).bits("d", t, &before, &after);
+                let c =
+                    c.var("a", t, &v[0]).var("b", t, &v[1]).var("c", t, &v[2]).bits("d", t, &before, &after);
                 b.run(c.em(em));
             }
         }
@@ -210,7 +226,16 @@ fn min_and_max() {
                     (finish(t, z, m, sat), Cmp::Zeros)
                 };
                 let text = if max { "max" } else { "min" };
-                grid(&mut b, &Spec { sat, mods: NEG, modes: &[IEEE, Mode(0)], ..Spec::new(text, t, srcs, &model) });
+                grid(
+                    &mut b,
+                    &Spec {
+                        sat,
+                        mods: NEG,
+                        pred: false,
+                        modes: &[IEEE, Mode(0)],
+                        ..Spec::new(text, t, srcs, &model)
+                    },
+                );
             }
         }
     }
@@ -379,7 +404,10 @@ fn lrp() {
         let spec = Spec::new("lrp", F, &[F, F, F], &model);
         for seed in 0..2 {
             let indirect = false;
-            grid(&mut b, &Spec { sat, seed, indirect, mods: NEG, align16: true, values: Some(&eighth), ..spec });
+            grid(
+                &mut b,
+                &Spec { sat, seed, indirect, mods: NEG, align16: true, values: Some(&eighth), ..spec },
+            );
         }
     }
 }
@@ -394,7 +422,8 @@ fn products_across_channels() {
         for round in 0..3 {
             for (n, first) in places(sizes) {
                 let len = if text == "plane" { 2 * n } else { n };
-                let a: Vec<u64> = (0..if text.starts_with("dp") { n } else { 4 }).map(|_| eighth(&mut r, 0)).collect();
+                let a: Vec<u64> =
+                    (0..if text.starts_with("dp") { n } else { 4 }).map(|_| eighth(&mut r, 0)).collect();
                 let s: Vec<u64> = (0..len).map(|_| eighth(&mut r, 0)).collect();
                 let (x, y) = (|i: usize| to_f64(F, a[i]), |i: usize| to_f64(F, s[i]));
                 let em = r.next() as u32;
@@ -464,7 +493,8 @@ fn sums_of_absolute_differences() {
                     (d.wrap(one(i) + one(i + 1) + more, sat), Cmp::Bits)
                 };
                 let srcs = &[s, s, third];
-                let two = Spec { lanes: Some(&lanes), sat, sizes: 0x3e, ..Spec::new("sad2", d, &srcs[..2], &none) };
+                let two =
+                    Spec { lanes: Some(&lanes), sat, sizes: 0x3e, ..Spec::new("sad2", d, &srcs[..2], &none) };
                 grid(&mut b, &two);
                 grid(&mut b, &Spec { text: "sad2add", srcs, ..two });
             }

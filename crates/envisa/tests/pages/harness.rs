@@ -16,6 +16,7 @@ use std::sync::Mutex;
 static TESTED: Mutex<BTreeMap<Op, u64>> = Mutex::new(BTreeMap::new());
 
 /// What was tested so far.
+#[allow(dead_code)]
 pub fn tested() -> BTreeMap<Op, u64> {
     TESTED.lock().unwrap().clone()
 }
@@ -220,7 +221,6 @@ impl Observer for Watch {
 /// Runs cases, as many to a kernel as fit.
 pub struct Bench {
     platform: Platform,
-    verify: bool,
     cases: Vec<Case>,
     bytes: usize,
     /// Cases run.
@@ -232,13 +232,7 @@ const ROOM: usize = 15 << 10;
 
 impl Bench {
     pub fn new(platform: Platform) -> Bench {
-        Bench { platform, verify: true, cases: Vec::new(), bytes: 0, count: 0 }
-    }
-
-    /// Runs what the verifier refuses but the machine defines.
-    pub fn unverified(mut self) -> Bench {
-        self.verify = false;
-        self
+        Bench { platform, cases: Vec::new(), bytes: 0, count: 0 }
     }
 
     pub fn run(&mut self, case: Case) {
@@ -255,7 +249,7 @@ impl Bench {
         let cases = std::mem::take(&mut self.cases);
         self.bytes = 0;
         if !cases.is_empty() {
-            check(&cases, self.platform, self.verify);
+            check(&cases, self.platform);
         }
     }
 }
@@ -301,7 +295,12 @@ fn build(cases: &[Case]) -> Built {
             let name = format!("R{i}_{k}");
             let size = v.before.len() * v.ty.size();
             let (ty, n) = (v.ty.name(), v.before.len());
-            writeln!(decl, ".decl {name} v_type=G type={ty} num_elts={n} align=wordx32 alias=<IN, {}>", image.len()).unwrap();
+            writeln!(
+                decl,
+                ".decl {name} v_type=G type={ty} num_elts={n} align=wordx32 alias=<IN, {}>",
+                image.len()
+            )
+            .unwrap();
             homes.push(image.len());
             image.extend(bytes_of(v.ty, &v.before));
             image.resize(image.len() + size.next_multiple_of(64) - size, 0xee);
@@ -313,7 +312,12 @@ fn build(cases: &[Case]) -> Built {
             n_pred += 1;
             let name = format!("Q{i}_{k}");
             writeln!(decl, ".decl {name} v_type=P num_elts=32").unwrap();
-            writeln!(decl, ".decl S{i}_{k} v_type=G type=ud num_elts=1 align=wordx32 alias=<IN, {}>", image.len()).unwrap();
+            writeln!(
+                decl,
+                ".decl S{i}_{k} v_type=G type=ud num_elts=1 align=wordx32 alias=<IN, {}>",
+                image.len()
+            )
+            .unwrap();
             homes.push(image.len());
             image.extend([0xee; 64]);
             writeln!(set, "setp (M1_NM,32) {name} 0x{:x}:ud", p.before).unwrap();
@@ -365,14 +369,13 @@ fn build(cases: &[Case]) -> Built {
 /// Stops at what the verifier finds, but for the size and place of the variable that holds all others
 /// (rules V0103, V0124).
 pub fn refuse(module: &Module, ids: &[FileId], files: &Files, platform: Platform) {
-    let options = envisa::verify::Options {
-        platforms: Platforms::of(&[platform]),
-        lints: false,
-        ..Default::default()
-    };
+    let options =
+        envisa::verify::Options { platforms: Platforms::of(&[platform]), lints: false, ..Default::default() };
     let findings: Vec<_> = envisa::verify::check(module, &options)
         .into_iter()
-        .filter(|f| f.severity == Severity::Error && !matches!(f.code.to_string().as_str(), "V0103" | "V0124"))
+        .filter(|f| {
+            f.severity == Severity::Error && !matches!(f.code.to_string().as_str(), "V0103" | "V0124")
+        })
         .map(|f| f.diagnostic(ids[f.object]))
         .collect();
     if !findings.is_empty() {
@@ -381,7 +384,7 @@ pub fn refuse(module: &Module, ids: &[FileId], files: &Files, platform: Platform
 }
 
 /// Runs cases in one kernel and compares.
-fn check(cases: &[Case], platform: Platform, verify: bool) {
+fn check(cases: &[Case], platform: Platform) {
     let built = build(cases);
     let mut files = Files::new();
     let file = files.add_text("pages.visaasm", built.text.clone());
@@ -391,9 +394,7 @@ fn check(cases: &[Case], platform: Platform, verify: bool) {
         panic!("{}", render_text(&files, &said.diagnostics, &TextOptions::default()));
     }
     let insts: Vec<(Op, u32)> = said.module.objects[0].insts.iter().map(|i| (i.op, i.span.start)).collect();
-    if verify {
-        refuse(&said.module, &said.files, &files, platform);
-    }
+    refuse(&said.module, &said.files, &files, platform);
     // Inputs beyond the first 256 registers are the tests' own.
     let mut options = BareOptions::new(platform);
     options.verify = false;
@@ -404,8 +405,10 @@ fn check(cases: &[Case], platform: Platform, verify: bool) {
     let mut watch = Watch::default();
     watch.wanted.push("IN".into());
     let mut session = Session::new(1 << 20);
-    let options = RunOptions { jobs: 1, limit: 1_000_000 };
-    let outcome = session.observe_bare(&kernel, &launch, &options, &mut watch).unwrap_or_else(|e| panic!("{}", explain(e)));
+    let options = RunOptions { jobs: 1, limit: 1_000_000, ..RunOptions::default() };
+    let outcome = session
+        .observe_bare(&kernel, &launch, &options, &mut watch)
+        .unwrap_or_else(|e| panic!("{}", explain(e)));
     if let Some(trap) = outcome.trap {
         let text = render_text(&kernel.files, &[kernel.diagnose(&trap)], &TextOptions::default());
         panic!("{text}");
@@ -426,7 +429,14 @@ fn check(cases: &[Case], platform: Platform, verify: bool) {
             let got = values_of(v.ty, bytes);
             for (e, (want, how)) in v.after.iter().flatten().enumerate() {
                 if !agrees(v.ty, got[e], *want, *how) {
-                    writeln!(wrong, "  {}[{e}]:{} is 0x{:x}, wanted 0x{want:x} ({how:?})", v.name, v.ty.name(), got[e]).unwrap();
+                    writeln!(
+                        wrong,
+                        "  {}[{e}]:{} is 0x{:x}, wanted 0x{want:x} ({how:?})",
+                        v.name,
+                        v.ty.name(),
+                        got[e]
+                    )
+                    .unwrap();
                 }
             }
         }
@@ -434,7 +444,9 @@ fn check(cases: &[Case], platform: Platform, verify: bool) {
             let (at, bytes) = part(4);
             outside[at..at + 4].fill(false);
             let got = values_of(T::Ud, bytes)[0];
-            if let Some(want) = p.after && got != want as u64 {
+            if let Some(want) = p.after
+                && got != want as u64
+            {
                 writeln!(wrong, "  {} is 0x{got:x}, wanted 0x{want:x}", p.name).unwrap();
             }
         }
@@ -448,11 +460,21 @@ fn check(cases: &[Case], platform: Platform, verify: bool) {
                 writeln!(given, "  {} = 0x{:x}", p.name, p.before).unwrap();
             }
             let text = &built.text[from as usize..to as usize];
-            panic!("{}\n({})\ncr0 0x{:x}, mask 0x{:x}\n{given}gives\n{wrong}", c.text, text.trim(), c.cr0, c.em);
+            panic!(
+                "{}\n({})\ncr0 0x{:x}, mask 0x{:x}\n{given}gives\n{wrong}",
+                c.text,
+                text.trim(),
+                c.cr0,
+                c.em
+            );
         }
     }
     for (i, outside) in outside.iter().enumerate() {
-        assert!(!outside || content[i] == built.image[i], "byte {i} beside all variables was written:\n{}", built.text);
+        assert!(
+            !outside || content[i] == built.image[i],
+            "byte {i} beside all variables was written:\n{}",
+            built.text
+        );
     }
     // An instruction without code of its own (a label nobody waits at) has been passed.
     let has_code: BTreeSet<u32> =

@@ -1,6 +1,11 @@
 //! The pages, held by execution: every instruction against values worked out from its page.
 
+// A model's closures, and formulas as the pages write them.
+#![allow(clippy::type_complexity, clippy::precedence)]
+
 mod arith;
 mod harness;
+mod logic;
 mod model;
+mod mov;
 mod shapes;

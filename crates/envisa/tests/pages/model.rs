@@ -24,8 +24,6 @@ use T::*;
 
 /// The integers up to 32 bits.
 pub const INT32: &[T] = &[Ud, D, Uw, W, Ub, B];
-/// All integers.
-pub const INTS: &[T] = &[Ud, D, Uw, W, Ub, B, Uq, Q];
 
 impl T {
     /// Its name in text.
@@ -72,16 +70,6 @@ impl T {
     /// All ones in its bits.
     pub fn mask(self) -> u64 {
         u64::MAX >> (64 - self.bits())
-    }
-
-    /// The unsigned integer of its size.
-    pub fn unsigned(self) -> T {
-        match self.size() {
-            1 => Ub,
-            2 => Uw,
-            4 => Ud,
-            _ => Uq,
-        }
     }
 
     /// The smallest integer value.
@@ -479,8 +467,11 @@ pub fn to_int(t: T, x: &Num) -> u64 {
         Num::Nan => 0,
         Num::Inf(neg) => t.wrap(if *neg { t.least() } else { t.most() }, true),
         Num::Fin { neg, mag, exp, .. } => {
-            let whole = if *exp < 0 { mag.shr(exp.unsigned_abs()).0 } else { mag.shl((*exp).min(300) as u32) };
-            let m = if whole.bits() > 100 { 1i128 << 100 } else {
+            let whole =
+                if *exp < 0 { mag.shr(exp.unsigned_abs()).0 } else { mag.shl((*exp).min(300) as u32) };
+            let m = if whole.bits() > 100 {
+                1i128 << 100
+            } else {
                 whole.low() as i128 | (whole.shr(64).0.low() as i128) << 64
             };
             t.wrap(if *neg { -m } else { m }, true)
@@ -490,11 +481,7 @@ pub fn to_int(t: T, x: &Num) -> u64 {
 
 /// Clamped to [0, 1], NaN to 0.
 pub fn saturate(t: T, bits: u64) -> u64 {
-    if t.is_nan(bits) || bits & t.sign() != 0 {
-        0
-    } else {
-        bits.min(t.one())
-    }
+    if t.is_nan(bits) || bits & t.sign() != 0 { 0 } else { bits.min(t.one()) }
 }
 
 /// What an operation writes: flushed, in ALT mode without infinities.
@@ -548,7 +535,9 @@ pub fn corners(t: T) -> Vec<u64> {
         return v;
     }
     let mut v = vec![0, 1, 2, 3, 5, 7, 8, 15, 31, 33, 0x55, 100];
-    v.extend([t.most(), t.most() - 1, t.least(), t.least() + 1, t.most() / 2, t.most() / 3].map(|x| x as u64));
+    v.extend(
+        [t.most(), t.most() - 1, t.least(), t.least() + 1, t.most() / 2, t.most() / 3].map(|x| x as u64),
+    );
     v.extend([-1i128, -2, -7, -100, 0x5a5a_a5a5_1234_8765].map(|x| x as u64));
     v.iter().map(|x| x & t.mask()).collect()
 }

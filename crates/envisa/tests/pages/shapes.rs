@@ -227,7 +227,7 @@ fn source(
             (c.before(&format!("addr_add (M1_NM,1) ${a}({k})<1> &${name}[0] {base}:uw")), start)
         };
         let mut out = Vec::new();
-        let sign = if offset < 0 { format!("{offset}") } else { format!("{offset}") };
+
         let text = if multi {
             let mut starts = Vec::new();
             for k in 0..n / w {
@@ -236,12 +236,12 @@ fn source(
                 starts.push(start);
             }
             out.extend((0..n).map(|i| values[starts[i / w] + i % w * h]));
-            format!("r[${a}(0),{sign}]<{w},{h}>:{}", t.name())
+            format!("r[${a}(0),{offset}]<{w},{h}>:{}", t.name())
         } else {
             let (next, start) = at(0, c, r);
             c = next;
             out.extend((0..n).map(|i| values[start + element(i, v, w, h)]));
-            format!("r[${a}(0),{sign}]<{v};{w},{h}>:{}", t.name())
+            format!("r[${a}(0),{offset}]<{v};{w},{h}>:{}", t.name())
         };
         return (c, text, out);
     }
@@ -293,7 +293,8 @@ pub fn some(b: &mut Bench, spec: &Spec<'_>, count: usize) {
 
 /// One case at a place.
 pub fn one(b: &mut Bench, spec: &Spec<'_>, (n, first): (usize, usize), k: usize) {
-    let mut r = Rng(spec.seed.wrapping_mul(1009) ^ (k as u64) << 20 ^ text_seed(spec.text, spec.dst, spec.srcs));
+    let mut r =
+        Rng(spec.seed.wrapping_mul(1009) ^ (k as u64) << 20 ^ text_seed(spec.text, spec.dst, spec.srcs));
     let no_mask = r.below(3) == 0;
     let em = match r.below(4) {
         0 => u32::MAX,
@@ -301,7 +302,8 @@ pub fn one(b: &mut Bench, spec: &Spec<'_>, (n, first): (usize, usize), k: usize)
         _ => r.next() as u32,
     };
     let mode = spec.modes[k % spec.modes.len()];
-    let pred = spec.pred.then(|| (pred_bits(&mut r, n, first), PRED_FORMS[r.below(6)])).filter(|_| r.below(2) == 0);
+    let pred =
+        spec.pred.then(|| (pred_bits(&mut r, n, first), PRED_FORMS[r.below(6)])).filter(|_| r.below(2) == 0);
     let on = enabled(n, first, no_mask, em, pred);
     let mut c = Case::new("").em(em).mode(mode);
     let (mut texts, mut values) = (Vec::new(), Vec::new());
@@ -311,7 +313,8 @@ pub fn one(b: &mut Bench, spec: &Spec<'_>, (n, first): (usize, usize), k: usize)
         let immediate = !text.contains('$');
         let md = if spec.mods.is_empty() || immediate || r.below(3) != 0 { "" } else { r.pick(spec.mods) };
         // The least value has no counterpart in its own type: what its negation is, no page says.
-        let md = if md != "(~)" && !t.is_float() && bits.iter().any(|x| t.int(*x) == t.least()) { "" } else { md };
+        let md =
+            if md != "(~)" && !t.is_float() && bits.iter().any(|x| t.int(*x) == t.least()) { "" } else { md };
         texts.push(format!("{md}{text}"));
         values.push(bits.iter().map(|x| modified(*t, *x, md)).collect::<Vec<Val>>());
     }
@@ -351,8 +354,13 @@ pub fn one(b: &mut Bench, spec: &Spec<'_>, (n, first): (usize, usize), k: usize)
         c = c.pred("p", bits);
     }
     let sat = if spec.sat { ".sat" } else { "" };
-    let text =
-        format!("{p} {}{sat} {} {dst} {} {}", spec.text, mask_text(n, first, no_mask), texts.join(" "), spec.tail);
+    let text = format!(
+        "{p} {}{sat} {} {dst} {} {}",
+        spec.text,
+        mask_text(n, first, no_mask),
+        texts.join(" "),
+        spec.tail
+    );
     let c = c.out("d", d, &before, &after);
     b.run(c.with_text(text.trim()));
 }
