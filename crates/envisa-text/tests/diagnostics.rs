@@ -228,3 +228,47 @@ fn all_errors_of_a_file_come_in_one_run() {
     assert!(missing.is_empty() && extra.is_empty(), "missing {missing:?}, extra {extra:?}");
     assert_eq!(said, expected);
 }
+
+/// The page of all codes: written by `BLESS=1`, and held to the registry and the texts.
+#[test]
+fn the_page_of_codes_is_up_to_date() {
+    let mut page = String::from(
+        "# Diagnostics of the text\n\n\
+         What the parser says, by code: E for errors, W for warnings. Each with a text that has it (all of them:\n\
+         `crates/envisa-text/tests/diagnostics`). The verifier's codes are in `docs/RULES.md`. Written by\n\
+         `BLESS=1 cargo test -p envisa-text --test diagnostics`.\n\n\
+         | code | |\n| --- | --- |\n",
+    );
+    for c in envisa_text::CODES {
+        page.push_str(&format!("| [{}](#{}) | {} |\n", c.code, c.code.to_lowercase(), c.title));
+    }
+    let said: Vec<(Case, Files, ParseResult)> = cases()
+        .into_iter()
+        .map(|case| {
+            let (files, result) = read(&case);
+            (case, files, result)
+        })
+        .collect();
+    for c in envisa_text::CODES {
+        page.push_str(&format!("\n## {}\n\n**{}.** {}\n", c.code, c.title, c.text));
+        // The text that says least beside it.
+        let shortest = said
+            .iter()
+            .filter_map(|(_, files, result)| {
+                let d = result.diagnostics.iter().find(|d| d.code == c.code)?;
+                let text = render_one(files, d, &TextOptions::default());
+                Some((result.diagnostics.len(), text.len(), text))
+            })
+            .min();
+        if let Some((_, _, text)) = shortest {
+            let lines: Vec<&str> = text.trim_end().lines().map(str::trim_end).collect();
+            page.push_str(&format!("\n```text\n{}\n```\n", lines.join("\n")));
+        }
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/DIAGNOSTICS.md");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, &page).expect("docs/ is writable");
+    }
+    let old = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(old == page, "docs/DIAGNOSTICS.md is out of date: BLESS=1 rewrites it");
+}
