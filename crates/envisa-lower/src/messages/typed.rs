@@ -358,9 +358,10 @@ pub(super) fn load(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
 pub(super) fn media(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let (mode, plane, width, height) = (p.int(0)?, p.int(1)?, p.int(2)?, p.int(3)?);
     let lines = match mode {
-        0 => (0, 1),
-        2 => (0, 2),
-        3 => (1, 2),
+        // 1, 4 and 5 add that the block may have been modified, which is no news here.
+        0 | 1 => (0, 1),
+        2 | 4 => (0, 2),
+        3 | 5 => (1, 2),
         m => return Err(format!("the modifier code {m} means nothing")),
     };
     if plane != 0 {

@@ -1,0 +1,5 @@
+//! The pages of memory messages, held by execution: text through the whole house, registers and memory
+//! against slow models written from each page.
+
+mod founding;
+mod harness;
