@@ -3,3 +3,4 @@
 
 mod founding;
 mod harness;
+mod typed;

@@ -1,0 +1,630 @@
+//! Typed messages: GATHER4_TYPED over all its fields, SCATTER4_TYPED, TYPED_ATOMIC, the LSC's typed messages, texel
+//! loads, questions about images, media blocks.
+
+use crate::founding::{PLATFORMS, scalar, some_em, text};
+use crate::harness::{Bench, Case, Predicate, Rng, Texels, World, legal, mask_name};
+use envisa::isa::Platform;
+use envisa::runner::ImageShape;
+use envisa_vm::trap::Cause;
+
+const SHAPES: [ImageShape; 5] =
+    [ImageShape::D1, ImageShape::D1Array, ImageShape::D2, ImageShape::D2Array, ImageShape::D3];
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum As {
+    Unorm,
+    Snorm,
+    Sint,
+    Uint,
+    Half,
+    Float,
+}
+
+/// A format: OpenCL's codes of order and type, channels stored, bytes of each, how they convert.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Format(u32, u32, &'static [usize], usize, As);
+
+const FORMATS: [Format; 11] = [
+    Format(0x10b5, 0x10d2, &[0, 1, 2, 3], 1, As::Unorm),
+    Format(0x10b6, 0x10d2, &[2, 1, 0, 3], 1, As::Unorm),
+    Format(0x10b0, 0x10d2, &[0], 1, As::Unorm),
+    Format(0x10b1, 0x10d2, &[3], 1, As::Unorm),
+    Format(0x10b2, 0x10d3, &[0, 1], 2, As::Unorm),
+    Format(0x10b5, 0x10d1, &[0, 1, 2, 3], 2, As::Snorm),
+    Format(0x10b5, 0x10d7, &[0, 1, 2, 3], 1, As::Sint),
+    Format(0x10b0, 0x10dc, &[0], 4, As::Uint),
+    Format(0x10b2, 0x10db, &[0, 1], 2, As::Uint),
+    Format(0x10b5, 0x10dd, &[0, 1, 2, 3], 2, As::Half),
+    Format(0x10b5, 0x10de, &[0, 1, 2, 3], 4, As::Float),
+];
+const R32U: Format = FORMATS[7];
+
+fn half_to_single(x: u16) -> f32 {
+    half::f16::from_bits(x).to_f32()
+}
+
+impl Format {
+    fn bytes(self) -> usize {
+        self.2.len() * self.3
+    }
+
+    fn int(self) -> bool {
+        matches!(self.4, As::Sint | As::Uint)
+    }
+
+    /// One in a channel of the answer.
+    fn one(self) -> u32 {
+        if self.int() { 1 } else { 1f32.to_bits() }
+    }
+
+    /// R, G, B, A of a texel: what is not stored is 0, alpha 1.
+    fn decode(self, texel: &[u8]) -> [u32; 4] {
+        let mut out = [0, 0, 0, self.one()];
+        for (k, &c) in self.2.iter().enumerate() {
+            let x = texel[k * self.3..][..self.3].iter().rev().fold(0u64, |x, b| x << 8 | *b as u64);
+            let bits = 8 * self.3 as u32;
+            let signed = (x << (64 - bits)) as i64 >> (64 - bits);
+            out[c] = match self.4 {
+                As::Unorm => ((x as f64 / ((1u64 << bits) - 1) as f64) as f32).to_bits(),
+                As::Snorm => ((signed as f64 / ((1i64 << (bits - 1)) - 1) as f64).max(-1.0) as f32).to_bits(),
+                As::Sint => signed as u32,
+                As::Uint | As::Float => x as u32,
+                As::Half => half_to_single(x as u16).to_bits(),
+            };
+        }
+        out
+    }
+
+    /// Writes the channels that are given.
+    fn encode(self, texel: &mut [u8], channels: [Option<u32>; 4]) {
+        for (k, &c) in self.2.iter().enumerate() {
+            let Some(v) = channels[c] else { continue };
+            let bits = 8 * self.3 as u32;
+            let f = f32::from_bits(v) as f64;
+            let max = ((1u64 << (bits - 1)) - 1) as i64;
+            let x = match self.4 {
+                As::Unorm => (f * ((1u64 << bits) - 1) as f64)
+                    .round_ties_even()
+                    .clamp(0.0, ((1u64 << bits) - 1) as f64) as u64,
+                As::Snorm => ((f * max as f64).round_ties_even() as i64).clamp(-max - 1, max) as u64,
+                As::Sint => (v as i32 as i64).clamp(-max - 1, max) as u64,
+                As::Uint => (v as u64).min(u64::MAX >> (64 - bits)),
+                As::Float => v as u64,
+                As::Half => half::f16::from_f32(f32::from_bits(v)).to_bits() as u64,
+            };
+            texel[k * self.3..][..self.3].copy_from_slice(&x.to_le_bytes()[..self.3]);
+        }
+    }
+
+    /// A number to write.
+    fn value(self, rng: &mut Rng) -> u64 {
+        match self.4 {
+            As::Sint | As::Uint => {
+                [rng.next() as u32, rng.below(300) as u32, (rng.below(300) as u32).wrapping_neg()]
+                    [rng.below(3) as usize] as u64
+            }
+            _ => (rng.below(2600) as f32 / 1000.0 - 1.3).to_bits() as u64,
+        }
+    }
+}
+
+/// An image of a shape and format in the texels' buffer.
+fn image(shape: ImageShape, f: Format) -> Texels {
+    let (height, depth) = match shape {
+        ImageShape::D1 => (1, 1),
+        ImageShape::D1Array => (1, 3),
+        ImageShape::D2 => (4, 1),
+        ImageShape::D2Array | ImageShape::D3 => (2, 3),
+    };
+    Texels { shape, width: 7, height, depth, order: f.0, ty: f.1, texel: f.bytes() as u32 }
+}
+
+/// First byte of a texel, from the table of shapes on page TYPED_ATOMIC; there is one level of detail.
+fn place(i: &Texels, [u, v, r, lod]: [i64; 4]) -> Option<usize> {
+    let (row, plane) = match i.shape {
+        ImageShape::D1 => (0, 0),
+        ImageShape::D1Array => (0, v),
+        ImageShape::D2 => (v, 0),
+        ImageShape::D2Array | ImageShape::D3 => (v, r),
+    };
+    let inside = |x: i64, n: u32| (0..n as i64).contains(&x);
+    let there = inside(u, i.width) && inside(row, i.height) && inside(plane, i.depth) && lod == 0;
+    there.then(|| {
+        plane as usize * i.slice() as usize + row as usize * i.row() as usize + (u as u32 * i.texel) as usize
+    })
+}
+
+const NAMES: [&str; 4] = ["u", "v", "r", "lod"];
+
+/// Coordinates of each channel: variables of the case, or `%null` where `present` lacks them.
+fn coordinates(
+    c: &mut Case,
+    rng: &mut Rng,
+    n: u32,
+    present: u32,
+    ty: &'static str,
+) -> (Vec<[i64; 4]>, Vec<String>) {
+    let mut at = vec![[0i64; 4]; n as usize];
+    let mut names = Vec::new();
+    for (k, name) in NAMES.into_iter().enumerate() {
+        if present >> k & 1 == 0 {
+            names.push("%null.0".to_owned());
+            continue;
+        }
+        let values: Vec<u64> = (0..n)
+            .map(|_| match rng.below(14) {
+                0 => u32::MAX as u64 - rng.below(2),
+                1 => 1 << 31,
+                _ if k == 3 => (rng.below(10) == 0) as u64,
+                _ => rng.below([8, 5, 4][k.min(2)]),
+            })
+            .map(|x| if crate::harness::size(ty) == 2 { x & 0xffff } else { x })
+            .collect();
+        for (a, x) in at.iter_mut().zip(&values) {
+            a[k] = match ty {
+                "uw" => *x as i16 as i64,
+                _ => *x as i32 as i64,
+            };
+        }
+        c.var(name, ty, &values);
+        names.push(format!("${name}.0"));
+    }
+    (at, names)
+}
+
+fn letters(channels: u32) -> String {
+    "RGBA".chars().enumerate().filter(|(k, _)| channels >> k & 1 != 0).map(|(_, l)| l).collect()
+}
+
+fn texel(w: &World, at: usize, f: Format) -> Vec<u8> {
+    w.texels[at..at + f.bytes()].to_vec()
+}
+
+/// GATHER4_TYPED.<channels>: every set of channels, mask, form of predicate, shape; formats and null operands in
+/// turn; coordinates inside and outside. Outside, alpha is one and the others zero.
+#[test]
+fn gather4_typed() {
+    let mut rng = Rng(1);
+    for platform in PLATFORMS {
+        let mut benches = [Bench::new(platform, 20), Bench::new(platform, 21).unverified()];
+        for (s, shape) in SHAPES.into_iter().enumerate() {
+            for f in FORMATS {
+                let image = image(shape, f);
+                benches.iter_mut().for_each(|b| b.image(image));
+                for mask in 0..16 {
+                    for (k, channels) in (1..16u32).enumerate() {
+                        // Every channel set with every mask; the predicate and null operands change in step.
+                        if (k + mask + s) % 2 != 0 && f != FORMATS[0] {
+                            continue;
+                        }
+                        let p = Predicate::ALL[(k + mask) % 5];
+                        let b = &mut benches[!legal(mask, 8) as usize];
+                        let mut c = Case::default();
+                        if let Some(em) = some_em(&mut rng) {
+                            c.em(em);
+                        }
+                        if p != Predicate::None {
+                            c.pred(rng.pick(&[0, u32::MAX, 0xffff, 0x0f0f_0f0f, 0x8000_0001, 0x1234_5678]));
+                        }
+                        let present = 1 | rng.below(8) as u32 * 2;
+                        let (at, names) = coordinates(&mut c, &mut rng, 8, present, "ud");
+                        let enabled: Vec<usize> = (0..4).filter(|c| channels >> c & 1 != 0).collect();
+                        let pitch = 8.max(b.grf() / 4);
+                        let dwords = (enabled.len() - 1) * pitch + 8;
+                        c.bytes("dst", rng.pick(&["ud", "d", "f"]), &rng.bytes(dwords * 4));
+                        // The page's loop.
+                        for (ch_pos, &ch) in enabled.iter().enumerate() {
+                            for i in 0..8 {
+                                if c.active(mask, p, 8, i) {
+                                    let x = match place(&image, at[i as usize]) {
+                                        Some(from) => f.decode(&texel(&b.world, from, f)),
+                                        None => [0, 0, 0, f.one()],
+                                    };
+                                    c.of("dst").set((ch_pos * pitch + i as usize) * 4, 4, x[ch] as u64);
+                                }
+                            }
+                        }
+                        let t = format!(
+                            "{}gather4_typed.{} ({},8) T7 {} $dst.0",
+                            p.text(),
+                            letters(channels),
+                            mask_name(mask),
+                            names.join(" ")
+                        );
+                        b.run(text(&c, t));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Of an unbound surface everything is zero; a buffer is refused.
+#[test]
+fn gather4_typed_without_an_image() {
+    let mut rng = Rng(2);
+    let mut b = Bench::new(Platform::Tgllp, 22);
+    let mut c = Case::default();
+    coordinates(&mut c, &mut rng, 8, 15, "ud");
+    c.bytes("dst", "ud", &rng.bytes(128));
+    c.of("dst").after.fill(0);
+    b.run(text(&c, "gather4_typed.RGBA (M1,8) T8 $u.0 $v.0 $r.0 $lod.0 $dst.0".into()));
+    let trap = b.fault(&text(&c, "gather4_typed.RGBA (M1,8) T6 $u.0 $v.0 $r.0 $lod.0 $dst.0".into()));
+    assert!(matches!(trap.cause, Cause::Unsupported { reason, .. } if reason.contains("buffer")));
+}
+
+/// SCATTER4_TYPED, and the LSC's load_quad and store_quad: conversions, channel masks, what lies outside.
+#[test]
+fn scatter4_typed() {
+    let mut rng = Rng(3);
+    for platform in PLATFORMS {
+        let mut b = Bench::new(platform, 23);
+        for shape in SHAPES {
+            for f in FORMATS {
+                let image = image(shape, f);
+                b.image(image);
+                for channels in 1..16u32 {
+                    for mask in [0, 2, 6, 8, 14] {
+                        let p = rng.pick(&Predicate::ALL);
+                        let mut c = Case::default();
+                        if let Some(em) = some_em(&mut rng) {
+                            c.em(em);
+                        }
+                        if p != Predicate::None {
+                            c.pred(rng.next() as u32);
+                        }
+                        let present = 1 | rng.below(8) as u32 * 2;
+                        let (at, names) = coordinates(&mut c, &mut rng, 8, present, "ud");
+                        let enabled: Vec<usize> = (0..4).filter(|c| channels >> c & 1 != 0).collect();
+                        let pitch = 8.max(b.grf() / 4);
+                        let data: Vec<u64> =
+                            (0..(enabled.len() - 1) * pitch + 8).map(|_| f.value(&mut rng)).collect();
+                        c.var("src", rng.pick(&["ud", "d", "f"]), &data);
+                        for i in 0..8u32 {
+                            if let Some(to) = place(&image, at[i as usize])
+                                && c.active(mask, p, 8, i)
+                            {
+                                let mut given = [None; 4];
+                                for (k, &ch) in enabled.iter().enumerate() {
+                                    given[ch] = Some(data[k * pitch + i as usize] as u32);
+                                }
+                                f.encode(&mut b.world.texels[to..to + f.bytes()], given);
+                            }
+                        }
+                        let t = format!(
+                            "{}scatter4_typed.{} ({},8) T7 {} $src.0",
+                            p.text(),
+                            letters(channels),
+                            mask_name(mask),
+                            names.join(" ")
+                        );
+                        b.run(text(&c, t));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The LSC's typed quads: zero outside.
+#[test]
+fn lsc_quads() {
+    let mut rng = Rng(4);
+    let platform = Platform::Pvc;
+    let mut b = Bench::new(platform, 24);
+    for shape in SHAPES {
+        for f in FORMATS {
+            let image = image(shape, f);
+            b.image(image);
+            for channels in 1..16u32 {
+                for (store, n) in [(false, 8u32), (false, 16), (true, 8), (true, 16)] {
+                    let mask = rng.pick(if n == 8 { &[0, 2, 4, 6, 8, 12] } else { &[0, 4, 8, 12] });
+                    let mut c = Case::default();
+                    if let Some(em) = some_em(&mut rng) {
+                        c.em(em);
+                    }
+                    let dims = 1 + rng.below(4) as usize;
+                    let (at, mut names) = coordinates(&mut c, &mut rng, n, (1 << dims) - 1, "ud");
+                    names.truncate(dims);
+                    let enabled: Vec<usize> = (0..4).filter(|c| channels >> c & 1 != 0).collect();
+                    let pitch = (n as usize).next_multiple_of(16);
+                    let data: Vec<u64> =
+                        (0..(enabled.len() - 1) * pitch + n as usize).map(|_| f.value(&mut rng)).collect();
+                    c.var("data", "ud", &data);
+                    for i in 0..n {
+                        if !c.active(mask, Predicate::None, n, i) {
+                            continue;
+                        }
+                        let there = place(&image, at[i as usize]);
+                        if store {
+                            let mut given = [None; 4];
+                            for (k, &ch) in enabled.iter().enumerate() {
+                                given[ch] = Some(data[k * pitch + i as usize] as u32);
+                            }
+                            if let Some(to) = there {
+                                f.encode(&mut b.world.texels[to..to + f.bytes()], given);
+                            }
+                        } else {
+                            let x = there.map_or([0; 4], |from| f.decode(&texel(&b.world, from, f)));
+                            for (k, &ch) in enabled.iter().enumerate() {
+                                c.of("data").set((k * pitch + i as usize) * 4, 4, x[ch] as u64);
+                            }
+                        }
+                    }
+                    let m = mask_name(mask);
+                    let addr = format!("bti(0x4)[{}]:a32", names.join(",").replace(".0", ""));
+                    let xyzw: String = letters(channels)
+                        .chars()
+                        .map(|l| match l {
+                            'R' => 'x',
+                            'G' => 'y',
+                            'B' => 'z',
+                            _ => 'w',
+                        })
+                        .collect();
+                    let t = match store {
+                        true => format!("lsc_store_quad.tgm ({m},{n}) {addr} $data:d32.{xyzw}"),
+                        false => format!("lsc_load_quad.tgm ({m},{n}) $data:d32.{xyzw} {addr}"),
+                    };
+                    b.run(text(&c, t));
+                }
+            }
+        }
+    }
+}
+
+/// Texel loads through the sampler unit: `load_3d` (u v lod r), `load_lz` (u v r), `load_l`; immediate offsets,
+/// trailing parameters left out, 16- and 32-bit parameters and results.
+#[test]
+fn loads() {
+    let mut rng = Rng(5);
+    let mut b = Bench::new(Platform::Tgllp, 25);
+    for shape in SHAPES {
+        for f in FORMATS {
+            let image = image(shape, f);
+            b.image(image);
+            for (op, order) in
+                [("load_3d", [0usize, 1, 3, 2]), ("load_lz", [0, 1, 2, 4]), ("load_l", [0, 1, 3, 2])]
+            {
+                for n in [8u32, 16] {
+                    for channels in [1u32, 2, 4, 8, 3, 5, 10, 7, 14, 15] {
+                        let params = order.iter().filter(|k| **k < 4).count();
+                        let used = 1 + rng.below(params as u64) as usize;
+                        let present = order[..used].iter().fold(0, |m, k| m | 1 << k);
+                        let mut c = Case::default();
+                        if let Some(em) = some_em(&mut rng) {
+                            c.em(em);
+                        }
+                        let ty = rng.pick(&["ud", "uw"]);
+                        let (at, names) = coordinates(&mut c, &mut rng, n, present, ty);
+                        let dst = match (f.int(), rng.below(2)) {
+                            (_, 0) => rng.pick(&["ud", "f"]),
+                            (true, _) => "uw",
+                            (false, _) => "hf",
+                        };
+                        let size = crate::harness::size(dst);
+                        let enabled: Vec<usize> = (0..4).filter(|c| channels >> c & 1 != 0).collect();
+                        let pitch = (n as usize * size).next_multiple_of(32);
+                        let null_mask = rng.below(4) == 0;
+                        let bytes = (enabled.len() - 1) * pitch + n as usize * size;
+                        let bytes = if null_mask { enabled.len() * pitch + 4 } else { bytes };
+                        c.bytes("dst", dst, &rng.bytes(bytes));
+                        let add =
+                            [0, 1, 2].map(|_| if rng.below(2) == 0 { 0 } else { rng.below(16) as i64 - 8 });
+                        let word = (add[0] & 15) << 8 | (add[1] & 15) << 4 | add[2] & 15;
+                        let mask = rng.pick(if n == 8 { &[0, 2, 6, 8] } else { &[0, 4, 8, 12] });
+                        let mut any = false;
+                        for i in 0..n {
+                            if !c.active(mask, Predicate::None, n, i) {
+                                continue;
+                            }
+                            any = true;
+                            let mut at = at[i as usize];
+                            for (a, x) in at.iter_mut().zip(add) {
+                                *a += x;
+                            }
+                            // Outside, what the format stores is zero.
+                            let x = match place(&image, at) {
+                                Some(from) => f.decode(&texel(&b.world, from, f)),
+                                None => f.decode(&vec![0; f.bytes()]),
+                            };
+                            for (k, &ch) in enabled.iter().enumerate() {
+                                let x = match dst {
+                                    "hf" => half::f16::from_f32(f32::from_bits(x[ch])).to_bits() as u64,
+                                    _ => x[ch] as u64,
+                                };
+                                c.of("dst").set(k * pitch + i as usize * size, size, x);
+                            }
+                        }
+                        if null_mask && any {
+                            c.of("dst").set(enabled.len() * pitch, 4, u32::MAX as u64 >> (32 - n));
+                        }
+                        let params: Vec<&str> = order[..used].iter().map(|k| names[*k].as_str()).collect();
+                        let t = format!(
+                            "{op}{}.{} ({},{n}) 0x{word:x}:uw T7 $dst.0 {}",
+                            if null_mask { ".pixel_null_mask" } else { "" },
+                            letters(channels),
+                            mask_name(mask),
+                            params.join(" ")
+                        );
+                        b.run(text(&c, t));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// TYPED_ATOMIC on 32-bit texels: integer operators, with and without a destination.
+#[test]
+fn typed_atomic() {
+    let mut rng = Rng(6);
+    let ops: [(&str, usize, fn(u32, u32, u32) -> u32); 14] = [
+        ("add", 1, |o, a, _| o.wrapping_add(a)),
+        ("sub", 1, |o, a, _| o.wrapping_sub(a)),
+        ("inc", 0, |o, _, _| o.wrapping_add(1)),
+        ("dec", 0, |o, _, _| o.wrapping_sub(1)),
+        ("min", 1, |o, a, _| o.min(a)),
+        ("max", 1, |o, a, _| o.max(a)),
+        ("xchg", 1, |_, a, _| a),
+        ("cmpxchg", 2, |o, a, b| if o == b { a } else { o }),
+        ("and", 1, |o, a, _| o & a),
+        ("or", 1, |o, a, _| o | a),
+        ("xor", 1, |o, a, _| o ^ a),
+        ("minsint", 1, |o, a, _| (o as i32).min(a as i32) as u32),
+        ("maxsint", 1, |o, a, _| (o as i32).max(a as i32) as u32),
+        ("predec", 0, |o, _, _| o.wrapping_sub(1)),
+    ];
+    let mut b = Bench::new(Platform::Tgllp, 26);
+    for shape in SHAPES {
+        let image = image(shape, R32U);
+        b.image(image);
+        for (op, operands, f) in ops {
+            for mask in [0, 2, 4, 6, 8, 10, 12, 14] {
+                let mut c = Case::default();
+                if let Some(em) = some_em(&mut rng) {
+                    c.em(em);
+                }
+                let (at, names) = coordinates(&mut c, &mut rng, 8, 15, "ud");
+                let mut src = [(); 2].map(|_| (0..8).map(|_| rng.next() as u32 as u64).collect::<Vec<_>>());
+                for (i, x) in src[1].iter_mut().enumerate() {
+                    // Some compare equal to what is there.
+                    if let Some(p) = place(&image, at[i])
+                        && rng.below(2) == 0
+                    {
+                        *x = u32::from_le_bytes(b.world.texels[p..p + 4].try_into().unwrap()) as u64;
+                    }
+                }
+                let keep = rng.below(4) != 0;
+                c.var("a", "ud", &src[0]);
+                c.var("b", "ud", &src[1]);
+                c.bytes("dst", "ud", &rng.bytes(32));
+                for i in 0..8usize {
+                    if !c.active(mask, Predicate::None, 8, i as u32) {
+                        continue;
+                    }
+                    let mut result = 0;
+                    if let Some(p) = place(&image, at[i]) {
+                        let cell = &mut b.world.texels[p..p + 4];
+                        let old = u32::from_le_bytes(cell.try_into().unwrap());
+                        let new = f(old, src[0][i] as u32, src[1][i] as u32);
+                        cell.copy_from_slice(&new.to_le_bytes());
+                        result = if op == "predec" { new } else { old };
+                    }
+                    if keep {
+                        c.of("dst").set(4 * i, 4, result as u64);
+                    }
+                }
+                let null = "%null.0";
+                let t = format!(
+                    "typed_atomic.{op} ({},8) T7 {} {} {} {}",
+                    mask_name(mask),
+                    names.join(" "),
+                    if operands > 0 { "$a.0" } else { null },
+                    if operands > 1 { "$b.0" } else { null },
+                    if keep { "$dst.0" } else { null }
+                );
+                b.run(text(&c, t));
+            }
+        }
+    }
+}
+
+/// RESINFO and SAMPLEINFO, from page INFO.
+#[test]
+fn info() {
+    let mut rng = Rng(7);
+    let mut b = Bench::new(Platform::Tgllp, 27);
+    for shape in SHAPES {
+        let i = image(shape, FORMATS[0]);
+        b.image(i);
+        for n in [8u32, 16] {
+            for channels in [1u32, 3, 8, 15] {
+                for samples in [false, true] {
+                    let mut c = Case::default();
+                    let lods: Vec<u64> = (0..n).map(|_| rng.below(5)).collect();
+                    c.var("lod", "ud", &lods);
+                    let enabled: Vec<usize> = (0..4).filter(|c| channels >> c & 1 != 0).collect();
+                    let pitch = (n as usize).next_multiple_of(8);
+                    c.bytes("dst", "ud", &rng.bytes(((enabled.len() - 1) * pitch + n as usize) * 4));
+                    for k in 0..n as usize {
+                        let l = lods[k];
+                        let (w, h, d) = (i.width >> l, i.height >> l, i.depth);
+                        let answer = match shape {
+                            _ if samples => [1, 0, 0, 0],
+                            ImageShape::D1 => [w, 0, 0, 1],
+                            ImageShape::D1Array => [w, d, 0, 1],
+                            ImageShape::D2 => [w, h, 0, 1],
+                            ImageShape::D2Array => [w, h, d, 1],
+                            ImageShape::D3 => [w, h, d >> l, 1],
+                        };
+                        for (e, &ch) in enabled.iter().enumerate() {
+                            c.of("dst").set((e * pitch + k) * 4, 4, answer[ch] as u64);
+                        }
+                    }
+                    let m = if n == 8 { "M1" } else { "M5" };
+                    let l = letters(channels);
+                    let t = match samples {
+                        true => format!("sampleinfo.{l} ({m},{n}) T7 $dst.0"),
+                        false => format!("resinfo.{l} ({m},{n}) T7 $lod.0 $dst.0"),
+                    };
+                    b.run(text(&c, t));
+                }
+            }
+        }
+    }
+}
+
+/// MEDIA_LD and MEDIA_ST: every width with every height it allows around the image's edges; fields.
+#[test]
+fn media() {
+    let mut rng = Rng(8);
+    let mut b = Bench::new(Platform::Tgllp, 28);
+    for f in [FORMATS[0], FORMATS[2], R32U] {
+        let i = Texels { width: 12, height: 6, ..image(ImageShape::D2, f) };
+        b.image(i);
+        let line = (i.width * i.texel) as i64;
+        for width in 1..=64u32 {
+            let pitch = width.next_power_of_two().max(4);
+            for (write, (modifier, first, step)) in [false, true]
+                .into_iter()
+                .flat_map(|w| [("nomod", 0i64, 1i64), ("top", 0, 2), ("bottom", 1, 2)].map(|m| (w, m)))
+            {
+                let height = 1 + rng.below(256 / pitch as u64).min(63) as u32;
+                let rows = (i.height as i64 - first + step - 1) / step;
+                let mut x = rng.below(line as u64 + 32) as i64 - 16;
+                if write {
+                    x = x / 4 * 4;
+                }
+                let y = rng.below(10) as i64 - 4;
+                let mut c = Case::default();
+                let xs = scalar(&mut c, &mut rng, "ud", x as u32 as u64);
+                c.var("y", "ud", &[y as u32 as u64]);
+                c.bytes("data", "ud", &rng.bytes(((height - 1) * pitch + width) as usize));
+                for row in 0..height as i64 {
+                    for k in 0..width as i64 {
+                        let reg = (row * pitch as i64 + k) as usize;
+                        let (r, byte) = (y + row, x + k);
+                        let inside = (0..rows).contains(&r) && (0..line).contains(&byte);
+                        let clamped = r.clamp(0, rows - 1) * step + first;
+                        let at = |byte: i64| (clamped * i.row() as i64 + byte) as usize;
+                        if write {
+                            if inside {
+                                b.world.texels[at(byte)] = c.of("data").get(reg, 1) as u8;
+                            }
+                            continue;
+                        }
+                        // The same byte of the nearest texel.
+                        let t = i.texel as i64;
+                        let near = byte.div_euclid(t).clamp(0, i.width as i64 - 1) * t + byte.rem_euclid(t);
+                        let v = b.world.texels[at(near)];
+                        c.of("data").set(reg, 1, v as u64);
+                    }
+                }
+                let op = if write { "media_st" } else { "media_ld" };
+                let t = format!("{op}.{modifier} ({width},{height}) T7 0 {xs} $y(0,0)<0;1,0> $data.0");
+                b.run(text(&c, t));
+            }
+        }
+    }
+}
