@@ -597,7 +597,7 @@ fn execute(bench: &Bench, cases: &[Case], start: &World) -> Ran {
         args.push(("bti:4".into(), BareArg::Image(image(i, t))));
     }
     let launch = BareLaunch { args, slm_bytes: SLM_BYTES as u64, ..BareLaunch::default() };
-    let options = RunOptions { jobs: 1, limit: 1_000_000 };
+    let options = RunOptions { jobs: 1, limit: 1_000_000, ..RunOptions::default() };
     let mut watch = Watch::default();
     let mut left = Vec::new();
     let outcome = session.observe_bare(&kernel, &launch, &options, &mut watch).expect("a launch");

@@ -1,6 +1,10 @@
 //! The pages of memory messages, held by execution: text through the whole house, registers and memory
 //! against slow models written from each page.
 
+mod atomics;
+mod blocks;
 mod founding;
 mod harness;
+mod lsc;
+mod scattered;
 mod typed;
