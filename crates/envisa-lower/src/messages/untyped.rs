@@ -260,7 +260,10 @@ pub(super) fn lsc_fields(p: &Parts, r: &mut dyn Resolver) -> Result<Lsc, Reason>
         d => return Err(format!("the data size code {d} means nothing")),
     };
     let transposed = p.int(8)? == 2;
+    let quad = matches!(p.sub, 2 | 6);
     let count = match p.int(9)? {
+        // The field repeats the channel mask.
+        _ if quad => 1,
         0 | 1 => 1u32,
         c @ 2..=4 => c,
         5 => 8,
@@ -270,7 +273,7 @@ pub(super) fn lsc_fields(p: &Parts, r: &mut dyn Resolver) -> Result<Lsc, Reason>
         c => return Err(format!("the element count code {c} means nothing")),
     };
     let mask = p.int(10).unwrap_or(0) as u64 & 15;
-    let elements = if matches!(p.sub, 2 | 6) {
+    let elements = if quad {
         if mask == 0 {
             return Err("no channel is enabled".into());
         }

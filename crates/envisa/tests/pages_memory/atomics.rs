@@ -1,14 +1,14 @@
 //! DWORD_ATOMIC, SVM_ATOMIC and the LSC's atomics: every operator at every width; old values are returned.
 
 use crate::founding::{offset, text};
-use crate::harness::{A, Bench, Case, Predicate, Rng, Surf, mask_name};
+use crate::harness::{A, Bench, Case, Predicate, Rng, Surf, covers, mask_name};
 use crate::lsc::Model;
 use crate::scattered::{masked, masks};
 use envisa::isa::Platform;
 use envisa_vm::trap::Cause;
 
 /// Operator: what it makes of the old value, two operands and the number of bits.
-type Model2 = fn(u64, u64, u64, u32) -> u64;
+type Operator = fn(u64, u64, u64, u32) -> u64;
 
 fn signed(x: u64, bits: u32) -> i64 {
     (x << (64 - bits)) as i64 >> (64 - bits)
@@ -33,7 +33,7 @@ fn bits_of(x: f64, bits: u32) -> u64 {
 }
 
 /// Legacy name, LSC name, operands, float, model (the compare-exchanges: operand, comparand).
-const OPS: [(&str, &str, usize, bool, Model2); 18] = [
+const OPS: [(&str, &str, usize, bool, Operator); 18] = [
     ("add", "iadd", 1, false, |o, a, _, _| o.wrapping_add(a)),
     ("sub", "isub", 1, false, |o, a, _, _| o.wrapping_sub(a)),
     ("inc", "iinc", 0, false, |o, _, _, _| o.wrapping_add(1)),
@@ -143,10 +143,10 @@ fn one(b: &mut Bench, rng: &mut Rng, to: Where, bits: u32, n: u32, mask: usize, 
     let at: Vec<u64> = (0..n).map(|_| rng.pick(&places)).collect();
     let bias = if matches!(to, Where::Surface(Surf::Slm) | Where::Lsc(Model::Slm)) { 0x1000_0000 } else { 0 };
     let (ty, addresses): (&str, Vec<u64>) = match to {
-        Where::Surface(_) => ("ud", at.iter().map(|a| a | bias * rng.below(2)).collect()),
+        Where::Surface(_) => ("ud", at.iter().map(|a| a | (bias * rng.below(2))).collect()),
         Where::Svm => ("uq", at.iter().map(|a| A + a).collect()),
         Where::Lsc(m) => {
-            (m.text().1, at.iter().map(|a| m.register(a | bias * rng.below(2), 1, 16)).collect())
+            (m.text().1, at.iter().map(|a| m.register(a | (bias * rng.below(2)), 1, 16)).collect())
         }
     };
     let mut src = [(); 2].map(|_| (0..n).map(|_| datum(rng, bits, float)).collect::<Vec<u64>>());
@@ -222,6 +222,7 @@ fn one(b: &mut Bench, rng: &mut Rng, to: Where, bits: u32, n: u32, mask: usize, 
 /// DWORD_ATOMIC: surfaces, 16 and 32 bits; outside nothing is changed and zero returned.
 #[test]
 fn dword_atomic() {
+    let _covers = covers("atomics::dword_atomic");
     let mut rng = Rng(1);
     let mut b = Bench::new(Platform::Pvc, 100);
     for op in 0..OPS.len() {
@@ -241,6 +242,7 @@ fn dword_atomic() {
 /// SVM_ATOMIC: 16, 32 and 64 bits.
 #[test]
 fn svm_atomic() {
+    let _covers = covers("atomics::svm_atomic");
     let mut rng = Rng(2);
     let mut b = Bench::new(Platform::Pvc, 101);
     for op in 0..OPS.len() {
@@ -258,6 +260,7 @@ fn svm_atomic() {
 /// The LSC's atomics on flat addresses, shared local memory, surfaces by index and by handle.
 #[test]
 fn lsc_atomics() {
+    let _covers = covers("atomics::lsc_atomics");
     let mut rng = Rng(3);
     let mut b = Bench::new(Platform::Pvc, 102);
     for op in 0..OPS.len() {
@@ -286,6 +289,7 @@ fn lsc_atomics() {
 
 #[test]
 fn atomics_fault() {
+    let _covers = covers("atomics::atomics_fault");
     let mut b = Bench::new(Platform::Pvc, 103);
     for (t, wrong, bytes) in [
         ("svm_atomic.add (M1,8) $addr.0 %null.0 $src.0 %null.0", A + 1004, 4u32),

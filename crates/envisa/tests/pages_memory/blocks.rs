@@ -1,13 +1,14 @@
 //! OWORD_LD, OWORD_ST, SVM_BLOCK_LD, SVM_BLOCK_ST: whole owords, whatever the execution mask.
 
 use crate::founding::{PLATFORMS, scalar, some_em, text, wrapped};
-use crate::harness::{A, A_BYTES, Bench, Case, EDGE, Rng, Surf};
+use crate::harness::{A, A_BYTES, Bench, Case, EDGE, Rng, Surf, covers};
 use envisa::isa::Platform;
 use envisa_vm::trap::Cause;
 
 /// OWORD_LD and OWORD_ST: every size, surface and offset around the ends, in units of owords.
 #[test]
 fn owords() {
+    let _covers = covers("blocks::owords");
     let mut rng = Rng(1);
     for platform in PLATFORMS {
         let mut b = Bench::new(platform, 60);
@@ -57,6 +58,7 @@ fn owords() {
 /// end of an allocation they are faults.
 #[test]
 fn svm_blocks() {
+    let _covers = covers("blocks::svm_blocks");
     let mut rng = Rng(2);
     for platform in PLATFORMS {
         let mut b = Bench::new(platform, 61);

@@ -1,7 +1,7 @@
 //! SCATTER, SVM_GATHER, SCATTER_SCALED and OWORD_LD_UNALIGNED over all values of their fields (GATHER4_TYPED is
 //! with the other typed messages).
 
-use crate::harness::{A, A_BYTES, Bench, Case, EDGE, Predicate, Rng, Surf, legal, mask_name};
+use crate::harness::{A, A_BYTES, Bench, Case, EDGE, Predicate, Rng, Surf, covers, legal, mask_name};
 use envisa::isa::Platform;
 use envisa_vm::trap::Cause;
 
@@ -65,6 +65,7 @@ pub fn text(c: &Case, t: String) -> Case {
 /// elements, mask and surface; offsets negative, wrapping around 32 bits, across and past the end.
 #[test]
 fn scatter() {
+    let _covers = covers("founding::scatter");
     let mut rng = Rng(1);
     for platform in PLATFORMS {
         let mut benches = [Bench::new(platform, 1), Bench::new(platform, 2).unverified()];
@@ -91,7 +92,7 @@ fn scatter() {
                             let g = scalar(&mut c, &mut rng, "ud", global);
                             let offsets: Vec<u64> = (0..n)
                                 .map(|_| {
-                                    let x = (offset(&mut rng, surface, 1) | surface.bias() * rng.below(2))
+                                    let x = (offset(&mut rng, surface, 1) | (surface.bias() * rng.below(2)))
                                         / elt as u64;
                                     x.wrapping_sub(global) & 0xffff_ffff
                                 })
@@ -125,6 +126,7 @@ fn scatter() {
 /// predicate.
 #[test]
 fn svm_gather() {
+    let _covers = covers("founding::svm_gather");
     let mut rng = Rng(2);
     for platform in PLATFORMS {
         let mut benches = [Bench::new(platform, 3), Bench::new(platform, 4).unverified()];
@@ -212,6 +214,7 @@ fn svm_gather() {
 /// instruction, channel, address and neighbour; of a channel that is off, it is nothing.
 #[test]
 fn svm_gather_faults() {
+    let _covers = covers("founding::svm_gather_faults");
     let mut rng = Rng(3);
     let mut bench = Bench::new(Platform::Tgllp, 5);
     for (block, count, exec, mask) in [
@@ -283,6 +286,7 @@ fn svm_gather_faults() {
 /// SCATTER_SCALED.<num_blocks>: every number of blocks, execution size, mask, surface and form of predicate.
 #[test]
 fn scatter_scaled() {
+    let _covers = covers("founding::scatter_scaled");
     let mut rng = Rng(4);
     for platform in PLATFORMS {
         let mut benches = [Bench::new(platform, 6), Bench::new(platform, 7).unverified()];
@@ -315,7 +319,9 @@ fn scatter_scaled() {
                                 .map(|i| {
                                     let at = match side_by_side {
                                         true => first + i * blocks as u64,
-                                        false => offset(&mut rng, surface, 1) | surface.bias() * rng.below(2),
+                                        false => {
+                                            offset(&mut rng, surface, 1) | (surface.bias() * rng.below(2))
+                                        }
                                     };
                                     at.wrapping_sub(global) & 0xffff_ffff
                                 })
@@ -349,6 +355,7 @@ fn scatter_scaled() {
 /// mask plays a part.
 #[test]
 fn oword_ld_unaligned() {
+    let _covers = covers("founding::oword_ld_unaligned");
     let mut rng = Rng(5);
     for platform in PLATFORMS {
         let mut bench = Bench::new(platform, 8);
@@ -370,7 +377,7 @@ fn oword_ld_unaligned() {
                     if let Some(em) = some_em(&mut rng) {
                         c.em(em);
                     }
-                    let bits = at | surface.bias() * rng.below(2);
+                    let bits = at | (surface.bias() * rng.below(2));
                     let o = scalar(&mut c, &mut rng, "ud", bits);
                     c.bytes("dst", rng.pick(&["ud", "f", "uq", "ub"]), &rng.bytes(owords as usize * 16));
                     // A thread without active channels does not run on.

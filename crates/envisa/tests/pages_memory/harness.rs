@@ -12,16 +12,46 @@ use envisa::text::{ParseOptions, parse};
 use envisa_vm::observer::Observer;
 use envisa_vm::thread::Machine;
 use envisa_vm::{Outcome, Trap};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Mutex;
 
-/// How often each instruction was executed and its result compared.
-static TESTED: Mutex<BTreeMap<Op, u64>> = Mutex::new(BTreeMap::new());
+thread_local! {
+    /// Instructions that this test's cases executed.
+    static EXECUTED: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
+}
 
-/// What was tested so far.
-pub fn tested() -> BTreeMap<Op, u64> {
-    TESTED.lock().unwrap_or_else(|e| e.into_inner()).clone()
+/// One test at a time writes the list.
+static LIST: Mutex<()> = Mutex::new(());
+
+/// Holds, at its end, what a test's cases executed against `tested.txt`: the list that tells which
+/// instructions are compared with their pages. `BLESS=1` rewrites the test's line.
+pub struct Covers(&'static str);
+
+/// Declared before any [`Bench`], so that it ends after them.
+pub fn covers(test: &'static str) -> Covers {
+    EXECUTED.with_borrow_mut(BTreeSet::clear);
+    Covers(test)
+}
+
+impl Drop for Covers {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        let done = EXECUTED.with_borrow(|e| e.iter().cloned().collect::<Vec<_>>().join(" "));
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pages_memory/tested.txt");
+        let _one = LIST.lock();
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let mut lines: BTreeMap<&str, &str> = text.lines().filter_map(|l| l.split_once(": ")).collect();
+        if lines.insert(self.0, &done) == Some(&done) {
+            return;
+        }
+        assert!(std::env::var_os("BLESS").is_some(), "{} executes {done}: not what {path} says", self.0);
+        let all: String = lines.iter().map(|(test, ops)| format!("{test}: {ops}\n")).collect();
+        std::fs::write(path, all).expect("the list can be written");
+    }
 }
 
 /// Deterministic random numbers.
@@ -606,12 +636,11 @@ fn execute(bench: &Bench, cases: &[Case], start: &World) -> Ran {
     let ids = make(&mut again);
     let plain = again.run_bare(&kernel, &launch, &options).expect("a launch");
     left.push(look(&mut again, ids, start));
-    let mut done = TESTED.lock().unwrap_or_else(|e| e.into_inner());
     for &(_, source) in &watch.0 {
         let (op, at) = insts[source as usize];
         let at = (at as usize).wrapping_sub(head.len());
         if places.iter().any(|p| (p.0..p.1).contains(&at)) {
-            *done.entry(op).or_default() += 1;
+            EXECUTED.with_borrow_mut(|e| e.insert(op.desc().name.to_owned()));
         }
     }
     Ran { outcome, unobserved: plain.trap, text, left }

@@ -2,7 +2,7 @@
 //! offsets; quads, strides, blocks, 2D blocks, prefetches, status, fences.
 
 use crate::founding::{some_em, stretch, text, wrapped};
-use crate::harness::{A, A_BYTES, Bench, Case, Predicate, Rng, Surf, mask_name};
+use crate::harness::{A, A_BYTES, Bench, Case, Predicate, Rng, Surf, covers, mask_name};
 use crate::scattered::{masked, masks};
 use envisa::isa::Platform;
 use envisa_vm::trap::Cause;
@@ -59,7 +59,7 @@ impl Model {
             Model::Flat => rng.below(A_BYTES as u64 - span + 1) / align * align,
             Model::Arg => rng.below(256 - span + 1) / align * align,
             Model::SlmShort => stretch(rng, Surf::Slm, span, align) & 0xffff,
-            Model::Slm => stretch(rng, Surf::Slm, span, align) | Surf::Slm.bias() * rng.below(2),
+            Model::Slm => stretch(rng, Surf::Slm, span, align) | (Surf::Slm.bias() * rng.below(2)),
             _ => stretch(rng, Surf::Bti, span, align),
         }
     }
@@ -117,6 +117,7 @@ const CACHES: [(&str, &str); 4] =
 /// Loads and stores of vectors; `store_uncompressed` is a store.
 #[test]
 fn vectors() {
+    let _covers = covers("lsc::vectors");
     let mut rng = Rng(1);
     let mut b = Bench::new(Platform::Pvc, 80);
     for model in Model::ALL {
@@ -196,6 +197,7 @@ fn vectors() {
 /// Quads: every channel mask.
 #[test]
 fn quads() {
+    let _covers = covers("lsc::quads");
     let mut rng = Rng(2);
     let mut b = Bench::new(Platform::Pvc, 81);
     for model in Model::ALL {
@@ -249,16 +251,15 @@ fn quads() {
 /// Transposed: one address, elements side by side in the register.
 #[test]
 fn transposed() {
+    let _covers = covers("lsc::transposed");
     let mut rng = Rng(3);
     let mut b = Bench::new(Platform::Pvc, 82);
     for model in Model::ALL {
         for (name, size) in [("d32", 4usize), ("d64", 8)] {
             for count in [1usize, 2, 3, 4, 8, 16, 32, 64] {
                 let span = (size * count) as u64;
-                if span > 250 {
-                    if matches!(model, Model::Arg | Model::Slm | Model::SlmShort) {
-                        continue; // Less is compared.
-                    }
+                if span > 250 && matches!(model, Model::Arg | Model::Slm | Model::SlmShort) {
+                    continue; // Less is compared.
                 }
                 for round in 0..12 {
                     let write = model != Model::Arg && round % 2 == 0;
@@ -269,7 +270,7 @@ fn transposed() {
                     let mask = rng.pick(&[0usize, 8, 3, 15]);
                     let mut at = match model {
                         Model::Bti | Model::Bss => rng.below(1000) / 4 * 4,
-                        _ => model.place(&mut rng, span, 4),
+                        _ => model.place(&mut rng, span, size as u64),
                     };
                     // Whole elements fit before the end of the surface.
                     if matches!(model, Model::Bti | Model::Bss) && size == 8 {
@@ -308,6 +309,7 @@ fn transposed() {
 /// Strided: one address, and the distance from channel to channel (0: a broadcast; left out: side by side).
 #[test]
 fn strided() {
+    let _covers = covers("lsc::strided");
     let mut rng = Rng(4);
     let mut b = Bench::new(Platform::Pvc, 83);
     for model in [Model::Flat, Model::Slm, Model::Bti] {
@@ -347,7 +349,7 @@ fn strided() {
                         }
                         let more = match stride {
                             None => String::new(),
-                            Some(_) if rng.below(2) == 0 => ", $stride(0,0)<0;1,0>".into(),
+                            Some(_) if rng.below(2) == 0 => ", $stride(0,0)".into(),
                             Some(s) => format!(", 0x{s:x}"),
                         };
                         let (m, sfid) = (mask_name(mask), model.sfid());
@@ -369,6 +371,7 @@ fn strided() {
 /// registers; columns become rows, rows are interleaved.
 #[test]
 fn blocks_2d() {
+    let _covers = covers("lsc::blocks_2d");
     let mut rng = Rng(5);
     let mut b = Bench::new(Platform::Pvc, 84).unverified();
     // 13 rows of 64 bytes, 72 apart.
@@ -438,13 +441,8 @@ fn blocks_2d() {
                         let order =
                             format!("{}{}", if transpose { 't' } else { 'n' }, if vnni { 't' } else { 'n' });
                         let data = format!("$data:{name}.{blocks}x{w}x{h}{order}");
-                        let s = |k: u32| format!("$w(0,{k})<0;1,0>");
-                        let address = format!(
-                            "flat[$base(0,0)<0;1,0>,{},{},{},$x(0,0)<0;1,0>,$x(0,1)<0;1,0>]",
-                            s(0),
-                            s(1),
-                            s(2)
-                        );
+                        let s = |k: u32| format!("$w(0,{k})");
+                        let address = format!("flat[$base(0,0),{},{},{},$x(0,0),$x(0,1)]", s(0), s(1), s(2));
                         let t = match write {
                             true => format!("lsc_store_block2d.ugm (M1_NM,1) {address} {data}"),
                             false => format!("lsc_load_block2d.ugm (M1_NM,1) {data} {address}"),
@@ -461,6 +459,7 @@ fn blocks_2d() {
 /// addresses have memory.
 #[test]
 fn prefetches_fences_status() {
+    let _covers = covers("lsc::prefetches_fences_status");
     let mut rng = Rng(6);
     let mut b = Bench::new(Platform::Pvc, 85);
     for t in [
@@ -504,6 +503,7 @@ fn prefetches_fences_status() {
 /// Flat addresses and implicit arguments outside are faults of their channel, surfaces are not.
 #[test]
 fn faults() {
+    let _covers = covers("lsc::faults");
     let mut b = Bench::new(Platform::Pvc, 86);
     for model in Model::ALL {
         let (what, ty, bits) = model.text();

@@ -2,7 +2,7 @@
 //! SVM_SCATTER4_SCALED.
 
 use crate::founding::{PLATFORMS, offset, scalar, some_em, stretch, text, wrapped};
-use crate::harness::{A, A_BYTES, Bench, Case, Predicate, Rng, Surf, legal, mask_name};
+use crate::harness::{A, A_BYTES, Bench, Case, Predicate, Rng, Surf, covers, legal, mask_name};
 use envisa::isa::Platform;
 use envisa_vm::trap::Cause;
 
@@ -29,13 +29,14 @@ pub fn offsets(rng: &mut Rng, s: Surf, n: u32, bytes: u64, align: u64) -> Vec<u6
     match rng.below(4) {
         0 if n as u64 * bytes <= 240 => (0..n as u64).map(|i| first + i * bytes).collect(),
         1 => vec![first; n as usize],
-        _ => (0..n).map(|_| stretch(rng, s, bytes, align) | s.bias() * rng.below(2)).collect(),
+        _ => (0..n).map(|_| stretch(rng, s, bytes, align) | (s.bias() * rng.below(2))).collect(),
     }
 }
 
 /// GATHER and GATHER_SCALED: the upper bytes of what a 1- or 2-byte read leaves are undefined.
 #[test]
 fn gather_and_gather_scaled() {
+    let _covers = covers("scattered::gather_and_gather_scaled");
     let mut rng = Rng(1);
     for platform in PLATFORMS {
         let mut b = Bench::new(platform, 40);
@@ -90,6 +91,7 @@ fn gather_and_gather_scaled() {
 /// channels; the next channel's data starts at the next register.
 #[test]
 fn gather4_and_scatter4() {
+    let _covers = covers("scattered::gather4_and_scatter4");
     let mut rng = Rng(2);
     for platform in PLATFORMS {
         let mut b = Bench::new(platform, 41);
@@ -181,6 +183,7 @@ fn gather4_and_scatter4() {
 /// QW_GATHER and QW_SCATTER.
 #[test]
 fn qwords() {
+    let _covers = covers("scattered::qwords");
     let mut rng = Rng(3);
     let mut b = Bench::new(Platform::Pvc, 42);
     for surface in Surf::ALL {
@@ -222,6 +225,7 @@ fn qwords() {
 /// SVM_SCATTER: every block size, number of blocks, execution size and mask.
 #[test]
 fn svm_scatter() {
+    let _covers = covers("scattered::svm_scatter");
     let mut rng = Rng(4);
     for platform in PLATFORMS {
         let mut benches = [Bench::new(platform, 43), Bench::new(platform, 44).unverified()];
@@ -285,6 +289,7 @@ fn svm_scatter() {
 /// What lies past the end is dropped element by element, also far beyond and where offsets wrap.
 #[test]
 fn far_outside() {
+    let _covers = covers("scattered::far_outside");
     let mut rng = Rng(5);
     let mut b = Bench::new(Platform::Tgllp, 45);
     for surface in Surf::ALL {

@@ -2,7 +2,7 @@
 //! loads, questions about images, media blocks.
 
 use crate::founding::{PLATFORMS, scalar, some_em, text};
-use crate::harness::{Bench, Case, Predicate, Rng, Texels, World, legal, mask_name};
+use crate::harness::{Bench, Case, Predicate, Rng, Texels, World, covers, legal, mask_name};
 use envisa::isa::Platform;
 use envisa::runner::ImageShape;
 use envisa_vm::trap::Cause;
@@ -184,6 +184,7 @@ fn texel(w: &World, at: usize, f: Format) -> Vec<u8> {
 /// turn; coordinates inside and outside. Outside, alpha is one and the others zero.
 #[test]
 fn gather4_typed() {
+    let _covers = covers("typed::gather4_typed");
     let mut rng = Rng(1);
     for platform in PLATFORMS {
         let mut benches = [Bench::new(platform, 20), Bench::new(platform, 21).unverified()];
@@ -206,7 +207,7 @@ fn gather4_typed() {
                         if p != Predicate::None {
                             c.pred(rng.pick(&[0, u32::MAX, 0xffff, 0x0f0f_0f0f, 0x8000_0001, 0x1234_5678]));
                         }
-                        let present = 1 | rng.below(8) as u32 * 2;
+                        let present = 1 | (rng.below(8) as u32 * 2);
                         let (at, names) = coordinates(&mut c, &mut rng, 8, present, "ud");
                         let enabled: Vec<usize> = (0..4).filter(|c| channels >> c & 1 != 0).collect();
                         let pitch = 8.max(b.grf() / 4);
@@ -242,6 +243,7 @@ fn gather4_typed() {
 /// Of an unbound surface everything is zero; a buffer is refused.
 #[test]
 fn gather4_typed_without_an_image() {
+    let _covers = covers("typed::gather4_typed_without_an_image");
     let mut rng = Rng(2);
     let mut b = Bench::new(Platform::Tgllp, 22);
     let mut c = Case::default();
@@ -256,6 +258,7 @@ fn gather4_typed_without_an_image() {
 /// SCATTER4_TYPED, and the LSC's load_quad and store_quad: conversions, channel masks, what lies outside.
 #[test]
 fn scatter4_typed() {
+    let _covers = covers("typed::scatter4_typed");
     let mut rng = Rng(3);
     for platform in PLATFORMS {
         let mut b = Bench::new(platform, 23);
@@ -273,7 +276,7 @@ fn scatter4_typed() {
                         if p != Predicate::None {
                             c.pred(rng.next() as u32);
                         }
-                        let present = 1 | rng.below(8) as u32 * 2;
+                        let present = 1 | (rng.below(8) as u32 * 2);
                         let (at, names) = coordinates(&mut c, &mut rng, 8, present, "ud");
                         let enabled: Vec<usize> = (0..4).filter(|c| channels >> c & 1 != 0).collect();
                         let pitch = 8.max(b.grf() / 4);
@@ -309,6 +312,7 @@ fn scatter4_typed() {
 /// The LSC's typed quads: zero outside.
 #[test]
 fn lsc_quads() {
+    let _covers = covers("typed::lsc_quads");
     let mut rng = Rng(4);
     let platform = Platform::Pvc;
     let mut b = Bench::new(platform, 24);
@@ -377,6 +381,7 @@ fn lsc_quads() {
 /// trailing parameters left out, 16- and 32-bit parameters and results.
 #[test]
 fn loads() {
+    let _covers = covers("typed::loads");
     let mut rng = Rng(5);
     let mut b = Bench::new(Platform::Tgllp, 25);
     for shape in SHAPES {
@@ -455,11 +460,15 @@ fn loads() {
     }
 }
 
+/// The new value, from the old one and two operands.
+type Operator = fn(u32, u32, u32) -> u32;
+
 /// TYPED_ATOMIC on 32-bit texels: integer operators, with and without a destination.
 #[test]
 fn typed_atomic() {
+    let _covers = covers("typed::typed_atomic");
     let mut rng = Rng(6);
-    let ops: [(&str, usize, fn(u32, u32, u32) -> u32); 14] = [
+    let ops: [(&str, usize, Operator); 14] = [
         ("add", 1, |o, a, _| o.wrapping_add(a)),
         ("sub", 1, |o, a, _| o.wrapping_sub(a)),
         ("inc", 0, |o, _, _| o.wrapping_add(1)),
@@ -533,6 +542,7 @@ fn typed_atomic() {
 /// RESINFO and SAMPLEINFO, from page INFO.
 #[test]
 fn info() {
+    let _covers = covers("typed::info");
     let mut rng = Rng(7);
     let mut b = Bench::new(Platform::Tgllp, 27);
     for shape in SHAPES {
@@ -578,6 +588,7 @@ fn info() {
 /// MEDIA_LD and MEDIA_ST: every width with every height it allows around the image's edges; fields.
 #[test]
 fn media() {
+    let _covers = covers("typed::media");
     let mut rng = Rng(8);
     let mut b = Bench::new(Platform::Tgllp, 28);
     for f in [FORMATS[0], FORMATS[2], R32U] {
