@@ -1,6 +1,8 @@
 //! Operands against their slots: classes, types, regions, modifiers, places in variables.
 
-use envisa_isa::desc::{Classes, Family, InstDesc, Role, Saturation, Slot, SlotKind, SourceModifiers};
+use envisa_isa::desc::{
+    Classes, Family, InstDesc, Role, Saturation, Slot, SlotKind, SourceModifiers, TypeMap,
+};
 use envisa_isa::{
     Inst, Modifier, Op, Operand, Platforms, Region, Span, StateClass, Type, TypeSet, predefined,
 };
@@ -192,14 +194,12 @@ fn combination(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc) {
     let mut dst = None;
     let mut srcs: [Type; 4] = [Type::Ud; 4];
     let mut n = 0;
-    let (mut first_src, mut dst_span) = (inst.span, inst.span);
+    let (mut spans, mut dst_span) = ([inst.span; 4], inst.span);
     for (k, slot, kind, op) in ctx.slots(inst) {
-        if !matches!(kind, SlotKind::Vector(_)) {
-            continue;
-        }
+        let SlotKind::Vector(classes) = kind else { continue };
         match op {
             // Predicates and addresses have rules of their own.
-            Operand::Predicate(_) if slot.role != Role::Read && inst.op == Op::Cmp => continue,
+            Operand::Predicate(_) if *classes == Classes::PREDICATE || inst.op == Op::Cmp => continue,
             Operand::Predicate(_) if inst.op == Op::Mov => {}
             Operand::Predicate(_) | Operand::Address { .. } | Operand::AddressOf { .. } => return,
             _ => {}
@@ -212,15 +212,13 @@ fn combination(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc) {
             dst = Some(ty);
             dst_span = ctx.obj.op_span(inst, k);
         } else if slot.role == Role::Read && n < 4 {
-            if n == 0 {
-                first_src = ctx.obj.op_span(inst, k);
-            }
+            spans[n] = ctx.obj.op_span(inst, k);
             srcs[n] = ty;
             n += 1;
         }
     }
     let srcs = &srcs[..n];
-    let fits = |m: &&envisa_isa::desc::TypeMap| {
+    let fits = |m: &&TypeMap| {
         let (to, from) =
             if traits(inst.op).sign_free { (no_sign(m.dst), no_sign(m.src)) } else { (m.dst, m.src) };
         dst.is_none_or(|d| admits(to, d)) && srcs.iter().all(|s| admits(from, *s))
@@ -245,16 +243,27 @@ fn combination(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc) {
     };
     let list: Vec<&str> = srcs.iter().map(|t| t.name()).collect();
     let to = dst.map_or("a predicate", |d| d.name());
-    let mut f =
-        Finding::new(code, bad, dst_span, format!("{} does not take {} to {to}", desc.name, list.join(", ")))
-            .here(to)
-            .also(first_src, list.join(", "));
-    let fitting: Vec<String> = desc
+    let message = format!("{} does not take {} to {to}", desc.name, list.join(", "));
+    // The finding stands at the sources that no combination with the destination has, if it is only them.
+    let with_dst = |m: &&TypeMap| dst.is_none_or(|d| admits(m.dst, d));
+    let odd = |t: Type| !desc.type_maps.iter().filter(with_dst).any(|m| admits(m.src, t));
+    let wrong = srcs.iter().position(|t| odd(*t)).filter(|_| desc.type_maps.iter().any(|m| with_dst(&m)));
+    let at = wrong.map_or(dst_span, |i| spans[i]);
+    let mut f = Finding::new(code, bad, at, message).here(wrong.map_or(to, |i| list[i]));
+    if wrong.is_some() && dst.is_some() {
+        f = f.also(dst_span, to);
+    }
+    for (i, span) in spans[..n].iter().enumerate().filter(|(i, _)| Some(*i) != wrong) {
+        f = f.also(*span, list[i]);
+    }
+    let mut fitting: Vec<String> = desc
         .type_maps
         .iter()
-        .filter(|m| dst.is_none_or(|d| admits(m.dst, d)) || srcs.iter().all(|s| admits(m.src, *s)))
+        .filter(|m| m.platforms.intersect(ctx.on) != Platforms::NONE)
+        .filter(|m| with_dst(m) || srcs.iter().all(|s| admits(m.src, *s)))
         .map(|m| format!("{} from {}", type_names(m.dst), type_names(m.src)))
         .collect();
+    fitting.dedup();
     if !fitting.is_empty() && ok == Platforms::NONE {
         f = f.help(format!("legal: {}", fitting.join("; ")));
     }
@@ -342,11 +351,9 @@ fn place(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand,
     match *op {
         Operand::General { var, row, col, region, .. } => {
             predefined_use(ctx, var, (row, col), is_dst, span);
-            if traits(inst.op).own_region {
-                return;
-            }
             let Some(info) = ctx.var(var) else { return };
-            let scalar = scalar_operands(desc.family);
+            // Where regions are the instruction's own matter, the first element lies inside all the same.
+            let scalar = scalar_operands(desc.family) || traits(inst.op).own_region;
             if !scalar && !self::region(ctx, region, exec, is_dst, false, span) {
                 return;
             }
@@ -654,9 +661,8 @@ fn bounds(ctx: &mut Ctx, info: crate::check::VarInfo, var: u32, at: (u8, u8), by
             .here(format!("bytes {first} to {}", end - 1))
             .help("use fewer channels, or smaller strides");
             ctx.push(f);
-        } else if end > owner
-            || row * grf + col * size + bytes > info.bytes[i].max(owner - info.offset.min(owner))
-        {
+        }
+        if end > owner || row * grf + col * size + bytes > info.bytes[i].max(owner - info.offset.min(owner)) {
             let f = Finding::new(
                 Code::OUTSIDE_VARIABLE,
                 narrow_too(ctx).intersect(on),
