@@ -526,18 +526,22 @@ fn unreachable(ctx: &mut Ctx, g: &Graph) {
 fn unused(ctx: &mut Ctx, lives: &[Life]) {
     let obj = ctx.obj;
     let mut names: Vec<(&str, Span)> = Vec::new();
-    // A variable is used if any alias of it is.
     let mut used = vec![false; lives.len()];
-    for inst in &obj.insts {
-        for op in obj.ops(inst) {
-            let (Operand::General { var, .. } | Operand::Raw { var, .. } | Operand::AddressOf { var, .. }) =
-                *op
-            else {
-                continue;
-            };
-            used[var as usize] = true;
+    let mut addresses = vec![false; obj.addresses.len()];
+    // Of these the first is no predicate.
+    let mut predicates = vec![false; obj.predicates.len() + 1];
+    // What no instruction owns may be anything: only their own operands are looked at.
+    for op in obj.insts.iter().flat_map(|inst| obj.ops(inst)) {
+        match *op {
+            Operand::General { var, .. } | Operand::Raw { var, .. } | Operand::AddressOf { var, .. } => {
+                used[var as usize] = true;
+            }
+            Operand::Address { id, .. } | Operand::Indirect { addr: id, .. } => addresses[id as usize] = true,
+            Operand::Pred(p) | Operand::Predicate(p) => predicates[p.id as usize] = true,
+            _ => {}
         }
     }
+    // A variable is used if any alias of it is.
     for (i, v) in obj.vars.iter().enumerate().rev() {
         if v.alias != 0 && used[i + predefined::FIRST_VAR as usize] {
             used[v.alias as usize] = true;
@@ -545,28 +549,14 @@ fn unused(ctx: &mut Ctx, lives: &[Life]) {
     }
     for (i, v) in obj.vars.iter().enumerate() {
         let id = i + predefined::FIRST_VAR as usize;
-        let escapes = lives[ctx.vars[id].root as usize].escapes;
-        if !used[id] && !escapes {
+        if !used[id] && !lives[ctx.vars[id].root as usize].escapes {
             names.push((obj.var_name(id as u32), v.span));
         }
     }
-    for (list, is) in [(&obj.addresses, 0u8), (&obj.predicates, 1)] {
-        let mut used = vec![false; list.len() + 1];
-        for op in obj.operands.iter() {
-            match (*op, is) {
-                (Operand::Address { id, .. }, 0) | (Operand::Indirect { addr: id, .. }, 0) => {
-                    used[id as usize] = true
-                }
-                (Operand::Pred(p), 1) | (Operand::Predicate(p), 1) if p.id > 0 => {
-                    used[p.id as usize - 1] = true
-                }
-                _ => {}
-            }
-        }
-        for (v, used) in list.iter().zip(used) {
-            if !used {
-                names.push((obj.strings.get(v.name).unwrap_or("?"), v.span));
-            }
+    let simple = obj.addresses.iter().zip(&addresses).chain(obj.predicates.iter().zip(&predicates[1..]));
+    for (v, used) in simple {
+        if !used {
+            names.push((obj.strings.get(v.name).unwrap_or("?"), v.span));
         }
     }
     if names.is_empty() || ctx.on == Platforms::NONE {

@@ -154,7 +154,7 @@ fn mutate(r: &mut Rng, module: &mut Module) {
 fn whatever_is_in_a_module() {
     let mut r = Rng::new(7);
     let (mut sound, mut tried) = (0, 0);
-    for seed in 0..60 {
+    for seed in 0..120 {
         let version = if seed % 2 == 0 { (4, 1) } else { (4, 2) };
         let options = generate::Options { version, insts: 120, functions: 1, ..generate::Options::default() };
         let original = generate::module(seed, &options);
