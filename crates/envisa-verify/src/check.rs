@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use envisa_diag::Severity;
 use envisa_isa::desc::{Slot, SlotKind};
-use envisa_isa::{Exec, Inst, Module, Object, Operand, Platform, Platforms, Span, Type, predefined};
+use envisa_isa::{
+    Attr, AttrRange, Exec, Inst, Module, Object, Operand, Platform, Platforms, Span, Type, predefined,
+};
 
 use crate::finding::platform_names;
 use crate::structure::{flat, present};
@@ -126,6 +128,12 @@ impl<'a> Ctx<'a> {
             let slot = &slots[k.min(slots.len() - 1)];
             present(slot, ops).then(|| (k, slot, flat(&slot.kind), op))
         })
+    }
+
+    /// Attributes of a variable.
+    pub fn attrs(&self, range: AttrRange) -> &'a [Attr] {
+        let start = range.start as usize;
+        self.obj.var_attrs.get(start..start + range.len as usize).unwrap_or_default()
     }
 
     pub fn var(&self, id: u32) -> Option<VarInfo> {

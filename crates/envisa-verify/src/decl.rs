@@ -206,11 +206,8 @@ fn simple(ctx: &mut Ctx) {
 }
 
 fn var_attrs(ctx: &mut Ctx, range: AttrRange) {
-    if range.len == 0 {
-        return;
-    }
     let o = ctx.obj;
-    for a in &o.var_attrs[range.start as usize..range.start as usize + range.len as usize] {
+    for a in ctx.attrs(range) {
         if o.strings.get(a.name) == Some("Scope") && !matches!(a.int(), Some(0 | 1)) {
             say(ctx, Code::ATTR_VALUE, a.span, "Scope is 0 (kernel) or 1 (subroutine)".into());
         }

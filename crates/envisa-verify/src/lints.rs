@@ -201,8 +201,7 @@ fn lives(ctx: &Ctx, list: &Accesses) -> Vec<Life> {
         }
     }
     for (id, v) in obj.vars.iter().enumerate() {
-        let range = v.attrs.start as usize..v.attrs.start as usize + v.attrs.len as usize;
-        if obj.var_attrs[range].iter().any(|a| obj.strings.get(a.name) == Some("Output")) {
+        if ctx.attrs(v.attrs).iter().any(|a| obj.strings.get(a.name) == Some("Output")) {
             lives[ctx.vars[id + predefined::FIRST_VAR as usize].root as usize].escapes = true;
         }
     }
