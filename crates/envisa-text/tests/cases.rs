@@ -128,3 +128,24 @@ fn damaged_texts_end_in_diagnostics() {
         }
     }
 }
+
+/// Every row of the table has a text written by hand, in a file of its version.
+#[test]
+fn every_row_has_a_text() {
+    use envisa_isa::Op;
+    let mut seen = std::collections::BTreeMap::<Op, Vec<(u8, u8)>>::new();
+    for (_, text) in files("cases") {
+        let m = parse(&text, FileId(0), &ParseOptions::default()).module;
+        for o in &m.objects {
+            for i in &o.insts {
+                seen.entry(i.op).or_default().push(m.version);
+            }
+        }
+    }
+    let missing: Vec<String> = Op::ALL
+        .iter()
+        .filter(|op| !seen.get(op).is_some_and(|v| v.iter().any(|v| op.desc().versions.contains(*v))))
+        .map(|op| format!("{op:?} {:?} `{}`", op.desc().versions, op.desc().forms.first().map_or("", |f| f.template)))
+        .collect();
+    assert!(missing.is_empty(), "{} rows without a text:\n{}", missing.len(), missing.join("\n"));
+}
