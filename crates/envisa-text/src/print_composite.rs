@@ -101,8 +101,11 @@ impl Printer<'_, '_> {
                     if i > 0 {
                         self.out.push(',');
                     }
-                    if let Some(slot) = form.slot(["u", "v", "r", "lod"][i]) {
-                        self.lsc_reg(form, slot, *r);
+                    match form.slot(["u", "v", "r", "lod"][i]) {
+                        // The reference does not read `%null` here, but its other name.
+                        Some(_) if *r == Operand::RAW_NULL => self.out.push_str("V0"),
+                        Some(slot) => self.lsc_reg(form, slot, *r),
+                        None => {}
                     }
                 }
                 self.out.push(']');

@@ -145,7 +145,13 @@ fn every_row_has_a_text() {
     let missing: Vec<String> = Op::ALL
         .iter()
         .filter(|op| !seen.get(op).is_some_and(|v| v.iter().any(|v| op.desc().versions.contains(*v))))
-        .map(|op| format!("{op:?} {:?} `{}`", op.desc().versions, op.desc().forms.first().map_or("", |f| f.template)))
+        .map(|op| {
+            format!(
+                "{op:?} {:?} `{}`",
+                op.desc().versions,
+                op.desc().forms.first().map_or("", |f| f.template)
+            )
+        })
         .collect();
     assert!(missing.is_empty(), "{} rows without a text:\n{}", missing.len(), missing.join("\n"));
 }
