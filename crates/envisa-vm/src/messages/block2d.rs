@@ -51,6 +51,16 @@ pub(super) fn execute<O: MemoryObserver>(
             let n = if inside { (to - from) * size } else { 0 };
             let start = (first + from as i64).wrapping_mul(size as i64) as u64;
             let address = base.wrapping_add((row as u64).wrapping_mul(pitch)).wrapping_add(start);
+            let found = match n {
+                0 => None,
+                n => Some(ports.memory.find(address, n as usize, site).ok_or(Fault {
+                    kind: FaultKind::Outside(kind),
+                    channel: None,
+                    space: AccessSpace::Flat,
+                    address,
+                    bytes: n,
+                })?),
+            };
             if O::ACTIVE {
                 obs.access(&Access {
                     channel: 0,
@@ -62,16 +72,7 @@ pub(super) fn execute<O: MemoryObserver>(
                     outside: n < b.width * size,
                 });
             }
-            if n == 0 {
-                continue;
-            }
-            let l = ports.memory.find(address, n as usize, site).ok_or(Fault {
-                kind: FaultKind::Outside(kind),
-                channel: None,
-                space: AccessSpace::Flat,
-                address,
-                bytes: n,
-            })?;
+            let Some(l) = found else { continue };
             for x in from..to {
                 let register = data + (block * b.block_pitch + slot(b, y, x)) * size;
                 let place = l.offset + ((x - from) * size) as usize;

@@ -340,7 +340,7 @@ pub(super) fn media<O: MemoryObserver>(
                 channel: 0,
                 space,
                 address: address as u64,
-                place: Some(base + address as u64),
+                place: block.contains(index(address), 1).then(|| base + address as u64),
                 bytes: width as u32,
                 kind,
                 outside: !whole,

@@ -6,6 +6,7 @@
 
 mod atomics;
 mod blocks;
+mod hostile;
 mod rectangles;
 mod scattered;
 mod texels;
