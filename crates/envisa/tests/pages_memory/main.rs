@@ -5,6 +5,7 @@ mod atomics;
 mod blocks;
 mod founding;
 mod harness;
+mod hostile;
 mod lsc;
 mod scattered;
 mod typed;
