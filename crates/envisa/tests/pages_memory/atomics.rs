@@ -315,3 +315,60 @@ fn atomics_fault() {
         }
     }
 }
+
+/// Brain floats: the upper half of a single.
+#[test]
+fn brain_floats() {
+    let _covers = covers("atomics::brain_floats");
+    let mut rng = Rng(4);
+    let mut b = Bench::new(Platform::Xe3p, 104);
+    let single = |x: u16| f32::from_bits((x as u32) << 16);
+    // Eighths below 4: sums are exact.
+    let bf = |x: f32| (x.to_bits() >> 16) as u16;
+    for (op, operands) in [("bfadd", 1), ("bfsub", 1), ("bfmin", 1), ("bfmax", 1), ("bfcas", 2)] {
+        for n in [1u32, 16, 32] {
+            for mask in masks(n) {
+                let mut c = masked(&mut rng, Predicate::None);
+                let mut datum = || bf(rng.below(31) as f32 / 8.0 + 0.125);
+                let (now, a, new): (Vec<u16>, Vec<u16>, Vec<u16>) =
+                    (0..n).map(|_| (datum(), datum(), datum())).collect();
+                // Each channel has its own place, and what is there is stored first.
+                let at: Vec<u64> = (0..n as u64).map(|i| 2 * i + 8).collect();
+                let mut seed = Case::default();
+                seed.var("addr", "uq", &at.iter().map(|x| A + x).collect::<Vec<_>>());
+                seed.var("src", "ud", &now.iter().map(|x| *x as u64).collect::<Vec<_>>());
+                for (at, x) in at.iter().zip(&now) {
+                    Model::Flat.write(&mut b, *at, 0, 2, *x as u64);
+                }
+                b.run(text(&seed, format!("lsc_store.ugm (M1_NM,{n}) flat[$addr]:a64 $src:d16c32")));
+                c.var("addr", "uq", &at.iter().map(|x| A + x).collect::<Vec<_>>());
+                let wide = |x: &[u16]| x.iter().map(|x| *x as u64 | 0xdead_0000).collect::<Vec<_>>();
+                let equal: Vec<u16> =
+                    a.iter().zip(&now).map(|(a, o)| if a & 16 == 0 { *o } else { *a }).collect();
+                let a = if operands == 2 { equal } else { a };
+                c.var("a", "ud", &wide(&a));
+                c.var("b", "ud", &wide(&new));
+                c.bytes("dst", "ud", &rng.bytes(4 * n as usize));
+                for i in 0..n as usize {
+                    if !c.active(mask, Predicate::None, n, i as u32) {
+                        continue;
+                    }
+                    let (o, x) = (single(now[i]), single(a[i]));
+                    let result = match op {
+                        "bfadd" => bf(o + x),
+                        "bfsub" => bf(o - x),
+                        "bfmin" => bf(o.min(x)),
+                        "bfmax" => bf(o.max(x)),
+                        _ if o == x => new[i],
+                        _ => now[i],
+                    };
+                    Model::Flat.write(&mut b, at[i], 0, 2, result as u64);
+                    c.of("dst").set(4 * i, 4, now[i] as u64);
+                }
+                let s1 = if operands == 2 { "$b" } else { "%null" };
+                let m = mask_name(mask);
+                b.run(text(&c, format!("lsc_atomic_{op}.ugm ({m},{n}) $dst:d16c32 flat[$addr]:a64 $a {s1}")));
+            }
+        }
+    }
+}

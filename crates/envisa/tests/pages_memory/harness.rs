@@ -257,10 +257,13 @@ impl Case {
         self.em != Some(0)
     }
 
-    /// A variable of these bytes, padded to whole owords with bytes that must stay.
+    /// A variable of these bytes, padded with bytes that must stay so that whole registers, or 1, 2 or 4 owords,
+    /// can be looked at.
     pub fn bytes(&mut self, name: &str, ty: &'static str, bytes: &[u8]) {
         let mut before = bytes.to_vec();
-        while before.is_empty() || !before.len().is_multiple_of(16) {
+        let whole =
+            if bytes.len() > 64 { bytes.len().next_multiple_of(64) } else { bytes.len().next_power_of_two() };
+        while before.len() < whole.max(16) {
             before.push(before.len() as u8 ^ 0xa5);
         }
         let after = before.clone();
@@ -600,8 +603,10 @@ fn execute(bench: &Bench, cases: &[Case], start: &World) -> Ran {
         dump(&mut end, &format!("I_{surface}"), 2 * EDGE, to + (k * 2 * EDGE) as u64);
     }
     let surfaces = ["T6", "T7", "T8"].map(|t| format!(".decl {t} v_type=T num_elts=1\n")).concat();
+    // Rows of newer devices are of the next version.
+    let version = if bench.platform >= Platform::Xe2 { ".version 4.2\n" } else { ".version 4.1\n" };
     let head = format!(
-        ".version 4.1\n.kernel \"pages\"\n{decl}{preds}{surfaces}{input}.kernel_attr SimdSize=32\n.kernel_attr Target=\"cm\"\n\
+        "{version}.kernel \"pages\"\n{decl}{preds}{surfaces}{input}.kernel_attr SimdSize=32\n.kernel_attr Target=\"cm\"\n\
          movs (M1_NM,1) T6(0) 0x3:ud\nmovs (M1_NM,1) T7(0) 0x4:ud\nmovs (M1_NM,1) T8(0) 0x9:ud\n"
     );
     let text = format!("{head}{code}{end}ret (M1,32)\n");

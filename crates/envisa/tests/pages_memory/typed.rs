@@ -195,7 +195,7 @@ fn gather4_typed() {
                 for mask in 0..16 {
                     for (k, channels) in (1..16u32).enumerate() {
                         // Every channel set with every mask; the predicate and null operands change in step.
-                        if (k + mask + s) % 2 != 0 && f != FORMATS[0] {
+                        if (k + mask + s) % 4 != 0 && f != FORMATS[0] {
                             continue;
                         }
                         let p = Predicate::ALL[(k + mask) % 5];
@@ -634,6 +634,156 @@ fn media() {
                 }
                 let op = if write { "media_st" } else { "media_ld" };
                 let t = format!("{op}.{modifier} ({width},{height}) T7 0 {xs} $y(0,0)<0;1,0> $data.0");
+                b.run(text(&c, t));
+            }
+        }
+    }
+}
+
+/// The LSC's typed atomics, on texels of 32 bits.
+#[test]
+fn lsc_typed_atomics() {
+    let _covers = covers("typed::lsc_typed_atomics");
+    let mut rng = Rng(9);
+    let ops: [(&str, usize, Operator); 19] = [
+        ("iinc", 0, |o, _, _| o.wrapping_add(1)),
+        ("idec", 0, |o, _, _| o.wrapping_sub(1)),
+        ("load", 0, |o, _, _| o),
+        ("store", 1, |_, a, _| a),
+        ("iadd", 1, |o, a, _| o.wrapping_add(a)),
+        ("isub", 1, |o, a, _| o.wrapping_sub(a)),
+        ("smin", 1, |o, a, _| (o as i32).min(a as i32) as u32),
+        ("smax", 1, |o, a, _| (o as i32).max(a as i32) as u32),
+        ("umin", 1, |o, a, _| o.min(a)),
+        ("umax", 1, |o, a, _| o.max(a)),
+        ("icas", 2, |o, c, n| if o == c { n } else { o }),
+        ("fadd", 1, |o, a, _| (f32::from_bits(o) + f32::from_bits(a)).to_bits()),
+        ("fsub", 1, |o, a, _| (f32::from_bits(o) - f32::from_bits(a)).to_bits()),
+        ("fmin", 1, |o, a, _| f32::from_bits(o).min(f32::from_bits(a)).to_bits()),
+        ("fmax", 1, |o, a, _| f32::from_bits(o).max(f32::from_bits(a)).to_bits()),
+        ("fcas", 2, |o, c, n| if f32::from_bits(o) == f32::from_bits(c) { n } else { o }),
+        ("and", 1, |o, a, _| o & a),
+        ("or", 1, |o, a, _| o | a),
+        ("xor", 1, |o, a, _| o ^ a),
+    ];
+    let mut b = Bench::new(Platform::Pvc, 29);
+    for shape in SHAPES {
+        let image = image(shape, R32U);
+        b.image(image);
+        for (op, operands, f) in ops {
+            for (n, mask) in [(8u32, 0), (8, 4), (16, 0), (16, 12)] {
+                let float = op.starts_with('f');
+                let datum = |rng: &mut Rng| match float {
+                    true => (rng.below(64) as f32 / 8.0 - 4.0).to_bits() as u64,
+                    false => rng.next() as u32 as u64,
+                };
+                // Texels are given before, by a store.
+                let mut seed = Case::default();
+                let (at, names) = coordinates(&mut seed, &mut rng, 8, 7, "ud");
+                let values: Vec<u64> = (0..8).map(|_| datum(&mut rng)).collect();
+                seed.var("src", "ud", &values);
+                for (at, x) in at.iter().zip(&values) {
+                    if let Some(p) = place(&image, *at) {
+                        b.world.texels[p..p + 4].copy_from_slice(&x.to_le_bytes()[..4]);
+                    }
+                }
+                b.run(text(&seed, format!("scatter4_typed.R (M1_NM,8) T7 {} $src.0", names.join(" "))));
+                let mut c = Case::default();
+                if let Some(em) = some_em(&mut rng) {
+                    c.em(em);
+                }
+                // Where they were stored, and elsewhere.
+                let again: Vec<[i64; 4]> = (0..n as usize)
+                    .map(|i| match rng.below(4) {
+                        0 => [rng.below(9) as i64, rng.below(5) as i64, rng.below(4) as i64, 0],
+                        _ => at[i % 8],
+                    })
+                    .collect();
+                for (k, name) in ["u", "v", "r"].into_iter().enumerate() {
+                    c.var(name, "ud", &again.iter().map(|a| a[k] as u32 as u64).collect::<Vec<_>>());
+                }
+                let mut src = [(); 2].map(|_| (0..n).map(|_| datum(&mut rng)).collect::<Vec<_>>());
+                for (x, at) in src[0].iter_mut().zip(&again) {
+                    if let (Some(p), 2, 0) = (place(&image, *at), operands, rng.below(2)) {
+                        *x = u32::from_le_bytes(b.world.texels[p..p + 4].try_into().unwrap()) as u64;
+                    }
+                }
+                c.var("a", "ud", &src[0]);
+                c.var("b", "ud", &src[1]);
+                c.bytes("dst", "ud", &rng.bytes(4 * n as usize));
+                let floats_only =
+                    |x: u32| !float || f32::from_bits(x).abs() < 1e6 && f32::from_bits(x).abs() > 1e-6;
+                let mut skip = false;
+                let before = b.world.clone();
+                for i in 0..n as usize {
+                    if !c.active(mask, Predicate::None, n, i as u32) {
+                        continue;
+                    }
+                    let mut old = 0;
+                    if let Some(p) = place(&image, again[i]) {
+                        let cell = &mut b.world.texels[p..p + 4];
+                        old = u32::from_le_bytes(cell.try_into().unwrap());
+                        // Sums of other magnitudes, NaNs and zeros are the operators' own tests.
+                        let new = f(old, src[0][i] as u32, src[1][i] as u32);
+                        skip |= !floats_only(old) || !floats_only(new) || !floats_only(src[0][i] as u32);
+                        cell.copy_from_slice(&new.to_le_bytes());
+                    }
+                    c.of("dst").set(4 * i, 4, old as u64);
+                }
+                if skip {
+                    b.world = before;
+                    continue;
+                }
+                let s = |k: usize, name: &str| if operands > k { name.to_owned() } else { "%null".into() };
+                let t = format!(
+                    "lsc_atomic_{op}.tgm ({},{n}) $dst:d32 bti(0x4)[$u,$v,$r]:a32 {} {}",
+                    mask_name(mask),
+                    s(0, "$a"),
+                    s(1, "$b")
+                );
+                b.run(text(&c, t));
+            }
+        }
+    }
+}
+
+/// Typed 2D blocks: zero outside, rows at the next power of two of their bytes.
+#[test]
+fn lsc_typed_blocks() {
+    let _covers = covers("typed::lsc_typed_blocks");
+    let mut rng = Rng(10);
+    let mut b = Bench::new(Platform::Xe2, 30);
+    for f in [FORMATS[0], FORMATS[2], R32U] {
+        let i = Texels { width: 12, height: 6, ..image(ImageShape::D2, f) };
+        b.image(i);
+        let line = (i.width * i.texel) as i64;
+        for width in 1..=64u32 {
+            let pitch = width.next_power_of_two().max(4);
+            for write in [false, true] {
+                let height = 1 + rng.below(256 / pitch as u64).min(63) as u32;
+                let (x, y) = (rng.below(line as u64 + 32) as i64 - 16, rng.below(10) as i64 - 4);
+                let mut c = Case::default();
+                c.var("x", "d", &[x as u32 as u64, y as u32 as u64]);
+                c.bytes("data", "ud", &rng.bytes(((height - 1) * pitch + width) as usize));
+                for row in 0..height as i64 {
+                    for k in 0..width as i64 {
+                        let reg = (row * pitch as i64 + k) as usize;
+                        let (r, byte) = (y + row, x + k);
+                        let inside = (0..i.height as i64).contains(&r) && (0..line).contains(&byte);
+                        let at = (r * i.row() as i64 + byte) as usize;
+                        if write && inside {
+                            b.world.texels[at] = c.of("data").get(reg, 1) as u8;
+                        } else if !write {
+                            let v = if inside { b.world.texels[at] } else { 0 };
+                            c.of("data").set(reg, 1, v as u64);
+                        }
+                    }
+                }
+                let at = "bti(0x4)[$x(0,0),$x(0,1)]";
+                let t = match write {
+                    true => format!("lsc_store_block2d.tgm {at} $data:{width}x{height}"),
+                    false => format!("lsc_load_block2d.tgm $data:{width}x{height} {at}"),
+                };
                 b.run(text(&c, t));
             }
         }
