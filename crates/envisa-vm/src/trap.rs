@@ -125,7 +125,8 @@ impl fmt::Display for Cause {
                 let what = if *write { "writes" } else { "reads" };
                 write!(f, "{what} {bytes} bytes at {address:#x}, outside of every allocation")?;
                 match nearest {
-                    Some((name, d)) if *d > 0 => write!(f, "; {d} bytes past the end of {name}"),
+                    Some((name, 1)) => write!(f, "; right past the end of {name}"),
+                    Some((name, d)) if *d > 0 => write!(f, "; {} bytes past the end of {name}", d - 1),
                     Some((name, d)) if *d < 0 => write!(f, "; {} bytes before {name}", -d),
                     Some((name, _)) => write!(f, "; it starts in {name} and passes its end"),
                     None => Ok(()),

@@ -83,6 +83,9 @@ pub fn stage(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
         Some(p) if !p.as_os_str().is_empty() => p,
         _ => Path::new("."),
     };
+    if !folder.is_dir() {
+        return Err(format!("{}: there is no folder {}", path.display(), folder.display()));
+    }
     let mut builder = tempfile::Builder::new();
     builder.prefix(".envisa-");
     #[cfg(unix)]

@@ -38,6 +38,13 @@ enum Command {
 }
 
 fn main() -> std::process::ExitCode {
+    let default = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        default(info);
+        eprintln!(
+            "This is a mistake in envisa, not in your input. Please report it with the input that shows it."
+        );
+    }));
     let cli = Cli::parse();
     let done = match cli.command {
         Command::As(args) => cmd::asm::run(args),

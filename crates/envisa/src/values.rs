@@ -358,7 +358,14 @@ pub fn parse_scalar(ty: ElemType, text: &str) -> Result<Vec<u8>, ValueError> {
         None if digits.starts_with(['+', '-']) => return Err(fail("two signs".to_owned())),
         None => digits.parse::<u128>(),
     }
-    .map_err(|e| fail(e.to_string()))?;
+    .map_err(|e| {
+        use std::num::IntErrorKind;
+        fail(match e.kind() {
+            IntErrorKind::PosOverflow => "out of range".to_owned(),
+            IntErrorKind::Empty => "digits are missing".to_owned(),
+            _ => "it is no whole number".to_owned(),
+        })
+    })?;
     let value = i128::try_from(magnitude).map_err(|_| fail("out of range".to_owned()))?;
     let value = if negative { -value } else { value };
     let (lo, hi) = ty.int_range().unwrap_or((0, 0));
@@ -770,9 +777,12 @@ fn png_form(
 /// As [`HostValue::write`].
 pub fn check_file(path: &Path, elem: ElemType, shape: &[u64]) -> Result<(), ValueError> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if !folder.is_dir() {
+    if !folder.is_dir() && !files::is_standard(path) {
         let why = format!("{}: there is no folder {}", path.display(), folder.display());
         return Err(ValueError::Write { why });
+    }
+    if path.is_dir() {
+        return Err(ValueError::Write { why: format!("{}: is a folder", path.display()) });
     }
     if let FileKind::Png = kind_of(path) {
         png_form(path, elem, shape)?;

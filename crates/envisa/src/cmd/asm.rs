@@ -7,11 +7,20 @@ use envisa_diag::{Diagnostic, FileId};
 use envisa_isa::Platform;
 use std::path::PathBuf;
 
+const EXAMPLES: &str = "\
+Examples:
+  envisa as kernel.visaasm                        writes kernel.isa
+  envisa as kernel.visaasm -o - | envisa info -
+  envisa as kernel.visaasm --message-format json  errors for an editor, one a line
+
+Where a rule of the specification is broken, `envisa check` says so; `as` writes what the text says.";
+
 /// Assemble vISA text into a CISA binary.
 ///
 /// All errors of a file are reported in one run. The binary is complete and correct: format 4.1, or 4.2
 /// where the text says so.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The text; `-` is standard input.
     input: PathBuf,
@@ -31,6 +40,10 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> Done {
+    let bytes = io::read(&args.input)?;
+    if envisa_binary::is_cisa(&bytes) {
+        return Err(Failure(format!("{}: is a binary already", args.input.display())));
+    }
     let output = match (&args.output, args.input.as_os_str() == "-") {
         (Some(output), _) => output.clone(),
         (None, true) => PathBuf::from("-"),
@@ -40,10 +53,6 @@ pub fn run(args: Args) -> Done {
         return Err(Failure(format!("{}: would overwrite the input; give `-o`", output.display())));
     }
     let mut report = args.message.report();
-    let bytes = io::read(&args.input)?;
-    if envisa_binary::is_cisa(&bytes) {
-        return Err(Failure(format!("{}: is a binary already", args.input.display())));
-    }
     let name = load::display(&args.input);
     if let Some(loaded) = load::text(&name, bytes, args.platform, &mut report) {
         let options = args.platform.map_or_else(WriteOptions::default, WriteOptions::for_platform);

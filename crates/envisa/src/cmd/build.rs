@@ -5,11 +5,20 @@ use crate::io;
 use envisa_zebin::build::{Build, BuildError};
 use std::path::PathBuf;
 
+const EXAMPLES: &str = "\
+Examples:
+  envisa build vadd.cl --device dg2               writes vadd.zebin
+  envisa build vadd.cl --device pvc --options \"-cl-fast-relaxed-math -DN=4\" -o vadd-pvc.zebin
+  envisa build vadd.cl --device skl --strip       small: to be shipped with tests
+
+Devices: skl (Gen9), tgllp (Gen12), dg2 (XeHPG: Arc), pvc (XeHPC: Data Center GPU Max).";
+
 /// Compile OpenCL C or SPIR-V with Intel's offline compiler, so that `envisa run` can run it.
 ///
 /// Drives `ocloc` (Debian package `intel-opencl-icd`) so that the zebin carries its vISA text and the
 /// kernels' real names.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// A `.cl` or `.spv` file.
     input: PathBuf,

@@ -1,6 +1,6 @@
 //! `envisa check`: the verifier.
 
-use crate::cmd::{Done, Exit, Failure, load};
+use crate::cmd::{Colors, Done, Exit, Failure, load};
 use crate::io;
 use envisa_diag::{Diagnostic, Files, Severity, TextOptions, Tool, render_json, render_sarif, render_text};
 use envisa_isa::{Platform, Platforms};
@@ -53,6 +53,8 @@ pub struct Args {
     /// Report every warning; otherwise the first three of each rule stand for the rest.
     #[arg(long)]
     all: bool,
+    #[command(flatten)]
+    color: Colors,
     /// Say nothing where nothing is wrong.
     #[arg(short, long)]
     quiet: bool,
@@ -210,7 +212,7 @@ fn print(args: &Args, files: &Files, diagnostics: &[Diagnostic]) -> Done {
             io::print(&render_sarif(files, diagnostics, &tool, &rules))?;
         }
         Format::Text => {
-            let color = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+            let color = args.color.settle(std::io::stdout().is_terminal());
             let mut text = render_text(files, diagnostics, &TextOptions { color, ..TextOptions::default() });
             if errors + warnings > 0 {
                 let s = |n: usize| if n == 1 { "" } else { "s" };

@@ -6,11 +6,18 @@ use envisa_diag::{Diagnostic, FileId};
 use envisa_isa::Platform;
 use std::path::PathBuf;
 
+const EXAMPLES: &str = "\
+Examples:
+  envisa dis kernel.isa
+  envisa dis kernel.isa -o kernel.visaasm
+  envisa dis damaged.isa --recover                what is left of a file that lacks operands";
+
 /// Disassemble a CISA binary into vISA text.
 ///
 /// The text assembles back to the same module, and the reference tools accept it. What their text form
 /// cannot say stands in comments that start with `//@`, which `envisa as` reads.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The binary; `-` is standard input.
     input: PathBuf,
@@ -37,8 +44,17 @@ pub fn run(args: Args) -> Done {
         return Err(Failure(format!("{name}: not a CISA binary: it does not start with `CISA`")));
     }
     if args.recover {
-        io::write(&args.output, load::recovered(&name, &bytes)?.as_bytes())?;
-        return Ok(Exit::Fine);
+        match load::recovered(&name, &bytes) {
+            Ok(text) => {
+                io::write(&args.output, text.as_bytes())?;
+                return Ok(Exit::Fine);
+            }
+            Err(e) => {
+                let id = report.files.add_binary(name, bytes);
+                report.diagnostics.push(e.to_diagnostic(id));
+                return report.finish();
+            }
+        }
     }
     if let Some(loaded) = load::binary(&name, bytes, args.platform, &mut report) {
         match envisa_text::print(&loaded.module, &envisa_text::PrintOptions::default()) {

@@ -8,10 +8,18 @@ use envisa_isa::{InstDesc, Op, Platforms, Type, TypeSet};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 
+const EXAMPLES: &str = "\
+Examples:
+  envisa explain                                  one line for each instruction
+  envisa explain svm_gather                       by mnemonic
+  envisa explain 0x3a                             by opcode, in all its sub-opcodes
+  envisa explain 0x4e.03 --json";
+
 /// Explain an instruction: its bytes, fields, semantics, types, platforms and text form.
 ///
 /// Without an argument, list every instruction.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// A mnemonic (`svm_gather`), a name of the specification (`SCATTER_SCALED`), or an opcode,
     /// with the sub-opcode where there is one (`0x3a`, `0x4e.03`).
@@ -50,6 +58,9 @@ pub fn run(args: Args) -> Done {
 /// Rows that a query names.
 fn find(query: &str) -> Vec<Op> {
     let q = query.trim().to_ascii_lowercase();
+    if q.is_empty() {
+        return Vec::new();
+    }
     if let Some(hex) = q.strip_prefix("0x") {
         let (op, sub) = match hex.split_once('.') {
             Some((op, sub)) => (op, u8::from_str_radix(sub.trim_start_matches("0x"), 16).ok()),
@@ -77,11 +88,9 @@ fn all(test: impl Fn(&InstDesc) -> bool) -> Vec<Op> {
 }
 
 fn unknown(query: &str) -> String {
-    let names = Op::ALL.iter().flat_map(|op| {
-        let d = op.desc();
-        d.forms.iter().map(|f| f.head).chain([d.name])
-    });
-    match nearest(query, names) {
+    let mnemonics = Op::ALL.iter().flat_map(|op| op.desc().forms.iter().map(|f| f.head));
+    let names = Op::ALL.iter().map(|op| op.desc().name);
+    match nearest(query, mnemonics).or_else(|| nearest(query, names)) {
         Some(name) => format!("no instruction is called `{query}`; did you mean `{name}`?"),
         None => format!("no instruction is called `{query}`; `envisa explain` lists all"),
     }
@@ -168,17 +177,8 @@ fn page(d: &InstDesc, out: &mut String) {
     if let Some(text) = out_of_bounds(d.out_of_bounds) {
         let _ = writeln!(out, "  out of bounds     {text}");
     }
-    if d.versions != Versions::ALL {
-        let v = d.versions;
-        let _ = writeln!(
-            out,
-            "  format versions   {}",
-            if v.from == (0, 0) {
-                format!("up to {}.{}", v.to.0, v.to.1)
-            } else {
-                format!("from {}.{}", v.from.0, v.from.1)
-            }
-        );
+    if let Some(versions) = versions(d) {
+        let _ = writeln!(out, "  format versions   {versions}");
     }
     for map in d.type_maps {
         let on = if map.platforms == Platforms::ALL {
@@ -327,6 +327,18 @@ fn platforms(set: Platforms) -> String {
         return "none".into();
     }
     set.iter().map(|p| p.name()).collect::<Vec<_>>().join(" ")
+}
+
+/// Format versions of the binary that have the instruction, if not all do.
+fn versions(d: &InstDesc) -> Option<String> {
+    let v = d.versions;
+    if v == Versions::ALL {
+        None
+    } else if v.from == (0, 0) {
+        Some(format!("up to {}.{}", v.to.0, v.to.1))
+    } else {
+        Some(format!("from {}.{}", v.from.0, v.from.1))
+    }
 }
 
 fn effect(e: Effect) -> &'static str {
@@ -527,6 +539,10 @@ fn to_json(d: &InstDesc) -> Json {
         "platforms": names(d.platforms),
         "exec_sizes": (0..6).filter(|l| d.exec_sizes >> l & 1 == 1).map(|l| 1 << l).collect::<Vec<u32>>(),
         "out_of_bounds": out_of_bounds(d.out_of_bounds),
+        "effect": effect(d.effect),
+        "examples": d.forms.iter().map(|f| example(d, f)).collect::<Vec<_>>(),
+        "mnemonics": d.forms.iter().map(|f| f.head).collect::<Vec<_>>(),
+        "format_versions": versions(d),
         "text": d.forms.iter().map(|f| syntax(d, f)).collect::<Vec<_>>(),
         "type_maps": d.type_maps.iter().map(|m| json!({
             "platforms": names(m.platforms), "dst": type_names(m.dst), "src": type_names(m.src)

@@ -4,11 +4,18 @@ use crate::cmd::{Done, Exit, Failure, Message, load};
 use crate::io;
 use std::path::PathBuf;
 
+const EXAMPLES: &str = "\
+Examples:
+  envisa fmt kernel.visaasm                       in place
+  envisa fmt --check kernels/*.visaasm            for CI: names what would change, and ends with 1
+  envisa fmt - < kernel.visaasm                   to standard output";
+
 /// Format vISA text: indentation, blanks, empty lines and line ends. Nothing else changes.
 ///
 /// Directives and labels start in the first column, instructions after four blanks. Comments and strings
 /// stay as they are. Files with errors are reported and left alone.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Texts to format in place; `-` is standard input, which goes to standard output.
     #[arg(required = true, value_name = "FILE")]

@@ -9,12 +9,19 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
+const EXAMPLES: &str = "\
+Examples:
+  envisa info kernel.isa
+  envisa info vadd.zebin --json | jq '.objects[] | {name, instructions, legal_on}'
+  envisa as kernel.visaasm -o - | envisa info -";
+
 /// Show what is in a file: kernels, functions, inputs, attributes, SIMD size, instruction mix and
 /// the platforms on which it is legal.
 ///
 /// Reads vISA text, `.isa` binaries and zebins. Of a damaged binary it shows the tables and the
 /// opcodes that can still be followed.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The file; `-` is standard input.
     file: PathBuf,
@@ -28,10 +35,15 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: Args) -> Done {
     let mut report = args.message.report();
-    let loaded = load::any(&args.file, None, &mut report)?;
-    let units = match loaded {
-        Some(loaded) => loaded,
-        None => return report.finish(),
+    let bytes = io::read(&args.file)?;
+    let name = load::display(&args.file);
+    let damaged = envisa_binary::is_cisa(&bytes).then(|| bytes.clone());
+    let Some(units) = load::bytes(&name, bytes, None, &mut report) else {
+        // Of a damaged binary, what is left; that it is damaged is an error all the same.
+        if let Some(Ok(left)) = damaged.map(|bytes| envisa_binary::recover(&bytes)) {
+            io::print(&if args.json { left_json(&name, &left) } else { load::left(&name, &left) })?;
+        }
+        return report.finish();
     };
     let mut objects = Vec::new();
     for unit in &units {
@@ -40,7 +52,6 @@ pub fn run(args: Args) -> Done {
             objects.push(describe(unit, object, &legal));
         }
     }
-    let name = args.file.display().to_string();
     let text = if args.json {
         let all = json!({"file": name, "objects": objects});
         serde_json::to_string_pretty(&all).expect("plain JSON") + "\n"
@@ -58,6 +69,50 @@ pub fn run(args: Args) -> Done {
     }
 }
 
+/// What is left of a damaged binary.
+fn left_json(name: &str, left: &envisa_binary::Recovered) -> String {
+    let objects: Vec<Json> = left
+        .objects
+        .iter()
+        .map(|o| {
+            let mut mix: BTreeMap<&str, u32> = BTreeMap::new();
+            for inst in &o.insts {
+                *mix.entry(family_or_name(inst.op.desc())).or_default() += 1;
+            }
+            json!({
+                "name": o.tables.name,
+                "kind": kind(&o.tables),
+                "damaged": true,
+                "instructions": o.insts.len(),
+                "operands_missing": o.insts.iter().map(|i| u64::from(i.missing)).sum::<u64>(),
+                "mix": mix,
+                "variables": o.tables.vars.len(),
+                "inputs": inputs(&o.tables),
+            })
+        })
+        .collect();
+    format!("{:#}\n", json!({"file": name, "objects": objects}))
+}
+
+fn kind(object: &Object) -> &'static str {
+    match object.kind {
+        ObjectKind::Kernel => "kernel",
+        ObjectKind::Function => "function",
+    }
+}
+
+fn inputs(object: &Object) -> Vec<Json> {
+    let one = |i: &envisa_isa::Input| {
+        let name = match i.kind & 7 {
+            0 => object.var_name(i.id).to_owned(),
+            1 => format!("S{}", i.id),
+            _ => format!("T{}", i.id),
+        };
+        json!({"name": name, "offset": i.offset, "size": i.size, "implicit_kind": i.kind >> 3})
+    };
+    object.inputs.iter().map(one).collect()
+}
+
 /// Platforms on which the verifier finds no error.
 fn legal_platforms(unit: &Loaded) -> Vec<Platform> {
     Platform::ALL.into_iter().filter(|p| load::legal_on(&unit.module, *p)).collect()
@@ -72,7 +127,7 @@ fn describe(unit: &Loaded, object: &Object, legal: &[Platform]) -> Json {
     let version = unit.module.version;
     json!({
         "name": object.name,
-        "kind": match object.kind { ObjectKind::Kernel => "kernel", ObjectKind::Function => "function" },
+        "kind": kind(object),
         "version": format!("{}.{}", version.0, version.1),
         "simd_size": object.attr("SimdSize").and_then(Attr::int),
         "instructions": count,
@@ -84,14 +139,7 @@ fn describe(unit: &Loaded, object: &Object, legal: &[Platform]) -> Json {
         "samplers": object.samplers.len(),
         "surfaces": object.surfaces.len(),
         "labels": object.labels.len(),
-        "inputs": object.inputs.iter().map(|i| {
-            let name = match i.kind & 7 {
-                0 => object.var_name(i.id).to_owned(),
-                1 => format!("S{}", i.id),
-                _ => format!("T{}", i.id),
-            };
-            json!({"name": name, "offset": i.offset, "size": i.size, "implicit_kind": i.kind >> 3})
-        }).collect::<Vec<_>>(),
+        "inputs": inputs(object),
         "attributes": object.attrs.iter().map(|a| {
             let name = object.strings.get(a.name).unwrap_or("?").to_owned();
             (name, attribute(object, a))
@@ -110,6 +158,8 @@ fn attribute(object: &Object, a: &Attr) -> Json {
     let name = object.strings.get(a.name).unwrap_or("");
     let is_text = matches!(name, "OutputAsmPath" | "AsmName");
     match a.int() {
+        Some(0) if name == "Target" => json!("cm"),
+        Some(1) if name == "Target" => json!("3d"),
         Some(n) if !is_text => json!(n),
         _ => json!(String::from_utf8_lossy(&a.value)),
     }

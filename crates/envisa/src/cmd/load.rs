@@ -4,7 +4,7 @@ use crate::cmd::{Failure, Report};
 use crate::io;
 use envisa_binary::{ReadOptions, Stop};
 use envisa_diag::{Diagnostic, FileId};
-use envisa_isa::{Module, Platform, Platforms};
+use envisa_isa::{Modifier, Module, Object, Operand, Platform, Platforms, Pred, Region, StateClass};
 use envisa_text::ParseOptions;
 use envisa_verify::Options;
 use envisa_zebin::ZebinFile;
@@ -28,15 +28,23 @@ pub fn any(
     platform: Option<Platform>,
     report: &mut Report,
 ) -> Result<Option<Vec<Loaded>>, Failure> {
-    let bytes = io::read(path)?;
-    let name = display(path);
+    Ok(bytes(&display(path), io::read(path)?, platform, report))
+}
+
+/// As [`any`], of a file's content.
+pub fn bytes(
+    name: &str,
+    bytes: Vec<u8>,
+    platform: Option<Platform>,
+    report: &mut Report,
+) -> Option<Vec<Loaded>> {
     if bytes.starts_with(b"\x7fELF") {
-        return Ok(zebin(&name, &bytes, platform, report));
+        return zebin(name, &bytes, platform, report);
     }
     if envisa_binary::is_cisa(&bytes) {
-        return Ok(binary(&name, bytes, platform, report).map(|l| vec![l]));
+        return binary(name, bytes, platform, report).map(|l| vec![l]);
     }
-    Ok(text(&name, bytes, platform, report).map(|l| vec![l]))
+    text(name, bytes, platform, report).map(|l| vec![l])
 }
 
 /// What diagnostics call a file.
@@ -139,9 +147,13 @@ pub fn legal_on(module: &Module, platform: Platform) -> bool {
 }
 
 /// What a damaged binary still shows, as lines of text.
-pub fn recovered(name: &str, bytes: &[u8]) -> Result<String, Failure> {
+pub fn recovered(name: &str, bytes: &[u8]) -> Result<String, envisa_binary::ReadError> {
+    Ok(left(name, &envisa_binary::recover(bytes)?))
+}
+
+/// What a recovered binary still shows, as lines of text.
+pub fn left(name: &str, recovered: &envisa_binary::Recovered) -> String {
     use std::fmt::Write;
-    let recovered = envisa_binary::recover(bytes).map_err(|e| Failure(format!("{name}: {e}")))?;
     let mut out = String::new();
     let (major, minor) = recovered.version;
     let _ = writeln!(out, "// recovered from {name} (format {major}.{minor}); this is no assembly");
@@ -192,7 +204,8 @@ pub fn recovered(name: &str, bytes: &[u8]) -> Result<String, Failure> {
                 .slots
                 .iter()
                 .zip(object.ops(inst))
-                .map(|(slot, op)| format!("{}={op:?}", slot.name))
+                .filter(|(_, op)| !matches!(op, Operand::Pred(p) if p.id == 0))
+                .map(|(slot, op)| format!("{}={}", slot.name, operand(t, op)))
                 .collect();
             let _ = writeln!(
                 out,
@@ -203,5 +216,50 @@ pub fn recovered(name: &str, bytes: &[u8]) -> Result<String, Failure> {
             );
         }
     }
-    Ok(out)
+    out
+}
+
+/// An operand of a damaged binary, roughly as text has it.
+fn operand(t: &Object, op: &Operand) -> String {
+    let sign = |m: Modifier| match m {
+        Modifier::None => "",
+        Modifier::Abs => "(abs)",
+        Modifier::Neg => "(-)",
+        Modifier::NegAbs => "(-abs)",
+        Modifier::Sat => "(sat)",
+        Modifier::Not => "(~)",
+    };
+    let region = |r: Region| match (r.vstride(), r.width(), r.hstride()) {
+        (None, None, Some(h)) => format!("<{h}>"),
+        (v, w, h) => {
+            let n = |x: Option<u32>| x.map_or("?".to_owned(), |x| x.to_string());
+            format!("<{};{},{}>", n(v), n(w), n(h))
+        }
+    };
+    let pred = |p: Pred| format!("{}P{}", if p.invert { "!" } else { "" }, p.id);
+    match *op {
+        Operand::Exec(e) => format!("({}, {})", e.mask.name(), 1u32 << e.log2.min(31)),
+        Operand::Pred(p) | Operand::Predicate(p) => pred(p),
+        Operand::General { var, row, col, region: r, modifier } => {
+            format!("{}{}({row},{col}){}", sign(modifier), t.var_name(var), region(r))
+        }
+        Operand::Address { id, offset, width_log2, modifier } => {
+            format!("{}A{id}({offset})<{}>", sign(modifier), 1u32 << width_log2.min(31))
+        }
+        Operand::Indirect { addr, offset, byte_offset, ty, region: r, modifier } => {
+            format!("{}r[A{addr}({offset}),{byte_offset}]{}:{}", sign(modifier), region(r), ty.name())
+        }
+        Operand::AddressOf { var, offset } => format!("&{}[{offset}]", t.var_name(var)),
+        Operand::Imm { ty, bits } => format!("{bits:#x}:{}", ty.name()),
+        Operand::State { class, id, offset } => {
+            let class = if class == StateClass::Surface { 'T' } else { 'S' };
+            format!("{class}{id}({offset})")
+        }
+        Operand::Raw { var, offset } => format!("{}.{offset}", t.var_name(var)),
+        Operand::Surface(n) => format!("T{n}"),
+        Operand::Sampler(n) => format!("S{n}"),
+        Operand::Label(n) => format!("label {n}"),
+        Operand::Str(n) => format!("{:?}", t.strings.get(n).unwrap_or("")),
+        Operand::Int(n) => n.to_string(),
+    }
 }

@@ -69,9 +69,32 @@ pub struct Message {
     /// How to print diagnostics, on standard error: for people, or one JSON object a line.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
     message_format: MessageFormat,
-    /// When to use colours.
+    #[command(flatten)]
+    color: Colors,
+}
+
+/// When to use colours.
+#[derive(clap::Args)]
+pub struct Colors {
+    /// When to use colours; without it on terminals, unless NO_COLOR is set.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
     color: Color,
+}
+
+impl Colors {
+    /// Whether a stream is coloured; `terminal`: it is one. Settles it for everything else that is printed.
+    pub fn settle(&self, terminal: bool) -> bool {
+        let (choice, color) = match self.color {
+            Color::Always => (anstream::ColorChoice::Always, true),
+            Color::Never => (anstream::ColorChoice::Never, false),
+            Color::Auto => {
+                let unset = std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
+                (anstream::ColorChoice::Auto, terminal && unset)
+            }
+        };
+        choice.write_global();
+        color
+    }
 }
 
 /// See [`Message`].
@@ -92,11 +115,7 @@ enum Color {
 impl Message {
     /// An empty report in this format.
     pub fn report(&self) -> Report {
-        let color = match self.color {
-            Color::Always => true,
-            Color::Never => false,
-            Color::Auto => std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
-        };
+        let color = self.color.settle(std::io::stderr().is_terminal());
         Report {
             files: Files::new(),
             diagnostics: Vec::new(),

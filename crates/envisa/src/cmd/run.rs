@@ -46,10 +46,10 @@ pub struct Args {
     #[arg(long)]
     kernel: Option<String>,
     /// Work-items: X[,Y[,Z]].
-    #[arg(long, value_delimiter = ',', value_name = "X[,Y,Z]")]
+    #[arg(long, value_delimiter = ',', value_name = "X[,Y,Z]", allow_negative_numbers = true)]
     global: Vec<u64>,
     /// Work-items a group; by default what the kernel requires, or a divisor of X.
-    #[arg(long, value_delimiter = ',', value_name = "X[,Y,Z]")]
+    #[arg(long, value_delimiter = ',', value_name = "X[,Y,Z]", allow_negative_numbers = true)]
     local: Vec<u32>,
     /// First global id.
     #[arg(long, value_delimiter = ',', value_name = "X[,Y,Z]")]
@@ -133,8 +133,8 @@ fn jobs(text: &str) -> Result<usize, String> {
 
 /// Runs the command.
 pub fn run(args: Args) -> Done {
-    let job = job(&args)?;
     let mut report = args.message.report();
+    let job = job(&args)?;
     let mut ready = match Ready::new(&job) {
         Ok(ready) => ready,
         Err(e) => return refused(e, report),

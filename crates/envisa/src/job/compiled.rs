@@ -332,7 +332,7 @@ fn value(ty: &str, stated: Option<u64>, paid: u64, text: &str) -> Result<Vec<u8>
     match ValueSpec::parse(text).map_err(JobError::usage)? {
         ValueSpec::Number(number) => match known {
             Some(v) if v.lanes == 1 => parse_scalar(v.elem, &number).map_err(JobError::usage),
-            Some(v) => usage(format!("it is a {ty}; write {v}:… with {} numbers", v.lanes)),
+            Some(v) => usage(format!("its type is {ty}; write {v}:… with {} numbers", v.lanes)),
             None if ty.is_empty() => {
                 usage(format!("the metadata does not say its type; write TYPE:VALUE, as i32:{number}"))
             }
@@ -341,12 +341,12 @@ fn value(ty: &str, stated: Option<u64>, paid: u64, text: &str) -> Result<Vec<u8>
         ValueSpec::Literal { ty: given, mut bytes } => {
             if let Some(v) = known {
                 if given != v {
-                    return usage(format!("it is a {ty}, not {given}"));
+                    return usage(format!("its type is {ty}, not {given}"));
                 }
                 // A vector of three takes the place of four.
                 bytes.resize(size.map_or(bytes.len(), |n| n.min(256) as usize).max(bytes.len()), 0);
             } else if let Some(n) = size.filter(|n| *n != bytes.len() as u64) {
-                return usage(format!("it is a {ty} of {n} bytes, {given} has {}", bytes.len()));
+                return usage(format!("its type {ty} has {n} bytes, {given} has {}", bytes.len()));
             } else if size.is_none()
                 && paid != 0
                 && (bytes.len() as u64).next_multiple_of(4) != paid.next_multiple_of(4)
@@ -360,7 +360,7 @@ fn value(ty: &str, stated: Option<u64>, paid: u64, text: &str) -> Result<Vec<u8>
             let value = spec.materialize(1 << 20).map_err(JobError::usage)?;
             match size {
                 Some(n) if n != value.bytes.len() as u64 => {
-                    usage(format!("it is a {ty} of {n} bytes, the file holds {}", value.bytes.len()))
+                    usage(format!("its type {ty} has {n} bytes, the file holds {}", value.bytes.len()))
                 }
                 _ => Ok(value.bytes),
             }

@@ -1,0 +1,2 @@
+# RUN: envisa explain
+# RUN: envisa explain scatter --json

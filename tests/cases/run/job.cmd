@@ -1,0 +1,12 @@
+# Job files with mistakes.
+# RUN: envisa run jobs/unknown_key.toml
+# RUN: envisa run jobs/no_file.toml
+# RUN: envisa run jobs/bad_arg.toml
+# RUN: envisa run jobs/syntax.toml
+# RUN: envisa run jobs/huge.toml
+# RUN: envisa run jobs/wrong_shape.toml
+# RUN: envisa run jobs/wrong_check.toml
+# RUN: envisa run jobs/not_expected.toml
+# RUN: envisa run jobs/missing_expectation.toml
+# RUN: envisa run no-such.toml
+# RUN: envisa run jobs
