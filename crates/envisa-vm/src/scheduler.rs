@@ -469,10 +469,18 @@ fn stands(p: &Program, threads: &[Thread]) -> Vec<Stand> {
     threads
         .iter()
         .map(|t| {
-            let inst = p.code.get(t.pc as usize);
+            // Who waits has gone past the instruction that it waits at.
+            let pc = match t.status {
+                Status::Ready | Status::Trapped => t.pc,
+                _ => t.pc.saturating_sub(1),
+            };
+            let inst = p.code.get(pc as usize);
             Stand {
                 thread: t.index,
                 status: t.status,
+                function: inst
+                    .and_then(|i| p.functions.get(i.function as usize))
+                    .map_or(String::new(), |f| f.name.clone()),
                 instruction: inst.map_or(0, |i| i.source),
                 span: inst.map_or(envisa_isa::Span::NONE, |i| i.span),
                 mask: t.mask,

@@ -89,7 +89,9 @@ pub struct Stand {
     pub thread: u32,
     /// What it waits for.
     pub status: Status,
-    /// Index of the instruction in its function's source.
+    /// Function.
+    pub function: String,
+    /// Index of the instruction in its function's source: the one it waits at, or the next.
     pub instruction: u32,
     /// Place in the source.
     pub span: Span,

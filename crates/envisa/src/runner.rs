@@ -26,6 +26,8 @@ use envisa_text::ParseOptions;
 use envisa_verify::Verified;
 use envisa_vm::dispatch::{self, Resources};
 use envisa_vm::memory::{Memory, MemoryError};
+use envisa_vm::thread::Status;
+use envisa_vm::trap::Stand;
 use envisa_vm::{Executable, Finding, FindingKind, Linked, ModuleData, Trap};
 use envisa_zebin::ze_info::{ArgInfo, Kernel};
 use envisa_zebin::{DeviceFamily, ZebinFile};
@@ -470,11 +472,53 @@ pub(crate) fn diagnose(texts: &[(String, FileId)], trap: &Trap) -> Diagnostic {
         "kernel `{}`, group ({x}, {y}, {z}), thread {}, instruction ${}, active channels {:#x}",
         trap.kernel, trap.thread, trap.instruction, trap.mask
     ));
-    for stand in trap.threads.iter().take(64) {
-        d = d.note(format!(
-            "thread {}: {:?} at instruction ${}, active channels {:#x}",
-            stand.thread, stand.status, stand.instruction, stand.mask
-        ));
+    // Where every thread of the group stands: those at one place together.
+    let mut places: Vec<(&Stand, Vec<u32>)> = Vec::new();
+    for stand in &trap.threads {
+        let here = |(s, _): &&mut (&Stand, Vec<u32>)| {
+            (s.status, s.instruction, &s.function) == (stand.status, stand.instruction, &stand.function)
+        };
+        match places.iter_mut().find(here) {
+            Some((_, threads)) => threads.push(stand.thread),
+            None => places.push((stand, vec![stand.thread])),
+        }
+    }
+    for (stand, threads) in places.iter().take(16) {
+        let what = match stand.status {
+            Status::Ready => "can go on",
+            Status::Barrier => "waits at the barrier",
+            Status::SplitWait => "waits at the split barrier",
+            Status::Named(_) => "waits at a named barrier",
+            Status::Done => "has ended",
+            Status::Trapped => "was stopped",
+        };
+        let who = match &threads[..] {
+            [one] => format!("thread {one}"),
+            many => format!("each of threads {}", ranges(many)),
+        };
+        if stand.status == Status::Done {
+            d = d.note(format!("{who} {what}"));
+            continue;
+        }
+        let at = if matches!(stand.status, Status::Ready) { ", next here" } else { " here" };
+        d = d.secondary(
+            file_of(texts, &stand.function),
+            (stand.span.start, stand.span.end),
+            format!("{who} {what}{at}"),
+        );
     }
     d
+}
+
+/// `0-3, 7`, of ascending numbers.
+fn ranges(numbers: &[u32]) -> String {
+    let mut parts: Vec<(u32, u32)> = Vec::new();
+    for n in numbers {
+        match parts.last_mut() {
+            Some((_, last)) if *last + 1 == *n => *last = *n,
+            _ => parts.push((*n, *n)),
+        }
+    }
+    let one = |(a, b): &(u32, u32)| if a == b { a.to_string() } else { format!("{a}-{b}") };
+    parts.iter().map(one).collect::<Vec<_>>().join(", ")
 }

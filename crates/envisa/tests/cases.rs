@@ -113,6 +113,10 @@ fn one(mut words: Vec<String>, here: &Path, input: Vec<u8>) -> Ran {
         return ran;
     }
     let mut command = Command::new(env!("CARGO_BIN_EXE_envisa"));
+    // The caller's terminal is not the case's.
+    for name in ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM", "RUST_BACKTRACE"] {
+        command.env_remove(name);
+    }
     while let Some((name, value)) = words[0].split_once('=') {
         command.env(name, value);
         words.remove(0);

@@ -80,61 +80,100 @@ fn the_picture_is_embossed() {
     }
 }
 
-/// Commands of the README with what they print: lines after `$ ` in ```console blocks.
-fn shown(readme: &str) -> Vec<(String, String)> {
-    let mut out: Vec<(String, String)> = Vec::new();
+/// A piece of the README: prose, or a command with what it prints, in a block that starts with ```console.
+enum Piece {
+    Lines(String),
+    Command { shown: String, command: String, prints: String },
+}
+
+fn pieces(readme: &str) -> Vec<Piece> {
+    let mut out = vec![Piece::Lines(String::new())];
     let mut inside = false;
     for line in readme.lines() {
         if line.starts_with("```") {
             inside = line == "```console";
-        } else if inside {
-            match line.strip_prefix("$ ") {
-                Some(command) => out.push((command.to_owned(), String::new())),
-                None => {
-                    let (command, text) = out.last_mut().expect("a block starts with a command");
-                    if command.ends_with('\\') && text.is_empty() {
-                        command.pop();
-                        command.push_str(line.trim_start());
-                    } else {
-                        text.push_str(line);
-                        text.push('\n');
-                    }
-                }
+            if !matches!(out.last(), Some(Piece::Lines(_))) {
+                out.push(Piece::Lines(String::new()));
             }
+        } else if inside {
+            if let Some(command) = line.strip_prefix("$ ") {
+                let shown = format!("{line}\n");
+                out.push(Piece::Command { shown, command: command.to_owned(), prints: String::new() });
+                continue;
+            }
+            let Some(Piece::Command { shown, command, prints }) = out.last_mut() else {
+                panic!("a block starts with a command: {line}")
+            };
+            if command.ends_with('\\') {
+                command.pop();
+                command.push_str(line.trim_start());
+                shown.push_str(line);
+                shown.push('\n');
+            } else {
+                prints.push_str(line);
+                prints.push('\n');
+            }
+            continue;
+        }
+        if let Some(Piece::Lines(text)) = out.last_mut() {
+            text.push_str(line);
+            text.push('\n');
         }
     }
     out
 }
 
+/// Times differ; nothing else does.
+fn tidy(text: &str) -> String {
+    let times = |l: &str| if l.starts_with("time ") { "time".to_owned() } else { l.trim_end().to_owned() };
+    text.lines().map(times).collect::<Vec<_>>().join("\n").trim_end().to_owned()
+}
+
+/// `BLESS=1 cargo test -p envisa --test examples` rewrites what the README shows.
 #[test]
 fn the_readme_shows_what_happens() {
-    let readme = std::fs::read_to_string(root().join("README.md")).expect("a README");
+    let path = root().join("README.md");
+    let readme = std::fs::read_to_string(&path).expect("a README");
     let dir = sandbox();
-    let mut ran = 0;
-    for (command, want) in shown(&readme) {
+    let (mut ran, mut blessed) = (0, String::new());
+    for piece in pieces(&readme) {
+        let (shown, command, prints) = match piece {
+            Piece::Lines(text) => {
+                blessed.push_str(&text);
+                continue;
+            }
+            Piece::Command { shown, command, prints } => (shown, command, prints),
+        };
+        blessed.push_str(&shown);
         let command = command.split(" #").next().expect("a command").trim();
         let line =
             command.strip_prefix("cargo run --release -- ").or_else(|| command.strip_prefix("envisa "));
-        let Some(line) = line else {
-            assert!(command.starts_with("cargo "), "what is this: {command}");
+        let needs_compiler = line.is_some_and(|l| l.starts_with("build"));
+        let (Some(line), false) = (line, needs_compiler && Command::new("ocloc").output().is_err()) else {
+            // The tests themselves; and what needs a compiler that is not here.
+            assert!(command.starts_with("cargo ") || needs_compiler, "what is this: {command}");
+            blessed.push_str(&prints);
             continue;
         };
-        // What needs the compiler is run where it is.
-        if line.starts_with("build") && Command::new("ocloc").output().is_err() {
-            eprintln!("not run, ocloc is missing: {command}");
-            continue;
-        }
         let args: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let out = envisa(&args, dir.path());
         // As on a terminal: what is printed, then what is said about it.
         let got = format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
-        let tidy = |s: &str| {
-            let times =
-                |l: &str| if l.starts_with("time ") { "time".to_owned() } else { l.trim_end().to_owned() };
-            s.lines().map(times).filter(|l| !l.is_empty()).collect::<Vec<_>>().join("\n")
-        };
-        assert_eq!(tidy(&got), tidy(&want), "\nthe README shows something else after: {command}\n{got}");
+        blessed.push_str(got.trim_end());
+        if !got.trim().is_empty() {
+            blessed.push('\n');
+        }
+        if std::env::var_os("BLESS").is_none() {
+            assert_eq!(
+                tidy(&got),
+                tidy(&prints),
+                "\nthe README shows something else after: {command}\n{got}"
+            );
+        }
         ran += 1;
+    }
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, blessed).expect("a README");
     }
     assert!(ran >= 10, "{ran} commands");
 }

@@ -135,7 +135,7 @@ fn load_and_run(bytes: &[u8]) {
 fn spoilt_zebins() {
     let mut rng = SplitMix64::new(1);
     let files = zebins();
-    for i in 0..mutations(6000) {
+    for i in 0..mutations(4000) {
         let (_, whole) = &files[i as usize % files.len()];
         let mut bytes = whole.clone();
         spoil(&mut bytes, &mut rng);
@@ -169,7 +169,7 @@ fn spoilt_metadata() {
     }
     // In place and of the same length, so that the rest of the file stays whole and the kernel is launched.
     let files = zebins();
-    for i in 0..mutations(2500) {
+    for i in 0..mutations(1500) {
         let (_, whole) = &files[i as usize % files.len()];
         let mut bytes = whole.clone();
         let start = bytes.windows(9).position(|w| w == b"version: ").expect("metadata");
@@ -204,7 +204,7 @@ fn spoilt_kernels() {
         b"r[A0(0),0]",
         b"call",
     ];
-    for i in 0..mutations(2500) {
+    for i in 0..mutations(1500) {
         let (_, whole) = &files[i as usize % files.len()];
         let mut bytes = whole.clone();
         let start = bytes.windows(9).position(|w| w == b".version ").expect("text");

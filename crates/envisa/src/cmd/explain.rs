@@ -70,13 +70,10 @@ fn find(query: &str) -> Vec<Op> {
         let sub_given = hex.contains('.');
         return all(|d| d.opcode == opcode && (!sub_given || d.sub == sub && sub.is_some()));
     }
-    let by_name = all(|d| d.name.eq_ignore_ascii_case(&q));
+    // A mnemonic may stand for several rows, one of them of the same name.
+    let by_name = all(|d| d.name.eq_ignore_ascii_case(&q) || d.forms.iter().any(|f| f.head == q));
     if !by_name.is_empty() {
         return by_name;
-    }
-    let by_head = all(|d| d.forms.iter().any(|f| f.head == q));
-    if !by_head.is_empty() {
-        return by_head;
     }
     // `lsc_load.ugm`, `barrier ` and the like: what stands before the first dot or blank.
     let head = q.split(['.', ' ']).next().unwrap_or("");
@@ -392,7 +389,8 @@ fn example(d: &InstDesc, form: &Form) -> String {
         }
         i += 1;
     }
-    out.trim().to_owned()
+    // Operands that are left out leave no blanks behind.
+    out.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Replaces each `{…}` of the template.
@@ -416,15 +414,19 @@ fn sample(d: &InstDesc, what: &str, reg: &mut u32) -> String {
     };
     if let Some(composite) = what.strip_prefix('@') {
         return match composite {
+            // The quads say which channels they move.
+            "lsc_data" if d.name.contains("QUAD") => format!("V{}:d32.xyzw", next()),
             "lsc_data" => format!("V{}:d32", next()),
             "lsc_data2d" => format!("V{}:d16.16x8nn", next()),
             "lsc_addr" => format!("flat[V{}]:a64", next()),
-            "lsc_addr2d" => {
-                format!("flat[V{},0xff,0x7f,0xff,V{}(0,0)<0;1,0>,0x0]", next(), next())
-            }
+            "lsc_data2d_typed" => format!("V{}:8x4", next()),
+            "lsc_addr2d" => format!("flat[V{},0xff,0x7f,0xff,0x0,0x0]", next()),
+            "lsc_addr_plain" => format!("flat[V{}]:a64", next()),
+            "lsc_surface" => "bti(0x6)".to_owned(),
+            "lsc_typed_addr2d" => "bti(0x6)[0x0,0x0]".to_owned(),
             "lsc_addr_strided" => format!("flat[V{},4]:a64", next()),
             "lsc_typed_addr" => format!("bti(0x6)[V{}]:a32", next()),
-            "lsc_cache" => String::new(),
+            "lsc_cache" | "fence_flags" | "rt_mode" => String::new(),
             _ => format!("V{}", next()),
         };
     }
@@ -464,6 +466,9 @@ fn sample(d: &InstDesc, what: &str, reg: &mut u32) -> String {
                 "P1".into()
             } else if classes.has(Classes::IMM) && slot.types == TypeSet::of(&[Type::Ud]) {
                 "0x10:ud".into()
+            } else if d.name.contains("DPAS") {
+                // A place, without a region.
+                format!("V{n}(0,0)")
             } else if matches!(slot.role, Role::Write) {
                 format!("V{n}(0,0)<1>")
             } else {
@@ -473,6 +478,7 @@ fn sample(d: &InstDesc, what: &str, reg: &mut u32) -> String {
         SlotKind::Raw { .. } => format!("V{}.0", next()),
         SlotKind::Surface { .. } => "T6".into(),
         SlotKind::Sampler => "S0".into(),
+        SlotKind::Label(_) if d.name == "CALL" => "sub".into(),
         SlotKind::Label(_) => "BB_1".into(),
         SlotKind::Str { .. } => "\"name\"".into(),
         SlotKind::Field { enc, .. } => field(enc),
