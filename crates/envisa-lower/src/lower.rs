@@ -903,8 +903,10 @@ impl FunctionLowering<'_> {
                             "NBARRIER_WAIT" => 0,
                             _ => ops.iter().find_map(|o| o.int()).unwrap_or(0) & 1,
                         };
-                        for (i, s) in srcs.iter().take(2).enumerate() {
-                            inst.src[i] = self.src(*s, 1)?;
+                        // Id and number of threads; of 4.2: id, producers, kind of thread, consumers.
+                        let order: &[usize] = if srcs.len() > 2 { &[0, 2, 1, 3] } else { &[0, 1] };
+                        for (i, s) in srcs.iter().take(4).enumerate() {
+                            inst.src[order[i]] = self.src(*s, 1)?;
                         }
                         self.program.has_barrier = true;
                         self.push(inst);

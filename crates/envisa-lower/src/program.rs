@@ -470,7 +470,9 @@ pub enum Op {
     Barrier,
     /// aux: 1 signal, 0 wait.
     SplitBarrier,
-    /// aux: 1 signal, 0 wait; source 0 the barrier's number, source 1 the number of threads.
+    /// aux: 1 signal, 0 wait; source 0 the barrier's number, source 1 the number of threads. With a source 2,
+    /// which says what the thread is (0 producer and consumer, 1 producer, 2 consumer), source 1 is the
+    /// number of producers and source 3 that of consumers.
     NamedBarrier,
     /// A fence: memory is coherent here, so it only orders.
     Fence,

@@ -432,16 +432,13 @@ impl<O: Observer> Worker<'_, O> {
 /// Lets go on who can; `false` if nobody can.
 fn release(threads: &mut [Thread], group: &mut Group) -> bool {
     let mut any = false;
-    // The barrier: every live thread arrives.
-    if threads.iter().all(|t| matches!(t.status, Status::Barrier | Status::Done)) {
-        for t in threads.iter_mut().filter(|t| t.status == Status::Barrier) {
-            t.status = Status::Ready;
-            any = true;
-        }
-        return any;
+    // The barrier: all threads of the group execute it; one that has ended never will (page BARRIER).
+    if threads.iter().all(|t| t.status == Status::Barrier) {
+        threads.iter_mut().for_each(|t| t.status = Status::Ready);
+        return true;
     }
-    // The split barrier: every live thread has signalled as often as the one that waits.
-    let signals = threads.iter().filter(|t| t.status != Status::Done).map(|t| t.signals).min().unwrap_or(0);
+    // The split barrier: every thread has signalled as often as the one that waits.
+    let signals = threads.iter().map(|t| t.signals).min().unwrap_or(0);
     for t in threads.iter_mut() {
         if t.status == Status::SplitWait && signals >= t.waits {
             t.status = Status::Ready;

@@ -1,6 +1,6 @@
 //! Control flow, barriers, calls, and what cannot be executed.
 
-use envisa_lower::{Dst, Op};
+use envisa_lower::{Dst, Op, Src};
 
 use super::level::Kernel;
 use super::operand::{inst, read_scalar, write_general};
@@ -137,8 +137,17 @@ impl Kernel for ControlK {
                 let id = (id & 31) as usize;
                 if c.aux == 1 {
                     let Some(threads) = read_scalar(m, pc, &i.src[1]) else { return STOP };
-                    m.group.named[id].0 += 1;
-                    m.group.named[id].1 = (threads as u32 & 0xff).max(1);
+                    let mut threads = threads as u32 & 0xff;
+                    let mut weight = 1;
+                    if i.src[2] != Src::None {
+                        // Arrivals of producers and of consumers; most threads are both.
+                        let Some(kind) = read_scalar(m, pc, &i.src[2]) else { return STOP };
+                        let Some(consumers) = read_scalar(m, pc, &i.src[3]) else { return STOP };
+                        threads += consumers as u32 & 0xff;
+                        weight = if kind & 3 == 0 { 2 } else { 1 };
+                    }
+                    m.group.named[id].0 += weight;
+                    m.group.named[id].1 = threads.max(1);
                     pc + 1
                 } else {
                     m.suspend(pc + 1, Status::Named(id as u8))

@@ -494,3 +494,95 @@ pub fn explain(e: envisa::runner::RunError) -> String {
         e => e.to_string(),
     }
 }
+
+/// A whole kernel to run, with what it is given.
+pub struct Program<'a> {
+    pub text: &'a str,
+    pub platform: Platform,
+    pub groups: [u32; 3],
+    pub threads: u32,
+    pub jobs: usize,
+    pub limit: u64,
+    /// Inputs by name.
+    pub args: Vec<(&'a str, Vec<u8>)>,
+    /// Bytes of the buffer of surface `T6`, which is read back.
+    pub buffer: Vec<u8>,
+}
+
+impl<'a> Program<'a> {
+    pub fn new(text: &'a str) -> Program<'a> {
+        Program {
+            text,
+            platform: Platform::Skl,
+            groups: [1; 3],
+            threads: 1,
+            jobs: 1,
+            limit: 1_000_000,
+            args: Vec::new(),
+            buffer: Vec::new(),
+        }
+    }
+
+    /// Runs it: the buffer, and the fault that ended it. What ran counts as tested where it ended well: the
+    /// caller compares the buffer.
+    pub fn run(&self) -> (Vec<u32>, Option<Box<envisa_vm::Trap>>) {
+        let mut files = Files::new();
+        let file = files.add_text("program.visaasm", self.text);
+        let options = ParseOptions { platform: Some(self.platform), ..ParseOptions::default() };
+        let said = parse(self.text, file, &options);
+        if !said.complete {
+            panic!("{}", render_text(&files, &said.diagnostics, &TextOptions::default()));
+        }
+        refuse(&said.module, &said.files, &files, self.platform);
+        let kinds: Vec<Vec<Op>> =
+            said.module.objects.iter().map(|o| o.insts.iter().map(|i| i.op).collect()).collect();
+        let mut options = BareOptions::new(self.platform);
+        options.verify = false;
+        let kernel = BareKernel::of_module(said.module, &said.files, files, &options)
+            .unwrap_or_else(|e| panic!("{}", explain(e)));
+        let mut session = Session::new(1 << 24);
+        let id = session.buffer("out", &self.buffer).unwrap();
+        let mut args: Vec<(String, BareArg)> =
+            self.args.iter().map(|(n, b)| ((*n).to_owned(), BareArg::Bytes(b.clone()))).collect();
+        if self.text.contains(".decl T6 ") {
+            args.push(("T6".into(), BareArg::Buffer(id, 0)));
+        }
+        let launch = BareLaunch { groups: self.groups, threads: self.threads, args, ..BareLaunch::default() };
+        let options = RunOptions { jobs: self.jobs, limit: self.limit, ..RunOptions::default() };
+        let mut watch = Watch::default();
+        let outcome = session
+            .observe_bare(&kernel, &launch, &options, &mut watch)
+            .unwrap_or_else(|e| panic!("{}", explain(e)));
+        if outcome.trap.is_none() {
+            let code = &kernel.program().code;
+            let has_code: BTreeSet<(u16, u32)> = code.iter().map(|i| (i.function, i.source)).collect();
+            for (f, ops) in kinds.iter().enumerate() {
+                note(ops.iter().enumerate().filter_map(|(i, op)| {
+                    let place = (f as u16, i as u32);
+                    (watch.executed.contains(&place) || !has_code.contains(&place)).then_some(*op)
+                }));
+            }
+        }
+        let words = session.bytes(id).chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]]));
+        (words.collect(), outcome.trap)
+    }
+
+    /// Runs it without observers.
+    pub fn run_plain(&self) -> (Vec<u32>, Option<Box<envisa_vm::Trap>>) {
+        let mut options = BareOptions::new(self.platform);
+        options.verify = false;
+        let kernel = BareKernel::load("program.visaasm", self.text.as_bytes(), &options)
+            .unwrap_or_else(|e| panic!("{}", explain(e)));
+        let mut session = Session::new(1 << 24);
+        let id = session.buffer("out", &self.buffer).unwrap();
+        let mut args: Vec<(String, BareArg)> =
+            self.args.iter().map(|(n, b)| ((*n).to_owned(), BareArg::Bytes(b.clone()))).collect();
+        args.push(("T6".into(), BareArg::Buffer(id, 0)));
+        let launch = BareLaunch { groups: self.groups, threads: self.threads, args, ..BareLaunch::default() };
+        let options = RunOptions { jobs: self.jobs, limit: self.limit, ..RunOptions::default() };
+        let outcome =
+            session.run_bare(&kernel, &launch, &options).unwrap_or_else(|e| panic!("{}", explain(e)));
+        let words = session.bytes(id).chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]]));
+        (words.collect(), outcome.trap)
+    }
+}

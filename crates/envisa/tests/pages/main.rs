@@ -4,6 +4,7 @@
 #![allow(clippy::type_complexity, clippy::precedence)]
 
 mod arith;
+mod control;
 mod harness;
 mod logic;
 mod model;
