@@ -652,6 +652,13 @@ impl FunctionLowering<'_> {
         }
         let channels = inst.channels as u32;
         let kind = names::kind(desc.name);
+        if srcs.iter().any(|s| matches!(s, Operand::General { var: predefined::var::CE0, .. })) {
+            let mut enables = self.blank_at(&inst);
+            enables.op = Op::ChannelEnables;
+            let (offset, _) = self.home(predefined::var::CE0)?;
+            enables.dst = Dst::Reg { offset, ty: Type::Ud, stride: 1, sat: false };
+            self.push(enables);
+        }
         match kind {
             None => {
                 self.unsupported(inst, desc.name, "this instruction is not known to the virtual GPU");

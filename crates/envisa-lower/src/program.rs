@@ -449,6 +449,8 @@ pub enum Op {
     /// operands are registers from their first byte.
     Dpas,
     /// As `Dpas`, across pairs of threads: not executed.
+    /// Puts the execution mask into the destination, one dword: before an instruction that reads `%ce0`.
+    ChannelEnables,
     // Control flow.
     /// Channels that wait for this place join.
     Join,

@@ -53,11 +53,12 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// The precision of this number in the binary. (`bf8` and `hf8` have none in the specification.)
+    /// The precision of this number in the binary, as it is really written: 11 is `bf8` and 12 `tf32`, which
+    /// the page has as 11. (`hf8` has none.)
     pub const fn from_code(code: u8) -> Option<Precision> {
         use Precision::*;
-        const ALL: [Precision; 11] = [U1, S1, U2, S2, U4, S4, U8, S8, Bf, Hf, Tf32];
-        if code >= 1 && code <= 11 { Some(ALL[code as usize - 1]) } else { None }
+        const ALL: [Precision; 12] = [U1, S1, U2, S2, U4, S4, U8, S8, Bf, Hf, Bf8, Tf32];
+        if code >= 1 && code <= 12 { Some(ALL[code as usize - 1]) } else { None }
     }
 
     /// Bits an element takes.

@@ -163,6 +163,7 @@ fn illegal_shapes_are_errors() {
     assert_eq!(d.run(&mut [0; 256], None, &[0; 255], &[0; 256]), Err(DpasError::Short("src1", 256)));
     assert_eq!(d.dpasw_registers(), (4, 4));
     assert_eq!(Precision::from_code(0), None);
-    assert_eq!(Precision::from_code(11), Some(Tf32));
-    assert_eq!(Precision::from_code(12), None);
+    assert_eq!(Precision::from_code(12), Some(Tf32));
+    assert_eq!(Precision::from_code(11), Some(Precision::Bf8));
+    assert_eq!(Precision::from_code(13), None);
 }

@@ -500,6 +500,11 @@ fn start(
     loader.load(t, image);
     let homes = &env.program.registers.predefined;
     t.regs.set(homes[var::HW_ID as usize], slot);
+    // As in r0.
+    for (id, at) in [(var::GROUP_ID_X, 4), (var::GROUP_ID_Y, 24), (var::GROUP_ID_Z, 28)] {
+        let dword = image.get(at..at + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        t.regs.set(homes[id as usize], dword);
+    }
     t.regs.set(homes[var::SR0 as usize], state_register(env.program.platform, slot));
     t.index = index;
     t.slot = slot;

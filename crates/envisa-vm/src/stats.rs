@@ -109,7 +109,7 @@ impl Stats {
     pub fn fidelity(&self, program: &Program) -> Vec<FidelityLine> {
         let mut lines: BTreeMap<String, (u64, Fidelity)> = BTreeMap::new();
         for ((count, _), inst) in self.instructions.iter().zip(&program.code) {
-            if *count == 0 || matches!(inst.op, Op::Join | Op::Nop | Op::End) {
+            if *count == 0 || matches!(inst.op, Op::Join | Op::Nop | Op::ChannelEnables | Op::End) {
                 continue;
             }
             let name = match inst.exec {

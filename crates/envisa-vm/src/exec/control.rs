@@ -122,6 +122,13 @@ impl Kernel for ControlK {
                     None => m.fault(pc, None, Cause::BadIndex(index)),
                 }
             }
+            Op::ChannelEnables => {
+                if let Dst::Reg { offset, .. } = i.dst {
+                    let mask = m.t.mask;
+                    m.t.regs.set(offset, mask);
+                }
+                pc + 1
+            }
             Op::Barrier => m.suspend(pc + 1, Status::Barrier),
             Op::SplitBarrier => {
                 if c.aux == 1 {

@@ -340,6 +340,7 @@ fn handler(l: Level, i: &Inst, p: &Program) -> Handler {
         | Op::Barrier
         | Op::SplitBarrier
         | Op::NamedBarrier
+        | Op::ChannelEnables
         | Op::Unsupported
         | Op::End => return l.handler::<ControlK>(),
         _ => {}

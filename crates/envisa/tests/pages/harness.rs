@@ -221,6 +221,7 @@ impl Observer for Watch {
 /// Runs cases, as many to a kernel as fit.
 pub struct Bench {
     platform: Platform,
+    version: &'static str,
     cases: Vec<Case>,
     bytes: usize,
     /// Cases run.
@@ -232,7 +233,13 @@ const ROOM: usize = 15 << 10;
 
 impl Bench {
     pub fn new(platform: Platform) -> Bench {
-        Bench { platform, cases: Vec::new(), bytes: 0, count: 0 }
+        Bench { platform, version: "4.1", cases: Vec::new(), bytes: 0, count: 0 }
+    }
+
+    /// The version that the text has.
+    pub fn version(mut self, version: &'static str) -> Bench {
+        self.version = version;
+        self
     }
 
     pub fn run(&mut self, case: Case) {
@@ -249,7 +256,7 @@ impl Bench {
         let cases = std::mem::take(&mut self.cases);
         self.bytes = 0;
         if !cases.is_empty() {
-            check(&cases, self.platform);
+            check(&cases, self.platform, self.version);
         }
     }
 }
@@ -282,7 +289,7 @@ fn fill(text: &str, names: &[(String, String)]) -> String {
     out
 }
 
-fn build(cases: &[Case]) -> Built {
+fn build(cases: &[Case], version: &str) -> Built {
     // All variables are parts of one, so that a write beside one of them is seen.
     let (mut decl, mut code) = (String::new(), String::new());
     let (mut image, mut homes, mut places) = (Vec::new(), Vec::new(), Vec::new());
@@ -358,7 +365,7 @@ fn build(cases: &[Case]) -> Built {
     assert!(n_pred < 4000);
     let all = format!(".decl IN v_type=G type=ud num_elts={} align=wordx32\n", image.len() / 4);
     let head = format!(
-        ".version 4.1\n.kernel \"pages\"\n{all}{decl}.input IN offset=64 size={}\n.kernel_attr SimdSize=32\n.kernel_attr Target=\"cm\"\n",
+        ".version {version}\n.kernel \"pages\"\n{all}{decl}.input IN offset=64 size={}\n.kernel_attr SimdSize=32\n.kernel_attr Target=\"cm\"\n",
         image.len()
     );
     let from = head.len() as u32;
@@ -384,8 +391,8 @@ pub fn refuse(module: &Module, ids: &[FileId], files: &Files, platform: Platform
 }
 
 /// Runs cases in one kernel and compares.
-fn check(cases: &[Case], platform: Platform) {
-    let built = build(cases);
+fn check(cases: &[Case], platform: Platform, version: &str) {
+    let built = build(cases, version);
     let mut files = Files::new();
     let file = files.add_text("pages.visaasm", built.text.clone());
     let said =

@@ -5,8 +5,11 @@
 
 mod arith;
 mod control;
+mod dpas;
 mod harness;
 mod logic;
+mod math;
 mod model;
 mod mov;
 mod shapes;
+mod special;

@@ -1,0 +1,191 @@
+//! Pages ADDR_ADD, MOVS, LIFETIME, FENCE, YIELD and their kind; predefined variables; indirect operands.
+
+use crate::harness::{Bench, Case, Program};
+use crate::model::T::*;
+use crate::model::*;
+use crate::shapes::{mask_text, places};
+use envisa::isa::Platform;
+
+/// Address arithmetic: 16 bits, one element for each channel.
+#[test]
+fn addresses() {
+    let mut b = Bench::new(Platform::Skl);
+    let values: Vec<u64> = (0..256).map(|i| i * 7 + 1).collect();
+    for (n, first) in places(0x1f) {
+        // Addresses from words, added to the variable's.
+        let offsets: Vec<u64> = (0..n as u64).map(|i| (i * 37 % 64) * 4).collect();
+        let want: Vec<u64> = (0..n).map(|i| values[offsets[i] as usize / 4 + 5]).collect();
+        let m = mask_text(n, first, false);
+        let c = Case::new(format!(
+            "addr_add {m} $a(0)<1> &$v[16] $o(0,0)<1;1,0>\nmov {m} $d(0,0)<1> r[$a(0),4]<1,0>:ud"
+        ));
+        b.run(c.address("a").var("v", Ud, &values).var("o", Uw, &offsets).bits("d", Ud, &vec![0; n], &want));
+        // Address plus immediate, address plus address' worth of words.
+        let step = 4 * (first as u64 + 1);
+        let want: Vec<u64> = (0..n).map(|i| values[offsets[i] as usize / 4 + step as usize / 4]).collect();
+        let c = Case::new(format!(
+            "addr_add {m} $a(0)<1> &$v[0] $o(0,0)<1;1,0>\naddr_add {m} $b(0)<1> $a(0)<{n}> {step}:uw\nmov {m} $d(0,0)<1> r[$b(0),0]<1,0>:ud"
+        ));
+        b.run(c.address("a").address("b").var("v", Ud, &values).var("o", Uw, &offsets).bits(
+            "d",
+            Ud,
+            &vec![0; n],
+            &want,
+        ));
+    }
+    // Channels that are off keep their addresses.
+    let c = Case::new("addr_add (M1,8) $a(0)<1> &$v[0] 0x40:uw")
+        .before("addr_add (M1_NM,8) $a(0)<1> &$v[0] 0x0:uw")
+        .address("a")
+        .em(0x0f)
+        .var("v", Ud, &values);
+    b.run(c.clone());
+    // An indirect destination with a stride.
+    let mut after = vec![0u64; 64];
+    (0..8).for_each(|i| after[3 + 2 * i] = 9);
+    let c = Case::new("addr_add (M1_NM,1) $a(2)<1> &$v[4] 0x10:uw\nmov (M1,8) r[$a(2),-8]<2>:ud 0x9:ud")
+        .address("a");
+    b.run(c.bits("v", Ud, &[0; 64], &after));
+}
+
+/// States move between surface variables and registers.
+#[test]
+fn movs() {
+    let mut b = Bench::new(Platform::Skl);
+    b.run(
+        Case::new("movs (M1_NM,1) %bss(0) $s(0,1)<0;1,0>\nmovs (M1_NM,1) $d(0,2)<1> %bss(0)")
+            .var("s", Ud, &[5, 77, 6])
+            .bits("d", Ud, &[1, 1, 1, 1], &[1, 1, 77, 1]),
+    );
+    b.run(Case::new("movs (M1_NM,1) %bss(0) 0x123:ud\nmovs (M1_NM,1) $d(0,0)<1> %bss(0)").bits(
+        "d",
+        Ud,
+        &[1],
+        &[0x123],
+    ));
+    b.run(
+        Case::new("movs (M1_NM,1) S31(0) $s(0,0)<0;1,0>\nmovs (M1_NM,1) $d(0,0)<1> S31(0)")
+            .var("s", Ud, &[9])
+            .bits("d", Ud, &[1], &[9]),
+    );
+}
+
+/// Instructions without an effect on registers.
+#[test]
+fn no_effect() {
+    let mut b = Bench::new(Platform::Skl);
+    let keep = [0x1111_2222, 0x3333_4444];
+    for text in [
+        "lifetime.start $v\nlifetime.end $v",
+        "yield",
+        "fence_global.E",
+        "fence_global.EISCRL1",
+        "fence_sw",
+        "sampler_cache_flush",
+        "FILE \"a.c\"",
+        "LOC 12",
+    ] {
+        b.run(Case::new(text).var("v", Ud, &keep));
+    }
+    let mut b = Bench::new(Platform::Tgllp);
+    b.run(Case::new("fence_local.E").var("v", Ud, &keep));
+    let mut b = Bench::new(Platform::Pvc);
+    for sfid in ["ugm", "slm", "tgm"] {
+        for op in ["none", "evict", "invalidate"] {
+            for scope in ["group", "local", "tile", "gpu"] {
+                b.run(Case::new(format!("lsc_fence.{sfid}.{op}.{scope}")).var("v", Ud, &keep));
+            }
+        }
+    }
+    let mut b = Bench::new(Platform::Pvc).version("4.2");
+    b.run(Case::new("breakpoint").var("v", Ud, &keep));
+}
+
+/// What the machine fills: r0, the group's number, the execution mask, the slot.
+#[test]
+fn predefined_variables() {
+    let text = "\
+.version 4.1
+.kernel \"k\"
+.decl V v_type=G type=ud num_elts=8 align=GRF
+.decl O v_type=G type=ud num_elts=1
+.decl P1 v_type=P num_elts=32
+.decl T6 v_type=T num_elts=1
+.kernel_attr SimdSize=8
+.kernel_attr Target=\"cm\"
+mov (M1_NM,1) V(0,0)<1> %r0(0,1)<0;1,0>
+mov (M1_NM,1) V(0,1)<1> %r0(0,6)<0;1,0>
+mov (M1_NM,1) V(0,2)<1> %r0(0,7)<0;1,0>
+and (M1_NM,1) V(0,3)<1> %r0(0,2)<0;1,0> 0xff:ud
+mov (M1_NM,1) V(0,4)<1> %group_id_x(0,0)<0;1,0>
+mov (M1_NM,1) V(0,5)<1> %group_id_y(0,0)<0;1,0>
+mov (M1_NM,1) V(0,6)<1> %group_id_z(0,0)<0;1,0>
+mov (M1_NM,1) V(0,7)<1> %cr0(0,0)<0;1,0>
+mad (M1_NM,1) O(0,0)<1> V(0,2)<0;1,0> 0x2:uw V(0,1)<0;1,0>
+mad (M1_NM,1) O(0,0)<1> O(0,0)<0;1,0> 0x3:uw V(0,0)<0;1,0>
+mad (M1_NM,1) O(0,0)<1> O(0,0)<0;1,0> 0x4:uw V(0,3)<0;1,0>
+shl (M1_NM,1) O(0,0)<1> O(0,0)<0;1,0> 0x1:ud
+oword_st (2) T6 O(0,0)<0;1,0> V.0
+ret (M1,8)
+";
+    let p = Program { groups: [3, 2, 2], threads: 4, buffer: vec![0; 12 * 4 * 32], ..Program::new(text) };
+    let (got, trap) = p.run();
+    assert!(trap.is_none(), "{trap:?}");
+    let mut want = Vec::new();
+    for z in 0..2 {
+        for y in 0..2 {
+            for x in 0..3 {
+                for t in 0..4 {
+                    want.extend([x, y, z, t, x, y, z, 0]);
+                }
+            }
+        }
+    }
+    assert_eq!(got, want);
+}
+
+/// `%ce0`: the execution mask of the instruction that reads it.
+#[test]
+fn channel_enables() {
+    let mut b = Bench::new(Platform::Skl);
+    for em in [u32::MAX, 0xff00, 1, 0x8000_0001, 0x1234_5678] {
+        let c =
+            Case::new("mov (M1_NM,1) $d(0,0)<1> %ce0(0,0)<0;1,0>\nmov (M1,16) $e(0,0)<1> %ce0(0,0)<0;1,0>");
+        let each: Vec<u64> = (0..16).map(|i| if em >> i & 1 != 0 { em as u64 } else { 3 }).collect();
+        b.run(c.bits("d", Ud, &[7, 7], &[em as u64, 7]).bits("e", Ud, &[3; 16], &each).em(em));
+    }
+}
+
+/// `%null`: what is written there is gone.
+#[test]
+fn null() {
+    let mut b = Bench::new(Platform::Skl);
+    b.run(Case::new("add (M1,8) %null(0,0)<1> $v(0,0)<1;1,0> 0x1:ud").var(
+        "v",
+        Ud,
+        &[1, 2, 3, 4, 5, 6, 7, 8],
+    ));
+}
+
+/// `%cr0` keeps what is written, and each part of it is heeded from the next instruction on.
+#[test]
+fn control_register() {
+    let mut b = Bench::new(Platform::Skl);
+    let third = |rm: Rm| encode(F, &div(&decode(F, from_f64(F, 1.0)), &decode(F, from_f64(F, 3.0))), rm);
+    for (k, rm) in [Rm::Even, Rm::Up, Rm::Down, Rm::Zero].into_iter().enumerate() {
+        // Toggled by `xor`, as compilers do it.
+        let text = format!(
+            "or (M1_NM,1) %cr0(0,0)<1> %cr0(0,0)<0;1,0> 0x{:x}:ud\ndivm (M1_NM,8) $d(0,0)<1> $one(0,0)<0;1,0> $three(0,0)<0;1,0>\n\
+             xor (M1_NM,1) %cr0(0,0)<1> %cr0(0,0)<0;1,0> 0x{:x}:ud\ndivm (M1_NM,8) $e(0,0)<1> $one(0,0)<0;1,0> $three(0,0)<0;1,0>",
+            k << 4,
+            k << 4
+        );
+        b.run(
+            Case::new(text)
+                .var("one", F, &[from_f64(F, 1.0)])
+                .var("three", F, &[from_f64(F, 3.0)])
+                .bits("d", F, &[0; 8], &[third(rm); 8])
+                .bits("e", F, &[0; 8], &[third(Rm::Even); 8]),
+        );
+    }
+}
