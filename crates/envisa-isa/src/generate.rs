@@ -383,10 +383,40 @@ impl Gen<'_> {
     fn settle_lsc(&mut self, d: &InstDesc, operands: &mut [Operand]) {
         let is = |part: &str| d.name.contains(part);
         let typed = d.opcode == 0x8a;
-        let flat = !typed && self.rng.one_in(2);
-        let index =
-            Operand::Imm { ty: Type::Ud, bits: if flat { 0 } else { 1 + self.rng.below(200) as u64 } };
-        let cached = self.rng.one_in(2) && is("LSC_LOAD");
+        let counter = is("COUNTER") || is("APNDCTR");
+        let plain = (is("LSC_LOAD") || is("LSC_STORE")) && !is("BLOCK2D") && !is("QUAD") && !typed;
+        let flat = is("BLOCK2D") || !typed && !counter && self.rng.one_in(2);
+        let model = match (flat, typed) {
+            (true, _) => 1,
+            (false, true) => 4,
+            (false, false) => *self.rng.pick(&[2, 3, 4]),
+        };
+        let index = match model {
+            1 => Operand::Imm { ty: Type::Ud, bits: 0 },
+            4 => Operand::Imm { ty: Type::Ud, bits: 1 + self.rng.below(200) as u64 },
+            _ => {
+                let var = self.var_of(TypeSet::of(&[Type::Ud]), None);
+                let col = self.rng.below(4) as u8;
+                Operand::General { var, row: 0, col, region: Region::SCALAR, modifier: Modifier::None }
+            }
+        };
+        let address = if flat && self.rng.one_in(2) { 3 } else { 2 };
+        // Default, or uncached, cached, streamed and written back where it makes sense.
+        let (l1, l3) = match () {
+            _ if is("LOAD") && !is("ATOMIC") => {
+                *self.rng.pick(&[(0, 0), (0, 0), (1, 1), (1, 2), (2, 1), (2, 2), (5, 1), (5, 2)])
+            }
+            _ if is("STORE") && !is("ATOMIC") => {
+                *self.rng.pick(&[(0, 0), (0, 0), (1, 1), (1, 3), (5, 1), (5, 3), (3, 3)])
+            }
+            _ => (0, 0),
+        };
+        let size = if plain { 3 + self.rng.below(5) } else { 3 };
+        let elements = match plain {
+            // Small elements come one at an address.
+            true if size > 4 => 1,
+            _ => 1 + self.rng.below(4),
+        };
         let sources = match () {
             _ if is("CAS") => 2,
             _ if is("IINC") || is("IDEC") || is("ATOMIC_LOAD") || !(is("ATOMIC") || is("STORE")) => 0,
@@ -398,14 +428,15 @@ impl Gen<'_> {
         for (slot, operand) in d.slots.iter().zip(operands) {
             let raw = Operand::Raw { var: predefined::FIRST_VAR + self.rng.below(26), offset: 0 };
             *operand = match slot.name {
-                "l1" | "l3" => small(cached as u32),
-                "addr_type" => small(if flat { 1 } else { 4 }),
-                "addr_size" => small(if flat { 3 } else { 2 }),
+                "l1" => small(l1),
+                "l3" => small(l3),
+                "addr_type" => small(model),
+                "addr_size" => small(address),
                 "imm_scale" => small(1),
-                "data_size" => small(3),
+                "data_size" => small(size),
                 "data_order" => small(1),
                 "data_elems" if is("ATOMIC") || is("STRIDED") => small(1),
-                "data_elems" => small(1 + self.rng.below(4)),
+                "data_elems" => small(elements),
                 "blocks" => small(1),
                 "width" | "height" => small(1 + self.rng.below(8)),
                 "vnni" => small(0),
@@ -418,6 +449,16 @@ impl Gen<'_> {
                 "lod" if coordinates < 4 => Operand::RAW_NULL,
                 "src1" | "src2" | "dst" | "addr" | "u" | "v" | "r" | "lod" => raw,
                 name if name.starts_with("unused") => Operand::RAW_NULL,
+                // The shape of a surface in memory: its base a register, the rest registers or numbers.
+                "surface_base" | "surface_width" | "surface_height" | "surface_pitch" | "x" | "y" => {
+                    let var = self.var_of(TypeSet::of(&[Type::Ud, Type::D]), None);
+                    let (row, col) = (self.rng.below(4) as u8, self.rng.below(4) as u8);
+                    let (region, modifier) = (Region::SCALAR, Modifier::None);
+                    match slot.name != "surface_base" && self.rng.one_in(2) {
+                        true => Operand::Imm { ty: Type::Ud, bits: self.rng.below(1 << 16) as u64 },
+                        false => Operand::General { var, row, col, region, modifier },
+                    }
+                }
                 _ => match (&slot.kind, *operand) {
                     (SlotKind::Vector(_), Operand::General { .. } | Operand::Imm { .. }) => *operand,
                     (SlotKind::Vector(_), _) => Operand::Imm { ty: Type::Ud, bits: 0x3f },
@@ -433,6 +474,31 @@ impl Gen<'_> {
             return self.settle_lsc(d, operands);
         }
         match (d.opcode, &mut *operands) {
+            // Logic of predicates is not predicated.
+            (0x20..=0x23, [_, pred, Operand::Predicate(_), ..]) => *pred = Operand::Pred(Pred::NONE),
+            // One side of a move of state is a state.
+            (0x2d, [_, dst, src])
+                if !matches!(dst, Operand::State { .. }) && !matches!(src, Operand::State { .. }) =>
+            {
+                *dst = Operand::State {
+                    class: StateClass::Surface,
+                    id: predefined::FIRST_SURFACE.into(),
+                    offset: 0,
+                };
+            }
+            // The text of a matrix has no region, and its precisions go together.
+            (0x83 | 0x1c, [exec, _, _, _, src2, Operand::Int(control)]) if self.options.reference => {
+                *exec = Operand::Exec(Exec { log2: 3, mask: ExecMask::M1 });
+                if let Operand::General { region, modifier, .. } = src2 {
+                    *region = Region::CONTIGUOUS;
+                    *modifier = Modifier::None;
+                }
+                let (b, a) = match self.rng.one_in(4) {
+                    true => *self.rng.pick(&[(9, 9), (10, 10)]),
+                    false => (1 + self.rng.below(8), 1 + self.rng.below(8)),
+                };
+                *control = b | a << 8 | 8 << 16 | (1 + self.rng.below(8)) << 24;
+            }
             // A jump takes all channels together.
             (0x32 | 0x69, [exec, ..]) => *exec = Operand::Exec(Exec { log2: 0, mask: ExecMask::M1 }),
             // A move from a predicate is scalar, and neither predicated nor saturated.
@@ -581,6 +647,10 @@ impl Gen<'_> {
             types = if both == TypeSet::NONE { of_map } else { both };
         }
         let addr_add = d.opcode == 0x28;
+        // Logic is of numbers or of predicates.
+        let logic = matches!(d.opcode, 0x20..=0x23).then(|| {
+            shape.types.as_ref().is_some_and(|t| t.dst == TypeSet::of(&[Type::Bool]))
+        });
         let list: Vec<Classes> = [
             Classes::GENERAL,
             Classes::GENERAL,
@@ -596,6 +666,7 @@ impl Gen<'_> {
         // The binary tells an address of a variable from the variable only as the first source of ADDR_ADD.
         .filter(|c| {
             classes.has(*c)
+                && logic.is_none_or(|predicates| predicates == (*c == Classes::PREDICATE))
                 && match *c {
                     Classes::ADDRESS_OF => addr_add && slot.name == "src0",
                     Classes::GENERAL => !(addr_add && slot.name == "src0"),
