@@ -648,9 +648,8 @@ impl Gen<'_> {
         }
         let addr_add = d.opcode == 0x28;
         // Logic is of numbers or of predicates.
-        let logic = matches!(d.opcode, 0x20..=0x23).then(|| {
-            shape.types.as_ref().is_some_and(|t| t.dst == TypeSet::of(&[Type::Bool]))
-        });
+        let logic = matches!(d.opcode, 0x20..=0x23)
+            .then(|| shape.types.as_ref().is_some_and(|t| t.dst == TypeSet::of(&[Type::Bool])));
         let list: Vec<Classes> = [
             Classes::GENERAL,
             Classes::GENERAL,

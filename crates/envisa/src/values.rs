@@ -668,6 +668,14 @@ impl HostValue {
         }
     }
 
+    /// Reads the bytes of a `.npy` file with at most `limit` bytes of data.
+    ///
+    /// # Errors
+    /// As [`HostValue::read`].
+    pub fn from_npy(bytes: &[u8], limit: u64) -> Result<HostValue, ValueError> {
+        read_npy(Path::new(""), bytes, limit)
+    }
+
     /// Writes the file whole or not at all: `.npy`; `.png` (`u8` or `u16`, shape height, width[, 1 to 4
     /// channels]); anything else as raw bytes.
     ///
@@ -807,7 +815,7 @@ fn kind_of(path: &Path) -> FileKind {
 /// The largest `.npy` header read: far more than any array of plain numbers needs.
 const NPY_HEADER_LIMIT: u64 = 64 * 1024;
 
-fn read_npy(path: &Path, file: File, limit: u64) -> Result<HostValue, ValueError> {
+fn read_npy(path: &Path, file: impl Read, limit: u64) -> Result<HostValue, ValueError> {
     let bad = |why: String| ValueError::Format { path: path.to_owned(), why };
     let io = |source| ValueError::Io { path: path.to_owned(), source };
     let mut reader = BufReader::new(file);

@@ -6,13 +6,26 @@ pub mod mutate;
 use envisa::binary::{self, ReadOptions, WriteOptions};
 use envisa::diag::Files;
 use envisa::isa::{Module, Platform};
+use envisa::job::{ArgText, Job};
 use envisa::text::{self, ParseOptions, PrintOptions};
+use envisa::values::{HostValue, ValueSpec};
+use envisa::zebin::{ZeInfo, ZebinFile};
 
 /// A target: a function of the input's bytes.
 pub type Target = fn(&[u8]);
 
 /// The targets by name.
-pub const TARGETS: [(&str, Target); 2] = [("binary", binary), ("text", text)];
+pub const TARGETS: [(&str, Target); 6] =
+    [("binary", binary), ("text", text), ("zebin", zebin), ("ze_info", ze_info), ("npy", npy), ("job", job)];
+
+/// Which part of a run's inputs a target gets, in hundredths.
+pub fn share(target: &str) -> u64 {
+    match target {
+        "binary" => 35,
+        "text" => 45,
+        _ => 5,
+    }
+}
 
 /// The reader: it panics on nothing; what it accepts is sound, and reads back once written.
 pub fn binary(input: &[u8]) {
@@ -62,5 +75,56 @@ pub fn text(input: &[u8]) {
     }
     if let Ok(bytes) = binary::write(&result.module, &WriteOptions::default()) {
         binary::read(&bytes).expect("what was written can be read");
+    }
+}
+
+/// The container of the compiler: it panics on nothing; what it accepts can be written, and reads back.
+pub fn zebin(input: &[u8]) {
+    let Ok(file) = ZebinFile::parse(input) else { return };
+    for v in &file.visa {
+        let _ = file.visa_text(v);
+    }
+    let _ = file.strip();
+    let bytes = file.write().expect("what was read can be written");
+    let again = ZebinFile::parse(&bytes).expect("what was written can be read");
+    assert_eq!(file.ze_info, again.ze_info, "what was written reads back");
+}
+
+/// The launch metadata.
+pub fn ze_info(input: &[u8]) {
+    match ZeInfo::parse(&String::from_utf8_lossy(input)) {
+        Ok((info, _)) => {
+            for kernel in &info.kernels {
+                let _ = info.arguments(kernel);
+            }
+        }
+        Err(e) => assert!(!e.to_string().is_empty()),
+    }
+}
+
+/// Arrays.
+pub fn npy(input: &[u8]) {
+    if let Ok(value) = HostValue::from_npy(input, 1 << 20) {
+        for i in 0..value.len().min(4) {
+            let _ = value.display(i);
+        }
+    }
+}
+
+/// Manifests of launches, and the values in them.
+pub fn job(input: &[u8]) {
+    let Ok(job) = Job::parse(&String::from_utf8_lossy(input)) else { return };
+    for arg in job.args.values() {
+        match arg {
+            ArgText::Text(text) => {
+                let _ = ValueSpec::parse(text);
+            }
+            ArgText::Image { image, value } => {
+                let _ = envisa::images::parse_image(image);
+                let _ = ValueSpec::parse(value);
+            }
+            ArgText::Sampler { sampler } => drop(envisa::images::parse_sampler(sampler)),
+            _ => {}
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Runs mutated inputs through the fuzz targets: `cargo run --release -p envisa-fuzz-smoke -- --inputs 1000000`.
 
 use envisa::isa::generate::Rng;
-use envisa_fuzz_smoke::{TARGETS, Target, memory, mutate};
+use envisa_fuzz_smoke::{TARGETS, Target, memory, mutate, share};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -25,9 +25,9 @@ struct Settings {
     only: Option<String>,
 }
 
-const USAGE: &str = "usage: envisa-fuzz-smoke [--inputs N] [--seed N] [--threads N] [--target binary|text]
+const USAGE: &str = "usage: envisa-fuzz-smoke [--inputs N] [--seed N] [--threads N] [--target NAME]
 
-Runs N mutated inputs (1,000,000), half of them on each target. What breaks a promise is kept below
+Runs N mutated inputs (1,000,000) on the targets binary, text, zebin, ze_info, npy and job, or on one. What breaks a promise is kept below
 tests/fuzz-cases. Exit code 1 if anything does.";
 
 fn settings() -> Result<Settings, String> {
@@ -64,25 +64,16 @@ fn main() -> ExitCode {
     let targets: Vec<_> =
         TARGETS.iter().filter(|(n, _)| settings.only.as_deref().is_none_or(|o| o == *n)).collect();
     for (name, target) in &targets {
-        let seeds = match *name {
-            "binary" => mutate::binary_seeds(&cases.join("binary")),
-            _ => mutate::text_seeds(&[
-                &cases.join("text"),
-                &root.join("tests/cases"),
-                &root.join("tests/corpus"),
-            ]),
-        };
         let work = Work {
             name,
             target: *target,
-            words: mutate::dictionary(name),
-            seeds,
+            source: mutate::Source::new(name, &root),
             cases: cases.join(name),
             failed: AtomicBool::new(false),
             slowest: AtomicU64::new(0),
             largest: AtomicU64::new(0),
         };
-        let inputs = settings.inputs / targets.len() as u64;
+        let inputs = if targets.len() == 1 { settings.inputs } else { settings.inputs * share(name) / 100 };
         let start = Instant::now();
         std::thread::scope(|scope| {
             for t in 0..settings.threads as u64 {
@@ -95,7 +86,7 @@ fn main() -> ExitCode {
         let seconds = start.elapsed().as_secs_f64();
         println!(
             "{name}: {inputs} inputs from {} seeds in {seconds:.1} s ({:.0}/s); slowest {} us, most memory {} KiB",
-            work.seeds.len(),
+            work.source.len(),
             inputs as f64 / seconds,
             work.slowest.into_inner(),
             work.largest.into_inner() >> 10,
@@ -108,8 +99,7 @@ fn main() -> ExitCode {
 struct Work<'a> {
     name: &'a str,
     target: Target,
-    words: Vec<Vec<u8>>,
-    seeds: Vec<Vec<u8>>,
+    source: mutate::Source,
     cases: PathBuf,
     failed: AtomicBool,
     slowest: AtomicU64,
@@ -121,7 +111,7 @@ impl Work<'_> {
         let mut rng = Rng::new(seed);
         let mut input = Vec::new();
         for _ in 0..inputs {
-            mutate::mutate(&mut rng, &self.seeds, &self.words, &mut input);
+            self.source.input(&mut rng, &mut input);
             let start = Instant::now();
             let (result, bytes) = memory::peak(|| catch_unwind(AssertUnwindSafe(|| (self.target)(&input))));
             let time = start.elapsed();

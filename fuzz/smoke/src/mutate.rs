@@ -1,16 +1,139 @@
 //! Making inputs: seeds from the generator and from files, and changes to them.
 
 use envisa::binary::{WriteOptions, write, write_as_reference};
-use envisa::isa::TABLE;
 use envisa::isa::generate::{Options, Rng, module};
+use envisa::isa::{Module, Operand, TABLE};
+use envisa::text::{self, PrintOptions};
+use envisa::zebin::ZebinFile;
 use std::path::Path;
 
 /// Inputs grow no longer than this.
 const MAX_LEN: usize = 1 << 16;
 
-/// Seeds of the binary target: generated modules, whole and damaged, and files.
-pub fn binary_seeds(cases: &Path) -> Vec<Vec<u8>> {
-    let mut seeds = vec![b"CISA".to_vec()];
+/// What a target's inputs are made of.
+pub struct Source {
+    seeds: Vec<Vec<u8>>,
+    words: Vec<Vec<u8>>,
+    /// Whole modules, whose parts are exchanged; for the targets that read modules.
+    modules: Vec<Module>,
+    as_text: bool,
+}
+
+impl Source {
+    /// Of a target, with the files below the root of the sources.
+    pub fn new(target: &str, root: &Path) -> Source {
+        let mut seeds = Vec::new();
+        files(&root.join("tests/fuzz-cases").join(target), &mut seeds);
+        match target {
+            "binary" => binary_seeds(&mut seeds),
+            "text" => text_seeds(root, &mut seeds),
+            "zebin" => seeds.extend(zebins(root)),
+            "ze_info" => {
+                for file in zebins(root).iter().filter_map(|b| ZebinFile::parse(b).ok()) {
+                    let section = file.elf.sections.iter().find(|s| s.name == ".ze_info");
+                    seeds.extend(section.map(|s| s.data.to_vec()));
+                }
+            }
+            "npy" => {
+                files(&root.join("examples"), &mut seeds);
+                seeds.retain(|s| s.starts_with(b"\x93NUMPY"));
+            }
+            _ => {
+                seeds.push(JOB.as_bytes().to_vec());
+                files(&root.join("examples"), &mut seeds);
+                seeds.retain(|s| s.len() < 4096 && std::str::from_utf8(s).is_ok());
+            }
+        }
+        seeds.retain(|s| s.len() <= MAX_LEN);
+        assert!(!seeds.is_empty(), "no seeds for {target}");
+        let modules = match target {
+            "binary" | "text" => (0..60)
+                .map(|seed| {
+                    let version = if seed % 5 == 4 { (4, 2) } else { (4, 1) };
+                    let functions = seed as usize % 2;
+                    let insts = 1 + seed as usize / 4;
+                    module(seed + 1000, &Options { version, insts, functions, ..Options::default() })
+                })
+                .collect(),
+            _ => Vec::new(),
+        };
+        Source { words: dictionary(target), seeds, modules, as_text: target == "text" }
+    }
+
+    /// Number of seeds, generated modules among them.
+    pub fn len(&self) -> usize {
+        self.seeds.len() + self.modules.len()
+    }
+
+    /// Always false.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The next input.
+    pub fn input(&self, rng: &mut Rng, out: &mut Vec<u8>) {
+        out.clear();
+        // One in eight is wrong in its meaning only, or nearly right.
+        if !self.modules.is_empty() && rng.one_in(8) {
+            let m = altered(rng, &self.modules);
+            let made = match self.as_text {
+                true => text::print(&m, &PrintOptions::default()).ok().map(String::into_bytes),
+                false => write(&m, &WriteOptions::default()).ok(),
+            };
+            if let Some(made) = made {
+                out.extend(made);
+                if rng.one_in(2) {
+                    return;
+                }
+            }
+        }
+        if out.is_empty() {
+            out.extend_from_slice(rng.pick::<Vec<u8>>(&self.seeds));
+        }
+        mutate(rng, &self.seeds, &self.words, out);
+    }
+}
+
+/// A module with parts of it exchanged for others: operands, instructions, declarations.
+fn altered(rng: &mut Rng, modules: &[Module]) -> Module {
+    let mut m = rng.pick::<Module>(modules).clone();
+    let other = rng.pick::<Module>(modules);
+    for _ in 0..=rng.below(4) {
+        let n = rng.below(m.objects.len() as u32) as usize;
+        let o = &mut m.objects[n];
+        let from = &other.objects[0];
+        if o.operands.is_empty() || o.insts.is_empty() {
+            continue;
+        }
+        let at = rng.below(o.operands.len() as u32) as usize;
+        let inst = rng.below(o.insts.len() as u32) as usize;
+        let var = rng.below(o.vars.len() as u32) as usize;
+        match rng.below(8) {
+            0 => o.operands[at] = *rng.pick(&from.operands),
+            1 => o.operands[at] = Operand::Int(rng.bits() as u32 >> rng.below(32)),
+            2 => {
+                if let Operand::General { var, row, col, .. } = &mut o.operands[at] {
+                    (*var, *row, *col) = (rng.below(70), rng.bits() as u8, rng.bits() as u8);
+                }
+            }
+            3 => {
+                let to = rng.below(o.insts.len() as u32) as usize;
+                o.insts.swap(inst, to);
+            }
+            4 => drop(o.insts.remove(inst)),
+            5 => o.vars[var].elems = rng.bits() as u16 >> rng.below(16),
+            6 => {
+                (o.vars[var].alias, o.vars[var].alias_offset) = (rng.below(70), rng.bits() as u16);
+            }
+            _ => o.name.push(*rng.pick(&['"', '\\', 'é', '\n', ' ', '0'])),
+        }
+    }
+    m
+}
+
+/// Generated modules, whole and damaged.
+fn binary_seeds(seeds: &mut Vec<Vec<u8>>) {
+    seeds.push(b"CISA".to_vec());
     for seed in 0..60 {
         let version = if seed % 5 == 4 { (4, 2) } else { (4, 1) };
         let options =
@@ -25,18 +148,51 @@ pub fn binary_seeds(cases: &Path) -> Vec<Vec<u8>> {
         }
         seeds.extend(write_as_reference(&m, &w));
     }
-    files(cases, &mut seeds);
-    seeds
 }
 
-/// Seeds of the text target: the hand-written one here, and files.
-pub fn text_seeds(folders: &[&Path]) -> Vec<Vec<u8>> {
-    let mut seeds = vec![SAMPLE.as_bytes().to_vec()];
-    for folder in folders {
-        files(folder, &mut seeds);
+/// The texts of the tests, and of compiled kernels.
+fn text_seeds(root: &Path, seeds: &mut Vec<Vec<u8>>) {
+    seeds.push(SAMPLE.as_bytes().to_vec());
+    for folder in ["crates/envisa-text/tests/cases", "crates/envisa-text/tests/diagnostics"] {
+        let mut found = Vec::new();
+        files(&root.join(folder), &mut found);
+        seeds.extend(found.into_iter().filter(|s| s.len() < 8 << 10));
     }
-    seeds
+    for file in zebins(root).iter().filter_map(|b| ZebinFile::parse(b).ok()) {
+        let texts = file.visa.iter().map(|v| file.visa_text(v).into_owned().into_bytes());
+        seeds.extend(texts.filter(|t| t.len() < 8 << 10));
+    }
 }
+
+/// Some of the corpus's binaries.
+fn zebins(root: &Path) -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    files(&root.join("suite/corpus"), &mut all);
+    all.retain(|b| b.len() < 24 << 10);
+    all.into_iter().step_by(12).collect()
+}
+
+/// A manifest with a bit of everything.
+const JOB: &str = r#"file = "k.zebin"
+kernel = "k"
+global = [64, 2, 1]
+local = [16, 1, 1]
+limit = 1000
+check = true
+[args]
+a = "rand:f32:64*2:7:-1..1"
+b = "fill:i32x4:8:0x1f"
+c = "local:256"
+d = 3.5
+e = { image = "2d:16,16:rgba:unorm8", value = "zeros:u8:1024" }
+s = { sampler = "clamp_to_edge:nearest:unnormalized" }
+[[outputs]]
+arg = "a"
+print = 4
+expect = "iota:f32:128"
+check = "ulp:2"
+shape = [8, 16]
+"#;
 
 /// A text with a bit of everything.
 const SAMPLE: &str = r#".version 4.1
@@ -81,8 +237,105 @@ pub fn files(folder: &Path, out: &mut Vec<Vec<u8>>) {
     }
 }
 
+/// Words that mean something to a target that reads neither modules nor their texts.
+fn other_words(target: &str) -> &'static [&'static str] {
+    match target {
+        "zebin" => &["\x7fELF", ".ze_info", ".visaasm", ".text.", ".strtab", "\0\0\0\0", "\x7f\0"],
+        "ze_info" => &[
+            "kernels:",
+            "  - ",
+            "name:",
+            "execution_env:",
+            "simd_size:",
+            "payload_arguments:",
+            "arg_type:",
+            "offset:",
+            "size:",
+            "\n",
+            "  ",
+            "...",
+            "---",
+            "'",
+            "\"",
+            "#",
+            "&a",
+            "*a",
+            "<<:",
+            "[",
+            "]",
+            "{",
+            "}",
+            "99999999999999999999",
+            "-1",
+            "0x",
+            "~",
+            "null",
+            "true",
+            ": ",
+        ],
+        "npy" => &[
+            "\x01\0",
+            "\x02\0",
+            "'descr'",
+            "'<f4'",
+            "'>i8'",
+            "'|V9'",
+            "'fortran_order'",
+            "True",
+            "'shape'",
+            "(",
+            ")",
+            ",",
+            "9223372036854775807",
+            "0",
+            "[('a','<f4')]",
+            "{",
+            "}",
+        ],
+        "job" => &[
+            "file",
+            "=",
+            "[",
+            "]",
+            "[[",
+            "]]",
+            "args",
+            "outputs",
+            "global",
+            "\"",
+            "'''",
+            "\n",
+            "rand:",
+            "fill:",
+            "iota:",
+            "zeros:",
+            "f64x16",
+            "i8",
+            ":",
+            "..",
+            "*",
+            "18446744073709551615",
+            "1e999",
+            "nan",
+            "image",
+            "sampler",
+            "2d:",
+            "@",
+            "{",
+            "}",
+            "\\u0000",
+            "0x",
+        ],
+        _ => &[],
+    }
+}
+
 /// Words that mean something to the target.
-pub fn dictionary(target: &str) -> Vec<Vec<u8>> {
+fn dictionary(target: &str) -> Vec<Vec<u8>> {
+    let other = other_words(target);
+    if !other.is_empty() {
+        return other.iter().map(|w| w.as_bytes().to_vec()).collect();
+    }
     if target == "binary" {
         let mut words: Vec<Vec<u8>> =
             TABLE.iter().map(|d| [Some(d.opcode), d.sub].into_iter().flatten().collect()).collect();
@@ -158,10 +411,8 @@ pub fn dictionary(target: &str) -> Vec<Vec<u8>> {
     words
 }
 
-/// A changed seed.
-pub fn mutate(rng: &mut Rng, seeds: &[Vec<u8>], words: &[Vec<u8>], out: &mut Vec<u8>) {
-    out.clear();
-    out.extend_from_slice(rng.pick::<Vec<u8>>(seeds));
+/// Changes an input in a few places.
+fn mutate(rng: &mut Rng, seeds: &[Vec<u8>], words: &[Vec<u8>], out: &mut Vec<u8>) {
     for _ in 0..=rng.below(5) {
         let at = rng.below(out.len() as u32 + 1) as usize;
         let scale = rng.below(9);

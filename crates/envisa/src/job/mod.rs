@@ -185,6 +185,14 @@ const JOB_LIMIT: u64 = 1 << 20;
 pub const MAX_JOBS: usize = 1024;
 
 impl Job {
+    /// Reads the text of a TOML file; its paths stay as they are.
+    ///
+    /// # Errors
+    /// A sentence with the place in the text.
+    pub fn parse(text: &str) -> Result<Job, String> {
+        toml::from_str(text).map_err(|e| e.to_string().trim_end().to_owned())
+    }
+
     /// Reads a TOML file; its paths become relative to the current folder.
     ///
     /// # Errors
@@ -193,8 +201,7 @@ impl Job {
         let name = path.display();
         let text = String::from_utf8(files::read(path, JOB_LIMIT)?)
             .map_err(|e| format!("{name}: is not UTF-8, from byte {} on", e.utf8_error().valid_up_to()))?;
-        let mut job: Job =
-            toml::from_str(&text).map_err(|e| format!("{name}: {}", e.to_string().trim_end()))?;
+        let mut job = Job::parse(&text).map_err(|e| format!("{name}: {e}"))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         job.file = folder.join(&job.file);
         for arg in job.args.values_mut() {

@@ -136,8 +136,8 @@ fn native_of(text: &str, platform: Platform) -> Result<Outcome, (Outcome, String
     let native = |input: &[u8], name: &str| run::native(input, name, platform);
     let of_text = native(text.as_bytes(), "in.visaasm").map_err(|e| (Outcome::NativeRefused, e))?;
     let said = parsed(text, platform).map_err(|e| (Outcome::Unread, e))?;
-    let bytes = write(&said, &WriteOptions::for_platform(platform))
-        .map_err(|e| (Outcome::Unread, e.to_string()))?;
+    let bytes =
+        write(&said, &WriteOptions::for_platform(platform)).map_err(|e| (Outcome::Unread, e.to_string()))?;
     let of_binary = native(&bytes, "in.isa").map_err(|e| (Outcome::NativeDiffers, e))?;
     if of_binary == of_text {
         return Ok(Outcome::Native);

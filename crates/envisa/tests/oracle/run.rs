@@ -35,6 +35,8 @@ pub fn available(test: &str) -> bool {
 
 /// What a run gave.
 pub struct Run {
+    /// Exit code; `None` after a signal or the time limit.
+    pub code: Option<i32>,
     /// `exit N`, `signal N`, or what limit it met.
     pub end: String,
     /// Standard output and error.
@@ -48,7 +50,8 @@ impl Run {
 
     /// How it ended and what it said last.
     fn complaint(&self) -> String {
-        let noise = |l: &&str| !l.trim().is_empty() && !l.contains("INPUT payload") && !l.contains("-platform");
+        let noise =
+            |l: &&str| !l.trim().is_empty() && !l.contains("INPUT payload") && !l.contains("-platform");
         let said: Vec<&str> = self.output.lines().filter(noise).collect();
         format!("{}: {}", self.end, said[said.len().saturating_sub(3)..].join(" / "))
     }
@@ -71,19 +74,19 @@ pub fn run(dir: &Path, args: &[&str], seconds: u32) -> Run {
         .spawn()
         .expect("GenX_IR starts");
     let limit = Instant::now() + Duration::from_secs(60 + 10 * seconds as u64);
-    let end = loop {
+    let (code, end) = loop {
         match child.try_wait().expect("GenX_IR can be waited for") {
-            Some(status) => break ended(status),
+            Some(status) => break (status.code(), ended(status)),
             None if Instant::now() > limit => {
                 let _ = child.kill();
                 let _ = child.wait();
-                break "hangs".into();
+                break (None, "hangs".into());
             }
             None => std::thread::sleep(Duration::from_millis(2)),
         }
     };
     let output = String::from_utf8_lossy(&std::fs::read(dir.join("log")).unwrap_or_default()).into_owned();
-    Run { end, output }
+    Run { code, end, output }
 }
 
 fn ended(status: std::process::ExitStatus) -> String {
