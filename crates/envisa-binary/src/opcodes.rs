@@ -101,6 +101,17 @@ impl Opcodes {
         Opcodes { entries }
     }
 
+    /// The rows that a row shares its opcode with, itself among them; `None` if it is alone.
+    #[inline]
+    pub fn shared(&self, desc: &InstDesc) -> Option<&Rows> {
+        let rows = match (&self.entries[desc.opcode as usize], desc.sub) {
+            (Entry::Plain(rows), _) => rows,
+            (Entry::Family(subs), Some(sub)) => subs[sub as usize].as_ref()?,
+            _ => return None,
+        };
+        (rows.ops.len() > 1).then_some(rows)
+    }
+
     /// What this opcode byte leads to.
     #[inline]
     pub fn get(&self, opcode: u8) -> &Entry {

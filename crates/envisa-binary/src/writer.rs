@@ -2,6 +2,7 @@
 
 use crate::MAGIC;
 use crate::error::WriteError;
+use crate::opcodes::Opcodes;
 use envisa_isa::desc::{Slot, SlotKind};
 use envisa_isa::{
     Attr, AttrRange, Fault, Inst, Limits, Modifier, Module, Object, ObjectKind, Operand, Platform, Region,
@@ -39,7 +40,8 @@ impl WriteOptions {
 /// What the format cannot hold: too many variables, a register offset that does not fit, an operand that
 /// its slot cannot encode, a module that is not sound ([`Module::check_sound`]).
 pub fn write(module: &Module, options: &WriteOptions) -> Result<Vec<u8>, WriteError> {
-    Writer { options, reference: false }.module(module)
+    let opcodes = Opcodes::of(module.version);
+    Writer { options, opcodes, reference: false }.module(module)
 }
 
 /// Writes the module with the damage that the releases 1.0.12198.1 to 1.0.13064.3 of the reference tools
@@ -51,11 +53,13 @@ pub fn write(module: &Module, options: &WriteOptions) -> Result<Vec<u8>, WriteEr
 /// # Errors
 /// As [`write`].
 pub fn write_as_reference(module: &Module, options: &WriteOptions) -> Result<Vec<u8>, WriteError> {
-    Writer { options, reference: true }.module(module)
+    let opcodes = Opcodes::of(module.version);
+    Writer { options, opcodes, reference: true }.module(module)
 }
 
 struct Writer<'a> {
     options: &'a WriteOptions,
+    opcodes: &'static Opcodes,
     reference: bool,
 }
 
@@ -328,6 +332,12 @@ impl Writer<'_> {
         let Some(operands) = o.operands.get(first..first + inst.len as usize) else {
             return trouble(inst.span, Fault::OperandRange.to_string());
         };
+        // Where rows share an opcode, the fields must say which it is, or it would read back as another.
+        if let Some(rows) = self.opcodes.shared(desc)
+            && rows.choose(operands) != Some(inst.op)
+        {
+            return trouble(inst.span, format!("the fields are not those of {}", desc.name));
+        }
         match desc.sub {
             None => out.word(desc.opcode.into(), 1),
             Some(sub) => out.word(desc.opcode as u128 | (sub as u128) << 8, 2),

@@ -86,6 +86,8 @@ impl Default for Options {
 
 /// Number of block labels an object has.
 const BLOCKS: usize = 6;
+/// Number of variables that instructions use.
+const VARS: u32 = 26;
 /// Number of subroutines an object has.
 const SUBROUTINES: usize = 2;
 
@@ -249,7 +251,7 @@ impl Gen<'_> {
             Type::Ud,
         ];
         // One big variable of each type, then aliases of them.
-        for n in 0..26u32 {
+        for n in 0..VARS {
             let id = predefined::FIRST_VAR + n;
             let name = self.o.strings.push(&format!("V{id}"));
             let ty = TYPES[n as usize % TYPES.len()];
@@ -267,6 +269,21 @@ impl Gen<'_> {
                 alias,
                 alias_offset,
                 attrs,
+                span: Span::NONE,
+            });
+        }
+        // Three more that are the inputs, of their size.
+        for n in VARS..VARS + 3 {
+            let id = predefined::FIRST_VAR + n;
+            let name = self.o.strings.push(&format!("V{id}"));
+            self.o.vars.push(GeneralVar {
+                name,
+                ty: Type::Ud,
+                align: Align::Grf,
+                elems: 16,
+                alias: 0,
+                alias_offset: 0,
+                attrs: AttrRange::default(),
                 span: Span::NONE,
             });
         }
@@ -294,11 +311,11 @@ impl Gen<'_> {
         }
         if self.o.kind == ObjectKind::Kernel {
             for n in 0..3 {
-                let id = predefined::FIRST_VAR + n;
+                let id = predefined::FIRST_VAR + VARS + n;
                 self.o.inputs.push(Input {
                     kind: 0,
                     id,
-                    offset: 32 + 64 * n as i16,
+                    offset: 64 + 64 * n as i16,
                     size: 64,
                     span: Span::NONE,
                 });
@@ -426,7 +443,7 @@ impl Gen<'_> {
         // Coordinates are left out from the last one on.
         let coordinates = 1 + self.rng.below(4);
         for (slot, operand) in d.slots.iter().zip(operands) {
-            let raw = Operand::Raw { var: predefined::FIRST_VAR + self.rng.below(26), offset: 0 };
+            let raw = Operand::Raw { var: predefined::FIRST_VAR + self.rng.below(VARS), offset: 0 };
             *operand = match slot.name {
                 "l1" => small(l1),
                 "l3" => small(l3),
@@ -628,12 +645,12 @@ impl Gen<'_> {
 
     /// A variable of one of these types (other than `avoid`); any variable if there is none.
     fn var_of(&mut self, types: TypeSet, avoid: Option<u32>) -> u32 {
-        let fitting: Vec<u32> = (0..self.o.vars.len() as u32)
+        let fitting: Vec<u32> = (0..VARS)
             .map(|n| predefined::FIRST_VAR + n)
             .filter(|id| self.o.var(*id).is_some_and(|v| types.contains(v.ty)) && Some(*id) != avoid)
             .collect();
         match fitting.is_empty() {
-            true => predefined::FIRST_VAR + self.rng.below(self.o.vars.len() as u32),
+            true => predefined::FIRST_VAR + self.rng.below(VARS),
             false => *self.rng.pick(&fitting),
         }
     }

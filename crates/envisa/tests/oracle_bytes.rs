@@ -98,19 +98,18 @@ fn bytes_of_text(t: &Text) -> Result<bool, String> {
 fn native_of_text(t: &Text) -> Result<bool, String> {
     // The path of the outputs, which the input may name, must not differ.
     let named = |l: &&str| !l.contains("AsmName") && !l.contains("OutputAsmPath");
-    let text: String = t.text.lines().filter(named).map(|l| format!("{l}\n")).collect();
-    let Ok(of_text) = oracle::native(text.as_bytes(), "in.visaasm", t.platform) else {
-        return Ok(false);
-    };
+    let text: String = compare::plain(&t.text).lines().filter(named).map(|l| format!("{l}\n")).collect();
+    let of_text = || oracle::native(compare::uniform(&text).as_bytes(), "in.visaasm", t.platform, 60);
+    let Ok(first) = of_text() else { return Ok(false) };
     let m = parsed(&text, t.platform)?;
     let bytes = write(&m, &WriteOptions::for_platform(t.platform)).map_err(|e| e.to_string())?;
-    let of_binary = oracle::native(&bytes, "in.isa", t.platform)?;
-    if of_binary == of_text {
+    let of_binary = oracle::native(&bytes, "in.isa", t.platform, 60)?;
+    if of_binary == first {
         return Ok(true);
     }
     // Its register allocator does not always do the same.
-    match oracle::native(text.as_bytes(), "in.visaasm", t.platform) {
-        Ok(again) if again == of_text => Err("other native code".to_owned()),
+    match of_text() {
+        Ok(again) if again == first => Err("other native code".to_owned()),
         _ => Ok(false),
     }
 }

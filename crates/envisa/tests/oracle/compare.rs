@@ -20,8 +20,26 @@ pub fn parsed(text: &str, platform: Platform) -> Result<Module, String> {
 }
 
 /// The text without what the reference takes for comments, and without `.divS`, which it takes and drops.
-fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let line = |l: &str| l.split("//@").next().unwrap_or("").trim_end().replacen(".divS", "", 1) + "\n";
+    text.lines().map(line).collect()
+}
+
+/// The text with `.divS` where it was not (it is nowhere in a [`plain`] text): the reference's parser takes
+/// it for its opposite, its reader does not.
+pub fn uniform(text: &str) -> String {
+    let line = |l: &str| {
+        let words: Vec<String> = l
+            .split(' ')
+            .map(|w| match w.rsplit_once('.') {
+                Some((head, channels)) if head.starts_with("sample_") && !head.contains("unorm") => {
+                    format!("{head}.divS.{channels}")
+                }
+                _ => w.to_owned(),
+            })
+            .collect();
+        words.join(" ") + "\n"
+    };
     text.lines().map(line).collect()
 }
 
@@ -133,8 +151,8 @@ fn bytes_of(text: &str, platform: Platform) -> Result<Outcome, (Outcome, String)
 }
 
 fn native_of(text: &str, platform: Platform) -> Result<Outcome, (Outcome, String)> {
-    let native = |input: &[u8], name: &str| run::native(input, name, platform);
-    let of_text = native(text.as_bytes(), "in.visaasm").map_err(|e| (Outcome::NativeRefused, e))?;
+    let native = |input: &[u8], name: &str| run::native(input, name, platform, 2);
+    let of_text = native(uniform(text).as_bytes(), "in.visaasm").map_err(|e| (Outcome::NativeRefused, e))?;
     let said = parsed(text, platform).map_err(|e| (Outcome::Unread, e))?;
     let bytes =
         write(&said, &WriteOptions::for_platform(platform)).map_err(|e| (Outcome::Unread, e.to_string()))?;

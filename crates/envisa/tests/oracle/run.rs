@@ -85,7 +85,15 @@ pub fn run(dir: &Path, args: &[&str], seconds: u32) -> Run {
             None => std::thread::sleep(Duration::from_millis(2)),
         }
     };
-    let output = String::from_utf8_lossy(&std::fs::read(dir.join("log")).unwrap_or_default()).into_owned();
+    let text =
+        |name: &str| String::from_utf8_lossy(&std::fs::read(dir.join(name)).unwrap_or_default()).into_owned();
+    // Its verifier writes to a file, with rules of dashes.
+    let errors = text("in.errors.txt");
+    let errors: Vec<&str> = errors.lines().filter(|l| !l.contains("----")).collect();
+    let mut output = text("log");
+    if !errors.is_empty() {
+        output = errors.join("\n");
+    }
     Run { code, end, output }
 }
 
@@ -123,11 +131,12 @@ pub fn bytes(text: &str, platform: Platform) -> Result<Vec<u8>, String> {
     }
 }
 
-/// The native code it makes of a file (`name.visaasm` or `name.isa`): all kernels' `.dat`, in order of names.
-pub fn native(input: &[u8], name: &str, platform: Platform) -> Result<Vec<Vec<u8>>, String> {
+/// The native code it makes of a file (`name.visaasm` or `name.isa`): all kernels' `.dat`, in order of names;
+/// within so many seconds of processor time.
+pub fn native(input: &[u8], name: &str, platform: Platform, seconds: u32) -> Result<Vec<Vec<u8>>, String> {
     let dir = tempfile::tempdir().expect("a folder");
     std::fs::write(dir.path().join(name), input).expect("the input is written");
-    let run = run(dir.path(), &[name, "-platform", platform.name(), "-binary"], 30);
+    let run = run(dir.path(), &[name, "-platform", platform.name(), "-binary"], seconds);
     let mut files: Vec<PathBuf> = std::fs::read_dir(dir.path())
         .expect("the folder is listed")
         .filter_map(|e| Some(e.ok()?.path()))
