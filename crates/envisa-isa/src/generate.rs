@@ -64,6 +64,8 @@ pub struct Options {
     pub ops: Option<Vec<Op>>,
     /// Only fields that the reference assembler takes in text, where it is choosier than the rows say.
     pub reference: bool,
+    /// Bytes of a variable that is no alias, a multiple of 512; aliases have a quarter.
+    pub var_bytes: u32,
     /// Instructions in turn instead of at random, so that a long enough object has each.
     pub in_turn: bool,
 }
@@ -79,6 +81,7 @@ impl Default for Options {
             functions: 0,
             ops: None,
             reference: false,
+            var_bytes: 4096,
             in_turn: false,
         }
     }
@@ -265,7 +268,7 @@ impl Gen<'_> {
                 name,
                 ty,
                 align: *self.rng.pick(&[Align::Grf, Align::Grf2, Align::Word64, Align::Word32]),
-                elems: (if fresh { 4096 } else { 1024 } / ty.size()) as u16,
+                elems: (if fresh { self.options.var_bytes } else { self.options.var_bytes / 4 } / ty.size()) as u16,
                 alias,
                 alias_offset,
                 attrs,

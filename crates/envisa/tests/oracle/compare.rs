@@ -242,6 +242,8 @@ pub fn native(op: Op, n: usize, tally: &mut Tally) {
         ops: Some(vec![op]),
         reference: true,
         platform: Some(platform),
+        // All of them have to find room in the register file.
+        var_bytes: 1024,
         ..Options::default()
     };
     let m = module(op as u64 + 1, &options);

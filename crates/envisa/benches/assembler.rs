@@ -1,0 +1,274 @@
+//! Assembler and disassembler beside GenX_IR, in one run: `cargo bench -p envisa --bench assembler`.
+//!
+//! Writes its figures between `<!-- begin assembler -->` and `<!-- end assembler -->` in
+//! `docs/PERFORMANCE.md`. Without GenX_IR it says so, and fails where `ENVISA_REQUIRE_ORACLES=1`.
+
+use envisa::binary::{ReadOptions, WriteOptions, read_with, write};
+use envisa::diag::FileId;
+use envisa::isa::generate::Rng;
+use envisa::text::{ParseOptions, PrintOptions, parse, print};
+use std::fmt::Write as _;
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const INSTRUCTIONS: usize = 100_000;
+const BEGIN: &str = "<!-- begin assembler -->";
+const END: &str = "<!-- end assembler -->";
+
+/// A kernel of ordinary instructions, deterministic: moves, arithmetic, compares, branches, messages.
+fn kernel(instructions: usize) -> String {
+    let mut rng = Rng::new(1);
+    let mut var = || 32 + rng.below(400);
+    let mut s = String::from(".version 4.1\n.kernel \"generated\"\n");
+    for i in 32..432 {
+        let _ = writeln!(s, ".decl V{i:04} v_type=G type=d num_elts=16 align=32word");
+    }
+    s.push_str(".decl P1 v_type=P num_elts=32\n.decl T6 v_type=T num_elts=1\n.kernel_attr Target=\"cm\"\n");
+    for i in 0..instructions {
+        let (a, b, c, d) = (var(), var(), var(), var());
+        let _ = match i % 8 {
+            0 => writeln!(s, "    add (M1, 16) V{a:04}(0,0)<1> V{b:04}(0,0)<1;1,0> V{c:04}(0,0)<0;1,0>"),
+            1 => {
+                writeln!(s, "    mul (M5, 16) V{a:04}(0,0)<1> V{b:04}(0,0)<1;1,0> 0x{:x}:d", i & 0x7fff_ffff)
+            }
+            2 => writeln!(s, "    mov (M1_NM, 1) V{a:04}(0,0)<1> V{b:04}(0,1)<0;1,0>"),
+            3 => writeln!(s, "    gather4_scaled.R (M1, 16) T6 0x0:ud V{a:04}.0 V{b:04}.0"),
+            4 => writeln!(s, "    cmp.lt (M1, 16) P1 V{a:04}(0,0)<1;1,0> V{b:04}(0,0)<1;1,0>"),
+            5 => writeln!(
+                s,
+                "    (P1) mad (M1, 16) V{a:04}(0,0)<1> V{b:04}(0,0)<1;1,0> V{c:04}(0,0)<1;1,0> V{d:04}(0,0)<1;1,0>"
+            ),
+            6 => writeln!(
+                s,
+                "    (!P1) sel (M1, 16) V{a:04}(0,0)<1> V{b:04}(0,0)<1;1,0> (-)V{c:04}(0,0)<1;1,0>"
+            ),
+            _ => writeln!(s, "    shl (M1, 16) V{a:04}(0,0)<1> V{b:04}(0,0)<1;1,0> V{c:04}(0,0)<1;1,0>"),
+        };
+    }
+    s.push_str("    ret (M1, 1)\n");
+    s
+}
+
+/// Median and least of some runs, in seconds.
+fn times(runs: usize, mut run: impl FnMut()) -> (f64, f64) {
+    let mut all: Vec<f64> = (0..runs)
+        .map(|_| {
+            let start = Instant::now();
+            run();
+            start.elapsed().as_secs_f64()
+        })
+        .collect();
+    all.sort_by(f64::total_cmp);
+    (all[all.len() / 2], all[0])
+}
+
+/// What a process took: seconds, and its greatest resident set in MiB, as far as it was seen.
+struct Used {
+    seconds: f64,
+    mib: f64,
+}
+
+fn resident(pid: &str) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find(|l| l.starts_with("VmHWM:")).unwrap_or("");
+    line.split_whitespace().nth(1).and_then(|n| n.parse::<f64>().ok()).unwrap_or(0.0) / 1024.0
+}
+
+fn process(program: &Path, dir: &Path, args: &[&str]) -> Used {
+    let start = Instant::now();
+    let mut child = Command::new(program)
+        .args(args)
+        .current_dir(dir)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    let pid = child.id().to_string();
+    let mut mib: f64 = 0.0;
+    loop {
+        mib = mib.max(resident(&pid));
+        if child.try_wait().expect("a child can be waited for").is_some() {
+            break;
+        }
+        assert!(start.elapsed() < Duration::from_secs(300), "{} takes too long", program.display());
+        std::thread::sleep(Duration::from_micros(500));
+    }
+    Used { seconds: start.elapsed().as_secs_f64(), mib }
+}
+
+/// Does in a process of its own what the commands do, and tells its greatest resident set in MiB.
+fn child(what: &str, input: &str, output: &str) {
+    let bytes = std::fs::read(input).expect("the input is there");
+    let out = match what {
+        "as" => {
+            let text = String::from_utf8(bytes).expect("a text");
+            let parsed = parse(&text, FileId(0), &ParseOptions::default());
+            assert!(parsed.complete);
+            write(&parsed.module, &WriteOptions::default()).expect("it can be written")
+        }
+        _ => {
+            let module = read_with(&bytes, &ReadOptions::default()).expect("it can be read");
+            print(&module, &PrintOptions::default()).expect("it can be printed").into_bytes()
+        }
+    };
+    std::fs::write(output, out).expect("the output can be written");
+    println!("{}", resident("self"));
+}
+
+/// Greatest resident set of [`child`], in MiB.
+fn child_mib(what: &str, input: &Path, output: &Path) -> f64 {
+    let me = std::env::current_exe().expect("a program");
+    let out = Command::new(me).arg("--child").arg(what).arg(input).arg(output).output().expect("it starts");
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8_lossy(&out.stdout).trim().parse().expect("a number")
+}
+
+fn genx_ir() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let found = std::env::split_paths(&path).map(|d| d.join("GenX_IR")).find(|p| p.is_file());
+    if found.is_none() {
+        let message = "GenX_IR is not installed (libigc-tools): nothing to compare with";
+        assert!(std::env::var_os("ENVISA_REQUIRE_ORACLES").is_none_or(|v| v != "1"), "{message}");
+        eprintln!("{message}");
+    }
+    found
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    if let Some(at) = args.iter().position(|a| a == "--child") {
+        return child(&args[at + 1], &args[at + 2], &args[at + 3]);
+    }
+    let dir = tempfile::tempdir().expect("a folder");
+    let (text_path, isa_path) = (dir.path().join("in.visaasm"), dir.path().join("in.isa"));
+    let back = dir.path().join("back.visaasm");
+    let text = kernel(INSTRUCTIONS);
+    std::fs::write(&text_path, &text).expect("the text is written");
+    let mb = text.len() as f64 / 1e6;
+
+    let options = ParseOptions::default();
+    let parsed = parse(&text, FileId(0), &options);
+    assert!(parsed.complete, "the text reads");
+    let bytes = write(&parsed.module, &WriteOptions::default()).expect("it can be written");
+    let module = read_with(&bytes, &ReadOptions::default()).expect("it can be read");
+    let printed = print(&module, &PrintOptions::default()).expect("it can be printed");
+    assert_eq!(parsed.module.first_difference(&module), None);
+
+    let (parsing, _) = times(15, || drop(black_box(parse(black_box(&text), FileId(0), &options))));
+    let (writing, _) =
+        times(15, || drop(black_box(write(black_box(&parsed.module), &WriteOptions::default()))));
+    let (reading, _) = times(15, || drop(black_box(read_with(black_box(&bytes), &ReadOptions::default()))));
+    let (printing, _) = times(15, || drop(black_box(print(black_box(&module), &PrintOptions::default()))));
+    let (assembling, _) = times(15, || {
+        let parsed = parse(black_box(&text), FileId(0), &options);
+        drop(black_box(write(&parsed.module, &WriteOptions::default())));
+    });
+    let (disassembling, _) = times(15, || {
+        let module = read_with(black_box(&bytes), &ReadOptions::default()).expect("it can be read");
+        drop(black_box(print(&module, &PrintOptions::default())));
+    });
+    let envisa = Path::new(env!("CARGO_BIN_EXE_envisa"));
+    let (command_as, _) =
+        times(7, || drop(process(envisa, dir.path(), &["as", "in.visaasm", "-o", "in.isa"])));
+    let (command_dis, _) =
+        times(7, || drop(process(envisa, dir.path(), &["dis", "in.isa", "-o", "back.visaasm"])));
+    let (mib_as, mib_dis) = (child_mib("as", &text_path, &isa_path), child_mib("dis", &isa_path, &back));
+
+    let ms = |s: f64| format!("{:.1} ms", s * 1e3);
+    let rate = |bytes: usize, s: f64| format!("{:.0} MB/s", bytes as f64 / s / 1e6);
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "## Assembler and disassembler\n\n\
+         A generated kernel of {INSTRUCTIONS} instructions: {mb:.1} MB of text, {:.1} MB of binary. One core, medians of 15 runs\n\
+         in one process (of 7 for the commands, with start, reading and writing files). The verifier is no part of it: `envisa as`\n\
+         checks what the format demands, `envisa check` the rest. Made by `cargo bench -p envisa --bench assembler`.\n\n\
+         | | time | speed | peak memory |\n| --- | --- | --- | --- |\n\
+         | parse | {} | {} of text | |\n\
+         | write | {} | {} of binary | |\n\
+         | text to bytes | {} | {} of text | {mib_as:.0} MiB |\n\
+         | `envisa as` | {} | {} of text | |\n\
+         | read | {} | {} of binary | |\n\
+         | print | {} | {} of text | |\n\
+         | bytes to text | {} | {} of text | {mib_dis:.0} MiB |\n\
+         | `envisa dis` | {} | {} of text | |",
+        bytes.len() as f64 / 1e6,
+        ms(parsing),
+        rate(text.len(), parsing),
+        ms(writing),
+        rate(bytes.len(), writing),
+        ms(assembling),
+        rate(text.len(), assembling),
+        ms(command_as),
+        rate(text.len(), command_as),
+        ms(reading),
+        rate(bytes.len(), reading),
+        ms(printing),
+        rate(printed.len(), printing),
+        ms(disassembling),
+        rate(printed.len(), disassembling),
+        ms(command_dis),
+        rate(printed.len(), command_dis),
+    );
+    if let Some(program) = genx_ir() {
+        // A statement that it does not know, after everything else, ends it as soon as all is parsed and
+        // its instructions are built.
+        std::fs::write(dir.path().join("parse.visaasm"), format!("{text}    no_such_instruction\n"))
+            .expect("the text is written");
+        std::fs::write(dir.path().join("empty.visaasm"), ".version 4.1\n.kernel \"k\"\n    no_such\n")
+            .expect("the text is written");
+        let run = |file: &str| process(&program, dir.path(), &[file, "-platform", "SKL", "-noverifyCISA"]);
+        let (start, _) = times(3, || drop(run("empty.visaasm")));
+        let (parse, _) = times(3, || drop(run("parse.visaasm")));
+        let parse = (parse - start).max(1e-9);
+        let all = process(
+            &program,
+            dir.path(),
+            &[
+                "in.visaasm",
+                "-platform",
+                "SKL",
+                "-stopafter",
+                "CFG",
+                "-noverifyCISA",
+                "-outputCisaBinaryName",
+                "o.isa",
+            ],
+        );
+        let _ = writeln!(
+            out,
+            "| GenX_IR, parse and build (to an error in the last line, less its start of {}) | {} | {} of text | |\n\
+             | GenX_IR, text to binary (`-stopafter CFG -noverifyCISA`) | {} | {} of text | {:.0} MiB |\n\n\
+             Text to bytes is {:.0} times as fast as GenX_IR's parsing and building, and {:.0} times as fast as its way to the binary.",
+            ms(start),
+            ms(parse),
+            rate(text.len(), parse),
+            ms(all.seconds),
+            rate(text.len(), all.seconds),
+            all.mib,
+            parse / assembling,
+            all.seconds / assembling,
+        );
+    } else {
+        out.push_str("\nGenX_IR was not installed.\n");
+    }
+    println!("{out}");
+    save(&out);
+}
+
+/// Replaces what stands between the marks in the page, or adds them.
+fn save(section: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/PERFORMANCE.md");
+    let page = std::fs::read_to_string(&path).unwrap_or_else(|_| "# Performance\n".into());
+    let block = format!("{BEGIN}\n{section}{END}\n");
+    let page = match (page.find(BEGIN), page.find(END)) {
+        (Some(a), Some(b)) if a < b => {
+            format!("{}{block}{}", &page[..a], page[b + END.len()..].trim_start_matches('\n'))
+        }
+        _ => format!("{page}\n{block}"),
+    };
+    std::fs::write(path, page).expect("docs/ is writable");
+}
