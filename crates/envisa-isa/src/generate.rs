@@ -268,7 +268,8 @@ impl Gen<'_> {
                 name,
                 ty,
                 align: *self.rng.pick(&[Align::Grf, Align::Grf2, Align::Word64, Align::Word32]),
-                elems: (if fresh { self.options.var_bytes } else { self.options.var_bytes / 4 } / ty.size()) as u16,
+                elems: (if fresh { self.options.var_bytes } else { self.options.var_bytes / 4 } / ty.size())
+                    as u16,
                 alias,
                 alias_offset,
                 attrs,
