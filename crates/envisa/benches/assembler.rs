@@ -52,11 +52,11 @@ fn kernel(instructions: usize) -> String {
 }
 
 /// Median and least of some runs, in seconds.
-fn times(runs: usize, mut run: impl FnMut()) -> (f64, f64) {
+fn times<T>(runs: usize, mut run: impl FnMut() -> T) -> (f64, f64) {
     let mut all: Vec<f64> = (0..runs)
         .map(|_| {
             let start = Instant::now();
-            run();
+            drop(black_box(run()));
             start.elapsed().as_secs_f64()
         })
         .collect();
@@ -157,24 +157,21 @@ fn main() {
     let printed = print(&module, &PrintOptions::default()).expect("it can be printed");
     assert_eq!(parsed.module.first_difference(&module), None);
 
-    let (parsing, _) = times(15, || drop(black_box(parse(black_box(&text), FileId(0), &options))));
-    let (writing, _) =
-        times(15, || drop(black_box(write(black_box(&parsed.module), &WriteOptions::default()))));
-    let (reading, _) = times(15, || drop(black_box(read_with(black_box(&bytes), &ReadOptions::default()))));
-    let (printing, _) = times(15, || drop(black_box(print(black_box(&module), &PrintOptions::default()))));
+    let (parsing, _) = times(15, || parse(black_box(&text), FileId(0), &options));
+    let (writing, _) = times(15, || write(black_box(&parsed.module), &WriteOptions::default()));
+    let (reading, _) = times(15, || read_with(black_box(&bytes), &ReadOptions::default()));
+    let (printing, _) = times(15, || print(black_box(&module), &PrintOptions::default()));
     let (assembling, _) = times(15, || {
         let parsed = parse(black_box(&text), FileId(0), &options);
-        drop(black_box(write(&parsed.module, &WriteOptions::default())));
+        write(&parsed.module, &WriteOptions::default())
     });
     let (disassembling, _) = times(15, || {
         let module = read_with(black_box(&bytes), &ReadOptions::default()).expect("it can be read");
-        drop(black_box(print(&module, &PrintOptions::default())));
+        print(&module, &PrintOptions::default())
     });
     let envisa = Path::new(env!("CARGO_BIN_EXE_envisa"));
-    let (command_as, _) =
-        times(7, || drop(process(envisa, dir.path(), &["as", "in.visaasm", "-o", "in.isa"])));
-    let (command_dis, _) =
-        times(7, || drop(process(envisa, dir.path(), &["dis", "in.isa", "-o", "back.visaasm"])));
+    let (command_as, _) = times(7, || process(envisa, dir.path(), &["as", "in.visaasm", "-o", "in.isa"]));
+    let (command_dis, _) = times(7, || process(envisa, dir.path(), &["dis", "in.isa", "-o", "back.visaasm"]));
     let (mib_as, mib_dis) = (child_mib("as", &text_path, &isa_path), child_mib("dis", &isa_path, &back));
 
     let ms = |s: f64| format!("{:.1} ms", s * 1e3);
@@ -221,8 +218,8 @@ fn main() {
         std::fs::write(dir.path().join("empty.visaasm"), ".version 4.1\n.kernel \"k\"\n    no_such\n")
             .expect("the text is written");
         let run = |file: &str| process(&program, dir.path(), &[file, "-platform", "SKL", "-noverifyCISA"]);
-        let (start, _) = times(3, || drop(run("empty.visaasm")));
-        let (parse, _) = times(3, || drop(run("parse.visaasm")));
+        let (start, _) = times(3, || run("empty.visaasm"));
+        let (parse, _) = times(3, || run("parse.visaasm"));
         let parse = (parse - start).max(1e-9);
         let all = process(
             &program,
