@@ -74,8 +74,8 @@ fn logical_line<'s>(source: &'s str, mut pos: usize, pieces: &mut Vec<Piece<'s>>
                 first_column = false;
                 continue;
             }
-            b'\r' if matches!(src.get(pos + 1), None | Some(b'\n')) => {
-                pos += 1;
+            b'\r' if ends_line(src, pos).1 => {
+                pos = ends_line(src, pos).0;
                 continue;
             }
             b'/' if src.get(pos + 1) == Some(&b'/') => {
@@ -115,12 +115,21 @@ fn continues(src: &[u8], pos: usize) -> usize {
     }
 }
 
+/// Where carriage returns end, and whether the line does.
+fn ends_line(src: &[u8], pos: usize) -> (usize, bool) {
+    let n = src[pos..].iter().take_while(|b| **b == b'\r').count();
+    (pos + n, matches!(src.get(pos + n), None | Some(b'\n')))
+}
+
 /// Where the code that starts here ends: at a blank, a comment, or the end of the line.
 fn code_end(src: &[u8], mut pos: usize) -> usize {
     while let Some(&b) = src.get(pos) {
         match b {
             b' ' | b'\t' | b'\n' => break,
-            b'\r' if matches!(src.get(pos + 1), None | Some(b'\n')) => break,
+            b'\r' => match ends_line(src, pos) {
+                (_, true) => break,
+                (end, false) => pos = end,
+            },
             b'/' if matches!(src.get(pos + 1), Some(b'/' | b'*')) => break,
             b'\\' if continues(src, pos) > 0 => break,
             b'"' => {

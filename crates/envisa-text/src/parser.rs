@@ -164,7 +164,8 @@ impl<'s> Parser<'s> {
 
     /// Keeps a diagnostic; the line goes on.
     #[cold]
-    pub fn report(&mut self, d: Diagnostic) {
+    pub fn report(&mut self, mut d: Diagnostic) {
+        shorten(&mut d);
         if d.severity == Severity::Error {
             self.bad_line = true;
         } else if self.diags.len() > self.counted.saturating_add(MAX_ON_A_LINE) {
@@ -696,6 +697,21 @@ pub(crate) fn parse_all(units: &[(&str, FileId)], opts: &ParseOptions) -> ParseR
     result
 }
 
+/// Cuts what a name without end has made too long.
+fn shorten(d: &mut Diagnostic) {
+    const MOST: usize = 300;
+    let cut = |text: &mut Cow<'static, str>| {
+        if text.len() > MOST {
+            let end = (0..=MOST).rev().find(|n| text.is_char_boundary(*n)).unwrap_or(0);
+            *text = format!("{}…", &text[..end]).into();
+        }
+    };
+    cut(&mut d.message);
+    d.labels.iter_mut().for_each(|l| cut(&mut l.text));
+    d.notes.iter_mut().for_each(cut);
+    d.helps.iter_mut().for_each(|h| cut(&mut h.text));
+}
+
 /// Two objects of one name cannot be told apart.
 fn same_names(result: &mut ParseResult) {
     let mut seen: HashMap<&str, usize> = HashMap::new();
@@ -715,6 +731,8 @@ fn same_names(result: &mut ParseResult) {
         let d = Diagnostic::error("E0302", format!("`{}` is defined twice", b.name))
             .primary(result.files[i], (b.name_span.start, b.name_span.end), "again here")
             .secondary(result.files[first], (a.name_span.start, a.name_span.end), "first here");
+        let mut d = d;
+        shorten(&mut d);
         result.diagnostics.push(d);
         result.complete = false;
     }
