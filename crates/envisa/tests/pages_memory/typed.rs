@@ -789,3 +789,57 @@ fn lsc_typed_blocks() {
         }
     }
 }
+
+/// The status of texels: a bit for each active channel whose texel is in the image. A store without compression
+/// is a store of as many channels as it has elements.
+#[test]
+fn lsc_typed_status_and_uncompressed() {
+    let _covers = covers("typed::lsc_typed_status_and_uncompressed");
+    let mut rng = Rng(11);
+    let mut b = Bench::new(Platform::Pvc, 31);
+    for shape in SHAPES {
+        for f in [FORMATS[0], FORMATS[10], R32U] {
+            let image = image(shape, f);
+            b.image(image);
+            for (n, mask) in [(8u32, 0), (8, 6), (16, 0), (16, 4), (16, 8)] {
+                for count in 1..=4usize {
+                    let mut c = Case::default();
+                    if let Some(em) = some_em(&mut rng) {
+                        c.em(em);
+                    }
+                    let (at, mut names) = coordinates(&mut c, &mut rng, n, 7, "ud");
+                    names.truncate(3);
+                    let addr = format!("bti(0x4)[{}]:a32", names.join(",").replace(".0", ""));
+                    let m = mask_name(mask);
+                    let mut status = c.clone();
+                    status.bytes("dst", "ud", &rng.bytes(4));
+                    let on = |c: &Case, i: &u32| c.active(mask, Predicate::None, n, *i);
+                    if (0..n).any(|i| on(&status, &i)) {
+                        let there =
+                            (0..n).filter(|i| on(&status, i) && place(&image, at[*i as usize]).is_some());
+                        let bits = there.fold(0u64, |m, i| m | 1 << i);
+                        status.of("dst").set(0, 4, bits);
+                    } else {
+                        status.of("dst").undefined(0, 4);
+                    }
+                    b.run(text(&status, format!("lsc_load_status.tgm ({m},{n}) $dst:d32 {addr}")));
+                    let pitch = (n as usize).next_multiple_of(16);
+                    let data: Vec<u64> =
+                        (0..(count - 1) * pitch + n as usize).map(|_| f.value(&mut rng)).collect();
+                    c.var("src", "ud", &data);
+                    for i in (0..n).filter(|i| on(&c, i)) {
+                        let mut given = [None; 4];
+                        for (k, given) in given.iter_mut().enumerate().take(count) {
+                            *given = Some(data[k * pitch + i as usize] as u32);
+                        }
+                        if let Some(to) = place(&image, at[i as usize]) {
+                            f.encode(&mut b.world.texels[to..to + f.bytes()], given);
+                        }
+                    }
+                    let x = if count == 1 { String::new() } else { format!("x{count}") };
+                    b.run(text(&c, format!("lsc_store_uncompressed.tgm ({m},{n}) {addr} $src:d32{x}")));
+                }
+            }
+        }
+    }
+}
