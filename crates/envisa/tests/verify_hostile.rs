@@ -91,7 +91,7 @@ fn mutate(r: &mut Rng, module: &mut Module) {
             let k = any(r, o.insts.len());
             if let Some(inst) = o.insts.get_mut(k) {
                 match r.below(4) {
-                    0 => inst.op = *r.pick(&Op::ALL),
+                    0 => inst.op = *r.pick(Op::ALL),
                     1 => inst.len = n as u16,
                     2 => inst.first = n,
                     _ => inst.span = span(r),
