@@ -85,6 +85,8 @@ pub struct Header {
     pub sizes: BTreeMap<String, u64>,
     /// Named sizes for the benchmark; their presence puts the kernel into the benchmark set.
     pub bench: Option<BTreeMap<String, u64>>,
+    /// What the least possible work is, for the distance from the machine's limits.
+    pub cost: Option<Cost>,
     /// Work-items in each dimension.
     pub global: Vec<Extent>,
     /// Work-items of a group in each dimension.
@@ -108,6 +110,18 @@ pub struct Header {
     pub features: Vec<String>,
     /// Arguments in order.
     pub args: Vec<ArgHeader>,
+}
+
+/// The least that any implementation must do in a launch: expressions over the sizes.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Cost {
+    /// Bytes to and from memory, every buffer once.
+    pub bytes: String,
+    /// Operations on numbers, a multiply-add being two; left out where they depend on data or are no floats.
+    pub flops: Option<String>,
+    /// What else to know about the two.
+    pub note: Option<String>,
 }
 
 /// A difference from PoCL that is understood.
@@ -207,6 +221,9 @@ impl KernelFile {
         {
             return Err("`bench` must name the same sizes as `sizes`".to_owned());
         }
+        for text in h.cost.iter().flat_map(|c| [Some(&c.bytes), c.flops.as_ref()]).flatten() {
+            crate::expr::evaluate(text, &h.sizes).map_err(|e| format!("`cost`: {e}"))?;
+        }
         for k in &h.known {
             if !h.args.iter().any(|a| a.name == k.output && a.check.is_some()) {
                 return Err(format!("`known` names `{}`, which is no output", k.output));
@@ -244,6 +261,11 @@ impl KernelFile {
     /// Devices the kernel is compiled for.
     pub fn devices(&self) -> &[Device] {
         self.header.devices.as_deref().unwrap_or(&Device::ALL)
+    }
+
+    /// True where the peers are given other code than the devices: times cannot be compared.
+    pub fn differs_on_peers(&self) -> bool {
+        self.source.lines().any(|l| l.starts_with("#if") && l.contains("PEER"))
     }
 
     /// Build options for a device.

@@ -4,13 +4,16 @@
 //! needs ([`kernel::Header`]). The folder is walked: adding a file adds a kernel.
 
 pub use envisa::compare;
+pub mod bench;
 pub mod conformance;
 pub mod corpus;
 pub mod envisa_side;
 pub mod expr;
 pub mod kernel;
 pub mod launch;
+pub mod limits;
 pub mod machine;
 pub mod opencl;
 pub mod peer;
 pub mod report;
+pub mod translate;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use envisa_suite::bench;
 use envisa_suite::compare::Check;
 use envisa_suite::conformance::{self, hold};
 use envisa_suite::corpus;
@@ -12,7 +13,8 @@ use envisa_suite::kernel::{Device, KernelFile, discover, kernel_folder};
 use envisa_suite::launch::{Launch, SizeSet};
 use envisa_suite::machine::Machine;
 use envisa_suite::peer::{self, Peer};
-use envisa_suite::report::{Table, cell, suspicions};
+use envisa_suite::report::{Table, cell, replace_block, suspicions};
+use envisa_suite::translate;
 
 /// Kernels, conformance and benchmarks of envisa against its peers.
 #[derive(Parser)]
@@ -74,6 +76,52 @@ enum Verb {
         #[arg(long)]
         out: Option<PathBuf>,
     },
+    /// Time envisa against its peers, alternating in one run; needs the release build.
+    Bench {
+        #[command(flatten)]
+        only: Only,
+        /// The device whose code envisa runs.
+        #[arg(long, default_value = "dg2")]
+        device: Device,
+        /// The peers; those that are not installed are left out.
+        #[arg(long, value_delimiter = ',', default_value = "pocl,intel,oclgrind")]
+        peer: Vec<Peer>,
+        /// Timed rounds.
+        #[arg(long, default_value_t = 7)]
+        repeats: usize,
+        /// Seconds that one run on a peer may take.
+        #[arg(long, default_value_t = 20)]
+        limit: u64,
+        /// Host threads of envisa; 0: all.
+        #[arg(long, default_value_t = 0)]
+        jobs: usize,
+        /// Write the block of `docs/PERFORMANCE.md`, its plot and its record; only for all kernels.
+        #[arg(long)]
+        write: bool,
+        /// Write the record (JSON) to this file.
+        #[arg(long)]
+        json: Option<PathBuf>,
+        /// Write the plot (SVG) to this file.
+        #[arg(long)]
+        svg: Option<PathBuf>,
+    },
+    /// Time the way from vISA text to a program that can run, against GenX_IR.
+    Translation {
+        #[command(flatten)]
+        only: Only,
+        /// The device whose texts are translated.
+        #[arg(long, default_value = "dg2")]
+        device: Device,
+        /// Runs of each; the least time counts.
+        #[arg(long, default_value_t = 5)]
+        repeats: usize,
+        /// Write the block of `docs/PERFORMANCE.md`; only for all kernels.
+        #[arg(long)]
+        write: bool,
+        /// Write the record (JSON) to this file.
+        #[arg(long)]
+        json: Option<PathBuf>,
+    },
     /// Run one kernel on one platform in this process.
     #[command(hide = true)]
     PeerWorker {
@@ -107,6 +155,14 @@ fn main() -> ExitCode {
         }
         Verb::Conformance { only, device, jobs, write, out } => {
             conformance(&only, &device, jobs, write, out.as_deref())
+        }
+        Verb::Bench { only, device, peer, repeats, limit, jobs, write, json, svg } => {
+            let limit = std::time::Duration::from_secs(limit);
+            let options = bench::Options { device, peers: peer, repeats, limit, jobs };
+            run_bench(&only, &options, write, json.as_deref(), svg.as_deref())
+        }
+        Verb::Translation { only, device, repeats, write, json } => {
+            translation(&only, device, repeats, write, json.as_deref())
         }
         Verb::PeerWorker { path, id, platform, out, serve } => {
             peer::worker(&path, &id, &platform, &out, serve).map(|()| true)
@@ -288,4 +344,78 @@ fn conformance(
 /// The folder of the project's documents.
 fn docs_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs")
+}
+
+/// Refuses to write what only a whole, optimised run may say.
+fn may_write(only: &Only) -> Result<(), String> {
+    if !only.only.is_empty() {
+        return Err("`docs/PERFORMANCE.md` is written for all kernels only".to_owned());
+    }
+    if cfg!(debug_assertions) {
+        return Err("`docs/PERFORMANCE.md` is written by the release build only".to_owned());
+    }
+    Ok(())
+}
+
+fn write_performance(block: &str, section: &str) -> Result<(), String> {
+    let path = docs_folder().join("PERFORMANCE.md");
+    let old = std::fs::read_to_string(&path).unwrap_or_else(|_| "# Performance\n".to_owned());
+    write_text(&path, replace_block(&old, block, section))
+}
+
+fn json_of(value: &impl serde::Serialize) -> Result<String, String> {
+    serde_json::to_string_pretty(value).map(|t| t + "\n").map_err(|e| e.to_string())
+}
+
+fn run_bench(
+    only: &Only,
+    options: &bench::Options,
+    write: bool,
+    json: Option<&Path>,
+    svg: Option<&Path>,
+) -> Result<bool, String> {
+    const PLOT: &str = "performance/kernels.svg";
+    const RECORD: &str = "performance/kernels.json";
+    if write {
+        may_write(only)?;
+    }
+    let run = bench::run(&kernels(only)?, options, |line| eprintln!("{line}"));
+    let section = run.section(PLOT, RECORD);
+    if write {
+        let folder = docs_folder().join("performance");
+        std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        write_text(&docs_folder().join(PLOT), run.plot())?;
+        write_text(&docs_folder().join(RECORD), json_of(&run)?)?;
+        write_performance("kernels", &section)?;
+    }
+    if let Some(path) = json {
+        write_text(path, json_of(&run)?)?;
+    }
+    if let Some(path) = svg {
+        write_text(path, run.plot())?;
+    }
+    print!("{section}");
+    Ok(run.good())
+}
+
+fn translation(
+    only: &Only,
+    device: Device,
+    repeats: usize,
+    write: bool,
+    json: Option<&Path>,
+) -> Result<bool, String> {
+    if write {
+        may_write(only)?;
+    }
+    let run = translate::run(&kernels(only)?, device, repeats)?;
+    let section = run.section();
+    if write {
+        write_performance("translation", &section)?;
+    }
+    if let Some(path) = json {
+        write_text(path, json_of(&run)?)?;
+    }
+    print!("{section}");
+    Ok(true)
 }

@@ -52,6 +52,19 @@ impl Table {
     }
 }
 
+/// Puts `section` between the lines `<!-- begin NAME -->` and `<!-- end NAME -->` of `document`, or, where they
+/// are not there, with them at its end. Each generator has its own block and leaves the others alone.
+pub fn replace_block(document: &str, name: &str, section: &str) -> String {
+    let (begin, end) = (format!("<!-- begin {name} -->"), format!("<!-- end {name} -->"));
+    let block = format!("{begin}\n{}\n{end}", section.trim_end());
+    match (document.find(&begin), document.find(&end)) {
+        (Some(from), Some(to)) if from < to => {
+            format!("{}{block}{}", &document[..from], &document[to + end.len()..])
+        }
+        _ => format!("{}\n\n{block}\n", document.trim_end()),
+    }
+}
+
 fn escape(cell: &str) -> String {
     cell.replace('|', "\\|").replace('\n', " ")
 }
@@ -117,6 +130,14 @@ fn distinct_elements(value: &HostValue, enough: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blocks_are_replaced() {
+        let once = replace_block("# P\n", "a", "one\n");
+        assert_eq!(once, "# P\n\n<!-- begin a -->\none\n<!-- end a -->\n");
+        let two = replace_block(&once, "b", "two");
+        assert_eq!(replace_block(&two, "a", "three"), two.replace("one", "three"));
+    }
 
     #[test]
     fn tables_align_and_escape() {

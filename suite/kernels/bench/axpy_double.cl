@@ -7,6 +7,7 @@ bench = { N = 4194304 }
 global = ["N"]
 local = [50]
 bench_local = [256]
+cost = { bytes = "N*24", flops = "N*2" }
 features = ["f64", "fma"]
 args = [
   { name = "x", value = "rand:f64:N:1" },

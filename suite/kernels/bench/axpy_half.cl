@@ -5,6 +5,7 @@ bench = { N = 4194304 }
 global = ["N"]
 local = [50]
 bench_local = [256]
+cost = { bytes = "N*6", flops = "N*2" }
 features = ["f16"]
 args = [
   { name = "x", value = "rand:f16:N:1" },

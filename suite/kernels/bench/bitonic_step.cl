@@ -4,6 +4,7 @@ sizes = { N = 1024 }
 bench = { N = 4194304 }
 global = ["N/2"]
 local = [128]
+cost = { bytes = "N*8" }
 features = ["i32", "divergence", "shift"]
 args = [
   { name = "data", value = "rand:u32:N:1", check = "exact", why = "integers" },

@@ -4,6 +4,7 @@ sizes = { N = 512 }
 bench = { N = 1048576 }
 global = ["N"]
 local = [64]
+cost = { bytes = "N*20" }
 features = ["f32", "exp", "log", "sqrt", "erf", "divide"]
 args = [
   { name = "price", value = "rand:f32:N:1:10..100" },

@@ -4,6 +4,7 @@ sizes = { W = 48, H = 32 }
 bench = { W = 2048, H = 2048 }
 global = ["W", "H"]
 local = [16, 8]
+cost = { bytes = "W*H*8" }
 features = ["u8x4", "convert", "2d-range"]
 args = [
   { name = "in", value = "rand:u8x4:W*H:1" },

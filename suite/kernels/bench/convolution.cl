@@ -4,6 +4,7 @@ sizes = { W = 48, H = 32 }
 bench = { W = 1024, H = 1024 }
 global = ["W", "H"]
 local = [16, 8]
+cost = { bytes = "W*H*8", flops = "W*H*50" }
 features = ["f32", "fma", "constant-buffer", "loop", "divergence", "2d-range"]
 args = [
   { name = "in", value = "rand:f32:W*H:1" },

@@ -1,7 +1,7 @@
 /* envisa
-about = "Nothing: the cost of a launch"
+about = "Nothing: the cost of a launch, of eight groups"
 sizes = { N = 1024 }
-bench = { N = 1048576 }
+bench = { N = 1024 }
 global = ["N"]
 local = [128]
 features = ["launch"]

@@ -4,6 +4,7 @@ sizes = { N = 512, HALF = 16 }
 bench = { N = 4194304, HALF = 1024 }
 global = ["N/2"]
 local = [64]
+cost = { bytes = "N*16", flops = "N*5" }
 features = ["f32", "f32x2", "fma", "gather"]
 args = [
   { name = "data", value = "rand:f32x2:N:1", check = "exact", why = "explicit fma and single operations in a fixed order" },

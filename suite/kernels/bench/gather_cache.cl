@@ -4,6 +4,7 @@ sizes = { N = 1024, T = 256 }
 bench = { N = 4194304, T = 4096 }
 global = ["N"]
 local = [128]
+cost = { bytes = "N*8" }
 features = ["i32", "gather"]
 args = [
   { name = "table", value = "rand:u32:T:1" },

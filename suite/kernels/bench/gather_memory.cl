@@ -4,6 +4,7 @@ sizes = { N = 1024, T = 4096 }
 bench = { N = 2097152, T = 33554432 }
 global = ["N"]
 local = [128]
+cost = { bytes = "N*136", note = "a line of 64 bytes for each of the two accesses of a work-item" }
 features = ["i32", "gather"]
 args = [
   { name = "table", value = "iota:u32:T" },

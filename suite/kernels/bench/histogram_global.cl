@@ -4,6 +4,7 @@ sizes = { N = 2048 }
 bench = { N = 4194304 }
 global = ["N"]
 local = [256]
+cost = { bytes = "N" }
 features = ["i32", "atomic-global"]
 args = [
   { name = "in", value = "rand:u8:N:4" },

@@ -4,6 +4,7 @@ sizes = { W = 64, H = 48, ITER = 100 }
 bench = { W = 1024, H = 1024, ITER = 256 }
 global = ["W", "H"]
 local = [16, 4]
+cost = { bytes = "W*H*4" }
 features = ["f32", "loop", "divergence", "break", "2d-range"]
 args = [
   { name = "out", value = "zeros:u32:W*H", check = "exact", why = "counts; every operation is exact to the bit, not contracted" },

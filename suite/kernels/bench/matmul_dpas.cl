@@ -6,6 +6,7 @@ sizes = { M = 16, N = 32, K = 64 }
 bench = { M = 512, N = 512, K = 512 }
 global = ["N", "M/8"]
 local = [16, 1]
+cost = { bytes = "M*K+K*N+M*N*4", flops = "2*M*N*K", note = "operations on signed bytes, against the peak of float multiply-adds" }
 features = ["dpas", "i8", "sub-group"]
 args = [
   { name = "a", value = "rand:u32:M*K/4:1" },

@@ -4,6 +4,7 @@ sizes = { M = 32, N = 48, K = 64 }
 bench = { M = 512, N = 512, K = 512 }
 global = ["N", "M"]
 local = [16, 16]
+cost = { bytes = "4*(M*K+K*N+M*N)", flops = "2*M*N*K" }
 features = ["f32", "fma", "slm", "barrier", "loop", "2d-range"]
 args = [
   { name = "a", value = "rand:f32:M*K:1" },

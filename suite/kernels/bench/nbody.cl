@@ -4,6 +4,7 @@ sizes = { N = 128 }
 bench = { N = 4096 }
 global = ["N"]
 local = [64]
+cost = { bytes = "N*32", flops = "N*N*19" }
 features = ["f32", "f32x4", "fma", "rsqrt", "loop"]
 args = [
   { name = "pos", value = "rand:f32x4:N:5:0..1" },

@@ -4,6 +4,7 @@ sizes = { N = 1024 }
 bench = { N = 4194304 }
 global = ["N"]
 local = [128]
+cost = { bytes = "N*4" }
 features = ["i32", "slm", "barrier", "divergence"]
 args = [
   { name = "in", value = "rand:u32:N:1" },

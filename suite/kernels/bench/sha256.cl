@@ -4,6 +4,7 @@ sizes = { N = 64 }
 bench = { N = 262144 }
 global = ["N"]
 local = [32]
+cost = { bytes = "N*96" }
 features = ["i32", "rotate", "constant-table", "private-array", "loop"]
 args = [
   { name = "blocks", value = "rand:u32:N*16:11" },

@@ -4,6 +4,7 @@ sizes = { N = 256, C = 1024 }
 bench = { N = 1048576, C = 1048576 }
 global = ["N"]
 local = [64]
+cost = { bytes = "N*136+C*4", flops = "N*15", note = "rows hold 7.5 elements on average" }
 features = ["f32", "gather", "loop", "divergence", "fma"]
 args = [
   { name = "len", value = "rand:u32:N:1:0..16" },

@@ -4,6 +4,7 @@ sizes = { W = 48, H = 32 }
 bench = { W = 2048, H = 2048 }
 global = ["W", "H"]
 local = [16, 8]
+cost = { bytes = "W*H*8", flops = "W*H*6" }
 features = ["f32", "2d-range", "select"]
 args = [
   { name = "in", value = "rand:f32:W*H:9" },

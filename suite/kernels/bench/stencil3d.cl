@@ -4,6 +4,7 @@ sizes = { W = 16, H = 16, D = 8 }
 bench = { W = 128, H = 128, D = 128 }
 global = ["W", "H", "D"]
 local = [8, 4, 4]
+cost = { bytes = "W*H*D*8", flops = "W*H*D*7" }
 features = ["f32", "3d-range", "divergence"]
 args = [
   { name = "in", value = "rand:f32:W*H*D:9" },

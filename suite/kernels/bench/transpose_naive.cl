@@ -4,6 +4,7 @@ sizes = { W = 64, H = 32 }
 bench = { W = 2048, H = 2048 }
 global = ["W", "H"]
 local = [16, 16]
+cost = { bytes = "W*H*8" }
 features = ["f32", "2d-range"]
 args = [
   { name = "in", value = "rand:f32:W*H:3" },

@@ -5,6 +5,7 @@ bench = { N = 4194304 }
 global = ["N"]
 local = [50]
 bench_local = [256]
+cost = { bytes = "N*12", flops = "N*2" }
 features = ["f32", "affine"]
 args = [
   { name = "a", value = "zeros:f32:N", check = "exact", why = "one multiply and one add, each correctly rounded, not contracted" },

@@ -4,6 +4,7 @@ sizes = { N = 512 }
 bench = { N = 4194304 }
 global = ["N"]
 local = [128]
+cost = { bytes = "N*8" }
 features = ["i32", "shift", "loop"]
 args = [
   { name = "state", value = "rand:u32:N:1", check = "exact", why = "integers" },

@@ -1,0 +1,492 @@
+//! Speed: every benchmark kernel on envisa and on its peers, the same source and sizes, alternating.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::conformance::hold;
+use crate::envisa_side::Loaded;
+use crate::expr;
+use crate::kernel::{Device, KernelFile};
+use crate::launch::{Launch, Outputs, SizeSet};
+use crate::limits::Limits;
+use crate::machine::Machine;
+use crate::peer::{Peer, Served};
+use crate::report::{Table, cell};
+
+/// What to run and how often.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Whose code envisa runs.
+    pub device: Device,
+    /// Peers, of which those that are not installed are named and left out.
+    pub peers: Vec<Peer>,
+    /// Rounds; in each, everybody runs once.
+    pub repeats: usize,
+    /// What one run on a peer may take.
+    pub limit: Duration,
+    /// Host threads of envisa; 0: all.
+    pub jobs: usize,
+}
+
+/// Least, middle and largest of several numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// Least.
+    pub min: f64,
+    /// Middle: half of them are no larger.
+    pub median: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+impl Spread {
+    /// Of `values`; `None` if there are none.
+    pub fn of(values: &[f64]) -> Option<Spread> {
+        let mut v = values.to_vec();
+        v.sort_by(f64::total_cmp);
+        let (first, last) = (*v.first()?, *v.last()?);
+        let middle = v.len() / 2;
+        let median = if v.len().is_multiple_of(2) { (v[middle - 1] + v[middle]) / 2.0 } else { v[middle] };
+        Some(Spread { min: first, median, max: last })
+    }
+}
+
+/// What a peer came to on a kernel.
+#[derive(Clone, Debug, Serialize)]
+pub struct PeerTimes {
+    /// The peer.
+    pub peer: String,
+    /// Seconds of each round.
+    pub seconds: Vec<f64>,
+    /// Its time over envisa's of the same round: above one, envisa is faster.
+    pub ratio: Option<Spread>,
+    /// It did not finish a run within so many seconds: the ratio is at least that over envisa's.
+    pub beyond: Option<f64>,
+    /// Why there is no time.
+    pub failure: Option<String>,
+    /// The first output that differed from envisa's, in any round.
+    pub differs: Option<String>,
+}
+
+/// A kernel's times.
+#[derive(Clone, Debug, Serialize)]
+pub struct KernelTimes {
+    /// `GROUP/NAME`.
+    pub kernel: String,
+    /// Work-items of a launch.
+    pub work_items: u64,
+    /// Host threads' seconds on envisa, round by round.
+    pub seconds: Vec<f64>,
+    /// Their spread.
+    pub spread: Option<Spread>,
+    /// Why envisa gave no result.
+    pub failure: Option<String>,
+    /// Least bytes to and from memory.
+    pub bytes: Option<f64>,
+    /// Least operations.
+    pub flops: Option<f64>,
+    /// Share of the limit that envisa reaches, 0 to 1.
+    pub of_limit: Option<f64>,
+    /// The peers run other code: see the kernel.
+    pub other_code: bool,
+    /// The peers.
+    pub peers: Vec<PeerTimes>,
+}
+
+/// A whole run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Bench {
+    /// Where.
+    pub machine: Machine,
+    /// Its limits.
+    pub limits: Limits,
+    /// Whose code envisa ran.
+    pub device: String,
+    /// Rounds.
+    pub repeats: usize,
+    /// Peers with their versions; those left out, with the reason.
+    pub peers: Vec<(String, String)>,
+    /// Kernels.
+    pub kernels: Vec<KernelTimes>,
+}
+
+/// Runs the benchmark kernels among `kernels`; `say` hears of each kernel as it is done.
+pub fn run(kernels: &[KernelFile], options: &Options, mut say: impl FnMut(&str)) -> Bench {
+    let mut out = Bench {
+        machine: Machine::here(),
+        limits: Limits::measure(),
+        device: options.device.name().to_owned(),
+        repeats: options.repeats,
+        peers: Vec::new(),
+        kernels: Vec::new(),
+    };
+    for k in kernels.iter().filter(|k| k.header.bench.is_some() && k.devices().contains(&options.device)) {
+        let mut one = run_one(k, options, &mut out.peers);
+        if let (Some(bytes), Some(s)) = (one.bytes, one.spread) {
+            one.of_limit = Some(out.limits.least_seconds(bytes, one.flops.unwrap_or(0.0)) / s.median);
+        }
+        say(&format!("{}: {}", k.id, one.spread.map_or_else(|| "no time".to_owned(), |s| time(s.median))));
+        out.kernels.push(one);
+    }
+    out
+}
+
+fn run_one(k: &KernelFile, options: &Options, described: &mut Vec<(String, String)>) -> KernelTimes {
+    let mut out = KernelTimes {
+        kernel: k.id.clone(),
+        work_items: 0,
+        seconds: Vec::new(),
+        spread: None,
+        failure: None,
+        bytes: None,
+        flops: None,
+        of_limit: None,
+        other_code: k.differs_on_peers(),
+        peers: Vec::new(),
+    };
+    let sizes = k.header.bench.as_ref().unwrap_or(&k.header.sizes);
+    let number = |text: &String| expr::evaluate(text, sizes).ok().map(|n| n as f64);
+    out.bytes = k.header.cost.as_ref().and_then(|c| number(&c.bytes));
+    out.flops = k.header.cost.as_ref().and_then(|c| number(c.flops.as_ref()?));
+    let launch = match Launch::new(k, SizeSet::Bench, false) {
+        Ok(launch) => launch,
+        Err(why) => return KernelTimes { failure: Some(why), ..out },
+    };
+    out.work_items = launch.work_items();
+    let mut ours = match Loaded::new(k, options.device, &launch, options.jobs) {
+        Ok(ours) => ours,
+        Err(why) => return KernelTimes { failure: Some(why.to_string()), ..out },
+    };
+    let mut served = Vec::new();
+    for p in &options.peers {
+        let mut times = PeerTimes {
+            peer: p.name().to_owned(),
+            seconds: Vec::new(),
+            ratio: None,
+            beyond: None,
+            failure: None,
+            differs: None,
+        };
+        let worker = Served::start(*p, k, Duration::from_secs(300));
+        let version = match &worker {
+            Ok(s) => s.describe.clone(),
+            Err(why) => {
+                times.failure = Some(why.clone());
+                format!("left out: {why}")
+            }
+        };
+        if !described.iter().any(|(name, _)| name == p.name()) {
+            described.push((p.name().to_owned(), version));
+        }
+        served.push((worker.ok(), times));
+    }
+    // The first round warms caches and is held, but not timed.
+    for round in 0..=options.repeats {
+        let (mine, outputs) = match step(&mut ours) {
+            Ok(step) => step,
+            Err(why) => return KernelTimes { failure: Some(why), ..out },
+        };
+        if round > 0 {
+            out.seconds.push(mine);
+        }
+        for (worker, times) in &mut served {
+            let Some(w) = worker else { continue };
+            match w.step(options.limit) {
+                Ok((seconds, theirs)) => {
+                    // Oclgrind takes a thousand times as long: one run says it all.
+                    let once = times.peer == Peer::Oclgrind.name();
+                    if round > 0 || once {
+                        times.seconds.push(seconds);
+                    }
+                    if let Some((name, c)) =
+                        hold(&launch, &theirs, &outputs, false).iter().find(|h| !h.1.passed())
+                    {
+                        times.differs.get_or_insert_with(|| format!("{name}: {}", cell(c)));
+                    }
+                    if once {
+                        *worker = None;
+                    }
+                }
+                Err(why) if why.starts_with("it did not finish") => {
+                    times.beyond = Some(options.limit.as_secs_f64());
+                    *worker = None;
+                }
+                Err(why) => {
+                    times.failure = Some(why);
+                    *worker = None;
+                }
+            }
+        }
+    }
+    out.spread = Spread::of(&out.seconds);
+    for (_, mut times) in served {
+        let ratios: Vec<f64> = if times.peer == Peer::Oclgrind.name() {
+            out.spread.iter().zip(&times.seconds).map(|(s, t)| t / s.median).collect()
+        } else {
+            times.seconds.iter().zip(&out.seconds).map(|(t, s)| t / s).collect()
+        };
+        times.ratio = Spread::of(&ratios);
+        out.peers.push(times);
+    }
+    out
+}
+
+/// One run of envisa on the initial content: seconds and outputs.
+fn step(ours: &mut Loaded<'_>) -> Result<(f64, Outputs), String> {
+    ours.reset();
+    let (_, seconds) = ours.run().map_err(|e| e.to_string())?;
+    Ok((seconds, ours.outputs()))
+}
+
+/// Seconds in the unit that suits them.
+pub fn time(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-3 => format!("{:.1} µs", s * 1e6),
+        s if s < 1.0 => format!("{:.2} ms", s * 1e3),
+        s => format!("{s:.2} s"),
+    }
+}
+
+/// A number with a decimal prefix.
+pub fn prefixed(n: f64) -> String {
+    match n {
+        n if n >= 1e12 => format!("{:.2} T", n / 1e12),
+        n if n >= 1e9 => format!("{:.2} G", n / 1e9),
+        n if n >= 1e6 => format!("{:.2} M", n / 1e6),
+        n if n >= 1e3 => format!("{:.2} k", n / 1e3),
+        n => format!("{n:.2} "),
+    }
+}
+
+/// A ratio in three digits.
+pub fn ratio(r: f64) -> String {
+    if r >= 100.0 {
+        format!("{r:.0}")
+    } else if r >= 10.0 {
+        format!("{r:.1}")
+    } else {
+        format!("{r:.2}")
+    }
+}
+
+impl PeerTimes {
+    fn cell(&self, ours: Option<Spread>) -> String {
+        let mut text = match (self.ratio, self.beyond, &self.failure, ours) {
+            (Some(r), ..) if self.seconds.len() > 1 => {
+                format!("{} ({}–{})", ratio(r.median), ratio(r.min), ratio(r.max))
+            }
+            (Some(r), ..) => ratio(r.median),
+            (None, Some(limit), _, Some(ours)) => format!("> {}", ratio(limit / ours.median)),
+            (None, Some(limit), ..) => format!("> {limit} s"),
+            (None, None, Some(_), _) => "no result".to_owned(),
+            _ => "–".to_owned(),
+        };
+        if self.differs.is_some() {
+            text.push_str(" **results differ**");
+        }
+        text
+    }
+}
+
+impl Bench {
+    /// True where every kernel ran, and every result was the peers'.
+    pub fn good(&self) -> bool {
+        self.complaints().is_empty()
+    }
+
+    /// Kernels without a time, and results that differ.
+    pub fn complaints(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        for k in &self.kernels {
+            all.extend(k.failure.iter().map(|why| format!("{}: {why}", k.kernel)));
+            for p in &k.peers {
+                all.extend(p.differs.iter().map(|d| format!("{} against {}: {d}", k.kernel, p.peer)));
+            }
+        }
+        all
+    }
+
+    /// Geometric mean of a peer's middle ratios over the kernels whose source both run, and their number.
+    pub fn mean(&self, peer: &str) -> Option<(f64, usize)> {
+        let logs: Vec<f64> = self
+            .kernels
+            .iter()
+            .filter(|k| !k.other_code)
+            .flat_map(|k| &k.peers)
+            .filter(|p| p.peer == peer)
+            .filter_map(|p| Some(p.ratio?.median.ln()))
+            .collect();
+        if logs.is_empty() {
+            return None;
+        }
+        Some(((logs.iter().sum::<f64>() / logs.len() as f64).exp(), logs.len()))
+    }
+
+    /// The section of the report.
+    pub fn section(&self, plot: &str, record: &str) -> String {
+        let mut t = String::new();
+        let _ = writeln!(
+            t,
+            "## Running kernels\n\n\
+             Written by `cargo run --release -p envisa-suite -- bench --write`; the record of the run is \
+             [{record}]({record}).\n\n\
+             - machine: {}\n\
+             - its limits, measured in the same run with all threads: {}B/s (`a = b + s * c` on floats, each array \
+             counted once), {}FLOP/s (independent float multiply-adds, two each)\n\
+             - envisa runs the code that `ocloc` made for {}",
+            self.machine.describe(),
+            prefixed(self.limits.bandwidth),
+            prefixed(self.limits.flops),
+            self.device
+        );
+        for (name, what) in &self.peers {
+            let _ = writeln!(t, "- {name}: {what}");
+        }
+        let _ = writeln!(
+            t,
+            "\nEvery kernel of `suite/kernels/bench` runs from the same source at the same sizes on everybody: one \
+             round that warms up, then {} rounds in each of which everybody runs once, on the initial content. A time is \
+             that of one launch, from the call to its end, with built program and buffers in place. In every round \
+             the outputs are compared within the bound that the kernel states. A ratio is the peer's time over envisa's \
+             of the same round (above 1: envisa is faster), as `median (least–largest)`; Oclgrind runs once, and \
+             where it passes the time limit, the ratio is at least the one given. *Of limit* is the time that the \
+             least possible traffic or arithmetic takes at the machine's limits, over envisa's. Kernels marked † give \
+             the peers other code (they lack half arithmetic or DPAS) and do not enter the means.\n",
+            self.repeats
+        );
+        let peers: Vec<&String> = self.peers.iter().map(|(name, _)| name).collect();
+        let mut head: Vec<String> =
+            ["kernel", "work-items", "time", "items/s", "rate", "of limit"].map(str::to_owned).to_vec();
+        head.extend(peers.iter().map(|p| format!("ratio to {p}")));
+        let mut table = Table::new(head);
+        for k in &self.kernels {
+            let name = k.kernel.trim_start_matches("bench/");
+            let mark = if k.other_code { " †" } else { "" };
+            let mut row = vec![format!("{name}{mark}"), k.work_items.to_string()];
+            match k.spread {
+                Some(s) => {
+                    row.push(time(s.median));
+                    row.push(prefixed(k.work_items as f64 / s.median).trim().to_owned());
+                    row.push(match (k.flops, k.bytes) {
+                        (Some(f), Some(b)) if f / self.limits.flops > b / self.limits.bandwidth => {
+                            format!("{}FLOP/s", prefixed(f / s.median))
+                        }
+                        (_, Some(b)) => format!("{}B/s", prefixed(b / s.median)),
+                        _ => "–".to_owned(),
+                    });
+                    row.push(k.of_limit.map_or_else(|| "–".to_owned(), |x| format!("{:.1} %", x * 100.0)));
+                }
+                None => row.extend(["no result", "–", "–", "–"].map(str::to_owned)),
+            }
+            for peer in &peers {
+                let cell = k.peers.iter().find(|p| p.peer == **peer);
+                row.push(cell.map_or_else(|| "–".to_owned(), |p| p.cell(k.spread)));
+            }
+            table.row(row);
+        }
+        t.push_str(&table.to_markdown());
+        t.push('\n');
+        for peer in peers {
+            if let Some((mean, n)) = self.mean(peer) {
+                let _ = writeln!(t, "- geometric mean against {peer}: {} over {n} kernels", ratio(mean));
+            }
+        }
+        let _ = writeln!(t, "\n![ratios]({plot})");
+        for complaint in self.complaints() {
+            let _ = writeln!(t, "\n- **{complaint}**");
+        }
+        t
+    }
+
+    /// The plot: for each kernel and peer the ratio with its spread, on a logarithmic scale.
+    pub fn plot(&self) -> String {
+        const ROW: f64 = 15.0;
+        const LEFT: f64 = 150.0;
+        const WIDTH: f64 = 620.0;
+        const COLOURS: [&str; 4] = ["#2f6fb2", "#c8553d", "#5a9367", "#8a6bbe"];
+        let peers: Vec<&String> = self.peers.iter().map(|(name, _)| name).collect();
+        let all: Vec<Spread> = self.kernels.iter().flat_map(|k| &k.peers).filter_map(|p| p.ratio).collect();
+        let low = all.iter().map(|s| s.min).fold(1.0, f64::min).log10().floor();
+        let high = all.iter().map(|s| s.max).fold(1.0, f64::max).log10().ceil().max(low + 1.0);
+        let x = |r: f64| LEFT + (r.log10() - low) / (high - low) * WIDTH;
+        let height = 60.0 + self.kernels.len() as f64 * (ROW * peers.len().max(1) as f64 + 6.0);
+        let mut t = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{height}\" \
+             font-family=\"sans-serif\" font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+            LEFT + WIDTH + 30.0
+        );
+        for (i, p) in peers.iter().enumerate() {
+            let at = LEFT + i as f64 * 180.0;
+            let _ = writeln!(
+                t,
+                "<rect x=\"{at}\" y=\"8\" width=\"10\" height=\"10\" fill=\"{}\"/><text x=\"{}\" y=\"17\">time of {p} / envisa</text>",
+                COLOURS[i % COLOURS.len()],
+                at + 14.0
+            );
+        }
+        for e in low as i32..=high as i32 {
+            let at = x(10f64.powi(e));
+            let colour = if e == 0 { "#333" } else { "#ccc" };
+            let _ = writeln!(
+                t,
+                "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"40\" y2=\"{}\" stroke=\"{colour}\"/>\
+                 <text x=\"{at:.1}\" y=\"35\" text-anchor=\"middle\">{}</text>",
+                height - 10.0,
+                10f64.powi(e)
+            );
+        }
+        let mut y = 48.0;
+        for k in &self.kernels {
+            let middle = y + ROW * peers.len() as f64 / 2.0 + 3.0;
+            let name = k.kernel.trim_start_matches("bench/");
+            let _ =
+                writeln!(t, "<text x=\"{}\" y=\"{middle}\" text-anchor=\"end\">{name}</text>", LEFT - 6.0);
+            for (i, peer) in peers.iter().enumerate() {
+                let Some(r) = k.peers.iter().find(|p| p.peer == **peer).and_then(|p| p.ratio) else {
+                    y += ROW;
+                    continue;
+                };
+                let (from, to) = (x(1.0).min(x(r.median)), x(1.0).max(x(r.median)));
+                let colour = COLOURS[i % COLOURS.len()];
+                let _ = writeln!(
+                    t,
+                    "<rect x=\"{from:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{}\" fill=\"{colour}\"/>\
+                     <line x1=\"{:.1}\" x2=\"{:.1}\" y1=\"{:.1}\" y2=\"{:.1}\" stroke=\"black\"/>",
+                    y + 2.0,
+                    (to - from).max(1.0),
+                    ROW - 4.0,
+                    x(r.min),
+                    x(r.max),
+                    y + ROW / 2.0,
+                    y + ROW / 2.0
+                );
+                y += ROW;
+            }
+            y += 6.0;
+        }
+        t.push_str("</svg>\n");
+        t
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spreads() {
+        assert_eq!(Spread::of(&[]), None);
+        assert_eq!(Spread::of(&[3.0, 1.0, 2.0]), Some(Spread { min: 1.0, median: 2.0, max: 3.0 }));
+        assert_eq!(Spread::of(&[4.0, 1.0]).map(|s| s.median), Some(2.5));
+    }
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(time(2.5e-6), "2.5 µs");
+        assert_eq!(prefixed(3.2e9), "3.20 G");
+        assert_eq!(ratio(0.123), "0.12");
+        assert_eq!(ratio(1234.5), "1234");
+    }
+}

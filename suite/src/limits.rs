@@ -1,0 +1,153 @@
+//! This machine's limits, measured: bytes a second from and to memory, and float operations a second.
+#![allow(unsafe_code)]
+
+use std::time::Instant;
+
+use serde::Serialize;
+
+/// What no kernel can exceed, with all hardware threads at work.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Limits {
+    /// Bytes a second of `a[i] = b[i] + s * c[i]` on floats, counting each array once.
+    pub bandwidth: f64,
+    /// Operations a second of independent multiply-adds on floats, each counting as two.
+    pub flops: f64,
+}
+
+/// Floats of each array, for each hardware thread: far beyond the caches.
+const FLOATS: usize = 1 << 23;
+/// Multiply-adds of each accumulator in one call.
+const STEPS: usize = 1 << 18;
+
+impl Limits {
+    /// Measures both, the best of several rounds.
+    pub fn measure() -> Limits {
+        let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+        let bandwidth = best(
+            threads,
+            || vec![vec![1.0f32; FLOATS]; 3],
+            |v| {
+                let [a, b, c] = &mut v[..] else { return 0.0 };
+                for ((a, b), c) in a.iter_mut().zip(b.iter()).zip(c.iter()) {
+                    *a = *b + 3.0 * *c;
+                }
+                (3 * 4 * FLOATS) as f64
+            },
+        );
+        let flops = best(threads, || (), |()| multiply_adds());
+        Limits { bandwidth, flops }
+    }
+
+    /// Seconds below which no implementation can be.
+    pub fn least_seconds(&self, bytes: f64, flops: f64) -> f64 {
+        (bytes / self.bandwidth).max(flops / self.flops)
+    }
+}
+
+/// The best rate over rounds in which all threads do `work` at once.
+fn best<T>(threads: usize, make: impl Fn() -> T + Sync, work: impl Fn(&mut T) -> f64 + Sync) -> f64 {
+    const ROUNDS: usize = 12;
+    let barrier = std::sync::Barrier::new(threads);
+    let one = || {
+        let mut state = make();
+        let mut rounds = Vec::new();
+        for _ in 0..ROUNDS {
+            barrier.wait();
+            let start = Instant::now();
+            let done = work(std::hint::black_box(&mut state));
+            rounds.push((done, start.elapsed().as_secs_f64()));
+        }
+        rounds
+    };
+    let all: Vec<Vec<(f64, f64)>> = std::thread::scope(|s| {
+        let handles: Vec<_> = (0..threads).map(|_| s.spawn(one)).collect();
+        handles.into_iter().filter_map(|h| h.join().ok()).collect()
+    });
+    (0..ROUNDS)
+        .map(|r| {
+            let done: f64 = all.iter().map(|t| t[r].0).sum();
+            let slowest = all.iter().map(|t| t[r].1).fold(0.0, f64::max);
+            done / slowest.max(1e-9)
+        })
+        .fold(0.0, f64::max)
+}
+
+/// Does many independent multiply-adds with the widest instructions there are; returns their operations.
+#[cfg(target_arch = "x86_64")]
+fn multiply_adds() -> f64 {
+    if is_x86_feature_detected!("avx512f") {
+        // SAFETY: the processor has AVX-512F.
+        unsafe { x86::avx512() }
+    } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        // SAFETY: the processor has AVX2 and FMA.
+        unsafe { x86::avx2() }
+    } else {
+        plain()
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn multiply_adds() -> f64 {
+    plain()
+}
+
+fn plain() -> f64 {
+    let mut acc = [[1.0f32; 8]; 8];
+    for _ in 0..STEPS {
+        for row in &mut acc {
+            for x in row {
+                *x = *x * 0.999 + 0.001;
+            }
+        }
+    }
+    std::hint::black_box(acc);
+    (STEPS * 64 * 2) as f64
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    use super::STEPS;
+
+    /// Twelve chains of 16 floats: more than latency times throughput.
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn avx512() -> f64 {
+        let (a, b) = (_mm512_set1_ps(0.999), _mm512_set1_ps(0.001));
+        let mut acc = [_mm512_set1_ps(1.0); 12];
+        for _ in 0..STEPS {
+            for x in &mut acc {
+                *x = _mm512_fmadd_ps(*x, a, b);
+            }
+        }
+        std::hint::black_box(acc);
+        (STEPS * 12 * 16 * 2) as f64
+    }
+
+    /// Twelve chains of 8 floats.
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn avx2() -> f64 {
+        let (a, b) = (_mm256_set1_ps(0.999), _mm256_set1_ps(0.001));
+        let mut acc = [_mm256_set1_ps(1.0); 12];
+        for _ in 0..STEPS {
+            for x in &mut acc {
+                *x = _mm256_fmadd_ps(*x, a, b);
+            }
+        }
+        std::hint::black_box(acc);
+        (STEPS * 12 * 8 * 2) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_bound_from_below() {
+        let l = Limits { bandwidth: 10.0, flops: 100.0 };
+        assert_eq!(l.least_seconds(20.0, 100.0), 2.0);
+        assert_eq!(l.least_seconds(1.0, 1000.0), 10.0);
+        assert!(multiply_adds() > 0.0);
+    }
+}
