@@ -67,6 +67,8 @@ pub struct ArgHeader {
     pub check: Option<String>,
     /// Why the check is the right one.
     pub why: Option<String>,
+    /// The check at the benchmark's sizes, where the bound depends on them.
+    pub bench_check: Option<String>,
 }
 
 /// What a kernel's leading comment states, as TOML between `/* envisa` and `*/`.
@@ -240,6 +242,12 @@ impl KernelFile {
             }
             if a.check.is_some() != a.why.is_some() {
                 return Err(format!("argument `{}`: `check` and `why` belong together", a.name));
+            }
+            if a.bench_check.is_some() && a.check.is_none() {
+                return Err(format!("argument `{}`: `bench_check` needs a `check`", a.name));
+            }
+            if let Some(check) = &a.bench_check {
+                Check::parse(check).map_err(|e| format!("argument `{}`: {e}", a.name))?;
             }
             if let Some(check) = &a.check {
                 Check::parse(check).map_err(|e| format!("argument `{}`: {e}", a.name))?;

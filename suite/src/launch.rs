@@ -106,7 +106,11 @@ impl Launch {
         let mut args = Vec::new();
         for a in &h.args {
             let value = arg_value(a, sizes).map_err(|e| format!("argument `{}`: {e}", a.name))?;
-            let check = a.check.as_deref().map(Check::parse).transpose()?;
+            let check = match (&a.bench_check, set) {
+                (Some(check), SizeSet::Bench) => Some(check),
+                _ => a.check.as_ref(),
+            };
+            let check = check.map(|c| Check::parse(c)).transpose()?;
             if check.is_some() && !matches!(value, ArgValue::Buffer(_) | ArgValue::Image(..)) {
                 return Err(format!("argument `{}`: only buffers and images can be outputs", a.name));
             }

@@ -92,11 +92,12 @@ fn multiply_adds() -> f64 {
 }
 
 fn plain() -> f64 {
-    let mut acc = [[1.0f32; 8]; 8];
+    let (a, b) = std::hint::black_box((0.999f32, 0.001f32));
+    let mut acc = std::hint::black_box([[2.0f32; 8]; 8]);
     for _ in 0..STEPS {
         for row in &mut acc {
             for x in row {
-                *x = *x * 0.999 + 0.001;
+                *x = *x * a + b;
             }
         }
     }
@@ -107,34 +108,37 @@ fn plain() -> f64 {
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::*;
+    use std::hint::black_box;
 
     use super::STEPS;
 
     /// Twelve chains of 16 floats: more than latency times throughput.
     #[target_feature(enable = "avx512f")]
     pub(super) fn avx512() -> f64 {
-        let (a, b) = (_mm512_set1_ps(0.999), _mm512_set1_ps(0.001));
-        let mut acc = [_mm512_set1_ps(1.0); 12];
+        // What the compiler knows, it would compute beforehand.
+        let (a, b) = (_mm512_set1_ps(black_box(0.999)), _mm512_set1_ps(black_box(0.001)));
+        let mut acc: [_; 12] = std::array::from_fn(|_| _mm512_set1_ps(black_box(2.0)));
         for _ in 0..STEPS {
             for x in &mut acc {
                 *x = _mm512_fmadd_ps(*x, a, b);
             }
         }
-        std::hint::black_box(acc);
+        black_box(acc);
         (STEPS * 12 * 16 * 2) as f64
     }
 
     /// Twelve chains of 8 floats.
     #[target_feature(enable = "avx2,fma")]
     pub(super) fn avx2() -> f64 {
-        let (a, b) = (_mm256_set1_ps(0.999), _mm256_set1_ps(0.001));
-        let mut acc = [_mm256_set1_ps(1.0); 12];
+        // What the compiler knows, it would compute beforehand.
+        let (a, b) = (_mm256_set1_ps(black_box(0.999)), _mm256_set1_ps(black_box(0.001)));
+        let mut acc: [_; 12] = std::array::from_fn(|_| _mm256_set1_ps(black_box(2.0)));
         for _ in 0..STEPS {
             for x in &mut acc {
                 *x = _mm256_fmadd_ps(*x, a, b);
             }
         }
-        std::hint::black_box(acc);
+        black_box(acc);
         (STEPS * 12 * 8 * 2) as f64
     }
 }
