@@ -59,7 +59,7 @@ pub struct ArgHeader {
     pub buffer: Option<String>,
     /// A struct by value: literals in order, separated by spaces, padding written out.
     pub bytes: Option<String>,
-    /// `2d:W,H:ORDER:FORMAT` or `3d:W,H,D:ORDER:FORMAT`; its texels come from `value`.
+    /// `2d:W,H:ORDER:FORMAT`, `2darray:W,H,LAYERS:ORDER:FORMAT` or `3d:W,H,D:ORDER:FORMAT`; its texels come from `value`.
     pub image: Option<String>,
     /// `ADDRESSING:FILTER:normalized|unnormalized`.
     pub sampler: Option<String>,

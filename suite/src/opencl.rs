@@ -12,9 +12,10 @@ use opencl3::kernel::{Kernel, set_kernel_arg};
 use opencl3::memory::{
     Buffer, CL_ADDRESS_CLAMP, CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_MIRRORED_REPEAT, CL_ADDRESS_NONE,
     CL_ADDRESS_REPEAT, CL_BGRA, CL_FILTER_LINEAR, CL_FILTER_NEAREST, CL_FLOAT, CL_HALF_FLOAT,
-    CL_MEM_COPY_HOST_PTR, CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE3D, CL_MEM_READ_WRITE, CL_R, CL_RG,
-    CL_RGBA, CL_SIGNED_INT8, CL_SIGNED_INT16, CL_SIGNED_INT32, CL_SNORM_INT8, CL_UNORM_INT8, CL_UNORM_INT16,
-    CL_UNSIGNED_INT8, CL_UNSIGNED_INT16, CL_UNSIGNED_INT32, ClMem, Image, Sampler,
+    CL_MEM_COPY_HOST_PTR, CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_MEM_OBJECT_IMAGE3D,
+    CL_MEM_READ_WRITE, CL_R, CL_RG, CL_RGBA, CL_SIGNED_INT8, CL_SIGNED_INT16, CL_SIGNED_INT32, CL_SNORM_INT8,
+    CL_UNORM_INT8, CL_UNORM_INT16, CL_UNSIGNED_INT8, CL_UNSIGNED_INT16, CL_UNSIGNED_INT32, ClMem, Image,
+    Sampler,
 };
 use opencl3::platform::get_platforms;
 use opencl3::program::Program;
@@ -323,11 +324,15 @@ fn describe_image(spec: &ImageSpec) -> (cl_image_format, cl_image_desc) {
         },
     };
     let desc = cl_image_desc {
-        image_type: if spec.dims == 3 { CL_MEM_OBJECT_IMAGE3D } else { CL_MEM_OBJECT_IMAGE2D },
+        image_type: match (spec.dims, spec.array) {
+            (3, _) => CL_MEM_OBJECT_IMAGE3D,
+            (_, true) => CL_MEM_OBJECT_IMAGE2D_ARRAY,
+            _ => CL_MEM_OBJECT_IMAGE2D,
+        },
         image_width: spec.size[0] as usize,
         image_height: spec.size[1] as usize,
         image_depth: if spec.dims == 3 { spec.size[2] as usize } else { 0 },
-        image_array_size: 0,
+        image_array_size: if spec.array { spec.size[2] as usize } else { 0 },
         image_row_pitch: 0,
         image_slice_pitch: 0,
         num_mip_levels: 0,

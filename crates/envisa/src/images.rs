@@ -70,7 +70,9 @@ impl ChannelType {
 pub struct ImageSpec {
     /// 2 or 3.
     pub dims: u32,
-    /// Width, height, depth in texels; depth 1 for 2D.
+    /// An array of 2D images.
+    pub array: bool,
+    /// Width, height in texels; depth or number of layers, else 1.
     pub size: [u64; 3],
     /// Order of the channels.
     pub order: ChannelOrder,
@@ -104,21 +106,28 @@ pub struct SamplerSpec {
     pub normalized: bool,
 }
 
-/// Reads `2d:W,H:ORDER:FORMAT` or `3d:W,H,D:ORDER:FORMAT`.
+/// Reads `2d:W,H:ORDER:FORMAT`, `2darray:W,H,LAYERS:ORDER:FORMAT` or `3d:W,H,D:ORDER:FORMAT`.
 ///
 /// # Errors
 /// A sentence that shows the notation.
 pub fn parse_image(text: &str) -> Result<ImageSpec, String> {
-    let bad = || format!("cannot read the image `{text}`: 2d:W,H:ORDER:FORMAT or 3d:W,H,D:ORDER:FORMAT");
+    let bad = || {
+        format!(
+            "cannot read the image `{text}`: 2d:W,H:ORDER:FORMAT, 2darray:W,H,LAYERS:ORDER:FORMAT or \
+             3d:W,H,D:ORDER:FORMAT"
+        )
+    };
     let [kind, extents, order, format] = text.split(':').collect::<Vec<_>>()[..] else { return Err(bad()) };
-    let dims: u32 = match kind {
-        "2d" => 2,
-        "3d" => 3,
+    let (dims, array) = match kind {
+        "2d" => (2, false),
+        "2darray" => (2, true),
+        "3d" => (3, false),
         _ => return Err(bad()),
     };
     let extents: Vec<u64> =
         extents.split(',').map(|e| e.parse().map_err(|_| bad())).collect::<Result<_, _>>()?;
-    if extents.len() != dims as usize || extents.iter().any(|e| !(1..=16384).contains(e)) {
+    if extents.len() != dims as usize + usize::from(array) || extents.iter().any(|e| !(1..=16384).contains(e))
+    {
         return Err(bad());
     }
     let mut size = [1; 3];
@@ -144,7 +153,7 @@ pub fn parse_image(text: &str) -> Result<ImageSpec, String> {
         "f32" => ChannelType::F32,
         _ => return Err(bad()),
     };
-    Ok(ImageSpec { dims, size, order, channel })
+    Ok(ImageSpec { dims, array, size, order, channel })
 }
 
 /// The image that a picture is: 8 or 16 bits a channel, read as 0.0 to 1.0.
@@ -173,7 +182,7 @@ pub fn of_picture(value: &HostValue) -> Result<ImageSpec, String> {
     if [height, width].iter().any(|n| !(1..=16384).contains(n)) {
         return Err(format!("images have 1 to 16384 texels a side, this has {width} x {height}"));
     }
-    Ok(ImageSpec { dims: 2, size: [width, height, 1], order, channel })
+    Ok(ImageSpec { dims: 2, array: false, size: [width, height, 1], order, channel })
 }
 
 /// Reads `ADDRESSING:nearest|linear:normalized|unnormalized`.
@@ -230,11 +239,11 @@ impl ImageSpec {
         }
     }
 
-    /// Extents of its content as an array: (depth,) height, width, channels.
+    /// Extents of its content as an array: (depth or layers,) height, width, channels.
     pub fn shape(&self) -> Vec<u64> {
         let [width, height, depth] = self.size;
         let mut shape = vec![height, width, self.order.channels()];
-        if self.dims == 3 {
+        if self.dims == 3 || self.array {
             shape.insert(0, depth);
         }
         shape
@@ -245,7 +254,11 @@ impl ImageSpec {
         let [width, height, depth] = self.size.map(|n| n as u32);
         let row_pitch = width * self.texel_bytes() as u32;
         Image {
-            shape: if self.dims == 3 { ImageShape::D3 } else { ImageShape::D2 },
+            shape: match (self.dims, self.array) {
+                (3, _) => ImageShape::D3,
+                (_, true) => ImageShape::D2Array,
+                _ => ImageShape::D2,
+            },
             width,
             height,
             depth,
