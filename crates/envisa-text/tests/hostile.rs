@@ -178,8 +178,8 @@ fn memory_is_bounded() {
         let before = peak();
         let r = parse(&text, FileId(0), &ParseOptions::default());
         let grown = peak() - before;
-        // Other tests of this program run beside it.
-        assert!(grown < 60 * text.len() + (200 << 20) / SCALE, "{part:?}: {grown} bytes for {}", text.len());
+        // Other tests of this program run beside it, and the most kernels that there may be take 90 MB.
+        assert!(grown < 40 * text.len() + (150 << 20), "{part:?}: {grown} bytes for {}", text.len());
         drop(r);
     }
 }
