@@ -62,13 +62,21 @@ fn floats_at_every_width() {
     assert_eq!(run(Fmax, AtomicWidth::W32, f(1.0), f(f32::NAN)), f(1.0));
     assert_eq!(run(Fmax, AtomicWidth::W16, h(-1.0), h(-2.0)), h(-1.0));
     assert_eq!(run(Fadd, AtomicWidth::W32, 1, 1), 2, "denormals are kept");
+    let b = |x: f32| (x.to_bits() >> 16) as u64;
+    assert_eq!(run(BfAdd, AtomicWidth::W16, b(1.5), b(2.25)), b(3.75));
+    assert_eq!(run(BfSub, AtomicWidth::W16, b(1.5), b(2.25)), b(-0.75));
+    assert_eq!(run(BfMin, AtomicWidth::W16, b(f32::NAN), b(1.0)), b(1.0));
+    assert_eq!(run(BfMax, AtomicWidth::W16, b(-1.0), b(-2.0)), b(-1.0));
+    assert_eq!(run(BfAdd, AtomicWidth::W16, b(256.0), b(1.0)), b(256.0), "to nearest even");
 }
 
 #[test]
 fn codes() {
     let legacy = (0..32).filter_map(AtomicOp::from_legacy_code).count();
     assert_eq!(legacy, 19);
-    assert_eq!((0..64).filter_map(AtomicOp::from_lsc_subop).count(), 19);
+    let lsc: Vec<AtomicOp> = (0..64).filter_map(AtomicOp::from_lsc_subop).collect();
+    assert_eq!((lsc.len(), lsc.iter().filter(|op| op.is_bf()).count()), (24, 5));
+    assert_eq!(AtomicOp::from_lsc_subop(0x25).unwrap().operands(), 2);
     assert_eq!(AtomicOp::from_lsc_subop(0x12).unwrap().operands(), 2);
     assert_eq!(AtomicOp::from_legacy_code(13).unwrap().operands(), 0);
     assert!(AtomicOp::from_lsc_subop(0x15).unwrap().is_float());
