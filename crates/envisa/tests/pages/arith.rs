@@ -88,7 +88,6 @@ fn integers(b: &mut Bench, how: &Integers<'_>, f: Ints<'_>) {
     }
 }
 
-#[test]
 fn add_integers() {
     let mut b = Bench::new(Platform::Skl);
     integers(&mut b, &Integers { text: "add", ..Integers::default() }, &|v| v[0] + v[1]);
@@ -102,7 +101,6 @@ fn add_integers() {
     integers(&mut b, &wide, &|v| v[0] + v[1]);
 }
 
-#[test]
 fn add3() {
     let mut b = Bench::new(Platform::Dg2);
     let types = &[D, Ud, W, Uw];
@@ -110,13 +108,11 @@ fn add3() {
     integers(&mut b, &how, &|v| v[0] + v[1] + v[2]);
 }
 
-#[test]
 fn avg() {
     let mut b = Bench::new(Platform::Skl);
     integers(&mut b, &Integers { text: "avg", ..Integers::default() }, &|v| (v[0] + v[1] + 1) >> 1);
 }
 
-#[test]
 fn mul_and_mad_integers() {
     let mut b = Bench::new(Platform::Skl);
     let plain = Integers { sats: &[false], ..Integers::default() };
@@ -128,7 +124,6 @@ fn mul_and_mad_integers() {
     integers(&mut b, &mad, &|v| v[0] * v[1] + v[2]);
 }
 
-#[test]
 fn mulh() {
     let mut b = Bench::new(Platform::Skl);
     for t in [D, Ud] {
@@ -148,7 +143,6 @@ fn mulh() {
 }
 
 /// Low dwords, then in the next whole register high dwords.
-#[test]
 fn madw() {
     for (platform, grf) in [(Platform::Skl, 32), (Platform::Pvc, 64)] {
         let mut b = Bench::new(platform);
@@ -184,7 +178,6 @@ fn madw() {
     }
 }
 
-#[test]
 fn div_and_mod_integers() {
     let mut b = Bench::new(Platform::Skl);
     // What a division by zero gives, the page does not say.
@@ -199,7 +192,6 @@ fn div_and_mod_integers() {
     integers(&mut b, &how, &|v| v[0] % v[1]);
 }
 
-#[test]
 fn min_and_max() {
     let mut b = Bench::new(Platform::Skl);
     integers(&mut b, &Integers { text: "min", ..Integers::default() }, &|v| v[0].min(v[1]));
@@ -264,7 +256,6 @@ fn floats(b: &mut Bench, text: &str, dst: T, srcs: &[T], sats: &[bool], f: &dyn 
 
 const BOTH: &[bool] = &[false, true];
 
-#[test]
 fn add_mul_mad_floats() {
     let mut b = Bench::new(Platform::Skl);
     for t in [F, Df, Hf] {
@@ -278,7 +269,6 @@ fn add_mul_mad_floats() {
     }
 }
 
-#[test]
 fn add_mul_mad_bfloat() {
     let mut b = Bench::new(Platform::XehpSdv);
     for (d, x, y) in [(Bf, Bf, Bf), (F, Bf, F), (F, F, Bf), (Bf, F, F), (F, Bf, Bf)] {
@@ -289,7 +279,6 @@ fn add_mul_mad_bfloat() {
 }
 
 /// ALT mode: no infinity is written, the largest number is.
-#[test]
 fn alt_mode() {
     let mut b = Bench::new(Platform::Skl);
     let finite = |r: &mut Rng, _: usize| loop {
@@ -318,7 +307,6 @@ fn alt_mode() {
 }
 
 /// `divm`, `sqrtm`: as IEEE 754 has them, denormals enabled.
-#[test]
 fn ieee_macros() {
     let mut b = Bench::new(Platform::Skl);
     for t in [F, Df] {
@@ -338,7 +326,6 @@ fn ieee_macros() {
     }
 }
 
-#[test]
 fn rounding_to_integral() {
     let mut b = Bench::new(Platform::Skl);
     // A value with a fraction, mostly.
@@ -393,7 +380,6 @@ fn eighth(r: &mut Rng, _: usize) -> u64 {
     from_f64(F, (r.below(47) as f64 - 23.0) / 8.0)
 }
 
-#[test]
 fn lrp() {
     let mut b = Bench::new(Platform::Skl);
     for sat in [false, true] {
@@ -413,7 +399,6 @@ fn lrp() {
 }
 
 /// `line`, `plane`, `dp2`, `dp3`, `dp4`, `dph`: by their own patterns of elements.
-#[test]
 fn products_across_channels() {
     let mut b = Bench::new(Platform::Skl);
     let mut r = Rng(9);
@@ -463,7 +448,6 @@ fn products_across_channels() {
     }
 }
 
-#[test]
 fn carries() {
     let mut b = Bench::new(Platform::Skl);
     let sum = |v: &[Val], _: Mode| ((v[0].bits + v[1].bits) & 0xffff_ffff, Cmp::Bits);
@@ -477,7 +461,6 @@ fn carries() {
     }
 }
 
-#[test]
 fn sums_of_absolute_differences() {
     let mut b = Bench::new(Platform::Skl);
     let none = |_: &[Val], _: Mode| (0, Cmp::Any);
@@ -502,7 +485,6 @@ fn sums_of_absolute_differences() {
     }
 }
 
-#[test]
 fn dp4a() {
     let mut b = Bench::new(Platform::Tgllp);
     for d in [D, Ud] {
@@ -522,7 +504,6 @@ fn dp4a() {
     }
 }
 
-#[test]
 fn lzd() {
     let mut b = Bench::new(Platform::Skl);
     let model = |v: &[Val], _: Mode| {
@@ -537,4 +518,8 @@ fn lzd() {
     for seed in 0..4 {
         grid(&mut b, &Spec { seed, ..Spec::new("lzd", Ud, srcs, &model) });
     }
+}
+
+crate::coverage::pages! {
+    add_integers add3 avg mul_and_mad_integers mulh madw div_and_mod_integers min_and_max add_mul_mad_floats add_mul_mad_bfloat alt_mode ieee_macros rounding_to_integral lrp products_across_channels carries sums_of_absolute_differences dp4a lzd
 }

@@ -224,7 +224,6 @@ pub fn starts() -> Vec<u8> {
 
 /// Structured programs with breaks, continues and early returns, nested at random: each channel goes its own
 /// way, and meets the others.
-#[test]
 fn divergent_flow() {
     for seed in 0..120 {
         let n = [8, 16, 32][seed as usize % 3];
@@ -238,7 +237,6 @@ fn divergent_flow() {
 }
 
 /// `goto` of one channel: all go, or none, by the first element of the predicate. `jmp` likewise.
-#[test]
 fn uniform_branches() {
     let mut b = Bench::new(Platform::Skl);
     for (bits, go) in [(1u32, true), (0xffff_fffe, false), (0, false), (u32::MAX, true)] {
@@ -260,7 +258,6 @@ fn uniform_branches() {
 }
 
 /// Any and all, at every offset of the mask.
-#[test]
 fn predicated_branches() {
     let mut b = Bench::new(Platform::Skl);
     let mut r = Rng(3);
@@ -280,7 +277,6 @@ fn predicated_branches() {
     }
 }
 
-#[test]
 fn switchjmp() {
     let mut b = Bench::new(Platform::Skl);
     for index in 0..5u64 {
@@ -294,7 +290,6 @@ fn switchjmp() {
 }
 
 /// A table has no entry for an index: a fault that says so.
-#[test]
 fn switchjmp_outside() {
     let text = ".version 4.1\n.kernel \"k\"\n.decl I v_type=G type=ub num_elts=1\n.kernel_attr SimdSize=8\n.kernel_attr Target=\"cm\"\n\
                 mov (M1_NM,1) I(0,0)<1> 0x2:ub\nswitchjmp (M1,1) I(0,0)<0;1,0> (a, b)\na:\nb:\nret (M1,8)\n";
@@ -338,12 +333,11 @@ mul (M1,16) R(0,0)<1> R(0,0)<1;1,0> M(0,0)<1;1,0>
 fret (M1,16)
 ";
 
-#[test]
 fn stack_calls() {
     let direct = "(P1) fcall (M1,16) fact 2 2";
     let indirect = "faddr fact F(0,0)<1>\n(P1) ifcall (M1,16) F(0,0)<0;1,0> 2 2";
-    for call in [direct, indirect] {
-        let text = FACTORIAL.replace("CALL", call);
+    for (version, call) in [("4.1", direct), ("4.1", indirect), ("4.2", indirect)] {
+        let text = FACTORIAL.replace("CALL", call).replace("4.1", version);
         let args: Vec<i32> = (0..16).map(|i| i % 13).collect();
         let input = args.iter().flat_map(|x| x.to_le_bytes()).collect();
         let (got, trap) =
@@ -356,7 +350,6 @@ fn stack_calls() {
 }
 
 /// A call of what is no function, and calls without end, are faults.
-#[test]
 fn calls_that_cannot_be() {
     let text =
         FACTORIAL.replace("CALL", "mov (M1_NM,1) F(0,0)<1> 0x40:uq\n(P1) ifcall (M1,16) F(0,0)<0;1,0> 2 2");
@@ -403,7 +396,6 @@ ret (M1,16)
     .replace("I(0,8)", if platform == Platform::Pvc { "I(0,8)" } else { "I(1,0)" })
 }
 
-#[test]
 fn barriers() {
     let kinds = [
         ("4.1", "lsc_fence.slm.none.group\nbarrier"),
@@ -441,7 +433,6 @@ fn barriers() {
 }
 
 /// Producers that do not wait, and consumers that wait for them.
-#[test]
 fn producers_and_consumers() {
     let barrier = "\
 cmp.lt (M1_NM,1) P1 O(0,0)<0;1,0> 0x2:ud
@@ -462,7 +453,6 @@ done:";
 }
 
 /// A barrier that cannot complete ends in a report of where every thread stands.
-#[test]
 fn a_barrier_that_cannot_complete() {
     for barrier in
         ["barrier", "sbarrier.signal\nsbarrier.wait", "nbarrier.signal 0x2:ub 0x4:ub\nnbarrier.wait 0x2:ub"]
@@ -488,7 +478,6 @@ fn a_barrier_that_cannot_complete() {
 }
 
 /// A run past its limit ends in such a report too.
-#[test]
 fn a_run_past_its_limit() {
     let forever = "cmp.eq (M1_NM,1) P1 O(0,0)<0;1,0> 0x2:ud\ntop:\n(P1) jmp (M1,1) top\nbarrier";
     let text = exchange(Platform::Pvc, "4.1", forever);
@@ -511,7 +500,6 @@ fn a_run_past_its_limit() {
 }
 
 /// The same on one, two and three host threads, observed or not.
-#[test]
 fn any_number_of_jobs() {
     for seed in 0..10 {
         let n = [8, 16, 32][seed as usize % 3];
@@ -544,4 +532,8 @@ fn any_number_of_jobs() {
         let want: Vec<u32> = (0..4).flat_map(|t| (0..16).map(move |i| i * 0x100 + (t ^ 3))).collect();
         assert_eq!(p.run_plain().0, want);
     }
+}
+
+crate::coverage::pages! {
+    divergent_flow uniform_branches predicated_branches switchjmp switchjmp_outside stack_calls calls_that_cannot_be barriers producers_and_consumers a_barrier_that_cannot_complete a_run_past_its_limit any_number_of_jobs
 }

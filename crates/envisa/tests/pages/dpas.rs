@@ -141,7 +141,6 @@ fn one(b: &mut Bench, r: &mut Rng, s: &Shape) {
     b.run(if s.acc.is_some() { c.var("c", acc_type, &acc) } else { c });
 }
 
-#[test]
 fn integers() {
     let all: Vec<P> = [2, 4, 8].into_iter().flat_map(|n| [P::Int(n, false), P::Int(n, true)]).collect();
     let mut r = Rng(31);
@@ -159,7 +158,6 @@ fn integers() {
     }
 }
 
-#[test]
 fn floats() {
     let mut r = Rng(32);
     for (platform, n) in [(Platform::XehpSdv, 8), (Platform::Pvc, 16)] {
@@ -182,4 +180,8 @@ fn floats() {
             }
         }
     }
+}
+
+crate::coverage::pages! {
+    integers floats
 }

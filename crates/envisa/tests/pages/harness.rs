@@ -4,8 +4,9 @@ use crate::model::{Mode, T};
 use envisa::bare::{BareArg, BareKernel, BareLaunch, BareOptions};
 use envisa::diag::{FileId, Files, Severity, TextOptions, render_text};
 use envisa::isa::{Module, Op, Platform, Platforms};
-use envisa::runner::{RunOptions, Session};
+use envisa::runner::{AllocationId, Image, RunOptions, Session};
 use envisa::text::{ParseOptions, parse};
+use envisa_vm::memory::ImageShape;
 use envisa_vm::observer::Observer;
 use envisa_vm::thread::{Machine, Status};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +17,6 @@ use std::sync::Mutex;
 static TESTED: Mutex<BTreeMap<Op, u64>> = Mutex::new(BTreeMap::new());
 
 /// What was tested so far.
-#[allow(dead_code)]
 pub fn tested() -> BTreeMap<Op, u64> {
     TESTED.lock().unwrap().clone()
 }
@@ -502,6 +502,22 @@ pub fn explain(e: envisa::runner::RunError) -> String {
     }
 }
 
+/// Rows of eight texels of four unsigned dwords, four of them.
+fn image(allocation: AllocationId) -> Image {
+    Image {
+        shape: ImageShape::D2,
+        width: 8,
+        height: 4,
+        depth: 1,
+        row_pitch: 128,
+        slice_pitch: 512,
+        channel_order: 0x10b5,
+        channel_type: 0x10dc,
+        texel_bytes: 16,
+        allocation,
+    }
+}
+
 /// A whole kernel to run, with what it is given.
 pub struct Program<'a> {
     pub text: &'a str,
@@ -512,7 +528,7 @@ pub struct Program<'a> {
     pub limit: u64,
     /// Inputs by name.
     pub args: Vec<(&'a str, Vec<u8>)>,
-    /// Bytes of the buffer of surface `T6`, which is read back.
+    /// Bytes of the buffer of surface `T6`, or of the image at binding-table index 4, which is read back.
     pub buffer: Vec<u8>,
 }
 
@@ -553,6 +569,9 @@ impl<'a> Program<'a> {
             self.args.iter().map(|(n, b)| ((*n).to_owned(), BareArg::Bytes(b.clone()))).collect();
         if self.text.contains(".decl T6 ") {
             args.push(("T6".into(), BareArg::Buffer(id, 0)));
+        }
+        if self.text.contains("bti(0x4)") {
+            args.push(("bti:4".into(), BareArg::Image(image(id))));
         }
         let launch = BareLaunch { groups: self.groups, threads: self.threads, args, ..BareLaunch::default() };
         let options = RunOptions { jobs: self.jobs, limit: self.limit, ..RunOptions::default() };

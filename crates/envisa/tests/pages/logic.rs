@@ -28,7 +28,6 @@ fn over(b: &mut Bench, text: &str, dsts: &[T], srcs: &[T], count: usize, mods: &
     }
 }
 
-#[test]
 fn bitwise() {
     let mut b = Bench::new(Platform::Skl);
     for (dsts, srcs) in [(INT32, INT32), (&[Q, Uq][..], &[Q, Uq][..])] {
@@ -40,7 +39,6 @@ fn bitwise() {
 }
 
 /// Logic on predicates: bits of the channels that run.
-#[test]
 fn predicates() {
     let mut b = Bench::new(Platform::Skl);
     let mut r = Rng(3);
@@ -71,7 +69,6 @@ fn predicates() {
 }
 
 /// Shifts: the last 5 bits of the count, or 6 for 64-bit destinations.
-#[test]
 fn shifts() {
     let mut b = Bench::new(Platform::Skl);
     let count = |v: &Val, bits: i128| (v.bits as i128 & (bits - 1)) as u32;
@@ -98,7 +95,6 @@ fn shifts() {
     }
 }
 
-#[test]
 fn rotations() {
     let rol = |t: T, v: &[Val]| {
         let (x, n) = (v[0].bits & t.mask(), (v[1].bits as u32) & (t.bits() - 1));
@@ -123,7 +119,6 @@ fn rotations() {
     }
 }
 
-#[test]
 fn bit_fields() {
     let mut b = Bench::new(Platform::Skl);
     let part = |v: &Val| v.bits as u32 & 31;
@@ -158,7 +153,6 @@ fn bit_fields() {
     }
 }
 
-#[test]
 fn counts() {
     let mut b = Bench::new(Platform::Skl);
     let ones = |x: u32, bit: u32, shl: bool| {
@@ -203,7 +197,6 @@ fn counts() {
 }
 
 /// Every truth table.
-#[test]
 fn bfn() {
     let mut b = Bench::new(Platform::Dg2);
     for table in 0..256u32 {
@@ -221,4 +214,8 @@ fn bfn() {
             some(&mut b, &Spec { seed: table as u64, ..Spec::new(&text, d, srcs, &model) }, 3);
         }
     }
+}
+
+crate::coverage::pages! {
+    bitwise predicates shifts rotations bit_fields counts bfn
 }

@@ -5,6 +5,8 @@
 
 mod arith;
 mod control;
+#[macro_use]
+mod coverage;
 mod dpas;
 mod harness;
 mod logic;

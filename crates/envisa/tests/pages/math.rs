@@ -41,7 +41,6 @@ const FUNCTIONS: &[(&str, usize, &[T])] = &[
     ("div", 2, &[F, Hf, Df]),
 ];
 
-#[test]
 fn functions() {
     let mut b = Bench::new(Platform::Skl);
     for (name, count, types) in FUNCTIONS {
@@ -84,7 +83,6 @@ fn functions() {
 }
 
 /// Special values, one by one.
-#[test]
 fn special_values() {
     let mut b = Bench::new(Platform::Skl);
     for t in [F, Hf] {
@@ -134,7 +132,6 @@ fn special_values() {
 }
 
 /// `tanh`, `sigm` of 4.2.
-#[test]
 fn later_functions() {
     let mut b = Bench::new(Platform::Xe3p).version("4.2");
     for name in ["tanh", "sigm"] {
@@ -152,7 +149,6 @@ fn later_functions() {
 }
 
 /// The macros' parts: a special result and its early-out bit, or a start that the rest refines. And `add3.o`.
-#[test]
 fn second_results_in_predicates() {
     let mut r = Rng(21);
     let mut b = Bench::new(Platform::Pvc).version("4.2");
@@ -231,7 +227,12 @@ fn dense(t: T, k: u64) -> Vec<u64> {
 
 /// The largest error of each function over a dense grid: name and type, in units in the last place (0.5 is
 /// correct rounding), and values looked at.
-pub fn measured() -> BTreeMap<(&'static str, T), (f64, usize)> {
+pub fn measured() -> &'static BTreeMap<(&'static str, T), (f64, usize)> {
+    static ONCE: std::sync::OnceLock<BTreeMap<(&'static str, T), (f64, usize)>> = std::sync::OnceLock::new();
+    ONCE.get_or_init(measure)
+}
+
+fn measure() -> BTreeMap<(&'static str, T), (f64, usize)> {
     use envisa::sem::math::MathUnit;
     use envisa::sem::{Hf as Half, Ieee};
     let mut out = BTreeMap::new();
@@ -308,10 +309,13 @@ pub fn measured() -> BTreeMap<(&'static str, T), (f64, usize)> {
 
 /// What COVERAGE.md says of the math unit holds: half a unit for singles and halves, as far as the host's
 /// doubles tell.
-#[test]
 fn errors() {
     for ((name, t), (worst, seen)) in measured() {
-        assert!(seen > 10_000, "{name}");
-        assert!(worst < 0.5001, "{name}.{}: {worst} units", t.name());
+        assert!(*seen > 10_000, "{name}");
+        assert!(*worst < 0.5001, "{name}.{}: {worst} units", t.name());
     }
+}
+
+crate::coverage::pages! {
+    functions special_values later_functions second_results_in_predicates errors
 }

@@ -578,7 +578,6 @@ impl Rng {
 }
 
 /// Self-checks of the model against the host, where the host knows the answer.
-#[test]
 fn the_model_agrees_with_the_host() {
     let mut r = Rng(1);
     for _ in 0..3000 {
@@ -597,4 +596,8 @@ fn the_model_agrees_with_the_host() {
         let d = f64::from_bits(r.value(Df));
         same(encode(F, &decode(Df, d.to_bits()), Rm::Even), d as f32);
     }
+}
+
+crate::coverage::pages! {
+    the_model_agrees_with_the_host
 }

@@ -70,18 +70,15 @@ fn moves(b: &mut Bench, srcs: &[T], dsts: &[T]) {
     }
 }
 
-#[test]
 fn conversions() {
     moves(&mut Bench::new(Platform::Skl), ALL, ALL);
 }
 
-#[test]
 fn bfloat_conversions() {
     moves(&mut Bench::new(Platform::XehpSdv), &[Bf, F], &[Bf, F]);
 }
 
 /// Every half to a single and back, every byte float.
-#[test]
 fn every_half() {
     let mut b = Bench::new(Platform::Skl);
     for chunk in (0..0x1_0000u64).collect::<Vec<_>>().chunks(32) {
@@ -94,7 +91,6 @@ fn every_half() {
 }
 
 /// Packed immediates: eight words, or four floats, over and over.
-#[test]
 fn packed_immediates() {
     let mut b = Bench::new(Platform::Skl);
     let mut r = Rng(8);
@@ -125,7 +121,6 @@ fn packed_immediates() {
 }
 
 /// A predicate as a number, and back.
-#[test]
 fn predicates() {
     let mut b = Bench::new(Platform::Skl);
     let mut r = Rng(2);
@@ -173,7 +168,6 @@ fn predicates() {
     }
 }
 
-#[test]
 fn sel() {
     let mut b = Bench::new(Platform::Skl);
     let mut wide = Bench::new(Platform::XehpSdv);
@@ -211,7 +205,6 @@ fn sel() {
 }
 
 /// Every relation, into predicates and into registers.
-#[test]
 fn cmp() {
     let mut b = Bench::new(Platform::Skl);
     let mut wide = Bench::new(Platform::XehpSdv);
@@ -304,7 +297,6 @@ fn cmp() {
 }
 
 /// bf8 and tf32 (page FCVT): to nearest even, bf8 keeps denormals, tf32 flushes them.
-#[test]
 fn fcvt() {
     let mut b = Bench::new(Platform::Pvcxt);
     // E5M2 is a half without its low byte.
@@ -358,7 +350,6 @@ fn fcvt() {
 }
 
 /// Stochastic rounding: random bits added below the last place kept, then cut; denormals kept.
-#[test]
 fn srnd() {
     let mut b = Bench::new(Platform::Pvcxt);
     let mut r = Rng(12);
@@ -415,4 +406,8 @@ fn srnd() {
             b.run(c.var("s", Hf, &halves).var("r", Ub, &random).out("d", Ub, &vec![0; n], &after));
         }
     }
+}
+
+crate::coverage::pages! {
+    conversions bfloat_conversions every_half packed_immediates predicates sel cmp fcvt srnd
 }

@@ -7,7 +7,6 @@ use crate::shapes::{mask_text, places};
 use envisa::isa::Platform;
 
 /// Address arithmetic: 16 bits, one element for each channel.
-#[test]
 fn addresses() {
     let mut b = Bench::new(Platform::Skl);
     let values: Vec<u64> = (0..256).map(|i| i * 7 + 1).collect();
@@ -49,7 +48,6 @@ fn addresses() {
 }
 
 /// States move between surface variables and registers.
-#[test]
 fn movs() {
     let mut b = Bench::new(Platform::Skl);
     b.run(
@@ -71,7 +69,6 @@ fn movs() {
 }
 
 /// Instructions without an effect on registers.
-#[test]
 fn no_effect() {
     let mut b = Bench::new(Platform::Skl);
     let keep = [0x1111_2222, 0x3333_4444];
@@ -99,10 +96,54 @@ fn no_effect() {
     }
     let mut b = Bench::new(Platform::Pvc).version("4.2");
     b.run(Case::new("breakpoint").var("v", Ud, &keep));
+    let mut b = Bench::new(Platform::Xe3p).version("4.2");
+    let address = [0u64; 16];
+    let c = Case::new("lsc_extended_cache_ctrl.ugm.reset.64B (M1,16) flat[$a]:a64");
+    b.run(c.var("v", Ud, &keep).var("a", Uq, &address));
+}
+
+/// Typed writes without compression, and whether texels are resident: those of an image are, others not.
+fn typed_rest() {
+    let text = "\
+.version 4.1
+.kernel \"k\"
+.decl U v_type=G type=ud num_elts=16 align=wordx32
+.decl W v_type=G type=ud num_elts=16 align=wordx32
+.decl Y v_type=G type=ud num_elts=16 align=wordx32
+.decl D v_type=G type=ud num_elts=16 align=wordx32
+.decl S v_type=G type=ud num_elts=16 align=wordx32
+.kernel_attr SimdSize=16
+.kernel_attr Target=\"cm\"
+mov (M1,8) U(0,0)<1> 0x76543210:uv
+mov (M1,16) W(0,0)<1> 0x0:ud
+mov (M1,16) Y(0,0)<1> 0x1:ud
+add (M1,8) D(0,0)<1> U(0,0)<1;1,0> 0x100:ud
+lsc_store_uncompressed.tgm (M1,8) bti(0x4)[U,Y]:a32 D:d32
+lsc_load_status.tgm (M1,8) S:d32 bti(0x4)[U,Y]:a32
+mov (M1,8) D(0,0)<1> S(0,0)<0;1,0>
+lsc_store_uncompressed.tgm (M1,8) bti(0x4)[U,W]:a32 D:d32
+add (M1,8) U(0,0)<1> U(0,0)<1;1,0> 0x4:ud
+mov (M1,16) S(0,0)<1> 0x0:ud
+lsc_load_status.tgm (M1,8) S:d32 bti(0x4)[U,W]:a32
+add (M1,8) U(0,0)<1> U(0,0)<1;1,0> 0xfffffffc:ud
+add (M1,8) Y(0,0)<1> Y(0,0)<1;1,0> 0x1:ud
+mov (M1,8) D(0,0)<1> S(0,0)<0;1,0>
+lsc_store_uncompressed.tgm (M1,8) bti(0x4)[U,Y]:a32 D:d32
+ret (M1,16)
+";
+    let p = Program { platform: Platform::Pvc, buffer: vec![0xcc; 512], ..Program::new(text) };
+    let (got, trap) = p.run();
+    assert!(trap.is_none(), "{trap:?}");
+    // One component of four is written.
+    let row = |y: usize| (0..8).map(|x| got[y * 32 + x * 4]).collect::<Vec<u32>>();
+    assert_eq!(row(1), (0x100..0x108).collect::<Vec<u32>>());
+    assert_eq!(row(0), [0xff; 8], "all eight texels are there");
+    assert_eq!(row(2), [0x0f; 8], "four of them are beside the image");
+    assert_eq!(row(3), [0xcccc_cccc; 8]);
+    assert!(got.iter().enumerate().all(|(i, x)| i % 4 == 0 || *x == 0xcccc_cccc));
 }
 
 /// What the machine fills: r0, the group's number, the execution mask, the slot.
-#[test]
 fn predefined_variables() {
     let text = "\
 .version 4.1
@@ -145,7 +186,6 @@ ret (M1,8)
 }
 
 /// `%ce0`: the execution mask of the instruction that reads it.
-#[test]
 fn channel_enables() {
     let mut b = Bench::new(Platform::Skl);
     for em in [u32::MAX, 0xff00, 1, 0x8000_0001, 0x1234_5678] {
@@ -157,7 +197,6 @@ fn channel_enables() {
 }
 
 /// `%null`: what is written there is gone.
-#[test]
 fn null() {
     let mut b = Bench::new(Platform::Skl);
     b.run(Case::new("add (M1,8) %null(0,0)<1> $v(0,0)<1;1,0> 0x1:ud").var(
@@ -168,7 +207,6 @@ fn null() {
 }
 
 /// `%cr0` keeps what is written, and each part of it is heeded from the next instruction on.
-#[test]
 fn control_register() {
     let mut b = Bench::new(Platform::Skl);
     let third = |rm: Rm| encode(F, &div(&decode(F, from_f64(F, 1.0)), &decode(F, from_f64(F, 3.0))), rm);
@@ -188,4 +226,8 @@ fn control_register() {
                 .bits("e", F, &[0; 8], &[third(Rm::Even); 8]),
         );
     }
+}
+
+crate::coverage::pages! {
+    typed_rest addresses movs no_effect predefined_variables channel_enables null control_register
 }
