@@ -273,3 +273,167 @@ fn any_span_of_any_bytes_renders() {
         assert!(render_sarif(&files, &diags, &Tool::default(), &[]).contains("2.1.0"));
     }
 }
+
+/// What SARIF 2.1.0 says of the objects that we write: name, type (an object's name, `[]` for arrays of it),
+/// and whether it must be there. A list of our own, by the standard's chapter 3; what is not in it is refused,
+/// as the standard's schema refuses what it does not know.
+const OBJECTS: &[(&str, &[(&str, &str, bool)])] = &[
+    ("sarifLog", &[("$schema", "uri", false), ("version", "2.1.0", true), ("runs", "run[]", true)]),
+    (
+        "run",
+        &[
+            ("tool", "tool", true),
+            ("columnKind", "columnKind", false),
+            ("artifacts", "artifact[]", false),
+            ("results", "result[]", false),
+        ],
+    ),
+    ("tool", &[("driver", "toolComponent", true)]),
+    (
+        "toolComponent",
+        &[
+            ("name", "string", true),
+            ("semanticVersion", "string", false),
+            ("informationUri", "uri", false),
+            ("rules", "reportingDescriptor[]", false),
+        ],
+    ),
+    (
+        "reportingDescriptor",
+        &[
+            ("id", "string", true),
+            ("name", "string", false),
+            ("shortDescription", "message", false),
+            ("fullDescription", "message", false),
+            ("helpUri", "uri", false),
+            ("defaultConfiguration", "reportingConfiguration", false),
+        ],
+    ),
+    ("reportingConfiguration", &[("level", "level", false)]),
+    ("message", &[("text", "string", true)]),
+    ("artifact", &[("location", "artifactLocation", false), ("length", "index", false)]),
+    ("artifactLocation", &[("uri", "uri", true), ("index", "index", false)]),
+    (
+        "result",
+        &[
+            ("ruleId", "string", false),
+            ("ruleIndex", "index", false),
+            ("level", "level", false),
+            ("message", "message", true),
+            ("locations", "location[]", false),
+            ("relatedLocations", "location[]", false),
+            ("fixes", "fix[]", false),
+        ],
+    ),
+    (
+        "location",
+        &[
+            ("id", "index", false),
+            ("physicalLocation", "physicalLocation", true),
+            ("message", "message", false),
+        ],
+    ),
+    ("physicalLocation", &[("artifactLocation", "artifactLocation", true), ("region", "region", false)]),
+    (
+        "region",
+        &[
+            ("startLine", "count", false),
+            ("startColumn", "count", false),
+            ("endLine", "count", false),
+            ("endColumn", "count", false),
+            ("byteOffset", "index", false),
+            ("byteLength", "index", false),
+        ],
+    ),
+    ("fix", &[("description", "message", false), ("artifactChanges", "artifactChange[]", true)]),
+    (
+        "artifactChange",
+        &[("artifactLocation", "artifactLocation", true), ("replacements", "replacement[]", true)],
+    ),
+    ("replacement", &[("deletedRegion", "region", true), ("insertedContent", "message", false)]),
+];
+
+fn conforms(value: &serde_json::Value, kind: &str, place: &str) -> Result<(), String> {
+    use serde_json::Value;
+    let fail = || Err(format!("{place}: {value} is no {kind}"));
+    if let Some(inner) = kind.strip_suffix("[]") {
+        let Value::Array(list) = value else { return fail() };
+        return list.iter().enumerate().try_for_each(|(i, v)| conforms(v, inner, &format!("{place}[{i}]")));
+    }
+    let text = value.as_str();
+    let ok = match kind {
+        "string" => text.is_some_and(|s| !s.is_empty()),
+        "uri" => text.is_some_and(|s| !s.is_empty() && s.bytes().all(|b| b.is_ascii_graphic())),
+        "2.1.0" => text == Some(kind),
+        "level" => matches!(text, Some("none" | "note" | "warning" | "error")),
+        "columnKind" => matches!(text, Some("utf16CodeUnits" | "unicodeCodePoints")),
+        "index" => value.is_u64(),
+        "count" => value.as_u64().is_some_and(|n| n > 0),
+        _ => {
+            let (_, members) = OBJECTS.iter().find(|(name, _)| *name == kind).expect("a kind of the list");
+            let Value::Object(object) = value else { return fail() };
+            for (name, inner) in object {
+                let Some(member) = members.iter().find(|m| m.0 == name) else {
+                    return Err(format!("{place}: {kind} has no {name}"));
+                };
+                conforms(inner, member.1, &format!("{place}.{name}"))?;
+            }
+            for (name, ..) in members.iter().filter(|m| m.2) {
+                if !object.contains_key(*name) {
+                    return Err(format!("{place}: {kind} without {name}"));
+                }
+            }
+            true
+        }
+    };
+    if ok { Ok(()) } else { fail() }
+}
+
+/// Indices of rules and artifacts name what they should.
+fn indices_hold(log: &serde_json::Value) {
+    for run in log["runs"].as_array().unwrap() {
+        for r in run["results"].as_array().unwrap() {
+            if let Some(i) = r["ruleIndex"].as_u64() {
+                assert_eq!(run["tool"]["driver"]["rules"][i as usize]["id"], r["ruleId"]);
+            }
+            for l in r["locations"].as_array().unwrap() {
+                let at = &l["physicalLocation"]["artifactLocation"];
+                let i = at["index"].as_u64().unwrap() as usize;
+                assert_eq!(run["artifacts"][i]["location"]["uri"], at["uri"]);
+                let region = &l["physicalLocation"]["region"];
+                let of = |name: &str| region[name].as_u64().unwrap_or(0);
+                assert!((of("startLine"), of("startColumn")) <= (of("endLine"), of("endColumn")), "{region}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sarif_is_what_the_standard_says() {
+    let (mut files, file, mut diags) = typical();
+    let binary = files.add_binary("k\u{e9} one.isa", vec![0u8; 64]);
+    diags.push(Diagnostic::error("E0301", "unknown opcode 0xff").primary(binary, 28..30, "opcode"));
+    diags.push(Diagnostic::error("", "without a code").primary(file, 0..0, ""));
+    diags.push(Diagnostic::new(Severity::Note, "", "no place"));
+    let tool = Tool { name: "envisa".into(), ..Tool::default() };
+    let rules = ["E0204", "W0003"].map(|id| Rule {
+        id: id.into(),
+        name: "a-rule".into(),
+        short: "One sentence.".into(),
+        full: "More.".into(),
+        help_uri: "https://example.org/rule".into(),
+        severity: Severity::Error,
+    });
+    let log = serde_json::from_str(&render_sarif(&files, &diags, &tool, &rules)).unwrap();
+    conforms(&log, "sarifLog", "log").unwrap();
+    indices_hold(&log);
+    let empty = serde_json::from_str(&render_sarif(&Files::new(), &[], &tool, &[])).unwrap();
+    conforms(&empty, "sarifLog", "log").unwrap();
+    // The check refuses what is wrong.
+    let mut wrong = log.clone();
+    wrong["runs"][0]["results"][0]["level"] = "fatal".into();
+    assert!(conforms(&wrong, "sarifLog", "log").is_err());
+    let mut wrong = log;
+    wrong["runs"][0]["tool"]["driver"].as_object_mut().unwrap().remove("name");
+    assert!(conforms(&wrong, "sarifLog", "log").is_err());
+}
