@@ -274,10 +274,13 @@ fn any_span_of_any_bytes_renders() {
     }
 }
 
+/// A member of an object: its name, its type, whether it must be there.
+type Member = (&'static str, &'static str, bool);
+
 /// What SARIF 2.1.0 says of the objects that we write: name, type (an object's name, `[]` for arrays of it),
 /// and whether it must be there. A list of our own, by the standard's chapter 3; what is not in it is refused,
 /// as the standard's schema refuses what it does not know.
-const OBJECTS: &[(&str, &[(&str, &str, bool)])] = &[
+const OBJECTS: &[(&str, &[Member])] = &[
     ("sarifLog", &[("$schema", "uri", false), ("version", "2.1.0", true), ("runs", "run[]", true)]),
     (
         "run",
