@@ -1,7 +1,10 @@
 //! `docs/RULES.md` is generated from the registry: `BLESS=1 cargo test -p envisa --test verify_docs`.
 
 use envisa::diag::Severity;
-use envisa::verify::{Example, Kind, rule};
+use envisa::isa::desc::{Enc, InstDesc, SlotKind};
+use envisa::isa::{Platforms, TABLE, TypeSet};
+use envisa::verify::{Code, Example, Kind, rule};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -33,6 +36,7 @@ fn generated() -> String {
             let _ = writeln!(out, "| {} | {} | {} | {} | {} |", r.code, r.name, level(r), r.page, r.brief);
         }
     }
+    by_page(&mut out);
     for (group, rules) in rule::GROUPS {
         let _ = writeln!(out, "\n## {group}");
         if *group == "Not checked statically" {
@@ -60,6 +64,64 @@ fn generated() -> String {
         }
     }
     out
+}
+
+/// Rules that look at a row because of the slots it has.
+fn generic(desc: &InstDesc) -> BTreeSet<Code> {
+    let mut codes = BTreeSet::new();
+    if desc.platforms != Platforms::ALL {
+        codes.insert(Code::NOT_ON_PLATFORM);
+    }
+    for slot in desc.slots {
+        let kind = match &slot.kind {
+            SlotKind::Many(kind) | SlotKind::If { kind, .. } => kind,
+            kind => kind,
+        };
+        let list: &[Code] = match kind {
+            SlotKind::Exec => &[Code::EXEC_SIZE, Code::EXEC_MASK, Code::EXEC_BEYOND_SIMD],
+            SlotKind::Pred => &[Code::PREDICATE_SIZE],
+            SlotKind::Vector(_) => &[Code::OPERAND_CLASS, Code::OUTSIDE_VARIABLE],
+            SlotKind::Raw { .. } => {
+                &[Code::RAW_ALIGNMENT, Code::RAW_NULL, Code::RAW_OUTSIDE, Code::RAW_EXTENT]
+            }
+            SlotKind::Surface { .. } => &[Code::SLM_NOT_ALLOWED, Code::STATELESS_NOT_ALLOWED],
+            SlotKind::Label(_) => &[Code::LABEL_KIND],
+            SlotKind::Field { enc: Enc::Channels, .. } => &[Code::FIELD_VALUE, Code::NO_CHANNELS],
+            SlotKind::Field { .. } | SlotKind::Packed { .. } => &[Code::FIELD_VALUE, Code::FIELD_PLATFORM],
+            _ => &[],
+        };
+        codes.extend(list);
+        if slot.types != TypeSet::ANY && slot.types != TypeSet::NONE {
+            let raw = matches!(kind, SlotKind::Raw { .. });
+            codes.insert(if raw { Code::RAW_TYPE } else { Code::OPERAND_TYPE });
+        }
+        if matches!(kind, SlotKind::Vector(_)) && !desc.type_maps.is_empty() {
+            codes.extend([Code::TYPE_COMBINATION, Code::SOURCE_MODIFIER, Code::SATURATION]);
+            codes.extend([Code::REGION_WIDTH, Code::EXEC_BELOW_WIDTH, Code::DST_STRIDE_ZERO, Code::TWO_GRFS]);
+        }
+    }
+    codes
+}
+
+/// Which rules stand for what a page states: by its slots, and by name.
+fn by_page(out: &mut String) {
+    let mut pages: BTreeMap<&str, (BTreeSet<Code>, BTreeSet<Code>)> = BTreeMap::new();
+    for desc in TABLE.iter().filter(|d| !d.page.is_empty()) {
+        pages.entry(desc.page).or_default().0.extend(generic(desc));
+    }
+    for r in rule::all().filter(|r| !r.page.is_empty()) {
+        pages.entry(r.page).or_default().1.insert(r.code);
+    }
+    out.push_str(
+        "\n## By page\n\n\
+         *By slots*: rules that hold the page's operands, sizes, types, values and platforms, as the instruction table\n\
+         states them, against what is written. *By name*: rules that the page or chapter itself states.\n\n\
+         | page | by slots | by name |\n| --- | --- | --- |\n",
+    );
+    let list = |codes: &BTreeSet<Code>| codes.iter().map(Code::to_string).collect::<Vec<_>>().join(" ");
+    for (page, (slots, named)) in &pages {
+        let _ = writeln!(out, "| {page} | {} | {} |", list(slots), list(named));
+    }
 }
 
 #[test]
