@@ -138,10 +138,10 @@ const MEDIA_HEAD: [Slot; 7] = [
     field("plane", Enc::Number { max: 15 }, "plane of a planar format, 0 to 3 on the page"),
     field("width", Enc::Number { max: 64 }, "bytes of a row, 1 to 64"),
     field("height", Enc::Number { max: 64 }, "rows, 1 to 64"),
-    src("x", Classes::GII, UD),
-    src("y", Classes::GII, UD),
+    src("x", Classes::GII, INT_D),
+    src("y", Classes::GII, INT_D),
 ];
-const MEDIA_NOTE: &str = "Rows lie in the registers at the next power of two of the width, at least 4 bytes; at most 256 bytes in all. The text may leave the plane out: 0.";
+const MEDIA_NOTE: &str = "The page has ud offsets alone; compilers emit d too. Rows lie in the registers at the next power of two of the width, at least 4 bytes; at most 256 bytes in all. The text may leave the plane out: 0.";
 
 /// `MEDIA_LD`, page MEDIA_LD.
 pub static MEDIA_LD: InstDesc = InstDesc {

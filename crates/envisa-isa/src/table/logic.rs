@@ -94,10 +94,11 @@ alu! {
         brief: "Counts the bits that are set.",
         semantics: "dst[i] = popcount(src0[i])";
     FBL = 0x2e "fbl" unary plain from LOGIC,
-        type_maps: &[same(UD)],
+        type_maps: &[map(UD, UD.union(UW))],
         page: "FBL",
         brief: "Position of the lowest bit that is set; all ones if none is.",
-        semantics: "dst[i] = src0[i] == 0 ? 0xffffffff : trailing_zeros(src0[i])";
+        semantics: "dst[i] = src0[i] == 0 ? 0xffffffff : trailing_zeros(src0[i])",
+        note: "The page has ud alone; compilers of dg2 emit uw sources too, for masks of 16 channels.";
     FBH = 0x2f "fbh" unary plain from LOGIC,
         type_maps: &[map(UD, INT_D)],
         page: "FBH",
