@@ -129,6 +129,20 @@ impl<'a> Loaded<'a> {
         }
     }
 
+    /// Launches once under the checks: what they find.
+    ///
+    /// # Errors
+    /// As [`Loaded::run`].
+    pub fn check(&mut self) -> Result<Vec<envisa::vm::Finding>, Failure> {
+        let mut checks = envisa::vm::Checks::default();
+        let outcome =
+            self.session.observe(&self.kernel, &self.how, &self.options, &mut checks).map_err(failed)?;
+        match &outcome.trap {
+            None => Ok(checks.findings()),
+            Some(trap) => Err(failed(trap)),
+        }
+    }
+
     /// The content of the arguments that have a check.
     pub fn outputs(&mut self) -> Outputs {
         let mut values = Vec::new();

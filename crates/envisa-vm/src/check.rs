@@ -112,6 +112,33 @@ impl Checks {
         set(self.shadow(m), offset, bytes);
     }
 
+    /// A plain move copies what is not written as such, and is not complained of: compilers move whole
+    /// arrays of which only a part has content. What is done with it is complained of.
+    fn copy(&mut self, m: &Machine<'_>, i: &Inst, mask: Mask) -> bool {
+        let (
+            Op::Mov,
+            Dst::Reg { offset: to, ty: to_ty, stride, .. },
+            Src::Reg { offset, ty, strides, constant: false, .. },
+        ) = (i.op, i.dst, i.src[0])
+        else {
+            return false;
+        };
+        let shadow = self.shadow(m);
+        let mut written = 0u32;
+        for k in channels(mask) {
+            written |= u32::from(any(shadow, offset + strides.element(k) * ty.size(), ty.size())) << k;
+        }
+        for k in channels(mask) {
+            let at = to + k * stride as u32 * to_ty.size();
+            if written >> k & 1 != 0 {
+                set(shadow, at, to_ty.size());
+            } else {
+                clear(shadow, at, to_ty.size());
+            }
+        }
+        true
+    }
+
     /// Offsets a destination writes.
     fn define(&mut self, m: &Machine<'_>, i: &Inst, mask: Mask) {
         match i.dst {
@@ -164,6 +191,14 @@ fn set(shadow: &mut [u64], offset: u32, bytes: u32) {
     for (w, bits) in words(offset, bytes) {
         if let Some(w) = shadow.get_mut(w) {
             *w |= bits;
+        }
+    }
+}
+
+fn clear(shadow: &mut [u64], offset: u32, bytes: u32) {
+    for (w, bits) in words(offset, bytes) {
+        if let Some(w) = shadow.get_mut(w) {
+            *w &= !bits;
         }
     }
 }
@@ -231,6 +266,9 @@ impl Observer for Checks {
 
     fn before(&mut self, m: &Machine<'_>, pc: u32, mask: Mask) {
         let Some(i) = m.env.program.code.get(pc as usize) else { return };
+        if self.copy(m, i, mask) {
+            return;
+        }
         // Without a mask, channels that are off compute what nobody looks at.
         let looked_at = if i.channels == 1 { mask } else { mask & (m.t.mask >> i.first) };
         let mut missing: Option<(u32, u32)> = None;
@@ -256,9 +294,11 @@ impl Observer for Checks {
                 }
             }
         }
-        // `sel` reads the source that is not picked too; `xor x x` and the like are not told apart.
+        // `sel` reads the source that is not picked too; `cmp.eq x x`, by which compilers learn which channels
+        // are active, has its result whatever is read.
+        let whatever = i.op == Op::Sel || i.op == Op::Cmp && i.src[0] == i.src[1];
         if let Some((channel, at)) = missing
-            && !matches!(i.op, Op::Sel)
+            && !whatever
         {
             self.note(m, pc, FindingKind::UninitialisedRead, channel + i.first as u32, || variable(m, at));
         }

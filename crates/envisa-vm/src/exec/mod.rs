@@ -148,7 +148,12 @@ pub fn run_observed<O: crate::observer::Observer>(m: &mut Machine<'_>, o: &mut O
     m.t.status = Status::Ready;
     let code = m.env.code;
     while let Some(cell) = code.cells.get(pc as usize) {
-        let mask = exec_mask(m, cell);
+        // The predicate of `sel` picks a source; all active channels run.
+        let mask = match m.env.program.code.get(pc as usize) {
+            Some(i) if i.op == envisa_lower::Op::Sel && cell.no_mask => cell.full,
+            Some(i) if i.op == envisa_lower::Op::Sel => (m.t.mask >> cell.first) & cell.full,
+            _ => exec_mask(m, cell),
+        };
         o.before(m, pc, mask);
         m.accesses.clear();
         let next = level::call(cell.run, m, cell, pc);

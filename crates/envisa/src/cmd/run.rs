@@ -3,6 +3,7 @@
 use crate::cmd::results::{self, Results};
 use crate::cmd::{Done, Exit, Failure, Message, progress};
 use crate::io;
+use envisa::diag::Diagnostic;
 use envisa::isa::Platform;
 use envisa::job::{ArgText, Job, JobError, MAX_JOBS, Output, Ready};
 use envisa::observe::{Summary, Watch};
@@ -141,6 +142,9 @@ pub fn run(args: Args) -> Done {
     };
     if !ready.compiler_messages().is_empty() {
         anstream::eprintln!("{}", ready.compiler_messages().trim_end());
+    }
+    for warning in ready.warnings() {
+        report.diagnostics.push(Diagnostic::warning("W0500", warning.clone()));
     }
     let mut watch = Watch::new(job.check, job.stats);
     let mut options = job.run_options().map_err(|e| Failure(e.to_string()))?;

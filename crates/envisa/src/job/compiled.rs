@@ -30,6 +30,7 @@ pub struct CompiledReady {
     bound: Vec<Option<Bound>>,
     pub(super) outputs: Vec<Output>,
     pub(super) messages: String,
+    pub(super) warnings: Vec<String>,
 }
 
 /// What metadata says that an argument is.
@@ -86,9 +87,15 @@ impl CompiledReady {
             e => e.into(),
         })?;
         let launch = sizes(job, &kernel)?;
-        let outputs = job.outputs.clone();
-        let mut ready =
-            CompiledReady { session, kernel, launch, bound: Vec::new(), outputs, messages: source.messages };
+        let mut ready = CompiledReady {
+            session,
+            kernel,
+            launch,
+            bound: Vec::new(),
+            outputs: job.outputs.clone(),
+            messages: source.messages,
+            warnings: module.zebin().warnings.iter().map(|w| format!("{}: {w}", source.name)).collect(),
+        };
         ready.bind(job)?;
         Ok(ready)
     }

@@ -313,6 +313,14 @@ impl Ready {
         }
     }
 
+    /// What was ignored in the module's metadata.
+    pub fn warnings(&self) -> &[String] {
+        match self {
+            Ready::Compiled(r) => &r.warnings,
+            Ready::Bare(_) => &[],
+        }
+    }
+
     /// Runs it; a watch that is idle costs nothing. Memory keeps what the run left.
     ///
     /// # Errors

@@ -1,0 +1,31 @@
+//! The checks of a run find nothing in kernels that are right: what the compiler makes of the suite's reads no
+//! register that nothing wrote, and no two channels of one store collide.
+
+use envisa_suite::envisa_side::Loaded;
+use envisa_suite::kernel::{discover, kernel_folder};
+use envisa_suite::launch::{Launch, SizeSet};
+
+/// Kernels whose findings are true, and why.
+const TRUE: [(&str, &str); 0] = [];
+
+#[test]
+fn compiled_kernels_are_clean() {
+    let mut wrong = Vec::new();
+    let mut ran = 0;
+    for kernel in discover(&kernel_folder()).expect("kernels") {
+        let launch = Launch::new(&kernel, SizeSet::Conformance, false).expect("a launch");
+        for &device in kernel.devices() {
+            let found = Loaded::new(&kernel, device, &launch, 0).and_then(|mut l| l.check());
+            // What does not run is the conformance test's matter.
+            let Ok(found) = found else { continue };
+            ran += 1;
+            let known = TRUE.iter().any(|(id, _)| *id == kernel.id);
+            if found.is_empty() == known {
+                let first = found.first().map_or("nothing found".to_owned(), ToString::to_string);
+                wrong.push(format!("{} on {}: {} findings; {first}", kernel.id, device.name(), found.len()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {ran}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(ran >= 200, "{ran} runs");
+}
