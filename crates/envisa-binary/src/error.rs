@@ -51,6 +51,9 @@ pub enum Problem {
     TooLarge,
 }
 
+/// The releases of the Intel Graphics Compiler whose binaries lack operands.
+pub const DAMAGING_RELEASES: &str = "1.0.12198.1 up to, not including, 1.0.13064.4";
+
 /// What is said about files of the releases with the emission bug.
 pub(crate) const DAMAGED: &str = "operands are missing: the file was written by a release of the Intel \
     Graphics Compiler from 1.0.12198.1 up to, not including, 1.0.13064.4, which drop the last operands of \

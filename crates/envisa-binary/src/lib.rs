@@ -28,7 +28,7 @@ mod reader;
 mod writer;
 
 pub use damaged::{Recovered, RecoveredInst, RecoveredObject, Stop, recover};
-pub use error::{Problem, ReadError, WriteError};
+pub use error::{DAMAGING_RELEASES, Problem, ReadError, WriteError};
 pub use reader::{
     Header, HeaderFunction, HeaderKernel, HeaderNative, ReadOptions, read, read_header, read_with,
 };

@@ -18,7 +18,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Instructions of each row that the full comparison generates.
-const FULL: (usize, usize) = (32, 8);
+const FULL: (usize, usize) = (24, 4);
 /// Instructions of each row that the sample has.
 const SAMPLE: (usize, usize) = (4, 1);
 

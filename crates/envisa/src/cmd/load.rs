@@ -175,7 +175,8 @@ pub fn left(name: &str, recovered: &envisa_binary::Recovered) -> String {
                 let filler_is = if *zeros { "zeros" } else { "whatever the writer's memory held" };
                 let _ = writeln!(
                     out,
-                    "// the last operands of most instructions were never written; filler ({filler_is}) starts at offset {filler:#x}"
+                    "// written by a release of the Intel Graphics Compiler from {}:\n// the last operands of most instructions were never written; filler ({filler_is}) starts at offset {filler:#x}",
+                    envisa_binary::DAMAGING_RELEASES
                 );
             }
             Stop::Lost(e) => {

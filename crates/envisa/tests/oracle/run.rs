@@ -123,7 +123,7 @@ pub fn bytes(text: &str, platform: Platform) -> Result<Vec<u8>, String> {
             "-outputCisaBinaryName",
             "out.isa",
         ],
-        2,
+        1,
     );
     match std::fs::read(dir.path().join("out.isa")) {
         Ok(bytes) if !run.failed() => Ok(bytes),
