@@ -3,7 +3,7 @@
 //! What our text says is given to both; where it needs annotations (which are comments to the reference),
 //! these are taken out first. The reference release writes damaged files, so ours are damaged alike.
 //!
-//! `cargo test` compares a sample, `cargo test --release -p envisa --test oracle_bytes -- --ignored`
+//! `cargo test` compares a sample, `cargo test -p envisa --test oracle_bytes -- --ignored`
 //! everything, and `docs/BYTES-VS-GENX_IR.md` says what came of it.
 
 mod oracle;
