@@ -68,6 +68,24 @@ pub fn failures(tallies: &Tallies, exceptions: &mut [Exception], stale: bool) ->
     out
 }
 
+/// Those of the corpus's texts (`FILE: what was said`) that no exception covers.
+pub fn text_failures(failures: Vec<String>, exceptions: &mut [Exception]) -> Vec<String> {
+    let mut rest = Vec::new();
+    for f in failures {
+        let (name, said) = f.split_once(": ").unwrap_or((&f, ""));
+        match exceptions.iter_mut().find(|e| e.names != "*" && e.covers(name, Outcome::Rejected, said)) {
+            Some(e) => {
+                if e.used.0 == 0 {
+                    e.used.1 = name.trim_start_matches("../").to_owned();
+                }
+                e.used.0 += 1;
+            }
+            None => rest.push(f),
+        }
+    }
+    rest
+}
+
 /// Fails with all of them.
 pub fn assert_none(failures: &[String]) {
     assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
@@ -81,8 +99,8 @@ pub struct Findings<'a> {
     pub native: &'a Tallies,
     /// Exceptions, used.
     pub exceptions: &'a [Exception],
-    /// Texts of the corpus with equal bytes.
-    pub texts: usize,
+    /// Texts of the corpus with equal bytes, and those that the reference does not take.
+    pub texts: (usize, usize),
     /// Texts of the corpus with equal native code, and those of which the reference makes none.
     pub native_texts: (usize, usize),
 }
@@ -100,11 +118,12 @@ pub fn page(f: &Findings) -> String {
          operands of most instructions; envisa's file is damaged in the same way first. *Native*: `GenX_IR -platform P -binary`\n\
          makes the same native code of envisa's complete binary as of the text.\n\n\
          | | same | other | reference takes no such text |\n| --- | --- | --- | --- |\n\
-         | texts of compiled kernels (`suite/corpus`), bytes | {} | 0 | 0 |\n\
+         | texts of compiled kernels (`suite/corpus`), bytes | {} | 0 | {} |\n\
          | texts of compiled kernels, native code | {} | 0 | {} |\n\
          | generated instructions, bytes | {} | {} | {} |\n\
          | generated instructions that envisa verifies, native code | {} | {} | {} |\n",
-        f.texts,
+        f.texts.0,
+        f.texts.1,
         f.native_texts.0,
         f.native_texts.1,
         sum(f.bytes, Outcome::Same),
