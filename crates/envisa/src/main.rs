@@ -34,7 +34,7 @@ enum Command {
     Info(cmd::info::Args),
     Explain(cmd::explain::Args),
     Build(cmd::build::Args),
-    Run(cmd::run::Args),
+    Run(Box<cmd::run::Args>),
 }
 
 fn main() -> std::process::ExitCode {
@@ -54,7 +54,7 @@ fn main() -> std::process::ExitCode {
         Command::Info(args) => cmd::info::run(args),
         Command::Explain(args) => cmd::explain::run(args),
         Command::Build(args) => cmd::build::run(args),
-        Command::Run(args) => cmd::run::run(args),
+        Command::Run(args) => cmd::run::run(&args),
     };
     match done {
         Ok(code) => code.into(),

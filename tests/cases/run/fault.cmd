@@ -3,4 +3,4 @@
 # RUN: envisa run %r/examples/vadd/job.toml --arg c=zeros:f32:16 --json
 # RUN: envisa run %r/examples/vadd/job.toml --arg b=0 --message-format json
 # RUN: envisa run %r/examples/vadd/job.toml --arg b=0 --color always
-# RUN: envisa run %r/examples/vadd/job.toml --arg b=0 --color never --stats --check
+# RUN: envisa run %r/examples/vadd/job.toml --arg b=0 --color never --stats --check --jobs 1

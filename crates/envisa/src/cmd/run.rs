@@ -133,9 +133,9 @@ fn jobs(text: &str) -> Result<usize, String> {
 }
 
 /// Runs the command.
-pub fn run(args: Args) -> Done {
+pub fn run(args: &Args) -> Done {
     let mut report = args.message.report();
-    let job = job(&args)?;
+    let job = job(args)?;
     let mut ready = match Ready::new(&job) {
         Ok(ready) => ready,
         Err(e) => return refused(e, report),
