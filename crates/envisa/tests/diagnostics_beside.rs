@@ -1,7 +1,6 @@
 //! Broken texts: what envisa says, and GenX_IR beside it. `BLESS=1 cargo test -p envisa --test
 //! diagnostics_beside` writes `docs/DIAGNOSTICS-VS-GENX_IR.md`; without it the page is held to what both say.
 
-#[allow(dead_code)]
 mod oracle;
 
 use envisa::diag::{Diagnostic, Files};

@@ -1,7 +1,6 @@
 //! The texts written by hand, as printed: GenX_IR reads them and writes the same bytes, but for what
 //! `oracle/by_hand.txt` lists with its reason. Those of 4.2 are beyond it.
 
-#[allow(dead_code)]
 mod oracle;
 
 use envisa::binary::{WriteOptions, write_as_reference};

@@ -1,7 +1,6 @@
 //! Printing and formatting: what is printed reads back as the same module, through binaries too, and the
 //! reference assembler writes the same bytes for it.
 
-#[allow(dead_code)]
 mod oracle;
 
 use envisa::binary;

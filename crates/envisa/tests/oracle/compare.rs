@@ -121,13 +121,11 @@ impl Tally {
 /// Where outcomes go: index of the instruction, and why.
 type Report<'a> = dyn FnMut(Outcome, usize, &str) + 'a;
 
+/// What a text comes to: the same for all its instructions, or why it does not.
+type Verdict = Result<Outcome, (Outcome, String)>;
+
 /// Tries `keep` together with `attempt`, and smaller parts where that fails.
-fn bisect(
-    m: &Module,
-    keep: &[usize],
-    attempt: &dyn Fn(&str) -> Result<Outcome, (Outcome, String)>,
-    report: &mut Report,
-) {
+fn bisect(m: &Module, keep: &[usize], attempt: &dyn Fn(&str) -> Verdict, report: &mut Report) {
     if keep.is_empty() {
         return;
     }
@@ -142,7 +140,7 @@ fn bisect(
     }
 }
 
-fn bytes_of(text: &str, platform: Platform) -> Result<Outcome, (Outcome, String)> {
+fn bytes_of(text: &str, platform: Platform) -> Verdict {
     let said = parsed(text, platform).map_err(|e| (Outcome::Unread, e))?;
     let ours = write_as_reference(&said, &WriteOptions::for_platform(platform))
         .map_err(|e| (Outcome::Unread, e.to_string()))?;
@@ -150,7 +148,7 @@ fn bytes_of(text: &str, platform: Platform) -> Result<Outcome, (Outcome, String)
     if theirs == ours { Ok(Outcome::Same) } else { Err((Outcome::Differs, difference(&ours, &theirs))) }
 }
 
-fn native_of(text: &str, platform: Platform) -> Result<Outcome, (Outcome, String)> {
+fn native_of(text: &str, platform: Platform) -> Verdict {
     let native = |input: &[u8], name: &str| run::native(input, name, platform, 2);
     let of_text = native(uniform(text).as_bytes(), "in.visaasm").map_err(|e| (Outcome::NativeRefused, e))?;
     let said = parsed(text, platform).map_err(|e| (Outcome::Unread, e))?;

@@ -22,8 +22,8 @@ fn walk(dir: &Path, out: &mut Vec<PathBuf>) {
 }
 
 fn platform_of(path: &Path) -> Platform {
-    let parts = path.components().filter_map(|c| Platform::from_name(&c.as_os_str().to_string_lossy()));
-    match parts.last() {
+    let mut parts = path.components().filter_map(|c| Platform::from_name(&c.as_os_str().to_string_lossy()));
+    match parts.next_back() {
         // The reference compiler's PVC kernels are of the later stepping.
         Some(Platform::Pvc) => Platform::Pvcxt,
         Some(p) => p,
