@@ -165,6 +165,9 @@ fn everything() {
         std::fs::write(&path, page).expect("docs/ is writable");
     } else {
         let there = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(there == page, "{} is out of date: BLESS=1 rewrites it", path.display());
+        // The reference's register allocator does not always spill the same, so that one number varies.
+        let varies = |l: &&str| l.starts_with("| texts of compiled kernels, native code");
+        let same = there.lines().filter(|l| !varies(l)).eq(page.lines().filter(|l| !varies(l)));
+        assert!(same, "{} is out of date: BLESS=1 rewrites it", path.display());
     }
 }
