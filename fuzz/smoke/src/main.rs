@@ -5,7 +5,8 @@ use envisa_fuzz_smoke::{TARGETS, Target, memory, mutate, share};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 #[global_allocator]
@@ -13,6 +14,8 @@ static ALLOCATOR: memory::Counting = memory::Counting;
 
 /// An input takes no longer; generous, since a busy machine counts as well.
 const TIME: Duration = Duration::from_secs(2);
+/// An input that takes as long ends the run.
+const HANG: Duration = Duration::from_secs(30);
 /// An input takes no more memory for each of its bytes, after [`FREE`].
 const FACTOR: usize = 100;
 /// Memory that is not counted.
@@ -72,6 +75,8 @@ fn main() -> ExitCode {
             failed: AtomicBool::new(false),
             slowest: AtomicU64::new(0),
             largest: AtomicU64::new(0),
+            current: (0..settings.threads).map(|_| Mutex::default()).collect(),
+            running: AtomicUsize::new(settings.threads),
         };
         let inputs = if targets.len() == 1 { settings.inputs } else { settings.inputs * share(name) / 100 };
         let start = Instant::now();
@@ -80,8 +85,12 @@ fn main() -> ExitCode {
                 let work = &work;
                 let share =
                     inputs / settings.threads as u64 + u64::from(t < inputs % settings.threads as u64);
-                scope.spawn(move || work.run(settings.seed << 8 | t, share));
+                scope.spawn(move || {
+                    work.run(settings.seed << 8 | t, t as usize, share);
+                    work.running.fetch_sub(1, Ordering::Release);
+                });
             }
+            scope.spawn(|| work.watch());
         });
         let seconds = start.elapsed().as_secs_f64();
         println!(
@@ -104,17 +113,40 @@ struct Work<'a> {
     failed: AtomicBool,
     slowest: AtomicU64,
     largest: AtomicU64,
+    /// What each thread is at, and since when.
+    current: Vec<Mutex<Option<(Instant, Vec<u8>)>>>,
+    /// Threads at work.
+    running: AtomicUsize,
 }
 
 impl Work<'_> {
-    fn run(&self, seed: u64, inputs: u64) {
+    /// Ends the run at an input that does not end.
+    fn watch(&self) {
+        while self.running.load(Ordering::Acquire) > 0 {
+            std::thread::sleep(Duration::from_millis(100));
+            for slot in &self.current {
+                let hung = match &*slot.lock().unwrap_or_else(|e| e.into_inner()) {
+                    Some((since, input)) if since.elapsed() > HANG => Some(input.clone()),
+                    _ => None,
+                };
+                if let Some(input) = hung {
+                    self.keep(&input, &format!("did not end in {HANG:?}"));
+                    std::process::exit(1);
+                }
+            }
+        }
+    }
+
+    fn run(&self, seed: u64, thread: usize, inputs: u64) {
         let mut rng = Rng::new(seed);
         let mut input = Vec::new();
         for _ in 0..inputs {
             self.source.input(&mut rng, &mut input);
             let start = Instant::now();
+            *self.current[thread].lock().unwrap_or_else(|e| e.into_inner()) = Some((start, input.clone()));
             let (result, bytes) = memory::peak(|| catch_unwind(AssertUnwindSafe(|| (self.target)(&input))));
             let time = start.elapsed();
+            *self.current[thread].lock().unwrap_or_else(|e| e.into_inner()) = None;
             self.slowest.fetch_max(time.as_micros() as u64, Ordering::Relaxed);
             self.largest.fetch_max(bytes as u64, Ordering::Relaxed);
             let complaint = match result {
