@@ -105,6 +105,9 @@ fn main() -> ExitCode {
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
+/// An input at work, and since when.
+type Current = (Instant, Vec<u8>);
+
 struct Work<'a> {
     name: &'a str,
     target: Target,
@@ -114,7 +117,7 @@ struct Work<'a> {
     slowest: AtomicU64,
     largest: AtomicU64,
     /// What each thread is at, and since when.
-    current: Vec<Mutex<Option<(Instant, Vec<u8>)>>>,
+    current: Vec<Mutex<Option<Current>>>,
     /// Threads at work.
     running: AtomicUsize,
 }
