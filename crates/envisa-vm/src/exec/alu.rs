@@ -6,7 +6,7 @@ use envisa_sem::{FpMode, Ieee, Mode, Modifier};
 
 use super::level::Kernel;
 use super::operand::{Exec, inst, read_general, write_general};
-use super::{Cell, STOP, SrcKind, exec_mask};
+use super::{Cell, STOP, SrcCell, SrcKind, exec_mask};
 use crate::regs::Un;
 use crate::thread::{Machine, Mask};
 
@@ -19,73 +19,114 @@ pub(crate) trait Alu<T>: 'static {
 }
 
 /// All ones in the low `N` bits.
+#[inline(always)]
 pub(crate) const fn ones(n: usize) -> Mask {
     if n >= 32 { u32::MAX } else { (1 << n) - 1 }
 }
 
-/// Makes source `i` ready to be looked at by [`view`]; `false` after a fault. A plain vector is looked at in
-/// place, anything else is put into `buffer`.
-#[inline(always)]
-pub(crate) fn ready<T: Exec, const N: usize>(
-    m: &mut Machine<'_>,
-    c: &Cell,
-    pc: u32,
-    i: usize,
-    mask: Mask,
-    buffer: &mut [Un<T>; N],
-) -> bool {
-    let s = &c.src[i];
-    if s.kind == SrcKind::Scalar {
-        let x = m.t.regs.get::<T>(s.offset);
-        let x = if s.modifier == Modifier::None { x } else { x.modify(s.modifier) };
-        *buffer = [Un::new(x); N];
-        return true;
+/// A modifier as arithmetic on bits that vectorises: `((x & and) ^ xor) - sub`.
+#[derive(Clone, Copy)]
+struct Adjust {
+    and: u64,
+    xor: u64,
+    sub: u64,
+}
+
+impl Adjust {
+    #[inline(always)]
+    fn of<T: Exec>(m: Modifier) -> Adjust {
+        let (all, sign) = (u64::MAX, 1u64 << (T::BITS - 1));
+        let float = T::TYPE.is_float();
+        let (and, xor, sub) = match m {
+            Modifier::None => (all, 0, 0),
+            Modifier::Neg if float => (all, sign, 0),
+            Modifier::Neg => (all, all, all),
+            // Absolute values of integers are read by `read_general`.
+            Modifier::Abs => (!sign, 0, 0),
+            Modifier::NegAbs => (!sign, sign, 0),
+            Modifier::Not => (all, all, 0),
+        };
+        Adjust { and, xor, sub }
     }
-    if s.kind == SrcKind::Modified {
-        let from = m.t.regs.at::<T, N>(s.offset);
-        if s.modifier == Modifier::Neg {
-            for i in 0..N {
-                buffer[i] = Un::new(from[i].get().modify(Modifier::Neg));
-            }
+
+    #[inline(always)]
+    fn apply<T: Exec>(self, x: T) -> T {
+        T::from_bits(((x.to_bits() & self.and) ^ self.xor).wrapping_sub(self.sub))
+    }
+}
+
+/// A source as loops over channels see it: one element for all (`U`) or a vector, with a modifier (`MOD`)
+/// or without.
+pub(crate) struct Source<'a, T, const U: bool, const MOD: bool, const N: usize> {
+    at: &'a [Un<T>; N],
+    uniform: T,
+    adjust: Adjust,
+}
+
+impl<'a, T: Exec, const U: bool, const MOD: bool, const N: usize> Source<'a, T, U, MOD, N> {
+    /// Source `i` of an instruction whose sources [`shape`] says these parameters of.
+    #[inline(always)]
+    pub fn new(m: &'a Machine<'_>, c: &Cell, i: usize) -> Self {
+        let s = &c.src[i];
+        let adjust = Adjust::of::<T>(if MOD { s.modifier } else { Modifier::None });
+        let uniform = if U { m.t.regs.get::<T>(s.offset) } else { T::default() };
+        let uniform = if U && MOD { adjust.apply(uniform) } else { uniform };
+        Source { at: m.t.regs.at(s.offset), uniform, adjust }
+    }
+
+    /// The value in channel `i`.
+    #[inline(always)]
+    pub fn lane(&self, i: usize) -> T {
+        if U {
+            self.uniform
+        } else if MOD {
+            self.adjust.apply(self.at[i].get())
         } else {
-            for i in 0..N {
-                buffer[i] = Un::new(from[i].get().modify(s.modifier));
-            }
+            self.at[i].get()
         }
-        return true;
     }
-    s.kind == SrcKind::Contiguous || fill(m, pc, i, c.channels, mask, buffer)
 }
 
-/// A source made ready.
+/// Which sources are uniform (bit i), and whether any has a modifier; `None` if one has to be read by
+/// [`gather`].
+pub(crate) fn shape(src: &[SrcCell]) -> Option<(u8, bool)> {
+    let mut bits = 0;
+    for (i, s) in src.iter().enumerate() {
+        match s.kind {
+            SrcKind::Scalar => bits |= 1 << i,
+            SrcKind::Contiguous | SrcKind::Modified => {}
+            SrcKind::General => return None,
+        }
+    }
+    Some((bits, src.iter().any(|s| s.modifier != Modifier::None)))
+}
+
+/// Reads a source in any form; `None` after a fault.
 #[inline(always)]
-pub(crate) fn view<'a, T: Exec, const N: usize>(
-    m: &'a Machine<'_>,
-    c: &Cell,
-    i: usize,
-    buffer: &'a [Un<T>; N],
-) -> &'a [Un<T>; N] {
-    let s = &c.src[i];
-    if s.kind == SrcKind::Contiguous { m.t.regs.at(s.offset) } else { buffer }
-}
-
-/// Reads a source that is no plain vector.
-#[inline(never)]
-fn fill<T: Exec, const N: usize>(
+pub(crate) fn gather<T: Exec, const N: usize>(
     m: &mut Machine<'_>,
+    c: &Cell,
     pc: u32,
     i: usize,
-    channels: u8,
     mask: Mask,
-    buffer: &mut [Un<T>; N],
-) -> bool {
-    let mut x = [T::default(); N];
-    let n = (channels as usize).min(N);
-    if !read_general(m, pc, &inst(m, pc).src[i], mask, &mut x[..n]) {
-        return false;
+) -> Option<[T; N]> {
+    let s = &c.src[i];
+    match s.kind {
+        SrcKind::Scalar => Some([Adjust::of::<T>(s.modifier).apply(m.t.regs.get::<T>(s.offset)); N]),
+        SrcKind::Contiguous => Some(m.t.regs.load(s.offset)),
+        SrcKind::Modified => {
+            let (mut x, adjust) = (m.t.regs.load::<T, N>(s.offset), Adjust::of::<T>(s.modifier));
+            for x in &mut x {
+                *x = adjust.apply(*x);
+            }
+            Some(x)
+        }
+        SrcKind::General => {
+            let mut x = [T::default(); N];
+            let n = (c.channels as usize).min(N);
+            read_general(m, pc, &inst(m, pc).src[i], mask, &mut x[..n]).then_some(x)
+        }
     }
-    *buffer = x.map(Un::new);
-    true
 }
 
 /// Writes the destination; the next program counter.
@@ -105,14 +146,40 @@ pub(crate) fn write<T: Exec, const N: usize>(
         }
         return pc + 1;
     }
-    let n = (c.channels as usize).min(N);
+    put(m, c, pc, mask, &r)
+}
+
+/// Writes a destination that is no plain vector; the next program counter.
+#[inline(never)]
+fn put<T: Exec>(m: &mut Machine<'_>, c: &Cell, pc: u32, mask: Mask, r: &[T]) -> u32 {
+    let n = (c.channels as usize).min(r.len());
     if write_general(m, pc, &inst(m, pc).dst, mask, &r[..n]) { pc + 1 } else { STOP }
 }
 
-/// `O` over channels of `T` with `S` sources, in vectors of `N`.
-pub(crate) struct AluK<O, T, const S: usize, const N: usize>(PhantomData<(O, T)>);
+/// `O` over channels of `T` with `S` sources, in vectors of `N`; `A`, `B`, `C`: the source is uniform;
+/// `MOD`: some have modifiers.
+pub(crate) struct AluK<
+    O,
+    T,
+    const S: usize,
+    const A: bool,
+    const B: bool,
+    const C: bool,
+    const MOD: bool,
+    const N: usize,
+>(PhantomData<(O, T)>);
 
-impl<O: Alu<T>, T: Exec, const S: usize, const N: usize> Kernel for AluK<O, T, S, N> {
+impl<
+    O: Alu<T>,
+    T: Exec,
+    const S: usize,
+    const A: bool,
+    const B: bool,
+    const C: bool,
+    const MOD: bool,
+    const N: usize,
+> Kernel for AluK<O, T, S, A, B, C, MOD, N>
+{
     #[inline(always)]
     fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
         let mask = exec_mask(m, c);
@@ -122,18 +189,40 @@ impl<O: Alu<T>, T: Exec, const S: usize, const N: usize> Kernel for AluK<O, T, S
         if O::MODAL && !m.t.ieee {
             return modal::<O, T, S>(m, c, pc, mask);
         }
-        let mut buffers = [[Un::new(T::default()); N]; 3];
-        for i in 0..S {
-            if !ready(m, c, pc, i, mask, &mut buffers[i]) {
-                return STOP;
-            }
-        }
-        let a = view(m, c, 0, &buffers[0]);
-        let b = if S > 1 { view(m, c, 1, &buffers[1]) } else { a };
-        let d = if S > 2 { view(m, c, 2, &buffers[2]) } else { a };
+        let a = Source::<T, A, MOD, N>::new(m, c, 0);
+        let b = Source::<T, B, MOD, N>::new(m, c, 1);
+        let d = Source::<T, C, MOD, N>::new(m, c, 2);
         let mut r = [T::default(); N];
         for i in 0..N {
-            r[i] = O::go(a[i].get(), b[i].get(), d[i].get(), c.aux, Ieee);
+            let b = if S > 1 { b.lane(i) } else { T::default() };
+            let d = if S > 2 { d.lane(i) } else { T::default() };
+            r[i] = O::go(a.lane(i), b, d, c.aux, Ieee);
+        }
+        write(m, c, pc, mask, r)
+    }
+}
+
+/// `O` over channels of `T` with `S` sources in any form.
+pub(crate) struct AnyK<O, T, const S: usize, const N: usize>(PhantomData<(O, T)>);
+
+impl<O: Alu<T>, T: Exec, const S: usize, const N: usize> Kernel for AnyK<O, T, S, N> {
+    #[inline(always)]
+    fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
+        let mask = exec_mask(m, c);
+        if mask == 0 {
+            return pc + 1;
+        }
+        if O::MODAL && !m.t.ieee {
+            return modal::<O, T, S>(m, c, pc, mask);
+        }
+        let Some(a) = gather::<T, N>(m, c, pc, 0, mask) else { return STOP };
+        let b = if S > 1 { gather::<T, N>(m, c, pc, 1, mask) } else { Some([T::default(); N]) };
+        let Some(b) = b else { return STOP };
+        let d = if S > 2 { gather::<T, N>(m, c, pc, 2, mask) } else { Some([T::default(); N]) };
+        let Some(d) = d else { return STOP };
+        let mut r = [T::default(); N];
+        for i in 0..N {
+            r[i] = O::go(a[i], b[i], d[i], c.aux, Ieee);
         }
         write(m, c, pc, mask, r)
     }

@@ -4,10 +4,10 @@ use envisa_isa::{Combine, Type};
 use envisa_lower::{Dst, ExecType, Inst, Modifier, Op, Program, Shape, Src};
 use envisa_sem::{Bf, Hf};
 
-use super::alu::AluK;
+use super::alu::{Alu, AluK, AnyK, shape};
 use super::control::*;
 use super::level::{Handler, Level};
-use super::operand::modifier;
+use super::operand::{Exec, modifier};
 use super::ops::*;
 use super::special::*;
 use super::{Cell, Code, SrcCell, SrcKind};
@@ -65,16 +65,114 @@ macro_rules! rare {
     };
 }
 
-fn alu(l: Level, i: &Inst) -> Option<Handler> {
+/// Is there code for each shape of operands at this level? The base level has the general code only: where
+/// it is all there is, all of it is compiled; beside better levels it would be compiled for nobody.
+fn has_shapes(l: Level) -> bool {
+    l != Level::Base || cfg!(all(not(target_arch = "x86_64"), not(debug_assertions)))
+}
+
+/// The handler of a kernel for this number of channels, whose last parameter is the size of its vector. One
+/// channel is a shape of its own, made of uniform sources.
+macro_rules! sized {
+    ($l:expr, $n:expr, $kernel:ident [ $($p:ty),* ; $($k:expr),* ]) => {
+        match $n {
+            2..=8 => $l.handler::<$kernel<$($p,)* $({ $k },)* 8>>(),
+            16 => $l.handler::<$kernel<$($p,)* $({ $k },)* 16>>(),
+            _ => $l.handler::<$kernel<$($p,)* $({ $k },)* 32>>(),
+        }
+    };
+}
+
+/// Code for one source.
+fn unary<O: Alu<T>, T: Exec>(l: Level, n: u8, src: &[SrcCell; 3]) -> Handler {
+    match shape(&src[..1]) {
+        Some(_) if n == 1 => l.handler::<AluK<O, T, 1, true, false, false, true, 1>>(),
+        Some((0, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 1, false, false, false, false]),
+        Some((1, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 1, true, false, false, false]),
+        _ => any::<O, T, 1>(l, n),
+    }
+}
+
+/// Code for two sources.
+fn binary<O: Alu<T>, T: Exec>(l: Level, n: u8, src: &[SrcCell; 3]) -> Handler {
+    match shape(&src[..2]) {
+        Some(_) if n == 1 => l.handler::<AluK<O, T, 2, true, true, false, true, 1>>(),
+        Some((0, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 2, false, false, false, false]),
+        Some((1, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 2, true, false, false, false]),
+        Some((2, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 2, false, true, false, false]),
+        Some((0, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 2, false, false, false, true]),
+        Some((1, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 2, true, false, false, true]),
+        Some((2, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 2, false, true, false, true]),
+        _ => any::<O, T, 2>(l, n),
+    }
+}
+
+/// Code for three sources.
+fn ternary<O: Alu<T>, T: Exec>(l: Level, n: u8, src: &[SrcCell; 3]) -> Handler {
+    match shape(src) {
+        Some(_) if n == 1 => l.handler::<AluK<O, T, 3, true, true, true, true, 1>>(),
+        Some((0, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, false, false, false, false]),
+        Some((1, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, true, false, false, false]),
+        Some((2, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, false, true, false, false]),
+        Some((3, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, true, true, false, false]),
+        Some((4, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, false, false, true, false]),
+        Some((5, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, true, false, true, false]),
+        Some((6, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, false, true, true, false]),
+        Some((0, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, false, false, false, true]),
+        Some((1, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, true, false, false, true]),
+        Some((2, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, false, true, false, true]),
+        Some((4, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, false, false, true, true]),
+        _ => any::<O, T, 3>(l, n),
+    }
+}
+
+/// Code for sources in any form.
+fn any<O: Alu<T>, T: Exec, const S: usize>(l: Level, n: u8) -> Handler {
+    if n == 1 { l.handler::<AnyK<O, T, S, 1>>() } else { l.handler::<AnyK<O, T, S, 32>>() }
+}
+
+/// Code for a compare.
+fn compare<T: Compare, const R: u8>(l: Level, n: u8, src: &[SrcCell; 3]) -> Handler {
+    match shape(&src[..2]) {
+        Some(_) if n == 1 => l.handler::<CmpK<T, R, true, true, true, 1>>(),
+        Some((0, false)) if has_shapes(l) => sized!(l, n, CmpK[T; R, false, false, false]),
+        Some((1, false)) if has_shapes(l) => sized!(l, n, CmpK[T; R, true, false, false]),
+        Some((2, false)) if has_shapes(l) => sized!(l, n, CmpK[T; R, false, true, false]),
+        Some((3, false)) if has_shapes(l) => sized!(l, n, CmpK[T; R, true, true, false]),
+        Some((0, true)) if has_shapes(l) => sized!(l, n, CmpK[T; R, false, false, true]),
+        Some((2, true)) if has_shapes(l) => sized!(l, n, CmpK[T; R, false, true, true]),
+        _ => rare!(l, n, CmpAnyK[T; R]),
+    }
+}
+
+/// Code for a selection.
+fn select<T: Exec>(l: Level, n: u8, src: &[SrcCell; 3]) -> Handler {
+    match shape(&src[..2]) {
+        Some(_) if n == 1 => l.handler::<SelK<T, true, true, true, 1>>(),
+        Some((0, false)) if has_shapes(l) => sized!(l, n, SelK[T; false, false, false]),
+        Some((1, false)) if has_shapes(l) => sized!(l, n, SelK[T; true, false, false]),
+        Some((2, false)) if has_shapes(l) => sized!(l, n, SelK[T; false, true, false]),
+        Some((3, false)) if has_shapes(l) => sized!(l, n, SelK[T; true, true, false]),
+        _ => rare!(l, n, SelAnyK[T;]),
+    }
+}
+
+fn alu(l: Level, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
     let n = i.channels;
     macro_rules! common {
-        ($o:ty, $t:ty, $s:literal) => {
-            by_width!(l, n, AluK[$o, $t; $s])
+        ($o:ty, $t:ty, 1) => {
+            unary::<$o, $t>(l, n, src)
+        };
+        ($o:ty, $t:ty, 2) => {
+            binary::<$o, $t>(l, n, src)
+        };
+        ($o:ty, $t:ty, 3) => {
+            ternary::<$o, $t>(l, n, src)
         };
     }
     macro_rules! seldom {
         ($o:ty, $t:ty, $s:literal) => {
-            rare!(l, n, AluK[$o, $t; $s])
+            any::<$o, $t, $s>(l, n)
         };
     }
     use ExecType::{Bf16, F16, F32, F64, I32, I64, U32, U64};
@@ -216,44 +314,55 @@ fn alu(l: Level, i: &Inst) -> Option<Handler> {
         (Op::Rndu, F16) => seldom!(Rndu, Hf, 1),
         (Op::Rnde, F16) => seldom!(Rnde, Hf, 1),
         (Op::Rndz, F16) => seldom!(Rndz, Hf, 1),
-        (Op::Sel, I32) => by_width!(l, n, SelK[i32;]),
-        (Op::Sel, U32) => by_width!(l, n, SelK[u32;]),
-        (Op::Sel, I64) => rare!(l, n, SelK[i64;]),
-        (Op::Sel, U64) => by_width!(l, n, SelK[u64;]),
-        (Op::Sel, F32) => by_width!(l, n, SelK[f32;]),
-        (Op::Sel, F64) => rare!(l, n, SelK[f64;]),
-        (Op::Sel, F16) => rare!(l, n, SelK[Hf;]),
-        (Op::Sel, Bf16) => rare!(l, n, SelK[Bf;]),
+        // Without modifiers the sign does not matter; with them it is in how the source is read.
+        (Op::Sel, I32 | U32) => select::<u32>(l, n, src),
+        (Op::Sel, I64 | U64) => select::<u64>(l, n, src),
+        (Op::Sel, F32) => select::<f32>(l, n, src),
+        (Op::Sel, F64) => rare!(l, n, SelAnyK[f64;]),
+        (Op::Sel, F16) => rare!(l, n, SelAnyK[Hf;]),
+        (Op::Sel, Bf16) => rare!(l, n, SelAnyK[Bf;]),
         (Op::Addc, _) => by_width!(l, n, CarryK[; false]),
         (Op::Subb, _) => by_width!(l, n, CarryK[; true]),
-        (Op::Cmp, _) => return compare(l, i),
+        (Op::Cmp, _) => return comparison(l, i, src),
         _ => return None,
     })
 }
 
-fn compare(l: Level, i: &Inst) -> Option<Handler> {
+fn comparison(l: Level, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
     let n = i.channels;
     macro_rules! relation {
-        ($m:ident, $t:ty) => {
+        ($t:ty) => {
             match i.aux {
-                0 => $m!(l, n, CmpK[$t; 0]),
-                1 => $m!(l, n, CmpK[$t; 1]),
-                2 => $m!(l, n, CmpK[$t; 2]),
-                3 => $m!(l, n, CmpK[$t; 3]),
-                4 => $m!(l, n, CmpK[$t; 4]),
-                _ => $m!(l, n, CmpK[$t; 5]),
+                0 => compare::<$t, 0>(l, n, src),
+                1 => compare::<$t, 1>(l, n, src),
+                2 => compare::<$t, 2>(l, n, src),
+                3 => compare::<$t, 3>(l, n, src),
+                4 => compare::<$t, 4>(l, n, src),
+                _ => compare::<$t, 5>(l, n, src),
+            }
+        };
+    }
+    macro_rules! seldom {
+        ($t:ty) => {
+            match i.aux {
+                0 => rare!(l, n, CmpAnyK[$t; 0]),
+                1 => rare!(l, n, CmpAnyK[$t; 1]),
+                2 => rare!(l, n, CmpAnyK[$t; 2]),
+                3 => rare!(l, n, CmpAnyK[$t; 3]),
+                4 => rare!(l, n, CmpAnyK[$t; 4]),
+                _ => rare!(l, n, CmpAnyK[$t; 5]),
             }
         };
     }
     Some(match i.exec {
-        ExecType::I32 => relation!(by_width, i32),
-        ExecType::U32 => relation!(by_width, u32),
-        ExecType::I64 => relation!(rare, i64),
-        ExecType::U64 => relation!(rare, u64),
-        ExecType::F32 => relation!(by_width, f32),
-        ExecType::F64 => relation!(rare, f64),
-        ExecType::F16 => relation!(rare, Hf),
-        ExecType::Bf16 => relation!(rare, Bf),
+        ExecType::I32 => relation!(i32),
+        ExecType::U32 => relation!(u32),
+        ExecType::I64 => seldom!(i64),
+        ExecType::U64 => seldom!(u64),
+        ExecType::F32 => relation!(f32),
+        ExecType::F64 => seldom!(f64),
+        ExecType::F16 => seldom!(Hf),
+        ExecType::Bf16 => seldom!(Bf),
         ExecType::None => return None,
     })
 }
@@ -301,7 +410,7 @@ fn convert(l: Level, i: &Inst) -> Option<Handler> {
     })
 }
 
-fn handler(l: Level, i: &Inst, p: &Program) -> Handler {
+fn handler(l: Level, i: &Inst, src: &[SrcCell; 3], p: &Program) -> Handler {
     let sat = matches!(i.dst, Dst::Reg { sat: true, .. } | Dst::Indirect { sat: true, .. });
     if is_other(i.op, i.exec, sat) {
         return l.handler::<OtherK>();
@@ -345,7 +454,7 @@ fn handler(l: Level, i: &Inst, p: &Program) -> Handler {
         | Op::End => return l.handler::<ControlK>(),
         _ => {}
     }
-    alu(l, i).unwrap_or_else(|| l.handler::<OtherK>())
+    alu(l, i, src).unwrap_or_else(|| l.handler::<OtherK>())
 }
 
 /// A write of `%cr0`: the instruction, then the mode.
@@ -372,7 +481,7 @@ pub(super) fn decode(p: &Program, level: Level) -> Result<Code, String> {
     for (pc, i) in p.code.iter().enumerate() {
         check(i, len).map_err(|e| format!("instruction {} ({:?}): {e}", i.source, i.op))?;
         let src = [0, 1, 2].map(|k| src_cell(&i.src[k], i.exec));
-        let mut run = handler(level, i, p);
+        let mut run = handler(level, i, &src, p);
         let mut src = src;
         // Conversions look at the source's own type.
         if i.op == Op::Mov
@@ -411,7 +520,7 @@ pub(super) fn decode(p: &Program, level: Level) -> Result<Code, String> {
             aux: i.aux,
             channels: i.channels,
             first: i.first,
-            no_mask: i.no_mask,
+            always: if i.no_mask { u32::MAX } else { 0 },
             combine: match i.pred.combine {
                 Combine::None => 0,
                 Combine::Any => 1,

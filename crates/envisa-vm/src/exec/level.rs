@@ -40,7 +40,7 @@ impl Level {
         })
     }
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
     fn cpu() -> Level {
         let v3 = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("fma")
@@ -63,7 +63,8 @@ impl Level {
         }
     }
 
-    #[cfg(not(target_arch = "x86_64"))]
+    /// Debug builds have the base level only: the others take long to compile and gain nothing there.
+    #[cfg(not(all(target_arch = "x86_64", not(debug_assertions))))]
     fn cpu() -> Level {
         Level::Base
     }
@@ -71,9 +72,9 @@ impl Level {
     /// The handler of a kernel for this level.
     pub fn handler<K: Kernel>(self) -> Handler {
         match self {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
             Level::Avx512 => avx512::<K>,
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", not(debug_assertions), any()))]
             Level::Avx2 => avx2::<K>,
             _ => base::<K>,
         }
@@ -86,13 +87,13 @@ fn base<K: Kernel>(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
 
 // The two below are unsafe to call only because the CPU must have the features; `Level::handler` names
 // them for levels that `Level::cpu` found.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(debug_assertions), any()))]
 #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
 fn avx2<K: Kernel>(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
     K::run(m, c, pc)
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
 fn avx512<K: Kernel>(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
     K::run(m, c, pc)

@@ -53,7 +53,8 @@ pub struct Cell {
     aux: u32,
     channels: u8,
     first: u8,
-    no_mask: bool,
+    /// All ones if the execution mask is ignored.
+    always: Mask,
     /// Predicate: bit 0 any, bit 1 all, bit 2 inverted.
     combine: u8,
     /// The destination is consecutive elements of the channels' own type.
@@ -100,8 +101,14 @@ impl Code {
 /// Channels an instruction runs: execution mask and predicate.
 #[inline(always)]
 pub(crate) fn exec_mask(m: &Machine<'_>, c: &Cell) -> Mask {
-    let active = if c.no_mask { c.full } else { (m.t.mask >> c.first) & c.full };
+    let active = active(m, c);
     if c.pred == 0 { active } else { active & pred_mask(m, c) }
+}
+
+/// Channels of the execution mask, aligned to the instruction's.
+#[inline(always)]
+pub(crate) fn active(m: &Machine<'_>, c: &Cell) -> Mask {
+    (m.t.mask >> c.first | c.always) & c.full
 }
 
 /// The predicate's channels, aligned to the instruction's.

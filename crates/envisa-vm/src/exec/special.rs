@@ -7,27 +7,13 @@ use envisa_sem::dpas::{Accumulator, Dpas, Precision};
 use envisa_sem::math::MacroMath;
 use envisa_sem::{Convert, Float, FpMode, Hf, Ieee, Int, Mode, Relation, convert, int};
 
-use super::alu::{ones, ready, view};
+use super::alu::{Source, gather, ones};
 use super::level::Kernel;
 use super::operand::{Exec, inst, read_general, write_general};
-use super::{Cell, STOP, SrcKind, exec_mask, pred_mask};
-use crate::regs::{Pod, Un, movemask};
+use super::{Cell, STOP, SrcKind, active, exec_mask, pred_mask};
+use crate::regs::{Pod, movemask};
 use crate::thread::{Machine, Mask};
 use crate::trap::Cause;
-
-/// Two sources, ready.
-macro_rules! two {
-    ($a:ident, $b:ident: $t:ty, $n:ident; $m:ident, $c:ident, $pc:ident, $mask:ident) => {
-        let mut buffers = [[Un::new(<$t>::default()); $n]; 2];
-        for i in 0..2 {
-            if !ready($m, $c, $pc, i, $mask, &mut buffers[i]) {
-                return STOP;
-            }
-        }
-        let $a: &[Un<$t>; $n] = view($m, $c, 0, &buffers[0]);
-        let $b: &[Un<$t>; $n] = view($m, $c, 1, &buffers[1]);
-    };
-}
 
 /// Values that can be compared.
 pub(crate) trait Compare: Exec {
@@ -56,49 +42,92 @@ macro_rules! compare {
 compare! { int i32 u32 i64 u64 }
 compare! { float f32 f64 Hf envisa_sem::Bf }
 
-/// `cmp` with relation `R`.
-pub(crate) struct CmpK<T, const R: u8, const N: usize>(PhantomData<T>);
+/// `cmp` with relation `R`; `A`, `B`: the source is uniform; `MOD`: some have modifiers.
+pub(crate) struct CmpK<T, const R: u8, const A: bool, const B: bool, const MOD: bool, const N: usize>(
+    PhantomData<T>,
+);
 
-impl<T: Compare, const R: u8, const N: usize> Kernel for CmpK<T, R, N> {
+impl<T: Compare, const R: u8, const A: bool, const B: bool, const MOD: bool, const N: usize> Kernel
+    for CmpK<T, R, A, B, MOD, N>
+{
     #[inline(always)]
     fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
         let mask = exec_mask(m, c);
         if mask == 0 {
             return pc + 1;
         }
-        two!(a, b: T, N; m, c, pc, mask);
-        let relation = match R {
-            0 => Relation::Eq,
-            1 => Relation::Ne,
-            2 => Relation::Gt,
-            3 => Relation::Ge,
-            4 => Relation::Lt,
-            _ => Relation::Le,
-        };
-        let mut lanes = [0u32; N];
-        if m.t.ieee {
-            for i in 0..N {
-                lanes[i] = if a[i].get().holds(relation, b[i].get(), Ieee) { u32::MAX } else { 0 };
-            }
-        } else {
-            let mode = m.t.mode;
-            for i in 0..N {
-                lanes[i] = if a[i].get().holds(relation, b[i].get(), mode) { u32::MAX } else { 0 };
-            }
-        }
-        let bits = movemask(&lanes);
-        if c.dst_plain {
-            let old: u32 = m.t.regs.get(c.dst);
-            m.t.regs.set(c.dst, old & !(mask << c.first) | (bits & mask) << c.first);
+        let a = Source::<T, A, MOD, N>::new(m, c, 0);
+        let b = Source::<T, B, MOD, N>::new(m, c, 1);
+        let bits = related::<T, R, N>(m, |i| a.lane(i), |i| b.lane(i));
+        compared(m, c, pc, mask, bits)
+    }
+}
+
+/// `cmp` of sources in any form.
+pub(crate) struct CmpAnyK<T, const R: u8, const N: usize>(PhantomData<T>);
+
+impl<T: Compare, const R: u8, const N: usize> Kernel for CmpAnyK<T, R, N> {
+    #[inline(always)]
+    fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
+        let mask = exec_mask(m, c);
+        if mask == 0 {
             return pc + 1;
         }
-        let mut out = [0i32; 32];
-        for (i, o) in out.iter_mut().enumerate() {
-            *o = -((bits >> i & 1) as i32);
-        }
-        let n = (c.channels as usize).min(N);
-        if write_general(m, pc, &as_int(inst(m, pc).dst), mask, &out[..n]) { pc + 1 } else { STOP }
+        let Some(a) = gather::<T, N>(m, c, pc, 0, mask) else { return STOP };
+        let Some(b) = gather::<T, N>(m, c, pc, 1, mask) else { return STOP };
+        let bits = related::<T, R, N>(m, |i| a[i], |i| b[i]);
+        compared(m, c, pc, mask, bits)
     }
+}
+
+/// Channels in which the relation holds.
+#[inline(always)]
+fn related<T: Compare, const R: u8, const N: usize>(
+    m: &Machine<'_>,
+    a: impl Fn(usize) -> T,
+    b: impl Fn(usize) -> T,
+) -> Mask {
+    let relation = match R {
+        0 => Relation::Eq,
+        1 => Relation::Ne,
+        2 => Relation::Gt,
+        3 => Relation::Ge,
+        4 => Relation::Lt,
+        _ => Relation::Le,
+    };
+    let mut lanes = [0u32; N];
+    if !T::TYPE.is_float() || m.t.ieee {
+        for i in 0..N {
+            lanes[i] = if a(i).holds(relation, b(i), Ieee) { u32::MAX } else { 0 };
+        }
+    } else {
+        let mode = m.t.mode;
+        for i in 0..N {
+            lanes[i] = if a(i).holds(relation, b(i), mode) { u32::MAX } else { 0 };
+        }
+    }
+    movemask(&lanes)
+}
+
+/// Writes what a compare found.
+#[inline(always)]
+fn compared(m: &mut Machine<'_>, c: &Cell, pc: u32, mask: Mask, bits: Mask) -> u32 {
+    if c.dst_plain {
+        let old: u32 = m.t.regs.get(c.dst);
+        m.t.regs.set(c.dst, old & !(mask << c.first) | (bits & mask) << c.first);
+        return pc + 1;
+    }
+    compared_general(m, c, pc, mask, bits)
+}
+
+#[inline(never)]
+fn compared_general(m: &mut Machine<'_>, c: &Cell, pc: u32, mask: Mask, bits: Mask) -> u32 {
+    let mut out = [0i32; 32];
+    for (i, o) in out.iter_mut().enumerate() {
+        *o = -((bits >> i & 1) as i32);
+    }
+    let n = c.channels as usize;
+    if write_general(m, pc, &as_int(inst(m, pc).dst), mask, &out[..n]) { pc + 1 } else { STOP }
 }
 
 /// A destination whose bits are set as an integer's, whatever its type.
@@ -120,21 +149,47 @@ fn as_int(d: Dst) -> Dst {
 }
 
 /// `sel`: the predicate chooses between the sources.
-pub(crate) struct SelK<T, const N: usize>(PhantomData<T>);
+pub(crate) struct SelK<T, const A: bool, const B: bool, const MOD: bool, const N: usize>(PhantomData<T>);
 
-impl<T: Exec, const N: usize> Kernel for SelK<T, N> {
+impl<T: Exec, const A: bool, const B: bool, const MOD: bool, const N: usize> Kernel
+    for SelK<T, A, B, MOD, N>
+{
     #[inline(always)]
     fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
-        let mask = if c.no_mask { c.full } else { (m.t.mask >> c.first) & c.full };
+        let mask = active(m, c);
         if mask == 0 {
             return pc + 1;
         }
         let pick = if c.pred == 0 { u32::MAX } else { pred_mask(m, c) };
-        two!(a, b: T, N; m, c, pc, mask);
+        let a = Source::<T, A, MOD, N>::new(m, c, 0);
+        let b = Source::<T, B, MOD, N>::new(m, c, 1);
         let mut r = [T::default(); N];
         for i in 0..N {
-            let (a, b) = (a[i].get(), b[i].get());
-            r[i] = if pick >> i & 1 != 0 { a } else { b };
+            let (a, b) = (a.lane(i).to_bits(), b.lane(i).to_bits());
+            // This form becomes vector code.
+            let m = 0u64.wrapping_sub((pick >> i & 1) as u64);
+            r[i] = T::from_bits(a & m | b & !m);
+        }
+        super::alu::write(m, c, pc, mask, r)
+    }
+}
+
+/// `sel` of sources in any form.
+pub(crate) struct SelAnyK<T, const N: usize>(PhantomData<T>);
+
+impl<T: Exec, const N: usize> Kernel for SelAnyK<T, N> {
+    #[inline(always)]
+    fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
+        let mask = active(m, c);
+        if mask == 0 {
+            return pc + 1;
+        }
+        let pick = if c.pred == 0 { u32::MAX } else { pred_mask(m, c) };
+        let Some(a) = gather::<T, N>(m, c, pc, 0, mask) else { return STOP };
+        let Some(b) = gather::<T, N>(m, c, pc, 1, mask) else { return STOP };
+        let mut r = [T::default(); N];
+        for i in 0..N {
+            r[i] = if pick >> i & 1 != 0 { a[i] } else { b[i] };
         }
         super::alu::write(m, c, pc, mask, r)
     }
@@ -187,11 +242,12 @@ impl<const SUB: bool, const N: usize> Kernel for CarryK<SUB, N> {
         if mask == 0 {
             return pc + 1;
         }
-        two!(a, b: u32, N; m, c, pc, mask);
+        let Some(a) = gather::<u32, N>(m, c, pc, 0, mask) else { return STOP };
+        let Some(b) = gather::<u32, N>(m, c, pc, 1, mask) else { return STOP };
         let (mut r, mut carry) = ([0u32; N], [0u32; N]);
         for i in 0..N {
             (r[i], carry[i]) = {
-                let (a, b) = (a[i].get(), b[i].get());
+                let (a, b) = (a[i], b[i]);
                 if SUB { int::subb(a, b) } else { int::addc(a, b) }
             };
         }
@@ -213,10 +269,11 @@ impl<T: Exec + Int, const N: usize> Kernel for MulhK<T, N> {
         if mask == 0 {
             return pc + 1;
         }
-        two!(a, b: T, N; m, c, pc, mask);
+        let Some(a) = gather::<T, N>(m, c, pc, 0, mask) else { return STOP };
+        let Some(b) = gather::<T, N>(m, c, pc, 1, mask) else { return STOP };
         let mut r = [T::default(); N];
         for i in 0..N {
-            r[i] = T::from_bits(int::mulh(a[i].get(), b[i].get()) as u64);
+            r[i] = T::from_bits(int::mulh(a[i], b[i]) as u64);
         }
         super::alu::write(m, c, pc, mask, r)
     }

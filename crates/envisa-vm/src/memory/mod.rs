@@ -9,7 +9,7 @@ mod raw;
 mod surface;
 
 pub use image::{Image, ImageShape};
-pub use raw::Block;
+pub use raw::{Block, Element as LaneElement};
 pub use surface::{BufferSurface, Surface, SurfaceTable};
 
 use std::fmt;

@@ -124,6 +124,104 @@ impl Block {
     }
 }
 
+/// Plain numbers, which any bytes are: the elements that [`Block::load_lanes`] moves.
+///
+/// # Safety
+/// Every bit pattern is a value and there is no padding.
+pub unsafe trait Element: Copy + Default {}
+// SAFETY: plain numbers.
+unsafe impl Element for u8 {}
+// SAFETY: as above.
+unsafe impl Element for u16 {}
+// SAFETY: as above.
+unsafe impl Element for u32 {}
+// SAFETY: as above.
+unsafe impl Element for u64 {}
+
+impl Block {
+    /// Offsets of the lanes of `mask`, those of others being 0; `None` if an element of `size` bytes at one of
+    /// them is not inside `[0, len)`.
+    #[inline(always)]
+    fn lanes_inside<const N: usize>(
+        offsets: &[u64; N],
+        mask: u32,
+        len: usize,
+        size: usize,
+    ) -> Option<[u64; N]> {
+        if size > len {
+            return None;
+        }
+        let last = (len - size) as u64;
+        let (mut places, mut over) = ([0u64; N], 0u64);
+        for i in 0..N {
+            let keep = 0u64.wrapping_sub((mask >> i & 1) as u64);
+            places[i] = offsets[i] & keep;
+            over |= (places[i] > last) as u64;
+        }
+        (over == 0).then_some(places)
+    }
+
+    /// Reads an element for each lane of `mask` at its offset in `[start, start + len)`; `false` (and nothing
+    /// read) if one is not inside.
+    #[inline(always)]
+    pub fn load_lanes<T: Element, const N: usize>(
+        &self,
+        (start, len): (usize, usize),
+        offsets: &[u64; N],
+        mask: u32,
+        to: &mut [T; N],
+    ) -> bool {
+        if !self.contains(start, len) {
+            return false;
+        }
+        let Some(places) = Self::lanes_inside(offsets, mask, len, size_of::<T>()) else { return false };
+        // SAFETY: the window is inside the block, checked above.
+        let base = unsafe { self.start.as_ptr().add(start) };
+        let mut out = [T::default(); N];
+        for i in 0..N {
+            // SAFETY: every place is followed by an element's bytes inside the window; unaligned read.
+            out[i] = unsafe { base.add(places[i] as usize).cast::<T>().read_unaligned() };
+        }
+        for i in 0..N {
+            to[i] = if mask >> i & 1 != 0 { out[i] } else { to[i] };
+        }
+        true
+    }
+
+    /// Writes an element for each lane of `mask`, in order, at its offset in `[start, start + len)`; `false`
+    /// (and nothing written) if one is not inside.
+    #[inline(always)]
+    pub fn store_lanes<T: Element, const N: usize>(
+        &self,
+        (start, len): (usize, usize),
+        offsets: &[u64; N],
+        mask: u32,
+        from: &[T; N],
+    ) -> bool {
+        if !self.contains(start, len) {
+            return false;
+        }
+        let Some(places) = Self::lanes_inside(offsets, mask, len, size_of::<T>()) else { return false };
+        // SAFETY: the window is inside the block, checked above.
+        let base = unsafe { self.start.as_ptr().add(start) };
+        if mask == if N >= 32 { u32::MAX } else { (1 << N) - 1 } {
+            for i in 0..N {
+                // SAFETY: every place is followed by an element's bytes inside the window; unaligned write.
+                unsafe { base.add(places[i] as usize).cast::<T>().write_unaligned(from[i]) };
+            }
+            return true;
+        }
+        let mut left = mask;
+        while left != 0 {
+            let i = left.trailing_zeros() as usize % N;
+            left &= left - 1;
+            // SAFETY: as above.
+            unsafe { base.add(places[i] as usize).cast::<T>().write_unaligned(from[i]) };
+        }
+        true
+    }
+}
+
 macro_rules! atomic {
     ($update:ident, $ty:ty, $atomic:ty) => {
         impl Block {

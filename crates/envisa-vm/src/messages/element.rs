@@ -1,10 +1,10 @@
 //! Elements in memory and in registers: unsigned integers of 1, 2, 4 and 8 bytes.
 
-use crate::memory::Block;
+use crate::memory::{Block, LaneElement};
 use crate::regs::{Pod, Registers};
 
 /// An element in memory or in a register.
-pub(super) trait Element: Pod + PartialEq {
+pub(super) trait Element: Pod + PartialEq + LaneElement {
     /// Its bits.
     fn bits(self) -> u64;
     /// The element of these low bits.

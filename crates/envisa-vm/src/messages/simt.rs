@@ -223,6 +223,48 @@ pub(super) fn run<E: Element, S: Element, const N: usize, const WRITE: bool>(
             }
         }
     }
+    // Lanes apart, all inside: one check for all of them. Stores of several elements take the long way, which
+    // keeps the order of channels.
+    let span = size * (64 - s.elements.leading_zeros() as usize);
+    let window = (start, len);
+    if count == 1 {
+        if WRITE {
+            let from = regs.load::<S, N>(data).map(|x| E::of(x.bits()));
+            if block.store_lanes(window, &at, mask, &from) {
+                return Ok(());
+            }
+        } else if size_of::<E>() == size_of::<S>() {
+            let mut r = regs.load::<E, N>(data);
+            if block.load_lanes(window, &at, mask, &mut r) {
+                regs.store(data, r);
+                return Ok(());
+            }
+        } else {
+            let mut x = [E::default(); N];
+            if block.load_lanes(window, &at, mask, &mut x) {
+                blend::<S, N>(regs, data, mask, x.map(|x| S::of(x.bits())));
+                return Ok(());
+            }
+        }
+    } else if !WRITE && count != 0 && len >= span {
+        let last = (len - span) as u64;
+        let mut over = false;
+        for i in 0..N {
+            over |= on(mask, i) & (at[i] > last);
+        }
+        if !over {
+            for k in 0..count {
+                let register = data + k as u32 * s.component_stride;
+                let mut x = [E::default(); N];
+                block.load_lanes(window, &at, mask, &mut x);
+                blend::<S, N>(regs, register, mask, x.map(|x| S::of(x.bits())));
+                for a in &mut at {
+                    *a = a.wrapping_add(size as u64);
+                }
+            }
+            return Ok(());
+        }
+    }
     if WRITE {
         // Memory is left alone if any address is a fault.
         if strict {
