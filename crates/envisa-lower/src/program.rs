@@ -239,6 +239,19 @@ impl Strides {
             + (i & ((1 << self.width_log2) - 1)) * self.horizontal as u32
     }
 
+    /// Elements from channel to channel, if that is the same for all of this many channels.
+    pub const fn step(self, channels: u32) -> Option<u32> {
+        let step = if channels < 2 { 0 } else { self.element(1) };
+        let mut i = 2;
+        while i < channels {
+            if self.element(i) != i * step {
+                return None;
+            }
+            i += 1;
+        }
+        Some(step)
+    }
+
     /// What the region amounts to for this many channels.
     pub const fn shape(self, channels: u32) -> Shape {
         if channels == 1 {

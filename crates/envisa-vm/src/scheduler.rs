@@ -279,6 +279,8 @@ struct Worker<'a, O> {
     options: &'a RunOptions,
     /// First hardware slot of this worker.
     slot: u32,
+    /// A group's threads are alive at once, and take turns.
+    together: bool,
     observer: &'a mut O,
 }
 
@@ -292,6 +294,13 @@ fn worker<O: Observer, const OBSERVED: bool>(
 ) {
     let most = prepared.most_threads();
     let image = prepared.image.clone();
+    let Some(slm) = Block::zeroed(prepared.slm_bytes as usize) else {
+        shared.stop.store(0, Ordering::Relaxed);
+        let cause = Cause::NoMemory { bytes: prepared.slm_bytes };
+        let mut known = shared.trap.lock().unwrap_or_else(|e| e.into_inner());
+        *known = Some((0, Box::new(Trap::of_launch(&env.program.name, cause))));
+        return;
+    };
     let mut w = Worker {
         env,
         prepared,
@@ -299,15 +308,13 @@ fn worker<O: Observer, const OBSERVED: bool>(
         image,
         threads: Vec::new(),
         hints: vec![Hint::default(); env.program.messages.len().max(1)],
-        slm: match Block::zeroed(prepared.slm_bytes as usize) {
-            Some(b) => b,
-            None => return,
-        },
+        slm,
         options,
         slot: index * most,
+        together: env.program.has_barrier || spins(env.program),
         observer,
     };
-    let live = if env.program.has_barrier { most } else { 1 };
+    let live = if w.together { most } else { 1 };
     for _ in 0..live {
         let mut t = Thread::new(env.program);
         let constants = &env.program.registers.constants;
@@ -346,7 +353,7 @@ impl<O: Observer> Worker<'_, O> {
         let slm_bytes = self.slm.len();
         self.slm.clear(0, slm_bytes);
         let mut group = Group { id, named: [(0, 0); 32] };
-        if !self.env.program.has_barrier {
+        if !self.together {
             for index in 0..class.threads {
                 start(
                     self.env,
@@ -366,8 +373,9 @@ impl<O: Observer> Worker<'_, O> {
                     self.observer,
                     true,
                 );
-                if trap.is_some() {
-                    return trap;
+                if let Some(mut trap) = trap {
+                    trap.threads = stands(self.env.program, &self.threads[..1]);
+                    return Some(trap);
                 }
             }
             return None;
@@ -390,6 +398,7 @@ impl<O: Observer> Worker<'_, O> {
                 if t.status != Status::Ready {
                     continue;
                 }
+                t.turn = TURN;
                 let trap = step::<O, OBSERVED>(
                     self.env,
                     &mut group,
@@ -429,9 +438,28 @@ impl<O: Observer> Worker<'_, O> {
     }
 }
 
+/// Instructions (counted at backward branches) that a thread runs before others of its group have a turn.
+const TURN: u64 = 1 << 20;
+
+/// Could a thread wait for another one of its group without a barrier: is there an atomic in a loop?
+fn spins(p: &Program) -> bool {
+    p.code.iter().any(|i| {
+        i.op == envisa_lower::Op::Message
+            && i.depth > 0
+            && matches!(p.messages.get(i.aux as usize), Some(envisa_lower::Message::Atomic(_)))
+    })
+}
+
 /// Lets go on who can; `false` if nobody can.
 fn release(threads: &mut [Thread], group: &mut Group) -> bool {
     let mut any = false;
+    for t in threads.iter_mut().filter(|t| t.status == Status::Yielded) {
+        t.status = Status::Ready;
+        any = true;
+    }
+    if any {
+        return true;
+    }
     // The barrier: all threads of the group execute it; one that has ended never will (page BARRIER).
     if threads.iter().all(|t| t.status == Status::Barrier) {
         threads.iter_mut().for_each(|t| t.status = Status::Ready);
@@ -468,7 +496,7 @@ fn stands(p: &Program, threads: &[Thread]) -> Vec<Stand> {
         .map(|t| {
             // Who waits has gone past the instruction that it waits at.
             let pc = match t.status {
-                Status::Ready | Status::Trapped => t.pc,
+                Status::Ready | Status::Yielded | Status::Trapped => t.pc,
                 _ => t.pc.saturating_sub(1),
             };
             let inst = p.code.get(pc as usize);

@@ -23,6 +23,8 @@ pub enum Status {
     SplitWait,
     /// It waits at a named barrier.
     Named(u8),
+    /// It had its turn and lets the others of its group go on.
+    Yielded,
     /// All its channels have left.
     Done,
     /// It was stopped by a fault.
@@ -122,6 +124,9 @@ pub struct Thread {
     pub status: Status,
     /// Backward branches and calls it may still take.
     pub budget: u64,
+    /// How much of it is left in this turn: a thread that spins lets others of its group go on. The largest
+    /// number: for ever.
+    pub turn: u64,
     /// Signals it sent to the split barrier.
     pub signals: u32,
     /// Waits at the split barrier.
@@ -150,6 +155,7 @@ impl Thread {
             ieee: false,
             status: Status::Done,
             budget: 0,
+            turn: u64::MAX,
             signals: 0,
             waits: 0,
             index: 0,
@@ -283,6 +289,10 @@ impl Machine<'_> {
         if rest != 0 {
             t.waiting.add(next, rest);
             t.mask = taken;
+        }
+        t.turn = t.turn.saturating_sub(cost);
+        if t.turn == 0 {
+            return self.suspend(target, Status::Yielded);
         }
         target
     }

@@ -53,6 +53,11 @@ pub enum Cause {
     Limit,
     /// A symbol without an address.
     Symbol(String),
+    /// The host has no memory for what a group of threads needs.
+    NoMemory {
+        /// Bytes wanted.
+        bytes: u64,
+    },
     /// The barrier cannot complete: some threads wait, others have ended.
     Deadlock,
 }
@@ -100,6 +105,22 @@ pub struct Stand {
 }
 
 impl Trap {
+    /// A fault of a launch, before any of its instructions.
+    pub(crate) fn of_launch(kernel: &str, cause: Cause) -> Trap {
+        Trap {
+            cause,
+            kernel: kernel.to_owned(),
+            function: kernel.to_owned(),
+            instruction: 0,
+            span: Span::NONE,
+            channel: None,
+            mask: 0,
+            thread: 0,
+            group: [0; 3],
+            threads: Vec::new(),
+        }
+    }
+
     pub(crate) fn new(m: &Machine<'_>, pc: u32, channel: Option<u32>, cause: Cause) -> Trap {
         let p = m.env.program;
         let inst = p.code.get(pc as usize);
@@ -147,6 +168,9 @@ impl fmt::Display for Cause {
             Cause::FellOff => write!(f, "the code ended without a return"),
             Cause::Limit => write!(f, "it ran past the instruction limit"),
             Cause::Symbol(s) => write!(f, "the symbol `{s}` is not defined"),
+            Cause::NoMemory { bytes } => {
+                write!(f, "the host has no {bytes} bytes for the group's shared local memory")
+            }
             Cause::Deadlock => write!(f, "the barrier cannot complete: threads wait for others that ended"),
         }
     }

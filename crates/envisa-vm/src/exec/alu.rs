@@ -36,7 +36,7 @@ impl Adjust {
     #[inline(always)]
     fn of<T: Exec>(m: Modifier) -> Adjust {
         let (all, sign) = (u64::MAX, 1u64 << (T::BITS - 1));
-        let float = T::TYPE.is_float();
+        let float = const { T::TYPE.is_float() };
         let (and, xor, sub) = match m {
             Modifier::None => (all, 0, 0),
             Modifier::Neg if float => (all, sign, 0),
@@ -129,6 +129,17 @@ pub(crate) fn gather<T: Exec, const N: usize>(
     }
 }
 
+/// Writes a plain destination. (Handlers with a shape have no other: where the results could also go to a
+/// function that takes them by reference, the loops before are not vectorised.)
+#[inline(always)]
+pub(crate) fn store<T: Exec, const N: usize>(m: &mut Machine<'_>, c: &Cell, mask: Mask, r: [T; N]) {
+    if mask == ones(N) {
+        m.t.regs.store(c.dst, r);
+    } else {
+        m.t.regs.store_masked(c.dst, mask, r);
+    }
+}
+
 /// Writes the destination; the next program counter.
 #[inline(always)]
 pub(crate) fn write<T: Exec, const N: usize>(
@@ -139,11 +150,7 @@ pub(crate) fn write<T: Exec, const N: usize>(
     r: [T; N],
 ) -> u32 {
     if c.dst_plain {
-        if mask == ones(N) {
-            m.t.regs.store(c.dst, r);
-        } else {
-            m.t.regs.store_masked(c.dst, mask, r);
-        }
+        store(m, c, mask, r);
         return pc + 1;
     }
     put(m, c, pc, mask, &r)
@@ -198,7 +205,8 @@ impl<
             let d = if S > 2 { d.lane(i) } else { T::default() };
             r[i] = O::go(a.lane(i), b, d, c.aux, Ieee);
         }
-        write(m, c, pc, mask, r)
+        store(m, c, mask, r);
+        pc + 1
     }
 }
 

@@ -43,6 +43,16 @@ fn src_cell(s: &Src, exec: ExecType) -> SrcCell {
     }
 }
 
+/// Where the destination starts, and whether it is consecutive elements of the channels' own type.
+fn dst_cell(i: &Inst) -> (u32, bool) {
+    match i.dst {
+        Dst::Reg { offset, ty, stride: 1, sat: false } => (offset, holds(i.exec, ty)),
+        Dst::Pred { offset } => (offset, true),
+        Dst::Reg { offset, ty, sat: false, .. } if i.channels == 1 => (offset, holds(i.exec, ty)),
+        _ => (0, false),
+    }
+}
+
 /// Handlers for vectors of 1, 8, 16 and 32; fewer channels than the vector are a mask.
 macro_rules! by_width {
     ($level:expr, $n:expr, $kernel:ident [ $($p:ty),* ; $($k:expr),* ]) => {
@@ -84,8 +94,8 @@ macro_rules! sized {
 }
 
 /// Code for one source.
-fn unary<O: Alu<T>, T: Exec>(l: Level, n: u8, src: &[SrcCell; 3]) -> Handler {
-    match shape(&src[..1]) {
+fn unary<O: Alu<T>, T: Exec>(l: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    match shape(&src[..1]).filter(|_| plain) {
         Some(_) if n == 1 => l.handler::<AluK<O, T, 1, true, false, false, true, 1>>(),
         Some((0, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 1, false, false, false, false]),
         Some((1, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 1, true, false, false, false]),
@@ -94,8 +104,8 @@ fn unary<O: Alu<T>, T: Exec>(l: Level, n: u8, src: &[SrcCell; 3]) -> Handler {
 }
 
 /// Code for two sources.
-fn binary<O: Alu<T>, T: Exec>(l: Level, n: u8, src: &[SrcCell; 3]) -> Handler {
-    match shape(&src[..2]) {
+fn binary<O: Alu<T>, T: Exec>(l: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    match shape(&src[..2]).filter(|_| plain) {
         Some(_) if n == 1 => l.handler::<AluK<O, T, 2, true, true, false, true, 1>>(),
         Some((0, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 2, false, false, false, false]),
         Some((1, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 2, true, false, false, false]),
@@ -108,8 +118,8 @@ fn binary<O: Alu<T>, T: Exec>(l: Level, n: u8, src: &[SrcCell; 3]) -> Handler {
 }
 
 /// Code for three sources.
-fn ternary<O: Alu<T>, T: Exec>(l: Level, n: u8, src: &[SrcCell; 3]) -> Handler {
-    match shape(src) {
+fn ternary<O: Alu<T>, T: Exec>(l: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    match shape(src).filter(|_| plain) {
         Some(_) if n == 1 => l.handler::<AluK<O, T, 3, true, true, true, true, 1>>(),
         Some((0, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, false, false, false, false]),
         Some((1, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, true, false, false, false]),
@@ -146,8 +156,8 @@ fn compare<T: Compare, const R: u8>(l: Level, n: u8, src: &[SrcCell; 3]) -> Hand
 }
 
 /// Code for a selection.
-fn select<T: Exec>(l: Level, n: u8, src: &[SrcCell; 3]) -> Handler {
-    match shape(&src[..2]) {
+fn select<T: Exec>(l: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    match shape(&src[..2]).filter(|_| plain) {
         Some(_) if n == 1 => l.handler::<SelK<T, true, true, true, 1>>(),
         Some((0, false)) if has_shapes(l) => sized!(l, n, SelK[T; false, false, false]),
         Some((1, false)) if has_shapes(l) => sized!(l, n, SelK[T; true, false, false]),
@@ -158,16 +168,16 @@ fn select<T: Exec>(l: Level, n: u8, src: &[SrcCell; 3]) -> Handler {
 }
 
 fn alu(l: Level, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
-    let n = i.channels;
+    let (n, plain) = (i.channels, dst_cell(i).1);
     macro_rules! common {
         ($o:ty, $t:ty, 1) => {
-            unary::<$o, $t>(l, n, src)
+            unary::<$o, $t>(l, n, src, plain)
         };
         ($o:ty, $t:ty, 2) => {
-            binary::<$o, $t>(l, n, src)
+            binary::<$o, $t>(l, n, src, plain)
         };
         ($o:ty, $t:ty, 3) => {
-            ternary::<$o, $t>(l, n, src)
+            ternary::<$o, $t>(l, n, src, plain)
         };
     }
     macro_rules! seldom {
@@ -315,9 +325,9 @@ fn alu(l: Level, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
         (Op::Rnde, F16) => seldom!(Rnde, Hf, 1),
         (Op::Rndz, F16) => seldom!(Rndz, Hf, 1),
         // Without modifiers the sign does not matter; with them it is in how the source is read.
-        (Op::Sel, I32 | U32) => select::<u32>(l, n, src),
-        (Op::Sel, I64 | U64) => select::<u64>(l, n, src),
-        (Op::Sel, F32) => select::<f32>(l, n, src),
+        (Op::Sel, I32 | U32) => select::<u32>(l, n, src, plain),
+        (Op::Sel, I64 | U64) => select::<u64>(l, n, src, plain),
+        (Op::Sel, F32) => select::<f32>(l, n, src, plain),
         (Op::Sel, F64) => rare!(l, n, SelAnyK[f64;]),
         (Op::Sel, F16) => rare!(l, n, SelAnyK[Hf;]),
         (Op::Sel, Bf16) => rare!(l, n, SelAnyK[Bf;]),
@@ -491,12 +501,7 @@ pub(super) fn decode(p: &Program, level: Level) -> Result<Code, String> {
             let kind = if shape == Shape::Scalar { SrcKind::Scalar } else { SrcKind::Contiguous };
             src[0] = SrcCell { offset, kind, modifier: envisa_sem::Modifier::None };
         }
-        let (dst, dst_plain) = match i.dst {
-            Dst::Reg { offset, ty, stride: 1, sat: false } => (offset, holds(i.exec, ty)),
-            Dst::Pred { offset } => (offset, true),
-            Dst::Reg { offset, ty, sat: false, .. } if i.channels == 1 => (offset, holds(i.exec, ty)),
-            _ => (0, false),
-        };
+        let (dst, dst_plain) = dst_cell(i);
         let converts = i.op == Op::Mov && convert(level, i).is_some();
         let dst = match i.dst {
             Dst::Reg { offset, .. } if converts => offset,

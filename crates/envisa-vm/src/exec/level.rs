@@ -74,7 +74,7 @@ impl Level {
         match self {
             #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
             Level::Avx512 => avx512::<K>,
-            #[cfg(all(target_arch = "x86_64", not(debug_assertions), any()))]
+            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
             Level::Avx2 => avx2::<K>,
             _ => base::<K>,
         }
@@ -87,7 +87,7 @@ fn base<K: Kernel>(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
 
 // The two below are unsafe to call only because the CPU must have the features; `Level::handler` names
 // them for levels that `Level::cpu` found.
-#[cfg(all(target_arch = "x86_64", not(debug_assertions), any()))]
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
 #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
 fn avx2<K: Kernel>(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
     K::run(m, c, pc)

@@ -23,6 +23,10 @@ pub(crate) fn modifier(m: envisa_isa::Modifier) -> Modifier {
 pub(crate) trait Exec: Pod + Lane {
     /// Reads elements of any type, converting them.
     fn read(m: &Machine<'_>, ty: Type, at: &[u32], out: &mut [Self]);
+    /// Reads elements of any type that lie `step` elements apart, converting them.
+    fn read_apart(m: &Machine<'_>, ty: Type, offset: u32, step: u32, out: &mut [Self]);
+    /// Writes elements of any type that lie `step` elements apart, converting them: those of `mask`.
+    fn write_apart(m: &mut Machine<'_>, ty: Type, offset: u32, step: u32, mask: Mask, values: &[Self]);
     /// Writes elements of any type, converting them: those of `mask`, each at its offset.
     fn write(m: &mut Machine<'_>, ty: Type, sat: bool, at: &[u32], mask: Mask, values: &[Self]);
 }
@@ -36,6 +40,72 @@ fn read_as<S: Pod + Convert<T>, T: Exec>(m: &Machine<'_>, at: &[u32], out: &mut 
     } else {
         for (o, a) in out.iter_mut().zip(at) {
             *o = m.t.regs.get::<S>(*a).convert(m.t.mode);
+        }
+    }
+}
+
+/// Elements `step` apart, for the steps that occur: the loops of known steps become vector code.
+#[inline(always)]
+fn read_steps<S: Pod + Convert<T>, T: Exec>(m: &Machine<'_>, offset: u32, step: u32, out: &mut [T]) {
+    #[inline(always)]
+    fn go<S: Pod + Convert<T>, T: Exec>(m: &Machine<'_>, offset: u32, step: u32, out: &mut [T]) {
+        let step = step * size_of::<S>() as u32;
+        if !m.t.ieee && const { S::TYPE.is_float() || T::TYPE.is_float() } {
+            for (i, o) in out.iter_mut().enumerate() {
+                *o = m.t.regs.get::<S>(offset + i as u32 * step).convert(m.t.mode);
+            }
+            return;
+        }
+        for (i, o) in out.iter_mut().enumerate() {
+            *o = m.t.regs.get::<S>(offset + i as u32 * step).convert(Ieee);
+        }
+    }
+    match step {
+        1 => go::<S, T>(m, offset, 1, out),
+        2 => go::<S, T>(m, offset, 2, out),
+        4 => go::<S, T>(m, offset, 4, out),
+        _ => go::<S, T>(m, offset, step, out),
+    }
+}
+
+#[inline(always)]
+fn write_steps<D: Pod + Lane, T: Exec + Convert<D>>(
+    m: &mut Machine<'_>,
+    offset: u32,
+    step: u32,
+    mask: Mask,
+    v: &[T],
+) {
+    let mut out = [D::default(); 32];
+    let n = v.len().min(32);
+    if !m.t.ieee && const { D::TYPE.is_float() || T::TYPE.is_float() } {
+        for (o, x) in out.iter_mut().zip(v) {
+            *o = x.convert(m.t.mode);
+        }
+    } else {
+        for (o, x) in out.iter_mut().zip(v) {
+            *o = x.convert(Ieee);
+        }
+    }
+    let size = size_of::<D>() as u32;
+    match (step, n) {
+        (1, 32) => m.t.regs.store_masked(offset, mask, out),
+        (1, 16) => {
+            let mut low = [D::default(); 16];
+            low.copy_from_slice(&out[..16]);
+            m.t.regs.store_masked(offset, mask, low);
+        }
+        _ if mask == super::alu::ones(n) => {
+            for (i, o) in out[..n].iter().enumerate() {
+                m.t.regs.set(offset + i as u32 * step * size, *o);
+            }
+        }
+        _ => {
+            for (i, o) in out[..n].iter().enumerate() {
+                if mask >> i & 1 != 0 {
+                    m.t.regs.set(offset + i as u32 * step * size, *o);
+                }
+            }
         }
     }
 }
@@ -72,6 +142,38 @@ macro_rules! exec {
                     Type::Df => read_as::<f64, Self>(m, at, out),
                     Type::Hf => read_as::<Hf, Self>(m, at, out),
                     Type::Bf => read_as::<Bf, Self>(m, at, out),
+                }
+            }
+            fn read_apart(m: &Machine<'_>, ty: Type, offset: u32, step: u32, out: &mut [Self]) {
+                match ty {
+                    Type::Ub | Type::Bool => read_steps::<u8, Self>(m, offset, step, out),
+                    Type::B => read_steps::<i8, Self>(m, offset, step, out),
+                    Type::Uw => read_steps::<u16, Self>(m, offset, step, out),
+                    Type::W => read_steps::<i16, Self>(m, offset, step, out),
+                    Type::Ud | Type::V | Type::Uv | Type::Vf => read_steps::<u32, Self>(m, offset, step, out),
+                    Type::D => read_steps::<i32, Self>(m, offset, step, out),
+                    Type::Uq => read_steps::<u64, Self>(m, offset, step, out),
+                    Type::Q => read_steps::<i64, Self>(m, offset, step, out),
+                    Type::F => read_steps::<f32, Self>(m, offset, step, out),
+                    Type::Df => read_steps::<f64, Self>(m, offset, step, out),
+                    Type::Hf => read_steps::<Hf, Self>(m, offset, step, out),
+                    Type::Bf => read_steps::<Bf, Self>(m, offset, step, out),
+                }
+            }
+            fn write_apart(m: &mut Machine<'_>, ty: Type, offset: u32, step: u32, mask: Mask, v: &[Self]) {
+                match ty {
+                    Type::Ub | Type::Bool => write_steps::<u8, Self>(m, offset, step, mask, v),
+                    Type::B => write_steps::<i8, Self>(m, offset, step, mask, v),
+                    Type::Uw => write_steps::<u16, Self>(m, offset, step, mask, v),
+                    Type::W => write_steps::<i16, Self>(m, offset, step, mask, v),
+                    Type::Ud | Type::V | Type::Uv | Type::Vf => write_steps::<u32, Self>(m, offset, step, mask, v),
+                    Type::D => write_steps::<i32, Self>(m, offset, step, mask, v),
+                    Type::Uq => write_steps::<u64, Self>(m, offset, step, mask, v),
+                    Type::Q => write_steps::<i64, Self>(m, offset, step, mask, v),
+                    Type::F => write_steps::<f32, Self>(m, offset, step, mask, v),
+                    Type::Df => write_steps::<f64, Self>(m, offset, step, mask, v),
+                    Type::Hf => write_steps::<Hf, Self>(m, offset, step, mask, v),
+                    Type::Bf => write_steps::<Bf, Self>(m, offset, step, mask, v),
                 }
             }
             fn write(m: &mut Machine<'_>, ty: Type, sat: bool, at: &[u32], mask: Mask, v: &[Self]) {
@@ -132,6 +234,11 @@ pub(crate) fn read_general<T: Exec>(
     let mut at = [0u32; 32];
     let n = out.len().min(32);
     let (ty, modifier_) = match *src {
+        Src::Reg { offset, ty, strides, modifier, .. } if strides.step(n as u32).is_some() => {
+            T::read_apart(m, ty, offset, strides.step(n as u32).unwrap_or(0), &mut out[..n]);
+            apply(ty, modifier, &mut out[..n]);
+            return true;
+        }
         Src::Reg { offset, ty, strides, modifier, .. } => {
             let size = ty.size();
             for (i, a) in at[..n].iter_mut().enumerate() {
@@ -162,21 +269,30 @@ pub(crate) fn read_general<T: Exec>(
         }
     };
     T::read(m, ty, &at[..n], &mut out[..n]);
-    let md = modifier(modifier_);
+    apply(ty, modifier_, &mut out[..n]);
+    true
+}
+
+/// Applies the modifier of a source of type `ty`.
+#[inline(always)]
+fn apply<T: Exec>(ty: Type, md: envisa_isa::Modifier, out: &mut [T]) {
+    let md = modifier(md);
+    if md == Modifier::None {
+        return;
+    }
     if ty.is_signed() && matches!(md, Modifier::Abs | Modifier::NegAbs) {
         // By the source's sign, whatever type the channels compute in.
-        for o in &mut out[..n] {
+        for o in out {
             let shift = 64 - T::BITS;
             let x = ((o.to_bits() << shift) as i64) >> shift;
             let x = x.wrapping_abs();
             *o = T::from_bits(if md == Modifier::Abs { x } else { x.wrapping_neg() } as u64);
         }
-    } else if md != Modifier::None {
-        for o in &mut out[..n] {
+    } else {
+        for o in out {
             *o = o.modify(md);
         }
     }
-    true
 }
 
 /// Writes a destination in any form; `false` after a fault.
@@ -192,6 +308,10 @@ pub(crate) fn write_general<T: Exec>(
     let n = values.len().min(32);
     match *dst {
         Dst::None | Dst::Pred { .. } => true,
+        Dst::Reg { offset, ty, stride, sat: false } => {
+            T::write_apart(m, ty, offset, stride as u32, mask, &values[..n]);
+            true
+        }
         Dst::Reg { offset, ty, stride, sat } => {
             let step = stride as u32 * ty.size();
             for (i, a) in at[..n].iter_mut().enumerate() {

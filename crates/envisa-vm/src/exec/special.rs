@@ -7,7 +7,7 @@ use envisa_sem::dpas::{Accumulator, Dpas, Precision};
 use envisa_sem::math::MacroMath;
 use envisa_sem::{Convert, Float, FpMode, Hf, Ieee, Int, Mode, Relation, convert, int};
 
-use super::alu::{Source, gather, ones};
+use super::alu::{Source, gather, ones, store};
 use super::level::Kernel;
 use super::operand::{Exec, inst, read_general, write_general};
 use super::{Cell, STOP, SrcKind, active, exec_mask, pred_mask};
@@ -96,7 +96,7 @@ fn related<T: Compare, const R: u8, const N: usize>(
         _ => Relation::Le,
     };
     let mut lanes = [0u32; N];
-    if !T::TYPE.is_float() || m.t.ieee {
+    if const { !T::TYPE.is_float() } || m.t.ieee {
         for i in 0..N {
             lanes[i] = if a(i).holds(relation, b(i), Ieee) { u32::MAX } else { 0 };
         }
@@ -170,7 +170,8 @@ impl<T: Exec, const A: bool, const B: bool, const MOD: bool, const N: usize> Ker
             let m = 0u64.wrapping_sub((pick >> i & 1) as u64);
             r[i] = T::from_bits(a & m | b & !m);
         }
-        super::alu::write(m, c, pc, mask, r)
+        store(m, c, mask, r);
+        pc + 1
     }
 }
 
@@ -223,11 +224,7 @@ impl<S: Pod + Convert<D>, D: Exec, const N: usize> Kernel for CvtK<S, D, N> {
                 }
             }
         }
-        if mask == ones(N) {
-            m.t.regs.store(c.dst, r);
-        } else {
-            m.t.regs.store_masked(c.dst, mask, r);
-        }
+        store(m, c, mask, r);
         pc + 1
     }
 }

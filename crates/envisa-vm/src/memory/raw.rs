@@ -161,6 +161,43 @@ impl Block {
         (over == 0).then_some(places)
     }
 
+    /// Reads elements from `offset` on, `step` elements apart; `false` (and nothing read) out of bounds.
+    #[inline(always)]
+    pub fn load_apart<T: Element, const N: usize>(
+        &self,
+        offset: usize,
+        step: usize,
+        to: &mut [T; N],
+    ) -> bool {
+        if !self.contains(offset, ((N - 1) * step + 1) * size_of::<T>()) {
+            return false;
+        }
+        for i in 0..N {
+            // SAFETY: the last element is inside the block, checked above, and so are all before it;
+            // unaligned read.
+            to[i] = unsafe {
+                self.start.as_ptr().add(offset + i * step * size_of::<T>()).cast::<T>().read_unaligned()
+            };
+        }
+        true
+    }
+
+    /// Writes elements from `offset` on, `step` elements apart; `false` (and nothing written) out of bounds.
+    #[inline(always)]
+    pub fn store_apart<T: Element, const N: usize>(&self, offset: usize, step: usize, from: &[T; N]) -> bool {
+        if !self.contains(offset, ((N - 1) * step + 1) * size_of::<T>()) {
+            return false;
+        }
+        for i in 0..N {
+            // SAFETY: as in `load_apart`; unaligned write.
+            unsafe {
+                let place = self.start.as_ptr().add(offset + i * step * size_of::<T>());
+                place.cast::<T>().write_unaligned(from[i]);
+            }
+        }
+        true
+    }
+
     /// Reads an element for each lane of `mask` at its offset in `[start, start + len)`; `false` (and nothing
     /// read) if one is not inside.
     #[inline(always)]
@@ -255,6 +292,46 @@ atomic!(update_u32, u32, AtomicU32);
 atomic!(update_u64, u64, AtomicU64);
 
 impl Block {
+    /// Adds to the dword of each lane of `mask` at its offset in `[start, start + len)`, lowest lane first;
+    /// gives the old values. `None` (and nothing added) if one is not inside or not naturally aligned.
+    /// `alone`: no other host thread reaches the block now, so that plain additions will do.
+    pub fn add_lanes(
+        &self,
+        (start, len): (usize, usize),
+        offsets: &[u64; 32],
+        mask: u32,
+        deltas: &[u32; 32],
+        alone: bool,
+    ) -> Option<[u32; 32]> {
+        if !self.contains(start, len) || !start.is_multiple_of(4) {
+            return None;
+        }
+        let places = Self::lanes_inside(offsets, mask, len, 4)?;
+        if places.iter().fold(0, |all, p| all | p) & 3 != 0 {
+            return None;
+        }
+        let mut old = [0; 32];
+        let mut left = mask;
+        while left != 0 {
+            let i = left.trailing_zeros() as usize % 32;
+            left &= left - 1;
+            // SAFETY: the dword is inside the block (window and place were checked) and aligned, as the
+            // block's start is.
+            let place = unsafe { self.start.as_ptr().add(start + places[i] as usize).cast::<u32>() };
+            old[i] = if alone {
+                // SAFETY: as above; guests' races are their own.
+                let old = unsafe { place.read() };
+                // SAFETY: as above.
+                unsafe { place.write(old.wrapping_add(deltas[i])) };
+                old
+            } else {
+                // SAFETY: as above; other accesses to it are atomic or races of the guest's own.
+                unsafe { AtomicU32::from_ptr(place) }.fetch_add(deltas[i], Ordering::SeqCst)
+            };
+        }
+        Some(old)
+    }
+
     /// Adds to the value at `offset`, atomically; gives the old value. `None` as of [`Block::update_u32`].
     #[inline]
     pub fn add_u32(&self, offset: usize, n: u32) -> Option<u32> {

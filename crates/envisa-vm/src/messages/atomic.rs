@@ -62,6 +62,34 @@ pub(super) fn execute<O: MemoryObserver>(
     let add = scalar(&a.base, regs, ports)?.wrapping_mul(scale).wrapping_add(a.offset as u64);
     let narrow = if a.address_bytes == 8 { u64::MAX } else { u32::MAX as u64 };
     let and = narrow & target.mask();
+    if !O::ACTIVE && a.element == 4 && a.slot == 4 {
+        let alone = matches!(a.space, envisa_lower::Space::Slm);
+        let delta = |i: u32| match (op.0, a.src[0]) {
+            (AtomicOp::Inc, _) => Some(1),
+            (AtomicOp::Dec, _) => Some(u32::MAX),
+            (AtomicOp::Add, Some(r)) => Some(regs.get::<u32>(r + 4 * i)),
+            (AtomicOp::Sub, Some(r)) => Some(regs.get::<u32>(r + 4 * i).wrapping_neg()),
+            _ => None,
+        };
+        if delta(0).is_some() {
+            let (mut at, mut deltas) = ([0u64; 32], [0u32; 32]);
+            for i in 0..channels.min(32) {
+                let address = element::get(regs, a.address + i * a.address_bytes as u32, a.address_bytes);
+                at[i as usize] = address.wrapping_mul(scale).wrapping_add(add) & and;
+                deltas[i as usize] = delta(i).unwrap_or(0);
+            }
+            if let Some(old) = sums(&target, site, ports, mask, (&mut at, &deltas), alone) {
+                if let Some(dst) = a.dst {
+                    for (i, old) in old.iter().enumerate() {
+                        if mask >> i & 1 != 0 {
+                            regs.set(dst + 4 * i as u32, *old);
+                        }
+                    }
+                }
+                return Ok(());
+            }
+        }
+    }
     for i in 0..channels {
         if mask >> i & 1 == 0 {
             continue;
@@ -90,4 +118,30 @@ pub(super) fn execute<O: MemoryObserver>(
         }
     }
     Ok(())
+}
+
+/// Adds to dwords of one block, lowest channel first, and gives the old values; `None` (and nothing added) if
+/// they do not all lie aligned in it. `alone`: no other host thread reaches the block.
+fn sums(
+    target: &super::target::Target<'_>,
+    site: &mut Hint,
+    ports: &Ports<'_>,
+    mask: u32,
+    (at, deltas): (&mut [u64; 32], &[u32; 32]),
+    alone: bool,
+) -> Option<[u32; 32]> {
+    use super::target::Target;
+    match target {
+        Target::Window(w) => w.block.add_lanes((w.start, w.len), at, mask, deltas, alone),
+        Target::Flat => {
+            let first = at[mask.trailing_zeros() as usize % 32];
+            let l = ports.memory.find(first, 4, site)?;
+            let base = first.wrapping_sub(l.offset as u64);
+            for a in at.iter_mut() {
+                *a = a.wrapping_sub(base);
+            }
+            l.block.add_lanes((0, l.block.len()), at, mask, deltas, alone)
+        }
+        Target::Nothing(_) => None,
+    }
 }

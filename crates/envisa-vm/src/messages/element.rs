@@ -9,10 +9,6 @@ pub(super) trait Element: Pod + PartialEq + LaneElement {
     fn bits(self) -> u64;
     /// The element of these low bits.
     fn of(bits: u64) -> Self;
-    /// From little-endian bytes: the first of `b`.
-    fn from_bytes(b: &[u8]) -> Self;
-    /// To little-endian bytes: the first of `b`.
-    fn to_bytes(self, b: &mut [u8]);
     /// Reads it from a block; `None` out of bounds.
     fn read(b: &Block, at: usize) -> Option<Self>;
     /// Writes it to a block; `false` out of bounds.
@@ -29,16 +25,6 @@ macro_rules! element {
             #[inline(always)]
             fn of(bits: u64) -> $t {
                 bits as $t
-            }
-            #[inline(always)]
-            fn from_bytes(b: &[u8]) -> $t {
-                let mut x = [0; size_of::<$t>()];
-                x.copy_from_slice(&b[..size_of::<$t>()]);
-                <$t>::from_le_bytes(x)
-            }
-            #[inline(always)]
-            fn to_bytes(self, b: &mut [u8]) {
-                b[..size_of::<$t>()].copy_from_slice(&self.to_le_bytes());
             }
             #[inline(always)]
             fn read(b: &Block, at: usize) -> Option<$t> {

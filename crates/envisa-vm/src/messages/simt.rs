@@ -12,9 +12,6 @@ use super::{AccessKind, Fault, MemoryObserver, Ports, all};
 use crate::memory::{Block, Hint};
 use crate::regs::Registers;
 
-/// Bytes that the faster code stages at most: four elements of 8 bytes for 32 channels.
-const STAGE: usize = 4 * 8 * 32;
-
 /// Executes it.
 pub(super) fn execute<O: MemoryObserver>(
     s: &Simt,
@@ -203,11 +200,11 @@ pub(super) fn run<E: Element, S: Element, const N: usize, const WRITE: bool>(
         {
             let full = mask == all(N as u32);
             if WRITE && full {
-                spread::<E, S, N>(s, regs, data, count, |bytes| block.copy_in(place, bytes));
+                spread::<E, S, N>(s, regs, data, count, block, place);
                 return Ok(());
             }
             if !WRITE {
-                collect::<E, S, N>(s, regs, data, count, mask, |bytes| block.copy_out(place, bytes));
+                collect::<E, S, N>(s, regs, data, count, mask, block, place);
                 return Ok(());
             }
         }
@@ -346,12 +343,14 @@ fn blend<S: Element, const N: usize>(regs: &mut Registers, to: u32, mask: u32, x
     }
     let mut r = regs.load::<S, N>(to);
     for i in 0..N {
-        r[i] = if on(mask, i) { x[i] } else { r[i] };
+        // This form becomes vector code.
+        let m = 0u64.wrapping_sub((mask >> i & 1) as u64);
+        r[i] = S::of(x[i].bits() & m | r[i].bits() & !m);
     }
     regs.store(to, r);
 }
 
-/// Loads channels whose elements lie side by side; `read` copies them all.
+/// Loads channels whose elements lie side by side from `place` on, which were found inside.
 #[inline(always)]
 fn collect<E: Element, S: Element, const N: usize>(
     s: &Simt,
@@ -359,58 +358,51 @@ fn collect<E: Element, S: Element, const N: usize>(
     data: u32,
     count: usize,
     mask: u32,
-    read: impl FnOnce(&mut [u8]) -> bool,
+    block: &Block,
+    place: usize,
 ) {
     if count == 1 && size_of::<E>() == size_of::<S>() && mask == all(N as u32) {
-        regs.fill_with::<E, N>(data, read);
+        regs.fill_with::<E, N>(data, |bytes| block.copy_out(place, bytes));
         return;
-    }
-    let mut stage = [0u8; STAGE];
-    let stage = &mut stage[..N * size_of::<E>() * count];
-    if !read(stage) {
-        return;
-    }
-    #[inline(always)]
-    fn part<E: Element, S: Element, const N: usize, const C: usize>(stage: &[u8], k: usize) -> [S; N] {
-        let mut x = [S::default(); N];
-        for (x, e) in x.iter_mut().zip(stage.chunks_exact(C * size_of::<E>())) {
-            *x = S::of(E::from_bytes(&e[k * size_of::<E>()..]).bits());
-        }
-        x
     }
     for k in 0..count {
-        let x = match count {
-            1 => part::<E, S, N, 1>(stage, k),
-            2 => part::<E, S, N, 2>(stage, k),
-            3 => part::<E, S, N, 3>(stage, k),
-            _ => part::<E, S, N, 4>(stage, k),
+        let mut x = [E::default(); N];
+        let at = place + k * size_of::<E>();
+        // Known distances become vector code.
+        match count {
+            1 => block.load_apart::<E, N>(at, 1, &mut x),
+            2 => block.load_apart::<E, N>(at, 2, &mut x),
+            3 => block.load_apart::<E, N>(at, 3, &mut x),
+            _ => block.load_apart::<E, N>(at, 4, &mut x),
         };
-        blend::<S, N>(regs, data + k as u32 * s.component_stride, mask, x);
+        blend::<S, N>(regs, data + k as u32 * s.component_stride, mask, x.map(|x| S::of(x.bits())));
     }
 }
 
-/// Stores all channels, whose elements lie side by side; `write` copies them all.
+/// Stores all channels, whose elements lie side by side from `place` on, which were found inside.
 #[inline(always)]
 fn spread<E: Element, S: Element, const N: usize>(
     s: &Simt,
     regs: &Registers,
     data: u32,
     count: usize,
-    write: impl FnOnce(&[u8]) -> bool,
+    block: &Block,
+    place: usize,
 ) {
     if count == 1 && size_of::<E>() == size_of::<S>() {
-        write(regs.view::<E, N>(data));
+        block.copy_in(place, regs.view::<E, N>(data));
         return;
     }
-    let mut stage = [0u8; STAGE];
-    let stage = &mut stage[..N * size_of::<E>() * count];
     for k in 0..count {
-        let r = regs.load::<S, N>(data + k as u32 * s.component_stride);
-        for (r, e) in r.iter().zip(stage.chunks_exact_mut(count * size_of::<E>())) {
-            E::of(r.bits()).to_bytes(&mut e[k * size_of::<E>()..]);
-        }
+        let x = regs.load::<S, N>(data + k as u32 * s.component_stride).map(|x| E::of(x.bits()));
+        let at = place + k * size_of::<E>();
+        match count {
+            1 => block.store_apart::<E, N>(at, 1, &x),
+            2 => block.store_apart::<E, N>(at, 2, &x),
+            3 => block.store_apart::<E, N>(at, 3, &x),
+            _ => block.store_apart::<E, N>(at, 4, &x),
+        };
     }
-    write(stage);
 }
 
 /// Executes it, whatever it is.
