@@ -487,6 +487,7 @@ pub(crate) fn diagnose(texts: &[(String, FileId)], trap: &Trap) -> Diagnostic {
         let what = match stand.status {
             Status::Ready => "can go on",
             Status::Barrier => "waits at the barrier",
+            Status::Yielded => "lets others go on",
             Status::SplitWait => "waits at the split barrier",
             Status::Named(_) => "waits at a named barrier",
             Status::Done => "has ended",
