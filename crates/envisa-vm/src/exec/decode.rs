@@ -324,7 +324,9 @@ fn alu(l: Level, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
         (Op::Rndu, F16) => seldom!(Rndu, Hf, 1),
         (Op::Rnde, F16) => seldom!(Rnde, Hf, 1),
         (Op::Rndz, F16) => seldom!(Rndz, Hf, 1),
-        // Without modifiers the sign does not matter; with them it is in how the source is read.
+        // The sign matters to saturation and conversion, not to a plain destination.
+        (Op::Sel, I32) if !plain => rare!(l, n, SelAnyK[i32;]),
+        (Op::Sel, I64) if !plain => rare!(l, n, SelAnyK[i64;]),
         (Op::Sel, I32 | U32) => select::<u32>(l, n, src, plain),
         (Op::Sel, I64 | U64) => select::<u64>(l, n, src, plain),
         (Op::Sel, F32) => select::<f32>(l, n, src, plain),
