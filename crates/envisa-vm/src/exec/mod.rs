@@ -157,8 +157,7 @@ pub fn run_observed<O: crate::observer::Observer>(m: &mut Machine<'_>, o: &mut O
     while let Some(cell) = code.cells.get(pc as usize) {
         // The predicate of `sel` picks a source; all active channels run.
         let mask = match m.env.program.code.get(pc as usize) {
-            Some(i) if i.op == envisa_lower::Op::Sel && cell.no_mask => cell.full,
-            Some(i) if i.op == envisa_lower::Op::Sel => (m.t.mask >> cell.first) & cell.full,
+            Some(i) if i.op == envisa_lower::Op::Sel => active(m, cell),
             _ => exec_mask(m, cell),
         };
         o.before(m, pc, mask);
