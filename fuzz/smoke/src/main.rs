@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 static ALLOCATOR: memory::Counting = memory::Counting;
 
 /// An input takes no longer; generous, since a busy machine counts as well.
-const TIME: Duration = Duration::from_secs(2);
+const TIME: Duration = Duration::from_secs(5);
 /// An input that takes as long ends the run.
 const HANG: Duration = Duration::from_secs(30);
 /// An input takes no more memory for each of its bytes, after [`FREE`].
