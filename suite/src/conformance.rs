@@ -273,7 +273,7 @@ impl Conformance {
         let compilers = "the products of `ocloc` committed in `suite/corpus`";
         format!(
             "# Conformance\n\n\
-             Written by `cargo run --release -p envisa-suite -- conformance --out docs/CONFORMANCE.md`.\n\n\
+             Written by `cargo run --release -p envisa-suite -- conformance --write`.\n\n\
              Every kernel of `suite/kernels` runs twice on the same inputs: its OpenCL C source through the \
              OpenCL API on PoCL, and its code for each Intel GPU ({compilers}) on envisa. Every output is \
              compared element by element with PoCL's within the bound that the kernel states: bit for bit \
