@@ -80,8 +80,8 @@ enum Verb {
     Bench {
         #[command(flatten)]
         only: Only,
-        /// The device whose code envisa runs.
-        #[arg(long, default_value = "dg2")]
+        /// The device whose code envisa runs; pvc has doubles and DPAS.
+        #[arg(long, default_value = "pvc")]
         device: Device,
         /// The peers; those that are not installed are left out.
         #[arg(long, value_delimiter = ',', default_value = "pocl,intel,oclgrind")]
