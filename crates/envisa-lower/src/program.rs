@@ -240,16 +240,18 @@ impl Strides {
     }
 
     /// Elements from channel to channel, if that is the same for all of this many channels.
+    #[inline]
     pub const fn step(self, channels: u32) -> Option<u32> {
-        let step = if channels < 2 { 0 } else { self.element(1) };
-        let mut i = 2;
-        while i < channels {
-            if self.element(i) != i * step {
-                return None;
-            }
-            i += 1;
+        let (vertical, horizontal) = (self.vertical as u32, self.horizontal as u32);
+        if channels < 2 {
+            Some(0)
+        } else if self.width_log2 == 0 {
+            Some(vertical)
+        } else if channels <= 1 << self.width_log2 || vertical == horizontal << self.width_log2 {
+            Some(horizontal)
+        } else {
+            None
         }
-        Some(step)
     }
 
     /// What the region amounts to for this many channels.

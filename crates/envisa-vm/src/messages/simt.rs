@@ -226,7 +226,7 @@ pub(super) fn run<E: Element, S: Element, const N: usize, const WRITE: bool>(
     let window = (start, len);
     if count == 1 {
         if WRITE {
-            let from = regs.load::<S, N>(data).map(|x| E::of(x.bits()));
+            let from = cast::<S, E, N>(regs.load::<S, N>(data));
             if block.store_lanes(window, &at, mask, &from) {
                 return Ok(());
             }
@@ -239,7 +239,7 @@ pub(super) fn run<E: Element, S: Element, const N: usize, const WRITE: bool>(
         } else {
             let mut x = [E::default(); N];
             if block.load_lanes(window, &at, mask, &mut x) {
-                blend::<S, N>(regs, data, mask, x.map(|x| S::of(x.bits())));
+                blend::<S, N>(regs, data, mask, cast::<E, S, N>(x));
                 return Ok(());
             }
         }
@@ -254,7 +254,7 @@ pub(super) fn run<E: Element, S: Element, const N: usize, const WRITE: bool>(
                 let register = data + k as u32 * s.component_stride;
                 let mut x = [E::default(); N];
                 block.load_lanes(window, &at, mask, &mut x);
-                blend::<S, N>(regs, register, mask, x.map(|x| S::of(x.bits())));
+                blend::<S, N>(regs, register, mask, cast::<E, S, N>(x));
                 for a in &mut at {
                     *a = a.wrapping_add(size as u64);
                 }
@@ -334,6 +334,16 @@ impl Area<'_> {
     }
 }
 
+/// Elements of another size: the low bits, or zeros above them. (A loop: closures of `map` are not inlined.)
+#[inline(always)]
+fn cast<A: Element, B: Element, const N: usize>(x: [A; N]) -> [B; N] {
+    let mut r = [B::default(); N];
+    for i in 0..N {
+        r[i] = B::of(x[i].bits());
+    }
+    r
+}
+
 /// Stores the channels of a mask.
 #[inline(always)]
 fn blend<S: Element, const N: usize>(regs: &mut Registers, to: u32, mask: u32, x: [S; N]) {
@@ -375,7 +385,7 @@ fn collect<E: Element, S: Element, const N: usize>(
             3 => block.load_apart::<E, N>(at, 3, &mut x),
             _ => block.load_apart::<E, N>(at, 4, &mut x),
         };
-        blend::<S, N>(regs, data + k as u32 * s.component_stride, mask, x.map(|x| S::of(x.bits())));
+        blend::<S, N>(regs, data + k as u32 * s.component_stride, mask, cast::<E, S, N>(x));
     }
 }
 
@@ -394,7 +404,7 @@ fn spread<E: Element, S: Element, const N: usize>(
         return;
     }
     for k in 0..count {
-        let x = regs.load::<S, N>(data + k as u32 * s.component_stride).map(|x| E::of(x.bits()));
+        let x = cast::<S, E, N>(regs.load::<S, N>(data + k as u32 * s.component_stride));
         let at = place + k * size_of::<E>();
         match count {
             1 => block.store_apart::<E, N>(at, 1, &x),
