@@ -62,8 +62,24 @@ fn uniform_predicates(ctx: &Ctx) -> Vec<bool> {
     uniform.iter().zip(&written).map(|(u, w)| *u && *w).collect()
 }
 
+/// Stretches of code in which channels may have diverged: ascending, apart.
+#[derive(Default)]
+pub(crate) struct Diverged {
+    /// First and last instruction, and the branch.
+    stretches: Vec<(u32, u32, u32)>,
+}
+
+impl Diverged {
+    /// The branch that may have parted the channels at an instruction.
+    pub(crate) fn branch(&self, at: u32) -> Option<u32> {
+        let k = self.stretches.partition_point(|s| s.0 < at);
+        let (_, last, branch) = *self.stretches.get(k.checked_sub(1)?)?;
+        (at < last).then_some(branch)
+    }
+}
+
 /// Divergent branches whose channels wait somewhere: what must not be jumped over, and barriers among them.
-pub(crate) fn check(ctx: &mut Ctx, g: &Graph) {
+pub(crate) fn check(ctx: &mut Ctx, g: &Graph) -> Diverged {
     let obj = ctx.obj;
     let n = obj.insts.len();
     let uniform = uniform_predicates(ctx);
@@ -89,7 +105,7 @@ pub(crate) fn check(ctx: &mut Ctx, g: &Graph) {
         }
     }
     if regions.is_empty() {
-        return;
+        return Diverged::default();
     }
     let tree = MinTree::new(&first);
     for (i, inst) in obj.insts.iter().enumerate() {
@@ -122,6 +138,7 @@ pub(crate) fn check(ctx: &mut Ctx, g: &Graph) {
             _ => reach.push((a, b, by)),
         }
     }
+    let diverged = Diverged { stretches: reach };
     for (i, inst) in obj.insts.iter().enumerate() {
         let at = i as u32;
         let desc = inst.desc();
@@ -129,14 +146,14 @@ pub(crate) fn check(ctx: &mut Ctx, g: &Graph) {
         if !together {
             continue;
         }
-        let k = reach.partition_point(|r| r.0 < at);
-        if k > 0 && at < reach[k - 1].1 {
+        if let Some(branch) = diverged.branch(at) {
             ctx.inst = Some(i);
             let message = format!("{} where channels may have diverged", desc.name);
             let f = Finding::new(Code::BARRIER_DIVERGED, ctx.on, inst.span, message);
-            ctx.push(f.also(obj.insts[reach[k - 1].2 as usize].span, "by this branch"));
+            ctx.push(f.also(obj.insts[branch as usize].span, "by this branch"));
         }
     }
+    diverged
 }
 
 /// Minima over ranges.

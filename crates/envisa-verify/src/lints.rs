@@ -27,9 +27,9 @@ pub(crate) fn check(ctx: &mut Ctx) {
     simple_variables(ctx, &loops);
     lifetimes(ctx, &list);
     unreachable(ctx, &g);
-    diverge::check(ctx, &g);
+    let diverged = diverge::check(ctx, &g);
     diverge::slm_fences(ctx);
-    values::check(ctx, &list, grf);
+    values::check(ctx, &list, grf, &diverged);
     unused(ctx, &lives);
     ctx.inst = None;
 }

@@ -6,6 +6,7 @@ use envisa_isa::desc::{Effect, Family, Role, SlotKind};
 use envisa_isa::{Exec, Inst, Op, Operand, Region, Type, footprint};
 
 use crate::check::Ctx;
+use crate::diverge::Diverged;
 use crate::flow::predicated;
 use crate::lints::Accesses;
 use crate::{Code, Finding, lsc, memory};
@@ -33,7 +34,7 @@ struct Pointer {
 
 type Uniform = HashMap<u32, Known>;
 
-pub(crate) fn check(ctx: &mut Ctx, list: &Accesses, grf: u32) {
+pub(crate) fn check(ctx: &mut Ctx, list: &Accesses, grf: u32, diverged: &Diverged) {
     let obj = ctx.obj;
     let mut uniform: Uniform = HashMap::new();
     let mut points: HashMap<u16, Pointer> = HashMap::new();
@@ -47,7 +48,8 @@ pub(crate) fn check(ctx: &mut Ctx, list: &Accesses, grf: u32) {
             points.clear();
             continue;
         }
-        if desc.effect == Effect::Write {
+        // Where channels have diverged, it may be one that stores.
+        if desc.effect == Effect::Write && diverged.branch(i as u32).is_none() {
             same_offsets(ctx, inst, &uniform);
         }
         if let Some(bytes) = slm_bytes.filter(|b| *b > 0) {

@@ -474,7 +474,9 @@ pub(crate) fn diagnose(texts: &[(String, FileId)], trap: &Trap) -> Diagnostic {
     ));
     // Where every thread of the group stands: those at one place together.
     let mut places: Vec<(&Stand, Vec<u32>)> = Vec::new();
-    for stand in &trap.threads {
+    // The thread that faulted has the first mark.
+    let others = trap.threads.iter().filter(|s| !(s.status == Status::Trapped && s.thread == trap.thread));
+    for stand in others {
         let here = |(s, _): &&mut (&Stand, Vec<u32>)| {
             (s.status, s.instruction, &s.function) == (stand.status, stand.instruction, &stand.function)
         };
