@@ -14,7 +14,7 @@ pub(crate) const CHECKS: &[(&str, Check)] = &[
     ("LSC_*", vector),
     ("LSC_*", addresses),
     ("LSC_*", operands),
-    ("LSC_LOAD_QUAD", quad),
+    ("LSC_LOAD_QUAD*", quad),
     ("LSC_STORE_QUAD", quad),
     ("LSC_TYPED_*", typed_exec),
     ("LSC_TYPED_*", typed_flat),

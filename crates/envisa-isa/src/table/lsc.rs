@@ -500,6 +500,11 @@ lsc! {
     LSC_ATOMIC_BFMIN = 0x89 0x23 atomic "lsc_atomic_bfmin" from UNTYPED, "Atomic minimum of brain floats.", "new = min(old, src1); dst = old", versions: Versions::V42, platforms: XE3P;
     LSC_ATOMIC_BFMAX = 0x89 0x24 atomic "lsc_atomic_bfmax" from UNTYPED, "Atomic maximum of brain floats.", "new = max(old, src1); dst = old", versions: Versions::V42, platforms: XE3P;
     LSC_ATOMIC_BFCAS = 0x89 0x25 atomic "lsc_atomic_bfcas" from UNTYPED, "Atomic compare and exchange of brain floats.", "new = old == src1 ? src2 : old; dst = old", versions: Versions::V42, platforms: XE3P;
+    LSC_LOAD_QUAD_STATUS = 0x89 0x36 load_quad "lsc_load_quad_status" from UNTYPED,
+        "Reads up to four elements, by a channel mask, and whether their pages are resident.",
+        "as LSC_LOAD_QUAD; what else is returned has no public description",
+        versions: Versions::V42, platforms: XE3P,
+        note: "In the reference's opcode list; no page describes it.";
 
     LSC_TYPED_LOAD_QUAD = 0x8a 0x02 typed_load_quad "lsc_load_quad" from TYPED,
         "Reads pixels of a typed surface.",
@@ -544,6 +549,11 @@ lsc! {
         "Writes pixels of a multi-sampled typed surface.",
         "as LSC_TYPED_STORE_QUAD, with a sample index",
         versions: Versions::V42, platforms: XE2;
+    LSC_TYPED_LOAD_QUAD_STATUS = 0x8a 0x36 typed_load_quad "lsc_load_quad_status" from TYPED,
+        "Reads pixels of a typed surface, and whether their pages are resident.",
+        "as LSC_TYPED_LOAD_QUAD; what else is returned has no public description",
+        versions: Versions::V42, platforms: XE3P,
+        note: "In the reference's opcode list; no page describes it.";
 }
 
 /// `LSC_TYPED_READ_STATE_INFO`.
