@@ -34,7 +34,7 @@ impl<T: Pod> Un<T> {
 
     /// The value.
     #[inline(always)]
-    pub fn get(self) -> T {
+    pub(crate) fn get(self) -> T {
         self.0
     }
 }
@@ -42,7 +42,7 @@ impl<T: Pod> Un<T> {
 /// The register file.
 ///
 /// # Offsets
-/// Accessors do not check offsets in release builds. They are called by handlers of decoded
+/// The crate's own accessors do not check offsets in release builds. They are called by handlers of decoded
 /// instructions only, whose operands [`crate::exec::decode`] holds against [`Registers::len`] when it
 /// makes them, and by code that takes an offset from a checked descriptor
 /// (`envisa_lower::messages::Resolver::raw`). `debug_assert` repeats the check.
@@ -93,7 +93,7 @@ impl Registers {
 
     /// `N` consecutive elements.
     #[inline(always)]
-    pub fn load<T: Pod, const N: usize>(&self, offset: u32) -> [T; N] {
+    pub(crate) fn load<T: Pod, const N: usize>(&self, offset: u32) -> [T; N] {
         debug_assert!(offset as usize + N * size_of::<T>() <= self.len as usize);
         // SAFETY: in bounds by the type's contract; any bytes are a `[T; N]`; unaligned read.
         unsafe { self.base.add(offset as usize).cast::<[T; N]>().read_unaligned() }
@@ -101,7 +101,7 @@ impl Registers {
 
     /// Stores `N` consecutive elements.
     #[inline(always)]
-    pub fn store<T: Pod, const N: usize>(&mut self, offset: u32, x: [T; N]) {
+    pub(crate) fn store<T: Pod, const N: usize>(&mut self, offset: u32, x: [T; N]) {
         debug_assert!(offset as usize + N * size_of::<T>() <= self.len as usize);
         // SAFETY: in bounds by the type's contract; unaligned write.
         unsafe { self.base.add(offset as usize).cast::<[T; N]>().write_unaligned(x) }
@@ -109,7 +109,7 @@ impl Registers {
 
     /// `N` consecutive elements, in place.
     #[inline(always)]
-    pub fn at<T: Pod, const N: usize>(&self, offset: u32) -> &[Un<T>; N] {
+    pub(crate) fn at<T: Pod, const N: usize>(&self, offset: u32) -> &[Un<T>; N] {
         debug_assert!(offset as usize + N * size_of::<T>() <= self.len as usize);
         // SAFETY: in bounds by the type's contract; `Un` has alignment 1 and any bytes are a value.
         unsafe { &*self.base.add(offset as usize).cast::<[Un<T>; N]>() }
@@ -117,7 +117,7 @@ impl Registers {
 
     /// Stores the elements of a mask; the others keep their bits.
     #[inline(always)]
-    pub fn store_masked<T: Pod, const N: usize>(&mut self, offset: u32, mask: u32, x: [T; N]) {
+    pub(crate) fn store_masked<T: Pod, const N: usize>(&mut self, offset: u32, mask: u32, x: [T; N]) {
         macro_rules! as_bits {
             ($u:ty) => {{
                 let new = std::ptr::from_ref(&x).cast::<[$u; N]>();
@@ -143,13 +143,13 @@ impl Registers {
 
     /// One element.
     #[inline(always)]
-    pub fn get<T: Pod>(&self, offset: u32) -> T {
+    pub(crate) fn get<T: Pod>(&self, offset: u32) -> T {
         self.load::<T, 1>(offset)[0]
     }
 
     /// Stores one element.
     #[inline(always)]
-    pub fn set<T: Pod>(&mut self, offset: u32, x: T) {
+    pub(crate) fn set<T: Pod>(&mut self, offset: u32, x: T) {
         self.store(offset, [x]);
     }
 
@@ -167,7 +167,7 @@ impl Registers {
 impl Registers {
     /// The bytes of `N` consecutive elements, to be filled by `f`.
     #[inline(always)]
-    pub fn fill_with<T: Pod, const N: usize>(
+    pub(crate) fn fill_with<T: Pod, const N: usize>(
         &mut self,
         offset: u32,
         f: impl FnOnce(&mut [u8]) -> bool,
@@ -179,7 +179,7 @@ impl Registers {
 
     /// The bytes of `N` consecutive elements.
     #[inline(always)]
-    pub fn view<T: Pod, const N: usize>(&self, offset: u32) -> &[u8] {
+    pub(crate) fn view<T: Pod, const N: usize>(&self, offset: u32) -> &[u8] {
         debug_assert!(offset as usize + size_of::<[T; N]>() <= self.len as usize);
         // SAFETY: in bounds by the type's contract.
         unsafe { std::slice::from_raw_parts(self.base.add(offset as usize), size_of::<[T; N]>()) }
