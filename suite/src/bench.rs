@@ -20,6 +20,8 @@ use crate::report::{Table, cell};
 pub struct Options {
     /// Whose code envisa runs.
     pub device: Device,
+    /// Which of a kernel's sizes; a kernel without them is left out and named.
+    pub sizes: SizeSet,
     /// Peers, of which those that are not installed are named and left out.
     pub peers: Vec<Peer>,
     /// Rounds; in each, everybody runs once.
@@ -106,6 +108,10 @@ pub struct Bench {
     pub device: String,
     /// Rounds.
     pub repeats: usize,
+    /// Seconds that one run on a peer may take.
+    pub limit: f64,
+    /// Benchmark kernels without the sizes that were asked for.
+    pub left_out: Vec<String>,
     /// Peers with their versions; those left out, with the reason.
     pub peers: Vec<(String, String)>,
     /// Kernels.
@@ -119,10 +125,16 @@ pub fn run(kernels: &[KernelFile], options: &Options, mut say: impl FnMut(&str))
         limits: Limits::measure(),
         device: options.device.name().to_owned(),
         repeats: options.repeats,
+        limit: options.limit.as_secs_f64(),
+        left_out: Vec::new(),
         peers: Vec::new(),
         kernels: Vec::new(),
     };
     for k in kernels.iter().filter(|k| k.header.bench.is_some() && k.devices().contains(&options.device)) {
+        if options.sizes == SizeSet::Slow && k.header.slow.is_none() {
+            out.left_out.push(k.id.clone());
+            continue;
+        }
         let mut one = run_one(k, options, &mut out.peers);
         if let (Some(bytes), Some(s)) = (one.bytes, one.spread) {
             one.of_limit = Some(out.limits.least_seconds(bytes, one.flops.unwrap_or(0.0)) / s.median);
@@ -146,11 +158,16 @@ fn run_one(k: &KernelFile, options: &Options, described: &mut Vec<(String, Strin
         other_code: k.differs_on_peers(),
         peers: Vec::new(),
     };
-    let sizes = k.header.bench.as_ref().unwrap_or(&k.header.sizes);
+    let sizes = match options.sizes {
+        SizeSet::Conformance => None,
+        SizeSet::Bench => k.header.bench.as_ref(),
+        SizeSet::Slow => k.header.slow.as_ref(),
+    };
+    let sizes = sizes.unwrap_or(&k.header.sizes);
     let number = |text: &String| expr::evaluate(text, sizes).ok().map(|n| n as f64);
     out.bytes = k.header.cost.as_ref().and_then(|c| number(&c.bytes));
     out.flops = k.header.cost.as_ref().and_then(|c| number(c.flops.as_ref()?));
-    let launch = match Launch::new(k, SizeSet::Bench, false) {
+    let launch = match Launch::new(k, options.sizes, false) {
         Ok(launch) => launch,
         Err(why) => return KernelTimes { failure: Some(why), ..out },
     };
@@ -169,7 +186,7 @@ fn run_one(k: &KernelFile, options: &Options, described: &mut Vec<(String, Strin
             failure: None,
             differs: None,
         };
-        let worker = Served::start(*p, k, Duration::from_secs(300));
+        let worker = Served::start(*p, k, options.sizes, Duration::from_secs(300));
         let version = match &worker {
             Ok(s) => s.describe.clone(),
             Err(why) => {
@@ -182,6 +199,8 @@ fn run_one(k: &KernelFile, options: &Options, described: &mut Vec<(String, Strin
         }
         served.push((worker.ok(), times));
     }
+    // Oclgrind takes hundreds of times as long: at the benchmark's sizes one run says it all.
+    let runs_once = |times: &PeerTimes| options.sizes != SizeSet::Slow && times.peer == Peer::Oclgrind.name();
     // The first round warms caches and is held, but not timed.
     for round in 0..=options.repeats {
         let (mine, outputs) = match step(&mut ours) {
@@ -195,8 +214,7 @@ fn run_one(k: &KernelFile, options: &Options, described: &mut Vec<(String, Strin
             let Some(w) = worker else { continue };
             match w.step(options.limit) {
                 Ok((seconds, theirs)) => {
-                    // Oclgrind takes a thousand times as long: one run says it all.
-                    let once = times.peer == Peer::Oclgrind.name();
+                    let once = runs_once(times);
                     if round > 0 || once {
                         times.seconds.push(seconds);
                     }
@@ -222,7 +240,7 @@ fn run_one(k: &KernelFile, options: &Options, described: &mut Vec<(String, Strin
     }
     out.spread = Spread::of(&out.seconds);
     for (_, mut times) in served {
-        let ratios: Vec<f64> = if times.peer == Peer::Oclgrind.name() {
+        let ratios: Vec<f64> = if runs_once(&times) {
             out.spread.iter().zip(&times.seconds).map(|(s, t)| t / s.median).collect()
         } else {
             times.seconds.iter().zip(&out.seconds).map(|(t, s)| t / s).collect()
@@ -357,10 +375,12 @@ impl Bench {
              that of one launch, from the call to its end, with built program and buffers in place. In every round \
              the outputs are compared within the bound that the kernel states. A ratio is the peer's time over envisa's \
              of the same round (above 1: envisa is faster), as `median (least–largest)`; Oclgrind runs once, and \
-             where it passes the time limit, the ratio is at least the one given. *Of limit* is the time that the \
+             where it passes the time limit of {} s, the ratio is at least the one given: its ratios at sizes that it \
+             finishes are in the next section, [Running kernels against Oclgrind](#running-kernels-against-oclgrind). \
+             *Of limit* is the time that the \
              least possible traffic or arithmetic takes at the machine's limits, over envisa's. Kernels marked † give \
              the peers other code (they lack half arithmetic or DPAS) and do not enter the means.\n",
-            self.repeats
+            self.repeats, self.limit
         );
         let peers: Vec<&String> = self.peers.iter().map(|(name, _)| name).collect();
         let mut head: Vec<String> =
@@ -395,23 +415,81 @@ impl Bench {
         t.push_str(&table.to_markdown());
         t.push('\n');
         for peer in peers {
-            if let Some((mean, n, least)) = self.mean(peer) {
-                let mean = ratio(mean);
-                let _ = match least {
-                    0 => writeln!(t, "- geometric mean against {peer}: {mean} over {n} kernels"),
-                    _ => writeln!(
-                        t,
-                        "- geometric mean against {peer}: at least {mean} over {n} kernels, on {least} of which it \
-                         passed the time limit"
-                    ),
-                };
-            }
+            self.write_mean(&mut t, peer);
         }
         let _ = writeln!(t, "\n![ratios]({plot})");
         for complaint in self.complaints() {
             let _ = writeln!(t, "\n- **{complaint}**");
         }
         t
+    }
+
+    /// The section of the report on the run against Oclgrind alone.
+    pub fn oclgrind_section(&self, record: &str) -> String {
+        let peer = Peer::Oclgrind.name();
+        let mut t = String::new();
+        let _ = writeln!(
+            t,
+            "## Running kernels against Oclgrind\n\n\
+             Written by `cargo run --release -p envisa-suite -- bench --oclgrind --write`; the record of the run is \
+             [{record}]({record}).\n\n\
+             - machine: {}\n\
+             - envisa runs the code that `ocloc` made for {}",
+            self.machine.describe(),
+            self.device
+        );
+        for (name, what) in &self.peers {
+            let _ = writeln!(t, "- {name}: {what}");
+        }
+        let _ = writeln!(
+            t,
+            "\nAs above, but at the sizes that a kernel states as `slow`, so that Oclgrind finishes a launch in about a \
+             second: one round that warms up, then {} rounds in each of which envisa and Oclgrind run once, the \
+             outputs compared in every one. The ratio is Oclgrind's time over envisa's of the same round, which is \
+             that of envisa's work-items per second over Oclgrind's. Both \
+             use all hardware threads and check every access against the buffers' bounds while they interpret, Oclgrind LLVM IR, envisa vISA. \
+             Kernels marked † do not enter the mean.\n",
+            self.repeats
+        );
+        let mut table = Table::new(["kernel", "work-items", "envisa", peer, "ratio"]);
+        for k in &self.kernels {
+            let name = k.kernel.trim_start_matches("bench/");
+            let mark = if k.other_code { " †" } else { "" };
+            let theirs = k.peers.iter().find(|p| p.peer == peer);
+            let seconds = theirs.and_then(|p| Spread::of(&p.seconds));
+            table.row([
+                format!("{name}{mark}"),
+                k.work_items.to_string(),
+                k.spread.map_or_else(|| "no result".to_owned(), |s| time(s.median)),
+                seconds.map_or_else(|| "–".to_owned(), |s| time(s.median)),
+                theirs.map_or_else(|| "–".to_owned(), |p| p.cell(k.spread)),
+            ]);
+        }
+        t.push_str(&table.to_markdown());
+        t.push('\n');
+        self.write_mean(&mut t, peer);
+        if !self.left_out.is_empty() {
+            let _ = writeln!(t, "- left out, as they state no `slow` sizes: {}", self.left_out.join(", "));
+        }
+        for complaint in self.complaints() {
+            let _ = writeln!(t, "\n- **{complaint}**");
+        }
+        t
+    }
+
+    /// One line with a peer's mean, where there is one.
+    fn write_mean(&self, t: &mut String, peer: &str) {
+        if let Some((mean, n, least)) = self.mean(peer) {
+            let mean = ratio(mean);
+            let _ = match least {
+                0 => writeln!(t, "- geometric mean against {peer}: {mean} over {n} kernels"),
+                _ => writeln!(
+                    t,
+                    "- geometric mean against {peer}: at least {mean} over {n} kernels, on {least} of which it \
+                     passed the time limit"
+                ),
+            };
+        }
     }
 
     /// The plot: for each kernel and peer the ratio with its spread, on a logarithmic scale.

@@ -87,6 +87,8 @@ pub struct Header {
     pub sizes: BTreeMap<String, u64>,
     /// Named sizes for the benchmark; their presence puts the kernel into the benchmark set.
     pub bench: Option<BTreeMap<String, u64>>,
+    /// Named sizes for the benchmark against Oclgrind, which takes hundreds of times as long.
+    pub slow: Option<BTreeMap<String, u64>>,
     /// What the least possible work is, for the distance from the machine's limits.
     pub cost: Option<Cost>,
     /// Work-items in each dimension.
@@ -218,10 +220,13 @@ impl KernelFile {
         if !(h.offset.is_empty() || h.offset.len() == dims) {
             return Err("`offset` has as many entries as `global`".to_owned());
         }
-        if let Some(bench) = &h.bench
-            && bench.keys().ne(h.sizes.keys())
-        {
-            return Err("`bench` must name the same sizes as `sizes`".to_owned());
+        for (key, other) in [("bench", &h.bench), ("slow", &h.slow)] {
+            if other.as_ref().is_some_and(|o| o.keys().ne(h.sizes.keys())) {
+                return Err(format!("`{key}` must name the same sizes as `sizes`"));
+            }
+        }
+        if h.slow.is_some() && h.bench.is_none() {
+            return Err("`slow` needs `bench`: only the benchmark uses it".to_owned());
         }
         for text in h.cost.iter().flat_map(|c| [Some(&c.bytes), c.flops.as_ref()]).flatten() {
             crate::expr::evaluate(text, &h.sizes).map_err(|e| format!("`cost`: {e}"))?;

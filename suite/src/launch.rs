@@ -11,12 +11,14 @@ use crate::expr;
 use crate::kernel::{Extent, KernelFile};
 
 /// Which of a kernel's sizes to use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum SizeSet {
     /// The small ones, for results.
     Conformance,
     /// The large ones, for time.
     Bench,
+    /// Those between, for time against a peer that takes hundreds of times as long.
+    Slow,
 }
 
 /// What is passed for an argument.
@@ -82,6 +84,7 @@ impl Launch {
         let sizes = match set {
             SizeSet::Conformance => &h.sizes,
             SizeSet::Bench => h.bench.as_ref().ok_or("the kernel has no benchmark sizes")?,
+            SizeSet::Slow => h.slow.as_ref().ok_or("the kernel has no sizes for slow peers")?,
         };
         let triple = |extents: &[Extent]| -> Result<[u64; 3], String> {
             let mut out = [1; 3];
@@ -98,7 +101,7 @@ impl Launch {
         };
         let local = match (&h.peer_local, &h.bench_local) {
             (Some(l), _) if peer => l,
-            (_, Some(l)) if set == SizeSet::Bench => l,
+            (_, Some(l)) if set != SizeSet::Conformance => l,
             _ => &h.local,
         };
         let mut offset = [0; 3];
@@ -107,7 +110,7 @@ impl Launch {
         for a in &h.args {
             let value = arg_value(a, sizes).map_err(|e| format!("argument `{}`: {e}", a.name))?;
             let check = match (&a.bench_check, set) {
-                (Some(check), SizeSet::Bench) => Some(check),
+                (Some(check), SizeSet::Bench | SizeSet::Slow) => Some(check),
                 _ => a.check.as_ref(),
             };
             let check = check.map(|c| Check::parse(c)).transpose()?;

@@ -86,16 +86,20 @@ enum Verb {
         /// The peers; those that are not installed are left out.
         #[arg(long, value_delimiter = ',', default_value = "pocl,intel,oclgrind")]
         peer: Vec<Peer>,
-        /// Timed rounds.
-        #[arg(long, default_value_t = 7)]
-        repeats: usize,
+        /// Oclgrind alone instead, at the kernels' `slow` sizes, so that it finishes every run.
+        #[arg(long, conflicts_with_all = ["peer", "svg"])]
+        oclgrind: bool,
+        /// Timed rounds; 7, against Oclgrind 3, unless told.
+        #[arg(long)]
+        repeats: Option<usize>,
         /// Seconds that one run on a peer may take.
         #[arg(long, default_value_t = 20)]
         limit: u64,
         /// Host threads of envisa; 0: all.
         #[arg(long, default_value_t = 0)]
         jobs: usize,
-        /// Write the block of `docs/PERFORMANCE.md`, its plot and its record; only for all kernels.
+        /// Write the block of `docs/PERFORMANCE.md`, its record and (not with `--oclgrind`) its plot; only for all
+        /// kernels.
         #[arg(long)]
         write: bool,
         /// Write the record (JSON) to this file.
@@ -133,7 +137,7 @@ enum Verb {
         #[arg(long)]
         out: PathBuf,
         #[arg(long)]
-        serve: bool,
+        serve: Option<SizeSet>,
     },
 }
 
@@ -156,9 +160,12 @@ fn main() -> ExitCode {
         Verb::Conformance { only, device, jobs, write, out } => {
             conformance(&only, &device, jobs, write, out.as_deref())
         }
-        Verb::Bench { only, device, peer, repeats, limit, jobs, write, json, svg } => {
+        Verb::Bench { only, device, peer, oclgrind, repeats, limit, jobs, write, json, svg } => {
             let limit = std::time::Duration::from_secs(limit);
-            let options = bench::Options { device, peers: peer, repeats, limit, jobs };
+            let (sizes, peers, usual) =
+                if oclgrind { (SizeSet::Slow, vec![Peer::Oclgrind], 3) } else { (SizeSet::Bench, peer, 7) };
+            let repeats = repeats.unwrap_or(usual);
+            let options = bench::Options { device, sizes, peers, repeats, limit, jobs };
             run_bench(&only, &options, write, json.as_deref(), svg.as_deref())
         }
         Verb::Translation { only, device, repeats, write, json } => {
@@ -379,18 +386,23 @@ fn run_bench(
     svg: Option<&Path>,
 ) -> Result<bool, String> {
     const PLOT: &str = "performance/kernels.svg";
-    const RECORD: &str = "performance/kernels.json";
+    let (block, record) = match options.sizes {
+        SizeSet::Slow => ("oclgrind", "performance/oclgrind.json"),
+        SizeSet::Bench | SizeSet::Conformance => ("kernels", "performance/kernels.json"),
+    };
     if write {
         may_write(only)?;
     }
     let run = bench::run(&kernels(only)?, options, |line| eprintln!("{line}"));
-    let section = run.section(PLOT, RECORD);
+    let section = if block == "oclgrind" { run.oclgrind_section(record) } else { run.section(PLOT, record) };
     if write {
         let folder = docs_folder().join("performance");
         std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-        write_text(&docs_folder().join(PLOT), run.plot())?;
-        write_text(&docs_folder().join(RECORD), json_of(&run)?)?;
-        write_performance("kernels", &section)?;
+        if block == "kernels" {
+            write_text(&docs_folder().join(PLOT), run.plot())?;
+        }
+        write_text(&docs_folder().join(record), json_of(&run)?)?;
+        write_performance(block, &section)?;
     }
     if let Some(path) = json {
         write_text(path, json_of(&run)?)?;

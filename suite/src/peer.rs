@@ -9,6 +9,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use clap::ValueEnum;
 use envisa::values::HostValue;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
@@ -154,7 +155,7 @@ pub fn run(peer: Peer, kernel: &KernelFile) -> Result<PeerRun, String> {
     Ok(run)
 }
 
-/// A worker that has built a kernel at its benchmark sizes and waits to be told to run it.
+/// A worker that has built a kernel at its sizes for time and waits to be told to run it.
 pub struct Served {
     dir: TempDir,
     child: Child,
@@ -171,10 +172,12 @@ impl Served {
     ///
     /// # Errors
     /// As [`run`]; `limit` is for the build.
-    pub fn start(peer: Peer, kernel: &KernelFile, limit: Duration) -> Result<Served, String> {
+    pub fn start(peer: Peer, kernel: &KernelFile, sizes: SizeSet, limit: Duration) -> Result<Served, String> {
         let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
         let mut command = command(peer, kernel, dir.path())?;
-        command.arg("--serve").stdin(Stdio::piped()).stdout(Stdio::piped());
+        let set = sizes.to_possible_value().ok_or("these sizes have no name")?;
+        command.arg("--serve").arg(set.get_name());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(|e| e.to_string())?;
         let (Some(orders), Some(out)) = (child.stdin.take(), child.stdout.take()) else {
             return Err("the worker has no pipes".to_owned());
@@ -243,15 +246,20 @@ impl Drop for Served {
 const ANSWER: &str = "envisa-suite-worker: ";
 
 /// The worker: runs one kernel on one platform and leaves outputs and record in `out`. With `serve` it takes
-/// the benchmark's sizes, and runs whenever a line comes on standard input.
+/// those sizes, and runs whenever a line comes on standard input.
 ///
 /// # Errors
 /// A sentence for standard error.
-pub fn worker(path: &Path, id: &str, platform: &str, out: &Path, serve: bool) -> Result<(), String> {
+pub fn worker(
+    path: &Path,
+    id: &str,
+    platform: &str,
+    out: &Path,
+    serve: Option<SizeSet>,
+) -> Result<(), String> {
     let source = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let kernel = KernelFile::parse(id, path, source).map_err(|e| e.to_string())?;
-    let set = if serve { SizeSet::Bench } else { SizeSet::Conformance };
-    let launch = Launch::new(&kernel, set, true)?;
+    let launch = Launch::new(&kernel, serve.unwrap_or(SizeSet::Conformance), true)?;
     let session = Session::open(platform)?;
     let start = Instant::now();
     let mut loaded = session.load(&kernel.source, &kernel.peer_options(), kernel.function(), &launch)?;
@@ -265,7 +273,7 @@ pub fn worker(path: &Path, id: &str, platform: &str, out: &Path, serve: bool) ->
         let text = serde_json::to_string(&record).map_err(|e| e.to_string())?;
         std::fs::write(out.join("record.json"), text).map_err(|e| e.to_string())
     };
-    if !serve {
+    if serve.is_none() {
         loaded.run()?;
         return leave(loaded.outputs()?);
     }

@@ -32,6 +32,17 @@ fn headers_make_launches() {
 }
 
 #[test]
+fn sizes_for_slow_peers_make_launches() {
+    let kernels: Vec<KernelFile> = all().into_iter().filter(|k| k.header.slow.is_some()).collect();
+    assert!(kernels.len() >= 20, "only {} kernels", kernels.len());
+    for k in &kernels {
+        let launch = Launch::new(k, SizeSet::Slow, true).unwrap_or_else(|e| panic!("{}: {e}", k.id));
+        let least = Launch::new(k, SizeSet::Conformance, true).unwrap_or_else(|e| panic!("{}: {e}", k.id));
+        assert!(launch.work_items() > least.work_items(), "{}", k.id);
+    }
+}
+
+#[test]
 fn bad_headers_are_named() {
     let good = std::fs::read_to_string(kernel_folder().join("bench/triad.cl")).unwrap();
     let parse = |text: String| KernelFile::parse("bench/triad", Path::new("triad.cl"), text);
@@ -43,6 +54,8 @@ fn bad_headers_are_named() {
         (", why = \"", ", wy = \"", "wy"),
         ("local = [50]", "local = [50, 1]", "same number"),
         ("bench = { N = ", "bench = { M = ", "same sizes"),
+        ("slow = { N = ", "slow = { M = ", "same sizes"),
+        ("bench = { N = 4194304 }\n", "", "`slow` needs `bench`"),
     ] {
         assert!(good.contains(from), "{from}");
         let error = parse(good.replacen(from, to, 1)).unwrap_err().to_string();

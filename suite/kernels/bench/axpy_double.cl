@@ -4,6 +4,7 @@ devices = ["skl", "pvc"]
 why_devices = "tgllp and dg2 have no double-precision unit; the compiler rejects double there"
 sizes = { N = 1000 }
 bench = { N = 4194304 }
+slow = { N = 524288 }
 global = ["N"]
 local = [50]
 bench_local = [256]

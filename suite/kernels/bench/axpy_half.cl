@@ -2,6 +2,7 @@
 about = "y = a * x + y in half precision"
 sizes = { N = 1000 }
 bench = { N = 4194304 }
+slow = { N = 524288 }
 global = ["N"]
 local = [50]
 bench_local = [256]

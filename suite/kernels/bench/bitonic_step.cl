@@ -2,6 +2,7 @@
 about = "One compare-exchange step of a bitonic sort"
 sizes = { N = 1024 }
 bench = { N = 4194304 }
+slow = { N = 524288 }
 global = ["N/2"]
 local = [128]
 cost = { bytes = "N*8" }

@@ -2,6 +2,7 @@
 about = "European call and put prices by the closed formula"
 sizes = { N = 512 }
 bench = { N = 1048576 }
+slow = { N = 262144 }
 global = ["N"]
 local = [64]
 cost = { bytes = "N*20" }

@@ -2,6 +2,7 @@
 about = "3 x 3 binomial blur of RGBA bytes with rounding"
 sizes = { W = 48, H = 32 }
 bench = { W = 2048, H = 2048 }
+slow = { W = 256, H = 256 }
 global = ["W", "H"]
 local = [16, 8]
 cost = { bytes = "W*H*8" }

@@ -2,6 +2,7 @@
 about = "5 x 5 convolution with coefficients in constant memory; reads outside count as zero"
 sizes = { W = 48, H = 32 }
 bench = { W = 1024, H = 1024 }
+slow = { W = 256, H = 128 }
 global = ["W", "H"]
 local = [16, 8]
 cost = { bytes = "W*H*8", flops = "W*H*50" }

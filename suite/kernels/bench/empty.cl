@@ -2,6 +2,7 @@
 about = "Nothing: the cost of a launch, of eight groups"
 sizes = { N = 1024 }
 bench = { N = 1024 }
+slow = { N = 2097152 }
 global = ["N"]
 local = [128]
 features = ["launch"]

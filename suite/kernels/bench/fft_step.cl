@@ -2,6 +2,7 @@
 about = "One radix-2 decimation step: butterflies with twiddle factors from a table"
 sizes = { N = 512, HALF = 16 }
 bench = { N = 4194304, HALF = 1024 }
+slow = { N = 524288, HALF = 1024 }
 global = ["N/2"]
 local = [64]
 cost = { bytes = "N*16", flops = "N*5" }

@@ -2,6 +2,7 @@
 about = "Random gathers from a table that fits the cache"
 sizes = { N = 1024, T = 256 }
 bench = { N = 4194304, T = 4096 }
+slow = { N = 524288, T = 4096 }
 global = ["N"]
 local = [128]
 cost = { bytes = "N*8" }

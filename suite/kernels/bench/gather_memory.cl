@@ -2,6 +2,7 @@
 about = "Random gathers from a table far larger than the cache"
 sizes = { N = 1024, T = 4096 }
 bench = { N = 2097152, T = 33554432 }
+slow = { N = 524288, T = 33554432 }
 global = ["N"]
 local = [128]
 cost = { bytes = "N*136", note = "a line of 64 bytes for each of the two accesses of a work-item" }

@@ -2,6 +2,7 @@
 about = "256-bin histogram straight by global atomics"
 sizes = { N = 2048 }
 bench = { N = 4194304 }
+slow = { N = 524288 }
 global = ["N"]
 local = [256]
 cost = { bytes = "N" }

@@ -2,6 +2,7 @@
 about = "256-bin histogram: local atomics, then one global add per bin and group"
 sizes = { N = 2048 }
 bench = { N = 4194304 }
+slow = { N = 262144 }
 global = ["N"]
 local = [256]
 cost = { bytes = "N" }

@@ -2,6 +2,7 @@
 about = "Escape-time counts over a rectangle of the complex plane"
 sizes = { W = 64, H = 48, ITER = 100 }
 bench = { W = 1024, H = 1024, ITER = 256 }
+slow = { W = 256, H = 128, ITER = 256 }
 global = ["W", "H"]
 local = [16, 4]
 cost = { bytes = "W*H*4" }

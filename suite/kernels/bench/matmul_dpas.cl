@@ -4,6 +4,7 @@ devices = ["dg2", "pvc"]
 why_devices = "DPAS exists on XeHPG and XeHPC only"
 sizes = { M = 16, N = 32, K = 64 }
 bench = { M = 512, N = 512, K = 512 }
+slow = { M = 128, N = 64, K = 512 }
 global = ["N", "M/8"]
 local = [16, 1]
 cost = { bytes = "M*K+K*N+M*N*4", flops = "2*M*N*K", note = "operations on signed bytes, against the peak of float multiply-adds" }

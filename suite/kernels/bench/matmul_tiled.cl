@@ -2,6 +2,7 @@
 about = "C = A * B by 16 x 16 tiles in local memory"
 sizes = { M = 32, N = 48, K = 64 }
 bench = { M = 512, N = 512, K = 512 }
+slow = { M = 32, N = 64, K = 512 }
 global = ["N", "M"]
 local = [16, 16]
 cost = { bytes = "4*(M*K+K*N+M*N)", flops = "2*M*N*K" }

@@ -2,6 +2,7 @@
 about = "One all-pairs gravitation step"
 sizes = { N = 128 }
 bench = { N = 4096 }
+slow = { N = 1024 }
 global = ["N"]
 local = [64]
 cost = { bytes = "N*32", flops = "N*N*19" }

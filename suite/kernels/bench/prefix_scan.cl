@@ -2,6 +2,7 @@
 about = "Exclusive prefix sum of each block of 256 values, work-efficient (up-sweep, down-sweep)"
 sizes = { N = 1024 }
 bench = { N = 4194304 }
+slow = { N = 131072 }
 global = ["N/2"]
 local = [128]
 cost = { bytes = "N*8" }

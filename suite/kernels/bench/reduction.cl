@@ -2,6 +2,7 @@
 about = "Sum of each group by a tree in local memory, then one sum per group"
 sizes = { N = 1024 }
 bench = { N = 4194304 }
+slow = { N = 262144 }
 global = ["N"]
 local = [128]
 cost = { bytes = "N*4" }

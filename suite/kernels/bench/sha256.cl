@@ -2,6 +2,7 @@
 about = "SHA-256 of one 64-byte block per work-item (compression function only)"
 sizes = { N = 64 }
 bench = { N = 262144 }
+slow = { N = 8192 }
 global = ["N"]
 local = [32]
 cost = { bytes = "N*96" }

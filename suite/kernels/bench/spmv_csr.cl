@@ -2,6 +2,7 @@
 about = "Sparse matrix (CSR) times vector, one row per work-item, rows of 0 to 15 entries"
 sizes = { N = 256, C = 1024 }
 bench = { N = 1048576, C = 1048576 }
+slow = { N = 131072, C = 1048576 }
 global = ["N"]
 local = [64]
 cost = { bytes = "N*136+C*4", flops = "N*15", note = "rows hold 7.5 elements on average" }

@@ -2,6 +2,7 @@
 about = "Five-point stencil with clamped borders"
 sizes = { W = 48, H = 32 }
 bench = { W = 2048, H = 2048 }
+slow = { W = 512, H = 512 }
 global = ["W", "H"]
 local = [16, 8]
 cost = { bytes = "W*H*8", flops = "W*H*6" }

@@ -2,6 +2,7 @@
 about = "Seven-point stencil; border cells are copied"
 sizes = { W = 16, H = 16, D = 8 }
 bench = { W = 128, H = 128, D = 128 }
+slow = { W = 64, H = 64, D = 64 }
 global = ["W", "H", "D"]
 local = [8, 4, 4]
 cost = { bytes = "W*H*D*8", flops = "W*H*D*7" }

@@ -2,6 +2,7 @@
 about = "Matrix transpose straight from and to global memory"
 sizes = { W = 64, H = 32 }
 bench = { W = 2048, H = 2048 }
+slow = { W = 1024, H = 512 }
 global = ["W", "H"]
 local = [16, 16]
 cost = { bytes = "W*H*8" }

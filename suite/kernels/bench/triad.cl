@@ -2,6 +2,7 @@
 about = "STREAM triad: a = b + s * c"
 sizes = { N = 1000 }
 bench = { N = 4194304 }
+slow = { N = 1048576 }
 global = ["N"]
 local = [50]
 bench_local = [256]

@@ -2,6 +2,7 @@
 about = "64 steps of xorshift32 per work-item"
 sizes = { N = 512 }
 bench = { N = 4194304 }
+slow = { N = 32768 }
 global = ["N"]
 local = [128]
 cost = { bytes = "N*8" }
