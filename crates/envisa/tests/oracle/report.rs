@@ -91,6 +91,21 @@ pub fn assert_none(failures: &[String]) {
     assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
 }
 
+/// How lines begin that name a text without native code.
+pub const NOT_NATIVE: &str = "- no native code of ";
+
+/// Why the reference makes no native code, from what it says.
+pub fn no_native_code(said: &str) -> String {
+    let first = said.lines().next().unwrap_or_default().trim();
+    match first {
+        _ if first.starts_with("exit 0") => "it writes no file for a function by itself".to_owned(),
+        _ if first.starts_with("signal") => {
+            format!("it crashes ({}); the program has stack calls", first.trim_end_matches(':'))
+        }
+        _ => first.chars().take(160).collect(),
+    }
+}
+
 /// What the full comparison found.
 pub struct Findings<'a> {
     /// Bytes by row.
@@ -102,7 +117,7 @@ pub struct Findings<'a> {
     /// Texts of the corpus with equal bytes, and those that the reference does not take.
     pub texts: (usize, usize),
     /// Texts of the corpus with equal native code, and those of which the reference makes none.
-    pub native_texts: (usize, usize),
+    pub native_texts: (usize, &'a [(String, String)]),
 }
 
 /// The page.
@@ -127,7 +142,7 @@ pub fn page(f: &Findings) -> String {
         f.texts.0,
         f.texts.1,
         f.native_texts.0,
-        f.native_texts.1,
+        f.native_texts.1.len(),
         sum(f.bytes, Outcome::Same),
         sum(f.bytes, Outcome::Differs),
         sum(f.bytes, Outcome::Rejected),
@@ -135,6 +150,11 @@ pub fn page(f: &Findings) -> String {
         sum(f.native, Outcome::NativeDiffers),
         sum(f.native, Outcome::NativeRefused),
     );
+    s.push_str("## Texts of compiled kernels without native code to compare with\n\n");
+    for (name, why) in f.native_texts.1 {
+        let _ = writeln!(s, "{NOT_NATIVE}`{}`: {why}", name.trim_start_matches("../"));
+    }
+    s.push('\n');
     s.push_str("## Exceptions\nEvery case that is not the same falls under one of these.\n\n");
     s.push_str("| instructions | outcome | where | cases | reason | example |\n| --- | --- | --- | --- | --- | --- |\n");
     let cell = |s: &str| s.replace('|', "\\|");
