@@ -11,7 +11,9 @@ mod lower;
 mod messages;
 mod names;
 mod program;
+mod touched;
 
 pub use lower::{LowerError, Options, lower};
 pub use messages::*;
 pub use program::*;
+pub use touched::{Tell, Touched};

@@ -6,6 +6,7 @@
 //! touched, so that an engine may access it unchecked.
 
 mod atomic;
+mod registers;
 mod typed;
 mod untyped;
 
