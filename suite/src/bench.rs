@@ -9,7 +9,7 @@ use crate::conformance::hold;
 use crate::envisa_side::Loaded;
 use crate::expr;
 use crate::kernel::{Device, KernelFile};
-use crate::launch::{Launch, Outputs, SizeSet};
+use crate::launch::{Launch, SizeSet};
 use crate::limits::Limits;
 use crate::machine::Machine;
 use crate::peer::{Peer, Served};
@@ -24,9 +24,11 @@ pub struct Options {
     pub sizes: SizeSet,
     /// Peers, of which those that are not installed are named and left out.
     pub peers: Vec<Peer>,
-    /// Rounds; in each, everybody runs once.
+    /// Rounds; in each, everybody gives one sample.
     pub repeats: usize,
-    /// What one run on a peer may take.
+    /// A sample launches until its launches took this long together, at least once.
+    pub window: Duration,
+    /// What a peer may take for a sample, resets and outputs included.
     pub limit: Duration,
     /// Host threads of envisa; 0: all.
     pub jobs: usize,
@@ -55,16 +57,43 @@ impl Spread {
     }
 }
 
+/// A sample: launches one after the other, each on the initial content.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// Mean seconds of a launch.
+    pub seconds: f64,
+    /// Launches.
+    pub launches: u64,
+}
+
+/// Takes a sample, the same way for envisa and its peers: `launch` gives the buffers their initial content, untimed,
+/// launches, and tells the launch's seconds; again and again until these sum to `window`, at least once.
+///
+/// # Errors
+/// The first of `launch`.
+pub fn sample(window: Duration, mut launch: impl FnMut() -> Result<f64, String>) -> Result<Sample, String> {
+    let (mut total, mut launches) = (0.0, 0);
+    loop {
+        total += launch()?;
+        launches += 1;
+        if total >= window.as_secs_f64() {
+            return Ok(Sample { seconds: total / launches as f64, launches });
+        }
+    }
+}
+
 /// What a peer came to on a kernel.
 #[derive(Clone, Debug, Serialize)]
 pub struct PeerTimes {
     /// The peer.
     pub peer: String,
-    /// Seconds of each round.
+    /// Mean seconds of a launch, round by round.
     pub seconds: Vec<f64>,
+    /// Launches in each round.
+    pub launches: Vec<u64>,
     /// Its time over envisa's of the same round: above one, envisa is faster.
     pub ratio: Option<Spread>,
-    /// It did not finish a run within so many seconds: the ratio is at least that over envisa's.
+    /// It did not finish a sample within so many seconds: the ratio is at least that over envisa's.
     pub beyond: Option<f64>,
     /// Why there is no time.
     pub failure: Option<String>,
@@ -79,8 +108,10 @@ pub struct KernelTimes {
     pub kernel: String,
     /// Work-items of a launch.
     pub work_items: u64,
-    /// Host threads' seconds on envisa, round by round.
+    /// Mean seconds of a launch on envisa, round by round.
     pub seconds: Vec<f64>,
+    /// Launches in each round.
+    pub launches: Vec<u64>,
     /// Their spread.
     pub spread: Option<Spread>,
     /// Why envisa gave no result.
@@ -108,7 +139,9 @@ pub struct Bench {
     pub device: String,
     /// Rounds.
     pub repeats: usize,
-    /// Seconds that one run on a peer may take.
+    /// Seconds that the launches of a sample take together, at least.
+    pub window: f64,
+    /// Seconds that a sample on a peer may take.
     pub limit: f64,
     /// Benchmark kernels without the sizes that were asked for.
     pub left_out: Vec<String>,
@@ -125,6 +158,7 @@ pub fn run(kernels: &[KernelFile], options: &Options, mut say: impl FnMut(&str))
         limits: Limits::measure(),
         device: options.device.name().to_owned(),
         repeats: options.repeats,
+        window: options.window.as_secs_f64(),
         limit: options.limit.as_secs_f64(),
         left_out: Vec::new(),
         peers: Vec::new(),
@@ -150,6 +184,7 @@ fn run_one(k: &KernelFile, options: &Options, described: &mut Vec<(String, Strin
         kernel: k.id.clone(),
         work_items: 0,
         seconds: Vec::new(),
+        launches: Vec::new(),
         spread: None,
         failure: None,
         bytes: None,
@@ -181,6 +216,7 @@ fn run_one(k: &KernelFile, options: &Options, described: &mut Vec<(String, Strin
         let mut times = PeerTimes {
             peer: p.name().to_owned(),
             seconds: Vec::new(),
+            launches: Vec::new(),
             ratio: None,
             beyond: None,
             failure: None,
@@ -203,20 +239,27 @@ fn run_one(k: &KernelFile, options: &Options, described: &mut Vec<(String, Strin
     let runs_once = |times: &PeerTimes| options.sizes != SizeSet::Slow && times.peer == Peer::Oclgrind.name();
     // The first round warms caches and is held, but not timed.
     for round in 0..=options.repeats {
-        let (mine, outputs) = match step(&mut ours) {
-            Ok(step) => step,
+        let window = if round > 0 { options.window } else { Duration::ZERO };
+        let mine = sample(window, || {
+            ours.reset();
+            ours.seconds()
+        });
+        let (mine, outputs) = match mine {
+            Ok(sample) => (sample, ours.outputs()),
             Err(why) => return KernelTimes { failure: Some(why), ..out },
         };
         if round > 0 {
-            out.seconds.push(mine);
+            out.seconds.push(mine.seconds);
+            out.launches.push(mine.launches);
         }
         for (worker, times) in &mut served {
             let Some(w) = worker else { continue };
-            match w.step(options.limit) {
-                Ok((seconds, theirs)) => {
+            match w.step(window, options.limit) {
+                Ok((sample, theirs)) => {
                     let once = runs_once(times);
                     if round > 0 || once {
-                        times.seconds.push(seconds);
+                        times.seconds.push(sample.seconds);
+                        times.launches.push(sample.launches);
                     }
                     if let Some((name, c)) =
                         hold(&launch, &theirs, &outputs, false).iter().find(|h| !h.1.passed())
@@ -249,13 +292,6 @@ fn run_one(k: &KernelFile, options: &Options, described: &mut Vec<(String, Strin
         out.peers.push(times);
     }
     out
-}
-
-/// One run of envisa on the initial content: seconds and outputs.
-fn step(ours: &mut Loaded<'_>) -> Result<(f64, Outputs), String> {
-    ours.reset();
-    let (_, seconds) = ours.run().map_err(|e| e.to_string())?;
-    Ok((seconds, ours.outputs()))
 }
 
 /// Seconds in the unit that suits them.
@@ -371,16 +407,18 @@ impl Bench {
         let _ = writeln!(
             t,
             "\nEvery kernel of `suite/kernels/bench` runs from the same source at the same sizes on everybody: one \
-             round that warms up, then {} rounds in each of which everybody runs once, on the initial content. A time is \
-             that of one launch, from the call to its end, with built program and buffers in place. In every round \
-             the outputs are compared within the bound that the kernel states. A ratio is the peer's time over envisa's \
-             of the same round (above 1: envisa is faster), as `median (least–largest)`; Oclgrind runs once, and \
-             where it passes the time limit of {} s, the ratio is at least the one given: its ratios at sizes that it \
-             finishes are in the next section, [Running kernels against Oclgrind](#running-kernels-against-oclgrind). \
+             round that warms up, then {} rounds in each of which everybody gives one sample, by the same rule: launch \
+             again and again, the buffers restored to their initial content before each launch, outside of the time, \
+             until the launches took {} s together (at least one); the sample is the mean time of a launch, from the \
+             call to its end, with built program and buffers in place. Everybody thus runs at its steady rate, the \
+             cost of launching included; a slow peer before it does not leave it cold caches and sleeping threads to pay for. After every \
+             sample the outputs are compared within the bound that the kernel states. A ratio is the peer's time over envisa's \
+             of the same round (above 1: envisa is faster), as `median (least–largest)`. Oclgrind, which takes \
+             hundreds of times as long, is in the next section, [Running kernels against Oclgrind](#running-kernels-against-oclgrind). \
              *Of limit* is the time that the \
              least possible traffic or arithmetic takes at the machine's limits, over envisa's. Kernels marked † give \
              the peers other code (they lack half arithmetic or DPAS) and do not enter the means.\n",
-            self.repeats, self.limit
+            self.repeats, self.window
         );
         let peers: Vec<&String> = self.peers.iter().map(|(name, _)| name).collect();
         let mut head: Vec<String> =
@@ -444,12 +482,13 @@ impl Bench {
         let _ = writeln!(
             t,
             "\nAs above, but at the sizes that a kernel states as `slow`, so that Oclgrind finishes a launch in about a \
-             second: one round that warms up, then {} rounds in each of which envisa and Oclgrind run once, the \
-             outputs compared in every one. The ratio is Oclgrind's time over envisa's of the same round, which is \
+             second: one round that warms up, then {} rounds in each of which envisa and Oclgrind give one sample \
+             each: launches on the initial content until they took {} s together, at least one; the mean time of a launch. \
+             Outputs are compared after every sample. The ratio is Oclgrind's time over envisa's of the same round, which is \
              that of envisa's work-items per second over Oclgrind's. Both \
              use all hardware threads and check every access against the buffers' bounds while they interpret, Oclgrind LLVM IR, envisa vISA. \
              Kernels marked † do not enter the mean.\n",
-            self.repeats
+            self.repeats, self.window
         );
         let mut table = Table::new(["kernel", "work-items", "envisa", peer, "ratio"]);
         for k in &self.kernels {
@@ -572,6 +611,18 @@ mod tests {
         assert_eq!(Spread::of(&[]), None);
         assert_eq!(Spread::of(&[3.0, 1.0, 2.0]), Some(Spread { min: 1.0, median: 2.0, max: 3.0 }));
         assert_eq!(Spread::of(&[4.0, 1.0]).map(|s| s.median), Some(2.5));
+    }
+
+    #[test]
+    fn samples_fill_the_window() {
+        let mut n = 0.0;
+        let launch = || {
+            n += 0.25;
+            Ok(n)
+        };
+        assert_eq!(sample(Duration::from_secs(1), launch), Ok(Sample { seconds: 0.5, launches: 3 }));
+        assert_eq!(sample(Duration::ZERO, || Ok(2.0)), Ok(Sample { seconds: 2.0, launches: 1 }));
+        assert!(sample(Duration::ZERO, || Err("no".to_owned())).is_err());
     }
 
     #[test]

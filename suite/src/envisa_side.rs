@@ -129,6 +129,14 @@ impl<'a> Loaded<'a> {
         }
     }
 
+    /// Launches once: its seconds alone.
+    ///
+    /// # Errors
+    /// As [`Loaded::run`], in words.
+    pub fn seconds(&mut self) -> Result<f64, String> {
+        self.run().map(|(_, seconds)| seconds).map_err(|e| e.to_string())
+    }
+
     /// Launches once under the checks: what they find.
     ///
     /// # Errors

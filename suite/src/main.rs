@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use envisa_suite::bench;
@@ -84,7 +85,7 @@ enum Verb {
         #[arg(long, default_value = "pvc")]
         device: Device,
         /// The peers; those that are not installed are left out.
-        #[arg(long, value_delimiter = ',', default_value = "pocl,intel,oclgrind")]
+        #[arg(long, value_delimiter = ',', default_value = "pocl,intel")]
         peer: Vec<Peer>,
         /// Oclgrind alone instead, at the kernels' `slow` sizes, so that it finishes every run.
         #[arg(long, conflicts_with_all = ["peer", "svg"])]
@@ -92,7 +93,10 @@ enum Verb {
         /// Timed rounds; 7, against Oclgrind 3, unless told.
         #[arg(long)]
         repeats: Option<usize>,
-        /// Seconds that one run on a peer may take.
+        /// Seconds that the launches of a sample take together, at least: of envisa's and of each peer's.
+        #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "0.1")]
+        window: Duration,
+        /// Seconds that a sample on a peer may take, resets included.
         #[arg(long, default_value_t = 20)]
         limit: u64,
         /// Host threads of envisa; 0: all.
@@ -149,6 +153,12 @@ struct Only {
     only: Vec<String>,
 }
 
+/// A time in seconds.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "a number of seconds is wanted".to_owned())?;
+    Duration::try_from_secs_f64(seconds).map_err(|e| e.to_string())
+}
+
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Verb::List { only, features } => list(&only, features),
@@ -160,12 +170,12 @@ fn main() -> ExitCode {
         Verb::Conformance { only, device, jobs, write, out } => {
             conformance(&only, &device, jobs, write, out.as_deref())
         }
-        Verb::Bench { only, device, peer, oclgrind, repeats, limit, jobs, write, json, svg } => {
-            let limit = std::time::Duration::from_secs(limit);
+        Verb::Bench { only, device, peer, oclgrind, repeats, window, limit, jobs, write, json, svg } => {
+            let limit = Duration::from_secs(limit);
             let (sizes, peers, usual) =
                 if oclgrind { (SizeSet::Slow, vec![Peer::Oclgrind], 3) } else { (SizeSet::Bench, peer, 7) };
             let repeats = repeats.unwrap_or(usual);
-            let options = bench::Options { device, sizes, peers, repeats, limit, jobs };
+            let options = bench::Options { device, sizes, peers, repeats, window, limit, jobs };
             run_bench(&only, &options, write, json.as_deref(), svg.as_deref())
         }
         Verb::Translation { only, device, repeats, write, json } => {

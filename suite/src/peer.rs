@@ -14,6 +14,7 @@ use envisa::values::HostValue;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
+use crate::bench::{Sample, sample};
 use crate::kernel::KernelFile;
 use crate::launch::{Launch, Outputs, SizeSet};
 use crate::opencl::Session;
@@ -222,16 +223,20 @@ impl Served {
         }
     }
 
-    /// Runs once on the initial content: seconds, and the outputs.
+    /// Takes a sample of so long a window ([`sample`]): the sample, and the outputs of its last launch.
     ///
     /// # Errors
     /// As [`run`].
-    pub fn step(&mut self, limit: Duration) -> Result<(f64, Outputs), String> {
+    pub fn step(&mut self, window: Duration, limit: Duration) -> Result<(Sample, Outputs), String> {
+        let order = format!("{}\n", window.as_secs_f64());
         // A worker that has died is noticed by the answer that does not come.
-        let _ = self.orders.write_all(b"run\n").and_then(|()| self.orders.flush());
+        let _ = self.orders.write_all(order.as_bytes()).and_then(|()| self.orders.flush());
         let answer = self.answer(limit)?;
-        let seconds = answer.parse().map_err(|_| format!("the worker said `{answer}`"))?;
-        Ok((seconds, read_outputs(self.dir.path())?.outputs))
+        let sample = answer
+            .split_once(' ')
+            .and_then(|(s, n)| Some(Sample { seconds: s.parse().ok()?, launches: n.parse().ok()? }))
+            .ok_or_else(|| format!("the worker said `{answer}`"))?;
+        Ok((sample, read_outputs(self.dir.path())?.outputs))
     }
 }
 
@@ -246,7 +251,7 @@ impl Drop for Served {
 const ANSWER: &str = "envisa-suite-worker: ";
 
 /// The worker: runs one kernel on one platform and leaves outputs and record in `out`. With `serve` it takes
-/// those sizes, and runs whenever a line comes on standard input.
+/// those sizes, and takes a sample whenever a line with its window in seconds comes on standard input.
 ///
 /// # Errors
 /// A sentence for standard error.
@@ -279,11 +284,19 @@ pub fn worker(
     }
     println!("{ANSWER}{build} {}", session.describe());
     for order in std::io::stdin().lines() {
-        order.map_err(|e| e.to_string())?;
-        loaded.reset()?;
-        let seconds = loaded.run()?;
+        let order = order.map_err(|e| e.to_string())?;
+        let window = order
+            .parse()
+            .ok()
+            .and_then(|s| Duration::try_from_secs_f64(s).ok())
+            .ok_or_else(|| format!("`{order}` is no window"))?;
+        let launch = || {
+            loaded.reset()?;
+            loaded.run()
+        };
+        let sample = sample(window, launch)?;
         leave(loaded.outputs()?)?;
-        println!("{ANSWER}{seconds}");
+        println!("{ANSWER}{} {}", sample.seconds, sample.launches);
     }
     Ok(())
 }
