@@ -13,7 +13,7 @@ pub mod stats;
 pub mod thread;
 pub mod trap;
 
-pub use check::{Checks, Finding, FindingKind};
+pub use check::{Checks, Finding, FindingKind, Other, RaceAccess};
 pub use link::{LinkError, Linked, ModuleData};
 pub use scheduler::{Executable, Outcome, Progress, RunOptions, run, run_observed};
 pub use stats::{Fidelity, FidelityLine, Stats};

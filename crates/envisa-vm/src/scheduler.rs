@@ -151,6 +151,8 @@ fn run_with<O: Observer, const OBSERVED: bool>(
         scratch_bytes: prepared.scratch_bytes() as u64,
         symbols: &linked.symbols,
         function_addresses: &linked.functions,
+        groups: prepared.groups,
+        own_from: prepared.own.iter().map(|id| memory.get(*id).base).min().unwrap_or(u64::MAX),
         observed: OBSERVED,
     };
     let shared = Shared {

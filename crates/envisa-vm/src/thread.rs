@@ -207,6 +207,10 @@ pub struct Env<'a> {
     pub symbols: &'a [u64],
     /// Addresses of its functions.
     pub function_addresses: &'a [u64],
+    /// Groups in x, y and z.
+    pub groups: [u32; 3],
+    /// Addresses from here on are of the launch's own allocations: private memory and the like.
+    pub own_from: u64,
     /// Is somebody told of memory accesses?
     pub observed: bool,
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Any of the observers together. With none of them a run goes unobserved, at full speed.
 #[derive(Default)]
 pub struct Watch {
-    /// Reads of what nothing wrote, stores that collide.
+    /// Reads of what nothing wrote, stores that collide, races.
     pub checks: Option<Checks>,
     /// Instructions, channels, traffic.
     pub stats: Option<Stats>,

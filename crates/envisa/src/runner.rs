@@ -445,9 +445,30 @@ pub(crate) fn finding(texts: &[(String, FileId)], kernel: &str, f: &Finding) -> 
             "F0003",
             format!("two channels store different values to {}: which one stays is undefined", f.subject),
         ),
+        FindingKind::Race => {
+            ("F0004", format!("a data race for {}: nothing orders two accesses to it", f.subject))
+        }
     };
     let [x, y, z] = f.group;
     let times = if f.count == 1 { "once".to_owned() } else { format!("{} times in all", f.count) };
+    if let Some((access, other)) = &f.race {
+        let [u, v, w] = other.group;
+        return Diagnostic::error(code, message)
+            .primary(
+                file_of(texts, &f.function),
+                (f.span.start, f.span.end),
+                format!("thread {} of group ({x}, {y}, {z}) {access} it", f.thread),
+            )
+            .secondary(
+                file_of(texts, &other.function),
+                (other.span.start, other.span.end),
+                format!("thread {} of group ({u}, {v}, {w}) {} it", other.thread, other.access),
+            )
+            .note(format!(
+                "kernel `{kernel}`, instructions ${} and ${}; {times}",
+                f.instruction, other.instruction
+            ));
+    }
     Diagnostic::error(code, message)
         .primary(file_of(texts, &f.function), (f.span.start, f.span.end), format!("channel {}", f.channel))
         .note(format!(

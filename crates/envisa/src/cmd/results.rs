@@ -151,6 +151,7 @@ fn finding(f: &Finding) -> Json {
         "kind": match f.kind {
             FindingKind::UninitialisedRead => "uninitialised-read",
             FindingKind::StoreConflict => "store-conflict",
+            FindingKind::Race => "race",
         },
         "subject": f.subject,
         "function": f.function,
@@ -159,6 +160,14 @@ fn finding(f: &Finding) -> Json {
         "thread": f.thread,
         "group": f.group,
         "count": f.count,
+        "race": f.race.as_ref().map(|(access, other)| json!({
+            "access": access.to_string(),
+            "other_access": other.access.to_string(),
+            "other_function": other.function,
+            "other_instruction": other.instruction,
+            "other_thread": other.thread,
+            "other_group": other.group,
+        })),
     })
 }
 

@@ -64,7 +64,7 @@ pub struct Args {
     /// Print an argument's first N elements after the run (16 if not said).
     #[arg(long = "print", value_name = "NAME[:N]")]
     prints: Vec<String>,
-    /// Look for reads of registers that nothing wrote, and for stores whose channels collide.
+    /// Look for reads of registers that nothing wrote, stores whose channels collide, and data races.
     #[arg(long)]
     check: bool,
     /// Tell instructions, channel use, divergence, memory traffic, time, and how true to the device the
@@ -158,6 +158,9 @@ pub fn run(args: &Args) -> Done {
     };
     let delivered = ready.deliver(&watch, outcome.trap.is_some()).map_err(|e| Failure(e.to_string()))?;
     let findings = watch.checks.as_ref().map(|c| c.findings());
+    if let Some(what) = watch.checks.as_ref().and_then(|c| c.not_checked()) {
+        report.diagnostics.push(Diagnostic::warning("W0501", what));
+    }
     let summary =
         watch.stats.as_ref().map(|s| Summary::new(s, ready.program(), outcome.time, outcome.work_items));
     results::report(findings.as_deref().unwrap_or_default(), |f| ready.finding(f), &mut report.diagnostics);

@@ -1,0 +1,347 @@
+//! Races between the groups of a launch: nothing orders them but atomics, so any two groups of which one stores
+//! what the other accesses race.
+//!
+//! What is kept of each dword (or byte, in pages where bytes are accessed) does not depend on the order of
+//! accesses: the lowest two groups that read it, wrote it, changed it atomically, and whether all stores were of
+//! one value. All workers share it.
+
+use std::sync::Mutex;
+
+use super::group::{Map, RaceAccess};
+
+/// Bytes of memory whose accesses are remembered; 4 to 16 times that is taken.
+pub(super) const MAX_BYTES: u64 = 32 << 20;
+/// Dwords of a page.
+const PAGE: u64 = 256;
+const SHARDS: usize = 64;
+
+const NONE: u64 = u64::MAX;
+/// Bits of a key, from the lowest: what the cell holds, the instruction, the thread, the group.
+const TAG: u64 = 3;
+const PC: u32 = 2;
+const THREAD: u32 = 22;
+const GROUP: u32 = 32;
+
+/// Who accessed: ordered by group, thread, instruction.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Who(u64);
+
+impl Who {
+    /// `None` if one of them is too large to be told apart.
+    pub fn new(group: u64, thread: u32, pc: u32) -> Option<Who> {
+        let fits = group < u32::MAX as u64 && thread < 1 << 10 && pc < 1 << 20;
+        fits.then_some(Who(group << GROUP | (thread as u64) << THREAD | (pc as u64) << PC))
+    }
+
+    pub fn group(self) -> u64 {
+        self.0 >> GROUP
+    }
+
+    pub fn thread(self) -> u32 {
+        (self.0 >> THREAD) as u32 & 0x3ff
+    }
+
+    pub fn pc(self) -> u32 {
+        (self.0 >> PC) as u32 & 0xf_ffff
+    }
+}
+
+/// The lowest access and the lowest of another group.
+#[derive(Clone, Copy, Debug)]
+struct Two([u64; 2]);
+
+impl Two {
+    const NOBODY: Two = Two([NONE; 2]);
+
+    fn add(&mut self, who: u64) {
+        let Two([first, second]) = self;
+        if who >> GROUP == *first >> GROUP {
+            *first = who.min(*first);
+        } else if who < *first {
+            *second = *first;
+            *first = who;
+        } else {
+            *second = who.min(*second);
+        }
+    }
+
+    /// The lowest pair of different groups.
+    fn against(self, other: Two) -> Option<(Who, Who)> {
+        let [a, b] = self.0;
+        let [c, d] = other.0;
+        [(a, c), (a, d), (b, c)]
+            .into_iter()
+            .find(|(x, y)| *x != NONE && *y != NONE && x >> GROUP != y >> GROUP)
+            .map(|(x, y)| (Who(x), Who(y)))
+    }
+}
+
+/// All of a cell.
+#[derive(Clone, Copy, Debug)]
+struct Full {
+    writes: Two,
+    reads: Two,
+    atomics: Two,
+    /// What the first store wrote, and the bits that not all stores have in common.
+    value: u32,
+    differ: u32,
+}
+
+impl Full {
+    const EMPTY: Full =
+        Full { writes: Two::NOBODY, reads: Two::NOBODY, atomics: Two::NOBODY, value: 0, differ: 0 };
+
+    fn add(&mut self, who: u64, access: RaceAccess, value: u32) {
+        match access {
+            RaceAccess::Read => self.reads.add(who),
+            RaceAccess::Atomic => self.atomics.add(who),
+            RaceAccess::Write => {
+                if self.writes.0[0] == NONE {
+                    self.value = value;
+                }
+                self.differ |= self.value ^ value;
+                self.writes.add(who);
+            }
+        }
+    }
+}
+
+/// Two words: readers only; one writer and what it wrote; or the number of a [`Full`].
+#[derive(Clone, Copy, Debug)]
+struct Cell(u64, u64);
+
+const READS: u64 = 0;
+const WRITE: u64 = 1;
+const FULL: u64 = 2;
+
+impl Default for Cell {
+    fn default() -> Cell {
+        Cell(NONE & !TAG | READS, NONE)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Page {
+    /// [`PAGE`] of dwords, or four times as many of bytes.
+    cells: Vec<Cell>,
+    full: Vec<Full>,
+}
+
+impl Page {
+    fn unpack(&self, cell: Cell) -> Full {
+        let mut full = Full::EMPTY;
+        match cell.0 & TAG {
+            READS if cell.0 | TAG != NONE => full.reads = Two([cell.0 & !TAG, cell.1]),
+            READS => {}
+            WRITE => {
+                full.writes.0[0] = cell.0 & !TAG;
+                full.value = cell.1 as u32;
+            }
+            _ => full = self.full.get(cell.1 as usize).copied().unwrap_or(full),
+        }
+        full
+    }
+
+    fn add(&mut self, index: usize, who: u64, access: RaceAccess, value: u32) {
+        let cell = self.cells[index];
+        if cell.0 & TAG == FULL {
+            if let Some(full) = self.full.get_mut(cell.1 as usize) {
+                full.add(who, access, value);
+            }
+            return;
+        }
+        let mut full = self.unpack(cell);
+        full.add(who, access, value);
+        let none = |two: Two| two.0[0] == NONE;
+        self.cells[index] = if none(full.writes) && none(full.atomics) {
+            Cell(full.reads.0[0] | READS, full.reads.0[1])
+        } else if none(full.reads) && none(full.atomics) && full.writes.0[1] == NONE && full.differ == 0 {
+            Cell(full.writes.0[0] | WRITE, full.value as u64)
+        } else {
+            self.full.push(full);
+            Cell(FULL, self.full.len() as u64 - 1)
+        };
+    }
+
+    /// Cells of bytes from now on.
+    fn split(&mut self) {
+        let old = std::mem::take(&mut self.cells);
+        let mut cells = Vec::with_capacity(old.len() * 4);
+        for cell in old {
+            for byte in 0..4 {
+                cells.push(match cell.0 & TAG {
+                    WRITE => Cell(cell.0, cell.1 >> (8 * byte) & 0xff),
+                    FULL => {
+                        let mut full = self.unpack(cell);
+                        full.value = full.value >> (8 * byte) & 0xff;
+                        full.differ = full.differ >> (8 * byte) & 0xff;
+                        self.full.push(full);
+                        Cell(FULL, self.full.len() as u64 - 1)
+                    }
+                    _ => cell,
+                });
+            }
+        }
+        self.cells = cells;
+    }
+}
+
+/// What all groups of a launch accessed.
+#[derive(Debug)]
+pub(super) struct Launch {
+    shards: Vec<Mutex<Map<Page>>>,
+}
+
+impl Default for Launch {
+    fn default() -> Launch {
+        Launch { shards: (0..SHARDS).map(|_| Mutex::default()).collect() }
+    }
+}
+
+/// Two groups that race for a place.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Race {
+    /// The store.
+    pub first: Who,
+    /// The other access.
+    pub second: Who,
+    /// What it is.
+    pub with: RaceAccess,
+    /// Lowest address.
+    pub address: u64,
+    /// Dwords or bytes.
+    pub count: u64,
+}
+
+impl Launch {
+    /// Notes an access of 1 or 4 bytes, aligned.
+    pub fn access(&self, address: u64, bytes: u32, who: Who, access: RaceAccess, value: u32) {
+        let (page, dword) = (address / 4 / PAGE, (address / 4 % PAGE) as usize);
+        let shard = &self.shards[page as usize % SHARDS];
+        let mut pages = shard.lock().unwrap_or_else(|e| e.into_inner());
+        let page = pages.entry(page).or_default();
+        if page.cells.is_empty() {
+            page.cells.resize(PAGE as usize, Cell::default());
+        }
+        if bytes < 4 && page.cells.len() == PAGE as usize {
+            page.split();
+        }
+        if page.cells.len() == PAGE as usize {
+            page.add(dword, who.0, access, value);
+        } else if bytes < 4 {
+            page.add(dword * 4 + (address & 3) as usize, who.0, access, value);
+        } else {
+            for i in 0..4 {
+                page.add(dword * 4 + i, who.0, access, value >> (8 * i) & 0xff);
+            }
+        }
+    }
+
+    /// All races: of each pair of instructions the lowest groups', and at how many places there are some.
+    pub fn races(&self) -> Vec<Race> {
+        let mut found: Map<Race> = Map::default();
+        for shard in &self.shards {
+            let pages = shard.lock().unwrap_or_else(|e| e.into_inner());
+            for (number, page) in pages.iter() {
+                let size = (4 * PAGE) / (page.cells.len() as u64).max(1);
+                for (i, cell) in page.cells.iter().enumerate() {
+                    if cell.0 & TAG != FULL {
+                        continue;
+                    }
+                    let full = page.unpack(*cell);
+                    let pairs = [
+                        (if full.differ != 0 { full.writes } else { Two::NOBODY }, RaceAccess::Write),
+                        (full.reads, RaceAccess::Read),
+                        (full.atomics, RaceAccess::Atomic),
+                    ];
+                    let address = number * PAGE * 4 + i as u64 * size;
+                    for (others, with) in pairs {
+                        let Some((first, second)) = full.writes.against(others) else { continue };
+                        let race = Race { first, second, with, address, count: 1 };
+                        let key = (first.pc() as u64) << 32 | (second.pc() as u64) << 2 | with as u64;
+                        found
+                            .entry(key)
+                            .and_modify(|known| {
+                                let count = known.count + 1;
+                                *known = Race { count, ..(*known).min(race) };
+                            })
+                            .or_insert(race);
+                    }
+                }
+            }
+        }
+        let mut all: Vec<Race> = found.into_values().collect();
+        all.sort();
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use RaceAccess::{Atomic, Read, Write};
+
+    fn who(group: u64, pc: u32) -> Who {
+        Who::new(group, 1, pc).expect("small")
+    }
+
+    fn races(accesses: &[(u64, u32, Who, RaceAccess, u32)]) -> Vec<Race> {
+        let (forth, back) = (Launch::default(), Launch::default());
+        for (address, bytes, w, a, v) in accesses {
+            forth.access(*address, *bytes, *w, *a, *v);
+        }
+        for (address, bytes, w, a, v) in accesses.iter().rev() {
+            back.access(*address, *bytes, *w, *a, *v);
+        }
+        // In whatever order they come.
+        assert_eq!(forth.races(), back.races());
+        forth.races()
+    }
+
+    #[test]
+    fn groups_race() {
+        let w = who(3, 7);
+        assert_eq!((w.group(), w.thread(), w.pc()), (3, 1, 7));
+        assert!(Who::new(1 << 32, 0, 0).is_none());
+        let found = races(&[
+            (64, 4, who(0, 0), Read, 0),
+            (64, 4, who(1, 0), Read, 0),
+            (64, 4, who(2, 5), Write, 1),
+            (68, 4, who(1, 5), Write, 1),
+            (68, 4, who(4, 0), Read, 0),
+        ]);
+        assert_eq!(found.len(), 1);
+        let r = found[0];
+        assert_eq!((r.first.group(), r.second.group(), r.count), (1, 4, 2));
+        assert_eq!((r.with, r.address), (Read, 68));
+    }
+
+    #[test]
+    fn same_values_do_not() {
+        assert!(races(&[(0, 4, who(0, 1), Write, 9), (0, 4, who(1, 1), Write, 9)]).is_empty());
+        let found =
+            races(&[(0, 4, who(0, 1), Write, 9), (0, 4, who(1, 1), Write, 9), (0, 4, who(2, 1), Write, 8)]);
+        assert_eq!((found.len(), found[0].with), (1, Write));
+        // One group alone may write what it likes, and read it.
+        let own = [(0, 4, who(0, 1), Write, 9), (0, 4, who(0, 2), Write, 8), (0, 4, who(0, 3), Read, 0)];
+        assert!(races(&own).is_empty());
+    }
+
+    #[test]
+    fn atomics_race_with_stores_only() {
+        let atomics = [(0, 4, who(0, 1), Atomic, 0), (0, 4, who(1, 1), Atomic, 0)];
+        assert!(races(&atomics).is_empty());
+        let store = [(0, 4, who(0, 1), Atomic, 0), (0, 4, who(1, 2), Write, 0)];
+        assert_eq!(races(&store)[0].with, Atomic);
+    }
+
+    #[test]
+    fn bytes_of_a_dword_are_apart() {
+        assert!(races(&[(0, 1, who(0, 1), Write, 9), (1, 1, who(1, 1), Write, 8)]).is_empty());
+        let mixed =
+            [(0, 4, who(0, 1), Write, 0x0807), (1, 1, who(1, 1), Write, 8), (3, 1, who(1, 2), Read, 0)];
+        let found = races(&mixed);
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].address, found[0].with), (3, Read));
+    }
+}
