@@ -8,14 +8,14 @@ use crate::program::*;
 /// others run before it. A branch that can split the channels therefore opens an interval up to its
 /// target (or, going backward, from its target to itself); a loop that starts inside of such an interval
 /// or jumps back out of it extends it.
-pub(crate) fn analyse(code: &mut [Inst], start: Pc, end: Pc) {
+pub(crate) fn analyse(code: &mut [Inst], start: Pc, end: Pc, simd: u32) {
     let range = start as usize..end as usize;
     let mut apart: Vec<(Pc, Pc)> = Vec::new();
     let mut back: Vec<(Pc, Pc)> = Vec::new();
     let mut depth_change = vec![0i32; range.len() + 1];
     for pc in range.clone() {
         let inst = &code[pc];
-        let (pc, splits) = (pc as Pc, inst.channels > 1 && inst.pred.offset != 0);
+        let (pc, splits) = (pc as Pc, splits(inst, simd));
         match inst.op {
             Op::Goto => {
                 let target = inst.aux;
@@ -69,6 +69,11 @@ pub(crate) fn analyse(code: &mut [Inst], start: Pc, end: Pc) {
         code[pc].facts.converged = !inside(&apart, pc as Pc);
     }
     fuse(&mut code[start as usize..end as usize]);
+}
+
+/// Can a branch part the channels?
+pub(crate) fn splits(i: &Inst, simd: u32) -> bool {
+    i.channels > 1 && (i.pred.offset != 0 || i.first != 0 || (i.channels as u32) < simd)
 }
 
 /// Joins overlapping intervals of a sorted list.

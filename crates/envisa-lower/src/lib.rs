@@ -10,10 +10,12 @@ mod layout;
 mod lower;
 mod messages;
 mod names;
+mod optimize;
 mod program;
 mod touched;
 
 pub use lower::{LowerError, Options, lower};
 pub use messages::*;
+pub use optimize::optimize;
 pub use program::*;
 pub use touched::{Tell, Touched};

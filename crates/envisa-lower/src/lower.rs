@@ -149,8 +149,10 @@ pub fn lower(module: &Verified<Module>, kernel: &str, options: &Options) -> Resu
         return Err(too_large("its immediates outgrow their room".into()));
     }
     constants.bytes.resize(room as usize, 0);
+    let bytes = (layout.end + REGISTER_PADDING).next_multiple_of(64);
     program.registers = Registers {
-        bytes: (layout.end + REGISTER_PADDING).next_multiple_of(64),
+        bytes,
+        fresh: std::iter::once(room..bytes).collect(),
         constants: constants.bytes,
         locals_start: layout.locals_start,
         predefined: layout.predefined,
@@ -336,7 +338,7 @@ impl FunctionLowering<'_> {
                 self.program.code[pc as usize].aux = resolve(aux)?;
             }
         }
-        flow::analyse(&mut self.program.code, entry, end + 1);
+        flow::analyse(&mut self.program.code, entry, end + 1, self.program.simd);
         let homes = &self.layout.objects[self.index as usize];
         self.program.functions.push(Function {
             name: self.o.name.clone(),

@@ -103,6 +103,9 @@ pub struct Registers {
     /// Where the variables of the kernel that are not inputs start; everything from here to `bytes` is zero
     /// at the start of a thread.
     pub locals_start: RegOffset,
+    /// What must be zero when a thread starts with all channels of its dispatch: everything else that is not an
+    /// input is written before it is read. (A thread that lacks channels starts with zeros everywhere.)
+    pub fresh: Vec<std::ops::Range<RegOffset>>,
     /// Homes of the predefined variables, by id.
     pub predefined: [RegOffset; 32],
     /// Part of the file that address registers can name, and the home of each of its 64-byte chunks:

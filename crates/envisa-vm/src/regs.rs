@@ -50,7 +50,19 @@ pub struct Registers {
     chunks: Box<[Chunk]>,
     base: *mut u8,
     len: u32,
+    channel_bits: &'static [u32; 32],
 }
+
+/// Bit i for channel i.
+static CHANNEL_BITS: [u32; 32] = {
+    let mut bits = [0; 32];
+    let mut i = 0;
+    while i < 32 {
+        bits[i] = 1 << i;
+        i += 1;
+    }
+    bits
+};
 
 // SAFETY: the pointer points into the owned box; there is no sharing.
 unsafe impl Send for Registers {}
@@ -61,7 +73,7 @@ impl Registers {
         let n = Self::size(bytes) as usize / 64;
         let mut chunks = vec![Chunk([0; 64]); n].into_boxed_slice();
         let base = chunks.as_mut_ptr().cast::<u8>();
-        Registers { chunks, base, len: (n * 64) as u32 }
+        Registers { chunks, base, len: (n * 64) as u32, channel_bits: &CHANNEL_BITS }
     }
 
     /// Bytes of a file that was asked to be of at least this many.
@@ -115,6 +127,13 @@ impl Registers {
         unsafe { &*self.base.add(offset as usize).cast::<[Un<T>; N]>() }
     }
 
+    /// Bit i for channel i: loops over channels test `bits[i] & mask` against zero. As the compiler does not know
+    /// the table, such a test becomes one vector instruction; shifts of the mask, which it unrolls, do not.
+    #[inline(always)]
+    pub(crate) fn channel_bits(&self) -> &'static [u32; 32] {
+        self.channel_bits
+    }
+
     /// Stores the elements of a mask; the others keep their bits.
     #[inline(always)]
     pub(crate) fn store_masked<T: Pod, const N: usize>(&mut self, offset: u32, mask: u32, x: [T; N]) {
@@ -126,9 +145,7 @@ impl Registers {
                 let old = self.load::<$u, N>(offset);
                 let mut out = [0; N];
                 for i in 0..N {
-                    // All ones where the channel is in the mask: this form becomes vector code.
-                    let m = (0 as $u).wrapping_sub((mask >> i & 1) as $u);
-                    out[i] = new[i] & m | old[i] & !m;
+                    out[i] = if self.channel_bits[i] & mask != 0 { new[i] } else { old[i] };
                 }
                 self.store(offset, out);
             }};
@@ -203,32 +220,4 @@ pub(crate) fn indirect(
         Some((_, end)) if at + size <= *end => Ok(layout.address_base + at),
         _ => Err(at as i64),
     }
-}
-
-/// The bits of 32-bit lanes that are all ones or zero: bit `i` of lane `i`.
-#[inline(always)]
-pub fn movemask<const N: usize>(lanes: &[u32; N]) -> u32 {
-    #[cfg(target_arch = "x86_64")]
-    if N >= 8 {
-        use std::arch::x86_64::*;
-        let mut bits = 0u32;
-        let mut k = 0;
-        while k + 8 <= N {
-            // SAFETY: SSE2 is part of the architecture; lanes `k` to `k + 7` exist; unaligned loads.
-            bits |= unsafe {
-                let at = lanes.as_ptr().add(k).cast::<__m128i>();
-                let (a, b) = (_mm_loadu_si128(at), _mm_loadu_si128(at.add(1)));
-                // Packing with saturation keeps all ones and zeros.
-                let words = _mm_packs_epi32(a, b);
-                _mm_movemask_epi8(_mm_packs_epi16(words, words)) as u32 & 0xff
-            } << k;
-            k += 8;
-        }
-        return bits;
-    }
-    let mut bits = 0;
-    for (i, l) in lanes.iter().enumerate() {
-        bits |= (l & 1) << i;
-    }
-    bits
 }

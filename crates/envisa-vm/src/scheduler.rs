@@ -1,25 +1,29 @@
 //! Runs a launch: thread groups over host threads, threads of a group in turn between barriers.
 
-use std::sync::Mutex;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use envisa_isa::Platform;
 use envisa_isa::predefined::var;
 use envisa_lower::{InputClass, Program};
 
-use crate::dispatch::{GroupClass, Prepared};
+use crate::dispatch::{GroupClass, Prepared, full_mask};
 use crate::exec::{self, Code, Level};
 use crate::link::Linked;
 use crate::memory::{Block, Hint, Memory};
 use crate::observer::Observer;
-use crate::thread::{Env, Group, Machine, Status, Thread};
+use crate::thread::{Env, Group, Machine, Mask, Status, Thread};
 use crate::trap::{Cause, Stand, Trap};
 
-/// A program decoded for this machine's CPU.
+/// A program decoded for this machine's CPU: as it was written, for observers, and improved.
 pub struct Executable {
     program: Program,
-    code: Code,
+    /// Decoded when an observer comes.
+    code: OnceLock<Code>,
+    fast: Program,
+    fast_code: Code,
 }
 
 impl Executable {
@@ -28,13 +32,25 @@ impl Executable {
     /// # Errors
     /// A program that does not keep lowering's promises.
     pub fn new(program: Program) -> Result<Executable, String> {
-        let code = Code::new(&program, Level::detect())?;
-        Ok(Executable { program, code })
+        exec::check(&program)?;
+        let fast = envisa_lower::optimize(&program);
+        exec::check(&fast)?;
+        let fast_code = Code::new(&fast, Level::detect());
+        Ok(Executable { program, code: OnceLock::new(), fast, fast_code })
     }
 
     /// The program.
     pub fn program(&self) -> &Program {
         &self.program
+    }
+
+    /// What runs, observed or not.
+    fn code(&self, observed: bool) -> (&Program, &Code) {
+        if observed {
+            (&self.program, self.code.get_or_init(|| Code::new(&self.program, Level::detect())))
+        } else {
+            (&self.fast, &self.fast_code)
+        }
     }
 }
 
@@ -142,9 +158,10 @@ fn run_with<O: Observer, const OBSERVED: bool>(
     observer: &mut O,
 ) -> Outcome {
     let total = prepared.group_count();
+    let (program, code) = exe.code(OBSERVED);
     let env = Env {
-        program: &exe.program,
-        code: &exe.code,
+        program,
+        code,
         memory,
         surfaces: &prepared.surfaces,
         state: &prepared.window,
@@ -209,19 +226,29 @@ struct Shared {
     step: u64,
 }
 
-/// Copies of an image's bytes to registers, worked out once.
+/// What a thread's registers start with, worked out once.
 struct Loader {
-    /// `(register, image, bytes)`.
+    /// `(register, image, bytes)`: the inputs.
     copies: Vec<(u32, u32, u32)>,
-    zero: std::ops::Range<u32>,
+    /// Those that differ from thread to thread, or that the program overwrites.
+    again: Vec<(u32, u32, u32)>,
+    /// Everything that is not a constant.
+    all: Range<u32>,
+    /// What the program writes of that, and may read before it does.
+    fresh: Vec<Range<u32>>,
+    /// What the program writes of that, and never reads before it does.
+    stale: Vec<Range<u32>>,
+    /// All channels.
+    full: Mask,
 }
 
 impl Loader {
-    fn new(p: &Program, image: &[u8]) -> Loader {
+    fn new(p: &Program, prepared: &Prepared) -> Loader {
         let r0 = p.registers.predefined[var::R0 as usize];
-        let mut copies = vec![(r0, 0, 64.min(image.len() as u32))];
+        let image = prepared.image.len() as u32;
+        let mut copies = vec![(r0, 0, 64.min(image))];
         let mut add = |to: u32, from: u32, bytes: u32| {
-            let bytes = bytes.min((image.len() as u32).saturating_sub(from));
+            let bytes = bytes.min(image.saturating_sub(from));
             if bytes == 0 {
                 return;
             }
@@ -241,19 +268,111 @@ impl Loader {
                 add(i.offset, i.image, 4);
             }
         }
-        Loader { copies, zero: p.registers.constants.len() as u32..p.registers.bytes }
+        let written = written(p);
+        let meet = |a: &Range<u32>, b: &Range<u32>| a.start < b.end && b.start < a.end;
+        let varying: Vec<Range<u32>> = prepared.varying().collect();
+        let again = copies
+            .iter()
+            .filter(|(to, from, bytes)| {
+                let (to, from) = (*to..to + bytes, *from..from + bytes);
+                varying.iter().any(|v| meet(v, &from)) || written.iter().any(|w| meet(w, &to))
+            })
+            .copied()
+            .collect();
+        let mut fresh: Vec<Range<u32>> = Vec::new();
+        let mut stale = Vec::new();
+        for w in &written {
+            let mut at = w.start;
+            for f in p.registers.fresh.iter().filter(|f| meet(w, f)) {
+                let both = w.start.max(f.start)..w.end.min(f.end);
+                stale.push(at..both.start);
+                at = both.end;
+                fresh.push(both);
+            }
+            stale.push(at..w.end);
+        }
+        stale.retain(|s| !s.is_empty());
+        Loader {
+            copies,
+            again,
+            all: p.registers.constants.len() as u32..p.registers.bytes,
+            fresh,
+            stale,
+            full: full_mask(p.simd),
+        }
     }
 
-    fn load(&self, t: &mut Thread, image: &[u8]) {
-        t.regs.slice_mut(self.zero.start, self.zero.end - self.zero.start).fill(0);
-        for (to, from, bytes) in &self.copies {
+    /// Makes a register file ready for a thread that starts with these channels.
+    fn load(&self, t: &mut Thread, image: &[u8], channels: Mask) {
+        let whole = !t.loaded || channels != self.full;
+        // After a thread that lacks channels everything is as at the very start.
+        t.loaded = true;
+        if whole {
+            t.regs.slice_mut(self.all.start, self.all.end - self.all.start).fill(0);
+        } else {
+            if cfg!(debug_assertions) {
+                // Tests see to it that what is not cleared is not read.
+                for r in &self.stale {
+                    t.regs.slice_mut(r.start, r.end - r.start).fill(0xa5);
+                }
+            }
+            for r in &self.fresh {
+                t.regs.slice_mut(r.start, r.end - r.start).fill(0);
+            }
+        }
+        for (to, from, bytes) in if whole { &self.copies } else { &self.again } {
             let from = &image[*from as usize..(*from + *bytes) as usize];
             let to = t.regs.slice_mut(*to, *bytes);
             if to.len() == from.len() {
-                to.copy_from_slice(from);
+                copy(to, from);
             }
         }
     }
+}
+
+/// Copies few bytes: whole registers without a call.
+#[inline]
+fn copy(to: &mut [u8], from: &[u8]) {
+    let (to, rest) = to.as_chunks_mut::<32>();
+    let (from, last) = from.as_chunks::<32>();
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = *from;
+    }
+    if !last.is_empty() {
+        rest.copy_from_slice(last);
+    }
+}
+
+/// Chunks of the register file that the program writes, as ranges of bytes in ascending order.
+fn written(p: &Program) -> Vec<Range<u32>> {
+    let r = &p.registers;
+    let mut chunks = vec![false; r.bytes.div_ceil(64) as usize];
+    let mut mark = |range: Range<u32>| {
+        for c in range.start / 64..range.end.div_ceil(64) {
+            if let Some(c) = chunks.get_mut(c as usize) {
+                *c = true;
+            }
+        }
+    };
+    let anywhere = r.address_base..r.address_base + 64 * r.address_homes.len() as u32;
+    for i in &p.code {
+        i.writes(p, &mut |t| mark(t.range(i.channels as u32).unwrap_or(anywhere.clone())));
+    }
+    // Of a call that saves them, a function's own variables are written on return.
+    p.functions.iter().flat_map(|f| &f.locals).for_each(|l| mark(l.clone()));
+    // Written by a thread's start.
+    for id in [var::R0, var::HW_ID, var::SR0, var::GROUP_ID_X, var::GROUP_ID_Y, var::GROUP_ID_Z] {
+        mark(r.predefined[id as usize]..r.predefined[id as usize] + 4);
+    }
+    let mut out: Vec<Range<u32>> = Vec::new();
+    for c in (0..chunks.len()).filter(|c| chunks[*c]) {
+        let at = c as u32 * 64;
+        match out.last_mut() {
+            Some(last) if last.end == at => last.end += 64,
+            _ => out.push(at..at + 64),
+        }
+    }
+    out
 }
 
 fn copies_meet(last: (u32, u32, u32), next: (u32, u32)) -> bool {
@@ -306,7 +425,7 @@ fn worker<O: Observer, const OBSERVED: bool>(
     let mut w = Worker {
         env,
         prepared,
-        loader: Loader::new(env.program, &image),
+        loader: Loader::new(env.program, prepared),
         image,
         threads: Vec::new(),
         hints: vec![Hint::default(); env.program.messages.len().max(1)],
@@ -527,7 +646,8 @@ fn start(
     (index, slot, limit): (u32, u32, u64),
 ) {
     prepared.patch_thread(image, class, index, slot);
-    loader.load(t, image);
+    let channels = class.mask(index, prepared.simd);
+    loader.load(t, image, channels);
     let homes = &env.program.registers.predefined;
     t.regs.set(homes[var::HW_ID as usize], slot);
     // As in r0.
@@ -539,7 +659,7 @@ fn start(
     t.index = index;
     t.slot = slot;
     t.scratch = image.get(20..24).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])) as u64 & !0x3ff;
-    t.reset(class.mask(index, prepared.simd), limit);
+    t.reset(channels, limit);
 }
 
 /// Runs a thread until it ends, waits or faults.

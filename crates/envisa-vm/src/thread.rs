@@ -62,6 +62,11 @@ impl Default for Waiting {
 }
 
 impl Waiting {
+    /// Nobody waits.
+    fn clear(&mut self) {
+        (self.lowest, self.len) = (u32::MAX, 0);
+    }
+
     fn add(&mut self, pc: u32, mask: Mask) {
         let n = self.len as usize;
         match self.at[..n].iter_mut().find(|w| w.0 == pc) {
@@ -137,6 +142,8 @@ pub struct Thread {
     pub slot: u32,
     /// Base of its scratch, in the general-state window.
     pub scratch: u64,
+    /// Have its registers been loaded for a thread of this launch before?
+    pub loaded: bool,
 }
 
 impl Thread {
@@ -161,6 +168,7 @@ impl Thread {
             index: 0,
             slot: 0,
             scratch: 0,
+            loaded: false,
         }
     }
 
@@ -169,7 +177,7 @@ impl Thread {
         self.mask = dispatch;
         self.dispatch = dispatch;
         self.pc = 0;
-        self.waiting = Waiting::default();
+        self.waiting.clear();
         self.frames.clear();
         self.saved = 0;
         self.active.fill(0);

@@ -3,7 +3,7 @@
 use envisa_isa::Operand;
 
 use super::untyped::{lsc_fields, needed};
-use super::{Message, Parts, Resolver, Space};
+use super::{Extend, Message, Parts, Resolver, Space};
 use crate::lower::Reason;
 use crate::program::{RegOffset, Src};
 
@@ -24,12 +24,16 @@ pub struct Atomic {
     pub address: RegOffset,
     /// Bytes of an address: 2, 4 or 8.
     pub address_bytes: u8,
+    /// How 4-byte addresses become 64-bit ones, before anything is added.
+    pub extend: Extend,
     /// Added to every address, before scaling.
     pub base: Src,
     /// Factor of the sum.
     pub scale: u32,
-    /// Added last. Sums of 2- and 4-byte addresses are of 32 bits.
+    /// Added after scaling. Sums of 2- and 4-byte addresses are of 32 bits, unless they are extended.
     pub offset: i64,
+    /// A scalar added after scaling.
+    pub origin: Src,
     /// Data operands.
     pub src: [Option<RegOffset>; 2],
     /// Old values; `None`: dropped.
@@ -58,9 +62,11 @@ pub(super) fn svm(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
         slot,
         address: needed(r, p.raw(0)?, n * 8, "addresses")?,
         address_bytes: 8,
+        extend: Extend::None,
         base: Src::None,
         scale: 1,
         offset: 0,
+        origin: Src::None,
         src: [r.raw(p.raw(1)?, data)?, r.raw(p.raw(2)?, data)?],
         dst: r.raw(p.raw(3)?, data)?,
     }))
@@ -79,9 +85,11 @@ pub(super) fn dataport(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reaso
         slot,
         address: needed(r, p.raw(0)?, n * 4, "offsets")?,
         address_bytes: 4,
+        extend: Extend::None,
         base: Src::None,
         scale: 1,
         offset: 0,
+        origin: Src::None,
         src: [r.raw(p.raw(1)?, data)?, r.raw(p.raw(2)?, data)?],
         dst: r.raw(p.raw(3)?, data)?,
     }))
@@ -110,9 +118,11 @@ pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
         slot: l.slot as u8,
         address: needed(r, p.raw(1)?, n * l.address_bytes, "addresses")?,
         address_bytes: l.address_bytes as u8,
+        extend: Extend::None,
         base: Src::None,
         scale: l.scale,
         offset: l.offset,
+        origin: Src::None,
         src: [optional(r, 2)?, optional(r, 3)?],
         dst: optional(r, 0)?,
     }))

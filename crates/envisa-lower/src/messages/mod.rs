@@ -64,6 +64,18 @@ pub enum Space {
     Arguments,
 }
 
+/// How a 32-bit address becomes one of 64 bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Extend {
+    /// It does not: sums of addresses of 32 bits or fewer are of 32 bits.
+    #[default]
+    None,
+    /// By zeros.
+    Zero,
+    /// By its sign.
+    Sign,
+}
+
 /// Gives out offsets of an instruction's registers.
 pub(crate) trait Resolver {
     /// Bytes in a register of the device.

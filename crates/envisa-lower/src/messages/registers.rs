@@ -126,6 +126,7 @@ impl Simt {
             }
         }
         scalar(&self.base, tell);
+        scalar(&self.origin, tell);
         if self.write && data {
             self.parts(self.element as u32, if self.upper { 2 } else { 0 }, tell);
         }
@@ -143,6 +144,7 @@ impl Atomic {
     fn reads(&self, tell: Tell<'_>) {
         lanes(Some(self.address), self.address_bytes as u32, self.address_bytes as u32, tell);
         scalar(&self.base, tell);
+        scalar(&self.origin, tell);
         self.src.into_iter().for_each(|r| lanes(r, self.element as u32, self.slot as u32, tell));
     }
 }

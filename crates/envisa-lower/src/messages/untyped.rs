@@ -2,7 +2,7 @@
 
 use envisa_isa::{Operand, Type};
 
-use super::{Message, Parts, Resolver, Space};
+use super::{Extend, Message, Parts, Resolver, Space};
 use crate::lower::Reason;
 use crate::program::{RegOffset, Src};
 
@@ -15,16 +15,20 @@ pub struct Simt {
     pub write: bool,
     /// First channel's address; then one after another.
     pub address: RegOffset,
-    /// Bytes of an address: 2, 4 or 8 (zero-extended).
+    /// Bytes of an address: 2, 4 or 8.
     pub address_bytes: u8,
+    /// How 4-byte addresses become 64-bit ones, before anything is added.
+    pub extend: Extend,
     /// If present, there is one address, and channel `i` accesses what lies `i` times this further.
     pub stride: Src,
     /// Added to every address, before scaling.
     pub base: Src,
     /// Factor of the sum.
     pub scale: u32,
-    /// Added last. Sums of 2- and 4-byte addresses are of 32 bits.
+    /// Added after scaling. Sums of 2- and 4-byte addresses are of 32 bits, unless they are extended.
     pub offset: i64,
+    /// A scalar added after scaling.
+    pub origin: Src,
     /// Each channel's address must be a multiple of this.
     pub align: u8,
     /// Bytes of an element in memory: 1, 2, 4 or 8.
@@ -137,9 +141,11 @@ pub(super) fn dataport(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reaso
         base: r.scalar(p.vector(0)?)?,
         address: needed(r, p.raw(0)?, n * 4, "offsets")?,
         address_bytes: 4,
+        extend: Extend::None,
         stride: Src::None,
         scale,
         offset: 0,
+        origin: Src::None,
         align: if matches!(p.opcode, 0x74 | 0x75) { 4 } else { 1 },
         element: element as u8,
         slot: 4,
@@ -163,9 +169,11 @@ pub(super) fn svm(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
                 base,
                 address: needed(r, p.raw(0)?, n * 8, "addresses")?,
                 address_bytes: 8,
+                extend: Extend::None,
                 stride: Src::None,
                 scale: 1,
                 offset: 0,
+                origin: Src::None,
                 align,
                 element,
                 slot: slot as u8,
@@ -361,10 +369,12 @@ pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
         write,
         address: needed(r, address, addresses * l.address_bytes, "addresses")?,
         address_bytes: l.address_bytes as u8,
+        extend: Extend::None,
         stride: if strided { r.scalar(p.vector(1)?)? } else { Src::None },
         base: Src::None,
         scale: l.scale,
         offset: l.offset,
+        origin: Src::None,
         align: 1,
         element: l.element as u8,
         slot: l.slot as u8,
@@ -390,10 +400,12 @@ pub(super) fn qwords(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason>
         write,
         address: needed(r, p.raw(0)?, n * 4, "offsets")?,
         address_bytes: 4,
+        extend: Extend::None,
         stride: Src::None,
         base: Src::None,
         scale: 1,
         offset: 0,
+        origin: Src::None,
         align: 1,
         element: 8,
         slot: 8,

@@ -186,6 +186,13 @@ impl Prepared {
         }
     }
 
+    /// The parts of an image that [`Prepared::patch_group`] and [`Prepared::patch_thread`] write.
+    pub fn varying(&self) -> impl Iterator<Item = std::ops::Range<u32>> + '_ {
+        let range = |at: usize, bytes: usize| at as u32..(at + bytes) as u32;
+        let sizes = self.local_size_at.iter().map(move |at| range(*at, 12));
+        [range(0, 32), range(self.payload_at, self.payload_bytes)].into_iter().chain(sizes)
+    }
+
     /// Writes a thread's own part into an image: its index, its scratch, its local ids.
     pub fn patch_thread(&self, image: &mut [u8], class: &GroupClass, thread: u32, slot: u32) {
         put32(image, 8, thread & 0xff);

@@ -486,12 +486,10 @@ impl super::level::Kernel for ModeK {
 
 /// An instruction that reads and writes overlapping registers at different places computes from copies:
 /// every handler reads its whole sources first, so nothing needs doing here. See `alu::AluK`.
-pub(super) fn decode(p: &Program, level: Level) -> Result<Code, String> {
-    let len = p.registers.bytes;
+pub(super) fn decode(p: &Program, level: Level) -> Code {
     let mut code = Code { cells: Vec::with_capacity(p.code.len()), inner: vec![None; p.code.len()] };
     let cr0 = p.registers.predefined[envisa_isa::predefined::var::CR0 as usize];
     for (pc, i) in p.code.iter().enumerate() {
-        check(i, len).map_err(|e| format!("instruction {} ({:?}): {e}", i.source, i.op))?;
         let src = [0, 1, 2].map(|k| src_cell(&i.src[k], i.exec));
         let mut run = handler(level, i, &src, p);
         let mut src = src;
@@ -536,11 +534,22 @@ pub(super) fn decode(p: &Program, level: Level) -> Result<Code, String> {
             dst_plain,
         });
     }
-    Ok(code)
+    code
+}
+
+/// Holds a program's operands against the register file: what [`decode`] relies on.
+///
+/// # Errors
+/// An instruction whose operands do not lie in the register file (lowering makes none).
+pub(crate) fn check(p: &Program) -> Result<(), String> {
+    for i in &p.code {
+        operands(i, p.registers.bytes).map_err(|e| format!("instruction {} ({:?}): {e}", i.source, i.op))?;
+    }
+    Ok(())
 }
 
 /// Holds an instruction's operands against the register file: what handlers rely on.
-fn check(i: &Inst, len: u32) -> Result<(), String> {
+fn operands(i: &Inst, len: u32) -> Result<(), String> {
     // Vectors are loaded whole: up to 32 elements, whatever the number of channels.
     let vector = |offset: u32, size: u32| {
         if offset as u64 + 32 * size as u64 > len as u64 {

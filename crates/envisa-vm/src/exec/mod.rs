@@ -8,6 +8,7 @@ mod operand;
 mod ops;
 mod special;
 
+pub(crate) use decode::check;
 pub(crate) use level::Kernel;
 pub use level::{Handler, Level};
 
@@ -89,11 +90,8 @@ pub struct Code {
 }
 
 impl Code {
-    /// Decodes a program.
-    ///
-    /// # Errors
-    /// An instruction whose operands do not lie in the register file (lowering makes none).
-    pub fn new(program: &Program, level: Level) -> Result<Code, String> {
+    /// Decodes a program that [`check`] passes.
+    pub(crate) fn new(program: &Program, level: Level) -> Code {
         decode::decode(program, level)
     }
 }

@@ -11,7 +11,7 @@ use super::alu::{Source, gather, ones, store};
 use super::level::Kernel;
 use super::operand::{Exec, inst, read_general, write_general};
 use super::{Cell, STOP, SrcKind, active, exec_mask, pred_mask};
-use crate::regs::{Pod, movemask};
+use crate::regs::Pod;
 use crate::thread::{Machine, Mask};
 use crate::trap::Cause;
 
@@ -58,7 +58,11 @@ impl<T: Compare, const R: u8, const A: bool, const B: bool, const MOD: bool, con
         }
         let a = Source::<T, A, MOD, N>::new(m, c, 0);
         let b = Source::<T, B, MOD, N>::new(m, c, 1);
-        let bits = related::<T, R, N>(m, |i| a.lane(i), |i| b.lane(i));
+        let bits = if A && B {
+            if related::<T, R, 1>(m, |i| a.lane(i), |i| b.lane(i)) != 0 { ones(N) } else { 0 }
+        } else {
+            related::<T, R, N>(m, |i| a.lane(i), |i| b.lane(i))
+        };
         compared(m, c, pc, mask, bits)
     }
 }
@@ -95,18 +99,19 @@ fn related<T: Compare, const R: u8, const N: usize>(
         4 => Relation::Lt,
         _ => Relation::Le,
     };
-    let mut lanes = [0u32; N];
+    let bits = m.t.regs.channel_bits();
+    let mut found = 0;
     if const { !T::TYPE.is_float() } || m.t.ieee {
         for i in 0..N {
-            lanes[i] = if a(i).holds(relation, b(i), Ieee) { u32::MAX } else { 0 };
+            found |= if a(i).holds(relation, b(i), Ieee) { bits[i] } else { 0 };
         }
     } else {
         let mode = m.t.mode;
         for i in 0..N {
-            lanes[i] = if a(i).holds(relation, b(i), mode) { u32::MAX } else { 0 };
+            found |= if a(i).holds(relation, b(i), mode) { bits[i] } else { 0 };
         }
     }
-    movemask(&lanes)
+    found
 }
 
 /// Writes what a compare found.
@@ -163,11 +168,12 @@ impl<T: Exec, const A: bool, const B: bool, const MOD: bool, const N: usize> Ker
         let pick = if c.pred == 0 { u32::MAX } else { pred_mask(m, c) };
         let a = Source::<T, A, MOD, N>::new(m, c, 0);
         let b = Source::<T, B, MOD, N>::new(m, c, 1);
+        let bits = m.t.regs.channel_bits();
         let mut r = [T::default(); N];
         for i in 0..N {
             let (a, b) = (a.lane(i).to_bits(), b.lane(i).to_bits());
-            // This form becomes vector code.
-            let m = 0u64.wrapping_sub((pick >> i & 1) as u64);
+            // A choice between values, not between places to load from, becomes vector code.
+            let m = if bits[i] & pick != 0 { u64::MAX } else { 0 };
             r[i] = T::from_bits(a & m | b & !m);
         }
         store(m, c, mask, r);

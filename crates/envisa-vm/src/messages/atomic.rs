@@ -1,6 +1,6 @@
 //! Atomics on untyped memory: each channel reads, modifies and writes, lowest channel first.
 
-use envisa_lower::Atomic;
+use envisa_lower::{Atomic, Extend};
 use envisa_sem::atomic::{AtomicOp, AtomicWidth, Operands, apply, returned};
 
 use super::element;
@@ -59,8 +59,15 @@ pub(super) fn execute<O: MemoryObserver>(
     let op = operator(a.code, a.lsc, a.element)?;
     let target = resolve(&a.space, regs, ports)?;
     let scale = a.scale as u64;
+    let origin = scalar(&a.origin, regs, ports)?;
     let add = scalar(&a.base, regs, ports)?.wrapping_mul(scale).wrapping_add(a.offset as u64);
-    let narrow = if a.address_bytes == 8 { u64::MAX } else { u32::MAX as u64 };
+    let add = add.wrapping_add(origin);
+    let wide = a.address_bytes == 8 || a.extend != Extend::None;
+    let narrow = if wide { u64::MAX } else { u32::MAX as u64 };
+    let index = |regs: &Registers, i: u32| {
+        let x = element::get(regs, a.address + i * a.address_bytes as u32, a.address_bytes);
+        if a.extend == Extend::Sign { x as i32 as i64 as u64 } else { x }
+    };
     let and = narrow & target.mask();
     if !O::ACTIVE && a.element == 4 && a.slot == 4 {
         let alone = matches!(a.space, envisa_lower::Space::Slm);
@@ -74,7 +81,7 @@ pub(super) fn execute<O: MemoryObserver>(
         if delta(0).is_some() {
             let (mut at, mut deltas) = ([0u64; 32], [0u32; 32]);
             for i in 0..channels.min(32) {
-                let address = element::get(regs, a.address + i * a.address_bytes as u32, a.address_bytes);
+                let address = index(regs, i);
                 at[i as usize] = address.wrapping_mul(scale).wrapping_add(add) & and;
                 deltas[i as usize] = delta(i).unwrap_or(0);
             }
@@ -94,7 +101,7 @@ pub(super) fn execute<O: MemoryObserver>(
         if mask >> i & 1 == 0 {
             continue;
         }
-        let address = element::get(regs, a.address + i * a.address_bytes as u32, a.address_bytes);
+        let address = index(regs, i);
         let address = address.wrapping_mul(scale).wrapping_add(add) & and;
         if !address.is_multiple_of(a.element as u64) {
             return Err(target.misaligned(address, a.element as u32, a.element as u32, i));

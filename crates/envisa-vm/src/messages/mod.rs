@@ -228,6 +228,7 @@ pub(crate) fn check(m: &Message, channels: u32, len: u32) -> bool {
                 && inside(Some(s.address), addresses * s.address_bytes as u64)
                 && target::check(&s.space, len)
                 && scalar(&s.base)
+                && scalar(&s.origin)
                 && scalar(&s.stride)
         }
         Message::Block(b) => {
@@ -240,6 +241,7 @@ pub(crate) fn check(m: &Message, channels: u32, len: u32) -> bool {
                 && [a.src[0], a.src[1], a.dst].into_iter().all(|r| inside(r, n * a.slot as u64))
                 && target::check(&a.space, len)
                 && scalar(&a.base)
+                && scalar(&a.origin)
         }
         Message::Typed(t) => {
             let slot = if t.slot == TexelSlot::Dword { 4 } else { 2 };

@@ -4,7 +4,7 @@
 //! channels and looks at the addresses first: side by side they are one copy, all the same one load; what
 //! it does not know it leaves to [`general`].
 
-use envisa_lower::{Simt, Src};
+use envisa_lower::{Extend, Simt, Src};
 
 use super::element::{self, Element};
 use super::target::{Target, resolve, scalar};
@@ -54,6 +54,7 @@ pub(super) fn execute<O: MemoryObserver>(
 #[derive(Clone, Copy)]
 struct Added {
     base: u64,
+    origin: u64,
     stride: Option<u64>,
 }
 
@@ -63,7 +64,7 @@ fn added(s: &Simt, regs: &Registers, ports: &Ports<'_>) -> Result<Added, Fault> 
         Src::None => None,
         ref src => Some(scalar(src, regs, ports)?),
     };
-    Ok(Added { base: scalar(&s.base, regs, ports)?, stride })
+    Ok(Added { base: scalar(&s.base, regs, ports)?, origin: scalar(&s.origin, regs, ports)?, stride })
 }
 
 /// The address of each channel. Messages with addresses of 32 bits or fewer add in 32 bits.
@@ -71,10 +72,16 @@ fn added(s: &Simt, regs: &Registers, ports: &Ports<'_>) -> Result<Added, Fault> 
 fn addresses<const N: usize>(s: &Simt, regs: &Registers, added: Added, target: &Target<'_>) -> [u64; N] {
     let mut at = [0u64; N];
     if let Some(stride) = added.stride {
-        return strided(s, regs, added.base, stride, target);
+        return strided(s, regs, added, stride, target);
     }
     match s.address_bytes {
         8 => at = regs.load::<u64, N>(s.address),
+        4 if s.extend == Extend::Sign => {
+            let r = regs.load::<i32, N>(s.address);
+            for i in 0..N {
+                at[i] = r[i] as i64 as u64;
+            }
+        }
         4 => {
             let r = regs.load::<u32, N>(s.address);
             for i in 0..N {
@@ -89,7 +96,7 @@ fn addresses<const N: usize>(s: &Simt, regs: &Registers, added: Added, target: &
         }
     }
     let (and, scale) = (narrow(s) & target.mask(), s.scale as u64);
-    let add = added.base.wrapping_mul(scale).wrapping_add(s.offset as u64);
+    let add = added.base.wrapping_mul(scale).wrapping_add(s.offset as u64).wrapping_add(added.origin);
     if scale == 1 {
         for a in &mut at {
             *a = a.wrapping_add(add) & and;
@@ -104,19 +111,20 @@ fn addresses<const N: usize>(s: &Simt, regs: &Registers, added: Added, target: &
 
 #[inline(always)]
 fn narrow(s: &Simt) -> u64 {
-    if s.address_bytes == 8 { u64::MAX } else { u32::MAX as u64 }
+    if s.address_bytes == 8 || s.extend != Extend::None { u64::MAX } else { u32::MAX as u64 }
 }
 
 #[cold]
 fn strided<const N: usize>(
     s: &Simt,
     regs: &Registers,
-    base: u64,
+    added: Added,
     stride: u64,
     target: &Target<'_>,
 ) -> [u64; N] {
-    let first = element::get(regs, s.address, s.address_bytes).wrapping_add(base);
+    let first = element::get(regs, s.address, s.address_bytes).wrapping_add(added.base);
     let first = first.wrapping_mul(s.scale as u64).wrapping_add(s.offset as u64);
+    let first = first.wrapping_add(added.origin);
     std::array::from_fn(|i| first.wrapping_add(stride.wrapping_mul(i as u64)) & narrow(s) & target.mask())
 }
 

@@ -1,6 +1,6 @@
 //! DWORD_ATOMIC, SVM_ATOMIC and the LSC's atomics.
 
-use envisa_lower::{Atomic, Message, Space, Src};
+use envisa_lower::{Atomic, Extend, Message, Space, Src};
 
 use super::*;
 use crate::messages::{AccessKind, FaultKind};
@@ -149,6 +149,8 @@ fn atomic(space: Space, code: u8, lsc: bool, element: u8) -> Atomic {
         slot: element.max(4),
         address: ADDRESS,
         address_bytes: 4,
+        extend: Extend::None,
+        origin: Src::None,
         base: Src::None,
         scale: 1,
         offset: 0,
@@ -239,6 +241,8 @@ fn every_operator_width_mask_and_space() {
                     let space = kind.map_or(Space::Flat, Kind::space);
                     let m = Message::Atomic(Atomic {
                         address_bytes: if kind.is_some() { 4 } else { 8 },
+                        extend: Extend::None,
+                        origin: Src::None,
                         ..atomic(space, code, lsc, element as u8)
                     });
                     let mut want = rig.state();

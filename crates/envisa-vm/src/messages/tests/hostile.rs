@@ -3,8 +3,8 @@
 
 use envisa_isa::{Modifier, Type};
 use envisa_lower::{
-    Atomic, Block as Consecutive, Block2d, Coordinates, Info, Media, Message, Outside, Simt, Space, Src,
-    TexelSlot, Typed, TypedAtomic,
+    Atomic, Block as Consecutive, Block2d, Coordinates, Extend, Info, Media, Message, Outside, Simt, Space,
+    Src, TexelSlot, Typed, TypedAtomic,
 };
 
 use super::*;
@@ -104,6 +104,8 @@ fn simt(rng: &mut Rng) -> Simt {
         write: rng.below(2) == 0,
         address: register(rng),
         address_bytes: size(rng),
+        extend: Extend::None,
+        origin: Src::None,
         stride: if rng.below(4) == 0 { source(rng) } else { Src::None },
         base: if rng.below(2) == 0 { source(rng) } else { Src::None },
         scale: [1, 1, 2, 4, 0, u32::MAX, rng.next() as u32][rng.below(7) as usize],
@@ -142,6 +144,8 @@ fn message(rng: &mut Rng) -> Message {
             slot: size(rng),
             address: register(rng),
             address_bytes: size(rng),
+            extend: Extend::None,
+            origin: Src::None,
             base: if rng.below(2) == 0 { source(rng) } else { Src::None },
             scale: [1, 4, rng.next() as u32][rng.below(3) as usize],
             offset: [0, rng.next() as i64][rng.below(2) as usize],

@@ -1,6 +1,6 @@
 //! 2D blocks, strided messages, and the question whether addresses have memory.
 
-use envisa_lower::{Block2d, Message, Simt, Space, Src};
+use envisa_lower::{Block2d, Extend, Message, Simt, Space, Src};
 
 use super::*;
 use crate::messages::{AccessKind, FaultKind};
@@ -181,6 +181,8 @@ fn strided(write: bool, elements: u64) -> Simt {
         write,
         address: ADDRESS,
         address_bytes: 8,
+        extend: Extend::None,
+        origin: Src::None,
         stride: ud(SCALAR),
         base: Src::None,
         scale: 1,

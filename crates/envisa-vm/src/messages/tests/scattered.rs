@@ -1,6 +1,6 @@
 //! Gathers and scatters: SVM_GATHER, SVM_SCATTER, SCATTER, SCATTER_SCALED, GATHER4_SCALED and their kin, LSC.
 
-use envisa_lower::{Message, Simt, Space, Src};
+use envisa_lower::{Extend, Message, Simt, Space, Src};
 
 use super::*;
 use crate::messages::{AccessKind, AccessSpace, FaultKind};
@@ -41,6 +41,8 @@ fn simt(space: Space, write: bool) -> Simt {
         write,
         address: ADDRESS,
         address_bytes: 4,
+        extend: Extend::None,
+        origin: Src::None,
         stride: Src::None,
         base: Src::None,
         scale: 1,
@@ -77,6 +79,8 @@ fn svm_gather_and_scatter() {
                     };
                     let m = Message::Simt(Simt {
                         address_bytes: 8,
+                        extend: Extend::None,
+                        origin: Src::None,
                         align: if block == 1 { 1 } else { block as u8 },
                         element: element as u8,
                         slot: slot as u8,

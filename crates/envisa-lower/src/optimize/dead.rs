@@ -1,0 +1,155 @@
+//! What nobody reads, and labels where nobody waits.
+
+use super::{chunks, range};
+use crate::program::*;
+
+/// Drops instructions without an effect.
+pub(super) fn sweep(p: &mut Program) {
+    let mut keep = vec![true; p.code.len()];
+    unread(p, &mut keep);
+    unwaited(p, &mut keep);
+    remove(p, &keep);
+}
+
+/// Does it do nothing but write its destination?
+fn pure(op: Op) -> bool {
+    use Op::*;
+    matches!(
+        op,
+        Mov | Sel
+            | MovPred
+            | Cmp
+            | Add
+            | Add3
+            | Mul
+            | Mulh
+            | Mad
+            | Lrp
+            | Min
+            | Max
+            | Avg
+            | And
+            | Or
+            | Xor
+            | Not
+            | Shl
+            | Shr
+            | Asr
+            | Rol
+            | Ror
+            | Bfn
+            | Bfe
+            | Bfi
+            | Bfrev
+            | Cbit
+            | Fbh
+            | Fbl
+            | Lzd
+            | Frc
+            | Rndd
+            | Rndu
+            | Rnde
+            | Rndz
+    )
+}
+
+/// Marks instructions whose results nobody reads: until there are no more, as each drops readers of others.
+fn unread(p: &Program, keep: &mut [bool]) {
+    let chunk_count = p.registers.bytes.div_ceil(super::CHUNK) as usize;
+    let mut readers = vec![0u32; chunk_count];
+    let mut read = |i: &Inst, by: i32| {
+        i.reads(p, &mut |t| {
+            for c in chunks(range(&t, i.channels, p)) {
+                if let Some(r) = readers.get_mut(c as usize) {
+                    *r = r.wrapping_add_signed(by);
+                }
+            }
+        });
+    };
+    for i in &p.code {
+        read(i, 1);
+    }
+    drop(read);
+    loop {
+        let mut dropped = false;
+        // Backward: readers come after what they read, mostly.
+        for (pc, i) in p.code.iter().enumerate().rev() {
+            let local = matches!(i.dst, Dst::Reg { offset, .. } if offset >= p.registers.locals_start);
+            if !keep[pc] || !local || i.dst2 != 0 || !pure(i.op) {
+                continue;
+            }
+            let mut wanted = false;
+            i.writes(p, &mut |t| {
+                wanted |=
+                    chunks(range(&t, i.channels, p)).any(|c| readers.get(c as usize).is_none_or(|r| *r != 0));
+            });
+            if wanted {
+                continue;
+            }
+            keep[pc] = false;
+            dropped = true;
+            i.reads(p, &mut |t| {
+                for c in chunks(range(&t, i.channels, p)) {
+                    if let Some(r) = readers.get_mut(c as usize) {
+                        *r -= 1;
+                    }
+                }
+            });
+        }
+        if !dropped {
+            return;
+        }
+    }
+}
+
+/// Marks labels where no channel can wait: only branches that do not split the channels go there, from where
+/// all of them are together.
+fn unwaited(p: &Program, keep: &mut [bool]) {
+    let mut waits = vec![false; p.code.len() + 1];
+    for pc in p.tables.iter().flatten() {
+        waits[*pc as usize] = true;
+    }
+    for (pc, i) in p.code.iter().enumerate() {
+        if i.op != Op::Goto {
+            continue;
+        }
+        if crate::flow::splits(i, p.simd) || !i.facts.converged {
+            if let Some(w) = waits.get_mut(i.aux as usize) {
+                *w = true;
+            }
+            // Going backward, those that stay wait right behind.
+            waits[pc + 1] = true;
+        }
+    }
+    for (pc, i) in p.code.iter().enumerate() {
+        keep[pc] &= i.op != Op::Join || waits[pc];
+    }
+}
+
+/// Takes instructions out; every program counter follows.
+fn remove(p: &mut Program, keep: &[bool]) {
+    let mut to = Vec::with_capacity(keep.len() + 1);
+    let mut next = 0;
+    for k in keep {
+        to.push(next);
+        next += *k as Pc;
+    }
+    to.push(next);
+    let moved = |pc: Pc| to.get(pc as usize).copied().unwrap_or(next);
+    let mut pc = 0;
+    p.code.retain(|_| {
+        pc += 1;
+        keep[pc - 1]
+    });
+    for i in &mut p.code {
+        if matches!(i.op, Op::Goto | Op::Call) {
+            i.aux = moved(i.aux);
+        }
+    }
+    for pc in p.tables.iter_mut().flatten() {
+        *pc = moved(*pc);
+    }
+    for f in &mut p.functions {
+        (f.entry, f.end) = (moved(f.entry), moved(f.end));
+    }
+}

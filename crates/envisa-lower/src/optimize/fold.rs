@@ -1,0 +1,228 @@
+//! Addresses: what a program adds, scales and extends for a message alone, the message does itself.
+//!
+//! Compilers for 64-bit addresses write `mov q ← d`, `shl q`, `add q, base` before every access. Folded into
+//! the message this is one vector of 32-bit indices, and the engine sees at once whether they are
+//! consecutive.
+
+use envisa_isa::{Combine, Modifier, Type};
+
+use super::{Blocks, Uses};
+use crate::program::*;
+use crate::{Extend, Message};
+
+/// `((extended index) << shift) + add + origin`.
+struct Linear {
+    /// First channel's index; then one after another.
+    index: RegOffset,
+    bytes: u32,
+    extend: Extend,
+    shift: u32,
+    add: u64,
+    origin: Src,
+}
+
+/// Where a message stands.
+struct Place {
+    pc: Pc,
+    channels: u8,
+    first: u8,
+    no_mask: bool,
+    function: u16,
+}
+
+/// Folds addresses into all messages that have some of their own for each channel.
+pub(super) fn addresses(p: &mut Program, uses: &Uses, blocks: &Blocks) {
+    for pc in 0..p.code.len() {
+        let i = &p.code[pc];
+        if i.op != Op::Message {
+            continue;
+        }
+        let place = Place {
+            pc: pc as Pc,
+            channels: i.channels,
+            first: i.first,
+            no_mask: i.no_mask,
+            function: i.function,
+        };
+        let message = i.aux as usize;
+        let (address, bytes, plain) = match &p.messages[message] {
+            Message::Simt(s) => {
+                let plain = s.stride == Src::None && s.base == Src::None && s.scale == 1;
+                (s.address, s.address_bytes, plain && s.origin == Src::None)
+            }
+            Message::Atomic(a) => {
+                let plain = a.base == Src::None && a.scale == 1;
+                (a.address, a.address_bytes, plain && a.origin == Src::None)
+            }
+            _ => continue,
+        };
+        if !plain || bytes < 4 {
+            continue;
+        }
+        let Some(l) = linear(p, uses, blocks, &place, address, bytes as u32) else { continue };
+        match &mut p.messages[message] {
+            Message::Simt(s) => {
+                (s.address, s.address_bytes) = (l.index, l.bytes as u8);
+                (s.extend, s.scale, s.origin) = (l.extend, 1 << l.shift, l.origin);
+                s.offset = s.offset.wrapping_add(l.add as i64);
+            }
+            Message::Atomic(a) => {
+                (a.address, a.address_bytes) = (l.index, l.bytes as u8);
+                (a.extend, a.scale, a.origin) = (l.extend, 1 << l.shift, l.origin);
+                a.offset = a.offset.wrapping_add(l.add as i64);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What the addresses of a message are made of, as far back as that is certain.
+fn linear(
+    p: &Program,
+    uses: &Uses,
+    blocks: &Blocks,
+    at: &Place,
+    address: RegOffset,
+    bytes: u32,
+) -> Option<Linear> {
+    let mut l = Linear { index: address, bytes, extend: Extend::None, shift: 0, add: 0, origin: Src::None };
+    let mut found = false;
+    // Chains are short; a program cannot make this long.
+    for _ in 0..8 {
+        if !step(p, uses, blocks, at, bytes, &mut l) {
+            break;
+        }
+        found = true;
+    }
+    found.then_some(l)
+}
+
+/// Replaces the index by what it was made from.
+fn step(p: &Program, uses: &Uses, blocks: &Blocks, at: &Place, width: u32, l: &mut Linear) -> bool {
+    if l.extend != Extend::None {
+        return false;
+    }
+    let n = at.channels as u32;
+    let range = l.index..l.index + n * l.bytes;
+    let Some(pc) = definition(uses, blocks, at.pc, range) else { return false };
+    let d = &p.code[pc as usize];
+    let whole = d.channels == at.channels
+        && d.first == at.first
+        && d.function == at.function
+        && (d.no_mask || !at.no_mask)
+        && d.pred.offset == 0
+        && d.pred.combine == Combine::None;
+    let Dst::Reg { offset, ty, stride: 1, sat: false } = d.dst else { return false };
+    if !whole || offset != l.index || ty.size() != l.bytes || ty.is_float() {
+        return false;
+    }
+    // A vector of this many bytes a channel, not changed between there and the message.
+    let vector = |s: &Src, bytes: u32| match *s {
+        Src::Reg { offset, ty, shape, strides, modifier: Modifier::None, constant: false }
+            if ty.size() == bytes
+                && !ty.is_float()
+                && (shape == Shape::Contiguous || n == 1 && strides.element(0) == 0)
+                && stable(uses, blocks, pc, at.pc, offset..offset + n * bytes) =>
+        {
+            Some((offset, ty))
+        }
+        _ => None,
+    };
+    let arithmetic = match width {
+        8 => matches!(d.exec, ExecType::I64 | ExecType::U64),
+        _ => matches!(d.exec, ExecType::I32 | ExecType::U32),
+    };
+    match d.op {
+        Op::Mov => {
+            if let Some((index, _)) = vector(&d.src[0], l.bytes) {
+                l.index = index;
+                return true;
+            }
+            if l.bytes == 8
+                && let Some((index, ty)) = vector(&d.src[0], 4)
+            {
+                l.index = index;
+                l.bytes = 4;
+                l.extend = if matches!(ty, Type::D) { Extend::Sign } else { Extend::Zero };
+                return matches!(ty, Type::D | Type::Ud);
+            }
+            false
+        }
+        Op::Add if arithmetic => {
+            for (v, s) in [(0, 1), (1, 0)] {
+                let Some((index, _)) = vector(&d.src[v], l.bytes) else { continue };
+                if let Some(k) = constant(p, &d.src[s]) {
+                    l.index = index;
+                    l.add = l.add.wrapping_add(k << l.shift);
+                    return true;
+                }
+                let Src::Reg { offset, ty, shape: Shape::Scalar, modifier: Modifier::None, .. } = d.src[s]
+                else {
+                    continue;
+                };
+                if l.origin == Src::None
+                    && l.shift == 0
+                    && n > 1
+                    && ty.size() == l.bytes
+                    && !ty.is_float()
+                    && stable(uses, blocks, pc, at.pc, offset..offset + ty.size())
+                {
+                    l.index = index;
+                    l.origin = d.src[s];
+                    return true;
+                }
+            }
+            false
+        }
+        Op::Shl if arithmetic => {
+            let Some(k) = constant(p, &d.src[1]) else { return false };
+            let Some((index, _)) = vector(&d.src[0], l.bytes) else { return false };
+            if l.shift as u64 + k > 16 {
+                return false;
+            }
+            l.index = index;
+            l.shift += k as u32;
+            true
+        }
+        _ => false,
+    }
+}
+
+/// The value of an integer immediate, extended to 64 bits.
+fn constant(p: &Program, s: &Src) -> Option<u64> {
+    let Src::Reg { offset, ty, shape: Shape::Scalar, modifier: Modifier::None, constant: true, .. } = *s
+    else {
+        return None;
+    };
+    let bytes = p.registers.constants.get(offset as usize..(offset + ty.size()) as usize)?;
+    let mut all = [0; 8];
+    all[..bytes.len()].copy_from_slice(bytes);
+    let x = u64::from_le_bytes(all);
+    let unused = 64 - 8 * bytes.len() as u32;
+    match ty {
+        Type::Ub | Type::Uw | Type::Ud | Type::Uq => Some(x),
+        Type::B | Type::W | Type::D | Type::Q => Some(((x << unused) as i64 >> unused) as u64),
+        _ => None,
+    }
+}
+
+/// The instruction whose result a range certainly holds at `pc`, for the channels it ran.
+fn definition(uses: &Uses, blocks: &Blocks, pc: Pc, range: std::ops::Range<RegOffset>) -> Option<Pc> {
+    let last = uses.last_before(range.clone(), pc);
+    if let Some(d) = last
+        && blocks.same(d, pc)
+    {
+        return Some(d);
+    }
+    // Written in the entry block, and nowhere else.
+    let d = uses.last_before(range, Pc::MAX)?;
+    (blocks.in_entry(d) && d < pc).then_some(d)
+}
+
+/// Is a range at `to` what it was at `from`, where it was read?
+fn stable(uses: &Uses, blocks: &Blocks, from: Pc, to: Pc, range: std::ops::Range<RegOffset>) -> bool {
+    if blocks.same(from, to) {
+        return uses.last_before(range, to).is_none_or(|w| w < from);
+    }
+    blocks.in_entry(from) && uses.last_before(range, Pc::MAX).is_none_or(|w| w < from)
+}

@@ -1,0 +1,143 @@
+//! A program for engines that nobody observes: the same results and the same faults with less work.
+//!
+//! - [`fold`]: messages work out addresses from the indices that the program worked them out from;
+//! - [`dead`]: what nobody reads any more is dropped, and so are labels where no channel can wait;
+//! - [`fresh`]: which registers have to be zero when a thread starts, because something may read them before
+//!   anything writes them.
+//!
+//! Observers are shown the program as it was written, so they run the one that [`crate::lower`] made.
+
+mod dead;
+mod fold;
+mod fresh;
+
+use std::ops::Range;
+
+use crate::program::*;
+use crate::touched::Touched;
+
+/// Improves a program as described above; `program` is one that [`crate::lower`] made.
+pub fn optimize(program: &Program) -> Program {
+    let mut p = program.clone();
+    let uses = Uses::new(&p);
+    let blocks = Blocks::new(&p);
+    fold::addresses(&mut p, &uses, &blocks);
+    dead::sweep(&mut p);
+    p.registers.fresh = fresh::ranges(&p);
+    p
+}
+
+/// Granule in which accesses to registers are told apart, in bytes: every variable has whole ones.
+const CHUNK: u32 = crate::layout::CHUNK;
+
+/// The chunks of a range.
+fn chunks(range: Range<RegOffset>) -> Range<u32> {
+    range.start / CHUNK..range.end.div_ceil(CHUNK)
+}
+
+/// The range of registers that an access may touch: any variable whose address is taken for an indirect one.
+fn range(t: &Touched, channels: u8, p: &Program) -> Range<RegOffset> {
+    let r = &p.registers;
+    t.range(channels as u32)
+        .unwrap_or(r.address_base..r.address_base + r.address_homes.len() as u32 * crate::layout::CHUNK)
+}
+
+/// Who writes each chunk of the register file.
+struct Uses {
+    /// `(chunk, writer)`, sorted.
+    writes: Vec<(u32, Pc)>,
+}
+
+impl Uses {
+    fn new(p: &Program) -> Uses {
+        let mut writes = Vec::with_capacity(p.code.len() * 2);
+        for (pc, i) in p.code.iter().enumerate() {
+            i.writes(p, &mut |t| writes.extend(chunks(range(&t, i.channels, p)).map(|c| (c, pc as Pc))));
+        }
+        writes.sort_unstable();
+        writes.dedup();
+        Uses { writes }
+    }
+
+    /// Writers of a chunk, in the order of the code.
+    fn writers(&self, chunk: u32) -> &[(u32, Pc)] {
+        let from = self.writes.partition_point(|w| w.0 < chunk);
+        let to = from + self.writes[from..].partition_point(|w| w.0 == chunk);
+        &self.writes[from..to]
+    }
+
+    /// The last instruction before `pc` that writes any of a range.
+    fn last_before(&self, range: Range<RegOffset>, pc: Pc) -> Option<Pc> {
+        chunks(range)
+            .filter_map(|c| {
+                let w = self.writers(c);
+                w[..w.partition_point(|w| w.1 < pc)].last().map(|w| w.1)
+            })
+            .max()
+    }
+}
+
+/// Straight runs of code: entered at the start and left at the end, with the same channels all along.
+struct Blocks {
+    /// Number of the block of each instruction.
+    of: Vec<u32>,
+    /// Blocks that a function starts with and nothing goes back to, by number.
+    entry: Vec<bool>,
+}
+
+impl Blocks {
+    fn new(p: &Program) -> Blocks {
+        let n = p.code.len();
+        let mut starts = vec![false; n + 1];
+        let mut targets = vec![false; n + 1];
+        let mark = |list: &mut [bool], pc: Pc| {
+            if let Some(s) = list.get_mut(pc as usize) {
+                *s = true;
+            }
+        };
+        for f in &p.functions {
+            mark(&mut starts, f.entry);
+        }
+        for pc in p.tables.iter().flatten() {
+            mark(&mut targets, *pc);
+        }
+        for (pc, i) in p.code.iter().enumerate() {
+            match i.op {
+                Op::Goto | Op::Call => {
+                    mark(&mut targets, i.aux);
+                    mark(&mut starts, pc as Pc + 1);
+                }
+                Op::Ret
+                | Op::Fcall
+                | Op::Ifcall
+                | Op::Fret
+                | Op::SwitchJmp
+                | Op::End
+                | Op::Join
+                | Op::Unsupported => mark(&mut starts, pc as Pc + 1),
+                _ => {}
+            }
+        }
+        let mut blocks = Blocks { of: Vec::with_capacity(n), entry: Vec::new() };
+        for pc in 0..n {
+            if pc == 0 || starts[pc] || targets[pc] {
+                let entry = p.functions.iter().any(|f| f.entry as usize == pc) && !targets[pc];
+                blocks.entry.push(entry);
+            }
+            blocks.of.push(blocks.entry.len() as u32 - 1);
+        }
+        blocks
+    }
+
+    fn same(&self, a: Pc, b: Pc) -> bool {
+        self.of[a as usize] == self.of[b as usize]
+    }
+
+    /// Is it executed exactly once in a function, before all else?
+    fn in_entry(&self, pc: Pc) -> bool {
+        self.entry[self.of[pc as usize] as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,269 @@
+//! Small programs, built by hand.
+
+use envisa_isa::Type;
+
+use super::*;
+use crate::{Extend, Message, Simt, Space};
+
+/// Registers: constants below 64, locals from 128 on.
+fn program(code: Vec<Inst>, messages: Vec<Message>) -> Program {
+    let constants: Vec<u8> = [[0u64; 2].as_slice(), &[2, 16, 0, 0, 0, 0]]
+        .concat()
+        .iter()
+        .flat_map(|x: &u64| x.to_le_bytes())
+        .collect();
+    let end = code.len() as Pc;
+    let mut p = Program {
+        name: "k".into(),
+        platform: envisa_isa::Platform::Pvc,
+        grf_bytes: 64,
+        simd: 32,
+        registers: Registers {
+            bytes: 8192,
+            constants,
+            locals_start: LOCALS,
+            address_base: 64,
+            address_homes: vec![(0, 64)],
+            ..Registers::default()
+        },
+        code,
+        messages,
+        tables: Vec::new(),
+        functions: vec![Function { name: "k".into(), entry: 0, end, locals: Vec::new(), vars: Vec::new() }],
+        inputs: Vec::new(),
+        symbols: Vec::new(),
+        has_barrier: false,
+        unsupported: Vec::new(),
+    };
+    crate::flow::analyse(&mut p.code, 0, end, 32);
+    p
+}
+
+const LOCALS: u32 = 256;
+/// An input of 8 bytes.
+const BASE: u32 = 128;
+/// Predicate.
+const P1: u32 = 192;
+/// The constants 2 and 16, as quadwords.
+const TWO: u32 = 16;
+const SIXTEEN: u32 = 24;
+
+/// Variable `i` of 256 bytes.
+const fn v(i: u32) -> u32 {
+    LOCALS + 256 * i
+}
+
+fn vector(offset: u32, ty: Type) -> Src {
+    Src::Reg {
+        offset,
+        ty,
+        strides: Strides::CONTIGUOUS,
+        shape: Shape::Contiguous,
+        modifier: Modifier::None,
+        constant: false,
+    }
+}
+
+fn scalar(offset: u32, ty: Type) -> Src {
+    Src::Reg {
+        offset,
+        ty,
+        strides: Strides::SCALAR,
+        shape: Shape::Scalar,
+        modifier: Modifier::None,
+        constant: offset < 64,
+    }
+}
+
+fn to(offset: u32, ty: Type) -> Dst {
+    Dst::Reg { offset, ty, stride: 1, sat: false }
+}
+
+fn inst(op: Op, exec: ExecType, dst: Dst, a: Src, b: Src) -> Inst {
+    Inst {
+        op,
+        channels: 32,
+        first: 0,
+        no_mask: false,
+        pred: Pred::default(),
+        exec,
+        dst,
+        src: [a, b, Src::None, Src::None],
+        aux: 0,
+        dst2: 0,
+        span: Default::default(),
+        source: 0,
+        function: 0,
+        depth: 0,
+        facts: Facts::default(),
+    }
+}
+
+fn message(aux: u32) -> Inst {
+    Inst { aux, ..inst(Op::Message, ExecType::None, Dst::None, Src::None, Src::None) }
+}
+
+fn ret() -> Inst {
+    Inst { channels: 1, ..inst(Op::Ret, ExecType::None, Dst::None, Src::None, Src::None) }
+}
+
+fn goto(aux: Pc, pred: bool) -> Inst {
+    let pred = Pred { offset: if pred { P1 } else { 0 }, ..Pred::default() };
+    Inst { aux, pred, ..inst(Op::Goto, ExecType::None, Dst::None, Src::None, Src::None) }
+}
+
+fn join() -> Inst {
+    Inst { no_mask: true, ..inst(Op::Join, ExecType::None, Dst::None, Src::None, Src::None) }
+}
+
+/// A load or store of a dword a channel at 64-bit addresses.
+fn access(write: bool, address: u32, data: u32) -> Message {
+    Message::Simt(Simt {
+        space: Space::Flat,
+        write,
+        address,
+        address_bytes: 8,
+        extend: Extend::None,
+        stride: Src::None,
+        base: Src::None,
+        scale: 1,
+        offset: 0,
+        origin: Src::None,
+        align: 1,
+        element: 4,
+        slot: 4,
+        upper: false,
+        elements: 1,
+        data: Some(data),
+        component_stride: 128,
+    })
+}
+
+/// `q1 = d0; q2 = q1 << 2; q3 = q2 + base; q4 = q3 + 16`.
+fn addresses() -> Vec<Inst> {
+    vec![
+        inst(Op::Mov, ExecType::I32, to(v(1), Type::Q), vector(v(0), Type::D), Src::None),
+        inst(Op::Shl, ExecType::I64, to(v(2), Type::Q), vector(v(1), Type::Q), scalar(TWO, Type::Q)),
+        inst(Op::Add, ExecType::I64, to(v(3), Type::Q), vector(v(2), Type::Q), scalar(BASE, Type::Q)),
+        inst(Op::Add, ExecType::I64, to(v(4), Type::Q), vector(v(3), Type::Q), scalar(SIXTEEN, Type::Q)),
+    ]
+}
+
+fn simt(p: &Program, i: usize) -> &Simt {
+    match &p.messages[i] {
+        Message::Simt(s) => s,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn addresses_become_part_of_the_message() {
+    let mut code = addresses();
+    code.extend([message(0), ret()]);
+    let p = optimize(&program(code, vec![access(true, v(4), v(0))]));
+    assert_eq!(p.code.iter().map(|i| i.op).collect::<Vec<_>>(), [Op::Message, Op::Ret]);
+    let s = simt(&p, 0);
+    assert_eq!((s.address, s.address_bytes, s.extend), (v(0), 4, Extend::Sign));
+    assert_eq!((s.scale, s.offset, s.origin), (4, 16, scalar(BASE, Type::Q)));
+}
+
+#[test]
+fn what_changed_in_between_is_not_folded() {
+    let mut code = addresses();
+    // The index moves on before the access.
+    code.push(inst(Op::Add, ExecType::I32, to(v(0), Type::D), vector(v(0), Type::D), scalar(TWO, Type::D)));
+    code.extend([message(0), ret()]);
+    let p = optimize(&program(code, vec![access(true, v(4), v(0))]));
+    let s = simt(&p, 0);
+    assert_eq!((s.address, s.address_bytes, s.scale), (v(1), 8, 4));
+    assert_eq!(p.code[0].op, Op::Mov);
+}
+
+#[test]
+fn a_predicated_definition_is_none() {
+    let mut code = addresses();
+    code[3].pred.offset = P1;
+    code.extend([message(0), ret()]);
+    let p = optimize(&program(code, vec![access(true, v(4), v(0))]));
+    assert_eq!((simt(&p, 0).address, p.code.len()), (v(4), 6));
+}
+
+#[test]
+fn definitions_of_the_entry_block_hold_in_a_loop_unless_the_loop_has_its_own() {
+    // entry: addresses; loop: load v5 from v4; (P1) goto loop.
+    let mut code = addresses();
+    code.extend([join(), message(0), goto(4, true), join(), ret()]);
+    let messages = vec![access(false, v(4), v(5))];
+    let p = optimize(&program(code.clone(), messages.clone()));
+    assert_eq!(simt(&p, 0).address, v(0));
+    // The same where the loop moves the address on.
+    let more = inst(Op::Add, ExecType::I64, to(v(4), Type::Q), vector(v(4), Type::Q), scalar(TWO, Type::Q));
+    code.insert(6, more);
+    code[7].aux = 4;
+    let p = optimize(&program(code, messages));
+    assert_eq!((simt(&p, 0).address, simt(&p, 0).scale), (v(4), 1));
+}
+
+#[test]
+fn labels_stay_where_channels_can_wait() {
+    let code = |split: bool| {
+        let mut jump = goto(3, split);
+        jump.channels = if split { 32 } else { 1 };
+        jump.pred.offset = P1;
+        vec![
+            jump,
+            inst(Op::Mov, ExecType::I32, to(v(0), Type::D), scalar(TWO, Type::D), Src::None),
+            message(0),
+            join(),
+            ret(),
+        ]
+    };
+    let ops = |split| {
+        let p = optimize(&program(code(split), vec![access(true, v(5), v(0))]));
+        assert_eq!(p.code[0].aux, 3);
+        p.code.iter().map(|i| i.op).collect::<Vec<_>>()
+    };
+    assert_eq!(ops(true), [Op::Goto, Op::Mov, Op::Message, Op::Join, Op::Ret]);
+    assert_eq!(ops(false), [Op::Goto, Op::Mov, Op::Message, Op::Ret]);
+}
+
+#[test]
+fn what_a_channel_may_read_before_it_writes_must_be_zero() {
+    let mov = |d, s| inst(Op::Mov, ExecType::I32, to(d, Type::D), vector(s, Type::D), Src::None);
+    let set = |d| inst(Op::Mov, ExecType::I32, to(d, Type::D), scalar(TWO, Type::D), Src::None);
+    let fresh = |code: Vec<Inst>, at: u32| {
+        let p = optimize(&program(code, vec![access(true, v(0), v(9))]));
+        p.registers.fresh.iter().any(|r| r.contains(&at))
+    };
+    // v9 is stored, so that all is wanted.
+    // Written by all channels, then read.
+    assert!(!fresh(vec![set(v(0)), set(v(1)), mov(v(9), v(1)), message(0), ret()], v(1)));
+    // Never written.
+    assert!(fresh(vec![set(v(0)), mov(v(9), v(1)), message(0), ret()], v(1)));
+    // Written by some of the channels (those that do not jump), read by all.
+    let some = |last: Inst| {
+        vec![set(v(0)), goto(4, true), set(v(1)), last, join(), mov(v(9), v(1)), message(0), ret()]
+    };
+    assert!(fresh(some(set(v(2))), v(1)));
+    // Read by the channels that wrote it.
+    let own = vec![
+        set(v(0)),
+        set(v(9)),
+        goto(6, true),
+        set(v(1)),
+        mov(v(9), v(1)),
+        set(v(2)),
+        join(),
+        message(0),
+        ret(),
+    ];
+    assert!(!fresh(own.clone(), v(1)));
+    // Read by them, but of other channels' elements.
+    let mut other = own.clone();
+    other[4].src[0] = vector(v(1) + 4, Type::D);
+    assert!(fresh(other, v(1)));
+    // Or without a mask.
+    let mut all = own;
+    all[4].no_mask = true;
+    assert!(fresh(all, v(1)));
+}
