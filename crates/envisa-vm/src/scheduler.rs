@@ -35,7 +35,7 @@ impl Executable {
         exec::check(&program)?;
         let fast = envisa_lower::optimize(&program);
         exec::check(&fast)?;
-        let fast_code = Code::new(&fast, Level::detect());
+        let fast_code = Code::new(&fast, Level::detect(), false);
         Ok(Executable { program, code: OnceLock::new(), fast, fast_code })
     }
 
@@ -47,7 +47,7 @@ impl Executable {
     /// What runs, observed or not.
     fn code(&self, observed: bool) -> (&Program, &Code) {
         if observed {
-            (&self.program, self.code.get_or_init(|| Code::new(&self.program, Level::detect())))
+            (&self.program, self.code.get_or_init(|| Code::new(&self.program, Level::detect(), true)))
         } else {
             (&self.fast, &self.fast_code)
         }
@@ -189,31 +189,39 @@ fn run_with<O: Observer, const OBSERVED: bool>(
     if workers == 1 {
         worker::<O, OBSERVED>(&env, prepared, &shared, options, 0, observer);
     } else {
-        let forks: Vec<O> = (1..workers).map(|_| observer.fork()).collect();
-        std::thread::scope(|s| {
-            let handles: Vec<_> = forks
-                .into_iter()
-                .enumerate()
-                .map(|(i, mut o)| {
-                    let (env, shared) = (&env, &shared);
-                    s.spawn(move || {
-                        worker::<O, OBSERVED>(env, prepared, shared, options, i as u32 + 1, &mut o);
-                        o
-                    })
-                })
-                .collect();
-            worker::<O, OBSERVED>(&env, prepared, &shared, options, 0, observer);
-            for h in handles {
-                match h.join() {
-                    Ok(o) => observer.merge(o),
-                    // A mistake of ours: not to be taken for a result.
-                    Err(panic) => std::panic::resume_unwind(panic),
-                }
-            }
-        });
+        let mut forks: Vec<O> = (1..workers).map(|_| observer.fork()).collect();
+        beside(
+            forks.iter_mut().enumerate().map(|(i, o)| {
+                let (env, shared) = (&env, &shared);
+                move || worker::<O, OBSERVED>(env, prepared, shared, options, i as u32 + 1, o)
+            }),
+            || worker::<O, OBSERVED>(&env, prepared, &shared, options, 0, observer),
+        );
+        forks.into_iter().for_each(|o| observer.merge(o));
     }
     let trap = shared.trap.into_inner().unwrap_or_else(|e| e.into_inner()).map(|(_, t)| t);
     Outcome { trap, groups: shared.next.into_inner().min(total), elapsed: start.elapsed() }
+}
+
+/// Runs `here` on this host thread, and all others on threads of their own. A panic in one of them, a mistake of
+/// ours, goes on here: it is not to be taken for a result.
+fn beside<F: FnOnce() + Send>(others: impl ExactSizeIterator<Item = F>, here: impl FnOnce()) {
+    /// Threads that wait for the next launch: as many as the host has beside the caller's.
+    static POOL: OnceLock<Option<rayon::ThreadPool>> = OnceLock::new();
+    let pool = POOL.get_or_init(|| {
+        let threads = std::thread::available_parallelism().map_or(1, |n| n.get()).saturating_sub(1);
+        rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).build().ok()
+    });
+    match pool {
+        Some(pool) if others.len() <= pool.current_num_threads() => pool.in_place_scope(|s| {
+            others.for_each(|f| s.spawn(|_| f()));
+            here();
+        }),
+        _ => std::thread::scope(|s| {
+            others.for_each(|f| drop(s.spawn(f)));
+            here();
+        }),
+    }
 }
 
 /// What workers share.

@@ -486,7 +486,7 @@ impl super::level::Kernel for ModeK {
 
 /// An instruction that reads and writes overlapping registers at different places computes from copies:
 /// every handler reads its whole sources first, so nothing needs doing here. See `alu::AluK`.
-pub(super) fn decode(p: &Program, level: Level) -> Code {
+pub(super) fn decode(p: &Program, level: Level, observed: bool) -> Code {
     let mut code = Code { cells: Vec::with_capacity(p.code.len()), inner: vec![None; p.code.len()] };
     let cr0 = p.registers.predefined[envisa_isa::predefined::var::CR0 as usize];
     for (pc, i) in p.code.iter().enumerate() {
@@ -532,6 +532,7 @@ pub(super) fn decode(p: &Program, level: Level) -> Code {
                 Combine::All => 2,
             } | (i.pred.invert as u8) << 2,
             dst_plain,
+            fused: !observed && i.op == Op::Cmp && i.facts.fuses_with_next,
         });
     }
     code

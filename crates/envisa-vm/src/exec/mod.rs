@@ -60,6 +60,8 @@ pub struct Cell {
     combine: u8,
     /// The destination is consecutive elements of the channels' own type.
     dst_plain: bool,
+    /// A compare that executes the branch behind it, too.
+    fused: bool,
 }
 
 impl Cell {
@@ -90,9 +92,9 @@ pub struct Code {
 }
 
 impl Code {
-    /// Decodes a program that [`check`] passes.
-    pub(crate) fn new(program: &Program, level: Level) -> Code {
-        decode::decode(program, level)
+    /// Decodes a program that [`check`] passes; `observed`: every instruction has a turn of its own.
+    pub(crate) fn new(program: &Program, level: Level, observed: bool) -> Code {
+        decode::decode(program, level, observed)
     }
 }
 

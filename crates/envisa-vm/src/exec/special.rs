@@ -8,6 +8,7 @@ use envisa_sem::math::MacroMath;
 use envisa_sem::{Convert, Float, FpMode, Hf, Ieee, Int, Mode, Relation, convert, int};
 
 use super::alu::{Source, gather, ones, store};
+use super::control::GotoK;
 use super::level::Kernel;
 use super::operand::{Exec, inst, read_general, write_general};
 use super::{Cell, STOP, SrcKind, active, exec_mask, pred_mask};
@@ -120,9 +121,19 @@ fn compared(m: &mut Machine<'_>, c: &Cell, pc: u32, mask: Mask, bits: Mask) -> u
     if c.dst_plain {
         let old: u32 = m.t.regs.get(c.dst);
         m.t.regs.set(c.dst, old & !(mask << c.first) | (bits & mask) << c.first);
-        return pc + 1;
+        return if c.fused { branch_after(m, pc) } else { pc + 1 };
     }
     compared_general(m, c, pc, mask, bits)
+}
+
+/// The branch behind a compare, without a turn of its own.
+#[inline(never)]
+fn branch_after(m: &mut Machine<'_>, pc: u32) -> u32 {
+    let code = m.env.code;
+    match code.cells.get(pc as usize + 1) {
+        Some(branch) => GotoK::run(m, branch, pc + 1),
+        None => pc + 1,
+    }
 }
 
 #[inline(never)]
