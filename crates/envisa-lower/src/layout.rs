@@ -42,6 +42,8 @@ pub struct Layout {
     pub predefined_bytes: [u32; 32],
     /// States of the predefined surfaces T0 to T5.
     pub predefined_surfaces: RegOffset,
+    /// 32 dwords, for carries on their way; 0 if nothing makes any.
+    pub carry: RegOffset,
     /// State of the bindless sampler S31.
     pub bindless_sampler: RegOffset,
     /// See [`Registers`].
@@ -170,6 +172,9 @@ pub fn layout(
     // Predicates, address registers and states.
     l.predefined_surfaces = at.take(6 * 4)?;
     l.bindless_sampler = at.take(4)?;
+    if objects.iter().any(|o| o.insts.iter().any(|i| matches!(i.desc().name, "ADDC" | "SUBB"))) {
+        l.carry = at.take(32 * 4)?;
+    }
     for o in objects {
         let mut h = Homes::default();
         let start = at.0;

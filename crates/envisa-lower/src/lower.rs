@@ -654,12 +654,20 @@ impl FunctionLowering<'_> {
         }
         let channels = inst.channels as u32;
         let kind = names::kind(desc.name);
-        if srcs.iter().any(|s| matches!(s, Operand::General { var: predefined::var::CE0, .. })) {
-            let mut enables = self.blank_at(&inst);
-            enables.op = Op::ChannelEnables;
-            let (offset, _) = self.home(predefined::var::CE0)?;
-            enables.dst = Dst::Reg { offset, ty: Type::Ud, stride: 1, sat: false };
-            self.push(enables);
+        for (aux, var) in [(0, predefined::var::CE0), (1, predefined::var::TSC)] {
+            let reads = |s: &Operand| match s {
+                Operand::General { var: v, .. } => self.o.root(*v).is_some_and(|r| r.0 == var),
+                _ => false,
+            };
+            if srcs.iter().any(reads) {
+                let mut before = self.blank_at(&inst);
+                before.op = Op::ChannelEnables;
+                before.aux = aux;
+                before.channels = aux as u8 + 1;
+                let (offset, _) = self.home(var)?;
+                before.dst = Dst::Reg { offset, ty: Type::Ud, stride: 1, sat: false };
+                self.push(before);
+            }
         }
         match kind {
             None => {
@@ -683,6 +691,7 @@ impl FunctionLowering<'_> {
             },
             Some(Kind::Alu(op)) => {
                 inst.op = op;
+                let mut carry = None;
                 if op == Op::Bfn {
                     // The truth table is the row's only plain field.
                     let table = ops.iter().rev().find_map(|o| o.int());
@@ -696,7 +705,11 @@ impl FunctionLowering<'_> {
                         Dst::Reg { offset, ty, stride: 1, .. } if ty.size() == 4 => inst.dst2 = offset,
                         Dst::None => inst.dst2 = 0,
                         Dst::Pred { offset } => inst.dst2 = offset,
-                        _ => return Err("the second destination is contiguous dwords".into()),
+                        // Strided or indirect: by way of a place of its own.
+                        elsewhere => {
+                            inst.dst2 = self.layout.carry;
+                            carry = Some(elsewhere);
+                        }
                     }
                 }
                 if srcs.len() > 4 {
@@ -717,6 +730,21 @@ impl FunctionLowering<'_> {
                 }
                 self.finish(&mut inst)?;
                 self.push(inst);
+                if let Some(dst) = carry {
+                    let strides = Strides::CONTIGUOUS;
+                    let src = Src::Reg {
+                        offset: inst.dst2,
+                        ty: Type::Ud,
+                        strides,
+                        shape: strides.shape(channels),
+                        modifier: Modifier::None,
+                        constant: false,
+                    };
+                    let src = [src, Src::None, Src::None, Src::None];
+                    let mut copy = Inst { op: Op::Mov, dst, src, dst2: 0, ..inst };
+                    self.finish(&mut copy)?;
+                    self.push(copy);
+                }
             }
             Some(Kind::Special) => {
                 let first =
@@ -804,6 +832,11 @@ impl FunctionLowering<'_> {
                         self.push(inst);
                     }
                     "DPAS" => messages::dpas(self, isa, inst)?,
+                    "DPASW" => {
+                        // Two threads wait for each other.
+                        self.program.has_barrier = true;
+                        messages::dpas(self, isa, inst)?;
+                    }
                     "LABEL" | "SUBROUTINE" => {
                         let label = ops.iter().find_map(|o| match o {
                             Operand::Label(l) => Some(*l as usize),

@@ -81,7 +81,7 @@ pub(crate) fn kind(name: &str) -> Option<Kind> {
         "SEL" => Alu(Op::Sel),
         "FCVT" => Alu(Op::Fcvt),
         "SRND" => Alu(Op::Srnd),
-        "AND" | "OR" | "XOR" | "NOT" | "MOV" | "MOVS" | "CMP" | "SETP" | "ADDR_ADD" | "DPAS"
+        "AND" | "OR" | "XOR" | "NOT" | "MOV" | "MOVS" | "CMP" | "SETP" | "ADDR_ADD" | "DPAS" | "DPASW"
         | "SUBROUTINE" | "LABEL" | "RET" | "GOTO" | "JMP" | "CALL" | "FCALL" | "IFCALL" | "FRET"
         | "FADDR" | "SWITCHJMP" | "SBARRIER" | "BARRIER" | "NBARRIER" | "NBARRIER_SIGNAL"
         | "NBARRIER_WAIT" => Special,
@@ -98,13 +98,13 @@ pub(crate) fn kind(name: &str) -> Option<Kind> {
         | "FENCE_LOCAL"
         | "FENCE_SW"
         | "BREAKPOINT" => Nop,
-        "DPASW" => Unsupported("it exchanges operands between a pair of fused threads"),
         "WAIT" => Unsupported("it waits for a notification from outside of the thread group"),
         "FCCALL" => Unsupported("composable functions are linked before execution"),
         n if n.starts_with("RAW_SEND") => Unsupported("a raw message's meaning is in its descriptor"),
         n if n.starts_with("VME") => Unsupported("video motion estimation has no public definition"),
-        n if n.starts_with("AVS") || n == "VA" || n.starts_with("VA_") => {
-            Unsupported("the adaptive video scaler has no public definition")
+        n if n.starts_with("AVS") => Unsupported("the adaptive video scaler has no public definition"),
+        n if n == "VA" || n.starts_with("VA_") => {
+            Unsupported("the video analytics unit has no public definition")
         }
         n if n.starts_with("RT_") => Unsupported("there is no render target"),
         n if n.starts_with("URB") => Unsupported("there is no unified return buffer"),

@@ -466,8 +466,11 @@ pub enum Op {
     /// Systolic: aux packs `src1 precision | src2 precision << 8 | depth << 16 | count << 24`; the
     /// operands are registers from their first byte.
     Dpas,
-    /// As `Dpas`, across pairs of threads: not executed.
-    /// Puts the execution mask into the destination, one dword: before an instruction that reads `%ce0`.
+    /// As `Dpas`, for a pair of fused threads that share the third operand: the thread with the even index has
+    /// its first half, rounded up to whole registers of 32 bytes, the other one the rest (page DPASW).
+    Dpasw,
+    /// Before an instruction that reads them: aux 0: puts the execution mask into the destination, one dword
+    /// (`%ce0`); aux 1: puts the time there, two dwords (`%tsc`).
     ChannelEnables,
     // Control flow.
     /// Channels that wait for this place join.

@@ -146,6 +146,7 @@ struct Matrices {
 }
 
 impl Matrices {
+    /// Of DPASW, the activations of one of the two threads, at most.
     fn of(i: &Inst) -> Matrices {
         // Bits of an element by the code of its precision; 0: it means nothing.
         const BITS: [u32; 13] = [0, 1, 1, 2, 2, 4, 4, 8, 8, 16, 16, 8, 32];
@@ -158,10 +159,11 @@ impl Matrices {
             (8, _) | (_, 8) => 4,
             _ => 8,
         };
+        let all = (depth * products * repeats * activations).div_ceil(8);
         Matrices {
             channels: i.channels as u32,
             columns: (depth * products * weights).div_ceil(32),
-            activations: (depth * products * repeats * activations).div_ceil(8),
+            activations: if i.op == Op::Dpasw { all.div_ceil(64) * 32 } else { all },
             repeats,
         }
     }
@@ -190,7 +192,7 @@ impl Inst {
                     m.reads(&p.registers, tell);
                 }
             }
-            (Op::Dpas, [acc, weights, activations, _]) => {
+            (Op::Dpas | Op::Dpasw, [acc, weights, activations, _]) => {
                 let m = Matrices::of(self);
                 if let Src::Reg { offset, ty, .. } = *acc {
                     m.rows(offset, ty.size(), tell);
@@ -235,7 +237,7 @@ impl Inst {
     pub fn writes(&self, p: &Program, tell: Tell<'_>) {
         match self.dst {
             Dst::None => {}
-            Dst::Reg { offset, ty, .. } if self.op == Op::Dpas => {
+            Dst::Reg { offset, ty, .. } if matches!(self.op, Op::Dpas | Op::Dpasw) => {
                 Matrices::of(self).rows(offset, ty.size(), tell);
             }
             Dst::Reg { offset, ty, stride, .. } => {

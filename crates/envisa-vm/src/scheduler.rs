@@ -481,7 +481,7 @@ impl<O: Observer> Worker<'_, O> {
         self.prepared.patch_group(&mut self.image, id, class);
         let slm_bytes = self.slm.len();
         self.slm.clear(0, slm_bytes);
-        let mut group = Group { id, named: [(0, 0); 32] };
+        let mut group = Group { id, named: [(0, 0); 32], fused: Vec::new() };
         if !self.together {
             for index in 0..class.threads {
                 start(
@@ -589,6 +589,16 @@ fn release(threads: &mut [Thread], group: &mut Group) -> bool {
     if any {
         return true;
     }
+    for t in threads.iter_mut().filter(|t| t.status == Status::Fused) {
+        let partner = group.fused.get(t.index as usize ^ 1);
+        if partner.is_some_and(|p| p.count > t.fused) {
+            t.status = Status::Ready;
+            any = true;
+        }
+    }
+    if any {
+        return true;
+    }
     // The barrier: all threads of the group execute it; one that has ended never will (page BARRIER).
     if threads.iter().all(|t| t.status == Status::Barrier) {
         threads.iter_mut().for_each(|t| t.status = Status::Ready);
@@ -625,7 +635,7 @@ fn stands(p: &Program, threads: &[Thread]) -> Vec<Stand> {
         .map(|t| {
             // Who waits has gone past the instruction that it waits at.
             let pc = match t.status {
-                Status::Ready | Status::Yielded | Status::Trapped => t.pc,
+                Status::Ready | Status::Yielded | Status::Fused | Status::Trapped => t.pc,
                 _ => t.pc.saturating_sub(1),
             };
             let inst = p.code.get(pc as usize);
@@ -664,6 +674,7 @@ fn start(
         t.regs.set(homes[id as usize], dword);
     }
     t.regs.set(homes[var::SR0 as usize], state_register(env.program.platform, slot));
+    t.regs.set(homes[var::SR0 as usize] + 8, channels);
     t.index = index;
     t.slot = slot;
     t.scratch = image.get(20..24).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])) as u64 & !0x3ff;

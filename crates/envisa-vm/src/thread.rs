@@ -27,6 +27,8 @@ pub enum Status {
     Yielded,
     /// All its channels have left.
     Done,
+    /// It executes DPASW and waits for the thread it is fused with.
+    Fused,
     /// It was stopped by a fault.
     Trapped,
 }
@@ -132,6 +134,10 @@ pub struct Thread {
     /// How much of it is left in this turn: a thread that spins lets others of its group go on. The largest
     /// number: for ever.
     pub turn: u64,
+    /// The budget at the start, and how often it asked for the time.
+    started: (u64, u64),
+    /// DPASW instructions it finished.
+    pub fused: u32,
     /// Signals it sent to the split barrier.
     pub signals: u32,
     /// Waits at the split barrier.
@@ -163,6 +169,8 @@ impl Thread {
             status: Status::Done,
             budget: 0,
             turn: u64::MAX,
+            started: (0, 0),
+            fused: 0,
             signals: 0,
             waits: 0,
             index: 0,
@@ -185,7 +193,16 @@ impl Thread {
         self.ieee = false;
         self.status = Status::Ready;
         self.budget = budget;
+        self.started = (budget, 0);
+        self.fused = 0;
         (self.signals, self.waits) = (0, 0);
+    }
+
+    /// The time stamp: what it executed, counted at branches, and how often it asked. Larger each time, and the
+    /// same in each run.
+    pub fn time(&mut self) -> u64 {
+        self.started.1 += 1;
+        (self.started.0 - self.budget.min(self.started.0)).wrapping_add(self.started.1)
     }
 }
 
@@ -195,6 +212,18 @@ pub struct Group {
     pub id: [u32; 3],
     /// Named barriers: signals so far and expected, by number.
     pub named: [(u32, u32); 32],
+    /// What threads give to those they are fused with, by thread.
+    pub fused: Vec<Fused>,
+}
+
+/// The operands of a thread's last two DPASW instructions: while one thread still reads one, the other may
+/// have come to the next.
+#[derive(Debug, Default)]
+pub struct Fused {
+    /// How many it came to.
+    pub count: u32,
+    /// The program counter and operand of each; of number n at n modulo 2.
+    pub operands: [(u32, Vec<u8>); 2],
 }
 
 /// What every thread of a launch shares.

@@ -513,6 +513,7 @@ pub(crate) fn diagnose(texts: &[(String, FileId)], trap: &Trap) -> Diagnostic {
             Status::Yielded => "lets others go on",
             Status::SplitWait => "waits at the split barrier",
             Status::Named(_) => "waits at a named barrier",
+            Status::Fused => "waits for the thread it is fused with",
             Status::Done => "has ended",
             Status::Trapped => "was stopped",
         };

@@ -203,7 +203,9 @@ fn decode(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
         0x37 | 0x38 => typed::media(p, r),
         0x6e => typed::load(p, r),
         0x70 => typed::info(p, r),
-        0x6d | 0x6f => Err("the virtual GPU does not filter texels yet".into()),
+        // LOAD, SAMPLE and SAMPLE_UNORM of old; SAMPLE_3D and SAMPLE4_3D.
+        0x42 => Err("it has no page".into()),
+        0x40 | 0x41 | 0x6d | 0x6f => Err("the virtual GPU does not filter texels yet".into()),
         0x89 if matches!(p.sub, 0x08..=0x1a | 0x21..=0x25) => atomic::lsc(p, r),
         0x89 if matches!(p.sub, 3 | 7) => typed::block2d(p, r),
         0x89 => untyped::lsc(p, r),
@@ -308,9 +310,9 @@ pub(crate) fn reach(o: &Object, grf: u32) -> Vec<(u32, u32)> {
                 // What is wrong with it is said when it is lowered.
                 let _ = decode(&parts, &mut r);
             }
-            _ if desc.name == "DPAS" => {
+            _ if matches!(desc.name, "DPAS" | "DPASW") => {
                 let parts = Parts::new(o, isa);
-                let _ = dpas_operands(&parts, &mut r);
+                let _ = dpas_operands(&parts, desc.name == "DPASW", &mut r);
             }
             _ if desc.name == "MADW" => {
                 // Its destination is two halves of whole registers.
@@ -332,7 +334,7 @@ pub(crate) fn reach(o: &Object, grf: u32) -> Vec<(u32, u32)> {
 }
 
 /// Offsets of a DPAS's registers: destination, accumulator, weights, activations.
-fn dpas_operands(p: &Parts, r: &mut dyn Resolver) -> Result<[Option<RegOffset>; 4], Reason> {
+fn dpas_operands(p: &Parts, wide: bool, r: &mut dyn Resolver) -> Result<[Option<RegOffset>; 4], Reason> {
     // One dword holds the two precisions, depth and repeat count, a byte each.
     let [_, _, depth, count] = p.int(0)?.to_le_bytes().map(u32::from);
     if depth != 8 || !(1..=8).contains(&count) {
@@ -347,14 +349,18 @@ fn dpas_operands(p: &Parts, r: &mut dyn Resolver) -> Result<[Option<RegOffset>; 
     let acc = r.raw(p.raw(1)?, matrix)?;
     let weights = r.raw(p.raw(2)?, depth * n * 4)?;
     let third = p.raws.get(3).copied().map_or_else(|| p.vector(0), Ok)?;
-    let activations = r.raw(third, depth * count * 4)?;
+    // Of a pair's, one thread has half.
+    let bytes = depth * count * 4;
+    let bytes = if wide { bytes.div_ceil(64) * 32 } else { bytes };
+    let activations = r.raw(third, bytes)?;
     Ok([dst, acc, weights, activations])
 }
 
 /// Lowers DPAS: operands are offsets, the rest is in `aux`.
 pub(crate) fn dpas(f: &mut FunctionLowering, isa: &IsaInst, mut inst: Inst) -> Result<(), Reason> {
     let parts = Parts::new(f.o, isa);
-    let [dst, acc, weights, activations] = dpas_operands(&parts, f)?;
+    let wide = isa.desc().name == "DPASW";
+    let [dst, acc, weights, activations] = dpas_operands(&parts, wide, f)?;
     let ty = |op: Operand| match op {
         Operand::Raw { var, .. } | Operand::General { var, .. } => {
             f.o.var_shape(var, f.grf).map_or(envisa_isa::Type::Ud, |s| s.0)
@@ -373,7 +379,7 @@ pub(crate) fn dpas(f: &mut FunctionLowering, isa: &IsaInst, mut inst: Inst) -> R
             constant: false,
         },
     };
-    inst.op = Op::Dpas;
+    inst.op = if wide { Op::Dpasw } else { Op::Dpas };
     inst.exec = ExecType::None;
     inst.dst = match dst {
         Some(offset) => Dst::Reg { offset, ty: dst_ty, stride: 1, sat: false },

@@ -124,8 +124,13 @@ impl Kernel for ControlK {
             }
             Op::ChannelEnables => {
                 if let Dst::Reg { offset, .. } = i.dst {
-                    let mask = m.t.mask;
-                    m.t.regs.set(offset, mask);
+                    if c.aux == 1 {
+                        let now = m.t.time();
+                        m.t.regs.set(offset, now);
+                    } else {
+                        let mask = m.t.mask;
+                        m.t.regs.set(offset, mask);
+                    }
                 }
                 pc + 1
             }

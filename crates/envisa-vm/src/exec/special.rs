@@ -13,7 +13,7 @@ use super::level::Kernel;
 use super::operand::{Exec, inst, read_general, write_general};
 use super::{Cell, STOP, SrcKind, active, exec_mask, pred_mask};
 use crate::regs::Pod;
-use crate::thread::{Machine, Mask};
+use crate::thread::{Fused, Machine, Mask, Status};
 use crate::trap::Cause;
 
 /// Values that can be compared.
@@ -680,20 +680,54 @@ impl Kernel for PredLogicK {
     }
 }
 
-/// `dpas`.
-pub(crate) struct DpasK;
+enum Exchanged {
+    /// Both threads' registers, the one with the even index first.
+    Both(Vec<u8>),
+    /// The other thread has not come so far.
+    Wait,
+    /// The other thread is at another DPASW.
+    Apart,
+}
 
-impl Kernel for DpasK {
+/// Gives this thread's part of an operand to the thread it is fused with, and takes that one's.
+fn exchange(m: &mut Machine<'_>, pc: u32, own: Vec<u8>) -> Exchanged {
+    let (me, other) = (m.t.index as usize, m.t.index as usize ^ 1);
+    let fused = &mut m.group.fused;
+    if fused.len() <= me.max(other) {
+        fused.resize_with(me.max(other) + 1, Fused::default);
+    }
+    let number = m.t.fused + 1;
+    let slot = number as usize & 1;
+    if fused[me].count < number {
+        fused[me].count = number;
+        fused[me].operands[slot] = (pc, own.clone());
+    }
+    if fused[other].count < number {
+        return Exchanged::Wait;
+    }
+    m.t.fused = number;
+    let (at, theirs) = &fused[other].operands[slot];
+    if *at != pc {
+        return Exchanged::Apart;
+    }
+    let (first, second) = if me & 1 == 0 { (&own, theirs) } else { (theirs, &own) };
+    Exchanged::Both([first.as_slice(), second.as_slice()].concat())
+}
+
+/// `dpas`; `WIDE`: `dpasw`.
+pub(crate) struct DpasK<const WIDE: bool>;
+
+impl<const WIDE: bool> Kernel for DpasK<WIDE> {
     fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
         use envisa_isa::Type;
         let mask = exec_mask(m, c);
-        if mask == 0 {
+        if mask == 0 && !WIDE {
             return pc + 1;
         }
+        let name = if WIDE { "DPASW" } else { "DPAS" };
         let i = inst(m, pc);
-        let wrong = |m: &mut Machine<'_>, reason: String| {
-            m.fault(pc, None, Cause::Unsupported { name: "DPAS", reason })
-        };
+        let wrong =
+            |m: &mut Machine<'_>, reason: String| m.fault(pc, None, Cause::Unsupported { name, reason });
         let acc = |t: Type| match t {
             Type::F => Some(Accumulator::F),
             Type::Hf => Some(Accumulator::Hf),
@@ -728,7 +762,18 @@ impl Kernel for DpasK {
         };
         let acc = bytes(m, &i.src[0], shape.src0_bytes());
         let weights = bytes(m, &i.src[1], shape.src1_bytes()).unwrap_or_default();
-        let values = bytes(m, &i.src[2], shape.src2_bytes()).unwrap_or_default();
+        let values = if WIDE {
+            let (first, second) = shape.dpasw_registers();
+            let own = 32 * if m.t.index & 1 == 0 { first } else { second };
+            let own = bytes(m, &i.src[2], own).unwrap_or_default();
+            match exchange(m, pc, own) {
+                Exchanged::Both(values) => values,
+                Exchanged::Wait => return m.suspend(pc, Status::Fused),
+                Exchanged::Apart => return wrong(m, "the two fused threads are not at one place".into()),
+            }
+        } else {
+            bytes(m, &i.src[2], shape.src2_bytes()).unwrap_or_default()
+        };
         let mut out = vec![0u8; shape.dst_bytes()];
         if let Err(e) = shape.run(&mut out, acc.as_deref(), &weights, &values) {
             return wrong(m, e.to_string());

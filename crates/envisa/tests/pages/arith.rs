@@ -461,6 +461,51 @@ fn carries() {
     }
 }
 
+/// Carries that lie apart, or where an address register points.
+fn carries_elsewhere() {
+    let mut b = Bench::new(Platform::Skl);
+    let mut r = Rng(77);
+    for (name, sub) in [("addc", false), ("subb", true)] {
+        for (n, m, first) in [(1, "M1", 0), (8, "M1", 0), (8, "M3", 8), (16, "M1_NM", 0)] {
+            for em in [u32::MAX, 0x5a5a_33cc, 0x8001] {
+                let (a, s): (Vec<u64>, Vec<u64>) =
+                    (0..n).map(|i| (r.value(Ud), if i % 3 == 0 { 0xffff_ffff } else { r.value(Ud) })).unzip();
+                let on = |i: usize| m.ends_with("NM") || em >> (first + i) & 1 != 0;
+                let one = |i: usize| match sub {
+                    true => (a[i].wrapping_sub(s[i]) & 0xffff_ffff, (a[i] < s[i]) as u64),
+                    false => ((a[i] + s[i]) & 0xffff_ffff, (a[i] + s[i]) >> 32),
+                };
+                let sum: Vec<u64> = (0..n).map(|i| if on(i) { one(i).0 } else { 7 }).collect();
+                for step in [2, 4] {
+                    let carry: Vec<u64> = (0..n * step)
+                        .map(|e| if e % step == 0 && on(e / step) { one(e / step).1 } else { 9 })
+                        .collect();
+                    let region = if n == 1 { "<0;1,0>" } else { "<1;1,0>" };
+                    for indirect in [false, true] {
+                        let (place, text) = match indirect {
+                            true => {
+                                (format!("r[$p(0),0]<{step}>:ud"), "addr_add (M1_NM,1) $p(0)<1> &$c 0x0:uw\n")
+                            }
+                            false => (format!("$c(0,0)<{step}>"), ""),
+                        };
+                        let c = Case::new(format!(
+                            "{name} ({m},{n}) $d(0,0)<1> {place} $a(0,0){region} $s(0,0){region}"
+                        ));
+                        let c = if indirect { c.before(text).address("p") } else { c };
+                        b.run(
+                            c.var("a", Ud, &a)
+                                .var("s", Ud, &s)
+                                .bits("d", Ud, &vec![7; n], &sum)
+                                .bits("c", Ud, &vec![9; n * step], &carry)
+                                .em(em),
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
 fn sums_of_absolute_differences() {
     let mut b = Bench::new(Platform::Skl);
     let none = |_: &[Val], _: Mode| (0, Cmp::Any);
@@ -521,5 +566,5 @@ fn lzd() {
 }
 
 crate::coverage::pages! {
-    add_integers add3 avg mul_and_mad_integers mulh madw div_and_mod_integers min_and_max add_mul_mad_floats add_mul_mad_bfloat alt_mode ieee_macros rounding_to_integral lrp products_across_channels carries sums_of_absolute_differences dp4a lzd
+    add_integers add3 avg mul_and_mad_integers mulh madw div_and_mod_integers min_and_max add_mul_mad_floats add_mul_mad_bfloat alt_mode ieee_macros rounding_to_integral lrp products_across_channels carries carries_elsewhere sums_of_absolute_differences dp4a lzd
 }

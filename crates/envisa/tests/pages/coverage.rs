@@ -179,11 +179,18 @@ fn fidelity_text(op: Op, kinds: &BTreeSet<(String, Fidelity)>) -> String {
     let d = op.desc();
     let mut out = Vec::new();
     let computes = matches!(d.family, Family::Arithmetic | Family::Math | Family::Move);
-    if kinds.iter().any(|(t, f)| *f == Fidelity::Exact && !(computes && float(t))) {
-        out.push("exact".to_owned());
-    }
-    if computes && kinds.iter().any(|(t, f)| *f == Fidelity::Exact && float(t)) {
-        out.push("floats correctly rounded in each step".into());
+    let exact =
+        |floats: bool| kinds.iter().any(|(t, f)| *f == Fidelity::Exact && (computes && float(t)) == floats);
+    // What is chosen, or rounded to an integer, is a float as it is.
+    let chosen = ["RNDD", "RNDU", "RNDE", "RNDZ", "MIN", "MAX", "SEL", "SRND"].contains(&d.name);
+    let steps = ["DP2", "DP3", "DP4", "DPH", "LINE", "LRP", "PLANE"].contains(&d.name);
+    match (exact(false), exact(true)) {
+        (_, true) if chosen => out.push("exact".to_owned()),
+        (_, true) if steps => out.push("each product and each sum correctly rounded".into()),
+        (true, true) => out.push("integers exact; floats correctly rounded".into()),
+        (true, false) => out.push("exact".into()),
+        (false, true) => out.push("correctly rounded".into()),
+        (false, false) => {}
     }
     let mut more: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (t, f) in kinds {
@@ -202,8 +209,11 @@ fn fidelity_text(op: Op, kinds: &BTreeSet<(String, Fidelity)>) -> String {
     if ["FADD", "FSUB", "BFADD", "BFSUB"].iter().any(|n| d.name.ends_with(&format!("_ATOMIC_{n}"))) {
         out = vec!["each addition correctly rounded".into()];
     }
-    if op == Op::Dpas {
-        out = vec!["integers exact; floats summed in f, depth by depth".into()];
+    if matches!(op, Op::Dpas | Op::Dpasw) {
+        out = vec![
+            "integers exact; floats summed in f, depth by depth; no df: the page has no precision for it"
+                .into(),
+        ];
     }
     out.join("; ")
 }

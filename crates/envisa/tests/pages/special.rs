@@ -185,6 +185,47 @@ ret (M1,8)
     assert_eq!(got, want);
 }
 
+/// `%sr0.2`: the channels of the dispatch; `%tsc`: later is more.
+fn state_and_time() {
+    let text = "\
+.version 4.1
+.kernel \"k\"
+.decl V v_type=G type=ud num_elts=8 align=GRF
+.decl O v_type=G type=ud num_elts=1
+.decl T v_type=G type=uq num_elts=1 alias=<%tsc,0>
+.decl Q v_type=G type=uq num_elts=4 alias=<V,0>
+.decl N v_type=G type=ud num_elts=1
+.decl P1 v_type=P num_elts=1
+.decl T6 v_type=T num_elts=1
+.kernel_attr SimdSize=8
+.kernel_attr Target=\"cm\"
+mov (M1_NM,1) Q(0,0)<1> T(0,0)<0;1,0>
+mov (M1_NM,1) V(0,2)<1> %tsc(0,0)<0;1,0>
+mov (M1_NM,1) V(0,3)<1> %tsc(0,1)<0;1,0>
+mov (M1_NM,1) N(0,0)<1> 0x0:ud
+L:
+add (M1_NM,1) N(0,0)<1> N(0,0)<0;1,0> 0x1:ud
+cmp.lt (M1_NM,1) P1 N(0,0)<0;1,0> 0x32:ud
+(P1) goto (M1,1) L
+mov (M1_NM,1) V(0,4)<1> %tsc(0,0)<0;1,0>
+mov (M1_NM,1) V(0,5)<1> %tsc(0,2)<0;1,0>
+mov (M1_NM,1) V(0,6)<1> %sr0(0,2)<0;1,0>
+mov (M1_NM,1) V(0,7)<1> %hw_id(0,0)<0;1,0>
+shl (M1_NM,1) O(0,0)<1> %group_id_x(0,0)<0;1,0> 0x1:ud
+oword_st (2) T6 O(0,0)<0;1,0> V.0
+ret (M1,8)
+";
+    let p = Program { groups: [2, 1, 1], buffer: vec![0; 2 * 32], ..Program::new(text) };
+    let (got, trap) = p.run();
+    assert!(trap.is_none(), "{trap:?}");
+    for v in got.chunks(8) {
+        // Low and high dword; each reading is later, a loop of 50 rounds takes at least 50.
+        assert!(v[1] == 0 && v[0] < v[2] && v[3] == 0 && v[2] + 50 <= v[4], "{v:?}");
+        assert_eq!((v[5], v[6], v[7]), (0, 0xff, 0), "no event, all channels, the only slot");
+    }
+    assert_eq!(got, p.run().0, "the same in each run");
+}
+
 /// `%ce0`: the execution mask of the instruction that reads it.
 fn channel_enables() {
     let mut b = Bench::new(Platform::Skl);
@@ -229,5 +270,5 @@ fn control_register() {
 }
 
 crate::coverage::pages! {
-    typed_rest addresses movs no_effect predefined_variables channel_enables null control_register
+    typed_rest addresses movs no_effect predefined_variables state_and_time channel_enables null control_register
 }
