@@ -338,16 +338,21 @@ impl Loader {
     }
 }
 
-/// Copies few bytes: whole registers without a call.
+/// Copies few bytes: whole registers without a call, and with stores as large as the loads that follow.
 #[inline]
 fn copy(to: &mut [u8], from: &[u8]) {
-    let (to, rest) = to.as_chunks_mut::<32>();
-    let (from, last) = from.as_chunks::<32>();
+    let (to, to_rest) = to.as_chunks_mut::<64>();
+    let (from, from_rest) = from.as_chunks::<64>();
     for (to, from) in to.iter_mut().zip(from) {
         *to = *from;
     }
-    if !last.is_empty() {
-        rest.copy_from_slice(last);
+    let (to, to_rest) = to_rest.as_chunks_mut::<32>();
+    let (from, from_rest) = from_rest.as_chunks::<32>();
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = *from;
+    }
+    if !from_rest.is_empty() {
+        to_rest.copy_from_slice(from_rest);
     }
 }
 
