@@ -91,7 +91,7 @@ impl RunOptions {
     /// Host threads that will be used for a number of groups.
     pub fn workers(&self, groups: u64) -> usize {
         let jobs = match self.jobs {
-            0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
+            0 => hardware_threads(),
             n => n,
         };
         jobs.min(usize::try_from(groups).unwrap_or(usize::MAX)).max(1)
@@ -101,6 +101,12 @@ impl RunOptions {
     pub fn slots(&self, groups: u64, threads: u32) -> u32 {
         (self.workers(groups) as u32).saturating_mul(threads.max(1))
     }
+}
+
+/// The host's hardware threads. (The system is asked once: it opens files to answer.)
+fn hardware_threads() -> usize {
+    static THREADS: OnceLock<usize> = OnceLock::new();
+    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
 }
 
 /// What a run came to.
@@ -209,8 +215,7 @@ fn beside<F: FnOnce() + Send>(others: impl ExactSizeIterator<Item = F>, here: im
     /// Threads that wait for the next launch: as many as the host has beside the caller's.
     static POOL: OnceLock<Option<rayon::ThreadPool>> = OnceLock::new();
     let pool = POOL.get_or_init(|| {
-        let threads = std::thread::available_parallelism().map_or(1, |n| n.get()).saturating_sub(1);
-        rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).build().ok()
+        rayon::ThreadPoolBuilder::new().num_threads((hardware_threads() - 1).max(1)).build().ok()
     });
     match pool {
         Some(pool) if others.len() <= pool.current_num_threads() => pool.in_place_scope(|s| {
