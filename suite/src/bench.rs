@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::conformance::hold;
 use crate::envisa_side::Loaded;
@@ -35,7 +35,7 @@ pub struct Options {
 }
 
 /// Least, middle and largest of several numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// Least.
     pub min: f64,
@@ -83,7 +83,7 @@ pub fn sample(window: Duration, mut launch: impl FnMut() -> Result<f64, String>)
 }
 
 /// What a peer came to on a kernel.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PeerTimes {
     /// The peer.
     pub peer: String,
@@ -101,8 +101,19 @@ pub struct PeerTimes {
     pub differs: Option<String>,
 }
 
+/// A mean over kernels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mean {
+    /// Geometric mean of the ratios.
+    pub ratio: f64,
+    /// Kernels that it is over.
+    pub kernels: usize,
+    /// So many of the ratios are least values, because the peer passed the time limit.
+    pub least: usize,
+}
+
 /// A kernel's times.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct KernelTimes {
     /// `GROUP/NAME`.
     pub kernel: String,
@@ -129,7 +140,7 @@ pub struct KernelTimes {
 }
 
 /// A whole run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Bench {
     /// Where.
     pub machine: Machine,
@@ -362,9 +373,8 @@ impl Bench {
         all
     }
 
-    /// Geometric mean of a peer's middle ratios over the kernels whose source both run, their number, and how
-    /// many of the ratios are least values, because the peer passed the time limit.
-    pub fn mean(&self, peer: &str) -> Option<(f64, usize, usize)> {
+    /// Geometric mean of a peer's middle ratios over the kernels whose source both run; `None` without any.
+    pub fn mean(&self, peer: &str) -> Option<Mean> {
         let (mut logs, mut least) = (Vec::new(), 0);
         for k in self.kernels.iter().filter(|k| !k.other_code) {
             for p in k.peers.iter().filter(|p| p.peer == peer) {
@@ -378,19 +388,21 @@ impl Bench {
                 }
             }
         }
-        if logs.is_empty() {
-            return None;
-        }
-        Some(((logs.iter().sum::<f64>() / logs.len() as f64).exp(), logs.len(), least))
+        let kernels = logs.len();
+        (kernels > 0).then(|| Mean {
+            ratio: (logs.iter().sum::<f64>() / kernels as f64).exp(),
+            kernels,
+            least,
+        })
     }
 
     /// The section of the report.
-    pub fn section(&self, plot: &str, record: &str) -> String {
+    pub fn section(&self, command: &str, plot: &str, record: &str) -> String {
         let mut t = String::new();
         let _ = writeln!(
             t,
             "## Running kernels\n\n\
-             Written by `cargo run --release -p envisa-suite -- bench --write`; the record of the run is \
+             Written by `{command}`; the record of the run is \
              [{record}]({record}).\n\n\
              - machine: {}\n\
              - its limits, measured in the same run with all threads: {}B/s (`a = b + s * c` on floats, each array \
@@ -463,13 +475,13 @@ impl Bench {
     }
 
     /// The section of the report on the run against Oclgrind alone.
-    pub fn oclgrind_section(&self, record: &str) -> String {
+    pub fn oclgrind_section(&self, command: &str, record: &str) -> String {
         let peer = Peer::Oclgrind.name();
         let mut t = String::new();
         let _ = writeln!(
             t,
             "## Running kernels against Oclgrind\n\n\
-             Written by `cargo run --release -p envisa-suite -- bench --oclgrind --write`; the record of the run is \
+             Written by `{command}`; the record of the run is \
              [{record}]({record}).\n\n\
              - machine: {}\n\
              - envisa runs the code that `ocloc` made for {}",
@@ -518,7 +530,7 @@ impl Bench {
 
     /// One line with a peer's mean, where there is one.
     fn write_mean(&self, t: &mut String, peer: &str) {
-        if let Some((mean, n, least)) = self.mean(peer) {
+        if let Some(Mean { ratio: mean, kernels: n, least }) = self.mean(peer) {
             let mean = ratio(mean);
             let _ = match least {
                 0 => writeln!(t, "- geometric mean against {peer}: {mean} over {n} kernels"),

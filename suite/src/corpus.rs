@@ -21,7 +21,9 @@ pub fn corpus_path(folder: &Path, device: Device, kernel: &KernelFile) -> PathBu
 /// # Errors
 /// What the compiler printed, or that it is not installed.
 pub fn compile(ocloc: Option<&Path>, kernel: &KernelFile, device: Device) -> Result<Vec<u8>, String> {
-    let mut build = Build::new(&kernel.path, device.name()).options(kernel.device_options(device));
+    let mut build = Build::new(&kernel.path, device.name())
+        .options(kernel.device_options(device))
+        .internal_options(kernel.header.internal_options.as_str());
     if let Some(ocloc) = ocloc {
         build = build.ocloc(ocloc);
     }

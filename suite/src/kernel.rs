@@ -105,6 +105,9 @@ pub struct Header {
     /// Build options beyond [`DEVICE_OPTIONS`].
     #[serde(default)]
     pub options: String,
+    /// Options for the devices' compiler that no OpenCL host would pass.
+    #[serde(default)]
+    pub internal_options: String,
     /// Differences from PoCL that are understood: any other, and their absence, is a failure.
     #[serde(default)]
     pub known: Vec<Known>,

@@ -15,5 +15,8 @@ pub mod limits;
 pub mod machine;
 pub mod opencl;
 pub mod peer;
+pub mod performance;
 pub mod report;
+pub mod runs;
+pub mod toolchain;
 pub mod translate;

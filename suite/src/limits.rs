@@ -3,10 +3,10 @@
 
 use std::time::Instant;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What no kernel can exceed, with all hardware threads at work.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Limits {
     /// Bytes a second of `a[i] = b[i] + s * c[i]` on floats, counting each array once.
     pub bandwidth: f64,

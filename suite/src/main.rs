@@ -1,9 +1,9 @@
-//! The suite's command: list, peers, corpus, conformance, bench.
+//! The suite's command: list, peers, corpus, conformance, bench, translation, performance.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::{Parser, Subcommand};
 use envisa_suite::bench;
@@ -14,8 +14,9 @@ use envisa_suite::kernel::{Device, KernelFile, discover, kernel_folder};
 use envisa_suite::launch::{Launch, SizeSet};
 use envisa_suite::machine::Machine;
 use envisa_suite::peer::{self, Peer};
-use envisa_suite::report::{Table, cell, replace_block, suspicions};
-use envisa_suite::translate;
+use envisa_suite::performance::{self, Part, docs_folder, json_of, write_text};
+use envisa_suite::report::{Table, cell, suspicions};
+use envisa_suite::{runs, toolchain, translate};
 
 /// Kernels, conformance and benchmarks of envisa against its peers.
 #[derive(Parser)]
@@ -23,6 +24,24 @@ use envisa_suite::translate;
 struct Cli {
     #[command(subcommand)]
     command: Verb,
+}
+
+/// How kernels are timed beside the peers that compile.
+fn kernel_options() -> bench::Options {
+    bench::Options {
+        device: Device::Pvc,
+        sizes: SizeSet::Bench,
+        peers: vec![Peer::Pocl, Peer::Intel],
+        repeats: 7,
+        window: Duration::from_millis(100),
+        limit: Duration::from_secs(20),
+        jobs: 0,
+    }
+}
+
+/// How kernels are timed beside Oclgrind, at sizes that it finishes.
+fn oclgrind_options() -> bench::Options {
+    bench::Options { sizes: SizeSet::Slow, peers: vec![Peer::Oclgrind], repeats: 3, ..kernel_options() }
 }
 
 #[derive(Subcommand)]
@@ -130,6 +149,17 @@ enum Verb {
         #[arg(long)]
         json: Option<PathBuf>,
     },
+    /// Measure all of `docs/PERFORMANCE.md`: kernels, command, translation, assembler, verifier; needs the release build.
+    Performance {
+        #[command(flatten)]
+        only: Only,
+        /// Only these parts, for instance those that failed before.
+        #[arg(long, value_delimiter = ',', value_name = "PART")]
+        part: Vec<Part>,
+        /// Write each part's block, record and plot as soon as it is measured, and the summary; only for all kernels.
+        #[arg(long)]
+        write: bool,
+    },
     /// Run one kernel on one platform in this process.
     #[command(hide = true)]
     PeerWorker {
@@ -171,16 +201,23 @@ fn main() -> ExitCode {
             conformance(&only, &device, jobs, write, out.as_deref())
         }
         Verb::Bench { only, device, peer, oclgrind, repeats, window, limit, jobs, write, json, svg } => {
-            let limit = Duration::from_secs(limit);
-            let (sizes, peers, usual) =
-                if oclgrind { (SizeSet::Slow, vec![Peer::Oclgrind], 3) } else { (SizeSet::Bench, peer, 7) };
-            let repeats = repeats.unwrap_or(usual);
-            let options = bench::Options { device, sizes, peers, repeats, window, limit, jobs };
-            run_bench(&only, &options, write, json.as_deref(), svg.as_deref())
+            let usual = if oclgrind { oclgrind_options() } else { kernel_options() };
+            let options = bench::Options {
+                device,
+                peers: if oclgrind { usual.peers } else { peer },
+                repeats: repeats.unwrap_or(usual.repeats),
+                window,
+                limit: Duration::from_secs(limit),
+                jobs,
+                ..usual
+            };
+            let part = if oclgrind { Part::Oclgrind } else { Part::Kernels };
+            run_bench(&only, &options, part, write, json.as_deref(), svg.as_deref())
         }
         Verb::Translation { only, device, repeats, write, json } => {
             translation(&only, device, repeats, write, json.as_deref())
         }
+        Verb::Performance { only, part, write } => performance(&only, &part, write),
         Verb::PeerWorker { path, id, platform, out, serve } => {
             peer::worker(&path, &id, &platform, &out, serve).map(|()| true)
         }
@@ -331,10 +368,6 @@ fn write_corpus(
     Ok(good)
 }
 
-fn write_text(path: &Path, text: String) -> Result<(), String> {
-    std::fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()))
-}
-
 fn conformance(
     only: &Only,
     devices: &[Device],
@@ -349,10 +382,10 @@ fn conformance(
     let run = conformance::run(&kernels(only)?, devices, jobs)?;
     let document = run.document(&Machine::here());
     if write {
-        write_text(&docs_folder().join("CONFORMANCE.md"), document.clone())?;
+        write_text(&docs_folder().join("CONFORMANCE.md"), &document)?;
     }
     if let Some(path) = out {
-        write_text(path, document)?;
+        write_text(path, &document)?;
     }
     print!("{}", run.table().to_markdown());
     println!("\n{}", run.summary());
@@ -360,11 +393,6 @@ fn conformance(
         println!("{failure}");
     }
     Ok(run.good())
-}
-
-/// The folder of the project's documents.
-fn docs_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs")
 }
 
 /// Refuses to write what only a whole, optimised run may say.
@@ -378,49 +406,32 @@ fn may_write(only: &Only) -> Result<(), String> {
     Ok(())
 }
 
-fn write_performance(block: &str, section: &str) -> Result<(), String> {
-    let path = docs_folder().join("PERFORMANCE.md");
-    let old = std::fs::read_to_string(&path).unwrap_or_else(|_| "# Performance\n".to_owned());
-    write_text(&path, replace_block(&old, block, section))
-}
-
-fn json_of(value: &impl serde::Serialize) -> Result<String, String> {
-    serde_json::to_string_pretty(value).map(|t| t + "\n").map_err(|e| e.to_string())
-}
-
 fn run_bench(
     only: &Only,
     options: &bench::Options,
+    part: Part,
     write: bool,
     json: Option<&Path>,
     svg: Option<&Path>,
 ) -> Result<bool, String> {
-    const PLOT: &str = "performance/kernels.svg";
-    let (block, record) = match options.sizes {
-        SizeSet::Slow => ("oclgrind", "performance/oclgrind.json"),
-        SizeSet::Bench | SizeSet::Conformance => ("kernels", "performance/kernels.json"),
-    };
     if write {
         may_write(only)?;
     }
     let run = bench::run(&kernels(only)?, options, |line| eprintln!("{line}"));
-    let section = if block == "oclgrind" { run.oclgrind_section(record) } else { run.section(PLOT, record) };
-    if write {
-        let folder = docs_folder().join("performance");
-        std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-        if block == "kernels" {
-            write_text(&docs_folder().join(PLOT), run.plot())?;
-        }
-        write_text(&docs_folder().join(record), json_of(&run)?)?;
-        write_performance(block, &section)?;
+    let section = match part {
+        Part::Oclgrind => run.oclgrind_section(&part.command(), &part.record()),
+        _ => run.section(&part.command(), performance::PLOT, &part.record()),
+    };
+    if write && part == Part::Kernels {
+        write_text(&docs_folder().join(performance::PLOT), &run.plot())?;
     }
+    leave(part, &run, &section, write)?;
     if let Some(path) = json {
-        write_text(path, json_of(&run)?)?;
+        write_text(path, &json_of(&run)?)?;
     }
     if let Some(path) = svg {
-        write_text(path, run.plot())?;
+        write_text(path, &run.plot())?;
     }
-    print!("{section}");
     Ok(run.good())
 }
 
@@ -431,17 +442,102 @@ fn translation(
     write: bool,
     json: Option<&Path>,
 ) -> Result<bool, String> {
+    let part = Part::Translation;
     if write {
         may_write(only)?;
     }
     let run = translate::run(&kernels(only)?, device, repeats)?;
-    let section = run.section();
-    if write {
-        write_performance("translation", &section)?;
-    }
+    let section = run.section(&part.command(), &part.record());
+    leave(part, &run, &section, write)?;
     if let Some(path) = json {
-        write_text(path, json_of(&run)?)?;
+        write_text(path, &json_of(&run)?)?;
     }
-    print!("{section}");
     Ok(true)
+}
+
+/// Measures the parts asked for, all unless told, one after the other. A part that fails does not end the run.
+fn performance(only: &Only, parts: &[Part], write: bool) -> Result<bool, String> {
+    if write {
+        may_write(only)?;
+    }
+    let parts: Vec<Part> = Part::ALL.into_iter().filter(|p| parts.is_empty() || parts.contains(p)).collect();
+    let start = Instant::now();
+    let say = |text: &str| eprintln!("[{:4.0} s] {text}", start.elapsed().as_secs_f64());
+    say("building what is measured");
+    // All that is needed is built now: nothing compiles while something is measured.
+    let mut envisa = Err("it is not needed".to_owned());
+    let mut wrong = Vec::new();
+    for part in &parts {
+        let built = match part {
+            Part::Runs => {
+                envisa = runs::build_command();
+                envisa.as_ref().map(|_| ()).map_err(Clone::clone)
+            }
+            Part::Assembler => toolchain::build("envisa", "assembler"),
+            Part::Verifier => toolchain::build("envisa-verify", "verify"),
+            Part::Kernels | Part::Oclgrind | Part::Translation => Ok(()),
+        };
+        if let Err(why) = built {
+            wrong.push((*part, why));
+        }
+    }
+    for (n, part) in parts.iter().enumerate() {
+        if wrong.iter().any(|(p, _)| p == part) {
+            continue;
+        }
+        say(&format!("part {} of {}: {}", n + 1, parts.len(), part.name()));
+        // A panic is one of the ways in which a part fails.
+        let one = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            measure(*part, only, envisa.as_deref(), write)
+        }));
+        match one.unwrap_or_else(|_| Err("it panicked".to_owned())) {
+            Ok(true) => {}
+            Ok(false) => wrong.push((*part, "see what it says".to_owned())),
+            Err(why) => wrong.push((*part, why)),
+        }
+    }
+    say("done");
+    for (part, why) in &wrong {
+        eprintln!("{} failed: {why}", part.name());
+    }
+    if !wrong.is_empty() {
+        let names: Vec<String> = wrong.iter().map(|(p, _)| p.name()).collect();
+        eprintln!("again: {} --part {}", performance::COMMAND, names.join(","));
+    }
+    Ok(wrong.is_empty())
+}
+
+/// Shows a part's section, and writes it and its record where that is asked for.
+fn leave(part: Part, record: &impl serde::Serialize, section: &str, write: bool) -> Result<(), String> {
+    println!("{section}");
+    if write { performance::write(&docs_folder(), part, record, section) } else { Ok(()) }
+}
+
+/// Measures one part; false where it has something to complain of.
+fn measure(part: Part, only: &Only, envisa: Result<&Path, &String>, write: bool) -> Result<bool, String> {
+    let (command, record) = (part.command(), part.record());
+    match part {
+        Part::Kernels => run_bench(only, &kernel_options(), part, write, None, None),
+        Part::Oclgrind => run_bench(only, &oclgrind_options(), part, write, None, None),
+        Part::Translation => translation(only, Device::Dg2, 5, write, None),
+        Part::Runs => {
+            let envisa = envisa.map_err(Clone::clone)?;
+            let run = runs::run(envisa, &kernels(only)?, Device::Pvc, |line| eprintln!("{line}"))?;
+            let section = run.section(&command, &record);
+            leave(part, &run, &section, write)?;
+            Ok(run.complaints().is_empty())
+        }
+        Part::Assembler => {
+            let run = toolchain::Assembler::measure()?;
+            let section = run.section(&command, &record);
+            leave(part, &run, &section, write)?;
+            Ok(true)
+        }
+        Part::Verifier => {
+            let run = toolchain::Verifier::measure()?;
+            let section = run.section(&command, &record);
+            leave(part, &run, &section, write)?;
+            Ok(true)
+        }
+    }
 }

@@ -65,6 +65,16 @@ pub fn replace_block(document: &str, name: &str, section: &str) -> String {
     }
 }
 
+/// Sees to it that the block `name` is there, empty or not, before anything but the document's title.
+pub fn put_first(document: &str, name: &str) -> String {
+    if document.contains(&format!("<!-- begin {name} -->")) {
+        return document.to_owned();
+    }
+    let (title, rest) = document.split_once('\n').unwrap_or((document, ""));
+    let page = replace_block(title, name, "");
+    if rest.trim().is_empty() { page } else { format!("{page}\n{}", rest.trim_start()) }
+}
+
 fn escape(cell: &str) -> String {
     cell.replace('|', "\\|").replace('\n', " ")
 }
@@ -137,6 +147,12 @@ mod tests {
         assert_eq!(once, "# P\n\n<!-- begin a -->\none\n<!-- end a -->\n");
         let two = replace_block(&once, "b", "two");
         assert_eq!(replace_block(&two, "a", "three"), two.replace("one", "three"));
+        let three = put_first(&two, "s");
+        assert!(
+            three.starts_with("# P\n\n<!-- begin s -->\n\n<!-- end s -->\n\n<!-- begin a -->"),
+            "{three}"
+        );
+        assert_eq!(put_first(&three, "s"), three);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use envisa::runner::{Module, Session};
 use envisa::zebin::ZebinFile;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::bench::{Spread, time};
 use crate::corpus;
@@ -14,7 +14,7 @@ use crate::kernel::{Device, KernelFile};
 use crate::machine::Machine;
 
 /// One text's times.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Translation {
     /// `GROUP/NAME`.
     pub kernel: String,
@@ -27,7 +27,7 @@ pub struct Translation {
 }
 
 /// All of them.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Translations {
     /// Where.
     pub machine: Machine,
@@ -107,13 +107,24 @@ pub fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
 }
 
 impl Translations {
+    /// GenX_IR's time over envisa's, text by text, as far as there is one.
+    pub fn ratios(&self) -> Vec<f64> {
+        self.kernels.iter().filter_map(|k| Some(k.reference? / k.envisa)).collect()
+    }
+
+    /// Their geometric mean.
+    pub fn mean(&self) -> Option<f64> {
+        let ratios = self.ratios();
+        (!ratios.is_empty()).then(|| (ratios.iter().map(|r| r.ln()).sum::<f64>() / ratios.len() as f64).exp())
+    }
+
     /// The section of the report.
-    pub fn section(&self) -> String {
+    pub fn section(&self, command: &str, record: &str) -> String {
         let mut t = String::new();
         let _ = writeln!(
             t,
             "## Translation\n\n\
-             Written by `cargo run --release -p envisa-suite -- translation --write`.\n\n\
+             Written by `{command}`; the record of the run is [{record}]({record}).\n\n\
              - machine: {}\n- texts: the {} kernels of the corpus for {} that are one unit\n\n\
              From the text of a kernel to a program that can run: envisa parses, verifies, lowers and decodes for its \
              interpreter, in this process; `GenX_IR -binary` reads the same text and writes GEN code, as a process of \
@@ -138,10 +149,9 @@ impl Translations {
                 );
             }
         }
-        let ratios: Vec<f64> = self.kernels.iter().filter_map(|k| Some(k.reference? / k.envisa)).collect();
-        match Spread::of(&ratios) {
-            Some(s) => {
-                let mean = (ratios.iter().map(|r| r.ln()).sum::<f64>() / ratios.len() as f64).exp();
+        let ratios = self.ratios();
+        match Spread::of(&ratios).zip(self.mean()) {
+            Some((s, mean)) => {
                 let _ = writeln!(
                     t,
                     "- GenX_IR's time over envisa's: geometric mean {mean:.1}, median {:.1} ({:.1}–{:.1})",

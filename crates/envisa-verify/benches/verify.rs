@@ -1,4 +1,5 @@
-//! How long 100,000 instructions of real kernels take: `cargo bench -p envisa-verify`.
+//! How long 100,000 instructions of real kernels take: `cargo bench -p envisa-verify`; `-- --json FILE` leaves
+//! the figures in a file too, from which `envisa-suite performance` makes the block of `docs/PERFORMANCE.md`.
 //!
 //! The instructions are those of the corpus in `suite/corpus`, parsed beforehand, again and again until
 //! there are enough. Time is the thread's own where the system tells it (Linux), else the clock's; the
@@ -67,13 +68,14 @@ fn now(start: Instant) -> Duration {
 
 fn main() {
     let start = Instant::now();
+    let mut rows = Vec::new();
     for platform in [Platform::Dg2, Platform::Pvc] {
         let (modules, n) = kernels(platform);
         let one = Platforms::of(&[platform]);
         for (what, platforms, lints) in [
             ("rules", one, false),
             ("rules and lints", one, true),
-            ("the same, all platforms", Platforms::ALL, true),
+            ("rules and lints, all platforms", Platforms::ALL, true),
         ] {
             let options = Options { platforms, lints, ..Options::default() };
             let mut best = Duration::MAX;
@@ -83,13 +85,22 @@ fn main() {
                 found = modules.iter().map(|m| check(m, &options).len()).sum();
                 best = best.min(now(start) - before);
             }
-            println!(
-                "{:<5} {what:<24} {n} instructions in {} kernels: {:.1} ms, {:.0} ns each, {found} findings",
-                platform.name(),
-                modules.len(),
-                best.as_secs_f64() * 1e3,
-                best.as_secs_f64() * 1e9 / n as f64
-            );
+            rows.push(serde_json::json!({
+                "platform": platform.name(),
+                "kernels": modules.len(),
+                "instructions": n,
+                "what": what,
+                "platforms": platforms.iter().count(),
+                "seconds": best.as_secs_f64(),
+                "findings": found,
+            }));
         }
+    }
+    let record = serde_json::json!({ "rounds": ROUNDS, "rows": rows });
+    let record = serde_json::to_string_pretty(&record).expect("a record") + "\n";
+    print!("{record}");
+    let args: Vec<String> = std::env::args().collect();
+    if let Some(at) = args.iter().position(|a| a == "--json") {
+        std::fs::write(&args[at + 1], record).expect("the record can be written");
     }
 }

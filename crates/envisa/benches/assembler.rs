@@ -1,7 +1,7 @@
 //! Assembler and disassembler beside GenX_IR, in one run: `cargo bench -p envisa --bench assembler`.
 //!
-//! Writes its figures between `<!-- begin assembler -->` and `<!-- end assembler -->` in
-//! `docs/PERFORMANCE.md`. Without GenX_IR it says so, and fails where `ENVISA_REQUIRE_ORACLES=1`.
+//! Prints its figures; `-- --json FILE` leaves them in a file too, from which `envisa-suite performance` makes the
+//! block of `docs/PERFORMANCE.md`. Without GenX_IR it says so, and fails where `ENVISA_REQUIRE_ORACLES=1`.
 
 use envisa::binary::{ReadOptions, WriteOptions, read_with, write};
 use envisa::diag::FileId;
@@ -14,8 +14,10 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const INSTRUCTIONS: usize = 100_000;
-const BEGIN: &str = "<!-- begin assembler -->";
-const END: &str = "<!-- end assembler -->";
+/// Runs in one process, of which the median counts, and of a command, of which the least does.
+const RUNS: usize = 15;
+/// Runs of GenX_IR, of which the least counts.
+const REFERENCE_RUNS: usize = 3;
 
 /// A kernel of ordinary instructions, deterministic: moves, arithmetic, compares, branches, messages.
 fn kernel(instructions: usize) -> String {
@@ -80,9 +82,9 @@ fn time<T>(runs: usize, mut run: impl FnMut() -> T) -> f64 {
     all[all.len() / 2]
 }
 
-/// Least of some runs of a process.
-fn least(runs: usize, run: impl Fn() -> Used) -> Used {
-    (0..runs).map(|_| run()).min_by(|a, b| a.seconds.total_cmp(&b.seconds)).expect("a run")
+/// The run of a process that took the least `of`.
+fn least(runs: usize, of: impl Fn(&Used) -> f64, run: impl Fn() -> Used) -> Used {
+    (0..runs).map(|_| run()).min_by(|a, b| of(a).total_cmp(&of(b))).expect("a run")
 }
 
 /// What a process took: seconds of processor time and in all, and its greatest resident set in MiB, as far as it was seen.
@@ -169,7 +171,6 @@ fn main() {
     let back = dir.path().join("back.visaasm");
     let text = kernel(INSTRUCTIONS);
     std::fs::write(&text_path, &text).expect("the text is written");
-    let mb = text.len() as f64 / 1e6;
 
     let options = ParseOptions::default();
     let parsed = parse(&text, FileId(0), &options);
@@ -179,116 +180,61 @@ fn main() {
     let printed = print(&module, &PrintOptions::default()).expect("it can be printed");
     assert_eq!(parsed.module.first_difference(&module), None);
 
-    let parsing = time(15, || parse(black_box(&text), FileId(0), &options));
-    let writing = time(15, || write(black_box(&parsed.module), &WriteOptions::default()));
-    let reading = time(15, || read_with(black_box(&bytes), &ReadOptions::default()));
-    let printing = time(15, || print(black_box(&module), &PrintOptions::default()));
-    let assembling = time(15, || {
+    let assembling = time(RUNS, || {
         let parsed = parse(black_box(&text), FileId(0), &options);
         write(&parsed.module, &WriteOptions::default())
     });
-    let disassembling = time(15, || {
+    let disassembling = time(RUNS, || {
         let module = read_with(black_box(&bytes), &ReadOptions::default()).expect("it can be read");
         print(&module, &PrintOptions::default())
     });
     let envisa = Path::new(env!("CARGO_BIN_EXE_envisa"));
-    let command_as = least(15, || process(envisa, dir.path(), &["as", "in.visaasm", "-o", "in.isa"]));
-    let command_dis = least(15, || process(envisa, dir.path(), &["dis", "in.isa", "-o", "back.visaasm"]));
-    let (mib_as, mib_dis) = (child_mib("as", &text_path, &isa_path), child_mib("dis", &isa_path, &back));
-
-    let ms = |s: f64| format!("{:.1} ms", s * 1e3);
-    let rate = |bytes: usize, s: f64| format!("{:.0} MB/s", bytes as f64 / s / 1e6);
-    let mut out = String::new();
-    let _ = writeln!(
-        out,
-        "## Assembler and disassembler\n\n\
-         A generated kernel of {INSTRUCTIONS} instructions: {mb:.1} MB of text, {:.1} MB of binary. One core; processor time,\n\
-         medians of 15 runs in one process; of the commands the time that passes, with start, reading and writing files, the least\n\
-         of 15 runs; of GenX_IR the processor time, the least of 3. The verifier is no part of it: `envisa as`\n\
-         checks what the format demands, `envisa check` the rest. Made by `cargo bench -p envisa --bench assembler`.\n\n\
-         | | time | speed | peak memory |\n| --- | --- | --- | --- |\n\
-         | parse | {} | {} of text | |\n\
-         | write | {} | {} of binary | |\n\
-         | text to bytes | {} | {} of text | {mib_as:.0} MiB |\n\
-         | `envisa as` | {} | {} of text | |\n\
-         | read | {} | {} of binary | |\n\
-         | print | {} | {} of text | |\n\
-         | bytes to text | {} | {} of text | {mib_dis:.0} MiB |\n\
-         | `envisa dis` | {} | {} of text | |",
-        bytes.len() as f64 / 1e6,
-        ms(parsing),
-        rate(text.len(), parsing),
-        ms(writing),
-        rate(bytes.len(), writing),
-        ms(assembling),
-        rate(text.len(), assembling),
-        ms(command_as.wall),
-        rate(text.len(), command_as.wall),
-        ms(reading),
-        rate(bytes.len(), reading),
-        ms(printing),
-        rate(printed.len(), printing),
-        ms(disassembling),
-        rate(printed.len(), disassembling),
-        ms(command_dis.wall),
-        rate(printed.len(), command_dis.wall),
-    );
-    if let Some(program) = genx_ir() {
-        // A statement that it does not know, after everything else, ends it as soon as all is parsed and
-        // its instructions are built.
-        std::fs::write(dir.path().join("parse.visaasm"), format!("{text}    no_such_instruction\n"))
-            .expect("the text is written");
-        std::fs::write(dir.path().join("empty.visaasm"), ".version 4.1\n.kernel \"k\"\n    no_such\n")
-            .expect("the text is written");
-        let run = |file: &str| process(&program, dir.path(), &[file, "-platform", "SKL", "-noverifyCISA"]);
-        let start = least(3, || run("empty.visaasm"));
-        let parse = least(3, || run("parse.visaasm"));
-        let (start, parse) = (start.seconds, (parse.seconds - start.seconds).max(1e-9));
-        let all = process(
-            &program,
-            dir.path(),
-            &[
-                "in.visaasm",
-                "-platform",
-                "SKL",
-                "-stopafter",
-                "CFG",
-                "-noverifyCISA",
-                "-outputCisaBinaryName",
-                "o.isa",
-            ],
-        );
-        let _ = writeln!(
-            out,
-            "| GenX_IR, parse and build (to an error in the last line, less its start of {}) | {} | {} of text | |\n\
-             | GenX_IR, text to binary (`-stopafter CFG -noverifyCISA`) | {} | {} of text | {:.0} MiB |\n\n\
-             Text to bytes is {:.0} times as fast as GenX_IR's parsing and building, and {:.0} times as fast as its way to the binary.",
-            ms(start),
-            ms(parse),
-            rate(text.len(), parse),
-            ms(all.seconds),
-            rate(text.len(), all.seconds),
-            all.mib,
-            parse / assembling,
-            all.seconds / assembling,
-        );
-    } else {
-        out.push_str("\nGenX_IR was not installed.\n");
+    let wall = |args: &[&str]| least(RUNS, |u| u.wall, || process(envisa, dir.path(), args)).wall;
+    let record = serde_json::json!({
+        "instructions": INSTRUCTIONS,
+        "runs": RUNS,
+        "reference_runs": REFERENCE_RUNS,
+        "text_bytes": text.len(),
+        "binary_bytes": bytes.len(),
+        "printed_bytes": printed.len(),
+        "parse": time(RUNS, || parse(black_box(&text), FileId(0), &options)),
+        "write": time(RUNS, || write(black_box(&parsed.module), &WriteOptions::default())),
+        "assemble": assembling,
+        "assemble_mib": child_mib("as", &text_path, &isa_path),
+        "command_as": wall(&["as", "in.visaasm", "-o", "in.isa"]),
+        "read": time(RUNS, || read_with(black_box(&bytes), &ReadOptions::default())),
+        "print": time(RUNS, || print(black_box(&module), &PrintOptions::default())),
+        "disassemble": disassembling,
+        "disassemble_mib": child_mib("dis", &isa_path, &back),
+        "command_dis": wall(&["dis", "in.isa", "-o", "back.visaasm"]),
+        "genx_ir": genx_ir().map(|program| reference(&program, dir.path(), &text)),
+    });
+    let record = serde_json::to_string_pretty(&record).expect("a record") + "\n";
+    print!("{record}");
+    if let Some(at) = args.iter().position(|a| a == "--json") {
+        std::fs::write(&args[at + 1], record).expect("the record can be written");
     }
-    println!("{out}");
-    save(&out);
 }
 
-/// Replaces what stands between the marks in the page, or adds them.
-fn save(section: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/PERFORMANCE.md");
-    let page = std::fs::read_to_string(&path).unwrap_or_else(|_| "# Performance\n".into());
-    let block = format!("{BEGIN}\n{section}{END}\n");
-    let page = match (page.find(BEGIN), page.find(END)) {
-        (Some(a), Some(b)) if a < b => {
-            format!("{}{block}{}", &page[..a], page[b + END.len()..].trim_start_matches('\n'))
-        }
-        _ => format!("{page}\n{block}"),
+/// GenX_IR on the same text.
+fn reference(program: &Path, dir: &Path, text: &str) -> serde_json::Value {
+    // A statement that it does not know, after everything else, ends it as soon as all is parsed and
+    // its instructions are built.
+    std::fs::write(dir.join("parse.visaasm"), format!("{text}    no_such_instruction\n"))
+        .expect("the text is written");
+    std::fs::write(dir.join("empty.visaasm"), ".version 4.1\n.kernel \"k\"\n    no_such\n")
+        .expect("the text is written");
+    let run = |file: &str, more: &[&str]| {
+        let args: Vec<&str> =
+            [file, "-platform", "SKL", "-noverifyCISA"].iter().chain(more).copied().collect();
+        least(REFERENCE_RUNS, |u| u.seconds, || process(program, dir, &args))
     };
-    std::fs::write(path, page).expect("docs/ is writable");
+    let start = run("empty.visaasm", &[]).seconds;
+    let all = run("in.visaasm", &["-stopafter", "CFG", "-outputCisaBinaryName", "o.isa"]);
+    serde_json::json!({
+        "start": start,
+        "parse": (run("parse.visaasm", &[]).seconds - start).max(1e-9),
+        "all": all.seconds,
+        "mib": all.mib,
+    })
 }

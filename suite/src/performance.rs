@@ -1,0 +1,313 @@
+//! `docs/PERFORMANCE.md`: its parts, each with a block, a record and a command, and the summary made from the records.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use crate::bench::{Bench, Spread, ratio, time};
+use crate::machine::Machine;
+use crate::peer::Peer;
+use crate::report::{Table, put_first, replace_block};
+use crate::runs::{Runs, mib};
+use crate::toolchain::{Assembler, Verifier, read_record};
+use crate::translate::Translations;
+
+/// A part of the report, in its order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub enum Part {
+    /// Kernels beside PoCL and Intel's CPU runtime.
+    Kernels,
+    /// Kernels beside Oclgrind.
+    Oclgrind,
+    /// Start-up and memory of the command.
+    Runs,
+    /// vISA text to a program that can run, beside GenX_IR.
+    Translation,
+    /// Assembler and disassembler, beside GenX_IR.
+    Assembler,
+    /// The verifier.
+    Verifier,
+}
+
+impl Part {
+    /// All parts.
+    pub const ALL: [Part; 6] =
+        [Part::Kernels, Part::Oclgrind, Part::Runs, Part::Translation, Part::Assembler, Part::Verifier];
+
+    /// Its name on the command line, which is that of its block too.
+    pub fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned())
+    }
+
+    /// Its record, as seen from `docs`.
+    pub fn record(self) -> String {
+        format!("performance/{}.json", self.name())
+    }
+
+    /// The command that writes it.
+    pub fn command(self) -> String {
+        format!("{COMMAND} --part {}", self.name())
+    }
+}
+
+/// The command that writes the whole report.
+pub const COMMAND: &str = "cargo run --release -p envisa-suite -- performance --write";
+/// The plot of the part `kernels`, as seen from `docs`.
+pub const PLOT: &str = "performance/kernels.svg";
+
+/// The folder of the project's documents.
+pub fn docs_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs")
+}
+
+/// Writes `text` to `path`, and makes its folder.
+///
+/// # Errors
+/// What the system says, with the path.
+pub fn write_text(path: &Path, text: &str) -> Result<(), String> {
+    let write = || {
+        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        std::fs::write(path, text)
+    };
+    write().map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// A record's text.
+///
+/// # Errors
+/// Where it holds what JSON cannot.
+pub fn json_of(value: &impl Serialize) -> Result<String, String> {
+    serde_json::to_string_pretty(value).map(|t| t + "\n").map_err(|e| e.to_string())
+}
+
+/// Writes a part's record and block below `docs`, and the summary anew.
+///
+/// # Errors
+/// Where a file cannot be written.
+pub fn write(docs: &Path, part: Part, record: &impl Serialize, section: &str) -> Result<(), String> {
+    write_text(&docs.join(part.record()), &json_of(record)?)?;
+    let path = docs.join("PERFORMANCE.md");
+    let old = std::fs::read_to_string(&path).unwrap_or_else(|_| "# Performance\n".to_owned());
+    let page = put_first(&old, "summary");
+    let page = replace_block(&page, "summary", &summary(docs));
+    write_text(&path, &replace_block(&page, &part.name(), section))
+}
+
+/// A line of the summary: what, its goal, what was measured, and whether that holds.
+struct Line {
+    what: String,
+    goal: &'static str,
+    measured: String,
+    holds: Option<bool>,
+}
+
+fn line(what: impl Into<String>, goal: &'static str, measured: String, holds: Option<bool>) -> Line {
+    Line { what: what.into(), goal, measured, holds }
+}
+
+/// The summary, from the records below `docs`; what has no record is named.
+pub fn summary(docs: &Path) -> String {
+    let mut lines = Vec::new();
+    let mut missing = Vec::new();
+    let mut machines: Vec<(Part, Machine)> = Vec::new();
+    for part in Part::ALL {
+        let path = docs.join(part.record());
+        let read = match part {
+            Part::Kernels => read_record(&path).map(|b: Bench| {
+                kernel_lines(&b, &mut lines);
+                b.machine
+            }),
+            Part::Oclgrind => read_record(&path).map(|b: Bench| {
+                oclgrind_line(&b, &mut lines);
+                b.machine
+            }),
+            Part::Runs => read_record(&path).map(|r: Runs| {
+                run_lines(&r, &mut lines);
+                r.machine
+            }),
+            Part::Translation => read_record(&path).map(|t: Translations| {
+                translation_line(&t, &mut lines);
+                t.machine
+            }),
+            Part::Assembler => read_record(&path).map(|a: Assembler| {
+                assembler_lines(&a, &mut lines);
+                a.machine
+            }),
+            Part::Verifier => read_record(&path).map(|v: Verifier| {
+                if let Some(s) = v.worst() {
+                    lines.push(line(
+                        "100,000 instructions verified, rules and lints, one core",
+                        "under 0.1 s",
+                        time(s),
+                        Some(s < 0.1),
+                    ));
+                }
+                v.machine
+            }),
+        };
+        match read {
+            Ok(machine) => machines.push((part, machine)),
+            Err(_) => missing.push(part.name()),
+        }
+    }
+    let mut table = Table::new(["", "goal", "measured", "holds"]);
+    for l in lines {
+        let holds = match l.holds {
+            Some(true) => "yes",
+            Some(false) => "**no**",
+            None => "",
+        };
+        table.row([l.what, l.goal.to_owned(), l.measured, holds.to_owned()]);
+    }
+    let mut t = format!("All of this page by one command: `{COMMAND}`\n\n");
+    // One line for all parts that were measured together, so that parts measured apart are seen to be.
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for (part, machine) in machines {
+        let text = format!("{}, on {}", machine.date, machine.describe());
+        match groups.iter_mut().find(|g| g.0 == text) {
+            Some(g) => g.1.push(part.name()),
+            None => groups.push((text, vec![part.name()])),
+        }
+    }
+    for (text, parts) in groups {
+        let _ = writeln!(t, "- {}: {text}", parts.join(", "));
+    }
+    if !missing.is_empty() {
+        let _ = writeln!(t, "- not measured yet: {}", missing.join(", "));
+    }
+    t.push('\n');
+    t.push_str(&table.to_markdown());
+    t
+}
+
+fn kernel_lines(b: &Bench, lines: &mut Vec<Line>) {
+    for peer in [Peer::Pocl, Peer::Intel] {
+        if let Some(mean) = b.mean(peer.name()) {
+            lines.push(line(
+                format!(
+                    "kernels interpreted, work-items a second over those of {}, which compiles: geometric mean of {}",
+                    peer.name(),
+                    mean.kernels
+                ),
+                "–",
+                ratio(mean.ratio),
+                None,
+            ));
+        }
+    }
+}
+
+fn oclgrind_line(b: &Bench, lines: &mut Vec<Line>) {
+    if let Some(mean) = b.mean(Peer::Oclgrind.name()) {
+        lines.push(line(
+            format!(
+                "kernels interpreted, work-items a second over those of Oclgrind: geometric mean of {}",
+                mean.kernels
+            ),
+            "at least 300",
+            ratio(mean.ratio),
+            Some(mean.ratio >= 300.0),
+        ));
+    }
+}
+
+fn run_lines(r: &Runs, lines: &mut Vec<Line>) {
+    if let Some(worst) = r.worst() {
+        lines.push(line(
+            format!("memory beyond the buffers: the most of {} runs of `envisa run`", r.runs.len()),
+            "at most 64 MiB",
+            format!("{:.1} MiB ({})", mib(worst.beyond()), worst.kernel.trim_start_matches("bench/")),
+            Some(worst.beyond() <= 64 << 20 && r.complaints().is_empty()),
+        ));
+    }
+    if let Some(s) = Spread::of(&r.start_up.1) {
+        lines.push(line(
+            "start to end of a small `envisa run`, the median",
+            "under 20 ms",
+            time(s.median),
+            Some(s.median < 0.02),
+        ));
+    }
+}
+
+fn translation_line(t: &Translations, lines: &mut Vec<Line>) {
+    if let Some(mean) = t.mean() {
+        lines.push(line(
+            format!(
+                "text to a program that can run, GenX_IR's time over envisa's: geometric mean of {} texts",
+                t.ratios().len()
+            ),
+            "over 1",
+            ratio(mean),
+            Some(mean > 1.0),
+        ));
+    }
+}
+
+fn assembler_lines(a: &Assembler, lines: &mut Vec<Line>) {
+    lines.push(line(
+        "text to bytes, one core",
+        "at least 100 MB/s",
+        format!("{:.0} MB/s", a.text_rate() / 1e6),
+        Some(a.text_rate() >= 1e8),
+    ));
+    if let Some(g) = &a.genx_ir {
+        let times = g.parse / a.assemble;
+        lines.push(line(
+            "text to bytes over GenX_IR's parsing and building",
+            "at least 15",
+            ratio(times),
+            Some(times >= 15.0),
+        ));
+    }
+    lines.push(line(
+        format!("{} instructions assembled by `envisa as`; memory of text to bytes", a.instructions),
+        "under 0.1 s and 64 MB",
+        format!("{}, {:.0} MiB", time(a.command_as), a.assemble_mib),
+        Some(a.command_as < 0.1 && a.assemble_mib * 1.048_576 < 64.0),
+    ));
+    lines.push(line(
+        format!("{} instructions disassembled by `envisa dis`", a.instructions),
+        "under 0.1 s",
+        time(a.command_dis),
+        Some(a.command_dis < 0.1),
+    ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_comes_from_the_records() {
+        let docs = tempfile::tempdir().unwrap();
+        let text = summary(docs.path());
+        assert!(
+            text.contains("not measured yet: kernels, oclgrind, runs, translation, assembler, verifier"),
+            "{text}"
+        );
+        let row = |what: &str, platforms, seconds| crate::toolchain::Verifying {
+            platform: "DG2".to_owned(),
+            kernels: 1,
+            instructions: 50_000,
+            what: what.to_owned(),
+            platforms,
+            seconds,
+            findings: 0,
+        };
+        let rows =
+            vec![row("rules", 1, 0.001), row("rules and lints", 1, 0.06), row("rules and lints", 15, 9.0)];
+        let record = Verifier { machine: Machine::here(), rounds: 1, rows };
+        write(docs.path(), Part::Verifier, &record, "## Verifying\n").unwrap();
+        let page = std::fs::read_to_string(docs.path().join("PERFORMANCE.md")).unwrap();
+        assert!(page.starts_with("# Performance\n\n<!-- begin summary -->"), "{page}");
+        assert!(page.contains("| 120.00 ms | **no** |"), "{page}");
+        assert!(page.contains("<!-- begin verifier -->\n## Verifying\n<!-- end verifier -->"), "{page}");
+        assert!(
+            !page.contains("yet: verifier") && page.contains("not measured yet: kernels, oclgrind"),
+            "{page}"
+        );
+    }
+}
