@@ -9,8 +9,9 @@ use crate::envisa_side::{Failure, run_on_envisa};
 use crate::kernel::{Device, KernelFile, Known};
 use crate::launch::{Launch, Outputs, SizeSet};
 use crate::machine::Machine;
-use crate::peer::{self, Peer};
+use crate::peer::{self, Peer, PeerRun};
 use crate::report::{Table, cell};
+use crate::witness::Witness;
 
 /// What a kernel came to on a device.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,6 +84,8 @@ pub struct KernelResult {
     pub bounds: Vec<(String, String)>,
     /// On each device asked for.
     pub verdicts: BTreeMap<Device, Verdict>,
+    /// Of the further peers.
+    pub witnesses: BTreeMap<Peer, Witness>,
 }
 
 /// A whole run.
@@ -90,6 +93,8 @@ pub struct KernelResult {
 pub struct Conformance {
     /// The reference: platform, version, device.
     pub reference: String,
+    /// Further peers, described the same way; those that gave no result at all, with the reason.
+    pub witnesses: Vec<(Peer, Result<String, String>)>,
     /// Devices, in the table's order.
     pub devices: Vec<Device>,
     /// In the kernels' order.
@@ -116,12 +121,17 @@ pub fn hold(launch: &Launch, want: &Outputs, got: &Outputs, printf: bool) -> Vec
     all
 }
 
-/// Runs `kernels` on PoCL and, compiled for each of `devices`, on envisa with `jobs` host threads (0: all).
-/// A kernel on which PoCL fails or crashes is reported as such; the others go on.
+/// Runs `kernels` on PoCL, on the further peers `witnesses`, and, compiled for each of `devices`, on envisa with
+/// `jobs` host threads (0: all). A kernel on which PoCL fails or crashes is reported as such; the others go on.
 ///
 /// # Errors
 /// Where a header is no launch, or PoCL gives no result at all: without the reference nothing can be said.
-pub fn run(kernels: &[KernelFile], devices: &[Device], jobs: usize) -> Result<Conformance, String> {
+pub fn run(
+    kernels: &[KernelFile],
+    devices: &[Device],
+    witnesses: &[Peer],
+    jobs: usize,
+) -> Result<Conformance, String> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(BTreeMap::new());
     let workers = std::thread::available_parallelism().map_or(1, |n| n.get()).min(8);
@@ -131,22 +141,35 @@ pub fn run(kernels: &[KernelFile], devices: &[Device], jobs: usize) -> Result<Co
                 loop {
                     let n = next.fetch_add(1, Ordering::Relaxed);
                     let Some(k) = kernels.get(n) else { return };
-                    let one = run_one(k, devices, jobs);
+                    let one = run_one(k, devices, witnesses, jobs);
                     done.lock().unwrap_or_else(|e| e.into_inner()).insert(n, one);
                 }
             });
         }
     });
-    let mut out = Conformance { reference: String::new(), devices: devices.to_vec(), kernels: Vec::new() };
+    let mut out = Conformance {
+        reference: String::new(),
+        witnesses: Vec::new(),
+        devices: devices.to_vec(),
+        kernels: Vec::new(),
+    };
     let mut missing = None;
+    let mut described: BTreeMap<Peer, Result<String, String>> = BTreeMap::new();
     for (_, one) in done.into_inner().unwrap_or_else(|e| e.into_inner()) {
-        let (result, reference) = one?;
-        match reference {
+        let one = one?;
+        match one.reference {
             Ok(describe) => out.reference = describe,
             Err(why) => missing = Some(why),
         }
-        out.kernels.push(result);
+        for (peer, describe) in one.witnesses {
+            match described.get(&peer) {
+                Some(Ok(_)) => {}
+                _ => drop(described.insert(peer, describe)),
+            }
+        }
+        out.kernels.push(one.result);
     }
+    out.witnesses = described.into_iter().collect();
     match missing {
         Some(why) if out.reference.is_empty() => Err(format!("PoCL gives no result: {why}")),
         _ => Ok(out),
@@ -174,24 +197,39 @@ fn explain(known: &[Known], device: Device, all: Vec<(String, Comparison)>) -> V
     if open > 0 || reasons.is_empty() { Verdict::Compared(all) } else { Verdict::Known(reasons.join("; ")) }
 }
 
-/// A kernel's results, and the reference's description or failure.
-type One = (KernelResult, Result<String, String>);
+/// A kernel's results, and the descriptions of the peers that gave one.
+struct One {
+    result: KernelResult,
+    reference: Result<String, String>,
+    witnesses: Vec<(Peer, Result<String, String>)>,
+}
 
-fn run_one(k: &KernelFile, devices: &[Device], jobs: usize) -> Result<One, String> {
+fn run_one(k: &KernelFile, devices: &[Device], witnesses: &[Peer], jobs: usize) -> Result<One, String> {
     let launch_for = |peer| Launch::new(k, SizeSet::Conformance, peer).map_err(|e| format!("{}: {e}", k.id));
     let (on_peer, launch) = (launch_for(true)?, launch_for(false)?);
+    let printf = k.header.printf.is_some();
     let want = peer::run(Peer::Pocl, k);
-    let mut verdicts = BTreeMap::new();
+    let witnesses: Vec<(Peer, Result<PeerRun, String>)> =
+        witnesses.iter().map(|p| (*p, peer::run(*p, k))).collect();
+    let (mut verdicts, mut with) = (BTreeMap::new(), BTreeMap::new());
     for d in devices {
         let verdict = if !k.devices().contains(d) {
             Verdict::NotForDevice
         } else {
-            match (run_on_envisa(k, *d, &launch, jobs), &want) {
-                (Err(failure), _) => Verdict::Failure(failure),
-                (Ok(_), Err(why)) => Verdict::NoReference(why.clone()),
-                (Ok(got), Ok(want)) => {
-                    let all = hold(&on_peer, &want.outputs, &got, k.header.printf.is_some());
-                    explain(&k.header.known, *d, all)
+            match run_on_envisa(k, *d, &launch, jobs) {
+                Err(failure) => Verdict::Failure(failure),
+                Ok(got) => {
+                    for (p, run) in &witnesses {
+                        if let Ok(run) = run
+                            && hold(&on_peer, &run.outputs, &got, printf).iter().all(|(_, c)| c.passed())
+                        {
+                            with.entry(*p).or_insert_with(Vec::new).push(*d);
+                        }
+                    }
+                    match &want {
+                        Err(why) => Verdict::NoReference(why.clone()),
+                        Ok(want) => explain(&k.header.known, *d, hold(&on_peer, &want.outputs, &got, printf)),
+                    }
                 }
             }
         };
@@ -199,10 +237,24 @@ fn run_one(k: &KernelFile, devices: &[Device], jobs: usize) -> Result<One, Strin
     }
     let mut bounds: Vec<(String, String)> =
         on_peer.args.iter().filter_map(|a| Some((a.name.clone(), a.check?.to_string()))).collect();
-    if k.header.printf.is_some() {
+    if printf {
         bounds.push(("printf".to_owned(), "the same lines".to_owned()));
     }
-    Ok((KernelResult { kernel: k.clone(), bounds, verdicts }, want.map(|w| w.describe)))
+    let mut out = One {
+        result: KernelResult { kernel: k.clone(), bounds, verdicts, witnesses: BTreeMap::new() },
+        reference: want.as_ref().map(|w| w.describe.clone()).map_err(Clone::clone),
+        witnesses: Vec::new(),
+    };
+    for (p, run) in witnesses {
+        let held = match (&want, &run) {
+            (Ok(want), Ok(run)) => Ok(hold(&on_peer, &want.outputs, &run.outputs, printf)),
+            (Err(_), _) => Err("there is no result of PoCL".to_owned()),
+            (_, Err(why)) => Err(why.clone()),
+        };
+        out.result.witnesses.insert(p, Witness { held, with: with.remove(&p).unwrap_or_default() });
+        out.witnesses.push((p, run.map(|r| r.describe)));
+    }
+    Ok(out)
 }
 
 impl Conformance {
@@ -212,7 +264,7 @@ impl Conformance {
 
     /// True where nothing failed.
     pub fn good(&self) -> bool {
-        self.kernels.iter().all(|k| k.verdicts.values().all(|v| !v.failed()))
+        self.kernels.iter().all(|k| k.verdicts.values().all(|v| !v.failed())) && self.disputes().is_empty()
     }
 
     /// What failed, with all that is known about it.
@@ -229,6 +281,7 @@ impl Conformance {
                 all.push(format!("{} on {}: {text}", k.kernel.id, d.name()));
             }
         }
+        all.extend(self.disputes());
         all
     }
 
@@ -279,12 +332,13 @@ impl Conformance {
              compared element by element with PoCL's within the bound that the kernel states: bit for bit \
              unless said otherwise below. `ok, N ulp` is the largest distance seen, in units in the last \
              place; `–` means that the kernel is not compiled for the device.\n\n\
-             - envisa on: {}\n- reference: {}\n\n## Result\n\n{}\n{}\n\
+             - envisa on: {}\n- reference: {}\n\n## Result\n\n{}\n{}\n{}\n\
              ## Bounds other than bit for bit, explained differences, and devices left out\n\n{}",
             machine.describe(),
             self.reference,
             self.summary(),
             self.table().to_markdown(),
+            self.witness_section(),
             self.reasons()
         )
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::compare::Check;
+use crate::peer::Peer;
 
 /// A device that kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, clap::ValueEnum)]
@@ -111,6 +112,9 @@ pub struct Header {
     /// Differences from PoCL that are understood: any other, and their absence, is a failure.
     #[serde(default)]
     pub known: Vec<Known>,
+    /// Peers other than PoCL whose result is another one than PoCL's and envisa's.
+    #[serde(default)]
+    pub wrong_peers: Vec<WrongPeer>,
     /// `lines`: what `printf` writes is compared, the order of lines being open.
     pub printf: Option<PrintfCheck>,
     /// Features it exercises.
@@ -142,6 +146,16 @@ pub struct Known {
     /// Number of its elements out of bounds: exactly.
     pub elements: usize,
     /// Whose fault it is, and how that is known.
+    pub why: String,
+}
+
+/// A peer whose result is neither PoCL's nor envisa's.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct WrongPeer {
+    /// The peer.
+    pub peer: Peer,
+    /// What it does wrong, and how that is known.
     pub why: String,
 }
 

@@ -20,3 +20,4 @@ pub mod report;
 pub mod runs;
 pub mod toolchain;
 pub mod translate;
+pub mod witness;

@@ -89,6 +89,9 @@ enum Verb {
         /// Host threads of each run on envisa; 0: all.
         #[arg(long, default_value_t = 0)]
         jobs: usize,
+        /// Further peers that PoCL is held against; with `--write` oclgrind and intel, unless told.
+        #[arg(long, value_delimiter = ',')]
+        witness: Vec<Peer>,
         /// Write the report to `docs/CONFORMANCE.md`; only for all kernels and devices.
         #[arg(long)]
         write: bool,
@@ -197,8 +200,8 @@ fn main() -> ExitCode {
             let folder = out.unwrap_or_else(corpus::corpus_folder);
             write_corpus(&only, &device, ocloc.as_deref(), &folder, check)
         }
-        Verb::Conformance { only, device, jobs, write, out } => {
-            conformance(&only, &device, jobs, write, out.as_deref())
+        Verb::Conformance { only, device, jobs, witness, write, out } => {
+            conformance(&only, &device, jobs, &witness, write, out.as_deref())
         }
         Verb::Bench { only, device, peer, oclgrind, repeats, window, limit, jobs, write, json, svg } => {
             let usual = if oclgrind { oclgrind_options() } else { kernel_options() };
@@ -372,6 +375,7 @@ fn conformance(
     only: &Only,
     devices: &[Device],
     jobs: usize,
+    witnesses: &[Peer],
     write: bool,
     out: Option<&Path>,
 ) -> Result<bool, String> {
@@ -379,7 +383,9 @@ fn conformance(
         return Err("`docs/CONFORMANCE.md` is written for all kernels and devices only".to_owned());
     }
     let devices = if devices.is_empty() { &Device::ALL[..] } else { devices };
-    let run = conformance::run(&kernels(only)?, devices, jobs)?;
+    let usual = [Peer::Oclgrind, Peer::Intel];
+    let witnesses = if write && witnesses.is_empty() { &usual[..] } else { witnesses };
+    let run = conformance::run(&kernels(only)?, devices, witnesses, jobs)?;
     let document = run.document(&Machine::here());
     if write {
         write_text(&docs_folder().join("CONFORMANCE.md"), &document)?;
@@ -388,7 +394,7 @@ fn conformance(
         write_text(path, &document)?;
     }
     print!("{}", run.table().to_markdown());
-    println!("\n{}", run.summary());
+    println!("\n{}\n{}", run.summary(), run.witness_section());
     for failure in run.failures() {
         println!("{failure}");
     }

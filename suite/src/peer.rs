@@ -20,7 +20,8 @@ use crate::launch::{Launch, Outputs, SizeSet};
 use crate::opencl::Session;
 
 /// An implementation of OpenCL for the CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
 pub enum Peer {
     /// Portable Computing Language.
     Pocl,
