@@ -475,7 +475,7 @@ impl Bench {
     }
 
     /// The section of the report on the run against Oclgrind alone.
-    pub fn oclgrind_section(&self, command: &str, record: &str) -> String {
+    pub fn oclgrind_section(&self, command: &str, plot: &str, record: &str) -> String {
         let peer = Peer::Oclgrind.name();
         let mut t = String::new();
         let _ = writeln!(
@@ -522,6 +522,7 @@ impl Bench {
         if !self.left_out.is_empty() {
             let _ = writeln!(t, "- left out, as they state no `slow` sizes: {}", self.left_out.join(", "));
         }
+        let _ = writeln!(t, "\n![ratios]({plot})");
         for complaint in self.complaints() {
             let _ = writeln!(t, "\n- **{complaint}**");
         }
@@ -541,76 +542,6 @@ impl Bench {
                 ),
             };
         }
-    }
-
-    /// The plot: for each kernel and peer the ratio with its spread, on a logarithmic scale.
-    pub fn plot(&self) -> String {
-        const ROW: f64 = 15.0;
-        const LEFT: f64 = 150.0;
-        const WIDTH: f64 = 620.0;
-        const COLOURS: [&str; 4] = ["#2f6fb2", "#c8553d", "#5a9367", "#8a6bbe"];
-        let peers: Vec<&String> = self.peers.iter().map(|(name, _)| name).collect();
-        let all: Vec<Spread> = self.kernels.iter().flat_map(|k| &k.peers).filter_map(|p| p.ratio).collect();
-        let low = all.iter().map(|s| s.min).fold(1.0, f64::min).log10().floor();
-        let high = all.iter().map(|s| s.max).fold(1.0, f64::max).log10().ceil().max(low + 1.0);
-        let x = |r: f64| LEFT + (r.log10() - low) / (high - low) * WIDTH;
-        let height = 60.0 + self.kernels.len() as f64 * (ROW * peers.len().max(1) as f64 + 6.0);
-        let mut t = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{height}\" \
-             font-family=\"sans-serif\" font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-            LEFT + WIDTH + 30.0
-        );
-        for (i, p) in peers.iter().enumerate() {
-            let at = LEFT + i as f64 * 180.0;
-            let _ = writeln!(
-                t,
-                "<rect x=\"{at}\" y=\"8\" width=\"10\" height=\"10\" fill=\"{}\"/><text x=\"{}\" y=\"17\">time of {p} / envisa</text>",
-                COLOURS[i % COLOURS.len()],
-                at + 14.0
-            );
-        }
-        for e in low as i32..=high as i32 {
-            let at = x(10f64.powi(e));
-            let colour = if e == 0 { "#333" } else { "#ccc" };
-            let _ = writeln!(
-                t,
-                "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"40\" y2=\"{}\" stroke=\"{colour}\"/>\
-                 <text x=\"{at:.1}\" y=\"35\" text-anchor=\"middle\">{}</text>",
-                height - 10.0,
-                10f64.powi(e)
-            );
-        }
-        let mut y = 48.0;
-        for k in &self.kernels {
-            let middle = y + ROW * peers.len() as f64 / 2.0 + 3.0;
-            let name = k.kernel.trim_start_matches("bench/");
-            let _ =
-                writeln!(t, "<text x=\"{}\" y=\"{middle}\" text-anchor=\"end\">{name}</text>", LEFT - 6.0);
-            for (i, peer) in peers.iter().enumerate() {
-                let Some(r) = k.peers.iter().find(|p| p.peer == **peer).and_then(|p| p.ratio) else {
-                    y += ROW;
-                    continue;
-                };
-                let (from, to) = (x(1.0).min(x(r.median)), x(1.0).max(x(r.median)));
-                let colour = COLOURS[i % COLOURS.len()];
-                let _ = writeln!(
-                    t,
-                    "<rect x=\"{from:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{}\" fill=\"{colour}\"/>\
-                     <line x1=\"{:.1}\" x2=\"{:.1}\" y1=\"{:.1}\" y2=\"{:.1}\" stroke=\"black\"/>",
-                    y + 2.0,
-                    (to - from).max(1.0),
-                    ROW - 4.0,
-                    x(r.min),
-                    x(r.max),
-                    y + ROW / 2.0,
-                    y + ROW / 2.0
-                );
-                y += ROW;
-            }
-            y += 6.0;
-        }
-        t.push_str("</svg>\n");
-        t
     }
 }
 

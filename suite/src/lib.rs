@@ -16,6 +16,7 @@ pub mod machine;
 pub mod opencl;
 pub mod peer;
 pub mod performance;
+pub mod plot;
 pub mod report;
 pub mod runs;
 pub mod toolchain;

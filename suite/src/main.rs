@@ -110,7 +110,7 @@ enum Verb {
         #[arg(long, value_delimiter = ',', default_value = "pocl,intel")]
         peer: Vec<Peer>,
         /// Oclgrind alone instead, at the kernels' `slow` sizes, so that it finishes every run.
-        #[arg(long, conflicts_with_all = ["peer", "svg"])]
+        #[arg(long, conflicts_with = "peer")]
         oclgrind: bool,
         /// Timed rounds; 7, against Oclgrind 3, unless told.
         #[arg(long)]
@@ -124,8 +124,7 @@ enum Verb {
         /// Host threads of envisa; 0: all.
         #[arg(long, default_value_t = 0)]
         jobs: usize,
-        /// Write the block of `docs/PERFORMANCE.md`, its record and (not with `--oclgrind`) its plot; only for all
-        /// kernels.
+        /// Write the block of `docs/PERFORMANCE.md`, its record and its plot; only for all kernels.
         #[arg(long)]
         write: bool,
         /// Write the record (JSON) to this file.
@@ -424,12 +423,13 @@ fn run_bench(
         may_write(only)?;
     }
     let run = bench::run(&kernels(only)?, options, |line| eprintln!("{line}"));
+    let (command, plot, record) = (part.command(), part.plot(), part.record());
     let section = match part {
-        Part::Oclgrind => run.oclgrind_section(&part.command(), &part.record()),
-        _ => run.section(&part.command(), performance::PLOT, &part.record()),
+        Part::Oclgrind => run.oclgrind_section(&command, &plot, &record),
+        _ => run.section(&command, &plot, &record),
     };
-    if write && part == Part::Kernels {
-        write_text(&docs_folder().join(performance::PLOT), &run.plot())?;
+    if write {
+        write_text(&docs_folder().join(plot), &run.plot())?;
     }
     leave(part, &run, &section, write)?;
     if let Some(path) = json {

@@ -46,6 +46,11 @@ impl Part {
         format!("performance/{}.json", self.name())
     }
 
+    /// Its plot, as seen from `docs`, if it is one of those that have one.
+    pub fn plot(self) -> String {
+        format!("performance/{}.svg", self.name())
+    }
+
     /// The command that writes it.
     pub fn command(self) -> String {
         format!("{COMMAND} --part {}", self.name())
@@ -54,8 +59,6 @@ impl Part {
 
 /// The command that writes the whole report.
 pub const COMMAND: &str = "cargo run --release -p envisa-suite -- performance --write";
-/// The plot of the part `kernels`, as seen from `docs`.
-pub const PLOT: &str = "performance/kernels.svg";
 
 /// The folder of the project's documents.
 pub fn docs_folder() -> PathBuf {
