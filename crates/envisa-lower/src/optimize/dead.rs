@@ -53,6 +53,9 @@ fn pure(op: Op) -> bool {
     )
 }
 
+/// Passes over the code at most: what is still dead then (loops full of it) stays.
+const PASSES: usize = 8;
+
 /// Marks instructions whose results nobody reads: until there are no more, as each drops readers of others.
 fn unread(p: &Program, keep: &mut [bool]) {
     let chunk_count = p.registers.bytes.div_ceil(super::CHUNK) as usize;
@@ -70,7 +73,7 @@ fn unread(p: &Program, keep: &mut [bool]) {
         read(i, 1);
     }
     drop(read);
-    loop {
+    for _ in 0..PASSES {
         let mut dropped = false;
         // Backward: readers come after what they read, mostly.
         for (pc, i) in p.code.iter().enumerate().rev() {

@@ -15,6 +15,8 @@ use crate::Message;
 use crate::program::*;
 use crate::touched::Touched;
 
+/// Passes over the code at most: loops nest that deep in no sensible program.
+const PASSES: usize = 24;
 /// Bytes of a unit that is written or not.
 const UNIT: u32 = 4;
 /// Bits of all states together beyond which everything is cleared: the analysis is not worth it.
@@ -33,7 +35,9 @@ pub(super) fn ranges(p: &Program) -> Vec<Range<RegOffset>> {
     }
     let mut a = Analysis { p, start, units, places: vec![None; units], must: vec![0; units.div_ceil(64)] };
     a.places();
-    a.solve(&blocks);
+    if !a.solve(&blocks) {
+        return vec![low.start..end];
+    }
     let mut out = vec![low];
     for c in 0..(end - start) / CHUNK {
         let unit = (c * CHUNK / UNIT) as usize;
@@ -158,8 +162,8 @@ impl Analysis<'_> {
         });
     }
 
-    /// Iterates to the greatest solution, then notes the reads.
-    fn solve(&mut self, blocks: &Blocks) {
+    /// Iterates to the greatest solution, then notes the reads; `false` if that takes too long.
+    fn solve(&mut self, blocks: &Blocks) -> bool {
         let p = self.p;
         let count = blocks.entry.len();
         let words = self.units.div_ceil(64);
@@ -171,7 +175,10 @@ impl Analysis<'_> {
         let top = State { all: vec![u64::MAX; words], own: vec![u64::MAX; words] };
         let mut at: Vec<State> = vec![top; count];
         at[0] = State { all: vec![0; words], own: vec![0; words] };
-        loop {
+        for pass in 0.. {
+            if pass == PASSES {
+                return false;
+            }
             let mut changed = false;
             for b in 0..count {
                 let mut s = at[b].clone();
@@ -199,6 +206,7 @@ impl Analysis<'_> {
                 self.pass(&p.code[pc], &mut s, true);
             }
         }
+        true
     }
 }
 
