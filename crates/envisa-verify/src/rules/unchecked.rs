@@ -77,9 +77,9 @@ pub(crate) const UNCHECKED: &[Rule] = &[
         907,
         "data-races",
         "3_execution_model",
-        Unchecked,
+        Runtime,
         "Threads do not race",
-        "The engine runs threads in an order of its own; nothing compares their accesses.",
+        "A run with checks compares the plain accesses of a group's threads between barriers, and those of groups of a launch, and reports which two race.",
     ),
     note(
         908,

@@ -11,14 +11,21 @@ use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
+use memmap2::MmapMut;
+
 /// Alignment of every block: a cache line, and the widest vector.
 const ALIGN: usize = 64;
+/// Blocks from this size on are mapped, in large pages where the system has them: accesses all over a large
+/// buffer cost a page walk each otherwise.
+const MAPPED: usize = 4 << 20;
 
 /// A block of zero-initialised shared bytes.
 #[derive(Debug)]
 pub struct Block {
     start: NonNull<u8>,
     len: usize,
+    /// Who owns the bytes, if they are mapped; else they were allocated.
+    map: Option<MmapMut>,
 }
 
 // SAFETY: the block owns its memory; all access through `&Block` goes through raw pointers or atomics
@@ -31,12 +38,19 @@ impl Block {
     /// A block of `len` zero bytes; `None` if the host has no such memory.
     pub fn zeroed(len: usize) -> Option<Block> {
         if len == 0 {
-            return Some(Block { start: NonNull::dangling(), len: 0 });
+            return Some(Block { start: NonNull::dangling(), len: 0, map: None });
+        }
+        if len >= MAPPED {
+            let mut map = MmapMut::map_anon(len).ok()?;
+            // Advice: where it is not taken, all is well but slower.
+            #[cfg(target_os = "linux")]
+            let _ = map.advise(memmap2::Advice::HugePage);
+            return Some(Block { start: NonNull::new(map.as_mut_ptr())?, len, map: Some(map) });
         }
         let layout = Layout::from_size_align(len, ALIGN).ok()?;
         // SAFETY: the layout's size is not zero.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        Some(Block { start, len })
+        Some(Block { start, len, map: None })
     }
 
     /// Length in bytes.
@@ -346,7 +360,7 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        if self.len != 0 {
+        if self.len != 0 && self.map.is_none() {
             // SAFETY: allocated in `zeroed` with this very layout.
             unsafe { dealloc(self.start.as_ptr(), Layout::from_size_align_unchecked(self.len, ALIGN)) }
         }
