@@ -488,7 +488,11 @@ impl super::level::Kernel for ModeK {
 /// An instruction that reads and writes overlapping registers at different places computes from copies:
 /// every handler reads its whole sources first, so nothing needs doing here. See `alu::AluK`.
 pub(super) fn decode(p: &Program, level: Level, observed: bool) -> Code {
-    let mut code = Code { cells: Vec::with_capacity(p.code.len()), inner: vec![None; p.code.len()] };
+    let mut code = Code {
+        cells: Vec::with_capacity(p.code.len()),
+        inner: vec![None; p.code.len()],
+        plans: messages::plans(p),
+    };
     let cr0 = p.registers.predefined[envisa_isa::predefined::var::CR0 as usize];
     for (pc, i) in p.code.iter().enumerate() {
         let src = [0, 1, 2].map(|k| src_cell(&i.src[k], i.exec));

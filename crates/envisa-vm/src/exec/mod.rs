@@ -10,7 +10,9 @@ mod special;
 
 pub(crate) use decode::check;
 pub(crate) use level::Kernel;
-pub use level::{Handler, Level};
+#[cfg(all(test, target_arch = "x86_64"))]
+pub(crate) use level::isas;
+pub use level::{Handler, Isa, Level};
 
 use envisa_lower::Program;
 
@@ -89,12 +91,20 @@ pub struct Code {
     cells: Vec<Cell>,
     /// Handlers of instructions that something else wraps, by program counter.
     inner: Vec<Option<Handler>>,
+    /// Of gathers and scatters, by message.
+    plans: Vec<Option<crate::messages::Plan>>,
 }
 
 impl Code {
     /// Decodes a program that [`check`] passes; `observed`: every instruction has a turn of its own.
     pub(crate) fn new(program: &Program, level: Level, observed: bool) -> Code {
         decode::decode(program, level, observed)
+    }
+
+    /// What the fast code of gathers and scatters wants to know of them, by message.
+    #[inline(always)]
+    pub(crate) fn plans(&self) -> &[Option<crate::messages::Plan>] {
+        &self.plans
     }
 }
 

@@ -5,10 +5,12 @@
 //! seen, and named with the nearest allocation.
 
 mod image;
+mod lanes;
 mod raw;
 mod surface;
 
 pub use image::{Image, ImageShape};
+pub(crate) use lanes::{Lanes, On, all};
 pub use raw::{Block, Element as LaneElement};
 pub use surface::{BufferSurface, Surface, SurfaceTable};
 
@@ -65,7 +67,7 @@ pub struct AllocationId(pub u32);
 pub struct Mark(usize);
 
 /// Where an access site found its allocation last: the next access most likely goes there too.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Hint(u32);
 
 /// The 64-bit address space.
@@ -142,6 +144,12 @@ impl Memory {
     /// With an id of another `Memory`.
     pub fn get_mut(&mut self, id: AllocationId) -> &mut Allocation {
         &mut self.allocations[id.0 as usize]
+    }
+
+    /// The allocation that an access site went to last.
+    #[inline(always)]
+    pub(crate) fn hinted(&self, hint: &Hint) -> Option<&Allocation> {
+        self.allocations.get(hint.0 as usize)
     }
 
     /// Finds `[address, address + n)`, all of it in one allocation.

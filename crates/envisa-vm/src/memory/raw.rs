@@ -59,6 +59,12 @@ impl Block {
         self.len
     }
 
+    /// The first byte, for `lanes`.
+    #[inline(always)]
+    pub(super) fn pointer(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+
     /// No bytes at all?
     pub fn is_empty(&self) -> bool {
         self.len == 0

@@ -5,10 +5,12 @@ use std::marker::PhantomData;
 use envisa_lower::{Inst, Message, Program};
 
 use super::element::Element;
+use super::simt::{Near, Plan};
 use super::{AccessSpace, Fault, FaultKind, Ports, atomic, block, check, execute, simt};
-use crate::exec::{Cell, Handler, Kernel, Level, exec_mask};
+use crate::exec::{Cell, Handler, Isa, Kernel, Level, exec_mask};
+use crate::memory::Block;
 use crate::regs::Registers;
-use crate::thread::{Machine, Mask};
+use crate::thread::{Env, Machine, Mask};
 use crate::trap::Cause;
 
 /// The handler of a message; `None` if its registers are not inside the register file.
@@ -25,13 +27,16 @@ pub(crate) fn handler(l: Level, i: &Inst, p: &Program) -> Handler {
             _ => l.handler::<GeneralK>(),
         };
     };
+    if Plan::new(s).is_none() {
+        return l.handler::<GeneralK>();
+    }
     macro_rules! channels {
         ($e:ty, $s:ty, $w:literal) => {
             match i.channels {
-                1 => l.handler::<SimtK<$e, $s, 1, $w>>(),
-                8 => l.handler::<SimtK<$e, $s, 8, $w>>(),
-                16 => l.handler::<SimtK<$e, $s, 16, $w>>(),
-                32 => l.handler::<SimtK<$e, $s, 32, $w>>(),
+                1 => l.handler::<SimtK<$e, $s, 1, 1, $w>>(),
+                8 => l.handler::<SimtK<$e, $s, 8, 8, $w>>(),
+                16 => l.handler::<SimtK<$e, $s, 16, 16, $w>>(),
+                32 => l.handler::<SimtK<$e, $s, 32, 16, $w>>(),
                 _ => l.handler::<GeneralK>(),
             }
         };
@@ -49,20 +54,33 @@ pub(crate) fn handler(l: Level, i: &Inst, p: &Program) -> Handler {
     }
 }
 
+/// The plans of a program's gathers and scatters, by message.
+pub(crate) fn plans(p: &Program) -> Vec<Option<Plan>> {
+    let plan = |m: &Message| match m {
+        Message::Simt(s) => Plan::new(s),
+        _ => None,
+    };
+    p.messages.iter().map(plan).collect()
+}
+
 /// What the messages of a thread can reach.
 #[inline(always)]
 fn ports<'a>(m: &Machine<'a>) -> Ports<'a> {
-    let env = m.env;
+    reach(m.env, m.slm, m.t.scratch, &m.t.regs)
+}
+
+#[inline(always)]
+fn reach<'a>(env: &'a Env<'a>, slm: &'a Block, scratch: u64, regs: &Registers) -> Ports<'a> {
     let r0 = env.program.registers.predefined[envisa_isa::predefined::var::R0 as usize];
     Ports {
         memory: env.memory,
-        slm: m.slm,
+        slm,
         window: env.state,
         surfaces: env.surfaces,
         samplers: &[],
-        scratch: m.t.scratch as u32,
+        scratch: scratch as u32,
         scratch_bytes: env.scratch_bytes,
-        implicit: m.t.regs.get::<u32>(r0),
+        implicit: regs.get::<u32>(r0),
         grf_bytes: env.program.grf_bytes,
         layout: &env.program.registers,
     }
@@ -114,23 +132,36 @@ fn general(m: &mut Machine<'_>, c: &Cell, pc: u32, mask: Mask) -> u32 {
     }
 }
 
-/// Gathers and scatters: `E` in memory, `S` in registers, `N` channels.
-struct SimtK<E, S, const N: usize, const WRITE: bool>(PhantomData<(E, S)>);
+/// Gathers and scatters: `E` in memory, `S` in registers, `N` channels in parts of `G`.
+struct SimtK<E, S, const N: usize, const G: usize, const WRITE: bool>(PhantomData<(E, S)>);
 
-impl<E: Element, S: Element, const N: usize, const WRITE: bool> Kernel for SimtK<E, S, N, WRITE> {
-    #[inline(always)]
+impl<E: Element, S: Element, const N: usize, const G: usize, const WRITE: bool> Kernel
+    for SimtK<E, S, N, G, WRITE>
+{
     fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
+        Self::run_with(Isa::BASE, m, c, pc)
+    }
+
+    #[inline(always)]
+    fn run_with<const L: u8>(isa: Isa<L>, m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
         let mask = exec_mask(m, c);
         if mask == 0 {
             return pc + 1;
         }
-        if m.env.observed {
+        let (env, slm, scratch) = (m.env, m.slm, m.t.scratch);
+        let i = c.aux() as usize;
+        let (Some(Some(plan)), false) = (env.code.plans().get(i), env.observed) else {
             return general(m, c, pc, mask);
-        }
-        let ports = ports(m);
-        let Some(Message::Simt(s)) = m.env.program.messages.get(c.aux() as usize) else { return pc + 1 };
-        let (site, regs) = (&mut m.hints[c.aux() as usize], &mut m.t.regs);
-        match simt::run::<E, S, N, WRITE>(s, site, regs, mask, &ports) {
+        };
+        let far = |regs: &Registers| {
+            let Some(Message::Simt(s)) = env.program.messages.get(i) else {
+                unreachable!("plans are made of gathers and scatters");
+            };
+            (s, reach(env, slm, scratch, regs))
+        };
+        let near = Near { memory: env.memory, slm };
+        let (site, regs) = (&mut m.hints[i], &mut m.t.regs);
+        match simt::run::<E, S, N, G, WRITE, L>(isa, plan, site, regs, mask, near, far) {
             Ok(()) => pc + 1,
             Err(f) => fault(m, c, pc, f),
         }

@@ -26,7 +26,8 @@ use crate::dispatch::Sampler;
 use crate::memory::{Block, Hint, Memory, SurfaceTable};
 use crate::regs::Registers;
 
-pub(crate) use handler::handler;
+pub(crate) use handler::{handler, plans};
+pub(crate) use simt::Plan;
 
 /// All that a message can reach.
 #[derive(Clone, Copy)]

@@ -1,15 +1,18 @@
 //! Gathers and scatters: each channel has an address.
 //!
 //! [`general`] does everything, channel by channel; [`run`] is compiled for each element size and number of
-//! channels and looks at the addresses first: side by side they are one copy, all the same one load; what
-//! it does not know it leaves to [`general`].
+//! channels: it holds all addresses against the bounds of the allocation where the message went last, then looks
+//! at how they lie: side by side they are one copy, all the same one load. What it does not know it leaves to
+//! [`general`].
 
-use envisa_lower::{Extend, Simt, Src};
+use envisa_isa::Type;
+use envisa_lower::{Extend, Modifier, RegOffset, Simt, Space, Src};
 
 use super::element::{self, Element};
-use super::target::{Target, resolve, scalar};
-use super::{AccessKind, Fault, MemoryObserver, Ports, all};
-use crate::memory::{Block, Hint};
+use super::target::{SLM_MASK, Target, resolve, scalar};
+use super::{AccessKind, Fault, MemoryObserver, Ports};
+use crate::exec::Isa;
+use crate::memory::{Block, Hint, Lanes, Memory, On, all};
 use crate::regs::Registers;
 
 /// Executes it.
@@ -22,17 +25,34 @@ pub(super) fn execute<O: MemoryObserver>(
     ports: &Ports<'_>,
     obs: &mut O,
 ) -> Result<(), Fault> {
-    if O::ACTIVE {
-        return general(s, site, regs, mask, channels, ports, obs);
+    match Plan::new(s) {
+        Some(p) if !O::ACTIVE => at_level(Isa::BASE, &p, s, site, regs, mask, channels, ports),
+        _ => general(s, site, regs, mask, channels, ports, obs),
     }
+}
+
+/// Executes it with the instructions of a level.
+#[expect(clippy::too_many_arguments)]
+pub(super) fn at_level<const L: u8>(
+    isa: Isa<L>,
+    p: &Plan,
+    s: &Simt,
+    site: &mut Hint,
+    regs: &mut Registers,
+    mask: u32,
+    channels: u32,
+    ports: &Ports<'_>,
+) -> Result<(), Fault> {
+    let near = Near { memory: ports.memory, slm: ports.slm };
+    let far = |_: &Registers| (s, *ports);
     macro_rules! channels {
         ($e:ty, $s:ty, $w:literal) => {
             match channels {
-                1 => run::<$e, $s, 1, $w>(s, site, regs, mask, ports),
-                8 => run::<$e, $s, 8, $w>(s, site, regs, mask, ports),
-                16 => run::<$e, $s, 16, $w>(s, site, regs, mask, ports),
-                32 => run::<$e, $s, 32, $w>(s, site, regs, mask, ports),
-                _ => general(s, site, regs, mask, channels, ports, obs),
+                1 => run::<$e, $s, 1, 1, $w, L>(isa, p, site, regs, mask, near, far),
+                8 => run::<$e, $s, 8, 8, $w, L>(isa, p, site, regs, mask, near, far),
+                16 => run::<$e, $s, 16, 16, $w, L>(isa, p, site, regs, mask, near, far),
+                32 => run::<$e, $s, 32, 16, $w, L>(isa, p, site, regs, mask, near, far),
+                _ => general(s, site, regs, mask, channels, ports, &mut ()),
             }
         };
     }
@@ -45,7 +65,7 @@ pub(super) fn execute<O: MemoryObserver>(
         (1, 4, true) => channels!(u8, u32, true),
         (8, 8, false) => channels!(u64, u64, false),
         (8, 8, true) => channels!(u64, u64, true),
-        _ => general(s, site, regs, mask, channels, ports, obs),
+        _ => general(s, site, regs, mask, channels, ports, &mut ()),
     }
 }
 
@@ -134,210 +154,357 @@ fn on(mask: u32, i: usize) -> bool {
     mask >> i & 1 != 0
 }
 
-/// Executes it: `E` in memory, `S` in registers, `N` channels.
+/// What the fast code wants to know of a message, found once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    form: Form,
+    /// Addresses are shifted left by this.
+    shift: u8,
+    /// Consecutive elements.
+    count: u8,
+    align: u8,
+    /// Bytes of a channel's elements in memory.
+    span: u8,
+    data: RegOffset,
+    address: RegOffset,
+    component_stride: u32,
+    /// Added before scaling.
+    base: Add,
+    /// Added after scaling.
+    origin: Add,
+    offset: i64,
+}
+
+/// What addresses are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    /// 64 bits wide.
+    Wide,
+    /// 32-bit indices, extended by zeros.
+    Unsigned,
+    /// 32-bit indices, extended by their sign.
+    Signed,
+    /// 32-bit offsets of shared local memory.
+    Slm,
+    /// 32-bit offsets in another window.
+    Window,
+}
+
+/// A scalar in a register.
+#[derive(Clone, Copy, Debug)]
+enum Add {
+    None,
+    U32(RegOffset),
+    I32(RegOffset),
+    U64(RegOffset),
+}
+
+impl Add {
+    /// `None` if it is another kind of operand.
+    fn new(s: &Src) -> Option<Add> {
+        match *s {
+            Src::None => Some(Add::None),
+            Src::Reg { offset, ty, modifier: Modifier::None, .. } => match ty {
+                Type::Ud => Some(Add::U32(offset)),
+                Type::D => Some(Add::I32(offset)),
+                Type::Uq | Type::Q => Some(Add::U64(offset)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    #[inline(always)]
+    fn get(self, regs: &Registers) -> u64 {
+        match self {
+            Add::None => 0,
+            Add::U32(at) => regs.get::<u32>(at) as u64,
+            Add::I32(at) => regs.get::<i32>(at) as u64,
+            Add::U64(at) => regs.get::<u64>(at),
+        }
+    }
+}
+
+impl Plan {
+    /// `None` for messages that only [`general`] executes.
+    pub(crate) fn new(s: &Simt) -> Option<Plan> {
+        let form = match (&s.space, s.address_bytes) {
+            (Space::Flat, 8) => Form::Wide,
+            (Space::Flat, 4) if s.extend == Extend::Sign => Form::Signed,
+            (Space::Flat, 4) if s.extend == Extend::Zero => Form::Unsigned,
+            (Space::Flat, _) => return None,
+            _ if s.extend != Extend::None => return None,
+            (Space::Slm, 4) => Form::Slm,
+            (_, 4) => Form::Window,
+            _ => return None,
+        };
+        let count = s.elements.count_ones();
+        // All of the lowest elements.
+        let consecutive = s.elements & s.elements.wrapping_add(1) == 0 && count != 0;
+        let shift = s.scale.trailing_zeros();
+        if s.upper
+            || !matches!(s.stride, Src::None)
+            || !consecutive
+            || !s.scale.is_power_of_two()
+            || shift > 15
+            || (form == Form::Wide && shift != 0)
+            || !s.align.max(1).is_power_of_two()
+        {
+            return None;
+        }
+        Some(Plan {
+            form,
+            shift: shift as u8,
+            count: count as u8,
+            align: s.align.max(1),
+            span: u8::try_from(count * s.element as u32).ok()?,
+            data: s.data?,
+            address: s.address,
+            component_stride: s.component_stride,
+            base: Add::new(&s.base)?,
+            origin: Add::new(&s.origin)?,
+            offset: s.offset,
+        })
+    }
+}
+
+/// The lanes of a message; `None` if not all of them are known to be inside.
 #[inline(always)]
-pub(super) fn run<E: Element, S: Element, const N: usize, const WRITE: bool>(
-    s: &Simt,
+fn lanes<'a, const N: usize>(
+    p: &Plan,
+    near: Near<'a>,
+    far: impl Fn(&Registers) -> (&'a Simt, Ports<'a>),
+    regs: &Registers,
+    mask: u32,
+    site: &Hint,
+) -> Option<Lanes<'a, N>> {
+    let add = (p.base.get(regs) << (p.shift & 31)).wrapping_add(p.origin.get(regs)).wrapping_add(p.offset as u64);
+    let (span, on) = (p.span as usize, On { mask, bits: regs.channel_bits() });
+    let lanes = match p.form {
+        Form::Wide => {
+            let a = near.memory.hinted(site)?;
+            let base = a.base.wrapping_sub(add);
+            let at = regs.load::<u64, N>(p.address);
+            Lanes::wide(&a.block, base, &at, on, span)?
+        }
+        Form::Unsigned | Form::Signed => {
+            let a = near.memory.hinted(site)?;
+            let delta = add.wrapping_sub(a.base) as i64;
+            let index = regs.load::<u32, N>(p.address);
+            let how = (delta, p.shift as u32, p.form == Form::Signed);
+            Lanes::indexed(&a.block, how, &index, on, span)?
+        }
+        Form::Slm | Form::Window => {
+            let (block, start, len, and) = if p.form == Form::Slm {
+                (near.slm, 0, near.slm.len(), SLM_MASK as u32)
+            } else {
+                let (s, ports) = far(regs);
+                match resolve(&s.space, regs, &ports) {
+                    Ok(Target::Window(w)) => (w.block, w.start, w.len, w.mask as u32),
+                    _ => return None,
+                }
+            };
+            let mut at = regs.load::<u32, N>(p.address);
+            for a in &mut at {
+                *a = (*a << (p.shift & 31)).wrapping_add(add as u32) & and;
+            }
+            Lanes::window(block, (start, len), at, on, span)?
+        }
+    };
+    (p.align == 1 || lanes.aligned(p.align as u32)).then_some(lanes)
+}
+
+/// What most messages reach.
+#[derive(Clone, Copy)]
+pub(super) struct Near<'a> {
+    pub memory: &'a Memory,
+    pub slm: &'a Block,
+}
+
+/// Executes it: `E` in memory, `S` in registers, `N` channels, `G` of which are looked at together when they are
+/// not all side by side. `far` gives the whole message and all that it can reach, which is seldom wanted.
+#[inline(always)]
+pub(super) fn run<
+    'a,
+    E: Element,
+    S: Element,
+    const N: usize,
+    const G: usize,
+    const WRITE: bool,
+    const L: u8,
+>(
+    isa: Isa<L>,
+    p: &Plan,
     site: &mut Hint,
     regs: &mut Registers,
     mask: u32,
-    ports: &Ports<'_>,
+    near: Near<'a>,
+    far: impl Fn(&Registers) -> (&'a Simt, Ports<'a>),
 ) -> Result<(), Fault> {
-    let Some(data) = s.data else { return Ok(()) };
     if mask == 0 {
         return Ok(());
     }
-    let rest = |site: &mut Hint, regs: &mut Registers| general(s, site, regs, mask, N as u32, ports, &mut ());
-    if s.upper {
-        return rest(site, regs);
-    }
-    let size = size_of::<E>();
-    let first = (mask.trailing_zeros() as usize).min(N - 1);
-    let target = resolve(&s.space, regs, ports)?;
-    let mut at = addresses::<N>(s, regs, added(s, regs, ports)?, &target);
-    if s.align > 1 {
-        let mut low = 0;
-        for i in 0..N {
-            low |= if on(mask, i) { at[i] } else { 0 };
+    let mut again = false;
+    let w = loop {
+        if let Some(w) = lanes::<N>(p, near, &far, regs, mask, site) {
+            break w;
         }
-        if low & (s.align as u64 - 1) != 0 {
-            return rest(site, regs);
+        let (s, ports) = far(regs);
+        if again || !moved(s, site, regs, mask, N as u32, &ports) {
+            return general(s, site, regs, mask, N as u32, &ports, &mut ());
         }
-    }
-    // From here on addresses are offsets from the start of (block, start, len).
-    let (block, start, len, strict) = match target {
-        Target::Window(w) => (w.block, w.start, w.len, w.strict),
-        Target::Flat => {
-            let span = size * (64 - s.elements.leading_zeros() as usize);
-            let Some(l) = ports.memory.find(at[first], span, site) else { return rest(site, regs) };
-            let base = at[first].wrapping_sub(l.offset as u64);
-            for a in &mut at {
-                *a = a.wrapping_sub(base);
-            }
-            (l.block, 0, l.block.len(), true)
-        }
-        Target::Nothing(_) => {
-            if !WRITE {
-                for k in 0..s.elements.count_ones() {
-                    blend::<S, N>(regs, data + k * s.component_stride, mask, [S::default(); N]);
-                }
-            }
-            return Ok(());
-        }
+        again = true;
     };
-    let area = Area { block, start, len };
-    // Consecutive elements from the first?
-    let count = match s.elements {
-        1 => 1,
-        3 => 2,
-        7 => 3,
-        15 => 4,
-        _ => 0,
-    };
-    if count != 0 && N > 1 {
-        let stride = count * size;
-        let origin = at[first].wrapping_sub((first * stride) as u64);
-        let (mut apart, mut same) = (0u64, 0u64);
-        for i in 0..N {
-            let keep = if on(mask, i) { u64::MAX } else { 0 };
-            apart |= (at[i].wrapping_sub(origin) ^ (i * stride) as u64) & keep;
-            same |= (at[i] ^ at[first]) & keep;
-        }
-        if apart == 0
-            && let Some(place) = area.at(origin, N * stride)
-        {
-            let full = mask == all(N as u32);
-            if WRITE && full {
-                spread::<E, S, N>(s, regs, data, count, block, place);
-                return Ok(());
-            }
-            if !WRITE {
-                collect::<E, S, N>(s, regs, data, count, mask, block, place);
-                return Ok(());
-            }
-        }
-        if !WRITE && same == 0 {
-            // All elements or none; parts go the long way.
-            if let Some(place) = area.at(at[first], stride) {
-                for k in 0..count {
-                    let x = E::read(block, place + k * size).unwrap_or_default();
-                    let to = data + k as u32 * s.component_stride;
-                    blend::<S, N>(regs, to, mask, [S::of(x.bits()); N]);
-                }
-                return Ok(());
-            }
-        }
-    }
-    // Lanes apart, all inside: one check for all of them. Stores of several elements take the long way, which
-    // keeps the order of channels.
-    let span = size * (64 - s.elements.leading_zeros() as usize);
-    let window = (start, len);
-    if count == 1 {
-        if WRITE {
-            let from = cast::<S, E, N>(regs.load::<S, N>(data));
-            if block.store_lanes(window, &at, mask, &from) {
-                return Ok(());
-            }
-        } else if size_of::<E>() == size_of::<S>() {
-            let mut r = regs.load::<E, N>(data);
-            if block.load_lanes(window, &at, mask, &mut r) {
-                regs.store(data, r);
-                return Ok(());
-            }
+    if mask != all(N) {
+        if p.count == 1 {
+            parts::<E, S, N, G, WRITE, false, true, L>(isa, p, &w, regs, mask);
         } else {
-            let mut x = [E::default(); N];
-            if block.load_lanes(window, &at, mask, &mut x) {
-                blend::<S, N>(regs, data, mask, cast::<E, S, N>(x));
-                return Ok(());
-            }
-        }
-    } else if !WRITE && count != 0 && len >= span {
-        let last = (len - span) as u64;
-        let mut over = false;
-        for i in 0..N {
-            over |= on(mask, i) & (at[i] > last);
-        }
-        if !over {
-            for k in 0..count {
-                let register = data + k as u32 * s.component_stride;
-                let mut x = [E::default(); N];
-                block.load_lanes(window, &at, mask, &mut x);
-                blend::<S, N>(regs, register, mask, cast::<E, S, N>(x));
-                for a in &mut at {
-                    *a = a.wrapping_add(size as u64);
-                }
-            }
-            return Ok(());
-        }
-    }
-    if WRITE {
-        // Memory is left alone if any address is a fault.
-        if strict {
-            let span = size * (64 - s.elements.leading_zeros() as usize);
-            let mut inside = true;
-            for i in 0..N {
-                inside &= !on(mask, i) | area.at(at[i], span).is_some();
-            }
-            if !inside {
-                return rest(site, regs);
-            }
-        }
-        // Channel by channel: the highest wins where two write the same place.
-        for i in 0..N {
-            if !on(mask, i) {
-                continue;
-            }
-            let (mut positions, mut from) = (s.elements, data + (i * size_of::<S>()) as u32);
-            while positions != 0 {
-                let p = positions.trailing_zeros() as usize;
-                positions &= positions - 1;
-                if let Some(place) = area.at(at[i].wrapping_add((p * size) as u64), size) {
-                    E::of(regs.get::<S>(from).bits()).write(block, place);
-                }
-                from += s.component_stride;
-            }
+            parts::<E, S, N, G, WRITE, false, false, L>(isa, p, &w, regs, mask);
         }
         return Ok(());
     }
-    let (mut positions, mut to) = (s.elements, data);
-    while positions != 0 {
-        let p = (positions.trailing_zeros() as usize * size) as u64;
-        positions &= positions - 1;
-        let mut r = regs.load::<S, N>(to);
-        let mut inside = true;
-        for i in 0..N {
-            if on(mask, i) {
-                let x = area.at(at[i].wrapping_add(p), size).and_then(|place| E::read(block, place));
-                inside &= x.is_some();
-                r[i] = S::of(x.unwrap_or_default().bits());
+    if p.count == 1 {
+        if N > G
+            && side_by_side::<N, true>(
+                w.part::<N>(0),
+                0,
+                size_of::<E>() as u32,
+                On { mask, bits: regs.channel_bits() },
+            )
+            .is_some()
+        {
+            let (block, place) = w.place(w.part::<N>(0)[0]);
+            if WRITE {
+                spread::<E, S, N>(p, regs, p.data, 1, block, place);
+            } else {
+                collect::<E, S, N>(p, regs, p.data, 1, mask, block, place);
             }
+            return Ok(());
         }
-        if strict && !inside {
-            return rest(site, regs);
-        }
-        regs.store(to, r);
-        to += s.component_stride;
+        parts::<E, S, N, G, WRITE, true, true, L>(isa, p, &w, regs, mask);
+    } else {
+        parts::<E, S, N, G, WRITE, true, false, L>(isa, p, &w, regs, mask);
     }
     Ok(())
 }
 
-/// Bytes that offsets are in.
-#[derive(Clone, Copy)]
-struct Area<'a> {
-    block: &'a Block,
-    start: usize,
-    len: usize,
+/// Is the first channel's address in another allocation than the last time? The hint says so then.
+#[cold]
+#[inline(never)]
+fn moved(s: &Simt, site: &mut Hint, regs: &Registers, mask: u32, channels: u32, ports: &Ports<'_>) -> bool {
+    let Ok(at) = any_addresses(s, regs, channels, ports, &Target::Flat) else { return false };
+    let before = *site;
+    matches!(s.space, Space::Flat)
+        && ports.memory.find(at[mask.trailing_zeros() as usize % 32], s.element as usize, site).is_some()
+        && *site != before
 }
 
-impl Area<'_> {
-    /// Place in the block of `n` bytes at an offset; `None` outside.
-    #[inline(always)]
-    fn at(&self, offset: u64, n: usize) -> Option<usize> {
-        debug_assert!(self.start + self.len <= self.block.len());
-        if offset <= self.len as u64 && n <= self.len - offset as usize {
-            Some(self.start + offset as usize)
-        } else {
-            None
+/// Offset of lane 0, if the offsets of the lanes that are on, of which `first` is the first, are `step` apart. It
+/// may be negative if lane 0 is off.
+#[inline(always)]
+fn side_by_side<const G: usize, const FULL: bool>(
+    at: &[u32; G],
+    first: usize,
+    step: u32,
+    on: On<'_>,
+) -> Option<u32> {
+    let origin = at[first].wrapping_sub(first as u32 * step);
+    let mut apart = 0;
+    for i in 0..G {
+        let x = at[i].wrapping_sub(origin) ^ (i as u32 * step);
+        apart |= if FULL { x } else { on.keep(i, x) };
+    }
+    (apart == 0).then_some(origin)
+}
+
+/// Part by part.
+#[inline(always)]
+fn parts<
+    E: Element,
+    S: Element,
+    const N: usize,
+    const G: usize,
+    const WRITE: bool,
+    const FULL: bool,
+    const ONE: bool,
+    const L: u8,
+>(
+    isa: Isa<L>,
+    p: &Plan,
+    w: &Lanes<'_, N>,
+    regs: &mut Registers,
+    mask: u32,
+) {
+    let count = if ONE { 1 } else { p.count as usize };
+    let step = count * size_of::<E>();
+    for h in 0..N / G {
+        let mask = if FULL { all(G) } else { mask >> (h * G) & all(G) };
+        if !FULL && mask == 0 {
+            continue;
+        }
+        let on = On { mask, bits: regs.channel_bits() };
+        let at = w.part::<G>(h);
+        let data = p.data + (h * G * size_of::<S>()) as u32;
+        let first = if FULL { 0 } else { mask.trailing_zeros() as usize % G };
+        if let Some(origin) = side_by_side::<G, FULL>(at, first, step as u32, on)
+            && (FULL || w.reaches(origin, G * step))
+        {
+            let (block, place) = w.place(origin);
+            if !WRITE {
+                collect::<E, S, G>(p, regs, data, count, mask, block, place);
+                continue;
+            }
+            if FULL {
+                spread::<E, S, G>(p, regs, data, count, block, place);
+                continue;
+            }
+            if ONE {
+                let x = cast::<S, E, G>(regs.load::<S, G>(data));
+                block.store_some(isa, place, mask, &x);
+                continue;
+            }
+        }
+        if WRITE {
+            let from = |k: usize, i: usize| {
+                let at = data + k as u32 * p.component_stride + (i * size_of::<S>()) as u32;
+                E::of(regs.get::<S>(at).bits())
+            };
+            w.store::<E, G>(h, mask, count, from);
+            continue;
+        }
+        let mut other = 0;
+        for i in 0..G {
+            let x = at[i] ^ at[first];
+            other |= if FULL { x } else { on.keep(i, x) };
+        }
+        if other == 0 {
+            let (block, place) = w.place(at[first]);
+            for k in 0..count {
+                let x = E::read(block, place + k * size_of::<E>()).unwrap_or_default();
+                let to = data + k as u32 * p.component_stride;
+                put::<S, G, FULL>(regs, to, mask, [S::of(x.bits()); G]);
+            }
+            continue;
+        }
+        let mut k = 0;
+        while k < count {
+            let to = data + k as u32 * p.component_stride;
+            if !ONE && size_of::<E>() == 4 && k + 1 < count {
+                // Two at a time.
+                let pairs = w.load::<u64, G, L>(isa, h, k * 4);
+                let (mut low, mut high) = ([S::default(); G], [S::default(); G]);
+                for i in 0..G {
+                    low[i] = S::of(pairs[i] as u32 as u64);
+                    high[i] = S::of(pairs[i] >> 32);
+                }
+                put::<S, G, FULL>(regs, to, mask, low);
+                put::<S, G, FULL>(regs, to + p.component_stride, mask, high);
+                k += 2;
+                continue;
+            }
+            let x = w.load::<E, G, L>(isa, h, k * size_of::<E>());
+            put::<S, G, FULL>(regs, to, mask, cast::<E, S, G>(x));
+            k += 1;
         }
     }
 }
@@ -354,24 +521,18 @@ fn cast<A: Element, B: Element, const N: usize>(x: [A; N]) -> [B; N] {
 
 /// Stores the channels of a mask.
 #[inline(always)]
-fn blend<S: Element, const N: usize>(regs: &mut Registers, to: u32, mask: u32, x: [S; N]) {
-    if mask == all(N as u32) {
+fn put<S: Element, const G: usize, const FULL: bool>(regs: &mut Registers, to: u32, mask: u32, x: [S; G]) {
+    if FULL {
         regs.store(to, x);
-        return;
+    } else {
+        regs.store_masked(to, mask, x);
     }
-    let mut r = regs.load::<S, N>(to);
-    for i in 0..N {
-        // This form becomes vector code.
-        let m = 0u64.wrapping_sub((mask >> i & 1) as u64);
-        r[i] = S::of(x[i].bits() & m | r[i].bits() & !m);
-    }
-    regs.store(to, r);
 }
 
 /// Loads channels whose elements lie side by side from `place` on, which were found inside.
 #[inline(always)]
 fn collect<E: Element, S: Element, const N: usize>(
-    s: &Simt,
+    p: &Plan,
     regs: &mut Registers,
     data: u32,
     count: usize,
@@ -379,7 +540,7 @@ fn collect<E: Element, S: Element, const N: usize>(
     block: &Block,
     place: usize,
 ) {
-    if count == 1 && size_of::<E>() == size_of::<S>() && mask == all(N as u32) {
+    if count == 1 && size_of::<E>() == size_of::<S>() && mask == all(N) {
         regs.fill_with::<E, N>(data, |bytes| block.copy_out(place, bytes));
         return;
     }
@@ -391,16 +552,22 @@ fn collect<E: Element, S: Element, const N: usize>(
             1 => block.load_apart::<E, N>(at, 1, &mut x),
             2 => block.load_apart::<E, N>(at, 2, &mut x),
             3 => block.load_apart::<E, N>(at, 3, &mut x),
-            _ => block.load_apart::<E, N>(at, 4, &mut x),
+            4 => block.load_apart::<E, N>(at, 4, &mut x),
+            n => block.load_apart::<E, N>(at, n, &mut x),
         };
-        blend::<S, N>(regs, data + k as u32 * s.component_stride, mask, cast::<E, S, N>(x));
+        let to = data + k as u32 * p.component_stride;
+        if mask == all(N) {
+            regs.store(to, cast::<E, S, N>(x));
+        } else {
+            regs.store_masked(to, mask, cast::<E, S, N>(x));
+        }
     }
 }
 
 /// Stores all channels, whose elements lie side by side from `place` on, which were found inside.
 #[inline(always)]
 fn spread<E: Element, S: Element, const N: usize>(
-    s: &Simt,
+    p: &Plan,
     regs: &Registers,
     data: u32,
     count: usize,
@@ -412,13 +579,14 @@ fn spread<E: Element, S: Element, const N: usize>(
         return;
     }
     for k in 0..count {
-        let x = cast::<S, E, N>(regs.load::<S, N>(data + k as u32 * s.component_stride));
+        let x = cast::<S, E, N>(regs.load::<S, N>(data + k as u32 * p.component_stride));
         let at = place + k * size_of::<E>();
         match count {
             1 => block.store_apart::<E, N>(at, 1, &x),
             2 => block.store_apart::<E, N>(at, 2, &x),
             3 => block.store_apart::<E, N>(at, 3, &x),
-            _ => block.store_apart::<E, N>(at, 4, &x),
+            4 => block.store_apart::<E, N>(at, 4, &x),
+            n => block.store_apart::<E, N>(at, n, &x),
         };
     }
 }

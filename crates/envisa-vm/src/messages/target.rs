@@ -8,7 +8,7 @@ use crate::memory::{Block, Hint, Image, Memory, Surface};
 use crate::regs::{Registers, indirect};
 
 /// SLM pointers carry a bias in bit 28, so that none is null.
-const SLM_MASK: u64 = 0x0fff_ffff;
+pub(super) const SLM_MASK: u64 = 0x0fff_ffff;
 
 /// The bytes that a message's offsets fall in.
 #[derive(Clone, Copy)]

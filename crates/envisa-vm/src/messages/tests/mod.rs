@@ -2,7 +2,7 @@
 //!
 //! A case has a register file and memory of random bytes; the model computes from copies of them what
 //! both are afterwards, element by element, and what is told to an observer plays no part in it. Every case
-//! runs twice, with an observer and without, as different code may run.
+//! runs with an observer and without, and with the code for each level of the CPU, as different code may run.
 
 mod atomics;
 mod blocks;
@@ -13,7 +13,8 @@ mod texels;
 
 use envisa_lower::{Message, Space, Src};
 
-use super::{Access, Fault, Ports, execute};
+use super::{Access, Fault, Plan, Ports, check, execute, simt};
+use crate::exec::Isa;
 use crate::memory::{AllocationId, Block, BufferSurface, Hint, Memory, Surface, SurfaceTable};
 use crate::regs::Registers;
 
@@ -139,7 +140,7 @@ impl Rig {
         let mut told = Vec::new();
         let mut results = Vec::new();
         let mut after = Vec::new();
-        for observed in [false, true] {
+        for way in Way::all() {
             self.restore(&before);
             let ports = Ports {
                 memory: &self.memory,
@@ -155,16 +156,67 @@ impl Rig {
             };
             let mut site = Hint::default();
             let regs = &mut self.regs;
-            results.push(if observed {
-                execute(m, &mut site, regs, mask, channels, &ports, &mut told)
-            } else {
-                execute(m, &mut site, regs, mask, channels, &ports, &mut ())
+            results.push(match way {
+                Way::Observed => execute(m, &mut site, regs, mask, channels, &ports, &mut told),
+                Way::Plain => execute(m, &mut site, regs, mask, channels, &ports, &mut ()),
+                #[cfg(target_arch = "x86_64")]
+                Way::Avx2(isa) => at_level(isa, m, &mut site, regs, mask, channels, &ports),
+                #[cfg(target_arch = "x86_64")]
+                Way::Avx512(isa) => at_level(isa, m, &mut site, regs, mask, channels, &ports),
             });
             after.push(self.state());
         }
-        assert_eq!(results[0], results[1], "the observer changes the result of {m:?}");
-        assert!(results[0].is_err() || after[0] == after[1], "the observer changes what {m:?} does");
+        assert!(results.iter().all(|r| *r == results[0]), "the results of {m:?} are not all the same");
+        assert!(
+            results[0].is_err() || after.iter().all(|a| *a == after[0]),
+            "not all code for {m:?} does the same"
+        );
         (results[0], told)
+    }
+}
+
+/// Code that executes messages.
+#[derive(Clone, Copy)]
+enum Way {
+    Observed,
+    Plain,
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Isa<1>),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Isa<2>),
+}
+
+impl Way {
+    fn all() -> Vec<Way> {
+        let mut out = vec![Way::Observed, Way::Plain];
+        #[cfg(target_arch = "x86_64")]
+        {
+            let (avx2, avx512) = crate::exec::isas();
+            out.extend(avx2.map(Way::Avx2));
+            out.extend(avx512.map(Way::Avx512));
+        }
+        out
+    }
+}
+
+/// Executes a message with the instructions of a level, where there is code for it.
+#[cfg(target_arch = "x86_64")]
+fn at_level<const L: u8>(
+    isa: Isa<L>,
+    m: &Message,
+    site: &mut Hint,
+    regs: &mut Registers,
+    mask: u32,
+    channels: u32,
+    ports: &Ports<'_>,
+) -> Result<(), Fault> {
+    let mask = mask & super::all(channels);
+    match m {
+        Message::Simt(s) if let Some(p) = Plan::new(s) => {
+            assert!(check(m, channels, regs.len()));
+            simt::at_level(isa, &p, s, site, regs, mask, channels, ports)
+        }
+        _ => execute(m, site, regs, mask, channels, ports, &mut ()),
     }
 }
 

@@ -14,11 +14,22 @@ enum Pattern {
     Same,
     Backwards,
     Spread,
+    /// As of two rows of work-items: each half side by side.
+    Rows,
+    /// Each half the same.
+    Halves,
     Crossing,
 }
 
-const PATTERNS: [Pattern; 5] =
-    [Pattern::SideBySide, Pattern::Same, Pattern::Backwards, Pattern::Spread, Pattern::Crossing];
+const PATTERNS: [Pattern; 7] = [
+    Pattern::SideBySide,
+    Pattern::Same,
+    Pattern::Backwards,
+    Pattern::Spread,
+    Pattern::Rows,
+    Pattern::Halves,
+    Pattern::Crossing,
+];
 
 /// Offsets below `len` (except crossing ones) that are multiples of `align`.
 fn offsets(rng: &mut Rng, p: Pattern, n: u32, bytes: u64, align: u64, len: u64) -> Vec<u64> {
@@ -29,6 +40,8 @@ fn offsets(rng: &mut Rng, p: Pattern, n: u32, bytes: u64, align: u64, len: u64) 
             Pattern::Same => first,
             Pattern::Backwards => (first + (n as u64 - 1 - i) * bytes).min(len - bytes) / align * align,
             Pattern::Spread => rng.below(len - bytes + 1) / align * align,
+            Pattern::Rows => (first / 2 / align * align) + (i % 16) * bytes + i / 16 * align * 7 % len,
+            Pattern::Halves => (first / 2 / align * align) + i / 16 * align * 5,
             // Some lie past the end.
             Pattern::Crossing => (len.saturating_sub(bytes * n as u64 / 2) / align * align) + i * bytes,
         })
@@ -64,8 +77,8 @@ fn svm_gather_and_scatter() {
     let mut rng = Rng(1);
     for (block, count, exec) in
         [1usize, 4, 8].into_iter().flat_map(|b| [1usize, 2, 4, 8].map(|c| (b, c))).flat_map(|(b, c)| {
-            // 16 channels of 8 blocks of 8 bytes are no registers' worth of data, but mean something.
-            [1u32, 2, 4, 8, 16].map(|n| (b, c, n))
+            // 32 channels of 8 blocks of 8 bytes are no registers' worth of data, but mean something.
+            [1u32, 2, 4, 8, 16, 32].map(|n| (b, c, n))
         })
     {
         for pattern in PATTERNS {

@@ -1,0 +1,377 @@
+//! Lanes of a message in one block: offsets that were held against its length together, and what is read
+//! and written there.
+#![allow(unsafe_code)]
+
+use super::raw::{Block, Element};
+use crate::exec::Isa;
+
+/// Offsets are kept in 32 bits, and are signed to some instructions: longer windows are looked at up to here.
+const REACH: usize = 1 << 31;
+
+/// All of `N` lanes.
+#[inline(always)]
+pub(crate) const fn all(lanes: usize) -> u32 {
+    if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 }
+}
+
+/// Which lanes are on.
+#[derive(Clone, Copy)]
+pub struct On<'a> {
+    /// Bit i is lane i.
+    pub mask: u32,
+    /// [`crate::regs::Registers::channel_bits`].
+    pub bits: &'a [u32; 32],
+}
+
+impl On<'_> {
+    /// A value for a lane that is on, else 0.
+    #[inline(always)]
+    pub fn keep(self, i: usize, x: u32) -> u32 {
+        if self.bits[i] & self.mask != 0 { x } else { 0 }
+    }
+
+    #[inline(always)]
+    fn keep_wide(self, i: usize, x: u64) -> u64 {
+        if self.bits[i] & self.mask != 0 { x } else { 0 }
+    }
+}
+
+/// `N` lanes with an offset in a window of a block each. Lanes that are off have offset 0.
+pub struct Lanes<'a, const N: usize> {
+    block: &'a Block,
+    /// Where the window starts in the block.
+    start: usize,
+    /// Each offset is followed by `span` bytes of the window: what the accesses below rely on. Private, and
+    /// made by the functions below only.
+    offsets: [u32; N],
+    span: usize,
+}
+
+impl<'a, const N: usize> Lanes<'a, N> {
+    /// Last offset in a window that is followed by `span` bytes; `None` if there is none, or the window is not
+    /// inside of the block.
+    #[inline(always)]
+    fn last(block: &Block, start: usize, len: usize, span: usize) -> Option<u32> {
+        if !block.contains(start, len) || span > REACH {
+            return None;
+        }
+        // Below 2^31.
+        Some(len.min(REACH).checked_sub(span.max(1))? as u32)
+    }
+
+    /// Lanes at 64-bit addresses, in a block that starts at the address `base`, with `span` bytes each; `None`
+    /// if one that is on is not inside.
+    #[inline(always)]
+    pub fn wide(block: &'a Block, base: u64, at: &[u64; N], on: On<'_>, span: usize) -> Option<Self> {
+        let last = Self::last(block, 0, block.len(), span)? as u64;
+        let mut offsets = [0u32; N];
+        // The sign of `o | last - o` is set where `o` is above `last`.
+        let mut over = 0u64;
+        if on.mask == all(N) {
+            for i in 0..N {
+                let o = at[i].wrapping_sub(base);
+                over |= o | last.wrapping_sub(o);
+                offsets[i] = o as u32;
+            }
+        } else {
+            for i in 0..N {
+                let o = on.keep_wide(i, at[i].wrapping_sub(base));
+                over |= o | last.wrapping_sub(o);
+                offsets[i] = o as u32;
+            }
+        }
+        (over >> 63 == 0).then_some(Lanes { block, start: 0, offsets, span })
+    }
+
+    /// Lanes at `delta + (index << shift)`, in 64 bits; indices are extended by their sign or by zeros.
+    #[inline(always)]
+    pub fn indexed(
+        block: &'a Block,
+        (delta, shift, signed): (i64, u32, bool),
+        index: &[u32; N],
+        on: On<'_>,
+        span: usize,
+    ) -> Option<Self> {
+        let last = Self::last(block, 0, block.len(), span)? as i64;
+        if delta.unsigned_abs() > 1 << 48 || shift > 15 {
+            return None;
+        }
+        // The indices that are inside.
+        let (least, most) = if signed { (i32::MIN as i64, i32::MAX as i64) } else { (0, u32::MAX as i64) };
+        let low = ((-delta + ((1i64 << shift) - 1)) >> shift).max(least);
+        let high = ((last - delta) >> shift).min(most);
+        if low > high {
+            return None;
+        }
+        // Below 2^31, as `last` is.
+        let range = (high - low) as u32;
+        let (low, delta) = (low as u32, delta as u32);
+        let mut offsets = [0u32; N];
+        let mut over = 0u32;
+        if on.mask == all(N) {
+            for i in 0..N {
+                let o = index[i].wrapping_sub(low);
+                over |= o | range.wrapping_sub(o);
+                offsets[i] = (index[i] << shift).wrapping_add(delta);
+            }
+        } else {
+            for i in 0..N {
+                let o = on.keep(i, index[i].wrapping_sub(low));
+                over |= o | range.wrapping_sub(o);
+                offsets[i] = on.keep(i, (index[i] << shift).wrapping_add(delta));
+            }
+        }
+        (over >> 31 == 0).then_some(Lanes { block, start: 0, offsets, span })
+    }
+
+    /// Lanes at 32-bit offsets in the window `[start, start + len)` of a block.
+    #[inline(always)]
+    pub fn window(
+        block: &'a Block,
+        (start, len): (usize, usize),
+        mut offsets: [u32; N],
+        on: On<'_>,
+        span: usize,
+    ) -> Option<Self> {
+        let last = Self::last(block, start, len, span)?;
+        let mut over = 0u32;
+        if on.mask == all(N) {
+            for o in &offsets {
+                over |= o | last.wrapping_sub(*o);
+            }
+        } else {
+            for (i, o) in offsets.iter_mut().enumerate() {
+                *o = on.keep(i, *o);
+                over |= *o | last.wrapping_sub(*o);
+            }
+        }
+        (over >> 31 == 0).then_some(Lanes { block, start, offsets, span })
+    }
+
+    /// Are the offsets of all lanes that are on multiples of this power of two?
+    #[inline(always)]
+    pub fn aligned(&self, align: u32) -> bool {
+        // Those of lanes that are off are 0.
+        let mut low = 0;
+        for i in 0..N {
+            low |= self.offsets[i];
+        }
+        low & align.wrapping_sub(1) == 0
+    }
+
+    /// The offsets of part `h` of the lanes, parts being of `G`.
+    #[inline(always)]
+    pub fn part<const G: usize>(&self, h: usize) -> &[u32; G] {
+        &self.offsets.as_chunks::<G>().0[h]
+    }
+
+    /// The block and the place in it of an offset.
+    #[inline(always)]
+    pub fn place(&self, offset: u32) -> (&'a Block, usize) {
+        (self.block, self.start + offset as usize)
+    }
+
+    /// Is `[offset, offset + n)` inside of the block? `false` for offsets that are negative.
+    #[inline(always)]
+    pub fn reaches(&self, offset: u32, n: usize) -> bool {
+        (offset as usize) < REACH && self.block.contains(self.start + offset as usize, n)
+    }
+
+    /// First byte of the window.
+    #[inline(always)]
+    fn base(&self) -> *mut u8 {
+        // SAFETY: the window starts inside of the block, or at its end.
+        unsafe { self.block.pointer().add(self.start) }
+    }
+
+    /// The element of each lane of part `h`, `extra` bytes after its offset.
+    ///
+    /// # Panics
+    /// If that is not inside of the lanes' spans.
+    #[inline(always)]
+    pub fn load<T: Element, const G: usize, const L: u8>(
+        &self,
+        isa: Isa<L>,
+        h: usize,
+        extra: usize,
+    ) -> [T; G] {
+        assert!(extra + size_of::<T>() <= self.span);
+        // SAFETY: inside of the span of lanes; see `offsets`.
+        let base = unsafe { self.base().add(extra) };
+        let at = self.part::<G>(h);
+        // SAFETY: the bytes at each offset from `base` on are inside of the lane's span.
+        unsafe { gather(isa, base, at) }
+    }
+
+    /// Writes the elements of the lanes of `mask` of part `h`, lowest first: `count` elements a lane, of lane `i`
+    /// number `k` what `from(k, i)` gives.
+    ///
+    /// # Panics
+    /// If they are not inside of the lanes' spans.
+    #[inline(always)]
+    pub fn store<T: Element, const G: usize>(
+        &self,
+        h: usize,
+        mask: u32,
+        count: usize,
+        from: impl Fn(usize, usize) -> T,
+    ) {
+        assert!(count * size_of::<T>() <= self.span);
+        let base = self.base();
+        let at = self.part::<G>(h);
+        let one = |i: usize| {
+            for k in 0..count {
+                // SAFETY: inside of the lane's span; unaligned write.
+                unsafe { base.add(at[i] as usize).cast::<T>().add(k).write_unaligned(from(k, i)) }
+            }
+        };
+        if mask == all(G) {
+            for i in 0..G {
+                one(i);
+            }
+            return;
+        }
+        let mut left = mask & all(G);
+        while left != 0 {
+            one(left.trailing_zeros() as usize % G);
+            left &= left - 1;
+        }
+    }
+
+    /// Adds to the dword of each lane of `mask` that its offset names, lowest lane first; gives the old values
+    /// (0 for lanes that are off). `alone`: no other host thread reaches the block now, so plain additions will
+    /// do.
+    ///
+    /// # Panics
+    /// If the lanes' spans hold no dword, or an offset is not aligned.
+    #[inline(always)]
+    pub fn add(&self, mask: u32, deltas: &[u32; N], alone: bool) -> [u32; N] {
+        assert!(self.span >= 4 && self.aligned(4) && self.start.is_multiple_of(4));
+        let mut old = [0; N];
+        let mut left = mask & all(N);
+        while left != 0 {
+            let i = left.trailing_zeros() as usize % N;
+            left &= left - 1;
+            // SAFETY: inside of the lane's span, and aligned, as the block's start is.
+            let place = unsafe { self.base().add(self.offsets[i] as usize).cast::<u32>() };
+            old[i] = if alone {
+                // SAFETY: as above; nobody else is there.
+                let x = unsafe { place.read() };
+                // SAFETY: as above.
+                unsafe { place.write(x.wrapping_add(deltas[i])) };
+                x
+            } else {
+                // SAFETY: as above; other accesses to it are atomic or races of the guest's own.
+                let place = unsafe { std::sync::atomic::AtomicU32::from_ptr(place) };
+                place.fetch_add(deltas[i], std::sync::atomic::Ordering::SeqCst)
+            };
+        }
+        old
+    }
+}
+
+/// Elements at offsets of 31 bits from a place.
+///
+/// # Safety
+/// All of them can be read.
+#[inline(always)]
+unsafe fn gather<T: Element, const G: usize, const L: u8>(
+    isa: Isa<L>,
+    base: *const u8,
+    at: &[u32; G],
+) -> [T; G] {
+    let mut out = [T::default(); G];
+    let to = out.as_mut_ptr();
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::*;
+        if isa.avx512() && size_of::<T>() == 4 && G.is_multiple_of(16) {
+            for k in (0..G).step_by(16) {
+                // SAFETY: the CPU has AVX-512; `at` and `out` have 16 elements from `k` on; the rest is the
+                // caller's promise.
+                unsafe {
+                    let i = _mm512_loadu_si512(at.as_ptr().add(k).cast());
+                    let x = _mm512_i32gather_epi32::<1>(i, base.cast());
+                    _mm512_storeu_si512(to.add(k).cast(), x);
+                }
+            }
+            return out;
+        }
+        if isa.avx512() && size_of::<T>() == 8 && G.is_multiple_of(8) {
+            for k in (0..G).step_by(8) {
+                // SAFETY: as above, with 8 elements.
+                unsafe {
+                    let i = _mm256_loadu_si256(at.as_ptr().add(k).cast());
+                    let x = _mm512_i32gather_epi64::<1>(i, base.cast());
+                    _mm512_storeu_si512(to.add(k).cast(), x);
+                }
+            }
+            return out;
+        }
+        if isa.avx2() && size_of::<T>() == 4 && G.is_multiple_of(8) {
+            for k in (0..G).step_by(8) {
+                // SAFETY: the CPU has AVX2; as above, with 8 elements.
+                unsafe {
+                    let i = _mm256_loadu_si256(at.as_ptr().add(k).cast());
+                    let x = _mm256_i32gather_epi32::<1>(base.cast(), i);
+                    _mm256_storeu_si256(to.add(k).cast(), x);
+                }
+            }
+            return out;
+        }
+        if isa.avx2() && size_of::<T>() == 8 && G.is_multiple_of(4) {
+            for k in (0..G).step_by(4) {
+                // SAFETY: as above, with 4 elements.
+                unsafe {
+                    let i = _mm_loadu_si128(at.as_ptr().add(k).cast());
+                    let x = _mm256_i32gather_epi64::<1>(base.cast(), i);
+                    _mm256_storeu_si256(to.add(k).cast(), x);
+                }
+            }
+            return out;
+        }
+    }
+    let _ = (isa, to);
+    for i in 0..G {
+        // SAFETY: the caller's promise; unaligned read.
+        out[i] = unsafe { base.add(at[i] as usize).cast::<T>().read_unaligned() };
+    }
+    out
+}
+
+impl Block {
+    /// Writes the elements of the lanes of `mask`, side by side from `offset` on; `false` (and nothing written)
+    /// if those of all lanes are not inside.
+    #[inline(always)]
+    pub fn store_some<T: Element, const G: usize, const L: u8>(
+        &self,
+        isa: Isa<L>,
+        offset: usize,
+        mask: u32,
+        from: &[T; G],
+    ) -> bool {
+        if !self.contains(offset, size_of::<[T; G]>()) {
+            return false;
+        }
+        // SAFETY: inside.
+        let to = unsafe { self.pointer().add(offset) };
+        #[cfg(target_arch = "x86_64")]
+        if isa.avx512() && size_of::<T>() == 4 && G == 16 {
+            use std::arch::x86_64::*;
+            // SAFETY: the CPU has AVX-512; 16 elements can be read and written.
+            unsafe {
+                let x = _mm512_loadu_si512(from.as_ptr().cast());
+                _mm512_mask_storeu_epi32(to.cast(), mask as u16, x);
+            }
+            return true;
+        }
+        let _ = isa;
+        for i in 0..G {
+            if mask >> i & 1 != 0 {
+                // SAFETY: lane `i` is inside, as all are; unaligned write.
+                unsafe { to.cast::<T>().add(i).write_unaligned(from[i]) };
+            }
+        }
+        true
+    }
+}
