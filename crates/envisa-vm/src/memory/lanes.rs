@@ -2,8 +2,11 @@
 //! and written there.
 #![allow(unsafe_code)]
 
+#[cfg(target_arch = "x86_64")]
+use super::avx512;
 use super::raw::{Block, Element};
 use crate::exec::Isa;
+use crate::regs::Un;
 
 /// Offsets are kept in 32 bits, and are signed to some instructions: longer windows are looked at up to here.
 const REACH: usize = 1 << 31;
@@ -24,6 +27,12 @@ pub struct On<'a> {
 }
 
 impl On<'_> {
+    /// The first of `G` lanes that is on.
+    #[inline(always)]
+    fn first<const G: usize>(self) -> usize {
+        self.mask.trailing_zeros() as usize % G
+    }
+
     /// A value for a lane that is on, else 0.
     #[inline(always)]
     pub fn keep(self, i: usize, x: u32) -> u32 {
@@ -43,8 +52,34 @@ pub struct Lanes<'a, const N: usize> {
     start: usize,
     /// Each offset is followed by `span` bytes of the window: what the accesses below rely on. Private, and
     /// made by the functions below only.
-    offsets: [u32; N],
+    offsets: Offsets<N>,
     span: usize,
+}
+
+/// Aligned, so that it is moved by whole vectors.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Offsets<const N: usize>([u32; N]);
+
+impl<const N: usize> Offsets<N> {
+    /// Fills them by parts of 16 with AVX-512; `f` gives those of the part that starts at a lane, and which are
+    /// outside. `None` if any is.
+    ///
+    /// # Safety
+    /// The CPU has AVX-512.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn fill(f: impl Fn(usize) -> (std::arch::x86_64::__m512i, u16)) -> Option<Self> {
+        let mut offsets = Offsets([0; N]);
+        let mut over = 0;
+        for h in (0..N).step_by(16) {
+            let (part, outside) = f(h);
+            over |= outside;
+            // SAFETY: 16 lanes from `h` on.
+            unsafe { std::arch::x86_64::_mm512_store_si512(offsets.0.as_mut_ptr().add(h).cast(), part) };
+        }
+        (over == 0).then_some(offsets)
+    }
 }
 
 impl<'a, const N: usize> Lanes<'a, N> {
@@ -62,33 +97,51 @@ impl<'a, const N: usize> Lanes<'a, N> {
     /// Lanes at 64-bit addresses, in a block that starts at the address `base`, with `span` bytes each; `None`
     /// if one that is on is not inside.
     #[inline(always)]
-    pub fn wide(block: &'a Block, base: u64, at: &[u64; N], on: On<'_>, span: usize) -> Option<Self> {
+    pub fn wide<const L: u8>(
+        isa: Isa<L>,
+        block: &'a Block,
+        base: u64,
+        at: &[Un<u64>; N],
+        on: On<'_>,
+        span: usize,
+    ) -> Option<Self> {
         let last = Self::last(block, 0, block.len(), span)? as u64;
+        #[cfg(target_arch = "x86_64")]
+        if isa.avx512() && N.is_multiple_of(16) {
+            // SAFETY: the CPU has AVX-512; there are 16 addresses from each `h` on.
+            let offsets = unsafe {
+                let at = at.as_ptr().cast::<u64>();
+                Offsets::fill(|h| avx512::wide(at.add(h), base, last, (on.mask >> h) as u16))?
+            };
+            return Some(Lanes { block, start: 0, offsets, span });
+        }
         let mut offsets = [0u32; N];
         // The sign of `o | last - o` is set where `o` is above `last`.
         let mut over = 0u64;
         if on.mask == all(N) {
             for i in 0..N {
-                let o = at[i].wrapping_sub(base);
+                let o = at[i].get().wrapping_sub(base);
                 over |= o | last.wrapping_sub(o);
                 offsets[i] = o as u32;
             }
         } else {
             for i in 0..N {
-                let o = on.keep_wide(i, at[i].wrapping_sub(base));
+                let o = on.keep_wide(i, at[i].get().wrapping_sub(base));
                 over |= o | last.wrapping_sub(o);
                 offsets[i] = o as u32;
             }
         }
-        (over >> 63 == 0).then_some(Lanes { block, start: 0, offsets, span })
+        let _ = isa;
+        (over >> 63 == 0).then_some(Lanes { block, start: 0, offsets: Offsets(offsets), span })
     }
 
     /// Lanes at `delta + (index << shift)`, in 64 bits; indices are extended by their sign or by zeros.
     #[inline(always)]
-    pub fn indexed(
+    pub fn indexed<const L: u8>(
+        isa: Isa<L>,
         block: &'a Block,
         (delta, shift, signed): (i64, u32, bool),
-        index: &[u32; N],
+        index: &[Un<u32>; N],
         on: On<'_>,
         span: usize,
     ) -> Option<Self> {
@@ -106,46 +159,66 @@ impl<'a, const N: usize> Lanes<'a, N> {
         // Below 2^31, as `last` is.
         let range = (high - low) as u32;
         let (low, delta) = (low as u32, delta as u32);
+        #[cfg(target_arch = "x86_64")]
+        if isa.avx512() && N.is_multiple_of(16) {
+            // SAFETY: the CPU has AVX-512; there are 16 indices from each `h` on.
+            let offsets = unsafe {
+                let index = index.as_ptr().cast::<u32>();
+                Offsets::fill(|h| {
+                    avx512::indexed(index.add(h), (low, range), (delta, shift), (on.mask >> h) as u16)
+                })?
+            };
+            return Some(Lanes { block, start: 0, offsets, span });
+        }
         let mut offsets = [0u32; N];
         let mut over = 0u32;
         if on.mask == all(N) {
             for i in 0..N {
-                let o = index[i].wrapping_sub(low);
+                let o = index[i].get().wrapping_sub(low);
                 over |= o | range.wrapping_sub(o);
-                offsets[i] = (index[i] << shift).wrapping_add(delta);
+                offsets[i] = (index[i].get() << shift).wrapping_add(delta);
             }
         } else {
             for i in 0..N {
-                let o = on.keep(i, index[i].wrapping_sub(low));
+                let o = on.keep(i, index[i].get().wrapping_sub(low));
                 over |= o | range.wrapping_sub(o);
-                offsets[i] = on.keep(i, (index[i] << shift).wrapping_add(delta));
+                offsets[i] = on.keep(i, (index[i].get() << shift).wrapping_add(delta));
             }
         }
-        (over >> 31 == 0).then_some(Lanes { block, start: 0, offsets, span })
+        (over >> 31 == 0).then_some(Lanes { block, start: 0, offsets: Offsets(offsets), span })
     }
 
-    /// Lanes at 32-bit offsets in the window `[start, start + len)` of a block.
+    /// Lanes at the offsets `((index << shift) + add) & and` in the window `[start, start + len)` of a block.
     #[inline(always)]
-    pub fn window(
+    pub fn window<const L: u8>(
+        isa: Isa<L>,
         block: &'a Block,
         (start, len): (usize, usize),
-        mut offsets: [u32; N],
+        (shift, add, and): (u32, u32, u32),
+        index: &[Un<u32>; N],
         on: On<'_>,
         span: usize,
     ) -> Option<Self> {
         let last = Self::last(block, start, len, span)?;
-        let mut over = 0u32;
-        if on.mask == all(N) {
-            for o in &offsets {
-                over |= o | last.wrapping_sub(*o);
-            }
-        } else {
-            for (i, o) in offsets.iter_mut().enumerate() {
-                *o = on.keep(i, *o);
-                over |= *o | last.wrapping_sub(*o);
-            }
+        #[cfg(target_arch = "x86_64")]
+        if isa.avx512() && N.is_multiple_of(16) {
+            // SAFETY: the CPU has AVX-512; there are 16 indices from each `h` on.
+            let offsets = unsafe {
+                let index = index.as_ptr().cast::<u32>();
+                Offsets::fill(|h| {
+                    avx512::window(index.add(h), (shift, add, and), last, (on.mask >> h) as u16)
+                })?
+            };
+            return Some(Lanes { block, start, offsets, span });
         }
-        (over >> 31 == 0).then_some(Lanes { block, start, offsets, span })
+        let mut offsets = [0u32; N];
+        let mut over = 0u32;
+        for i in 0..N {
+            let o = (index[i].get() << (shift & 31)).wrapping_add(add) & and;
+            offsets[i] = if on.mask == all(N) { o } else { on.keep(i, o) };
+            over |= offsets[i] | last.wrapping_sub(offsets[i]);
+        }
+        (over >> 31 == 0).then_some(Lanes { block, start, offsets: Offsets(offsets), span })
     }
 
     /// Are the offsets of all lanes that are on multiples of this power of two?
@@ -154,7 +227,7 @@ impl<'a, const N: usize> Lanes<'a, N> {
         // Those of lanes that are off are 0.
         let mut low = 0;
         for i in 0..N {
-            low |= self.offsets[i];
+            low |= self.offsets.0[i];
         }
         low & align.wrapping_sub(1) == 0
     }
@@ -162,7 +235,55 @@ impl<'a, const N: usize> Lanes<'a, N> {
     /// The offsets of part `h` of the lanes, parts being of `G`.
     #[inline(always)]
     pub fn part<const G: usize>(&self, h: usize) -> &[u32; G] {
-        &self.offsets.as_chunks::<G>().0[h]
+        &self.offsets.0.as_chunks::<G>().0[h]
+    }
+
+    /// Offset of lane 0 of part `h`, if the offsets of those lanes of it that are on, one at least, lie `step`
+    /// apart. It may be negative if lane 0 is off.
+    #[inline(always)]
+    pub fn beside<const G: usize, const L: u8>(
+        &self,
+        isa: Isa<L>,
+        h: usize,
+        step: u32,
+        on: On<'_>,
+    ) -> Option<u32> {
+        let at = self.part::<G>(h);
+        #[cfg(target_arch = "x86_64")]
+        if isa.avx512() && G == 16 {
+            // SAFETY: the CPU has AVX-512; there are 16 offsets.
+            let (origin, beside) = unsafe { avx512::beside(at.as_ptr(), step, on.mask as u16) };
+            return beside.then_some(origin);
+        }
+        let _ = isa;
+        let first = on.first::<G>();
+        let origin = at[first].wrapping_sub(first as u32 * step);
+        let mut apart = 0;
+        for i in 0..G {
+            let x = at[i].wrapping_sub(origin) ^ (i as u32 * step);
+            apart |= if on.mask == all(G) { x } else { on.keep(i, x) };
+        }
+        (apart == 0).then_some(origin)
+    }
+
+    /// The offset of all lanes of part `h` that are on, one at least, if it is one.
+    #[inline(always)]
+    pub fn same<const G: usize, const L: u8>(&self, isa: Isa<L>, h: usize, on: On<'_>) -> Option<u32> {
+        let at = self.part::<G>(h);
+        #[cfg(target_arch = "x86_64")]
+        if isa.avx512() && G == 16 {
+            // SAFETY: the CPU has AVX-512; there are 16 offsets.
+            let (offset, same) = unsafe { avx512::same(at.as_ptr(), on.mask as u16) };
+            return same.then_some(offset);
+        }
+        let _ = isa;
+        let first = at[on.first::<G>()];
+        let mut other = 0;
+        for i in 0..G {
+            let x = at[i] ^ first;
+            other |= if on.mask == all(G) { x } else { on.keep(i, x) };
+        }
+        (other == 0).then_some(first)
     }
 
     /// The block and the place in it of an offset.
@@ -253,7 +374,7 @@ impl<'a, const N: usize> Lanes<'a, N> {
             let i = left.trailing_zeros() as usize % N;
             left &= left - 1;
             // SAFETY: inside of the lane's span, and aligned, as the block's start is.
-            let place = unsafe { self.base().add(self.offsets[i] as usize).cast::<u32>() };
+            let place = unsafe { self.base().add(self.offsets.0[i] as usize).cast::<u32>() };
             old[i] = if alone {
                 // SAFETY: as above; nobody else is there.
                 let x = unsafe { place.read() };

@@ -4,6 +4,8 @@
 //! Every allocation stands alone, with unmapped addresses around it, so that an access past its end is
 //! seen, and named with the nearest allocation.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod image;
 mod lanes;
 mod raw;

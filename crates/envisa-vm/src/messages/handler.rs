@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use envisa_lower::{Inst, Message, Program};
 
 use super::element::Element;
-use super::simt::{Near, Plan};
+use super::simt::{Done, Near, Plan};
 use super::{AccessSpace, Fault, FaultKind, Ports, atomic, block, check, execute, simt};
 use crate::exec::{Cell, Handler, Isa, Kernel, Level, exec_mask};
 use crate::memory::Block;
@@ -27,7 +27,7 @@ pub(crate) fn handler(l: Level, i: &Inst, p: &Program) -> Handler {
             _ => l.handler::<GeneralK>(),
         };
     };
-    if Plan::new(s).is_none() {
+    if Plan::new(s, file).is_none() {
         return l.handler::<GeneralK>();
     }
     macro_rules! channels {
@@ -56,8 +56,9 @@ pub(crate) fn handler(l: Level, i: &Inst, p: &Program) -> Handler {
 
 /// The plans of a program's gathers and scatters, by message.
 pub(crate) fn plans(p: &Program) -> Vec<Option<Plan>> {
+    let len = Registers::size(p.registers.bytes);
     let plan = |m: &Message| match m {
-        Message::Simt(s) => Plan::new(s),
+        Message::Simt(s) => Plan::new(s, len),
         _ => None,
     };
     p.messages.iter().map(plan).collect()
@@ -162,7 +163,8 @@ impl<E: Element, S: Element, const N: usize, const G: usize, const WRITE: bool> 
         let near = Near { memory: env.memory, slm };
         let (site, regs) = (&mut m.hints[i], &mut m.t.regs);
         match simt::run::<E, S, N, G, WRITE, L>(isa, plan, site, regs, mask, near, far) {
-            Ok(()) => pc + 1,
+            Ok(Done::Yes) => pc + 1,
+            Ok(Done::Not) => pc,
             Err(f) => fault(m, c, pc, f),
         }
     }

@@ -25,7 +25,7 @@ pub(super) fn execute<O: MemoryObserver>(
     ports: &Ports<'_>,
     obs: &mut O,
 ) -> Result<(), Fault> {
-    match Plan::new(s) {
+    match Plan::new(s, regs.len()) {
         Some(p) if !O::ACTIVE => at_level(Isa::BASE, &p, s, site, regs, mask, channels, ports),
         _ => general(s, site, regs, mask, channels, ports, obs),
     }
@@ -52,11 +52,11 @@ pub(super) fn at_level<const L: u8>(
                 8 => run::<$e, $s, 8, 8, $w, L>(isa, p, site, regs, mask, near, far),
                 16 => run::<$e, $s, 16, 16, $w, L>(isa, p, site, regs, mask, near, far),
                 32 => run::<$e, $s, 32, 16, $w, L>(isa, p, site, regs, mask, near, far),
-                _ => general(s, site, regs, mask, channels, ports, &mut ()),
+                _ => general(s, site, regs, mask, channels, ports, &mut ()).map(|()| Done::Yes),
             }
         };
     }
-    match (s.element, s.slot, s.write) {
+    let mut once = || match (s.element, s.slot, s.write) {
         (4, 4, false) => channels!(u32, u32, false),
         (4, 4, true) => channels!(u32, u32, true),
         (2, 4, false) => channels!(u16, u32, false),
@@ -65,7 +65,11 @@ pub(super) fn at_level<const L: u8>(
         (1, 4, true) => channels!(u8, u32, true),
         (8, 8, false) => channels!(u64, u64, false),
         (8, 8, true) => channels!(u64, u64, true),
-        _ => general(s, site, regs, mask, channels, ports, &mut ()),
+        _ => general(s, site, regs, mask, channels, ports, &mut ()).map(|()| Done::Yes),
+    };
+    match once()? {
+        Done::Yes => Ok(()),
+        Done::Not => once().map(|_| ()),
     }
 }
 
@@ -190,44 +194,40 @@ enum Form {
     Window,
 }
 
-/// A scalar in a register.
+/// An unsigned scalar in a register: what is read there, of which the bits of `and` count.
 #[derive(Clone, Copy, Debug)]
-enum Add {
-    None,
-    U32(RegOffset),
-    I32(RegOffset),
-    U64(RegOffset),
+struct Add {
+    at: RegOffset,
+    and: u64,
 }
 
 impl Add {
-    /// `None` if it is another kind of operand.
-    fn new(s: &Src) -> Option<Add> {
-        match *s {
-            Src::None => Some(Add::None),
+    /// `None` if it is another kind of operand, or not followed by 8 bytes of a file of `len`. If `narrow`, only
+    /// its low 32 bits matter.
+    fn new(s: &Src, narrow: bool, len: u32) -> Option<Add> {
+        let (at, and) = match *s {
+            Src::None => (0, 0),
             Src::Reg { offset, ty, modifier: Modifier::None, .. } => match ty {
-                Type::Ud => Some(Add::U32(offset)),
-                Type::D => Some(Add::I32(offset)),
-                Type::Uq | Type::Q => Some(Add::U64(offset)),
-                _ => None,
+                Type::Ud => (offset, u32::MAX as u64),
+                Type::D if narrow => (offset, u32::MAX as u64),
+                Type::Uq | Type::Q => (offset, u64::MAX),
+                _ => return None,
             },
-            _ => None,
-        }
+            _ => return None,
+        };
+        (at as u64 + 8 <= len as u64).then_some(Add { at, and })
     }
 
     #[inline(always)]
     fn get(self, regs: &Registers) -> u64 {
-        match self {
-            Add::None => 0,
-            Add::U32(at) => regs.get::<u32>(at) as u64,
-            Add::I32(at) => regs.get::<i32>(at) as u64,
-            Add::U64(at) => regs.get::<u64>(at),
-        }
+        regs.get::<u64>(self.at) & self.and
     }
 }
 
 impl Plan {
-    /// `None` for messages that only [`general`] executes.
-    pub(crate) fn new(s: &Simt) -> Option<Plan> {
+    /// Of a message that passes [`super::check`], for a register file of `len` bytes; `None` for messages that
+    /// only [`general`] executes.
+    pub(crate) fn new(s: &Simt, len: u32) -> Option<Plan> {
         let form = match (&s.space, s.address_bytes) {
             (Space::Flat, 8) => Form::Wide,
             (Space::Flat, 4) if s.extend == Extend::Sign => Form::Signed,
@@ -238,6 +238,7 @@ impl Plan {
             (_, 4) => Form::Window,
             _ => return None,
         };
+        let narrow = matches!(form, Form::Slm | Form::Window);
         let count = s.elements.count_ones();
         // All of the lowest elements.
         let consecutive = s.elements & s.elements.wrapping_add(1) == 0 && count != 0;
@@ -261,8 +262,8 @@ impl Plan {
             data: s.data?,
             address: s.address,
             component_stride: s.component_stride,
-            base: Add::new(&s.base)?,
-            origin: Add::new(&s.origin)?,
+            base: Add::new(&s.base, narrow, len)?,
+            origin: Add::new(&s.origin, narrow, len)?,
             offset: s.offset,
         })
     }
@@ -270,7 +271,8 @@ impl Plan {
 
 /// The lanes of a message; `None` if not all of them are known to be inside.
 #[inline(always)]
-fn lanes<'a, const N: usize>(
+fn lanes<'a, const N: usize, const L: u8>(
+    isa: Isa<L>,
     p: &Plan,
     near: Near<'a>,
     far: impl Fn(&Registers) -> (&'a Simt, Ports<'a>),
@@ -278,21 +280,22 @@ fn lanes<'a, const N: usize>(
     mask: u32,
     site: &Hint,
 ) -> Option<Lanes<'a, N>> {
-    let add = (p.base.get(regs) << (p.shift & 31)).wrapping_add(p.origin.get(regs)).wrapping_add(p.offset as u64);
+    let add =
+        (p.base.get(regs) << (p.shift & 31)).wrapping_add(p.origin.get(regs)).wrapping_add(p.offset as u64);
     let (span, on) = (p.span as usize, On { mask, bits: regs.channel_bits() });
     let lanes = match p.form {
         Form::Wide => {
             let a = near.memory.hinted(site)?;
             let base = a.base.wrapping_sub(add);
-            let at = regs.load::<u64, N>(p.address);
-            Lanes::wide(&a.block, base, &at, on, span)?
+            let at = regs.at::<u64, N>(p.address);
+            Lanes::wide(isa, &a.block, base, at, on, span)?
         }
         Form::Unsigned | Form::Signed => {
             let a = near.memory.hinted(site)?;
             let delta = add.wrapping_sub(a.base) as i64;
-            let index = regs.load::<u32, N>(p.address);
+            let index = regs.at::<u32, N>(p.address);
             let how = (delta, p.shift as u32, p.form == Form::Signed);
-            Lanes::indexed(&a.block, how, &index, on, span)?
+            Lanes::indexed(isa, &a.block, how, index, on, span)?
         }
         Form::Slm | Form::Window => {
             let (block, start, len, and) = if p.form == Form::Slm {
@@ -304,11 +307,9 @@ fn lanes<'a, const N: usize>(
                     _ => return None,
                 }
             };
-            let mut at = regs.load::<u32, N>(p.address);
-            for a in &mut at {
-                *a = (*a << (p.shift & 31)).wrapping_add(add as u32) & and;
-            }
-            Lanes::window(block, (start, len), at, on, span)?
+            let index = regs.at::<u32, N>(p.address);
+            let how = (p.shift as u32, add as u32, and);
+            Lanes::window(isa, block, (start, len), how, index, on, span)?
         }
     };
     (p.align == 1 || lanes.aligned(p.align as u32)).then_some(lanes)
@@ -340,20 +341,13 @@ pub(super) fn run<
     mask: u32,
     near: Near<'a>,
     far: impl Fn(&Registers) -> (&'a Simt, Ports<'a>),
-) -> Result<(), Fault> {
+) -> Result<Done, Fault> {
     if mask == 0 {
-        return Ok(());
+        return Ok(Done::Yes);
     }
-    let mut again = false;
-    let w = loop {
-        if let Some(w) = lanes::<N>(p, near, &far, regs, mask, site) {
-            break w;
-        }
+    let Some(w) = lanes::<N, L>(isa, p, near, &far, regs, mask, site) else {
         let (s, ports) = far(regs);
-        if again || !moved(s, site, regs, mask, N as u32, &ports) {
-            return general(s, site, regs, mask, N as u32, &ports, &mut ());
-        }
-        again = true;
+        return elsewhere(s, site, regs, mask, N as u32, &ports);
     };
     if mask != all(N) {
         if p.count == 1 {
@@ -361,60 +355,45 @@ pub(super) fn run<
         } else {
             parts::<E, S, N, G, WRITE, false, false, L>(isa, p, &w, regs, mask);
         }
-        return Ok(());
+        return Ok(Done::Yes);
     }
     if p.count == 1 {
-        if N > G
-            && side_by_side::<N, true>(
-                w.part::<N>(0),
-                0,
-                size_of::<E>() as u32,
-                On { mask, bits: regs.channel_bits() },
-            )
-            .is_some()
-        {
-            let (block, place) = w.place(w.part::<N>(0)[0]);
-            if WRITE {
-                spread::<E, S, N>(p, regs, p.data, 1, block, place);
-            } else {
-                collect::<E, S, N>(p, regs, p.data, 1, mask, block, place);
-            }
-            return Ok(());
-        }
         parts::<E, S, N, G, WRITE, true, true, L>(isa, p, &w, regs, mask);
     } else {
         parts::<E, S, N, G, WRITE, true, false, L>(isa, p, &w, regs, mask);
     }
-    Ok(())
+    Ok(Done::Yes)
 }
 
-/// Is the first channel's address in another allocation than the last time? The hint says so then.
+/// Not all lanes are inside of the allocation that the message went to last.
 #[cold]
 #[inline(never)]
-fn moved(s: &Simt, site: &mut Hint, regs: &Registers, mask: u32, channels: u32, ports: &Ports<'_>) -> bool {
-    let Ok(at) = any_addresses(s, regs, channels, ports, &Target::Flat) else { return false };
+fn elsewhere(
+    s: &Simt,
+    site: &mut Hint,
+    regs: &mut Registers,
+    mask: u32,
+    channels: u32,
+    ports: &Ports<'_>,
+) -> Result<Done, Fault> {
     let before = *site;
-    matches!(s.space, Space::Flat)
+    if matches!(s.space, Space::Flat)
+        && let Ok(at) = any_addresses(s, regs, channels, ports, &Target::Flat)
         && ports.memory.find(at[mask.trailing_zeros() as usize % 32], s.element as usize, site).is_some()
         && *site != before
+    {
+        return Ok(Done::Not);
+    }
+    general(s, site, regs, mask, channels, ports, &mut ()).map(|()| Done::Yes)
 }
 
-/// Offset of lane 0, if the offsets of the lanes that are on, of which `first` is the first, are `step` apart. It
-/// may be negative if lane 0 is off.
-#[inline(always)]
-fn side_by_side<const G: usize, const FULL: bool>(
-    at: &[u32; G],
-    first: usize,
-    step: u32,
-    on: On<'_>,
-) -> Option<u32> {
-    let origin = at[first].wrapping_sub(first as u32 * step);
-    let mut apart = 0;
-    for i in 0..G {
-        let x = at[i].wrapping_sub(origin) ^ (i as u32 * step);
-        apart |= if FULL { x } else { on.keep(i, x) };
-    }
-    (apart == 0).then_some(origin)
+/// Was the message executed?
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Done {
+    Yes,
+    /// No, but the hint now says where the first channel's address is, so that it should be tried again. It is
+    /// executed then at the latest.
+    Not,
 }
 
 /// Part by part.
@@ -443,10 +422,8 @@ fn parts<
             continue;
         }
         let on = On { mask, bits: regs.channel_bits() };
-        let at = w.part::<G>(h);
         let data = p.data + (h * G * size_of::<S>()) as u32;
-        let first = if FULL { 0 } else { mask.trailing_zeros() as usize % G };
-        if let Some(origin) = side_by_side::<G, FULL>(at, first, step as u32, on)
+        if let Some(origin) = w.beside::<G, L>(isa, h, step as u32, on)
             && (FULL || w.reaches(origin, G * step))
         {
             let (block, place) = w.place(origin);
@@ -472,13 +449,8 @@ fn parts<
             w.store::<E, G>(h, mask, count, from);
             continue;
         }
-        let mut other = 0;
-        for i in 0..G {
-            let x = at[i] ^ at[first];
-            other |= if FULL { x } else { on.keep(i, x) };
-        }
-        if other == 0 {
-            let (block, place) = w.place(at[first]);
+        if let Some(offset) = w.same::<G, L>(isa, h, on) {
+            let (block, place) = w.place(offset);
             for k in 0..count {
                 let x = E::read(block, place + k * size_of::<E>()).unwrap_or_default();
                 let to = data + k as u32 * p.component_stride;

@@ -212,7 +212,7 @@ fn at_level<const L: u8>(
 ) -> Result<(), Fault> {
     let mask = mask & super::all(channels);
     match m {
-        Message::Simt(s) if let Some(p) = Plan::new(s) => {
+        Message::Simt(s) if let Some(p) = Plan::new(s, regs.len()) => {
             assert!(check(m, channels, regs.len()));
             simt::at_level(isa, &p, s, site, regs, mask, channels, ports)
         }
