@@ -91,8 +91,8 @@ pub struct Code {
     cells: Vec<Cell>,
     /// Handlers of instructions that something else wraps, by program counter.
     inner: Vec<Option<Handler>>,
-    /// Of gathers and scatters, by message.
-    plans: Vec<Option<crate::messages::Plan>>,
+    /// What fast code knows of messages, by message.
+    plans: Vec<crate::messages::Fast>,
 }
 
 impl Code {
@@ -101,9 +101,9 @@ impl Code {
         decode::decode(program, level, observed)
     }
 
-    /// What the fast code of gathers and scatters wants to know of them, by message.
+    /// What the fast code of messages wants to know of them, by message.
     #[inline(always)]
-    pub(crate) fn plans(&self) -> &[Option<crate::messages::Plan>] {
+    pub(crate) fn plans(&self) -> &[crate::messages::Fast] {
         &self.plans
     }
 }

@@ -2,6 +2,8 @@
 //! and written there.
 #![allow(unsafe_code)]
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 #[cfg(target_arch = "x86_64")]
 use super::avx512;
 use super::raw::{Block, Element};
@@ -359,35 +361,46 @@ impl<'a, const N: usize> Lanes<'a, N> {
         }
     }
 
-    /// Adds to the dword of each lane of `mask` that its offset names, lowest lane first; gives the old values
-    /// (0 for lanes that are off). `alone`: no other host thread reaches the block now, so plain additions will
-    /// do.
+    /// Adds to the dword that the offset of each lane of `mask` names, lowest lane first; gives the old values,
+    /// which are of no meaning for lanes that are off. `None` (and nothing added) if one is not aligned. `ALONE`:
+    /// no other host thread reaches the block now, so that plain additions will do.
     ///
     /// # Panics
-    /// If the lanes' spans hold no dword, or an offset is not aligned.
+    /// If the lanes' spans hold no dword.
     #[inline(always)]
-    pub fn add(&self, mask: u32, deltas: &[u32; N], alone: bool) -> [u32; N] {
-        assert!(self.span >= 4 && self.aligned(4) && self.start.is_multiple_of(4));
-        let mut old = [0; N];
-        let mut left = mask & all(N);
-        while left != 0 {
-            let i = left.trailing_zeros() as usize % N;
-            left &= left - 1;
+    pub fn add<const ALONE: bool>(&self, mask: u32, terms: &[u32; N]) -> Option<[u32; N]> {
+        assert!(self.span >= 4);
+        if !self.aligned(4) || !self.start.is_multiple_of(4) {
+            return None;
+        }
+        let base = self.base();
+        let one = |i: usize| {
             // SAFETY: inside of the lane's span, and aligned, as the block's start is.
-            let place = unsafe { self.base().add(self.offsets.0[i] as usize).cast::<u32>() };
-            old[i] = if alone {
+            let place = unsafe { base.add(self.offsets.0[i] as usize).cast::<u32>() };
+            if ALONE {
                 // SAFETY: as above; nobody else is there.
                 let x = unsafe { place.read() };
                 // SAFETY: as above.
-                unsafe { place.write(x.wrapping_add(deltas[i])) };
-                x
-            } else {
-                // SAFETY: as above; other accesses to it are atomic or races of the guest's own.
-                let place = unsafe { std::sync::atomic::AtomicU32::from_ptr(place) };
-                place.fetch_add(deltas[i], std::sync::atomic::Ordering::SeqCst)
-            };
+                unsafe { place.write(x.wrapping_add(terms[i])) };
+                return x;
+            }
+            // SAFETY: as above; other accesses to it are atomic or races of the guest's own.
+            unsafe { AtomicU32::from_ptr(place) }.fetch_add(terms[i], Ordering::SeqCst)
+        };
+        let mut old = [0; N];
+        let mut left = mask & all(N);
+        if left == all(N) {
+            for i in 0..N {
+                old[i] = one(i);
+            }
+            return Some(old);
         }
-        old
+        while left != 0 {
+            let i = left.trailing_zeros() as usize % N;
+            left &= left - 1;
+            old[i] = one(i);
+        }
+        Some(old)
     }
 }
 

@@ -144,7 +144,7 @@ impl Block {
     }
 }
 
-/// Plain numbers, which any bytes are: the elements that [`Block::load_lanes`] moves.
+/// Plain numbers, which any bytes are: the elements that [`Block::load_apart`] and its kin move.
 ///
 /// # Safety
 /// Every bit pattern is a value and there is no padding.
@@ -159,28 +159,6 @@ unsafe impl Element for u32 {}
 unsafe impl Element for u64 {}
 
 impl Block {
-    /// Offsets of the lanes of `mask`, those of others being 0; `None` if an element of `size` bytes at one of
-    /// them is not inside `[0, len)`.
-    #[inline(always)]
-    fn lanes_inside<const N: usize>(
-        offsets: &[u64; N],
-        mask: u32,
-        len: usize,
-        size: usize,
-    ) -> Option<[u64; N]> {
-        if size > len {
-            return None;
-        }
-        let last = (len - size) as u64;
-        let (mut places, mut over) = ([0u64; N], 0u64);
-        for i in 0..N {
-            let keep = 0u64.wrapping_sub((mask >> i & 1) as u64);
-            places[i] = offsets[i] & keep;
-            over |= (places[i] > last) as u64;
-        }
-        (over == 0).then_some(places)
-    }
-
     /// Reads elements from `offset` on, `step` elements apart; `false` (and nothing read) out of bounds.
     #[inline(always)]
     pub fn load_apart<T: Element, const N: usize>(
@@ -214,66 +192,6 @@ impl Block {
                 let place = self.start.as_ptr().add(offset + i * step * size_of::<T>());
                 place.cast::<T>().write_unaligned(from[i]);
             }
-        }
-        true
-    }
-
-    /// Reads an element for each lane of `mask` at its offset in `[start, start + len)`; `false` (and nothing
-    /// read) if one is not inside.
-    #[inline(always)]
-    pub fn load_lanes<T: Element, const N: usize>(
-        &self,
-        (start, len): (usize, usize),
-        offsets: &[u64; N],
-        mask: u32,
-        to: &mut [T; N],
-    ) -> bool {
-        if !self.contains(start, len) {
-            return false;
-        }
-        let Some(places) = Self::lanes_inside(offsets, mask, len, size_of::<T>()) else { return false };
-        // SAFETY: the window is inside the block, checked above.
-        let base = unsafe { self.start.as_ptr().add(start) };
-        let mut out = [T::default(); N];
-        for i in 0..N {
-            // SAFETY: every place is followed by an element's bytes inside the window; unaligned read.
-            out[i] = unsafe { base.add(places[i] as usize).cast::<T>().read_unaligned() };
-        }
-        for i in 0..N {
-            to[i] = if mask >> i & 1 != 0 { out[i] } else { to[i] };
-        }
-        true
-    }
-
-    /// Writes an element for each lane of `mask`, in order, at its offset in `[start, start + len)`; `false`
-    /// (and nothing written) if one is not inside.
-    #[inline(always)]
-    pub fn store_lanes<T: Element, const N: usize>(
-        &self,
-        (start, len): (usize, usize),
-        offsets: &[u64; N],
-        mask: u32,
-        from: &[T; N],
-    ) -> bool {
-        if !self.contains(start, len) {
-            return false;
-        }
-        let Some(places) = Self::lanes_inside(offsets, mask, len, size_of::<T>()) else { return false };
-        // SAFETY: the window is inside the block, checked above.
-        let base = unsafe { self.start.as_ptr().add(start) };
-        if mask == if N >= 32 { u32::MAX } else { (1 << N) - 1 } {
-            for i in 0..N {
-                // SAFETY: every place is followed by an element's bytes inside the window; unaligned write.
-                unsafe { base.add(places[i] as usize).cast::<T>().write_unaligned(from[i]) };
-            }
-            return true;
-        }
-        let mut left = mask;
-        while left != 0 {
-            let i = left.trailing_zeros() as usize % N;
-            left &= left - 1;
-            // SAFETY: as above.
-            unsafe { base.add(places[i] as usize).cast::<T>().write_unaligned(from[i]) };
         }
         true
     }
@@ -312,46 +230,6 @@ atomic!(update_u32, u32, AtomicU32);
 atomic!(update_u64, u64, AtomicU64);
 
 impl Block {
-    /// Adds to the dword of each lane of `mask` at its offset in `[start, start + len)`, lowest lane first;
-    /// gives the old values. `None` (and nothing added) if one is not inside or not naturally aligned.
-    /// `alone`: no other host thread reaches the block now, so that plain additions will do.
-    pub fn add_lanes(
-        &self,
-        (start, len): (usize, usize),
-        offsets: &[u64; 32],
-        mask: u32,
-        deltas: &[u32; 32],
-        alone: bool,
-    ) -> Option<[u32; 32]> {
-        if !self.contains(start, len) || !start.is_multiple_of(4) {
-            return None;
-        }
-        let places = Self::lanes_inside(offsets, mask, len, 4)?;
-        if places.iter().fold(0, |all, p| all | p) & 3 != 0 {
-            return None;
-        }
-        let mut old = [0; 32];
-        let mut left = mask;
-        while left != 0 {
-            let i = left.trailing_zeros() as usize % 32;
-            left &= left - 1;
-            // SAFETY: the dword is inside the block (window and place were checked) and aligned, as the
-            // block's start is.
-            let place = unsafe { self.start.as_ptr().add(start + places[i] as usize).cast::<u32>() };
-            old[i] = if alone {
-                // SAFETY: as above; guests' races are their own.
-                let old = unsafe { place.read() };
-                // SAFETY: as above.
-                unsafe { place.write(old.wrapping_add(deltas[i])) };
-                old
-            } else {
-                // SAFETY: as above; other accesses to it are atomic or races of the guest's own.
-                unsafe { AtomicU32::from_ptr(place) }.fetch_add(deltas[i], Ordering::SeqCst)
-            };
-        }
-        Some(old)
-    }
-
     /// Adds to the value at `offset`, atomically; gives the old value. `None` as of [`Block::update_u32`].
     #[inline]
     pub fn add_u32(&self, offset: usize, n: u32) -> Option<u32> {

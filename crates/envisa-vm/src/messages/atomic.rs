@@ -1,11 +1,13 @@
 //! Atomics on untyped memory: each channel reads, modifies and writes, lowest channel first.
 
-use envisa_lower::{Atomic, Extend};
+use envisa_lower::{Atomic, Extend, RegOffset, Space};
 use envisa_sem::atomic::{AtomicOp, AtomicWidth, Operands, apply, returned};
 
 use super::element;
+use super::places::{Addressing, Near, Places};
 use super::target::{resolve, scalar};
 use super::{AccessKind, Fault, MemoryObserver, Ports};
+use crate::exec::Isa;
 use crate::memory::{Block, Hint};
 use crate::regs::Registers;
 
@@ -69,34 +71,6 @@ pub(super) fn execute<O: MemoryObserver>(
         if a.extend == Extend::Sign { x as i32 as i64 as u64 } else { x }
     };
     let and = narrow & target.mask();
-    if !O::ACTIVE && a.element == 4 && a.slot == 4 {
-        let alone = matches!(a.space, envisa_lower::Space::Slm);
-        let delta = |i: u32| match (op.0, a.src[0]) {
-            (AtomicOp::Inc, _) => Some(1),
-            (AtomicOp::Dec, _) => Some(u32::MAX),
-            (AtomicOp::Add, Some(r)) => Some(regs.get::<u32>(r + 4 * i)),
-            (AtomicOp::Sub, Some(r)) => Some(regs.get::<u32>(r + 4 * i).wrapping_neg()),
-            _ => None,
-        };
-        if delta(0).is_some() {
-            let (mut at, mut deltas) = ([0u64; 32], [0u32; 32]);
-            for i in 0..channels.min(32) {
-                let address = index(regs, i);
-                at[i as usize] = address.wrapping_mul(scale).wrapping_add(add) & and;
-                deltas[i as usize] = delta(i).unwrap_or(0);
-            }
-            if let Some(old) = sums(&target, site, ports, mask, (&mut at, &deltas), alone) {
-                if let Some(dst) = a.dst {
-                    for (i, old) in old.iter().enumerate() {
-                        if mask >> i & 1 != 0 {
-                            regs.set(dst + 4 * i as u32, *old);
-                        }
-                    }
-                }
-                return Ok(());
-            }
-        }
-    }
     for i in 0..channels {
         if mask >> i & 1 == 0 {
             continue;
@@ -127,28 +101,82 @@ pub(super) fn execute<O: MemoryObserver>(
     Ok(())
 }
 
-/// Adds to dwords of one block, lowest channel first, and gives the old values; `None` (and nothing added) if
-/// they do not all lie aligned in it. `alone`: no other host thread reaches the block.
-fn sums(
-    target: &super::target::Target<'_>,
-    site: &mut Hint,
-    ports: &Ports<'_>,
-    mask: u32,
-    (at, deltas): (&mut [u64; 32], &[u32; 32]),
+/// What the fast code wants to know of a message that adds to dwords, found once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sum {
+    places: Places,
+    term: Term,
+    dst: Option<RegOffset>,
+    /// It goes to memory that no other host thread reaches.
     alone: bool,
-) -> Option<[u32; 32]> {
-    use super::target::Target;
-    match target {
-        Target::Window(w) => w.block.add_lanes((w.start, w.len), at, mask, deltas, alone),
-        Target::Flat => {
-            let first = at[mask.trailing_zeros() as usize % 32];
-            let l = ports.memory.find(first, 4, site)?;
-            let base = first.wrapping_sub(l.offset as u64);
-            for a in at.iter_mut() {
-                *a = a.wrapping_sub(base);
+}
+
+/// What is added.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Term {
+    Number(u32),
+    Plus(RegOffset),
+    Minus(RegOffset),
+}
+
+impl Sum {
+    /// Of a message that passes [`super::check`], for a register file of `len` bytes; `None` for messages that
+    /// only [`execute`] executes.
+    pub(crate) fn new(a: &Atomic, len: u32) -> Option<Sum> {
+        let (op, _) = operator(a.code, a.lsc, a.element).ok()?;
+        let term = match (op, a.src[0]) {
+            _ if a.element != 4 || a.slot != 4 => return None,
+            (AtomicOp::Inc, _) => Term::Number(1),
+            (AtomicOp::Dec, _) => Term::Number(u32::MAX),
+            (AtomicOp::Add, Some(r)) => Term::Plus(r),
+            (AtomicOp::Sub, Some(r)) => Term::Minus(r),
+            _ => return None,
+        };
+        let places = Addressing {
+            space: &a.space,
+            address: a.address,
+            address_bytes: a.address_bytes,
+            extend: a.extend,
+            base: &a.base,
+            scale: a.scale,
+            offset: a.offset,
+            origin: &a.origin,
+            align: 4,
+            span: 4,
+        };
+        Some(Sum { places: places.plan(len)?, term, dst: a.dst, alone: matches!(a.space, Space::Slm) })
+    }
+
+    /// Executes it; `false` (and nothing done) if that is for [`execute`] to do. `far` as of
+    /// [`Places::lanes`].
+    #[inline(always)]
+    pub(super) fn run<'a, const N: usize, const L: u8>(
+        &self,
+        isa: Isa<L>,
+        near: Near<'a>,
+        far: impl Fn(&Registers) -> (&'a Space, Ports<'a>),
+        regs: &mut Registers,
+        mask: u32,
+        site: &Hint,
+    ) -> bool {
+        let Some(w) = self.places.lanes::<N, L>(isa, near, far, regs, mask, site) else { return false };
+        let mut terms = [0u32; N];
+        match self.term {
+            Term::Number(n) => terms = [n; N],
+            Term::Plus(r) => terms = regs.load::<u32, N>(r),
+            Term::Minus(r) => {
+                let x = regs.load::<u32, N>(r);
+                for i in 0..N {
+                    terms[i] = x[i].wrapping_neg();
+                }
             }
-            l.block.add_lanes((0, l.block.len()), at, mask, deltas, alone)
         }
-        Target::Nothing(_) => None,
+        let old = if self.alone { w.add::<true>(mask, &terms) } else { w.add::<false>(mask, &terms) };
+        // Not so in a surface that starts at an address that is not aligned.
+        let Some(old) = old else { return false };
+        if let Some(dst) = self.dst {
+            regs.store_masked(dst, mask, old);
+        }
+        true
     }
 }

@@ -4,8 +4,10 @@ use std::marker::PhantomData;
 
 use envisa_lower::{Inst, Message, Program};
 
+use super::atomic::Sum;
 use super::element::Element;
-use super::simt::{Done, Near, Plan};
+use super::places::Near;
+use super::simt::{Done, Plan};
 use super::{AccessSpace, Fault, FaultKind, Ports, atomic, block, check, execute, simt};
 use crate::exec::{Cell, Handler, Isa, Kernel, Level, exec_mask};
 use crate::memory::Block;
@@ -23,6 +25,13 @@ pub(crate) fn handler(l: Level, i: &Inst, p: &Program) -> Handler {
     let Message::Simt(s) = message else {
         return match message {
             Message::Block(_) => l.handler::<BlockK>(),
+            Message::Atomic(a) if Sum::new(a, file).is_some() => match i.channels {
+                1 => l.handler::<SumK<1>>(),
+                8 => l.handler::<SumK<8>>(),
+                16 => l.handler::<SumK<16>>(),
+                32 => l.handler::<SumK<32>>(),
+                _ => l.handler::<AtomicK>(),
+            },
             Message::Atomic(_) => l.handler::<AtomicK>(),
             _ => l.handler::<GeneralK>(),
         };
@@ -54,12 +63,24 @@ pub(crate) fn handler(l: Level, i: &Inst, p: &Program) -> Handler {
     }
 }
 
-/// The plans of a program's gathers and scatters, by message.
-pub(crate) fn plans(p: &Program) -> Vec<Option<Plan>> {
+/// What the fast code wants to know of a message, found once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Fast {
+    /// A gather or scatter.
+    Simt(Plan),
+    /// An atomic that adds.
+    Sum(Sum),
+    /// There is no fast code for it.
+    None,
+}
+
+/// Of a program's messages.
+pub(crate) fn plans(p: &Program) -> Vec<Fast> {
     let len = Registers::size(p.registers.bytes);
     let plan = |m: &Message| match m {
-        Message::Simt(s) => Plan::new(s, len),
-        _ => None,
+        Message::Simt(s) => Plan::new(s, len).map_or(Fast::None, Fast::Simt),
+        Message::Atomic(a) => Sum::new(a, len).map_or(Fast::None, Fast::Sum),
+        _ => Fast::None,
     };
     p.messages.iter().map(plan).collect()
 }
@@ -151,7 +172,7 @@ impl<E: Element, S: Element, const N: usize, const G: usize, const WRITE: bool> 
         }
         let (env, slm, scratch) = (m.env, m.slm, m.t.scratch);
         let i = c.aux() as usize;
-        let (Some(Some(plan)), false) = (env.code.plans().get(i), env.observed) else {
+        let (Some(Fast::Simt(plan)), false) = (env.code.plans().get(i), env.observed) else {
             return general(m, c, pc, mask);
         };
         let far = |regs: &Registers| {
@@ -187,6 +208,39 @@ impl Kernel for BlockK {
             Ok(()) => pc + 1,
             Err(f) => fault(m, c, pc, f),
         }
+    }
+}
+
+/// Atomics that add, of `N` channels.
+struct SumK<const N: usize>;
+
+impl<const N: usize> Kernel for SumK<N> {
+    fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
+        Self::run_with(Isa::BASE, m, c, pc)
+    }
+
+    #[inline(always)]
+    fn run_with<const L: u8>(isa: Isa<L>, m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
+        let mask = exec_mask(m, c);
+        if mask == 0 {
+            return pc + 1;
+        }
+        let (env, slm, scratch) = (m.env, m.slm, m.t.scratch);
+        let i = c.aux() as usize;
+        let (Some(Fast::Sum(sum)), false) = (env.code.plans().get(i), env.observed) else {
+            return general(m, c, pc, mask);
+        };
+        let far = |regs: &Registers| {
+            let Some(Message::Atomic(a)) = env.program.messages.get(i) else {
+                unreachable!("sums are made of atomics");
+            };
+            (&a.space, reach(env, slm, scratch, regs))
+        };
+        let near = Near { memory: env.memory, slm };
+        if sum.run::<N, L>(isa, near, far, &mut m.t.regs, mask, &m.hints[i]) {
+            return pc + 1;
+        }
+        general(m, c, pc, mask)
     }
 }
 

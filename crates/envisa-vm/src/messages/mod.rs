@@ -13,6 +13,7 @@ mod block;
 mod block2d;
 mod element;
 mod handler;
+mod places;
 mod simt;
 mod target;
 mod typed;
@@ -26,8 +27,7 @@ use crate::dispatch::Sampler;
 use crate::memory::{Block, Hint, Memory, SurfaceTable};
 use crate::regs::Registers;
 
-pub(crate) use handler::{handler, plans};
-pub(crate) use simt::Plan;
+pub(crate) use handler::{Fast, handler, plans};
 
 /// All that a message can reach.
 #[derive(Clone, Copy)]
@@ -180,7 +180,7 @@ pub fn execute<O: MemoryObserver>(
     assert!(check(m, channels, regs.len()), "a message's registers are outside of the register file");
     let mask = mask & all(channels);
     match m {
-        Message::Simt(s) => simt::execute(s, site, regs, mask, channels, ports, obs),
+        Message::Simt(s) => simt::general(s, site, regs, mask, channels, ports, obs),
         Message::Block(b) => block::execute(b, site, regs, mask, ports, obs),
         Message::Atomic(a) => atomic::execute(a, site, regs, mask, channels, ports, obs),
         Message::Status(s) => simt::status(s, site, regs, mask, channels, ports),

@@ -5,33 +5,18 @@
 //! at how they lie: side by side they are one copy, all the same one load. What it does not know it leaves to
 //! [`general`].
 
-use envisa_isa::Type;
-use envisa_lower::{Extend, Modifier, RegOffset, Simt, Space, Src};
+use envisa_lower::{Extend, RegOffset, Simt, Space, Src};
 
 use super::element::{self, Element};
-use super::target::{SLM_MASK, Target, resolve, scalar};
+use super::places::{Addressing, Near, Places};
+use super::target::{Target, resolve, scalar};
 use super::{AccessKind, Fault, MemoryObserver, Ports};
 use crate::exec::Isa;
-use crate::memory::{Block, Hint, Lanes, Memory, On, all};
+use crate::memory::{Block, Hint, Lanes, On, all};
 use crate::regs::Registers;
 
-/// Executes it.
-pub(super) fn execute<O: MemoryObserver>(
-    s: &Simt,
-    site: &mut Hint,
-    regs: &mut Registers,
-    mask: u32,
-    channels: u32,
-    ports: &Ports<'_>,
-    obs: &mut O,
-) -> Result<(), Fault> {
-    match Plan::new(s, regs.len()) {
-        Some(p) if !O::ACTIVE => at_level(Isa::BASE, &p, s, site, regs, mask, channels, ports),
-        _ => general(s, site, regs, mask, channels, ports, obs),
-    }
-}
-
-/// Executes it with the instructions of a level.
+/// Executes it with the instructions of a level, as handlers do.
+#[cfg(test)]
 #[expect(clippy::too_many_arguments)]
 pub(super) fn at_level<const L: u8>(
     isa: Isa<L>,
@@ -161,165 +146,42 @@ fn on(mask: u32, i: usize) -> bool {
 /// What the fast code wants to know of a message, found once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
-    form: Form,
-    /// Addresses are shifted left by this.
-    shift: u8,
+    places: Places,
     /// Consecutive elements.
     count: u8,
-    align: u8,
-    /// Bytes of a channel's elements in memory.
-    span: u8,
     data: RegOffset,
-    address: RegOffset,
     component_stride: u32,
-    /// Added before scaling.
-    base: Add,
-    /// Added after scaling.
-    origin: Add,
-    offset: i64,
-}
-
-/// What addresses are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Form {
-    /// 64 bits wide.
-    Wide,
-    /// 32-bit indices, extended by zeros.
-    Unsigned,
-    /// 32-bit indices, extended by their sign.
-    Signed,
-    /// 32-bit offsets of shared local memory.
-    Slm,
-    /// 32-bit offsets in another window.
-    Window,
-}
-
-/// An unsigned scalar in a register: what is read there, of which the bits of `and` count.
-#[derive(Clone, Copy, Debug)]
-struct Add {
-    at: RegOffset,
-    and: u64,
-}
-
-impl Add {
-    /// `None` if it is another kind of operand, or not followed by 8 bytes of a file of `len`. If `narrow`, only
-    /// its low 32 bits matter.
-    fn new(s: &Src, narrow: bool, len: u32) -> Option<Add> {
-        let (at, and) = match *s {
-            Src::None => (0, 0),
-            Src::Reg { offset, ty, modifier: Modifier::None, .. } => match ty {
-                Type::Ud => (offset, u32::MAX as u64),
-                Type::D if narrow => (offset, u32::MAX as u64),
-                Type::Uq | Type::Q => (offset, u64::MAX),
-                _ => return None,
-            },
-            _ => return None,
-        };
-        (at as u64 + 8 <= len as u64).then_some(Add { at, and })
-    }
-
-    #[inline(always)]
-    fn get(self, regs: &Registers) -> u64 {
-        regs.get::<u64>(self.at) & self.and
-    }
 }
 
 impl Plan {
     /// Of a message that passes [`super::check`], for a register file of `len` bytes; `None` for messages that
     /// only [`general`] executes.
     pub(crate) fn new(s: &Simt, len: u32) -> Option<Plan> {
-        let form = match (&s.space, s.address_bytes) {
-            (Space::Flat, 8) => Form::Wide,
-            (Space::Flat, 4) if s.extend == Extend::Sign => Form::Signed,
-            (Space::Flat, 4) if s.extend == Extend::Zero => Form::Unsigned,
-            (Space::Flat, _) => return None,
-            _ if s.extend != Extend::None => return None,
-            (Space::Slm, 4) => Form::Slm,
-            (_, 4) => Form::Window,
-            _ => return None,
-        };
-        let narrow = matches!(form, Form::Slm | Form::Window);
         let count = s.elements.count_ones();
         // All of the lowest elements.
         let consecutive = s.elements & s.elements.wrapping_add(1) == 0 && count != 0;
-        let shift = s.scale.trailing_zeros();
-        if s.upper
-            || !matches!(s.stride, Src::None)
-            || !consecutive
-            || !s.scale.is_power_of_two()
-            || shift > 15
-            || (form == Form::Wide && shift != 0)
-            || !s.align.max(1).is_power_of_two()
-        {
+        if s.upper || !matches!(s.stride, Src::None) || !consecutive {
             return None;
         }
-        Some(Plan {
-            form,
-            shift: shift as u8,
-            count: count as u8,
-            align: s.align.max(1),
-            span: u8::try_from(count * s.element as u32).ok()?,
-            data: s.data?,
+        let places = Addressing {
+            space: &s.space,
             address: s.address,
-            component_stride: s.component_stride,
-            base: Add::new(&s.base, narrow, len)?,
-            origin: Add::new(&s.origin, narrow, len)?,
+            address_bytes: s.address_bytes,
+            extend: s.extend,
+            base: &s.base,
+            scale: s.scale,
             offset: s.offset,
+            origin: &s.origin,
+            align: s.align,
+            span: count * s.element as u32,
+        };
+        Some(Plan {
+            places: places.plan(len)?,
+            count: count as u8,
+            data: s.data?,
+            component_stride: s.component_stride,
         })
     }
-}
-
-/// The lanes of a message; `None` if not all of them are known to be inside.
-#[inline(always)]
-fn lanes<'a, const N: usize, const L: u8>(
-    isa: Isa<L>,
-    p: &Plan,
-    near: Near<'a>,
-    far: impl Fn(&Registers) -> (&'a Simt, Ports<'a>),
-    regs: &Registers,
-    mask: u32,
-    site: &Hint,
-) -> Option<Lanes<'a, N>> {
-    let add =
-        (p.base.get(regs) << (p.shift & 31)).wrapping_add(p.origin.get(regs)).wrapping_add(p.offset as u64);
-    let (span, on) = (p.span as usize, On { mask, bits: regs.channel_bits() });
-    let lanes = match p.form {
-        Form::Wide => {
-            let a = near.memory.hinted(site)?;
-            let base = a.base.wrapping_sub(add);
-            let at = regs.at::<u64, N>(p.address);
-            Lanes::wide(isa, &a.block, base, at, on, span)?
-        }
-        Form::Unsigned | Form::Signed => {
-            let a = near.memory.hinted(site)?;
-            let delta = add.wrapping_sub(a.base) as i64;
-            let index = regs.at::<u32, N>(p.address);
-            let how = (delta, p.shift as u32, p.form == Form::Signed);
-            Lanes::indexed(isa, &a.block, how, index, on, span)?
-        }
-        Form::Slm | Form::Window => {
-            let (block, start, len, and) = if p.form == Form::Slm {
-                (near.slm, 0, near.slm.len(), SLM_MASK as u32)
-            } else {
-                let (s, ports) = far(regs);
-                match resolve(&s.space, regs, &ports) {
-                    Ok(Target::Window(w)) => (w.block, w.start, w.len, w.mask as u32),
-                    _ => return None,
-                }
-            };
-            let index = regs.at::<u32, N>(p.address);
-            let how = (p.shift as u32, add as u32, and);
-            Lanes::window(isa, block, (start, len), how, index, on, span)?
-        }
-    };
-    (p.align == 1 || lanes.aligned(p.align as u32)).then_some(lanes)
-}
-
-/// What most messages reach.
-#[derive(Clone, Copy)]
-pub(super) struct Near<'a> {
-    pub memory: &'a Memory,
-    pub slm: &'a Block,
 }
 
 /// Executes it: `E` in memory, `S` in registers, `N` channels, `G` of which are looked at together when they are
@@ -345,7 +207,11 @@ pub(super) fn run<
     if mask == 0 {
         return Ok(Done::Yes);
     }
-    let Some(w) = lanes::<N, L>(isa, p, near, &far, regs, mask, site) else {
+    let space = |regs: &Registers| {
+        let (s, ports) = far(regs);
+        (&s.space, ports)
+    };
+    let Some(w) = p.places.lanes::<N, L>(isa, near, space, regs, mask, site) else {
         let (s, ports) = far(regs);
         return elsewhere(s, site, regs, mask, N as u32, &ports);
     };

@@ -13,7 +13,10 @@ mod texels;
 
 use envisa_lower::{Message, Space, Src};
 
-use super::{Access, Fault, Plan, Ports, check, execute, simt};
+use super::atomic::Sum;
+use super::places::Near;
+use super::simt::Plan;
+use super::{Access, Fault, Ports, check, execute, simt};
 use crate::exec::Isa;
 use crate::memory::{AllocationId, Block, BufferSurface, Hint, Memory, Surface, SurfaceTable};
 use crate::regs::Registers;
@@ -159,6 +162,7 @@ impl Rig {
             results.push(match way {
                 Way::Observed => execute(m, &mut site, regs, mask, channels, &ports, &mut told),
                 Way::Plain => execute(m, &mut site, regs, mask, channels, &ports, &mut ()),
+                Way::Base => at_level(Isa::BASE, m, &mut site, regs, mask, channels, &ports),
                 #[cfg(target_arch = "x86_64")]
                 Way::Avx2(isa) => at_level(isa, m, &mut site, regs, mask, channels, &ports),
                 #[cfg(target_arch = "x86_64")]
@@ -180,6 +184,7 @@ impl Rig {
 enum Way {
     Observed,
     Plain,
+    Base,
     #[cfg(target_arch = "x86_64")]
     Avx2(Isa<1>),
     #[cfg(target_arch = "x86_64")]
@@ -188,7 +193,7 @@ enum Way {
 
 impl Way {
     fn all() -> Vec<Way> {
-        let mut out = vec![Way::Observed, Way::Plain];
+        let mut out = vec![Way::Observed, Way::Plain, Way::Base];
         #[cfg(target_arch = "x86_64")]
         {
             let (avx2, avx512) = crate::exec::isas();
@@ -200,7 +205,6 @@ impl Way {
 }
 
 /// Executes a message with the instructions of a level, where there is code for it.
-#[cfg(target_arch = "x86_64")]
 fn at_level<const L: u8>(
     isa: Isa<L>,
     m: &Message,
@@ -215,6 +219,20 @@ fn at_level<const L: u8>(
         Message::Simt(s) if let Some(p) = Plan::new(s, regs.len()) => {
             assert!(check(m, channels, regs.len()));
             simt::at_level(isa, &p, s, site, regs, mask, channels, ports)
+        }
+        Message::Atomic(a) if let Some(sum) = Sum::new(a, regs.len()) => {
+            assert!(check(m, channels, regs.len()));
+            let near = Near { memory: ports.memory, slm: ports.slm };
+            let far = |_: &Registers| (&a.space, *ports);
+            let done = match channels {
+                _ if mask == 0 => true,
+                1 => sum.run::<1, L>(isa, near, far, regs, mask, site),
+                8 => sum.run::<8, L>(isa, near, far, regs, mask, site),
+                16 => sum.run::<16, L>(isa, near, far, regs, mask, site),
+                32 => sum.run::<32, L>(isa, near, far, regs, mask, site),
+                _ => false,
+            };
+            if done { Ok(()) } else { execute(m, site, regs, mask, channels, ports, &mut ()) }
         }
         _ => execute(m, site, regs, mask, channels, ports, &mut ()),
     }

@@ -404,3 +404,67 @@ fn bindless_handles() {
         assert_eq!(fault.address, bad as u64);
     }
 }
+
+/// 32-bit indices that are extended, scaled and added to a 64-bit origin do what the addresses that they stand
+/// for do.
+#[test]
+fn extended_indices() {
+    let mut rng = Rng(10);
+    let patterns = [Pattern::SideBySide, Pattern::Same, Pattern::Backwards, Pattern::Spread, Pattern::Rows];
+    for (pattern, exec) in patterns.into_iter().flat_map(|p| SIZES.map(|n| (p, n))) {
+        for (extend, write) in [Extend::Sign, Extend::Zero].into_iter().flat_map(|e| [(e, false), (e, true)])
+        {
+            for mask in masks(&mut rng, exec) {
+                let (count, scale) = (1 + rng.below(3), 1 << rng.below(4));
+                let wide = Simt {
+                    address_bytes: 8,
+                    elements: (1 << count) - 1,
+                    component_stride: 128,
+                    ..simt(Space::Flat, write)
+                };
+                let mut rig = Rig::new(&mut rng);
+                let offset = [0i64, -8, 24][rng.below(3) as usize];
+                // Indices of either sign, where they may have one.
+                let middle = if extend == Extend::Sign { 800 } else { 0 };
+                let origin = (rig.base(1) + middle).wrapping_sub(offset as u64);
+                rig.regs.set(SCALAR, origin);
+                // Now and then one lies outside.
+                let stray = if rng.below(4) == 0 { rng.below(exec as u64) } else { u64::MAX };
+                let at = offsets(&mut rng, pattern, exec, 4 * count, scale.max(4), 2000);
+                let at = at.iter().enumerate().map(|(i, a)| if i as u64 == stray { a + 4096 } else { *a });
+                let indices: Vec<i64> = at.map(|a| (a as i64 - middle as i64) / scale as i64).collect();
+                let before = rig.state();
+                let put = |rig: &mut Rig, bytes: u32, x: &dyn Fn(i64) -> u64| {
+                    for (i, index) in indices.iter().enumerate() {
+                        let x = if mask >> i & 1 != 0 { x(*index) } else { 0xdead_beef_dead_beef };
+                        let at = ADDRESS + bytes * i as u32;
+                        rig.regs.slice_mut(at, bytes).copy_from_slice(&x.to_le_bytes()[..bytes as usize]);
+                    }
+                };
+                let address =
+                    |i: i64| origin.wrapping_add((i * scale as i64) as u64).wrapping_add(offset as u64);
+                put(&mut rig, 8, &address);
+                let want = rig.run(&Message::Simt(wide.clone()), mask, exec).0;
+                let after = rig.state();
+                rig.restore(&before);
+                put(&mut rig, 4, &|i| i as u64);
+                let m = Simt {
+                    address_bytes: 4,
+                    extend,
+                    scale: scale as u32,
+                    offset,
+                    origin: scalar(SCALAR, envisa_isa::Type::Uq),
+                    ..wide
+                };
+                let case =
+                    format!("{extend:?} {pattern:?} ({exec}) {mask:#x} write {write} {scale} {offset}");
+                assert_eq!(rig.run(&Message::Simt(m), mask, exec).0, want, "{case}");
+                if want.is_ok() {
+                    let got = rig.state();
+                    assert!(got.allocations == after.allocations, "{case}");
+                    assert!(got.regs[DATA as usize..] == after.regs[DATA as usize..], "{case}");
+                }
+            }
+        }
+    }
+}
