@@ -14,7 +14,7 @@ mod optimize;
 mod program;
 mod touched;
 
-pub use lower::{LowerError, Options, lower};
+pub use lower::{LowerError, Options, exec_type, lower};
 pub use messages::*;
 pub use optimize::optimize;
 pub use program::*;

@@ -1105,7 +1105,7 @@ fn src_type(s: &Src) -> Option<Type> {
 
 /// The type in which an instruction's channels compute (chapter 2: the widest source's, and for integers
 /// wide enough that the result is exact modulo the destination's width).
-fn exec_type(inst: &Inst) -> ExecType {
+pub fn exec_type(inst: &Inst) -> ExecType {
     let dst = match inst.dst {
         Dst::Reg { ty, .. } | Dst::Indirect { ty, .. } => Some(ty),
         _ => None,

@@ -112,11 +112,22 @@ macro_rules! int {
             }
             #[inline(always)]
             fn div(self, b: $t) -> $t {
-                if b == 0 { int!(@$div self $t) } else { self.wrapping_div(b) }
+                if $t::BITS > 32 {
+                    return if b == 0 { int!(@$div self $t) } else { self.wrapping_div(b) };
+                }
+                // Of up to 32 bits the rounded quotient of doubles never reaches the next integer: it is at
+                // least 1/b away, 2^21 times what rounding moves. In this form loops become vector code.
+                let q = (self as f64 / b as f64) as $t;
+                let q = if <$t as Int>::SIGNED && b == !0 { self.wrapping_neg() } else { q };
+                if b == 0 { int!(@$div self $t) } else { q }
             }
             #[inline(always)]
             fn rem(self, b: $t) -> $t {
-                if b == 0 { int!(@$div self $t) } else { self.wrapping_rem(b) }
+                if $t::BITS > 32 {
+                    return if b == 0 { int!(@$div self $t) } else { self.wrapping_rem(b) };
+                }
+                let q = Int::div(self, b);
+                if b == 0 { q } else { self.wrapping_sub(q.wrapping_mul(b)) }
             }
             #[inline(always)]
             fn avg(self, b: $t) -> $t {

@@ -74,4 +74,4 @@ pub use float::{Float, Relation};
 pub use int::Int;
 pub use lane::{Bf, Hf, Lane, Modifier};
 pub use math::{MacroMath, MathUnit};
-pub use mode::{FpMode, Ieee, Mode, Rounding};
+pub use mode::{FpMode, Ieee, Mode, Nearest, Rounding};

@@ -82,7 +82,18 @@ impl FpMode {
     pub const fn is_ieee(self) -> bool {
         self.0 & Self::MEANING == Self::OPENCL.0
     }
+
+    /// This mode as [`Nearest`], if it differs from [`Ieee`] in nothing but denormals.
+    #[inline(always)]
+    pub const fn nearest(self) -> Option<Nearest> {
+        if self.0 & (Self::ALT | 0x30) == 0 { Some(Nearest(self)) } else { None }
+    }
 }
+
+/// Nearest even, no ALT, denormals kept or flushed: a mode of which only the latter is known at run time, so
+/// that loops over channels become vector code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Nearest(FpMode);
 
 /// A floating-point mode: [`Ieee`] when known, [`FpMode`] when read from `%cr0`.
 pub trait Mode: Copy {
@@ -145,5 +156,28 @@ impl Mode for FpMode {
     #[inline(always)]
     fn alt(self) -> bool {
         self.0 & Self::ALT != 0
+    }
+}
+
+impl Mode for Nearest {
+    #[inline(always)]
+    fn rounding(self) -> Rounding {
+        Rounding::NearestEven
+    }
+    #[inline(always)]
+    fn keep_f(self) -> bool {
+        self.0.keep_f()
+    }
+    #[inline(always)]
+    fn keep_df(self) -> bool {
+        self.0.keep_df()
+    }
+    #[inline(always)]
+    fn keep_hf(self) -> bool {
+        self.0.keep_hf()
+    }
+    #[inline(always)]
+    fn alt(self) -> bool {
+        false
     }
 }

@@ -181,3 +181,30 @@ fn dot_products() {
     assert_eq!(sad2([200u8, 0], [0, 200]), 400);
     assert_eq!(sad2([-128i8, 127], [127, -128]), 510);
 }
+
+/// Quotients of doubles next to integers, and values of every magnitude, against the host's integers.
+#[test]
+fn division_of_dwords() {
+    let mut seed = 1u64;
+    let mut random = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let x = (seed >> 32) as u32;
+        x >> (seed >> 27 & 31)
+    };
+    for _ in 0..200_000 {
+        let (b, k) = (random().max(1), random());
+        for a in [random(), b.wrapping_mul(k), b.wrapping_mul(k).wrapping_sub(1), u32::MAX, u32::MAX - 1] {
+            assert_eq!((Int::div(a, b), Int::rem(a, b)), (a / b, a % b), "{a} / {b}");
+            let (a, b) = (a as i32, b as i32);
+            for (a, b) in [(a, b), (a, b.wrapping_neg()), (a.wrapping_neg(), b)] {
+                let want = (a.wrapping_div(b), a.wrapping_rem(b));
+                assert_eq!((Int::div(a, b), Int::rem(a, b)), want, "{a} / {b}");
+            }
+        }
+    }
+    for (a, b) in
+        [(i32::MIN, 1), (i32::MIN, -1), (i32::MIN, i32::MIN), (i32::MAX, i32::MIN), (i32::MIN, i32::MAX)]
+    {
+        assert_eq!((Int::div(a, b), Int::rem(a, b)), (a.wrapping_div(b), a.wrapping_rem(b)), "{a} / {b}");
+    }
+}

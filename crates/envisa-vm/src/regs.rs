@@ -44,7 +44,7 @@ impl<T: Pod> Un<T> {
 /// # Offsets
 /// The crate's own accessors do not check offsets in release builds. They are called by handlers of decoded
 /// instructions only, whose operands [`crate::exec::decode`] holds against [`Registers::len`] when it
-/// makes them, and by code that takes an offset from a checked descriptor
+/// makes them (or [`Registers::SPARE`] bytes more), and by code that takes an offset from a checked descriptor
 /// (`envisa_lower::messages::Resolver::raw`). `debug_assert` repeats the check.
 pub struct Registers {
     chunks: Box<[Chunk]>,
@@ -70,10 +70,13 @@ static CHANNEL_BITS: [u32; 32] = {
 unsafe impl Send for Registers {}
 
 impl Registers {
+    /// Bytes behind the file that handlers keep intermediate vectors in.
+    pub(crate) const SPARE: u32 = 6 * 256;
+
     /// A file of at least this many bytes, all zero.
     pub fn new(bytes: u32) -> Registers {
         let n = Self::size(bytes) as usize / 64;
-        let mut chunks = vec![Chunk([0; 64]); n].into_boxed_slice();
+        let mut chunks = vec![Chunk([0; 64]); n + Self::SPARE as usize / 64].into_boxed_slice();
         let base = chunks.as_mut_ptr().cast::<u8>();
         Registers { chunks, base, merged: base, len: (n * 64) as u32, channel_bits: &CHANNEL_BITS }
     }
@@ -81,6 +84,11 @@ impl Registers {
     /// Bytes of a file that was asked to be of at least this many.
     pub fn size(bytes: u32) -> u32 {
         bytes.max(1).div_ceil(64).saturating_mul(64)
+    }
+
+    /// Bytes that may be accessed by offsets.
+    fn capacity(&self) -> usize {
+        self.chunks.len() * 64
     }
 
     /// Bytes.
@@ -95,7 +103,7 @@ impl Registers {
 
     /// All bytes.
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: `base` is the start of the owned chunks, `len` their size in bytes.
+        // SAFETY: `base` is the start of the owned chunks, whose size is at least `len` bytes.
         unsafe { std::slice::from_raw_parts(self.chunks.as_ptr().cast(), self.len as usize) }
     }
 
@@ -108,7 +116,7 @@ impl Registers {
     /// `N` consecutive elements.
     #[inline(always)]
     pub(crate) fn load<T: Pod, const N: usize>(&self, offset: u32) -> [T; N] {
-        debug_assert!(offset as usize + N * size_of::<T>() <= self.len as usize);
+        debug_assert!(offset as usize + N * size_of::<T>() <= self.capacity());
         // SAFETY: in bounds by the type's contract; any bytes are a `[T; N]`; unaligned read.
         unsafe { self.base.add(offset as usize).cast::<[T; N]>().read_unaligned() }
     }
@@ -116,7 +124,7 @@ impl Registers {
     /// Stores `N` consecutive elements.
     #[inline(always)]
     pub(crate) fn store<T: Pod, const N: usize>(&mut self, offset: u32, x: [T; N]) {
-        debug_assert!(offset as usize + N * size_of::<T>() <= self.len as usize);
+        debug_assert!(offset as usize + N * size_of::<T>() <= self.capacity());
         // SAFETY: in bounds by the type's contract; unaligned write.
         unsafe { self.base.add(offset as usize).cast::<[T; N]>().write_unaligned(x) }
     }
@@ -126,7 +134,7 @@ impl Registers {
     /// that elements are loaded and stored at one place.
     #[inline(always)]
     pub(crate) fn store_merged<T: Pod, const N: usize>(&mut self, offset: u32, x: [T; N]) {
-        debug_assert!(offset as usize + N * size_of::<T>() <= self.len as usize);
+        debug_assert!(offset as usize + N * size_of::<T>() <= self.capacity());
         // SAFETY: as in `store`; `merged` is `base`.
         unsafe { self.merged.add(offset as usize).cast::<[T; N]>().write_unaligned(x) }
     }
@@ -134,7 +142,7 @@ impl Registers {
     /// `N` consecutive elements, in place.
     #[inline(always)]
     pub(crate) fn at<T: Pod, const N: usize>(&self, offset: u32) -> &[Un<T>; N] {
-        debug_assert!(offset as usize + N * size_of::<T>() <= self.len as usize);
+        debug_assert!(offset as usize + N * size_of::<T>() <= self.capacity());
         // SAFETY: in bounds by the type's contract; `Un` has alignment 1 and any bytes are a value.
         unsafe { &*self.base.add(offset as usize).cast::<[Un<T>; N]>() }
     }
@@ -149,25 +157,7 @@ impl Registers {
     /// Stores the elements of a mask; the others keep their bits.
     #[inline(always)]
     pub(crate) fn store_masked<T: Pod, const N: usize>(&mut self, offset: u32, mask: u32, x: [T; N]) {
-        macro_rules! as_bits {
-            ($u:ty) => {{
-                let new = std::ptr::from_ref(&x).cast::<[$u; N]>();
-                // SAFETY: `T` is as large as the integer and any bytes are one; unaligned read.
-                let new = unsafe { new.read_unaligned() };
-                let old = self.load::<$u, N>(offset);
-                let mut out = [0; N];
-                for i in 0..N {
-                    out[i] = if self.channel_bits[i] & mask != 0 { new[i] } else { old[i] };
-                }
-                self.store_merged(offset, out);
-            }};
-        }
-        match size_of::<T>() {
-            1 => as_bits!(u8),
-            2 => as_bits!(u16),
-            4 => as_bits!(u32),
-            _ => as_bits!(u64),
-        }
+        self.store_merged(offset, blend(mask, x, self.load::<T, N>(offset)));
     }
 
     /// One element.
@@ -201,7 +191,7 @@ impl Registers {
         offset: u32,
         f: impl FnOnce(&mut [u8]) -> bool,
     ) -> bool {
-        debug_assert!(offset as usize + size_of::<[T; N]>() <= self.len as usize);
+        debug_assert!(offset as usize + size_of::<[T; N]>() <= self.capacity());
         // SAFETY: in bounds by the type's contract; the file is borrowed uniquely while `f` runs.
         f(unsafe { std::slice::from_raw_parts_mut(self.base.add(offset as usize), size_of::<[T; N]>()) })
     }
@@ -209,7 +199,7 @@ impl Registers {
     /// The bytes of `N` consecutive elements.
     #[inline(always)]
     pub(crate) fn view<T: Pod, const N: usize>(&self, offset: u32) -> &[u8] {
-        debug_assert!(offset as usize + size_of::<[T; N]>() <= self.len as usize);
+        debug_assert!(offset as usize + size_of::<[T; N]>() <= self.capacity());
         // SAFETY: in bounds by the type's contract.
         unsafe { std::slice::from_raw_parts(self.base.add(offset as usize), size_of::<[T; N]>()) }
     }
@@ -232,4 +222,68 @@ pub(crate) fn indirect(
         Some((_, end)) if at + size <= *end => Ok(layout.address_base + at),
         _ => Err(at as i64),
     }
+}
+
+/// Channel by channel `a` where the mask has a bit, `b` elsewhere.
+#[inline(always)]
+pub(crate) fn blend<T: Pod, const N: usize>(mask: u32, a: [T; N], b: [T; N]) -> [T; N] {
+    macro_rules! as_bits {
+        ($u:ty, $without:expr) => {{
+            let without = $without;
+            // SAFETY: `T` is as large as the integer and any bytes are one.
+            let (a, b) = unsafe { (bits::<T, $u, N>(&a), bits::<T, $u, N>(&b)) };
+            let mut out = [0; N];
+            for i in 0..N {
+                // All ones where the channel is in the mask. In this form no channel's bit becomes a test of a
+                // sign, and the loop one with vector masks.
+                let m = (without >> i & 1).wrapping_sub(1) as $u;
+                out[i] = a[i] & m | b[i] & !m;
+            }
+            // SAFETY: as above, the other way.
+            unsafe { bits::<$u, T, N>(&out) }
+        }};
+    }
+    match size_of::<T>() {
+        1 => as_bits!(u8, !mask),
+        2 => as_bits!(u16, !mask),
+        4 => as_bits!(u32, !mask),
+        _ => as_bits!(u64, !mask as u64),
+    }
+}
+
+/// The elements' bits as another type's.
+///
+/// # Safety
+/// The types are of the same size.
+#[inline(always)]
+unsafe fn bits<A: Pod, B: Pod, const N: usize>(x: &[A; N]) -> [B; N] {
+    // SAFETY: of the same size by the contract, and any bytes are a value; unaligned read.
+    unsafe { std::ptr::from_ref(x).cast::<[B; N]>().read_unaligned() }
+}
+
+/// The bits of channels' bytes that are all ones or zero: bit `i` of byte `i`. (A loop that writes such bytes
+/// from compares becomes, with this, nothing but the compares.)
+#[inline(always)]
+pub fn movemask<const N: usize>(lanes: &[u8; N]) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    if N == 8 || N == 16 || N == 32 {
+        use std::arch::x86_64::*;
+        let at = lanes.as_ptr().cast::<__m128i>();
+        // SAFETY: SSE2 is part of the architecture; unaligned loads of the `N` bytes.
+        return unsafe {
+            match N {
+                8 => _mm_movemask_epi8(_mm_loadl_epi64(at)) as u32,
+                16 => _mm_movemask_epi8(_mm_loadu_si128(at)) as u32,
+                _ => {
+                    let high = _mm_movemask_epi8(_mm_loadu_si128(at.add(1))) as u32;
+                    _mm_movemask_epi8(_mm_loadu_si128(at)) as u32 | high << 16
+                }
+            }
+        };
+    }
+    let mut bits = 0;
+    for (i, l) in lanes.iter().enumerate() {
+        bits |= (*l as u32 & 1) << i;
+    }
+    bits
 }

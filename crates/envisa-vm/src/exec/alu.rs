@@ -7,7 +7,7 @@ use envisa_sem::{FpMode, Ieee, Mode, Modifier};
 use super::level::Kernel;
 use super::operand::{Exec, inst, read_general, write_general};
 use super::{Cell, STOP, SrcCell, SrcKind, exec_mask};
-use crate::regs::Un;
+use crate::regs::{Pod, Un};
 use crate::thread::{Machine, Mask};
 
 /// What a channel computes.
@@ -101,9 +101,9 @@ pub(crate) fn shape(src: &[SrcCell]) -> Option<(u8, bool)> {
     Some((bits, src.iter().any(|s| s.modifier != Modifier::None)))
 }
 
-/// Reads a source in any form; `None` after a fault.
+/// Reads a source: a plain vector or scalar, or if `G`, one in any form. `None` after a fault.
 #[inline(always)]
-pub(crate) fn gather<T: Exec, const N: usize>(
+pub(crate) fn gather<T: Exec, const G: bool, const N: usize>(
     m: &mut Machine<'_>,
     c: &Cell,
     pc: u32,
@@ -111,8 +111,8 @@ pub(crate) fn gather<T: Exec, const N: usize>(
     mask: Mask,
 ) -> Option<[T; N]> {
     let s = &c.src[i];
+    debug_assert!(G || s.kind != SrcKind::General);
     match s.kind {
-        SrcKind::Scalar => Some([Adjust::of::<T>(s.modifier).apply(m.t.regs.get::<T>(s.offset)); N]),
         SrcKind::Contiguous => Some(m.t.regs.load(s.offset)),
         SrcKind::Modified => {
             let (mut x, adjust) = (m.t.regs.load::<T, N>(s.offset), Adjust::of::<T>(s.modifier));
@@ -121,18 +121,19 @@ pub(crate) fn gather<T: Exec, const N: usize>(
             }
             Some(x)
         }
-        SrcKind::General => {
+        SrcKind::General if G => {
             let mut x = [T::default(); N];
             let n = (c.channels as usize).min(N);
             read_general(m, pc, &inst(m, pc).src[i], mask, &mut x[..n]).then_some(x)
         }
+        _ => Some([Adjust::of::<T>(s.modifier).apply(m.t.regs.get::<T>(s.offset)); N]),
     }
 }
 
 /// Writes a plain destination. (Handlers with a shape have no other: where the results could also go to a
 /// function that takes them by reference, the loops before are not vectorised.)
 #[inline(always)]
-pub(crate) fn store<T: Exec, const N: usize>(m: &mut Machine<'_>, c: &Cell, mask: Mask, r: [T; N]) {
+pub(crate) fn store<T: Pod, const N: usize>(m: &mut Machine<'_>, c: &Cell, mask: Mask, r: [T; N]) {
     if mask == ones(N) {
         m.t.regs.store(c.dst, r);
     } else {
@@ -140,16 +141,16 @@ pub(crate) fn store<T: Exec, const N: usize>(m: &mut Machine<'_>, c: &Cell, mask
     }
 }
 
-/// Writes the destination; the next program counter.
+/// Writes the destination: a plain vector, or if `G`, one in any form. The next program counter.
 #[inline(always)]
-pub(crate) fn write<T: Exec, const N: usize>(
+pub(crate) fn write<T: Exec, const G: bool, const N: usize>(
     m: &mut Machine<'_>,
     c: &Cell,
     pc: u32,
     mask: Mask,
     r: [T; N],
 ) -> u32 {
-    if c.dst_plain {
+    if !G || c.dst_plain {
         store(m, c, mask, r);
         return pc + 1;
     }
@@ -194,7 +195,7 @@ impl<
             return pc + 1;
         }
         if O::MODAL && !m.t.ieee {
-            return modal::<O, T, S>(m, c, pc, mask);
+            return in_mode::<O, T, S>(m, c, pc, mask);
         }
         let a = Source::<T, A, MOD, N>::new(m, c, 0);
         let b = Source::<T, B, MOD, N>::new(m, c, 1);
@@ -210,10 +211,11 @@ impl<
     }
 }
 
-/// `O` over channels of `T` with `S` sources in any form.
-pub(crate) struct AnyK<O, T, const S: usize, const N: usize>(PhantomData<(O, T)>);
+/// `O` over channels of `T` with `S` sources, of plain operands whose shapes are found at run time, or if `G`,
+/// of operands in any form.
+pub(crate) struct AnyK<O, T, const S: usize, const G: bool, const N: usize>(PhantomData<(O, T)>);
 
-impl<O: Alu<T>, T: Exec, const S: usize, const N: usize> Kernel for AnyK<O, T, S, N> {
+impl<O: Alu<T>, T: Exec, const S: usize, const G: bool, const N: usize> Kernel for AnyK<O, T, S, G, N> {
     #[inline(always)]
     fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
         let mask = exec_mask(m, c);
@@ -221,24 +223,61 @@ impl<O: Alu<T>, T: Exec, const S: usize, const N: usize> Kernel for AnyK<O, T, S
             return pc + 1;
         }
         if O::MODAL && !m.t.ieee {
-            return modal::<O, T, S>(m, c, pc, mask);
+            return in_mode::<O, T, S>(m, c, pc, mask);
         }
-        let Some(a) = gather::<T, N>(m, c, pc, 0, mask) else { return STOP };
-        let b = if S > 1 { gather::<T, N>(m, c, pc, 1, mask) } else { Some([T::default(); N]) };
+        let Some(a) = gather::<T, G, N>(m, c, pc, 0, mask) else { return STOP };
+        let b = if S > 1 { gather::<T, G, N>(m, c, pc, 1, mask) } else { Some([T::default(); N]) };
         let Some(b) = b else { return STOP };
-        let d = if S > 2 { gather::<T, N>(m, c, pc, 2, mask) } else { Some([T::default(); N]) };
+        let d = if S > 2 { gather::<T, G, N>(m, c, pc, 2, mask) } else { Some([T::default(); N]) };
         let Some(d) = d else { return STOP };
         let mut r = [T::default(); N];
         for i in 0..N {
             r[i] = O::go(a[i], b[i], d[i], c.aux, Ieee);
         }
-        write(m, c, pc, mask, r)
+        write::<T, G, N>(m, c, pc, mask, r)
+    }
+}
+
+/// `O` over channels of `T` with `S` plain sources, where `%cr0` rounds to nearest even.
+pub(crate) struct FlushK<O, T, const S: usize, const N: usize>(PhantomData<(O, T)>);
+
+impl<O: Alu<T>, T: Exec, const S: usize, const N: usize> Kernel for FlushK<O, T, S, N> {
+    #[inline(always)]
+    fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
+        let mask = exec_mask(m, c);
+        let Some(mode) = m.t.mode.nearest() else { return modal::<O, T, S>(m, c, pc, mask) };
+        let zero = [T::default(); N];
+        let Some(a) = gather::<T, false, N>(m, c, pc, 0, mask) else { return STOP };
+        let b = if S > 1 { gather::<T, false, N>(m, c, pc, 1, mask) } else { Some(zero) };
+        let Some(b) = b else { return STOP };
+        let d = if S > 2 { gather::<T, false, N>(m, c, pc, 2, mask) } else { Some(zero) };
+        let Some(d) = d else { return STOP };
+        let mut r = zero;
+        for i in 0..N {
+            r[i] = O::go(a[i], b[i], d[i], c.aux, mode);
+        }
+        store(m, c, mask, r);
+        pc + 1
+    }
+}
+
+/// The same in a mode of `%cr0` other than the one that handlers are for.
+#[inline(never)]
+fn in_mode<O: Alu<T>, T: Exec, const S: usize>(m: &mut Machine<'_>, c: &Cell, pc: u32, mask: Mask) -> u32 {
+    match m.env.code.flushing.get(pc as usize) {
+        Some(Some(h)) => super::level::call(*h, m, c, pc),
+        _ => modal::<O, T, S>(m, c, pc, mask),
     }
 }
 
 /// The same in any mode of `%cr0`.
 #[inline(never)]
-fn modal<O: Alu<T>, T: Exec, const S: usize>(m: &mut Machine<'_>, c: &Cell, pc: u32, mask: Mask) -> u32 {
+pub(crate) fn modal<O: Alu<T>, T: Exec, const S: usize>(
+    m: &mut Machine<'_>,
+    c: &Cell,
+    pc: u32,
+    mask: Mask,
+) -> u32 {
     let n = c.channels as usize;
     let mut s = [[T::default(); 32]; 3];
     for (i, s) in s.iter_mut().enumerate().take(S) {

@@ -4,14 +4,16 @@ use envisa_isa::{Combine, Type};
 use envisa_lower::{Dst, ExecType, Inst, Modifier, Op, Program, Shape, Src};
 use envisa_sem::{Bf, Hf};
 
-use super::alu::{Alu, AluK, AnyK, shape};
+use super::alu::{Alu, AluK, AnyK, FlushK, shape};
 use super::control::*;
 use super::level::{Handler, Level};
 use super::operand::{Exec, modifier};
 use super::ops::*;
+use super::parts::{self, Parts, PartsK, Splitter};
 use super::special::*;
 use super::{Cell, Code, SrcCell, SrcKind};
 use crate::messages;
+use crate::regs::Registers;
 
 /// The types that hold bits of an execution type: reading and writing them is plain.
 fn holds(exec: ExecType, ty: Type) -> bool {
@@ -26,7 +28,7 @@ fn holds(exec: ExecType, ty: Type) -> bool {
     }
 }
 
-fn src_cell(s: &Src, exec: ExecType) -> SrcCell {
+pub(super) fn src_cell(s: &Src, exec: ExecType) -> SrcCell {
     match *s {
         // An absolute value depends on the sign, which handlers of either signedness share: read by its type.
         Src::Reg { ty, modifier: Modifier::Abs | Modifier::NegAbs, .. } if ty.is_int() => SrcCell::default(),
@@ -44,8 +46,12 @@ fn src_cell(s: &Src, exec: ExecType) -> SrcCell {
 }
 
 /// Where the destination starts, and whether it is consecutive elements of the channels' own type.
-fn dst_cell(i: &Inst) -> (u32, bool) {
+pub(super) fn dst_cell(i: &Inst) -> (u32, bool) {
     match i.dst {
+        // All ones or zero: whatever the type of the sources.
+        Dst::Reg { offset, ty, stride, .. } if i.op == Op::Cmp => {
+            (offset, ty.size() == 4 && (stride == 1 || i.channels == 1))
+        }
         Dst::Reg { offset, ty, stride: 1, sat: false } => (offset, holds(i.exec, ty)),
         Dst::Pred { offset } => (offset, true),
         Dst::Reg { offset, ty, sat: false, .. } if i.channels == 1 => (offset, holds(i.exec, ty)),
@@ -53,31 +59,23 @@ fn dst_cell(i: &Inst) -> (u32, bool) {
     }
 }
 
-/// Handlers for vectors of 1, 8, 16 and 32; fewer channels than the vector are a mask.
-macro_rules! by_width {
-    ($level:expr, $n:expr, $kernel:ident [ $($p:ty),* ; $($k:expr),* ]) => {
-        match $n {
-            1 => $level.handler::<$kernel<$($p,)* $({ $k },)* 1>>(),
-            2..=8 => $level.handler::<$kernel<$($p,)* $({ $k },)* 8>>(),
-            16 => $level.handler::<$kernel<$($p,)* $({ $k },)* 16>>(),
-            _ => $level.handler::<$kernel<$($p,)* $({ $k },)* 32>>(),
-        }
-    };
-}
-
-/// Handlers for rarer operations: one channel, or a vector of 32.
+/// Handlers for rarer shapes: of plain operands (`plain`) whose shapes are found at run time, for one channel
+/// or vectors of 16 and 32; of operands in any form, at the base level.
 macro_rules! rare {
-    ($level:expr, $n:expr, $kernel:ident [ $($p:ty),* ; $($k:expr),* ]) => {
+    ($level:expr, $n:expr, $plain:expr, $kernel:ident [ $($p:ty),* ; $($k:expr),* ]) => {
         match $n {
-            1 => $level.handler::<$kernel<$($p,)* $({ $k },)* 1>>(),
-            _ => $level.handler::<$kernel<$($p,)* $({ $k },)* 32>>(),
+            1 if $plain && has_shapes($level) => $level.handler::<$kernel<$($p,)* $({ $k },)* false, 1>>(),
+            2..=16 if $plain && has_shapes($level) => $level.handler::<$kernel<$($p,)* $({ $k },)* false, 16>>(),
+            _ if $plain && has_shapes($level) => $level.handler::<$kernel<$($p,)* $({ $k },)* false, 32>>(),
+            1 => Level::Base.handler::<$kernel<$($p,)* $({ $k },)* true, 1>>(),
+            _ => Level::Base.handler::<$kernel<$($p,)* $({ $k },)* true, 32>>(),
         }
     };
 }
 
 /// Is there code for each shape of operands at this level? Beside better levels the base has the general code
 /// only: nobody would run the rest. Debug builds have no better levels, and test the shapes at the base.
-fn has_shapes(l: Level) -> bool {
+pub(super) fn has_shapes(l: Level) -> bool {
     l != Level::Base || cfg!(any(not(target_arch = "x86_64"), debug_assertions))
 }
 
@@ -93,18 +91,40 @@ macro_rules! sized {
     };
 }
 
+/// For what a handler is asked.
+#[derive(Clone, Copy)]
+pub(super) struct Wish {
+    /// The level.
+    pub level: Level,
+    /// Is it for modes of `%cr0` that flush denormals?
+    pub flushing: bool,
+}
+
+/// Code of plain operands for modes that flush denormals.
+fn flushing<O: Alu<T>, T: Exec, const S: usize>(l: Level, n: u8) -> Handler {
+    if n == 1 { l.handler::<FlushK<O, T, S, 1>>() } else { l.handler::<FlushK<O, T, S, 32>>() }
+}
+
 /// Code for one source.
-fn unary<O: Alu<T>, T: Exec>(l: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+fn unary<O: Alu<T>, T: Exec>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    if O::MODAL && w.flushing {
+        return flushing::<O, T, 1>(w.level, n);
+    }
+    let l = w.level;
     match shape(&src[..1]).filter(|_| plain) {
         Some(_) if n == 1 => l.handler::<AluK<O, T, 1, true, false, false, true, 1>>(),
         Some((0, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 1, false, false, false, false]),
         Some((1, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 1, true, false, false, false]),
-        _ => any::<O, T, 1>(l, n),
+        _ => any::<O, T, 1>(w, n, src, plain),
     }
 }
 
 /// Code for two sources.
-fn binary<O: Alu<T>, T: Exec>(l: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+fn binary<O: Alu<T>, T: Exec>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    if O::MODAL && w.flushing {
+        return flushing::<O, T, 2>(w.level, n);
+    }
+    let l = w.level;
     match shape(&src[..2]).filter(|_| plain) {
         Some(_) if n == 1 => l.handler::<AluK<O, T, 2, true, true, false, true, 1>>(),
         Some((0, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 2, false, false, false, false]),
@@ -113,12 +133,16 @@ fn binary<O: Alu<T>, T: Exec>(l: Level, n: u8, src: &[SrcCell; 3], plain: bool) 
         Some((0, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 2, false, false, false, true]),
         Some((1, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 2, true, false, false, true]),
         Some((2, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 2, false, true, false, true]),
-        _ => any::<O, T, 2>(l, n),
+        _ => any::<O, T, 2>(w, n, src, plain),
     }
 }
 
 /// Code for three sources.
-fn ternary<O: Alu<T>, T: Exec>(l: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+fn ternary<O: Alu<T>, T: Exec>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    if O::MODAL && w.flushing {
+        return flushing::<O, T, 3>(w.level, n);
+    }
+    let l = w.level;
     match shape(src).filter(|_| plain) {
         Some(_) if n == 1 => l.handler::<AluK<O, T, 3, true, true, true, true, 1>>(),
         Some((0, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, false, false, false, false]),
@@ -132,18 +156,23 @@ fn ternary<O: Alu<T>, T: Exec>(l: Level, n: u8, src: &[SrcCell; 3], plain: bool)
         Some((1, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, true, false, false, true]),
         Some((2, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, false, true, false, true]),
         Some((4, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, false, false, true, true]),
-        _ => any::<O, T, 3>(l, n),
+        _ => any::<O, T, 3>(w, n, src, plain),
     }
 }
 
-/// Code for sources in any form.
-fn any<O: Alu<T>, T: Exec, const S: usize>(l: Level, n: u8) -> Handler {
-    if n == 1 { l.handler::<AnyK<O, T, S, 1>>() } else { l.handler::<AnyK<O, T, S, 32>>() }
+/// Code for sources in any shape.
+fn any<O: Alu<T>, T: Exec, const S: usize>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    if O::MODAL && w.flushing {
+        return flushing::<O, T, S>(w.level, n);
+    }
+    let l = w.level;
+    let plain = plain && shape(&src[..S]).is_some();
+    rare!(l, n, plain, AnyK[O, T; S])
 }
 
 /// Code for a compare.
-fn compare<T: Compare, const R: u8>(l: Level, n: u8, src: &[SrcCell; 3]) -> Handler {
-    match shape(&src[..2]) {
+fn compare<T: Compare, const R: u8>(l: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    match shape(&src[..2]).filter(|_| plain) {
         Some(_) if n == 1 => l.handler::<CmpK<T, R, true, true, true, 1>>(),
         Some((0, false)) if has_shapes(l) => sized!(l, n, CmpK[T; R, false, false, false]),
         Some((1, false)) if has_shapes(l) => sized!(l, n, CmpK[T; R, true, false, false]),
@@ -151,7 +180,7 @@ fn compare<T: Compare, const R: u8>(l: Level, n: u8, src: &[SrcCell; 3]) -> Hand
         Some((3, false)) if has_shapes(l) => sized!(l, n, CmpK[T; R, true, true, false]),
         Some((0, true)) if has_shapes(l) => sized!(l, n, CmpK[T; R, false, false, true]),
         Some((2, true)) if has_shapes(l) => sized!(l, n, CmpK[T; R, false, true, true]),
-        _ => rare!(l, n, CmpAnyK[T; R]),
+        s => rare!(l, n, s.is_some(), CmpAnyK[T; R]),
     }
 }
 
@@ -163,26 +192,30 @@ fn select<T: Exec>(l: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler 
         Some((1, false)) if has_shapes(l) => sized!(l, n, SelK[T; true, false, false]),
         Some((2, false)) if has_shapes(l) => sized!(l, n, SelK[T; false, true, false]),
         Some((3, false)) if has_shapes(l) => sized!(l, n, SelK[T; true, true, false]),
-        _ => rare!(l, n, SelAnyK[T;]),
+        s => rare!(l, n, s.is_some(), SelAnyK[T;]),
     }
 }
 
-fn alu(l: Level, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
+/// The handler of an instruction that computes channel by channel.
+pub(super) fn alu(w: Wish, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
+    let l = w.level;
     let (n, plain) = (i.channels, dst_cell(i).1);
+    // Of two sources.
+    let shaped = shape(&src[..2]).is_some();
     macro_rules! common {
         ($o:ty, $t:ty, 1) => {
-            unary::<$o, $t>(l, n, src, plain)
+            unary::<$o, $t>(w, n, src, plain)
         };
         ($o:ty, $t:ty, 2) => {
-            binary::<$o, $t>(l, n, src, plain)
+            binary::<$o, $t>(w, n, src, plain)
         };
         ($o:ty, $t:ty, 3) => {
-            ternary::<$o, $t>(l, n, src, plain)
+            ternary::<$o, $t>(w, n, src, plain)
         };
     }
     macro_rules! seldom {
         ($o:ty, $t:ty, $s:literal) => {
-            any::<$o, $t, $s>(l, n)
+            any::<$o, $t, $s>(w, n, src, plain)
         };
     }
     use ExecType::{Bf16, F16, F32, F64, I32, I64, U32, U64};
@@ -238,8 +271,10 @@ fn alu(l: Level, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
         (Op::Shr, U64 | I64) => common!(Shr, u64, 2),
         (Op::Asr, I32 | U32) => common!(Asr, i32, 2),
         (Op::Asr, I64 | U64) => common!(Asr, i64, 2),
-        (Op::Rol, U32) => common!(Rol, u32, 2),
-        (Op::Ror, U32) => common!(Ror, u32, 2),
+        (Op::Rol, U32) if i.aux == 32 => common!(RolD, u32, 2),
+        (Op::Ror, U32) if i.aux == 32 => common!(RorD, u32, 2),
+        (Op::Rol, U32) => seldom!(Rol, u32, 2),
+        (Op::Ror, U32) => seldom!(Ror, u32, 2),
         (Op::Rol, U64) => seldom!(Rol, u64, 2),
         (Op::Ror, U64) => seldom!(Ror, u64, 2),
         (Op::Bfn, I32 | U32) => match i.aux {
@@ -325,46 +360,52 @@ fn alu(l: Level, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
         (Op::Rnde, F16) => seldom!(Rnde, Hf, 1),
         (Op::Rndz, F16) => seldom!(Rndz, Hf, 1),
         // The sign matters to saturation and conversion, not to a plain destination.
-        (Op::Sel, I32) if !plain => rare!(l, n, SelAnyK[i32;]),
-        (Op::Sel, I64) if !plain => rare!(l, n, SelAnyK[i64;]),
+        (Op::Sel, I32) if !plain => rare!(l, n, false, SelAnyK[i32;]),
+        (Op::Sel, I64) if !plain => rare!(l, n, false, SelAnyK[i64;]),
         (Op::Sel, I32 | U32) => select::<u32>(l, n, src, plain),
         (Op::Sel, I64 | U64) => select::<u64>(l, n, src, plain),
         (Op::Sel, F32) => select::<f32>(l, n, src, plain),
-        (Op::Sel, F64) => rare!(l, n, SelAnyK[f64;]),
-        (Op::Sel, F16) => rare!(l, n, SelAnyK[Hf;]),
-        (Op::Sel, Bf16) => rare!(l, n, SelAnyK[Bf;]),
-        (Op::Addc, _) => by_width!(l, n, CarryK[; false]),
-        (Op::Subb, _) => by_width!(l, n, CarryK[; true]),
+        (Op::Sel, F64) => rare!(l, n, plain && shaped, SelAnyK[f64;]),
+        (Op::Sel, F16) => rare!(l, n, plain && shaped, SelAnyK[Hf;]),
+        (Op::Sel, Bf16) => rare!(l, n, plain && shaped, SelAnyK[Bf;]),
+        (Op::Mulh, U32) => seldom!(Mulh, u32, 2),
+        (Op::Mulh, I32) => seldom!(Mulh, i32, 2),
+        // What general code does in 64 bits; see `parts`.
+        (Op::Madw, I64) if plain && shaped && has_shapes(l) => rare!(l, n, true, MadwK[;]),
+        (Op::Dp4a, U32) if plain => seldom!(Dp4a, u32, 3),
+        (Op::Addc, _) => rare!(l, n, plain && shaped, CarryK[; false]),
+        (Op::Subb, _) => rare!(l, n, plain && shaped, CarryK[; true]),
         (Op::Cmp, _) => return comparison(l, i, src),
         _ => return None,
     })
 }
 
 fn comparison(l: Level, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
-    let n = i.channels;
+    let (n, plain) = (i.channels, dst_cell(i).1);
     macro_rules! relation {
         ($t:ty) => {
             match i.aux {
-                0 => compare::<$t, 0>(l, n, src),
-                1 => compare::<$t, 1>(l, n, src),
-                2 => compare::<$t, 2>(l, n, src),
-                3 => compare::<$t, 3>(l, n, src),
-                4 => compare::<$t, 4>(l, n, src),
-                _ => compare::<$t, 5>(l, n, src),
+                0 => compare::<$t, 0>(l, n, src, plain),
+                1 => compare::<$t, 1>(l, n, src, plain),
+                2 => compare::<$t, 2>(l, n, src, plain),
+                3 => compare::<$t, 3>(l, n, src, plain),
+                4 => compare::<$t, 4>(l, n, src, plain),
+                _ => compare::<$t, 5>(l, n, src, plain),
             }
         };
     }
     macro_rules! seldom {
-        ($t:ty) => {
+        ($t:ty) => {{
+            let plain = plain && shape(&src[..2]).is_some();
             match i.aux {
-                0 => rare!(l, n, CmpAnyK[$t; 0]),
-                1 => rare!(l, n, CmpAnyK[$t; 1]),
-                2 => rare!(l, n, CmpAnyK[$t; 2]),
-                3 => rare!(l, n, CmpAnyK[$t; 3]),
-                4 => rare!(l, n, CmpAnyK[$t; 4]),
-                _ => rare!(l, n, CmpAnyK[$t; 5]),
+                0 => rare!(l, n, plain, CmpAnyK[$t; 0]),
+                1 => rare!(l, n, plain, CmpAnyK[$t; 1]),
+                2 => rare!(l, n, plain, CmpAnyK[$t; 2]),
+                3 => rare!(l, n, plain, CmpAnyK[$t; 3]),
+                4 => rare!(l, n, plain, CmpAnyK[$t; 4]),
+                _ => rare!(l, n, plain, CmpAnyK[$t; 5]),
             }
-        };
+        }};
     }
     Some(match i.exec {
         ExecType::I32 => relation!(i32),
@@ -379,70 +420,12 @@ fn comparison(l: Level, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
     })
 }
 
-/// `mov` between plain vectors of these types.
-fn convert(l: Level, i: &Inst) -> Option<Handler> {
-    let n = i.channels;
-    let Src::Reg { ty: from, shape, modifier: Modifier::None, .. } = i.src[0] else { return None };
-    let Dst::Reg { ty: to, stride: 1, sat: false, .. } = i.dst else { return None };
-    if shape == Shape::General {
-        return None;
-    }
-    macro_rules! pairs {
-        ($($s:ident $st:ty => $d:ident $dt:ty;)*) => {
-            match (from, to) {
-                $((Type::$s, Type::$d) => by_width!(l, n, CvtK[$st, $dt;]),)*
-                _ => return None,
-            }
-        };
-    }
-    Some(pairs! {
-        Uw u16 => D i32;
-        Uw u16 => Ud u32;
-        W i16 => D i32;
-        W i16 => Ud u32;
-        Ub u8 => D i32;
-        Ub u8 => Ud u32;
-        B i8 => D i32;
-        D i32 => Q i64;
-        D i32 => Uq u64;
-        Ud u32 => Q i64;
-        Ud u32 => Uq u64;
-        Q i64 => D i32;
-        Q i64 => Ud u32;
-        Uq u64 => D i32;
-        Uq u64 => Ud u32;
-        D i32 => F f32;
-        Ud u32 => F f32;
-        F f32 => D i32;
-        F f32 => Ud u32;
-        Hf Hf => F f32;
-        F f32 => Hf Hf;
-        Df f64 => F f32;
-        F f32 => Df f64;
-    })
-}
-
 fn handler(l: Level, i: &Inst, src: &[SrcCell; 3], p: &Program) -> Handler {
     let sat = matches!(i.dst, Dst::Reg { sat: true, .. } | Dst::Indirect { sat: true, .. });
     if is_other(i.op, i.exec, sat) {
         return l.handler::<OtherK>();
     }
     match i.op {
-        Op::Mov => {
-            if let Some(h) = convert(l, i) {
-                return h;
-            }
-        }
-        Op::Mulh => {
-            let all = |t: Type| {
-                i.src[..2].iter().all(|s| matches!(s, Src::Reg { ty, constant, .. } if *ty == t || *constant))
-            };
-            return match i.exec {
-                ExecType::U32 if all(Type::Ud) => by_width!(l, i.channels, MulhK[u32;]),
-                ExecType::I32 if all(Type::D) => by_width!(l, i.channels, MulhK[i32;]),
-                _ => l.handler::<OtherK>(),
-            };
-        }
         Op::MovPred => return l.handler::<MovPredK>(),
         Op::Setp => return l.handler::<SetpK>(),
         Op::PredLogic => return l.handler::<PredLogicK>(),
@@ -467,7 +450,7 @@ fn handler(l: Level, i: &Inst, src: &[SrcCell; 3], p: &Program) -> Handler {
         | Op::End => return l.handler::<ControlK>(),
         _ => {}
     }
-    alu(l, i, src).unwrap_or_else(|| l.handler::<OtherK>())
+    alu(Wish { level: l, flushing: false }, i, src).unwrap_or_else(|| l.handler::<OtherK>())
 }
 
 /// A write of `%cr0`: the instruction, then the mode.
@@ -488,57 +471,39 @@ impl super::level::Kernel for ModeK {
 /// An instruction that reads and writes overlapping registers at different places computes from copies:
 /// every handler reads its whole sources first, so nothing needs doing here. See `alu::AluK`.
 pub(super) fn decode(p: &Program, level: Level, observed: bool) -> Code {
+    let end = Registers::size(p.registers.bytes);
     let mut code = Code {
         cells: Vec::with_capacity(p.code.len()),
         inner: vec![None; p.code.len()],
+        flushing: vec![None; p.code.len()],
+        parts: Vec::new(),
         plans: messages::plans(p),
     };
     let cr0 = p.registers.predefined[envisa_isa::predefined::var::CR0 as usize];
     for (pc, i) in p.code.iter().enumerate() {
         let src = [0, 1, 2].map(|k| src_cell(&i.src[k], i.exec));
-        let mut run = handler(level, i, &src, p);
-        let mut src = src;
-        // Conversions look at the source's own type.
-        if i.op == Op::Mov
-            && convert(level, i).is_some()
-            && let Src::Reg { offset, shape, .. } = i.src[0]
-        {
-            let kind = if shape == Shape::Scalar { SrcKind::Scalar } else { SrcKind::Contiguous };
-            src[0] = SrcCell { offset, kind, modifier: envisa_sem::Modifier::None };
+        let mut c = cell(i, handler(level, i, &src, p), src, dst_cell(i));
+        let floats = matches!(i.exec, ExecType::F32 | ExecType::F64 | ExecType::F16 | ExecType::Bf16);
+        if floats && has_shapes(level) && c.dst_plain && shape(&src[..sources(i)]).is_some() {
+            code.flushing[pc] = alu(Wish { level, flushing: true }, i, &src);
         }
-        let (dst, dst_plain) = dst_cell(i);
-        let converts = i.op == Op::Mov && convert(level, i).is_some();
-        let dst = match i.dst {
-            Dst::Reg { offset, .. } if converts => offset,
-            _ => dst,
-        };
-        // A compare into a general variable goes through the description.
-        let dst_plain = dst_plain && (i.op != Op::Cmp || matches!(i.dst, Dst::Pred { .. }));
+        if let Some(mut cells) = in_parts(level, i, &src, end) {
+            if cells.len() == 1 {
+                c = cells.swap_remove(0);
+            } else {
+                let general = general(level, i, p);
+                c = described(i, level.handler::<PartsK>(), parts::index(code.parts.len()));
+                code.parts.push(Parts { cells, float: parts::is_float(i), general });
+            }
+        }
         if let Dst::Reg { offset, .. } = i.dst
             && (cr0..cr0 + 64).contains(&offset)
         {
-            code.inner[pc] = Some(run);
-            run = level.handler::<ModeK>();
+            code.inner[pc] = Some(c.run);
+            c.run = level.handler::<ModeK>();
         }
-        let n = i.channels as u32;
-        code.cells.push(Cell {
-            run,
-            full: if n >= 32 { u32::MAX } else { (1 << n) - 1 },
-            pred: i.pred.offset,
-            src,
-            dst,
-            aux: i.aux,
-            channels: i.channels,
-            first: i.first,
-            always: if i.no_mask { u32::MAX } else { 0 },
-            combine: match i.pred.combine {
-                Combine::None => 0,
-                Combine::Any => 1,
-                Combine::All => 2,
-            } | (i.pred.invert as u8) << 2,
-            dst_plain,
-            fused: !observed && i.op == Op::Cmp && i.facts.fuses_with_next,
-        });
+        c.fused = !observed && i.op == Op::Cmp && i.facts.fuses_with_next;
+        code.cells.push(c);
     }
     code
 }
@@ -552,6 +517,62 @@ pub(crate) fn check(p: &Program) -> Result<(), String> {
         operands(i, p.registers.bytes).map_err(|e| format!("instruction {} ({:?}): {e}", i.source, i.op))?;
     }
     Ok(())
+}
+
+/// The handler of an instruction that is told nothing of its operands: it goes by their description.
+fn general(l: Level, i: &Inst, p: &Program) -> Handler {
+    handler(l, i, &[SrcCell::default(); 3], p)
+}
+
+/// A cell whose operands a general handler reads and writes by their description.
+pub(super) fn described(i: &Inst, run: Handler, src: [SrcCell; 3]) -> Cell {
+    // Predicates are always written in place.
+    cell(i, run, src, if matches!(i.dst, Dst::Pred { .. }) { dst_cell(i) } else { (0, false) })
+}
+
+/// An instruction's cell with general code.
+#[cfg(test)]
+pub(super) fn general_cell(l: Level, i: &Inst, p: &Program) -> Cell {
+    described(i, general(l, i, p), [SrcCell::default(); 3])
+}
+
+/// Number of sources.
+fn sources(i: &Inst) -> usize {
+    i.src[..3].iter().take_while(|s| **s != Src::None).count()
+}
+
+/// The parts of an instruction with operands that are no plain vectors, if it has such and can be done so.
+fn in_parts(l: Level, i: &Inst, src: &[SrcCell; 3], end: u32) -> Option<Vec<Cell>> {
+    let odd = |k: usize| src[k].kind == SrcKind::General && i.src[k] != Src::None;
+    if !has_shapes(l) || dst_cell(i).1 && !(0..3).any(odd) && i.op != Op::Dp4a {
+        return None;
+    }
+    Splitter::new(l, i, end).mov().or_else(|| Splitter::new(l, i, end).compute())
+}
+
+/// An instruction's cell.
+pub(super) fn cell(i: &Inst, run: Handler, src: [SrcCell; 3], (dst, dst_plain): (u32, bool)) -> Cell {
+    let n = i.channels as u32;
+    // A compare into a variable is not one into a predicate.
+    let dst_plain = dst_plain && (i.op != Op::Cmp || matches!(i.dst, Dst::Pred { .. }));
+    Cell {
+        run,
+        full: if n >= 32 { u32::MAX } else { (1 << n) - 1 },
+        pred: i.pred.offset,
+        src,
+        dst,
+        aux: i.aux,
+        channels: i.channels,
+        first: i.first,
+        always: if i.no_mask { u32::MAX } else { 0 },
+        combine: match i.pred.combine {
+            Combine::None => 0,
+            Combine::Any => 1,
+            Combine::All => 2,
+        } | (i.pred.invert as u8) << 2,
+        dst_plain,
+        fused: false,
+    }
 }
 
 /// Holds an instruction's operands against the register file: what handlers rely on.

@@ -4,9 +4,13 @@ mod alu;
 mod control;
 mod decode;
 mod level;
+mod moves;
 mod operand;
 mod ops;
+mod parts;
 mod special;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use decode::check;
 pub(crate) use level::Kernel;
@@ -93,6 +97,10 @@ pub struct Code {
     inner: Vec<Option<Handler>>,
     /// What fast code knows of messages, by message.
     plans: Vec<crate::messages::Fast>,
+    /// What does an instruction where `%cr0` flushes denormals, by program counter.
+    flushing: Vec<Option<Handler>>,
+    /// Instructions done in several steps.
+    parts: Vec<parts::Parts>,
 }
 
 impl Code {

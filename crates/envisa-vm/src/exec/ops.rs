@@ -34,7 +34,7 @@ macro_rules! names {
 
 names! {
     Add Add3 Mul Mad Lrp Min Max Avg Div Mod And Or Xor Not Shl Shr Asr Rol Ror Bfn Bfe Bfrev Cbit Fbh
-    Fbl Lzd Inv Rsqrt Sqrt Exp Log Pow Sin Cos Tanh Sigm Frc Rndd Rndu Rnde Rndz Copy
+    Fbl Lzd Inv Rsqrt Sqrt Exp Log Pow Sin Cos Tanh Sigm Frc Rndd Rndu Rnde Rndz Copy Mulh RolD RorD Dp4a
 }
 
 /// `bfn` with a known truth table.
@@ -65,7 +65,17 @@ macro_rules! common_int {
         impl<const TABLE: u8> Alu<$t> for BfnOf<TABLE> {
             #[inline(always)]
             fn go<M: Mode>(a: $t, b: $t, c: $t, _: u32, _: M) -> $t {
-                Int::bfn(a, b, c, TABLE)
+                // The common tables as what they are: fewer operations than any rows.
+                match TABLE {
+                    0x96 => a ^ b ^ c,
+                    0xfe => a | b | c,
+                    0xf8 => a & b | c,
+                    0x78 => a & b ^ c,
+                    0xd8 => a & b | !a & c,
+                    0xca => c & b | !c & a,
+                    0xe8 => a & b | (a | b) & c,
+                    _ => Int::bfn(a, b, c, TABLE),
+                }
             }
         }
     )*};
@@ -73,6 +83,19 @@ macro_rules! common_int {
 common_int! { i32 u32 i64 u64 }
 
 int_ops! { u32:
+    RolD |a, b, _, _| Int::rol(a, b);
+    RorD |a, b, _, _| Int::ror(a, b);
+    // The signs of the packed sources are in bits 0 and 1.
+    Dp4a |a, b, c, signs| {
+        let byte = |x: u32, k: u32, sign: u32| {
+            let x = x >> (8 * k) & 0xff;
+            // Bit 7 counts negatively where the bytes are signed.
+            x.wrapping_sub((x & 0x80) << 1 & 0u32.wrapping_sub(sign))
+        };
+        let product = |k| byte(b, k, signs & 1).wrapping_mul(byte(c, k, signs >> 1 & 1));
+        let dot = product(0).wrapping_add(product(1)).wrapping_add(product(2)).wrapping_add(product(3));
+        a.wrapping_add(dot)
+    };
     Rol |a, b, _, bits| match bits {
         8 => (a as u8).rol(b) as u32,
         16 => (a as u16).rol(b) as u32,
@@ -90,6 +113,8 @@ int_ops! { u32:
     Fbl |a, _, _, _| int::fbl(a);
     Lzd |a, _, _, _| int::lzd(a);
 }
+int_ops! { u32: Mulh |a, b, _, _| int::mulh(a, b); }
+int_ops! { i32: Mulh |a, b, _, _| int::mulh(a, b) as i32; }
 int_ops! { u64:
     Rol |a, b, _, _| Int::rol(a, b as u32);
     Ror |a, b, _, _| Int::ror(a, b as u32);
@@ -141,4 +166,24 @@ math_unit! { f32 Hf }
 float_ops! { f64:
     Inv |a, _, _, m| math::inv_df(a, m);
     Rsqrt |a, _, _, m| math::rsqrt_df(a, m);
+}
+
+#[cfg(test)]
+mod tests {
+    use envisa_sem::Ieee;
+
+    use super::*;
+
+    #[test]
+    fn tables_as_operations() {
+        let (a, b, c) = (0xaau32, 0xcc, 0xf0);
+        macro_rules! same {
+            ($($table:literal)*) => {$(
+                let got = <BfnOf<$table> as Alu<u32>>::go(a, b, c, 0, Ieee);
+                assert_eq!(got & 0xff, $table, "table {:#x}", $table);
+                assert_eq!(got, Int::bfn(a, b, c, $table));
+            )*};
+        }
+        same! { 0x96 0xfe 0xf8 0x78 0xd8 0xca 0xe8 0x17 }
+    }
 }

@@ -5,14 +5,14 @@ use std::marker::PhantomData;
 use envisa_lower::{Dst, ExecType, Op, Shape, Src};
 use envisa_sem::dpas::{Accumulator, Dpas, Precision};
 use envisa_sem::math::MacroMath;
-use envisa_sem::{Convert, Float, FpMode, Hf, Ieee, Int, Mode, Relation, convert, int};
+use envisa_sem::{Float, FpMode, Hf, Ieee, Mode, Relation, convert, int};
 
 use super::alu::{Source, gather, ones, store};
 use super::control::GotoK;
 use super::level::Kernel;
 use super::operand::{Exec, inst, read_general, write_general};
-use super::{Cell, STOP, SrcKind, active, exec_mask, pred_mask};
-use crate::regs::Pod;
+use super::{Cell, STOP, active, exec_mask, pred_mask};
+use crate::regs::{blend, movemask};
 use crate::thread::{Fused, Machine, Mask, Status};
 use crate::trap::Cause;
 
@@ -64,24 +64,24 @@ impl<T: Compare, const R: u8, const A: bool, const B: bool, const MOD: bool, con
         } else {
             related::<T, R, N>(m, |i| a.lane(i), |i| b.lane(i))
         };
-        compared(m, c, pc, mask, bits)
+        compared::<false, N>(m, c, pc, mask, bits)
     }
 }
 
-/// `cmp` of sources in any form.
-pub(crate) struct CmpAnyK<T, const R: u8, const N: usize>(PhantomData<T>);
+/// `cmp` of plain sources whose shapes are found at run time, or if `G`, of sources in any form.
+pub(crate) struct CmpAnyK<T, const R: u8, const G: bool, const N: usize>(PhantomData<T>);
 
-impl<T: Compare, const R: u8, const N: usize> Kernel for CmpAnyK<T, R, N> {
+impl<T: Compare, const R: u8, const G: bool, const N: usize> Kernel for CmpAnyK<T, R, G, N> {
     #[inline(always)]
     fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
         let mask = exec_mask(m, c);
         if mask == 0 {
             return pc + 1;
         }
-        let Some(a) = gather::<T, N>(m, c, pc, 0, mask) else { return STOP };
-        let Some(b) = gather::<T, N>(m, c, pc, 1, mask) else { return STOP };
+        let Some(a) = gather::<T, G, N>(m, c, pc, 0, mask) else { return STOP };
+        let Some(b) = gather::<T, G, N>(m, c, pc, 1, mask) else { return STOP };
         let bits = related::<T, R, N>(m, |i| a[i], |i| b[i]);
-        compared(m, c, pc, mask, bits)
+        compared::<G, N>(m, c, pc, mask, bits)
     }
 }
 
@@ -100,30 +100,39 @@ fn related<T: Compare, const R: u8, const N: usize>(
         4 => Relation::Lt,
         _ => Relation::Le,
     };
-    let bits = m.t.regs.channel_bits();
-    let mut found = 0;
+    let mut lanes = [0u8; N];
     if const { !T::TYPE.is_float() } || m.t.ieee {
         for i in 0..N {
-            found |= if a(i).holds(relation, b(i), Ieee) { bits[i] } else { 0 };
+            lanes[i] = if a(i).holds(relation, b(i), Ieee) { u8::MAX } else { 0 };
         }
     } else {
         let mode = m.t.mode;
         for i in 0..N {
-            found |= if a(i).holds(relation, b(i), mode) { bits[i] } else { 0 };
+            lanes[i] = if a(i).holds(relation, b(i), mode) { u8::MAX } else { 0 };
         }
     }
-    found
+    movemask(&lanes)
 }
 
-/// Writes what a compare found.
+/// Writes what a compare found: to a predicate, to a vector of dwords, or if `G`, to a variable in any form.
 #[inline(always)]
-fn compared(m: &mut Machine<'_>, c: &Cell, pc: u32, mask: Mask, bits: Mask) -> u32 {
+fn compared<const G: bool, const N: usize>(
+    m: &mut Machine<'_>,
+    c: &Cell,
+    pc: u32,
+    mask: Mask,
+    bits: Mask,
+) -> u32 {
     if c.dst_plain {
         let old: u32 = m.t.regs.get(c.dst);
         m.t.regs.set(c.dst, old & !(mask << c.first) | (bits & mask) << c.first);
         return if c.fused { branch_after(m, pc) } else { pc + 1 };
     }
-    compared_general(m, c, pc, mask, bits)
+    if G {
+        return compared_general(m, c, pc, mask, bits);
+    }
+    store(m, c, mask, blend(bits, [u32::MAX; N], [0; N]));
+    pc + 1
 }
 
 /// The branch behind a compare, without a turn of its own.
@@ -179,23 +188,19 @@ impl<T: Exec, const A: bool, const B: bool, const MOD: bool, const N: usize> Ker
         let pick = if c.pred == 0 { u32::MAX } else { pred_mask(m, c) };
         let a = Source::<T, A, MOD, N>::new(m, c, 0);
         let b = Source::<T, B, MOD, N>::new(m, c, 1);
-        let bits = m.t.regs.channel_bits();
-        let mut r = [T::default(); N];
+        let (mut x, mut y) = ([T::default(); N], [T::default(); N]);
         for i in 0..N {
-            let (a, b) = (a.lane(i).to_bits(), b.lane(i).to_bits());
-            // A choice between values, not between places to load from, becomes vector code.
-            let m = if bits[i] & pick != 0 { u64::MAX } else { 0 };
-            r[i] = T::from_bits(a & m | b & !m);
+            (x[i], y[i]) = (a.lane(i), b.lane(i));
         }
-        store(m, c, mask, r);
+        store(m, c, mask, blend(pick, x, y));
         pc + 1
     }
 }
 
-/// `sel` of sources in any form.
-pub(crate) struct SelAnyK<T, const N: usize>(PhantomData<T>);
+/// `sel` of plain operands whose shapes are found at run time, or if `G`, of operands in any form.
+pub(crate) struct SelAnyK<T, const G: bool, const N: usize>(PhantomData<T>);
 
-impl<T: Exec, const N: usize> Kernel for SelAnyK<T, N> {
+impl<T: Exec, const G: bool, const N: usize> Kernel for SelAnyK<T, G, N> {
     #[inline(always)]
     fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
         let mask = active(m, c);
@@ -203,61 +208,24 @@ impl<T: Exec, const N: usize> Kernel for SelAnyK<T, N> {
             return pc + 1;
         }
         let pick = if c.pred == 0 { u32::MAX } else { pred_mask(m, c) };
-        let Some(a) = gather::<T, N>(m, c, pc, 0, mask) else { return STOP };
-        let Some(b) = gather::<T, N>(m, c, pc, 1, mask) else { return STOP };
-        let mut r = [T::default(); N];
-        for i in 0..N {
-            r[i] = if pick >> i & 1 != 0 { a[i] } else { b[i] };
-        }
-        super::alu::write(m, c, pc, mask, r)
+        let Some(a) = gather::<T, G, N>(m, c, pc, 0, mask) else { return STOP };
+        let Some(b) = gather::<T, G, N>(m, c, pc, 1, mask) else { return STOP };
+        super::alu::write::<T, G, N>(m, c, pc, mask, blend(pick, a, b))
     }
 }
 
-/// `mov` from `S` to `D`, both in plain vectors.
-pub(crate) struct CvtK<S, D, const N: usize>(PhantomData<(S, D)>);
+/// `addc` and `subb`: a second result in `dst2`. `G`: of operands in any form.
+pub(crate) struct CarryK<const SUB: bool, const G: bool, const N: usize>;
 
-impl<S: Pod + Convert<D>, D: Exec, const N: usize> Kernel for CvtK<S, D, N> {
+impl<const SUB: bool, const G: bool, const N: usize> Kernel for CarryK<SUB, G, N> {
     #[inline(always)]
     fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
         let mask = exec_mask(m, c);
         if mask == 0 {
             return pc + 1;
         }
-        let s = &c.src[0];
-        let mut r = [D::default(); N];
-        if s.kind == SrcKind::Scalar {
-            let x = m.t.regs.get::<S>(s.offset);
-            r = [if m.t.ieee { x.convert(Ieee) } else { x.convert(m.t.mode) }; N];
-        } else {
-            let a = m.t.regs.at::<S, N>(s.offset);
-            if m.t.ieee {
-                for i in 0..N {
-                    r[i] = a[i].get().convert(Ieee);
-                }
-            } else {
-                let mode = m.t.mode;
-                for i in 0..N {
-                    r[i] = a[i].get().convert(mode);
-                }
-            }
-        }
-        store(m, c, mask, r);
-        pc + 1
-    }
-}
-
-/// `addc` and `subb`: a second result in `dst2`.
-pub(crate) struct CarryK<const SUB: bool, const N: usize>;
-
-impl<const SUB: bool, const N: usize> Kernel for CarryK<SUB, N> {
-    #[inline(always)]
-    fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
-        let mask = exec_mask(m, c);
-        if mask == 0 {
-            return pc + 1;
-        }
-        let Some(a) = gather::<u32, N>(m, c, pc, 0, mask) else { return STOP };
-        let Some(b) = gather::<u32, N>(m, c, pc, 1, mask) else { return STOP };
+        let Some(a) = gather::<u32, G, N>(m, c, pc, 0, mask) else { return STOP };
+        let Some(b) = gather::<u32, G, N>(m, c, pc, 1, mask) else { return STOP };
         let (mut r, mut carry) = ([0u32; N], [0u32; N]);
         for i in 0..N {
             (r[i], carry[i]) = {
@@ -269,27 +237,34 @@ impl<const SUB: bool, const N: usize> Kernel for CarryK<SUB, N> {
         if second != 0 {
             m.t.regs.store_masked(second, mask, carry);
         }
-        super::alu::write(m, c, pc, mask, r)
+        super::alu::write::<u32, G, N>(m, c, pc, mask, r)
     }
 }
 
-/// `mulh` of dwords of one signedness.
-pub(crate) struct MulhK<T, const N: usize>(PhantomData<T>);
+/// `madw` of sources in 64 bits: the low halves, and the high ones in `dst2`. (There is no general form.)
+pub(crate) struct MadwK<const G: bool, const N: usize>;
 
-impl<T: Exec + Int, const N: usize> Kernel for MulhK<T, N> {
+impl<const G: bool, const N: usize> Kernel for MadwK<G, N> {
     #[inline(always)]
     fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
         let mask = exec_mask(m, c);
         if mask == 0 {
             return pc + 1;
         }
-        let Some(a) = gather::<T, N>(m, c, pc, 0, mask) else { return STOP };
-        let Some(b) = gather::<T, N>(m, c, pc, 1, mask) else { return STOP };
-        let mut r = [T::default(); N];
+        let Some(a) = gather::<u64, G, N>(m, c, pc, 0, mask) else { return STOP };
+        let Some(b) = gather::<u64, G, N>(m, c, pc, 1, mask) else { return STOP };
+        let Some(d) = gather::<u64, G, N>(m, c, pc, 2, mask) else { return STOP };
+        let (mut low, mut high) = ([0u32; N], [0u32; N]);
         for i in 0..N {
-            r[i] = T::from_bits(int::mulh(a[i], b[i]) as u64);
+            let r = a[i].wrapping_mul(b[i]).wrapping_add(d[i]);
+            (low[i], high[i]) = (r as u32, (r >> 32) as u32);
         }
-        super::alu::write(m, c, pc, mask, r)
+        // The second destination's offset.
+        if c.aux != 0 {
+            m.t.regs.store_masked(c.aux, mask, high);
+        }
+        store(m, c, mask, low);
+        pc + 1
     }
 }
 
