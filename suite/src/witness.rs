@@ -34,7 +34,10 @@ impl Witness {
             }
             Err(why) => {
                 if let Some((_, signal)) = why.rsplit_once("(signal: ") {
-                    return format!("no result: it crashes, signal {}", signal.trim_end_matches(')').trim());
+                    return format!(
+                        "no result: it crashes, signal {}",
+                        signal.trim_end().strip_suffix(')').unwrap_or(signal)
+                    );
                 }
                 // Its own words, without where they come from and what the suite adds.
                 let noise = |part: &&str| {
@@ -128,7 +131,13 @@ impl Conformance {
             );
             for (k, w) in on().filter(|(_, w)| !w.agrees()) {
                 let row = match (&w.held, judge(k, *peer, w)) {
-                    (Err(_), _) => [String::new(), format!("{name} cannot run it")],
+                    (Err(_), _) => {
+                        let stated = k.kernel.header.wrong_peers.iter().find(|p| p.peer == *peer);
+                        [
+                            String::new(),
+                            stated.map_or_else(|| format!("{name} cannot run it"), |p| p.why.clone()),
+                        ]
+                    }
                     (Ok(_), (gives, Ok(why))) => [gives, why],
                     (Ok(_), (gives, Err(why))) => [gives, format!("**{why}**")],
                 };
