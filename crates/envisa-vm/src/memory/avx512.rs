@@ -3,16 +3,18 @@
 
 use std::arch::x86_64::*;
 
-/// Offsets of 64-bit addresses from `base`, those of lanes not in `k` being 0; and which are above `last`.
+/// Offsets of the 64-bit addresses `at << shift` from `base`, those of lanes not in `k` being 0; and which are above `last`.
 ///
 /// # Safety
 /// The CPU has AVX-512 F, BW, DQ, VL; 16 addresses can be read.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-pub(super) unsafe fn wide(at: *const u64, base: u64, last: u64, k: u16) -> (__m512i, u16) {
+pub(super) unsafe fn wide(at: *const u64, (base, shift): (u64, u32), last: u64, k: u16) -> (__m512i, u16) {
+    let shift = _mm_cvtsi32_si128(shift as i32);
     let (base, last) = (_mm512_set1_epi64(base as i64), _mm512_set1_epi64(last as i64));
     // SAFETY: the caller's promise.
     let (a, b) = unsafe { (_mm512_loadu_si512(at.cast()), _mm512_loadu_si512(at.add(8).cast())) };
+    let (a, b) = (_mm512_sll_epi64(a, shift), _mm512_sll_epi64(b, shift));
     let (a, b) = (_mm512_sub_epi64(a, base), _mm512_sub_epi64(b, base));
     let over = _mm512_mask_cmpgt_epu64_mask(k as u8, a, last) as u16
         | (_mm512_mask_cmpgt_epu64_mask((k >> 8) as u8, b, last) as u16) << 8;

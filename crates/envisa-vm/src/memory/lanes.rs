@@ -96,13 +96,13 @@ impl<'a, const N: usize> Lanes<'a, N> {
         Some(len.min(REACH).checked_sub(span.max(1))? as u32)
     }
 
-    /// Lanes at 64-bit addresses, in a block that starts at the address `base`, with `span` bytes each; `None`
+    /// Lanes at the 64-bit addresses `at << shift`, in a block that starts at the address `base`, with `span` bytes each; `None`
     /// if one that is on is not inside.
     #[inline(always)]
     pub fn wide<const L: u8>(
         isa: Isa<L>,
         block: &'a Block,
-        base: u64,
+        (base, shift): (u64, u32),
         at: &[Un<u64>; N],
         on: On<'_>,
         span: usize,
@@ -113,7 +113,7 @@ impl<'a, const N: usize> Lanes<'a, N> {
             // SAFETY: the CPU has AVX-512; there are 16 addresses from each `h` on.
             let offsets = unsafe {
                 let at = at.as_ptr().cast::<u64>();
-                Offsets::fill(|h| avx512::wide(at.add(h), base, last, (on.mask >> h) as u16))?
+                Offsets::fill(|h| avx512::wide(at.add(h), (base, shift), last, (on.mask >> h) as u16))?
             };
             return Some(Lanes { block, start: 0, offsets, span });
         }
@@ -122,13 +122,13 @@ impl<'a, const N: usize> Lanes<'a, N> {
         let mut over = 0u64;
         if on.mask == all(N) {
             for i in 0..N {
-                let o = at[i].get().wrapping_sub(base);
+                let o = (at[i].get() << (shift & 63)).wrapping_sub(base);
                 over |= o | last.wrapping_sub(o);
                 offsets[i] = o as u32;
             }
         } else {
             for i in 0..N {
-                let o = on.keep_wide(i, at[i].get().wrapping_sub(base));
+                let o = on.keep_wide(i, (at[i].get() << (shift & 63)).wrapping_sub(base));
                 over |= o | last.wrapping_sub(o);
                 offsets[i] = o as u32;
             }

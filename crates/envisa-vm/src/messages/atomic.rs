@@ -77,7 +77,7 @@ pub(super) fn execute<O: MemoryObserver>(
         }
         let address = index(regs, i);
         let address = address.wrapping_mul(scale).wrapping_add(add) & and;
-        if !address.is_multiple_of(a.element as u64) {
+        if address & (a.element as u64 - 1) != 0 {
             return Err(target.misaligned(address, a.element as u32, a.element as u32, i));
         }
         let at = i * a.slot as u32;

@@ -40,11 +40,7 @@ impl Addressing<'_> {
         };
         let shift = self.scale.trailing_zeros();
         let align = self.align.max(1);
-        if !self.scale.is_power_of_two()
-            || shift > 15
-            || (form == Form::Wide && shift != 0)
-            || !align.is_power_of_two()
-        {
+        if !self.scale.is_power_of_two() || shift > 15 || !align.is_power_of_two() {
             return None;
         }
         let narrow = matches!(form, Form::Slm | Form::Window);
@@ -152,7 +148,7 @@ impl Places {
                 let a = near.memory.hinted(site)?;
                 let base = a.base.wrapping_sub(add);
                 let at = regs.at::<u64, N>(self.address);
-                Lanes::wide(isa, &a.block, base, at, on, span)?
+                Lanes::wide(isa, &a.block, (base, self.shift as u32), at, on, span)?
             }
             Form::Unsigned | Form::Signed => {
                 let a = near.memory.hinted(site)?;

@@ -362,3 +362,46 @@ fn alignment_and_faults() {
     let fault = rig.run(&Message::Atomic(atomic(Space::Slm, 15, false, 4)), 1, 1).0.unwrap_err();
     assert!(matches!(fault.kind, FaultKind::Unsupported(_)));
 }
+
+/// Sums whose addresses are in the allocation where the message went last are done by the fast code.
+#[test]
+fn sums_are_fast() {
+    let mut rig = Rig::new(&mut Rng(12));
+    for (address_bytes, scale, extend) in
+        [(8, 1, Extend::None), (8, 4, Extend::None), (4, 4, Extend::Sign), (4, 4, Extend::Zero)]
+    {
+        let a = Atomic {
+            space: Space::Flat,
+            code: 8,
+            lsc: true,
+            element: 4,
+            slot: 4,
+            address: ADDRESS,
+            address_bytes,
+            extend,
+            base: Src::None,
+            scale,
+            offset: 0,
+            origin: if scale == 1 { Src::None } else { scalar(SCALAR, envisa_isa::Type::Uq) },
+            src: [None, None],
+            dst: None,
+        };
+        let base = rig.base(0);
+        rig.regs.set(SCALAR, base);
+        for i in 0..32 {
+            match address_bytes {
+                8 if scale == 1 => rig.regs.set(ADDRESS + 8 * i, base + 4 * i as u64),
+                8 => rig.regs.set(ADDRESS + 8 * i, i as u64),
+                _ => rig.regs.set(ADDRESS + 4 * i, i),
+            }
+        }
+        let sum = Sum::new(&a, rig.regs.len()).unwrap();
+        let near = Near { memory: &rig.memory, slm: &rig.slm };
+        let far = |_: &Registers| unreachable!();
+        let before: u32 = u32::from_le_bytes(rig.memory.get(rig.ids[0]).block.read(4).unwrap());
+        let site = Hint::default();
+        assert!(sum.run::<32, 0>(Isa::BASE, near, far, &mut rig.regs, u32::MAX, &site));
+        let after = u32::from_le_bytes(rig.memory.get(rig.ids[0]).block.read(4).unwrap());
+        assert_eq!(after, before.wrapping_add(1));
+    }
+}

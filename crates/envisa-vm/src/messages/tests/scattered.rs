@@ -425,7 +425,8 @@ fn extended_indices() {
                 let mut rig = Rig::new(&mut rng);
                 let offset = [0i64, -8, 24][rng.below(3) as usize];
                 // Indices of either sign, where they may have one.
-                let middle = if extend == Extend::Sign { 800 } else { 0 };
+                let middle = if extend == Extend::Zero { 0 } else { 800 };
+                let bytes = if extend == Extend::None { 8 } else { 4 };
                 let origin = (rig.base(1) + middle).wrapping_sub(offset as u64);
                 rig.regs.set(SCALAR, origin);
                 // Now and then one lies outside.
@@ -447,9 +448,9 @@ fn extended_indices() {
                 let want = rig.run(&Message::Simt(wide.clone()), mask, exec).0;
                 let after = rig.state();
                 rig.restore(&before);
-                put(&mut rig, 4, &|i| i as u64);
+                put(&mut rig, bytes, &|i| i as u64);
                 let m = Simt {
-                    address_bytes: 4,
+                    address_bytes: bytes as u8,
                     extend,
                     scale: scale as u32,
                     offset,
