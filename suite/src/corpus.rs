@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use envisa::zebin::ZebinFile;
 use envisa::zebin::build::Build;
 
 use crate::kernel::{Device, KernelFile};
@@ -29,4 +30,11 @@ pub fn compile(ocloc: Option<&Path>, kernel: &KernelFile, device: Device) -> Res
     }
     let built = build.run().map_err(|e| e.to_string())?;
     built.zebin.strip().write().map_err(|e| e.to_string())
+}
+
+/// In how many orders the functions that a product's kernels call could stand; 0 without such functions.
+pub fn orders(product: &[u8]) -> usize {
+    let functions = ZebinFile::parse(product).map_or(0, |z| z.functions_visa().count());
+    // Of more than five functions nobody tries all orders.
+    if functions == 0 { 0 } else { (1..=functions.min(5)).product() }
 }
