@@ -7,5 +7,6 @@ mod founding;
 mod harness;
 mod hostile;
 mod lsc;
+mod refused;
 mod scattered;
 mod typed;
