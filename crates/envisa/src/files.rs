@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 /// Greatest module, text or job accepted, in bytes: offsets in spans are 32 bits.
 pub const MAX_INPUT: u64 = 1 << 31;
 
+/// Most bytes taken from what has no size (a pipe, a device), however large a file may be: it may have no end.
+pub const MAX_STREAM: u64 = 256 << 20;
+
 /// Reads a file, or standard input for `-`, of at most `limit` bytes.
 ///
 /// # Errors
@@ -13,9 +16,11 @@ pub const MAX_INPUT: u64 = 1 << 31;
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
     let name = if is_standard(path) { "standard input".into() } else { path.display().to_string() };
     let failed = |e: io::Error| format!("{name}: {e}");
-    let too_large = || format!("{name}: larger than {limit} bytes");
+    let too_large = |limit: u64| format!("{name}: larger than {limit} bytes");
+    let mut limit = limit;
     let mut bytes = Vec::new();
     if is_standard(path) {
+        limit = limit.min(MAX_STREAM);
         io::stdin().lock().take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
     } else {
         let file = std::fs::File::open(path).map_err(failed)?;
@@ -24,14 +29,16 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
             return Err(format!("{name}: is a folder"));
         }
         if meta.len() > limit {
-            return Err(too_large());
+            return Err(too_large(limit));
+        }
+        if !meta.is_file() {
+            limit = limit.min(MAX_STREAM);
         }
         bytes.reserve(meta.len() as usize + 1);
-        // `take` also bounds what has no size: a pipe, a device.
         file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
     }
     if bytes.len() as u64 > limit {
-        return Err(too_large());
+        return Err(too_large(limit));
     }
     Ok(bytes)
 }

@@ -59,7 +59,7 @@ fn main() -> std::process::ExitCode {
     match done {
         Ok(code) => code.into(),
         Err(failure) => {
-            anstream::eprintln!("\x1b[1;31merror\x1b[0m: {failure}");
+            anstream::eprintln!("\x1b[1;31merror\x1b[0m: {}", cmd::shown(&failure.to_string()));
             cmd::Exit::Usage.into()
         }
     }

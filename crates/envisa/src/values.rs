@@ -648,13 +648,15 @@ impl HostValue {
     pub fn read(path: &Path, limit: u64) -> Result<HostValue, ValueError> {
         let io = |source| ValueError::Io { path: path.to_owned(), source };
         let file = File::open(path).map_err(io)?;
+        // What has no size of its own may have no end either.
+        let limit = if file.metadata().map_err(io)?.is_file() { limit } else { limit.min(files::MAX_STREAM) };
         match kind_of(path) {
             FileKind::Npy => read_npy(path, file, limit),
             FileKind::Png => read_png(path, file, limit),
             FileKind::Raw => {
                 let bytes = file.metadata().map_err(io)?.len();
                 let mut out = allocate(&path.display().to_string(), bytes, limit)?;
-                // `take` also bounds a file that grows, or whose size is unknown (a pipe).
+                // `take` also bounds a file that grows.
                 file.take(limit.saturating_add(1)).read_to_end(&mut out).map_err(io)?;
                 if out.len() as u64 > limit {
                     return Err(ValueError::TooLarge {
@@ -910,9 +912,21 @@ fn check_shape(text: &[u8]) -> Result<(), &'static str> {
 fn read_png(path: &Path, file: File, limit: u64) -> Result<HostValue, ValueError> {
     let bad = |why: String| ValueError::Format { path: path.to_owned(), why };
     let cap = usize::try_from(limit).unwrap_or(usize::MAX);
+    let size = file.metadata().map_err(|source| ValueError::Io { path: path.to_owned(), source })?;
     let mut decoder = png::Decoder::new_with_limits(BufReader::new(file), png::Limits { bytes: cap });
     decoder.set_transformations(png::Transformations::EXPAND);
+    // Neither is used, and both can be packed to grow a thousandfold.
+    decoder.set_ignore_text_chunk(true);
+    decoder.set_ignore_iccp_chunk(true);
     let mut reader = decoder.read_info().map_err(|e| bad(e.to_string()))?;
+    // Deflate packs at most 1032 bytes into one: a picture that claims more is refused before it is given room.
+    let info = reader.info();
+    let row = (info.width as u64).saturating_mul(info.bits_per_pixel() as u64).div_ceil(8);
+    let packed = row.saturating_add(1).saturating_mul(info.height as u64) / 1032;
+    if size.is_file() && packed > size.len() {
+        let why = format!("{} x {} pixels do not fit into {} bytes", info.width, info.height, size.len());
+        return Err(bad(why));
+    }
     let bytes = reader.output_buffer_size().map_or(u64::MAX, |n| n as u64);
     let mut out = allocate(&path.display().to_string(), bytes, limit)?;
     out.resize(bytes as usize, 0);

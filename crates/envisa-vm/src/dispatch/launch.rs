@@ -341,6 +341,7 @@ pub fn prepare(kernel: &Kernel, launch: &Launch, with: Resources<'_>) -> Result<
         slm_dynamic: 0,
         own: Vec::new(),
         printf: None,
+        private: None,
         implicit_at: Vec::new(),
         bases: (with.const_base, with.global_base),
         simd,
@@ -405,6 +406,7 @@ struct Building<'a> {
     slm_dynamic: u64,
     own: Vec<AllocationId>,
     printf: Option<AllocationId>,
+    private: Option<AllocationId>,
     implicit_at: Vec<usize>,
     bases: (u64, u64),
     simd: u32,
@@ -515,8 +517,14 @@ impl Building<'_> {
                 self.put(p, &bytes.to_le_bytes());
             }
             ArgType::PrivateBaseStateless => {
-                let bytes = self.private_bytes()?;
-                let id = self.allocate("private memory", bytes)?;
+                let id = match self.private {
+                    Some(id) => id,
+                    None => {
+                        let bytes = self.private_bytes()?;
+                        self.allocate("private memory", bytes)?
+                    }
+                };
+                self.private = Some(id);
                 let address = self.address(id, 0);
                 self.put(p, &address.to_le_bytes());
             }

@@ -10,6 +10,9 @@ use crate::memory::{Block, Hint, Memory};
 const MAX_STRING: usize = 64 << 10;
 /// Widest field or precision that is honoured.
 const MAX_WIDTH: usize = 4096;
+/// Most bytes of formats and strings that are read, and of text that is made of them: a small buffer can name long
+/// strings over and over.
+const MAX_TEXT: usize = if cfg!(test) { 1 << 20 } else { 64 << 20 };
 
 /// What the kernel printed, and whether some of it was lost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +30,7 @@ pub fn decode(memory: &Memory, buffer: &Block) -> Printed {
     // The counter runs on where records no longer fit.
     out.incomplete = used > buffer.len();
     let mut reader = Reader { buffer, at: 4, end: used.min(buffer.len()) };
+    let mut left = MAX_TEXT;
     while reader.at + 8 <= reader.end {
         let Some(address) = reader.u64() else { break };
         if address == u64::MAX || address as u32 == u32::MAX {
@@ -37,7 +41,8 @@ pub fn decode(memory: &Memory, buffer: &Block) -> Printed {
             out.incomplete = true;
             break;
         };
-        if !record(memory, &format, &mut reader, &mut out.text) {
+        left = left.saturating_sub(format.len());
+        if !record(memory, &format, &mut reader, &mut out.text, &mut left) {
             out.incomplete = true;
             break;
         }
@@ -151,8 +156,15 @@ struct Spec {
     conversion: u8,
 }
 
-/// Formats one record; `false` if its arguments end early or make no sense.
-fn record(memory: &Memory, format: &[u8], reader: &mut Reader<'_>, out: &mut String) -> bool {
+/// Formats one record; `false` if its arguments end early or make no sense, or nothing is `left` of the bytes that
+/// may be read and made.
+fn record(
+    memory: &Memory,
+    format: &[u8],
+    reader: &mut Reader<'_>,
+    out: &mut String,
+    left: &mut usize,
+) -> bool {
     let mut text = Vec::new();
     let mut i = 0;
     let mut sound = true;
@@ -182,9 +194,19 @@ fn record(memory: &Memory, format: &[u8], reader: &mut Reader<'_>, out: &mut Str
             if k > 0 {
                 text.push(b',');
             }
-            text.extend(convert(&spec, value));
+            if let Value::Text(s) = value {
+                *left = left.saturating_sub(s.len());
+            }
+            let made = convert(&spec, value);
+            *left = left.saturating_sub(made.len());
+            text.extend(made);
+        }
+        if *left == 0 {
+            sound = false;
+            break;
         }
     }
+    sound &= *left > 0;
     out.push_str(&String::from_utf8_lossy(&text));
     sound
 }
@@ -496,6 +518,29 @@ mod tests {
             [&9u32.to_le_bytes()[..], &4u32.to_le_bytes(), &[1, 2, 0xff, 4], &[0; 12], &int(9)].concat();
         let printed = run("%v4hhd %d", &data);
         assert_eq!(printed, Printed { text: "1,2,-1,4 9".into(), incomplete: false });
+    }
+
+    #[test]
+    fn a_small_buffer_makes_no_endless_text() {
+        let mut memory = Memory::new(8 << 20);
+        let f = memory.allocate("formats", MAX_STRING as u64).unwrap();
+        // Long formats that print nothing, and short ones that print much.
+        let long = ["%".to_owned(), "0".repeat(MAX_STRING - 3), "d".to_owned()].concat();
+        for (format, record) in [(long.as_str(), int(1)), ("%4096d", int(1)), ("%4096d%.0s", int(1))] {
+            memory.get(f).block.clear(0, MAX_STRING);
+            memory.get(f).block.copy_in(0, format.as_bytes());
+            let record = [&memory.get(f).base.to_le_bytes()[..], &record].concat();
+            let all = record.repeat((4 << 20) / record.len());
+            let b = Block::zeroed(4 + all.len()).unwrap();
+            b.copy_in(4, &all);
+            b.write(0, (b.len() as u32).to_le_bytes());
+            let printed = decode(&memory, &b);
+            assert!(
+                printed.incomplete && printed.text.len() <= MAX_TEXT + MAX_STRING,
+                "{}",
+                printed.text.len()
+            );
+        }
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub fn run(args: Args) -> Done {
     let built = match build.run() {
         Ok(built) => built,
         Err(e @ (BuildError::Failed { .. } | BuildError::Unresolved { .. } | BuildError::Zebin(_))) => {
-            anstream::eprintln!("\x1b[1;31merror\x1b[0m: {e}");
+            anstream::eprintln!("\x1b[1;31merror\x1b[0m: {}", crate::cmd::shown(&e.to_string()));
             return Ok(Exit::Findings);
         }
         Err(e) => return Err(Failure(e.to_string())),

@@ -60,6 +60,15 @@ impl From<&str> for Failure {
     }
 }
 
+/// A message for the terminal: names of the input are part of it, and must not steer the terminal.
+pub fn shown(message: &str) -> String {
+    let harmless = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
+    message
+        .chars()
+        .map(|c| if harmless(c) { c.to_string() } else { c.escape_default().to_string() })
+        .collect()
+}
+
 /// What a command gives.
 pub type Done = Result<Exit, Failure>;
 

@@ -189,7 +189,7 @@ fn refused(e: JobError, mut report: crate::cmd::Report) -> Done {
             Ok(Exit::Findings)
         }
         JobError::Input(e) => {
-            anstream::eprintln!("\x1b[1;31merror\x1b[0m: {e}");
+            anstream::eprintln!("\x1b[1;31merror\x1b[0m: {}", crate::cmd::shown(&e.to_string()));
             Ok(Exit::Findings)
         }
         JobError::Usage(e) => Err(Failure(e)),
