@@ -1,6 +1,7 @@
 //! Runs instructions from text: many to a kernel, registers and masks given, registers compared.
 
 use crate::model::{Mode, T};
+use crate::told::Written;
 use envisa::bare::{BareArg, BareKernel, BareLaunch, BareOptions};
 use envisa::diag::{FileId, Files, Severity, TextOptions, render_text};
 use envisa::isa::{Module, Op, Platform, Platforms};
@@ -192,6 +193,7 @@ pub struct Watch {
     wanted: Vec<String>,
     content: Vec<Vec<u8>>,
     executed: BTreeSet<(u16, u32)>,
+    written: Written,
 }
 
 impl Observer for Watch {
@@ -207,8 +209,10 @@ impl Observer for Watch {
     fn before(&mut self, m: &Machine<'_>, pc: u32, _: u32) {
         let i = &m.env.program.code[pc as usize];
         self.executed.insert((i.function, i.source));
+        self.written.before(m);
     }
-    fn after(&mut self, m: &Machine<'_>, _: u32, _: u32, _: u32) {
+    fn after(&mut self, m: &Machine<'_>, pc: u32, mask: u32, _: u32) {
+        self.written.after(m, pc, mask);
         if matches!(m.t.status, Status::Done | Status::Trapped) {
             let vars = &m.env.program.functions[0].vars;
             let home = |n: &String| vars.iter().find(|v| v.name == *n).expect("a declared variable");

@@ -15,3 +15,5 @@ mod model;
 mod mov;
 mod shapes;
 mod special;
+#[path = "../told/mod.rs"]
+mod told;

@@ -4,6 +4,7 @@
 //! same instructions in the same order. Every kernel runs twice, with an observer and without, as
 //! different code may run.
 
+use crate::told::Written;
 use envisa::bare::{BareArg, BareKernel, BareLaunch, BareOptions};
 use envisa::diag::{FileId, Files, Severity, TextOptions, render_text};
 use envisa::isa::{Module, Op, Platform, Platforms};
@@ -353,7 +354,7 @@ pub fn legal(mask: usize, n: u32) -> bool {
 
 /// Notes which instructions ran.
 #[derive(Clone, Debug, Default)]
-struct Watch(BTreeSet<(u16, u32)>);
+struct Watch(BTreeSet<(u16, u32)>, Written);
 
 impl Observer for Watch {
     fn fork(&self) -> Self {
@@ -365,8 +366,11 @@ impl Observer for Watch {
     fn before(&mut self, m: &Machine<'_>, pc: u32, _: u32) {
         let i = &m.env.program.code[pc as usize];
         self.0.insert((i.function, i.source));
+        self.1.before(m);
     }
-    fn after(&mut self, _: &Machine<'_>, _: u32, _: u32, _: u32) {}
+    fn after(&mut self, m: &Machine<'_>, pc: u32, mask: u32, _: u32) {
+        self.1.after(m, pc, mask);
+    }
 }
 
 /// The image that surface `T7` is.

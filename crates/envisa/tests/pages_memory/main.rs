@@ -9,4 +9,6 @@ mod hostile;
 mod lsc;
 mod refused;
 mod scattered;
+#[path = "../told/mod.rs"]
+mod told;
 mod typed;

@@ -11,7 +11,7 @@ mod rectangles;
 mod scattered;
 mod texels;
 
-use envisa_lower::{Message, Space, Src};
+use envisa_lower::{Message, Space, Src, Touched};
 
 use super::atomic::Sum;
 use super::places::Near;
@@ -175,7 +175,60 @@ impl Rig {
             results[0].is_err() || after.iter().all(|a| *a == after[0]),
             "not all code for {m:?} does the same"
         );
+        if results[0].is_ok() {
+            self.scrambled(m, mask, channels, &before, &after[0]);
+        }
         (results[0], told)
+    }
+
+    /// Runs a message with other bytes in all registers that it is not said to read: it does the same, and
+    /// changes no register that it is not said to write.
+    fn scrambled(&mut self, m: &Message, mask: u32, channels: u32, before: &State, after: &State) {
+        let mask = mask & super::all(channels);
+        let told = |f: &dyn Fn(&mut dyn FnMut(Touched))| {
+            let mut bytes = vec![false; before.regs.len()];
+            f(&mut |t: Touched| {
+                let one = matches!(t, Touched::Whole { .. });
+                for k in (0..32).filter(|k| if one { *k == 0 } else { mask >> k & 1 != 0 }) {
+                    let at = t.channel(k).expect("no address registers here");
+                    bytes[at.start as usize..at.end as usize].fill(true);
+                }
+            });
+            bytes
+        };
+        let reads = told(&|tell| m.reads(&self.layout, tell));
+        let writes = told(&|tell| m.writes(tell));
+        let mut start = before.clone();
+        for (b, read) in start.regs.iter_mut().zip(&reads) {
+            if !read {
+                *b = !*b;
+            }
+        }
+        self.restore(&start);
+        let ports = Ports {
+            memory: &self.memory,
+            slm: &self.slm,
+            window: &self.window,
+            surfaces: &self.surfaces,
+            samplers: &[],
+            scratch: self.scratch,
+            scratch_bytes: 0x400,
+            implicit: self.implicit,
+            grf_bytes: self.grf,
+            layout: &self.layout,
+        };
+        let done = execute(m, &mut Hint::default(), &mut self.regs, mask, channels, &ports, &mut ());
+        assert!(done.is_ok(), "{m:?} reads more than it says: {done:?}");
+        let end = self.state();
+        for (i, written) in writes.iter().enumerate() {
+            let changed = after.regs[i] != before.regs[i] || end.regs[i] != start.regs[i];
+            assert!(*written || !changed, "{m:?} writes register byte {i}, mask {mask:#x}");
+            let same = end.regs[i] == after.regs[i] || end.regs[i] == start.regs[i];
+            assert!(!*written || same, "{m:?} reads more than it says, byte {i}, mask {mask:#x}");
+        }
+        let memory = |s: &State| (s.allocations.clone(), s.slm.clone(), s.window.clone());
+        assert_eq!(memory(&end), memory(after), "{m:?} reads more than it says, mask {mask:#x}");
+        self.restore(after);
     }
 }
 
