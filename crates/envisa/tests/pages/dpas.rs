@@ -305,6 +305,7 @@ ret (M1,8)
             assert!(trap.is_none(), "{trap:?}");
             // Rows that are not repeated hold nothing.
             assert_eq!(got, want, "{} {} {repeat}", w.name(), a.name());
+            assert_eq!(program.run_plain().0, want, "unobserved: {} {} {repeat}", w.name(), a.name());
         }
     }
     // A thread without its partner waits for ever, and is told so.
