@@ -60,19 +60,9 @@ const PASSES: usize = 8;
 fn unread(p: &Program, keep: &mut [bool]) {
     let chunk_count = p.registers.bytes.div_ceil(super::CHUNK) as usize;
     let mut readers = vec![0u32; chunk_count];
-    let mut read = |i: &Inst, by: i32| {
-        i.reads(p, &mut |t| {
-            for c in chunks(range(&t, i.channels, p)) {
-                if let Some(r) = readers.get_mut(c as usize) {
-                    *r = r.wrapping_add_signed(by);
-                }
-            }
-        });
-    };
     for i in &p.code {
-        read(i, 1);
+        count(p, i, &mut readers, 1);
     }
-    drop(read);
     for _ in 0..PASSES {
         let mut dropped = false;
         // Backward: readers come after what they read, mostly.
@@ -91,18 +81,23 @@ fn unread(p: &Program, keep: &mut [bool]) {
             }
             keep[pc] = false;
             dropped = true;
-            i.reads(p, &mut |t| {
-                for c in chunks(range(&t, i.channels, p)) {
-                    if let Some(r) = readers.get_mut(c as usize) {
-                        *r -= 1;
-                    }
-                }
-            });
+            count(p, i, &mut readers, -1);
         }
         if !dropped {
             return;
         }
     }
+}
+
+/// Counts an instruction among the readers of each chunk, or no more.
+fn count(p: &Program, i: &Inst, readers: &mut [u32], by: i32) {
+    i.reads(p, &mut |t| {
+        for c in chunks(range(&t, i.channels, p)) {
+            if let Some(r) = readers.get_mut(c as usize) {
+                *r = r.wrapping_add_signed(by);
+            }
+        }
+    });
 }
 
 /// Marks labels where no channel can wait: only branches that do not split the channels go there, from where

@@ -26,19 +26,20 @@ const MOST: u64 = 1 << 26;
 /// are never written.
 pub(super) fn ranges(p: &Program) -> Vec<Range<RegOffset>> {
     let (start, end) = (p.registers.locals_start, p.registers.bytes);
-    let low = p.registers.constants.len() as u32..start;
+    let low = p.registers.constants.len() as u32;
+    let everything = || std::iter::once(low..end).collect();
     let calls = p.code.iter().any(|i| matches!(i.op, Op::Call | Op::Fcall | Op::Ifcall | Op::SwitchJmp));
     let blocks = Blocks::new(p);
     let units = (end.saturating_sub(start) / UNIT) as usize;
     if calls || p.functions.len() != 1 || start >= end || (units * blocks.entry.len()) as u64 > MOST {
-        return vec![low.start..end];
+        return everything();
     }
     let mut a = Analysis { p, start, units, places: vec![None; units], must: vec![0; units.div_ceil(64)] };
     a.places();
     if !a.solve(&blocks) {
-        return vec![low.start..end];
+        return everything();
     }
-    let mut out = vec![low];
+    let mut out: Vec<Range<RegOffset>> = std::iter::once(low..start).collect();
     for c in 0..(end - start) / CHUNK {
         let unit = (c * CHUNK / UNIT) as usize;
         // 16 units a chunk: a quarter of a word.

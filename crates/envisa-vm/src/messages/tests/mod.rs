@@ -185,7 +185,7 @@ impl Rig {
     /// changes no register that it is not said to write.
     fn scrambled(&mut self, m: &Message, mask: u32, channels: u32, before: &State, after: &State) {
         let mask = mask & super::all(channels);
-        let told = |f: &dyn Fn(&mut dyn FnMut(Touched))| {
+        let told = |f: &dyn Fn(envisa_lower::Tell<'_>)| {
             let mut bytes = vec![false; before.regs.len()];
             f(&mut |t: Touched| {
                 let one = matches!(t, Touched::Whole { .. });
