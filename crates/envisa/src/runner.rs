@@ -148,6 +148,14 @@ impl Session {
         Ok(id)
     }
 
+    /// Allocates a buffer of zeros.
+    ///
+    /// # Errors
+    /// Where the memory's limit or the host's is exceeded.
+    pub fn zeros(&mut self, name: &str, bytes: u64) -> Result<AllocationId, RunError> {
+        Ok(self.memory.allocate(name, bytes)?)
+    }
+
     /// The bytes of a buffer.
     pub fn bytes(&mut self, id: AllocationId) -> &mut [u8] {
         self.memory.get_mut(id).block.bytes()

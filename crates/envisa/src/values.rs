@@ -452,6 +452,34 @@ impl ValueSpec {
         }
     }
 
+    /// Bytes of a generated value, at most `limit`; `None` of all others.
+    ///
+    /// # Errors
+    /// [`ValueError::TooLarge`].
+    pub fn generated_bytes(&self, limit: u64) -> Result<Option<u64>, ValueError> {
+        let ValueSpec::Generated { ty, count, .. } = self else { return Ok(None) };
+        let bytes = count.checked_mul(ty.size() as u64).unwrap_or(u64::MAX);
+        if bytes > limit {
+            return Err(ValueError::TooLarge { what: format!("{ty}:{count}"), bytes, limit });
+        }
+        Ok(Some(bytes))
+    }
+
+    /// Writes a generated value over zeros, of [`ValueSpec::generated_bytes`] bytes, without a copy of the whole.
+    pub fn generate(&self, out: &mut [u8]) {
+        let ValueSpec::Generated { ty, generator, .. } = self else { return };
+        if *generator == Generator::Zeros {
+            return;
+        }
+        let mut elements = Elements::new(ty.elem, generator);
+        let mut part = Vec::new();
+        for out in out.chunks_mut(PART * ty.elem.size()) {
+            part.clear();
+            elements.append(&mut part, (out.len() / ty.elem.size()) as u64);
+            out.copy_from_slice(&part);
+        }
+    }
+
     /// Makes the data, reading a file where the value names one; at most `limit` bytes.
     ///
     /// # Errors
@@ -469,14 +497,14 @@ impl ValueSpec {
                 let mut out = allocate(&format!("{ty}:{count}"), bytes, limit)?;
                 // `allocate` bounded the product, so it fits.
                 let scalars = *count * u64::from(ty.lanes);
-                fill(&mut out, ty.elem, scalars, generator);
+                Elements::new(ty.elem, generator).append(&mut out, scalars);
                 Ok(HostValue { elem: ty.elem, shape: shape_of(*ty, *count), bytes: out })
             }
         }
     }
 }
 
-fn shape_of(ty: ValueType, count: u64) -> Vec<u64> {
+pub(crate) fn shape_of(ty: ValueType, count: u64) -> Vec<u64> {
     if ty.lanes == 1 { vec![count] } else { vec![count, u64::from(ty.lanes)] }
 }
 
@@ -515,57 +543,81 @@ fn allocate(what: &str, bytes: u64, limit: u64) -> Result<Vec<u8>, ValueError> {
     Ok(out)
 }
 
-fn fill(out: &mut Vec<u8>, elem: ElemType, scalars: u64, generator: &Generator) {
-    let size = elem.size();
-    match generator {
-        Generator::Zeros => out.resize(scalars as usize * size, 0),
-        Generator::Fill(pattern) => {
-            for _ in 0..scalars {
-                out.extend_from_slice(pattern);
-            }
-        }
-        Generator::Iota => {
-            for i in 0..scalars {
-                match elem {
-                    ElemType::F16 => out.extend(f16::from_f64(i as f64).to_le_bytes()),
-                    ElemType::F32 => out.extend((i as f32).to_le_bytes()),
-                    ElemType::F64 => out.extend((i as f64).to_le_bytes()),
-                    _ => out.extend_from_slice(&i.to_le_bytes()[..size]),
+/// Scalars made at a time.
+const PART: usize = 1 << 14;
+
+/// Makes the elements of a generated value, some at a time.
+struct Elements<'a> {
+    elem: ElemType,
+    generator: &'a Generator,
+    /// Number of the next scalar.
+    next: u64,
+    rng: SplitMix64,
+}
+
+impl<'a> Elements<'a> {
+    fn new(elem: ElemType, generator: &'a Generator) -> Elements<'a> {
+        let seed = match generator {
+            Generator::Rand { seed, .. } => *seed,
+            _ => 0,
+        };
+        Elements { elem, generator, next: 0, rng: SplitMix64::new(seed) }
+    }
+
+    /// Appends the next so many scalars.
+    fn append(&mut self, out: &mut Vec<u8>, scalars: u64) {
+        let (elem, size) = (self.elem, self.elem.size());
+        let first = self.next;
+        self.next += scalars;
+        match self.generator {
+            Generator::Zeros => out.resize(out.len() + scalars as usize * size, 0),
+            Generator::Fill(pattern) => {
+                for _ in 0..scalars {
+                    out.extend_from_slice(pattern);
                 }
             }
-        }
-        Generator::Rand { seed, range } => {
-            let mut rng = SplitMix64::new(*seed);
-            for _ in 0..scalars {
-                let r = rng.next_u64();
-                if elem.is_float() {
-                    let (lo, hi) = match range {
-                        Some(RandRange::Float(lo, hi)) => (*lo, *hi),
-                        _ => (-1.0, 1.0),
-                    };
+            Generator::Iota => {
+                for i in first..first + scalars {
                     match elem {
-                        ElemType::F16 => {
-                            let u = (r >> 53) as f64 / 2048.0;
-                            out.extend(f16::from_f64(lo + (hi - lo) * u).to_le_bytes());
-                        }
-                        ElemType::F32 => {
-                            let u = (r >> 40) as f64 / 16_777_216.0;
-                            out.extend(((lo + (hi - lo) * u) as f32).to_le_bytes());
-                        }
-                        _ => {
-                            let u = (r >> 11) as f64 / 9_007_199_254_740_992.0;
-                            out.extend((lo + (hi - lo) * u).to_le_bytes());
-                        }
+                        ElemType::F16 => out.extend(f16::from_f64(i as f64).to_le_bytes()),
+                        ElemType::F32 => out.extend((i as f32).to_le_bytes()),
+                        ElemType::F64 => out.extend((i as f64).to_le_bytes()),
+                        _ => out.extend_from_slice(&i.to_le_bytes()[..size]),
                     }
-                } else {
-                    match range {
-                        Some(RandRange::Int(lo, hi)) => {
-                            // r * span < 2^64 * 2^64, so the product fits 128 bits.
-                            let span = (hi - lo) as u128;
-                            let v = lo + ((u128::from(r) * span) >> 64) as i128;
-                            out.extend_from_slice(&v.to_le_bytes()[..size]);
+                }
+            }
+            Generator::Rand { range, .. } => {
+                for _ in 0..scalars {
+                    let r = self.rng.next_u64();
+                    if elem.is_float() {
+                        let (lo, hi) = match range {
+                            Some(RandRange::Float(lo, hi)) => (*lo, *hi),
+                            _ => (-1.0, 1.0),
+                        };
+                        match elem {
+                            ElemType::F16 => {
+                                let u = (r >> 53) as f64 / 2048.0;
+                                out.extend(f16::from_f64(lo + (hi - lo) * u).to_le_bytes());
+                            }
+                            ElemType::F32 => {
+                                let u = (r >> 40) as f64 / 16_777_216.0;
+                                out.extend(((lo + (hi - lo) * u) as f32).to_le_bytes());
+                            }
+                            _ => {
+                                let u = (r >> 11) as f64 / 9_007_199_254_740_992.0;
+                                out.extend((lo + (hi - lo) * u).to_le_bytes());
+                            }
                         }
-                        _ => out.extend_from_slice(&r.to_le_bytes()[..size]),
+                    } else {
+                        match range {
+                            Some(RandRange::Int(lo, hi)) => {
+                                // r * span < 2^64 * 2^64, so the product fits 128 bits.
+                                let span = (hi - lo) as u128;
+                                let v = lo + ((u128::from(r) * span) >> 64) as i128;
+                                out.extend_from_slice(&v.to_le_bytes()[..size]);
+                            }
+                            _ => out.extend_from_slice(&r.to_le_bytes()[..size]),
+                        }
                     }
                 }
             }
@@ -963,6 +1015,24 @@ mod tests {
         assert_eq!(rng.next_u64(), 6_457_827_717_110_365_317);
         assert_eq!(rng.next_u64(), 3_203_168_211_198_807_973);
         assert_eq!(rng.next_u64(), 9_817_491_932_198_370_423);
+    }
+
+    #[test]
+    fn values_made_in_place_are_the_same() {
+        let n = 2 * PART + 5;
+        for form in ["zeros:f32:", "fill:u16x3:7:", "iota:u8:", "iota:f16x4:", "rand:f64:", "rand:i32:"] {
+            let text = match form.strip_suffix("7:") {
+                Some(fill) => format!("{fill}{n}:7"),
+                None => format!("{form}{n}"),
+            };
+            let spec = ValueSpec::parse(&text).unwrap();
+            let bytes = spec.generated_bytes(LIMIT).unwrap().unwrap();
+            let mut out = vec![0; bytes as usize];
+            spec.generate(&mut out);
+            assert!(out == spec.materialize(LIMIT).unwrap().bytes, "{text}");
+            assert!(spec.generated_bytes(bytes - 1).is_err(), "{text}");
+        }
+        assert!(matches!(ValueSpec::parse("local:4").unwrap().generated_bytes(LIMIT), Ok(None)));
     }
 
     #[test]

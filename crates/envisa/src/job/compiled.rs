@@ -8,7 +8,7 @@ use crate::observe::Watch;
 use crate::runner::{
     AllocationId, Arg, Launch, LaunchError, LoadedKernel, Module, Outcome, RunError, RunOptions, Session,
 };
-use crate::values::{ElemType, HostValue, ValueSpec, ValueType, parse_scalar};
+use crate::values::{ElemType, HostValue, ValueSpec, ValueType, parse_scalar, shape_of};
 use envisa_zebin::ze_info::{AddrMode, AddrSpace, ArgType};
 
 /// An argument in memory.
@@ -245,6 +245,16 @@ impl CompiledReady {
                     && elem != given.elem
                 {
                     return Err(JobError::Usage(format!("it points to {elem}{a_ty}, not to {}", given.elem)));
+                }
+                // Made in place: the largest values are.
+                if let ValueSpec::Generated { count, .. } = &spec
+                    && let Some(bytes) = spec.generated_bytes(MEMORY_LIMIT).map_err(JobError::usage)?
+                {
+                    let allocation = self.session.zeros(&format!("buffer {name}"), bytes)?;
+                    spec.generate(self.session.bytes(allocation));
+                    let (elem, shape) = (given.elem, shape_of(*given, *count));
+                    let bound = Bound { name: name.to_owned(), allocation, elem, shape };
+                    return Ok((Arg::Buffer(allocation, 0), Some(bound)));
                 }
                 spec.materialize(MEMORY_LIMIT).map_err(JobError::usage)?
             }
