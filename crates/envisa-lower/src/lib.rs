@@ -13,9 +13,11 @@ mod names;
 mod optimize;
 mod program;
 mod touched;
+mod types;
 
-pub use lower::{LowerError, Options, exec_type, lower};
+pub use lower::{LowerError, Options, lower};
 pub use messages::*;
 pub use optimize::optimize;
 pub use program::*;
 pub use touched::{Tell, Touched};
+pub use types::exec_type;
