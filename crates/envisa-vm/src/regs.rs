@@ -66,6 +66,12 @@ static CHANNEL_BITS: [u32; 32] = {
     bits
 };
 
+/// All of so many channels, as a mask.
+#[inline(always)]
+pub(crate) const fn all_channels(n: usize) -> u32 {
+    if n >= 32 { u32::MAX } else { (1 << n) - 1 }
+}
+
 // SAFETY: the pointer points into the owned box; there is no sharing.
 unsafe impl Send for Registers {}
 

@@ -9,11 +9,12 @@ use envisa_isa::Platform;
 use envisa_isa::predefined::var;
 use envisa_lower::{InputClass, Program};
 
-use crate::dispatch::{GroupClass, Prepared, full_mask};
+use crate::dispatch::{GroupClass, Prepared};
 use crate::exec::{self, Code, Level};
 use crate::link::Linked;
 use crate::memory::{Block, Hint, Memory};
 use crate::observer::Observer;
+use crate::regs::all_channels;
 use crate::thread::{Env, Group, Machine, Mask, Status, Thread};
 use crate::trap::{Cause, Stand, Trap};
 
@@ -311,7 +312,7 @@ impl Loader {
             all: p.registers.constants.len() as u32..p.registers.bytes,
             fresh,
             stale,
-            full: full_mask(p.simd),
+            full: all_channels(p.simd as usize),
         }
     }
 

@@ -831,7 +831,7 @@ pub fn prepare_bare(
     let class = GroupClass {
         local: [threads.saturating_mul(simd), 1, 1],
         threads,
-        tail_mask: super::threads::full_mask(simd),
+        tail_mask: crate::regs::all_channels(simd as usize),
         payloads: Vec::new(),
         implicit_offset: 0,
     };

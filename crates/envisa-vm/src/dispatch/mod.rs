@@ -10,7 +10,6 @@ mod threads;
 
 pub use launch::{Arg, Launch, LaunchError, Prepared, Resources, prepare, prepare_bare};
 pub use printf::decode as decode_printf;
-pub(crate) use threads::full_mask;
 pub use threads::{GroupClass, Threads};
 
 /// A sampler's state.

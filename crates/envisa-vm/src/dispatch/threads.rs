@@ -1,5 +1,7 @@
 //! Threads of a group: dispatch masks and local ids.
 
+use crate::regs::all_channels;
+
 /// Groups of one size: all groups but those at the far edges of a range that does not divide evenly.
 #[derive(Clone, Debug)]
 pub struct GroupClass {
@@ -28,11 +30,6 @@ pub struct Threads {
     pub walk: [u8; 3],
 }
 
-/// All channels of a thread.
-pub fn full_mask(simd: u32) -> u32 {
-    if simd >= 32 { u32::MAX } else { (1 << simd) - 1 }
-}
-
 impl Threads {
     /// Bytes of one dimension's row of local ids: 16-bit ids, rounded up to registers.
     pub fn row_bytes(simd: u32, grf_bytes: u32) -> u32 {
@@ -44,7 +41,7 @@ impl Threads {
         let total = local.iter().product::<u32>();
         let threads = total.div_ceil(self.simd).max(1);
         let rest = total % self.simd;
-        let tail_mask = if rest == 0 { full_mask(self.simd) } else { (1 << rest) - 1 };
+        let tail_mask = if rest == 0 { all_channels(self.simd as usize) } else { (1 << rest) - 1 };
         let mut payloads = vec![0; threads as usize * self.payload_bytes as usize];
         if self.payload_bytes > 0 {
             for item in 0..total {
@@ -78,7 +75,7 @@ impl Threads {
 impl GroupClass {
     /// Dispatch mask of a thread.
     pub fn mask(&self, thread: u32, simd: u32) -> u32 {
-        if thread + 1 == self.threads { self.tail_mask } else { full_mask(simd) }
+        if thread + 1 == self.threads { self.tail_mask } else { all_channels(simd as usize) }
     }
 }
 

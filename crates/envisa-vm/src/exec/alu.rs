@@ -7,7 +7,7 @@ use envisa_sem::{FpMode, Ieee, Mode, Modifier};
 use super::level::Kernel;
 use super::operand::{Exec, inst, read_general, write_general};
 use super::{Cell, STOP, SrcCell, SrcKind, exec_mask};
-use crate::regs::{Pod, Un};
+use crate::regs::{Pod, Un, all_channels};
 use crate::thread::{Machine, Mask};
 
 /// What a channel computes.
@@ -16,12 +16,6 @@ pub(crate) trait Alu<T>: 'static {
     const MODAL: bool = false;
     /// The result of up to three sources; `aux` is the instruction's.
     fn go<M: Mode>(a: T, b: T, c: T, aux: u32, m: M) -> T;
-}
-
-/// All ones in the low `N` bits.
-#[inline(always)]
-pub(crate) const fn ones(n: usize) -> Mask {
-    if n >= 32 { u32::MAX } else { (1 << n) - 1 }
 }
 
 /// A modifier as arithmetic on bits that vectorises: `((x & and) ^ xor) - sub`.
@@ -134,7 +128,7 @@ pub(crate) fn gather<T: Exec, const G: bool, const N: usize>(
 /// function that takes them by reference, the loops before are not vectorised.)
 #[inline(always)]
 pub(crate) fn store<T: Pod, const N: usize>(m: &mut Machine<'_>, c: &Cell, mask: Mask, r: [T; N]) {
-    if mask == ones(N) {
+    if mask == all_channels(N) {
         m.t.regs.store(c.dst, r);
     } else {
         m.t.regs.store_masked(c.dst, mask, r);

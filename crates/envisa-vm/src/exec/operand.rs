@@ -95,7 +95,7 @@ fn write_steps<D: Pod + Lane, T: Exec + Convert<D>>(
             low.copy_from_slice(&out[..16]);
             m.t.regs.store_masked(offset, mask, low);
         }
-        _ if mask == super::alu::ones(n) => {
+        _ if mask == crate::regs::all_channels(n) => {
             for (i, o) in out[..n].iter().enumerate() {
                 m.t.regs.set(offset + i as u32 * step * size, *o);
             }

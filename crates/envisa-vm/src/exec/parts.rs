@@ -93,7 +93,7 @@ impl<'a> Splitter<'a> {
         if !masked {
             c.pred = 0;
             c.always = u32::MAX;
-            c.full = super::alu::ones(channels as usize);
+            c.full = crate::regs::all_channels(channels as usize);
         }
         // The predicate of `sel` picks a source.
         if self.inst.op == Op::Sel {
@@ -262,7 +262,7 @@ impl<'a> Splitter<'a> {
         };
         let src = [0, 1, 2].map(|k| src_cell(&i.src[k], i.exec));
         let mut c = cell(&i, alu(self.wish(), &i, &src)?, src, dst_cell(&i));
-        (c.pred, c.always, c.full) = (0, u32::MAX, super::alu::ones(channels as usize));
+        (c.pred, c.always, c.full) = (0, u32::MAX, crate::regs::all_channels(channels as usize));
         self.cells.push(c);
         Some(plain(if modifier == Modifier::NegAbs { Modifier::Neg } else { Modifier::None }))
     }

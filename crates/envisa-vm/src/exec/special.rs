@@ -7,12 +7,12 @@ use envisa_sem::dpas::{Accumulator, Dpas, Precision};
 use envisa_sem::math::MacroMath;
 use envisa_sem::{Float, FpMode, Hf, Ieee, Mode, Relation, convert, int};
 
-use super::alu::{Source, gather, ones, store};
+use super::alu::{Source, gather, store};
 use super::control::GotoK;
 use super::level::Kernel;
 use super::operand::{Exec, inst, read_general, write_general};
 use super::{Cell, STOP, active, exec_mask, pred_mask};
-use crate::regs::{blend, movemask};
+use crate::regs::{all_channels, blend, movemask};
 use crate::thread::{Fused, Machine, Mask, Status};
 use crate::trap::Cause;
 
@@ -60,7 +60,7 @@ impl<T: Compare, const R: u8, const A: bool, const B: bool, const MOD: bool, con
         let a = Source::<T, A, MOD, N>::new(m, c, 0);
         let b = Source::<T, B, MOD, N>::new(m, c, 1);
         let bits = if A && B {
-            if related::<T, R, 1>(m, |i| a.lane(i), |i| b.lane(i)) != 0 { ones(N) } else { 0 }
+            if related::<T, R, 1>(m, |i| a.lane(i), |i| b.lane(i)) != 0 { all_channels(N) } else { 0 }
         } else {
             related::<T, R, N>(m, |i| a.lane(i), |i| b.lane(i))
         };
@@ -429,7 +429,7 @@ fn integers(m: &mut Machine<'_>, c: &Cell, pc: u32, mask: Mask) -> u32 {
             high[k] = (r[k] >> 32) as u32;
             r[k] &= 0xffff_ffff;
         }
-        m.t.regs.store_masked(i.dst2, mask & ones(n), high);
+        m.t.regs.store_masked(i.dst2, mask & all_channels(n), high);
     }
     put(m, c, pc, mask, &r)
 }
@@ -759,7 +759,7 @@ impl<const WIDE: bool> Kernel for DpasK<WIDE> {
         if to.len() != out.len() {
             return wrong(m, "its destination passes the register file".into());
         }
-        if mask == ones(n) {
+        if mask == all_channels(n) {
             to.copy_from_slice(&out);
         } else {
             for (k, (t, o)) in to.chunks_mut(element).zip(out.chunks(element)).enumerate() {

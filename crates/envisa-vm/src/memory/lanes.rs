@@ -8,16 +8,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::avx512;
 use super::raw::{Block, Element};
 use crate::exec::Isa;
-use crate::regs::Un;
+use crate::regs::{Un, all_channels};
 
 /// Offsets are kept in 32 bits, and are signed to some instructions: longer windows are looked at up to here.
 const REACH: usize = 1 << 31;
-
-/// All of `N` lanes.
-#[inline(always)]
-pub(crate) const fn all(lanes: usize) -> u32 {
-    if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 }
-}
 
 /// Which lanes are on.
 #[derive(Clone, Copy)]
@@ -120,7 +114,7 @@ impl<'a, const N: usize> Lanes<'a, N> {
         let mut offsets = [0u32; N];
         // The sign of `o | last - o` is set where `o` is above `last`.
         let mut over = 0u64;
-        if on.mask == all(N) {
+        if on.mask == all_channels(N) {
             for i in 0..N {
                 let o = (at[i].get() << (shift & 63)).wrapping_sub(base);
                 over |= o | last.wrapping_sub(o);
@@ -174,7 +168,7 @@ impl<'a, const N: usize> Lanes<'a, N> {
         }
         let mut offsets = [0u32; N];
         let mut over = 0u32;
-        if on.mask == all(N) {
+        if on.mask == all_channels(N) {
             for i in 0..N {
                 let o = index[i].get().wrapping_sub(low);
                 over |= o | range.wrapping_sub(o);
@@ -217,7 +211,7 @@ impl<'a, const N: usize> Lanes<'a, N> {
         let mut over = 0u32;
         for i in 0..N {
             let o = (index[i].get() << (shift & 31)).wrapping_add(add) & and;
-            offsets[i] = if on.mask == all(N) { o } else { on.keep(i, o) };
+            offsets[i] = if on.mask == all_channels(N) { o } else { on.keep(i, o) };
             over |= offsets[i] | last.wrapping_sub(offsets[i]);
         }
         (over >> 31 == 0).then_some(Lanes { block, start, offsets: Offsets(offsets), span })
@@ -263,7 +257,7 @@ impl<'a, const N: usize> Lanes<'a, N> {
         let mut apart = 0;
         for i in 0..G {
             let x = at[i].wrapping_sub(origin) ^ (i as u32 * step);
-            apart |= if on.mask == all(G) { x } else { on.keep(i, x) };
+            apart |= if on.mask == all_channels(G) { x } else { on.keep(i, x) };
         }
         (apart == 0).then_some(origin)
     }
@@ -283,7 +277,7 @@ impl<'a, const N: usize> Lanes<'a, N> {
         let mut other = 0;
         for i in 0..G {
             let x = at[i] ^ first;
-            other |= if on.mask == all(G) { x } else { on.keep(i, x) };
+            other |= if on.mask == all_channels(G) { x } else { on.keep(i, x) };
         }
         (other == 0).then_some(first)
     }
@@ -348,13 +342,13 @@ impl<'a, const N: usize> Lanes<'a, N> {
                 unsafe { base.add(at[i] as usize).cast::<T>().add(k).write_unaligned(from(k, i)) }
             }
         };
-        if mask == all(G) {
+        if mask == all_channels(G) {
             for i in 0..G {
                 one(i);
             }
             return;
         }
-        let mut left = mask & all(G);
+        let mut left = mask & all_channels(G);
         while left != 0 {
             one(left.trailing_zeros() as usize % G);
             left &= left - 1;
@@ -388,8 +382,8 @@ impl<'a, const N: usize> Lanes<'a, N> {
             unsafe { AtomicU32::from_ptr(place) }.fetch_add(terms[i], Ordering::SeqCst)
         };
         let mut old = [0; N];
-        let mut left = mask & all(N);
-        if left == all(N) {
+        let mut left = mask & all_channels(N);
+        if left == all_channels(N) {
             for i in 0..N {
                 old[i] = one(i);
             }

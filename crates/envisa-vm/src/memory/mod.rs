@@ -12,7 +12,7 @@ mod raw;
 mod surface;
 
 pub use image::{Image, ImageShape};
-pub(crate) use lanes::{Lanes, On, all};
+pub(crate) use lanes::{Lanes, On};
 pub use raw::{Block, Element as LaneElement};
 pub use surface::{BufferSurface, Surface, SurfaceTable};
 

@@ -8,14 +8,14 @@ use super::atomic::Sum;
 use super::element::Element;
 use super::places::Near;
 use super::simt::{Done, Plan};
-use super::{AccessSpace, Fault, FaultKind, Ports, atomic, block, check, execute, simt};
+use super::{AccessSpace, Fault, FaultKind, Ports, block, check, execute, simt};
 use crate::exec::{Cell, Handler, Isa, Kernel, Level, exec_mask};
 use crate::memory::Block;
 use crate::regs::Registers;
 use crate::thread::{Env, Machine, Mask};
 use crate::trap::Cause;
 
-/// The handler of a message; `None` if its registers are not inside the register file.
+/// The handler of a message.
 pub(crate) fn handler(l: Level, i: &Inst, p: &Program) -> Handler {
     let message = &p.messages[i.aux as usize];
     let file = Registers::size(p.registers.bytes);
@@ -30,9 +30,8 @@ pub(crate) fn handler(l: Level, i: &Inst, p: &Program) -> Handler {
                 8 => l.handler::<SumK<8>>(),
                 16 => l.handler::<SumK<16>>(),
                 32 => l.handler::<SumK<32>>(),
-                _ => l.handler::<AtomicK>(),
+                _ => l.handler::<GeneralK>(),
             },
-            Message::Atomic(_) => l.handler::<AtomicK>(),
             _ => l.handler::<GeneralK>(),
         };
     };
@@ -241,28 +240,6 @@ impl<const N: usize> Kernel for SumK<N> {
             return pc + 1;
         }
         general(m, c, pc, mask)
-    }
-}
-
-/// Atomics.
-struct AtomicK;
-
-impl Kernel for AtomicK {
-    fn run(m: &mut Machine<'_>, c: &Cell, pc: u32) -> u32 {
-        let mask = exec_mask(m, c);
-        if mask == 0 {
-            return pc + 1;
-        }
-        if m.env.observed {
-            return general(m, c, pc, mask);
-        }
-        let ports = ports(m);
-        let Some(Message::Atomic(a)) = m.env.program.messages.get(c.aux() as usize) else { return pc + 1 };
-        let (site, regs) = (&mut m.hints[c.aux() as usize], &mut m.t.regs);
-        match atomic::execute(a, site, regs, mask, c.channels(), &ports, &mut ()) {
-            Ok(()) => pc + 1,
-            Err(f) => fault(m, c, pc, f),
-        }
     }
 }
 

@@ -25,7 +25,7 @@ use envisa_lower::{Coordinates, Message, RegOffset, Src, TexelSlot};
 
 use crate::dispatch::Sampler;
 use crate::memory::{Block, Hint, Memory, SurfaceTable};
-use crate::regs::Registers;
+use crate::regs::{Registers, all_channels};
 
 pub(crate) use handler::{Fast, handler, plans};
 
@@ -178,7 +178,7 @@ pub fn execute<O: MemoryObserver>(
     obs: &mut O,
 ) -> Result<(), Fault> {
     assert!(check(m, channels, regs.len()), "a message's registers are outside of the register file");
-    let mask = mask & all(channels);
+    let mask = mask & all_channels(channels as usize);
     match m {
         Message::Simt(s) => simt::general(s, site, regs, mask, channels, ports, obs),
         Message::Block(b) => block::execute(b, site, regs, mask, ports, obs),
@@ -191,12 +191,6 @@ pub fn execute<O: MemoryObserver>(
         Message::Block2d(b) => block2d::execute(b, site, regs, ports, obs),
         Message::Info(i) => typed::info(i, regs, mask, channels, ports),
     }
-}
-
-/// The mask of all of an instruction's channels.
-#[inline(always)]
-fn all(channels: u32) -> u32 {
-    if channels >= 32 { u32::MAX } else { (1 << channels) - 1 }
 }
 
 /// Do all registers that a message names lie inside a file of `len` bytes? Handlers access them

@@ -12,8 +12,8 @@ use super::places::{Addressing, Near, Places};
 use super::target::{Target, resolve, scalar};
 use super::{AccessKind, Fault, MemoryObserver, Ports};
 use crate::exec::Isa;
-use crate::memory::{Block, Hint, Lanes, On, all};
-use crate::regs::Registers;
+use crate::memory::{Block, Hint, Lanes, On};
+use crate::regs::{Registers, all_channels};
 
 /// Executes it with the instructions of a level, as handlers do.
 #[cfg(test)]
@@ -215,7 +215,7 @@ pub(super) fn run<
         let (s, ports) = far(regs);
         return elsewhere(s, site, regs, mask, N as u32, &ports);
     };
-    if mask != all(N) {
+    if mask != all_channels(N) {
         if p.count == 1 {
             parts::<E, S, N, G, WRITE, false, true, L>(isa, p, &w, regs, mask);
         } else {
@@ -283,7 +283,7 @@ fn parts<
     let count = if ONE { 1 } else { p.count as usize };
     let step = count * size_of::<E>();
     for h in 0..N / G {
-        let mask = if FULL { all(G) } else { mask >> (h * G) & all(G) };
+        let mask = if FULL { all_channels(G) } else { mask >> (h * G) & all_channels(G) };
         if !FULL && mask == 0 {
             continue;
         }
@@ -378,7 +378,7 @@ fn collect<E: Element, S: Element, const N: usize>(
     block: &Block,
     place: usize,
 ) {
-    if count == 1 && size_of::<E>() == size_of::<S>() && mask == all(N) {
+    if count == 1 && size_of::<E>() == size_of::<S>() && mask == all_channels(N) {
         regs.fill_with::<E, N>(data, |bytes| block.copy_out(place, bytes));
         return;
     }
@@ -394,7 +394,7 @@ fn collect<E: Element, S: Element, const N: usize>(
             n => block.load_apart::<E, N>(at, n, &mut x),
         };
         let to = data + k as u32 * p.component_stride;
-        if mask == all(N) {
+        if mask == all_channels(N) {
             regs.store(to, cast::<E, S, N>(x));
         } else {
             regs.store_masked(to, mask, cast::<E, S, N>(x));

@@ -6,9 +6,9 @@ use envisa_sem::image::{ChannelOrder, ChannelType, ImageFormat};
 use envisa_sem::{Rounding, convert};
 
 use super::target::{TypedTarget, resolve_typed, scalar};
-use super::{Access, AccessKind, AccessSpace, Fault, FaultKind, MemoryObserver, Ports, all, atomic, element};
+use super::{Access, AccessKind, AccessSpace, Fault, FaultKind, MemoryObserver, Ports, atomic, element};
 use crate::memory::{Block, Image, ImageShape};
-use crate::regs::Registers;
+use crate::regs::{Registers, all_channels};
 
 /// Bytes of the largest texel.
 const TEXEL: usize = 16;
@@ -210,7 +210,7 @@ pub(super) fn execute<O: MemoryObserver>(
     let texels = texels(&t.space, regs, ports)?;
     if t.null_mask {
         // Nothing here is paged in on demand.
-        regs.set(data + t.channels.count_ones() * t.component_stride, all(channels));
+        regs.set(data + t.channels.count_ones() * t.component_stride, all_channels(channels as usize));
     }
     let add = offsets(&t.coordinates, regs, ports)?;
     for i in (0..channels).filter(|i| mask >> i & 1 != 0) {
