@@ -45,34 +45,58 @@ pub(super) fn addresses(p: &mut Program, uses: &Uses, blocks: &Blocks) {
             function: i.function,
         };
         let message = i.aux as usize;
-        let (address, bytes, plain) = match &p.messages[message] {
-            Message::Simt(s) => {
-                let plain = s.stride == Src::None && s.base == Src::None && s.scale == 1;
-                (s.address, s.address_bytes, plain && s.origin == Src::None)
-            }
-            Message::Atomic(a) => {
-                let plain = a.base == Src::None && a.scale == 1;
-                (a.address, a.address_bytes, plain && a.origin == Src::None)
-            }
-            _ => continue,
-        };
-        if !plain || bytes < 4 {
+        let Some(a) = Addresses::of(&mut p.messages[message]) else { continue };
+        let (address, bytes) = (*a.address, u32::from(*a.bytes));
+        if !a.plain() || bytes < 4 {
             continue;
         }
-        let Some(l) = linear(p, uses, blocks, &place, address, bytes as u32) else { continue };
-        match &mut p.messages[message] {
-            Message::Simt(s) => {
-                (s.address, s.address_bytes) = (l.index, l.bytes as u8);
-                (s.extend, s.scale, s.origin) = (l.extend, 1 << l.shift, l.origin);
-                s.offset = s.offset.wrapping_add(l.add as i64);
-            }
-            Message::Atomic(a) => {
-                (a.address, a.address_bytes) = (l.index, l.bytes as u8);
-                (a.extend, a.scale, a.origin) = (l.extend, 1 << l.shift, l.origin);
-                a.offset = a.offset.wrapping_add(l.add as i64);
-            }
-            _ => {}
+        let Some(l) = linear(p, uses, blocks, &place, address, bytes) else { continue };
+        if let Some(a) = Addresses::of(&mut p.messages[message]) {
+            (*a.address, *a.bytes) = (l.index, l.bytes as u8);
+            (*a.extend, *a.scale, *a.origin) = (l.extend, 1 << l.shift, l.origin);
+            *a.offset = a.offset.wrapping_add(l.add as i64);
         }
+    }
+}
+
+/// How a message of any family makes its channels' addresses.
+struct Addresses<'a> {
+    address: &'a mut RegOffset,
+    bytes: &'a mut u8,
+    extend: &'a mut Extend,
+    base: Src,
+    scale: &'a mut u32,
+    offset: &'a mut i64,
+    origin: &'a mut Src,
+    stride: Src,
+}
+
+impl Addresses<'_> {
+    fn of(m: &mut Message) -> Option<Addresses<'_>> {
+        macro_rules! of {
+            ($m:ident, $stride:expr) => {
+                Some(Addresses {
+                    stride: $stride,
+                    base: $m.base,
+                    address: &mut $m.address,
+                    bytes: &mut $m.address_bytes,
+                    extend: &mut $m.extend,
+                    scale: &mut $m.scale,
+                    offset: &mut $m.offset,
+                    origin: &mut $m.origin,
+                })
+            };
+        }
+        match m {
+            Message::Simt(s) => of!(s, s.stride),
+            Message::Atomic(a) => of!(a, Src::None),
+            _ => None,
+        }
+    }
+
+    /// One for each channel, with nothing added or scaled but the offset.
+    fn plain(&self) -> bool {
+        [self.stride, self.base, *self.origin] == [Src::None; 3] && *self.scale == 1
     }
 }
 
