@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use envisa::zebin::ZebinFile;
-use envisa::zebin::build::Build;
+use envisa_ocloc::Build;
 
 use crate::kernel::{Device, KernelFile};
 

@@ -54,7 +54,7 @@ pub enum Extent {
 pub struct ArgHeader {
     /// Its name in the source.
     pub name: String,
-    /// Generated data make a buffer, a literal a scalar, `local:BYTES` local memory ([`envisa::values`]).
+    /// Generated data make a buffer, a literal a scalar, `local:BYTES` local memory ([`envisa_harness::values`]).
     pub value: Option<String>,
     /// As `value`, but always a buffer: for literals.
     pub buffer: Option<String>,

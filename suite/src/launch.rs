@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-pub use envisa::images::{Addressing, ChannelOrder, ChannelType, ImageSpec, SamplerSpec};
-use envisa::images::{parse_image, parse_sampler};
-use envisa::values::{HostValue, ValueSpec};
+pub use envisa_harness::images::{Addressing, ChannelOrder, ChannelType, ImageSpec, SamplerSpec};
+use envisa_harness::images::{parse_image, parse_sampler};
+use envisa_harness::values::{HostValue, ValueSpec};
 
 use crate::compare::Check;
 use crate::expr;

@@ -3,7 +3,7 @@
 //! A kernel is one file, `suite/kernels/GROUP/NAME.cl`, whose leading comment states everything the suite
 //! needs ([`kernel::Header`]). The folder is walked: adding a file adds a kernel.
 
-pub use envisa::compare;
+pub use envisa_harness::compare;
 pub mod bench;
 pub mod conformance;
 pub mod corpus;

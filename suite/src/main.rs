@@ -364,7 +364,7 @@ fn write_corpus(
             if let Some(parent) = path.parent() {
                 std::fs::create_dir_all(parent).map_err(|e| format!("{}: {e}", parent.display()))?;
             }
-            envisa::values::HostValue::from_raw(product).write(&path).map_err(|e| e.to_string())?;
+            envisa_harness::values::HostValue::from_raw(product).write(&path).map_err(|e| e.to_string())?;
         }
     }
     println!("{files} files, {bytes} bytes");
@@ -480,7 +480,7 @@ fn performance(only: &Only, parts: &[Part], write: bool) -> Result<bool, String>
                 envisa = runs::build_command();
                 envisa.as_ref().map(|_| ()).map_err(Clone::clone)
             }
-            Part::Assembler => toolchain::build("envisa", "assembler"),
+            Part::Assembler => toolchain::build("envisa-cli", "assembler"),
             Part::Verifier => toolchain::build("envisa-verify", "verify"),
             Part::Kernels | Part::Oclgrind | Part::Translation => Ok(()),
         };

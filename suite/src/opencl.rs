@@ -4,7 +4,7 @@
 use std::ffi::c_void;
 use std::time::Instant;
 
-use envisa::values::HostValue;
+use envisa_harness::values::HostValue;
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context;
 use opencl3::device::{CL_DEVICE_TYPE_ALL, Device};

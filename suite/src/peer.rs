@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
-use envisa::values::HostValue;
+use envisa_harness::values::HostValue;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use envisa::values::HostValue;
+use envisa_harness::values::HostValue;
 
 use crate::compare::Comparison;
 use crate::kernel::KernelFile;

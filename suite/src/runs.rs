@@ -65,13 +65,13 @@ pub fn build_command() -> Result<PathBuf, String> {
     let folder = me.parent().ok_or("this program has no folder")?;
     let target = folder.parent().ok_or("this program is in no target folder")?;
     let mut cargo = cargo();
-    cargo.args(["build", "--quiet", "-p", "envisa", "--bin", "envisa", "--target-dir"]).arg(target);
+    cargo.args(["build", "--quiet", "-p", "envisa-cli", "--bin", "envisa", "--target-dir"]).arg(target);
     if !cfg!(debug_assertions) {
         cargo.arg("--release");
     }
     let status = cargo.status().map_err(|e| format!("cargo: {e}"))?;
     if !status.success() {
-        return Err(format!("cargo build -p envisa: {status}"));
+        return Err(format!("cargo build -p envisa-cli: {status}"));
     }
     Ok(folder.join(format!("envisa{}", std::env::consts::EXE_SUFFIX)))
 }

@@ -11,7 +11,7 @@ use crate::machine::Machine;
 use crate::report::Table;
 use crate::runs::cargo;
 
-/// What the bench `assembler` of the crate `envisa` measures. Seconds are processor time unless said otherwise.
+/// What the bench `assembler` of the crate `envisa-cli` measures. Seconds are processor time unless said otherwise.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Assembler {
     /// Where.
@@ -144,7 +144,7 @@ impl Assembler {
     /// # Errors
     /// What it or Cargo says.
     pub fn measure() -> Result<Assembler, String> {
-        measure("envisa", "assembler")
+        measure("envisa-cli", "assembler")
     }
 
     /// Bytes a second from text to binary.

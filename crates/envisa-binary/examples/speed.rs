@@ -1,6 +1,6 @@
 //! Speed of reader and writer, on a generated module of 200,000 instructions.
 use envisa_binary::{WriteOptions, read, write};
-use envisa_isa::generate::{Options, module};
+use envisa_smith::generate::{Options, module};
 use std::time::Instant;
 
 fn main() {

@@ -3,8 +3,8 @@
 use envisa_binary::{
     Problem, ReadOptions, Stop, WriteOptions, read, read_with, recover, write, write_as_reference,
 };
-use envisa_isa::generate::{Options, Rng, module};
 use envisa_isa::{Module, Op, Platform};
+use envisa_smith::generate::{Options, Rng, module};
 
 fn modules(n: u64) -> impl Iterator<Item = (u64, Module)> {
     (0..n).map(|seed| {

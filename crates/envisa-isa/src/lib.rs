@@ -4,7 +4,6 @@ mod compare;
 pub mod desc;
 mod exec;
 pub mod footprint;
-pub mod generate;
 pub mod limits;
 mod module;
 mod operand;

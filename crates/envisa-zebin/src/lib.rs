@@ -2,7 +2,7 @@
 //!
 //! [`ZebinFile::parse`] reads what `ocloc` and the Level Zero and OpenCL runtimes exchange: an ELF file
 //! with the metadata of its kernels, and, built with the option that asks for it, their vISA text.
-//! [`build`] makes one from OpenCL C or SPIR-V by driving `ocloc`. [`Writer`] makes one from parts.
+//! [`Writer`] makes one from parts.
 //!
 //! ```
 //! use envisa_zebin::{Writer, ZebinFile};
@@ -20,7 +20,6 @@
 //! # Ok::<(), envisa_zebin::Error>(())
 //! ```
 
-pub mod build;
 pub mod elf;
 mod file;
 mod notes;

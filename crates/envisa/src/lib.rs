@@ -13,11 +13,4 @@ pub use envisa_vm as vm;
 pub use envisa_zebin as zebin;
 
 pub mod bare;
-pub mod compare;
-pub mod files;
-pub mod images;
-pub mod job;
-pub mod nearest;
-pub mod observe;
 pub mod runner;
-pub mod values;

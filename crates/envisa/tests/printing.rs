@@ -5,9 +5,10 @@ mod oracle;
 
 use envisa::binary;
 use envisa::diag::{FileId, Files, TextOptions, render_text};
-use envisa::isa::{Module, Op, Platform, generate};
+use envisa::isa::{Module, Op, Platform};
 use envisa::text::{ParseOptions, PrintOptions, format, parse, print};
 use envisa::zebin::ZebinFile;
+use envisa_smith::generate;
 use std::path::{Path, PathBuf};
 
 const OPTIONS: ParseOptions = ParseOptions { platform: None, max_errors: 20, max_bytes: usize::MAX };

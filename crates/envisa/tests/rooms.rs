@@ -8,7 +8,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("envisa-diag", &[]),
     ("envisa-text", &["envisa-isa", "envisa-diag"]),
     ("envisa-binary", &["envisa-isa", "envisa-diag"]),
+    ("envisa-smith", &["envisa-isa"]),
     ("envisa-zebin", &["envisa-diag"]),
+    ("envisa-ocloc", &["envisa-zebin", "envisa-diag"]),
     ("envisa-verify", &["envisa-isa", "envisa-diag"]),
     ("envisa-lower", &["envisa-isa", "envisa-verify", "envisa-diag"]),
     ("envisa-sem", &["envisa-isa"]),
@@ -27,8 +29,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "envisa-vm",
         ],
     ),
-    ("envisa-suite", &["envisa"]),
-    ("envisa-fuzz-smoke", &["envisa"]),
+    ("envisa-harness", &["envisa", "envisa-ocloc"]),
+    ("envisa-cli", &["envisa", "envisa-harness", "envisa-ocloc"]),
+    ("envisa-suite", &["envisa", "envisa-harness", "envisa-ocloc"]),
+    ("envisa-fuzz-smoke", &["envisa", "envisa-harness", "envisa-smith"]),
 ];
 
 #[test]

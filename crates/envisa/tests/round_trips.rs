@@ -5,11 +5,11 @@
 use envisa::binary::{WriteOptions, read, write};
 use envisa::diag::{Files, TextOptions, render_text};
 use envisa::isa::desc::{Enc, SlotKind};
-use envisa::isa::generate::{Options, module};
 use envisa::isa::{
     AttrRange, Exec, Inst, Module, Object, ObjectKind, Op, Operand, SimpleVar, StateClass, Type,
 };
 use envisa::text::{ParseOptions, PrintOptions, parse, print};
+use envisa_smith::generate::{Options, module};
 
 /// Little-endian bytes in the making, of a version.
 struct Bytes {

@@ -1,11 +1,11 @@
 //! Modules from nowhere: the verifier neither panics nor takes more than linear time, whatever is in one.
 
-use envisa::isa::generate::{self, Rng};
 use envisa::isa::{
     Align, Attr, AttrRange, Exec, ExecMask, Input, LabelUse, Modifier, Module, Op, Operand, Platform,
     Platforms, Pred, Region, Span, StateClass, Type,
 };
 use envisa::verify::{Allowance, Options, allowances, check, rule, structure, verify};
+use envisa_smith::generate::{self, Rng};
 use std::time::{Duration, Instant};
 
 const TYPES: [Type; 16] = [

@@ -2,10 +2,10 @@
 
 use envisa::isa::desc::{Classes, Enc, Family, InstDesc, Role, Slot, SlotKind, SourceModifiers};
 use envisa::isa::{
-    Exec, ExecMask, Inst, Modifier, Module, Object, Op, Operand, Platforms, Pred, Region, Type, generate,
-    predefined,
+    Exec, ExecMask, Inst, Modifier, Module, Object, Op, Operand, Platforms, Pred, Region, Type, predefined,
 };
 use envisa::verify::{Options, check};
+use envisa_smith::generate;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Vector operands of these families have regions; those of others are scalars.

@@ -6,10 +6,10 @@ pub mod mutate;
 use envisa::binary::{self, ReadOptions, WriteOptions};
 use envisa::diag::Files;
 use envisa::isa::{Module, Platform};
-use envisa::job::{ArgText, Job};
 use envisa::text::{self, ParseOptions, PrintOptions};
-use envisa::values::{HostValue, ValueSpec};
 use envisa::zebin::{ZeInfo, ZebinFile};
+use envisa_harness::job::{ArgText, Job};
+use envisa_harness::values::{HostValue, ValueSpec};
 
 /// A target: a function of the input's bytes.
 pub type Target = fn(&[u8]);
@@ -120,10 +120,10 @@ pub fn job(input: &[u8]) {
                 let _ = ValueSpec::parse(text);
             }
             ArgText::Image { image, value } => {
-                let _ = envisa::images::parse_image(image);
+                let _ = envisa_harness::images::parse_image(image);
                 let _ = ValueSpec::parse(value);
             }
-            ArgText::Sampler { sampler } => drop(envisa::images::parse_sampler(sampler)),
+            ArgText::Sampler { sampler } => drop(envisa_harness::images::parse_sampler(sampler)),
             _ => {}
         }
     }

@@ -1,7 +1,7 @@
 //! Runs mutated inputs through the fuzz targets: `cargo run --release -p envisa-fuzz-smoke -- --inputs 1000000`.
 
-use envisa::isa::generate::Rng;
 use envisa_fuzz_smoke::{TARGETS, Target, memory, mutate, share};
+use envisa_smith::generate::Rng;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

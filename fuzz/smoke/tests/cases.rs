@@ -1,7 +1,7 @@
 //! What fuzzing found stays found: every kept input runs through its target.
 
-use envisa::isa::generate::Rng;
 use envisa_fuzz_smoke::{TARGETS, mutate};
+use envisa_smith::generate::Rng;
 use std::path::Path;
 
 #[test]

@@ -1,8 +1,8 @@
 //! Files cut at every byte and with every byte changed: an error with offset and field, in little memory.
 
 use envisa::binary::{ReadError, WriteOptions, read, recover, write, write_as_reference};
-use envisa::isa::generate::{Options, module};
 use envisa_fuzz_smoke::{memory, mutate};
+use envisa_smith::generate::{Options, module};
 use std::path::Path;
 
 #[global_allocator]

@@ -3,10 +3,10 @@
 use super::run;
 use envisa::binary::{WriteOptions, write, write_as_reference};
 use envisa::diag::{Files, TextOptions, render_text};
-use envisa::isa::generate::{Options, module};
 use envisa::isa::{Module, Op, Platform, Platforms};
 use envisa::text::{ParseOptions, PrintOptions, parse, print, print_inst};
 use envisa::verify;
+use envisa_smith::generate::{Options, module};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

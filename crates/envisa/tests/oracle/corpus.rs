@@ -35,7 +35,7 @@ fn platform_of(path: &Path) -> Platform {
 pub fn texts() -> Vec<Text> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
-    walk(&root.join("tests/oracle/corpus"), &mut files);
+    walk(&root.join("../envisa/tests/oracle/corpus"), &mut files);
     walk(&root.join("../../suite/corpus"), &mut files);
     files.sort();
     let mut out = Vec::new();

@@ -5,9 +5,10 @@ use crate::harness::{A, Rng};
 use envisa::bare::{BareArg, BareKernel, BareLaunch, BareOptions};
 use envisa::diag::{FileId, Files};
 use envisa::isa::desc::Family;
-use envisa::isa::{Exec, ExecMask, Input, Inst, Module, Op, Operand, Platform, generate};
+use envisa::isa::{Exec, ExecMask, Input, Inst, Module, Op, Operand, Platform};
 use envisa::runner::{Image, ImageShape, RunOptions, Session};
 use envisa_lower::InputClass;
+use envisa_smith::generate;
 use envisa_vm::trap::Cause;
 use std::collections::BTreeMap;
 

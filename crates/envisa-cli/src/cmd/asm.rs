@@ -1,0 +1,74 @@
+//! `envisa as`: text to binary.
+
+use crate::cmd::{Done, Failure, Message, load, platform};
+use crate::io;
+use envisa::binary::WriteOptions;
+use envisa::diag::{Diagnostic, FileId};
+use envisa::isa::Platform;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  envisa as kernel.visaasm                        writes kernel.isa
+  envisa as kernel.visaasm -o - | envisa info -
+  envisa as kernel.visaasm --message-format json  errors for an editor, one a line
+
+Where a rule of the specification is broken, `envisa check` says so; `as` writes what the text says.";
+
+/// Assemble vISA text into a CISA binary.
+///
+/// All errors of a file are reported in one run. The binary is complete and correct: format 4.1, or 4.2
+/// where the text says so.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The text; `-` is standard input.
+    input: PathBuf,
+    /// Where to write; `-` is standard output. By default the input's name with `.isa`.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The platform: decides the size of registers, which matters for addresses of variables (`&V32[36]`).
+    #[arg(long, value_name = "PLATFORM", value_parser = platform)]
+    platform: Option<Platform>,
+    /// Write the binary as the releases 1.0.12198.1 to 1.0.13064.3 of the reference tools do, with their
+    /// damage: for comparing bytes with them only.
+    #[arg(long, hide = true)]
+    reference_damage: bool,
+    #[command(flatten)]
+    message: Message,
+}
+
+/// Runs the command.
+pub fn run(args: Args) -> Done {
+    let bytes = io::read(&args.input)?;
+    if envisa::binary::is_cisa(&bytes) {
+        return Err(Failure(format!("{}: is a binary already", args.input.display())));
+    }
+    let output = match (&args.output, args.input.as_os_str() == "-") {
+        (Some(output), _) => output.clone(),
+        (None, true) => PathBuf::from("-"),
+        (None, false) => args.input.with_extension("isa"),
+    };
+    if output == args.input && output.as_os_str() != "-" {
+        return Err(Failure(format!("{}: would overwrite the input; give `-o`", output.display())));
+    }
+    let mut report = args.message.report();
+    let name = load::display(&args.input);
+    if let Some(loaded) = load::text(&name, bytes, args.platform, &mut report) {
+        let options = args.platform.map_or_else(WriteOptions::default, WriteOptions::for_platform);
+        let written = if args.reference_damage {
+            envisa::binary::write_as_reference(&loaded.module, &options)
+        } else {
+            envisa::binary::write(&loaded.module, &options)
+        };
+        match written {
+            Ok(binary) => io::write(&output, &binary)?,
+            Err(e) => {
+                let file = loaded.files.get(e.object).copied().unwrap_or(FileId(0));
+                let span = (e.span.start, e.span.end);
+                report.diagnostics.push(Diagnostic::error("E0410", e.to_string()).primary(file, span, ""));
+            }
+        }
+    }
+    report.finish()
+}

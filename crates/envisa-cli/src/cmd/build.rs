@@ -1,0 +1,71 @@
+//! `envisa build`: OpenCL C or SPIR-V to a zebin with vISA text, by Intel's compiler.
+
+use crate::cmd::{Done, Exit, Failure};
+use crate::io;
+use envisa_ocloc::{Build, BuildError};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  envisa build vadd.cl --device dg2               writes vadd.zebin
+  envisa build vadd.cl --device pvc --options \"-cl-fast-relaxed-math -DN=4\" -o vadd-pvc.zebin
+  envisa build vadd.cl --device skl --strip       small: to be shipped with tests
+
+Devices: skl (Gen9), tgllp (Gen12), dg2 (XeHPG: Arc), pvc (XeHPC: Data Center GPU Max).";
+
+/// Compile OpenCL C or SPIR-V with Intel's offline compiler, so that `envisa run` can run it.
+///
+/// Drives `ocloc` (Debian package `intel-opencl-icd`) so that the zebin carries its vISA text and the
+/// kernels' real names.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// A `.cl` or `.spv` file.
+    input: PathBuf,
+    /// The device to compile for: skl, tgllp, dg2, pvc, or any other that `ocloc -device` knows.
+    #[arg(long, value_name = "DEVICE")]
+    device: String,
+    /// Options as for `clBuildProgram`: `--options "-cl-fast-relaxed-math -DN=4"`.
+    #[arg(long, value_name = "OPTIONS", default_value = "", allow_hyphen_values = true)]
+    options: String,
+    /// More internal options for the compiler.
+    #[arg(long, value_name = "OPTIONS", default_value = "", allow_hyphen_values = true)]
+    internal_options: String,
+    /// The compiler, if it is not on the PATH.
+    #[arg(long, value_name = "FILE")]
+    ocloc: Option<PathBuf>,
+    /// Where to write; by default the input's name with `.zebin`.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Keep only what running needs: vISA text, metadata, data; no SPIR-V, no machine code.
+    #[arg(long)]
+    strip: bool,
+}
+
+/// Runs the command.
+pub fn run(args: Args) -> Done {
+    let output = args.output.unwrap_or_else(|| args.input.with_extension("zebin"));
+    let mut build =
+        Build::new(&args.input, args.device).options(args.options).internal_options(args.internal_options);
+    if let Some(path) = args.ocloc {
+        build = build.ocloc(path);
+    }
+    let built = match build.run() {
+        Ok(built) => built,
+        Err(e @ (BuildError::Failed { .. } | BuildError::Unresolved { .. } | BuildError::Zebin(_))) => {
+            anstream::eprintln!("\x1b[1;31merror\x1b[0m: {}", crate::cmd::shown(&e.to_string()));
+            return Ok(Exit::Findings);
+        }
+        Err(e) => return Err(Failure(e.to_string())),
+    };
+    if !built.messages.is_empty() {
+        anstream::eprintln!("{}", built.messages.trim_end());
+    }
+    let bytes = if args.strip {
+        built.zebin.strip().write().map_err(|e| Failure(e.to_string()))?
+    } else {
+        built.bytes
+    };
+    io::write(&output, &bytes)?;
+    Ok(Exit::Fine)
+}

@@ -1,0 +1,281 @@
+//! `envisa check`: the verifier.
+
+use crate::cmd::{Colors, Done, Exit, Failure, load};
+use crate::io;
+use envisa::diag::{Diagnostic, Files, Severity, TextOptions, Tool, render_json, render_sarif, render_text};
+use envisa::isa::{Platform, Platforms};
+use envisa::verify::{Code, Example, Level, Options, Rule, rule};
+use std::fmt::Write;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  envisa check kernel.visaasm --platform dg2
+  envisa check kernel.zebin --platform all --format sarif > findings.sarif
+  envisa check kernel.visaasm --deny dead-write --allow V0207
+  envisa check --explain two-registers
+
+In the text, `// envisa: allow(RULE)` allows a rule on its line (or on the next, if it stands alone),
+`// envisa: allow-file(RULE)` in the whole file.";
+
+/// Check vISA against every rule that the specification states.
+///
+/// Takes vISA text, CISA binaries and zebins. Exit code 1 if something is wrong.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// What to check; `-` is standard input.
+    #[arg(required_unless_present_any = ["explain", "list"])]
+    files: Vec<PathBuf>,
+    /// The platform to check for, several with commas, or `all`. What holds on some of several platforms
+    /// only is a warning. Without it: everything that some platform would take is legal.
+    #[arg(long, value_name = "PLATFORM", value_parser = platforms)]
+    platform: Option<Platforms>,
+    /// Refuse what this rule finds; `warnings` for all that would be warnings.
+    #[arg(long, value_name = "RULE")]
+    deny: Vec<String>,
+    /// Only warn of what this rule finds.
+    #[arg(long, value_name = "RULE")]
+    warn: Vec<String>,
+    /// Do not report what this rule finds; `lints` for all lints.
+    #[arg(long, value_name = "RULE")]
+    allow: Vec<String>,
+    /// Explain a rule, with examples.
+    #[arg(long, value_name = "RULE", conflicts_with = "files")]
+    explain: Option<String>,
+    /// List all rules.
+    #[arg(long, conflicts_with_all = ["files", "explain"])]
+    list: bool,
+    /// How to print findings, on standard output.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Report every warning; otherwise the first three of each rule stand for the rest.
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    color: Colors,
+    /// Say nothing where nothing is wrong.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+    /// A SARIF 2.1.0 log.
+    Sarif,
+}
+
+fn platforms(s: &str) -> Result<Platforms, String> {
+    let mut set = Platforms::NONE;
+    for name in s.split(',').map(str::trim) {
+        if name.eq_ignore_ascii_case("all") {
+            set = Platforms::ALL;
+            continue;
+        }
+        let Some(p) = Platform::from_name(name) else {
+            let known: Vec<&str> = Platform::ALL.iter().map(|p| p.name()).collect();
+            return Err(format!("unknown platform `{name}`; known: all, {}", known.join(", ")));
+        };
+        set = set.union(Platforms::of(&[p]));
+    }
+    Ok(set)
+}
+
+fn find(id: &str) -> Result<&'static Rule, Failure> {
+    rule::find(id).ok_or_else(|| {
+        let lower = id.to_ascii_lowercase();
+        let like: Vec<&str> =
+            rule::all().map(|r| r.name).filter(|n| n.contains(lower.as_str())).take(4).collect();
+        let hint = if like.is_empty() { "see `envisa check --list`".to_string() } else { like.join(", ") };
+        Failure(format!("unknown rule `{id}`; {hint}"))
+    })
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// Unknown rules, unreadable files.
+pub fn run(args: Args) -> Done {
+    if let Some(id) = &args.explain {
+        io::print(&explain(find(id)?))?;
+        return Ok(Exit::Fine);
+    }
+    if args.list {
+        io::print(&list())?;
+        return Ok(Exit::Fine);
+    }
+    let mut options = Options { platforms: args.platform.unwrap_or(Platforms::ALL), ..Options::default() };
+    if args.all {
+        options.repeats = usize::MAX;
+    }
+    let mut deny_warnings = false;
+    for (ids, level) in [(&args.allow, Level::Allow), (&args.warn, Level::Warn), (&args.deny, Level::Deny)] {
+        for id in ids {
+            match id.as_str() {
+                "lints" if level == Level::Allow => options.lints = false,
+                "warnings" if level == Level::Deny => deny_warnings = true,
+                _ => options.levels.push((find(id)?.code, level)),
+            }
+        }
+    }
+    // Regions of text are read in registers of one size: the set's, where it has one.
+    let sizes: Vec<Platform> = options.platforms.iter().collect();
+    let platform = match sizes.as_slice() {
+        [] => None,
+        [first, rest @ ..] if rest.iter().all(|p| p.grf_bytes() == first.grf_bytes()) => Some(*first),
+        _ => None,
+    };
+    let mut files = Files::new();
+    let mut diagnostics: Vec<Diagnostic> = Vec::new();
+    for path in &args.files {
+        let mut report = crate::cmd::Report::continuing(std::mem::take(&mut files));
+        let loaded = load::any(path, platform, &mut report)?;
+        files = report.files;
+        diagnostics.append(&mut report.diagnostics);
+        for l in loaded.into_iter().flatten() {
+            check(&l, &options, args.platform.is_none(), &files, &mut diagnostics);
+        }
+    }
+    if deny_warnings {
+        for d in &mut diagnostics {
+            if d.severity == Severity::Warning {
+                d.severity = Severity::Error;
+            }
+        }
+    }
+    print(&args, &files, &diagnostics)
+}
+
+fn check(l: &load::Loaded, options: &Options, any: bool, files: &Files, out: &mut Vec<Diagnostic>) {
+    let mut options = options.clone();
+    // Comments of text files; an object's file is looked up once each.
+    let mut seen = Vec::new();
+    for id in &l.files {
+        if seen.contains(id) {
+            continue;
+        }
+        seen.push(*id);
+        let Some(f) = files.get(*id) else { continue };
+        if f.is_binary() {
+            continue;
+        }
+        let Ok(text) = std::str::from_utf8(f.bytes()) else { continue };
+        let (allow, unknown) = envisa::verify::allowances(text);
+        // Spans of several files overlap: only a single text's allowances are certain.
+        if l.files.iter().all(|o| o == id) {
+            options.allowances.extend(allow);
+        }
+        for (span, name) in unknown {
+            out.push(
+                Diagnostic::warning("W0600", format!("no rule is called `{name}`"))
+                    .primary(*id, (span.start, span.end), "")
+                    .help("`envisa check --list` lists them"),
+            );
+        }
+    }
+    for f in envisa::verify::check(&l.module, &options) {
+        // Without a platform, what one of them takes is fine.
+        if any && f.platforms != options.platforms {
+            continue;
+        }
+        let file = l.files.get(f.object).or(l.files.first()).copied().unwrap_or_default();
+        out.push(f.diagnostic(file));
+    }
+}
+
+fn print(args: &Args, files: &Files, diagnostics: &[Diagnostic]) -> Done {
+    let errors = diagnostics.iter().filter(|d| d.is_error()).count();
+    let warnings = diagnostics.iter().filter(|d| d.severity == Severity::Warning).count();
+    match args.format {
+        Format::Json => io::print(&render_json(files, diagnostics))?,
+        Format::Sarif => {
+            let tool = Tool {
+                name: "envisa".into(),
+                version: env!("CARGO_PKG_VERSION").into(),
+                information_uri: "https://github.com/envisa/envisa".into(),
+            };
+            let rules: Vec<envisa::diag::Rule> = rule::all()
+                .map(|r| envisa::diag::Rule {
+                    id: r.code.to_string(),
+                    name: r.name.into(),
+                    short: format!("{}.", r.brief),
+                    full: r.text.into(),
+                    help_uri: String::new(),
+                    severity: r.severity,
+                })
+                .collect();
+            io::print(&render_sarif(files, diagnostics, &tool, &rules))?;
+        }
+        Format::Text => {
+            let color = args.color.settle(std::io::stdout().is_terminal());
+            let mut text = render_text(files, diagnostics, &TextOptions { color, ..TextOptions::default() });
+            if errors + warnings > 0 {
+                let s = |n: usize| if n == 1 { "" } else { "s" };
+                let _ = writeln!(text, "{errors} error{}, {warnings} warning{}", s(errors), s(warnings));
+            } else if !args.quiet {
+                text.push_str("nothing wrong\n");
+            }
+            io::print(&text)?;
+        }
+    }
+    Ok(if errors > 0 { Exit::Findings } else { Exit::Fine })
+}
+
+/// What `--explain` prints.
+fn explain(r: &Rule) -> String {
+    let mut out = String::new();
+    let _ = writeln!(out, "{} {} ({})\n", r.code, r.name, level(r));
+    let _ = writeln!(out, "{}.\n\n{}\n", r.brief, r.text);
+    if !r.page.is_empty() {
+        let _ = writeln!(out, "Page: {}\n", r.page);
+    }
+    match r.example {
+        Example::Text { bad, good } => {
+            let _ = writeln!(out, "Wrong:\n\n{}\n\nRight:\n\n{}", indent(bad), indent(good));
+            if !bad.contains(".version") {
+                let _ = writeln!(
+                    out,
+                    "\nThe examples stand in a kernel that declares `V<type>` of 64 elements for each type,"
+                );
+                let _ = writeln!(out, "predicates P8, P16, P32, addresses A0, surface T6 and sampler S0.");
+            }
+        }
+        Example::Binary(how) => {
+            let _ = writeln!(out, "Text cannot say it (or the parser sees it first); an example is {how}.");
+        }
+        Example::None => out.push_str("Not checked statically.\n"),
+    }
+    out
+}
+
+fn indent(s: &str) -> String {
+    s.lines().map(|l| format!("    {l}")).collect::<Vec<_>>().join("\n")
+}
+
+fn level(r: &Rule) -> &'static str {
+    use envisa::verify::Kind;
+    match (r.kind, r.severity) {
+        (Kind::Runtime, _) => "checked at run time",
+        (Kind::Unchecked, _) => "not checked",
+        (_, Severity::Error) => "error",
+        (_, Severity::Warning) => "warning",
+        _ => "off unless asked for",
+    }
+}
+
+fn list() -> String {
+    let mut out = String::new();
+    for (group, rules) in rule::GROUPS {
+        let _ = writeln!(out, "{group}");
+        for r in *rules {
+            let code: Code = r.code;
+            let _ = writeln!(out, "  {code} {:<24} {:<20} {}", r.name, level(r), r.brief);
+        }
+    }
+    out
+}

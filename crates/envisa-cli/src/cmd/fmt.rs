@@ -1,0 +1,69 @@
+//! `envisa fmt`: the layout of vISA text.
+
+use crate::cmd::{Done, Exit, Failure, Message, load};
+use crate::io;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  envisa fmt kernel.visaasm                       in place
+  envisa fmt --check kernels/*.visaasm            for CI: names what would change, and ends with 1
+  envisa fmt - < kernel.visaasm                   to standard output";
+
+/// Format vISA text: indentation, blanks, empty lines and line ends. Nothing else changes.
+///
+/// Directives and labels start in the first column, instructions after four blanks. Comments and strings
+/// stay as they are. Files with errors are reported and left alone.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Texts to format in place; `-` is standard input, which goes to standard output.
+    #[arg(required = true, value_name = "FILE")]
+    inputs: Vec<PathBuf>,
+    /// Change nothing: name the files that would change, and end with 1 if there are any.
+    #[arg(long)]
+    check: bool,
+    /// Where to write, of a single input; `-` is standard output. By default the input itself.
+    #[arg(short, long, value_name = "FILE", conflicts_with = "check")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    message: Message,
+}
+
+/// Runs the command.
+pub fn run(args: Args) -> Done {
+    if args.output.is_some() && args.inputs.len() > 1 {
+        return Err(Failure("`-o` goes with a single input".to_owned()));
+    }
+    let mut report = args.message.report();
+    let mut would_change = String::new();
+    for input in &args.inputs {
+        let bytes = io::read(input)?;
+        let name = load::display(input);
+        if envisa::binary::is_cisa(&bytes) || bytes.starts_with(b"\x7fELF") {
+            return Err(Failure(format!("{name}: is a binary, not vISA text")));
+        }
+        let said = report.diagnostics.len();
+        let loaded = load::text(&name, bytes.clone(), None, &mut report);
+        let (Some(_), Ok(source)) = (loaded, String::from_utf8(bytes)) else { continue };
+        // Warnings are not about the layout.
+        report.diagnostics.truncate(said);
+        let text = envisa::text::format(&source);
+        let changed = text != source;
+        if args.check {
+            if changed {
+                would_change.push_str(&name);
+                would_change.push('\n');
+            }
+        } else if let Some(output) = &args.output {
+            io::write(output, text.as_bytes())?;
+        } else if changed || input.as_os_str() == "-" {
+            io::write(input, text.as_bytes())?;
+        }
+    }
+    io::print(&would_change)?;
+    match report.finish()? {
+        Exit::Fine if !would_change.is_empty() => Ok(Exit::Findings),
+        exit => Ok(exit),
+    }
+}

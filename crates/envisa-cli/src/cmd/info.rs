@@ -1,0 +1,218 @@
+//! `envisa info`: what is in a file.
+
+use crate::cmd::load::{self, Loaded};
+use crate::cmd::{Done, Exit, Message};
+use crate::io;
+use envisa::isa::{Attr, InstDesc, Object, ObjectKind, Platform, predefined};
+use serde_json::{Value as Json, json};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  envisa info kernel.isa
+  envisa info vadd.zebin --json | jq '.objects[] | {name, instructions, legal_on}'
+  envisa as kernel.visaasm -o - | envisa info -";
+
+/// Show what is in a file: kernels, functions, inputs, attributes, SIMD size, instruction mix and
+/// the platforms on which it is legal.
+///
+/// Reads vISA text, `.isa` binaries and zebins. Of a damaged binary it shows the tables and the
+/// opcodes that can still be followed.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The file; `-` is standard input.
+    file: PathBuf,
+    /// Print JSON, for programs.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    message: Message,
+}
+
+/// Runs the command.
+pub fn run(args: Args) -> Done {
+    let mut report = args.message.report();
+    let bytes = io::read(&args.file)?;
+    let name = load::display(&args.file);
+    let damaged = envisa::binary::is_cisa(&bytes).then(|| bytes.clone());
+    let Some(units) = load::bytes(&name, bytes, None, &mut report) else {
+        // Of a damaged binary, what is left; that it is damaged is an error all the same.
+        if let Some(Ok(left)) = damaged.map(|bytes| envisa::binary::recover(&bytes)) {
+            io::print(&if args.json { left_json(&name, &left) } else { load::left(&name, &left) })?;
+        }
+        return report.finish();
+    };
+    let mut objects = Vec::new();
+    for unit in &units {
+        let legal = legal_platforms(unit);
+        for object in &unit.module.objects {
+            objects.push(describe(unit, object, &legal));
+        }
+    }
+    let text = if args.json {
+        let all = json!({"file": name, "objects": objects});
+        serde_json::to_string_pretty(&all).expect("plain JSON") + "\n"
+    } else {
+        let mut out = String::new();
+        for object in &objects {
+            human(object, &mut out);
+        }
+        out
+    };
+    io::print(&text)?;
+    match report.finish()? {
+        Exit::Fine => Ok(Exit::Fine),
+        other => Ok(other),
+    }
+}
+
+/// What is left of a damaged binary.
+fn left_json(name: &str, left: &envisa::binary::Recovered) -> String {
+    let objects: Vec<Json> = left
+        .objects
+        .iter()
+        .map(|o| {
+            let mut mix: BTreeMap<&str, u32> = BTreeMap::new();
+            for inst in &o.insts {
+                *mix.entry(family_or_name(inst.op.desc())).or_default() += 1;
+            }
+            json!({
+                "name": o.tables.name,
+                "kind": kind(&o.tables),
+                "damaged": true,
+                "instructions": o.insts.len(),
+                "operands_missing": o.insts.iter().map(|i| u64::from(i.missing)).sum::<u64>(),
+                "mix": mix,
+                "variables": o.tables.vars.len(),
+                "inputs": inputs(&o.tables),
+            })
+        })
+        .collect();
+    format!("{:#}\n", json!({"file": name, "objects": objects}))
+}
+
+fn kind(object: &Object) -> &'static str {
+    match object.kind {
+        ObjectKind::Kernel => "kernel",
+        ObjectKind::Function => "function",
+    }
+}
+
+fn inputs(object: &Object) -> Vec<Json> {
+    let one = |i: &envisa::isa::Input| {
+        let name = match i.kind & 7 {
+            0 => object.var_name(i.id).to_owned(),
+            1 => format!("S{}", i.id),
+            _ => format!("T{}", i.id),
+        };
+        json!({"name": name, "offset": i.offset, "size": i.size, "implicit_kind": i.kind >> 3})
+    };
+    object.inputs.iter().map(one).collect()
+}
+
+/// Platforms on which the verifier finds no error.
+fn legal_platforms(unit: &Loaded) -> Vec<Platform> {
+    Platform::ALL.into_iter().filter(|p| load::legal_on(&unit.module, *p)).collect()
+}
+
+fn describe(unit: &Loaded, object: &Object, legal: &[Platform]) -> Json {
+    let mut mix: BTreeMap<&str, u32> = BTreeMap::new();
+    for inst in &object.insts {
+        *mix.entry(family_or_name(inst.desc())).or_default() += 1;
+    }
+    let count = object.insts.len();
+    let version = unit.module.version;
+    json!({
+        "name": object.name,
+        "kind": kind(object),
+        "version": format!("{}.{}", version.0, version.1),
+        "simd_size": object.attr("SimdSize").and_then(Attr::int),
+        "instructions": count,
+        "mix": mix,
+        "variables": object.vars.len(),
+        "variable_bytes": root_bytes(object),
+        "predicates": object.predicates.len(),
+        "addresses": object.addresses.len(),
+        "samplers": object.samplers.len(),
+        "surfaces": object.surfaces.len(),
+        "labels": object.labels.len(),
+        "inputs": inputs(object),
+        "attributes": object.attrs.iter().map(|a| {
+            let name = object.strings.get(a.name).unwrap_or("?").to_owned();
+            (name, attribute(object, a))
+        }).collect::<serde_json::Map<_, _>>(),
+        "legal_on": legal.iter().map(|p| p.name()).collect::<Vec<_>>(),
+        "native_code_bytes": object.native.iter().map(|n| n.code.len()).sum::<usize>(),
+    })
+}
+
+/// Mnemonic of an instruction as the mix counts it.
+fn family_or_name(d: &'static InstDesc) -> &'static str {
+    d.forms.first().map_or(d.name, |f| f.head)
+}
+
+fn attribute(object: &Object, a: &Attr) -> Json {
+    let name = object.strings.get(a.name).unwrap_or("");
+    let is_text = matches!(name, "OutputAsmPath" | "AsmName");
+    match a.int() {
+        Some(0) if name == "Target" => json!("cm"),
+        Some(1) if name == "Target" => json!("3d"),
+        Some(n) if !is_text => json!(n),
+        _ => json!(String::from_utf8_lossy(&a.value)),
+    }
+}
+
+/// Bytes of general variables that are no aliases.
+fn root_bytes(object: &Object) -> u64 {
+    object.vars.iter().filter(|v| v.alias < predefined::FIRST_VAR).map(|v| u64::from(v.bytes())).sum()
+}
+
+fn human(o: &Json, out: &mut String) {
+    let text = |key: &str| o[key].as_str().unwrap_or("").to_owned();
+    let number = |key: &str| o[key].as_u64().unwrap_or(0);
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    let _ = writeln!(out, "{} {} (vISA {})", text("kind"), text("name"), text("version"));
+    if let Some(simd) = o["simd_size"].as_u64() {
+        let _ = writeln!(out, "  SIMD size     {simd}");
+    }
+    let _ = writeln!(
+        out,
+        "  declares      {} general variables ({} bytes), {} predicates, {} addresses, {} samplers, {} surfaces, {} labels",
+        number("variables"),
+        number("variable_bytes"),
+        number("predicates"),
+        number("addresses"),
+        number("samplers"),
+        number("surfaces"),
+        number("labels"),
+    );
+    let list = |key: &str| {
+        o[key].as_array().into_iter().flatten().filter_map(Json::as_str).collect::<Vec<_>>().join(" ")
+    };
+    let legal = list("legal_on");
+    let _ = writeln!(out, "  legal on      {}", if legal.is_empty() { "no platform" } else { &legal });
+    for input in o["inputs"].as_array().into_iter().flatten() {
+        let _ = writeln!(
+            out,
+            "  input         {:<10} offset {:>4}, {} bytes",
+            input["name"].as_str().unwrap_or(""),
+            input["offset"],
+            input["size"]
+        );
+    }
+    for (name, value) in o["attributes"].as_object().into_iter().flatten() {
+        let _ = writeln!(out, "  attribute     {name} = {value}");
+    }
+    let _ = writeln!(out, "  instructions  {}", number("instructions"));
+    let mut mix: Vec<(&String, u64)> =
+        o["mix"].as_object().into_iter().flatten().map(|(name, n)| (name, n.as_u64().unwrap_or(0))).collect();
+    mix.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    for (name, n) in mix {
+        let _ = writeln!(out, "    {n:>6}  {name}");
+    }
+}

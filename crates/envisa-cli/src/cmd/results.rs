@@ -1,0 +1,186 @@
+//! What a run came to, as text and as JSON.
+
+use crate::cmd::Exit;
+use envisa::diag::Diagnostic;
+use envisa::runner::Outcome;
+use envisa::vm::{Finding, FindingKind, Trap};
+use envisa_harness::job::Delivered;
+use envisa_harness::observe::Summary;
+use serde_json::{Value as Json, json};
+use std::fmt::Write;
+
+/// Everything there is to tell.
+pub struct Results {
+    /// Of the run.
+    pub outcome: Outcome,
+    /// The results that were asked for.
+    pub delivered: Vec<Delivered>,
+    /// Findings, if checks were asked for.
+    pub findings: Option<Vec<Finding>>,
+    /// Statistics, if asked for.
+    pub summary: Option<Summary>,
+}
+
+impl Results {
+    /// Exit code, as far as results decide it.
+    pub fn exit(&self) -> Exit {
+        let wrong = |d: &Delivered| d.comparison.as_ref().is_some_and(|(_, c)| !c.passed());
+        let found = self.findings.as_ref().is_some_and(|f| !f.is_empty());
+        if self.outcome.trap.is_some() || found || self.delivered.iter().any(wrong) {
+            Exit::Findings
+        } else {
+            Exit::Fine
+        }
+    }
+
+    /// For people: what the kernel printed, results, statistics.
+    pub fn text(&self) -> String {
+        let mut out = self.outcome.printed.clone();
+        if !out.is_empty() && !out.ends_with('\n') {
+            out.push('\n');
+        }
+        for d in &self.delivered {
+            one(d, self.outcome.trap.is_some(), &mut out);
+        }
+        if let Some(summary) = &self.summary {
+            let _ = write!(out, "{summary}");
+        }
+        if self.findings.as_ref().is_some_and(Vec::is_empty) && self.outcome.trap.is_none() {
+            out.push_str("check: nothing found\n");
+        }
+        out
+    }
+
+    /// For programs.
+    pub fn json(&self) -> String {
+        let outputs: Vec<Json> = self
+            .delivered
+            .iter()
+            .map(|d| {
+                json!({
+                    "argument": d.name,
+                    "type": d.value.elem.name(),
+                    "shape": d.value.shape,
+                    "file": d.file,
+                    "elements": (0..d.shown).filter_map(|i| element(d, i)).collect::<Vec<_>>(),
+                    "as_expected": d.comparison.as_ref().map(|(_, c)| c.passed()),
+                    "mismatches": d.comparison.as_ref().map(|(_, c)| c.mismatches),
+                })
+            })
+            .collect();
+        let mut all = json!({
+            "outputs": outputs,
+            "printed": self.outcome.printed,
+            "printed_incomplete": self.outcome.printed_incomplete,
+            "work_items": self.outcome.work_items,
+            "seconds": self.outcome.time.as_secs_f64(),
+            "fault": self.outcome.trap.as_deref().map(fault),
+        });
+        if let Some(findings) = &self.findings {
+            all["findings"] = findings.iter().map(finding).collect();
+        }
+        if let Some(summary) = &self.summary {
+            all["stats"] = serde_json::to_value(summary).unwrap_or(Json::Null);
+        }
+        format!("{all:#}\n")
+    }
+}
+
+/// An element: a number, or text where JSON has none (NaN, infinities, integers beyond 64 bits).
+fn element(d: &Delivered, i: usize) -> Option<Json> {
+    let text = d.value.display(i)?;
+    Some(serde_json::from_str(&text).unwrap_or(Json::String(text)))
+}
+
+fn one(d: &Delivered, faulted: bool, out: &mut String) {
+    if d.shown > 0 {
+        let elements: Vec<String> = (0..d.shown).filter_map(|i| d.value.display(i)).collect();
+        let rest = if d.shown < d.value.len() { ", …" } else { "" };
+        let when = if faulted { ", when the kernel was stopped" } else { "" };
+        let _ = writeln!(
+            out,
+            "{} ({} x {}{when}): {}{rest}",
+            d.name,
+            d.value.len(),
+            d.value.elem,
+            elements.join(", ")
+        );
+    }
+    if let Some(file) = &d.file {
+        let _ = writeln!(out, "{} -> {}", d.name, file.display());
+    }
+    let Some((check, c)) = &d.comparison else { return };
+    if c.passed() {
+        let _ = writeln!(out, "{}: as expected ({} elements, {check})", d.name, c.elements);
+    } else if let Some(shape) = &c.shape_error {
+        let _ = writeln!(out, "{}: NOT as expected: {shape}", d.name);
+    } else {
+        let first = c
+            .first
+            .as_ref()
+            .map_or(String::new(), |(i, want, got)| format!("; first at {i}: expected {want}, got {got}"));
+        let _ = writeln!(
+            out,
+            "{}: NOT as expected: {} of {} elements out of bounds ({check}){first}",
+            d.name, c.mismatches, c.elements
+        );
+    }
+}
+
+fn fault(t: &Trap) -> Json {
+    json!({
+        "message": t.cause.to_string(),
+        "kernel": t.kernel,
+        "function": t.function,
+        "instruction": t.instruction,
+        "channel": t.channel,
+        "active_channels": t.mask,
+        "thread": t.thread,
+        "group": t.group,
+        "threads": t.threads.iter().map(|s| json!({
+            "thread": s.thread,
+            "status": format!("{:?}", s.status),
+            "instruction": s.instruction,
+            "active_channels": s.mask,
+        })).collect::<Vec<_>>(),
+    })
+}
+
+fn finding(f: &Finding) -> Json {
+    json!({
+        "kind": match f.kind {
+            FindingKind::UninitialisedRead => "uninitialised-read",
+            FindingKind::StoreConflict => "store-conflict",
+            FindingKind::Race => "race",
+        },
+        "subject": f.subject,
+        "function": f.function,
+        "instruction": f.instruction,
+        "channel": f.channel,
+        "thread": f.thread,
+        "group": f.group,
+        "count": f.count,
+        "race": f.race.as_ref().map(|(access, other)| json!({
+            "access": access.to_string(),
+            "other_access": other.access.to_string(),
+            "other_function": other.function,
+            "other_instruction": other.instruction,
+            "other_thread": other.thread,
+            "other_group": other.group,
+        })),
+    })
+}
+
+/// Findings of one instruction and kind are one; those past this many are only counted.
+pub const SHOWN_FINDINGS: usize = 50;
+
+/// Adds findings to a report's diagnostics.
+pub fn report(findings: &[Finding], show: impl Fn(&Finding) -> Diagnostic, to: &mut Vec<Diagnostic>) {
+    to.extend(findings.iter().take(SHOWN_FINDINGS).map(show));
+    if findings.len() > SHOWN_FINDINGS {
+        to.push(Diagnostic::error(
+            "F0000",
+            format!("{} more findings; --json lists all", findings.len() - SHOWN_FINDINGS),
+        ));
+    }
+}

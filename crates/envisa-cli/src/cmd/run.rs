@@ -1,0 +1,266 @@
+//! `envisa run`: kernels on the virtual GPU.
+
+use crate::cmd::results::{self, Results};
+use crate::cmd::{Done, Exit, Failure, Message, progress};
+use crate::io;
+use envisa::diag::Diagnostic;
+use envisa::isa::Platform;
+use envisa_harness::job::{ArgText, Job, JobError, MAX_JOBS, Output, Ready};
+use envisa_harness::observe::{Summary, Watch};
+use std::path::PathBuf;
+
+const AFTER_HELP: &str = "\
+VALUE is one of
+  5, -1.5, 0x1f            a number of the argument's type; 0 is the null pointer
+  f32:2.5, i32x4:1,2,3,4   a number or vector of a stated type
+  zeros:f32:N  fill:i32:N:7  iota:i32:N  rand:f32:N[:SEED[:LO..HI]]
+  @file.npy  @file.png  @file          an array, a picture, raw bytes
+  local:BYTES              local memory
+  image:2d:W,H:rgba:unorm8=VALUE       an image and its texels; @file.png alone will do
+  sampler:clamp_to_edge:linear:normalized
+
+Examples:
+  envisa run vadd.zebin --global 1024 --local 64 --arg a=iota:f32:1024 --arg b=fill:f32:1024:1 \\
+      --arg c=zeros:f32:1024 --arg n=1024 --print c:8
+  envisa run vadd.cl --device dg2 --global 1024 … --out c=c.npy --stats
+  envisa run job.toml --check
+  envisa run mine.visaasm --platform SKL --threads 2 --arg N=4 --arg T6=zeros:f32:64 --print T6:8
+
+Hand-written .visaasm and .isa: arguments are named as `.input` names them; a surface (T6) or a binding-table
+index (bti:3) takes a buffer or an image, a scalar `uq` input the address of a buffer. What is printed or
+written may also be a variable: its content when the first thread ends.
+
+Exit codes: 0 fine; 1 the kernel faults, a check finds something, a result is not as expected, or the vISA
+has errors; 2 wrong usage, or a file could not be read or written. After a fault no result is written.";
+
+/// Run a kernel that Intel's compiler made, without the GPU.
+///
+/// FILE is a zebin (see `envisa build`), OpenCL C or SPIR-V (compiled first, for `--device`), hand-written
+/// vISA, or a job in a `.toml` file, to which the options given here are added.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// A zebin, a `.cl` or `.spv` file, a job (`.toml`), or hand-written `.visaasm` or `.isa`; `-` is
+    /// standard input.
+    file: PathBuf,
+    /// The kernel, if there are several.
+    #[arg(long)]
+    kernel: Option<String>,
+    /// Work-items: X[,Y[,Z]].
+    #[arg(long, value_delimiter = ',', value_name = "X[,Y,Z]", allow_negative_numbers = true)]
+    global: Vec<u64>,
+    /// Work-items a group; by default what the kernel requires, or a divisor of X.
+    #[arg(long, value_delimiter = ',', value_name = "X[,Y,Z]", allow_negative_numbers = true)]
+    local: Vec<u32>,
+    /// First global id.
+    #[arg(long, value_delimiter = ',', value_name = "X[,Y,Z]")]
+    offset: Vec<u64>,
+    /// An argument, by its name in the source or its index.
+    #[arg(long = "arg", value_name = "NAME=VALUE")]
+    args: Vec<String>,
+    /// Write an argument's content after the run: `.npy`, `.png` or raw bytes.
+    #[arg(long = "out", value_name = "NAME=FILE")]
+    outs: Vec<String>,
+    /// Print an argument's first N elements after the run (16 if not said).
+    #[arg(long = "print", value_name = "NAME[:N]")]
+    prints: Vec<String>,
+    /// Look for reads of registers that nothing wrote, stores whose channels collide, and data races.
+    #[arg(long)]
+    check: bool,
+    /// Tell instructions, channel use, divergence, memory traffic, time, and how true to the device the
+    /// executed instructions are.
+    #[arg(long)]
+    stats: bool,
+    /// Print results as one JSON object.
+    #[arg(long)]
+    json: bool,
+    /// Host threads; 0 for all cores.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = jobs)]
+    jobs: usize,
+    /// Stop a thread that takes more branches and calls than this; 0 for no limit.
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
+    /// Take vISA that the verifier refuses, as long as it is structurally sound.
+    #[arg(long)]
+    no_verify: bool,
+    #[command(flatten, next_help_heading = "To compile first")]
+    build: BuildArgs,
+    #[command(flatten, next_help_heading = "Hand-written code")]
+    bare: BareArgs,
+    #[command(flatten)]
+    message: Message,
+}
+
+/// Options of the compiler.
+#[derive(clap::Args)]
+struct BuildArgs {
+    /// The device to compile for: skl, tgllp, dg2, pvc.
+    #[arg(long)]
+    device: Option<String>,
+    /// Options of the compiler.
+    #[arg(long, default_value = "", allow_hyphen_values = true)]
+    options: String,
+    /// The compiler, if it is not on the PATH.
+    #[arg(long, value_name = "FILE")]
+    ocloc: Option<PathBuf>,
+}
+
+/// Options of hand-written code.
+#[derive(clap::Args)]
+struct BareArgs {
+    /// The platform whose rules it follows.
+    #[arg(long, value_name = "PLATFORM", value_parser = crate::cmd::platform)]
+    platform: Option<Platform>,
+    /// Thread groups.
+    #[arg(long, value_delimiter = ',', value_name = "X[,Y,Z]")]
+    groups: Vec<u32>,
+    /// Threads a group.
+    #[arg(long, value_name = "N")]
+    threads: Option<u32>,
+    /// Channels a thread; by default the `SimdSize` attribute or the widest instruction.
+    #[arg(long, value_name = "N")]
+    simd: Option<u32>,
+    /// Shared local memory a group, in bytes; 64 KiB if not said.
+    #[arg(long, value_name = "BYTES")]
+    slm: Option<u64>,
+}
+
+fn jobs(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n) if n <= MAX_JOBS => Ok(n),
+        _ => Err(format!("a number of host threads, 0 to {MAX_JOBS}")),
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Done {
+    let mut report = args.message.report();
+    let job = job(args)?;
+    let mut ready = match Ready::new(&job) {
+        Ok(ready) => ready,
+        Err(e) => return refused(e, report),
+    };
+    if !ready.compiler_messages().is_empty() {
+        anstream::eprintln!("{}", ready.compiler_messages().trim_end());
+    }
+    for warning in ready.warnings() {
+        report.diagnostics.push(Diagnostic::warning("W0500", warning.clone()));
+    }
+    let mut watch = Watch::new(job.check, job.stats);
+    let mut options = job.run_options().map_err(|e| Failure(e.to_string()))?;
+    let (progress, line) = progress::show();
+    options.progress = progress;
+    let outcome = ready.run(&options, &mut watch);
+    drop(line);
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(e) => return refused(e, report),
+    };
+    let delivered = ready.deliver(&watch, outcome.trap.is_some()).map_err(|e| Failure(e.to_string()))?;
+    let findings = watch.checks.as_ref().map(|c| c.findings());
+    if let Some(what) = watch.checks.as_ref().and_then(|c| c.not_checked()) {
+        report.diagnostics.push(Diagnostic::warning("W0501", what));
+    }
+    let summary =
+        watch.stats.as_ref().map(|s| Summary::new(s, ready.program(), outcome.time, outcome.work_items));
+    results::report(findings.as_deref().unwrap_or_default(), |f| ready.finding(f), &mut report.diagnostics);
+    if let Some(trap) = &outcome.trap {
+        report.diagnostics.push(ready.diagnose(trap));
+    }
+    report.files = ready.take_files();
+    let results = Results { outcome, delivered, findings, summary };
+    io::print(&if args.json { results.json() } else { results.text() })?;
+    if results.outcome.printed_incomplete {
+        anstream::eprintln!(
+            "\x1b[1;33mwarning\x1b[0m: some of what the kernel printed was lost: its buffer was full"
+        );
+    }
+    report.finish()?;
+    Ok(results.exit())
+}
+
+/// Tells why nothing ran.
+fn refused(e: JobError, mut report: crate::cmd::Report) -> Done {
+    match e {
+        JobError::Text(diagnostics, files) => {
+            report.files = *files;
+            report.diagnostics = diagnostics;
+            report.finish()?;
+            Ok(Exit::Findings)
+        }
+        JobError::Input(e) => {
+            anstream::eprintln!("\x1b[1;31merror\x1b[0m: {}", crate::cmd::shown(&e.to_string()));
+            Ok(Exit::Findings)
+        }
+        JobError::Usage(e) => Err(Failure(e)),
+    }
+}
+
+/// The job of the command line.
+fn job(args: &Args) -> Result<Job, Failure> {
+    let is_job = args.file.extension().is_some_and(|e| e == "toml");
+    let mut job =
+        if is_job { Job::read(&args.file)? } else { Job { file: args.file.clone(), ..Job::default() } };
+    if let Some(kernel) = &args.kernel {
+        job.kernel = kernel.clone();
+    }
+    for (given, place) in [(&args.global, &mut job.global), (&args.offset, &mut job.offset)] {
+        if !given.is_empty() {
+            *place = given.clone();
+        }
+    }
+    for (given, place) in [(&args.local, &mut job.local), (&args.bare.groups, &mut job.groups)] {
+        if !given.is_empty() {
+            *place = given.clone();
+        }
+    }
+    job.device = args.build.device.clone().or(job.device);
+    job.ocloc = args.build.ocloc.clone().or(job.ocloc);
+    if !args.build.options.is_empty() {
+        job.options = args.build.options.clone();
+    }
+    job.platform = args.bare.platform.map(|p| p.name().to_owned()).or(job.platform);
+    job.threads = args.bare.threads.or(job.threads);
+    job.simd = args.bare.simd.or(job.simd);
+    job.slm = args.bare.slm.or(job.slm);
+    if args.jobs != 0 {
+        job.jobs = args.jobs;
+    }
+    job.limit = args.limit.unwrap_or(job.limit);
+    job.check |= args.check;
+    job.stats |= args.stats;
+    job.no_verify |= args.no_verify;
+    let mut seen = Vec::new();
+    for text in &args.args {
+        let (name, value) = pair("--arg", text, "NAME=VALUE")?;
+        if seen.contains(&name) {
+            return Err(Failure(format!("argument `{name}` is given twice")));
+        }
+        seen.push(name);
+        job.args.insert(name.to_owned(), ArgText::Text(value.to_owned()));
+    }
+    for text in &args.prints {
+        // `bti:3` has a colon of its own.
+        let colon = text.strip_prefix("bti:").map_or(text.find(':'), |rest| rest.find(':').map(|i| i + 4));
+        let (name, count) = match colon {
+            Some(i) => (&text[..i], &text[i + 1..]),
+            None => (text.as_str(), "16"),
+        };
+        let count = count
+            .parse()
+            .map_err(|_| Failure(format!("--print {text}: `{count}` is no number of elements")))?;
+        job.outputs.push(Output { arg: name.into(), print: Some(count), ..Output::default() });
+    }
+    for text in &args.outs {
+        let (name, file) = pair("--out", text, "NAME=FILE")?;
+        job.outputs.push(Output { arg: name.into(), file: Some(file.into()), ..Output::default() });
+    }
+    Ok(job)
+}
+
+fn pair<'a>(option: &str, text: &'a str, form: &str) -> Result<(&'a str, &'a str), Failure> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name, value)),
+        _ => Err(Failure(format!("{option} {text}: expected {form}"))),
+    }
+}

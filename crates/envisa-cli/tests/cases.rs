@@ -1,0 +1,278 @@
+//! The command, run as people run it: every file under `tests/cases` says which commands to run, and what they
+//! print, their exit codes and the files they leave are held against the `.out` beside it.
+//!
+//! A case is any file with lines `// RUN: command …` or `# RUN: command …`. In commands `%s` is the case itself,
+//! `%t` an empty folder for this case, `%r` the repository; words are split at blanks, `'…'` keeps them; `a | b`
+//! pipes, `< FILE` feeds standard input, `NAME=VALUE` before the command sets its environment. Besides `envisa`
+//! there are a few helpers: `cat FILE`, `ls FOLDER`, `cp FROM TO`, `cut FILE N` (keeps N bytes), `poke FILE OFFSET
+//! HEX`, `hex FILE`.
+//!
+//! `BLESS=1 cargo test -p envisa-cli --test cases` rewrites what is expected.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository")
+}
+
+/// Files under a folder, sorted.
+fn files(folder: &Path, out: &mut Vec<PathBuf>) {
+    let mut entries: Vec<PathBuf> =
+        std::fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path()).collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            files(&path, out);
+        } else {
+            out.push(path);
+        }
+    }
+}
+
+/// What a command came to.
+struct Ran {
+    code: Option<i32>,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+}
+
+impl Ran {
+    fn fine(stdout: impl Into<Vec<u8>>) -> Ran {
+        Ran { code: Some(0), stdout: stdout.into(), stderr: Vec::new() }
+    }
+}
+
+/// Words of a command line: blanks split, quotes keep.
+fn words(line: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quoted = false;
+    for c in line.chars() {
+        match c {
+            '\'' => {
+                quoted = !quoted;
+                word.get_or_insert_default();
+            }
+            c if c.is_whitespace() && !quoted => out.extend(word.take()),
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    assert!(!quoted, "a quote is not closed: {line}");
+    out.extend(word);
+    out
+}
+
+fn helper(words: &[String], here: &Path) -> Option<Ran> {
+    let path = |i: usize| here.join(&words[i]);
+    let read = |i: usize| std::fs::read(path(i)).unwrap_or_else(|e| panic!("{}: {e}", words[i]));
+    Some(match words[0].as_str() {
+        "cat" => Ran::fine(read(1)),
+        "hex" => Ran::fine(read(1).chunks(16).fold(String::new(), |mut s, row| {
+            let row: Vec<String> = row.iter().map(|b| format!("{b:02x}")).collect();
+            let _ = writeln!(s, "{}", row.join(" "));
+            s
+        })),
+        "ls" => {
+            let mut all = Vec::new();
+            files(&path(1), &mut all);
+            Ran::fine(all.iter().fold(String::new(), |mut s, f| {
+                let bytes = std::fs::metadata(f).expect("a file").len();
+                let _ = writeln!(s, "{} ({bytes} bytes)", f.strip_prefix(path(1)).expect("inside").display());
+                s
+            }))
+        }
+        "cp" => {
+            std::fs::write(path(2), read(1)).expect("a copy");
+            Ran::fine("")
+        }
+        "cut" => {
+            let n: usize = words[2].parse().expect("a number");
+            std::fs::write(path(1), &read(1)[..n]).expect("a file");
+            Ran::fine("")
+        }
+        "poke" => {
+            let mut bytes = read(1);
+            let at: usize = words[2].parse().expect("an offset");
+            for (i, digits) in words[3].as_bytes().chunks(2).enumerate() {
+                let digits = std::str::from_utf8(digits).expect("hex");
+                bytes[at + i] = u8::from_str_radix(digits, 16).expect("hex");
+            }
+            std::fs::write(path(1), bytes).expect("a file");
+            Ran::fine("")
+        }
+        _ => return None,
+    })
+}
+
+/// Runs one command with this standard input.
+fn one(mut words: Vec<String>, here: &Path, input: Vec<u8>) -> Ran {
+    if let Some(ran) = helper(&words, here) {
+        return ran;
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_envisa"));
+    // The caller's terminal is not the case's.
+    for name in ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM", "RUST_BACKTRACE"] {
+        command.env_remove(name);
+    }
+    while let Some((name, value)) = words[0].split_once('=') {
+        command.env(name, value);
+        words.remove(0);
+    }
+    assert_eq!(words[0], "envisa", "unknown command");
+    command.args(&words[1..]).current_dir(here);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the command starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    // Whoever does not read its input has closed it.
+    let feed = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let out = child.wait_with_output().expect("the command ends");
+    feed.join().expect("fed");
+    Ran { code: out.status.code(), stdout: out.stdout, stderr: out.stderr }
+}
+
+fn run(line: &str, here: &Path) -> Ran {
+    let mut input = Vec::new();
+    let mut last = None;
+    for part in line.split(" | ") {
+        let mut words = words(part);
+        if let Some(i) = words.iter().position(|w| w == "<") {
+            input = std::fs::read(here.join(&words[i + 1])).expect("an input");
+            words.drain(i..i + 2);
+        }
+        let ran = one(words, here, input);
+        input = ran.stdout.clone();
+        last = Some(ran);
+    }
+    last.expect("a command")
+}
+
+/// As a snapshot shows it: no machine's paths, no times.
+fn shown(bytes: &[u8], scratch: &Path) -> String {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        let head: Vec<String> = bytes.iter().take(8).map(|b| format!("{b:02x}")).collect();
+        return format!("<{} bytes: {} …>\n", bytes.len(), head.join(" "));
+    };
+    let mut text = text.to_owned();
+    // A SARIF log repeats every rule's text: that is the rules' matter.
+    if let Ok(mut log) = serde_json::from_str::<serde_json::Value>(&text)
+        && let Some(rules) = log.pointer_mut("/runs/0/tool/driver/rules")
+    {
+        *rules = serde_json::Value::from("(all rules)");
+        text = format!("{log:#}\n");
+    }
+    let mut out = String::new();
+    for line in text
+        .replace(&scratch.display().to_string(), "%t")
+        .replace(&root().display().to_string(), "%r")
+        .lines()
+    {
+        let timed = line.trim_start().starts_with("\"seconds\":");
+        if let Some(rest) = line.strip_prefix("time ").and_then(|l| l.split_once(" ms")) {
+            let _ = writeln!(out, "time          (some) ms{}", rest.1);
+        } else if timed {
+            let (key, _) = line.split_once(':').expect("a key");
+            let _ = writeln!(out, "{key}: (some){}", if line.ends_with(',') { "," } else { "" });
+        } else {
+            let _ = writeln!(out, "{line}");
+        }
+    }
+    out
+}
+
+/// What holds of every command, whatever it prints.
+fn always(line: &str, ran: &Ran) {
+    let code = ran.code.unwrap_or_else(|| panic!("{line}: died of a signal"));
+    let stderr = String::from_utf8_lossy(&ran.stderr);
+    assert!(!stderr.contains("panicked"), "{line}: {stderr}");
+    if line.starts_with("envisa") {
+        assert!((0..=2).contains(&code), "{line}: exit code {code}\n{stderr}");
+    }
+    if code == 2 {
+        assert!(!ran.stderr.is_empty() && ran.stdout.is_empty(), "{line}: errors go to standard error alone");
+    }
+    let json_lines = line.contains("--message-format json") && !line.contains(" run ");
+    if json_lines && code != 2 {
+        for l in stderr.lines() {
+            serde_json::from_str::<serde_json::Value>(l).unwrap_or_else(|e| panic!("{line}: {e}: {l}"));
+        }
+    }
+    if line.contains("--json") && !ran.stdout.is_empty() {
+        serde_json::from_slice::<serde_json::Value>(&ran.stdout).unwrap_or_else(|e| panic!("{line}: {e}"));
+    }
+    if line.contains("--format json") {
+        for l in String::from_utf8_lossy(&ran.stdout).lines() {
+            serde_json::from_str::<serde_json::Value>(l).unwrap_or_else(|e| panic!("{line}: {e}: {l}"));
+        }
+    }
+}
+
+/// Runs a case; gives its transcript.
+fn transcript(case: &Path, text: &str) -> String {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let here = case.parent().expect("a folder");
+    let name = case.file_name().expect("a name").to_string_lossy().into_owned();
+    let mut out = String::new();
+    let mut runs = 0;
+    for line in text.lines() {
+        let line = line.trim_start();
+        let Some(line) = line.strip_prefix("// RUN:").or_else(|| line.strip_prefix("# RUN:")) else {
+            continue;
+        };
+        runs += 1;
+        let line = line.trim();
+        let full = line
+            .replace("%s", &name)
+            .replace("%t", &scratch.path().display().to_string())
+            .replace("%r", &root().display().to_string());
+        let ran = run(&full, here);
+        always(line, &ran);
+        let _ = writeln!(out, "$ {line}");
+        out.push_str(&shown(&ran.stdout, scratch.path()));
+        if !ran.stderr.is_empty() {
+            let _ = writeln!(out, "--- standard error");
+            out.push_str(&shown(&ran.stderr, scratch.path()));
+        }
+        let _ = writeln!(out, "=== exit code {}\n", ran.code.expect("checked"));
+    }
+    assert!(runs > 0, "{}: no line `// RUN: …`", case.display());
+    out
+}
+
+#[test]
+fn commands_do_what_their_cases_show() {
+    let bless = std::env::var_os("BLESS").is_some();
+    let mut all = Vec::new();
+    files(&root().join("tests/cases"), &mut all);
+    let mut wrong = Vec::new();
+    let mut cases = 0;
+    for path in &all {
+        let kind = path.extension().and_then(|e| e.to_str()).unwrap_or("");
+        if kind == "out" {
+            let case = path.with_extension("");
+            assert!(case.exists(), "{}: belongs to no case", path.display());
+            continue;
+        }
+        if kind == "in" || kind == "toml" && !std::fs::read_to_string(path).expect("a text").contains("RUN:")
+        {
+            // Data that cases name.
+            continue;
+        }
+        cases += 1;
+        let text = String::from_utf8_lossy(&std::fs::read(path).expect("a case")).into_owned();
+        let got = transcript(path, &text);
+        let beside = PathBuf::from(format!("{}.out", path.display()));
+        if bless {
+            std::fs::write(&beside, got).expect("a file");
+            continue;
+        }
+        let want = std::fs::read_to_string(&beside).unwrap_or_default();
+        if want != got {
+            wrong.push(format!("{}\n--- expected\n{want}\n--- got\n{got}", path.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {cases} differ:\n{}", wrong.len(), wrong.join("\n\n"));
+    assert!(cases >= 40, "{cases} cases");
+}

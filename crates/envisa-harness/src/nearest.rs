@@ -1,0 +1,32 @@
+//! The name that was probably meant.
+
+/// The candidate nearest to a name, if one is near enough to be meant.
+///
+/// ```
+/// use envisa_harness::nearest::nearest;
+/// assert_eq!(nearest("wdith", ["width", "height"]), Some("width"));
+/// assert_eq!(nearest("x", ["y"]), None);
+/// ```
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = match name.chars().count() {
+        0 | 1 => return None,
+        2..=4 => 1,
+        5..=8 => 2,
+        // A name so long is none; the distance takes its square.
+        129.. => return None,
+        _ => 3,
+    };
+    let name = name.to_lowercase();
+    candidates
+        .into_iter()
+        .filter(|c| c.len() <= 128)
+        .map(|c| (strsim::damerau_levenshtein(&name, &c.to_lowercase()), c))
+        .filter(|(d, _)| *d <= limit)
+        .min()
+        .map(|(_, c)| c)
+}
+
+/// `; did you mean …?`, or nothing.
+pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(name, candidates).map_or(String::new(), |c| format!("; did you mean `{c}`?"))
+}

@@ -1,0 +1,273 @@
+//! Builds zebins with vISA text from OpenCL C or SPIR-V by driving `ocloc`, Intel's offline compiler.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+
+use envisa_zebin::{DeviceFamily, Error, OPTION_VISA, OPTION_ZEBIN, ZebinFile};
+
+/// Stack calls on Gen9 and Gen12 low power abort the compiler without it.
+const STATE_BUFFER: &str = "IGC_EnableGlobalStateBuffer";
+
+/// What to build, for what, and how.
+#[derive(Clone, Debug)]
+pub struct Build {
+    input: PathBuf,
+    device: String,
+    options: String,
+    internal_options: String,
+    ocloc: Option<PathBuf>,
+    env: Vec<(OsString, OsString)>,
+}
+
+/// A built module.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// The zebin as the compiler wrote it.
+    pub bytes: Vec<u8>,
+    /// The same, read.
+    pub zebin: ZebinFile,
+    /// What the compiler printed: warnings; empty if it had nothing to say.
+    pub messages: String,
+}
+
+/// Why a build failed.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// There is no compiler.
+    #[error(
+        "cannot run `{program}`: not found; it is in the Debian package `intel-opencl-icd` \
+         (elsewhere: Intel's compute-runtime), or give its path"
+    )]
+    NoOcloc {
+        /// What was to be run.
+        program: String,
+    },
+    /// The input is of no kind that can be built.
+    #[error("{path}: neither OpenCL C (.cl) nor SPIR-V (.spv)")]
+    Input {
+        /// The input.
+        path: String,
+    },
+    /// A file or the program could not be used.
+    #[error("{what}: {source}")]
+    Io {
+        /// What was done.
+        what: String,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// The compiler refused the input or broke down.
+    #[error("ocloc failed ({status}) for device {device}{}{messages}", if messages.is_empty() { "" } else { ":\n" })]
+    Failed {
+        /// How it ended.
+        status: String,
+        /// The device.
+        device: String,
+        /// What it printed.
+        messages: String,
+    },
+    /// The module uses functions it does not define, which the compiler lets pass.
+    #[error("undefined: {}", names.join(", "))]
+    Unresolved {
+        /// The functions or variables, sorted.
+        names: Vec<String>,
+        /// What the compiler printed.
+        messages: String,
+    },
+    /// The compiler's output cannot be read.
+    #[error("ocloc's output: {0}")]
+    Zebin(#[from] Error),
+}
+
+impl Build {
+    /// A build of a `.cl` or `.spv` file for a device: one of [`DeviceFamily`]'s names, or any other that
+    /// `ocloc -device` knows.
+    pub fn new(input: impl Into<PathBuf>, device: impl Into<String>) -> Self {
+        Build {
+            input: input.into(),
+            device: device.into(),
+            options: String::new(),
+            internal_options: String::new(),
+            ocloc: None,
+            env: Vec::new(),
+        }
+    }
+
+    /// Options as for `clBuildProgram`. Relative `-I` folders count from the current folder.
+    #[must_use]
+    pub fn options(mut self, options: impl Into<String>) -> Self {
+        self.options = options.into();
+        self
+    }
+
+    /// More internal options for IGC, behind those needed here.
+    #[must_use]
+    pub fn internal_options(mut self, options: impl Into<String>) -> Self {
+        self.internal_options = options.into();
+        self
+    }
+
+    /// The compiler's path; `ocloc` on `PATH` by default.
+    #[must_use]
+    pub fn ocloc(mut self, path: impl Into<PathBuf>) -> Self {
+        self.ocloc = Some(path.into());
+        self
+    }
+
+    /// Sets an environment variable for the compiler, as `IGC_FunctionControl`. Those of this process are
+    /// passed on anyway.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// Builds. The compiler runs in a folder of its own, which is removed; kernels' names are real in the
+    /// vISA text.
+    ///
+    /// # Errors
+    /// See [`BuildError`].
+    pub fn run(&self) -> Result<Built, BuildError> {
+        let io = |what: &str| {
+            let what = what.to_owned();
+            move |source| BuildError::Io { what, source }
+        };
+        let input = std::path::absolute(&self.input).map_err(io(&self.input.to_string_lossy()))?;
+        let source = std::fs::read(&input).map_err(io(&self.input.to_string_lossy()))?;
+        let spirv = source.starts_with(&[3, 2, 0x23, 7]) || source.starts_with(&[7, 0x23, 2, 3]);
+        let extension = input.extension().and_then(|e| e.to_str()).unwrap_or_default();
+        if !spirv && !matches!(extension, "cl" | "clcpp" | "c") {
+            return Err(BuildError::Input { path: self.input.display().to_string() });
+        }
+        let folder =
+            tempfile::Builder::new().prefix("envisa-build").tempdir().map_err(io("temporary folder"))?;
+        let mut state_buffer = self.needs_state_buffer();
+        let (status, messages) = loop {
+            let (status, messages) = self.compile(&input, &source, spirv, folder.path(), state_buffer)?;
+            // Broken down rather than refused: stack calls on a device not known to need the variable?
+            if crashed(status) && !state_buffer && !self.sets(STATE_BUFFER) {
+                state_buffer = true;
+                continue;
+            }
+            break (status, messages);
+        };
+        let output = folder.path().join("out").join("module");
+        if !status.success() || !output.exists() {
+            let status =
+                if crashed(status) { format!("the compiler crashed, {status}") } else { status.to_string() };
+            return Err(BuildError::Failed { status, device: self.device.clone(), messages });
+        }
+        let bytes = std::fs::read(&output).map_err(io("ocloc's output"))?;
+        let zebin = ZebinFile::parse(&bytes)?;
+        let names: Vec<String> = zebin.unresolved().into_iter().map(str::to_owned).collect();
+        if !names.is_empty() {
+            return Err(BuildError::Unresolved { names, messages });
+        }
+        for kernel in zebin.kernels() {
+            zebin.kernel_visa(&kernel.name)?;
+        }
+        Ok(Built { bytes, zebin, messages })
+    }
+
+    fn compile(
+        &self,
+        input: &Path,
+        source: &[u8],
+        spirv: bool,
+        folder: &Path,
+        state_buffer: bool,
+    ) -> Result<(ExitStatus, String), BuildError> {
+        let program = self.ocloc.clone().unwrap_or_else(|| PathBuf::from("ocloc"));
+        // A relative path names a file here, not in the folder that the compiler runs in.
+        let program = if program.components().count() > 1 {
+            std::path::absolute(&program).unwrap_or(program)
+        } else {
+            program
+        };
+        let dump = folder.join("dump");
+        std::fs::create_dir_all(&dump)
+            .map_err(|source| BuildError::Io { what: "temporary folder".into(), source })?;
+        let internal = format!("{OPTION_ZEBIN} {OPTION_VISA} {}", self.internal_options);
+        let mut command = Command::new(&program);
+        command.current_dir(folder).stdin(Stdio::null()).arg("compile").arg("-file").arg(input);
+        if spirv {
+            command.arg("-spirv_input");
+        }
+        command.arg("-device").arg(&self.device).arg("-output").arg("module").arg("-output_no_suffix");
+        command.arg("-out_dir").arg(folder.join("out")).arg("-internal_options").arg(internal.trim_end());
+        let options = self.user_options(input, source, spirv);
+        if !options.is_empty() {
+            command.arg("-options").arg(options);
+        }
+        // Dumping is what puts the kernels' names into their vISA text.
+        command.env("IGC_ShaderDumpEnable", "1").env("IGC_DumpToCustomDir", &dump);
+        if state_buffer {
+            command.env(STATE_BUFFER, "1");
+        }
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
+        let output = command.output().map_err(|source| match source.kind() {
+            std::io::ErrorKind::NotFound => BuildError::NoOcloc { program: program.display().to_string() },
+            _ => BuildError::Io { what: format!("running `{}`", program.display()), source },
+        })?;
+        let mut messages = String::new();
+        for stream in [&output.stdout, &output.stderr] {
+            for line in String::from_utf8_lossy(stream).lines() {
+                // The dump warns of itself.
+                let noise = matches!(line.trim(), "" | "Build succeeded.")
+                    || line.starts_with("ShaderDumpEnable Warning!");
+                if !noise {
+                    messages.push_str(line.trim_end_matches('\0'));
+                    messages.push('\n');
+                }
+            }
+        }
+        Ok((output.status, messages.trim_end().to_owned()))
+    }
+
+    /// The user's options with `-I` made independent of the folder, and the source's own folder to include
+    /// from, which the compiler would not look into as it is handed a text.
+    fn user_options(&self, input: &Path, source: &[u8], spirv: bool) -> String {
+        let mut words = Vec::new();
+        let mut folder_follows = false;
+        for word in self.options.split_whitespace() {
+            let (flag, folder) = match word.strip_prefix("-I") {
+                _ if folder_follows => ("", Some(word)),
+                Some("") => ("", None),
+                Some(folder) => ("-I", Some(folder)),
+                None => ("", None),
+            };
+            folder_follows = word == "-I";
+            match folder.map(std::path::absolute) {
+                Some(Ok(folder)) => words.push(format!("{flag}{}", folder.display())),
+                _ => words.push(word.to_owned()),
+            }
+        }
+        // Quoted words would be torn apart: they stay as they are.
+        let mut options =
+            if self.options.contains(['"', '\'']) { self.options.clone() } else { words.join(" ") };
+        let includes = !spirv && source.windows(8).any(|w| w == b"#include");
+        let folder = input.parent().map(|f| f.display().to_string());
+        if let Some(folder) = folder.filter(|f| includes && !f.contains(char::is_whitespace)) {
+            options.push_str(if options.is_empty() { "-I " } else { " -I " });
+            options.push_str(&folder);
+        }
+        options
+    }
+
+    fn sets(&self, name: &str) -> bool {
+        self.env.iter().any(|(n, _)| n == name) || std::env::var_os(name).is_some()
+    }
+
+    /// On these devices the variable makes no difference to modules without stack calls. Elsewhere it does,
+    /// and is not needed.
+    fn needs_state_buffer(&self) -> bool {
+        let device = DeviceFamily::from_name(&self.device);
+        matches!(device, Some(DeviceFamily::Skl | DeviceFamily::Tgllp)) && !self.sets(STATE_BUFFER)
+    }
+}
+
+/// Whether the program was ended by a signal, itself or as told by a shell wrapper.
+fn crashed(status: ExitStatus) -> bool {
+    status.code().is_none_or(|code| matches!(code, 134 | 139))
+}

@@ -1,0 +1,203 @@
+//! Builds with the real compiler, where it is installed; `BLESS=1` renews the committed zebins.
+
+use std::path::{Path, PathBuf};
+
+use envisa_ocloc::{Build, BuildError};
+use envisa_zebin::{DataKind, DeviceFamily, VisaOwner, ZebinFile};
+
+const DEVICES: [&str; 4] = ["skl", "tgllp", "dg2", "pvc"];
+/// The committed zebins.
+const COMMITTED: [(&str, &str); 6] = [
+    ("vadd", "skl"),
+    ("vadd", "pvc"),
+    ("data", "dg2"),
+    ("data", "tgllp"),
+    ("calls", "skl"),
+    ("calls", "dg2"),
+];
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../envisa-zebin/tests/data").join(name)
+}
+
+/// Without the compiler these tests have nothing to hold against.
+fn have_ocloc() -> bool {
+    let found = std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join("ocloc").is_file()));
+    if !found {
+        eprintln!("skipped: no ocloc on PATH (Debian package intel-opencl-icd)");
+    }
+    found
+}
+
+fn check(zebin: &ZebinFile, source: &str, device: &str) {
+    assert_eq!(zebin.notes.device(), DeviceFamily::from_name(device), "{source} {device}");
+    assert_eq!(zebin.warnings, [], "{source} {device}");
+    assert!(zebin.kernels().count() > 0);
+    for kernel in zebin.kernels() {
+        let visa = zebin.kernel_visa(&kernel.name).unwrap();
+        assert_eq!(visa.kernel_name.as_deref(), Some(kernel.name.as_str()), "{source} {device}");
+        let text = zebin.visa_text(visa);
+        assert!(text.contains(&format!(".kernel \"{}\"", kernel.name)));
+        assert!(text.contains(&format!("SimdSize={}", kernel.execution_env.simd_size)));
+    }
+    if source == "calls" {
+        let functions: Vec<_> = zebin.functions_visa().filter_map(|v| v.function.as_deref()).collect();
+        assert_eq!(functions, ["fact"], "{device}");
+        assert!(zebin.ze_info.kernel("calls").unwrap().execution_env.has_stack_calls);
+    }
+    if source == "data" {
+        let kinds: Vec<_> = zebin.data_sections().map(|d| d.kind).collect();
+        assert_eq!(kinds, [DataKind::Const, DataKind::ConstString], "{device}");
+    }
+}
+
+#[test]
+fn every_device_gives_named_visa() {
+    if !have_ocloc() {
+        return;
+    }
+    for source in ["vadd", "data", "calls"] {
+        for device in DEVICES {
+            let built = Build::new(data(&format!("{source}.cl")), device).run().unwrap();
+            check(&built.zebin, source, device);
+            assert!(built.zebin.has_machine_code() && built.zebin.spirv().is_some());
+            let stripped = built.zebin.strip();
+            check(&stripped, source, device);
+            let bytes = stripped.write().unwrap();
+            let again = ZebinFile::parse(&bytes).unwrap();
+            check(&again, source, device);
+            if std::env::var_os("BLESS").is_some() && COMMITTED.contains(&(source, device)) {
+                std::fs::write(data(&format!("{source}.{device}.zebin")), bytes).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn committed_zebins_are_what_they_claim() {
+    for (source, device) in COMMITTED {
+        let bytes = std::fs::read(data(&format!("{source}.{device}.zebin"))).unwrap();
+        let zebin = ZebinFile::parse(&bytes).unwrap();
+        check(&zebin, source, device);
+        assert!(!zebin.has_machine_code());
+        assert!(zebin.visa.iter().all(|v| v.owner != VisaOwner::Unknown));
+    }
+}
+
+#[test]
+fn spirv_builds_too() {
+    if !have_ocloc() {
+        return;
+    }
+    let built = Build::new(data("vadd.cl"), "dg2").run().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let spirv = folder.path().join("vadd.spv");
+    std::fs::write(&spirv, built.zebin.spirv().unwrap()).unwrap();
+    let again = Build::new(&spirv, "pvc").run().unwrap();
+    check(&again.zebin, "vadd", "pvc");
+}
+
+#[test]
+fn options_and_includes_reach_the_compiler() {
+    if !have_ocloc() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("inc.h"), "#define SIZE 32\n").unwrap();
+    let source = folder.path().join("k.cl");
+    let text = "#include \"inc.h\"\n\
+        #ifndef WANTED\n#error WANTED is missing\n#endif\n\
+        __attribute__((intel_reqd_sub_group_size(16)))\n\
+        __attribute__((reqd_work_group_size(SIZE, 2, 1)))\n\
+        kernel void k(global int *o, local int *l) { l[get_local_id(0)] = 1; o[0] = l[1]; }\n";
+    std::fs::write(&source, text).unwrap();
+    match Build::new(&source, "tgllp").run() {
+        Err(BuildError::Failed { messages, device, .. }) => {
+            assert!(messages.contains("WANTED is missing"), "{messages}");
+            assert_eq!(device, "tgllp");
+        }
+        other => panic!("{other:?}"),
+    }
+    let built = Build::new(&source, "tgllp").options("-DWANTED").run().unwrap();
+    let kernel = built.zebin.ze_info.kernel("k").unwrap();
+    assert_eq!(kernel.execution_env.required_work_group_size, Some([32, 2, 1]));
+    assert_eq!(kernel.execution_env.simd_size, 16);
+    let local = kernel.payload_arguments.iter().find(|a| a.slm_alignment > 0).unwrap();
+    assert_eq!(local.arg_index, Some(1));
+}
+
+#[test]
+fn failures_say_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("k.cl");
+    std::fs::write(&source, "int missing(int);\nkernel void k(global int *o) { o[0] = missing(1); }\n")
+        .unwrap();
+    let error = Build::new(&source, "dg2").ocloc("/nowhere/ocloc").run().unwrap_err();
+    assert!(error.to_string().contains("intel-opencl-icd"), "{error}");
+    let error = Build::new(folder.path().join("none.cl"), "dg2").run().unwrap_err();
+    assert!(error.to_string().contains("none.cl"), "{error}");
+    std::fs::write(folder.path().join("k.txt"), "x").unwrap();
+    let error = Build::new(folder.path().join("k.txt"), "dg2").run().unwrap_err();
+    assert!(matches!(error, BuildError::Input { .. }), "{error}");
+    if have_ocloc() {
+        match Build::new(&source, "dg2").run() {
+            Err(BuildError::Unresolved { names, .. }) => assert_eq!(names, ["missing"]),
+            other => panic!("{other:?}"),
+        }
+        let error = Build::new(&source, "no-such-device").run().unwrap_err();
+        assert!(error.to_string().contains("no-such-device"), "{error}");
+    }
+}
+
+#[test]
+fn older_container_is_named() {
+    if !have_ocloc() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let status = std::process::Command::new("ocloc")
+        .current_dir(folder.path())
+        .args([
+            "compile",
+            "-q",
+            "-device",
+            "dg2",
+            "-output",
+            "o",
+            "-output_no_suffix",
+            "-out_dir",
+            ".",
+            "-file",
+        ])
+        .arg(data("vadd.cl"))
+        .stdout(std::process::Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let error = ZebinFile::parse(&std::fs::read(folder.path().join("o")).unwrap()).unwrap_err();
+    assert_eq!(error, envisa_zebin::Error::PatchTokens);
+    assert!(error.to_string().contains("-ze-emit-zebin-visa-sections"));
+}
+
+#[test]
+fn too_much_local_memory_is_a_warning() {
+    if !have_ocloc() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("k.cl");
+    let text = "kernel void k(global int *o) { local int big[40000]; int i = get_local_id(0);\n\
+        big[i] = o[i]; barrier(CLK_LOCAL_MEM_FENCE); o[i] = big[39999 - i]; }\n";
+    std::fs::write(&source, text).unwrap();
+    for device in DEVICES {
+        match Build::new(&source, device).run() {
+            Ok(built) => {
+                let path = &built.zebin.warnings[0].path;
+                assert_eq!(path, "kernels[0].execution_env.slm_size", "{device}");
+            }
+            Err(BuildError::Failed { messages, .. }) => assert!(!messages.is_empty(), "{device}"),
+            Err(other) => panic!("{device}: {other}"),
+        }
+    }
+}
