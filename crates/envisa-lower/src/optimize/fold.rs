@@ -128,7 +128,7 @@ fn step(p: &Program, uses: &Uses, blocks: &Blocks, at: &Place, width: u32, l: &m
     }
     let n = at.channels as u32;
     let range = l.index..l.index + n * l.bytes;
-    let Some(pc) = definition(uses, blocks, at.pc, range) else { return false };
+    let Some(pc) = definition(uses, blocks, at, range) else { return false };
     let d = &p.code[pc as usize];
     let whole = d.channels == at.channels
         && d.first == at.first
@@ -146,7 +146,7 @@ fn step(p: &Program, uses: &Uses, blocks: &Blocks, at: &Place, width: u32, l: &m
             if ty.size() == bytes
                 && !ty.is_float()
                 && (shape == Shape::Contiguous || n == 1 && strides.element(0) == 0)
-                && stable(uses, blocks, pc, at.pc, offset..offset + n * bytes) =>
+                && stable(uses, blocks, pc, at, offset..offset + n * bytes) =>
         {
             Some((offset, ty))
         }
@@ -189,7 +189,7 @@ fn step(p: &Program, uses: &Uses, blocks: &Blocks, at: &Place, width: u32, l: &m
                     && n > 1
                     && ty.size() == l.bytes
                     && !ty.is_float()
-                    && stable(uses, blocks, pc, at.pc, offset..offset + ty.size())
+                    && stable(uses, blocks, pc, at, offset..offset + ty.size())
                 {
                     l.index = index;
                     l.origin = d.src[s];
@@ -201,6 +201,8 @@ fn step(p: &Program, uses: &Uses, blocks: &Blocks, at: &Place, width: u32, l: &m
         Op::Shl if arithmetic => {
             let Some(k) = constant(p, &d.src[1]) else { return false };
             let Some((index, _)) = vector(&d.src[0], l.bytes) else { return false };
+            // The count is a few low bits (page SHL).
+            let k = k & (8 * l.bytes as u64 - 1);
             if l.shift as u64 + k > 16 {
                 return false;
             }
@@ -231,22 +233,28 @@ fn constant(p: &Program, s: &Src) -> Option<u64> {
 }
 
 /// The instruction whose result a range certainly holds at `pc`, for the channels it ran.
-fn definition(uses: &Uses, blocks: &Blocks, pc: Pc, range: std::ops::Range<RegOffset>) -> Option<Pc> {
-    let last = uses.last_before(range.clone(), pc);
+fn definition(uses: &Uses, blocks: &Blocks, at: &Place, range: std::ops::Range<RegOffset>) -> Option<Pc> {
+    let last = uses.last_before(range.clone(), at.pc);
     if let Some(d) = last
-        && blocks.same(d, pc)
+        && blocks.same(d, at.pc)
     {
         return Some(d);
     }
-    // Written in the entry block, and nowhere else.
-    let d = uses.last_before(range, Pc::MAX)?;
-    (blocks.in_entry(d) && d < pc).then_some(d)
+    // Written in the function's entry block, and nowhere else.
+    let d = last?;
+    let mut run = blocks.before(d);
+    run.end += 1;
+    let certain =
+        blocks.in_entry(d) && uses.only_within(range.clone(), run) && uses.kept_by_calls(at.function, range);
+    certain.then_some(d)
 }
 
-/// Is a range at `to` what it was at `from`, where it was read?
-fn stable(uses: &Uses, blocks: &Blocks, from: Pc, to: Pc, range: std::ops::Range<RegOffset>) -> bool {
-    if blocks.same(from, to) {
-        return uses.last_before(range, to).is_none_or(|w| w < from);
+/// Is a range at the message what it was at `from`, where it was read?
+fn stable(uses: &Uses, blocks: &Blocks, from: Pc, at: &Place, range: std::ops::Range<RegOffset>) -> bool {
+    if blocks.same(from, at.pc) {
+        return uses.last_before(range, at.pc).is_none_or(|w| w < from);
     }
-    blocks.in_entry(from) && uses.last_before(range, Pc::MAX).is_none_or(|w| w < from)
+    blocks.in_entry(from)
+        && uses.only_within(range.clone(), blocks.before(from))
+        && uses.kept_by_calls(at.function, range)
 }

@@ -13,6 +13,8 @@ mod fresh;
 
 use std::ops::Range;
 
+use envisa_isa::predefined::var;
+
 use crate::program::*;
 use crate::touched::Touched;
 
@@ -42,10 +44,26 @@ fn range(t: &Touched, channels: u8, p: &Program) -> Range<RegOffset> {
         .unwrap_or(r.address_base..r.address_base + r.address_homes.len() as u32 * crate::layout::CHUNK)
 }
 
-/// Who writes each chunk of the register file.
+/// The registers of a predefined variable.
+fn home(r: &Registers, id: u32) -> Range<RegOffset> {
+    let at = r.predefined[id as usize];
+    let chunk = (at.wrapping_sub(r.address_base) / CHUNK) as usize;
+    match r.address_homes.get(chunk) {
+        Some((start, end)) => r.address_base + start..r.address_base + end,
+        None => at..at + CHUNK,
+    }
+}
+
+/// Who writes each chunk of the register file. What calls change is asked of [`Uses::kept_by_calls`].
 struct Uses {
     /// `(chunk, writer)`, sorted.
     writes: Vec<(u32, Pc)>,
+    /// Does the program call functions?
+    calls: bool,
+    /// Variables of each function: nobody else names them, and an activation finds its own after every call.
+    own: Vec<Vec<Range<RegOffset>>>,
+    /// What every call changes, whatever the functions do: `%arg`, `%retval`, `%sp`, `%fp`.
+    convention: [Range<RegOffset>; 4],
 }
 
 impl Uses {
@@ -56,7 +74,12 @@ impl Uses {
         }
         writes.sort_unstable();
         writes.dedup();
-        Uses { writes }
+        Uses {
+            writes,
+            calls: p.code.iter().any(|i| matches!(i.op, Op::Fcall | Op::Ifcall)),
+            own: p.functions.iter().map(|f| f.locals.clone()).collect(),
+            convention: [var::ARG, var::RETVAL, var::SP, var::FP].map(|id| home(&p.registers, id)),
+        }
     }
 
     /// Writers of a chunk, in the order of the code.
@@ -75,6 +98,28 @@ impl Uses {
             })
             .max()
     }
+
+    /// Do all writers of a range lie in a run of code?
+    fn only_within(&self, range: Range<RegOffset>, run: Range<Pc>) -> bool {
+        chunks(range).all(|c| {
+            let w = self.writers(c);
+            w.first().is_none_or(|w| w.1 >= run.start) && w.last().is_none_or(|w| w.1 < run.end)
+        })
+    }
+
+    /// Is a range the same before and after any call, as far as `function` can see?
+    ///
+    /// A function may be called from anywhere, and addresses of functions go anywhere: the order of the code
+    /// tells nothing of what runs between two instructions of different blocks. So registers that functions
+    /// share are kept only if no instruction writes them.
+    fn kept_by_calls(&self, function: u16, range: Range<RegOffset>) -> bool {
+        let inside = |r: &Range<RegOffset>| r.start <= range.start && range.end <= r.end;
+        !self.calls
+            || self.own.get(function as usize).is_some_and(|own| own.iter().any(inside))
+            || chunks(range).all(|c| {
+                self.writers(c).is_empty() && !self.convention.iter().any(|r| chunks(r.clone()).contains(&c))
+            })
+    }
 }
 
 /// Straight runs of code: entered at the start and left at the end, with the same channels all along.
@@ -83,6 +128,8 @@ struct Blocks {
     of: Vec<u32>,
     /// Blocks that a function starts with and nothing goes back to, by number.
     entry: Vec<bool>,
+    /// First instruction of each.
+    start: Vec<Pc>,
 }
 
 impl Blocks {
@@ -118,11 +165,12 @@ impl Blocks {
                 _ => {}
             }
         }
-        let mut blocks = Blocks { of: Vec::with_capacity(n), entry: Vec::new() };
+        let mut blocks = Blocks { of: Vec::with_capacity(n), entry: Vec::new(), start: Vec::new() };
         for pc in 0..n {
             if pc == 0 || starts[pc] || targets[pc] {
                 let entry = p.functions.iter().any(|f| f.entry as usize == pc) && !targets[pc];
                 blocks.entry.push(entry);
+                blocks.start.push(pc as Pc);
             }
             blocks.of.push(blocks.entry.len() as u32 - 1);
         }
@@ -136,6 +184,11 @@ impl Blocks {
     /// Is it executed exactly once in a function, before all else?
     fn in_entry(&self, pc: Pc) -> bool {
         self.entry[self.of[pc as usize] as usize]
+    }
+
+    /// From the start of its block to an instruction, without it.
+    fn before(&self, pc: Pc) -> Range<Pc> {
+        self.start[self.of[pc as usize] as usize]..pc
     }
 }
 

@@ -267,3 +267,78 @@ fn what_a_channel_may_read_before_it_writes_must_be_zero() {
     all[4].no_mask = true;
     assert!(fresh(all, v(1)));
 }
+
+#[test]
+fn a_shift_count_is_its_low_bits() {
+    // A count of −1 is one of 63, whatever is shifted after that.
+    let minus_one = 32;
+    let shl = |d, s, k| inst(Op::Shl, ExecType::I64, to(d, Type::Q), vector(s, Type::Q), scalar(k, Type::Q));
+    let code = |first, second| vec![shl(v(2), v(0), first), shl(v(4), v(2), second), message(0), ret()];
+    let run = |first, second| {
+        let mut p = program(code(first, second), vec![access(true, v(4), v(8))]);
+        p.registers.constants[minus_one as usize..][..8].copy_from_slice(&[0xff; 8]);
+        // 64 + 2.
+        p.registers.constants[40..48].copy_from_slice(&66u64.to_le_bytes());
+        let p = optimize(&p);
+        (simt(&p, 0).address, simt(&p, 0).scale)
+    };
+    assert_eq!(run(TWO, TWO), (v(0), 16));
+    assert_eq!(run(minus_one, TWO), (v(2), 4));
+    assert_eq!(run(TWO, minus_one), (v(4), 1));
+    assert_eq!(run(40, TWO), (v(0), 16));
+}
+
+#[test]
+fn what_functions_share_is_not_what_it_was_before_a_call() {
+    // f: an index is made of what functions share, another function is called, then the index is used.
+    // Where that other function stands in the code tells nothing.
+    const SHARED: u32 = 128;
+    let from = |source| {
+        vec![
+            inst(Op::Shl, ExecType::I64, to(v(4), Type::Q), vector(source, Type::Q), scalar(TWO, Type::Q)),
+            Inst { aux: 2, ..inst(Op::Fcall, ExecType::None, Dst::None, Src::None, Src::None) },
+            message(0),
+            ret(),
+        ]
+    };
+    let other = |writes| {
+        let mov = inst(Op::Mov, ExecType::I64, to(writes, Type::Q), scalar(TWO, Type::Q), Src::None);
+        vec![mov, ret()]
+    };
+    let address = |source, writes, first: bool| {
+        let (f, g) = (from(source), other(writes));
+        let parts = if first { [g, f] } else { [f, g] };
+        let split = parts[0].len() as Pc;
+        let code = [vec![ret()], parts.concat()].concat();
+        let end = code.len() as Pc;
+        let mut p = program(code, vec![access(true, v(4), v(8))]);
+        let locals = |of_f: bool| std::iter::once(if of_f { v(0)..v(6) } else { v(6)..v(12) }).collect();
+        let function = |range: std::ops::Range<Pc>, of_f| Function {
+            name: "f".into(),
+            entry: range.start,
+            end: range.end,
+            locals: locals(of_f),
+            vars: Vec::new(),
+        };
+        p.functions[0].end = 1;
+        p.functions.push(function(1..1 + split, !first));
+        p.functions.push(function(1 + split..end, first));
+        for (pc, i) in p.code.iter_mut().enumerate() {
+            i.function = if pc == 0 { 0 } else { 1 + (pc as Pc > split) as u16 };
+            if i.op == Op::Fcall {
+                i.aux = if first { 1 } else { 2 };
+            }
+        }
+        p.registers.predefined = [64; 32];
+        simt(&optimize(&p), 0).address
+    };
+    for first in [true, false] {
+        // Of the function's own variables.
+        assert_eq!(address(v(0), v(6), first), v(0));
+        // Of a shared one that the other writes, and of one that nobody does.
+        assert_eq!(address(SHARED, SHARED, first), v(4));
+        assert_eq!(address(SHARED, v(6), first), SHARED);
+        // What every call changes.
+        assert_eq!(address(64, v(6), first), v(4));
+    }
+}
