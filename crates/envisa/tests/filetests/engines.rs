@@ -1,0 +1,323 @@
+//! The engines that every case runs on, and how.
+//!
+//! Registers are read the same way on each: before every `ret` of the kernel, instructions are put in that store
+//! them to a buffer. So they are seen as any later instruction sees them, whatever an optimiser made of the rest.
+
+use super::case::{Case, Expect, begins_object};
+use super::values::{self, Value};
+use envisa::bare::{BareArg, BareKernel, BareLaunch, BareOptions, FinalRegisters};
+use envisa::diag::{FileId, TextOptions, render_text};
+use envisa::isa::{Module, Platform, Type};
+use envisa::runner::{AllocationId, RunError, RunOptions, Session};
+use envisa::text::{ParseOptions, parse};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// An engine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Engine {
+    /// The interpreter as it runs with nobody watching: of what the optimiser made.
+    Interpreter,
+    /// The interpreter under an observer: instruction by instruction, as the kernel has them.
+    Observed,
+}
+
+/// Every engine there is.
+pub const ALL: &[Engine] = &[Engine::Interpreter, Engine::Observed];
+
+impl Engine {
+    pub fn name(self) -> &'static str {
+        match self {
+            Engine::Interpreter => "interpreter",
+            Engine::Observed => "observed interpreter",
+        }
+    }
+}
+
+/// Names that cases do not use.
+const DUMP: &str = "filetest_dump";
+const WHERE: &str = "filetest_where";
+/// Bytes of one store.
+const STORE: u32 = 128;
+
+/// A variable that is read at the end.
+struct Read {
+    name: String,
+    /// Where it is in the dump.
+    at: u32,
+    bytes: u32,
+    predicate: bool,
+}
+
+/// The registers that a case expects something of, in the order in which they are dumped.
+fn reads(case: &Case, module: &Module) -> Result<(Vec<Read>, u32), String> {
+    let object = module.objects.iter().find(|o| o.name == case.kernel).ok_or("the kernel is not there")?;
+    let mut out: Vec<Read> = Vec::new();
+    let mut end = 0u32;
+    for e in &case.expect {
+        if out.iter().any(|r| r.name == e.name) {
+            continue;
+        }
+        let named = |name: u32| object.strings.get(name) == Some(e.name.as_str());
+        let (bytes, predicate) = if let Some(v) = object.vars.iter().find(|v| named(v.name)) {
+            (v.ty.size() * u32::from(v.elems), false)
+        } else if object.predicates.iter().any(|p| named(p.name)) {
+            (4, true)
+        } else {
+            // A buffer, or an error that is told of when it is compared.
+            continue;
+        };
+        if predicate != e.ty.is_none() {
+            return Err(format!("`{}`: predicates are expected without a type, variables with one", e.name));
+        }
+        out.push(Read { name: e.name.clone(), at: end, bytes, predicate });
+        end += bytes.next_multiple_of(64);
+    }
+    Ok((out, end.next_multiple_of(STORE)))
+}
+
+/// The case's text with the instructions that dump registers.
+fn instrumented(case: &Case, reads: &[Read], bytes: u32, grf: u32) -> String {
+    if reads.is_empty() {
+        return case.text.clone();
+    }
+    let (mut decls, mut dump) = (String::new(), String::new());
+    let stores = bytes / STORE;
+    let _ = writeln!(decls, ".decl {DUMP} v_type=G type=ub num_elts={bytes} align=GRFx2");
+    let _ = writeln!(decls, ".decl {DUMP}_p v_type=G type=ud num_elts={} alias=<{DUMP}, 0>", bytes / 4);
+    let _ = writeln!(decls, ".decl {WHERE} v_type=G type=uq num_elts={stores} align=GRF");
+    for (i, r) in reads.iter().enumerate() {
+        if r.predicate {
+            let _ = writeln!(dump, "mov (M1, 1) {DUMP}_p({},{})<1> {}", r.at / grf, r.at % grf / 4, r.name);
+            continue;
+        }
+        let _ =
+            writeln!(decls, ".decl {DUMP}_{i} v_type=G type=ub num_elts={} alias=<{}, 0>", r.bytes, r.name);
+        let mut at = 0;
+        while at < r.bytes {
+            let n = 1 << (r.bytes - at).min(16).ilog2();
+            let (to, from) = (r.at + at, at);
+            let region = if n == 1 { "<0;1,0>" } else { "<1;1,0>" };
+            let _ = writeln!(
+                dump,
+                "mov (M1_NM, {n}) {DUMP}({},{})<1> {DUMP}_{i}({},{}){region}",
+                to / grf,
+                to % grf,
+                from / grf,
+                from % grf
+            );
+            at += n;
+        }
+    }
+    for k in 0..stores {
+        let (place, at) = (8 * k, STORE * k);
+        let _ = writeln!(
+            dump,
+            "svm_block_st (8) {WHERE}({},{})<0;1,0> {DUMP}.{at}",
+            place / grf,
+            place % grf / 8
+        );
+    }
+    let lines: Vec<&str> = case.text.lines().collect();
+    let last_decl = case.lines.clone().rfind(|i| lines[*i].trim_start().starts_with(".decl"));
+    let last_decl = last_decl.unwrap_or(case.lines.start);
+    let mut out = String::new();
+    for (i, line) in lines.iter().enumerate() {
+        if case.lines.contains(&i) && !begins_object(line) {
+            let code = line.trim_start();
+            let code = match code.strip_prefix('(') {
+                Some(predicated) => predicated.split_once(')').map_or("", |(_, rest)| rest.trim_start()),
+                None => code,
+            };
+            if code == "ret" || code.starts_with("ret ") || code.starts_with("ret(") {
+                out.push_str(&dump);
+            }
+        }
+        out.push_str(line);
+        out.push('\n');
+        if i == last_decl {
+            out.push_str(&decls);
+        }
+    }
+    out
+}
+
+/// Gives the kernel's variables their values at the start, as inputs after those it has.
+fn add_inputs(module: &mut Module, kernel: &str, names: &[&str]) -> Result<(), String> {
+    let object = module.objects.iter_mut().find(|o| o.name == kernel).ok_or("the kernel is not there")?;
+    let mut end =
+        object.inputs.iter().map(|i| i.offset as i32 + i32::from(i.size)).max().unwrap_or(0).max(64);
+    for name in names {
+        let Some(k) = object.vars.iter().position(|v| object.strings.get(v.name) == Some(*name)) else {
+            continue;
+        };
+        let id = envisa::isa::predefined::FIRST_VAR + k as u32;
+        if object.inputs.iter().any(|i| i.kind & 7 == 0 && i.id == id) {
+            continue;
+        }
+        let bytes = object.vars[k].ty.size() * u32::from(object.vars[k].elems);
+        end = (end as u32).next_multiple_of(64) as i32;
+        let (Ok(offset), Ok(size)) = (i16::try_from(end), bytes.try_into()) else {
+            return Err(format!("`{name}` is too large to be given"));
+        };
+        let span = object.vars[k].span;
+        object.inputs.push(envisa::isa::Input { kind: 0, id, offset, size, span });
+        end += bytes as i32;
+    }
+    Ok(())
+}
+
+fn told(e: &RunError) -> String {
+    match e {
+        RunError::Text(diagnostics, files) => render_text(files, diagnostics, &TextOptions::default()),
+        other => other.to_string(),
+    }
+}
+
+fn bytes_of(
+    session: &Session,
+    buffers: &BTreeMap<String, AllocationId>,
+    ty: Type,
+    given: &[Value],
+) -> Result<Vec<u8>, String> {
+    let mut out = Vec::new();
+    for v in given {
+        let bits = match v {
+            Value::Bits(bits) => *bits,
+            Value::Address(name, offset) => {
+                let id = buffers.get(name).ok_or_else(|| format!("there is no buffer `{name}`"))?;
+                session.memory().get(*id).base + offset
+            }
+            Value::Nan | Value::Any => return Err("what is given has definite bits".into()),
+        };
+        out.extend_from_slice(&bits.to_le_bytes()[..ty.size() as usize]);
+    }
+    Ok(out)
+}
+
+/// Compares elements; says what differs first and how many do.
+fn compare(e: &Expect, bytes: &[u8]) -> Result<(), String> {
+    let ty = e.ty.unwrap_or(Type::Ud);
+    let size = ty.size() as usize;
+    let have = bytes.len() / size;
+    if e.first + e.values.len() > have {
+        return Err(format!("line {}: `{}` has {have} elements", e.line, e.name));
+    }
+    let got = |i: usize| values::read(ty, &bytes[(e.first + i) * size..]);
+    let wrong: Vec<usize> =
+        (0..e.values.len()).filter(|i| !values::agrees(ty, got(*i), &e.values[*i], e.ulps)).collect();
+    let Some(first) = wrong.first() else { return Ok(()) };
+    Err(format!(
+        "line {}: {}[{}] is {}, not {}{}",
+        e.line,
+        e.name,
+        e.first + first,
+        values::show(ty, got(*first)),
+        values::show_wanted(ty, &e.values[*first]),
+        if wrong.len() > 1 {
+            format!(" ({} of {} differ)", wrong.len(), e.values.len())
+        } else {
+            String::new()
+        }
+    ))
+}
+
+/// Runs a case on one platform and one engine.
+pub fn run(case: &Case, platform: Platform, engine: Engine) -> Result<(), String> {
+    let options = ParseOptions { platform: Some(platform), ..ParseOptions::default() };
+    let mut files = envisa::diag::Files::new();
+    let id = files.add_text(format!("{}.visaasm", case.name), case.text.clone().into_bytes());
+    let parsed = parse(&case.text, id, &options);
+    if !parsed.complete {
+        return Err(render_text(&files, &parsed.diagnostics, &TextOptions::default()));
+    }
+    let (reads, dump_bytes) = reads(case, &parsed.module)?;
+    if !reads.is_empty() && (case.threads > 1 || case.groups != [1; 3]) {
+        return Err("registers are those of one thread; expect memory of several".into());
+    }
+    let text = instrumented(case, &reads, dump_bytes, platform.grf_bytes());
+    let id = files.add_text(format!("{}.visaasm", case.name), text.clone().into_bytes());
+    let parsed = parse(&text, id, &options);
+    if !parsed.complete {
+        return Err(render_text(&files, &parsed.diagnostics, &TextOptions::default()));
+    }
+    let mut module = parsed.module;
+    let mut names: Vec<&str> = case.given.iter().map(|g| g.name.as_str()).collect();
+    names.push(WHERE);
+    add_inputs(&mut module, &case.kernel, &names)?;
+    let load =
+        BareOptions { kernel: case.kernel.clone(), verify: !case.unverified, ..BareOptions::new(platform) };
+    let ids = vec![FileId(id.0); module.objects.len()];
+    let kernel = BareKernel::of_module(module, &ids, files, &load).map_err(|e| told(&e))?;
+
+    let mut session = Session::new(64 << 20);
+    let mut buffers = BTreeMap::new();
+    let is_variable = |name: &str| kernel.variable(name).is_some();
+    for g in case.given.iter().filter(|g| !is_variable(&g.name)) {
+        let mut content = bytes_of(&session, &buffers, g.ty, &g.values)?;
+        content.resize(g.len * g.ty.size() as usize, 0);
+        let id = session.buffer(&g.name, &content).map_err(|e| told(&e))?;
+        if buffers.insert(g.name.clone(), id).is_some() {
+            return Err(format!("`{}` is given twice", g.name));
+        }
+    }
+    let mut launch = BareLaunch { threads: case.threads, groups: case.groups, ..BareLaunch::default() };
+    for g in case.given.iter().filter(|g| is_variable(&g.name)) {
+        let bytes = bytes_of(&session, &buffers, g.ty, &g.values)?;
+        launch.args.push((g.name.clone(), BareArg::Bytes(bytes)));
+    }
+    for (name, id) in &buffers {
+        if kernel.inputs().iter().any(|i| i.name == *name) || name.starts_with("bti:") {
+            launch.args.push((name.clone(), BareArg::Buffer(*id, 0)));
+        }
+    }
+    let dump = session.zeros("registers", u64::from(dump_bytes.max(STORE))).map_err(|e| told(&e))?;
+    if !reads.is_empty() {
+        let base = session.memory().get(dump).base;
+        let places = (0..dump_bytes / STORE).flat_map(|k| (base + u64::from(k * STORE)).to_le_bytes());
+        launch.args.push((WHERE.to_owned(), BareArg::Bytes(places.collect())));
+    }
+    let options = RunOptions { jobs: 1, ..RunOptions::default() };
+    let outcome = match engine {
+        Engine::Interpreter => session.run_bare(&kernel, &launch, &options),
+        Engine::Observed => session.observe_bare(&kernel, &launch, &options, &mut FinalRegisters::default()),
+    }
+    .map_err(|e| told(&e))?;
+
+    match (&case.fault, outcome.trap) {
+        (None, None) => {}
+        (None, Some(trap)) => {
+            let d = kernel.diagnose(&trap);
+            return Err(format!("it faults\n{}", render_text(&kernel.files, &[d], &TextOptions::default())));
+        }
+        (Some((code, message)), None) => return Err(format!("no fault {code} ({message})")),
+        (Some((code, message)), Some(trap)) => {
+            let d = kernel.diagnose(&trap);
+            if d.code != code.as_str() || !d.message.contains(message) {
+                let got = render_text(&kernel.files, &[d], &TextOptions::default());
+                return Err(format!("another fault than {code} ({message})\n{got}"));
+            }
+        }
+    }
+    let dumped = session.bytes(dump).to_vec();
+    let mut wrong = Vec::new();
+    for e in &case.expect {
+        let bytes = if let Some(r) = reads.iter().find(|r| r.name == e.name) {
+            if case.fault.is_some() {
+                return Err(format!(
+                    "line {}: registers are read at the end, which a fault prevents",
+                    e.line
+                ));
+            }
+            dumped[r.at as usize..(r.at + r.bytes) as usize].to_vec()
+        } else if let Some(id) = buffers.get(&e.name) {
+            session.bytes(*id).to_vec()
+        } else {
+            return Err(format!("line {}: there is no register or buffer `{}`", e.line, e.name));
+        };
+        if let Err(e) = compare(e, &bytes) {
+            wrong.push(e);
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n  ")) }
+}
