@@ -39,6 +39,7 @@
 //! | [`mode`] | `%cr0`: [`Rounding`], [`FpMode`], [`Mode`] |
 //! | [`int`] | integer arithmetic, shifts, bit fields, saturation |
 //! | [`float`] | [`Float`]: add to sqrt, rounding to integral, comparison, saturation |
+//! | [`lanes`] | [`lanes::Lanes`], the operations that `math`'s functions are sequences of |
 //! | [`math`] | [`MathUnit`]: exp, log, pow, sin, cos, tanh, sigm, inv, rsqrt |
 //! | [`convert`] | what `mov` converts, `fcvt`, `srnd`, [`convert::convert`] for types known at run time |
 //! | [`packed`] | `V`, `UV`, `VF` immediates |
@@ -63,6 +64,7 @@ pub mod float;
 pub mod image;
 pub mod int;
 pub mod lane;
+pub mod lanes;
 pub mod math;
 pub mod mode;
 pub mod packed;

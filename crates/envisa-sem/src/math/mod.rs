@@ -19,9 +19,12 @@
 //! The hardware's own are looser (`inv` within one unit, `sin` and `cos` to an absolute error); nothing
 //! that works on it can rely on less than this.
 
-use crate::convert::{f64_to_f32, f64_to_hf};
+pub mod single;
+
+use crate::convert::{f32_to_hf, f64_to_f32, f64_to_hf};
 use crate::float::Float;
 use crate::lane::{Hf, Lane};
+use crate::lanes::Scalar;
 use crate::mode::{Mode, Rounding};
 use crate::trig_table::POWERS;
 
@@ -181,6 +184,12 @@ mod small {
     pub trait Small: Float {
         fn single(self) -> f32;
         fn near(x: f64) -> Self;
+        fn from_single(bits: u32) -> Self;
+        /// A function of [`single`] of this value.
+        #[inline(always)]
+        fn through(self, f: impl FnOnce(&mut Scalar, u32) -> u32) -> Self {
+            Self::from_single(f(&mut Scalar, self.single().to_bits()))
+        }
     }
     impl Small for f32 {
         #[inline(always)]
@@ -191,6 +200,10 @@ mod small {
         fn near(x: f64) -> f32 {
             f64_to_f32(x, Rounding::NearestEven)
         }
+        #[inline(always)]
+        fn from_single(bits: u32) -> f32 {
+            f32::from_bits(bits)
+        }
     }
     impl Small for Hf {
         #[inline(always)]
@@ -200,6 +213,10 @@ mod small {
         #[inline(always)]
         fn near(x: f64) -> Hf {
             f64_to_hf(x, Rounding::NearestEven)
+        }
+        #[inline(always)]
+        fn from_single(bits: u32) -> Hf {
+            f32_to_hf(f32::from_bits(bits), Rounding::NearestEven)
         }
     }
 }
@@ -216,19 +233,19 @@ pub trait MathUnit: small::Small {
     /// `1 / √self` (page RSQRT). ±0 gives ±∞, +∞ gives 0, negative NaN; in ALT mode `1 / √|self|`.
     #[inline(always)]
     fn rsqrt<M: Mode>(self, m: M) -> Self {
-        Self::near(1.0 / (self.flush(m).alt_abs(m).single() as f64).sqrt()).finish(m)
+        self.flush(m).alt_abs(m).through(single::rsqrt).finish(m)
     }
 
     /// 2^self (page EXP). −∞ gives 0, +∞ gives +∞.
     #[inline(always)]
     fn exp<M: Mode>(self, m: M) -> Self {
-        Self::near(exp2(self.flush(m).single() as f64)).finish(m)
+        self.flush(m).through(single::exp2).finish(m)
     }
 
     /// log2 self (page LOG). ±0 gives −∞, negative NaN, +∞ gives +∞; in ALT mode `log2 |self|`.
     #[inline(always)]
     fn log<M: Mode>(self, m: M) -> Self {
-        Self::near(log2(self.flush(m).alt_abs(m).single() as f64)).finish(m)
+        self.flush(m).alt_abs(m).through(single::log2).finish(m)
     }
 
     /// `2^(y · log2 |self|)`, and NaN for a negative base (page POW). The exponent ±0 gives 1 for every

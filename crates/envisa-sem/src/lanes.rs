@@ -1,0 +1,263 @@
+//! Sequences of lane operations: what [`crate::math`]'s functions are written in.
+//!
+//! A function over singles is written once, generic over [`Lanes`], as a straight line of operations that
+//! IEEE 754 or the integers define to the last bit: no branch, no approximation that differs between CPUs,
+//! no double. Whoever has the operations has the function, with the same bits:
+//!
+//! * [`Scalar`] computes one channel; loops over channels around it become vector code,
+//! * a compiler implements [`Lanes`] by *emitting* each operation on whatever vector width it has; its
+//!   values are names of registers or of nodes.
+//!
+//! ```
+//! use envisa_sem::lanes::{Lanes, Scalar};
+//!
+//! /// x² + 1, rounded once.
+//! fn quadratic<L: Lanes>(l: &mut L, x: L::V) -> L::V {
+//!     let one = l.float(1.0);
+//!     l.fma(x, x, one)
+//! }
+//! assert_eq!(f32::from_bits(quadratic(&mut Scalar, 3f32.to_bits())), 10.0);
+//! ```
+//!
+//! ## The environment
+//!
+//! Every floating-point operation rounds to nearest even and keeps denormals, sources and results alike
+//! (on x86 the start value of MXCSR). Flushing and ALT mode are applied around a function, never within.
+//!
+//! ## NaN
+//!
+//! A NaN that goes in comes out quiet with its payload; a NaN that a function makes is written as a
+//! constant. No sequence here leaves to the CPU which payload or sign a NaN has, so that results compare
+//! by bits.
+
+/// Operations on vectors (or one) of 32-bit lanes.
+///
+/// `V` holds 32 bits a lane, a single or an integer as the operation takes it; `M` is a truth value a lane.
+/// Both are handles: copying one copies no lanes, and a sequence may use a handle any number of times.
+pub trait Lanes: Sized {
+    /// 32 bits a lane.
+    type V: Copy;
+    /// A truth value a lane.
+    type M: Copy;
+
+    /// These bits in every lane.
+    fn bits(&mut self, bits: u32) -> Self::V;
+
+    /// `a + b`.
+    fn add(&mut self, a: Self::V, b: Self::V) -> Self::V;
+    /// `a − b`.
+    fn sub(&mut self, a: Self::V, b: Self::V) -> Self::V;
+    /// `a · b`.
+    fn mul(&mut self, a: Self::V, b: Self::V) -> Self::V;
+    /// `a / b`, correctly rounded.
+    fn div(&mut self, a: Self::V, b: Self::V) -> Self::V;
+    /// `a · b + c`, rounded once.
+    fn fma(&mut self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
+    /// `c − a · b`, rounded once (x86 `vfnmadd`, aarch64 `fmls`).
+    fn fnma(&mut self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
+    /// `a · b − c`, rounded once (x86 `vfmsub`).
+    fn fms(&mut self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
+    /// `a < b ? a : b`, as x86 `minps`: `b` if either is NaN, and of two zeros `b`.
+    fn min(&mut self, a: Self::V, b: Self::V) -> Self::V;
+    /// `a > b ? a : b`, as x86 `maxps`: `b` if either is NaN, and of two zeros `b`.
+    fn max(&mut self, a: Self::V, b: Self::V) -> Self::V;
+    /// To the nearest integral value, ties to even.
+    fn rint(&mut self, a: Self::V) -> Self::V;
+    /// A signed integer as a single (only integers below 2^24 in magnitude are asked for).
+    fn int_to_float(&mut self, a: Self::V) -> Self::V;
+
+    /// Bitwise and.
+    fn and(&mut self, a: Self::V, b: Self::V) -> Self::V;
+    /// Bitwise or.
+    fn or(&mut self, a: Self::V, b: Self::V) -> Self::V;
+    /// Bitwise exclusive or.
+    fn xor(&mut self, a: Self::V, b: Self::V) -> Self::V;
+    /// Shift left, the count below 32.
+    fn shl(&mut self, a: Self::V, count: u32) -> Self::V;
+    /// Logical shift right, the count below 32.
+    fn shr(&mut self, a: Self::V, count: u32) -> Self::V;
+    /// Arithmetic shift right, the count below 32.
+    fn sar(&mut self, a: Self::V, count: u32) -> Self::V;
+    /// Sum of integers, wrapping.
+    fn iadd(&mut self, a: Self::V, b: Self::V) -> Self::V;
+    /// Difference of integers, wrapping.
+    fn isub(&mut self, a: Self::V, b: Self::V) -> Self::V;
+
+    /// `a < b` of singles; false with a NaN.
+    fn lt(&mut self, a: Self::V, b: Self::V) -> Self::M;
+    /// `a = b` of singles; false with a NaN.
+    fn eq(&mut self, a: Self::V, b: Self::V) -> Self::M;
+    /// Is one of them NaN?
+    fn unordered(&mut self, a: Self::V, b: Self::V) -> Self::M;
+    /// `a < b` of signed integers.
+    fn ilt(&mut self, a: Self::V, b: Self::V) -> Self::M;
+    /// `a = b` of integers.
+    fn ieq(&mut self, a: Self::V, b: Self::V) -> Self::M;
+    /// Both.
+    fn both(&mut self, a: Self::M, b: Self::M) -> Self::M;
+    /// Either or both.
+    fn either(&mut self, a: Self::M, b: Self::M) -> Self::M;
+    /// `m ? a : b`.
+    fn select(&mut self, m: Self::M, a: Self::V, b: Self::V) -> Self::V;
+
+    /// `table[index & 15]` (a permutation of one AVX-512 register, of two AVX2 registers).
+    fn table(&mut self, table: &[u32; 16], index: Self::V) -> Self::V;
+
+    /// This single in every lane.
+    #[inline(always)]
+    fn float(&mut self, x: f32) -> Self::V {
+        self.bits(x.to_bits())
+    }
+
+    /// The same with the sign bit inverted.
+    #[inline(always)]
+    fn neg(&mut self, a: Self::V) -> Self::V {
+        let sign = self.bits(SIGN);
+        self.xor(a, sign)
+    }
+
+    /// The same with the sign bit cleared.
+    #[inline(always)]
+    fn abs(&mut self, a: Self::V) -> Self::V {
+        let rest = self.bits(!SIGN);
+        self.and(a, rest)
+    }
+
+    /// `a < b` of unsigned integers.
+    #[inline(always)]
+    fn ult(&mut self, a: Self::V, b: Self::V) -> Self::M {
+        let sign = self.bits(SIGN);
+        let (a, b) = (self.xor(a, sign), self.xor(b, sign));
+        self.ilt(a, b)
+    }
+
+    /// Rounds `a`, at most 2^21 in magnitude, to the nearest integer, ties to even. The integer of a NaN
+    /// is arbitrary.
+    #[inline(always)]
+    fn round(&mut self, a: Self::V) -> Rounded<Self::V> {
+        let magic = self.float(MAGIC);
+        let bits = self.add(a, magic);
+        Rounded { float: self.sub(bits, magic), bits }
+    }
+
+    /// `a · 2^n`, rounded once, for `a` within [½, 2] or NaN and `n` within ±252 (x86 `vscalefps` of
+    /// `n.float`).
+    #[inline(always)]
+    fn scale(&mut self, a: Self::V, n: Rounded<Self::V>) -> Self::V {
+        // 2^⌊n/2⌋ and 2^(n − ⌊n/2⌋): the first product is exact. Shifting leaves nothing of `MAGIC`.
+        let one = self.float(1.0);
+        let half = self.shr(n.bits, 1);
+        let rest = self.isub(n.bits, half);
+        let (half, rest) = (self.shl(half, 23), self.shl(rest, 23));
+        let (half, rest) = (self.iadd(half, one), self.iadd(rest, one));
+        let a = self.mul(a, half);
+        self.mul(a, rest)
+    }
+
+    /// `usual` where `m` does not hold, `f`'s result where it does. Few or no lanes are expected to: an
+    /// implementation may skip `f` where none does.
+    #[inline(always)]
+    fn rarely<const N: usize>(
+        &mut self,
+        m: Self::M,
+        usual: [Self::V; N],
+        f: impl FnOnce(&mut Self) -> [Self::V; N],
+    ) -> [Self::V; N] {
+        let other = f(self);
+        let mut out = usual;
+        for i in 0..N {
+            out[i] = self.select(m, other[i], usual[i]);
+        }
+        out
+    }
+}
+
+/// An integral value in both forms.
+#[derive(Clone, Copy, Debug)]
+pub struct Rounded<V> {
+    /// As a single.
+    pub float: V,
+    /// As an integer in two's complement, modulo 2^22, plus the bits of [`MAGIC`], whose low 22 are 0.
+    pub bits: V,
+}
+
+/// 1.5 · 2^23: added to a small single, it leaves the nearest integer in the low bits.
+pub const MAGIC: f32 = 12_582_912.0;
+
+/// The sign bit.
+pub const SIGN: u32 = 0x8000_0000;
+
+/// One channel, computed by the host.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Scalar;
+
+macro_rules! floats {
+    ($($name:ident($($a:ident),*) $e:expr;)*) => {$(
+        #[inline(always)]
+        fn $name(&mut self, $($a: u32),*) -> u32 {
+            $(let $a = f32::from_bits($a);)*
+            $e.to_bits()
+        }
+    )*};
+}
+
+macro_rules! integers {
+    ($($name:ident($($a:ident),*) -> $r:ty: $e:expr;)*) => {$(
+        #[inline(always)]
+        fn $name(&mut self, $($a: u32),*) -> $r {
+            $e
+        }
+    )*};
+}
+
+impl Lanes for Scalar {
+    type V = u32;
+    type M = bool;
+
+    floats! {
+        add(a, b) a + b;
+        sub(a, b) a - b;
+        mul(a, b) a * b;
+        div(a, b) a / b;
+        fma(a, b, c) a.mul_add(b, c);
+        fnma(a, b, c) (-a).mul_add(b, c);
+        fms(a, b, c) a.mul_add(b, -c);
+        min(a, b) if a < b { a } else { b };
+        max(a, b) if a > b { a } else { b };
+        rint(a) a.round_ties_even();
+    }
+    integers! {
+        bits(a) -> u32: a;
+        int_to_float(a) -> u32: (a as i32 as f32).to_bits();
+        and(a, b) -> u32: a & b;
+        or(a, b) -> u32: a | b;
+        xor(a, b) -> u32: a ^ b;
+        shl(a, n) -> u32: a << n;
+        shr(a, n) -> u32: a >> n;
+        sar(a, n) -> u32: (a as i32 >> n) as u32;
+        iadd(a, b) -> u32: a.wrapping_add(b);
+        isub(a, b) -> u32: a.wrapping_sub(b);
+        lt(a, b) -> bool: f32::from_bits(a) < f32::from_bits(b);
+        eq(a, b) -> bool: f32::from_bits(a) == f32::from_bits(b);
+        unordered(a, b) -> bool: f32::from_bits(a).is_nan() | f32::from_bits(b).is_nan();
+        ilt(a, b) -> bool: (a as i32) < b as i32;
+        ieq(a, b) -> bool: a == b;
+        ult(a, b) -> bool: a < b;
+    }
+    #[inline(always)]
+    fn both(&mut self, a: bool, b: bool) -> bool {
+        a & b
+    }
+    #[inline(always)]
+    fn either(&mut self, a: bool, b: bool) -> bool {
+        a | b
+    }
+    #[inline(always)]
+    fn select(&mut self, m: bool, a: u32, b: u32) -> u32 {
+        if m { a } else { b }
+    }
+    #[inline(always)]
+    fn table(&mut self, table: &[u32; 16], index: u32) -> u32 {
+        table[index as usize & 15]
+    }
+}

@@ -1,0 +1,181 @@
+//! The math unit's functions over singles, each written once over [`Lanes`].
+//!
+//! Polynomials are minimax fits (Remez's algorithm in 60 digits, weighted by the result's size), their
+//! coefficients then rounded to singles; what stands beside each is the relative error of the fit with
+//! those coefficients. Errors of the whole functions over every single are in docs/MATH.md.
+
+use crate::lanes::{Lanes, Rounded};
+
+/// The bits of a quiet NaN.
+const NAN: u32 = 0x7fc0_0000;
+/// The bits of +∞.
+const INFINITY: u32 = 0x7f80_0000;
+/// The bits of the least normal number.
+const NORMAL: u32 = 0x0080_0000;
+
+/// `c[0] + x (c[1] + x (c[2] + …))`, the constants by their bits.
+#[inline(always)]
+fn horner<L: Lanes, const N: usize>(l: &mut L, c: &[u32; N], x: L::V) -> L::V {
+    let mut sum = l.bits(c[N - 1]);
+    for i in (0..N - 1).rev() {
+        let c = l.bits(c[i]);
+        sum = l.fma(sum, x, c);
+    }
+    sum
+}
+
+/// Where `x` is not within (0, ∞): negative, ±0, +∞, NaN.
+#[inline(always)]
+fn not_positive<L: Lanes>(l: &mut L, x: L::V) -> L::M {
+    let (one, last) = (l.bits(1), l.bits(INFINITY - 2));
+    let x = l.isub(x, one);
+    l.ult(last, x)
+}
+
+/// `x` if it is normal; a denormal times 2^24; and whether it is denormal. For `x` that are not negative.
+#[inline(always)]
+fn normalized<L: Lanes>(l: &mut L, x: L::V) -> (L::V, L::M) {
+    let least = l.bits(NORMAL);
+    let scale = l.float(16_777_216.0);
+    let denormal = l.ilt(x, least);
+    let scaled = l.mul(x, scale);
+    (l.select(denormal, scaled, x), denormal)
+}
+
+/// `1 / √x`, within 0.501 units. ±0 gives ±∞, +∞ gives +0, negative NaN.
+#[inline(always)]
+pub fn rsqrt<L: Lanes>(l: &mut L, x: L::V) -> L::V {
+    // Halving the exponent by a shift gives a start within 3.5 %; a quadratic in w = x y², fitted to that
+    // start over [1, 4), leaves |1 − x y²| ≤ 3.9e-5 = 2^-14.6. A last step of Newton's, whose residual
+    // is exact but for one rounding, leaves 3/8 of the square of that, 2^-30.8.
+    const START: u32 = 0x5f2f_0000;
+    const STEP: [u32; 3] = [0x3ff9_d098, 0xbfb4_4fb3, 0x3eea_0879];
+    let (a, denormal) = normalized(l, x);
+    let start = l.bits(START);
+    let half = l.shr(a, 1);
+    let y = l.isub(start, half);
+    let t = l.mul(a, y);
+    let w = l.mul(t, y);
+    let q = horner(l, &STEP, w);
+    let y = l.mul(y, q);
+    let one = l.float(1.0);
+    let t = l.mul(a, y);
+    let rest = l.fms(a, y, t);
+    let e = l.fnma(t, y, one);
+    let e = l.fnma(rest, y, e);
+    let half = l.float(0.5);
+    let u = l.mul(y, half);
+    let y = l.fma(u, e, y);
+    let back = l.float(4096.0);
+    let scaled = l.mul(y, back);
+    let y = l.select(denormal, scaled, y);
+    let special = not_positive(l, x);
+    let [y] = l.rarely(special, [y], |l| {
+        let (infinity, nan, zero) = (l.bits(INFINITY), l.bits(NAN), l.bits(0));
+        let infinite = l.or(x, infinity);
+        let quiet = l.add(x, x);
+        let is_zero = l.eq(x, zero);
+        let negative = l.lt(x, zero);
+        let is_infinite = l.ieq(x, infinity);
+        let y = l.select(is_zero, infinite, quiet);
+        let y = l.select(negative, nan, y);
+        [l.select(is_infinite, zero, y)]
+    });
+    y
+}
+
+/// 2^r for |r| ≤ ½, as a value and its error, together within 2^-28.
+#[inline(always)]
+fn exp2_small<L: Lanes>(l: &mut L, r: L::V) -> (L::V, L::V) {
+    // (2^r − 1) / r − LN2: error 2^-28.4 of 2^r.
+    const LN2: u32 = 0x3f31_7218;
+    const REST: [u32; 6] = [0x330b_9a76, 0x3e75_fdf1, 0x3d63_5756, 0x3c1d_9560, 0x3aaf_a89f, 0x3921_7c20];
+    let (one, ln2) = (l.float(1.0), l.bits(LN2));
+    let q = horner(l, &REST, r);
+    let high = l.fma(r, ln2, one);
+    let low = l.sub(one, high);
+    let low = l.fma(r, ln2, low);
+    (high, l.fma(r, q, low))
+}
+
+/// `x`, if within what every single overflows or underflows at, else the end of that range; NaN stays.
+#[inline(always)]
+fn exponent<L: Lanes>(l: &mut L, x: L::V) -> (L::V, Rounded<L::V>) {
+    let (least, most) = (l.float(-151.0), l.float(129.0));
+    let x = l.max(least, x);
+    let x = l.min(most, x);
+    let n = l.round(x);
+    (x, n)
+}
+
+/// 2^x, within 0.53 units where the result is normal. −∞ gives 0, +∞ gives +∞.
+#[inline(always)]
+pub fn exp2<L: Lanes>(l: &mut L, x: L::V) -> L::V {
+    let (x, n) = exponent(l, x);
+    let r = l.sub(x, n.float);
+    let (high, low) = exp2_small(l, r);
+    let p = l.add(high, low);
+    l.scale(p, n)
+}
+
+/// log2 x, within 0.6 units. ±0 gives −∞, negative NaN, +∞ gives +∞.
+#[inline(always)]
+pub fn log2<L: Lanes>(l: &mut L, x: L::V) -> L::V {
+    // x = 2^e (1 + f), 1 + f in [√½, √2). ln(1 + f) = f − f²/2 + f³ p(f): the first two terms as a value
+    // and its error, the polynomial's error 2^-27.2 of the logarithm.
+    const LEAST: u32 = 0x3f35_04f3;
+    const P: [u32; 8] = [
+        0x3eaa_aaaa,
+        0xbe80_0113,
+        0x3e4c_d004,
+        0xbe2a_3922,
+        0x3e11_6d0f,
+        0xbe06_c2a1,
+        0x3e02_adb4,
+        0xbd9c_5abe,
+    ];
+    // 1 / ln 2 in two parts.
+    const LOG2E: [u32; 2] = [0x3fb8_aa3b, 0x32a5_7060];
+    let (a, denormal) = normalized(l, x);
+    let (least, one) = (l.bits(LEAST), l.float(1.0));
+    let e = l.isub(a, least);
+    let e = l.sar(e, 23);
+    let field = l.shl(e, 23);
+    let f = l.isub(a, field);
+    let f = l.sub(f, one);
+    let e = l.int_to_float(e);
+    let shift = l.float(24.0);
+    let lower = l.sub(e, shift);
+    let e = l.select(denormal, lower, e);
+    let minus_half = l.float(-0.5);
+    let g = l.mul(f, minus_half);
+    let high = l.fma(g, f, f);
+    let low = l.sub(f, high);
+    let low = l.fma(g, f, low);
+    let p = horner(l, &P, f);
+    let square = l.mul(f, f);
+    let cube = l.mul(square, f);
+    let low = l.fma(cube, p, low);
+    // Times 1 / ln 2, and e added.
+    let (c, d) = (l.bits(LOG2E[0]), l.bits(LOG2E[1]));
+    let y = l.mul(high, c);
+    let rest = l.fms(high, c, y);
+    let rest = l.fma(high, d, rest);
+    let rest = l.fma(low, c, rest);
+    let sum = l.add(e, y);
+    let lost = l.sub(e, sum);
+    let lost = l.add(lost, y);
+    let rest = l.add(rest, lost);
+    let y = l.add(sum, rest);
+    let special = not_positive(l, x);
+    let [y] = l.rarely(special, [y], |l| {
+        let (nan, zero, lowest) = (l.bits(NAN), l.bits(0), l.float(f32::NEG_INFINITY));
+        // +∞ and NaN.
+        let same = l.add(x, x);
+        let is_zero = l.eq(x, zero);
+        let negative = l.lt(x, zero);
+        let y = l.select(negative, nan, same);
+        [l.select(is_zero, lowest, y)]
+    });
+    y
+}
