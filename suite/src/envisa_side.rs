@@ -3,8 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
+use envisa::machine::trap::Cause;
 use envisa::runner::{self, AllocationId, Arg, LoadedKernel, Module, RunOptions, Session};
-use envisa::vm::trap::Cause;
 
 use crate::corpus;
 use crate::kernel::{Device, KernelFile};
@@ -141,8 +141,8 @@ impl<'a> Loaded<'a> {
     ///
     /// # Errors
     /// As [`Loaded::run`].
-    pub fn check(&mut self) -> Result<Vec<envisa::vm::Finding>, Failure> {
-        let mut checks = envisa::vm::Checks::default();
+    pub fn check(&mut self) -> Result<Vec<envisa::sanitize::Finding>, Failure> {
+        let mut checks = envisa::sanitize::Checks::default();
         let outcome =
             self.session.observe(&self.kernel, &self.how, &self.options, &mut checks).map_err(failed)?;
         match &outcome.trap {

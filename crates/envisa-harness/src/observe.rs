@@ -2,10 +2,10 @@
 
 use envisa::bare::FinalRegisters;
 use envisa::lower::Program;
-use envisa::vm::observer::Observer;
-use envisa::vm::stats::Traffic;
-use envisa::vm::thread::{Machine, Mask};
-use envisa::vm::{Checks, Fidelity, Stats};
+use envisa::machine::observer::Observer;
+use envisa::machine::thread::{Machine, Mask};
+use envisa::sanitize::stats::Traffic;
+use envisa::sanitize::{Checks, Fidelity, Stats};
 use serde::Serialize;
 use std::fmt;
 use std::time::Duration;

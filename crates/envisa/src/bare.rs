@@ -33,14 +33,16 @@
 
 use crate::runner::{AllocationId, Image, LaunchError, NoObserver, RunError, Session, not_lowered, verified};
 use envisa_diag::{Diagnostic, FileId, Files};
+use envisa_interp::Executable;
 use envisa_isa::{Module, ObjectKind, Platform, Type, predefined};
 use envisa_lower::{InputClass, InputSlot, Program};
+use envisa_machine::dispatch;
+use envisa_machine::memory::{BufferSurface, Surface, SurfaceTable};
+use envisa_machine::observer::Observer;
+use envisa_machine::thread::{Machine, Status};
+use envisa_machine::{Linked, ModuleData, Outcome, RunOptions, Trap};
+use envisa_sanitize::Finding;
 use envisa_text::ParseOptions;
-use envisa_vm::dispatch;
-use envisa_vm::memory::{BufferSurface, Surface, SurfaceTable};
-use envisa_vm::observer::Observer;
-use envisa_vm::thread::{Machine, Status};
-use envisa_vm::{Executable, Finding, Linked, ModuleData, Outcome, RunOptions, Trap};
 use std::collections::BTreeMap;
 
 /// How a hand-written module is loaded.
@@ -410,8 +412,8 @@ impl Session {
         prepared.samplers = bound.samplers;
         let (exe, linked, memory) = (&kernel.executable, &kernel.linked, self.memory());
         Ok(match observer {
-            Some(o) => envisa_vm::run_observed(exe, &prepared, memory, linked, options, o),
-            None => envisa_vm::run(exe, &prepared, memory, linked, options),
+            Some(o) => envisa_interp::run_observed(exe, &prepared, memory, linked, options, o),
+            None => envisa_interp::run(exe, &prepared, memory, linked, options),
         })
     }
 }

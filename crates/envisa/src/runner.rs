@@ -21,21 +21,23 @@
 //! ```
 
 use envisa_diag::{Diagnostic, FileId, Files};
+use envisa_interp::Executable;
 use envisa_isa::{Platform, Platforms};
+use envisa_machine::dispatch::{self, Resources};
+use envisa_machine::memory::{Memory, MemoryError};
+use envisa_machine::thread::Status;
+use envisa_machine::trap::Stand;
+use envisa_machine::{Linked, ModuleData, Trap};
+use envisa_sanitize::{Finding, FindingKind};
 use envisa_text::ParseOptions;
 use envisa_verify::Verified;
-use envisa_vm::dispatch::{self, Resources};
-use envisa_vm::memory::{Memory, MemoryError};
-use envisa_vm::thread::Status;
-use envisa_vm::trap::Stand;
-use envisa_vm::{Executable, Finding, FindingKind, Linked, ModuleData, Trap};
 use envisa_zebin::ze_info::{ArgInfo, Kernel};
 use envisa_zebin::{DeviceFamily, ZebinFile};
 use std::time::Duration;
 
-pub use envisa_vm::dispatch::{Arg, Launch, LaunchError, Sampler, SamplerAddress};
-pub use envisa_vm::memory::{AllocationId, Image, ImageShape};
-pub use envisa_vm::{Progress, RunOptions};
+pub use envisa_machine::dispatch::{Arg, Launch, LaunchError, Sampler, SamplerAddress};
+pub use envisa_machine::memory::{AllocationId, Image, ImageShape};
+pub use envisa_machine::{Progress, RunOptions};
 
 /// Why a module cannot be loaded or a kernel cannot be run.
 #[derive(Debug)]
@@ -184,7 +186,7 @@ impl Session {
     ///
     /// # Errors
     /// As [`Session::run`].
-    pub fn observe<O: envisa_vm::observer::Observer>(
+    pub fn observe<O: envisa_machine::observer::Observer>(
         &mut self,
         kernel: &LoadedKernel,
         launch: &Launch,
@@ -194,7 +196,7 @@ impl Session {
         self.launch(kernel, launch, options, Some(observer))
     }
 
-    fn launch<O: envisa_vm::observer::Observer>(
+    fn launch<O: envisa_machine::observer::Observer>(
         &mut self,
         kernel: &LoadedKernel,
         launch: &Launch,
@@ -232,8 +234,8 @@ impl Session {
         };
         let (exe, linked, memory) = (&kernel.executable, &kernel.linked, &self.memory);
         let done = match observer {
-            Some(observer) => envisa_vm::run_observed(exe, &prepared, memory, linked, options, observer),
-            None => envisa_vm::run(exe, &prepared, memory, linked, options),
+            Some(observer) => envisa_interp::run_observed(exe, &prepared, memory, linked, options, observer),
+            None => envisa_interp::run(exe, &prepared, memory, linked, options),
         };
         let printed = prepared
             .printf
@@ -253,13 +255,13 @@ impl Session {
 /// Stands where there is no observer; nobody makes one.
 pub(crate) enum NoObserver {}
 
-impl envisa_vm::observer::Observer for NoObserver {
+impl envisa_machine::observer::Observer for NoObserver {
     fn fork(&self) -> Self {
         match *self {}
     }
     fn merge(&mut self, _: Self) {}
-    fn before(&mut self, _: &envisa_vm::thread::Machine<'_>, _: u32, _: u32) {}
-    fn after(&mut self, _: &envisa_vm::thread::Machine<'_>, _: u32, _: u32, _: u32) {}
+    fn before(&mut self, _: &envisa_machine::thread::Machine<'_>, _: u32, _: u32) {}
+    fn after(&mut self, _: &envisa_machine::thread::Machine<'_>, _: u32, _: u32, _: u32) {}
 }
 
 /// The platform whose rules a device's kernels follow.

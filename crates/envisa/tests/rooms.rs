@@ -14,7 +14,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("envisa-verify", &["envisa-isa", "envisa-diag"]),
     ("envisa-lower", &["envisa-isa", "envisa-verify", "envisa-diag"]),
     ("envisa-sem", &["envisa-isa"]),
-    ("envisa-vm", &["envisa-isa", "envisa-lower", "envisa-sem", "envisa-zebin"]),
+    ("envisa-machine", &["envisa-isa", "envisa-lower", "envisa-sem", "envisa-zebin"]),
+    ("envisa-interp", &["envisa-isa", "envisa-lower", "envisa-machine", "envisa-sem"]),
+    ("envisa-sanitize", &["envisa-isa", "envisa-lower", "envisa-machine"]),
     (
         "envisa",
         &[
@@ -26,7 +28,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "envisa-verify",
             "envisa-lower",
             "envisa-sem",
-            "envisa-vm",
+            "envisa-machine",
+            "envisa-interp",
+            "envisa-sanitize",
         ],
     ),
     ("envisa-harness", &["envisa", "envisa-ocloc"]),

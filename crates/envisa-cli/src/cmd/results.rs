@@ -2,8 +2,9 @@
 
 use crate::cmd::Exit;
 use envisa::diag::Diagnostic;
+use envisa::machine::Trap;
 use envisa::runner::Outcome;
-use envisa::vm::{Finding, FindingKind, Trap};
+use envisa::sanitize::{Finding, FindingKind};
 use envisa_harness::job::Delivered;
 use envisa_harness::observe::Summary;
 use serde_json::{Value as Json, json};

@@ -294,7 +294,7 @@ fn switchjmp_outside() {
     let text = ".version 4.1\n.kernel \"k\"\n.decl I v_type=G type=ub num_elts=1\n.kernel_attr SimdSize=8\n.kernel_attr Target=\"cm\"\n\
                 mov (M1_NM,1) I(0,0)<1> 0x2:ub\nswitchjmp (M1,1) I(0,0)<0;1,0> (a, b)\na:\nb:\nret (M1,8)\n";
     let (_, trap) = Program::new(text).run();
-    assert_eq!(trap.expect("a fault").cause, envisa_vm::Cause::BadIndex(2));
+    assert_eq!(trap.expect("a fault").cause, envisa_machine::Cause::BadIndex(2));
 }
 
 /// Factorials by recursion: each call has variables of its own; channels stop at different depths.
@@ -354,11 +354,11 @@ fn calls_that_cannot_be() {
     let text =
         FACTORIAL.replace("CALL", "mov (M1_NM,1) F(0,0)<1> 0x40:uq\n(P1) ifcall (M1,16) F(0,0)<0;1,0> 2 2");
     let p = Program { args: vec![("N", vec![0; 64])], buffer: vec![0; 64], ..Program::new(&text) };
-    assert_eq!(p.run().1.expect("a fault").cause, envisa_vm::Cause::BadCall(0x40));
+    assert_eq!(p.run().1.expect("a fault").cause, envisa_machine::Cause::BadCall(0x40));
     let text = FACTORIAL.replace("CALL", "fcall (M1,16) fact 2 2").replace("(P1) fret (M1,16)\n", "");
     let p = Program { args: vec![("N", vec![0; 64])], buffer: vec![0; 64], ..Program::new(&text) };
     let cause = p.run().1.expect("a fault").cause;
-    assert!(matches!(cause, envisa_vm::Cause::CallDepth | envisa_vm::Cause::Limit), "{cause:?}");
+    assert!(matches!(cause, envisa_machine::Cause::CallDepth | envisa_machine::Cause::Limit), "{cause:?}");
 }
 
 /// Threads exchange dwords through shared memory: each reads what another wrote before the barrier.
@@ -462,11 +462,11 @@ fn a_barrier_that_cannot_complete() {
         let text = exchange(Platform::Pvc, "4.1", &skip);
         let p = Program { platform: Platform::Pvc, threads: 4, buffer: vec![0; 256], ..Program::new(&text) };
         let trap = p.run().1.expect("a fault");
-        assert_eq!(trap.cause, envisa_vm::Cause::Deadlock, "{barrier}");
+        assert_eq!(trap.cause, envisa_machine::Cause::Deadlock, "{barrier}");
         assert_eq!(trap.threads.len(), 4);
         for (i, t) in trap.threads.iter().enumerate() {
             assert_eq!(t.thread, i as u32);
-            use envisa_vm::thread::Status;
+            use envisa_machine::thread::Status;
             let waits = matches!(t.status, Status::Barrier | Status::SplitWait | Status::Named(2));
             assert_eq!((waits, t.status == Status::Done), (i != 1, i == 1), "{barrier}: {:?}", t.status);
             if i != 1 {
@@ -492,7 +492,7 @@ fn a_run_past_its_limit() {
             ..Program::new(&text)
         };
         let trap = p.run().1.expect("a fault");
-        assert_eq!((&trap.cause, trap.group, trap.thread), (&envisa_vm::Cause::Limit, [0; 3], 2));
+        assert_eq!((&trap.cause, trap.group, trap.thread), (&envisa_machine::Cause::Limit, [0; 3], 2));
         assert_eq!(trap.threads.len(), 4);
         let line = &text[trap.span.start as usize..trap.span.end as usize];
         assert!(line.contains("jmp"), "{line}");

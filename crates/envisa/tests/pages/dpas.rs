@@ -4,7 +4,7 @@ use crate::harness::{Bench, Case, Cmp, Program};
 use crate::model::T::*;
 use crate::model::*;
 use envisa::isa::Platform;
-use envisa_vm::thread::Status;
+use envisa_machine::thread::Status;
 
 /// Name in text, bits, and what it is: signed, unsigned, or a float's type.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -321,7 +321,7 @@ ret (M1,8)
 ";
     let program = Program { platform: Platform::XehpSdv, threads: 3, ..Program::new(alone) };
     let trap = program.run().1.expect("a fault");
-    assert_eq!(trap.cause, envisa_vm::Cause::Deadlock);
+    assert_eq!(trap.cause, envisa_machine::Cause::Deadlock);
     let stands: Vec<Status> = trap.threads.iter().map(|t| t.status).collect();
     assert_eq!(stands, [Status::Done, Status::Done, Status::Fused]);
 }

@@ -7,9 +7,9 @@ use envisa::diag::{FileId, Files, Severity, TextOptions, render_text};
 use envisa::isa::{Module, Op, Platform, Platforms};
 use envisa::runner::{AllocationId, Image, RunOptions, Session};
 use envisa::text::{ParseOptions, parse};
-use envisa_vm::memory::ImageShape;
-use envisa_vm::observer::Observer;
-use envisa_vm::thread::{Machine, Status};
+use envisa_machine::memory::ImageShape;
+use envisa_machine::observer::Observer;
+use envisa_machine::thread::{Machine, Status};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Mutex;
@@ -552,7 +552,7 @@ impl<'a> Program<'a> {
 
     /// Runs it: the buffer, and the fault that ended it. What ran counts as tested where it ended well: the
     /// caller compares the buffer.
-    pub fn run(&self) -> (Vec<u32>, Option<Box<envisa_vm::Trap>>) {
+    pub fn run(&self) -> (Vec<u32>, Option<Box<envisa_machine::Trap>>) {
         let mut files = Files::new();
         let file = files.add_text("program.visaasm", self.text);
         let options = ParseOptions { platform: Some(self.platform), ..ParseOptions::default() };
@@ -598,7 +598,7 @@ impl<'a> Program<'a> {
     }
 
     /// Runs it without observers.
-    pub fn run_plain(&self) -> (Vec<u32>, Option<Box<envisa_vm::Trap>>) {
+    pub fn run_plain(&self) -> (Vec<u32>, Option<Box<envisa_machine::Trap>>) {
         let mut options = BareOptions::new(self.platform);
         options.verify = false;
         let kernel = BareKernel::load("program.visaasm", self.text.as_bytes(), &options)

@@ -5,7 +5,7 @@ use crate::harness::{A, Bench, Case, Predicate, Rng, Surf, covers, mask_name};
 use crate::lsc::Model;
 use crate::scattered::{masked, masks};
 use envisa::isa::Platform;
-use envisa_vm::trap::Cause;
+use envisa_machine::trap::Cause;
 
 /// Operator: what it makes of the old value, two operands and the number of bits.
 type Operator = fn(u64, u64, u64, u32) -> u64;

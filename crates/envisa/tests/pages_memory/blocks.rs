@@ -3,7 +3,7 @@
 use crate::founding::{PLATFORMS, scalar, some_em, text, wrapped};
 use crate::harness::{A, A_BYTES, Bench, Case, EDGE, Rng, Surf, covers};
 use envisa::isa::Platform;
-use envisa_vm::trap::Cause;
+use envisa_machine::trap::Cause;
 
 /// OWORD_LD and OWORD_ST: every size, surface and offset around the ends, in units of owords.
 #[test]

@@ -3,7 +3,7 @@
 
 use crate::harness::{A, A_BYTES, Bench, Case, EDGE, Predicate, Rng, Surf, covers, legal, mask_name};
 use envisa::isa::Platform;
-use envisa_vm::trap::Cause;
+use envisa_machine::trap::Cause;
 
 pub const PLATFORMS: [Platform; 2] = [Platform::Tgllp, Platform::Pvc];
 

@@ -8,8 +8,8 @@ use envisa::isa::desc::Family;
 use envisa::isa::{Exec, ExecMask, Input, Inst, Module, Op, Operand, Platform};
 use envisa::runner::{Image, ImageShape, RunOptions, Session};
 use envisa_lower::InputClass;
+use envisa_machine::trap::Cause;
 use envisa_smith::generate;
-use envisa_vm::trap::Cause;
 use std::collections::BTreeMap;
 
 /// One field or operand becomes something else; what is left is still well-formed or is refused.

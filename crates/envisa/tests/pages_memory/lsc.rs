@@ -5,7 +5,7 @@ use crate::founding::{some_em, stretch, text, wrapped};
 use crate::harness::{A, A_BYTES, Bench, Case, Predicate, Rng, Surf, covers, mask_name};
 use crate::scattered::{masked, masks};
 use envisa::isa::Platform;
-use envisa_vm::trap::Cause;
+use envisa_machine::trap::Cause;
 
 /// How a message's addresses are meant.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -4,7 +4,7 @@
 use crate::founding::{PLATFORMS, offset, scalar, some_em, stretch, text, wrapped};
 use crate::harness::{A, A_BYTES, Bench, Case, Predicate, Rng, Surf, covers, legal, mask_name};
 use envisa::isa::Platform;
-use envisa_vm::trap::Cause;
+use envisa_machine::trap::Cause;
 
 /// A case with an execution mask and predicate bits.
 pub fn masked(rng: &mut Rng, p: Predicate) -> Case {

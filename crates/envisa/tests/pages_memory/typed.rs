@@ -5,7 +5,7 @@ use crate::founding::{PLATFORMS, scalar, some_em, text};
 use crate::harness::{Bench, Case, Predicate, Rng, Texels, World, covers, legal, mask_name};
 use envisa::isa::Platform;
 use envisa::runner::ImageShape;
-use envisa_vm::trap::Cause;
+use envisa_machine::trap::Cause;
 
 const SHAPES: [ImageShape; 5] =
     [ImageShape::D1, ImageShape::D1Array, ImageShape::D2, ImageShape::D2Array, ImageShape::D3];

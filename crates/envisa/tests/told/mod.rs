@@ -1,7 +1,7 @@
 //! What instructions are said to write, held against what they do, all along the page tests.
 
 use envisa_lower::Touched;
-use envisa_vm::thread::{Machine, Status};
+use envisa_machine::thread::{Machine, Status};
 
 /// Every register byte that an instruction changes is one that it is said to write: of one instruction in
 /// [`EVERY`], as a register file is large and instructions are many.

@@ -1,0 +1,622 @@
+//! From a program's instructions to cells: chooses handlers.
+
+use envisa_isa::{Combine, Type};
+use envisa_lower::{Dst, ExecType, Inst, Modifier, Op, Program, Shape, Src};
+use envisa_sem::{Bf, Hf};
+
+use crate::alu::{Alu, AluK, AnyK, FlushK, shape};
+use crate::control::*;
+use crate::level::{Handler, Handlers};
+use crate::messages;
+use crate::operand::{Exec, modifier};
+use crate::ops::*;
+use crate::parts::{self, Parts, PartsK, Splitter};
+use crate::special::*;
+use crate::{At, Cell, Code, SrcCell, SrcKind};
+use envisa_machine::cpu::Level;
+use envisa_machine::regs::Registers;
+
+/// The types that hold bits of an execution type: reading and writing them is plain.
+fn holds(exec: ExecType, ty: Type) -> bool {
+    match exec {
+        ExecType::I32 | ExecType::U32 => matches!(ty, Type::D | Type::Ud),
+        ExecType::I64 | ExecType::U64 => matches!(ty, Type::Q | Type::Uq),
+        ExecType::F32 => ty == Type::F,
+        ExecType::F64 => ty == Type::Df,
+        ExecType::F16 => ty == Type::Hf,
+        ExecType::Bf16 => ty == Type::Bf,
+        ExecType::None => false,
+    }
+}
+
+pub(super) fn src_cell(s: &Src, exec: ExecType) -> SrcCell {
+    match *s {
+        // An absolute value depends on the sign, which handlers of either signedness share: read by its type.
+        Src::Reg { ty, modifier: Modifier::Abs | Modifier::NegAbs, .. } if ty.is_int() => SrcCell::default(),
+        Src::Reg { offset, ty, shape, modifier: md, .. } if holds(exec, ty) => match shape {
+            Shape::Scalar => SrcCell { offset, kind: SrcKind::Scalar, modifier: modifier(md) },
+            Shape::Contiguous => SrcCell {
+                offset,
+                kind: if md == Modifier::None { SrcKind::Contiguous } else { SrcKind::Modified },
+                modifier: modifier(md),
+            },
+            Shape::General => SrcCell::default(),
+        },
+        _ => SrcCell::default(),
+    }
+}
+
+/// Where the destination starts, and whether it is consecutive elements of the channels' own type.
+pub(super) fn dst_cell(i: &Inst) -> (u32, bool) {
+    match i.dst {
+        // All ones or zero: whatever the type of the sources.
+        Dst::Reg { offset, ty, stride, .. } if i.op == Op::Cmp => {
+            (offset, ty.size() == 4 && (stride == 1 || i.channels == 1))
+        }
+        Dst::Reg { offset, ty, stride: 1, sat: false } => (offset, holds(i.exec, ty)),
+        Dst::Pred { offset } => (offset, true),
+        Dst::Reg { offset, ty, sat: false, .. } if i.channels == 1 => (offset, holds(i.exec, ty)),
+        _ => (0, false),
+    }
+}
+
+/// Handlers for rarer shapes: of plain operands (`plain`) whose shapes are found at run time, for one channel
+/// or vectors of 16 and 32; of operands in any form, at the base level.
+macro_rules! rare {
+    ($level:expr, $n:expr, $plain:expr, $kernel:ident [ $($p:ty),* ; $($k:expr),* ]) => {
+        match $n {
+            1 if $plain && has_shapes($level) => $level.handler::<$kernel<$($p,)* $({ $k },)* false, 1>>(),
+            2..=16 if $plain && has_shapes($level) => $level.handler::<$kernel<$($p,)* $({ $k },)* false, 16>>(),
+            _ if $plain && has_shapes($level) => $level.handler::<$kernel<$($p,)* $({ $k },)* false, 32>>(),
+            1 => Level::Base.handler::<$kernel<$($p,)* $({ $k },)* true, 1>>(),
+            _ => Level::Base.handler::<$kernel<$($p,)* $({ $k },)* true, 32>>(),
+        }
+    };
+}
+
+/// Is there code for each shape of operands at this level? Beside better levels the base has the general code
+/// only: nobody would run the rest. Debug builds have no better levels, and test the shapes at the base.
+pub(super) fn has_shapes(l: Level) -> bool {
+    l != Level::Base || cfg!(any(not(target_arch = "x86_64"), debug_assertions))
+}
+
+/// The handler of a kernel for this number of channels, whose last parameter is the size of its vector. One
+/// channel is a shape of its own, made of uniform sources.
+macro_rules! sized {
+    ($l:expr, $n:expr, $kernel:ident [ $($p:ty),* ; $($k:expr),* ]) => {
+        match $n {
+            2..=8 => $l.handler::<$kernel<$($p,)* $({ $k },)* 8>>(),
+            16 => $l.handler::<$kernel<$($p,)* $({ $k },)* 16>>(),
+            _ => $l.handler::<$kernel<$($p,)* $({ $k },)* 32>>(),
+        }
+    };
+}
+
+/// For what a handler is asked.
+#[derive(Clone, Copy)]
+pub(super) struct Wish {
+    /// The level.
+    pub level: Level,
+    /// Is it for modes of `%cr0` that flush denormals?
+    pub flushing: bool,
+}
+
+/// Code of plain operands for modes that flush denormals.
+fn flushing<O: Alu<T>, T: Exec, const S: usize>(l: Level, n: u8) -> Handler {
+    if n == 1 { l.handler::<FlushK<O, T, S, 1>>() } else { l.handler::<FlushK<O, T, S, 32>>() }
+}
+
+/// Code for one source.
+fn unary<O: Alu<T>, T: Exec>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    if O::MODAL && w.flushing {
+        return flushing::<O, T, 1>(w.level, n);
+    }
+    let l = w.level;
+    match shape(&src[..1]).filter(|_| plain) {
+        Some(_) if n == 1 => l.handler::<AluK<O, T, 1, true, false, false, true, 1>>(),
+        Some((0, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 1, false, false, false, false]),
+        Some((1, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 1, true, false, false, false]),
+        _ => any::<O, T, 1>(w, n, src, plain),
+    }
+}
+
+/// Code for two sources.
+fn binary<O: Alu<T>, T: Exec>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    if O::MODAL && w.flushing {
+        return flushing::<O, T, 2>(w.level, n);
+    }
+    let l = w.level;
+    match shape(&src[..2]).filter(|_| plain) {
+        Some(_) if n == 1 => l.handler::<AluK<O, T, 2, true, true, false, true, 1>>(),
+        Some((0, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 2, false, false, false, false]),
+        Some((1, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 2, true, false, false, false]),
+        Some((2, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 2, false, true, false, false]),
+        Some((0, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 2, false, false, false, true]),
+        Some((1, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 2, true, false, false, true]),
+        Some((2, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 2, false, true, false, true]),
+        _ => any::<O, T, 2>(w, n, src, plain),
+    }
+}
+
+/// Code for three sources.
+fn ternary<O: Alu<T>, T: Exec>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    if O::MODAL && w.flushing {
+        return flushing::<O, T, 3>(w.level, n);
+    }
+    let l = w.level;
+    match shape(src).filter(|_| plain) {
+        Some(_) if n == 1 => l.handler::<AluK<O, T, 3, true, true, true, true, 1>>(),
+        Some((0, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, false, false, false, false]),
+        Some((1, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, true, false, false, false]),
+        Some((2, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, false, true, false, false]),
+        Some((3, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, true, true, false, false]),
+        Some((4, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, false, false, true, false]),
+        Some((5, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, true, false, true, false]),
+        Some((6, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, false, true, true, false]),
+        Some((0, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, false, false, false, true]),
+        Some((1, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, true, false, false, true]),
+        Some((2, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, false, true, false, true]),
+        Some((4, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, false, false, true, true]),
+        _ => any::<O, T, 3>(w, n, src, plain),
+    }
+}
+
+/// Code for sources in any shape.
+fn any<O: Alu<T>, T: Exec, const S: usize>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    if O::MODAL && w.flushing {
+        return flushing::<O, T, S>(w.level, n);
+    }
+    let l = w.level;
+    let plain = plain && shape(&src[..S]).is_some();
+    rare!(l, n, plain, AnyK[O, T; S])
+}
+
+/// Code for a compare.
+fn compare<T: Compare, const R: u8>(l: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    match shape(&src[..2]).filter(|_| plain) {
+        Some(_) if n == 1 => l.handler::<CmpK<T, R, true, true, true, 1>>(),
+        Some((0, false)) if has_shapes(l) => sized!(l, n, CmpK[T; R, false, false, false]),
+        Some((1, false)) if has_shapes(l) => sized!(l, n, CmpK[T; R, true, false, false]),
+        Some((2, false)) if has_shapes(l) => sized!(l, n, CmpK[T; R, false, true, false]),
+        Some((3, false)) if has_shapes(l) => sized!(l, n, CmpK[T; R, true, true, false]),
+        Some((0, true)) if has_shapes(l) => sized!(l, n, CmpK[T; R, false, false, true]),
+        Some((2, true)) if has_shapes(l) => sized!(l, n, CmpK[T; R, false, true, true]),
+        s => rare!(l, n, s.is_some(), CmpAnyK[T; R]),
+    }
+}
+
+/// Code for a selection.
+fn select<T: Exec>(l: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    match shape(&src[..2]).filter(|_| plain) {
+        Some(_) if n == 1 => l.handler::<SelK<T, true, true, true, 1>>(),
+        Some((0, false)) if has_shapes(l) => sized!(l, n, SelK[T; false, false, false]),
+        Some((1, false)) if has_shapes(l) => sized!(l, n, SelK[T; true, false, false]),
+        Some((2, false)) if has_shapes(l) => sized!(l, n, SelK[T; false, true, false]),
+        Some((3, false)) if has_shapes(l) => sized!(l, n, SelK[T; true, true, false]),
+        s => rare!(l, n, s.is_some(), SelAnyK[T;]),
+    }
+}
+
+/// The handler of an instruction that computes channel by channel.
+pub(super) fn alu(w: Wish, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
+    let l = w.level;
+    let (n, plain) = (i.channels, dst_cell(i).1);
+    // Of two sources.
+    let shaped = shape(&src[..2]).is_some();
+    macro_rules! common {
+        ($o:ty, $t:ty, 1) => {
+            unary::<$o, $t>(w, n, src, plain)
+        };
+        ($o:ty, $t:ty, 2) => {
+            binary::<$o, $t>(w, n, src, plain)
+        };
+        ($o:ty, $t:ty, 3) => {
+            ternary::<$o, $t>(w, n, src, plain)
+        };
+    }
+    macro_rules! seldom {
+        ($o:ty, $t:ty, $s:literal) => {
+            any::<$o, $t, $s>(w, n, src, plain)
+        };
+    }
+    use ExecType::{Bf16, F16, F32, F64, I32, I64, U32, U64};
+    // What does not look at the sign is compiled once for each size.
+    Some(match (i.op, i.exec) {
+        (Op::Mov, I32) => common!(Copy, i32, 1),
+        (Op::Mov, U32) => common!(Copy, u32, 1),
+        (Op::Mov, I64) => common!(Copy, i64, 1),
+        (Op::Mov, U64) => common!(Copy, u64, 1),
+        (Op::Mov, F32) => common!(Copy, f32, 1),
+        (Op::Mov, F64) => seldom!(Copy, f64, 1),
+        (Op::Mov, F16) => seldom!(Copy, Hf, 1),
+        (Op::Mov, Bf16) => seldom!(Copy, Bf, 1),
+        (Op::Add, I32 | U32) => common!(Add, u32, 2),
+        (Op::Add, I64 | U64) => common!(Add, u64, 2),
+        (Op::Add3, I32 | U32) => common!(Add3, u32, 3),
+        (Op::Add3, I64 | U64) => seldom!(Add3, u64, 3),
+        (Op::Mul, I32 | U32) => common!(Mul, u32, 2),
+        (Op::Mul, I64 | U64) => common!(Mul, u64, 2),
+        (Op::Mad, I32 | U32) => common!(Mad, u32, 3),
+        (Op::Mad, I64 | U64) => seldom!(Mad, u64, 3),
+        (Op::Min, I32) => common!(Min, i32, 2),
+        (Op::Min, U32) => common!(Min, u32, 2),
+        (Op::Max, I32) => common!(Max, i32, 2),
+        (Op::Max, U32) => common!(Max, u32, 2),
+        (Op::Min, I64) => seldom!(Min, i64, 2),
+        (Op::Min, U64) => seldom!(Min, u64, 2),
+        (Op::Max, I64) => seldom!(Max, i64, 2),
+        (Op::Max, U64) => seldom!(Max, u64, 2),
+        (Op::Avg, I32) => seldom!(Avg, i32, 2),
+        (Op::Avg, U32) => seldom!(Avg, u32, 2),
+        (Op::Avg, I64) => seldom!(Avg, i64, 2),
+        (Op::Avg, U64) => seldom!(Avg, u64, 2),
+        (Op::Div, I32) => seldom!(Div, i32, 2),
+        (Op::Div, U32) => seldom!(Div, u32, 2),
+        (Op::Div, I64) => seldom!(Div, i64, 2),
+        (Op::Div, U64) => seldom!(Div, u64, 2),
+        (Op::Mod, I32) => seldom!(Mod, i32, 2),
+        (Op::Mod, U32) => seldom!(Mod, u32, 2),
+        (Op::Mod, I64) => seldom!(Mod, i64, 2),
+        (Op::Mod, U64) => seldom!(Mod, u64, 2),
+        (Op::And, I32 | U32) => common!(And, u32, 2),
+        (Op::Or, I32 | U32) => common!(Or, u32, 2),
+        (Op::Xor, I32 | U32) => common!(Xor, u32, 2),
+        (Op::Not, I32 | U32) => common!(Not, u32, 1),
+        (Op::And, I64 | U64) => common!(And, u64, 2),
+        (Op::Or, I64 | U64) => common!(Or, u64, 2),
+        (Op::Xor, I64 | U64) => common!(Xor, u64, 2),
+        (Op::Not, I64 | U64) => seldom!(Not, u64, 1),
+        (Op::Shl, I32 | U32) => common!(Shl, u32, 2),
+        (Op::Shl, I64 | U64) => common!(Shl, u64, 2),
+        (Op::Shr, U32 | I32) => common!(Shr, u32, 2),
+        (Op::Shr, U64 | I64) => common!(Shr, u64, 2),
+        (Op::Asr, I32 | U32) => common!(Asr, i32, 2),
+        (Op::Asr, I64 | U64) => common!(Asr, i64, 2),
+        (Op::Rol, U32) if i.aux == 32 => common!(RolD, u32, 2),
+        (Op::Ror, U32) if i.aux == 32 => common!(RorD, u32, 2),
+        (Op::Rol, U32) => seldom!(Rol, u32, 2),
+        (Op::Ror, U32) => seldom!(Ror, u32, 2),
+        (Op::Rol, U64) => seldom!(Rol, u64, 2),
+        (Op::Ror, U64) => seldom!(Ror, u64, 2),
+        (Op::Bfn, I32 | U32) => match i.aux {
+            0x96 => common!(BfnOf<0x96>, u32, 3),
+            0xd8 => common!(BfnOf<0xd8>, u32, 3),
+            0xca => common!(BfnOf<0xca>, u32, 3),
+            0xe8 => common!(BfnOf<0xe8>, u32, 3),
+            0xf8 => common!(BfnOf<0xf8>, u32, 3),
+            0x78 => common!(BfnOf<0x78>, u32, 3),
+            0xfe => common!(BfnOf<0xfe>, u32, 3),
+            _ => common!(Bfn, u32, 3),
+        },
+        (Op::Bfn, I64 | U64) => seldom!(Bfn, u64, 3),
+        (Op::Bfe, U32) => seldom!(Bfe, u32, 3),
+        (Op::Bfe, I32) => seldom!(Bfe, i32, 3),
+        (Op::Bfrev, U32) => seldom!(Bfrev, u32, 1),
+        (Op::Cbit, U32) => seldom!(Cbit, u32, 1),
+        (Op::Cbit, U64) => seldom!(Cbit, u64, 1),
+        (Op::Fbh, U32) => seldom!(Fbh, u32, 1),
+        (Op::Fbh, I32) => seldom!(Fbh, i32, 1),
+        (Op::Fbl, U32) => seldom!(Fbl, u32, 1),
+        (Op::Lzd, U32) => seldom!(Lzd, u32, 1),
+        (Op::Add, F32) => common!(Add, f32, 2),
+        (Op::Mul, F32) => common!(Mul, f32, 2),
+        (Op::Mad, F32) => common!(Mad, f32, 3),
+        (Op::Min, F32) => common!(Min, f32, 2),
+        (Op::Max, F32) => common!(Max, f32, 2),
+        (Op::Add, F64) => common!(Add, f64, 2),
+        (Op::Mul, F64) => common!(Mul, f64, 2),
+        (Op::Mad, F64) => common!(Mad, f64, 3),
+        (Op::Min, F64) => seldom!(Min, f64, 2),
+        (Op::Max, F64) => seldom!(Max, f64, 2),
+        (Op::Add, F16) => common!(Add, Hf, 2),
+        (Op::Mul, F16) => common!(Mul, Hf, 2),
+        (Op::Mad, F16) => common!(Mad, Hf, 3),
+        (Op::Min, F16) => seldom!(Min, Hf, 2),
+        (Op::Max, F16) => seldom!(Max, Hf, 2),
+        (Op::Add, Bf16) => seldom!(Add, Bf, 2),
+        (Op::Mul, Bf16) => seldom!(Mul, Bf, 2),
+        (Op::Mad, Bf16) => seldom!(Mad, Bf, 3),
+        (Op::Min, Bf16) => seldom!(Min, Bf, 2),
+        (Op::Max, Bf16) => seldom!(Max, Bf, 2),
+        (Op::Div | Op::Divm, F32) => common!(Div, f32, 2),
+        (Op::Div | Op::Divm, F64) => seldom!(Div, f64, 2),
+        (Op::Div | Op::Divm, F16) => seldom!(Div, Hf, 2),
+        (Op::Sqrt | Op::Sqrtm, F32) => common!(Sqrt, f32, 1),
+        (Op::Sqrt | Op::Sqrtm, F64) => seldom!(Sqrt, f64, 1),
+        (Op::Sqrt | Op::Sqrtm, F16) => seldom!(Sqrt, Hf, 1),
+        (Op::Inv, F32) => common!(Inv, f32, 1),
+        (Op::Inv, F64) => seldom!(Inv, f64, 1),
+        (Op::Inv, F16) => seldom!(Inv, Hf, 1),
+        (Op::Rsqrt, F32) => common!(Rsqrt, f32, 1),
+        (Op::Rsqrt, F64) => seldom!(Rsqrt, f64, 1),
+        (Op::Rsqrt, F16) => seldom!(Rsqrt, Hf, 1),
+        (Op::Exp, F32) => common!(Exp, f32, 1),
+        (Op::Exp, F16) => seldom!(Exp, Hf, 1),
+        (Op::Log, F32) => common!(Log, f32, 1),
+        (Op::Log, F16) => seldom!(Log, Hf, 1),
+        (Op::Pow, F32) => seldom!(Pow, f32, 2),
+        (Op::Pow, F16) => seldom!(Pow, Hf, 2),
+        (Op::Sin, F32) => seldom!(Sin, f32, 1),
+        (Op::Sin, F16) => seldom!(Sin, Hf, 1),
+        (Op::Cos, F32) => seldom!(Cos, f32, 1),
+        (Op::Cos, F16) => seldom!(Cos, Hf, 1),
+        (Op::Tanh, F32) => seldom!(Tanh, f32, 1),
+        (Op::Tanh, F16) => seldom!(Tanh, Hf, 1),
+        (Op::Sigm, F32) => seldom!(Sigm, f32, 1),
+        (Op::Sigm, F16) => seldom!(Sigm, Hf, 1),
+        (Op::Lrp, F32) => seldom!(Lrp, f32, 3),
+        (Op::Frc, F32) => seldom!(Frc, f32, 1),
+        (Op::Rndd, F32) => common!(Rndd, f32, 1),
+        (Op::Rndu, F32) => common!(Rndu, f32, 1),
+        (Op::Rnde, F32) => common!(Rnde, f32, 1),
+        (Op::Rndz, F32) => common!(Rndz, f32, 1),
+        (Op::Frc, F64) => seldom!(Frc, f64, 1),
+        (Op::Rndd, F64) => seldom!(Rndd, f64, 1),
+        (Op::Rndu, F64) => seldom!(Rndu, f64, 1),
+        (Op::Rnde, F64) => seldom!(Rnde, f64, 1),
+        (Op::Rndz, F64) => seldom!(Rndz, f64, 1),
+        (Op::Frc, F16) => seldom!(Frc, Hf, 1),
+        (Op::Rndd, F16) => seldom!(Rndd, Hf, 1),
+        (Op::Rndu, F16) => seldom!(Rndu, Hf, 1),
+        (Op::Rnde, F16) => seldom!(Rnde, Hf, 1),
+        (Op::Rndz, F16) => seldom!(Rndz, Hf, 1),
+        // The sign matters to saturation and conversion, not to a plain destination.
+        (Op::Sel, I32) if !plain => rare!(l, n, false, SelAnyK[i32;]),
+        (Op::Sel, I64) if !plain => rare!(l, n, false, SelAnyK[i64;]),
+        (Op::Sel, I32 | U32) => select::<u32>(l, n, src, plain),
+        (Op::Sel, I64 | U64) => select::<u64>(l, n, src, plain),
+        (Op::Sel, F32) => select::<f32>(l, n, src, plain),
+        (Op::Sel, F64) => rare!(l, n, plain && shaped, SelAnyK[f64;]),
+        (Op::Sel, F16) => rare!(l, n, plain && shaped, SelAnyK[Hf;]),
+        (Op::Sel, Bf16) => rare!(l, n, plain && shaped, SelAnyK[Bf;]),
+        (Op::Mulh, U32) => seldom!(Mulh, u32, 2),
+        (Op::Mulh, I32) => seldom!(Mulh, i32, 2),
+        // What general code does in 64 bits; see `parts`.
+        (Op::Madw, I64) if plain && shaped && has_shapes(l) => rare!(l, n, true, MadwK[;]),
+        (Op::Dp4a, U32) if plain => seldom!(Dp4a, u32, 3),
+        (Op::Addc, _) => rare!(l, n, plain && shaped, CarryK[; false]),
+        (Op::Subb, _) => rare!(l, n, plain && shaped, CarryK[; true]),
+        (Op::Cmp, _) => return comparison(l, i, src),
+        _ => return None,
+    })
+}
+
+fn comparison(l: Level, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
+    let (n, plain) = (i.channels, dst_cell(i).1);
+    macro_rules! relation {
+        ($t:ty) => {
+            match i.aux {
+                0 => compare::<$t, 0>(l, n, src, plain),
+                1 => compare::<$t, 1>(l, n, src, plain),
+                2 => compare::<$t, 2>(l, n, src, plain),
+                3 => compare::<$t, 3>(l, n, src, plain),
+                4 => compare::<$t, 4>(l, n, src, plain),
+                _ => compare::<$t, 5>(l, n, src, plain),
+            }
+        };
+    }
+    macro_rules! seldom {
+        ($t:ty) => {{
+            let plain = plain && shape(&src[..2]).is_some();
+            match i.aux {
+                0 => rare!(l, n, plain, CmpAnyK[$t; 0]),
+                1 => rare!(l, n, plain, CmpAnyK[$t; 1]),
+                2 => rare!(l, n, plain, CmpAnyK[$t; 2]),
+                3 => rare!(l, n, plain, CmpAnyK[$t; 3]),
+                4 => rare!(l, n, plain, CmpAnyK[$t; 4]),
+                _ => rare!(l, n, plain, CmpAnyK[$t; 5]),
+            }
+        }};
+    }
+    Some(match i.exec {
+        ExecType::I32 => relation!(i32),
+        ExecType::U32 => relation!(u32),
+        ExecType::I64 => seldom!(i64),
+        ExecType::U64 => seldom!(u64),
+        ExecType::F32 => relation!(f32),
+        ExecType::F64 => seldom!(f64),
+        ExecType::F16 => seldom!(Hf),
+        ExecType::Bf16 => seldom!(Bf),
+        ExecType::None => return None,
+    })
+}
+
+fn handler(l: Level, i: &Inst, src: &[SrcCell; 3], p: &Program) -> Handler {
+    let sat = matches!(i.dst, Dst::Reg { sat: true, .. } | Dst::Indirect { sat: true, .. });
+    if is_other(i.op, i.exec, sat) {
+        return l.handler::<OtherK>();
+    }
+    match i.op {
+        Op::MovPred => return l.handler::<MovPredK>(),
+        Op::Setp => return l.handler::<SetpK>(),
+        Op::PredLogic => return l.handler::<PredLogicK>(),
+        Op::Dpas => return l.handler::<DpasK<false>>(),
+        Op::Dpasw => return l.handler::<DpasK<true>>(),
+        Op::Join => return l.handler::<JoinK>(),
+        Op::Goto => return l.handler::<GotoK>(),
+        Op::Ret | Op::Fret => return l.handler::<RetK>(),
+        Op::Fence => return l.handler::<FenceK>(),
+        Op::Nop => return l.handler::<NopK>(),
+        Op::Message => return messages::handler(l, i, p),
+        Op::Call
+        | Op::Fcall
+        | Op::Ifcall
+        | Op::Faddr
+        | Op::SwitchJmp
+        | Op::Barrier
+        | Op::SplitBarrier
+        | Op::NamedBarrier
+        | Op::ChannelEnables
+        | Op::Unsupported
+        | Op::End => return l.handler::<ControlK>(),
+        _ => {}
+    }
+    alu(Wish { level: l, flushing: false }, i, src).unwrap_or_else(|| l.handler::<OtherK>())
+}
+
+/// A write of `%cr0`: the instruction, then the mode.
+struct ModeK;
+
+impl crate::level::Kernel for ModeK {
+    fn run(m: &mut envisa_machine::thread::Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+        let inner = c.code.inner.get(pc as usize).copied().flatten();
+        let next = match inner {
+            Some(h) => crate::level::call(h, m, c, pc),
+            None => pc + 1,
+        };
+        m.refresh_mode();
+        next
+    }
+}
+
+/// An instruction that reads and writes overlapping registers at different places computes from copies:
+/// every handler reads its whole sources first, so nothing needs doing here. See `alu::AluK`.
+pub(super) fn decode(p: &Program, level: Level, observed: bool) -> Code {
+    let end = Registers::size(p.registers.bytes);
+    let mut code = Code {
+        cells: Vec::with_capacity(p.code.len()),
+        inner: vec![None; p.code.len()],
+        flushing: vec![None; p.code.len()],
+        parts: Vec::new(),
+        plans: messages::plans(p),
+    };
+    let cr0 = p.registers.predefined[envisa_isa::predefined::var::CR0 as usize];
+    for (pc, i) in p.code.iter().enumerate() {
+        let src = [0, 1, 2].map(|k| src_cell(&i.src[k], i.exec));
+        let mut c = cell(i, handler(level, i, &src, p), src, dst_cell(i));
+        let floats = matches!(i.exec, ExecType::F32 | ExecType::F64 | ExecType::F16 | ExecType::Bf16);
+        if floats && has_shapes(level) && c.dst_plain && shape(&src[..sources(i)]).is_some() {
+            code.flushing[pc] = alu(Wish { level, flushing: true }, i, &src);
+        }
+        if let Some(mut cells) = in_parts(level, i, &src, end) {
+            if cells.len() == 1 {
+                c = cells.swap_remove(0);
+            } else {
+                let general = general(level, i, p);
+                c = described(i, level.handler::<PartsK>(), parts::index(code.parts.len()));
+                code.parts.push(Parts { cells, float: parts::is_float(i), general });
+            }
+        }
+        if let Dst::Reg { offset, .. } = i.dst
+            && (cr0..cr0 + 64).contains(&offset)
+        {
+            code.inner[pc] = Some(c.run);
+            c.run = level.handler::<ModeK>();
+        }
+        c.fused = !observed && i.op == Op::Cmp && i.facts.fuses_with_next;
+        code.cells.push(c);
+    }
+    code
+}
+
+/// Holds a program's operands against the register file: what [`decode`] relies on.
+///
+/// # Errors
+/// An instruction whose operands do not lie in the register file (lowering makes none).
+pub fn check(p: &Program) -> Result<(), String> {
+    for i in &p.code {
+        operands(i, p.registers.bytes).map_err(|e| format!("instruction {} ({:?}): {e}", i.source, i.op))?;
+    }
+    Ok(())
+}
+
+/// The handler of an instruction that is told nothing of its operands: it goes by their description.
+fn general(l: Level, i: &Inst, p: &Program) -> Handler {
+    handler(l, i, &[SrcCell::default(); 3], p)
+}
+
+/// A cell whose operands a general handler reads and writes by their description.
+pub(super) fn described(i: &Inst, run: Handler, src: [SrcCell; 3]) -> Cell {
+    // Predicates are always written in place.
+    cell(i, run, src, if matches!(i.dst, Dst::Pred { .. }) { dst_cell(i) } else { (0, false) })
+}
+
+/// An instruction's cell with general code.
+#[cfg(test)]
+pub(super) fn general_cell(l: Level, i: &Inst, p: &Program) -> Cell {
+    described(i, general(l, i, p), [SrcCell::default(); 3])
+}
+
+/// Number of sources.
+fn sources(i: &Inst) -> usize {
+    i.src[..3].iter().take_while(|s| **s != Src::None).count()
+}
+
+/// The parts of an instruction with operands that are no plain vectors, if it has such and can be done so.
+fn in_parts(l: Level, i: &Inst, src: &[SrcCell; 3], end: u32) -> Option<Vec<Cell>> {
+    let odd = |k: usize| src[k].kind == SrcKind::General && i.src[k] != Src::None;
+    if !has_shapes(l) || dst_cell(i).1 && !(0..3).any(odd) && i.op != Op::Dp4a {
+        return None;
+    }
+    Splitter::new(l, i, end).mov().or_else(|| Splitter::new(l, i, end).compute())
+}
+
+/// An instruction's cell.
+pub(super) fn cell(i: &Inst, run: Handler, src: [SrcCell; 3], (dst, dst_plain): (u32, bool)) -> Cell {
+    let n = i.channels as u32;
+    // A compare into a variable is not one into a predicate.
+    let dst_plain = dst_plain && (i.op != Op::Cmp || matches!(i.dst, Dst::Pred { .. }));
+    Cell {
+        run,
+        full: if n >= 32 { u32::MAX } else { (1 << n) - 1 },
+        pred: i.pred.offset,
+        src,
+        dst,
+        aux: i.aux,
+        channels: i.channels,
+        first: i.first,
+        always: if i.no_mask { u32::MAX } else { 0 },
+        combine: match i.pred.combine {
+            Combine::None => 0,
+            Combine::Any => 1,
+            Combine::All => 2,
+        } | (i.pred.invert as u8) << 2,
+        dst_plain,
+        fused: false,
+    }
+}
+
+/// Holds an instruction's operands against the register file: what handlers rely on.
+fn operands(i: &Inst, len: u32) -> Result<(), String> {
+    // Vectors are loaded whole: up to 32 elements, whatever the number of channels.
+    let vector = |offset: u32, size: u32| {
+        if offset as u64 + 32 * size as u64 > len as u64 {
+            Err("an operand passes the register file".to_owned())
+        } else {
+            Ok(())
+        }
+    };
+    if !matches!(i.channels, 1 | 2 | 4 | 8 | 16 | 32) || i.first > 28 {
+        return Err("it has no legal execution size".into());
+    }
+    let predicate = |offset: u32| vector(offset, 4);
+    predicate(i.pred.offset)?;
+    for s in &i.src {
+        match *s {
+            Src::Reg { offset, ty, strides, .. } => {
+                let last = (0..i.channels as u32).map(|k| strides.element(k)).max().unwrap_or(0);
+                let end = offset as u64 + (last as u64 + 1) * ty.size() as u64;
+                if end > len as u64 {
+                    return Err("a source passes the register file".into());
+                }
+                vector(offset, ty.size())?;
+            }
+            Src::Indirect { address, .. } => vector(address, 2)?,
+            Src::Pred { offset, .. } => predicate(offset)?,
+            Src::None => {}
+        }
+    }
+    match i.dst {
+        Dst::Reg { offset, ty, stride, .. } => {
+            let end = offset as u64 + ((i.channels as u64 - 1) * stride as u64 + 1) * ty.size() as u64;
+            if end > len as u64 {
+                return Err("the destination passes the register file".into());
+            }
+            vector(offset, ty.size())?;
+        }
+        Dst::Indirect { address, .. } => vector(address, 2)?,
+        Dst::Pred { offset } => predicate(offset)?,
+        Dst::None => {}
+    }
+    vector(i.dst2, 4)
+}

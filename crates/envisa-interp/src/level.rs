@@ -1,0 +1,68 @@
+//! Handlers: each is compiled for several instruction sets, one is chosen at start.
+#![allow(unsafe_code)]
+
+use envisa_machine::cpu::{Isa, Level};
+use envisa_machine::thread::Machine;
+
+use crate::At;
+
+/// Runs one decoded instruction; gives the next program counter, or
+/// [`STOP`](envisa_machine::thread::STOP).
+pub(crate) type Handler = unsafe fn(&mut Machine<'_>, At<'_>, u32) -> u32;
+
+/// What a handler does, compiled once for each level.
+pub(crate) trait Kernel {
+    /// Executes the instruction.
+    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32;
+
+    /// The same, for handlers that use instructions of their own choice.
+    #[inline(always)]
+    fn run_with<const L: u8>(_: Isa<L>, m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+        Self::run(m, c, pc)
+    }
+}
+
+/// Handlers of a level.
+pub(crate) trait Handlers {
+    /// The handler of a kernel for this level.
+    fn handler<K: Kernel>(self) -> Handler;
+}
+
+impl Handlers for Level {
+    fn handler<K: Kernel>(self) -> Handler {
+        match self {
+            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+            Level::Avx512 => avx512::<K>,
+            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+            Level::Avx2 => avx2::<K>,
+            _ => base::<K>,
+        }
+    }
+}
+
+fn base<K: Kernel>(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+    K::run_with(Isa::BASE, m, c, pc)
+}
+
+// The two below are unsafe to call only because the CPU must have the features; `Level::handler` names
+// them for levels that `Level::detect` found.
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+#[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+fn avx2<K: Kernel>(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+    // SAFETY: this function is called where the CPU has its features only.
+    K::run_with(unsafe { Isa::<1>::new() }, m, c, pc)
+}
+
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+fn avx512<K: Kernel>(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+    // SAFETY: this function is called where the CPU has its features only.
+    K::run_with(unsafe { Isa::<2>::new() }, m, c, pc)
+}
+
+/// Calls a handler.
+#[inline(always)]
+pub(crate) fn call(h: Handler, m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+    // SAFETY: handlers come from `Level::handler` of a level the CPU has.
+    unsafe { h(m, c, pc) }
+}

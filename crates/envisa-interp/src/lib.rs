@@ -1,0 +1,212 @@
+//! The interpreter: a program's instructions, decoded, each with its handler.
+
+mod alu;
+mod control;
+mod decode;
+mod level;
+mod messages;
+mod moves;
+mod operand;
+mod ops;
+mod parts;
+mod registers;
+mod run;
+mod special;
+#[cfg(test)]
+mod tests;
+
+pub use decode::check;
+pub use run::{Executable, run, run_observed};
+
+use std::ops::Deref;
+
+use crate::registers::Operands;
+use envisa_lower::Program;
+use envisa_machine::cpu::Level;
+use envisa_machine::observer::Observer;
+use envisa_machine::thread::{Machine, Mask, Status};
+use envisa_machine::trap::Cause;
+
+use crate::level::Handler;
+
+/// How a source is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum SrcKind {
+    /// Consecutive elements of the channels' own type.
+    Contiguous,
+    /// One element of the channels' own type.
+    Scalar,
+    /// Consecutive elements of the channels' own type, with a modifier.
+    Modified,
+    /// Anything else: read through the program's description.
+    #[default]
+    General,
+}
+
+/// A decoded source.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SrcCell {
+    offset: u32,
+    kind: SrcKind,
+    modifier: envisa_sem::Modifier,
+}
+
+/// A decoded instruction, one cache line.
+pub struct Cell {
+    run: Handler,
+    /// All channels of the instruction.
+    full: Mask,
+    /// Offset of the predicate's bits; 0 for none.
+    pred: u32,
+    src: [SrcCell; 3],
+    dst: u32,
+    aux: u32,
+    channels: u8,
+    first: u8,
+    /// All ones if the execution mask is ignored.
+    always: Mask,
+    /// Predicate: bit 0 any, bit 1 all, bit 2 inverted.
+    combine: u8,
+    /// The destination is consecutive elements of the channels' own type.
+    dst_plain: bool,
+    /// A compare that executes the branch behind it, too.
+    fused: bool,
+}
+
+impl Cell {
+    /// The instruction's number: for messages, which.
+    #[inline(always)]
+    pub(crate) fn aux(&self) -> u32 {
+        self.aux
+    }
+
+    /// Number of channels.
+    #[inline(always)]
+    pub(crate) fn channels(&self) -> u32 {
+        self.channels as u32
+    }
+
+    /// First channel.
+    #[inline(always)]
+    pub(crate) fn first(&self) -> u32 {
+        self.first as u32
+    }
+}
+
+/// A program's instructions, decoded for one level.
+pub struct Code {
+    cells: Vec<Cell>,
+    /// Handlers of instructions that something else wraps, by program counter.
+    inner: Vec<Option<Handler>>,
+    /// What fast code knows of messages, by message.
+    plans: Vec<messages::Fast>,
+    /// What does an instruction where `%cr0` flushes denormals, by program counter.
+    flushing: Vec<Option<Handler>>,
+    /// Instructions done in several steps.
+    parts: Vec<parts::Parts>,
+}
+
+impl Code {
+    /// Decodes a program that [`check`] passes; `observed`: every instruction has a turn of its own.
+    pub fn new(program: &Program, level: Level, observed: bool) -> Code {
+        decode::decode(program, level, observed)
+    }
+
+    /// What the fast code of messages wants to know of them, by message.
+    #[inline(always)]
+    pub(crate) fn plans(&self) -> &[messages::Fast] {
+        &self.plans
+    }
+}
+
+/// A decoded instruction, with the program that it is of.
+#[derive(Clone, Copy)]
+pub(crate) struct At<'a> {
+    cell: &'a Cell,
+    code: &'a Code,
+}
+
+impl Deref for At<'_> {
+    type Target = Cell;
+
+    #[inline(always)]
+    fn deref(&self) -> &Cell {
+        self.cell
+    }
+}
+
+/// Channels an instruction runs: execution mask and predicate.
+#[inline(always)]
+pub(crate) fn exec_mask(m: &Machine<'_>, c: At<'_>) -> Mask {
+    let active = active(m, c);
+    if c.pred == 0 { active } else { active & pred_mask(m, c) }
+}
+
+/// Channels of the execution mask, aligned to the instruction's.
+#[inline(always)]
+pub(crate) fn active(m: &Machine<'_>, c: At<'_>) -> Mask {
+    (m.t.mask >> c.first | c.always) & c.full
+}
+
+/// The predicate's channels, aligned to the instruction's.
+#[inline(always)]
+pub(crate) fn pred_mask(m: &Machine<'_>, c: At<'_>) -> Mask {
+    let bits = (m.t.regs.get::<u32>(c.pred) >> c.first) & c.full;
+    let bits = match c.combine & 3 {
+        0 => bits,
+        1 => {
+            if bits != 0 {
+                u32::MAX
+            } else {
+                0
+            }
+        }
+        _ => {
+            if bits == c.full {
+                u32::MAX
+            } else {
+                0
+            }
+        }
+    };
+    if c.combine & 4 != 0 { !bits } else { bits }
+}
+
+impl Code {
+    /// Runs a thread until it ends, waits or faults. `m` is a machine for the program that this is the code of.
+    #[inline(always)]
+    pub(crate) fn run(&self, m: &mut Machine<'_>) {
+        let mut pc = m.t.pc;
+        m.t.status = Status::Ready;
+        while let Some(cell) = self.cells.get(pc as usize) {
+            pc = level::call(cell.run, m, At { cell, code: self }, pc);
+        }
+        // `STOP` was returned by whoever set the status; any other value is past the end of the code.
+        if m.t.status == Status::Ready {
+            m.fault(pc.min(self.cells.len() as u32), None, Cause::FellOff);
+        }
+    }
+
+    /// Runs a thread, telling an observer of each instruction.
+    pub(crate) fn run_observed<O: Observer>(&self, m: &mut Machine<'_>, o: &mut O) {
+        let mut pc = m.t.pc;
+        m.t.status = Status::Ready;
+        while let Some(cell) = self.cells.get(pc as usize) {
+            let at = At { cell, code: self };
+            // The predicate of `sel` picks a source; all active channels run.
+            let mask = match m.env.program.code.get(pc as usize) {
+                Some(i) if i.op == envisa_lower::Op::Sel => active(m, at),
+                _ => exec_mask(m, at),
+            };
+            o.before(m, pc, mask);
+            m.accesses.clear();
+            let next = level::call(cell.run, m, at, pc);
+            o.after(m, pc, mask, next);
+            pc = next;
+        }
+        if m.t.status == Status::Ready {
+            m.fault(pc.min(self.cells.len() as u32), None, Cause::FellOff);
+        }
+    }
+}

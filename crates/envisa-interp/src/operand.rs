@@ -1,0 +1,354 @@
+//! Reading and writing operands that are no plain vectors: other types, regions, indirect ones.
+
+use envisa_isa::Type;
+use envisa_lower::{Dst, Inst, Src, Strides};
+use envisa_sem::{Bf, Convert, Hf, Ieee, Lane, Modifier};
+
+use crate::registers::Operands;
+use envisa_machine::regs::Pod;
+use envisa_machine::thread::{Machine, Mask};
+use envisa_machine::trap::Cause;
+
+/// The modifier as lane arithmetic knows it.
+pub(crate) fn modifier(m: envisa_isa::Modifier) -> Modifier {
+    match m {
+        envisa_isa::Modifier::Abs => Modifier::Abs,
+        envisa_isa::Modifier::Neg => Modifier::Neg,
+        envisa_isa::Modifier::NegAbs => Modifier::NegAbs,
+        envisa_isa::Modifier::Not => Modifier::Not,
+        _ => Modifier::None,
+    }
+}
+
+/// A type that channels compute in.
+pub(crate) trait Exec: Pod + Lane {
+    /// Reads elements of any type, converting them.
+    fn read(m: &Machine<'_>, ty: Type, at: &[u32], out: &mut [Self]);
+    /// Reads elements of any type that lie `step` elements apart, converting them.
+    fn read_apart(m: &Machine<'_>, ty: Type, offset: u32, step: u32, out: &mut [Self]);
+    /// Writes elements of any type that lie `step` elements apart, converting them: those of `mask`.
+    fn write_apart(m: &mut Machine<'_>, ty: Type, offset: u32, step: u32, mask: Mask, values: &[Self]);
+    /// Writes elements of any type, converting them: those of `mask`, each at its offset.
+    fn write(m: &mut Machine<'_>, ty: Type, sat: bool, at: &[u32], mask: Mask, values: &[Self]);
+}
+
+#[inline(always)]
+fn read_as<S: Pod + Convert<T>, T: Exec>(m: &Machine<'_>, at: &[u32], out: &mut [T]) {
+    if m.t.ieee {
+        for (o, a) in out.iter_mut().zip(at) {
+            *o = m.t.regs.get::<S>(*a).convert(Ieee);
+        }
+    } else {
+        for (o, a) in out.iter_mut().zip(at) {
+            *o = m.t.regs.get::<S>(*a).convert(m.t.mode);
+        }
+    }
+}
+
+/// Elements `step` apart, for the steps that occur: the loops of known steps become vector code.
+#[inline(always)]
+fn read_steps<S: Pod + Convert<T>, T: Exec>(m: &Machine<'_>, offset: u32, step: u32, out: &mut [T]) {
+    #[inline(always)]
+    fn go<S: Pod + Convert<T>, T: Exec>(m: &Machine<'_>, offset: u32, step: u32, out: &mut [T]) {
+        let step = step * size_of::<S>() as u32;
+        if !m.t.ieee && const { S::TYPE.is_float() || T::TYPE.is_float() } {
+            for (i, o) in out.iter_mut().enumerate() {
+                *o = m.t.regs.get::<S>(offset + i as u32 * step).convert(m.t.mode);
+            }
+            return;
+        }
+        for (i, o) in out.iter_mut().enumerate() {
+            *o = m.t.regs.get::<S>(offset + i as u32 * step).convert(Ieee);
+        }
+    }
+    match step {
+        1 => go::<S, T>(m, offset, 1, out),
+        2 => go::<S, T>(m, offset, 2, out),
+        4 => go::<S, T>(m, offset, 4, out),
+        _ => go::<S, T>(m, offset, step, out),
+    }
+}
+
+#[inline(always)]
+fn write_steps<D: Pod + Lane, T: Exec + Convert<D>>(
+    m: &mut Machine<'_>,
+    offset: u32,
+    step: u32,
+    mask: Mask,
+    v: &[T],
+) {
+    let mut out = [D::default(); 32];
+    let n = v.len().min(32);
+    if !m.t.ieee && const { D::TYPE.is_float() || T::TYPE.is_float() } {
+        for (o, x) in out.iter_mut().zip(v) {
+            *o = x.convert(m.t.mode);
+        }
+    } else {
+        for (o, x) in out.iter_mut().zip(v) {
+            *o = x.convert(Ieee);
+        }
+    }
+    let size = size_of::<D>() as u32;
+    match (step, n) {
+        (1, 32) => m.t.regs.store_masked(offset, mask, out),
+        (1, 16) => {
+            let mut low = [D::default(); 16];
+            low.copy_from_slice(&out[..16]);
+            m.t.regs.store_masked(offset, mask, low);
+        }
+        _ if mask == envisa_machine::regs::all_channels(n) => {
+            for (i, o) in out[..n].iter().enumerate() {
+                m.t.regs.set(offset + i as u32 * step * size, *o);
+            }
+        }
+        _ => {
+            for (i, o) in out[..n].iter().enumerate() {
+                if mask >> i & 1 != 0 {
+                    m.t.regs.set(offset + i as u32 * step * size, *o);
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn write_as<D: Pod, T: Exec + Convert<D>>(m: &mut Machine<'_>, sat: bool, at: &[u32], mask: Mask, v: &[T]) {
+    for (i, (a, x)) in at.iter().zip(v).enumerate() {
+        if mask >> i & 1 == 0 {
+            continue;
+        }
+        let y: D = match (sat, m.t.ieee) {
+            (false, true) => x.convert(Ieee),
+            (false, false) => x.convert(m.t.mode),
+            (true, _) => x.convert_sat(m.t.mode),
+        };
+        m.t.regs.set(*a, y);
+    }
+}
+
+macro_rules! exec {
+    ($($t:ty)*) => {$(
+        impl Exec for $t {
+            fn read(m: &Machine<'_>, ty: Type, at: &[u32], out: &mut [Self]) {
+                match ty {
+                    Type::Ub | Type::Bool => read_as::<u8, Self>(m, at, out),
+                    Type::B => read_as::<i8, Self>(m, at, out),
+                    Type::Uw => read_as::<u16, Self>(m, at, out),
+                    Type::W => read_as::<i16, Self>(m, at, out),
+                    Type::Ud | Type::V | Type::Uv | Type::Vf => read_as::<u32, Self>(m, at, out),
+                    Type::D => read_as::<i32, Self>(m, at, out),
+                    Type::Uq => read_as::<u64, Self>(m, at, out),
+                    Type::Q => read_as::<i64, Self>(m, at, out),
+                    Type::F => read_as::<f32, Self>(m, at, out),
+                    Type::Df => read_as::<f64, Self>(m, at, out),
+                    Type::Hf => read_as::<Hf, Self>(m, at, out),
+                    Type::Bf => read_as::<Bf, Self>(m, at, out),
+                }
+            }
+            fn read_apart(m: &Machine<'_>, ty: Type, offset: u32, step: u32, out: &mut [Self]) {
+                match ty {
+                    Type::Ub | Type::Bool => read_steps::<u8, Self>(m, offset, step, out),
+                    Type::B => read_steps::<i8, Self>(m, offset, step, out),
+                    Type::Uw => read_steps::<u16, Self>(m, offset, step, out),
+                    Type::W => read_steps::<i16, Self>(m, offset, step, out),
+                    Type::Ud | Type::V | Type::Uv | Type::Vf => read_steps::<u32, Self>(m, offset, step, out),
+                    Type::D => read_steps::<i32, Self>(m, offset, step, out),
+                    Type::Uq => read_steps::<u64, Self>(m, offset, step, out),
+                    Type::Q => read_steps::<i64, Self>(m, offset, step, out),
+                    Type::F => read_steps::<f32, Self>(m, offset, step, out),
+                    Type::Df => read_steps::<f64, Self>(m, offset, step, out),
+                    Type::Hf => read_steps::<Hf, Self>(m, offset, step, out),
+                    Type::Bf => read_steps::<Bf, Self>(m, offset, step, out),
+                }
+            }
+            fn write_apart(m: &mut Machine<'_>, ty: Type, offset: u32, step: u32, mask: Mask, v: &[Self]) {
+                match ty {
+                    Type::Ub | Type::Bool => write_steps::<u8, Self>(m, offset, step, mask, v),
+                    Type::B => write_steps::<i8, Self>(m, offset, step, mask, v),
+                    Type::Uw => write_steps::<u16, Self>(m, offset, step, mask, v),
+                    Type::W => write_steps::<i16, Self>(m, offset, step, mask, v),
+                    Type::Ud | Type::V | Type::Uv | Type::Vf => write_steps::<u32, Self>(m, offset, step, mask, v),
+                    Type::D => write_steps::<i32, Self>(m, offset, step, mask, v),
+                    Type::Uq => write_steps::<u64, Self>(m, offset, step, mask, v),
+                    Type::Q => write_steps::<i64, Self>(m, offset, step, mask, v),
+                    Type::F => write_steps::<f32, Self>(m, offset, step, mask, v),
+                    Type::Df => write_steps::<f64, Self>(m, offset, step, mask, v),
+                    Type::Hf => write_steps::<Hf, Self>(m, offset, step, mask, v),
+                    Type::Bf => write_steps::<Bf, Self>(m, offset, step, mask, v),
+                }
+            }
+            fn write(m: &mut Machine<'_>, ty: Type, sat: bool, at: &[u32], mask: Mask, v: &[Self]) {
+                match ty {
+                    Type::Ub | Type::Bool => write_as::<u8, Self>(m, sat, at, mask, v),
+                    Type::B => write_as::<i8, Self>(m, sat, at, mask, v),
+                    Type::Uw => write_as::<u16, Self>(m, sat, at, mask, v),
+                    Type::W => write_as::<i16, Self>(m, sat, at, mask, v),
+                    Type::Ud | Type::V | Type::Uv | Type::Vf => write_as::<u32, Self>(m, sat, at, mask, v),
+                    Type::D => write_as::<i32, Self>(m, sat, at, mask, v),
+                    Type::Uq => write_as::<u64, Self>(m, sat, at, mask, v),
+                    Type::Q => write_as::<i64, Self>(m, sat, at, mask, v),
+                    Type::F => write_as::<f32, Self>(m, sat, at, mask, v),
+                    Type::Df => write_as::<f64, Self>(m, sat, at, mask, v),
+                    Type::Hf => write_as::<Hf, Self>(m, sat, at, mask, v),
+                    Type::Bf => write_as::<Bf, Self>(m, sat, at, mask, v),
+                }
+            }
+        }
+    )*};
+}
+exec! { i32 u32 i64 u64 f32 f64 Hf Bf }
+
+/// Register offsets of an indirect operand's elements, for the channels of `mask` (others: the first
+/// valid address register's place is not looked at; they get offset 0, a constant).
+fn indirect(
+    m: &Machine<'_>,
+    (address, bytes, per_log2): (u32, i16, u8),
+    strides: Strides,
+    size: u32,
+    mask: Mask,
+    at: &mut [u32],
+) -> Result<(), (u32, i64)> {
+    let per = 1u32 << per_log2.min(5);
+    for (i, a) in at.iter_mut().enumerate() {
+        let i = i as u32;
+        *a = 0;
+        if mask >> i & 1 == 0 {
+            continue;
+        }
+        let (which, element) = (i / per, strides.element(i % per));
+        let base: u16 = m.t.regs.get(address + 2 * which);
+        let base = base.wrapping_add((element * size) as u16);
+        *a = m.indirect(base, bytes, size).map_err(|e| (i, e))?;
+    }
+    Ok(())
+}
+
+/// Reads a source in any form; `false` after a fault.
+#[inline(never)]
+pub(crate) fn read_general<T: Exec>(
+    m: &mut Machine<'_>,
+    pc: u32,
+    src: &Src,
+    mask: Mask,
+    out: &mut [T],
+) -> bool {
+    let mut at = [0u32; 32];
+    let n = out.len().min(32);
+    let (ty, modifier_) = match *src {
+        Src::Reg { offset, ty, strides, modifier, .. } if strides.step(n as u32).is_some() => {
+            T::read_apart(m, ty, offset, strides.step(n as u32).unwrap_or(0), &mut out[..n]);
+            apply(ty, modifier, &mut out[..n]);
+            return true;
+        }
+        Src::Reg { offset, ty, strides, modifier, .. } => {
+            let size = ty.size();
+            for (i, a) in at[..n].iter_mut().enumerate() {
+                *a = offset + strides.element(i as u32) * size;
+            }
+            (ty, modifier)
+        }
+        Src::Indirect { address, bytes, per_address_log2, ty, strides, modifier } => {
+            let found =
+                indirect(m, (address, bytes, per_address_log2), strides, ty.size(), mask, &mut at[..n]);
+            if let Err((channel, address)) = found {
+                m.fault(pc, Some(channel), Cause::Indirect { address });
+                return false;
+            }
+            (ty, modifier)
+        }
+        Src::Pred { offset, invert } => {
+            let bits: u32 = m.t.regs.get(offset);
+            let bits = if invert { !bits } else { bits };
+            for (i, o) in out.iter_mut().enumerate() {
+                *o = T::from_bits((bits >> i & 1) as u64);
+            }
+            return true;
+        }
+        Src::None => {
+            out.fill(T::default());
+            return true;
+        }
+    };
+    T::read(m, ty, &at[..n], &mut out[..n]);
+    apply(ty, modifier_, &mut out[..n]);
+    true
+}
+
+/// Applies the modifier of a source of type `ty`.
+#[inline(always)]
+fn apply<T: Exec>(ty: Type, md: envisa_isa::Modifier, out: &mut [T]) {
+    let md = modifier(md);
+    if md == Modifier::None {
+        return;
+    }
+    if ty.is_signed() && matches!(md, Modifier::Abs | Modifier::NegAbs) {
+        // By the source's sign, whatever type the channels compute in.
+        for o in out {
+            let shift = 64 - T::BITS;
+            let x = ((o.to_bits() << shift) as i64) >> shift;
+            let x = x.wrapping_abs();
+            *o = T::from_bits(if md == Modifier::Abs { x } else { x.wrapping_neg() } as u64);
+        }
+    } else {
+        for o in out {
+            *o = o.modify(md);
+        }
+    }
+}
+
+/// Writes a destination in any form; `false` after a fault.
+#[inline(never)]
+pub(crate) fn write_general<T: Exec>(
+    m: &mut Machine<'_>,
+    pc: u32,
+    dst: &Dst,
+    mask: Mask,
+    values: &[T],
+) -> bool {
+    let mut at = [0u32; 32];
+    let n = values.len().min(32);
+    match *dst {
+        Dst::None | Dst::Pred { .. } => true,
+        Dst::Reg { offset, ty, stride, sat: false } => {
+            T::write_apart(m, ty, offset, stride as u32, mask, &values[..n]);
+            true
+        }
+        Dst::Reg { offset, ty, stride, sat } => {
+            let step = stride as u32 * ty.size();
+            for (i, a) in at[..n].iter_mut().enumerate() {
+                *a = offset + i as u32 * step;
+            }
+            T::write(m, ty, sat, &at[..n], mask, &values[..n]);
+            true
+        }
+        Dst::Indirect { address, bytes, per_address_log2, ty, stride, sat } => {
+            let strides = Strides { vertical: stride, width_log2: 0, horizontal: stride };
+            let found =
+                indirect(m, (address, bytes, per_address_log2), strides, ty.size(), mask, &mut at[..n]);
+            if let Err((channel, address)) = found {
+                m.fault(pc, Some(channel), Cause::Indirect { address });
+                return false;
+            }
+            T::write(m, ty, sat, &at[..n], mask, &values[..n]);
+            true
+        }
+    }
+}
+
+/// Reads a scalar as 64 bits, sign-extended where its type is signed.
+pub(crate) fn read_scalar(m: &mut Machine<'_>, pc: u32, src: &Src) -> Option<u64> {
+    let signed = matches!(src, Src::Reg { ty, .. } | Src::Indirect { ty, .. } if ty.is_signed());
+    if signed {
+        let mut x = [0i64];
+        read_general(m, pc, src, 1, &mut x).then_some(x[0] as u64)
+    } else {
+        let mut x = [0u64];
+        read_general(m, pc, src, 1, &mut x).then_some(x[0])
+    }
+}
+
+/// The instruction a cell was made from.
+#[inline(always)]
+pub(crate) fn inst<'a>(m: &Machine<'a>, pc: u32) -> &'a Inst {
+    &m.env.program.code[pc as usize]
+}

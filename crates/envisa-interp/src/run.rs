@@ -1,0 +1,151 @@
+//! Runs launches of programs: interpreted, or by the engine that they were translated by.
+
+use std::sync::{Arc, Mutex, OnceLock};
+
+use envisa_lower::Program;
+use envisa_machine::cpu::Level;
+use envisa_machine::dispatch::Prepared;
+use envisa_machine::engine::{Engine, Instructions, LaunchView, Translation, Worker};
+use envisa_machine::group::{Groups, Run};
+use envisa_machine::link::Linked;
+use envisa_machine::memory::Memory;
+use envisa_machine::observer::Observer;
+use envisa_machine::scheduler;
+use envisa_machine::thread::Machine;
+use envisa_machine::trap::Trap;
+use envisa_machine::{Outcome, RunOptions};
+
+use crate::{At, Code, check, level};
+
+/// A program decoded for this machine's CPU: as it was written, for observers, and improved.
+pub struct Executable {
+    program: Program,
+    /// Decoded when an observer comes.
+    code: OnceLock<Code>,
+    fast: Arc<Program>,
+    fast_code: Code,
+    /// The improved program as another engine has it.
+    translation: Option<Box<dyn Translation>>,
+}
+
+impl Executable {
+    /// Decodes a program.
+    ///
+    /// # Errors
+    /// A program that does not keep lowering's promises.
+    pub fn new(program: Program) -> Result<Executable, String> {
+        check(&program)?;
+        let fast = Arc::new(envisa_lower::optimize(&program));
+        check(&fast)?;
+        let fast_code = Code::new(&fast, Level::detect(), false);
+        Ok(Executable { program, code: OnceLock::new(), fast, fast_code, translation: None })
+    }
+
+    /// Has an engine translate it; `false` if that refuses. Launches without an observer run the translation then,
+    /// as far as it accepts them.
+    pub fn translate(&mut self, engine: &dyn Engine) -> bool {
+        let rest: Arc<dyn Instructions> = Arc::new(Code::new(&self.fast, Level::detect(), true));
+        self.translation = engine.translate(&self.fast, &rest);
+        self.translation.is_some()
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The program as it runs without an observer.
+    pub fn optimized(&self) -> &Arc<Program> {
+        &self.fast
+    }
+}
+
+impl Translation for Code {
+    fn accepts(&self, _: &LaunchView<'_>) -> bool {
+        true
+    }
+
+    fn worker<'a>(
+        &'a self,
+        launch: &'a LaunchView<'a>,
+        number: u32,
+    ) -> Result<Box<dyn Worker + 'a>, Box<Trap>> {
+        Ok(Box::new(Groups::new(launch, number, Unobserved(self))?))
+    }
+}
+
+impl Instructions for Code {
+    fn instruction(&self, m: &mut Machine<'_>, pc: u32) -> u32 {
+        match self.cells.get(pc as usize) {
+            Some(cell) => level::call(cell.run, m, At { cell, code: self }, pc),
+            None => m.fault(pc, None, envisa_machine::Cause::FellOff),
+        }
+    }
+
+    fn run(&self, m: &mut Machine<'_>) {
+        Code::run(self, m);
+    }
+}
+
+/// Runs threads, telling nobody.
+struct Unobserved<'a>(&'a Code);
+
+impl Run for Unobserved<'_> {
+    #[inline(always)]
+    fn run(&mut self, m: &mut Machine<'_>, _: bool) {
+        self.0.run(m);
+    }
+}
+
+/// Runs threads, telling an observer.
+struct Observed<'a, O>(&'a Code, &'a mut O);
+
+impl<O: Observer> Run for Observed<'_, O> {
+    fn run(&mut self, m: &mut Machine<'_>, fresh: bool) {
+        if fresh {
+            self.1.start(m);
+        }
+        self.0.run_observed(m, self.1);
+    }
+}
+
+/// Runs a prepared launch.
+pub fn run(
+    exe: &Executable,
+    prepared: &Prepared,
+    memory: &Memory,
+    linked: &Linked,
+    options: &RunOptions,
+) -> Outcome {
+    let launch = LaunchView::new(&exe.fast, prepared, memory, linked, options.limit, false);
+    match &exe.translation {
+        Some(t) if t.accepts(&launch) => scheduler::run(&launch, options, |i| t.worker(&launch, i)),
+        _ => scheduler::run(&launch, options, |i| Groups::new(&launch, i, Unobserved(&exe.fast_code))),
+    }
+}
+
+/// Runs a prepared launch, observed: always interpreted.
+pub fn run_observed<O: Observer>(
+    exe: &Executable,
+    prepared: &Prepared,
+    memory: &Memory,
+    linked: &Linked,
+    options: &RunOptions,
+    observer: &mut O,
+) -> Outcome {
+    let code = exe.code.get_or_init(|| Code::new(&exe.program, Level::detect(), true));
+    let launch = LaunchView::new(&exe.program, prepared, memory, linked, options.limit, true);
+    let workers = options.workers(prepared.group_count());
+    let mut forks: Vec<O> = (1..workers).map(|_| observer.fork()).collect();
+    // Each worker takes its own.
+    let places: Vec<Mutex<Option<&mut O>>> =
+        std::iter::once(&mut *observer).chain(&mut forks).map(|o| Mutex::new(Some(o))).collect();
+    let outcome = scheduler::run(&launch, options, |i| {
+        let mine = places[i as usize].lock().unwrap_or_else(|e| e.into_inner()).take();
+        let mine = mine.expect("the scheduler asks for each worker once");
+        Groups::new(&launch, i, Observed(code, mine))
+    });
+    drop(places);
+    forks.into_iter().for_each(|o| observer.merge(o));
+    outcome
+}

@@ -1,0 +1,784 @@
+//! Handlers with a shape of their own: compares, selections, conversions, two results, DPAS.
+
+use std::marker::PhantomData;
+
+use envisa_lower::{Dst, ExecType, Op, Shape, Src};
+use envisa_sem::dpas::{Accumulator, Dpas, Precision};
+use envisa_sem::math::MacroMath;
+use envisa_sem::{Float, FpMode, Hf, Ieee, Mode, Relation, convert, int};
+
+use crate::alu::{Source, gather, store};
+use crate::control::GotoK;
+use crate::level::Kernel;
+use crate::operand::{Exec, inst, read_general, write_general};
+use crate::registers::Operands;
+use crate::{At, Code, active, exec_mask, pred_mask};
+use envisa_machine::regs::{all_channels, blend, movemask};
+use envisa_machine::thread::{Fused, Machine, Mask, STOP, Status};
+use envisa_machine::trap::Cause;
+
+/// Values that can be compared.
+pub(crate) trait Compare: Exec {
+    /// Does the relation hold?
+    fn holds<M: Mode>(self, r: Relation, b: Self, m: M) -> bool;
+}
+
+macro_rules! compare {
+    (int $($t:ty)*) => {$(
+        impl Compare for $t {
+            #[inline(always)]
+            fn holds<M: Mode>(self, r: Relation, b: Self, _: M) -> bool {
+                r.holds(self, b)
+            }
+        }
+    )*};
+    (float $($t:ty)*) => {$(
+        impl Compare for $t {
+            #[inline(always)]
+            fn holds<M: Mode>(self, r: Relation, b: Self, m: M) -> bool {
+                self.compare(r, b, m)
+            }
+        }
+    )*};
+}
+compare! { int i32 u32 i64 u64 }
+compare! { float f32 f64 Hf envisa_sem::Bf }
+
+/// `cmp` with relation `R`; `A`, `B`: the source is uniform; `MOD`: some have modifiers.
+pub(crate) struct CmpK<T, const R: u8, const A: bool, const B: bool, const MOD: bool, const N: usize>(
+    PhantomData<T>,
+);
+
+impl<T: Compare, const R: u8, const A: bool, const B: bool, const MOD: bool, const N: usize> Kernel
+    for CmpK<T, R, A, B, MOD, N>
+{
+    #[inline(always)]
+    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+        let mask = exec_mask(m, c);
+        if mask == 0 {
+            return pc + 1;
+        }
+        let a = Source::<T, A, MOD, N>::new(m, c, 0);
+        let b = Source::<T, B, MOD, N>::new(m, c, 1);
+        let bits = if A && B {
+            if related::<T, R, 1>(m, |i| a.lane(i), |i| b.lane(i)) != 0 { all_channels(N) } else { 0 }
+        } else {
+            related::<T, R, N>(m, |i| a.lane(i), |i| b.lane(i))
+        };
+        compared::<false, N>(m, c, pc, mask, bits)
+    }
+}
+
+/// `cmp` of plain sources whose shapes are found at run time, or if `G`, of sources in any form.
+pub(crate) struct CmpAnyK<T, const R: u8, const G: bool, const N: usize>(PhantomData<T>);
+
+impl<T: Compare, const R: u8, const G: bool, const N: usize> Kernel for CmpAnyK<T, R, G, N> {
+    #[inline(always)]
+    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+        let mask = exec_mask(m, c);
+        if mask == 0 {
+            return pc + 1;
+        }
+        let Some(a) = gather::<T, G, N>(m, c, pc, 0, mask) else { return STOP };
+        let Some(b) = gather::<T, G, N>(m, c, pc, 1, mask) else { return STOP };
+        let bits = related::<T, R, N>(m, |i| a[i], |i| b[i]);
+        compared::<G, N>(m, c, pc, mask, bits)
+    }
+}
+
+/// Channels in which the relation holds.
+#[inline(always)]
+fn related<T: Compare, const R: u8, const N: usize>(
+    m: &Machine<'_>,
+    a: impl Fn(usize) -> T,
+    b: impl Fn(usize) -> T,
+) -> Mask {
+    let relation = match R {
+        0 => Relation::Eq,
+        1 => Relation::Ne,
+        2 => Relation::Gt,
+        3 => Relation::Ge,
+        4 => Relation::Lt,
+        _ => Relation::Le,
+    };
+    let mut lanes = [0u8; N];
+    if const { !T::TYPE.is_float() } || m.t.ieee {
+        for i in 0..N {
+            lanes[i] = if a(i).holds(relation, b(i), Ieee) { u8::MAX } else { 0 };
+        }
+    } else {
+        let mode = m.t.mode;
+        for i in 0..N {
+            lanes[i] = if a(i).holds(relation, b(i), mode) { u8::MAX } else { 0 };
+        }
+    }
+    movemask(&lanes)
+}
+
+/// Writes what a compare found: to a predicate, to a vector of dwords, or if `G`, to a variable in any form.
+#[inline(always)]
+fn compared<const G: bool, const N: usize>(
+    m: &mut Machine<'_>,
+    c: At<'_>,
+    pc: u32,
+    mask: Mask,
+    bits: Mask,
+) -> u32 {
+    if c.dst_plain {
+        let old: u32 = m.t.regs.get(c.dst);
+        m.t.regs.set(c.dst, old & !(mask << c.first) | (bits & mask) << c.first);
+        return if c.fused { branch_after(m, c.code, pc) } else { pc + 1 };
+    }
+    if G {
+        return compared_general(m, c, pc, mask, bits);
+    }
+    store(m, c, mask, blend(bits, [u32::MAX; N], [0; N]));
+    pc + 1
+}
+
+/// The branch behind a compare, without a turn of its own.
+#[inline(never)]
+fn branch_after(m: &mut Machine<'_>, code: &Code, pc: u32) -> u32 {
+    match code.cells.get(pc as usize + 1) {
+        Some(cell) => GotoK::run(m, At { cell, code }, pc + 1),
+        None => pc + 1,
+    }
+}
+
+#[inline(never)]
+fn compared_general(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, bits: Mask) -> u32 {
+    let mut out = [0i32; 32];
+    for (i, o) in out.iter_mut().enumerate() {
+        *o = -((bits >> i & 1) as i32);
+    }
+    let n = c.channels as usize;
+    if write_general(m, pc, &as_int(inst(m, pc).dst), mask, &out[..n]) { pc + 1 } else { STOP }
+}
+
+/// A destination whose bits are set as an integer's, whatever its type.
+fn as_int(d: Dst) -> Dst {
+    use envisa_isa::Type;
+    let int = |t: Type| match t.size() {
+        1 => Type::B,
+        2 => Type::W,
+        4 => Type::D,
+        _ => Type::Q,
+    };
+    match d {
+        Dst::Reg { offset, ty, stride, .. } => Dst::Reg { offset, ty: int(ty), stride, sat: false },
+        Dst::Indirect { address, bytes, per_address_log2, ty, stride, .. } => {
+            Dst::Indirect { address, bytes, per_address_log2, ty: int(ty), stride, sat: false }
+        }
+        d => d,
+    }
+}
+
+/// `sel`: the predicate chooses between the sources.
+pub(crate) struct SelK<T, const A: bool, const B: bool, const MOD: bool, const N: usize>(PhantomData<T>);
+
+impl<T: Exec, const A: bool, const B: bool, const MOD: bool, const N: usize> Kernel
+    for SelK<T, A, B, MOD, N>
+{
+    #[inline(always)]
+    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+        let mask = active(m, c);
+        if mask == 0 {
+            return pc + 1;
+        }
+        let pick = if c.pred == 0 { u32::MAX } else { pred_mask(m, c) };
+        let a = Source::<T, A, MOD, N>::new(m, c, 0);
+        let b = Source::<T, B, MOD, N>::new(m, c, 1);
+        let (mut x, mut y) = ([T::default(); N], [T::default(); N]);
+        for i in 0..N {
+            (x[i], y[i]) = (a.lane(i), b.lane(i));
+        }
+        store(m, c, mask, blend(pick, x, y));
+        pc + 1
+    }
+}
+
+/// `sel` of plain operands whose shapes are found at run time, or if `G`, of operands in any form.
+pub(crate) struct SelAnyK<T, const G: bool, const N: usize>(PhantomData<T>);
+
+impl<T: Exec, const G: bool, const N: usize> Kernel for SelAnyK<T, G, N> {
+    #[inline(always)]
+    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+        let mask = active(m, c);
+        if mask == 0 {
+            return pc + 1;
+        }
+        let pick = if c.pred == 0 { u32::MAX } else { pred_mask(m, c) };
+        let Some(a) = gather::<T, G, N>(m, c, pc, 0, mask) else { return STOP };
+        let Some(b) = gather::<T, G, N>(m, c, pc, 1, mask) else { return STOP };
+        crate::alu::write::<T, G, N>(m, c, pc, mask, blend(pick, a, b))
+    }
+}
+
+/// `addc` and `subb`: a second result in `dst2`. `G`: of operands in any form.
+pub(crate) struct CarryK<const SUB: bool, const G: bool, const N: usize>;
+
+impl<const SUB: bool, const G: bool, const N: usize> Kernel for CarryK<SUB, G, N> {
+    #[inline(always)]
+    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+        let mask = exec_mask(m, c);
+        if mask == 0 {
+            return pc + 1;
+        }
+        let Some(a) = gather::<u32, G, N>(m, c, pc, 0, mask) else { return STOP };
+        let Some(b) = gather::<u32, G, N>(m, c, pc, 1, mask) else { return STOP };
+        let (mut r, mut carry) = ([0u32; N], [0u32; N]);
+        for i in 0..N {
+            (r[i], carry[i]) = {
+                let (a, b) = (a[i], b[i]);
+                if SUB { int::subb(a, b) } else { int::addc(a, b) }
+            };
+        }
+        let second = inst(m, pc).dst2;
+        if second != 0 {
+            m.t.regs.store_masked(second, mask, carry);
+        }
+        crate::alu::write::<u32, G, N>(m, c, pc, mask, r)
+    }
+}
+
+/// `madw` of sources in 64 bits: the low halves, and the high ones in `dst2`. (There is no general form.)
+pub(crate) struct MadwK<const G: bool, const N: usize>;
+
+impl<const G: bool, const N: usize> Kernel for MadwK<G, N> {
+    #[inline(always)]
+    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+        let mask = exec_mask(m, c);
+        if mask == 0 {
+            return pc + 1;
+        }
+        let Some(a) = gather::<u64, G, N>(m, c, pc, 0, mask) else { return STOP };
+        let Some(b) = gather::<u64, G, N>(m, c, pc, 1, mask) else { return STOP };
+        let Some(d) = gather::<u64, G, N>(m, c, pc, 2, mask) else { return STOP };
+        let (mut low, mut high) = ([0u32; N], [0u32; N]);
+        for i in 0..N {
+            let r = a[i].wrapping_mul(b[i]).wrapping_add(d[i]);
+            (low[i], high[i]) = (r as u32, (r >> 32) as u32);
+        }
+        // The second destination's offset.
+        if c.aux != 0 {
+            m.t.regs.store_masked(c.aux, mask, high);
+        }
+        store(m, c, mask, low);
+        pc + 1
+    }
+}
+
+/// Everything else that computes: sources read in any form, results written in any form.
+pub(crate) struct OtherK;
+
+impl Kernel for OtherK {
+    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+        let mask = exec_mask(m, c);
+        if mask == 0 {
+            return pc + 1;
+        }
+        let i = inst(m, pc);
+        match i.op {
+            Op::Mulh | Op::Madw | Op::Bfi | Op::Sad2 | Op::Sad2add | Op::Dp4a => integers(m, c, pc, mask),
+            Op::Add | Op::Add3 | Op::Mul | Op::Mad | Op::Shl => saturating(m, c, pc, mask),
+            Op::Fcvt | Op::Srnd => conversions(m, c, pc, mask),
+            Op::Pln => plane(m, c, pc, mask),
+            Op::Line | Op::Dp2 | Op::Dp3 | Op::Dp4 | Op::Dph => products(m, c, pc, mask),
+            Op::Add3o => overflowing(m, c, pc, mask),
+            Op::Invm | Op::Rsqtm if i.exec == ExecType::F64 => macros::<f64>(m, c, pc, mask),
+            Op::Invm | Op::Rsqtm if i.exec == ExecType::F32 => macros::<f32>(m, c, pc, mask),
+            op => m.fault(
+                pc,
+                None,
+                Cause::Unsupported { name: "instruction", reason: format!("{op:?} has no such operands") },
+            ),
+        }
+    }
+}
+
+fn sources<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> Option<[[T; 32]; 4]> {
+    let n = c.channels as usize;
+    let mut s = [[T::default(); 32]; 4];
+    for (i, s) in s.iter_mut().enumerate() {
+        if !read_general(m, pc, &inst(m, pc).src[i], mask, &mut s[..n]) {
+            return None;
+        }
+    }
+    Some(s)
+}
+
+fn put<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, r: &[T; 32]) -> u32 {
+    let n = c.channels as usize;
+    if write_general(m, pc, &inst(m, pc).dst, mask, &r[..n]) { pc + 1 } else { STOP }
+}
+
+/// Sets the bits of a predicate that are of the instruction's channels and in `mask`.
+fn set_predicate(m: &mut Machine<'_>, c: At<'_>, offset: u32, mask: Mask, bits: u32) {
+    let old: u32 = m.t.regs.get(offset);
+    m.t.regs.set(offset, old & !(mask << c.first) | (bits & mask) << c.first);
+}
+
+/// Sums of products across groups of four channels, and `line`.
+fn products(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
+    let op = inst(m, pc).op;
+    let n = c.channels as usize;
+    // A channel reads its group's elements, whoever else runs.
+    let group = mask | (mask >> 1) | (mask >> 2) | (mask >> 3);
+    let all = ((group & 0x1111_1111) * 15) & c.full;
+    let Some(s) = sources::<f32>(m, c, pc, all) else { return STOP };
+    let mode: FpMode = m.t.mode;
+    let p = match (op, inst(m, pc).src[0]) {
+        (Op::Line, Src::Reg { offset, .. }) if offset + 16 <= m.t.regs.len() => {
+            [m.t.regs.get::<f32>(offset), m.t.regs.get::<f32>(offset + 12)]
+        }
+        _ => [0.0; 2],
+    };
+    let mut r = [0f32; 32];
+    for (k, r) in r.iter_mut().enumerate().take(n) {
+        let g = k & !3;
+        let dot = |n: usize| {
+            let first = Float::mul(s[0][g], s[1][g], mode);
+            (1..n).fold(first, |sum, q| Float::mad(s[0][g + q], s[1][g + q], sum, mode))
+        };
+        *r = match op {
+            Op::Line => Float::mad(p[0], s[1][k], p[1], mode),
+            Op::Dp2 => dot(2),
+            Op::Dp3 => dot(3),
+            Op::Dp4 => dot(4),
+            _ => Float::add(dot(3), s[1][g + 3], mode),
+        };
+    }
+    put(m, c, pc, mask, &r)
+}
+
+/// `add3.o`: the sum, and whether the destination's type holds it.
+fn overflowing(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
+    let i = inst(m, pc);
+    let Some(s) = sources::<i64>(m, c, pc, mask) else { return STOP };
+    let (Dst::Reg { ty, .. } | Dst::Indirect { ty, .. }) = i.dst else { return pc + 1 };
+    let (low, high) = match (ty.is_signed(), ty.size() * 8) {
+        (true, bits) => (-(1i64 << (bits.min(63) - 1)), (1i64 << (bits.min(63) - 1)) - 1),
+        (false, bits) => (0, (1i64 << bits.min(62)) - 1),
+    };
+    let (mut r, mut bits) = ([0i64; 32], 0);
+    for k in 0..c.channels as usize {
+        r[k] = s[0][k] + s[1][k] + s[2][k];
+        bits |= (!(low..=high).contains(&r[k]) as u32) << k;
+    }
+    set_predicate(m, c, i.dst2, mask, bits);
+    put(m, c, pc, mask, &r)
+}
+
+/// `invm`, `rsqtm`: a start value, and whether it is final.
+fn macros<T: Exec + MacroMath>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
+    let i = inst(m, pc);
+    let Some(s) = sources::<T>(m, c, pc, mask) else { return STOP };
+    let mode: FpMode = m.t.mode;
+    let (mut r, mut early) = ([T::default(); 32], 0);
+    for k in 0..c.channels as usize {
+        let (x, e) = if i.op == Op::Invm { s[0][k].invm(s[1][k], mode) } else { s[0][k].rsqtm(mode) };
+        r[k] = x;
+        early |= (e as u32) << k;
+    }
+    set_predicate(m, c, i.dst2, mask, early);
+    put(m, c, pc, mask, &r)
+}
+
+fn signed(s: &Src) -> bool {
+    matches!(s, Src::Reg { ty, .. } | Src::Indirect { ty, .. } if ty.is_signed())
+}
+
+fn integers(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
+    let i = inst(m, pc);
+    let n = c.channels as usize;
+    // Pairs of channels are read together, whichever of the two runs.
+    let pairs = matches!(i.op, Op::Sad2 | Op::Sad2add);
+    let read = if pairs {
+        (mask | ((mask << 1) & 0xaaaa_aaaa) | ((mask >> 1) & 0x5555_5555)) & c.full
+    } else {
+        mask
+    };
+    let Some(s) = sources::<i64>(m, c, pc, read) else { return STOP };
+    let mut r = [0i64; 32];
+    let byte = |x: i64, k: u32, s: bool| {
+        let b = (x >> (8 * k)) as u8;
+        if s { b as i8 as i64 } else { b as i64 }
+    };
+    for k in 0..n {
+        let (a, b, d, e) = (s[0][k], s[1][k], s[2][k], s[3][k]);
+        r[k] = match i.op {
+            Op::Mulh => ((a as i128 * b as i128) >> 32) as i64,
+            // The low half; the high one below.
+            Op::Madw => a.wrapping_mul(b).wrapping_add(d),
+            Op::Bfi => int::bfi(a as u32, b as u32, d as u32, e as u32) as i64,
+            Op::Sad2 | Op::Sad2add => {
+                // Pairs of neighbouring channels.
+                let p = k & !1;
+                let pair = (s[0][p] - s[1][p]).abs() + (s[0][p + 1] - s[1][p + 1]).abs();
+                if i.op == Op::Sad2add { pair + d } else { pair }
+            }
+            _ => {
+                let (sa, sb) = (signed(&i.src[1]), signed(&i.src[2]));
+                a + (0..4).map(|q| byte(b, q, sa) * byte(d, q, sb)).sum::<i64>()
+            }
+        };
+    }
+    if i.op == Op::Madw && i.dst2 != 0 {
+        let mut high = [0u32; 32];
+        for k in 0..n {
+            high[k] = (r[k] >> 32) as u32;
+            r[k] &= 0xffff_ffff;
+        }
+        m.t.regs.store_masked(i.dst2, mask & all_channels(n), high);
+    }
+    put(m, c, pc, mask, &r)
+}
+
+/// Integers with `.sat`, and shifts of them: exact, then clamped by the destination.
+fn saturating(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
+    let i = inst(m, pc);
+    let n = c.channels as usize;
+    let Some(s) = sources::<i64>(m, c, pc, mask) else { return STOP };
+    // A `uq` source is the only one that 64 signed bits do not hold.
+    let wide = |k: usize, x: i64| match i.src[k] {
+        Src::Reg { ty: envisa_isa::Type::Uq, .. } | Src::Indirect { ty: envisa_isa::Type::Uq, .. } => {
+            x as u64 as i128
+        }
+        _ => x as i128,
+    };
+    let to_unsigned = matches!(
+        i.dst,
+        Dst::Reg { ty: envisa_isa::Type::Uq, .. } | Dst::Indirect { ty: envisa_isa::Type::Uq, .. }
+    );
+    let bits = match i.dst {
+        Dst::Reg { ty, .. } | Dst::Indirect { ty, .. } => ty.size() * 8,
+        _ => 32,
+    };
+    let mut r = [0i64; 32];
+    for k in 0..n {
+        let (a, b, d) = (wide(0, s[0][k]), wide(1, s[1][k]), wide(2, s[2][k]));
+        let exact = match i.op {
+            Op::Add => a + b,
+            Op::Add3 => a + b + d,
+            Op::Mul => a.saturating_mul(b),
+            Op::Mad => a.saturating_mul(b).saturating_add(d),
+            _ => a << (b as u32 & if bits == 64 { 63 } else { 31 }),
+        };
+        r[k] = if to_unsigned {
+            exact.clamp(0, u64::MAX as i128) as u64 as i64
+        } else {
+            exact.clamp(i64::MIN as i128, i64::MAX as i128) as i64
+        };
+    }
+    if to_unsigned {
+        let r = r.map(|x| x as u64);
+        return put(m, c, pc, mask, &r);
+    }
+    put(m, c, pc, mask, &r)
+}
+
+fn conversions(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
+    use envisa_isa::Type;
+    let i = inst(m, pc);
+    let n = c.channels as usize;
+    let src_ty = match i.src[0] {
+        Src::Reg { ty, .. } | Src::Indirect { ty, .. } => ty,
+        _ => Type::Ud,
+    };
+    let dst_ty = match i.dst {
+        Dst::Reg { ty, .. } | Dst::Indirect { ty, .. } => ty,
+        _ => return pc + 1,
+    };
+    let mut out = [0u32; 32];
+    if i.op == Op::Srnd {
+        let mut random = [0u32; 32];
+        if !read_general(m, pc, &i.src[1], mask, &mut random[..n]) {
+            return STOP;
+        }
+        let mut x = [0f32; 32];
+        if !read_general(m, pc, &i.src[0], mask, &mut x[..n]) {
+            return STOP;
+        }
+        for k in 0..n {
+            out[k] = match src_ty {
+                Type::F => convert::srnd_hf(x[k], random[k] as u16).0 as u32,
+                _ => convert::srnd_bf8(convert::f32_to_hf(x[k], Default::default()), random[k] as u8) as u32,
+            };
+        }
+    } else {
+        // To and from 8-bit floats and tf32, whose bits are in `ub` and `ud`.
+        for k in 0..n {
+            let one = |s: &Src| match *s {
+                Src::Reg { offset, ty, strides, .. } => Some(offset + strides.element(k as u32) * ty.size()),
+                _ => None,
+            };
+            let Some(at) = one(&i.src[0]) else {
+                return m.fault(
+                    pc,
+                    None,
+                    Cause::Unsupported { name: "FCVT", reason: "its source is indirect".into() },
+                );
+            };
+            out[k] = match (src_ty, dst_ty) {
+                (Type::Ub | Type::B, Type::Hf) => convert::bf8_to_hf(m.t.regs.get(at)).0 as u32,
+                (Type::Hf, Type::Ub | Type::B) => convert::hf_to_bf8(Hf(m.t.regs.get(at))) as u32,
+                (Type::Ud, Type::F) => m.t.regs.get(at),
+                (Type::F, Type::Ud) => convert::f32_to_tf32(m.t.regs.get(at)),
+                _ => {
+                    return m.fault(
+                        pc,
+                        None,
+                        Cause::Unsupported {
+                            name: "FCVT",
+                            reason: format!(
+                                "there is no conversion from {} to {}",
+                                src_ty.name(),
+                                dst_ty.name()
+                            ),
+                        },
+                    );
+                }
+            };
+        }
+    }
+    let dst = as_int(i.dst);
+    if write_general(m, pc, &dst, mask, &out[..n]) { pc + 1 } else { STOP }
+}
+
+/// `plane`: `p·u + q·v + r`; the plane's coefficients are a scalar region, `v` follows `u`.
+fn plane(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
+    let i = inst(m, pc);
+    let n = c.channels as usize;
+    let (Src::Reg { offset: p, .. }, Src::Reg { offset: u, .. }) = (i.src[0], i.src[1]) else {
+        return m.fault(
+            pc,
+            None,
+            Cause::Unsupported { name: "PLANE", reason: "its sources are not registers".into() },
+        );
+    };
+    let coefficient = |k: u32| m.t.regs.get::<f32>(p + 4 * k);
+    let (a, b, d) = (coefficient(0), coefficient(1), coefficient(3));
+    let mut r = [0f32; 32];
+    let mode: FpMode = m.t.mode;
+    let end = m.t.regs.len();
+    for (k, r) in r.iter_mut().enumerate().take(n) {
+        // `u` and `v` alternate by eight channels.
+        let at = u + (k as u32 / 8 * 64) + (k as u32 % 8 * 4);
+        if at + 36 > end {
+            break;
+        }
+        let (u, v) = (m.t.regs.get::<f32>(at), m.t.regs.get::<f32>(at + 32));
+        *r = Float::pln(a, b, d, u, v, mode);
+    }
+    put(m, c, pc, mask, &r)
+}
+
+/// `mov` from a predicate.
+pub(crate) struct MovPredK;
+
+impl Kernel for MovPredK {
+    fn run(m: &mut Machine<'_>, _: At<'_>, pc: u32) -> u32 {
+        let i = inst(m, pc);
+        if let Src::Pred { offset, invert } = i.src[0] {
+            let bits: u32 = m.t.regs.get(offset);
+            let bits = if invert { !bits } else { bits };
+            if !write_general(m, pc, &as_int(i.dst), 1, &[bits]) {
+                return STOP;
+            }
+        }
+        pc + 1
+    }
+}
+
+/// `setp`: all bits of a scalar, whatever the execution mask; or the lowest bit of each channel's element.
+pub(crate) struct SetpK;
+
+impl Kernel for SetpK {
+    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+        let i = inst(m, pc);
+        let n = c.channels as usize;
+        let scalar = match i.src[0] {
+            Src::Reg { shape, .. } => shape == Shape::Scalar,
+            Src::Indirect { strides, per_address_log2, .. } => {
+                per_address_log2 >= 5 && strides.shape(n as u32) == Shape::Scalar
+            }
+            _ => true,
+        };
+        let (mask, bits) = if scalar {
+            let mut x = [0u32];
+            if !read_general(m, pc, &i.src[0], 1, &mut x) {
+                return STOP;
+            }
+            (c.full, x[0])
+        } else {
+            let mask = exec_mask(m, c);
+            let mut x = [0u32; 32];
+            if !read_general(m, pc, &i.src[0], mask, &mut x[..n]) {
+                return STOP;
+            }
+            (mask, x[..n].iter().enumerate().fold(0, |bits, (k, x)| bits | (x & 1) << k))
+        };
+        if let Dst::Pred { offset } = i.dst {
+            // The source's bit 0 is the instruction's first channel.
+            set_predicate(m, c, offset, mask, bits);
+        }
+        pc + 1
+    }
+}
+
+/// `and or xor not` of predicates.
+pub(crate) struct PredLogicK;
+
+impl Kernel for PredLogicK {
+    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+        let i = inst(m, pc);
+        let mask = exec_mask(m, c) << c.first;
+        let bits = |m: &Machine<'_>, s: &Src| match *s {
+            Src::Pred { offset, invert } => {
+                let b: u32 = m.t.regs.get(offset);
+                if invert { !b } else { b }
+            }
+            _ => 0,
+        };
+        let (a, b) = (bits(m, &i.src[0]), bits(m, &i.src[1]));
+        let r = match c.aux {
+            0x88 => a & b,
+            0xee => a | b,
+            0x66 => a ^ b,
+            _ => !a,
+        };
+        if let Dst::Pred { offset } = i.dst {
+            let old: u32 = m.t.regs.get(offset);
+            m.t.regs.set(offset, old & !mask | r & mask);
+        }
+        pc + 1
+    }
+}
+
+enum Exchanged {
+    /// Both threads' registers, the one with the even index first.
+    Both(Vec<u8>),
+    /// The other thread has not come so far.
+    Wait,
+    /// The other thread is at another DPASW.
+    Apart,
+}
+
+/// Gives this thread's part of an operand to the thread it is fused with, and takes that one's.
+fn exchange(m: &mut Machine<'_>, pc: u32, own: Vec<u8>) -> Exchanged {
+    let (me, other) = (m.t.index as usize, m.t.index as usize ^ 1);
+    let fused = &mut m.group.fused;
+    if fused.len() <= me.max(other) {
+        fused.resize_with(me.max(other) + 1, Fused::default);
+    }
+    let number = m.t.fused + 1;
+    let slot = number as usize & 1;
+    if fused[me].count < number {
+        fused[me].count = number;
+        fused[me].operands[slot] = (pc, own.clone());
+    }
+    if fused[other].count < number {
+        return Exchanged::Wait;
+    }
+    m.t.fused = number;
+    let (at, theirs) = &fused[other].operands[slot];
+    if *at != pc {
+        return Exchanged::Apart;
+    }
+    let (first, second) = if me & 1 == 0 { (&own, theirs) } else { (theirs, &own) };
+    Exchanged::Both([first.as_slice(), second.as_slice()].concat())
+}
+
+/// `dpas`; `WIDE`: `dpasw`.
+pub(crate) struct DpasK<const WIDE: bool>;
+
+impl<const WIDE: bool> Kernel for DpasK<WIDE> {
+    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+        use envisa_isa::Type;
+        let mask = exec_mask(m, c);
+        if mask == 0 && !WIDE {
+            return pc + 1;
+        }
+        let name = if WIDE { "DPASW" } else { "DPAS" };
+        let i = inst(m, pc);
+        let wrong =
+            |m: &mut Machine<'_>, reason: String| m.fault(pc, None, Cause::Unsupported { name, reason });
+        let acc = |t: Type| match t {
+            Type::F => Some(Accumulator::F),
+            Type::Hf => Some(Accumulator::Hf),
+            Type::Bf => Some(Accumulator::Bf),
+            Type::D => Some(Accumulator::D),
+            Type::Ud => Some(Accumulator::Ud),
+            _ => None,
+        };
+        let Dst::Reg { offset: dst, ty: dst_ty, .. } = i.dst else {
+            return pc + 1;
+        };
+        let acc_ty = match i.src[0] {
+            Src::Reg { ty, .. } => ty,
+            _ => dst_ty,
+        };
+        let (Some(d), Some(a)) = (acc(dst_ty), acc(acc_ty)) else {
+            return wrong(m, format!("no accumulator of type {}", dst_ty.name()));
+        };
+        let (Some(w), Some(v)) =
+            (Precision::from_code(c.aux as u8), Precision::from_code((c.aux >> 8) as u8))
+        else {
+            return wrong(m, "a precision code that means nothing".into());
+        };
+        let shape = Dpas::new(w, v, c.aux >> 16 & 0xff, c.aux >> 24, c.channels as u32, d, a, false);
+        let shape = match shape {
+            Ok(s) => s,
+            Err(e) => return wrong(m, e.to_string()),
+        };
+        let bytes = |m: &Machine<'_>, s: &Src, n: usize| match *s {
+            Src::Reg { offset, .. } => Some(m.t.regs.slice(offset, n as u32).to_vec()),
+            _ => None,
+        };
+        let acc = bytes(m, &i.src[0], shape.src0_bytes());
+        let weights = bytes(m, &i.src[1], shape.src1_bytes()).unwrap_or_default();
+        let values = if WIDE {
+            let (first, second) = shape.dpasw_registers();
+            let own = 32 * if m.t.index & 1 == 0 { first } else { second };
+            let own = bytes(m, &i.src[2], own).unwrap_or_default();
+            match exchange(m, pc, own) {
+                Exchanged::Both(values) => values,
+                Exchanged::Wait => return m.suspend(pc, Status::Fused),
+                Exchanged::Apart => return wrong(m, "the two fused threads are not at one place".into()),
+            }
+        } else {
+            bytes(m, &i.src[2], shape.src2_bytes()).unwrap_or_default()
+        };
+        let mut out = vec![0u8; shape.dst_bytes()];
+        if let Err(e) = shape.run(&mut out, acc.as_deref(), &weights, &values) {
+            return wrong(m, e.to_string());
+        }
+        let element = d.size();
+        let n = c.channels as usize;
+        let to = m.t.regs.slice_mut(dst, out.len() as u32);
+        if to.len() != out.len() {
+            return wrong(m, "its destination passes the register file".into());
+        }
+        if mask == all_channels(n) {
+            to.copy_from_slice(&out);
+        } else {
+            for (k, (t, o)) in to.chunks_mut(element).zip(out.chunks(element)).enumerate() {
+                if mask >> (k % n) & 1 != 0 {
+                    t.copy_from_slice(o);
+                }
+            }
+        }
+        pc + 1
+    }
+}
+
+/// Is the operation done in this type by [`OtherK`] only?
+pub(crate) fn is_other(op: Op, exec: ExecType, sat: bool) -> bool {
+    let float = matches!(exec, ExecType::F32 | ExecType::F64 | ExecType::F16 | ExecType::Bf16);
+    match op {
+        Op::Madw | Op::Bfi | Op::Sad2 | Op::Sad2add | Op::Dp4a | Op::Fcvt | Op::Srnd | Op::Pln => true,
+        Op::Line | Op::Dp2 | Op::Dp3 | Op::Dp4 | Op::Dph | Op::Add3o | Op::Invm | Op::Rsqtm => true,
+        Op::Add | Op::Add3 | Op::Mul | Op::Mad | Op::Shl => sat && !float,
+        _ => false,
+    }
+}

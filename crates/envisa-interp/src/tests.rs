@@ -1,0 +1,296 @@
+//! Vector code, in parts or in one, against the general code of the same instruction, which goes by its
+//! description channel by channel: random types, regions, modifiers, masks and modes.
+
+use envisa_isa::{Combine, Modifier, Platform, Span, Type};
+use envisa_lower::{Dst, ExecType, Facts, Inst, Op, Pred, Program, Src, Strides, exec_type};
+use envisa_sem::FpMode;
+
+use crate::decode::{decode, general_cell};
+use crate::{At, Code, Level, level};
+use envisa_machine::memory::{Block, Memory, SurfaceTable};
+use envisa_machine::thread::{Env, Group, Machine, Status, Thread};
+
+struct Rng(u64);
+
+impl Rng {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+    fn of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len() as u64) as usize]
+    }
+}
+
+const INTS: [Type; 8] = [Type::Ub, Type::B, Type::Uw, Type::W, Type::Ud, Type::D, Type::Uq, Type::Q];
+const SMALL: [Type; 6] = [Type::Ub, Type::B, Type::Uw, Type::W, Type::Ud, Type::D];
+/// Sources lie in a first part, the destination anywhere, predicates and a second destination behind.
+const SOURCES: u32 = 4096;
+const PREDICATES: u32 = 8192;
+const SECOND: u32 = 8448;
+const FILE: u32 = 9216;
+
+fn source(r: &mut Rng, types: &[Type], modifiers: &[Modifier], n: u8) -> Src {
+    let ty = r.of(types);
+    let strides = match r.below(8) {
+        0 | 1 => Strides::SCALAR,
+        2..=4 => Strides::CONTIGUOUS,
+        5 => Strides { vertical: 2, width_log2: 0, horizontal: 2 },
+        6 => Strides { vertical: 4, width_log2: 0, horizontal: 4 },
+        _ => Strides { vertical: r.of(&[3, 8]), width_log2: 0, horizontal: 1 },
+    };
+    let offset = 64 + r.below((SOURCES - 64 - 2304) as u64 / 8) as u32 * 8 + ty.size() * r.below(2) as u32;
+    let modifier = if r.below(4) == 0 { r.of(modifiers) } else { Modifier::None };
+    Src::Reg { offset, ty, strides, shape: strides.shape(n as u32), modifier, constant: false }
+}
+
+/// A random instruction, as lowering might make it.
+fn instruction(r: &mut Rng) -> Inst {
+    let n = r.of(&[1u8, 8, 16, 32, 32]);
+    let float = r.below(3) == 0;
+    let own: &[Type] = match (float, r.below(4)) {
+        (true, 0 | 1) => &[Type::F, Type::F, Type::Hf, Type::W, Type::Ub, Type::D],
+        (true, 2) => &[Type::Df, Type::Df, Type::F, Type::D],
+        (true, _) => r.of(&[[Type::Hf].as_slice(), &[Type::Bf], &[Type::Hf, Type::F]]),
+        (false, 0) => &INTS,
+        (false, _) => &SMALL,
+    };
+    let numbers = [Modifier::Neg, Modifier::Abs, Modifier::NegAbs];
+    let ops: &[(Op, usize)] = if float {
+        &[
+            (Op::Mov, 1),
+            (Op::Add, 2),
+            (Op::Mul, 2),
+            (Op::Mad, 3),
+            (Op::Min, 2),
+            (Op::Max, 2),
+            (Op::Sel, 2),
+            (Op::Cmp, 2),
+        ]
+    } else {
+        &[
+            (Op::Mov, 1),
+            (Op::Mov, 1),
+            (Op::Add, 2),
+            (Op::Add3, 3),
+            (Op::Mul, 2),
+            (Op::Mad, 3),
+            (Op::Min, 2),
+            (Op::Max, 2),
+            (Op::Avg, 2),
+            (Op::Div, 2),
+            (Op::And, 2),
+            (Op::Shl, 2),
+            (Op::Sel, 2),
+            (Op::Cmp, 2),
+            (Op::Mulh, 2),
+            (Op::Madw, 3),
+            (Op::Dp4a, 3),
+            (Op::Addc, 2),
+            (Op::Subb, 2),
+        ]
+    };
+    let (op, count) = r.of(ops);
+    let logic = [Modifier::Not];
+    let modifiers: &[Modifier] = match op {
+        Op::And => &logic,
+        Op::Addc | Op::Subb | Op::Mulh | Op::Madw | Op::Dp4a => &[Modifier::None],
+        _ => &numbers,
+    };
+    let mut sat = r.below(5) == 0 && !matches!(op, Op::Shl | Op::Madw | Op::And);
+    let mut own = own;
+    match op {
+        Op::Mulh => (own, sat) = (&SMALL, false),
+        Op::Madw => own = &SMALL,
+        Op::Dp4a => own = &[Type::D, Type::Ud],
+        Op::Addc | Op::Subb => (own, sat) = (&[Type::Ud, Type::Uw, Type::Ub], false),
+        _ => {}
+    }
+    let mut src = [Src::None; 4];
+    for (k, s) in src[..count].iter_mut().enumerate() {
+        // Arithmetic with a result of a float type has a source of one.
+        let types = if float && k == 0 { &own[..1] } else { own };
+        *s = source(r, types, modifiers, n);
+    }
+    let pred = Pred {
+        offset: if r.below(3) == 0 || op == Op::Sel { PREDICATES + 4 * r.below(4) as u32 } else { 0 },
+        combine: r.of(&[Combine::None, Combine::None, Combine::Any, Combine::All]),
+        invert: r.below(2) == 0,
+    };
+    let ty = match op {
+        Op::Mulh | Op::Madw | Op::Dp4a | Op::Addc | Op::Subb => r.of(&[Type::D, Type::Ud]),
+        _ if float => {
+            r.of(&[Type::F, Type::F, Type::Df, Type::Hf, Type::D, Type::Uw, Type::Ub, Type::B, own[0]])
+        }
+        _ if r.below(6) == 0 && op == Op::Mov => r.of(&[Type::F, Type::Df, Type::Hf]),
+        _ => r.of(&INTS),
+    };
+    let stride = if matches!(op, Op::Madw) { 1 } else { r.of(&[1u8, 1, 1, 2, 4, 3]) };
+    let offset = 64 + r.below((PREDICATES - 64 - 2304) as u64 / 8) as u32 * 8 + ty.size() * r.below(2) as u32;
+    let dst = if op == Op::Cmp && r.below(2) == 0 {
+        Dst::Pred { offset: PREDICATES + 4 * r.below(4) as u32 }
+    } else {
+        Dst::Reg { offset, ty, stride, sat: sat && op != Op::Cmp }
+    };
+    let mut i = Inst {
+        op,
+        channels: n,
+        first: if n == 32 { 0 } else { r.of(&[0, 8, 16]) },
+        no_mask: r.below(3) == 0,
+        pred,
+        exec: ExecType::None,
+        dst,
+        src,
+        aux: if op == Op::Cmp { r.below(6) as u32 } else { 0 },
+        dst2: if matches!(op, Op::Addc | Op::Subb | Op::Madw) { SECOND } else { 0 },
+        span: Span::NONE,
+        source: 0,
+        function: 0,
+        depth: 0,
+        facts: Facts::default(),
+    };
+    i.exec = exec_type(&i);
+    i
+}
+
+/// Random bytes, of which many are small numbers of some type.
+fn fill(r: &mut Rng, file: &mut [u8]) {
+    for chunk in file.chunks_mut(8) {
+        let x = match r.below(8) {
+            0 => 0,
+            1 => u64::MAX,
+            2 => ((r.below(200) as f64 - 100.0) * 0.75).to_bits(),
+            3 => {
+                let f = ((r.below(700) as f32 - 300.0) * 0.37).to_bits() as u64;
+                f << 32 | f
+            }
+            4 => r.below(300),
+            5 => r.next() & 0x3cff_3cff_3cff_3cff,
+            _ => r.next(),
+        };
+        chunk.copy_from_slice(&x.to_le_bytes()[..chunk.len()]);
+    }
+}
+
+/// Are the files the same but for NaN in the destination's elements?
+fn same(i: &Inst, a: &[u8], b: &[u8]) -> bool {
+    let (mut a, mut b) = (a.to_vec(), b.to_vec());
+    if let Dst::Reg { offset, ty, stride, .. } = i.dst
+        && ty.is_float()
+    {
+        let size = ty.size() as usize;
+        let nan = |x: &[u8]| {
+            let bits = x.iter().rev().fold(0u64, |v, b| v << 8 | *b as u64);
+            let infinity = match ty {
+                Type::Df => 0x7ff0_0000_0000_0000,
+                Type::F => 0x7f80_0000,
+                Type::Hf => 0x7c00,
+                _ => 0x7f80,
+            };
+            bits & (u64::MAX >> (65 - 8 * size)) > infinity
+        };
+        for k in 0..i.channels as usize {
+            let at = offset as usize + k * stride as usize * size..;
+            let at = at.start..at.start + size;
+            if nan(&a[at.clone()]) && nan(&b[at.clone()]) {
+                a[at.clone()].fill(0);
+                b[at].fill(0);
+            }
+        }
+    }
+    a == b
+}
+
+#[test]
+fn vector_code_does_what_general_code_does() {
+    const COUNT: usize = 12_000;
+    let mut r = Rng(7);
+    let code: Vec<Inst> = (0..COUNT).map(|_| instruction(&mut r)).collect();
+    let program = Program {
+        name: "k".into(),
+        platform: Platform::Skl,
+        grf_bytes: 32,
+        simd: 32,
+        registers: envisa_lower::Registers { bytes: FILE, ..Default::default() },
+        code,
+        messages: Vec::new(),
+        tables: Vec::new(),
+        functions: Vec::new(),
+        inputs: Vec::new(),
+        symbols: Vec::new(),
+        has_barrier: false,
+        unsupported: Vec::new(),
+    };
+    let l = Level::detect();
+    let fast = decode(&program, l, false);
+    let cells = program.code.iter().map(|i| general_cell(l, i, &program)).collect();
+    let slow = Code {
+        cells,
+        inner: vec![None; COUNT],
+        flushing: vec![None; COUNT],
+        parts: Vec::new(),
+        plans: Vec::new(),
+    };
+    let (memory, surfaces) = (Memory::new(1 << 20), SurfaceTable::default());
+    let block = Block::zeroed(64).unwrap();
+    let mut thread = Thread::new(&program);
+    let mut group = Group { id: [0; 3], named: [(0, 0); 32], fused: Vec::new() };
+    let modes = [0x4c0, 0x4c0, 0, 0x440, 0x80, 0x4f0, 0x4d0, 1].map(FpMode::from_cr0);
+    let mut vector = 0;
+    for (pc, i) in program.code.iter().enumerate() {
+        vector += (fast.cells[pc].run as usize != slow.cells[pc].run as usize) as usize;
+        for round in 0..4 {
+            let mut file = vec![0; FILE as usize];
+            fill(&mut r, &mut file);
+            let mask = r.of(&[u32::MAX, u32::MAX, r.0 as u32, (r.0 >> 9) as u32 & 0xff_ff00, 1, 0]);
+            let mode = if round == 0 { FpMode::OPENCL } else { r.of(&modes) };
+            let results = [&fast, &slow].map(|code| {
+                let env = Env {
+                    program: &program,
+                    memory: &memory,
+                    surfaces: &surfaces,
+                    state: &block,
+                    scratch_bytes: 0,
+                    symbols: &[],
+                    function_addresses: &[],
+                    groups: [1; 3],
+                    own_from: u64::MAX,
+                    observed: false,
+                };
+                thread.reset(u32::MAX, 1);
+                thread.regs.bytes_mut().copy_from_slice(&file);
+                (thread.mask, thread.mode, thread.ieee) = (mask, mode, mode.is_ieee());
+                let mut m = Machine {
+                    t: &mut thread,
+                    group: &mut group,
+                    slm: &block,
+                    env: &env,
+                    hints: &mut [],
+                    trap: None,
+                    accesses: Vec::new(),
+                };
+                let next =
+                    level::call(code.cells[pc].run, &mut m, At { cell: &code.cells[pc], code }, pc as u32);
+                assert_eq!(next, pc as u32 + 1, "{i:?}");
+                assert!(m.trap.is_none() && m.t.status == Status::Ready);
+                m.t.regs.bytes().to_vec()
+            });
+            let [fast, slow] = &results;
+            if !same(i, fast, slow) {
+                let at = fast.iter().zip(slow).position(|(a, b)| a != b).unwrap_or(0);
+                panic!(
+                    "byte {at} is {:#x}, not {:#x}, mode {:#x}, mask {mask:#x}: {:?} {:?} {:?} {:?} {} {:?}",
+                    fast[at], slow[at], mode.0, i.op, i.exec, i.dst, i.src, i.channels, i.pred
+                );
+            }
+        }
+    }
+    // Most have it.
+    assert!(vector > COUNT * 3 / 4, "{vector} of {COUNT}");
+}

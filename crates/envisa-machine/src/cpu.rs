@@ -1,0 +1,107 @@
+//! The CPU at hand: which instruction sets code is compiled for, and a proof that the CPU has them.
+#![allow(unsafe_code)]
+
+use std::sync::OnceLock;
+
+/// Says that the CPU has the instructions of a level (0: base, 1: AVX2, 2: AVX-512).
+#[derive(Clone, Copy)]
+pub struct Isa<const L: u8>(());
+
+impl Isa<0> {
+    /// What the build targets anyway.
+    pub const BASE: Isa<0> = Isa(());
+}
+
+impl<const L: u8> Isa<L> {
+    /// Says so.
+    ///
+    /// # Safety
+    /// The CPU has the features of [`Level::Avx2`] if `L` is 1, of [`Level::Avx512`] if it is 2.
+    #[inline(always)]
+    pub unsafe fn new() -> Isa<L> {
+        Isa(())
+    }
+
+    /// Does the CPU have AVX2?
+    #[inline(always)]
+    pub const fn avx2(self) -> bool {
+        L >= 1
+    }
+
+    /// Does the CPU have AVX-512?
+    #[inline(always)]
+    pub const fn avx512(self) -> bool {
+        L >= 2
+    }
+}
+
+/// What the CPU has, for tests of code for each level.
+#[cfg(all(test, target_arch = "x86_64"))]
+pub(crate) fn isas() -> (Option<Isa<1>>, Option<Isa<2>>) {
+    let level = Level::features();
+    // SAFETY: the CPU has the features.
+    let avx2 = (level >= Level::Avx2).then_some(unsafe { Isa::new() });
+    // SAFETY: as above.
+    let avx512 = (level >= Level::Avx512).then_some(unsafe { Isa::new() });
+    (avx2, avx512)
+}
+
+/// An instruction set that handlers are compiled for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Level {
+    /// What the build targets anyway.
+    Base,
+    /// AVX2, FMA, F16C, BMI2.
+    Avx2,
+    /// AVX-512 F, BW, DQ, VL.
+    Avx512,
+}
+
+impl Level {
+    /// The best the CPU offers; `ENVISA_LEVEL=base|avx2|avx512` lowers it.
+    pub fn detect() -> Level {
+        static LEVEL: OnceLock<Level> = OnceLock::new();
+        *LEVEL.get_or_init(|| {
+            let limit = match std::env::var("ENVISA_LEVEL").as_deref() {
+                Ok("base") => Level::Base,
+                Ok("avx2") => Level::Avx2,
+                _ => Level::Avx512,
+            };
+            Self::cpu().min(limit)
+        })
+    }
+
+    #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+    fn cpu() -> Level {
+        Self::features()
+    }
+
+    #[cfg(all(target_arch = "x86_64", any(test, not(debug_assertions))))]
+    fn features() -> Level {
+        let v3 = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("f16c")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt");
+        let v4 = v3
+            && is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl");
+        if v4 {
+            Level::Avx512
+        } else if v3 {
+            Level::Avx2
+        } else {
+            Level::Base
+        }
+    }
+
+    /// Debug builds have the base level only: the others take long to compile and gain nothing there.
+    #[cfg(not(all(target_arch = "x86_64", not(debug_assertions))))]
+    fn cpu() -> Level {
+        Level::Base
+    }
+}

@@ -1,0 +1,129 @@
+//! What executes programs: the seam between the machine and its engines.
+//!
+//! An [`Engine`] makes a [`Translation`] of a program, once. A launch asks that for a [`Worker`] for each host
+//! thread, which runs ranges of groups. An engine may refuse a program, or a launch of it: the interpreter, which
+//! refuses none, runs it then. An engine may leave single instructions, or the rest of a thread, to the interpreter
+//! as well: it is given [`Instructions`] of the same program.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use envisa_lower::Program;
+
+use crate::dispatch::Prepared;
+use crate::link::Linked;
+use crate::memory::Memory;
+use crate::thread::{Env, Machine};
+use crate::trap::Trap;
+
+/// A way to execute programs.
+pub trait Engine: Send + Sync {
+    /// What it is called.
+    fn name(&self) -> &'static str;
+
+    /// Makes a program ready to run; `None`: it refuses. `rest` executes instructions of the same program.
+    fn translate(&self, program: &Arc<Program>, rest: &Arc<dyn Instructions>)
+    -> Option<Box<dyn Translation>>;
+}
+
+/// A program as an engine made it ready.
+pub trait Translation: Send + Sync {
+    /// Does it run this launch, whose view is of the program that it was made of?
+    fn accepts(&self, launch: &LaunchView<'_>) -> bool;
+
+    /// A worker, for one host thread, of a launch that it accepts; `number`: the host thread's, below the number of
+    /// host threads that the launch was prepared for.
+    ///
+    /// # Errors
+    /// The launch's fault, if the host lacks what the worker needs.
+    fn worker<'a>(
+        &'a self,
+        launch: &'a LaunchView<'a>,
+        number: u32,
+    ) -> Result<Box<dyn Worker + 'a>, Box<Trap>>;
+}
+
+/// Runs groups of a launch, on one host thread.
+pub trait Worker {
+    /// Runs the groups of these numbers in order, up to the first that faults; gives its number and fault. Asks
+    /// `stop` before each group whether it is still wanted.
+    fn groups(&mut self, numbers: Range<u64>, stop: &Stop) -> Option<(u64, Box<Trap>)>;
+}
+
+impl<W: Worker + ?Sized> Worker for Box<W> {
+    fn groups(&mut self, numbers: Range<u64>, stop: &Stop) -> Option<(u64, Box<Trap>)> {
+        (**self).groups(numbers, stop)
+    }
+}
+
+/// Executes a program's instructions one by one, with the state that the machine has: the interpreter, for other
+/// engines.
+pub trait Instructions: Send + Sync {
+    /// Executes the instruction at `pc` for the channels of `m.t.mask`. Gives the next program counter, which is
+    /// `pc` itself if the instruction wants to be executed again, or [`STOP`](crate::thread::STOP) if the thread
+    /// ended, waits or faulted; `m.t.status`, `m.t.pc` and `m.trap` say which.
+    fn instruction(&self, m: &mut Machine<'_>, pc: u32) -> u32;
+
+    /// Runs a thread from `m.t.pc` on until it ends, waits or faults.
+    fn run(&self, m: &mut Machine<'_>);
+}
+
+/// A launch as workers see it.
+pub struct LaunchView<'a> {
+    /// What all threads share, with the program that runs.
+    pub env: Env<'a>,
+    /// Groups, register images, sizes.
+    pub prepared: &'a Prepared,
+    /// Instructions a thread may execute (counted at branches) before it is stopped.
+    pub limit: u64,
+}
+
+impl<'a> LaunchView<'a> {
+    /// Of a launch of `program`; `observed`: somebody wants to be told of memory accesses.
+    pub fn new(
+        program: &'a Program,
+        prepared: &'a Prepared,
+        memory: &'a Memory,
+        linked: &'a Linked,
+        limit: u64,
+        observed: bool,
+    ) -> LaunchView<'a> {
+        let env = Env {
+            program,
+            memory,
+            surfaces: &prepared.surfaces,
+            state: &prepared.window,
+            scratch_bytes: prepared.scratch_bytes() as u64,
+            symbols: &linked.symbols,
+            function_addresses: &linked.functions,
+            groups: prepared.groups,
+            own_from: prepared.own.iter().map(|id| memory.get(*id).base).min().unwrap_or(u64::MAX),
+            observed,
+        };
+        LaunchView { env, prepared, limit }
+    }
+}
+
+/// From which group on nothing need run any more, as a lower one faulted.
+#[derive(Debug)]
+pub struct Stop(AtomicU64);
+
+impl Default for Stop {
+    fn default() -> Stop {
+        Stop(AtomicU64::new(u64::MAX))
+    }
+}
+
+impl Stop {
+    /// Need this group not run?
+    #[inline]
+    pub fn before(&self, group: u64) -> bool {
+        group >= self.0.load(Ordering::Relaxed)
+    }
+
+    /// Groups from this one on need not run.
+    pub fn at(&self, group: u64) {
+        self.0.fetch_min(group, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,287 @@
+//! Threads of a group: how they start, take turns, and wait for each other. For engines that run one thread after
+//! the other.
+
+use std::ops::Range;
+
+use envisa_isa::Platform;
+use envisa_isa::predefined::var;
+use envisa_lower::Program;
+
+use crate::dispatch::{GroupClass, Prepared};
+use crate::engine::{LaunchView, Stop, Worker};
+use crate::loader::Loader;
+use crate::memory::{Block, Hint};
+use crate::thread::{Env, Group, Machine, Status, Thread};
+use crate::trap::{Cause, Stand, Trap};
+
+/// Runs one thread.
+pub trait Run {
+    /// Runs a thread from `m.t.pc` on until it ends, waits, has had its turn or faults. `fresh`: it starts.
+    fn run(&mut self, m: &mut Machine<'_>, fresh: bool);
+}
+
+/// A worker that runs a group's threads one after the other.
+pub struct Groups<'a, R> {
+    launch: &'a LaunchView<'a>,
+    loader: Loader,
+    image: Vec<u8>,
+    threads: Vec<Thread>,
+    hints: Vec<Hint>,
+    slm: Block,
+    /// First hardware slot of this worker.
+    slot: u32,
+    /// A group's threads are alive at once, and take turns.
+    together: bool,
+    run: R,
+}
+
+impl<'a, R: Run> Groups<'a, R> {
+    /// The worker of this number, whose threads `run` runs.
+    ///
+    /// # Errors
+    /// If the host has no memory for a group.
+    pub fn new(launch: &'a LaunchView<'a>, number: u32, run: R) -> Result<Self, Box<Trap>> {
+        let (prepared, program) = (launch.prepared, launch.env.program);
+        let most = prepared.most_threads();
+        let Some(slm) = Block::zeroed(prepared.slm_bytes as usize) else {
+            let cause = Cause::NoMemory { bytes: prepared.slm_bytes };
+            return Err(Box::new(Trap::of_launch(&program.name, cause)));
+        };
+        let together = program.has_barrier || spins(program);
+        let live = if together { most } else { 1 };
+        let thread = |_| {
+            let mut t = Thread::new(program);
+            let constants = &program.registers.constants;
+            t.regs.slice_mut(0, constants.len() as u32).copy_from_slice(constants);
+            t
+        };
+        Ok(Groups {
+            launch,
+            loader: Loader::new(program, prepared),
+            image: prepared.image.clone(),
+            threads: (0..live).map(thread).collect(),
+            hints: vec![Hint::default(); program.messages.len().max(1)],
+            slm,
+            slot: number * most,
+            together,
+            run,
+        })
+    }
+
+    /// Runs a group; gives its fault.
+    fn group(&mut self, number: u64) -> Option<Box<Trap>> {
+        let (prepared, env) = (self.launch.prepared, &self.launch.env);
+        let id = prepared.group_id(number);
+        let class = prepared.class(id);
+        prepared.patch_group(&mut self.image, id, class);
+        let slm_bytes = self.slm.len();
+        self.slm.clear(0, slm_bytes);
+        let mut group = Group { id, named: [(0, 0); 32], fused: Vec::new() };
+        if !self.together {
+            for index in 0..class.threads {
+                self.start(class, index, 0);
+                let (t, hints) = (&mut self.threads[0], &mut self.hints);
+                let mut m = machine(env, &mut group, &self.slm, t, hints);
+                self.run.run(&mut m, true);
+                if let Some(mut trap) = m.trap {
+                    trap.threads = stands(env.program, &self.threads[..1]);
+                    return Some(trap);
+                }
+            }
+            return None;
+        }
+        let threads = class.threads as usize;
+        for index in 0..class.threads {
+            self.start(class, index, index as usize);
+        }
+        let mut fresh = true;
+        loop {
+            for t in &mut self.threads[..threads] {
+                if t.status != Status::Ready {
+                    continue;
+                }
+                t.turn = TURN;
+                let mut m = machine(env, &mut group, &self.slm, t, &mut self.hints);
+                self.run.run(&mut m, fresh);
+                if let Some(mut trap) = m.trap {
+                    trap.threads = stands(env.program, &self.threads[..threads]);
+                    return Some(trap);
+                }
+            }
+            fresh = false;
+            let live = &mut self.threads[..threads];
+            if live.iter().all(|t| t.status == Status::Done) {
+                return None;
+            }
+            if !release(live, &mut group) {
+                let t = live.iter_mut().find(|t| t.status != Status::Done)?;
+                let m = machine(env, &mut group, &self.slm, t, &mut self.hints);
+                let pc = m.t.pc.saturating_sub(1);
+                let mut trap = Box::new(Trap::new(&m, pc, None, Cause::Deadlock));
+                trap.threads = stands(env.program, &self.threads[..threads]);
+                return Some(trap);
+            }
+        }
+    }
+
+    /// Puts the state of thread `index` of a group of this class to its start.
+    fn start(&mut self, class: &GroupClass, index: u32, state: usize) {
+        start(
+            &self.launch.env,
+            self.launch.prepared,
+            &self.loader,
+            &mut self.image,
+            class,
+            &mut self.threads[state],
+            (index, self.slot + index, self.launch.limit),
+        );
+    }
+}
+
+impl<R: Run> Worker for Groups<'_, R> {
+    fn groups(&mut self, numbers: Range<u64>, stop: &Stop) -> Option<(u64, Box<Trap>)> {
+        for number in numbers {
+            if stop.before(number) {
+                return None;
+            }
+            if let Some(trap) = self.group(number) {
+                return Some((number, trap));
+            }
+        }
+        None
+    }
+}
+
+fn machine<'a>(
+    env: &'a Env<'a>,
+    group: &'a mut Group,
+    slm: &'a Block,
+    t: &'a mut Thread,
+    hints: &'a mut [Hint],
+) -> Machine<'a> {
+    Machine { t, group, slm, env, hints, trap: None, accesses: Vec::new() }
+}
+
+/// `%sr0` of a hardware slot: the kernel takes bits out again to get the slot.
+fn state_register(platform: Platform, slot: u32) -> u32 {
+    let insert = |x: u32, at: u32, n: u32| (x & ((1 << at) - 1)) | (x >> at) << (at + n);
+    let x = insert(slot, 3, 1);
+    match platform {
+        Platform::Pvc | Platform::Pvcxt | Platform::Xe2 | Platform::Xe3 => insert(x, 6, 2),
+        _ => insert(x, 6, 1),
+    }
+}
+
+/// Instructions (counted at backward branches) that a thread runs before others of its group have a turn.
+const TURN: u64 = 1 << 20;
+
+/// Could a thread wait for another one of its group without a barrier: is there an atomic in a loop?
+fn spins(p: &Program) -> bool {
+    p.code.iter().any(|i| {
+        i.op == envisa_lower::Op::Message
+            && i.depth > 0
+            && matches!(p.messages.get(i.aux as usize), Some(envisa_lower::Message::Atomic(_)))
+    })
+}
+
+/// Lets go on who can; `false` if nobody can.
+fn release(threads: &mut [Thread], group: &mut Group) -> bool {
+    let mut any = false;
+    for t in threads.iter_mut().filter(|t| t.status == Status::Yielded) {
+        t.status = Status::Ready;
+        any = true;
+    }
+    if any {
+        return true;
+    }
+    for t in threads.iter_mut().filter(|t| t.status == Status::Fused) {
+        let partner = group.fused.get(t.index as usize ^ 1);
+        if partner.is_some_and(|p| p.count > t.fused) {
+            t.status = Status::Ready;
+            any = true;
+        }
+    }
+    if any {
+        return true;
+    }
+    // The barrier: all threads of the group execute it; one that has ended never will (page BARRIER).
+    if threads.iter().all(|t| t.status == Status::Barrier) {
+        threads.iter_mut().for_each(|t| t.status = Status::Ready);
+        return true;
+    }
+    // The split barrier: every thread has signalled as often as the one that waits.
+    let signals = threads.iter().map(|t| t.signals).min().unwrap_or(0);
+    for t in threads.iter_mut() {
+        if t.status == Status::SplitWait && signals >= t.waits {
+            t.status = Status::Ready;
+            any = true;
+        }
+    }
+    for id in 0..group.named.len() {
+        let (count, expected) = group.named[id];
+        if expected != 0 && count >= expected {
+            let mut released = false;
+            for t in threads.iter_mut().filter(|t| t.status == Status::Named(id as u8)) {
+                t.status = Status::Ready;
+                released = true;
+            }
+            if released {
+                group.named[id].0 = count - expected;
+                any = true;
+            }
+        }
+    }
+    any
+}
+
+fn stands(p: &Program, threads: &[Thread]) -> Vec<Stand> {
+    threads
+        .iter()
+        .map(|t| {
+            // Who waits has gone past the instruction that it waits at.
+            let pc = match t.status {
+                Status::Ready | Status::Yielded | Status::Fused | Status::Trapped => t.pc,
+                _ => t.pc.saturating_sub(1),
+            };
+            let inst = p.code.get(pc as usize);
+            Stand {
+                thread: t.index,
+                status: t.status,
+                function: inst
+                    .and_then(|i| p.functions.get(i.function as usize))
+                    .map_or(String::new(), |f| f.name.clone()),
+                instruction: inst.map_or(0, |i| i.source),
+                span: inst.map_or(envisa_isa::Span::NONE, |i| i.span),
+                mask: t.mask,
+            }
+        })
+        .collect()
+}
+
+/// Puts a thread at its start.
+fn start(
+    env: &Env<'_>,
+    prepared: &Prepared,
+    loader: &Loader,
+    image: &mut [u8],
+    class: &GroupClass,
+    t: &mut Thread,
+    (index, slot, limit): (u32, u32, u64),
+) {
+    prepared.patch_thread(image, class, index, slot);
+    let channels = class.mask(index, prepared.simd);
+    loader.load(t, image, channels);
+    let homes = &env.program.registers.predefined;
+    t.regs.set(homes[var::HW_ID as usize], slot);
+    // As in r0.
+    for (id, at) in [(var::GROUP_ID_X, 4), (var::GROUP_ID_Y, 24), (var::GROUP_ID_Z, 28)] {
+        let dword = image.get(at..at + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        t.regs.set(homes[id as usize], dword);
+    }
+    t.regs.set(homes[var::SR0 as usize], state_register(env.program.platform, slot));
+    t.regs.set(homes[var::SR0 as usize] + 8, channels);
+    t.index = index;
+    t.slot = slot;
+    t.scratch = image.get(20..24).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])) as u64 & !0x3ff;
+    t.reset(channels, limit);
+}

@@ -1,0 +1,20 @@
+//! The machine: what threads of a launch have and share, whichever engine runs them. Register file, memory,
+//! messages, dispatch, barriers, the scheduler; the traits of engines and observers. It knows no engine.
+
+pub mod cpu;
+pub mod dispatch;
+pub mod engine;
+pub mod group;
+pub mod link;
+mod loader;
+pub mod memory;
+pub mod messages;
+pub mod observer;
+pub mod regs;
+pub mod scheduler;
+pub mod thread;
+pub mod trap;
+
+pub use link::{LinkError, Linked, ModuleData};
+pub use scheduler::{Outcome, Progress, RunOptions, run};
+pub use trap::{Cause, Trap};

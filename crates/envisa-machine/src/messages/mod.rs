@@ -1,0 +1,288 @@
+//! Memory messages: what each reads, writes and leaves alone.
+//!
+//! A message is executed by [`execute`] from its descriptor, the register file, the channels that are
+//! active and the [`Ports`] it can reach; [`fast`] offers engines quicker ways for the most frequent ones. Adding a
+//! family: its descriptor in `envisa_lower`'s messages, a module here, an arm of [`execute`] and of [`check`].
+//!
+//! Two channels of one store that write the same place do so in ascending order. A message that faults
+//! may have done its part for lower channels.
+
+mod atomic;
+mod block;
+mod block2d;
+mod element;
+pub mod fast;
+mod places;
+mod simt;
+mod target;
+mod typed;
+
+#[cfg(test)]
+mod tests;
+
+use envisa_lower::{Coordinates, Message, RegOffset, Src, TexelSlot};
+
+use crate::dispatch::Sampler;
+use crate::memory::{Block, Hint, Memory, SurfaceTable};
+use crate::regs::{Registers, all_channels};
+
+/// All that a message can reach.
+#[derive(Clone, Copy)]
+pub struct Ports<'a> {
+    /// The address space.
+    pub memory: &'a Memory,
+    /// The thread group's shared local memory.
+    pub slm: &'a Block,
+    /// The 32-bit general-state window: scratch, implicit arguments.
+    pub window: &'a Block,
+    /// The binding table.
+    pub surfaces: &'a SurfaceTable,
+    /// Samplers by index.
+    pub samplers: &'a [Option<Sampler>],
+    /// `r0.5`: where the thread's scratch starts in the window, in bits 31 to 10.
+    pub scratch: u32,
+    /// Bytes of the thread's scratch.
+    pub scratch_bytes: u64,
+    /// `r0.0`: where the implicit arguments start in the window.
+    pub implicit: u32,
+    /// Bytes of a register of the device.
+    pub grf_bytes: u32,
+    /// The register file's layout: what register addresses mean.
+    pub layout: &'a envisa_lower::Registers,
+}
+
+/// Read, write or both.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum AccessKind {
+    /// Memory to registers.
+    Read,
+    /// Registers to memory.
+    Write,
+    /// Read, modify, write.
+    Atomic,
+}
+
+/// Memory kinds an observer tells apart.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum AccessSpace {
+    /// Virtual addresses.
+    Flat,
+    /// Shared local memory; addresses are offsets.
+    Slm,
+    /// The surface of this binding-table index; addresses are offsets.
+    Surface(u32),
+    /// The general-state window; addresses are offsets.
+    State,
+}
+
+/// One access to memory by one channel, or by a whole thread for blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// Channel of the instruction (0 is its first); 0 for blocks.
+    pub channel: u8,
+    /// Which memory.
+    pub space: AccessSpace,
+    /// Address or offset.
+    pub address: u64,
+    /// The virtual address of the same bytes, where they have one and are inside: what accesses through
+    /// surfaces and through addresses have in common.
+    pub place: Option<u64>,
+    /// Bytes.
+    pub bytes: u32,
+    /// Read, write or both.
+    pub kind: AccessKind,
+    /// It lies (partly) outside of its surface: what is outside reads as the message's page says and is
+    /// not written.
+    pub outside: bool,
+}
+
+/// Is told of every access of a message, before it is done.
+pub trait MemoryObserver {
+    /// Whether it wants to be told; if not, the faster code runs.
+    const ACTIVE: bool;
+    /// An access.
+    fn access(&mut self, access: &Access);
+}
+
+impl MemoryObserver for () {
+    const ACTIVE: bool = false;
+    fn access(&mut self, _: &Access) {}
+}
+
+impl MemoryObserver for Vec<Access> {
+    const ACTIVE: bool = true;
+    fn access(&mut self, access: &Access) {
+        self.push(*access);
+    }
+}
+
+/// Why a message cannot go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FaultKind {
+    /// Its address is in no allocation.
+    Outside(AccessKind),
+    /// Its address is not the multiple of this that its page demands.
+    Misaligned(u32),
+    /// A register address names no variable.
+    Indirect,
+    /// The virtual GPU cannot do this, and why.
+    Unsupported(&'static str),
+}
+
+/// A fault of a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// What is wrong.
+    pub kind: FaultKind,
+    /// Channel of the instruction, where one is to blame.
+    pub channel: Option<u32>,
+    /// Which memory.
+    pub space: AccessSpace,
+    /// Address or offset.
+    pub address: u64,
+    /// Bytes wanted there.
+    pub bytes: u32,
+}
+
+impl Fault {
+    /// Of what the virtual GPU cannot do, and why.
+    pub fn unsupported(why: &'static str) -> Fault {
+        Fault {
+            kind: FaultKind::Unsupported(why),
+            channel: None,
+            space: AccessSpace::Flat,
+            address: 0,
+            bytes: 0,
+        }
+    }
+}
+
+/// Executes a message for the channels of `mask` (bit i: channel i of the instruction, of `channels`).
+/// `site` remembers where the message found its memory last; give each message of a program its own.
+///
+/// # Errors
+/// A fault of the guest: an address outside of every allocation, one that is not aligned as the page
+/// demands, or something the virtual GPU cannot do.
+///
+/// # Panics
+/// If the descriptor's registers are not inside the file (lowering makes no such descriptor).
+pub fn execute<O: MemoryObserver>(
+    m: &Message,
+    site: &mut Hint,
+    regs: &mut Registers,
+    mask: u32,
+    channels: u32,
+    ports: &Ports<'_>,
+    obs: &mut O,
+) -> Result<(), Fault> {
+    assert!(check(m, channels, regs.len()), "a message's registers are outside of the register file");
+    let mask = mask & all_channels(channels as usize);
+    match m {
+        Message::Simt(s) => simt::general(s, site, regs, mask, channels, ports, obs),
+        Message::Block(b) => block::execute(b, site, regs, mask, ports, obs),
+        Message::Atomic(a) => atomic::execute(a, site, regs, mask, channels, ports, obs),
+        Message::Status(s) => simt::status(s, site, regs, mask, channels, ports),
+        Message::Typed(t) => typed::execute(t, regs, mask, channels, ports, obs),
+        Message::TypedStatus(t) => typed::status(t, regs, mask, channels, ports),
+        Message::TypedAtomic(a) => typed::atomic(a, regs, mask, channels, ports, obs),
+        Message::Media(m) => typed::media(m, regs, ports, obs),
+        Message::Block2d(b) => block2d::execute(b, site, regs, ports, obs),
+        Message::Info(i) => typed::info(i, regs, mask, channels, ports),
+    }
+}
+
+/// Do all registers that a message names lie inside a file of `len` bytes? Handlers access them
+/// unchecked, so a message must have passed here once.
+pub fn check(m: &Message, channels: u32, len: u32) -> bool {
+    let inside = |at: Option<RegOffset>, bytes: u64| at.is_none_or(|a| a as u64 + bytes <= len as u64);
+    let n = channels as u64;
+    if !matches!(channels, 1 | 2 | 4 | 8 | 16 | 32) {
+        return false;
+    }
+    let scalar = |s: &Src| target::scalar_inside(s, len);
+    let texel = |c: &Coordinates| {
+        matches!(c.bytes, 2 | 4 | 8)
+            && scalar(&c.offsets)
+            && c.at.iter().all(|r| inside(*r, n * c.bytes as u64))
+    };
+    // Of `components` parts of `bytes` bytes, each `stride` after the one before.
+    let parts = |data, components: u32, stride: u32, bytes: u64| {
+        components != 0 && inside(data, (components as u64 - 1) * stride as u64 + bytes)
+    };
+    match m {
+        Message::Simt(s) | Message::Status(s) => {
+            let addresses = if matches!(s.stride, Src::None) { n } else { 1 };
+            let data = match m {
+                Message::Status(_) => inside(s.data, 4),
+                _ => parts(s.data, s.elements.count_ones(), s.component_stride, n * s.slot as u64),
+            };
+            data && matches!((s.element, s.slot), (1, 1 | 4) | (2, 2 | 4) | (4, 4) | (8, 8))
+                && matches!(s.address_bytes, 2 | 4 | 8)
+                && inside(Some(s.address), addresses * s.address_bytes as u64)
+                && target::check(&s.space, len)
+                && scalar(&s.base)
+                && scalar(&s.origin)
+                && scalar(&s.stride)
+        }
+        Message::Block(b) => {
+            inside(b.data, b.bytes as u64) && target::check(&b.space, len) && scalar(&b.address)
+        }
+        Message::Atomic(a) => {
+            matches!((a.element, a.slot), (2, 2 | 4) | (4, 4) | (8, 8))
+                && matches!(a.address_bytes, 2 | 4 | 8)
+                && inside(Some(a.address), n * a.address_bytes as u64)
+                && [a.src[0], a.src[1], a.dst].into_iter().all(|r| inside(r, n * a.slot as u64))
+                && target::check(&a.space, len)
+                && scalar(&a.base)
+                && scalar(&a.origin)
+        }
+        Message::Typed(t) => {
+            let slot = if t.slot == TexelSlot::Dword { 4 } else { 2 };
+            let count = (t.channels & 15).count_ones();
+            parts(t.data, count, t.component_stride, n * slot)
+                && (!t.null_mask || parts(t.data, count + 1, t.component_stride, 4))
+                && !(t.write && slot != 4)
+                && texel(&t.coordinates)
+                && target::check(&t.space, len)
+        }
+        Message::TypedStatus(t) => inside(t.data, 4) && texel(&t.coordinates) && target::check(&t.space, len),
+        Message::TypedAtomic(a) => {
+            matches!((a.element, a.slot), (2, 4) | (4, 4) | (8, 8))
+                && texel(&a.coordinates)
+                && [a.src[0], a.src[1], a.dst].into_iter().all(|r| inside(r, n * a.slot as u64))
+                && target::check(&a.space, len)
+        }
+        Message::Media(m) => {
+            parts(m.data, m.height as u32, m.pitch as u32, m.width as u64)
+                && target::check(&m.space, len)
+                && scalar(&m.x)
+                && scalar(&m.y)
+        }
+        Message::Block2d(b) => {
+            let (rows, columns) = if b.transpose { (b.width, b.height) } else { (b.height, b.width) };
+            let together = if b.vnni { 4 / b.element.max(1) as u32 } else { 1 };
+            let limit = |n: u32| (1..=64).contains(&n);
+            let elements = if b.write {
+                (rows as u64).saturating_sub(1) * b.row_pitch as u64 + columns as u64
+            } else {
+                b.blocks as u64 * b.block_pitch as u64
+            };
+            matches!(b.element, 1 | 2 | 4 | 8)
+                && [b.blocks, b.width, b.height].into_iter().all(limit)
+                && together != 0
+                && rows.is_multiple_of(together)
+                && columns <= b.row_pitch
+                && (b.write || rows as u64 * b.row_pitch as u64 <= b.block_pitch as u64)
+                && !(b.write && (b.transpose || b.vnni || b.blocks != 1))
+                && inside(b.data, elements * b.element as u64)
+                && [&b.base, &b.surface_width, &b.surface_height, &b.surface_pitch, &b.x, &b.y]
+                    .into_iter()
+                    .all(scalar)
+        }
+        Message::Info(i) => {
+            parts(i.data, (i.channels & 15).count_ones(), i.component_stride, n * 4)
+                && inside(i.lod, n * 4)
+                && target::check(&i.space, len)
+        }
+    }
+}

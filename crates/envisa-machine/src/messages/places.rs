@@ -1,0 +1,179 @@
+//! Where a message's channels go, for the fast code of gathers, scatters and atomics: what is known of their
+//! addresses before the program runs, and the lanes that they lead to.
+
+use envisa_isa::Type;
+use envisa_lower::{Extend, Modifier, RegOffset, Space, Src};
+
+use super::Ports;
+use super::target::{SLM_MASK, Target, resolve};
+use crate::cpu::Isa;
+use crate::memory::{Block, Hint, Lanes, Memory, On};
+use crate::regs::Registers;
+
+/// How a message's descriptor makes addresses; see `envisa_lower::Simt` for what the fields are.
+pub(super) struct Addressing<'a> {
+    pub space: &'a Space,
+    pub address: RegOffset,
+    pub address_bytes: u8,
+    pub extend: Extend,
+    pub base: &'a Src,
+    pub scale: u32,
+    pub offset: i64,
+    pub origin: &'a Src,
+    pub align: u8,
+    /// Bytes from a channel's address on that it accesses.
+    pub span: u32,
+}
+
+impl Addressing<'_> {
+    /// For a register file of `len` bytes; `None` for addresses that the fast code does not know.
+    pub fn plan(&self, len: u32) -> Option<Places> {
+        let form = match (self.space, self.address_bytes) {
+            (Space::Flat, 8) => Form::Wide,
+            (Space::Flat, 4) if self.extend == Extend::Sign => Form::Signed,
+            (Space::Flat, 4) if self.extend == Extend::Zero => Form::Unsigned,
+            (Space::Flat, _) => return None,
+            _ if self.extend != Extend::None => return None,
+            (Space::Slm, 4) => Form::Slm,
+            (_, 4) => Form::Window,
+            _ => return None,
+        };
+        let shift = self.scale.trailing_zeros();
+        let align = self.align.max(1);
+        if !self.scale.is_power_of_two() || shift > 15 || !align.is_power_of_two() {
+            return None;
+        }
+        let narrow = matches!(form, Form::Slm | Form::Window);
+        Some(Places {
+            form,
+            shift: shift as u8,
+            align,
+            span: u8::try_from(self.span).ok()?,
+            address: self.address,
+            base: Add::new(self.base, narrow, len)?,
+            origin: Add::new(self.origin, narrow, len)?,
+            offset: self.offset,
+        })
+    }
+}
+
+/// The same for the fast code.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Places {
+    form: Form,
+    /// Addresses are shifted left by this.
+    shift: u8,
+    align: u8,
+    /// Bytes of a channel's elements in memory.
+    span: u8,
+    address: RegOffset,
+    /// Added before scaling.
+    base: Add,
+    /// Added after scaling.
+    origin: Add,
+    offset: i64,
+}
+
+/// What addresses are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    /// 64 bits wide.
+    Wide,
+    /// 32-bit indices, extended by zeros.
+    Unsigned,
+    /// 32-bit indices, extended by their sign.
+    Signed,
+    /// 32-bit offsets of shared local memory.
+    Slm,
+    /// 32-bit offsets in another window.
+    Window,
+}
+
+/// An unsigned scalar in a register: what is read there, of which the bits of `and` count.
+#[derive(Clone, Copy, Debug)]
+struct Add {
+    at: RegOffset,
+    and: u64,
+}
+
+impl Add {
+    /// `None` if it is another kind of operand, or not followed by 8 bytes of a file of `len`. If `narrow`, only
+    /// its low 32 bits matter.
+    fn new(s: &Src, narrow: bool, len: u32) -> Option<Add> {
+        let (at, and) = match *s {
+            Src::None => (0, 0),
+            Src::Reg { offset, ty, modifier: Modifier::None, .. } => match ty {
+                Type::Ud => (offset, u32::MAX as u64),
+                Type::D if narrow => (offset, u32::MAX as u64),
+                Type::Uq | Type::Q => (offset, u64::MAX),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        (at as u64 + 8 <= len as u64).then_some(Add { at, and })
+    }
+
+    #[inline(always)]
+    fn get(self, regs: &Registers) -> u64 {
+        regs.get::<u64>(self.at) & self.and
+    }
+}
+
+/// What most messages reach.
+#[derive(Clone, Copy)]
+pub struct Near<'a> {
+    /// The address space.
+    pub memory: &'a Memory,
+    /// The group's shared local memory.
+    pub slm: &'a Block,
+}
+
+impl Places {
+    /// The lanes of a message; `None` if not all of them are known to be inside, and aligned. `far` gives its
+    /// space and all that it can reach, which is seldom wanted.
+    #[inline(always)]
+    pub fn lanes<'a, const N: usize, const L: u8>(
+        &self,
+        isa: Isa<L>,
+        near: Near<'a>,
+        far: impl Fn(&Registers) -> (&'a Space, Ports<'a>),
+        regs: &Registers,
+        mask: u32,
+        site: &Hint,
+    ) -> Option<Lanes<'a, N>> {
+        let add = (self.base.get(regs) << (self.shift & 31))
+            .wrapping_add(self.origin.get(regs))
+            .wrapping_add(self.offset as u64);
+        let (span, on) = (self.span as usize, On { mask, bits: regs.channel_bits() });
+        let lanes = match self.form {
+            Form::Wide => {
+                let a = near.memory.hinted(site)?;
+                let base = a.base.wrapping_sub(add);
+                let at = regs.at::<u64, N>(self.address);
+                Lanes::wide(isa, &a.block, (base, self.shift as u32), at, on, span)?
+            }
+            Form::Unsigned | Form::Signed => {
+                let a = near.memory.hinted(site)?;
+                let delta = add.wrapping_sub(a.base) as i64;
+                let index = regs.at::<u32, N>(self.address);
+                let how = (delta, self.shift as u32, self.form == Form::Signed);
+                Lanes::indexed(isa, &a.block, how, index, on, span)?
+            }
+            Form::Slm | Form::Window => {
+                let (block, start, len, and) = if self.form == Form::Slm {
+                    (near.slm, 0, near.slm.len(), SLM_MASK as u32)
+                } else {
+                    let (space, ports) = far(regs);
+                    match resolve(space, regs, &ports) {
+                        Ok(Target::Window(w)) => (w.block, w.start, w.len, w.mask as u32),
+                        _ => return None,
+                    }
+                };
+                let index = regs.at::<u32, N>(self.address);
+                let how = (self.shift as u32, add as u32, and);
+                Lanes::window(isa, block, (start, len), how, index, on, span)?
+            }
+        };
+        (self.align == 1 || lanes.aligned(self.align as u32)).then_some(lanes)
+    }
+}

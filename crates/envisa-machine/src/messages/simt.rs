@@ -1,0 +1,531 @@
+//! Gathers and scatters: each channel has an address.
+//!
+//! [`general`] does everything, channel by channel; [`run`] is compiled for each element size and number of
+//! channels: it holds all addresses against the bounds of the allocation where the message went last, then looks
+//! at how they lie: side by side they are one copy, all the same one load. What it does not know it leaves to
+//! [`general`].
+
+use envisa_lower::{Extend, RegOffset, Simt, Space, Src};
+
+use super::element::{self, Element};
+use super::places::{Addressing, Near, Places};
+use super::target::{Target, resolve, scalar};
+use super::{AccessKind, Fault, MemoryObserver, Ports};
+use crate::cpu::Isa;
+use crate::memory::{Block, Hint, Lanes, On};
+use crate::regs::{Registers, all_channels};
+
+/// Executes it with the instructions of a level, as handlers do.
+#[cfg(test)]
+#[expect(clippy::too_many_arguments)]
+pub(super) fn at_level<const L: u8>(
+    isa: Isa<L>,
+    p: &Plan,
+    s: &Simt,
+    site: &mut Hint,
+    regs: &mut Registers,
+    mask: u32,
+    channels: u32,
+    ports: &Ports<'_>,
+) -> Result<(), Fault> {
+    let near = Near { memory: ports.memory, slm: ports.slm };
+    let far = |_: &Registers| (s, *ports);
+    macro_rules! channels {
+        ($e:ty, $s:ty, $w:literal) => {
+            match channels {
+                1 => run::<$e, $s, 1, 1, $w, L>(isa, p, site, regs, mask, near, far),
+                8 => run::<$e, $s, 8, 8, $w, L>(isa, p, site, regs, mask, near, far),
+                16 => run::<$e, $s, 16, 16, $w, L>(isa, p, site, regs, mask, near, far),
+                32 => run::<$e, $s, 32, 16, $w, L>(isa, p, site, regs, mask, near, far),
+                _ => general(s, site, regs, mask, channels, ports, &mut ()).map(|()| Done::Yes),
+            }
+        };
+    }
+    let mut once = || match (s.element, s.slot, s.write) {
+        (4, 4, false) => channels!(u32, u32, false),
+        (4, 4, true) => channels!(u32, u32, true),
+        (2, 4, false) => channels!(u16, u32, false),
+        (2, 4, true) => channels!(u16, u32, true),
+        (1, 4, false) => channels!(u8, u32, false),
+        (1, 4, true) => channels!(u8, u32, true),
+        (8, 8, false) => channels!(u64, u64, false),
+        (8, 8, true) => channels!(u64, u64, true),
+        _ => general(s, site, regs, mask, channels, ports, &mut ()).map(|()| Done::Yes),
+    };
+    match once()? {
+        Done::Yes => Ok(()),
+        Done::Not => once().map(|_| ()),
+    }
+}
+
+/// What is added to the channels' addresses: the same for all (times the factor), and what channel `i` adds
+/// `i` times to a common address, where there is one.
+#[derive(Clone, Copy)]
+struct Added {
+    base: u64,
+    origin: u64,
+    stride: Option<u64>,
+}
+
+#[inline(always)]
+fn added(s: &Simt, regs: &Registers, ports: &Ports<'_>) -> Result<Added, Fault> {
+    let stride = match s.stride {
+        Src::None => None,
+        ref src => Some(scalar(src, regs, ports)?),
+    };
+    Ok(Added { base: scalar(&s.base, regs, ports)?, origin: scalar(&s.origin, regs, ports)?, stride })
+}
+
+/// The address of each channel. Messages with addresses of 32 bits or fewer add in 32 bits.
+#[inline(always)]
+fn addresses<const N: usize>(s: &Simt, regs: &Registers, added: Added, target: &Target<'_>) -> [u64; N] {
+    let mut at = [0u64; N];
+    if let Some(stride) = added.stride {
+        return strided(s, regs, added, stride, target);
+    }
+    match s.address_bytes {
+        8 => at = regs.load::<u64, N>(s.address),
+        4 if s.extend == Extend::Sign => {
+            let r = regs.load::<i32, N>(s.address);
+            for i in 0..N {
+                at[i] = r[i] as i64 as u64;
+            }
+        }
+        4 => {
+            let r = regs.load::<u32, N>(s.address);
+            for i in 0..N {
+                at[i] = r[i] as u64;
+            }
+        }
+        _ => {
+            let r = regs.load::<u16, N>(s.address);
+            for i in 0..N {
+                at[i] = r[i] as u64;
+            }
+        }
+    }
+    let (and, scale) = (narrow(s) & target.mask(), s.scale as u64);
+    let add = added.base.wrapping_mul(scale).wrapping_add(s.offset as u64).wrapping_add(added.origin);
+    if scale == 1 {
+        for a in &mut at {
+            *a = a.wrapping_add(add) & and;
+        }
+    } else {
+        for a in &mut at {
+            *a = a.wrapping_mul(scale).wrapping_add(add) & and;
+        }
+    }
+    at
+}
+
+#[inline(always)]
+fn narrow(s: &Simt) -> u64 {
+    if s.address_bytes == 8 || s.extend != Extend::None { u64::MAX } else { u32::MAX as u64 }
+}
+
+#[cold]
+fn strided<const N: usize>(
+    s: &Simt,
+    regs: &Registers,
+    added: Added,
+    stride: u64,
+    target: &Target<'_>,
+) -> [u64; N] {
+    let first = element::get(regs, s.address, s.address_bytes).wrapping_add(added.base);
+    let first = first.wrapping_mul(s.scale as u64).wrapping_add(s.offset as u64);
+    let first = first.wrapping_add(added.origin);
+    std::array::from_fn(|i| first.wrapping_add(stride.wrapping_mul(i as u64)) & narrow(s) & target.mask())
+}
+
+/// Bit i of a mask as a condition.
+#[inline(always)]
+fn on(mask: u32, i: usize) -> bool {
+    mask >> i & 1 != 0
+}
+
+/// What the fast code wants to know of a message, found once.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    places: Places,
+    /// Consecutive elements.
+    count: u8,
+    data: RegOffset,
+    component_stride: u32,
+}
+
+impl Plan {
+    /// Of a message that passes [`super::check`], for a register file of `len` bytes; `None` for messages that
+    /// only [`general`] executes.
+    pub fn new(s: &Simt, len: u32) -> Option<Plan> {
+        let count = s.elements.count_ones();
+        // All of the lowest elements.
+        let consecutive = s.elements & s.elements.wrapping_add(1) == 0 && count != 0;
+        if s.upper || !matches!(s.stride, Src::None) || !consecutive {
+            return None;
+        }
+        let places = Addressing {
+            space: &s.space,
+            address: s.address,
+            address_bytes: s.address_bytes,
+            extend: s.extend,
+            base: &s.base,
+            scale: s.scale,
+            offset: s.offset,
+            origin: &s.origin,
+            align: s.align,
+            span: count * s.element as u32,
+        };
+        Some(Plan {
+            places: places.plan(len)?,
+            count: count as u8,
+            data: s.data?,
+            component_stride: s.component_stride,
+        })
+    }
+}
+
+/// Executes it: `E` in memory, `S` in registers, `N` channels, `G` of which are looked at together when they are
+/// not all side by side. `far` gives the whole message and all that it can reach, which is seldom wanted.
+#[inline(always)]
+pub(super) fn run<
+    'a,
+    E: Element,
+    S: Element,
+    const N: usize,
+    const G: usize,
+    const WRITE: bool,
+    const L: u8,
+>(
+    isa: Isa<L>,
+    p: &Plan,
+    site: &mut Hint,
+    regs: &mut Registers,
+    mask: u32,
+    near: Near<'a>,
+    far: impl Fn(&Registers) -> (&'a Simt, Ports<'a>),
+) -> Result<Done, Fault> {
+    if mask == 0 {
+        return Ok(Done::Yes);
+    }
+    let space = |regs: &Registers| {
+        let (s, ports) = far(regs);
+        (&s.space, ports)
+    };
+    let Some(w) = p.places.lanes::<N, L>(isa, near, space, regs, mask, site) else {
+        let (s, ports) = far(regs);
+        return elsewhere(s, site, regs, mask, N as u32, &ports);
+    };
+    if mask != all_channels(N) {
+        if p.count == 1 {
+            parts::<E, S, N, G, WRITE, false, true, L>(isa, p, &w, regs, mask);
+        } else {
+            parts::<E, S, N, G, WRITE, false, false, L>(isa, p, &w, regs, mask);
+        }
+        return Ok(Done::Yes);
+    }
+    if p.count == 1 {
+        parts::<E, S, N, G, WRITE, true, true, L>(isa, p, &w, regs, mask);
+    } else {
+        parts::<E, S, N, G, WRITE, true, false, L>(isa, p, &w, regs, mask);
+    }
+    Ok(Done::Yes)
+}
+
+/// Not all lanes are inside of the allocation that the message went to last.
+#[cold]
+#[inline(never)]
+fn elsewhere(
+    s: &Simt,
+    site: &mut Hint,
+    regs: &mut Registers,
+    mask: u32,
+    channels: u32,
+    ports: &Ports<'_>,
+) -> Result<Done, Fault> {
+    let before = *site;
+    if matches!(s.space, Space::Flat)
+        && let Ok(at) = any_addresses(s, regs, channels, ports, &Target::Flat)
+        && ports.memory.find(at[mask.trailing_zeros() as usize % 32], s.element as usize, site).is_some()
+        && *site != before
+    {
+        return Ok(Done::Not);
+    }
+    general(s, site, regs, mask, channels, ports, &mut ()).map(|()| Done::Yes)
+}
+
+/// Was the message executed?
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Done {
+    /// Yes.
+    Yes,
+    /// No, but the hint now says where the first channel's address is, so that it should be tried again. It is
+    /// executed then at the latest.
+    Not,
+}
+
+/// Part by part.
+#[inline(always)]
+fn parts<
+    E: Element,
+    S: Element,
+    const N: usize,
+    const G: usize,
+    const WRITE: bool,
+    const FULL: bool,
+    const ONE: bool,
+    const L: u8,
+>(
+    isa: Isa<L>,
+    p: &Plan,
+    w: &Lanes<'_, N>,
+    regs: &mut Registers,
+    mask: u32,
+) {
+    let count = if ONE { 1 } else { p.count as usize };
+    let step = count * size_of::<E>();
+    for h in 0..N / G {
+        let mask = if FULL { all_channels(G) } else { mask >> (h * G) & all_channels(G) };
+        if !FULL && mask == 0 {
+            continue;
+        }
+        let on = On { mask, bits: regs.channel_bits() };
+        let data = p.data + (h * G * size_of::<S>()) as u32;
+        if let Some(origin) = w.beside::<G, L>(isa, h, step as u32, on)
+            && (FULL || w.reaches(origin, G * step))
+        {
+            let (block, place) = w.place(origin);
+            if !WRITE {
+                collect::<E, S, G>(p, regs, data, count, mask, block, place);
+                continue;
+            }
+            if FULL {
+                spread::<E, S, G>(p, regs, data, count, block, place);
+                continue;
+            }
+            if ONE {
+                let x = cast::<S, E, G>(regs.load::<S, G>(data));
+                block.store_some(isa, place, mask, &x);
+                continue;
+            }
+        }
+        if WRITE {
+            let from = |k: usize, i: usize| {
+                let at = data + k as u32 * p.component_stride + (i * size_of::<S>()) as u32;
+                E::of(regs.get::<S>(at).bits())
+            };
+            w.store::<E, G>(h, mask, count, from);
+            continue;
+        }
+        if let Some(offset) = w.same::<G, L>(isa, h, on) {
+            let (block, place) = w.place(offset);
+            for k in 0..count {
+                let x = E::read(block, place + k * size_of::<E>()).unwrap_or_default();
+                let to = data + k as u32 * p.component_stride;
+                put::<S, G, FULL>(regs, to, mask, [S::of(x.bits()); G]);
+            }
+            continue;
+        }
+        let mut k = 0;
+        while k < count {
+            let to = data + k as u32 * p.component_stride;
+            if !ONE && size_of::<E>() == 4 && k + 1 < count {
+                // Two at a time.
+                let pairs = w.load::<u64, G, L>(isa, h, k * 4);
+                let (mut low, mut high) = ([S::default(); G], [S::default(); G]);
+                for i in 0..G {
+                    low[i] = S::of(pairs[i] as u32 as u64);
+                    high[i] = S::of(pairs[i] >> 32);
+                }
+                put::<S, G, FULL>(regs, to, mask, low);
+                put::<S, G, FULL>(regs, to + p.component_stride, mask, high);
+                k += 2;
+                continue;
+            }
+            let x = w.load::<E, G, L>(isa, h, k * size_of::<E>());
+            put::<S, G, FULL>(regs, to, mask, cast::<E, S, G>(x));
+            k += 1;
+        }
+    }
+}
+
+/// Elements of another size: the low bits, or zeros above them. (A loop: closures of `map` are not inlined.)
+#[inline(always)]
+fn cast<A: Element, B: Element, const N: usize>(x: [A; N]) -> [B; N] {
+    let mut r = [B::default(); N];
+    for i in 0..N {
+        r[i] = B::of(x[i].bits());
+    }
+    r
+}
+
+/// Stores the channels of a mask.
+#[inline(always)]
+fn put<S: Element, const G: usize, const FULL: bool>(regs: &mut Registers, to: u32, mask: u32, x: [S; G]) {
+    if FULL {
+        regs.store(to, x);
+    } else {
+        regs.store_masked(to, mask, x);
+    }
+}
+
+/// Loads channels whose elements lie side by side from `place` on, which were found inside.
+#[inline(always)]
+fn collect<E: Element, S: Element, const N: usize>(
+    p: &Plan,
+    regs: &mut Registers,
+    data: u32,
+    count: usize,
+    mask: u32,
+    block: &Block,
+    place: usize,
+) {
+    if count == 1 && size_of::<E>() == size_of::<S>() && mask == all_channels(N) {
+        regs.fill_with::<E, N>(data, |bytes| block.copy_out(place, bytes));
+        return;
+    }
+    for k in 0..count {
+        let mut x = [E::default(); N];
+        let at = place + k * size_of::<E>();
+        // Known distances become vector code.
+        match count {
+            1 => block.load_apart::<E, N>(at, 1, &mut x),
+            2 => block.load_apart::<E, N>(at, 2, &mut x),
+            3 => block.load_apart::<E, N>(at, 3, &mut x),
+            4 => block.load_apart::<E, N>(at, 4, &mut x),
+            n => block.load_apart::<E, N>(at, n, &mut x),
+        };
+        let to = data + k as u32 * p.component_stride;
+        if mask == all_channels(N) {
+            regs.store(to, cast::<E, S, N>(x));
+        } else {
+            regs.store_masked(to, mask, cast::<E, S, N>(x));
+        }
+    }
+}
+
+/// Stores all channels, whose elements lie side by side from `place` on, which were found inside.
+#[inline(always)]
+fn spread<E: Element, S: Element, const N: usize>(
+    p: &Plan,
+    regs: &Registers,
+    data: u32,
+    count: usize,
+    block: &Block,
+    place: usize,
+) {
+    if count == 1 && size_of::<E>() == size_of::<S>() {
+        block.copy_in(place, regs.view::<E, N>(data));
+        return;
+    }
+    for k in 0..count {
+        let x = cast::<S, E, N>(regs.load::<S, N>(data + k as u32 * p.component_stride));
+        let at = place + k * size_of::<E>();
+        match count {
+            1 => block.store_apart::<E, N>(at, 1, &x),
+            2 => block.store_apart::<E, N>(at, 2, &x),
+            3 => block.store_apart::<E, N>(at, 3, &x),
+            4 => block.store_apart::<E, N>(at, 4, &x),
+            n => block.store_apart::<E, N>(at, n, &x),
+        };
+    }
+}
+
+/// Executes it, whatever it is.
+#[inline(never)]
+pub(super) fn general<O: MemoryObserver>(
+    s: &Simt,
+    site: &mut Hint,
+    regs: &mut Registers,
+    mask: u32,
+    channels: u32,
+    ports: &Ports<'_>,
+    obs: &mut O,
+) -> Result<(), Fault> {
+    let Some(data) = s.data else { return Ok(()) };
+    if mask == 0 {
+        return Ok(());
+    }
+    let target = resolve(&s.space, regs, ports)?;
+    let at = any_addresses(s, regs, channels, ports, &target)?;
+    let kind = if s.write { AccessKind::Write } else { AccessKind::Read };
+    let shift = if s.upper { 16 } else { 0 };
+    for (i, &address) in at.iter().enumerate().take(channels as usize) {
+        if !on(mask, i) {
+            continue;
+        }
+        if address & (s.align.max(1) as u64 - 1) != 0 {
+            return Err(target.misaligned(address, s.element as u32, s.align as u32, i as u32));
+        }
+        let (mut positions, mut register) = (s.elements, data + i as u32 * s.slot as u32);
+        while positions != 0 {
+            let p = positions.trailing_zeros() as u64 * s.element as u64;
+            positions &= positions - 1;
+            let address = address.wrapping_add(p);
+            let access = (address, s.element as u32);
+            let found = target.find(ports.memory, site, access, (kind, i as u32), obs)?;
+            if !s.write {
+                let x = found.and_then(|(block, place)| element::read(block, place, s.element));
+                element::set(regs, register, s.slot, x.unwrap_or(0) << shift);
+            } else if let Some((block, place)) = found {
+                let x = element::get(regs, register, s.slot) >> shift;
+                element::write(block, place, s.element, x);
+            }
+            register += s.component_stride;
+        }
+    }
+    Ok(())
+}
+
+fn widen<const N: usize>(x: [u64; N]) -> [u64; 32] {
+    let mut out = [0; 32];
+    out[..N].copy_from_slice(&x);
+    out
+}
+
+fn any_addresses(
+    s: &Simt,
+    regs: &Registers,
+    channels: u32,
+    ports: &Ports<'_>,
+    target: &Target<'_>,
+) -> Result<[u64; 32], Fault> {
+    let add = added(s, regs, ports)?;
+    Ok(match channels {
+        1 => widen(addresses::<1>(s, regs, add, target)),
+        2 => widen(addresses::<2>(s, regs, add, target)),
+        4 => widen(addresses::<4>(s, regs, add, target)),
+        8 => widen(addresses::<8>(s, regs, add, target)),
+        16 => widen(addresses::<16>(s, regs, add, target)),
+        _ => addresses::<32>(s, regs, add, target),
+    })
+}
+
+/// Asks whether all elements of a channel have memory: bit i of the answer, zero for channels that are
+/// off.
+pub(super) fn status(
+    s: &Simt,
+    site: &mut Hint,
+    regs: &mut Registers,
+    mask: u32,
+    channels: u32,
+    ports: &Ports<'_>,
+) -> Result<(), Fault> {
+    let Some(data) = s.data else { return Ok(()) };
+    let target = resolve(&s.space, regs, ports)?;
+    let at = any_addresses(s, regs, channels, ports, &target)?;
+    let mut answer = 0u32;
+    for (i, address) in at.into_iter().enumerate().take(channels as usize) {
+        let mut valid = on(mask, i);
+        let mut positions = s.elements;
+        while positions != 0 {
+            let p = positions.trailing_zeros() as u64 * s.element as u64;
+            positions &= positions - 1;
+            let access = (address.wrapping_add(p), s.element as u32);
+            let found = target.find(ports.memory, site, access, (AccessKind::Read, i as u32), &mut ());
+            valid &= matches!(found, Ok(Some(_)));
+        }
+        answer |= (valid as u32) << i;
+    }
+    regs.set(data, answer);
+    Ok(())
+}

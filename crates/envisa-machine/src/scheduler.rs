@@ -1,0 +1,167 @@
+//! Runs a launch: spreads its groups over host threads, whose workers run them.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+use crate::engine::{LaunchView, Stop, Worker};
+use crate::trap::Trap;
+
+/// How to run.
+#[derive(Clone, Copy, Debug)]
+pub struct RunOptions {
+    /// Host threads; 0: as many as the host has.
+    pub jobs: usize,
+    /// Instructions a thread may execute (counted at branches) before it is stopped.
+    pub limit: u64,
+    /// Where workers say how far they are, for whoever shows it.
+    pub progress: Option<&'static Progress>,
+}
+
+/// How far a run is, in groups; read while it runs.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Groups of the launch.
+    pub total: AtomicU64,
+    /// Groups that workers took on.
+    pub begun: AtomicU64,
+}
+
+impl Progress {
+    /// Of no run yet.
+    pub const fn new() -> Progress {
+        Progress { total: AtomicU64::new(0), begun: AtomicU64::new(0) }
+    }
+}
+
+impl Default for RunOptions {
+    fn default() -> RunOptions {
+        RunOptions { jobs: 0, limit: u64::MAX, progress: None }
+    }
+}
+
+impl RunOptions {
+    /// Host threads that will be used for a number of groups.
+    pub fn workers(&self, groups: u64) -> usize {
+        let jobs = match self.jobs {
+            0 => hardware_threads(),
+            n => n,
+        };
+        jobs.min(usize::try_from(groups).unwrap_or(usize::MAX)).max(1)
+    }
+
+    /// Hardware slots that a launch of groups of at most this many threads needs.
+    pub fn slots(&self, groups: u64, threads: u32) -> u32 {
+        (self.workers(groups) as u32).saturating_mul(threads.max(1))
+    }
+}
+
+/// The host's hardware threads. (The system is asked once: it opens files to answer.)
+fn hardware_threads() -> usize {
+    static THREADS: OnceLock<usize> = OnceLock::new();
+    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
+}
+
+/// What a run came to.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The fault that ended it, if one did: that of the lowest group.
+    pub trap: Option<Box<Trap>>,
+    /// Groups that ran.
+    pub groups: u64,
+    /// Time, from the first group's start to the last one's end.
+    pub elapsed: Duration,
+}
+
+/// Runs a launch with workers that `worker` makes, one for each host thread, on that thread; it is given their
+/// numbers. All of them are of one engine, for the program of the launch's view.
+pub fn run<W: Worker>(
+    launch: &LaunchView<'_>,
+    options: &RunOptions,
+    worker: impl Fn(u32) -> Result<W, Box<Trap>> + Sync,
+) -> Outcome {
+    let total = launch.prepared.group_count();
+    let shared = Shared {
+        next: AtomicU64::new(0),
+        stop: Stop::default(),
+        trap: Mutex::new(None),
+        total,
+        // Few claims where groups are many, fine ones where they are few.
+        step: (total / (options.workers(total) as u64 * 16)).clamp(1, 64),
+    };
+    if let Some(progress) = options.progress {
+        progress.begun.store(0, Ordering::Relaxed);
+        progress.total.store(total, Ordering::Relaxed);
+    }
+    let start = Instant::now();
+    let workers = options.workers(total);
+    let work = |number: u32| match worker(number) {
+        Ok(w) => shared.work(w, options.progress),
+        Err(trap) => shared.fault(0, trap),
+    };
+    if workers == 1 {
+        work(0);
+    } else {
+        let work = &work;
+        beside((1..workers as u32).map(|i| move || work(i)), || work(0));
+    }
+    let trap = shared.trap.into_inner().unwrap_or_else(|e| e.into_inner()).map(|(_, t)| t);
+    Outcome { trap, groups: shared.next.into_inner().min(total), elapsed: start.elapsed() }
+}
+
+/// Runs `here` on this host thread, and all others on threads of their own. A panic in one of them, a mistake of
+/// ours, goes on here: it is not to be taken for a result.
+fn beside<F: FnOnce() + Send>(others: impl ExactSizeIterator<Item = F>, here: impl FnOnce()) {
+    /// Threads that wait for the next launch: as many as the host has beside the caller's.
+    static POOL: OnceLock<Option<rayon::ThreadPool>> = OnceLock::new();
+    let pool = POOL.get_or_init(|| {
+        rayon::ThreadPoolBuilder::new().num_threads((hardware_threads() - 1).max(1)).build().ok()
+    });
+    match pool {
+        Some(pool) if others.len() <= pool.current_num_threads() => pool.in_place_scope(|s| {
+            others.for_each(|f| s.spawn(|_| f()));
+            here();
+        }),
+        _ => std::thread::scope(|s| {
+            others.for_each(|f| drop(s.spawn(f)));
+            here();
+        }),
+    }
+}
+
+/// What workers share.
+struct Shared {
+    next: AtomicU64,
+    stop: Stop,
+    trap: Mutex<Option<(u64, Box<Trap>)>>,
+    total: u64,
+    step: u64,
+}
+
+impl Shared {
+    /// Has a worker run groups until there are no more.
+    fn work<W: Worker>(&self, mut worker: W, progress: Option<&Progress>) {
+        loop {
+            let first = self.next.fetch_add(self.step, Ordering::Relaxed);
+            if first >= self.total || self.stop.before(first) {
+                return;
+            }
+            let end = (first + self.step).min(self.total);
+            if let Some(progress) = progress {
+                progress.begun.fetch_add(end - first, Ordering::Relaxed);
+            }
+            if let Some((number, trap)) = worker.groups(first..end, &self.stop) {
+                return self.fault(number, trap);
+            }
+        }
+    }
+
+    /// A group faulted: those before it go on, as the lowest one's fault is told.
+    fn fault(&self, number: u64, trap: Box<Trap>) {
+        self.stop.at(number);
+        let mut known = self.trap.lock().unwrap_or_else(|e| e.into_inner());
+        if known.as_ref().is_none_or(|(n, _)| number < *n) {
+            *known = Some((number, trap));
+        }
+    }
+}
