@@ -172,7 +172,7 @@ pub fn run(args: &Args) -> Done {
     io::print(&if args.json { results.json() } else { results.text() })?;
     if results.outcome.printed_incomplete {
         anstream::eprintln!(
-            "\x1b[1;33mwarning\x1b[0m: some of what the kernel printed was lost: its buffer was full"
+            "\x1b[1;33mwarning\x1b[0m: some of what the kernel printed was lost: its buffer was full, or a record in it could not be read"
         );
     }
     report.finish()?;

@@ -3,6 +3,10 @@
 //! Dword 0 is the next free byte. A record is the 64-bit address of the format string, then for each
 //! argument a dword that tells its type, and its data. A record whose address is all ones was dropped
 //! for lack of space.
+//!
+//! A record does not say how many arguments it has, and the compiler stores all of them, whatever the format says:
+//! an argument is known by its type's dword, so that a conversion that C does not define, or arguments that the
+//! format does not use, never cost the records that follow.
 
 use crate::memory::{Block, Hint, Memory};
 
@@ -19,7 +23,7 @@ const MAX_TEXT: usize = if cfg!(test) { 1 << 20 } else { 64 << 20 };
 pub struct Printed {
     /// The text.
     pub text: String,
-    /// The buffer was full, or a record made no sense.
+    /// The buffer was full, a record made no sense, or its text is longer than is shown.
     pub incomplete: bool,
 }
 
@@ -29,7 +33,7 @@ pub fn decode(memory: &Memory, buffer: &Block) -> Printed {
     let used = buffer.read::<4>(0).map_or(0, u32::from_le_bytes) as usize;
     // The counter runs on where records no longer fit.
     out.incomplete = used > buffer.len();
-    let mut reader = Reader { buffer, at: 4, end: used.min(buffer.len()) };
+    let mut reader = Reader { buffer, at: 4, end: used.min(buffer.len()), unreadable: false };
     let mut left = MAX_TEXT;
     while reader.at + 8 <= reader.end {
         let Some(address) = reader.u64() else { break };
@@ -46,7 +50,15 @@ pub fn decode(memory: &Memory, buffer: &Block) -> Printed {
             out.incomplete = true;
             break;
         }
+        // Arguments that the format has no conversions for.
+        while reader.at_argument() {
+            if skip(&mut reader).is_none() {
+                out.incomplete = true;
+                return out;
+            }
+        }
     }
+    out.incomplete |= reader.unreadable;
     out
 }
 
@@ -54,6 +66,8 @@ struct Reader<'a> {
     buffer: &'a Block,
     at: usize,
     end: usize,
+    /// A string argument was nowhere, or had no end.
+    unreadable: bool,
 }
 
 impl Reader<'_> {
@@ -73,6 +87,44 @@ impl Reader<'_> {
     fn u64(&mut self) -> Option<u64> {
         self.take().map(u64::from_le_bytes)
     }
+
+    /// Does an argument follow? The other thing that can is a record, whose first dword is the low half of a string's
+    /// address: no string starts so near to a multiple of 2^32.
+    fn at_argument(&self) -> bool {
+        self.end - self.at >= 4
+            && self.buffer.read::<4>(self.at).is_some_and(|b| TAGS.contains(&u32::from_le_bytes(b)))
+    }
+}
+
+/// Types of arguments, as the compiler numbers them.
+const TAGS: std::ops::RangeInclusive<u32> = 1..=14;
+
+/// Bytes of a vector's field: the elements are packed; it has room for elements of at least 4 bytes.
+fn vector(reader: &mut Reader<'_>, tag: u32) -> Option<(usize, usize)> {
+    let count = reader.u32()? as usize;
+    let element: usize = match tag {
+        9 => 1,
+        10 => 2,
+        11 | 13 => 4,
+        _ => 8,
+    };
+    (2..=16).contains(&count).then_some((count, element.max(4) * count))
+}
+
+/// Steps over one argument.
+fn skip(reader: &mut Reader<'_>) -> Option<()> {
+    let tag = reader.u32()?;
+    let bytes = match tag {
+        1..=4 => 4,
+        5..=8 => 8,
+        9..=14 => vector(reader, tag)?.1,
+        _ => return None,
+    };
+    if reader.end - reader.at < bytes {
+        return None;
+    }
+    reader.at += bytes;
+    Some(())
 }
 
 /// A zero-terminated string of the guest's memory.
@@ -101,28 +153,27 @@ enum Value {
 fn argument(memory: &Memory, reader: &mut Reader<'_>) -> Option<Vec<Value>> {
     let tag = reader.u32()?;
     Some(match tag {
+        1 => vec![Value::Int(i64::from(reader.u32()? as i8), 8)],
+        2 => vec![Value::Int(i64::from(reader.u32()? as i16), 16)],
         3 => vec![Value::Int(i64::from(reader.u32()? as i32), 32)],
         4 => vec![Value::Float(f64::from(f32::from_bits(reader.u32()?)))],
         5 => {
             let address = reader.u64()?;
-            vec![Value::Text(if address == 0 { b"(null)".to_vec() } else { string(memory, address)? })]
+            let text = match address {
+                0 => b"(null)".to_vec(),
+                _ => string(memory, address).unwrap_or_else(|| {
+                    reader.unreadable = true;
+                    b"(unreadable)".to_vec()
+                }),
+            };
+            vec![Value::Text(text)]
         }
         6 => vec![Value::Int(reader.u64()? as i64, 64)],
         7 => vec![Value::Pointer(reader.u64()?)],
         8 => vec![Value::Float(f64::from_bits(reader.u64()?))],
         9..=14 => {
-            let count = reader.u32()? as usize;
-            if !(2..=16).contains(&count) {
-                return None;
-            }
-            let element = match tag {
-                9 => 1,
-                10 => 2,
-                11 | 13 => 4,
-                _ => 8,
-            };
-            // The elements are packed; the field has room for elements of at least 4 bytes.
-            let (start, field) = (reader.at, element.max(4) * count);
+            let (count, field) = vector(reader, tag)?;
+            let start = reader.at;
             let mut values = Vec::with_capacity(count);
             for _ in 0..count {
                 values.push(match tag {
@@ -151,7 +202,7 @@ struct Spec {
     zero: bool,
     width: usize,
     precision: Option<usize>,
-    /// Bits of the length modifier `hh h hl l`; 0 without.
+    /// Bits of the length modifier `hh h hl l ll z t j`; 0 without.
     length: u32,
     conversion: u8,
 }
@@ -185,6 +236,17 @@ fn record(
             i += 1;
             continue;
         };
+        let known = b"diouxXcsfFeEgGaAp".contains(&spec.conversion);
+        if !known || !reader.at_argument() {
+            // C does not define the conversion, or its argument is missing: it is printed as it stands.
+            text.extend_from_slice(&format[i..next]);
+            i = next;
+            if reader.at_argument() && skip(reader).is_none() {
+                sound = false;
+                break;
+            }
+            continue;
+        }
         i = next;
         let Some(values) = argument(memory, reader) else {
             sound = false;
@@ -194,6 +256,13 @@ fn record(
             if k > 0 {
                 text.push(b',');
             }
+            // A string that is no literal comes as a pointer.
+            let pointed = match (spec.conversion, value) {
+                (b's', Value::Pointer(0)) => Some(Value::Text(b"(null)".to_vec())),
+                (b's', Value::Pointer(p)) => string(memory, *p).map(Value::Text),
+                _ => None,
+            };
+            let value = pointed.as_ref().unwrap_or(value);
             if let Value::Text(s) = value {
                 *left = left.saturating_sub(s.len());
             }
@@ -243,7 +312,9 @@ fn parse(format: &[u8], mut i: usize) -> Option<(Spec, usize)> {
         // The vector's length is in the record.
         (_, i) = number(format, i + 1);
     }
-    for (modifier, bits) in [(&b"hh"[..], 8), (b"hl", 32), (b"h", 16), (b"ll", 64), (b"l", 64)] {
+    const LENGTHS: [(&[u8], u32); 8] =
+        [(b"hh", 8), (b"hl", 32), (b"h", 16), (b"ll", 64), (b"l", 64), (b"z", 64), (b"t", 64), (b"j", 64)];
+    for (modifier, bits) in LENGTHS {
         if format[i..].starts_with(modifier) {
             spec.length = bits;
             i += modifier.len();
@@ -251,7 +322,7 @@ fn parse(format: &[u8], mut i: usize) -> Option<(Spec, usize)> {
         }
     }
     spec.conversion = *format.get(i)?;
-    b"diouxXcsfFeEgGaAp".contains(&spec.conversion).then_some((spec, i + 1))
+    spec.conversion.is_ascii_alphabetic().then_some((spec, i + 1))
 }
 
 fn convert(spec: &Spec, value: &Value) -> Vec<u8> {
@@ -267,9 +338,10 @@ fn convert(spec: &Spec, value: &Value) -> Vec<u8> {
             }
             one
         }
-        (b'p', Value::Pointer(p)) => pad(spec, "", format!("{p:#x}"), false),
+        (b'p' | b's', Value::Pointer(p)) => pad(spec, "", format!("{p:#x}"), false),
         (b'p', Value::Int(n, _)) => pad(spec, "", format!("{n:#x}"), false),
-        (b'd' | b'i', _) => {
+        // What is no string where one is expected is printed as what it is.
+        (b'd' | b'i', _) | (b's', Value::Int(..)) => {
             let n = integer(spec, value);
             let sign = if n < 0 {
                 "-"
@@ -286,12 +358,13 @@ fn convert(spec: &Spec, value: &Value) -> Vec<u8> {
             let n = unsigned(spec, value);
             let (prefix, text) = match spec.conversion {
                 b'u' => ("", n.to_string()),
-                b'o' if spec.alternate && n != 0 => ("", format!("0{n:o}")),
+                b'o' if spec.alternate => ("", octal(spec, n)),
                 b'o' => ("", format!("{n:o}")),
                 b'x' => (if spec.alternate && n != 0 { "0x" } else { "" }, format!("{n:x}")),
                 _ => (if spec.alternate && n != 0 { "0X" } else { "" }, format!("{n:X}")),
             };
-            pad(spec, prefix, digits(spec, text), spec.precision.is_none())
+            let text = if spec.conversion == b'o' && spec.alternate { text } else { digits(spec, text) };
+            pad(spec, prefix, text, spec.precision.is_none())
         }
         (_, value) => {
             let x = match value {
@@ -310,10 +383,17 @@ fn convert(spec: &Spec, value: &Value) -> Vec<u8> {
                 ""
             };
             let mut text = float(spec, x.abs());
+            let mut prefix = sign.to_owned();
+            // Zeros go between `0x` and the digits.
+            if let Some(digits) = text.strip_prefix("0x") {
+                text = digits.to_owned();
+                prefix.push_str("0x");
+            }
             if spec.conversion.is_ascii_uppercase() {
                 text.make_ascii_uppercase();
+                prefix.make_ascii_uppercase();
             }
-            pad(spec, sign, text, x.is_finite())
+            pad(spec, &prefix, text, x.is_finite())
         }
     }
 }
@@ -340,6 +420,12 @@ fn unsigned(spec: &Spec, value: &Value) -> u64 {
     let bits = if spec.length == 0 { bits } else { bits.min(spec.length) };
     let n = integer(&Spec { length: 0, ..Spec::default() }, value) as u64;
     if bits >= 64 { n } else { n & ((1 << bits) - 1) }
+}
+
+/// `%#o`: the first digit is zero, by a greater precision if need be.
+fn octal(spec: &Spec, n: u64) -> String {
+    let text = digits(spec, format!("{n:o}"));
+    if text.starts_with('0') { text } else { format!("0{text}") }
 }
 
 /// At least as many digits as the precision says.
@@ -512,6 +598,98 @@ mod tests {
         }
     }
 
+    fn long(n: i64) -> Vec<u8> {
+        [&6u32.to_le_bytes()[..], &n.to_le_bytes()].concat()
+    }
+
+    #[test]
+    fn sizes_differences_and_the_widest_integers() {
+        for (format, n, expected) in [
+            ("%zu", u64::MAX as i64, "18446744073709551615"),
+            ("%zi|%%", i64::MIN, "-9223372036854775808|%"),
+            ("%td", -7, "-7"),
+            ("%zx", 255, "ff"),
+            ("%-5tu|", 42, "42   |"),
+            ("%jd", -1, "-1"),
+            ("%ju", 9, "9"),
+        ] {
+            assert_eq!(
+                run(format, &long(n)),
+                Printed { text: expected.into(), incomplete: false },
+                "{format}"
+            );
+        }
+        // Stored as 32 bits where the program passed an int all the same.
+        assert_eq!(run("%zu", &int(5)).text, "5");
+    }
+
+    /// A record after the one that is tested.
+    fn two(format: &str, data: &[u8]) -> Printed {
+        let mut memory = Memory::new(1 << 20);
+        let f = memory.allocate("formats", 4096).unwrap();
+        memory.get(f).block.copy_in(0, format.as_bytes());
+        memory.get(f).block.copy_in(2048, b"next %d");
+        let base = memory.get(f).base;
+        let all = [&base.to_le_bytes()[..], data, &(base + 2048).to_le_bytes(), &int(1)].concat();
+        let b = Block::zeroed(4 + all.len()).unwrap();
+        b.copy_in(4, &all);
+        b.write(0, (b.len() as u32).to_le_bytes());
+        decode(&memory, &b)
+    }
+
+    #[test]
+    fn no_record_costs_the_next_one() {
+        let vector = [&13u32.to_le_bytes()[..], &3u32.to_le_bytes(), &[0; 12]].concat();
+        for (format, data, expected) in [
+            // Conversions that C does not define take their argument with them.
+            ("%y|", int(3), "%y|"),
+            ("%5.2qd %d|", [int(3), int(4)].concat(), "%5.2qd 4|"),
+            ("%n|", vector.clone(), "%n|"),
+            ("%k|", double(1.0), "%k|"),
+            ("%k|", long(1), "%k|"),
+            // More arguments than conversions, and fewer.
+            ("none|", [int(1), double(2.0), vector, long(3)].concat(), "none|"),
+            ("%d %d|", int(1), "1 %d|"),
+            ("%s|", Vec::new(), "%s|"),
+            // No conversions at all.
+            ("100 % done, 5%|", Vec::new(), "100 % done, 5%|"),
+            ("%", Vec::new(), "%"),
+            // Types of 8 and 16 bits; what is no string.
+            (
+                "%d %d|",
+                [1u32.to_le_bytes(), 0xffu32.to_le_bytes(), 2u32.to_le_bytes(), 0x1_8000u32.to_le_bytes()]
+                    .concat(),
+                "-1 -32768|",
+            ),
+            ("%s %s|", [int(-3), [&7u32.to_le_bytes()[..], &[0; 8]].concat()].concat(), "-3 (null)|"),
+        ] {
+            let printed = two(format, &data);
+            assert_eq!(printed, Printed { text: format!("{expected}next 1"), incomplete: false }, "{format}");
+        }
+    }
+
+    #[test]
+    fn zeros_stand_after_the_prefix() {
+        for (format, x, expected) in [
+            ("%012.0a", 0.0, "0x0000000p+0"),
+            ("%014.2a", 7.501_983_6, "0x000001.e0p+2"),
+            ("%16.5A", 4.5, "    0X1.20000P+2"),
+            ("%+010.1a", -10.0, "-0x01.4p+3"),
+            ("%.0a", 7.5, "0x2p+2"),
+        ] {
+            assert_eq!(run(format, &double(x)).text, expected, "{format}");
+        }
+        for (format, n, expected) in [
+            ("%#o", 0, "0"),
+            ("%#.0o", 0, "0"),
+            ("%#.5o", 8, "00010"),
+            ("%.0o", 0, ""),
+            ("%#010x", 255, "0x000000ff"),
+        ] {
+            assert_eq!(run(format, &int(n)).text, expected, "{format}");
+        }
+    }
+
     #[test]
     fn vectors_are_packed_in_their_field() {
         let data =
@@ -545,8 +723,10 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_reported() {
-        assert!(run("%d", &[]).incomplete);
-        assert!(run("%d", &99u32.to_le_bytes()).incomplete);
+        // A string that is nowhere, an argument that is cut off.
+        assert!(run("%s", &[&5u32.to_le_bytes()[..], &1u64.to_le_bytes()].concat()).incomplete);
+        assert!(run("%d", &6u32.to_le_bytes()).incomplete);
+        assert!(run("%v3d", &[11u32.to_le_bytes(), 99u32.to_le_bytes()].concat()).incomplete);
         let memory = Memory::new(1 << 20);
         let lost = Block::zeroed(64).unwrap();
         lost.write(0, 12u32.to_le_bytes());
