@@ -17,12 +17,14 @@
 //! ```
 
 mod json;
+mod nearest;
 mod sarif;
 mod source;
 mod text;
 mod window;
 
 pub use json::render_json;
+pub use nearest::{did_you_mean, nearest};
 pub use sarif::{Rule, Tool, render_sarif};
 pub use source::{FileId, Files, LineCol, SourceFile};
 pub use text::{TextOptions, render_one, render_text};

@@ -4,6 +4,5 @@ pub mod compare;
 pub mod files;
 pub mod images;
 pub mod job;
-pub mod nearest;
 pub mod observe;
 pub mod values;

@@ -1,6 +1,65 @@
-//! envisa: assemble, disassemble, verify, explain and run vISA.
+//! Runs Intel GPU kernels without the GPU: vISA on a virtual device.
 //!
-//! The facade: every room under one roof, for library users.
+//! A [`Device`] is a platform with a memory. A [`Module`] is loaded onto it: a zebin that IGC compiled, or vISA
+//! written by hand, as text or binary. Its [`Kernel`]s are launched with [`Buffer`]s, [`Image`]s, [`Sampler`]s
+//! and values, and give an [`Outcome`]. What a kernel does wrong is a [`Fault`] in the outcome, with the
+//! instruction, the channel, the thread and the memory it missed; an [`Error`] is a misuse or damaged input.
+//!
+//! ```
+//! use envisa::{Config, Device, Launch, Module, Source};
+//!
+//! # std::env::set_current_dir("../..")?;
+//! let zebin = std::fs::read("examples/vadd/vadd.zebin")?;
+//! let source = Source::Zebin(&zebin);
+//! let platform = source.platform()?.expect("zebins say what they are for");
+//!
+//! let device = Device::new(Config::new(platform));
+//! let module = Module::load(&device, "vadd.zebin", source)?;
+//! let kernel = module.kernel("vadd")?;
+//!
+//! let numbers: Vec<u8> = (0..1024).flat_map(|i| (i as f32).to_le_bytes()).collect();
+//! let a = device.buffer_from("a", &numbers)?;
+//! let b = device.buffer_from("b", &numbers)?;
+//! let c = device.buffer("c", 4096)?;
+//!
+//! let launch = Launch::range(&[1024], &[64]).arg("a", &a).arg("b", &b).arg("c", &c).arg("n", 1024);
+//! let outcome = device.run(&kernel, &launch)?;
+//! if let Some(fault) = outcome.fault {
+//!     return Err(fault.into());
+//! }
+//! let mut seventh = [0; 4];
+//! c.read(7 * 4, &mut seventh)?;
+//! assert_eq!(f32::from_le_bytes(seventh), 14.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Hand-written code is launched by thread groups, its arguments named as `.input` and `.decl` name them:
+//!
+//! ```
+//! use envisa::isa::Platform;
+//! use envisa::{Config, Device, Launch, Module, Source};
+//!
+//! let text = b"\
+//! .version 4.1
+//! .kernel \"twice\"
+//! .decl X v_type=G type=f num_elts=8 align=GRF
+//! .decl T6 v_type=T num_elts=1
+//! .input X offset=32 size=32
+//! .input T6 offset=64 size=4
+//! .kernel_attr SimdSize=8
+//! mul (M1,8) X(0,0)<1> X(0,0)<1;1,0> 0x40000000:f
+//! oword_st (2) T6 0x0:ud X.0
+//! ret (M1,8)
+//! ";
+//! let device = Device::new(Config::new(Platform::Skl));
+//! let kernel = Module::load(&device, "twice.visaasm", Source::Text(text))?.kernel("twice")?;
+//! let out = device.buffer("out", 32)?;
+//! let x: Vec<u8> = (0..8).flat_map(|i| (i as f32).to_le_bytes()).collect();
+//! let outcome = device.run(&kernel, &Launch::threads(&[1], 1).arg("X", x).arg("T6", &out))?;
+//! assert!(outcome.fault.is_none());
+//! assert_eq!(out.to_vec()[12..16], 6f32.to_le_bytes());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub use envisa_binary as binary;
 pub use envisa_diag as diag;
@@ -14,5 +73,31 @@ pub use envisa_text as text;
 pub use envisa_verify as verify;
 pub use envisa_zebin as zebin;
 
+mod bind;
+mod buffer;
+mod device;
+mod error;
+mod fault;
+mod finding;
+mod image;
+mod instruments;
+mod kernel;
+mod launch;
+mod module;
+mod run;
+mod statistics;
+
 pub mod bare;
 pub mod runner;
+
+pub use buffer::Buffer;
+pub use device::{Caps, Config, Device, Engine};
+pub use error::{Diagnostics, Error};
+pub use fault::{Access, AccessKind, Fault, FaultKind, Location, Nearest, Place, ThreadPlace, ThreadState};
+pub use finding::{Finding, FindingKind, Race};
+pub use image::{Addressing, ChannelOrder, ChannelType, Image, ImageDesc, ImageShape, Sampler};
+pub use kernel::{Argument, ArgumentKind, Attributes, Kernel, Variable};
+pub use launch::{Arg, ArgKey, Launch, Progress};
+pub use module::{LoadOptions, Module, Source};
+pub use run::{Outcome, Run, ThreadRegisters};
+pub use statistics::{FidelityEntry, MemoryLine, Statistics};

@@ -2,9 +2,9 @@
 
 use crate::cmd::{Done, Exit, Failure};
 use crate::io;
+use envisa::diag::nearest;
 use envisa::isa::desc::*;
 use envisa::isa::{InstDesc, Op, Platforms, Type, TypeSet};
-use envisa_harness::nearest::nearest;
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 

@@ -3,10 +3,10 @@
 use super::deliver::Form;
 use super::{Job, JobError, MEMORY_LIMIT, Output, Source, data};
 use crate::images;
-use crate::nearest::did_you_mean;
 use crate::observe::Watch;
 use crate::values::{ElemType, HostValue, ValueSpec, parse_scalar};
 use envisa::bare::{BareArg, BareKernel, BareLaunch, BareOptions, FinalRegisters};
+use envisa::diag::did_you_mean;
 use envisa::isa::{Platform, Type};
 use envisa::lower::InputClass;
 use envisa::runner::{AllocationId, Outcome, RunOptions, Session};

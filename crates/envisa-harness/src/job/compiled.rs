@@ -3,9 +3,9 @@
 use super::deliver::Form;
 use super::{ArgText, Job, JobError, MEMORY_LIMIT, Output, Source, data};
 use crate::images;
-use crate::nearest::did_you_mean;
 use crate::observe::Watch;
 use crate::values::{ElemType, HostValue, ValueSpec, ValueType, parse_scalar, shape_of};
+use envisa::diag::did_you_mean;
 use envisa::runner::{
     AllocationId, Arg, Launch, LaunchError, LoadedKernel, Module, Outcome, RunError, RunOptions, Session,
 };

@@ -3,7 +3,7 @@
 /// The candidate nearest to a name, if one is near enough to be meant.
 ///
 /// ```
-/// use envisa_harness::nearest::nearest;
+/// use envisa_diag::nearest;
 /// assert_eq!(nearest("wdith", ["width", "height"]), Some("width"));
 /// assert_eq!(nearest("x", ["y"]), None);
 /// ```

@@ -1,0 +1,301 @@
+//! From a launch to what the machine runs: sizes and arguments against the kernel.
+
+use crate::device::Device;
+use crate::error::Error;
+use crate::kernel::{Argument, ArgumentKind, Code};
+use crate::launch::{Arg, ArgKey, Launch, Sizes};
+use envisa_diag::did_you_mean;
+use envisa_lower::{InputClass, InputSlot};
+use envisa_machine::dispatch;
+use envisa_machine::memory::{BufferSurface, Memory, Surface, SurfaceTable};
+
+/// Where a binding of hand-written code that the caller did not number goes: from here up, so that numbered
+/// ones stay free.
+const FIRST_FREE_BTI: u32 = 240;
+/// Shared local memory of hand-written code whose launch does not say it.
+const DEFAULT_LOCAL_MEMORY: u64 = 64 << 10;
+
+/// A launch, checked.
+pub(crate) enum Bound {
+    /// Of a compiled kernel.
+    Range(dispatch::Launch),
+    /// Of hand-written code.
+    Threads(Box<BoundThreads>),
+}
+
+pub(crate) struct BoundThreads {
+    pub groups: [u32; 3],
+    pub threads: u32,
+    /// Registers from r0 on.
+    pub image: Vec<u8>,
+    pub surfaces: SurfaceTable,
+    pub samplers: Vec<Option<dispatch::Sampler>>,
+    pub local_memory: u64,
+}
+
+/// Holds a launch against a kernel.
+pub(crate) fn bind(device: &Device, code: &Code, launch: &Launch) -> Result<Bound, Error> {
+    let foreign = launch.args.iter().find_map(|(_, arg)| match arg {
+        Arg::Buffer(b) if !b.is_of(device) => Some("buffer"),
+        Arg::Image(i) if !i.buffer().is_of(device) => Some("image"),
+        _ => None,
+    });
+    if let Some(what) = foreign {
+        return Err(Error::Foreign(what));
+    }
+    match (&launch.sizes, &code.metadata) {
+        (Sizes::Range { global, local }, Some(_)) => range(code, launch, global, local).map(Bound::Range),
+        (Sizes::Threads { groups, threads }, None) => {
+            let memory = device.0.memory();
+            thread_groups(&memory, code, launch, groups, *threads).map(|b| Bound::Threads(Box::new(b)))
+        }
+        (Sizes::Range { .. }, None) => Err(Error::Launch(
+            "hand-written code has no work-items: launch thread groups instead of a range".into(),
+        )),
+        (Sizes::Threads { .. }, Some(_)) => Err(Error::Launch(
+            "a compiled kernel is launched by a range of work-items, not by threads".into(),
+        )),
+    }
+}
+
+fn range(code: &Code, launch: &Launch, global: &[u64], local: &[u64]) -> Result<dispatch::Launch, Error> {
+    let dims = global.len();
+    if !(1..=3).contains(&dims) {
+        return Err(Error::Launch(format!("{dims} global sizes: there are 1 to 3 dimensions")));
+    }
+    for (what, n) in [("local", local.len()), ("offset", launch.offset.len())] {
+        if n != 0 && n != dims {
+            return Err(Error::Launch(format!("global has {dims} dimensions, {what} has {n}")));
+        }
+    }
+    if launch.local_memory.is_some() {
+        return Err(Error::Launch(
+            "a compiled kernel says itself how much local memory its groups have".into(),
+        ));
+    }
+    let args = arguments(code, launch)?;
+    let mut out = dispatch::Launch { dims: dims as u32, global: [1; 3], local: [1; 3], offset: [0; 3], args };
+    out.global[..dims].copy_from_slice(global);
+    out.offset[..launch.offset.len()].copy_from_slice(&launch.offset);
+    if !local.is_empty() {
+        for (to, from) in out.local.iter_mut().zip(local) {
+            // What does not fit is refused as too large a group.
+            *to = u32::try_from(*from).unwrap_or(u32::MAX);
+        }
+    } else if let Some(required) = code.attributes.required_group_size {
+        out.local = required;
+    } else {
+        let n = out.global[0];
+        out.local[0] = (1..=256u32).rev().find(|d| n.is_multiple_of(u64::from(*d))).unwrap_or(1);
+    }
+    Ok(out)
+}
+
+/// Arguments of a compiled kernel, by index.
+fn arguments(code: &Code, launch: &Launch) -> Result<Vec<dispatch::Arg>, Error> {
+    let mut given: Vec<Option<&Arg>> = vec![None; code.arguments.len()];
+    for (key, arg) in &launch.args {
+        let at = find(&code.arguments, key)?;
+        if given[at].replace(arg).is_some() {
+            return Err(Error::argument(key.to_string(), "is given twice"));
+        }
+    }
+    let missing: Vec<String> = code
+        .arguments
+        .iter()
+        .zip(&given)
+        .filter(|(a, arg)| arg.is_none() && a.kind != ArgumentKind::Unused)
+        .map(|(a, _)| format!("`{}`{}", a.name, a.of_type()))
+        .collect();
+    match &missing[..] {
+        [] => {}
+        [one] => return Err(Error::Launch(format!("argument {one} is not given"))),
+        all => return Err(Error::Launch(format!("arguments are not given: {}", all.join(", ")))),
+    }
+    let args = code.arguments.iter().zip(given);
+    args.map(|(a, arg)| arg.map_or(Ok(dispatch::Arg::Null), |arg| argument(a, arg))).collect()
+}
+
+fn find(arguments: &[Argument], key: &ArgKey) -> Result<usize, Error> {
+    let found = match key {
+        ArgKey::Name(name) => arguments.iter().position(|a| a.name == *name),
+        ArgKey::Index(i) => Some(*i as usize).filter(|i| *i < arguments.len()),
+        ArgKey::Surface(_) | ArgKey::Sampler(_) => {
+            return Err(Error::argument(key.to_string(), "a compiled kernel says itself what it binds"));
+        }
+    };
+    found.ok_or_else(|| {
+        let names: Vec<&str> = arguments.iter().map(|a| a.name.as_str()).collect();
+        let key = key.to_string();
+        Error::Launch(format!(
+            "the kernel has no argument `{key}`; it takes {}{}",
+            if names.is_empty() { "none".to_owned() } else { names.join(", ") },
+            did_you_mean(&key, names.iter().copied())
+        ))
+    })
+}
+
+/// One argument of a compiled kernel.
+fn argument(a: &Argument, arg: &Arg) -> Result<dispatch::Arg, Error> {
+    let takes = |what: &str| {
+        let ty = a.of_type();
+        Err(Error::argument(&*a.name, format!("the kernel takes {what}{ty}, not {}", arg.kind())))
+    };
+    let buffer = |b: &crate::Buffer| {
+        let (id, offset) = b.allocation();
+        dispatch::Arg::Buffer(id, offset)
+    };
+    match (a.kind, arg) {
+        (ArgumentKind::Value { bytes, payload_bytes }, Arg::Bytes(value)) => {
+            value_bytes(a, value, bytes, payload_bytes).map(dispatch::Arg::Value)
+        }
+        (ArgumentKind::Value { .. }, _) => takes("a value"),
+        (ArgumentKind::Buffer | ArgumentKind::Unused, Arg::Buffer(b)) => Ok(buffer(b)),
+        (ArgumentKind::Buffer | ArgumentKind::Unused, Arg::Null) => Ok(dispatch::Arg::Null),
+        (ArgumentKind::Buffer, _) => takes("a buffer"),
+        (ArgumentKind::Local, Arg::Local(bytes)) => Ok(dispatch::Arg::Local(*bytes)),
+        (ArgumentKind::Local, _) => takes("local memory"),
+        (ArgumentKind::Image, Arg::Image(i)) => Ok(dispatch::Arg::Image(i.machine())),
+        (ArgumentKind::Image, _) => takes("an image"),
+        (ArgumentKind::Sampler, Arg::Sampler(s)) => Ok(dispatch::Arg::Sampler(s.machine())),
+        (ArgumentKind::Sampler, _) => takes("a sampler"),
+        // The kernel does not look at it.
+        (ArgumentKind::Unused, _) => Ok(dispatch::Arg::Null),
+        (ArgumentKind::Input { .. } | ArgumentKind::Surface, _) => takes("nothing of a range's launch"),
+    }
+}
+
+/// A value's bytes, of the size that the source or at least the payload says.
+fn value_bytes(a: &Argument, value: &[u8], bytes: u32, payload_bytes: u32) -> Result<Vec<u8>, Error> {
+    let (n, bytes, payload) = (value.len() as u64, u64::from(bytes), u64::from(payload_bytes));
+    let wrong = |takes: u64| {
+        let message = format!("the kernel takes {takes} bytes{}, not {n}", a.of_type());
+        Err(Error::argument(&*a.name, message))
+    };
+    if bytes != 0 {
+        // A vector of three takes the place of four.
+        if a.type_name.ends_with('3') && n * 4 == bytes * 3 {
+            let mut padded = value.to_vec();
+            padded.resize(bytes as usize, 0);
+            return Ok(padded);
+        }
+        if n != bytes {
+            return wrong(bytes);
+        }
+    } else if n == 0 || (payload != 0 && n.next_multiple_of(4) != payload.next_multiple_of(4)) {
+        return wrong(payload);
+    }
+    Ok(value.to_vec())
+}
+
+fn thread_groups(
+    memory: &Memory,
+    code: &Code,
+    launch: &Launch,
+    groups: &[u32],
+    threads: u32,
+) -> Result<BoundThreads, Error> {
+    if groups.len() > 3 {
+        return Err(Error::Launch(format!("{} dimensions of groups: there are 1 to 3", groups.len())));
+    }
+    if !launch.offset.is_empty() {
+        return Err(Error::Launch("thread groups have no offset: they have no global ids".into()));
+    }
+    let inputs = &code.program().inputs;
+    let end = |i: &InputSlot| (i.image as usize).saturating_add(i.bytes as usize);
+    let bytes = inputs.iter().map(end).max().unwrap_or(0).max(64);
+    let mut bound = BoundThreads {
+        groups: [1; 3],
+        threads,
+        image: vec![0; bytes.next_multiple_of(64)],
+        surfaces: SurfaceTable::default(),
+        samplers: Vec::new(),
+        local_memory: launch.local_memory.unwrap_or(DEFAULT_LOCAL_MEMORY),
+    };
+    bound.groups[..groups.len()].copy_from_slice(groups);
+    let (mut free, mut seen) = (FIRST_FREE_BTI, Vec::new());
+    for (key, arg) in &launch.args {
+        let wrong = |what: &str| Err(Error::argument(key.to_string(), what));
+        if seen.contains(&key) {
+            return wrong("is given twice");
+        }
+        seen.push(key);
+        let input = match key {
+            ArgKey::Surface(bti) => {
+                let Some(surface) = surface(memory, arg) else {
+                    return wrong("a buffer or an image can be bound");
+                };
+                if !bound.surfaces.bind(*bti, surface) {
+                    return wrong("there is no such binding-table index");
+                }
+                continue;
+            }
+            ArgKey::Sampler(index) => match arg {
+                Arg::Sampler(s) if *index < 256 => {
+                    let index = *index as usize;
+                    bound.samplers.resize(bound.samplers.len().max(index + 1), None);
+                    bound.samplers[index] = Some(s.machine());
+                    continue;
+                }
+                _ => return wrong("a sampler of an index below 256 is expected"),
+            },
+            ArgKey::Name(name) => inputs.iter().find(|i| i.name == *name),
+            ArgKey::Index(i) => inputs.get(*i as usize),
+        };
+        let Some(input) = input else {
+            let all: Vec<&str> = inputs.iter().map(|i| i.name.as_str()).collect();
+            let some = if all.is_empty() { "none".to_owned() } else { all.join(", ") };
+            let near = did_you_mean(&key.to_string(), all);
+            return wrong(&format!("the kernel has no such input or surface; it has {some}{near}"));
+        };
+        bound.input(memory, input, arg, &mut free).map_err(|what| Error::argument(key.to_string(), what))?;
+    }
+    Ok(bound)
+}
+
+impl BoundThreads {
+    /// Gives an input its value.
+    fn input(&mut self, memory: &Memory, input: &InputSlot, arg: &Arg, free: &mut u32) -> Result<(), String> {
+        if input.image < 32 {
+            return Err("it lies in r0, which the machine fills; declare it with `offset=32` or more".into());
+        }
+        let value = match (input.class, arg) {
+            (InputClass::General, Arg::Bytes(b)) => b.clone(),
+            (InputClass::General, Arg::Buffer(b)) => b.address().to_le_bytes().to_vec(),
+            (InputClass::General, Arg::Null) => vec![0; 8],
+            (InputClass::General, _) => return Err("a value or a buffer is expected".into()),
+            (InputClass::Surface, arg) => {
+                let Some(surface) = surface(memory, arg) else {
+                    return Err("it is a surface: a buffer or an image is expected".into());
+                };
+                if !self.surfaces.bind(*free, surface) {
+                    return Err("there are too many surfaces".into());
+                }
+                *free += 1;
+                (*free - 1).to_le_bytes().to_vec()
+            }
+            (InputClass::Sampler, Arg::Sampler(s)) => {
+                self.samplers.push(Some(s.machine()));
+                (self.samplers.len() as u32 - 1).to_le_bytes().to_vec()
+            }
+            (InputClass::Sampler, _) => return Err("it is a sampler".into()),
+        };
+        if value.len() > input.bytes as usize {
+            return Err(format!("{} bytes are given, the input has {}", value.len(), input.bytes));
+        }
+        let at = input.image as usize;
+        self.image[at..at + value.len()].copy_from_slice(&value);
+        Ok(())
+    }
+}
+
+fn surface(memory: &Memory, arg: &Arg) -> Option<Surface> {
+    match arg {
+        Arg::Buffer(b) => {
+            let (id, offset) = b.allocation();
+            Some(Surface::Buffer(BufferSurface::rest_of(memory, id, offset)))
+        }
+        Arg::Image(image) => Some(Surface::Image(image.machine())),
+        _ => None,
+    }
+}

@@ -1,0 +1,246 @@
+//! Devices: a virtual GPU of a platform, with a memory of its own.
+
+use crate::buffer::{Allocation, Buffer};
+use crate::error::Error;
+use crate::image::{Image, ImageDesc};
+use crate::kernel::Kernel;
+use crate::launch::Launch;
+use crate::run::{Outcome, Run};
+use envisa_isa::{Platform, Platforms};
+use envisa_machine::dispatch::{MAX_GROUP_ITEMS, MAX_GROUP_THREADS, MAX_SLM};
+use envisa_machine::memory::Memory;
+use envisa_zebin::DeviceFamily;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// What a device is made of.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Config {
+    /// The platform whose rules it follows.
+    pub platform: Platform,
+    /// Bytes that all buffers and modules may have together.
+    pub memory: u64,
+    /// Host threads a launch uses; 0: as many as the host has.
+    pub threads: usize,
+    /// What runs the kernels, unless a launch says otherwise.
+    pub engine: Engine,
+}
+
+impl Config {
+    /// A device of this platform with 8 GiB of memory, all host threads, and whatever engine is the fastest.
+    pub fn new(platform: Platform) -> Config {
+        Config { platform, memory: 8 << 30, threads: 0, engine: Engine::Auto }
+    }
+
+    /// With at most so many bytes of memory.
+    #[must_use]
+    pub fn memory(mut self, bytes: u64) -> Config {
+        self.memory = bytes;
+        self
+    }
+
+    /// With so many host threads; 0: as many as the host has.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Config {
+        self.threads = threads;
+        self
+    }
+
+    /// With this engine.
+    #[must_use]
+    pub fn engine(mut self, engine: Engine) -> Config {
+        self.engine = engine;
+        self
+    }
+}
+
+/// What runs kernels. Results do not depend on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Engine {
+    /// The fastest there is for the program and the host.
+    #[default]
+    Auto,
+    /// The interpreter.
+    Interpreter,
+}
+
+/// What a device can do. Sizes are in bytes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Caps {
+    /// The platform.
+    pub platform: Platform,
+    /// Bytes of a register: 32 or 64.
+    pub grf_bytes: u32,
+    /// Registers of a thread, and of one in the large mode where there is one.
+    pub registers: (u32, Option<u32>),
+    /// Channels that threads of compiled kernels can have.
+    pub simd_sizes: &'static [u32],
+    /// Shared local memory of a group.
+    pub local_memory: u64,
+    /// Work-items of a group.
+    pub max_group_items: u64,
+    /// Threads of a group of hand-written code.
+    pub max_group_threads: u32,
+    /// Arithmetic with 64-bit floating-point numbers in hardware.
+    pub fp64: bool,
+    /// Arithmetic with 64-bit integers in hardware.
+    pub int64: bool,
+    /// Images can be read and written.
+    pub images: bool,
+    /// Texels a side of one- and two-dimensional images.
+    pub max_image_side: u32,
+    /// Memory of the device.
+    pub memory: u64,
+}
+
+/// Texels a side that a surface state can say: 14 bits.
+const MAX_IMAGE_SIDE: u32 = 16384;
+/// Platforms without 64-bit floating-point arithmetic.
+const NO_FP64: Platforms =
+    Platforms::of(&[Platform::Icllp, Platform::Tgllp, Platform::Dg2, Platform::Mtl, Platform::Arl]);
+
+impl Caps {
+    fn of(config: &Config) -> Caps {
+        let platform = config.platform;
+        let registers = envisa_isa::limits::registers(platform, false);
+        let large = envisa_isa::limits::registers(platform, true);
+        Caps {
+            platform,
+            grf_bytes: platform.grf_bytes(),
+            registers: (registers, (large > registers).then_some(large)),
+            simd_sizes: if platform.grf_bytes() == 64 { &[16, 32] } else { &[8, 16, 32] },
+            local_memory: MAX_SLM,
+            max_group_items: MAX_GROUP_ITEMS,
+            max_group_threads: MAX_GROUP_THREADS,
+            fp64: !NO_FP64.contains(platform),
+            int64: Platforms::INT64.contains(platform),
+            images: true,
+            max_image_side: MAX_IMAGE_SIDE,
+            memory: config.memory,
+        }
+    }
+}
+
+/// A virtual GPU: a platform and a memory.
+///
+/// Cheap to clone; clones are the same device. Launches take `&self` and may run side by side, from several
+/// host threads. Buffers, images, modules and kernels are of one device; those of another are refused.
+#[derive(Clone)]
+pub struct Device(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    config: Config,
+    caps: Caps,
+    memory: Mutex<Memory>,
+}
+
+impl Inner {
+    /// The address space. A panic while it was held left nothing half done that matters: allocations are
+    /// whole or not there.
+    pub(crate) fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+impl Device {
+    /// A device.
+    pub fn new(config: Config) -> Device {
+        let caps = Caps::of(&config);
+        let memory = Mutex::new(Memory::new(config.memory));
+        Device(Arc::new(Inner { config, caps, memory }))
+    }
+
+    /// What it is made of.
+    pub fn config(&self) -> &Config {
+        &self.0.config
+    }
+
+    /// The platform whose rules it follows.
+    pub fn platform(&self) -> Platform {
+        self.0.config.platform
+    }
+
+    /// What it can do.
+    pub fn caps(&self) -> &Caps {
+        &self.0.caps
+    }
+
+    /// Bytes in use.
+    pub fn memory_used(&self) -> u64 {
+        self.0.memory().used()
+    }
+
+    /// Are the two the same device?
+    pub fn is(&self, other: &Device) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// A buffer of zeros. `name` is what reports call it: `buffer a`.
+    ///
+    /// # Errors
+    /// [`Error::Memory`]: the device's or the host's memory is exhausted.
+    pub fn buffer(&self, name: &str, bytes: u64) -> Result<Buffer, Error> {
+        Allocation::new(&self.0, name, bytes, |_| {}).map(Buffer::whole)
+    }
+
+    /// A buffer with this content.
+    ///
+    /// # Errors
+    /// As [`Device::buffer`].
+    pub fn buffer_from(&self, name: &str, content: &[u8]) -> Result<Buffer, Error> {
+        let make = |bytes: &mut [u8]| bytes.copy_from_slice(content);
+        Allocation::new(&self.0, name, content.len() as u64, make).map(Buffer::whole)
+    }
+
+    /// A buffer whose content is made in place: `make` is given its bytes, which are zero.
+    ///
+    /// # Errors
+    /// As [`Device::buffer`].
+    pub fn buffer_with(&self, name: &str, bytes: u64, make: impl FnOnce(&mut [u8])) -> Result<Buffer, Error> {
+        Allocation::new(&self.0, name, bytes, make).map(Buffer::whole)
+    }
+
+    /// An image whose texels are in a buffer.
+    ///
+    /// # Errors
+    /// [`Error::Range`] where the description makes no sense or does not fit the buffer; [`Error::Foreign`].
+    pub fn image(&self, desc: &ImageDesc, buffer: &Buffer) -> Result<Image, Error> {
+        if !self.is(&buffer.device()) {
+            return Err(Error::Foreign("buffer"));
+        }
+        Image::new(*desc, buffer.clone(), self.caps().max_image_side)
+    }
+
+    /// A launch of a kernel, its arguments checked: [`Run::wait`] runs it.
+    ///
+    /// # Errors
+    /// [`Error::Launch`], [`Error::Argument`]: sizes or arguments do not fit the kernel; [`Error::Foreign`].
+    pub fn launch(&self, kernel: &Kernel, launch: &Launch) -> Result<Run, Error> {
+        Run::new(self, kernel, launch)
+    }
+
+    /// Launches a kernel and waits for its end.
+    ///
+    /// # Errors
+    /// As [`Device::launch`] and [`Run::wait`]. A fault of the kernel is no error: it is in the outcome.
+    pub fn run(&self, kernel: &Kernel, launch: &Launch) -> Result<Outcome, Error> {
+        self.launch(kernel, launch)?.wait()
+    }
+}
+
+impl std::fmt::Debug for Device {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Device({})", self.platform().name())
+    }
+}
+
+/// The platform whose rules a device's compiled kernels follow.
+pub(crate) fn platform_of(device: DeviceFamily) -> Platform {
+    match device {
+        DeviceFamily::Skl => Platform::Skl,
+        DeviceFamily::Tgllp => Platform::Tgllp,
+        DeviceFamily::Dg2 => Platform::Dg2,
+        DeviceFamily::Pvc => Platform::Pvcxt,
+    }
+}

@@ -1,0 +1,367 @@
+//! Faults: what a kernel did that ended its launch, with everything that is known of it.
+
+use crate::kernel::Code;
+use envisa_diag::{Diagnostic, FileId};
+use envisa_isa::Span;
+use envisa_machine::thread::Status;
+use envisa_machine::trap::{Cause, Stand, Trap};
+use serde::Serialize;
+use std::fmt;
+
+/// A fault that ended a launch: what, where, who.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Fault {
+    /// The code that `envisa explain` has a page on: `F0001`.
+    pub code: &'static str,
+    /// What went wrong.
+    pub kind: FaultKind,
+    /// The same in a sentence, with its numbers.
+    pub message: String,
+    /// The access that failed, of faults of memory.
+    pub access: Option<Access>,
+    /// Where it happened.
+    #[serde(flatten)]
+    pub place: Place,
+    /// The channel, where one is to blame.
+    pub channel: Option<u32>,
+    /// Channels that were active.
+    pub active_channels: u32,
+    /// The thread in its group.
+    pub thread: u32,
+    /// The group.
+    pub group: [u32; 3],
+    /// Where the group's threads were, where that is known: at barriers and limits.
+    pub threads: Vec<ThreadPlace>,
+}
+
+/// What went wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum FaultKind {
+    /// An access outside of every allocation.
+    OutOfBounds,
+    /// An access at an address that is not the multiple that its page demands.
+    Misaligned,
+    /// An address register names no variable.
+    RegisterAddress,
+    /// An instruction that envisa does not execute.
+    Unsupported,
+    /// Calls nested too deep.
+    CallDepth,
+    /// An indirect call of what is no function.
+    BadCall,
+    /// A jump table has no such entry.
+    JumpTable,
+    /// The code ended without a return.
+    MissingReturn,
+    /// More branches and calls than the launch allows.
+    Limit,
+    /// A symbol without an address.
+    UndefinedSymbol,
+    /// The host has no memory for what a group needs.
+    HostMemory,
+    /// A barrier that cannot complete.
+    Deadlock,
+}
+
+impl FaultKind {
+    /// Its code.
+    pub const fn code(self) -> &'static str {
+        match self {
+            FaultKind::OutOfBounds => "F0001",
+            FaultKind::Misaligned => "F0005",
+            FaultKind::RegisterAddress => "F0006",
+            FaultKind::Unsupported => "F0007",
+            FaultKind::CallDepth => "F0008",
+            FaultKind::BadCall => "F0009",
+            FaultKind::JumpTable => "F0010",
+            FaultKind::MissingReturn => "F0011",
+            FaultKind::Limit => "F0012",
+            FaultKind::UndefinedSymbol => "F0013",
+            FaultKind::HostMemory => "F0014",
+            FaultKind::Deadlock => "F0015",
+        }
+    }
+}
+
+/// An access of memory.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Access {
+    /// The address.
+    pub address: u64,
+    /// Bytes.
+    pub bytes: u32,
+    /// Reads or writes; `None` where the fault is the same for both.
+    pub kind: Option<AccessKind>,
+    /// The multiple that the address must be, of a misaligned access.
+    pub alignment: Option<u32>,
+    /// The allocation that was probably meant.
+    pub nearest: Option<Nearest>,
+}
+
+/// What an access does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AccessKind {
+    /// It reads.
+    Read,
+    /// It writes, or reads and writes.
+    Write,
+}
+
+/// An allocation near an address.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Nearest {
+    /// What it is called.
+    pub name: String,
+    /// How far the address is from it: 0 inside, positive past its end (1: the first byte behind it), negative
+    /// before its start.
+    pub distance: i64,
+}
+
+/// A place in a kernel.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Place {
+    /// The kernel.
+    pub kernel: String,
+    /// The function: the kernel itself, or one that it calls.
+    pub function: String,
+    /// Index of the instruction in its function.
+    pub instruction: u32,
+    /// The line of vISA.
+    pub visa: Option<Location>,
+    /// The line of the source that the kernel was compiled from, where the vISA says it.
+    pub source: Option<Location>,
+    #[serde(skip)]
+    pub(crate) file: FileId,
+    #[serde(skip)]
+    pub(crate) span: Span,
+}
+
+/// A place in a text.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Location {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1, in characters.
+    pub column: u32,
+}
+
+/// Where a thread was.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct ThreadPlace {
+    /// The thread in its group.
+    pub thread: u32,
+    /// What it did or waited for.
+    pub state: ThreadState,
+    /// The instruction it waits at, or the next.
+    #[serde(flatten)]
+    pub place: Place,
+    /// Its active channels.
+    pub active_channels: u32,
+}
+
+/// What a thread did or waited for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum ThreadState {
+    /// It can go on.
+    Ready,
+    /// It waits at the barrier.
+    Barrier,
+    /// It lets others of its group go on.
+    Yielded,
+    /// It waits at the split barrier.
+    SplitBarrier,
+    /// It waits at a named barrier.
+    NamedBarrier,
+    /// It waits for the thread it is fused with.
+    Fused,
+    /// It has ended.
+    Done,
+    /// It was stopped by the fault.
+    Faulted,
+}
+
+impl Place {
+    pub(crate) fn new(code: &Code, function: &str, instruction: u32, span: Span) -> Place {
+        let file = code.file_of(function);
+        let visa = code.files.get(file).filter(|f| !f.is_binary() && span != Span::NONE).map(|f| {
+            let at = f.line_col(span.start);
+            Location { file: f.name().to_owned(), line: at.line, column: at.column }
+        });
+        Place {
+            kernel: code.name.clone(),
+            function: function.to_owned(),
+            instruction,
+            visa,
+            source: None,
+            file,
+            span,
+        }
+    }
+
+    pub(crate) fn range(&self) -> (u32, u32) {
+        (self.span.start, self.span.end)
+    }
+}
+
+impl Fault {
+    pub(crate) fn new(code: &Code, trap: &Trap) -> Fault {
+        let (kind, access) = kind(&trap.cause);
+        let place = |function: &str, instruction, span| Place::new(code, function, instruction, span);
+        let thread = |s: &Stand| ThreadPlace {
+            thread: s.thread,
+            state: state(s.status),
+            place: place(&s.function, s.instruction, s.span),
+            active_channels: s.mask,
+        };
+        Fault {
+            code: kind.code(),
+            kind,
+            message: trap.cause.to_string(),
+            access,
+            place: place(&trap.function, trap.instruction, trap.span),
+            channel: trap.channel,
+            active_channels: trap.mask,
+            thread: trap.thread,
+            group: trap.group,
+            threads: trap.threads.iter().map(thread).collect(),
+        }
+    }
+
+    /// As a diagnostic that points into the [files](crate::Kernel::files) of its kernel.
+    pub fn diagnostic(&self) -> Diagnostic {
+        let label = self.channel.map_or(String::new(), |c| format!("channel {c}"));
+        let mut d = Diagnostic::error(self.code, self.message.clone()).primary(
+            self.place.file,
+            self.place.range(),
+            label,
+        );
+        let [x, y, z] = self.group;
+        d = d.note(format!(
+            "kernel `{}`, group ({x}, {y}, {z}), thread {}, instruction ${}, active channels {:#x}",
+            self.place.kernel, self.thread, self.place.instruction, self.active_channels
+        ));
+        // Threads at one place are told together. The thread that faulted has the first mark.
+        let mut together: Vec<(&ThreadPlace, Vec<u32>)> = Vec::new();
+        let own = |t: &&ThreadPlace| t.state == ThreadState::Faulted && t.thread == self.thread;
+        for t in self.threads.iter().filter(|t| !own(t)) {
+            let same = |a: &ThreadPlace| {
+                (a.state, a.place.instruction, &a.place.function)
+                    == (t.state, t.place.instruction, &t.place.function)
+            };
+            match together.iter_mut().find(|(a, _)| same(a)) {
+                Some((_, threads)) => threads.push(t.thread),
+                None => together.push((t, vec![t.thread])),
+            }
+        }
+        for (t, threads) in together.iter().take(16) {
+            let who = match &threads[..] {
+                [one] => format!("thread {one}"),
+                many => format!("each of threads {}", ranges(many)),
+            };
+            let what = t.state.words();
+            if t.state == ThreadState::Done {
+                d = d.note(format!("{who} {what}"));
+                continue;
+            }
+            let at = if t.state == ThreadState::Ready { ", next here" } else { " here" };
+            d = d.secondary(t.place.file, t.place.range(), format!("{who} {what}{at}"));
+        }
+        d
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z] = self.group;
+        let p = &self.place;
+        write!(f, "{}: {} (instruction ${} of `{}`", p.kernel, self.message, p.instruction, p.function)?;
+        if let Some(c) = self.channel {
+            write!(f, ", channel {c}")?;
+        }
+        write!(f, ", thread {} of group {x},{y},{z})", self.thread)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl ThreadState {
+    fn words(self) -> &'static str {
+        match self {
+            ThreadState::Ready => "can go on",
+            ThreadState::Barrier => "waits at the barrier",
+            ThreadState::Yielded => "lets others go on",
+            ThreadState::SplitBarrier => "waits at the split barrier",
+            ThreadState::NamedBarrier => "waits at a named barrier",
+            ThreadState::Fused => "waits for the thread it is fused with",
+            ThreadState::Done => "has ended",
+            ThreadState::Faulted => "was stopped",
+        }
+    }
+}
+
+fn state(status: Status) -> ThreadState {
+    match status {
+        Status::Ready => ThreadState::Ready,
+        Status::Barrier => ThreadState::Barrier,
+        Status::Yielded => ThreadState::Yielded,
+        Status::SplitWait => ThreadState::SplitBarrier,
+        Status::Named(_) => ThreadState::NamedBarrier,
+        Status::Fused => ThreadState::Fused,
+        Status::Done => ThreadState::Done,
+        Status::Trapped => ThreadState::Faulted,
+    }
+}
+
+fn kind(cause: &Cause) -> (FaultKind, Option<Access>) {
+    let kind = match cause {
+        Cause::Memory { address, bytes, write, nearest } => {
+            let nearest = nearest.as_ref().map(|(name, distance)| Nearest {
+                name: name.clone(),
+                distance: (*distance).clamp(i64::MIN.into(), i64::MAX.into()) as i64,
+            });
+            let kind = Some(if *write { AccessKind::Write } else { AccessKind::Read });
+            let access = Access { address: *address, bytes: *bytes, kind, alignment: None, nearest };
+            return (FaultKind::OutOfBounds, Some(access));
+        }
+        Cause::Misaligned { address, bytes, align } => {
+            let alignment = Some(*align);
+            let access = Access { address: *address, bytes: *bytes, kind: None, alignment, nearest: None };
+            return (FaultKind::Misaligned, Some(access));
+        }
+        Cause::Indirect { .. } => FaultKind::RegisterAddress,
+        Cause::Unsupported { .. } => FaultKind::Unsupported,
+        Cause::CallDepth => FaultKind::CallDepth,
+        Cause::BadCall(_) => FaultKind::BadCall,
+        Cause::BadIndex(_) => FaultKind::JumpTable,
+        Cause::FellOff => FaultKind::MissingReturn,
+        Cause::Limit => FaultKind::Limit,
+        Cause::Symbol(_) => FaultKind::UndefinedSymbol,
+        Cause::NoMemory { .. } => FaultKind::HostMemory,
+        Cause::Deadlock => FaultKind::Deadlock,
+    };
+    (kind, None)
+}
+
+/// `0-3, 7`, of ascending numbers.
+fn ranges(numbers: &[u32]) -> String {
+    let mut parts: Vec<(u32, u32)> = Vec::new();
+    for n in numbers {
+        match parts.last_mut() {
+            Some((_, last)) if *last + 1 == *n => *last = *n,
+            _ => parts.push((*n, *n)),
+        }
+    }
+    let one = |(a, b): &(u32, u32)| if a == b { a.to_string() } else { format!("{a}-{b}") };
+    parts.iter().map(one).collect::<Vec<_>>().join(", ")
+}

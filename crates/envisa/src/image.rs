@@ -1,0 +1,280 @@
+//! Images and samplers.
+
+use crate::buffer::Buffer;
+use crate::error::Error;
+use envisa_machine::{dispatch, memory};
+
+/// Shape of an image.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ImageShape {
+    /// A row of texels.
+    D1,
+    /// Rows, each an image of its own.
+    D1Array,
+    /// Rows of texels.
+    D2,
+    /// Planes, each an image of its own.
+    D2Array,
+    /// Planes of rows of texels.
+    D3,
+}
+
+/// Order of a texel's channels.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ChannelOrder {
+    /// One channel.
+    R,
+    /// Two channels.
+    Rg,
+    /// Four channels.
+    Rgba,
+    /// Four channels, blue first.
+    Bgra,
+}
+
+/// How a channel is stored and read.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ChannelType {
+    /// Signed bytes, read as integers.
+    I8,
+    /// Unsigned bytes, read as integers.
+    U8,
+    /// Signed 16-bit integers.
+    I16,
+    /// Unsigned 16-bit integers.
+    U16,
+    /// Signed 32-bit integers.
+    I32,
+    /// Unsigned 32-bit integers.
+    U32,
+    /// Unsigned bytes, read as 0.0 to 1.0.
+    Unorm8,
+    /// Unsigned 16-bit integers, read as 0.0 to 1.0.
+    Unorm16,
+    /// Signed bytes, read as -1.0 to 1.0.
+    Snorm8,
+    /// binary16.
+    F16,
+    /// binary32.
+    F32,
+}
+
+impl ChannelOrder {
+    /// Number of channels stored.
+    pub const fn channels(self) -> u32 {
+        match self {
+            ChannelOrder::R => 1,
+            ChannelOrder::Rg => 2,
+            ChannelOrder::Rgba | ChannelOrder::Bgra => 4,
+        }
+    }
+
+    /// OpenCL's number of it (`CL_RGBA`).
+    pub const fn cl(self) -> u32 {
+        match self {
+            ChannelOrder::R => 0x10b0,
+            ChannelOrder::Rg => 0x10b2,
+            ChannelOrder::Rgba => 0x10b5,
+            ChannelOrder::Bgra => 0x10b6,
+        }
+    }
+}
+
+impl ChannelType {
+    /// Bytes of one channel.
+    pub const fn bytes(self) -> u32 {
+        match self {
+            ChannelType::I8 | ChannelType::U8 | ChannelType::Unorm8 | ChannelType::Snorm8 => 1,
+            ChannelType::I16 | ChannelType::U16 | ChannelType::Unorm16 | ChannelType::F16 => 2,
+            ChannelType::I32 | ChannelType::U32 | ChannelType::F32 => 4,
+        }
+    }
+
+    /// OpenCL's number of it (`CL_UNORM_INT8`).
+    pub const fn cl(self) -> u32 {
+        match self {
+            ChannelType::Snorm8 => 0x10d0,
+            ChannelType::Unorm8 => 0x10d2,
+            ChannelType::Unorm16 => 0x10d3,
+            ChannelType::I8 => 0x10d7,
+            ChannelType::I16 => 0x10d8,
+            ChannelType::I32 => 0x10d9,
+            ChannelType::U8 => 0x10da,
+            ChannelType::U16 => 0x10db,
+            ChannelType::U32 => 0x10dc,
+            ChannelType::F16 => 0x10dd,
+            ChannelType::F32 => 0x10de,
+        }
+    }
+}
+
+/// What an image is: its shape and format, and how its texels lie in the buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ImageDesc {
+    /// Its shape.
+    pub shape: ImageShape,
+    /// Texels in a row.
+    pub width: u32,
+    /// Rows; 1 for one-dimensional images.
+    pub height: u32,
+    /// Planes of a 3D image, layers of an array; else 1.
+    pub depth: u32,
+    /// Order of the channels.
+    pub order: ChannelOrder,
+    /// Type of the channels.
+    pub channel: ChannelType,
+    /// Bytes from row to row; 0: tightly packed.
+    pub row_pitch: u32,
+    /// Bytes from plane to plane, or from layer to layer; 0: tightly packed.
+    pub slice_pitch: u64,
+}
+
+impl ImageDesc {
+    /// Bytes of a texel.
+    pub const fn texel_bytes(&self) -> u32 {
+        self.order.channels() * self.channel.bytes()
+    }
+
+    /// Bytes from row to row.
+    pub const fn row_bytes(&self) -> u64 {
+        match self.row_pitch {
+            0 => self.width as u64 * self.texel_bytes() as u64,
+            pitch => pitch as u64,
+        }
+    }
+
+    /// Bytes from plane to plane.
+    pub const fn slice_bytes(&self) -> u64 {
+        match self.slice_pitch {
+            0 => self.row_bytes() * self.height as u64,
+            pitch => pitch,
+        }
+    }
+
+    /// Bytes from the first texel to behind the last.
+    pub const fn bytes(&self) -> u64 {
+        let last_row = (self.height as u64).saturating_sub(1).saturating_mul(self.row_bytes());
+        let last_plane = (self.depth as u64).saturating_sub(1).saturating_mul(self.slice_bytes());
+        last_plane.saturating_add(last_row).saturating_add(self.width as u64 * self.texel_bytes() as u64)
+    }
+
+    fn check(&self, max_side: u32) -> Result<(), String> {
+        let flat = matches!(self.shape, ImageShape::D1 | ImageShape::D1Array);
+        let layered = matches!(self.shape, ImageShape::D1Array | ImageShape::D2Array | ImageShape::D3);
+        let sides = [self.width, self.height, self.depth];
+        if sides.iter().any(|n| !(1..=max_side).contains(n)) {
+            let [w, h, d] = sides;
+            return Err(format!("an image of {w} x {h} x {d} texels: 1 to {max_side} a side"));
+        }
+        if (flat && self.height != 1) || (!layered && self.depth != 1) {
+            return Err(format!("a {:?} image has no such height or depth", self.shape));
+        }
+        let tight = u64::from(self.width) * u64::from(self.texel_bytes());
+        if self.row_bytes() < tight || self.row_bytes() > u64::from(u32::MAX) {
+            return Err(format!("rows of {tight} bytes do not fit a pitch of {} bytes", self.row_bytes()));
+        }
+        if layered && self.slice_bytes() < self.row_bytes() * u64::from(self.height) {
+            return Err(format!("planes do not fit a pitch of {} bytes", self.slice_bytes()));
+        }
+        Ok(())
+    }
+}
+
+/// An image: texels in a buffer, which it keeps alive.
+#[derive(Clone, Debug)]
+pub struct Image {
+    desc: ImageDesc,
+    buffer: Buffer,
+}
+
+impl Image {
+    pub(crate) fn new(desc: ImageDesc, buffer: Buffer, max_side: u32) -> Result<Image, Error> {
+        desc.check(max_side).map_err(Error::Range)?;
+        if desc.bytes() > buffer.len() {
+            return Err(Error::Range(format!(
+                "the image takes {} bytes, {} has {}",
+                desc.bytes(),
+                buffer.name(),
+                buffer.len()
+            )));
+        }
+        if buffer.allocation().1 != 0 {
+            return Err(Error::Range("an image starts where its allocation starts".into()));
+        }
+        Ok(Image { desc, buffer })
+    }
+
+    /// What it is.
+    pub fn desc(&self) -> &ImageDesc {
+        &self.desc
+    }
+
+    /// Where its texels are.
+    pub fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
+    pub(crate) fn machine(&self) -> memory::Image {
+        let d = &self.desc;
+        memory::Image {
+            shape: match d.shape {
+                ImageShape::D1 => memory::ImageShape::D1,
+                ImageShape::D1Array => memory::ImageShape::D1Array,
+                ImageShape::D2 => memory::ImageShape::D2,
+                ImageShape::D2Array => memory::ImageShape::D2Array,
+                ImageShape::D3 => memory::ImageShape::D3,
+            },
+            width: d.width,
+            height: d.height,
+            depth: d.depth,
+            row_pitch: d.row_bytes() as u32,
+            slice_pitch: d.slice_bytes(),
+            channel_order: d.order.cl(),
+            channel_type: d.channel.cl(),
+            texel_bytes: d.texel_bytes(),
+            allocation: self.buffer.allocation().0,
+        }
+    }
+}
+
+/// What a sampler does with coordinates outside of the image.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Addressing {
+    /// Undefined outside.
+    None,
+    /// The border colour.
+    Clamp,
+    /// The nearest texel of the edge.
+    ClampToEdge,
+    /// The image repeats (normalised coordinates only).
+    Repeat,
+    /// The image repeats, every second time mirrored (normalised coordinates only).
+    MirroredRepeat,
+}
+
+/// How images are read.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Sampler {
+    /// What happens outside of the image.
+    pub addressing: Addressing,
+    /// Linear rather than nearest filtering.
+    pub linear: bool,
+    /// Coordinates from 0 to 1 rather than texels.
+    pub normalized: bool,
+}
+
+impl Sampler {
+    pub(crate) const fn machine(self) -> dispatch::Sampler {
+        dispatch::Sampler {
+            address: match self.addressing {
+                Addressing::None => dispatch::SamplerAddress::None,
+                Addressing::Clamp => dispatch::SamplerAddress::ClampToBorder,
+                Addressing::ClampToEdge => dispatch::SamplerAddress::ClampToEdge,
+                Addressing::Repeat => dispatch::SamplerAddress::Repeat,
+                Addressing::MirroredRepeat => dispatch::SamplerAddress::Mirror,
+            },
+            linear: self.linear,
+            normalized: self.normalized,
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What a launch is watched with: checks, statistics, registers.
+
+use envisa_machine::observer::Observer;
+use envisa_machine::thread::{Machine, Mask, Status};
+use envisa_sanitize::{Checks, Stats};
+use std::collections::BTreeMap;
+
+/// Any of the observers together. With none of them a run goes unobserved, at full speed.
+#[derive(Default)]
+pub(crate) struct Instruments {
+    pub checks: Option<Checks>,
+    pub stats: Option<Stats>,
+    pub registers: Option<FinalRegisters>,
+}
+
+impl Instruments {
+    /// Nothing is watched.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.checks.is_none() && self.stats.is_none() && self.registers.is_none()
+    }
+}
+
+impl Observer for Instruments {
+    fn fork(&self) -> Self {
+        Instruments {
+            checks: self.checks.as_ref().map(Observer::fork),
+            stats: self.stats.as_ref().map(Observer::fork),
+            registers: self.registers.as_ref().map(Observer::fork),
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        merge(&mut self.checks, other.checks);
+        merge(&mut self.stats, other.stats);
+        merge(&mut self.registers, other.registers);
+    }
+
+    fn before(&mut self, m: &Machine<'_>, pc: u32, mask: Mask) {
+        if let Some(o) = &mut self.checks {
+            o.before(m, pc, mask);
+        }
+        if let Some(o) = &mut self.stats {
+            o.before(m, pc, mask);
+        }
+    }
+
+    fn after(&mut self, m: &Machine<'_>, pc: u32, mask: Mask, next: u32) {
+        if let Some(o) = &mut self.checks {
+            o.after(m, pc, mask, next);
+        }
+        if let Some(o) = &mut self.stats {
+            o.after(m, pc, mask, next);
+        }
+        if let Some(o) = &mut self.registers {
+            o.after(m, pc, mask, next);
+        }
+    }
+
+    fn start(&mut self, m: &Machine<'_>) {
+        if let Some(o) = &mut self.checks {
+            o.start(m);
+        }
+        if let Some(o) = &mut self.stats {
+            o.start(m);
+        }
+    }
+}
+
+fn merge<O: Observer>(mine: &mut Option<O>, other: Option<O>) {
+    if let (Some(mine), Some(other)) = (mine, other) {
+        mine.merge(other);
+    }
+}
+
+/// Keeps the content of variables when threads end (or are stopped by a fault).
+#[derive(Default)]
+pub(crate) struct FinalRegisters {
+    pub wanted: Vec<String>,
+    /// Bytes of each variable wanted, by group and thread.
+    pub threads: BTreeMap<([u32; 3], u32), Vec<Vec<u8>>>,
+}
+
+impl Observer for FinalRegisters {
+    fn fork(&self) -> Self {
+        FinalRegisters { wanted: self.wanted.clone(), threads: BTreeMap::new() }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.threads.extend(other.threads);
+    }
+
+    fn before(&mut self, _: &Machine<'_>, _: u32, _: Mask) {}
+
+    fn after(&mut self, m: &Machine<'_>, _: u32, _: Mask, _: u32) {
+        if !matches!(m.t.status, Status::Done | Status::Trapped) {
+            return;
+        }
+        let vars = m.env.program.functions.first().map_or(&[][..], |f| &f.vars);
+        let content = self.wanted.iter().map(|name| {
+            let home = vars.iter().find(|v| v.name == *name);
+            home.map_or(Vec::new(), |v| m.t.regs.slice(v.offset, v.declared).to_vec())
+        });
+        self.threads.insert((m.group.id, m.t.index), content.collect());
+    }
+}

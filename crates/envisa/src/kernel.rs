@@ -1,0 +1,424 @@
+//! Kernels: what can be launched, and what is known of it.
+
+use crate::device::Device;
+use crate::error::Error;
+use crate::module::{LoadOptions, Module};
+use envisa_diag::{Diagnostic, FileId, Files};
+use envisa_interp::Executable;
+use envisa_isa::{ObjectKind, Platform, Type};
+use envisa_lower::{InputClass, LowerError, Program};
+use envisa_machine::dispatch::{MAX_GROUP_ITEMS, MAX_GROUP_THREADS};
+use envisa_machine::{Linked, ModuleData};
+use envisa_verify::Verified;
+use envisa_zebin::ZebinFile;
+use envisa_zebin::ze_info::{self, AddrMode, AddrSpace, AllocationType, ArgInfo, ArgType, MemoryUsage};
+use std::sync::Arc;
+
+/// A kernel of a module, which it keeps alive. Cheap to clone.
+#[derive(Clone)]
+pub struct Kernel {
+    pub(crate) module: Module,
+    pub(crate) code: Arc<Code>,
+}
+
+/// An argument: of compiled kernels as in the source, of hand-written ones an `.input` or a surface.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Argument {
+    /// Its index.
+    pub index: u32,
+    /// Its name; the index where the compiler kept none.
+    pub name: String,
+    /// Its type in the source (`float*`, `uint4`), or the vISA type; empty where it is not known.
+    pub type_name: String,
+    /// What it takes.
+    pub kind: ArgumentKind,
+    /// `__global`, `__local`, `__constant`, `__private`; empty where it is not known.
+    pub address_qualifier: String,
+    /// `NONE`, `read_only` and so on; empty where it is not known.
+    pub access_qualifier: String,
+    /// `NONE`, or any of `const`, `restrict`, `volatile`, `pipe`; empty where it is not known.
+    pub type_qualifiers: String,
+}
+
+/// What an argument takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ArgumentKind {
+    /// A value.
+    Value {
+        /// Its bytes in the source; 0 where that is not known.
+        bytes: u32,
+        /// Its bytes in the payload, there rounded up to 4; 0 where that is not known.
+        payload_bytes: u32,
+    },
+    /// The address of a buffer, or null.
+    Buffer,
+    /// Shared local memory.
+    Local,
+    /// An image.
+    Image,
+    /// A sampler.
+    Sampler,
+    /// A general input of hand-written code: at most so many bytes, or the address of a buffer.
+    Input {
+        /// Its bytes.
+        bytes: u32,
+    },
+    /// A surface of hand-written code: a buffer or an image.
+    Surface,
+    /// Nothing: the kernel does not use it.
+    Unused,
+}
+
+/// What a kernel asks for. Sizes are in bytes.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct Attributes {
+    /// Channels of a thread: work-items of a sub-group.
+    pub simd: u32,
+    /// Registers of a thread; 0 where that is not known.
+    pub registers: u32,
+    /// The only group size it takes.
+    pub required_group_size: Option<[u32; 3]>,
+    /// The group size that its author had in mind.
+    pub group_size_hint: Option<[u32; 3]>,
+    /// The sub-group size its author demanded.
+    pub required_sub_group_size: Option<u32>,
+    /// The type that its author hinted at for vectorisation.
+    pub vec_type_hint: Option<String>,
+    /// Most work-items of a group.
+    pub max_group_items: u64,
+    /// Shared local memory of a group, without that of arguments.
+    pub local_memory: u64,
+    /// Private memory of a work-item.
+    pub private_memory: u64,
+    /// Memory of a thread for spilled registers.
+    pub spill_memory: u64,
+    /// Its groups wait at barriers.
+    pub barriers: bool,
+    /// It prints.
+    pub prints: bool,
+}
+
+/// A variable of a kernel's vISA.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Variable {
+    /// Its name, as declared.
+    pub name: String,
+    /// Type of its elements.
+    pub ty: Type,
+    /// Number of elements.
+    pub elements: u16,
+}
+
+/// A kernel's program and what its launches and reports need.
+pub(crate) struct Code {
+    pub name: String,
+    pub executable: Executable,
+    pub linked: Linked,
+    pub arguments: Vec<Argument>,
+    pub attributes: Attributes,
+    pub variables: Vec<Variable>,
+    /// Files of the kernel's and the functions' texts, by function name.
+    pub texts: Vec<(String, FileId)>,
+    pub files: Arc<Files>,
+    /// Of compiled kernels.
+    pub metadata: Option<Metadata>,
+}
+
+/// What a compiled kernel's launches need.
+pub(crate) struct Metadata {
+    pub kernel: ze_info::Kernel,
+    /// The end of the last input in the register image.
+    pub least_image: u32,
+    pub const_base: u64,
+    pub global_base: u64,
+}
+
+/// Metadata is foreign: greater indices of arguments are not taken at their word.
+const MAX_ARGUMENTS: u32 = 4096;
+
+impl Kernel {
+    /// Its module.
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+
+    /// Its device.
+    pub fn device(&self) -> Device {
+        self.module.device()
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.code.name
+    }
+
+    /// Was it compiled, rather than written by hand?
+    pub fn is_compiled(&self) -> bool {
+        self.code.metadata.is_some()
+    }
+
+    /// Its arguments, by index.
+    pub fn arguments(&self) -> &[Argument] {
+        &self.code.arguments
+    }
+
+    /// An argument by its name.
+    pub fn argument(&self, name: &str) -> Option<&Argument> {
+        self.arguments().iter().find(|a| a.name == name)
+    }
+
+    /// What it asks for.
+    pub fn attributes(&self) -> &Attributes {
+        &self.code.attributes
+    }
+
+    /// The variables of its vISA.
+    pub fn variables(&self) -> &[Variable] {
+        &self.code.variables
+    }
+
+    /// A variable by its name.
+    pub fn variable(&self, name: &str) -> Option<&Variable> {
+        self.variables().iter().find(|v| v.name == name)
+    }
+
+    /// The texts that faults and findings point into.
+    pub fn files(&self) -> &Arc<Files> {
+        &self.code.files
+    }
+}
+
+impl std::fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Kernel({:?} of {:?})", self.name(), self.module.name())
+    }
+}
+
+impl Code {
+    /// Of a compiled kernel.
+    pub(crate) fn compiled(
+        module: &Verified,
+        zebin: &ZebinFile,
+        metadata: &ze_info::Kernel,
+        platform: Platform,
+        data: &ModuleData,
+        texts: Vec<(String, FileId)>,
+        files: Arc<Files>,
+    ) -> Result<Code, Error> {
+        let options = envisa_lower::Options { platform, simd: Some(metadata.execution_env.simd_size) };
+        let program = lowered(module, &metadata.name, &options, &texts, &files)?;
+        let least_image = program.inputs.iter().map(|i| i.image.saturating_add(i.bytes)).max().unwrap_or(0);
+        let arguments = arguments(metadata, zebin.ze_info.args_info(&metadata.name));
+        let attributes = attributes(metadata, &program);
+        let variables = variables(module, &program.name);
+        let linked = Linked::new(&program, data);
+        let metadata = Some(Metadata {
+            kernel: metadata.clone(),
+            least_image,
+            const_base: data.const_base,
+            global_base: data.global_base,
+        });
+        let executable = Executable::new(program).map_err(Error::Module)?;
+        let name = executable.program().name.clone();
+        Ok(Code { name, executable, linked, arguments, attributes, variables, texts, files, metadata })
+    }
+
+    /// Of a kernel written by hand.
+    pub(crate) fn written(
+        module: &Verified,
+        name: &str,
+        platform: Platform,
+        options: &LoadOptions,
+        texts: Vec<(String, FileId)>,
+        files: Arc<Files>,
+    ) -> Result<Code, Error> {
+        let options = envisa_lower::Options { platform, simd: options.simd };
+        let program = lowered(module, name, &options, &texts, &files)?;
+        let variables = variables(module, &program.name);
+        let arguments = (0..)
+            .zip(&program.inputs)
+            .map(|(index, input)| {
+                let (kind, type_name) = match input.class {
+                    InputClass::General => {
+                        let declared = variables.iter().find(|v| v.name == input.name);
+                        let ty = declared.map_or(String::new(), |v| v.ty.name().to_owned());
+                        (ArgumentKind::Input { bytes: input.bytes }, ty)
+                    }
+                    InputClass::Surface => (ArgumentKind::Surface, "surface".to_owned()),
+                    InputClass::Sampler => (ArgumentKind::Sampler, "sampler".to_owned()),
+                };
+                Argument { index, name: input.name.clone(), type_name, kind, ..Argument::unknown(index) }
+            })
+            .collect();
+        let attributes = Attributes {
+            simd: program.simd,
+            max_group_items: u64::from(MAX_GROUP_THREADS) * u64::from(program.simd),
+            barriers: program.has_barrier,
+            ..Attributes::default()
+        };
+        let linked = Linked::new(&program, &ModuleData::default());
+        let executable = Executable::new(program).map_err(Error::Module)?;
+        let name = executable.program().name.clone();
+        Ok(Code { name, executable, linked, arguments, attributes, variables, texts, files, metadata: None })
+    }
+
+    pub(crate) fn program(&self) -> &Program {
+        self.executable.program()
+    }
+
+    /// The file of a function.
+    pub(crate) fn file_of(&self, function: &str) -> FileId {
+        file_of(&self.texts, function)
+    }
+}
+
+fn file_of(texts: &[(String, FileId)], function: &str) -> FileId {
+    texts.iter().find(|(name, _)| name == function).or(texts.first()).map_or(FileId(0), |t| t.1)
+}
+
+/// Lowers a kernel; what lowering refuses is said at its place where it has one.
+fn lowered(
+    module: &Verified,
+    name: &str,
+    options: &envisa_lower::Options,
+    texts: &[(String, FileId)],
+    files: &Arc<Files>,
+) -> Result<Program, Error> {
+    envisa_lower::lower(module, name, options).map_err(|e| match e {
+        LowerError::Malformed { function, span, message, .. } => {
+            let file = file_of(texts, &function);
+            let d = Diagnostic::error("E0700", format!("cannot be run: {message}")).primary(
+                file,
+                (span.start, span.end),
+                "",
+            );
+            Error::Diagnostics(crate::error::Diagnostics { list: vec![d], files: files.clone() })
+        }
+        LowerError::NoKernel { name, kernels } => Error::NoKernel { name, available: kernels },
+        e => Error::Module(e.to_string()),
+    })
+}
+
+fn variables(module: &Verified, kernel: &str) -> Vec<Variable> {
+    let object = module.objects.iter().find(|o| o.kind == ObjectKind::Kernel && o.name == kernel);
+    let Some(o) = object else { return Vec::new() };
+    let name = |v: &envisa_isa::GeneralVar| o.strings.get(v.name).unwrap_or("").to_owned();
+    o.vars.iter().map(|v| Variable { name: name(v), ty: v.ty, elements: v.elems }).collect()
+}
+
+impl Argument {
+    fn unknown(index: u32) -> Argument {
+        Argument {
+            index,
+            name: index.to_string(),
+            type_name: String::new(),
+            kind: ArgumentKind::Unused,
+            address_qualifier: String::new(),
+            access_qualifier: String::new(),
+            type_qualifiers: String::new(),
+        }
+    }
+
+    /// ` (float*)`, or nothing where the type is not known.
+    pub(crate) fn of_type(&self) -> String {
+        if self.type_name.is_empty() { String::new() } else { format!(" ({})", self.type_name) }
+    }
+}
+
+/// The arguments that metadata knows of.
+fn arguments(kernel: &ze_info::Kernel, infos: &[ArgInfo]) -> Vec<Argument> {
+    let named = infos.iter().map(|a| a.index);
+    let paid = kernel.payload_arguments.iter().filter_map(|p| p.arg_index);
+    let bound = kernel.binding_table_indices.iter().map(|b| b.arg_index);
+    let last = named.chain(paid).chain(bound).filter(|i| *i < MAX_ARGUMENTS).max();
+    let one = |index: u32| {
+        let mut argument = Argument::unknown(index);
+        let info = infos.iter().find(|a| a.index == index);
+        if let Some(info) = info {
+            if let Some(name) = &info.name {
+                argument.name.clone_from(name);
+            }
+            info.type_and_size().0.clone_into(&mut argument.type_name);
+            argument.address_qualifier.clone_from(&info.address_qualifier);
+            argument.access_qualifier.clone_from(&info.access_qualifier);
+            argument.type_qualifiers.clone_from(&info.type_qualifiers);
+        }
+        argument.kind = kind(kernel, index, info);
+        argument
+    };
+    last.map_or(Vec::new(), |last| (0..=last).map(one).collect())
+}
+
+/// What metadata says of an argument.
+fn kind(kernel: &ze_info::Kernel, index: u32, info: Option<&ArgInfo>) -> ArgumentKind {
+    let (ty, stated) = info.map_or(("", None), ArgInfo::type_and_size);
+    if info.is_some_and(|a| a.address_qualifier == "__local") {
+        return ArgumentKind::Local;
+    }
+    if ty.ends_with('*') {
+        return ArgumentKind::Buffer;
+    }
+    if ty.starts_with("image") {
+        return ArgumentKind::Image;
+    }
+    if ty == "sampler_t" {
+        return ArgumentKind::Sampler;
+    }
+    let mut payload_bytes = 0;
+    for p in kernel.payload_arguments.iter().filter(|p| p.arg_index == Some(index)) {
+        match (p.arg_type, p.addrmode, p.addrspace) {
+            (ArgType::ArgByvalue, ..) => {
+                payload_bytes = payload_bytes.max(p.source_offset.unwrap_or(0).saturating_add(p.size));
+            }
+            (ArgType::ArgBypointer, Some(AddrMode::Slm), _) => return ArgumentKind::Local,
+            (ArgType::ArgBypointer, _, Some(AddrSpace::Image)) => return ArgumentKind::Image,
+            (ArgType::ArgBypointer, _, Some(AddrSpace::Sampler)) => return ArgumentKind::Sampler,
+            (ArgType::ArgBypointer | ArgType::BufferAddress | ArgType::BufferOffset, ..) => {
+                return ArgumentKind::Buffer;
+            }
+            _ => {}
+        }
+    }
+    match (payload_bytes, info) {
+        (0, None) => ArgumentKind::Unused,
+        (payload_bytes, _) => ArgumentKind::Value { bytes: stated.unwrap_or(0), payload_bytes },
+    }
+}
+
+fn attributes(kernel: &ze_info::Kernel, program: &Program) -> Attributes {
+    let (env, user) = (&kernel.execution_env, &kernel.user_attributes);
+    let simd = env.simd_size.max(1);
+    let mut private = u64::from(env.private_size);
+    let mut spill = u64::from(env.spill_size);
+    for b in &kernel.per_thread_memory_buffers {
+        match (b.usage, b.allocation) {
+            (MemoryUsage::SpillFillSpace, _) => spill = spill.max(u64::from(b.size)),
+            (MemoryUsage::PrivateSpace, AllocationType::Global) if b.is_simt_thread => {
+                private = private.max(u64::from(b.size));
+            }
+            (MemoryUsage::PrivateSpace, AllocationType::Global) => {
+                private = private.max(u64::from(b.size / simd));
+            }
+            _ => {}
+        }
+    }
+    Attributes {
+        simd: env.simd_size,
+        registers: env.grf_count,
+        required_group_size: env.required_work_group_size.filter(|r| *r != [0; 3]),
+        group_size_hint: user.work_group_size_hint,
+        required_sub_group_size: Some(env.required_sub_group_size).filter(|n| *n != 0),
+        vec_type_hint: user.vec_type_hint.clone(),
+        max_group_items: MAX_GROUP_ITEMS.min(u64::from(MAX_GROUP_THREADS) * u64::from(simd)),
+        local_memory: u64::from(env.slm_size),
+        private_memory: private,
+        spill_memory: spill,
+        barriers: env.barrier_count > 0 || program.has_barrier,
+        prints: env.has_printf_calls
+            || kernel.payload_arguments.iter().any(|p| p.arg_type == ArgType::PrintfBuffer),
+    }
+}

@@ -1,0 +1,270 @@
+//! Launches: how many work-items or threads, with which arguments.
+
+use crate::buffer::Buffer;
+use crate::device::Engine;
+use crate::image::{Image, Sampler};
+use std::fmt;
+
+/// What to run a kernel with: sizes and arguments.
+///
+/// Compiled kernels take a [range](Launch::range) of work-items, hand-written ones [thread
+/// groups](Launch::threads). Arguments are checked against the kernel when it is launched.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    pub(crate) sizes: Sizes,
+    pub(crate) offset: Vec<u64>,
+    pub(crate) args: Vec<(ArgKey, Arg)>,
+    pub(crate) engine: Option<Engine>,
+    pub(crate) threads: Option<usize>,
+    pub(crate) limit: u64,
+    pub(crate) local_memory: Option<u64>,
+    pub(crate) check: bool,
+    pub(crate) statistics: bool,
+    pub(crate) registers: Vec<String>,
+    pub(crate) progress: Option<&'static Progress>,
+}
+
+/// How far a run is, in groups; read while it runs.
+pub use envisa_machine::Progress;
+
+/// How many of what.
+#[derive(Clone, Debug)]
+pub(crate) enum Sizes {
+    /// Work-items, and work-items a group.
+    Range { global: Vec<u64>, local: Vec<u64> },
+    /// Thread groups, and threads of each.
+    Threads { groups: Vec<u32>, threads: u32 },
+}
+
+impl Launch {
+    /// A range of work-items in one to three dimensions, in groups of `local`. If `local` is empty, groups are
+    /// as the kernel requires, or the largest divisor of the first size up to 256.
+    pub fn range(global: &[u64], local: &[u64]) -> Launch {
+        Launch::of(Sizes::Range { global: global.to_vec(), local: local.to_vec() })
+    }
+
+    /// Thread groups in one to three dimensions, of so many threads each: for hand-written code.
+    pub fn threads(groups: &[u32], threads: u32) -> Launch {
+        Launch::of(Sizes::Threads { groups: groups.to_vec(), threads })
+    }
+
+    fn of(sizes: Sizes) -> Launch {
+        Launch {
+            sizes,
+            offset: Vec::new(),
+            args: Vec::new(),
+            engine: None,
+            threads: None,
+            limit: u64::MAX,
+            local_memory: None,
+            check: false,
+            statistics: false,
+            registers: Vec::new(),
+            progress: None,
+        }
+    }
+
+    /// The first global id of a [range](Launch::range).
+    #[must_use]
+    pub fn offset(mut self, first: &[u64]) -> Launch {
+        self.offset = first.to_vec();
+        self
+    }
+
+    /// Gives an argument, by name (`"a"`), by index (`0`), or by where hand-written code finds it
+    /// ([`ArgKey`]).
+    #[must_use]
+    pub fn arg(mut self, key: impl Into<ArgKey>, value: impl Into<Arg>) -> Launch {
+        self.args.push((key.into(), value.into()));
+        self
+    }
+
+    /// With this engine rather than the device's.
+    #[must_use]
+    pub fn engine(mut self, engine: Engine) -> Launch {
+        self.engine = Some(engine);
+        self
+    }
+
+    /// With so many host threads rather than the device's; 0: as many as the host has.
+    #[must_use]
+    pub fn host_threads(mut self, threads: usize) -> Launch {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// Stops a thread that takes more branches and calls than this.
+    #[must_use]
+    pub fn limit(mut self, branches: u64) -> Launch {
+        self.limit = branches;
+        self
+    }
+
+    /// Bytes of shared local memory a group of hand-written code has; 64 KiB if not said.
+    #[must_use]
+    pub fn local_memory(mut self, bytes: u64) -> Launch {
+        self.local_memory = Some(bytes);
+        self
+    }
+
+    /// Looks for reads of registers that nothing wrote, stores that collide, and data races: they are in the
+    /// outcome's findings.
+    #[must_use]
+    pub fn check(mut self, check: bool) -> Launch {
+        self.check = check;
+        self
+    }
+
+    /// Counts instructions, channels, traffic.
+    #[must_use]
+    pub fn statistics(mut self, statistics: bool) -> Launch {
+        self.statistics = statistics;
+        self
+    }
+
+    /// Keeps what these variables of the kernel hold when threads end.
+    #[must_use]
+    pub fn registers<'a>(mut self, variables: impl IntoIterator<Item = &'a str>) -> Launch {
+        self.registers.extend(variables.into_iter().map(str::to_owned));
+        self
+    }
+
+    /// Says in `progress` how far the run is.
+    #[must_use]
+    pub fn progress(mut self, progress: &'static Progress) -> Launch {
+        self.progress = Some(progress);
+        self
+    }
+}
+
+/// Which argument.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum ArgKey {
+    /// By its name in the source, or in hand-written code the name of an input or a declared surface.
+    Name(String),
+    /// By its index.
+    Index(u32),
+    /// What a binding-table index of hand-written code names.
+    Surface(u32),
+    /// What a sampler index of hand-written code names.
+    Sampler(u32),
+}
+
+impl From<&str> for ArgKey {
+    fn from(name: &str) -> ArgKey {
+        ArgKey::Name(name.to_owned())
+    }
+}
+
+impl From<String> for ArgKey {
+    fn from(name: String) -> ArgKey {
+        ArgKey::Name(name)
+    }
+}
+
+impl From<u32> for ArgKey {
+    fn from(index: u32) -> ArgKey {
+        ArgKey::Index(index)
+    }
+}
+
+impl fmt::Display for ArgKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ArgKey::Name(name) => f.write_str(name),
+            ArgKey::Index(i) => write!(f, "{i}"),
+            ArgKey::Surface(i) => write!(f, "bti:{i}"),
+            ArgKey::Sampler(i) => write!(f, "sampler:{i}"),
+        }
+    }
+}
+
+/// What an argument is given.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Arg {
+    /// A buffer.
+    Buffer(Buffer),
+    /// A null pointer.
+    Null,
+    /// A value: its bytes, as the source's type lays them out.
+    Bytes(Vec<u8>),
+    /// Shared local memory: so many bytes.
+    Local(u64),
+    /// An image.
+    Image(Image),
+    /// A sampler.
+    Sampler(Sampler),
+}
+
+impl Arg {
+    /// Shared local memory of so many bytes.
+    pub fn local(bytes: u64) -> Arg {
+        Arg::Local(bytes)
+    }
+
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Arg::Buffer(_) => "a buffer",
+            Arg::Null => "a null pointer",
+            Arg::Bytes(_) => "a value",
+            Arg::Local(_) => "local memory",
+            Arg::Image(_) => "an image",
+            Arg::Sampler(_) => "a sampler",
+        }
+    }
+}
+
+impl From<&Buffer> for Arg {
+    fn from(buffer: &Buffer) -> Arg {
+        Arg::Buffer(buffer.clone())
+    }
+}
+
+impl From<Buffer> for Arg {
+    fn from(buffer: Buffer) -> Arg {
+        Arg::Buffer(buffer)
+    }
+}
+
+impl From<&Image> for Arg {
+    fn from(image: &Image) -> Arg {
+        Arg::Image(image.clone())
+    }
+}
+
+impl From<Image> for Arg {
+    fn from(image: Image) -> Arg {
+        Arg::Image(image)
+    }
+}
+
+impl From<Sampler> for Arg {
+    fn from(sampler: Sampler) -> Arg {
+        Arg::Sampler(sampler)
+    }
+}
+
+impl From<Vec<u8>> for Arg {
+    fn from(bytes: Vec<u8>) -> Arg {
+        Arg::Bytes(bytes)
+    }
+}
+
+impl From<&[u8]> for Arg {
+    fn from(bytes: &[u8]) -> Arg {
+        Arg::Bytes(bytes.to_vec())
+    }
+}
+
+macro_rules! numbers {
+    ($($ty:ident)*) => {
+        $(impl From<$ty> for Arg {
+            fn from(number: $ty) -> Arg {
+                Arg::Bytes(number.to_le_bytes().to_vec())
+            }
+        })*
+    };
+}
+
+numbers!(u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);

@@ -1,0 +1,370 @@
+//! Modules: what compilers and assemblers make, loaded onto a device.
+
+use crate::device::{Device, Inner, platform_of};
+use crate::error::Error;
+use crate::kernel::{Code, Kernel};
+use envisa_diag::{Diagnostic, FileId, Files};
+use envisa_isa::{ObjectKind, Platform, Platforms, predefined};
+use envisa_machine::ModuleData;
+use envisa_machine::memory::Block;
+use envisa_text::ParseOptions;
+use envisa_verify::Verified;
+use envisa_zebin::{DeviceFamily, ZebinFile};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+/// A module's bytes, by format.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Source<'a> {
+    /// What IGC makes of OpenCL C or SPIR-V, with its vISA kept: `ocloc compile … -internal_options
+    /// "-cl-intel-allow-zebin -ze-emit-zebin-visa-sections"`.
+    Zebin(&'a [u8]),
+    /// A CISA binary of hand-written vISA.
+    Isa(&'a [u8]),
+    /// Hand-written vISA text in UTF-8.
+    Text(&'a [u8]),
+}
+
+impl<'a> Source<'a> {
+    /// By the bytes: an ELF file is a zebin, binaries begin with `CISA`, and text has a `.version` near its
+    /// beginning.
+    pub fn detect(bytes: &'a [u8]) -> Option<Source<'a>> {
+        let head = &bytes[..bytes.len().min(4096)];
+        if bytes.starts_with(b"\x7fELF") {
+            Some(Source::Zebin(bytes))
+        } else if envisa_binary::is_cisa(bytes) {
+            Some(Source::Isa(bytes))
+        } else if head.windows(8).any(|w| w == b".version") {
+            Some(Source::Text(bytes))
+        } else {
+            None
+        }
+    }
+
+    /// The platform that a zebin was compiled for. Hand-written vISA says none.
+    ///
+    /// # Errors
+    /// [`Error::Module`]: it is no zebin, or for a device unknown here.
+    pub fn platform(&self) -> Result<Option<Platform>, Error> {
+        match self {
+            Source::Zebin(bytes) => {
+                family(&ZebinFile::parse(bytes).map_err(module)?).map(platform_of).map(Some)
+            }
+            Source::Isa(_) | Source::Text(_) => Ok(None),
+        }
+    }
+}
+
+fn module(e: impl std::fmt::Display) -> Error {
+    Error::Module(e.to_string())
+}
+
+fn family(zebin: &ZebinFile) -> Result<DeviceFamily, Error> {
+    let known = zebin.notes.device();
+    known.ok_or_else(|| module("its notes name no device known here (skl, tgllp, dg2, pvc)"))
+}
+
+/// How a module is loaded.
+#[derive(Clone, Debug)]
+pub struct LoadOptions {
+    /// Refuse what the verifier refuses. Off, anything that is structurally sound runs.
+    pub verify: bool,
+    /// Channels of a thread of hand-written code: 1, 8, 16 or 32; without it, the `SimdSize` attribute or the
+    /// widest instruction decides.
+    pub simd: Option<u32>,
+}
+
+impl Default for LoadOptions {
+    fn default() -> LoadOptions {
+        LoadOptions { verify: true, simd: None }
+    }
+}
+
+/// A module on a device. Cheap to clone; its data is freed when the last clone and the last of its kernels are
+/// dropped.
+#[derive(Clone)]
+pub struct Module(pub(crate) Arc<Loaded>);
+
+pub(crate) struct Loaded {
+    device: Arc<Inner>,
+    name: String,
+    options: LoadOptions,
+    form: Form,
+    /// Kernels asked for before.
+    kernels: Mutex<HashMap<String, Arc<Code>>>,
+}
+
+/// What it came as.
+enum Form {
+    Compiled { zebin: Box<ZebinFile>, data: ModuleData },
+    Written { module: Box<Verified>, ids: Vec<FileId>, files: Arc<Files> },
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        let Form::Compiled { data, .. } = &self.form else { return };
+        let mut memory = self.device.memory();
+        for id in &data.own {
+            if let Some(empty) = Block::zeroed(0) {
+                memory.get_mut(*id).block = empty;
+            }
+        }
+    }
+}
+
+impl Module {
+    /// Loads a module onto a device. `name` is what reports call it, a file's name for instance.
+    ///
+    /// # Errors
+    /// [`Error::Module`], [`Error::Diagnostics`]: it is damaged, is for another platform, lacks its vISA, or its
+    /// vISA has errors (of zebins, said when a kernel is asked for); [`Error::Memory`].
+    pub fn load(device: &Device, name: &str, source: Source<'_>) -> Result<Module, Error> {
+        Module::load_with(device, name, source, &LoadOptions::default())
+    }
+
+    /// As [`Module::load`], with options.
+    ///
+    /// # Errors
+    /// As [`Module::load`].
+    pub fn load_with(
+        device: &Device,
+        name: &str,
+        source: Source<'_>,
+        options: &LoadOptions,
+    ) -> Result<Module, Error> {
+        let form = match source {
+            Source::Zebin(bytes) => compiled(device, name, bytes)?,
+            Source::Isa(bytes) => binary(device.platform(), name, bytes, options)?,
+            Source::Text(bytes) => text(device.platform(), name, bytes, options)?,
+        };
+        Ok(Module(Arc::new(Loaded {
+            device: device.0.clone(),
+            name: name.to_owned(),
+            options: options.clone(),
+            form,
+            kernels: Mutex::default(),
+        })))
+    }
+
+    /// Its device.
+    pub fn device(&self) -> Device {
+        Device(self.0.device.clone())
+    }
+
+    /// What reports call it.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Was it compiled (a zebin), rather than written by hand?
+    pub fn is_compiled(&self) -> bool {
+        matches!(self.0.form, Form::Compiled { .. })
+    }
+
+    /// The zebin's contents, if it is one.
+    pub fn zebin(&self) -> Option<&ZebinFile> {
+        match &self.0.form {
+            Form::Compiled { zebin, .. } => Some(zebin),
+            Form::Written { .. } => None,
+        }
+    }
+
+    /// Names of its kernels.
+    pub fn kernel_names(&self) -> Vec<String> {
+        match &self.0.form {
+            Form::Compiled { zebin, .. } => zebin.kernels().map(|k| k.name.clone()).collect(),
+            Form::Written { module, .. } => {
+                let kernels = module.objects.iter().filter(|o| o.kind == ObjectKind::Kernel);
+                kernels.map(|o| o.name.clone()).collect()
+            }
+        }
+    }
+
+    /// What of a zebin's metadata was not understood and is ignored.
+    pub fn warnings(&self) -> Vec<String> {
+        self.zebin().map_or(Vec::new(), |z| z.warnings.iter().map(ToString::to_string).collect())
+    }
+
+    /// A kernel by name; of an empty name, the only one (of hand-written code, the first). A kernel that was
+    /// asked for before is not made again.
+    ///
+    /// # Errors
+    /// [`Error::NoKernel`]; [`Error::Module`], [`Error::Diagnostics`]: its vISA has errors or cannot be run.
+    pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
+        let names = self.kernel_names();
+        let found = match (name, &names[..]) {
+            ("", [only]) => Some(only),
+            ("", [first, ..]) if !self.is_compiled() => Some(first),
+            (name, all) => all.iter().find(|n| *n == name),
+        };
+        let Some(found) = found else {
+            return Err(Error::NoKernel { name: name.to_owned(), available: names });
+        };
+        let known = |e: std::sync::PoisonError<_>| std::sync::PoisonError::into_inner(e);
+        if let Some(code) = self.0.kernels.lock().unwrap_or_else(known).get(found) {
+            return Ok(Kernel { module: self.clone(), code: code.clone() });
+        }
+        let code = Arc::new(match &self.0.form {
+            Form::Compiled { zebin, data } => self.compiled_kernel(zebin, data, found)?,
+            Form::Written { module, ids, files } => {
+                let texts = named(module, ids);
+                Code::written(module, found, self.device().platform(), &self.0.options, texts, files.clone())?
+            }
+        });
+        self.0.kernels.lock().unwrap_or_else(known).insert(found.clone(), code.clone());
+        Ok(Kernel { module: self.clone(), code })
+    }
+
+    fn compiled_kernel(&self, zebin: &ZebinFile, data: &ModuleData, name: &str) -> Result<Code, Error> {
+        let platform = self.device().platform();
+        let Some(metadata) = zebin.kernels().find(|k| k.name == name) else {
+            return Err(Error::NoKernel { name: name.to_owned(), available: self.kernel_names() });
+        };
+        let mut files = Files::new();
+        let visa = zebin.kernel_visa(name).map_err(module)?;
+        let mut texts = vec![(name.to_owned(), zebin.visa_text(visa).into_owned())];
+        for f in zebin.functions_visa() {
+            let label = f.function.clone().unwrap_or_default();
+            // A function's text names the kernel that it was compiled along with.
+            if f.kernel_name.as_deref().is_none_or(|k| k == name) {
+                texts.push((label, zebin.visa_text(f).into_owned()));
+            }
+        }
+        let mut ids = Vec::new();
+        for (label, text) in &texts {
+            ids.push(files.add_text(format!("{}:{label}", self.0.name), text.clone().into_bytes()));
+        }
+        let units: Vec<(&str, FileId)> =
+            texts.iter().zip(&ids).map(|((_, text), id)| (text.as_str(), *id)).collect();
+        let options = ParseOptions { platform: Some(platform), ..ParseOptions::default() };
+        let parsed = envisa_text::parse_units(&units, &options);
+        if !parsed.complete {
+            return Err(Error::diagnostics(parsed.diagnostics, files));
+        }
+        let verified = match verified(parsed.module, &parsed.files, platform, self.0.options.verify) {
+            Ok(verified) => verified,
+            Err(list) => return Err(Error::diagnostics(list, files)),
+        };
+        let texts = named(&verified, &parsed.files);
+        Code::compiled(&verified, zebin, metadata, platform, data, texts, Arc::new(files))
+    }
+}
+
+impl std::fmt::Debug for Module {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Module({:?})", self.0.name)
+    }
+}
+
+/// The file of each function, by name.
+fn named(module: &envisa_isa::Module, ids: &[FileId]) -> Vec<(String, FileId)> {
+    module.objects.iter().map(|o| o.name.clone()).zip(ids.iter().copied()).collect()
+}
+
+fn compiled(device: &Device, name: &str, bytes: &[u8]) -> Result<Form, Error> {
+    let here = |e: &dyn std::fmt::Display| Error::Module(format!("{name}: {e}"));
+    let zebin = ZebinFile::parse(bytes).map_err(|e| here(&e))?;
+    let family = family(&zebin).map_err(|e| here(&e))?;
+    let (wanted, is) = (platform_of(family), device.platform());
+    // The two steppings run the same code.
+    if wanted != is && (wanted, is) != (Platform::Pvcxt, Platform::Pvc) {
+        let what = format!("is compiled for {}, the device is {}", family.as_str(), is.name());
+        return Err(here(&what));
+    }
+    let missing = zebin.unresolved();
+    if !missing.is_empty() {
+        return Err(here(&format!("undefined: {}", missing.join(", "))));
+    }
+    let data = ModuleData::load(&mut device.0.memory(), &zebin).map_err(|e| here(&e))?;
+    Ok(Form::Compiled { zebin: Box::new(zebin), data })
+}
+
+fn binary(platform: Platform, name: &str, bytes: &[u8], options: &LoadOptions) -> Result<Form, Error> {
+    let mut files = Files::new();
+    let id = files.add_binary(name, bytes.to_vec());
+    match envisa_binary::read_with(bytes, &envisa_binary::ReadOptions::for_platform(platform)) {
+        Ok(module) => {
+            let ids = vec![id; module.objects.len()];
+            written(platform, module, ids, files, options)
+        }
+        Err(e) => Err(Error::diagnostics(vec![e.to_diagnostic(id)], files)),
+    }
+}
+
+fn text(platform: Platform, name: &str, bytes: &[u8], options: &LoadOptions) -> Result<Form, Error> {
+    let mut files = Files::new();
+    let id = files.add_text(name, bytes.to_vec());
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(e) => {
+            let at = e.valid_up_to() as u32;
+            let d = Diagnostic::error("E0001", "the text is not UTF-8").primary(
+                id,
+                (at, at + 1),
+                "this byte begins no character",
+            );
+            return Err(Error::diagnostics(vec![d], files));
+        }
+    };
+    let parse = ParseOptions { platform: Some(platform), ..ParseOptions::default() };
+    let parsed = envisa_text::parse_units(&[(text, id)], &parse);
+    if !parsed.complete {
+        return Err(Error::diagnostics(parsed.diagnostics, files));
+    }
+    written(platform, parsed.module, parsed.files, files, options)
+}
+
+fn written(
+    platform: Platform,
+    mut module: envisa_isa::Module,
+    ids: Vec<FileId>,
+    files: Files,
+    options: &LoadOptions,
+) -> Result<Form, Error> {
+    // A surface that is declared and no input is given its state as if it were one.
+    for o in module.objects.iter_mut().filter(|o| o.kind == ObjectKind::Kernel) {
+        let mut end = o.inputs.iter().map(|i| i.offset as i32 + i32::from(i.size)).max().unwrap_or(64);
+        for k in 0..o.surfaces.len() as u32 {
+            let id = u32::from(predefined::FIRST_SURFACE) + k;
+            if o.inputs.iter().any(|i| i.kind & 7 == 2 && i.id == id) {
+                continue;
+            }
+            let Ok(offset) = i16::try_from(end.max(64)) else { break };
+            let span = o.surfaces[k as usize].span;
+            o.inputs.push(envisa_isa::Input { kind: 2, id, offset, size: 4, span });
+            end = i32::from(offset) + 4;
+        }
+    }
+    match verified(module, &ids, platform, options.verify) {
+        Ok(module) => Ok(Form::Written { module: Box::new(module), ids, files: Arc::new(files) }),
+        Err(list) => Err(Error::diagnostics(list, files)),
+    }
+}
+
+/// Verifies a module for a platform; errors come back as diagnostics.
+fn verified(
+    module: envisa_isa::Module,
+    files: &[FileId],
+    platform: Platform,
+    verify: bool,
+) -> Result<Verified, Vec<Diagnostic>> {
+    let file = |object: usize| files.get(object).copied().unwrap_or_default();
+    if verify {
+        let options = envisa_verify::Options { platforms: Platforms::of(&[platform]), ..Default::default() };
+        let (findings, verified) = envisa_verify::verify(module, &options);
+        return verified.ok_or_else(|| findings.iter().map(|f| f.diagnostic(file(f.object))).collect());
+    }
+    Verified::assume(module).map_err(|defects| {
+        defects
+            .iter()
+            .map(|d| {
+                Diagnostic::error(d.code.to_string(), d.message.clone()).primary(
+                    file(d.object),
+                    (d.span.start, d.span.end),
+                    "",
+                )
+            })
+            .collect()
+    })
+}

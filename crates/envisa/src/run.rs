@@ -1,0 +1,206 @@
+//! Runs: launches whose arguments fit, and what came of them.
+
+use crate::bind::{Bound, bind};
+use crate::device::Device;
+use crate::error::Error;
+use crate::fault::Fault;
+use crate::finding::Finding;
+use crate::instruments::{FinalRegisters, Instruments};
+use crate::kernel::{Code, Kernel};
+use crate::launch::Launch;
+use crate::statistics::Statistics;
+use envisa_machine::RunOptions;
+use envisa_machine::dispatch::{self, LaunchError, MAX_GROUP_ITEMS, Prepared, Resources};
+use envisa_machine::memory::Memory;
+use envisa_sanitize::{Checks, Stats};
+use std::time::Duration;
+
+/// A launch, its arguments checked: [`Run::wait`] runs it. It keeps its buffers and its kernel alive.
+#[must_use = "nothing runs until `wait`"]
+pub struct Run {
+    device: Device,
+    kernel: Kernel,
+    launch: Launch,
+    bound: Bound,
+}
+
+/// What a launch came to.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// The fault that ended it, if one did: that of the lowest group.
+    pub fault: Option<Box<Fault>>,
+    /// What the kernel printed, also before a fault.
+    pub printed: String,
+    /// Some of what it printed was lost: its buffer was full.
+    pub printed_incomplete: bool,
+    /// Work-items of the range; of thread groups, channels of all threads.
+    pub work_items: u64,
+    /// From the first group's start to the end of the last.
+    pub time: Duration,
+    /// What the checks found, if they were asked for.
+    pub findings: Option<Vec<Finding>>,
+    /// What the checks could not look at.
+    pub not_checked: Option<String>,
+    /// Statistics, if they were asked for.
+    pub statistics: Option<Statistics>,
+    /// What the variables asked for held when threads ended, by group and thread.
+    pub registers: Vec<ThreadRegisters>,
+}
+
+/// What variables held when a thread ended, or was stopped.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct ThreadRegisters {
+    /// The group.
+    pub group: [u32; 3],
+    /// The thread in its group.
+    pub thread: u32,
+    /// The bytes of each variable, in the order asked for; empty of a name that is no variable.
+    pub variables: Vec<Vec<u8>>,
+}
+
+impl Run {
+    pub(crate) fn new(device: &Device, kernel: &Kernel, launch: &Launch) -> Result<Run, Error> {
+        if !device.is(&kernel.device()) {
+            return Err(Error::Foreign("kernel"));
+        }
+        let bound = bind(device, &kernel.code, launch)?;
+        Ok(Run { device: device.clone(), kernel: kernel.clone(), launch: launch.clone(), bound })
+    }
+
+    /// Runs it, on this host thread and others, and waits for its end.
+    ///
+    /// # Errors
+    /// [`Error::Memory`]: there is none for the launch's private data; [`Error::Launch`], [`Error::Module`]: what
+    /// the kernel asks for exceeds the device. A fault of the kernel is no error: it is in the outcome.
+    pub fn wait(self) -> Result<Outcome, Error> {
+        let code = &*self.kernel.code;
+        let options = RunOptions {
+            jobs: self.launch.threads.unwrap_or(self.device.config().threads),
+            limit: self.launch.limit,
+            progress: self.launch.progress,
+        };
+        let mut instruments = Instruments {
+            checks: self.launch.check.then(Checks::default),
+            stats: self.launch.statistics.then(Stats::default),
+            registers: (!self.launch.registers.is_empty()).then(|| FinalRegisters {
+                wanted: self.launch.registers.clone(),
+                ..FinalRegisters::default()
+            }),
+        };
+        let mut memory = self.device.0.memory();
+        let mark = memory.mark();
+        let prepared = match prepare(&mut memory, code, self.bound, &options) {
+            Ok(prepared) => prepared,
+            Err(e) => {
+                memory.release(mark);
+                return Err(refused(code, e));
+            }
+        };
+        let (exe, linked) = (&code.executable, &code.linked);
+        let done = if instruments.is_idle() {
+            envisa_interp::run(exe, &prepared, &memory, linked, &options)
+        } else {
+            envisa_interp::run_observed(exe, &prepared, &memory, linked, &options, &mut instruments)
+        };
+        let printed = prepared
+            .printf
+            .map(|id| dispatch::decode_printf(&memory, &memory.get(id).block))
+            .unwrap_or_default();
+        memory.release(mark);
+        drop(memory);
+        let work_items = items(&prepared, &self.launch, code);
+        let findings = instruments.checks.as_ref().map(Checks::findings);
+        let registers = instruments.registers.map_or(Vec::new(), |r| {
+            let one = |((group, thread), variables)| ThreadRegisters { group, thread, variables };
+            r.threads.into_iter().map(one).collect()
+        });
+        Ok(Outcome {
+            fault: done.trap.map(|trap| Box::new(Fault::new(code, &trap))),
+            printed: printed.text,
+            printed_incomplete: printed.incomplete,
+            work_items,
+            time: done.elapsed,
+            findings: findings.map(|f| f.iter().map(|f| Finding::new(code, f)).collect()),
+            not_checked: instruments.checks.as_ref().and_then(Checks::not_checked),
+            statistics: instruments
+                .stats
+                .map(|s| Statistics::new(&s, code.program(), done.elapsed, work_items)),
+            registers,
+        })
+    }
+}
+
+/// Work-items of a range; of thread groups, channels of all threads.
+fn items(prepared: &Prepared, launch: &Launch, code: &Code) -> u64 {
+    match &launch.sizes {
+        crate::launch::Sizes::Range { global, .. } => global.iter().fold(1, |n, d| n.saturating_mul(*d)),
+        crate::launch::Sizes::Threads { threads, .. } => {
+            let a_group = u64::from(*threads) * u64::from(code.program().simd);
+            prepared.group_count().saturating_mul(a_group)
+        }
+    }
+}
+
+/// Registers, surfaces and the launch's own memory.
+fn prepare(
+    memory: &mut Memory,
+    code: &Code,
+    bound: Bound,
+    options: &RunOptions,
+) -> Result<Prepared, LaunchError> {
+    let launch = match (bound, &code.metadata) {
+        (Bound::Range(launch), Some(metadata)) => (launch, metadata),
+        (Bound::Threads(b), _) => {
+            let simd = code.program().simd;
+            let mut prepared =
+                dispatch::prepare_bare(b.groups, b.threads, simd, b.image, b.surfaces, b.local_memory)?;
+            prepared.samplers = b.samplers;
+            return Ok(prepared);
+        }
+        (Bound::Range(_), None) => {
+            return Err(LaunchError::Size("hand-written code has no work-items".into()));
+        }
+    };
+    let (launch, metadata) = launch;
+    let items = launch.local.iter().fold(1u64, |n, d| n.saturating_mul(u64::from(*d)));
+    let simd = u64::from(metadata.kernel.execution_env.simd_size.max(1));
+    let threads = items.min(MAX_GROUP_ITEMS).div_ceil(simd).max(1) as u32;
+    // Sizes that make no sense are refused by `prepare`; here they must only not overflow.
+    let groups = (0..3).fold(1u64, |n, d| {
+        n.saturating_mul(launch.global[d].div_ceil(u64::from(launch.local[d].max(1))).max(1))
+    });
+    let program = code.program();
+    dispatch::prepare(
+        &metadata.kernel,
+        &launch,
+        Resources {
+            memory,
+            grf_bytes: program.grf_bytes,
+            dummy_local_ids: dummy_local_ids(program.platform),
+            slots: options.slots(groups, threads),
+            least_image: metadata.least_image,
+            const_base: metadata.const_base,
+            global_base: metadata.global_base,
+            stack_calls: program.functions.len() > 1,
+        },
+    )
+}
+
+/// The payload starts one register later when there are no local ids.
+fn dummy_local_ids(platform: envisa_isa::Platform) -> bool {
+    matches!(platform, envisa_isa::Platform::Skl | envisa_isa::Platform::Tgllp)
+}
+
+fn refused(code: &Code, e: LaunchError) -> Error {
+    match e {
+        LaunchError::Size(s) => Error::Launch(s),
+        LaunchError::Metadata(s) => Error::Module(s),
+        LaunchError::Memory(e) => e.into(),
+        LaunchError::Argument(i, message) => {
+            let name = code.arguments.get(i as usize).map_or_else(|| i.to_string(), |a| a.name.clone());
+            Error::argument(name, message)
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Statistics of a run.
+
+use envisa_lower::Program;
+use envisa_sanitize::stats::Traffic;
+use envisa_sanitize::{Fidelity, Stats};
+use serde::Serialize;
+use std::fmt;
+use std::time::Duration;
+
+/// Statistics of a run, as they are shown.
+#[derive(Clone, Debug, Serialize)]
+pub struct Statistics {
+    /// Instructions executed, by all threads.
+    pub instructions: u64,
+    /// Threads.
+    pub threads: u64,
+    /// Work-items.
+    pub work_items: u64,
+    /// Share of channels that ran, 0 to 1.
+    pub channel_use: f64,
+    /// Branches.
+    pub branches: u64,
+    /// Branches that split the active channels.
+    pub divergent_branches: u64,
+    /// Waits at barriers.
+    pub barriers: u64,
+    /// Traffic, by kind of memory.
+    pub memory: Vec<MemoryLine>,
+    /// Seconds from the first group's start to the last one's end; observing is part of it.
+    pub seconds: f64,
+    /// Executed operations and how true to the device their results are, the least true first.
+    pub fidelity: Vec<FidelityEntry>,
+}
+
+/// Traffic of one kind of memory.
+#[derive(Clone, Debug, Serialize)]
+pub struct MemoryLine {
+    /// `global`, `local`, `surface`, `scratch`.
+    pub kind: &'static str,
+    /// Bytes read.
+    pub bytes_read: u64,
+    /// Bytes written.
+    pub bytes_written: u64,
+    /// Atomics.
+    pub atomics: u64,
+    /// Accesses, of one channel each; a block is one.
+    pub accesses: u64,
+}
+
+/// An operation and how true it is.
+#[derive(Clone, Debug, Serialize)]
+pub struct FidelityEntry {
+    /// The operation and its type: `add.f32`.
+    pub operation: String,
+    /// Times executed.
+    pub count: u64,
+    /// `exact`, `approximate`, `unsupported`.
+    pub fidelity: &'static str,
+    /// The bound of what is approximate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<&'static str>,
+}
+
+impl Statistics {
+    /// Of a program's run.
+    pub(crate) fn new(stats: &Stats, program: &Program, time: Duration, work_items: u64) -> Statistics {
+        let line = |kind, t: &Traffic| MemoryLine {
+            kind,
+            bytes_read: t.read,
+            bytes_written: t.written,
+            atomics: t.atomics,
+            accesses: t.accesses,
+        };
+        Statistics {
+            instructions: stats.executed(),
+            threads: stats.threads,
+            work_items,
+            channel_use: stats.channel_use(program),
+            branches: stats.branches,
+            divergent_branches: stats.divergent,
+            barriers: stats.barriers,
+            memory: vec![
+                line("global", &stats.global),
+                line("local", &stats.slm),
+                line("surface", &stats.surfaces),
+                line("scratch", &stats.scratch),
+            ],
+            seconds: time.as_secs_f64(),
+            fidelity: stats
+                .fidelity(program)
+                .into_iter()
+                .map(|l| {
+                    let (fidelity, bound) = match l.fidelity {
+                        Fidelity::Exact => ("exact", None),
+                        Fidelity::Approximate(bound) => ("approximate", Some(bound)),
+                        Fidelity::Unsupported => ("unsupported", None),
+                    };
+                    FidelityEntry { operation: l.operation, count: l.count, fidelity, bound }
+                })
+                .collect(),
+        }
+    }
+}
+
+impl fmt::Display for Statistics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let share = |part: u64, of: u64| if of == 0 { 0.0 } else { 100.0 * part as f64 / of as f64 };
+        writeln!(f, "instructions  {} by {} threads", self.instructions, self.threads)?;
+        writeln!(f, "channel use   {:.1} %", 100.0 * self.channel_use)?;
+        writeln!(
+            f,
+            "branches      {}, {} divergent ({:.1} %)",
+            self.branches,
+            self.divergent_branches,
+            share(self.divergent_branches, self.branches)
+        )?;
+        writeln!(f, "barrier waits {}", self.barriers)?;
+        for m in self.memory.iter().filter(|m| m.accesses > 0) {
+            write!(
+                f,
+                "{:<13} {} bytes read, {} bytes written, {} accesses",
+                m.kind, m.bytes_read, m.bytes_written, m.accesses
+            )?;
+            match m.atomics {
+                0 => writeln!(f)?,
+                n => writeln!(f, ", {n} of them atomic")?,
+            }
+        }
+        writeln!(
+            f,
+            "time          {:.3} ms for {} work-items, observed",
+            1e3 * self.seconds,
+            self.work_items
+        )?;
+        let exact: u64 = self.fidelity.iter().filter(|l| l.fidelity == "exact").map(|l| l.count).sum();
+        let all: u64 = self.fidelity.iter().map(|l| l.count).sum();
+        writeln!(f, "fidelity      {:.1} % of executed operations exact", share(exact, all))?;
+        for l in self.fidelity.iter().filter(|l| l.fidelity != "exact") {
+            write!(f, "  {:<18} {:>10} times  {}", l.operation, l.count, l.fidelity)?;
+            match l.bound {
+                Some(bound) => writeln!(f, ": {bound}")?,
+                None => writeln!(f)?,
+            }
+        }
+        Ok(())
+    }
+}
