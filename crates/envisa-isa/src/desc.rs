@@ -4,6 +4,7 @@
 //! (a template that names the slots), its types, platforms and effects. Parser, printer, encoder,
 //! decoder, verifier, `explain`, docs and generators all walk it.
 
+use crate::operation::Operation;
 use crate::{Platforms, TypeSet};
 
 /// One instruction, or one sub-operation of a family.
@@ -11,6 +12,8 @@ use crate::{Platforms, TypeSet};
 pub struct InstDesc {
     /// Upper-case name as the pages have it, with the sub-operation: `SVM_GATHER`, `ADD`, `LSC_LOAD`.
     pub name: &'static str,
+    /// What it does: see [`InstDesc::operation`]. A row without one does not compile.
+    pub operation: Option<Operation>,
     /// Opcode byte.
     pub opcode: u8,
     /// Sub-opcode, where it is a byte that follows the opcode.
@@ -47,6 +50,14 @@ pub struct InstDesc {
 }
 
 impl InstDesc {
+    /// What it does.
+    pub const fn operation(&self) -> Operation {
+        match self.operation {
+            Some(operation) => operation,
+            None => panic!("every row of the table has an operation: that is checked when it is compiled"),
+        }
+    }
+
     /// Index of the slot of this name.
     pub fn slot_index(&self, name: &str) -> Option<usize> {
         self.slots.iter().position(|s| s.name == name)

@@ -7,6 +7,7 @@ pub mod footprint;
 pub mod limits;
 mod module;
 mod operand;
+pub mod operation;
 mod platform;
 pub mod predefined;
 mod sound;

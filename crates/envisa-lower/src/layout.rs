@@ -1,5 +1,6 @@
 //! Register file layout: every root variable gets a home of whole 64-byte chunks.
 
+use envisa_isa::operation::{Compute, Operation};
 use envisa_isa::{Object, Operand, Type, predefined};
 
 use crate::program::*;
@@ -109,7 +110,7 @@ fn reach(o: &Object, grf: u32) -> Reach {
                 _ => continue,
             };
             // `&V` arrives as a general operand from a binary; there it is the first source of these.
-            if matches!(desc.name, "ADDR_ADD") && i > 0 {
+            if desc.operation() == Operation::AddressAdd && i > 0 {
                 mark_taken(o, &mut r, var);
             }
             note(o, &mut r, var, end);
@@ -136,6 +137,11 @@ fn note(o: &Object, r: &mut Reach, var: u32, end: u32) {
     if let Some(s) = slot {
         *s = (*s).max(end);
     }
+}
+
+/// Does it write a second destination beside the first?
+fn has_carry(operation: Operation) -> bool {
+    matches!(operation, Operation::Compute(Compute::Addc | Compute::Subb))
 }
 
 /// Hands out the register file, whole chunks at a time, refusing to grow past the limit.
@@ -172,7 +178,7 @@ pub fn layout(
     // Predicates, address registers and states.
     l.predefined_surfaces = at.take(6 * 4)?;
     l.bindless_sampler = at.take(4)?;
-    if objects.iter().any(|o| o.insts.iter().any(|i| matches!(i.desc().name, "ADDC" | "SUBB"))) {
+    if objects.iter().any(|o| o.insts.iter().any(|i| has_carry(i.desc().operation()))) {
         l.carry = at.take(32 * 4)?;
     }
     for o in objects {

@@ -9,7 +9,7 @@ mod flow;
 mod layout;
 mod lower;
 mod messages;
-mod names;
+mod operations;
 mod optimize;
 mod program;
 mod touched;

@@ -2,19 +2,16 @@
 
 use std::collections::HashMap;
 
-use envisa_isa::desc::{Effect, Role, SlotKind};
+use envisa_isa::operation::{Control, Operation};
 use envisa_isa::{
-    Combine, Inst as IsaInst, Module, Object, ObjectKind, Operand, Platform, Region, StateClass, Type,
-    predefined,
+    Inst as IsaInst, Module, Object, ObjectKind, Operand, Platform, Region, StateClass, Type, predefined,
 };
 use envisa_verify::Verified;
 
 use crate::flow;
 use crate::layout::{self, Layout};
 use crate::messages;
-use crate::names::{self, Kind};
 use crate::program::*;
-use crate::types::{exec_type, retype};
 
 /// What to lower for.
 #[derive(Clone, Copy, Debug)]
@@ -213,7 +210,8 @@ fn inputs(o: &Object, l: &Layout) -> Vec<InputSlot> {
 
 /// The area of immediates, each kept once.
 pub(crate) struct Constants {
-    bytes: Vec<u8>,
+    /// What the register file starts with.
+    pub bytes: Vec<u8>,
     known: HashMap<(u64, u8), RegOffset>,
 }
 
@@ -270,9 +268,12 @@ pub(crate) struct FunctionLowering<'a> {
     pub layout: &'a Layout,
     pub constants: &'a mut Constants,
     pub program: &'a mut Program,
-    functions: &'a HashMap<&'a str, u32>,
-    label_pc: Vec<Option<Pc>>,
-    targets: Vec<bool>,
+    /// Indices of the module's functions.
+    pub functions: &'a HashMap<&'a str, u32>,
+    /// Where labels stand, as far as that is known.
+    pub label_pc: Vec<Option<Pc>>,
+    /// Labels that branches name.
+    pub targets: Vec<bool>,
 }
 
 /// An operand could not be lowered: why.
@@ -287,7 +288,11 @@ impl FunctionLowering<'_> {
         let entry = self.program.code.len() as Pc;
         // Places where channels can meet: the targets of branches.
         for inst in &self.o.insts {
-            if matches!(inst.desc().name, "GOTO" | "JMP" | "SWITCHJMP") {
+            let branches = Operation::Control;
+            if [Control::Goto, Control::Jump, Control::Switch]
+                .map(branches)
+                .contains(&inst.desc().operation())
+            {
                 for op in self.o.ops(inst) {
                     if let Operand::Label(l) = op
                         && let Some(t) = self.targets.get_mut(*l as usize)
@@ -351,7 +356,7 @@ impl FunctionLowering<'_> {
         Ok(())
     }
 
-    fn blank(&self, op: Op, source: u32) -> Inst {
+    pub(crate) fn blank(&self, op: Op, source: u32) -> Inst {
         Inst {
             op,
             channels: 1,
@@ -372,7 +377,7 @@ impl FunctionLowering<'_> {
     }
 
     /// Offset of a predicate's bits.
-    fn predicate(&self, id: u16) -> Result<RegOffset, Reason> {
+    pub(crate) fn predicate(&self, id: u16) -> Result<RegOffset, Reason> {
         if id == 0 || id as usize > self.o.predicates.len() {
             return Err(format!("there is no predicate P{id}"));
         }
@@ -456,7 +461,7 @@ impl FunctionLowering<'_> {
         Ok(at + 2 * element as u32)
     }
 
-    fn check(&self, offset: RegOffset, bytes: u32) -> Result<(), Reason> {
+    pub(crate) fn check(&self, offset: RegOffset, bytes: u32) -> Result<(), Reason> {
         if offset.saturating_add(bytes) > self.layout.end {
             return Err("it touches bytes beyond the register file".into());
         }
@@ -556,7 +561,7 @@ impl FunctionLowering<'_> {
         })
     }
 
-    fn constant(&mut self, ty: Type, bits: u64) -> Src {
+    pub(crate) fn constant(&mut self, ty: Type, bits: u64) -> Src {
         Src::Reg {
             offset: self.constants.scalar(bits, ty.size()),
             ty,
@@ -609,428 +614,16 @@ impl FunctionLowering<'_> {
         })
     }
 
-    fn push(&mut self, inst: Inst) {
+    pub(crate) fn push(&mut self, inst: Inst) {
         self.program.code.push(inst);
     }
 
-    fn unsupported(&mut self, mut inst: Inst, name: &'static str, reason: impl Into<String>) {
+    pub(crate) fn unsupported(&mut self, mut inst: Inst, name: &'static str, reason: impl Into<String>) {
         inst.op = Op::Unsupported;
         inst.aux = self.program.unsupported.len() as u32;
         inst.src = [Src::None; 4];
         inst.dst = Dst::None;
         self.program.unsupported.push(Unsupported { name, reason: reason.into() });
         self.push(inst);
-    }
-
-    fn inst(&mut self, isa: &IsaInst, source: u32) -> Result<(), Reason> {
-        let desc = isa.desc();
-        let ops = self.o.ops(isa);
-        let mut inst = self.blank(Op::Nop, source);
-        inst.span = isa.span;
-        inst.no_mask = false;
-        // Positions by what the slots are, so that each row is read the same way.
-        let (mut dsts, mut srcs) = (Vec::new(), Vec::new());
-        for (slot, op) in desc.slots.iter().zip(ops) {
-            match (&slot.kind, op) {
-                (SlotKind::Exec, Operand::Exec(e)) => {
-                    if e.log2 > 5 {
-                        return Err("an instruction has at most 32 channels".into());
-                    }
-                    inst.channels = e.channels() as u8;
-                    inst.first = e.mask.first_channel() as u8;
-                    inst.no_mask = e.mask.no_mask();
-                }
-                (SlotKind::Pred, Operand::Pred(p)) if p.is_some() => {
-                    inst.pred = Pred { offset: self.predicate(p.id)?, combine: p.combine, invert: p.invert };
-                }
-                (SlotKind::Vector(_) | SlotKind::Raw { .. }, op) => match slot.role {
-                    Role::Write | Role::ReadWrite => dsts.push(*op),
-                    _ => srcs.push(*op),
-                },
-                _ => {}
-            }
-        }
-        if let Some(exec) = messages::packed_exec(self.o, isa) {
-            (inst.channels, inst.first, inst.no_mask) = exec;
-        }
-        let channels = inst.channels as u32;
-        let kind = names::kind(desc.name);
-        for (aux, var) in [(0, predefined::var::CE0), (1, predefined::var::TSC)] {
-            let reads = |s: &Operand| match s {
-                Operand::General { var: v, .. } => self.o.root(*v).is_some_and(|r| r.0 == var),
-                _ => false,
-            };
-            if srcs.iter().any(reads) {
-                let mut before = self.blank_at(&inst);
-                before.op = Op::ChannelEnables;
-                before.aux = aux;
-                before.channels = aux as u8 + 1;
-                let (offset, _) = self.home(var)?;
-                before.dst = Dst::Reg { offset, ty: Type::Ud, stride: 1, sat: false };
-                self.push(before);
-            }
-        }
-        match kind {
-            None => {
-                self.unsupported(inst, desc.name, "this instruction is not known to the virtual GPU");
-            }
-            Some(Kind::Nop) => {
-                if desc.effect == Effect::Fence {
-                    inst.op = Op::Fence;
-                    self.push(inst);
-                }
-            }
-            Some(Kind::Unsupported(reason)) => self.unsupported(inst, desc.name, reason),
-            Some(Kind::Message) => match messages::lower(self, isa, &inst) {
-                Ok(message) => {
-                    inst.op = Op::Message;
-                    inst.aux = self.program.messages.len() as u32;
-                    self.program.messages.push(message);
-                    self.push(inst);
-                }
-                Err(reason) => self.unsupported(inst, desc.name, reason),
-            },
-            Some(Kind::Alu(op)) => {
-                inst.op = op;
-                let mut carry = None;
-                if op == Op::Bfn {
-                    // The truth table is the row's only plain field.
-                    let table = ops.iter().rev().find_map(|o| o.int());
-                    inst.aux = table.ok_or("the truth table is missing")? & 0xff;
-                }
-                if let Some(d) = dsts.first() {
-                    inst.dst = self.dst(*d, channels)?;
-                }
-                if let Some(d) = dsts.get(1) {
-                    match self.dst(*d, channels)? {
-                        Dst::Reg { offset, ty, stride: 1, .. } if ty.size() == 4 => inst.dst2 = offset,
-                        Dst::None => inst.dst2 = 0,
-                        Dst::Pred { offset } => inst.dst2 = offset,
-                        // Strided or indirect: by way of a place of its own.
-                        elsewhere => {
-                            inst.dst2 = self.layout.carry;
-                            carry = Some(elsewhere);
-                        }
-                    }
-                }
-                if srcs.len() > 4 {
-                    return Err("more than four sources".into());
-                }
-                for (i, s) in srcs.iter().enumerate() {
-                    inst.src[i] = self.src(*s, channels)?;
-                }
-                if op == Op::Add3o {
-                    // What stands as its predicate is written.
-                    if inst.pred.offset == 0 || inst.pred.invert || inst.pred.combine != Combine::None {
-                        return Err("a plain predicate is expected, for the overflow bits".into());
-                    }
-                    inst.dst2 = std::mem::take(&mut inst.pred).offset;
-                }
-                if op == Op::Madw {
-                    self.madw(&mut inst)?;
-                }
-                self.finish(&mut inst)?;
-                self.push(inst);
-                if let Some(dst) = carry {
-                    let strides = Strides::CONTIGUOUS;
-                    let src = Src::Reg {
-                        offset: inst.dst2,
-                        ty: Type::Ud,
-                        strides,
-                        shape: strides.shape(channels),
-                        modifier: Modifier::None,
-                        constant: false,
-                    };
-                    let src = [src, Src::None, Src::None, Src::None];
-                    let mut copy = Inst { op: Op::Mov, dst, src, dst2: 0, ..inst };
-                    self.finish(&mut copy)?;
-                    self.push(copy);
-                }
-            }
-            Some(Kind::Special) => {
-                let first =
-                    |list: &[Operand]| list.first().copied().ok_or("an operand is missing".to_owned());
-                match desc.name {
-                    "MOV" | "MOVS" => {
-                        let src = first(&srcs)?;
-                        inst.dst = self.dst(first(&dsts)?, channels)?;
-                        inst.src[0] = self.src(src, channels)?;
-                        inst.op = if let Src::Pred { .. } = inst.src[0] {
-                            // It ignores predicate, size and mask: one channel.
-                            (inst.channels, inst.first, inst.no_mask) = (1, 0, true);
-                            inst.pred = Pred::default();
-                            Op::MovPred
-                        } else {
-                            Op::Mov
-                        };
-                        self.finish(&mut inst)?;
-                        self.push(inst);
-                    }
-                    "ADDR_ADD" => {
-                        inst.op = Op::Add;
-                        inst.dst = self.dst(first(&dsts)?, channels)?;
-                        // A binary says `&V` as a general operand.
-                        let base = match first(&srcs)? {
-                            Operand::General { var, row, col, .. } => {
-                                let size = self.o.var_shape(var, self.grf).map_or(1, |s| s.0.size());
-                                let offset = row as u32 * self.grf + col as u32 * size;
-                                Operand::AddressOf { var, offset: offset as u16 }
-                            }
-                            op => op,
-                        };
-                        inst.src[0] = self.src(base, channels)?;
-                        let second = *srcs.get(1).ok_or("the second source is missing")?;
-                        inst.src[1] = self.src(second, channels)?;
-                        self.finish(&mut inst)?;
-                        self.push(inst);
-                    }
-                    "AND" | "OR" | "XOR" | "NOT" => {
-                        let dst = first(&dsts)?;
-                        inst.dst = self.dst(dst, channels)?;
-                        for (i, s) in srcs.iter().take(4).enumerate() {
-                            inst.src[i] = self.src(*s, channels)?;
-                        }
-                        let op = match desc.name {
-                            "AND" => (Op::And, 0x88),
-                            "OR" => (Op::Or, 0xee),
-                            "XOR" => (Op::Xor, 0x66),
-                            _ => (Op::Not, 0x55),
-                        };
-                        if let Dst::Pred { .. } = inst.dst {
-                            let pred = |s: &Src| matches!(s, Src::Pred { .. });
-                            let sources = if desc.name == "NOT" { 1 } else { 2 };
-                            if !inst.src[..sources].iter().all(pred) {
-                                return Err("a predicate's sources are predicates".into());
-                            }
-                            inst.op = Op::PredLogic;
-                            inst.aux = op.1;
-                        } else {
-                            inst.op = op.0;
-                            self.finish(&mut inst)?;
-                        }
-                        self.push(inst);
-                    }
-                    "CMP" => {
-                        inst.op = Op::Cmp;
-                        inst.aux = ops.iter().find_map(|o| o.int()).ok_or("the relation is missing")?;
-                        if inst.aux > 5 {
-                            return Err(format!("there is no relation {}", inst.aux));
-                        }
-                        inst.dst = self.dst(first(&dsts)?, channels)?;
-                        for (i, s) in srcs.iter().take(2).enumerate() {
-                            inst.src[i] = self.src(*s, channels)?;
-                        }
-                        self.finish(&mut inst)?;
-                        self.push(inst);
-                    }
-                    "SETP" => {
-                        inst.op = Op::Setp;
-                        let dst = ops.iter().find(|o| matches!(o, Operand::Predicate(_)));
-                        let dst = dst.or(dsts.first()).ok_or("the destination is missing")?;
-                        inst.dst = self.dst(*dst, channels)?;
-                        let src = srcs.iter().find(|s| !matches!(s, Operand::Predicate(_)));
-                        inst.src[0] = self.src(*src.ok_or("the source is missing")?, channels)?;
-                        self.push(inst);
-                    }
-                    "DPAS" => messages::dpas(self, isa, inst)?,
-                    "DPASW" => {
-                        // Two threads wait for each other.
-                        self.program.has_barrier = true;
-                        messages::dpas(self, isa, inst)?;
-                    }
-                    "LABEL" | "SUBROUTINE" => {
-                        let label = ops.iter().find_map(|o| match o {
-                            Operand::Label(l) => Some(*l as usize),
-                            _ => None,
-                        });
-                        let label = label.filter(|l| *l < self.label_pc.len()).ok_or("no such label")?;
-                        self.label_pc[label] = Some(self.program.code.len() as Pc);
-                        if self.targets[label] {
-                            inst.op = Op::Join;
-                            inst.no_mask = true;
-                            self.push(inst);
-                        }
-                    }
-                    "GOTO" | "JMP" | "CALL" => {
-                        let label = ops.iter().find_map(|o| match o {
-                            Operand::Label(l) => Some(*l as u32),
-                            _ => None,
-                        });
-                        inst.aux = label.ok_or("the label is missing")?;
-                        inst.op = if desc.name == "CALL" { Op::Call } else { Op::Goto };
-                        if desc.name == "JMP" {
-                            inst.channels = 1;
-                        }
-                        // Going backward, the channels that stay wait for those that go: right here.
-                        let backward = self.label_pc.get(inst.aux as usize).copied().flatten().is_some();
-                        self.push(inst);
-                        if inst.op == Op::Goto && backward {
-                            self.push(Inst { op: Op::Join, ..self.blank_at(&inst) });
-                        }
-                    }
-                    "RET" => {
-                        inst.op = Op::Ret;
-                        self.push(inst);
-                    }
-                    "FRET" => {
-                        inst.op = if self.index == 0 { Op::Ret } else { Op::Fret };
-                        self.push(inst);
-                    }
-                    "FCALL" => {
-                        let name = ops.iter().find_map(|o| match o {
-                            Operand::Str(s) => self.o.strings.get(*s),
-                            _ => None,
-                        });
-                        let name = name.ok_or("the function's name is missing")?.to_owned();
-                        match self.functions.get(name.as_str()) {
-                            Some(f) => {
-                                inst.op = Op::Fcall;
-                                inst.aux = *f;
-                                self.push(inst);
-                            }
-                            None => self.unsupported(
-                                inst,
-                                desc.name,
-                                format!("the function `{name}` is not in the module"),
-                            ),
-                        }
-                    }
-                    "IFCALL" => {
-                        inst.op = Op::Ifcall;
-                        inst.src[0] = self.src(first(&srcs)?, 1)?;
-                        self.push(inst);
-                    }
-                    "FADDR" => {
-                        let name = ops.iter().find_map(|o| match o {
-                            Operand::Str(s) => self.o.strings.get(*s),
-                            _ => None,
-                        });
-                        let name = name.ok_or("the symbol is missing")?.to_owned();
-                        inst.op = Op::Faddr;
-                        inst.channels = 1;
-                        inst.no_mask = true;
-                        inst.dst = self.dst(first(&dsts)?, 1)?;
-                        let known = self.program.symbols.iter().position(|s| *s == name);
-                        inst.aux = known.unwrap_or_else(|| {
-                            self.program.symbols.push(name);
-                            self.program.symbols.len() - 1
-                        }) as u32;
-                        self.push(inst);
-                    }
-                    "SWITCHJMP" => {
-                        inst.op = Op::SwitchJmp;
-                        inst.src[0] = self.src(first(&srcs)?, 1)?;
-                        inst.aux = self.program.tables.len() as u32;
-                        let labels = ops.iter().filter_map(|o| match o {
-                            Operand::Label(l) => Some(*l as u32),
-                            _ => None,
-                        });
-                        self.program.tables.push(labels.collect());
-                        self.push(inst);
-                    }
-                    "BARRIER" => {
-                        inst.op = Op::Barrier;
-                        self.program.has_barrier = true;
-                        self.push(inst);
-                    }
-                    "SBARRIER" => {
-                        inst.op = Op::SplitBarrier;
-                        inst.aux = ops.iter().find_map(|o| o.int()).unwrap_or(0) & 1;
-                        self.program.has_barrier = true;
-                        self.push(inst);
-                    }
-                    "NBARRIER" | "NBARRIER_SIGNAL" | "NBARRIER_WAIT" => {
-                        inst.op = Op::NamedBarrier;
-                        inst.aux = match desc.name {
-                            "NBARRIER_SIGNAL" => 1,
-                            "NBARRIER_WAIT" => 0,
-                            _ => ops.iter().find_map(|o| o.int()).unwrap_or(0) & 1,
-                        };
-                        // Id and number of threads; of 4.2: id, producers, kind of thread, consumers.
-                        let order: &[usize] = if srcs.len() > 2 { &[0, 2, 1, 3] } else { &[0, 1] };
-                        for (i, s) in srcs.iter().take(4).enumerate() {
-                            inst.src[order[i]] = self.src(*s, 1)?;
-                        }
-                        self.program.has_barrier = true;
-                        self.push(inst);
-                    }
-                    name => return Err(format!("`{name}` has no lowering")),
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn blank_at(&self, inst: &Inst) -> Inst {
-        let mut b = self.blank(Op::Nop, inst.source);
-        b.span = inst.span;
-        b
-    }
-
-    /// `madw` has one destination in two halves: the high one starts at the next whole register.
-    fn madw(&self, inst: &mut Inst) -> Result<(), Reason> {
-        if inst.dst2 != 0 {
-            return Ok(());
-        }
-        if let Dst::Reg { offset, ty, .. } = inst.dst {
-            let half = (inst.channels as u32 * ty.size()).next_multiple_of(self.grf);
-            self.check(offset, half + inst.channels as u32 * ty.size())?;
-            inst.dst2 = offset + half;
-        }
-        Ok(())
-    }
-
-    /// Chooses the type the channels compute in, and brings operands to it where that is exact.
-    fn finish(&mut self, inst: &mut Inst) -> Result<(), Reason> {
-        retype(inst);
-        inst.exec = exec_type(inst);
-        for i in 0..4 {
-            self.promote_constant(inst, i);
-        }
-        let uniform = inst
-            .src
-            .iter()
-            .all(|s| matches!(s, Src::None) || matches!(s, Src::Reg { shape: Shape::Scalar, .. }));
-        inst.facts.uniform = uniform;
-        Ok(())
-    }
-
-    /// An immediate in the type of the channels needs no conversion at run time.
-    fn promote_constant(&mut self, inst: &mut Inst, i: usize) {
-        // Its bytes have the sign of the source's own type.
-        if inst.op == Op::Dp4a {
-            return;
-        }
-        let Src::Reg { offset, ty, shape: Shape::Scalar, modifier: Modifier::None, constant: true, .. } =
-            inst.src[i]
-        else {
-            return;
-        };
-        let raw = |bytes: &[u8]| {
-            let mut b = [0; 8];
-            b[..bytes.len()].copy_from_slice(bytes);
-            u64::from_le_bytes(b)
-        };
-        let bits = raw(&self.constants.bytes[offset as usize..(offset + ty.size()) as usize]);
-        let int = match ty {
-            Type::B => Some(bits as i8 as i64 as u64),
-            Type::W => Some(bits as i16 as i64 as u64),
-            Type::D => Some(bits as i32 as i64 as u64),
-            Type::Ub | Type::Uw | Type::Ud | Type::Q | Type::Uq => Some(bits),
-            _ => None,
-        };
-        let (to, value) = match (inst.exec, int) {
-            (ExecType::I32, Some(v)) => (Type::D, v),
-            (ExecType::U32, Some(v)) => (Type::Ud, v),
-            (ExecType::I64, Some(v)) => (Type::Q, v),
-            (ExecType::U64, Some(v)) => (Type::Uq, v),
-            (ExecType::F64, None) if ty == Type::F => {
-                (Type::Df, (f32::from_bits(bits as u32) as f64).to_bits())
-            }
-            _ => return,
-        };
-        if to != ty {
-            inst.src[i] = self.constant(to, value);
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! The lowered program: code, register file layout, inputs and facts.
 
+use envisa_isa::operation::Compute;
 use envisa_isa::{Combine, Platform, Span, Type};
 
 pub use envisa_isa::Modifier;
@@ -375,136 +376,79 @@ pub enum Dst {
     },
 }
 
-/// What an instruction does. `aux` as noted.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[allow(missing_docs)]
-pub enum Op {
-    // Moves.
-    Mov,
-    Sel,
-    /// Predicate to general variable: all 32 bits.
-    MovPred,
-    /// General variable or immediate to predicate bits.
-    Setp,
-    /// `and or xor not` on predicates; aux: truth table as of `bfn` with two sources.
-    PredLogic,
-    /// aux: relation, 0 to 5: eq ne gt ge lt le.
-    Cmp,
-    // Arithmetic.
-    Add,
-    Add3,
-    /// Writes the overflow bits to the predicate at `dst2`.
-    Add3o,
-    /// Writes the carry to `dst2`.
-    Addc,
-    /// Writes the borrow to `dst2`.
-    Subb,
-    Mul,
-    Mulh,
-    Mad,
-    /// Writes the low half to `dst` and the high half to `dst2`.
-    Madw,
-    Lrp,
-    Div,
-    Mod,
-    Min,
-    Max,
-    Avg,
-    Sad2,
-    Sad2add,
-    Dp4a,
-    Pln,
-    Line,
-    Dp2,
-    Dp3,
-    Dp4,
-    Dph,
-    // Math.
-    Inv,
-    Rsqrt,
-    Sqrt,
-    Exp,
-    Log,
-    Pow,
-    Sin,
-    Cos,
-    Tanh,
-    Sigm,
-    Divm,
-    Sqrtm,
-    /// Writes the early-out bits to the predicate at `dst2`.
-    Invm,
-    /// As `Invm`.
-    Rsqtm,
-    Frc,
-    Rndd,
-    Rndu,
-    Rnde,
-    Rndz,
-    // Bits.
-    And,
-    Or,
-    Xor,
-    Not,
-    Shl,
-    Shr,
-    Asr,
-    Rol,
-    Ror,
-    /// aux: truth table.
-    Bfn,
-    Bfe,
-    Bfi,
-    Bfrev,
-    Cbit,
-    Fbh,
-    Fbl,
-    Lzd,
-    // Conversions with an operand for randomness or a format.
-    Fcvt,
-    Srnd,
-    /// Systolic: aux packs `src1 precision | src2 precision << 8 | depth << 16 | count << 24`; the
-    /// operands are registers from their first byte.
-    Dpas,
-    /// As `Dpas`, for a pair of fused threads that share the third operand: the thread with the even index has
-    /// its first half, rounded up to whole registers of 32 bytes, the other one the rest (page DPASW).
-    Dpasw,
-    /// Before an instruction that reads them: aux 0: puts the execution mask into the destination, one dword
-    /// (`%ce0`); aux 1: puts the time there, two dwords (`%tsc`).
-    ChannelEnables,
-    // Control flow.
-    /// Channels that wait for this place join.
-    Join,
-    /// aux: target. With one channel: all active channels go, the predicate being bit 0's.
-    Goto,
-    /// aux: target.
-    Call,
-    Ret,
-    /// aux: index of the function.
-    Fcall,
-    /// Source 0: the address.
-    Ifcall,
-    Fret,
-    /// aux: symbol.
-    Faddr,
-    /// Source 0: the index; aux: the table.
-    SwitchJmp,
-    // Synchronisation.
-    Barrier,
-    /// aux: 1 signal, 0 wait.
-    SplitBarrier,
-    /// aux: 1 signal, 0 wait; source 0 the barrier's number, source 1 the number of threads. With a source 2,
-    /// which says what the thread is (0 producer and consumer, 1 producer, 2 consumer), source 1 is the
-    /// number of producers and source 3 that of consumers.
-    NamedBarrier,
-    /// A fence: memory is coherent here, so it only orders.
-    Fence,
-    /// aux: the message.
-    Message,
-    /// aux: index into [`Program::unsupported`].
-    Unsupported,
-    /// The end of a function was reached without a return.
-    End,
-    /// Nothing.
-    Nop,
+macro_rules! define_op {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// What an instruction does: the table's computations, and what lowering makes of the rest. `aux` as
+        /// noted; of computations it is the truth table of `bfn` and the bits of `rol`'s and `ror`'s sources.
+        /// `dst2` has the carry of `addc`, the borrow of `subb`, the high half of `madw`, the predicate of
+        /// `add3.o`, `invm` and `rsqtm`.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[allow(missing_docs)]
+        pub enum Op {
+            $($(#[$doc])* $name,)*
+            // Moves.
+            Mov,
+            /// Predicate to general variable: all 32 bits.
+            MovPred,
+            /// General variable or immediate to predicate bits.
+            Setp,
+            /// `and or xor not` on predicates; aux: truth table as of `bfn` with two sources.
+            PredLogic,
+            /// aux: relation, 0 to 5: eq ne gt ge lt le.
+            Cmp,
+            /// Systolic: aux packs `src1 precision | src2 precision << 8 | depth << 16 | count << 24`; the
+            /// operands are registers from their first byte.
+            Dpas,
+            /// As `Dpas`, for a pair of fused threads that share the third operand: the thread with the even index has
+            /// its first half, rounded up to whole registers of 32 bytes, the other one the rest (page DPASW).
+            Dpasw,
+            /// Before an instruction that reads them: aux 0: puts the execution mask into the destination, one dword
+            /// (`%ce0`); aux 1: puts the time there, two dwords (`%tsc`).
+            ChannelEnables,
+            // Control flow.
+            /// Channels that wait for this place join.
+            Join,
+            /// aux: target. With one channel: all active channels go, the predicate being bit 0's.
+            Goto,
+            /// aux: target.
+            Call,
+            Ret,
+            /// aux: index of the function.
+            Fcall,
+            /// Source 0: the address.
+            Ifcall,
+            Fret,
+            /// aux: symbol.
+            Faddr,
+            /// Source 0: the index; aux: the table.
+            SwitchJmp,
+            // Synchronisation.
+            Barrier,
+            /// aux: 1 signal, 0 wait.
+            SplitBarrier,
+            /// aux: 1 signal, 0 wait; source 0 the barrier's number, source 1 the number of threads. With a source 2,
+            /// which says what the thread is (0 producer and consumer, 1 producer, 2 consumer), source 1 is the
+            /// number of producers and source 3 that of consumers.
+            NamedBarrier,
+            /// A fence: memory is coherent here, so it only orders.
+            Fence,
+            /// aux: the message.
+            Message,
+            /// aux: index into [`Program::unsupported`].
+            Unsupported,
+            /// The end of a function was reached without a return.
+            End,
+            /// Nothing.
+            Nop,
+        }
+
+        impl From<Compute> for Op {
+            fn from(compute: Compute) -> Op {
+                match compute {
+                    $(Compute::$name => Op::$name,)*
+                }
+            }
+        }
+    };
 }
+envisa_isa::computations!(define_op);

@@ -2,6 +2,7 @@
 
 use super::common::*;
 use crate::desc::*;
+use crate::operation::*;
 use crate::{Platform, Platforms, Type, TypeSet};
 
 const NEW: InstDesc = InstDesc {
@@ -17,6 +18,7 @@ const TANH_SIGM: InstDesc =
 /// `BREAKPOINT`.
 pub static BREAKPOINT: InstDesc = InstDesc {
     name: "BREAKPOINT",
+    operation: Some(Operation::Nothing),
     opcode: 0x94,
     forms: &[form("breakpoint", "breakpoint")],
     platforms: Platforms::ALL,
@@ -28,6 +30,7 @@ pub static BREAKPOINT: InstDesc = InstDesc {
 /// `SHFL_IDX4`.
 pub static SHFL_IDX4: InstDesc = InstDesc {
     name: "SHFL_IDX4",
+    operation: Some(Operation::Unsupported(Unsupported::NoPage)),
     opcode: 0x95,
     family: Family::Move,
     slots: &[
@@ -44,10 +47,10 @@ pub static SHFL_IDX4: InstDesc = InstDesc {
 };
 
 alu! {
-    TANH = 0x96 "tanh" unary sat from TANH_SIGM,
+    TANH = 0x96 "tanh" Tanh unary sat from TANH_SIGM,
         brief: "Hyperbolic tangent.",
         semantics: "dst[i] = tanh(src0[i])";
-    SIGM = 0x97 "sigm" unary sat from TANH_SIGM,
+    SIGM = 0x97 "sigm" Sigm unary sat from TANH_SIGM,
         brief: "Logistic function.",
         semantics: "dst[i] = 1 / (1 + exp(-src0[i]))";
 }
@@ -55,6 +58,7 @@ alu! {
 /// `LFSR`.
 pub static LFSR: InstDesc = InstDesc {
     name: "LFSR",
+    operation: Some(Operation::Unsupported(Unsupported::NoPage)),
     opcode: 0x98,
     family: Family::Logic,
     slots: &[
@@ -78,6 +82,7 @@ pub static LFSR: InstDesc = InstDesc {
 /// `DNSCL`.
 pub static DNSCL: InstDesc = InstDesc {
     name: "DNSCL",
+    operation: Some(Operation::Unsupported(Unsupported::NoPage)),
     opcode: 0x9a,
     family: Family::Move,
     slots: &[
@@ -124,6 +129,7 @@ const MACROS: InstDesc = InstDesc {
 /// `INVM`.
 pub static INVM: InstDesc = InstDesc {
     name: "INVM",
+    operation: Some(Operation::Compute(Compute::Invm)),
     opcode: 0x9b,
     slots: &[
         EXEC,
@@ -142,6 +148,7 @@ pub static INVM: InstDesc = InstDesc {
 /// `RSQTM`.
 pub static RSQTM: InstDesc = InstDesc {
     name: "RSQTM",
+    operation: Some(Operation::Compute(Compute::Rsqtm)),
     opcode: 0x9c,
     slots: &[EXEC, dst(Classes::GI, TypeSet::ANY), PRED_DST, src("src0", Classes::GII, TypeSet::ANY)],
     forms: &[form("rsqtm", "rsqtm {exec} {dst} {pred_dst} {src0}")],
@@ -161,6 +168,7 @@ const BYTE_FLOATS: &[TypeMap] = &[
 /// `FCVT`, page FCVT.
 pub static FCVT: InstDesc = InstDesc {
     name: "FCVT",
+    operation: Some(Operation::Compute(Compute::Fcvt)),
     opcode: 0x1d,
     family: Family::Move,
     slots: &[
@@ -181,6 +189,7 @@ pub static FCVT: InstDesc = InstDesc {
 /// `SRND`, page SRND.
 pub static SRND: InstDesc = InstDesc {
     name: "SRND",
+    operation: Some(Operation::Compute(Compute::Srnd)),
     opcode: 0x1e,
     family: Family::Arithmetic,
     slots: &[

@@ -204,6 +204,7 @@ pub const TERNARY: &[Slot] = &[
 /// What rows are made from: an instruction without operands or effects.
 pub const EMPTY: InstDesc = InstDesc {
     name: "",
+    operation: None,
     opcode: 0,
     sub: None,
     family: Family::Misc,
@@ -222,8 +223,8 @@ pub const EMPTY: InstDesc = InstDesc {
     note: "",
 };
 
-/// Rows of channel-wise instructions: `NAME = opcode "mnemonic" SHAPE, field: value, …;` where the
-/// shape is `unary`, `binary` or `ternary`, with `.sat` in the text if `sat` follows.
+/// Rows of channel-wise instructions: `NAME = opcode "mnemonic" Operation SHAPE, field: value, …;` where the
+/// operation is one of [`Compute`], the shape is `unary`, `binary` or `ternary`, with `.sat` in the text if `sat` follows.
 macro_rules! alu {
     (@tail unary) => { " {exec} {dst} {src0}" };
     (@tail binary) => { " {exec} {dst} {src0} {src1}" };
@@ -234,7 +235,7 @@ macro_rules! alu {
     (@sat sat) => { "[.sat]" };
     (@sat plain) => { "" };
     ($(
-        $name:ident = $opcode:literal $head:literal $shape:ident $sat:ident from $base:ident,
+        $name:ident = $opcode:literal $head:literal $compute:ident $shape:ident $sat:ident from $base:ident,
         $($field:ident : $value:expr),* ;
     )*) => { $(
         #[doc = concat!("`", stringify!($name), "`.")]
@@ -242,6 +243,7 @@ macro_rules! alu {
             $($field: $value,)*
             ..InstDesc {
                 name: stringify!($name),
+                operation: Some(Operation::Compute(Compute::$compute)),
                 opcode: $opcode,
                 slots: alu!(@slots $shape),
                 forms: &[form(

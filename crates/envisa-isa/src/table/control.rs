@@ -2,6 +2,7 @@
 
 use super::common::*;
 use crate::desc::*;
+use crate::operation::*;
 use crate::{Platform, Platforms, Type, TypeSet};
 
 const CONTROL: InstDesc = InstDesc { family: Family::ControlFlow, ..EMPTY };
@@ -22,6 +23,7 @@ const TARGET: Slot = src("address", Classes::GII, TypeSet::of(&[Type::Ud, Type::
 /// `SUBROUTINE`, page SUBROUTINE.
 pub static SUBROUTINE: InstDesc = InstDesc {
     name: "SUBROUTINE",
+    operation: Some(Operation::Control(Control::Label)),
     opcode: 0x30,
     slots: &[label(LabelKind::Subroutine)],
     page: "SUBROUTINE",
@@ -34,6 +36,7 @@ pub static SUBROUTINE: InstDesc = InstDesc {
 /// `LABEL`, page LABEL.
 pub static LABEL: InstDesc = InstDesc {
     name: "LABEL",
+    operation: Some(Operation::Control(Control::Label)),
     opcode: 0x31,
     slots: &[label(LabelKind::Block)],
     page: "LABEL",
@@ -46,6 +49,7 @@ pub static LABEL: InstDesc = InstDesc {
 /// `JMP`, page JMP.
 pub static JMP: InstDesc = InstDesc {
     name: "JMP",
+    operation: Some(Operation::Control(Control::Jump)),
     opcode: 0x32,
     slots: &[EXEC, PRED, label(LabelKind::Block)],
     forms: &[form("jmp", "{pred} jmp {exec} {label}")],
@@ -60,6 +64,7 @@ pub static JMP: InstDesc = InstDesc {
 /// `CALL`, page CALL; also FCCALL.
 pub static CALL: InstDesc = InstDesc {
     name: "CALL",
+    operation: Some(Operation::Control(Control::Call)),
     opcode: 0x33,
     slots: &[EXEC, PRED, label(LabelKind::Any)],
     forms: &[form("call", "{pred} call {exec} {label}"), form("fccall", "{pred} fccall {exec} {label}")],
@@ -73,6 +78,7 @@ pub static CALL: InstDesc = InstDesc {
 /// `RET`, page RET.
 pub static RET: InstDesc = InstDesc {
     name: "RET",
+    operation: Some(Operation::Control(Control::Return)),
     opcode: 0x34,
     slots: &[EXEC, PRED],
     forms: &[form("ret", "{pred} ret {exec}")],
@@ -86,6 +92,7 @@ pub static RET: InstDesc = InstDesc {
 /// `IFCALL`, page IFCALL, up to 4.1.
 pub static IFCALL: InstDesc = InstDesc {
     name: "IFCALL",
+    operation: Some(Operation::Control(Control::IndirectCall)),
     opcode: 0x4f,
     versions: Versions::V41,
     slots: &[EXEC, PRED, TARGET, ARGS, RETURNS],
@@ -100,6 +107,7 @@ pub static IFCALL: InstDesc = InstDesc {
 /// `IFCALL`, page IFCALL, from 4.2.
 pub static IFCALL_42: InstDesc = InstDesc {
     name: "IFCALL",
+    operation: Some(Operation::Control(Control::IndirectCall)),
     opcode: 0x4f,
     versions: Versions::V42,
     slots: &[
@@ -130,6 +138,7 @@ pub static IFCALL_42: InstDesc = InstDesc {
 /// `FADDR`, page FADDR.
 pub static FADDR: InstDesc = InstDesc {
     name: "FADDR",
+    operation: Some(Operation::Control(Control::FunctionAddress)),
     opcode: 0x50,
     slots: &[FUNC_NAME, dst(Classes::GI, TypeSet::of(&[Type::Ud, Type::Uq]))],
     forms: &[form("faddr", "faddr {function} {dst}")],
@@ -142,6 +151,7 @@ pub static FADDR: InstDesc = InstDesc {
 /// `FCALL`, page FCALL.
 pub static FCALL: InstDesc = InstDesc {
     name: "FCALL",
+    operation: Some(Operation::Control(Control::FunctionCall)),
     opcode: 0x67,
     slots: &[EXEC, PRED, FUNC_NAME, ARGS, RETURNS],
     forms: &[form("fcall", "{pred} fcall {exec} {function} {arg_size} {return_size}")],
@@ -155,6 +165,7 @@ pub static FCALL: InstDesc = InstDesc {
 /// `FRET`, page FRET.
 pub static FRET: InstDesc = InstDesc {
     name: "FRET",
+    operation: Some(Operation::Control(Control::FunctionReturn)),
     opcode: 0x68,
     slots: &[EXEC, PRED],
     forms: &[form("fret", "{pred} fret {exec}")],
@@ -168,6 +179,7 @@ pub static FRET: InstDesc = InstDesc {
 /// `SWITCHJMP`, page SWITCHJMP.
 pub static SWITCHJMP: InstDesc = InstDesc {
     name: "SWITCHJMP",
+    operation: Some(Operation::Control(Control::Switch)),
     opcode: 0x69,
     slots: &[
         EXEC,
@@ -200,6 +212,7 @@ pub static SWITCHJMP: InstDesc = InstDesc {
 /// `GOTO`, page GOTO.
 pub static GOTO: InstDesc = InstDesc {
     name: "GOTO",
+    operation: Some(Operation::Control(Control::Goto)),
     opcode: 0x6c,
     slots: &[EXEC, PRED, label(LabelKind::Block)],
     forms: &[form("goto", "{pred} goto {exec} {label}")],

@@ -2,6 +2,7 @@
 
 use super::common::*;
 use crate::desc::*;
+use crate::operation::*;
 use crate::{Platform, Platforms, Type, TypeSet};
 
 const MESSAGE: InstDesc = InstDesc { family: Family::DataPort, ..EMPTY };
@@ -80,6 +81,7 @@ const ATOMIC_NOTE: &str = "inc, dec and predec take no source, cmpxchg and fcmpw
 /// `OWORD_LD`, page OWORD_LD.
 pub static OWORD_LD: InstDesc = InstDesc {
     name: "OWORD_LD",
+    operation: Some(Operation::Message(Message::Owords(Access::Load, 16))),
     opcode: 0x35,
     slots: &[
         OWORDS,
@@ -104,6 +106,7 @@ pub static OWORD_LD: InstDesc = InstDesc {
 /// `OWORD_ST`, page OWORD_ST.
 pub static OWORD_ST: InstDesc = InstDesc {
     name: "OWORD_ST",
+    operation: Some(Operation::Message(Message::Owords(Access::Store, 16))),
     opcode: 0x36,
     slots: &[
         OWORDS,
@@ -146,6 +149,7 @@ const MEDIA_NOTE: &str = "The page has ud offsets alone; compilers emit d too. R
 /// `MEDIA_LD`, page MEDIA_LD.
 pub static MEDIA_LD: InstDesc = InstDesc {
     name: "MEDIA_LD",
+    operation: Some(Operation::Message(Message::Media(Access::Load))),
     opcode: 0x37,
     slots: &[
         MEDIA_HEAD[0],
@@ -176,6 +180,7 @@ pub static MEDIA_LD: InstDesc = InstDesc {
 /// `MEDIA_ST`, page MEDIA_ST.
 pub static MEDIA_ST: InstDesc = InstDesc {
     name: "MEDIA_ST",
+    operation: Some(Operation::Message(Message::Media(Access::Store))),
     opcode: 0x38,
     slots: &[
         MEDIA_HEAD[0],
@@ -207,6 +212,7 @@ pub static MEDIA_ST: InstDesc = InstDesc {
 /// `GATHER`, page GATHER.
 pub static GATHER: InstDesc = InstDesc {
     name: "GATHER",
+    operation: Some(Operation::Message(Message::Elements(Access::Load))),
     opcode: 0x39,
     slots: &[
         ELT_SIZE,
@@ -233,6 +239,7 @@ pub static GATHER: InstDesc = InstDesc {
 /// `SCATTER`, page SCATTER.
 pub static SCATTER: InstDesc = InstDesc {
     name: "SCATTER",
+    operation: Some(Operation::Message(Message::Elements(Access::Store))),
     opcode: 0x3a,
     slots: &[
         ELT_SIZE,
@@ -261,6 +268,7 @@ pub static SCATTER: InstDesc = InstDesc {
 /// `OWORD_LD_UNALIGNED`, page OWORD_LD_UNALIGNED.
 pub static OWORD_LD_UNALIGNED: InstDesc = InstDesc {
     name: "OWORD_LD_UNALIGNED",
+    operation: Some(Operation::Message(Message::Owords(Access::Load, 1))),
     opcode: 0x3c,
     slots: &[
         OWORDS,
@@ -285,6 +293,7 @@ pub static OWORD_LD_UNALIGNED: InstDesc = InstDesc {
 /// `GATHER4_TYPED`, page GATHER4_TYPED.
 pub static GATHER4_TYPED: InstDesc = InstDesc {
     name: "GATHER4_TYPED",
+    operation: Some(Operation::Message(Message::Texels(Access::Load))),
     opcode: 0x4b,
     exec_sizes: 1 << 3,
     slots: &[
@@ -314,6 +323,7 @@ pub static GATHER4_TYPED: InstDesc = InstDesc {
 /// `SCATTER4_TYPED`, page SCATTER4_TYPED.
 pub static SCATTER4_TYPED: InstDesc = InstDesc {
     name: "SCATTER4_TYPED",
+    operation: Some(Operation::Message(Message::Texels(Access::Store))),
     opcode: 0x4c,
     exec_sizes: 1 << 3,
     slots: &[
@@ -343,6 +353,7 @@ pub static SCATTER4_TYPED: InstDesc = InstDesc {
 /// `TYPED_ATOMIC`, page TYPED_ATOMIC.
 pub static TYPED_ATOMIC: InstDesc = InstDesc {
     name: "TYPED_ATOMIC",
+    operation: Some(Operation::Message(Message::TexelAtomic)),
     opcode: 0x73,
     exec_sizes: SIZES_8_16,
     slots: &[
@@ -375,6 +386,7 @@ pub static TYPED_ATOMIC: InstDesc = InstDesc {
 /// `GATHER4_SCALED`, page GATHER4_SCALED.
 pub static GATHER4_SCALED: InstDesc = InstDesc {
     name: "GATHER4_SCALED",
+    operation: Some(Operation::Message(Message::Channels(Access::Load))),
     opcode: 0x74,
     exec_sizes: SIZES_8_16,
     slots: &[
@@ -403,6 +415,7 @@ pub static GATHER4_SCALED: InstDesc = InstDesc {
 /// `SCATTER4_SCALED`, page SCATTER4_SCALED.
 pub static SCATTER4_SCALED: InstDesc = InstDesc {
     name: "SCATTER4_SCALED",
+    operation: Some(Operation::Message(Message::Channels(Access::Store))),
     opcode: 0x75,
     exec_sizes: SIZES_8_16,
     slots: &[
@@ -433,6 +446,7 @@ const BLOCK_SIZE: Slot = field("block_size", Enc::Ignored(0), "ignored; a block 
 /// `GATHER_SCALED`, page GATHER_SCALED.
 pub static GATHER_SCALED: InstDesc = InstDesc {
     name: "GATHER_SCALED",
+    operation: Some(Operation::Message(Message::Bytes(Access::Load))),
     opcode: 0x78,
     slots: &[
         EXEC,
@@ -461,6 +475,7 @@ pub static GATHER_SCALED: InstDesc = InstDesc {
 /// `SCATTER_SCALED`, page SCATTER_SCALED.
 pub static SCATTER_SCALED: InstDesc = InstDesc {
     name: "SCATTER_SCALED",
+    operation: Some(Operation::Message(Message::Bytes(Access::Store))),
     opcode: 0x79,
     slots: &[
         EXEC,
@@ -489,6 +504,7 @@ pub static SCATTER_SCALED: InstDesc = InstDesc {
 /// `DWORD_ATOMIC`, page DWORD_ATOMIC.
 pub static DWORD_ATOMIC: InstDesc = InstDesc {
     name: "DWORD_ATOMIC",
+    operation: Some(Operation::Message(Message::Atomic)),
     opcode: 0x7d,
     exec_sizes: TO_16,
     slots: &[
@@ -528,6 +544,7 @@ const QW_BLOCKS: Slot = field(
 /// `QW_GATHER`, page QW_GATHER.
 pub static QW_GATHER: InstDesc = InstDesc {
     name: "QW_GATHER",
+    operation: Some(Operation::Message(Message::Qwords(Access::Load))),
     opcode: 0x86,
     exec_sizes: TO_16,
     slots: &[
@@ -551,6 +568,7 @@ pub static QW_GATHER: InstDesc = InstDesc {
 /// `QW_SCATTER`, page QW_SCATTER.
 pub static QW_SCATTER: InstDesc = InstDesc {
     name: "QW_SCATTER",
+    operation: Some(Operation::Message(Message::Qwords(Access::Store))),
     opcode: 0x87,
     exec_sizes: TO_16,
     slots: &[

@@ -2,6 +2,7 @@
 
 use super::common::*;
 use crate::desc::*;
+use crate::operation::*;
 use crate::{Platform, Platforms};
 
 const ARITH: InstDesc = InstDesc { family: Family::Arithmetic, modifiers: ARITH_MODS, ..EMPTY };
@@ -31,123 +32,123 @@ const DOT_SIZES: u8 = 0x3c;
 const CARRY_NOTE: &str = "The carry operand takes dwords in the order of the channels.";
 
 alu! {
-    ADD = 0x01 "add" binary sat from ARITH,
+    ADD = 0x01 "add" Add binary sat from ARITH,
         type_maps: ADD_TYPES,
         page: "ADD",
         brief: "Adds two sources, channel by channel.",
         semantics: "dst[i] = src0[i] + src1[i]";
-    AVG = 0x02 "avg" binary sat from ARITH,
+    AVG = 0x02 "avg" Avg binary sat from ARITH,
         type_maps: &[same(INT32)],
         page: "AVG",
         brief: "Average of two integers, rounded up.",
         semantics: "dst[i] = (src0[i] + src1[i] + 1) >> 1, in a wider type";
-    DIV = 0x03 "div" binary sat from ARITH,
+    DIV = 0x03 "div" Div binary sat from ARITH,
         type_maps: DIV_TYPES,
         modifiers: FLOAT_SAT_MODS,
         page: "DIV",
         brief: "Divides; integers truncate, floats multiply by the approximate inverse.",
         semantics: "dst[i] = src0[i] / src1[i]        (float: src0[i] * inv(src1[i]))",
         note: "The page has no gate for integers; the reference verifier refuses them from XeHP_SDV on.";
-    DP2 = 0x04 "dp2" binary sat from ARITH,
+    DP2 = 0x04 "dp2" Dp2 binary sat from ARITH,
         type_maps: &[same(SINGLE)],
         exec_sizes: DOT_SIZES,
         platforms: Platforms::before(Platform::Icllp),
         brief: "Dot product of the first two elements of each group of four.",
         semantics: "for each group of 4: dst[0..4] = src0[0]*src1[0] + src0[1]*src1[1]",
         note: DOT_NOTE;
-    DP3 = 0x05 "dp3" binary sat from ARITH,
+    DP3 = 0x05 "dp3" Dp3 binary sat from ARITH,
         type_maps: &[same(SINGLE)],
         exec_sizes: DOT_SIZES,
         platforms: Platforms::before(Platform::Icllp),
         brief: "Dot product of the first three elements of each group of four.",
         semantics: "for each group of 4: dst[0..4] = src0[0]*src1[0] + src0[1]*src1[1] + src0[2]*src1[2]",
         note: DOT_NOTE;
-    DP4 = 0x06 "dp4" binary sat from ARITH,
+    DP4 = 0x06 "dp4" Dp4 binary sat from ARITH,
         type_maps: &[same(SINGLE)],
         exec_sizes: DOT_SIZES,
         platforms: Platforms::before(Platform::Icllp),
         brief: "Dot product of each group of four elements.",
         semantics: "for each group of 4: dst[0..4] = src0[0]*src1[0] + … + src0[3]*src1[3]",
         note: DOT_NOTE;
-    DPH = 0x07 "dph" binary sat from ARITH,
+    DPH = 0x07 "dph" Dph binary sat from ARITH,
         type_maps: &[same(SINGLE)],
         exec_sizes: DOT_SIZES,
         platforms: Platforms::before(Platform::Icllp),
         brief: "Homogeneous dot product of each group of four elements.",
         semantics: "for each group of 4: dst[0..4] = src0[0]*src1[0] + src0[1]*src1[1] + src0[2]*src1[2] + src1[3]",
         note: DOT_NOTE;
-    FRC = 0x09 "frc" unary sat from ARITH,
+    FRC = 0x09 "frc" Frc unary sat from ARITH,
         type_maps: &[same(SINGLE)],
         modifiers: SRC_MODS,
         page: "FRC",
         brief: "Fraction: the source less its floor.",
         semantics: "dst[i] = src0[i] - floor(src0[i])";
-    MAD = 0x0c "mad" ternary sat from ARITH,
+    MAD = 0x0c "mad" Mad ternary sat from ARITH,
         type_maps: MAD_TYPES,
         modifiers: FLOAT_SAT_MODS,
         page: "MAD",
         brief: "Multiplies and adds; floats with a single rounding.",
         semantics: "dst[i] = src0[i] * src1[i] + src2[i]",
         note: "Immediates have 16 bits in hardware; wider ones cost a move. In binary and text the addend is last.";
-    MULH = 0x0d "mulh" binary sat from ARITH,
+    MULH = 0x0d "mulh" Mulh binary sat from ARITH,
         type_maps: &[same(INT_D)],
         modifiers: SRC_MODS,
         page: "MULH",
         brief: "High dword of the 64-bit product.",
         semantics: "dst[i] = (src0[i] * src1[i]) >> 32";
-    LRP = 0x0e "lrp" ternary sat from ARITH,
+    LRP = 0x0e "lrp" Lrp ternary sat from ARITH,
         type_maps: &[same(SINGLE)],
         platforms: BEFORE_ICLLP,
         page: "LRP",
         brief: "Linear interpolation.",
         semantics: "dst[i] = src0[i] * src1[i] + (1.0 - src0[i]) * src2[i]";
-    MOD = 0x0f "mod" binary sat from ARITH,
+    MOD = 0x0f "mod" Mod binary sat from ARITH,
         type_maps: &[same(INT32)],
         platforms: BEFORE_XEHP,
         page: "MOD",
         brief: "Remainder of an integer division; its sign is the numerator's.",
         semantics: "dst[i] = src0[i] - src1[i] * trunc(src0[i] / src1[i])";
-    MUL = 0x10 "mul" binary sat from ARITH,
+    MUL = 0x10 "mul" Mul binary sat from ARITH,
         type_maps: MUL_TYPES,
         page: "MUL",
         modifiers: FLOAT_SAT_MODS,
         brief: "Multiplies two sources, channel by channel.",
         semantics: "dst[i] = src0[i] * src1[i]",
         note: "q = d * d needs 64-bit integers (SKL, XeHP_SDV, PVC); PVC and later have no byte sources in hardware.";
-    RNDD = 0x12 "rndd" unary sat from ARITH,
+    RNDD = 0x12 "rndd" Rndd unary sat from ARITH,
         type_maps: &[same(SINGLE)],
         page: "RNDD",
         brief: "Rounds down to an integral value.",
         semantics: "dst[i] = floor(src0[i])";
-    RNDU = 0x13 "rndu" unary sat from ARITH,
+    RNDU = 0x13 "rndu" Rndu unary sat from ARITH,
         type_maps: &[same(SINGLE)],
         page: "RNDU",
         brief: "Rounds up to an integral value.",
         semantics: "dst[i] = ceil(src0[i])";
-    RNDE = 0x14 "rnde" unary sat from ARITH,
+    RNDE = 0x14 "rnde" Rnde unary sat from ARITH,
         type_maps: &[same(SINGLE)],
         page: "RNDE",
         brief: "Rounds to the nearest integral value, ties to even.",
         semantics: "dst[i] = roundeven(src0[i])";
-    RNDZ = 0x15 "rndz" unary sat from ARITH,
+    RNDZ = 0x15 "rndz" Rndz unary sat from ARITH,
         type_maps: &[same(SINGLE)],
         page: "RNDZ",
         brief: "Rounds towards zero to an integral value.",
         semantics: "dst[i] = trunc(src0[i])";
-    SAD2 = 0x16 "sad2" binary sat from ARITH,
+    SAD2 = 0x16 "sad2" Sad2 binary sat from ARITH,
         type_maps: &[map(WORDS, BYTES)],
         platforms: BEFORE_ICLLP,
         page: "SAD2",
         brief: "Sum of absolute differences of each pair of elements.",
         semantics: "for even i: dst[i] = |src0[i]-src1[i]| + |src0[i+1]-src1[i+1]|";
-    LZD = 0x1f "lzd" unary sat from ARITH,
+    LZD = 0x1f "lzd" Lzd unary sat from ARITH,
         type_maps: &[same(UD)],
         modifiers: PLAIN,
         page: "LZD",
         brief: "Number of leading zeros; 32 for zero.",
         semantics: "dst[i] = leading_zeros(src0[i])",
         note: "The page's text form has `.sat` though saturation means nothing here.";
-    SAD2ADD = 0x6a "sad2add" ternary sat from ARITH,
+    SAD2ADD = 0x6a "sad2add" Sad2add ternary sat from ARITH,
         type_maps: &[],
         modifiers: SAT_ONLY,
         slots: &[
@@ -162,28 +163,28 @@ alu! {
         page: "SAD2ADD",
         brief: "Sum of absolute differences of each pair of elements, added to a third source.",
         semantics: "for even i: dst[i] = src2[i] + |src0[i]-src1[i]| + |src0[i+1]-src1[i+1]|";
-    DP4A = 0x82 "dp4a" ternary sat from ARITH,
+    DP4A = 0x82 "dp4a" Dp4a ternary sat from ARITH,
         type_maps: &[same(INT_D)],
         modifiers: SAT_ONLY,
         platforms: Platforms::TGLLP_UP,
         page: "DP4A",
         brief: "Adds the dot product of four bytes to an accumulator.",
         semantics: "dst[i] = src0[i] + sum(k in 0..4: src1[i].byte[k] * src2[i].byte[k]); bytes are signed where the source is d";
-    ADD3 = 0x84 "add3" ternary sat from ARITH,
+    ADD3 = 0x84 "add3" Add3 ternary sat from ARITH,
         type_maps: &[same(INT_W_D)],
         platforms: Platforms::XEHP_UP,
         page: "ADD3",
         brief: "Adds three integers.",
         semantics: "dst[i] = src0[i] + src1[i] + src2[i]",
         note: "Neither page nor reference verifier gates it; hardware has it from XeHP_SDV on.";
-    MADW = 0x91 "madw" ternary sat from ARITH,
+    MADW = 0x91 "madw" Madw ternary sat from ARITH,
         type_maps: &[same(INT_D)],
         modifiers: SRC_MODS,
         page: "MADW",
         brief: "Multiplies and adds 32-bit integers to 64 bits; low dwords first, then high dwords.",
         semantics: "t = src0[i] * src1[i] + src2[i] (64 bits); dst[i] = lo(t); dst[n + i] = hi(t), n = the elements of the low part's registers",
         note: "dst is GRF-aligned; the high dwords start at the register after the last of the low ones.";
-    ADD3O = 0x92 "add3.o" ternary plain from ARITH,
+    ADD3O = 0x92 "add3.o" Add3o ternary plain from ARITH,
         forms: &[form("add3", "{pred} add3.o {exec} {dst} {src0} {src1} {src2}")],
         type_maps: &[same(INT_W_D)],
         modifiers: SRC_MODS,
@@ -206,6 +207,7 @@ const CARRY_SLOTS: &[Slot] = &[
 /// `ADDC`.
 pub static ADDC: InstDesc = InstDesc {
     name: "ADDC",
+    operation: Some(Operation::Compute(Compute::Addc)),
     opcode: 0x49,
     slots: CARRY_SLOTS,
     forms: &[form("addc", "{pred} addc {exec} {dst} {carry} {src0} {src1}")],
@@ -221,6 +223,7 @@ pub static ADDC: InstDesc = InstDesc {
 /// `SUBB`.
 pub static SUBB: InstDesc = InstDesc {
     name: "SUBB",
+    operation: Some(Operation::Compute(Compute::Subb)),
     opcode: 0x4a,
     forms: &[form("subb", "{pred} subb {exec} {dst} {carry} {src0} {src1}")],
     page: "SUBB",
@@ -233,6 +236,7 @@ pub static SUBB: InstDesc = InstDesc {
 /// `LINE`.
 pub static LINE: InstDesc = InstDesc {
     name: "LINE",
+    operation: Some(Operation::Compute(Compute::Line)),
     opcode: 0x0a,
     slots: &[
         EXEC,
@@ -253,6 +257,7 @@ pub static LINE: InstDesc = InstDesc {
 /// `PLANE`.
 pub static PLANE: InstDesc = InstDesc {
     name: "PLANE",
+    operation: Some(Operation::Compute(Compute::Pln)),
     opcode: 0x6b,
     slots: &[
         EXEC,

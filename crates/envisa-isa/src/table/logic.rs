@@ -2,6 +2,7 @@
 
 use super::common::*;
 use crate::desc::*;
+use crate::operation::*;
 use crate::{Platform, Platforms, Type, TypeSet};
 
 const LOGIC: InstDesc =
@@ -27,7 +28,7 @@ const ROTATE_TYPES: &[TypeMap] = &[same(INT_W_D), same_on(Platforms::PVC_UP, INT
 const BFE_SIZES: u8 = 0x3d;
 
 alu! {
-    AND = 0x20 "and" binary plain from LOGIC,
+    AND = 0x20 "and" And binary plain from LOGIC,
         slots: BITWISE2,
         type_maps: BITWISE_TYPES,
         modifiers: LOGIC_MODS,
@@ -35,7 +36,7 @@ alu! {
         brief: "Bitwise and of integers or predicates.",
         semantics: "dst[i] = src0[i] & src1[i]",
         note: PREDICATES_NOTE;
-    OR = 0x21 "or" binary plain from LOGIC,
+    OR = 0x21 "or" Or binary plain from LOGIC,
         slots: BITWISE2,
         type_maps: BITWISE_TYPES,
         modifiers: LOGIC_MODS,
@@ -43,7 +44,7 @@ alu! {
         brief: "Bitwise or of integers or predicates.",
         semantics: "dst[i] = src0[i] | src1[i]",
         note: PREDICATES_NOTE;
-    XOR = 0x22 "xor" binary plain from LOGIC,
+    XOR = 0x22 "xor" Xor binary plain from LOGIC,
         slots: BITWISE2,
         type_maps: BITWISE_TYPES,
         modifiers: LOGIC_MODS,
@@ -51,7 +52,7 @@ alu! {
         brief: "Bitwise exclusive or of integers or predicates.",
         semantics: "dst[i] = src0[i] ^ src1[i]",
         note: PREDICATES_NOTE;
-    NOT = 0x23 "not" unary plain from LOGIC,
+    NOT = 0x23 "not" Not unary plain from LOGIC,
         slots: &[EXEC, PRED, dst(GIP, TypeSet::ANY), src("src0", GIIP, TypeSet::ANY)],
         type_maps: BITWISE_TYPES,
         modifiers: LOGIC_MODS,
@@ -59,14 +60,14 @@ alu! {
         brief: "Bitwise complement of an integer or a predicate.",
         semantics: "dst[i] = ~src0[i]",
         note: PREDICATES_NOTE;
-    SHL = 0x24 "shl" binary sat from LOGIC,
+    SHL = 0x24 "shl" Shl binary sat from LOGIC,
         type_maps: SHIFT_TYPES,
         modifiers: SHIFT_MODS,
         page: "SHL",
         brief: "Shifts left by the low 5 bits of src1 (6 for 64-bit destinations).",
         semantics: "dst[i] = src0[i] << (src1[i] & mask)",
         note: "64-bit types need hardware with 64-bit integers. With saturation the result must fit 33 bits.";
-    SHR = 0x25 "shr" binary sat from LOGIC,
+    SHR = 0x25 "shr" Shr binary sat from LOGIC,
         type_maps: &[map(UNSIGNED, INT32), TypeMap {
             platforms: Platforms::INT64,
             dst: UNSIGNED.union(UQ),
@@ -77,7 +78,7 @@ alu! {
         brief: "Shifts right, filling with zeros, by the low 5 bits of src1 (6 for uq).",
         semantics: "dst[i] = src0[i] >> (src1[i] & mask), unsigned",
         note: "dst and src0 are unsigned, src1 is any integer. 64-bit types need hardware with 64-bit integers.";
-    ASR = 0x26 "asr" binary sat from LOGIC,
+    ASR = 0x26 "asr" Asr binary sat from LOGIC,
         type_maps: &[
             same(INT32),
             TypeMap { platforms: Platforms::INT64, dst: INT_Q, src: INT_W_D.union(INT_Q) },
@@ -88,41 +89,41 @@ alu! {
         brief: "Shifts right, filling with the sign, by the low 5 bits of src1 (6 for q).",
         semantics: "dst[i] = src0[i] >> (src1[i] & mask), signed",
         note: "dst and src0 are signed. The page's text form has no `.sat`; the reference assembler takes one.";
-    CBIT = 0x27 "cbit" unary plain from LOGIC,
+    CBIT = 0x27 "cbit" Cbit unary plain from LOGIC,
         type_maps: &[map(UD, TypeSet::of(&[Type::Ud, Type::Uw, Type::Ub]))],
         page: "CBIT",
         brief: "Counts the bits that are set.",
         semantics: "dst[i] = popcount(src0[i])";
-    FBL = 0x2e "fbl" unary plain from LOGIC,
+    FBL = 0x2e "fbl" Fbl unary plain from LOGIC,
         type_maps: &[map(UD, UD.union(UW))],
         page: "FBL",
         brief: "Position of the lowest bit that is set; all ones if none is.",
         semantics: "dst[i] = src0[i] == 0 ? 0xffffffff : trailing_zeros(src0[i])",
         note: "The page has ud alone; compilers of dg2 emit uw sources too, for masks of 16 channels.";
-    FBH = 0x2f "fbh" unary plain from LOGIC,
+    FBH = 0x2f "fbh" Fbh unary plain from LOGIC,
         type_maps: &[map(UD, INT_D)],
         page: "FBH",
         brief: "Leading zeros (ones of a negative number); all ones if there is no such bit.",
         semantics: "dst[i] = src0[i] in {0, -1:d} ? 0xffffffff : src0[i] < 0 ? leading_ones : leading_zeros";
-    BFE = 0x46 "bfe" ternary plain from LOGIC,
+    BFE = 0x46 "bfe" Bfe ternary plain from LOGIC,
         type_maps: &[same(INT_D)],
         exec_sizes: BFE_SIZES,
         page: "BFE",
         brief: "Extracts a bit field of src2: width src0, offset src1; d extends the sign.",
         semantics: "w = src0[i] & 31; o = src1[i] & 31; dst[i] = w == 0 ? 0 : o + w < 32 ? (src2[i] << (32-o-w)) >> (32-w) : src2[i] >> o",
         note: "Operands are aligned to 16 bytes unless there is one channel; two channels are not allowed.";
-    BFREV = 0x48 "bfrev" unary plain from LOGIC,
+    BFREV = 0x48 "bfrev" Bfrev unary plain from LOGIC,
         type_maps: &[same(UD)],
         page: "BFREV",
         brief: "Reverses the order of 32 bits.",
         semantics: "dst[i].bit[k] = src0[i].bit[31 - k]";
-    ROL = 0x80 "rol" binary plain from LOGIC,
+    ROL = 0x80 "rol" Rol binary plain from LOGIC,
         type_maps: ROTATE_TYPES,
         platforms: Platforms::ICLLP_UP,
         page: "ROL",
         brief: "Rotates left.",
         semantics: "dst[i] = rotate_left(src0[i], src1[i] mod bits)";
-    ROR = 0x81 "ror" binary plain from LOGIC,
+    ROR = 0x81 "ror" Ror binary plain from LOGIC,
         type_maps: ROTATE_TYPES,
         platforms: Platforms::ICLLP_UP,
         page: "ROR",
@@ -133,6 +134,7 @@ alu! {
 /// `BFI`.
 pub static BFI: InstDesc = InstDesc {
     name: "BFI",
+    operation: Some(Operation::Compute(Compute::Bfi)),
     opcode: 0x47,
     slots: &[
         EXEC,
@@ -156,6 +158,7 @@ pub static BFI: InstDesc = InstDesc {
 /// `BFN`.
 pub static BFN: InstDesc = InstDesc {
     name: "BFN",
+    operation: Some(Operation::Compute(Compute::Bfn)),
     opcode: 0x85,
     slots: &[
         EXEC,

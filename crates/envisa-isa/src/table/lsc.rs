@@ -2,6 +2,7 @@
 
 use super::common::*;
 use crate::desc::*;
+use crate::operation::*;
 use crate::{Platform, Platforms, TypeSet};
 
 const SFID: Slot = field(
@@ -400,6 +401,10 @@ macro_rules! lsc {
     (@text typed_load_quad) => { lsc!(@text typed_load) };
     (@text typed_store_quad) => { lsc!(@text typed_store) };
     (@text typed_atomic) => { ".tgm{@lsc_cache} {exec} {@lsc_data} {@lsc_typed_addr} {src1} {src2}" };
+    (@operation atomic) => { Some(Operation::Message(Message::LscAtomic)) };
+    (@operation typed_atomic) => { Some(Operation::Message(Message::LscTexelAtomic)) };
+    // The row says.
+    (@operation $other:ident) => { None };
     (@effect load) => { Effect::Read };
     (@effect store) => { Effect::Write };
     (@effect load_quad) => { Effect::Read };
@@ -427,6 +432,7 @@ macro_rules! lsc {
                 sub: Some($sub),
                 slots: lsc!(@slots $kind),
                 forms: &[form($head, concat!("{pred} ", $head, lsc!(@text $kind)))],
+                operation: lsc!(@operation $kind),
                 effect: lsc!(@effect $kind),
                 brief: $brief,
                 semantics: $semantics,
@@ -442,32 +448,40 @@ const XE3P: Platforms = Platforms::from(Platform::Xe3p);
 lsc! {
     LSC_LOAD = 0x89 0x00 load "lsc_load" from UNTYPED,
         "Reads elements from scattered addresses.",
-        "a = base + imm_scale * addr[i] + imm_offset; for v in 0..data_elems: n: dst.reg_row[v][i] = mem[a].elem[v]; t: dst.elem[v] = mem[a].elem[v]";
+        "a = base + imm_scale * addr[i] + imm_offset; for v in 0..data_elems: n: dst.reg_row[v][i] = mem[a].elem[v]; t: dst.elem[v] = mem[a].elem[v]",
+        operation: Some(Operation::Message(Message::Lsc(Access::Load, LscShape::Vector)));
     LSC_LOAD_STRIDED = 0x89 0x01 load_strided "lsc_load_strided" from UNTYPED,
         "Reads elements at a fixed distance from one address.",
         "a = base + addr[0] + i * stride + imm_offset; then as LSC_LOAD",
-        note: "Without a stride in the text the binary holds the bytes of one access.";
+        note: "Without a stride in the text the binary holds the bytes of one access.",
+        operation: Some(Operation::Message(Message::Lsc(Access::Load, LscShape::Strided)));
     LSC_LOAD_QUAD = 0x89 0x02 load_quad "lsc_load_quad" from UNTYPED,
         "Reads up to four elements, by a channel mask, from scattered addresses.",
         "k = 0; for c in ch_mask: { dst.reg_row[k][i] = mem[a].elem[c]; k += 1 }",
-        note: QUAD_NOTE;
+        note: QUAD_NOTE,
+        operation: Some(Operation::Message(Message::Lsc(Access::Load, LscShape::Quad)));
     LSC_LOAD_BLOCK2D = 0x89 0x03 load_2d "lsc_load_block2d" from BLOCK_2D,
         "Reads rectangular blocks of a flat 2D surface.",
-        "for b, r, c: dst.block[b][r][c] = mem[surface_base + (y + r) * pitch + (x + b * width + c) * size]; rows padded to powers of two, blocks to registers; t transposes, vnni interleaves rows to dwords";
+        "for b, r, c: dst.block[b][r][c] = mem[surface_base + (y + r) * pitch + (x + b * width + c) * size]; rows padded to powers of two, blocks to registers; t transposes, vnni interleaves rows to dwords",
+        operation: Some(Operation::Message(Message::LscBlock2d(Access::Load)));
     LSC_STORE = 0x89 0x04 store "lsc_store" from UNTYPED,
         "Writes elements to scattered addresses.",
-        "a = base + imm_scale * addr[i] + imm_offset; for v in 0..data_elems: n: mem[a].elem[v] = src1.reg_row[v][i]; t: mem[a].elem[v] = src1.elem[v]";
+        "a = base + imm_scale * addr[i] + imm_offset; for v in 0..data_elems: n: mem[a].elem[v] = src1.reg_row[v][i]; t: mem[a].elem[v] = src1.elem[v]",
+        operation: Some(Operation::Message(Message::Lsc(Access::Store, LscShape::Vector)));
     LSC_STORE_STRIDED = 0x89 0x05 store_strided "lsc_store_strided" from UNTYPED,
         "Writes elements at a fixed distance from one address.",
         "a = base + addr[0] + i * stride + imm_offset; then as LSC_STORE",
-        note: "Without a stride in the text the binary holds the bytes of one access.";
+        note: "Without a stride in the text the binary holds the bytes of one access.",
+        operation: Some(Operation::Message(Message::Lsc(Access::Store, LscShape::Strided)));
     LSC_STORE_QUAD = 0x89 0x06 store_quad "lsc_store_quad" from UNTYPED,
         "Writes up to four elements, by a channel mask, to scattered addresses.",
         "k = 0; for c in ch_mask: { mem[a].elem[c] = src1.reg_row[k][i]; k += 1 }",
-        note: QUAD_NOTE;
+        note: QUAD_NOTE,
+        operation: Some(Operation::Message(Message::Lsc(Access::Store, LscShape::Quad)));
     LSC_STORE_BLOCK2D = 0x89 0x07 store_2d "lsc_store_block2d" from BLOCK_2D,
         "Writes a rectangular block of a flat 2D surface.",
-        "for r, c: mem[surface_base + (y + r) * pitch + (x + c) * size] = src1.block[r][c]; rows padded to powers of two";
+        "for r, c: mem[surface_base + (y + r) * pitch + (x + c) * size] = src1.block[r][c]; rows padded to powers of two",
+        operation: Some(Operation::Message(Message::LscBlock2d(Access::Store)));
     LSC_ATOMIC_IINC = 0x89 0x08 atomic "lsc_atomic_iinc" from UNTYPED, "Atomic increment.", "new = old + 1; dst = old";
     LSC_ATOMIC_IDEC = 0x89 0x09 atomic "lsc_atomic_idec" from UNTYPED, "Atomic decrement.", "new = old - 1; dst = new";
     LSC_ATOMIC_LOAD = 0x89 0x0a atomic "lsc_atomic_load" from UNTYPED, "Atomic load.", "dst = old";
@@ -489,12 +503,15 @@ lsc! {
     LSC_ATOMIC_XOR = 0x89 0x1a atomic "lsc_atomic_xor" from UNTYPED, "Atomic exclusive or.", "new = old ^ src1; dst = old";
     LSC_LOAD_STATUS = 0x89 0x1b load "lsc_load_status" from UNTYPED,
         "Asks whether the pages of addresses are resident.",
-        "dst.bit[i] = pages of all elements at addr[i] are valid";
+        "dst.bit[i] = pages of all elements at addr[i] are valid",
+        operation: Some(Operation::Message(Message::LscStatus));
     LSC_STORE_UNCOMPRESSED = 0x89 0x1c store "lsc_store_uncompressed" from UNTYPED,
-        "Writes like LSC_STORE, without compression.", "as LSC_STORE";
+        "Writes like LSC_STORE, without compression.", "as LSC_STORE",
+        operation: Some(Operation::Message(Message::Lsc(Access::Store, LscShape::Vector)));
     LSC_CCS_UPDATE = 0x89 0x1d store "lsc_ccs_update" from UNTYPED,
         "Updates compression control state.", "implementation-defined",
-        note: "In the opcode list without a description.";
+        note: "In the opcode list without a description.",
+        operation: Some(Operation::Unsupported(Unsupported::CompressionControl));
     LSC_ATOMIC_BFADD = 0x89 0x21 atomic "lsc_atomic_bfadd" from UNTYPED, "Atomic add of brain floats.", "new = old + src1; dst = old", versions: Versions::V42, platforms: XE3P;
     LSC_ATOMIC_BFSUB = 0x89 0x22 atomic "lsc_atomic_bfsub" from UNTYPED, "Atomic subtract of brain floats.", "new = old - src1; dst = old", versions: Versions::V42, platforms: XE3P;
     LSC_ATOMIC_BFMIN = 0x89 0x23 atomic "lsc_atomic_bfmin" from UNTYPED, "Atomic minimum of brain floats.", "new = min(old, src1); dst = old", versions: Versions::V42, platforms: XE3P;
@@ -504,14 +521,17 @@ lsc! {
         "Reads up to four elements, by a channel mask, and whether their pages are resident.",
         "as LSC_LOAD_QUAD; what else is returned has no public description",
         versions: Versions::V42, platforms: XE3P,
-        note: "In the reference's opcode list; no page describes it.";
+        note: "In the reference's opcode list; no page describes it.",
+        operation: Some(Operation::Unsupported(Unsupported::ResidencyOfQuads));
 
     LSC_TYPED_LOAD_QUAD = 0x8a 0x02 typed_load_quad "lsc_load_quad" from TYPED,
         "Reads pixels of a typed surface.",
-        "k = 0; for c in ch_mask: { dst.reg_row[k][i] = surface[u[i], v[i], r[i]].c; k += 1 }";
+        "k = 0; for c in ch_mask: { dst.reg_row[k][i] = surface[u[i], v[i], r[i]].c; k += 1 }",
+        operation: Some(Operation::Message(Message::LscTexels(Access::Load)));
     LSC_TYPED_STORE_QUAD = 0x8a 0x06 typed_store_quad "lsc_store_quad" from TYPED,
         "Writes pixels of a typed surface.",
-        "k = 0; for c in ch_mask: { surface[u[i], v[i], r[i]].c = src1.reg_row[k][i]; k += 1 }";
+        "k = 0; for c in ch_mask: { surface[u[i], v[i], r[i]].c = src1.reg_row[k][i]; k += 1 }",
+        operation: Some(Operation::Message(Message::LscTexels(Access::Store)));
     LSC_TYPED_ATOMIC_IINC = 0x8a 0x08 typed_atomic "lsc_atomic_iinc" from TYPED, "Atomic increment.", "new = old + 1; dst = old";
     LSC_TYPED_ATOMIC_IDEC = 0x8a 0x09 typed_atomic "lsc_atomic_idec" from TYPED, "Atomic decrement.", "new = old - 1; dst = new";
     LSC_TYPED_ATOMIC_LOAD = 0x8a 0x0a typed_atomic "lsc_atomic_load" from TYPED, "Atomic load.", "dst = old";
@@ -534,31 +554,38 @@ lsc! {
     LSC_TYPED_LOAD_STATUS = 0x8a 0x1b typed_load "lsc_load_status" from TYPED,
         "Asks whether the pages of pixels are resident.",
         "dst.bit[i] = the page of surface[u[i], v[i], r[i]] is valid",
-        note: "The reference assembler has no text for it.";
+        note: "The reference assembler has no text for it.",
+        operation: Some(Operation::Message(Message::LscTexelStatus));
     LSC_TYPED_STORE_UNCOMPRESSED = 0x8a 0x1c typed_store "lsc_store_uncompressed" from TYPED,
         "Writes without compression.", "as LSC_TYPED_STORE_QUAD",
-        note: "The reference assembler has no text for it.";
+        note: "The reference assembler has no text for it.",
+        operation: Some(Operation::Message(Message::LscTexelsCounted));
     LSC_TYPED_CCS_UPDATE = 0x8a 0x1d typed_store "lsc_ccs_update" from TYPED,
         "Updates compression control state.", "implementation-defined",
-        note: "In the opcode list without a description or text.";
+        note: "In the opcode list without a description or text.",
+        operation: Some(Operation::Unsupported(Unsupported::CompressionControl));
     LSC_TYPED_LOAD_QUAD_MSRT = 0x8a 0x31 typed_load_quad "lsc_load_quad_msrt" from TYPED,
         "Reads pixels of a multi-sampled typed surface.",
         "as LSC_TYPED_LOAD_QUAD, with a sample index",
-        versions: Versions::V42, platforms: XE2;
+        versions: Versions::V42, platforms: XE2,
+        operation: Some(Operation::Unsupported(Unsupported::Multisampling));
     LSC_TYPED_STORE_QUAD_MSRT = 0x8a 0x32 typed_store_quad "lsc_store_quad_msrt" from TYPED,
         "Writes pixels of a multi-sampled typed surface.",
         "as LSC_TYPED_STORE_QUAD, with a sample index",
-        versions: Versions::V42, platforms: XE2;
+        versions: Versions::V42, platforms: XE2,
+        operation: Some(Operation::Unsupported(Unsupported::Multisampling));
     LSC_TYPED_LOAD_QUAD_STATUS = 0x8a 0x36 typed_load_quad "lsc_load_quad_status" from TYPED,
         "Reads pixels of a typed surface, and whether their pages are resident.",
         "as LSC_TYPED_LOAD_QUAD; what else is returned has no public description",
         versions: Versions::V42, platforms: XE3P,
-        note: "In the reference's opcode list; no page describes it.";
+        note: "In the reference's opcode list; no page describes it.",
+        operation: Some(Operation::Unsupported(Unsupported::ResidencyOfQuads));
 }
 
 /// `LSC_TYPED_READ_STATE_INFO`.
 pub static LSC_TYPED_READ_STATE_INFO: InstDesc = InstDesc {
     name: "LSC_TYPED_READ_STATE_INFO",
+    operation: Some(Operation::Unsupported(Unsupported::SurfaceState)),
     opcode: 0x8a,
     sub: Some(0x1e),
     slots: T_LOAD,
@@ -623,6 +650,7 @@ const TYPED_2D: InstDesc = InstDesc {
 /// `LSC_TYPED_LOAD_BLOCK2D`, from 4.2.
 pub static LSC_TYPED_LOAD_BLOCK2D: InstDesc = InstDesc {
     name: "LSC_TYPED_LOAD_BLOCK2D",
+    operation: Some(Operation::Message(Message::LscMedia(Access::Load))),
     opcode: 0x8a,
     sub: Some(0x03),
     slots: T_LOAD_2D,
@@ -639,6 +667,7 @@ pub static LSC_TYPED_LOAD_BLOCK2D: InstDesc = InstDesc {
 /// `LSC_TYPED_STORE_BLOCK2D`, from 4.2.
 pub static LSC_TYPED_STORE_BLOCK2D: InstDesc = InstDesc {
     name: "LSC_TYPED_STORE_BLOCK2D",
+    operation: Some(Operation::Message(Message::LscMedia(Access::Store))),
     opcode: 0x8a,
     sub: Some(0x07),
     slots: T_STORE_2D,
@@ -680,6 +709,7 @@ const COUNTER: InstDesc = InstDesc {
 /// `LSC_APNDCTR_ATOMIC_ADD`, from 4.2.
 pub static LSC_APNDCTR_ATOMIC_ADD: InstDesc = InstDesc {
     name: "LSC_APNDCTR_ATOMIC_ADD",
+    operation: Some(Operation::Unsupported(Unsupported::AppendCounter)),
     opcode: 0x89,
     sub: Some(0x28),
     forms: &[form(
@@ -694,6 +724,7 @@ pub static LSC_APNDCTR_ATOMIC_ADD: InstDesc = InstDesc {
 /// `LSC_APNDCTR_ATOMIC_SUB`, from 4.2.
 pub static LSC_APNDCTR_ATOMIC_SUB: InstDesc = InstDesc {
     name: "LSC_APNDCTR_ATOMIC_SUB",
+    operation: Some(Operation::Unsupported(Unsupported::AppendCounter)),
     opcode: 0x89,
     sub: Some(0x29),
     forms: &[form(
@@ -708,6 +739,7 @@ pub static LSC_APNDCTR_ATOMIC_SUB: InstDesc = InstDesc {
 /// `LSC_APNDCTR_ATOMIC_STORE`, from 4.2.
 pub static LSC_APNDCTR_ATOMIC_STORE: InstDesc = InstDesc {
     name: "LSC_APNDCTR_ATOMIC_STORE",
+    operation: Some(Operation::Unsupported(Unsupported::AppendCounter)),
     opcode: 0x89,
     sub: Some(0x2a),
     forms: &[form(
@@ -722,6 +754,7 @@ pub static LSC_APNDCTR_ATOMIC_STORE: InstDesc = InstDesc {
 /// `LSC_EXTENDED_CACHE_CTRL`, not on a page.
 pub static LSC_EXTENDED_CACHE_CTRL: InstDesc = InstDesc {
     name: "LSC_EXTENDED_CACHE_CTRL",
+    operation: Some(Operation::Fence),
     opcode: 0x89,
     sub: Some(0x33),
     versions: Versions::V42,
@@ -752,6 +785,7 @@ pub static LSC_EXTENDED_CACHE_CTRL: InstDesc = InstDesc {
 /// `LSC_FENCE`.
 pub static LSC_FENCE: InstDesc = InstDesc {
     name: "LSC_FENCE",
+    operation: Some(Operation::Fence),
     opcode: 0x8b,
     slots: &[
         EXEC,

@@ -2,6 +2,7 @@
 
 use super::common::*;
 use crate::desc::*;
+use crate::operation::*;
 use crate::{Platform, Platforms};
 
 const MATH: InstDesc =
@@ -14,47 +15,47 @@ const MACRO_NOTE: &str =
     "The page's table lists SKL only; the reference verifier refuses ICLLP, TGLLP, DG2 and MTL.";
 
 alu! {
-    EXP = 0x08 "exp" unary sat from MATH,
+    EXP = 0x08 "exp" Exp unary sat from MATH,
         page: "EXP",
         brief: "Base-2 exponential.",
         semantics: "dst[i] = 2 ^ src0[i]";
-    LOG = 0x0b "log" unary sat from MATH,
+    LOG = 0x0b "log" Log unary sat from MATH,
         page: "LOG",
         brief: "Base-2 logarithm.",
         semantics: "dst[i] = log2(src0[i])        (ALT mode: of the absolute value)";
-    POW = 0x11 "pow" binary sat from MATH,
+    POW = 0x11 "pow" Pow binary sat from MATH,
         page: "POW",
         brief: "Power.",
         semantics: "dst[i] = |src0[i]| ^ src1[i]";
-    SIN = 0x17 "sin" unary sat from MATH,
+    SIN = 0x17 "sin" Sin unary sat from MATH,
         page: "SIN",
         brief: "Sine of an angle in radians.",
         semantics: "dst[i] = sin(src0[i])";
-    COS = 0x18 "cos" unary sat from MATH,
+    COS = 0x18 "cos" Cos unary sat from MATH,
         page: "COS",
         brief: "Cosine of an angle in radians.",
         semantics: "dst[i] = cos(src0[i])";
-    SQRT = 0x19 "sqrt" unary sat from MATH,
+    SQRT = 0x19 "sqrt" Sqrt unary sat from MATH,
         page: "SQRT",
         brief: "Square root.",
         semantics: "dst[i] = sqrt(src0[i])        (ALT mode: of the absolute value)";
-    RSQRT = 0x1a "rsqrt" unary sat from MATH,
+    RSQRT = 0x1a "rsqrt" Rsqrt unary sat from MATH,
         page: "RSQRT",
         brief: "Inverse square root.",
         semantics: "dst[i] = 1 / sqrt(src0[i])";
-    INV = 0x1b "inv" unary sat from MATH,
+    INV = 0x1b "inv" Inv unary sat from MATH,
         type_maps: &[same(F_HF), same(DOUBLE)],
         page: "INV",
         brief: "Inverse.",
         semantics: "dst[i] = 1 / src0[i]";
-    SQRTM = 0x7e "sqrtm" unary sat from MATH,
+    SQRTM = 0x7e "sqrtm" Sqrtm unary sat from MATH,
         type_maps: &[same(F_DF)],
         platforms: MACROS,
         page: "SQRTM",
         brief: "Square root, correctly rounded.",
         semantics: "dst[i] = sqrt(src0[i]), IEEE 754",
         note: MACRO_NOTE;
-    DIVM = 0x7f "divm" binary sat from MATH,
+    DIVM = 0x7f "divm" Divm binary sat from MATH,
         type_maps: &[same(F_DF)],
         platforms: MACROS,
         page: "DIVM",

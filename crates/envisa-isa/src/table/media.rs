@@ -2,6 +2,7 @@
 
 use super::common::*;
 use crate::desc::*;
+use crate::operation::*;
 use crate::{Platform, Platforms, Type, TypeSet};
 
 const VME: InstDesc = InstDesc {
@@ -20,6 +21,7 @@ const DST: Slot = raw_dst(TypeSet::ANY, "result");
 /// `VME_IME`.
 pub static VME_IME: InstDesc = InstDesc {
     name: "VME_IME",
+    operation: Some(Operation::Unsupported(Unsupported::MotionEstimation)),
     opcode: 0x54,
     slots: &[
         field("stream_mode", Enc::Number { max: 3 }, "0 off, 1 out, 2 in, 3 in and out"),
@@ -44,6 +46,7 @@ pub static VME_IME: InstDesc = InstDesc {
 /// `VME_SIC`.
 pub static VME_SIC: InstDesc = InstDesc {
     name: "VME_SIC",
+    operation: Some(Operation::Unsupported(Unsupported::MotionEstimation)),
     opcode: 0x55,
     slots: &[UNI, raw_src("sic_input", UB, "payload, 128 bytes"), surface(IMAGE), raw_dst(UB, "224 bytes")],
     forms: &[form("vme_sic", "vme_sic {surface} {uni_input} {sic_input} {dst}")],
@@ -55,6 +58,7 @@ pub static VME_SIC: InstDesc = InstDesc {
 /// `VME_FBR`.
 pub static VME_FBR: InstDesc = InstDesc {
     name: "VME_FBR",
+    operation: Some(Operation::Unsupported(Unsupported::MotionEstimation)),
     opcode: 0x56,
     slots: &[
         UNI,
@@ -77,6 +81,7 @@ pub static VME_FBR: InstDesc = InstDesc {
 /// `VME_IDM`.
 pub static VME_IDM: InstDesc = InstDesc {
     name: "VME_IDM",
+    operation: Some(Operation::Unsupported(Unsupported::MotionEstimation)),
     opcode: 0x57,
     slots: &[UNI, raw_src("idm_input", UB, "payload, 32 bytes"), surface(IMAGE), raw_dst(UB, "512 bytes")],
     forms: &[form("vme_idm", "vme_idm {surface} {uni_input} {idm_input} {dst}")],
@@ -87,6 +92,7 @@ pub static VME_IDM: InstDesc = InstDesc {
 };
 
 const VA: InstDesc = InstDesc {
+    operation: Some(Operation::Unsupported(Unsupported::VideoAnalytics)),
     family: Family::Sampler,
     effect: Effect::Sample,
     platforms: Platforms::before(Platform::Tgllp),

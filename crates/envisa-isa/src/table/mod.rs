@@ -323,6 +323,25 @@ ops! {
     Rsqtm = additions::RSQTM,
 }
 
+// A row that does not say what it does, or whose effect on memory is another than its operation's, does not
+// compile.
+const _: () = {
+    let mut i = 0;
+    while i < TABLE.len() {
+        let row = TABLE[i];
+        match row.operation {
+            None => panic!("a row of the table has no operation"),
+            Some(operation) => {
+                assert!(
+                    operation.has_effect(row.effect),
+                    "the effect of a row of the table is not that of its operation"
+                );
+            }
+        }
+        i += 1;
+    }
+};
+
 impl Op {
     /// The row.
     pub fn desc(self) -> &'static InstDesc {

@@ -2,6 +2,7 @@
 
 use super::common::*;
 use crate::desc::*;
+use crate::operation::*;
 use crate::{Platforms, Type, TypeSet};
 
 const NUMBERS: TypeSet = INT32.union(INT_Q).union(F_HF).union(DOUBLE);
@@ -11,6 +12,7 @@ const MOVE: InstDesc = InstDesc { family: Family::Move, modifiers: ARITH_MODS, .
 /// `MOV`, page MOV.
 pub static MOV: InstDesc = InstDesc {
     name: "MOV",
+    operation: Some(Operation::Move),
     opcode: 0x29,
     slots: &[
         EXEC,
@@ -40,6 +42,7 @@ pub static MOV: InstDesc = InstDesc {
 /// `SEL`, page SEL.
 pub static SEL: InstDesc = InstDesc {
     name: "SEL",
+    operation: Some(Operation::Compute(Compute::Sel)),
     opcode: 0x2a,
     slots: BINARY,
     forms: &[form("sel", "{pred} sel[.sat] {exec} {dst} {src0} {src1}")],
@@ -60,6 +63,7 @@ pub static SEL: InstDesc = InstDesc {
 /// `SETP`, page SETP.
 pub static SETP: InstDesc = InstDesc {
     name: "SETP",
+    operation: Some(Operation::SetPredicate),
     opcode: 0x2b,
     slots: &[
         EXEC,
@@ -78,6 +82,7 @@ pub static SETP: InstDesc = InstDesc {
 /// `MOVS`, page MOVS.
 pub static MOVS: InstDesc = InstDesc {
     name: "MOVS",
+    operation: Some(Operation::Move),
     opcode: 0x2d,
     slots: &[
         EXEC,
@@ -96,6 +101,7 @@ pub static MOVS: InstDesc = InstDesc {
 /// `ADDR_ADD`, page ADDR_ADD.
 pub static ADDR_ADD: InstDesc = InstDesc {
     name: "ADDR_ADD",
+    operation: Some(Operation::AddressAdd),
     opcode: 0x28,
     family: Family::Address,
     slots: &[
@@ -123,6 +129,7 @@ const RELATIONS: &[Value] =
 /// `CMP`, page CMP.
 pub static CMP: InstDesc = InstDesc {
     name: "CMP",
+    operation: Some(Operation::Compare),
     opcode: 0x2c,
     family: Family::Compare,
     slots: &[
@@ -164,6 +171,7 @@ const MIN_MAX_NOTE: &str = "There is no predication: the reference assembler tak
 /// `MIN`, page MIN_MAX.
 pub static MIN: InstDesc = InstDesc {
     name: "MIN",
+    operation: Some(Operation::Compute(Compute::Min)),
     opcode: 0x45,
     slots: MIN_MAX_SLOTS,
     forms: &[fixed("min", "min[.sat] {exec} {dst} {src0} {src1}", &[("op", 0)])],
@@ -178,6 +186,7 @@ pub static MIN: InstDesc = InstDesc {
 /// `MAX`, page MIN_MAX.
 pub static MAX: InstDesc = InstDesc {
     name: "MAX",
+    operation: Some(Operation::Compute(Compute::Max)),
     opcode: 0x45,
     slots: MIN_MAX_SLOTS,
     forms: &[fixed("max", "max[.sat] {exec} {dst} {src0} {src1}", &[("op", 1)])],

@@ -2,6 +2,7 @@
 
 use super::common::*;
 use crate::desc::*;
+use crate::operation::*;
 use crate::{Platform, Platforms, TypeSet};
 
 const RAW: InstDesc = InstDesc { family: Family::Raw, effect: Effect::Message, ..EMPTY };
@@ -15,6 +16,7 @@ const DESC: Slot = src("desc", Classes::GII, UD);
 /// `RAW_SEND`.
 pub static RAW_SEND: InstDesc = InstDesc {
     name: "RAW_SEND",
+    operation: Some(Operation::Unsupported(Unsupported::RawMessage)),
     opcode: 0x5d,
     slots: &[
         MODIFIER,
@@ -62,6 +64,7 @@ const SENDS_TEXT: &str =
 /// `RAW_SENDS`.
 pub static RAW_SENDS: InstDesc = InstDesc {
     name: "RAW_SENDS",
+    operation: Some(Operation::Unsupported(Unsupported::RawMessage)),
     opcode: 0x7a,
     slots: &[
         MODIFIER,
@@ -120,6 +123,7 @@ pub static RAW_SENDS: InstDesc = InstDesc {
 /// `RAW_SENDG`, not on a page.
 pub static RAW_SENDG: InstDesc = InstDesc {
     name: "RAW_SENDG",
+    operation: Some(Operation::Unsupported(Unsupported::RawMessage)),
     opcode: 0x93,
     versions: Versions::V42,
     slots: &[

@@ -2,6 +2,7 @@
 
 use super::common::*;
 use crate::desc::*;
+use crate::operation::*;
 use crate::{Platform, Platforms, Type, TypeSet};
 
 const SAMPLER: InstDesc = InstDesc {
@@ -63,6 +64,17 @@ macro_rules! sampler {
     (@slots sample) => { SAMPLE_SLOTS };
     (@slots gather) => { GATHER_SLOTS };
     (@slots load) => { LOAD_SLOTS };
+    (@operation sample) => { Operation::Unsupported(Unsupported::Filtering) };
+    (@operation gather) => { Operation::Unsupported(Unsupported::Filtering) };
+    (@operation load) => { Operation::Unsupported(Unsupported::Multisampling) };
+    (@operation uvlr) => { Operation::Message(Message::SamplerLoad(LoadParameters::UvLodR)) };
+    (@operation uvr) => { Operation::Message(Message::SamplerLoad(LoadParameters::Uvr)) };
+    (@slots uvlr) => { LOAD_SLOTS };
+    (@slots uvr) => { LOAD_SLOTS };
+    (@page uvlr) => { "3D_LOAD" };
+    (@page uvr) => { "3D_LOAD" };
+    (@text uvlr) => { sampler!(@text load) };
+    (@text uvr) => { sampler!(@text load) };
     (@page sample) => { "3D_SAMPLE" };
     (@page gather) => { "3D_SAMPLE4" };
     (@page load) => { "3D_LOAD" };
@@ -78,6 +90,7 @@ macro_rules! sampler {
             opcode: $opcode,
             sub: Some($sub),
             versions: Versions::$versions,
+            operation: Some(sampler!(@operation $kind)),
             slots: sampler!(@slots $kind),
             forms: &[form($head, concat!("{pred} ", $head, sampler!(@text $kind)))],
             platforms: $platforms,
@@ -116,9 +129,9 @@ sampler! {
     SAMPLE_3D_PO_C_LZ = 0x6d 0x39 sample "sample_po_c_lz" V42 XE2, "ref u v r off_uv_r ai";
     SAMPLE_3D_PO_B_C = 0x6d 0x3a sample "sample_po_b_c" V42 XE2, "ref bias_off_uv u v r ai";
     SAMPLE_3D_PO_D_C = 0x6d 0x3b sample "sample_po_d_c" V42 XE2, "ref u dudx dudy v dvdx dvdy r off_uvr_r drdx drdy ai";
-    LOAD_3D = 0x6e 0x07 load "load_3d" ALL BEFORE_PVC, "u v lod r";
-    LOAD_3D_LZ = 0x6e 0x1a load "load_lz" ALL BEFORE_PVC, "u v r";
-    LOAD_3D_L = 0x6e 0x1b load "load_l" ALL BEFORE_PVC, "u v lod r";
+    LOAD_3D = 0x6e 0x07 uvlr "load_3d" ALL BEFORE_PVC, "u v lod r";
+    LOAD_3D_LZ = 0x6e 0x1a uvr "load_lz" ALL BEFORE_PVC, "u v r";
+    LOAD_3D_L = 0x6e 0x1b uvlr "load_l" ALL BEFORE_PVC, "u v lod r";
     LOAD_3D_2DMS_W = 0x6e 0x1c load "load_2dms_w" ALL BEFORE_PVC, "si mcs0 mcs1 … u v r lod";
     LOAD_3D_MCS = 0x6e 0x1d load "load_mcs" ALL BEFORE_PVC, "u v r lod";
     SAMPLE4_3D = 0x6f 0x08 gather "sample4" ALL BEFORE_PVC, "u v r ai";
@@ -142,6 +155,7 @@ sampler! {
 /// `RESINFO`, page INFO.
 pub static RESINFO: InstDesc = InstDesc {
     name: "RESINFO",
+    operation: Some(Operation::Message(Message::ImageSize)),
     opcode: 0x70,
     sub: Some(0x0a),
     slots: &[
@@ -161,6 +175,7 @@ pub static RESINFO: InstDesc = InstDesc {
 /// `SAMPLEINFO`, page INFO.
 pub static SAMPLEINFO: InstDesc = InstDesc {
     name: "SAMPLEINFO",
+    operation: Some(Operation::Message(Message::ImageSamples)),
     opcode: 0x70,
     sub: Some(0x0b),
     slots: &[
@@ -187,6 +202,7 @@ const MODE: Slot = packed(
 /// `SAMPLE`, not on a page.
 pub static SAMPLE: InstDesc = InstDesc {
     name: "SAMPLE",
+    operation: Some(Operation::Unsupported(Unsupported::Filtering)),
     opcode: 0x40,
     slots: &[
         MODE,
@@ -210,6 +226,7 @@ pub static SAMPLE: InstDesc = InstDesc {
 /// `LOAD`, not on a page.
 pub static LOAD: InstDesc = InstDesc {
     name: "LOAD",
+    operation: Some(Operation::Unsupported(Unsupported::NoPage)),
     opcode: 0x42,
     slots: &[
         MODE,
@@ -235,6 +252,7 @@ const OUTPUT: &[Value] =
 /// `SAMPLE_UNORM`.
 pub static SAMPLE_UNORM: InstDesc = InstDesc {
     name: "SAMPLE_UNORM",
+    operation: Some(Operation::Unsupported(Unsupported::Filtering)),
     opcode: 0x41,
     slots: &[
         packed(
@@ -264,6 +282,7 @@ pub static SAMPLE_UNORM: InstDesc = InstDesc {
 /// `AVS`.
 pub static AVS: InstDesc = InstDesc {
     name: "AVS",
+    operation: Some(Operation::Unsupported(Unsupported::VideoScaler)),
     opcode: 0x43,
     slots: &[
         CHANNELS,
@@ -332,6 +351,7 @@ const PIXEL: TypeSet = TypeSet::of(&[Type::F, Type::Hf]);
 /// `RT_WRITE`.
 pub static RT_WRITE: InstDesc = InstDesc {
     name: "RT_WRITE",
+    operation: Some(Operation::Unsupported(Unsupported::RenderTarget)),
     opcode: 0x71,
     family: Family::RenderTarget,
     slots: &[
@@ -369,6 +389,7 @@ pub static RT_WRITE: InstDesc = InstDesc {
 /// `URB_WRITE`.
 pub static URB_WRITE: InstDesc = InstDesc {
     name: "URB_WRITE",
+    operation: Some(Operation::Unsupported(Unsupported::ReturnBuffer)),
     opcode: 0x72,
     family: Family::RenderTarget,
     slots: &[
@@ -397,6 +418,7 @@ pub static URB_WRITE: InstDesc = InstDesc {
 /// `RT_READ`, from 4.2.
 pub static RT_READ: InstDesc = InstDesc {
     name: "RT_READ",
+    operation: Some(Operation::Unsupported(Unsupported::RenderTarget)),
     opcode: 0x90,
     family: Family::RenderTarget,
     versions: Versions::V42,

@@ -4,6 +4,7 @@ use super::common::*;
 use super::dataport::ATOMIC_OPS;
 use crate::TypeSet;
 use crate::desc::*;
+use crate::operation::*;
 
 const SVM: InstDesc =
     InstDesc { opcode: 0x4e, family: Family::Svm, out_of_bounds: OutOfBounds::Fault, ..EMPTY };
@@ -32,6 +33,7 @@ const SIZES_8_16: u8 = 1 << 3 | 1 << 4;
 /// `SVM_BLOCK_LD`.
 pub static SVM_BLOCK_LD: InstDesc = InstDesc {
     name: "SVM_BLOCK_LD",
+    operation: Some(Operation::Message(Message::SvmOwords(Access::Load))),
     sub: Some(1),
     slots: &[BLOCK, ADDRESS, raw_dst(TypeSet::ANY, "what is read")],
     forms: &[form(
@@ -49,6 +51,7 @@ pub static SVM_BLOCK_LD: InstDesc = InstDesc {
 /// `SVM_BLOCK_ST`.
 pub static SVM_BLOCK_ST: InstDesc = InstDesc {
     name: "SVM_BLOCK_ST",
+    operation: Some(Operation::Message(Message::SvmOwords(Access::Store))),
     sub: Some(2),
     slots: &[BLOCK, ADDRESS, raw_src("src", TypeSet::ANY, "what is written")],
     forms: &[form(
@@ -66,6 +69,7 @@ pub static SVM_BLOCK_ST: InstDesc = InstDesc {
 /// `SVM_GATHER`.
 pub static SVM_GATHER: InstDesc = InstDesc {
     name: "SVM_GATHER",
+    operation: Some(Operation::Message(Message::SvmBlocks(Access::Load))),
     sub: Some(3),
     exec_sizes: TO_16,
     slots: &[EXEC, PRED, BLOCK_SIZE, NUM_BLOCKS, ADDRESSES, raw_dst(TypeSet::ANY, "what is read")],
@@ -82,6 +86,7 @@ pub static SVM_GATHER: InstDesc = InstDesc {
 /// `SVM_SCATTER`.
 pub static SVM_SCATTER: InstDesc = InstDesc {
     name: "SVM_SCATTER",
+    operation: Some(Operation::Message(Message::SvmBlocks(Access::Store))),
     sub: Some(4),
     exec_sizes: TO_16,
     slots: &[EXEC, PRED, BLOCK_SIZE, NUM_BLOCKS, ADDRESSES, raw_src("src", TypeSet::ANY, "what is written")],
@@ -101,6 +106,7 @@ const ATOMIC_TYPES: TypeSet = DWORDS.union(INT_Q).union(DOUBLE);
 /// `SVM_ATOMIC`.
 pub static SVM_ATOMIC: InstDesc = InstDesc {
     name: "SVM_ATOMIC",
+    operation: Some(Operation::Message(Message::SvmAtomic)),
     sub: Some(5),
     exec_sizes: TO_16,
     slots: &[
@@ -132,6 +138,7 @@ pub static SVM_ATOMIC: InstDesc = InstDesc {
 /// `SVM_GATHER4_SCALED`.
 pub static SVM_GATHER4_SCALED: InstDesc = InstDesc {
     name: "SVM_GATHER4_SCALED",
+    operation: Some(Operation::Message(Message::SvmChannels(Access::Load))),
     sub: Some(6),
     exec_sizes: SIZES_8_16,
     slots: &[
@@ -158,6 +165,7 @@ pub static SVM_GATHER4_SCALED: InstDesc = InstDesc {
 /// `SVM_SCATTER4_SCALED`.
 pub static SVM_SCATTER4_SCALED: InstDesc = InstDesc {
     name: "SVM_SCATTER4_SCALED",
+    operation: Some(Operation::Message(Message::SvmChannels(Access::Store))),
     sub: Some(7),
     exec_sizes: SIZES_8_16,
     slots: &[

@@ -2,6 +2,7 @@
 
 use super::common::*;
 use crate::desc::*;
+use crate::operation::*;
 use crate::{Platforms, TypeSet};
 
 const SYNC: InstDesc = InstDesc { family: Family::Sync, ..EMPTY };
@@ -10,6 +11,7 @@ const MISC: InstDesc = InstDesc { family: Family::Misc, ..EMPTY };
 /// `BARRIER`.
 pub static BARRIER: InstDesc = InstDesc {
     name: "BARRIER",
+    operation: Some(Operation::Barrier(Barrier::Whole)),
     opcode: 0x59,
     forms: &[form("barrier", "barrier")],
     effect: Effect::Barrier,
@@ -23,6 +25,7 @@ pub static BARRIER: InstDesc = InstDesc {
 /// `SAMPLER_CACHE_FLUSH`, page CACHE_FLUSH.
 pub static SAMPLER_CACHE_FLUSH: InstDesc = InstDesc {
     name: "SAMPLER_CACHE_FLUSH",
+    operation: Some(Operation::Fence),
     opcode: 0x5a,
     forms: &[form("sampler_cache_flush", "sampler_cache_flush")],
     effect: Effect::Fence,
@@ -36,6 +39,7 @@ pub static SAMPLER_CACHE_FLUSH: InstDesc = InstDesc {
 /// `WAIT`.
 pub static WAIT: InstDesc = InstDesc {
     name: "WAIT",
+    operation: Some(Operation::Unsupported(Unsupported::ThreadDependency)),
     opcode: 0x5b,
     slots: &[src("mask", Classes::GII, INT32)],
     forms: &[form("wait", "wait {mask}")],
@@ -50,6 +54,7 @@ pub static WAIT: InstDesc = InstDesc {
 /// `FENCE`.
 pub static FENCE: InstDesc = InstDesc {
     name: "FENCE",
+    operation: Some(Operation::Fence),
     opcode: 0x5c,
     slots: &[packed(
         "mask",
@@ -82,6 +87,7 @@ pub static FENCE: InstDesc = InstDesc {
 /// `YIELD`.
 pub static YIELD: InstDesc = InstDesc {
     name: "YIELD",
+    operation: Some(Operation::Nothing),
     opcode: 0x5f,
     forms: &[form("yield", "yield")],
     page: "YIELD",
@@ -96,6 +102,7 @@ const NB_ID: Slot = src("id", Classes::GII, INT32);
 /// `NBARRIER`, up to 4.1.
 pub static NBARRIER: InstDesc = InstDesc {
     name: "NBARRIER",
+    operation: Some(Operation::Barrier(Barrier::Named)),
     opcode: 0x60,
     versions: Versions::V41,
     slots: &[NB_MODE, NB_ID, src("num_threads", Classes::GII, INT32)],
@@ -120,6 +127,7 @@ pub static NBARRIER: InstDesc = InstDesc {
 /// `NBARRIER`, from 4.2.
 pub static NBARRIER_42: InstDesc = InstDesc {
     name: "NBARRIER",
+    operation: Some(Operation::Barrier(Barrier::Named)),
     opcode: 0x60,
     versions: Versions::V42,
     slots: &[
@@ -156,6 +164,7 @@ pub static NBARRIER_42: InstDesc = InstDesc {
 /// `SBARRIER`.
 pub static SBARRIER: InstDesc = InstDesc {
     name: "SBARRIER",
+    operation: Some(Operation::Barrier(Barrier::Split)),
     opcode: 0x7c,
     slots: &[field("mode", Enc::Values(&[val(0, "wait"), val(1, "signal")]), "wait or signal")],
     forms: &[form("sbarrier", "sbarrier.{mode}")],
@@ -169,6 +178,7 @@ pub static SBARRIER: InstDesc = InstDesc {
 /// `FILE`.
 pub static FILE: InstDesc = InstDesc {
     name: "FILE",
+    operation: Some(Operation::Nothing),
     opcode: 0x51,
     slots: &[Slot {
         name: "file",
@@ -187,6 +197,7 @@ pub static FILE: InstDesc = InstDesc {
 /// `LOC`.
 pub static LOC: InstDesc = InstDesc {
     name: "LOC",
+    operation: Some(Operation::Nothing),
     opcode: 0x52,
     slots: &[wide("line", 4, Enc::Number { max: u32::MAX }, "line")],
     forms: &[form("LOC", "LOC {line}"), form(".loc", ".loc {line}")],
@@ -201,6 +212,7 @@ const CLASSES: &[Value] = &[val(0, "general"), val(1, "address"), val(2, "predic
 /// `LIFETIME`.
 pub static LIFETIME: InstDesc = InstDesc {
     name: "LIFETIME",
+    operation: Some(Operation::Nothing),
     opcode: 0x7b,
     slots: &[
         packed(

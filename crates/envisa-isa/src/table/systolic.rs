@@ -2,6 +2,7 @@
 
 use super::common::*;
 use crate::desc::*;
+use crate::operation::*;
 use crate::{Platform, Platforms, TypeSet};
 
 /// Element types of the matrices in the instruction word.
@@ -42,6 +43,7 @@ const SLOTS: &[Slot] = &[
 /// `DPAS`.
 pub static DPAS: InstDesc = InstDesc {
     name: "DPAS",
+    operation: Some(Operation::Systolic { pair: false }),
     opcode: 0x83,
     family: Family::Systolic,
     slots: SLOTS,
@@ -63,6 +65,7 @@ for r in 0..count: for n in channels:
 /// `DPASW`.
 pub static DPASW: InstDesc = InstDesc {
     name: "DPASW",
+    operation: Some(Operation::Systolic { pair: true }),
     opcode: 0x1c,
     forms: &[form(
         "dpasw",
@@ -82,6 +85,7 @@ pub static DPASW: InstDesc = InstDesc {
 /// `BDPAS`, not on a page.
 pub static BDPAS: InstDesc = InstDesc {
     name: "BDPAS",
+    operation: Some(Operation::Unsupported(Unsupported::NoPage)),
     opcode: 0x99,
     family: Family::Systolic,
     versions: Versions::V42,

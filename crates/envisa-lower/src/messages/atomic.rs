@@ -1,6 +1,7 @@
 //! Atomic messages: SVM_ATOMIC, DWORD_ATOMIC, LSC atomics.
 
 use envisa_isa::Operand;
+use envisa_isa::operation::LscShape;
 
 use super::untyped::{lsc_fields, needed};
 use super::{Extend, Message, Parts, Resolver, Space};
@@ -97,7 +98,7 @@ pub(super) fn dataport(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reaso
 
 /// LSC atomics: dst, addresses, src0, src1.
 pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
-    let l = lsc_fields(p, r)?;
+    let l = lsc_fields(LscShape::Vector, p, r)?;
     if l.elements != 1 || l.transposed || l.element == 1 || l.upper {
         return Err("an atomic changes one element of 16, 32 or 64 bits a channel".into());
     }

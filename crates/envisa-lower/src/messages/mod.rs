@@ -11,6 +11,7 @@ mod typed;
 mod untyped;
 
 use envisa_isa::desc::SlotKind;
+use envisa_isa::operation::{Compute, Message as Kind, Operation};
 use envisa_isa::{Exec, Inst as IsaInst, Object, Operand, Type};
 
 use crate::lower::{FunctionLowering, Reason};
@@ -95,7 +96,7 @@ pub(crate) trait Resolver {
 
 /// An instruction's operands by what they are, in binary order.
 pub(crate) struct Parts {
-    pub opcode: u8,
+    /// The sub-opcode, which of LSC atomics is the operator's code.
     pub sub: u8,
     pub channels: u32,
     /// Plain and packed fields.
@@ -114,7 +115,6 @@ impl Parts {
     fn new(o: &Object, isa: &IsaInst) -> Parts {
         let desc = isa.desc();
         let mut p = Parts {
-            opcode: desc.opcode,
             sub: desc.sub.unwrap_or(0),
             channels: 1,
             ints: Vec::new(),
@@ -173,7 +173,7 @@ impl Parts {
 
 /// Channels, first channel and NoMask of GATHER and SCATTER, which pack them in a field of their own.
 pub(crate) fn packed_exec(o: &Object, isa: &IsaInst) -> Option<(u8, u8, bool)> {
-    if !matches!(isa.desc().opcode, 0x39 | 0x3a) {
+    if !matches!(isa.desc().operation(), Operation::Message(Kind::Elements(_))) {
         return None;
     }
     let n = o.slot(isa, "num_elts").and_then(Operand::int)?;
@@ -188,36 +188,40 @@ pub(crate) fn packed_exec(o: &Object, isa: &IsaInst) -> Option<(u8, u8, bool)> {
 
 /// Makes the descriptor of an instruction. It is called twice: once to learn what it touches (see
 /// [`reach`]), and once in earnest.
-fn decode(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
-    match p.opcode {
-        // OWORD_LD, OWORD_ST, OWORD_LD_UNALIGNED; GATHER, SCATTER; GATHER4_SCALED, SCATTER4_SCALED;
-        // GATHER_SCALED, SCATTER_SCALED.
-        0x35 | 0x36 | 0x3c | 0x39 | 0x3a | 0x74 | 0x75 | 0x78 | 0x79 => untyped::dataport(p, r),
-        0x4e if p.sub == 5 => atomic::svm(p, r),
-        0x4e => untyped::svm(p, r),
-        // QW_GATHER, QW_SCATTER.
-        0x86 | 0x87 => untyped::qwords(p, r),
-        0x73 => typed::atomic(p, r),
-        0x7d => atomic::dataport(p, r),
-        0x4b | 0x4c => typed::dataport(p, r),
-        0x37 | 0x38 => typed::media(p, r),
-        0x6e => typed::load(p, r),
-        0x70 => typed::info(p, r),
-        // LOAD, SAMPLE and SAMPLE_UNORM of old; SAMPLE_3D and SAMPLE4_3D.
-        0x42 => Err("it has no page".into()),
-        0x40 | 0x41 | 0x6d | 0x6f => Err("the virtual GPU does not filter texels yet".into()),
-        0x89 if matches!(p.sub, 0x08..=0x1a | 0x21..=0x25) => atomic::lsc(p, r),
-        0x89 if matches!(p.sub, 3 | 7) => typed::block2d(p, r),
-        0x89 => untyped::lsc(p, r),
-        0x8a => typed::lsc(p, r),
-        _ => Err("this message is not executed by the virtual GPU".into()),
+fn decode(kind: Kind, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    match kind {
+        Kind::Owords(access, unit) => untyped::owords(access, unit, p, r),
+        Kind::Elements(access) => untyped::elements(access, p, r),
+        Kind::Channels(access) => untyped::channels(access, p, r),
+        Kind::Bytes(access) => untyped::bytes(access, p, r),
+        Kind::Qwords(access) => untyped::qwords(access, p, r),
+        Kind::SvmOwords(access) => untyped::svm_owords(access, p, r),
+        Kind::SvmBlocks(access) => untyped::svm_blocks(access, p, r),
+        Kind::SvmChannels(access) => untyped::svm_channels(access, p, r),
+        Kind::Lsc(access, shape) => untyped::lsc(access, shape, p, r),
+        Kind::LscStatus => untyped::lsc_status(p, r),
+        Kind::Atomic => atomic::dataport(p, r),
+        Kind::SvmAtomic => atomic::svm(p, r),
+        Kind::LscAtomic => atomic::lsc(p, r),
+        Kind::Texels(access) => typed::dataport(access, p, r),
+        Kind::TexelAtomic => typed::atomic(p, r),
+        Kind::Media(access) => typed::media(access, p, r),
+        Kind::LscBlock2d(access) => typed::block2d(access, p, r),
+        Kind::LscTexels(access) => typed::lsc_texels(access, p, r),
+        Kind::LscTexelsCounted => typed::lsc_texels_counted(p, r),
+        Kind::LscTexelStatus => typed::lsc_status(p, r),
+        Kind::LscTexelAtomic => typed::lsc_atomic(p, r),
+        Kind::LscMedia(access) => typed::lsc_media(access, p, r),
+        Kind::SamplerLoad(order) => typed::load(order, p, r),
+        Kind::ImageSize => typed::size(p, r),
+        Kind::ImageSamples => typed::samples(p, r),
     }
 }
 
 /// Lowers a message of the function being lowered.
-pub(crate) fn lower(f: &mut FunctionLowering, isa: &IsaInst, _inst: &Inst) -> Result<Message, Reason> {
+pub(crate) fn lower(f: &mut FunctionLowering, isa: &IsaInst, kind: Kind) -> Result<Message, Reason> {
     let parts = Parts::new(f.o, isa);
-    decode(&parts, f)
+    decode(kind, &parts, f)
 }
 
 impl Resolver for FunctionLowering<'_> {
@@ -303,27 +307,23 @@ impl Resolver for Recorder<'_> {
 pub(crate) fn reach(o: &Object, grf: u32) -> Vec<(u32, u32)> {
     let mut r = Recorder { o, grf, out: Vec::new() };
     for isa in &o.insts {
-        let desc = isa.desc();
-        match crate::names::kind(desc.name) {
-            Some(crate::names::Kind::Message) => {
-                let parts = Parts::new(o, isa);
+        let parts = Parts::new(o, isa);
+        match isa.desc().operation() {
+            Operation::Message(kind) => {
                 // What is wrong with it is said when it is lowered.
-                let _ = decode(&parts, &mut r);
+                let _ = decode(kind, &parts, &mut r);
             }
-            _ if matches!(desc.name, "DPAS" | "DPASW") => {
-                let parts = Parts::new(o, isa);
-                let _ = dpas_operands(&parts, desc.name == "DPASW", &mut r);
+            Operation::Systolic { pair } => {
+                let _ = systolic_operands(&parts, pair, &mut r);
             }
-            _ if desc.name == "MADW" => {
+            Operation::Compute(Compute::Madw) => {
                 // Its destination is two halves of whole registers.
-                let channels = Parts::new(o, isa).channels;
                 if let Some(op) = o.slot(isa, "dst") {
-                    let _ = r.raw(op, 2 * (channels * 4).next_multiple_of(grf));
+                    let _ = r.raw(op, 2 * (parts.channels * 4).next_multiple_of(grf));
                 }
             }
             _ => {
                 // Raw operands of other rows hold a dword a channel.
-                let parts = Parts::new(o, isa);
                 for op in &parts.raws {
                     let _ = r.raw(*op, parts.channels * 4);
                 }
@@ -334,7 +334,7 @@ pub(crate) fn reach(o: &Object, grf: u32) -> Vec<(u32, u32)> {
 }
 
 /// Offsets of a DPAS's registers: destination, accumulator, weights, activations.
-fn dpas_operands(p: &Parts, wide: bool, r: &mut dyn Resolver) -> Result<[Option<RegOffset>; 4], Reason> {
+fn systolic_operands(p: &Parts, pair: bool, r: &mut dyn Resolver) -> Result<[Option<RegOffset>; 4], Reason> {
     // One dword holds the two precisions, depth and repeat count, a byte each.
     let [_, _, depth, count] = p.int(0)?.to_le_bytes().map(u32::from);
     if depth != 8 || !(1..=8).contains(&count) {
@@ -351,16 +351,20 @@ fn dpas_operands(p: &Parts, wide: bool, r: &mut dyn Resolver) -> Result<[Option<
     let third = p.raws.get(3).copied().map_or_else(|| p.vector(0), Ok)?;
     // Of a pair's, one thread has half.
     let bytes = depth * count * 4;
-    let bytes = if wide { bytes.div_ceil(64) * 32 } else { bytes };
+    let bytes = if pair { bytes.div_ceil(64) * 32 } else { bytes };
     let activations = r.raw(third, bytes)?;
     Ok([dst, acc, weights, activations])
 }
 
 /// Lowers DPAS: operands are offsets, the rest is in `aux`.
-pub(crate) fn dpas(f: &mut FunctionLowering, isa: &IsaInst, mut inst: Inst) -> Result<(), Reason> {
+pub(crate) fn systolic(
+    f: &mut FunctionLowering,
+    isa: &IsaInst,
+    pair: bool,
+    mut inst: Inst,
+) -> Result<(), Reason> {
     let parts = Parts::new(f.o, isa);
-    let wide = isa.desc().name == "DPASW";
-    let [dst, acc, weights, activations] = dpas_operands(&parts, wide, f)?;
+    let [dst, acc, weights, activations] = systolic_operands(&parts, pair, f)?;
     let ty = |op: Operand| match op {
         Operand::Raw { var, .. } | Operand::General { var, .. } => {
             f.o.var_shape(var, f.grf).map_or(envisa_isa::Type::Ud, |s| s.0)
@@ -379,7 +383,7 @@ pub(crate) fn dpas(f: &mut FunctionLowering, isa: &IsaInst, mut inst: Inst) -> R
             constant: false,
         },
     };
-    inst.op = if wide { Op::Dpasw } else { Op::Dpas };
+    inst.op = if pair { Op::Dpasw } else { Op::Dpas };
     inst.exec = ExecType::None;
     inst.dst = match dst {
         Some(offset) => Dst::Reg { offset, ty: dst_ty, stride: 1, sat: false },

@@ -1,7 +1,8 @@
 //! Typed messages: texels of images. GATHER4_TYPED, SCATTER4_TYPED, TYPED_ATOMIC, the LSC's typed messages,
 //! texel loads through the sampler unit, media blocks, questions about images.
 
-use envisa_isa::{Operand, Type};
+use envisa_isa::Type;
+use envisa_isa::operation::{Access, LoadParameters};
 
 use super::untyped::{needed, payload};
 use super::{Message, Parts, Resolver, Space};
@@ -158,9 +159,9 @@ fn coordinates(
 const UVRL: [Option<usize>; 4] = [Some(0), Some(1), Some(2), Some(3)];
 
 /// GATHER4_TYPED and SCATTER4_TYPED: u, v, r, lod, data.
-pub(super) fn dataport(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+pub(super) fn dataport(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let channels = enabled(p.int(0)?)?;
-    let write = p.opcode == 0x4c;
+    let write = access.is_store();
     let n = p.channels;
     let component_stride = (n * 4).max(r.grf());
     let bytes = (channels.count_ones() - 1) * component_stride + n * 4;
@@ -193,11 +194,9 @@ pub(super) fn atomic(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason>
     }))
 }
 
-/// Typed LSC messages: dst, u, v, r, lod, data or two sources.
-pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
-    if matches!(p.sub, 0x03 | 0x07) {
-        return block(p, r);
-    }
+/// The surface and the coordinates of a typed LSC message, whose registers are dst, u, v, r, lod, data or two
+/// sources.
+fn lsc_place(p: &Parts, r: &mut dyn Resolver) -> Result<(Space, Coordinates), Reason> {
     let space = lsc_space(p, r)?;
     let address = match p.int(3)? {
         1 => 2,
@@ -205,69 +204,86 @@ pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
         3 => 8,
         a => return Err(format!("the address size code {a} means nothing")),
     };
-    let coordinates = coordinates(p, r, [1, 2, 3, 4].map(Some), address, Src::None)?;
-    let n = p.channels;
-    match p.sub {
-        0x02 | 0x06 | 0x1c => {
-            if p.int(4)? != 3 {
-                return Err("texels are read and written as dwords".into());
-            }
-            // Without compression, a number of channels takes the place of their mask.
-            let channels = match p.sub {
-                0x1c => (1 << p.int(6)?.clamp(1, 4)) - 1,
-                _ => enabled(p.int(7)?)?,
-            };
-            let write = p.sub != 2;
-            let component_stride = (n * 4).next_multiple_of(r.grf());
-            let bytes = (channels.count_ones() - 1) * component_stride + n * 4;
-            let data = if write { p.raw(5)? } else { p.raw(0)? };
-            Ok(Message::Typed(Typed {
-                space,
-                write,
-                coordinates,
-                channels,
-                slot: TexelSlot::Dword,
-                data: payload(r, data, bytes, write)?,
-                component_stride,
-                outside: Outside::Zero,
-                null_mask: false,
-            }))
-        }
-        0x1b => Ok(Message::TypedStatus(Typed {
-            space,
-            write: false,
-            coordinates,
-            channels: 1,
-            slot: TexelSlot::Dword,
-            data: r.raw(p.raw(0)?, 4)?,
-            component_stride: 0,
-            outside: Outside::Zero,
-            null_mask: false,
-        })),
-        0x08..=0x1a => {
-            let (element, slot) = match p.int(4)? {
-                3 => (4, 4),
-                4 => (8, 8),
-                6 => (2, 4),
-                _ => return Err("a typed atomic changes texels of 16, 32 or 64 bits".into()),
-            };
-            let bytes = n * slot;
-            Ok(Message::TypedAtomic(TypedAtomic {
-                space,
-                coordinates,
-                code: p.sub,
-                lsc: true,
-                element,
-                slot: slot as u8,
-                src: [r.raw(p.raw(5)?, bytes)?, r.raw(p.raw(6)?, bytes)?],
-                dst: r.raw(p.raw(0)?, bytes)?,
-            }))
-        }
-        0x1e => Err("what a surface state holds is the hardware's own".into()),
-        0x31 | 0x32 => Err("images have one sample a texel".into()),
-        0x1d => Err("compression control has no public description".into()),
-        s => Err(format!("the typed LSC message {s:#x} has no public description")),
+    Ok((space, coordinates(p, r, [1, 2, 3, 4].map(Some), address, Src::None)?))
+}
+
+/// LSC_TYPED_LOAD_QUAD, LSC_TYPED_STORE_QUAD.
+pub(super) fn lsc_texels(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let place = lsc_place(p, r)?;
+    let channels = p.int(7).and_then(enabled);
+    texels(access, place, channels, p, r)
+}
+
+/// LSC_TYPED_STORE_UNCOMPRESSED: a number of channels takes the place of their mask.
+pub(super) fn lsc_texels_counted(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let place = lsc_place(p, r)?;
+    let channels = p.int(6).map(|n| (1 << n.clamp(1, 4)) - 1);
+    texels(Access::Store, place, channels, p, r)
+}
+
+fn texels(
+    access: Access,
+    (space, coordinates): (Space, Coordinates),
+    channels: Result<u8, Reason>,
+    p: &Parts,
+    r: &mut dyn Resolver,
+) -> Result<Message, Reason> {
+    if p.int(4)? != 3 {
+        return Err("texels are read and written as dwords".into());
     }
+    let (n, channels, write) = (p.channels, channels?, access.is_store());
+    let component_stride = (n * 4).next_multiple_of(r.grf());
+    let bytes = (channels.count_ones() - 1) * component_stride + n * 4;
+    let data = if write { p.raw(5)? } else { p.raw(0)? };
+    Ok(Message::Typed(Typed {
+        space,
+        write,
+        coordinates,
+        channels,
+        slot: TexelSlot::Dword,
+        data: payload(r, data, bytes, write)?,
+        component_stride,
+        outside: Outside::Zero,
+        null_mask: false,
+    }))
+}
+
+/// LSC_TYPED_LOAD_STATUS.
+pub(super) fn lsc_status(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let (space, coordinates) = lsc_place(p, r)?;
+    Ok(Message::TypedStatus(Typed {
+        space,
+        write: false,
+        coordinates,
+        channels: 1,
+        slot: TexelSlot::Dword,
+        data: r.raw(p.raw(0)?, 4)?,
+        component_stride: 0,
+        outside: Outside::Zero,
+        null_mask: false,
+    }))
+}
+
+/// Typed LSC atomics.
+pub(super) fn lsc_atomic(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let (space, coordinates) = lsc_place(p, r)?;
+    let (element, slot) = match p.int(4)? {
+        3 => (4, 4),
+        4 => (8, 8),
+        6 => (2, 4),
+        _ => return Err("a typed atomic changes texels of 16, 32 or 64 bits".into()),
+    };
+    let bytes = p.channels * slot;
+    Ok(Message::TypedAtomic(TypedAtomic {
+        space,
+        coordinates,
+        code: p.sub,
+        lsc: true,
+        element,
+        slot: slot as u8,
+        src: [r.raw(p.raw(5)?, bytes)?, r.raw(p.raw(6)?, bytes)?],
+        dst: r.raw(p.raw(0)?, bytes)?,
+    }))
 }
 
 fn lsc_space(p: &Parts, r: &mut dyn Resolver) -> Result<Space, Reason> {
@@ -281,10 +297,10 @@ fn lsc_space(p: &Parts, r: &mut dyn Resolver) -> Result<Space, Reason> {
 }
 
 /// Rectangles of a typed surface: the surface, x, y; dst, data.
-fn block(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+pub(super) fn lsc_media(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let (width, height) = (p.int(3)?, p.int(4)?);
     let (pitch, bytes) = rectangle(width, height)?;
-    let write = p.sub == 0x07;
+    let write = access.is_store();
     let data = p.raw(write as usize)?;
     Ok(Message::Media(Media {
         space: lsc_space(p, r)?,
@@ -314,12 +330,11 @@ fn rectangle(width: u32, height: u32) -> Result<(u32, u32), Reason> {
 }
 
 /// Texel loads through the sampler unit: dst, then parameters in the order of the operation.
-pub(super) fn load(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+pub(super) fn load(order: LoadParameters, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     // Positions of u, v, r and lod among the parameters.
-    let order = match p.sub {
-        0x07 | 0x1b => [0, 1, 3, 2].map(|i| Some(i + 1)),
-        0x1a => [Some(1), Some(2), Some(3), None],
-        _ => return Err("images have one sample a texel and no control surface".into()),
+    let order = match order {
+        LoadParameters::UvLodR => [0, 1, 3, 2].map(|i| Some(i + 1)),
+        LoadParameters::Uvr => [Some(1), Some(2), Some(3), None],
     };
     let null_mask = p.int(0)? & 1 != 0;
     let channels = enabled(p.int(1)?)?;
@@ -355,7 +370,7 @@ pub(super) fn load(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
 }
 
 /// MEDIA_LD and MEDIA_ST.
-pub(super) fn media(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+pub(super) fn media(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let (mode, plane, width, height) = (p.int(0)?, p.int(1)?, p.int(2)?, p.int(3)?);
     let lines = match mode {
         // 1, 4 and 5 add that the block may have been modified, which is no news here.
@@ -368,7 +383,7 @@ pub(super) fn media(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> 
         return Err("images have one plane".into());
     }
     let (pitch, bytes) = rectangle(width, height)?;
-    let write = p.opcode == 0x38;
+    let write = access.is_store();
     Ok(Message::Media(Media {
         space: p.space(r)?,
         write,
@@ -384,21 +399,35 @@ pub(super) fn media(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> 
     }))
 }
 
-/// RESINFO: lod, dst. SAMPLEINFO: dst.
-pub(super) fn info(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+/// RESINFO: lod, dst.
+pub(super) fn size(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let channels = enabled(p.int(0)?)?;
-    let samples = p.sub == 0x0b;
-    let n = p.channels;
-    let component_stride = (n * 4).next_multiple_of(r.grf());
-    let bytes = (channels.count_ones() - 1) * component_stride + n * 4;
-    let lod = if samples { None } else { r.raw(p.raw(0)?, n * 4)? };
-    let data: Operand = p.raw(if samples { 0 } else { 1 })?;
+    let lod = r.raw(p.raw(0)?, p.channels * 4)?;
+    info(false, channels, lod, 1, p, r)
+}
+
+/// SAMPLEINFO: dst.
+pub(super) fn samples(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let channels = enabled(p.int(0)?)?;
+    info(true, channels, None, 0, p, r)
+}
+
+fn info(
+    samples: bool,
+    channels: u8,
+    lod: Option<RegOffset>,
+    dst: usize,
+    p: &Parts,
+    r: &mut dyn Resolver,
+) -> Result<Message, Reason> {
+    let component_stride = (p.channels * 4).next_multiple_of(r.grf());
+    let bytes = (channels.count_ones() - 1) * component_stride + p.channels * 4;
     Ok(Message::Info(Info {
         space: p.space(r)?,
         samples,
         channels,
         lod,
-        data: r.raw(data, bytes)?,
+        data: r.raw(p.raw(dst)?, bytes)?,
         component_stride,
     }))
 }
@@ -444,8 +473,8 @@ pub struct Block2d {
 const MAX_BLOCK2D: u32 = 4096;
 
 /// LSC_LOAD_BLOCK2D and LSC_STORE_BLOCK2D.
-pub(super) fn block2d(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
-    let write = p.sub == 7;
+pub(super) fn block2d(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let write = access.is_store();
     let element = match p.int(3)? {
         1 => 1u32,
         2 => 2,

@@ -1,5 +1,6 @@
 //! Gathers, scatters and blocks of bytes: SVM, data port and LSC.
 
+use envisa_isa::operation::{Access, LscShape};
 use envisa_isa::{Operand, Type};
 
 use super::{Extend, Message, Parts, Resolver, Space};
@@ -92,146 +93,173 @@ fn width(code: u32) -> Result<u32, Reason> {
     }
 }
 
-/// GATHER, SCATTER, GATHER4_SCALED, SCATTER4_SCALED, GATHER_SCALED, SCATTER_SCALED, OWORD_LD, OWORD_ST,
-/// OWORD_LD_UNALIGNED.
-pub(super) fn dataport(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
-    let space = p.space(r)?;
-    if matches!(p.opcode, 0x35 | 0x36 | 0x3c) {
-        let size = p.int(0)?;
-        if size > 4 {
-            return Err(format!("the size code {size} means nothing"));
-        }
-        let bytes = 16 << size;
-        return Ok(Message::Block(Block {
-            space,
-            write: p.opcode == 0x36,
-            address: r.scalar(p.vector(0)?)?,
-            scale: if p.opcode == 0x3c { 1 } else { 16 },
-            offset: 0,
-            wraps: false,
-            align: 4,
-            bytes,
-            data: payload(r, p.raw(0)?, bytes, p.opcode == 0x36)?,
-            masked: false,
-        }));
+/// OWORD_LD, OWORD_ST, OWORD_LD_UNALIGNED: the offset counts units of `unit` bytes.
+pub(super) fn owords(access: Access, unit: u32, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let size = p.int(0)?;
+    if size > 4 {
+        return Err(format!("the size code {size} means nothing"));
     }
-    // `scatter` packs its size and mask; they were read as the execution size by lowering.
+    let (bytes, write) = (16 << size, access.is_store());
+    Ok(Message::Block(Block {
+        space: p.space(r)?,
+        write,
+        address: r.scalar(p.vector(0)?)?,
+        scale: unit,
+        offset: 0,
+        wraps: false,
+        align: 4,
+        bytes,
+        data: payload(r, p.raw(0)?, bytes, write)?,
+        masked: false,
+    }))
+}
+
+/// What the messages of the data port have in common that move up to four dwords a channel.
+struct Scattered {
+    /// Factor of the sum of global offset and offset.
+    scale: u32,
+    align: u8,
+    /// Bytes of an element in memory.
+    element: u32,
+    /// Positions of the elements in memory, as a bit set.
+    elements: u64,
+}
+
+fn scattered(access: Access, s: Scattered, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let n = p.channels;
-    let (elements, element, scale) = match p.opcode {
-        0x39 | 0x3a => {
-            let e = width(p.int(0)?)?;
-            (1, e, e)
-        }
-        0x74 | 0x75 => {
-            let channels = p.int(0)? & 15;
-            if channels == 0 {
-                return Err("no channel is enabled".into());
-            }
-            (channels as u64, 4, 1)
-        }
-        _ => (1, width(p.int(1)?)?, 1),
-    };
-    let components = elements.count_ones();
     let component_stride = (n * 4).max(r.grf());
-    let bytes = (components - 1) * component_stride + n * 4;
-    let write = matches!(p.opcode, 0x3a | 0x75 | 0x79);
+    let bytes = (s.elements.count_ones() - 1) * component_stride + n * 4;
+    let write = access.is_store();
     Ok(Message::Simt(Simt {
-        space,
+        space: p.space(r)?,
         write,
         base: r.scalar(p.vector(0)?)?,
         address: needed(r, p.raw(0)?, n * 4, "offsets")?,
         address_bytes: 4,
         extend: Extend::None,
         stride: Src::None,
-        scale,
+        scale: s.scale,
         offset: 0,
         origin: Src::None,
-        align: if matches!(p.opcode, 0x74 | 0x75) { 4 } else { 1 },
-        element: element as u8,
+        align: s.align,
+        element: s.element as u8,
         slot: 4,
         upper: false,
-        elements,
+        elements: s.elements,
         data: payload(r, p.raw(1)?, bytes, write)?,
         component_stride,
     }))
 }
 
-/// SVM_BLOCK_LD, SVM_BLOCK_ST, SVM_GATHER, SVM_SCATTER, SVM_GATHER4_SCALED, SVM_SCATTER4_SCALED.
-pub(super) fn svm(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
-    let n = p.channels;
-    // 64-bit addresses; block `j` of channel `i` is element `j * n + i`, or a register further.
-    let simt =
-        |r: &mut dyn Resolver, write, elements: u64, (element, align, slot), component_stride, base| {
-            let bytes = (elements.count_ones() - 1) * component_stride + n * slot;
-            Ok(Message::Simt(Simt {
-                space: Space::Flat,
-                write,
-                base,
-                address: needed(r, p.raw(0)?, n * 8, "addresses")?,
-                address_bytes: 8,
-                extend: Extend::None,
-                stride: Src::None,
-                scale: 1,
-                offset: 0,
-                origin: Src::None,
-                align,
-                element,
-                slot: slot as u8,
-                upper: false,
-                elements,
-                data: payload(r, p.raw(1)?, bytes, write)?,
-                component_stride,
-            }))
-        };
-    match p.sub {
-        1 | 2 => {
-            let field = p.int(0)?;
-            // 4.1 text does not say whether a load's address is only dword-aligned, so that is enough.
-            let size = field & 7;
-            if size > 3 {
-                return Err(format!("the size code {size} means nothing"));
-            }
-            let bytes = 16 << size;
-            Ok(Message::Block(Block {
-                space: Space::Flat,
-                write: p.sub == 2,
-                address: r.scalar(p.vector(0)?)?,
-                scale: 1,
-                offset: 0,
-                wraps: false,
-                align: if p.sub == 2 { 16 } else { 4 },
-                bytes,
-                data: payload(r, p.raw(0)?, bytes, p.sub == 2)?,
-                masked: false,
-            }))
-        }
-        3 | 4 => {
-            let (block, count) = (p.int(0)?, p.int(1)?);
-            if count > 3 {
-                return Err(format!("the block count code {count} means nothing"));
-            }
-            // Blocks of one byte are one element of up to 8 bytes; others are elements of their own.
-            let blocks = (1u64 << (1u32 << count)) - 1;
-            let (elements, sizes) = match block {
-                0 => (1, (1 << count, 1, 4.max(1 << count))),
-                1 => (blocks, (4, 4, 4)),
-                // The page's code and the one that tools write.
-                2 | 3 => (blocks, (8, 8, 8)),
-                _ => return Err(format!("the block size code {block} means nothing")),
-            };
-            simt(r, p.sub == 4, elements, sizes, n * sizes.2, Src::None)
-        }
-        6 | 7 => {
-            let channels = p.int(0)? & 15;
-            if channels == 0 {
-                return Err("no channel is enabled".into());
-            }
-            let base = r.scalar(p.vector(0)?)?;
-            let stride = (n * 4).max(r.grf());
-            simt(r, p.sub == 7, channels as u64, (4, 4, 4), stride, base)
-        }
-        s => Err(format!("there is no SVM message {s}")),
+/// The channels that a mask enables.
+fn enabled(mask: u32) -> Result<u64, Reason> {
+    match mask & 15 {
+        0 => Err("no channel is enabled".into()),
+        channels => Ok(channels as u64),
     }
+}
+
+/// GATHER, SCATTER: size and mask, which are packed, were read as the execution size by lowering.
+pub(super) fn elements(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let element = width(p.int(0)?)?;
+    scattered(access, Scattered { scale: element, align: 1, element, elements: 1 }, p, r)
+}
+
+/// GATHER4_SCALED, SCATTER4_SCALED.
+pub(super) fn channels(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let elements = enabled(p.int(0)?)?;
+    scattered(access, Scattered { scale: 1, align: 4, element: 4, elements }, p, r)
+}
+
+/// GATHER_SCALED, SCATTER_SCALED.
+pub(super) fn bytes(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let element = width(p.int(1)?)?;
+    scattered(access, Scattered { scale: 1, align: 1, element, elements: 1 }, p, r)
+}
+
+/// SVM_BLOCK_LD, SVM_BLOCK_ST.
+pub(super) fn svm_owords(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    // 4.1 text does not say whether a load's address is only dword-aligned, so that is enough.
+    let size = p.int(0)? & 7;
+    if size > 3 {
+        return Err(format!("the size code {size} means nothing"));
+    }
+    let (bytes, write) = (16 << size, access.is_store());
+    Ok(Message::Block(Block {
+        space: Space::Flat,
+        write,
+        address: r.scalar(p.vector(0)?)?,
+        scale: 1,
+        offset: 0,
+        wraps: false,
+        align: if write { 16 } else { 4 },
+        bytes,
+        data: payload(r, p.raw(0)?, bytes, write)?,
+        masked: false,
+    }))
+}
+
+/// Elements at 64-bit addresses.
+struct SvmData {
+    elements: u64,
+    /// Bytes of an element in memory, what its address is a multiple of, its bytes in the register.
+    element: u8,
+    align: u8,
+    slot: u32,
+    component_stride: u32,
+    base: Src,
+}
+
+fn svm(access: Access, d: SvmData, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let n = p.channels;
+    let bytes = (d.elements.count_ones() - 1) * d.component_stride + n * d.slot;
+    let write = access.is_store();
+    Ok(Message::Simt(Simt {
+        space: Space::Flat,
+        write,
+        base: d.base,
+        address: needed(r, p.raw(0)?, n * 8, "addresses")?,
+        address_bytes: 8,
+        extend: Extend::None,
+        stride: Src::None,
+        scale: 1,
+        offset: 0,
+        origin: Src::None,
+        align: d.align,
+        element: d.element,
+        slot: d.slot as u8,
+        upper: false,
+        elements: d.elements,
+        data: payload(r, p.raw(1)?, bytes, write)?,
+        component_stride: d.component_stride,
+    }))
+}
+
+/// SVM_GATHER, SVM_SCATTER: block `j` of channel `i` is element `j * n + i`.
+pub(super) fn svm_blocks(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let (block, count) = (p.int(0)?, p.int(1)?);
+    if count > 3 {
+        return Err(format!("the block count code {count} means nothing"));
+    }
+    let blocks = (1u64 << (1u32 << count)) - 1;
+    let (elements, element, align, slot) = match block {
+        // Blocks of one byte are one element of up to 8 bytes; others are elements of their own.
+        0 => (1, 1 << count, 1, 4.max(1 << count)),
+        1 => (blocks, 4, 4, 4),
+        // The page's code and the one that tools write.
+        2 | 3 => (blocks, 8, 8, 8),
+        _ => return Err(format!("the block size code {block} means nothing")),
+    };
+    let component_stride = p.channels * slot;
+    svm(access, SvmData { elements, element, align, slot, component_stride, base: Src::None }, p, r)
+}
+
+/// SVM_GATHER4_SCALED, SVM_SCATTER4_SCALED: each of the channels' dwords starts at a register.
+pub(super) fn svm_channels(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let elements = enabled(p.int(0)?)?;
+    let base = r.scalar(p.vector(0)?)?;
+    let component_stride = (p.channels * 4).max(r.grf());
+    svm(access, SvmData { elements, element: 4, align: 4, slot: 4, component_stride, base }, p, r)
 }
 
 /// The fields of an untyped LSC message, in binary order.
@@ -248,7 +276,7 @@ pub(super) struct Lsc {
     pub elements: u64,
 }
 
-pub(super) fn lsc_fields(p: &Parts, r: &mut dyn Resolver) -> Result<Lsc, Reason> {
+pub(super) fn lsc_fields(shape: LscShape, p: &Parts, r: &mut dyn Resolver) -> Result<Lsc, Reason> {
     let sfid = p.int(0)?;
     let (kind, scale, offset) = (p.int(3)?, p.int(4)? & 0xffff, p.int(5)? as i32 as i64);
     let address_bytes = match p.int(6)? {
@@ -268,7 +296,7 @@ pub(super) fn lsc_fields(p: &Parts, r: &mut dyn Resolver) -> Result<Lsc, Reason>
         d => return Err(format!("the data size code {d} means nothing")),
     };
     let transposed = p.int(8)? == 2;
-    let quad = matches!(p.sub, 2 | 6);
+    let quad = shape == LscShape::Quad;
     let count = match p.int(9)? {
         // The field repeats the channel mask.
         _ if quad => 1,
@@ -306,68 +334,55 @@ pub(super) fn lsc_fields(p: &Parts, r: &mut dyn Resolver) -> Result<Lsc, Reason>
 }
 
 /// LSC_LOAD, LSC_STORE, LSC_LOAD_QUAD, LSC_STORE_QUAD, LSC_LOAD_STRIDED, LSC_STORE_STRIDED,
-/// LSC_STORE_UNCOMPRESSED, LSC_LOAD_STATUS.
-pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
-    let write = match p.sub {
-        0x00 | 0x01 | 0x02 | 0x1b => false,
-        // 0x1c: without compression.
-        0x04 | 0x05 | 0x06 | 0x1c => true,
-        0x1d => return Err("compression control has no public description".into()),
-        0x28..=0x2a => return Err("surfaces have no append counter".into()),
-        s => return Err(format!("the LSC message {s:#x} has no public description")),
-    };
-    let l = lsc_fields(p, r)?;
+/// LSC_STORE_UNCOMPRESSED.
+pub(super) fn lsc(
+    access: Access,
+    shape: LscShape,
+    p: &Parts,
+    r: &mut dyn Resolver,
+) -> Result<Message, Reason> {
+    let l = lsc_fields(shape, p, r)?;
+    let write = access.is_store();
     // Registers: destination, address, data; a load's data is the first, a store's the last.
-    let (data, address) = (if write { p.raw(2)? } else { p.raw(0)? }, p.raw(1)?);
-    let (strided, status) = (matches!(p.sub, 1 | 5), p.sub == 0x1b);
-    if l.transposed && (strided || status) {
+    let data = if write { p.raw(2)? } else { p.raw(0)? };
+    if l.transposed {
+        return transposed(&l, write, shape == LscShape::Strided, data, p, r);
+    }
+    let bytes = (l.elements.count_ones() - 1) * l.component_stride(p, r) + p.channels * l.slot;
+    let data = payload(r, data, bytes, write)?;
+    Ok(Message::Simt(lsc_simt(&l, write, shape == LscShape::Strided, data, p, r)?))
+}
+
+/// LSC_LOAD_STATUS.
+pub(super) fn lsc_status(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let l = lsc_fields(LscShape::Vector, p, r)?;
+    if l.transposed {
         return Err("this message has no transposed form".into());
     }
-    if l.transposed {
-        if p.channels != 1 {
-            return Err("a transposed message has one channel".into());
-        }
-        if l.slot != l.element {
-            return Err("transposed elements are as large in registers as in memory".into());
-        }
-        let bytes = l.elements.count_ones() * l.element;
-        let ty = match l.address_bytes {
-            2 => Type::Uw,
-            4 => Type::Ud,
-            _ => Type::Uq,
-        };
-        let at = needed(r, address, l.address_bytes, "addresses")?;
-        return Ok(Message::Block(Block {
-            space: l.space,
-            write,
-            address: Src::Reg {
-                offset: at,
-                ty,
-                strides: crate::program::Strides::SCALAR,
-                shape: crate::program::Shape::Scalar,
-                modifier: envisa_isa::Modifier::None,
-                constant: false,
-            },
-            scale: l.scale,
-            offset: l.offset,
-            wraps: l.address_bytes < 8,
-            align: 1,
-            bytes,
-            data: payload(r, data, bytes, write)?,
-            masked: true,
-        }));
+    let data = r.raw(p.raw(0)?, 4)?;
+    Ok(Message::Status(lsc_simt(&l, false, false, data, p, r)?))
+}
+
+impl Lsc {
+    /// Bytes from an element's first channel to the next element's.
+    fn component_stride(&self, p: &Parts, r: &dyn Resolver) -> u32 {
+        (p.channels * self.slot).next_multiple_of(r.grf())
     }
-    let n = p.channels;
-    let component_stride = (n * l.slot).next_multiple_of(r.grf());
-    let bytes = match status {
-        true => 4,
-        false => (l.elements.count_ones() - 1) * component_stride + n * l.slot,
-    };
-    let addresses = if strided { 1 } else { n };
-    let simt = Simt {
+}
+
+fn lsc_simt(
+    l: &Lsc,
+    write: bool,
+    strided: bool,
+    data: Option<RegOffset>,
+    p: &Parts,
+    r: &mut dyn Resolver,
+) -> Result<Simt, Reason> {
+    let addresses = if strided { 1 } else { p.channels };
+    Ok(Simt {
         space: l.space,
         write,
-        address: needed(r, address, addresses * l.address_bytes, "addresses")?,
+        address: needed(r, p.raw(1)?, addresses * l.address_bytes, "addresses")?,
         address_bytes: l.address_bytes as u8,
         extend: Extend::None,
         stride: if strided { r.scalar(p.vector(1)?)? } else { Src::None },
@@ -380,21 +395,66 @@ pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
         slot: l.slot as u8,
         upper: l.upper,
         elements: l.elements,
-        data: payload(r, data, bytes, write)?,
-        component_stride,
+        data,
+        component_stride: l.component_stride(p, r),
+    })
+}
+
+/// A message of one channel whose elements are consecutive, in memory and in registers.
+fn transposed(
+    l: &Lsc,
+    write: bool,
+    strided: bool,
+    data: Operand,
+    p: &Parts,
+    r: &mut dyn Resolver,
+) -> Result<Message, Reason> {
+    if strided {
+        return Err("this message has no transposed form".into());
+    }
+    if p.channels != 1 {
+        return Err("a transposed message has one channel".into());
+    }
+    if l.slot != l.element {
+        return Err("transposed elements are as large in registers as in memory".into());
+    }
+    let bytes = l.elements.count_ones() * l.element;
+    let ty = match l.address_bytes {
+        2 => Type::Uw,
+        4 => Type::Ud,
+        _ => Type::Uq,
     };
-    Ok(if status { Message::Status(simt) } else { Message::Simt(simt) })
+    let at = needed(r, p.raw(1)?, l.address_bytes, "addresses")?;
+    Ok(Message::Block(Block {
+        space: l.space,
+        write,
+        address: Src::Reg {
+            offset: at,
+            ty,
+            strides: crate::program::Strides::SCALAR,
+            shape: crate::program::Shape::Scalar,
+            modifier: envisa_isa::Modifier::None,
+            constant: false,
+        },
+        scale: l.scale,
+        offset: l.offset,
+        wraps: l.address_bytes < 8,
+        align: 1,
+        bytes,
+        data: payload(r, data, bytes, write)?,
+        masked: true,
+    }))
 }
 
 /// QW_GATHER and QW_SCATTER.
-pub(super) fn qwords(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+pub(super) fn qwords(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let count = p.int(0)?;
     if count > 2 {
         return Err(format!("the block count code {count} means nothing"));
     }
     let n = p.channels;
     let blocks = 1u32 << count;
-    let write = p.opcode == 0x87;
+    let write = access.is_store();
     Ok(Message::Simt(Simt {
         space: p.space(r)?,
         write,
