@@ -25,7 +25,7 @@ fn holds(exec: ExecType, ty: Type) -> bool {
         ExecType::F64 => ty == Type::Df,
         ExecType::F16 => ty == Type::Hf,
         ExecType::Bf16 => ty == Type::Bf,
-        ExecType::None => false,
+        ExecType::Wide | ExecType::None => false,
     }
 }
 
@@ -417,7 +417,7 @@ fn comparison(l: Level, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
         ExecType::F64 => seldom!(f64),
         ExecType::F16 => seldom!(Hf),
         ExecType::Bf16 => seldom!(Bf),
-        ExecType::None => return None,
+        ExecType::Wide | ExecType::None => return None,
     })
 }
 

@@ -14,6 +14,7 @@ mod run;
 mod special;
 #[cfg(test)]
 mod tests;
+mod wide;
 
 pub use decode::check;
 pub use run::{Executable, run, run_observed};

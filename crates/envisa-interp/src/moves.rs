@@ -70,7 +70,7 @@ fn in_mode(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
         ExecType::F64 => modal::<Copy, f64, 1>(m, c, pc, mask),
         ExecType::F16 => modal::<Copy, Hf, 1>(m, c, pc, mask),
         ExecType::Bf16 => modal::<Copy, Bf, 1>(m, c, pc, mask),
-        ExecType::F32 | ExecType::None => modal::<Copy, f32, 1>(m, c, pc, mask),
+        ExecType::F32 | ExecType::Wide | ExecType::None => modal::<Copy, f32, 1>(m, c, pc, mask),
     }
 }
 

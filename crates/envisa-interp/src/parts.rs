@@ -55,7 +55,7 @@ fn element(exec: ExecType) -> Option<Type> {
         ExecType::F64 => Type::Df,
         ExecType::F16 => Type::Hf,
         ExecType::Bf16 => Type::Bf,
-        ExecType::None => return None,
+        ExecType::Wide | ExecType::None => return None,
     })
 }
 
@@ -214,13 +214,12 @@ impl<'a> Splitter<'a> {
             Src::Reg { ty, .. } => Some(ty),
             _ => None,
         };
+        // What does not fit is computed in another type.
         let small = i.src.iter().filter_map(of).all(|t| t.is_int() && t.size() <= 4);
         let small = small && matches!(i.dst, Dst::Reg { ty, .. } if ty.is_int() && ty.size() <= 4);
-        // A product of two unsigned dwords may pass the largest quad; others do not, nor with an addend.
-        let products = i.src[..2].iter().filter_map(of).filter(|t| *t == Type::Ud).count() < 2;
         match i.op {
-            Op::Add | Op::Add3 => small && sat,
-            Op::Mul | Op::Mad => small && sat && products,
+            // The type holds the exact result.
+            Op::Add | Op::Add3 | Op::Mul | Op::Mad => sat && i.exec != ExecType::Wide,
             Op::Madw => !sat && small && matches!(i.dst, Dst::Reg { ty, .. } if ty.size() == 4),
             Op::Dp4a => {
                 let dwords = |t: Type| t.is_int() && t.size() == 4;

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use envisa_lower::{Dst, ExecType, Op, Shape, Src};
+use envisa_lower::{Dst, ExecType, Inst, Op, Shape, Src};
 use envisa_sem::dpas::{Accumulator, Dpas, Precision};
 use envisa_sem::math::MacroMath;
 use envisa_sem::{Float, FpMode, Hf, Ieee, Mode, Relation, convert, int};
@@ -117,7 +117,7 @@ fn related<T: Compare, const R: u8, const N: usize>(
 
 /// Writes what a compare found: to a predicate, to a vector of dwords, or if `G`, to a variable in any form.
 #[inline(always)]
-fn compared<const G: bool, const N: usize>(
+pub(super) fn compared<const G: bool, const N: usize>(
     m: &mut Machine<'_>,
     c: At<'_>,
     pc: u32,
@@ -156,7 +156,7 @@ fn compared_general(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, bits: M
 }
 
 /// A destination whose bits are set as an integer's, whatever its type.
-fn as_int(d: Dst) -> Dst {
+pub(super) fn as_int(d: Dst) -> Dst {
     use envisa_isa::Type;
     let int = |t: Type| match t.size() {
         1 => Type::B,
@@ -233,11 +233,13 @@ impl<const SUB: bool, const G: bool, const N: usize> Kernel for CarryK<SUB, G, N
                 if SUB { int::subb(a, b) } else { int::addc(a, b) }
             };
         }
+        let next = crate::alu::write::<u32, G, N>(m, c, pc, mask, r);
+        // After the sum: in one place, the carry stays (page ADDC).
         let second = inst(m, pc).dst2;
-        if second != 0 {
+        if second != 0 && next != STOP {
             m.t.regs.store_masked(second, mask, carry);
         }
-        crate::alu::write::<u32, G, N>(m, c, pc, mask, r)
+        next
     }
 }
 
@@ -273,6 +275,9 @@ pub(crate) struct OtherK;
 
 impl Kernel for OtherK {
     fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+        if by_value(inst(m, pc)) {
+            return crate::wide::run(m, c, pc);
+        }
         let mask = exec_mask(m, c);
         if mask == 0 {
             return pc + 1;
@@ -280,11 +285,9 @@ impl Kernel for OtherK {
         let i = inst(m, pc);
         match i.op {
             Op::Mulh | Op::Madw | Op::Bfi | Op::Sad2 | Op::Sad2add | Op::Dp4a => integers(m, c, pc, mask),
-            Op::Add | Op::Add3 | Op::Mul | Op::Mad | Op::Shl => saturating(m, c, pc, mask),
             Op::Fcvt | Op::Srnd => conversions(m, c, pc, mask),
             Op::Pln => plane(m, c, pc, mask),
             Op::Line | Op::Dp2 | Op::Dp3 | Op::Dp4 | Op::Dph => products(m, c, pc, mask),
-            Op::Add3o => overflowing(m, c, pc, mask),
             Op::Invm | Op::Rsqtm if i.exec == ExecType::F64 => macros::<f64>(m, c, pc, mask),
             Op::Invm | Op::Rsqtm if i.exec == ExecType::F32 => macros::<f32>(m, c, pc, mask),
             op => m.fault(
@@ -313,7 +316,7 @@ fn put<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, r: &[T; 32]
 }
 
 /// Sets the bits of a predicate that are of the instruction's channels and in `mask`.
-fn set_predicate(m: &mut Machine<'_>, c: At<'_>, offset: u32, mask: Mask, bits: u32) {
+pub(super) fn set_predicate(m: &mut Machine<'_>, c: At<'_>, offset: u32, mask: Mask, bits: u32) {
     let old: u32 = m.t.regs.get(offset);
     m.t.regs.set(offset, old & !(mask << c.first) | (bits & mask) << c.first);
 }
@@ -348,24 +351,6 @@ fn products(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
             _ => Float::add(dot(3), s[1][g + 3], mode),
         };
     }
-    put(m, c, pc, mask, &r)
-}
-
-/// `add3.o`: the sum, and whether the destination's type holds it.
-fn overflowing(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
-    let i = inst(m, pc);
-    let Some(s) = sources::<i64>(m, c, pc, mask) else { return STOP };
-    let (Dst::Reg { ty, .. } | Dst::Indirect { ty, .. }) = i.dst else { return pc + 1 };
-    let (low, high) = match (ty.is_signed(), ty.size() * 8) {
-        (true, bits) => (-(1i64 << (bits.min(63) - 1)), (1i64 << (bits.min(63) - 1)) - 1),
-        (false, bits) => (0, (1i64 << bits.min(62)) - 1),
-    };
-    let (mut r, mut bits) = ([0i64; 32], 0);
-    for k in 0..c.channels as usize {
-        r[k] = s[0][k] + s[1][k] + s[2][k];
-        bits |= (!(low..=high).contains(&r[k]) as u32) << k;
-    }
-    set_predicate(m, c, i.dst2, mask, bits);
     put(m, c, pc, mask, &r)
 }
 
@@ -430,49 +415,6 @@ fn integers(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
             r[k] &= 0xffff_ffff;
         }
         m.t.regs.store_masked(i.dst2, mask & all_channels(n), high);
-    }
-    put(m, c, pc, mask, &r)
-}
-
-/// Integers with `.sat`, and shifts of them: exact, then clamped by the destination.
-fn saturating(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
-    let i = inst(m, pc);
-    let n = c.channels as usize;
-    let Some(s) = sources::<i64>(m, c, pc, mask) else { return STOP };
-    // A `uq` source is the only one that 64 signed bits do not hold.
-    let wide = |k: usize, x: i64| match i.src[k] {
-        Src::Reg { ty: envisa_isa::Type::Uq, .. } | Src::Indirect { ty: envisa_isa::Type::Uq, .. } => {
-            x as u64 as i128
-        }
-        _ => x as i128,
-    };
-    let to_unsigned = matches!(
-        i.dst,
-        Dst::Reg { ty: envisa_isa::Type::Uq, .. } | Dst::Indirect { ty: envisa_isa::Type::Uq, .. }
-    );
-    let bits = match i.dst {
-        Dst::Reg { ty, .. } | Dst::Indirect { ty, .. } => ty.size() * 8,
-        _ => 32,
-    };
-    let mut r = [0i64; 32];
-    for k in 0..n {
-        let (a, b, d) = (wide(0, s[0][k]), wide(1, s[1][k]), wide(2, s[2][k]));
-        let exact = match i.op {
-            Op::Add => a + b,
-            Op::Add3 => a + b + d,
-            Op::Mul => a.saturating_mul(b),
-            Op::Mad => a.saturating_mul(b).saturating_add(d),
-            _ => a << (b as u32 & if bits == 64 { 63 } else { 31 }),
-        };
-        r[k] = if to_unsigned {
-            exact.clamp(0, u64::MAX as i128) as u64 as i64
-        } else {
-            exact.clamp(i64::MIN as i128, i64::MAX as i128) as i64
-        };
-    }
-    if to_unsigned {
-        let r = r.map(|x| x as u64);
-        return put(m, c, pc, mask, &r);
     }
     put(m, c, pc, mask, &r)
 }
@@ -772,13 +714,24 @@ impl<const WIDE: bool> Kernel for DpasK<WIDE> {
     }
 }
 
+/// Is it done by the values of its operands, whose exact result the destination cuts or clamps?
+fn by_value(i: &Inst) -> bool {
+    let sat = matches!(i.dst, Dst::Reg { sat: true, .. } | Dst::Indirect { sat: true, .. });
+    i.exec == ExecType::Wide || sat && sums(i.op, i.exec)
+}
+
+/// Sums and products of integers, whose saturation looks at more bits than they are computed in.
+fn sums(op: Op, exec: ExecType) -> bool {
+    let float = matches!(exec, ExecType::F32 | ExecType::F64 | ExecType::F16 | ExecType::Bf16);
+    !float && matches!(op, Op::Add | Op::Add3 | Op::Mul | Op::Mad)
+}
+
 /// Is the operation done in this type by [`OtherK`] only?
 pub(crate) fn is_other(op: Op, exec: ExecType, sat: bool) -> bool {
-    let float = matches!(exec, ExecType::F32 | ExecType::F64 | ExecType::F16 | ExecType::Bf16);
     match op {
+        _ if exec == ExecType::Wide => true,
         Op::Madw | Op::Bfi | Op::Sad2 | Op::Sad2add | Op::Dp4a | Op::Fcvt | Op::Srnd | Op::Pln => true,
-        Op::Line | Op::Dp2 | Op::Dp3 | Op::Dp4 | Op::Dph | Op::Add3o | Op::Invm | Op::Rsqtm => true,
-        Op::Add | Op::Add3 | Op::Mul | Op::Mad | Op::Shl => sat && !float,
-        _ => false,
+        Op::Line | Op::Dp2 | Op::Dp3 | Op::Dp4 | Op::Dph | Op::Invm | Op::Rsqtm => true,
+        op => sat && sums(op, exec),
     }
 }

@@ -510,8 +510,11 @@ impl FunctionLowering<'_> {
             }
             Operand::Address { id, offset, width_log2, modifier } => {
                 let at = self.address_register(id, offset)?;
-                let strides =
-                    if width_log2 == 0 || channels == 1 { Strides::SCALAR } else { Strides::CONTIGUOUS };
+                // Channels beyond the width take the same elements again.
+                let strides = match width_log2 {
+                    0 => Strides::SCALAR,
+                    width_log2 => Strides { vertical: 0, width_log2: width_log2.min(5), horizontal: 1 },
+                };
                 let shape = strides.shape(channels);
                 Src::Reg { offset: at, ty: Type::Uw, strides, shape, modifier, constant: false }
             }

@@ -217,6 +217,9 @@ pub enum ExecType {
     F64,
     F16,
     Bf16,
+    /// Integers by their values, whatever their sizes and signs: of each source the value that its modifier
+    /// makes of it, and of these the exact result, which the destination cuts or clamps.
+    Wide,
 }
 
 /// Element strides of a region.

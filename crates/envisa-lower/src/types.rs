@@ -64,6 +64,19 @@ pub(crate) fn retype(inst: &mut Inst) {
         }
         _ => {}
     }
+    for s in &mut inst.src {
+        if let Src::Reg { ty, modifier, .. } | Src::Indirect { ty, modifier, .. } = s
+            && ty.is_int()
+            && !ty.is_signed()
+        {
+            // An unsigned number is its own absolute value.
+            *modifier = match *modifier {
+                Modifier::Abs => Modifier::None,
+                Modifier::NegAbs => Modifier::Neg,
+                m => m,
+            };
+        }
+    }
 }
 
 fn src_type(s: &Src) -> Option<Type> {
@@ -73,126 +86,209 @@ fn src_type(s: &Src) -> Option<Type> {
     }
 }
 
-/// The type in which an instruction's channels compute (chapter 2: the widest source's, and for integers
-/// wide enough that the result is exact modulo the destination's width).
+/// The type in which an instruction's channels compute: one that holds every source's value, its modifier
+/// applied, and every result that is looked at as a number (chapter 2: results are exact, then brought to the
+/// destination's type once).
+///
+/// Results that are cut need no more bits than the destination has: sums, products, logic. Those that are
+/// compared, divided, saturated or converted need their values. [`ExecType::Wide`] holds all of them; the
+/// others are for instructions of which the types alone show that they do.
 pub fn exec_type(inst: &Inst) -> ExecType {
-    let dst = match inst.dst {
-        Dst::Reg { ty, .. } | Dst::Indirect { ty, .. } => Some(ty),
+    if let Some(float) = float_type(inst) {
+        return float;
+    }
+    let usual = usual_type(inst);
+    // How many bits of a count are looked at is the type's number of bits.
+    if matches!(inst.op, Op::Shl | Op::Shr | Op::Asr | Op::Rol | Op::Ror) {
+        return if exact(inst, usual) { usual } else { ExecType::Wide };
+    }
+    let wider = [usual, ExecType::I32, ExecType::U32, ExecType::I64, ExecType::U64];
+    let narrow = if sixty_four(inst) { 64 } else { 32 };
+    wider.into_iter().find(|t| bits_of(*t) >= narrow && exact(inst, *t)).unwrap_or(ExecType::Wide)
+}
+
+fn dst_type(inst: &Inst) -> Option<(Type, bool)> {
+    match inst.dst {
+        Dst::Reg { ty, sat, .. } | Dst::Indirect { ty, sat, .. } => Some((ty, sat)),
         _ => None,
-    };
-    let sat = matches!(inst.dst, Dst::Reg { sat: true, .. } | Dst::Indirect { sat: true, .. });
-    let sources: Vec<Type> = inst.src.iter().filter_map(src_type).collect();
-    let any = |t: Type| sources.contains(&t);
-    if any(Type::Df) {
-        return ExecType::F64;
     }
-    if any(Type::F) {
-        return ExecType::F32;
-    }
-    if any(Type::Hf) {
+}
+
+/// The type of instructions on floats.
+fn float_type(inst: &Inst) -> Option<ExecType> {
+    let dst = dst_type(inst).map(|d| d.0);
+    let any = |t: Type| inst.src.iter().any(|s| src_type(s) == Some(t));
+    Some(if any(Type::Df) {
+        ExecType::F64
+    } else if any(Type::F) {
+        ExecType::F32
+    } else if any(Type::Hf) {
         // With a float destination the intermediate result is not rounded to a half.
-        return if dst.is_none_or(|d| d == Type::Hf) && sources.iter().all(|t| *t == Type::Hf) {
-            ExecType::F16
-        } else {
-            ExecType::F32
-        };
-    }
-    if any(Type::Bf) {
-        return if dst.is_none_or(|d| d == Type::Bf) { ExecType::Bf16 } else { ExecType::F32 };
-    }
-    // A move to a float rounds once, from the integer itself.
-    let wide = |t: Type| t.size() == 8 && t.is_int();
-    let sixty_four = sources.iter().any(|t| wide(*t)) || dst.is_some_and(wide);
+        let halves = inst.src.iter().filter_map(src_type).all(|t| t == Type::Hf);
+        if dst.is_none_or(|d| d == Type::Hf) && halves { ExecType::F16 } else { ExecType::F32 }
+    } else if any(Type::Bf) {
+        if dst.is_none_or(|d| d == Type::Bf) { ExecType::Bf16 } else { ExecType::F32 }
+    } else {
+        return None;
+    })
+}
+
+/// Is it an integer of 64 bits?
+fn wide(t: Type) -> bool {
+    t.size() == 8 && t.is_int()
+}
+
+/// Is any operand that matters to the width of the result of 64 bits? Shifts do not look at their counts
+/// (page SHL asks for the destination's type; the hardware, and the compiler's own folding of constants, go
+/// by the destination's or the first source's), rotations by the first source alone (page ROL).
+fn sixty_four(inst: &Inst) -> bool {
+    let first = src_type(&inst.src[0]).is_some_and(wide);
+    let dst = dst_type(inst).is_some_and(|d| wide(d.0));
     match inst.op {
-        Op::Addc | Op::Subb | Op::Bfi | Op::Bfrev | Op::Fbl | Op::Lzd => ExecType::U32,
-        Op::Cbit => {
-            if sixty_four {
-                ExecType::U64
-            } else {
-                ExecType::U32
-            }
-        }
+        Op::Rol | Op::Ror => first,
+        Op::Shl | Op::Shr | Op::Asr => first || dst,
+        Op::Addc | Op::Subb | Op::Bfi | Op::Bfe | Op::Bfrev | Op::Fbl | Op::Fbh | Op::Lzd => false,
+        _ => dst || inst.src.iter().filter_map(src_type).any(wide),
+    }
+}
+
+fn bits_of(t: ExecType) -> u32 {
+    match t {
+        ExecType::I64 | ExecType::U64 => 64,
+        _ => 32,
+    }
+}
+
+/// The type that serves the usual operands of an operation on integers.
+fn usual_type(inst: &Inst) -> ExecType {
+    use ExecType::{I32, I64, U32, U64};
+    let sixty_four = sixty_four(inst);
+    let of = |narrow, wide| if sixty_four { wide } else { narrow };
+    match inst.op {
+        Op::Addc | Op::Subb | Op::Bfi | Op::Bfrev | Op::Fbl | Op::Lzd => U32,
+        Op::Cbit | Op::Shr | Op::Rol | Op::Ror => of(U32, U64),
         Op::Bfe | Op::Fbh => match src_type(&inst.src[if inst.op == Op::Bfe { 2 } else { 0 }]) {
-            Some(t) if t.is_signed() => ExecType::I32,
-            _ => ExecType::U32,
+            Some(t) if t.is_signed() => I32,
+            _ => U32,
         },
-        Op::Shl if sat => ExecType::I64,
-        Op::Shl => {
-            if sixty_four {
-                ExecType::I64
-            } else {
-                ExecType::I32
-            }
-        }
-        Op::Shr | Op::Rol | Op::Ror => {
-            if sixty_four {
-                ExecType::U64
-            } else {
-                ExecType::U32
-            }
-        }
-        Op::Asr => {
-            if sixty_four {
-                ExecType::I64
-            } else {
-                ExecType::I32
-            }
-        }
-        Op::Cmp | Op::Min | Op::Max | Op::Div | Op::Mod | Op::Avg => {
-            // Immediates that are not negative take either sign.
-            let unsigned = |t: &Type| !t.is_signed();
-            let mut needs_signed = false;
-            let mut needs_unsigned = false;
-            for s in &inst.src {
-                if let Some(t) = src_type(s) {
-                    needs_signed |= t.is_signed();
-                    needs_unsigned |= unsigned(&t) && t.size() == if sixty_four { 8 } else { 4 };
-                }
-            }
-            match (needs_signed, needs_unsigned, sixty_four) {
-                (false, _, false) => ExecType::U32,
-                (false, _, true) => ExecType::U64,
-                (true, false, false) => ExecType::I32,
-                (true, _, _) => ExecType::I64,
-            }
-        }
         // The high half depends on each source's own sign: 64 bits hold the exact product.
         Op::Mulh => {
             let all = |t: Type| {
-                dst.is_some_and(|d| d.size() == 4)
+                dst_type(inst).is_some_and(|d| d.0.size() == 4)
                     && inst.src[..2].iter().all(|s| match s {
-                        Src::Reg { ty, constant, .. } => {
+                        Src::Reg { ty, constant, modifier: Modifier::None, .. } => {
                             *ty == t || (*constant && t.is_signed() == ty.is_signed())
                         }
                         _ => false,
                     })
             };
             if all(Type::Ud) {
-                ExecType::U32
+                U32
             } else if all(Type::D) {
-                ExecType::I32
+                I32
             } else {
-                ExecType::I64
+                I64
             }
         }
-        Op::Madw => ExecType::I64,
-        // Exact, then clamped.
-        Op::Add | Op::Add3 | Op::Mul | Op::Mad if sat => ExecType::I64,
-        // Both signs, clamped: 64 bits hold either.
-        Op::Sel if sat && any(Type::Ud) && sources.iter().any(|t| t.is_signed()) => ExecType::I64,
-        Op::Mov | Op::Sel => match (sources.first(), sixty_four) {
-            // Unsigned and signed differ only in saturation and in conversion to a float.
-            (Some(t), _) if wide(*t) && !t.is_signed() => ExecType::U64,
-            (_, true) => ExecType::I64,
-            (Some(Type::Ud), false) => ExecType::U32,
-            _ => ExecType::I32,
+        Op::Madw => I64,
+        Op::Cmp | Op::Min | Op::Max | Op::Div | Op::Mod | Op::Avg => {
+            // The first of these that holds all sources is taken.
+            let signed = inst.src.iter().filter_map(src_type).any(|t| t.is_signed());
+            if signed { of(I32, I64) } else { of(U32, U64) }
+        }
+        // Unsigned and signed differ only in saturation and in conversion to a float.
+        Op::Mov | Op::Sel => match src_type(&inst.src[0]) {
+            Some(t) if wide(t) && !t.is_signed() => U64,
+            Some(Type::Ud) => of(U32, I64),
+            _ => of(I32, I64),
         },
-        _ => {
-            if sixty_four {
-                ExecType::I64
-            } else {
-                ExecType::I32
-            }
+        _ => of(I32, I64),
+    }
+}
+
+/// Values from the first to the second.
+type Interval = (i128, i128);
+
+/// The values that a source of an integer type can have, its modifier applied.
+fn values(s: &Src) -> Option<Interval> {
+    let (Src::Reg { ty, modifier, .. } | Src::Indirect { ty, modifier, .. }) = *s else { return None };
+    let bits = ty.size() * 8;
+    let (low, high) = match ty {
+        Type::B | Type::W | Type::D | Type::Q => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
+        Type::Ub | Type::Uw | Type::Ud | Type::Uq => (0, (1i128 << bits) - 1),
+        _ => return None,
+    };
+    Some(match modifier {
+        Modifier::Neg => (-high, -low),
+        Modifier::Abs => (0, high.max(-low)),
+        Modifier::NegAbs => (-high.max(-low), 0),
+        _ => (low, high),
+    })
+}
+
+/// Is everything that an instruction on integers looks at as a number held by this type?
+fn exact(inst: &Inst, exec: ExecType) -> bool {
+    let (low, high): Interval = match exec {
+        ExecType::I32 => (i32::MIN.into(), i32::MAX.into()),
+        ExecType::U32 => (0, u32::MAX.into()),
+        ExecType::I64 => (i64::MIN.into(), i64::MAX.into()),
+        ExecType::U64 => (0, u64::MAX.into()),
+        _ => return true,
+    };
+    let holds = |(a, b): Interval| low <= a && b <= high;
+    // An absolute value depends on the sign, which cutting loses.
+    let signs = |s: &Src| match s {
+        Src::Reg { ty, modifier: Modifier::Abs | Modifier::NegAbs, .. }
+        | Src::Indirect { ty, modifier: Modifier::Abs | Modifier::NegAbs, .. } => {
+            ty.size() * 8 <= bits_of(exec)
         }
+        _ => true,
+    };
+    if !inst.src.iter().all(signs) {
+        return false;
+    }
+    let source = |i: usize| values(&inst.src[i]);
+    let all = |n: usize| (0..n).all(|i| source(i).is_none_or(holds));
+    // Cut to what the destination has, or looked at as a number?
+    let number = dst_type(inst).is_some_and(|(ty, sat)| sat || !ty.is_int());
+    let sum = |n: usize| {
+        let all: Option<Vec<Interval>> = (0..n).map(source).collect();
+        all.map(|v| v.iter().fold((0, 0), |s, v| (s.0 + v.0, s.1 + v.1)))
+    };
+    let product = || {
+        let ((a, b), (c, d)) = (source(0)?, source(1)?);
+        let ends = [(a, c), (a, d), (b, c), (b, d)].map(|(x, y)| x.saturating_mul(y));
+        Some((ends.into_iter().min()?, ends.into_iter().max()?))
+    };
+    let fits = |v: Option<Interval>| v.is_none_or(holds);
+    match inst.op {
+        Op::Mov => !number || all(1),
+        Op::Sel => !number || all(2),
+        Op::Cmp | Op::Min | Op::Max | Op::Avg => all(2),
+        // The smallest number by −1 is the only quotient beyond the type of both.
+        Op::Div => {
+            let negative = source(1).is_some_and(|d| d.0 < 0);
+            all(2) && (!number || !negative || fits(source(0).map(|(a, b)| (a.min(-b), b.max(-a)))))
+        }
+        Op::Mod => all(2),
+        Op::Add => !number || all(2) && fits(sum(2)),
+        Op::Add3 => !number || all(3) && fits(sum(3)),
+        Op::Mul => !number || all(2) && fits(product()),
+        Op::Mad => {
+            let both = |p: Option<Interval>| {
+                let ((a, b), (c, d)) = (p?, source(2)?);
+                Some((a.saturating_add(c), b.saturating_add(d)))
+            };
+            !number || all(3) && fits(product()) && fits(both(product()))
+        }
+        Op::Shl => !number,
+        // Bits of the source, whatever its modifier made of it.
+        Op::Shr => true,
+        // The sign that comes in.
+        Op::Asr => all(1),
+        // Bits, then a number of them.
+        Op::And | Op::Or | Op::Xor | Op::Not | Op::Bfn => !number,
+        Op::Add3o => false,
+        _ => true,
     }
 }

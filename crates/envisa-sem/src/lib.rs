@@ -46,6 +46,7 @@
 //! | [`atomic`] | operators of the atomic messages |
 //! | [`dpas`] | the systolic multiply-accumulate |
 //! | [`image`] | texel formats of typed surfaces |
+//! | [`wide`] | integers of any type by their values, for sources that no one type holds |
 //! | [`soft`] | exact arithmetic in integers, for the modes the CPU does not run in |
 //!
 //! ## Decisions where the specification is silent
@@ -70,6 +71,7 @@ pub mod mode;
 pub mod packed;
 pub mod soft;
 mod trig_table;
+pub mod wide;
 
 pub use convert::Convert;
 pub use float::{Float, Relation};
