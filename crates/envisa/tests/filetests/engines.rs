@@ -7,7 +7,7 @@ use super::case::{Case, Expect, begins_object};
 use super::values::{self, Value};
 use envisa::bare::{BareArg, BareKernel, BareLaunch, BareOptions, FinalRegisters};
 use envisa::diag::{FileId, TextOptions, render_text};
-use envisa::isa::{Module, Platform, Type};
+use envisa::isa::{Module, ObjectKind, Platform, Type};
 use envisa::runner::{AllocationId, RunError, RunOptions, Session};
 use envisa::text::{ParseOptions, parse};
 use std::collections::BTreeMap;
@@ -169,7 +169,10 @@ fn add_inputs(module: &mut Module, kernel: &str, names: &[&str]) -> Result<(), S
 
 fn told(e: &RunError) -> String {
     match e {
-        RunError::Text(diagnostics, files) => render_text(files, diagnostics, &TextOptions::default()),
+        RunError::Text(diagnostics, files) => {
+            let errors: Vec<_> = diagnostics.iter().filter(|d| d.is_error()).cloned().collect();
+            render_text(files, &errors, &TextOptions::default())
+        }
         other => other.to_string(),
     }
 }
@@ -242,6 +245,8 @@ pub fn run(case: &Case, platform: Platform, engine: Engine) -> Result<(), String
         return Err(render_text(&files, &parsed.diagnostics, &TextOptions::default()));
     }
     let mut module = parsed.module;
+    // The file's other kernels are cases of their own, for platforms of their own.
+    module.objects.retain(|o| o.kind != ObjectKind::Kernel || o.name == case.kernel);
     let mut names: Vec<&str> = case.given.iter().map(|g| g.name.as_str()).collect();
     names.push(WHERE);
     add_inputs(&mut module, &case.kernel, &names)?;
