@@ -43,6 +43,66 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
+/// What a file holds: by its content, and by its name where the content does not tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A zebin, or another ELF file.
+    Zebin,
+    /// A CISA binary.
+    Isa,
+    /// vISA text.
+    Text,
+    /// A text that does not say what it is: vISA that begins wrongly, or none.
+    PlainText,
+    /// OpenCL C.
+    OpenClC,
+    /// SPIR-V.
+    SpirV,
+    /// None of these.
+    Unknown,
+}
+
+impl Kind {
+    /// The kind of a file of this name with this content.
+    pub fn of(path: &Path, bytes: &[u8]) -> Kind {
+        if bytes.starts_with(b"\x7fELF") {
+            return Kind::Zebin;
+        }
+        if envisa::binary::is_cisa(bytes) {
+            return Kind::Isa;
+        }
+        if bytes.starts_with(&[3, 2, 0x23, 7]) || bytes.starts_with(&[7, 0x23, 2, 3]) {
+            return Kind::SpirV;
+        }
+        let head = &bytes[..bytes.len().min(4096)];
+        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+        match extension {
+            "visaasm" | "asm" => Kind::Text,
+            _ if head.windows(8).any(|w| w == b".version") => Kind::Text,
+            "cl" | "clcpp" => Kind::OpenClC,
+            "spv" | "isa" | "zebin" | "bin" | "elf" | "o" => Kind::Unknown,
+            // What looks like a text may be one that begins wrongly: its reader says where.
+            _ if !head.contains(&0) && head.utf8_chunks().all(|c| c.invalid().len() < 2) => Kind::PlainText,
+            _ => Kind::Unknown,
+        }
+    }
+
+    /// Why a file called `name` of this kind is nothing that can be run; `None` if it can.
+    pub fn refusal(self, name: &str) -> Option<String> {
+        let build = |what| {
+            Some(format!("{name}: is {what}, which is compiled first: `envisa build {name} --device dg2`"))
+        };
+        match self {
+            Kind::Zebin | Kind::Isa | Kind::Text => None,
+            Kind::OpenClC => build("OpenCL C"),
+            Kind::SpirV => build("SPIR-V"),
+            Kind::PlainText | Kind::Unknown => {
+                Some(format!("{name}: neither vISA text, nor a CISA binary, nor a zebin"))
+            }
+        }
+    }
+}
+
 /// `-`: standard input or output.
 pub fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"

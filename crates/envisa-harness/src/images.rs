@@ -68,10 +68,12 @@ impl ChannelType {
 /// An image's shape and format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageSpec {
-    /// 2 or 3.
+    /// 1, 2 or 3.
     pub dims: u32,
-    /// An array of 2D images.
+    /// An array of such images.
     pub array: bool,
+    /// A 1D image over a buffer, which may be longer than others.
+    pub buffer: bool,
     /// Width, height in texels; depth or number of layers, else 1.
     pub size: [u64; 3],
     /// Order of the channels.
@@ -106,32 +108,47 @@ pub struct SamplerSpec {
     pub normalized: bool,
 }
 
-/// Reads `2d:W,H:ORDER:FORMAT`, `2darray:W,H,LAYERS:ORDER:FORMAT` or `3d:W,H,D:ORDER:FORMAT`.
+/// Most texels in a row of an image, and most of an image over a buffer.
+const MOST_TEXELS: [u64; 2] = [16384, 1 << 27];
+
+/// Reads `2d:W,H:ORDER:FORMAT`; instead of `2d:W,H` also `1d:W`, `1dbuffer:W`, `1darray:W,LAYERS`, `2darray:W,H,LAYERS`
+/// or `3d:W,H,D`.
 ///
 /// # Errors
 /// A sentence that shows the notation.
 pub fn parse_image(text: &str) -> Result<ImageSpec, String> {
     let bad = || {
         format!(
-            "cannot read the image `{text}`: 2d:W,H:ORDER:FORMAT, 2darray:W,H,LAYERS:ORDER:FORMAT or \
-             3d:W,H,D:ORDER:FORMAT"
+            "cannot read the image `{text}`: expected SHAPE:ORDER:FORMAT, where SHAPE is 1d:W, 1dbuffer:W, \
+             1darray:W,LAYERS, 2d:W,H, 2darray:W,H,LAYERS or 3d:W,H,D, ORDER is r, rg, rgba or bgra, and FORMAT is \
+             i8, u8, i16, u16, i32, u32, unorm8, unorm16, snorm8, f16 or f32"
         )
     };
     let [kind, extents, order, format] = text.split(':').collect::<Vec<_>>()[..] else { return Err(bad()) };
     let (dims, array) = match kind {
+        "1d" | "1dbuffer" => (1, false),
+        "1darray" => (1, true),
         "2d" => (2, false),
         "2darray" => (2, true),
         "3d" => (3, false),
         _ => return Err(bad()),
     };
+    let buffer = kind == "1dbuffer";
+    let most = MOST_TEXELS[usize::from(buffer)];
     let extents: Vec<u64> =
         extents.split(',').map(|e| e.parse().map_err(|_| bad())).collect::<Result<_, _>>()?;
-    if extents.len() != dims as usize + usize::from(array) || extents.iter().any(|e| !(1..=16384).contains(e))
-    {
+    if extents.len() != dims as usize + usize::from(array) {
         return Err(bad());
+    }
+    if extents.iter().any(|e| !(1..=most).contains(e)) {
+        return Err(format!("the image `{text}`: extents are 1 to {most}"));
     }
     let mut size = [1; 3];
     size[..extents.len()].copy_from_slice(&extents);
+    if dims == 1 && array {
+        // Layers are counted by the last of the three.
+        size.swap(1, 2);
+    }
     let order = match order {
         "r" => ChannelOrder::R,
         "rg" => ChannelOrder::Rg,
@@ -153,7 +170,7 @@ pub fn parse_image(text: &str) -> Result<ImageSpec, String> {
         "f32" => ChannelType::F32,
         _ => return Err(bad()),
     };
-    Ok(ImageSpec { dims, array, size, order, channel })
+    Ok(ImageSpec { dims, array, buffer, size, order, channel })
 }
 
 /// The image that a picture is: 8 or 16 bits a channel, read as 0.0 to 1.0.
@@ -182,7 +199,7 @@ pub fn of_picture(value: &HostValue) -> Result<ImageSpec, String> {
     if [height, width].iter().any(|n| !(1..=16384).contains(n)) {
         return Err(format!("images have 1 to 16384 texels a side, this has {width} x {height}"));
     }
-    Ok(ImageSpec { dims: 2, array: false, size: [width, height, 1], order, channel })
+    Ok(ImageSpec { dims: 2, array: false, buffer: false, size: [width, height, 1], order, channel })
 }
 
 /// Reads `ADDRESSING:nearest|linear:normalized|unnormalized`.
@@ -239,10 +256,33 @@ impl ImageSpec {
         }
     }
 
+    /// The type of OpenCL C that it is of.
+    pub const fn type_name(&self) -> &'static str {
+        match (self.dims, self.array, self.buffer) {
+            (1, _, true) => "image1d_buffer_t",
+            (1, false, _) => "image1d_t",
+            (1, true, _) => "image1d_array_t",
+            (3, ..) => "image3d_t",
+            (_, true, _) => "image2d_array_t",
+            _ => "image2d_t",
+        }
+    }
+
+    /// Whether an argument of this type of OpenCL C (which may say how it is accessed) takes such an image.
+    pub fn fits(&self, ty: &str) -> bool {
+        let ty = ty.rsplit(' ').next().unwrap_or(ty);
+        let plain =
+            ty.replace("_depth", "").replace("_ro_t", "_t").replace("_wo_t", "_t").replace("_rw_t", "_t");
+        !plain.starts_with("image") || plain == self.type_name()
+    }
+
     /// Extents of its content as an array: (depth or layers,) height, width, channels.
     pub fn shape(&self) -> Vec<u64> {
         let [width, height, depth] = self.size;
-        let mut shape = vec![height, width, self.order.channels()];
+        let mut shape = vec![width, self.order.channels()];
+        if self.dims > 1 {
+            shape.insert(0, height);
+        }
         if self.dims == 3 || self.array {
             shape.insert(0, depth);
         }
@@ -255,6 +295,8 @@ impl ImageSpec {
         let row_pitch = width * self.texel_bytes() as u32;
         Image {
             shape: match (self.dims, self.array) {
+                (1, false) => ImageShape::D1,
+                (1, true) => ImageShape::D1Array,
                 (3, _) => ImageShape::D3,
                 (_, true) => ImageShape::D2Array,
                 _ => ImageShape::D2,

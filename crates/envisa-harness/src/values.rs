@@ -9,6 +9,7 @@
 //! | --- | --- |
 //! | `5`, `-1.5`, `0x1f` | one number whose type the reader of the value knows (a kernel argument) |
 //! | `f32:2.5`, `i32x4:1,2,3,4` | one literal of a stated type |
+//! | `f32:1,2,3`, `i32x2:1,2,3,4` | an array: its elements, those of vectors one after the other |
 //! | `zeros:T:N` | N elements of zero |
 //! | `fill:T:N:X` | N elements of X |
 //! | `iota:T:N` | 0, 1, 2, … (integers wrap to their width, floats round) |
@@ -266,6 +267,15 @@ pub enum ValueSpec {
         /// Its components as little-endian bytes.
         bytes: Vec<u8>,
     },
+    /// An array, its elements as written.
+    List {
+        /// Type of each value.
+        ty: ValueType,
+        /// Number of values: two or more.
+        count: u64,
+        /// Their components as little-endian bytes.
+        bytes: Vec<u8>,
+    },
     /// `zeros`, `fill`, `iota` or `rand`.
     Generated {
         /// Type of each value.
@@ -395,7 +405,7 @@ impl ValueSpec {
     /// # Errors
     /// [`ValueError::Syntax`], [`ValueError::UnknownType`], [`ValueError::Number`].
     pub fn parse(text: &str) -> Result<ValueSpec, ValueError> {
-        const FORMS: &str = "expected a number, TYPE:NUMBER, zeros:TYPE:N, fill:TYPE:N:X, iota:TYPE:N, rand:TYPE:N[:SEED[:LO..HI]], local:BYTES or @FILE";
+        const FORMS: &str = "expected a number, TYPE:NUMBER, TYPE:NUMBER,NUMBER,…, zeros:TYPE:N, fill:TYPE:N:X, iota:TYPE:N, rand:TYPE:N[:SEED[:LO..HI]], local:BYTES or @FILE";
         let syntax = |expected| ValueError::Syntax { text: text.to_owned(), expected };
         if let Some(path) = text.strip_prefix('@') {
             if path.is_empty() {
@@ -443,10 +453,14 @@ impl ValueSpec {
                     bytes.extend(parse_scalar(ty.elem, part)?);
                     n += 1;
                 }
-                if n != usize::from(ty.lanes) {
-                    return Err(syntax("a literal has as many numbers as its type has components"));
+                let lanes = usize::from(ty.lanes);
+                match n / lanes {
+                    _ if !n.is_multiple_of(lanes) => {
+                        Err(syntax("a literal has as many numbers as its type has components, or a multiple"))
+                    }
+                    1 => Ok(ValueSpec::Literal { ty, bytes }),
+                    count => Ok(ValueSpec::List { ty, count: count as u64, bytes }),
                 }
-                Ok(ValueSpec::Literal { ty, bytes })
             }
             _ => Err(syntax(FORMS)),
         }
@@ -491,6 +505,9 @@ impl ValueSpec {
             ValueSpec::File(path) => HostValue::read(path, limit),
             ValueSpec::Literal { ty, bytes } => {
                 Ok(HostValue { elem: ty.elem, shape: shape_of(*ty, 1), bytes: bytes.clone() })
+            }
+            ValueSpec::List { ty, count, bytes } => {
+                Ok(HostValue { elem: ty.elem, shape: shape_of(*ty, *count), bytes: bytes.clone() })
             }
             ValueSpec::Generated { ty, count, generator } => {
                 let bytes = count.checked_mul(ty.size() as u64).unwrap_or(u64::MAX);
@@ -702,7 +719,8 @@ impl HostValue {
         let file = File::open(path).map_err(io)?;
         // What has no size of its own may have no end either.
         let limit = if file.metadata().map_err(io)?.is_file() { limit } else { limit.min(files::MAX_STREAM) };
-        match kind_of(path) {
+        foreign(path, &FOREIGN)?;
+        match FileKind::of(path) {
             FileKind::Npy => read_npy(path, file, limit),
             FileKind::Png => read_png(path, file, limit),
             FileKind::Raw => {
@@ -745,11 +763,11 @@ impl HostValue {
     /// # Errors
     /// As [`HostValue::write`].
     pub fn stage(&self, path: &Path) -> Result<Staged, ValueError> {
-        let picture = match kind_of(path) {
+        let picture = match FileKind::of(path) {
             FileKind::Png => Some(self.png(path)?),
             _ => None,
         };
-        let staged = files::stage(path, |mut w| match (kind_of(path), &picture) {
+        let staged = files::stage(path, |mut w| match (FileKind::of(path), &picture) {
             (FileKind::Npy, _) => self.write_npy(&mut w),
             (_, Some(picture)) => w.write_all(picture),
             _ => w.write_all(&self.bytes),
@@ -846,24 +864,56 @@ pub fn check_file(path: &Path, elem: ElemType, shape: &[u64]) -> Result<(), Valu
     if path.is_dir() {
         return Err(ValueError::Write { why: format!("{}: is a folder", path.display()) });
     }
-    if let FileKind::Png = kind_of(path) {
+    foreign(path, &[&FOREIGN[..], &TEXTS[..]].concat())?;
+    if let FileKind::Png = FileKind::of(path) {
         png_form(path, elem, shape)?;
     }
     Ok(())
 }
 
-enum FileKind {
+/// How a file of a name is read and written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// An array with its type and shape.
     Npy,
+    /// A picture.
     Png,
+    /// Bytes, whose meaning is the reader's.
     Raw,
 }
 
-fn kind_of(path: &Path) -> FileKind {
-    match path.extension().and_then(|e| e.to_str()) {
-        Some(e) if e.eq_ignore_ascii_case("npy") => FileKind::Npy,
-        Some(e) if e.eq_ignore_ascii_case("png") => FileKind::Png,
-        _ => FileKind::Raw,
+impl FileKind {
+    /// By the file's name.
+    pub fn of(path: &Path) -> FileKind {
+        match path.extension().and_then(|e| e.to_str()) {
+            Some(e) if e.eq_ignore_ascii_case("npy") => FileKind::Npy,
+            Some(e) if e.eq_ignore_ascii_case("png") => FileKind::Png,
+            _ => FileKind::Raw,
+        }
     }
+}
+
+/// Pictures and archives of other formats: their bytes are no values.
+const FOREIGN: [&str; 19] = [
+    "npz", "jpg", "jpeg", "gif", "bmp", "tif", "tiff", "webp", "ppm", "pgm", "pnm", "exr", "hdr", "zip",
+    "gz", "h5", "hdf5", "mat", "parquet",
+];
+/// Texts: raw bytes may come from them, but are none.
+const TEXTS: [&str; 5] = ["csv", "tsv", "txt", "json", "toml"];
+
+/// Refuses a name that promises another format than raw bytes, which would be read or written.
+fn foreign(path: &Path, names: &[&str]) -> Result<(), ValueError> {
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
+    if !names.contains(&extension.as_str()) {
+        return Ok(());
+    }
+    let why = match extension.as_str() {
+        "npz" => "an .npz is an archive of arrays: take the .npy out of it".to_owned(),
+        _ => {
+            format!(".{extension} is not supported: .npy, .png, or raw bytes (.bin, .raw, or no suffix) are")
+        }
+    };
+    Err(ValueError::Format { path: path.to_owned(), why })
 }
 
 /// The largest `.npy` header read: far more than any array of plain numbers needs.

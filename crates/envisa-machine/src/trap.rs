@@ -49,7 +49,7 @@ pub enum Cause {
     BadIndex(u64),
     /// The code ended without a return.
     FellOff,
-    /// More instructions than allowed.
+    /// More branches and calls than allowed.
     Limit,
     /// A symbol without an address.
     Symbol(String),
@@ -141,6 +141,13 @@ impl Trap {
     }
 }
 
+impl Cause {
+    /// Is the kernel sound, as far as is known, and asks for what envisa does not support?
+    pub const fn is_unsupported(&self) -> bool {
+        matches!(self, Cause::Unsupported { .. })
+    }
+}
+
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -166,7 +173,7 @@ impl fmt::Display for Cause {
             Cause::BadCall(a) => write!(f, "calls {a:#x}, which is no function"),
             Cause::BadIndex(i) => write!(f, "the jump table has no entry {i}"),
             Cause::FellOff => write!(f, "the code ended without a return"),
-            Cause::Limit => write!(f, "it ran past the instruction limit"),
+            Cause::Limit => write!(f, "a thread took more branches and calls than its limit allows"),
             Cause::Symbol(s) => write!(f, "the symbol `{s}` is not defined"),
             Cause::NoMemory { bytes } => {
                 write!(f, "the host has no {bytes} bytes for the group's shared local memory")

@@ -1,5 +1,9 @@
 //! Builds zebins with vISA text from OpenCL C or SPIR-V by driving `ocloc`, Intel's offline compiler.
 
+mod messages;
+
+pub use messages::diagnostics;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -222,7 +226,7 @@ impl Build {
                 }
             }
         }
-        Ok((output.status, messages.trim_end().to_owned()))
+        Ok((output.status, messages::named(messages.trim_end(), &self.input)))
     }
 
     /// The user's options with `-I` made independent of the folder, and the source's own folder to include

@@ -149,11 +149,17 @@ impl ZebinFile {
         self.elf.write()
     }
 
-    /// The text of a vISA section.
+    /// The text of a vISA section. Where the compiler did not know the kernel's name and wrote another, the text has
+    /// the metadata's.
     pub fn visa_text(&self, visa: &VisaSection) -> Cow<'_, str> {
         let data = self.elf.sections.get(visa.section).map_or(&[][..], |s| &s.data);
         let end = data.iter().rposition(|&b| b != 0).map_or(0, |at| at + 1);
-        String::from_utf8_lossy(&data[..end])
+        let text = String::from_utf8_lossy(&data[..end]);
+        let (VisaOwner::Kernel(index), None) = (&visa.owner, &visa.kernel_name) else { return text };
+        match self.ze_info.kernels.get(*index).and_then(|k| with_name(&text, &k.name)) {
+            Some(named) => Cow::Owned(named),
+            None => text,
+        }
     }
 
     /// The vISA section of a kernel.
@@ -228,6 +234,21 @@ impl ZebinFile {
         let section = self.elf.sections.iter().find(|s| s.name == ".misc.buildOptions")?;
         let end = section.data.iter().position(|&b| b == 0).unwrap_or(section.data.len());
         Some(String::from_utf8_lossy(&section.data[..end]))
+    }
+
+    /// Whether its kernels may be launched with groups that do not divide the range: compiled as OpenCL C 2.0 or later
+    /// and without `-cl-uniform-work-group-size`. The default is OpenCL C 1.2, which has whole groups only.
+    pub fn allows_partial_groups(&self) -> bool {
+        let Some(options) = self.build_options() else { return false };
+        let standard = options.split_whitespace().filter_map(|w| w.strip_prefix("-cl-std=CL")).next_back();
+        let version = standard.and_then(|s| {
+            let (major, minor) =
+                s.trim_start_matches("C++").split_once('.').unwrap_or((s.trim_start_matches("C++"), "0"));
+            Some((major.parse::<u32>().ok()?, minor.parse::<u32>().unwrap_or(0)))
+        });
+        // C++ for OpenCL is based on 2.0 or 3.0.
+        let modern = version.is_some_and(|v| v >= (2, 0)) || standard.is_some_and(|s| s.starts_with("C++"));
+        modern && !options.split_whitespace().any(|w| w == "-cl-uniform-work-group-size")
     }
 
     /// Whether it holds machine code of a kernel or function.
@@ -342,6 +363,17 @@ fn kernel_name(text: &[u8]) -> Option<String> {
         return Some(String::from_utf8_lossy(name).into_owned()).filter(|n| n != NO_NAME && !n.is_empty());
     }
     None
+}
+
+/// The text with this name in its `.kernel` directive; `None` where that cannot be.
+fn with_name(text: &str, name: &str) -> Option<String> {
+    let plain = |c: char| !c.is_control() && !matches!(c, '"' | '\\');
+    let line = text.lines().take(64).find(|l| l.trim_start().starts_with(".kernel "))?;
+    let start = line.as_ptr() as usize - text.as_ptr() as usize;
+    let old = line.find(&format!("\"{NO_NAME}\""))?;
+    let named =
+        |_: &()| format!("{}\"{name}\"{}", &text[..start + old], &text[start + old + NO_NAME.len() + 2..]);
+    (!name.is_empty() && name.chars().all(plain)).then_some(()).as_ref().map(named)
 }
 
 /// Finds out what every vISA section defines.

@@ -135,6 +135,8 @@ pub(crate) struct Metadata {
     pub least_image: u32,
     pub const_base: u64,
     pub global_base: u64,
+    /// The last groups of a range may be smaller.
+    pub partial_groups: bool,
 }
 
 /// Metadata is foreign: greater indices of arguments are not taken at their word.
@@ -219,6 +221,7 @@ impl Code {
         let metadata = Some(Metadata {
             kernel: metadata.clone(),
             least_image,
+            partial_groups: zebin.allows_partial_groups(),
             const_base: data.const_base,
             global_base: data.global_base,
         });

@@ -184,6 +184,7 @@ fn prepare(
             const_base: metadata.const_base,
             global_base: metadata.global_base,
             stack_calls: program.functions.len() > 1,
+            partial_groups: metadata.partial_groups,
         },
     )
 }

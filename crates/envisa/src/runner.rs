@@ -132,6 +132,7 @@ pub struct LoadedKernel {
     /// Sources, for reports.
     pub files: Files,
     least_image: u32,
+    partial_groups: bool,
 }
 
 impl Session {
@@ -203,6 +204,7 @@ impl Session {
         options: &RunOptions,
         observer: Option<&mut O>,
     ) -> Result<Outcome, RunError> {
+        check_values(&kernel.args, launch)?;
         let items = launch.local.iter().fold(1u64, |n, d| n.saturating_mul(u64::from(*d)));
         let simd = u64::from(kernel.metadata.execution_env.simd_size.max(1));
         let threads = items.min(dispatch::MAX_GROUP_ITEMS).div_ceil(simd).max(1) as u32;
@@ -223,6 +225,7 @@ impl Session {
                 const_base: kernel.const_base,
                 global_base: kernel.global_base,
                 stack_calls: kernel.program().functions.len() > 1,
+                partial_groups: kernel.partial_groups,
             },
         );
         let prepared = match prepared {
@@ -250,6 +253,21 @@ impl Session {
             time: done.elapsed,
         })
     }
+}
+
+/// Values have the size that the source says: what is shorter or longer was meant for something else.
+fn check_values(args: &[ArgInfo], launch: &Launch) -> Result<(), RunError> {
+    for info in args {
+        let (ty, Some(size)) = info.type_and_size() else { continue };
+        if let Some(Arg::Value(bytes)) = launch.args.get(info.index as usize)
+            && size > 0
+            && bytes.len() != size as usize
+        {
+            let why = format!("its type {ty} has {size} bytes, {} are given", bytes.len());
+            return Err(LaunchError::Argument(info.index, why).into());
+        }
+    }
+    Ok(())
 }
 
 /// Stands where there is no observer; nobody makes one.
@@ -376,6 +394,7 @@ impl Module {
             texts: named,
             files,
             least_image,
+            partial_groups: self.zebin.allows_partial_groups(),
         })
     }
 }

@@ -1,10 +1,11 @@
 //! `envisa as`: text to binary.
 
-use crate::cmd::{Done, Failure, Message, load, platform};
+use crate::cmd::{Done, Failure, Report, load, platform};
 use crate::io;
 use envisa::binary::WriteOptions;
 use envisa::diag::{Diagnostic, FileId};
 use envisa::isa::Platform;
+use envisa_harness::files::Kind;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -34,15 +35,23 @@ pub struct Args {
     /// damage: for comparing bytes with them only.
     #[arg(long, hide = true)]
     reference_damage: bool,
-    #[command(flatten)]
-    message: Message,
 }
 
 /// Runs the command.
 pub fn run(args: Args) -> Done {
     let bytes = io::read(&args.input)?;
-    if envisa::binary::is_cisa(&bytes) {
-        return Err(Failure(format!("{}: is a binary already", args.input.display())));
+    let why = match Kind::of(&args.input, &bytes) {
+        Kind::Text | Kind::PlainText => None,
+        Kind::Isa => Some(format!("{}: is a binary already", args.input.display())),
+        Kind::Zebin => {
+            Some(format!("{0}: is a zebin; `envisa dis {0}` shows its text", args.input.display()))
+        }
+        kind => kind.refusal(&args.input.display().to_string()),
+    };
+    if let Some(why) = why {
+        let mut report = Report::default();
+        report.diagnostics.push(Diagnostic::error(load::KIND, why));
+        return report.finish();
     }
     let output = match (&args.output, args.input.as_os_str() == "-") {
         (Some(output), _) => output.clone(),
@@ -52,7 +61,7 @@ pub fn run(args: Args) -> Done {
     if output == args.input && output.as_os_str() != "-" {
         return Err(Failure(format!("{}: would overwrite the input; give `-o`", output.display())));
     }
-    let mut report = args.message.report();
+    let mut report = Report::default();
     let name = load::display(&args.input);
     if let Some(loaded) = load::text(&name, bytes, args.platform, &mut report) {
         let options = args.platform.map_or_else(WriteOptions::default, WriteOptions::for_platform);
@@ -66,7 +75,7 @@ pub fn run(args: Args) -> Done {
             Err(e) => {
                 let file = loaded.files.get(e.object).copied().unwrap_or(FileId(0));
                 let span = (e.span.start, e.span.end);
-                report.diagnostics.push(Diagnostic::error("E0410", e.to_string()).primary(file, span, ""));
+                report.diagnostics.push(Diagnostic::error("E0831", e.to_string()).primary(file, span, ""));
             }
         }
     }

@@ -1,7 +1,8 @@
 //! `envisa build`: OpenCL C or SPIR-V to a zebin with vISA text, by Intel's compiler.
 
-use crate::cmd::{Done, Exit, Failure};
+use crate::cmd::{Done, Failure, Report};
 use crate::io;
+use envisa::diag::Diagnostic;
 use envisa_ocloc::{Build, BuildError};
 use std::path::PathBuf;
 
@@ -45,6 +46,7 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: Args) -> Done {
     let output = args.output.unwrap_or_else(|| args.input.with_extension("zebin"));
+    let input = args.input.clone();
     let mut build =
         Build::new(&args.input, args.device).options(args.options).internal_options(args.internal_options);
     if let Some(path) = args.ocloc {
@@ -52,20 +54,29 @@ pub fn run(args: Args) -> Done {
     }
     let built = match build.run() {
         Ok(built) => built,
-        Err(e @ (BuildError::Failed { .. } | BuildError::Unresolved { .. } | BuildError::Zebin(_))) => {
-            anstream::eprintln!("\x1b[1;31merror\x1b[0m: {}", crate::cmd::shown(&e.to_string()));
-            return Ok(Exit::Findings);
+        Err(BuildError::Failed { status, device, messages }) => {
+            let mut report = Report::default();
+            report.diagnostics = envisa_ocloc::diagnostics(&messages, &input, &mut report.files);
+            if !report.has_errors() {
+                let why = format!("ocloc failed ({status}) for device {device}");
+                report.diagnostics.push(Diagnostic::error("E0810", why));
+            }
+            return report.finish();
+        }
+        Err(e @ (BuildError::Unresolved { .. } | BuildError::Zebin(_))) => {
+            let mut report = Report::default();
+            report.diagnostics.push(Diagnostic::error("E0810", format!("{}: {e}", input.display())));
+            return report.finish();
         }
         Err(e) => return Err(Failure(e.to_string())),
     };
-    if !built.messages.is_empty() {
-        anstream::eprintln!("{}", built.messages.trim_end());
-    }
+    let mut report = Report::default();
+    report.diagnostics = envisa_ocloc::diagnostics(&built.messages, &input, &mut report.files);
     let bytes = if args.strip {
         built.zebin.strip().write().map_err(|e| Failure(e.to_string()))?
     } else {
         built.bytes
     };
     io::write(&output, &bytes)?;
-    Ok(Exit::Fine)
+    report.finish()
 }

@@ -1,12 +1,11 @@
 //! `envisa check`: the verifier.
 
-use crate::cmd::{Colors, Done, Exit, Failure, load};
+use crate::cmd::{Done, Exit, Failure, Report, USAGE, load, text_options};
 use crate::io;
-use envisa::diag::{Diagnostic, Files, Severity, TextOptions, Tool, render_json, render_sarif, render_text};
+use envisa::diag::{Diagnostic, Files, Severity, Tool, render_json, render_sarif, render_text};
 use envisa::isa::{Platform, Platforms};
 use envisa::verify::{Code, Example, Level, Options, Rule, rule};
 use std::fmt::Write;
-use std::io::IsTerminal;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -21,7 +20,7 @@ In the text, `// envisa: allow(RULE)` allows a rule on its line (or on the next,
 
 /// Check vISA against every rule that the specification states.
 ///
-/// Takes vISA text, CISA binaries and zebins. Exit code 1 if something is wrong.
+/// Takes vISA text, CISA binaries and zebins. Exit code 1 if something is wrong, 2 if a file could not be read.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -48,13 +47,11 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["files", "explain"])]
     list: bool,
     /// How to print findings, on standard output.
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text, default_value_if("message_format", "json", "json"))]
     format: Format,
     /// Report every warning; otherwise the first three of each rule stand for the rest.
     #[arg(long)]
     all: bool,
-    #[command(flatten)]
-    color: Colors,
     /// Say nothing where nothing is wrong.
     #[arg(short, long)]
     quiet: bool,
@@ -132,9 +129,18 @@ pub fn run(args: Args) -> Done {
     };
     let mut files = Files::new();
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
+    let mut unreadable = false;
     for path in &args.files {
-        let mut report = crate::cmd::Report::continuing(std::mem::take(&mut files));
-        let loaded = load::any(path, platform, &mut report)?;
+        let mut report = Report { files: std::mem::take(&mut files), ..Report::default() };
+        let loaded = match load::any(path, platform, &mut report) {
+            Ok(loaded) => loaded,
+            Err(Failure(why)) => {
+                // What the other files have is told all the same.
+                unreadable = true;
+                report.diagnostics.push(Diagnostic::error(USAGE, why));
+                None
+            }
+        };
         files = report.files;
         diagnostics.append(&mut report.diagnostics);
         for l in loaded.into_iter().flatten() {
@@ -148,7 +154,10 @@ pub fn run(args: Args) -> Done {
             }
         }
     }
-    print(&args, &files, &diagnostics)
+    match print(&args, &files, &diagnostics)? {
+        _ if unreadable => Ok(Exit::Usage),
+        exit => Ok(exit),
+    }
 }
 
 fn check(l: &load::Loaded, options: &Options, any: bool, files: &Files, out: &mut Vec<Diagnostic>) {
@@ -212,8 +221,7 @@ fn print(args: &Args, files: &Files, diagnostics: &[Diagnostic]) -> Done {
             io::print(&render_sarif(files, diagnostics, &tool, &rules))?;
         }
         Format::Text => {
-            let color = args.color.settle(std::io::stdout().is_terminal());
-            let mut text = render_text(files, diagnostics, &TextOptions { color, ..TextOptions::default() });
+            let mut text = render_text(files, diagnostics, &text_options(&std::io::stdout()));
             if errors + warnings > 0 {
                 let s = |n: usize| if n == 1 { "" } else { "s" };
                 let _ = writeln!(text, "{errors} error{}, {warnings} warning{}", s(errors), s(warnings));

@@ -1,8 +1,10 @@
 //! `envisa fmt`: the layout of vISA text.
 
-use crate::cmd::{Done, Exit, Failure, Message, load};
+use crate::cmd::{Done, Exit, Failure, Report, load};
 use crate::io;
-use std::path::PathBuf;
+use envisa::diag::Diagnostic;
+use envisa_harness::files::Kind;
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -11,6 +13,8 @@ Examples:
   envisa fmt - < kernel.visaasm                   to standard output";
 
 /// Format vISA text: indentation, blanks, empty lines and line ends. Nothing else changes.
+///
+/// The text of a zebin's kernels goes to standard output, or to `-o`: a zebin is not changed.
 ///
 /// Directives and labels start in the first column, instructions after four blanks. Comments and strings
 /// stay as they are. Files with errors are reported and left alone.
@@ -26,8 +30,6 @@ pub struct Args {
     /// Where to write, of a single input; `-` is standard output. By default the input itself.
     #[arg(short, long, value_name = "FILE", conflicts_with = "check")]
     output: Option<PathBuf>,
-    #[command(flatten)]
-    message: Message,
 }
 
 /// Runs the command.
@@ -35,13 +37,32 @@ pub fn run(args: Args) -> Done {
     if args.output.is_some() && args.inputs.len() > 1 {
         return Err(Failure("`-o` goes with a single input".to_owned()));
     }
-    let mut report = args.message.report();
+    let mut report = Report::default();
     let mut would_change = String::new();
     for input in &args.inputs {
         let bytes = io::read(input)?;
         let name = load::display(input);
-        if envisa::binary::is_cisa(&bytes) || bytes.starts_with(b"\x7fELF") {
-            return Err(Failure(format!("{name}: is a binary, not vISA text")));
+        match Kind::of(Path::new(&name), &bytes) {
+            Kind::Text | Kind::PlainText => {}
+            Kind::Zebin if args.check => {
+                return Err(Failure(format!(
+                    "{name}: is a zebin, whose text is the compiler's: there is nothing to check"
+                )));
+            }
+            Kind::Zebin => {
+                zebin(&name, &bytes, &args, &mut report)?;
+                continue;
+            }
+            Kind::Isa => {
+                let why = format!("{name}: is a binary; `envisa dis` makes text of it");
+                report.diagnostics.push(Diagnostic::error(load::KIND, why));
+                continue;
+            }
+            kind => {
+                let why = kind.refusal(&name).unwrap_or_default();
+                report.diagnostics.push(Diagnostic::error(load::KIND, why));
+                continue;
+            }
         }
         let said = report.diagnostics.len();
         let loaded = load::text(&name, bytes.clone(), None, &mut report);
@@ -66,4 +87,25 @@ pub fn run(args: Args) -> Done {
         Exit::Fine if !would_change.is_empty() => Ok(Exit::Findings),
         exit => Ok(exit),
     }
+}
+
+/// Writes the texts of a zebin's kernels, formatted.
+fn zebin(name: &str, bytes: &[u8], args: &Args, report: &mut Report) -> Result<(), Failure> {
+    let Some(file) = load::container(name, bytes, report) else { return Ok(()) };
+    let mut out = String::new();
+    for kernel in file.kernels() {
+        match load::kernel_units(name, &file, kernel) {
+            Ok(units) => {
+                for (label, text) in units {
+                    let said = report.diagnostics.len();
+                    if load::text(&label, text.clone(), None, report).is_some() {
+                        report.diagnostics.truncate(said);
+                        out.push_str(&envisa::text::format(&String::from_utf8_lossy(&text)));
+                    }
+                }
+            }
+            Err(e) => report.diagnostics.push(Diagnostic::error("E0821", e)),
+        }
+    }
+    io::write(args.output.as_deref().unwrap_or(Path::new("-")), out.as_bytes())
 }

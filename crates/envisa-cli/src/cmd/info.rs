@@ -1,9 +1,11 @@
 //! `envisa info`: what is in a file.
 
 use crate::cmd::load::{self, Loaded};
-use crate::cmd::{Done, Exit, Message};
+use crate::cmd::{Done, Exit, Report};
 use crate::io;
 use envisa::isa::{Attr, InstDesc, Object, ObjectKind, Platform, predefined};
+use envisa::zebin::ZebinFile;
+use envisa::zebin::ze_info::ArgType;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -18,7 +20,8 @@ Examples:
 /// Show what is in a file: kernels, functions, inputs, attributes, SIMD size, instruction mix and
 /// the platforms on which it is legal.
 ///
-/// Reads vISA text, `.isa` binaries and zebins. Of a damaged binary it shows the tables and the
+/// Reads vISA text, `.isa` binaries and zebins; of a zebin's kernels also what a launch needs to know: arguments with
+/// their types, group sizes, local memory, whether it prints. Of a damaged binary it shows the tables and the
 /// opcodes that can still be followed.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -28,16 +31,16 @@ pub struct Args {
     /// Print JSON, for programs.
     #[arg(long)]
     json: bool,
-    #[command(flatten)]
-    message: Message,
 }
 
 /// Runs the command.
 pub fn run(args: Args) -> Done {
-    let mut report = args.message.report();
+    let mut report = Report::default();
     let bytes = io::read(&args.file)?;
     let name = load::display(&args.file);
     let damaged = envisa::binary::is_cisa(&bytes).then(|| bytes.clone());
+    // Its kernels' metadata; that it is damaged is told below.
+    let metadata = bytes.starts_with(b"\x7fELF").then(|| ZebinFile::parse(&bytes).ok()).flatten();
     let Some(units) = load::bytes(&name, bytes, None, &mut report) else {
         // Of a damaged binary, what is left; that it is damaged is an error all the same.
         if let Some(Ok(left)) = damaged.map(|bytes| envisa::binary::recover(&bytes)) {
@@ -49,7 +52,12 @@ pub fn run(args: Args) -> Done {
     for unit in &units {
         let legal = legal_platforms(unit);
         for object in &unit.module.objects {
-            objects.push(describe(unit, object, &legal));
+            let mut described = describe(unit, object, &legal);
+            let is_kernel = object.kind == ObjectKind::Kernel;
+            if let (Some(file), Some(name), true) = (&metadata, &unit.kernel, is_kernel) {
+                described["launch"] = launch(file, name);
+            }
+            objects.push(described);
         }
     }
     let text = if args.json {
@@ -149,6 +157,81 @@ fn describe(unit: &Loaded, object: &Object, legal: &[Platform]) -> Json {
     })
 }
 
+/// What a kernel of a zebin takes and needs, as its metadata has it.
+fn launch(file: &ZebinFile, name: &str) -> Json {
+    let Some(kernel) = file.ze_info.kernel(name) else { return Json::Null };
+    let env = &kernel.execution_env;
+    let args: Vec<Json> = file
+        .ze_info
+        .arguments(kernel)
+        .iter()
+        .map(|a| {
+            let info = a.info;
+            let named = |text: &str| (!matches!(text, "" | "NONE")).then(|| text.to_owned());
+            json!({
+                "index": a.index,
+                "name": info.and_then(|i| i.name.clone()),
+                "type": info.map(|i| i.type_and_size().0),
+                "bytes": info.and_then(|i| i.type_and_size().1),
+                "address_space": info.map(|i| i.address_qualifier.trim_start_matches('_')),
+                "access": info.and_then(|i| named(&i.access_qualifier)),
+                "qualifiers": info.and_then(|i| named(&i.type_qualifiers)),
+                "binding_table_index": a.bti,
+            })
+        })
+        .collect();
+    json!({
+        "device": file.notes.device().map(|d| d.as_str()),
+        "build_options": file.build_options(),
+        "arguments": args,
+        "simd_size": env.simd_size,
+        "required_work_group_size": env.required_work_group_size.filter(|r| *r != [0; 3]),
+        "work_group_size_hint": kernel.user_attributes.work_group_size_hint.filter(|r| *r != [0; 3]),
+        "required_sub_group_size": (env.required_sub_group_size > 0).then_some(env.required_sub_group_size),
+        "slm_bytes": env.slm_size,
+        "registers": env.grf_count,
+        "spill_bytes": env.spill_size,
+        "private_bytes": env.private_size,
+        "barriers": env.barrier_count,
+        "printf": env.has_printf_calls || kernel.payload_arguments.iter().any(|p| p.arg_type == ArgType::PrintfBuffer),
+        "stack_calls": env.has_stack_calls,
+    })
+}
+
+/// The launch's part for people.
+fn human_launch(l: &Json, out: &mut String) {
+    let three = |key: &str| {
+        let n: Vec<String> = l[key].as_array()?.iter().map(|n| n.to_string()).collect();
+        Some(n.join(" x "))
+    };
+    let mut line = |what: &str, text: Option<String>| {
+        if let Some(text) = text.filter(|t| !t.is_empty()) {
+            let _ = writeln!(out, "  {what:<13} {}", crate::cmd::shown(&text));
+        }
+    };
+    line("device", l["device"].as_str().map(str::to_owned));
+    line("options", l["build_options"].as_str().map(str::to_owned));
+    for a in l["arguments"].as_array().into_iter().flatten() {
+        let text = |key: &str| {
+            a[key].as_str().filter(|t| *t != "private").map(|t| format!(" {t}")).unwrap_or_default()
+        };
+        let name = a["name"].as_str().map_or_else(|| a["index"].to_string(), str::to_owned);
+        let all = ["address_space", "access", "qualifiers", "type"].map(text).concat();
+        line("argument", Some(format!("{name:<10}{all}")));
+    }
+    line("group size", three("required_work_group_size").map(|s| format!("{s}, required")));
+    line("group hint", three("work_group_size_hint"));
+    let bytes = |key: &str| l[key].as_u64().filter(|n| *n > 0).map(|n| format!("{n} bytes"));
+    line("local memory", bytes("slm_bytes").map(|b| format!("{b} a group, besides its arguments'")));
+    line("spilled", bytes("spill_bytes"));
+    line("private", bytes("private_bytes"));
+    line("registers", l["registers"].as_u64().map(|n| n.to_string()));
+    line("barriers", l["barriers"].as_u64().filter(|n| *n > 0).map(|n| n.to_string()));
+    let yes = |key: &str| (l[key] == json!(true)).then(|| "yes".to_owned());
+    line("printf", yes("printf"));
+    line("stack calls", yes("stack_calls"));
+}
+
 /// Mnemonic of an instruction as the mix counts it.
 fn family_or_name(d: &'static InstDesc) -> &'static str {
     d.forms.first().map_or(d.name, |f| f.head)
@@ -179,6 +262,9 @@ fn human(o: &Json, out: &mut String) {
     let _ = writeln!(out, "{} {} (vISA {})", text("kind"), text("name"), text("version"));
     if let Some(simd) = o["simd_size"].as_u64() {
         let _ = writeln!(out, "  SIMD size     {simd}");
+    }
+    if o["launch"].is_object() {
+        human_launch(&o["launch"], out);
     }
     let _ = writeln!(
         out,

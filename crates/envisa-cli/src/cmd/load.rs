@@ -3,11 +3,13 @@
 use crate::cmd::{Failure, Report};
 use crate::io;
 use envisa::binary::{ReadOptions, Stop};
+use envisa::diag::did_you_mean;
 use envisa::diag::{Diagnostic, FileId};
 use envisa::isa::{Modifier, Module, Object, Operand, Platform, Platforms, Pred, Region, StateClass};
 use envisa::text::ParseOptions;
 use envisa::verify::Options;
-use envisa::zebin::ZebinFile;
+use envisa::zebin::{Kernel, ZebinFile};
+use envisa_harness::files::Kind;
 use std::path::Path;
 
 /// A module and where it came from.
@@ -16,6 +18,8 @@ pub struct Loaded {
     pub module: Module,
     /// The file of each of its objects.
     pub files: Vec<FileId>,
+    /// The kernel of a zebin that it is.
+    pub kernel: Option<String>,
 }
 
 /// Reads a file; what is wrong with it goes to the report, and `None` comes back if nothing could be
@@ -38,14 +42,19 @@ pub fn bytes(
     platform: Option<Platform>,
     report: &mut Report,
 ) -> Option<Vec<Loaded>> {
-    if bytes.starts_with(b"\x7fELF") {
-        return zebin(name, &bytes, platform, report);
+    match Kind::of(Path::new(name), &bytes) {
+        Kind::Zebin => zebin(name, &bytes, platform, report),
+        Kind::Isa => binary(name, bytes, platform, report).map(|l| vec![l]),
+        Kind::Text | Kind::PlainText => text(name, bytes, platform, report).map(|l| vec![l]),
+        other => {
+            report.diagnostics.extend(other.refusal(name).map(|why| Diagnostic::error(KIND, why)));
+            None
+        }
     }
-    if envisa::binary::is_cisa(&bytes) {
-        return binary(name, bytes, platform, report).map(|l| vec![l]);
-    }
-    text(name, bytes, platform, report).map(|l| vec![l])
 }
+
+/// Code of a file that is of no kind that a command takes.
+pub const KIND: &str = "E0801";
 
 /// What diagnostics call a file.
 pub fn display(path: &Path) -> String {
@@ -82,7 +91,7 @@ fn units(texts: &[(String, Vec<u8>)], platform: Option<Platform>, report: &mut R
     let options = ParseOptions { platform, ..ParseOptions::default() };
     let result = envisa::text::parse_units(&sources, &options);
     report.diagnostics.extend(result.diagnostics);
-    result.complete.then_some(Loaded { module: result.module, files: result.files })
+    result.complete.then_some(Loaded { module: result.module, files: result.files, kernel: None })
 }
 
 /// Reads a CISA binary.
@@ -93,7 +102,7 @@ pub fn binary(name: &str, bytes: Vec<u8>, platform: Option<Platform>, report: &m
     match read {
         Ok(module) => {
             let files = vec![id; module.objects.len()];
-            Some(Loaded { module, files })
+            Some(Loaded { module, files, kernel: None })
         }
         Err(e) => {
             report.diagnostics.push(e.to_diagnostic(id));
@@ -104,40 +113,70 @@ pub fn binary(name: &str, bytes: Vec<u8>, platform: Option<Platform>, report: &m
 
 /// Reads the vISA texts of a zebin: a module for each kernel.
 fn zebin(name: &str, bytes: &[u8], platform: Option<Platform>, report: &mut Report) -> Option<Vec<Loaded>> {
+    let file = container(name, bytes, report)?;
     let id = report.files.add_binary(name, Vec::new());
-    let file = match ZebinFile::parse(bytes) {
-        Ok(file) => file,
-        Err(e) => {
-            report.diagnostics.push(Diagnostic::error("E0500", e.to_string()).primary(id, (0, 0), ""));
-            return None;
-        }
-    };
-    for warning in &file.warnings {
-        report.diagnostics.push(Diagnostic::warning("W0500", warning.to_string()).primary(id, (0, 0), ""));
-    }
     let mut modules = Vec::new();
     for kernel in file.kernels() {
-        let unit = match kernel_units(name, &file, &kernel.name) {
+        let unit = match kernel_units(name, &file, kernel) {
             Ok(unit) => unit,
             Err(message) => {
-                report.diagnostics.push(Diagnostic::error("E0501", message).primary(id, (0, 0), ""));
+                report.diagnostics.push(Diagnostic::error("E0821", message).primary(id, (0, 0), ""));
                 continue;
             }
         };
-        modules.extend(units(&unit, platform, report));
+        let loaded = units(&unit, platform, report);
+        modules.extend(loaded.map(|l| Loaded { kernel: Some(kernel.name.clone()), ..l }));
     }
     Some(modules)
 }
 
-/// Texts of a kernel and of all functions of the zebin, each with a name for messages.
-pub fn kernel_units(name: &str, file: &ZebinFile, kernel: &str) -> Result<Vec<(String, Vec<u8>)>, String> {
-    let visa = file.kernel_visa(kernel).map_err(|e| e.to_string())?;
-    let mut texts = vec![(format!("{name}:{kernel}"), file.visa_text(visa).into_owned().into_bytes())];
+/// Reads a zebin's container; its warnings and what is wrong with it go to the report.
+pub fn container(name: &str, bytes: &[u8], report: &mut Report) -> Option<ZebinFile> {
+    let id = report.files.add_binary(name, Vec::new());
+    match ZebinFile::parse(bytes) {
+        Ok(file) => {
+            for warning in &file.warnings {
+                let d = Diagnostic::warning("W0820", warning.to_string());
+                report.diagnostics.push(d.primary(id, (0, 0), ""));
+            }
+            Some(file)
+        }
+        Err(e) => {
+            report.diagnostics.push(Diagnostic::error("E0820", e.to_string()).primary(id, (0, 0), ""));
+            None
+        }
+    }
+}
+
+/// Texts of a kernel and of the functions that it may call, each with a name for messages.
+pub fn kernel_units(name: &str, file: &ZebinFile, kernel: &Kernel) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let visa = file.kernel_visa(&kernel.name).map_err(|e| e.to_string())?;
+    let text = |visa| file.visa_text(visa).into_owned().into_bytes();
+    let mut texts = vec![(format!("{name}:{}", kernel.name), text(visa))];
     for function in file.functions_visa() {
-        let label = function.function.as_deref().unwrap_or("function");
-        texts.push((format!("{name}:{label}"), file.visa_text(function).into_owned().into_bytes()));
+        // A function's text names the kernel that it was compiled along with.
+        if function.kernel_name.as_ref().is_none_or(|k| *k == kernel.name) {
+            let label = function.function.as_deref().unwrap_or("function");
+            texts.push((format!("{name}:{label}"), text(function)));
+        }
     }
     Ok(texts)
+}
+
+/// The kernels of a zebin that are asked for: one by name, or all.
+///
+/// # Errors
+/// Where there is no such kernel.
+pub fn chosen<'a>(file: &'a ZebinFile, name: Option<&str>) -> Result<Vec<&'a Kernel>, Failure> {
+    let found: Vec<&Kernel> = file.kernels().filter(|k| name.is_none_or(|n| n == k.name)).collect();
+    match name {
+        Some(name) if found.is_empty() => {
+            let all: Vec<&str> = file.kernels().map(|k| k.name.as_str()).collect();
+            let near = did_you_mean(name, all.iter().copied());
+            Err(Failure(format!("there is no kernel `{name}`; there are {}{near}", all.join(", "))))
+        }
+        _ => Ok(found),
+    }
 }
 
 /// Is the module legal on a platform?

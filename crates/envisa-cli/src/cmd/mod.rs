@@ -5,17 +5,24 @@ pub mod build;
 pub mod check;
 pub mod dis;
 pub mod explain;
+pub mod extract;
 pub mod fmt;
 pub mod info;
+pub mod init;
 pub mod load;
 pub mod progress;
 pub mod results;
 pub mod run;
+pub mod shell;
 
+use clap::ValueEnum;
+use envisa::diag::did_you_mean;
 use envisa::diag::{Diagnostic, Files, TextOptions, render_json, render_text};
 use envisa::isa::Platform;
-use std::io::IsTerminal;
+use std::ffi::OsString;
+use std::io::Write;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How a command ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,6 +33,8 @@ pub enum Exit {
     Findings,
     /// Wrong usage, or a file could not be read or written.
     Usage,
+    /// The input is sound, and asks for what envisa does not support.
+    Unsupported,
 }
 
 impl From<Exit> for ExitCode {
@@ -34,6 +43,7 @@ impl From<Exit> for ExitCode {
             Exit::Fine => 0,
             Exit::Findings => 1,
             Exit::Usage => 2,
+            Exit::Unsupported => 3,
         })
     }
 }
@@ -72,48 +82,25 @@ pub fn shown(message: &str) -> String {
 /// What a command gives.
 pub type Done = Result<Exit, Failure>;
 
-/// How diagnostics are printed.
-#[derive(clap::Args)]
-pub struct Message {
+/// How the command talks: the same for every subcommand.
+#[derive(Clone, Copy, clap::Args)]
+pub struct Settings {
     /// How to print diagnostics, on standard error: for people, or one JSON object a line.
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human, global = true)]
     message_format: MessageFormat,
-    #[command(flatten)]
-    color: Colors,
-}
-
-/// When to use colours.
-#[derive(clap::Args)]
-pub struct Colors {
     /// When to use colours; without it on terminals, unless NO_COLOR is set.
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, global = true)]
     color: Color,
 }
 
-impl Colors {
-    /// Whether a stream is coloured; `terminal`: it is one. Settles it for everything else that is printed.
-    pub fn settle(&self, terminal: bool) -> bool {
-        let (choice, color) = match self.color {
-            Color::Always => (anstream::ColorChoice::Always, true),
-            Color::Never => (anstream::ColorChoice::Never, false),
-            Color::Auto => {
-                let unset = std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
-                (anstream::ColorChoice::Auto, terminal && unset)
-            }
-        };
-        choice.write_global();
-        color
-    }
-}
-
-/// See [`Message`].
+/// See [`Settings`].
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum MessageFormat {
     Human,
     Json,
 }
 
-/// See [`Message`].
+/// See [`Settings`].
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Color {
     Auto,
@@ -121,35 +108,110 @@ enum Color {
     Never,
 }
 
-impl Message {
-    /// An empty report in this format.
-    pub fn report(&self) -> Report {
-        let color = self.color.settle(std::io::stderr().is_terminal());
-        Report {
-            files: Files::new(),
-            diagnostics: Vec::new(),
-            json: self.message_format == MessageFormat::Json,
-            color,
+/// Diagnostics are JSON. Settled once, at the start.
+static JSON: AtomicBool = AtomicBool::new(false);
+
+/// Diagnostics are one JSON object a line.
+pub fn json() -> bool {
+    JSON.load(Ordering::Relaxed)
+}
+
+impl Settings {
+    /// Those among raw arguments, as far as they can be told before the arguments are read.
+    pub fn of_arguments(args: impl Iterator<Item = OsString>) -> Settings {
+        let mut found = Settings { message_format: MessageFormat::Human, color: Color::Auto };
+        let mut option = String::new();
+        for arg in args {
+            let Some(arg) = arg.to_str() else { continue };
+            let (name, value) = match arg.split_once('=') {
+                Some((name, value)) => (name.to_owned(), value),
+                None => (std::mem::take(&mut option), arg),
+            };
+            if name == "--" || arg == "--" {
+                break;
+            }
+            match name.as_str() {
+                "--message-format" => {
+                    found.message_format = ValueEnum::from_str(value, false).unwrap_or(found.message_format);
+                }
+                "--color" => found.color = ValueEnum::from_str(value, false).unwrap_or(found.color),
+                _ => {}
+            }
+            option = arg.to_owned();
+        }
+        found
+    }
+
+    /// Settles them for everything that is printed.
+    pub fn settle(&self) {
+        match self.color {
+            Color::Always => anstream::ColorChoice::Always,
+            Color::Never => anstream::ColorChoice::Never,
+            Color::Auto => anstream::ColorChoice::Auto,
+        }
+        .write_global();
+        JSON.store(self.message_format == MessageFormat::Json, Ordering::Relaxed);
+    }
+
+    /// For the argument parser's own messages.
+    pub fn clap_color(&self) -> clap::ColorChoice {
+        match self.color {
+            Color::Always => clap::ColorChoice::Always,
+            Color::Never => clap::ColorChoice::Never,
+            Color::Auto => clap::ColorChoice::Auto,
         }
     }
 }
 
+/// Options of text for a stream: colours where it takes them, lines as wide as the terminal.
+pub fn text_options(stream: &impl anstream::stream::RawStream) -> TextOptions {
+    let color = anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never;
+    let widest = TextOptions::default().width;
+    let columns = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
+    let terminal = || terminal_size::terminal_size().map(|(w, _)| usize::from(w.0));
+    let width = columns.filter(|n| *n > 0).or_else(terminal).unwrap_or(widest).min(widest);
+    TextOptions { color, width, ..TextOptions::default() }
+}
+
+/// Code of wrong usage, and of files that cannot be read or written.
+pub const USAGE: &str = "E0800";
+
+/// Says why a command could not do its work at all.
+pub fn failed(message: &str) {
+    if json() {
+        let d = Diagnostic::error(USAGE, message.to_owned());
+        let _ = std::io::stderr().lock().write_all(render_json(&Files::new(), &[d]).as_bytes());
+    } else {
+        anstream::eprintln!("\x1b[1;31merror\x1b[0m: {}", shown(message));
+    }
+}
+
+/// Prints what the argument parser says: help and the version, or what is wrong with the arguments.
+pub fn usage(e: &clap::Error) -> Exit {
+    if !e.use_stderr() {
+        // A reader that has gone away is no failure.
+        let _ = e.print();
+        return Exit::Fine;
+    }
+    if json() {
+        let text = e.render().to_string();
+        failed(text.trim_start_matches("error: ").trim_end());
+    } else {
+        let _ = e.print();
+    }
+    Exit::Usage
+}
+
 /// Diagnostics of a command, and the files they are about.
+#[derive(Default)]
 pub struct Report {
     /// The files.
     pub files: Files,
     /// The diagnostics.
     pub diagnostics: Vec<Diagnostic>,
-    json: bool,
-    color: bool,
 }
 
 impl Report {
-    /// A report for a command that prints for itself: it continues a list of files.
-    pub fn continuing(files: Files) -> Report {
-        Report { files, diagnostics: Vec::new(), json: false, color: false }
-    }
-
     /// Is one of the diagnostics an error?
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(Diagnostic::is_error)
@@ -157,10 +219,10 @@ impl Report {
 
     /// Prints the diagnostics on standard error; gives how the command ends on their account.
     pub fn finish(self) -> Done {
-        let text = if self.json {
+        let text = if json() {
             render_json(&self.files, &self.diagnostics)
         } else {
-            let options = TextOptions { color: self.color, ..TextOptions::default() };
+            let options = text_options(&std::io::stderr());
             let mut text = render_text(&self.files, &self.diagnostics, &options);
             let errors = self.diagnostics.iter().filter(|d| d.is_error()).count();
             if errors > 1 {
@@ -169,7 +231,7 @@ impl Report {
             text
         };
         // Nobody to tell: nothing to do about it.
-        let _ = std::io::Write::write_all(&mut std::io::stderr().lock(), text.as_bytes());
+        let _ = std::io::stderr().lock().write_all(text.as_bytes());
         Ok(if self.has_errors() { Exit::Findings } else { Exit::Fine })
     }
 }
@@ -178,6 +240,6 @@ impl Report {
 pub fn platform(name: &str) -> Result<Platform, String> {
     Platform::from_name(name).ok_or_else(|| {
         let all: Vec<&str> = Platform::ALL.iter().map(|p| p.name()).collect();
-        format!("no platform is called so; there are {}", all.join(", "))
+        format!("unknown platform; there are {}{}", all.join(", "), did_you_mean(name, all.iter().copied()))
     })
 }

@@ -5,6 +5,7 @@ use envisa::diag::Diagnostic;
 use envisa::machine::Trap;
 use envisa::runner::Outcome;
 use envisa::sanitize::{Finding, FindingKind};
+use envisa_harness::files::is_standard;
 use envisa_harness::job::Delivered;
 use envisa_harness::observe::Summary;
 use serde_json::{Value as Json, json};
@@ -25,6 +26,9 @@ pub struct Results {
 impl Results {
     /// Exit code, as far as results decide it.
     pub fn exit(&self) -> Exit {
+        if self.outcome.trap.as_ref().is_some_and(|t| t.cause.is_unsupported()) {
+            return Exit::Unsupported;
+        }
         let wrong = |d: &Delivered| d.comparison.as_ref().is_some_and(|(_, c)| !c.passed());
         let found = self.findings.as_ref().is_some_and(|f| !f.is_empty());
         if self.outcome.trap.is_some() || found || self.delivered.iter().any(wrong) {
@@ -70,6 +74,7 @@ impl Results {
             })
             .collect();
         let mut all = json!({
+            "format": FORMAT,
             "outputs": outputs,
             "printed": self.outcome.printed,
             "printed_incomplete": self.outcome.printed_incomplete,
@@ -87,8 +92,25 @@ impl Results {
     }
 }
 
-/// An element: a number, or text where JSON has none (NaN, infinities, integers beyond 64 bits).
+/// What the JSON of a run is called: the number grows when a field changes its meaning or goes.
+pub const FORMAT: &str = "envisa-run/1";
+
+/// An element: a number; JSON has none that is infinite or no number, which are `"NaN"`, `"Infinity"` and
+/// `"-Infinity"`.
 fn element(d: &Delivered, i: usize) -> Option<Json> {
+    if d.value.elem.is_float() {
+        let x = d.value.get_f64(i)?;
+        if !x.is_finite() {
+            let name = if x.is_nan() {
+                "NaN"
+            } else if x > 0.0 {
+                "Infinity"
+            } else {
+                "-Infinity"
+            };
+            return Some(name.into());
+        }
+    }
     let text = d.value.display(i)?;
     Some(serde_json::from_str(&text).unwrap_or(Json::String(text)))
 }
@@ -107,7 +129,7 @@ fn one(d: &Delivered, faulted: bool, out: &mut String) {
             elements.join(", ")
         );
     }
-    if let Some(file) = &d.file {
+    if let Some(file) = d.file.as_ref().filter(|f| !is_standard(f)) {
         let _ = writeln!(out, "{} -> {}", d.name, file.display());
     }
     let Some((check, c)) = &d.comparison else { return };

@@ -1,10 +1,12 @@
 //! `envisa run`: kernels on the virtual GPU.
 
 use crate::cmd::results::{self, Results};
-use crate::cmd::{Done, Exit, Failure, Message, progress};
+use crate::cmd::{Done, Exit, Failure, Report, load, progress};
 use crate::io;
 use envisa::diag::Diagnostic;
 use envisa::isa::Platform;
+use envisa_harness::compare::Check;
+use envisa_harness::files;
 use envisa_harness::job::{ArgText, Job, JobError, MAX_JOBS, Output, Ready};
 use envisa_harness::observe::{Summary, Watch};
 use std::path::PathBuf;
@@ -12,7 +14,7 @@ use std::path::PathBuf;
 const AFTER_HELP: &str = "\
 VALUE is one of
   5, -1.5, 0x1f            a number of the argument's type; 0 is the null pointer
-  f32:2.5, i32x4:1,2,3,4   a number or vector of a stated type
+  f32:2.5, i32x4:1,2,3,4   a number or vector of a stated type; f32:1,2,3 is an array of three
   zeros:f32:N  fill:i32:N:7  iota:i32:N  rand:f32:N[:SEED[:LO..HI]]
   @file.npy  @file.png  @file          an array, a picture, raw bytes
   local:BYTES              local memory
@@ -23,6 +25,7 @@ Examples:
   envisa run vadd.zebin --global 1024 --local 64 --arg a=iota:f32:1024 --arg b=fill:f32:1024:1 \\
       --arg c=zeros:f32:1024 --arg n=1024 --print c:8
   envisa run vadd.cl --device dg2 --global 1024 … --out c=c.npy --stats
+  envisa run vadd.zebin … --arg c=zeros:f32:4 --expect 'c=f32:1,3,5,7'
   envisa run job.toml --check
   envisa run mine.visaasm --platform SKL --threads 2 --arg N=4 --arg T6=zeros:f32:64 --print T6:8
 
@@ -31,7 +34,8 @@ index (bti:3) takes a buffer or an image, a scalar `uq` input the address of a b
 written may also be a variable: its content when the first thread ends.
 
 Exit codes: 0 fine; 1 the kernel faults, a check finds something, a result is not as expected, or the vISA
-has errors; 2 wrong usage, or a file could not be read or written. After a fault no result is written.";
+has errors; 2 wrong usage, or a file could not be read or written; 3 the kernel uses what envisa does not support.
+After a fault no result is written.";
 
 /// Run a kernel that Intel's compiler made, without the GPU.
 ///
@@ -61,6 +65,10 @@ pub struct Args {
     /// Write an argument's content after the run: `.npy`, `.png` or raw bytes.
     #[arg(long = "out", value_name = "NAME=FILE")]
     outs: Vec<String>,
+    /// Compare an argument's content after the run: exactly, or within a bound: `c=@want.npy,ulp 2`. Bounds are
+    /// `exact`, `ulp N`, `abs X`, `rel X`, `rel X abs Y`, `set`.
+    #[arg(long = "expect", value_name = "NAME=VALUE[,BOUND]")]
+    expects: Vec<String>,
     /// Print an argument's first N elements after the run (16 if not said).
     #[arg(long = "print", value_name = "NAME[:N]")]
     prints: Vec<String>,
@@ -87,8 +95,6 @@ pub struct Args {
     build: BuildArgs,
     #[command(flatten, next_help_heading = "Hand-written code")]
     bare: BareArgs,
-    #[command(flatten)]
-    message: Message,
 }
 
 /// Options of the compiler.
@@ -134,17 +140,24 @@ fn jobs(text: &str) -> Result<usize, String> {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Done {
-    let mut report = args.message.report();
+    let mut report = Report::default();
     let job = job(args)?;
+    // Data on standard output stays alone there.
+    let piped = job.outputs.iter().any(|o| o.file.as_deref().is_some_and(files::is_standard));
+    if piped && args.json {
+        return Err(Failure("`--json` and an output in `-` both want standard output".into()));
+    }
     let mut ready = match Ready::new(&job) {
         Ok(ready) => ready,
         Err(e) => return refused(e, report),
     };
     if !ready.compiler_messages().is_empty() {
-        anstream::eprintln!("{}", ready.compiler_messages().trim_end());
+        let mut said = Report::default();
+        said.diagnostics = envisa_ocloc::diagnostics(ready.compiler_messages(), &job.file, &mut said.files);
+        said.finish()?;
     }
     for warning in ready.warnings() {
-        report.diagnostics.push(Diagnostic::warning("W0500", warning.clone()));
+        report.diagnostics.push(Diagnostic::warning("W0820", warning.clone()));
     }
     let mut watch = Watch::new(job.check, job.stats);
     let mut options = job.run_options().map_err(|e| Failure(e.to_string()))?;
@@ -159,7 +172,7 @@ pub fn run(args: &Args) -> Done {
     let delivered = ready.deliver(&watch, outcome.trap.is_some()).map_err(|e| Failure(e.to_string()))?;
     let findings = watch.checks.as_ref().map(|c| c.findings());
     if let Some(what) = watch.checks.as_ref().and_then(|c| c.not_checked()) {
-        report.diagnostics.push(Diagnostic::warning("W0501", what));
+        report.diagnostics.push(Diagnostic::warning("W0821", what));
     }
     let summary =
         watch.stats.as_ref().map(|s| Summary::new(s, ready.program(), outcome.time, outcome.work_items));
@@ -167,20 +180,25 @@ pub fn run(args: &Args) -> Done {
     if let Some(trap) = &outcome.trap {
         report.diagnostics.push(ready.diagnose(trap));
     }
+    if outcome.printed_incomplete {
+        let why = "some of what the kernel printed was lost: its buffer was full, or a record in it could not be read";
+        report.diagnostics.push(Diagnostic::warning("W0822", why));
+    }
     report.files = ready.take_files();
     let results = Results { outcome, delivered, findings, summary };
-    io::print(&if args.json { results.json() } else { results.text() })?;
-    if results.outcome.printed_incomplete {
-        anstream::eprintln!(
-            "\x1b[1;33mwarning\x1b[0m: some of what the kernel printed was lost: its buffer was full, or a record in it could not be read"
-        );
+    if args.json {
+        io::print(&results.json())?;
+    } else if piped {
+        anstream::eprint!("{}", results.text());
+    } else {
+        io::print(&results.text())?;
     }
     report.finish()?;
     Ok(results.exit())
 }
 
 /// Tells why nothing ran.
-fn refused(e: JobError, mut report: crate::cmd::Report) -> Done {
+fn refused(e: JobError, mut report: Report) -> Done {
     match e {
         JobError::Text(diagnostics, files) => {
             report.files = *files;
@@ -188,9 +206,9 @@ fn refused(e: JobError, mut report: crate::cmd::Report) -> Done {
             report.finish()?;
             Ok(Exit::Findings)
         }
-        JobError::Input(e) => {
-            anstream::eprintln!("\x1b[1;31merror\x1b[0m: {}", crate::cmd::shown(&e.to_string()));
-            Ok(Exit::Findings)
+        JobError::Input(why) => {
+            report.diagnostics = vec![Diagnostic::error(load::KIND, why)];
+            report.finish()
         }
         JobError::Usage(e) => Err(Failure(e)),
     }
@@ -250,6 +268,20 @@ fn job(args: &Args) -> Result<Job, Failure> {
             .parse()
             .map_err(|_| Failure(format!("--print {text}: `{count}` is no number of elements")))?;
         job.outputs.push(Output { arg: name.into(), print: Some(count), ..Output::default() });
+    }
+    for text in &args.expects {
+        let (name, want) = pair("--expect", text, "NAME=VALUE[,BOUND]")?;
+        // A list of values has commas of its own.
+        let bound = want.rsplit_once(',').filter(|(_, b)| b.trim().starts_with(|c: char| c.is_alphabetic()));
+        let (want, check) = match bound {
+            Some((_, "nan" | "inf" | "NaN")) | None => (want, None),
+            Some((want, bound)) => {
+                let bound = bound.trim();
+                Check::parse(bound).map_err(|e| Failure(format!("--expect {text}: {e}")))?;
+                (want, Some(bound.to_owned()))
+            }
+        };
+        job.outputs.push(Output { arg: name.into(), expect: Some(want.into()), check, ..Output::default() });
     }
     for text in &args.outs {
         let (name, file) = pair("--out", text, "NAME=FILE")?;

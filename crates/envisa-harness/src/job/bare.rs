@@ -1,7 +1,7 @@
 //! A job of hand-written vISA: text or binary, without a compiler's metadata.
 
 use super::deliver::Form;
-use super::{Job, JobError, MEMORY_LIMIT, Output, Source, data};
+use super::{Job, JobError, MEMORY_LIMIT, Output, SAME, Source, data, same_buffer};
 use crate::images;
 use crate::observe::Watch;
 use crate::values::{ElemType, HostValue, ValueSpec, parse_scalar};
@@ -72,8 +72,11 @@ impl BareReady {
         let session = Session::new(MEMORY_LIMIT);
         let mut ready =
             BareReady { session, kernel, launch, made: Vec::new(), variables: Vec::new(), outputs };
-        for (name, text) in &job.args {
-            let arg = ready.argument(name, &text.text()).map_err(|e| e.of_argument(name))?;
+        // What is another argument's is made when that one is.
+        let (same, own): (Vec<_>, Vec<_>) =
+            job.args.iter().map(|(name, text)| (name, text.text())).partition(|(_, t)| t.starts_with(SAME));
+        for (name, text) in own.into_iter().chain(same) {
+            let arg = ready.argument(name, &text).map_err(|e| e.of_argument(name))?;
             ready.launch.args.push((name.clone(), arg));
         }
         for output in &ready.outputs {
@@ -156,6 +159,16 @@ impl BareReady {
         if let Some(sampler) = text.strip_prefix("sampler:") {
             return Ok(BareArg::Sampler(images::parse_sampler(sampler).map_err(JobError::Usage)?.sampler()));
         }
+        if let Some(of) = text.strip_prefix(SAME) {
+            let (of, offset) = same_buffer(of)?;
+            let Some(m) = self.made.iter().find(|m| m.name == of) else {
+                return Err(JobError::Usage(format!("argument `{of}` has no buffer of its own")));
+            };
+            if class == InputClass::Sampler {
+                return Err(JobError::Usage("it is a sampler".into()));
+            }
+            return Ok(BareArg::Buffer(m.allocation, offset));
+        }
         if let Some(value) = text.strip_prefix("buffer:") {
             return self.buffer(name, data(value)?);
         }
@@ -172,7 +185,7 @@ impl BareReady {
             )));
         }
         let address = matches!(variable, Some((Type::Uq | Type::Q, 1)))
-            && matches!(spec, ValueSpec::Generated { .. } | ValueSpec::File(_));
+            && matches!(spec, ValueSpec::Generated { .. } | ValueSpec::List { .. } | ValueSpec::File(_));
         let value = spec.materialize(MEMORY_LIMIT).map_err(JobError::usage)?;
         match variable {
             Some(_) if !address => Ok(BareArg::Bytes(value.bytes)),

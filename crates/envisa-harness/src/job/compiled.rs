@@ -1,20 +1,23 @@
 //! A job of a compiled kernel: sizes and arguments against its metadata.
 
 use super::deliver::Form;
-use super::{ArgText, Job, JobError, MEMORY_LIMIT, Output, Source, data};
+use super::{ArgText, Job, JobError, MEMORY_LIMIT, Output, SAME, Source, data, same_buffer};
 use crate::images;
 use crate::observe::Watch;
-use crate::values::{ElemType, HostValue, ValueSpec, ValueType, parse_scalar, shape_of};
+use crate::values::{ElemType, FileKind, HostValue, ValueSpec, ValueType, parse_scalar, shape_of};
 use envisa::diag::did_you_mean;
 use envisa::runner::{
     AllocationId, Arg, Launch, LaunchError, LoadedKernel, Module, Outcome, RunError, RunOptions, Session,
 };
 use envisa::zebin::ze_info::{AddrMode, AddrSpace, ArgType};
+use std::path::Path;
 
 /// An argument in memory.
 struct Bound {
     name: String,
     allocation: AllocationId,
+    /// First byte of the argument in it.
+    offset: u64,
     elem: ElemType,
     shape: Vec<u64>,
 }
@@ -137,14 +140,58 @@ impl CompiledReady {
             [one] => return Err(JobError::Usage(format!("argument {one} is not given"))),
             all => return Err(JobError::Usage(format!("arguments are not given: {}", all.join(", ")))),
         }
-        for (i, text) in texts.into_iter().enumerate() {
-            let Some(text) = text else { continue };
+        let texts: Vec<String> = texts.into_iter().flatten().map(ArgText::text).collect();
+        let mut made: Vec<Option<(Arg, Option<Bound>)>> = Vec::new();
+        for (i, text) in texts.iter().enumerate() {
             let name = argument_name(&self.kernel, i);
-            let (arg, bound) = self.argument(i, &name, &text.text()).map_err(|e| e.of_argument(&name))?;
+            let own = !text.starts_with(SAME);
+            made.push(match own {
+                true => Some(self.argument(i, &name, text).map_err(|e| e.of_argument(&name))?),
+                false => None,
+            });
+        }
+        // What is another argument's is made when that one is.
+        for (i, text) in texts.iter().enumerate() {
+            if let Some(of) = text.strip_prefix(SAME) {
+                let name = argument_name(&self.kernel, i);
+                made[i] = Some(self.same(i, &name, of, &made).map_err(|e| e.of_argument(&name))?);
+            }
+        }
+        for (arg, bound) in made.into_iter().flatten() {
             self.launch.args.push(arg);
             self.bound.push(bound);
         }
         Ok(())
+    }
+
+    /// `arg:NAME[+BYTES]`: the buffer of another argument, from a byte on.
+    fn same(
+        &self,
+        i: usize,
+        name: &str,
+        of: &str,
+        made: &[Option<(Arg, Option<Bound>)>],
+    ) -> Result<(Arg, Option<Bound>), JobError> {
+        let (of, offset) = same_buffer(of)?;
+        if !matches!(self.kind(i), Kind::Buffer | Kind::Unused) {
+            return Err(JobError::Usage("only a buffer can be that of another argument".into()));
+        }
+        let Some(Some((Arg::Buffer(allocation, from), Some(other)))) = made.get(index(&self.kernel, of)?)
+        else {
+            return Err(JobError::Usage(format!("argument `{of}` has no buffer of its own")));
+        };
+        let bytes = other.shape.iter().product::<u64>() * other.elem.size() as u64;
+        if offset > bytes {
+            return Err(JobError::Usage(format!("`{of}` has {bytes} bytes, fewer than {offset}")));
+        }
+        let elem = pointed_type(&argument_type(&self.kernel, i)).unwrap_or(other.elem);
+        let shape = match (offset, elem.size() == other.elem.size()) {
+            (0, true) => other.shape.clone(),
+            _ => vec![(bytes - offset) / elem.size() as u64],
+        };
+        let offset = from + offset;
+        let bound = Bound { name: name.to_owned(), allocation: *allocation, offset, elem, shape };
+        Ok((Arg::Buffer(*allocation, offset), Some(bound)))
     }
 
     /// What metadata says of an argument.
@@ -190,7 +237,7 @@ impl CompiledReady {
         let ty = argument_type(&self.kernel, i);
         let a_ty = if ty.is_empty() { String::new() } else { format!(" ({ty})") };
         match self.kind(i) {
-            Kind::Image => self.image(name, text),
+            Kind::Image => self.image(name, &ty, text),
             Kind::Sampler => match text.strip_prefix("sampler:") {
                 Some(sampler) => {
                     let spec = images::parse_sampler(sampler).map_err(JobError::Usage)?;
@@ -240,7 +287,9 @@ impl CompiledReady {
                 )));
             }
             // Before any data are made.
-            ValueSpec::Generated { ty: given, .. } | ValueSpec::Literal { ty: given, .. } => {
+            ValueSpec::Generated { ty: given, .. }
+            | ValueSpec::Literal { ty: given, .. }
+            | ValueSpec::List { ty: given, .. } => {
                 if let Some(elem) = pointed_type(ty)
                     && elem != given.elem
                 {
@@ -253,7 +302,7 @@ impl CompiledReady {
                     let allocation = self.session.zeros(&format!("buffer {name}"), bytes)?;
                     spec.generate(self.session.bytes(allocation));
                     let (elem, shape) = (given.elem, shape_of(*given, *count));
-                    let bound = Bound { name: name.to_owned(), allocation, elem, shape };
+                    let bound = Bound { name: name.to_owned(), allocation, offset: 0, elem, shape };
                     return Ok((Arg::Buffer(allocation, 0), Some(bound)));
                 }
                 spec.materialize(MEMORY_LIMIT).map_err(JobError::usage)?
@@ -261,16 +310,8 @@ impl CompiledReady {
             ValueSpec::File(_) => spec.materialize(MEMORY_LIMIT).map_err(JobError::usage)?,
         };
         let mut elem = value.elem;
-        if let Some(wanted) = pointed_type(ty) {
-            // Raw bytes and pictures read as what the argument points to; arrays keep their type.
-            if value.elem == ElemType::U8 && value.bytes.len().is_multiple_of(wanted.size()) {
-                elem = wanted;
-            } else if value.elem.size() != wanted.size() || value.elem.is_float() != wanted.is_float() {
-                return Err(JobError::Usage(format!(
-                    "it points to {wanted}{a_ty}, the file holds {}",
-                    value.elem
-                )));
-            }
+        if let (Some(wanted), ValueSpec::File(path)) = (pointed_type(ty), &spec) {
+            elem = read_as(wanted, &a_ty, path, &value)?;
         }
         let shape = if elem.size() == value.elem.size() {
             value.shape.clone()
@@ -278,12 +319,12 @@ impl CompiledReady {
             vec![(value.bytes.len() / elem.size()) as u64]
         };
         let allocation = self.session.buffer(&format!("buffer {name}"), &value.bytes)?;
-        let bound = Bound { name: name.to_owned(), allocation, elem, shape };
+        let bound = Bound { name: name.to_owned(), allocation, offset: 0, elem, shape };
         Ok((Arg::Buffer(allocation, 0), Some(bound)))
     }
 
     /// `image:SHAPE:FORMAT=VALUE`, or a picture that says its own size.
-    fn image(&mut self, name: &str, text: &str) -> Result<(Arg, Option<Bound>), JobError> {
+    fn image(&mut self, name: &str, ty: &str, text: &str) -> Result<(Arg, Option<Bound>), JobError> {
         let (spec, texels) = match text.strip_prefix("image:").and_then(|t| t.split_once('=')) {
             Some((image, value)) => (images::parse_image(image).map_err(JobError::Usage)?, data(value)?),
             None if text.starts_with('@') => {
@@ -297,6 +338,9 @@ impl CompiledReady {
                 )));
             }
         };
+        if !spec.fits(ty) {
+            return Err(JobError::Usage(format!("it is an {ty}; an {} is given", spec.type_name())));
+        }
         if texels.bytes.len() as u64 != spec.bytes() {
             return Err(JobError::Usage(format!(
                 "the image takes {} bytes, its value has {}",
@@ -305,7 +349,8 @@ impl CompiledReady {
             )));
         }
         let allocation = self.session.buffer(&format!("image {name}"), &texels.bytes)?;
-        let bound = Bound { name: name.to_owned(), allocation, elem: spec.elem(), shape: spec.shape() };
+        let (elem, shape) = (spec.elem(), spec.shape());
+        let bound = Bound { name: name.to_owned(), allocation, offset: 0, elem, shape };
         Ok((Arg::Image(spec.image(allocation)), Some(bound)))
     }
 
@@ -326,8 +371,10 @@ impl CompiledReady {
 
     /// Content of an argument.
     pub(super) fn bytes(&mut self, key: &str) -> Result<Vec<u8>, JobError> {
-        let allocation = self.bound(key)?.allocation;
-        Ok(self.session.bytes(allocation).to_vec())
+        let bound = self.bound(key)?;
+        let (allocation, elem) = (bound.allocation, bound.elem.size());
+        let (from, count) = (bound.offset as usize, bound.shape.iter().product::<u64>() as usize);
+        Ok(self.session.bytes(allocation)[from..from + count * elem].to_vec())
     }
 
     /// Content of an argument, with its type.
@@ -337,6 +384,29 @@ impl CompiledReady {
     pub fn content(&mut self, key: &str) -> Result<HostValue, JobError> {
         let Form { elem, shape, .. } = self.form(key)?;
         Ok(HostValue { elem, shape, bytes: self.bytes(key)? })
+    }
+}
+
+/// The type as which a file's content is passed where the kernel takes a pointer to `wanted`: raw bytes have the
+/// pointer's type, arrays their own, and a picture's pixels may be one whole number each.
+fn read_as(wanted: ElemType, a_ty: &str, path: &Path, value: &HostValue) -> Result<ElemType, JobError> {
+    let alike = value.elem.size() == wanted.size() && value.elem.is_float() == wanted.is_float();
+    let wrong =
+        |held: String| Err(JobError::Usage(format!("it points to {wanted}{a_ty}, the file holds {held}")));
+    match FileKind::of(path) {
+        FileKind::Raw if value.bytes.len().is_multiple_of(wanted.size()) => Ok(wanted),
+        FileKind::Raw => wrong(format!("{} bytes, no multiple of {}", value.bytes.len(), wanted.size())),
+        FileKind::Npy if alike => Ok(value.elem),
+        FileKind::Npy => wrong(value.elem.to_string()),
+        FileKind::Png if alike => Ok(value.elem),
+        FileKind::Png => {
+            let pixel = value.shape.last().copied().unwrap_or(1) * value.elem.size() as u64;
+            if !wanted.is_float() && pixel == wanted.size() as u64 {
+                Ok(wanted)
+            } else {
+                wrong(format!("a picture of {} channels of {}", value.shape.last().unwrap_or(&1), value.elem))
+            }
+        }
     }
 }
 
@@ -372,6 +442,8 @@ fn value(ty: &str, stated: Option<u64>, paid: u64, text: &str) -> Result<Vec<u8>
             }
             Ok(bytes)
         }
+        // The bytes of a structure.
+        ValueSpec::List { bytes, .. } if known.is_none() && size == Some(bytes.len() as u64) => Ok(bytes),
         spec @ ValueSpec::File(_) => {
             // Longer than any value: a file that was meant for a buffer.
             let value = spec.materialize(1 << 20).map_err(JobError::usage)?;
@@ -382,7 +454,7 @@ fn value(ty: &str, stated: Option<u64>, paid: u64, text: &str) -> Result<Vec<u8>
                 _ => Ok(value.bytes),
             }
         }
-        ValueSpec::Generated { .. } => usage(format!(
+        ValueSpec::Generated { .. } | ValueSpec::List { .. } => usage(format!(
             "it is a value{}; `{text}` is an array",
             if ty.is_empty() { String::new() } else { format!(" ({ty})") }
         )),
@@ -445,7 +517,7 @@ fn scalar_type(ty: &str) -> Option<ElemType> {
 }
 
 /// `float` and `float4`.
-fn vector_type(ty: &str) -> Option<ValueType> {
+pub(super) fn vector_type(ty: &str) -> Option<ValueType> {
     let base = ty.trim_end_matches(|c: char| c.is_ascii_digit());
     let lanes = match &ty[base.len()..] {
         "" => 1,

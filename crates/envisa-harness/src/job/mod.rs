@@ -32,12 +32,14 @@
 mod bare;
 mod compiled;
 mod deliver;
+mod template;
 
 pub use bare::BareReady;
 pub use compiled::CompiledReady;
 pub use deliver::Delivered;
+pub use template::template;
 
-use crate::files;
+use crate::files::{self, Kind};
 use crate::observe::Watch;
 use crate::values::{HostValue, ValueSpec};
 use envisa::diag::{Diagnostic, Files};
@@ -252,8 +254,17 @@ impl Job {
             Ok(built) => {
                 Ok(Source { name, bytes: built.bytes, compiled_now: true, messages: built.messages })
             }
-            Err(e @ (BuildError::Failed { .. } | BuildError::Unresolved { .. } | BuildError::Zebin(_))) => {
-                Err(JobError::Input(e.to_string()))
+            Err(BuildError::Failed { status, device, messages }) => {
+                let mut files = Files::new();
+                let mut said = envisa_ocloc::diagnostics(&messages, &self.file, &mut files);
+                if !said.iter().any(Diagnostic::is_error) {
+                    let why = format!("ocloc failed ({status}) for device {device}");
+                    said.push(Diagnostic::error("E0810", why));
+                }
+                Err(JobError::Text(said, Box::new(files)))
+            }
+            Err(e @ (BuildError::Unresolved { .. } | BuildError::Zebin(_))) => {
+                Err(JobError::Input(format!("{name}: {e}")))
             }
             Err(e) => Err(JobError::usage(e)),
         }
@@ -292,15 +303,13 @@ impl Ready {
     /// What does not fit: [`JobError`].
     pub fn new(job: &Job) -> Result<Ready, JobError> {
         let source = job.module()?;
-        let ready = if source.bytes.starts_with(b"\x7fELF") {
-            Ready::Compiled(Box::new(CompiledReady::new(job, source)?))
-        } else if envisa::binary::is_cisa(&source.bytes) || is_text(job, &source) {
-            Ready::Bare(Box::new(BareReady::new(job, source)?))
-        } else {
-            return Err(JobError::Input(format!(
-                "{}: neither a zebin nor vISA: it starts with neither `\\x7fELF` nor `CISA`, and vISA text is called .visaasm",
-                source.name
-            )));
+        let kind = Kind::of(&job.file, &source.bytes);
+        if let Some(why) = kind.refusal(&source.name) {
+            return Err(JobError::Input(why));
+        }
+        let ready = match kind {
+            Kind::Zebin => Ready::Compiled(Box::new(CompiledReady::new(job, source)?)),
+            _ => Ready::Bare(Box::new(BareReady::new(job, source)?)),
         };
         ready.check_outputs()?;
         Ok(ready)
@@ -366,13 +375,6 @@ impl Ready {
     }
 }
 
-/// Is it vISA text, by its name or its first directive?
-fn is_text(job: &Job, source: &Source) -> bool {
-    let named = job.file.extension().is_some_and(|e| e == "visaasm" || e == "asm");
-    let head = &source.bytes[..source.bytes.len().min(4096)];
-    named || head.windows(8).any(|w| w == b".version")
-}
-
 /// Why a job cannot run.
 #[derive(Debug)]
 pub enum JobError {
@@ -420,6 +422,20 @@ impl From<RunError> for JobError {
             }
             other => JobError::Usage(other.to_string()),
         }
+    }
+}
+
+/// What begins a value that is another argument's buffer: `arg:NAME[+BYTES]`.
+const SAME: &str = "arg:";
+
+/// Name and offset of `NAME[+BYTES]`.
+fn same_buffer(text: &str) -> Result<(&str, u64), JobError> {
+    match text.split_once('+') {
+        None => Ok((text, 0)),
+        Some((name, bytes)) => match bytes.parse() {
+            Ok(offset) => Ok((name, offset)),
+            Err(_) => Err(JobError::Usage(format!("`{bytes}` is no number of bytes; write arg:NAME+BYTES"))),
+        },
     }
 }
 

@@ -3,10 +3,12 @@
 use super::implicit::{self, Implicit};
 use super::threads::{GroupClass, Threads};
 use super::*;
-use crate::memory::{AllocationId, Block, BufferSurface, Image, Memory, MemoryError, Surface, SurfaceTable};
+use crate::memory::{
+    AllocationId, Block, BufferSurface, Image, ImageShape, Memory, MemoryError, Surface, SurfaceTable,
+};
 use envisa_zebin::ze_info::{
-    AddrMode, AddrSpace, AllocationType, ArgType, Kernel, MemoryUsage, PayloadArgument, SamplerAddrMode,
-    SamplerFilterMode,
+    AddrMode, AddrSpace, AllocationType, ArgType, ImageType, Kernel, MemoryUsage, PayloadArgument,
+    SamplerAddrMode, SamplerFilterMode,
 };
 use std::fmt;
 
@@ -73,6 +75,9 @@ pub struct Resources<'a> {
     pub global_base: u64,
     /// Functions are called through the stack: they read implicit arguments.
     pub stack_calls: bool,
+    /// The kernel was compiled so that the last groups may be smaller; otherwise the range must be a multiple of the
+    /// group.
+    pub partial_groups: bool,
 }
 
 /// Why a launch is not possible.
@@ -212,7 +217,12 @@ fn put32(image: &mut [u8], at: usize, value: u32) {
 }
 
 /// Checks sizes; gives the number of groups.
-fn groups(launch: &Launch, required: Option<[u32; 3]>, simd: u32) -> Result<[u32; 3], LaunchError> {
+fn groups(
+    launch: &Launch,
+    required: Option<[u32; 3]>,
+    simd: u32,
+    partial: bool,
+) -> Result<[u32; 3], LaunchError> {
     let err = |s: String| Err(LaunchError::Size(s));
     if !(1..=3).contains(&launch.dims) {
         return err(format!("{} dimensions: there are 1 to 3", launch.dims));
@@ -236,6 +246,14 @@ fn groups(launch: &Launch, required: Option<[u32; 3]>, simd: u32) -> Result<[u32
     for (d, group) in groups.iter_mut().enumerate() {
         if launch.global[d] == 0 {
             return err("the range is empty".into());
+        }
+        if !partial && !launch.global[d].is_multiple_of(u64::from(launch.local[d])) {
+            return err(format!(
+                "{} work-items in dimension {d} are no multiple of the group's {}, and the kernel was compiled for whole \
+                 groups (OpenCL C 1.2, the default, or -cl-uniform-work-group-size); compiled with -cl-std=CL2.0 or \
+                 later the last group may be smaller",
+                launch.global[d], launch.local[d]
+            ));
         }
         let n = launch.global[d].div_ceil(u64::from(launch.local[d]));
         let last = launch.offset[d].checked_add(launch.global[d]);
@@ -293,7 +311,7 @@ pub fn prepare(kernel: &Kernel, launch: &Launch, with: Resources<'_>) -> Result<
     if !matches!(simd, 8 | 16 | 32) {
         return Err(LaunchError::Metadata(format!("simd_size {simd}: 8, 16 or 32 can be run")));
     }
-    let groups = groups(launch, env.required_work_group_size, simd)?;
+    let groups = groups(launch, env.required_work_group_size, simd, with.partial_groups)?;
     let walk = walk_order(env.work_group_walk_order_dimensions)?;
 
     let payload_bytes = kernel.per_thread_payload_size();
@@ -373,6 +391,34 @@ pub fn prepare(kernel: &Kernel, launch: &Launch, with: Resources<'_>) -> Result<
         )));
     }
     building.finish(classes, edge_class, &threads, with.stack_calls, slm_bytes)
+}
+
+/// Does an argument of this kind take an image of that shape?
+fn shape_fits(kind: Option<ImageType>, image: &Image) -> Result<(), String> {
+    let (shape, what) = match kind {
+        Some(ImageType::Buffer | ImageType::Image1d) => (ImageShape::D1, "a 1D image"),
+        Some(ImageType::Image1dArray) => (ImageShape::D1Array, "an array of 1D images"),
+        Some(ImageType::Image2d | ImageType::Image2dDepth | ImageType::Image2dMedia) => {
+            (ImageShape::D2, "a 2D image")
+        }
+        Some(ImageType::Image2dArray | ImageType::Image2dArrayDepth) => {
+            (ImageShape::D2Array, "an array of 2D images")
+        }
+        Some(ImageType::Image3d) => (ImageShape::D3, "a 3D image"),
+        // Kinds that no image here has, or that metadata does not tell.
+        _ => return Ok(()),
+    };
+    if image.shape == shape {
+        return Ok(());
+    }
+    let given = match image.shape {
+        ImageShape::D1 => "a 1D image",
+        ImageShape::D1Array => "an array of 1D images",
+        ImageShape::D2 => "a 2D image",
+        ImageShape::D2Array => "an array of 2D images",
+        ImageShape::D3 => "a 3D image",
+    };
+    Err(format!("the kernel takes {what}, not {given}"))
 }
 
 fn walk_order(dims: [u32; 3]) -> Result<[u8; 3], LaunchError> {
@@ -585,7 +631,7 @@ impl Building<'_> {
                 (other, _) => fail(format!("the kernel takes a sampler, not {}", other.kind())),
             },
             (Some(AddrMode::Stateful), Some(AddrSpace::Image)) => match arg {
-                Arg::Image(_) => Ok(()),
+                Arg::Image(image) => shape_fits(p.image_type, &image).or_else(fail),
                 other => fail(format!("the kernel takes an image, not {}", other.kind())),
             },
             (Some(AddrMode::Stateful), _) => match arg {
@@ -629,7 +675,10 @@ impl Building<'_> {
                     Arg::Buffer(id, offset) => {
                         Surface::Buffer(BufferSurface::rest_of(self.memory, id, offset))
                     }
-                    Arg::Image(image) => Surface::Image(image),
+                    Arg::Image(image) => match shape_fits(p.image_type, &image) {
+                        Ok(()) => Surface::Image(image),
+                        Err(why) => return fail(why),
+                    },
                     Arg::Null => Surface::None,
                     other => return fail(format!("the kernel takes a surface, not {}", other.kind())),
                 };
@@ -908,6 +957,7 @@ kernels:
                 const_base: 0,
                 global_base: 0,
                 stack_calls: false,
+                partial_groups: true,
             },
         );
         (memory, prepared)

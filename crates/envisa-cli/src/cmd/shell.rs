@@ -1,0 +1,77 @@
+//! `envisa completions` and `envisa man`: what shells and manuals need, from the argument parser.
+
+use crate::Cli;
+use crate::cmd::{Done, Exit, Failure};
+use crate::io;
+use clap::CommandFactory;
+use std::path::PathBuf;
+
+/// Print completions for a shell.
+///
+/// For bash: `envisa completions bash > ~/.local/share/bash-completion/completions/envisa`.
+#[derive(clap::Args)]
+pub struct Completions {
+    /// The shell.
+    #[arg(value_enum)]
+    shell: clap_complete::Shell,
+}
+
+/// Print the manual page, or write one for every subcommand.
+#[derive(clap::Args)]
+pub struct Man {
+    /// The subcommand whose page is printed; without it, that of `envisa`.
+    command: Option<String>,
+    /// Write all pages into this folder: envisa.1, envisa-run.1, and so on.
+    #[arg(short, long, value_name = "FOLDER", conflicts_with = "command")]
+    output: Option<PathBuf>,
+}
+
+/// Runs `completions`.
+pub fn completions(args: &Completions) -> Done {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "envisa", &mut script);
+    io::print(&String::from_utf8_lossy(&script))?;
+    Ok(Exit::Fine)
+}
+
+fn page(command: clap::Command) -> Result<Vec<u8>, Failure> {
+    let mut out = Vec::new();
+    clap_mangen::Man::new(command).render(&mut out).map_err(|e| Failure(format!("the page: {e}")))?;
+    Ok(out)
+}
+
+/// Every subcommand, with the name that its page has.
+fn subcommands() -> Vec<(String, clap::Command)> {
+    let mut all = Cli::command();
+    // Options that hold for all commands stand on every page.
+    all.build();
+    let with_name = |c: &clap::Command| {
+        let name = format!("envisa-{}", c.get_name());
+        (c.get_name().to_owned(), c.clone().display_name(name))
+    };
+    all.get_subcommands().filter(|c| c.get_name() != "help").map(with_name).collect()
+}
+
+/// Runs `man`.
+///
+/// # Errors
+/// Where there is no such subcommand, or a page cannot be written.
+pub fn man(args: &Man) -> Done {
+    if let Some(folder) = &args.output {
+        std::fs::create_dir_all(folder).map_err(|e| Failure(format!("{}: {e}", folder.display())))?;
+        io::write(&folder.join("envisa.1"), &page(Cli::command())?)?;
+        for (name, command) in subcommands() {
+            io::write(&folder.join(format!("envisa-{name}.1")), &page(command)?)?;
+        }
+        return Ok(Exit::Fine);
+    }
+    let command = match &args.command {
+        None => Cli::command(),
+        Some(name) => match subcommands().into_iter().find(|(n, _)| n == name) {
+            Some((_, command)) => command,
+            None => return Err(Failure(format!("there is no subcommand `{name}`"))),
+        },
+    };
+    io::print(&String::from_utf8_lossy(&page(command)?))?;
+    Ok(Exit::Fine)
+}

@@ -1,0 +1,159 @@
+//! What the compiler says, as diagnostics that point into the source.
+
+use envisa_diag::{Diagnostic, FileId, Files, Severity, Span};
+use std::path::Path;
+
+/// A line `PLACE:LINE:COLUMN: LEVEL: TEXT`.
+struct Head<'a> {
+    place: &'a str,
+    line: u32,
+    column: u32,
+    level: Severity,
+    text: &'a str,
+}
+
+/// What the compiler calls the source that it is handed: it never sees the file's name.
+const SOURCE: &str = "1";
+
+fn head(line: &str) -> Option<Head<'_>> {
+    let (at, level, mark) = [
+        (": fatal error: ", Severity::Error),
+        (": error: ", Severity::Error),
+        (": warning: ", Severity::Warning),
+        (": note: ", Severity::Note),
+        (": remark: ", Severity::Note),
+    ]
+    .into_iter()
+    .filter_map(|(mark, level)| Some((line.find(mark)?, level, mark)))
+    .min_by_key(|(at, ..)| *at)?;
+    let mut parts = line[..at].rsplitn(3, ':');
+    let column = parts.next()?.parse().ok()?;
+    let number = parts.next()?.parse().ok()?;
+    Some(Head { place: parts.next()?, line: number, column, level, text: &line[at + mark.len()..] })
+}
+
+/// Gives the source its name in the compiler's messages, which call it `1`, and takes out what is about a temporary
+/// folder.
+pub(crate) fn named(messages: &str, input: &Path) -> String {
+    let lines = messages.lines().filter(|l| !l.starts_with("Command was: "));
+    let named = lines.map(|line| match head(line).filter(|h| h.place == SOURCE) {
+        Some(_) => format!("{}{}", input.display(), &line[SOURCE.len()..]),
+        None => line.to_owned(),
+    });
+    named.collect::<Vec<_>>().join("\n")
+}
+
+/// The compiler's messages (of [`crate::Built`] or [`crate::BuildError::Failed`]) about a source file, as diagnostics
+/// of code E0811 or W0811 that point into it. What has no place is one diagnostic, or a note of the last one.
+///
+/// Only the source itself is shown: no other file is read, whatever the messages name.
+pub fn diagnostics(messages: &str, input: &Path, files: &mut Files) -> Vec<Diagnostic> {
+    let name = input.display().to_string();
+    let file: Option<FileId> = std::fs::read(input)
+        .ok()
+        .filter(|b| b.len() < 1 << 24)
+        .map(|bytes| files.add_text(name.clone(), bytes));
+    let mut out: Vec<Diagnostic> = Vec::new();
+    let mut loose: Vec<&str> = Vec::new();
+    // After a message the compiler repeats the line of source and marks the place.
+    let mut echo = 0;
+    for line in messages.lines() {
+        let Some(h) = head(line) else {
+            let summary = line.starts_with("Build failed with error code")
+                || line.ends_with("generated.")
+                || line.trim().is_empty();
+            if echo > 0 {
+                echo -= 1;
+            } else if !summary {
+                loose.push(line);
+            }
+            continue;
+        };
+        echo = 2;
+        let here = file.filter(|_| h.place == name);
+        let span = here.and_then(|id| place(files, id, h.line, h.column));
+        if h.level == Severity::Note {
+            let Some(last) = out.pop() else { continue };
+            out.push(match (here, span) {
+                (Some(id), Some(span)) => last.secondary(id, span, h.text.to_owned()),
+                _ => last.note(format!("{}:{}:{}: {}", h.place, h.line, h.column, h.text)),
+            });
+            continue;
+        }
+        let d = if h.level == Severity::Error {
+            Diagnostic::error("E0811", h.text.to_owned())
+        } else {
+            Diagnostic::warning("W0811", h.text.to_owned())
+        };
+        out.push(match (here, span) {
+            (Some(id), Some(span)) => d.primary(id, span, ""),
+            _ => d.note(format!("at {}:{}:{}", h.place, h.line, h.column)),
+        });
+    }
+    if !loose.is_empty() {
+        let text = loose.join("\n");
+        match out.pop() {
+            Some(last) => out.push(last.note(text)),
+            None if text.contains("error") => out.push(Diagnostic::error("E0811", text)),
+            None => out.push(Diagnostic::warning("W0811", text)),
+        }
+    }
+    out
+}
+
+/// The word at a line and column, both from 1, the column in bytes.
+fn place(files: &Files, id: FileId, line: u32, column: u32) -> Option<Span> {
+    let bytes = files.get(id)?.bytes();
+    let start = match line.checked_sub(1)? {
+        0 => 0,
+        n => bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').nth(n as usize - 1)?.0 + 1,
+    };
+    let end = bytes[start..].iter().position(|b| *b == b'\n').map_or(bytes.len(), |n| start + n);
+    let at = (start + column.saturating_sub(1) as usize).min(end);
+    let word = bytes[at..end].iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+    Some(Span::new(at as u32, (at + word.max(usize::from(at < end))) as u32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAID: &str = "1:2:5: warning: unused variable 'x'\n  int x;\n    ^\n1:3:8: error: use of undeclared identifier 'b'\n  a[0]=b;\n       ^\n./h.h:9:1: error: no\nnonsense\n^\n1:1:13: note: declared here\nkernel void f(\n  ^\n2 errors generated.\nBuild failed with error code: -11\nCommand was: ocloc compile -file /tmp/x\n";
+
+    #[test]
+    fn messages_point_into_the_source() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("k.cl");
+        std::fs::write(&path, "kernel void f(int *a) {\n    int x;\n  a[0]=bcd;\n}\n").unwrap();
+        let said = named(SAID, &path);
+        assert!(said.contains("k.cl:2:5: warning") && !said.contains("Command"), "{said}");
+        let mut files = Files::new();
+        let all = diagnostics(&said, &path, &mut files);
+        let texts: Vec<&str> = all.iter().map(|d| d.message.as_ref()).collect();
+        assert_eq!(texts, ["unused variable 'x'", "use of undeclared identifier 'b'", "no"]);
+        let word = |d: &Diagnostic| {
+            let l = d.location().unwrap();
+            files.get(l.file).unwrap().lossy(l.span).into_owned()
+        };
+        assert_eq!((word(&all[0]), word(&all[1])), ("int".into(), "bcd".into()));
+        assert_eq!(all[2].notes, ["at ./h.h:9:1"]);
+        assert_eq!(all[2].labels[0].text, "declared here");
+    }
+
+    #[test]
+    fn what_has_no_place_is_not_lost() {
+        let mut files = Files::new();
+        let path = Path::new("/nowhere/k.cl");
+        let all = diagnostics(
+            "error: internal compiler error\nBuild failed with error code: -43\n",
+            path,
+            &mut files,
+        );
+        assert_eq!(all.len(), 1);
+        assert_eq!(all[0].message, "error: internal compiler error");
+        // Places beyond the file's end, and no place at all.
+        for said in ["1:99:99: error: far", "1:0:0: error: before", ":::: error: none", "1:-1:2: error: x"] {
+            diagnostics(&named(said, path), path, &mut files);
+        }
+    }
+}
