@@ -136,8 +136,99 @@ pub struct Slot {
     pub role: Role,
     /// Types allowed for the elements; `NONE` where the slot has no type. Where `type_maps` speaks, `ANY`.
     pub types: TypeSet,
+    /// Bytes of it that the instruction reads or writes.
+    pub bytes: Bytes,
     /// One line on it; may be empty.
     pub doc: &'static str,
+}
+
+impl Slot {
+    /// The slot, of which these bytes are read or written.
+    pub const fn touches(self, bytes: Bytes) -> Slot {
+        Slot { bytes, ..self }
+    }
+}
+
+/// Bytes of a register operand that an instruction reads or writes, from the operand's first byte on and with
+/// every channel active; names are those of fields, `slot.part` a part of a packed one. A field's number is what
+/// its value reads as. [`crate::footprint::register_bytes`] evaluates it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bytes {
+    /// It is no register.
+    None,
+    /// Elements, by the operand's own region.
+    Region,
+    /// Nothing public says it; only what is not executed has such operands.
+    Undefined,
+    /// So many.
+    Fixed(u32),
+    /// A register.
+    Register,
+    /// The header of a render target message.
+    Header,
+    /// So many for each channel.
+    PerChannel(u32),
+    /// For each channel as many bits as the field says, at least a dword.
+    PerChannelOf(&'static str),
+    /// For each channel a word if the variable has 16-bit elements, else a dword.
+    Coordinates,
+    /// As many elements of so many bytes as the field says.
+    Elements(&'static str, u32),
+    /// As many as the field says.
+    Field(&'static str),
+    /// As many registers as the field says.
+    Registers(&'static str),
+    /// A row of dwords over all channels for each bit of the mask; rows start at registers.
+    Rows {
+        /// The field.
+        mask: &'static str,
+    },
+    /// The same where a field says how many channels there are.
+    OldRows {
+        /// The field of the mask.
+        mask: &'static str,
+        /// The field of the number of channels.
+        lanes: &'static str,
+    },
+    /// As many whole rows of dwords as the field says.
+    RowsOf(&'static str),
+    /// Blocks for each channel; those of a byte fill at least a dword together.
+    Blocks {
+        /// The field of their number.
+        count: &'static str,
+        /// The field of their bytes; else they have 8.
+        size: Option<&'static str>,
+    },
+    /// A rectangle of `width` bytes and `height` rows, rows at powers of two of at least 4 bytes.
+    Rectangle,
+    /// Addresses of an LSC message: one, or one for each channel.
+    LscAddresses,
+    /// Data of an LSC message.
+    LscData,
+    /// A rectangle of an LSC message.
+    LscBlock2d,
+    /// A matrix of DPAS.
+    Systolic(SystolicOperand),
+    /// What a sampler returns: a row of elements for each of its channels.
+    Sampled,
+    /// Payload of VME's integer motion estimation.
+    MotionPayload,
+    /// Result of VME's integer motion estimation.
+    MotionResult,
+}
+
+/// Matrices of DPAS.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SystolicOperand {
+    /// Result and addend.
+    Accumulator,
+    /// Columns, a channel's each in dwords of its own.
+    Weights,
+    /// Rows.
+    Activations {
+        /// Two fused threads share them: the greater part.
+        pair: bool,
+    },
 }
 
 /// How a slot is encoded.

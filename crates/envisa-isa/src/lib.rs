@@ -5,12 +5,14 @@ pub mod desc;
 mod exec;
 pub mod footprint;
 pub mod limits;
+pub mod lsc;
 mod module;
 mod operand;
 pub mod operation;
 mod platform;
 pub mod predefined;
 mod sound;
+pub mod systolic;
 pub mod table;
 mod types;
 

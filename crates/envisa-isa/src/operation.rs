@@ -389,6 +389,11 @@ impl Message {
 }
 
 impl Operation {
+    /// Is it executed?
+    pub const fn is_executed(self) -> bool {
+        !matches!(self, Operation::Unsupported(_))
+    }
+
     /// Can an instruction that does this have this effect?
     pub const fn has_effect(self, effect: Effect) -> bool {
         let own = match self {

@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use envisa_isa::systolic;
+
 use crate::program::{Dst, Inst, Op, Program, RegOffset, Src, Strides};
 
 /// Bytes of the register file that an instruction reads or writes.
@@ -148,23 +150,15 @@ struct Matrices {
 impl Matrices {
     /// Of DPASW, the activations of one of the two threads, at most.
     fn of(i: &Inst) -> Matrices {
-        // Bits of an element by the code of its precision; 0: it means nothing.
-        const BITS: [u32; 13] = [0, 1, 1, 2, 2, 4, 4, 8, 8, 16, 16, 8, 32];
-        let [weights, activations, depth, repeats] = i.aux.to_le_bytes().map(u32::from);
-        let bits = |code: u32| BITS.get(code as usize).copied().unwrap_or(0);
-        let (weights, activations) = (bits(weights), bits(activations));
-        let products = match (weights, activations) {
-            (32, _) => 1,
-            (16, _) => 2,
-            (8, _) | (_, 8) => 4,
-            _ => 8,
-        };
-        let all = (depth * products * repeats * activations).div_ceil(8);
-        Matrices {
-            channels: i.channels as u32,
-            columns: (depth * products * weights).div_ceil(32),
-            activations: if i.op == Op::Dpasw { all.div_ceil(64) * 32 } else { all },
-            repeats,
+        let channels = i.channels as u32;
+        match systolic::Matrices::of(i.aux) {
+            None => Matrices { channels, columns: 0, activations: 0, repeats: 0 },
+            Some(m) => Matrices {
+                channels,
+                columns: m.weight_dwords(),
+                activations: m.activation_bytes(i.op == Op::Dpasw),
+                repeats: m.repeats,
+            },
         }
     }
 

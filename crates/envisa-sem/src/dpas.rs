@@ -17,72 +17,13 @@
 //! low bits of long sums may differ from a device's. A 16-bit accumulator is widened at the start and
 //! rounded once at the end.
 
+use envisa_isa::systolic::ops_per_channel;
+
 use crate::convert::{bf8_to_hf, f32_to_bf, f32_to_hf, hf8_to_f32};
 use crate::lane::{Bf, Hf};
 use crate::mode::Rounding;
 
-/// The type of the elements of `src1` or `src2`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Precision {
-    /// Unsigned 1 bit.
-    U1,
-    /// Signed 1 bit: 0 or −1.
-    S1,
-    /// Unsigned 2 bits.
-    U2,
-    /// Signed 2 bits.
-    S2,
-    /// Unsigned 4 bits.
-    U4,
-    /// Signed 4 bits.
-    S4,
-    /// Unsigned 8 bits.
-    U8,
-    /// Signed 8 bits.
-    S8,
-    /// bfloat16.
-    Bf,
-    /// Half.
-    Hf,
-    /// TF32: a dword whose low 13 bits are ignored.
-    Tf32,
-    /// 8-bit float E5M2.
-    Bf8,
-    /// 8-bit float E4M3.
-    Hf8,
-}
-
-impl Precision {
-    /// The precision of this number in the binary, as it is really written: 11 is `bf8` and 12 `tf32`, which
-    /// the page has as 11. (`hf8` has none.)
-    pub const fn from_code(code: u8) -> Option<Precision> {
-        use Precision::*;
-        const ALL: [Precision; 12] = [U1, S1, U2, S2, U4, S4, U8, S8, Bf, Hf, Bf8, Tf32];
-        if code >= 1 && code <= 12 { Some(ALL[code as usize - 1]) } else { None }
-    }
-
-    /// Bits an element takes.
-    pub const fn bits(self) -> u32 {
-        match self {
-            Precision::U1 | Precision::S1 => 1,
-            Precision::U2 | Precision::S2 => 2,
-            Precision::U4 | Precision::S4 => 4,
-            Precision::U8 | Precision::S8 | Precision::Bf8 | Precision::Hf8 => 8,
-            Precision::Bf | Precision::Hf => 16,
-            Precision::Tf32 => 32,
-        }
-    }
-
-    /// Is it an integer type?
-    pub const fn is_int(self) -> bool {
-        use Precision::*;
-        matches!(self, U1 | S1 | U2 | S2 | U4 | S4 | U8 | S8)
-    }
-
-    const fn is_signed(self) -> bool {
-        matches!(self, Precision::S1 | Precision::S2 | Precision::S4 | Precision::S8)
-    }
-}
+pub use envisa_isa::systolic::Precision;
 
 /// The type of `dst` or `src0`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -211,12 +152,7 @@ impl Dpas {
 
     /// Products of one channel and one depth.
     pub const fn ops_per_channel(&self) -> usize {
-        match (self.weights.bits(), self.activations.bits()) {
-            (32, _) => 1,
-            (16, _) => 2,
-            (8, _) | (_, 8) => 4,
-            _ => 8,
-        }
+        ops_per_channel(self.weights.bits(), self.activations.bits()) as usize
     }
 
     const fn k(&self) -> usize {

@@ -134,15 +134,9 @@ fn caching(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     }
 }
 
-/// Number of elements at each address.
+/// Number of elements at each address; 1 where the message has no such field.
 pub(crate) fn elements(ctx: &Ctx, inst: &Inst) -> u32 {
-    text(ctx, inst, "data_elems").and_then(|(t, _)| t.parse().ok()).unwrap_or(1)
-}
-
-/// Bytes of an element in a register, from the name of the size: `d16c32h` is 4.
-fn register_bytes(name: &str) -> u32 {
-    let digits: Vec<u32> = name.split(|c: char| !c.is_ascii_digit()).filter_map(|s| s.parse().ok()).collect();
-    digits.last().copied().unwrap_or(32) / 8
+    field(ctx, inst, "data_elems").and_then(|(code, _)| envisa_isa::lsc::elements(code)).unwrap_or(1)
 }
 
 fn vector(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
@@ -291,7 +285,8 @@ fn block2d(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         return;
     };
     let Some((size_name, size_span)) = text(ctx, inst, "data_size") else { return };
-    let size = register_bytes(size_name);
+    let size = get(ctx, "data_size").and_then(|(code, _)| envisa_isa::lsc::data_size(code));
+    let size = size.map_or(4, |size| size.register);
     let transposed = get(ctx, "data_order").is_some_and(|f| f.0 == TRANSPOSED);
     let vnni = get(ctx, "vnni").filter(|f| f.0 != 0);
     let store = desc.effect == Effect::Write;

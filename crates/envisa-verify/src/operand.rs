@@ -3,6 +3,7 @@
 use envisa_isa::desc::{
     Classes, Family, InstDesc, Role, Saturation, Slot, SlotKind, SourceModifiers, TypeMap,
 };
+use envisa_isa::footprint::register_bytes;
 use envisa_isa::{
     Inst, Modifier, Op, Operand, Platforms, Region, Span, StateClass, Type, TypeSet, predefined,
 };
@@ -722,7 +723,8 @@ fn raw(ctx: &mut Ctx, inst: &Inst, k: usize, slot: &Slot, nullable: bool, op: &O
         if ctx.on.intersect(on) == Platforms::NONE {
             continue;
         }
-        let Some(n) = envisa_isa::footprint::raw_bytes(inst.op, ctx.obj.ops(inst), k, grf) else { continue };
+        let type_of = |var| ctx.obj.var_shape(var, grf).map(|shape| shape.0);
+        let Some(n) = register_bytes(inst.op, ctx.obj.ops(inst), k, grf, &type_of) else { continue };
         if at.saturating_add(n) > info.root_bytes[i] {
             let f = Finding::new(
                 Code::RAW_EXTENT,

@@ -2,7 +2,8 @@
 
 use std::sync::OnceLock;
 
-use envisa_isa::desc::{Enc, InstDesc, Role, SlotKind};
+use envisa_isa::desc::{InstDesc, Role, SlotKind};
+use envisa_isa::systolic::{Matrices, Precision};
 use envisa_isa::{
     Exec, Inst, ObjectKind, Op, Operand, Platforms, Pred, Region, Span, StateClass, Type, TypeSet, limits,
     predefined,
@@ -418,16 +419,9 @@ fn dpasw_sharing(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
     else {
         return;
     };
-    let bits = |name, code| precision_shape(precision(inst, name, code)).1;
-    let (w, a) = (bits("src1_precision", w), bits("src2_precision", a));
-    let ops = match w.max(a) {
-        0 => return,
-        16.. => 2,
-        8.. => 4,
-        _ => 8,
-    };
-    // Bits of an element times elements of a channel: bytes of a repetition.
-    let bytes = a * ops * count;
+    let (Some(weights), Some(activations)) = (precision(w), precision(a)) else { return };
+    let row = Matrices { weights, activations, depth: 8, repeats: 1 }.activation_row_bytes();
+    let bytes = row.saturating_mul(count);
     if bytes <= 32 {
         let message = format!("DPASW shares nothing: src2 has {bytes} bytes");
         let f = Finding::new(Code::DPASW_SHARING, ctx.on, span, message);
@@ -601,26 +595,9 @@ fn srnd(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
     }
 }
 
-/// A precision of DPAS as the table spells it: `s8`, `tf32`.
-fn precision(inst: &Inst, name: &str, code: u32) -> &'static str {
-    let part = inst.desc().slots.iter().find_map(|s| match &s.kind {
-        SlotKind::Packed { parts, .. } => parts.iter().find(|p| p.name == name),
-        _ => None,
-    });
-    match part.map(|p| p.enc) {
-        Some(Enc::Values(values)) => values.iter().find(|v| v.code == code).map_or("", |v| v.text),
-        _ => "",
-    }
-}
-
-/// Is it an integer precision, and how many bits has it in a register?
-fn precision_shape(name: &str) -> (bool, u32) {
-    match name {
-        "bf" | "hf" => (false, 16),
-        "tf32" => (false, 32),
-        "bf8" | "hf8" => (false, 8),
-        _ => (true, name.get(1..).and_then(|n| n.parse().ok()).unwrap_or(0)),
-    }
+/// The precision of a field's value.
+fn precision(code: u32) -> Option<Precision> {
+    u8::try_from(code).ok().and_then(Precision::from_code)
 }
 
 fn dpas(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
@@ -640,24 +617,23 @@ fn dpas(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         ctx.push(f.help("1 to 8"));
     }
     // Integers mix freely; floats do not, but for the 8-bit ones.
-    let (w_name, a_name) = (precision(inst, "src1_precision", w), precision(inst, "src2_precision", a));
-    let ((w_int, w_bits), (a_int, bits)) = (precision_shape(w_name), precision_shape(a_name));
-    let eights = matches!((w_name, a_name), ("bf8" | "hf8", "bf8" | "hf8"));
-    if w_int != a_int || (!w_int && w != a && !eights) {
+    let (Some(w), Some(a)) = (precision(w), precision(a)) else { return };
+    let eight = |p| matches!(p, Precision::Bf8 | Precision::Hf8);
+    if w.is_int() != a.is_int() || (!w.is_int() && w != a && !(eight(w) && eight(a))) {
         let f = Finding::new(
             Code::DPAS_TYPES,
             ctx.on,
             w_span,
-            format!("precisions {w_name} and {a_name} do not go together"),
+            format!("precisions {} and {} do not go together", w.name(), a.name()),
         );
         ctx.push(f.help("both integers, or the same float"));
     }
     let ty = |name| ctx.slot(inst, name).and_then(|(op, s)| Some((ctx.type_of(&op)?, s)));
     use Type::{Bf, D, F, Hf, Ud};
-    let legal = match w_name {
-        _ if w_int => TypeSet::of(&[Ud, D]),
-        "bf" => TypeSet::of(&[F, Bf]),
-        "hf" => TypeSet::of(&[F, Hf]),
+    let legal = match w {
+        _ if w.is_int() => TypeSet::of(&[Ud, D]),
+        Precision::Bf => TypeSet::of(&[F, Bf]),
+        Precision::Hf => TypeSet::of(&[F, Hf]),
         _ => TypeSet::of(&[F]),
     };
     for (name, found) in [("dst", ty("dst")), ("src0", ty("src0"))] {
@@ -678,18 +654,14 @@ fn dpas(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
             }
         }
     }
-    // src2 holds SD elements of OPS_PER_CHAN values each.
-    if let Some((op, span)) = ctx.slot(inst, "src2")
-        && bits != 0
-    {
-        let per_channel = if w_int && w_bits.max(bits) <= 2 { 8 } else { (32 / bits).clamp(1, 4) };
-        let dwords = (sd * bits * per_channel / 32).max(1);
+    // A row of src2 holds SD elements of OPS_PER_CHAN values each.
+    if let Some((op, span)) = ctx.slot(inst, "src2") {
+        let row = Matrices { weights: w, activations: a, depth: sd, repeats: 1 }.activation_row_bytes();
         for (_, grf, on) in SIZES {
             if let Some(at) = offset_in_root(ctx, &op, grf)
-                && !at.is_multiple_of(dwords * 4)
+                && !at.is_multiple_of(row.max(4))
             {
-                let message =
-                    format!("the `src2` of {} lies at byte {at}, no multiple of {}", desc.name, dwords * 4);
+                let message = format!("the `src2` of {} lies at byte {at}, no multiple of {row}", desc.name);
                 ctx.push(Finding::new(Code::DPAS_SRC2_ALIGN, on, span, message));
             }
         }

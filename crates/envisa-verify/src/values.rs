@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use envisa_isa::desc::{Effect, Family, Role, SlotKind};
-use envisa_isa::{Exec, Inst, Op, Operand, Region, Type, footprint};
+use envisa_isa::lsc::data_size;
+use envisa_isa::{Exec, Inst, Op, Operand, Region, Type};
 
 use crate::check::Ctx;
 use crate::diverge::Diverged;
@@ -217,7 +218,7 @@ fn slm_bounds(ctx: &mut Ctx, inst: &Inst, bytes: u64, uniform: &Uniform) {
         let Some(sum) = n.checked_mul(scale).and_then(|n| n.checked_add_signed(offset as i64)) else {
             return;
         };
-        let element = ctx.field(inst, "data_size").and_then(footprint::lsc_element).map_or(1, |e| e.0);
+        let element = ctx.field(inst, "data_size").and_then(data_size).map_or(1, |size| size.memory);
         size = element as u64 * lsc::elements(ctx, inst) as u64;
         (first, at) = (sum, Some(span));
     } else if ctx.obj.ops(inst).iter().any(memory::is_slm) {

@@ -9,46 +9,95 @@ pub const EXEC: Slot = Slot {
     kind: SlotKind::Exec,
     role: Role::Field,
     types: TypeSet::NONE,
+    bytes: Bytes::None,
     doc: "execution size and mask",
 };
 
 /// Predicate.
-pub const PRED: Slot =
-    Slot { name: "pred", kind: SlotKind::Pred, role: Role::Read, types: TypeSet::NONE, doc: "predication" };
+pub const PRED: Slot = Slot {
+    name: "pred",
+    kind: SlotKind::Pred,
+    role: Role::Read,
+    types: TypeSet::NONE,
+    bytes: Bytes::None,
+    doc: "predication",
+};
 
 /// A vector destination of these classes.
 pub const fn dst(classes: Classes, types: TypeSet) -> Slot {
-    Slot { name: "dst", kind: SlotKind::Vector(classes), role: Role::Write, types, doc: "destination" }
+    Slot {
+        name: "dst",
+        kind: SlotKind::Vector(classes),
+        role: Role::Write,
+        types,
+        bytes: Bytes::Region,
+        doc: "destination",
+    }
 }
 
 /// A vector source.
 pub const fn src(name: &'static str, classes: Classes, types: TypeSet) -> Slot {
-    Slot { name, kind: SlotKind::Vector(classes), role: Role::Read, types, doc: "" }
+    Slot { name, kind: SlotKind::Vector(classes), role: Role::Read, types, bytes: Bytes::Region, doc: "" }
 }
 
 /// A raw operand that is read.
 pub const fn raw_src(name: &'static str, types: TypeSet, doc: &'static str) -> Slot {
-    Slot { name, kind: SlotKind::Raw { nullable: false }, role: Role::Read, types, doc }
+    Slot {
+        name,
+        kind: SlotKind::Raw { nullable: false },
+        role: Role::Read,
+        types,
+        bytes: Bytes::Undefined,
+        doc,
+    }
 }
 
 /// A raw operand that is read and may be `%null`.
 pub const fn raw_opt(name: &'static str, types: TypeSet, doc: &'static str) -> Slot {
-    Slot { name, kind: SlotKind::Raw { nullable: true }, role: Role::Read, types, doc }
+    Slot {
+        name,
+        kind: SlotKind::Raw { nullable: true },
+        role: Role::Read,
+        types,
+        bytes: Bytes::Undefined,
+        doc,
+    }
 }
 
 /// A raw operand that is written.
 pub const fn raw_dst(types: TypeSet, doc: &'static str) -> Slot {
-    Slot { name: "dst", kind: SlotKind::Raw { nullable: false }, role: Role::Write, types, doc }
+    Slot {
+        name: "dst",
+        kind: SlotKind::Raw { nullable: false },
+        role: Role::Write,
+        types,
+        bytes: Bytes::Undefined,
+        doc,
+    }
 }
 
 /// A plain one-byte field.
 pub const fn field(name: &'static str, enc: Enc, doc: &'static str) -> Slot {
-    Slot { name, kind: SlotKind::Field { width: 1, enc }, role: Role::Field, types: TypeSet::NONE, doc }
+    Slot {
+        name,
+        kind: SlotKind::Field { width: 1, enc },
+        role: Role::Field,
+        types: TypeSet::NONE,
+        bytes: Bytes::None,
+        doc,
+    }
 }
 
 /// A raw operand that is written and may be `%null`.
 pub const fn raw_dst_opt(types: TypeSet, doc: &'static str) -> Slot {
-    Slot { name: "dst", kind: SlotKind::Raw { nullable: true }, role: Role::Write, types, doc }
+    Slot {
+        name: "dst",
+        kind: SlotKind::Raw { nullable: true },
+        role: Role::Write,
+        types,
+        bytes: Bytes::Undefined,
+        doc,
+    }
 }
 
 /// A surface handle.
@@ -58,13 +107,21 @@ pub const fn surface(allowed: SurfaceRule) -> Slot {
         kind: SlotKind::Surface { allowed },
         role: Role::Read,
         types: TypeSet::NONE,
+        bytes: Bytes::None,
         doc: "surface",
     }
 }
 
 /// A label.
 pub const fn label(kind: LabelKind) -> Slot {
-    Slot { name: "label", kind: SlotKind::Label(kind), role: Role::Field, types: TypeSet::NONE, doc: "label" }
+    Slot {
+        name: "label",
+        kind: SlotKind::Label(kind),
+        role: Role::Field,
+        types: TypeSet::NONE,
+        bytes: Bytes::None,
+        doc: "label",
+    }
 }
 
 /// A value on every platform.
@@ -88,12 +145,26 @@ pub const fn fixed(
 
 /// A field of several parts.
 pub const fn packed(name: &'static str, width: u8, parts: &'static [Part], doc: &'static str) -> Slot {
-    Slot { name, kind: SlotKind::Packed { width, parts }, role: Role::Field, types: TypeSet::NONE, doc }
+    Slot {
+        name,
+        kind: SlotKind::Packed { width, parts },
+        role: Role::Field,
+        types: TypeSet::NONE,
+        bytes: Bytes::None,
+        doc,
+    }
 }
 
 /// A field of this many bytes.
 pub const fn wide(name: &'static str, width: u8, enc: Enc, doc: &'static str) -> Slot {
-    Slot { name, kind: SlotKind::Field { width, enc }, role: Role::Field, types: TypeSet::NONE, doc }
+    Slot {
+        name,
+        kind: SlotKind::Field { width, enc },
+        role: Role::Field,
+        types: TypeSet::NONE,
+        bytes: Bytes::None,
+        doc,
+    }
 }
 
 /// A part of a packed field.

@@ -14,6 +14,7 @@ const FUNC_NAME: Slot = Slot {
     kind: SlotKind::Str { width: 2 },
     role: Role::Field,
     types: TypeSet::NONE,
+    bytes: Bytes::None,
     doc: "name of the function",
 };
 const ARGS: Slot = field("arg_size", Enc::Number { max: 255 }, "registers of %arg passed");
@@ -118,6 +119,7 @@ pub static IFCALL_42: InstDesc = InstDesc {
             kind: SlotKind::Packed { width: 1, parts: &[flag("uniform", 0), flag("noreturn", 1)] },
             role: Role::Field,
             types: TypeSet::NONE,
+            bytes: Bytes::None,
             doc: "bit 0: all threads call the same function; bit 1: the function does not return",
         },
         TARGET,
@@ -188,6 +190,7 @@ pub static SWITCHJMP: InstDesc = InstDesc {
             kind: SlotKind::Count { width: 1, min: 1, max: 32 },
             role: Role::Field,
             types: TypeSet::NONE,
+            bytes: Bytes::None,
             doc: "number of labels",
         },
         src("index", Classes::GII, INT32),
@@ -196,6 +199,7 @@ pub static SWITCHJMP: InstDesc = InstDesc {
             kind: SlotKind::Many(&SlotKind::Label(LabelKind::Block)),
             role: Role::Field,
             types: TypeSet::NONE,
+            bytes: Bytes::None,
             doc: "where each index goes",
         },
     ],

@@ -107,15 +107,16 @@ const ELEMS_COPY: Slot =
     field("data_elems", Enc::Number { max: 15 }, "a copy of ch_mask, as the reference writes it");
 const CH_MASK: Slot = field("ch_mask", Enc::Hex { max: 15 }, "channels, x is bit 0");
 const SURFACE: Slot = src("surface", Classes::GII.or(Classes::STATE).or(Classes::ADDRESS), TypeSet::ANY);
-const DST: Slot = raw_dst_opt(TypeSet::ANY, "what is read; %null: prefetch, or no old values");
-const ADDR: Slot = raw_src("addr", TypeSet::ANY, "addresses");
-const SRC1: Slot = raw_opt("src1", TypeSet::ANY, "first source of an atomic");
-const SRC2: Slot = raw_opt("src2", TypeSet::ANY, "second source of an atomic");
-const DATA: Slot = raw_src("src1", TypeSet::ANY, "what is written");
+const DST: Slot =
+    raw_dst_opt(TypeSet::ANY, "what is read; %null: prefetch, or no old values").touches(Bytes::LscData);
+const ADDR: Slot = raw_src("addr", TypeSet::ANY, "addresses").touches(Bytes::LscAddresses);
+const SRC1: Slot = raw_opt("src1", TypeSet::ANY, "first source of an atomic").touches(Bytes::LscData);
+const SRC2: Slot = raw_opt("src2", TypeSet::ANY, "second source of an atomic").touches(Bytes::LscData);
+const DATA: Slot = raw_src("src1", TypeSet::ANY, "what is written").touches(Bytes::LscData);
 const STRIDE: Slot = src("stride", Classes::GII.or(Classes::ADDRESS), TypeSet::ANY);
-const NO_DST: Slot = raw_opt("unused_dst", TypeSet::NONE, "%null");
-const NO_SRC1: Slot = raw_opt("unused_src1", TypeSet::NONE, "%null");
-const NO_SRC2: Slot = raw_opt("unused_src2", TypeSet::NONE, "%null");
+const NO_DST: Slot = raw_opt("unused_dst", TypeSet::NONE, "%null").touches(Bytes::Fixed(0));
+const NO_SRC1: Slot = raw_opt("unused_src1", TypeSet::NONE, "%null").touches(Bytes::Fixed(0));
+const NO_SRC2: Slot = raw_opt("unused_src2", TypeSet::NONE, "%null").touches(Bytes::Fixed(0));
 
 const U_LOAD: &[Slot] = &[
     EXEC,
@@ -133,6 +134,26 @@ const U_LOAD: &[Slot] = &[
     CH_MASK_COPY,
     SURFACE,
     DST,
+    ADDR,
+    NO_SRC1,
+    NO_SRC2,
+];
+const U_STATUS: &[Slot] = &[
+    EXEC,
+    PRED,
+    SFID,
+    L1,
+    L3,
+    ADDR_TYPE,
+    IMM_SCALE,
+    IMM_OFFSET,
+    ADDR_SIZE,
+    DATA_SIZE,
+    DATA_ORDER,
+    DATA_ELEMS,
+    CH_MASK_COPY,
+    SURFACE,
+    DST.touches(Bytes::Fixed(4)),
     ADDR,
     NO_SRC1,
     NO_SRC2,
@@ -242,7 +263,7 @@ const U_LOAD_2D: &[Slot] = &[
     WIDTH,
     HEIGHT,
     VNNI,
-    DST,
+    DST.touches(Bytes::LscBlock2d),
     src("surface_base", VEC, TypeSet::ANY),
     src("surface_width", VEC, TypeSet::ANY),
     src("surface_height", VEC, TypeSet::ANY),
@@ -270,13 +291,13 @@ const U_STORE_2D: &[Slot] = &[
     src("surface_pitch", VEC, TypeSet::ANY),
     src("x", VEC, TypeSet::ANY),
     src("y", VEC, TypeSet::ANY),
-    DATA,
+    DATA.touches(Bytes::LscBlock2d),
 ];
-const U: Slot = raw_opt("u", TypeSet::ANY, "U coordinates");
-const V: Slot = raw_opt("v", TypeSet::ANY, "V coordinates");
-const R: Slot = raw_opt("r", TypeSet::ANY, "R coordinates");
-const LOD: Slot = raw_opt("lod", TypeSet::ANY, "levels of detail");
-const T_LOAD: &[Slot] = &[
+const U: Slot = raw_opt("u", TypeSet::ANY, "U coordinates").touches(Bytes::LscAddresses);
+const V: Slot = raw_opt("v", TypeSet::ANY, "V coordinates").touches(Bytes::LscAddresses);
+const R: Slot = raw_opt("r", TypeSet::ANY, "R coordinates").touches(Bytes::LscAddresses);
+const LOD: Slot = raw_opt("lod", TypeSet::ANY, "levels of detail").touches(Bytes::LscAddresses);
+const T_STATE: &[Slot] = &[
     EXEC,
     PRED,
     L1,
@@ -288,7 +309,27 @@ const T_LOAD: &[Slot] = &[
     DATA_ELEMS,
     CH_MASK_COPY,
     SURFACE,
-    DST,
+    DST.touches(Bytes::Register),
+    U,
+    V,
+    R,
+    LOD,
+    NO_SRC1,
+    NO_SRC2,
+];
+const T_STATUS: &[Slot] = &[
+    EXEC,
+    PRED,
+    L1,
+    L3,
+    ADDR_TYPE,
+    ADDR_SIZE,
+    DATA_SIZE,
+    DATA_ORDER,
+    DATA_ELEMS,
+    CH_MASK_COPY,
+    SURFACE,
+    DST.touches(Bytes::Fixed(4)),
     U,
     V,
     R,
@@ -374,6 +415,8 @@ const QUAD_NOTE: &str =
 
 macro_rules! lsc {
     (@slots load) => { U_LOAD };
+    (@slots status) => { U_STATUS };
+    (@slots typed_status) => { T_STATUS };
     (@slots store) => { U_STORE };
     (@slots load_quad) => { U_LOAD_QUAD };
     (@slots store_quad) => { U_STORE_QUAD };
@@ -382,13 +425,14 @@ macro_rules! lsc {
     (@slots store_strided) => { U_STORE_STRIDED };
     (@slots load_2d) => { U_LOAD_2D };
     (@slots store_2d) => { U_STORE_2D };
-    (@slots typed_load) => { T_LOAD };
     (@slots typed_store) => { T_STORE };
     (@slots typed_load_quad) => { T_LOAD_QUAD };
     (@slots typed_store_quad) => { T_STORE_QUAD };
     (@slots typed_atomic) => { T_ATOMIC };
     (@text load) => { ".{sfid}{@lsc_cache} {exec} {@lsc_data} {@lsc_addr}" };
     (@text store) => { ".{sfid}{@lsc_cache} {exec} {@lsc_addr} {@lsc_data}" };
+    (@text status) => { lsc!(@text load) };
+    (@text typed_status) => { lsc!(@text typed_load) };
     (@text load_quad) => { lsc!(@text load) };
     (@text store_quad) => { lsc!(@text store) };
     (@text atomic) => { ".{sfid}{@lsc_cache} {exec} {@lsc_data} {@lsc_addr} {src1} {src2}" };
@@ -406,6 +450,8 @@ macro_rules! lsc {
     // The row says.
     (@operation $other:ident) => { None };
     (@effect load) => { Effect::Read };
+    (@effect status) => { Effect::Read };
+    (@effect typed_status) => { Effect::Read };
     (@effect store) => { Effect::Write };
     (@effect load_quad) => { Effect::Read };
     (@effect store_quad) => { Effect::Write };
@@ -414,7 +460,6 @@ macro_rules! lsc {
     (@effect store_strided) => { Effect::Write };
     (@effect load_2d) => { Effect::Read };
     (@effect store_2d) => { Effect::Write };
-    (@effect typed_load) => { Effect::Read };
     (@effect typed_store) => { Effect::Write };
     (@effect typed_load_quad) => { Effect::Read };
     (@effect typed_store_quad) => { Effect::Write };
@@ -501,7 +546,7 @@ lsc! {
     LSC_ATOMIC_AND = 0x89 0x18 atomic "lsc_atomic_and" from UNTYPED, "Atomic and.", "new = old & src1; dst = old";
     LSC_ATOMIC_OR = 0x89 0x19 atomic "lsc_atomic_or" from UNTYPED, "Atomic or.", "new = old | src1; dst = old";
     LSC_ATOMIC_XOR = 0x89 0x1a atomic "lsc_atomic_xor" from UNTYPED, "Atomic exclusive or.", "new = old ^ src1; dst = old";
-    LSC_LOAD_STATUS = 0x89 0x1b load "lsc_load_status" from UNTYPED,
+    LSC_LOAD_STATUS = 0x89 0x1b status "lsc_load_status" from UNTYPED,
         "Asks whether the pages of addresses are resident.",
         "dst.bit[i] = pages of all elements at addr[i] are valid",
         operation: Some(Operation::Message(Message::LscStatus));
@@ -551,7 +596,7 @@ lsc! {
     LSC_TYPED_ATOMIC_AND = 0x8a 0x18 typed_atomic "lsc_atomic_and" from TYPED, "Atomic and.", "new = old & src1; dst = old";
     LSC_TYPED_ATOMIC_OR = 0x8a 0x19 typed_atomic "lsc_atomic_or" from TYPED, "Atomic or.", "new = old | src1; dst = old";
     LSC_TYPED_ATOMIC_XOR = 0x8a 0x1a typed_atomic "lsc_atomic_xor" from TYPED, "Atomic exclusive or.", "new = old ^ src1; dst = old";
-    LSC_TYPED_LOAD_STATUS = 0x8a 0x1b typed_load "lsc_load_status" from TYPED,
+    LSC_TYPED_LOAD_STATUS = 0x8a 0x1b typed_status "lsc_load_status" from TYPED,
         "Asks whether the pages of pixels are resident.",
         "dst.bit[i] = the page of surface[u[i], v[i], r[i]] is valid",
         note: "The reference assembler has no text for it.",
@@ -588,7 +633,7 @@ pub static LSC_TYPED_READ_STATE_INFO: InstDesc = InstDesc {
     operation: Some(Operation::Unsupported(Unsupported::SurfaceState)),
     opcode: 0x8a,
     sub: Some(0x1e),
-    slots: T_LOAD,
+    slots: T_STATE,
     forms: &[fixed(
         "lsc_read_state_info",
         "{pred} lsc_read_state_info.tgm {dst} {@lsc_surface}",
@@ -622,7 +667,7 @@ const T_LOAD_2D: &[Slot] = &[
     WIDTH,
     HEIGHT,
     SURFACE,
-    DST,
+    DST.touches(Bytes::Rectangle),
     src("x", VEC, TypeSet::ANY),
     src("y", VEC, TypeSet::ANY),
     NO_SRC1,
@@ -637,7 +682,7 @@ const T_STORE_2D: &[Slot] = &[
     NO_DST,
     src("x", VEC, TypeSet::ANY),
     src("y", VEC, TypeSet::ANY),
-    DATA,
+    DATA.touches(Bytes::Rectangle),
 ];
 const TYPED_2D: InstDesc = InstDesc {
     opcode: 0x8a,
@@ -694,7 +739,7 @@ const U_COUNTER: &[Slot] = &[
     CH_MASK_COPY,
     SURFACE,
     DST,
-    raw_opt("src0", TypeSet::ANY, "what is added or subtracted"),
+    raw_opt("src0", TypeSet::ANY, "what is added or subtracted").touches(Bytes::LscData),
 ];
 const COUNTER: InstDesc = InstDesc {
     opcode: 0x89,

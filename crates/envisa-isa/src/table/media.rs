@@ -15,7 +15,7 @@ const VME: InstDesc = InstDesc {
 const IMAGE: SurfaceRule =
     SurfaceRule { slm: Platforms::NONE, stateless: Platforms::NONE, shape: SurfaceShape::Media };
 const UB: TypeSet = TypeSet::of(&[Type::Ub]);
-const UNI: Slot = raw_src("uni_input", UB, "universal payload, 128 bytes");
+const UNI: Slot = raw_src("uni_input", UB, "universal payload, 128 bytes").touches(Bytes::Fixed(128));
 const DST: Slot = raw_dst(TypeSet::ANY, "result");
 
 /// `VME_IME`.
@@ -27,12 +27,13 @@ pub static VME_IME: InstDesc = InstDesc {
         field("stream_mode", Enc::Number { max: 3 }, "0 off, 1 out, 2 in, 3 in and out"),
         field("search_ctrl", Enc::Number { max: 7 }, "references, records and starts of the search"),
         UNI,
-        raw_src("ime_input", UB, "payload: 64 bytes, with streams 128, or 192 for search 3"),
+        raw_src("ime_input", UB, "payload: 64 bytes, with streams 128, or 192 for search 3")
+            .touches(Bytes::MotionPayload),
         surface(IMAGE),
-        raw_src("ref0", UW, "corner of the first reference window"),
-        raw_src("ref1", UW, "corner of the second reference window"),
-        raw_src("cost_center", UW, "cost centres"),
-        raw_dst(UB, "result: 224 bytes, with streams 288, or 352 for search 3"),
+        raw_src("ref0", UW, "corner of the first reference window").touches(Bytes::Fixed(4)),
+        raw_src("ref1", UW, "corner of the second reference window").touches(Bytes::Fixed(4)),
+        raw_src("cost_center", UW, "cost centres").touches(Bytes::Fixed(32)),
+        raw_dst(UB, "result: 224 bytes, with streams 288, or 352 for search 3").touches(Bytes::MotionResult),
     ],
     forms: &[form(
         "vme_ime",
@@ -48,7 +49,12 @@ pub static VME_SIC: InstDesc = InstDesc {
     name: "VME_SIC",
     operation: Some(Operation::Unsupported(Unsupported::MotionEstimation)),
     opcode: 0x55,
-    slots: &[UNI, raw_src("sic_input", UB, "payload, 128 bytes"), surface(IMAGE), raw_dst(UB, "224 bytes")],
+    slots: &[
+        UNI,
+        raw_src("sic_input", UB, "payload, 128 bytes").touches(Bytes::Fixed(128)),
+        surface(IMAGE),
+        raw_dst(UB, "224 bytes").touches(Bytes::Fixed(224)),
+    ],
     forms: &[form("vme_sic", "vme_sic {surface} {uni_input} {sic_input} {dst}")],
     page: "VME_SIC",
     brief: "Skip and intra check.",
@@ -62,12 +68,12 @@ pub static VME_FBR: InstDesc = InstDesc {
     opcode: 0x56,
     slots: &[
         UNI,
-        raw_src("fbr_input", UB, "payload, 128 bytes"),
+        raw_src("fbr_input", UB, "payload, 128 bytes").touches(Bytes::Fixed(128)),
         surface(IMAGE),
         src("mb_mode", Classes::GII, INT32),
         src("sub_mb_shape", Classes::GII, INT32),
         src("sub_pred_mode", Classes::GII, INT32),
-        raw_dst(UB, "224 bytes"),
+        raw_dst(UB, "224 bytes").touches(Bytes::Fixed(224)),
     ],
     forms: &[form(
         "vme_fbr",
@@ -83,7 +89,12 @@ pub static VME_IDM: InstDesc = InstDesc {
     name: "VME_IDM",
     operation: Some(Operation::Unsupported(Unsupported::MotionEstimation)),
     opcode: 0x57,
-    slots: &[UNI, raw_src("idm_input", UB, "payload, 32 bytes"), surface(IMAGE), raw_dst(UB, "512 bytes")],
+    slots: &[
+        UNI,
+        raw_src("idm_input", UB, "payload, 32 bytes").touches(Bytes::Fixed(32)),
+        surface(IMAGE),
+        raw_dst(UB, "512 bytes").touches(Bytes::Fixed(512)),
+    ],
     forms: &[form("vme_idm", "vme_idm {surface} {uni_input} {idm_input} {dst}")],
     page: "VME_IDM",
     brief: "Distortion mesh.",
@@ -100,8 +111,14 @@ const VA: InstDesc = InstDesc {
     note: "In the opcode list without a page, and without text in the reference; the text here is the slots in binary order.",
     ..EMPTY
 };
-const SAMPLER: Slot =
-    Slot { name: "sampler", kind: SlotKind::Sampler, role: Role::Read, types: TypeSet::NONE, doc: "sampler" };
+const SAMPLER: Slot = Slot {
+    name: "sampler",
+    kind: SlotKind::Sampler,
+    role: Role::Read,
+    types: TypeSet::NONE,
+    bytes: Bytes::None,
+    doc: "sampler",
+};
 const SURFACE: Slot = surface(IMAGE);
 const DST_SURFACE: Slot = Slot { name: "dst_surface", doc: "surface that is written", ..surface(IMAGE) };
 const U: Slot = src("u", Classes::GII, TypeSet::ANY);

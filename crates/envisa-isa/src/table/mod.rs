@@ -20,6 +20,7 @@ mod systolic;
 pub use lookup::{RESERVED, reserved};
 
 use crate::InstDesc;
+use crate::desc::{Bytes, Slot};
 
 #[cfg(test)]
 mod tests;
@@ -323,8 +324,20 @@ ops! {
     Rsqtm = additions::RSQTM,
 }
 
-// A row that does not say what it does, or whose effect on memory is another than its operation's, does not
-// compile.
+/// Do all slots that are raw registers say so?
+const fn says_what_it_touches(slots: &[Slot]) -> bool {
+    let mut i = 0;
+    while i < slots.len() {
+        if matches!(slots[i].bytes, Bytes::Undefined) {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+// A row that does not say what it does and what it touches, or whose effect on memory is another than its
+// operation's, does not compile.
 const _: () = {
     let mut i = 0;
     while i < TABLE.len() {
@@ -335,6 +348,10 @@ const _: () = {
                 assert!(
                     operation.has_effect(row.effect),
                     "the effect of a row of the table is not that of its operation"
+                );
+                assert!(
+                    !operation.is_executed() || says_what_it_touches(row.slots),
+                    "a row of the table does not say how many bytes of a register operand are touched"
                 );
             }
         }

@@ -22,8 +22,14 @@ const BEFORE_XE2: Platforms = BEFORE_PVC.without(XE2);
 
 const IMAGE: SurfaceRule =
     SurfaceRule { slm: Platforms::NONE, stateless: Platforms::NONE, shape: SurfaceShape::Any };
-const STATE: Slot =
-    Slot { name: "sampler", kind: SlotKind::Sampler, role: Role::Read, types: TypeSet::NONE, doc: "sampler" };
+const STATE: Slot = Slot {
+    name: "sampler",
+    kind: SlotKind::Sampler,
+    role: Role::Read,
+    types: TypeSet::NONE,
+    bytes: Bytes::None,
+    doc: "sampler",
+};
 const COLOR: TypeSet = TypeSet::of(&[Type::F, Type::Hf, Type::Ud, Type::D, Type::Uw, Type::W]);
 
 const FLAGS: Slot = packed(
@@ -39,12 +45,13 @@ const CHANNEL: Slot = field(
     "the channel to gather",
 );
 const OFFSET: Slot = src("offset", Classes::GII, TypeSet::of(&[Type::Uw, Type::Ud]));
-const DST: Slot = raw_dst(COLOR, "channels one after another, each at a register");
+const DST: Slot = raw_dst(COLOR, "channels one after another, each at a register").touches(Bytes::Sampled);
 const NUM: Slot = Slot {
     name: "num_params",
     kind: SlotKind::Count { width: 1, min: 0, max: 15 },
     role: Role::Field,
     types: TypeSet::NONE,
+    bytes: Bytes::None,
     doc: "number of parameters",
 };
 const PARAMS: Slot = Slot {
@@ -52,6 +59,7 @@ const PARAMS: Slot = Slot {
     kind: SlotKind::Many(&SlotKind::Raw { nullable: true }),
     role: Role::Read,
     types: COLOR,
+    bytes: Bytes::Coordinates,
     doc: "coordinates and other parameters, in the order of the operation",
 };
 const SAMPLE_SLOTS: &[Slot] = &[FLAGS, EXEC, PRED, CHANNELS, OFFSET, STATE, surface(IMAGE), DST, NUM, PARAMS];
@@ -162,8 +170,9 @@ pub static RESINFO: InstDesc = InstDesc {
         EXEC,
         CHANNELS,
         surface(IMAGE),
-        raw_src("lod", UD, "levels of detail"),
-        raw_dst(TypeSet::of(&[Type::Ud, Type::F]), "channels one after another, each at a register"),
+        raw_src("lod", UD, "levels of detail").touches(Bytes::PerChannel(4)),
+        raw_dst(TypeSet::of(&[Type::Ud, Type::F]), "channels one after another, each at a register")
+            .touches(Bytes::Rows { mask: "channels" }),
     ],
     forms: &[form("resinfo", "resinfo.{channels} {exec} {surface} {lod} {dst}")],
     page: "INFO",
@@ -182,7 +191,8 @@ pub static SAMPLEINFO: InstDesc = InstDesc {
         EXEC,
         CHANNELS,
         surface(IMAGE),
-        raw_dst(TypeSet::of(&[Type::Ud, Type::F]), "channels one after another, each at a register"),
+        raw_dst(TypeSet::of(&[Type::Ud, Type::F]), "channels one after another, each at a register")
+            .touches(Bytes::Rows { mask: "channels" }),
     ],
     forms: &[form("sampleinfo", "sampleinfo.{channels} {exec} {surface} {dst}")],
     page: "INFO",
@@ -208,10 +218,11 @@ pub static SAMPLE: InstDesc = InstDesc {
         MODE,
         STATE,
         surface(IMAGE),
-        raw_src("u", SINGLE, "U coordinates"),
-        raw_src("v", SINGLE, "V coordinates"),
-        raw_src("r", SINGLE, "R coordinates"),
-        raw_dst(COLOR, "channels one after another"),
+        raw_src("u", SINGLE, "U coordinates").touches(Bytes::Elements("mode.simd", 4)),
+        raw_src("v", SINGLE, "V coordinates").touches(Bytes::Elements("mode.simd", 4)),
+        raw_src("r", SINGLE, "R coordinates").touches(Bytes::Elements("mode.simd", 4)),
+        raw_dst(COLOR, "channels one after another")
+            .touches(Bytes::OldRows { mask: "mode.channels", lanes: "mode.simd" }),
     ],
     forms: &[
         form("sample", "sample.{mode.channels} ({mode.simd}) {sampler} {surface} {u} {v} {r} {dst}"),
@@ -231,10 +242,11 @@ pub static LOAD: InstDesc = InstDesc {
     slots: &[
         MODE,
         surface(IMAGE),
-        raw_src("u", TypeSet::ANY, "U coordinates"),
-        raw_src("v", TypeSet::ANY, "V coordinates"),
-        raw_src("r", TypeSet::ANY, "R coordinates"),
-        raw_dst(COLOR, "channels one after another"),
+        raw_src("u", TypeSet::ANY, "U coordinates").touches(Bytes::Elements("mode.simd", 4)),
+        raw_src("v", TypeSet::ANY, "V coordinates").touches(Bytes::Elements("mode.simd", 4)),
+        raw_src("r", TypeSet::ANY, "R coordinates").touches(Bytes::Elements("mode.simd", 4)),
+        raw_dst(COLOR, "channels one after another")
+            .touches(Bytes::OldRows { mask: "mode.channels", lanes: "mode.simd" }),
     ],
     forms: &[
         form("load", "load.{mode.channels} ({mode.simd}) {surface} {u} {v} {r} {dst}"),
@@ -343,7 +355,14 @@ const RT_VEC: SlotKind = SlotKind::Vector(Classes::GII);
 const RT_RAW: SlotKind = SlotKind::Raw { nullable: true };
 
 const fn rt(name: &'static str, bit: u8, kind: &'static SlotKind, types: TypeSet, doc: &'static str) -> Slot {
-    Slot { name, kind: SlotKind::If { slot: 2, bit, kind }, role: Role::Read, types, doc }
+    Slot {
+        name,
+        kind: SlotKind::If { slot: 2, bit, kind },
+        role: Role::Read,
+        types,
+        bytes: Bytes::Undefined,
+        doc,
+    }
 }
 
 const PIXEL: TypeSet = TypeSet::of(&[Type::F, Type::Hf]);
@@ -359,18 +378,18 @@ pub static RT_WRITE: InstDesc = InstDesc {
         PRED,
         RT_MODE,
         surface(IMAGE),
-        raw_opt("header", TypeSet::ANY, "header of the message"),
+        raw_opt("header", TypeSet::ANY, "header of the message").touches(Bytes::Header),
         rt("si", 11, &RT_VEC, TypeSet::ANY, "sample index"),
         rt("cps", 8, &RT_VEC, TypeSet::ANY, "CPS counter"),
         rt("rti", 2, &RT_VEC, TypeSet::ANY, "render target index"),
         rt("source0_alpha", 3, &RT_RAW, PIXEL, "source 0 alpha"),
-        rt("omask", 4, &RT_RAW, UW, "output mask"),
+        rt("omask", 4, &RT_RAW, UW, "output mask").touches(Bytes::PerChannel(2)),
         raw_opt("red", PIXEL, "red"),
         raw_opt("green", PIXEL, "green"),
         raw_opt("blue", PIXEL, "blue"),
         raw_opt("alpha", PIXEL, "alpha"),
         rt("depth", 5, &RT_RAW, SINGLE, "depth"),
-        rt("stencil", 6, &RT_RAW, TypeSet::ANY, "stencil"),
+        rt("stencil", 6, &RT_RAW, TypeSet::ANY, "stencil").touches(Bytes::PerChannel(1)),
     ],
     forms: &[form(
         "rt_write_3d",
@@ -400,7 +419,7 @@ pub static URB_WRITE: InstDesc = InstDesc {
         wide("global_offset", 2, Enc::Number { max: 0xffff }, "global offset"),
         raw_src("urb_handle", UD, "handles"),
         raw_opt("per_slot_offset", UD, "offset of each slot"),
-        raw_opt("vertex_data", DWORDS, "data"),
+        raw_opt("vertex_data", DWORDS, "data").touches(Bytes::RowsOf("num_out")),
     ],
     forms: &[form(
         "urb_write_3d",

@@ -25,9 +25,9 @@ const NUM_BLOCKS: Slot = field(
     Enc::Values(&[val(0, "1"), val(1, "2"), val(2, "4"), val(3, "8")]),
     "blocks at each address",
 );
-const ADDRESSES: Slot = raw_src("addresses", UQ, "byte addresses");
+const ADDRESSES: Slot = raw_src("addresses", UQ, "byte addresses").touches(Bytes::PerChannel(8));
 const CHANNELS: Slot = field("channels", Enc::Channels, "channels, R is bit 0");
-const OFFSETS: Slot = raw_src("element_offset", UQ, "byte offsets");
+const OFFSETS: Slot = raw_src("element_offset", UQ, "byte offsets").touches(Bytes::PerChannel(8));
 const SIZES_8_16: u8 = 1 << 3 | 1 << 4;
 
 /// `SVM_BLOCK_LD`.
@@ -35,7 +35,11 @@ pub static SVM_BLOCK_LD: InstDesc = InstDesc {
     name: "SVM_BLOCK_LD",
     operation: Some(Operation::Message(Message::SvmOwords(Access::Load))),
     sub: Some(1),
-    slots: &[BLOCK, ADDRESS, raw_dst(TypeSet::ANY, "what is read")],
+    slots: &[
+        BLOCK,
+        ADDRESS,
+        raw_dst(TypeSet::ANY, "what is read").touches(Bytes::Elements("properties.size", 16)),
+    ],
     forms: &[form(
         "svm_block_ld",
         "svm_block_ld[.unaligned?properties.unaligned][.unaligned_read?properties.unaligned_read] ({properties.size}) {address} {dst}",
@@ -53,7 +57,11 @@ pub static SVM_BLOCK_ST: InstDesc = InstDesc {
     name: "SVM_BLOCK_ST",
     operation: Some(Operation::Message(Message::SvmOwords(Access::Store))),
     sub: Some(2),
-    slots: &[BLOCK, ADDRESS, raw_src("src", TypeSet::ANY, "what is written")],
+    slots: &[
+        BLOCK,
+        ADDRESS,
+        raw_src("src", TypeSet::ANY, "what is written").touches(Bytes::Elements("properties.size", 16)),
+    ],
     forms: &[form(
         "svm_block_st",
         "svm_block_st[.unaligned?properties.unaligned][.unaligned_read?properties.unaligned_read] ({properties.size}) {address} {src}",
@@ -72,7 +80,15 @@ pub static SVM_GATHER: InstDesc = InstDesc {
     operation: Some(Operation::Message(Message::SvmBlocks(Access::Load))),
     sub: Some(3),
     exec_sizes: TO_16,
-    slots: &[EXEC, PRED, BLOCK_SIZE, NUM_BLOCKS, ADDRESSES, raw_dst(TypeSet::ANY, "what is read")],
+    slots: &[
+        EXEC,
+        PRED,
+        BLOCK_SIZE,
+        NUM_BLOCKS,
+        ADDRESSES,
+        raw_dst(TypeSet::ANY, "what is read")
+            .touches(Bytes::Blocks { count: "num_blocks", size: Some("block_size") }),
+    ],
     forms: &[form("svm_gather", "{pred} svm_gather.{block_size}.{num_blocks} {exec} {addresses} {dst}")],
     effect: Effect::Read,
     page: "SVM_GATHER",
@@ -89,7 +105,15 @@ pub static SVM_SCATTER: InstDesc = InstDesc {
     operation: Some(Operation::Message(Message::SvmBlocks(Access::Store))),
     sub: Some(4),
     exec_sizes: TO_16,
-    slots: &[EXEC, PRED, BLOCK_SIZE, NUM_BLOCKS, ADDRESSES, raw_src("src", TypeSet::ANY, "what is written")],
+    slots: &[
+        EXEC,
+        PRED,
+        BLOCK_SIZE,
+        NUM_BLOCKS,
+        ADDRESSES,
+        raw_src("src", TypeSet::ANY, "what is written")
+            .touches(Bytes::Blocks { count: "num_blocks", size: Some("block_size") }),
+    ],
     forms: &[form("svm_scatter", "{pred} svm_scatter.{block_size}.{num_blocks} {exec} {addresses} {src}")],
     effect: Effect::Write,
     page: "SVM_SCATTER",
@@ -119,9 +143,9 @@ pub static SVM_ATOMIC: InstDesc = InstDesc {
             "bits 0 to 4: the operation; bits 5 and 6: width (TGLLP and later)",
         ),
         ADDRESSES,
-        raw_opt("src0", ATOMIC_TYPES, "first source"),
-        raw_opt("src1", ATOMIC_TYPES, "second source"),
-        raw_dst_opt(ATOMIC_TYPES, "old values"),
+        raw_opt("src0", ATOMIC_TYPES, "first source").touches(Bytes::PerChannelOf("op.width")),
+        raw_opt("src1", ATOMIC_TYPES, "second source").touches(Bytes::PerChannelOf("op.width")),
+        raw_dst_opt(ATOMIC_TYPES, "old values").touches(Bytes::PerChannelOf("op.width")),
     ],
     forms: &[form(
         "svm_atomic",
@@ -148,7 +172,7 @@ pub static SVM_GATHER4_SCALED: InstDesc = InstDesc {
         SCALE,
         ADDRESS,
         OFFSETS,
-        raw_dst(DWORDS, "each channel starts at the next register"),
+        raw_dst(DWORDS, "each channel starts at the next register").touches(Bytes::Rows { mask: "channels" }),
     ],
     forms: &[form(
         "svm_gather4scaled",
@@ -175,7 +199,8 @@ pub static SVM_SCATTER4_SCALED: InstDesc = InstDesc {
         SCALE,
         ADDRESS,
         OFFSETS,
-        raw_src("src", DWORDS, "each channel starts at the next register"),
+        raw_src("src", DWORDS, "each channel starts at the next register")
+            .touches(Bytes::Rows { mask: "channels" }),
     ],
     forms: &[form(
         "svm_scatter4scaled",

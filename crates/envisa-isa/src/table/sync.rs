@@ -185,6 +185,7 @@ pub static FILE: InstDesc = InstDesc {
         kind: SlotKind::Str { width: 4 },
         role: Role::Field,
         types: TypeSet::NONE,
+        bytes: Bytes::None,
         doc: "name of the source file, at most 255 bytes",
     }],
     forms: &[form("FILE", "FILE {file}"), form(".file", ".file {file}")],

@@ -31,14 +31,17 @@ const CONTROL: Slot = packed(
     ],
     "element types of src1 and src2, systolic depth, repeat count",
 );
-const SLOTS: &[Slot] = &[
-    EXEC,
-    raw_dst(TypeSet::ANY, "result"),
-    raw_opt("src0", TypeSet::ANY, "accumulator; %null: zero"),
-    raw_src("src1", TypeSet::ANY, "matrix B, a column for each channel"),
-    src("src2", Classes::GENERAL, TypeSet::ANY),
-    CONTROL,
-];
+const DST: Slot = raw_dst(TypeSet::ANY, "result").touches(Bytes::Systolic(SystolicOperand::Accumulator));
+const SRC0: Slot = raw_opt("src0", TypeSet::ANY, "accumulator; %null: zero")
+    .touches(Bytes::Systolic(SystolicOperand::Accumulator));
+const SRC1: Slot = raw_src("src1", TypeSet::ANY, "matrix B, a column for each channel")
+    .touches(Bytes::Systolic(SystolicOperand::Weights));
+const fn src2(pair: bool) -> Slot {
+    src("src2", Classes::GENERAL, TypeSet::ANY)
+        .touches(Bytes::Systolic(SystolicOperand::Activations { pair }))
+}
+const SLOTS: &[Slot] = &[EXEC, DST, SRC0, SRC1, src2(false), CONTROL];
+const PAIR_SLOTS: &[Slot] = &[EXEC, DST, SRC0, SRC1, src2(true), CONTROL];
 
 /// `DPAS`.
 pub static DPAS: InstDesc = InstDesc {
@@ -73,7 +76,7 @@ pub static DPASW: InstDesc = InstDesc {
     )],
     platforms: Platforms::XEHP_UP.without(Platforms::PVC_UP),
     family: Family::Systolic,
-    slots: SLOTS,
+    slots: PAIR_SLOTS,
     exec_sizes: 1 << 3,
     page: "DPASW",
     brief: "DPAS in which two fused threads share src2.",

@@ -1,6 +1,5 @@
 //! Atomic messages: SVM_ATOMIC, DWORD_ATOMIC, LSC atomics.
 
-use envisa_isa::Operand;
 use envisa_isa::operation::LscShape;
 
 use super::untyped::{lsc_fields, needed};
@@ -53,46 +52,42 @@ fn legacy(op: u32) -> (u8, u8, u8) {
 /// SVM_ATOMIC: addresses, src0, src1, dst.
 pub(super) fn svm(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let (code, element, slot) = legacy(p.int(0)?);
-    let n = p.channels;
-    let data = n * slot as u32;
     Ok(Message::Atomic(Atomic {
         space: Space::Flat,
         code,
         lsc: false,
         element,
         slot,
-        address: needed(r, p.raw(0)?, n * 8, "addresses")?,
+        address: needed(r, p.raw(0)?, "addresses")?,
         address_bytes: 8,
         extend: Extend::None,
         base: Src::None,
         scale: 1,
         offset: 0,
         origin: Src::None,
-        src: [r.raw(p.raw(1)?, data)?, r.raw(p.raw(2)?, data)?],
-        dst: r.raw(p.raw(3)?, data)?,
+        src: [r.raw(p.raw(1)?)?, r.raw(p.raw(2)?)?],
+        dst: r.raw(p.raw(3)?)?,
     }))
 }
 
 /// DWORD_ATOMIC: offsets, src0, src1, dst.
 pub(super) fn dataport(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let (code, element, slot) = legacy(p.int(0)?);
-    let n = p.channels;
-    let data = n * slot as u32;
     Ok(Message::Atomic(Atomic {
         space: p.space(r)?,
         code,
         lsc: false,
         element,
         slot,
-        address: needed(r, p.raw(0)?, n * 4, "offsets")?,
+        address: needed(r, p.raw(0)?, "offsets")?,
         address_bytes: 4,
         extend: Extend::None,
         base: Src::None,
         scale: 1,
         offset: 0,
         origin: Src::None,
-        src: [r.raw(p.raw(1)?, data)?, r.raw(p.raw(2)?, data)?],
-        dst: r.raw(p.raw(3)?, data)?,
+        src: [r.raw(p.raw(1)?)?, r.raw(p.raw(2)?)?],
+        dst: r.raw(p.raw(3)?)?,
     }))
 }
 
@@ -105,10 +100,8 @@ pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     if p.sub > 0x20 && l.element != 2 {
         return Err("a brain float has 16 bits".into());
     }
-    let n = p.channels;
-    let data = n * l.slot;
     let optional = |r: &mut dyn Resolver, i: usize| match p.raws.get(i) {
-        Some(op) => r.raw(*op as Operand, data),
+        Some(register) => r.raw(*register),
         None => Ok(None),
     };
     Ok(Message::Atomic(Atomic {
@@ -117,7 +110,7 @@ pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
         lsc: true,
         element: l.element as u8,
         slot: l.slot as u8,
-        address: needed(r, p.raw(1)?, n * l.address_bytes, "addresses")?,
+        address: needed(r, p.raw(1)?, "addresses")?,
         address_bytes: l.address_bytes as u8,
         extend: Extend::None,
         base: Src::None,

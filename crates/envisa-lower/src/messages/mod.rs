@@ -3,16 +3,18 @@
 //! Adding a family: a variant of [`Message`] with its descriptor, a function here that makes it from an
 //! instruction's [`Parts`], called from [`decode`], and its execution in the virtual GPU's room
 //! `messages`. Every register a descriptor names goes through [`Resolver::raw`] with the number of bytes
-//! touched, so that an engine may access it unchecked.
+//! that the table says are touched.
 
 mod atomic;
 mod registers;
 mod typed;
 mod untyped;
 
-use envisa_isa::desc::SlotKind;
+use envisa_isa::desc::Bytes;
+use envisa_isa::footprint::{packed_channels, register_bytes};
 use envisa_isa::operation::{Compute, Message as Kind, Operation};
-use envisa_isa::{Exec, Inst as IsaInst, Object, Operand, Type};
+use envisa_isa::systolic::Matrices;
+use envisa_isa::{Exec, Inst as IsaInst, Object, Operand, Type, predefined};
 
 use crate::lower::{FunctionLowering, Reason};
 use crate::program::{Dst, ExecType, Inst, Op, RegOffset, Src};
@@ -81,8 +83,8 @@ pub enum Extend {
 pub(crate) trait Resolver {
     /// Bytes in a register of the device.
     fn grf(&self) -> u32;
-    /// A raw operand of which `bytes` bytes are touched; `None` for `%null`.
-    fn raw(&mut self, op: Operand, bytes: u32) -> Result<Option<RegOffset>, Reason>;
+    /// Where a register operand is; `None` for `%null`.
+    fn raw(&mut self, register: Register) -> Result<Option<RegOffset>, Reason>;
     /// A scalar source.
     fn scalar(&mut self, op: Operand) -> Result<Src, Reason>;
     /// The type of a raw operand's variable.
@@ -94,6 +96,21 @@ pub(crate) trait Resolver {
     fn sampler(&mut self, id: u16) -> Result<Src, Reason>;
 }
 
+/// A register operand, and how many of its bytes the table says are touched.
+#[derive(Clone, Copy)]
+pub(crate) struct Register {
+    pub op: Operand,
+    /// `None`: a field has no meaning.
+    bytes: Option<u32>,
+}
+
+impl Register {
+    /// Bytes touched.
+    pub fn bytes(self) -> Result<u32, Reason> {
+        self.bytes.ok_or_else(|| "a field that says how much is moved has a value that means nothing".into())
+    }
+}
+
 /// An instruction's operands by what they are, in binary order.
 pub(crate) struct Parts {
     /// The sub-opcode, which of LSC atomics is the operator's code.
@@ -101,8 +118,8 @@ pub(crate) struct Parts {
     pub channels: u32,
     /// Plain and packed fields.
     pub ints: Vec<u32>,
-    /// Raw operands.
-    pub raws: Vec<Operand>,
+    /// Registers that are touched from their first byte on.
+    pub raws: Vec<Register>,
     /// Vector operands.
     pub vectors: Vec<Operand>,
     /// Surface handle.
@@ -112,7 +129,7 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    fn new(o: &Object, isa: &IsaInst) -> Parts {
+    fn new(o: &Object, isa: &IsaInst, grf: u32) -> Parts {
         let desc = isa.desc();
         let mut p = Parts {
             sub: desc.sub.unwrap_or(0),
@@ -124,17 +141,20 @@ impl Parts {
             sampler: None,
         };
         let ops = o.ops(isa);
+        let type_of = |var| o.var_shape(var, grf).map(|shape| shape.0);
         for (i, op) in ops.iter().enumerate() {
-            let kind = desc.slots.get(i.min(desc.slots.len().saturating_sub(1))).map(|s| &s.kind);
-            match (kind, *op) {
-                (_, Operand::Exec(Exec { log2, .. })) => p.channels = 1 << log2.min(5),
-                (_, Operand::Pred(_)) => {}
-                (_, Operand::Int(n)) => p.ints.push(n),
-                (_, Operand::Surface(s)) => p.surface = Some(s),
-                (_, Operand::Sampler(s)) => p.sampler = Some(s),
-                (Some(SlotKind::Raw { .. } | SlotKind::Many(SlotKind::Raw { .. })), op) => p.raws.push(op),
-                (_, op @ Operand::Raw { .. }) => p.raws.push(op),
-                (_, op) => p.vectors.push(op),
+            let slot = desc.slots.get(i.min(desc.slots.len().saturating_sub(1)));
+            match *op {
+                Operand::Exec(Exec { log2, .. }) => p.channels = 1 << log2.min(5),
+                Operand::Pred(_) => {}
+                Operand::Int(n) => p.ints.push(n),
+                Operand::Surface(s) => p.surface = Some(s),
+                Operand::Sampler(s) => p.sampler = Some(s),
+                op if slot.is_some_and(|s| matches!(s.bytes, Bytes::Region)) => p.vectors.push(op),
+                op => {
+                    let bytes = register_bytes(isa.op, ops, i, grf, &type_of);
+                    p.raws.push(Register { op, bytes });
+                }
             }
         }
         if let Some((channels, ..)) = packed_exec(o, isa) {
@@ -148,8 +168,8 @@ impl Parts {
         self.ints.get(i).copied().ok_or_else(|| format!("its field {i} is missing"))
     }
 
-    /// Raw operand `i`.
-    pub fn raw(&self, i: usize) -> Result<Operand, Reason> {
+    /// Register operand `i`.
+    pub fn raw(&self, i: usize) -> Result<Register, Reason> {
         self.raws.get(i).copied().ok_or_else(|| format!("its register operand {i} is missing"))
     }
 
@@ -171,19 +191,15 @@ impl Parts {
     }
 }
 
-/// Channels, first channel and NoMask of GATHER and SCATTER, which pack them in a field of their own.
+/// Channels, first channel and NoMask of GATHER and SCATTER, which pack them in a field of their own. A number
+/// that means nothing counts as one channel; the message is then refused.
 pub(crate) fn packed_exec(o: &Object, isa: &IsaInst) -> Option<(u8, u8, bool)> {
     if !matches!(isa.desc().operation(), Operation::Message(Kind::Elements(_))) {
         return None;
     }
-    let n = o.slot(isa, "num_elts").and_then(Operand::int)?;
-    let channels = match n & 3 {
-        0 => 8,
-        1 => 16,
-        _ => 1,
-    };
-    let mask = envisa_isa::ExecMask((n >> 4 & 15) as u8);
-    Some((channels, mask.first_channel() as u8, mask.no_mask()))
+    let channels = packed_channels(isa.desc(), o.ops(isa)).unwrap_or(1);
+    let mask = envisa_isa::ExecMask((o.slot(isa, "num_elts").and_then(Operand::int)? >> 4 & 15) as u8);
+    Some((channels as u8, mask.first_channel() as u8, mask.no_mask()))
 }
 
 /// Makes the descriptor of an instruction. It is called twice: once to learn what it touches (see
@@ -198,7 +214,7 @@ fn decode(kind: Kind, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason
         Kind::SvmOwords(access) => untyped::svm_owords(access, p, r),
         Kind::SvmBlocks(access) => untyped::svm_blocks(access, p, r),
         Kind::SvmChannels(access) => untyped::svm_channels(access, p, r),
-        Kind::Lsc(access, shape) => untyped::lsc(access, shape, p, r),
+        Kind::Lsc(access, shape) => untyped::lsc_vectors(access, shape, p, r),
         Kind::LscStatus => untyped::lsc_status(p, r),
         Kind::Atomic => atomic::dataport(p, r),
         Kind::SvmAtomic => atomic::svm(p, r),
@@ -220,7 +236,7 @@ fn decode(kind: Kind, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason
 
 /// Lowers a message of the function being lowered.
 pub(crate) fn lower(f: &mut FunctionLowering, isa: &IsaInst, kind: Kind) -> Result<Message, Reason> {
-    let parts = Parts::new(f.o, isa);
+    let parts = Parts::new(f.o, isa, f.grf);
     decode(kind, &parts, f)
 }
 
@@ -229,8 +245,8 @@ impl Resolver for FunctionLowering<'_> {
         self.grf
     }
 
-    fn raw(&mut self, op: Operand, bytes: u32) -> Result<Option<RegOffset>, Reason> {
-        FunctionLowering::raw(self, op, bytes)
+    fn raw(&mut self, register: Register) -> Result<Option<RegOffset>, Reason> {
+        FunctionLowering::raw(self, register.op, register.bytes()?)
     }
 
     fn scalar(&mut self, op: Operand) -> Result<Src, Reason> {
@@ -267,14 +283,9 @@ struct Recorder<'a> {
     out: Vec<(u32, u32)>,
 }
 
-impl Resolver for Recorder<'_> {
-    fn grf(&self) -> u32 {
-        self.grf
-    }
-
-    fn raw(&mut self, op: Operand, bytes: u32) -> Result<Option<RegOffset>, Reason> {
+impl Recorder<'_> {
+    fn note(&mut self, op: Operand, bytes: u32) {
         match op {
-            Operand::Raw { var: 0, .. } => return Ok(None),
             Operand::Raw { var, offset } => self.out.push((var, (offset as u32).saturating_add(bytes))),
             Operand::General { var, row, col, .. } => {
                 let size = self.o.var_shape(var, self.grf).map_or(4, |s| s.0.size());
@@ -283,6 +294,20 @@ impl Resolver for Recorder<'_> {
             }
             _ => {}
         }
+    }
+}
+
+impl Resolver for Recorder<'_> {
+    fn grf(&self) -> u32 {
+        self.grf
+    }
+
+    fn raw(&mut self, register: Register) -> Result<Option<RegOffset>, Reason> {
+        let bytes = register.bytes()?;
+        if let Operand::Raw { var: predefined::var::NULL, .. } = register.op {
+            return Ok(None);
+        }
+        self.note(register.op, bytes);
         Ok(Some(0))
     }
 
@@ -307,53 +332,37 @@ impl Resolver for Recorder<'_> {
 pub(crate) fn reach(o: &Object, grf: u32) -> Vec<(u32, u32)> {
     let mut r = Recorder { o, grf, out: Vec::new() };
     for isa in &o.insts {
-        let parts = Parts::new(o, isa);
+        let parts = Parts::new(o, isa, grf);
         match isa.desc().operation() {
             Operation::Message(kind) => {
                 // What is wrong with it is said when it is lowered.
                 let _ = decode(kind, &parts, &mut r);
             }
-            Operation::Systolic { pair } => {
-                let _ = systolic_operands(&parts, pair, &mut r);
+            Operation::Systolic { .. } => {
+                let _ = systolic_operands(&parts, &mut r);
             }
             Operation::Compute(Compute::Madw) => {
                 // Its destination is two halves of whole registers.
                 if let Some(op) = o.slot(isa, "dst") {
-                    let _ = r.raw(op, 2 * (parts.channels * 4).next_multiple_of(grf));
+                    r.note(op, 2 * (parts.channels * 4).next_multiple_of(grf));
                 }
             }
-            _ => {
-                // Raw operands of other rows hold a dword a channel.
-                for op in &parts.raws {
-                    let _ = r.raw(*op, parts.channels * 4);
-                }
-            }
+            _ => {}
         }
     }
     r.out
 }
 
 /// Offsets of a DPAS's registers: destination, accumulator, weights, activations.
-fn systolic_operands(p: &Parts, pair: bool, r: &mut dyn Resolver) -> Result<[Option<RegOffset>; 4], Reason> {
-    // One dword holds the two precisions, depth and repeat count, a byte each.
-    let [_, _, depth, count] = p.int(0)?.to_le_bytes().map(u32::from);
-    if depth != 8 || !(1..=8).contains(&count) {
+fn systolic_operands(p: &Parts, r: &mut dyn Resolver) -> Result<[Option<RegOffset>; 4], Reason> {
+    let m = Matrices::of(p.int(0)?).filter(|m| m.depth == 8);
+    if m.is_none() {
+        let [_, _, depth, count] = p.int(0)?.to_le_bytes();
         return Err(format!(
-            "a systolic depth of 8 and 1 to 8 repeats are expected, not {depth} and {count}"
+            "precisions, a systolic depth of 8 and 1 to 8 repeats are expected, not {depth} and {count}"
         ));
     }
-    let n = p.channels;
-    // The second source is a whole systolic array of dwords; the third, `depth` dwords a repeat.
-    let matrix = count * n * 4;
-    let dst = r.raw(p.raw(0)?, matrix)?;
-    let acc = r.raw(p.raw(1)?, matrix)?;
-    let weights = r.raw(p.raw(2)?, depth * n * 4)?;
-    let third = p.raws.get(3).copied().map_or_else(|| p.vector(0), Ok)?;
-    // Of a pair's, one thread has half.
-    let bytes = depth * count * 4;
-    let bytes = if pair { bytes.div_ceil(64) * 32 } else { bytes };
-    let activations = r.raw(third, bytes)?;
-    Ok([dst, acc, weights, activations])
+    Ok([r.raw(p.raw(0)?)?, r.raw(p.raw(1)?)?, r.raw(p.raw(2)?)?, r.raw(p.raw(3)?)?])
 }
 
 /// Lowers DPAS: operands are offsets, the rest is in `aux`.
@@ -363,15 +372,9 @@ pub(crate) fn systolic(
     pair: bool,
     mut inst: Inst,
 ) -> Result<(), Reason> {
-    let parts = Parts::new(f.o, isa);
-    let [dst, acc, weights, activations] = systolic_operands(&parts, pair, f)?;
-    let ty = |op: Operand| match op {
-        Operand::Raw { var, .. } | Operand::General { var, .. } => {
-            f.o.var_shape(var, f.grf).map_or(envisa_isa::Type::Ud, |s| s.0)
-        }
-        _ => envisa_isa::Type::Ud,
-    };
-    let (dst_ty, acc_ty) = (ty(parts.raw(0)?), ty(parts.raw(1)?));
+    let parts = Parts::new(f.o, isa, f.grf);
+    let [dst, acc, weights, activations] = systolic_operands(&parts, f)?;
+    let (dst_ty, acc_ty) = (f.element(parts.raw(0)?.op), f.element(parts.raw(1)?.op));
     let reg = |at: Option<RegOffset>, ty| match at {
         None => Src::None,
         Some(offset) => Src::Reg {
@@ -389,12 +392,7 @@ pub(crate) fn systolic(
         Some(offset) => Dst::Reg { offset, ty: dst_ty, stride: 1, sat: false },
         None => Dst::None,
     };
-    inst.src = [
-        reg(acc, acc_ty),
-        reg(weights, envisa_isa::Type::Ud),
-        reg(activations, envisa_isa::Type::Ud),
-        Src::None,
-    ];
+    inst.src = [reg(acc, acc_ty), reg(weights, Type::Ud), reg(activations, Type::Ud), Src::None];
     inst.aux = parts.int(0)?;
     f.program.code.push(inst);
     Ok(())

@@ -2,9 +2,11 @@
 //! texel loads through the sampler unit, media blocks, questions about images.
 
 use envisa_isa::Type;
+use envisa_isa::limits::MEDIA_BLOCK_BYTES;
+use envisa_isa::lsc;
 use envisa_isa::operation::{Access, LoadParameters};
 
-use super::untyped::{needed, payload};
+use super::untyped::payload;
 use super::{Message, Parts, Resolver, Space};
 use crate::lower::Reason;
 use crate::program::{RegOffset, Src};
@@ -150,7 +152,7 @@ fn coordinates(
     for (at, which) in at.iter_mut().zip(which) {
         // Trailing coordinates may be left out.
         if let Some(op) = which.and_then(|i| p.raws.get(i)) {
-            *at = r.raw(*op, p.channels * bytes)?;
+            *at = r.raw(*op)?;
         }
     }
     Ok(Coordinates { at, bytes: bytes as u8, offsets })
@@ -164,14 +166,13 @@ pub(super) fn dataport(access: Access, p: &Parts, r: &mut dyn Resolver) -> Resul
     let write = access.is_store();
     let n = p.channels;
     let component_stride = (n * 4).max(r.grf());
-    let bytes = (channels.count_ones() - 1) * component_stride + n * 4;
     Ok(Message::Typed(Typed {
         space: p.space(r)?,
         write,
         coordinates: coordinates(p, r, UVRL, 4, Src::None)?,
         channels,
         slot: TexelSlot::Dword,
-        data: payload(r, p.raw(4)?, bytes, write)?,
+        data: payload(r, p.raw(4)?, write)?,
         component_stride,
         outside: Outside::AlphaOne,
         null_mask: false,
@@ -181,7 +182,6 @@ pub(super) fn dataport(access: Access, p: &Parts, r: &mut dyn Resolver) -> Resul
 /// TYPED_ATOMIC: u, v, r, lod, src0, src1, dst.
 pub(super) fn atomic(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let op = p.int(0)?;
-    let bytes = p.channels * 4;
     Ok(Message::TypedAtomic(TypedAtomic {
         space: p.space(r)?,
         coordinates: coordinates(p, r, UVRL, 4, Src::None)?,
@@ -189,21 +189,21 @@ pub(super) fn atomic(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason>
         lsc: false,
         element: if op >> 5 & 1 != 0 { 2 } else { 4 },
         slot: 4,
-        src: [r.raw(p.raw(4)?, bytes)?, r.raw(p.raw(5)?, bytes)?],
-        dst: r.raw(p.raw(6)?, bytes)?,
+        src: [r.raw(p.raw(4)?)?, r.raw(p.raw(5)?)?],
+        dst: r.raw(p.raw(6)?)?,
     }))
 }
 
 /// The surface and the coordinates of a typed LSC message, whose registers are dst, u, v, r, lod, data or two
 /// sources.
 fn lsc_place(p: &Parts, r: &mut dyn Resolver) -> Result<(Space, Coordinates), Reason> {
+    if lsc::is_transposed(p.int(5)?) {
+        return Err("a typed message has no transposed form".into());
+    }
     let space = lsc_space(p, r)?;
-    let address = match p.int(3)? {
-        1 => 2,
-        2 => 4,
-        3 => 8,
-        a => return Err(format!("the address size code {a} means nothing")),
-    };
+    let code = p.int(3)?;
+    let address =
+        lsc::address_bytes(code).ok_or_else(|| format!("the address size code {code} means nothing"))?;
     Ok((space, coordinates(p, r, [1, 2, 3, 4].map(Some), address, Src::None)?))
 }
 
@@ -217,7 +217,10 @@ pub(super) fn lsc_texels(access: Access, p: &Parts, r: &mut dyn Resolver) -> Res
 /// LSC_TYPED_STORE_UNCOMPRESSED: a number of channels takes the place of their mask.
 pub(super) fn lsc_texels_counted(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let place = lsc_place(p, r)?;
-    let channels = p.int(6).map(|n| (1 << n.clamp(1, 4)) - 1);
+    let channels = match lsc::elements(p.int(6)?) {
+        Some(n @ 1..=4) => Ok((1 << n) - 1),
+        _ => Err("a texel has one to four channels".into()),
+    };
     texels(Access::Store, place, channels, p, r)
 }
 
@@ -233,7 +236,6 @@ fn texels(
     }
     let (n, channels, write) = (p.channels, channels?, access.is_store());
     let component_stride = (n * 4).next_multiple_of(r.grf());
-    let bytes = (channels.count_ones() - 1) * component_stride + n * 4;
     let data = if write { p.raw(5)? } else { p.raw(0)? };
     Ok(Message::Typed(Typed {
         space,
@@ -241,7 +243,7 @@ fn texels(
         coordinates,
         channels,
         slot: TexelSlot::Dword,
-        data: payload(r, data, bytes, write)?,
+        data: payload(r, data, write)?,
         component_stride,
         outside: Outside::Zero,
         null_mask: false,
@@ -257,7 +259,7 @@ pub(super) fn lsc_status(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Rea
         coordinates,
         channels: 1,
         slot: TexelSlot::Dword,
-        data: r.raw(p.raw(0)?, 4)?,
+        data: r.raw(p.raw(0)?)?,
         component_stride: 0,
         outside: Outside::Zero,
         null_mask: false,
@@ -267,22 +269,20 @@ pub(super) fn lsc_status(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Rea
 /// Typed LSC atomics.
 pub(super) fn lsc_atomic(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let (space, coordinates) = lsc_place(p, r)?;
-    let (element, slot) = match p.int(4)? {
-        3 => (4, 4),
-        4 => (8, 8),
-        6 => (2, 4),
-        _ => return Err("a typed atomic changes texels of 16, 32 or 64 bits".into()),
-    };
-    let bytes = p.channels * slot;
+    let size = lsc::data_size(p.int(4)?).filter(|s| s.memory > 1 && s.register > 2 && !s.upper);
+    let size = size.ok_or("a typed atomic changes texels of 16, 32 or 64 bits")?;
+    if lsc::elements(p.int(6)?) != Some(1) {
+        return Err("a typed atomic changes one texel a channel".into());
+    }
     Ok(Message::TypedAtomic(TypedAtomic {
         space,
         coordinates,
         code: p.sub,
         lsc: true,
-        element,
-        slot: slot as u8,
-        src: [r.raw(p.raw(5)?, bytes)?, r.raw(p.raw(6)?, bytes)?],
-        dst: r.raw(p.raw(0)?, bytes)?,
+        element: size.memory as u8,
+        slot: size.register as u8,
+        src: [r.raw(p.raw(5)?)?, r.raw(p.raw(6)?)?],
+        dst: r.raw(p.raw(0)?)?,
     }))
 }
 
@@ -299,7 +299,7 @@ fn lsc_space(p: &Parts, r: &mut dyn Resolver) -> Result<Space, Reason> {
 /// Rectangles of a typed surface: the surface, x, y; dst, data.
 pub(super) fn lsc_media(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let (width, height) = (p.int(3)?, p.int(4)?);
-    let (pitch, bytes) = rectangle(width, height)?;
+    let pitch = rectangle(width, height)?;
     let write = access.is_store();
     let data = p.raw(write as usize)?;
     Ok(Message::Media(Media {
@@ -313,20 +313,22 @@ pub(super) fn lsc_media(access: Access, p: &Parts, r: &mut dyn Resolver) -> Resu
         lines: (0, 1),
         align: 1,
         zero_outside: true,
-        data: payload(r, data, bytes, write)?,
+        data: payload(r, data, write)?,
     }))
 }
 
-/// Bytes from row to row in registers, and bytes of a block of registers.
-fn rectangle(width: u32, height: u32) -> Result<(u32, u32), Reason> {
+/// Bytes from row to row in registers.
+fn rectangle(width: u32, height: u32) -> Result<u32, Reason> {
     if !(1..=64).contains(&width) || !(1..=64).contains(&height) {
         return Err(format!("a block of {width} bytes and {height} rows"));
     }
-    let pitch = width.next_power_of_two().max(4);
-    if height * pitch > 256 {
-        return Err(format!("a block of {width} bytes and {height} rows takes more than 256 bytes"));
+    let pitch = lsc::media_pitch(width).ok_or("the width means nothing")?;
+    if height * pitch > MEDIA_BLOCK_BYTES {
+        return Err(format!(
+            "a block of {width} bytes and {height} rows takes more than {MEDIA_BLOCK_BYTES} bytes"
+        ));
     }
-    Ok((pitch, (height - 1) * pitch + width))
+    Ok(pitch)
 }
 
 /// Texel loads through the sampler unit: dst, then parameters in the order of the operation.
@@ -339,22 +341,19 @@ pub(super) fn load(order: LoadParameters, p: &Parts, r: &mut dyn Resolver) -> Re
     let null_mask = p.int(0)? & 1 != 0;
     let channels = enabled(p.int(1)?)?;
     let dst = p.raw(0)?;
-    let (slot, size) = match r.element(dst) {
+    let (slot, size) = match r.element(dst.op) {
         Type::Hf => (TexelSlot::Half, 2),
         Type::W | Type::Uw => (TexelSlot::Word, 2),
         Type::F | Type::D | Type::Ud => (TexelSlot::Dword, 4),
         t => return Err(format!("texels are not returned as {t:?}")),
     };
-    let bytes = match p.raws.get(1).map(|op| r.element(*op)) {
-        Some(Type::W | Type::Uw) => 2,
-        _ => 4,
-    };
+    let sizes: Vec<u32> = p.raws[1..].iter().map(|param| r.element(param.op).size().min(4)).collect();
+    let bytes = if sizes.first() == Some(&2) { 2 } else { 4 };
+    if sizes.iter().any(|s| (*s == 2) != (bytes == 2)) {
+        return Err("parameters of 16 and of 32 bits".into());
+    }
     let n = p.channels;
     let component_stride = (n * size).next_multiple_of(r.grf());
-    let touched = match null_mask {
-        true => channels.count_ones() * component_stride + 4,
-        false => (channels.count_ones() - 1) * component_stride + n * size,
-    };
     let offsets = r.scalar(p.vector(0)?)?;
     Ok(Message::Typed(Typed {
         space: p.space(r)?,
@@ -362,7 +361,7 @@ pub(super) fn load(order: LoadParameters, p: &Parts, r: &mut dyn Resolver) -> Re
         coordinates: coordinates(p, r, order, bytes, offsets)?,
         channels,
         slot,
-        data: r.raw(dst, touched)?,
+        data: r.raw(dst)?,
         component_stride,
         outside: Outside::Border,
         null_mask,
@@ -382,7 +381,7 @@ pub(super) fn media(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<M
     if plane != 0 {
         return Err("images have one plane".into());
     }
-    let (pitch, bytes) = rectangle(width, height)?;
+    let pitch = rectangle(width, height)?;
     let write = access.is_store();
     Ok(Message::Media(Media {
         space: p.space(r)?,
@@ -395,14 +394,14 @@ pub(super) fn media(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<M
         lines,
         align: if write { 4 } else { 1 },
         zero_outside: false,
-        data: payload(r, p.raw(0)?, bytes, write)?,
+        data: payload(r, p.raw(0)?, write)?,
     }))
 }
 
 /// RESINFO: lod, dst.
 pub(super) fn size(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let channels = enabled(p.int(0)?)?;
-    let lod = r.raw(p.raw(0)?, p.channels * 4)?;
+    let lod = r.raw(p.raw(0)?)?;
     info(false, channels, lod, 1, p, r)
 }
 
@@ -421,13 +420,12 @@ fn info(
     r: &mut dyn Resolver,
 ) -> Result<Message, Reason> {
     let component_stride = (p.channels * 4).next_multiple_of(r.grf());
-    let bytes = (channels.count_ones() - 1) * component_stride + p.channels * 4;
     Ok(Message::Info(Info {
         space: p.space(r)?,
         samples,
         channels,
         lod,
-        data: r.raw(p.raw(dst)?, bytes)?,
+        data: r.raw(p.raw(dst)?)?,
         component_stride,
     }))
 }
@@ -475,14 +473,10 @@ const MAX_BLOCK2D: u32 = 4096;
 /// LSC_LOAD_BLOCK2D and LSC_STORE_BLOCK2D.
 pub(super) fn block2d(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let write = access.is_store();
-    let element = match p.int(3)? {
-        1 => 1u32,
-        2 => 2,
-        3 => 4,
-        4 => 8,
-        d => return Err(format!("a 2D block has no elements of data size code {d}")),
-    };
-    let (transpose, vnni) = (p.int(4)? == 2, p.int(8)? != 0);
+    let code = p.int(3)?;
+    let size = lsc::data_size(code).filter(|s| s.memory == s.register);
+    let element = size.ok_or_else(|| format!("a 2D block has no elements of data size code {code}"))?.memory;
+    let (transpose, vnni) = (lsc::is_transposed(p.int(4)?), p.int(8)? != 0);
     let (blocks, width, height) = (p.int(5)?.max(1), p.int(6)?, p.int(7)?);
     let bad = |n: u32| !(1..=64).contains(&n);
     if bad(blocks) || bad(width) || bad(height) {
@@ -497,17 +491,12 @@ pub(super) fn block2d(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result
             return Err(format!("{side} {what} of {element}-byte elements are no whole dwords"));
         }
     }
-    let row_pitch = if transpose { height } else { width }.next_power_of_two();
-    let rows = if transpose { width } else { height };
-    let block_pitch = (row_pitch * rows).next_multiple_of(r.grf() / element);
-    let bytes = blocks * block_pitch * element;
-    if bytes > MAX_BLOCK2D {
-        return Err(format!("a 2D block of {bytes} bytes of registers"));
+    let shape = lsc::Block2d::new(code, transpose, vnni, (blocks, width, height), r.grf())
+        .ok_or("the shape of the block means nothing")?;
+    if shape.bytes > MAX_BLOCK2D {
+        return Err(format!("a 2D block of {} bytes of registers", shape.bytes));
     }
-    // Of a store, the padding after the last row is not looked at.
-    let touched = if write { ((rows - 1) * row_pitch + width) * element } else { bytes };
-    let data =
-        if write { needed(r, p.raw(1)?, touched, "data").map(Some) } else { r.raw(p.raw(0)?, touched) };
+    let data = payload(r, p.raw(write as usize)?, write);
     let mut scalar = |i| p.vector(i).and_then(|v| r.scalar(v));
     let surface = [scalar(0)?, scalar(1)?, scalar(2)?, scalar(3)?, scalar(4)?, scalar(5)?];
     let [base, surface_width, surface_height, surface_pitch, x, y] = surface;
@@ -526,7 +515,7 @@ pub(super) fn block2d(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result
         transpose,
         vnni,
         data: data?,
-        row_pitch,
-        block_pitch,
+        row_pitch: shape.row_pitch,
+        block_pitch: shape.block_pitch / element,
     }))
 }

@@ -1,9 +1,10 @@
 //! Gathers, scatters and blocks of bytes: SVM, data port and LSC.
 
+use envisa_isa::lsc;
 use envisa_isa::operation::{Access, LscShape};
 use envisa_isa::{Operand, Type};
 
-use super::{Extend, Message, Parts, Resolver, Space};
+use super::{Extend, Message, Parts, Register, Resolver, Space};
 use crate::lower::Reason;
 use crate::program::{RegOffset, Src};
 
@@ -72,18 +73,17 @@ pub struct Block {
 }
 
 /// The offset of a register that a message cannot do without.
-pub(super) fn needed(r: &mut dyn Resolver, op: Operand, bytes: u32, what: &str) -> Result<RegOffset, Reason> {
-    r.raw(op, bytes)?.ok_or_else(|| format!("its {what} are %null"))
+pub(super) fn needed(r: &mut dyn Resolver, register: Register, what: &str) -> Result<RegOffset, Reason> {
+    r.raw(register)?.ok_or_else(|| format!("its {what} are %null"))
 }
 
 /// Data that is read into a register, which may be `%null`, or written from one.
 pub(super) fn payload(
     r: &mut dyn Resolver,
-    op: Operand,
-    bytes: u32,
+    register: Register,
     write: bool,
 ) -> Result<Option<RegOffset>, Reason> {
-    if write { needed(r, op, bytes, "data").map(Some) } else { r.raw(op, bytes) }
+    if write { needed(r, register, "data").map(Some) } else { r.raw(register) }
 }
 
 fn width(code: u32) -> Result<u32, Reason> {
@@ -95,11 +95,7 @@ fn width(code: u32) -> Result<u32, Reason> {
 
 /// OWORD_LD, OWORD_ST, OWORD_LD_UNALIGNED: the offset counts units of `unit` bytes.
 pub(super) fn owords(access: Access, unit: u32, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
-    let size = p.int(0)?;
-    if size > 4 {
-        return Err(format!("the size code {size} means nothing"));
-    }
-    let (bytes, write) = (16 << size, access.is_store());
+    let write = access.is_store();
     Ok(Message::Block(Block {
         space: p.space(r)?,
         write,
@@ -108,8 +104,8 @@ pub(super) fn owords(access: Access, unit: u32, p: &Parts, r: &mut dyn Resolver)
         offset: 0,
         wraps: false,
         align: 4,
-        bytes,
-        data: payload(r, p.raw(0)?, bytes, write)?,
+        bytes: p.raw(0)?.bytes()?,
+        data: payload(r, p.raw(0)?, write)?,
         masked: false,
     }))
 }
@@ -128,13 +124,12 @@ struct Scattered {
 fn scattered(access: Access, s: Scattered, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let n = p.channels;
     let component_stride = (n * 4).max(r.grf());
-    let bytes = (s.elements.count_ones() - 1) * component_stride + n * 4;
     let write = access.is_store();
     Ok(Message::Simt(Simt {
         space: p.space(r)?,
         write,
         base: r.scalar(p.vector(0)?)?,
-        address: needed(r, p.raw(0)?, n * 4, "offsets")?,
+        address: needed(r, p.raw(0)?, "offsets")?,
         address_bytes: 4,
         extend: Extend::None,
         stride: Src::None,
@@ -146,7 +141,7 @@ fn scattered(access: Access, s: Scattered, p: &Parts, r: &mut dyn Resolver) -> R
         slot: 4,
         upper: false,
         elements: s.elements,
-        data: payload(r, p.raw(1)?, bytes, write)?,
+        data: payload(r, p.raw(1)?, write)?,
         component_stride,
     }))
 }
@@ -180,11 +175,7 @@ pub(super) fn bytes(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<M
 /// SVM_BLOCK_LD, SVM_BLOCK_ST.
 pub(super) fn svm_owords(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     // 4.1 text does not say whether a load's address is only dword-aligned, so that is enough.
-    let size = p.int(0)? & 7;
-    if size > 3 {
-        return Err(format!("the size code {size} means nothing"));
-    }
-    let (bytes, write) = (16 << size, access.is_store());
+    let write = access.is_store();
     Ok(Message::Block(Block {
         space: Space::Flat,
         write,
@@ -193,8 +184,8 @@ pub(super) fn svm_owords(access: Access, p: &Parts, r: &mut dyn Resolver) -> Res
         offset: 0,
         wraps: false,
         align: if write { 16 } else { 4 },
-        bytes,
-        data: payload(r, p.raw(0)?, bytes, write)?,
+        bytes: p.raw(0)?.bytes()?,
+        data: payload(r, p.raw(0)?, write)?,
         masked: false,
     }))
 }
@@ -211,14 +202,12 @@ struct SvmData {
 }
 
 fn svm(access: Access, d: SvmData, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
-    let n = p.channels;
-    let bytes = (d.elements.count_ones() - 1) * d.component_stride + n * d.slot;
     let write = access.is_store();
     Ok(Message::Simt(Simt {
         space: Space::Flat,
         write,
         base: d.base,
-        address: needed(r, p.raw(0)?, n * 8, "addresses")?,
+        address: needed(r, p.raw(0)?, "addresses")?,
         address_bytes: 8,
         extend: Extend::None,
         stride: Src::None,
@@ -230,7 +219,7 @@ fn svm(access: Access, d: SvmData, p: &Parts, r: &mut dyn Resolver) -> Result<Me
         slot: d.slot as u8,
         upper: false,
         elements: d.elements,
-        data: payload(r, p.raw(1)?, bytes, write)?,
+        data: payload(r, p.raw(1)?, write)?,
         component_stride: d.component_stride,
     }))
 }
@@ -238,9 +227,7 @@ fn svm(access: Access, d: SvmData, p: &Parts, r: &mut dyn Resolver) -> Result<Me
 /// SVM_GATHER, SVM_SCATTER: block `j` of channel `i` is element `j * n + i`.
 pub(super) fn svm_blocks(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let (block, count) = (p.int(0)?, p.int(1)?);
-    if count > 3 {
-        return Err(format!("the block count code {count} means nothing"));
-    }
+    p.raw(1)?.bytes()?;
     let blocks = (1u64 << (1u32 << count)) - 1;
     let (elements, element, align, slot) = match block {
         // Blocks of one byte are one element of up to 8 bytes; others are elements of their own.
@@ -279,42 +266,19 @@ pub(super) struct Lsc {
 pub(super) fn lsc_fields(shape: LscShape, p: &Parts, r: &mut dyn Resolver) -> Result<Lsc, Reason> {
     let sfid = p.int(0)?;
     let (kind, scale, offset) = (p.int(3)?, p.int(4)? & 0xffff, p.int(5)? as i32 as i64);
-    let address_bytes = match p.int(6)? {
-        1 => 2,
-        2 => 4,
-        3 => 8,
-        a => return Err(format!("the address size code {a} means nothing")),
-    };
-    let (element, slot, upper) = match p.int(7)? {
-        1 => (1, 1, false),
-        2 => (2, 2, false),
-        3 => (4, 4, false),
-        4 => (8, 8, false),
-        5 => (1, 4, false),
-        6 => (2, 4, false),
-        7 => (2, 4, true),
-        d => return Err(format!("the data size code {d} means nothing")),
-    };
-    let transposed = p.int(8)? == 2;
-    let quad = shape == LscShape::Quad;
-    let count = match p.int(9)? {
-        // The field repeats the channel mask.
-        _ if quad => 1,
-        0 | 1 => 1u32,
-        c @ 2..=4 => c,
-        5 => 8,
-        6 => 16,
-        7 => 32,
-        8 => 64,
-        c => return Err(format!("the element count code {c} means nothing")),
-    };
-    let mask = p.int(10).unwrap_or(0) as u64 & 15;
-    let elements = if quad {
-        if mask == 0 {
-            return Err("no channel is enabled".into());
-        }
-        mask
+    let code = p.int(6)?;
+    let address_bytes =
+        lsc::address_bytes(code).ok_or_else(|| format!("the address size code {code} means nothing"))?;
+    let code = p.int(7)?;
+    let size = lsc::data_size(code).ok_or_else(|| format!("the data size code {code} means nothing"))?;
+    let transposed = lsc::is_transposed(p.int(8)?);
+    let elements = if shape == LscShape::Quad {
+        // The field before repeats the mask.
+        enabled(p.int(10)?)?
     } else {
+        let code = p.int(9)?;
+        let count =
+            lsc::elements(code).ok_or_else(|| format!("the element count code {code} means nothing"))?;
         u64::MAX >> (64 - count)
     };
     let surface = |r: &mut dyn Resolver| p.vector(0).and_then(|v| r.scalar(v));
@@ -330,12 +294,22 @@ pub(super) fn lsc_fields(shape: LscShape, p: &Parts, r: &mut dyn Resolver) -> Re
         (_, 5) => Space::Arguments,
         (_, k) => return Err(format!("the address type code {k} means nothing")),
     };
-    Ok(Lsc { space, scale: scale.max(1), offset, address_bytes, element, slot, upper, transposed, elements })
+    Ok(Lsc {
+        space,
+        scale: scale.max(1),
+        offset,
+        address_bytes,
+        element: size.memory,
+        slot: size.register,
+        upper: size.upper,
+        transposed,
+        elements,
+    })
 }
 
 /// LSC_LOAD, LSC_STORE, LSC_LOAD_QUAD, LSC_STORE_QUAD, LSC_LOAD_STRIDED, LSC_STORE_STRIDED,
 /// LSC_STORE_UNCOMPRESSED.
-pub(super) fn lsc(
+pub(super) fn lsc_vectors(
     access: Access,
     shape: LscShape,
     p: &Parts,
@@ -348,8 +322,7 @@ pub(super) fn lsc(
     if l.transposed {
         return transposed(&l, write, shape == LscShape::Strided, data, p, r);
     }
-    let bytes = (l.elements.count_ones() - 1) * l.component_stride(p, r) + p.channels * l.slot;
-    let data = payload(r, data, bytes, write)?;
+    let data = payload(r, data, write)?;
     Ok(Message::Simt(lsc_simt(&l, write, shape == LscShape::Strided, data, p, r)?))
 }
 
@@ -359,7 +332,7 @@ pub(super) fn lsc_status(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Rea
     if l.transposed {
         return Err("this message has no transposed form".into());
     }
-    let data = r.raw(p.raw(0)?, 4)?;
+    let data = r.raw(p.raw(0)?)?;
     Ok(Message::Status(lsc_simt(&l, false, false, data, p, r)?))
 }
 
@@ -378,11 +351,10 @@ fn lsc_simt(
     p: &Parts,
     r: &mut dyn Resolver,
 ) -> Result<Simt, Reason> {
-    let addresses = if strided { 1 } else { p.channels };
     Ok(Simt {
         space: l.space,
         write,
-        address: needed(r, p.raw(1)?, addresses * l.address_bytes, "addresses")?,
+        address: needed(r, p.raw(1)?, "addresses")?,
         address_bytes: l.address_bytes as u8,
         extend: Extend::None,
         stride: if strided { r.scalar(p.vector(1)?)? } else { Src::None },
@@ -405,7 +377,7 @@ fn transposed(
     l: &Lsc,
     write: bool,
     strided: bool,
-    data: Operand,
+    data: Register,
     p: &Parts,
     r: &mut dyn Resolver,
 ) -> Result<Message, Reason> {
@@ -418,13 +390,12 @@ fn transposed(
     if l.slot != l.element {
         return Err("transposed elements are as large in registers as in memory".into());
     }
-    let bytes = l.elements.count_ones() * l.element;
     let ty = match l.address_bytes {
         2 => Type::Uw,
         4 => Type::Ud,
         _ => Type::Uq,
     };
-    let at = needed(r, p.raw(1)?, l.address_bytes, "addresses")?;
+    let at = needed(r, p.raw(1)?, "addresses")?;
     Ok(Message::Block(Block {
         space: l.space,
         write,
@@ -440,8 +411,8 @@ fn transposed(
         offset: l.offset,
         wraps: l.address_bytes < 8,
         align: 1,
-        bytes,
-        data: payload(r, data, bytes, write)?,
+        bytes: data.bytes()?,
+        data: payload(r, data, write)?,
         masked: true,
     }))
 }
@@ -449,16 +420,14 @@ fn transposed(
 /// QW_GATHER and QW_SCATTER.
 pub(super) fn qwords(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let count = p.int(0)?;
-    if count > 2 {
-        return Err(format!("the block count code {count} means nothing"));
-    }
     let n = p.channels;
+    p.raw(1)?.bytes()?;
     let blocks = 1u32 << count;
     let write = access.is_store();
     Ok(Message::Simt(Simt {
         space: p.space(r)?,
         write,
-        address: needed(r, p.raw(0)?, n * 4, "offsets")?,
+        address: needed(r, p.raw(0)?, "offsets")?,
         address_bytes: 4,
         extend: Extend::None,
         stride: Src::None,
@@ -471,7 +440,7 @@ pub(super) fn qwords(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<
         slot: 8,
         upper: false,
         elements: (1 << blocks) - 1,
-        data: payload(r, p.raw(1)?, blocks * n * 8, write)?,
+        data: payload(r, p.raw(1)?, write)?,
         component_stride: n * 8,
     }))
 }
