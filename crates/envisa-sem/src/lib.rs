@@ -70,7 +70,6 @@ pub mod math;
 pub mod mode;
 pub mod packed;
 pub mod soft;
-mod trig_table;
 pub mod wide;
 
 pub use convert::Convert;

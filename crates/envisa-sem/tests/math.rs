@@ -1,4 +1,4 @@
-//! The math unit: error in units in the last place against the host's doubles, and special values.
+//! The math unit: special and chosen values, halves, lanes. (Errors over all singles: `singles.rs`.)
 
 use envisa_sem::convert::f64_to_hf;
 use envisa_sem::{FpMode, Hf, Ieee, MacroMath, MathUnit, Rounding};
@@ -15,55 +15,6 @@ fn error(got: f32, want: f64) -> f64 {
     let power = f32::from_bits(near.to_bits() & 0x7f80_0000) as f64;
     let unit = (power * f32::EPSILON as f64).max(f32::from_bits(1) as f64);
     ((got as f64 - want) / unit).abs()
-}
-
-type Function = (&'static str, fn(f32) -> f32, fn(f64) -> f64, bool, f64);
-
-/// Each function, its reference, whether the negative half is worth a visit, and its largest error.
-const FUNCTIONS: [Function; 7] = [
-    ("exp", |x| MathUnit::exp(x, Ieee), |x| x.exp2(), true, 0.77),
-    ("log", |x| MathUnit::log(x, Ieee), |x| x.log2(), false, 0.67),
-    ("sin", |x| MathUnit::sin(x, Ieee), |x| x.sin(), false, 0.5001),
-    ("cos", |x| MathUnit::cos(x, Ieee), |x| x.cos(), false, 0.5001),
-    ("tanh", |x| MathUnit::tanh(x, Ieee), |x| x.tanh(), false, 0.5001),
-    ("sigm", |x| MathUnit::sigm(x, Ieee), |x| 1.0 / (1.0 + (-x).exp()), true, 0.5001),
-    ("rsqrt", |x| MathUnit::rsqrt(x, Ieee), |x| 1.0 / x.sqrt(), false, 0.51),
-];
-
-/// The largest error over every `stride`th value.
-fn worst(f: Function, stride: u32) -> (f64, f32) {
-    let mut worst = (0.0, 0.0);
-    let mut bits = 0u32;
-    loop {
-        let x = f32::from_bits(bits);
-        let e = error((f.1)(x), (f.2)(x as f64));
-        if e > worst.0 {
-            worst = (e, x);
-        }
-        match bits.checked_add(stride) {
-            Some(next) if f.3 || next <= 0x7f80_0000 => bits = next,
-            _ => return worst,
-        }
-    }
-}
-
-#[test]
-fn errors_are_as_stated() {
-    for f in FUNCTIONS {
-        let (e, x) = worst(f, 9_973);
-        assert!(e < f.4, "{}({x:e}): {e}", f.0);
-    }
-}
-
-/// Every value of every function; minutes in a release build. Prints the table of `math`'s documentation.
-#[test]
-#[ignore = "visits 2^31 values a function: run in release, it prints the errors the documentation states"]
-fn errors_of_every_value() {
-    for f in FUNCTIONS {
-        let (e, x) = worst(f, 1);
-        println!("{}: {e:.6} at {x:e}", f.0);
-        assert!(e < f.4);
-    }
 }
 
 #[test]
@@ -89,8 +40,8 @@ fn hard_arguments() {
         std::f32::consts::TAU,
         2f32.powi(127),
     ] {
-        assert!(error(MathUnit::sin(x, Ieee), (x as f64).sin()) < 0.5001, "{x:e}");
-        assert!(error(MathUnit::cos(x, Ieee), (x as f64).cos()) < 0.5001, "{x:e}");
+        assert!(error(MathUnit::sin(x, Ieee), (x as f64).sin()) < 0.74, "{x:e}");
+        assert!(error(MathUnit::cos(x, Ieee), (x as f64).cos()) < 0.74, "{x:e}");
     }
 }
 
@@ -100,12 +51,28 @@ fn powers() {
     while x < 1.0e38 {
         for y in [-7.25f32, -2.0, -1.0, -0.3, 1e-6, 0.5, 1.0, 2.0, 3.7, 20.0] {
             let e = error(MathUnit::pow(x, y, Ieee), (x as f64).powf(y as f64));
-            assert!(e < 0.5001, "{x:e}^{y}: {e}");
+            assert!(e < 0.8, "{x:e}^{y}: {e}");
         }
         x *= 1.0173;
     }
-    let inf = f32::INFINITY;
+    let (inf, nan) = (f32::INFINITY, f32::NAN);
     for (x, y, want) in [
+        (-2.0f32, 2.0f32, 4.0f32),
+        (-2.0, -3.0, -0.125),
+        (-2.0, 16_777_217.0, inf),
+        (-0.5, 16_777_215.0, -0.0),
+        (-1.0, inf, 1.0),
+        (-inf, 3.0, -inf),
+        (-inf, 0.5, inf),
+        (-inf, -3.0, -0.0),
+        (-0.0, 3.0, -0.0),
+        (-0.0, -3.0, -inf),
+        (-0.0, -2.0, inf),
+        (-0.0, 0.5, 0.0),
+        (1.0, nan, 1.0),
+        (1.0, inf, 1.0),
+        (nan, 0.0, 1.0),
+        (nan, -0.0, 1.0),
         (0.0f32, 2.0f32, 0.0f32),
         (0.0, -2.0, inf),
         (0.0, 0.0, 1.0),
@@ -117,10 +84,11 @@ fn powers() {
         (2.0, inf, inf),
         (2.0, -inf, 0.0),
     ] {
-        assert_eq!(MathUnit::pow(x, y, Ieee), want, "{x}^{y}");
+        assert_eq!(MathUnit::pow(x, y, Ieee).to_bits(), want.to_bits(), "{x}^{y}");
     }
-    assert!(MathUnit::pow(-2.0f32, 2.0, Ieee).is_nan());
-    assert!(MathUnit::pow(f32::NAN, 0.0, Ieee).is_nan());
+    for (x, y) in [(-2.0f32, 0.5f32), (-1e-40, 1e-40), (nan, 1.0), (-1.0, nan), (0.0, nan), (inf, nan)] {
+        assert!(MathUnit::pow(x, y, Ieee).is_nan(), "{x}^{y}");
+    }
 }
 
 #[test]
@@ -183,4 +151,29 @@ fn macros_tell_special_results() {
     assert_eq!(4.0f64.rsqtm(Ieee), (0.5, false));
     assert_eq!(f64::INFINITY.rsqtm(Ieee), (0.0, true));
     assert!((-1.0f32).rsqtm(Ieee).1);
+}
+
+/// Every kind of lanes that the CPU has gives the same bits, NaN and all.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn all_lanes_agree() {
+    use envisa_sem::lanes::Host;
+    use envisa_sem::math::Function;
+    let hosts = Host::all();
+    // All exponents and signs, and the exponents' ends.
+    let values: Vec<u32> = (0..1 << 18)
+        .map(|i: u32| (i << 14).wrapping_add([0, 1, 0x3fff, i.wrapping_mul(0x9e37) & 0x3fff][i as usize & 3]))
+        .collect();
+    let turned: Vec<u32> = (0..values.len()).map(|i| values[i * 40_503 % values.len()]).collect();
+    let mut first = vec![0; values.len()];
+    let mut other = vec![0; values.len()];
+    for f in Function::ALL {
+        f.map(Host::Scalar, &values, &turned, &mut first);
+        for host in &hosts {
+            f.map(*host, &values, &turned, &mut other);
+            for (i, (a, b)) in first.iter().zip(&other).enumerate() {
+                assert_eq!(a, b, "{} {:#x} {:#x} by {host:?}", f.name(), values[i], turned[i]);
+            }
+        }
+    }
 }

@@ -4,7 +4,8 @@
 //! IEEE 754 or the integers define to the last bit: no branch, no approximation that differs between CPUs,
 //! no double. Whoever has the operations has the function, with the same bits:
 //!
-//! * [`Scalar`] computes one channel; loops over channels around it become vector code,
+//! * [`Scalar`] computes one channel, on any host,
+//! * `x86::Avx2` and `x86::Avx512` compute eight and sixteen by one instruction an operation,
 //! * a compiler implements [`Lanes`] by *emitting* each operation on whatever vector width it has; its
 //!   values are names of registers or of nodes.
 //!
@@ -29,6 +30,9 @@
 //! A NaN that goes in comes out quiet with its payload; a NaN that a function makes is written as a
 //! constant. No sequence here leaves to the CPU which payload or sign a NaN has, so that results compare
 //! by bits.
+
+#[cfg(target_arch = "x86_64")]
+pub mod x86;
 
 /// Operations on vectors (or one) of 32-bit lanes.
 ///
@@ -172,6 +176,12 @@ pub trait Lanes: Sized {
     }
 }
 
+/// A function of one or two values, for any lanes.
+pub trait Apply {
+    /// The function; one of a single value ignores `b`.
+    fn apply<L: Lanes>(self, l: &mut L, a: L::V, b: L::V) -> L::V;
+}
+
 /// An integral value in both forms.
 #[derive(Clone, Copy, Debug)]
 pub struct Rounded<V> {
@@ -186,6 +196,52 @@ pub const MAGIC: f32 = 12_582_912.0;
 
 /// The sign bit.
 pub const SIGN: u32 = 0x8000_0000;
+
+/// The lanes that a loop over values may be computed in.
+#[derive(Clone, Copy, Debug)]
+pub enum Host {
+    /// One by one; slow where the build does not target a CPU with fused multiply-add.
+    Scalar,
+    /// In vectors of eight.
+    #[cfg(target_arch = "x86_64")]
+    Avx2(x86::Avx2),
+    /// In vectors of sixteen.
+    #[cfg(target_arch = "x86_64")]
+    Avx512(x86::Avx512),
+}
+
+impl Host {
+    /// All that the CPU has, the slowest first.
+    pub fn all() -> Vec<Host> {
+        let mut all = vec![Host::Scalar];
+        #[cfg(target_arch = "x86_64")]
+        {
+            all.extend(x86::Avx2::detect().map(Host::Avx2));
+            all.extend(x86::Avx512::detect().map(Host::Avx512));
+        }
+        all
+    }
+
+    /// `f` of each element of `a` (and `b`).
+    ///
+    /// # Panics
+    /// The slices' lengths differ or are no multiple of 16.
+    #[inline]
+    pub fn map(self, f: impl Apply + Copy, a: &[u32], b: &[u32], out: &mut [u32]) {
+        match self {
+            Host::Scalar => {
+                assert!(a.len() == out.len() && b.len() == out.len() && out.len().is_multiple_of(16));
+                for ((a, b), out) in a.iter().zip(b).zip(out) {
+                    *out = f.apply(&mut Scalar, *a, *b);
+                }
+            }
+            #[cfg(target_arch = "x86_64")]
+            Host::Avx2(l) => l.map(f, a, b, out),
+            #[cfg(target_arch = "x86_64")]
+            Host::Avx512(l) => l.map(f, a, b, out),
+        }
+    }
+}
 
 /// One channel, computed by the host.
 #[derive(Clone, Copy, Debug, Default)]

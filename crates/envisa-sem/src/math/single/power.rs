@@ -1,0 +1,183 @@
+//! Powers.
+
+use super::{INFINITY, LOG2E, NAN, exp2_small_pair, exponent, fast_two_sum, horner};
+use super::{normalized, not_positive, two_product};
+use crate::lanes::{Lanes, SIGN};
+
+/// log2 x for 0 < x < ∞ as a value and its error, together within about 2^-33 relatively.
+#[inline(always)]
+fn log2_pair<L: Lanes>(l: &mut L, x: L::V) -> (L::V, L::V) {
+    // x = 2^e m, m in [1, 2); i is m's sixteenth; R[i] = about 1/m, 1 in the first sixteenth and ½ in the last,
+    // so that next to a power of two nothing cancels; f = m R[i] − 1 in [−1/32, 1/16], in two parts;
+    // log2 x = e − log2 R[i] + log2 (1 + f).
+    const R: [u32; 16] = [
+        0x3f80_0000,
+        0x3f6a_0ea1,
+        0x3f5d_67c9,
+        0x3f52_0d21,
+        0x3f47_ce0c,
+        0x3f3e_82fa,
+        0x3f36_0b61,
+        0x3f2e_4c41,
+        0x3f27_2f05,
+        0x3f20_a0a1,
+        0x3f1a_90e8,
+        0x3f14_f209,
+        0x3f0f_b824,
+        0x3f0a_d8f3,
+        0x3f06_4b8a,
+        0x3f00_0000,
+    ];
+    // −log2 R[i]: a multiple of 2^-16, so that e can be added exactly, and the rest.
+    const HIGH: [u32; 16] = [
+        0x0000_0000,
+        0x3e04_6400,
+        0x3e56_7c00,
+        0x3e92_2000,
+        0x3eb7_1200,
+        0x3eda_4000,
+        0x3efb_d400,
+        0x3f0d_fa00,
+        0x3f1d_5e00,
+        0x3f2c_2400,
+        0x3f3a_5900,
+        0x3f48_0700,
+        0x3f55_3800,
+        0x3f61_f500,
+        0x3f6e_4500,
+        0x3f80_0000,
+    ];
+    const LOW: [u32; 16] = [
+        0x0000_0000,
+        0xb69e_11d6,
+        0xb688_7541,
+        0x35f2_db6d,
+        0xb6ef_c56e,
+        0xb6a0_1811,
+        0x35a8_690e,
+        0xb6ec_8e39,
+        0xb6bf_5814,
+        0x3582_cbd6,
+        0xb3d4_f271,
+        0x3645_d0d4,
+        0x368e_fbac,
+        0xb5d7_a3ed,
+        0xb645_2f05,
+        0x0000_0000,
+    ];
+    // (ln(1 + f) − f + f²/2) / f³: error 2^-34 of ln(1 + f).
+    const P: [u32; 5] = [0x3eaa_aaaa, 0xbe80_0006, 0x3e4c_d112, 0xbe2a_99f1, 0x3e06_7edc];
+    let (a, denormal) = normalized(l, x);
+    let one = l.float(1.0);
+    let i = l.shr(a, 19);
+    let e = l.isub(a, one);
+    let e = l.sar(e, 23);
+    let field = l.shl(e, 23);
+    let m = l.isub(a, field);
+    let e = l.int_to_float(e);
+    let shift = l.float(24.0);
+    let lower = l.sub(e, shift);
+    let e = l.select(denormal, lower, e);
+    let [r, t, u] = [&R, &HIGH, &LOW].map(|table| l.table(table, i));
+    let (p, rest) = two_product(l, m, r);
+    let f = l.sub(p, one);
+    // ln(1 + f + rest) = f − f²/2 + rest (1 − f) + f³ P.
+    let minus_half = l.float(-0.5);
+    let g = l.mul(f, minus_half);
+    let high = l.fma(g, f, f);
+    let low = l.sub(f, high);
+    let low = l.fma(g, f, low);
+    let rest = l.fnma(rest, f, rest);
+    let low = l.add(low, rest);
+    let p = horner(l, &P, f);
+    let square = l.mul(f, f);
+    let cube = l.mul(square, f);
+    let low = l.fma(cube, p, low);
+    // Times 1 / ln 2, and the rest added.
+    let (c, d) = (l.bits(LOG2E[0]), l.bits(LOG2E[1]));
+    let (y, rest) = two_product(l, high, c);
+    let rest = l.fma(high, d, rest);
+    let rest = l.fma(low, c, rest);
+    let whole = l.add(e, t);
+    let (sum, lost) = fast_two_sum(l, whole, y);
+    let rest = l.add(rest, u);
+    (sum, l.add(lost, rest))
+}
+
+/// x^y, as IEEE 754 defines `pow`, within 0.7 units where the result is normal, 0.78 below. A negative base has powers with
+/// integral exponents only, other exponents give NaN. x^±0 and 1^y are 1 even if the other one is NaN; 0 and ∞
+/// as limits.
+#[inline(always)]
+pub fn pow<L: Lanes>(l: &mut L, x: L::V, y: L::V) -> L::V {
+    let a = l.abs(x);
+    let (high, low) = log2_pair(l, a);
+    let (p, rest) = two_product(l, y, high);
+    let rest = l.fma(y, low, rest);
+    // Beyond any power the error may be infinite or NaN.
+    let size = l.abs(p);
+    let most = l.float(160.0);
+    let zero = l.float(0.0);
+    let within = l.lt(size, most);
+    let rest = l.select(within, rest, zero);
+    let (p, n) = exponent(l, p);
+    let r = l.sub(p, n.float);
+    let (r, s) = fast_two_sum(l, r, rest);
+    let (e, _) = exp2_small_pair(l, r, s);
+    let z = l.scale(e, n);
+    let exponent = l.abs(y);
+    let (special, other) = (not_positive(l, a), not_positive(l, exponent));
+    let special = l.either(special, other);
+    let [z] = l.rarely(special, [z], |l| [limit(l, a, y, high)]);
+    let negative = l.ilt(x, zero);
+    let [z] = l.rarely(negative, [z], |l| [signed(l, x, y, z)]);
+    let one = l.float(1.0);
+    let (no_x, no_y) = (l.unordered(x, x), l.unordered(y, y));
+    let either = l.either(no_x, no_y);
+    let [z] = l.rarely(either, [z], |l| {
+        let (same_x, same_y) = (l.add(x, x), l.add(y, y));
+        let z = l.select(no_x, same_x, same_y);
+        let (unit, zeroth) = (l.eq(x, one), l.eq(y, zero));
+        let known = l.either(unit, zeroth);
+        [l.select(known, one, z)]
+    });
+    z
+}
+
+/// a^y where one is 0 or ∞; `log` is the high part of log2 a where that is finite. (NaN: anything.)
+#[inline(always)]
+fn limit<L: Lanes>(l: &mut L, a: L::V, y: L::V, log: L::V) -> L::V {
+    let (zero, one, infinity) = (l.float(0.0), l.float(1.0), l.bits(INFINITY));
+    let (lowest, sign) = (l.float(f32::NEG_INFINITY), l.bits(SIGN));
+    let (is_zero, is_infinite) = (l.ieq(a, zero), l.ieq(a, infinity));
+    let log = l.select(is_zero, lowest, log);
+    let log = l.select(is_infinite, infinity, log);
+    // The power grows without bound where the signs of exponent and logarithm agree.
+    let signs = l.xor(log, y);
+    let signs = l.and(signs, sign);
+    let grows = l.ieq(signs, zero);
+    let z = l.select(grows, infinity, zero);
+    let (zeroth, unit) = (l.eq(y, zero), l.eq(a, one));
+    let known = l.either(zeroth, unit);
+    l.select(known, one, z)
+}
+
+/// The power of a base with a sign, from that without.
+#[inline(always)]
+fn signed<L: Lanes>(l: &mut L, x: L::V, y: L::V, z: L::V) -> L::V {
+    let (zero, half, nan) = (l.float(0.0), l.float(0.5), l.bits(NAN));
+    let (sign, lowest) = (l.bits(SIGN), l.float(f32::NEG_INFINITY));
+    let near = l.rint(y);
+    let integral = l.eq(near, y);
+    let h = l.mul(y, half);
+    let near = l.rint(h);
+    let even = l.eq(near, h);
+    let minus = l.xor(z, sign);
+    // An even exponent, or none that is integral.
+    let odd = l.select(even, z, minus);
+    let z = l.select(integral, odd, z);
+    let below = l.lt(x, zero);
+    let finite = l.lt(lowest, x);
+    let proper = l.both(below, finite);
+    let undefined = l.select(integral, z, nan);
+    l.select(proper, undefined, z)
+}
