@@ -2,7 +2,7 @@
 
 use envisa_isa::{Combine, Type};
 use envisa_lower::{Dst, ExecType, Inst, Modifier, Op, Program, Shape, Src};
-use envisa_sem::{Bf, Hf};
+use envisa_sem::{Bf, Hf, MathUnit};
 
 use crate::alu::{Alu, AluK, AnyK, FlushK, shape};
 use crate::control::*;
@@ -12,6 +12,7 @@ use crate::operand::{Exec, modifier};
 use crate::ops::*;
 use crate::parts::{self, Parts, PartsK, Splitter};
 use crate::special::*;
+use crate::unit::{Unit, UnitK};
 use crate::{At, Cell, Code, SrcCell, SrcKind};
 use envisa_machine::cpu::Level;
 use envisa_machine::regs::Registers;
@@ -171,6 +172,20 @@ fn any<O: Alu<T>, T: Exec, const S: usize>(w: Wish, n: u8, src: &[SrcCell; 3], p
     rare!(l, n, plain, AnyK[O, T; S])
 }
 
+/// Code for a function of the math unit, in whatever mode.
+fn unit<O: Unit<T>, T: Exec + MathUnit, const S: usize>(
+    l: Level,
+    n: u8,
+    src: &[SrcCell; 3],
+    plain: bool,
+) -> Handler {
+    match (plain && shape(&src[..S]).is_some(), n) {
+        (true, ..=16) => l.handler::<UnitK<O, T, S, false, 16>>(),
+        (true, _) => l.handler::<UnitK<O, T, S, false, 32>>(),
+        (false, _) => l.handler::<UnitK<O, T, S, true, 32>>(),
+    }
+}
+
 /// Code for a compare.
 fn compare<T: Compare, const R: u8>(l: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
     match shape(&src[..2]).filter(|_| plain) {
@@ -217,6 +232,11 @@ pub(super) fn alu(w: Wish, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
     macro_rules! seldom {
         ($o:ty, $t:ty, $s:literal) => {
             any::<$o, $t, $s>(w, n, src, plain)
+        };
+    }
+    macro_rules! unit {
+        ($o:ty, $t:ty, $s:literal) => {
+            unit::<$o, $t, $s>(l, n, src, plain)
         };
     }
     use ExecType::{Bf16, F16, F32, F64, I32, I64, U32, U64};
@@ -327,23 +347,23 @@ pub(super) fn alu(w: Wish, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
         (Op::Inv, F32) => common!(Inv, f32, 1),
         (Op::Inv, F64) => seldom!(Inv, f64, 1),
         (Op::Inv, F16) => seldom!(Inv, Hf, 1),
-        (Op::Rsqrt, F32) => common!(Rsqrt, f32, 1),
+        (Op::Rsqrt, F32) => unit!(Rsqrt, f32, 1),
         (Op::Rsqrt, F64) => seldom!(Rsqrt, f64, 1),
-        (Op::Rsqrt, F16) => seldom!(Rsqrt, Hf, 1),
-        (Op::Exp, F32) => common!(Exp, f32, 1),
-        (Op::Exp, F16) => seldom!(Exp, Hf, 1),
-        (Op::Log, F32) => common!(Log, f32, 1),
-        (Op::Log, F16) => seldom!(Log, Hf, 1),
-        (Op::Pow, F32) => seldom!(Pow, f32, 2),
-        (Op::Pow, F16) => seldom!(Pow, Hf, 2),
-        (Op::Sin, F32) => seldom!(Sin, f32, 1),
-        (Op::Sin, F16) => seldom!(Sin, Hf, 1),
-        (Op::Cos, F32) => seldom!(Cos, f32, 1),
-        (Op::Cos, F16) => seldom!(Cos, Hf, 1),
-        (Op::Tanh, F32) => seldom!(Tanh, f32, 1),
-        (Op::Tanh, F16) => seldom!(Tanh, Hf, 1),
-        (Op::Sigm, F32) => seldom!(Sigm, f32, 1),
-        (Op::Sigm, F16) => seldom!(Sigm, Hf, 1),
+        (Op::Rsqrt, F16) => unit!(Rsqrt, Hf, 1),
+        (Op::Exp, F32) => unit!(Exp, f32, 1),
+        (Op::Exp, F16) => unit!(Exp, Hf, 1),
+        (Op::Log, F32) => unit!(Log, f32, 1),
+        (Op::Log, F16) => unit!(Log, Hf, 1),
+        (Op::Pow, F32) => unit!(Pow, f32, 2),
+        (Op::Pow, F16) => unit!(Pow, Hf, 2),
+        (Op::Sin, F32) => unit!(Sin, f32, 1),
+        (Op::Sin, F16) => unit!(Sin, Hf, 1),
+        (Op::Cos, F32) => unit!(Cos, f32, 1),
+        (Op::Cos, F16) => unit!(Cos, Hf, 1),
+        (Op::Tanh, F32) => unit!(Tanh, f32, 1),
+        (Op::Tanh, F16) => unit!(Tanh, Hf, 1),
+        (Op::Sigm, F32) => unit!(Sigm, f32, 1),
+        (Op::Sigm, F16) => unit!(Sigm, Hf, 1),
         (Op::Lrp, F32) => seldom!(Lrp, f32, 3),
         (Op::Frc, F32) => seldom!(Frc, f32, 1),
         (Op::Rndd, F32) => common!(Rndd, f32, 1),

@@ -14,6 +14,7 @@ mod run;
 mod special;
 #[cfg(test)]
 mod tests;
+mod unit;
 mod wide;
 
 pub use decode::check;

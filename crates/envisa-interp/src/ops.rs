@@ -1,9 +1,10 @@
 //! What each operation computes in a channel: names for the functions of `envisa-sem`.
 
-use envisa_sem::math::MathUnit;
+use envisa_sem::math::{Function, MathUnit};
 use envisa_sem::{Bf, Float, Hf, Int, Mode, int, math};
 
 use crate::alu::Alu;
+use crate::unit::Unit;
 
 macro_rules! int_ops {
     ($t:ty: $($name:ident |$a:pat_param, $b:pat_param, $c:pat_param, $aux:pat_param| $e:expr;)*) => {$(
@@ -159,6 +160,12 @@ macro_rules! math_unit {
             Cos |a, _, _, m| MathUnit::cos(a, m);
             Tanh |a, _, _, m| MathUnit::tanh(a, m);
             Sigm |a, _, _, m| MathUnit::sigm(a, m);
+        }
+        math_unit! { @names $t: Inv Rsqrt Exp Log Pow Sin Cos Tanh Sigm }
+    )*};
+    (@names $t:ty: $($name:ident)*) => {$(
+        impl Unit<$t> for $name {
+            const FUNCTION: Function = Function::$name;
         }
     )*};
 }

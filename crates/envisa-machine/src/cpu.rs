@@ -3,6 +3,10 @@
 
 use std::sync::OnceLock;
 
+use envisa_sem::lanes::Host;
+#[cfg(target_arch = "x86_64")]
+use envisa_sem::lanes::x86::{Avx2, Avx512};
+
 /// Says that the CPU has the instructions of a level (0: base, 1: AVX2, 2: AVX-512).
 #[derive(Clone, Copy)]
 pub struct Isa<const L: u8>(());
@@ -32,6 +36,20 @@ impl<const L: u8> Isa<L> {
     #[inline(always)]
     pub const fn avx512(self) -> bool {
         L >= 2
+    }
+
+    /// The lanes that functions of the math unit are computed in.
+    #[inline(always)]
+    pub fn lanes(self) -> Host {
+        match L {
+            // SAFETY: this value says that the CPU has the features.
+            #[cfg(target_arch = "x86_64")]
+            2.. => Host::Avx512(unsafe { Avx512::assume() }),
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            1 => Host::Avx2(unsafe { Avx2::assume() }),
+            _ => Host::Scalar,
+        }
     }
 }
 

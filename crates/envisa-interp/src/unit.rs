@@ -1,0 +1,60 @@
+//! The math unit: a function of all channels at once, in the widest lanes that a level has.
+
+use std::marker::PhantomData;
+
+use envisa_machine::cpu::Isa;
+use envisa_machine::thread::{Machine, STOP};
+use envisa_sem::MathUnit;
+use envisa_sem::math::Function;
+
+use crate::alu::{Alu, gather, modal, write};
+use crate::level::Kernel;
+use crate::operand::Exec;
+use crate::{At, exec_mask};
+
+/// An operation that is a function of the math unit.
+pub(crate) trait Unit<T>: Alu<T> {
+    /// Which.
+    const FUNCTION: Function;
+}
+
+/// `O` over channels of `T` with `S` plain sources, or if `G`, with operands in any form, in vectors of `N`, 16
+/// or 32.
+pub(crate) struct UnitK<O, T, const S: usize, const G: bool, const N: usize>(PhantomData<(O, T)>);
+
+impl<O: Unit<T>, T: Exec + MathUnit, const S: usize, const G: bool, const N: usize> Kernel
+    for UnitK<O, T, S, G, N>
+{
+    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+        Self::run_with(Isa::BASE, m, c, pc)
+    }
+
+    #[inline(always)]
+    fn run_with<const L: u8>(isa: Isa<L>, m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+        let mask = exec_mask(m, c);
+        if mask == 0 {
+            return pc + 1;
+        }
+        // Only flushing denormals is done in vectors.
+        let flushed = match (m.t.ieee, m.t.mode.nearest()) {
+            (true, _) => None,
+            (false, Some(mode)) => Some(mode),
+            (false, None) => return modal::<O, T, S>(m, c, pc, mask),
+        };
+        let Some(mut a) = gather::<T, G, N>(m, c, pc, 0, mask) else { return STOP };
+        let b = if S > 1 { gather::<T, G, N>(m, c, pc, 1, mask) } else { Some([T::default(); N]) };
+        let Some(mut b) = b else { return STOP };
+        if let Some(mode) = flushed {
+            a = a.map(|x| x.flush(mode));
+            b = b.map(|x| x.flush(mode));
+        }
+        let (a, b) = (a.map(|x| x.single().to_bits()), b.map(|x| x.single().to_bits()));
+        let mut r = [0; N];
+        O::FUNCTION.map(isa.lanes(), &a, &b, &mut r);
+        let mut r = r.map(T::from_single);
+        if let Some(mode) = flushed {
+            r = r.map(|x| x.finish(mode));
+        }
+        write::<T, G, N>(m, c, pc, mask, r)
+    }
+}
