@@ -522,7 +522,12 @@ impl<'s> Parser<'s> {
     /// The legal value that stands here.
     fn one_of(&mut self, values: &'static [Value]) -> Option<&'static Value> {
         let here = self.pos;
-        let text = self.run();
+        let text = match self.run() {
+            // The pages' names of operations that the reference tools call otherwise.
+            b"imin" => b"minsint",
+            b"imax" => b"maxsint",
+            text => text,
+        };
         if let Some(v) = values.iter().find(|v| v.text.as_bytes() == text) {
             return Some(v);
         }

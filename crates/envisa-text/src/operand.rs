@@ -365,6 +365,9 @@ impl<'s> Parser<'s> {
         }
         if let Some((text, end)) = self.spaced_modifier() {
             let span = Span::new(start as u32, end as u32);
+            if &self.src[start..end] == text.as_bytes() {
+                return Some(self.second_modifier(span, text));
+            }
             let d = self
                 .diag_label("E0402", "blanks within a source modifier", span, format!("expected `{text}`"))
                 .suggest("write", self.file, (span.start, span.end), text);
@@ -415,6 +418,20 @@ impl<'s> Parser<'s> {
             _ => return None,
         };
         (self.src.get(end) == Some(&b')')).then_some((text, end + 1))
+    }
+
+    /// A modifier after another one.
+    fn second_modifier(&mut self, span: Span, text: &str) -> Bad {
+        let start = span.start as usize;
+        let d = self.diag_label("E0402", "a second source modifier", span, "a source has one at most");
+        let first = self.src[..start].trim_ascii_end();
+        let d = if text == "(abs)" && first.ends_with(b"(-)") {
+            let whole = (first.len() as u32 - 3, span.end);
+            d.suggest("the negative of the absolute value is", self.file, whole, "(-abs)")
+        } else {
+            d
+        };
+        self.fail(d)
     }
 
     /// `(-)`, `(abs)`, `(-abs)`, `(~)`.

@@ -21,6 +21,9 @@ pub(crate) const CHECKS: &[(&str, Check)] = &[
     ("SVM_SCATTER", svm_vector),
     ("DWORD_ATOMIC", atomic),
     ("TYPED_ATOMIC", atomic),
+    ("TYPED_ATOMIC", typed),
+    ("GATHER4_TYPED", typed),
+    ("SCATTER4_TYPED", typed),
     ("SVM_ATOMIC", atomic),
 ];
 
@@ -217,6 +220,15 @@ fn svm_block(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
 }
 
 /// Operands and types of atomics, by operation: see the table on page DWORD_ATOMIC.
+/// Typed messages: the first dimension that every surface has.
+fn typed(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    if let Some((Operand::Raw { var, .. }, span)) = ctx.slot(inst, "u")
+        && var == predefined::var::NULL
+    {
+        say(ctx, Code::TYPED_NO_U, span, format!("{} lacks its U offsets", desc.name));
+    }
+}
+
 fn atomic(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     let Some((op, op_span)) = field_or_part(ctx, inst, "op") else { return };
     // The packed field has the name of its part.

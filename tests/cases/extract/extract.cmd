@@ -3,7 +3,6 @@
 # RUN: ls %t/out
 # RUN: envisa extract %r/examples/vadd/vadd.zebin -o %t/all --all
 # RUN: ls %t/all
-# RUN: envisa check %t/out/vadd.visaasm --platform dg2
 # RUN: envisa extract %r/crates/envisa-zebin/tests/data/calls.dg2.zebin -o %t/calls
 # RUN: envisa extract %r/crates/envisa-zebin/tests/data/calls.dg2.zebin -o -
 # RUN: envisa dis %r/examples/vadd/vadd.zebin --kernel vdd
