@@ -8,7 +8,6 @@ use envisa_machine::dispatch::Prepared;
 use envisa_machine::engine::{Engine, Instructions, LaunchView, Translation, Worker};
 use envisa_machine::group::{Groups, Run};
 use envisa_machine::link::Linked;
-use envisa_machine::memory::Memory;
 use envisa_machine::observer::Observer;
 use envisa_machine::scheduler;
 use envisa_machine::thread::Machine;
@@ -110,14 +109,8 @@ impl<O: Observer> Run for Observed<'_, O> {
 }
 
 /// Runs a prepared launch.
-pub fn run(
-    exe: &Executable,
-    prepared: &Prepared,
-    memory: &Memory,
-    linked: &Linked,
-    options: &RunOptions,
-) -> Outcome {
-    let launch = LaunchView::new(&exe.fast, prepared, memory, linked, options.limit, false);
+pub fn run(exe: &Executable, prepared: &Prepared, linked: &Linked, options: &RunOptions) -> Outcome {
+    let launch = LaunchView::new(&exe.fast, prepared, linked, options.limit, false);
     match &exe.translation {
         Some(t) if t.accepts(&launch) => scheduler::run(&launch, options, |i| t.worker(&launch, i)),
         _ => scheduler::run(&launch, options, |i| Groups::new(&launch, i, Unobserved(&exe.fast_code))),
@@ -128,13 +121,12 @@ pub fn run(
 pub fn run_observed<O: Observer>(
     exe: &Executable,
     prepared: &Prepared,
-    memory: &Memory,
     linked: &Linked,
     options: &RunOptions,
     observer: &mut O,
 ) -> Outcome {
     let code = exe.code.get_or_init(|| Code::new(&exe.program, Level::detect(), true));
-    let launch = LaunchView::new(&exe.program, prepared, memory, linked, options.limit, true);
+    let launch = LaunchView::new(&exe.program, prepared, linked, options.limit, true);
     let workers = options.workers(prepared.group_count());
     let mut forks: Vec<O> = (1..workers).map(|_| observer.fork()).collect();
     // Each worker takes its own.

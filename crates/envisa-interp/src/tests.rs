@@ -7,7 +7,7 @@ use envisa_sem::FpMode;
 
 use crate::decode::{decode, general_cell};
 use crate::{At, Code, Level, level};
-use envisa_machine::memory::{Block, Memory, SurfaceTable};
+use envisa_machine::memory::{AddressMap, Block, SurfaceTable};
 use envisa_machine::thread::{Env, Group, Machine, Status, Thread};
 
 struct Rng(u64);
@@ -237,7 +237,7 @@ fn vector_code_does_what_general_code_does() {
         parts: Vec::new(),
         plans: Vec::new(),
     };
-    let (memory, surfaces) = (Memory::new(1 << 20), SurfaceTable::default());
+    let (memory, surfaces) = (AddressMap::default(), SurfaceTable::default());
     let block = Block::zeroed(64).unwrap();
     let mut thread = Thread::new(&program);
     let mut group = Group { id: [0; 3], named: [(0, 0); 32], fused: Vec::new() };
@@ -260,7 +260,6 @@ fn vector_code_does_what_general_code_does() {
                     symbols: &[],
                     function_addresses: &[],
                     groups: [1; 3],
-                    own_from: u64::MAX,
                     observed: false,
                 };
                 thread.reset(u32::MAX, 1);

@@ -13,7 +13,6 @@ use envisa_lower::Program;
 
 use crate::dispatch::Prepared;
 use crate::link::Linked;
-use crate::memory::Memory;
 use crate::thread::{Env, Machine};
 use crate::trap::Trap;
 
@@ -84,21 +83,19 @@ impl<'a> LaunchView<'a> {
     pub fn new(
         program: &'a Program,
         prepared: &'a Prepared,
-        memory: &'a Memory,
         linked: &'a Linked,
         limit: u64,
         observed: bool,
     ) -> LaunchView<'a> {
         let env = Env {
             program,
-            memory,
+            memory: &prepared.map,
             surfaces: &prepared.surfaces,
             state: &prepared.window,
             scratch_bytes: prepared.scratch_bytes() as u64,
             symbols: &linked.symbols,
             function_addresses: &linked.functions,
             groups: prepared.groups,
-            own_from: prepared.own.iter().map(|id| memory.get(*id).base).min().unwrap_or(u64::MAX),
             observed,
         };
         LaunchView { env, prepared, limit }

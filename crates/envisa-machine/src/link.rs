@@ -1,11 +1,12 @@
 //! Program-scope data and functions: addresses, relocations, symbols.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use envisa_lower::Program;
 use envisa_zebin::{DataKind, RelocKind, ZebinFile};
 
-use crate::memory::{AllocationId, Memory, MemoryError};
+use crate::memory::{Allocation, AllocationId, Memory, MemoryError};
 
 /// Address of a program's first function; they are this far apart.
 const FUNCTION_STEP: u64 = 64;
@@ -50,53 +51,73 @@ pub struct ModuleData {
     /// Address of `.data.global`, 0 if there is none.
     pub global_base: u64,
     /// The allocations.
-    pub own: Vec<AllocationId>,
+    own: Vec<AllocationId>,
 }
 
 impl ModuleData {
     /// Allocates and initialises a module's data.
     ///
     /// # Errors
-    /// [`LinkError`].
-    pub fn load(memory: &mut Memory, zebin: &ZebinFile) -> Result<ModuleData, LinkError> {
+    /// [`LinkError`]; nothing stays allocated then.
+    pub fn load(memory: &Memory, zebin: &ZebinFile) -> Result<ModuleData, LinkError> {
         let mut out = ModuleData::default();
+        let done = out.fill(memory, zebin);
+        if let Err(e) = done {
+            out.free(memory);
+            return Err(e);
+        }
+        Ok(out)
+    }
+
+    /// Frees the data, of the memory that it was loaded into. Launches under way keep it as long as they run.
+    pub fn free(&self, memory: &Memory) {
+        for id in &self.own {
+            memory.free(*id);
+        }
+    }
+
+    fn fill(&mut self, memory: &Memory, zebin: &ZebinFile) -> Result<(), LinkError> {
+        let out = self;
         // Section index: address and allocation.
-        let mut at: HashMap<usize, (u64, AllocationId)> = HashMap::new();
+        let mut at: HashMap<usize, Arc<Allocation>> = HashMap::new();
         for s in zebin.data_sections() {
             let size = s.size.max(s.bytes.len() as u64);
             if size > MAX_SECTION {
                 return Err(LinkError::Malformed(format!("a data section of {size} bytes")));
             }
             let name = zebin.elf.sections.get(s.index).map_or("data", |s| s.name.as_str());
-            let id = memory.allocate(name, size)?;
-            let a = memory.get(id);
+            let id = match s.kind {
+                DataKind::Const => memory.allocate_constant(name, size)?,
+                _ => memory.allocate(name, size)?,
+            };
+            out.own.push(id);
+            let Some(a) = memory.get(id) else { continue };
             a.block.copy_in(0, s.bytes);
-            at.insert(s.index, (a.base, id));
             match s.kind {
                 DataKind::Const => out.const_base = a.base,
                 DataKind::Global => out.global_base = a.base,
                 _ => {}
             }
-            out.own.push(id);
+            at.insert(s.index, a);
         }
         for s in zebin.data_symbols() {
-            if let Some((base, _)) = s.section.and_then(|i| at.get(&i)) {
-                out.symbols.insert(s.name.clone(), base.wrapping_add(s.value));
+            if let Some(a) = s.section.and_then(|i| at.get(&i)) {
+                out.symbols.insert(s.name.clone(), a.base.wrapping_add(s.value));
             }
         }
         for r in zebin.data_relocations() {
-            let (Some((_, id)), Some(symbol)) = (at.get(&r.section), zebin.elf.symbols.get(r.symbol)) else {
+            let (Some(a), Some(symbol)) = (at.get(&r.section), zebin.elf.symbols.get(r.symbol)) else {
                 continue;
             };
             let defined = symbol.section.and_then(|i| at.get(&i));
-            let Some((base, _)) = defined else {
+            let Some(defined) = defined else {
                 return Err(LinkError::Malformed(format!(
                     "program-scope data refers to `{}`, which is not data of the module",
                     symbol.name
                 )));
             };
-            let target = base.wrapping_add(symbol.value);
-            let block = &memory.get(*id).block;
+            let target = defined.base.wrapping_add(symbol.value);
+            let block = &a.block;
             let offset = usize::try_from(r.offset).unwrap_or(usize::MAX);
             let outside =
                 || LinkError::Malformed(format!("a relocation at {:#x} is outside of its section", r.offset));
@@ -121,7 +142,7 @@ impl ModuleData {
                 }
             }
         }
-        Ok(out)
+        Ok(())
     }
 }
 

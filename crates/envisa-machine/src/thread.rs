@@ -3,7 +3,7 @@
 use envisa_lower::{Program, RegOffset};
 use envisa_sem::FpMode;
 
-use crate::memory::{Block, Hint, Memory, SurfaceTable};
+use crate::memory::{AddressMap, Block, Hint, SurfaceTable};
 use crate::messages::{self, Fault, FaultKind, Ports};
 use crate::regs::Registers;
 use crate::trap::{Cause, Trap};
@@ -234,7 +234,7 @@ pub struct Env<'a> {
     /// The program.
     pub program: &'a Program,
     /// The address space.
-    pub memory: &'a Memory,
+    pub memory: &'a AddressMap,
     /// The binding table.
     pub surfaces: &'a SurfaceTable,
     /// The 32-bit general-state window: scratch, implicit arguments.
@@ -247,8 +247,6 @@ pub struct Env<'a> {
     pub function_addresses: &'a [u64],
     /// Groups in x, y and z.
     pub groups: [u32; 3],
-    /// Addresses from here on are of the launch's own allocations: private memory and the like.
-    pub own_from: u64,
     /// Is somebody told of memory accesses?
     pub observed: bool,
 }
@@ -489,6 +487,14 @@ impl Machine<'_> {
         let channel = f.channel.map(|i| i + first);
         let Fault { address, bytes, .. } = f;
         let cause = match f.kind {
+            FaultKind::Outside(kind)
+                if f.space == AccessSpace::Flat
+                    && kind != AccessKind::Read
+                    && self.env.memory.read_only(address, bytes as usize).is_some() =>
+            {
+                let name = self.env.memory.read_only(address, bytes as usize).map(|a| a.name.clone());
+                Cause::ReadOnly { address, bytes, name: name.unwrap_or_default() }
+            }
             FaultKind::Outside(kind) => {
                 let nearest = match f.space {
                     AccessSpace::Flat => self.env.memory.nearest(address).map(|(a, d)| (a.name.clone(), d)),

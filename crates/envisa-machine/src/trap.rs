@@ -20,6 +20,15 @@ pub enum Cause {
         /// The nearest allocation's name, and how far the address is from it.
         nearest: Option<(String, i128)>,
     },
+    /// A write to what is constant.
+    ReadOnly {
+        /// The address.
+        address: u64,
+        /// Bytes.
+        bytes: u32,
+        /// The allocation.
+        name: String,
+    },
     /// An access at an address that is not the multiple that its page demands.
     Misaligned {
         /// The address.
@@ -60,6 +69,8 @@ pub enum Cause {
     },
     /// The barrier cannot complete: some threads wait, others have ended.
     Deadlock,
+    /// The launch was cancelled.
+    Cancelled,
 }
 
 /// A fault: what, where, who.
@@ -162,6 +173,9 @@ impl fmt::Display for Cause {
                     None => Ok(()),
                 }
             }
+            Cause::ReadOnly { address, bytes, name } => {
+                write!(f, "writes {bytes} bytes at {address:#x}, in {name}, which is constant")
+            }
             Cause::Misaligned { address, bytes, align } => {
                 write!(f, "accesses {bytes} bytes at {address:#x}, which is not a multiple of {align}")
             }
@@ -179,6 +193,7 @@ impl fmt::Display for Cause {
                 write!(f, "the host has no {bytes} bytes for the group's shared local memory")
             }
             Cause::Deadlock => write!(f, "the barrier cannot complete: threads wait for others that ended"),
+            Cause::Cancelled => write!(f, "the launch was cancelled"),
         }
     }
 }

@@ -17,7 +17,7 @@ use envisa_isa::Span;
 use envisa_isa::predefined::var;
 use envisa_lower::{Dst, Inst, Message, Op, Src, Touched};
 
-use envisa_machine::memory::{Hint, Memory};
+use envisa_machine::memory::Hint;
 use envisa_machine::observer::Observer;
 use envisa_machine::thread::{Access, AccessKind, AccessSpace, Machine, Mask};
 
@@ -148,7 +148,7 @@ impl Sites {
         let p = m.env.program;
         let (mut end, mut all) = (0, 0u64);
         let mut looked_at = 0;
-        for a in m.env.memory.iter().take_while(|a| a.base < m.env.own_from) {
+        for a in m.env.memory.iter().filter(|a| !a.private) {
             let bytes = a.block.len() as u64;
             all += bytes;
             if looked_at == all - bytes {
@@ -383,7 +383,7 @@ impl Checks {
                 _ if a.outside => continue,
                 (AccessSpace::Slm, _) => SLM | a.address,
                 // The launch's own allocations are a thread's own.
-                (_, Some(place)) if place < m.env.own_from => place,
+                (_, Some(place)) if !m.env.memory.is_private(place) => place,
                 _ => continue,
             };
             let access = match a.kind {
@@ -513,7 +513,7 @@ fn stored<'a>(
             let n = (a.bytes as usize).min(buffer.len());
             let bytes = &mut buffer[..n];
             if let Some(place) = a.place
-                && let Some(l) = Memory::find(m.env.memory, place, n, &mut Hint::default())
+                && let Some(l) = m.env.memory.find(place, n, false, &mut Hint::default())
             {
                 l.block.copy_out(l.offset, bytes);
             }

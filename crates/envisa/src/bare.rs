@@ -247,13 +247,13 @@ impl BareKernel {
             }
             seen.push(name);
             if let Some(bti) = name.strip_prefix("bti:") {
-                let Ok(bti) = bti.parse() else {
+                let Ok(bti) = bti.parse::<u32>() else {
                     return wrong(name, "a binding-table index is a number".into());
                 };
                 let Some(surface) = surface_of(session, arg) else {
                     return wrong(name, "a buffer or an image can be bound".into());
                 };
-                if !bound.surfaces.bind(bti, surface) {
+                if !bound.surfaces.bind(session.memory(), bti, surface) {
                     return wrong(name, "there is no such binding-table index".into());
                 }
                 continue;
@@ -280,13 +280,18 @@ impl BareKernel {
             let value = match (input.class, arg) {
                 (InputClass::General, BareArg::Bytes(b)) => b.clone(),
                 (InputClass::General, BareArg::Buffer(id, offset)) => {
-                    session.memory().get(*id).base.wrapping_add(*offset).to_le_bytes().to_vec()
+                    let Some(a) = session.memory().get(*id) else {
+                        return wrong(name, "the buffer is none of this session".into());
+                    };
+                    a.base.wrapping_add(*offset).to_le_bytes().to_vec()
                 }
                 (InputClass::Surface, arg) => {
                     let Some(surface) = surface_of(session, arg) else {
                         return wrong(name, "it is a surface: a buffer or an image is expected".into());
                     };
-                    bound.surfaces.bind(free, surface);
+                    if !bound.surfaces.bind(session.memory(), free, surface) {
+                        return wrong(name, "the buffer or image is none of this session".into());
+                    }
                     free += 1;
                     (free - 1).to_le_bytes().to_vec()
                 }
@@ -357,7 +362,7 @@ struct Bound {
 fn surface_of(session: &Session, arg: &BareArg) -> Option<Surface> {
     match arg {
         BareArg::Buffer(id, offset) => {
-            Some(Surface::Buffer(BufferSurface::rest_of(session.memory(), *id, *offset)))
+            Some(Surface::Buffer(BufferSurface::rest_of(&*session.memory().get(*id)?, *offset)))
         }
         BareArg::Image(image) => Some(Surface::Image(*image)),
         _ => None,
@@ -402,6 +407,7 @@ impl Session {
         let bound = kernel.bind(self, launch)?;
         let simd = kernel.program().simd;
         let mut prepared = dispatch::prepare_bare(
+            self.memory(),
             launch.groups,
             launch.threads,
             simd,
@@ -410,10 +416,10 @@ impl Session {
             launch.slm_bytes,
         )?;
         prepared.samplers = bound.samplers;
-        let (exe, linked, memory) = (&kernel.executable, &kernel.linked, self.memory());
+        let (exe, linked) = (&kernel.executable, &kernel.linked);
         Ok(match observer {
-            Some(o) => envisa_interp::run_observed(exe, &prepared, memory, linked, options, o),
-            None => envisa_interp::run(exe, &prepared, memory, linked, options),
+            Some(o) => envisa_interp::run_observed(exe, &prepared, linked, options, o),
+            None => envisa_interp::run(exe, &prepared, linked, options),
         })
     }
 }

@@ -46,8 +46,8 @@ pub(crate) fn bind(device: &Device, code: &Code, launch: &Launch) -> Result<Boun
     match (&launch.sizes, &code.metadata) {
         (Sizes::Range { global, local }, Some(_)) => range(code, launch, global, local).map(Bound::Range),
         (Sizes::Threads { groups, threads }, None) => {
-            let memory = device.0.memory();
-            thread_groups(&memory, code, launch, groups, *threads).map(|b| Bound::Threads(Box::new(b)))
+            thread_groups(device.0.memory(), code, launch, groups, *threads)
+                .map(|b| Bound::Threads(Box::new(b)))
         }
         (Sizes::Range { .. }, None) => Err(Error::Launch(
             "hand-written code has no work-items: launch thread groups instead of a range".into(),
@@ -142,8 +142,8 @@ fn argument(a: &Argument, arg: &Arg) -> Result<dispatch::Arg, Error> {
         Err(Error::argument(&*a.name, format!("the kernel takes {what}{ty}, not {}", arg.kind())))
     };
     let buffer = |b: &crate::Buffer| {
-        let (id, offset) = b.allocation();
-        dispatch::Arg::Buffer(id, offset)
+        let (a, offset) = b.allocation();
+        dispatch::Arg::Part(a.id, offset, b.len())
     };
     match (a.kind, arg) {
         (ArgumentKind::Value { bytes, payload_bytes }, Arg::Bytes(value)) => {
@@ -222,10 +222,10 @@ fn thread_groups(
         seen.push(key);
         let input = match key {
             ArgKey::Surface(bti) => {
-                let Some(surface) = surface(memory, arg) else {
+                let Some(surface) = surface(arg) else {
                     return wrong("a buffer or an image can be bound");
                 };
-                if !bound.surfaces.bind(*bti, surface) {
+                if !bound.surfaces.bind(memory, *bti, surface) {
                     return wrong("there is no such binding-table index");
                 }
                 continue;
@@ -265,10 +265,10 @@ impl BoundThreads {
             (InputClass::General, Arg::Null) => vec![0; 8],
             (InputClass::General, _) => return Err("a value or a buffer is expected".into()),
             (InputClass::Surface, arg) => {
-                let Some(surface) = surface(memory, arg) else {
+                let Some(surface) = surface(arg) else {
                     return Err("it is a surface: a buffer or an image is expected".into());
                 };
-                if !self.surfaces.bind(*free, surface) {
+                if !self.surfaces.bind(memory, *free, surface) {
                     return Err("there are too many surfaces".into());
                 }
                 *free += 1;
@@ -289,11 +289,11 @@ impl BoundThreads {
     }
 }
 
-fn surface(memory: &Memory, arg: &Arg) -> Option<Surface> {
+fn surface(arg: &Arg) -> Option<Surface> {
     match arg {
         Arg::Buffer(b) => {
-            let (id, offset) = b.allocation();
-            Some(Surface::Buffer(BufferSurface::rest_of(memory, id, offset)))
+            let (a, offset) = b.allocation();
+            Some(Surface::Buffer(BufferSurface::part_of(a, offset, b.len())))
         }
         Arg::Image(image) => Some(Surface::Image(image.machine())),
         _ => None,

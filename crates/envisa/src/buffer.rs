@@ -2,7 +2,7 @@
 
 use crate::device::{Device, Inner};
 use crate::error::Error;
-use envisa_machine::memory::{AllocationId, Block};
+use envisa_machine::memory;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -19,10 +19,7 @@ pub struct Buffer {
 /// What is freed when nobody holds it.
 pub(crate) struct Allocation {
     device: Arc<Inner>,
-    id: AllocationId,
-    name: String,
-    address: u64,
-    bytes: u64,
+    memory: Arc<memory::Allocation>,
 }
 
 impl Allocation {
@@ -32,27 +29,21 @@ impl Allocation {
         bytes: u64,
         make: impl FnOnce(&mut [u8]),
     ) -> Result<Arc<Allocation>, Error> {
-        let mut memory = device.memory();
-        let id = memory.allocate(name, bytes)?;
-        let allocation = memory.get_mut(id);
-        make(allocation.block.bytes());
-        let address = allocation.base;
-        drop(memory);
-        Ok(Arc::new(Allocation { device: device.clone(), id, name: name.to_owned(), address, bytes }))
+        let id = device.memory().allocate_with(name, bytes, make)?;
+        let memory = device.memory().get(id).expect("nobody else knows its id");
+        Ok(Arc::new(Allocation { device: device.clone(), memory }))
     }
 }
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        if let Some(empty) = Block::zeroed(0) {
-            self.device.memory().get_mut(self.id).block = empty;
-        }
+        self.device.memory().free(self.memory.id);
     }
 }
 
 impl Buffer {
     pub(crate) fn whole(allocation: Arc<Allocation>) -> Buffer {
-        let range = 0..allocation.bytes;
+        let range = 0..allocation.memory.block.len() as u64;
         Buffer { allocation, range }
     }
 
@@ -65,13 +56,13 @@ impl Buffer {
         Arc::ptr_eq(&self.allocation.device, &device.0)
     }
 
-    pub(crate) fn allocation(&self) -> (AllocationId, u64) {
-        (self.allocation.id, self.range.start)
+    pub(crate) fn allocation(&self) -> (&memory::Allocation, u64) {
+        (&self.allocation.memory, self.range.start)
     }
 
     /// What reports call it.
     pub fn name(&self) -> &str {
-        &self.allocation.name
+        &self.allocation.memory.name
     }
 
     /// Its length in bytes.
@@ -86,7 +77,7 @@ impl Buffer {
 
     /// The address that kernels see.
     pub fn address(&self) -> u64 {
-        self.allocation.address + self.range.start
+        self.allocation.memory.base + self.range.start
     }
 
     /// Part of it: the same bytes.
@@ -107,8 +98,7 @@ impl Buffer {
     /// [`Error::Range`].
     pub fn read(&self, offset: u64, to: &mut [u8]) -> Result<(), Error> {
         let part = self.part(offset, to.len() as u64)?;
-        let memory = self.allocation.device.memory();
-        match memory.get(self.allocation.id).block.copy_out(part.start as usize, to) {
+        match self.allocation.memory.block.copy_out(part.start as usize, to) {
             true => Ok(()),
             false => Err(self.outside(offset, to.len() as u64)),
         }
@@ -128,8 +118,7 @@ impl Buffer {
     /// [`Error::Range`].
     pub fn write(&self, offset: u64, from: &[u8]) -> Result<(), Error> {
         let part = self.part(offset, from.len() as u64)?;
-        let memory = self.allocation.device.memory();
-        match memory.get(self.allocation.id).block.copy_in(part.start as usize, from) {
+        match self.allocation.memory.block.copy_in(part.start as usize, from) {
             true => Ok(()),
             false => Err(self.outside(offset, from.len() as u64)),
         }

@@ -10,7 +10,7 @@ use envisa_isa::{Platform, Platforms};
 use envisa_machine::dispatch::{MAX_GROUP_ITEMS, MAX_GROUP_THREADS, MAX_SLM};
 use envisa_machine::memory::Memory;
 use envisa_zebin::DeviceFamily;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 /// What a device is made of.
 #[derive(Clone, Debug)]
@@ -132,14 +132,13 @@ pub struct Device(pub(crate) Arc<Inner>);
 pub(crate) struct Inner {
     config: Config,
     caps: Caps,
-    memory: Mutex<Memory>,
+    memory: Memory,
 }
 
 impl Inner {
-    /// The address space. A panic while it was held left nothing half done that matters: allocations are
-    /// whole or not there.
-    pub(crate) fn memory(&self) -> MutexGuard<'_, Memory> {
-        self.memory.lock().unwrap_or_else(|e| e.into_inner())
+    /// The address space.
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
     }
 }
 
@@ -147,7 +146,7 @@ impl Device {
     /// A device.
     pub fn new(config: Config) -> Device {
         let caps = Caps::of(&config);
-        let memory = Mutex::new(Memory::new(config.memory));
+        let memory = Memory::new(config.memory);
         Device(Arc::new(Inner { config, caps, memory }))
     }
 

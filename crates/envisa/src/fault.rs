@@ -64,6 +64,10 @@ pub enum FaultKind {
     HostMemory,
     /// A barrier that cannot complete.
     Deadlock,
+    /// A write to what is constant.
+    ReadOnly,
+    /// It was cancelled from outside.
+    Cancelled,
 }
 
 impl FaultKind {
@@ -82,6 +86,8 @@ impl FaultKind {
             FaultKind::UndefinedSymbol => "F0013",
             FaultKind::HostMemory => "F0014",
             FaultKind::Deadlock => "F0015",
+            FaultKind::ReadOnly => "F0016",
+            FaultKind::Cancelled => "F0017",
         }
     }
 }
@@ -334,6 +340,12 @@ fn kind(cause: &Cause) -> (FaultKind, Option<Access>) {
             let access = Access { address: *address, bytes: *bytes, kind, alignment: None, nearest };
             return (FaultKind::OutOfBounds, Some(access));
         }
+        Cause::ReadOnly { address, bytes, name } => {
+            let nearest = Some(Nearest { name: name.clone(), distance: 0 });
+            let kind = Some(AccessKind::Write);
+            let access = Access { address: *address, bytes: *bytes, kind, alignment: None, nearest };
+            return (FaultKind::ReadOnly, Some(access));
+        }
         Cause::Misaligned { address, bytes, align } => {
             let alignment = Some(*align);
             let access = Access { address: *address, bytes: *bytes, kind: None, alignment, nearest: None };
@@ -349,6 +361,7 @@ fn kind(cause: &Cause) -> (FaultKind, Option<Access>) {
         Cause::Symbol(_) => FaultKind::UndefinedSymbol,
         Cause::NoMemory { .. } => FaultKind::HostMemory,
         Cause::Deadlock => FaultKind::Deadlock,
+        Cause::Cancelled => FaultKind::Cancelled,
     };
     (kind, None)
 }

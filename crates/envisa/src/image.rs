@@ -232,7 +232,7 @@ impl Image {
             channel_order: d.order.cl(),
             channel_type: d.channel.cl(),
             texel_bytes: d.texel_bytes(),
-            allocation: self.buffer.allocation().0,
+            allocation: self.buffer.allocation().0.id,
         }
     }
 }

@@ -6,7 +6,6 @@ use crate::kernel::{Code, Kernel};
 use envisa_diag::{Diagnostic, FileId, Files};
 use envisa_isa::{ObjectKind, Platform, Platforms, predefined};
 use envisa_machine::ModuleData;
-use envisa_machine::memory::Block;
 use envisa_text::ParseOptions;
 use envisa_verify::Verified;
 use envisa_zebin::{DeviceFamily, ZebinFile};
@@ -104,12 +103,7 @@ enum Form {
 impl Drop for Loaded {
     fn drop(&mut self) {
         let Form::Compiled { data, .. } = &self.form else { return };
-        let mut memory = self.device.memory();
-        for id in &data.own {
-            if let Some(empty) = Block::zeroed(0) {
-                memory.get_mut(*id).block = empty;
-            }
-        }
+        data.free(self.device.memory());
     }
 }
 
@@ -276,7 +270,7 @@ fn compiled(device: &Device, name: &str, bytes: &[u8]) -> Result<Form, Error> {
     if !missing.is_empty() {
         return Err(here(&format!("undefined: {}", missing.join(", "))));
     }
-    let data = ModuleData::load(&mut device.0.memory(), &zebin).map_err(|e| here(&e))?;
+    let data = ModuleData::load(device.0.memory(), &zebin).map_err(|e| here(&e))?;
     Ok(Form::Compiled { zebin: Box::new(zebin), data })
 }
 

@@ -89,27 +89,15 @@ impl Run {
                 ..FinalRegisters::default()
             }),
         };
-        let mut memory = self.device.0.memory();
-        let mark = memory.mark();
-        let prepared = match prepare(&mut memory, code, self.bound, &options) {
-            Ok(prepared) => prepared,
-            Err(e) => {
-                memory.release(mark);
-                return Err(refused(code, e));
-            }
-        };
+        let prepared =
+            prepare(self.device.0.memory(), code, self.bound, &options).map_err(|e| refused(code, e))?;
         let (exe, linked) = (&code.executable, &code.linked);
         let done = if instruments.is_idle() {
-            envisa_interp::run(exe, &prepared, &memory, linked, &options)
+            envisa_interp::run(exe, &prepared, linked, &options)
         } else {
-            envisa_interp::run_observed(exe, &prepared, &memory, linked, &options, &mut instruments)
+            envisa_interp::run_observed(exe, &prepared, linked, &options, &mut instruments)
         };
-        let printed = prepared
-            .printf
-            .map(|id| dispatch::decode_printf(&memory, &memory.get(id).block))
-            .unwrap_or_default();
-        memory.release(mark);
-        drop(memory);
+        let printed = prepared.printed().unwrap_or_default();
         let work_items = items(&prepared, &self.launch, code);
         let findings = instruments.checks.as_ref().map(Checks::findings);
         let registers = instruments.registers.map_or(Vec::new(), |r| {
@@ -145,7 +133,7 @@ fn items(prepared: &Prepared, launch: &Launch, code: &Code) -> u64 {
 
 /// Registers, surfaces and the launch's own memory.
 fn prepare(
-    memory: &mut Memory,
+    memory: &Memory,
     code: &Code,
     bound: Bound,
     options: &RunOptions,
@@ -154,8 +142,15 @@ fn prepare(
         (Bound::Range(launch), Some(metadata)) => (launch, metadata),
         (Bound::Threads(b), _) => {
             let simd = code.program().simd;
-            let mut prepared =
-                dispatch::prepare_bare(b.groups, b.threads, simd, b.image, b.surfaces, b.local_memory)?;
+            let mut prepared = dispatch::prepare_bare(
+                memory,
+                b.groups,
+                b.threads,
+                simd,
+                b.image,
+                b.surfaces,
+                b.local_memory,
+            )?;
             prepared.samplers = b.samplers;
             return Ok(prepared);
         }

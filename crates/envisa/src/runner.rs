@@ -147,7 +147,9 @@ impl Session {
     /// Where memory is exhausted.
     pub fn buffer(&mut self, name: &str, content: &[u8]) -> Result<AllocationId, RunError> {
         let id = self.memory.allocate(name, content.len() as u64)?;
-        self.memory.get(id).block.copy_in(0, content);
+        if let Some(a) = self.memory.get(id) {
+            a.block.copy_in(0, content);
+        }
         Ok(id)
     }
 
@@ -160,8 +162,11 @@ impl Session {
     }
 
     /// The bytes of a buffer.
+    ///
+    /// # Panics
+    /// If it is none of this session.
     pub fn bytes(&mut self, id: AllocationId) -> &mut [u8] {
-        self.memory.get_mut(id).block.bytes()
+        self.memory.bytes(id).expect("a buffer of this session")
     }
 
     /// The address space.
@@ -212,12 +217,11 @@ impl Session {
         let groups = (0..3).fold(1u64, |n, d| {
             n.saturating_mul(launch.global[d].div_ceil(u64::from(launch.local[d].max(1))).max(1))
         });
-        let mark = self.memory.mark();
         let prepared = dispatch::prepare(
             &kernel.metadata,
             launch,
             Resources {
-                memory: &mut self.memory,
+                memory: &self.memory,
                 grf_bytes: kernel.device.grf_bytes(),
                 dummy_local_ids: matches!(kernel.device, DeviceFamily::Skl | DeviceFamily::Tgllp),
                 slots: options.slots(groups, threads),
@@ -227,24 +231,13 @@ impl Session {
                 stack_calls: kernel.program().functions.len() > 1,
                 partial_groups: kernel.partial_groups,
             },
-        );
-        let prepared = match prepared {
-            Ok(prepared) => prepared,
-            Err(e) => {
-                self.memory.release(mark);
-                return Err(e.into());
-            }
-        };
-        let (exe, linked, memory) = (&kernel.executable, &kernel.linked, &self.memory);
+        )?;
+        let (exe, linked) = (&kernel.executable, &kernel.linked);
         let done = match observer {
-            Some(observer) => envisa_interp::run_observed(exe, &prepared, memory, linked, options, observer),
-            None => envisa_interp::run(exe, &prepared, memory, linked, options),
+            Some(observer) => envisa_interp::run_observed(exe, &prepared, linked, options, observer),
+            None => envisa_interp::run(exe, &prepared, linked, options),
         };
-        let printed = prepared
-            .printf
-            .map(|id| dispatch::decode_printf(&self.memory, &self.memory.get(id).block))
-            .unwrap_or_default();
-        self.memory.release(mark);
+        let printed = prepared.printed().unwrap_or_default();
         Ok(Outcome {
             trap: done.trap,
             printed: printed.text,
@@ -306,8 +299,8 @@ impl Module {
         if !missing.is_empty() {
             return Err(RunError::Zebin(format!("{name}: undefined: {}", missing.join(", "))));
         }
-        let data = ModuleData::load(&mut session.memory, &zebin)
-            .map_err(|e| RunError::Zebin(format!("{name}: {e}")))?;
+        let data =
+            ModuleData::load(&session.memory, &zebin).map_err(|e| RunError::Zebin(format!("{name}: {e}")))?;
         Ok(Module { device, platform: platform_of(device), name: name.to_owned(), data, zebin })
     }
 

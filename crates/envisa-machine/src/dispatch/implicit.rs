@@ -1,7 +1,7 @@
 //! The implicit arguments that stack-call functions read.
 
 use super::threads::{GroupClass, Threads};
-use crate::memory::{AllocationId, Memory, MemoryError};
+use crate::memory::{Memory, MemoryError, Private};
 
 /// Bytes of the structure, version 0.
 pub const BYTES: u32 = 0x70;
@@ -47,10 +47,10 @@ impl Implicit {
 /// # Errors
 /// Where memory is exhausted.
 pub fn local_id_table(
-    memory: &mut Memory,
+    memory: &Memory,
     threads: &Threads,
     class: &GroupClass,
-) -> Result<AllocationId, MemoryError> {
+) -> Result<Private, MemoryError> {
     let row = threads.simd.max(16) as usize * 2;
     let mut table = vec![0; class.threads as usize * 3 * row];
     let total = class.local.iter().product::<u32>();
@@ -61,7 +61,7 @@ pub fn local_id_table(
             table[at..at + 2].copy_from_slice(&(id as u16).to_le_bytes());
         }
     }
-    let id = memory.allocate("local ids of implicit arguments", table.len() as u64)?;
-    memory.get(id).block.copy_in(0, &table);
-    Ok(id)
+    let own = memory.private("local ids of implicit arguments", table.len() as u64)?;
+    own.block.copy_in(0, &table);
+    Ok(own)
 }

@@ -4,19 +4,23 @@ use super::implicit::{self, Implicit};
 use super::threads::{GroupClass, Threads};
 use super::*;
 use crate::memory::{
-    AllocationId, Block, BufferSurface, Image, ImageShape, Memory, MemoryError, Surface, SurfaceTable,
+    AddressMap, Allocation, AllocationId, Block, BufferSurface, Image, ImageShape, Memory, MemoryError,
+    Private, Surface, SurfaceTable,
 };
 use envisa_zebin::ze_info::{
     AddrMode, AddrSpace, AllocationType, ArgType, ImageType, Kernel, MemoryUsage, PayloadArgument,
     SamplerAddrMode, SamplerFilterMode,
 };
 use std::fmt;
+use std::sync::Arc;
 
 /// An argument of a kernel.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Arg {
     /// A buffer, from a byte offset of its allocation on.
     Buffer(AllocationId, u64),
+    /// Part of a buffer: from a byte offset of its allocation on, so many bytes.
+    Part(AllocationId, u64, u64),
     /// A null pointer.
     Null,
     /// A value: its bytes.
@@ -32,7 +36,7 @@ pub enum Arg {
 impl Arg {
     fn kind(&self) -> &'static str {
         match self {
-            Arg::Buffer(..) => "a buffer",
+            Arg::Buffer(..) | Arg::Part(..) => "a buffer",
             Arg::Null => "a null pointer",
             Arg::Value(_) => "a value",
             Arg::Local(_) => "local memory",
@@ -60,7 +64,7 @@ pub struct Launch {
 /// What the machine brings to a launch.
 pub struct Resources<'a> {
     /// The address space; the launch allocates private memory and the like in it.
-    pub memory: &'a mut Memory,
+    pub memory: &'a Memory,
     /// Bytes of a register: 32 or 64.
     pub grf_bytes: u32,
     /// The payload starts one register later when there are no local ids (skl, tgllp).
@@ -145,12 +149,20 @@ pub struct Prepared {
     /// Bytes of a slot's scratch.
     scratch_bytes: u32,
     /// The printf buffer, if the kernel prints.
-    pub printf: Option<AllocationId>,
-    /// Allocations made for this launch alone.
-    pub own: Vec<AllocationId>,
+    printf: Option<Arc<Allocation>>,
+    /// Allocations made for this launch alone, freed with it.
+    #[allow(dead_code)]
+    own: Vec<Private>,
+    /// All that the launch can reach by addresses, as it was when the launch was prepared.
+    pub map: Arc<AddressMap>,
 }
 
 impl Prepared {
+    /// What the kernel has printed up to now; `None` if it cannot print.
+    pub fn printed(&self) -> Option<Printed> {
+        self.printf.as_ref().map(|a| printf::decode(&self.map, &a.block))
+    }
+
     /// Number of groups.
     pub fn group_count(&self) -> u64 {
         self.groups.iter().map(|g| u64::from(*g)).product()
@@ -440,7 +452,7 @@ fn walk_order(dims: [u32; 3]) -> Result<[u8; 3], LaunchError> {
 struct Building<'a> {
     launch: &'a Launch,
     groups: [u32; 3],
-    memory: &'a mut Memory,
+    memory: &'a Memory,
     slots: u32,
     image: Vec<u8>,
     base: usize,
@@ -450,9 +462,9 @@ struct Building<'a> {
     local_size_at: Vec<usize>,
     slm: u64,
     slm_dynamic: u64,
-    own: Vec<AllocationId>,
-    printf: Option<AllocationId>,
-    private: Option<AllocationId>,
+    own: Vec<Private>,
+    printf: Option<Arc<Allocation>>,
+    private: Option<u64>,
     implicit_at: Vec<usize>,
     bases: (u64, u64),
     simd: u32,
@@ -499,14 +511,48 @@ impl Building<'_> {
         }
     }
 
-    fn address(&self, id: AllocationId, offset: u64) -> u64 {
-        self.memory.get(id).base.wrapping_add(offset)
+    /// An allocation that an argument names.
+    fn allocation(&self, index: u32, id: AllocationId) -> Result<Arc<Allocation>, LaunchError> {
+        let missing = || {
+            LaunchError::Argument(index, "names no memory of this machine, or memory that was freed".into())
+        };
+        self.memory.get(id).ok_or_else(missing)
     }
 
-    fn allocate(&mut self, name: &str, bytes: u64) -> Result<AllocationId, LaunchError> {
-        let id = self.memory.allocate(name, bytes)?;
-        self.own.push(id);
-        Ok(id)
+    /// The address that a pointer argument is; `None` if it is none.
+    fn address(&self, index: u32, arg: &Arg) -> Result<Option<u64>, LaunchError> {
+        Ok(Some(match arg {
+            Arg::Buffer(id, offset) | Arg::Part(id, offset, _) => {
+                self.allocation(index, *id)?.base.wrapping_add(*offset)
+            }
+            Arg::Null => 0,
+            _ => return Ok(None),
+        }))
+    }
+
+    /// The surface that a buffer or image argument is; `None` if it is none.
+    fn surface(&self, index: u32, arg: &Arg) -> Result<Option<Surface>, LaunchError> {
+        Ok(Some(match arg {
+            Arg::Buffer(id, offset) => {
+                Surface::Buffer(BufferSurface::rest_of(&*self.allocation(index, *id)?, *offset))
+            }
+            Arg::Part(id, offset, len) => {
+                Surface::Buffer(BufferSurface::part_of(&*self.allocation(index, *id)?, *offset, *len))
+            }
+            Arg::Image(image) => {
+                self.allocation(index, image.allocation)?;
+                Surface::Image(*image)
+            }
+            Arg::Null => Surface::None,
+            _ => return Ok(None),
+        }))
+    }
+
+    fn allocate(&mut self, name: &str, bytes: u64) -> Result<Arc<Allocation>, LaunchError> {
+        let own = self.memory.private(name, bytes)?;
+        let allocation = Arc::clone(own.allocation());
+        self.own.push(own);
+        Ok(allocation)
     }
 
     fn argument(&mut self, p: &PayloadArgument) -> Result<(), LaunchError> {
@@ -542,11 +588,7 @@ impl Building<'_> {
             ArgType::ArgBypointer => self.pointer(p)?,
             ArgType::BufferAddress => {
                 let (index, arg) = self.arg(p)?;
-                let address = match arg {
-                    Arg::Buffer(id, offset) => self.address(id, offset),
-                    Arg::Null => 0,
-                    ref other => return wrong(index, "a buffer", other),
-                };
+                let Some(address) = self.address(index, &arg)? else { return wrong(index, "a buffer", &arg) };
                 self.put(p, &address.to_le_bytes());
             }
             ArgType::BufferOffset => {
@@ -555,28 +597,26 @@ impl Building<'_> {
             }
             ArgType::BufferSize => {
                 let (index, arg) = self.arg(p)?;
-                let bytes = match arg {
-                    Arg::Buffer(id, offset) => BufferSurface::rest_of(self.memory, id, offset).len as u64,
-                    Arg::Null => 0,
-                    ref other => return wrong(index, "a buffer", other),
+                let bytes = match self.surface(index, &arg)? {
+                    Some(Surface::Buffer(b)) => b.len as u64,
+                    Some(Surface::None) => 0,
+                    _ => return wrong(index, "a buffer", &arg),
                 };
                 self.put(p, &bytes.to_le_bytes());
             }
             ArgType::PrivateBaseStateless => {
-                let id = match self.private {
-                    Some(id) => id,
+                let address = match self.private {
+                    Some(address) => address,
                     None => {
                         let bytes = self.private_bytes()?;
-                        self.allocate("private memory", bytes)?
+                        self.allocate("private memory", bytes)?.base
                     }
                 };
-                self.private = Some(id);
-                let address = self.address(id, 0);
+                self.private = Some(address);
                 self.put(p, &address.to_le_bytes());
             }
             ArgType::PrintfBuffer => {
-                let id = self.printf_buffer()?;
-                let address = self.address(id, 0);
+                let address = self.printf_buffer()?.base;
                 self.put(p, &address.to_le_bytes());
             }
             ArgType::ImplicitArgBuffer => self.implicit_at.push(self.base + p.offset as usize),
@@ -635,14 +675,12 @@ impl Building<'_> {
                 other => fail(format!("the kernel takes an image, not {}", other.kind())),
             },
             (Some(AddrMode::Stateful), _) => match arg {
-                Arg::Buffer(..) | Arg::Null => Ok(()),
+                Arg::Buffer(..) | Arg::Part(..) | Arg::Null => Ok(()),
                 other => fail(format!("the kernel takes a buffer, not {}", other.kind())),
             },
             (Some(AddrMode::Stateless), _) => {
-                let address = match arg {
-                    Arg::Buffer(id, offset) => self.address(id, offset),
-                    Arg::Null => 0,
-                    other => return fail(format!("the kernel takes a buffer, not {}", other.kind())),
+                let Some(address) = self.address(index, &arg)? else {
+                    return fail(format!("the kernel takes a buffer, not {}", arg.kind()));
                 };
                 self.put(p, &address.to_le_bytes());
                 Ok(())
@@ -671,22 +709,17 @@ impl Building<'_> {
                 fail("samplers are not bound by handles".into())
             }
             (Some(AddrMode::Bindless), _) => {
-                let surface = match arg {
-                    Arg::Buffer(id, offset) => {
-                        Surface::Buffer(BufferSurface::rest_of(self.memory, id, offset))
-                    }
-                    Arg::Image(image) => match shape_fits(p.image_type, &image) {
-                        Ok(()) => Surface::Image(image),
-                        Err(why) => return fail(why),
-                    },
-                    Arg::Null => Surface::None,
-                    other => return fail(format!("the kernel takes a surface, not {}", other.kind())),
+                if let Arg::Image(image) = &arg {
+                    shape_fits(p.image_type, image).or_else(&fail)?;
+                }
+                let Some(surface) = self.surface(index, &arg)? else {
+                    return fail(format!("the kernel takes a surface, not {}", arg.kind()));
                 };
                 let bti = FIRST_BINDLESS.saturating_add(index);
                 let handle = if matches!(surface, Surface::None) {
                     Some(0)
                 } else {
-                    self.surfaces.bind(bti, surface);
+                    self.surfaces.bind(self.memory, bti, surface);
                     SurfaceTable::handle(bti)
                 };
                 let Some(handle) = handle else { return fail("there are too many surfaces".into()) };
@@ -701,14 +734,10 @@ impl Building<'_> {
     fn bind(&mut self) -> Result<(), LaunchError> {
         for b in &self.kernel.binding_table_indices {
             let surface = match self.launch.args.get(b.arg_index as usize) {
-                Some(Arg::Buffer(id, offset)) => {
-                    Surface::Buffer(BufferSurface::rest_of(self.memory, *id, *offset))
-                }
-                Some(Arg::Image(image)) => Surface::Image(*image),
-                Some(_) => Surface::None,
+                Some(arg) => self.surface(b.arg_index, arg)?.unwrap_or_default(),
                 None => return Err(LaunchError::Argument(b.arg_index, "is not given".into())),
             };
-            if !self.surfaces.bind(b.bti_value, surface) {
+            if !self.surfaces.bind(self.memory, b.bti_value, surface) {
                 return Err(LaunchError::Metadata(format!("binding-table index {}", b.bti_value)));
             }
         }
@@ -727,14 +756,14 @@ impl Building<'_> {
         Ok(())
     }
 
-    fn printf_buffer(&mut self) -> Result<AllocationId, LaunchError> {
-        if let Some(id) = self.printf {
-            return Ok(id);
+    fn printf_buffer(&mut self) -> Result<Arc<Allocation>, LaunchError> {
+        if let Some(buffer) = &self.printf {
+            return Ok(Arc::clone(buffer));
         }
-        let id = self.allocate("printf buffer", PRINTF_BYTES)?;
-        self.memory.get(id).block.write(0, 4u32.to_le_bytes());
-        self.printf = Some(id);
-        Ok(id)
+        let buffer = self.allocate("printf buffer", PRINTF_BYTES)?;
+        buffer.block.write(0, 4u32.to_le_bytes());
+        self.printf = Some(Arc::clone(&buffer));
+        Ok(buffer)
     }
 
     /// Private memory of all slots, in the global address space.
@@ -788,13 +817,13 @@ impl Building<'_> {
                 global: self.launch.global,
                 offset: self.launch.offset,
                 groups: self.groups,
-                printf: self.address(printf, 0),
+                printf: printf.base,
             };
             for class in &mut classes {
                 let table = implicit::local_id_table(self.memory, threads, class)?;
-                self.own.push(table);
                 class.implicit_offset = window_bytes;
-                let structure = implicit.encode(class, self.address(table, 0));
+                let structure = implicit.encode(class, table.base);
+                self.own.push(table);
                 structures.push((window_bytes, structure));
                 window_bytes += implicit::STRIDE;
             }
@@ -802,9 +831,9 @@ impl Building<'_> {
             if let Some((_, structure)) = structures.first()
                 && !self.implicit_at.is_empty()
             {
-                let id = self.allocate("implicit arguments", u64::from(implicit::STRIDE))?;
-                self.memory.get(id).block.copy_in(0, structure);
-                let address = self.address(id, 0).to_le_bytes();
+                let own = self.allocate("implicit arguments", u64::from(implicit::STRIDE))?;
+                own.block.copy_in(0, structure);
+                let address = own.base.to_le_bytes();
                 for at in std::mem::take(&mut self.implicit_at) {
                     if let Some(place) = self.image.get_mut(at..at + 8) {
                         place.copy_from_slice(&address);
@@ -843,9 +872,16 @@ impl Building<'_> {
             scratch_at,
             scratch_bytes,
             printf: self.printf,
+            map: reachable(self.memory, &self.own),
             own: self.own,
         })
     }
+}
+
+/// The memory, with what a launch has for itself.
+fn reachable(memory: &Memory, own: &[Private]) -> Arc<AddressMap> {
+    let map = memory.map();
+    if own.is_empty() { map } else { Arc::new(map.with(own.iter().map(Private::allocation))) }
 }
 
 /// Makes a launch of hand-written code ready: the caller brings the image of inputs.
@@ -856,6 +892,7 @@ impl Building<'_> {
 /// # Errors
 /// Where there are no groups or threads, or too many.
 pub fn prepare_bare(
+    memory: &Memory,
     groups: [u32; 3],
     threads: u32,
     simd: u32,
@@ -902,6 +939,7 @@ pub fn prepare_bare(
         scratch_bytes: 0,
         printf: None,
         own: Vec::new(),
+        map: memory.map(),
     })
 }
 
@@ -935,7 +973,7 @@ kernels:
 
     fn ready(edit: impl FnOnce(&mut Launch)) -> (Memory, Result<Prepared, LaunchError>) {
         let (info, _) = ZeInfo::parse(VADD).unwrap();
-        let mut memory = Memory::new(1 << 24);
+        let memory = Memory::new(1 << 24);
         let a = memory.allocate("a", 400).unwrap();
         let mut launch = Launch {
             dims: 2,
@@ -949,7 +987,7 @@ kernels:
             &info.kernels[0],
             &launch,
             Resources {
-                memory: &mut memory,
+                memory: &memory,
                 grf_bytes: 32,
                 dummy_local_ids: false,
                 slots: 4,
@@ -991,14 +1029,14 @@ kernels:
         let base = 224;
         assert_eq!(dword(&image, base), 7);
         assert_eq!([dword(&image, base + 12), dword(&image, base + 16)], [36, 1]);
-        let a = memory.iter().next().unwrap().base + 16;
+        let a = memory.map().iter().next().unwrap().base + 16;
         assert_eq!(dword(&image, base + 32), a as u32);
         assert_eq!(dword(&image, base + 36), (a >> 32) as u32);
         assert_eq!(dword(&image, base + 56), 5);
         assert_eq!(dword(&image, base + 60), 0);
         assert_eq!([dword(&image, base + 72), dword(&image, base + 76)], [64, 2]);
         assert_eq!(dword(&image, base + 88), 0);
-        match p.surfaces.get(0) {
+        match &p.surfaces.get(0).surface {
             Surface::Buffer(b) => assert_eq!((b.start, b.len), (16, 384)),
             other => panic!("{other:?}"),
         }

@@ -9,7 +9,7 @@ mod printf;
 mod threads;
 
 pub use launch::{Arg, Launch, LaunchError, Prepared, Resources, prepare, prepare_bare};
-pub use printf::decode as decode_printf;
+pub use printf::{Printed, decode as decode_printf};
 pub use threads::{GroupClass, Threads};
 
 /// A sampler's state.

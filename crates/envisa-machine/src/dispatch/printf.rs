@@ -8,7 +8,7 @@
 //! an argument is known by its type's dword, so that a conversion that C does not define, or arguments that the
 //! format does not use, never cost the records that follow.
 
-use crate::memory::{Block, Hint, Memory};
+use crate::memory::{AddressMap, Block, Hint};
 
 /// Longest format or string argument that is read, in bytes.
 const MAX_STRING: usize = 64 << 10;
@@ -28,7 +28,7 @@ pub struct Printed {
 }
 
 /// Decodes the buffer.
-pub fn decode(memory: &Memory, buffer: &Block) -> Printed {
+pub fn decode(memory: &AddressMap, buffer: &Block) -> Printed {
     let mut out = Printed::default();
     let used = buffer.read::<4>(0).map_or(0, u32::from_le_bytes) as usize;
     // The counter runs on where records no longer fit.
@@ -128,11 +128,11 @@ fn skip(reader: &mut Reader<'_>) -> Option<()> {
 }
 
 /// A zero-terminated string of the guest's memory.
-fn string(memory: &Memory, address: u64) -> Option<Vec<u8>> {
+fn string(memory: &AddressMap, address: u64) -> Option<Vec<u8>> {
     let mut hint = Hint::default();
     let mut bytes = Vec::new();
     loop {
-        let place = memory.find(address.checked_add(bytes.len() as u64)?, 1, &mut hint)?;
+        let place = memory.find(address.checked_add(bytes.len() as u64)?, 1, false, &mut hint)?;
         match place.block.read::<1>(place.offset)?[0] {
             0 => return Some(bytes),
             b if bytes.len() < MAX_STRING => bytes.push(b),
@@ -150,7 +150,7 @@ enum Value {
 }
 
 /// One argument: its elements (one unless it is a vector).
-fn argument(memory: &Memory, reader: &mut Reader<'_>) -> Option<Vec<Value>> {
+fn argument(memory: &AddressMap, reader: &mut Reader<'_>) -> Option<Vec<Value>> {
     let tag = reader.u32()?;
     Some(match tag {
         1 => vec![Value::Int(i64::from(reader.u32()? as i8), 8)],
@@ -210,7 +210,7 @@ struct Spec {
 /// Formats one record; `false` if its arguments end early or make no sense, or nothing is `left` of the bytes that
 /// may be read and made.
 fn record(
-    memory: &Memory,
+    memory: &AddressMap,
     format: &[u8],
     reader: &mut Reader<'_>,
     out: &mut String,
@@ -536,18 +536,19 @@ fn hexadecimal(x: f64, precision: Option<usize>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::Memory;
 
     /// Puts a format and records into memory; gives what is decoded.
     fn run(format: &str, data: &[u8]) -> Printed {
-        let mut memory = Memory::new(1 << 20);
+        let memory = Memory::new(1 << 20);
         let f = memory.allocate("formats", 4096).unwrap();
-        memory.get(f).block.copy_in(0, format.as_bytes());
+        memory.get(f).unwrap().block.copy_in(0, format.as_bytes());
         let b = memory.allocate("printf", 4096).unwrap();
-        let mut record = memory.get(f).base.to_le_bytes().to_vec();
+        let mut record = memory.get(f).unwrap().base.to_le_bytes().to_vec();
         record.extend(data);
-        memory.get(b).block.copy_in(4, &record);
-        memory.get(b).block.write(0, (4 + record.len() as u32).to_le_bytes());
-        decode(&memory, &memory.get(b).block)
+        memory.get(b).unwrap().block.copy_in(4, &record);
+        memory.get(b).unwrap().block.write(0, (4 + record.len() as u32).to_le_bytes());
+        decode(&memory.map(), &memory.get(b).unwrap().block)
     }
 
     fn int(n: i32) -> Vec<u8> {
@@ -625,16 +626,16 @@ mod tests {
 
     /// A record after the one that is tested.
     fn two(format: &str, data: &[u8]) -> Printed {
-        let mut memory = Memory::new(1 << 20);
+        let memory = Memory::new(1 << 20);
         let f = memory.allocate("formats", 4096).unwrap();
-        memory.get(f).block.copy_in(0, format.as_bytes());
-        memory.get(f).block.copy_in(2048, b"next %d");
-        let base = memory.get(f).base;
+        memory.get(f).unwrap().block.copy_in(0, format.as_bytes());
+        memory.get(f).unwrap().block.copy_in(2048, b"next %d");
+        let base = memory.get(f).unwrap().base;
         let all = [&base.to_le_bytes()[..], data, &(base + 2048).to_le_bytes(), &int(1)].concat();
         let b = Block::zeroed(4 + all.len()).unwrap();
         b.copy_in(4, &all);
         b.write(0, (b.len() as u32).to_le_bytes());
-        decode(&memory, &b)
+        decode(&memory.map(), &b)
     }
 
     #[test]
@@ -700,19 +701,19 @@ mod tests {
 
     #[test]
     fn a_small_buffer_makes_no_endless_text() {
-        let mut memory = Memory::new(8 << 20);
+        let memory = Memory::new(8 << 20);
         let f = memory.allocate("formats", MAX_STRING as u64).unwrap();
         // Long formats that print nothing, and short ones that print much.
         let long = ["%".to_owned(), "0".repeat(MAX_STRING - 3), "d".to_owned()].concat();
         for (format, record) in [(long.as_str(), int(1)), ("%4096d", int(1)), ("%4096d%.0s", int(1))] {
-            memory.get(f).block.clear(0, MAX_STRING);
-            memory.get(f).block.copy_in(0, format.as_bytes());
-            let record = [&memory.get(f).base.to_le_bytes()[..], &record].concat();
+            memory.get(f).unwrap().block.clear(0, MAX_STRING);
+            memory.get(f).unwrap().block.copy_in(0, format.as_bytes());
+            let record = [&memory.get(f).unwrap().base.to_le_bytes()[..], &record].concat();
             let all = record.repeat((4 << 20) / record.len());
             let b = Block::zeroed(4 + all.len()).unwrap();
             b.copy_in(4, &all);
             b.write(0, (b.len() as u32).to_le_bytes());
-            let printed = decode(&memory, &b);
+            let printed = decode(&memory.map(), &b);
             assert!(
                 printed.incomplete && printed.text.len() <= MAX_TEXT + MAX_STRING,
                 "{}",
@@ -731,9 +732,9 @@ mod tests {
         let lost = Block::zeroed(64).unwrap();
         lost.write(0, 12u32.to_le_bytes());
         lost.write(4, u64::MAX.to_le_bytes());
-        assert_eq!(decode(&memory, &lost), Printed { text: String::new(), incomplete: true });
+        assert_eq!(decode(&memory.map(), &lost), Printed { text: String::new(), incomplete: true });
         let empty = Block::zeroed(64).unwrap();
         empty.write(0, 4u32.to_le_bytes());
-        assert_eq!(decode(&memory, &empty), Printed::default());
+        assert_eq!(decode(&memory.map(), &empty), Printed::default());
     }
 }

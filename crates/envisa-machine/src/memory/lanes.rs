@@ -298,7 +298,7 @@ impl<'a, const N: usize> Lanes<'a, N> {
     #[inline(always)]
     fn base(&self) -> *mut u8 {
         // SAFETY: the window starts inside of the block, or at its end.
-        unsafe { self.block.pointer().add(self.start) }
+        unsafe { self.block.as_ptr().add(self.start) }
     }
 
     /// The element of each lane of part `h`, `extra` bytes after its offset.
@@ -364,12 +364,12 @@ impl<'a, const N: usize> Lanes<'a, N> {
     #[inline(always)]
     pub fn add<const ALONE: bool>(&self, mask: u32, terms: &[u32; N]) -> Option<[u32; N]> {
         assert!(self.span >= 4);
-        if !self.aligned(4) || !self.start.is_multiple_of(4) {
+        let base = self.base();
+        if !self.aligned(4) || !base.addr().is_multiple_of(4) {
             return None;
         }
-        let base = self.base();
         let one = |i: usize| {
-            // SAFETY: inside of the lane's span, and aligned, as the block's start is.
+            // SAFETY: inside of the lane's span, and aligned, as base and offsets are.
             let place = unsafe { base.add(self.offsets.0[i] as usize).cast::<u32>() };
             if ALONE {
                 // SAFETY: as above; nobody else is there.
@@ -482,7 +482,7 @@ impl Block {
             return false;
         }
         // SAFETY: inside.
-        let to = unsafe { self.pointer().add(offset) };
+        let to = unsafe { self.as_ptr().add(offset) };
         #[cfg(target_arch = "x86_64")]
         if isa.avx512() && size_of::<T>() == 4 && G == 16 {
             use std::arch::x86_64::*;

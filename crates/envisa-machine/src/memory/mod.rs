@@ -3,29 +3,40 @@
 //!
 //! Every allocation stands alone, with unmapped addresses around it, so that an access past its end is
 //! seen, and named with the nearest allocation.
+//!
+//! [`Memory`] is where hosts allocate and free, from any thread and in any order. A launch takes an [`AddressMap`]
+//! of it, which no later call changes, so that guests find their bytes without a lock; what is freed meanwhile
+//! stays alive until the launch has ended.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod image;
 mod lanes;
+mod map;
 mod raw;
 mod surface;
 
 pub use image::{Image, ImageShape};
 pub(crate) use lanes::{Lanes, On};
+pub use map::{AddressMap, Allocation, AllocationId, Entry, Hint, Located, Permission};
 pub use raw::{Block, Element as LaneElement};
-pub use surface::{BufferSurface, Surface, SurfaceTable};
+pub use surface::{Bound, BufferSurface, Surface, SurfaceTable};
 
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// First address given out. Below it lie NULL, small integers mistaken for pointers, and 32-bit offsets.
 const FIRST_ADDRESS: u64 = 1 << 32;
 /// Allocations start at multiples of this.
 const ADDRESS_ALIGN: u64 = 1 << 16;
-/// Bytes left unmapped after each allocation, at least.
+/// Bytes left unmapped around each allocation, at least.
 const GUARD: u64 = 1 << 16;
-/// Addresses end here: the bits above are the tags of generic pointers and the sign.
+/// Addresses given out end here: behind it hosts keep their own memory.
 const LAST_ADDRESS: u64 = 1 << 46;
+/// All addresses end here: the bits above are the tags of generic pointers and the sign.
+const END_OF_ADDRESSES: u64 = 1 << 47;
 
 /// Why memory could not be had.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +45,8 @@ pub enum MemoryError {
     Limit(u64, u64),
     /// The host has not so much memory: bytes wanted.
     Host(u64),
+    /// The address that the allocation is to have is taken, or is none that a guest can have.
+    Address(u64),
 }
 
 impl fmt::Display for MemoryError {
@@ -43,226 +56,305 @@ impl fmt::Display for MemoryError {
                 write!(f, "{wanted} bytes of memory wanted, the limit is {limit}")
             }
             MemoryError::Host(wanted) => write!(f, "the host has no {wanted} bytes of memory left"),
+            MemoryError::Address(address) => {
+                write!(f, "memory of the host at {address:#x} cannot be at that address of the device, too")
+            }
         }
     }
 }
 
 impl std::error::Error for MemoryError {}
 
-/// An allocation of the address space.
-#[derive(Debug)]
-pub struct Allocation {
-    /// First address.
-    pub base: u64,
-    /// What a report calls it: `buffer a`, `.data.const`.
-    pub name: String,
-    /// The bytes.
-    pub block: Block,
+/// Where an allocation is put.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// Where the machine likes.
+    Anywhere,
+    /// At the address that the bytes have on the host, so that pointers mean the same on both sides.
+    HostAddress,
 }
 
-/// Index of an allocation.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct AllocationId(pub u32);
-
-/// How much was allocated at some point; see [`Memory::mark`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Mark(usize);
-
-/// Where an access site found its allocation last: the next access most likely goes there too.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Hint(u32);
-
-/// The 64-bit address space.
-#[derive(Debug)]
+/// The 64-bit address space. Clones share it.
+#[derive(Clone, Debug)]
 pub struct Memory {
-    /// By address.
-    allocations: Vec<Allocation>,
-    next: u64,
-    used: u64,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
     limit: u64,
 }
 
-/// An address in its allocation.
-#[derive(Clone, Copy, Debug)]
-pub struct Located<'a> {
-    /// The allocation's bytes.
-    pub block: &'a Block,
-    /// Offset of the address.
-    pub offset: usize,
+#[derive(Debug)]
+struct State {
+    /// What every launch can reach.
+    map: Arc<AddressMap>,
+    /// Where the allocations of the map start.
+    bases: HashMap<AllocationId, u64>,
+    /// Start and end of every allocation, also those of single launches.
+    taken: BTreeMap<u64, u64>,
+    /// From here on is searched for room.
+    next: u64,
+    used: u64,
+    last_id: u32,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // What a panic left behind is whole: nothing in between can panic.
+        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+impl State {
+    /// Is nothing in `[start, end)`?
+    fn free(&self, start: u64, end: u64) -> Result<(), u64> {
+        match self.taken.range(..end).next_back() {
+            Some((_, taken_to)) if *taken_to > start => Err(*taken_to),
+            _ => Ok(()),
+        }
+    }
+
+    /// A start for `bytes` bytes that leaves guards around them.
+    fn room(&self, bytes: u64) -> Option<u64> {
+        let search = |from: u64, to: u64| {
+            let mut start = from;
+            loop {
+                let end = start.checked_add(bytes.max(1)).filter(|end| *end <= to)?;
+                match self.free(start - GUARD, end + GUARD) {
+                    Ok(()) => return Some(start),
+                    Err(taken_to) => start = (taken_to + GUARD).next_multiple_of(ADDRESS_ALIGN),
+                }
+            }
+        };
+        search(self.next, LAST_ADDRESS).or_else(|| search(FIRST_ADDRESS, LAST_ADDRESS))
+    }
+
+    /// Makes an allocation of a block, which is not in the map yet.
+    fn add(
+        &mut self,
+        name: String,
+        block: Block,
+        place: Place,
+        shared: &Shared,
+    ) -> Result<Allocation, MemoryError> {
+        let bytes = block.len() as u64;
+        let used = self.used.saturating_add(bytes);
+        if used > shared.limit {
+            return Err(MemoryError::Limit(used, shared.limit));
+        }
+        let base = match place {
+            // Alignment on the host is alignment on the device.
+            Place::Anywhere => {
+                let shift = block.as_ptr().addr() as u64 % 64;
+                let base = self.room(bytes + shift).ok_or(MemoryError::Limit(used, shared.limit))?;
+                self.next = (base + shift + bytes + GUARD).next_multiple_of(ADDRESS_ALIGN);
+                base + shift
+            }
+            Place::HostAddress => {
+                let base = block.as_ptr().addr() as u64;
+                let end = base.checked_add(bytes.max(1)).filter(|end| *end <= END_OF_ADDRESSES);
+                match end.map(|end| self.free(base, end)) {
+                    Some(Ok(())) if base != 0 => base,
+                    _ => return Err(MemoryError::Address(base)),
+                }
+            }
+        };
+        self.last_id = self.last_id.checked_add(1).ok_or(MemoryError::Limit(used, shared.limit))?;
+        self.taken.insert(base, base + bytes.max(1));
+        self.used = used;
+        let id = AllocationId(self.last_id);
+        Ok(Allocation { id, base, name, block, permission: Permission::ReadWrite, private: false })
+    }
+
+    fn forget(&mut self, base: u64, bytes: usize) {
+        self.taken.remove(&base);
+        self.used -= bytes as u64;
+    }
+}
+
+/// An allocation of one launch, which no other can reach. Freed when dropped.
+#[derive(Debug)]
+pub struct Private {
+    allocation: Arc<Allocation>,
+    shared: Arc<Shared>,
+}
+
+impl Private {
+    /// The allocation.
+    pub fn allocation(&self) -> &Arc<Allocation> {
+        &self.allocation
+    }
+}
+
+impl Deref for Private {
+    type Target = Allocation;
+
+    fn deref(&self) -> &Allocation {
+        &self.allocation
+    }
+}
+
+impl Drop for Private {
+    fn drop(&mut self) {
+        self.shared.lock().forget(self.allocation.base, self.allocation.block.len());
+    }
 }
 
 impl Memory {
     /// An empty address space that holds at most `limit` bytes.
     pub fn new(limit: u64) -> Memory {
-        Memory { allocations: Vec::new(), next: FIRST_ADDRESS, used: 0, limit }
+        let state = State {
+            map: Arc::default(),
+            bases: HashMap::new(),
+            taken: BTreeMap::new(),
+            next: FIRST_ADDRESS,
+            used: 0,
+            last_id: 0,
+        };
+        Memory { shared: Arc::new(Shared { state: Mutex::new(state), limit }) }
+    }
+
+    /// Would `bytes` more be within the limit?
+    fn within(&self, bytes: u64) -> Result<usize, MemoryError> {
+        let total = self.shared.lock().used.saturating_add(bytes);
+        if total > self.shared.limit {
+            return Err(MemoryError::Limit(total, self.shared.limit));
+        }
+        usize::try_from(bytes).map_err(|_| MemoryError::Host(bytes))
+    }
+
+    fn publish(
+        &self,
+        name: String,
+        block: Block,
+        place: Place,
+        permission: Permission,
+    ) -> Result<AllocationId, MemoryError> {
+        let mut state = self.shared.lock();
+        let a = Allocation { permission, ..state.add(name, block, place, &self.shared)? };
+        let id = a.id;
+        state.bases.insert(id, a.base);
+        Arc::make_mut(&mut state.map).insert(Arc::new(a));
+        Ok(id)
     }
 
     /// Allocates zeroed bytes.
     ///
     /// # Errors
     /// Where the limit or the host's memory is exceeded.
-    pub fn allocate(&mut self, name: impl Into<String>, bytes: u64) -> Result<AllocationId, MemoryError> {
-        let total = self.used.saturating_add(bytes);
-        let end = self.next.saturating_add(bytes);
-        if total > self.limit || end > LAST_ADDRESS {
-            return Err(MemoryError::Limit(total, self.limit));
-        }
-        let len = usize::try_from(bytes).map_err(|_| MemoryError::Host(bytes))?;
+    pub fn allocate(&self, name: impl Into<String>, bytes: u64) -> Result<AllocationId, MemoryError> {
+        self.allocate_with(name, bytes, |_| {})
+    }
+
+    /// Allocates bytes, which are zero when `make` is given them to fill.
+    ///
+    /// # Errors
+    /// As [`Memory::allocate`].
+    pub fn allocate_with(
+        &self,
+        name: impl Into<String>,
+        bytes: u64,
+        make: impl FnOnce(&mut [u8]),
+    ) -> Result<AllocationId, MemoryError> {
+        // Before the host is asked for them.
+        let len = self.within(bytes)?;
+        let mut block = Block::zeroed(len).ok_or(MemoryError::Host(bytes))?;
+        make(block.bytes());
+        self.publish(name.into(), block, Place::Anywhere, Permission::ReadWrite)
+    }
+
+    /// Allocates zeroed bytes that the host may write, and guests only read.
+    ///
+    /// # Errors
+    /// As [`Memory::allocate`].
+    pub fn allocate_constant(
+        &self,
+        name: impl Into<String>,
+        bytes: u64,
+    ) -> Result<AllocationId, MemoryError> {
+        let len = self.within(bytes)?;
         let block = Block::zeroed(len).ok_or(MemoryError::Host(bytes))?;
-        let id = AllocationId(self.allocations.len() as u32);
-        self.allocations.push(Allocation { base: self.next, name: name.into(), block });
-        self.used = total;
-        self.next = (end + GUARD).next_multiple_of(ADDRESS_ALIGN);
-        Ok(id)
+        self.publish(name.into(), block, Place::Anywhere, Permission::ReadOnly)
     }
 
-    /// Where allocation stands, for [`Memory::release`].
-    pub fn mark(&self) -> Mark {
-        Mark(self.allocations.len())
-    }
-
-    /// Frees everything allocated since the mark. Its addresses name nothing until they are given out
-    /// again.
-    pub fn release(&mut self, mark: Mark) {
-        while self.allocations.len() > mark.0 {
-            if let Some(last) = self.allocations.pop() {
-                self.used -= last.block.len() as u64;
-                self.next = last.base;
-            }
-        }
-    }
-
-    /// An allocation.
+    /// Allocates zeroed bytes, aligned to pages of 4 KiB, at the address that they have on the host.
     ///
-    /// # Panics
-    /// With an id of another `Memory`.
-    pub fn get(&self, id: AllocationId) -> &Allocation {
-        &self.allocations[id.0 as usize]
+    /// # Errors
+    /// As [`Memory::allocate`]; or if the address is taken.
+    pub fn allocate_shared(&self, name: impl Into<String>, bytes: u64) -> Result<AllocationId, MemoryError> {
+        let len = self.within(bytes)?;
+        let block = Block::pages(len, GUARD as usize).ok_or(MemoryError::Host(bytes))?;
+        self.publish(name.into(), block, Place::HostAddress, Permission::ReadWrite)
     }
 
-    /// An allocation, for the host.
+    /// Takes in a block, for example of the host's own memory ([`Block::foreign`]).
     ///
-    /// # Panics
-    /// With an id of another `Memory`.
-    pub fn get_mut(&mut self, id: AllocationId) -> &mut Allocation {
-        &mut self.allocations[id.0 as usize]
+    /// # Errors
+    /// As [`Memory::allocate`]; or if the block is to be at its host address and that is taken.
+    pub fn import(
+        &self,
+        name: impl Into<String>,
+        block: Block,
+        place: Place,
+        permission: Permission,
+    ) -> Result<AllocationId, MemoryError> {
+        self.publish(name.into(), block, place, permission)
     }
 
-    /// The allocation that an access site went to last.
-    #[inline(always)]
-    pub(crate) fn hinted(&self, hint: &Hint) -> Option<&Allocation> {
-        self.allocations.get(hint.0 as usize)
+    /// Allocates zeroed bytes for one launch.
+    ///
+    /// # Errors
+    /// As [`Memory::allocate`].
+    pub fn private(&self, name: impl Into<String>, bytes: u64) -> Result<Private, MemoryError> {
+        let len = self.within(bytes)?;
+        let block = Block::zeroed(len).ok_or(MemoryError::Host(bytes))?;
+        let a = self.shared.lock().add(name.into(), block, Place::Anywhere, &self.shared)?;
+        let allocation = Arc::new(Allocation { private: true, ..a });
+        Ok(Private { allocation, shared: Arc::clone(&self.shared) })
     }
 
-    /// Finds `[address, address + n)`, all of it in one allocation.
-    #[inline(always)]
-    pub fn find(&self, address: u64, n: usize, hint: &mut Hint) -> Option<Located<'_>> {
-        if let Some(a) = self.allocations.get(hint.0 as usize) {
-            let offset = address.wrapping_sub(a.base);
-            // An offset over the block's length, also one that wrapped, is not contained.
-            if offset <= a.block.len() as u64 && a.block.contains(offset as usize, n) {
-                return Some(Located { block: &a.block, offset: offset as usize });
-            }
-        }
-        self.search(address, n, hint)
+    /// Frees an allocation; `false` if there is none of this id. Its addresses name nothing for launches from then
+    /// on; the bytes go when the launches that can reach them have ended.
+    pub fn free(&self, id: AllocationId) -> bool {
+        let mut state = self.shared.lock();
+        let Some(base) = state.bases.remove(&id) else { return false };
+        let bytes = state.map.at(base).map_or(0, |a| a.block.len());
+        Arc::make_mut(&mut state.map).remove(base);
+        state.forget(base, bytes);
+        true
     }
 
-    #[cold]
-    fn search(&self, address: u64, n: usize, hint: &mut Hint) -> Option<Located<'_>> {
-        let i = self.allocations.partition_point(|a| a.base <= address).checked_sub(1)?;
-        let a = &self.allocations[i];
-        let offset = usize::try_from(address - a.base).ok()?;
-        if !a.block.contains(offset, n) {
-            return None;
-        }
-        *hint = Hint(i as u32);
-        Some(Located { block: &a.block, offset })
+    /// An allocation; `None` if it was freed, or is of another `Memory`.
+    pub fn get(&self, id: AllocationId) -> Option<Arc<Allocation>> {
+        let state = self.shared.lock();
+        state.map.at(*state.bases.get(&id)?).cloned()
     }
 
-    /// The allocation nearest to an address and how far the address is from it: 0 inside, positive past
-    /// its end, negative before its start. `None` if there is none at all.
-    pub fn nearest(&self, address: u64) -> Option<(&Allocation, i128)> {
-        self.allocations
-            .iter()
-            .map(|a| {
-                let (address, start) = (i128::from(address), i128::from(a.base));
-                let end = start + a.block.len() as i128;
-                let distance = if address < start {
-                    address - start
-                } else if address >= end {
-                    address - end + 1
-                } else {
-                    0
-                };
-                (a, distance)
-            })
-            .min_by_key(|(_, distance)| distance.abs())
+    /// The bytes of an allocation, in place; `None` if there is none of this id, or somebody else has access: a
+    /// launch, a clone of this memory, or a holder of the allocation.
+    pub fn bytes(&mut self, id: AllocationId) -> Option<&mut [u8]> {
+        let shared = Arc::get_mut(&mut self.shared)?;
+        let state = shared.state.get_mut().unwrap_or_else(|e| e.into_inner());
+        Arc::get_mut(&mut state.map)?.exclusive(*state.bases.get(&id)?)
     }
 
-    /// Bytes allocated.
+    /// What is where at present.
+    pub fn map(&self) -> Arc<AddressMap> {
+        Arc::clone(&self.shared.lock().map)
+    }
+
+    /// Bytes allocated, also for launches under way.
     pub fn used(&self) -> u64 {
-        self.used
+        self.shared.lock().used
     }
 
-    /// All allocations, by address.
-    pub fn iter(&self) -> impl Iterator<Item = &Allocation> {
-        self.allocations.iter()
+    /// Most bytes that can be allocated.
+    pub fn limit(&self) -> u64 {
+        self.shared.limit
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn accesses_are_found_whole_or_not_at_all() {
-        let mut memory = Memory::new(1 << 20);
-        let a = memory.allocate("a", 100).unwrap();
-        let b = memory.allocate("b", 8).unwrap();
-        let (a, b) = (memory.get(a).base, memory.get(b).base);
-        let mut hint = Hint::default();
-        assert_eq!(memory.find(a + 96, 4, &mut hint).unwrap().offset, 96);
-        assert!(memory.find(a + 97, 4, &mut hint).is_none());
-        assert!(memory.find(a - 1, 1, &mut hint).is_none());
-        assert_eq!(memory.find(b, 8, &mut hint).unwrap().offset, 0);
-        assert_eq!(memory.find(a, 1, &mut hint).unwrap().offset, 0);
-        assert!(memory.find(u64::MAX, 8, &mut hint).is_none());
-        assert!(memory.find(0, 1, &mut hint).is_none());
-        assert!(b - a >= 100 + GUARD);
-    }
-
-    #[test]
-    fn a_stray_address_names_its_neighbour() {
-        let mut memory = Memory::new(1 << 20);
-        assert!(memory.nearest(5).is_none());
-        let id = memory.allocate("buffer a", 16).unwrap();
-        let base = memory.get(id).base;
-        let (near, distance) = memory.nearest(base + 16).unwrap();
-        assert_eq!((near.name.as_str(), distance), ("buffer a", 1));
-        assert_eq!(memory.nearest(base - 4).unwrap().1, -4);
-        assert_eq!(memory.nearest(base + 15).unwrap().1, 0);
-    }
-
-    #[test]
-    fn what_a_launch_allocates_is_freed_after_it() {
-        let mut memory = Memory::new(100);
-        let kept = memory.allocate("a", 10).unwrap();
-        let mark = memory.mark();
-        let base = memory.allocate("b", 80).map(|id| memory.get(id).base).unwrap();
-        memory.release(mark);
-        assert_eq!(memory.used(), 10);
-        assert!(memory.find(base, 1, &mut Hint::default()).is_none());
-        let again = memory.allocate("c", 90).unwrap();
-        assert_eq!(memory.get(again).base, base);
-        assert_eq!(memory.get(kept).name, "a");
-    }
-
-    #[test]
-    fn the_limit_holds() {
-        let mut memory = Memory::new(1000);
-        memory.allocate("a", 600).unwrap();
-        assert_eq!(memory.allocate("b", 600).unwrap_err(), MemoryError::Limit(1200, 1000));
-        assert!(memory.allocate("c", u64::MAX).is_err());
-        assert_eq!(memory.used(), 600);
-    }
-}
+mod tests;

@@ -3,11 +3,17 @@
 //!
 //! Guest threads run on several host threads and may race, as they may on a GPU. Every access is
 //! bounds-checked here against the block it falls in, so no guest can reach memory it was not given;
-//! what a racing guest reads is some mixture of old and new bytes, as on the device. Host code looks at
-//! the bytes only while no guest runs ([`Block::bytes`] takes `&mut`).
+//! what a racing guest reads is some mixture of old and new bytes, as on the device.
+//!
+//! Such races are the guest's own, and no Rust reference to the bytes exists while guests can run: everything goes
+//! through raw pointers, each value is loaded once, nothing is decided by what was loaded before it has been stored
+//! to a register file, and no loaded bytes are of a type that has invalid values. What a race can do is limited to
+//! which bytes a guest sees. The host gets references to the bytes only where nobody else has access
+//! ([`Block::bytes`] takes `&mut`).
 #![allow(unsafe_code)]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::any::Any;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
@@ -19,17 +25,39 @@ const ALIGN: usize = 64;
 /// buffer cost a page walk each otherwise.
 const MAPPED: usize = 4 << 20;
 
-/// A block of zero-initialised shared bytes.
+/// A block of shared bytes.
 #[derive(Debug)]
 pub struct Block {
     start: NonNull<u8>,
     len: usize,
-    /// Who owns the bytes, if they are mapped; else they were allocated.
-    map: Option<MmapMut>,
+    /// What frees the bytes; `None` if there are none, or somebody else does.
+    #[allow(dead_code)]
+    owner: Option<Box<Owner>>,
 }
 
-// SAFETY: the block owns its memory; all access through `&Block` goes through raw pointers or atomics
-// inside bounds, and no reference into the memory is ever handed out from `&Block`.
+/// Who owns a block's bytes.
+enum Owner {
+    /// They were allocated, with this layout.
+    Heap(NonNull<u8>, Layout),
+    /// They are part of a mapping.
+    Map(#[allow(dead_code)] MmapMut),
+    /// They are somebody else's, who is kept alive by this.
+    Foreign(#[allow(dead_code)] Option<Box<dyn Any + Send + Sync>>),
+}
+
+impl std::fmt::Debug for Owner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Owner::Heap(..) => "Heap",
+            Owner::Map(_) => "Map",
+            Owner::Foreign(_) => "Foreign",
+        })
+    }
+}
+
+// SAFETY: the block's memory is its own or, by the contracts of `foreign` and `view`, outlives it; all access
+// through `&Block` goes through raw pointers or atomics inside bounds, and no reference into the memory is ever
+// handed out from `&Block`.
 unsafe impl Send for Block {}
 // SAFETY: as above.
 unsafe impl Sync for Block {}
@@ -38,31 +66,70 @@ impl Block {
     /// A block of `len` zero bytes; `None` if the host has no such memory.
     pub fn zeroed(len: usize) -> Option<Block> {
         if len == 0 {
-            return Some(Block { start: NonNull::dangling(), len: 0, map: None });
+            return Some(Block { start: NonNull::dangling(), len: 0, owner: None });
         }
         if len >= MAPPED {
-            let mut map = MmapMut::map_anon(len).ok()?;
+            let map = MmapMut::map_anon(len).ok()?;
             // Advice: where it is not taken, all is well but slower.
             #[cfg(target_os = "linux")]
             let _ = map.advise(memmap2::Advice::HugePage);
-            return Some(Block { start: NonNull::new(map.as_mut_ptr())?, len, map: Some(map) });
+            return Block::mapped(map, 0, len);
         }
         let layout = Layout::from_size_align(len, ALIGN).ok()?;
         // SAFETY: the layout's size is not zero.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        Some(Block { start, len, map: None })
+        Some(Block { start, len, owner: Some(Box::new(Owner::Heap(start, layout))) })
+    }
+
+    /// A block of `len` zero bytes on pages of its own, with `guard` bytes around it that are nobody's; both are
+    /// multiples of 4096, or the start is not aligned to pages. `None` if the host has no such memory.
+    pub fn pages(len: usize, guard: usize) -> Option<Block> {
+        let map = MmapMut::map_anon(len.checked_add(guard.checked_mul(2)?)?.max(1)).ok()?;
+        Block::mapped(map, guard, len)
+    }
+
+    fn mapped(mut map: MmapMut, at: usize, len: usize) -> Option<Block> {
+        let bytes = map.get_mut(at..at.checked_add(len)?)?;
+        let start = NonNull::new(bytes.as_mut_ptr())?;
+        Some(Block { start, len, owner: Some(Box::new(Owner::Map(map))) })
+    }
+
+    /// The host's own memory as a block, without a copy.
+    ///
+    /// # Safety
+    /// `start` is followed by `len` bytes that are initialised and may be read and written, by any host thread, until
+    /// the block is dropped (`keep` is dropped then). Meanwhile the host accesses them by raw pointers only, as
+    /// guests may write them.
+    pub unsafe fn foreign(start: NonNull<u8>, len: usize, keep: Option<Box<dyn Any + Send + Sync>>) -> Block {
+        Block { start, len, owner: Some(Box::new(Owner::Foreign(keep))) }
+    }
+
+    /// The same bytes once more.
+    ///
+    /// # Safety
+    /// The view is dropped before the block is.
+    pub(super) unsafe fn view(&self) -> Block {
+        Block { start: self.start, len: self.len, owner: None }
+    }
+
+    /// The first byte. Bytes may be accessed by it, inside the block, as long as that lives; guests may write them at
+    /// the same time.
+    #[inline(always)]
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+
+    /// A copy of all bytes.
+    pub fn to_vec(&self) -> Vec<u8> {
+        let mut out = vec![0; self.len];
+        self.copy_out(0, &mut out);
+        out
     }
 
     /// Length in bytes.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.len
-    }
-
-    /// The first byte, for `lanes`.
-    #[inline(always)]
-    pub(super) fn pointer(&self) -> *mut u8 {
-        self.start.as_ptr()
     }
 
     /// No bytes at all?
@@ -205,12 +272,17 @@ macro_rules! atomic {
             #[inline]
             pub fn $update(&self, offset: usize, f: impl Fn($ty) -> $ty) -> Option<$ty> {
                 const N: usize = size_of::<$ty>();
-                if !self.contains(offset, N) || !offset.is_multiple_of(N) {
+                if !self.contains(offset, N) {
                     return None;
                 }
-                // SAFETY: inside the block; aligned, as the block is aligned to 64 and the offset to N;
-                // guests' plain accesses to the same place are races of the guest's own.
-                let place = unsafe { <$atomic>::from_ptr(self.start.as_ptr().add(offset).cast()) };
+                // SAFETY: inside the block.
+                let place = unsafe { self.start.as_ptr().add(offset).cast::<$ty>() };
+                if !place.is_aligned() {
+                    return None;
+                }
+                // SAFETY: inside the block and aligned; guests' plain accesses to the same place are races of the
+                // guest's own.
+                let place = unsafe { <$atomic>::from_ptr(place) };
                 let mut old = place.load(Ordering::Relaxed);
                 loop {
                     let new = f(old);
@@ -233,20 +305,25 @@ impl Block {
     /// Adds to the value at `offset`, atomically; gives the old value. `None` as of [`Block::update_u32`].
     #[inline]
     pub fn add_u32(&self, offset: usize, n: u32) -> Option<u32> {
-        if !self.contains(offset, 4) || !offset.is_multiple_of(4) {
+        if !self.contains(offset, 4) {
+            return None;
+        }
+        // SAFETY: inside the block.
+        let place = unsafe { self.start.as_ptr().add(offset).cast::<u32>() };
+        if !place.is_aligned() {
             return None;
         }
         // SAFETY: as in `update_u32`.
-        let place = unsafe { AtomicU32::from_ptr(self.start.as_ptr().add(offset).cast()) };
+        let place = unsafe { AtomicU32::from_ptr(place) };
         Some(place.fetch_add(n, Ordering::SeqCst))
     }
 }
 
-impl Drop for Block {
+impl Drop for Owner {
     fn drop(&mut self) {
-        if self.len != 0 && self.map.is_none() {
+        if let Owner::Heap(start, layout) = self {
             // SAFETY: allocated in `zeroed` with this very layout.
-            unsafe { dealloc(self.start.as_ptr(), Layout::from_size_align_unchecked(self.len, ALIGN)) }
+            unsafe { dealloc(start.as_ptr(), *layout) }
         }
     }
 }

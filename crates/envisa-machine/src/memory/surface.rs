@@ -1,6 +1,8 @@
 //! Surfaces: what a binding-table index names.
 
-use super::{AllocationId, Image, Memory};
+use std::sync::Arc;
+
+use super::{Allocation, AllocationId, Image, Memory};
 
 /// What a surface is.
 #[derive(Clone, Debug, Default)]
@@ -28,10 +30,16 @@ pub struct BufferSurface {
 
 impl BufferSurface {
     /// The surface from byte `start` of an allocation to its end.
-    pub fn rest_of(memory: &Memory, allocation: AllocationId, start: u64) -> BufferSurface {
-        let whole = memory.get(allocation).block.len();
+    pub fn rest_of(allocation: &Allocation, start: u64) -> BufferSurface {
+        Self::part_of(allocation, start, u64::MAX)
+    }
+
+    /// The surface of `len` bytes from byte `start` of an allocation on, as far as that goes.
+    pub fn part_of(allocation: &Allocation, start: u64, len: u64) -> BufferSurface {
+        let whole = allocation.block.len();
         let start = usize::try_from(start).unwrap_or(usize::MAX).min(whole);
-        BufferSurface { allocation, start, len: whole - start }
+        let len = usize::try_from(len).unwrap_or(usize::MAX).min(whole - start);
+        BufferSurface { allocation: allocation.id, start, len }
     }
 
     /// Offset in the allocation of `n` bytes at `offset` of the surface; `None` outside.
@@ -46,25 +54,42 @@ impl BufferSurface {
     }
 }
 
-/// The binding table, and the surfaces that handles in registers name.
+/// A surface with the allocation that it is part of.
+#[derive(Clone, Debug, Default)]
+pub struct Bound {
+    /// What is bound.
+    pub surface: Surface,
+    /// The allocation of a buffer or an image.
+    pub allocation: Option<Arc<Allocation>>,
+}
+
+/// The binding table, and the surfaces that handles in registers name. What is bound stays alive.
 #[derive(Clone, Debug, Default)]
 pub struct SurfaceTable {
-    entries: Vec<Surface>,
+    entries: Vec<Bound>,
 }
 
 /// Entries a binding table can have.
 pub const MAX_BINDINGS: u32 = 4096;
 
 impl SurfaceTable {
-    /// Binds a surface; `false` for an index of [`MAX_BINDINGS`] or more.
-    pub fn bind(&mut self, bti: u32, surface: Surface) -> bool {
+    /// Binds a surface; `false` for an index of [`MAX_BINDINGS`] or more, or an allocation that the memory does not
+    /// have.
+    pub fn bind(&mut self, memory: &Memory, bti: u32, surface: Surface) -> bool {
+        let allocation = match &surface {
+            Surface::None => None,
+            Surface::Buffer(BufferSurface { allocation, .. }) | Surface::Image(Image { allocation, .. }) => {
+                let Some(a) = memory.get(*allocation) else { return false };
+                Some(a)
+            }
+        };
         if bti >= MAX_BINDINGS {
             return false;
         }
         if self.entries.len() <= bti as usize {
-            self.entries.resize_with(bti as usize + 1, Surface::default);
+            self.entries.resize_with(bti as usize + 1, Bound::default);
         }
-        self.entries[bti as usize] = surface;
+        self.entries[bti as usize] = Bound { surface, allocation };
         true
     }
 
@@ -77,13 +102,14 @@ impl SurfaceTable {
     /// The index behind a handle, if something is bound there. The low 6 bits are not part of a handle.
     pub fn index_of_handle(&self, handle: u32) -> Option<u32> {
         let bti = (handle >> 6).checked_sub(1)?;
-        (!matches!(self.get(bti), Surface::None)).then_some(bti)
+        (!matches!(self.get(bti).surface, Surface::None)).then_some(bti)
     }
 
     /// What is bound at an index.
     #[inline]
-    pub fn get(&self, bti: u32) -> &Surface {
-        self.entries.get(bti as usize).unwrap_or(&Surface::None)
+    pub fn get(&self, bti: u32) -> &Bound {
+        static NOTHING: Bound = Bound { surface: Surface::None, allocation: None };
+        self.entries.get(bti as usize).unwrap_or(&NOTHING)
     }
 }
 
@@ -93,26 +119,32 @@ mod tests {
 
     #[test]
     fn a_buffer_surface_ends_where_its_allocation_ends() {
-        let mut memory = Memory::new(1 << 20);
+        let memory = Memory::new(1 << 20);
         let id = memory.allocate("a", 64).unwrap();
-        let s = BufferSurface::rest_of(&memory, id, 16);
+        let a = memory.get(id).unwrap();
+        let s = BufferSurface::rest_of(&a, 16);
         assert_eq!(s.len, 48);
         assert_eq!(s.at(44, 4), Some(60));
         assert_eq!(s.at(45, 4), None);
         assert_eq!(s.at(48, 0), Some(64));
         assert_eq!(s.at(u64::MAX, 4), None);
-        assert_eq!(BufferSurface::rest_of(&memory, id, 1000).len, 0);
+        assert_eq!(BufferSurface::rest_of(&a, 1000).len, 0);
+        let part = BufferSurface::part_of(&a, 16, 8);
+        assert_eq!((part.start, part.len, part.at(4, 4), part.at(5, 4)), (16, 8, Some(20), None));
+        assert_eq!(BufferSurface::part_of(&a, 60, 8).len, 4);
     }
 
     #[test]
     fn unbound_indices_name_nothing() {
+        let memory = Memory::new(1 << 20);
+        let allocation = memory.allocate("a", 64).unwrap();
         let mut table = SurfaceTable::default();
-        assert!(matches!(table.get(7), Surface::None));
-        assert!(!table.bind(MAX_BINDINGS, Surface::None));
-        assert!(
-            table.bind(3, Surface::Buffer(BufferSurface { allocation: AllocationId(0), start: 0, len: 4 }))
-        );
-        assert!(matches!(table.get(3), Surface::Buffer(_)));
-        assert!(matches!(table.get(2), Surface::None));
+        assert!(matches!(table.get(7).surface, Surface::None));
+        assert!(!table.bind(&memory, MAX_BINDINGS, Surface::None));
+        let buffer = |allocation| Surface::Buffer(BufferSurface { allocation, start: 0, len: 4 });
+        assert!(!table.bind(&memory, 3, buffer(AllocationId(77))));
+        assert!(table.bind(&memory, 3, buffer(allocation)));
+        assert!(matches!(table.get(3).surface, Surface::Buffer(_)));
+        assert!(matches!(table.get(2).surface, Surface::None));
     }
 }

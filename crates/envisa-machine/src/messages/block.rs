@@ -48,9 +48,13 @@ pub(super) fn execute<O: MemoryObserver>(
     };
     // Where it starts in a block, and how much of it is inside.
     let (found, inside, base) = match &target {
-        Target::Flat => match ports.memory.find(address, b.bytes as usize, site) {
+        Target::Flat => match ports.memory.find(address, b.bytes as usize, b.write, site) {
             Some(l) => (Some((l.block, l.offset)), b.bytes, Some(address)),
-            None => return Err(outside()),
+            None if b.write => return Err(outside()),
+            None => match ports.memory.padded(address, address, b.bytes as usize) {
+                Some((l, inside)) => (Some((l.block, l.offset)), inside as u32, Some(address)),
+                None => return Err(outside()),
+            },
         },
         Target::Window(w) => {
             let left = (w.len as u64).saturating_sub(address).min(b.bytes as u64) as u32;

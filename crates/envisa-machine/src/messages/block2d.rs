@@ -53,7 +53,7 @@ pub(super) fn execute<O: MemoryObserver>(
             let address = base.wrapping_add((row as u64).wrapping_mul(pitch)).wrapping_add(start);
             let found = match n {
                 0 => None,
-                n => Some(ports.memory.find(address, n as usize, site).ok_or(Fault {
+                n => Some(ports.memory.find(address, n as usize, b.write, site).ok_or(Fault {
                     kind: FaultKind::Outside(kind),
                     channel: None,
                     space: AccessSpace::Flat,

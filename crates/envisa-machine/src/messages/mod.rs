@@ -23,14 +23,14 @@ mod tests;
 use envisa_lower::{Coordinates, Message, RegOffset, Src, TexelSlot};
 
 use crate::dispatch::Sampler;
-use crate::memory::{Block, Hint, Memory, SurfaceTable};
+use crate::memory::{AddressMap, Block, Hint, SurfaceTable};
 use crate::regs::{Registers, all_channels};
 
 /// All that a message can reach.
 #[derive(Clone, Copy)]
 pub struct Ports<'a> {
     /// The address space.
-    pub memory: &'a Memory,
+    pub memory: &'a AddressMap,
     /// The thread group's shared local memory.
     pub slm: &'a Block,
     /// The 32-bit general-state window: scratch, implicit arguments.

@@ -7,7 +7,7 @@ use envisa_lower::{Extend, Modifier, RegOffset, Space, Src};
 use super::Ports;
 use super::target::{SLM_MASK, Target, resolve};
 use crate::cpu::Isa;
-use crate::memory::{Block, Hint, Lanes, Memory, On};
+use crate::memory::{AddressMap, Block, Hint, Lanes, On};
 use crate::regs::Registers;
 
 /// How a message's descriptor makes addresses; see `envisa_lower::Simt` for what the fields are.
@@ -123,7 +123,7 @@ impl Add {
 #[derive(Clone, Copy)]
 pub struct Near<'a> {
     /// The address space.
-    pub memory: &'a Memory,
+    pub memory: &'a AddressMap,
     /// The group's shared local memory.
     pub slm: &'a Block,
 }

@@ -10,8 +10,10 @@ use envisa_lower::{Extend, RegOffset, Simt, Space, Src};
 use super::element::{self, Element};
 use super::places::{Addressing, Near, Places};
 use super::target::{Target, resolve, scalar};
-use super::{AccessKind, Fault, MemoryObserver, Ports};
+use super::{Access, AccessKind, AccessSpace, Fault, MemoryObserver, Ports};
 use crate::cpu::Isa;
+#[cfg(doc)]
+use crate::memory::AddressMap;
 use crate::memory::{Block, Hint, Lanes, On};
 use crate::regs::{Registers, all_channels};
 
@@ -245,7 +247,10 @@ fn elsewhere(
     let before = *site;
     if matches!(s.space, Space::Flat)
         && let Ok(at) = any_addresses(s, regs, channels, ports, &Target::Flat)
-        && ports.memory.find(at[mask.trailing_zeros() as usize % 32], s.element as usize, site).is_some()
+        && ports
+            .memory
+            .find(at[mask.trailing_zeros() as usize % 32], s.element as usize, s.write, site)
+            .is_some()
         && *site != before
     {
         return Ok(Done::Not);
@@ -457,12 +462,32 @@ pub(super) fn general<O: MemoryObserver>(
             return Err(target.misaligned(address, s.element as u32, s.align as u32, i as u32));
         }
         let (mut positions, mut register) = (s.elements, data + i as u32 * s.slot as u32);
+        let first = address;
         while positions != 0 {
             let p = positions.trailing_zeros() as u64 * s.element as u64;
             positions &= positions - 1;
             let address = address.wrapping_add(p);
             let access = (address, s.element as u32);
-            let found = target.find(ports.memory, site, access, (kind, i as u32), obs)?;
+            let found = match target.find(ports.memory, site, access, (kind, i as u32), obs) {
+                Ok(found) => found,
+                Err(fault) => {
+                    let x = padded(&target, ports, first, access, kind).ok_or(fault)?;
+                    if O::ACTIVE {
+                        obs.access(&Access {
+                            channel: i as u8,
+                            space: AccessSpace::Flat,
+                            address,
+                            place: None,
+                            bytes: s.element as u32,
+                            kind,
+                            outside: true,
+                        });
+                    }
+                    element::set(regs, register, s.slot, x << shift);
+                    register += s.component_stride;
+                    continue;
+                }
+            };
             if !s.write {
                 let x = found.and_then(|(block, place)| element::read(block, place, s.element));
                 element::set(regs, register, s.slot, x.unwrap_or(0) << shift);
@@ -474,6 +499,24 @@ pub(super) fn general<O: MemoryObserver>(
         }
     }
     Ok(())
+}
+
+/// An element of a channel that reads from `first` on and passes an allocation's end: see [`AddressMap::padded`].
+#[cold]
+fn padded(
+    target: &Target<'_>,
+    ports: &Ports<'_>,
+    first: u64,
+    (address, bytes): (u64, u32),
+    kind: AccessKind,
+) -> Option<u64> {
+    if !matches!(target, Target::Flat) || kind != AccessKind::Read {
+        return None;
+    }
+    let (l, inside) = ports.memory.padded(first, address, bytes as usize)?;
+    let mut x = [0; 8];
+    l.block.copy_out(l.offset, &mut x[..inside.min(8)]);
+    Some(u64::from_le_bytes(x))
 }
 
 fn widen<const N: usize>(x: [u64; N]) -> [u64; 32] {

@@ -4,7 +4,7 @@ use envisa_isa::{Modifier, Type};
 use envisa_lower::{RegOffset, Space, Src};
 
 use super::{Access, AccessKind, AccessSpace, Fault, FaultKind, MemoryObserver, Ports};
-use crate::memory::{Block, Hint, Image, Memory, Surface};
+use crate::memory::{AddressMap, Block, Bound, Hint, Image, Surface};
 use crate::regs::{Registers, indirect};
 
 /// SLM pointers carry a bias in bit 28, so that none is null.
@@ -79,7 +79,7 @@ impl<'a> Target<'a> {
     #[inline(always)]
     pub fn find<O: MemoryObserver>(
         &self,
-        memory: &'a Memory,
+        memory: &'a AddressMap,
         site: &mut Hint,
         (address, bytes): (u64, u32),
         (kind, channel): (AccessKind, u32),
@@ -87,7 +87,7 @@ impl<'a> Target<'a> {
     ) -> Result<Option<(&'a Block, usize)>, Fault> {
         let n = bytes as usize;
         let (found, place) = match self {
-            Target::Flat => match memory.find(address, n, site) {
+            Target::Flat => match memory.find(address, n, kind != AccessKind::Read, site) {
                 Some(l) => (Some((l.block, l.offset)), Some(address)),
                 None => (None, None),
             },
@@ -174,20 +174,17 @@ pub(super) fn resolve<'a>(space: &Space, regs: &Registers, ports: &Ports<'a>) ->
 #[inline(always)]
 fn surface<'a>(bti: u32, ports: &Ports<'a>) -> Result<Target<'a>, Fault> {
     match ports.surfaces.get(bti) {
-        Surface::Buffer(b) => {
-            let a = ports.memory.get(b.allocation);
-            Ok(Target::Window(Window {
-                block: &a.block,
-                start: b.start,
-                len: b.len,
-                mask: u64::MAX,
-                space: AccessSpace::Surface(bti),
-                base: Some(a.base + b.start as u64),
-                strict: false,
-            }))
-        }
-        Surface::None => Ok(Target::Nothing(bti)),
-        Surface::Image(_) => Err(Fault {
+        Bound { surface: Surface::Buffer(b), allocation: Some(a) } => Ok(Target::Window(Window {
+            block: &a.block,
+            start: b.start,
+            len: b.len,
+            mask: u64::MAX,
+            space: AccessSpace::Surface(bti),
+            base: Some(a.base + b.start as u64),
+            strict: false,
+        })),
+        Bound { surface: Surface::None, .. } | Bound { allocation: None, .. } => Ok(Target::Nothing(bti)),
+        Bound { surface: Surface::Image(_), .. } => Err(Fault {
             space: AccessSpace::Surface(bti),
             ..Fault::unsupported("an image is bound where the message accesses a buffer")
         }),
@@ -257,12 +254,11 @@ pub(super) fn resolve_typed<'a>(
         _ => return Err(Fault::unsupported("typed messages need an image")),
     };
     match ports.surfaces.get(bti) {
-        Surface::Image(i) => {
-            let a = ports.memory.get(i.allocation);
+        Bound { surface: Surface::Image(i), allocation: Some(a) } => {
             Ok(TypedTarget::Image(bti, i, &a.block, a.base))
         }
-        Surface::None => Ok(TypedTarget::Nothing),
-        Surface::Buffer(_) => Err(Fault {
+        Bound { surface: Surface::None, .. } | Bound { allocation: None, .. } => Ok(TypedTarget::Nothing),
+        Bound { surface: Surface::Buffer(_), .. } => Err(Fault {
             space: AccessSpace::Surface(bti),
             ..Fault::unsupported("a buffer is bound where the message accesses an image")
         }),

@@ -189,7 +189,7 @@ fn bytes_of(
             Value::Bits(bits) => *bits,
             Value::Address(name, offset) => {
                 let id = buffers.get(name).ok_or_else(|| format!("there is no buffer `{name}`"))?;
-                session.memory().get(*id).base + offset
+                session.memory().get(*id).expect("it is there").base + offset
             }
             Value::Nan | Value::Any => return Err("what is given has definite bits".into()),
         };
@@ -278,7 +278,7 @@ pub fn run(case: &Case, platform: Platform, engine: Engine) -> Result<(), String
     }
     let dump = session.zeros("registers", u64::from(dump_bytes.max(STORE))).map_err(|e| told(&e))?;
     if !reads.is_empty() {
-        let base = session.memory().get(dump).base;
+        let base = session.memory().get(dump).expect("it is there").base;
         let places = (0..dump_bytes / STORE).flat_map(|k| (base + u64::from(k * STORE)).to_le_bytes());
         launch.args.push((WHERE.to_owned(), BareArg::Bytes(places.collect())));
     }

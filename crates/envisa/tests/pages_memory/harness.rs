@@ -549,8 +549,8 @@ fn execute(bench: &Bench, cases: &[Case], start: &World) -> Ran {
         (a, t, d)
     };
     let (a, t, d) = make(&mut session);
-    assert_eq!(session.memory().get(a).base, A);
-    let to = session.memory().get(d).base;
+    assert_eq!(session.memory().get(a).expect("it is there").base, A);
+    let to = session.memory().get(d).expect("it is there").base;
     let (mut decl, mut input, mut code) = (String::new(), String::new(), String::new());
     let mut args: Vec<(String, BareArg)> = Vec::new();
     let mut at = 64;

@@ -507,12 +507,14 @@ fn faults() {
     let mut b = Bench::new(Platform::Pvc, 86);
     for model in Model::ALL {
         let (what, ty, bits) = model.text();
-        let outside = match model {
-            Model::Flat => A + A_BYTES as u64 - 2,
-            Model::SlmShort => 0xfff0,
-            _ => 0x0800_0000,
-        };
         for (op, write) in [("lsc_load", false), ("lsc_store", true)] {
+            let outside = match model {
+                Model::Flat if write => A + A_BYTES as u64 - 2,
+                // A read that starts inside may pass the end.
+                Model::Flat => A + A_BYTES as u64,
+                Model::SlmShort => 0xfff0,
+                _ => 0x0800_0000,
+            };
             let mut c = Case::default();
             let inside = if model == Model::Flat { A } else { 0 };
             let addresses: Vec<u64> =

@@ -396,12 +396,13 @@ fn sums_are_fast() {
             }
         }
         let sum = Sum::new(&a, rig.regs.len()).unwrap();
-        let near = Near { memory: &rig.memory, slm: &rig.slm };
+        let near = Near { memory: &rig.memory.map(), slm: &rig.slm };
         let far = |_: &Registers| unreachable!();
-        let before: u32 = u32::from_le_bytes(rig.memory.get(rig.ids[0]).block.read(4).unwrap());
-        let site = Hint::default();
+        let before: u32 = u32::from_le_bytes(rig.memory.get(rig.ids[0]).unwrap().block.read(4).unwrap());
+        let mut site = Hint::default();
+        assert!(near.memory.find(rig.base(0), 4, true, &mut site).is_some());
         assert!(sum.run::<32, 0>(Isa::BASE, near, far, &mut rig.regs, u32::MAX, &site));
-        let after = u32::from_le_bytes(rig.memory.get(rig.ids[0]).block.read(4).unwrap());
+        let after = u32::from_le_bytes(rig.memory.get(rig.ids[0]).unwrap().block.read(4).unwrap());
         assert_eq!(after, before.wrapping_add(1));
     }
 }

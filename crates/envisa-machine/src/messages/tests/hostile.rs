@@ -242,6 +242,7 @@ fn image(rig: &mut Rig, rng: &mut Rng) {
     let shape = shapes[rng.below(5) as usize];
     let channel_type = if rng.below(10) == 0 { rng.next() as u32 } else { ty };
     rig.surfaces.bind(
+        &rig.memory,
         7,
         Surface::Image(Image {
             shape,
@@ -309,7 +310,7 @@ fn a_hundred_thousand_messages() {
         let observed = rng.below(2) == 0;
         let result = {
             let ports = Ports {
-                memory: &rig.memory,
+                memory: &rig.memory.map(),
                 slm: &rig.slm,
                 window: &rig.window,
                 surfaces: &rig.surfaces,

@@ -80,7 +80,7 @@ impl Rig {
         let mut memory = Memory::new(1 << 20);
         let ids = [memory.allocate("a", 1000).unwrap(), memory.allocate("b", 2000).unwrap()];
         for id in ids {
-            for b in memory.get_mut(id).block.bytes() {
+            for b in memory.bytes(id).unwrap() {
                 *b = rng.next() as u8;
             }
         }
@@ -93,7 +93,7 @@ impl Rig {
         let [slm, window] = blocks;
         let mut surfaces = SurfaceTable::default();
         let surface = BufferSurface { allocation: ids[0], start: SURFACE_START, len: SURFACE_LEN };
-        surfaces.bind(BTI, Surface::Buffer(surface));
+        surfaces.bind(&memory, BTI, Surface::Buffer(surface));
         let mut regs = Registers::new(FILE);
         for b in regs.bytes_mut() {
             *b = rng.next() as u8;
@@ -115,13 +115,13 @@ impl Rig {
 
     /// First address of an allocation.
     pub fn base(&self, i: usize) -> u64 {
-        self.memory.get(self.ids[i]).base
+        self.memory.get(self.ids[i]).unwrap().base
     }
 
     pub fn state(&mut self) -> State {
         State {
             regs: self.regs.bytes().to_vec(),
-            allocations: self.ids.map(|id| self.memory.get_mut(id).block.bytes().to_vec()),
+            allocations: self.ids.map(|id| self.memory.get(id).unwrap().block.to_vec()),
             slm: self.slm.bytes().to_vec(),
             window: self.window.bytes().to_vec(),
         }
@@ -130,7 +130,7 @@ impl Rig {
     pub fn restore(&mut self, s: &State) {
         self.regs.bytes_mut().copy_from_slice(&s.regs);
         for (id, bytes) in self.ids.into_iter().zip(&s.allocations) {
-            self.memory.get_mut(id).block.bytes().copy_from_slice(bytes);
+            self.memory.get(id).unwrap().block.copy_in(0, bytes);
         }
         self.slm.bytes().copy_from_slice(&s.slm);
         self.window.bytes().copy_from_slice(&s.window);
@@ -146,7 +146,7 @@ impl Rig {
         for way in Way::all() {
             self.restore(&before);
             let ports = Ports {
-                memory: &self.memory,
+                memory: &self.memory.map(),
                 slm: &self.slm,
                 window: &self.window,
                 surfaces: &self.surfaces,
@@ -206,7 +206,7 @@ impl Rig {
         }
         self.restore(&start);
         let ports = Ports {
-            memory: &self.memory,
+            memory: &self.memory.map(),
             slm: &self.slm,
             window: &self.window,
             surfaces: &self.surfaces,

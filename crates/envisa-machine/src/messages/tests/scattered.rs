@@ -164,6 +164,46 @@ fn svm_gather_and_scatter() {
     }
 }
 
+/// Compilers widen reads: what starts inside of an allocation reads zeros behind its end, up to the end of the line
+/// that its last byte is in.
+#[test]
+fn a_read_that_passes_an_end_reads_zeros() {
+    let mut rng = Rng(5);
+    // The allocation has 1000 bytes, its last line ends at 1024.
+    for (start, elements, ok) in [
+        (988, 15, true),
+        (996, 15, true),
+        (996, 3, true),
+        (998, 1, true),
+        (1000, 1, false),
+        (1000, 15, false),
+    ] {
+        for write in [false, true] {
+            let mut rig = Rig::new(&mut rng);
+            let s = Simt { address_bytes: 8, elements, component_stride: 64, ..simt(Space::Flat, write) };
+            let address = rig.base(0) + start;
+            rig.regs.set(ADDRESS, address);
+            let before = rig.state();
+            let (result, told) = rig.run(&Message::Simt(s), 1, 1);
+            if write || !ok {
+                let fault = result.expect_err("it is outside");
+                let kind = if write { AccessKind::Write } else { AccessKind::Read };
+                assert_eq!(fault.kind, FaultKind::Outside(kind), "{start}");
+                continue;
+            }
+            assert_eq!(result, Ok(()));
+            let n = elements.count_ones() as usize;
+            for k in 0..n {
+                let got: u32 = rig.regs.get(DATA + 64 * k as u32);
+                let at = start as usize + 4 * k;
+                let byte = |b: usize| before.allocations[0].get(at + b).copied().unwrap_or(0);
+                assert_eq!(got.to_le_bytes(), [byte(0), byte(1), byte(2), byte(3)], "{start} {k}");
+                assert_eq!(told[k].outside, at + 4 > 1000);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_flat_access_outside_is_a_fault_of_its_channel() {
     let mut rng = Rng(2);
@@ -174,14 +214,16 @@ fn a_flat_access_outside_is_a_fault_of_its_channel() {
                 let m = Message::Simt(Simt { address_bytes: 8, ..simt(Space::Flat, write) });
                 let base = rig.base(0);
                 for i in 0..exec {
-                    let wrong = base + 998;
+                    // A read that starts inside may pass the end: see below.
+                    let wrong = base + if write { 998 } else { 1000 };
                     let a = if i == bad { wrong } else { base + 4 * i as u64 };
                     rig.regs.set(ADDRESS + 8 * i, a);
                 }
                 let (result, _) = rig.run(&m, u32::MAX, exec);
                 let fault = result.unwrap_err();
                 assert_eq!(fault.channel, Some(bad));
-                assert_eq!((fault.address, fault.bytes, fault.space), (base + 998, 4, AccessSpace::Flat));
+                let wrong = base + if write { 998 } else { 1000 };
+                assert_eq!((fault.address, fault.bytes, fault.space), (wrong, 4, AccessSpace::Flat));
                 let kind = if write { AccessKind::Write } else { AccessKind::Read };
                 assert_eq!(fault.kind, FaultKind::Outside(kind));
                 // Switched off, it does no harm; nor does a prefetch.

@@ -144,7 +144,7 @@ fn bind(rig: &mut Rig, shape: ImageShape, format: Format) -> Image {
         texel_bytes: format.bytes() as u32,
         allocation: rig.ids[1],
     };
-    rig.surfaces.bind(7, Surface::Image(image));
+    rig.surfaces.bind(&rig.memory, 7, Surface::Image(image));
     rig.regs.set(HANDLE, 7u32);
     image
 }
