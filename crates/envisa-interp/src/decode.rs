@@ -469,7 +469,73 @@ fn handler(l: Level, i: &Inst, src: &[SrcCell; 3], p: &Program) -> Handler {
         | Op::ChannelEnables
         | Op::Unsupported
         | Op::End => return l.handler::<ControlK>(),
-        _ => {}
+        // Channels compute by the operands' descriptions; where all is plain, some have code in `alu` too.
+        Op::Madw
+        | Op::Bfi
+        | Op::Sad2
+        | Op::Sad2add
+        | Op::Dp4a
+        | Op::Fcvt
+        | Op::Srnd
+        | Op::Pln
+        | Op::Line
+        | Op::Dp2
+        | Op::Dp3
+        | Op::Dp4
+        | Op::Dph
+        | Op::Add3o
+        | Op::Invm
+        | Op::Rsqtm => {}
+        // Channels compute, each type with code of its own: `alu`.
+        Op::Mov
+        | Op::Cmp
+        | Op::Add
+        | Op::Add3
+        | Op::Addc
+        | Op::Subb
+        | Op::Mul
+        | Op::Mulh
+        | Op::Mad
+        | Op::Lrp
+        | Op::Div
+        | Op::Mod
+        | Op::Min
+        | Op::Max
+        | Op::Avg
+        | Op::Inv
+        | Op::Rsqrt
+        | Op::Sqrt
+        | Op::Exp
+        | Op::Log
+        | Op::Pow
+        | Op::Sin
+        | Op::Cos
+        | Op::Tanh
+        | Op::Sigm
+        | Op::Divm
+        | Op::Sqrtm
+        | Op::Frc
+        | Op::Rndd
+        | Op::Rndu
+        | Op::Rnde
+        | Op::Rndz
+        | Op::And
+        | Op::Or
+        | Op::Xor
+        | Op::Not
+        | Op::Shl
+        | Op::Shr
+        | Op::Asr
+        | Op::Rol
+        | Op::Ror
+        | Op::Bfn
+        | Op::Bfe
+        | Op::Bfrev
+        | Op::Cbit
+        | Op::Fbh
+        | Op::Fbl
+        | Op::Lzd
+        | Op::Sel => {}
     }
     alu(Wish { level: l, flushing: false }, i, src).unwrap_or_else(|| l.handler::<OtherK>())
 }

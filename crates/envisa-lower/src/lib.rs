@@ -12,6 +12,7 @@ mod messages;
 mod operations;
 mod optimize;
 mod program;
+mod text;
 mod touched;
 mod types;
 

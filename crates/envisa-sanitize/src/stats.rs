@@ -38,7 +38,82 @@ pub fn fidelity(op: Op, exec: ExecType) -> Fidelity {
         Op::Div | Op::Sqrt if matches!(exec, ExecType::F32 | ExecType::F64 | ExecType::F16) => {
             Fidelity::Approximate("correctly rounded; the device's own result may differ in the last place")
         }
-        _ => Fidelity::Exact,
+        // Of integers.
+        Op::Div | Op::Sqrt => Fidelity::Exact,
+        Op::Add
+        | Op::Add3
+        | Op::Add3o
+        | Op::Addc
+        | Op::Subb
+        | Op::Mul
+        | Op::Mulh
+        | Op::Mad
+        | Op::Madw
+        | Op::Lrp
+        | Op::Mod
+        | Op::Min
+        | Op::Max
+        | Op::Avg
+        | Op::Sad2
+        | Op::Sad2add
+        | Op::Dp4a
+        | Op::Pln
+        | Op::Line
+        | Op::Dp2
+        | Op::Dp3
+        | Op::Dp4
+        | Op::Dph
+        | Op::Divm
+        | Op::Sqrtm
+        | Op::Frc
+        | Op::Rndd
+        | Op::Rndu
+        | Op::Rnde
+        | Op::Rndz
+        | Op::And
+        | Op::Or
+        | Op::Xor
+        | Op::Not
+        | Op::Shl
+        | Op::Shr
+        | Op::Asr
+        | Op::Rol
+        | Op::Ror
+        | Op::Bfn
+        | Op::Bfe
+        | Op::Bfi
+        | Op::Bfrev
+        | Op::Cbit
+        | Op::Fbh
+        | Op::Fbl
+        | Op::Lzd
+        | Op::Sel
+        | Op::Fcvt
+        | Op::Srnd => Fidelity::Exact,
+        Op::Mov
+        | Op::MovPred
+        | Op::Setp
+        | Op::PredLogic
+        | Op::Cmp
+        | Op::Dpas
+        | Op::Dpasw
+        | Op::ChannelEnables
+        | Op::Join
+        | Op::Goto
+        | Op::Call
+        | Op::Ret
+        | Op::Fcall
+        | Op::Ifcall
+        | Op::Fret
+        | Op::Faddr
+        | Op::SwitchJmp
+        | Op::Barrier
+        | Op::SplitBarrier
+        | Op::NamedBarrier
+        | Op::Fence
+        | Op::Message
+        | Op::End
+        | Op::Nop => Fidelity::Exact,
     }
 }
 
