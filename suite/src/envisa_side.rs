@@ -3,12 +3,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use envisa::machine::trap::Cause;
-use envisa::runner::{self, AllocationId, Arg, LoadedKernel, Module, RunOptions, Session};
+use envisa::{Arg, Buffer, Config, Device as Gpu, FaultKind, Finding, Module, Source};
 
 use crate::corpus;
 use crate::kernel::{Device, KernelFile};
-use crate::launch::{Addressing, ArgValue, Launch, Outputs};
+use crate::launch::{ArgValue, Launch, Outputs};
 
 /// Memory of the machine, in bytes: more is a mistake in a header.
 const MEMORY: u64 = 8 << 30;
@@ -38,11 +37,10 @@ fn failed(e: impl std::fmt::Display) -> Failure {
 /// A kernel loaded with its buffers, ready to be launched any number of times.
 pub struct Loaded<'a> {
     launch: &'a Launch,
-    session: Session,
-    kernel: LoadedKernel,
-    how: runner::Launch,
-    buffers: Vec<Option<AllocationId>>,
-    options: RunOptions,
+    gpu: Gpu,
+    kernel: envisa::Kernel,
+    how: envisa::Launch,
+    buffers: Vec<Option<Buffer>>,
 }
 
 impl<'a> Loaded<'a> {
@@ -58,53 +56,43 @@ impl<'a> Loaded<'a> {
     ) -> Result<Loaded<'a>, Failure> {
         let path = corpus::corpus_path(&corpus::corpus_folder(), device, kernel);
         let bytes = std::fs::read(&path).map_err(|e| failed(format!("{}: {e}", path.display())))?;
-        let mut session = Session::new(MEMORY);
-        let module = Module::from_zebin(&kernel.id, &bytes, &mut session).map_err(failed)?;
+        let source = Source::Zebin(&bytes);
+        let Some(platform) = source.platform().map_err(failed)? else {
+            return Err(failed(format!("{}: for no platform", path.display())));
+        };
+        let gpu = Gpu::new(Config::new(platform).memory(MEMORY).threads(jobs));
+        let module = Module::load(&gpu, &kernel.id, source).map_err(failed)?;
         let loaded = module.kernel(kernel.function()).map_err(failed)?;
-        let (mut args, mut buffers) = (Vec::new(), Vec::new());
-        for a in &launch.args {
-            let buffer = match &a.value {
-                ArgValue::Buffer(v) | ArgValue::Image(_, v) => {
-                    Some(session.buffer(&a.name, &v.bytes).map_err(failed)?)
+        let dims = launch.dims as usize;
+        let mut how = envisa::Launch::range(&launch.global[..dims], &launch.local[..dims])
+            .offset(&launch.offset[..dims])
+            .limit(LIMIT);
+        let mut buffers = Vec::new();
+        for (i, a) in (0u32..).zip(&launch.args) {
+            let (arg, buffer) = match &a.value {
+                ArgValue::Buffer(v) => {
+                    let buffer = gpu.buffer_from(&a.name, &v.bytes).map_err(failed)?;
+                    (Arg::from(&buffer), Some(buffer))
                 }
-                _ => None,
+                ArgValue::Image(desc, v) => {
+                    let buffer = gpu.buffer_from(&a.name, &v.bytes).map_err(failed)?;
+                    (Arg::from(gpu.image(desc, &buffer).map_err(failed)?), Some(buffer))
+                }
+                ArgValue::Scalar(bytes) => (Arg::from(&bytes[..]), None),
+                ArgValue::Local(n) => (Arg::local(*n), None),
+                ArgValue::Sampler(s) => (Arg::from(*s), None),
             };
-            args.push(match (&a.value, buffer) {
-                (ArgValue::Image(spec, _), Some(id)) => Arg::Image(spec.image(id)),
-                (_, Some(id)) => Arg::Buffer(id, 0),
-                (ArgValue::Scalar(bytes), _) => Arg::Value(bytes.clone()),
-                (ArgValue::Local(n), _) => Arg::Local(*n),
-                (ArgValue::Sampler(s), _) => Arg::Sampler(runner::Sampler {
-                    address: match s.addressing {
-                        Addressing::None => runner::SamplerAddress::None,
-                        Addressing::Clamp => runner::SamplerAddress::ClampToBorder,
-                        Addressing::ClampToEdge => runner::SamplerAddress::ClampToEdge,
-                        Addressing::Repeat => runner::SamplerAddress::Repeat,
-                        Addressing::MirroredRepeat => runner::SamplerAddress::Mirror,
-                    },
-                    linear: s.linear,
-                    normalized: s.normalized,
-                }),
-                _ => return Err(failed(format!("argument `{}` cannot be passed", a.name))),
-            });
+            how = how.arg(i, arg);
             buffers.push(buffer);
         }
-        let how = runner::Launch {
-            dims: launch.dims,
-            global: launch.global,
-            local: launch.local.map(|n| u32::try_from(n).unwrap_or(u32::MAX)),
-            offset: launch.offset,
-            args,
-        };
-        let options = RunOptions { jobs, limit: LIMIT, ..RunOptions::default() };
-        Ok(Loaded { launch, session, kernel: loaded, how, buffers, options })
+        Ok(Loaded { launch, gpu, kernel: loaded, how, buffers })
     }
 
     /// Gives every buffer its initial content.
     pub fn reset(&mut self) {
-        for (a, id) in self.launch.args.iter().zip(&self.buffers) {
-            if let (ArgValue::Buffer(v) | ArgValue::Image(_, v), Some(id)) = (&a.value, id) {
-                self.session.bytes(*id).copy_from_slice(&v.bytes);
+        for (a, buffer) in self.launch.args.iter().zip(&self.buffers) {
+            if let (ArgValue::Buffer(v) | ArgValue::Image(_, v), Some(buffer)) = (&a.value, buffer) {
+                buffer.write(0, &v.bytes).expect("a buffer takes what it was made of");
             }
         }
     }
@@ -115,17 +103,14 @@ impl<'a> Loaded<'a> {
     /// A fault of the kernel, with its place, or a launch that envisa refuses.
     pub fn run(&mut self) -> Result<(String, f64), Failure> {
         let start = Instant::now();
-        let outcome = self.session.run(&self.kernel, &self.how, &self.options).map_err(failed)?;
+        let outcome = self.gpu.run(&self.kernel, &self.how).map_err(failed)?;
         let seconds = start.elapsed().as_secs_f64();
-        match &outcome.trap {
+        match &outcome.fault {
             None => Ok((outcome.printed, seconds)),
-            Some(trap) if matches!(trap.cause, Cause::Unsupported { .. }) => {
-                Err(Failure::Unsupported(trap.cause.to_string()))
+            Some(fault) if fault.kind == FaultKind::Unsupported => {
+                Err(Failure::Unsupported(fault.message.clone()))
             }
-            Some(trap) => Err(failed(format!(
-                "{} (group {:?}, thread {}, instruction ${} of `{}`, channel {:?})",
-                trap.cause, trap.group, trap.thread, trap.instruction, trap.function, trap.channel
-            ))),
+            Some(fault) => Err(failed(fault)),
         }
     }
 
@@ -141,13 +126,11 @@ impl<'a> Loaded<'a> {
     ///
     /// # Errors
     /// As [`Loaded::run`].
-    pub fn check(&mut self) -> Result<Vec<envisa::sanitize::Finding>, Failure> {
-        let mut checks = envisa::sanitize::Checks::default();
-        let outcome =
-            self.session.observe(&self.kernel, &self.how, &self.options, &mut checks).map_err(failed)?;
-        match &outcome.trap {
-            None => Ok(checks.findings()),
-            Some(trap) => Err(failed(trap)),
+    pub fn check(&mut self) -> Result<Vec<Finding>, Failure> {
+        let outcome = self.gpu.run(&self.kernel, &self.how.clone().check(true)).map_err(failed)?;
+        match &outcome.fault {
+            None => Ok(outcome.findings.unwrap_or_default()),
+            Some(fault) => Err(failed(fault)),
         }
     }
 
@@ -155,11 +138,11 @@ impl<'a> Loaded<'a> {
     pub fn outputs(&mut self) -> Outputs {
         let mut values = Vec::new();
         for (i, a) in self.launch.args.iter().enumerate() {
-            if let (true, ArgValue::Buffer(v) | ArgValue::Image(_, v), Some(id)) =
-                (a.check.is_some(), &a.value, self.buffers[i])
+            if let (true, ArgValue::Buffer(v) | ArgValue::Image(_, v), Some(buffer)) =
+                (a.check.is_some(), &a.value, &self.buffers[i])
             {
                 let mut out = v.clone();
-                out.bytes.copy_from_slice(self.session.bytes(id));
+                out.bytes = buffer.to_vec();
                 values.push((i, out));
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-pub use envisa_harness::images::{Addressing, ChannelOrder, ChannelType, ImageSpec, SamplerSpec};
+pub use envisa::{Addressing, ImageDesc, ImageShape, Sampler};
 use envisa_harness::images::{parse_image, parse_sampler};
 use envisa_harness::values::{HostValue, ValueSpec};
 
@@ -31,9 +31,9 @@ pub enum ArgValue {
     /// Local memory of so many bytes.
     Local(u64),
     /// An image with its initial texels.
-    Image(ImageSpec, HostValue),
+    Image(ImageDesc, HostValue),
     /// A sampler.
-    Sampler(SamplerSpec),
+    Sampler(Sampler),
 }
 
 /// An argument ready to be passed.
@@ -164,7 +164,7 @@ fn arg_value(a: &crate::kernel::ArgHeader, sizes: &BTreeMap<String, u64>) -> Res
     if let Some(image) = &a.image {
         let image = parse_image(&expr::substitute(image, sizes).map_err(|e| e.to_string())?)?;
         let texels = data(text)?;
-        let want = image.size.iter().product::<u64>() * image.order.channels() * image.channel.size();
+        let want = image.bytes();
         if texels.bytes.len() as u64 != want {
             return Err(format!("the image takes {want} bytes, its value has {}", texels.bytes.len()));
         }

@@ -41,7 +41,7 @@ impl Machine {
             cpu: field(&read("/proc/cpuinfo"), "model name")
                 .unwrap_or_else(|| "unknown processor".to_owned()),
             threads: std::thread::available_parallelism().map_or(1, |n| n.get()),
-            level: format!("{:?}", envisa::machine::cpu::Level::detect()),
+            level: envisa::host_level(),
             system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             memory: kilobytes.unwrap_or(0) * 1024,
             load: load(),

@@ -11,22 +11,20 @@ use opencl3::device::{CL_DEVICE_TYPE_ALL, Device};
 use opencl3::kernel::{Kernel, set_kernel_arg};
 use opencl3::memory::{
     Buffer, CL_ADDRESS_CLAMP, CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_MIRRORED_REPEAT, CL_ADDRESS_NONE,
-    CL_ADDRESS_REPEAT, CL_BGRA, CL_FILTER_LINEAR, CL_FILTER_NEAREST, CL_FLOAT, CL_HALF_FLOAT,
-    CL_MEM_COPY_HOST_PTR, CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_MEM_OBJECT_IMAGE3D,
-    CL_MEM_READ_WRITE, CL_R, CL_RG, CL_RGBA, CL_SIGNED_INT8, CL_SIGNED_INT16, CL_SIGNED_INT32, CL_SNORM_INT8,
-    CL_UNORM_INT8, CL_UNORM_INT16, CL_UNSIGNED_INT8, CL_UNSIGNED_INT16, CL_UNSIGNED_INT32, ClMem, Image,
-    Sampler,
+    CL_ADDRESS_REPEAT, CL_FILTER_LINEAR, CL_FILTER_NEAREST, CL_MEM_COPY_HOST_PTR, CL_MEM_OBJECT_IMAGE1D,
+    CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE1D_BUFFER, CL_MEM_OBJECT_IMAGE2D,
+    CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_MEM_OBJECT_IMAGE3D, CL_MEM_READ_WRITE, ClMem, Image, Sampler,
 };
 use opencl3::platform::get_platforms;
 use opencl3::program::Program;
 use opencl3::types::{CL_FALSE, CL_TRUE, cl_image_desc, cl_image_format};
 
-use crate::launch::{Addressing, ArgValue, ChannelOrder, ChannelType, ImageSpec, Launch, Outputs};
+use crate::launch::{Addressing, ArgValue, ImageDesc, ImageShape, Launch, Outputs};
 
 /// A memory object behind an argument, kept alive until the run is over.
 enum Object {
     Buffer(Buffer<u8>),
-    Image(Image, ImageSpec),
+    Image(Image, ImageDesc),
     /// Held only so that it outlives the launch.
     Sampler(#[allow(dead_code)] Sampler),
     None,
@@ -247,7 +245,8 @@ impl Session {
                 unsafe { self.queue.enqueue_write_buffer(b, CL_TRUE, 0, &from.bytes, &[]) }.map_err(text)?;
             }
             Object::Image(image, spec) => {
-                let (origin, region) = ([0usize; 3], spec.size.map(|n| n as usize));
+                let (origin, region) =
+                    ([0usize; 3], [spec.width, spec.height, spec.depth].map(|n| n as usize));
                 // The call takes a mutable pointer, though it only reads.
                 let mut copy = from.bytes.clone();
                 // SAFETY: the source holds all texels without padding, and the write blocks.
@@ -279,7 +278,7 @@ impl Session {
             }
             Object::Image(image, spec) => {
                 let origin = [0usize; 3];
-                let region = spec.size.map(|n| n as usize);
+                let region = [spec.width, spec.height, spec.depth].map(|n| n as usize);
                 // SAFETY: the destination holds all texels without padding, and the read blocks.
                 unsafe {
                     self.queue.enqueue_read_image(
@@ -301,38 +300,28 @@ impl Session {
     }
 }
 
-fn describe_image(spec: &ImageSpec) -> (cl_image_format, cl_image_desc) {
+fn describe_image(spec: &ImageDesc) -> (cl_image_format, cl_image_desc) {
+    // The numbers are OpenCL's own.
     let format = cl_image_format {
-        image_channel_order: match spec.order {
-            ChannelOrder::R => CL_R,
-            ChannelOrder::Rg => CL_RG,
-            ChannelOrder::Rgba => CL_RGBA,
-            ChannelOrder::Bgra => CL_BGRA,
-        },
-        image_channel_data_type: match spec.channel {
-            ChannelType::I8 => CL_SIGNED_INT8,
-            ChannelType::U8 => CL_UNSIGNED_INT8,
-            ChannelType::I16 => CL_SIGNED_INT16,
-            ChannelType::U16 => CL_UNSIGNED_INT16,
-            ChannelType::I32 => CL_SIGNED_INT32,
-            ChannelType::U32 => CL_UNSIGNED_INT32,
-            ChannelType::Unorm8 => CL_UNORM_INT8,
-            ChannelType::Unorm16 => CL_UNORM_INT16,
-            ChannelType::Snorm8 => CL_SNORM_INT8,
-            ChannelType::F16 => CL_HALF_FLOAT,
-            ChannelType::F32 => CL_FLOAT,
-        },
+        image_channel_order: spec.format.order() as u32,
+        image_channel_data_type: spec.format.channel_type() as u32,
     };
     let desc = cl_image_desc {
-        image_type: match (spec.dims, spec.array) {
-            (3, _) => CL_MEM_OBJECT_IMAGE3D,
-            (_, true) => CL_MEM_OBJECT_IMAGE2D_ARRAY,
-            _ => CL_MEM_OBJECT_IMAGE2D,
+        image_type: match spec.shape {
+            ImageShape::D1 => CL_MEM_OBJECT_IMAGE1D,
+            ImageShape::Buffer => CL_MEM_OBJECT_IMAGE1D_BUFFER,
+            ImageShape::D1Array => CL_MEM_OBJECT_IMAGE1D_ARRAY,
+            ImageShape::D2 => CL_MEM_OBJECT_IMAGE2D,
+            ImageShape::D2Array => CL_MEM_OBJECT_IMAGE2D_ARRAY,
+            ImageShape::D3 => CL_MEM_OBJECT_IMAGE3D,
         },
-        image_width: spec.size[0] as usize,
-        image_height: spec.size[1] as usize,
-        image_depth: if spec.dims == 3 { spec.size[2] as usize } else { 0 },
-        image_array_size: if spec.array { spec.size[2] as usize } else { 0 },
+        image_width: spec.width as usize,
+        image_height: spec.height as usize,
+        image_depth: if spec.shape == ImageShape::D3 { spec.depth as usize } else { 0 },
+        image_array_size: match spec.shape {
+            ImageShape::D1Array | ImageShape::D2Array => spec.depth as usize,
+            _ => 0,
+        },
         image_row_pitch: 0,
         image_slice_pitch: 0,
         num_mip_levels: 0,

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use envisa::runner::{Module, Session};
 use envisa::zebin::ZebinFile;
+use envisa::{Config, Device as Gpu, Module, Source};
 use serde::{Deserialize, Serialize};
 
 use crate::bench::{Spread, time};
@@ -64,16 +64,19 @@ pub fn run(kernels: &[KernelFile], device: Device, repeats: usize) -> Result<Tra
         }
         let unit = zebin.kernel_visa(k.function()).map_err(|e| format!("{}: {e}", k.id))?;
         let text = zebin.visa_text(unit).into_owned();
-        let mut session = Session::new(1 << 30);
-        let module = Module::from_zebin(&k.id, &bytes, &mut session).map_err(|e| format!("{}: {e}", k.id))?;
+        let source = Source::Zebin(&bytes);
+        let platform_of = source.platform().map_err(|e| format!("{}: {e}", k.id))?;
+        let gpu = Gpu::new(Config::new(platform_of.ok_or("a zebin of no platform")?));
         let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
         std::fs::write(dir.path().join("k.visaasm"), &text).map_err(|e| e.to_string())?;
         let (mut ours, mut theirs, mut instructions) = (f64::INFINITY, Some(f64::INFINITY), 0);
         for _ in 0..repeats.max(1) {
+            // A module keeps the kernels that it has made.
+            let module = Module::load(&gpu, &k.id, source).map_err(|e| format!("{}: {e}", k.id))?;
             let start = Instant::now();
             let loaded = module.kernel(k.function()).map_err(|e| format!("{}: {e}", k.id))?;
             ours = ours.min(start.elapsed().as_secs_f64());
-            instructions = loaded.program().code.len();
+            instructions = loaded.instructions();
             let start = Instant::now();
             let status = Command::new("GenX_IR")
                 .args(["k.visaasm", "-platform", platform(device), "-binary"])

@@ -21,7 +21,7 @@ pub struct LineCol {
 /// One input: its name and its bytes.
 ///
 /// Spans are `u32`, so only the first 4 GiB of an input can be pointed at; the rest is dropped.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SourceFile {
     name: String,
     bytes: Vec<u8>,
@@ -136,7 +136,7 @@ impl SourceFile {
 }
 
 /// All inputs of a run.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Files {
     files: Vec<SourceFile>,
 }

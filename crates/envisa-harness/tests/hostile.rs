@@ -3,9 +3,9 @@
 //!
 //! `ENVISA_MUTATIONS=N` tries N mutations of each kind.
 
-use envisa::runner::{Module, RunOptions, Session};
+use envisa::isa::Platform;
+use envisa::{Arg, ArgumentKind, Config, Device, Launch, Module, Source};
 use envisa_harness::job::{ArgText, Job, JobError, Ready};
-use envisa_harness::observe::Watch;
 use envisa_harness::values::{HostValue, SplitMix64, ValueSpec};
 use std::path::{Path, PathBuf};
 
@@ -110,24 +110,35 @@ fn spoil_text(text: &str, rng: &mut SplitMix64) -> String {
     format!("{}{}{}", &text[..start], NUMBERS[below(rng, NUMBERS.len())], &text[end..])
 }
 
-/// Loads a zebin and launches what can be launched.
+/// Loads a zebin and launches what can be launched: every argument gets something of the kind that its metadata
+/// says, however absurd that is.
 fn load_and_run(bytes: &[u8]) {
-    let mut session = Session::new(MEMORY);
-    let Ok(module) = Module::from_zebin("spoilt", bytes, &mut session) else { return };
+    let source = Source::Zebin(bytes);
+    let platform = source.platform().ok().flatten().unwrap_or(Platform::Dg2);
+    let device = Device::new(Config::new(platform).memory(MEMORY).threads(1));
+    let Ok(module) = Module::load(&device, "spoilt", source) else { return };
     for name in module.kernel_names().iter().take(2) {
         let Ok(kernel) = module.kernel(name) else { continue };
-        let buffer = session.buffer("b", &[1; 256]).expect("small");
-        let args = (0..6)
-            .map(|i| match i {
-                3 => envisa::runner::Arg::Value(vec![64, 0, 0, 0]),
-                _ => envisa::runner::Arg::Buffer(buffer, 0),
-            })
-            .collect();
-        let launch =
-            envisa::runner::Launch { dims: 1, global: [64, 1, 1], local: [32, 1, 1], offset: [0; 3], args };
-        let options = RunOptions { jobs: 1, limit: 2000, ..RunOptions::default() };
-        let mut watch = Watch::new(true, true);
-        let _ = session.observe(&kernel, &launch, &options, &mut watch);
+        let buffer = device.buffer_from("b", &[1; 256]).expect("small");
+        let mut launch = Launch::range(&[64], &[32]).limit(2000).check(true).statistics(true);
+        for a in kernel.arguments() {
+            let arg = match a.kind {
+                ArgumentKind::Value { bytes, payload_bytes } => {
+                    let mut value =
+                        vec![0; (if bytes == 0 { payload_bytes } else { bytes }).min(4096) as usize];
+                    if let Some(first) = value.first_mut() {
+                        *first = 64;
+                    }
+                    Arg::Bytes(value)
+                }
+                ArgumentKind::Local => Arg::local(64),
+                _ => Arg::from(&buffer),
+            };
+            launch = launch.arg(a.index, arg);
+        }
+        let _ = device.run(&kernel, &launch);
+        // What fits no metadata.
+        let _ = device.run(&kernel, &Launch::range(&[64], &[32]).limit(2000).arg(0, &buffer).arg(1, 7));
     }
 }
 
@@ -237,13 +248,13 @@ fn spoilt_jobs() {
         }
         let big = |a: &ArgText| matches!(a, ArgText::Text(t) if t.contains("429496729"));
         job.args.retain(|_, a| !big(a));
+        job.limit = if job.limit == 0 { 5000 } else { job.limit.min(5000) };
+        if job.jobs <= 1024 {
+            job.jobs = job.jobs.min(2);
+        }
         let Ok(mut ready) = Ready::new(&job) else { continue };
-        let Ok(mut options) = job.run_options() else { continue };
-        options.limit = options.limit.min(5000);
-        options.jobs = options.jobs.min(2);
-        let mut watch = Watch::new(job.check, job.stats);
-        if let Ok(outcome) = ready.run(&options, &mut watch) {
-            let _ = ready.deliver(&watch, outcome.trap.is_some());
+        if let Ok(outcome) = ready.run(None) {
+            let _ = ready.deliver(&outcome);
         }
     }
 }
@@ -319,10 +330,7 @@ fn absurd_modules() {
         std::fs::write(&path, text).expect("a file");
         let job = Job { file: path, platform: Some("SKL".into()), limit: 100, jobs: 1, ..Job::default() };
         let refused = match Ready::new(&job) {
-            Ok(mut ready) => {
-                let options = job.run_options().expect("options");
-                ready.run(&options, &mut Watch::default()).map(|_| ())
-            }
+            Ok(mut ready) => ready.run(None).map(|_| ()),
             Err(e) => Err(e),
         };
         assert!(matches!(refused, Err(JobError::Text(..) | JobError::Input(_) | JobError::Usage(_))), "{i}");

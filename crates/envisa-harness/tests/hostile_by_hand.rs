@@ -1,7 +1,7 @@
 //! Hostile inputs thought out one by one, where `hostile.rs` throws dice: metadata of a zebin that asks for what
 //! nobody has, files without an end, pictures that claim to be larger than they are.
 
-use envisa::runner::{Arg, Launch, Module, RunOptions, Session};
+use envisa::{Config, Device, Error, Launch, Module, Outcome, Source};
 use envisa_harness::values::HostValue;
 use std::path::{Path, PathBuf};
 
@@ -34,19 +34,19 @@ fn with_info(whole: &[u8], change: impl Fn(&str) -> String) -> Vec<u8> {
 
 /// What comes of a launch: `ran`, `fault: …` or the error.
 fn launch(bytes: &[u8]) -> String {
-    let mut session = Session::new(64 << 20);
-    let done = Module::from_zebin("x", bytes, &mut session).and_then(|module| {
-        let kernel = module.kernel("")?;
-        let buffers: Vec<_> =
-            ["a", "b", "c"].iter().map(|n| session.buffer(n, &[0; 256])).collect::<Result<_, _>>()?;
-        let mut args: Vec<Arg> = buffers.into_iter().map(|b| Arg::Buffer(b, 0)).collect();
-        args.push(Arg::Value(64u32.to_le_bytes().to_vec()));
-        let how = Launch { dims: 1, global: [64, 1, 1], local: [32, 1, 1], offset: [0; 3], args };
-        let options = RunOptions { jobs: 1, limit: 10_000, ..RunOptions::default() };
-        session.run(&kernel, &how, &options)
-    });
-    match done {
-        Ok(outcome) => outcome.trap.map_or("ran".into(), |t| format!("fault: {}", t.cause)),
+    let done = || -> Result<Outcome, Error> {
+        let source = Source::Zebin(bytes);
+        let platform = source.platform()?.expect("a zebin says it");
+        let device = Device::new(Config::new(platform).memory(64 << 20).threads(1));
+        let kernel = Module::load(&device, "x", source)?.kernel("")?;
+        let mut how = Launch::range(&[64], &[32]).limit(10_000);
+        for i in 0..3 {
+            how = how.arg(i, device.buffer("b", 256)?);
+        }
+        device.run(&kernel, &how.arg(3, 64))
+    };
+    match done() {
+        Ok(outcome) => outcome.fault.map_or("ran".into(), |f| format!("fault: {}", f.message)),
         Err(e) => e.to_string(),
     }
 }

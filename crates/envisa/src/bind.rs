@@ -95,43 +95,50 @@ fn range(code: &Code, launch: &Launch, global: &[u64], local: &[u64]) -> Result<
 fn arguments(code: &Code, launch: &Launch) -> Result<Vec<dispatch::Arg>, Error> {
     let mut given: Vec<Option<&Arg>> = vec![None; code.arguments.len()];
     for (key, arg) in &launch.args {
-        let at = find(&code.arguments, key)?;
+        let at = find(code, key)?;
         if given[at].replace(arg).is_some() {
-            return Err(Error::argument(key.to_string(), "is given twice"));
+            return Err(Error::argument(&*code.arguments[at].name, "is given twice"));
         }
     }
-    let missing: Vec<String> = code
-        .arguments
-        .iter()
-        .zip(&given)
-        .filter(|(a, arg)| arg.is_none() && a.kind != ArgumentKind::Unused)
-        .map(|(a, _)| format!("`{}`{}", a.name, a.of_type()))
-        .collect();
-    match &missing[..] {
-        [] => {}
-        [one] => return Err(Error::Launch(format!("argument {one} is not given"))),
-        all => return Err(Error::Launch(format!("arguments are not given: {}", all.join(", ")))),
-    }
+    check_given(&code.arguments, &given.iter().map(Option::is_some).collect::<Vec<_>>())?;
     let args = code.arguments.iter().zip(given);
     args.map(|(a, arg)| arg.map_or(Ok(dispatch::Arg::Null), |arg| argument(a, arg))).collect()
 }
 
-fn find(arguments: &[Argument], key: &ArgKey) -> Result<usize, Error> {
+/// Names the arguments that are missing.
+pub(crate) fn check_given(arguments: &[Argument], given: &[bool]) -> Result<(), Error> {
+    let missing: Vec<String> = arguments
+        .iter()
+        .zip(given)
+        .filter(|(a, given)| !**given && a.kind != ArgumentKind::Unused)
+        .map(|(a, _)| format!("`{}`{}", a.name, a.of_type()))
+        .collect();
+    match &missing[..] {
+        [] => Ok(()),
+        [one] => Err(Error::Launch(format!("argument {one} is not given"))),
+        all => Err(Error::Launch(format!("arguments are not given: {}", all.join(", ")))),
+    }
+}
+
+/// The place of an argument among those of its kernel.
+pub(crate) fn find(code: &Code, key: &ArgKey) -> Result<usize, Error> {
     let found = match key {
-        ArgKey::Name(name) => arguments.iter().position(|a| a.name == *name),
-        ArgKey::Index(i) => Some(*i as usize).filter(|i| *i < arguments.len()),
+        ArgKey::Name(name) => code.arguments.iter().position(|a| a.name == *name),
+        ArgKey::Index(i) => Some(*i as usize).filter(|i| *i < code.arguments.len()),
         ArgKey::Surface(_) | ArgKey::Sampler(_) => {
             return Err(Error::argument(key.to_string(), "a compiled kernel says itself what it binds"));
         }
     };
     found.ok_or_else(|| {
-        let names: Vec<&str> = arguments.iter().map(|a| a.name.as_str()).collect();
+        let names: Vec<&str> = code.arguments.iter().map(|a| a.name.as_str()).collect();
         let key = key.to_string();
-        Error::Launch(format!(
-            "the kernel has no argument `{key}`; it takes {}{}",
-            if names.is_empty() { "none".to_owned() } else { names.join(", ") },
-            did_you_mean(&key, names.iter().copied())
-        ))
+        let some = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        let near = did_you_mean(&key, names);
+        if code.metadata.is_some() {
+            Error::Launch(format!("the kernel has no argument `{key}`; it takes {some}{near}"))
+        } else {
+            Error::argument(key, format!("the kernel has no such input or surface; it has {some}{near}"))
+        }
     })
 }
 
@@ -216,10 +223,15 @@ fn thread_groups(
     let (mut free, mut seen) = (FIRST_FREE_BTI, Vec::new());
     for (key, arg) in &launch.args {
         let wrong = |what: &str| Err(Error::argument(key.to_string(), what));
-        if seen.contains(&key) {
+        // An input has a name and an index.
+        let same = match key {
+            ArgKey::Name(_) => ArgKey::Index(find(code, key)? as u32),
+            key => key.clone(),
+        };
+        if seen.contains(&same) {
             return wrong("is given twice");
         }
-        seen.push(key);
+        seen.push(same);
         let input = match key {
             ArgKey::Surface(bti) => {
                 let Some(surface) = surface(arg) else {
@@ -239,16 +251,10 @@ fn thread_groups(
                 }
                 _ => return wrong("a sampler of an index below 256 is expected"),
             },
-            ArgKey::Name(name) => inputs.iter().find(|i| i.name == *name),
-            ArgKey::Index(i) => inputs.get(*i as usize),
+            // Arguments are the inputs, in their order.
+            ArgKey::Name(_) | ArgKey::Index(_) => &inputs[find(code, key)?],
         };
-        let Some(input) = input else {
-            let all: Vec<&str> = inputs.iter().map(|i| i.name.as_str()).collect();
-            let some = if all.is_empty() { "none".to_owned() } else { all.join(", ") };
-            let near = did_you_mean(&key.to_string(), all);
-            return wrong(&format!("the kernel has no such input or surface; it has {some}{near}"));
-        };
-        bound.input(memory, input, arg, &mut free).map_err(|what| Error::argument(key.to_string(), what))?;
+        bound.input(memory, input, arg, &mut free).map_err(|what| Error::argument(&*input.name, what))?;
     }
     Ok(bound)
 }

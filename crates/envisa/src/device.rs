@@ -234,8 +234,20 @@ impl std::fmt::Debug for Device {
     }
 }
 
-/// The platform whose rules a device's compiled kernels follow.
-pub(crate) fn platform_of(device: DeviceFamily) -> Platform {
+/// Which of the host's vector instructions kernels run with.
+pub fn host_level() -> String {
+    format!("{:?}", envisa_machine::cpu::Level::detect())
+}
+
+/// The device family that kernels for a platform are compiled for, if the compiler has one.
+pub fn device_of(platform: Platform) -> Option<DeviceFamily> {
+    [DeviceFamily::Skl, DeviceFamily::Tgllp, DeviceFamily::Dg2, DeviceFamily::Pvc]
+        .into_iter()
+        .find(|d| platform_of(*d) == platform)
+}
+
+/// The platform whose rules a device family's compiled kernels follow.
+pub fn platform_of(device: DeviceFamily) -> Platform {
     match device {
         DeviceFamily::Skl => Platform::Skl,
         DeviceFamily::Tgllp => Platform::Tgllp,

@@ -75,19 +75,19 @@ impl FaultKind {
     pub const fn code(self) -> &'static str {
         match self {
             FaultKind::OutOfBounds => "F0001",
-            FaultKind::Misaligned => "F0005",
-            FaultKind::RegisterAddress => "F0006",
-            FaultKind::Unsupported => "F0007",
-            FaultKind::CallDepth => "F0008",
-            FaultKind::BadCall => "F0009",
-            FaultKind::JumpTable => "F0010",
-            FaultKind::MissingReturn => "F0011",
-            FaultKind::Limit => "F0012",
-            FaultKind::UndefinedSymbol => "F0013",
-            FaultKind::HostMemory => "F0014",
-            FaultKind::Deadlock => "F0015",
-            FaultKind::ReadOnly => "F0016",
-            FaultKind::Cancelled => "F0017",
+            FaultKind::Misaligned => "F0010",
+            FaultKind::RegisterAddress => "F0011",
+            FaultKind::Unsupported => "F0100",
+            FaultKind::CallDepth => "F0012",
+            FaultKind::BadCall => "F0013",
+            FaultKind::JumpTable => "F0014",
+            FaultKind::MissingReturn => "F0015",
+            FaultKind::Limit => "F0016",
+            FaultKind::UndefinedSymbol => "F0017",
+            FaultKind::HostMemory => "F0101",
+            FaultKind::Deadlock => "F0018",
+            FaultKind::ReadOnly => "F0019",
+            FaultKind::Cancelled => "F0020",
         }
     }
 }

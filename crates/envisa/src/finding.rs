@@ -135,3 +135,28 @@ impl Finding {
         )
     }
 }
+
+impl std::fmt::Display for Finding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let ([x, y, z], p) = (self.group, &self.place);
+        write!(f, "{}: {} (instruction ${} of `{}`, ", p.kernel, self.message(), p.instruction, p.function)?;
+        match &self.race {
+            None => write!(f, "channel {}, thread {} of group {x},{y},{z}; ", self.channel, self.thread)?,
+            Some(race) => {
+                let [u, v, w] = race.other_group;
+                write!(
+                    f,
+                    "thread {} of group {x},{y},{z} {} it, instruction ${} of `{}`, thread {} of group {u},{v},{w} \
+                     {} it; ",
+                    self.thread,
+                    race.access,
+                    race.other.instruction,
+                    race.other.function,
+                    race.other_thread,
+                    race.other_access
+                )?;
+            }
+        }
+        write!(f, "{} times)", self.count)
+    }
+}

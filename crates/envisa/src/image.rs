@@ -4,11 +4,18 @@ use crate::buffer::Buffer;
 use crate::error::Error;
 use envisa_machine::{dispatch, memory};
 
+pub use envisa_sem::image::{ChannelOrder, ChannelType, ImageFormat};
+
+/// Texels of an image over a buffer: what a surface state can say.
+const MAX_BUFFER_TEXELS: u32 = 1 << 27;
+
 /// Shape of an image.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ImageShape {
     /// A row of texels.
     D1,
+    /// A row of texels over a buffer, which may be longer than other rows.
+    Buffer,
     /// Rows, each an image of its own.
     D1Array,
     /// Rows of texels.
@@ -17,95 +24,6 @@ pub enum ImageShape {
     D2Array,
     /// Planes of rows of texels.
     D3,
-}
-
-/// Order of a texel's channels.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum ChannelOrder {
-    /// One channel.
-    R,
-    /// Two channels.
-    Rg,
-    /// Four channels.
-    Rgba,
-    /// Four channels, blue first.
-    Bgra,
-}
-
-/// How a channel is stored and read.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum ChannelType {
-    /// Signed bytes, read as integers.
-    I8,
-    /// Unsigned bytes, read as integers.
-    U8,
-    /// Signed 16-bit integers.
-    I16,
-    /// Unsigned 16-bit integers.
-    U16,
-    /// Signed 32-bit integers.
-    I32,
-    /// Unsigned 32-bit integers.
-    U32,
-    /// Unsigned bytes, read as 0.0 to 1.0.
-    Unorm8,
-    /// Unsigned 16-bit integers, read as 0.0 to 1.0.
-    Unorm16,
-    /// Signed bytes, read as -1.0 to 1.0.
-    Snorm8,
-    /// binary16.
-    F16,
-    /// binary32.
-    F32,
-}
-
-impl ChannelOrder {
-    /// Number of channels stored.
-    pub const fn channels(self) -> u32 {
-        match self {
-            ChannelOrder::R => 1,
-            ChannelOrder::Rg => 2,
-            ChannelOrder::Rgba | ChannelOrder::Bgra => 4,
-        }
-    }
-
-    /// OpenCL's number of it (`CL_RGBA`).
-    pub const fn cl(self) -> u32 {
-        match self {
-            ChannelOrder::R => 0x10b0,
-            ChannelOrder::Rg => 0x10b2,
-            ChannelOrder::Rgba => 0x10b5,
-            ChannelOrder::Bgra => 0x10b6,
-        }
-    }
-}
-
-impl ChannelType {
-    /// Bytes of one channel.
-    pub const fn bytes(self) -> u32 {
-        match self {
-            ChannelType::I8 | ChannelType::U8 | ChannelType::Unorm8 | ChannelType::Snorm8 => 1,
-            ChannelType::I16 | ChannelType::U16 | ChannelType::Unorm16 | ChannelType::F16 => 2,
-            ChannelType::I32 | ChannelType::U32 | ChannelType::F32 => 4,
-        }
-    }
-
-    /// OpenCL's number of it (`CL_UNORM_INT8`).
-    pub const fn cl(self) -> u32 {
-        match self {
-            ChannelType::Snorm8 => 0x10d0,
-            ChannelType::Unorm8 => 0x10d2,
-            ChannelType::Unorm16 => 0x10d3,
-            ChannelType::I8 => 0x10d7,
-            ChannelType::I16 => 0x10d8,
-            ChannelType::I32 => 0x10d9,
-            ChannelType::U8 => 0x10da,
-            ChannelType::U16 => 0x10db,
-            ChannelType::U32 => 0x10dc,
-            ChannelType::F16 => 0x10dd,
-            ChannelType::F32 => 0x10de,
-        }
-    }
 }
 
 /// What an image is: its shape and format, and how its texels lie in the buffer.
@@ -119,10 +37,8 @@ pub struct ImageDesc {
     pub height: u32,
     /// Planes of a 3D image, layers of an array; else 1.
     pub depth: u32,
-    /// Order of the channels.
-    pub order: ChannelOrder,
-    /// Type of the channels.
-    pub channel: ChannelType,
+    /// Its format.
+    pub format: ImageFormat,
     /// Bytes from row to row; 0: tightly packed.
     pub row_pitch: u32,
     /// Bytes from plane to plane, or from layer to layer; 0: tightly packed.
@@ -130,9 +46,15 @@ pub struct ImageDesc {
 }
 
 impl ImageDesc {
+    /// A tightly packed image; `extents` are width, height, and depth or layers, as far as the shape has them.
+    pub fn packed(shape: ImageShape, extents: [u32; 3], format: ImageFormat) -> ImageDesc {
+        let [width, height, depth] = extents;
+        ImageDesc { shape, width, height, depth, format, row_pitch: 0, slice_pitch: 0 }
+    }
+
     /// Bytes of a texel.
     pub const fn texel_bytes(&self) -> u32 {
-        self.order.channels() * self.channel.bytes()
+        self.format.texel_bytes() as u32
     }
 
     /// Bytes from row to row.
@@ -159,7 +81,8 @@ impl ImageDesc {
     }
 
     fn check(&self, max_side: u32) -> Result<(), String> {
-        let flat = matches!(self.shape, ImageShape::D1 | ImageShape::D1Array);
+        let flat = matches!(self.shape, ImageShape::D1 | ImageShape::Buffer | ImageShape::D1Array);
+        let max_side = if self.shape == ImageShape::Buffer { MAX_BUFFER_TEXELS } else { max_side };
         let layered = matches!(self.shape, ImageShape::D1Array | ImageShape::D2Array | ImageShape::D3);
         let sides = [self.width, self.height, self.depth];
         if sides.iter().any(|n| !(1..=max_side).contains(n)) {
@@ -218,7 +141,7 @@ impl Image {
         let d = &self.desc;
         memory::Image {
             shape: match d.shape {
-                ImageShape::D1 => memory::ImageShape::D1,
+                ImageShape::D1 | ImageShape::Buffer => memory::ImageShape::D1,
                 ImageShape::D1Array => memory::ImageShape::D1Array,
                 ImageShape::D2 => memory::ImageShape::D2,
                 ImageShape::D2Array => memory::ImageShape::D2Array,
@@ -229,8 +152,8 @@ impl Image {
             depth: d.depth,
             row_pitch: d.row_bytes() as u32,
             slice_pitch: d.slice_bytes(),
-            channel_order: d.order.cl(),
-            channel_type: d.channel.cl(),
+            channel_order: d.format.order() as u32,
+            channel_type: d.format.channel_type() as u32,
             texel_bytes: d.texel_bytes(),
             allocation: self.buffer.allocation().0.id,
         }

@@ -13,13 +13,6 @@ pub(crate) struct Instruments {
     pub registers: Option<FinalRegisters>,
 }
 
-impl Instruments {
-    /// Nothing is watched.
-    pub(crate) fn is_idle(&self) -> bool {
-        self.checks.is_none() && self.stats.is_none() && self.registers.is_none()
-    }
-}
-
 impl Observer for Instruments {
     fn fork(&self) -> Self {
         Instruments {

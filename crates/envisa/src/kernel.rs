@@ -2,6 +2,7 @@
 
 use crate::device::Device;
 use crate::error::Error;
+use crate::launch::ArgKey;
 use crate::module::{LoadOptions, Module};
 use envisa_diag::{Diagnostic, FileId, Files};
 use envisa_interp::Executable;
@@ -173,6 +174,30 @@ impl Kernel {
         self.arguments().iter().find(|a| a.name == name)
     }
 
+    /// The argument that a key names.
+    ///
+    /// # Errors
+    /// [`Error::Argument`], [`Error::Launch`]: there is none.
+    pub fn find(&self, key: &ArgKey) -> Result<&Argument, Error> {
+        crate::bind::find(&self.code, key).map(|i| &self.code.arguments[i])
+    }
+
+    /// Says which arguments would be missing from a launch that gives these. Hand-written code misses none:
+    /// what is not given is zero.
+    ///
+    /// # Errors
+    /// [`Error::Launch`].
+    pub fn check_given(&self, keys: &[ArgKey]) -> Result<(), Error> {
+        if !self.is_compiled() {
+            return Ok(());
+        }
+        let mut given = vec![false; self.arguments().len()];
+        for key in keys {
+            given[crate::bind::find(&self.code, key)?] = true;
+        }
+        crate::bind::check_given(self.arguments(), &given)
+    }
+
     /// What it asks for.
     pub fn attributes(&self) -> &Attributes {
         &self.code.attributes
@@ -186,6 +211,11 @@ impl Kernel {
     /// A variable by its name.
     pub fn variable(&self, name: &str) -> Option<&Variable> {
         self.variables().iter().find(|v| v.name == name)
+    }
+
+    /// Number of its instructions, those of the functions that it calls among them.
+    pub fn instructions(&self) -> usize {
+        self.code.program().code.len()
     }
 
     /// The texts that faults and findings point into.

@@ -81,21 +81,20 @@ mod fault;
 mod finding;
 mod image;
 mod instruments;
+#[doc(hidden)]
+pub mod internals;
 mod kernel;
 mod launch;
 mod module;
 mod run;
 mod statistics;
 
-pub mod bare;
-pub mod runner;
-
 pub use buffer::Buffer;
-pub use device::{Caps, Config, Device, Engine};
+pub use device::{Caps, Config, Device, Engine, device_of, host_level, platform_of};
 pub use error::{Diagnostics, Error};
 pub use fault::{Access, AccessKind, Fault, FaultKind, Location, Nearest, Place, ThreadPlace, ThreadState};
 pub use finding::{Finding, FindingKind, Race};
-pub use image::{Addressing, ChannelOrder, ChannelType, Image, ImageDesc, ImageShape, Sampler};
+pub use image::{Addressing, ChannelOrder, ChannelType, Image, ImageDesc, ImageFormat, ImageShape, Sampler};
 pub use kernel::{Argument, ArgumentKind, Attributes, Kernel, Variable};
 pub use launch::{Arg, ArgKey, Launch, Progress};
 pub use module::{LoadOptions, Module, Source};

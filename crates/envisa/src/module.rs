@@ -132,13 +132,30 @@ impl Module {
             Source::Isa(bytes) => binary(device.platform(), name, bytes, options)?,
             Source::Text(bytes) => text(device.platform(), name, bytes, options)?,
         };
-        Ok(Module(Arc::new(Loaded {
+        Ok(Module::of_form(device, name, form, options))
+    }
+
+    /// A module of hand-written code that somebody made.
+    pub(crate) fn of_isa(
+        device: &Device,
+        name: &str,
+        module: envisa_isa::Module,
+        ids: Vec<FileId>,
+        files: Files,
+        options: &LoadOptions,
+    ) -> Result<Module, Error> {
+        let form = written(device.platform(), module, ids, files, options)?;
+        Ok(Module::of_form(device, name, form, options))
+    }
+
+    fn of_form(device: &Device, name: &str, form: Form, options: &LoadOptions) -> Module {
+        Module(Arc::new(Loaded {
             device: device.0.clone(),
             name: name.to_owned(),
             options: options.clone(),
             form,
             kernels: Mutex::default(),
-        })))
+        }))
     }
 
     /// Its device.

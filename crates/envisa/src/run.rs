@@ -9,9 +9,10 @@ use crate::instruments::{FinalRegisters, Instruments};
 use crate::kernel::{Code, Kernel};
 use crate::launch::Launch;
 use crate::statistics::Statistics;
-use envisa_machine::RunOptions;
 use envisa_machine::dispatch::{self, LaunchError, MAX_GROUP_ITEMS, Prepared, Resources};
 use envisa_machine::memory::Memory;
+use envisa_machine::observer::Observer;
+use envisa_machine::{RunOptions, Trap};
 use envisa_sanitize::{Checks, Stats};
 use std::time::Duration;
 
@@ -75,48 +76,67 @@ impl Run {
     /// [`Error::Memory`]: there is none for the launch's private data; [`Error::Launch`], [`Error::Module`]: what
     /// the kernel asks for exceeds the device. A fault of the kernel is no error: it is in the outcome.
     pub fn wait(self) -> Result<Outcome, Error> {
+        let (check, statistics) = (self.launch.check, self.launch.statistics);
+        if !check && !statistics && self.launch.registers.is_empty() {
+            return self.execute(None::<&mut Instruments>).map(|(outcome, _)| outcome);
+        }
+        let mut instruments = Instruments {
+            checks: check.then(Checks::default),
+            stats: statistics.then(Stats::default),
+            registers: (!self.launch.registers.is_empty()).then(|| FinalRegisters {
+                wanted: self.launch.registers.clone(),
+                ..FinalRegisters::default()
+            }),
+        };
+        let kernel = self.kernel.clone();
+        let (mut outcome, _) = self.execute(Some(&mut instruments))?;
+        let code = &*kernel.code;
+        if let Some(checks) = &instruments.checks {
+            outcome.findings = Some(checks.findings().iter().map(|f| Finding::new(code, f)).collect());
+            outcome.not_checked = checks.not_checked();
+        }
+        if let Some(stats) = &instruments.stats {
+            let (time, items) = (outcome.time, outcome.work_items);
+            outcome.statistics = Some(Statistics::new(stats, code.program(), time, items));
+        }
+        if let Some(registers) = instruments.registers {
+            let one = |((group, thread), variables)| ThreadRegisters { group, thread, variables };
+            outcome.registers = registers.threads.into_iter().map(one).collect();
+        }
+        Ok(outcome)
+    }
+
+    /// Runs it under an observer of the machine, or none.
+    pub(crate) fn execute<O: Observer>(
+        self,
+        observer: Option<&mut O>,
+    ) -> Result<(Outcome, Option<Box<Trap>>), Error> {
         let code = &*self.kernel.code;
         let options = RunOptions {
             jobs: self.launch.threads.unwrap_or(self.device.config().threads),
             limit: self.launch.limit,
             progress: self.launch.progress,
         };
-        let mut instruments = Instruments {
-            checks: self.launch.check.then(Checks::default),
-            stats: self.launch.statistics.then(Stats::default),
-            registers: (!self.launch.registers.is_empty()).then(|| FinalRegisters {
-                wanted: self.launch.registers.clone(),
-                ..FinalRegisters::default()
-            }),
-        };
         let prepared =
             prepare(self.device.0.memory(), code, self.bound, &options).map_err(|e| refused(code, e))?;
         let (exe, linked) = (&code.executable, &code.linked);
-        let done = if instruments.is_idle() {
-            envisa_interp::run(exe, &prepared, linked, &options)
-        } else {
-            envisa_interp::run_observed(exe, &prepared, linked, &options, &mut instruments)
+        let done = match observer {
+            None => envisa_interp::run(exe, &prepared, linked, &options),
+            Some(o) => envisa_interp::run_observed(exe, &prepared, linked, &options, o),
         };
         let printed = prepared.printed().unwrap_or_default();
-        let work_items = items(&prepared, &self.launch, code);
-        let findings = instruments.checks.as_ref().map(Checks::findings);
-        let registers = instruments.registers.map_or(Vec::new(), |r| {
-            let one = |((group, thread), variables)| ThreadRegisters { group, thread, variables };
-            r.threads.into_iter().map(one).collect()
-        });
-        Ok(Outcome {
-            fault: done.trap.map(|trap| Box::new(Fault::new(code, &trap))),
+        let outcome = Outcome {
+            fault: done.trap.as_ref().map(|trap| Box::new(Fault::new(code, trap))),
             printed: printed.text,
             printed_incomplete: printed.incomplete,
-            work_items,
+            work_items: items(&prepared, &self.launch, code),
             time: done.elapsed,
-            findings: findings.map(|f| f.iter().map(|f| Finding::new(code, f)).collect()),
-            not_checked: instruments.checks.as_ref().and_then(Checks::not_checked),
-            statistics: instruments
-                .stats
-                .map(|s| Statistics::new(&s, code.program(), done.elapsed, work_items)),
-            registers,
-        })
+            findings: None,
+            not_checked: None,
+            statistics: None,
+            registers: Vec::new(),
+        };
+        Ok((outcome, done.trap))
     }
 }
 

@@ -3,7 +3,8 @@
 use envisa::isa::Platform;
 use envisa::{
     AccessKind, Addressing, Arg, ArgKey, ArgumentKind, ChannelOrder, ChannelType, Config, Device, Error,
-    FaultKind, FindingKind, ImageDesc, ImageShape, Kernel, Launch, LoadOptions, Module, Sampler, Source,
+    FaultKind, FindingKind, ImageDesc, ImageFormat, ImageShape, Kernel, Launch, LoadOptions, Module, Sampler,
+    Source,
 };
 use std::path::Path;
 
@@ -21,6 +22,10 @@ fn vadd() -> (Device, Kernel) {
     let module = Module::load(&device, "vadd.zebin", Source::Zebin(&example("vadd/vadd.zebin"))).unwrap();
     let kernel = module.kernel("vadd").unwrap();
     (device, kernel)
+}
+
+fn rgba8() -> ImageFormat {
+    ImageFormat::new(ChannelOrder::Rgba, ChannelType::Unorm8).expect("a format")
 }
 
 const SCALE: &[u8] = b"\
@@ -134,16 +139,7 @@ fn handles_of_another_device_are_refused() {
     let launch = Launch::range(&[64], &[64]).arg("a", &a).arg("b", &b).arg("c", &a).arg("n", 64);
     assert!(matches!(device.launch(&kernel, &launch), Err(Error::Foreign("buffer"))));
     assert!(matches!(device.launch(&other_kernel, &launch), Err(Error::Foreign("kernel"))));
-    let desc = ImageDesc {
-        shape: ImageShape::D2,
-        width: 4,
-        height: 4,
-        depth: 1,
-        order: ChannelOrder::Rgba,
-        channel: ChannelType::Unorm8,
-        row_pitch: 0,
-        slice_pitch: 0,
-    };
+    let desc = ImageDesc::packed(ImageShape::D2, [4, 4, 1], rgba8());
     assert!(matches!(device.image(&desc, &b), Err(Error::Foreign("buffer"))));
     assert!(device.is(&device.clone()) && !device.is(&other));
     // A module of another platform.
@@ -303,16 +299,7 @@ fn buffers_hold_their_ranges() {
 fn images_fit_their_buffers() {
     let device = Device::new(Config::new(Platform::Dg2));
     let buffer = device.buffer("texels", 4096).unwrap();
-    let desc = ImageDesc {
-        shape: ImageShape::D2,
-        width: 32,
-        height: 32,
-        depth: 1,
-        order: ChannelOrder::Rgba,
-        channel: ChannelType::Unorm8,
-        row_pitch: 0,
-        slice_pitch: 0,
-    };
+    let desc = ImageDesc::packed(ImageShape::D2, [32, 32, 1], rgba8());
     assert_eq!(desc.bytes(), 4096);
     assert_eq!(device.image(&desc, &buffer).unwrap().desc().row_bytes(), 128);
     let wrong = [
@@ -332,4 +319,12 @@ fn images_fit_their_buffers() {
     let planes = ImageDesc { shape: ImageShape::D3, depth: 2, height: 16, ..desc };
     assert!(device.image(&planes, &buffer).is_ok());
     assert!(matches!(Arg::from(&buffer), Arg::Buffer(_)));
+}
+
+#[test]
+fn an_argument_is_given_once() {
+    let device = Device::new(Config::new(Platform::Skl));
+    let kernel = Module::load(&device, "s", Source::Text(SCALE)).unwrap().kernel("").unwrap();
+    let launch = Launch::threads(&[1], 1).arg("X", floats(8)).arg(0, floats(8));
+    assert_eq!(device.run(&kernel, &launch).unwrap_err().to_string(), "argument `0`: is given twice");
 }

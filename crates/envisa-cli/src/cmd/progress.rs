@@ -1,6 +1,6 @@
 //! One line on the terminal that says how far a long run is.
 
-use envisa::runner::Progress;
+use envisa::Progress;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};

@@ -2,12 +2,9 @@
 
 use crate::cmd::Exit;
 use envisa::diag::Diagnostic;
-use envisa::machine::Trap;
-use envisa::runner::Outcome;
-use envisa::sanitize::{Finding, FindingKind};
+use envisa::{Fault, FaultKind, Finding, Outcome};
 use envisa_harness::files::is_standard;
 use envisa_harness::job::Delivered;
-use envisa_harness::observe::Summary;
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 
@@ -17,21 +14,17 @@ pub struct Results {
     pub outcome: Outcome,
     /// The results that were asked for.
     pub delivered: Vec<Delivered>,
-    /// Findings, if checks were asked for.
-    pub findings: Option<Vec<Finding>>,
-    /// Statistics, if asked for.
-    pub summary: Option<Summary>,
 }
 
 impl Results {
     /// Exit code, as far as results decide it.
     pub fn exit(&self) -> Exit {
-        if self.outcome.trap.as_ref().is_some_and(|t| t.cause.is_unsupported()) {
+        if self.outcome.fault.as_ref().is_some_and(|f| f.kind == FaultKind::Unsupported) {
             return Exit::Unsupported;
         }
         let wrong = |d: &Delivered| d.comparison.as_ref().is_some_and(|(_, c)| !c.passed());
-        let found = self.findings.as_ref().is_some_and(|f| !f.is_empty());
-        if self.outcome.trap.is_some() || found || self.delivered.iter().any(wrong) {
+        let found = self.outcome.findings.as_ref().is_some_and(|f| !f.is_empty());
+        if self.outcome.fault.is_some() || found || self.delivered.iter().any(wrong) {
             Exit::Findings
         } else {
             Exit::Fine
@@ -45,12 +38,12 @@ impl Results {
             out.push('\n');
         }
         for d in &self.delivered {
-            one(d, self.outcome.trap.is_some(), &mut out);
+            one(d, self.outcome.fault.is_some(), &mut out);
         }
-        if let Some(summary) = &self.summary {
+        if let Some(summary) = &self.outcome.statistics {
             let _ = write!(out, "{summary}");
         }
-        if self.findings.as_ref().is_some_and(Vec::is_empty) && self.outcome.trap.is_none() {
+        if self.outcome.findings.as_ref().is_some_and(Vec::is_empty) && self.outcome.fault.is_none() {
             out.push_str("check: nothing found\n");
         }
         out
@@ -80,12 +73,12 @@ impl Results {
             "printed_incomplete": self.outcome.printed_incomplete,
             "work_items": self.outcome.work_items,
             "seconds": self.outcome.time.as_secs_f64(),
-            "fault": self.outcome.trap.as_deref().map(fault),
+            "fault": self.outcome.fault.as_deref().map(fault),
         });
-        if let Some(findings) = &self.findings {
+        if let Some(findings) = &self.outcome.findings {
             all["findings"] = findings.iter().map(finding).collect();
         }
-        if let Some(summary) = &self.summary {
+        if let Some(summary) = &self.outcome.statistics {
             all["stats"] = serde_json::to_value(summary).unwrap_or(Json::Null);
         }
         format!("{all:#}\n")
@@ -150,46 +143,42 @@ fn one(d: &Delivered, faulted: bool, out: &mut String) {
     }
 }
 
-fn fault(t: &Trap) -> Json {
+fn fault(f: &Fault) -> Json {
     json!({
-        "message": t.cause.to_string(),
-        "kernel": t.kernel,
-        "function": t.function,
-        "instruction": t.instruction,
-        "channel": t.channel,
-        "active_channels": t.mask,
-        "thread": t.thread,
-        "group": t.group,
-        "threads": t.threads.iter().map(|s| json!({
-            "thread": s.thread,
-            "status": format!("{:?}", s.status),
-            "instruction": s.instruction,
-            "active_channels": s.mask,
+        "message": f.message,
+        "kernel": f.place.kernel,
+        "function": f.place.function,
+        "instruction": f.place.instruction,
+        "channel": f.channel,
+        "active_channels": f.active_channels,
+        "thread": f.thread,
+        "group": f.group,
+        "threads": f.threads.iter().map(|t| json!({
+            "thread": t.thread,
+            "status": t.state,
+            "instruction": t.place.instruction,
+            "active_channels": t.active_channels,
         })).collect::<Vec<_>>(),
     })
 }
 
 fn finding(f: &Finding) -> Json {
     json!({
-        "kind": match f.kind {
-            FindingKind::UninitialisedRead => "uninitialised-read",
-            FindingKind::StoreConflict => "store-conflict",
-            FindingKind::Race => "race",
-        },
+        "kind": f.kind,
         "subject": f.subject,
-        "function": f.function,
-        "instruction": f.instruction,
+        "function": f.place.function,
+        "instruction": f.place.instruction,
         "channel": f.channel,
         "thread": f.thread,
         "group": f.group,
         "count": f.count,
-        "race": f.race.as_ref().map(|(access, other)| json!({
-            "access": access.to_string(),
-            "other_access": other.access.to_string(),
-            "other_function": other.function,
-            "other_instruction": other.instruction,
-            "other_thread": other.thread,
-            "other_group": other.group,
+        "race": f.race.as_ref().map(|race| json!({
+            "access": race.access,
+            "other_access": race.other_access,
+            "other_function": race.other.function,
+            "other_instruction": race.other.instruction,
+            "other_thread": race.other_thread,
+            "other_group": race.other_group,
         })),
     })
 }
@@ -197,13 +186,15 @@ fn finding(f: &Finding) -> Json {
 /// Findings of one instruction and kind are one; those past this many are only counted.
 pub const SHOWN_FINDINGS: usize = 50;
 
-/// Adds findings to a report's diagnostics.
-pub fn report(findings: &[Finding], show: impl Fn(&Finding) -> Diagnostic, to: &mut Vec<Diagnostic>) {
-    to.extend(findings.iter().take(SHOWN_FINDINGS).map(show));
+/// Adds findings and the fault to a report's diagnostics.
+pub fn report(outcome: &Outcome, to: &mut Vec<Diagnostic>) {
+    let findings = outcome.findings.as_deref().unwrap_or_default();
+    to.extend(findings.iter().take(SHOWN_FINDINGS).map(Finding::diagnostic));
     if findings.len() > SHOWN_FINDINGS {
         to.push(Diagnostic::error(
             "F0000",
             format!("{} more findings; --json lists all", findings.len() - SHOWN_FINDINGS),
         ));
     }
+    to.extend(outcome.fault.as_deref().map(Fault::diagnostic));
 }

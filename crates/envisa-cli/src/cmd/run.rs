@@ -3,13 +3,13 @@
 use crate::cmd::results::{self, Results};
 use crate::cmd::{Done, Exit, Failure, Report, load, progress};
 use crate::io;
-use envisa::diag::Diagnostic;
+use envisa::diag::{Diagnostic, Files};
 use envisa::isa::Platform;
 use envisa_harness::compare::Check;
 use envisa_harness::files;
 use envisa_harness::job::{ArgText, Job, JobError, MAX_JOBS, Output, Ready};
-use envisa_harness::observe::{Summary, Watch};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 const AFTER_HELP: &str = "\
 VALUE is one of
@@ -159,33 +159,24 @@ pub fn run(args: &Args) -> Done {
     for warning in ready.warnings() {
         report.diagnostics.push(Diagnostic::warning("W0820", warning.clone()));
     }
-    let mut watch = Watch::new(job.check, job.stats);
-    let mut options = job.run_options().map_err(|e| Failure(e.to_string()))?;
     let (progress, line) = progress::show();
-    options.progress = progress;
-    let outcome = ready.run(&options, &mut watch);
+    let outcome = ready.run(progress);
     drop(line);
     let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(e) => return refused(e, report),
     };
-    let delivered = ready.deliver(&watch, outcome.trap.is_some()).map_err(|e| Failure(e.to_string()))?;
-    let findings = watch.checks.as_ref().map(|c| c.findings());
-    if let Some(what) = watch.checks.as_ref().and_then(|c| c.not_checked()) {
-        report.diagnostics.push(Diagnostic::warning("W0821", what));
+    let delivered = ready.deliver(&outcome).map_err(|e| Failure(e.to_string()))?;
+    if let Some(what) = &outcome.not_checked {
+        report.diagnostics.push(Diagnostic::warning("W0821", what.clone()));
     }
-    let summary =
-        watch.stats.as_ref().map(|s| Summary::new(s, ready.program(), outcome.time, outcome.work_items));
-    results::report(findings.as_deref().unwrap_or_default(), |f| ready.finding(f), &mut report.diagnostics);
-    if let Some(trap) = &outcome.trap {
-        report.diagnostics.push(ready.diagnose(trap));
-    }
+    results::report(&outcome, &mut report.diagnostics);
     if outcome.printed_incomplete {
         let why = "some of what the kernel printed was lost: its buffer was full, or a record in it could not be read";
         report.diagnostics.push(Diagnostic::warning("W0822", why));
     }
-    report.files = ready.take_files();
-    let results = Results { outcome, delivered, findings, summary };
+    report.files = Files::clone(ready.kernel().files());
+    let results = Results { outcome, delivered };
     if args.json {
         io::print(&results.json())?;
     } else if piped {
@@ -201,7 +192,7 @@ pub fn run(args: &Args) -> Done {
 fn refused(e: JobError, mut report: Report) -> Done {
     match e {
         JobError::Text(diagnostics, files) => {
-            report.files = *files;
+            report.files = Arc::unwrap_or_clone(files);
             report.diagnostics = diagnostics;
             report.finish()?;
             Ok(Exit::Findings)

@@ -1,10 +1,12 @@
 //! Results: compared with what was expected, and written: all of them or none.
 
+use super::arguments::{Target, elem_of};
 use super::{JobError, Output, Ready, data};
 use crate::compare::{self, Check, Comparison};
 use crate::files::Staged;
-use crate::observe::Watch;
 use crate::values::{ElemType, HostValue, ValueSpec, check_file};
+use envisa::Outcome;
+use envisa::diag::did_you_mean;
 use std::path::PathBuf;
 
 /// A result.
@@ -30,24 +32,56 @@ pub(super) struct Form {
 }
 
 impl Ready {
-    fn outputs(&self) -> &[Output] {
-        match self {
-            Ready::Compiled(r) => &r.outputs,
-            Ready::Bare(r) => &r.outputs,
+    /// Type and shape of what an output names.
+    fn form(&self, output: &Output) -> Result<Form, JobError> {
+        let name = &output.arg;
+        if let Some(h) = self.held(name) {
+            return Ok(Form { name: h.name.clone(), elem: h.elem, shape: h.shape.clone() });
         }
+        let Some(v) = self.kernel.variable(name) else {
+            if !self.kernel.is_compiled() {
+                let all = self.kernel.variables().iter().map(|v| v.name.as_str());
+                return Err(JobError::Usage(format!(
+                    "`{name}` is neither a buffer that was given nor a variable{}",
+                    did_you_mean(name, all)
+                )));
+            }
+            Target::of(&self.kernel, name)?;
+            return Err(JobError::Usage(format!(
+                "argument `{name}` is neither buffer nor image: it has no result"
+            )));
+        };
+        let elem = elem_of(v.ty).unwrap_or(ElemType::U8);
+        let bytes = usize::from(v.elements) * v.ty.size() as usize;
+        Ok(Form { name: name.clone(), elem, shape: vec![(bytes / elem.size()) as u64] })
     }
 
-    fn form(&self, output: &Output) -> Result<Form, JobError> {
-        match self {
-            Ready::Compiled(r) => r.form(&output.arg),
-            Ready::Bare(r) => r.form(&output.arg),
+    /// Content of what an output names; of a variable, when the first thread ended.
+    fn bytes(&self, name: &str, outcome: &Outcome) -> Result<Vec<u8>, JobError> {
+        if let Some(h) = self.held(name) {
+            return Ok(h.buffer.to_vec());
+        }
+        let place = self.variables.iter().position(|v| v == name);
+        let first = outcome.registers.first();
+        let bytes = place.and_then(|i| first.and_then(|f| f.variables.get(i)));
+        bytes.cloned().ok_or_else(|| JobError::Usage(format!("no thread ended: `{name}` has no content")))
+    }
+
+    /// Content of an argument, with its type.
+    ///
+    /// # Errors
+    /// Where there is no such argument, or it is neither buffer nor image.
+    pub fn content(&self, key: &str) -> Result<HostValue, JobError> {
+        match self.held(key) {
+            Some(h) => Ok(HostValue { elem: h.elem, shape: h.shape.clone(), bytes: h.buffer.to_vec() }),
+            None => Err(JobError::Usage(format!("argument `{key}` is neither buffer nor image"))),
         }
     }
 
     /// Says before the run what would be in the way after it.
     pub(super) fn check_outputs(&self) -> Result<(), JobError> {
         let mut taken: Vec<&PathBuf> = Vec::new();
-        for output in self.outputs() {
+        for output in &self.outputs {
             let Form { elem, mut shape, .. } = self.form(output)?;
             let here = |e: String| JobError::Usage(format!("output `{}`: {e}", output.arg));
             if let Some(given) = &output.shape {
@@ -85,20 +119,18 @@ impl Ready {
         Ok(())
     }
 
-    /// The results that the job asks for. After a fault (`faulted`) nothing is compared or written: what
+    /// The results that the job asks for. After a fault nothing is compared or written: what
     /// is there is half done. Files appear all together or not at all.
     ///
     /// # Errors
     /// Where a file cannot be read or written.
-    pub fn deliver(&mut self, watch: &Watch, faulted: bool) -> Result<Vec<Delivered>, JobError> {
+    pub fn deliver(&self, outcome: &Outcome) -> Result<Vec<Delivered>, JobError> {
+        let faulted = outcome.fault.is_some();
         let mut all = Vec::new();
         let mut staged: Vec<Staged> = Vec::new();
-        for output in self.outputs().to_vec() {
-            let Form { name, elem, shape } = self.form(&output)?;
-            let bytes = match self {
-                Ready::Compiled(r) => r.bytes(&output.arg)?,
-                Ready::Bare(r) => r.bytes(&output.arg, watch)?,
-            };
+        for output in &self.outputs {
+            let Form { name, elem, shape } = self.form(output)?;
+            let bytes = self.bytes(&output.arg, outcome)?;
             let value = HostValue { elem, shape: output.shape.clone().unwrap_or(shape), bytes };
             let mut comparison = None;
             if let Some(text) = &output.expect
@@ -109,7 +141,7 @@ impl Ready {
                 let want = data(text).map_err(|e| e.of_argument(&output.arg))?;
                 comparison = Some((check, compare::compare(&want, &value, check)));
             }
-            let file = output.file.filter(|_| !faulted);
+            let file = output.file.clone().filter(|_| !faulted);
             if let Some(file) = &file {
                 staged.push(value.stage(file).map_err(JobError::usage)?);
             }

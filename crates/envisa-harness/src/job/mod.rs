@@ -29,28 +29,27 @@
 //!
 //! Paths are relative to the file.
 
-mod bare;
-mod compiled;
+mod arguments;
 mod deliver;
 mod template;
 
-pub use bare::BareReady;
-pub use compiled::CompiledReady;
 pub use deliver::Delivered;
 pub use template::template;
 
 use crate::files::{self, Kind};
-use crate::observe::Watch;
 use crate::values::{HostValue, ValueSpec};
-use envisa::diag::{Diagnostic, Files};
-use envisa::lower::Program;
-use envisa::machine::{RunOptions, Trap};
-use envisa::runner::{LaunchError, Outcome, RunError};
-use envisa::sanitize::Finding;
+use arguments::{Held, Target};
+use envisa::diag::{Diagnostic, Files, did_you_mean};
+use envisa::isa::Platform;
+use envisa::{
+    Arg, ArgKey, Config, Device, Error, Kernel, Launch, LoadOptions, Module, Outcome, Progress,
+    Source as Form,
+};
 use envisa_ocloc::{Build, BuildError};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A job as it is written.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -222,18 +221,6 @@ impl Job {
         Ok(job)
     }
 
-    /// How to run it.
-    ///
-    /// # Errors
-    /// A sentence: too many host threads.
-    pub fn run_options(&self) -> Result<RunOptions, JobError> {
-        if self.jobs > MAX_JOBS {
-            return Err(JobError::Usage(format!("{} host threads: at most {MAX_JOBS}", self.jobs)));
-        }
-        let limit = if self.limit == 0 { u64::MAX } else { self.limit };
-        Ok(RunOptions { jobs: self.jobs, limit, ..RunOptions::default() })
-    }
-
     /// Reads the module, or compiles it.
     fn module(&self) -> Result<Source, JobError> {
         let name =
@@ -261,7 +248,7 @@ impl Job {
                     let why = format!("ocloc failed ({status}) for device {device}");
                     said.push(Diagnostic::error("E0810", why));
                 }
-                Err(JobError::Text(said, Box::new(files)))
+                Err(JobError::Text(said, Arc::new(files)))
             }
             Err(e @ (BuildError::Unresolved { .. } | BuildError::Zebin(_))) => {
                 Err(JobError::Input(format!("{name}: {e}")))
@@ -289,11 +276,16 @@ fn rebase(text: &mut String, folder: &Path) {
 }
 
 /// A job with everything in memory, ready to run.
-pub enum Ready {
-    /// A kernel of a zebin.
-    Compiled(Box<CompiledReady>),
-    /// Hand-written code.
-    Bare(Box<BareReady>),
+pub struct Ready {
+    device: Device,
+    kernel: Kernel,
+    launch: Launch,
+    held: Vec<Held>,
+    /// Outputs that are variables.
+    variables: Vec<String>,
+    outputs: Vec<Output>,
+    messages: String,
+    warnings: Vec<String>,
 }
 
 impl Ready {
@@ -302,76 +294,220 @@ impl Ready {
     /// # Errors
     /// What does not fit: [`JobError`].
     pub fn new(job: &Job) -> Result<Ready, JobError> {
+        if job.jobs > MAX_JOBS {
+            return Err(JobError::Usage(format!("{} host threads: at most {MAX_JOBS}", job.jobs)));
+        }
         let source = job.module()?;
         let kind = Kind::of(&job.file, &source.bytes);
         if let Some(why) = kind.refusal(&source.name) {
             return Err(JobError::Input(why));
         }
-        let ready = match kind {
-            Kind::Zebin => Ready::Compiled(Box::new(CompiledReady::new(job, source)?)),
-            _ => Ready::Bare(Box::new(BareReady::new(job, source)?)),
+        let form = match kind {
+            Kind::Zebin => Form::Zebin(&source.bytes),
+            Kind::Isa => Form::Isa(&source.bytes),
+            _ => Form::Text(&source.bytes),
         };
+        let compiled = matches!(form, Form::Zebin(_));
+        let platform = if compiled { job.platform_of_zebin(&source, form)? } else { job.platform_by_hand()? };
+        let device = Device::new(Config::new(platform).memory(MEMORY_LIMIT).threads(job.jobs));
+        let options = LoadOptions { verify: !job.no_verify, simd: job.simd };
+        let module = Module::load_with(&device, &source.name, form, &options)?;
+        let kernel = module.kernel(&job.kernel).map_err(no_kernel)?;
+        let launch = job.launch(compiled)?;
+        let warnings = module.warnings().iter().map(|w| format!("{}: {w}", source.name)).collect();
+        let mut ready = Ready {
+            device,
+            kernel,
+            launch,
+            held: Vec::new(),
+            variables: Vec::new(),
+            outputs: job.outputs.clone(),
+            messages: source.messages,
+            warnings,
+        };
+        ready.bind(job)?;
         ready.check_outputs()?;
         Ok(ready)
     }
 
+    /// Makes the arguments, and holds them against the kernel.
+    fn bind(&mut self, job: &Job) -> Result<(), JobError> {
+        let mut seen: Vec<ArgKey> = Vec::new();
+        let mut targets = Vec::new();
+        // Before any data are made.
+        for (key, text) in &job.args {
+            let target = Target::of(&self.kernel, key)?;
+            if seen.contains(&target.key) {
+                return Err(JobError::Usage(format!(
+                    "argument `{key}` is given twice, by name and by index"
+                )));
+            }
+            seen.push(target.key.clone());
+            targets.push((target, text.text()));
+        }
+        self.kernel.check_given(&seen)?;
+        let mut launch = self.launch.clone();
+        // What is another argument's is made when that one is.
+        let (same, own): (Vec<_>, Vec<_>) = targets.into_iter().partition(|(_, text)| text.starts_with(SAME));
+        for (target, text) in own {
+            let made = target.value(&self.device, &self.kernel, &text);
+            let (arg, held) = made.map_err(|e| e.of_argument(&target.name))?;
+            launch = launch.arg(target.key, arg);
+            self.held.extend(held);
+        }
+        for (target, text) in same {
+            let made = self.same(&target, &text[SAME.len()..]);
+            let (arg, held) = made.map_err(|e| e.of_argument(&target.name))?;
+            launch = launch.arg(target.key, arg);
+            self.held.push(held);
+        }
+        for output in &self.outputs {
+            if self.held(&output.arg).is_none() && self.kernel.variable(&output.arg).is_some() {
+                self.variables.push(output.arg.clone());
+            }
+        }
+        self.launch = launch.registers(self.variables.iter().map(String::as_str));
+        Ok(())
+    }
+
+    /// `arg:NAME[+BYTES]`: the buffer of another argument, from a byte on.
+    fn same(&self, target: &Target, of: &str) -> Result<(Arg, Held), JobError> {
+        let (of, offset) = same_buffer(of)?;
+        let Some(other) = self.held(of) else {
+            Target::of(&self.kernel, of)?;
+            return Err(JobError::Usage(format!("argument `{of}` has no buffer of its own")));
+        };
+        let bytes = other.buffer.len();
+        if offset > bytes {
+            return Err(JobError::Usage(format!("`{of}` has {bytes} bytes, fewer than {offset}")));
+        }
+        target.same(other, offset)
+    }
+
+    /// The buffer of an argument, by name or by index.
+    fn held(&self, key: &str) -> Option<&Held> {
+        let by_name = self.held.iter().find(|h| h.name == key);
+        by_name.or_else(|| {
+            let index = ArgKey::Index(key.parse().ok()?);
+            self.held.iter().find(|h| h.key == index)
+        })
+    }
+
     /// What the compiler said, if one was asked.
     pub fn compiler_messages(&self) -> &str {
-        match self {
-            Ready::Compiled(r) => &r.messages,
-            Ready::Bare(_) => "",
-        }
+        &self.messages
     }
 
     /// What was ignored in the module's metadata.
     pub fn warnings(&self) -> &[String] {
-        match self {
-            Ready::Compiled(r) => &r.warnings,
-            Ready::Bare(_) => &[],
-        }
+        &self.warnings
     }
 
-    /// Runs it; a watch that is idle costs nothing. Memory keeps what the run left.
+    /// Runs it. Memory keeps what the run left.
     ///
     /// # Errors
     /// Where sizes or arguments do not fit the kernel. A fault of the kernel is no error: it is in the outcome.
-    pub fn run(&mut self, options: &RunOptions, watch: &mut Watch) -> Result<Outcome, JobError> {
-        match self {
-            Ready::Compiled(r) => r.run(options, watch),
-            Ready::Bare(r) => r.run(options, watch),
+    pub fn run(&mut self, progress: Option<&'static Progress>) -> Result<Outcome, JobError> {
+        let mut launch = self.launch.clone();
+        if let Some(progress) = progress {
+            launch = launch.progress(progress);
         }
+        Ok(self.device.run(&self.kernel, &launch)?)
     }
 
-    /// The lowered program.
-    pub fn program(&self) -> &Program {
-        match self {
-            Ready::Compiled(r) => r.kernel.program(),
-            Ready::Bare(r) => r.kernel.program(),
+    /// The kernel.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+}
+
+/// What the job says of sizes, in the terms of the library.
+impl Job {
+    /// The platform that a zebin is for; options of hand-written code are out of place.
+    fn platform_of_zebin(&self, source: &Source, form: Form<'_>) -> Result<Platform, JobError> {
+        for (given, option) in [
+            (self.platform.is_some(), "platform"),
+            (!self.groups.is_empty(), "groups"),
+            (self.threads.is_some(), "threads"),
+            (self.simd.is_some(), "simd"),
+            (self.slm.is_some(), "slm"),
+        ] {
+            if given {
+                return Err(JobError::Usage(format!(
+                    "`{option}` is for hand-written code; a zebin says it itself"
+                )));
+            }
         }
+        let here = |e: Error| JobError::Input(format!("{}: {e}", source.name));
+        let Some(platform) = form.platform().map_err(here)? else {
+            return Err(JobError::Input(format!("{}: is no zebin", source.name)));
+        };
+        let known = self.device.as_ref().and_then(|d| envisa::zebin::DeviceFamily::from_name(d));
+        if let Some(device) = &self.device
+            && !source.compiled_now
+            && known.map(envisa::platform_of) != Some(platform)
+        {
+            let name = envisa::device_of(platform).map_or(platform.name(), |d| d.as_str());
+            return Err(JobError::Usage(format!("{} is for {name}, not {device}", source.name)));
+        }
+        Ok(platform)
     }
 
-    /// A fault as a diagnostic that points into the kernel's text.
-    pub fn diagnose(&self, trap: &Trap) -> Diagnostic {
-        match self {
-            Ready::Compiled(r) => r.kernel.diagnose(trap),
-            Ready::Bare(r) => r.kernel.diagnose(trap),
+    /// The platform that the job says; options of compiled kernels are out of place.
+    fn platform_by_hand(&self) -> Result<Platform, JobError> {
+        let usage = |s: &str| Err(JobError::Usage(s.to_owned()));
+        if !self.global.is_empty() || !self.local.is_empty() || !self.offset.is_empty() {
+            return usage(
+                "hand-written code has no work-items: give thread groups and threads (--groups, --threads) instead of --global, --local and --offset",
+            );
         }
+        if self.device.is_some() {
+            return usage("hand-written code follows a platform's rules: --platform SKL, not --device");
+        }
+        let Some(platform) = &self.platform else {
+            return usage("hand-written code needs the platform whose rules it follows: --platform SKL");
+        };
+        if self.simd.is_some_and(|n| !matches!(n, 1 | 8 | 16 | 32)) {
+            return usage("a thread has 1, 8, 16 or 32 channels (--simd)");
+        }
+        Platform::from_name(platform).ok_or_else(|| {
+            let all: Vec<&str> = Platform::ALL.iter().map(|p| p.name()).collect();
+            JobError::Usage(format!(
+                "no platform is called `{platform}`; there are {}{}",
+                all.join(", "),
+                did_you_mean(platform, all.iter().copied())
+            ))
+        })
     }
 
-    /// What a check found, as a diagnostic.
-    pub fn finding(&self, finding: &Finding) -> Diagnostic {
-        match self {
-            Ready::Compiled(r) => r.kernel.finding(finding),
-            Ready::Bare(r) => r.kernel.finding(finding),
+    /// Sizes, and how it is run.
+    fn launch(&self, compiled: bool) -> Result<Launch, JobError> {
+        if compiled && self.global.is_empty() {
+            return Err(JobError::Usage("say how many work-items there are: --global X[,Y[,Z]]".into()));
         }
+        let mut launch = if compiled {
+            let local: Vec<u64> = self.local.iter().map(|n| u64::from(*n)).collect();
+            Launch::range(&self.global, &local).offset(&self.offset)
+        } else {
+            Launch::threads(&self.groups, self.threads.unwrap_or(1))
+        };
+        if let Some(bytes) = self.slm {
+            launch = launch.local_memory(bytes);
+        }
+        let limit = if self.limit == 0 { u64::MAX } else { self.limit };
+        Ok(launch.limit(limit).check(self.check).statistics(self.stats))
     }
+}
 
-    /// Takes the sources out, for reports.
-    pub fn take_files(&mut self) -> Files {
-        match self {
-            Ready::Compiled(r) => std::mem::take(&mut r.kernel.files),
-            Ready::Bare(r) => std::mem::take(&mut r.kernel.files),
-        }
+fn no_kernel(e: Error) -> JobError {
+    match e {
+        Error::NoKernel { name, available } if name.is_empty() => JobError::Usage(format!(
+            "the module has {} kernels; say which, as --kernel {}: {}",
+            available.len(),
+            available.first().map_or("", String::as_str),
+            available.join(", ")
+        )),
+        e => e.into(),
     }
 }
 
@@ -383,7 +519,7 @@ pub enum JobError {
     /// The module is damaged, or cannot be compiled or lowered.
     Input(String),
     /// The module's text or binary has errors.
-    Text(Vec<Diagnostic>, Box<Files>),
+    Text(Vec<Diagnostic>, Arc<Files>),
 }
 
 impl JobError {
@@ -413,14 +549,12 @@ impl std::fmt::Display for JobError {
 
 impl std::error::Error for JobError {}
 
-impl From<RunError> for JobError {
-    fn from(e: RunError) -> JobError {
+impl From<Error> for JobError {
+    fn from(e: Error) -> JobError {
         match e {
-            RunError::Text(diagnostics, files) => JobError::Text(diagnostics, files),
-            RunError::Zebin(s) | RunError::Lower(s) | RunError::Launch(LaunchError::Metadata(s)) => {
-                JobError::Input(s)
-            }
-            other => JobError::Usage(other.to_string()),
+            Error::Diagnostics(d) => JobError::Text(d.list, d.files),
+            Error::Module(why) => JobError::Input(why),
+            e => JobError::Usage(e.to_string()),
         }
     }
 }

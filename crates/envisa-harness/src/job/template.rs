@@ -1,6 +1,6 @@
 //! A job that fits a kernel, to be filled in.
 
-use super::compiled::vector_type;
+use super::arguments::vector_type;
 use crate::values::ValueType;
 use envisa::zebin::ZebinFile;
 use envisa::zebin::ze_info::{AddrMode, AddrSpace, ArgType, Kernel, KernelArgument};

@@ -5,11 +5,10 @@
 
 use super::case::{Case, Expect, begins_object};
 use super::values::{self, Value};
-use envisa::bare::{BareArg, BareKernel, BareLaunch, BareOptions, FinalRegisters};
 use envisa::diag::{FileId, TextOptions, render_text};
 use envisa::isa::{Module, ObjectKind, Platform, Type};
-use envisa::runner::{AllocationId, RunError, RunOptions, Session};
 use envisa::text::{ParseOptions, parse};
+use envisa::{ArgKey, Buffer, Config, Device, Error, Launch, LoadOptions, internals};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -167,29 +166,24 @@ fn add_inputs(module: &mut Module, kernel: &str, names: &[&str]) -> Result<(), S
     Ok(())
 }
 
-fn told(e: &RunError) -> String {
+fn told(e: &Error) -> String {
     match e {
-        RunError::Text(diagnostics, files) => {
-            let errors: Vec<_> = diagnostics.iter().filter(|d| d.is_error()).cloned().collect();
-            render_text(files, &errors, &TextOptions::default())
+        Error::Diagnostics(d) => {
+            let errors: Vec<_> = d.list.iter().filter(|d| d.is_error()).cloned().collect();
+            render_text(&d.files, &errors, &TextOptions::default())
         }
         other => other.to_string(),
     }
 }
 
-fn bytes_of(
-    session: &Session,
-    buffers: &BTreeMap<String, AllocationId>,
-    ty: Type,
-    given: &[Value],
-) -> Result<Vec<u8>, String> {
+fn bytes_of(buffers: &BTreeMap<String, Buffer>, ty: Type, given: &[Value]) -> Result<Vec<u8>, String> {
     let mut out = Vec::new();
     for v in given {
         let bits = match v {
             Value::Bits(bits) => *bits,
             Value::Address(name, offset) => {
-                let id = buffers.get(name).ok_or_else(|| format!("there is no buffer `{name}`"))?;
-                session.memory().get(*id).expect("it is there").base + offset
+                let buffer = buffers.get(name).ok_or_else(|| format!("there is no buffer `{name}`"))?;
+                buffer.address() + offset
             }
             Value::Nan | Value::Any => return Err("what is given has definite bits".into()),
         };
@@ -250,61 +244,60 @@ pub fn run(case: &Case, platform: Platform, engine: Engine) -> Result<(), String
     let mut names: Vec<&str> = case.given.iter().map(|g| g.name.as_str()).collect();
     names.push(WHERE);
     add_inputs(&mut module, &case.kernel, &names)?;
-    let load =
-        BareOptions { kernel: case.kernel.clone(), verify: !case.unverified, ..BareOptions::new(platform) };
+    let load = LoadOptions { verify: !case.unverified, ..LoadOptions::default() };
     let ids = vec![FileId(id.0); module.objects.len()];
-    let kernel = BareKernel::of_module(module, &ids, files, &load).map_err(|e| told(&e))?;
+    let device = Device::new(Config::new(platform).memory(64 << 20).threads(1));
+    let kernel = internals::load(&device, &case.name, module, ids, files, &load)
+        .and_then(|module| module.kernel(&case.kernel))
+        .map_err(|e| told(&e))?;
 
-    let mut session = Session::new(64 << 20);
     let mut buffers = BTreeMap::new();
     let is_variable = |name: &str| kernel.variable(name).is_some();
     for g in case.given.iter().filter(|g| !is_variable(&g.name)) {
-        let mut content = bytes_of(&session, &buffers, g.ty, &g.values)?;
+        let mut content = bytes_of(&buffers, g.ty, &g.values)?;
         content.resize(g.len * g.ty.size() as usize, 0);
-        let id = session.buffer(&g.name, &content).map_err(|e| told(&e))?;
-        if buffers.insert(g.name.clone(), id).is_some() {
+        let buffer = device.buffer_from(&g.name, &content).map_err(|e| told(&e))?;
+        if buffers.insert(g.name.clone(), buffer).is_some() {
             return Err(format!("`{}` is given twice", g.name));
         }
     }
-    let mut launch = BareLaunch { threads: case.threads, groups: case.groups, ..BareLaunch::default() };
+    let mut launch = Launch::threads(&case.groups, case.threads);
     for g in case.given.iter().filter(|g| is_variable(&g.name)) {
-        let bytes = bytes_of(&session, &buffers, g.ty, &g.values)?;
-        launch.args.push((g.name.clone(), BareArg::Bytes(bytes)));
+        launch = launch.arg(g.name.as_str(), bytes_of(&buffers, g.ty, &g.values)?);
     }
-    for (name, id) in &buffers {
-        if kernel.inputs().iter().any(|i| i.name == *name) || name.starts_with("bti:") {
-            launch.args.push((name.clone(), BareArg::Buffer(*id, 0)));
+    for (name, buffer) in &buffers {
+        if let Some(bti) = name.strip_prefix("bti:") {
+            let bti = bti.parse().map_err(|_| format!("`{name}` is no binding-table index"))?;
+            launch = launch.arg(ArgKey::Surface(bti), buffer);
+        } else if kernel.argument(name).is_some() {
+            launch = launch.arg(name.as_str(), buffer);
         }
     }
-    let dump = session.zeros("registers", u64::from(dump_bytes.max(STORE))).map_err(|e| told(&e))?;
+    let dump = device.buffer("registers", u64::from(dump_bytes.max(STORE))).map_err(|e| told(&e))?;
     if !reads.is_empty() {
-        let base = session.memory().get(dump).expect("it is there").base;
+        let base = dump.address();
         let places = (0..dump_bytes / STORE).flat_map(|k| (base + u64::from(k * STORE)).to_le_bytes());
-        launch.args.push((WHERE.to_owned(), BareArg::Bytes(places.collect())));
+        launch = launch.arg(WHERE, places.collect::<Vec<u8>>());
     }
-    let options = RunOptions { jobs: 1, ..RunOptions::default() };
-    let outcome = match engine {
-        Engine::Interpreter => session.run_bare(&kernel, &launch, &options),
-        Engine::Observed => session.observe_bare(&kernel, &launch, &options, &mut FinalRegisters::default()),
-    }
-    .map_err(|e| told(&e))?;
+    let launch = match engine {
+        Engine::Interpreter => launch,
+        // Anything that wants to be told does.
+        Engine::Observed => launch.statistics(true),
+    };
+    let outcome = device.run(&kernel, &launch).map_err(|e| told(&e))?;
 
-    match (&case.fault, outcome.trap) {
+    let shown = |d| render_text(kernel.files(), &[d], &TextOptions::default());
+    match (&case.fault, outcome.fault.map(|f| f.diagnostic())) {
         (None, None) => {}
-        (None, Some(trap)) => {
-            let d = kernel.diagnose(&trap);
-            return Err(format!("it faults\n{}", render_text(&kernel.files, &[d], &TextOptions::default())));
-        }
+        (None, Some(d)) => return Err(format!("it faults\n{}", shown(d))),
         (Some((code, message)), None) => return Err(format!("no fault {code} ({message})")),
-        (Some((code, message)), Some(trap)) => {
-            let d = kernel.diagnose(&trap);
+        (Some((code, message)), Some(d)) => {
             if d.code != code.as_str() || !d.message.contains(message) {
-                let got = render_text(&kernel.files, &[d], &TextOptions::default());
-                return Err(format!("another fault than {code} ({message})\n{got}"));
+                return Err(format!("another fault than {code} ({message})\n{}", shown(d)));
             }
         }
     }
-    let dumped = session.bytes(dump).to_vec();
+    let dumped = dump.to_vec();
     let mut wrong = Vec::new();
     for e in &case.expect {
         let bytes = if let Some(r) = reads.iter().find(|r| r.name == e.name) {
@@ -315,8 +308,8 @@ pub fn run(case: &Case, platform: Platform, engine: Engine) -> Result<(), String
                 ));
             }
             dumped[r.at as usize..(r.at + r.bytes) as usize].to_vec()
-        } else if let Some(id) = buffers.get(&e.name) {
-            session.bytes(*id).to_vec()
+        } else if let Some(buffer) = buffers.get(&e.name) {
+            buffer.to_vec()
         } else {
             return Err(format!("line {}: there is no register or buffer `{}`", e.line, e.name));
         };

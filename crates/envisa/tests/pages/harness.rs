@@ -2,12 +2,13 @@
 
 use crate::model::{Mode, T};
 use crate::told::Written;
-use envisa::bare::{BareArg, BareKernel, BareLaunch, BareOptions};
 use envisa::diag::{FileId, Files, Severity, TextOptions, render_text};
 use envisa::isa::{Module, Op, Platform, Platforms};
-use envisa::runner::{AllocationId, Image, RunOptions, Session};
 use envisa::text::{ParseOptions, parse};
-use envisa_machine::memory::ImageShape;
+use envisa::{
+    ArgKey, Buffer, ChannelOrder, ChannelType, Config, Device, Image, ImageDesc, ImageFormat, ImageShape,
+    Kernel, Launch, LoadOptions, Source, internals,
+};
 use envisa_machine::observer::Observer;
 use envisa_machine::thread::{Machine, Status};
 use std::collections::{BTreeMap, BTreeSet};
@@ -407,21 +408,15 @@ fn check(cases: &[Case], platform: Platform, version: &str) {
     let insts: Vec<(Op, u32)> = said.module.objects[0].insts.iter().map(|i| (i.op, i.span.start)).collect();
     refuse(&said.module, &said.files, &files, platform);
     // Inputs beyond the first 256 registers are the tests' own.
-    let mut options = BareOptions::new(platform);
-    options.verify = false;
-    let kernel = BareKernel::of_module(said.module, &said.files, files, &options)
-        .unwrap_or_else(|e| panic!("{}", explain(e)));
-    let args = vec![("IN".to_owned(), BareArg::Bytes(built.image.clone()))];
-    let launch = BareLaunch { args, ..BareLaunch::default() };
+    let device = Device::new(Config::new(platform).memory(1 << 20).threads(1));
+    let kernel = load(&device, said.module, said.files, files);
+    let launch = Launch::threads(&[1], 1).arg("IN", built.image.clone()).limit(1_000_000);
     let mut watch = Watch::default();
     watch.wanted.push("IN".into());
-    let mut session = Session::new(1 << 20);
-    let options = RunOptions { jobs: 1, limit: 1_000_000, ..RunOptions::default() };
-    let outcome = session
-        .observe_bare(&kernel, &launch, &options, &mut watch)
+    let (outcome, _) = internals::observe(&device, &kernel, &launch, &mut watch)
         .unwrap_or_else(|e| panic!("{}", explain(e)));
-    if let Some(trap) = outcome.trap {
-        let text = render_text(&kernel.files, &[kernel.diagnose(&trap)], &TextOptions::default());
+    if let Some(fault) = outcome.fault {
+        let text = render_text(kernel.files(), &[fault.diagnostic()], &TextOptions::default());
         panic!("{text}");
     }
     let content = &watch.content[0];
@@ -489,7 +484,7 @@ fn check(cases: &[Case], platform: Platform, version: &str) {
     }
     // An instruction without code of its own (a label nobody waits at) has been passed.
     let has_code: BTreeSet<u32> =
-        kernel.program().code.iter().filter(|i| i.function == 0).map(|i| i.source).collect();
+        internals::program(&kernel).code.iter().filter(|i| i.function == 0).map(|i| i.source).collect();
     let ran = |i: u32| watch.executed.contains(&(0, i)) || !has_code.contains(&i);
     note(insts.iter().enumerate().filter_map(|(k, (op, at))| {
         let place = built.places.partition_point(|(_, end)| end <= at);
@@ -499,27 +494,25 @@ fn check(cases: &[Case], platform: Platform, version: &str) {
 }
 
 /// An error as text.
-pub fn explain(e: envisa::runner::RunError) -> String {
+pub fn explain(e: envisa::Error) -> String {
     match e {
-        envisa::runner::RunError::Text(d, files) => render_text(&files, &d, &TextOptions::default()),
+        envisa::Error::Diagnostics(d) => render_text(&d.files, &d.list, &TextOptions::default()),
         e => e.to_string(),
     }
 }
 
-/// Rows of eight texels of four unsigned dwords, four of them.
-fn image(allocation: AllocationId) -> Image {
-    Image {
-        shape: ImageShape::D2,
-        width: 8,
-        height: 4,
-        depth: 1,
-        row_pitch: 128,
-        slice_pitch: 512,
-        channel_order: 0x10b5,
-        channel_type: 0x10dc,
-        texel_bytes: 16,
-        allocation,
-    }
+/// The first kernel of a module, whatever the verifier says of it.
+fn load(device: &Device, module: Module, ids: Vec<FileId>, files: Files) -> Kernel {
+    let options = LoadOptions { verify: false, ..LoadOptions::default() };
+    internals::load(device, "pages.visaasm", module, ids, files, &options)
+        .and_then(|module| module.kernel(""))
+        .unwrap_or_else(|e| panic!("{}", explain(e)))
+}
+
+/// An image of 8 by 4 texels of four dwords.
+fn image(device: &Device, buffer: &Buffer) -> Image {
+    let format = ImageFormat::new(ChannelOrder::Rgba, ChannelType::Uint32).expect("a format");
+    device.image(&ImageDesc::packed(ImageShape::D2, [8, 4, 1], format), buffer).expect("it fits")
 }
 
 /// A whole kernel to run, with what it is given.
@@ -563,28 +556,21 @@ impl<'a> Program<'a> {
         refuse(&said.module, &said.files, &files, self.platform);
         let kinds: Vec<Vec<Op>> =
             said.module.objects.iter().map(|o| o.insts.iter().map(|i| i.op).collect()).collect();
-        let mut options = BareOptions::new(self.platform);
-        options.verify = false;
-        let kernel = BareKernel::of_module(said.module, &said.files, files, &options)
-            .unwrap_or_else(|e| panic!("{}", explain(e)));
-        let mut session = Session::new(1 << 24);
-        let id = session.buffer("out", &self.buffer).unwrap();
-        let mut args: Vec<(String, BareArg)> =
-            self.args.iter().map(|(n, b)| ((*n).to_owned(), BareArg::Bytes(b.clone()))).collect();
+        let device = Device::new(Config::new(self.platform).memory(1 << 24).threads(self.jobs));
+        let kernel = load(&device, said.module, said.files, files);
+        let out = device.buffer_from("out", &self.buffer).unwrap();
+        let mut launch = self.launch();
         if self.text.contains(".decl T6 ") {
-            args.push(("T6".into(), BareArg::Buffer(id, 0)));
+            launch = launch.arg("T6", &out);
         }
         if self.text.contains("bti(0x4)") {
-            args.push(("bti:4".into(), BareArg::Image(image(id))));
+            launch = launch.arg(ArgKey::Surface(4), image(&device, &out));
         }
-        let launch = BareLaunch { groups: self.groups, threads: self.threads, args, ..BareLaunch::default() };
-        let options = RunOptions { jobs: self.jobs, limit: self.limit, ..RunOptions::default() };
         let mut watch = Watch::default();
-        let outcome = session
-            .observe_bare(&kernel, &launch, &options, &mut watch)
+        let (_, trap) = internals::observe(&device, &kernel, &launch, &mut watch)
             .unwrap_or_else(|e| panic!("{}", explain(e)));
-        if outcome.trap.is_none() {
-            let code = &kernel.program().code;
+        if trap.is_none() {
+            let code = &internals::program(&kernel).code;
             let has_code: BTreeSet<(u16, u32)> = code.iter().map(|i| (i.function, i.source)).collect();
             for (f, ops) in kinds.iter().enumerate() {
                 note(ops.iter().enumerate().filter_map(|(i, op)| {
@@ -593,26 +579,33 @@ impl<'a> Program<'a> {
                 }));
             }
         }
-        let words = session.bytes(id).chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]]));
-        (words.collect(), outcome.trap)
+        (words(&out), trap)
+    }
+
+    /// Sizes, and arguments but surfaces.
+    fn launch(&self) -> Launch {
+        let launch = Launch::threads(&self.groups, self.threads).limit(self.limit);
+        self.args.iter().fold(launch, |l, (name, bytes)| l.arg(*name, bytes.clone()))
     }
 
     /// Runs it without observers.
     pub fn run_plain(&self) -> (Vec<u32>, Option<Box<envisa_machine::Trap>>) {
-        let mut options = BareOptions::new(self.platform);
-        options.verify = false;
-        let kernel = BareKernel::load("program.visaasm", self.text.as_bytes(), &options)
+        let device = Device::new(Config::new(self.platform).memory(1 << 24).threads(self.jobs));
+        let options = LoadOptions { verify: false, ..LoadOptions::default() };
+        let source = Source::Text(self.text.as_bytes());
+        let kernel = envisa::Module::load_with(&device, "program.visaasm", source, &options)
+            .and_then(|module| module.kernel(""))
             .unwrap_or_else(|e| panic!("{}", explain(e)));
-        let mut session = Session::new(1 << 24);
-        let id = session.buffer("out", &self.buffer).unwrap();
-        let mut args: Vec<(String, BareArg)> =
-            self.args.iter().map(|(n, b)| ((*n).to_owned(), BareArg::Bytes(b.clone()))).collect();
-        args.push(("T6".into(), BareArg::Buffer(id, 0)));
-        let launch = BareLaunch { groups: self.groups, threads: self.threads, args, ..BareLaunch::default() };
-        let options = RunOptions { jobs: self.jobs, limit: self.limit, ..RunOptions::default() };
-        let outcome =
-            session.run_bare(&kernel, &launch, &options).unwrap_or_else(|e| panic!("{}", explain(e)));
-        let words = session.bytes(id).chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]]));
-        (words.collect(), outcome.trap)
+        let out = device.buffer_from("out", &self.buffer).unwrap();
+        let launch = self.launch().arg("T6", &out);
+        let (_, trap) =
+            internals::run(&device, &kernel, &launch).unwrap_or_else(|e| panic!("{}", explain(e)));
+        (words(&out), trap)
     }
+}
+
+/// The dwords of a buffer.
+fn words(buffer: &Buffer) -> Vec<u32> {
+    let bytes = buffer.to_vec();
+    bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
 }

@@ -5,14 +5,16 @@
 //! different code may run.
 
 use crate::told::Written;
-use envisa::bare::{BareArg, BareKernel, BareLaunch, BareOptions};
 use envisa::diag::{FileId, Files, Severity, TextOptions, render_text};
 use envisa::isa::{Module, Op, Platform, Platforms};
-use envisa::runner::{AllocationId, Image, ImageShape, RunOptions, Session};
 use envisa::text::{ParseOptions, parse};
+use envisa::{
+    Arg, ArgKey, Buffer, ChannelOrder, ChannelType, Config, Device, Image, ImageDesc, ImageFormat,
+    ImageShape, Launch, LoadOptions, internals,
+};
+use envisa_machine::Trap;
 use envisa_machine::observer::Observer;
 use envisa_machine::thread::Machine;
-use envisa_machine::{Outcome, Trap};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -464,7 +466,7 @@ impl Bench {
         self.flush();
         let ran = execute(self, std::slice::from_ref(case), &self.start.clone());
         self.count += 1;
-        match (ran.outcome.trap, ran.unobserved) {
+        match (ran.trap, ran.unobserved) {
             (Some(a), Some(b)) => {
                 assert_eq!((&a.cause, a.channel), (&b.cause, b.channel), "{}", case.text);
                 assert_eq!((a.kernel.as_str(), a.thread, a.group), ("pages", 0, [0; 3]));
@@ -508,7 +510,7 @@ impl Drop for Bench {
 
 /// What a run leaves behind.
 struct Ran {
-    outcome: Outcome,
+    trap: Option<Box<Trap>>,
     unobserved: Option<Box<Trap>>,
     text: String,
     /// Of both runs: memory, and all variables.
@@ -540,26 +542,24 @@ const EDGES: [(&str, usize); 2] = [("slm", SLM_BYTES), ("scratch", STATE_BYTES)]
 
 fn execute(bench: &Bench, cases: &[Case], start: &World) -> Ran {
     // The layout of memory: a, then texels, then what is dumped.
-    let mut session = Session::new(1 << 22);
     let dumped: usize = cases.iter().flat_map(|c| &c.vars).map(|v| v.before.len()).sum();
-    let make = |session: &mut Session| {
-        let a = session.buffer("a", &start.a).expect("memory");
-        let t = session.buffer("texels", &start.texels).expect("memory");
-        let d = session.buffer("dump", &vec![0; dumped + 4 * EDGE]).expect("memory");
-        (a, t, d)
-    };
-    let (a, t, d) = make(&mut session);
-    assert_eq!(session.memory().get(a).expect("it is there").base, A);
-    let to = session.memory().get(d).expect("it is there").base;
+    let device = Device::new(Config::new(bench.platform).memory(1 << 22).threads(1));
+    let buffers = [
+        device.buffer_from("a", &start.a).expect("memory"),
+        device.buffer_from("texels", &start.texels).expect("memory"),
+        device.buffer("dump", (dumped + 4 * EDGE) as u64).expect("memory"),
+    ];
+    assert_eq!(buffers[0].address(), A);
+    let to = buffers[2].address();
     let (mut decl, mut input, mut code) = (String::new(), String::new(), String::new());
-    let mut args: Vec<(String, BareArg)> = Vec::new();
+    let mut args: Vec<(String, Arg)> = Vec::new();
     let mut at = 64;
     let mut variable = |name: &str, ty: &str, bytes: &[u8]| {
         let n = bytes.len() / size(ty);
         writeln!(decl, ".decl {name} v_type=G type={ty} num_elts={n} align=wordx32").unwrap();
         writeln!(input, ".input {name} offset={at} size={}", bytes.len()).unwrap();
         at += bytes.len().next_multiple_of(64);
-        args.push((name.into(), BareArg::Bytes(bytes.to_vec())));
+        args.push((name.into(), Arg::from(bytes)));
     };
     for ((surface, bytes), content) in EDGES.into_iter().zip([&start.slm, &start.state]) {
         let both = [&content[..EDGE], &content[bytes - EDGE..]].concat();
@@ -627,24 +627,29 @@ fn execute(bench: &Bench, cases: &[Case], start: &World) -> Ran {
         refuse(&said.module, &said.files, &files, bench.platform);
     }
     // Inputs beyond the first 256 registers are the tests' own.
-    let mut options = BareOptions::new(bench.platform);
-    options.verify = false;
-    let kernel =
-        BareKernel::of_module(said.module, &said.files, files, &options).unwrap_or_else(|e| panic!("{e}"));
-    args.push(("bti:3".into(), BareArg::Buffer(a, SURFACE as u64)));
-    if let Some(i) = bench.image {
-        args.push(("bti:4".into(), BareArg::Image(image(i, t))));
+    let options = LoadOptions { verify: false, ..LoadOptions::default() };
+    let kernel = internals::load(&device, "pages.visaasm", said.module, said.files, files, &options)
+        .and_then(|module| module.kernel(""))
+        .unwrap_or_else(|e| panic!("{e}"));
+    let [a, t, d] = &buffers;
+    let mut launch = Launch::threads(&[1], 1).local_memory(SLM_BYTES as u64).limit(1_000_000);
+    for (name, arg) in args {
+        launch = launch.arg(name, arg);
     }
-    let launch = BareLaunch { args, slm_bytes: SLM_BYTES as u64, ..BareLaunch::default() };
-    let options = RunOptions { jobs: 1, limit: 1_000_000, ..RunOptions::default() };
+    launch = launch.arg(ArgKey::Surface(3), a.slice(SURFACE as u64..a.len()).expect("a surface"));
+    if let Some(i) = bench.image {
+        launch = launch.arg(ArgKey::Surface(4), image(&device, i, t));
+    }
     let mut watch = Watch::default();
     let mut left = Vec::new();
-    let outcome = session.observe_bare(&kernel, &launch, &options, &mut watch).expect("a launch");
-    left.push(look(&mut session, (a, t, d), start));
-    let mut again = Session::new(1 << 22);
-    let ids = make(&mut again);
-    let plain = again.run_bare(&kernel, &launch, &options).expect("a launch");
-    left.push(look(&mut again, ids, start));
+    let (_, trap) = internals::observe(&device, &kernel, &launch, &mut watch).expect("a launch");
+    left.push(look(&buffers, start));
+    // Once more, from the same start.
+    a.write(0, &start.a).expect("inside");
+    t.write(0, &start.texels).expect("inside");
+    d.fill(0, d.len(), &[0]).expect("inside");
+    let (_, plain) = internals::run(&device, &kernel, &launch).expect("a launch");
+    left.push(look(&buffers, start));
     for &(_, source) in &watch.0 {
         let (op, at) = insts[source as usize];
         let at = (at as usize).wrapping_sub(head.len());
@@ -652,34 +657,24 @@ fn execute(bench: &Bench, cases: &[Case], start: &World) -> Ran {
             EXECUTED.with_borrow_mut(|e| e.insert(op.desc().name.to_owned()));
         }
     }
-    Ran { outcome, unobserved: plain.trap, text, left }
+    Ran { trap, unobserved: plain, text, left }
 }
 
-fn image(i: Texels, allocation: AllocationId) -> Image {
-    Image {
-        shape: i.shape,
-        width: i.width,
-        height: i.height,
-        depth: i.depth,
-        row_pitch: i.row(),
-        slice_pitch: i.slice() as u64,
-        channel_order: i.order,
-        channel_type: i.ty,
-        texel_bytes: i.texel,
-        allocation,
-    }
+fn image(device: &Device, i: Texels, buffer: &Buffer) -> Image {
+    let order = ChannelOrder::from_cl(i.order).expect("an order");
+    let format = ImageFormat::new(order, ChannelType::from_cl(i.ty).expect("a type")).expect("a format");
+    let (row_pitch, slice_pitch) = (i.row(), i.slice() as u64);
+    let packed = ImageDesc::packed(i.shape, [i.width, i.height, i.depth], format);
+    let desc = ImageDesc { row_pitch, slice_pitch, ..packed };
+    device.image(&desc, buffer).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// Memory after a run, and what was dumped.
-fn look(
-    session: &mut Session,
-    (a, t, d): (AllocationId, AllocationId, AllocationId),
-    start: &World,
-) -> (World, Vec<u8>) {
+fn look([a, t, d]: &[Buffer; 3], start: &World) -> (World, Vec<u8>) {
     let mut w = start.clone();
-    w.a = session.bytes(a).to_vec();
-    w.texels = session.bytes(t).to_vec();
-    let dump = session.bytes(d).to_vec();
+    w.a = a.to_vec();
+    w.texels = t.to_vec();
+    let dump = d.to_vec();
     for (k, content) in [&mut w.slm, &mut w.state].into_iter().enumerate() {
         let n = content.len();
         let from = &dump[k * 2 * EDGE..];
@@ -720,7 +715,7 @@ fn differs(what: &str, got: &[u8], want: &[u8], open: &[bool]) -> Option<String>
 
 /// What is not as it should be.
 fn compare(ran: &Ran, cases: &[Case], world: &World) -> Option<String> {
-    if let Some(trap) = ran.outcome.trap.as_ref().or(ran.unobserved.as_ref()) {
+    if let Some(trap) = ran.trap.as_ref().or(ran.unobserved.as_ref()) {
         let line = ran.text.lines().nth(trap.instruction as usize).unwrap_or("");
         return Some(format!("a fault: {trap} {line}"));
     }

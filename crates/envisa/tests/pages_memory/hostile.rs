@@ -2,11 +2,13 @@
 //! else.
 
 use crate::harness::{A, Rng};
-use envisa::bare::{BareArg, BareKernel, BareLaunch, BareOptions};
 use envisa::diag::{FileId, Files};
 use envisa::isa::desc::Family;
 use envisa::isa::{Exec, ExecMask, Input, Inst, Module, Op, Operand, Platform};
-use envisa::runner::{Image, ImageShape, RunOptions, Session};
+use envisa::{
+    Arg, ArgKey, ChannelOrder, ChannelType, Config, Device, ImageDesc, ImageFormat, ImageShape, Launch,
+    LoadOptions, internals,
+};
 use envisa_lower::InputClass;
 use envisa_machine::trap::Cause;
 use envisa_smith::generate;
@@ -92,18 +94,16 @@ fn messages_with_any_fields() {
 
 /// Runs it with random registers and says how it ended.
 fn run(module: Module, platform: Platform, rng: &mut Rng) -> &'static str {
-    let options = BareOptions { verify: false, ..BareOptions::new(platform) };
-    let kernel = match BareKernel::of_module(module, &[FileId(0)], Files::new(), &options) {
-        Ok(kernel) => kernel,
-        Err(_) => return "refused",
-    };
-    let mut session = Session::new(1 << 20);
+    let options = LoadOptions { verify: false, ..LoadOptions::default() };
+    let device = Device::new(Config::new(platform).memory(1 << 20).threads(1));
+    let loaded = internals::load(&device, "hostile", module, vec![FileId(0)], Files::new(), &options);
+    let Ok(kernel) = loaded.and_then(|m| m.kernel("")) else { return "refused" };
     let content = rng.bytes(1000);
-    let a = session.buffer("a", &content).expect("memory");
-    let texels = session.buffer("texels", &rng.bytes(1000)).expect("memory");
-    let other = session.buffer("other", &content).expect("memory");
-    let mut args: Vec<(String, BareArg)> = Vec::new();
-    for i in kernel.inputs() {
+    let a = device.buffer_from("a", &content).expect("memory");
+    let texels = device.buffer_from("texels", &rng.bytes(1000)).expect("memory");
+    let other = device.buffer_from("other", &content).expect("memory");
+    let mut args: Vec<(&str, Arg)> = Vec::new();
+    for i in &internals::program(&kernel).inputs {
         if i.class == InputClass::General && i.image >= 32 && args.iter().all(|(n, _)| *n != i.name) {
             let words = (0..i.bytes / 8).flat_map(|_| {
                 let near = [A, A + 0x20000][rng.below(2) as usize] + rng.below(1100);
@@ -111,37 +111,25 @@ fn run(module: Module, platform: Platform, rng: &mut Rng) -> &'static str {
                 [near, near & !15, small, small & !0xf_0000_000f, 0x40, rng.next()][rng.below(6) as usize]
                     .to_le_bytes()
             });
-            args.push((i.name.clone(), BareArg::Bytes(words.collect())));
+            args.push((&i.name, Arg::Bytes(words.collect())));
         }
     }
-    args.push(("bti:0".into(), BareArg::Buffer(a, 64)));
-    args.push((
-        "bti:1".into(),
-        BareArg::Image(Image {
-            shape: ImageShape::D2,
-            width: 8,
-            height: 8,
-            depth: 1,
-            row_pitch: 32,
-            slice_pitch: 256,
-            channel_order: 0x10b5,
-            channel_type: 0x10d2,
-            texel_bytes: 4,
-            allocation: texels,
-        }),
-    ));
-    let launch = BareLaunch { args, ..BareLaunch::default() };
-    let outcome = match session.run_bare(
-        &kernel,
-        &launch,
-        &RunOptions { jobs: 1, limit: 10_000, ..RunOptions::default() },
-    ) {
-        Ok(outcome) => outcome,
+    let format = ImageFormat::new(ChannelOrder::Rgba, ChannelType::Unorm8).expect("a format");
+    let image =
+        device.image(&ImageDesc::packed(ImageShape::D2, [8, 8, 1], format), &texels).expect("it fits");
+    let mut launch = Launch::threads(&[1], 1).limit(10_000);
+    for (name, arg) in args {
+        launch = launch.arg(name, arg);
+    }
+    launch =
+        launch.arg(ArgKey::Surface(0), a.slice(64..1000).expect("a part")).arg(ArgKey::Surface(1), image);
+    let trap = match internals::run(&device, &kernel, &launch) {
+        Ok((_, trap)) => trap,
         Err(_) => return "not launched",
     };
     // Nothing was told where this is.
-    assert_eq!(session.bytes(other), content);
-    match outcome.trap.map(|t| t.cause) {
+    assert_eq!(other.to_vec(), content);
+    match trap.map(|t| t.cause) {
         None | Some(Cause::FellOff) => "ended",
         Some(Cause::Memory { .. } | Cause::Misaligned { .. }) => "a fault of memory",
         Some(Cause::Unsupported { .. }) => "not supported",

@@ -3,8 +3,8 @@
 
 use crate::founding::{PLATFORMS, scalar, some_em, text};
 use crate::harness::{Bench, Case, Predicate, Rng, Texels, World, covers, legal, mask_name};
+use envisa::ImageShape;
 use envisa::isa::Platform;
-use envisa::runner::ImageShape;
 use envisa_machine::trap::Cause;
 
 const SHAPES: [ImageShape; 5] =
@@ -111,7 +111,7 @@ impl Format {
 /// An image of a shape and format in the texels' buffer.
 fn image(shape: ImageShape, f: Format) -> Texels {
     let (height, depth) = match shape {
-        ImageShape::D1 => (1, 1),
+        ImageShape::D1 | ImageShape::Buffer => (1, 1),
         ImageShape::D1Array => (1, 3),
         ImageShape::D2 => (4, 1),
         ImageShape::D2Array | ImageShape::D3 => (2, 3),
@@ -122,7 +122,7 @@ fn image(shape: ImageShape, f: Format) -> Texels {
 /// First byte of a texel, from the table of shapes on page TYPED_ATOMIC; there is one level of detail.
 fn place(i: &Texels, [u, v, r, lod]: [i64; 4]) -> Option<usize> {
     let (row, plane) = match i.shape {
-        ImageShape::D1 => (0, 0),
+        ImageShape::D1 | ImageShape::Buffer => (0, 0),
         ImageShape::D1Array => (0, v),
         ImageShape::D2 => (v, 0),
         ImageShape::D2Array | ImageShape::D3 => (v, r),
@@ -562,7 +562,7 @@ fn info() {
                         let (w, h, d) = (i.width >> l, i.height >> l, i.depth);
                         let answer = match shape {
                             _ if samples => [1, 0, 0, 0],
-                            ImageShape::D1 => [w, 0, 0, 1],
+                            ImageShape::D1 | ImageShape::Buffer => [w, 0, 0, 1],
                             ImageShape::D1Array => [w, d, 0, 1],
                             ImageShape::D2 => [w, h, 0, 1],
                             ImageShape::D2Array => [w, h, d, 1],

@@ -1,0 +1,54 @@
+//! For the tests of the rooms behind the library: modules that no reader made, observers of the machine, the
+//! machine's own faults. No part of the interface: it changes with the rooms.
+
+use crate::device::Device;
+use crate::error::Error;
+use crate::kernel::Kernel;
+use crate::launch::Launch;
+use crate::module::{LoadOptions, Module};
+use crate::run::{Outcome, Run};
+use envisa_diag::{FileId, Files};
+use envisa_lower::Program;
+use envisa_machine::Trap;
+use envisa_machine::observer::Observer;
+
+/// Loads a module of hand-written code that somebody made; `ids` are the files of its objects.
+///
+/// # Errors
+/// As [`Module::load`].
+pub fn load(
+    device: &Device,
+    name: &str,
+    module: envisa_isa::Module,
+    ids: Vec<FileId>,
+    files: Files,
+    options: &LoadOptions,
+) -> Result<Module, Error> {
+    Module::of_isa(device, name, module, ids, files, options)
+}
+
+/// The program that a kernel was lowered to.
+pub fn program(kernel: &Kernel) -> &Program {
+    kernel.code.program()
+}
+
+/// Runs a launch; gives the machine's fault, too.
+///
+/// # Errors
+/// As [`Device::run`].
+pub fn run(device: &Device, kernel: &Kernel, launch: &Launch) -> Result<(Outcome, Option<Box<Trap>>), Error> {
+    Run::new(device, kernel, launch)?.execute(None::<&mut crate::instruments::Instruments>)
+}
+
+/// Runs a launch under an observer of the machine.
+///
+/// # Errors
+/// As [`Device::run`].
+pub fn observe<O: Observer>(
+    device: &Device,
+    kernel: &Kernel,
+    launch: &Launch,
+    observer: &mut O,
+) -> Result<(Outcome, Option<Box<Trap>>), Error> {
+    Run::new(device, kernel, launch)?.execute(Some(observer))
+}
