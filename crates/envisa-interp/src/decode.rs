@@ -212,192 +212,236 @@ fn select<T: Exec>(l: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler 
     }
 }
 
+/// What the choice of an instruction's code goes by.
+#[derive(Clone, Copy)]
+struct Choice<'a> {
+    w: Wish,
+    /// Number of channels.
+    n: u8,
+    src: &'a [SrcCell; 3],
+    /// The destination is consecutive elements of the channels' own type.
+    plain: bool,
+}
+
+/// Code for each shape of so many sources.
+macro_rules! common {
+    ($c:expr, $o:ty, $t:ty, 1) => {
+        unary::<$o, $t>($c.w, $c.n, $c.src, $c.plain)
+    };
+    ($c:expr, $o:ty, $t:ty, 2) => {
+        binary::<$o, $t>($c.w, $c.n, $c.src, $c.plain)
+    };
+    ($c:expr, $o:ty, $t:ty, 3) => {
+        ternary::<$o, $t>($c.w, $c.n, $c.src, $c.plain)
+    };
+}
+
+/// Code of the math unit for so many sources.
+macro_rules! unit {
+    ($c:expr, $o:ty, $t:ty, $s:literal) => {
+        unit::<$o, $t, $s>($c.w.level, $c.n, $c.src, $c.plain)
+    };
+}
+
+/// The general code for so many sources.
+macro_rules! seldom {
+    ($c:expr, $o:ty, $t:ty, $s:literal) => {
+        any::<$o, $t, $s>($c.w, $c.n, $c.src, $c.plain)
+    };
+}
+
 /// The handler of an instruction that computes channel by channel.
 pub(super) fn alu(w: Wish, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
-    let l = w.level;
-    let (n, plain) = (i.channels, dst_cell(i).1);
-    // Of two sources.
+    let c = Choice { w, n: i.channels, src, plain: dst_cell(i).1 };
+    match i.exec {
+        ExecType::F32 | ExecType::F64 | ExecType::F16 | ExecType::Bf16 => floats(c, i),
+        ExecType::I32 | ExecType::U32 | ExecType::I64 | ExecType::U64 => integers(c, i),
+        ExecType::Wide | ExecType::None => others(c, i),
+    }
+}
+
+/// Those that do not look at the type.
+fn others(c: Choice<'_>, i: &Inst) -> Option<Handler> {
+    let (l, n, src, plain) = (c.w.level, c.n, c.src, c.plain);
     let shaped = shape(&src[..2]).is_some();
-    macro_rules! common {
-        ($o:ty, $t:ty, 1) => {
-            unary::<$o, $t>(w, n, src, plain)
-        };
-        ($o:ty, $t:ty, 2) => {
-            binary::<$o, $t>(w, n, src, plain)
-        };
-        ($o:ty, $t:ty, 3) => {
-            ternary::<$o, $t>(w, n, src, plain)
-        };
-    }
-    macro_rules! seldom {
-        ($o:ty, $t:ty, $s:literal) => {
-            any::<$o, $t, $s>(w, n, src, plain)
-        };
-    }
-    macro_rules! unit {
-        ($o:ty, $t:ty, $s:literal) => {
-            unit::<$o, $t, $s>(l, n, src, plain)
-        };
-    }
-    use ExecType::{Bf16, F16, F32, F64, I32, I64, U32, U64};
+    Some(match i.op {
+        Op::Addc => rare!(l, n, plain && shaped, CarryK[; false]),
+        Op::Subb => rare!(l, n, plain && shaped, CarryK[; true]),
+        Op::Cmp => return comparison(l, i, src),
+        _ => return None,
+    })
+}
+
+/// Of integers.
+fn integers(c: Choice<'_>, i: &Inst) -> Option<Handler> {
+    use ExecType::{I32, I64, U32, U64};
+    let (l, n, src, plain) = (c.w.level, c.n, c.src, c.plain);
+    let shaped = shape(&src[..2]).is_some();
     // What does not look at the sign is compiled once for each size.
     Some(match (i.op, i.exec) {
-        (Op::Mov, I32) => common!(Copy, i32, 1),
-        (Op::Mov, U32) => common!(Copy, u32, 1),
-        (Op::Mov, I64) => common!(Copy, i64, 1),
-        (Op::Mov, U64) => common!(Copy, u64, 1),
-        (Op::Mov, F32) => common!(Copy, f32, 1),
-        (Op::Mov, F64) => seldom!(Copy, f64, 1),
-        (Op::Mov, F16) => seldom!(Copy, Hf, 1),
-        (Op::Mov, Bf16) => seldom!(Copy, Bf, 1),
-        (Op::Add, I32 | U32) => common!(Add, u32, 2),
-        (Op::Add, I64 | U64) => common!(Add, u64, 2),
-        (Op::Add3, I32 | U32) => common!(Add3, u32, 3),
-        (Op::Add3, I64 | U64) => seldom!(Add3, u64, 3),
-        (Op::Mul, I32 | U32) => common!(Mul, u32, 2),
-        (Op::Mul, I64 | U64) => common!(Mul, u64, 2),
-        (Op::Mad, I32 | U32) => common!(Mad, u32, 3),
-        (Op::Mad, I64 | U64) => seldom!(Mad, u64, 3),
-        (Op::Min, I32) => common!(Min, i32, 2),
-        (Op::Min, U32) => common!(Min, u32, 2),
-        (Op::Max, I32) => common!(Max, i32, 2),
-        (Op::Max, U32) => common!(Max, u32, 2),
-        (Op::Min, I64) => seldom!(Min, i64, 2),
-        (Op::Min, U64) => seldom!(Min, u64, 2),
-        (Op::Max, I64) => seldom!(Max, i64, 2),
-        (Op::Max, U64) => seldom!(Max, u64, 2),
-        (Op::Avg, I32) => seldom!(Avg, i32, 2),
-        (Op::Avg, U32) => seldom!(Avg, u32, 2),
-        (Op::Avg, I64) => seldom!(Avg, i64, 2),
-        (Op::Avg, U64) => seldom!(Avg, u64, 2),
-        (Op::Div, I32) => seldom!(Div, i32, 2),
-        (Op::Div, U32) => seldom!(Div, u32, 2),
-        (Op::Div, I64) => seldom!(Div, i64, 2),
-        (Op::Div, U64) => seldom!(Div, u64, 2),
-        (Op::Mod, I32) => seldom!(Mod, i32, 2),
-        (Op::Mod, U32) => seldom!(Mod, u32, 2),
-        (Op::Mod, I64) => seldom!(Mod, i64, 2),
-        (Op::Mod, U64) => seldom!(Mod, u64, 2),
-        (Op::And, I32 | U32) => common!(And, u32, 2),
-        (Op::Or, I32 | U32) => common!(Or, u32, 2),
-        (Op::Xor, I32 | U32) => common!(Xor, u32, 2),
-        (Op::Not, I32 | U32) => common!(Not, u32, 1),
-        (Op::And, I64 | U64) => common!(And, u64, 2),
-        (Op::Or, I64 | U64) => common!(Or, u64, 2),
-        (Op::Xor, I64 | U64) => common!(Xor, u64, 2),
-        (Op::Not, I64 | U64) => seldom!(Not, u64, 1),
-        (Op::Shl, I32 | U32) => common!(Shl, u32, 2),
-        (Op::Shl, I64 | U64) => common!(Shl, u64, 2),
-        (Op::Shr, U32 | I32) => common!(Shr, u32, 2),
-        (Op::Shr, U64 | I64) => common!(Shr, u64, 2),
-        (Op::Asr, I32 | U32) => common!(Asr, i32, 2),
-        (Op::Asr, I64 | U64) => common!(Asr, i64, 2),
-        (Op::Rol, U32) if i.aux == 32 => common!(RolD, u32, 2),
-        (Op::Ror, U32) if i.aux == 32 => common!(RorD, u32, 2),
-        (Op::Rol, U32) => seldom!(Rol, u32, 2),
-        (Op::Ror, U32) => seldom!(Ror, u32, 2),
-        (Op::Rol, U64) => seldom!(Rol, u64, 2),
-        (Op::Ror, U64) => seldom!(Ror, u64, 2),
+        (Op::Mov, I32) => common!(c, Copy, i32, 1),
+        (Op::Mov, U32) => common!(c, Copy, u32, 1),
+        (Op::Mov, I64) => common!(c, Copy, i64, 1),
+        (Op::Mov, U64) => common!(c, Copy, u64, 1),
+        (Op::Add, I32 | U32) => common!(c, Add, u32, 2),
+        (Op::Add, I64 | U64) => common!(c, Add, u64, 2),
+        (Op::Add3, I32 | U32) => common!(c, Add3, u32, 3),
+        (Op::Add3, I64 | U64) => seldom!(c, Add3, u64, 3),
+        (Op::Mul, I32 | U32) => common!(c, Mul, u32, 2),
+        (Op::Mul, I64 | U64) => common!(c, Mul, u64, 2),
+        (Op::Mad, I32 | U32) => common!(c, Mad, u32, 3),
+        (Op::Mad, I64 | U64) => seldom!(c, Mad, u64, 3),
+        (Op::Min, I32) => common!(c, Min, i32, 2),
+        (Op::Min, U32) => common!(c, Min, u32, 2),
+        (Op::Max, I32) => common!(c, Max, i32, 2),
+        (Op::Max, U32) => common!(c, Max, u32, 2),
+        (Op::Min, I64) => seldom!(c, Min, i64, 2),
+        (Op::Min, U64) => seldom!(c, Min, u64, 2),
+        (Op::Max, I64) => seldom!(c, Max, i64, 2),
+        (Op::Max, U64) => seldom!(c, Max, u64, 2),
+        (Op::Avg, I32) => seldom!(c, Avg, i32, 2),
+        (Op::Avg, U32) => seldom!(c, Avg, u32, 2),
+        (Op::Avg, I64) => seldom!(c, Avg, i64, 2),
+        (Op::Avg, U64) => seldom!(c, Avg, u64, 2),
+        (Op::Div, I32) => seldom!(c, Div, i32, 2),
+        (Op::Div, U32) => seldom!(c, Div, u32, 2),
+        (Op::Div, I64) => seldom!(c, Div, i64, 2),
+        (Op::Div, U64) => seldom!(c, Div, u64, 2),
+        (Op::Mod, I32) => seldom!(c, Mod, i32, 2),
+        (Op::Mod, U32) => seldom!(c, Mod, u32, 2),
+        (Op::Mod, I64) => seldom!(c, Mod, i64, 2),
+        (Op::Mod, U64) => seldom!(c, Mod, u64, 2),
+        (Op::And, I32 | U32) => common!(c, And, u32, 2),
+        (Op::Or, I32 | U32) => common!(c, Or, u32, 2),
+        (Op::Xor, I32 | U32) => common!(c, Xor, u32, 2),
+        (Op::Not, I32 | U32) => common!(c, Not, u32, 1),
+        (Op::And, I64 | U64) => common!(c, And, u64, 2),
+        (Op::Or, I64 | U64) => common!(c, Or, u64, 2),
+        (Op::Xor, I64 | U64) => common!(c, Xor, u64, 2),
+        (Op::Not, I64 | U64) => seldom!(c, Not, u64, 1),
+        (Op::Shl, I32 | U32) => common!(c, Shl, u32, 2),
+        (Op::Shl, I64 | U64) => common!(c, Shl, u64, 2),
+        (Op::Shr, U32 | I32) => common!(c, Shr, u32, 2),
+        (Op::Shr, U64 | I64) => common!(c, Shr, u64, 2),
+        (Op::Asr, I32 | U32) => common!(c, Asr, i32, 2),
+        (Op::Asr, I64 | U64) => common!(c, Asr, i64, 2),
+        (Op::Rol, U32) if i.aux == 32 => common!(c, RolD, u32, 2),
+        (Op::Ror, U32) if i.aux == 32 => common!(c, RorD, u32, 2),
+        (Op::Rol, U32) => seldom!(c, Rol, u32, 2),
+        (Op::Ror, U32) => seldom!(c, Ror, u32, 2),
+        (Op::Rol, U64) => seldom!(c, Rol, u64, 2),
+        (Op::Ror, U64) => seldom!(c, Ror, u64, 2),
         (Op::Bfn, I32 | U32) => match i.aux {
-            0x96 => common!(BfnOf<0x96>, u32, 3),
-            0xd8 => common!(BfnOf<0xd8>, u32, 3),
-            0xca => common!(BfnOf<0xca>, u32, 3),
-            0xe8 => common!(BfnOf<0xe8>, u32, 3),
-            0xf8 => common!(BfnOf<0xf8>, u32, 3),
-            0x78 => common!(BfnOf<0x78>, u32, 3),
-            0xfe => common!(BfnOf<0xfe>, u32, 3),
-            _ => common!(Bfn, u32, 3),
+            0x96 => common!(c, BfnOf<0x96>, u32, 3),
+            0xd8 => common!(c, BfnOf<0xd8>, u32, 3),
+            0xca => common!(c, BfnOf<0xca>, u32, 3),
+            0xe8 => common!(c, BfnOf<0xe8>, u32, 3),
+            0xf8 => common!(c, BfnOf<0xf8>, u32, 3),
+            0x78 => common!(c, BfnOf<0x78>, u32, 3),
+            0xfe => common!(c, BfnOf<0xfe>, u32, 3),
+            _ => common!(c, Bfn, u32, 3),
         },
-        (Op::Bfn, I64 | U64) => seldom!(Bfn, u64, 3),
-        (Op::Bfe, U32) => seldom!(Bfe, u32, 3),
-        (Op::Bfe, I32) => seldom!(Bfe, i32, 3),
-        (Op::Bfrev, U32) => seldom!(Bfrev, u32, 1),
-        (Op::Cbit, U32) => seldom!(Cbit, u32, 1),
-        (Op::Cbit, U64) => seldom!(Cbit, u64, 1),
-        (Op::Fbh, U32) => seldom!(Fbh, u32, 1),
-        (Op::Fbh, I32) => seldom!(Fbh, i32, 1),
-        (Op::Fbl, U32) => seldom!(Fbl, u32, 1),
-        (Op::Lzd, U32) => seldom!(Lzd, u32, 1),
-        (Op::Add, F32) => common!(Add, f32, 2),
-        (Op::Mul, F32) => common!(Mul, f32, 2),
-        (Op::Mad, F32) => common!(Mad, f32, 3),
-        (Op::Min, F32) => common!(Min, f32, 2),
-        (Op::Max, F32) => common!(Max, f32, 2),
-        (Op::Add, F64) => common!(Add, f64, 2),
-        (Op::Mul, F64) => common!(Mul, f64, 2),
-        (Op::Mad, F64) => common!(Mad, f64, 3),
-        (Op::Min, F64) => seldom!(Min, f64, 2),
-        (Op::Max, F64) => seldom!(Max, f64, 2),
-        (Op::Add, F16) => common!(Add, Hf, 2),
-        (Op::Mul, F16) => common!(Mul, Hf, 2),
-        (Op::Mad, F16) => common!(Mad, Hf, 3),
-        (Op::Min, F16) => seldom!(Min, Hf, 2),
-        (Op::Max, F16) => seldom!(Max, Hf, 2),
-        (Op::Add, Bf16) => seldom!(Add, Bf, 2),
-        (Op::Mul, Bf16) => seldom!(Mul, Bf, 2),
-        (Op::Mad, Bf16) => seldom!(Mad, Bf, 3),
-        (Op::Min, Bf16) => seldom!(Min, Bf, 2),
-        (Op::Max, Bf16) => seldom!(Max, Bf, 2),
-        (Op::Div | Op::Divm, F32) => common!(Div, f32, 2),
-        (Op::Div | Op::Divm, F64) => seldom!(Div, f64, 2),
-        (Op::Div | Op::Divm, F16) => seldom!(Div, Hf, 2),
-        (Op::Sqrt | Op::Sqrtm, F32) => common!(Sqrt, f32, 1),
-        (Op::Sqrt | Op::Sqrtm, F64) => seldom!(Sqrt, f64, 1),
-        (Op::Sqrt | Op::Sqrtm, F16) => seldom!(Sqrt, Hf, 1),
-        (Op::Inv, F32) => common!(Inv, f32, 1),
-        (Op::Inv, F64) => seldom!(Inv, f64, 1),
-        (Op::Inv, F16) => seldom!(Inv, Hf, 1),
-        (Op::Rsqrt, F32) => unit!(Rsqrt, f32, 1),
-        (Op::Rsqrt, F64) => seldom!(Rsqrt, f64, 1),
-        (Op::Rsqrt, F16) => unit!(Rsqrt, Hf, 1),
-        (Op::Exp, F32) => unit!(Exp, f32, 1),
-        (Op::Exp, F16) => unit!(Exp, Hf, 1),
-        (Op::Log, F32) => unit!(Log, f32, 1),
-        (Op::Log, F16) => unit!(Log, Hf, 1),
-        (Op::Pow, F32) => unit!(Pow, f32, 2),
-        (Op::Pow, F16) => unit!(Pow, Hf, 2),
-        (Op::Sin, F32) => unit!(Sin, f32, 1),
-        (Op::Sin, F16) => unit!(Sin, Hf, 1),
-        (Op::Cos, F32) => unit!(Cos, f32, 1),
-        (Op::Cos, F16) => unit!(Cos, Hf, 1),
-        (Op::Tanh, F32) => unit!(Tanh, f32, 1),
-        (Op::Tanh, F16) => unit!(Tanh, Hf, 1),
-        (Op::Sigm, F32) => unit!(Sigm, f32, 1),
-        (Op::Sigm, F16) => unit!(Sigm, Hf, 1),
-        (Op::Lrp, F32) => seldom!(Lrp, f32, 3),
-        (Op::Frc, F32) => seldom!(Frc, f32, 1),
-        (Op::Rndd, F32) => common!(Rndd, f32, 1),
-        (Op::Rndu, F32) => common!(Rndu, f32, 1),
-        (Op::Rnde, F32) => common!(Rnde, f32, 1),
-        (Op::Rndz, F32) => common!(Rndz, f32, 1),
-        (Op::Frc, F64) => seldom!(Frc, f64, 1),
-        (Op::Rndd, F64) => seldom!(Rndd, f64, 1),
-        (Op::Rndu, F64) => seldom!(Rndu, f64, 1),
-        (Op::Rnde, F64) => seldom!(Rnde, f64, 1),
-        (Op::Rndz, F64) => seldom!(Rndz, f64, 1),
-        (Op::Frc, F16) => seldom!(Frc, Hf, 1),
-        (Op::Rndd, F16) => seldom!(Rndd, Hf, 1),
-        (Op::Rndu, F16) => seldom!(Rndu, Hf, 1),
-        (Op::Rnde, F16) => seldom!(Rnde, Hf, 1),
-        (Op::Rndz, F16) => seldom!(Rndz, Hf, 1),
+        (Op::Bfn, I64 | U64) => seldom!(c, Bfn, u64, 3),
+        (Op::Bfe, U32) => seldom!(c, Bfe, u32, 3),
+        (Op::Bfe, I32) => seldom!(c, Bfe, i32, 3),
+        (Op::Bfrev, U32) => seldom!(c, Bfrev, u32, 1),
+        (Op::Cbit, U32) => seldom!(c, Cbit, u32, 1),
+        (Op::Cbit, U64) => seldom!(c, Cbit, u64, 1),
+        (Op::Fbh, U32) => seldom!(c, Fbh, u32, 1),
+        (Op::Fbh, I32) => seldom!(c, Fbh, i32, 1),
+        (Op::Fbl, U32) => seldom!(c, Fbl, u32, 1),
+        (Op::Lzd, U32) => seldom!(c, Lzd, u32, 1),
         // The sign matters to saturation and conversion, not to a plain destination.
         (Op::Sel, I32) if !plain => rare!(l, n, false, SelAnyK[i32;]),
         (Op::Sel, I64) if !plain => rare!(l, n, false, SelAnyK[i64;]),
         (Op::Sel, I32 | U32) => select::<u32>(l, n, src, plain),
         (Op::Sel, I64 | U64) => select::<u64>(l, n, src, plain),
+        (Op::Mulh, U32) => seldom!(c, Mulh, u32, 2),
+        (Op::Mulh, I32) => seldom!(c, Mulh, i32, 2),
+        // What general code does in 64 bits; see `parts`.
+        (Op::Madw, I64) if plain && shaped && has_shapes(l) => rare!(l, n, true, MadwK[;]),
+        (Op::Dp4a, U32) if plain => seldom!(c, Dp4a, u32, 3),
+        _ => return others(c, i),
+    })
+}
+
+/// Of floats.
+fn floats(c: Choice<'_>, i: &Inst) -> Option<Handler> {
+    use ExecType::{Bf16, F16, F32, F64};
+    let (l, n, src, plain) = (c.w.level, c.n, c.src, c.plain);
+    let shaped = shape(&src[..2]).is_some();
+    Some(match (i.op, i.exec) {
+        (Op::Mov, F32) => common!(c, Copy, f32, 1),
+        (Op::Mov, F64) => seldom!(c, Copy, f64, 1),
+        (Op::Mov, F16) => seldom!(c, Copy, Hf, 1),
+        (Op::Mov, Bf16) => seldom!(c, Copy, Bf, 1),
+        (Op::Add, F32) => common!(c, Add, f32, 2),
+        (Op::Mul, F32) => common!(c, Mul, f32, 2),
+        (Op::Mad, F32) => common!(c, Mad, f32, 3),
+        (Op::Min, F32) => common!(c, Min, f32, 2),
+        (Op::Max, F32) => common!(c, Max, f32, 2),
+        (Op::Add, F64) => common!(c, Add, f64, 2),
+        (Op::Mul, F64) => common!(c, Mul, f64, 2),
+        (Op::Mad, F64) => common!(c, Mad, f64, 3),
+        (Op::Min, F64) => seldom!(c, Min, f64, 2),
+        (Op::Max, F64) => seldom!(c, Max, f64, 2),
+        (Op::Add, F16) => common!(c, Add, Hf, 2),
+        (Op::Mul, F16) => common!(c, Mul, Hf, 2),
+        (Op::Mad, F16) => common!(c, Mad, Hf, 3),
+        (Op::Min, F16) => seldom!(c, Min, Hf, 2),
+        (Op::Max, F16) => seldom!(c, Max, Hf, 2),
+        (Op::Add, Bf16) => seldom!(c, Add, Bf, 2),
+        (Op::Mul, Bf16) => seldom!(c, Mul, Bf, 2),
+        (Op::Mad, Bf16) => seldom!(c, Mad, Bf, 3),
+        (Op::Min, Bf16) => seldom!(c, Min, Bf, 2),
+        (Op::Max, Bf16) => seldom!(c, Max, Bf, 2),
+        (Op::Div | Op::Divm, F32) => common!(c, Div, f32, 2),
+        (Op::Div | Op::Divm, F64) => seldom!(c, Div, f64, 2),
+        (Op::Div | Op::Divm, F16) => seldom!(c, Div, Hf, 2),
+        (Op::Sqrt | Op::Sqrtm, F32) => common!(c, Sqrt, f32, 1),
+        (Op::Sqrt | Op::Sqrtm, F64) => seldom!(c, Sqrt, f64, 1),
+        (Op::Sqrt | Op::Sqrtm, F16) => seldom!(c, Sqrt, Hf, 1),
+        (Op::Inv, F32) => common!(c, Inv, f32, 1),
+        (Op::Inv, F64) => seldom!(c, Inv, f64, 1),
+        (Op::Inv, F16) => seldom!(c, Inv, Hf, 1),
+        (Op::Rsqrt, F32) => unit!(c, Rsqrt, f32, 1),
+        (Op::Rsqrt, F64) => seldom!(c, Rsqrt, f64, 1),
+        (Op::Rsqrt, F16) => unit!(c, Rsqrt, Hf, 1),
+        (Op::Exp, F32) => unit!(c, Exp, f32, 1),
+        (Op::Exp, F16) => unit!(c, Exp, Hf, 1),
+        (Op::Log, F32) => unit!(c, Log, f32, 1),
+        (Op::Log, F16) => unit!(c, Log, Hf, 1),
+        (Op::Pow, F32) => unit!(c, Pow, f32, 2),
+        (Op::Pow, F16) => unit!(c, Pow, Hf, 2),
+        (Op::Sin, F32) => unit!(c, Sin, f32, 1),
+        (Op::Sin, F16) => unit!(c, Sin, Hf, 1),
+        (Op::Cos, F32) => unit!(c, Cos, f32, 1),
+        (Op::Cos, F16) => unit!(c, Cos, Hf, 1),
+        (Op::Tanh, F32) => unit!(c, Tanh, f32, 1),
+        (Op::Tanh, F16) => unit!(c, Tanh, Hf, 1),
+        (Op::Sigm, F32) => unit!(c, Sigm, f32, 1),
+        (Op::Sigm, F16) => unit!(c, Sigm, Hf, 1),
+        (Op::Lrp, F32) => seldom!(c, Lrp, f32, 3),
+        (Op::Frc, F32) => seldom!(c, Frc, f32, 1),
+        (Op::Rndd, F32) => common!(c, Rndd, f32, 1),
+        (Op::Rndu, F32) => common!(c, Rndu, f32, 1),
+        (Op::Rnde, F32) => common!(c, Rnde, f32, 1),
+        (Op::Rndz, F32) => common!(c, Rndz, f32, 1),
+        (Op::Frc, F64) => seldom!(c, Frc, f64, 1),
+        (Op::Rndd, F64) => seldom!(c, Rndd, f64, 1),
+        (Op::Rndu, F64) => seldom!(c, Rndu, f64, 1),
+        (Op::Rnde, F64) => seldom!(c, Rnde, f64, 1),
+        (Op::Rndz, F64) => seldom!(c, Rndz, f64, 1),
+        (Op::Frc, F16) => seldom!(c, Frc, Hf, 1),
+        (Op::Rndd, F16) => seldom!(c, Rndd, Hf, 1),
+        (Op::Rndu, F16) => seldom!(c, Rndu, Hf, 1),
+        (Op::Rnde, F16) => seldom!(c, Rnde, Hf, 1),
+        (Op::Rndz, F16) => seldom!(c, Rndz, Hf, 1),
         (Op::Sel, F32) => select::<f32>(l, n, src, plain),
         (Op::Sel, F64) => rare!(l, n, plain && shaped, SelAnyK[f64;]),
         (Op::Sel, F16) => rare!(l, n, plain && shaped, SelAnyK[Hf;]),
         (Op::Sel, Bf16) => rare!(l, n, plain && shaped, SelAnyK[Bf;]),
-        (Op::Mulh, U32) => seldom!(Mulh, u32, 2),
-        (Op::Mulh, I32) => seldom!(Mulh, i32, 2),
-        // What general code does in 64 bits; see `parts`.
-        (Op::Madw, I64) if plain && shaped && has_shapes(l) => rare!(l, n, true, MadwK[;]),
-        (Op::Dp4a, U32) if plain => seldom!(Dp4a, u32, 3),
-        (Op::Addc, _) => rare!(l, n, plain && shaped, CarryK[; false]),
-        (Op::Subb, _) => rare!(l, n, plain && shaped, CarryK[; true]),
-        (Op::Cmp, _) => return comparison(l, i, src),
-        _ => return None,
+        _ => return others(c, i),
     })
 }
 

@@ -484,6 +484,59 @@ pub struct Form {
     pub copies: &'static [(&'static str, &'static str)],
 }
 
+macro_rules! composites {
+    ($($variant:ident = $name:literal,)*) => {
+        /// Operands and fields that text writes together; see [`Form`].
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[allow(missing_docs)]
+        pub enum Composite { $($variant,)* }
+
+        impl Composite {
+            /// Every one.
+            pub const ALL: &[Composite] = &[$(Composite::$variant,)*];
+
+            /// Its name in templates.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Composite::$variant => $name,)*
+                }
+            }
+
+            /// The one that templates call so.
+            pub fn from_name(name: &str) -> Option<Composite> {
+                match name {
+                    $($name => Some(Composite::$variant),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+composites! {
+    LscCache = "lsc_cache",
+    LscData = "lsc_data",
+    LscData2d = "lsc_data2d",
+    LscData2dTyped = "lsc_data2d_typed",
+    LscAddr = "lsc_addr",
+    LscAddrStrided = "lsc_addr_strided",
+    LscAddrPlain = "lsc_addr_plain",
+    LscAddr2d = "lsc_addr2d",
+    LscTypedAddr = "lsc_typed_addr",
+    LscTypedAddr2d = "lsc_typed_addr2d",
+    LscSurface = "lsc_surface",
+    FenceFlags = "fence_flags",
+    LifetimeVar = "lifetime_var",
+    RtMode = "rt_mode",
+}
+
+impl Composite {
+    /// Is it suffixes of the mnemonic, all of which may be absent?
+    pub const fn is_suffix(self) -> bool {
+        matches!(self, Composite::LscCache | Composite::FenceFlags | Composite::RtMode)
+    }
+}
+
 /// A legal combination of types.
 #[derive(Debug)]
 pub struct TypeMap {

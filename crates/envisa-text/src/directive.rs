@@ -32,6 +32,14 @@ enum Given<'s> {
     Str(Cow<'s, str>, Span),
 }
 
+/// What a declaration says beyond type and number of elements.
+struct DeclOptions<'s> {
+    align: Align,
+    /// Root and offset.
+    alias: Option<(u32, u16)>,
+    attrs: Vec<(&'s [u8], Given<'s>)>,
+}
+
 impl<'s> Parser<'s> {
     /// `.version 4.1`, which comes first.
     pub fn version_line(&mut self) {
@@ -259,8 +267,41 @@ impl<'s> Parser<'s> {
         if !self.key(b"v_type")? {
             return Err(self.expected("`v_type=G`, `A`, `P`, `S` or `T`"));
         }
+        let class = self.decl_class()?;
+        let ty = self.decl_type(class)?;
+        let elems = self.decl_elems()?;
+        let options = self.decl_options(class)?;
+        let storage = (options.align, options.alias);
+        if let Some(old) = self.redeclared(name) {
+            return Err(self.redeclaration(name, span, old));
+        }
+        let index = self.name_in_pool(name);
+        let mut attr_list = AttrRange { start: self.obj.var_attrs.len() as u32, len: 0 };
+        for (attr_name, value) in options.attrs {
+            let attr = self.attr(attr_name, value, Owner::Variable)?;
+            attr_list.len += 1;
+            self.obj.var_attrs.push(attr);
+        }
+        if self.bad_line {
+            return Ok(());
+        }
+        let simple = SimpleVar { name: index, elems, attrs: attr_list, span };
+        let id = self.add_variable(class, ty, simple, storage);
+        self.names.declare(name, class, id, span);
+        let shown = &self.text[span.start as usize..span.end as usize];
+        if crate::print_names::reserved(self.forms, shown) {
+            self.word_as_name(shown, span);
+        }
+        if self.peek() == b'/' && self.peek_at(2) == b'@' {
+            return self.annotate_decl(class, id);
+        }
+        Ok(())
+    }
+
+    /// The class of a declared variable.
+    fn decl_class(&mut self) -> P<Class> {
         let class_name = self.ident();
-        let class = match class_name {
+        Ok(match class_name {
             b"G" => Class::General,
             b"A" => Class::Address,
             b"P" => Class::Predicate,
@@ -282,7 +323,11 @@ impl<'s> Parser<'s> {
                     .note("G: general, A: address, P: predicate, S: sampler, T: surface");
                 return Err(self.fail(d));
             }
-        };
+        })
+    }
+
+    /// The type of a general variable; others have none.
+    fn decl_type(&mut self, class: Class) -> P<Type> {
         let mut ty = Type::Ud;
         if self.key(b"type")? {
             let t = self.ident();
@@ -314,6 +359,11 @@ impl<'s> Parser<'s> {
         } else if class == Class::General {
             return Err(self.expected("`type=`"));
         }
+        Ok(ty)
+    }
+
+    /// The number of elements.
+    fn decl_elems(&mut self) -> P<u16> {
         if !self.key(b"num_elts")? {
             return Err(self.expected("`num_elts=`"));
         }
@@ -321,8 +371,8 @@ impl<'s> Parser<'s> {
         let at = self.pos;
         let elems = self.expr()?;
         let elems_span = self.since(at);
-        let elems = match u16::try_from(elems) {
-            Ok(n) if n > 0 => n,
+        match u16::try_from(elems) {
+            Ok(n) if n > 0 => Ok(n),
             _ => {
                 let mut d = self.diag_label(
                     "E0205",
@@ -333,13 +383,14 @@ impl<'s> Parser<'s> {
                 if elems > 0xffff {
                     d = d.note("the binary holds it in 16 bits; the reference assembler lets it wrap");
                 }
-                return Err(self.fail(d));
+                Err(self.fail(d))
             }
-        };
-        let mut align = Align::Byte;
-        let mut alias = None;
-        let mut attr_list = AttrRange { start: self.obj.var_attrs.len() as u32, len: 0 };
-        let mut pending_attrs: Vec<(&'s [u8], Given<'s>)> = Vec::new();
+        }
+    }
+
+    /// What follows the number of elements, up to the end of the line.
+    fn decl_options(&mut self, class: Class) -> P<DeclOptions<'s>> {
+        let mut options = DeclOptions { align: Align::Byte, alias: None, attrs: Vec::new() };
         let mut rank = 0;
         while !self.at_eol() {
             let key = self.peek_key();
@@ -382,15 +433,15 @@ impl<'s> Parser<'s> {
             rank = r;
             self.key(key)?;
             match key {
-                b"align" => align = self.align()?,
-                b"alias" => alias = Some(self.alias()?),
+                b"align" => options.align = self.align()?,
+                b"alias" => options.alias = Some(self.alias()?),
                 b"v_name" => {
                     if self.ident().is_empty() {
                         return Err(self.expected("a name"));
                     }
                 }
                 _ => {
-                    self.attr_list(&mut pending_attrs)?;
+                    self.attr_list(&mut options.attrs)?;
                     if class == Class::Sampler {
                         let d = self
                             .diag_label("E0208", "a sampler takes no attributes", key_span, "not here")
@@ -400,27 +451,27 @@ impl<'s> Parser<'s> {
                 }
             }
         }
-        if let Some(old) = self.redeclared(name) {
-            return Err(self.redeclaration(name, span, old));
-        }
-        let index = self.name_in_pool(name);
-        for (attr_name, value) in pending_attrs {
-            let attr = self.attr(attr_name, value, Owner::Variable)?;
-            attr_list.len += 1;
-            self.obj.var_attrs.push(attr);
-        }
-        if self.bad_line {
-            return Ok(());
-        }
-        let simple = SimpleVar { name: index, elems, attrs: attr_list, span };
+        Ok(options)
+    }
+
+    /// Adds a variable to its class, a general one with alignment and alias; gives its index, of which it is told if
+    /// there are too many.
+    fn add_variable(
+        &mut self,
+        class: Class,
+        ty: Type,
+        simple: SimpleVar,
+        options: (Align, Option<(u32, u16)>),
+    ) -> u32 {
+        let SimpleVar { name: index, elems, attrs: attr_list, span } = simple;
         let (id, limit, what) = match class {
             Class::General => {
-                let (alias, alias_offset) = alias.unwrap_or((0, 0));
+                let (alias, alias_offset) = options.1.unwrap_or((0, 0));
                 let id = self.obj.vars.len() as u32 + predefined::FIRST_VAR;
                 self.obj.vars.push(GeneralVar {
                     name: index,
                     ty,
-                    align,
+                    align: options.0,
                     elems,
                     alias,
                     alias_offset,
@@ -465,15 +516,7 @@ impl<'s> Parser<'s> {
                 );
             self.report(d);
         }
-        self.names.declare(name, class, id, span);
-        let shown = &self.text[span.start as usize..span.end as usize];
-        if crate::print_names::reserved(self.forms, shown) {
-            self.word_as_name(shown, span);
-        }
-        if self.peek() == b'/' && self.peek_at(2) == b'@' {
-            return self.annotate_decl(class, id);
-        }
-        Ok(())
+        id
     }
 
     #[cold]

@@ -968,11 +968,11 @@ pub(crate) fn usage(form: &Compiled) -> String {
             Step::Flag { name, .. } => out.push_str(&format!("[.{name}]")),
             Step::Sat => out.push_str("[.sat]"),
             Step::Many(slot) => out.push_str(&format!(" {}…", form.desc.slots[slot as usize].name)),
-            Step::Composite(name) => {
-                if !matches!(name, "lsc_cache" | "fence_flags" | "rt_mode") {
+            Step::Composite(composite) => {
+                if !composite.is_suffix() {
                     out.push(' ');
                 }
-                out.push_str(crate::lsc::describe(name));
+                out.push_str(crate::lsc::describe(composite));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Composites: operands of LSC and other messages that are written together but stored apart.
 
-use envisa_isa::desc::{Enc, SlotKind};
+use envisa_isa::desc::{Composite, Enc, SlotKind, Value};
 use envisa_isa::{Operand, Region, Span, StateClass, Type};
 
 use crate::inst::Ops;
@@ -11,27 +11,26 @@ use crate::parser::{P, Parser};
 use crate::template::{Compiled, Step};
 
 impl<'s> Parser<'s> {
-    /// Reads the composite of this name.
-    pub fn composite(&mut self, form: &'static Compiled, name: &'static str, ops: &mut Ops) -> P<()> {
-        match name {
-            "lsc_cache" => self.lsc_cache(form, ops),
-            "lsc_data" => self.lsc_data(form, ops),
-            "lsc_data2d" => self.lsc_data2d(form, ops),
-            "lsc_data2d_typed" => self.lsc_data2d_typed(form, ops),
-            "lsc_addr" => self.lsc_addr(form, ops, false),
-            "lsc_addr_strided" => self.lsc_addr(form, ops, true),
-            "lsc_addr_plain" => self.lsc_addr_plain(form, ops),
-            "lsc_addr2d" => self.lsc_addr2d(form, ops),
-            "lsc_typed_addr" => self.lsc_typed_addr(form, ops),
-            "lsc_typed_addr2d" => self.lsc_typed_addr2d(form, ops),
-            "lsc_surface" => {
+    /// Reads a composite.
+    pub fn composite(&mut self, form: &'static Compiled, composite: Composite, ops: &mut Ops) -> P<()> {
+        match composite {
+            Composite::LscCache => self.lsc_cache(form, ops),
+            Composite::LscData => self.lsc_data(form, ops),
+            Composite::LscData2d => self.lsc_data2d(form, ops),
+            Composite::LscData2dTyped => self.lsc_data2d_typed(form, ops),
+            Composite::LscAddr => self.lsc_addr(form, ops, false),
+            Composite::LscAddrStrided => self.lsc_addr(form, ops, true),
+            Composite::LscAddrPlain => self.lsc_addr_plain(form, ops),
+            Composite::LscAddr2d => self.lsc_addr2d(form, ops),
+            Composite::LscTypedAddr => self.lsc_typed_addr(form, ops),
+            Composite::LscTypedAddr2d => self.lsc_typed_addr2d(form, ops),
+            Composite::LscSurface => {
                 let kind = self.run_here();
                 self.lsc_model(form, kind, ops, false)
             }
-            "fence_flags" => self.fence_flags(form, ops),
-            "lifetime_var" => self.lifetime_var(form, ops),
-            "rt_mode" => self.rt_mode(form, ops),
-            other => Err(self.expected(&format!("{other}, which this version cannot read"))),
+            Composite::FenceFlags => self.fence_flags(form, ops),
+            Composite::LifetimeVar => self.lifetime_var(form, ops),
+            Composite::RtMode => self.rt_mode(form, ops),
         }
     }
 
@@ -59,7 +58,7 @@ impl<'s> Parser<'s> {
     /// `.l1[.l3]`, both optional.
     fn lsc_cache(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
         // Other suffixes may follow.
-        let mut after = form.steps.iter().skip_while(|s| !matches!(s, Step::Composite("lsc_cache")));
+        let mut after = form.steps.iter().skip_while(|s| !matches!(s, Step::Composite(Composite::LscCache)));
         let more = matches!(after.nth(1), Some(Step::Glued(_)));
         for name in ["l1", "l3"] {
             let Some(slot) = form.slot(name) else { continue };
@@ -70,23 +69,22 @@ impl<'s> Parser<'s> {
             let start = self.pos;
             self.pos += 1;
             let word = self.run();
+            let listed = |word: &[u8]| match form.desc.slots[slot].kind {
+                SlotKind::Field { enc: Enc::Values(values), .. } => {
+                    values.iter().find(|v| v.text.as_bytes() == word).map(|v| v.code)
+                }
+                _ => None,
+            };
             let code: u32 = match word {
-                b"df" => 0,
-                b"uc" => 1,
-                b"ca" => 2,
-                b"wb" => 3,
-                b"wt" => 4,
-                b"st" => 5,
-                b"ri" => 6,
-                b"cc" if self.version >= (4, 2) => 7,
-                b"cc" => {
+                b"cc" if self.version < (4, 2) => {
                     let span = self.since(start);
                     let d = self
                         .warn("W0401", "4.1 has no caching option `cc`", span, "taken as `.ri`")
                         .note("so does the reference assembler, without a word");
                     self.report(d);
-                    6
+                    listed(b"ri").unwrap_or(0)
                 }
+                word if listed(word).is_some() => listed(word).unwrap_or(0),
                 _ if more => {
                     self.pos = start;
                     return Ok(());
@@ -115,15 +113,16 @@ impl<'s> Parser<'s> {
     }
 
     /// Code of `d32` and the like at the start of a shape; gives the rest.
-    fn lsc_size(&mut self) -> P<u32> {
-        const SIZES: [(&[u8], u32); 7] =
-            [(b"16c32h", 7), (b"16c32", 6), (b"8c32", 5), (b"64", 4), (b"32", 3), (b"16", 2), (b"8", 1)];
+    fn lsc_size(&mut self, form: &Compiled) -> P<u32> {
         if matches!(self.peek(), b'd' | b'u') {
             let rest = &self.src[self.pos + 1..];
-            for (text, code) in SIZES {
-                if rest.starts_with(text) && !(code == 1 && rest.get(1).is_some_and(u8::is_ascii_digit)) {
-                    self.pos += 1 + text.len();
-                    return Ok(code);
+            // The longest that fits: `d16c32` is not `d16`.
+            let fits = data_sizes(form).iter().filter(|v| rest.starts_with(&v.text.as_bytes()[1..]));
+            if let Some(size) = fits.max_by_key(|v| v.text.len()) {
+                let text = size.text;
+                if size.code != 1 || !rest.get(1).is_some_and(u8::is_ascii_digit) {
+                    self.pos += text.len();
+                    return Ok(size.code);
                 }
             }
         }
@@ -143,7 +142,7 @@ impl<'s> Parser<'s> {
         ops.list[data] = self.lsc_reg(form.desc.slots[data].name)?;
         self.colon("the shape of the data, as `:d32`")?;
         let start = self.pos;
-        let size = self.lsc_size()?;
+        let size = self.lsc_size(form)?;
         let quad = form
             .slot("ch_mask")
             .is_some_and(|i| matches!(form.desc.slots[i].kind, SlotKind::Field { enc: Enc::Hex { .. }, .. }));
@@ -261,7 +260,7 @@ impl<'s> Parser<'s> {
         ops.list[data] = self.lsc_reg(form.desc.slots[data].name)?;
         self.colon("the shape of the block, as `:d16.2x16x8nn`")?;
         let start = self.pos;
-        let size = self.lsc_size()?;
+        let size = self.lsc_size(form)?;
         if self.peek() != b'.' {
             let at = self.pos as u32;
             let d = self
@@ -753,39 +752,36 @@ pub(crate) fn is_quad(form: &Compiled) -> bool {
         .is_some_and(|i| matches!(form.desc.slots[i].kind, SlotKind::Field { enc: Enc::Hex { .. }, .. }))
 }
 
+/// The sizes of elements that a row knows.
+pub(crate) fn data_sizes(form: &Compiled) -> &'static [Value] {
+    match form.slot("data_size").map(|i| form.desc.slots[i].kind) {
+        Some(SlotKind::Field { enc: Enc::Values(values), .. }) => values,
+        _ => &[],
+    }
+}
+
 /// Bytes that one access of a strided message moves: its stride, if the text names none.
 pub(crate) fn access_bytes(size: u32, elems: u32) -> u32 {
-    let element = match size {
-        1 => 1,
-        2 => 2,
-        4 => 8,
-        _ => 4,
-    };
-    let n = match elems {
-        1..=4 => elems,
-        5..=8 => 8 << (elems - 5),
-        _ => 1,
-    };
-    element * n
+    let element = envisa_isa::lsc::data_size(size).map_or(4, |size| size.register);
+    element * envisa_isa::lsc::elements(elems).unwrap_or(1)
 }
 
 /// How a composite reads, for people.
-pub(crate) fn describe(name: &str) -> &str {
-    match name {
-        "lsc_cache" => "[.l1[.l3]]",
-        "lsc_data" => "data:d32[x4][t]",
-        "lsc_data2d" => "data:d16.BLOCKSxWIDTHxHEIGHTnn",
-        "lsc_data2d_typed" => "data:WIDTHxHEIGHT",
-        "lsc_addr" => "flat[addr[+offset]]:a64",
-        "lsc_addr_plain" => "flat[addr]:a64",
-        "lsc_addr_strided" => "flat[addr[+offset][, stride]]:a64",
-        "lsc_addr2d" => "flat[base,width,height,pitch,x,y]",
-        "lsc_typed_addr" => "bti(surface)[u[,v[,r[,lod]]]]:a32",
-        "lsc_typed_addr2d" => "bti(surface)[x,y]",
-        "lsc_surface" => "bti(surface)",
-        "fence_flags" => "[.EISCRL1]",
-        "lifetime_var" => "variable",
-        "rt_mode" => "[.<A><O>…]",
-        other => other,
+pub(crate) fn describe(composite: Composite) -> &'static str {
+    match composite {
+        Composite::LscCache => "[.l1[.l3]]",
+        Composite::LscData => "data:d32[x4][t]",
+        Composite::LscData2d => "data:d16.BLOCKSxWIDTHxHEIGHTnn",
+        Composite::LscData2dTyped => "data:WIDTHxHEIGHT",
+        Composite::LscAddr => "flat[addr[+offset]]:a64",
+        Composite::LscAddrPlain => "flat[addr]:a64",
+        Composite::LscAddrStrided => "flat[addr[+offset][, stride]]:a64",
+        Composite::LscAddr2d => "flat[base,width,height,pitch,x,y]",
+        Composite::LscTypedAddr => "bti(surface)[u[,v[,r[,lod]]]]:a32",
+        Composite::LscTypedAddr2d => "bti(surface)[x,y]",
+        Composite::LscSurface => "bti(surface)",
+        Composite::FenceFlags => "[.EISCRL1]",
+        Composite::LifetimeVar => "variable",
+        Composite::RtMode => "[.<A><O>…]",
     }
 }

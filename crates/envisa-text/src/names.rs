@@ -174,30 +174,12 @@ impl<'s> Names<'s> {
 }
 
 /// Edit distance, with a swap of neighbours as one edit; more than `limit` gives `None`.
-fn distance(a: &[u8], b: &[u8], limit: usize) -> Option<usize> {
+fn distance(a: &str, b: &[u8], limit: usize) -> Option<usize> {
     if a.len().abs_diff(b.len()) > limit || a.len() > 64 || b.len() > 64 {
         return None;
     }
-    let mut before = [0usize; 65];
-    let mut last = [0usize; 65];
-    let mut row = [0usize; 65];
-    for (j, cell) in last.iter_mut().enumerate() {
-        *cell = j;
-    }
-    for i in 1..=a.len() {
-        row[0] = i;
-        for j in 1..=b.len() {
-            let change = usize::from(!a[i - 1].eq_ignore_ascii_case(&b[j - 1]));
-            let mut best = (last[j - 1] + change).min(last[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(before[j - 2] + 1);
-            }
-            row[j] = best;
-        }
-        before = last;
-        last = row;
-    }
-    (last[b.len()] <= limit).then_some(last[b.len()])
+    let d = strsim::osa_distance(a, &String::from_utf8_lossy(b).to_ascii_lowercase());
+    (d <= limit).then_some(d)
 }
 
 /// The candidate nearest to a name, if one is near enough to be meant.
@@ -209,13 +191,14 @@ pub(crate) fn nearest<'a>(name: &[u8], candidates: impl Iterator<Item = &'a [u8]
         _ => 3,
     };
     let mut best: Option<(usize, &'a [u8])> = None;
+    let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
     // Names that differ in their number only are different names, not slips.
     let stem = |n: &'_ [u8]| n.iter().rposition(|b| !b.is_ascii_digit()).map_or(0, |i| i + 1);
     for c in candidates {
         if stem(c) < c.len() && stem(name) < name.len() && c[..stem(c)] == name[..stem(name)] {
             continue;
         }
-        if let Some(d) = distance(name, c, limit)
+        if let Some(d) = distance(&lower, c, limit)
             && best.is_none_or(|(bd, bc)| (d, c) < (bd, bc))
         {
             best = Some((d, c));

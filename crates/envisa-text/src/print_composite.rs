@@ -2,15 +2,13 @@
 
 use std::fmt::Write as _;
 
-use envisa_isa::desc::SlotKind;
+use envisa_isa::desc::{Composite, SlotKind};
 use envisa_isa::{Modifier, Operand, Region, Type, predefined};
 
 use crate::print::{PrintError, Printer, int_of};
 use crate::template::Compiled;
 
 const CACHING: [&str; 8] = ["df", "uc", "ca", "wb", "wt", "st", "ri", "cc"];
-const SIZES: [&str; 8] = ["", "d8", "d16", "d32", "d64", "d8c32", "d16c32", "d16c32h"];
-const ELEMS: [u32; 9] = [0, 1, 2, 3, 4, 8, 16, 32, 64];
 
 impl Printer<'_, '_> {
     fn get(&self, form: &Compiled, ops: &[Operand], name: &str) -> u32 {
@@ -24,10 +22,15 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// Prints the composite of this name.
-    pub fn composite(&mut self, form: &Compiled, name: &str, ops: &[Operand]) -> Result<(), PrintError> {
-        match name {
-            "lsc_cache" => {
+    /// Prints a composite.
+    pub fn composite(
+        &mut self,
+        form: &Compiled,
+        composite: Composite,
+        ops: &[Operand],
+    ) -> Result<(), PrintError> {
+        match composite {
+            Composite::LscCache => {
                 let (l1, l3) = (self.get(form, ops, "l1"), self.get(form, ops, "l3"));
                 if l1 < 8 && l3 < 8 {
                     if (l1, l3) != (0, 0) {
@@ -42,8 +45,8 @@ impl Printer<'_, '_> {
                     self.odd(form, ops, "l3");
                 }
             }
-            "lsc_data" => self.data(form, ops),
-            "lsc_data2d" => {
+            Composite::LscData => self.data(form, ops),
+            Composite::LscData2d => {
                 self.data_reg(form, ops);
                 let size = self.get(form, ops, "data_size");
                 self.data_size(form, ops, size);
@@ -65,21 +68,21 @@ impl Printer<'_, '_> {
                     }
                 }
             }
-            "lsc_data2d_typed" => {
+            Composite::LscData2dTyped => {
                 self.data_reg(form, ops);
                 let (w, h) = (self.get(form, ops, "width"), self.get(form, ops, "height"));
                 let _ = write!(self.out, "{w}x{h}");
             }
-            "lsc_addr" => self.addr(form, ops, false),
-            "lsc_addr_strided" => self.addr(form, ops, true),
-            "lsc_addr_plain" => {
+            Composite::LscAddr => self.addr(form, ops, false),
+            Composite::LscAddrStrided => self.addr(form, ops, true),
+            Composite::LscAddrPlain => {
                 self.model(form, ops);
                 self.out.push('[');
                 self.addr_reg(form, ops);
                 self.out.push(']');
                 self.addr_size(form, ops);
             }
-            "lsc_addr2d" => {
+            Composite::LscAddr2d => {
                 self.out.push_str(" flat[");
                 for (i, n) in ["surface_base", "surface_width", "surface_height", "surface_pitch", "x", "y"]
                     .into_iter()
@@ -92,7 +95,7 @@ impl Printer<'_, '_> {
                 }
                 self.out.push(']');
             }
-            "lsc_typed_addr" => {
+            Composite::LscTypedAddr => {
                 self.model(form, ops);
                 self.out.push('[');
                 let regs = ["u", "v", "r", "lod"].map(|n| form.slot(n).map_or(Operand::RAW_NULL, |i| ops[i]));
@@ -111,7 +114,7 @@ impl Printer<'_, '_> {
                 self.out.push(']');
                 self.addr_size(form, ops);
             }
-            "lsc_typed_addr2d" => {
+            Composite::LscTypedAddr2d => {
                 self.model(form, ops);
                 self.out.push('[');
                 for (i, (n, o)) in [("x", "x_offset"), ("y", "y_offset")].into_iter().enumerate() {
@@ -130,9 +133,9 @@ impl Printer<'_, '_> {
                 }
                 self.out.push(']');
             }
-            "lsc_surface" => self.model(form, ops),
-            "fence_flags" => self.fence_flags(form, ops),
-            "lifetime_var" => {
+            Composite::LscSurface => self.model(form, ops),
+            Composite::FenceFlags => self.fence_flags(form, ops),
+            Composite::LifetimeVar => {
                 let Some(i) = form.slot("properties") else { return Ok(()) };
                 let SlotKind::Packed { parts, .. } = form.desc.slots[i].kind else { return Ok(()) };
                 let class =
@@ -150,7 +153,7 @@ impl Printer<'_, '_> {
                     self.odd(form, ops, "properties");
                 }
             }
-            "rt_mode" => {
+            Composite::RtMode => {
                 let Some(i) = form.slot("mode") else { return Ok(()) };
                 let SlotKind::Packed { parts, .. } = form.desc.slots[i].kind else { return Ok(()) };
                 let mut first = true;
@@ -167,7 +170,6 @@ impl Printer<'_, '_> {
                     }
                 }
             }
-            _ => {}
         }
         Ok(())
     }
@@ -193,9 +195,9 @@ impl Printer<'_, '_> {
     }
 
     fn data_size(&mut self, form: &Compiled, ops: &[Operand], size: u32) {
-        match SIZES.get(size as usize) {
-            Some(s) if !s.is_empty() => self.out.push_str(s),
-            _ => {
+        match crate::lsc::data_sizes(form).iter().find(|v| v.code == size) {
+            Some(v) => self.out.push_str(v.text),
+            None => {
                 self.out.push_str("d32");
                 self.odd(form, ops, "data_size");
             }
@@ -227,7 +229,7 @@ impl Printer<'_, '_> {
             }
             return;
         }
-        let n = ELEMS.get(elems as usize).copied().unwrap_or(0);
+        let n = envisa_isa::lsc::elements(elems).unwrap_or(0);
         if n > 1 {
             let _ = write!(self.out, "x{n}");
         }

@@ -4,7 +4,7 @@
 
 use std::sync::OnceLock;
 
-use envisa_isa::desc::{Enc, Family, Form, InstDesc, Part, SlotKind};
+use envisa_isa::desc::{Composite, Enc, Family, Form, InstDesc, Part, SlotKind};
 use envisa_isa::{Exec, Op, Operand, Pred, TABLE, Type};
 use hashbrown::HashMap;
 
@@ -50,7 +50,7 @@ pub(crate) enum Step {
     /// The variadic slot.
     Many(u8),
     /// A composite, by name.
-    Composite(&'static str),
+    Composite(Composite),
 }
 
 /// A slot or a part of one, fixed by a form.
@@ -173,31 +173,32 @@ fn default_operand(kind: &SlotKind) -> Operand {
 }
 
 /// The slots that a composite's text holds, of those that a row has.
-fn composite_slots(name: &str) -> &'static [&'static str] {
-    match name {
-        "lsc_cache" => &["l1", "l3"],
-        "lsc_data" => &["data_size", "data_order", "data_elems", "ch_mask"],
-        "lsc_data2d" => &["data_size", "data_order", "blocks", "width", "height", "vnni"],
-        "lsc_data2d_typed" => &["width", "height"],
+fn composite_slots(composite: Composite) -> &'static [&'static str] {
+    match composite {
+        Composite::LscCache => &["l1", "l3"],
+        Composite::LscData => &["data_size", "data_order", "data_elems", "ch_mask"],
+        Composite::LscData2d => &["data_size", "data_order", "blocks", "width", "height", "vnni"],
+        Composite::LscData2dTyped => &["width", "height"],
         // Reading sets the stride even where the text has none.
-        "lsc_addr" | "lsc_addr_strided" => {
+        Composite::LscAddr | Composite::LscAddrStrided => {
             &["addr_type", "surface", "imm_scale", "addr", "imm_offset", "addr_size", "stride"]
         }
-        "lsc_addr2d" => &["surface_base", "surface_width", "surface_height", "surface_pitch", "x", "y"],
-        "lsc_typed_addr" => &["addr_type", "surface", "u", "v", "r", "lod", "addr_size"],
-        "lsc_typed_addr2d" => &["addr_type", "surface", "x", "y", "x_offset", "y_offset"],
-        "lsc_addr_plain" => &["addr_type", "addr", "addr_size"],
-        "lsc_surface" => &["addr_type", "surface"],
-        "fence_flags" => &["mask"],
-        "lifetime_var" => &["properties", "variable"],
-        "rt_mode" => &["mode"],
-        _ => &[],
+        Composite::LscAddr2d => {
+            &["surface_base", "surface_width", "surface_height", "surface_pitch", "x", "y"]
+        }
+        Composite::LscTypedAddr => &["addr_type", "surface", "u", "v", "r", "lod", "addr_size"],
+        Composite::LscTypedAddr2d => &["addr_type", "surface", "x", "y", "x_offset", "y_offset"],
+        Composite::LscAddrPlain => &["addr_type", "addr", "addr_size"],
+        Composite::LscSurface => &["addr_type", "surface"],
+        Composite::FenceFlags => &["mask"],
+        Composite::LifetimeVar => &["properties", "variable"],
+        Composite::RtMode => &["mode"],
     }
 }
 
 /// Does a composite hold the data register?
-fn covers_data(name: &str) -> bool {
-    matches!(name, "lsc_data" | "lsc_data2d" | "lsc_data2d_typed")
+fn covers_data(composite: Composite) -> bool {
+    matches!(composite, Composite::LscData | Composite::LscData2d | Composite::LscData2dTyped)
 }
 
 /// Compiles a form; the error says what in the template has no meaning.
@@ -241,18 +242,21 @@ pub(crate) fn compile(op: Op, desc: &'static InstDesc, form: &'static Form) -> R
                 let name = &rest[1..end];
                 rest = &rest[end + 1..];
                 if let Some(name) = name.strip_prefix('@') {
-                    for covered in composite_slots(name) {
+                    let Some(composite) = Composite::from_name(name) else {
+                        return fail("no such composite");
+                    };
+                    for covered in composite_slots(composite) {
                         // Rows of one composite differ in some of its slots.
                         if let Some(i) = desc.slot_index(covered) {
                             set[i] = true;
                         }
                     }
-                    if covers_data(name)
+                    if covers_data(composite)
                         && let Some(i) = desc.lsc_data_slot()
                     {
                         set[i] = true;
                     }
-                    steps.push(Step::Composite(name));
+                    steps.push(Step::Composite(composite));
                 } else if let Some(name) = name.strip_suffix("...") {
                     let (slot, _) = find(name)?;
                     set[slot as usize] = true;

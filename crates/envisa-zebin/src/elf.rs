@@ -330,21 +330,11 @@ impl Elf {
         Ok(elf)
     }
 
-    /// Writes the parts as an ELF file, tables behind the sections. File offsets are chosen anew.
-    ///
-    /// # Errors
-    /// [`Error::Write`] if an index in a symbol or relocation is out of range, or a table is too large.
-    pub fn write(&self) -> Result<Vec<u8>, Error> {
+    /// The relocations in one table per section patched and form: the section, is there an explicit addend, the
+    /// relocations, the table's name.
+    #[allow(clippy::type_complexity)]
+    fn relocation_tables(&self) -> Result<Vec<(usize, bool, Vec<&Relocation>, String)>, Error> {
         let bad = |what: String| Error::Write { message: what };
-        // ELF wants local symbols first; relocations follow the move.
-        let mut order: Vec<usize> = (0..self.symbols.len()).collect();
-        order.sort_by_key(|&i| self.symbols[i].binding != elf::STB_LOCAL);
-        let mut moved = vec![0u32; self.symbols.len()];
-        for (new, &old) in order.iter().enumerate() {
-            moved[old] = new as u32 + 1;
-        }
-        let locals = 1 + self.symbols.iter().filter(|s| s.binding == elf::STB_LOCAL).count() as u32;
-        // One table per section patched and form.
         let mut tables: Vec<(usize, bool, Vec<&Relocation>, String)> = Vec::new();
         for reloc in &self.relocations {
             let section = self.sections.get(reloc.section);
@@ -361,6 +351,24 @@ impl Elf {
                 }
             }
         }
+        Ok(tables)
+    }
+
+    /// Writes the parts as an ELF file, tables behind the sections. File offsets are chosen anew.
+    ///
+    /// # Errors
+    /// [`Error::Write`] if an index in a symbol or relocation is out of range, or a table is too large.
+    pub fn write(&self) -> Result<Vec<u8>, Error> {
+        let bad = |what: String| Error::Write { message: what };
+        // ELF wants local symbols first; relocations follow the move.
+        let mut order: Vec<usize> = (0..self.symbols.len()).collect();
+        order.sort_by_key(|&i| self.symbols[i].binding != elf::STB_LOCAL);
+        let mut moved = vec![0u32; self.symbols.len()];
+        for (new, &old) in order.iter().enumerate() {
+            moved[old] = new as u32 + 1;
+        }
+        let locals = 1 + self.symbols.iter().filter(|s| s.binding == elf::STB_LOCAL).count() as u32;
+        let tables = self.relocation_tables()?;
         if self.sections.len() + tables.len() >= usize::from(elf::SHN_LORESERVE) - 8 {
             return Err(bad("too many sections".into()));
         }

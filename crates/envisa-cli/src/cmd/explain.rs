@@ -407,27 +407,33 @@ fn fill(_d: &InstDesc, form: &Form, mut with: impl FnMut(&str) -> String) -> Str
     out
 }
 
+/// Does its data have a set of channels rather than a number of elements?
+fn is_quad(d: &InstDesc) -> bool {
+    d.slot_index("ch_mask")
+        .is_some_and(|i| matches!(d.slots[i].kind, SlotKind::Field { enc: Enc::Hex { .. }, .. }))
+}
+
 fn sample(d: &InstDesc, what: &str, reg: &mut u32) -> String {
     let mut next = || {
         *reg += 1;
         *reg
     };
-    if let Some(composite) = what.strip_prefix('@') {
+    if let Some(composite) = what.strip_prefix('@').and_then(Composite::from_name) {
         return match composite {
             // The quads say which channels they move.
-            "lsc_data" if d.name.contains("QUAD") => format!("V{}:d32.xyzw", next()),
-            "lsc_data" => format!("V{}:d32", next()),
-            "lsc_data2d" => format!("V{}:d16.16x8nn", next()),
-            "lsc_addr" => format!("flat[V{}]:a64", next()),
-            "lsc_data2d_typed" => format!("V{}:8x4", next()),
-            "lsc_addr2d" => format!("flat[V{},0xff,0x7f,0xff,0x0,0x0]", next()),
-            "lsc_addr_plain" => format!("flat[V{}]:a64", next()),
-            "lsc_surface" => "bti(0x6)".to_owned(),
-            "lsc_typed_addr2d" => "bti(0x6)[0x0,0x0]".to_owned(),
-            "lsc_addr_strided" => format!("flat[V{},4]:a64", next()),
-            "lsc_typed_addr" => format!("bti(0x6)[V{}]:a32", next()),
-            "lsc_cache" | "fence_flags" | "rt_mode" => String::new(),
-            _ => format!("V{}", next()),
+            Composite::LscData if is_quad(d) => format!("V{}:d32.xyzw", next()),
+            Composite::LscData => format!("V{}:d32", next()),
+            Composite::LscData2d => format!("V{}:d16.16x8nn", next()),
+            Composite::LscAddr => format!("flat[V{}]:a64", next()),
+            Composite::LscData2dTyped => format!("V{}:8x4", next()),
+            Composite::LscAddr2d => format!("flat[V{},0xff,0x7f,0xff,0x0,0x0]", next()),
+            Composite::LscAddrPlain => format!("flat[V{}]:a64", next()),
+            Composite::LscSurface => "bti(0x6)".to_owned(),
+            Composite::LscTypedAddr2d => "bti(0x6)[0x0,0x0]".to_owned(),
+            Composite::LscAddrStrided => format!("flat[V{},4]:a64", next()),
+            Composite::LscTypedAddr => format!("bti(0x6)[V{}]:a32", next()),
+            Composite::LscCache | Composite::FenceFlags | Composite::RtMode => String::new(),
+            Composite::LifetimeVar => format!("V{}", next()),
         };
     }
     if what == "pred" {
