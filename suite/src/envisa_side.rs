@@ -88,6 +88,11 @@ impl<'a> Loaded<'a> {
         Ok(Loaded { launch, gpu, kernel: loaded, how, buffers })
     }
 
+    /// Has this engine run it from now on; `false` if that refuses the kernel, and the interpreter runs.
+    pub fn engine(&mut self, engine: envisa::Engine) -> bool {
+        self.kernel.engine(engine)
+    }
+
     /// Gives every buffer its initial content.
     pub fn reset(&mut self) {
         for (a, buffer) in self.launch.args.iter().zip(&self.buffers) {

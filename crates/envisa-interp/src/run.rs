@@ -48,6 +48,11 @@ impl Executable {
         self.translation.is_some()
     }
 
+    /// Has no engine translate it: the interpreter runs it.
+    pub fn interpret(&mut self) {
+        self.translation = None;
+    }
+
     /// The program.
     pub fn program(&self) -> &Program {
         &self.program

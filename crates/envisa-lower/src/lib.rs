@@ -5,6 +5,7 @@
 //! must not get wrong is checked here once: each direct operand lies inside the register file, each
 //! target inside the code.
 
+pub mod analysis;
 mod flow;
 mod layout;
 mod lower;

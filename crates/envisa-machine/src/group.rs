@@ -47,7 +47,7 @@ impl<'a, R: Run> Groups<'a, R> {
             let cause = Cause::NoMemory { bytes: prepared.slm_bytes };
             return Err(Box::new(Trap::of_launch(&program.name, cause)));
         };
-        let together = program.has_barrier || spins(program);
+        let together = together(program);
         let live = if together { most } else { 1 };
         let thread = |_| {
             let mut t = Thread::new(program);
@@ -174,6 +174,11 @@ fn state_register(platform: Platform, slot: u32) -> u32 {
 
 /// Instructions (counted at backward branches) that a thread runs before others of its group have a turn.
 const TURN: u64 = 1 << 20;
+
+/// Are the threads of a group alive at once, and take turns?
+pub fn together(p: &Program) -> bool {
+    p.has_barrier || spins(p)
+}
 
 /// Could a thread wait for another one of its group without a barrier: is there an atomic in a loop?
 fn spins(p: &Program) -> bool {

@@ -62,6 +62,8 @@ pub enum Engine {
     Auto,
     /// The interpreter.
     Interpreter,
+    /// Native code, where the host's CPU and the program allow; the interpreter runs the rest.
+    Native,
 }
 
 /// What a device can do. Sizes are in bytes.

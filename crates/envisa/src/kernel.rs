@@ -255,7 +255,8 @@ impl Code {
             const_base: data.const_base,
             global_base: data.global_base,
         });
-        let executable = Executable::new(program).map_err(Error::Module)?;
+        let mut executable = Executable::new(program).map_err(Error::Module)?;
+        crate::native::prepare(&mut executable, crate::native::from_environment().unwrap_or_default());
         let name = executable.program().name.clone();
         Ok(Code { name, executable, linked, arguments, attributes, variables, texts, files, metadata })
     }
@@ -294,7 +295,8 @@ impl Code {
             ..Attributes::default()
         };
         let linked = Linked::new(&program, &ModuleData::default());
-        let executable = Executable::new(program).map_err(Error::Module)?;
+        let mut executable = Executable::new(program).map_err(Error::Module)?;
+        crate::native::prepare(&mut executable, crate::native::from_environment().unwrap_or_default());
         let name = executable.program().name.clone();
         Ok(Code { name, executable, linked, arguments, attributes, variables, texts, files, metadata: None })
     }

@@ -86,6 +86,7 @@ pub mod internals;
 mod kernel;
 mod launch;
 mod module;
+mod native;
 mod run;
 mod statistics;
 

@@ -16,6 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("envisa-sem", &["envisa-isa"]),
     ("envisa-machine", &["envisa-isa", "envisa-lower", "envisa-sem", "envisa-zebin"]),
     ("envisa-interp", &["envisa-isa", "envisa-lower", "envisa-machine", "envisa-sem"]),
+    ("envisa-jit", &["envisa-isa", "envisa-lower", "envisa-machine", "envisa-sem"]),
     ("envisa-sanitize", &["envisa-isa", "envisa-lower", "envisa-machine"]),
     (
         "envisa",
@@ -30,6 +31,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "envisa-sem",
             "envisa-machine",
             "envisa-interp",
+            "envisa-jit",
             "envisa-sanitize",
         ],
     ),

@@ -180,6 +180,16 @@ impl Prepared {
         &self.classes[self.edge_class[edge] as usize]
     }
 
+    /// All classes of groups.
+    pub fn classes(&self) -> &[GroupClass] {
+        &self.classes
+    }
+
+    /// The bytes of the image that differ from thread to thread of a group: local ids.
+    pub fn payload(&self) -> std::ops::Range<usize> {
+        self.payload_at..self.payload_at + self.payload_bytes
+    }
+
     /// Bytes of scratch of a hardware slot.
     pub fn scratch_bytes(&self) -> u32 {
         self.scratch_bytes

@@ -1,0 +1,94 @@
+//! Which cells live in registers.
+
+use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness};
+use envisa_lower::{Pc, Program};
+
+/// First vector register that holds a cell; those below are for intermediate values.
+pub(crate) const FIRST: u8 = 8;
+
+/// The register of each vector cell that has one.
+pub(crate) struct Allocation {
+    vector: Vec<Option<u8>>,
+}
+
+struct Interval {
+    cell: CellId,
+    start: Pc,
+    end: Pc,
+    weight: f32,
+}
+
+impl Allocation {
+    /// A linear scan over live ranges; who has the least uses for its length stays in memory. `keep`: cells
+    /// that are to stay there.
+    pub fn new(
+        p: &Program,
+        flow: &Flow,
+        cells: &Cells,
+        live: &Liveness,
+        keep: &dyn Fn(CellId) -> bool,
+    ) -> Self {
+        let mut ranges: Vec<Option<(Pc, Pc, f32)>> = vec![None; cells.len()];
+        let mut widen = |c: CellId, pc: Pc, weight: f32| {
+            let r = ranges[c as usize].get_or_insert((pc, pc, 0.0));
+            (r.0, r.1, r.2) = (r.0.min(pc), r.1.max(pc), r.2 + weight);
+        };
+        for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
+            live.cells(pc).for_each(|c| widen(c, pc, 0.0));
+            let weight = 10f32.powi(i32::from(p.code[pc as usize].depth.min(5)));
+            cells.accesses(p, pc, &mut |a| widen(a.cell, pc, weight));
+        }
+        let mut intervals: Vec<Interval> = cells
+            .iter()
+            .filter(|(id, c)| c.kind == CellKind::Vector && !keep(*id))
+            .filter_map(|(cell, _)| {
+                let (start, end, uses) = ranges[cell as usize]?;
+                Some(Interval { cell, start, end, weight: uses / (end - start + 1) as f32 })
+            })
+            .collect();
+        intervals.sort_by_key(|i| i.start);
+        let mut vector = vec![None; cells.len()];
+        let mut free: Vec<u8> = (FIRST..32).rev().collect();
+        let mut active: Vec<(usize, u8)> = Vec::new();
+        for (k, i) in intervals.iter().enumerate() {
+            active.retain(|(a, r)| {
+                let on = intervals[*a].end >= i.start;
+                if !on {
+                    free.push(*r);
+                }
+                on
+            });
+            if let Some(r) = free.pop() {
+                active.push((k, r));
+                vector[i.cell as usize] = Some(r);
+                continue;
+            }
+            let least = active
+                .iter()
+                .enumerate()
+                .min_by(|a, b| intervals[a.1.0].weight.total_cmp(&intervals[b.1.0].weight))
+                .map(|(at, a)| (at, *a));
+            if let Some((at, (a, r))) = least
+                && intervals[a].weight < i.weight
+            {
+                vector[intervals[a].cell as usize] = None;
+                active[at] = (k, r);
+                vector[i.cell as usize] = Some(r);
+            }
+        }
+        Allocation { vector }
+    }
+
+    /// The vector register that a cell is in.
+    pub fn vector(&self, cell: CellId) -> Option<u8> {
+        self.vector.get(cell as usize).copied().flatten()
+    }
+
+    /// All vector registers in use.
+    pub fn used(&self) -> Vec<u8> {
+        let mut all: Vec<u8> = self.vector.iter().flatten().copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}

@@ -1,0 +1,363 @@
+//! A list of x86 instructions with labels, to be encoded at once.
+
+use iced_x86::{
+    BlockEncoder, BlockEncoderOptions, Code, IcedError, Instruction, InstructionBlock, MemoryOperand,
+    Register,
+};
+
+use crate::ops::Op;
+
+/// A place in the code, bound or still to be bound.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Label(u32);
+
+/// A vector register's number, 0 to 31.
+pub(crate) type V = u8;
+/// A mask register's number, 0 to 7.
+pub(crate) type K = u8;
+
+/// Bytes of a vector: index into an [`Op`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Width {
+    X,
+    Y,
+    Z,
+}
+
+impl Width {
+    /// Of this many bytes, 16 at least.
+    pub fn of(bytes: u32) -> Width {
+        match bytes {
+            0..=16 => Width::X,
+            17..=32 => Width::Y,
+            _ => Width::Z,
+        }
+    }
+}
+
+/// A vector register.
+pub(crate) fn vreg(v: V, w: Width) -> Register {
+    let base = match w {
+        Width::X => Register::XMM0,
+        Width::Y => Register::YMM0,
+        Width::Z => Register::ZMM0,
+    };
+    base + u32::from(v)
+}
+
+/// A mask register.
+pub(crate) fn kreg(k: K) -> Register {
+    Register::K0 + u32::from(k)
+}
+
+/// A memory operand of the generated code.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Mem {
+    pub base: Register,
+    pub index: Register,
+    pub scale: u32,
+    pub disp: i64,
+}
+
+impl Mem {
+    pub fn at(base: Register, disp: u32) -> Mem {
+        Mem { base, index: Register::None, scale: 1, disp: i64::from(disp) }
+    }
+    pub fn indexed(base: Register, index: Register, scale: u32, disp: i64) -> Mem {
+        Mem { base, index, scale, disp }
+    }
+    pub fn plus(self, more: u32) -> Mem {
+        Mem { disp: self.disp + i64::from(more), ..self }
+    }
+    pub(crate) fn operand(self, broadcast: bool) -> MemoryOperand {
+        MemoryOperand::new(self.base, self.index, self.scale, self.disp, 1, broadcast, Register::None)
+    }
+}
+
+/// An operand of a vector instruction.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Opd {
+    Reg(V),
+    Mem(Mem),
+    /// One element for all lanes.
+    Bcast(Mem),
+}
+
+/// Which lanes a vector instruction writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Lanes {
+    All,
+    /// Those of the mask; the others stay.
+    Of(K),
+    /// Those of the mask; the others become zero.
+    Zero(K),
+}
+
+/// The code in the making.
+#[derive(Default)]
+pub(crate) struct Asm {
+    code: Vec<Instruction>,
+    /// Labels that stand for others, by number: `alias[a] == a` for those that do not.
+    alias: Vec<u32>,
+    /// The label before the next instruction.
+    pending: Option<u32>,
+    /// First thing that could not be encoded.
+    failed: Option<IcedError>,
+    /// `(instruction, tag)`: where what the tags name begins.
+    pub marks: Vec<(usize, u32)>,
+}
+
+/// Encoded code.
+pub(crate) struct Encoded {
+    pub bytes: Vec<u8>,
+    /// `(offset, tag)` as marked: for listings.
+    #[allow(dead_code)]
+    pub marks: Vec<(u32, u32)>,
+}
+
+impl Asm {
+    pub fn label(&mut self) -> Label {
+        self.alias.push(self.alias.len() as u32);
+        Label(self.alias.len() as u32 - 1)
+    }
+
+    /// The label stands for the next instruction.
+    pub fn bind(&mut self, l: Label) {
+        match self.pending {
+            Some(p) => self.alias[l.0 as usize] = p,
+            None => self.pending = Some(l.0),
+        }
+    }
+
+    /// Tags the next instruction.
+    pub fn mark(&mut self, tag: u32) {
+        self.marks.push((self.code.len(), tag));
+    }
+
+    pub fn push(&mut self, i: Result<Instruction, IcedError>) {
+        match i {
+            Ok(mut i) => {
+                if let Some(l) = self.pending.take() {
+                    i.set_ip(u64::from(l) + 1);
+                }
+                self.code.push(i);
+            }
+            Err(e) => {
+                self.failed.get_or_insert(e);
+            }
+        }
+    }
+
+    pub fn op0(&mut self, c: Code) {
+        self.push(Ok(Instruction::with(c)));
+    }
+
+    pub fn jump(&mut self, c: Code, to: Label) {
+        self.push(Instruction::with_branch(c, u64::from(to.0) + 1));
+    }
+
+    pub fn jmp(&mut self, to: Label) {
+        self.jump(Code::Jmp_rel32_64, to);
+    }
+
+    pub fn rr(&mut self, c: Code, a: Register, b: Register) {
+        self.push(Instruction::with2(c, a, b));
+    }
+
+    pub fn rm(&mut self, c: Code, a: Register, m: Mem) {
+        self.push(Instruction::with2(c, a, m.operand(false)));
+    }
+
+    pub fn mr(&mut self, c: Code, m: Mem, a: Register) {
+        self.push(Instruction::with2(c, m.operand(false), a));
+    }
+
+    pub fn ri(&mut self, c: Code, a: Register, i: i32) {
+        self.push(Instruction::with2(c, a, i));
+    }
+
+    pub fn mi(&mut self, c: Code, m: Mem, i: i32) {
+        self.push(Instruction::with2(c, m.operand(false), i));
+    }
+
+    pub fn m(&mut self, c: Code, m: Mem) {
+        self.push(Instruction::with1(c, m.operand(false)));
+    }
+
+    pub fn r(&mut self, c: Code, r: Register) {
+        self.push(Instruction::with1(c, r));
+    }
+
+    pub fn rri(&mut self, c: Code, a: Register, b: Register, i: i32) {
+        self.push(Instruction::with3(c, a, b, i));
+    }
+
+    pub fn rrr(&mut self, c: Code, a: Register, b: Register, d: Register) {
+        self.push(Instruction::with3(c, a, b, d));
+    }
+
+    fn masked(i: Result<Instruction, IcedError>, lanes: Lanes) -> Result<Instruction, IcedError> {
+        let mut i = i?;
+        match lanes {
+            Lanes::All => {}
+            Lanes::Of(k) => i.set_op_mask(kreg(k)),
+            Lanes::Zero(k) => {
+                i.set_op_mask(kreg(k));
+                i.set_zeroing_masking(true);
+            }
+        }
+        Ok(i)
+    }
+
+    /// The register that an operand of this encoding is in: narrower than the result for some.
+    fn narrow(c: Code, w: Width, operand: u32) -> Width {
+        use iced_x86::OpCodeOperandKind as O;
+        match c.op_code().op_kind(operand) {
+            O::xmm_reg | O::xmm_rm | O::xmm_or_mem | O::xmm_vvvv | O::mem_vsib32x | O::mem_vsib64x => {
+                Width::X
+            }
+            O::ymm_reg | O::ymm_rm | O::ymm_or_mem | O::ymm_vvvv | O::mem_vsib32y | O::mem_vsib64y => {
+                Width::Y
+            }
+            O::zmm_reg | O::zmm_rm | O::zmm_or_mem | O::zmm_vvvv | O::mem_vsib32z | O::mem_vsib64z => {
+                Width::Z
+            }
+            _ => w,
+        }
+    }
+
+    /// `dst = op(a, b)`.
+    pub fn v3(&mut self, op: Op, w: Width, dst: V, a: V, b: Opd, lanes: Lanes) {
+        let (c, d, a) = (op[w as usize], vreg(dst, w), vreg(a, w));
+        let i = match b {
+            Opd::Reg(b) => Instruction::with3(c, d, a, vreg(b, w)),
+            Opd::Mem(m) => Instruction::with3(c, d, a, m.operand(false)),
+            Opd::Bcast(m) => Instruction::with3(c, d, a, m.operand(true)),
+        };
+        self.push(Self::masked(i, lanes));
+    }
+
+    /// `dst = op(a, b, immediate)`.
+    #[allow(clippy::too_many_arguments)]
+    pub fn v3i(&mut self, op: Op, w: Width, dst: V, a: V, b: Opd, imm: u32, lanes: Lanes) {
+        let (c, d, a) = (op[w as usize], vreg(dst, w), vreg(a, w));
+        let i = match b {
+            Opd::Reg(b) => Instruction::with4(c, d, a, vreg(b, w), imm),
+            Opd::Mem(m) => Instruction::with4(c, d, a, m.operand(false), imm),
+            Opd::Bcast(m) => Instruction::with4(c, d, a, m.operand(true), imm),
+        };
+        self.push(Self::masked(i, lanes));
+    }
+
+    /// `dst = op(a)`; the source is as narrow as the encoding says.
+    pub fn v2(&mut self, op: Op, w: Width, dst: V, a: Opd, lanes: Lanes) {
+        let c = op[w as usize];
+        let d = vreg(dst, Self::narrow(c, w, 0));
+        let i = match a {
+            Opd::Reg(a) => Instruction::with2(c, d, vreg(a, Self::narrow(c, w, 1))),
+            Opd::Mem(m) => Instruction::with2(c, d, m.operand(false)),
+            Opd::Bcast(m) => Instruction::with2(c, d, m.operand(true)),
+        };
+        self.push(Self::masked(i, lanes));
+    }
+
+    /// `dst = op(a, immediate)`.
+    pub fn v2i(&mut self, op: Op, w: Width, dst: V, a: Opd, imm: u32, lanes: Lanes) {
+        let (c, d) = (op[w as usize], vreg(dst, w));
+        let i = match a {
+            Opd::Reg(a) => Instruction::with3(c, d, vreg(a, w), imm),
+            Opd::Mem(m) => Instruction::with3(c, d, m.operand(false), imm),
+            Opd::Bcast(m) => Instruction::with3(c, d, m.operand(true), imm),
+        };
+        self.push(Self::masked(i, lanes));
+    }
+
+    /// `k = compare(a, b)` by the immediate, zero where `of` has no bit.
+    #[allow(clippy::too_many_arguments)]
+    pub fn vcmp(&mut self, op: Op, w: Width, k: K, a: V, b: Opd, imm: u32, of: Option<K>) {
+        let (c, d, a) = (op[w as usize], kreg(k), vreg(a, w));
+        let i = match b {
+            Opd::Reg(b) => Instruction::with4(c, d, a, vreg(b, w), imm),
+            Opd::Mem(m) => Instruction::with4(c, d, a, m.operand(false), imm),
+            Opd::Bcast(m) => Instruction::with4(c, d, a, m.operand(true), imm),
+        };
+        self.push(Self::masked(i, of.map_or(Lanes::All, Lanes::Of)));
+    }
+
+    /// Stores lanes.
+    pub fn store(&mut self, op: Op, w: Width, m: Mem, v: V, lanes: Lanes) {
+        let c = op[w as usize];
+        let i = Instruction::with2(c, m.operand(false), vreg(v, Self::narrow(c, w, 1)));
+        self.push(Self::masked(i, lanes));
+    }
+
+    /// Gathers into `dst` the lanes of `k`, which is zero afterwards; the index's width is the encoding's.
+    pub fn gather(&mut self, op: Op, w: Width, dst: V, m: Mem, index: V, k: K) {
+        let c = op[w as usize];
+        let m = Mem { index: vreg(index, Self::narrow(c, w, 1)), ..m };
+        let d = vreg(dst, Self::narrow(c, w, 0));
+        self.push(Self::masked(Instruction::with2(c, d, m.operand(false)), Lanes::Of(k)));
+    }
+
+    /// Scatters the lanes of `k`, which is zero afterwards.
+    pub fn scatter(&mut self, op: Op, w: Width, m: Mem, index: V, src: V, k: K) {
+        let c = op[w as usize];
+        let m = Mem { index: vreg(index, Self::narrow(c, w, 0)), ..m };
+        let s = vreg(src, Self::narrow(c, w, 1));
+        self.push(Self::masked(Instruction::with2(c, m.operand(false), s), Lanes::Of(k)));
+    }
+
+    /// Where the code is now, for [`Asm::back`].
+    pub fn here(&self) -> (usize, Option<u32>, usize) {
+        (self.code.len(), self.pending, self.marks.len())
+    }
+
+    /// Forgets what was added since.
+    pub fn back(&mut self, to: (usize, Option<u32>, usize)) {
+        self.code.truncate(to.0);
+        self.pending = to.1;
+        self.marks.truncate(to.2);
+    }
+
+    /// Encodes everything.
+    pub fn finish(mut self) -> Result<Encoded, String> {
+        if let Some(e) = self.failed {
+            return Err(e.to_string());
+        }
+        if self.pending.is_some() {
+            self.op0(Code::Ud2);
+        }
+        let alias = std::mem::take(&mut self.alias);
+        for i in &mut self.code {
+            if i.is_jcc_short_or_near() || i.is_jmp_short_or_near() || i.is_call_near() {
+                let to = i.near_branch64() - 1;
+                i.set_near_branch64(u64::from(alias[to as usize]) + 1);
+            }
+        }
+        let block = InstructionBlock::new(&self.code, 0);
+        let options = BlockEncoderOptions::RETURN_NEW_INSTRUCTION_OFFSETS;
+        let r = BlockEncoder::encode(64, block, options).map_err(|e| e.to_string())?;
+        let offset = |k: u32| r.new_instruction_offsets.get(k as usize).copied().unwrap_or(u32::MAX);
+        Ok(Encoded {
+            marks: self.marks.iter().map(|(k, tag)| (offset(*k as u32), *tag)).collect(),
+            bytes: r.code_buffer,
+        })
+    }
+}
+
+impl Asm {
+    /// Narrowing into a register.
+    pub fn store_to_reg(&mut self, op: Op, w: Width, dst: V, src: V) {
+        let c = op[w as usize];
+        let d = vreg(dst, Self::narrow(c, w, 0));
+        let i = Instruction::with2(c, d, vreg(src, Self::narrow(c, w, 1)));
+        self.push(i);
+    }
+
+    /// Singles to halves, to nearest even, in a register.
+    pub fn cvt_half(&mut self, w: Width, dst: V, src: V) {
+        let c = crate::ops::VCVTPS2PH[w as usize];
+        let d = vreg(dst, Self::narrow(c, w, 0));
+        self.push(Instruction::with3(c, d, vreg(src, Self::narrow(c, w, 1)), 0u32));
+    }
+}

@@ -1,0 +1,414 @@
+//! Branches, joins, barriers.
+
+use super::scalar::Cond;
+use super::*;
+
+const TAKEN: [K; 2] = [3, 4];
+
+impl Emit<'_> {
+    /// Is the compare's predicate wanted by the branch right behind it only, and can it be one with it?
+    pub(super) fn fusable(&mut self, pc: Pc) -> bool {
+        let (cmp, next) = (*self.inst(pc), pc + 1);
+        if next >= self.flow.end() {
+            return false;
+        }
+        let goto = *self.inst(next);
+        let (Dst::Pred { offset }, Op::Goto) = (cmp.dst, goto.op) else { return false };
+        if goto.pred.offset != offset || goto.pred.combine != Combine::None || cmp.pred.offset != 0 {
+            return false;
+        }
+        let Some(id) = self.cells.at(offset) else { return false };
+        let dead = self.flow.successors(self.p, next).iter().all(|s| !self.live.of_thread(*s, id));
+        let targeted =
+            self.p.code[..self.flow.end() as usize].iter().any(|i| matches!(i.op, Op::Goto) && i.aux == next)
+                || self.flow.waiting(pc).any(|l| l == next);
+        if !dead || targeted {
+            return false;
+        }
+        let here = self.a.here();
+        let can = if goto.channels == 1 && goto.first == 0 {
+            self.first_of(&cmp, pc).is_some_and(|c| self.scalar_compare(&c).is_ok())
+        } else {
+            let parts = super::alu::exec_bytes(cmp.exec).and_then(|b| self.parts(&cmp, b));
+            cmp.channels == goto.channels
+                && goto.first == 0
+                && cmp.first == 0
+                && parts.is_ok_and(|parts| {
+                    parts
+                        .iter()
+                        .all(|p| p.lanes != 1 && p.bytes == 4 && self.compare_part(&cmp, p, 5, None).is_ok())
+                })
+        };
+        self.a.back(here);
+        can
+    }
+
+    /// A compare as channel 0 sees it, if that channel executes it for certain and both sources are scalars.
+    fn first_of(&self, cmp: &Inst, pc: Pc) -> Option<Inst> {
+        let scalar = |s: &Src| matches!(s, Src::Reg { shape: Shape::Scalar, .. });
+        let certain = cmp.no_mask || self.all_active(pc);
+        let plain = cmp.channels == 1 || (scalar(&cmp.src[0]) && scalar(&cmp.src[1]));
+        (certain && plain && cmp.first == 0).then_some(Inst { channels: 1, ..*cmp })
+    }
+
+    pub(super) fn control(&mut self, pc: Pc) -> Result<(), Why> {
+        let i = *self.inst(pc);
+        match i.op {
+            Op::Join => self.join(pc),
+            Op::Goto => self.goto(pc, &i)?,
+            Op::Ret => self.ret(pc, &i)?,
+            Op::Barrier => {
+                let next = pc + 1;
+                if i.pred.offset != 0 {
+                    return Err("a barrier by a predicate");
+                }
+                self.spill_all(next);
+                let k = self.resumption(next);
+                self.a.mi(Code::Mov_rm32_imm32, Mem::at(CTX, at::RESUME), k as i32);
+                self.a.mi(Code::Mov_rm32_imm32, Mem::at(CTX, at::PC), next as i32);
+                self.store_exec();
+                self.a.ri(Code::Mov_r32_imm32, Register::EAX, exit::BARRIER);
+                self.exit();
+            }
+            Op::Fence => {
+                // All that was stored is seen before what is loaded from here on.
+                self.a.push(
+                    iced_x86::Instruction::with2(
+                        Code::Or_rm32_imm8,
+                        Mem { base: Register::RSP, index: Register::None, scale: 1, disp: -8 }.operand(false),
+                        0i32,
+                    )
+                    .map(|mut i| {
+                        i.set_has_lock_prefix(true);
+                        i
+                    }),
+                );
+            }
+            Op::Nop => {}
+            _ => return Err("the end of the code"),
+        }
+        Ok(())
+    }
+
+    fn wait(&self, label: Pc) -> Option<Mem> {
+        self.waits.get(&label).map(|at| Mem::at(CTX, *at))
+    }
+
+    /// Channels that wait here join.
+    fn join(&mut self, pc: Pc) {
+        if !self.flow.waits_at(pc, pc) {
+            return;
+        }
+        let Some(m) = self.wait(pc) else { return };
+        if self.full && self.flow.full(pc + 1) {
+            // Nobody is missing then.
+            for k in EXEC {
+                self.a.rrr(Code::VEX_Kxnorw_kr_kr_kr, kreg(k), kreg(k), kreg(k));
+            }
+            if self.p.simd < 32 {
+                self.a.rrr(Code::VEX_Kxorw_kr_kr_kr, kreg(2), kreg(2), kreg(2));
+            }
+            if self.p.simd < 16 {
+                self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(1), kreg(1), 8);
+            }
+        } else {
+            self.a.rm(Code::VEX_Kmovd_kr_km32, kreg(5), m);
+            self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(1), kreg(1), kreg(5));
+            if self.p.simd == 32 {
+                self.a.rri(Code::VEX_Kshiftrd_kr_kr_imm8, kreg(5), kreg(5), 16);
+                self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(2), kreg(2), kreg(5));
+            }
+        }
+        self.a.mi(Code::Mov_rm32_imm32, m, 0);
+    }
+
+    /// Lets the channels of a pair of masks wait at a label.
+    fn deposit(&mut self, pc: Pc, label: Pc, masks: [K; 2]) -> Result<(), Why> {
+        let m = self.wait(label).ok_or("a label where nobody waits")?;
+        self.a.rrr(Code::VEX_Kunpckwd_kr_kr_kr, kreg(0), kreg(masks[1]), kreg(masks[0]));
+        if self.flow.waits_at(pc, label) {
+            self.a.rr(Code::VEX_Kmovd_r32_kr, Register::EAX, kreg(0));
+            self.a.mr(Code::Or_rm32_r32, m, Register::EAX);
+        } else {
+            self.a.mr(Code::VEX_Kmovd_m32_kr, m, kreg(0));
+        }
+        Ok(())
+    }
+
+    /// No channel is active: those at the lowest of the labels go on. `last`: somebody does wait there.
+    fn resume_lowest(&mut self, labels: &[Pc], last: Option<Pc>) {
+        for l in labels {
+            let Some(m) = self.wait(*l) else { continue };
+            self.a.mi(Code::Cmp_rm32_imm8, m, 0);
+            let to = self.labels[*l as usize];
+            self.a.jump(Code::Jne_rel32_64, to);
+        }
+        let to = match last {
+            Some(l) => self.labels[l as usize],
+            None => self.done,
+        };
+        self.a.jmp(to);
+    }
+
+    fn no_channels(&mut self) {
+        for k in EXEC {
+            self.a.rrr(Code::VEX_Kxorw_kr_kr_kr, kreg(k), kreg(k), kreg(k));
+        }
+    }
+
+    /// All active channels go ahead to a label, where others may wait on the way.
+    fn all_ahead(&mut self, pc: Pc, target: Pc) -> Result<(), Why> {
+        let between: Vec<Pc> = self.flow.waiting(pc).filter(|l| *l < target).collect();
+        let to = self.labels[target as usize];
+        if between.is_empty() {
+            self.a.jmp(to);
+            return Ok(());
+        }
+        if self.wait(target).is_none() {
+            return Err("a label where nobody waits");
+        }
+        // Whether anybody is there, and only then do those that come wait.
+        let waits = self.a.label();
+        for l in &between {
+            let Some(m) = self.wait(*l) else { continue };
+            self.a.mi(Code::Cmp_rm32_imm8, m, 0);
+            self.a.jump(Code::Jne_rel32_64, waits);
+        }
+        self.a.jmp(to);
+        self.a.bind(waits);
+        self.deposit(pc, target, EXEC)?;
+        self.no_channels();
+        let (last, first) = between.split_last().ok_or("no labels")?;
+        self.resume_lowest(first, Some(*last));
+        Ok(())
+    }
+
+    /// Spends what a backward branch costs.
+    fn spend(&mut self, pc: Pc, target: Pc) {
+        let cost = pc + 1 - target;
+        self.a.mi(Code::Sub_rm64_imm32, Mem::at(CTX, at::BUDGET), cost as i32);
+        let entry = self.a.label();
+        self.a.jump(Code::Js_rel32_64, entry);
+        self.later.push(Later::Expired { pc, entry });
+    }
+
+    fn goto(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
+        let (target, next) = (i.aux, self.labels[pc as usize + 1]);
+        let fused = std::mem::take(&mut self.fused);
+        if i.channels > 1 && (u32::from(i.channels) != self.p.simd || i.first != 0) {
+            return Err("a branch of some channels");
+        }
+        let split = i.channels > 1 && i.pred.offset != 0;
+        if !split {
+            let mut over = None;
+            if i.pred.offset != 0 {
+                let cond = if fused {
+                    let cmp = self.first_of(self.inst(pc - 1), pc - 1).ok_or("a compare")?;
+                    self.scalar_compare(&cmp)?
+                } else {
+                    if i.channels != 1 {
+                        return Err("a branch");
+                    }
+                    self.test_pred(i)?;
+                    Cond::Ne
+                };
+                let cond = if i.pred.invert { cond.not() } else { cond };
+                let clear = target > pc && self.flow.waiting(pc).all(|l| l >= target);
+                if clear {
+                    let to = self.labels[target as usize];
+                    self.a.jump(cond.jump(), to);
+                    return Ok(());
+                }
+                let l = self.a.label();
+                self.a.jump(cond.not().jump(), l);
+                over = Some(l);
+            }
+            if target > pc {
+                self.all_ahead(pc, target)?;
+            } else {
+                self.spend(pc, target);
+                let to = self.labels[target as usize];
+                self.a.jmp(to);
+            }
+            if let Some(l) = over {
+                self.a.bind(l);
+            }
+            return Ok(());
+        }
+        self.taken(pc, i, fused)?;
+        if target > pc {
+            let (entry, back) = (self.a.label(), next);
+            self.a.jump(Code::Jne_rel32_64, entry);
+            self.later.push(Later::Taken { pc, entry, back });
+            return Ok(());
+        }
+        self.a.jump(Code::Je_rel32_64, next);
+        // The others wait behind the branch.
+        for k in 0..2 {
+            self.a.rrr(Code::VEX_Kandnw_kr_kr_kr, kreg(EXEC[k]), kreg(TAKEN[k]), kreg(EXEC[k]));
+        }
+        self.deposit(pc, pc + 1, EXEC)?;
+        for k in 0..2 {
+            self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(EXEC[k]), kreg(TAKEN[k]), kreg(TAKEN[k]));
+        }
+        self.spend(pc, target);
+        let to = self.labels[target as usize];
+        self.a.jmp(to);
+        Ok(())
+    }
+
+    /// The active channels that a predicate lets go, in `TAKEN`; the flags say whether there are any.
+    fn taken(&mut self, pc: Pc, i: &Inst, fused: bool) -> Result<(), Why> {
+        if i.pred.combine != Combine::None {
+            return Err("a branch by all channels");
+        }
+        if !(8..=32).contains(&i.channels) {
+            return Err("a branch of few channels");
+        }
+        let parts = self.parts(i, 4)?;
+        let all = self.all_active(pc);
+        for part in &parts {
+            let k = TAKEN[part.index as usize];
+            let e = EXEC[part.index as usize];
+            if fused {
+                let cmp = *self.inst(pc - 1);
+                self.compare_part(&cmp, part, k, (!all && !i.pred.invert).then_some(e))?;
+            } else {
+                self.pred(i.pred.offset, part, k)?;
+                if !i.pred.invert {
+                    self.a.rrr(Code::VEX_Kandw_kr_kr_kr, kreg(k), kreg(k), kreg(e));
+                }
+            }
+            if i.pred.invert {
+                self.a.rrr(Code::VEX_Kandnw_kr_kr_kr, kreg(k), kreg(k), kreg(e));
+            }
+        }
+        if parts.len() == 1 {
+            self.a.rrr(Code::VEX_Kxorw_kr_kr_kr, kreg(4), kreg(4), kreg(4));
+        }
+        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(3), kreg(4));
+        Ok(())
+    }
+
+    fn ret(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
+        let next = self.labels[pc as usize + 1];
+        self.fused = false;
+        let labels: Vec<Pc> = self.flow.waiting(pc).collect();
+        if i.channels > 1 && (u32::from(i.channels) != self.p.simd || i.first != 0) {
+            return Err("a return of some channels");
+        }
+        if i.pred.offset != 0 && i.channels > 1 {
+            self.taken(pc, i, false)?;
+            for k in 0..2 {
+                self.a.rrr(Code::VEX_Kandnw_kr_kr_kr, kreg(EXEC[k]), kreg(TAKEN[k]), kreg(EXEC[k]));
+            }
+            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(1), kreg(2));
+            self.a.jump(Code::Jne_rel32_64, next);
+        } else if i.pred.offset != 0 {
+            self.test_pred(i)?;
+            self.a.jump(if i.pred.invert { Code::Jne_rel32_64 } else { Code::Je_rel32_64 }, next);
+        }
+        if !labels.is_empty() {
+            self.no_channels();
+        }
+        self.resume_lowest(&labels, None);
+        Ok(())
+    }
+
+    /// What is put behind the code.
+    pub(super) fn put_later(&mut self, l: Later) {
+        match l {
+            Later::Miss { pc, entry, back } => {
+                self.a.bind(entry);
+                self.call(pc);
+                self.a.jmp(back);
+            }
+            Later::Taken { pc, entry, back } => {
+                self.a.bind(entry);
+                let target = self.inst(pc).aux;
+                for k in 0..2 {
+                    self.a.rrr(Code::VEX_Kandnw_kr_kr_kr, kreg(EXEC[k]), kreg(TAKEN[k]), kreg(EXEC[k]));
+                }
+                if self.deposit(pc, target, TAKEN).is_err() {
+                    self.a.op0(Code::Ud2);
+                    return;
+                }
+                self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(1), kreg(2));
+                self.a.jump(Code::Jne_rel32_64, back);
+                let between: Vec<Pc> = self.flow.waiting(pc).filter(|l| *l < target).collect();
+                self.resume_lowest(&between, Some(target));
+            }
+            Later::Expired { pc, entry } => {
+                self.a.bind(entry);
+                let target = self.inst(pc).aux;
+                self.a.mi(Code::Mov_rm32_imm32, Mem::at(CTX, at::PC), pc as i32);
+                if self.together {
+                    self.spill_all(target);
+                    let k = self.resumption(target);
+                    self.a.mi(Code::Mov_rm32_imm32, Mem::at(CTX, at::RESUME), k as i32);
+                }
+                self.store_exec();
+                self.a.ri(Code::Mov_r32_imm32, Register::EAX, exit::EXPIRED);
+                self.exit();
+            }
+        }
+    }
+
+    /// An instruction of the machine's after which the thread may wait.
+    pub(super) fn suspending(&mut self, pc: Pc) -> Result<(), Why> {
+        let next = pc + 1;
+        self.certain(pc)?;
+        self.spill_all(next);
+        let k = self.resumption(next);
+        self.a.mi(Code::Mov_rm32_imm32, Mem::at(CTX, at::RESUME), k as i32);
+        self.call(pc);
+        self.slow.push((pc, "it may wait"));
+        Ok(())
+    }
+
+    /// `%ce0`.
+    pub(super) fn channel_enables(&mut self, pc: Pc) -> Result<(), Why> {
+        let Dst::Reg { offset, .. } = self.inst(pc).dst else { return Err("a destination") };
+        self.a.rrr(Code::VEX_Kunpckwd_kr_kr_kr, kreg(0), kreg(2), kreg(1));
+        let m = self.reg(offset);
+        self.a.mr(Code::VEX_Kmovd_m32_kr, m, kreg(0));
+        Ok(())
+    }
+
+    /// Logic of predicates.
+    pub(super) fn pred_logic(&mut self, pc: Pc) -> Result<(), Why> {
+        let i = *self.inst(pc);
+        let Dst::Pred { offset } = i.dst else { return Err("a destination that is no predicate") };
+        if i.pred.offset != 0 || !(8..=32).contains(&i.channels) {
+            return Err("logic of few channels");
+        }
+        let code = match i.aux & 0xff {
+            0x88 => Some(Code::VEX_Kandw_kr_kr_kr),
+            0xee => Some(Code::VEX_Korw_kr_kr_kr),
+            0x66 => Some(Code::VEX_Kxorw_kr_kr_kr),
+            0x55 => None,
+            _ => return Err("a rare truth table"),
+        };
+        let parts = self.parts(&i, 4)?;
+        for part in &parts {
+            let load = |e: &mut Self, s: &Src, k: K| {
+                let Src::Pred { offset, invert } = *s else { return Err("a source that is no predicate") };
+                e.pred(offset, part, k)?;
+                if invert {
+                    e.a.rr(Code::VEX_Knotw_kr_kr, kreg(k), kreg(k));
+                }
+                Ok(())
+            };
+            load(self, &i.src[0], PRED)?;
+            match code {
+                Some(code) => {
+                    load(self, &i.src[1], 5)?;
+                    self.a.rrr(code, kreg(PRED), kreg(PRED), kreg(5));
+                }
+                None => self.a.rr(Code::VEX_Knotw_kr_kr, kreg(PRED), kreg(PRED)),
+            }
+            self.set_pred(pc, offset, part, PRED)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,682 @@
+//! Messages: what their sites let pass is done here, all else by the machine.
+
+use super::*;
+use crate::layout::{SITE, site};
+use crate::shape::constant;
+use envisa_lower::{Block, Extend, Message, Simt, Space};
+
+/// How a message's indices become addresses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Form {
+    /// Indices are shifted left by this before anything else.
+    pub before: u32,
+    /// Bits that count, of windows.
+    pub and: Option<u32>,
+    /// What passed is multiplied by this.
+    pub scale: u32,
+}
+
+/// How a gather or scatter that native code does makes its addresses; `None` for those it does not do.
+pub(crate) fn form(p: &Program, s: &Simt) -> Result<Form, Why> {
+    if s.upper || !matches!(s.stride, Src::None) || s.elements == 0 {
+        return Err("a message of a rare kind");
+    }
+    if !s.scale.is_power_of_two() || s.address_bytes != 4 {
+        return Err("64-bit addresses");
+    }
+    if !matches!(s.base, Src::None) && constant(p, &s.base).is_none() {
+        return Err("a base that varies");
+    }
+    let shift = s.scale.trailing_zeros();
+    match s.space {
+        Space::Flat if s.extend == Extend::None => Err("32-bit virtual addresses"),
+        Space::Flat if s.align > 1 => Err("an alignment"),
+        Space::Flat if s.scale <= 16 => Ok(Form { before: 0, and: None, scale: s.scale }),
+        Space::Slm if s.extend == Extend::None && s.origin == Src::None => {
+            Ok(Form { before: shift, and: Some(0x0fff_ffff), scale: 1 })
+        }
+        Space::Bti(b) if s.extend == Extend::None && s.origin == Src::None && s.align <= 1 => {
+            if constant(p, &b).is_none() && !fixed(p, &b) {
+                return Err("a surface that varies");
+            }
+            Ok(Form { before: shift, and: None, scale: 1 })
+        }
+        _ => Err("another memory"),
+    }
+}
+
+/// Is a scalar what the launch put there, all along?
+pub(crate) fn fixed(p: &Program, s: &Src) -> bool {
+    let Src::Reg { offset, ty, constant, .. } = *s else { return false };
+    if constant {
+        return true;
+    }
+    let (start, end) = (offset, offset + ty.size());
+    let input = p.inputs.iter().any(|i| i.offset <= start && end <= i.offset + i.bytes.max(4));
+    let mut written = false;
+    for i in &p.code {
+        i.writes(p, &mut |t| {
+            written |= match t.range(i.channels.into()) {
+                Some(r) => r.start < end && start < r.end,
+                None => start >= p.registers.address_base,
+            };
+        });
+    }
+    input && !written
+}
+
+/// A half of a message's channels, and where they go.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// All to one place; the offset from the site's pointer, unscaled, in a general register.
+    Same(Register),
+    /// One element after another, from there on.
+    Row(Register),
+    /// Anywhere: the offsets in a vector register.
+    Any(V),
+}
+
+const RA: [Register; 2] = [Register::RAX, Register::RDX];
+const EA: [Register; 2] = [Register::EAX, Register::EDX];
+/// The site's pointer.
+const PTR: Register = Register::RCX;
+/// Channels of each half of a message.
+const ON: [K; 2] = [3, 4];
+
+impl Emit<'_> {
+    pub(super) fn message(&mut self, pc: Pc) -> Result<(), Why> {
+        let i = *self.inst(pc);
+        let m = self.p.messages.get(i.aux as usize).ok_or("a message")?;
+        match m {
+            Message::Simt(s) => self.simt(pc, &i, s),
+            Message::Block(b) => self.block(pc, &i, b),
+            Message::Atomic(_) => Err("an atomic"),
+            _ => Err("a message of a rare kind"),
+        }
+    }
+
+    fn site(&self, i: &Inst, field: u32) -> Mem {
+        Mem::at(SITES, i.aux * SITE + field)
+    }
+
+    fn simt(&mut self, pc: Pc, i: &Inst, s: &Simt) -> Result<(), Why> {
+        let form = form(self.p, s)?;
+        let n = u32::from(i.channels);
+        if !matches!(n, 1 | 8 | 16 | 32) {
+            return Err("a message of few channels");
+        }
+        let Some(data) = s.data else { return Err("a prefetch") };
+        if !matches!((s.element, s.slot), (4, 4) | (8, 8) | (1 | 2, 4)) {
+            return Err("narrow elements side by side");
+        }
+        let count = s.elements.count_ones();
+        if s.elements != (1 << count) - 1 && s.element != 4 {
+            return Err("elements with gaps");
+        }
+        let parts = self.parts(i, 4)?;
+        if n == 1 {
+            self.certain(pc)?;
+        }
+        let (entry, back) = (self.a.label(), self.a.label());
+        self.key(pc, i, s, entry);
+        // Where each half goes, and whether all of it is inside: before anything is done.
+        let mut ways = Vec::new();
+        let mut misses = false;
+        for part in &parts {
+            ways.push(self.way(pc, i, s, form, part, entry, &mut misses)?);
+        }
+        if misses {
+            let (a, b) = (5, if parts.len() > 1 { 6 } else { 5 });
+            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(a), kreg(b));
+            self.a.jump(Code::Jne_rel32_64, entry);
+        }
+        let m = self.site(i, site::POINTER);
+        self.a.rm(Code::Mov_r64_rm64, PTR, m);
+        for (part, way) in parts.iter().zip(&ways) {
+            self.transfer(pc, i, s, form, part, *way, data)?;
+        }
+        self.a.bind(back);
+        self.later.push(Later::Miss { pc, entry, back });
+        Ok(())
+    }
+
+    /// An origin that may be another one than the site's is compared with it.
+    fn key(&mut self, _: Pc, i: &Inst, s: &Simt, entry: Label) {
+        let Src::Reg { offset, ty, .. } = s.origin else { return };
+        if fixed(self.p, &s.origin) {
+            return;
+        }
+        let (m, k) = (self.reg(offset), self.site(i, site::KEY));
+        if ty.size() == 8 {
+            self.a.rm(Code::Mov_r64_rm64, Register::RAX, m);
+        } else if ty.is_signed() {
+            self.a.rm(Code::Movsxd_r64_rm32, Register::RAX, m);
+        } else {
+            self.a.rm(Code::Mov_r32_rm32, Register::EAX, m);
+        }
+        self.a.rm(Code::Cmp_r64_rm64, Register::RAX, k);
+        self.a.jump(Code::Jne_rel32_64, entry);
+    }
+
+    /// The channels of a half that run, in `ON`; `None` if all do.
+    fn on(&mut self, pc: Pc, part: &Part) -> Result<Option<K>, Why> {
+        let i = self.inst(pc);
+        let exec = !(i.no_mask || self.all_active(pc));
+        if i.pred.offset == 0 && !exec {
+            return Ok(None);
+        }
+        let k = ON[part.index as usize & 1];
+        if i.pred.offset != 0 {
+            if i.pred.combine != Combine::None {
+                return Err("a predicate of all channels");
+            }
+            self.pred(i.pred.offset, part, k)?;
+            if i.pred.invert {
+                self.a.rr(Code::VEX_Knotw_kr_kr, kreg(k), kreg(k));
+            }
+            if exec {
+                let e = self.exec(part);
+                self.a.rrr(Code::VEX_Kandw_kr_kr_kr, kreg(k), kreg(k), kreg(e));
+            }
+        } else {
+            let e = self.exec(part);
+            self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(k), kreg(e), kreg(e));
+        }
+        if part.lanes == 8 {
+            self.a.rri(Code::VEX_Kshiftlw_kr_kr_imm8, kreg(k), kreg(k), 8);
+            self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(k), kreg(k), 8);
+        }
+        Ok(Some(k))
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn way(
+        &mut self,
+        pc: Pc,
+        i: &Inst,
+        s: &Simt,
+        form: Form,
+        part: &Part,
+        entry: Label,
+        misses: &mut bool,
+    ) -> Result<Way, Why> {
+        let at = s.address + 4 * part.lane;
+        let which = part.index as usize;
+        let count = s.elements.count_ones();
+        let on = self.on(pc, part)?;
+        let step = self.step(at).map(|x| x.wrapping_shl(form.before) as u32 as u64 * u64::from(form.scale));
+        let row = step == Some(u64::from(s.element)) && count == 1;
+        if part.lanes == 1 || step == Some(0) || row {
+            // By the first channel.
+            match self.home(at, 4 * part.lanes) {
+                Some(v) if part.lanes > 1 => {
+                    self.a.rr(Code::EVEX_Vmovd_rm32_xmm, EA[which], vreg(v, Width::X))
+                }
+                _ => {
+                    let m = self.reg(at);
+                    self.a.rm(Code::Mov_r32_rm32, EA[which], m);
+                }
+            }
+            if form.before != 0 {
+                self.a.ri(Code::Shl_rm32_imm8, EA[which], form.before as i32);
+            }
+            let low = self.site(i, site::LOW);
+            self.a.rm(Code::Sub_r32_rm32, EA[which], low);
+            if let Some(and) = form.and {
+                self.a.ri(Code::And_rm32_imm32, EA[which], and as i32);
+            }
+            let limit = match (row, part.lanes) {
+                (true, 8) => site::LAST8,
+                (true, _) => site::LAST16,
+                _ => site::COUNT,
+            };
+            let limit = self.site(i, limit);
+            self.a.rm(Code::Cmp_r32_rm32, EA[which], limit);
+            self.a.jump(Code::Jae_rel32_64, entry);
+            return Ok(if row { Way::Row(RA[which]) } else { Way::Same(RA[which]) });
+        }
+        // Intermediate registers 6 and 7 hold the offsets of the halves.
+        let v = 6 + part.index as u8;
+        let w = part.width;
+        let index = if let Some(step) = self.step(at) {
+            let m = self.reg(at);
+            self.spread(v, w, m, step);
+            v
+        } else if let Some(r) = self.home(at, 4 * part.lanes) {
+            r
+        } else {
+            self.in_memory(at, 4 * part.lanes)?;
+            self.a.v2(VMOVDQU32, w, v, Opd::Mem(self.reg(at)), Lanes::All);
+            v
+        };
+        let mut from = index;
+        if form.before != 0 {
+            self.a.v2i(VPSLLD, w, v, Opd::Reg(from), form.before, Lanes::All);
+            from = v;
+        }
+        let low = self.site(i, site::LOW);
+        self.a.v3(VPSUBD, w, v, from, Opd::Bcast(low), Lanes::All);
+        if let Some(and) = form.and {
+            let and = self.literal(and);
+            self.a.v3(VPANDD, w, v, v, Opd::Bcast(and), Lanes::All);
+        }
+        let limit = self.site(i, if s.element < 4 { site::COUNT4 } else { site::COUNT });
+        self.a.vcmp(VPCMPUD, w, 5 + part.index as u8, v, Opd::Bcast(limit), 5, on);
+        *misses = true;
+        Ok(Way::Any(v))
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn transfer(
+        &mut self,
+        pc: Pc,
+        i: &Inst,
+        s: &Simt,
+        form: Form,
+        part: &Part,
+        way: Way,
+        data: RegOffset,
+    ) -> Result<(), Why> {
+        let on = self.transfer_mask(pc, part);
+        let element = u32::from(s.element);
+        let mut positions = s.elements;
+        let mut c = 0;
+        // Rows are as good where the scale is the element's size and they turn out to be rows.
+        let looks = matches!(way, Way::Any(_))
+            && s.elements == 1
+            && form.scale.is_power_of_two()
+            && (form.scale == 1 || form.scale == element);
+        let mut done = None;
+        if let (true, Way::Any(v)) = (looks, way) {
+            let (d, o) = (self.a.label(), self.a.label());
+            let step = element / form.scale;
+            let ramp = std::array::from_fn(|k| step * k as u32);
+            let ramp = self.literals(ramp);
+            self.a.v2(VPBROADCASTD, part.width, 0, Opd::Reg(v), Lanes::All);
+            self.a.v3(VPADDD, part.width, 0, 0, Opd::Mem(ramp), Lanes::All);
+            self.a.vcmp(VPCMPUD, part.width, 5, v, Opd::Reg(0), 4, None);
+            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+            self.a.jump(Code::Jne_rel32_64, o);
+            self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
+            self.move_row(pc, i, s, form, part, Way::Row(Register::RAX), data, 0, on)?;
+            self.a.jmp(d);
+            self.a.bind(o);
+            done = Some(d);
+        }
+        while positions != 0 {
+            let place = positions.trailing_zeros();
+            positions &= positions - 1;
+            let to = data + c * s.component_stride;
+            match way {
+                Way::Any(v) => self.move_any(pc, s, form, part, v, to, place * element, on)?,
+                way => self.move_row(pc, i, s, form, part, way, to, place * element, on)?,
+            }
+            c += 1;
+        }
+        if let Some(d) = done {
+            self.a.bind(d);
+        }
+        Ok(())
+    }
+
+    /// The mask that [`Emit::on`] left for a half.
+    fn transfer_mask(&self, pc: Pc, part: &Part) -> Option<K> {
+        let i = self.inst(pc);
+        let exec = !(i.no_mask || self.all_active(pc));
+        (i.pred.offset != 0 || exec).then_some(ON[part.index as usize & 1])
+    }
+
+    /// The lanes that a load writes: like the channels, or all.
+    fn load_lanes(&self, pc: Pc, to: RegOffset, on: Option<K>) -> Option<K> {
+        let id = self.cells.at(to)?;
+        if self.inst(pc).pred.offset == 0 && self.live.unmasked(pc, id) { None } else { on }
+    }
+
+    /// Consecutive elements, or one for all.
+    #[allow(clippy::too_many_arguments)]
+    fn move_row(
+        &mut self,
+        pc: Pc,
+        _: &Inst,
+        s: &Simt,
+        form: Form,
+        part: &Part,
+        way: Way,
+        data: RegOffset,
+        disp: u32,
+        on: Option<K>,
+    ) -> Result<(), Why> {
+        let (Way::Row(r) | Way::Same(r)) = way else { return Err("a way") };
+        let (r, scale) = if form.scale == 16 {
+            let add = Register::RSI;
+            self.a.rr(Code::Mov_r64_rm64, add, r);
+            self.a.rr(Code::Add_r64_rm64, add, add);
+            (add, 8)
+        } else {
+            (r, form.scale)
+        };
+        let m = Mem::indexed(PTR, r, scale, i64::from(disp));
+        let row = matches!(way, Way::Row(_));
+        let slot = u32::from(s.slot);
+        let to = data + slot * part.lane;
+        let lanes = |k: Option<K>| k.map_or(Lanes::All, Lanes::Of);
+        let w = part.width;
+        if part.lanes == 1 {
+            return self.move_one(s, m, to);
+        }
+        if s.write && !row {
+            return self.store_same(s, part, m, to, on);
+        }
+        if slot == 8 {
+            // Two registers of eight quads.
+            for h in 0..part.lanes.div_ceil(8) {
+                let to = to + 64 * h;
+                let k = self.half(on, h);
+                if s.write {
+                    let v = self.data_in(to, 64, 0)?;
+                    self.a.store(STORE64, Width::Z, m.plus(64 * h), v, lanes(k));
+                } else {
+                    let write = if self.load_lanes(pc, to, on).is_some() { k } else { None };
+                    let v = self.home(to, 64);
+                    let dst = v.unwrap_or(0);
+                    // What is off may lie outside.
+                    let l = match (v, write, k) {
+                        (Some(_), Some(k), _) => Lanes::Of(k),
+                        (_, _, Some(k)) => Lanes::Zero(k),
+                        _ => Lanes::All,
+                    };
+                    let k = write;
+                    if row {
+                        self.a.v2(VMOVDQU64, Width::Z, dst, Opd::Mem(m.plus(64 * h)), l);
+                    } else {
+                        self.a.v2(VPBROADCASTQ, Width::Z, dst, Opd::Mem(m), l);
+                    }
+                    if v.is_none() {
+                        let sub = Part { lanes: 8, bytes: 8, width: Width::Z, ..*part };
+                        self.store_part(to, 0, 8, &sub, k)?;
+                    }
+                }
+            }
+            return Ok(());
+        }
+        if s.write {
+            let v = self.data_in(to, 4 * part.lanes, 0)?;
+            match s.element {
+                4 => self.a.store(STORE32, w, m, v, lanes(on)),
+                2 => self.a.store(VPMOVDW, w, m, v, lanes(on)),
+                _ => self.a.store(VPMOVDB, w, m, v, lanes(on)),
+            }
+            return Ok(());
+        }
+        let k = self.load_lanes(pc, to, on);
+        let home = self.home(to, 4 * part.lanes);
+        let dst = home.unwrap_or(0);
+        // A row looked at when running may have lanes outside that are off.
+        let l = match (home, k, on) {
+            (Some(_), Some(k), _) => Lanes::Of(k),
+            (_, _, Some(on)) => Lanes::Zero(on),
+            _ => Lanes::All,
+        };
+        match (row, s.element) {
+            (true, 4) => self.a.v2(VMOVDQU32, w, dst, Opd::Mem(m), l),
+            (true, 2) => self.a.v2(VPMOVZXWD, w, dst, Opd::Mem(m), l),
+            (true, _) => self.a.v2(VPMOVZXBD, w, dst, Opd::Mem(m), l),
+            (false, 4) => self.a.v2(VPBROADCASTD, w, dst, Opd::Mem(m), l),
+            (false, e) => {
+                let code = if e == 2 { Code::Movzx_r32_rm16 } else { Code::Movzx_r32_rm8 };
+                self.a.rm(code, Register::ESI, m);
+                let c = [
+                    Code::EVEX_Vpbroadcastd_xmm_k1z_r32,
+                    Code::EVEX_Vpbroadcastd_ymm_k1z_r32,
+                    Code::EVEX_Vpbroadcastd_zmm_k1z_r32,
+                ][w as usize];
+                self.a.rr(c, vreg(if k.is_some() { 0 } else { dst }, w), Register::ESI);
+                if let (Some(h), Some(k)) = (home, k) {
+                    self.a.v2(VMOVDQU32, w, h, Opd::Reg(0), Lanes::Of(k));
+                }
+            }
+        }
+        if home.is_none() {
+            self.store_part(to, 0, 4, part, k)?;
+        }
+        Ok(())
+    }
+
+    /// A mask of eight channels of sixteen.
+    fn half(&mut self, on: Option<K>, h: u32) -> Option<K> {
+        let k = on?;
+        if h == 0 {
+            return Some(k);
+        }
+        self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(7), kreg(k), 8);
+        Some(7)
+    }
+
+    /// One channel's element.
+    fn move_one(&mut self, s: &Simt, m: Mem, to: RegOffset) -> Result<(), Why> {
+        let r = self.reg(to);
+        let (esi, rsi) = (Register::ESI, Register::RSI);
+        if s.write {
+            match s.element {
+                8 => {
+                    self.a.rm(Code::Mov_r64_rm64, rsi, r);
+                    self.a.mr(Code::Mov_rm64_r64, m, rsi);
+                }
+                4 => {
+                    self.a.rm(Code::Mov_r32_rm32, esi, r);
+                    self.a.mr(Code::Mov_rm32_r32, m, esi);
+                }
+                2 => {
+                    self.a.rm(Code::Movzx_r32_rm16, esi, r);
+                    self.a.mr(Code::Mov_rm16_r16, m, Register::SI);
+                }
+                _ => {
+                    self.a.rm(Code::Movzx_r32_rm8, esi, r);
+                    self.a.mr(Code::Mov_rm8_r8, m, Register::SIL);
+                }
+            }
+            return Ok(());
+        }
+        match s.element {
+            8 => {
+                self.a.rm(Code::Mov_r64_rm64, rsi, m);
+                self.a.mr(Code::Mov_rm64_r64, r, rsi);
+                return Ok(());
+            }
+            4 => self.a.rm(Code::Mov_r32_rm32, esi, m),
+            2 => self.a.rm(Code::Movzx_r32_rm16, esi, m),
+            _ => self.a.rm(Code::Movzx_r32_rm8, esi, m),
+        }
+        self.a.mr(Code::Mov_rm32_r32, r, esi);
+        Ok(())
+    }
+
+    /// All channels store to one place: the highest that is on comes last.
+    fn store_same(&mut self, s: &Simt, part: &Part, m: Mem, to: RegOffset, on: Option<K>) -> Result<(), Why> {
+        if s.element != 4 {
+            return Err("narrow elements to one place");
+        }
+        let v = self.data_in(to, 4 * part.lanes, 0)?;
+        // The lanes that are on, packed: the last of them.
+        match on {
+            None => {
+                let last = std::array::from_fn(|_| part.lanes - 1);
+                let last = self.literals(last);
+                self.a.v2(VMOVDQU32, part.width, 1, Opd::Mem(last), Lanes::All);
+                self.a.v3(VPERMI2D, part.width, 1, v, Opd::Reg(v), Lanes::All);
+                self.a.mr(Code::EVEX_Vmovd_rm32_xmm, m, vreg(1, Width::X));
+                Ok(())
+            }
+            Some(_) => Err("a store to one place by a mask"),
+        }
+    }
+
+    /// Data of a store in a register.
+    fn data_in(&mut self, at: RegOffset, bytes: u32, tmp: V) -> Result<V, Why> {
+        if let Some(step) = self.step(at) {
+            let m = self.reg(at);
+            self.spread(tmp, Width::of(bytes), m, step);
+            return Ok(tmp);
+        }
+        if let Some(v) = self.home(at, bytes) {
+            return Ok(v);
+        }
+        self.in_memory(at, bytes)?;
+        self.a.v2(VMOVDQU32, Width::of(bytes), tmp, Opd::Mem(self.reg(at)), Lanes::All);
+        Ok(tmp)
+    }
+
+    /// Elements anywhere.
+    #[allow(clippy::too_many_arguments)]
+    fn move_any(
+        &mut self,
+        pc: Pc,
+        s: &Simt,
+        form: Form,
+        part: &Part,
+        v: V,
+        data: RegOffset,
+        disp: u32,
+        on: Option<K>,
+    ) -> Result<(), Why> {
+        let slot = u32::from(s.slot);
+        let to = data + slot * part.lane;
+        let w = part.width;
+        let (index, scale) = if form.scale == 16 {
+            self.a.v2i(VPSLLD, w, 3, Opd::Reg(v), 1, Lanes::All);
+            (3, 8)
+        } else {
+            (v, form.scale)
+        };
+        let m = Mem::indexed(PTR, Register::None, scale, i64::from(disp));
+        let all = |e: &mut Self, k: K| match on {
+            Some(on) => e.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(k), kreg(on), kreg(on)),
+            None => {
+                e.a.rrr(Code::VEX_Kxnorw_kr_kr_kr, kreg(k), kreg(k), kreg(k));
+                if part.lanes == 8 {
+                    e.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(k), kreg(k), 8);
+                }
+            }
+        };
+        if slot == 8 {
+            for h in 0..part.lanes.div_ceil(8) {
+                let to = to + 64 * h;
+                let mut index = index;
+                if h == 1 {
+                    self.a.rri(
+                        Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8,
+                        vreg(2, Width::Y),
+                        vreg(index, Width::Z),
+                        1,
+                    );
+                    index = 2;
+                }
+                all(self, 5);
+                if h == 1 {
+                    self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(5), kreg(5), 8);
+                } else {
+                    self.a.rri(Code::VEX_Kshiftlw_kr_kr_imm8, kreg(5), kreg(5), 8);
+                    self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(5), kreg(5), 8);
+                }
+                if s.write {
+                    let d = self.data_in(to, 64, 0)?;
+                    self.a.scatter(VPSCATTERDQ, Width::Z, m, index, d, 5);
+                } else {
+                    let k = self.half(on, h);
+                    self.a.v3(VPXORD, Width::Z, 0, 0, Opd::Reg(0), Lanes::All);
+                    self.a.gather(VPGATHERDQ, Width::Z, 0, m, index, 5);
+                    let k = if self.load_lanes(pc, to, on).is_some() { k } else { None };
+                    let sub = Part { lanes: 8, bytes: 8, width: Width::Z, ..*part };
+                    self.store_part(to, 0, 8, &sub, k)?;
+                }
+            }
+            return Ok(());
+        }
+        all(self, 5);
+        if s.write {
+            if s.element != 4 {
+                return Err("narrow elements apart");
+            }
+            let d = self.data_in(to, 4 * part.lanes, 0)?;
+            self.a.scatter(VPSCATTERDD, w, m, index, d, 5);
+            return Ok(());
+        }
+        self.a.v3(VPXORD, w, 0, 0, Opd::Reg(0), Lanes::All);
+        self.a.gather(VPGATHERDD, w, 0, m, index, 5);
+        if s.element != 4 {
+            let and = self.literal(if s.element == 1 { 0xff } else { 0xffff });
+            self.a.v3(VPANDD, w, 0, 0, Opd::Bcast(and), Lanes::All);
+        }
+        let k = self.load_lanes(pc, to, on);
+        self.store_part(to, 0, 4, part, k)
+    }
+
+    /// Consecutive bytes at one address.
+    fn block(&mut self, pc: Pc, i: &Inst, b: &Block) -> Result<(), Why> {
+        let Some(data) = b.data else { return Err("a prefetch") };
+        if !matches!(b.space, Space::Flat) || b.wraps || b.align > 1 || i.pred.offset != 0 {
+            return Err("a block of a rare kind");
+        }
+        if b.masked {
+            self.certain(pc)?;
+        }
+        if !b.scale.is_power_of_two() || b.bytes > 512 || !b.bytes.is_multiple_of(4) {
+            return Err("a block of a rare size");
+        }
+        let (entry, back) = (self.a.label(), self.a.label());
+        self.load_int(&b.address, [Register::EAX, Register::RAX], true, 0)?;
+        if b.scale > 1 {
+            self.a.ri(Code::Shl_rm64_imm8, Register::RAX, b.scale.trailing_zeros() as i32);
+        }
+        let (key, wide, pointer) =
+            (self.site(i, site::KEY), self.site(i, site::WIDE), self.site(i, site::POINTER));
+        self.a.rm(Code::Sub_r64_rm64, Register::RAX, key);
+        self.a.rm(Code::Cmp_r64_rm64, Register::RAX, wide);
+        self.a.jump(Code::Jae_rel32_64, entry);
+        self.a.rm(Code::Mov_r64_rm64, PTR, pointer);
+        let mut done = 0;
+        while done < b.bytes {
+            let m = Mem::indexed(PTR, Register::RAX, 1, i64::from(done));
+            let at = data + done;
+            let rest = b.bytes - done;
+            let n = match rest {
+                64.. => 64,
+                32.. => 32,
+                16.. => 16,
+                8.. => 8,
+                _ => 4,
+            };
+            let home = self.home(at, n);
+            if home.is_none() {
+                self.in_memory(at, n)?;
+            }
+            let r = self.reg(at);
+            let (from, to) = if b.write { (r, m) } else { (m, r) };
+            match n {
+                8 => {
+                    self.a.rm(Code::Mov_r64_rm64, Register::RSI, from);
+                    self.a.mr(Code::Mov_rm64_r64, to, Register::RSI);
+                }
+                4 => {
+                    self.a.rm(Code::Mov_r32_rm32, Register::ESI, from);
+                    self.a.mr(Code::Mov_rm32_r32, to, Register::ESI);
+                }
+                n => {
+                    let w = Width::of(n);
+                    match (b.write, home) {
+                        (true, Some(v)) => self.a.store(STORE32, w, m, v, Lanes::All),
+                        (false, Some(v)) => self.a.v2(VMOVDQU32, w, v, Opd::Mem(m), Lanes::All),
+                        _ => {
+                            self.a.v2(VMOVDQU32, w, 0, Opd::Mem(from), Lanes::All);
+                            self.a.store(STORE32, w, to, 0, Lanes::All);
+                        }
+                    }
+                }
+            }
+            done += n;
+        }
+        self.a.bind(back);
+        self.later.push(Later::Miss { pc, entry, back });
+        Ok(())
+    }
+}

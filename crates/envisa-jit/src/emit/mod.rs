@@ -1,0 +1,644 @@
+//! From a program to x86-64: one function that runs a thread.
+
+mod alu;
+mod control;
+mod math;
+pub(crate) mod memory;
+mod scalar;
+
+use std::collections::HashMap;
+
+use envisa_isa::{Combine, Modifier, Type};
+use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness};
+use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src};
+use iced_x86::{Code, Register};
+
+use crate::alloc::Allocation;
+use crate::asm::{Asm, Encoded, K, Label, Lanes, Mem, Opd, V, Width, kreg, vreg};
+use crate::layout::{at, exit};
+use crate::ops::*;
+use crate::shape::Shapes;
+
+/// The register file.
+pub(crate) const REGS: Register = Register::RBX;
+/// The context.
+pub(crate) const CTX: Register = Register::RBP;
+/// The sites.
+pub(crate) const SITES: Register = Register::R12;
+/// Active channels 0 to 15 and 16 to 31.
+pub(crate) const EXEC: [K; 2] = [1, 2];
+/// Channels an instruction runs with, where that is not one of `EXEC`.
+const MASK: K = 7;
+/// A predicate on its way.
+const PRED: K = 6;
+
+/// Why an instruction has no native code.
+pub(crate) type Why = &'static str;
+
+/// What compiling gave.
+pub(crate) struct Compiled {
+    pub code: Encoded,
+    /// Dwords behind the waits in a context.
+    pub pool: Vec<u32>,
+    /// Where they begin.
+    pub pool_at: u32,
+    /// Bytes of a context.
+    pub context: u32,
+    /// Instructions that call the interpreter, and why.
+    pub slow: Vec<(Pc, Why)>,
+    /// Where in a context channels wait, by label.
+    pub waits: HashMap<Pc, u32>,
+}
+
+/// A part of an instruction: as many lanes as one vector register holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    /// Which.
+    pub index: u32,
+    /// Lanes.
+    pub lanes: u32,
+    /// First lane, counted in the instruction.
+    pub lane: u32,
+    /// The first lane's channel.
+    pub channel: u32,
+    /// Of the type that it computes in.
+    pub width: Width,
+    /// Bytes of that type.
+    pub bytes: u32,
+}
+
+/// Work that is put behind the code.
+pub(crate) enum Later {
+    /// A message that missed its site: the machine executes it.
+    Miss { pc: Pc, entry: Label, back: Label },
+    /// Channels took a forward branch.
+    Taken { pc: Pc, entry: Label, back: Label },
+    /// The budget or the turn ran out.
+    Expired { pc: Pc, entry: Label },
+}
+
+pub(crate) struct Emit<'a> {
+    pub p: &'a Program,
+    pub flow: &'a Flow,
+    pub cells: &'a Cells,
+    pub live: &'a Liveness,
+    pub shapes: &'a Shapes,
+    pub alloc: &'a Allocation,
+    /// All threads start with all channels.
+    pub full: bool,
+    /// Threads of a group take turns.
+    pub together: bool,
+    /// Floating-point operations round to nearest even and keep denormals, everywhere.
+    pub ieee: bool,
+    pub a: Asm,
+    labels: Vec<Label>,
+    pool: Vec<u32>,
+    pooled: HashMap<u32, u32>,
+    waits: HashMap<Pc, u32>,
+    later: Vec<Later>,
+    slow: Vec<(Pc, Why)>,
+    resumptions: Vec<(Pc, Label)>,
+    stub: Label,
+    done: Label,
+    leave: Label,
+    /// The compare before was left to this branch.
+    fused: bool,
+}
+
+impl<'a> Emit<'a> {
+    #[allow(clippy::too_many_arguments)]
+    pub fn new(
+        p: &'a Program,
+        flow: &'a Flow,
+        cells: &'a Cells,
+        live: &'a Liveness,
+        shapes: &'a Shapes,
+        alloc: &'a Allocation,
+        full: bool,
+        together: bool,
+    ) -> Emit<'a> {
+        let mut a = Asm::default();
+        let labels = (0..=flow.end()).map(|_| a.label()).collect();
+        let (stub, done, leave) = (a.label(), a.label(), a.label());
+        let mut waits = HashMap::new();
+        for pc in 0..flow.end() {
+            for l in flow.waiting(pc) {
+                let n = waits.len() as u32;
+                waits.entry(l).or_insert(at::WAITS + 4 * n);
+            }
+        }
+        Emit {
+            p,
+            flow,
+            cells,
+            live,
+            shapes,
+            alloc,
+            full,
+            together,
+            ieee: ieee(p, flow),
+            a,
+            labels,
+            pool: Vec::new(),
+            pooled: HashMap::new(),
+            waits,
+            later: Vec::new(),
+            slow: Vec::new(),
+            resumptions: Vec::new(),
+            stub,
+            done,
+            leave,
+            fused: false,
+        }
+    }
+
+    /// First byte of the pool in a context.
+    fn pool_at(&self) -> u32 {
+        (at::WAITS + 4 * self.waits.len() as u32).next_multiple_of(64)
+    }
+
+    /// A dword in the context.
+    pub fn literal(&mut self, bits: u32) -> Mem {
+        let base = self.pool_at();
+        let at = *self.pooled.entry(bits).or_insert_with(|| {
+            self.pool.push(bits);
+            base + 4 * (self.pool.len() as u32 - 1)
+        });
+        Mem::at(CTX, at)
+    }
+
+    /// Sixteen dwords in the context.
+    pub fn literals(&mut self, all: [u32; 16]) -> Mem {
+        let found = self.pool.chunks_exact(16).position(|c| c == all);
+        let k = match found {
+            Some(k) => k,
+            None => {
+                while !self.pool.len().is_multiple_of(16) {
+                    self.pool.push(0xdead_beef);
+                }
+                self.pool.extend(all);
+                self.pool.len() / 16 - 1
+            }
+        };
+        Mem::at(CTX, self.pool_at() + 64 * k as u32)
+    }
+
+    /// Bytes of the register file.
+    pub fn reg(&self, offset: RegOffset) -> Mem {
+        Mem::at(REGS, offset)
+    }
+
+    pub fn inst(&self, pc: Pc) -> &'a Inst {
+        &self.p.code[pc as usize]
+    }
+
+    /// Are all channels active?
+    pub fn all_active(&self, pc: Pc) -> bool {
+        self.full && self.flow.full(pc)
+    }
+
+    /// The vector register that exactly these bytes are in.
+    pub fn home(&self, offset: RegOffset, bytes: u32) -> Option<V> {
+        let id = self.cells.at(offset)?;
+        let c = self.cells.get(id);
+        (c.offset == offset && c.bytes == bytes).then(|| self.alloc.vector(id)).flatten()
+    }
+
+    /// The step of the cell that starts here, if it is kept as its first element.
+    pub fn step(&self, offset: RegOffset) -> Option<i32> {
+        let id = self.cells.at(offset)?;
+        (self.cells.get(id).offset == offset).then(|| self.shapes.step(id)).flatten()
+    }
+
+    /// Compiles the program.
+    pub fn run(mut self) -> Result<Compiled, String> {
+        self.prologue();
+        for pc in 0..self.flow.end() {
+            if !self.flow.reachable(pc) {
+                continue;
+            }
+            let label = self.labels[pc as usize];
+            self.a.bind(label);
+            self.a.mark(pc);
+            self.one(pc)?;
+        }
+        let mut k = 0;
+        while k < self.later.len() {
+            let later = std::mem::replace(&mut self.later[k], Later::Expired { pc: 0, entry: self.done });
+            self.put_later(later);
+            k += 1;
+        }
+        self.resume_points();
+        self.epilogue();
+        self.write_stub();
+        let pool_at = self.pool_at();
+        let context = pool_at + 4 * self.pool.len() as u32;
+        let code = self.a.finish()?;
+        Ok(Compiled {
+            code,
+            pool: self.pool,
+            context: context.next_multiple_of(64),
+            slow: self.slow,
+            waits: self.waits,
+            pool_at,
+        })
+    }
+
+    /// One instruction, natively if that is possible.
+    fn one(&mut self, pc: Pc) -> Result<(), String> {
+        let before = (self.a.here(), self.later.len(), self.fused);
+        let Err(why) = self.native(pc) else { return Ok(()) };
+        self.a.back(before.0);
+        self.later.truncate(before.1);
+        self.fused = false;
+        if matches!(self.inst(pc).op, Op::Goto | Op::Ret | Op::Join | Op::Barrier) {
+            return Err(format!("instruction {pc}: {why}"));
+        }
+        let mut shaped = false;
+        self.cells.accesses(self.p, pc, &mut |a| shaped |= a.write && self.shapes.step(a.cell).is_some());
+        if shaped {
+            return Err(format!("instruction {pc}: {why}, and its result is kept by its first element"));
+        }
+        self.slow.push((pc, why));
+        self.call(pc);
+        Ok(())
+    }
+
+    fn native(&mut self, pc: Pc) -> Result<(), Why> {
+        let i = self.inst(pc);
+        match i.op {
+            Op::Join | Op::Goto | Op::Ret | Op::Barrier | Op::Fence | Op::Nop | Op::End => self.control(pc),
+            Op::SplitBarrier | Op::NamedBarrier => self.suspending(pc),
+            Op::ChannelEnables if i.aux == 0 => self.channel_enables(pc),
+            Op::Message => self.message(pc),
+            Op::PredLogic => self.pred_logic(pc),
+            _ => self.compute(pc),
+        }
+    }
+
+    /// Calls the machine's own code for an instruction, with its operands where it looks for them.
+    pub fn call(&mut self, pc: Pc) {
+        let mut load = Vec::new();
+        let mut stored = Vec::new();
+        self.cells.accesses(self.p, pc, &mut |a| {
+            if a.write && !load.contains(&a.cell) {
+                load.push(a.cell);
+            }
+            if (!a.write || self.live.of_thread(pc, a.cell)) && !stored.contains(&a.cell) {
+                stored.push(a.cell);
+            }
+        });
+        stored.into_iter().for_each(|c| self.spill(c));
+        self.a.ri(Code::Mov_r32_imm32, Register::EAX, pc as i32);
+        let stub = self.stub;
+        self.a.jump(Code::Call_rel32_64, stub);
+        self.a.rr(Code::Test_rm32_r32, Register::EAX, Register::EAX);
+        let stop = self.leave;
+        self.a.jump(Code::Jne_rel32_64, stop);
+        load.into_iter().for_each(|c| self.reload(c));
+    }
+
+    /// Puts a cell where the machine looks for it.
+    pub fn spill(&mut self, c: CellId) {
+        let cell = *self.cells.get(c);
+        if let Some(step) = self.shapes.step(c) {
+            let m = self.reg(cell.offset);
+            self.spread(0, Width::Z, m, step);
+            self.a.store(STORE32, Width::Z, m, 0, Lanes::All);
+        } else if let Some(v) = self.alloc.vector(c) {
+            self.a.store(STORE32, Width::of(cell.bytes), self.reg(cell.offset), v, Lanes::All);
+        }
+    }
+
+    /// Takes a cell from where the machine keeps it.
+    pub fn reload(&mut self, c: CellId) {
+        let cell = *self.cells.get(c);
+        if let Some(v) = self.alloc.vector(c) {
+            self.a.v2(VMOVDQU32, Width::of(cell.bytes), v, Opd::Mem(self.reg(cell.offset)), Lanes::All);
+        }
+    }
+
+    /// A vector from its first element.
+    pub fn spread(&mut self, to: V, w: Width, first: Mem, step: i32) {
+        self.a.v2(VPBROADCASTD, w, to, Opd::Mem(first), Lanes::All);
+        if step != 0 {
+            let ramp = std::array::from_fn(|i| (step as u32).wrapping_mul(i as u32));
+            let ramp = self.literals(ramp);
+            self.a.v3(VPADDD, w, to, to, Opd::Mem(ramp), Lanes::All);
+        }
+    }
+
+    /// The parts of an instruction whose channels compute in a type of so many bytes.
+    pub fn parts(&self, i: &Inst, bytes: u32) -> Result<Vec<Part>, Why> {
+        let n = u32::from(i.channels);
+        if n == 1 {
+            let channel = i.first.into();
+            return Ok(vec![Part { index: 0, lanes: 1, lane: 0, channel, width: Width::X, bytes }]);
+        }
+        if n < 8 {
+            return Err("fewer than eight channels");
+        }
+        let lanes = n.min(64 / bytes);
+        Ok((0..n / lanes)
+            .map(|index| Part {
+                index,
+                lanes,
+                lane: index * lanes,
+                channel: u32::from(i.first) + index * lanes,
+                width: Width::of(lanes * bytes),
+                bytes,
+            })
+            .collect())
+    }
+
+    /// Would a later part read what an earlier one wrote?
+    pub fn hazard(&self, i: &Inst, parts: &[Part]) -> bool {
+        let Dst::Reg { offset: to, ty, stride, .. } = i.dst else { return false };
+        if parts.len() < 2 {
+            return false;
+        }
+        let written = |p: &Part| {
+            let step = u32::from(stride) * ty.size();
+            to + p.lane * step..to + (p.lane + p.lanes) * step
+        };
+        i.src.iter().any(|s| {
+            let Src::Reg { offset, ty, strides, constant: false, .. } = *s else { return false };
+            let read = |p: &Part| {
+                let (mut low, mut high) = (u32::MAX, 0);
+                for l in p.lane..p.lane + p.lanes {
+                    let e = offset + strides.element(l) * ty.size();
+                    (low, high) = (low.min(e), high.max(e + ty.size()));
+                }
+                low..high
+            };
+            parts.iter().enumerate().any(|(k, a)| {
+                parts[k + 1..].iter().any(|b| {
+                    let (w, r) = (written(a), read(b));
+                    w.start < r.end && r.start < w.end
+                })
+            })
+        })
+    }
+
+    /// The execution mask of a part in a mask register; `MASK` may be overwritten.
+    pub fn exec(&mut self, part: &Part) -> K {
+        let k = EXEC[(part.channel / 16) as usize & 1];
+        match part.channel % 16 {
+            0 => k,
+            n => {
+                self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(MASK), kreg(k), n as i32);
+                MASK
+            }
+        }
+    }
+
+    /// A predicate's bits of a part, as they are, in `k`.
+    pub fn pred(&mut self, offset: RegOffset, part: &Part, k: K) -> Result<(), Why> {
+        let m = self.reg(offset + part.channel / 8);
+        match part.channel % 8 {
+            0 if part.lanes == 16 => self.a.rm(Code::VEX_Kmovw_kr_km16, kreg(k), m),
+            0 => self.a.rm(Code::VEX_Kmovb_kr_km8, kreg(k), m),
+            _ => return Err("channels that do not begin at a byte"),
+        }
+        Ok(())
+    }
+
+    /// Writes a predicate's bits of a part.
+    pub fn set_pred(&mut self, pc: Pc, offset: RegOffset, part: &Part, k: K) -> Result<(), Why> {
+        let i = self.inst(pc);
+        if !part.channel.is_multiple_of(8) {
+            return Err("channels that do not begin at a byte");
+        }
+        let id = self.cells.at(offset).ok_or("a predicate that is no cell")?;
+        let all = i.no_mask || self.all_active(pc) || self.live.unmasked(pc, id);
+        if !all {
+            // Bits of channels that are off stay.
+            let e = self.exec(part);
+            self.a.rrr(Code::VEX_Kandw_kr_kr_kr, kreg(k), kreg(k), kreg(e));
+            self.pred(offset, part, 5)?;
+            self.a.rrr(Code::VEX_Kandnw_kr_kr_kr, kreg(5), kreg(e), kreg(5));
+            self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(k), kreg(k), kreg(5));
+        }
+        let m = self.reg(offset + part.channel / 8);
+        if part.lanes == 16 {
+            self.a.mr(Code::VEX_Kmovw_m16_kr, m, kreg(k));
+        } else {
+            self.a.mr(Code::VEX_Kmovb_m8_kr, m, kreg(k));
+        }
+        Ok(())
+    }
+
+    /// The lanes that a part of an instruction writes of a destination: `None` for all of them.
+    pub fn lanes(&mut self, pc: Pc, part: &Part, to: RegOffset) -> Result<Option<K>, Why> {
+        let i = self.inst(pc);
+        let predicated = i.pred.offset != 0 && i.op != Op::Sel;
+        let id = self.cells.at(to).ok_or("a destination that is no cell")?;
+        let exec = !(i.no_mask || self.all_active(pc) || (!predicated && self.live.unmasked(pc, id)));
+        if !predicated {
+            return Ok(exec.then(|| self.exec(part)));
+        }
+        if i.pred.combine != Combine::None {
+            return Err("a predicate of all channels");
+        }
+        self.pred(i.pred.offset, part, PRED)?;
+        if i.pred.invert {
+            self.a.rr(Code::VEX_Knotw_kr_kr, kreg(PRED), kreg(PRED));
+        }
+        if exec {
+            let e = self.exec(part);
+            self.a.rrr(Code::VEX_Kandw_kr_kr_kr, kreg(PRED), kreg(PRED), kreg(e));
+        }
+        Ok(Some(PRED))
+    }
+
+    /// The number of a resumption at an instruction.
+    pub fn resumption(&mut self, pc: Pc) -> u32 {
+        if let Some(k) = self.resumptions.iter().position(|r| r.0 == pc) {
+            return k as u32;
+        }
+        let l = self.a.label();
+        self.resumptions.push((pc, l));
+        self.resumptions.len() as u32 - 1
+    }
+
+    /// Puts all that is wanted at an instruction where a resumption finds it.
+    pub fn spill_all(&mut self, pc: Pc) {
+        let all: Vec<CellId> = self.live.cells(pc).collect();
+        for c in all {
+            // A first element is in its place already.
+            if self.shapes.step(c).is_none() {
+                self.spill(c);
+            }
+        }
+    }
+
+    /// The active channels as the host sees them.
+    pub fn store_exec(&mut self) {
+        self.a.rrr(Code::VEX_Kunpckwd_kr_kr_kr, kreg(0), kreg(EXEC[1]), kreg(EXEC[0]));
+        self.a.mr(Code::VEX_Kmovd_m32_kr, Mem::at(CTX, at::EXEC), kreg(0));
+    }
+
+    fn load_exec(&mut self) {
+        self.a.rm(Code::VEX_Kmovd_kr_km32, kreg(0), Mem::at(CTX, at::EXEC));
+        self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(EXEC[0]), kreg(0), kreg(0));
+        self.a.rri(Code::VEX_Kshiftrd_kr_kr_imm8, kreg(EXEC[1]), kreg(0), 16);
+    }
+
+    fn prologue(&mut self) {
+        for r in [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15] {
+            self.a.r(Code::Push_r64, r);
+        }
+        self.a.ri(Code::Sub_rm64_imm32, Register::RSP, 8);
+        self.a.rr(Code::Mov_r64_rm64, REGS, Register::RDI);
+        self.a.rr(Code::Mov_r64_rm64, CTX, Register::RSI);
+        self.a.rm(Code::Mov_r64_rm64, SITES, Mem::at(CTX, at::SITES));
+        self.load_exec();
+        self.a.rm(Code::Mov_r32_rm32, Register::EAX, Mem::at(CTX, at::RESUME));
+        self.a.rr(Code::Test_rm32_r32, Register::EAX, Register::EAX);
+        // Bound to the resumptions' dispatch, which is behind the code.
+        let dispatch = self.a.label();
+        self.resumptions.push((Pc::MAX, dispatch));
+        self.a.jump(Code::Jne_rel32_64, dispatch);
+        let first: Vec<CellId> = self.live.cells(0).collect();
+        for c in first {
+            let cell = *self.cells.get(c);
+            if cell.input {
+                self.reload(c);
+                continue;
+            }
+            if let Some(v) = self.alloc.vector(c) {
+                self.a.v3(VPXORD, Width::Z, v, v, Opd::Reg(v), Lanes::All);
+            } else if cell.written {
+                self.clear(cell.offset, cell.bytes);
+            }
+        }
+    }
+
+    /// Zeros bytes of the register file.
+    fn clear(&mut self, offset: RegOffset, bytes: u32) {
+        self.a.v3(VPXORD, Width::Z, 0, 0, Opd::Reg(0), Lanes::All);
+        let (mut at, end) = (offset, offset + bytes);
+        while at < end {
+            let rest = end - at;
+            let m = self.reg(at);
+            at += match rest {
+                64.. => {
+                    self.a.store(STORE32, Width::Z, m, 0, Lanes::All);
+                    64
+                }
+                32.. => {
+                    self.a.store(STORE32, Width::Y, m, 0, Lanes::All);
+                    32
+                }
+                16.. => {
+                    self.a.store(STORE32, Width::X, m, 0, Lanes::All);
+                    16
+                }
+                4.. => {
+                    self.a.mi(Code::Mov_rm32_imm32, m, 0);
+                    4
+                }
+                _ => {
+                    self.a.mi(Code::Mov_rm8_imm8, m, 0);
+                    1
+                }
+            };
+        }
+    }
+
+    fn resume_points(&mut self) {
+        let all = std::mem::take(&mut self.resumptions);
+        self.a.bind(all[0].1);
+        for (k, (_, l)) in all.iter().enumerate().skip(1) {
+            self.a.ri(Code::Cmp_EAX_imm32, Register::EAX, k as i32);
+            self.a.jump(Code::Je_rel32_64, *l);
+        }
+        self.a.op0(Code::Ud2);
+        for (pc, l) in &all[1..] {
+            self.a.bind(*l);
+            let cells: Vec<CellId> = self.live.cells(*pc).collect();
+            cells.into_iter().for_each(|c| self.reload(c));
+            let to = self.labels[*pc as usize];
+            self.a.jmp(to);
+        }
+        self.resumptions = all;
+    }
+
+    fn epilogue(&mut self) {
+        let (done, leave) = (self.done, self.leave);
+        self.a.bind(done);
+        self.a.ri(Code::Mov_r32_imm32, Register::EAX, exit::DONE);
+        let out = self.a.label();
+        self.a.jmp(out);
+        self.a.bind(leave);
+        self.a.ri(Code::Mov_r32_imm32, Register::EAX, exit::STOPPED);
+        self.a.bind(out);
+        self.exit();
+    }
+
+    /// Returns what is in `eax`.
+    pub fn exit(&mut self) {
+        self.a.op0(Code::VEX_Vzeroupper);
+        self.a.ri(Code::Add_rm64_imm32, Register::RSP, 8);
+        for r in [Register::R15, Register::R14, Register::R13, Register::R12, Register::RBP, Register::RBX] {
+            self.a.r(Code::Pop_r64, r);
+        }
+        self.a.op0(Code::Retnq);
+    }
+
+    /// Calls the machine for the instruction in `eax`, all registers saved.
+    fn write_stub(&mut self) {
+        let stub = self.stub;
+        self.a.bind(stub);
+        let used = self.alloc.used();
+        for v in &used {
+            self.a.store(STORE32, Width::Z, Mem::at(CTX, at::VECTORS + 64 * u32::from(*v)), *v, Lanes::All);
+        }
+        self.store_exec();
+        self.a.ri(Code::Sub_rm64_imm32, Register::RSP, 8);
+        self.a.rr(Code::Mov_r64_rm64, Register::RDI, CTX);
+        self.a.rr(Code::Mov_r32_rm32, Register::ESI, Register::EAX);
+        self.a.op0(Code::VEX_Vzeroupper);
+        self.a.m(Code::Call_rm64, Mem::at(CTX, at::CALL));
+        self.a.ri(Code::Add_rm64_imm32, Register::RSP, 8);
+        for v in &used {
+            let m = Mem::at(CTX, at::VECTORS + 64 * u32::from(*v));
+            self.a.v2(VMOVDQU32, Width::Z, *v, Opd::Mem(m), Lanes::All);
+        }
+        self.load_exec();
+        self.a.op0(Code::Retnq);
+    }
+}
+
+/// Is the floating-point mode that of IEEE wherever a number is computed: does the code begin with setting it,
+/// and never change it again?
+fn ieee(p: &Program, flow: &Flow) -> bool {
+    let cr0 = p.registers.predefined[envisa_isa::predefined::var::CR0 as usize];
+    let mut sets = None;
+    for (pc, i) in p.code.iter().enumerate() {
+        let mut writes = false;
+        i.writes(p, &mut |t| {
+            writes |= match t.range(i.channels.into()) {
+                Some(r) => r.start < cr0 + 4 && cr0 < r.end,
+                None => cr0 >= p.registers.address_base,
+            };
+        });
+        if writes && sets.replace(pc as Pc).is_some() {
+            return false;
+        }
+    }
+    let Some(pc) = sets else { return false };
+    let i = &p.code[pc as usize];
+    let plain =
+        i.op == Op::Or && i.no_mask && i.channels == 1 && i.pred.offset == 0 && i.exec != ExecType::F32;
+    let itself = matches!(i.src[0], Src::Reg { offset, modifier: Modifier::None, .. } if offset == cr0);
+    let bits = crate::shape::constant(p, &i.src[1]);
+    let first = p.code[..pc as usize].iter().all(|i| !matches!(i.op, Op::Goto | Op::Join | Op::Ret))
+        && p.code[..pc as usize].iter().all(|i| {
+            !matches!(i.exec, ExecType::F32 | ExecType::F64 | ExecType::F16 | ExecType::Bf16)
+                && !matches!(i.dst, Dst::Reg { ty, .. } if ty.is_float())
+        })
+        && flow.reachable(pc)
+        && p.code.iter().all(|i| i.op != Op::Goto || i.aux > pc);
+    plain && itself && first && bits.is_some_and(|b| envisa_sem::FpMode(b as u32).is_ieee())
+}

@@ -1,0 +1,88 @@
+//! What generated code finds in memory: the context of a thread, and the sites of messages.
+
+/// Offsets in a context.
+pub(crate) mod at {
+    /// The host's own pointer, for callbacks.
+    pub const HOST: u32 = 0;
+    /// Runs one instruction: `fn(context, pc) -> u32`, 0 to go on.
+    pub const CALL: u32 = 8;
+    /// The sites.
+    pub const SITES: u32 = 16;
+    /// Instructions (counted at backward branches) left in this turn.
+    pub const BUDGET: u32 = 24;
+    /// Active channels, where the host sees them.
+    pub const EXEC: u32 = 32;
+    /// Where to go on: the number of a resumption, 0 for the start.
+    pub const RESUME: u32 = 36;
+    /// The instruction that the thread stopped at.
+    pub const PC: u32 = 40;
+    /// Vector registers during a call.
+    pub const VECTORS: u32 = 64;
+    /// Channels that wait, a dword a label.
+    pub const WAITS: u32 = VECTORS + 32 * 64;
+}
+
+/// Bytes of a site.
+pub(crate) const SITE: u32 = 64;
+
+/// Where a message's addresses lie: an index `i` passes if `i - low < count`, and is then of the byte
+/// `pointer + (i - low) * scale`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Site {
+    /// The first index.
+    pub low: u32,
+    /// How many indices.
+    pub count: u32,
+    /// How many begin sixteen consecutive ones that all pass.
+    pub last16: u32,
+    /// The same of eight.
+    pub last8: u32,
+    /// Where the first index's byte is.
+    pub pointer: u64,
+    /// The origin that `low` and `count` are for; of blocks, the address of the first byte.
+    pub key: u64,
+    /// Of blocks: how many addresses pass.
+    pub wide: u64,
+    /// How many indices have four bytes.
+    pub count4: u32,
+    pub _unused: [u32; 3],
+}
+
+impl Site {
+    /// Nothing passes.
+    pub const NOWHERE: Site = Site {
+        low: 0,
+        count: 0,
+        last16: 0,
+        last8: 0,
+        pointer: 0,
+        key: u64::MAX,
+        wide: 0,
+        count4: 0,
+        _unused: [0; 3],
+    };
+}
+
+pub(crate) mod site {
+    pub const LOW: u32 = 0;
+    pub const COUNT: u32 = 4;
+    pub const LAST16: u32 = 8;
+    pub const LAST8: u32 = 12;
+    pub const POINTER: u32 = 16;
+    pub const KEY: u32 = 24;
+    pub const WIDE: u32 = 32;
+    pub const COUNT4: u32 = 40;
+}
+
+/// What generated code returns.
+pub(crate) mod exit {
+    /// The thread ended.
+    pub const DONE: i32 = 0;
+    /// It waits at the barrier.
+    pub const BARRIER: i32 = 1;
+    /// A callback stopped it.
+    pub const STOPPED: i32 = 2;
+    /// Its turn or its budget ran out at a backward branch.
+    pub const EXPIRED: i32 = 3;
+}

@@ -1,0 +1,38 @@
+//! Pages of code, and the call into them: written, then executable, never both.
+#![allow(unsafe_code)]
+
+use memmap2::{Mmap, MmapMut};
+
+/// Code that can run.
+pub(crate) struct Code {
+    map: Mmap,
+    len: usize,
+}
+
+impl Code {
+    /// Puts code into pages of its own.
+    ///
+    /// # Errors
+    /// Where the host gives no pages, or does not let them be executed.
+    pub fn new(bytes: &[u8]) -> std::io::Result<Code> {
+        let mut map = MmapMut::map_anon(bytes.len().max(1))?;
+        map[..bytes.len()].copy_from_slice(bytes);
+        Ok(Code { map: map.make_exec()?, len: bytes.len() })
+    }
+
+    /// The code.
+    pub fn bytes(&self) -> &[u8] {
+        &self.map[..self.len]
+    }
+
+    /// Calls the function at the start of the code.
+    ///
+    /// # Safety
+    /// The code is a function of this signature, and what it does with its arguments is sound.
+    pub unsafe fn call(&self, registers: *mut u8, context: *mut u8) -> u32 {
+        // SAFETY: the pages hold a function of this signature, by the caller's promise.
+        let f: extern "sysv64" fn(*mut u8, *mut u8) -> u32 =
+            unsafe { std::mem::transmute(self.map.as_ptr()) };
+        f(registers, context)
+    }
+}

@@ -1,0 +1,265 @@
+//! Vectors of integers that are known by their first element: the same in all channels, or a step apart.
+
+use std::collections::HashMap;
+
+use envisa_isa::{Modifier, Type};
+use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness};
+use envisa_lower::{Dst, ExecType, Inst, Message, Op, Program, Shape, Src};
+
+/// What a launch gives in a register before the program runs: the words of a half of the channels.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Seed {
+    /// First byte in the register file, of 16 words.
+    pub offset: u32,
+    /// From word to word.
+    pub step: i32,
+}
+
+/// Shapes of cells: `element(i) = element(0) + i * step`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shapes {
+    step: HashMap<CellId, i32>,
+}
+
+/// A source's step, if it is known.
+pub(crate) fn constant(p: &Program, s: &Src) -> Option<i64> {
+    let Src::Reg { offset, ty, shape: Shape::Scalar, modifier, constant: true, .. } = *s else { return None };
+    let b = p.registers.constants.get(offset as usize..(offset + ty.size()) as usize)?;
+    let mut all = [0; 8];
+    all[..b.len()].copy_from_slice(b);
+    let x = i64::from_le_bytes(all);
+    let unused = 64 - 8 * b.len() as u32;
+    let x = match ty {
+        Type::B | Type::W | Type::D | Type::Q => x << unused >> unused,
+        Type::Ub | Type::Uw | Type::Ud | Type::Uq => x,
+        _ => return None,
+    };
+    match modifier {
+        Modifier::None => Some(x),
+        Modifier::Neg => Some(x.wrapping_neg()),
+        _ => None,
+    }
+}
+
+impl Shapes {
+    /// The step of a cell that is kept as its first element.
+    pub fn step(&self, cell: CellId) -> Option<i32> {
+        self.step.get(&cell).copied()
+    }
+
+    /// Finds them: vectors of 16 dwords that are always written whole, of shapes that agree, and that
+    /// addresses are made of.
+    pub fn new(
+        p: &Program,
+        flow: &Flow,
+        cells: &Cells,
+        live: &Liveness,
+        full: bool,
+        seeds: &[Seed],
+    ) -> Shapes {
+        let good = |id: CellId| {
+            let c = cells.get(id);
+            c.kind == CellKind::Vector && c.bytes == 64 && !c.input && !live.of_thread(0, id)
+        };
+        // Optimistic: what no definition contradicts.
+        let mut step: HashMap<CellId, Option<i32>> = HashMap::new();
+        let mut changed = true;
+        let mut rounds = 0;
+        while changed && rounds < 64 {
+            changed = false;
+            rounds += 1;
+            for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
+                let i = &p.code[pc as usize];
+                let mut targets = Vec::new();
+                cells.accesses(p, pc, &mut |a| {
+                    if a.write && cells.get(a.cell).kind == CellKind::Vector {
+                        targets.push(a.cell);
+                    }
+                });
+                for c in targets {
+                    let part = match i.dst {
+                        Dst::Reg { offset, .. } => cells.get(c).offset.wrapping_sub(offset) / 64,
+                        _ => 0,
+                    };
+                    let all = i.no_mask || (full && flow.full(pc)) || live.unmasked(pc, c);
+                    let now = if good(c) && all {
+                        match of(p, cells, i, part, &step, seeds) {
+                            Known::Not => None,
+                            Known::NotYet => continue,
+                            Known::Step(s) => Some(s),
+                        }
+                    } else {
+                        None
+                    };
+                    let merged = match step.get(&c) {
+                        None => now,
+                        Some(old) if *old == now => now,
+                        Some(_) => None,
+                    };
+                    if step.get(&c) != Some(&merged) {
+                        step.insert(c, merged);
+                        changed = true;
+                    }
+                }
+            }
+        }
+        if changed {
+            return Shapes::default();
+        }
+        // Wanted are those that addresses are, or are made of.
+        let mut wanted: HashMap<CellId, ()> = HashMap::new();
+        let shaped = |c: CellId| matches!(step.get(&c), Some(Some(_)));
+        let mut grew = true;
+        while grew {
+            grew = false;
+            for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
+                let i = &p.code[pc as usize];
+                let mut made = false;
+                let mut from = Vec::new();
+                cells.accesses(p, pc, &mut |a| {
+                    if a.write { made |= wanted.contains_key(&a.cell) } else { from.push(a.cell) }
+                });
+                let mut want = |c: CellId| {
+                    if shaped(c) {
+                        grew |= wanted.insert(c, ()).is_none();
+                    }
+                };
+                if i.op == Op::Message {
+                    if let Some(Message::Simt(s)) = p.messages.get(i.aux as usize)
+                        && s.address_bytes == 4
+                    {
+                        for part in 0..u32::from(i.channels).div_ceil(16) {
+                            cells.at(s.address + 64 * part).into_iter().for_each(&mut want);
+                        }
+                    }
+                    continue;
+                }
+                if made {
+                    from.into_iter().for_each(&mut want);
+                }
+            }
+        }
+        // A cell is kept by its first element only if all halves of its instruction are: code is by
+        // instruction, not by half.
+        let mut step: HashMap<CellId, i32> = step
+            .into_iter()
+            .filter(|(c, _)| wanted.contains_key(c))
+            .filter_map(|(c, s)| Some((c, s?)))
+            .collect();
+        loop {
+            let before = step.len();
+            for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
+                let mut targets = Vec::new();
+                cells.accesses(p, pc, &mut |a| {
+                    if a.write {
+                        targets.push(a.cell);
+                    }
+                });
+                if targets.iter().any(|c| !step.contains_key(c)) {
+                    targets.iter().for_each(|c| {
+                        step.remove(c);
+                    });
+                }
+            }
+            if step.len() == before {
+                return Shapes { step };
+            }
+        }
+    }
+}
+
+/// What is known of a result.
+enum Known {
+    Step(i32),
+    NotYet,
+    Not,
+}
+
+fn of(
+    p: &Program,
+    cells: &Cells,
+    i: &Inst,
+    part: u32,
+    steps: &HashMap<CellId, Option<i32>>,
+    seeds: &[Seed],
+) -> Known {
+    let Dst::Reg { offset: to, ty: Type::D | Type::Ud, stride: 1, sat: false } = i.dst else {
+        return Known::Not;
+    };
+    if !matches!(i.exec, ExecType::I32 | ExecType::U32) || i.pred.offset != 0 || i.channels < 16 {
+        return Known::Not;
+    }
+    let source = |s: &Src| -> Known {
+        match *s {
+            Src::Reg { offset, ty, shape, modifier, .. } => {
+                let negative = match modifier {
+                    Modifier::None => false,
+                    Modifier::Neg => true,
+                    _ => return Known::Not,
+                };
+                if !ty.is_int() || ty.size() > 4 {
+                    return Known::Not;
+                }
+                let known = match shape {
+                    Shape::Scalar => Some(0),
+                    Shape::Contiguous if ty.size() == 4 => {
+                        let n = 4 * u32::from(i.channels);
+                        if offset != to && offset < to + n && to < offset + n {
+                            return Known::Not;
+                        }
+                        let Some(c) = cells.at(offset + 64 * part) else { return Known::Not };
+                        if cells.get(c).offset != offset + 64 * part {
+                            return Known::Not;
+                        }
+                        match steps.get(&c) {
+                            None => return Known::NotYet,
+                            Some(s) => *s,
+                        }
+                    }
+                    Shape::Contiguous if ty == Type::Uw && i.op == Op::Mov => {
+                        seeds.iter().find(|s| s.offset == offset + 32 * part).map(|s| s.step)
+                    }
+                    _ => None,
+                };
+                match known {
+                    Some(s) => Known::Step(if negative { s.wrapping_neg() } else { s }),
+                    None => Known::Not,
+                }
+            }
+            Src::None => Known::Step(0),
+            _ => Known::Not,
+        }
+    };
+    let mut s = [0; 3];
+    for (s, src) in s.iter_mut().zip(&i.src) {
+        match source(src) {
+            Known::Step(x) => *s = x,
+            other => return other,
+        }
+    }
+    let [a, b, c] = s;
+    match i.op {
+        Op::Mov => Known::Step(a),
+        Op::Add => Known::Step(a.wrapping_add(b)),
+        Op::Add3 => Known::Step(a.wrapping_add(b).wrapping_add(c)),
+        Op::Mul | Op::Mad => {
+            let k = |n: usize| constant(p, &i.src[n]).map(|x| x as i32);
+            let product = match (a, b) {
+                (0, 0) => Some(0),
+                (a, 0) => k(1).map(|k| a.wrapping_mul(k)),
+                (0, b) => k(0).map(|k| b.wrapping_mul(k)),
+                _ => None,
+            };
+            product.map_or(Known::Not, |x| Known::Step(x.wrapping_add(if i.op == Op::Mad { c } else { 0 })))
+        }
+        Op::Shl => match (b, constant(p, &i.src[1])) {
+            (0, Some(k)) => Known::Step(a.wrapping_shl(k as u32)),
+            (0, None) if a == 0 => Known::Step(0),
+            _ => Known::Not,
+        },
+        Op::And | Op::Or | Op::Xor | Op::Shr | Op::Asr | Op::Min | Op::Max if [a, b] == [0, 0] => {
+            Known::Step(0)
+        }
+        _ => Known::Not,
+    }
+}

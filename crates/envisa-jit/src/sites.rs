@@ -1,0 +1,166 @@
+//! Where messages may go: from what the machine knows to sites, and what a launch tells of local ids.
+
+use envisa_isa::Type;
+use envisa_lower::{Extend, Message, Op, Pc, Program, Space, Src};
+use envisa_machine::dispatch::Prepared;
+use envisa_machine::memory::{Block, Bound, Permission, Surface};
+use envisa_machine::thread::Machine;
+
+use crate::emit::memory::form;
+use crate::layout::Site;
+use crate::shape::{Seed, constant};
+
+/// Rows of local ids that are steps of one in all threads that have all channels.
+pub(crate) fn seeds(p: &Program, prepared: &Prepared) -> Vec<Seed> {
+    let payload = prepared.payload();
+    let mut out = Vec::new();
+    for i in &p.inputs {
+        let (start, end) = (i.image as usize, (i.image + i.bytes) as usize);
+        if start < payload.start || end > payload.end {
+            continue;
+        }
+        for half in 0..i.bytes / 32 {
+            let at = start - payload.start + 32 * half as usize;
+            let mut step = None;
+            let mut same = true;
+            for class in prepared.classes() {
+                let full = class.threads - u32::from(class.tail_mask.count_ones() < p.simd);
+                for t in 0..full as usize {
+                    let from = t * payload.len() + at;
+                    let Some(row) = class.payloads.get(from..from + 32) else {
+                        same = false;
+                        continue;
+                    };
+                    let word = |k: usize| i32::from(u16::from_le_bytes([row[2 * k], row[2 * k + 1]]));
+                    let s = word(1) - word(0);
+                    same &= (1..16).all(|k| word(k) - word(k - 1) == s);
+                    same &= *step.get_or_insert(s) == s;
+                }
+            }
+            if let (true, Some(step)) = (same, step) {
+                out.push(Seed { offset: i.offset + 32 * half, step });
+            }
+        }
+    }
+    out
+}
+
+/// A scalar's value as messages read it.
+fn scalar(m: &Machine<'_>, s: &Src) -> Option<u64> {
+    match *s {
+        Src::None => Some(0),
+        Src::Reg { offset, ty, modifier: envisa_isa::Modifier::None, .. } => {
+            let b = m.t.regs.slice(offset, ty.size());
+            let mut all = [0; 8];
+            all.get_mut(..b.len())?.copy_from_slice(b);
+            let x = u64::from_le_bytes(all);
+            Some(match ty {
+                Type::D => x as u32 as i32 as i64 as u64,
+                Type::Ud | Type::Uq | Type::Q => x,
+                _ => return None,
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Aims a message's site at where the message went just now.
+pub(crate) fn aim(m: &Machine<'_>, pc: Pc, sites: &mut [Site]) {
+    let p = m.env.program;
+    let i = &p.code[pc as usize];
+    if i.op != Op::Message {
+        return;
+    }
+    let aux = i.aux as usize;
+    let (Some(message), Some(site)) = (p.messages.get(aux), sites.get_mut(aux)) else { return };
+    let hinted = || m.hints.get(aux).and_then(|h| m.env.memory.hinted(h));
+    match message {
+        Message::Simt(s) => {
+            let Ok(form) = form(p, s) else { return };
+            let Some(origin) = scalar(m, &s.origin) else { return };
+            let base = constant(p, &s.base).unwrap_or(0) as u64;
+            let add =
+                base.wrapping_mul(u64::from(s.scale)).wrapping_add(s.offset as u64).wrapping_add(origin);
+            let span = u64::from(64 - s.elements.leading_zeros()) * u64::from(s.element);
+            let row = 15 * (u32::from(s.element) / form.scale).max(1);
+            match s.space {
+                Space::Flat => {
+                    let Some(a) = hinted() else { return };
+                    *site = flat(a.base, &a.block, add, span, (s.scale, s.extend), row);
+                    site.key = origin;
+                }
+                Space::Slm => *site = window(m.slm, 0, m.slm.len(), add, span, row),
+                Space::Bti(b) => {
+                    let Some(bti) = scalar(m, &b) else { return };
+                    let Bound { surface: Surface::Buffer(b), allocation: Some(a) } =
+                        m.env.surfaces.get(bti as u32)
+                    else {
+                        return;
+                    };
+                    if s.write && a.permission == Permission::ReadOnly {
+                        return;
+                    }
+                    *site = window(&a.block, b.start, b.len, add, span, row);
+                }
+                _ => {}
+            }
+        }
+        Message::Block(b) => {
+            let Some(a) = hinted() else { return };
+            let len = a.block.len() as u64;
+            let bytes = u64::from(b.bytes);
+            *site = Site::NOWHERE;
+            site.pointer = a.block.as_ptr() as u64;
+            site.key = a.base.wrapping_sub(b.offset as u64);
+            site.wide = if len >= bytes { len - bytes + 1 } else { 0 };
+        }
+        _ => {}
+    }
+}
+
+/// Largest number of indices: their products with the scale stay positive in 32 bits.
+const MOST: i128 = (1 << 30) - 1;
+
+fn flat(base: u64, block: &Block, add: u64, span: u64, (scale, extend): (u32, Extend), row: u32) -> Site {
+    // Where the allocation begins, in bytes from index 0.
+    let delta = i128::from(base.wrapping_sub(add) as i64);
+    let (scale, len) = (i128::from(scale), block.len() as i128);
+    let (least, most) = match extend {
+        Extend::Sign => (i128::from(i32::MIN), i128::from(i32::MAX)),
+        _ => (0, i128::from(u32::MAX)),
+    };
+    let first = (delta + scale - 1).div_euclid(scale).max(least);
+    let count = |span: i128| {
+        let last = (delta + len - span).div_euclid(scale).min(most);
+        (last - first + 1).clamp(0, MOST) as u32
+    };
+    let all = count(i128::from(span));
+    if all == 0 {
+        return Site::NOWHERE;
+    }
+    let skip = first * scale - delta;
+    Site {
+        low: first as u32,
+        pointer: (block.as_ptr() as u64).wrapping_add(skip as u64),
+        ..counted(all, count(4), row)
+    }
+}
+
+fn window(block: &Block, start: usize, len: usize, add: u64, span: u64, row: u32) -> Site {
+    let count = |span: u64| (len as i128 - i128::from(span) + 1).clamp(0, MOST) as u32;
+    Site {
+        low: (add as u32).wrapping_neg(),
+        pointer: (block.as_ptr() as u64).wrapping_add(start as u64),
+        ..counted(count(span), count(4), row)
+    }
+}
+
+fn counted(count: u32, count4: u32, row: u32) -> Site {
+    Site {
+        count,
+        last16: count.saturating_sub(row),
+        last8: count.saturating_sub(row / 15 * 7),
+        count4: count.min(count4),
+        ..Site::NOWHERE
+    }
+}

@@ -1,0 +1,264 @@
+//! The register file cut into cells: runs of bytes that instructions access as one.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use crate::program::{Dst, Inst, Op, Pc, Program, RegOffset, Src, Strides};
+use crate::touched::Touched;
+
+/// Index of a cell.
+pub type CellId = u32;
+
+/// What a cell is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CellKind {
+    /// One vector, which every instruction that touches it accesses whole, channel by channel: elements of 4
+    /// or 8 bytes.
+    Vector,
+    /// A scalar of 1, 2, 4 or 8 bytes, always accessed whole.
+    Scalar,
+    /// A predicate.
+    Predicate,
+    /// Bytes accessed in several ways.
+    Mixed,
+}
+
+/// Bytes of the register file that belong together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cell {
+    /// First byte.
+    pub offset: RegOffset,
+    /// How many.
+    pub bytes: u32,
+    /// What it is.
+    pub kind: CellKind,
+    /// The channel that a vector's first element is of; `None` if that differs, or the elements do. Of a
+    /// predicate: 0 if only instructions of one channel, the first, name it.
+    pub channel: Option<u8>,
+    /// An instruction that ignores the execution mask, or reads across channels, reads it.
+    pub read_across: bool,
+    /// The launch puts its value there (some of it).
+    pub input: bool,
+    /// The program writes it.
+    pub written: bool,
+}
+
+/// An instruction's access to a cell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// The cell.
+    pub cell: CellId,
+    /// A write (else a read).
+    pub write: bool,
+    /// All of the cell's bytes, those of an active channel's element as those of the whole instruction.
+    pub whole: bool,
+    /// Channel by channel: the mask decides.
+    pub masked: bool,
+}
+
+/// The cells of a program.
+#[derive(Clone, Debug)]
+pub struct Cells {
+    cells: Vec<Cell>,
+    vector: u32,
+}
+
+/// An access before cells are known.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    offset: RegOffset,
+    bytes: u32,
+    kind: CellKind,
+    channel: Option<u8>,
+    /// Bytes of an element.
+    element: u32,
+    across: bool,
+    write: bool,
+    masked: bool,
+    /// Of an instruction of one channel, the first.
+    single: bool,
+}
+
+impl Cells {
+    /// Cuts a program's registers, vectors into pieces of at most `vector` bytes (a power of two).
+    pub fn new(p: &Program, vector: u32) -> Cells {
+        let mut predicates = HashSet::new();
+        for i in &p.code {
+            predicates_of(i, &mut |at| {
+                predicates.insert(at);
+            });
+        }
+        let mut all: Vec<Piece> = Vec::new();
+        for pc in 0..p.code.len() {
+            pieces(p, pc as Pc, vector, &mut |piece| all.push(piece));
+        }
+        for piece in &mut all {
+            if piece.kind == CellKind::Scalar && piece.bytes == 4 && predicates.contains(&piece.offset) {
+                piece.kind = CellKind::Predicate;
+                // Who reads a bit of all of them does so whatever channel is active.
+                piece.across |= !piece.write && piece.single;
+                piece.channel = piece.single.then_some(0);
+            }
+        }
+        all.sort_by_key(|a| (a.offset, a.bytes));
+        let mut cells: Vec<Cell> = Vec::new();
+        let mut element = 0;
+        for a in all {
+            match cells.last_mut() {
+                Some(c) if a.offset < c.offset + c.bytes => {
+                    if c.offset != a.offset || c.bytes != a.bytes || c.kind != a.kind || element != a.element
+                    {
+                        let end = (c.offset + c.bytes).max(a.offset + a.bytes);
+                        c.bytes = end - c.offset;
+                        c.kind = CellKind::Mixed;
+                    }
+                    if c.channel != a.channel {
+                        c.channel = None;
+                    }
+                    c.read_across |= a.across;
+                    c.written |= a.write;
+                }
+                _ => {
+                    element = a.element;
+                    cells.push(Cell {
+                        offset: a.offset,
+                        bytes: a.bytes,
+                        kind: a.kind,
+                        channel: a.channel,
+                        read_across: a.across,
+                        input: false,
+                        written: a.write,
+                    });
+                }
+            }
+        }
+        let meets = |c: &Cell, r: Range<u32>| c.offset < r.end && r.start < c.offset + c.bytes;
+        for c in &mut cells {
+            c.input = p.inputs.iter().any(|i| meets(c, i.offset..i.offset + i.bytes))
+                || (meets(c, 0..p.registers.locals_start) && c.kind != CellKind::Predicate);
+        }
+        Cells { cells, vector }
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Are there none?
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// A cell.
+    ///
+    /// # Panics
+    /// With an id of other cells.
+    pub fn get(&self, id: CellId) -> &Cell {
+        &self.cells[id as usize]
+    }
+
+    /// All cells, by offset.
+    pub fn iter(&self) -> impl Iterator<Item = (CellId, &Cell)> {
+        self.cells.iter().enumerate().map(|(i, c)| (i as CellId, c))
+    }
+
+    /// The cell that a byte of the register file belongs to.
+    pub fn at(&self, offset: RegOffset) -> Option<CellId> {
+        let i = self.cells.partition_point(|c| c.offset <= offset).checked_sub(1)?;
+        (offset < self.cells[i].offset + self.cells[i].bytes).then_some(i as CellId)
+    }
+
+    /// What an instruction accesses.
+    pub fn accesses(&self, p: &Program, pc: Pc, tell: &mut dyn FnMut(Access)) {
+        pieces(p, pc, self.vector, &mut |a| {
+            let Some(cell) = self.at(a.offset) else { return };
+            let c = self.get(cell);
+            let whole = c.offset == a.offset && c.bytes == a.bytes;
+            // What lies in several cells: each of them in part.
+            let mut id = cell;
+            while let Some(c) = self.cells.get(id as usize).filter(|c| c.offset < a.offset + a.bytes) {
+                debug_assert!(c.offset + c.bytes > a.offset);
+                tell(Access { cell: id, write: a.write, whole, masked: a.masked });
+                id += 1;
+            }
+        });
+    }
+}
+
+/// The predicates that an instruction names.
+fn predicates_of(i: &Inst, tell: &mut dyn FnMut(RegOffset)) {
+    if i.pred.offset != 0 {
+        tell(i.pred.offset);
+    }
+    if let Dst::Pred { offset } = i.dst {
+        tell(offset);
+    }
+    for s in &i.src {
+        if let Src::Pred { offset, .. } = *s {
+            tell(offset);
+        }
+    }
+    if i.dst2 != 0 && matches!(i.op, Op::Add3o | Op::Invm | Op::Rsqtm) {
+        tell(i.dst2);
+    }
+}
+
+fn pieces(p: &Program, pc: Pc, vector: u32, tell: &mut dyn FnMut(Piece)) {
+    let i = &p.code[pc as usize];
+    let n = i.channels as u32;
+    let constants = p.registers.constants.len() as u32;
+    let anywhere =
+        p.registers.address_base..p.registers.address_base + 64 * p.registers.address_homes.len() as u32;
+    let mut piece = |t: Touched, write: bool| {
+        let one = Strides::SCALAR;
+        let (offset, bytes, contiguous) = match t {
+            Touched::Whole { offset, bytes } => (offset, bytes, false),
+            Touched::Lanes { offset, bytes, step } => (offset, bytes, step == bytes),
+            Touched::Region { offset, bytes, strides, together: 1 } => {
+                (offset, bytes, strides.shape(n) == crate::Shape::Contiguous)
+            }
+            Touched::Region { offset, bytes, .. } => (offset, bytes, false),
+            Touched::Indirect { .. } => (anywhere.start, 0, false),
+        };
+        let range = t.range(n).unwrap_or(anywhere.clone());
+        if range.end <= constants || range.is_empty() {
+            return;
+        }
+        let scalar = match t {
+            Touched::Whole { .. } => true,
+            Touched::Lanes { .. } => n == 1,
+            Touched::Region { strides, .. } => {
+                n == 1 || strides == one || strides.shape(n) == crate::Shape::Scalar
+            }
+            Touched::Indirect { .. } => false,
+        };
+        let masked = write && !matches!(t, Touched::Whole { .. }) && !i.no_mask;
+        let all = range.end - range.start;
+        let base = Piece {
+            offset: range.start,
+            bytes: all,
+            kind: CellKind::Mixed,
+            channel: None,
+            element: bytes,
+            across: !write && i.no_mask,
+            write,
+            masked,
+            single: n == 1 && i.first == 0,
+        };
+        if scalar && matches!(all, 1 | 2 | 4 | 8) {
+            tell(Piece { kind: CellKind::Scalar, element: all, ..base });
+        } else if contiguous && n > 1 && bytes >= 4 && all.is_multiple_of(vector.min(all)) && all >= 32 {
+            let size = vector.min(all);
+            for k in 0..all / size {
+                let channel = Some((i.first as u32 + k * (size / bytes)) as u8);
+                let offset = offset + k * size;
+                tell(Piece { offset, bytes: size, kind: CellKind::Vector, channel, ..base });
+            }
+        } else {
+            tell(Piece { across: !write, ..base });
+        }
+    };
+    i.reads(p, &mut |t| piece(t, false));
+    i.writes(p, &mut |t| piece(t, true));
+}

@@ -1,0 +1,18 @@
+//! What compilers want to know of a program: how control flows and where channels wait, which registers are
+//! accessed as one, and where their values are still wanted.
+//!
+//! - [`Flow`]: the control-flow graph of channels and of the thread, and the labels where channels may wait;
+//! - [`Cells`]: the register file cut into the pieces that instructions access;
+//! - [`Liveness`]: which cells a channel, and which the thread, may still read.
+//!
+//! All are worked out on request from a [`crate::Program`]; none changes it.
+
+mod bits;
+mod cells;
+mod flow;
+mod live;
+
+pub use bits::Bits;
+pub use cells::{Access, Cell, CellId, CellKind, Cells};
+pub use flow::{Flow, NotAnalysed};
+pub use live::Liveness;
