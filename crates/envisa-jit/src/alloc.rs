@@ -9,6 +9,8 @@ pub(crate) const FIRST: u8 = 8;
 /// The register of each vector cell that has one.
 pub(crate) struct Allocation {
     vector: Vec<Option<u8>>,
+    /// `(register, first, last)`: where cells are in registers.
+    spans: Vec<(u8, Pc, Pc)>,
 }
 
 struct Interval {
@@ -76,12 +78,19 @@ impl Allocation {
                 vector[i.cell as usize] = Some(r);
             }
         }
-        Allocation { vector }
+        let spans =
+            intervals.iter().filter_map(|i| Some((vector[i.cell as usize]?, i.start, i.end))).collect();
+        Allocation { vector, spans }
     }
 
     /// The vector register that a cell is in.
     pub fn vector(&self, cell: CellId) -> Option<u8> {
         self.vector.get(cell as usize).copied().flatten()
+    }
+
+    /// Does a cell live in this register at an instruction?
+    pub fn busy(&self, pc: Pc, register: u8) -> bool {
+        self.spans.iter().any(|(r, start, end)| *r == register && (*start..=*end).contains(&pc))
     }
 
     /// All vector registers in use.

@@ -142,7 +142,12 @@ impl Translation for Native {
             variants: [full, part],
             sites: vec![Site::NOWHERE; self.program.messages.len().max(1)],
         };
-        Ok(Box::new(Groups::new(launch, number, run)?))
+        let reads = run.variants[0].as_ref().map(|v| v.compiled.reads.clone());
+        let mut groups = Groups::new(launch, number, run)?;
+        if let Some(reads) = reads {
+            groups.trim(&|r| reads.iter().any(|(at, bytes)| *at < r.end && r.start < at + bytes));
+        }
+        Ok(Box::new(groups))
     }
 }
 

@@ -68,6 +68,12 @@ impl<'a, R: Run> Groups<'a, R> {
         })
     }
 
+    /// For engines that zero variables themselves which threads with all channels read before they write them;
+    /// `reads`: do such threads read any of these registers before they write them?
+    pub fn trim(&mut self, reads: &dyn Fn(Range<u32>) -> bool) {
+        self.loader.trim(self.launch.env.program.registers.locals_start, reads);
+    }
+
     /// Runs a group; gives its fault.
     fn group(&mut self, number: u64) -> Option<Box<Trap>> {
         let (prepared, env) = (self.launch.prepared, &self.launch.env);

@@ -85,6 +85,13 @@ impl Loader {
         }
     }
 
+    /// For engines that zero themselves what threads with all channels read before they write it, from
+    /// `zeroed_from` on, and that say which registers these read.
+    pub fn trim(&mut self, zeroed_from: u32, reads: &dyn Fn(Range<u32>) -> bool) {
+        self.again.retain(|(to, _, bytes)| reads(*to..to + bytes));
+        self.fresh.retain(|r| r.start < zeroed_from && reads(r.clone()));
+    }
+
     /// Makes a register file ready for a thread that starts with these channels.
     pub fn load(&self, t: &mut Thread, image: &[u8], channels: Mask) {
         let whole = !t.loaded || channels != self.full;

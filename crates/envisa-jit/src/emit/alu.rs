@@ -658,7 +658,7 @@ impl Emit<'_> {
         // Where lanes stay, what takes several steps is made elsewhere.
         let scratch = if lanes == Lanes::All { to } else { 0 };
         match i.exec {
-            ExecType::F32 | ExecType::F16 => self.float(pc, i, part, to, scratch, lanes),
+            ExecType::F32 | ExecType::F16 => self.float(pc, i, part, to, lanes),
             ExecType::F64 => self.double(i, part, to, lanes),
             ExecType::I32 | ExecType::U32 => self.dwords(i, part, to, scratch, lanes),
             ExecType::I64 | ExecType::U64 => self.quads(i, part, to, lanes),
@@ -735,7 +735,7 @@ impl Emit<'_> {
         to
     }
 
-    fn float(&mut self, pc: Pc, i: &Inst, part: &Part, to: V, scratch: V, lanes: Lanes) -> Result<V, Why> {
+    fn float(&mut self, pc: Pc, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Why> {
         let w = part.width;
         if i.exec == ExecType::F16 && !matches!(i.op, Op::Mov | Op::Add | Op::Mul | Op::Sel) {
             return Err("an operation of halves");
@@ -826,7 +826,7 @@ impl Emit<'_> {
                 Ok(to)
             }
             Op::Sel => self.select(i, part, to, lanes),
-            _ => self.math(pc, i, part, to, scratch, lanes),
+            _ => self.math(pc, i, part, lanes),
         }
     }
 

@@ -1,20 +1,455 @@
-//! Functions of the math unit.
+//! Functions of the math unit: the sequences of `envisa-sem`, each operation one instruction.
+
+use std::collections::HashMap;
+
+use envisa_sem::lanes::{Apply, Lanes as Sequence, Rounded};
+use envisa_sem::math::Function;
 
 use super::*;
 
+/// An operation of a sequence; operands by number.
+#[derive(Clone, Copy, Debug)]
+enum Node {
+    Input(u8),
+    Bits(u32),
+    Two {
+        op: crate::ops::Op,
+        a: usize,
+        b: usize,
+        commutes: bool,
+    },
+    One {
+        op: crate::ops::Op,
+        a: usize,
+    },
+    /// `213` and `231` forms.
+    Fma {
+        ops: (crate::ops::Op, crate::ops::Op),
+        a: usize,
+        b: usize,
+        c: usize,
+    },
+    Shift {
+        op: crate::ops::Op,
+        a: usize,
+        by: u32,
+    },
+    Round {
+        a: usize,
+    },
+    Compare {
+        op: crate::ops::Op,
+        a: usize,
+        b: usize,
+        how: u32,
+    },
+    Masks {
+        code: Code,
+        a: usize,
+        b: usize,
+    },
+    Select {
+        m: usize,
+        a: usize,
+        b: usize,
+    },
+    Table {
+        table: usize,
+        index: usize,
+    },
+    Copy {
+        a: usize,
+    },
+    /// To the instruction behind the block if no lane is in the mask.
+    Skip {
+        m: usize,
+    },
+    /// `to = m ? from : to`.
+    Assign {
+        to: usize,
+        m: usize,
+        from: usize,
+    },
+    /// The end of the innermost block.
+    End,
+}
+
+impl Node {
+    fn operands(&self, tell: &mut dyn FnMut(usize)) {
+        match *self {
+            Node::Input(_) | Node::Bits(_) | Node::End => {}
+            Node::Two { a, b, .. } | Node::Compare { a, b, .. } | Node::Masks { a, b, .. } => {
+                tell(a);
+                tell(b);
+            }
+            Node::One { a, .. } | Node::Shift { a, .. } | Node::Round { a } | Node::Copy { a } => tell(a),
+            Node::Fma { a, b, c, .. } => {
+                tell(a);
+                tell(b);
+                tell(c);
+            }
+            Node::Select { m, a, b } => {
+                tell(m);
+                tell(a);
+                tell(b);
+            }
+            Node::Table { index, .. } => tell(index),
+            Node::Skip { m } => tell(m),
+            Node::Assign { to, m, from } => {
+                tell(to);
+                tell(m);
+                tell(from);
+            }
+        }
+    }
+
+    fn is_mask(&self) -> bool {
+        matches!(self, Node::Compare { .. } | Node::Masks { .. })
+    }
+
+    fn has_register(&self) -> bool {
+        !matches!(self, Node::Input(_) | Node::Bits(_) | Node::Skip { .. } | Node::Assign { .. } | Node::End)
+    }
+}
+
+/// Writes a sequence down.
+#[derive(Default)]
+struct Record {
+    nodes: Vec<Node>,
+    bits: HashMap<u32, usize>,
+    tables: Vec<[u32; 16]>,
+}
+
+impl Record {
+    fn add(&mut self, n: Node) -> usize {
+        self.nodes.push(n);
+        self.nodes.len() - 1
+    }
+}
+
+macro_rules! two {
+    ($($name:ident $op:ident $commutes:literal;)*) => {$(
+        fn $name(&mut self, a: usize, b: usize) -> usize {
+            self.add(Node::Two { op: $op, a, b, commutes: $commutes })
+        }
+    )*};
+}
+
+macro_rules! compares {
+    ($($name:ident $op:ident $how:literal;)*) => {$(
+        fn $name(&mut self, a: usize, b: usize) -> usize {
+            self.add(Node::Compare { op: $op, a, b, how: $how })
+        }
+    )*};
+}
+
+macro_rules! fused {
+    ($($name:ident $by213:ident $by231:ident;)*) => {$(
+        fn $name(&mut self, a: usize, b: usize, c: usize) -> usize {
+            self.add(Node::Fma { ops: ($by213, $by231), a, b, c })
+        }
+    )*};
+}
+
+impl Sequence for Record {
+    type V = usize;
+    type M = usize;
+
+    fn bits(&mut self, bits: u32) -> usize {
+        if let Some(k) = self.bits.get(&bits) {
+            return *k;
+        }
+        let k = self.add(Node::Bits(bits));
+        self.bits.insert(bits, k);
+        k
+    }
+
+    two! {
+        add VADDPS true;
+        sub VSUBPS false;
+        mul VMULPS true;
+        div VDIVPS false;
+        min VMINPS false;
+        max VMAXPS false;
+        and VPANDD true;
+        or VPORD true;
+        xor VPXORD true;
+        iadd VPADDD true;
+        isub VPSUBD false;
+    }
+    fused! {
+        fma VFMADD213PS VFMADD231PS;
+        fnma VFNMADD213PS VFNMADD231PS;
+        fms VFMSUB213PS VFMSUB231PS;
+    }
+    compares! {
+        lt VCMPPS 0x11;
+        eq VCMPPS 0;
+        unordered VCMPPS 3;
+        ilt VPCMPD 1;
+        ieq VPCMPD 0;
+        ult VPCMPUD 1;
+    }
+
+    fn rint(&mut self, a: usize) -> usize {
+        self.add(Node::Round { a })
+    }
+    fn int_to_float(&mut self, a: usize) -> usize {
+        self.add(Node::One { op: VCVTDQ2PS, a })
+    }
+    fn shl(&mut self, a: usize, by: u32) -> usize {
+        self.add(Node::Shift { op: VPSLLD, a, by })
+    }
+    fn shr(&mut self, a: usize, by: u32) -> usize {
+        self.add(Node::Shift { op: VPSRLD, a, by })
+    }
+    fn sar(&mut self, a: usize, by: u32) -> usize {
+        self.add(Node::Shift { op: VPSRAD, a, by })
+    }
+    fn both(&mut self, a: usize, b: usize) -> usize {
+        self.add(Node::Masks { code: Code::VEX_Kandw_kr_kr_kr, a, b })
+    }
+    fn either(&mut self, a: usize, b: usize) -> usize {
+        self.add(Node::Masks { code: Code::VEX_Korw_kr_kr_kr, a, b })
+    }
+    fn select(&mut self, m: usize, a: usize, b: usize) -> usize {
+        self.add(Node::Select { m, a, b })
+    }
+    fn table(&mut self, table: &[u32; 16], index: usize) -> usize {
+        let k = match self.tables.iter().position(|t| t == table) {
+            Some(k) => k,
+            None => {
+                self.tables.push(*table);
+                self.tables.len() - 1
+            }
+        };
+        self.add(Node::Table { table: k, index })
+    }
+    fn scale(&mut self, a: usize, n: Rounded<usize>) -> usize {
+        self.add(Node::Two { op: VSCALEFPS, a, b: n.float, commutes: false })
+    }
+    fn rarely<const N: usize>(
+        &mut self,
+        m: usize,
+        usual: [usize; N],
+        f: impl FnOnce(&mut Self) -> [usize; N],
+    ) -> [usize; N] {
+        let out = usual.map(|a| self.add(Node::Copy { a }));
+        self.add(Node::Skip { m });
+        let other = f(self);
+        for (to, from) in out.into_iter().zip(other) {
+            self.add(Node::Assign { to, m, from });
+        }
+        self.add(Node::End);
+        out
+    }
+}
+
+/// The function that an instruction is.
+fn function(op: Op) -> Option<Function> {
+    Some(match op {
+        Op::Inv => Function::Inv,
+        Op::Rsqrt => Function::Rsqrt,
+        Op::Exp => Function::Exp,
+        Op::Log => Function::Log,
+        Op::Pow => Function::Pow,
+        Op::Sin => Function::Sin,
+        Op::Cos => Function::Cos,
+        Op::Tanh => Function::Tanh,
+        Op::Sigm => Function::Sigm,
+        _ => return None,
+    })
+}
+
+/// Where the values of a sequence are.
+struct Places {
+    /// By node: its register, of vectors or masks.
+    of: Vec<Option<u8>>,
+    /// The last node that reads each.
+    last: Vec<usize>,
+}
+
+/// Gives nodes registers; `None` where there are too few.
+fn place(nodes: &[Node], result: usize, vectors: &[V], masks: &[K]) -> Option<Places> {
+    let mut last = vec![0; nodes.len()];
+    for (k, n) in nodes.iter().enumerate() {
+        n.operands(&mut |o| last[o] = k);
+    }
+    last[result] = nodes.len();
+    let mut of = vec![None; nodes.len()];
+    let (mut vectors, mut masks) = (vectors.to_vec(), masks.to_vec());
+    for (k, n) in nodes.iter().enumerate() {
+        if n.has_register() {
+            let pool = if n.is_mask() { &mut masks } else { &mut vectors };
+            of[k] = Some(pool.pop()?);
+        }
+        let mut dead = Vec::new();
+        n.operands(&mut |o| {
+            if last[o] == k && !dead.contains(&o) {
+                dead.push(o);
+            }
+        });
+        // What nobody reads is free at once.
+        if n.has_register() && last[k] <= k {
+            dead.push(k);
+        }
+        for o in dead {
+            if let Some(r) = of[o].filter(|_| nodes[o].has_register()) {
+                if nodes[o].is_mask() { masks.push(r) } else { vectors.push(r) }
+            }
+        }
+    }
+    Some(Places { of, last })
+}
+
 impl Emit<'_> {
     /// A function of the math unit in single precision.
-    pub(super) fn math(&mut self, _: Pc, i: &Inst, part: &Part, to: V, _: V, lanes: Lanes) -> Result<V, Why> {
-        let w = part.width;
-        match i.op {
-            Op::Inv => {
-                let s = self.source(i, 0, part, 2)?;
-                let one = self.literal(1f32.to_bits());
-                self.a.v2(VPBROADCASTD, w, 1, Opd::Mem(one), Lanes::All);
-                self.a.v3(VDIVPS, w, to, 1, s, lanes);
-                Ok(to)
+    pub(super) fn math(&mut self, pc: Pc, i: &Inst, part: &Part, lanes: Lanes) -> Result<V, Why> {
+        let f = function(i.op).ok_or("an operation of singles")?;
+        let x = self.source(i, 0, part, 1)?;
+        let x = self.in_register(x, part, 1);
+        let y = if f.is_binary() {
+            let y = self.source(i, 1, part, 2)?;
+            self.in_register(y, part, 2)
+        } else {
+            x
+        };
+        let mut r = Record::default();
+        let (a, b) = (r.add(Node::Input(x)), r.add(Node::Input(y)));
+        let result = f.apply(&mut r, a, b);
+        // Registers 3 and 4 are for constants that have to be in one.
+        let mut vectors: Vec<V> = (5..32).filter(|v| !self.alloc.busy(pc, *v)).collect();
+        let taken: Vec<V> = (8..32).filter(|v| !vectors.contains(v) && *v != x && *v != y).collect();
+        vectors.retain(|v| *v != x && *v != y);
+        let used = match lanes {
+            Lanes::Of(k) | Lanes::Zero(k) => k,
+            Lanes::All => 0,
+        };
+        let masks: Vec<K> = [3, 4, 5, 6, 7].into_iter().filter(|k| *k != used).collect();
+        // Registers of cells are lent where there are too few.
+        let mut lent = 0;
+        let places = loop {
+            let mut all: Vec<V> = taken[..lent].to_vec();
+            all.extend(&vectors);
+            match place(&r.nodes, result, &all, &masks) {
+                Some(p) => break p,
+                None if lent < taken.len() => lent += 1,
+                None => return Err("too many intermediate values"),
             }
-            _ => Err("a function of the math unit"),
+        };
+        let kept: Vec<V> = taken[..lent].to_vec();
+        for v in &kept {
+            self.a.store(STORE32, Width::Z, Mem::at(CTX, at::VECTORS + 64 * u32::from(*v)), *v, Lanes::All);
         }
+        self.sequence(&r, &places, part)?;
+        let v = self.node(&r, &places, result, 0);
+        let v = self.in_register(v, part, 0);
+        self.copy_reg(0, v, part.width);
+        for v in &kept {
+            let m = Mem::at(CTX, at::VECTORS + 64 * u32::from(*v));
+            self.a.v2(VMOVDQU32, Width::Z, *v, Opd::Mem(m), Lanes::All);
+        }
+        Ok(0)
+    }
+
+    /// A value as an operand.
+    fn node(&mut self, r: &Record, p: &Places, k: usize, _: V) -> Opd {
+        match r.nodes[k] {
+            Node::Input(v) => Opd::Reg(v),
+            Node::Bits(bits) => Opd::Bcast(self.literal(bits)),
+            _ => Opd::Reg(p.of[k].unwrap_or(0)),
+        }
+    }
+
+    fn sequence(&mut self, r: &Record, p: &Places, part: &Part) -> Result<(), Why> {
+        let w = part.width;
+        let mut ends = Vec::new();
+        for (k, n) in r.nodes.iter().enumerate() {
+            let to = p.of[k].unwrap_or(0);
+            let mask = |m: usize| p.of[m].unwrap_or(0);
+            match *n {
+                Node::Input(_) | Node::Bits(_) => {}
+                Node::Two { op, a, b, commutes } => {
+                    let (a, b) = (self.node(r, p, a, 3), self.node(r, p, b, 4));
+                    let (a, b) = if commutes && !matches!(a, Opd::Reg(_)) { (b, a) } else { (a, b) };
+                    let a = self.in_register(a, part, 3);
+                    self.a.v3(op, w, to, a, b, Lanes::All);
+                }
+                Node::One { op, a } => {
+                    let a = self.node(r, p, a, 3);
+                    self.a.v2(op, w, to, a, Lanes::All);
+                }
+                Node::Fma { ops, a, b, c } => {
+                    let (oa, ob, oc) = (self.node(r, p, a, 3), self.node(r, p, b, 4), self.node(r, p, c, 3));
+                    let (oa, ob) = if matches!(oa, Opd::Reg(_)) { (oa, ob) } else { (ob, oa) };
+                    let oa = self.in_register(oa, part, 3);
+                    // The result's register is a new one: none of the operands is in it.
+                    match oc {
+                        Opd::Reg(c) => {
+                            self.copy_reg(to, c, w);
+                            self.a.v3(ops.1, w, to, oa, ob, Lanes::All);
+                        }
+                        oc => {
+                            self.copy_reg(to, oa, w);
+                            let ob = self.in_register(ob, part, 4);
+                            self.a.v3(ops.0, w, to, ob, oc, Lanes::All);
+                        }
+                    }
+                }
+                Node::Shift { op, a, by } => {
+                    let a = self.node(r, p, a, 3);
+                    self.a.v2i(op, w, to, a, by, Lanes::All);
+                }
+                Node::Round { a } => {
+                    let a = self.node(r, p, a, 3);
+                    self.a.v2i(VRNDSCALEPS, w, to, a, 8, Lanes::All);
+                }
+                Node::Compare { op, a, b, how } => {
+                    let (a, b) = (self.node(r, p, a, 3), self.node(r, p, b, 4));
+                    let a = self.in_register(a, part, 3);
+                    self.a.vcmp(op, w, to, a, b, how, None);
+                }
+                Node::Masks { code, a, b } => self.a.rrr(code, kreg(to), kreg(mask(a)), kreg(mask(b))),
+                Node::Select { m, a, b } => {
+                    let (a, b) = (self.node(r, p, a, 3), self.node(r, p, b, 4));
+                    let b = self.in_register(b, part, 4);
+                    self.a.v3(VPBLENDMD, w, to, b, a, Lanes::Of(mask(m)));
+                }
+                Node::Table { table, index } => {
+                    let t = self.literals(r.tables[table]);
+                    let index = self.node(r, p, index, 3);
+                    let index = self.in_register(index, part, 3);
+                    self.a.v3(VPERMD, Width::Z, to, index, Opd::Mem(t), Lanes::All);
+                }
+                Node::Copy { a } => {
+                    let a = self.node(r, p, a, 3);
+                    let a = self.in_register(a, part, 3);
+                    self.copy_reg(to, a, w);
+                }
+                Node::Skip { m } => {
+                    let l = self.a.label();
+                    let k = kreg(mask(m));
+                    if part.lanes == 16 {
+                        self.a.rr(Code::VEX_Kortestw_kr_kr, k, k);
+                    } else {
+                        self.a.rr(Code::VEX_Kortestb_kr_kr, k, k);
+                    }
+                    self.a.jump(Code::Je_rel32_64, l);
+                    ends.push(l);
+                }
+                Node::Assign { to, m, from } => {
+                    let from = self.node(r, p, from, 3);
+                    let from = self.in_register(from, part, 3);
+                    let to = p.of[to].ok_or("a value without a place")?;
+                    self.a.v2(VMOVDQU32, w, to, Opd::Reg(from), Lanes::Of(mask(m)));
+                }
+                Node::End => {
+                    let l = ends.pop().ok_or("a block without a start")?;
+                    self.a.bind(l);
+                }
+            }
+        }
+        let _ = &p.last;
+        Ok(())
     }
 }

@@ -46,6 +46,8 @@ pub(crate) struct Compiled {
     pub context: u32,
     /// Instructions that call the interpreter, and why.
     pub slow: Vec<(Pc, Why)>,
+    /// Registers that a thread reads before it writes them: `(first byte, bytes)`.
+    pub reads: Vec<(u32, u32)>,
     /// Where in a context channels wait, by label.
     pub waits: HashMap<Pc, u32>,
 }
@@ -239,6 +241,7 @@ impl<'a> Emit<'a> {
             pool: self.pool,
             context: context.next_multiple_of(64),
             slow: self.slow,
+            reads: self.live.cells(0).map(|c| (self.cells.get(c).offset, self.cells.get(c).bytes)).collect(),
             waits: self.waits,
             pool_at,
         })
