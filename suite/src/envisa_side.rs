@@ -88,9 +88,14 @@ impl<'a> Loaded<'a> {
         Ok(Loaded { launch, gpu, kernel: loaded, how, buffers })
     }
 
-    /// Has this engine run it from now on; `false` if that refuses the kernel, and the interpreter runs.
-    pub fn engine(&mut self, engine: envisa::Engine) -> bool {
-        self.kernel.engine(engine)
+    /// Has this engine run it from now on.
+    pub fn engine(&mut self, engine: envisa::Engine) {
+        self.how = self.how.clone().engine(engine);
+    }
+
+    /// Has the kernel native code, on this host?
+    pub fn is_native(&self) -> bool {
+        self.kernel.is_native()
     }
 
     /// Gives every buffer its initial content.

@@ -18,7 +18,7 @@ mod unit;
 mod wide;
 
 pub use decode::check;
-pub use run::{Executable, run, run_observed};
+pub use run::{Executable, run, run_observed, run_translated};
 
 use std::ops::Deref;
 

@@ -24,7 +24,7 @@ pub struct Executable {
     fast: Arc<Program>,
     fast_code: Code,
     /// The improved program as another engine has it.
-    translation: Option<Box<dyn Translation>>,
+    translation: OnceLock<Option<Box<dyn Translation>>>,
 }
 
 impl Executable {
@@ -37,20 +37,17 @@ impl Executable {
         let fast = Arc::new(envisa_lower::optimize(&program));
         check(&fast)?;
         let fast_code = Code::new(&fast, Level::detect(), false);
-        Ok(Executable { program, code: OnceLock::new(), fast, fast_code, translation: None })
+        Ok(Executable { program, code: OnceLock::new(), fast, fast_code, translation: OnceLock::new() })
     }
 
-    /// Has an engine translate it; `false` if that refuses. Launches without an observer run the translation then,
-    /// as far as it accepts them.
-    pub fn translate(&mut self, engine: &dyn Engine) -> bool {
-        let rest: Arc<dyn Instructions> = Arc::new(Code::new(&self.fast, Level::detect(), true));
-        self.translation = engine.translate(&self.fast, &rest);
-        self.translation.is_some()
-    }
-
-    /// Has no engine translate it: the interpreter runs it.
-    pub fn interpret(&mut self) {
-        self.translation = None;
+    /// Has an engine translate it, once; `false` if that refuses. [`run_translated`] runs the translation then, as far
+    /// as it accepts a launch.
+    pub fn translate(&self, engine: &dyn Engine) -> bool {
+        let translate = || {
+            let rest: Arc<dyn Instructions> = Arc::new(Code::new(&self.fast, Level::detect(), true));
+            engine.translate(&self.fast, &rest)
+        };
+        self.translation.get_or_init(translate).is_some()
     }
 
     /// The program.
@@ -113,11 +110,23 @@ impl<O: Observer> Run for Observed<'_, O> {
     }
 }
 
-/// Runs a prepared launch.
+/// Runs a prepared launch, interpreted.
 pub fn run(exe: &Executable, prepared: &Prepared, linked: &Linked, options: &RunOptions) -> Outcome {
     let launch = LaunchView::new(&exe.fast, prepared, linked, options.limit, false);
-    match &exe.translation {
-        Some(t) if t.accepts(&launch) => scheduler::run(&launch, options, |i| t.worker(&launch, i)),
+    scheduler::run(&launch, options, |i| Groups::new(&launch, i, Unobserved(&exe.fast_code)))
+}
+
+/// Runs a prepared launch by the engine that translated the program, if one did and takes the launch; else
+/// interpreted.
+pub fn run_translated(
+    exe: &Executable,
+    prepared: &Prepared,
+    linked: &Linked,
+    options: &RunOptions,
+) -> Outcome {
+    let launch = LaunchView::new(&exe.fast, prepared, linked, options.limit, false);
+    match exe.translation.get() {
+        Some(Some(t)) if t.accepts(&launch) => scheduler::run(&launch, options, |i| t.worker(&launch, i)),
         _ => scheduler::run(&launch, options, |i| Groups::new(&launch, i, Unobserved(&exe.fast_code))),
     }
 }

@@ -144,6 +144,11 @@ pub(crate) struct Metadata {
 const MAX_ARGUMENTS: u32 = 4096;
 
 impl Kernel {
+    /// Can native code run it, on this host?
+    pub fn is_native(&self) -> bool {
+        crate::native::runs(&self.code.executable, crate::Engine::Native)
+    }
+
     /// Its module.
     pub fn module(&self) -> &Module {
         &self.module
@@ -255,8 +260,7 @@ impl Code {
             const_base: data.const_base,
             global_base: data.global_base,
         });
-        let mut executable = Executable::new(program).map_err(Error::Module)?;
-        crate::native::prepare(&mut executable, crate::native::from_environment().unwrap_or_default());
+        let executable = Executable::new(program).map_err(Error::Module)?;
         let name = executable.program().name.clone();
         Ok(Code { name, executable, linked, arguments, attributes, variables, texts, files, metadata })
     }
@@ -295,8 +299,7 @@ impl Code {
             ..Attributes::default()
         };
         let linked = Linked::new(&program, &ModuleData::default());
-        let mut executable = Executable::new(program).map_err(Error::Module)?;
-        crate::native::prepare(&mut executable, crate::native::from_environment().unwrap_or_default());
+        let executable = Executable::new(program).map_err(Error::Module)?;
         let name = executable.program().name.clone();
         Ok(Code { name, executable, linked, arguments, attributes, variables, texts, files, metadata: None })
     }

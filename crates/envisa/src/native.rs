@@ -5,7 +5,7 @@ use envisa_interp::Executable;
 use crate::Engine;
 
 /// The engine that `ENVISA_ENGINE` names (`auto`, `jit`, `interp`), if it is set.
-pub(crate) fn from_environment() -> Option<Engine> {
+fn from_environment() -> Option<Engine> {
     match std::env::var("ENVISA_ENGINE").as_deref() {
         Ok("jit") => Some(Engine::Native),
         Ok("interp") => Some(Engine::Interpreter),
@@ -14,16 +14,24 @@ pub(crate) fn from_environment() -> Option<Engine> {
     }
 }
 
-/// Has the program translated, if the engine asked for does that: `true` if it was. Whatever native code cannot run,
-/// the interpreter runs.
-pub(crate) fn prepare(executable: &mut Executable, engine: Engine) -> bool {
+/// Does native code run it, for this choice of the caller's? It is translated if so. Whatever native code cannot run,
+/// the interpreter runs. `ENVISA_ENGINE` decides where the caller leaves it open.
+pub(crate) fn runs(executable: &Executable, engine: Engine) -> bool {
+    let engine = match engine {
+        Engine::Auto => from_environment().unwrap_or_default(),
+        chosen => chosen,
+    };
     #[cfg(target_arch = "x86_64")]
-    if engine == Engine::Native
+    if NATIVE.contains(&engine)
         && let Some(jit) = envisa_jit::Jit::new()
     {
         return executable.translate(&jit);
     }
-    executable.interpret();
-    let _ = engine;
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (executable, engine);
     false
 }
+
+/// The engines that mean native code where there is some.
+#[cfg(target_arch = "x86_64")]
+const NATIVE: &[Engine] = &[Engine::Native];

@@ -120,7 +120,11 @@ impl Run {
         let prepared =
             prepare(self.device.0.memory(), code, self.bound, &options).map_err(|e| refused(code, e))?;
         let (exe, linked) = (&code.executable, &code.linked);
+        let engine = self.launch.engine.unwrap_or(self.device.config().engine);
         let done = match observer {
+            None if crate::native::runs(exe, engine) => {
+                envisa_interp::run_translated(exe, &prepared, linked, &options)
+            }
             None => envisa_interp::run(exe, &prepared, linked, &options),
             Some(o) => envisa_interp::run_observed(exe, &prepared, linked, &options, o),
         };

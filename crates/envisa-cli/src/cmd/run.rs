@@ -85,6 +85,10 @@ pub struct Args {
     /// Host threads; 0 for all cores.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = jobs)]
     jobs: usize,
+    /// What runs the kernel: native code where the CPU and the kernel allow (`jit`), the interpreter, or what is best.
+    /// `--check` and `--stats` are the interpreter's.
+    #[arg(long, value_enum, default_value_t = EngineArg::Auto)]
+    engine: EngineArg,
     /// Stop a thread that takes more branches and calls than this; 0 for no limit.
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
@@ -95,6 +99,24 @@ pub struct Args {
     build: BuildArgs,
     #[command(flatten, next_help_heading = "Hand-written code")]
     bare: BareArgs,
+}
+
+/// What runs kernels.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+enum EngineArg {
+    Auto,
+    Jit,
+    Interp,
+}
+
+impl From<EngineArg> for envisa::Engine {
+    fn from(e: EngineArg) -> envisa::Engine {
+        match e {
+            EngineArg::Auto => envisa::Engine::Auto,
+            EngineArg::Jit => envisa::Engine::Native,
+            EngineArg::Interp => envisa::Engine::Interpreter,
+        }
+    }
 }
 
 /// Options of the compiler.
@@ -232,6 +254,7 @@ fn job(args: &Args) -> Result<Job, Failure> {
     job.threads = args.bare.threads.or(job.threads);
     job.simd = args.bare.simd.or(job.simd);
     job.slm = args.bare.slm.or(job.slm);
+    job.engine = args.engine.into();
     if args.jobs != 0 {
         job.jobs = args.jobs;
     }

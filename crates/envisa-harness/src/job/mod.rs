@@ -102,6 +102,9 @@ pub struct Job {
     /// Host threads; 0 for all cores.
     #[serde(default)]
     pub jobs: usize,
+    /// What runs the kernel.
+    #[serde(skip)]
+    pub engine: envisa::Engine,
     /// Branches and calls a thread may take; 0 for no limit.
     #[serde(default)]
     pub limit: u64,
@@ -309,7 +312,8 @@ impl Ready {
         };
         let compiled = matches!(form, Form::Zebin(_));
         let platform = if compiled { job.platform_of_zebin(&source, form)? } else { job.platform_by_hand()? };
-        let device = Device::new(Config::new(platform).memory(MEMORY_LIMIT).threads(job.jobs));
+        let device =
+            Device::new(Config::new(platform).memory(MEMORY_LIMIT).threads(job.jobs).engine(job.engine));
         let options = LoadOptions { verify: !job.no_verify, simd: job.simd };
         let module = Module::load_with(&device, &source.name, form, &options)?;
         let kernel = module.kernel(&job.kernel).map_err(no_kernel)?;
