@@ -44,7 +44,9 @@ pub(crate) fn bind(device: &Device, code: &Code, launch: &Launch) -> Result<Boun
         return Err(Error::Foreign(what));
     }
     match (&launch.sizes, &code.metadata) {
-        (Sizes::Range { global, local }, Some(_)) => range(code, launch, global, local).map(Bound::Range),
+        (Sizes::Range { global, local }, Some(_)) => {
+            range(device.0.memory(), code, launch, global, local).map(Bound::Range)
+        }
         (Sizes::Threads { groups, threads }, None) => {
             thread_groups(device.0.memory(), code, launch, groups, *threads)
                 .map(|b| Bound::Threads(Box::new(b)))
@@ -58,7 +60,13 @@ pub(crate) fn bind(device: &Device, code: &Code, launch: &Launch) -> Result<Boun
     }
 }
 
-fn range(code: &Code, launch: &Launch, global: &[u64], local: &[u64]) -> Result<dispatch::Launch, Error> {
+fn range(
+    memory: &Memory,
+    code: &Code,
+    launch: &Launch,
+    global: &[u64],
+    local: &[u64],
+) -> Result<dispatch::Launch, Error> {
     let dims = global.len();
     if !(1..=3).contains(&dims) {
         return Err(Error::Launch(format!("{dims} global sizes: there are 1 to 3 dimensions")));
@@ -73,7 +81,7 @@ fn range(code: &Code, launch: &Launch, global: &[u64], local: &[u64]) -> Result<
             "a compiled kernel says itself how much local memory its groups have".into(),
         ));
     }
-    let args = arguments(code, launch)?;
+    let args = arguments(memory, code, launch)?;
     let mut out = dispatch::Launch { dims: dims as u32, global: [1; 3], local: [1; 3], offset: [0; 3], args };
     out.global[..dims].copy_from_slice(global);
     out.offset[..launch.offset.len()].copy_from_slice(&launch.offset);
@@ -92,7 +100,7 @@ fn range(code: &Code, launch: &Launch, global: &[u64], local: &[u64]) -> Result<
 }
 
 /// Arguments of a compiled kernel, by index.
-fn arguments(code: &Code, launch: &Launch) -> Result<Vec<dispatch::Arg>, Error> {
+fn arguments(memory: &Memory, code: &Code, launch: &Launch) -> Result<Vec<dispatch::Arg>, Error> {
     let mut given: Vec<Option<&Arg>> = vec![None; code.arguments.len()];
     for (key, arg) in &launch.args {
         let at = find(code, key)?;
@@ -102,7 +110,7 @@ fn arguments(code: &Code, launch: &Launch) -> Result<Vec<dispatch::Arg>, Error> 
     }
     check_given(&code.arguments, &given.iter().map(Option::is_some).collect::<Vec<_>>())?;
     let args = code.arguments.iter().zip(given);
-    args.map(|(a, arg)| arg.map_or(Ok(dispatch::Arg::Null), |arg| argument(a, arg))).collect()
+    args.map(|(a, arg)| arg.map_or(Ok(dispatch::Arg::Null), |arg| argument(memory, a, arg))).collect()
 }
 
 /// Names the arguments that are missing.
@@ -143,7 +151,7 @@ pub(crate) fn find(code: &Code, key: &ArgKey) -> Result<usize, Error> {
 }
 
 /// One argument of a compiled kernel.
-fn argument(a: &Argument, arg: &Arg) -> Result<dispatch::Arg, Error> {
+fn argument(memory: &Memory, a: &Argument, arg: &Arg) -> Result<dispatch::Arg, Error> {
     let takes = |what: &str| {
         let ty = a.of_type();
         Err(Error::argument(&*a.name, format!("the kernel takes {what}{ty}, not {}", arg.kind())))
@@ -159,6 +167,7 @@ fn argument(a: &Argument, arg: &Arg) -> Result<dispatch::Arg, Error> {
         (ArgumentKind::Value { .. }, _) => takes("a value"),
         (ArgumentKind::Buffer | ArgumentKind::Unused, Arg::Buffer(b)) => Ok(buffer(b)),
         (ArgumentKind::Buffer | ArgumentKind::Unused, Arg::Null) => Ok(dispatch::Arg::Null),
+        (ArgumentKind::Buffer | ArgumentKind::Unused, Arg::Pointer(address)) => pointer(memory, a, *address),
         (ArgumentKind::Buffer, _) => takes("a buffer"),
         (ArgumentKind::Local, Arg::Local(bytes)) => Ok(dispatch::Arg::Local(*bytes)),
         (ArgumentKind::Local, _) => takes("local memory"),
@@ -169,6 +178,24 @@ fn argument(a: &Argument, arg: &Arg) -> Result<dispatch::Arg, Error> {
         // The kernel does not look at it.
         (ArgumentKind::Unused, _) => Ok(dispatch::Arg::Null),
         (ArgumentKind::Input { .. } | ArgumentKind::Surface, _) => takes("nothing of a range's launch"),
+    }
+}
+
+/// The rest of the buffer that an address lies in; the address behind its last byte counts as inside.
+fn pointer(memory: &Memory, a: &Argument, address: u64) -> Result<dispatch::Arg, Error> {
+    if address == 0 {
+        return Ok(dispatch::Arg::Null);
+    }
+    let map = memory.map();
+    let inside = |m: &&envisa_machine::memory::Allocation| {
+        address.checked_sub(m.base).is_some_and(|offset| offset <= m.block.len() as u64)
+    };
+    match map.iter().find(inside) {
+        Some(m) => {
+            let offset = address - m.base;
+            Ok(dispatch::Arg::Part(m.id, offset, m.block.len() as u64 - offset))
+        }
+        None => Err(Error::argument(&*a.name, format!("{address:#x} is in no buffer"))),
     }
 }
 
@@ -269,6 +296,7 @@ impl BoundThreads {
             (InputClass::General, Arg::Bytes(b)) => b.clone(),
             (InputClass::General, Arg::Buffer(b)) => b.address().to_le_bytes().to_vec(),
             (InputClass::General, Arg::Null) => vec![0; 8],
+            (InputClass::General, Arg::Pointer(address)) => address.to_le_bytes().to_vec(),
             (InputClass::General, _) => return Err("a value or a buffer is expected".into()),
             (InputClass::Surface, arg) => {
                 let Some(surface) = surface(arg) else {

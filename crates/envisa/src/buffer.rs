@@ -30,7 +30,13 @@ impl Allocation {
         make: impl FnOnce(&mut [u8]),
     ) -> Result<Arc<Allocation>, Error> {
         let id = device.memory().allocate_with(name, bytes, make)?;
-        let memory = device.memory().get(id).expect("nobody else knows its id");
+        Allocation::of(device, id)
+    }
+
+    /// Of an id that was just given out.
+    pub(crate) fn of(device: &Arc<Inner>, id: memory::AllocationId) -> Result<Arc<Allocation>, Error> {
+        let freed = || Error::Memory("the allocation was freed".into());
+        let memory = device.memory().get(id).ok_or_else(freed)?;
         Ok(Arc::new(Allocation { device: device.clone(), memory }))
     }
 }

@@ -187,6 +187,8 @@ pub enum Arg {
     Buffer(Buffer),
     /// A null pointer.
     Null,
+    /// A pointer: an address inside of a buffer of the device, from there on to the buffer's end.
+    Pointer(u64),
     /// A value: its bytes, as the source's type lays them out.
     Bytes(Vec<u8>),
     /// Shared local memory: so many bytes.
@@ -207,6 +209,7 @@ impl Arg {
         match self {
             Arg::Buffer(_) => "a buffer",
             Arg::Null => "a null pointer",
+            Arg::Pointer(_) => "a pointer",
             Arg::Bytes(_) => "a value",
             Arg::Local(_) => "local memory",
             Arg::Image(_) => "an image",

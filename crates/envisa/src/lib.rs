@@ -79,6 +79,7 @@ mod device;
 mod error;
 mod fault;
 mod finding;
+mod host;
 mod image;
 mod instruments;
 #[doc(hidden)]

@@ -328,3 +328,57 @@ fn an_argument_is_given_once() {
     let launch = Launch::threads(&[1], 1).arg("X", floats(8)).arg(0, floats(8));
     assert_eq!(device.run(&kernel, &launch).unwrap_err().to_string(), "argument `0`: is given twice");
 }
+
+#[test]
+fn memory_is_shared_with_the_host() {
+    let (device, kernel) = vadd();
+    let a = device.constant("a", &floats(64)).unwrap();
+    let b = device.shared("b", 4096).unwrap();
+    assert_eq!(b.address(), b.host_pointer() as u64);
+    assert_eq!(b.address() % 4096, 0);
+    b.write(128, &floats(64)).unwrap();
+    let c = device.buffer("c", 256).unwrap();
+    let run = |b: Arg, c: Arg| {
+        let launch = Launch::range(&[64], &[64]).arg("a", &a).arg("b", b).arg("c", c).arg("n", 64);
+        device.run(&kernel, &launch)
+    };
+    // An address is as good as the slice.
+    let outcome = run(Arg::Pointer(b.address() + 128), Arg::from(&c)).unwrap();
+    assert!(outcome.fault.is_none(), "{:?}", outcome.fault);
+    let sums: Vec<u8> = (0..64).flat_map(|i| (2.0 * i as f32).to_le_bytes()).collect();
+    assert_eq!(c.to_vec(), sums);
+    let refused = run(Arg::Pointer(0x1234), Arg::from(&c)).unwrap_err();
+    assert_eq!(refused.to_string(), "argument `b`: 0x1234 is in no buffer");
+    // What is constant stays as it is.
+    let fault = run(Arg::from(&b), Arg::from(&a)).unwrap().fault.expect("it writes a constant");
+    assert_eq!((fault.kind, fault.code), (FaultKind::ReadOnly, "F0019"));
+    assert_eq!(a.to_vec(), floats(64));
+    assert!(device.memory_used() >= 256 + 4096 + 256);
+    drop((b, c));
+    assert_eq!(device.memory_used(), 256);
+}
+
+#[test]
+#[allow(unsafe_code)]
+fn host_memory_is_taken_in_without_a_copy() {
+    use std::ptr::NonNull;
+    use std::sync::Arc;
+    let (device, kernel) = vadd();
+    let mut bytes = floats(64).into_boxed_slice();
+    let start = NonNull::new(bytes.as_mut_ptr()).unwrap();
+    let gone = Arc::new(());
+    let keep: Box<dyn std::any::Any + Send + Sync> = Box::new(gone.clone());
+    // SAFETY: the box outlives the buffer, and is looked at by the buffer only.
+    let a = unsafe { device.import("a", start, 256, Some(keep), true) }.unwrap();
+    assert_eq!((a.address(), a.host_pointer()), (start.as_ptr() as u64, start.as_ptr()));
+    let launch = Launch::range(&[64], &[64]).arg("a", &a).arg("b", &a).arg("c", &a).arg("n", 64);
+    assert!(device.run(&kernel, &launch).unwrap().fault.is_none());
+    assert_eq!(Arc::strong_count(&gone), 2);
+    // The same address cannot be taken in twice.
+    // SAFETY: as above.
+    assert!(unsafe { device.import("again", start, 256, None, true) }.is_err());
+    drop((launch, a));
+    assert_eq!(Arc::strong_count(&gone), 1);
+    let sums: Vec<u8> = (0..64).flat_map(|i| (2.0 * i as f32).to_le_bytes()).collect();
+    assert_eq!(*bytes, *sums);
+}
