@@ -1,7 +1,7 @@
 //! The math unit over singles: the error of every function, in units in the last place, against the host's
 //! doubles, and the same bits from every kind of lanes. Over every value by
 //! `cargo test --release -p envisa-sem --test singles -- --ignored`, which also holds docs/MATH.md (written
-//! with `BLESS=1`); over one of some thousand always.
+//! with `BLESS=1`; `SINGLES=sin,cos` visits and writes these alone); over one of some thousand always.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -31,7 +31,7 @@ const STATED: [Stated; 9] = [
     stated(Function::Inv, |x, _| 1.0 / x, Mirror::Odd, [0.5001, 0.5001]),
     stated(Function::Rsqrt, |x, _| 1.0 / x.sqrt(), Mirror::None, [0.51, 0.0]),
     stated(Function::Exp, |x, _| x.exp2(), Mirror::None, [0.62, 0.78]),
-    stated(Function::Log, |x, _| x.log2(), Mirror::None, [0.67, 0.0]),
+    stated(Function::Log, |x, _| x.log2(), Mirror::None, [0.76, 0.0]),
     stated(Function::Sin, |x, _| x.sin(), Mirror::Odd, [0.75, 0.5001]),
     stated(Function::Cos, |x, _| x.cos(), Mirror::Even, [0.75, 0.0]),
     stated(Function::Tanh, |x, _| x.tanh(), Mirror::Odd, [0.77, 0.5001]),
@@ -320,8 +320,17 @@ bases near 1, exponents for results of every size. `hf` computes in `f` and roun
 #[ignore = "visits all 2^32 singles of each function: minutes, in a release build"]
 fn errors_of_every_value() {
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
-    let mut rows = String::new();
+    let only = std::env::var("SINGLES").unwrap_or_default();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/MATH.md");
+    let old = std::fs::read_to_string(path).unwrap_or_default();
+    let (mut rows, mut all) = (String::new(), Vec::new());
     for s in &STATED {
+        let name = s.function.name();
+        if !only.is_empty() && only.split(',').all(|n| n != name) {
+            let row = old.lines().find(|l| l.starts_with(&format!("| {name} |")));
+            writeln!(rows, "{}", row.unwrap_or_default()).unwrap();
+            continue;
+        }
         let found = survey(s, 1, threads);
         let cell = |w: Worst| match (w.error > 0.0, s.function.is_binary()) {
             (false, _) => ["at most 0.5".to_string(), "–".to_string()],
@@ -333,16 +342,17 @@ fn errors_of_every_value() {
         };
         let ([a, b], [c, d]) = (cell(found.normal), cell(found.denormal));
         let off = 100.0 * found.off as f64 / found.seen as f64;
-        writeln!(rows, "| {} | {a} | {b} | {c} | {d} | {off:.4} % |", s.function.name()).unwrap();
+        writeln!(rows, "| {name} | {a} | {b} | {c} | {d} | {off:.4} % |").unwrap();
         println!("{}", rows.lines().last().unwrap());
-        hold(s, &found);
+        all.push((s, found));
     }
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/MATH.md");
     let text = document(&rows);
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(path, text).expect("docs/MATH.md is written");
     } else {
-        let old = std::fs::read_to_string(path).unwrap_or_default();
         assert!(old == text, "docs/MATH.md is stale:\n{text}");
+    }
+    for (s, found) in all {
+        hold(s, &found);
     }
 }

@@ -6,8 +6,8 @@
 //!
 //! * [`Scalar`] computes one channel, on any host,
 //! * `x86::Avx2` and `x86::Avx512` compute eight and sixteen by one instruction an operation,
-//! * a compiler implements [`Lanes`] by *emitting* each operation on whatever vector width it has; its
-//!   values are names of registers or of nodes.
+//! * a compiler implements [`Lanes`] by *emitting* each operation on whatever vector width it has, its values
+//!   being names of registers or of nodes, or walks over a [`Sequence`], which is the same written down.
 //!
 //! ```
 //! use envisa_sem::lanes::{Lanes, Scalar};
@@ -31,8 +31,11 @@
 //! constant. No sequence here leaves to the CPU which payload or sign a NaN has, so that results compare
 //! by bits.
 
+mod record;
 #[cfg(target_arch = "x86_64")]
 pub mod x86;
+
+pub use record::{LaneOp, Sequence, Step, Value};
 
 /// Operations on vectors (or one) of 32-bit lanes.
 ///

@@ -124,14 +124,18 @@ pub fn inv_df<M: Mode>(x: f64, m: M) -> f64 {
     (1.0 / x.flush(m)).finish(m)
 }
 
-/// `1 / √x` of a `df`: two roundings, within one unit in the last place.
+/// `1 / √x` of a `df`, within 0.501 units in the last place. ±0 gives ±∞, +∞ gives 0, negative NaN; `df` has no
+/// ALT mode.
 #[inline(always)]
 pub fn rsqrt_df<M: Mode>(x: f64, m: M) -> f64 {
-    (1.0 / x.flush(m).sqrt()).finish(m)
+    x.flush(m).inverse_root().finish(m)
 }
 
 /// The types of the IEEE macros: `f32` and `f64`.
 pub trait MacroMath: Float {
+    /// `1 / √self`, within 0.51 units in the last place.
+    fn inverse_root(self) -> Self;
+
     /// The start of a division `self / b` (page INVM): the value and the early-out predicate. With the
     /// predicate set the value is the quotient itself, a NaN, infinity or zero; otherwise it is `1 / b` to
     /// nearest even, which the refinement that follows multiplies by `self`.
@@ -146,14 +150,36 @@ pub trait MacroMath: Float {
     /// zero.
     #[inline(always)]
     fn rsqtm<M: Mode>(self, m: M) -> (Self, bool) {
-        let root = Float::sqrt(self.flush(m), crate::Ieee);
-        let y = Float::div(Self::ONE, root, crate::Ieee).finish(m);
+        let y = self.flush(m).inverse_root().finish(m);
         (y, special(y))
     }
 }
 
-impl MacroMath for f32 {}
-impl MacroMath for f64 {}
+impl MacroMath for f32 {
+    #[inline(always)]
+    fn inverse_root(self) -> f32 {
+        f32::from_bits(single::rsqrt(&mut Scalar, self.to_bits()))
+    }
+}
+
+impl MacroMath for f64 {
+    #[inline(always)]
+    fn inverse_root(self) -> f64 {
+        /// 2^200 and 2^100: the root and what is left of it stay normal.
+        const SCALE: [f64; 2] = [f64::from_bits((1023 + 200) << 52), f64::from_bits((1023 + 100) << 52)];
+        let small = self < 1.0 / (SCALE[0] * SCALE[0]);
+        let (x, back) = if small { (self * SCALE[0], SCALE[1]) } else { (self, 1.0) };
+        // Two roundings, and what each lost: x = root² + rest, 1 = root · y + part.
+        let root = x.sqrt();
+        let y = 1.0 / root;
+        let rest = (-root).mul_add(root, x);
+        let part = (-root).mul_add(y, 1.0);
+        let lost = (rest * -0.5).mul_add(y * y, part);
+        let exact = y.mul_add(lost, y);
+        // Of 0, ∞, negative numbers and NaN nothing is lost.
+        (if y.is_normal() { exact } else { y }) * back
+    }
+}
 
 /// Is it a NaN, an infinity or a zero?
 #[inline(always)]

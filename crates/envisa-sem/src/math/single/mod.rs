@@ -172,7 +172,7 @@ pub fn exp2<L: Lanes>(l: &mut L, x: L::V) -> L::V {
     l.scale(p, n)
 }
 
-/// log2 x, within 0.67 units. ±0 gives −∞, negative NaN, +∞ gives +∞.
+/// log2 x, within 0.76 units. ±0 gives −∞, negative NaN, +∞ gives +∞.
 #[inline(always)]
 pub fn log2<L: Lanes>(l: &mut L, x: L::V) -> L::V {
     // x = 2^e (1 + f), 1 + f in [√½, √2). ln(1 + f) = f − f²/2 + f³ p(f): the first two terms as a value
