@@ -3,18 +3,20 @@
 #
 #   packaging/release.sh [FOLDER]
 #
-# Needs cargo, dpkg-deb and, for the wheel, maturin (`pip install maturin`). What is missing is said, and fails.
+# PROFILE=dev makes slow ones in a shorter time, to try the packages themselves. Needs cargo, dpkg-deb and, for the wheel, maturin (`pip install maturin`). What is missing is said, and fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=$(realpath -m "${1:-target/packages}")
 target=x86_64-unknown-linux-gnu
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
+profile=${PROFILE:-release}
+case $profile in dev) built_in=debug ;; *) built_in=$profile ;; esac
 mkdir -p "$out"
 
 # Everything in one file: it runs on any Linux of this architecture, whatever its C library.
 export RUSTFLAGS="-C target-feature=+crt-static ${RUSTFLAGS:-}"
-cargo build --release --locked -p envisa-cli --target "$target"
-built=${CARGO_TARGET_DIR:-target}/$target/release/envisa
+cargo build --profile "$profile" --locked -p envisa-cli --target "$target"
+built=${CARGO_TARGET_DIR:-target}/$target/$built_in/envisa
 install -m 755 "$built" "$out/envisa-$version-$target"
 strip "$out/envisa-$version-$target"
 if readelf -d "$out/envisa-$version-$target" | grep -q NEEDED; then
@@ -73,7 +75,7 @@ if ! command -v maturin >/dev/null; then
     echo "release: the wheel needs maturin (pip install maturin)" >&2
     exit 1
 fi
-maturin build --release --locked --manifest-path crates/envisa-cli/Cargo.toml --target "$target" \
+maturin build --profile "$profile" --locked --manifest-path crates/envisa-cli/Cargo.toml --target "$target" \
     --compatibility manylinux2014 --strip --out "$out"
 
 (cd "$out" && sha256sum "envisa-$version-$target" "envisa_${version}_amd64.deb" envisa-"$version"-*.whl > SHA256SUMS)

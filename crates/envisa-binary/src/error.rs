@@ -103,19 +103,19 @@ impl ReadError {
         self
     }
 
-    /// A stable code: `E0400` and up.
+    /// A stable code: `E0900` and up.
     pub fn code(&self) -> &'static str {
         match self.problem {
-            Problem::NotCisa => "E0400",
-            Problem::Version(..) => "E0401",
-            Problem::Truncated { .. } => "E0402",
-            Problem::Value { .. } => "E0403",
-            Problem::Unsound(_) => "E0404",
-            Problem::Opcode(..) => "E0405",
-            Problem::NotUtf8 => "E0406",
-            Problem::Overlap => "E0407",
-            Problem::Damaged => "E0408",
-            Problem::TooLarge => "E0409",
+            Problem::NotCisa => "E0900",
+            Problem::Version(..) => "E0901",
+            Problem::Truncated { .. } => "E0902",
+            Problem::Value { .. } => "E0903",
+            Problem::Unsound(_) => "E0904",
+            Problem::Opcode(..) => "E0905",
+            Problem::NotUtf8 => "E0906",
+            Problem::Overlap => "E0907",
+            Problem::Damaged => "E0908",
+            Problem::TooLarge => "E0909",
         }
     }
 

@@ -16,6 +16,7 @@
 //! assert!(text.contains("--> k.visaasm:1:12"));
 //! ```
 
+mod codes;
 mod json;
 mod nearest;
 mod sarif;
@@ -23,6 +24,7 @@ mod source;
 mod text;
 mod window;
 
+pub use codes::{CODES, CodeInfo, code};
 pub use json::render_json;
 pub use nearest::{did_you_mean, nearest};
 pub use sarif::{Rule, Tool, render_sarif};

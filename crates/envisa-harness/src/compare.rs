@@ -25,6 +25,8 @@ pub enum Check {
     Any,
 }
 
+const FORMS: &str = "expected exact, ulp N, abs X, rel X, rel X abs Y, set or any";
+
 impl Check {
     /// Reads `exact`, `ulp N`, `abs X`, `rel X`, `rel X abs Y`, `set`, `any`.
     ///
@@ -41,7 +43,7 @@ impl Check {
         }
         let (mut abs, mut rel) = (None, None);
         for pair in words.chunks(2) {
-            let [key, number] = pair else { return Err(format!("cannot read the check `{text}`")) };
+            let [key, number] = pair else { return Err(format!("cannot read the bound `{text}`: {FORMS}")) };
             let number: f64 = number.parse().map_err(|_| format!("`{number}` is no number"))?;
             if !number.is_finite() || number < 0.0 {
                 return Err(format!("`{number}` is no bound"));
@@ -49,14 +51,14 @@ impl Check {
             let slot = match *key {
                 "abs" => &mut abs,
                 "rel" => &mut rel,
-                _ => return Err(format!("unknown check `{key}`: exact, ulp, abs, rel, set or any")),
+                _ => return Err(format!("unknown bound `{key}`: {FORMS}")),
             };
             if slot.replace(number).is_some() {
                 return Err(format!("`{key}` stands twice"));
             }
         }
         if abs.is_none() && rel.is_none() {
-            return Err("the check is empty".to_owned());
+            return Err(format!("the bound is empty: {FORMS}"));
         }
         Ok(Check::Bounds { abs: abs.unwrap_or(0.0), rel: rel.unwrap_or(0.0) })
     }

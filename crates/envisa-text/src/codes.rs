@@ -1,22 +1,6 @@
 //! The diagnostics of this room: codes, titles, explanations.
 
-/// A kind of diagnostic.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CodeInfo {
-    /// `E0301`; errors start with E, warnings with W.
-    pub code: &'static str,
-    /// One line.
-    pub title: &'static str,
-    /// What it is about and what to do.
-    pub text: &'static str,
-}
-
-impl CodeInfo {
-    /// An error, rather than a warning.
-    pub fn is_error(&self) -> bool {
-        self.code.starts_with('E')
-    }
-}
+pub use envisa_diag::CodeInfo;
 
 /// All of them, by code.
 pub const CODES: &[CodeInfo] = &[

@@ -28,6 +28,8 @@ pub enum Error {
     },
     /// Sizes make no sense, exceed the device, or do not fit the kernel; or arguments are missing.
     Launch(String),
+    /// The kernel is sound, as far as is known, and asks for what envisa or the device does not have: what that is.
+    Unsupported(String),
     /// Memory is exhausted: the device's limit, or the host's.
     Memory(String),
     /// A range is outside of its buffer, or an image does not fit into it.
@@ -59,6 +61,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Module(s) | Error::Launch(s) | Error::Memory(s) | Error::Range(s) => f.write_str(s),
+            Error::Unsupported(s) => write!(f, "not supported: {s}"),
             Error::Diagnostics(d) => d.fmt(f),
             Error::NoKernel { name, available } if available.is_empty() => {
                 write!(f, "there is no kernel `{name}`: the module has none")

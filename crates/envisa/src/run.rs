@@ -204,6 +204,7 @@ fn prepare(
             global_base: metadata.global_base,
             stack_calls: program.functions.len() > 1,
             partial_groups: metadata.partial_groups,
+            images: !matches!(program.platform, envisa_isa::Platform::Pvc | envisa_isa::Platform::Pvcxt),
         },
     )
 }
@@ -217,6 +218,7 @@ fn refused(code: &Code, e: LaunchError) -> Error {
     match e {
         LaunchError::Size(s) => Error::Launch(s),
         LaunchError::Metadata(s) => Error::Module(s),
+        LaunchError::Unsupported(s) => Error::Unsupported(s),
         LaunchError::Memory(e) => e.into(),
         LaunchError::Argument(i, message) => {
             let name = code.arguments.get(i as usize).map_or_else(|| i.to_string(), |a| a.name.clone());

@@ -235,7 +235,7 @@ fn print(args: &Args, files: &Files, diagnostics: &[Diagnostic]) -> Done {
 }
 
 /// What `--explain` prints.
-fn explain(r: &Rule) -> String {
+pub fn explain(r: &Rule) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "{} {} ({})\n", r.code, r.name, level(r));
     let _ = writeln!(out, "{}.\n\n{}\n", r.brief, r.text);

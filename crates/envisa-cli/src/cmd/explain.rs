@@ -13,15 +13,17 @@ Examples:
   envisa explain                                  one line for each instruction
   envisa explain svm_gather                       by mnemonic
   envisa explain 0x3a                             by opcode, in all its sub-opcodes
-  envisa explain 0x4e.03 --json";
+  envisa explain 0x4e.03 --json
+  envisa explain F0001                            what the code of an error, warning or fault means";
 
 /// Explain an instruction: its bytes, fields, semantics, types, platforms and text form.
 ///
-/// Without an argument, list every instruction.
+/// Explains the codes of errors, warnings and faults too, and the rules of `check`. Without an argument, lists every
+/// instruction.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// A mnemonic (`svm_gather`), a name of the specification (`SCATTER_SCALED`), or an opcode,
+    /// An instruction or a code (`F0001`, `V0206`). An instruction is a mnemonic (`svm_gather`), a name of the specification (`SCATTER_SCALED`), or an opcode,
     /// with the sub-opcode where there is one (`0x3a`, `0x4e.03`).
     instruction: Option<String>,
     /// Print JSON, for programs.
@@ -37,7 +39,14 @@ pub fn run(args: Args) -> Done {
     };
     let found = find(&query);
     if found.is_empty() {
-        return Err(Failure(unknown(&query)));
+        return match explained(&query) {
+            Some(_) if args.json => Err(Failure(format!("{query}: only instructions are explained as JSON"))),
+            Some(page) => {
+                io::print(&page)?;
+                Ok(Exit::Fine)
+            }
+            None => Err(Failure(unknown(&query))),
+        };
     }
     let mut out = String::new();
     if args.json {
@@ -84,7 +93,47 @@ fn all(test: impl Fn(&InstDesc) -> bool) -> Vec<Op> {
     Op::ALL.iter().copied().filter(|op| test(op.desc())).collect()
 }
 
+/// The page of a diagnostic's code, or of a rule of the verifier.
+fn explained(query: &str) -> Option<String> {
+    let code = query.trim().to_ascii_uppercase();
+    if let Some(rule) = envisa::verify::rule::find(query.trim()).or_else(|| envisa::verify::rule::find(&code))
+    {
+        return Some(crate::cmd::check::explain(rule));
+    }
+    let info = envisa::text::code(&code).or_else(|| envisa::diag::code(&code))?;
+    let kind = match info.code.as_bytes().first() {
+        Some(b'W') => "warning",
+        Some(b'F') => "told of a run",
+        _ => "error",
+    };
+    let width = envisa::diag::TextOptions::default().width.min(100);
+    Some(format!("{} {} ({kind})\n\n{}\n", info.code, info.title, wrapped(info.text, width)))
+}
+
+/// A paragraph in lines of at most so many characters.
+fn wrapped(text: &str, width: usize) -> String {
+    let (mut out, mut column) = (String::new(), 0);
+    for word in text.split_whitespace() {
+        let n = word.chars().count();
+        if column > 0 && column + 1 + n > width {
+            out.push('\n');
+            column = 0;
+        }
+        if column > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += n;
+    }
+    out
+}
+
 fn unknown(query: &str) -> String {
+    let is_code = |q: &str| q.len() == 5 && q.starts_with(['E', 'W', 'F', 'V', 'e', 'w', 'f', 'v']);
+    if is_code(query) && query[1..].bytes().all(|b| b.is_ascii_digit()) {
+        return format!("there is no code `{query}`");
+    }
     let mnemonics = Op::ALL.iter().flat_map(|op| op.desc().forms.iter().map(|f| f.head));
     let names = Op::ALL.iter().map(|op| op.desc().name);
     match nearest(query, mnemonics).or_else(|| nearest(query, names)) {

@@ -49,7 +49,7 @@ impl Results {
         out
     }
 
-    /// For programs.
+    /// For programs; `docs/run.schema.json` describes it.
     pub fn json(&self) -> String {
         let outputs: Vec<Json> = self
             .delivered
@@ -73,7 +73,7 @@ impl Results {
             "printed_incomplete": self.outcome.printed_incomplete,
             "work_items": self.outcome.work_items,
             "seconds": self.outcome.time.as_secs_f64(),
-            "fault": self.outcome.fault.as_deref().map(fault),
+            "fault": self.outcome.fault,
         });
         if let Some(findings) = &self.outcome.findings {
             all["findings"] = findings.iter().map(finding).collect();
@@ -143,44 +143,14 @@ fn one(d: &Delivered, faulted: bool, out: &mut String) {
     }
 }
 
-fn fault(f: &Fault) -> Json {
-    json!({
-        "message": f.message,
-        "kernel": f.place.kernel,
-        "function": f.place.function,
-        "instruction": f.place.instruction,
-        "channel": f.channel,
-        "active_channels": f.active_channels,
-        "thread": f.thread,
-        "group": f.group,
-        "threads": f.threads.iter().map(|t| json!({
-            "thread": t.thread,
-            "status": t.state,
-            "instruction": t.place.instruction,
-            "active_channels": t.active_channels,
-        })).collect::<Vec<_>>(),
-    })
-}
-
+/// A finding, with the address that its subject names: `shared local memory at 0x80`.
 fn finding(f: &Finding) -> Json {
-    json!({
-        "kind": f.kind,
-        "subject": f.subject,
-        "function": f.place.function,
-        "instruction": f.place.instruction,
-        "channel": f.channel,
-        "thread": f.thread,
-        "group": f.group,
-        "count": f.count,
-        "race": f.race.as_ref().map(|race| json!({
-            "access": race.access,
-            "other_access": race.other_access,
-            "other_function": race.other.function,
-            "other_instruction": race.other.instruction,
-            "other_thread": race.other_thread,
-            "other_group": race.other_group,
-        })),
-    })
+    let mut all = serde_json::to_value(f).unwrap_or(Json::Null);
+    all["message"] = f.message().into();
+    let address =
+        f.subject.rsplit_once("0x").filter(|(before, _)| before.is_empty() || before.ends_with(' '));
+    all["address"] = address.and_then(|(_, hex)| u64::from_str_radix(hex, 16).ok()).into();
+    all
 }
 
 /// Findings of one instruction and kind are one; those past this many are only counted.

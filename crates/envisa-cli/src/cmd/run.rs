@@ -163,7 +163,10 @@ fn jobs(text: &str) -> Result<usize, String> {
 /// Runs the command.
 pub fn run(args: &Args) -> Done {
     let mut report = Report::default();
-    let job = job(args)?;
+    let job = match job(args)? {
+        Ok(job) => job,
+        Err(e) => return refused(e, report),
+    };
     // Data on standard output stays alone there.
     let piped = job.outputs.iter().any(|o| o.file.as_deref().is_some_and(files::is_standard));
     if piped && args.json {
@@ -219,6 +222,17 @@ fn refused(e: JobError, mut report: Report) -> Done {
             report.finish()?;
             Ok(Exit::Findings)
         }
+        JobError::Job(diagnostics, files) => {
+            report.files = Arc::unwrap_or_clone(files);
+            report.diagnostics = diagnostics;
+            report.finish()?;
+            Ok(Exit::Usage)
+        }
+        JobError::Unsupported(why) => {
+            report.diagnostics = vec![Diagnostic::error("E0804", why)];
+            report.finish()?;
+            Ok(Exit::Unsupported)
+        }
         JobError::Input(why) => {
             report.diagnostics = vec![Diagnostic::error(load::KIND, why)];
             report.finish()
@@ -228,10 +242,16 @@ fn refused(e: JobError, mut report: Report) -> Done {
 }
 
 /// The job of the command line.
-fn job(args: &Args) -> Result<Job, Failure> {
+fn job(args: &Args) -> Result<Result<Job, JobError>, Failure> {
     let is_job = args.file.extension().is_some_and(|e| e == "toml");
-    let mut job =
-        if is_job { Job::read(&args.file)? } else { Job { file: args.file.clone(), ..Job::default() } };
+    let mut job = if is_job {
+        match Job::read(&args.file) {
+            Ok(job) => job,
+            Err(e) => return Ok(Err(e)),
+        }
+    } else {
+        Job { file: args.file.clone(), ..Job::default() }
+    };
     if let Some(kernel) = &args.kernel {
         job.kernel = kernel.clone();
     }
@@ -269,6 +289,7 @@ fn job(args: &Args) -> Result<Job, Failure> {
             return Err(Failure(format!("argument `{name}` is given twice")));
         }
         seen.push(name);
+        job.places.forget(&format!("args.{name}"));
         job.args.insert(name.to_owned(), ArgText::Text(value.to_owned()));
     }
     for text in &args.prints {
@@ -301,7 +322,7 @@ fn job(args: &Args) -> Result<Job, Failure> {
         let (name, file) = pair("--out", text, "NAME=FILE")?;
         job.outputs.push(Output { arg: name.into(), file: Some(file.into()), ..Output::default() });
     }
-    Ok(job)
+    Ok(Ok(job))
 }
 
 fn pair<'a>(option: &str, text: &'a str, form: &str) -> Result<(&'a str, &'a str), Failure> {

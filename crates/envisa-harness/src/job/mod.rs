@@ -31,9 +31,11 @@
 
 mod arguments;
 mod deliver;
+mod places;
 mod template;
 
 pub use deliver::Delivered;
+pub use places::Places;
 pub use template::template;
 
 use crate::files::{self, Kind};
@@ -117,6 +119,9 @@ pub struct Job {
     /// Take vISA that the verifier refuses, as long as it is structurally sound.
     #[serde(default)]
     pub no_verify: bool,
+    /// Where its keys stand, if it was read from a file.
+    #[serde(skip)]
+    pub places: Places,
 }
 
 /// An argument as it is written.
@@ -201,12 +206,19 @@ impl Job {
     /// Reads a TOML file; its paths become relative to the current folder.
     ///
     /// # Errors
-    /// A sentence with the place.
-    pub fn read(path: &Path) -> Result<Job, String> {
-        let name = path.display();
-        let text = String::from_utf8(files::read(path, JOB_LIMIT)?)
-            .map_err(|e| format!("{name}: is not UTF-8, from byte {} on", e.utf8_error().valid_up_to()))?;
-        let mut job = Job::parse(&text).map_err(|e| format!("{name}: {e}"))?;
+    /// [`JobError::Usage`] where it cannot be read, [`JobError::Job`] where something in it is wrong.
+    pub fn read(path: &Path) -> Result<Job, JobError> {
+        let name = path.display().to_string();
+        let text =
+            String::from_utf8(files::read(path, JOB_LIMIT).map_err(JobError::Usage)?).map_err(|e| {
+                JobError::Usage(format!(
+                    "{name}: is not UTF-8, from byte {} on",
+                    e.utf8_error().valid_up_to()
+                ))
+            })?;
+        let mut job: Job = toml::from_str(&text).map_err(|e| Places::refused(&name, &text, &e))?;
+        job.places = Places::of(&name, &text);
+        job.check_values()?;
         let folder = path.parent().unwrap_or(Path::new(""));
         job.file = folder.join(&job.file);
         for arg in job.args.values_mut() {
@@ -297,6 +309,10 @@ impl Ready {
     /// # Errors
     /// What does not fit: [`JobError`].
     pub fn new(job: &Job) -> Result<Ready, JobError> {
+        Ready::of(job).map_err(|e| job.places.locate(e))
+    }
+
+    fn of(job: &Job) -> Result<Ready, JobError> {
         if job.jobs > MAX_JOBS {
             return Err(JobError::Usage(format!("{} host threads: at most {MAX_JOBS}", job.jobs)));
         }
@@ -477,7 +493,7 @@ impl Job {
         Platform::from_name(platform).ok_or_else(|| {
             let all: Vec<&str> = Platform::ALL.iter().map(|p| p.name()).collect();
             JobError::Usage(format!(
-                "no platform is called `{platform}`; there are {}{}",
+                "unknown platform `{platform}`; there are {}{}",
                 all.join(", "),
                 did_you_mean(platform, all.iter().copied())
             ))
@@ -524,6 +540,10 @@ pub enum JobError {
     Input(String),
     /// The module's text or binary has errors.
     Text(Vec<Diagnostic>, Arc<Files>),
+    /// Something in the job's file is wrong.
+    Job(Vec<Diagnostic>, Arc<Files>),
+    /// The kernel is sound, and asks for what envisa does not support.
+    Unsupported(String),
 }
 
 impl JobError {
@@ -542,7 +562,11 @@ impl JobError {
 impl std::fmt::Display for JobError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            JobError::Usage(s) | JobError::Input(s) => f.write_str(s),
+            JobError::Usage(s) | JobError::Input(s) | JobError::Unsupported(s) => f.write_str(s),
+            JobError::Job(d, files) => {
+                let text = d.iter().map(|d| envisa::diag::render_one(files, d, &Default::default()));
+                f.write_str(&text.collect::<Vec<_>>().join("\n"))
+            }
             JobError::Text(d, _) => match d.iter().find(|d| d.is_error()) {
                 Some(first) => write!(f, "the vISA text has errors; the first: {}", first.message),
                 None => f.write_str("the vISA text has errors"),
@@ -558,6 +582,7 @@ impl From<Error> for JobError {
         match e {
             Error::Diagnostics(d) => JobError::Text(d.list, d.files),
             Error::Module(why) => JobError::Input(why),
+            e @ Error::Unsupported(_) => JobError::Unsupported(e.to_string()),
             e => JobError::Usage(e.to_string()),
         }
     }

@@ -82,6 +82,8 @@ pub struct Resources<'a> {
     /// The kernel was compiled so that the last groups may be smaller; otherwise the range must be a multiple of the
     /// group.
     pub partial_groups: bool,
+    /// The device has images.
+    pub images: bool,
 }
 
 /// Why a launch is not possible.
@@ -93,6 +95,8 @@ pub enum LaunchError {
     Argument(u32, String),
     /// Metadata asks for something that is not there or not supported.
     Metadata(String),
+    /// The kernel is sound, as far as is known, and asks for what envisa or the device does not have.
+    Unsupported(String),
     /// Memory is exhausted.
     Memory(MemoryError),
 }
@@ -101,6 +105,7 @@ impl fmt::Display for LaunchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LaunchError::Size(s) | LaunchError::Metadata(s) => f.write_str(s),
+            LaunchError::Unsupported(s) => write!(f, "not supported: {s}"),
             LaunchError::Argument(i, s) => write!(f, "argument {i}: {s}"),
             LaunchError::Memory(e) => e.fmt(f),
         }
@@ -331,8 +336,9 @@ pub fn prepare(kernel: &Kernel, launch: &Launch, with: Resources<'_>) -> Result<
     let env = &kernel.execution_env;
     let simd = env.simd_size;
     if !matches!(simd, 8 | 16 | 32) {
-        return Err(LaunchError::Metadata(format!("simd_size {simd}: 8, 16 or 32 can be run")));
+        return Err(LaunchError::Unsupported(format!("a thread of {simd} channels: 8, 16 or 32 can be run")));
     }
+    supported(kernel, with.images)?;
     let groups = groups(launch, env.required_work_group_size, simd, with.partial_groups)?;
     let walk = walk_order(env.work_group_walk_order_dimensions)?;
 
@@ -344,8 +350,8 @@ pub fn prepare(kernel: &Kernel, launch: &Launch, with: Resources<'_>) -> Result<
     for argument in &kernel.per_thread_payload_arguments {
         if argument.arg_type != ArgType::LocalId || argument.offset != 0 {
             let what = <&str>::from(argument.arg_type);
-            return Err(LaunchError::Metadata(format!(
-                "per-thread payload `{what}` at offset {} is not supported",
+            return Err(LaunchError::Unsupported(format!(
+                "per-thread payload `{what}` at offset {}",
                 argument.offset
             )));
         }
@@ -413,6 +419,24 @@ pub fn prepare(kernel: &Kernel, launch: &Launch, with: Resources<'_>) -> Result<
         )));
     }
     building.finish(classes, edge_class, &threads, with.stack_calls, slm_bytes)
+}
+
+/// Refuses what would run and mean nothing: without it, such kernels read what nobody wrote.
+fn supported(kernel: &Kernel, images: bool) -> Result<(), LaunchError> {
+    let rays = kernel.payload_arguments.iter().any(|p| p.arg_type == ArgType::RtGlobalBuffer);
+    if rays || kernel.execution_env.has_rtcalls {
+        return Err(LaunchError::Unsupported(
+            "ray queries (the kernel takes the global data of ray tracing)".into(),
+        ));
+    }
+    let image = |p: &&PayloadArgument| p.addrspace == Some(AddrSpace::Image) || p.image_type.is_some();
+    match kernel.payload_arguments.iter().find(image).filter(|_| !images) {
+        Some(p) => Err(LaunchError::Unsupported(format!(
+            "images on this device, which has none: the compiler leaves their accesses out (argument {})",
+            p.arg_index.unwrap_or(0)
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Does an argument of this kind take an image of that shape?
@@ -665,7 +689,7 @@ impl Building<'_> {
                 self.put(p, &value.to_le_bytes());
             }
             _ if p.size == 0 => {}
-            _ => return Err(LaunchError::Metadata(format!("payload `{what}` is not supported"))),
+            _ => return Err(LaunchError::Unsupported(format!("payload `{what}`"))),
         }
         Ok(())
     }
@@ -736,7 +760,7 @@ impl Building<'_> {
                 self.put(p, &u64::from(handle).to_le_bytes());
                 Ok(())
             }
-            (mode, _) => fail(format!("address mode {mode:?} is not supported")),
+            (mode, _) => Err(LaunchError::Unsupported(format!("arguments of address mode {mode:?}"))),
         }
     }
 
@@ -1006,6 +1030,7 @@ kernels:
                 global_base: 0,
                 stack_calls: false,
                 partial_groups: true,
+                images: true,
             },
         );
         (memory, prepared)
@@ -1061,6 +1086,52 @@ kernels:
         assert_eq!(p.class([0, 0, 0]).local, [64, 2, 1]);
         assert_eq!(p.class([1, 0, 0]).local, [36, 2, 1]);
         assert_eq!(p.class([0, 1, 0]).local, [64, 1, 1]);
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let refused = |edit: fn(&mut Kernel), global: u64, partial_groups: bool, images: bool| {
+            let (mut info, _) = ZeInfo::parse(VADD).unwrap();
+            let kernel = &mut info.kernels[0];
+            edit(kernel);
+            let mut memory = Memory::new(1 << 24);
+            let a = memory.allocate("a", 400).unwrap();
+            let args = vec![Arg::Buffer(a, 16), Arg::Value(vec![5, 0, 0, 0]), Arg::Local(256)];
+            let launch = Launch { dims: 1, global: [global, 1, 1], local: [64, 1, 1], offset: [0; 3], args };
+            let with = Resources {
+                memory: &mut memory,
+                grf_bytes: 32,
+                dummy_local_ids: false,
+                slots: 4,
+                least_image: 288,
+                const_base: 0,
+                global_base: 0,
+                stack_calls: false,
+                partial_groups,
+                images,
+            };
+            prepare(kernel, &launch, with).map(drop)
+        };
+        assert_eq!(refused(|_| {}, 128, false, false), Ok(()));
+        assert_eq!(refused(|_| {}, 100, true, false), Ok(()));
+        let whole = refused(|_| {}, 100, false, false).unwrap_err();
+        assert!(
+            matches!(&whole, LaunchError::Size(s) if s.contains("no multiple of the group's 64")),
+            "{whole}"
+        );
+        type Edit = fn(&mut Kernel);
+        let image: Edit = |k| k.payload_arguments[0].image_type = Some(ImageType::Image2d);
+        let edits: [(Edit, &str); 3] = [
+            (image, "not supported: images on this device"),
+            (|k| k.execution_env.has_rtcalls = true, "not supported: ray queries"),
+            (|k| k.execution_env.simd_size = 1, "not supported: a thread of 1 channels"),
+        ];
+        for (edit, message) in edits {
+            let e = refused(edit, 128, false, false).unwrap_err();
+            assert!(matches!(e, LaunchError::Unsupported(_)) && e.to_string().starts_with(message), "{e}");
+        }
+        // Where the device has images, it is the argument that does not fit.
+        assert!(!matches!(refused(image, 128, false, true), Err(LaunchError::Unsupported(_))));
     }
 
     #[test]

@@ -1,0 +1,117 @@
+//! What `envisa run --json` prints is what its schema says.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository")
+}
+
+fn schema() -> (boon::Schemas, boon::SchemaIndex) {
+    let text = std::fs::read_to_string(root().join("docs/run.schema.json")).expect("the schema");
+    let schema: Value = serde_json::from_str(&text).expect("JSON");
+    let mut compiler = boon::Compiler::new();
+    compiler.add_resource("run.schema.json", schema).expect("a schema");
+    let mut schemas = boon::Schemas::new();
+    let index = compiler.compile("run.schema.json", &mut schemas).expect("a sound schema");
+    (schemas, index)
+}
+
+/// Runs a job of the examples; gives its JSON and exit code.
+fn run(args: &[&str]) -> (Value, Option<i32>) {
+    let out = Command::new(env!("CARGO_BIN_EXE_envisa"))
+        .current_dir(root())
+        .arg("run")
+        .args(args)
+        .arg("--json")
+        .output()
+        .expect("it runs");
+    let json = serde_json::from_slice(&out.stdout)
+        .unwrap_or_else(|e| panic!("{args:?}: {e}\n{}", String::from_utf8_lossy(&out.stderr)));
+    (json, out.status.code())
+}
+
+#[test]
+fn what_runs_print_is_what_the_schema_says() {
+    let (schemas, index) = schema();
+    let scatter = "examples/scatter/scatter.visaasm";
+    let collide = "examples/collide/collide.visaasm";
+    let runs: [(&[&str], i32, &str); 8] = [
+        (&["examples/vadd/job.toml", "--stats"], 0, "/stats/fidelity/0/operation"),
+        (
+            &["examples/vadd/job.toml", "--arg", "a=fill:f32:1024:inf", "--print", "c:3"],
+            1,
+            "/outputs/0/elements/0",
+        ),
+        (&["examples/vadd/job.toml", "--arg", "c=zeros:f32:900"], 1, "/fault/access/nearest/distance"),
+        (&["examples/vadd/job.toml", "--arg", "b=0"], 1, "/fault/access/address"),
+        (&["examples/race/job.toml", "--check"], 1, "/findings/0/race/other/visa/line"),
+        (
+            &[
+                collide,
+                "--platform",
+                "SKL",
+                "--check",
+                "--arg",
+                "Values=iota:f32:8",
+                "--arg",
+                "Places=iota:u32:8",
+                "--arg",
+                "T6=zeros:f32:8",
+            ],
+            1,
+            "/findings/1/address",
+        ),
+        (
+            &[
+                scatter,
+                "--platform",
+                "SKL",
+                "--arg",
+                "Values=iota:f32:8",
+                "--arg",
+                "Places=iota:u32:8",
+                "--arg",
+                "T6=zeros:f32:8",
+                "--print",
+                "T6",
+            ],
+            0,
+            "/outputs/0/type",
+        ),
+        (&["tests/cases/run/forever.visaasm", "--platform", "SKL", "--limit", "50"], 1, "/fault/threads"),
+    ];
+    for (args, code, has) in runs {
+        let (json, ended) = run(args);
+        assert_eq!(ended, Some(code), "{args:?}");
+        assert!(json.pointer(has).is_some_and(|v| !v.is_null()), "{args:?}: no {has} in {json:#}");
+        if let Err(e) = schemas.validate(&json, index) {
+            panic!("{args:?}: {e}\n{json:#}");
+        }
+    }
+}
+
+/// The schema knows every field: one that is renamed or new is a change of it.
+#[test]
+fn the_schema_refuses_what_is_amiss() {
+    let (schemas, index) = schema();
+    let (good, _) = run(&["examples/vadd/job.toml", "--arg", "c=zeros:f32:900"]);
+    for (at, wrong) in [
+        ("/format", Value::from("envisa-run/0")),
+        ("/outputs/0/type", Value::from("float")),
+        ("/fault/group", Value::from(3)),
+        ("/fault/visa/line", Value::from("73")),
+        ("/fault/access/address", Value::from("0x1")),
+        ("/seconds", Value::Null),
+    ] {
+        let mut bad = good.clone();
+        *bad.pointer_mut(at).unwrap_or_else(|| panic!("{at}")) = wrong;
+        assert!(schemas.validate(&bad, index).is_err(), "{at}");
+    }
+    for field in ["fault", "outputs", "printed", "work_items"] {
+        let mut bad = good.clone();
+        bad.as_object_mut().expect("an object").remove(field);
+        assert!(schemas.validate(&bad, index).is_err(), "{field}");
+    }
+}

@@ -1,0 +1,229 @@
+//! The codes of diagnostics: each has one meaning and one page, which `envisa explain CODE` shows.
+//!
+//! Codes start with E (error), W (warning), F (what a kernel did) or V (a rule of the verifier, which has a table of its
+//! own). The text's reader has the greatest part of the others, in a table of the same type; all other rooms' codes are
+//! here.
+
+/// A kind of diagnostic.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CodeInfo {
+    /// `E0301`.
+    pub code: &'static str,
+    /// One line.
+    pub title: &'static str,
+    /// What it is about and what to do.
+    pub text: &'static str,
+}
+
+impl CodeInfo {
+    /// An error, rather than a warning.
+    pub fn is_error(&self) -> bool {
+        !self.code.starts_with('W')
+    }
+}
+
+const fn page(code: &'static str, title: &'static str, text: &'static str) -> CodeInfo {
+    CodeInfo { code, title, text }
+}
+
+/// The codes of all rooms but the text's reader and the verifier, in their order.
+pub const CODES: &[CodeInfo] = &[
+    page(
+        "E0001",
+        "the text is not UTF-8",
+        "vISA is written in ASCII; strings and comments may hold any UTF-8. The first byte that begins no character is marked.",
+    ),
+    page(
+        "E0700",
+        "the kernel cannot be lowered",
+        "The vISA is legal, and still means nothing that can be run: the message says what. Often it is an operand whose meaning the specification leaves open.",
+    ),
+    page(
+        "E0800",
+        "wrong usage, or a file could not be read or written",
+        "Exit code 2. The message says what; `envisa COMMAND --help` shows options, the forms of values and examples.",
+    ),
+    page(
+        "E0801",
+        "a file of a kind that the command does not take",
+        "Files are told apart by their content, and by their name where that does not tell: zebins are ELF files, CISA binaries start with `CISA`, vISA text has `.version`. OpenCL C and SPIR-V are compiled first, by `envisa build`.",
+    ),
+    page(
+        "E0803",
+        "something in a job is wrong",
+        "The message points to its place. docs/GUIDE.md lists all keys of a job and the forms of values.",
+    ),
+    page(
+        "E0804",
+        "envisa does not support what the kernel asks for",
+        "Exit code 3: the kernel is sound, as far as is known; what is missing is named. Images do not exist on pvc: its compiler leaves accesses to them out, so that such a kernel would read what nobody wrote.",
+    ),
+    page(
+        "E0810",
+        "the compiler failed",
+        "`ocloc` broke down or refused without saying where, or uses of undefined functions are left, which it lets pass. A function is declared and not defined, or a library is missing.",
+    ),
+    page(
+        "E0811",
+        "the compiler refuses the source",
+        "What Intel's compiler says of the OpenCL C, at its place.",
+    ),
+    page(
+        "E0820",
+        "the zebin is damaged",
+        "It is an ELF file whose tables or metadata do not hold together: cut short, or no zebin.",
+    ),
+    page(
+        "E0821",
+        "the zebin has no vISA text of a kernel",
+        "Only zebins with vISA text can be shown, checked and run: `envisa build` makes such, or ocloc with `-internal_options \"-ze-emit-zebin-visa-sections\"`.",
+    ),
+    page("E0830", "the module cannot be written as text", "The binary holds what the text form cannot say."),
+    page(
+        "E0831",
+        "the module cannot be written as a binary",
+        "The text says what the binary's fields cannot hold.",
+    ),
+    page("E0900", "no CISA binary", "It does not start with the letters `CISA`."),
+    page("E0901", "a version of the binary format that is not known", "Versions 3.0 to 4.2 can be read."),
+    page(
+        "E0902",
+        "the binary ends too early",
+        "A field reaches beyond the end of the file, or of the part that it belongs to: the file was cut short, or an offset in it is wrong.",
+    ),
+    page(
+        "E0903",
+        "a field has a value that it cannot have",
+        "The message names the field and the value. Either the file is damaged, or a newer tool wrote it.",
+    ),
+    page(
+        "E0904",
+        "what the binary says does not hold together",
+        "An operand names a variable, label or surface that is not declared, or the like.",
+    ),
+    page(
+        "E0905",
+        "an unknown opcode",
+        "No instruction of this version has it; what follows cannot be read, since its length is unknown.",
+    ),
+    page("E0906", "a string of the binary is not UTF-8", "Names of kernels, variables and labels are UTF-8."),
+    page("E0907", "parts of the binary overlap", "Two kernels or functions claim the same bytes."),
+    page(
+        "E0908",
+        "the binary lacks operands",
+        "The releases 1.0.12198.1 to 1.0.13064.3 of the reference compiler wrote such files: the last operands of most instructions were never written. `envisa dis --recover` shows what is left.",
+    ),
+    page("E0909", "the binary is too large", "Offsets in it have 32 bits."),
+    page(
+        "W0600",
+        "a comment allows a rule that does not exist",
+        "`// envisa: allow(RULE)` names a rule by code or name; `envisa check --list` lists them.",
+    ),
+    page(
+        "W0811",
+        "the compiler warns of the source",
+        "What Intel's compiler says of the OpenCL C, at its place.",
+    ),
+    page(
+        "W0820",
+        "metadata of the zebin was ignored",
+        "A newer compiler writes what is not known here. The kernel runs; what the message names has no effect.",
+    ),
+    page(
+        "W0821",
+        "not everything was checked",
+        "The message says what the checks did not look at, and why: no finding there means nothing.",
+    ),
+    page(
+        "W0822",
+        "some of what the kernel printed was lost",
+        "Its printf buffer has 4 MiB: what is printed when it is full is dropped, as on the device. Or a record in it could not be read: the kernel overwrote it, or printed a string that is nowhere.",
+    ),
+    page("F0000", "more findings than are shown", "`envisa run --json` lists all of them."),
+    page(
+        "F0001",
+        "an access outside of every allocation",
+        "The kernel reads or writes memory that belongs to no buffer. The message says which buffer is nearest and how far the address is from it: right past the end is mostly an index that is one too large or a range that is larger than the buffer; an address near zero is a null pointer.",
+    ),
+    page(
+        "F0002",
+        "a read of registers that nothing wrote",
+        "With --check: a channel reads register bytes that no instruction of its thread has written. On a device they hold what the last thread left there. Often a variable is written under a condition and read without it.",
+    ),
+    page(
+        "F0003",
+        "channels of one store collide",
+        "With --check: two channels store different values to one place; which one stays is undefined. An index is mostly not as unique as it was thought to be; atomics or a reduction help.",
+    ),
+    page(
+        "F0004",
+        "a data race",
+        "With --check: two threads access one place, at least one of them writes, and nothing orders the two. Within a group a barrier is missing; between groups only atomics or another launch order accesses.",
+    ),
+    page(
+        "F0010",
+        "a misaligned access",
+        "The address is not the multiple that the message's page demands. Devices fault, or drop its low bits.",
+    ),
+    page(
+        "F0011",
+        "an address register points outside of every variable",
+        "Indirect operands read and write registers at the address that an address register holds: that is no variable's.",
+    ),
+    page("F0012", "calls nested too deep", "A recursion has no end, or needs more stack than a thread has."),
+    page(
+        "F0013",
+        "an indirect call of what is no function",
+        "The address is none of the module's functions.",
+    ),
+    page(
+        "F0014",
+        "a jump table has no such entry",
+        "The index of a `switchjmp` is at least as large as its table.",
+    ),
+    page(
+        "F0015",
+        "the code ends without a return",
+        "Control runs past the last instruction of a kernel or function.",
+    ),
+    page(
+        "F0016",
+        "a thread took more branches and calls than its limit allows",
+        "`--limit N`, or `limit` in a job: a loop may have no end. The message points to where the thread was.",
+    ),
+    page(
+        "F0017",
+        "a symbol without an address",
+        "A relocation names what the module does not define: an undefined function or variable, or one that the driver gives.",
+    ),
+    page(
+        "F0018",
+        "a barrier cannot complete",
+        "Some threads of the group wait at it while others have ended: a barrier stands under a condition that is not the same for the whole group. The message says where each thread is.",
+    ),
+    page(
+        "F0019",
+        "a write to memory that is constant",
+        "The allocation is read-only: program-scope constants, or a buffer that its owner made so.",
+    ),
+    page(
+        "F0020",
+        "the launch was cancelled",
+        "By its timeout, by Ctrl-C or by the program that started it. The message says where threads were; what was printed is shown.",
+    ),
+    page(
+        "F0100",
+        "an instruction that envisa does not execute",
+        "Exit code 3: the kernel is sound, as far as is known; the message names what is missing. docs/COVERAGE.md lists what is executed.",
+    ),
+    page(
+        "F0101",
+        "the host has no memory for the groups",
+        "Shared local memory of the groups that run at once does not fit into the host's memory.",
+    ),
+];
+
+/// The entry of a code of this table.
+pub fn code(code: &str) -> Option<&'static CodeInfo> {
+    CODES.iter().find(|c| c.code.eq_ignore_ascii_case(code))
+}
