@@ -23,7 +23,7 @@ fn holds(exec: ExecType, ty: Type) -> bool {
         ExecType::I32 | ExecType::U32 => matches!(ty, Type::D | Type::Ud),
         ExecType::I64 | ExecType::U64 => matches!(ty, Type::Q | Type::Uq),
         ExecType::F32 => ty == Type::F,
-        ExecType::F64 => ty == Type::Df,
+        ExecType::F64 | ExecType::Odd => ty == Type::Df,
         ExecType::F16 => ty == Type::Hf,
         ExecType::Bf16 => ty == Type::Bf,
         ExecType::Wide | ExecType::None => false,
@@ -256,8 +256,21 @@ pub(super) fn alu(w: Wish, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
     match i.exec {
         ExecType::F32 | ExecType::F64 | ExecType::F16 | ExecType::Bf16 => floats(c, i),
         ExecType::I32 | ExecType::U32 | ExecType::I64 | ExecType::U64 => integers(c, i),
+        ExecType::Odd => odd(c, i),
         ExecType::Wide | ExecType::None => others(c, i),
     }
+}
+
+/// For destinations of narrower floats.
+fn odd(c: Choice<'_>, i: &Inst) -> Option<Handler> {
+    Some(match i.op {
+        Op::Add => seldom!(c, AddOdd, f64, 2),
+        Op::Mul => seldom!(c, MulOdd, f64, 2),
+        Op::Mad => seldom!(c, MadOdd, f64, 3),
+        Op::Div => seldom!(c, DivOdd, f64, 2),
+        Op::Sqrt => seldom!(c, SqrtOdd, f64, 1),
+        _ => return None,
+    })
 }
 
 /// Those that do not look at the type.
@@ -478,7 +491,7 @@ fn comparison(l: Level, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
         ExecType::I64 => seldom!(i64),
         ExecType::U64 => seldom!(u64),
         ExecType::F32 => relation!(f32),
-        ExecType::F64 => seldom!(f64),
+        ExecType::F64 | ExecType::Odd => seldom!(f64),
         ExecType::F16 => seldom!(Hf),
         ExecType::Bf16 => seldom!(Bf),
         ExecType::Wide | ExecType::None => return None,

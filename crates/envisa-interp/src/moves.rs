@@ -67,7 +67,7 @@ fn in_mode(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
         ExecType::U32 => modal::<Copy, u32, 1>(m, c, pc, mask),
         ExecType::I64 => modal::<Copy, i64, 1>(m, c, pc, mask),
         ExecType::U64 => modal::<Copy, u64, 1>(m, c, pc, mask),
-        ExecType::F64 => modal::<Copy, f64, 1>(m, c, pc, mask),
+        ExecType::F64 | ExecType::Odd => modal::<Copy, f64, 1>(m, c, pc, mask),
         ExecType::F16 => modal::<Copy, Hf, 1>(m, c, pc, mask),
         ExecType::Bf16 => modal::<Copy, Bf, 1>(m, c, pc, mask),
         ExecType::F32 | ExecType::Wide | ExecType::None => modal::<Copy, f32, 1>(m, c, pc, mask),
@@ -282,7 +282,7 @@ fn wrapping(l: Level, n: u8, (s, from): (Type, u32), (d, to): (Type, u32)) -> Op
         Uq u64 => Ub u8, Uw u16, F f32, Df f64;
         Q i64 => F f32, Df f64;
         F f32 => Ub u8, B i8, Uw u16, W i16, Ud u32, D i32, Uq u64, Q i64, Hf Hf, Bf Bf, Df f64;
-        Df f64 => Ud u32, D i32, Uq u64, Q i64, F f32;
+        Df f64 => Ud u32, D i32, Uq u64, Q i64, F f32, Hf Hf, Bf Bf;
         Hf Hf => F f32, Df f64;
         Bf Bf => F f32;
     })

@@ -1,7 +1,7 @@
 //! Reading and writing operands that are no plain vectors: other types, regions, indirect ones.
 
 use envisa_isa::Type;
-use envisa_lower::{Dst, Inst, Src, Strides};
+use envisa_lower::{Dst, Inst, Op, Src, Strides};
 use envisa_sem::{Bf, Convert, Hf, Ieee, Lane, Modifier};
 
 use crate::registers::Operands;
@@ -22,10 +22,11 @@ pub(crate) fn modifier(m: envisa_isa::Modifier) -> Modifier {
 
 /// A type that channels compute in.
 pub(crate) trait Exec: Pod + Lane {
-    /// Reads elements of any type, converting them.
-    fn read(m: &Machine<'_>, ty: Type, at: &[u32], out: &mut [Self]);
+    /// Reads elements of any type, converting them: for arithmetic, which flushes what `%cr0` says, or for what
+    /// only `copies`.
+    fn read(m: &Machine<'_>, ty: Type, copies: bool, at: &[u32], out: &mut [Self]);
     /// Reads elements of any type that lie `step` elements apart, converting them.
-    fn read_apart(m: &Machine<'_>, ty: Type, offset: u32, step: u32, out: &mut [Self]);
+    fn read_apart(m: &Machine<'_>, ty: Type, copies: bool, offset: u32, step: u32, out: &mut [Self]);
     /// Writes elements of any type that lie `step` elements apart, converting them: those of `mask`.
     fn write_apart(m: &mut Machine<'_>, ty: Type, offset: u32, step: u32, mask: Mask, values: &[Self]);
     /// Writes elements of any type, converting them: those of `mask`, each at its offset.
@@ -33,27 +34,41 @@ pub(crate) trait Exec: Pod + Lane {
 }
 
 #[inline(always)]
-fn read_as<S: Pod + Convert<T>, T: Exec>(m: &Machine<'_>, at: &[u32], out: &mut [T]) {
+fn read_as<S: Pod + Convert<T>, T: Exec>(m: &Machine<'_>, copies: bool, at: &[u32], out: &mut [T]) {
     if m.t.ieee {
         for (o, a) in out.iter_mut().zip(at) {
             *o = m.t.regs.get::<S>(*a).convert(Ieee);
         }
     } else {
         for (o, a) in out.iter_mut().zip(at) {
-            *o = m.t.regs.get::<S>(*a).convert(m.t.mode);
+            let x = m.t.regs.get::<S>(*a);
+            *o = if copies { x.convert(m.t.mode) } else { x.operand(m.t.mode) };
         }
     }
 }
 
 /// Elements `step` apart, for the steps that occur: the loops of known steps become vector code.
 #[inline(always)]
-fn read_steps<S: Pod + Convert<T>, T: Exec>(m: &Machine<'_>, offset: u32, step: u32, out: &mut [T]) {
+fn read_steps<S: Pod + Convert<T>, T: Exec>(
+    m: &Machine<'_>,
+    copies: bool,
+    offset: u32,
+    step: u32,
+    out: &mut [T],
+) {
     #[inline(always)]
-    fn go<S: Pod + Convert<T>, T: Exec>(m: &Machine<'_>, offset: u32, step: u32, out: &mut [T]) {
+    fn go<S: Pod + Convert<T>, T: Exec>(
+        m: &Machine<'_>,
+        copies: bool,
+        offset: u32,
+        step: u32,
+        out: &mut [T],
+    ) {
         let step = step * size_of::<S>() as u32;
         if !m.t.ieee && const { S::TYPE.is_float() || T::TYPE.is_float() } {
             for (i, o) in out.iter_mut().enumerate() {
-                *o = m.t.regs.get::<S>(offset + i as u32 * step).convert(m.t.mode);
+                let x = m.t.regs.get::<S>(offset + i as u32 * step);
+                *o = if copies { x.convert(m.t.mode) } else { x.operand(m.t.mode) };
             }
             return;
         }
@@ -62,10 +77,10 @@ fn read_steps<S: Pod + Convert<T>, T: Exec>(m: &Machine<'_>, offset: u32, step: 
         }
     }
     match step {
-        1 => go::<S, T>(m, offset, 1, out),
-        2 => go::<S, T>(m, offset, 2, out),
-        4 => go::<S, T>(m, offset, 4, out),
-        _ => go::<S, T>(m, offset, step, out),
+        1 => go::<S, T>(m, copies, offset, 1, out),
+        2 => go::<S, T>(m, copies, offset, 2, out),
+        4 => go::<S, T>(m, copies, offset, 4, out),
+        _ => go::<S, T>(m, copies, offset, step, out),
     }
 }
 
@@ -129,36 +144,36 @@ fn write_as<D: Pod, T: Exec + Convert<D>>(m: &mut Machine<'_>, sat: bool, at: &[
 macro_rules! exec {
     ($($t:ty)*) => {$(
         impl Exec for $t {
-            fn read(m: &Machine<'_>, ty: Type, at: &[u32], out: &mut [Self]) {
+            fn read(m: &Machine<'_>, ty: Type, copies: bool, at: &[u32], out: &mut [Self]) {
                 match ty {
-                    Type::Ub | Type::Bool => read_as::<u8, Self>(m, at, out),
-                    Type::B => read_as::<i8, Self>(m, at, out),
-                    Type::Uw => read_as::<u16, Self>(m, at, out),
-                    Type::W => read_as::<i16, Self>(m, at, out),
-                    Type::Ud | Type::V | Type::Uv | Type::Vf => read_as::<u32, Self>(m, at, out),
-                    Type::D => read_as::<i32, Self>(m, at, out),
-                    Type::Uq => read_as::<u64, Self>(m, at, out),
-                    Type::Q => read_as::<i64, Self>(m, at, out),
-                    Type::F => read_as::<f32, Self>(m, at, out),
-                    Type::Df => read_as::<f64, Self>(m, at, out),
-                    Type::Hf => read_as::<Hf, Self>(m, at, out),
-                    Type::Bf => read_as::<Bf, Self>(m, at, out),
+                    Type::Ub | Type::Bool => read_as::<u8, Self>(m, copies, at, out),
+                    Type::B => read_as::<i8, Self>(m, copies, at, out),
+                    Type::Uw => read_as::<u16, Self>(m, copies, at, out),
+                    Type::W => read_as::<i16, Self>(m, copies, at, out),
+                    Type::Ud | Type::V | Type::Uv | Type::Vf => read_as::<u32, Self>(m, copies, at, out),
+                    Type::D => read_as::<i32, Self>(m, copies, at, out),
+                    Type::Uq => read_as::<u64, Self>(m, copies, at, out),
+                    Type::Q => read_as::<i64, Self>(m, copies, at, out),
+                    Type::F => read_as::<f32, Self>(m, copies, at, out),
+                    Type::Df => read_as::<f64, Self>(m, copies, at, out),
+                    Type::Hf => read_as::<Hf, Self>(m, copies, at, out),
+                    Type::Bf => read_as::<Bf, Self>(m, copies, at, out),
                 }
             }
-            fn read_apart(m: &Machine<'_>, ty: Type, offset: u32, step: u32, out: &mut [Self]) {
+            fn read_apart(m: &Machine<'_>, ty: Type, copies: bool, offset: u32, step: u32, out: &mut [Self]) {
                 match ty {
-                    Type::Ub | Type::Bool => read_steps::<u8, Self>(m, offset, step, out),
-                    Type::B => read_steps::<i8, Self>(m, offset, step, out),
-                    Type::Uw => read_steps::<u16, Self>(m, offset, step, out),
-                    Type::W => read_steps::<i16, Self>(m, offset, step, out),
-                    Type::Ud | Type::V | Type::Uv | Type::Vf => read_steps::<u32, Self>(m, offset, step, out),
-                    Type::D => read_steps::<i32, Self>(m, offset, step, out),
-                    Type::Uq => read_steps::<u64, Self>(m, offset, step, out),
-                    Type::Q => read_steps::<i64, Self>(m, offset, step, out),
-                    Type::F => read_steps::<f32, Self>(m, offset, step, out),
-                    Type::Df => read_steps::<f64, Self>(m, offset, step, out),
-                    Type::Hf => read_steps::<Hf, Self>(m, offset, step, out),
-                    Type::Bf => read_steps::<Bf, Self>(m, offset, step, out),
+                    Type::Ub | Type::Bool => read_steps::<u8, Self>(m, copies, offset, step, out),
+                    Type::B => read_steps::<i8, Self>(m, copies, offset, step, out),
+                    Type::Uw => read_steps::<u16, Self>(m, copies, offset, step, out),
+                    Type::W => read_steps::<i16, Self>(m, copies, offset, step, out),
+                    Type::Ud | Type::V | Type::Uv | Type::Vf => read_steps::<u32, Self>(m, copies, offset, step, out),
+                    Type::D => read_steps::<i32, Self>(m, copies, offset, step, out),
+                    Type::Uq => read_steps::<u64, Self>(m, copies, offset, step, out),
+                    Type::Q => read_steps::<i64, Self>(m, copies, offset, step, out),
+                    Type::F => read_steps::<f32, Self>(m, copies, offset, step, out),
+                    Type::Df => read_steps::<f64, Self>(m, copies, offset, step, out),
+                    Type::Hf => read_steps::<Hf, Self>(m, copies, offset, step, out),
+                    Type::Bf => read_steps::<Bf, Self>(m, copies, offset, step, out),
                 }
             }
             fn write_apart(m: &mut Machine<'_>, ty: Type, offset: u32, step: u32, mask: Mask, v: &[Self]) {
@@ -234,9 +249,10 @@ pub(crate) fn read_general<T: Exec>(
 ) -> bool {
     let mut at = [0u32; 32];
     let n = out.len().min(32);
+    let copies = matches!(inst(m, pc).op, Op::Mov | Op::Sel);
     let (ty, modifier_) = match *src {
         Src::Reg { offset, ty, strides, modifier, .. } if strides.step(n as u32).is_some() => {
-            T::read_apart(m, ty, offset, strides.step(n as u32).unwrap_or(0), &mut out[..n]);
+            T::read_apart(m, ty, copies, offset, strides.step(n as u32).unwrap_or(0), &mut out[..n]);
             apply(ty, modifier, &mut out[..n]);
             return true;
         }
@@ -269,7 +285,7 @@ pub(crate) fn read_general<T: Exec>(
             return true;
         }
     };
-    T::read(m, ty, &at[..n], &mut out[..n]);
+    T::read(m, ty, copies, &at[..n], &mut out[..n]);
     apply(ty, modifier_, &mut out[..n]);
     true
 }

@@ -1,7 +1,7 @@
 //! What each operation computes in a channel: names for the functions of `envisa-sem`.
 
 use envisa_sem::math::{Function, MathUnit};
-use envisa_sem::{Bf, Float, Hf, Int, Mode, int, math};
+use envisa_sem::{Bf, Float, Hf, Int, Mode, int, math, odd};
 
 use crate::alu::Alu;
 use crate::unit::Unit;
@@ -36,6 +36,7 @@ macro_rules! names {
 names! {
     Add Add3 Mul Mad Lrp Min Max Avg Div Mod And Or Xor Not Shl Shr Asr Rol Ror Bfn Bfe Bfrev Cbit Fbh
     Fbl Lzd Inv Rsqrt Sqrt Exp Log Pow Sin Cos Tanh Sigm Frc Rndd Rndu Rnde Rndz Copy Mulh RolD RorD Dp4a
+    AddOdd MulOdd MadOdd DivOdd SqrtOdd
 }
 
 /// `bfn` with a known truth table.
@@ -147,6 +148,14 @@ macro_rules! common_float {
     )*};
 }
 common_float! { f32 f64 Hf Bf }
+
+float_ops! { f64:
+    AddOdd |a, b, _, m| odd::add(a, b, m);
+    MulOdd |a, b, _, m| odd::mul(a, b, m);
+    MadOdd |a, b, c, m| odd::mad(a, b, c, m);
+    DivOdd |a, b, _, m| odd::div(a, b, m);
+    SqrtOdd |a, _, _, m| odd::sqrt(a, m);
+}
 
 macro_rules! math_unit {
     ($($t:ty)*) => {$(

@@ -52,7 +52,7 @@ fn element(exec: ExecType) -> Option<Type> {
         ExecType::I64 => Type::Q,
         ExecType::U64 => Type::Uq,
         ExecType::F32 => Type::F,
-        ExecType::F64 => Type::Df,
+        ExecType::F64 | ExecType::Odd => Type::Df,
         ExecType::F16 => Type::Hf,
         ExecType::Bf16 => Type::Bf,
         ExecType::Wide | ExecType::None => return None,

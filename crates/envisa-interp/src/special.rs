@@ -722,7 +722,8 @@ fn by_value(i: &Inst) -> bool {
 
 /// Sums and products of integers, whose saturation looks at more bits than they are computed in.
 fn sums(op: Op, exec: ExecType) -> bool {
-    let float = matches!(exec, ExecType::F32 | ExecType::F64 | ExecType::F16 | ExecType::Bf16);
+    use ExecType::{Bf16, F16, F32, F64, Odd};
+    let float = matches!(exec, F32 | F64 | F16 | Bf16 | Odd);
     !float && matches!(op, Op::Add | Op::Add3 | Op::Mul | Op::Mad)
 }
 

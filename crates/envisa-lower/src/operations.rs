@@ -457,7 +457,7 @@ impl FunctionLowering<'_> {
             (ExecType::U32, Some(v)) => (Type::Ud, v),
             (ExecType::I64, Some(v)) => (Type::Q, v),
             (ExecType::U64, Some(v)) => (Type::Uq, v),
-            (ExecType::F64, None) if ty == Type::F => {
+            (ExecType::F64 | ExecType::Odd, None) if ty == Type::F => {
                 (Type::Df, (f32::from_bits(bits as u32) as f64).to_bits())
             }
             _ => return,

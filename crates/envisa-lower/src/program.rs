@@ -217,6 +217,9 @@ pub enum ExecType {
     F64,
     F16,
     Bf16,
+    /// `df`, rounded to odd: sums, products, quotients and roots of sources of up to `f` for a destination of a
+    /// narrower float, whose conversion then rounds once from what is as good as the exact result.
+    Odd,
     /// Integers by their values, whatever their sizes and signs: of each source the value that its modifier
     /// makes of it, and of these the exact result, which the destination cuts or clamps.
     Wide,

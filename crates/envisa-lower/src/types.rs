@@ -118,16 +118,22 @@ fn dst_type(inst: &Inst) -> Option<(Type, bool)> {
 fn float_type(inst: &Inst) -> Option<ExecType> {
     let dst = dst_type(inst).map(|d| d.0);
     let any = |t: Type| inst.src.iter().any(|s| src_type(s) == Some(t));
+    let all = |t: Type| inst.src.iter().filter_map(src_type).all(|s| s == t);
+    // The destination's type serves if all sources have it. If not, the result is not rounded to one of a
+    // source's size before it is to the destination's.
+    let rounds = matches!(inst.op, Op::Add | Op::Mul | Op::Mad | Op::Div | Op::Sqrt);
+    let wide = match dst {
+        Some(Type::Hf | Type::Bf) if rounds => ExecType::Odd,
+        _ => ExecType::F32,
+    };
     Some(if any(Type::Df) {
         ExecType::F64
     } else if any(Type::F) {
-        ExecType::F32
+        wide
     } else if any(Type::Hf) {
-        // With a float destination the intermediate result is not rounded to a half.
-        let halves = inst.src.iter().filter_map(src_type).all(|t| t == Type::Hf);
-        if dst.is_none_or(|d| d == Type::Hf) && halves { ExecType::F16 } else { ExecType::F32 }
+        if dst.is_none_or(|d| d == Type::Hf) && all(Type::Hf) { ExecType::F16 } else { wide }
     } else if any(Type::Bf) {
-        if dst.is_none_or(|d| d == Type::Bf) { ExecType::Bf16 } else { ExecType::F32 }
+        if dst.is_none_or(|d| d == Type::Bf) { ExecType::Bf16 } else { wide }
     } else {
         return None;
     })

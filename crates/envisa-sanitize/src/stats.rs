@@ -35,7 +35,9 @@ pub fn fidelity(op: Op, exec: ExecType) -> Fidelity {
             }
         }
         // Correctly rounded here; the device promises less.
-        Op::Div | Op::Sqrt if matches!(exec, ExecType::F32 | ExecType::F64 | ExecType::F16) => {
+        Op::Div | Op::Sqrt
+            if matches!(exec, ExecType::F32 | ExecType::F64 | ExecType::F16 | ExecType::Odd) =>
+        {
             Fidelity::Approximate("correctly rounded; the device's own result may differ in the last place")
         }
         // Of integers.

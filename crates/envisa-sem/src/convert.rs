@@ -103,15 +103,22 @@ pub fn f32_to_bf(x: f32, r: Rounding) -> Bf {
 ///   nothing.
 /// * integer → float, and float → narrower float: rounded as the mode says; overflow gives an infinity or
 ///   the largest finite number, as the direction asks.
-/// * float → wider float: exact.
+/// * float → wider float: exact, denormals too, in every mode (chapter 2, "Float to Float with Higher
+///   Precision").
 /// * same type: the bits are copied; nothing is flushed, a signalling NaN stays.
-/// * between float types, denormal sources and results are flushed as the mode says for their types.
+/// * float → narrower float: denormal sources and results are flushed as the mode says for their types.
 /// * saturation to a float type clamps to [0, 1], after rounding.
 pub trait Convert<D>: Lane {
     /// Without `.sat`.
     fn convert<M: Mode>(self, m: M) -> D;
     /// With `.sat`.
     fn convert_sat<M: Mode>(self, m: M) -> D;
+    /// As a source of arithmetic in `D`: there a denormal of the source's own type counts as a zero where the
+    /// mode flushes that type.
+    #[inline(always)]
+    fn operand<M: Mode>(self, m: M) -> D {
+        self.convert(m)
+    }
 }
 
 macro_rules! int_to_int {
@@ -186,6 +193,26 @@ macro_rules! float_to_float {
     )*};
 }
 
+macro_rules! float_to_wider {
+    ($($s:ident $d:ident |$x:ident| $e:expr;)*) => {$(
+        impl Convert<$d> for $s {
+            #[inline(always)]
+            fn convert<M: Mode>(self, _: M) -> $d {
+                let $x = self;
+                $e
+            }
+            #[inline(always)]
+            fn convert_sat<M: Mode>(self, m: M) -> $d {
+                Convert::<$d>::convert(self, m).saturate()
+            }
+            #[inline(always)]
+            fn operand<M: Mode>(self, m: M) -> $d {
+                Convert::<$d>::convert(self.flush(m), m)
+            }
+        }
+    )*};
+}
+
 macro_rules! float_to_self {
     ($($s:ident)*) => {$(
         impl Convert<$s> for $s {
@@ -219,18 +246,20 @@ int_to_float!(Hf |x, r| f64_to_hf(x, r), f32_to_hf(x, r), soft::HF; u8 i8 u16 i1
 int_to_float!(Bf |x, r| f64_to_bf(x, r), f32_to_bf(x, r), soft::BF; u8 i8 u16 i16 u32 i32 u64 i64);
 float_to_self!(f32 f64 Hf Bf);
 float_to_float! {
-    f32 f64 |x, r| x as f64;
     f32 Hf |x, r| f32_to_hf(x, r);
     f32 Bf |x, r| f32_to_bf(x, r);
     f64 f32 |x, r| f64_to_f32(x, r);
     f64 Hf |x, r| f64_to_hf(x, r);
     f64 Bf |x, r| f64_to_bf(x, r);
-    Hf f32 |x, r| f32::from(x);
-    Hf f64 |x, r| f64::from(x);
     Hf Bf |x, r| f32_to_bf(f32::from(x), r);
-    Bf f32 |x, r| f32::from(x);
-    Bf f64 |x, r| f64::from(x);
     Bf Hf |x, r| f32_to_hf(f32::from(x), r);
+}
+float_to_wider! {
+    f32 f64 |x| x as f64;
+    Hf f32 |x| f32::from(x);
+    Hf f64 |x| f64::from(x);
+    Bf f32 |x| f32::from(x);
+    Bf f64 |x| f64::from(x);
 }
 
 macro_rules! quad_to_host {

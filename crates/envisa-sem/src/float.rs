@@ -118,7 +118,7 @@ fn to_odd(s: f64, e: f64) -> f64 {
 
 /// The sum in `df` rounded to odd; an exact zero has the sign that `r` gives it.
 #[inline(always)]
-fn add_odd(a: f64, b: f64, r: Rounding) -> f64 {
+pub(crate) fn add_odd(a: f64, b: f64, r: Rounding) -> f64 {
     let s = a + b;
     let t = s - a;
     let e = (a - (s - t)) + (b - t);
@@ -143,7 +143,7 @@ fn add_product_hf(p: f32, c: f32) -> Hf {
 
 /// The quotient of two values of a small format in `df` rounded to odd.
 #[inline(always)]
-fn div_odd(a: f64, b: f64) -> f64 {
+pub(crate) fn div_odd(a: f64, b: f64) -> f64 {
     let q = a / b;
     let rest = (-q).mul_add(b, a);
     to_odd(q, if b < 0.0 { -rest } else { rest })
@@ -151,7 +151,7 @@ fn div_odd(a: f64, b: f64) -> f64 {
 
 /// The square root in `df` rounded to odd.
 #[inline(always)]
-fn sqrt_odd(a: f64) -> f64 {
+pub(crate) fn sqrt_odd(a: f64) -> f64 {
     let s = a.sqrt();
     to_odd(s, (-s).mul_add(s, a))
 }

@@ -40,6 +40,7 @@
 //! | [`int`] | integer arithmetic, shifts, bit fields, saturation |
 //! | [`float`] | [`Float`]: add to sqrt, rounding to integral, comparison, saturation |
 //! | [`lanes`] | [`lanes::Lanes`], the operations that `math`'s functions are sequences of |
+//! | [`odd`] | sums, products, quotients of `f` for narrower floats, so that those are rounded once |
 //! | [`math`] | [`MathUnit`]: exp, log, pow, sin, cos, tanh, sigm, inv, rsqrt |
 //! | [`convert`] | what `mov` converts, `fcvt`, `srnd`, [`convert::convert`] for types known at run time |
 //! | [`packed`] | `V`, `UV`, `VF` immediates |
@@ -68,6 +69,7 @@ pub mod lane;
 pub mod lanes;
 pub mod math;
 pub mod mode;
+pub mod odd;
 pub mod packed;
 pub mod soft;
 pub mod wide;

@@ -9,6 +9,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("envisa-text", &["envisa-isa", "envisa-diag"]),
     ("envisa-binary", &["envisa-isa", "envisa-diag"]),
     ("envisa-smith", &["envisa-isa"]),
+    // It shares nothing with what is held against it.
+    ("envisa-model", &[]),
     ("envisa-zebin", &["envisa-diag"]),
     ("envisa-ocloc", &["envisa-zebin", "envisa-diag"]),
     ("envisa-verify", &["envisa-isa", "envisa-diag"]),
@@ -37,7 +39,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("envisa-harness", &["envisa", "envisa-ocloc"]),
     ("envisa-cli", &["envisa", "envisa-harness", "envisa-ocloc"]),
-    ("envisa-suite", &["envisa", "envisa-harness", "envisa-ocloc"]),
+    ("envisa-suite", &["envisa", "envisa-harness", "envisa-model", "envisa-ocloc"]),
     ("envisa-fuzz-smoke", &["envisa", "envisa-harness", "envisa-smith"]),
 ];
 

@@ -233,18 +233,12 @@ fn min_and_max() {
     }
 }
 
-/// An operation on floats: exact, rounded once to the type it is done in, then to the destination's.
+/// An operation on floats: exact, rounded once to the destination's type.
 fn floats(b: &mut Bench, text: &str, dst: T, srcs: &[T], sats: &[bool], f: &dyn Fn(&[Num], Rm) -> Num) {
-    let within = if srcs.contains(&F) || dst == F { F } else { srcs[0] };
     for sat in sats {
         let model = |v: &[Val], m: Mode| {
             let x: Vec<Num> = v.iter().map(|v| v.num(m)).collect();
-            let bits = encode(within, &f(&x, m.rm()), m.rm());
-            let bits = if within == dst {
-                bits
-            } else {
-                encode(dst, &decode(within, m.flush(within, bits)), m.rm())
-            };
+            let bits = encode(dst, &f(&x, m.rm()), m.rm());
             (finish(dst, bits, m, *sat), if *sat { Cmp::Zeros } else { Cmp::Float })
         };
         let spec = Spec { sat: *sat, mods: NEG, modes: MODES, ..Spec::new(text, dst, srcs, &model) };

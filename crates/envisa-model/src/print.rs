@@ -1,0 +1,333 @@
+//! Programs as text.
+
+use std::fmt::Write as _;
+
+use crate::num::T;
+use crate::program::*;
+
+/// Bytes of one store of the registers' dump.
+pub const STORE: usize = 128;
+
+/// A program's text, and where its registers are.
+#[derive(Clone, Debug)]
+pub struct Text {
+    /// The vISA assembly.
+    pub text: String,
+    /// What the input `IN` is given: all variables, each at [`Text::homes`], predicates behind.
+    pub image: Vec<u8>,
+    /// Where each of the kernel's variables is in the image, and in the dump.
+    pub homes: Vec<usize>,
+    /// Where each predicate is in the dump.
+    pub preds: Vec<usize>,
+}
+
+impl Text {
+    /// How many stores dump the image: `WH` holds an address for each.
+    pub fn stores(&self) -> usize {
+        self.image.len() / STORE
+    }
+}
+
+/// A text without what every program has: stores of the dump, registers that no line names.
+pub fn brief(text: &str) -> String {
+    let named = |name: &str| {
+        let whole = |at: usize| {
+            let next = text[at + name.len()..].chars().next();
+            next.is_none_or(|c| !c.is_ascii_alphanumeric())
+        };
+        text.match_indices(name).filter(|(at, _)| whole(*at)).count() > 1
+    };
+    let shown = |l: &str| {
+        let words: Vec<&str> = l.split_whitespace().collect();
+        match words.as_slice() {
+            ["svm_block_st", ..] => false,
+            ["mov", ..] if l.contains("DUMP") => false,
+            [".decl", name, ..] => named(name),
+            _ => true,
+        }
+    };
+    text.lines().filter(|l| shown(l)).fold(String::new(), |out, l| out + l + "\n")
+}
+
+/// A line at the end that dumps the registers to the addresses in `WH`.
+fn dump(p: &Program, t: &Text) -> String {
+    let mut out = String::new();
+    for (k, at) in t.preds.iter().enumerate() {
+        let (row, col) = (at / p.device.grf, at % p.device.grf / 4);
+        writeln!(out, "    mov (M1_NM, 1) DUMP({row},{col})<1> P{}", k + 1).unwrap();
+    }
+    for k in 0..t.stores() {
+        let (row, col) = (8 * k / p.device.grf, 8 * k % p.device.grf / 8);
+        writeln!(out, "    svm_block_st (8) WH({row},{col})<0;1,0> IN.{}", k * STORE).unwrap();
+    }
+    out
+}
+
+struct Printer<'a> {
+    p: &'a Program,
+    /// Types of the object's variables.
+    types: Vec<T>,
+    /// Is the object a function?
+    function: bool,
+    out: String,
+    labels: usize,
+    /// Labels behind the enclosing blocks, the innermost last.
+    ends: Vec<usize>,
+}
+
+/// The text of a program.
+pub fn print(p: &Program) -> Text {
+    let mut t = Text { text: String::new(), image: Vec::new(), homes: Vec::new(), preds: Vec::new() };
+    let mut decl = String::new();
+    for (k, v) in p.vars.iter().enumerate() {
+        let at = t.image.len();
+        writeln!(
+            decl,
+            ".decl R{k} v_type=G type={} num_elts={ELEMENTS} align=wordx32 alias=<IN, {at}>",
+            v.ty.name()
+        )
+        .unwrap();
+        t.homes.push(at);
+        for x in &v.init {
+            t.image.extend(&x.to_le_bytes()[..v.ty.size()]);
+        }
+        t.image.resize(t.image.len().next_multiple_of(64), 0);
+    }
+    for k in 0..p.preds.len() {
+        writeln!(decl, ".decl P{} v_type=P num_elts=32", k + 1).unwrap();
+        t.preds.push(t.image.len());
+        t.image.extend([0; 4]);
+    }
+    t.image.resize(t.image.len().next_multiple_of(STORE), 0);
+    let n = t.image.len();
+    let mut text = String::from(".version 4.1\n.kernel \"k\"\n");
+    writeln!(text, ".decl IN v_type=G type=ud num_elts={} align=wordx32", n / 4).unwrap();
+    writeln!(text, ".decl DUMP v_type=G type=ud num_elts={} align=wordx32 alias=<IN, 0>", n / 4).unwrap();
+    text += &decl;
+    writeln!(text, ".decl WH v_type=G type=uq num_elts={} align=GRF", t.stores()).unwrap();
+    text +=
+        ".decl BASE v_type=G type=uq num_elts=1 align=GRF\n.decl FA v_type=G type=uq num_elts=1 align=GRF\n";
+    text += ".decl T6 v_type=T num_elts=1\n";
+    let where_ = (64 + n).next_multiple_of(64);
+    let base = (where_ + 8 * t.stores()).next_multiple_of(64);
+    writeln!(text, ".input IN offset=64 size={n}").unwrap();
+    writeln!(text, ".input WH offset={where_} size={}", 8 * t.stores()).unwrap();
+    writeln!(text, ".input BASE offset={base} size=8").unwrap();
+    writeln!(text, ".input T6 offset={} size=4", base + 64).unwrap();
+    writeln!(text, ".kernel_attr SimdSize={}\n.kernel_attr Target=\"cm\"", p.simd).unwrap();
+    let mut printer = Printer {
+        p,
+        types: p.vars.iter().map(|v| v.ty).collect(),
+        function: false,
+        out: text,
+        labels: 0,
+        ends: Vec::new(),
+    };
+    if p.cr0 != 0 {
+        writeln!(printer.out, "    mov (M1_NM, 1) %cr0(0,0)<1> 0x{:x}:ud", p.cr0).unwrap();
+    }
+    for (k, bits) in p.preds.iter().enumerate() {
+        writeln!(printer.out, "    setp (M1_NM, 32) P{} 0x{bits:x}:ud", k + 1).unwrap();
+    }
+    printer.block(&p.body);
+    printer.out += &dump(p, &t);
+    writeln!(printer.out, "    ret (M1, {})", p.simd).unwrap();
+    for (k, s) in p.subs.iter().enumerate() {
+        writeln!(printer.out, ".function \"S{k}\"\nS{k}:").unwrap();
+        printer.block(s);
+        writeln!(printer.out, "    ret (M1, {})", p.simd).unwrap();
+    }
+    for k in &p.order {
+        let f = &p.functions[*k];
+        printer.types = f.vars.clone();
+        printer.function = true;
+        let out = &mut printer.out;
+        writeln!(out, ".global_function \"f{k}\"").unwrap();
+        for (i, ty) in f.vars.iter().enumerate() {
+            writeln!(out, ".decl R{i} v_type=G type={} num_elts={ELEMENTS} align=GRF", ty.name()).unwrap();
+        }
+        *out += ".decl FA v_type=G type=uq num_elts=1 align=GRF\n";
+        *out += ".kernel_attr Target=\"cm\"\n.kernel_attr ArgSize=8\n.kernel_attr RetValSize=4\n";
+        printer.block(&f.body);
+        writeln!(printer.out, "    fret (M1, {})", p.simd).unwrap();
+    }
+    t.text = printer.out;
+    t
+}
+
+/// `add`, `cmp.lt`.
+pub fn name(op: Op) -> String {
+    match op {
+        Op::Cmp(r) => format!("cmp.{}", ["eq", "ne", "gt", "ge", "lt", "le"][r as usize]),
+        Op::Bfn(table) => format!("bfn.x{table:x}"),
+        op => format!("{op:?}").to_lowercase(),
+    }
+}
+
+impl Printer<'_> {
+    fn label(&mut self) -> usize {
+        self.labels += 1;
+        self.labels
+    }
+
+    fn exec(e: Exec) -> String {
+        format!("(M{}{}, {})", e.first / 4 + 1, if e.no_mask { "_NM" } else { "" }, e.n)
+    }
+
+    fn guard(g: Option<Guard>) -> String {
+        g.map_or(String::new(), |g| {
+            let form = ["", ".any", ".all"][g.combine as usize];
+            format!("({}P{}{form}) ", if g.invert { "!" } else { "" }, g.pred + 1)
+        })
+    }
+
+    fn place(&self, place: Place, element: usize) -> String {
+        let (name, ty, from) = match place {
+            Place::Own(v) => (format!("R{v}"), self.types[v], 0),
+            Place::Arg(k) => ("%arg".to_owned(), T::Ud, 128 * k),
+            Place::Retval => ("%retval".to_owned(), T::Ud, 0),
+        };
+        let at = from + element * ty.size();
+        format!("{name}({},{})", at / self.p.device.grf, at % self.p.device.grf / ty.size())
+    }
+
+    fn src(&self, s: &Src) -> String {
+        match *s {
+            Src::Region { place, element, region: (v, w, h), modifier } => {
+                let m = match modifier {
+                    Mod::None => "",
+                    Mod::Neg => "(-)",
+                    Mod::Abs => "(abs)",
+                    Mod::NegAbs => "(-abs)",
+                    Mod::Not => "(~)",
+                };
+                format!("{m}{}<{v};{w},{h}>", self.place(place, element))
+            }
+            Src::Imm { ty, bits } => match ty {
+                T::B | T::W | T::D => format!("{}:{}", ty.int(bits), ty.name()),
+                _ => format!("0x{bits:x}:{}", ty.name()),
+            },
+            Src::Base => "BASE(0,0)<0;1,0>".to_owned(),
+        }
+    }
+
+    fn line(&mut self, text: &str) {
+        self.out.push_str("    ");
+        self.out.push_str(text);
+        self.out.push('\n');
+    }
+
+    fn inst(&mut self, i: &Inst) {
+        let mut line = Self::guard(i.guard) + &name(i.op);
+        let dst = match i.dst {
+            Dst::Elements { place, element, stride, sat } => {
+                line += if sat { ".sat" } else { "" };
+                format!("{}<{stride}>", self.place(place, element))
+            }
+            Dst::Pred(k) => format!("P{}", k + 1),
+        };
+        line += &format!(" {} {dst}", Self::exec(i.exec));
+        if let Some((v, element)) = i.second {
+            line += &format!(" {}<1>", self.place(Place::Own(v), element));
+        }
+        for s in &i.srcs {
+            line += &format!(" {}", self.src(s));
+        }
+        self.line(&line);
+    }
+
+    fn access(&mut self, a: &Access) {
+        let guard = Self::guard(a.guard);
+        let exec = Self::exec(a.exec);
+        let (address, data) = (a.address, a.data);
+        let line = match (self.p.device.lsc, a.how) {
+            (true, how) => {
+                let add = match a.offset {
+                    0 => String::new(),
+                    x if x < 0 => format!("-0x{:x}", -x),
+                    x => format!("+0x{x:x}"),
+                };
+                let place = match how {
+                    // A function knows no surface of the kernel's; it names the index.
+                    Addressing::Surface if self.function => format!("bti(0x5)[R{address}{add}]:a32"),
+                    Addressing::Surface => format!("bti(T6)[R{address}{add}]:a32"),
+                    Addressing::Flat => format!("flat[R{address}{add}]:a64"),
+                };
+                match a.write {
+                    true => format!("{guard}lsc_store.ugm {exec} {place} R{data}:d32"),
+                    false => format!("{guard}lsc_load.ugm {exec} R{data}:d32 {place}"),
+                }
+            }
+            (false, Addressing::Surface) => {
+                let verb = if a.write { "scatter_scaled" } else { "gather_scaled" };
+                format!("{guard}{verb}.4 {exec} T6 0x{:x}:ud R{address}.0 R{data}.0", a.offset)
+            }
+            (false, Addressing::Flat) => {
+                let verb = if a.write { "svm_scatter" } else { "svm_gather" };
+                format!("{guard}{verb}.4.1 {exec} R{address}.0 R{data}.0")
+            }
+        };
+        self.line(&line);
+    }
+
+    fn block(&mut self, stmts: &[Stmt]) {
+        for s in stmts {
+            self.stmt(s);
+        }
+    }
+
+    fn stmt(&mut self, s: &Stmt) {
+        let simd = self.p.simd;
+        let not = |invert: bool| if invert { "!" } else { "" };
+        match s {
+            Stmt::Inst(i) => self.inst(i),
+            Stmt::Access(a) => self.access(a),
+            Stmt::If { pred, invert, then, other } => {
+                let (to, end) = (self.label(), self.label());
+                self.ends.push(end);
+                self.line(&format!("({}P{}) goto (M1, {simd}) L{to}", not(!invert), pred + 1));
+                self.block(then);
+                if !other.is_empty() {
+                    self.line(&format!("goto (M1, {simd}) L{end}"));
+                }
+                self.out += &format!("L{to}:\n");
+                self.block(other);
+                self.ends.pop();
+                self.out += &format!("L{end}:\n");
+            }
+            Stmt::Loop { counter, limit, pred, body } => {
+                let (top, end) = (self.label(), self.label());
+                self.ends.push(end);
+                let d = |v: usize| format!("R{v}(0,0)");
+                self.line(&format!("mov (M1, {simd}) {}<1> 0:d", d(*counter)));
+                self.out += &format!("L{top}:\n");
+                self.block(body);
+                self.line(&format!("add (M1, {simd}) {}<1> {}<1;1,0> 1:d", d(*counter), d(*counter)));
+                self.line(&format!(
+                    "cmp.lt (M1, {simd}) P{} {}<1;1,0> {}<1;1,0>",
+                    pred + 1,
+                    d(*counter),
+                    d(*limit)
+                ));
+                self.line(&format!("(P{}) goto (M1, {simd}) L{top}", pred + 1));
+                self.ends.pop();
+                self.out += &format!("L{end}:\n");
+            }
+            Stmt::Leave { pred, invert, blocks } => {
+                let end = self.ends[self.ends.len() - blocks];
+                self.line(&format!("({}P{}) goto (M1, {simd}) L{end}", not(*invert), pred + 1));
+            }
+            Stmt::Call { sub, guard } => {
+                self.line(&format!("{}call (M1, {simd}) S{sub}", Self::guard(*guard)));
+            }
+            Stmt::Fcall { function, by_address } => {
+                if *by_address {
+                    self.line(&format!("faddr f{function} FA(0,0)<1>"));
+                    self.line(&format!("ifcall (M1, {simd}) FA(0,0)<0;1,0> 8 4"));
+                } else {
+                    self.line(&format!("fcall (M1, {simd}) f{function} 8 4"));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Programs as trees.
+
+use crate::num::T;
+
+/// A kernel with the functions and subroutines that it calls, what it is given, and where it runs.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The device.
+    pub device: Device,
+    /// Channels of the thread: 8, 16 or 32.
+    pub simd: usize,
+    /// `%cr0`.
+    pub cr0: u32,
+    /// The kernel's variables, and what they hold at the start.
+    pub vars: Vec<Var>,
+    /// Predicates, and what they hold at the start.
+    pub preds: Vec<u32>,
+    /// The kernel's code.
+    pub body: Vec<Stmt>,
+    /// Subroutines of the kernel; each calls only later ones.
+    pub subs: Vec<Vec<Stmt>>,
+    /// Functions; each calls only later ones.
+    pub functions: Vec<Function>,
+    /// In which order the functions stand in the text.
+    pub order: Vec<usize>,
+    /// Content of the buffer that messages read and write.
+    pub data: Vec<u8>,
+}
+
+/// A device, as far as programs differ.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Device {
+    /// Its name for the command line.
+    pub name: &'static str,
+    /// Bytes of a register.
+    pub grf: usize,
+    /// Are there 64-bit types?
+    pub quads: bool,
+    /// Are there messages of the LSC (else of the data port)?
+    pub lsc: bool,
+    /// Are there `add3`, `bfn`?
+    pub xehp: bool,
+    /// Are there `rol`, `ror`, `dp4a`?
+    pub gen12: bool,
+}
+
+/// The devices that programs are made for.
+pub const DEVICES: [Device; 4] = [
+    Device { name: "SKL", grf: 32, quads: true, lsc: false, xehp: false, gen12: false },
+    Device { name: "TGLLP", grf: 32, quads: false, lsc: false, xehp: false, gen12: true },
+    Device { name: "DG2", grf: 32, quads: false, lsc: true, xehp: true, gen12: true },
+    Device { name: "PVC", grf: 64, quads: true, lsc: true, xehp: true, gen12: true },
+];
+
+/// Elements of every variable.
+pub const ELEMENTS: usize = 32;
+
+/// A variable of [`ELEMENTS`] elements.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Var {
+    /// Type of its elements.
+    pub ty: T,
+    /// What they hold at the start; of a function's variable, nothing.
+    pub init: Vec<u64>,
+}
+
+/// A function called by the convention of the stack: it takes [`ARGUMENTS`] vectors of dwords in `%arg`, and
+/// gives one in `%retval`.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its own variables, all of them `ud` or `uq`.
+    pub vars: Vec<T>,
+    /// Its code.
+    pub body: Vec<Stmt>,
+}
+
+/// Vectors of 32 dwords that a function is given.
+pub const ARGUMENTS: usize = 2;
+
+/// A variable of the object that an operand stands in, or a shared one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// A variable of the object.
+    Own(usize),
+    /// The vector of this number in `%arg`.
+    Arg(usize),
+    /// The vector in `%retval`.
+    Retval,
+}
+
+/// Part of the execution mask.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Exec {
+    /// Channels.
+    pub n: usize,
+    /// First channel, a multiple of 4.
+    pub first: usize,
+    /// The mask is ignored.
+    pub no_mask: bool,
+}
+
+/// Predication.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Guard {
+    /// The predicate.
+    pub pred: usize,
+    /// `!`.
+    pub invert: bool,
+    /// 0: by channel, 1: `.any`, 2: `.all`.
+    pub combine: u8,
+}
+
+/// A source modifier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Mod {
+    None,
+    Neg,
+    Abs,
+    NegAbs,
+    Not,
+}
+
+/// A source.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Src {
+    /// Elements of a variable from this one on, by a region `<vertical;width,horizontal>`.
+    #[allow(missing_docs)]
+    Region { place: Place, element: usize, region: (usize, usize, usize), modifier: Mod },
+    /// An immediate.
+    #[allow(missing_docs)]
+    Imm { ty: T, bits: u64 },
+    /// The scalar that holds the address of the buffer.
+    Base,
+}
+
+/// A destination.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Dst {
+    /// Elements of a variable from this one on, this many apart.
+    #[allow(missing_docs)]
+    Elements { place: Place, element: usize, stride: usize, sat: bool },
+    /// A predicate.
+    Pred(usize),
+}
+
+/// What an instruction does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Op {
+    Mov,
+    Sel,
+    /// The relation, in the order `eq ne gt ge lt le`.
+    Cmp(u8),
+    Add,
+    Add3,
+    Mul,
+    Mad,
+    Mulh,
+    Avg,
+    Min,
+    Max,
+    Div,
+    Mod,
+    And,
+    Or,
+    Xor,
+    Not,
+    Shl,
+    Shr,
+    Asr,
+    Rol,
+    Ror,
+    /// The truth table.
+    Bfn(u8),
+    Bfe,
+    Bfi,
+    Bfrev,
+    Cbit,
+    Fbh,
+    Fbl,
+    Lzd,
+    Dp4a,
+    Rndd,
+    Rndu,
+    Rnde,
+    Rndz,
+    Divm,
+    Sqrtm,
+    /// The second destination takes the carry.
+    Addc,
+    /// The second destination takes the borrow.
+    Subb,
+}
+
+/// An instruction that computes channel by channel.
+#[derive(Clone, PartialEq, Debug)]
+#[allow(missing_docs)]
+pub struct Inst {
+    pub op: Op,
+    pub exec: Exec,
+    pub guard: Option<Guard>,
+    pub dst: Dst,
+    /// Carry or borrow: contiguous dwords.
+    pub second: Option<(usize, usize)>,
+    pub srcs: Vec<Src>,
+}
+
+/// How a message's addresses are given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Addressing {
+    /// Offsets of 32 bits into the surface of the buffer.
+    Surface,
+    /// 64-bit addresses.
+    Flat,
+}
+
+/// A gather or scatter of dwords.
+#[derive(Clone, PartialEq, Debug)]
+#[allow(missing_docs)]
+pub struct Access {
+    pub write: bool,
+    pub how: Addressing,
+    pub exec: Exec,
+    pub guard: Option<Guard>,
+    /// A variable of `ud`, or for flat addresses of `uq`, from its first element on.
+    pub address: usize,
+    /// Added to each address.
+    pub offset: i32,
+    /// A variable of `ud`, `d` or `f`, from its first element on.
+    pub data: usize,
+}
+
+/// A statement.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Stmt {
+    /// An instruction.
+    Inst(Inst),
+    /// A message.
+    Access(Access),
+    /// The channels of a predicate run the first block, the others the second.
+    #[allow(missing_docs)]
+    If { pred: usize, invert: bool, then: Vec<Stmt>, other: Vec<Stmt> },
+    /// The block runs, and again for the channels whose counter, a variable of `d` that the loop sets to zero
+    /// and counts, is below that channel's bits 0 and 1 of another.
+    #[allow(missing_docs)]
+    Loop { counter: usize, limit: usize, pred: usize, body: Vec<Stmt> },
+    /// Those channels leave this many enclosing blocks, to behind them.
+    #[allow(missing_docs)]
+    Leave { pred: usize, invert: bool, blocks: usize },
+    /// Calls a subroutine of the kernel.
+    #[allow(missing_docs)]
+    Call { sub: usize, guard: Option<Guard> },
+    /// Calls a function, by its name or its address.
+    #[allow(missing_docs)]
+    Fcall { function: usize, by_address: bool },
+}

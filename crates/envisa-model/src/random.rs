@@ -1,0 +1,689 @@
+//! Random programs: every type, modifier, region, mask and predicate, control flow and calls of all kinds, and
+//! what compilers do around memory: indices that are extended, scaled and added to, across blocks and calls.
+
+use crate::num::*;
+use crate::program::*;
+
+/// Bytes of the buffer.
+pub const DATA: usize = 4096;
+/// Nested loops at most.
+const LOOPS: usize = 2;
+/// Predicates that any instruction may write.
+const FREE_PREDS: usize = 4;
+
+/// What surrounds a statement.
+#[derive(Clone, Copy)]
+struct At {
+    /// Enclosing blocks.
+    blocks: usize,
+    loops: usize,
+    /// Every channel is there: instructions may ignore the mask.
+    together: bool,
+    /// Subroutines and functions from these numbers on may be called.
+    sub: usize,
+    function: usize,
+}
+
+struct Gen {
+    r: Rng,
+    p: Program,
+    /// Variables that any instruction may write.
+    free: Vec<usize>,
+    /// Variables for addresses, of `ud` and of `uq`.
+    narrow: Vec<usize>,
+    wide: Vec<usize>,
+    counters: Vec<usize>,
+    limits: Vec<usize>,
+}
+
+/// The program of a seed.
+pub fn program(seed: u64) -> Program {
+    let mut r = Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x1234_5678_9abc_def0);
+    for _ in 0..4 {
+        r.next();
+    }
+    let device = r.pick(&DEVICES);
+    let simd = r.pick(&[8, 16, 16, 32]);
+    // All denormals kept mostly; four directions; some or all flushed.
+    let cr0 = r.pick(&[0x4c0, 0x4c0, 0x4c0, 0, 0x4d0, 0x4e0, 0x4f0, 0x440, 0x80, 0x30]);
+    let mut g = Gen {
+        p: Program {
+            device,
+            simd,
+            cr0,
+            vars: Vec::new(),
+            preds: Vec::new(),
+            body: Vec::new(),
+            subs: Vec::new(),
+            functions: Vec::new(),
+            order: Vec::new(),
+            data: Vec::new(),
+        },
+        r,
+        free: Vec::new(),
+        narrow: Vec::new(),
+        wide: Vec::new(),
+        counters: Vec::new(),
+        limits: Vec::new(),
+    };
+    g.declare();
+    g.calls();
+    let at = At { blocks: 0, loops: 0, together: true, sub: 0, function: 0 };
+    let n = 6 + g.r.below(10);
+    g.p.body = g.block(at, n, 3);
+    g.p
+}
+
+/// The types of integers.
+fn ints(d: Device, quads: bool) -> Vec<T> {
+    let mut all = vec![T::Ub, T::B, T::Uw, T::W, T::Ud, T::D];
+    if d.quads && quads {
+        all.extend([T::Uq, T::Q]);
+    }
+    all
+}
+
+impl Gen {
+    fn one_in(&mut self, n: usize) -> bool {
+        self.r.below(n) == 0
+    }
+
+    fn var(&mut self, ty: T, init: Vec<u64>) -> usize {
+        self.p.vars.push(Var { ty, init });
+        self.p.vars.len() - 1
+    }
+
+    fn declare(&mut self) {
+        let mut types = ints(self.p.device, true);
+        types.extend([T::F, T::Hf]);
+        if self.p.device.quads {
+            types.push(T::Df);
+        }
+        for ty in types {
+            for _ in 0..2 + (ty.size() == 4) as usize {
+                let init = (0..ELEMENTS).map(|_| self.r.value(ty)).collect();
+                let v = self.var(ty, init);
+                self.free.push(v);
+            }
+        }
+        for _ in 0..3 {
+            let v = self.var(T::Ud, vec![0; ELEMENTS]);
+            self.narrow.push(v);
+        }
+        for _ in 0..if self.p.device.quads { 3 } else { 0 } {
+            let v = self.var(T::Uq, vec![0; ELEMENTS]);
+            self.wide.push(v);
+        }
+        for _ in 0..LOOPS {
+            let v = self.var(T::D, vec![0; ELEMENTS]);
+            self.counters.push(v);
+            let init = (0..ELEMENTS).map(|_| self.r.below(4) as u64).collect();
+            let v = self.var(T::D, init);
+            self.limits.push(v);
+        }
+        self.p.preds = (0..FREE_PREDS + LOOPS).map(|_| self.r.next() as u32).collect();
+        self.p.data = (0..DATA / 4).flat_map(|_| (self.r.next() as u32).to_le_bytes()).collect();
+    }
+
+    /// Subroutines and functions, the last first, as each calls later ones.
+    fn calls(&mut self) {
+        let (subs, functions) = (self.r.below(3), self.r.below(4));
+        self.p.subs = vec![Vec::new(); subs];
+        self.p.functions = vec![Function { vars: Vec::new(), body: Vec::new() }; functions];
+        for k in (0..functions).rev() {
+            self.p.functions[k] = self.function(k);
+        }
+        for k in (0..subs).rev() {
+            let at = At { blocks: 0, loops: LOOPS, together: false, sub: k + 1, function: 0 };
+            let n = 1 + self.r.below(4);
+            self.p.subs[k] = self.block(at, n, 1);
+        }
+        self.p.order = (0..functions).collect();
+        for k in (1..functions).rev() {
+            let other = self.r.below(k + 1);
+            self.p.order.swap(k, other);
+        }
+    }
+
+    fn all(&self) -> Exec {
+        Exec { n: self.p.simd, first: 0, no_mask: false }
+    }
+
+    /// Part of the mask.
+    fn exec(&mut self, at: At) -> Exec {
+        let mut n = self.r.pick(&[1, 2, 4, 8, 8, 16, 16, 32]);
+        while n > self.p.simd {
+            n /= 2;
+        }
+        if self.one_in(3) {
+            n = self.p.simd;
+        }
+        let step = n.max(4);
+        let first = step * self.r.below(self.p.simd / step);
+        Exec { n, first, no_mask: at.together && self.one_in(4) }
+    }
+
+    fn guard(&mut self) -> Guard {
+        Guard {
+            pred: self.r.below(FREE_PREDS),
+            invert: self.one_in(2),
+            combine: self.r.pick(&[0, 0, 0, 0, 1, 2]),
+        }
+    }
+
+    fn of_type(&mut self, ty: T) -> usize {
+        let all: Vec<usize> = self.free.iter().copied().filter(|v| self.p.vars[*v].ty == ty).collect();
+        self.r.pick(&all)
+    }
+
+    /// A source of a type.
+    fn src(&mut self, ty: T, e: Exec, modifiers: &[Mod], immediate: bool) -> Src {
+        if immediate && ty.size() > 1 && self.one_in(6) {
+            let mut bits = self.r.value(ty);
+            while ty.is_float() && ty.is_nan(bits) {
+                bits = self.r.value(ty);
+            }
+            return Src::Imm { ty, bits };
+        }
+        let modifier = if self.one_in(3) { self.r.pick(modifiers) } else { Mod::None };
+        let v = self.of_type(ty);
+        let place = Place::Own(v);
+        let (v, w, h) = self.r.pick(&[
+            (1, 1, 0),
+            (1, 1, 0),
+            (1, 1, 0),
+            (1, 1, 0),
+            (0, 1, 0),
+            (2, 1, 0),
+            (0, 2, 1),
+            (0, 4, 1),
+            (4, 4, 1),
+            (4, 2, 2),
+            (8, 4, 2),
+            (16, 8, 2),
+            (1, 4, 0),
+        ]);
+        let n = e.n;
+        let region = match w <= n {
+            true => (v, w, h),
+            false => (1, 1, 0),
+        };
+        let last =
+            |(v, w, h): (usize, usize, usize)| (0..n).map(|k| k / w * v + k % w * h).max().unwrap_or(0);
+        let region = if last(region) < ELEMENTS { region } else { (1, 1, 0) };
+        let region = if n == 1 { (0, 1, 0) } else { region };
+        let room = ELEMENTS - last(region);
+        // The channels' own elements mostly.
+        let element = if e.first < room && !self.one_in(4) { e.first } else { self.r.below(room) };
+        Src::Region { place, element, region, modifier }
+    }
+
+    fn dst(&mut self, ty: T, e: Exec, sat: bool) -> Dst {
+        let mut stride = self.r.pick(&[1, 1, 1, 1, 2, 4]);
+        while (e.n - 1) * stride >= ELEMENTS {
+            stride /= 2;
+        }
+        let room = ELEMENTS - (e.n - 1) * stride;
+        let element = if e.first < room && !self.one_in(4) { e.first } else { self.r.below(room) };
+        let v = self.of_type(ty);
+        Dst::Elements { place: Place::Own(v), element, stride, sat }
+    }
+
+    fn block(&mut self, at: At, n: usize, depth: usize) -> Vec<Stmt> {
+        let mut out = Vec::new();
+        for _ in 0..n {
+            self.statement(at, depth, &mut out);
+        }
+        out
+    }
+
+    fn statement(&mut self, at: At, depth: usize, out: &mut Vec<Stmt>) {
+        let inner = At { blocks: at.blocks + 1, together: false, ..at };
+        match self.r.below(24) {
+            0 | 1 if depth > 0 => {
+                let (a, b) = (1 + self.r.below(3), self.r.below(3));
+                let (pred, invert) = (self.r.below(FREE_PREDS), self.one_in(2));
+                let then = self.block(inner, a, depth - 1);
+                let other = self.block(inner, b, depth - 1);
+                out.push(Stmt::If { pred, invert, then, other });
+            }
+            2 if depth > 0 && at.loops < LOOPS => {
+                let n = 1 + self.r.below(3);
+                let body = self.block(At { loops: at.loops + 1, ..inner }, n, depth - 1);
+                let (counter, limit) = (self.counters[at.loops], self.limits[at.loops]);
+                out.push(Stmt::Loop { counter, limit, pred: FREE_PREDS + at.loops, body });
+            }
+            3 if at.blocks > 0 => {
+                let blocks = 1 + self.r.below(at.blocks);
+                let (pred, invert) = (self.r.below(FREE_PREDS), self.one_in(2));
+                out.push(Stmt::Leave { pred, invert, blocks });
+            }
+            4 if at.sub < self.p.subs.len() => {
+                let sub = at.sub + self.r.below(self.p.subs.len() - at.sub);
+                let guard = self.one_in(2).then(|| self.guard());
+                out.push(Stmt::Call { sub, guard });
+            }
+            5 | 6 if at.function < self.p.functions.len() => {
+                let ud = self.of_type(T::Ud);
+                let x = self.of_type(T::Ud);
+                self.call(at.function, Place::Own(ud), Place::Own(x), out);
+                let to = Place::Own(self.of_type(T::Ud));
+                out.push(self.simple(Op::Mov, to, &[place(Place::Retval)]));
+            }
+            7..=10 => self.access(at, depth, out),
+            11..=15 => {
+                let i = self.float(at);
+                out.push(Stmt::Inst(i));
+            }
+            _ => {
+                let i = self.integer(at);
+                out.push(Stmt::Inst(i));
+            }
+        }
+    }
+
+    /// An instruction of all channels on their own elements.
+    fn simple(&self, op: Op, to: Place, srcs: &[Src]) -> Stmt {
+        let dst = Dst::Elements { place: to, element: 0, stride: 1, sat: false };
+        Stmt::Inst(Inst { op, exec: self.all(), guard: None, dst, second: None, srcs: srcs.to_vec() })
+    }
+
+    /// Calls a function from `first` on with a small number and a dword.
+    fn call(&mut self, first: usize, small: Place, second: Place, out: &mut Vec<Stmt>) {
+        let function = first + self.r.below(self.p.functions.len() - first);
+        out.push(self.simple(Op::And, Place::Arg(0), &[place(small), imm(T::Ud, 15)]));
+        out.push(self.simple(Op::Mov, Place::Arg(1), &[place(second)]));
+        out.push(Stmt::Fcall { function, by_address: self.one_in(3) });
+    }
+
+    /// A function: of what it is given it makes an index, before or after it calls others, and a result.
+    fn function(&mut self, k: usize) -> Function {
+        let vars = vec![T::Ud; 5];
+        let own = Place::Own;
+        let mut body = Vec::new();
+        body.push(self.simple(Op::Mov, own(0), &[place(Place::Arg(1))]));
+        for v in 1..5 {
+            body.push(self.simple(Op::Mov, own(v), &[imm(T::Ud, v as u64)]));
+        }
+        // The index is kept in a variable, scaled at once, or scaled after the call.
+        let now = self.one_in(2);
+        if now {
+            body.push(self.simple(Op::Shl, own(2), &[place(Place::Arg(0)), imm(T::Ud, 2)]));
+        } else {
+            body.push(self.simple(Op::Mov, own(1), &[place(Place::Arg(0))]));
+        }
+        let calls = k + 1 < self.p.functions.len() && !self.one_in(3);
+        if calls {
+            let (a, b) = (own(self.r.below(2)), own(self.r.below(2)));
+            self.call(k + 1, a, b, &mut body);
+            body.push(self.simple(Op::Add, own(0), &[place(own(0)), place(Place::Retval)]));
+        }
+        if !now {
+            body.push(self.simple(Op::Shl, own(2), &[place(own(1)), imm(T::Ud, 2)]));
+        }
+        if self.one_in(2) {
+            let c = 4 * self.r.below(60) as u64;
+            body.push(self.simple(Op::Add, own(2), &[place(own(2)), imm(T::Ud, c)]));
+        }
+        if self.p.device.lsc && !self.one_in(4) {
+            let exec = self.all();
+            let write = self.one_in(3);
+            let data = if write { 0 } else { 3 };
+            body.push(Stmt::Access(Access {
+                write,
+                how: Addressing::Surface,
+                exec,
+                guard: None,
+                address: 2,
+                offset: 0,
+                data,
+            }));
+        }
+        let op = self.r.pick(&[Op::Add, Op::Xor, Op::Mul]);
+        body.push(self.simple(op, own(4), &[place(own(0)), place(own(3))]));
+        body.push(self.simple(Op::Add, own(4), &[place(own(4)), place(own(2))]));
+        body.push(self.simple(Op::Mov, Place::Retval, &[place(own(4))]));
+        Function { vars, body }
+    }
+
+    /// A load or store, and before it what makes its addresses.
+    fn access(&mut self, at: At, depth: usize, out: &mut Vec<Stmt>) {
+        let flat = self.p.device.quads && self.one_in(2);
+        let n = if self.p.device.lsc { self.r.pick(&[8, 16, 32]) } else { self.r.pick(&[8, 16]) };
+        let n = n.min(self.p.simd);
+        let first = n * self.r.below(self.p.simd / n);
+        let exec = Exec { n, first, no_mask: at.together && self.one_in(6) };
+        let step = |op, to: usize, srcs: Vec<Src>| {
+            let dst = Dst::Elements { place: Place::Own(to), element: 0, stride: 1, sat: false };
+            Stmt::Inst(Inst { op, exec, guard: None, dst, second: None, srcs })
+        };
+        let own = |v: usize| place(Place::Own(v));
+        let (narrow, wide) = (self.narrow.clone(), self.wide.clone());
+        let mut now = self.r.pick(&narrow);
+        let source = self.of_type(T::Ud);
+        out.push(step(Op::And, now, vec![own(source), imm(T::Ud, 15)]));
+        let mut temps = narrow;
+        let mut extended = !flat;
+        let (mut shift, mut based) = (0, !flat);
+        let target = 2 + self.r.below(2) as u64;
+        for _ in 0..12 {
+            if shift == target && extended && based {
+                break;
+            }
+            // Something else in between: it may change where the index came from, or call.
+            if self.one_in(5) {
+                self.statement(At { loops: LOOPS, ..at }, depth.min(1), out);
+            }
+            let to = if self.one_in(4) { now } else { self.r.pick(&temps) };
+            match self.r.below(4) {
+                0 if !extended => {
+                    temps = wide.clone();
+                    let to = self.r.pick(&temps);
+                    out.push(step(Op::Mov, to, vec![own(now)]));
+                    (now, extended) = (to, true);
+                }
+                1 if shift < target => {
+                    let k = 1 + self.r.below((target - shift) as usize) as u64;
+                    // The count may have more bits than a shift looks at.
+                    let bits = if flat && extended { 64 } else { 32 };
+                    let (ty, count) = self.r.pick(&[
+                        (T::Ud, k),
+                        (T::Ud, k),
+                        (T::D, k),
+                        (T::Uw, k),
+                        (T::Ud, k + bits),
+                        (T::D, (k as i64 - bits as i64) as u64 & T::D.mask()),
+                        (T::W, (k as i64 - bits as i64) as u64 & T::W.mask()),
+                    ]);
+                    out.push(step(Op::Shl, to, vec![own(now), imm(ty, count)]));
+                    (now, shift) = (to, shift + k);
+                }
+                2 if shift == target => {
+                    let (ty, c) = match self.r.below(8) {
+                        0 => (T::Ud, 0x8000_0000),
+                        1 => (T::D, (-4i64) as u64 & T::D.mask()),
+                        2 => (T::W, (-8i64) as u64 & T::W.mask()),
+                        _ => (T::Ud, 4 * self.r.below(40) as u64),
+                    };
+                    out.push(step(Op::Add, to, vec![own(now), imm(ty, c)]));
+                    now = to;
+                    // A sum that wraps comes back; what went below comes up again.
+                    let back = match c {
+                        0x8000_0000 if !flat || !extended => imm(T::Ud, c),
+                        0x8000_0000 => imm(T::D, c),
+                        _ => imm(T::Ud, 64),
+                    };
+                    out.push(step(Op::Add, to, vec![own(now), back]));
+                }
+                3 if flat && extended && !based && shift == target => {
+                    let srcs =
+                        if self.one_in(2) { vec![own(now), Src::Base] } else { vec![Src::Base, own(now)] };
+                    out.push(step(Op::Add, to, srcs));
+                    (now, based) = (to, true);
+                }
+                _ => {}
+            }
+        }
+        if !extended {
+            let to = self.r.pick(&wide);
+            out.push(step(Op::Mov, to, vec![own(now)]));
+            now = to;
+        }
+        if shift < target {
+            out.push(step(Op::Shl, now, vec![own(now), imm(T::Ud, target - shift)]));
+        }
+        if !based {
+            out.push(step(Op::Add, now, vec![own(now), Src::Base]));
+        }
+        // What the address was made of changes before it is used.
+        if self.one_in(3) {
+            let v = self.r.pick(&temps);
+            if v != now {
+                out.push(step(Op::Add, v, vec![own(v), imm(T::Ud, 4)]));
+            }
+        }
+        if self.one_in(6) {
+            self.statement(At { loops: LOOPS, ..at }, depth.min(1), out);
+        }
+        let write = self.one_in(3);
+        let data = if write { self.r.pick(&[T::Ud, T::D]) } else { self.r.pick(&[T::Ud, T::D, T::F]) };
+        let data = self.of_type(data);
+        let offset = match (self.p.device.lsc, flat) {
+            (false, true) => 0,
+            (true, _) if self.one_in(2) => 0,
+            _ => 4 * self.r.below(32) as i32,
+        };
+        let how = if flat { Addressing::Flat } else { Addressing::Surface };
+        let guard = self.one_in(4).then(|| self.guard());
+        out.push(Stmt::Access(Access { write, how, exec, guard, address: now, offset, data }));
+    }
+
+    fn integer(&mut self, at: At) -> Inst {
+        use Op::{
+            Add, Add3, Addc, And, Asr, Avg, Bfe, Bfi, Bfn, Bfrev, Cbit, Cmp, Div, Dp4a, Fbh, Fbl, Lzd, Mad,
+            Max, Min, Mov, Mul, Mulh, Not, Or, Rol, Ror, Sel, Shl, Shr, Subb, Xor,
+        };
+        let d = self.p.device;
+        let exec = self.exec(at);
+        let arith: &[Mod] = &[Mod::Neg, Mod::Abs, Mod::NegAbs];
+        let mut ops = vec![
+            Mov,
+            Mov,
+            Mov,
+            Sel,
+            Sel,
+            Cmp(0),
+            Cmp(0),
+            Add,
+            Add,
+            Add,
+            Mul,
+            Mad,
+            Mulh,
+            Avg,
+            Min,
+            Max,
+            Div,
+            Op::Mod,
+            And,
+            Or,
+            Xor,
+            Not,
+            Shl,
+            Shl,
+            Shr,
+            Shr,
+            Asr,
+            Asr,
+            Bfe,
+            Bfi,
+            Bfrev,
+            Cbit,
+            Fbh,
+            Fbl,
+            Lzd,
+            Addc,
+            Subb,
+        ];
+        if d.gen12 {
+            ops.extend([Rol, Ror, Dp4a]);
+        }
+        if d.xehp {
+            ops.extend([Add3, Add3, Bfn(0)]);
+        }
+        let op = match self.r.pick(&ops) {
+            Cmp(_) => Cmp(self.r.below(6) as u8),
+            Bfn(_) => Bfn(self.r.next() as u8),
+            op => op,
+        };
+        // Types of the destination and of all sources.
+        let small = ints(d, false);
+        let any = ints(d, true);
+        let dwords = vec![T::Ud, T::D];
+        let words = vec![T::Ud, T::D, T::Uw, T::W];
+        let (dsts, srcs, count): (Vec<T>, Vec<T>, usize) = match op {
+            Mov => (any.clone(), any, 1),
+            Sel | Cmp(_) | Min | Max | Add => (any.clone(), any, 2),
+            Mul if d.quads && self.one_in(3) => (vec![T::Q, T::Uq], dwords, 2),
+            Mul | Div | Op::Mod | Avg => (small.clone(), small, 2),
+            Mad => (small.clone(), small, 3),
+            Add3 => (words.clone(), words, 3),
+            And | Or | Xor => (any.clone(), any, 2),
+            Not => (any.clone(), any, 1),
+            Shl => (any.clone(), any, 2),
+            Shr => {
+                let unsigned: Vec<T> = any.into_iter().filter(|t| !t.is_signed()).collect();
+                (unsigned.clone(), unsigned, 2)
+            }
+            Asr => {
+                let signed: Vec<T> = any.into_iter().filter(|t| t.is_signed()).collect();
+                (signed.clone(), signed, 2)
+            }
+            Rol | Ror if d.quads => (vec![T::Uw, T::Ud, T::Uq], vec![T::Uw, T::Ud, T::Uq], 2),
+            Rol | Ror => (vec![T::Uw, T::Ud], vec![T::Uw, T::Ud], 2),
+            Bfn(_) => (words.clone(), words, 3),
+            Bfe => (dwords.clone(), dwords, 3),
+            Bfi => (dwords.clone(), dwords, 4),
+            Mulh => (dwords.clone(), dwords, 2),
+            Dp4a => (dwords.clone(), dwords, 3),
+            Fbh => (vec![T::Ud], dwords, 1),
+            Addc | Subb => (vec![T::Ud], vec![T::Ud], 2),
+            _ => (vec![T::Ud], vec![T::Ud], 1),
+        };
+        let dst = self.r.pick(&dsts);
+        let one = self.r.pick(&srcs);
+        let mut types: Vec<T> =
+            (0..count).map(|_| if self.one_in(2) { one } else { self.r.pick(&srcs) }).collect();
+        match op {
+            Mulh | Bfe | Bfi | Rol | Ror => {
+                types = vec![if matches!(op, Mulh | Bfe | Bfi) { dst } else { dst }; count]
+            }
+            _ => {}
+        }
+        if matches!(op, Shl | Shr | Asr | Rol | Ror) {
+            let counts = ints(d, true);
+            types[1] = self.r.pick(&counts);
+        }
+        let modifiers: &[Mod] = match op {
+            And | Or | Xor | Not => &[Mod::Not],
+            Mov | Sel | Cmp(_) | Add | Add3 | Mul | Mad | Avg | Min | Max | Div | Op::Mod | Shl | Asr => {
+                arith
+            }
+            _ => &[Mod::None],
+        };
+        let mut srcs: Vec<Src> = Vec::new();
+        for (k, ty) in types.iter().enumerate() {
+            // A shift's count is bits.
+            let of_count = k == 1 && matches!(op, Shl | Asr | Rol | Ror | Shr);
+            srcs.push(self.src(*ty, exec, if of_count { &[Mod::None] } else { modifiers }, k + 1 == count));
+        }
+        if matches!(op, Div | Op::Mod) {
+            let ty = self.r.pick(&[T::Uw, T::W, T::Ud, T::D]);
+            let bits = match self.r.value(ty) {
+                0 => 3,
+                x => x,
+            };
+            srcs[1] = Src::Imm { ty, bits };
+        }
+        let sat =
+            matches!(op, Mov | Sel | Add | Add3 | Avg | Min | Max | Op::Mod | Shr | Dp4a) && self.one_in(3);
+        let dst = match op {
+            Cmp(_) if !self.one_in(3) => Dst::Pred(self.r.below(FREE_PREDS)),
+            Addc | Subb => {
+                let v = self.of_type(T::Ud);
+                Dst::Elements { place: Place::Own(v), element: 0, stride: 1, sat: false }
+            }
+            _ => self.dst(dst, exec, sat),
+        };
+        let second = matches!(op, Addc | Subb).then(|| (self.of_type(T::Ud), 0));
+        let guard = match op {
+            Sel => Some(self.guard()),
+            Cmp(_) | Min | Max => None,
+            _ => self.one_in(4).then(|| self.guard()),
+        };
+        // A predicate has a place for each channel of the mask.
+        Inst { op, exec, guard, dst, second, srcs }
+    }
+
+    fn float(&mut self, at: At) -> Inst {
+        use Op::{Add, Cmp, Divm, Mad, Max, Min, Mov, Mul, Rndd, Rnde, Rndu, Rndz, Sel, Sqrtm};
+        let d = self.p.device;
+        let exec = self.exec(at);
+        let mut ops = vec![
+            Mov,
+            Mov,
+            Mov,
+            Mov,
+            Sel,
+            Cmp(0),
+            Add,
+            Add,
+            Mul,
+            Mul,
+            Mad,
+            Mad,
+            Min,
+            Max,
+            Rndd,
+            Rndu,
+            Rnde,
+            Rndz,
+        ];
+        if d.quads {
+            ops.extend([Divm, Sqrtm]);
+        }
+        let op = match self.r.pick(&ops) {
+            Cmp(_) => Cmp(self.r.below(6) as u8),
+            op => op,
+        };
+        let mut floats = vec![T::F, T::F, T::Hf];
+        if d.quads {
+            floats.push(T::Df);
+        }
+        let t = match op {
+            Rndd | Rndu | Rnde | Rndz => T::F,
+            Divm | Sqrtm => self.r.pick(&[T::F, T::Df]),
+            _ => self.r.pick(&floats),
+        };
+        let count = match op {
+            Mov | Rndd | Rndu | Rnde | Rndz | Sqrtm => 1,
+            Mad => 3,
+            _ => 2,
+        };
+        let mut types = vec![t; count];
+        let mut dst = t;
+        if matches!(op, Mul | Mad) && t != T::Df && self.one_in(3) {
+            types = (0..count).map(|_| self.r.pick(&[T::F, T::Hf])).collect();
+            dst = self.r.pick(&[T::F, T::Hf]);
+        }
+        if op == Mov {
+            let mut all = ints(d, true);
+            all.extend(&floats);
+            // From a float or to one.
+            let other = self.r.pick(&all);
+            if self.one_in(2) { dst = other } else { types[0] = other }
+        }
+        let arith: &[Mod] = &[Mod::Neg, Mod::Abs, Mod::NegAbs];
+        let srcs = (0..count).map(|k| self.src(types[k], exec, arith, k + 1 == count)).collect();
+        let sat = matches!(op, Mov | Sel | Add | Mul | Mad | Min | Max) && self.one_in(5);
+        let dst = match op {
+            Cmp(_) => Dst::Pred(self.r.below(FREE_PREDS)),
+            _ => self.dst(dst, exec, sat),
+        };
+        let guard = match op {
+            Sel => Some(self.guard()),
+            Cmp(_) | Min | Max => None,
+            _ => self.one_in(4).then(|| self.guard()),
+        };
+        Inst { op, exec, guard, dst, second: None, srcs }
+    }
+}
+
+/// All channels' own elements.
+fn place(place: Place) -> Src {
+    Src::Region { place, element: 0, region: (1, 1, 0), modifier: Mod::None }
+}
+
+fn imm(ty: T, bits: u64) -> Src {
+    Src::Imm { ty, bits }
+}

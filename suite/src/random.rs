@@ -1,0 +1,170 @@
+//! Random programs on an engine, observed and not, held against the model of the pages.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use envisa::isa::Platform;
+use envisa::{Buffer, Config, Device, Engine, Error, Launch, LoadOptions, Module, Source};
+use envisa_model::eval::{self, State, Stop};
+use envisa_model::num::T;
+use envisa_model::print::{STORE, Text, brief, print};
+use envisa_model::program::Program;
+use envisa_model::random;
+use envisa_model::shrink::shrink;
+
+/// How an engine runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum How {
+    /// With nobody watching: what its optimiser makes of a program.
+    Plain(Engine),
+    /// Watched, instruction by instruction.
+    Observed(Engine),
+}
+
+/// What came of many programs.
+#[derive(Debug, Default)]
+pub struct Count {
+    /// Programs run, on each engine.
+    pub programs: AtomicU64,
+    /// Of these, how many the model says access memory outside of the buffer: they must fault.
+    pub astray: AtomicU64,
+    /// Of these, how many nobody waits for: they are not run.
+    pub long: AtomicU64,
+    /// Statements in all of them.
+    pub statements: AtomicU64,
+}
+
+/// What the dump and the buffer hold after a run; `None` if it faulted.
+type Left = Option<(Vec<u8>, Vec<u8>)>;
+
+/// Runs a program's text on an engine.
+fn run(device: &Device, data: &Buffer, p: &Program, text: &Text, how: How) -> Result<Left, Error> {
+    let options = LoadOptions { verify: false, ..LoadOptions::default() };
+    let module = Module::load_with(device, "random.visaasm", Source::Text(text.text.as_bytes()), &options)?;
+    let kernel = module.kernel("k")?;
+    data.write(0, &p.data)?;
+    let dump = device.buffer("dump", text.image.len() as u64)?;
+    let places = (0..text.stores()).flat_map(|k| (dump.address() + (k * STORE) as u64).to_le_bytes());
+    let mut launch = Launch::threads(&[1], 1)
+        .arg("IN", text.image.clone())
+        .arg("WH", places.collect::<Vec<u8>>())
+        .arg("BASE", data.address().to_le_bytes().to_vec())
+        .arg("T6", data)
+        .arg(envisa::ArgKey::Surface(5), data)
+        .host_threads(1)
+        .limit(1_000_000);
+    match how {
+        How::Plain(engine) => launch = launch.engine(engine),
+        How::Observed(engine) => launch = launch.engine(engine).registers(["R0"]),
+    }
+    let outcome = device.run(&kernel, &launch)?;
+    Ok(outcome.fault.is_none().then(|| (dump.to_vec(), data.to_vec())))
+}
+
+/// What differs between what the model says and what an engine left.
+fn differs(p: &Program, text: &Text, want: &Result<State, Stop>, got: &Left) -> Option<String> {
+    let (want, (dump, data)) = match (want, got) {
+        (Ok(want), Some(got)) => (want, got),
+        (Err(_), None) => return None,
+        (Ok(_), None) => return Some("it faults".into()),
+        (Err(stop), Some(_)) => return Some(format!("it ends well, though by the model it ends {stop:?}")),
+    };
+    for (k, (v, home)) in p.vars.iter().zip(&text.homes).enumerate() {
+        let size = v.ty.size();
+        for (e, want) in want.vars[k].iter().enumerate() {
+            let mut bits = [0; 8];
+            bits[..size].copy_from_slice(&dump[home + e * size..][..size]);
+            let got = u64::from_le_bytes(bits);
+            let nan = |t: T| t.is_float() && t.is_nan(got) && t.is_nan(*want);
+            if got != *want && !nan(v.ty) {
+                return Some(format!("R{k}[{e}]:{} is 0x{got:x}, by the model 0x{want:x}", v.ty.name()));
+            }
+        }
+    }
+    for (k, home) in text.preds.iter().enumerate() {
+        let d = &dump[*home..];
+        let got = u32::from_le_bytes([d[0], d[1], d[2], d[3]]);
+        if got != want.preds[k] {
+            return Some(format!("P{} is 0x{got:x}, by the model 0x{:x}", k + 1, want.preds[k]));
+        }
+    }
+    let at = data.iter().zip(&want.data).position(|(a, b)| a != b)?;
+    Some(format!("byte {at} of the buffer is 0x{:x}, by the model 0x{:x}", data[at], want.data[at]))
+}
+
+/// Runs a program every way and compares; what is wrong, if anything is.
+fn check(p: &Program, ways: &[How], count: Option<&Count>) -> Option<String> {
+    let Some(platform) = Platform::from_name(p.device.name) else {
+        return Some(format!("there is no platform {}", p.device.name));
+    };
+    let text = print(p);
+    let device = Device::new(Config::new(platform).memory(1 << 20));
+    let data = match device.buffer("data", p.data.len() as u64) {
+        Ok(data) => data,
+        Err(e) => return Some(e.to_string()),
+    };
+    let want = eval::run(p, data.address());
+    if let Some(count) = count {
+        count.programs.fetch_add(1, Ordering::Relaxed);
+        match &want {
+            Err(Stop::Long) => drop(count.long.fetch_add(1, Ordering::Relaxed)),
+            Err(Stop::Astray) => drop(count.astray.fetch_add(1, Ordering::Relaxed)),
+            Ok(_) => {}
+        }
+        let lines = text.text.lines().filter(|l| l.starts_with("    ")).count();
+        count.statements.fetch_add(lines as u64, Ordering::Relaxed);
+    }
+    if want == Err(Stop::Long) {
+        return None;
+    }
+    for how in ways {
+        match run(&device, &data, p, &text, *how) {
+            Ok(left) => {
+                if let Some(what) = differs(p, &text, &want, &left) {
+                    return Some(format!("{how:?}: {what}"));
+                }
+            }
+            Err(e) => return Some(format!("{how:?}: it is refused: {e}")),
+        }
+    }
+    None
+}
+
+/// A program on which an engine and the model differ.
+#[derive(Debug)]
+pub struct Failure {
+    /// Its seed.
+    pub seed: u64,
+    /// What differs, on the small program.
+    pub what: String,
+    /// The small program's text.
+    pub text: String,
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "program {}: {}\n{}", self.seed, self.what, self.text)
+    }
+}
+
+/// Runs the programs of these seeds; stops at `most` failures, each made small.
+pub fn hold(seeds: std::ops::Range<u64>, ways: &[How], count: &Count, most: usize) -> Vec<Failure> {
+    let mut out = Vec::new();
+    for seed in seeds {
+        if out.len() >= most {
+            break;
+        }
+        let p = random::program(seed);
+        if let Some(what) = check(&p, ways, Some(count)) {
+            // A smaller program fails the same way, not by what was taken away.
+            let kind =
+                |what: &str| ["refused", "faults", "ends well"].iter().position(|way| what.contains(way));
+            let small = shrink(&p, &mut |q| check(q, ways, None).is_some_and(|w| kind(&w) == kind(&what)));
+            let what = check(&small, ways, None).unwrap_or(what);
+            out.push(Failure { seed, what, text: brief(&print(&small).text) });
+        }
+    }
+    out
+}
+
+/// The ways of the interpreter.
+pub const INTERPRETER: [How; 2] = [How::Plain(Engine::Interpreter), How::Observed(Engine::Interpreter)];
