@@ -94,6 +94,7 @@ fn exec_name(exec: ExecType) -> &'static str {
         ExecType::F64 => ".f64",
         ExecType::F16 => ".f16",
         ExecType::Bf16 => ".bf16",
+        ExecType::Odd => ".f64odd",
         ExecType::Wide => ".wide",
     }
 }

@@ -359,10 +359,11 @@ fn convert(dst: T, sat: bool, s: &Value, mode: Mode) -> u64 {
     }
     // To a wider format exactly, denormals too (chapter 2, Float to Float with Higher Precision).
     let wider = s.ty.float().0 < dst.float().0 && s.ty.float().1 <= dst.float().1;
-    let x = if wider { decode(s.ty, s.bits) } else { s.num(mode) };
-    let bits = encode(dst, &x, mode.rm());
-    // `bf` has the exponents of `f`: its denormals are theirs.
-    if wider && !sat { bits } else { finish(dst, bits, mode, sat) }
+    if wider {
+        let bits = encode(dst, &decode(s.ty, s.bits), mode.rm());
+        return if sat { saturate(dst, bits) } else { bits };
+    }
+    finish(dst, encode(dst, &s.num(mode), mode.rm()), mode, sat)
 }
 
 fn compare(relation: u8, s: &[Value], mode: Mode) -> bool {

@@ -174,9 +174,14 @@ fn int_to_int() {
 #[test]
 fn flushing_conversions() {
     let c = |to, from, bits, m| convert::convert(to, from, bits, m, false).unwrap();
-    // hf denormals are f normals: only the source's mode counts.
-    assert_eq!(c(Type::F, Type::Hf, 1, FpMode(FpMode::KEEP_F)), 0);
-    assert_eq!(c(Type::F, Type::Hf, 1, FpMode(FpMode::KEEP_HF)), 0x3380_0000);
+    // To a wider format exactly, whatever is flushed; as a source of arithmetic by the source's mode.
+    for keep in [0, FpMode::KEEP_F, FpMode::KEEP_HF] {
+        let m = FpMode(keep);
+        assert_eq!(c(Type::F, Type::Hf, 1, m), 0x3380_0000);
+        assert_eq!(c(Type::Df, Type::F, 1, m), 0x36a0_0000_0000_0000);
+        let operand: f32 = Hf(1).operand(m);
+        assert_eq!(operand.to_bits(), if keep == FpMode::KEEP_HF { 0x3380_0000 } else { 0 });
+    }
     assert_eq!(c(Type::Hf, Type::F, 0x3380_0000, FpMode(FpMode::KEEP_F)), 0);
     assert_eq!(c(Type::Hf, Type::F, 0x3380_0000, FpMode(FpMode::KEEP_HF)), 1);
     // The same type is a copy.

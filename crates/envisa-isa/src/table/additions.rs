@@ -140,8 +140,9 @@ pub static INVM: InstDesc = InstDesc {
     ],
     forms: &[form("invm", "invm {exec} {dst} {pred_dst} {src0} {src1}")],
     page: "INVM",
-    brief: "First approximation of a division.",
-    semantics: "dst[i] = approx(src0[i] / src1[i]); pred_dst[i] = early out",
+    brief: "Start of a division: its result where that is special, else the divisor's inverse.",
+    semantics: "q = src0[i] / src1[i]; pred_dst[i] = q is NaN, infinite or zero; dst[i] = pred_dst[i] ? q : approx(1 / src1[i])",
+    note: "The page calls the value an approximation of the division. The reference compiler's own expansion of divisions multiplies it by the numerator, and takes 1 - src1 * dst for its error: it approximates the inverse.",
     ..MACROS
 };
 

@@ -29,7 +29,7 @@ const MAD_TYPES: &[TypeMap] = &[same(INT32), same(F_HF), same_on(Platforms::XEHP
 const DIV_TYPES: &[TypeMap] = &[same(DOUBLE), same(F_HF), same_on(BEFORE_XEHP, INT32)];
 const DOT_NOTE: &str = "Obsolete: in the opcode list without a page. The exec size is at least 4.";
 const DOT_SIZES: u8 = 0x3c;
-const CARRY_NOTE: &str = "The carry operand takes dwords in the order of the channels.";
+const CARRY_NOTE: &str = "The carry operand takes dwords in the order of the channels, written after the destination: in one place it stays.";
 
 alu! {
     ADD = 0x01 "add" Add binary sat from ARITH,
@@ -89,7 +89,7 @@ alu! {
         page: "MAD",
         brief: "Multiplies and adds; floats with a single rounding.",
         semantics: "dst[i] = src0[i] * src1[i] + src2[i]",
-        note: "Immediates have 16 bits in hardware; wider ones cost a move. In binary and text the addend is last.";
+        note: "Immediates have 16 bits in hardware; wider ones cost a move. In binary and text the addend is last. To a narrower float than the sources' it is rounded once too.";
     MULH = 0x0d "mulh" Mulh binary sat from ARITH,
         type_maps: &[same(INT_D)],
         modifiers: SRC_MODS,

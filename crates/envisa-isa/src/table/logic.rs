@@ -64,9 +64,9 @@ alu! {
         type_maps: SHIFT_TYPES,
         modifiers: SHIFT_MODS,
         page: "SHL",
-        brief: "Shifts left by the low 5 bits of src1 (6 for 64-bit destinations).",
+        brief: "Shifts left by the low 5 bits of src1 (6 for 64-bit operands).",
         semantics: "dst[i] = src0[i] << (src1[i] & mask)",
-        note: "64-bit types need hardware with 64-bit integers. With saturation the result must fit 33 bits.";
+        note: "How many bits: 6 if the destination or src0 has 64 bits, 5 otherwise. The page names the destination alone; the hardware and the reference compiler's own folding of constants look at src0 too, and never at src1. 64-bit types need hardware with 64-bit integers. With saturation the result must fit 33 bits.";
     SHR = 0x25 "shr" Shr binary sat from LOGIC,
         type_maps: &[map(UNSIGNED, INT32), TypeMap {
             platforms: Platforms::INT64,
@@ -77,7 +77,7 @@ alu! {
         page: "SHR",
         brief: "Shifts right, filling with zeros, by the low 5 bits of src1 (6 for uq).",
         semantics: "dst[i] = src0[i] >> (src1[i] & mask), unsigned",
-        note: "dst and src0 are unsigned, src1 is any integer. 64-bit types need hardware with 64-bit integers.";
+        note: "dst and src0 are unsigned, src1 is any integer; as SHL for how many bits of it are looked at. Of a negated src0 the 32 or 64 bits of two's complement are shifted. 64-bit types need hardware with 64-bit integers.";
     ASR = 0x26 "asr" Asr binary sat from LOGIC,
         type_maps: &[
             same(INT32),
@@ -88,7 +88,7 @@ alu! {
         page: "ASR",
         brief: "Shifts right, filling with the sign, by the low 5 bits of src1 (6 for q).",
         semantics: "dst[i] = src0[i] >> (src1[i] & mask), signed",
-        note: "dst and src0 are signed. The page's text form has no `.sat`; the reference assembler takes one.";
+        note: "dst and src0 are signed; as SHL for how many bits of src1 are looked at. The page's text form has no `.sat`; the reference assembler takes one.";
     CBIT = 0x27 "cbit" Cbit unary plain from LOGIC,
         type_maps: &[map(UD, TypeSet::of(&[Type::Ud, Type::Uw, Type::Ub]))],
         page: "CBIT",

@@ -26,7 +26,8 @@ alu! {
     POW = 0x11 "pow" Pow binary sat from MATH,
         page: "POW",
         brief: "Power.",
-        semantics: "dst[i] = |src0[i]| ^ src1[i]";
+        semantics: "dst[i] = pow(src0[i], src1[i])",
+        note: "The page's table of special values is empty. As IEEE 754 has pow: a negative base has powers with integral exponents, with others NaN.";
     SIN = 0x17 "sin" Sin unary sat from MATH,
         page: "SIN",
         brief: "Sine of an angle in radians.",

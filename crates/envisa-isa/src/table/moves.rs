@@ -35,7 +35,7 @@ pub static MOV: InstDesc = InstDesc {
     page: "MOV",
     brief: "Copies a source to the destination, converting its type.",
     semantics: "dst[i] = convert(src[i])",
-    note: "From a predicate the bits are copied as one integer; the reference assembler then drops predicate, saturation, mask and size and writes (M1_NM, 1).",
+    note: "From a predicate the bits are copied as one integer; the reference assembler then drops predicate, saturation, mask and size and writes (M1_NM, 1). To a wider float the value is exact, denormals too, whatever %cr0 says.",
     ..MOVE
 };
 
@@ -119,7 +119,7 @@ pub static ADDR_ADD: InstDesc = InstDesc {
     page: "ADDR_ADD",
     brief: "Adds a byte offset to an address of a variable.",
     semantics: "dst[i] = address(src0[i]) + src1[i]",
-    note: "The binary writes `&V[n]` as a general operand: row n / GRF size, column the rest.",
+    note: "The binary writes `&V[n]` as a general operand: row n / GRF size, column the rest. Channels beyond an address operand's width take its elements again.",
     ..MOVE
 };
 

@@ -118,6 +118,7 @@ fn fate(op: Op) -> Fate {
                     } else if i.op != lower::Op::Join || matches!(op, Op::Label | Op::Subroutine) {
                         let name = match i.exec {
                             ExecType::None => String::new(),
+                            ExecType::Odd => "f to hf or bf".to_owned(),
                             e => format!("{e:?}").to_lowercase(),
                         };
                         seen.insert((name, fidelity(i.op, i.exec)));
@@ -305,7 +306,10 @@ Every row of the instruction table, and what is done with it:
   `crates/envisa/tests/pages_memory/`) ran it and compared registers or memory with what the page says; noted by
   the run itself.
 * **Fidelity**: `exact` is bit by bit what the page says; `correctly rounded` the exact result rounded once, as
-  `%cr0` says; `ulp` units in the last place, 0.5 being correct rounding to nearest.
+  `%cr0` says; `ulp` units in the last place, 0.5 being correct rounding to nearest. Which NaN a NaN is, is no
+  part of it: results are quiet, their sign and payload those that the host's CPU makes, which may differ from
+  one host to another. Random programs hold all of this against a model of the pages that shares nothing with
+  the engines: `docs/RANDOM-PROGRAMS.md`.
 
 {covered} of {executed} executed rows are tested.
 
