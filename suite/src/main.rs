@@ -16,7 +16,7 @@ use envisa_suite::machine::Machine;
 use envisa_suite::peer::{self, Peer};
 use envisa_suite::performance::{self, Part, docs_folder, json_of, write_text};
 use envisa_suite::report::{Table, cell, suspicions};
-use envisa_suite::{runs, toolchain, translate};
+use envisa_suite::{random, runs, toolchain, translate};
 
 /// Kernels, conformance and benchmarks of envisa against its peers.
 #[derive(Parser)]
@@ -134,6 +134,18 @@ enum Verb {
         #[arg(long)]
         svg: Option<PathBuf>,
     },
+    /// Run random programs, observed and not, and hold them against the model of the pages.
+    Random {
+        /// How many.
+        #[arg(long, default_value_t = 20_000)]
+        programs: u64,
+        /// The first one's number: programs follow from their numbers.
+        #[arg(long, default_value_t = 0)]
+        first: u64,
+        /// Write the report to `docs/RANDOM-PROGRAMS.md`.
+        #[arg(long)]
+        write: bool,
+    },
     /// Time the way from vISA text to a program that can run, against GenX_IR.
     Translation {
         #[command(flatten)]
@@ -191,6 +203,31 @@ fn seconds(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|e| e.to_string())
 }
 
+/// Runs random programs on all host threads; `true` if the model and the interpreter agree on all of them.
+fn random_programs(first: u64, programs: u64, write: bool) -> Result<bool, String> {
+    let start = Instant::now();
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get()) as u64;
+    let count = random::Count::default();
+    let part = |k: u64| first + programs * k / threads..first + programs * (k + 1) / threads;
+    let failures: Vec<random::Failure> = std::thread::scope(|s| {
+        let run = |k| {
+            let (part, count) = (part(k), &count);
+            s.spawn(move || random::hold(part, &random::INTERPRETER, count, 10))
+        };
+        let running: Vec<_> = (0..threads).map(run).collect();
+        running.into_iter().flat_map(|t| t.join().unwrap_or_default()).collect()
+    });
+    for f in &failures {
+        println!("{f}");
+    }
+    let text = random::report(first, programs, &count, &failures, start.elapsed());
+    println!("{text}");
+    if write {
+        write_text(&docs_folder().join("RANDOM-PROGRAMS.md"), &text)?;
+    }
+    Ok(failures.is_empty())
+}
+
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Verb::List { only, features } => list(&only, features),
@@ -216,6 +253,7 @@ fn main() -> ExitCode {
             let part = if oclgrind { Part::Oclgrind } else { Part::Kernels };
             run_bench(&only, &options, part, write, json.as_deref(), svg.as_deref())
         }
+        Verb::Random { programs, first, write } => random_programs(first, programs, write),
         Verb::Translation { only, device, repeats, write, json } => {
             translation(&only, device, repeats, write, json.as_deref())
         }

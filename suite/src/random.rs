@@ -166,5 +166,66 @@ pub fn hold(seeds: std::ops::Range<u64>, ways: &[How], count: &Count, most: usiz
     out
 }
 
+/// Do sums that overflow stop in this build?
+fn overflow_checked() -> bool {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let sum = std::panic::catch_unwind(|| std::hint::black_box(u8::MAX) + std::hint::black_box(1));
+    std::panic::set_hook(hook);
+    sum.is_err()
+}
+
+/// The page `docs/RANDOM-PROGRAMS.md`.
+pub fn report(
+    first: u64,
+    programs: u64,
+    count: &Count,
+    failures: &[Failure],
+    time: std::time::Duration,
+) -> String {
+    let of = |n: &AtomicU64| n.load(Ordering::Relaxed);
+    let ran = of(&count.programs);
+    let checks = if overflow_checked() { "with overflow checks" } else { "without overflow checks" };
+    let build = if cfg!(debug_assertions) { "a debug build" } else { "an optimised build" };
+    let seeds: Vec<String> = failures.iter().map(|f| f.seed.to_string()).collect();
+    let differ = if seeds.is_empty() { "none".to_owned() } else { format!("programs {}", seeds.join(", ")) };
+    format!(
+        "\
+# Random programs
+
+Written by `cargo run --profile checked -p envisa-suite -- random --programs {programs} --first {first} --write`
+({build} {checks}, {time:.0?}).
+
+Each program is run three ways: by the interpreter with nobody watching, so as the optimiser leaves it; by the
+interpreter under an observer, instruction by instruction as it is written; and by the model of the pages
+(`crates/envisa-model`), which shares no type, table or function with the engine: integers are 128-bit numbers,
+floats big integers with an exponent that are rounded in one place, control flow is sets of channels that walk
+through a tree. All registers, predicates and memory are compared, bit by bit; any NaN equals any other.
+
+Programs have all integer types and f, hf, df in any mixture that the pages allow; modifiers, also of unsigned
+sources and of the least numbers; saturation; regions; immediates at the edges; predicates with `.any` and `.all`;
+parts of the mask; directions of rounding and flushed denormals; branches that part the channels, loops whose
+channels leave one by one, ways out of nested blocks; subroutines; functions called by name and by address, in any
+order of the text; gathers and scatters on indices that are extended, scaled, added to, wrapped, across blocks and
+calls, with what they were made of changed in between. They run on SKL, TGLLP, DG2 and PVC. What a program has to
+fault at must fault.
+
+| | |
+| --- | --- |
+| programs | {ran} |
+| instructions in them | {} |
+| of these, programs that must fault | {} |
+| not run, as they take too long for the model | {} |
+| **differ from the model** | **{differ}** |
+
+A program that differs is made small and printed. Programs follow from their numbers: `--first N --programs 1` runs
+one again. CI runs 20,000.
+",
+        of(&count.statements),
+        of(&count.astray),
+        of(&count.long),
+    )
+}
+
 /// The ways of the interpreter.
 pub const INTERPRETER: [How; 2] = [How::Plain(Engine::Interpreter), How::Observed(Engine::Interpreter)];

@@ -255,7 +255,7 @@ impl Machine<'_> {
                 Addressing::Surface => address as u32 as u64,
                 Addressing::Flat => address.wrapping_sub(self.base),
             };
-            let inside = |at: &usize| *at <= self.data.len() - 4 && (at % 4 == 0 || !aligned);
+            let inside = |at: &usize| *at <= self.data.len() - 4 && (at.is_multiple_of(4) || !aligned);
             let range = match usize::try_from(at).ok().filter(inside) {
                 Some(range) => range,
                 // Beyond a surface nothing is written and zeros are read.

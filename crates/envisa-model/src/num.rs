@@ -249,6 +249,7 @@ impl Big {
     }
 
     /// Which is larger.
+    #[allow(clippy::should_implement_trait)]
     pub fn cmp(&self, b: &Big) -> std::cmp::Ordering {
         self.0.len().cmp(&b.0.len()).then_with(|| self.0.iter().rev().cmp(b.0.iter().rev()))
     }
@@ -567,6 +568,7 @@ pub struct Rng(pub u64);
 
 impl Rng {
     /// Any 64 bits.
+    #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let x = self.0 >> 29 ^ self.0;
@@ -590,7 +592,8 @@ impl Rng {
             // Floats of moderate size meet each other more often.
             if t.is_float() && self.below(3) != 0 {
                 let (f, _) = t.float();
-                return x & (t.sign() | ((1 << f) - 1)) | (t.one() + (((x >> 7) & 15) << f)) - (8 << f);
+                let exponent = t.one() + (((x >> 7) & 15) << f) - (8 << f);
+                return x & (t.sign() | ((1 << f) - 1)) | exponent;
             }
             x
         } else {

@@ -555,9 +555,7 @@ impl Gen {
         let mut types: Vec<T> =
             (0..count).map(|_| if self.one_in(2) { one } else { self.r.pick(&srcs) }).collect();
         match op {
-            Mulh | Bfe | Bfi | Rol | Ror => {
-                types = vec![if matches!(op, Mulh | Bfe | Bfi) { dst } else { dst }; count]
-            }
+            Mulh | Bfe | Bfi | Rol | Ror => types = vec![dst; count],
             _ => {}
         }
         if matches!(op, Shl | Shr | Asr | Rol | Ror) {

@@ -93,10 +93,8 @@ fn simpler(s: &Stmt) -> Vec<Vec<Stmt>> {
                 }
             });
         }
-        Stmt::Access(a) => {
-            if a.guard.is_some() {
-                out.push(vec![Stmt::Access(Access { guard: None, ..a.clone() })]);
-            }
+        Stmt::Access(a) if a.guard.is_some() => {
+            out.push(vec![Stmt::Access(Access { guard: None, ..a.clone() })]);
         }
         _ => {}
     }
