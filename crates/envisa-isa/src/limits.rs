@@ -74,6 +74,24 @@ pub const fn registers(platform: Platform, large: bool) -> u32 {
     }
 }
 
+/// Bytes of shared local memory that a thread group can have, as Intel's driver says (`maxProgrammableSlmSize`).
+pub const fn shared_local_memory(platform: Platform) -> u64 {
+    match platform {
+        Platform::Bdw
+        | Platform::Chv
+        | Platform::Skl
+        | Platform::Bxt
+        | Platform::Icllp
+        | Platform::Tgllp
+        | Platform::XehpSdv
+        | Platform::Dg2
+        | Platform::Mtl
+        | Platform::Arl => 64 << 10,
+        Platform::Pvc | Platform::Pvcxt | Platform::Xe2 | Platform::Xe3 => 128 << 10,
+        Platform::Xe3p => 384 << 10,
+    }
+}
+
 /// Bytes of all general registers of a thread.
 pub const fn register_file_bytes(platform: Platform, large: bool) -> u32 {
     registers(platform, large) * platform.grf_bytes()

@@ -13,6 +13,7 @@ use envisa_lower::Program;
 
 use crate::dispatch::Prepared;
 use crate::link::Linked;
+use crate::scheduler::Cancel;
 use crate::thread::{Env, Machine};
 use crate::trap::Trap;
 
@@ -102,25 +103,36 @@ impl<'a> LaunchView<'a> {
     }
 }
 
-/// From which group on nothing need run any more, as a lower one faulted.
+/// Whether anybody wants a launch to go on.
 #[derive(Debug)]
-pub struct Stop(AtomicU64);
-
-impl Default for Stop {
-    fn default() -> Stop {
-        Stop(AtomicU64::new(u64::MAX))
-    }
+pub struct Stop {
+    /// From which group on nothing need run any more, as a lower one faulted.
+    before: AtomicU64,
+    cancel: Option<Cancel>,
 }
 
 impl Stop {
+    pub(crate) fn new(cancel: Option<Cancel>) -> Stop {
+        Stop { before: AtomicU64::new(u64::MAX), cancel }
+    }
+
+    /// Was the launch cancelled? Its workers then stop within some milliseconds, with [`Cause::Cancelled`] and where
+    /// their threads stand.
+    ///
+    /// [`Cause::Cancelled`]: crate::trap::Cause::Cancelled
+    #[inline]
+    pub fn cancelled(&self) -> bool {
+        self.cancel.as_ref().is_some_and(Cancel::is_cancelled)
+    }
+
     /// Need this group not run?
     #[inline]
     pub fn before(&self, group: u64) -> bool {
-        group >= self.0.load(Ordering::Relaxed)
+        group >= self.before.load(Ordering::Relaxed)
     }
 
     /// Groups from this one on need not run.
     pub fn at(&self, group: u64) {
-        self.0.fetch_min(group, Ordering::Relaxed);
+        self.before.fetch_min(group, Ordering::Relaxed);
     }
 }

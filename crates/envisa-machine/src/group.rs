@@ -75,10 +75,14 @@ impl<'a, R: Run> Groups<'a, R> {
     }
 
     /// Runs a group; gives its fault.
-    fn group(&mut self, number: u64) -> Option<Box<Trap>> {
+    fn group(&mut self, number: u64, stop: &Stop) -> Option<Box<Trap>> {
         let (prepared, env) = (self.launch.prepared, &self.launch.env);
         let id = prepared.group_id(number);
         let class = prepared.class(id);
+        if stop.cancelled() {
+            let trap = Trap::of_launch(&env.program.name, Cause::Cancelled);
+            return Some(Box::new(Trap { group: id, ..trap }));
+        }
         prepared.patch_group(&mut self.image, id, class);
         let slm_bytes = self.slm.len();
         self.slm.clear(0, slm_bytes);
@@ -86,12 +90,24 @@ impl<'a, R: Run> Groups<'a, R> {
         if !self.together {
             for index in 0..class.threads {
                 self.start(class, index, 0);
-                let (t, hints) = (&mut self.threads[0], &mut self.hints);
-                let mut m = machine(env, &mut group, &self.slm, t, hints);
-                self.run.run(&mut m, true);
-                if let Some(mut trap) = m.trap {
-                    trap.threads = stands(env.program, &self.threads[..1]);
-                    return Some(trap);
+                let mut fresh = true;
+                loop {
+                    let t = &mut self.threads[0];
+                    t.turn = TURN;
+                    let mut m = machine(env, &mut group, &self.slm, t, &mut self.hints);
+                    self.run.run(&mut m, fresh);
+                    if m.trap.is_none() && m.t.status == Status::Yielded && stop.cancelled() {
+                        m.fault(m.t.pc, None, Cause::Cancelled);
+                    }
+                    if let Some(mut trap) = m.trap {
+                        trap.threads = stands(env.program, &self.threads[..1]);
+                        return Some(trap);
+                    }
+                    // It is alone: the next turn is its own, too.
+                    if m.t.status != Status::Yielded {
+                        break;
+                    }
+                    fresh = false;
                 }
             }
             return None;
@@ -119,11 +135,13 @@ impl<'a, R: Run> Groups<'a, R> {
             if live.iter().all(|t| t.status == Status::Done) {
                 return None;
             }
-            if !release(live, &mut group) {
+            let cancelled = stop.cancelled();
+            if cancelled || !release(live, &mut group) {
+                let cause = if cancelled { Cause::Cancelled } else { Cause::Deadlock };
                 let t = live.iter_mut().find(|t| t.status != Status::Done)?;
                 let m = machine(env, &mut group, &self.slm, t, &mut self.hints);
                 let pc = m.t.pc.saturating_sub(1);
-                let mut trap = Box::new(Trap::new(&m, pc, None, Cause::Deadlock));
+                let mut trap = Box::new(Trap::new(&m, pc, None, cause));
                 trap.threads = stands(env.program, &self.threads[..threads]);
                 return Some(trap);
             }
@@ -150,7 +168,7 @@ impl<R: Run> Worker for Groups<'_, R> {
             if stop.before(number) {
                 return None;
             }
-            if let Some(trap) = self.group(number) {
+            if let Some(trap) = self.group(number, stop) {
                 return Some((number, trap));
             }
         }

@@ -1,14 +1,14 @@
 //! Runs a launch: spreads its groups over host threads, whose workers run them.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::engine::{LaunchView, Stop, Worker};
-use crate::trap::Trap;
+use crate::trap::{Cause, Trap};
 
 /// How to run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct RunOptions {
     /// Host threads; 0: as many as the host has.
     pub jobs: usize,
@@ -16,6 +16,30 @@ pub struct RunOptions {
     pub limit: u64,
     /// Where workers say how far they are, for whoever shows it.
     pub progress: Option<&'static Progress>,
+    /// By which others can end it.
+    pub cancel: Option<Cancel>,
+}
+
+/// Ends launches from another host thread. Clones end the same ones.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// One that nobody has used.
+    pub fn new() -> Cancel {
+        Cancel::default()
+    }
+
+    /// Ends the launches that were given it: soon, each thread at a branch, and those that begin later at once. All
+    /// that they did before stays.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Was it used?
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// How far a run is, in groups; read while it runs.
@@ -36,7 +60,7 @@ impl Progress {
 
 impl Default for RunOptions {
     fn default() -> RunOptions {
-        RunOptions { jobs: 0, limit: u64::MAX, progress: None }
+        RunOptions { jobs: 0, limit: u64::MAX, progress: None, cancel: None }
     }
 }
 
@@ -67,6 +91,8 @@ fn hardware_threads() -> usize {
 pub struct Outcome {
     /// The fault that ended it, if one did: that of the lowest group.
     pub trap: Option<Box<Trap>>,
+    /// Of a launch that was cancelled, where the other groups stood that were under way.
+    pub others: Vec<Box<Trap>>,
     /// Groups that ran.
     pub groups: u64,
     /// Time, from the first group's start to the last one's end.
@@ -83,8 +109,8 @@ pub fn run<W: Worker>(
     let total = launch.prepared.group_count();
     let shared = Shared {
         next: AtomicU64::new(0),
-        stop: Stop::default(),
-        trap: Mutex::new(None),
+        stop: Stop::new(options.cancel.clone()),
+        traps: Mutex::default(),
         total,
         // Few claims where groups are many, fine ones where they are few.
         step: (total / (options.workers(total) as u64 * 16)).clamp(1, 64),
@@ -105,8 +131,13 @@ pub fn run<W: Worker>(
         let work = &work;
         beside((1..workers as u32).map(|i| move || work(i)), || work(0));
     }
-    let trap = shared.trap.into_inner().unwrap_or_else(|e| e.into_inner()).map(|(_, t)| t);
-    Outcome { trap, groups: shared.next.into_inner().min(total), elapsed: start.elapsed() }
+    let mut traps = shared.traps.into_inner().unwrap_or_else(|e| e.into_inner());
+    traps.sort_by_key(|(number, _)| *number);
+    let mut traps = traps.into_iter().map(|(_, trap)| trap);
+    let trap = traps.next();
+    // A kernel's own fault is told of the lowest group, as if the groups had run one after the other.
+    let others = traps.filter(|t| t.cause == Cause::Cancelled && !t.threads.is_empty()).collect();
+    Outcome { trap, others, groups: shared.next.into_inner().min(total), elapsed: start.elapsed() }
 }
 
 /// Runs `here` on this host thread, and all others on threads of their own. A panic in one of them, a mistake of
@@ -133,7 +164,7 @@ fn beside<F: FnOnce() + Send>(others: impl ExactSizeIterator<Item = F>, here: im
 struct Shared {
     next: AtomicU64,
     stop: Stop,
-    trap: Mutex<Option<(u64, Box<Trap>)>>,
+    traps: Mutex<Vec<(u64, Box<Trap>)>>,
     total: u64,
     step: u64,
 }
@@ -159,9 +190,6 @@ impl Shared {
     /// A group faulted: those before it go on, as the lowest one's fault is told.
     fn fault(&self, number: u64, trap: Box<Trap>) {
         self.stop.at(number);
-        let mut known = self.trap.lock().unwrap_or_else(|e| e.into_inner());
-        if known.as_ref().is_none_or(|(n, _)| number < *n) {
-            *known = Some((number, trap));
-        }
+        self.traps.lock().unwrap_or_else(|e| e.into_inner()).push((number, trap));
     }
 }

@@ -7,7 +7,7 @@ use crate::kernel::Kernel;
 use crate::launch::Launch;
 use crate::run::{Outcome, Run};
 use envisa_isa::{Platform, Platforms};
-use envisa_machine::dispatch::{MAX_GROUP_ITEMS, MAX_GROUP_THREADS, MAX_SLM};
+use envisa_machine::dispatch::{MAX_GROUP_ITEMS, MAX_GROUP_THREADS};
 use envisa_machine::memory::Memory;
 use envisa_zebin::DeviceFamily;
 use std::sync::Arc;
@@ -112,7 +112,7 @@ impl Caps {
             grf_bytes: platform.grf_bytes(),
             registers: (registers, (large > registers).then_some(large)),
             simd_sizes: if platform.grf_bytes() == 64 { &[16, 32] } else { &[8, 16, 32] },
-            local_memory: MAX_SLM,
+            local_memory: envisa_isa::limits::shared_local_memory(platform),
             max_group_items: MAX_GROUP_ITEMS,
             max_group_threads: MAX_GROUP_THREADS,
             fp64: !NO_FP64.contains(platform),

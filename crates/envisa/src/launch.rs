@@ -22,10 +22,13 @@ pub struct Launch {
     pub(crate) statistics: bool,
     pub(crate) registers: Vec<String>,
     pub(crate) progress: Option<&'static Progress>,
+    pub(crate) cancel: Option<Cancel>,
 }
 
 /// How far a run is, in groups; read while it runs.
 pub use envisa_machine::Progress;
+/// Ends launches from another host thread.
+pub use envisa_machine::scheduler::Cancel;
 
 /// How many of what.
 #[derive(Clone, Debug)]
@@ -61,6 +64,7 @@ impl Launch {
             statistics: false,
             registers: Vec::new(),
             progress: None,
+            cancel: None,
         }
     }
 
@@ -133,6 +137,13 @@ impl Launch {
     #[must_use]
     pub fn progress(mut self, progress: &'static Progress) -> Launch {
         self.progress = Some(progress);
+        self
+    }
+
+    /// Lets other host threads end it: its outcome has a fault then that says where the threads stood.
+    #[must_use]
+    pub fn cancel(mut self, cancel: &Cancel) -> Launch {
+        self.cancel = Some(cancel.clone());
         self
     }
 }

@@ -98,7 +98,7 @@ pub use fault::{Access, AccessKind, Fault, FaultKind, Location, Nearest, Place, 
 pub use finding::{Finding, FindingKind, Race};
 pub use image::{Addressing, ChannelOrder, ChannelType, Image, ImageDesc, ImageFormat, ImageShape, Sampler};
 pub use kernel::{Argument, ArgumentKind, Attributes, Kernel, Variable};
-pub use launch::{Arg, ArgKey, Launch, Progress};
+pub use launch::{Arg, ArgKey, Cancel, Launch, Progress};
 pub use module::{LoadOptions, Module, Source};
 pub use run::{Outcome, Run, ThreadRegisters};
 pub use statistics::{FidelityEntry, MemoryLine, Statistics};

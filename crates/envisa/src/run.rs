@@ -116,6 +116,7 @@ impl Run {
             jobs: self.launch.threads.unwrap_or(self.device.config().threads),
             limit: self.launch.limit,
             progress: self.launch.progress,
+            cancel: self.launch.cancel.clone(),
         };
         let prepared =
             prepare(self.device.0.memory(), code, self.bound, &options).map_err(|e| refused(code, e))?;
@@ -162,6 +163,7 @@ fn prepare(
     bound: Bound,
     options: &RunOptions,
 ) -> Result<Prepared, LaunchError> {
+    let most = envisa_isa::limits::shared_local_memory(code.program().platform);
     let launch = match (bound, &code.metadata) {
         (Bound::Range(launch), Some(metadata)) => (launch, metadata),
         (Bound::Threads(b), _) => {
@@ -173,7 +175,7 @@ fn prepare(
                 simd,
                 b.image,
                 b.surfaces,
-                b.local_memory,
+                (b.local_memory, most),
             )?;
             prepared.samplers = b.samplers;
             return Ok(prepared);
@@ -197,6 +199,7 @@ fn prepare(
         Resources {
             memory,
             grf_bytes: program.grf_bytes,
+            local_memory: most,
             dummy_local_ids: dummy_local_ids(program.platform),
             slots: options.slots(groups, threads),
             least_image: metadata.least_image,

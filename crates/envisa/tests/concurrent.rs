@@ -1,6 +1,6 @@
 //! Launches side by side on one device, while others allocate and free.
 
-use envisa::{Config, Device, Launch, Module, Source};
+use envisa::{Cancel, Config, Device, FaultKind, Launch, Module, Source};
 use envisa_isa::Platform;
 
 /// Adds one to each of 16 dwords, many times.
@@ -51,4 +51,75 @@ fn launches_run_side_by_side() {
         }
     });
     assert_eq!(device.memory_used(), 0);
+}
+
+/// Never ends; the second thread of a group waits for the first.
+const FOREVER: &str = r#"
+.version 3.6
+.kernel "forever"
+.kernel_attr Target="cm"
+.decl A v_type=G type=uq num_elts=1 align=qword
+.decl X v_type=G type=ud num_elts=16 align=wordx32
+.decl P v_type=P num_elts=1
+.input A offset=64 size=8
+.function "forever_main"
+mov (M1, 16) X(0,0)<1> 0x7:ud
+lsc_store.ugm (M1, 1) flat[A]:a64 X:d32x16t
+again:
+BARRIER
+cmp.eq (M1, 1) P X(0,0)<0;1,0> 0x7:ud
+(P) jmp (M1, 1) again
+ret (M1, 1)
+"#;
+
+#[test]
+fn a_launch_is_cancelled_and_says_where_it_stood() {
+    let device = Device::new(Config::new(Platform::Pvc).memory(1 << 24));
+    for (text, threads) in
+        [(FOREVER.replace("BARRIER", ""), 1u32), (FOREVER.replace("BARRIER", "barrier"), 2)]
+    {
+        for check in [false, true] {
+            let module = Module::load(&device, "forever", Source::Text(text.as_bytes())).expect("it loads");
+            let kernel = module.kernel("forever").expect("it is there");
+            let buffer = device.buffer("a", 64).expect("there is memory");
+            let cancel = Cancel::new();
+            let launch = Launch::threads(&[8], threads).arg("A", &buffer).cancel(&cancel).check(check);
+            let fault = std::thread::scope(|s| {
+                let run = s.spawn(|| device.run(&kernel, &launch).expect("it is launched"));
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                assert!(!run.is_finished());
+                cancel.cancel();
+                run.join().expect("no panic").fault.expect("it was cancelled")
+            });
+            assert_eq!((fault.kind, fault.code), (FaultKind::Cancelled, "F0017"));
+            assert_eq!(fault.threads.len(), threads as usize, "{fault:?}");
+            assert!(
+                fault.threads.iter().all(|t| (1..6).contains(&t.place.instruction)),
+                "{:?}",
+                fault.threads
+            );
+            // What it did stays, and what begins later ends at once.
+            assert_eq!(buffer.to_vec()[..4], [7, 0, 0, 0]);
+            let outcome = device.run(&kernel, &launch).expect("it is launched");
+            assert_eq!(outcome.fault.expect("it is cancelled").kind, FaultKind::Cancelled);
+        }
+    }
+}
+
+#[test]
+fn a_group_has_the_local_memory_of_its_platform() {
+    for (platform, bytes) in
+        [(Platform::Dg2, 64u64 << 10), (Platform::Pvc, 128 << 10), (Platform::Skl, 64 << 10)]
+    {
+        let device = Device::new(Config::new(platform).memory(1 << 24));
+        assert_eq!(device.caps().local_memory, bytes);
+        let text =
+            ".version 3.6\n.kernel \"k\"\n.kernel_attr Target=\"cm\"\n.function \"k_main\"\nret (M1, 1)\n";
+        let module = Module::load(&device, "k", Source::Text(text.as_bytes())).expect("it loads");
+        let kernel = module.kernel("k").expect("it is there");
+        let run = |bytes| device.run(&kernel, &Launch::threads(&[1], 1).local_memory(bytes));
+        assert!(run(bytes).expect("it fits").fault.is_none());
+        let error = run(bytes + 1).expect_err("it does not fit").to_string();
+        assert!(error.contains(&format!("the device has {bytes}")), "{error}");
+    }
 }

@@ -67,6 +67,8 @@ pub struct Resources<'a> {
     pub memory: &'a Memory,
     /// Bytes of a register: 32 or 64.
     pub grf_bytes: u32,
+    /// Bytes of shared local memory that a group can have.
+    pub local_memory: u64,
     /// The payload starts one register later when there are no local ids (skl, tgllp).
     pub dummy_local_ids: bool,
     /// Hardware threads that can be live at once; each has scratch and private memory of its own.
@@ -385,6 +387,7 @@ pub fn prepare(kernel: &Kernel, launch: &Launch, with: Resources<'_>) -> Result<
         local_size_at: Vec::new(),
         slm: u64::from(env.slm_size),
         slm_dynamic: 0,
+        local_memory: with.local_memory,
         own: Vec::new(),
         printf: None,
         private: None,
@@ -413,10 +416,8 @@ pub fn prepare(kernel: &Kernel, launch: &Launch, with: Resources<'_>) -> Result<
         building.sampler(s.sampler_index, sampler)?;
     }
     let slm_bytes = building.slm + building.slm_dynamic;
-    if slm_bytes > MAX_SLM {
-        return Err(LaunchError::Size(format!(
-            "{slm_bytes} bytes of shared local memory a group: at most {MAX_SLM}"
-        )));
+    if slm_bytes > with.local_memory {
+        return Err(too_much_local_memory(slm_bytes, with.local_memory));
     }
     building.finish(classes, edge_class, &threads, with.stack_calls, slm_bytes)
 }
@@ -496,6 +497,8 @@ struct Building<'a> {
     local_size_at: Vec<usize>,
     slm: u64,
     slm_dynamic: u64,
+    /// Most that the two may be together.
+    local_memory: u64,
     own: Vec<Private>,
     printf: Option<Arc<Allocation>>,
     private: Option<u64>,
@@ -725,8 +728,8 @@ impl Building<'_> {
                     Arg::Null => 0,
                     other => return fail(format!("the kernel takes local memory, not {}", other.kind())),
                 };
-                if bytes > MAX_SLM {
-                    return fail(format!("{bytes} bytes of local memory: at most {MAX_SLM}"));
+                if bytes > self.local_memory {
+                    return fail(format!("{bytes} bytes of local memory: at most {}", self.local_memory));
                 }
                 let align = u64::from(p.slm_alignment.clamp(1, 1 << 16));
                 let at = self.slm_dynamic.next_multiple_of(align);
@@ -912,6 +915,10 @@ impl Building<'_> {
     }
 }
 
+fn too_much_local_memory(bytes: u64, most: u64) -> LaunchError {
+    LaunchError::Size(format!("{bytes} bytes of shared local memory a group: the device has {most}"))
+}
+
 /// The memory, with what a launch has for itself.
 fn reachable(memory: &Memory, own: &[Private]) -> Arc<AddressMap> {
     let map = memory.map();
@@ -921,7 +928,8 @@ fn reachable(memory: &Memory, own: &[Private]) -> Arc<AddressMap> {
 /// Makes a launch of hand-written code ready: the caller brings the image of inputs.
 ///
 /// `image` is the register image from r0 on; group ids and thread index are put into its r0. Every thread
-/// of a group has all channels; `threads` is the number of threads a group.
+/// of a group has all channels; `threads` is the number of threads a group, which has `slm_bytes` of shared local
+/// memory out of the `local_memory` that it could have.
 ///
 /// # Errors
 /// Where there are no groups or threads, or too many.
@@ -932,7 +940,7 @@ pub fn prepare_bare(
     simd: u32,
     mut image: Vec<u8>,
     surfaces: SurfaceTable,
-    slm_bytes: u64,
+    (slm_bytes, local_memory): (u64, u64),
 ) -> Result<Prepared, LaunchError> {
     if groups.contains(&0) || threads == 0 || threads > MAX_GROUP_THREADS {
         return Err(LaunchError::Size(format!(
@@ -940,10 +948,8 @@ pub fn prepare_bare(
         )));
     }
     countable(groups)?;
-    if slm_bytes > MAX_SLM {
-        return Err(LaunchError::Size(format!(
-            "{slm_bytes} bytes of shared local memory: at most {MAX_SLM}"
-        )));
+    if slm_bytes > local_memory {
+        return Err(too_much_local_memory(slm_bytes, local_memory));
     }
     if image.len() < 64 {
         image.resize(64, 0);
@@ -1023,6 +1029,7 @@ kernels:
             Resources {
                 memory: &memory,
                 grf_bytes: 32,
+                local_memory: 64 << 10,
                 dummy_local_ids: false,
                 slots: 4,
                 least_image: 288,
@@ -1094,13 +1101,14 @@ kernels:
             let (mut info, _) = ZeInfo::parse(VADD).unwrap();
             let kernel = &mut info.kernels[0];
             edit(kernel);
-            let mut memory = Memory::new(1 << 24);
+            let memory = Memory::new(1 << 24);
             let a = memory.allocate("a", 400).unwrap();
             let args = vec![Arg::Buffer(a, 16), Arg::Value(vec![5, 0, 0, 0]), Arg::Local(256)];
             let launch = Launch { dims: 1, global: [global, 1, 1], local: [64, 1, 1], offset: [0; 3], args };
             let with = Resources {
-                memory: &mut memory,
+                memory: &memory,
                 grf_bytes: 32,
+                local_memory: 64 << 10,
                 dummy_local_ids: false,
                 slots: 4,
                 least_image: 288,
@@ -1157,5 +1165,10 @@ kernels:
             assert_eq!(ready(edit).1.unwrap_err().to_string(), message);
         }
         assert!(ready(|l| l.args[2] = Arg::Local(1 << 40)).1.is_err());
+        assert!(ready(|l| l.args[2] = Arg::Local((64 << 10) - 512)).1.is_ok());
+        assert_eq!(
+            ready(|l| l.args[2] = Arg::Local(64 << 10)).1.unwrap_err().to_string(),
+            "65952 bytes of shared local memory a group: the device has 65536"
+        );
     }
 }

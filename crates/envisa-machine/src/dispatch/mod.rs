@@ -47,8 +47,6 @@ pub const MAX_GROUP_ITEMS: u64 = 1024;
 pub const MAX_GROUPS: u64 = 1 << 48;
 /// Threads a group can have at most: their index is a byte of r0.
 pub const MAX_GROUP_THREADS: u32 = 256;
-/// Most shared local memory of a group, in bytes.
-pub const MAX_SLM: u64 = 128 << 10;
 /// Largest payload accepted, in bytes.
 pub const MAX_PAYLOAD: u64 = 1 << 20;
 /// Largest scratch or private space of a thread or channel accepted, in bytes.
