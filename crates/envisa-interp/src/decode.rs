@@ -15,6 +15,7 @@ use crate::special::*;
 use crate::unit::{Unit, UnitK};
 use crate::{At, Cell, Code, SrcCell, SrcKind};
 use envisa_machine::cpu::Level;
+use envisa_machine::program::CheckedProgram;
 use envisa_machine::regs::Registers;
 
 /// The types that hold bits of an execution type: reading and writing them is plain.
@@ -614,9 +615,11 @@ impl crate::level::Kernel for ModeK {
 
 /// An instruction that reads and writes overlapping registers at different places computes from copies:
 /// every handler reads its whole sources first, so nothing needs doing here. See `alu::AluK`.
-pub(super) fn decode(p: &Program, level: Level, observed: bool) -> Code {
+pub(super) fn decode(p: &CheckedProgram, level: Level, observed: bool) -> Code {
     let end = Registers::size(p.registers.bytes);
     let mut code = Code {
+        program: p.clone(),
+        file: end,
         cells: Vec::with_capacity(p.code.len()),
         inner: vec![None; p.code.len()],
         flushing: vec![None; p.code.len()],
@@ -650,17 +653,6 @@ pub(super) fn decode(p: &Program, level: Level, observed: bool) -> Code {
         code.cells.push(c);
     }
     code
-}
-
-/// Holds a program's operands against the register file: what [`decode`] relies on.
-///
-/// # Errors
-/// An instruction whose operands do not lie in the register file (lowering makes none).
-pub fn check(p: &Program) -> Result<(), String> {
-    for i in &p.code {
-        operands(i, p.registers.bytes).map_err(|e| format!("instruction {} ({:?}): {e}", i.source, i.op))?;
-    }
-    Ok(())
 }
 
 /// The handler of an instruction that is told nothing of its operands: it goes by their description.
@@ -717,49 +709,4 @@ pub(super) fn cell(i: &Inst, run: Handler, src: [SrcCell; 3], (dst, dst_plain): 
         dst_plain,
         fused: false,
     }
-}
-
-/// Holds an instruction's operands against the register file: what handlers rely on.
-fn operands(i: &Inst, len: u32) -> Result<(), String> {
-    // Vectors are loaded whole: up to 32 elements, whatever the number of channels.
-    let vector = |offset: u32, size: u32| {
-        if offset as u64 + 32 * size as u64 > len as u64 {
-            Err("an operand passes the register file".to_owned())
-        } else {
-            Ok(())
-        }
-    };
-    if !matches!(i.channels, 1 | 2 | 4 | 8 | 16 | 32) || i.first > 28 {
-        return Err("it has no legal execution size".into());
-    }
-    let predicate = |offset: u32| vector(offset, 4);
-    predicate(i.pred.offset)?;
-    for s in &i.src {
-        match *s {
-            Src::Reg { offset, ty, strides, .. } => {
-                let last = (0..i.channels as u32).map(|k| strides.element(k)).max().unwrap_or(0);
-                let end = offset as u64 + (last as u64 + 1) * ty.size() as u64;
-                if end > len as u64 {
-                    return Err("a source passes the register file".into());
-                }
-                vector(offset, ty.size())?;
-            }
-            Src::Indirect { address, .. } => vector(address, 2)?,
-            Src::Pred { offset, .. } => predicate(offset)?,
-            Src::None => {}
-        }
-    }
-    match i.dst {
-        Dst::Reg { offset, ty, stride, .. } => {
-            let end = offset as u64 + ((i.channels as u64 - 1) * stride as u64 + 1) * ty.size() as u64;
-            if end > len as u64 {
-                return Err("the destination passes the register file".into());
-            }
-            vector(offset, ty.size())?;
-        }
-        Dst::Indirect { address, .. } => vector(address, 2)?,
-        Dst::Pred { offset } => predicate(offset)?,
-        Dst::None => {}
-    }
-    vector(i.dst2, 4)
 }

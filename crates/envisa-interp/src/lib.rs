@@ -17,15 +17,14 @@ mod tests;
 mod unit;
 mod wide;
 
-pub use decode::check;
 pub use run::{Executable, run, run_observed, run_translated};
 
 use std::ops::Deref;
 
 use crate::registers::Operands;
-use envisa_lower::Program;
 use envisa_machine::cpu::Level;
 use envisa_machine::observer::Observer;
+use envisa_machine::program::CheckedProgram;
 use envisa_machine::thread::{Machine, Mask, Status};
 use envisa_machine::trap::Cause;
 
@@ -98,6 +97,9 @@ impl Cell {
 
 /// A program's instructions, decoded for one level.
 pub struct Code {
+    program: CheckedProgram,
+    /// Bytes of its register file.
+    file: u32,
     cells: Vec<Cell>,
     /// Handlers of instructions that something else wraps, by program counter.
     inner: Vec<Option<Handler>>,
@@ -110,8 +112,8 @@ pub struct Code {
 }
 
 impl Code {
-    /// Decodes a program that [`check`] passes; `observed`: every instruction has a turn of its own.
-    pub fn new(program: &Program, level: Level, observed: bool) -> Code {
+    /// Decodes a program; `observed`: every instruction has a turn of its own.
+    pub fn new(program: &CheckedProgram, level: Level, observed: bool) -> Code {
         decode::decode(program, level, observed)
     }
 
@@ -176,9 +178,20 @@ pub(crate) fn pred_mask(m: &Machine<'_>, c: At<'_>) -> Mask {
 }
 
 impl Code {
+    /// What handlers rely on, as they access registers by offsets that were checked for this program.
+    ///
+    /// # Panics
+    /// If the machine is not one of this program.
+    #[inline(always)]
+    fn admit(&self, m: &Machine<'_>) {
+        let same = m.env.program.is(&self.program) && m.t.regs.len() >= self.file;
+        assert!(same, "the machine is one of another program");
+    }
+
     /// Runs a thread until it ends, waits or faults. `m` is a machine for the program that this is the code of.
     #[inline(always)]
     pub(crate) fn run(&self, m: &mut Machine<'_>) {
+        self.admit(m);
         let mut pc = m.t.pc;
         m.t.status = Status::Ready;
         while let Some(cell) = self.cells.get(pc as usize) {
@@ -192,6 +205,7 @@ impl Code {
 
     /// Runs a thread, telling an observer of each instruction.
     pub(crate) fn run_observed<O: Observer>(&self, m: &mut Machine<'_>, o: &mut O) {
+        self.admit(m);
         let mut pc = m.t.pc;
         m.t.status = Status::Ready;
         while let Some(cell) = self.cells.get(pc as usize) {

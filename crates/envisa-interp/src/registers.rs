@@ -5,9 +5,9 @@ use envisa_machine::regs::{Pod, Registers, Un, blend};
 
 /// Access by offsets that nobody checks in release builds.
 ///
-/// Called by handlers of decoded instructions only. [`crate::decode`] holds the operands of each against the
-/// length of its program's register file (or [`Registers::SPARE`] bytes more) when it makes them, and a thread's
-/// file is of its program's length.
+/// Called by handlers of decoded instructions only. Their offsets are those of operands of a
+/// [`CheckedProgram`](envisa_machine::program::CheckedProgram), or up to [`Registers::SPARE`] bytes behind its file;
+/// `Code::admit` sees to it that the file is one of that program.
 pub(crate) trait Operands {
     /// `N` consecutive elements.
     fn load<T: Pod, const N: usize>(&self, offset: u32) -> [T; N];

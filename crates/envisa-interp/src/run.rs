@@ -9,19 +9,20 @@ use envisa_machine::engine::{Engine, Instructions, LaunchView, Translation, Work
 use envisa_machine::group::{Groups, Run};
 use envisa_machine::link::Linked;
 use envisa_machine::observer::Observer;
+use envisa_machine::program::CheckedProgram;
 use envisa_machine::scheduler;
 use envisa_machine::thread::Machine;
 use envisa_machine::trap::Trap;
 use envisa_machine::{Outcome, RunOptions};
 
-use crate::{At, Code, check, level};
+use crate::{At, Code, level};
 
 /// A program decoded for this machine's CPU: as it was written, for observers, and improved.
 pub struct Executable {
-    program: Program,
+    program: CheckedProgram,
     /// Decoded when an observer comes.
     code: OnceLock<Code>,
-    fast: Arc<Program>,
+    fast: CheckedProgram,
     fast_code: Code,
     /// The improved program as another engine has it.
     translation: OnceLock<Option<Box<dyn Translation>>>,
@@ -33,9 +34,8 @@ impl Executable {
     /// # Errors
     /// A program that does not keep lowering's promises.
     pub fn new(program: Program) -> Result<Executable, String> {
-        check(&program)?;
-        let fast = Arc::new(envisa_lower::optimize(&program));
-        check(&fast)?;
+        let program = CheckedProgram::new(program).map_err(|e| e.to_string())?;
+        let fast = CheckedProgram::new(envisa_lower::optimize(&program)).map_err(|e| e.to_string())?;
         let fast_code = Code::new(&fast, Level::detect(), false);
         Ok(Executable { program, code: OnceLock::new(), fast, fast_code, translation: OnceLock::new() })
     }
@@ -56,7 +56,7 @@ impl Executable {
     }
 
     /// The program as it runs without an observer.
-    pub fn optimized(&self) -> &Arc<Program> {
+    pub fn optimized(&self) -> &CheckedProgram {
         &self.fast
     }
 }
@@ -77,6 +77,7 @@ impl Translation for Code {
 
 impl Instructions for Code {
     fn instruction(&self, m: &mut Machine<'_>, pc: u32) -> u32 {
+        self.admit(m);
         match self.cells.get(pc as usize) {
             Some(cell) => level::call(cell.run, m, At { cell, code: self }, pc),
             None => m.fault(pc, None, envisa_machine::Cause::FellOff),

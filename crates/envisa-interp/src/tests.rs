@@ -8,6 +8,7 @@ use envisa_sem::FpMode;
 use crate::decode::{decode, general_cell};
 use crate::{At, Code, Level, level};
 use envisa_machine::memory::{AddressMap, Block, SurfaceTable};
+use envisa_machine::program::CheckedProgram;
 use envisa_machine::thread::{Env, Group, Machine, Status, Thread};
 
 struct Rng(u64);
@@ -227,10 +228,13 @@ fn vector_code_does_what_general_code_does() {
         has_barrier: false,
         unsupported: Vec::new(),
     };
+    let program = CheckedProgram::new(program).expect("its operands are inside");
     let l = Level::detect();
     let fast = decode(&program, l, false);
     let cells = program.code.iter().map(|i| general_cell(l, i, &program)).collect();
     let slow = Code {
+        program: program.clone(),
+        file: program.file_bytes(),
         cells,
         inner: vec![None; COUNT],
         flushing: vec![None; COUNT],

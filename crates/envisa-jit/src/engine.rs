@@ -4,11 +4,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use envisa_lower::Pc;
 use envisa_lower::analysis::{Cells, Flow, Liveness};
-use envisa_lower::{Pc, Program};
 use envisa_machine::dispatch::Prepared;
 use envisa_machine::engine::{Engine, Instructions, LaunchView, Translation, Worker};
 use envisa_machine::group::{Groups, Run, together};
+use envisa_machine::program::CheckedProgram;
 use envisa_machine::thread::{Machine, STOP, Status};
 use envisa_machine::trap::{Cause, Trap};
 
@@ -44,7 +45,7 @@ impl Engine for Jit {
 
     fn translate(
         &self,
-        program: &Arc<Program>,
+        program: &CheckedProgram,
         rest: &Arc<dyn Instructions>,
     ) -> Option<Box<dyn Translation>> {
         let flow = Flow::new(program).ok()?;
@@ -61,7 +62,7 @@ impl Engine for Jit {
 
 /// A program as native code: a variant for each way of launching it.
 pub(crate) struct Native {
-    program: Arc<Program>,
+    program: CheckedProgram,
     rest: Arc<dyn Instructions>,
     flow: Flow,
     cells: Cells,
@@ -213,6 +214,11 @@ struct Runner<'a> {
 }
 
 impl Run for Runner<'_> {
+    // Code for threads that are alone keeps nothing to go on with.
+    fn pauses_alone(&self) -> bool {
+        together(&self.native.program)
+    }
+
     fn run(&mut self, m: &mut Machine<'_>, fresh: bool) {
         let p = &*self.native.program;
         let all = if p.simd >= 32 { u32::MAX } else { (1 << p.simd) - 1 };

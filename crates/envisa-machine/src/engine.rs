@@ -9,10 +9,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use envisa_lower::Program;
-
 use crate::dispatch::Prepared;
 use crate::link::Linked;
+use crate::program::CheckedProgram;
 use crate::scheduler::Cancel;
 use crate::thread::{Env, Machine};
 use crate::trap::Trap;
@@ -23,8 +22,11 @@ pub trait Engine: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// Makes a program ready to run; `None`: it refuses. `rest` executes instructions of the same program.
-    fn translate(&self, program: &Arc<Program>, rest: &Arc<dyn Instructions>)
-    -> Option<Box<dyn Translation>>;
+    fn translate(
+        &self,
+        program: &CheckedProgram,
+        rest: &Arc<dyn Instructions>,
+    ) -> Option<Box<dyn Translation>>;
 }
 
 /// A program as an engine made it ready.
@@ -82,7 +84,7 @@ pub struct LaunchView<'a> {
 impl<'a> LaunchView<'a> {
     /// Of a launch of `program`; `observed`: somebody wants to be told of memory accesses.
     pub fn new(
-        program: &'a Program,
+        program: &'a CheckedProgram,
         prepared: &'a Prepared,
         linked: &'a Linked,
         limit: u64,

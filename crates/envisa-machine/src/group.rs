@@ -18,6 +18,12 @@ use crate::trap::{Cause, Stand, Trap};
 pub trait Run {
     /// Runs a thread from `m.t.pc` on until it ends, waits, has had its turn or faults. `fresh`: it starts.
     fn run(&mut self, m: &mut Machine<'_>, fresh: bool);
+
+    /// Can a thread that has had its turn be run on later, also where threads are not alive together? If not, what
+    /// runs alone gets one turn without an end, and is cancelled between groups only.
+    fn pauses_alone(&self) -> bool {
+        true
+    }
 }
 
 /// A worker that runs a group's threads one after the other.
@@ -93,7 +99,7 @@ impl<'a, R: Run> Groups<'a, R> {
                 let mut fresh = true;
                 loop {
                     let t = &mut self.threads[0];
-                    t.turn = TURN;
+                    t.turn = if self.run.pauses_alone() { TURN } else { u64::MAX };
                     let mut m = machine(env, &mut group, &self.slm, t, &mut self.hints);
                     self.run.run(&mut m, fresh);
                     if m.trap.is_none() && m.t.status == Status::Yielded && stop.cancelled() {

@@ -132,7 +132,8 @@ pub fn run<W: Worker>(
         beside((1..workers as u32).map(|i| move || work(i)), || work(0));
     }
     let mut traps = shared.traps.into_inner().unwrap_or_else(|e| e.into_inner());
-    traps.sort_by_key(|(number, _)| *number);
+    // Groups that had not begun when the launch was cancelled have nothing to say.
+    traps.sort_by_key(|(number, trap)| (trap.cause == Cause::Cancelled && trap.threads.is_empty(), *number));
     let mut traps = traps.into_iter().map(|(_, trap)| trap);
     let trap = traps.next();
     // A kernel's own fault is told of the lowest group, as if the groups had run one after the other.

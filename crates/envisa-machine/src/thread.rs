@@ -1,10 +1,11 @@
 //! A hardware thread: registers, channels, where it stands; and what it shares with its group.
 
-use envisa_lower::{Program, RegOffset};
+use envisa_lower::RegOffset;
 use envisa_sem::FpMode;
 
 use crate::memory::{AddressMap, Block, Hint, SurfaceTable};
 use crate::messages::{self, Fault, FaultKind, Ports};
+use crate::program::CheckedProgram;
 use crate::regs::Registers;
 use crate::trap::{Cause, Trap};
 
@@ -157,7 +158,7 @@ pub struct Thread {
 
 impl Thread {
     /// A thread for this program, not started.
-    pub fn new(program: &Program) -> Thread {
+    pub fn new(program: &CheckedProgram) -> Thread {
         Thread {
             regs: Registers::new(program.registers.bytes),
             mask: 0,
@@ -232,7 +233,7 @@ pub struct Fused {
 /// What every thread of a launch shares.
 pub struct Env<'a> {
     /// The program.
-    pub program: &'a Program,
+    pub program: &'a CheckedProgram,
     /// The address space.
     pub memory: &'a AddressMap,
     /// The binding table.
@@ -264,7 +265,7 @@ impl<'a> Env<'a> {
             samplers: &[],
             scratch: scratch as u32,
             scratch_bytes: self.scratch_bytes,
-            implicit: regs.get::<u32>(r0),
+            implicit: regs.peek::<u32>(r0),
             grf_bytes: self.program.grf_bytes,
             layout: &self.program.registers,
         }
@@ -445,7 +446,7 @@ impl Machine<'_> {
 
     /// `%cr0` was written: the mode follows.
     pub fn refresh_mode(&mut self) {
-        let cr0: u32 = self.t.regs.get(self.env.program.registers.predefined[14]);
+        let cr0: u32 = self.t.regs.peek(self.env.program.registers.predefined[14]);
         self.t.mode = FpMode::from_cr0(cr0);
         self.t.ieee = self.t.mode.is_ieee();
     }

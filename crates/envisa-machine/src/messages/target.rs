@@ -285,7 +285,7 @@ fn rare_scalar(src: &Src, regs: &Registers, ports: &Ports<'_>) -> Result<u64, Fa
         Src::None => return Ok(0),
         Src::Reg { offset, ty, modifier, .. } => (offset, ty, modifier),
         Src::Indirect { address, bytes, ty, modifier, .. } => {
-            let at: u16 = regs.get(address);
+            let at: u16 = regs.peek(address);
             let offset = indirect(ports.layout, at, bytes, ty.size()).map_err(|address| Fault {
                 kind: FaultKind::Indirect,
                 address: address as u64,
@@ -296,13 +296,13 @@ fn rare_scalar(src: &Src, regs: &Registers, ports: &Ports<'_>) -> Result<u64, Fa
         Src::Pred { .. } => return Err(Fault::unsupported("a predicate as a scalar operand")),
     };
     let x = match ty {
-        Type::Ub | Type::Bool => regs.get::<u8>(offset) as i64,
-        Type::B => regs.get::<i8>(offset) as i64,
-        Type::Uw => regs.get::<u16>(offset) as i64,
-        Type::W => regs.get::<i16>(offset) as i64,
-        Type::Ud => regs.get::<u32>(offset) as i64,
-        Type::D => regs.get::<i32>(offset) as i64,
-        Type::Uq | Type::Q => regs.get::<i64>(offset),
+        Type::Ub | Type::Bool => regs.peek::<u8>(offset) as i64,
+        Type::B => regs.peek::<i8>(offset) as i64,
+        Type::Uw => regs.peek::<u16>(offset) as i64,
+        Type::W => regs.peek::<i16>(offset) as i64,
+        Type::Ud => regs.peek::<u32>(offset) as i64,
+        Type::D => regs.peek::<i32>(offset) as i64,
+        Type::Uq | Type::Q => regs.peek::<i64>(offset),
         _ => return Err(Fault::unsupported("a scalar operand of a type that is no integer")),
     };
     Ok(match modifier {
