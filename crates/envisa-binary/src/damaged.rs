@@ -15,10 +15,6 @@ use envisa_isa::desc::{Slot, SlotKind};
 use envisa_isa::{Inst, Module, Object, Op, Operand, Span};
 use std::ops::Range;
 
-/// Opcodes after which a body may end.
-const RET: u8 = 0x34;
-const FRET: u8 = 0x68;
-
 /// What is left of a binary.
 #[derive(Clone, Debug)]
 pub struct Recovered {
@@ -169,7 +165,7 @@ fn end_of_damaged(bytes: &[u8], code: &Range<usize>, decoder: &Decoder) -> Optio
         let pos = inst.span.end as usize;
         let filler = code.end - pos;
         if most > 0 && (least..=most).contains(&filler) {
-            if matches!(inst.op.desc().opcode, RET | FRET) {
+            if matches!(inst.op, Op::Ret | Op::Fret) {
                 end = Some(pos);
             }
             // No opcode is zero, and the last operands that are written may be.

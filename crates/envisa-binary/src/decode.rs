@@ -4,12 +4,10 @@ use crate::cursor::Cursor;
 use crate::error::{Problem, ReadError};
 use crate::opcodes::{Entry, Opcodes, Rows};
 use envisa_isa::desc::{Enc, InstDesc, Slot, SlotKind};
+use envisa_isa::operation::{Message, Operation};
 use envisa_isa::{Exec, ExecMask, Limits, Modifier, Object, Op, Operand, Pred, Region, StateClass, Type};
 
 type Result<T> = std::result::Result<T, ReadError>;
-
-/// The one instruction whose first source is an address.
-const ADDR_ADD: u8 = 0x28;
 
 /// How the layout depends on the format version.
 #[derive(Clone, Copy)]
@@ -115,7 +113,8 @@ impl<'a> Decoder<'a> {
     /// upper bits.
     #[inline]
     fn flags_in_sub(&self, opcode: u8) -> bool {
-        !self.layout.is_current() && matches!(opcode, 0x6d..=0x6f)
+        !self.layout.is_current()
+            && [Op::Sample3d, Op::Load3d, Op::Sample43d].iter().any(|op| op.desc().opcode == opcode)
     }
 
     /// One instruction: appends its operands and gives its row.
@@ -298,7 +297,7 @@ impl<'a> Decoder<'a> {
     /// What can be told only once the operands are read.
     #[inline]
     pub fn finish(&self, desc: &InstDesc, operands: &mut [Operand]) {
-        if desc.opcode == ADDR_ADD {
+        if desc.operation == Some(Operation::AddressAdd) {
             self.address_of(desc, operands);
         }
     }
@@ -326,24 +325,30 @@ impl<'a> Decoder<'a> {
     fn old_operand(&self, cur: &mut Cursor, desc: &InstDesc, slot: &'static Slot) -> Result<Option<Operand>> {
         let version = self.layout.version;
         let name = slot.name;
-        Ok(match (desc.opcode, &slot.kind) {
+        let is = |op: Op| desc.opcode == op.desc().opcode;
+        let sampler = is(Op::Sample3d) || is(Op::Load3d) || is(Op::Sample43d);
+        Ok(match &slot.kind {
             // WAIT had no operand; its mask is zero then.
-            (0x5b, SlotKind::Vector(_)) if version < (3, 1) => Some(Operand::Imm { ty: Type::Uw, bits: 0 }),
+            SlotKind::Vector(_) if is(Op::Wait) && version < (3, 1) => {
+                Some(Operand::Imm { ty: Type::Uw, bits: 0 })
+            }
             // RAW_SENDS had no function id.
-            (0x7a, SlotKind::Field { .. }) if name == "ffid" && version <= (3, 5) => Some(Operand::Int(0)),
+            SlotKind::Field { .. } if is(Op::RawSends) && name == "ffid" && version <= (3, 5) => {
+                Some(Operand::Int(0))
+            }
             // FILE and LIFETIME had 16-bit indices.
-            (0x51, SlotKind::Str { .. }) if !self.layout.wide_ids() => {
+            SlotKind::Str { .. } if is(Op::File) && !self.layout.wide_ids() => {
                 Some(Operand::Str(cur.u16(name)?.into()))
             }
-            (0x7b, SlotKind::Field { width: 4, .. }) if !self.layout.wide_ids() => {
+            SlotKind::Field { width: 4, .. } if is(Op::Lifetime) && !self.layout.wide_ids() => {
                 Some(Operand::Int(cur.u16(name)?.into()))
             }
             // The sampler messages' flags were in the sub-opcode's byte, which was the last one read.
-            (0x6d..=0x6f, SlotKind::Packed { .. }) if std::ptr::eq(slot, &desc.slots[0]) => {
+            SlotKind::Packed { .. } if sampler && std::ptr::eq(slot, &desc.slots[0]) => {
                 Some(Operand::Int((cur.last() >> 5).into()))
             }
             // The sampler messages' immediate offsets were a plain word.
-            (0x6d..=0x6f, SlotKind::Vector(_)) if !self.layout.wide_ids() => {
+            SlotKind::Vector(_) if sampler && !self.layout.wide_ids() => {
                 Some(Operand::Imm { ty: Type::Uw, bits: cur.u16(name)?.into() })
             }
             _ => None,
@@ -359,7 +364,9 @@ impl<'a> Decoder<'a> {
         desc: &'static InstDesc,
         operands: &mut Vec<Operand>,
     ) -> Result<bool> {
-        if self.layout.version >= (3, 2) || !matches!(desc.opcode, 0x4b | 0x4c) {
+        if self.layout.version >= (3, 2)
+            || !matches!(desc.operation, Some(Operation::Message(Message::Texels(_))))
+        {
             return Ok(false);
         }
         let slot = |name: &str| desc.slots.iter().find(|s| s.name == name);

@@ -4,13 +4,19 @@
 //! its string pool has the order in which text that declares the same things builds it.
 
 use envisa_isa::desc::{
-    Classes, Enc, InstDesc, LabelKind, Role, Saturation, Slot, SlotKind, SourceModifiers, TypeMap,
+    Classes, Enc, Family, InstDesc, LabelKind, Role, Saturation, Slot, SlotKind, SourceModifiers, TypeMap,
 };
+use envisa_isa::operation::{Compute, Control, Operation};
 use envisa_isa::{
     Align, Attr, AttrRange, Exec, ExecMask, GeneralVar, Input, Inst, Label, LabelUse, Modifier, Module,
     Object, ObjectKind, Op, Operand, Platform, Platforms, Pred, Region, SimpleVar, Span, StateClass, Type,
     TypeSet, fixed_strings, predefined,
 };
+
+/// Logic works on predicates too.
+fn is_logic(op: Compute) -> bool {
+    matches!(op, Compute::And | Compute::Or | Compute::Xor | Compute::Not)
+}
 
 /// A small generator of random numbers (SplitMix64): the same everywhere, for a seed.
 #[derive(Clone, Debug)]
@@ -403,7 +409,7 @@ impl Gen<'_> {
     /// and caching, absent sources absent.
     fn settle_lsc(&mut self, d: &InstDesc, operands: &mut [Operand]) {
         let is = |part: &str| d.name.contains(part);
-        let typed = d.opcode == 0x8a;
+        let typed = d.opcode == Op::LscTypedLoadQuad.desc().opcode;
         let counter = is("COUNTER") || is("APNDCTR");
         let plain = (is("LSC_LOAD") || is("LSC_STORE")) && !is("BLOCK2D") && !is("QUAD") && !typed;
         let flat = is("BLOCK2D") || !typed && !counter && self.rng.one_in(2);
@@ -491,15 +497,21 @@ impl Gen<'_> {
 
     /// Operands that depend on each other beyond what the rows say.
     fn settle(&mut self, d: &InstDesc, operands: &mut [Operand]) {
-        if self.options.reference && matches!(d.opcode, 0x89 | 0x8a) {
+        let is_lsc = d.family == Family::Lsc && !std::ptr::eq(d, Op::LscFence.desc());
+        if self.options.reference && is_lsc {
             return self.settle_lsc(d, operands);
         }
-        match (d.opcode, &mut *operands) {
+        let Some(operation) = d.operation else { return };
+        match (operation, &mut *operands) {
             // Logic of predicates is not predicated.
-            (0x20..=0x23, [_, pred, Operand::Predicate(_), ..]) => *pred = Operand::Pred(Pred::NONE),
+            (Operation::Compute(op), [_, pred, Operand::Predicate(_), ..]) if is_logic(op) => {
+                *pred = Operand::Pred(Pred::NONE)
+            }
             // One side of a move of state is a state.
-            (0x2d, [_, dst, src])
-                if !matches!(dst, Operand::State { .. }) && !matches!(src, Operand::State { .. }) =>
+            (Operation::Move, [_, dst, src])
+                if std::ptr::eq(d, Op::Movs.desc())
+                    && !matches!(dst, Operand::State { .. })
+                    && !matches!(src, Operand::State { .. }) =>
             {
                 *dst = Operand::State {
                     class: StateClass::Surface,
@@ -508,7 +520,9 @@ impl Gen<'_> {
                 };
             }
             // The text of a matrix has no region, and its precisions go together.
-            (0x83 | 0x1c, [exec, _, _, _, src2, Operand::Int(control)]) if self.options.reference => {
+            (Operation::Systolic { .. }, [exec, _, _, _, src2, Operand::Int(control)])
+                if self.options.reference =>
+            {
                 *exec = Operand::Exec(Exec { log2: 3, mask: ExecMask::M1 });
                 if let Operand::General { region, modifier, .. } = src2 {
                     *region = Region::CONTIGUOUS;
@@ -521,9 +535,11 @@ impl Gen<'_> {
                 *control = b | a << 8 | 8 << 16 | (1 + self.rng.below(8)) << 24;
             }
             // A jump takes all channels together.
-            (0x32 | 0x69, [exec, ..]) => *exec = Operand::Exec(Exec { log2: 0, mask: ExecMask::M1 }),
+            (Operation::Control(Control::Jump | Control::Switch), [exec, ..]) => {
+                *exec = Operand::Exec(Exec { log2: 0, mask: ExecMask::M1 })
+            }
             // A move from a predicate is scalar, and neither predicated nor saturated.
-            (0x29, [exec, pred, dst, Operand::Predicate(_)]) => {
+            (Operation::Move, [exec, pred, dst, Operand::Predicate(_)]) => {
                 *exec = Operand::Exec(Exec::SCALAR_NM);
                 *pred = Operand::Pred(Pred::NONE);
                 if let Operand::General { modifier, .. } | Operand::Indirect { modifier, .. } = dst {
@@ -531,7 +547,9 @@ impl Gen<'_> {
                 }
             }
             // The mark of a life names a variable of its class.
-            (0x7b, [Operand::Int(properties), Operand::Int(variable)]) => {
+            (Operation::Nothing, [Operand::Int(properties), Operand::Int(variable)])
+                if std::ptr::eq(d, Op::Lifetime.desc()) =>
+            {
                 *variable = match *properties >> 4 & 3 {
                     0 => predefined::FIRST_VAR + self.rng.below(self.o.vars.len() as u32),
                     1 => self.rng.below(self.o.addresses.len() as u32),
@@ -667,9 +685,9 @@ impl Gen<'_> {
             let both = TypeSet(types.0 & of_map.0);
             types = if both == TypeSet::NONE { of_map } else { both };
         }
-        let addr_add = d.opcode == 0x28;
+        let addr_add = d.operation == Some(Operation::AddressAdd);
         // Logic is of numbers or of predicates.
-        let logic = matches!(d.opcode, 0x20..=0x23)
+        let logic = matches!(d.operation, Some(Operation::Compute(op)) if is_logic(op))
             .then(|| shape.types.as_ref().is_some_and(|t| t.dst == TypeSet::of(&[Type::Bool])));
         let list: Vec<Classes> = [
             Classes::GENERAL,
