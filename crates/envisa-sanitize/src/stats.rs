@@ -23,15 +23,15 @@ pub fn fidelity(op: Op, exec: ExecType) -> Fidelity {
     let half = exec == ExecType::F16;
     match op {
         Op::Unsupported => Fidelity::Unsupported,
-        Op::Invm | Op::Rsqtm => {
-            Fidelity::Approximate("correctly rounded; the device's own start of the macro differs")
-        }
-        Op::Inv | Op::Rsqrt if exec == ExecType::F64 => Fidelity::Approximate("1 ulp"),
+        Op::Invm => Fidelity::Approximate("correctly rounded; the device's own start of the macro differs"),
+        Op::Rsqtm => Fidelity::Approximate("0.51 ulp; the device's own start of the macro differs"),
+        Op::Inv if exec == ExecType::F64 => Fidelity::Approximate("correctly rounded; the device's differs"),
+        Op::Rsqrt if exec == ExecType::F64 => Fidelity::Approximate("0.501 ulp"),
         Op::Inv | Op::Rsqrt | Op::Exp | Op::Log | Op::Pow | Op::Sin | Op::Cos | Op::Tanh | Op::Sigm => {
             if half {
                 Fidelity::Approximate("1 ulp")
             } else {
-                Fidelity::Approximate("as documented by the math unit of envisa-sem")
+                Fidelity::Approximate("less than 1 ulp (docs/MATH.md)")
             }
         }
         // Correctly rounded here; the device promises less.

@@ -202,7 +202,7 @@ fn fidelity_text(op: Op, kinds: &BTreeSet<(String, Fidelity)>) -> String {
     let name = d.name.to_lowercase();
     let ulp = |t: T| measured().get(&(name.as_str(), t)).map(|m| m.0);
     if let (Some(f), Some(h)) = (ulp(T::F), ulp(T::Hf)) {
-        out.push(format!("at most {f:.3} ulp in f, {h:.3} in hf, measured"));
+        out.push(format!("{f:.3} ulp in f in a sample (every value: MATH.md), at most {h:.3} in hf"));
         more.values_mut().for_each(|types| types.retain(|t| *t == "f64"));
         more.retain(|_, types| !types.is_empty());
     }
@@ -319,7 +319,7 @@ Every row of the instruction table, and what is done with it:
 ## Errors of the math unit
 
 Largest error, in units in the last place of the exact result, against the host's library in double precision:
-over every value of `hf`, and over `f` in even steps through all bit patterns. The device's own functions are looser.
+over every value of `hf`, and over `f` in even steps through all bit patterns (every value: [MATH.md](MATH.md)). The device's own functions are looser.
 
 | function | type | largest error | values |
 | --- | --- | --- | --- |

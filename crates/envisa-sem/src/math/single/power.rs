@@ -104,7 +104,7 @@ fn log2_pair<L: Lanes>(l: &mut L, x: L::V) -> (L::V, L::V) {
     (sum, l.add(lost, rest))
 }
 
-/// x^y, as IEEE 754 defines `pow`, within 0.7 units where the result is normal, 0.78 below. A negative base has powers with
+/// x^y, as IEEE 754 defines `pow`, within 0.8 units. A negative base has powers with
 /// integral exponents only, other exponents give NaN. x^±0 and 1^y are 1 even if the other one is NaN; 0 and ∞
 /// as limits.
 #[inline(always)]

@@ -197,7 +197,7 @@ fn circular<L: Lanes>(l: &mut L, a: L::V, shift: u32) -> L::V {
     l.xor(y, n)
 }
 
-/// sin x, within 0.75 units for every single. Infinity gives NaN; −0 gives −0.
+/// sin x, within 0.78 units for every single. Infinity gives NaN; −0 gives −0.
 #[inline(always)]
 pub fn sin<L: Lanes>(l: &mut L, x: L::V) -> L::V {
     let sign = l.bits(SIGN);
@@ -207,7 +207,7 @@ pub fn sin<L: Lanes>(l: &mut L, x: L::V) -> L::V {
     l.xor(y, sign)
 }
 
-/// cos x, within 0.75 units for every single. Infinity gives NaN.
+/// cos x, within 0.78 units for every single. Infinity gives NaN.
 #[inline(always)]
 pub fn cos<L: Lanes>(l: &mut L, x: L::V) -> L::V {
     let a = l.abs(x);
