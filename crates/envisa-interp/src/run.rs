@@ -43,11 +43,13 @@ impl Executable {
     /// Has an engine translate it, once; `false` if that refuses. [`run_translated`] runs the translation then, as far
     /// as it accepts a launch.
     pub fn translate(&self, engine: &dyn Engine) -> bool {
-        let translate = || {
-            let rest: Arc<dyn Instructions> = Arc::new(Code::new(&self.fast, Level::detect(), true));
-            engine.translate(&self.fast, &rest)
-        };
+        let translate = || engine.translate(&self.fast, &self.instructions());
         self.translation.get_or_init(translate).is_some()
+    }
+
+    /// What executes single instructions of the improved program, for other engines.
+    pub fn instructions(&self) -> Arc<dyn Instructions> {
+        Arc::new(Code::new(&self.fast, Level::detect(), true))
     }
 
     /// The program.

@@ -110,8 +110,7 @@ pub(crate) struct Asm {
 /// Encoded code.
 pub(crate) struct Encoded {
     pub bytes: Vec<u8>,
-    /// `(offset, tag)` as marked: for listings.
-    #[allow(dead_code)]
+    /// `(offset, tag)` as marked.
     pub marks: Vec<(u32, u32)>,
 }
 

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use envisa_lower::analysis::{Cells, Flow, Liveness, NotAnalysed};
 use envisa_lower::Pc;
-use envisa_lower::analysis::{Cells, Flow, Liveness};
 use envisa_machine::dispatch::Prepared;
 use envisa_machine::engine::{Engine, Instructions, LaunchView, Translation, Worker};
 use envisa_machine::group::{Groups, Run, together};
@@ -14,8 +14,9 @@ use envisa_machine::thread::{Machine, STOP, Status};
 use envisa_machine::trap::{Cause, Trap};
 
 use crate::alloc::Allocation;
+use crate::audit::{Sizes, audit};
 use crate::emit::{Compiled, Emit};
-use crate::layout::{Site, at, exit};
+use crate::layout::{SITE, Site, at, exit};
 use crate::pages::Code;
 use crate::shape::{Seed, Shapes};
 use crate::sites;
@@ -38,6 +39,19 @@ impl Jit {
     }
 }
 
+impl Jit {
+    /// The code of a program for threads with all channels whose local ids are not known, as text: x86 with the
+    /// program's instructions, and why any of them is left to the interpreter.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn listing(&self, program: &CheckedProgram, rest: &Arc<dyn Instructions>) -> Result<String, String> {
+        let native = Native::new(program, rest).map_err(|e| format!("instruction {}: {}", e.pc, e.reason))?;
+        let variant = native.compile(&Key { full: true, seeds: Vec::new() })?;
+        Ok(crate::listing::listing(program, &variant.compiled))
+    }
+}
+
 impl Engine for Jit {
     fn name(&self) -> &'static str {
         "jit"
@@ -48,15 +62,7 @@ impl Engine for Jit {
         program: &CheckedProgram,
         rest: &Arc<dyn Instructions>,
     ) -> Option<Box<dyn Translation>> {
-        let flow = Flow::new(program).ok()?;
-        let cells = Cells::new(program, 64);
-        Some(Box::new(Native {
-            program: program.clone(),
-            rest: rest.clone(),
-            flow,
-            cells,
-            variants: Mutex::new(HashMap::new()),
-        }))
+        Some(Box::new(Native::new(program, rest).ok()?))
     }
 }
 
@@ -84,6 +90,16 @@ pub(crate) struct Variant {
 }
 
 impl Native {
+    fn new(program: &CheckedProgram, rest: &Arc<dyn Instructions>) -> Result<Native, NotAnalysed> {
+        Ok(Native {
+            program: program.clone(),
+            rest: rest.clone(),
+            flow: Flow::new(program)?,
+            cells: Cells::new(program, 64),
+            variants: Mutex::new(HashMap::new()),
+        })
+    }
+
     fn variant(&self, key: Key) -> Option<Arc<Variant>> {
         let mut all = self.variants.lock().unwrap_or_else(|e| e.into_inner());
         all.entry(key.clone()).or_insert_with(|| self.compile(&key).ok().map(Arc::new)).clone()
@@ -96,6 +112,14 @@ impl Native {
         let alloc = Allocation::new(p, &self.flow, &self.cells, &live, &|c| shapes.step(c).is_some());
         let emit = Emit::new(p, &self.flow, &self.cells, &live, &shapes, &alloc, key.full, together(p));
         let compiled = emit.run()?;
+        if cfg!(debug_assertions) {
+            let sizes = Sizes {
+                registers: p.registers.bytes.next_multiple_of(64),
+                context: compiled.context,
+                sites: SITE * p.messages.len().max(1) as u32,
+            };
+            audit(&compiled.code.bytes, &sizes)?;
+        }
         let code = Code::new(&compiled.code.bytes).map_err(|e| e.to_string())?;
         Ok(Variant { code, compiled })
     }

@@ -9,9 +9,11 @@
 
 mod alloc;
 mod asm;
+mod audit;
 mod emit;
 mod engine;
 mod layout;
+mod listing;
 #[allow(dead_code)]
 mod ops;
 mod pages;

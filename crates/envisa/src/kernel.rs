@@ -144,6 +144,14 @@ pub(crate) struct Metadata {
 const MAX_ARGUMENTS: u32 = 4096;
 
 impl Kernel {
+    /// Its native code as text: x86 with the instructions that it is of, and why any is left to the interpreter.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn native_listing(&self) -> Result<String, String> {
+        crate::native::listing(&self.code.executable)
+    }
+
     /// Can native code run it, on this host?
     pub fn is_native(&self) -> bool {
         crate::native::runs(&self.code.executable, crate::Engine::Native)

@@ -35,3 +35,16 @@ pub(crate) fn runs(executable: &Executable, engine: Engine) -> bool {
 /// The engines that mean native code where there is some.
 #[cfg(target_arch = "x86_64")]
 const NATIVE: &[Engine] = &[Engine::Native];
+
+/// The native code of a program as text.
+///
+/// # Errors
+/// Why there is none.
+pub(crate) fn listing(executable: &Executable) -> Result<String, String> {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(jit) = envisa_jit::Jit::new() {
+        return jit.listing(executable.optimized(), &executable.instructions());
+    }
+    let _ = executable;
+    Err("native code needs an x86-64 CPU with AVX-512".into())
+}

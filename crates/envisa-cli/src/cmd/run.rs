@@ -89,6 +89,9 @@ pub struct Args {
     /// `--check` and `--stats` are the interpreter's.
     #[arg(long, value_enum, default_value_t = EngineArg::Auto)]
     engine: EngineArg,
+    /// Write the kernel's native code, x86 beside vISA, to a file; `-` is standard output.
+    #[arg(long, value_name = "FILE")]
+    dump_native: Option<PathBuf>,
     /// Stop a thread that takes more branches and calls than this; 0 for no limit.
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
@@ -176,6 +179,10 @@ pub fn run(args: &Args) -> Done {
         Ok(ready) => ready,
         Err(e) => return refused(e, report),
     };
+    if let Some(file) = &args.dump_native {
+        let listing = ready.kernel().native_listing().map_err(|e| Failure(format!("no native code: {e}")))?;
+        io::write(file, listing.as_bytes())?;
+    }
     if !ready.compiler_messages().is_empty() {
         let mut said = Report::default();
         said.diagnostics = envisa_ocloc::diagnostics(ready.compiler_messages(), &job.file, &mut said.files);

@@ -19,16 +19,19 @@ pub enum Engine {
     Interpreter,
     /// The interpreter under an observer: instruction by instruction, as the kernel has them.
     Observed,
+    /// Native code, where the CPU has what it needs.
+    Native,
 }
 
 /// Every engine there is.
-pub const ALL: &[Engine] = &[Engine::Interpreter, Engine::Observed];
+pub const ALL: &[Engine] = &[Engine::Interpreter, Engine::Observed, Engine::Native];
 
 impl Engine {
     pub fn name(self) -> &'static str {
         match self {
             Engine::Interpreter => "interpreter",
             Engine::Observed => "observed interpreter",
+            Engine::Native => "native code",
         }
     }
 }
@@ -280,7 +283,8 @@ pub fn run(case: &Case, platform: Platform, engine: Engine) -> Result<(), String
         launch = launch.arg(WHERE, places.collect::<Vec<u8>>());
     }
     let launch = match engine {
-        Engine::Interpreter => launch,
+        Engine::Interpreter => launch.engine(envisa::Engine::Interpreter),
+        Engine::Native => launch.engine(envisa::Engine::Native),
         // Anything that wants to be told does.
         Engine::Observed => launch.statistics(true),
     };

@@ -1,0 +1,53 @@
+//! A second look at generated code, by its bytes: what memory each instruction names.
+
+use iced_x86::{Decoder, DecoderOptions, OpKind, Register};
+
+use crate::layout::SITE;
+
+/// How large what the code is given is, in bytes.
+pub(crate) struct Sizes {
+    pub registers: u32,
+    pub context: u32,
+    pub sites: u32,
+}
+
+/// Holds every memory operand against where it may lie: the register file, the context, the sites, the stack, or
+/// what a site's pointer leads to, which is loaded just before.
+///
+/// # Errors
+/// The first instruction that names other memory.
+pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
+    let mut aimed = false;
+    for i in &mut Decoder::new(64, code, DecoderOptions::NONE) {
+        if i.is_invalid() {
+            return Err(format!("at {:#x}: no instruction", i.ip()));
+        }
+        let memory = (0..i.op_count()).any(|k| i.op_kind(k) == OpKind::Memory);
+        if memory {
+            let (base, index) = (i.memory_base(), i.memory_index());
+            let at = i.memory_displacement64() as i64;
+            let end = at + i.memory_size().size() as i64;
+            let inside = |bytes: u32| index == Register::None && at >= 0 && end <= i64::from(bytes);
+            let fine = match base {
+                Register::RBX => inside(sizes.registers),
+                Register::RBP => inside(sizes.context),
+                Register::R12 => inside(sizes.sites),
+                Register::RSP => index == Register::None,
+                Register::RCX => aimed && index != Register::None && (0..=1024).contains(&at),
+                _ => false,
+            };
+            if !fine {
+                return Err(format!("at {:#x}: {i}", i.ip()));
+            }
+        }
+        // The pointer is good from where it is loaded to where the register is written again.
+        if i.op_count() > 0
+            && i.op_kind(0) == OpKind::Register
+            && i.op0_register().full_register() == Register::RCX
+        {
+            aimed = i.memory_base() == Register::R12
+                && i.memory_displacement64() as u32 % SITE == crate::layout::site::POINTER;
+        }
+    }
+    Ok(())
+}
