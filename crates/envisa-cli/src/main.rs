@@ -42,6 +42,7 @@ enum Command {
     Build(cmd::build::Args),
     Init(cmd::init::Args),
     Run(Box<cmd::run::Args>),
+    Exec(cmd::exec::Args),
     Completions(cmd::shell::Completions),
     Man(cmd::shell::Man),
 }
@@ -77,6 +78,7 @@ fn main() -> std::process::ExitCode {
         Command::Build(args) => cmd::build::run(args),
         Command::Init(args) => cmd::init::run(&args),
         Command::Run(args) => cmd::run::run(&args),
+        Command::Exec(args) => cmd::exec::run(&args),
         Command::Completions(args) => cmd::shell::completions(&args),
         Command::Man(args) => cmd::shell::man(&args),
     };

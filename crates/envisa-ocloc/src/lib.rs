@@ -1,4 +1,15 @@
 //! Builds zebins with vISA text from OpenCL C or SPIR-V by driving `ocloc`, Intel's offline compiler.
+//!
+//! [`Build`] compiles one file by running the command; [`Service`] compiles in memory, by processes that are
+//! kept ready, for whoever compiles often.
+
+pub mod cache;
+pub mod client;
+pub mod server;
+mod service;
+pub mod wire;
+
+pub use service::{Compiled, Failure, Input, Output, Service};
 
 mod messages;
 

@@ -40,6 +40,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("envisa-harness", &["envisa", "envisa-ocloc"]),
     ("envisa-cli", &["envisa", "envisa-harness", "envisa-ocloc"]),
     ("envisa-suite", &["envisa", "envisa-harness", "envisa-model", "envisa-ocloc"]),
+    ("envisa-opencl", &["envisa", "envisa-ocloc"]),
     ("envisa-fuzz-smoke", &["envisa", "envisa-harness", "envisa-smith"]),
 ];
 

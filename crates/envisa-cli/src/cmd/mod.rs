@@ -4,6 +4,7 @@ pub mod asm;
 pub mod build;
 pub mod check;
 pub mod dis;
+pub mod exec;
 pub mod explain;
 pub mod extract;
 pub mod fmt;

@@ -1,0 +1,150 @@
+//! Processes that compile, kept ready: several at a time, restarted when one breaks down.
+
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Condvar, Mutex};
+
+use crate::wire::{Request, Response};
+
+/// Why a request got no response.
+#[derive(Debug)]
+pub enum CallError {
+    /// The helper could not be started.
+    Start(PathBuf, io::Error),
+    /// It went away while it compiled: how it ended.
+    Crashed(String),
+}
+
+impl std::fmt::Display for CallError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            CallError::Start(path, e) => {
+                write!(f, "cannot start the compiler's helper `{}`: {e}", path.display())
+            }
+            CallError::Crashed(how) => write!(f, "the compiler crashed ({how})"),
+        }
+    }
+}
+
+impl std::error::Error for CallError {}
+
+struct Helper {
+    child: Child,
+    requests: ChildStdin,
+    answers: BufReader<ChildStdout>,
+    /// The process that started it: after a fork it belongs to the parent.
+    owner: u32,
+    settings: Vec<String>,
+}
+
+/// Helpers that are idle or at work.
+pub struct Pool {
+    program: PathBuf,
+    state: Mutex<State>,
+    returned: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    idle: Vec<Helper>,
+    running: usize,
+    owner: u32,
+}
+
+impl Pool {
+    /// Helpers of this program.
+    pub fn new(program: PathBuf) -> Pool {
+        Pool { program, state: Mutex::default(), returned: Condvar::new() }
+    }
+
+    fn most() -> usize {
+        std::thread::available_parallelism().map_or(2, |n| n.get()).clamp(1, 8)
+    }
+
+    fn take(&self, settings: &[String]) -> Result<Helper, CallError> {
+        let owner = std::process::id();
+        let mut state = self.state.lock().unwrap();
+        if state.owner != owner {
+            // A fork: the pipes are the parent's.
+            for helper in std::mem::take(&mut state.idle) {
+                std::mem::forget(helper);
+            }
+            (state.running, state.owner) = (0, owner);
+        }
+        while state.running >= Pool::most() {
+            state = self.returned.wait(state).unwrap();
+        }
+        state.running += 1;
+        if let Some(at) = state.idle.iter().position(|h| h.settings == settings) {
+            return Ok(state.idle.swap_remove(at));
+        }
+        drop(state);
+        self.start(settings, owner).inspect_err(|_| self.leave())
+    }
+
+    fn start(&self, settings: &[String], owner: u32) -> Result<Helper, CallError> {
+        let mut command = Command::new(&self.program);
+        command.args(settings).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let failed = |e| CallError::Start(self.program.clone(), e);
+        let mut child = command.spawn().map_err(failed)?;
+        let pipes = child.stdin.take().zip(child.stdout.take());
+        let (requests, answers) = pipes.ok_or_else(|| failed(io::ErrorKind::BrokenPipe.into()))?;
+        Ok(Helper { child, requests, answers: BufReader::new(answers), owner, settings: settings.to_vec() })
+    }
+
+    fn leave(&self) {
+        self.state.lock().unwrap().running -= 1;
+        self.returned.notify_one();
+    }
+
+    /// Has a request done. `settings` are environment variables of the helper, as `NAME=VALUE`.
+    ///
+    /// # Errors
+    /// If there is no helper to be had, or it crashed.
+    pub fn call(&self, request: &Request, settings: &[String]) -> Result<Response, CallError> {
+        let mut helper = self.take(settings)?;
+        let result = request.send(&mut helper.requests).and_then(|()| Response::receive(&mut helper.answers));
+        match result {
+            Ok(response) => {
+                let mut state = self.state.lock().unwrap();
+                if state.idle.len() < Pool::most() {
+                    state.idle.push(helper);
+                }
+                drop(state);
+                self.leave();
+                Ok(response)
+            }
+            Err(e) => {
+                self.leave();
+                Err(CallError::Crashed(bury(helper, &e)))
+            }
+        }
+    }
+}
+
+/// Ends a helper that broke down and removes its folder; says how it ended.
+fn bury(mut helper: Helper, error: &io::Error) -> String {
+    drop(helper.requests);
+    let _ = helper.child.kill();
+    let how = match helper.child.wait() {
+        Ok(status) => status.to_string(),
+        Err(_) => error.to_string(),
+    };
+    if helper.owner == std::process::id() {
+        let prefix = format!("envisa-compiler-{}-", helper.child.id());
+        for entry in std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy().starts_with(&prefix) {
+                let _ = std::fs::remove_dir_all(entry.path());
+            }
+        }
+    }
+    how
+}
+
+/// The helper's program next to another file, as they are installed and built.
+pub fn beside(file: &Path) -> Option<PathBuf> {
+    let folder = file.parent()?;
+    let places = [folder.join("envisa-compiler"), folder.parent()?.join("envisa-compiler")];
+    places.into_iter().find(|p| p.is_file())
+}

@@ -1,0 +1,376 @@
+//! Compiling as an OpenCL driver needs it: sources, SPIR-V and linking in memory, with logs and a cache.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use envisa_zebin::{OPTION_VISA, OPTION_ZEBIN};
+
+use crate::STATE_BUFFER;
+use crate::cache::{Cache, Key, KeyMaker};
+use crate::client::{CallError, Pool};
+use crate::server::NO_COMPILER;
+use crate::wire::{File, Request, Response};
+
+/// What to compile.
+#[derive(Clone, Debug)]
+pub enum Input<'a> {
+    /// OpenCL C, and headers that it may include by name.
+    Source(&'a [u8], &'a [File]),
+    /// SPIR-V.
+    Spirv(&'a [u8]),
+    /// SPIR-V modules to be made one.
+    Link(&'a [Vec<u8>]),
+}
+
+/// What to make.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Output {
+    /// A module for the device, with vISA text.
+    Zebin,
+    /// SPIR-V, for linking.
+    Spirv,
+}
+
+/// A compilation that succeeded.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The module.
+    pub bytes: Vec<u8>,
+    /// Warnings.
+    pub log: String,
+    /// It was found in the cache.
+    pub cached: bool,
+}
+
+/// One that did not.
+#[derive(Clone, Debug)]
+pub enum Failure {
+    /// There is no compiler: what is missing.
+    NoCompiler(String),
+    /// The compiler refused: its messages.
+    Refused(String),
+    /// It broke down.
+    Crashed(String),
+}
+
+impl Failure {
+    /// What a build log should say.
+    pub fn log(&self) -> &str {
+        match self {
+            Failure::NoCompiler(s) | Failure::Refused(s) | Failure::Crashed(s) => s,
+        }
+    }
+}
+
+/// Drives the compiler by helper processes.
+pub struct Service {
+    pool: Option<Pool>,
+    cache: Option<Cache>,
+    /// Another compiler's program (`ENVISA_OCLOC`).
+    program: Option<String>,
+    identity: OnceLock<Vec<u8>>,
+}
+
+impl Service {
+    /// A service whose helper is `helper`; `None` if it was not found.
+    pub fn new(helper: Option<PathBuf>, cache: Option<Cache>) -> Service {
+        Service {
+            pool: helper.map(Pool::new),
+            cache,
+            program: std::env::var("ENVISA_OCLOC").ok().filter(|p| !p.is_empty()),
+            identity: OnceLock::new(),
+        }
+    }
+
+    /// Compiles for a device, with the user's options.
+    ///
+    /// # Errors
+    /// See [`Failure`].
+    pub fn compile(
+        &self,
+        device: &str,
+        input: &Input<'_>,
+        options: &str,
+        output: Output,
+    ) -> Result<Compiled, Failure> {
+        let options = absolute_includes(options);
+        let key = self.key(device, input, &options, output);
+        if let (Some(cache), Some(key)) = (&self.cache, &key)
+            && let Some((log, bytes)) = cache.get(key)
+        {
+            return Ok(Compiled { bytes, log, cached: true });
+        }
+        let compiled = match input {
+            Input::Link(modules) => {
+                let linked = self.link(modules)?;
+                if output == Output::Spirv {
+                    let spirv = self.one(device, "linked", linked, "-llvm_input", &[], &options, output)?;
+                    Compiled { bytes: spirv.bytes, log: spirv.log, cached: false }
+                } else {
+                    self.one(device, "linked.bc", linked, "-llvm_input", &[], &options, output)?
+                }
+            }
+            Input::Spirv(bytes) => {
+                self.one(device, "module.spv", bytes.to_vec(), "-spirv_input", &[], &options, output)?
+            }
+            Input::Source(text, headers) => {
+                // The end is the first zero: without one the compiler reads on, at another it stops.
+                let mut text: Vec<u8> = text.iter().map(|b| if *b == 0 { b' ' } else { *b }).collect();
+                text.push(0);
+                self.one(device, "source.cl", text, "", headers, &options, output)?
+            }
+        };
+        if let (Some(cache), Some(key)) = (&self.cache, &key) {
+            cache.put(key, &compiled.log, &compiled.bytes);
+        }
+        Ok(compiled)
+    }
+
+    /// None if the result depends on files that are not known here.
+    fn key(&self, device: &str, input: &Input<'_>, options: &str, output: Output) -> Option<Key> {
+        self.cache.as_ref()?;
+        let mut key = KeyMaker::default()
+            .with(env!("CARGO_PKG_VERSION").as_bytes())
+            .with(self.identity())
+            .with(device.as_bytes())
+            .with(options.as_bytes())
+            .with(&[u8::from(output == Output::Spirv)]);
+        match input {
+            Input::Source(text, headers) => {
+                let includes = text.windows(8).any(|w| w == b"#include");
+                if includes && headers.is_empty() {
+                    return None;
+                }
+                key = key.with(b"source").with(text);
+                for (name, bytes) in *headers {
+                    key = key.with(name.as_bytes()).with(bytes);
+                }
+            }
+            Input::Spirv(bytes) => key = key.with(b"spirv").with(bytes),
+            Input::Link(modules) => {
+                key = key.with(b"link");
+                for m in *modules {
+                    key = key.with(m);
+                }
+            }
+        }
+        for (name, value) in std::env::vars_os() {
+            // The compiler's own switches.
+            if name.to_string_lossy().starts_with("IGC_") {
+                key = key.with(name.as_encoded_bytes()).with(value.as_encoded_bytes());
+            }
+        }
+        Some(key.key())
+    }
+
+    /// Which compiler it is: its files' sizes and times.
+    fn identity(&self) -> &[u8] {
+        self.identity.get_or_init(|| {
+            let mut id = Vec::new();
+            let mut files: Vec<PathBuf> = self.program.iter().map(PathBuf::from).collect();
+            for folder in ["/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib"] {
+                for name in ["libocloc.so", "libigc.so.1", "libigdfcl.so.1", "libigc.so.2", "libigdfcl.so.2"]
+                {
+                    files.push(PathBuf::from(folder).join(name));
+                }
+            }
+            for file in files {
+                if let Ok(data) = std::fs::metadata(&file) {
+                    let time = data.modified().ok();
+                    let time = time.and_then(|t| t.duration_since(std::time::UNIX_EPOCH).ok());
+                    id.extend(file.as_os_str().as_encoded_bytes());
+                    id.extend(data.len().to_le_bytes());
+                    id.extend(time.map_or(0, |t| t.as_nanos()).to_le_bytes());
+                }
+            }
+            id
+        })
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "one command line")]
+    fn one(
+        &self,
+        device: &str,
+        name: &str,
+        bytes: Vec<u8>,
+        kind: &str,
+        headers: &[File],
+        options: &str,
+        output: Output,
+    ) -> Result<Compiled, Failure> {
+        let mut args: Vec<String> =
+            ["compile", "-q", "-file", name, "-device", device].into_iter().map(str::to_owned).collect();
+        args.extend(["-output_no_suffix", "-output", "module"].map(str::to_owned));
+        args.extend(["-internal_options".into(), format!("{OPTION_ZEBIN} {OPTION_VISA}")]);
+        args.extend(["-options".into(), format!("{options} -cl-kernel-arg-info").trim().to_owned()]);
+        if !kind.is_empty() {
+            args.push(kind.into());
+        }
+        if output == Output::Spirv {
+            args.push("-spv_only".into());
+        }
+        let request = Request {
+            args,
+            sources: vec![(name.into(), bytes)],
+            headers: headers.to_vec(),
+            program: self.program.clone(),
+        };
+        let (response, log) = self.call(device, &request)?;
+        let wanted = match output {
+            Output::Zebin => response.output("module"),
+            Output::Spirv => {
+                let found = response.outputs.iter().find(|(n, _)| n.ends_with(".spv"));
+                found.map(|(_, b)| &b[..]).or_else(|| response.output("module"))
+            }
+        };
+        match wanted {
+            Some(bytes) if response.code == 0 => Ok(Compiled { bytes: bytes.to_vec(), log, cached: false }),
+            _ if log.is_empty() => {
+                Err(Failure::Refused(format!("the compiler failed with code {}", response.code)))
+            }
+            _ => Err(Failure::Refused(log)),
+        }
+    }
+
+    fn link(&self, modules: &[Vec<u8>]) -> Result<Vec<u8>, Failure> {
+        let mut request = Request { program: self.program.clone(), ..Request::default() };
+        request.args.push("link".into());
+        for (i, bytes) in modules.iter().enumerate() {
+            let name = format!("module{i}.spv");
+            request.args.extend(["-file".into(), name.clone()]);
+            request.sources.push((name, bytes.clone()));
+        }
+        request.args.extend(["-out", "linked", "-out_format", "LLVM_BC"].map(str::to_owned));
+        let (response, log) = self.call("", &request)?;
+        match response.output("linked") {
+            Some(bytes) if response.code == 0 => Ok(bytes.to_vec()),
+            _ if log.is_empty() => {
+                Err(Failure::Refused(format!("the linker failed with code {}", response.code)))
+            }
+            _ => Err(Failure::Refused(log)),
+        }
+    }
+
+    /// Calls the compiler; its messages, cleaned.
+    fn call(&self, device: &str, request: &Request) -> Result<(Response, String), Failure> {
+        let Some(pool) = &self.pool else {
+            return Err(Failure::NoCompiler(
+                "the compiler's helper `envisa-compiler` is not next to the driver: build it with \
+                 `cargo build --release -p envisa-opencl`, or name it in ENVISA_COMPILER"
+                    .into(),
+            ));
+        };
+        let mut settings = Vec::new();
+        if matches!(device, "skl" | "tgllp") && std::env::var_os(STATE_BUFFER).is_none() {
+            settings.push(format!("{STATE_BUFFER}=1"));
+        }
+        let mut result = pool.call(request, &settings);
+        if matches!(result, Err(CallError::Crashed(_))) && settings.is_empty() {
+            // Stack calls on a device not known to need the variable?
+            result = pool.call(request, &[format!("{STATE_BUFFER}=1")]);
+        }
+        let response = result.map_err(|e| match e {
+            CallError::Start(..) => Failure::NoCompiler(e.to_string()),
+            CallError::Crashed(_) => Failure::Crashed(e.to_string()),
+        })?;
+        if response.code == NO_COMPILER {
+            return Err(Failure::NoCompiler(format!(
+                "Intel's offline compiler was not found ({}); it is in the Debian package `intel-opencl-icd` \
+                 (elsewhere: Intel's compute-runtime)",
+                response.noise
+            )));
+        }
+        let log = response.output("stdout.log").map(clean).unwrap_or_default();
+        Ok((response, log))
+    }
+}
+
+/// The compiler's messages without what it says of itself.
+fn clean(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let mut log = String::new();
+    for line in text.lines().map(|l| l.trim_end_matches(['\0', '\r'])) {
+        let noise = line.starts_with("Build failed with error code")
+            || line.starts_with("Build succeeded")
+            || line.starts_with("Command was:")
+            || line.starts_with("ShaderDumpEnable Warning!")
+            || line.starts_with("Compilation from IR - skipping loading of FCL");
+        if noise {
+            continue;
+        }
+        // A source that comes from memory is called by its number: the how manieth this process compiles.
+        let number = line.bytes().take_while(u8::is_ascii_digit).count();
+        match line[number..].strip_prefix(':') {
+            Some(rest) if number > 0 && rest.starts_with(|c: char| c.is_ascii_digit()) => {
+                log.push_str("<source>:");
+                log.push_str(rest);
+            }
+            _ => log.push_str(line),
+        }
+        log.push('\n');
+    }
+    let log = log.trim_matches('\n');
+    if log.is_empty() { String::new() } else { format!("{log}\n") }
+}
+
+/// Options in which folders to include from do not depend on where the compiler runs.
+fn absolute_includes(options: &str) -> String {
+    let mut words: Vec<String> = Vec::new();
+    let mut word = String::new();
+    let mut quoted = false;
+    for c in options.chars() {
+        match c {
+            '"' => {
+                quoted = !quoted;
+                word.push(c);
+            }
+            c if c.is_whitespace() && !quoted => {
+                if !word.is_empty() {
+                    words.push(std::mem::take(&mut word));
+                }
+            }
+            c => word.push(c),
+        }
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    let absolute = |path: &str| {
+        let bare = path.trim_matches('"');
+        let whole = std::path::absolute(bare).map_or(bare.to_owned(), |p| p.display().to_string());
+        if whole.contains(char::is_whitespace) { format!("\"{whole}\"") } else { whole }
+    };
+    let mut follows = false;
+    for word in &mut words {
+        if std::mem::take(&mut follows) {
+            *word = absolute(word);
+        } else if word == "-I" {
+            follows = true;
+        } else if let Some(path) = word.strip_prefix("-I") {
+            *word = format!("-I{}", absolute(path));
+        }
+    }
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logs_keep_what_the_compiler_says_of_the_source() {
+        let log = clean(
+            b"\n12:1:39: error: use of undeclared identifier 'x'\nk\n\nBuild failed with error code: -11\n",
+        );
+        assert_eq!(log, "<source>:1:39: error: use of undeclared identifier 'x'\nk\n");
+        assert_eq!(clean(b"\nBuild succeeded.\n"), "");
+    }
+
+    #[test]
+    fn folders_do_not_depend_on_where_the_compiler_runs() {
+        let here = std::env::current_dir().unwrap();
+        let here = here.display();
+        assert_eq!(absolute_includes("-DX=1  -I inc -Iother"), format!("-DX=1 -I {here}/inc -I{here}/other"));
+        assert_eq!(absolute_includes("-I \"/a b\" -DY=\"c d\""), "-I \"/a b\" -DY=\"c d\"");
+    }
+}

@@ -1,0 +1,207 @@
+//! What the application passes: pointers, which are followed here and nowhere else.
+#![allow(unsafe_code)]
+
+use std::cell::Cell;
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::core::error::{Error, Result};
+use crate::core::info::Answer;
+use crate::core::region::{Backing, Region};
+
+/// The application's promise: pointers that it passes are null or valid for what the standard says is read or
+/// written through them, until the call returns, or, for transfers, until the command is complete.
+pub(crate) struct Caller {
+    /// An error that is reported beside a result.
+    beside: Cell<i32>,
+}
+
+/// A pointer of the application that is only handed back to it.
+#[derive(Clone, Copy)]
+pub(crate) struct Opaque(*mut c_void);
+
+// SAFETY: it is never followed here.
+unsafe impl Send for Opaque {}
+
+impl Opaque {
+    /// Wraps a pointer.
+    pub(crate) fn new(pointer: *mut c_void) -> Opaque {
+        Opaque(pointer)
+    }
+
+    /// The pointer.
+    pub(crate) fn get(self) -> *mut c_void {
+        self.0
+    }
+}
+
+impl Caller {
+    /// The promise of whoever called an entry point.
+    ///
+    /// # Safety
+    /// To be made in an entry point only, of which the standard says what callers promise.
+    pub(crate) unsafe fn new() -> Caller {
+        Caller { beside: Cell::new(opencl_sys::CL_SUCCESS) }
+    }
+
+    /// Reports an error although there is a result.
+    pub(crate) fn and_error(&self, e: Error) {
+        self.beside.set(e.0);
+    }
+
+    /// The code that goes with a result.
+    pub(crate) fn code(&self) -> i32 {
+        self.beside.get()
+    }
+
+    /// `n` values; `None` if there is no pointer and they are more than none.
+    pub(crate) fn slice<T: Copy>(&self, start: *const T, n: usize) -> Option<&[T]> {
+        if n == 0 {
+            return Some(&[]);
+        }
+        if start.is_null() || !start.is_aligned() || n > isize::MAX as usize / size_of::<T>().max(1) {
+            return None;
+        }
+        // SAFETY: promised by the caller; not null and aligned.
+        Some(unsafe { std::slice::from_raw_parts(start, n) })
+    }
+
+    /// Three sizes, as origins and regions are.
+    pub(crate) fn three(&self, start: *const usize) -> Result<[usize; 3]> {
+        let three = self.slice(start, 3).ok_or(Error::INVALID_VALUE)?;
+        Ok([three[0], three[1], three[2]])
+    }
+
+    /// Reads a value.
+    pub(crate) fn read<T: Copy>(&self, from: *const T) -> Option<T> {
+        // SAFETY: promised by the caller; alignment does not matter.
+        (!from.is_null()).then(|| unsafe { from.read_unaligned() })
+    }
+
+    /// Writes a value, if it is wanted.
+    pub(crate) fn write<T: Copy>(&self, to: *mut T, value: T) {
+        if !to.is_null() {
+            // SAFETY: promised by the caller; alignment does not matter.
+            unsafe { to.write_unaligned(value) };
+        }
+    }
+
+    /// Writes values to an array.
+    pub(crate) fn write_all<T: Copy>(&self, to: *mut T, values: &[T]) {
+        for (i, value) in values.iter().enumerate() {
+            // SAFETY: the array is promised to have room for them.
+            self.write(to.wrapping_add(i), *value);
+        }
+    }
+
+    /// Bytes of an argument or pattern.
+    pub(crate) fn bytes(&self, start: *const c_void, n: usize) -> Option<Vec<u8>> {
+        self.slice(start.cast::<u8>(), n).map(<[u8]>::to_vec)
+    }
+
+    /// A text that ends with a zero; `None` without one. What is no UTF-8 is replaced.
+    pub(crate) fn text(&self, start: *const c_char) -> Option<String> {
+        // SAFETY: promised by the caller.
+        (!start.is_null()).then(|| unsafe { CStr::from_ptr(start) }.to_string_lossy().into_owned())
+    }
+
+    /// A list that ends with a zero, as properties are; with the zero. Empty without a pointer. `width`: values
+    /// of an entry.
+    pub(crate) fn list<T: Copy + PartialEq + Default>(&self, start: *const T) -> Vec<T> {
+        let mut all = Vec::new();
+        if start.is_null() {
+            return all;
+        }
+        loop {
+            let at = start.wrapping_add(all.len());
+            let Some(key) = self.read(at) else { return all };
+            all.push(key);
+            if key == T::default() {
+                return all;
+            }
+            all.extend(self.read(at.wrapping_add(1)));
+        }
+    }
+
+    /// Memory of the application for a transfer.
+    pub(crate) fn memory(&self, start: *const c_void, len: usize) -> Region {
+        // SAFETY: promised by the caller until the command is complete.
+        unsafe { Region::host(start.cast_mut().cast(), len) }
+    }
+
+    /// Memory that the application lends to a buffer.
+    pub(crate) fn lent(&self, start: *mut c_void, len: usize) -> Option<Arc<Backing>> {
+        // SAFETY: promised by the caller as long as the buffer lives.
+        unsafe { Backing::lent(start.cast(), len) }
+    }
+
+    /// Answers a query.
+    pub(crate) fn answer(
+        &self,
+        answer: Answer,
+        size: usize,
+        value: *mut c_void,
+        size_ret: *mut usize,
+    ) -> Result<()> {
+        let bytes = answer.0;
+        if !value.is_null() {
+            if size < bytes.len() {
+                return Err(Error::INVALID_VALUE);
+            }
+            self.memory(value, bytes.len()).write(&bytes);
+        }
+        self.write(size_ret, bytes.len());
+        Ok(())
+    }
+}
+
+unsafe extern "C" {
+    static stdout: *mut libc::FILE;
+}
+
+/// Prints what kernels print: into the C library's standard output, where the application's own text goes.
+pub(crate) fn print(text: &str) {
+    let text = CString::new(text.replace('\0', "")).unwrap_or_default();
+    // SAFETY: the stream is the C library's own, the text ends with a zero.
+    unsafe {
+        libc::fputs(text.as_ptr(), stdout);
+        libc::fflush(stdout);
+    }
+}
+
+/// Has a function called when the process ends.
+pub(crate) fn at_exit(function: fn()) {
+    static FUNCTION: std::sync::OnceLock<fn()> = std::sync::OnceLock::new();
+    extern "C" fn run() {
+        if let Some(function) = FUNCTION.get() {
+            // Nothing may unwind into the C library.
+            let _ = std::panic::catch_unwind(function);
+        }
+    }
+    if FUNCTION.set(function).is_ok() {
+        // SAFETY: the function lives as long as this library, which loaders do not unload.
+        unsafe { libc::atexit(run) };
+    }
+}
+
+/// The file that this code was loaded from.
+pub(crate) fn library_path() -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    let here: fn() -> Option<PathBuf> = library_path;
+    // SAFETY: the address is of this function; the name that comes back lives as long as the library.
+    unsafe {
+        let mut info: libc::Dl_info = std::mem::zeroed();
+        if libc::dladdr(here as *const c_void, &raw mut info) == 0 || info.dli_fname.is_null() {
+            return None;
+        }
+        let name = CStr::from_ptr(info.dli_fname);
+        let path = PathBuf::from(std::ffi::OsStr::from_bytes(name.to_bytes()));
+        std::path::absolute(path).ok()
+    }
+}
+
+/// An entry point's address, as extensions hand it out.
+pub(crate) fn address(function: *const ()) -> *mut c_void {
+    function.cast_mut().cast()
+}

@@ -1,0 +1,464 @@
+//! Commands on memory objects, markers and barriers.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use opencl_sys::{
+    self as cl, cl_bool, cl_command_queue, cl_event, cl_map_flags, cl_mem, cl_mem_migration_flags, cl_uint,
+};
+
+use super::{Caller, create, enqueued, entry, same, target};
+use crate::core::error::{Error, Result};
+use crate::core::handle;
+use crate::core::mem::Mem;
+use crate::core::platform::BASE_ALIGN;
+use crate::core::queue::{Order, Queue, Work};
+use crate::core::region::{Layout3, Region};
+
+/// A buffer of the queue's context that commands may use.
+pub(super) fn buffer_of(queue: &Queue, handle: cl_mem) -> Result<Arc<Mem>> {
+    let mem = handle::get::<Mem>(handle)?;
+    mem.buffer()?;
+    same(queue, &mem.context)?;
+    if mem.parent.is_some() && !mem.offset.is_multiple_of(BASE_ALIGN) {
+        return Err(Error::MISALIGNED_SUB_BUFFER_OFFSET);
+    }
+    Ok(mem)
+}
+
+/// A copy from one place to another, which keeps what it needs alive.
+pub(super) fn copy(to: Region, from: Region, keep: Vec<Arc<Mem>>) -> Work {
+    Box::new(move || {
+        to.copy_from(&from);
+        drop(keep);
+        Ok(())
+    })
+}
+
+/// Pitches of a rectangle: zero means tight.
+fn pitches(region: [usize; 3], row: usize, slice: usize) -> Result<(usize, usize)> {
+    let row = if row == 0 { region[0] } else { row };
+    if row < region[0] {
+        return Err(Error::INVALID_VALUE);
+    }
+    let plane = row.checked_mul(region[1]).ok_or(Error::INVALID_VALUE)?;
+    let slice = if slice == 0 { plane } else { slice };
+    if slice < plane || (slice != plane && !slice.is_multiple_of(row)) {
+        return Err(Error::INVALID_VALUE);
+    }
+    Ok((row, slice))
+}
+
+fn rectangle(origin: [usize; 3], region: [usize; 3], row: usize, slice: usize) -> Result<Layout3> {
+    if region.contains(&0) {
+        return Err(Error::INVALID_VALUE);
+    }
+    let (row, slice) = pitches(region, row, slice)?;
+    let planes = origin[2].checked_mul(slice);
+    let rows = origin[1].checked_mul(row);
+    let offset = planes.zip(rows).and_then(|(p, r)| p.checked_add(r)?.checked_add(origin[0]));
+    Ok(Layout3 { offset: offset.ok_or(Error::INVALID_VALUE)?, row, slice })
+}
+
+/// One half of `clEnqueueReadBufferRect` and its counterpart.
+#[allow(clippy::too_many_arguments, reason = "the call has as many")]
+fn transfer_rectangle(
+    c: &Caller,
+    mem: &Arc<Mem>,
+    write: bool,
+    buffer_origin: *const usize,
+    host_origin: *const usize,
+    region: *const usize,
+    pitches: [usize; 4],
+    ptr: *const c_void,
+) -> Result<Work> {
+    mem.host_may(write)?;
+    let size = c.three(region)?;
+    let inside = rectangle(c.three(buffer_origin)?, size, pitches[0], pitches[1])?;
+    let outside = rectangle(c.three(host_origin)?, size, pitches[2], pitches[3])?;
+    let end = inside.end(size).ok_or(Error::INVALID_VALUE)?;
+    if ptr.is_null() || end > mem.region.len() {
+        return Err(Error::INVALID_VALUE);
+    }
+    let host = c.memory(ptr, outside.end(size).ok_or(Error::INVALID_VALUE)?);
+    let mem = mem.clone();
+    Ok(Box::new(move || {
+        if write {
+            mem.region.copy_rows(inside, &host, outside, size);
+        } else {
+            host.copy_rows(outside, &mem.region, inside, size);
+        }
+        Ok(())
+    }))
+}
+
+entry! {
+    fn clEnqueueReadBuffer(
+        c,
+        command_queue: cl_command_queue,
+        buffer: cl_mem,
+        blocking_read: cl_bool,
+        offset: usize,
+        size: usize,
+        ptr: *mut c_void,
+        num_events_in_wait_list: cl_uint,
+        event_wait_list: *const cl_event,
+        event: *mut cl_event,
+    ) {
+        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
+        let mem = buffer_of(&queue, buffer)?;
+        let from = mem.region.part(offset, size).ok_or(Error::INVALID_VALUE)?;
+        if ptr.is_null() {
+            return Err(Error::INVALID_VALUE);
+        }
+        mem.host_may(false)?;
+        let work = copy(c.memory(ptr, size), from, vec![mem]);
+        let done = queue.enqueue(cl::CL_COMMAND_READ_BUFFER, Order::Normal, after, work)?;
+        enqueued(c, done, event, blocking_read != 0)
+    }
+
+    fn clEnqueueWriteBuffer(
+        c,
+        command_queue: cl_command_queue,
+        buffer: cl_mem,
+        blocking_write: cl_bool,
+        offset: usize,
+        size: usize,
+        ptr: *const c_void,
+        num_events_in_wait_list: cl_uint,
+        event_wait_list: *const cl_event,
+        event: *mut cl_event,
+    ) {
+        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
+        let mem = buffer_of(&queue, buffer)?;
+        let to = mem.region.part(offset, size).ok_or(Error::INVALID_VALUE)?;
+        if ptr.is_null() {
+            return Err(Error::INVALID_VALUE);
+        }
+        mem.host_may(true)?;
+        let work = copy(to, c.memory(ptr, size), vec![mem]);
+        let done = queue.enqueue(cl::CL_COMMAND_WRITE_BUFFER, Order::Normal, after, work)?;
+        enqueued(c, done, event, blocking_write != 0)
+    }
+
+    fn clEnqueueCopyBuffer(
+        c,
+        command_queue: cl_command_queue,
+        src_buffer: cl_mem,
+        dst_buffer: cl_mem,
+        src_offset: usize,
+        dst_offset: usize,
+        size: usize,
+        num_events_in_wait_list: cl_uint,
+        event_wait_list: *const cl_event,
+        event: *mut cl_event,
+    ) {
+        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
+        let (src, dst) = (buffer_of(&queue, src_buffer)?, buffer_of(&queue, dst_buffer)?);
+        let from = src.region.part(src_offset, size).ok_or(Error::INVALID_VALUE)?;
+        let to = dst.region.part(dst_offset, size).ok_or(Error::INVALID_VALUE)?;
+        let apart = from.address() + size <= to.address() || to.address() + size <= from.address();
+        if !apart && size > 0 {
+            return Err(Error::MEM_COPY_OVERLAP);
+        }
+        let work = copy(to, from, vec![src, dst]);
+        let done = queue.enqueue(cl::CL_COMMAND_COPY_BUFFER, Order::Normal, after, work)?;
+        enqueued(c, done, event, false)
+    }
+
+    fn clEnqueueReadBufferRect(
+        c,
+        command_queue: cl_command_queue,
+        buffer: cl_mem,
+        blocking_read: cl_bool,
+        buffer_origin: *const usize,
+        host_origin: *const usize,
+        region: *const usize,
+        buffer_row_pitch: usize,
+        buffer_slice_pitch: usize,
+        host_row_pitch: usize,
+        host_slice_pitch: usize,
+        ptr: *mut c_void,
+        num_events_in_wait_list: cl_uint,
+        event_wait_list: *const cl_event,
+        event: *mut cl_event,
+    ) {
+        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
+        let mem = buffer_of(&queue, buffer)?;
+        let pitches = [buffer_row_pitch, buffer_slice_pitch, host_row_pitch, host_slice_pitch];
+        let work =
+            transfer_rectangle(c, &mem, false, buffer_origin, host_origin, region, pitches, ptr)?;
+        let done = queue.enqueue(cl::CL_COMMAND_READ_BUFFER_RECT, Order::Normal, after, work)?;
+        enqueued(c, done, event, blocking_read != 0)
+    }
+
+    fn clEnqueueWriteBufferRect(
+        c,
+        command_queue: cl_command_queue,
+        buffer: cl_mem,
+        blocking_write: cl_bool,
+        buffer_origin: *const usize,
+        host_origin: *const usize,
+        region: *const usize,
+        buffer_row_pitch: usize,
+        buffer_slice_pitch: usize,
+        host_row_pitch: usize,
+        host_slice_pitch: usize,
+        ptr: *const c_void,
+        num_events_in_wait_list: cl_uint,
+        event_wait_list: *const cl_event,
+        event: *mut cl_event,
+    ) {
+        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
+        let mem = buffer_of(&queue, buffer)?;
+        let pitches = [buffer_row_pitch, buffer_slice_pitch, host_row_pitch, host_slice_pitch];
+        let work = transfer_rectangle(c, &mem, true, buffer_origin, host_origin, region, pitches, ptr)?;
+        let done = queue.enqueue(cl::CL_COMMAND_WRITE_BUFFER_RECT, Order::Normal, after, work)?;
+        enqueued(c, done, event, blocking_write != 0)
+    }
+
+    fn clEnqueueCopyBufferRect(
+        c,
+        command_queue: cl_command_queue,
+        src_buffer: cl_mem,
+        dst_buffer: cl_mem,
+        src_origin: *const usize,
+        dst_origin: *const usize,
+        region: *const usize,
+        src_row_pitch: usize,
+        src_slice_pitch: usize,
+        dst_row_pitch: usize,
+        dst_slice_pitch: usize,
+        num_events_in_wait_list: cl_uint,
+        event_wait_list: *const cl_event,
+        event: *mut cl_event,
+    ) {
+        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
+        let (src, dst) = (buffer_of(&queue, src_buffer)?, buffer_of(&queue, dst_buffer)?);
+        let size = c.three(region)?;
+        let from = rectangle(c.three(src_origin)?, size, src_row_pitch, src_slice_pitch)?;
+        let to = rectangle(c.three(dst_origin)?, size, dst_row_pitch, dst_slice_pitch)?;
+        let inside = |at: Layout3, mem: &Mem| at.end(size).is_some_and(|end| end <= mem.region.len());
+        if !inside(from, &src) || !inside(to, &dst) {
+            return Err(Error::INVALID_VALUE);
+        }
+        if Arc::ptr_eq(&src, &dst) {
+            if (from.row, from.slice) != (to.row, to.slice) {
+                return Err(Error::INVALID_VALUE);
+            }
+            if overlap(from, to, size) {
+                return Err(Error::MEM_COPY_OVERLAP);
+            }
+        }
+        let work: Work = Box::new(move || {
+            dst.region.copy_rows(to, &src.region, from, size);
+            Ok(())
+        });
+        let done = queue.enqueue(cl::CL_COMMAND_COPY_BUFFER_RECT, Order::Normal, after, work)?;
+        enqueued(c, done, event, false)
+    }
+
+    fn clEnqueueFillBuffer(
+        c,
+        command_queue: cl_command_queue,
+        buffer: cl_mem,
+        pattern: *const c_void,
+        pattern_size: usize,
+        offset: usize,
+        size: usize,
+        num_events_in_wait_list: cl_uint,
+        event_wait_list: *const cl_event,
+        event: *mut cl_event,
+    ) {
+        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
+        let mem = buffer_of(&queue, buffer)?;
+        let to = mem.region.part(offset, size).ok_or(Error::INVALID_VALUE)?;
+        if pattern.is_null() || !pattern_size.is_power_of_two() || pattern_size > 128 {
+            return Err(Error::INVALID_VALUE);
+        }
+        if !offset.is_multiple_of(pattern_size) || !size.is_multiple_of(pattern_size) {
+            return Err(Error::INVALID_VALUE);
+        }
+        let pattern = c.bytes(pattern, pattern_size).ok_or(Error::INVALID_VALUE)?;
+        let work: Work = Box::new(move || {
+            to.fill(&pattern);
+            drop(mem);
+            Ok(())
+        });
+        let done = queue.enqueue(cl::CL_COMMAND_FILL_BUFFER, Order::Normal, after, work)?;
+        enqueued(c, done, event, false)
+    }
+
+    fn clEnqueueUnmapMemObject(
+        c,
+        command_queue: cl_command_queue,
+        memobj: cl_mem,
+        mapped_ptr: *mut c_void,
+        num_events_in_wait_list: cl_uint,
+        event_wait_list: *const cl_event,
+        event: *mut cl_event,
+    ) {
+        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
+        let mem = handle::get::<Mem>(memobj)?;
+        same(&queue, &mem.context)?;
+        mem.unmap(mapped_ptr as usize)?;
+        // The bytes are where they were.
+        let work: Work = Box::new(move || {
+            drop(mem);
+            Ok(())
+        });
+        let done = queue.enqueue(cl::CL_COMMAND_UNMAP_MEM_OBJECT, Order::Normal, after, work)?;
+        enqueued(c, done, event, false)
+    }
+
+    fn clEnqueueMigrateMemObjects(
+        c,
+        command_queue: cl_command_queue,
+        num_mem_objects: cl_uint,
+        mem_objects: *const cl_mem,
+        flags: cl_mem_migration_flags,
+        num_events_in_wait_list: cl_uint,
+        event_wait_list: *const cl_event,
+        event: *mut cl_event,
+    ) {
+        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
+        let known = cl::CL_MIGRATE_MEM_OBJECT_HOST | cl::CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
+        if num_mem_objects == 0 || mem_objects.is_null() || flags & !known != 0 {
+            return Err(Error::INVALID_VALUE);
+        }
+        for handle in c.slice(mem_objects, num_mem_objects as usize).ok_or(Error::INVALID_VALUE)? {
+            same(&queue, &handle::get::<Mem>(*handle)?.context)?;
+        }
+        let done =
+            queue.enqueue(cl::CL_COMMAND_MIGRATE_MEM_OBJECTS, Order::Normal, after, Box::new(|| Ok(())))?;
+        enqueued(c, done, event, false)
+    }
+
+    fn clEnqueueMarkerWithWaitList(
+        c,
+        command_queue: cl_command_queue,
+        num_events_in_wait_list: cl_uint,
+        event_wait_list: *const cl_event,
+        event: *mut cl_event,
+    ) {
+        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
+        let done = queue.enqueue(cl::CL_COMMAND_MARKER, Order::Marker, after, Box::new(|| Ok(())))?;
+        enqueued(c, done, event, false)
+    }
+
+    fn clEnqueueBarrierWithWaitList(
+        c,
+        command_queue: cl_command_queue,
+        num_events_in_wait_list: cl_uint,
+        event_wait_list: *const cl_event,
+        event: *mut cl_event,
+    ) {
+        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
+        let done = queue.enqueue(cl::CL_COMMAND_BARRIER, Order::Barrier, after, Box::new(|| Ok(())))?;
+        enqueued(c, done, event, false)
+    }
+
+    fn clEnqueueMarker(c, command_queue: cl_command_queue, event: *mut cl_event) {
+        let queue = handle::get::<Queue>(command_queue)?;
+        if event.is_null() {
+            return Err(Error::INVALID_VALUE);
+        }
+        let done = queue.enqueue(cl::CL_COMMAND_MARKER, Order::Marker, Vec::new(), Box::new(|| Ok(())))?;
+        enqueued(c, done, event, false)
+    }
+
+    fn clEnqueueBarrier(_c, command_queue: cl_command_queue) {
+        let queue = handle::get::<Queue>(command_queue)?;
+        queue.enqueue(cl::CL_COMMAND_BARRIER, Order::Barrier, Vec::new(), Box::new(|| Ok(()))).map(drop)
+    }
+
+    fn clEnqueueWaitForEvents(c, command_queue: cl_command_queue, num_events: cl_uint, event_list: *const cl_event) {
+        if num_events == 0 || event_list.is_null() {
+            return Err(Error::INVALID_VALUE);
+        }
+        let (queue, after) =
+            target(c, command_queue, num_events, event_list).map_err(|e| match e {
+                Error::INVALID_EVENT_WAIT_LIST => Error::INVALID_EVENT,
+                e => e,
+            })?;
+        queue.enqueue(cl::CL_COMMAND_BARRIER, Order::Barrier, after, Box::new(|| Ok(()))).map(drop)
+    }
+
+    fn clEnqueueNativeKernel(
+        _c,
+        command_queue: cl_command_queue,
+        _user_func: Option<unsafe extern "C" fn(*mut c_void)>,
+        _args: *mut c_void,
+        _cb_args: usize,
+        _num_mem_objects: cl_uint,
+        _mem_list: *const cl_mem,
+        _args_mem_loc: *mut *const c_void,
+        _num_events_in_wait_list: cl_uint,
+        _event_wait_list: *const cl_event,
+        _event: *mut cl_event,
+    ) {
+        handle::get::<Queue>(command_queue)?;
+        // No device runs functions of the host.
+        Err(Error::INVALID_OPERATION)
+    }
+}
+
+/// Do two boxes of the same pitches in one buffer share bytes?
+fn overlap(a: Layout3, b: Layout3, size: [usize; 3]) -> bool {
+    let start = |l: Layout3| [l.offset % l.row, l.offset % l.slice / l.row, l.offset / l.slice];
+    let (a, b) = (start(a), start(b));
+    (0..3).all(|d| a[d] < b[d] + size[d] && b[d] < a[d] + size[d])
+}
+
+/// Whether a mapping may be had.
+pub(super) fn check_map(mem: &Mem, flags: cl_map_flags) -> Result<()> {
+    let known = cl::CL_MAP_READ | cl::CL_MAP_WRITE | cl::CL_MAP_WRITE_INVALIDATE_REGION;
+    let invalidates = flags & cl::CL_MAP_WRITE_INVALIDATE_REGION != 0;
+    if flags & !known != 0 || (invalidates && flags & (cl::CL_MAP_READ | cl::CL_MAP_WRITE) != 0) {
+        return Err(Error::INVALID_VALUE);
+    }
+    if flags & cl::CL_MAP_READ != 0 {
+        mem.host_may(false)?;
+    }
+    if flags & (cl::CL_MAP_WRITE | cl::CL_MAP_WRITE_INVALIDATE_REGION) != 0 {
+        mem.host_may(true)?;
+    }
+    Ok(())
+}
+
+create! {
+    fn clEnqueueMapBuffer(
+        c,
+        command_queue: cl_command_queue,
+        buffer: cl_mem,
+        blocking_map: cl_bool,
+        map_flags: cl_map_flags,
+        offset: usize,
+        size: usize,
+        num_events_in_wait_list: cl_uint,
+        event_wait_list: *const cl_event,
+        event: *mut cl_event;
+        errcode_ret
+    ) {
+        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
+        let mem = buffer_of(&queue, buffer)?;
+        if size == 0 {
+            return Err(Error::INVALID_VALUE);
+        }
+        let place = mem.region.part(offset, size).ok_or(Error::INVALID_VALUE)?;
+        check_map(&mem, map_flags)?;
+        let pointer: *mut c_void = place.pointer().cast();
+        mem.map(place.address());
+        let keep = mem.clone();
+        let work: Work = Box::new(move || {
+            drop(keep);
+            Ok(())
+        });
+        let done = queue.enqueue(cl::CL_COMMAND_MAP_BUFFER, Order::Normal, after, work)?;
+        enqueued(c, done, event, blocking_map != 0).inspect_err(|_| {
+            // No pointer is handed out.
+            let _ = mem.unmap(place.address());
+        })?;
+        Ok(pointer)
+    }
+}

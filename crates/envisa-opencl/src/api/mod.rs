@@ -1,0 +1,175 @@
+//! The C interface: entry points, handles checked, panics caught. What calls do is in [`crate::core`].
+//!
+//! Every entry point is made by one of the macros [`entry`] and [`create`]. Its body is safe code: what it does
+//! with pointers of the application goes through [`Caller`], which stands for the application's promise that
+//! they are as the standard demands.
+
+mod buffer;
+pub(crate) mod caller;
+mod context;
+mod enqueue;
+mod event;
+mod icd;
+mod image;
+mod kernel;
+mod platform;
+mod program;
+mod stubs;
+mod svm;
+mod usm;
+
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Instant;
+
+pub(crate) use caller::{Caller, at_exit, library_path, print};
+pub(crate) use icd::dispatch;
+use opencl_sys::{cl_event, cl_int};
+
+use crate::core::context::Context;
+use crate::core::error::{Error, Result};
+use crate::core::event::Event;
+use crate::core::handle;
+use crate::core::queue::Queue;
+
+/// Entry points that return an error code.
+macro_rules! entry {
+    ($($(#[$meta:meta])* fn $name:ident($c:ident $(, $arg:ident: $ty:ty)* $(,)?) $body:block)*) => {$(
+        $(#[$meta])*
+        #[allow(unsafe_code, non_snake_case)]
+        pub(crate) unsafe extern "C" fn $name($($arg: $ty),*) -> opencl_sys::cl_int {
+            // SAFETY: the application calls this as the standard says.
+            let caller = unsafe { $crate::api::Caller::new() };
+            let arguments = || {
+                let parts: Vec<String> = vec![$(format!(concat!(stringify!($arg), " = {:?}"), $arg)),*];
+                parts.join(", ")
+            };
+            let run = |$c: &$crate::api::Caller| -> $crate::core::error::Result<()> { $body };
+            match $crate::api::guarded(stringify!($name), &arguments, || run(&caller)) {
+                Ok(()) => opencl_sys::CL_SUCCESS,
+                Err(e) => e.0,
+            }
+        }
+    )*};
+}
+
+/// Entry points that return a handle or pointer, and an error code through their last argument.
+macro_rules! create {
+    ($($(#[$meta:meta])* fn $name:ident($c:ident $(, $arg:ident: $ty:ty)*; $code:ident) $body:block)*) => {$(
+        $(#[$meta])*
+        #[allow(unsafe_code, non_snake_case)]
+        pub(crate) unsafe extern "C" fn $name(
+            $($arg: $ty,)*
+            $code: *mut opencl_sys::cl_int,
+        ) -> *mut std::ffi::c_void {
+            // SAFETY: the application calls this as the standard says.
+            let caller = unsafe { $crate::api::Caller::new() };
+            let arguments = || {
+                let parts: Vec<String> = vec![$(format!(concat!(stringify!($arg), " = {:?}"), $arg)),*];
+                parts.join(", ")
+            };
+            let run =
+                |$c: &$crate::api::Caller| -> $crate::core::error::Result<*mut std::ffi::c_void> { $body };
+            let (handle, code) = match $crate::api::guarded(stringify!($name), &arguments, || run(&caller)) {
+                Ok(handle) => (handle, caller.code()),
+                Err(e) => (std::ptr::null_mut(), e.0),
+            };
+            caller.write($code, code);
+            handle
+        }
+    )*};
+}
+
+pub(crate) use {create, entry};
+
+/// Runs a call: logs it, and turns a panic, which would be a bug here, into an error.
+pub(crate) fn guarded<T: std::fmt::Debug>(
+    name: &str,
+    arguments: &dyn Fn() -> String,
+    run: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    let logged = crate::log::wanted().api;
+    let start = logged.then(Instant::now);
+    let result = match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(result) => result,
+        Err(_) => {
+            crate::log::complain(&format!("{name} broke down: a bug of envisa"));
+            Err(Error::OUT_OF_HOST_MEMORY)
+        }
+    };
+    if let Err(e) = &result
+        && name.starts_with("clEnqueue")
+        && crate::report::checking()
+    {
+        crate::report::mistake(&format!("{name}({}) failed with {}", arguments(), e.name()));
+    }
+    if let Some(start) = start {
+        let us = start.elapsed().as_secs_f64() * 1e6;
+        let what = match &result {
+            Ok(value) => format!("{value:?}"),
+            Err(e) => e.name().to_owned(),
+        };
+        crate::log::line(&format!("{name}({}) = {what} [{us:.1} us]", arguments()));
+    }
+    result
+}
+
+/// The events that a command waits for.
+pub(crate) fn wait_list(
+    c: &Caller,
+    context: &Arc<Context>,
+    count: u32,
+    list: *const cl_event,
+) -> Result<Vec<Arc<Event>>> {
+    if (count == 0) != list.is_null() {
+        return Err(Error::INVALID_EVENT_WAIT_LIST);
+    }
+    let mut events = Vec::with_capacity(count as usize);
+    for handle in c.slice(list, count as usize).ok_or(Error::INVALID_EVENT_WAIT_LIST)? {
+        let event = handle::get::<Event>(*handle).map_err(|_| Error::INVALID_EVENT_WAIT_LIST)?;
+        if !Arc::ptr_eq(&event.context, context) {
+            return Err(Error::INVALID_CONTEXT);
+        }
+        events.push(event);
+    }
+    Ok(events)
+}
+
+/// Ends a call that enqueued: hands out the event, and waits if the call blocks.
+pub(crate) fn enqueued(c: &Caller, event: Arc<Event>, out: *mut cl_event, blocking: bool) -> Result<()> {
+    let mut result = Ok(());
+    if blocking {
+        let status: cl_int = event.wait();
+        if status < 0 {
+            result = Err(Error(status));
+        } else if let Some(queue) = &event.queue {
+            // Something before it failed: what was read is not what the application wants. (The code for failed
+            // resources would make PyOpenCL try again.)
+            if queue.has_failed() {
+                result = Err(Error::EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+            }
+        }
+    }
+    if result.is_ok() && !out.is_null() {
+        c.write(out, handle::publish(&event));
+    }
+    result
+}
+
+/// The queue and the events that a command waits for.
+pub(crate) fn target(
+    c: &Caller,
+    queue: *mut c_void,
+    count: u32,
+    list: *const cl_event,
+) -> Result<(Arc<Queue>, Vec<Arc<Event>>)> {
+    let queue = handle::get::<Queue>(queue)?;
+    let after = wait_list(c, &queue.context, count, list)?;
+    Ok((queue, after))
+}
+
+/// Whether an object is of the queue's context.
+pub(crate) fn same(queue: &Queue, context: &Arc<Context>) -> Result<()> {
+    if Arc::ptr_eq(&queue.context, context) { Ok(()) } else { Err(Error::INVALID_CONTEXT) }
+}

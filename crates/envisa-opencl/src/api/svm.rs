@@ -1,0 +1,321 @@
+//! Shared virtual memory.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use opencl_sys::{
+    self as cl, cl_bool, cl_command_queue, cl_context, cl_event, cl_kernel, cl_map_flags,
+    cl_mem_migration_flags, cl_svm_mem_flags, cl_uint,
+};
+
+use super::caller::Opaque;
+use super::{Caller, enqueued, entry, guarded, target};
+use crate::core::context::{Context, Pointer, PointerKind};
+use crate::core::error::{Error, Result};
+use crate::core::handle;
+use crate::core::kernel::{Arg, Kernel};
+use crate::core::platform::Device;
+use crate::core::queue::{Order, Queue, Work};
+use crate::core::region::{Backing, Region};
+
+/// Allocates shared memory and notes it in the context.
+pub(super) fn allocate(
+    context: &Arc<Context>,
+    kind: PointerKind,
+    device: Option<Arc<Device>>,
+    flags: u64,
+    size: usize,
+    alignment: usize,
+) -> Result<*mut c_void> {
+    let most = context.devices.iter().map(|d| d.max_allocation()).min().unwrap_or(0);
+    if size == 0 || size as u64 > most {
+        return Err(Error::INVALID_BUFFER_SIZE);
+    }
+    let backing = Backing::allocate(size, alignment.max(1)).ok_or(Error::OUT_OF_HOST_MEMORY)?;
+    let address = backing.address();
+    let pointer: *mut c_void = backing.pointer().cast();
+    let entry = Pointer { backing, kind, device, flags, size };
+    context.pointers.lock().unwrap().insert(address, Arc::new(entry));
+    Ok(pointer)
+}
+
+/// Forgets shared memory; launches that use it keep it alive.
+pub(super) fn free(context: &Context, address: usize) -> Option<Arc<Pointer>> {
+    context.pointers.lock().unwrap().remove(&address)
+}
+
+/// Bytes from a pointer on: of shared memory, or of the application.
+pub(super) fn bytes(c: &Caller, context: &Context, start: *const c_void, size: usize) -> Result<Region> {
+    if start.is_null() && size > 0 {
+        return Err(Error::INVALID_VALUE);
+    }
+    match context.pointer(start as usize) {
+        Some(p) => {
+            let offset = start as usize - p.backing.address();
+            p.backing.region().part(offset, size).ok_or(Error::INVALID_VALUE)
+        }
+        None => Ok(c.memory(start, size)),
+    }
+}
+
+/// Allocates; null where that fails.
+#[allow(unsafe_code, non_snake_case)]
+pub(crate) unsafe extern "C" fn clSVMAlloc(
+    context: cl_context,
+    flags: cl_svm_mem_flags,
+    size: usize,
+    alignment: cl_uint,
+) -> *mut c_void {
+    let arguments =
+        || format!("context = {context:?}, flags = {flags:#x}, size = {size}, alignment = {alignment}");
+    let made = guarded("clSVMAlloc", &arguments, || {
+        let context = handle::get::<Context>(context)?;
+        let known = cl::CL_MEM_READ_WRITE | cl::CL_MEM_READ_ONLY | cl::CL_MEM_WRITE_ONLY;
+        let access = flags & known;
+        // Fine grain is not reported.
+        if flags & !known != 0 || access.count_ones() > 1 {
+            return Err(Error::INVALID_VALUE);
+        }
+        if alignment != 0 && (!alignment.is_power_of_two() || alignment > 128) {
+            return Err(Error::INVALID_VALUE);
+        }
+        allocate(&context, PointerKind::Svm, None, flags, size, alignment as usize)
+    });
+    made.unwrap_or(std::ptr::null_mut())
+}
+
+/// Frees at once, whatever still runs.
+#[allow(unsafe_code, non_snake_case)]
+pub(crate) unsafe extern "C" fn clSVMFree(context: cl_context, svm_pointer: *mut c_void) {
+    let arguments = || format!("context = {context:?}, svm_pointer = {svm_pointer:?}");
+    let _ = guarded("clSVMFree", &arguments, || {
+        let context = handle::get::<Context>(context)?;
+        free(&context, svm_pointer as usize);
+        Ok(())
+    });
+}
+
+type FreeFunction = Option<unsafe extern "C" fn(cl_command_queue, cl_uint, *mut *mut c_void, *mut c_void)>;
+
+fn fill(
+    queue: &Queue,
+    c: &Caller,
+    to: *mut c_void,
+    pattern: *const c_void,
+    n: usize,
+    size: usize,
+) -> Result<Work> {
+    if to.is_null() || pattern.is_null() || !n.is_power_of_two() || n > 128 {
+        return Err(Error::INVALID_VALUE);
+    }
+    if !(to as usize).is_multiple_of(n) || !size.is_multiple_of(n) {
+        return Err(Error::INVALID_VALUE);
+    }
+    let region = bytes(c, &queue.context, to, size)?;
+    let pattern = c.bytes(pattern, n).ok_or(Error::INVALID_VALUE)?;
+    Ok(Box::new(move || {
+        region.fill(&pattern);
+        Ok(())
+    }))
+}
+
+entry! {
+    fn clEnqueueSVMFree(
+        c,
+        command_queue: cl_command_queue,
+        num_svm_pointers: cl_uint,
+        svm_pointers: *mut *mut c_void,
+        pfn_free_func: FreeFunction,
+        user_data: *mut c_void,
+        num_events_in_wait_list: cl_uint,
+        event_wait_list: *const cl_event,
+        event: *mut cl_event,
+    ) {
+        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
+        if (num_svm_pointers == 0) != svm_pointers.is_null() {
+            return Err(Error::INVALID_VALUE);
+        }
+        let list = c.slice(svm_pointers.cast_const(), num_svm_pointers as usize).ok_or(Error::INVALID_VALUE)?;
+        let pointers: Vec<Opaque> = list.iter().map(|p| Opaque::new(*p)).collect();
+        let (handle, data) = (Opaque::new(command_queue), Opaque::new(user_data));
+        let context = queue.context.clone();
+        let work: Work = Box::new(move || {
+            match pfn_free_func {
+                Some(function) => {
+                    let mut list: Vec<*mut c_void> = pointers.iter().map(|p| p.get()).collect();
+                    // SAFETY: the application's function, called as the standard says.
+                    #[allow(unsafe_code)]
+                    unsafe {
+                        function(handle.get(), list.len() as cl_uint, list.as_mut_ptr(), data.get());
+                    }
+                }
+                None => {
+                    for p in &pointers {
+                        free(&context, p.get() as usize);
+                    }
+                }
+            }
+            Ok(())
+        });
+        let done = queue.enqueue(cl::CL_COMMAND_SVM_FREE, Order::Normal, after, work)?;
+        enqueued(c, done, event, false)
+    }
+
+    fn clEnqueueSVMMemcpy(
+        c,
+        command_queue: cl_command_queue,
+        blocking_copy: cl_bool,
+        dst_ptr: *mut c_void,
+        src_ptr: *const c_void,
+        size: usize,
+        num_events_in_wait_list: cl_uint,
+        event_wait_list: *const cl_event,
+        event: *mut cl_event,
+    ) {
+        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
+        if dst_ptr.is_null() || src_ptr.is_null() {
+            return Err(Error::INVALID_VALUE);
+        }
+        let (to, from) = (bytes(c, &queue.context, dst_ptr, size)?, bytes(c, &queue.context, src_ptr, size)?);
+        if size > 0 && (dst_ptr as usize).abs_diff(src_ptr as usize) < size {
+            return Err(Error::MEM_COPY_OVERLAP);
+        }
+        let work = super::enqueue::copy(to, from, Vec::new());
+        let done = queue.enqueue(cl::CL_COMMAND_SVM_MEMCPY, Order::Normal, after, work)?;
+        enqueued(c, done, event, blocking_copy != 0)
+    }
+
+    fn clEnqueueSVMMemFill(
+        c,
+        command_queue: cl_command_queue,
+        svm_ptr: *mut c_void,
+        pattern: *const c_void,
+        pattern_size: usize,
+        size: usize,
+        num_events_in_wait_list: cl_uint,
+        event_wait_list: *const cl_event,
+        event: *mut cl_event,
+    ) {
+        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
+        let work = fill(&queue, c, svm_ptr, pattern, pattern_size, size)?;
+        let done = queue.enqueue(cl::CL_COMMAND_SVM_MEMFILL, Order::Normal, after, work)?;
+        enqueued(c, done, event, false)
+    }
+
+    fn clEnqueueSVMMap(
+        c,
+        command_queue: cl_command_queue,
+        blocking_map: cl_bool,
+        flags: cl_map_flags,
+        svm_ptr: *mut c_void,
+        size: usize,
+        num_events_in_wait_list: cl_uint,
+        event_wait_list: *const cl_event,
+        event: *mut cl_event,
+    ) {
+        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
+        let known = cl::CL_MAP_READ | cl::CL_MAP_WRITE | cl::CL_MAP_WRITE_INVALIDATE_REGION;
+        if svm_ptr.is_null() || size == 0 || flags & !known != 0 {
+            return Err(Error::INVALID_VALUE);
+        }
+        let done = queue.enqueue(cl::CL_COMMAND_SVM_MAP, Order::Normal, after, Box::new(|| Ok(())))?;
+        enqueued(c, done, event, blocking_map != 0)
+    }
+
+    fn clEnqueueSVMUnmap(
+        c,
+        command_queue: cl_command_queue,
+        svm_ptr: *mut c_void,
+        num_events_in_wait_list: cl_uint,
+        event_wait_list: *const cl_event,
+        event: *mut cl_event,
+    ) {
+        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
+        if svm_ptr.is_null() {
+            return Err(Error::INVALID_VALUE);
+        }
+        let done = queue.enqueue(cl::CL_COMMAND_SVM_UNMAP, Order::Normal, after, Box::new(|| Ok(())))?;
+        enqueued(c, done, event, false)
+    }
+
+    fn clEnqueueSVMMigrateMem(
+        c,
+        command_queue: cl_command_queue,
+        num_svm_pointers: cl_uint,
+        svm_pointers: *mut *const c_void,
+        _sizes: *const usize,
+        flags: cl_mem_migration_flags,
+        num_events_in_wait_list: cl_uint,
+        event_wait_list: *const cl_event,
+        event: *mut cl_event,
+    ) {
+        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
+        let known = cl::CL_MIGRATE_MEM_OBJECT_HOST | cl::CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
+        if num_svm_pointers == 0 || svm_pointers.is_null() || flags & !known != 0 {
+            return Err(Error::INVALID_VALUE);
+        }
+        let list = c.slice(svm_pointers.cast_const(), num_svm_pointers as usize).ok_or(Error::INVALID_VALUE)?;
+        if list.iter().any(|p| queue.context.pointer(*p as usize).is_none()) {
+            return Err(Error::INVALID_VALUE);
+        }
+        let done = queue.enqueue(cl::CL_COMMAND_SVM_MIGRATE_MEM, Order::Normal, after, Box::new(|| Ok(())))?;
+        enqueued(c, done, event, false)
+    }
+
+    fn clSetKernelArgSVMPointer(_c, kernel: cl_kernel, arg_index: cl_uint, arg_value: *const c_void) {
+        set_pointer(kernel, arg_index, arg_value)
+    }
+
+    fn clSetKernelExecInfo(
+        c,
+        kernel: cl_kernel,
+        param_name: cl_uint,
+        param_value_size: usize,
+        param_value: *const c_void,
+    ) {
+        use std::sync::atomic::Ordering::Relaxed;
+        let kernel = handle::get::<Kernel>(kernel)?;
+        if param_value.is_null() {
+            return Err(Error::INVALID_VALUE);
+        }
+        let flag = || {
+            if param_value_size != size_of::<cl_bool>() {
+                return Err(Error::INVALID_VALUE);
+            }
+            Ok(c.read(param_value.cast::<cl_bool>()).unwrap_or(0) != 0)
+        };
+        match param_name {
+            cl::CL_KERNEL_EXEC_INFO_SVM_PTRS | cl::CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL => {
+                if param_value_size == 0 || !param_value_size.is_multiple_of(size_of::<usize>()) {
+                    return Err(Error::INVALID_VALUE);
+                }
+                let n = param_value_size / size_of::<usize>();
+                let list = c.slice(param_value.cast::<usize>(), n).ok_or(Error::INVALID_VALUE)?;
+                *kernel.named.lock().unwrap() = list.to_vec();
+            }
+            cl::CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM => {
+                if flag()? {
+                    return Err(Error::INVALID_OPERATION);
+                }
+            }
+            cl::CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL => kernel.indirect.host.store(flag()?, Relaxed),
+            cl::CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL => kernel.indirect.device.store(flag()?, Relaxed),
+            cl::CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL => kernel.indirect.shared.store(flag()?, Relaxed),
+            // How threads take turns: a hint.
+            0x10025 => {}
+            _ => return Err(Error::INVALID_VALUE),
+        }
+        Ok(())
+    }
+}
+
+/// Sets a pointer argument.
+pub(super) fn set_pointer(kernel: cl_kernel, index: cl_uint, value: *const c_void) -> Result<()> {
+    use crate::device::ArgKind;
+    let kernel = handle::get::<Kernel>(kernel)?;
+    let about = kernel.info.args.get(index as usize).ok_or(Error::INVALID_ARG_INDEX)?;
+    if about.kind != ArgKind::Buffer {
+        return Err(Error::INVALID_ARG_VALUE);
+    }
+    kernel.set(index, if value.is_null() { Arg::Null } else { Arg::Pointer(value as usize) })
+}

@@ -1,0 +1,21 @@
+//! The compiler's service, as this process uses it.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use envisa_ocloc::Service;
+use envisa_ocloc::cache::Cache;
+
+/// The one service.
+pub fn service() -> &'static Service {
+    static SERVICE: OnceLock<Service> = OnceLock::new();
+    SERVICE.get_or_init(|| Service::new(helper(), Cache::of_environment()))
+}
+
+/// The helper's program: `ENVISA_COMPILER`, or what lies next to this library.
+fn helper() -> Option<PathBuf> {
+    if let Some(path) = std::env::var_os("ENVISA_COMPILER").filter(|p| !p.is_empty()) {
+        return Some(PathBuf::from(path));
+    }
+    envisa_ocloc::client::beside(&crate::api::library_path()?)
+}

@@ -1,0 +1,428 @@
+//! Kernels and their launches.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+use opencl_sys as cl;
+
+use super::context::PointerKind;
+use super::error::{Error, Result};
+use super::event::Event;
+use super::handle::{Object, Slot};
+use super::mem::{Mem, Sampler};
+use super::platform::{BASE_ALIGN, Device, MAX_GROUP};
+use super::program::Program;
+use super::queue::{Order, Queue};
+use super::region::Backing;
+use crate::device::{self, ArgKind, ImageValue, KernelInfo, Module, Range, Trouble, Value};
+
+/// A kernel with its arguments.
+pub struct Kernel {
+    slot: Slot,
+    /// What it is from.
+    pub program: Arc<Program>,
+    /// What is known of it.
+    pub info: KernelInfo,
+    /// What runs on each of the program's devices, where it was built.
+    modules: Vec<Option<Arc<Module>>>,
+    args: Mutex<Vec<Option<Arg>>>,
+    /// Shared memory that it may reach by pointers in memory.
+    pub indirect: Indirect,
+    /// Addresses that `clSetKernelExecInfo` named.
+    pub named: Mutex<Vec<usize>>,
+}
+
+/// Kinds of shared memory that a kernel may reach without being given it.
+#[derive(Default, Debug)]
+pub struct Indirect {
+    /// Of `clHostMemAllocINTEL`.
+    pub host: AtomicBool,
+    /// Of `clDeviceMemAllocINTEL`.
+    pub device: AtomicBool,
+    /// Of `clSharedMemAllocINTEL`.
+    pub shared: AtomicBool,
+}
+
+/// A value that was set. Memory objects are not kept alive by it, as the standard has it.
+#[derive(Clone)]
+pub enum Arg {
+    /// A buffer or image.
+    Mem(Weak<Mem>),
+    /// No memory.
+    Null,
+    /// Shared memory.
+    Pointer(usize),
+    /// A value's bytes.
+    Bytes(Vec<u8>),
+    /// Shared local memory.
+    Local(usize),
+    /// A sampler.
+    Sampler(Arc<Sampler>),
+}
+
+impl Object for Kernel {
+    const INVALID: Error = Error::INVALID_KERNEL;
+    fn slot(&self) -> &Slot {
+        &self.slot
+    }
+}
+
+impl Kernel {
+    /// A kernel of a program.
+    ///
+    /// # Errors
+    /// If the program was not built, or has no such kernel.
+    pub fn new(program: &Arc<Program>, name: &str) -> Result<Arc<Kernel>> {
+        let modules: Vec<_> = program.devices.iter().map(|d| program.module(d)).collect();
+        if modules.iter().all(Option::is_none) {
+            return Err(Error::INVALID_PROGRAM_EXECUTABLE);
+        }
+        let find = |m: &Arc<Module>| m.kernels.iter().find(|k| k.name == name).cloned();
+        let info = modules.iter().flatten().find_map(find).ok_or(Error::INVALID_KERNEL_NAME)?;
+        Ok(Kernel::of(program, info, modules, Vec::new()))
+    }
+
+    fn of(
+        program: &Arc<Program>,
+        info: KernelInfo,
+        modules: Vec<Option<Arc<Module>>>,
+        mut args: Vec<Option<Arg>>,
+    ) -> Arc<Kernel> {
+        program.kernels.fetch_add(1, Ordering::Relaxed);
+        args.resize(info.args.len(), None);
+        Arc::new(Kernel {
+            slot: Slot::default(),
+            program: program.clone(),
+            info,
+            modules,
+            args: Mutex::new(args),
+            indirect: Indirect::default(),
+            named: Mutex::default(),
+        })
+    }
+
+    /// Another with the same arguments.
+    pub fn duplicate(&self) -> Arc<Kernel> {
+        let args = self.args.lock().unwrap().clone();
+        let copy = Kernel::of(&self.program, self.info.clone(), self.modules.clone(), args);
+        for (to, from) in [
+            (&copy.indirect.host, &self.indirect.host),
+            (&copy.indirect.device, &self.indirect.device),
+            (&copy.indirect.shared, &self.indirect.shared),
+        ] {
+            to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+        *copy.named.lock().unwrap() = self.named.lock().unwrap().clone();
+        copy
+    }
+
+    /// The module of a device.
+    ///
+    /// # Errors
+    /// If it was not built for it.
+    pub fn module(&self, device: &Arc<Device>) -> Result<&Arc<Module>> {
+        let at = self.program.index(device).map_err(|_| Error::INVALID_PROGRAM_EXECUTABLE)?;
+        self.modules[at].as_ref().ok_or(Error::INVALID_PROGRAM_EXECUTABLE)
+    }
+
+    /// What is known of it on a device.
+    ///
+    /// # Errors
+    /// If it was not built for it.
+    pub fn info_on(&self, device: &Arc<Device>) -> Result<&KernelInfo> {
+        let module = self.module(device)?;
+        module.kernels.iter().find(|k| k.name == self.info.name).ok_or(Error::INVALID_PROGRAM_EXECUTABLE)
+    }
+
+    /// Sets an argument.
+    ///
+    /// # Errors
+    /// If there is none of this index.
+    pub fn set(&self, index: u32, arg: Arg) -> Result<()> {
+        let mut args = self.args.lock().unwrap();
+        *args.get_mut(index as usize).ok_or(Error::INVALID_ARG_INDEX)? = Some(arg);
+        Ok(())
+    }
+
+    /// Shared local memory that arguments ask for, in bytes.
+    pub fn local_bytes(&self) -> u64 {
+        let args = self.args.lock().unwrap();
+        args.iter().flatten().map(|a| if let Arg::Local(n) = a { *n as u64 } else { 0 }).sum()
+    }
+
+    /// Whether groups at the edge may be smaller, by the options it was built with.
+    fn non_uniform(&self, device: &Arc<Device>) -> bool {
+        let options = self.program.build_of(device).map(|b| b.options).unwrap_or_default();
+        let words = || options.split_whitespace();
+        let newer = words().any(|w| {
+            let version = w.strip_prefix("-cl-std=CLC++").or_else(|| w.strip_prefix("-cl-std=CL"));
+            version.is_some_and(|v| !v.starts_with('1'))
+        });
+        newer && !words().any(|w| w == "-cl-uniform-work-group-size")
+    }
+
+    /// Sizes of groups for a range, where the application gives none.
+    pub fn suggest(&self, device: &Arc<Device>, dims: usize, global: [u64; 3]) -> [u32; 3] {
+        let info = self.info_on(device).unwrap_or(&self.info);
+        if let Some(required) = info.required_group {
+            return required.map(|n| n as u32);
+        }
+        let mut room = (MAX_GROUP as u64).min(256);
+        let mut local = [1u32; 3];
+        for d in 0..dims {
+            let largest =
+                (1..=room.min(global[d].max(1))).rev().find(|n| global[d].is_multiple_of(*n)).unwrap_or(1);
+            local[d] = largest as u32;
+            room /= largest;
+        }
+        // A prime width: better an incomplete last group than groups of one.
+        if self.non_uniform(device) && local[0] < 16 && global[0] > 64 {
+            local = [64, 1, 1];
+        }
+        local
+    }
+
+    /// Checks sizes as the standard lists the errors; gives the range.
+    ///
+    /// # Errors
+    /// Those of `clEnqueueNDRangeKernel`.
+    pub fn range(
+        &self,
+        device: &Arc<Device>,
+        dims: u32,
+        offset: Option<[u64; 3]>,
+        global: [u64; 3],
+        local: Option<[u64; 3]>,
+    ) -> Result<Range> {
+        let info = self.info_on(device)?;
+        let n = dims as usize;
+        let offset = offset.unwrap_or_default();
+        for d in 0..n {
+            if global[d] > u64::from(u32::MAX) {
+                return Err(Error::INVALID_GLOBAL_WORK_SIZE);
+            }
+            if offset[d].checked_add(global[d]).is_none_or(|end| end > 1 << 32) {
+                return Err(Error::INVALID_GLOBAL_OFFSET);
+            }
+        }
+        let local = match local {
+            None => self.suggest(device, n, global),
+            Some(local) => {
+                if local[..n].contains(&0) {
+                    return Err(Error::INVALID_WORK_GROUP_SIZE);
+                }
+                if local[..n].iter().any(|l| *l > MAX_GROUP as u64) {
+                    return Err(Error::INVALID_WORK_ITEM_SIZE);
+                }
+                local.map(|l| l as u32)
+            }
+        };
+        if local.iter().map(|l| u64::from(*l)).product::<u64>() > MAX_GROUP as u64 {
+            return Err(Error::INVALID_WORK_GROUP_SIZE);
+        }
+        if info.required_group.is_some_and(|r| r.map(|x| x as u32) != local) {
+            return Err(Error::INVALID_WORK_GROUP_SIZE);
+        }
+        let divides = (0..n).all(|d| global[d].is_multiple_of(u64::from(local[d])));
+        if !divides && !self.non_uniform(device) {
+            return Err(Error::INVALID_WORK_GROUP_SIZE);
+        }
+        Ok(Range { dims, offset, global, local })
+    }
+
+    /// The arguments as they are now, and what keeps them alive.
+    fn capture(&self, device: &Arc<Device>) -> Result<Captured> {
+        let args = self.args.lock().unwrap().clone();
+        let info = self.info_on(device)?;
+        let context = &self.program.context;
+        let mut captured = Captured::default();
+        let mut slm = info.slm;
+        for (arg, about) in args.iter().zip(&info.args) {
+            captured.values.push(match arg.as_ref().ok_or(Error::INVALID_KERNEL_ARGS)? {
+                Arg::Mem(weak) => {
+                    // Released before the launch: the application's mistake.
+                    let mem = weak.upgrade().ok_or_else(|| {
+                        let at = captured.values.len();
+                        crate::report::mistake(&format!(
+                            "argument {at} of kernel `{}` was released before the launch",
+                            info.name
+                        ));
+                        Error::INVALID_KERNEL_ARGS
+                    })?;
+                    let value = value_of(&mem, about.kind)?;
+                    captured.mems.push(mem);
+                    value
+                }
+                Arg::Null => Value::Null,
+                Arg::Pointer(address) => match context.pointer(*address) {
+                    Some(pointer) => {
+                        let offset = address - pointer.backing.address();
+                        let value = Value::Memory(pointer.backing.clone(), offset);
+                        captured.shared.push(pointer.backing.clone());
+                        value
+                    }
+                    None => Value::Pointer(*address),
+                },
+                Arg::Bytes(bytes) => Value::Bytes(bytes.clone()),
+                Arg::Local(bytes) => {
+                    slm = slm.saturating_add(*bytes as u64);
+                    Value::Local(*bytes)
+                }
+                Arg::Sampler(s) => {
+                    let mode = match s.addressing {
+                        cl::CL_ADDRESS_CLAMP_TO_EDGE => 2,
+                        cl::CL_ADDRESS_CLAMP => 1,
+                        cl::CL_ADDRESS_REPEAT => 3,
+                        cl::CL_ADDRESS_MIRRORED_REPEAT => 4,
+                        _ => 0,
+                    };
+                    Value::Sampler(mode, s.filter == cl::CL_FILTER_LINEAR, s.normalized)
+                }
+            });
+        }
+        if slm > device.spec.slm {
+            crate::log::complain(&format!(
+                "kernel `{}` wants {slm} bytes of local memory, a group on {} has {}",
+                info.name, device.spec.name, device.spec.slm
+            ));
+            return Err(Error::OUT_OF_RESOURCES);
+        }
+        self.reachable(&mut captured);
+        Ok(captured)
+    }
+
+    /// Shared memory that the kernel may reach by pointers.
+    fn reachable(&self, captured: &mut Captured) {
+        let context = &self.program.context;
+        for address in self.named.lock().unwrap().iter() {
+            captured.shared.extend(context.pointer(*address).map(|p| p.backing.clone()));
+        }
+        let wanted = |kind: PointerKind| match kind {
+            PointerKind::Host => self.indirect.host.load(Ordering::Relaxed),
+            PointerKind::Device => self.indirect.device.load(Ordering::Relaxed),
+            PointerKind::Shared => self.indirect.shared.load(Ordering::Relaxed),
+            PointerKind::Svm => false,
+        };
+        let pointers = context.pointers.lock().unwrap();
+        captured.shared.extend(pointers.values().filter(|p| wanted(p.kind)).map(|p| p.backing.clone()));
+    }
+
+    /// Appends a launch to a queue.
+    ///
+    /// # Errors
+    /// Those of `clEnqueueNDRangeKernel`.
+    pub fn enqueue(
+        self: &Arc<Self>,
+        queue: &Arc<Queue>,
+        range: Range,
+        after: Vec<Arc<Event>>,
+        kind: u32,
+    ) -> Result<Arc<Event>> {
+        let device = &queue.device;
+        let captured = self.capture(device)?;
+        let module = self.module(device)?.clone();
+        let loaded = device.machine.kernel(&module, &self.info.name).map_err(|e| {
+            crate::log::complain(&format!("kernel `{}` cannot be run: {e}", self.info.name));
+            match e {
+                Trouble::Memory(_) => Error::MEM_OBJECT_ALLOCATION_FAILURE,
+                Trouble::Other(_) => Error::OUT_OF_RESOURCES,
+            }
+        })?;
+        let kernel = self.clone();
+        let device = device.clone();
+        // No work-items: nothing happens, and that in its turn.
+        let empty = range.global[..range.dims as usize].contains(&0);
+        let work = Box::new(move || {
+            if empty {
+                return Ok(());
+            }
+            let result = run(&kernel, &device, &loaded, &range, &captured);
+            drop(captured);
+            result
+        });
+        queue.enqueue(kind, Order::Normal, after, work)
+    }
+}
+
+impl Drop for Kernel {
+    fn drop(&mut self) {
+        self.program.kernels.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Arguments of a launch.
+#[derive(Default)]
+struct Captured {
+    values: Vec<Value>,
+    /// Kept alive until the launch is over.
+    mems: Vec<Arc<Mem>>,
+    /// Shared memory that it reaches.
+    shared: Vec<Arc<Backing>>,
+}
+
+fn value_of(mem: &Arc<Mem>, kind: ArgKind) -> Result<Value> {
+    if kind != ArgKind::Image {
+        let backing = mem.region.backing().ok_or(Error::INVALID_MEM_OBJECT)?;
+        let offset = mem.region.address() - backing.address();
+        if mem.parent.is_some() && !mem.offset.is_multiple_of(BASE_ALIGN) {
+            return Err(Error::MISALIGNED_SUB_BUFFER_OFFSET);
+        }
+        return Ok(Value::Memory(backing.clone(), offset));
+    }
+    let image = mem.as_image().map_err(|_| Error::INVALID_KERNEL_ARGS)?;
+    let [width, height, depth] = image.extent();
+    let (height, depth) = match image.kind {
+        cl::CL_MEM_OBJECT_IMAGE1D_ARRAY => (1, height),
+        _ => (height, depth),
+    };
+    Ok(Value::Image(Box::new(ImageValue {
+        kind: image.kind,
+        size: [width as u32, height as u32, depth as u32],
+        row_pitch: image.row_pitch as u32,
+        slice_pitch: image.slice_pitch as u64,
+        order: image.format.order,
+        channel: image.format.channel,
+        texels: mem.region.clone(),
+    })))
+}
+
+fn run(
+    kernel: &Kernel,
+    device: &Device,
+    loaded: &device::Kernel,
+    range: &Range,
+    captured: &Captured,
+) -> Result<()> {
+    let name = &kernel.info.name;
+    let launched = device.machine.launch(loaded, &kernel.info, range, &captured.values, &captured.shared);
+    let report = match launched {
+        Ok(report) => report,
+        Err(e) => {
+            crate::log::complain(&format!("kernel `{name}` cannot be launched: {e}"));
+            return Err(match e {
+                Trouble::Memory(_) => Error::MEM_OBJECT_ALLOCATION_FAILURE,
+                Trouble::Other(_) => Error::OUT_OF_RESOURCES,
+            });
+        }
+    };
+    if !report.printed.is_empty() {
+        crate::api::print(&report.printed);
+    }
+    if crate::log::wanted().launch {
+        let [x, y, z] = range.global;
+        let [u, v, w] = range.local;
+        let ms = report.time.as_secs_f64() * 1e3;
+        crate::log::line(&format!("envisa: {name} {x}x{y}x{z} in groups of {u}x{v}x{w}: {ms:.3} ms"));
+    }
+    crate::report::launched(name, report.work_items, report.time);
+    for finding in &report.findings {
+        crate::report::finding(finding);
+    }
+    match report.fault {
+        None => Ok(()),
+        Some((text, data)) => {
+            crate::report::fault(&text, data);
+            Err(Error::OUT_OF_RESOURCES)
+        }
+    }
+}

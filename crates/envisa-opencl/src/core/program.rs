@@ -1,0 +1,410 @@
+//! Programs: from source, SPIR-V or binaries to modules for devices.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use envisa_ocloc::{Failure, Input, Output};
+use opencl_sys as cl;
+
+use super::context::Context;
+use super::error::{Error, Result};
+use super::handle::{Object, Slot};
+use super::platform::Device;
+use super::spirv;
+use crate::device::Module;
+
+/// A program.
+pub struct Program {
+    slot: Slot,
+    /// Its context.
+    pub context: Arc<Context>,
+    /// The devices it is for.
+    pub devices: Vec<Arc<Device>>,
+    /// What it was made from.
+    pub source: Source,
+    builds: Mutex<Vec<Build>>,
+    constants: Mutex<BTreeMap<u32, Vec<u8>>>,
+    /// Kernels made from it.
+    pub kernels: AtomicUsize,
+}
+
+/// What a program was made from.
+#[derive(Debug)]
+pub enum Source {
+    /// OpenCL C.
+    Text(String),
+    /// SPIR-V.
+    Il(Vec<u8>),
+    /// Binaries, which the builds hold.
+    Binary,
+    /// Other programs.
+    Linked,
+}
+
+/// A program's state for one device.
+#[derive(Clone, Default)]
+pub struct Build {
+    /// `CL_BUILD_*`.
+    pub status: i32,
+    /// The user's options.
+    pub options: String,
+    /// What the compiler said.
+    pub log: String,
+    /// `CL_PROGRAM_BINARY_TYPE_*`.
+    pub kind: u32,
+    /// SPIR-V of a compiled program, or of a binary that must be rebuilt.
+    pub spirv: Option<Arc<Vec<u8>>>,
+    /// What runs.
+    pub module: Option<Arc<Module>>,
+}
+
+impl Object for Program {
+    const INVALID: Error = Error::INVALID_PROGRAM;
+    fn slot(&self) -> &Slot {
+        &self.slot
+    }
+}
+
+/// A header that a compilation may include: its name and the program with its text.
+pub type Header = (String, Arc<Program>);
+
+impl Program {
+    /// A new program, not built.
+    pub fn new(context: Arc<Context>, devices: Vec<Arc<Device>>, source: Source) -> Arc<Program> {
+        let none = Build { status: cl::CL_BUILD_NONE, ..Build::default() };
+        let builds = vec![none; devices.len()];
+        Program::with_builds(context, devices, source, builds)
+    }
+
+    /// A program whose builds are known.
+    pub fn with_builds(
+        context: Arc<Context>,
+        devices: Vec<Arc<Device>>,
+        source: Source,
+        builds: Vec<Build>,
+    ) -> Arc<Program> {
+        Arc::new(Program {
+            slot: Slot::default(),
+            context,
+            devices,
+            source,
+            builds: Mutex::new(builds),
+            constants: Mutex::default(),
+            kernels: AtomicUsize::new(0),
+        })
+    }
+
+    /// The state of a binary for a device.
+    ///
+    /// # Errors
+    /// If it is nothing that can run here.
+    pub fn read_binary(device: &Device, bytes: &[u8]) -> Result<Build> {
+        if spirv::is_spirv(bytes) {
+            return Ok(Build {
+                status: cl::CL_BUILD_NONE,
+                kind: cl::CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT,
+                spirv: Some(Arc::new(bytes.to_vec())),
+                ..Build::default()
+            });
+        }
+        let kind = cl::CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+        match Module::load(device.spec, "program", bytes.to_vec()) {
+            Ok(module) => Ok(Build {
+                status: cl::CL_BUILD_NONE,
+                kind,
+                module: Some(Arc::new(module)),
+                ..Build::default()
+            }),
+            Err(why) => match crate::device::spirv_of(bytes) {
+                // Compiled without its vISA text, but what it was compiled from is there.
+                Some(spirv) => Ok(Build {
+                    status: cl::CL_BUILD_NONE,
+                    kind,
+                    spirv: Some(Arc::new(spirv)),
+                    ..Build::default()
+                }),
+                None => {
+                    if crate::log::wanted().compiler {
+                        crate::log::line(&format!("envisa: a binary was refused: {why}"));
+                    }
+                    Err(Error::INVALID_BINARY)
+                }
+            },
+        }
+    }
+
+    /// Where a device's state is.
+    ///
+    /// # Errors
+    /// If the program is not for the device.
+    pub fn index(&self, device: &Arc<Device>) -> Result<usize> {
+        self.devices.iter().position(|d| Arc::ptr_eq(d, device)).ok_or(Error::INVALID_DEVICE)
+    }
+
+    /// The state for a device.
+    ///
+    /// # Errors
+    /// If the program is not for the device.
+    pub fn build_of(&self, device: &Arc<Device>) -> Result<Build> {
+        let at = self.index(device)?;
+        Ok(self.builds.lock().unwrap()[at].clone())
+    }
+
+    /// The states for all devices.
+    pub fn builds(&self) -> Vec<Build> {
+        self.builds.lock().unwrap().clone()
+    }
+
+    /// What runs on a device, if it was built.
+    pub fn module(&self, device: &Arc<Device>) -> Option<Arc<Module>> {
+        let build = self.build_of(device).ok()?;
+        if build.status == cl::CL_BUILD_SUCCESS { build.module } else { None }
+    }
+
+    /// Sets a specialisation constant.
+    ///
+    /// # Errors
+    /// If there is none of this id, or its size is another.
+    pub fn set_constant(&self, id: u32, value: Vec<u8>) -> Result<()> {
+        let Source::Il(il) = &self.source else { return Err(Error::INVALID_PROGRAM) };
+        let size = *spirv::constants(il).get(&id).ok_or(Error::INVALID_SPEC_ID)?;
+        if size != value.len() {
+            return Err(Error::INVALID_VALUE);
+        }
+        self.constants.lock().unwrap().insert(id, value);
+        Ok(())
+    }
+
+    /// Kernels must be gone before a program is built again.
+    fn idle(&self) -> Result<()> {
+        if self.kernels.load(Ordering::Relaxed) > 0 {
+            return Err(Error::INVALID_OPERATION);
+        }
+        Ok(())
+    }
+
+    fn set(&self, at: usize, build: Build) {
+        self.builds.lock().unwrap()[at] = build;
+    }
+
+    /// Builds for devices.
+    ///
+    /// # Errors
+    /// If it does not build for one of them; the log says why.
+    pub fn build(&self, devices: &[Arc<Device>], options: &str) -> Result<()> {
+        self.idle()?;
+        let mut result = Ok(());
+        for device in devices {
+            let at = self.index(device)?;
+            let old = self.builds.lock().unwrap()[at].clone();
+            self.set(at, Build { status: cl::CL_BUILD_IN_PROGRESS, options: options.into(), ..old.clone() });
+            let made = match (&self.source, &old.module, &old.spirv) {
+                (Source::Text(text), ..) => run(device, &Input::Source(text.as_bytes(), &[]), options),
+                (Source::Il(il), ..) => {
+                    let constants = self.constants.lock().unwrap().clone();
+                    match spirv::specialise(il, &constants) {
+                        Ok(il) => run(device, &Input::Spirv(&il), options),
+                        Err(e) => Err((e, "a specialisation constant does not fit\n".into())),
+                    }
+                }
+                (Source::Binary, Some(module), _) => Ok((module.clone(), String::new())),
+                (Source::Binary, None, Some(il)) => run(device, &Input::Spirv(il), options),
+                _ => return Err(Error::INVALID_OPERATION),
+            };
+            let build = match made {
+                Ok((module, log)) => Build {
+                    status: cl::CL_BUILD_SUCCESS,
+                    options: options.into(),
+                    log,
+                    kind: cl::CL_PROGRAM_BINARY_TYPE_EXECUTABLE,
+                    spirv: None,
+                    module: Some(module),
+                },
+                Err((e, log)) => {
+                    result = Err(e);
+                    Build { status: cl::CL_BUILD_ERROR, options: options.into(), log, ..Build::default() }
+                }
+            };
+            self.set(at, build);
+        }
+        result
+    }
+
+    /// Compiles for linking.
+    ///
+    /// # Errors
+    /// If it does not compile for one of the devices; the log says why.
+    pub fn compile(&self, devices: &[Arc<Device>], options: &str, headers: &[Header]) -> Result<()> {
+        self.idle()?;
+        let mut files = Vec::new();
+        for (name, program) in headers {
+            let Source::Text(text) = &program.source else { return Err(Error::INVALID_PROGRAM) };
+            files.push((name.clone(), text.clone().into_bytes()));
+        }
+        let mut result = Ok(());
+        for device in devices {
+            let at = self.index(device)?;
+            let made = match &self.source {
+                Source::Text(text) => {
+                    let input = Input::Source(text.as_bytes(), &files);
+                    crate::compiler::service().compile(device.spec.name, &input, options, Output::Spirv)
+                }
+                Source::Il(il) => {
+                    let constants = self.constants.lock().unwrap().clone();
+                    let bytes = spirv::specialise(il, &constants)?;
+                    Ok(envisa_ocloc::Compiled { bytes, log: String::new(), cached: false })
+                }
+                _ => return Err(Error::INVALID_OPERATION),
+            };
+            let build = match made {
+                Ok(compiled) => Build {
+                    status: cl::CL_BUILD_SUCCESS,
+                    options: options.into(),
+                    log: compiled.log,
+                    kind: cl::CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT,
+                    spirv: Some(Arc::new(compiled.bytes)),
+                    module: None,
+                },
+                Err(e) => {
+                    result = Err(failure(&e, Error::COMPILE_PROGRAM_FAILURE));
+                    let log = e.log().to_owned();
+                    Build { status: cl::CL_BUILD_ERROR, options: options.into(), log, ..Build::default() }
+                }
+            };
+            self.set(at, build);
+        }
+        result
+    }
+
+    /// Links compiled programs into a new one.
+    ///
+    /// # Errors
+    /// If an input is not compiled for a device that another is compiled for.
+    pub fn link(
+        context: &Arc<Context>,
+        devices: &[Arc<Device>],
+        options: &str,
+        inputs: &[Arc<Program>],
+    ) -> Result<(Arc<Program>, Result<()>)> {
+        let library = options.split_whitespace().any(|w| w == "-create-library");
+        let rest: Vec<&str> = options
+            .split_whitespace()
+            .filter(|w| !matches!(*w, "-create-library" | "-enable-link-options"))
+            .collect();
+        let compile_options = rest.join(" ");
+        let mut builds = Vec::new();
+        let mut result = Ok(());
+        for device in devices {
+            let mut modules = Vec::new();
+            for input in inputs {
+                let build = input.build_of(device)?;
+                let spirv = build.spirv.ok_or(Error::INVALID_OPERATION)?;
+                modules.push(spirv.to_vec());
+            }
+            let input = Input::Link(&modules);
+            let made = if library {
+                let made = crate::compiler::service().compile(
+                    device.spec.name,
+                    &input,
+                    &compile_options,
+                    Output::Spirv,
+                );
+                made.map(|c| (Some(Arc::new(c.bytes)), None, c.log))
+                    .map_err(|e| (failure(&e, Error::LINK_PROGRAM_FAILURE), e.log().to_owned()))
+            } else {
+                run(device, &input, &compile_options).map(|(module, log)| (None, Some(module), log)).map_err(
+                    |(e, log)| {
+                        let e =
+                            if e == Error::BUILD_PROGRAM_FAILURE { Error::LINK_PROGRAM_FAILURE } else { e };
+                        (e, log)
+                    },
+                )
+            };
+            builds.push(match made {
+                Ok((spirv, module, log)) => Build {
+                    status: cl::CL_BUILD_SUCCESS,
+                    options: options.into(),
+                    log,
+                    kind: if library {
+                        cl::CL_PROGRAM_BINARY_TYPE_LIBRARY
+                    } else {
+                        cl::CL_PROGRAM_BINARY_TYPE_EXECUTABLE
+                    },
+                    spirv,
+                    module,
+                },
+                Err((e, log)) => {
+                    result = Err(e);
+                    Build { status: cl::CL_BUILD_ERROR, options: options.into(), log, ..Build::default() }
+                }
+            });
+        }
+        let program = Program::with_builds(context.clone(), devices.to_vec(), Source::Linked, builds);
+        Ok((program, result))
+    }
+
+    /// Names of the kernels, of the first device it was built for.
+    ///
+    /// # Errors
+    /// If it was not built.
+    pub fn kernel_names(&self) -> Result<Vec<String>> {
+        let module = self.devices.iter().find_map(|d| self.module(d));
+        let module = module.ok_or(Error::INVALID_PROGRAM_EXECUTABLE)?;
+        Ok(module.kernels.iter().map(|k| k.name.clone()).collect())
+    }
+}
+
+fn failure(e: &Failure, refused: Error) -> Error {
+    match e {
+        Failure::NoCompiler(_) => Error::COMPILER_NOT_AVAILABLE,
+        Failure::Refused(log) if log.contains("Unrecognized build options") => {
+            if refused == Error::COMPILE_PROGRAM_FAILURE {
+                Error::INVALID_COMPILER_OPTIONS
+            } else if refused == Error::LINK_PROGRAM_FAILURE {
+                Error::INVALID_LINKER_OPTIONS
+            } else {
+                Error::INVALID_BUILD_OPTIONS
+            }
+        }
+        Failure::Refused(_) | Failure::Crashed(_) => refused,
+    }
+}
+
+/// Compiles what runs on a device.
+fn run(
+    device: &Device,
+    input: &Input<'_>,
+    options: &str,
+) -> std::result::Result<(Arc<Module>, String), (Error, String)> {
+    let name = device.spec.name;
+    let start = std::time::Instant::now();
+    let made = crate::compiler::service().compile(name, input, options, Output::Zebin);
+    if crate::log::wanted().compiler {
+        let how = match &made {
+            Ok(c) if c.cached => "from the cache",
+            Ok(_) => "compiled",
+            Err(_) => "failed",
+        };
+        let ms = start.elapsed().as_secs_f64() * 1e3;
+        crate::log::line(&format!("envisa: {how} for {name} in {ms:.1} ms, options `{options}`"));
+    }
+    let compiled = match made {
+        Ok(compiled) => compiled,
+        // A text without kernels is a program too, of none: the compiler's file has no metadata then.
+        Err(e) => {
+            return Err((failure(&e, Error::BUILD_PROGRAM_FAILURE), e.log().to_owned()));
+        }
+    };
+    let module = Module::load(device.spec, "program", compiled.bytes).map_err(|e| {
+        (Error::BUILD_PROGRAM_FAILURE, format!("{}envisa cannot use the module: {e}\n", compiled.log))
+    })?;
+    if !module.undefined.is_empty() {
+        let mut log = compiled.log;
+        for name in &module.undefined {
+            log.push_str(&format!("error: undefined reference to `{name}()'\n"));
+        }
+        return Err((Error::BUILD_PROGRAM_FAILURE, log));
+    }
+    Ok((Arc::new(module), compiled.log))
+}

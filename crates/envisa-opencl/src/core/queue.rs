@@ -1,0 +1,295 @@
+//! Command queues: a thread each, which the application's thread relieves while it waits.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
+
+use opencl_sys as cl;
+
+use super::context::Context;
+use super::error::{Error, Result};
+use super::event::Event;
+use super::handle::{Object, Slot};
+use super::platform::Device;
+
+/// What a command does.
+pub type Work = Box<dyn FnOnce() -> Result<()> + Send>;
+
+/// A command queue.
+pub struct Queue {
+    slot: Slot,
+    /// Its context.
+    pub context: Arc<Context>,
+    /// Its device.
+    pub device: Arc<Device>,
+    /// `CL_QUEUE_*` flags.
+    properties: AtomicU64,
+    /// As given to `clCreateCommandQueueWithProperties`, with the zero at the end.
+    pub property_list: Vec<u64>,
+    inner: Arc<Inner>,
+}
+
+/// What the queue shares with its thread.
+pub struct Inner {
+    state: Mutex<State>,
+    /// Something changed: a command came, one ended, an event was waited for.
+    changed: Condvar,
+    /// Commands may overtake.
+    free_order: AtomicBool,
+    /// The last failure that `clFinish` did not report yet.
+    failure: AtomicI32,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<Command>,
+    /// Somebody runs a command.
+    running: bool,
+    closed: bool,
+    thread: bool,
+    /// Of a queue that may overtake: what was enqueued and may not be over.
+    alive: Vec<Weak<Event>>,
+    /// The last barrier, if it may not be over.
+    barrier: Weak<Event>,
+}
+
+struct Command {
+    event: Arc<Event>,
+    after: Vec<Arc<Event>>,
+    work: Work,
+}
+
+impl Object for Queue {
+    const INVALID: Error = Error::INVALID_COMMAND_QUEUE;
+    fn slot(&self) -> &Slot {
+        &self.slot
+    }
+}
+
+/// How a command relates to others of its queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// As the queue has it.
+    Normal,
+    /// After all before it, if it waits for nothing in particular.
+    Marker,
+    /// That, and all behind come after it.
+    Barrier,
+}
+
+impl Queue {
+    /// A new queue.
+    pub fn new(
+        context: Arc<Context>,
+        device: Arc<Device>,
+        properties: u64,
+        property_list: Vec<u64>,
+    ) -> Arc<Queue> {
+        let free = properties & cl::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0;
+        let inner = Inner {
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            free_order: AtomicBool::new(free),
+            failure: AtomicI32::new(0),
+        };
+        Arc::new(Queue {
+            slot: Slot::default(),
+            context,
+            device,
+            properties: AtomicU64::new(properties),
+            property_list,
+            inner: Arc::new(inner),
+        })
+    }
+
+    /// `CL_QUEUE_*` flags.
+    pub fn properties(&self) -> u64 {
+        self.properties.load(Ordering::Relaxed)
+    }
+
+    /// Whether events show times.
+    pub fn profiling(&self) -> bool {
+        self.properties() & cl::CL_QUEUE_PROFILING_ENABLE != 0
+    }
+
+    /// Appends a command that runs after `after`.
+    ///
+    /// # Errors
+    /// If the queue's thread cannot be had.
+    pub fn enqueue(
+        self: &Arc<Self>,
+        kind: u32,
+        order: Order,
+        mut after: Vec<Arc<Event>>,
+        work: Work,
+    ) -> Result<Arc<Event>> {
+        let event = Event::of_command(self.context.clone(), self.clone(), kind);
+        let inner = &self.inner;
+        let mut state = inner.state.lock().unwrap();
+        if inner.free_order.load(Ordering::Relaxed) {
+            state.alive.retain(|e| e.upgrade().is_some_and(|e| !e.is_over()));
+            if order != Order::Normal && after.is_empty() {
+                after.extend(state.alive.iter().filter_map(Weak::upgrade));
+            }
+            after.extend(state.barrier.upgrade().filter(|b| !b.is_over()));
+            state.alive.push(Arc::downgrade(&event));
+            if order == Order::Barrier {
+                state.barrier = Arc::downgrade(&event);
+            }
+        }
+        after.retain(|e| e.status() < 0 || e.watch(inner) || e.status() < 0);
+        if !state.thread {
+            let inner = inner.clone();
+            let spawned =
+                std::thread::Builder::new().name("envisa-queue".into()).spawn(move || inner.serve());
+            if let Err(e) = spawned {
+                crate::log::complain(&format!("no thread for a queue: {e}"));
+                return Err(Error::OUT_OF_HOST_MEMORY);
+            }
+            state.thread = true;
+        }
+        state.waiting.push_back(Command { event: event.clone(), after, work });
+        drop(state);
+        inner.changed.notify_all();
+        Ok(event)
+    }
+
+    /// Waits until everything enqueued before is over.
+    ///
+    /// # Errors
+    /// If a command failed since the last time.
+    pub fn finish(self: &Arc<Self>) -> Result<()> {
+        self.idle()?;
+        match self.inner.failure.swap(0, Ordering::Relaxed) {
+            0 => Ok(()),
+            code => Err(Error(code)),
+        }
+    }
+
+    /// Whether a command failed that no [`Queue::finish`] has reported.
+    pub fn has_failed(&self) -> bool {
+        self.inner.failure.load(Ordering::Relaxed) != 0
+    }
+
+    fn idle(self: &Arc<Self>) -> Result<()> {
+        if self.inner.free_order.load(Ordering::Relaxed) {
+            let marker =
+                self.enqueue(cl::CL_COMMAND_MARKER, Order::Marker, Vec::new(), Box::new(|| Ok(())))?;
+            marker.wait();
+            return Ok(());
+        }
+        let last = {
+            let state = self.inner.state.lock().unwrap();
+            match state.waiting.back() {
+                Some(last) => Some(last.event.clone()),
+                None if state.running => None,
+                None => return Ok(()),
+            }
+        };
+        match last {
+            Some(event) => {
+                event.wait();
+            }
+            None => {
+                let mut state = self.inner.state.lock().unwrap();
+                while state.running {
+                    state = self.inner.changed.wait(state).unwrap();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs commands on this thread while nobody else does, until the event is over.
+    pub(super) fn help_until(&self, event: &Event) {
+        let mut state = self.inner.state.lock().unwrap();
+        while !event.is_over() {
+            match self.inner.step(state) {
+                Ok(next) => state = next,
+                // Somebody else runs one, or all wait for something: the caller waits for the event then.
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Changes flags, as the first version of the standard could.
+    pub fn set_properties(&self, flags: u64, enable: bool) -> u64 {
+        let old = if enable {
+            self.properties.fetch_or(flags, Ordering::Relaxed)
+        } else {
+            self.properties.fetch_and(!flags, Ordering::Relaxed)
+        };
+        let free = self.properties() & cl::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0;
+        self.inner.free_order.store(free, Ordering::Relaxed);
+        old
+    }
+}
+
+impl Inner {
+    /// An event that a command waits for is over.
+    pub(super) fn wake(&self) {
+        drop(self.state.lock().unwrap());
+        self.changed.notify_all();
+    }
+
+    /// Runs one command that can run; the state comes back, in `Err` if there was none.
+    fn step<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+    ) -> std::result::Result<MutexGuard<'a, State>, MutexGuard<'a, State>> {
+        if state.running {
+            return Err(state);
+        }
+        let ready = |c: &Command| c.after.iter().all(|e| e.is_over());
+        let at = if self.free_order.load(Ordering::Relaxed) {
+            state.waiting.iter().position(ready)
+        } else {
+            state.waiting.front().and_then(|c| ready(c).then_some(0))
+        };
+        let Some(command) = at.and_then(|at| state.waiting.remove(at)) else { return Err(state) };
+        state.running = true;
+        drop(state);
+        let Command { event, after, work } = command;
+        event.set(cl::CL_SUBMITTED);
+        let status = if after.iter().any(|e| e.status() < 0) {
+            Err(Error::EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
+        } else {
+            event.set(cl::CL_RUNNING);
+            work()
+        };
+        drop(after);
+        // Whoever waits for the events that failed was told otherwise.
+        if let Err(e) = status
+            && e != Error::EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
+        {
+            self.failure.store(e.0, Ordering::Relaxed);
+        }
+        // Before the event ends: who waits for it may look at the queue next.
+        self.state.lock().unwrap().running = false;
+        event.set(status.map_or_else(|e| e.0, |()| cl::CL_COMPLETE));
+        // This may be the last reference to the event and by it to the queue.
+        drop(event);
+        self.changed.notify_all();
+        Ok(self.state.lock().unwrap())
+    }
+
+    /// The queue's thread.
+    fn serve(&self) {
+        let mut state = self.state.lock().unwrap();
+        loop {
+            state = match self.step(state) {
+                Ok(state) => state,
+                Err(state) if state.closed && state.waiting.is_empty() && !state.running => return,
+                Err(state) => self.changed.wait(state).unwrap(),
+            };
+        }
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        // What is enqueued holds the queue: there is nothing left.
+        self.inner.state.lock().unwrap().closed = true;
+        self.inner.changed.notify_all();
+    }
+}

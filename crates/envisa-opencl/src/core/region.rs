@@ -1,0 +1,235 @@
+//! Host memory that applications, queues and kernels share.
+//!
+//! Buffers live in memory of the host, at whose address devices see them too. Applications touch it through
+//! mapped pointers whenever they like, and kernels race as they may: no reference into it ever exists, bytes
+//! are moved by raw copies inside of checked bounds.
+#![allow(unsafe_code)]
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex};
+
+/// Alignment of allocations: a page, as Intel's driver aligns.
+pub const PAGE: usize = 4096;
+
+/// Memory that was allocated here, zeroed, or that the application lent; and what devices know of it.
+#[derive(Debug)]
+pub struct Backing {
+    memory: Arc<Memory>,
+    /// The same bytes as buffers of devices that have used it.
+    attached: Mutex<Vec<envisa::Buffer>>,
+}
+
+/// The bytes themselves: they outlive the backing where a launch still reaches them.
+#[derive(Debug)]
+pub struct Memory {
+    start: NonNull<u8>,
+    len: usize,
+    /// What to free; none for lent memory.
+    layout: Option<Layout>,
+}
+
+// SAFETY: plain bytes, moved by raw copies only; ownership is in `layout`.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}
+
+impl Backing {
+    /// Allocates zeroed bytes; `None` if the host has none left. A page that belongs to nobody follows them, so
+    /// that on the device an access past the end is no access to a neighbour.
+    pub fn allocate(len: usize, align: usize) -> Option<Arc<Backing>> {
+        let room = len.max(1).checked_next_multiple_of(PAGE)?.checked_add(PAGE)?;
+        let layout = Layout::from_size_align(room, align.max(PAGE)).ok()?;
+        // SAFETY: the layout's size is not zero.
+        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        Some(Backing::of(Memory { start, len, layout: Some(layout) }))
+    }
+
+    /// Memory of the application.
+    ///
+    /// # Safety
+    /// `len` bytes from `start` on stay readable and writable as long as the backing lives.
+    pub unsafe fn lent(start: *mut u8, len: usize) -> Option<Arc<Backing>> {
+        Some(Backing::of(Memory { start: NonNull::new(start)?, len, layout: None }))
+    }
+
+    fn of(memory: Memory) -> Arc<Backing> {
+        Arc::new(Backing { memory: Arc::new(memory), attached: Mutex::default() })
+    }
+
+    /// The first byte's address.
+    pub fn address(&self) -> usize {
+        self.memory.start.as_ptr() as usize
+    }
+
+    /// The first byte.
+    pub fn pointer(&self) -> *mut u8 {
+        self.memory.start.as_ptr()
+    }
+
+    /// All of it.
+    pub fn region(self: &Arc<Self>) -> Region {
+        Region { start: self.memory.start.as_ptr(), len: self.memory.len, keep: Some(self.clone()) }
+    }
+
+    fn is_lent(&self) -> bool {
+        self.memory.layout.is_none()
+    }
+
+    /// The same bytes as a buffer of a device, at the host's address.
+    ///
+    /// # Errors
+    /// If the device's memory is exhausted.
+    pub fn on(&self, device: &envisa::Device) -> std::result::Result<envisa::Buffer, envisa::Error> {
+        let mut attached = self.attached.lock().unwrap();
+        if let Some(buffer) = attached.iter().find(|b| b.device().is(device)) {
+            return Ok(buffer.clone());
+        }
+        let Memory { start, len, .. } = *self.memory;
+        // SAFETY: the bytes live as long as `memory`, or as the application promised; the host touches them by raw
+        // copies only.
+        let import = |same_address: bool| unsafe {
+            device.import("buffer", start, len, Some(Box::new(self.memory.clone())), same_address)
+        };
+        // Memory that the application lent twice has one place there, and another.
+        let buffer = import(true).or_else(|e| if self.is_lent() { import(false) } else { Err(e) })?;
+        attached.push(buffer.clone());
+        Ok(buffer)
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if let Some(layout) = self.layout {
+            // SAFETY: allocated with this layout.
+            unsafe { dealloc(self.start.as_ptr(), layout) };
+        }
+    }
+}
+
+/// Bytes somewhere in the host's memory.
+#[derive(Clone, Debug)]
+pub struct Region {
+    start: *mut u8,
+    len: usize,
+    /// What the bytes lie in; none for the application's memory.
+    keep: Option<Arc<Backing>>,
+}
+
+// SAFETY: as for `Backing`; of the application's memory, the application promised it.
+unsafe impl Send for Region {}
+// SAFETY: as above.
+unsafe impl Sync for Region {}
+
+/// Rows in planes, as `clEnqueueReadBufferRect` describes them; in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout3 {
+    /// Offset of the first byte.
+    pub offset: usize,
+    /// From row to row.
+    pub row: usize,
+    /// From plane to plane.
+    pub slice: usize,
+}
+
+impl Region {
+    /// Memory of the application.
+    ///
+    /// # Safety
+    /// As the standard demands of pointers passed in: `len` bytes are readable (writable if written to) until
+    /// the command that uses them is complete.
+    pub unsafe fn host(start: *mut u8, len: usize) -> Region {
+        Region { start, len, keep: None }
+    }
+
+    /// Length in bytes.
+    #[allow(clippy::len_without_is_empty, reason = "nobody asks")]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The first byte's address.
+    pub fn address(&self) -> usize {
+        self.start as usize
+    }
+
+    /// The first byte.
+    pub fn pointer(&self) -> *mut u8 {
+        self.start
+    }
+
+    /// What it lies in.
+    pub fn backing(&self) -> Option<&Arc<Backing>> {
+        self.keep.as_ref()
+    }
+
+    /// A part; `None` if it is not inside.
+    pub fn part(&self, offset: usize, len: usize) -> Option<Region> {
+        if offset.checked_add(len)? > self.len {
+            return None;
+        }
+        // SAFETY: inside of the region.
+        Some(Region { start: unsafe { self.start.add(offset) }, len, keep: self.keep.clone() })
+    }
+
+    /// Copies from another region, as many bytes as fit both; they may overlap.
+    pub fn copy_from(&self, from: &Region) {
+        let n = self.len.min(from.len);
+        if n > 0 {
+            // SAFETY: both regions are valid for `n` bytes; `copy` allows for overlap.
+            unsafe { std::ptr::copy(from.start, self.start, n) };
+        }
+    }
+
+    /// Copies bytes in, as many as fit.
+    pub fn write(&self, bytes: &[u8]) {
+        let n = self.len.min(bytes.len());
+        if n > 0 {
+            // SAFETY: the region is valid for `n` bytes; overlap is allowed for.
+            unsafe { std::ptr::copy(bytes.as_ptr(), self.start, n) };
+        }
+    }
+
+    /// Repeats a pattern over all of it.
+    pub fn fill(&self, pattern: &[u8]) {
+        if pattern.is_empty() || self.len == 0 {
+            return;
+        }
+        let first = pattern.len().min(self.len);
+        self.write(&pattern[..first]);
+        // What is there is doubled until all is.
+        let mut done = first;
+        while done < self.len {
+            let n = done.min(self.len - done);
+            // SAFETY: both ranges are inside and do not overlap.
+            unsafe { std::ptr::copy_nonoverlapping(self.start, self.start.add(done), n) };
+            done += n;
+        }
+    }
+
+    /// Copies `size[2]` planes of `size[1]` rows of `size[0]` bytes. What would be outside of either region is
+    /// not copied: callers check before.
+    pub fn copy_rows(&self, to: Layout3, from: &Region, at: Layout3, size: [usize; 3]) {
+        for plane in 0..size[2] {
+            for row in 0..size[1] {
+                let target = self.part(to.offset + plane * to.slice + row * to.row, size[0]);
+                let source = from.part(at.offset + plane * at.slice + row * at.row, size[0]);
+                if let (Some(target), Some(source)) = (target, source) {
+                    target.copy_from(&source);
+                }
+            }
+        }
+    }
+}
+
+impl Layout3 {
+    /// One past the last byte that a copy of this size touches.
+    pub fn end(&self, size: [usize; 3]) -> Option<usize> {
+        if size.contains(&0) {
+            return Some(self.offset);
+        }
+        let planes = (size[2] - 1).checked_mul(self.slice)?;
+        let rows = (size[1] - 1).checked_mul(self.row)?;
+        self.offset.checked_add(planes)?.checked_add(rows)?.checked_add(size[0])
+    }
+}

@@ -1,0 +1,486 @@
+//! The one place that knows envisa: modules, kernels and launches on a virtual GPU.
+
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use envisa::diag::{Diagnostic, Files, TextOptions, render_text};
+use envisa::isa::Platform;
+use envisa::zebin::ZebinFile;
+use envisa::zebin::ze_info::{AddrSpace, ArgType, PayloadArgument};
+use envisa::{
+    Addressing, Arg, ChannelOrder, ChannelType, Config, Engine, ImageDesc, ImageFormat, ImageShape, Launch,
+    Sampler, Source,
+};
+use opencl_sys as cl;
+
+use crate::core::platform::Spec;
+use crate::core::region::{Backing, Region};
+
+/// A virtual GPU.
+pub struct Machine {
+    device: envisa::Device,
+}
+
+/// A compiled module.
+pub struct Module {
+    bytes: Arc<Vec<u8>>,
+    name: String,
+    /// On its device, once a kernel was asked for.
+    loaded: Mutex<Option<envisa::Module>>,
+    /// Its kernels, in the order of the source.
+    pub kernels: Vec<KernelInfo>,
+    /// Symbols that it uses and nobody defines.
+    pub undefined: Vec<String>,
+    /// Bytes of its variables at program scope.
+    pub global_bytes: u64,
+}
+
+/// What is known of a kernel without loading it.
+#[derive(Clone, Debug)]
+pub struct KernelInfo {
+    /// Its name.
+    pub name: String,
+    /// Its arguments.
+    pub args: Vec<ArgInfo>,
+    /// Work-items of a sub-group.
+    pub simd: u32,
+    /// Shared local memory that is fixed, in bytes.
+    pub slm: u64,
+    /// Private memory of a work-item, in bytes.
+    pub private: u64,
+    /// Registers spilled, in bytes.
+    pub spill: u64,
+    /// The size that groups must have.
+    pub required_group: Option<[usize; 3]>,
+    /// The size that sub-groups must have by the source; 0 if none.
+    pub required_sub_group: u32,
+    /// Attributes as the source has them.
+    pub attributes: String,
+}
+
+/// Kinds of arguments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ArgKind {
+    /// A number or a structure.
+    Value,
+    /// A pointer to global or constant memory.
+    Buffer,
+    /// Shared local memory.
+    Local,
+    /// An image.
+    Image,
+    /// A sampler.
+    Sampler,
+}
+
+/// An argument.
+#[derive(Clone, Debug)]
+pub struct ArgInfo {
+    /// What is passed.
+    pub kind: ArgKind,
+    /// Bytes of a value; 0 if not known.
+    pub size: usize,
+    /// Its name, type and qualifiers as the source has them, if they were kept.
+    pub source: Option<SourceInfo>,
+}
+
+/// An argument as the source has it.
+#[derive(Clone, Debug)]
+pub struct SourceInfo {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub type_name: String,
+    /// `__global` and so on.
+    pub address: String,
+    /// `read_only` and so on.
+    pub access: String,
+    /// `const` and so on.
+    pub qualifiers: String,
+}
+
+/// A kernel, ready to be launched.
+pub type Kernel = envisa::Kernel;
+
+/// A value for an argument.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// Memory from an offset of a backing on.
+    Memory(Arc<Backing>, usize),
+    /// No memory.
+    Null,
+    /// An address of shared memory.
+    Pointer(usize),
+    /// Bytes.
+    Bytes(Vec<u8>),
+    /// So many bytes of shared local memory.
+    Local(usize),
+    /// An image.
+    Image(Box<ImageValue>),
+    /// A sampler: addressing mode as payloads number it, linear, normalized.
+    Sampler(u32, bool, bool),
+}
+
+/// An image as kernels see it.
+#[derive(Clone, Debug)]
+pub struct ImageValue {
+    /// `CL_MEM_OBJECT_IMAGE*`.
+    pub kind: u32,
+    /// Texels in x, y and z or layers.
+    pub size: [u32; 3],
+    /// Bytes from row to row.
+    pub row_pitch: u32,
+    /// Bytes from plane to plane.
+    pub slice_pitch: u64,
+    /// `CL_RGBA` and so on.
+    pub order: u32,
+    /// `CL_UNORM_INT8` and so on.
+    pub channel: u32,
+    /// The texels.
+    pub texels: Region,
+}
+
+/// Sizes of a launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Range {
+    /// Dimensions: 1 to 3.
+    pub dims: u32,
+    /// First global id.
+    pub offset: [u64; 3],
+    /// Work-items.
+    pub global: [u64; 3],
+    /// Work-items of a group.
+    pub local: [u32; 3],
+}
+
+/// What a launch gave.
+#[derive(Debug)]
+pub struct Report {
+    /// What the kernel printed.
+    pub printed: String,
+    /// The fault that ended it: as a rendered diagnostic, and its data.
+    pub fault: Option<(String, serde_json::Value)>,
+    /// What checks found, rendered.
+    pub findings: Vec<String>,
+    /// Work-items of the range.
+    pub work_items: u64,
+    /// Time that it ran.
+    pub time: Duration,
+}
+
+/// Why something cannot be loaded or launched.
+#[derive(Debug)]
+pub enum Trouble {
+    /// Memory is exhausted.
+    Memory(String),
+    /// The kernel is not supported, or the launch does not fit.
+    Other(String),
+}
+
+impl std::fmt::Display for Trouble {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Trouble::Memory(s) | Trouble::Other(s) => f.write_str(s),
+        }
+    }
+}
+
+impl From<envisa::Error> for Trouble {
+    fn from(e: envisa::Error) -> Trouble {
+        match e {
+            envisa::Error::Memory(s) => Trouble::Memory(s),
+            envisa::Error::Diagnostics(d) => Trouble::Other(render(&d.list, &d.files)),
+            e => Trouble::Other(e.to_string()),
+        }
+    }
+}
+
+/// What an argument is by the pieces of the payload that are of it.
+fn kind_of(pieces: &[&PayloadArgument], source: Option<&SourceInfo>) -> ArgKind {
+    for p in pieces {
+        match (p.arg_type, p.addrspace) {
+            (ArgType::ArgByvalue, _) => return ArgKind::Value,
+            (ArgType::ArgBypointer, Some(AddrSpace::Local)) => return ArgKind::Local,
+            (ArgType::ArgBypointer, Some(AddrSpace::Image)) => return ArgKind::Image,
+            (ArgType::ArgBypointer, Some(AddrSpace::Sampler)) => return ArgKind::Sampler,
+            (ArgType::ArgBypointer, _) => return ArgKind::Buffer,
+            _ => {}
+        }
+    }
+    // Not used by the kernel: only the source tells.
+    let Some(source) = source else { return ArgKind::Value };
+    match source.address.as_str() {
+        _ if source.type_name.starts_with("image") && source.type_name.ends_with("_t") => ArgKind::Image,
+        _ if source.type_name == "sampler_t" => ArgKind::Sampler,
+        "__local" => ArgKind::Local,
+        "__global" | "__constant" if source.type_name.ends_with('*') => ArgKind::Buffer,
+        _ => ArgKind::Value,
+    }
+}
+
+impl Module {
+    /// Reads a zebin that was compiled for a device.
+    ///
+    /// # Errors
+    /// If it is none, is damaged, is for another device, or lacks its vISA text.
+    pub fn load(spec: &Spec, name: &str, bytes: Vec<u8>) -> Result<Module, String> {
+        let zebin = ZebinFile::parse(&bytes).map_err(|e| e.to_string())?;
+        match zebin.notes.device() {
+            Some(device) if device.to_string() == spec.name => {}
+            Some(device) => return Err(format!("it is for {device}, not for {}", spec.name)),
+            None => return Err(format!("its notes name no device that is known here, as {}", spec.name)),
+        }
+        let mut kernels = Vec::new();
+        for kernel in zebin.kernels() {
+            zebin.kernel_visa(&kernel.name).map_err(|e| e.to_string())?;
+            kernels.push(describe(&zebin, kernel));
+        }
+        let global_bytes = zebin.data_sections().map(|d| d.size).sum();
+        let undefined = zebin.unresolved().into_iter().map(str::to_owned).collect();
+        Ok(Module {
+            bytes: Arc::new(bytes),
+            name: name.to_owned(),
+            kernels,
+            undefined,
+            global_bytes,
+            loaded: Mutex::default(),
+        })
+    }
+
+    /// The zebin.
+    pub fn bytes(&self) -> &Arc<Vec<u8>> {
+        &self.bytes
+    }
+}
+
+fn describe(zebin: &ZebinFile, kernel: &envisa::zebin::Kernel) -> KernelInfo {
+    let found = zebin.ze_info.arguments(kernel);
+    let count = found.iter().map(|a| a.index as usize + 1).max().unwrap_or(0);
+    // An index that makes no sense is refused by the launch; here it must not take memory.
+    let mut args = vec![ArgInfo { kind: ArgKind::Value, size: 0, source: None }; count.min(4096)];
+    for a in &found {
+        let Some(slot) = args.get_mut(a.index as usize) else { continue };
+        let mut declared = 0;
+        slot.source = a.info.map(|i| {
+            let (type_name, size) = i.type_and_size();
+            declared = size.unwrap_or(0) as usize;
+            SourceInfo {
+                name: i.name.clone().unwrap_or_default(),
+                type_name: type_name.to_owned(),
+                address: i.address_qualifier.clone(),
+                access: i.access_qualifier.clone(),
+                qualifiers: i.type_qualifiers.clone(),
+            }
+        });
+        slot.kind = kind_of(&a.payload, slot.source.as_ref());
+        let values = a.payload.iter().filter(|p| p.arg_type == ArgType::ArgByvalue);
+        let used = values.map(|p| p.source_offset.unwrap_or(0) as usize + p.size as usize).max();
+        slot.size = if declared > 0 { declared } else { used.unwrap_or(0) };
+    }
+    let env = &kernel.execution_env;
+    let required_group = env.required_work_group_size.filter(|r| *r != [0; 3]);
+    let user = &kernel.user_attributes;
+    let mut attributes = Vec::new();
+    if let Some([x, y, z]) = user.reqd_work_group_size.or(required_group) {
+        attributes.push(format!("__attribute__((reqd_work_group_size({x}, {y}, {z})))"));
+    }
+    if let Some([x, y, z]) = user.work_group_size_hint {
+        attributes.push(format!("__attribute__((work_group_size_hint({x}, {y}, {z})))"));
+    }
+    if let Some(size) = user.intel_reqd_sub_group_size {
+        attributes.push(format!("__attribute__((intel_reqd_sub_group_size({size})))"));
+    }
+    if let Some(hint) = &user.vec_type_hint {
+        attributes.push(format!("__attribute__((vec_type_hint({hint})))"));
+    }
+    KernelInfo {
+        name: kernel.name.clone(),
+        args,
+        simd: env.simd_size,
+        slm: u64::from(env.slm_size),
+        private: u64::from(env.private_size),
+        spill: u64::from(env.spill_size),
+        required_group: required_group.map(|r| r.map(|n| n as usize)),
+        required_sub_group: env.required_sub_group_size,
+        attributes: attributes.join(" "),
+    }
+}
+
+/// Threads that run kernels: `ENVISA_THREADS`, or as many as the host has.
+fn jobs() -> usize {
+    static JOBS: OnceLock<usize> = OnceLock::new();
+    *JOBS
+        .get_or_init(|| std::env::var("ENVISA_THREADS").ok().and_then(|t| t.trim().parse().ok()).unwrap_or(0))
+}
+
+/// What runs kernels: `ENVISA_ENGINE`.
+fn engine() -> Engine {
+    match std::env::var("ENVISA_ENGINE").as_deref() {
+        Ok("interpreter") => Engine::Interpreter,
+        Ok("native") => Engine::Native,
+        Ok("auto" | "") | Err(_) => Engine::Auto,
+        Ok(other) => {
+            crate::log::complain(&format!(
+                "ENVISA_ENGINE is `{other}`; there are auto, interpreter and native"
+            ));
+            Engine::Auto
+        }
+    }
+}
+
+fn platform(spec: &Spec) -> Platform {
+    match spec.name {
+        "skl" => Platform::Skl,
+        "tgllp" => Platform::Tgllp,
+        "pvc" => Platform::Pvcxt,
+        _ => Platform::Dg2,
+    }
+}
+
+impl Machine {
+    /// A GPU with so much memory.
+    pub fn new(spec: &'static Spec, memory: u64) -> Machine {
+        let config = Config::new(platform(spec)).memory(memory).threads(jobs()).engine(engine());
+        Machine { device: envisa::Device::new(config) }
+    }
+
+    /// Makes a kernel ready: done once for each.
+    ///
+    /// # Errors
+    /// If there is no such kernel, or envisa cannot run it.
+    pub fn kernel(&self, module: &Module, name: &str) -> Result<Kernel, Trouble> {
+        let mut loaded = module.loaded.lock().unwrap();
+        if loaded.is_none() {
+            *loaded = Some(envisa::Module::load(&self.device, &module.name, Source::Zebin(&module.bytes))?);
+        }
+        let module = loaded.clone();
+        drop(loaded);
+        module.map_or_else(|| Err(Trouble::Other("the module is gone".into())), |m| Ok(m.kernel(name)?))
+    }
+
+    /// Runs a kernel.
+    ///
+    /// # Errors
+    /// If sizes or arguments do not fit, or memory is exhausted. A fault of the kernel is in the report.
+    pub fn launch(
+        &self,
+        kernel: &Kernel,
+        info: &KernelInfo,
+        range: &Range,
+        args: &[Value],
+        shared: &[Arc<Backing>],
+    ) -> Result<Report, Trouble> {
+        // Memory is found by its address: what kernels reach by pointers must be there, nothing more.
+        for backing in shared {
+            backing.on(&self.device)?;
+        }
+        let dims = range.dims as usize;
+        let local = range.local.map(u64::from);
+        let mut launch = Launch::range(&range.global[..dims], &local[..dims]).offset(&range.offset[..dims]);
+        launch = launch.check(crate::report::checking());
+        for (i, value) in args.iter().enumerate() {
+            launch = launch.arg(i as u32, self.arg(value, info.args.get(i))?);
+        }
+        let outcome = self.device.run(kernel, &launch)?;
+        let fault = outcome.fault.map(|f| {
+            let data = serde_json::to_value(&*f).unwrap_or_default();
+            (render(&[f.diagnostic()], kernel.files()), data)
+        });
+        let found = outcome.findings.unwrap_or_default();
+        let findings = found.iter().map(|f| render(&[f.diagnostic()], kernel.files())).collect();
+        Ok(Report {
+            printed: outcome.printed,
+            fault,
+            findings,
+            work_items: outcome.work_items,
+            time: outcome.time,
+        })
+    }
+
+    fn arg(&self, value: &Value, about: Option<&ArgInfo>) -> Result<Arg, Trouble> {
+        Ok(match value {
+            Value::Memory(backing, offset) => {
+                let buffer = backing.on(&self.device)?;
+                Arg::Buffer(buffer.slice(*offset as u64..buffer.len())?)
+            }
+            Value::Null => Arg::Null,
+            Value::Pointer(address) => {
+                let text = format!("an argument points to {address:#x}, which is not shared memory");
+                return Err(Trouble::Other(text));
+            }
+            Value::Bytes(bytes) => {
+                let size = about.map_or(0, |a| a.size);
+                let most = if size == 0 { bytes.len() } else { size.min(bytes.len()) };
+                Arg::Bytes(bytes[..most].to_vec())
+            }
+            Value::Local(bytes) => Arg::Local(*bytes as u64),
+            Value::Image(image) => {
+                let desc = image_desc(image)?;
+                let Some(backing) = image.texels.backing() else {
+                    return Err(Trouble::Other("the image has no memory".into()));
+                };
+                let buffer = backing.on(&self.device)?;
+                let offset = (image.texels.address() - backing.address()) as u64;
+                let buffer = buffer.slice(offset..offset + image.texels.len() as u64)?;
+                Arg::Image(self.device.image(&desc, &buffer)?)
+            }
+            Value::Sampler(mode, linear, normalized) => Arg::Sampler(Sampler {
+                addressing: match mode {
+                    1 => Addressing::Clamp,
+                    2 => Addressing::ClampToEdge,
+                    3 => Addressing::Repeat,
+                    4 => Addressing::MirroredRepeat,
+                    _ => Addressing::None,
+                },
+                linear: *linear,
+                normalized: *normalized,
+            }),
+        })
+    }
+}
+
+/// An image as envisa describes it.
+fn image_desc(image: &ImageValue) -> Result<ImageDesc, Trouble> {
+    let unknown = |order: u32, channel: u32| {
+        Trouble::Other(format!("images of channel order {order:#x} and type {channel:#x} are not supported"))
+    };
+    let shape = match image.kind {
+        cl::CL_MEM_OBJECT_IMAGE1D | cl::CL_MEM_OBJECT_IMAGE1D_BUFFER => ImageShape::D1,
+        cl::CL_MEM_OBJECT_IMAGE1D_ARRAY => ImageShape::D1Array,
+        cl::CL_MEM_OBJECT_IMAGE2D => ImageShape::D2,
+        cl::CL_MEM_OBJECT_IMAGE2D_ARRAY => ImageShape::D2Array,
+        _ => ImageShape::D3,
+    };
+    let format =
+        image_format(image.order, image.channel).ok_or_else(|| unknown(image.order, image.channel))?;
+    let [width, height, depth] = image.size;
+    Ok(ImageDesc {
+        shape,
+        width,
+        height,
+        depth,
+        format,
+        row_pitch: image.row_pitch,
+        slice_pitch: image.slice_pitch,
+    })
+}
+
+fn image_format(order: u32, channel: u32) -> Option<ImageFormat> {
+    ImageFormat::new(ChannelOrder::from_cl(order)?, ChannelType::from_cl(channel)?)
+}
+
+/// A texel of a colour, which is four floats, ints or unsigned ints by the data type.
+pub fn texel(order: u32, channel: u32, colour: [u32; 4]) -> Option<Vec<u8>> {
+    let format = image_format(order, channel)?;
+    let mut bytes = vec![0; format.texel_bytes()];
+    format.encode(colour, &mut bytes).then_some(bytes)
+}
+
+fn render(diagnostics: &[Diagnostic], files: &Files) -> String {
+    render_text(files, diagnostics, &TextOptions::default())
+}
+
+/// The SPIR-V that a zebin was compiled from, if it was kept.
+pub fn spirv_of(zebin: &[u8]) -> Option<Vec<u8>> {
+    ZebinFile::parse(zebin).ok()?.spirv().map(<[u8]>::to_vec)
+}

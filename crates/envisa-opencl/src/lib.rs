@@ -1,0 +1,66 @@
+//! An OpenCL driver whose devices are virtual Intel GPUs.
+//!
+//! The library is an installable client driver: an OpenCL loader opens it and finds one platform, whose devices
+//! run the kernels that Intel's compiler makes on the CPU. `envisa exec` sets a program's environment so that it
+//! is used. [`api`] is the C interface, `core` what it does, `device` the one module that knows envisa.
+
+mod api;
+mod compiler;
+mod core;
+mod device;
+mod log;
+mod report;
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+/// What loaders call first: the platforms.
+///
+/// # Safety
+/// As the standard says of `clGetPlatformIDs`.
+#[unsafe(no_mangle)]
+#[allow(unsafe_code, non_snake_case)]
+pub unsafe extern "C" fn clIcdGetPlatformIDsKHR(
+    entries: c_uint,
+    platforms: *mut *mut c_void,
+    count: *mut c_uint,
+) -> c_int {
+    // SAFETY: handed on.
+    unsafe { platform_ids(entries, platforms, count) }
+}
+
+/// What loaders ask the platforms that they found.
+///
+/// # Safety
+/// As the standard says.
+#[unsafe(no_mangle)]
+#[allow(unsafe_code, non_snake_case)]
+pub unsafe extern "C" fn clGetPlatformInfo(
+    platform: *mut c_void,
+    what: c_uint,
+    size: usize,
+    value: *mut c_void,
+    size_ret: *mut usize,
+) -> c_int {
+    let function = api::dispatch().clGetPlatformInfo;
+    // SAFETY: handed on.
+    function.map_or(opencl_sys::CL_INVALID_OPERATION, |f| unsafe { f(platform, what, size, value, size_ret) })
+}
+
+/// Where loaders find functions of extensions.
+///
+/// # Safety
+/// As the standard says.
+#[unsafe(no_mangle)]
+#[allow(unsafe_code, non_snake_case)]
+pub unsafe extern "C" fn clGetExtensionFunctionAddress(name: *const c_char) -> *mut c_void {
+    let function = api::dispatch().clGetExtensionFunctionAddress;
+    // SAFETY: handed on.
+    function.map_or(std::ptr::null_mut(), |f| unsafe { f(name) })
+}
+
+#[allow(unsafe_code)]
+unsafe fn platform_ids(entries: c_uint, platforms: *mut *mut c_void, count: *mut c_uint) -> c_int {
+    let function = api::dispatch().clGetPlatformIDs;
+    // SAFETY: handed on.
+    function.map_or(opencl_sys::CL_INVALID_OPERATION, |f| unsafe { f(entries, platforms, count) })
+}

@@ -1,0 +1,47 @@
+//! What the driver itself has to say: complaints, and the log of calls.
+
+use std::io::Write;
+use std::sync::OnceLock;
+
+/// What `ENVISA_LOG` asks for.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Wanted {
+    /// Every call with its arguments, result and time.
+    pub api: bool,
+    /// Compilations and where they came from.
+    pub compiler: bool,
+    /// Launches: kernel, sizes, times.
+    pub launch: bool,
+}
+
+/// What `ENVISA_LOG` asks for: a list of `api`, `compiler`, `launch`, `all`.
+pub fn wanted() -> Wanted {
+    static WANTED: OnceLock<Wanted> = OnceLock::new();
+    *WANTED.get_or_init(|| {
+        let mut wanted = Wanted::default();
+        let text = std::env::var("ENVISA_LOG").unwrap_or_default();
+        for word in text.split(',').map(str::trim).filter(|w| !w.is_empty()) {
+            match word {
+                "api" => wanted.api = true,
+                "compiler" => wanted.compiler = true,
+                "launch" => wanted.launch = true,
+                "all" => wanted = Wanted { api: true, compiler: true, launch: true },
+                other => {
+                    complain(&format!("ENVISA_LOG names `{other}`; there are api, compiler, launch and all"))
+                }
+            }
+        }
+        wanted
+    })
+}
+
+/// A line on standard error in one piece.
+pub fn line(text: &str) {
+    // Nobody can be told if that fails.
+    let _ = std::io::stderr().lock().write_all(format!("{text}\n").as_bytes());
+}
+
+/// Something that must be said whatever `ENVISA_LOG` is.
+pub fn complain(text: &str) {
+    line(&format!("envisa: {text}"));
+}

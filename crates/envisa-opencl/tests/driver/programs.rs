@@ -1,0 +1,210 @@
+//! Programs: built, broken, linked, from binaries; and the errors of arguments and launches.
+
+use std::ffi::CString;
+use std::ptr::{null, null_mut};
+
+use crate::cl::*;
+
+const AXPY: &str = "
+    kernel void axpy(global const float *x, global float *y, float a, uint n) {
+        size_t i = get_global_id(0);
+        if (i < n) y[i] = a * x[i] + y[i];
+    }";
+
+fn axpy(s: &Session, kernel: cl_kernel) {
+    let x: Vec<f32> = (0..100).map(|i| i as f32).collect();
+    let (x_buffer, y_buffer) = (s.buffer(&x), s.buffer(&vec![1f32; 100]));
+    for (i, code) in [
+        s.arg(kernel, 0, &x_buffer),
+        s.arg(kernel, 1, &y_buffer),
+        s.arg(kernel, 2, &2f32),
+        s.arg(kernel, 3, &100u32),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        assert_eq!(code, CL_SUCCESS, "argument {i}");
+    }
+    assert_eq!(s.launch(kernel, 128, Some(32)), CL_SUCCESS);
+    let expected: Vec<f32> = x.iter().map(|x| 2.0 * x + 1.0).collect();
+    assert_eq!(s.read::<f32>(y_buffer, 100), expected);
+}
+
+#[test]
+fn every_device_runs_a_kernel() {
+    let Some(driver) = driver() else { return };
+    let devices = driver.devices().len();
+    assert_eq!(devices, 4);
+    for device in 0..devices {
+        let s = driver.session(device, 0);
+        axpy(&s, s.kernel(s.program(AXPY), "axpy"));
+    }
+}
+
+#[test]
+fn a_broken_program_says_where() {
+    let Some(driver) = driver() else { return };
+    let s = driver.session(0, 0);
+    let (program, code) = s.build("kernel void k(global int *p) {\n  p[0] = missing;\n}\n", "");
+    assert_eq!(code, CL_BUILD_PROGRAM_FAILURE);
+    let log = s.log(program);
+    assert!(log.starts_with("<source>:2:10: error: use of undeclared identifier 'missing'"), "{log}");
+    assert!(!log.contains("Build failed") && !log.contains("Command was"), "{log}");
+    assert_eq!(s.build("kernel void k() {}", "-cl-no-such-option").1, CL_INVALID_BUILD_OPTIONS);
+    // The compiler does not mind; a driver must.
+    let (program, code) = s.build("int there(int); kernel void k(global int *p) { p[0] = there(1); }", "");
+    assert_eq!(code, CL_BUILD_PROGRAM_FAILURE);
+    assert!(s.log(program).contains("there"), "{}", s.log(program));
+    let name = CString::new("k").unwrap();
+    let mut code = 0;
+    unsafe { s.api.clCreateKernel.unwrap()(program, name.as_ptr(), &raw mut code) };
+    assert_eq!(code, CL_INVALID_PROGRAM_EXECUTABLE);
+}
+
+#[test]
+fn options_and_warnings_go_through() {
+    let Some(driver) = driver() else { return };
+    let s = driver.session(0, 0);
+    let source = "kernel void k(global int *p) { p[0] = VALUE; int unused_pointer = p; }";
+    let (program, code) = s.build(source, "-DVALUE=41 -cl-std=CL1.2");
+    assert_eq!(code, CL_SUCCESS, "{}", s.log(program));
+    assert!(s.log(program).contains("warning"), "{}", s.log(program));
+    let kernel = s.kernel(program, "k");
+    let out = s.buffer(&[0i32]);
+    assert_eq!(s.arg(kernel, 0, &out), CL_SUCCESS);
+    assert_eq!(s.launch(kernel, 1, None), CL_SUCCESS);
+    assert_eq!(s.read::<i32>(out, 1), [41]);
+}
+
+#[test]
+fn a_binary_is_a_program_and_damage_is_refused() {
+    let Some(driver) = driver() else { return };
+    let s = driver.session(0, 0);
+    let program = s.program(AXPY);
+    let sizes = bytes(|n, to, ret| call!(s, clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, n, to, ret)));
+    let size = usize::from_ne_bytes(sizes.try_into().unwrap());
+    let mut binary = vec![0u8; size];
+    let mut start = binary.as_mut_ptr();
+    let to = (&raw mut start).cast();
+    assert_eq!(call!(s, clGetProgramInfo(program, CL_PROGRAM_BINARIES, 8, to, null_mut())), CL_SUCCESS);
+    let load = |bytes: &[u8]| {
+        let (mut start, length) = (bytes.as_ptr(), bytes.len());
+        let (mut status, mut code) = (1, 1);
+        let program = unsafe {
+            s.api.clCreateProgramWithBinary.unwrap()(
+                s.context,
+                1,
+                &raw const s.device,
+                &raw const length,
+                &raw mut start,
+                &raw mut status,
+                &raw mut code,
+            )
+        };
+        (program, status, code)
+    };
+    let (again, status, code) = load(&binary);
+    assert_eq!((status, code), (CL_SUCCESS, CL_SUCCESS));
+    assert_eq!(call!(s, clBuildProgram(again, 0, null(), null(), None, null_mut())), CL_SUCCESS);
+    axpy(&s, s.kernel(again, "axpy"));
+    for damaged in [&b"nothing of the kind"[..], &binary[..100], &binary[..size / 2]] {
+        let (program, status, code) = load(damaged);
+        assert_eq!((program, status, code), (null_mut(), CL_INVALID_BINARY, CL_INVALID_BINARY));
+    }
+    // Whatever single bytes are changed to: an error or a program, nothing worse.
+    for at in (0..size.min(4096)).step_by(37) {
+        let mut changed = binary.clone();
+        changed[at] ^= 0xff;
+        let (program, _, code) = load(&changed);
+        if code == CL_SUCCESS {
+            call!(s, clReleaseProgram(program));
+        }
+    }
+}
+
+#[test]
+fn programs_are_compiled_with_headers_and_linked() {
+    let Some(driver) = driver() else { return };
+    let s = driver.session(0, 0);
+    let source = |text: &str| {
+        let text = CString::new(text).unwrap();
+        let mut start = text.as_ptr();
+        make!(s, clCreateProgramWithSource(s.context, 1, &raw mut start, null()))
+    };
+    let header = source("int twice(int x);");
+    let library = source("int twice(int x) { return 2 * x; }");
+    let main = source("#include \"inc/twice.h\"\nkernel void k(global int *p) { p[0] = twice(p[0]); }");
+    let name = CString::new("inc/twice.h").unwrap();
+    let mut names = [name.as_ptr()];
+    let compile = |program, headers: &[cl_program], names: *mut *const i8| {
+        let n = headers.len() as u32;
+        let list = if n == 0 { null() } else { headers.as_ptr() };
+        call!(s, clCompileProgram(program, 0, null(), null(), n, list, names, None, null_mut()))
+    };
+    assert_eq!(compile(library, &[], null_mut()), CL_SUCCESS, "{}", s.log(library));
+    assert_eq!(compile(main, &[], null_mut()), CL_COMPILE_PROGRAM_FAILURE);
+    assert_eq!(compile(main, &[header], names.as_mut_ptr()), CL_SUCCESS, "{}", s.log(main));
+    let inputs = [main, library];
+    let linked = make!(s, clLinkProgram(s.context, 0, null(), null(), 2, inputs.as_ptr(), None, null_mut()));
+    let kernel = s.kernel(linked, "k");
+    let out = s.buffer(&[21i32]);
+    assert_eq!(s.arg(kernel, 0, &out), CL_SUCCESS);
+    assert_eq!(s.launch(kernel, 1, None), CL_SUCCESS);
+    assert_eq!(s.read::<i32>(out, 1), [42]);
+}
+
+#[test]
+fn arguments_and_sizes_that_do_not_fit_give_the_standards_errors() {
+    let Some(driver) = driver() else { return };
+    let s = driver.session(0, 0);
+    let source = "
+        kernel void k(global int *p, int n, local int *l) { l[0] = n; p[0] = l[0]; }
+        kernel __attribute__((reqd_work_group_size(8, 1, 1))) void eight(global int *p) { p[get_global_id(0)] = 8; }";
+    let program = s.program(source);
+    let (kernel, eight) = (s.kernel(program, "k"), s.kernel(program, "eight"));
+    let buffer = s.buffer(&[0i32; 64]);
+    assert_eq!(s.launch(kernel, 1, None), CL_INVALID_KERNEL_ARGS);
+    assert_eq!(s.arg(kernel, 3, &buffer), CL_INVALID_ARG_INDEX);
+    assert_eq!(s.arg(kernel, 0, &0u32), CL_INVALID_ARG_SIZE);
+    assert_eq!(s.arg(kernel, 0, &kernel), CL_INVALID_MEM_OBJECT);
+    assert_eq!(s.arg(kernel, 1, &0u8), CL_INVALID_ARG_SIZE);
+    assert_eq!(call!(s, clSetKernelArg(kernel, 1, 4, null())), CL_INVALID_ARG_VALUE);
+    assert_eq!(s.arg(kernel, 2, &0u32), CL_INVALID_ARG_VALUE);
+    assert_eq!(call!(s, clSetKernelArg(kernel, 2, 0, null())), CL_INVALID_ARG_SIZE);
+    assert_eq!(s.arg(kernel, 0, &buffer), CL_SUCCESS);
+    assert_eq!(s.arg(kernel, 1, &3i32), CL_SUCCESS);
+    assert_eq!(call!(s, clSetKernelArg(kernel, 2, 1 << 20, null())), CL_SUCCESS);
+    assert_eq!(s.launch(kernel, 1, None), CL_OUT_OF_RESOURCES);
+    assert_eq!(call!(s, clSetKernelArg(kernel, 2, 64, null())), CL_SUCCESS);
+    assert_eq!(s.launch(kernel, 10, Some(4)), CL_INVALID_WORK_GROUP_SIZE);
+    assert_eq!(s.launch(kernel, 4096, Some(2048)), CL_INVALID_WORK_ITEM_SIZE);
+    assert_eq!(s.launch(kernel, 8, Some(0)), CL_INVALID_WORK_GROUP_SIZE);
+    assert_eq!(s.launch(kernel, 0, None), CL_SUCCESS);
+    assert_eq!(s.launch(kernel, 8, Some(8)), CL_SUCCESS);
+    assert_eq!(s.read::<i32>(buffer, 1), [3]);
+    assert_eq!(s.arg(eight, 0, &buffer), CL_SUCCESS);
+    assert_eq!(s.launch(eight, 16, Some(4)), CL_INVALID_WORK_GROUP_SIZE);
+    assert_eq!(s.launch(eight, 16, None), CL_SUCCESS);
+    assert_eq!(s.read::<i32>(buffer, 16), [8; 16]);
+    // Released before the launch: said, not run.
+    let gone = s.buffer(&[0i32]);
+    assert_eq!(s.arg(eight, 0, &gone), CL_SUCCESS);
+    assert_eq!(call!(s, clReleaseMemObject(gone)), CL_SUCCESS);
+    assert_eq!(s.launch(eight, 8, None), CL_INVALID_KERNEL_ARGS);
+}
+
+#[test]
+fn a_fault_of_a_kernel_is_an_error_of_the_queue() {
+    let Some(driver) = driver() else { return };
+    // On the others such a store goes through the buffer's surface, past whose end stores are dropped.
+    let s = driver.session(1, 0);
+    let source = "kernel void wild(global int *p) { p[get_global_id(0) * 1000000] = 1; }";
+    let kernel = s.kernel(s.program(source), "wild");
+    let buffer = s.buffer(&[0i32; 16]);
+    assert_eq!(s.arg(kernel, 0, &buffer), CL_SUCCESS);
+    assert_eq!(s.launch(kernel, 16, None), CL_SUCCESS);
+    assert!(s.try_read(buffer, &mut [0i32; 16]) < 0);
+    assert_eq!(call!(s, clFinish(s.queue)), CL_OUT_OF_RESOURCES);
+    assert_eq!(call!(s, clFinish(s.queue)), CL_SUCCESS);
+    assert_eq!(s.read::<i32>(buffer, 1), [1]);
+}
