@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use envisa_lower::analysis::{Cells, Flow, Liveness, NotAnalysed};
 use envisa_lower::Pc;
+use envisa_lower::analysis::{Cells, Flow, Liveness, NotAnalysed};
 use envisa_machine::dispatch::Prepared;
 use envisa_machine::engine::{Engine, Instructions, LaunchView, Translation, Worker};
 use envisa_machine::group::{Groups, Run, together};
