@@ -2,7 +2,16 @@
 //!
 //! In CI: `ENVISA_PROGRAMS=20000 cargo test --profile checked -p envisa-suite --test random`.
 
-use envisa_suite::random::{Count, INTERPRETER, hold};
+use envisa::Engine;
+use envisa_suite::random::{Count, How, INTERPRETER, hold};
+
+/// `ENVISA_ENGINE=native`: that engine too.
+fn ways() -> Vec<How> {
+    match std::env::var("ENVISA_ENGINE").as_deref() {
+        Ok("native") => [INTERPRETER.as_slice(), &[How::Plain(Engine::Native)]].concat(),
+        _ => INTERPRETER.to_vec(),
+    }
+}
 
 /// How many programs, of those that the environment asks for.
 fn programs() -> u64 {
@@ -12,7 +21,7 @@ fn programs() -> u64 {
 fn part(k: u64, of: u64) {
     let n = programs();
     let count = Count::default();
-    let failures = hold(n * k / of..n * (k + 1) / of, &INTERPRETER, &count, 3);
+    let failures = hold(n * k / of..n * (k + 1) / of, &ways(), &count, 3);
     let text: String = failures.iter().map(ToString::to_string).collect();
     assert!(failures.is_empty(), "{} programs differ from the model:\n{text}", failures.len());
 }
