@@ -315,17 +315,10 @@ fn jobs() -> usize {
 
 /// What runs kernels: `ENVISA_ENGINE`.
 fn engine() -> Engine {
-    match std::env::var("ENVISA_ENGINE").as_deref() {
-        Ok("interpreter") => Engine::Interpreter,
-        Ok("native") => Engine::Native,
-        Ok("auto" | "") | Err(_) => Engine::Auto,
-        Ok(other) => {
-            crate::log::complain(&format!(
-                "ENVISA_ENGINE is `{other}`; there are auto, interpreter and native"
-            ));
-            Engine::Auto
-        }
-    }
+    Engine::from_environment().unwrap_or_else(|e| {
+        crate::log::complain(&format!("ENVISA_ENGINE: {e}"));
+        Engine::Auto
+    })
 }
 
 fn platform(spec: &Spec) -> Platform {

@@ -66,6 +66,45 @@ pub enum Engine {
     Native,
 }
 
+/// A name of no engine.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnknownEngine(String);
+
+impl std::fmt::Display for UnknownEngine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "there is no engine `{}`; there are auto, jit and interp", self.0)
+    }
+}
+
+impl std::error::Error for UnknownEngine {}
+
+impl std::str::FromStr for Engine {
+    type Err = UnknownEngine;
+
+    /// `auto`, `jit` or `interp`.
+    fn from_str(name: &str) -> Result<Engine, UnknownEngine> {
+        match name {
+            "auto" => Ok(Engine::Auto),
+            "jit" => Ok(Engine::Native),
+            "interp" => Ok(Engine::Interpreter),
+            other => Err(UnknownEngine(other.to_owned())),
+        }
+    }
+}
+
+impl Engine {
+    /// The engine that the environment's `ENVISA_ENGINE` names; without it, [`Engine::Auto`].
+    ///
+    /// # Errors
+    /// It names none.
+    pub fn from_environment() -> Result<Engine, UnknownEngine> {
+        match std::env::var("ENVISA_ENGINE") {
+            Ok(name) if !name.is_empty() => name.parse(),
+            _ => Ok(Engine::Auto),
+        }
+    }
+}
+
 /// What a device can do. Sizes are in bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]

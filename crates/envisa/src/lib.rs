@@ -92,7 +92,7 @@ mod run;
 mod statistics;
 
 pub use buffer::Buffer;
-pub use device::{Caps, Config, Device, Engine, device_of, host_level, platform_of};
+pub use device::{Caps, Config, Device, Engine, UnknownEngine, device_of, host_level, platform_of};
 pub use error::{Diagnostics, Error};
 pub use fault::{Access, AccessKind, Fault, FaultKind, Location, Nearest, Place, ThreadPlace, ThreadState};
 pub use finding::{Finding, FindingKind, Race};

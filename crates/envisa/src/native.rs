@@ -4,21 +4,11 @@ use envisa_interp::Executable;
 
 use crate::Engine;
 
-/// The engine that `ENVISA_ENGINE` names (`auto`, `jit`, `interp`), if it is set.
-fn from_environment() -> Option<Engine> {
-    match std::env::var("ENVISA_ENGINE").as_deref() {
-        Ok("jit") => Some(Engine::Native),
-        Ok("interp") => Some(Engine::Interpreter),
-        Ok("auto") => Some(Engine::Auto),
-        _ => None,
-    }
-}
-
 /// Does native code run it, for this choice of the caller's? It is translated if so. Whatever native code cannot run,
 /// the interpreter runs. `ENVISA_ENGINE` decides where the caller leaves it open.
 pub(crate) fn runs(executable: &Executable, engine: Engine) -> bool {
     let engine = match engine {
-        Engine::Auto => from_environment().unwrap_or_default(),
+        Engine::Auto => Engine::from_environment().unwrap_or_default(),
         chosen => chosen,
     };
     #[cfg(target_arch = "x86_64")]

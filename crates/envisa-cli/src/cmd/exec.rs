@@ -15,7 +15,7 @@ use std::process::Command;
 /// Exit code: the program's; 1 if the program succeeded but there were faults or findings.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Environment: ENVISA_ENGINE (auto, interpreter, native), ENVISA_THREADS, ENVISA_MEMORY (MiB), ENVISA_CACHE (a folder, or
+Environment: ENVISA_ENGINE (auto, jit, interp), ENVISA_THREADS, ENVISA_MEMORY (MiB), ENVISA_CACHE (a folder, or
 off), ENVISA_OCLOC (another compiler), ENVISA_LOG (api, compiler, launch, all). docs/OPENCL.md has more.
 
 Examples:

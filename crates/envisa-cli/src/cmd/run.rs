@@ -281,7 +281,12 @@ fn job(args: &Args) -> Result<Result<Job, JobError>, Failure> {
     job.threads = args.bare.threads.or(job.threads);
     job.simd = args.bare.simd.or(job.simd);
     job.slm = args.bare.slm.or(job.slm);
-    job.engine = args.engine.into();
+    job.engine = match args.engine {
+        EngineArg::Auto => {
+            envisa::Engine::from_environment().map_err(|e| Failure(format!("ENVISA_ENGINE: {e}")))?
+        }
+        chosen => chosen.into(),
+    };
     if args.jobs != 0 {
         job.jobs = args.jobs;
     }
