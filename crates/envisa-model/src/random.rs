@@ -382,6 +382,13 @@ impl Gen {
                     out.push(step(Op::Mov, to, vec![own(now)]));
                     (now, extended) = (to, true);
                 }
+                1 if shift < target && self.one_in(4) => {
+                    // All but the lowest bits go; those that stay go by the next shift.
+                    let (ty, count) =
+                        self.r.pick(&[(T::D, -1i64), (T::D, -2), (T::W, -1), (T::Ud, 31), (T::Uw, 63)]);
+                    out.push(step(Op::Shl, to, vec![own(now), imm(ty, count as u64 & ty.mask())]));
+                    now = to;
+                }
                 1 if shift < target => {
                     let k = 1 + self.r.below((target - shift) as usize) as u64;
                     // The count may have more bits than a shift looks at.
