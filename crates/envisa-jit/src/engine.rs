@@ -245,6 +245,9 @@ impl Run for Runner<'_> {
 
     fn run(&mut self, m: &mut Machine<'_>, fresh: bool) {
         let p = &*self.native.program;
+        // What the code was compiled for is what it will touch.
+        let same = m.env.program.is(&self.native.program) && m.t.regs.len() >= p.registers.bytes;
+        assert!(same, "the machine is one of another program");
         let all = if p.simd >= 32 { u32::MAX } else { (1 << p.simd) - 1 };
         let which = usize::from(m.t.dispatch != all);
         let state = if self.contexts[which].len() > 1 { m.t.index as usize } else { 0 };
