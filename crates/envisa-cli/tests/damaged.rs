@@ -26,7 +26,7 @@ fn check_commands(file: &Path, m: &Module) {
         let out = envisa(args, file);
         let said = String::from_utf8_lossy(&out.stderr);
         assert_eq!(out.status.code(), Some(1), "{args:?} {name}: {said}");
-        assert!(said.contains("E0408") && said.contains(RELEASES), "{args:?} {name}: {said}");
+        assert!(said.contains("E0908") && said.contains(RELEASES), "{args:?} {name}: {said}");
         assert!(
             said.contains("cannot be restored") && said.contains("dis --recover"),
             "{args:?} {name}: {said}"

@@ -107,11 +107,11 @@ fn metadata() {
         ("size:            192", "size:            16777216".into(), "absurdly large"),
         ("offset:          12\n        size:            12", "offset:          12\n        size:            1".into(), "`local_size` of 1 bytes"),
         (p, after_payload(&entry("arg_byvalue", 80, 4)), "does not say which argument"),
-        (p, after_payload(&entry("nonsense", 80, 4)), "is not supported"),
+        (p, after_payload(&entry("nonsense", 80, 4)), "not supported: payload `unknown`"),
         (p, after_payload(&entry("implicit_arg_buffer", 80, 1).repeat(1000)), "ran"),
         (p, after_payload(&entry("printf_buffer", 80, 8).repeat(1000)), "ran"),
         // Arguments and surfaces.
-        ("arg_index:       3", "arg_index:       1000000".into(), "argument 1000000: is not given"),
+        ("arg_index:       3", "arg_index:       1000000".into(), "argument `1000000`: is not given"),
         ("arg_index:       3", "arg_index:       4294967295".into(), "expected an integer from -1"),
         ("bti_value:       2", "bti_value:       4294967295".into(), "expected an integer from 0"),
         ("bti_value:       2", "bti_value:       1000000000".into(), "binding-table index 1000000000"),

@@ -134,8 +134,11 @@ fn caching(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     }
 }
 
-/// Number of elements at each address; 1 where the message has no such field.
+/// Number of elements at each address; 1 where the message has no such field, or has its channels there.
 pub(crate) fn elements(ctx: &Ctx, inst: &Inst) -> u32 {
+    if field(ctx, inst, "ch_mask").is_some() {
+        return 1;
+    }
     field(ctx, inst, "data_elems").and_then(|(code, _)| envisa_isa::lsc::elements(code)).unwrap_or(1)
 }
 

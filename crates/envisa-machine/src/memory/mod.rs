@@ -121,6 +121,10 @@ impl State {
         let search = |from: u64, to: u64| {
             let mut start = from;
             loop {
+                // No address has small low halves: printf tells format strings from types of arguments by them.
+                if start as u32 == 0 {
+                    start += ADDRESS_ALIGN;
+                }
                 let end = start.checked_add(bytes.max(1)).filter(|end| *end <= to)?;
                 match self.free(start - GUARD, end + GUARD) {
                     Ok(()) => return Some(start),
