@@ -83,7 +83,7 @@ impl Rng {
 }
 
 /// Address of buffer `a`: the first allocation of a session.
-pub const A: u64 = 1 << 32;
+pub const A: u64 = (1 << 32) + (1 << 16);
 /// Bytes of buffer `a`; surface `T6` is its bytes from [`SURFACE`] on.
 pub const A_BYTES: usize = 1004;
 pub const SURFACE: usize = 64;
