@@ -136,7 +136,8 @@ fn caching(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 
 /// Number of elements at each address; 1 where the message has no such field, or has its channels there.
 pub(crate) fn elements(ctx: &Ctx, inst: &Inst) -> u32 {
-    if field(ctx, inst, "ch_mask").is_some() {
+    // Only there has the field named values; elsewhere it is a copy of the channels.
+    if text(ctx, inst, "data_elems").is_none() {
         return 1;
     }
     field(ctx, inst, "data_elems").and_then(|(code, _)| envisa_isa::lsc::elements(code)).unwrap_or(1)
