@@ -309,7 +309,7 @@ Every row of the instruction table, and what is done with it:
   `%cr0` says; `ulp` units in the last place, 0.5 being correct rounding to nearest. Which NaN a NaN is, is no
   part of it: results are quiet, their sign and payload those that the host's CPU makes, which may differ from
   one host to another. Random programs hold all of this against a model of the pages that shares nothing with
-  the engines: `docs/RANDOM-PROGRAMS.md`.
+  the engines: `envisa-suite random`.
 
 {covered} of {executed} executed rows are tested.
 
