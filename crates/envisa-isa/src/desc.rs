@@ -370,6 +370,11 @@ impl Value {
     pub fn is_off_page(&self) -> bool {
         self.doc.starts_with("not on the page")
     }
+
+    /// Is it another name of a value that the list has already? Its word says so first.
+    pub fn is_other_name(&self) -> bool {
+        self.doc.starts_with("4.2's name of")
+    }
 }
 
 /// Operand classes a vector slot accepts.

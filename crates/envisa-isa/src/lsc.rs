@@ -139,7 +139,7 @@ mod tests {
         has(&listed("data_elems"), &|c| elements(c).is_some());
         has(&listed("addr_size"), &|c| address_bytes(c).is_some());
         for (code, text) in listed("data_size") {
-            let (memory, register) = text[1..].split_once('c').unwrap_or((&text[1..], &text[1..]));
+            let (memory, register) = text[1..].split_once(['c', 'u']).unwrap_or((&text[1..], &text[1..]));
             let size = data_size(code).expect("a size");
             assert_eq!(memory.parse(), Ok(8 * size.memory), "{text}");
             assert_eq!(register.trim_end_matches('h').parse(), Ok(8 * size.register), "{text}");

@@ -76,7 +76,7 @@ pub const CODES: &[CodeInfo] = &[
     },
     CodeInfo {
         code: "E0208",
-        title: "unknown or misplaced attribute",
+        title: "misplaced attribute",
         text: "Attributes belong either to kernels (`.kernel_attr`) or to variables (`attrs={…}`); samplers have none.",
     },
     CodeInfo {
@@ -222,6 +222,11 @@ pub const CODES: &[CodeInfo] = &[
         code: "W0209",
         title: "flag with the value 0",
         text: "A flag that is given is on, whatever its value.",
+    },
+    CodeInfo {
+        code: "W0210",
+        title: "attribute that this version does not know",
+        text: "New releases of the compiler bring new attributes. One that is not known, or came with a later version than the text's, is kept as it stands: a number in four bytes, a string as its bytes, a flag without a value. Nothing here looks at it.",
     },
     CodeInfo {
         code: "W0302",

@@ -392,7 +392,7 @@ impl<'s> Parser<'s> {
     fn decl_options(&mut self, class: Class) -> P<DeclOptions<'s>> {
         let mut options = DeclOptions { align: Align::Byte, alias: None, attrs: Vec::new() };
         let mut rank = 0;
-        while !self.at_eol() {
+        while !self.at_end() {
             let key = self.peek_key();
             let (r, general_only) = match key {
                 b"align" => (1, true),
@@ -731,7 +731,7 @@ impl<'s> Parser<'s> {
         if name.is_empty() {
             return Err(self.expected("an attribute's name"));
         }
-        let value = if self.eat(b'=') && !self.at_eol() { self.given(false)? } else { Given::Nothing };
+        let value = if self.eat(b'=') && !self.at_end() { self.given(false)? } else { Given::Nothing };
         self.end_of_line()?;
         let simd = match (&value, name) {
             (Given::Int(v, _), b"SimdSize" | b"DispatchSimdSize") => u32::try_from(*v).ok(),
@@ -764,7 +764,18 @@ impl<'s> Parser<'s> {
     fn attr(&mut self, name: &'s [u8], value: Given<'s>, owner: Owner) -> P<Attr> {
         let span = self.span_of(name);
         let shown = self.str_of(name).into_owned();
-        let Some(&(real, who, kind)) = attrs::find(name) else { return Err(self.unknown_attr(name, owner)) };
+        let Some(&(real, who, kind, since)) = attrs::find(name) else {
+            return self.unknown_attr(name, value, owner);
+        };
+        if since > self.version {
+            let d = self
+                .warn("W0210", format!("`{shown}` came with version {}.{}", since.0, since.1), span, "kept")
+                .note("the released tools of 4.1 do not know it");
+            if !self.told_attrs.contains(&name) {
+                self.told_attrs.push(name);
+                self.report(d);
+            }
+        }
         if who != owner {
             let d = self.diag_label(
                 "E0208",
@@ -825,34 +836,57 @@ impl<'s> Parser<'s> {
             (Value::Int, Given::Str(_, at)) => return Err(wrong(self, at, "expected a number")),
             (Value::Str, Given::Int(_, at)) => return Err(wrong(self, at, "expected a string")),
         };
-        let name = if real == "AsmName" {
-            let d = self.warn("W0208", "`AsmName` is the old name of `OutputAsmPath`", span, "").suggest(
+        if real.as_bytes() != name {
+            let d = self.warn("W0208", format!("`{shown}` is the old name of `{real}`"), span, "").suggest(
                 "write",
                 self.file,
                 (span.start, span.end),
-                "OutputAsmPath",
+                real,
             );
             self.report(d);
-            self.obj.strings.push("OutputAsmPath")
-        } else {
-            self.obj.strings.push(real)
-        };
+        }
+        let name = self.obj.strings.push(real);
         Ok(Attr { name, value: bytes, span })
     }
 
+    /// An attribute that nobody knows yet: kept as it stands, as new ones come with every release.
     #[cold]
-    fn unknown_attr(&mut self, name: &'s [u8], owner: Owner) -> Bad {
+    fn unknown_attr(&mut self, name: &'s [u8], value: Given<'s>, owner: Owner) -> P<Attr> {
         let span = self.span_of(name);
         let shown = self.str_of(name).into_owned();
-        let mut d =
-            self.diag_label("E0208", format!("unknown attribute `{shown}`"), span, "not an attribute");
+        let mut d = self.warn("W0210", format!("unknown attribute `{shown}`"), span, "kept as it stands");
         let known: Vec<&str> = attrs::ATTRS.iter().filter(|a| a.1 == owner).map(|a| a.0).collect();
         if let Some(near) = nearest(name, known.iter().map(|n| n.as_bytes())) {
             d = d.suggest("a similar attribute is", self.file, (span.start, span.end), near);
         } else {
             d = d.help(format!("attributes are {}", known.join(" ")));
         }
-        self.fail(d)
+        if !self.told_attrs.contains(&name) {
+            self.told_attrs.push(name);
+            self.report(d);
+        }
+        let bytes = match value {
+            Given::Nothing => Vec::new(),
+            Given::Int(v, at) => match u32::try_from(v).or_else(|_| i32::try_from(v).map(|v| v as u32)) {
+                Ok(v) => v.to_le_bytes().to_vec(),
+                Err(_) => {
+                    let d = self.diag_label(
+                        "E0209",
+                        format!("wrong value of `{shown}`"),
+                        at,
+                        "does not fit 32 bits",
+                    );
+                    return Err(self.fail(d));
+                }
+            },
+            Given::Str(s, at) if s.len() > 255 => {
+                let d =
+                    self.diag_label("E0209", format!("wrong value of `{shown}`"), at, "at most 255 bytes");
+                return Err(self.fail(d));
+            }
+            Given::Str(s, _) => s.as_bytes().to_vec(),
+        };
+        Ok(Attr { name: self.name_in_pool(name), value: bytes, span })
     }
 
     // ---- inputs

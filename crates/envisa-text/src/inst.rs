@@ -200,7 +200,7 @@ impl<'s> Parser<'s> {
                 ref other => self.rare_step(form, other, ops)?,
             }
         }
-        if !self.at_eol() {
+        if !self.at_end() {
             return Err(self.left_over(form));
         }
         if sat {
@@ -456,7 +456,7 @@ impl<'s> Parser<'s> {
         };
         let start = self.pos;
         loop {
-            if self.at_eol() || self.peek() == b')' {
+            if self.at_end() || self.peek() == b')' {
                 break;
             }
             if matches!(kind, SlotKind::Label(_)) && self.eat(b',') {

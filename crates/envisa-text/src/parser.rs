@@ -58,6 +58,8 @@ pub(crate) struct Parser<'s> {
     pub bad_line: bool,
     pub failed: bool,
     warned_platform: bool,
+    /// Unknown attributes that were told of.
+    pub told_attrs: Vec<&'s [u8]>,
 
     pub version: (u8, u8),
     pub version_given: bool,
@@ -108,6 +110,7 @@ impl<'s> Parser<'s> {
             bad_line: false,
             failed: false,
             warned_platform: false,
+            told_attrs: Vec::new(),
             version: (4, 1),
             version_given: false,
             objects: Vec::new(),
@@ -406,10 +409,16 @@ impl<'s> Parser<'s> {
         (rest[len] == b':').then_some(len)
     }
 
-    /// Ends a statement: nothing else may stand on the line.
+    /// Does the statement end here: with its line, or with the scope that it stands in?
+    #[inline]
+    pub fn at_end(&mut self) -> bool {
+        self.at_eol() || self.peek() == b'}'
+    }
+
+    /// Ends a statement: nothing else may stand on the line but the end of its scope.
     #[inline]
     pub fn end_of_line(&mut self) -> P<()> {
-        if self.at_eol() {
+        if self.at_end() {
             return Ok(());
         }
         Err(self.trailing())

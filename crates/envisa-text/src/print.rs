@@ -1070,11 +1070,18 @@ fn hex(bytes: &[u8]) -> String {
 /// An attribute as text, and whether the text gives the very bytes; `None` for names that the reference
 /// does not know, or values that have no text at all.
 fn attr_text(name: &str, value: &[u8], owner: Owner) -> Option<(String, bool)> {
-    let (_, who, kind) = attrs::find(name.as_bytes())?;
-    if *who != owner {
+    let int = || value.iter().rev().fold(0u64, |n, b| n << 8 | *b as u64);
+    let Some((real, who, kind, _)) = attrs::find(name.as_bytes()) else {
+        // What is not known is read as it stands.
+        return match value.len() {
+            0 => Some((name.to_owned(), true)),
+            4 => Some((format!("{name}={}", int() as u32 as i32), true)),
+            _ => None,
+        };
+    };
+    if *who != owner || *real != name {
         return None;
     }
-    let int = || value.iter().rev().fold(0u64, |n, b| n << 8 | *b as u64);
     Some(match kind {
         Value::Target => match value {
             [0] => (format!("{name}=\"cm\""), true),
@@ -1086,7 +1093,7 @@ fn attr_text(name: &str, value: &[u8], owner: Owner) -> Option<(String, bool)> {
         Value::Int if value.len() <= 4 => (format!("{name}={}", int() as u32 as i32), value.len() == 4),
         Value::Int => return None,
         Value::Str => match std::str::from_utf8(value) {
-            Ok(s) if !s.contains('\0') && name != "AsmName" => {
+            Ok(s) if !s.contains('\0') => {
                 let mut text = format!("{name}=");
                 quote(&mut text, s);
                 (text, true)

@@ -273,7 +273,9 @@ fn quad(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 fn typed_exec(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     let n = channels(ctx, inst);
     let span = desc.exec_slot().map_or(inst.span, |k| ctx.obj.op_span(inst, k));
-    for (max, on) in [(8, Platforms::DG2_UP.without(Platforms::PVC_UP)), (16, Platforms::PVC_UP)] {
+    let xe2 = Platforms::from(Platform::Xe2);
+    for (max, on) in [(8, Platforms::DG2_UP.without(Platforms::PVC_UP)), (16, Platforms::PVC_UP.without(xe2))]
+    {
         if n > max {
             let f = Finding::new(Code::LSC_TYPED_EXEC, on, span, format!("{} of {n} channels", desc.name));
             ctx.push(f.help(format!("at most {max}")));

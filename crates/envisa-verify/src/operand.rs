@@ -5,7 +5,7 @@ use envisa_isa::desc::{
 };
 use envisa_isa::footprint::register_bytes;
 use envisa_isa::{
-    Inst, Modifier, Op, Operand, Platforms, Region, Span, StateClass, Type, TypeSet, predefined,
+    Inst, Modifier, Op, Operand, Platform, Platforms, Region, Span, StateClass, Type, TypeSet, predefined,
 };
 
 use crate::check::{Ctx, SIZES, WIDE};
@@ -158,8 +158,15 @@ fn types(ctx: &mut Ctx, desc: &InstDesc, slot: &Slot, op: &Operand, span: Span) 
     // Raw operands move bytes: the reference checks the types of few of them, and its compiler relies on it.
     // Constant offsets of messages are in the same boat.
     let constant = matches!(op, Operand::Imm { ty, .. } if ty.is_int()) && scalar_operands(desc.family);
-    let code =
-        if constant || matches!(op, Operand::Raw { .. }) { Code::RAW_TYPE } else { Code::OPERAND_TYPE };
+    // A handle is 32 bits, whatever integer holds it.
+    let handle = desc.name == "MOVS" && ty.is_int();
+    let code = if constant || handle || matches!(op, Operand::Raw { .. }) {
+        Code::RAW_TYPE
+    } else if no_sign(slot.types).contains(unsigned(ty)) {
+        Code::OPERAND_SIGN
+    } else {
+        Code::OPERAND_TYPE
+    };
     let f = Finding::new(
         code,
         ctx.on,
@@ -234,11 +241,19 @@ fn combination(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc) {
         return;
     }
     let wide = |t: &Type| matches!(t, Type::Q | Type::Uq);
+    let signless = |m: &&TypeMap| {
+        dst.is_none_or(|d| admits(no_sign(m.dst), unsigned(d)))
+            && srcs.iter().all(|s| admits(no_sign(m.src), unsigned(*s)))
+    };
+    let but_for_signs =
+        desc.type_maps.iter().filter(signless).fold(Platforms::NONE, |p, m| p.union(m.platforms));
     let code = if bad.without(Platforms::ALL.without(Platforms::INT64)) == Platforms::NONE
         && (srcs.iter().any(wide) || dst.as_ref().is_some_and(wide))
         && ok != Platforms::NONE
     {
         Code::NO_INT64
+    } else if bad.without(but_for_signs) == Platforms::NONE {
+        Code::OPERAND_SIGN
     } else {
         Code::TYPE_COMBINATION
     };
@@ -540,7 +555,8 @@ fn predefined_use(ctx: &mut Ctx, var: u32, place: (u8, u8), is_dst: bool, span: 
             ctx.push(Finding::new(Code::NULL_OPERAND, ctx.on, span, "%null as a general operand"));
         }
         v::MSG0 => {
-            ctx.push(Finding::new(Code::RESERVED_VAR, ctx.on, span, format!("{name} is reserved")));
+            let before = Platforms::before(Platform::Xe2);
+            ctx.push(Finding::new(Code::RESERVED_VAR, before, span, format!("{name} is reserved")));
         }
         v::IMPL_ARG_BUF_PTR | v::LOCAL_ID_BUF_PTR => {
             let f = Finding::new(

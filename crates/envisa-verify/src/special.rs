@@ -348,6 +348,8 @@ fn file_name(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
 
 /// Bits of %cr0 that a program may change: float modes, rounding, denormals.
 const CR0_BITS: u64 = 0x4f1;
+/// The bit of %cr0 that keeps denormals of DPAS, from PVC on.
+const CR0_SYSTOLIC: u64 = 0x4000_0000;
 /// Low bits of the pause counter, %tsc element 4, that are zero.
 const PAUSE_ZERO: u64 = 0x1f;
 
@@ -360,9 +362,11 @@ fn special_bits(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     for (k, _, _, op) in ctx.slots(inst) {
         let Operand::Imm { bits, .. } = *op else { continue };
         let bits = bits & 0xffff_ffff;
+        let systolic = ctx.on.without(Platforms::PVC_UP) == Platforms::NONE;
+        let cr0 = CR0_BITS | if systolic || ctx.on == Platforms::ALL { CR0_SYSTOLIC } else { 0 };
         let bad = match (info.root, inst.op) {
-            (v::CR0, Op::And) => !bits & !CR0_BITS & 0xffff_ffff,
-            (v::CR0, _) if element == 0 => bits & !CR0_BITS,
+            (v::CR0, Op::And) => !bits & !cr0 & 0xffff_ffff,
+            (v::CR0, _) if element == 0 => bits & !cr0,
             (v::TSC, Op::Mov) if element == 4 => bits & PAUSE_ZERO,
             _ => 0,
         };

@@ -79,6 +79,9 @@ const DATA_SIZE: Slot = field(
             platforms: Platforms::ALL,
             doc: "16 bits in memory, the high half of 32 in registers",
         },
+        Value { code: 5, text: "d8u32", platforms: Platforms::ALL, doc: "4.2's name of d8c32" },
+        Value { code: 6, text: "d16u32", platforms: Platforms::ALL, doc: "4.2's name of d16c32" },
+        Value { code: 7, text: "d16u32h", platforms: Platforms::ALL, doc: "4.2's name of d16c32h" },
     ]),
     "size of an element; `u` for `d` reads the same",
 );

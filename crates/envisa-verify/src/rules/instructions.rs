@@ -31,7 +31,7 @@ pub(crate) const INSTRUCTIONS: &[Rule] = &[
     rule!(PREDICATE_MOVE, "predicate-move", Error, "MOV", "A move from a predicate is one channel into an integer that holds it",
         "Execution size 1, destination ub, uw or ud with at least as many bits as the predicate, no saturation.",
         bad "mov (M1,1) Vub(0,0)<1> P16" good "mov (M1,1) Vuw(0,0)<1> P16"),
-    rule!(SETP_MASK, "setp-mask", Error, "SETP", "SETP from a scalar ignores the mask and starts at channel 0 or 16",
+    rule!(SETP_MASK, "setp-mask", Warning, "SETP", "SETP from a scalar ignores the mask and starts at channel 0 or 16",
         "M1_NM for 32 channels, M1_NM or M5_NM for fewer.",
         bad "setp (M3_NM,8) P16 0xff:ud" good "setp (M1_NM,8) P16 0xff:ud"),
     rule!(CMP_FLOAT_DST, "cmp-float-dst", Error, "CMP", "Floats compare into their own type",
