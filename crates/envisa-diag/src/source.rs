@@ -100,6 +100,19 @@ impl SourceFile {
         self.lossy(self.line_span(line.saturating_sub(1)))
     }
 
+    /// The bytes of a line, from 1, without blanks at its ends; `None` where there is no such line, or nothing on it.
+    pub fn line_range(&self, line: u32) -> Option<Span> {
+        let line = line.checked_sub(1).filter(|l| *l < self.line_count())?;
+        let span = self.line_span(line);
+        let bytes = self.bytes.get(span.start as usize..span.end as usize)?;
+        let (front, back) = (bytes.trim_ascii_start(), bytes.trim_ascii_end());
+        if front.is_empty() {
+            return None;
+        }
+        let start = span.start + (bytes.len() - front.len()) as u32;
+        Some(Span::new(start, span.start + back.len() as u32))
+    }
+
     /// The bytes of a span as text; a span beyond the file is cut.
     pub fn lossy(&self, span: Span) -> Cow<'_, str> {
         let start = (span.start as usize).min(self.bytes.len());

@@ -226,6 +226,7 @@ fn vector_code_does_what_general_code_does() {
         inputs: Vec::new(),
         symbols: Vec::new(),
         has_barrier: false,
+        source_files: Vec::new(),
         unsupported: Vec::new(),
     };
     let program = CheckedProgram::new(program).expect("its operands are inside");

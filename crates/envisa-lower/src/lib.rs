@@ -8,6 +8,7 @@
 pub mod analysis;
 mod flow;
 mod layout;
+mod lines;
 mod lower;
 mod messages;
 mod operations;
@@ -17,6 +18,7 @@ mod text;
 mod touched;
 mod types;
 
+pub use lines::{LineEntry, SourceLine};
 pub use lower::{LowerError, Options, lower};
 pub use messages::*;
 pub use optimize::optimize;

@@ -124,6 +124,7 @@ pub fn lower(module: &Verified<Module>, kernel: &str, options: &Options) -> Resu
         inputs: Vec::new(),
         symbols: Vec::new(),
         has_barrier: false,
+        source_files: Vec::new(),
         unsupported: Vec::new(),
     };
     let names: HashMap<&str, u32> =
@@ -352,6 +353,7 @@ impl FunctionLowering<'_> {
             end: end + 1,
             locals: homes.ranges.clone(),
             vars: homes.homes.clone(),
+            lines: crate::lines::of_object(self.o, &mut self.program.source_files),
         });
         Ok(())
     }

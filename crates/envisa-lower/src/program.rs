@@ -47,6 +47,8 @@ pub struct Program {
     pub symbols: Vec<String>,
     /// Does it contain a barrier: do threads of a group need to interleave?
     pub has_barrier: bool,
+    /// Files that its lines are of, as the module names them.
+    pub source_files: Vec<String>,
     /// Instructions that cannot be executed and why, named by [`Inst::aux`] of [`Op::Unsupported`].
     pub unsupported: Vec<Unsupported>,
 }
@@ -73,6 +75,8 @@ pub struct Function {
     pub locals: Vec<std::ops::Range<RegOffset>>,
     /// Its variables for observers and messages.
     pub vars: Vec<VarHome>,
+    /// Lines of the source it was compiled from, where the module tells them, by ascending instruction.
+    pub lines: Vec<crate::LineEntry>,
 }
 
 /// A root variable's home.

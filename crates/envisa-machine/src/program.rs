@@ -216,10 +216,12 @@ mod tests {
                 end: 1,
                 locals: Vec::new(),
                 vars: Vec::new(),
+                lines: Vec::new(),
             }],
             inputs: Vec::new(),
             symbols: Vec::new(),
             has_barrier: false,
+            source_files: Vec::new(),
             unsupported: Vec::new(),
         }
     }

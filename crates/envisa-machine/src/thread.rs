@@ -202,6 +202,11 @@ impl Thread {
         (self.signals, self.waits) = (0, 0);
     }
 
+    /// Where the calls that have not returned stand, innermost first.
+    pub fn calls(&self) -> impl Iterator<Item = u32> + '_ {
+        self.frames.iter().rev().map(|f| f.return_pc.saturating_sub(1))
+    }
+
     /// The time stamp: what it executed, counted at branches, and how often it asked. Larger each time, and the
     /// same in each run.
     pub fn time(&mut self) -> u64 {

@@ -96,6 +96,22 @@ pub struct Trap {
     pub group: [u32; 3],
     /// Where every thread of the group stands, for barriers and limits.
     pub threads: Vec<Stand>,
+    /// The calls that have not returned, innermost first, at most [`MAX_CALLS`].
+    pub calls: Vec<Call>,
+}
+
+/// Most calls that a fault tells of.
+pub const MAX_CALLS: usize = 8;
+
+/// A call of a subroutine or function that has not returned.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Call {
+    /// The function that calls.
+    pub function: String,
+    /// Index of the call in its function's source.
+    pub instruction: u32,
+    /// Place in the source.
+    pub span: Span,
 }
 
 /// Where a thread stands.
@@ -129,18 +145,21 @@ impl Trap {
             thread: 0,
             group: [0; 3],
             threads: Vec::new(),
+            calls: Vec::new(),
         }
     }
 
     pub(crate) fn new(m: &Machine<'_>, pc: u32, channel: Option<u32>, cause: Cause) -> Trap {
         let p = m.env.program;
         let inst = p.code.get(pc as usize);
+        let function = |i: &envisa_lower::Inst| {
+            p.functions.get(i.function as usize).map_or(String::new(), |f| f.name.clone())
+        };
+        let calls = m.t.calls().take(MAX_CALLS).filter_map(|pc| p.code.get(pc as usize));
         Trap {
             cause,
             kernel: p.name.clone(),
-            function: inst
-                .and_then(|i| p.functions.get(i.function as usize))
-                .map_or(String::new(), |f| f.name.clone()),
+            function: inst.map_or(String::new(), function),
             instruction: inst.map_or(0, |i| i.source),
             span: inst.map_or(Span::NONE, |i| i.span),
             channel,
@@ -148,6 +167,9 @@ impl Trap {
             thread: m.t.index,
             group: m.group.id,
             threads: Vec::new(),
+            calls: calls
+                .map(|i| Call { function: function(i), instruction: i.source, span: i.span })
+                .collect(),
         }
     }
 }

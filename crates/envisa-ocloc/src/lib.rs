@@ -24,6 +24,9 @@ use envisa_zebin::{DeviceFamily, Error, OPTION_VISA, OPTION_ZEBIN, ZebinFile};
 /// Stack calls on Gen9 and Gen12 low power abort the compiler without it.
 const STATE_BUFFER: &str = "IGC_EnableGlobalStateBuffer";
 
+/// Options by which the compiler tells lines; the name of the source follows.
+pub const LINE_OPTIONS: &str = "-gline-tables-only -s ";
+
 /// What to build, for what, and how.
 #[derive(Clone, Debug)]
 pub struct Build {
@@ -32,7 +35,20 @@ pub struct Build {
     options: String,
     internal_options: String,
     ocloc: Option<PathBuf>,
+    lines: Lines,
     env: Vec<(OsString, OsString)>,
+}
+
+/// What the vISA says of the source: `FILE` and `LOC`. The code itself is the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Lines {
+    /// Nothing, unless the options ask for it.
+    #[default]
+    None,
+    /// Lines, and the file's name without its folder: the same wherever it is built.
+    Name,
+    /// Lines, and the file's whole path, as debuggers want it.
+    Path,
 }
 
 /// A built module.
@@ -105,6 +121,7 @@ impl Build {
             options: String::new(),
             internal_options: String::new(),
             ocloc: None,
+            lines: Lines::None,
             env: Vec::new(),
         }
     }
@@ -127,6 +144,14 @@ impl Build {
     #[must_use]
     pub fn ocloc(mut self, path: impl Into<PathBuf>) -> Self {
         self.ocloc = Some(path.into());
+        self
+    }
+
+    /// What the vISA says of the source, of OpenCL C. Options that ask for debug information (`-g`) are left as they are,
+    /// and so are builds whose options or path the compiler would tear apart.
+    #[must_use]
+    pub fn lines(mut self, lines: Lines) -> Self {
+        self.lines = lines;
         self
     }
 
@@ -237,7 +262,8 @@ impl Build {
                 }
             }
         }
-        Ok((output.status, messages::named(messages.trim_end(), &self.input)))
+        let told = self.recorded_name(input).filter(|_| !spirv);
+        Ok((output.status, messages::named(messages.trim_end(), &self.input, told.as_deref())))
     }
 
     /// The user's options with `-I` made independent of the folder, and the source's own folder to include
@@ -267,7 +293,24 @@ impl Build {
             options.push_str(if options.is_empty() { "-I " } else { " -I " });
             options.push_str(&folder);
         }
+        if let Some(name) = self.recorded_name(input).filter(|_| !spirv) {
+            options.push_str(if options.is_empty() { "" } else { " " });
+            options.push_str(&format!("{LINE_OPTIONS}{name}"));
+        }
         options
+    }
+
+    /// What the vISA is to call the source, if it is to tell lines.
+    fn recorded_name(&self, input: &Path) -> Option<String> {
+        let given = self.options.split_whitespace().any(|w| w.starts_with("-g") || w == "-s");
+        let name = match self.lines {
+            Lines::None => return None,
+            // The compiler makes a name without a folder one of the folder that it runs in.
+            Lines::Name => format!("/{}", input.file_name()?.to_str()?),
+            Lines::Path => input.to_str()?.to_owned(),
+        };
+        let whole = |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '"' | '\'' | '\\');
+        (!given && !self.options.contains(['"', '\'']) && name.chars().all(whole)).then_some(name)
     }
 
     fn sets(&self, name: &str) -> bool {

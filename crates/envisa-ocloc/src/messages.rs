@@ -12,7 +12,7 @@ struct Head<'a> {
     text: &'a str,
 }
 
-/// What the compiler calls the source that it is handed: it never sees the file's name.
+/// What the compiler calls the source that it is handed, unless it is told the file's name.
 const SOURCE: &str = "1";
 
 fn head(line: &str) -> Option<Head<'_>> {
@@ -32,12 +32,12 @@ fn head(line: &str) -> Option<Head<'_>> {
     Some(Head { place: parts.next()?, line: number, column, level, text: &line[at + mark.len()..] })
 }
 
-/// Gives the source its name in the compiler's messages, which call it `1`, and takes out what is about a temporary
+/// Gives the source its name in the compiler's messages, which call it `1` or as `told`, and takes out what is about a temporary
 /// folder.
-pub(crate) fn named(messages: &str, input: &Path) -> String {
+pub(crate) fn named(messages: &str, input: &Path, told: Option<&str>) -> String {
     let lines = messages.lines().filter(|l| !l.starts_with("Command was: "));
-    let named = lines.map(|line| match head(line).filter(|h| h.place == SOURCE) {
-        Some(_) => format!("{}{}", input.display(), &line[SOURCE.len()..]),
+    let named = lines.map(|line| match head(line).filter(|h| h.place == SOURCE || Some(h.place) == told) {
+        Some(h) => format!("{}{}", input.display(), &line[h.place.len()..]),
         None => line.to_owned(),
     });
     named.collect::<Vec<_>>().join("\n")
@@ -125,7 +125,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("k.cl");
         std::fs::write(&path, "kernel void f(int *a) {\n    int x;\n  a[0]=bcd;\n}\n").unwrap();
-        let said = named(SAID, &path);
+        let said = named(SAID, &path, None);
         assert!(said.contains("k.cl:2:5: warning") && !said.contains("Command"), "{said}");
         let mut files = Files::new();
         let all = diagnostics(&said, &path, &mut files);
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(all[0].message, "error: internal compiler error");
         // Places beyond the file's end, and no place at all.
         for said in ["1:99:99: error: far", "1:0:0: error: before", ":::: error: none", "1:-1:2: error: x"] {
-            diagnostics(&named(said, path), path, &mut files);
+            diagnostics(&named(said, path, None), path, &mut files);
         }
     }
 }

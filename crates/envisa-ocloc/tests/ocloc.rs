@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use envisa_ocloc::{Build, BuildError};
+use envisa_ocloc::{Build, BuildError, Lines};
 use envisa_zebin::{DataKind, DeviceFamily, VisaOwner, ZebinFile};
 
 const DEVICES: [&str; 4] = ["skl", "tgllp", "dg2", "pvc"];
@@ -96,6 +96,51 @@ fn spirv_builds_too() {
     std::fs::write(&spirv, built.zebin.spirv().unwrap()).unwrap();
     let again = Build::new(&spirv, "pvc").run().unwrap();
     check(&again.zebin, "vadd", "pvc");
+}
+
+#[test]
+fn lines_are_told_and_change_no_code() {
+    if !have_ocloc() {
+        return;
+    }
+    let text = |lines: Lines, options: &str| {
+        let built = Build::new(data("calls.cl"), "dg2").lines(lines).options(options).run().unwrap();
+        let zebin = built.zebin.strip();
+        let texts: Vec<String> = zebin.visa.iter().map(|v| zebin.visa_text(v).into_owned()).collect();
+        texts.join("\n")
+    };
+    let is_line = |l: &&str| l.trim_start().starts_with("LOC ") || l.trim_start().starts_with("FILE ");
+    // Instructions are numbered in comments.
+    let code = |text: &str| -> Vec<String> {
+        let code = text.lines().filter(|l| !is_line(l));
+        code.map(|l| l.split(" ///").next().unwrap_or("").trim_end().to_owned()).collect()
+    };
+    let without = text(Lines::None, "");
+    assert!(!without.lines().any(|l| is_line(&l)));
+    let whole = std::path::absolute(data("calls.cl")).unwrap();
+    for (lines, file) in [(Lines::Name, "calls.cl".to_owned()), (Lines::Path, whole.display().to_string())] {
+        let with = text(lines, "");
+        assert!(with.lines().any(|l| l.trim() == format!("FILE \"{file}\"")), "{with}");
+        assert_eq!(code(&with), code(&without));
+    }
+    // Who asks for debug information himself gets what he asked for.
+    assert!(!text(Lines::Name, "-g").contains("FILE \"calls.cl\""));
+}
+
+#[test]
+fn messages_name_the_source_whatever_the_compiler_calls_it() {
+    if !have_ocloc() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("wrong.cl");
+    std::fs::write(&source, "kernel void k(global int *o) {\n    o[0] = missing;\n}\n").unwrap();
+    for lines in [Lines::None, Lines::Name, Lines::Path] {
+        let Err(BuildError::Failed { messages, .. }) = Build::new(&source, "skl").lines(lines).run() else {
+            panic!("it built");
+        };
+        assert!(messages.starts_with(&format!("{}:2:12: error:", source.display())), "{messages}");
+    }
 }
 
 #[test]

@@ -33,6 +33,8 @@ pub struct Fault {
     pub group: [u32; 3],
     /// Where the group's threads were, where that is known: at barriers and limits.
     pub threads: Vec<ThreadPlace>,
+    /// The calls that led there, innermost first; of very deep ones the innermost.
+    pub calls: Vec<Place>,
 }
 
 /// What went wrong.
@@ -141,11 +143,25 @@ pub struct Place {
     /// The line of vISA.
     pub visa: Option<Location>,
     /// The line of the source that the kernel was compiled from, where the vISA says it.
-    pub source: Option<Location>,
+    pub source: Option<SourceLine>,
     #[serde(skip)]
     pub(crate) file: FileId,
     #[serde(skip)]
     pub(crate) span: Span,
+    /// Where the line of the source stands, if its text is known.
+    #[serde(skip)]
+    pub(crate) quoted: Option<(FileId, envisa_diag::Span)>,
+}
+
+/// A line of a source.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize)]
+pub struct SourceLine {
+    /// The file: as it was given, else as the module names it (which is no path to trust).
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// What stands there, if the file was given.
+    pub text: Option<String>,
 }
 
 /// A place in a text.
@@ -204,19 +220,50 @@ impl Place {
             let at = f.line_col(span.start);
             Location { file: f.name().to_owned(), line: at.line, column: at.column }
         });
+        let (source, quoted) = match crate::source::line_of(code, function, instruction) {
+            Some((line, quoted)) => (Some(line), quoted),
+            None => (None, None),
+        };
         Place {
             kernel: code.name.clone(),
             function: function.to_owned(),
             instruction,
             visa,
-            source: None,
+            source,
             file,
             span,
+            quoted,
         }
     }
 
-    pub(crate) fn range(&self) -> (u32, u32) {
+    fn range(&self) -> (u32, u32) {
         (self.span.start, self.span.end)
+    }
+
+    /// Adds the place that a diagnostic is about: the line of the source if its text is known, with the vISA under it,
+    /// else the vISA.
+    pub(crate) fn mark(&self, d: Diagnostic, text: impl Into<String>) -> Diagnostic {
+        let text = text.into();
+        match self.quoted {
+            Some((file, span)) => d.primary(file, span, text).secondary(self.file, self.range(), "its vISA"),
+            None => self.unquoted(d.primary(self.file, self.range(), text)),
+        }
+    }
+
+    /// Adds a place that explains a diagnostic.
+    pub(crate) fn mark_other(&self, d: Diagnostic, text: impl Into<String>) -> Diagnostic {
+        let text = text.into();
+        match self.quoted {
+            Some((file, span)) => d.secondary(file, span, text),
+            None => self.unquoted(d.secondary(self.file, self.range(), text)),
+        }
+    }
+
+    fn unquoted(&self, d: Diagnostic) -> Diagnostic {
+        let Some(source) = &self.source else { return d };
+        let note =
+            format!("instruction ${} was compiled from {}:{}", self.instruction, source.file, source.line);
+        if d.notes.iter().any(|n| *n == note) { d } else { d.note(note) }
     }
 }
 
@@ -241,17 +288,14 @@ impl Fault {
             thread: trap.thread,
             group: trap.group,
             threads: trap.threads.iter().map(thread).collect(),
+            calls: trap.calls.iter().map(|c| place(&c.function, c.instruction, c.span)).collect(),
         }
     }
 
     /// As a diagnostic that points into the [files](crate::Kernel::files) of its kernel.
     pub fn diagnostic(&self) -> Diagnostic {
         let label = self.channel.map_or(String::new(), |c| format!("channel {c}"));
-        let mut d = Diagnostic::error(self.code, self.message.clone()).primary(
-            self.place.file,
-            self.place.range(),
-            label,
-        );
+        let mut d = self.place.mark(Diagnostic::error(self.code, self.message.clone()), label);
         let [x, y, z] = self.group;
         d = d.note(format!(
             "kernel `{}`, group ({x}, {y}, {z}), thread {}, instruction ${}, active channels {:#x}",
@@ -281,7 +325,10 @@ impl Fault {
                 continue;
             }
             let at = if t.state == ThreadState::Ready { ", next here" } else { " here" };
-            d = d.secondary(t.place.file, t.place.range(), format!("{who} {what}{at}"));
+            d = t.place.mark_other(d, format!("{who} {what}{at}"));
+        }
+        for call in &self.calls {
+            d = call.mark_other(d, format!("called from here, in `{}`", call.function));
         }
         d
     }

@@ -3,7 +3,9 @@
 use crate::fault::Place;
 use crate::kernel::Code;
 use envisa_diag::Diagnostic;
+use envisa_lower::{Inst, SourceLine};
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// What a check found: the first time, and how often.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -26,6 +28,8 @@ pub struct Finding {
     pub group: [u32; 3],
     /// How often; of a race between groups, at how many places.
     pub count: u64,
+    /// Indices of the instructions that it was found at: all that were compiled from this line.
+    pub instructions: Vec<u32>,
     /// Of a race, what the instruction does, and with what it races.
     pub race: Option<Race>,
 }
@@ -86,6 +90,7 @@ impl Finding {
             thread: f.thread,
             group: f.group,
             count: f.count,
+            instructions: vec![f.instruction],
             race: f.race.as_ref().map(|(access, other)| Race {
                 access: access.to_string(),
                 other_access: other.access.to_string(),
@@ -118,23 +123,95 @@ impl Finding {
         let times = if self.count == 1 { "once".to_owned() } else { format!("{} times in all", self.count) };
         let d = Diagnostic::error(self.code, self.message());
         let (place, kernel) = (&self.place, &self.place.kernel);
+        let mut instructions = format!("${}", place.instruction);
+        for i in self.instructions.iter().filter(|i| **i != place.instruction).take(7) {
+            instructions.push_str(&format!(", ${i}"));
+        }
         let Some(race) = &self.race else {
-            return d.primary(place.file, place.range(), format!("channel {}", self.channel)).note(format!(
-                "first by kernel `{kernel}`, group ({x}, {y}, {z}), thread {}, instruction ${}; {times}",
-                self.thread, place.instruction
+            let many = if self.instructions.len() > 1 { "instructions" } else { "instruction" };
+            return place.mark(d, format!("channel {}", self.channel)).note(format!(
+                "first by kernel `{kernel}`, group ({x}, {y}, {z}), thread {}, {many} {instructions}; {times}",
+                self.thread
             ));
         };
         let [u, v, w] = race.other_group;
         let here = format!("thread {} of group ({x}, {y}, {z}) {} it", self.thread, race.access);
         let there = format!("thread {} of group ({u}, {v}, {w}) {} it", race.other_thread, race.other_access);
-        d.primary(place.file, place.range(), here).secondary(race.other.file, race.other.range(), there).note(
-            format!(
-                "kernel `{kernel}`, instructions ${} and ${}; {times}",
-                place.instruction, race.other.instruction
-            ),
-        )
+        race.other.mark_other(place.mark(d, here), there).note(format!(
+            "kernel `{kernel}`, instructions ${} and ${}; {times}",
+            place.instruction, race.other.instruction
+        ))
     }
 }
+
+/// Findings of one line of the source are one, and so are those of the two halves of one access: a compiler makes two
+/// instructions of an access of more channels than an instruction takes.
+pub(crate) fn merged(code: &Code, findings: Vec<Finding>) -> Vec<Finding> {
+    let program = code.program();
+    let names = program.functions.iter().map(|f| f.name.as_str());
+    let functions: HashMap<&str, usize> = names.zip(0..).collect();
+    let mut first: HashMap<(usize, u32), &Inst> = HashMap::new();
+    for i in &program.code {
+        first.entry((usize::from(i.function), i.source)).or_insert(i);
+    }
+    let site = |place: &Place| -> Site {
+        let function = functions.get(place.function.as_str()).copied().unwrap_or_default();
+        if let Some(line) = program.functions.get(function).and_then(|f| f.line(place.instruction)) {
+            return Site::Line(function, line);
+        }
+        let mut lead = place.instruction;
+        let before = |of: u32| {
+            let half = first.get(&(function, of))?;
+            (1..=HALVES_APART).filter_map(|n| of.checked_sub(n)).find(|at| {
+                first
+                    .get(&(function, *at))
+                    .is_some_and(|i| i.op == half.op && i.channels == half.channels && i.first < half.first)
+            })
+        };
+        while let Some(earlier) = before(lead) {
+            lead = earlier;
+        }
+        Site::Instruction(function, lead)
+    };
+    let mut all: Vec<Finding> = Vec::new();
+    let mut known: HashMap<(FindingKind, Site, Option<Site>), usize> = HashMap::new();
+    for f in findings {
+        let (here, there) = (site(&f.place), f.race.as_ref().map(|r| site(&r.other)));
+        // Which of the two came first depends on the scheduler.
+        let key = match there {
+            Some(there) => (f.kind, here.min(there), Some(here.max(there))),
+            None => (f.kind, here, None),
+        };
+        match known.get(&key).and_then(|i| all.get_mut(*i)) {
+            Some(mine) => {
+                let order = |f: &Finding| (f.group[2], f.group[1], f.group[0], f.thread, f.channel);
+                let mut other = f;
+                if order(&other) < order(mine) {
+                    std::mem::swap(mine, &mut other);
+                }
+                mine.count += other.count;
+                mine.instructions.extend(other.instructions);
+                mine.instructions.sort_unstable();
+                mine.instructions.dedup();
+            }
+            None => {
+                known.insert(key, all.len());
+                all.push(f);
+            }
+        }
+    }
+    all
+}
+
+/// What findings are told apart by: function, and line or instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Site {
+    Line(usize, SourceLine),
+    Instruction(usize, u32),
+}
+
+/// How far the halves of an access are from each other: the second one's surface is moved in between.
+const HALVES_APART: u32 = 2;
 
 impl std::fmt::Display for Finding {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -4,6 +4,7 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::launch::ArgKey;
 use crate::module::{LoadOptions, Module};
+use crate::source::SourceText;
 use envisa_diag::{Diagnostic, FileId, Files};
 use envisa_interp::Executable;
 use envisa_isa::{ObjectKind, Platform, Type};
@@ -125,6 +126,8 @@ pub(crate) struct Code {
     /// Files of the kernel's and the functions' texts, by function name.
     pub texts: Vec<(String, FileId)>,
     pub files: Arc<Files>,
+    /// The file of each of the program's sources, where its text was given.
+    pub sources: Vec<Option<FileId>>,
     /// Of compiled kernels.
     pub metadata: Option<Metadata>,
 }
@@ -252,10 +255,12 @@ impl Code {
         platform: Platform,
         data: &ModuleData,
         texts: Vec<(String, FileId)>,
-        files: Arc<Files>,
+        (mut files, given): (Files, &[SourceText]),
     ) -> Result<Code, Error> {
         let options = envisa_lower::Options { platform, simd: Some(metadata.execution_env.simd_size) };
         let program = lowered(module, &metadata.name, &options, &texts, &files)?;
+        let sources = crate::source::resolve(&program.source_files, given, &mut files);
+        let files = Arc::new(files);
         let least_image = program.inputs.iter().map(|i| i.image.saturating_add(i.bytes)).max().unwrap_or(0);
         let arguments = arguments(metadata, zebin.ze_info.args_info(&metadata.name));
         let attributes = attributes(metadata, &program);
@@ -270,7 +275,18 @@ impl Code {
         });
         let executable = Executable::new(program).map_err(Error::Module)?;
         let name = executable.program().name.clone();
-        Ok(Code { name, executable, linked, arguments, attributes, variables, texts, files, metadata })
+        Ok(Code {
+            name,
+            executable,
+            linked,
+            arguments,
+            attributes,
+            variables,
+            texts,
+            files,
+            sources,
+            metadata,
+        })
     }
 
     /// Of a kernel written by hand.
@@ -282,8 +298,12 @@ impl Code {
         texts: Vec<(String, FileId)>,
         files: Arc<Files>,
     ) -> Result<Code, Error> {
+        let given = &options.sources;
         let options = envisa_lower::Options { platform, simd: options.simd };
         let program = lowered(module, name, &options, &texts, &files)?;
+        let mut files = Arc::unwrap_or_clone(files);
+        let sources = crate::source::resolve(&program.source_files, given, &mut files);
+        let files = Arc::new(files);
         let variables = variables(module, &program.name);
         let arguments = (0..)
             .zip(&program.inputs)
@@ -309,7 +329,18 @@ impl Code {
         let linked = Linked::new(&program, &ModuleData::default());
         let executable = Executable::new(program).map_err(Error::Module)?;
         let name = executable.program().name.clone();
-        Ok(Code { name, executable, linked, arguments, attributes, variables, texts, files, metadata: None })
+        Ok(Code {
+            name,
+            executable,
+            linked,
+            arguments,
+            attributes,
+            variables,
+            texts,
+            files,
+            sources,
+            metadata: None,
+        })
     }
 
     pub(crate) fn program(&self) -> &Program {
@@ -332,7 +363,7 @@ fn lowered(
     name: &str,
     options: &envisa_lower::Options,
     texts: &[(String, FileId)],
-    files: &Arc<Files>,
+    files: &Files,
 ) -> Result<Program, Error> {
     envisa_lower::lower(module, name, options).map_err(|e| match e {
         LowerError::Malformed { function, span, message, .. } => {
@@ -342,7 +373,7 @@ fn lowered(
                 (span.start, span.end),
                 "",
             );
-            Error::Diagnostics(crate::error::Diagnostics { list: vec![d], files: files.clone() })
+            Error::Diagnostics(crate::error::Diagnostics { list: vec![d], files: Arc::new(files.clone()) })
         }
         LowerError::NoKernel { name, kernels } => Error::NoKernel { name, available: kernels },
         e => Error::Module(e.to_string()),

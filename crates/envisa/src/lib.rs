@@ -89,16 +89,20 @@ mod launch;
 mod module;
 mod native;
 mod run;
+mod source;
 mod statistics;
 
 pub use buffer::Buffer;
 pub use device::{Caps, Config, Device, Engine, UnknownEngine, device_of, host_level, platform_of};
 pub use error::{Diagnostics, Error};
-pub use fault::{Access, AccessKind, Fault, FaultKind, Location, Nearest, Place, ThreadPlace, ThreadState};
+pub use fault::{
+    Access, AccessKind, Fault, FaultKind, Location, Nearest, Place, SourceLine, ThreadPlace, ThreadState,
+};
 pub use finding::{Finding, FindingKind, Race};
 pub use image::{Addressing, ChannelOrder, ChannelType, Image, ImageDesc, ImageFormat, ImageShape, Sampler};
 pub use kernel::{Argument, ArgumentKind, Attributes, Kernel, Variable};
 pub use launch::{Arg, ArgKey, Cancel, Launch, Progress};
 pub use module::{LoadOptions, Module, Source};
 pub use run::{Outcome, Run, ThreadRegisters};
+pub use source::SourceText;
 pub use statistics::{FidelityEntry, MemoryLine, Statistics};

@@ -3,6 +3,7 @@
 use crate::device::{Device, Inner, platform_of};
 use crate::error::Error;
 use crate::kernel::{Code, Kernel};
+use crate::source::SourceText;
 use envisa_diag::{Diagnostic, FileId, Files};
 use envisa_isa::{ObjectKind, Platform, Platforms, predefined};
 use envisa_machine::ModuleData;
@@ -72,11 +73,13 @@ pub struct LoadOptions {
     /// Channels of a thread of hand-written code: 1, 8, 16 or 32; without it, the `SimdSize` attribute or the
     /// widest instruction decides.
     pub simd: Option<u32>,
+    /// Texts that it was compiled from, for reports to quote.
+    pub sources: Vec<SourceText>,
 }
 
 impl Default for LoadOptions {
     fn default() -> LoadOptions {
-        LoadOptions { verify: true, simd: None }
+        LoadOptions { verify: true, simd: None, sources: Vec::new() }
     }
 }
 
@@ -258,7 +261,7 @@ impl Module {
             Err(list) => return Err(Error::diagnostics(list, files)),
         };
         let texts = named(&verified, &parsed.files);
-        Code::compiled(&verified, zebin, metadata, platform, data, texts, Arc::new(files))
+        Code::compiled(&verified, zebin, metadata, platform, data, texts, (files, &self.0.options.sources))
     }
 }
 

@@ -92,7 +92,10 @@ impl Run {
         let (mut outcome, _) = self.execute(Some(&mut instruments))?;
         let code = &*kernel.code;
         if let Some(checks) = &instruments.checks {
-            outcome.findings = Some(checks.findings().iter().map(|f| Finding::new(code, f)).collect());
+            outcome.findings = Some(crate::finding::merged(
+                code,
+                checks.findings().iter().map(|f| Finding::new(code, f)).collect(),
+            ));
             outcome.not_checked = checks.not_checked();
         }
         if let Some(stats) = &instruments.stats {

@@ -3,7 +3,7 @@
 use crate::cmd::{Done, Failure, Report};
 use crate::io;
 use envisa::diag::Diagnostic;
-use envisa_ocloc::{Build, BuildError};
+use envisa_ocloc::{Build, BuildError, Lines};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -38,6 +38,10 @@ pub struct Args {
     /// Where to write; by default the input's name with `.zebin`.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Leave out the lines of the source, by which `envisa run` says where in it something happens. The code is the same
+    /// with them.
+    #[arg(long)]
+    no_lines: bool,
     /// Keep only what running needs: vISA text, metadata, data; no SPIR-V, no machine code.
     #[arg(long)]
     strip: bool,
@@ -49,6 +53,12 @@ pub fn run(args: Args) -> Done {
     let input = args.input.clone();
     let mut build =
         Build::new(&args.input, args.device).options(args.options).internal_options(args.internal_options);
+    build = build.lines(match (args.no_lines, args.strip) {
+        (true, _) => Lines::None,
+        // What is shipped names no folder of who built it.
+        (false, true) => Lines::Name,
+        (false, false) => Lines::Path,
+    });
     if let Some(path) = args.ocloc {
         build = build.ocloc(path);
     }

@@ -182,7 +182,7 @@ fn launch(file: &ZebinFile, name: &str) -> Json {
         .collect();
     json!({
         "device": file.notes.device().map(|d| d.as_str()),
-        "build_options": file.build_options(),
+        "build_options": file.build_options().and_then(own_options),
         "arguments": args,
         "simd_size": env.simd_size,
         "required_work_group_size": env.required_work_group_size.filter(|r| *r != [0; 3]),
@@ -301,4 +301,19 @@ fn human(o: &Json, out: &mut String) {
     for (name, n) in mix {
         let _ = writeln!(out, "    {n:>6}  {name}");
     }
+}
+
+/// The options without those that `envisa build` adds of itself; `None` if nothing is left.
+fn own_options(options: std::borrow::Cow<'_, str>) -> Option<String> {
+    let own = match options.find(envisa_ocloc::LINE_OPTIONS) {
+        // The name of the source has no blanks.
+        Some(at) => {
+            let rest = &options[at + envisa_ocloc::LINE_OPTIONS.len()..];
+            let rest = rest.split_once(' ').map_or("", |(_, rest)| rest);
+            format!("{} {rest}", options[..at].trim())
+        }
+        None => options.into_owned(),
+    };
+    let own = own.trim().to_owned();
+    (!own.is_empty()).then_some(own)
 }

@@ -72,6 +72,9 @@ pub struct Args {
     /// Print an argument's first N elements after the run (16 if not said).
     #[arg(long = "print", value_name = "NAME[:N]")]
     prints: Vec<String>,
+    /// A text that a zebin was compiled from, for reports to quote. (Of a `.cl` file that is run, that file is quoted.)
+    #[arg(long = "source", value_name = "FILE")]
+    sources: Vec<PathBuf>,
     /// Look for reads of registers that nothing wrote, stores whose channels collide, and data races.
     #[arg(long)]
     check: bool,
@@ -291,6 +294,7 @@ fn job(args: &Args) -> Result<Result<Job, JobError>, Failure> {
         job.jobs = args.jobs;
     }
     job.limit = args.limit.unwrap_or(job.limit);
+    job.sources.extend(args.sources.iter().cloned());
     job.check |= args.check;
     job.stats |= args.stats;
     job.no_verify |= args.no_verify;

@@ -45,9 +45,9 @@ use envisa::diag::{Diagnostic, Files, did_you_mean};
 use envisa::isa::Platform;
 use envisa::{
     Arg, ArgKey, Config, Device, Error, Kernel, Launch, LoadOptions, Module, Outcome, Progress,
-    Source as Form,
+    Source as Form, SourceText,
 };
-use envisa_ocloc::{Build, BuildError};
+use envisa_ocloc::{Build, BuildError, Lines};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -119,6 +119,9 @@ pub struct Job {
     /// Take vISA that the verifier refuses, as long as it is structurally sound.
     #[serde(default)]
     pub no_verify: bool,
+    /// Texts that the module was compiled from, for reports to quote; what is compiled here is among them.
+    #[serde(default)]
+    pub sources: Vec<PathBuf>,
     /// Where its keys stand, if it was read from a file.
     #[serde(skip)]
     pub places: Places,
@@ -221,6 +224,9 @@ impl Job {
         job.check_values()?;
         let folder = path.parent().unwrap_or(Path::new(""));
         job.file = folder.join(&job.file);
+        for source in &mut job.sources {
+            *source = folder.join(&*source);
+        }
         for arg in job.args.values_mut() {
             match arg {
                 ArgText::Text(text) | ArgText::Image { value: text, .. } => rebase(text, folder),
@@ -236,6 +242,21 @@ impl Job {
         Ok(job)
     }
 
+    /// The texts that the module was compiled from, as far as the user named them: the module's own names of its
+    /// sources are not followed.
+    fn sources(&self, module: &Source) -> Result<Vec<SourceText>, JobError> {
+        let mut sources = Vec::new();
+        if module.compiled_now && self.file.extension().is_some_and(|e| e == "cl") {
+            let text = files::read(&self.file, files::MAX_INPUT).map_err(JobError::Usage)?;
+            sources.push(SourceText { name: module.name.clone(), text });
+        }
+        for file in &self.sources {
+            let text = files::read(file, files::MAX_INPUT).map_err(JobError::Usage)?;
+            sources.push(SourceText { name: file.display().to_string(), text });
+        }
+        Ok(sources)
+    }
+
     /// Reads the module, or compiles it.
     fn module(&self) -> Result<Source, JobError> {
         let name =
@@ -248,7 +269,7 @@ impl Job {
         let device = self.device.as_deref().ok_or_else(|| {
             JobError::Usage(format!("{name} is compiled first: say for which device, as --device dg2"))
         })?;
-        let mut build = Build::new(&self.file, device).options(self.options.clone());
+        let mut build = Build::new(&self.file, device).options(self.options.clone()).lines(Lines::Path);
         if let Some(ocloc) = &self.ocloc {
             build = build.ocloc(ocloc);
         }
@@ -330,7 +351,8 @@ impl Ready {
         let platform = if compiled { job.platform_of_zebin(&source, form)? } else { job.platform_by_hand()? };
         let device =
             Device::new(Config::new(platform).memory(MEMORY_LIMIT).threads(job.jobs).engine(job.engine));
-        let options = LoadOptions { verify: !job.no_verify, simd: job.simd };
+        let sources = job.sources(&source)?;
+        let options = LoadOptions { verify: !job.no_verify, simd: job.simd, sources };
         let module = Module::load_with(&device, &source.name, form, &options)?;
         let kernel = module.kernel(&job.kernel).map_err(no_kernel)?;
         let launch = job.launch(compiled)?;

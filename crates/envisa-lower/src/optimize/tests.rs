@@ -29,10 +29,18 @@ fn program(code: Vec<Inst>, messages: Vec<Message>) -> Program {
         code,
         messages,
         tables: Vec::new(),
-        functions: vec![Function { name: "k".into(), entry: 0, end, locals: Vec::new(), vars: Vec::new() }],
+        functions: vec![Function {
+            name: "k".into(),
+            entry: 0,
+            end,
+            locals: Vec::new(),
+            vars: Vec::new(),
+            lines: Vec::new(),
+        }],
         inputs: Vec::new(),
         symbols: Vec::new(),
         has_barrier: false,
+        source_files: Vec::new(),
         unsupported: Vec::new(),
     };
     crate::flow::analyse(&mut p.code, 0, end, 32);
@@ -319,6 +327,7 @@ fn what_functions_share_is_not_what_it_was_before_a_call() {
             end: range.end,
             locals: locals(of_f),
             vars: Vec::new(),
+            lines: Vec::new(),
         };
         p.functions[0].end = 1;
         p.functions.push(function(1..1 + split, !first));

@@ -1,0 +1,84 @@
+//! Sources: the texts that compiled kernels were made of, as far as somebody gave them.
+//!
+//! A module names its sources, and its author may have written any name: no file is opened for it. A name is looked
+//! up among the texts that the user gave.
+
+use crate::fault::SourceLine;
+use crate::kernel::Code;
+use envisa_diag::{FileId, Files, Span};
+
+/// A text that a module was compiled from, for reports to quote.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SourceText {
+    /// Its name: what reports call it. A module's own name of the file fits if its last part is the same.
+    pub name: String,
+    /// Its content.
+    pub text: Vec<u8>,
+}
+
+/// Longest text of a line that is kept, in characters.
+const MAX_LINE: usize = 400;
+/// Longest name of a file that is shown.
+const MAX_NAME: usize = 200;
+
+/// The file of each name that a program has for its sources: those that were given join `files`.
+pub(crate) fn resolve(names: &[String], given: &[SourceText], files: &mut Files) -> Vec<Option<FileId>> {
+    let mut ids: Vec<Option<FileId>> = vec![None; given.len()];
+    let fitting = |name: &String| {
+        let best = given
+            .iter()
+            .enumerate()
+            .map(|(i, s)| (same_end(name, &s.name), i))
+            .max_by_key(|(n, i)| (*n, usize::MAX - i));
+        best.filter(|(n, _)| *n > 0).map(|(_, i)| i)
+    };
+    let mut one = |i: usize| {
+        *ids[i].get_or_insert_with(|| files.add_text(given[i].name.clone(), given[i].text.clone()))
+    };
+    names.iter().map(|name| fitting(name).map(&mut one)).collect()
+}
+
+/// How many parts the ends of two paths have in common.
+fn same_end(a: &str, b: &str) -> usize {
+    let parts = |path: &'_ str| path.rsplit(['/', '\\']).map(str::to_owned).collect::<Vec<_>>();
+    parts(a).iter().zip(&parts(b)).take_while(|(a, b)| a == b && !a.is_empty()).count()
+}
+
+/// The line that an instruction of a function was compiled from, and where it stands if its text is known.
+pub(crate) fn line_of(
+    code: &Code,
+    function: &str,
+    instruction: u32,
+) -> Option<(SourceLine, Option<(FileId, Span)>)> {
+    let program = code.program();
+    let function = program.functions.iter().find(|f| f.name == function)?;
+    let line = function.line(instruction)?;
+    let quoted = code.sources.get(usize::from(line.file)).copied().flatten().and_then(|id| {
+        let file = code.files.get(id)?;
+        Some((id, file, file.line_range(line.line)?))
+    });
+    let recorded = program.source_files.get(usize::from(line.file))?;
+    let name = quoted.map_or(recorded.as_str(), |(_, file, _)| file.name());
+    let file = name.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c });
+    let text = quoted.map(|(_, file, span)| file.lossy(span).chars().take(MAX_LINE).collect());
+    let line = SourceLine { file: file.take(MAX_NAME).collect(), line: line.line, text };
+    Some((line, quoted.map(|(id, _, span)| (id, span))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_fit_by_their_ends() {
+        let given = |name: &str| SourceText { name: name.into(), text: name.as_bytes().to_vec() };
+        let mut files = Files::new();
+        let names = ["/x/a/k.cl", "C:\\b\\k.cl", "/x/other.h", "", "/x/a/", "/k.cl"].map(String::from);
+        let ids = resolve(&names, &[given("b/k.cl"), given("a/k.cl"), given("unused.cl")], &mut files);
+        let name = |i: usize| ids[i].and_then(|id| files.get(id)).map(|f| f.name());
+        assert_eq!((name(0), name(1)), (Some("a/k.cl"), Some("b/k.cl")));
+        assert_eq!((name(2), name(3), name(4)), (None, None, None));
+        assert_eq!(name(5), Some("b/k.cl"), "the first of those that fit as well");
+        assert_eq!(files.iter().count(), 2, "each once, and none that nothing names");
+    }
+}
