@@ -314,12 +314,14 @@ fn describe_image(spec: &ImageDesc) -> (cl_image_format, cl_image_desc) {
             ImageShape::D2 => CL_MEM_OBJECT_IMAGE2D,
             ImageShape::D2Array => CL_MEM_OBJECT_IMAGE2D_ARRAY,
             ImageShape::D3 => CL_MEM_OBJECT_IMAGE3D,
+            // OpenCL has no cubes.
+            ImageShape::Cube => CL_MEM_OBJECT_IMAGE2D_ARRAY,
         },
         image_width: spec.width as usize,
         image_height: spec.height as usize,
         image_depth: if spec.shape == ImageShape::D3 { spec.depth as usize } else { 0 },
         image_array_size: match spec.shape {
-            ImageShape::D1Array | ImageShape::D2Array => spec.depth as usize,
+            ImageShape::D1Array | ImageShape::D2Array | ImageShape::Cube => spec.depth as usize,
             _ => 0,
         },
         image_row_pitch: 0,

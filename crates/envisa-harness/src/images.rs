@@ -1,7 +1,9 @@
 //! Images and samplers as text: `2d:640,480:rgba:unorm8`, `clamp_to_edge:linear:normalized`.
 
 use crate::values::{ElemType, HostValue};
-pub use envisa::{Addressing, ChannelOrder, ChannelType, ImageDesc, ImageFormat, ImageShape, Sampler};
+pub use envisa::{
+    Addressing, ChannelOrder, ChannelType, Compare, ImageDesc, ImageFormat, ImageShape, Reduction, Sampler,
+};
 
 /// Most texels in a row of an image, and most of an image over a buffer.
 const MOST_TEXELS: [u32; 2] = [16384, 1 << 27];
@@ -15,8 +17,10 @@ pub fn parse_image(text: &str) -> Result<ImageDesc, String> {
     let bad = || {
         format!(
             "cannot read the image `{text}`: expected SHAPE:ORDER:FORMAT, where SHAPE is 1d:W, 1dbuffer:W, \
-             1darray:W,LAYERS, 2d:W,H, 2darray:W,H,LAYERS or 3d:W,H,D, ORDER is r, rg, rgba or bgra, and FORMAT is \
-             i8, u8, i16, u16, i32, u32, unorm8, unorm16, snorm8, f16 or f32"
+             1darray:W,LAYERS, 2d:W,H, 2darray:W,H,LAYERS, 3d:W,H,D or cube:SIDE,FACES, ORDER is r, a, rg, ra, rgb, rgba, \
+             bgra, argb, abgr, rx, rgx, rgbx, luminance, intensity, depth, srgb, srgbx, srgba or sbgra, and FORMAT \
+             is i8, u8, i16, u16, i32, u32, unorm8, unorm16, snorm8, snorm16, unorm565, unorm555, unorm101010, \
+             unorm1010102, f16 or f32"
         )
     };
     let [kind, extents, order, format] = text.split(':').collect::<Vec<_>>()[..] else { return Err(bad()) };
@@ -27,6 +31,7 @@ pub fn parse_image(text: &str) -> Result<ImageDesc, String> {
         "2d" => ImageShape::D2,
         "2darray" => ImageShape::D2Array,
         "3d" => ImageShape::D3,
+        "cube" => ImageShape::Cube,
         _ => return Err(bad()),
     };
     let most = MOST_TEXELS[usize::from(shape == ImageShape::Buffer)];
@@ -37,6 +42,7 @@ pub fn parse_image(text: &str) -> Result<ImageDesc, String> {
         (ImageShape::D1Array, &[width, layers]) => [width, 1, layers],
         (ImageShape::D2, &[width, height]) => [width, height, 1],
         (ImageShape::D2Array | ImageShape::D3, &[width, height, depth]) => [width, height, depth],
+        (ImageShape::Cube, &[side, faces]) => [side, side, faces],
         _ => return Err(bad()),
     };
     if extents.iter().any(|e| !(1..=most).contains(e)) {
@@ -44,7 +50,22 @@ pub fn parse_image(text: &str) -> Result<ImageDesc, String> {
     }
     let order = match order {
         "r" => ChannelOrder::R,
+        "a" => ChannelOrder::A,
         "rg" => ChannelOrder::Rg,
+        "ra" => ChannelOrder::Ra,
+        "rgb" => ChannelOrder::Rgb,
+        "argb" => ChannelOrder::Argb,
+        "abgr" => ChannelOrder::Abgr,
+        "rx" => ChannelOrder::Rx,
+        "rgx" => ChannelOrder::Rgx,
+        "rgbx" => ChannelOrder::Rgbx,
+        "luminance" => ChannelOrder::Luminance,
+        "intensity" => ChannelOrder::Intensity,
+        "depth" => ChannelOrder::Depth,
+        "srgb" => ChannelOrder::Srgb,
+        "srgbx" => ChannelOrder::SrgbX,
+        "srgba" => ChannelOrder::SrgbA,
+        "sbgra" => ChannelOrder::SbgrA,
         "rgba" => ChannelOrder::Rgba,
         "bgra" => ChannelOrder::Bgra,
         _ => return Err(bad()),
@@ -58,6 +79,11 @@ pub fn parse_image(text: &str) -> Result<ImageDesc, String> {
         "u32" => ChannelType::Uint32,
         "unorm8" => ChannelType::Unorm8,
         "unorm16" => ChannelType::Unorm16,
+        "snorm16" => ChannelType::Snorm16,
+        "unorm565" => ChannelType::Unorm565,
+        "unorm555" => ChannelType::Unorm555,
+        "unorm101010" => ChannelType::Unorm101010,
+        "unorm1010102" => ChannelType::Unorm1010102,
         "snorm8" => ChannelType::Snorm8,
         "f16" => ChannelType::Half,
         "f32" => ChannelType::Float,
@@ -97,14 +123,20 @@ pub fn of_picture(value: &HostValue) -> Result<ImageDesc, String> {
     Ok(ImageDesc::packed(ImageShape::D2, [width as u32, height as u32, 1], format))
 }
 
-/// Reads `ADDRESSING:nearest|linear:normalized|unnormalized`.
+/// Reads `ADDRESSING:nearest|linear:normalized|unnormalized`, after which a comparison (`less`, `less_equal`, …) and
+/// `minimum` or `maximum` may follow, each after a colon.
 ///
 /// # Errors
 /// A sentence that shows the notation.
 pub fn parse_sampler(text: &str) -> Result<Sampler, String> {
-    let bad =
-        || format!("cannot read the sampler `{text}`: ADDRESSING:nearest|linear:normalized|unnormalized");
-    let [addressing, filter, coords] = text.split(':').collect::<Vec<_>>()[..] else { return Err(bad()) };
+    let bad = || {
+        format!(
+            "cannot read the sampler `{text}`: ADDRESSING:nearest|linear:normalized|unnormalized, and then :never, \
+             :less, :equal, :less_equal, :greater, :not_equal, :greater_equal or :always, and :minimum or :maximum"
+        )
+    };
+    let parts = text.split(':').collect::<Vec<_>>();
+    let [addressing, filter, coords, ref more @ ..] = parts[..] else { return Err(bad()) };
     let addressing = match addressing {
         "none" => Addressing::None,
         "clamp" => Addressing::Clamp,
@@ -123,7 +155,28 @@ pub fn parse_sampler(text: &str) -> Result<Sampler, String> {
         "unnormalized" => false,
         _ => return Err(bad()),
     };
-    Ok(Sampler { addressing, linear, normalized })
+    let mut sampler = Sampler::new(addressing, linear, normalized);
+    for word in more {
+        let compare = match *word {
+            "never" => Compare::Never,
+            "less" => Compare::Less,
+            "equal" => Compare::Equal,
+            "less_equal" => Compare::LessEqual,
+            "greater" => Compare::Greater,
+            "not_equal" => Compare::NotEqual,
+            "greater_equal" => Compare::GreaterEqual,
+            "always" => Compare::Always,
+            "minimum" | "maximum" if sampler.reduction == Reduction::Average => {
+                sampler.reduction = if *word == "minimum" { Reduction::Minimum } else { Reduction::Maximum };
+                continue;
+            }
+            _ => return Err(bad()),
+        };
+        if sampler.compare.replace(compare).is_some() {
+            return Err(bad());
+        }
+    }
+    Ok(sampler)
 }
 
 /// Type of what an image stores for a channel; of packed formats, of a whole texel.
@@ -146,10 +199,10 @@ pub const fn elem(format: ImageFormat) -> ElemType {
 pub fn shape(image: &ImageDesc) -> Vec<u64> {
     let mut shape =
         vec![u64::from(image.width), (image.format.texel_bytes() / elem(image.format).size()) as u64];
-    if matches!(image.shape, ImageShape::D2 | ImageShape::D2Array | ImageShape::D3) {
+    if matches!(image.shape, ImageShape::D2 | ImageShape::D2Array | ImageShape::D3 | ImageShape::Cube) {
         shape.insert(0, u64::from(image.height));
     }
-    if matches!(image.shape, ImageShape::D1Array | ImageShape::D2Array | ImageShape::D3) {
+    if matches!(image.shape, ImageShape::D1Array | ImageShape::D2Array | ImageShape::D3 | ImageShape::Cube) {
         shape.insert(0, u64::from(image.depth));
     }
     shape
@@ -164,6 +217,7 @@ pub const fn type_name(image: &ImageDesc) -> &'static str {
         ImageShape::D2 => "image2d_t",
         ImageShape::D2Array => "image2d_array_t",
         ImageShape::D3 => "image3d_t",
+        ImageShape::Cube => "imagecube_t",
     }
 }
 

@@ -260,6 +260,7 @@ fn vector_code_does_what_general_code_does() {
                     program: &program,
                     memory: &memory,
                     surfaces: &surfaces,
+                    samplers: &[],
                     state: &block,
                     scratch_bytes: 0,
                     symbols: &[],

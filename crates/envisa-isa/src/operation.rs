@@ -287,6 +287,8 @@ pub enum Message {
     LscTexelAtomic,
     /// Texels by way of the sampler unit.
     SamplerLoad(LoadParameters),
+    /// Texels found and filtered by a sampler, and the parameters in their order.
+    Sample(Sampling, &'static [Parameter]),
     /// Size of an image.
     ImageSize,
     /// Samples of an image.
@@ -304,6 +306,53 @@ pub enum LscShape {
     Quad,
 }
 
+/// What a sampler makes of the texels it finds. With a reference among the parameters each texel's red is replaced
+/// by the result of its comparison first.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Sampling {
+    /// The texel that the sampler's filter makes.
+    Filter,
+    /// One channel of each of the four texels that a bilinear filter would take.
+    Gather,
+    /// The level of detail, clamped and not.
+    LevelOfDetail,
+}
+
+/// A parameter of a sampler message.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Parameter {
+    /// First coordinate.
+    U,
+    /// Second coordinate; the layer of an array of 1D images.
+    V,
+    /// Third coordinate; the layer of an array of 2D images.
+    R,
+    /// Index of a cube in an array of cubes.
+    ArrayIndex,
+    /// Added to the level of detail.
+    Bias,
+    /// The level of detail.
+    Lod,
+    /// Least level of detail.
+    MinLod,
+    /// What red is compared with.
+    Reference,
+    /// A derivative of a coordinate, which only the level of detail depends on.
+    Gradient,
+    /// Offset of u in texels: the low 6 bits, signed.
+    OffsetU,
+    /// Offset of v in texels: the low 6 bits, signed.
+    OffsetV,
+    /// Offsets of u, v and r: signed nibbles from bit 11 down.
+    Offsets,
+    /// Bias or level of detail, whose low 12 bits are [`Parameter::Offsets`].
+    LevelOffsets,
+    /// Offsets of v and u: bits 11 to 6 and 5 to 0, signed.
+    WideOffsets,
+    /// Bias or level of detail, whose low 12 bits are [`Parameter::WideOffsets`].
+    LevelWideOffsets,
+}
+
 /// Order of the parameters of a sampler load.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LoadParameters {
@@ -318,7 +367,8 @@ pub enum LoadParameters {
 #[allow(missing_docs)]
 pub enum Unsupported {
     NoPage,
-    Filtering,
+    PackedIndex,
+    PixelBlock,
     Multisampling,
     CompressionControl,
     AppendCounter,
@@ -338,7 +388,10 @@ impl Unsupported {
     pub const fn reason(self) -> &'static str {
         match self {
             Unsupported::NoPage => "no page of the specification describes it",
-            Unsupported::Filtering => "the virtual GPU does not filter texels yet",
+            Unsupported::PackedIndex => {
+                "how a coordinate and offsets share a parameter has no public description"
+            }
+            Unsupported::PixelBlock => "how its block of pixels lies in registers is not on its page",
             Unsupported::Multisampling => "images have one sample a texel and no control surface",
             Unsupported::CompressionControl => "compression control has no public description",
             Unsupported::AppendCounter => "surfaces have no append counter",
@@ -383,7 +436,9 @@ impl Message {
             | Message::SvmAtomic
             | Message::LscAtomic
             | Message::LscTexelAtomic => Effect::Atomic,
-            Message::SamplerLoad(_) | Message::ImageSize | Message::ImageSamples => Effect::Sample,
+            Message::SamplerLoad(_) | Message::Sample(..) | Message::ImageSize | Message::ImageSamples => {
+                Effect::Sample
+            }
         }
     }
 }

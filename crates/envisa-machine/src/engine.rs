@@ -94,6 +94,7 @@ impl<'a> LaunchView<'a> {
             program,
             memory: &prepared.map,
             surfaces: &prepared.surfaces,
+            samplers: &prepared.samplers,
             state: &prepared.window,
             scratch_bytes: prepared.scratch_bytes() as u64,
             symbols: &linked.symbols,

@@ -3,6 +3,7 @@
 use envisa_lower::RegOffset;
 use envisa_sem::FpMode;
 
+use crate::dispatch::Sampler;
 use crate::memory::{AddressMap, Block, Hint, SurfaceTable};
 use crate::messages::{self, Fault, FaultKind, Ports};
 use crate::program::CheckedProgram;
@@ -243,6 +244,8 @@ pub struct Env<'a> {
     pub memory: &'a AddressMap,
     /// The binding table.
     pub surfaces: &'a SurfaceTable,
+    /// Samplers by index.
+    pub samplers: &'a [Option<Sampler>],
     /// The 32-bit general-state window: scratch, implicit arguments.
     pub state: &'a Block,
     /// Bytes of scratch of one hardware slot.
@@ -267,7 +270,7 @@ impl<'a> Env<'a> {
             slm,
             window: self.state,
             surfaces: self.surfaces,
-            samplers: &[],
+            samplers: self.samplers,
             scratch: scratch as u32,
             scratch_bytes: self.scratch_bytes,
             implicit: regs.peek::<u32>(r0),

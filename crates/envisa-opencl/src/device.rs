@@ -417,17 +417,16 @@ impl Machine {
                 let buffer = buffer.slice(offset..offset + image.texels.len() as u64)?;
                 Arg::Image(self.device.image(&desc, &buffer)?)
             }
-            Value::Sampler(mode, linear, normalized) => Arg::Sampler(Sampler {
-                addressing: match mode {
+            Value::Sampler(mode, linear, normalized) => {
+                let addressing = match mode {
                     1 => Addressing::Clamp,
                     2 => Addressing::ClampToEdge,
                     3 => Addressing::Repeat,
                     4 => Addressing::MirroredRepeat,
                     _ => Addressing::None,
-                },
-                linear: *linear,
-                normalized: *normalized,
-            }),
+                };
+                Arg::Sampler(Sampler::new(addressing, *linear, *normalized))
+            }
         })
     }
 }
@@ -438,7 +437,8 @@ fn image_desc(image: &ImageValue) -> Result<ImageDesc, Trouble> {
         Trouble::Other(format!("images of channel order {order:#x} and type {channel:#x} are not supported"))
     };
     let shape = match image.kind {
-        cl::CL_MEM_OBJECT_IMAGE1D | cl::CL_MEM_OBJECT_IMAGE1D_BUFFER => ImageShape::D1,
+        cl::CL_MEM_OBJECT_IMAGE1D => ImageShape::D1,
+        cl::CL_MEM_OBJECT_IMAGE1D_BUFFER => ImageShape::Buffer,
         cl::CL_MEM_OBJECT_IMAGE1D_ARRAY => ImageShape::D1Array,
         cl::CL_MEM_OBJECT_IMAGE2D => ImageShape::D2,
         cl::CL_MEM_OBJECT_IMAGE2D_ARRAY => ImageShape::D2Array,

@@ -18,6 +18,11 @@ pub enum Fidelity {
     Unsupported,
 }
 
+/// The fidelity of what a sampler makes: the specification leaves the precision of coordinates and weights to devices.
+pub const SAMPLED: Fidelity = Fidelity::Approximate(
+    "nearest texels exact, linear filters rounded once; devices round coordinates and weights to 8 fractional bits",
+);
+
 /// The fidelity of an operation.
 pub fn fidelity(op: Op, exec: ExecType) -> Fidelity {
     let half = exec == ExecType::F16;
@@ -193,7 +198,13 @@ impl Stats {
                 ExecType::None => format!("{:?}", inst.op),
                 exec => format!("{:?}.{exec:?}", inst.op),
             };
-            let line = lines.entry(name.to_lowercase()).or_insert((0, fidelity(inst.op, inst.exec)));
+            let (name, fidelity) = match program.messages.get(inst.aux as usize) {
+                Some(envisa_lower::Message::Sample(_)) if inst.op == Op::Message => {
+                    ("sample".into(), SAMPLED)
+                }
+                _ => (name.to_lowercase(), fidelity(inst.op, inst.exec)),
+            };
+            let line = lines.entry(name).or_insert((0, fidelity));
             line.0 += count;
         }
         let mut out: Vec<FidelityLine> = lines

@@ -237,6 +237,25 @@ impl ImageFormat {
         Some(out)
     }
 
+    /// What lies outside of an image: zero in all channels, alpha one where the order has neither alpha nor padding
+    /// in its place (the OpenCL C specification's table of border colours).
+    pub const fn border(self) -> [u32; 4] {
+        use ChannelOrder::*;
+        let opaque = matches!(self.order, R | Rg | Rgb | Srgb | Luminance | Depth);
+        [
+            0,
+            0,
+            0,
+            if !opaque {
+                0
+            } else if self.ty.is_int() {
+                1
+            } else {
+                1f32.to_bits()
+            },
+        ]
+    }
+
     /// Writes a texel; padding becomes zero. Normalised channels are clamped and rounded to nearest even
     /// (NaN is 0), integers clamped to the stored type, halves rounded to nearest even. Returns whether
     /// the slice was long enough; if not nothing is written.

@@ -47,6 +47,7 @@
 //! | [`atomic`] | operators of the atomic messages |
 //! | [`dpas`] | the systolic multiply-accumulate |
 //! | [`image`] | texel formats of typed surfaces |
+//! | [`sampler`] | places and weights of texels, comparisons, faces of a cube |
 //! | [`wide`] | integers of any type by their values, for sources that no one type holds |
 //! | [`soft`] | exact arithmetic in integers, for the modes the CPU does not run in |
 //!
@@ -71,6 +72,7 @@ pub mod math;
 pub mod mode;
 pub mod odd;
 pub mod packed;
+pub mod sampler;
 pub mod soft;
 pub mod wide;
 

@@ -5,6 +5,7 @@ use crate::error::Error;
 use envisa_machine::{dispatch, memory};
 
 pub use envisa_sem::image::{ChannelOrder, ChannelType, ImageFormat};
+pub use envisa_sem::sampler::{Compare, Reduction};
 
 /// Texels of an image over a buffer: what a surface state can say.
 const MAX_BUFFER_TEXELS: u32 = 1 << 27;
@@ -24,6 +25,8 @@ pub enum ImageShape {
     D2Array,
     /// Planes of rows of texels.
     D3,
+    /// Six faces (+x, -x, +y, -y, +z, -z) a cube, each an image of its own; several cubes are an array.
+    Cube,
 }
 
 /// What an image is: its shape and format, and how its texels lie in the buffer.
@@ -35,7 +38,7 @@ pub struct ImageDesc {
     pub width: u32,
     /// Rows; 1 for one-dimensional images.
     pub height: u32,
-    /// Planes of a 3D image, layers of an array; else 1.
+    /// Planes of a 3D image, layers of an array, faces of cubes; else 1.
     pub depth: u32,
     /// Its format.
     pub format: ImageFormat,
@@ -83,7 +86,10 @@ impl ImageDesc {
     fn check(&self, max_side: u32) -> Result<(), String> {
         let flat = matches!(self.shape, ImageShape::D1 | ImageShape::Buffer | ImageShape::D1Array);
         let max_side = if self.shape == ImageShape::Buffer { MAX_BUFFER_TEXELS } else { max_side };
-        let layered = matches!(self.shape, ImageShape::D1Array | ImageShape::D2Array | ImageShape::D3);
+        let layered = matches!(
+            self.shape,
+            ImageShape::D1Array | ImageShape::D2Array | ImageShape::D3 | ImageShape::Cube
+        );
         let sides = [self.width, self.height, self.depth];
         if sides.iter().any(|n| !(1..=max_side).contains(n)) {
             let [w, h, d] = sides;
@@ -91,6 +97,9 @@ impl ImageDesc {
         }
         if (flat && self.height != 1) || (!layered && self.depth != 1) {
             return Err(format!("a {:?} image has no such height or depth", self.shape));
+        }
+        if self.shape == ImageShape::Cube && (self.width != self.height || !self.depth.is_multiple_of(6)) {
+            return Err("a cube has six square faces".into());
         }
         let tight = u64::from(self.width) * u64::from(self.texel_bytes());
         if self.row_bytes() < tight || self.row_bytes() > u64::from(u32::MAX) {
@@ -121,9 +130,6 @@ impl Image {
                 buffer.len()
             )));
         }
-        if buffer.allocation().1 != 0 {
-            return Err(Error::Range("an image starts where its allocation starts".into()));
-        }
         Ok(Image { desc, buffer })
     }
 
@@ -146,6 +152,7 @@ impl Image {
                 ImageShape::D2 => memory::ImageShape::D2,
                 ImageShape::D2Array => memory::ImageShape::D2Array,
                 ImageShape::D3 => memory::ImageShape::D3,
+                ImageShape::Cube => memory::ImageShape::Cube,
             },
             width: d.width,
             height: d.height,
@@ -155,6 +162,7 @@ impl Image {
             channel_order: d.format.order() as u32,
             channel_type: d.format.channel_type() as u32,
             texel_bytes: d.texel_bytes(),
+            start: self.buffer.allocation().1,
             allocation: self.buffer.allocation().0.id,
         }
     }
@@ -184,9 +192,22 @@ pub struct Sampler {
     pub linear: bool,
     /// Coordinates from 0 to 1 rather than texels.
     pub normalized: bool,
+    /// What messages that compare hold a texel's red against: the reference has to be this of it.
+    pub compare: Option<Compare>,
+    /// What linear filtering makes of its texels.
+    pub reduction: Reduction,
+    /// The channels of the border: bits of singles, or integers where the image has those. `None`: what OpenCL
+    /// says, transparent black, opaque where the format has no alpha.
+    pub border: Option<[u32; 4]>,
 }
 
 impl Sampler {
+    /// A sampler as OpenCL has them: without comparisons, with OpenCL's border.
+    pub const fn new(addressing: Addressing, linear: bool, normalized: bool) -> Sampler {
+        let (compare, reduction, border) = (None, Reduction::Average, None);
+        Sampler { addressing, linear, normalized, compare, reduction, border }
+    }
+
     pub(crate) const fn machine(self) -> dispatch::Sampler {
         dispatch::Sampler {
             address: match self.addressing {
@@ -198,6 +219,9 @@ impl Sampler {
             },
             linear: self.linear,
             normalized: self.normalized,
+            compare: self.compare,
+            reduction: self.reduction,
+            border: self.border,
         }
     }
 }

@@ -99,7 +99,10 @@ pub use fault::{
     Access, AccessKind, Fault, FaultKind, Location, Nearest, Place, SourceLine, ThreadPlace, ThreadState,
 };
 pub use finding::{Finding, FindingKind, Race};
-pub use image::{Addressing, ChannelOrder, ChannelType, Image, ImageDesc, ImageFormat, ImageShape, Sampler};
+pub use image::{
+    Addressing, ChannelOrder, ChannelType, Compare, Image, ImageDesc, ImageFormat, ImageShape, Reduction,
+    Sampler,
+};
 pub use kernel::{Argument, ArgumentKind, Attributes, Kernel, Variable};
 pub use launch::{Arg, ArgKey, Cancel, Launch, Progress};
 pub use module::{LoadOptions, Module, Source};

@@ -91,7 +91,7 @@ fn a_launch_computes() {
 fn what_does_not_fit_is_an_error() {
     let (device, kernel) = vadd();
     let a = device.buffer_from("a", &floats(64)).unwrap();
-    let sampler = Sampler { addressing: Addressing::ClampToEdge, linear: false, normalized: false };
+    let sampler = Sampler::new(Addressing::ClampToEdge, false, false);
     let all = || Launch::range(&[64], &[64]).arg("a", &a).arg("b", &a).arg("c", &a);
     let cases: Vec<(Launch, &str)> = vec![
         (all(), "argument `n` (int) is not given"),

@@ -68,29 +68,94 @@ const LOAD_SLOTS: &[Slot] = &[FLAGS, EXEC, PRED, CHANNELS, OFFSET, surface(IMAGE
 
 const NOTE: &str = "Opcode and flags are one word: the operation is its low byte. The 4.1 text takes `.divS` and writes no bit for it. The current reader takes a paired surface after dst, which the page does not have.";
 
+/// A parameter by the name that the pages give it.
+macro_rules! parameter {
+    (u) => {
+        Parameter::U
+    };
+    (v) => {
+        Parameter::V
+    };
+    (r) => {
+        Parameter::R
+    };
+    (ai) => {
+        Parameter::ArrayIndex
+    };
+    (bias) => {
+        Parameter::Bias
+    };
+    (lod) => {
+        Parameter::Lod
+    };
+    (mlod) => {
+        Parameter::MinLod
+    };
+    (ref) => {
+        Parameter::Reference
+    };
+    (off_u) => {
+        Parameter::OffsetU
+    };
+    (off_v) => {
+        Parameter::OffsetV
+    };
+    (off_uvr) => {
+        Parameter::Offsets
+    };
+    (bias_off_uvr) => {
+        Parameter::LevelOffsets
+    };
+    (lod_off_uvr) => {
+        Parameter::LevelOffsets
+    };
+    (off_uv) => {
+        Parameter::WideOffsets
+    };
+    (bias_off_uv) => {
+        Parameter::LevelWideOffsets
+    };
+    (lod_off_uv) => {
+        Parameter::LevelWideOffsets
+    };
+    ($gradient:ident) => {
+        Parameter::Gradient
+    };
+}
+
 macro_rules! sampler {
     (@slots sample) => { SAMPLE_SLOTS };
+    (@slots lod) => { SAMPLE_SLOTS };
+    (@slots packed) => { SAMPLE_SLOTS };
+    (@slots kill) => { SAMPLE_SLOTS };
     (@slots gather) => { GATHER_SLOTS };
+    (@slots packed_gather) => { GATHER_SLOTS };
     (@slots load) => { LOAD_SLOTS };
-    (@operation sample) => { Operation::Unsupported(Unsupported::Filtering) };
-    (@operation gather) => { Operation::Unsupported(Unsupported::Filtering) };
-    (@operation load) => { Operation::Unsupported(Unsupported::Multisampling) };
-    (@operation uvlr) => { Operation::Message(Message::SamplerLoad(LoadParameters::UvLodR)) };
-    (@operation uvr) => { Operation::Message(Message::SamplerLoad(LoadParameters::Uvr)) };
     (@slots uvlr) => { LOAD_SLOTS };
     (@slots uvr) => { LOAD_SLOTS };
+    (@operation sample $($p:ident)*) => { Operation::Message(Message::Sample(Sampling::Filter, &[$(parameter!($p)),*])) };
+    (@operation gather $($p:ident)*) => { Operation::Message(Message::Sample(Sampling::Gather, &[$(parameter!($p)),*])) };
+    (@operation lod $($p:ident)*) => { Operation::Message(Message::Sample(Sampling::LevelOfDetail, &[$(parameter!($p)),*])) };
+    (@operation packed $($p:ident)*) => { Operation::Unsupported(Unsupported::PackedIndex) };
+    (@operation packed_gather $($p:ident)*) => { Operation::Unsupported(Unsupported::PackedIndex) };
+    (@operation kill $($p:ident)*) => { Operation::Unsupported(Unsupported::NoPage) };
+    (@operation load $($p:ident)*) => { Operation::Unsupported(Unsupported::Multisampling) };
+    (@operation uvlr $($p:ident)*) => { Operation::Message(Message::SamplerLoad(LoadParameters::UvLodR)) };
+    (@operation uvr $($p:ident)*) => { Operation::Message(Message::SamplerLoad(LoadParameters::Uvr)) };
+    (@page gather) => { "3D_SAMPLE4" };
+    (@page packed_gather) => { "3D_SAMPLE4" };
+    (@page load) => { "3D_LOAD" };
     (@page uvlr) => { "3D_LOAD" };
     (@page uvr) => { "3D_LOAD" };
+    (@page $sample:ident) => { "3D_SAMPLE" };
+    (@text gather) => { "[.pixel_null_mask?flags.pixel_null_mask][.cps?flags.cps][.divS?flags.div_s].{channel} {exec} {offset} {sampler} {surface} {dst} {params...}" };
+    (@text packed_gather) => { sampler!(@text gather) };
+    (@text load) => { "[.pixel_null_mask?flags.pixel_null_mask][.cps?flags.cps][.divS?flags.div_s].{channels} {exec} {offset} {surface} {dst} {params...}" };
     (@text uvlr) => { sampler!(@text load) };
     (@text uvr) => { sampler!(@text load) };
-    (@page sample) => { "3D_SAMPLE" };
-    (@page gather) => { "3D_SAMPLE4" };
-    (@page load) => { "3D_LOAD" };
-    (@text sample) => { "[.pixel_null_mask?flags.pixel_null_mask][.cps?flags.cps][.divS?flags.div_s].{channels} {exec} {offset} {sampler} {surface} {dst} {params...}" };
-    (@text gather) => { "[.pixel_null_mask?flags.pixel_null_mask][.cps?flags.cps][.divS?flags.div_s].{channel} {exec} {offset} {sampler} {surface} {dst} {params...}" };
-    (@text load) => { "[.pixel_null_mask?flags.pixel_null_mask][.cps?flags.cps][.divS?flags.div_s].{channels} {exec} {offset} {surface} {dst} {params...}" };
+    (@text $sample:ident) => { "[.pixel_null_mask?flags.pixel_null_mask][.cps?flags.cps][.divS?flags.div_s].{channels} {exec} {offset} {sampler} {surface} {dst} {params...}" };
     ($(
-        $name:ident = $opcode:literal $sub:literal $kind:ident $head:literal $versions:ident $platforms:expr, $params:literal;
+        $name:ident = $opcode:literal $sub:literal $kind:ident $head:literal $versions:ident $platforms:expr, $($p:ident)*;
     )*) => { $(
         #[doc = concat!("`", stringify!($name), "`.")]
         pub static $name: InstDesc = InstDesc {
@@ -98,13 +163,13 @@ macro_rules! sampler {
             opcode: $opcode,
             sub: Some($sub),
             versions: Versions::$versions,
-            operation: Some(sampler!(@operation $kind)),
+            operation: Some(sampler!(@operation $kind $($p)*)),
             slots: sampler!(@slots $kind),
             forms: &[form($head, concat!("{pred} ", $head, sampler!(@text $kind)))],
             platforms: $platforms,
             page: sampler!(@page $kind),
             brief: concat!("Sampler message `", $head, "`."),
-            semantics: concat!("dst = surface filtered by sampler at params; params: ", $params),
+            semantics: concat!("dst = surface filtered by sampler at params; params:", $(" ", stringify!($p)),*),
             note: NOTE,
             ..SAMPLER
         };
@@ -112,52 +177,52 @@ macro_rules! sampler {
 }
 
 sampler! {
-    SAMPLE_3D = 0x6d 0x00 sample "sample_3d" ALL BEFORE_PVC, "u v r ai";
-    SAMPLE_3D_B = 0x6d 0x01 sample "sample_b" ALL BEFORE_PVC, "bias u v r ai";
-    SAMPLE_3D_L = 0x6d 0x02 sample "sample_l" ALL BEFORE_PVC, "lod u v r ai";
-    SAMPLE_3D_C = 0x6d 0x03 sample "sample_c" ALL BEFORE_PVC, "ref u v r ai";
-    SAMPLE_3D_D = 0x6d 0x04 sample "sample_d" ALL BEFORE_PVC, "u dudx dudy v dvdx dvdy r drdx drdy ai";
-    SAMPLE_3D_B_C = 0x6d 0x05 sample "sample_b_c" ALL BEFORE_PVC, "ref bias u v r ai";
-    SAMPLE_3D_L_C = 0x6d 0x06 sample "sample_l_c" ALL BEFORE_PVC, "ref lod u v r ai";
-    SAMPLE_3D_LOD = 0x6d 0x09 sample "lod" ALL BEFORE_PVC, "u v r ai";
-    SAMPLE_3D_KILLPIX = 0x6d 0x0c sample "sample_killpix" ALL BEFORE_PVC, "u v r";
-    SAMPLE_3D_D_C_MLOD = 0x6d 0x11 sample "sample_d_c_mlod" V42 XE2, "ref u dudx dudy v dvdx dvdy r drdx drdy ai mlod";
-    SAMPLE_3D_MLOD = 0x6d 0x12 sample "sample_mlod" V42 XE2, "mlod u v r ai";
-    SAMPLE_3D_C_MLOD = 0x6d 0x13 sample "sample_c_mlod" V42 XE2, "ref mlod u v r ai";
-    SAMPLE_3D_D_C = 0x6d 0x14 sample "sample_d_c" ALL BEFORE_PVC, "ref u dudx dudy v dvdx dvdy r drdx drdy ai";
-    SAMPLE_3D_LZ = 0x6d 0x18 sample "sample_lz" ALL BEFORE_PVC, "u v r ai";
-    SAMPLE_3D_C_LZ = 0x6d 0x19 sample "sample_c_lz" ALL BEFORE_PVC, "ref u v r ai";
-    SAMPLE_3D_PO = 0x6d 0x20 sample "sample_po" V42 XE2, "u v r off_uvr ai";
-    SAMPLE_3D_PO_B = 0x6d 0x21 sample "sample_po_b" V42 XE2, "bias_off_uvr u v r ai";
-    SAMPLE_3D_PO_L = 0x6d 0x22 sample "sample_po_l" V42 XE2, "lod_off_uvr u v r ai";
-    SAMPLE_3D_PO_C = 0x6d 0x23 sample "sample_po_c" V42 XE2, "ref u v r off_uv_r ai";
-    SAMPLE_3D_PO_D = 0x6d 0x24 sample "sample_po_d" V42 XE2, "u dudx dudy v dvdx dvdy r off_uvr_r drdx drdy ai";
-    SAMPLE_3D_PO_L_C = 0x6d 0x26 sample "sample_po_l_c" V42 XE2, "ref lod_off_uv u v r ai";
-    SAMPLE_3D_PO_LZ = 0x6d 0x38 sample "sample_po_lz" V42 XE2, "u v r off_uvr ai";
-    SAMPLE_3D_PO_C_LZ = 0x6d 0x39 sample "sample_po_c_lz" V42 XE2, "ref u v r off_uv_r ai";
-    SAMPLE_3D_PO_B_C = 0x6d 0x3a sample "sample_po_b_c" V42 XE2, "ref bias_off_uv u v r ai";
-    SAMPLE_3D_PO_D_C = 0x6d 0x3b sample "sample_po_d_c" V42 XE2, "ref u dudx dudy v dvdx dvdy r off_uvr_r drdx drdy ai";
-    LOAD_3D = 0x6e 0x07 uvlr "load_3d" ALL BEFORE_PVC, "u v lod r";
-    LOAD_3D_LZ = 0x6e 0x1a uvr "load_lz" ALL BEFORE_PVC, "u v r";
-    LOAD_3D_L = 0x6e 0x1b uvlr "load_l" ALL BEFORE_PVC, "u v lod r";
-    LOAD_3D_2DMS_W = 0x6e 0x1c load "load_2dms_w" ALL BEFORE_PVC, "si mcs0 mcs1 … u v r lod";
-    LOAD_3D_MCS = 0x6e 0x1d load "load_mcs" ALL BEFORE_PVC, "u v r lod";
-    SAMPLE4_3D = 0x6f 0x08 gather "sample4" ALL BEFORE_PVC, "u v r ai";
-    SAMPLE4_3D_L = 0x6f 0x0d gather "sample4_l" V42 XE2, "lod u v r ai";
-    SAMPLE4_3D_B = 0x6f 0x0e gather "sample4_b" V42 XE2, "bias u v r ai";
-    SAMPLE4_3D_I = 0x6f 0x0f gather "sample4_i" V42 XE2, "u v r ai";
-    SAMPLE4_3D_C = 0x6f 0x10 gather "sample4_c" ALL BEFORE_PVC, "ref u v r ai";
-    SAMPLE4_3D_PO = 0x6f 0x11 gather "sample4_po" ALL BEFORE_XE2, "u v off_u off_v r";
-    SAMPLE4_3D_PO_C = 0x6f 0x12 gather "sample4_po_c" ALL BEFORE_XE2, "ref u v off_u off_v r";
-    SAMPLE4_3D_I_C = 0x6f 0x15 gather "sample4_i_c" V42 XE2, "ref u v r ai";
-    SAMPLE4_3D_L_C = 0x6f 0x17 gather "sample4_l_c" V42 XE2, "ref lod u v r ai";
-    SAMPLE4_3D_PO_PACKED = 0x6f 0x28 gather "sample4_po_packed" V42 XE2, "u v off_uv r ai";
-    SAMPLE4_3D_PO_PACKED_L = 0x6f 0x2d gather "sample4_po_packed_l" V42 XE2, "lod u v off_uv r ai";
-    SAMPLE4_3D_PO_PACKED_B = 0x6f 0x2e gather "sample4_po_packed_b" V42 XE2, "bias u v off_uv r ai";
-    SAMPLE4_3D_PO_PACKED_I = 0x6f 0x2f gather "sample4_po_packed_i" V42 XE2, "u v off_uv r ai";
-    SAMPLE4_3D_PO_PACKED_C = 0x6f 0x30 gather "sample4_po_packed_c" V42 XE2, "ref u v off_uv r ai";
-    SAMPLE4_3D_PO_PACKED_I_C = 0x6f 0x35 gather "sample4_po_packed_i_c" V42 XE2, "ref u v off_uv r ai";
-    SAMPLE4_3D_PO_PACKED_L_C = 0x6f 0x37 gather "sample4_po_packed_l_c" V42 XE2, "ref lod u v off_uv r ai";
+    SAMPLE_3D = 0x6d 0x00 sample "sample_3d" ALL BEFORE_PVC, u v r ai;
+    SAMPLE_3D_B = 0x6d 0x01 sample "sample_b" ALL BEFORE_PVC, bias u v r ai;
+    SAMPLE_3D_L = 0x6d 0x02 sample "sample_l" ALL BEFORE_PVC, lod u v r ai;
+    SAMPLE_3D_C = 0x6d 0x03 sample "sample_c" ALL BEFORE_PVC, ref u v r ai;
+    SAMPLE_3D_D = 0x6d 0x04 sample "sample_d" ALL BEFORE_PVC, u dudx dudy v dvdx dvdy r drdx drdy ai;
+    SAMPLE_3D_B_C = 0x6d 0x05 sample "sample_b_c" ALL BEFORE_PVC, ref bias u v r ai;
+    SAMPLE_3D_L_C = 0x6d 0x06 sample "sample_l_c" ALL BEFORE_PVC, ref lod u v r ai;
+    SAMPLE_3D_LOD = 0x6d 0x09 lod "lod" ALL BEFORE_PVC, u v r ai;
+    SAMPLE_3D_KILLPIX = 0x6d 0x0c kill "sample_killpix" ALL BEFORE_PVC, u v r;
+    SAMPLE_3D_D_C_MLOD = 0x6d 0x11 sample "sample_d_c_mlod" V42 XE2, ref u dudx dudy v dvdx dvdy r drdx drdy ai mlod;
+    SAMPLE_3D_MLOD = 0x6d 0x12 sample "sample_mlod" V42 XE2, mlod u v r ai;
+    SAMPLE_3D_C_MLOD = 0x6d 0x13 sample "sample_c_mlod" V42 XE2, ref mlod u v r ai;
+    SAMPLE_3D_D_C = 0x6d 0x14 sample "sample_d_c" ALL BEFORE_PVC, ref u dudx dudy v dvdx dvdy r drdx drdy ai;
+    SAMPLE_3D_LZ = 0x6d 0x18 sample "sample_lz" ALL BEFORE_PVC, u v r ai;
+    SAMPLE_3D_C_LZ = 0x6d 0x19 sample "sample_c_lz" ALL BEFORE_PVC, ref u v r ai;
+    SAMPLE_3D_PO = 0x6d 0x20 sample "sample_po" V42 XE2, u v r off_uvr ai;
+    SAMPLE_3D_PO_B = 0x6d 0x21 sample "sample_po_b" V42 XE2, bias_off_uvr u v r ai;
+    SAMPLE_3D_PO_L = 0x6d 0x22 sample "sample_po_l" V42 XE2, lod_off_uvr u v r ai;
+    SAMPLE_3D_PO_C = 0x6d 0x23 packed "sample_po_c" V42 XE2, ref u v off_uv_r lod;
+    SAMPLE_3D_PO_D = 0x6d 0x24 packed "sample_po_d" V42 XE2, u dudx dudy v dvdx dvdy off_uvr_r lod;
+    SAMPLE_3D_PO_L_C = 0x6d 0x26 sample "sample_po_l_c" V42 XE2, ref lod_off_uvr u v r ai;
+    SAMPLE_3D_PO_LZ = 0x6d 0x38 sample "sample_po_lz" V42 XE2, u v r off_uvr ai;
+    SAMPLE_3D_PO_C_LZ = 0x6d 0x39 packed "sample_po_c_lz" V42 XE2, ref u v off_uv_r;
+    SAMPLE_3D_PO_B_C = 0x6d 0x3a sample "sample_po_b_c" V42 XE2, ref bias_off_uvr u v r ai;
+    SAMPLE_3D_PO_D_C = 0x6d 0x3b packed "sample_po_d_c" V42 XE2, ref u dudx dudy v dvdx dvdy r off_uvr_r drdx drdy ai;
+    LOAD_3D = 0x6e 0x07 uvlr "load_3d" ALL BEFORE_PVC, u v lod r;
+    LOAD_3D_LZ = 0x6e 0x1a uvr "load_lz" ALL BEFORE_PVC, u v r;
+    LOAD_3D_L = 0x6e 0x1b uvlr "load_l" ALL BEFORE_PVC, u v lod r;
+    LOAD_3D_2DMS_W = 0x6e 0x1c load "load_2dms_w" ALL BEFORE_PVC, si mcs0 mcs1 mcs2 mcs3 u v r lod;
+    LOAD_3D_MCS = 0x6e 0x1d load "load_mcs" ALL BEFORE_PVC, u v r lod;
+    SAMPLE4_3D = 0x6f 0x08 gather "sample4" ALL BEFORE_PVC, u v r ai;
+    SAMPLE4_3D_L = 0x6f 0x0d gather "sample4_l" V42 XE2, lod u v r ai;
+    SAMPLE4_3D_B = 0x6f 0x0e gather "sample4_b" V42 XE2, bias u v r ai;
+    SAMPLE4_3D_I = 0x6f 0x0f gather "sample4_i" V42 XE2, u v r ai;
+    SAMPLE4_3D_C = 0x6f 0x10 gather "sample4_c" ALL BEFORE_PVC, ref u v r ai;
+    SAMPLE4_3D_PO = 0x6f 0x11 gather "sample4_po" ALL BEFORE_XE2, u v off_u off_v r;
+    SAMPLE4_3D_PO_C = 0x6f 0x12 gather "sample4_po_c" ALL BEFORE_XE2, ref u v off_u off_v r;
+    SAMPLE4_3D_I_C = 0x6f 0x15 gather "sample4_i_c" V42 XE2, ref u v r ai;
+    SAMPLE4_3D_L_C = 0x6f 0x17 gather "sample4_l_c" V42 XE2, ref lod u v r ai;
+    SAMPLE4_3D_PO_PACKED = 0x6f 0x28 gather "sample4_po_packed" V42 XE2, u v off_uv r;
+    SAMPLE4_3D_PO_PACKED_L = 0x6f 0x2d gather "sample4_po_packed_l" V42 XE2, lod_off_uv u v r ai;
+    SAMPLE4_3D_PO_PACKED_B = 0x6f 0x2e gather "sample4_po_packed_b" V42 XE2, bias_off_uv u v r ai;
+    SAMPLE4_3D_PO_PACKED_I = 0x6f 0x2f gather "sample4_po_packed_i" V42 XE2, u v r off_uv;
+    SAMPLE4_3D_PO_PACKED_C = 0x6f 0x30 packed_gather "sample4_po_packed_c" V42 XE2, ref u v off_uvr_r;
+    SAMPLE4_3D_PO_PACKED_I_C = 0x6f 0x35 packed_gather "sample4_po_packed_i_c" V42 XE2, ref u v off_uv_r;
+    SAMPLE4_3D_PO_PACKED_L_C = 0x6f 0x37 gather "sample4_po_packed_l_c" V42 XE2, ref lod_off_uv u v r ai;
 }
 
 /// `RESINFO`, page INFO.
@@ -212,7 +277,7 @@ const MODE: Slot = packed(
 /// `SAMPLE`, not on a page.
 pub static SAMPLE: InstDesc = InstDesc {
     name: "SAMPLE",
-    operation: Some(Operation::Unsupported(Unsupported::Filtering)),
+    operation: Some(Operation::Unsupported(Unsupported::NoPage)),
     opcode: 0x40,
     slots: &[
         MODE,
@@ -264,7 +329,7 @@ const OUTPUT: &[Value] =
 /// `SAMPLE_UNORM`.
 pub static SAMPLE_UNORM: InstDesc = InstDesc {
     name: "SAMPLE_UNORM",
-    operation: Some(Operation::Unsupported(Unsupported::Filtering)),
+    operation: Some(Operation::Unsupported(Unsupported::PixelBlock)),
     opcode: 0x41,
     slots: &[
         packed(

@@ -7,6 +7,7 @@
 
 mod atomic;
 mod registers;
+mod sampler;
 mod typed;
 mod untyped;
 
@@ -20,6 +21,7 @@ use crate::lower::{FunctionLowering, Reason};
 use crate::program::{Dst, ExecType, Inst, Op, RegOffset, Src};
 
 pub use atomic::Atomic;
+pub use sampler::{Sample, SampleParameter, SamplerState};
 pub use typed::{Block2d, Coordinates, Info, Media, Outside, TexelSlot, Typed, TypedAtomic};
 pub use untyped::{Block, Simt};
 
@@ -44,6 +46,8 @@ pub enum Message {
     Media(Media),
     /// A rectangle of a flat surface.
     Block2d(Block2d),
+    /// Each channel gets what a sampler makes of texels.
+    Sample(Sample),
     /// Facts about an image.
     Info(Info),
 }
@@ -92,7 +96,6 @@ pub(crate) trait Resolver {
     /// The state of a surface variable, as a source.
     fn surface(&mut self, id: u16) -> Result<Src, Reason>;
     /// The state of a sampler variable, as a source.
-    #[allow(dead_code)]
     fn sampler(&mut self, id: u16) -> Result<Src, Reason>;
 }
 
@@ -229,6 +232,7 @@ fn decode(kind: Kind, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason
         Kind::LscTexelAtomic => typed::lsc_atomic(p, r),
         Kind::LscMedia(access) => typed::lsc_media(access, p, r),
         Kind::SamplerLoad(order) => typed::load(order, p, r),
+        Kind::Sample(what, parameters) => sampler::sample(what, parameters, p, r),
         Kind::ImageSize => typed::size(p, r),
         Kind::ImageSamples => typed::samples(p, r),
     }

@@ -1,7 +1,8 @@
 //! Registers that messages read and write.
 
 use super::{
-    Atomic, Block, Block2d, Coordinates, Info, Media, Message, Simt, Space, TexelSlot, Typed, TypedAtomic,
+    Atomic, Block, Block2d, Coordinates, Info, Media, Message, Sample, SamplerState, Simt, Space, TexelSlot,
+    Typed, TypedAtomic,
 };
 use crate::program::{RegOffset, Registers, Src};
 use crate::touched::{Tell, lanes, scalar, whole};
@@ -45,6 +46,7 @@ impl Message {
                     b.rows(tell);
                 }
             }
+            Message::Sample(s) => s.reads(tell),
             Message::Info(i) => lanes(i.lod, 4, 4, tell),
         }
     }
@@ -65,6 +67,7 @@ impl Message {
                     whole(t.data.map(|d| d + after), 4, tell);
                 }
             }
+            Message::Sample(s) => s.writes(tell),
             Message::TypedStatus(t) => whole(t.data, 4, tell),
             Message::TypedAtomic(a) => lanes(a.dst, a.slot as u32, a.slot as u32, tell),
             Message::Media(m) if !m.write => m.rows(tell),
@@ -95,6 +98,7 @@ impl Message {
             | Message::TypedStatus(Typed { space, .. })
             | Message::TypedAtomic(TypedAtomic { space, .. })
             | Message::Media(Media { space, .. })
+            | Message::Sample(Sample { space, .. })
             | Message::Info(Info { space, .. }) => space,
             Message::Block2d(Block2d { .. }) => return None,
         })
@@ -161,6 +165,28 @@ impl Typed {
     fn parts(&self, bytes: u32, tell: Tell<'_>) {
         for c in 0..(self.channels & 15).count_ones() {
             lanes(self.data.map(|d| d + c * self.component_stride), bytes, bytes, tell);
+        }
+    }
+}
+
+impl Sample {
+    fn reads(&self, tell: Tell<'_>) {
+        for p in &self.parameters {
+            lanes(p.at, p.bytes as u32, p.bytes as u32, tell);
+        }
+        scalar(&self.offsets, tell);
+        let (SamplerState::Index(state) | SamplerState::Handle(state)) = &self.state;
+        scalar(state, tell);
+    }
+
+    fn writes(&self, tell: Tell<'_>) {
+        let bytes = if self.slot == TexelSlot::Dword { 4 } else { 2 };
+        let count = (self.channels & 15).count_ones();
+        for c in 0..count {
+            lanes(self.data.map(|d| d + c * self.component_stride), bytes, bytes, tell);
+        }
+        if self.null_mask {
+            whole(self.data.map(|d| d + count * self.component_stride), 4, tell);
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Typed messages: texels of images. GATHER4_TYPED, SCATTER4_TYPED, TYPED_ATOMIC, the LSC's typed messages,
 //! texel loads through the sampler unit, media blocks, questions about images.
 
-use envisa_isa::Type;
 use envisa_isa::limits::MEDIA_BLOCK_BYTES;
 use envisa_isa::lsc;
 use envisa_isa::operation::{Access, LoadParameters};
@@ -133,7 +132,7 @@ pub struct Info {
     pub component_stride: u32,
 }
 
-fn enabled(mask: u32) -> Result<u8, Reason> {
+pub(super) fn enabled(mask: u32) -> Result<u8, Reason> {
     match mask & 15 {
         0 => Err("no channel is enabled".into()),
         m => Ok(m as u8),
@@ -341,12 +340,7 @@ pub(super) fn load(order: LoadParameters, p: &Parts, r: &mut dyn Resolver) -> Re
     let null_mask = p.int(0)? & 1 != 0;
     let channels = enabled(p.int(1)?)?;
     let dst = p.raw(0)?;
-    let (slot, size) = match r.element(dst.op) {
-        Type::Hf => (TexelSlot::Half, 2),
-        Type::W | Type::Uw => (TexelSlot::Word, 2),
-        Type::F | Type::D | Type::Ud => (TexelSlot::Dword, 4),
-        t => return Err(format!("texels are not returned as {t:?}")),
-    };
+    let (slot, size) = super::sampler::slot(r.element(dst.op))?;
     let sizes: Vec<u32> = p.raws[1..].iter().map(|param| r.element(param.op).size().min(4)).collect();
     let bytes = if sizes.first() == Some(&2) { 2 } else { 4 };
     if sizes.iter().any(|s| (*s == 2) != (bytes == 2)) {

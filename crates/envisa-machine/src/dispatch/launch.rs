@@ -240,6 +240,8 @@ impl Prepared {
 
 /// First index of the surface table that bindless arguments take: binding tables end before.
 const FIRST_BINDLESS: u32 = 1024;
+/// Samplers a launch can have.
+const MAX_SAMPLERS: u32 = 256;
 
 fn put32(image: &mut [u8], at: usize, value: u32) {
     image[at..at + 4].copy_from_slice(&value.to_le_bytes());
@@ -402,17 +404,14 @@ pub fn prepare(kernel: &Kernel, launch: &Launch, with: Resources<'_>) -> Result<
     }
     building.bind()?;
     for s in &kernel.inline_samplers {
-        let sampler = Sampler {
-            address: match s.addrmode {
-                SamplerAddrMode::ClampBorder => SamplerAddress::ClampToBorder,
-                SamplerAddrMode::ClampEdge => SamplerAddress::ClampToEdge,
-                SamplerAddrMode::Repeat => SamplerAddress::Repeat,
-                SamplerAddrMode::Mirror => SamplerAddress::Mirror,
-                SamplerAddrMode::None | SamplerAddrMode::Unknown => SamplerAddress::None,
-            },
-            linear: s.filtermode == SamplerFilterMode::Linear,
-            normalized: s.normalized,
+        let address = match s.addrmode {
+            SamplerAddrMode::ClampBorder => SamplerAddress::ClampToBorder,
+            SamplerAddrMode::ClampEdge => SamplerAddress::ClampToEdge,
+            SamplerAddrMode::Repeat => SamplerAddress::Repeat,
+            SamplerAddrMode::Mirror => SamplerAddress::Mirror,
+            SamplerAddrMode::None | SamplerAddrMode::Unknown => SamplerAddress::None,
         };
+        let sampler = Sampler::new(address, s.filtermode == SamplerFilterMode::Linear, s.normalized);
         building.sampler(s.sampler_index, sampler)?;
     }
     let slm_bytes = building.slm + building.slm_dynamic;
@@ -452,6 +451,7 @@ fn shape_fits(kind: Option<ImageType>, image: &Image) -> Result<(), String> {
             (ImageShape::D2Array, "an array of 2D images")
         }
         Some(ImageType::Image3d) => (ImageShape::D3, "a 3D image"),
+        Some(ImageType::Cube) => (ImageShape::Cube, "a cube"),
         // Kinds that no image here has, or that metadata does not tell.
         _ => return Ok(()),
     };
@@ -464,6 +464,7 @@ fn shape_fits(kind: Option<ImageType>, image: &Image) -> Result<(), String> {
         ImageShape::D2 => "a 2D image",
         ImageShape::D2Array => "an array of 2D images",
         ImageShape::D3 => "a 3D image",
+        ImageShape::Cube => "a cube",
     };
     Err(format!("the kernel takes {what}, not {given}"))
 }
@@ -691,6 +692,12 @@ impl Building<'_> {
                 };
                 self.put(p, &value.to_le_bytes());
             }
+            ArgType::InlineSampler => {
+                let Some(index) = p.sampler_index.filter(|i| *i < MAX_SAMPLERS) else {
+                    return Err(LaunchError::Metadata(format!("payload `{what}` without its index")));
+                };
+                self.put(p, &u64::from(Sampler::handle(index)).to_le_bytes());
+            }
             _ if p.size == 0 => {}
             _ => return Err(LaunchError::Unsupported(format!("payload `{what}`"))),
         }
@@ -742,9 +749,15 @@ impl Building<'_> {
                 self.put(p, &at.to_le_bytes());
                 Ok(())
             }
-            (Some(AddrMode::Bindless), Some(AddrSpace::Sampler)) => {
-                fail("samplers are not bound by handles".into())
-            }
+            (Some(AddrMode::Bindless), Some(AddrSpace::Sampler)) => match arg {
+                Arg::Sampler(s) => {
+                    let number = self.free_sampler();
+                    self.sampler(number, s)?;
+                    self.put(p, &u64::from(Sampler::handle(number)).to_le_bytes());
+                    Ok(())
+                }
+                other => fail(format!("the kernel takes a sampler, not {}", other.kind())),
+            },
             (Some(AddrMode::Bindless), _) => {
                 if let Arg::Image(image) = &arg {
                     shape_fits(p.image_type, image).or_else(&fail)?;
@@ -781,9 +794,20 @@ impl Building<'_> {
         Ok(())
     }
 
+    /// An index that no sampler has, the metadata's included.
+    fn free_sampler(&self) -> u32 {
+        let arguments = self.kernel.payload_arguments.iter().filter_map(|p| p.sampler_index);
+        let inline = self.kernel.inline_samplers.iter().map(|s| s.sampler_index);
+        let named = arguments.chain(inline).max().map_or(0, |n| n.saturating_add(1));
+        named.max(self.samplers.len() as u32)
+    }
+
     fn sampler(&mut self, index: u32, sampler: Sampler) -> Result<(), LaunchError> {
-        if index >= 256 {
-            return Err(LaunchError::Metadata(format!("sampler index {index}: at most 255")));
+        if index >= MAX_SAMPLERS {
+            return Err(LaunchError::Metadata(format!(
+                "sampler index {index}: at most {}",
+                MAX_SAMPLERS - 1
+            )));
         }
         let index = index as usize;
         if self.samplers.len() <= index {

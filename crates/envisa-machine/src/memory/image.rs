@@ -15,6 +15,8 @@ pub enum ImageShape {
     D2Array,
     /// Planes of rows of texels.
     D3,
+    /// Six faces (+x, -x, +y, -y, +z, -z) a cube, each an image of its own.
+    Cube,
 }
 
 /// An image: where its texels are and how they read.
@@ -38,6 +40,8 @@ pub struct Image {
     pub channel_type: u32,
     /// Bytes of a texel.
     pub texel_bytes: u32,
+    /// First byte of the texels in their allocation.
+    pub start: u64,
     /// Where the texels are.
     pub allocation: AllocationId,
 }
@@ -51,13 +55,14 @@ impl Image {
             ImageShape::D1 => (0, 0),
             ImageShape::D1Array => (0, y),
             ImageShape::D2 => (y, 0),
-            ImageShape::D2Array | ImageShape::D3 => (y, z),
+            ImageShape::D2Array | ImageShape::D3 | ImageShape::Cube => (y, z),
         };
         if x >= self.width || row >= self.height || plane >= self.depth {
             return None;
         }
         let offset = u64::from(plane)
             .checked_mul(self.slice_pitch)?
+            .checked_add(self.start)?
             .checked_add(u64::from(row) * u64::from(self.row_pitch))?
             .checked_add(u64::from(x) * u64::from(self.texel_bytes))?;
         usize::try_from(offset).ok()
@@ -88,12 +93,14 @@ mod tests {
             channel_order: 0x10b5,
             channel_type: 0x10d2,
             texel_bytes: 4,
+            start: 0,
             allocation: AllocationId(0),
         };
         assert_eq!(image.texel(1, 2, 99), Some(36));
         assert_eq!(image.texel(1, 3, 0), None);
         assert_eq!(image.texel(4, 0, 0), None);
         assert_eq!(image.packed_bytes(), Some(48));
+        assert_eq!(Image { start: 8, ..image }.texel(1, 2, 99), Some(44));
         let flat = Image { shape: ImageShape::D2, height: 3, depth: 1, ..image };
         assert_eq!(flat.texel(3, 2, 7), Some(44));
         assert_eq!(flat.texel(0, 3, 0), None);

@@ -13,6 +13,7 @@ mod block2d;
 mod element;
 pub mod fast;
 mod places;
+mod sampler;
 mod simt;
 mod target;
 mod typed;
@@ -20,7 +21,7 @@ mod typed;
 #[cfg(test)]
 mod tests;
 
-use envisa_lower::{Coordinates, Message, RegOffset, Src, TexelSlot};
+use envisa_lower::{Coordinates, Message, RegOffset, SampleParameter, SamplerState, Src, TexelSlot};
 
 use crate::dispatch::Sampler;
 use crate::memory::{AddressMap, Block, Hint, SurfaceTable};
@@ -187,6 +188,7 @@ pub fn execute<O: MemoryObserver>(
         Message::TypedAtomic(a) => typed::atomic(a, regs, mask, channels, ports, obs),
         Message::Media(m) => typed::media(m, regs, ports, obs),
         Message::Block2d(b) => block2d::execute(b, site, regs, ports, obs),
+        Message::Sample(s) => sampler::execute(s, regs, mask, channels, ports, obs),
         Message::Info(i) => typed::info(i, regs, mask, channels, ports),
     }
 }
@@ -278,6 +280,19 @@ pub fn check(m: &Message, channels: u32, len: u32) -> bool {
                 && [&b.base, &b.surface_width, &b.surface_height, &b.surface_pitch, &b.x, &b.y]
                     .into_iter()
                     .all(scalar)
+        }
+        Message::Sample(s) => {
+            let slot = if s.slot == TexelSlot::Dword { 4 } else { 2 };
+            let count = (s.channels & 15).count_ones();
+            let parameter =
+                |p: &SampleParameter| matches!(p.bytes, 2 | 4) && inside(p.at, n * p.bytes as u64);
+            let (SamplerState::Index(state) | SamplerState::Handle(state)) = &s.state;
+            parts(s.data, count, s.component_stride, n * slot)
+                && (!s.null_mask || parts(s.data, count + 1, s.component_stride, 4))
+                && s.parameters.iter().all(parameter)
+                && scalar(&s.offsets)
+                && scalar(state)
+                && target::check(&s.space, len)
         }
         Message::Info(i) => {
             parts(i.data, (i.channels & 15).count_ones(), i.component_stride, n * 4)

@@ -14,10 +14,10 @@ use crate::regs::{Registers, all_channels};
 const TEXEL: usize = 16;
 
 /// An image with its format and its bytes.
-struct Texels<'a> {
+pub(super) struct Texels<'a> {
     bti: u32,
-    image: &'a Image,
-    format: ImageFormat,
+    pub image: &'a Image,
+    pub format: ImageFormat,
     block: &'a Block,
     base: u64,
 }
@@ -38,6 +38,11 @@ impl<'a> Texels<'a> {
         }
     }
 
+    /// Its binding-table index.
+    pub fn bti(&self) -> u32 {
+        self.bti
+    }
+
     /// Where the texel at these coordinates is; `None` outside. There is one level of detail.
     fn place(&self, [u, v, r, lod]: [i64; 4]) -> Option<usize> {
         if lod != 0 {
@@ -47,15 +52,20 @@ impl<'a> Texels<'a> {
         let (v, r) = match self.image.shape {
             ImageShape::D1 => (0, 0),
             ImageShape::D1Array | ImageShape::D2 => (v, 0),
-            ImageShape::D2Array | ImageShape::D3 => (v, r),
+            ImageShape::D2Array | ImageShape::D3 | ImageShape::Cube => (v, r),
         };
         let small = |x: i64| u32::try_from(x).ok();
-        let at = self.image.texel(small(u)?, small(v)?, small(r)?)?;
+        self.texel([small(u)?, small(v)?, small(r)?])
+    }
+
+    /// Where a texel of the image is; `None` outside.
+    pub fn texel(&self, [u, v, r]: [u32; 3]) -> Option<usize> {
+        let at = self.image.texel(u, v, r)?;
         self.block.contains(at, self.format.texel_bytes()).then_some(at)
     }
 
     /// Tells the observer.
-    fn tell<O: MemoryObserver>(&self, place: Option<usize>, kind: AccessKind, channel: u32, obs: &mut O) {
+    pub fn tell<O: MemoryObserver>(&self, place: Option<usize>, kind: AccessKind, channel: u32, obs: &mut O) {
         if O::ACTIVE {
             obs.access(&Access {
                 channel: channel as u8,
@@ -70,7 +80,7 @@ impl<'a> Texels<'a> {
     }
 
     /// The texel at a place.
-    fn read(&self, place: usize) -> [u32; 4] {
+    pub fn read(&self, place: usize) -> [u32; 4] {
         let mut texel = [0; TEXEL];
         let texel = &mut texel[..self.format.texel_bytes()];
         self.block.copy_out(place, texel);
@@ -120,21 +130,23 @@ fn packed(ty: ChannelType) -> bool {
 }
 
 /// What a read outside gives.
-fn border(outside: Outside, format: ImageFormat) -> [u32; 4] {
+pub(super) fn border(outside: Outside, format: ImageFormat) -> [u32; 4] {
     match outside {
         Outside::Zero => [0; 4],
         Outside::AlphaOne if format.channel_type().is_int() => [0, 0, 0, 1],
         Outside::AlphaOne => [0, 0, 0, 1f32.to_bits()],
-        // A texel of zero bytes: what the format does not store gets its default.
-        Outside::Border => format.decode(&[0; TEXEL]).unwrap_or([0; 4]),
+        Outside::Border => format.border(),
     }
 }
 
-/// Signed immediate offsets of u, v and r.
+/// Signed offsets of u, v and r, nibbles of a word.
+pub(super) fn nibbles(word: u32) -> [i32; 3] {
+    [8, 4, 0].map(|shift| (word << (28 - shift)) as i32 >> 28)
+}
+
+/// Immediate offsets.
 fn offsets(c: &Coordinates, regs: &Registers, ports: &Ports<'_>) -> Result<[i64; 3], Fault> {
-    let word = scalar(&c.offsets, regs, ports)?;
-    let nibble = |shift: u32| ((word >> shift & 15) as i64 ^ 8) - 8;
-    Ok([nibble(8), nibble(4), nibble(0)])
+    Ok(nibbles(scalar(&c.offsets, regs, ports)? as u32).map(i64::from))
 }
 
 /// The coordinates of a channel. Those of 32 bits are taken as signed where immediate offsets are added to
@@ -155,7 +167,7 @@ fn coordinates(c: &Coordinates, regs: &Registers, add: [i64; 3], channel: u32) -
     out
 }
 
-fn set(regs: &mut Registers, at: u32, slot: TexelSlot, channel: u32, x: u32) {
+pub(super) fn set(regs: &mut Registers, at: u32, slot: TexelSlot, channel: u32, x: u32) {
     match slot {
         TexelSlot::Dword => regs.set(at + channel * 4, x),
         TexelSlot::Word => regs.set(at + channel * 2, x as u16),
@@ -166,7 +178,11 @@ fn set(regs: &mut Registers, at: u32, slot: TexelSlot, channel: u32, x: u32) {
     }
 }
 
-fn texels<'a>(space: &Space, regs: &Registers, ports: &Ports<'a>) -> Result<Option<Texels<'a>>, Fault> {
+pub(super) fn texels<'a>(
+    space: &Space,
+    regs: &Registers,
+    ports: &Ports<'a>,
+) -> Result<Option<Texels<'a>>, Fault> {
     Ok(match resolve_typed(space, regs, ports)? {
         TypedTarget::Image(bti, image, block, base) => Some(Texels::new(bti, image, block, base)?),
         TypedTarget::Nothing => None,
@@ -332,7 +348,7 @@ pub(super) fn media<O: MemoryObserver>(
         let in_field = y + row as i64;
         let inside = (0..rows).contains(&in_field);
         let at = if m.zero_outside { in_field } else { in_field.clamp(0, rows.max(1) - 1) } * step + first;
-        let start = at.clamp(0, image.height as i64 - 1) * image.row_pitch as i64;
+        let start = image.start as i64 + at.clamp(0, image.height as i64 - 1) * image.row_pitch as i64;
         if O::ACTIVE {
             let whole = inside && x >= 0 && x + width as i64 <= line;
             let address = start + x.clamp(0, line - 1);
@@ -398,6 +414,7 @@ pub(super) fn info(
                 ImageShape::D2 => [level(image.width), level(image.height), 0, 1],
                 ImageShape::D2Array => [level(image.width), level(image.height), image.depth, 1],
                 ImageShape::D3 => [level(image.width), level(image.height), level(image.depth), 1],
+                ImageShape::Cube => [level(image.width), level(image.height), image.depth / 6, 1],
             },
         };
         let mut register = data;

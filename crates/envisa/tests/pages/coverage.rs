@@ -5,10 +5,11 @@ use crate::harness::tested;
 use crate::math::measured;
 use crate::model::T;
 use envisa::isa::desc::{Family, InstDesc};
+use envisa::isa::operation::{Message, Operation};
 use envisa::isa::{Op, Platform, Platforms};
 use envisa::lower::{self, ExecType};
 use envisa::verify::Verified;
-use envisa_sanitize::stats::{Fidelity, fidelity};
+use envisa_sanitize::stats::{Fidelity, SAMPLED, fidelity};
 use envisa_smith::generate::{Options, module};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -121,7 +122,9 @@ fn fate(op: Op) -> Fate {
                             ExecType::Odd => "f to hf or bf".to_owned(),
                             e => format!("{e:?}").to_lowercase(),
                         };
-                        seen.insert((name, fidelity(i.op, i.exec)));
+                        let sampled =
+                            matches!(op.desc().operation(), Operation::Message(Message::Sample(..)));
+                        seen.insert((name, if sampled { SAMPLED } else { fidelity(i.op, i.exec) }));
                     }
                 }
                 nothing |= !any;
@@ -206,7 +209,10 @@ fn fidelity_text(op: Op, kinds: &BTreeSet<(String, Fidelity)>) -> String {
         more.values_mut().for_each(|types| types.retain(|t| *t == "f64"));
         more.retain(|_, types| !types.is_empty());
     }
-    out.extend(more.into_iter().map(|(how, types)| format!("{}: {how}", types.join(", "))));
+    out.extend(more.into_iter().map(|(how, types)| match &types[..] {
+        [""] => how.to_owned(),
+        _ => format!("{}: {how}", types.join(", ")),
+    }));
     if ["FADD", "FSUB", "BFADD", "BFSUB"].iter().any(|n| d.name.ends_with(&format!("_ATOMIC_{n}"))) {
         out = vec!["each addition correctly rounded".into()];
     }
@@ -249,6 +255,7 @@ fn document() -> (String, Vec<String>) {
     let (tested, memory) = (tested(), tested_memory());
     let (mut rows, mut gaps, mut not) = (String::new(), Vec::new(), String::new());
     let (mut executed, mut covered) = (0, 0);
+    let mut left: BTreeMap<String, u32> = BTreeMap::new();
     for op in Op::ALL.iter().copied() {
         let d = op.desc();
         let version = if d.versions == envisa::isa::desc::Versions::V42 { " (4.2)" } else { "" };
@@ -261,6 +268,7 @@ fn document() -> (String, Vec<String>) {
             Fate::Not(_) if is_tested => ("yes", "exact".to_owned()),
             Fate::Not(reason) => {
                 writeln!(not, "| {}{version} | {reason} |", d.name).unwrap();
+                *left.entry(reason).or_insert(0) += 1;
                 ("no", "unsupported".to_owned())
             }
         };
@@ -288,6 +296,11 @@ fn document() -> (String, Vec<String>) {
     for ((name, t), (worst, seen)) in measured() {
         writeln!(errors, "| {name} | {} | {worst:.3} | {seen} |", t.name()).unwrap();
     }
+    let rest: u32 = left.values().sum();
+    let rows_in_all = Op::ALL.len();
+    let mut left: Vec<(String, u32)> = left.into_iter().collect();
+    left.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    let why: String = left.iter().map(|(reason, n)| format!("* {n}: {reason}\n")).collect();
     let text = format!(
         "\
 # Coverage
@@ -311,7 +324,9 @@ Every row of the instruction table, and what is done with it:
   one host to another. Random programs hold all of this against a model of the pages that shares nothing with
   the engines: `envisa-suite random`.
 
-{covered} of {executed} executed rows are tested.
+{covered} of {executed} executed rows are tested. {rest} rows of {rows_in_all} are not executed:
+
+{why}
 
 | instruction | opcode | assembled | verified | executed | tested | fidelity |
 | --- | --- | --- | --- | --- | --- | --- |

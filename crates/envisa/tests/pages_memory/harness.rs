@@ -10,7 +10,7 @@ use envisa::isa::{Module, Op, Platform, Platforms};
 use envisa::text::{ParseOptions, parse};
 use envisa::{
     Arg, ArgKey, Buffer, ChannelOrder, ChannelType, Config, Device, Image, ImageDesc, ImageFormat,
-    ImageShape, Launch, LoadOptions, internals,
+    ImageShape, Launch, LoadOptions, Sampler, internals,
 };
 use envisa_machine::Trap;
 use envisa_machine::observer::Observer;
@@ -405,6 +405,7 @@ pub struct Bench {
     /// What it is before the first one.
     start: World,
     image: Option<Texels>,
+    sampler: Option<Sampler>,
     cases: Vec<(Case, World)>,
     bytes: usize,
     /// Cases run.
@@ -425,6 +426,7 @@ impl Bench {
             start: world.clone(),
             world,
             image: None,
+            sampler: None,
             cases: Vec::new(),
             bytes: 0,
             count: 0,
@@ -442,6 +444,14 @@ impl Bench {
         if self.image != Some(image) {
             self.flush();
             self.image = Some(image);
+        }
+    }
+
+    /// Binds the sampler that `S0` is; those before are done.
+    pub fn sampler(&mut self, sampler: Sampler) {
+        if self.sampler != Some(sampler) {
+            self.flush();
+            self.sampler = Some(sampler);
         }
     }
 
@@ -607,11 +617,13 @@ fn execute(bench: &Bench, cases: &[Case], start: &World) -> Ran {
         dump(&mut end, &format!("I_{surface}"), 2 * EDGE, to + (k * 2 * EDGE) as u64);
     }
     let surfaces = ["T6", "T7", "T8"].map(|t| format!(".decl {t} v_type=T num_elts=1\n")).concat();
+    let sampler = ".decl S0 v_type=S num_elts=1\n";
     // Rows of newer devices are of the next version.
     let version = if bench.platform >= Platform::Xe2 { ".version 4.2\n" } else { ".version 4.1\n" };
     let head = format!(
-        "{version}.kernel \"pages\"\n{decl}{preds}{surfaces}{input}.kernel_attr SimdSize=32\n.kernel_attr Target=\"cm\"\n\
-         movs (M1_NM,1) T6(0) 0x3:ud\nmovs (M1_NM,1) T7(0) 0x4:ud\nmovs (M1_NM,1) T8(0) 0x9:ud\n"
+        "{version}.kernel \"pages\"\n{decl}{preds}{sampler}{surfaces}{input}.kernel_attr SimdSize=32\n.kernel_attr Target=\"cm\"\n\
+         movs (M1_NM,1) T6(0) 0x3:ud\nmovs (M1_NM,1) T7(0) 0x4:ud\nmovs (M1_NM,1) T8(0) 0x9:ud\n\
+         movs (M1_NM,1) S0(0) 0x5:ud\n"
     );
     let text = format!("{head}{code}{end}ret (M1,32)\n");
     let mut files = Files::new();
@@ -639,6 +651,9 @@ fn execute(bench: &Bench, cases: &[Case], start: &World) -> Ran {
     launch = launch.arg(ArgKey::Surface(3), a.slice(SURFACE as u64..a.len()).expect("a surface"));
     if let Some(i) = bench.image {
         launch = launch.arg(ArgKey::Surface(4), image(&device, i, t));
+    }
+    if let Some(s) = bench.sampler {
+        launch = launch.arg(ArgKey::Sampler(5), s);
     }
     let mut watch = Watch::default();
     let mut left = Vec::new();

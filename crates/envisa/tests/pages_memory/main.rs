@@ -8,6 +8,7 @@ mod harness;
 mod hostile;
 mod lsc;
 mod refused;
+mod sampler;
 mod scattered;
 #[path = "../told/mod.rs"]
 mod told;

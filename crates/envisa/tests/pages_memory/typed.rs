@@ -11,7 +11,7 @@ const SHAPES: [ImageShape; 5] =
     [ImageShape::D1, ImageShape::D1Array, ImageShape::D2, ImageShape::D2Array, ImageShape::D3];
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum As {
+pub enum As {
     Unorm,
     Snorm,
     Sint,
@@ -22,7 +22,7 @@ enum As {
 
 /// A format: OpenCL's codes of order and type, channels stored, bytes of each, how they convert.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Format(u32, u32, &'static [usize], usize, As);
+pub struct Format(pub u32, pub u32, pub &'static [usize], pub usize, pub As);
 
 const FORMATS: [Format; 11] = [
     Format(0x10b5, 0x10d2, &[0, 1, 2, 3], 1, As::Unorm),
@@ -44,11 +44,11 @@ fn half_to_single(x: u16) -> f32 {
 }
 
 impl Format {
-    fn bytes(self) -> usize {
+    pub fn bytes(self) -> usize {
         self.2.len() * self.3
     }
 
-    fn int(self) -> bool {
+    pub fn int(self) -> bool {
         matches!(self.4, As::Sint | As::Uint)
     }
 
@@ -58,7 +58,7 @@ impl Format {
     }
 
     /// R, G, B, A of a texel: what is not stored is 0, alpha 1.
-    fn decode(self, texel: &[u8]) -> [u32; 4] {
+    pub fn decode(self, texel: &[u8]) -> [u32; 4] {
         let mut out = [0, 0, 0, self.one()];
         for (k, &c) in self.2.iter().enumerate() {
             let x = texel[k * self.3..][..self.3].iter().rev().fold(0u64, |x, b| x << 8 | *b as u64);
@@ -115,17 +115,18 @@ fn image(shape: ImageShape, f: Format) -> Texels {
         ImageShape::D1Array => (1, 3),
         ImageShape::D2 => (4, 1),
         ImageShape::D2Array | ImageShape::D3 => (2, 3),
+        ImageShape::Cube => (2, 6),
     };
     Texels { shape, width: 7, height, depth, order: f.0, ty: f.1, texel: f.bytes() as u32 }
 }
 
 /// First byte of a texel, from the table of shapes on page TYPED_ATOMIC; there is one level of detail.
-fn place(i: &Texels, [u, v, r, lod]: [i64; 4]) -> Option<usize> {
+pub fn place(i: &Texels, [u, v, r, lod]: [i64; 4]) -> Option<usize> {
     let (row, plane) = match i.shape {
         ImageShape::D1 | ImageShape::Buffer => (0, 0),
         ImageShape::D1Array => (0, v),
         ImageShape::D2 => (v, 0),
-        ImageShape::D2Array | ImageShape::D3 => (v, r),
+        ImageShape::D2Array | ImageShape::D3 | ImageShape::Cube => (v, r),
     };
     let inside = |x: i64, n: u32| (0..n as i64).contains(&x);
     let there = inside(u, i.width) && inside(row, i.height) && inside(plane, i.depth) && lod == 0;
@@ -172,7 +173,7 @@ fn coordinates(
     (at, names)
 }
 
-fn letters(channels: u32) -> String {
+pub fn letters(channels: u32) -> String {
     "RGBA".chars().enumerate().filter(|(k, _)| channels >> k & 1 != 0).map(|(_, l)| l).collect()
 }
 
@@ -567,6 +568,7 @@ fn info() {
                             ImageShape::D2 => [w, h, 0, 1],
                             ImageShape::D2Array => [w, h, d, 1],
                             ImageShape::D3 => [w, h, d >> l, 1],
+                            ImageShape::Cube => [w, h, d / 6, 1],
                         };
                         for (e, &ch) in enabled.iter().enumerate() {
                             c.of("dst").set((e * pitch + k) * 4, 4, answer[ch] as u64);

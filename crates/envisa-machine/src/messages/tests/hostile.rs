@@ -254,6 +254,7 @@ fn image(rig: &mut Rig, rng: &mut Rng) {
             channel_order: order,
             channel_type,
             texel_bytes: if rng.below(10) == 0 { rng.below(20) as u32 } else { texel },
+            start: 0,
             allocation: rig.ids[1],
         }),
     );

@@ -124,6 +124,7 @@ fn sides(shape: ImageShape) -> (u32, u32) {
         ImageShape::D1Array => (1, 3),
         ImageShape::D2 => (4, 1),
         ImageShape::D2Array | ImageShape::D3 => (2, 3),
+        ImageShape::Cube => (2, 6),
     }
 }
 
@@ -142,6 +143,7 @@ fn bind(rig: &mut Rig, shape: ImageShape, format: Format) -> Image {
         channel_order: order,
         channel_type: ty,
         texel_bytes: format.bytes() as u32,
+        start: 0,
         allocation: rig.ids[1],
     };
     rig.surfaces.bind(&rig.memory, 7, Surface::Image(image));
@@ -155,7 +157,7 @@ fn place(image: &Image, [u, v, r, lod]: [u32; 4]) -> Option<usize> {
         ImageShape::D1 => (0, 0),
         ImageShape::D1Array => (0, v),
         ImageShape::D2 => (v, 0),
-        ImageShape::D2Array | ImageShape::D3 => (v, r),
+        ImageShape::D2Array | ImageShape::D3 | ImageShape::Cube => (v, r),
     };
     let inside = u < image.width && row < image.height && plane < image.depth && lod == 0;
     inside.then(|| {

@@ -1,0 +1,327 @@
+//! Messages of the sampler: texels found by coordinates, filtered, compared and gathered.
+//!
+//! Images have one level of detail, so what a message says of levels changes nothing but the answer of the one that
+//! asks for them.
+
+use envisa_isa::operation::{Parameter, Sampling};
+use envisa_lower::{Sample, SamplerState};
+use envisa_sem::Hf;
+use envisa_sem::sampler::{Axis, Compare, Pair, Reduction, Wrap, cube_face, layer, level_of_detail, reduce};
+
+use super::target::scalar;
+use super::typed::{Texels, nibbles, set, texels};
+use super::{AccessKind, AccessSpace, Fault, MemoryObserver, Ports};
+use crate::dispatch::{Sampler, SamplerAddress};
+use crate::memory::ImageShape;
+use crate::regs::{Registers, all_channels};
+
+/// Channels of the largest message.
+const LANES: usize = 32;
+
+/// Parameters of all channels, read before anything is written: the answer may take their registers.
+struct Lanes {
+    /// u, v, r and the index of a cube.
+    at: [[f32; LANES]; 4],
+    reference: [f32; LANES],
+    offsets: [[i32; 3]; LANES],
+}
+
+/// A field of `bits` bits, signed.
+fn field(word: u32, low: u32, bits: u32) -> i32 {
+    (word << (32 - low - bits)) as i32 >> (32 - bits)
+}
+
+impl Lanes {
+    fn read(s: &Sample, regs: &Registers, mask: u32, ports: &Ports<'_>) -> Result<Lanes, Fault> {
+        let immediate = nibbles(scalar(&s.offsets, regs, ports)? as u32);
+        let mut lanes = Lanes { at: [[0.0; LANES]; 4], reference: [0.0; LANES], offsets: [immediate; LANES] };
+        for p in &s.parameters {
+            let Some(at) = p.at else { continue };
+            for i in (0..LANES).filter(|i| mask >> i & 1 != 0) {
+                let (word, number) = match p.bytes {
+                    2 => {
+                        let half = regs.get::<u16>(at + 2 * i as u32);
+                        (half as i16 as u32, f32::from(Hf(half)))
+                    }
+                    _ => {
+                        let word = regs.get::<u32>(at + 4 * i as u32);
+                        (word, f32::from_bits(word))
+                    }
+                };
+                let offsets = &mut lanes.offsets[i];
+                match p.what {
+                    Parameter::U => lanes.at[0][i] = number,
+                    Parameter::V => lanes.at[1][i] = number,
+                    Parameter::R => lanes.at[2][i] = number,
+                    Parameter::ArrayIndex => lanes.at[3][i] = number,
+                    Parameter::Reference => lanes.reference[i] = number,
+                    Parameter::OffsetU => offsets[0] += field(word, 0, 6),
+                    Parameter::OffsetV => offsets[1] += field(word, 0, 6),
+                    Parameter::Offsets | Parameter::LevelOffsets => {
+                        offsets.iter_mut().zip(nibbles(word)).for_each(|(o, add)| *o += add);
+                    }
+                    Parameter::WideOffsets | Parameter::LevelWideOffsets => {
+                        offsets[0] += field(word, 0, 6);
+                        offsets[1] += field(word, 6, 6);
+                    }
+                    // Of levels there is one.
+                    Parameter::Bias | Parameter::Lod | Parameter::MinLod | Parameter::Gradient => {}
+                }
+            }
+        }
+        Ok(lanes)
+    }
+}
+
+/// The sampler of a message.
+///
+/// # Errors
+/// If the launch has none there.
+fn state(s: &Sample, regs: &Registers, ports: &Ports<'_>) -> Result<Sampler, Fault> {
+    let (index, number) = match &s.state {
+        SamplerState::Index(src) => {
+            let index = scalar(src, regs, ports)?;
+            (usize::try_from(index).ok(), index)
+        }
+        SamplerState::Handle(src) => {
+            let handle = scalar(src, regs, ports)?;
+            (Sampler::index_of_handle(handle as u32), handle)
+        }
+    };
+    index
+        .and_then(|i| *ports.samplers.get(i)?)
+        .ok_or(Fault { address: number, ..Fault::unsupported("the launch gave no such sampler") })
+}
+
+/// Places of an image's texels in up to three directions, and whether they are filtered.
+struct Filter<'a> {
+    texels: &'a Texels<'a>,
+    axes: [Axis; 3],
+    /// How many of the axes the image has.
+    count: usize,
+    linear: bool,
+    compare: Option<Compare>,
+    reduction: Reduction,
+    border: [u32; 4],
+    /// Places outside are told of: no sampler state says what lies there.
+    tell_outside: bool,
+}
+
+impl<'a> Filter<'a> {
+    fn new(s: &Sample, state: Sampler, texels: &'a Texels<'a>) -> Result<Filter<'a>, Fault> {
+        let refuse =
+            |why| Err(Fault { space: AccessSpace::Surface(texels.bti()), ..Fault::unsupported(why) });
+        let image = texels.image;
+        let wrap = match state.address {
+            SamplerAddress::None | SamplerAddress::ClampToBorder => Wrap::Border,
+            SamplerAddress::ClampToEdge => Wrap::Edge,
+            SamplerAddress::Repeat => Wrap::Repeat,
+            SamplerAddress::Mirror => Wrap::Mirror,
+        };
+        if matches!(wrap, Wrap::Repeat | Wrap::Mirror) && !state.normalized {
+            return refuse("images that repeat are undefined without normalised coordinates");
+        }
+        let gather = s.what == Sampling::Gather;
+        let integers = texels.format.channel_type().is_int();
+        if state.linear && integers && s.what == Sampling::Filter {
+            return refuse("linear filtering of integer texels is undefined");
+        }
+        let count = match image.shape {
+            ImageShape::D1 | ImageShape::D1Array => 1,
+            ImageShape::D2 | ImageShape::D2Array | ImageShape::Cube => 2,
+            ImageShape::D3 => 3,
+        };
+        if gather && count != 2 {
+            return refuse("texels are gathered of two-dimensional images");
+        }
+        let compares = s.parameters.iter().any(|p| p.what == Parameter::Reference);
+        let compare = match state.compare {
+            _ if !compares => None,
+            None => return refuse("the sampler says nothing of comparisons"),
+            Some(_) if integers => return refuse("integer texels are not compared"),
+            compare => compare,
+        };
+        // Faces have edges of their own.
+        let cube = image.shape == ImageShape::Cube;
+        let axis = |size: u32| Axis {
+            size: size.max(1),
+            wrap: if cube { Wrap::Edge } else { wrap },
+            normalized: state.normalized || cube,
+        };
+        Ok(Filter {
+            texels,
+            axes: [image.width, image.height, image.depth].map(axis),
+            count,
+            linear: state.linear,
+            compare,
+            reduction: state.reduction,
+            border: state.border.unwrap_or(texels.format.border()),
+            tell_outside: state.address == SamplerAddress::None,
+        })
+    }
+
+    /// Coordinates by axis, and the layer of an array.
+    fn coordinates(&self, at: [f32; 4]) -> ([f64; 3], u32) {
+        let [u, v, r, index] = at.map(f64::from);
+        let depth = self.texels.image.depth;
+        match self.texels.image.shape {
+            ImageShape::D1 | ImageShape::D2 | ImageShape::D3 => ([u, v, r], 0),
+            ImageShape::D1Array => ([u, 0.0, 0.0], layer(v, depth)),
+            ImageShape::D2Array => ([u, v, 0.0], layer(r, depth)),
+            ImageShape::Cube => {
+                let (face, [s, t]) = cube_face([u, v, r]);
+                ([s, t, 0.0], layer(index, depth / 6) * 6 + face)
+            }
+        }
+    }
+
+    /// The texel at indices by axis in a layer, compared if it is to be.
+    fn fetch<O: MemoryObserver>(
+        &self,
+        index: [Option<u32>; 3],
+        layer: u32,
+        (channel, reference): (u32, f32),
+        obs: &mut O,
+    ) -> [u32; 4] {
+        let place = match (self.texels.image.shape, index) {
+            (ImageShape::D1, [Some(u), ..]) => self.texels.texel([u, 0, 0]),
+            (ImageShape::D1Array, [Some(u), ..]) => self.texels.texel([u, layer, 0]),
+            (ImageShape::D2 | ImageShape::D2Array | ImageShape::Cube, [Some(u), Some(v), _]) => {
+                self.texels.texel([u, v, layer])
+            }
+            (ImageShape::D3, [Some(u), Some(v), Some(r)]) => self.texels.texel([u, v, r]),
+            _ => None,
+        };
+        if place.is_some() || self.tell_outside {
+            self.texels.tell(place, AccessKind::Read, channel, obs);
+        }
+        let mut texel = place.map_or(self.border, |p| self.texels.read(p));
+        if let Some(compare) = self.compare {
+            let holds = compare.holds(reference, f32::from_bits(texel[0]));
+            texel[0] = if holds { 1f32.to_bits() } else { 0 };
+        }
+        texel
+    }
+
+    fn pairs(&self, at: [f64; 3], offsets: [i32; 3]) -> [Pair; 3] {
+        std::array::from_fn(|k| match k < self.count {
+            true => self.axes[k].linear(at[k], offsets[k]),
+            false => Pair { texels: [Some(0), None], weight: 0.0 },
+        })
+    }
+
+    /// The texel that the filter makes for a channel.
+    fn filter<O: MemoryObserver>(
+        &self,
+        at: [f32; 4],
+        offsets: [i32; 3],
+        who: (u32, f32),
+        obs: &mut O,
+    ) -> [u32; 4] {
+        let (at, layer) = self.coordinates(at);
+        if !self.linear {
+            let index = std::array::from_fn(|k| match k < self.count {
+                true => self.axes[k].nearest(at[k], offsets[k]),
+                false => Some(0),
+            });
+            return self.fetch(index, layer, who, obs);
+        }
+        let pairs = self.pairs(at, offsets);
+        let corners = (0..1usize << self.count).filter_map(|corner| {
+            let which = |k: usize| corner >> k & 1;
+            let weight: f64 = pairs
+                .iter()
+                .enumerate()
+                .map(|(k, p)| if which(k) == 1 { p.weight } else { 1.0 - p.weight })
+                .product();
+            if weight <= 0.0 {
+                return None;
+            }
+            let index = std::array::from_fn(|k| pairs[k].texels[which(k)]);
+            Some((weight, self.fetch(index, layer, who, obs).map(f32::from_bits)))
+        });
+        reduce(self.reduction, corners).map(f32::to_bits)
+    }
+
+    /// One channel of each of the four texels that a linear filter takes: R is the lower left one, then
+    /// anticlockwise.
+    fn gather<O: MemoryObserver>(
+        &self,
+        at: [f32; 4],
+        offsets: [i32; 3],
+        gathered: u8,
+        who: (u32, f32),
+        obs: &mut O,
+    ) -> [u32; 4] {
+        let (at, layer) = self.coordinates(at);
+        let [x, y, _] = self.pairs(at, offsets);
+        [(0, 1), (1, 1), (1, 0), (0, 0)].map(|(i, j)| {
+            let texel = self.fetch([x.texels[i], y.texels[j], Some(0)], layer, who, obs);
+            texel[gathered as usize & 3]
+        })
+    }
+
+    /// The level of detail of a channel, of four that are a square of pixels: clamped to those that there are,
+    /// and not clamped.
+    fn level(&self, at: &[[f32; LANES]; 4], channel: usize) -> [u32; 4] {
+        let place = |i: usize| -> [f64; 3] {
+            let (at, _) = self.coordinates(std::array::from_fn(|k| at[k][i]));
+            std::array::from_fn(|k| {
+                let size = if self.axes[k].normalized { self.axes[k].size as f64 } else { 1.0 };
+                if k < self.count { at[k] * size } else { 0.0 }
+            })
+        };
+        let first = channel & !3;
+        let from = place(first);
+        let along = |i: usize| -> [f64; 3] {
+            let to = place(first + i);
+            std::array::from_fn(|k| to[k] - from[k])
+        };
+        let level = level_of_detail(along(1), along(2)) as f32;
+        // There is one level.
+        [0, level.to_bits(), 0, 0]
+    }
+}
+
+/// Samples an image for each channel.
+pub(super) fn execute<O: MemoryObserver>(
+    s: &Sample,
+    regs: &mut Registers,
+    mask: u32,
+    channels: u32,
+    ports: &Ports<'_>,
+    obs: &mut O,
+) -> Result<(), Fault> {
+    let Some(data) = s.data else { return Ok(()) };
+    if mask == 0 {
+        return Ok(());
+    }
+    let texels = texels(&s.space, regs, ports)?;
+    let state = state(s, regs, ports)?;
+    let filter = texels.as_ref().map(|t| Filter::new(s, state, t)).transpose()?;
+    // A level of detail is that of four channels, whichever are active.
+    let read = if s.what == Sampling::LevelOfDetail { all_channels(channels as usize) } else { mask };
+    let lanes = Lanes::read(s, regs, read, ports)?;
+    if s.null_mask {
+        // Nothing here is paged in on demand.
+        regs.set(data + s.channels.count_ones() * s.component_stride, all_channels(channels as usize));
+    }
+    for i in (0..channels).filter(|i| mask >> i & 1 != 0) {
+        let k = i as usize;
+        let at: [f32; 4] = std::array::from_fn(|c| lanes.at[c][k]);
+        let who = (i, lanes.reference[k]);
+        let answer = match (&filter, s.what) {
+            // Nothing is bound.
+            (None, _) => [0; 4],
+            (Some(f), Sampling::Filter) => f.filter(at, lanes.offsets[k], who, obs),
+            (Some(f), Sampling::Gather) => f.gather(at, lanes.offsets[k], s.gathered, who, obs),
+            (Some(f), Sampling::LevelOfDetail) => f.level(&lanes.at, k),
+        };
+        let mut register = data;
+        for c in (0..4).filter(|c| s.channels >> c & 1 != 0) {
+            set(regs, register, s.slot, i, answer[c]);
+            register += s.component_stride;
+        }
+    }
+    Ok(())
+}
