@@ -1,0 +1,56 @@
+/* envisa
+about = "Every sampler there is on a 1D image"
+devices = ["skl", "tgllp", "dg2"]
+why_devices = "the compiler offers no images on pvc"
+sizes = { W = 32 }
+global = ["W"]
+local = [8]
+features = ["image-1d", "sampler", "nearest", "linear", "clamp", "border", "repeat", "mirror", "f32"]
+wrong_peers = [
+  { peer = "oclgrind", why = "Oclgrind's linear filter mixes in texels of zero where the addressing mode is CLK_ADDRESS_NONE, though all texels that it takes are inside; Intel's CPU runtime gives envisa's result" },
+]
+args = [
+  { name = "img", image = "1d:W:rgba:f32", value = "rand:f32x4:W:1:0..1" },
+  { name = "out", value = "zeros:f32x4:W*16", check = "abs 1e-6", why = "texels of 0 to 1, of which weights that are exact make a mean; nearest texels lie away from borders" },
+]
+*/
+constant sampler_t S0 = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_NONE | CLK_FILTER_NEAREST;
+constant sampler_t S1 = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_NONE | CLK_FILTER_LINEAR;
+constant sampler_t S2 = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
+constant sampler_t S3 = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_LINEAR;
+constant sampler_t S4 = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
+constant sampler_t S5 = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_LINEAR;
+constant sampler_t S6 = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_NONE | CLK_FILTER_NEAREST;
+constant sampler_t S7 = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_NONE | CLK_FILTER_LINEAR;
+constant sampler_t S8 = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
+constant sampler_t S9 = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_CLAMP | CLK_FILTER_LINEAR;
+constant sampler_t S10 = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
+constant sampler_t S11 = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_LINEAR;
+constant sampler_t S12 = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_REPEAT | CLK_FILTER_NEAREST;
+constant sampler_t S13 = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_REPEAT | CLK_FILTER_LINEAR;
+constant sampler_t S14 = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_MIRRORED_REPEAT | CLK_FILTER_NEAREST;
+constant sampler_t S15 = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_MIRRORED_REPEAT | CLK_FILTER_LINEAR;
+
+// Everything is a multiple of 1/64 texel, and no place lies on the border of two texels.
+kernel void modes_1d(read_only image1d_t img, global float4 *out)
+{
+    int x = get_global_id(0), y = get_global_id(1), n = get_global_size(0) * get_global_size(1);
+    global float4 *to = out + y * get_global_size(0) + x;
+    float at = 2.21875f * x - 20.296875f, inside = 0.515625f + 0.9375f * x;
+    to[0 * n] = read_imagef(img, S0, inside);
+    to[1 * n] = read_imagef(img, S1, inside);
+    to[2 * n] = read_imagef(img, S2, at);
+    to[3 * n] = read_imagef(img, S3, at);
+    to[4 * n] = read_imagef(img, S4, at);
+    to[5 * n] = read_imagef(img, S5, at);
+    to[6 * n] = read_imagef(img, S6, inside / 32);
+    to[7 * n] = read_imagef(img, S7, inside / 32);
+    to[8 * n] = read_imagef(img, S8, at / 32);
+    to[9 * n] = read_imagef(img, S9, at / 32);
+    to[10 * n] = read_imagef(img, S10, at / 32);
+    to[11 * n] = read_imagef(img, S11, at / 32);
+    to[12 * n] = read_imagef(img, S12, at / 32);
+    to[13 * n] = read_imagef(img, S13, at / 32);
+    to[14 * n] = read_imagef(img, S14, at / 32);
+    to[15 * n] = read_imagef(img, S15, at / 32);
+}

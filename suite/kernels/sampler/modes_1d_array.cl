@@ -1,0 +1,60 @@
+/* envisa
+about = "Every sampler there is on an array of 1D images; the layer is rounded and clamped"
+devices = ["skl", "tgllp", "dg2"]
+why_devices = "the compiler offers no images on pvc"
+sizes = { W = 32, H = 8 }
+global = ["W", "H"]
+local = [8, 4]
+features = ["image-1d-array", "sampler", "nearest", "linear", "clamp", "border", "repeat", "mirror", "f32"]
+known = [
+  { output = "out", elements = 2280, why = "PoCL scales the layer like a coordinate where coordinates are normalised; OpenCL never normalises layers. Intel's CPU runtime gives envisa's result" },
+]
+wrong_peers = [
+  { peer = "oclgrind", why = "Oclgrind's linear filter mixes in texels of zero where the addressing mode is CLK_ADDRESS_NONE, though all texels that it takes are inside; Intel's CPU runtime gives envisa's result" },
+]
+args = [
+  { name = "img", image = "1darray:W,3:rgba:f32", value = "rand:f32x4:W*3:1:0..1" },
+  { name = "out", value = "zeros:f32x4:W*H*16", check = "abs 1e-6", why = "texels of 0 to 1, of which weights that are exact make a mean; nearest texels lie away from borders" },
+]
+*/
+constant sampler_t S0 = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_NONE | CLK_FILTER_NEAREST;
+constant sampler_t S1 = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_NONE | CLK_FILTER_LINEAR;
+constant sampler_t S2 = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
+constant sampler_t S3 = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_LINEAR;
+constant sampler_t S4 = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
+constant sampler_t S5 = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_LINEAR;
+constant sampler_t S6 = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_NONE | CLK_FILTER_NEAREST;
+constant sampler_t S7 = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_NONE | CLK_FILTER_LINEAR;
+constant sampler_t S8 = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
+constant sampler_t S9 = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_CLAMP | CLK_FILTER_LINEAR;
+constant sampler_t S10 = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
+constant sampler_t S11 = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_LINEAR;
+constant sampler_t S12 = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_REPEAT | CLK_FILTER_NEAREST;
+constant sampler_t S13 = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_REPEAT | CLK_FILTER_LINEAR;
+constant sampler_t S14 = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_MIRRORED_REPEAT | CLK_FILTER_NEAREST;
+constant sampler_t S15 = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_MIRRORED_REPEAT | CLK_FILTER_LINEAR;
+
+// Everything is a multiple of 1/64 texel, and no place lies on the border of two texels.
+kernel void modes_1d_array(read_only image1d_array_t img, global float4 *out)
+{
+    int x = get_global_id(0), y = get_global_id(1), n = get_global_size(0) * get_global_size(1);
+    global float4 *to = out + y * get_global_size(0) + x;
+    float layer = 0.75f * y - 1.125f;
+    float2 at = (float2)(2.21875f * x - 20.296875f, layer), inside = (float2)(0.515625f + 0.9375f * x, layer);
+    to[0 * n] = read_imagef(img, S0, inside);
+    to[1 * n] = read_imagef(img, S1, inside);
+    to[2 * n] = read_imagef(img, S2, at);
+    to[3 * n] = read_imagef(img, S3, at);
+    to[4 * n] = read_imagef(img, S4, at);
+    to[5 * n] = read_imagef(img, S5, at);
+    to[6 * n] = read_imagef(img, S6, (float2)(inside.x / 32, layer));
+    to[7 * n] = read_imagef(img, S7, (float2)(inside.x / 32, layer));
+    to[8 * n] = read_imagef(img, S8, (float2)(at.x / 32, layer));
+    to[9 * n] = read_imagef(img, S9, (float2)(at.x / 32, layer));
+    to[10 * n] = read_imagef(img, S10, (float2)(at.x / 32, layer));
+    to[11 * n] = read_imagef(img, S11, (float2)(at.x / 32, layer));
+    to[12 * n] = read_imagef(img, S12, (float2)(at.x / 32, layer));
+    to[13 * n] = read_imagef(img, S13, (float2)(at.x / 32, layer));
+    to[14 * n] = read_imagef(img, S14, (float2)(at.x / 32, layer));
+    to[15 * n] = read_imagef(img, S15, (float2)(at.x / 32, layer));
+}
