@@ -161,6 +161,11 @@ pub const CODES: &[CodeInfo] = &[
         "With --check: two threads access one place, at least one of them writes, and nothing orders the two. Within a group a barrier is missing; between groups only atomics or another launch order accesses.",
     ),
     page(
+        "F0005",
+        "an access outside of a surface or of shared local memory",
+        "With --check: a channel reads or writes beyond the end of the buffer that its surface describes, or of shared local memory. Devices give zero and drop what is written, so nothing faults, and results are wrong. An index or a size is wrong, or a buffer too small.",
+    ),
+    page(
         "F0010",
         "a misaligned access",
         "The address is not the multiple that the message's page demands. Devices fault, or drop its low bits.",

@@ -1,5 +1,5 @@
 //! Checks of a run: reads of registers that nothing wrote, channels of one store that write one place, data
-//! races between threads.
+//! races between threads, accesses outside of surfaces.
 //!
 //! **Races.** Two accesses to one byte race if a plain store is one of them, different threads make them, and
 //! neither a barrier nor an atomic orders them. Not complained of: stores that leave what is there as it is;
@@ -17,7 +17,7 @@ use envisa_isa::Span;
 use envisa_isa::predefined::var;
 use envisa_lower::{Dst, Inst, Message, Op, Src, Touched};
 
-use envisa_machine::memory::Hint;
+use envisa_machine::memory::{Bound, Hint, Surface};
 use envisa_machine::observer::Observer;
 use envisa_machine::thread::{Access, AccessKind, AccessSpace, Machine, Mask};
 
@@ -35,6 +35,9 @@ pub enum FindingKind {
     StoreConflict,
     /// Two threads access the same place, one of them stores, and nothing orders the two.
     Race,
+    /// A channel accesses what is outside of a buffer's surface or of shared local memory: no fault, but nothing is
+    /// written there, and zero is read.
+    Outside,
 }
 
 /// The other side of a race.
@@ -109,6 +112,7 @@ impl std::fmt::Display for Finding {
                 write!(f, "two channels store different values to {} ({at})", self.subject)
             }
             FindingKind::Race => write!(f, "races for {} ({at})", self.subject),
+            FindingKind::Outside => write!(f, "{} ({at})", self.subject),
         }
     }
 }
@@ -371,6 +375,40 @@ impl Checks {
             }
         }
         None
+    }
+
+    /// Looks for elements outside of what they are accessed through. Blocks may be longer than what is used of them:
+    /// of them only stores count.
+    fn outside(&mut self, m: &Machine<'_>, pc: u32, message: &Message, first: u32) {
+        let blocks = match message {
+            Message::Simt(_) | Message::Atomic(_) => false,
+            Message::Block(_) => true,
+            _ => return,
+        };
+        for a in m.accesses.iter().filter(|a| a.outside) {
+            if blocks && a.kind == AccessKind::Read {
+                continue;
+            }
+            let (what, has) = match a.space {
+                AccessSpace::Slm => ("shared local memory".to_owned(), m.slm.len()),
+                AccessSpace::Surface(bti) => match m.env.surfaces.get(bti) {
+                    Bound { surface: Surface::Buffer(b), allocation: Some(of) } => (of.name.clone(), b.len),
+                    // Nothing is bound, as where a kernel is given no memory: that is defined.
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            let does = match a.kind {
+                AccessKind::Read => "reads",
+                AccessKind::Write => "writes",
+                AccessKind::Atomic => "changes",
+            };
+            let (bytes, at) = (a.bytes, a.address);
+            let channel = u32::from(a.channel) + first;
+            self.note(m, pc, FindingKind::Outside, channel, || {
+                format!("{does} {bytes} bytes at byte {at:#x} of {what}, which has {has:#x}")
+            });
+        }
     }
 
     /// Looks at the accesses of a message for races.
@@ -646,6 +684,7 @@ impl Observer for Checks {
                     message.writes(&mut |t| self.define(m, t, mask));
                 }
                 if !m.accesses.is_empty() {
+                    self.outside(m, pc, message, i.first as u32);
                     self.conflicts(m, pc, message, i.first as u32);
                     self.races(m, pc, message, i.first as u32);
                 }

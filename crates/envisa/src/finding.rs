@@ -15,7 +15,7 @@ pub struct Finding {
     pub code: &'static str,
     /// What.
     pub kind: FindingKind,
-    /// The variable read, or the address written.
+    /// The variable read, the address written, or which access is outside of what.
     pub subject: String,
     /// Where.
     #[serde(flatten)]
@@ -45,6 +45,9 @@ pub enum FindingKind {
     StoreConflict,
     /// Two threads access one place, one of them stores, and nothing orders the two.
     Race,
+    /// A channel accesses what is outside of a buffer's surface or of shared local memory: no fault, but nothing is
+    /// written there, and zero is read.
+    Outside,
 }
 
 impl FindingKind {
@@ -54,6 +57,7 @@ impl FindingKind {
             FindingKind::UninitialisedRead => "F0002",
             FindingKind::StoreConflict => "F0003",
             FindingKind::Race => "F0004",
+            FindingKind::Outside => "F0005",
         }
     }
 }
@@ -80,6 +84,7 @@ impl Finding {
             envisa_sanitize::FindingKind::UninitialisedRead => FindingKind::UninitialisedRead,
             envisa_sanitize::FindingKind::StoreConflict => FindingKind::StoreConflict,
             envisa_sanitize::FindingKind::Race => FindingKind::Race,
+            envisa_sanitize::FindingKind::Outside => FindingKind::Outside,
         };
         Finding {
             code: kind.code(),
@@ -114,6 +119,7 @@ impl Finding {
             FindingKind::Race => {
                 format!("a data race for {}: nothing orders two accesses to it", self.subject)
             }
+            FindingKind::Outside => self.subject.clone(),
         }
     }
 
@@ -128,11 +134,15 @@ impl Finding {
             instructions.push_str(&format!(", ${i}"));
         }
         let Some(race) = &self.race else {
-            let many = if self.instructions.len() > 1 { "instructions" } else { "instruction" };
-            return place.mark(d, format!("channel {}", self.channel)).note(format!(
+let many = if self.instructions.len() > 1 { "instructions" } else { "instruction" };
+            let d = place.mark(d, format!("channel {}", self.channel)).note(format!(
                 "first by kernel `{kernel}`, group ({x}, {y}, {z}), thread {}, {many} {instructions}; {times}",
                 self.thread
             ));
+            return match self.kind {
+                FindingKind::Outside => d.note("what is outside reads as zero and is not written"),
+                _ => d,
+            };
         };
         let [u, v, w] = race.other_group;
         let here = format!("thread {} of group ({x}, {y}, {z}) {} it", self.thread, race.access);

@@ -2,7 +2,7 @@
 
 use envisa_machine::observer::Observer;
 use envisa_machine::thread::{Machine, Mask, Status};
-use envisa_sanitize::{Checks, Stats};
+use envisa_sanitize::{Checks, Footprint, Stats};
 use std::collections::BTreeMap;
 
 /// Any of the observers together. With none of them a run goes unobserved, at full speed.
@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Instruments {
     pub checks: Option<Checks>,
     pub stats: Option<Stats>,
+    pub footprint: Option<Footprint>,
     pub registers: Option<FinalRegisters>,
 }
 
@@ -18,6 +19,7 @@ impl Observer for Instruments {
         Instruments {
             checks: self.checks.as_ref().map(Observer::fork),
             stats: self.stats.as_ref().map(Observer::fork),
+            footprint: self.footprint.as_ref().map(Observer::fork),
             registers: self.registers.as_ref().map(Observer::fork),
         }
     }
@@ -25,6 +27,7 @@ impl Observer for Instruments {
     fn merge(&mut self, other: Self) {
         merge(&mut self.checks, other.checks);
         merge(&mut self.stats, other.stats);
+        merge(&mut self.footprint, other.footprint);
         merge(&mut self.registers, other.registers);
     }
 
@@ -42,6 +45,9 @@ impl Observer for Instruments {
             o.after(m, pc, mask, next);
         }
         if let Some(o) = &mut self.stats {
+            o.after(m, pc, mask, next);
+        }
+        if let Some(o) = &mut self.footprint {
             o.after(m, pc, mask, next);
         }
         if let Some(o) = &mut self.registers {

@@ -19,6 +19,7 @@ pub struct Launch {
     pub(crate) limit: u64,
     pub(crate) local_memory: Option<u64>,
     pub(crate) check: bool,
+    pub(crate) footprint: bool,
     pub(crate) statistics: bool,
     pub(crate) registers: Vec<String>,
     pub(crate) progress: Option<&'static Progress>,
@@ -61,6 +62,7 @@ impl Launch {
             limit: u64::MAX,
             local_memory: None,
             check: false,
+            footprint: false,
             statistics: false,
             registers: Vec::new(),
             progress: None,
@@ -116,6 +118,13 @@ impl Launch {
     #[must_use]
     pub fn check(mut self, check: bool) -> Launch {
         self.check = check;
+        self
+    }
+
+    /// Collects the bytes of buffers and images that are accessed.
+    #[must_use]
+    pub fn footprint(mut self, footprint: bool) -> Launch {
+        self.footprint = footprint;
         self
     }
 

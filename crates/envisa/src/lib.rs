@@ -106,6 +106,6 @@ pub use image::{
 pub use kernel::{Argument, ArgumentKind, Attributes, Kernel, Variable};
 pub use launch::{Arg, ArgKey, Cancel, Launch, Progress};
 pub use module::{LoadOptions, Module, Source};
-pub use run::{Outcome, Run, ThreadRegisters};
+pub use run::{Footprint, Outcome, Run, ThreadRegisters};
 pub use source::SourceText;
 pub use statistics::{FidelityEntry, MemoryLine, Statistics};

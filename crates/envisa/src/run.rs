@@ -14,6 +14,7 @@ use envisa_machine::memory::Memory;
 use envisa_machine::observer::Observer;
 use envisa_machine::{RunOptions, Trap};
 use envisa_sanitize::{Checks, Stats};
+use std::ops::Range;
 use std::time::Duration;
 
 /// A launch, its arguments checked: [`Run::wait`] runs it. It keeps its buffers and its kernel alive.
@@ -43,10 +44,23 @@ pub struct Outcome {
     pub findings: Option<Vec<Finding>>,
     /// What the checks could not look at.
     pub not_checked: Option<String>,
+    /// The bytes that it accessed, if they were asked for.
+    pub footprint: Option<Footprint>,
     /// Statistics, if they were asked for.
     pub statistics: Option<Statistics>,
     /// What the variables asked for held when threads ended, by group and thread.
     pub registers: Vec<ThreadRegisters>,
+}
+
+/// The bytes of buffers and images that a launch accessed, by address, in order. What atomics change they read and
+/// write.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct Footprint {
+    /// Read.
+    pub read: Vec<Range<u64>>,
+    /// Written.
+    pub written: Vec<Range<u64>>,
 }
 
 /// What variables held when a thread ended, or was stopped.
@@ -77,12 +91,14 @@ impl Run {
     /// the kernel asks for exceeds the device. A fault of the kernel is no error: it is in the outcome.
     pub fn wait(self) -> Result<Outcome, Error> {
         let (check, statistics) = (self.launch.check, self.launch.statistics);
-        if !check && !statistics && self.launch.registers.is_empty() {
+        let footprint = self.launch.footprint;
+        if !check && !statistics && !footprint && self.launch.registers.is_empty() {
             return self.execute(None::<&mut Instruments>).map(|(outcome, _)| outcome);
         }
         let mut instruments = Instruments {
             checks: check.then(Checks::default),
             stats: statistics.then(Stats::default),
+            footprint: footprint.then(envisa_sanitize::Footprint::default),
             registers: (!self.launch.registers.is_empty()).then(|| FinalRegisters {
                 wanted: self.launch.registers.clone(),
                 ..FinalRegisters::default()
@@ -97,6 +113,9 @@ impl Run {
                 checks.findings().iter().map(|f| Finding::new(code, f)).collect(),
             ));
             outcome.not_checked = checks.not_checked();
+        }
+        if let Some(f) = &instruments.footprint {
+            outcome.footprint = Some(Footprint { read: f.read(), written: f.written() });
         }
         if let Some(stats) = &instruments.stats {
             let (time, items) = (outcome.time, outcome.work_items);
@@ -141,6 +160,7 @@ impl Run {
             time: done.elapsed,
             findings: None,
             not_checked: None,
+            footprint: None,
             statistics: None,
             registers: Vec::new(),
         };
