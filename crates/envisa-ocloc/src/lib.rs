@@ -5,6 +5,7 @@
 
 pub mod cache;
 pub mod client;
+mod includes;
 pub mod server;
 mod service;
 pub mod wire;

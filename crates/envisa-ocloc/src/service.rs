@@ -8,6 +8,7 @@ use envisa_zebin::{OPTION_VISA, OPTION_ZEBIN};
 use crate::STATE_BUFFER;
 use crate::cache::{Cache, Key, KeyMaker};
 use crate::client::{CallError, Pool};
+use crate::includes;
 use crate::server::NO_COMPILER;
 use crate::wire::{File, Request, Response};
 
@@ -137,13 +138,16 @@ impl Service {
             .with(&[u8::from(output == Output::Spirv)]);
         match input {
             Input::Source(text, headers) => {
-                let includes = text.windows(8).any(|w| w == b"#include");
-                if includes && headers.is_empty() {
-                    return None;
-                }
                 key = key.with(b"source").with(text);
+                let folders = include_folders(options);
+                let mut candidates = includes::candidates(text, &folders)?;
                 for (name, bytes) in *headers {
                     key = key.with(name.as_bytes()).with(bytes);
+                    candidates.extend(includes::candidates(bytes, &folders)?);
+                }
+                for (path, content) in candidates {
+                    key = key.with(path.as_os_str().as_encoded_bytes());
+                    key = key.with(&[u8::from(content.is_some())]).with(&content.unwrap_or_default());
                 }
             }
             Input::Spirv(bytes) => key = key.with(b"spirv").with(bytes),
@@ -313,8 +317,8 @@ fn clean(bytes: &[u8]) -> String {
     if log.is_empty() { String::new() } else { format!("{log}\n") }
 }
 
-/// Options in which folders to include from do not depend on where the compiler runs.
-fn absolute_includes(options: &str) -> String {
+/// The words of options; blanks in quotes do not part them.
+fn words(options: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut word = String::new();
     let mut quoted = false;
@@ -335,6 +339,28 @@ fn absolute_includes(options: &str) -> String {
     if !word.is_empty() {
         words.push(word);
     }
+    words
+}
+
+/// Folders that options name to include from.
+fn include_folders(options: &str) -> Vec<PathBuf> {
+    let mut folders = Vec::new();
+    let mut follows = false;
+    for word in words(options) {
+        if std::mem::take(&mut follows) {
+            folders.push(PathBuf::from(word.trim_matches('"')));
+        } else if word == "-I" {
+            follows = true;
+        } else if let Some(path) = word.strip_prefix("-I") {
+            folders.push(PathBuf::from(path.trim_matches('"')));
+        }
+    }
+    folders
+}
+
+/// Options in which folders to include from do not depend on where the compiler runs.
+fn absolute_includes(options: &str) -> String {
+    let mut words = words(options);
     let absolute = |path: &str| {
         let bare = path.trim_matches('"');
         let whole = std::path::absolute(bare).map_or(bare.to_owned(), |p| p.display().to_string());
@@ -371,6 +397,8 @@ mod tests {
         let here = std::env::current_dir().unwrap();
         let here = here.display();
         assert_eq!(absolute_includes("-DX=1  -I inc -Iother"), format!("-DX=1 -I {here}/inc -I{here}/other"));
+        let folders = include_folders("-I \"/a b\" -DY -I/c");
+        assert_eq!(folders, [PathBuf::from("/a b"), PathBuf::from("/c")]);
         assert_eq!(absolute_includes("-I \"/a b\" -DY=\"c d\""), "-I \"/a b\" -DY=\"c d\"");
     }
 }
