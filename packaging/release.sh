@@ -46,6 +46,7 @@ driver=target/release/libenvisa_opencl.so
 depends=""
 if [ -e "$driver" ]; then
     install -D -m 644 "$driver" "$root/usr/lib/envisa/libenvisa_opencl.so"
+    install -D -m 755 target/release/envisa-compiler "$root/usr/lib/envisa/envisa-compiler"
     depends="Depends: libc6 (>= 2.31), libgcc-s1"
 fi
 find "$root" -type d -exec chmod 755 {} +

@@ -43,6 +43,7 @@ enum Command {
     Init(cmd::init::Args),
     Run(Box<cmd::run::Args>),
     Exec(cmd::exec::Args),
+    Opencl(cmd::opencl::Args),
     Completions(cmd::shell::Completions),
     Man(cmd::shell::Man),
 }
@@ -79,6 +80,7 @@ fn main() -> std::process::ExitCode {
         Command::Init(args) => cmd::init::run(&args),
         Command::Run(args) => cmd::run::run(&args),
         Command::Exec(args) => cmd::exec::run(&args),
+        Command::Opencl(args) => cmd::opencl::run(&args),
         Command::Completions(args) => cmd::shell::completions(&args),
         Command::Man(args) => cmd::shell::man(&args),
     };

@@ -40,6 +40,8 @@ pub struct Module {
 pub struct KernelInfo {
     /// Its name.
     pub name: String,
+    /// What tells its module from others.
+    pub id: u64,
     /// Its arguments.
     pub args: Vec<ArgInfo>,
     /// Work-items of a sub-group.
@@ -105,8 +107,8 @@ pub type Kernel = envisa::Kernel;
 /// A value for an argument.
 #[derive(Clone, Debug)]
 pub enum Value {
-    /// Memory from an offset of a backing on.
-    Memory(Arc<Backing>, usize),
+    /// So many bytes of memory, from an offset of a backing on.
+    Memory(Arc<Backing>, usize, usize),
     /// No memory.
     Null,
     /// An address of shared memory.
@@ -153,15 +155,28 @@ pub struct Range {
     pub local: [u32; 3],
 }
 
+/// A fault or a finding.
+#[derive(Debug)]
+pub struct Told {
+    /// The same for the same place of the same module, whatever the launch.
+    pub key: String,
+    /// As a rendered diagnostic.
+    pub text: String,
+    /// Its data.
+    pub data: serde_json::Value,
+}
+
 /// What a launch gave.
 #[derive(Debug)]
 pub struct Report {
     /// What the kernel printed.
     pub printed: String,
-    /// The fault that ended it: as a rendered diagnostic, and its data.
-    pub fault: Option<(String, serde_json::Value)>,
-    /// What checks found, rendered.
-    pub findings: Vec<String>,
+    /// The fault that ended it.
+    pub fault: Option<Told>,
+    /// What checks found.
+    pub findings: Vec<Told>,
+    /// What they did not look at.
+    pub not_checked: Option<String>,
     /// Work-items of the range.
     pub work_items: u64,
     /// Time that it ran.
@@ -230,10 +245,13 @@ impl Module {
             Some(device) => return Err(format!("it is for {device}, not for {}", spec.name)),
             None => return Err(format!("its notes name no device that is known here, as {}", spec.name)),
         }
+        let mut hasher = std::hash::DefaultHasher::new();
+        std::hash::Hash::hash(&bytes, &mut hasher);
+        let id = std::hash::Hasher::finish(&hasher);
         let mut kernels = Vec::new();
         for kernel in zebin.kernels() {
             zebin.kernel_visa(&kernel.name).map_err(|e| e.to_string())?;
-            kernels.push(describe(&zebin, kernel));
+            kernels.push(describe(&zebin, kernel, id));
         }
         let global_bytes = zebin.data_sections().map(|d| d.size).sum();
         let undefined = zebin.unresolved().into_iter().map(str::to_owned).collect();
@@ -253,7 +271,7 @@ impl Module {
     }
 }
 
-fn describe(zebin: &ZebinFile, kernel: &envisa::zebin::Kernel) -> KernelInfo {
+fn describe(zebin: &ZebinFile, kernel: &envisa::zebin::Kernel, id: u64) -> KernelInfo {
     let found = zebin.ze_info.arguments(kernel);
     let count = found.iter().map(|a| a.index as usize + 1).max().unwrap_or(0);
     // An index that makes no sense is refused by the launch; here it must not take memory.
@@ -295,6 +313,7 @@ fn describe(zebin: &ZebinFile, kernel: &envisa::zebin::Kernel) -> KernelInfo {
     }
     KernelInfo {
         name: kernel.name.clone(),
+        id,
         args,
         simd: env.simd_size,
         slm: u64::from(env.slm_size),
@@ -375,16 +394,30 @@ impl Machine {
             launch = launch.arg(i as u32, self.arg(value, info.args.get(i))?);
         }
         let outcome = self.device.run(kernel, &launch)?;
+        let told = |code: &str, place: &envisa::Place, other: u32, d: Diagnostic, data| Told {
+            key: format!(
+                "{code}:{}:{}:{}:{other}:{:x}",
+                place.kernel, place.function, place.instruction, info.id
+            ),
+            text: render(&[d], kernel.files()),
+            data,
+        };
         let fault = outcome.fault.map(|f| {
             let data = serde_json::to_value(&*f).unwrap_or_default();
-            (render(&[f.diagnostic()], kernel.files()), data)
+            told(f.code, &f.place, 0, f.diagnostic(), data)
         });
         let found = outcome.findings.unwrap_or_default();
-        let findings = found.iter().map(|f| render(&[f.diagnostic()], kernel.files())).collect();
+        let findings = found.iter().map(|f| {
+            let data = serde_json::to_value(f).unwrap_or_default();
+            let other = f.race.as_ref().map_or(0, |r| r.other.instruction);
+            told(f.code, &f.place, other, f.diagnostic(), data)
+        });
+        let findings = findings.collect();
         Ok(Report {
             printed: outcome.printed,
             fault,
             findings,
+            not_checked: outcome.not_checked,
             work_items: outcome.work_items,
             time: outcome.time,
         })
@@ -392,9 +425,9 @@ impl Machine {
 
     fn arg(&self, value: &Value, about: Option<&ArgInfo>) -> Result<Arg, Trouble> {
         Ok(match value {
-            Value::Memory(backing, offset) => {
+            Value::Memory(backing, offset, bytes) => {
                 let buffer = backing.on(&self.device)?;
-                Arg::Buffer(buffer.slice(*offset as u64..buffer.len())?)
+                Arg::Buffer(buffer.slice(*offset as u64..(*offset + *bytes) as u64)?)
             }
             Value::Null => Arg::Null,
             Value::Pointer(address) => {

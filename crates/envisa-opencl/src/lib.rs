@@ -5,6 +5,7 @@
 //! is used. [`api`] is the C interface, `core` what it does, `device` the one module that knows envisa.
 
 mod api;
+mod capture;
 mod compiler;
 mod core;
 mod device;

@@ -45,3 +45,23 @@ pub fn line(text: &str) {
 pub fn complain(text: &str) {
     line(&format!("envisa: {text}"));
 }
+
+/// A text with `0x…` instead of numbers in that notation.
+pub fn without_addresses(text: &str) -> String {
+    let mut parts = text.split("0x");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push_str("0x…");
+        out.push_str(part.trim_start_matches(|c: char| c.is_ascii_hexdigit()));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn addresses_are_told_apart_by_nothing() {
+        let text = super::without_addresses("f(queue = 0x5c30, n = 4, 0x)");
+        assert_eq!(text, "f(queue = 0x…, n = 4, 0x…)");
+    }
+}

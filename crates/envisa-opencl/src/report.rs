@@ -1,7 +1,9 @@
 //! What is found while a program runs: on standard error, and into the file that `envisa exec` reads.
 //!
-//! The file (`ENVISA_REPORT`) has a JSON object a line: faults and findings when they come, statistics and leaks
-//! when the process ends.
+//! The file (`ENVISA_REPORT`) has a JSON object a line: faults, findings and mistakes when they come first; how often
+//! they came again, what was launched and what was never released when the process ends. Where there is a file,
+//! findings and mistakes are left to whoever reads it; faults are told at once in any case, because what the
+//! program does next follows from them.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -26,7 +28,14 @@ struct Launches {
     time: Duration,
 }
 
+/// Distinct faults that are told at once; later ones are counted.
+const TOLD: usize = 20;
+/// Distinct findings and mistakes that are kept apart; later ones are counted together.
+const DISTINCT: usize = 1000;
+
 static LAUNCHES: Mutex<BTreeMap<String, Launches>> = Mutex::new(BTreeMap::new());
+/// How often each came, by what tells it from others.
+static SEEN: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
 
 fn wanted() -> &'static Wanted {
     static WANTED: OnceLock<Wanted> = OnceLock::new();
@@ -36,7 +45,7 @@ fn wanted() -> &'static Wanted {
             file: set("ENVISA_REPORT").map(PathBuf::from),
             check: set("ENVISA_CHECK").is_some_and(|v| v != "0"),
         };
-        if wanted.file.is_some() {
+        if wanted.file.is_some() || wanted.check {
             crate::api::at_exit(end);
         }
         wanted
@@ -48,24 +57,69 @@ pub fn checking() -> bool {
     wanted().check
 }
 
-/// A kernel's fault: its diagnostic, rendered, and its data.
-pub fn fault(text: &str, data: Value) {
-    crate::log::line(text.trim_end());
-    record(&json!({ "kind": "fault", "text": text, "fault": data }));
-}
-
-/// What a check found.
-pub fn finding(text: &str) {
-    crate::log::line(text.trim_end());
-    record(&json!({ "kind": "finding", "text": text }));
-}
-
-/// A mistake of the host program; told if they are looked for.
-pub fn mistake(text: &str) {
-    if checking() {
-        crate::log::line(&format!("error: {text}"));
-        record(&json!({ "kind": "mistake", "text": text }));
+/// Counts; `true` if it is the first of its key.
+fn first(key: &str) -> bool {
+    let mut seen = SEEN.lock().unwrap();
+    let full = seen.len() >= DISTINCT;
+    match seen.get_mut(key) {
+        Some(n) => *n += 1,
+        None if full => *seen.entry("others".into()).or_default() += 1,
+        None => {
+            seen.insert(key.to_owned(), 1);
+            return true;
+        }
     }
+    false
+}
+
+/// A kernel's fault: what tells it from others, its diagnostic, rendered, and its data.
+pub fn fault(key: &str, text: &str, data: &Value) {
+    if !first(key) {
+        return;
+    }
+    if SEEN.lock().unwrap().len() <= TOLD {
+        crate::log::line(text.trim_end());
+    }
+    record(&json!({ "kind": "fault", "key": key, "text": text, "fault": data }));
+}
+
+/// What a check found, as [`fault`].
+pub fn finding(key: &str, text: &str, data: &Value) {
+    if !first(key) {
+        return;
+    }
+    if wanted().file.is_none() {
+        crate::log::line(text.trim_end());
+    }
+    record(&json!({ "kind": "finding", "key": key, "text": text, "finding": data }));
+}
+
+/// What checks could not look at; told once.
+pub fn note(text: &str) {
+    if !first(&format!("note: {text}")) {
+        return;
+    }
+    if wanted().file.is_none() {
+        crate::log::complain(text);
+    }
+    record(&json!({ "kind": "note", "text": text }));
+}
+
+/// A mistake of the host program, if they are looked for: what kind it is, and the whole of it. Told once for each
+/// `what`.
+pub fn mistake(what: &'static str, text: &str) {
+    if !checking() {
+        return;
+    }
+    // Handles and pointers are other ones each time: what counts as the same is told without them.
+    let key = format!("{what}: {}", crate::log::without_addresses(text));
+    if !first(&key) {
+        return;
+    }
+    if wanted().file.is_none() {
+        crate::log::line(&format!("error: {text}"));
+    }
+    record(&json!({ "kind": "mistake", "key": key, "what": what, "text": text }));
 }
 
 /// A launch that is over.
@@ -80,19 +134,35 @@ pub fn launched(kernel: &str, work_items: u64, time: Duration) {
     entry.time += time;
 }
 
+/// What the application still holds, each kind once.
+fn leaks() {
+    let mut kinds: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for object in crate::core::handle::held() {
+        if let Some((kind, about)) = crate::core::describe(&*object) {
+            kinds.entry(kind).or_default().push(about);
+        }
+    }
+    for (kind, mut all) in kinds {
+        let (n, s) = (all.len(), if all.len() == 1 { "" } else { "s" });
+        all.retain(|a| !a.is_empty());
+        all.sort();
+        let more = all.len().saturating_sub(4);
+        all.truncate(4);
+        let mut about = if all.is_empty() { String::new() } else { format!(" ({}", all.join(", ")) };
+        if more > 0 {
+            about += &format!(" and {more} more");
+        }
+        if !about.is_empty() {
+            about.push(')');
+        }
+        mistake("leak", &format!("{n} {kind}{s} never released{about}"));
+    }
+}
+
 /// Called when the process ends.
 fn end() {
     if checking() {
-        let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
-        for object in crate::core::handle::held() {
-            if let Some(kind) = crate::core::kind_of(&*object) {
-                *kinds.entry(kind).or_default() += 1;
-            }
-        }
-        for (kind, count) in kinds {
-            let s = if count == 1 { "" } else { "s" };
-            mistake(&format!("{count} {kind}{s} still held when the program ended"));
-        }
+        leaks();
     }
     let all = LAUNCHES.lock().unwrap().clone();
     let kernels: Vec<Value> = all
@@ -106,7 +176,9 @@ fn end() {
             })
         })
         .collect();
-    record(&json!({ "kind": "summary", "kernels": kernels }));
+    let times: BTreeMap<String, u64> =
+        SEEN.lock().unwrap().iter().filter(|(_, n)| **n > 1).map(|(k, n)| (k.clone(), *n)).collect();
+    record(&json!({ "kind": "summary", "kernels": kernels, "times": times }));
 }
 
 /// Appends a line to the file.

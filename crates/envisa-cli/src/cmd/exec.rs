@@ -3,6 +3,7 @@
 use super::{Done, Exit, Failure};
 use crate::io;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,9 +11,11 @@ use std::process::Command;
 /// Run a program with envisa as its OpenCL driver.
 ///
 /// The program finds one platform, "Intel(R) OpenCL HD Graphics (envisa)", whose devices are virtual GPUs; nothing
-/// of it is changed. Faults of kernels are told on standard error when they happen.
+/// of it is changed. Faults of kernels are told on standard error when they happen; findings and a summary when
+/// the program has ended.
 ///
-/// Exit code: the program's; 1 if the program succeeded but there were faults or findings.
+/// Exit code: the program's; 1 if the program succeeded but there were faults, findings or mistakes; 2 if it could
+/// not be started.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Environment: ENVISA_ENGINE (auto, jit, interp), ENVISA_THREADS, ENVISA_MEMORY (MiB), ENVISA_CACHE (a folder, or
@@ -46,8 +49,8 @@ pub struct Args {
 const DEVICES: [&str; 4] = ["dg2", "pvc", "skl", "tgllp"];
 const DRIVER: &str = "libenvisa_opencl.so";
 
-/// The driver's file.
-fn driver(given: Option<&Path>) -> Result<PathBuf, Failure> {
+/// The driver's file: the one given, or the one next to this command.
+pub(super) fn driver(given: Option<&Path>) -> Result<PathBuf, Failure> {
     if let Some(path) = given {
         return match std::path::absolute(path) {
             Ok(path) if path.is_file() => Ok(path),
@@ -123,34 +126,10 @@ fn with_folder(args: &Args, driver: &Path, scratch: &Path) -> Result<Ended, Fail
     }
     let status =
         command.status().map_err(|e| Failure(format!("cannot run {}: {e}", Path::new(name).display())))?;
-    let text = std::fs::read_to_string(&report).map_err(failed)?;
-    let records: Vec<Value> = text.lines().filter_map(|l| serde_json::from_str(l).ok()).collect();
-    let of = |kind: &str| records.iter().filter(|r| r["kind"] == kind).cloned().collect::<Vec<Value>>();
-    let (faults, findings, mistakes) = (of("fault"), of("finding"), of("mistake"));
-    let kernels: Vec<Value> =
-        of("summary").iter().flat_map(|s| s["kernels"].as_array().cloned().unwrap_or_default()).collect();
-    if args.stats {
-        statistics(&kernels);
-    }
-    let all = faults.len() + findings.len() + mistakes.len();
-    if args.check || all > 0 {
-        let tell = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-        eprintln!(
-            "envisa exec: {}, {}, {}",
-            tell(faults.len(), "fault"),
-            tell(findings.len(), "finding"),
-            tell(mistakes.len(), "mistake of the program")
-        );
-    }
+    let report = Report::read(&std::fs::read_to_string(&report).map_err(failed)?);
+    let all = report.tell(args);
     if let Some(file) = &args.json {
-        let whole = json!({
-            "exit": status.code(),
-            "faults": faults,
-            "findings": findings,
-            "mistakes": mistakes,
-            "kernels": kernels,
-        });
-        io::write(file, format!("{whole:#}\n").as_bytes())?;
+        io::write(file, format!("{:#}\n", report.json(status.code())).as_bytes())?;
     }
     Ok(match status.code() {
         Some(0) if all > 0 => Ended::WithFindings,
@@ -165,22 +144,139 @@ fn with_folder(args: &Args, driver: &Path, scratch: &Path) -> Result<Ended, Fail
     })
 }
 
-/// What was launched, the longest first.
-fn statistics(kernels: &[Value]) {
-    let mut rows: Vec<(f64, u64, u64, &str)> = kernels
-        .iter()
-        .map(|k| {
-            (
-                k["seconds"].as_f64().unwrap_or(0.0),
-                k["launches"].as_u64().unwrap_or(0),
-                k["work_items"].as_u64().unwrap_or(0),
-                k["name"].as_str().unwrap_or(""),
-            )
+/// What was launched of a kernel, by all processes of the program.
+#[derive(Clone, Default)]
+struct Launches {
+    launches: u64,
+    work_items: u64,
+    seconds: f64,
+}
+
+/// What the driver reported.
+#[derive(Default)]
+struct Report {
+    faults: Vec<Value>,
+    findings: Vec<Value>,
+    mistakes: Vec<Value>,
+    notes: Vec<Value>,
+    kernels: BTreeMap<String, Launches>,
+}
+
+impl Report {
+    /// Reads the driver's lines. One that is cut off, because its process was killed, is left out.
+    fn read(text: &str) -> Report {
+        let mut report = Report::default();
+        let mut times: BTreeMap<String, u64> = BTreeMap::new();
+        let number = |v: &Value| v.as_u64().unwrap_or(0);
+        for mut r in text.lines().filter_map(|l| serde_json::from_str::<Value>(l).ok()) {
+            let kind = r["kind"].as_str().unwrap_or_default().to_owned();
+            let list = match kind.as_str() {
+                "fault" => &mut report.faults,
+                "finding" => &mut report.findings,
+                "mistake" => &mut report.mistakes,
+                "note" => &mut report.notes,
+                "summary" => {
+                    for k in r["kernels"].as_array().into_iter().flatten() {
+                        let name = k["name"].as_str().unwrap_or_default().to_owned();
+                        let entry = report.kernels.entry(name).or_default();
+                        entry.launches += number(&k["launches"]);
+                        entry.work_items += number(&k["work_items"]);
+                        entry.seconds += k["seconds"].as_f64().unwrap_or(0.0);
+                    }
+                    for (key, n) in r["times"].as_object().into_iter().flatten() {
+                        *times.entry(key.clone()).or_default() += number(n);
+                    }
+                    continue;
+                }
+                _ => continue,
+            };
+            if let Some(r) = r.as_object_mut() {
+                r.remove("kind");
+            }
+            // Another process of the program may have found the same.
+            if list.iter().all(|other: &Value| other["key"].is_null() || other["key"] != r["key"]) {
+                list.push(r);
+            }
+        }
+        for r in report.faults.iter_mut().chain(&mut report.findings).chain(&mut report.mistakes) {
+            let n = r["key"].as_str().and_then(|key| times.get(key)).copied().unwrap_or(1);
+            r["times"] = n.into();
+        }
+        report
+    }
+
+    /// Prints what was found, statistics and a summary; how much was found.
+    fn tell(&self, args: &Args) -> usize {
+        let again = |r: &Value, what: &str| match r["times"].as_u64() {
+            Some(n) if n > 1 => eprintln!("   = note: in {n} {what}"),
+            _ => {}
+        };
+        for r in &self.findings {
+            eprintln!("{}", super::shown(r["text"].as_str().unwrap_or_default().trim_end()));
+            again(r, "launches");
+            eprintln!();
+        }
+        for r in &self.mistakes {
+            eprintln!("error: {}", super::shown(r["text"].as_str().unwrap_or_default()));
+            again(r, "calls");
+        }
+        for r in &self.notes {
+            eprintln!("note: {}", super::shown(r["text"].as_str().unwrap_or_default()));
+        }
+        if args.stats {
+            self.statistics();
+        }
+        let (faults, findings, mistakes) = (self.faults.len(), self.findings.len(), self.mistakes.len());
+        let all = faults + findings + mistakes;
+        if args.check || all > 0 {
+            let tell = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+            let launches: u64 = self.kernels.values().map(|k| k.launches).sum();
+            let mistakes = match mistakes {
+                1 => "1 mistake of the program".to_owned(),
+                n => format!("{n} mistakes of the program"),
+            };
+            eprintln!(
+                "envisa exec: {} of {}: {}, {}, {mistakes}",
+                tell(launches as usize, "launch").replace("launchs", "launches"),
+                tell(self.kernels.len(), "kernel"),
+                tell(faults, "fault"),
+                tell(findings, "finding"),
+            );
+        }
+        all
+    }
+
+    /// What was launched, the longest first.
+    fn statistics(&self) {
+        let mut rows: Vec<(&String, &Launches)> = self.kernels.iter().collect();
+        rows.sort_by(|a, b| b.1.seconds.total_cmp(&a.1.seconds));
+        eprintln!("{:>12} {:>10} {:>16}  kernel", "seconds", "launches", "work-items");
+        for (name, k) in rows {
+            eprintln!("{:>12.6} {:>10} {:>16}  {}", k.seconds, k.launches, k.work_items, super::shown(name));
+        }
+    }
+
+    /// For `--json`.
+    fn json(&self, exit: Option<i32>) -> Value {
+        let kernels: Vec<Value> = self
+            .kernels
+            .iter()
+            .map(|(name, k)| {
+                json!({
+                    "name": name,
+                    "launches": k.launches,
+                    "work_items": k.work_items,
+                    "seconds": k.seconds,
+                })
+            })
+            .collect();
+        json!({
+            "exit": exit,
+            "faults": self.faults,
+            "findings": self.findings,
+            "mistakes": self.mistakes,
+            "notes": self.notes,
+            "kernels": kernels,
         })
-        .collect();
-    rows.sort_by(|a, b| b.0.total_cmp(&a.0));
-    eprintln!("{:>12} {:>10} {:>16}  kernel", "seconds", "launches", "work-items");
-    for (seconds, launches, items, name) in rows {
-        eprintln!("{seconds:>12.6} {launches:>10} {items:>16}  {}", super::shown(name));
     }
 }

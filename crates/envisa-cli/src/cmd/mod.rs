@@ -11,6 +11,7 @@ pub mod fmt;
 pub mod info;
 pub mod init;
 pub mod load;
+pub mod opencl;
 pub mod progress;
 pub mod results;
 pub mod run;

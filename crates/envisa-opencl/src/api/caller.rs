@@ -6,6 +6,7 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::api::because;
 use crate::core::error::{Error, Result};
 use crate::core::info::Answer;
 use crate::core::region::{Backing, Region};
@@ -124,6 +125,17 @@ impl Caller {
         }
     }
 
+    /// A part of memory that a command names.
+    pub(crate) fn part(&self, of: &Region, offset: usize, size: usize) -> Result<Region> {
+        of.part(offset, size).ok_or_else(|| {
+            because(|| match offset.checked_add(size) {
+                Some(end) => format!("bytes {offset} to {end} are not inside of {} bytes", of.len()),
+                None => format!("offset {offset} and size {size} overflow"),
+            });
+            Error::INVALID_VALUE
+        })
+    }
+
     /// Memory of the application for a transfer.
     pub(crate) fn memory(&self, start: *const c_void, len: usize) -> Region {
         // SAFETY: promised by the caller until the command is complete.
@@ -170,19 +182,26 @@ pub(crate) fn print(text: &str) {
     }
 }
 
+static AT_END: std::sync::OnceLock<fn()> = std::sync::OnceLock::new();
+
+extern "C" fn end() {
+    if let Some(function) = AT_END.get() {
+        // Nothing may unwind into the C library.
+        let _ = std::panic::catch_unwind(function);
+    }
+}
+
+/// Run by the C library when the process ends, after the destructors of the program's own static objects, which
+/// release what they hold; a function registered with `atexit` would come before them.
+// SAFETY: the section holds addresses of functions without arguments, as this is one.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static END: extern "C" fn() = end;
+
 /// Has a function called when the process ends.
 pub(crate) fn at_exit(function: fn()) {
-    static FUNCTION: std::sync::OnceLock<fn()> = std::sync::OnceLock::new();
-    extern "C" fn run() {
-        if let Some(function) = FUNCTION.get() {
-            // Nothing may unwind into the C library.
-            let _ = std::panic::catch_unwind(function);
-        }
-    }
-    if FUNCTION.set(function).is_ok() {
-        // SAFETY: the function lives as long as this library, which loaders do not unload.
-        unsafe { libc::atexit(run) };
-    }
+    // The first one stays.
+    let _ = AT_END.set(function);
 }
 
 /// The file that this code was loaded from.

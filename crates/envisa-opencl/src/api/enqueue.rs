@@ -7,7 +7,7 @@ use opencl_sys::{
     self as cl, cl_bool, cl_command_queue, cl_event, cl_map_flags, cl_mem, cl_mem_migration_flags, cl_uint,
 };
 
-use super::{Caller, create, enqueued, entry, same, target};
+use super::{Caller, because, create, enqueued, entry, same, target};
 use crate::core::error::{Error, Result};
 use crate::core::handle;
 use crate::core::mem::Mem;
@@ -77,7 +77,11 @@ fn transfer_rectangle(
     let inside = rectangle(c.three(buffer_origin)?, size, pitches[0], pitches[1])?;
     let outside = rectangle(c.three(host_origin)?, size, pitches[2], pitches[3])?;
     let end = inside.end(size).ok_or(Error::INVALID_VALUE)?;
-    if ptr.is_null() || end > mem.region.len() {
+    if end > mem.region.len() {
+        because(|| format!("the rectangle ends at byte {end} of a buffer of {}", mem.region.len()));
+        return Err(Error::INVALID_VALUE);
+    }
+    if ptr.is_null() {
         return Err(Error::INVALID_VALUE);
     }
     let host = c.memory(ptr, outside.end(size).ok_or(Error::INVALID_VALUE)?);
@@ -107,7 +111,7 @@ entry! {
     ) {
         let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
         let mem = buffer_of(&queue, buffer)?;
-        let from = mem.region.part(offset, size).ok_or(Error::INVALID_VALUE)?;
+        let from = c.part(&mem.region, offset, size)?;
         if ptr.is_null() {
             return Err(Error::INVALID_VALUE);
         }
@@ -131,7 +135,7 @@ entry! {
     ) {
         let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
         let mem = buffer_of(&queue, buffer)?;
-        let to = mem.region.part(offset, size).ok_or(Error::INVALID_VALUE)?;
+        let to = c.part(&mem.region, offset, size)?;
         if ptr.is_null() {
             return Err(Error::INVALID_VALUE);
         }
@@ -155,10 +159,11 @@ entry! {
     ) {
         let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
         let (src, dst) = (buffer_of(&queue, src_buffer)?, buffer_of(&queue, dst_buffer)?);
-        let from = src.region.part(src_offset, size).ok_or(Error::INVALID_VALUE)?;
-        let to = dst.region.part(dst_offset, size).ok_or(Error::INVALID_VALUE)?;
+        let from = c.part(&src.region, src_offset, size)?;
+        let to = c.part(&dst.region, dst_offset, size)?;
         let apart = from.address() + size <= to.address() || to.address() + size <= from.address();
         if !apart && size > 0 {
+            because(|| format!("{size} bytes from {src_offset} on and from {dst_offset} on of one buffer"));
             return Err(Error::MEM_COPY_OVERLAP);
         }
         let work = copy(to, from, vec![src, dst]);
@@ -238,7 +243,13 @@ entry! {
         let size = c.three(region)?;
         let from = rectangle(c.three(src_origin)?, size, src_row_pitch, src_slice_pitch)?;
         let to = rectangle(c.three(dst_origin)?, size, dst_row_pitch, dst_slice_pitch)?;
-        let inside = |at: Layout3, mem: &Mem| at.end(size).is_some_and(|end| end <= mem.region.len());
+        let inside = |at: Layout3, mem: &Mem| {
+            let fits = at.end(size).is_some_and(|end| end <= mem.region.len());
+            if !fits {
+                because(|| format!("the rectangle is not inside of a buffer of {} bytes", mem.region.len()));
+            }
+            fits
+        };
         if !inside(from, &src) || !inside(to, &dst) {
             return Err(Error::INVALID_VALUE);
         }
@@ -272,7 +283,7 @@ entry! {
     ) {
         let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
         let mem = buffer_of(&queue, buffer)?;
-        let to = mem.region.part(offset, size).ok_or(Error::INVALID_VALUE)?;
+        let to = c.part(&mem.region, offset, size)?;
         if pattern.is_null() || !pattern_size.is_power_of_two() || pattern_size > 128 {
             return Err(Error::INVALID_VALUE);
         }
@@ -445,7 +456,7 @@ create! {
         if size == 0 {
             return Err(Error::INVALID_VALUE);
         }
-        let place = mem.region.part(offset, size).ok_or(Error::INVALID_VALUE)?;
+        let place = c.part(&mem.region, offset, size)?;
         check_map(&mem, map_flags)?;
         let pointer: *mut c_void = place.pointer().cast();
         mem.map(place.address());

@@ -83,6 +83,18 @@ macro_rules! create {
 
 pub(crate) use {create, entry};
 
+thread_local! {
+    /// Why the call that runs on this thread fails; only while mistakes are looked for.
+    static REASON: std::cell::Cell<Option<String>> = const { std::cell::Cell::new(None) };
+}
+
+/// Notes why a call fails, beyond the standard's error, for the report on it.
+pub(crate) fn because(why: impl FnOnce() -> String) {
+    if crate::report::checking() {
+        REASON.set(Some(why()));
+    }
+}
+
 /// Runs a call: logs it, and turns a panic, which would be a bug here, into an error.
 pub(crate) fn guarded<T: std::fmt::Debug>(
     name: &str,
@@ -98,11 +110,14 @@ pub(crate) fn guarded<T: std::fmt::Debug>(
             Err(Error::OUT_OF_HOST_MEMORY)
         }
     };
-    if let Err(e) = &result
-        && name.starts_with("clEnqueue")
-        && crate::report::checking()
-    {
-        crate::report::mistake(&format!("{name}({}) failed with {}", arguments(), e.name()));
+    if crate::report::checking() {
+        let why = REASON.take();
+        if let Err(e) = &result
+            && name.starts_with("clEnqueue")
+        {
+            let why = why.map_or_else(String::new, |why| format!(": {why}"));
+            crate::report::mistake("call", &format!("{name}({}) failed with {}{why}", arguments(), e.name()));
+        }
     }
     if let Some(start) = start {
         let us = start.elapsed().as_secs_f64() * 1e6;

@@ -14,6 +14,7 @@ use super::platform::{BASE_ALIGN, Device, MAX_GROUP};
 use super::program::Program;
 use super::queue::{Order, Queue};
 use super::region::Backing;
+use crate::api::because;
 use crate::device::{self, ArgKind, ImageValue, KernelInfo, Module, Range, Trouble, Value};
 
 /// A kernel with its arguments.
@@ -238,15 +239,16 @@ impl Kernel {
         let mut captured = Captured::default();
         let mut slm = info.slm;
         for (arg, about) in args.iter().zip(&info.args) {
-            captured.values.push(match arg.as_ref().ok_or(Error::INVALID_KERNEL_ARGS)? {
+            let at = captured.values.len();
+            let missing = || {
+                because(|| format!("argument {at} of kernel `{}` was never set", info.name));
+                Error::INVALID_KERNEL_ARGS
+            };
+            captured.values.push(match arg.as_ref().ok_or_else(missing)? {
                 Arg::Mem(weak) => {
                     // Released before the launch: the application's mistake.
                     let mem = weak.upgrade().ok_or_else(|| {
-                        let at = captured.values.len();
-                        crate::report::mistake(&format!(
-                            "argument {at} of kernel `{}` was released before the launch",
-                            info.name
-                        ));
+                        because(|| format!("argument {at} of kernel `{}` was released before", info.name));
                         Error::INVALID_KERNEL_ARGS
                     })?;
                     let value = value_of(&mem, about.kind)?;
@@ -257,7 +259,8 @@ impl Kernel {
                 Arg::Pointer(address) => match context.pointer(*address) {
                     Some(pointer) => {
                         let offset = address - pointer.backing.address();
-                        let value = Value::Memory(pointer.backing.clone(), offset);
+                        let rest = pointer.backing.region().len().saturating_sub(offset);
+                        let value = Value::Memory(pointer.backing.clone(), offset, rest);
                         captured.shared.push(pointer.backing.clone());
                         value
                     }
@@ -336,7 +339,7 @@ impl Kernel {
             if empty {
                 return Ok(());
             }
-            let result = run(&kernel, &device, &loaded, &range, &captured);
+            let result = run(&kernel, &device, &loaded, &module, &range, &captured);
             drop(captured);
             result
         });
@@ -367,7 +370,7 @@ fn value_of(mem: &Arc<Mem>, kind: ArgKind) -> Result<Value> {
         if mem.parent.is_some() && !mem.offset.is_multiple_of(BASE_ALIGN) {
             return Err(Error::MISALIGNED_SUB_BUFFER_OFFSET);
         }
-        return Ok(Value::Memory(backing.clone(), offset));
+        return Ok(Value::Memory(backing.clone(), offset, mem.region.len()));
     }
     let image = mem.as_image().map_err(|_| Error::INVALID_KERNEL_ARGS)?;
     let [width, height, depth] = image.extent();
@@ -390,11 +393,26 @@ fn run(
     kernel: &Kernel,
     device: &Device,
     loaded: &device::Kernel,
+    module: &Module,
     range: &Range,
     captured: &Captured,
 ) -> Result<()> {
     let name = &kernel.info.name;
-    let launched = device.machine.launch(loaded, &kernel.info, range, &captured.values, &captured.shared);
+    let (args, shared) = (&captured.values[..], &captured.shared[..]);
+    let info = &kernel.info;
+    let module = &module.bytes()[..];
+    let kept = crate::capture::begin(&crate::capture::Launch {
+        device: device.spec.name,
+        module,
+        info,
+        range,
+        args,
+        shared,
+    });
+    let launched = device.machine.launch(loaded, &kernel.info, range, args, shared);
+    if let Some(kept) = kept {
+        kept.end();
+    }
     let report = match launched {
         Ok(report) => report,
         Err(e) => {
@@ -415,13 +433,16 @@ fn run(
         crate::log::line(&format!("envisa: {name} {x}x{y}x{z} in groups of {u}x{v}x{w}: {ms:.3} ms"));
     }
     crate::report::launched(name, report.work_items, report.time);
-    for finding in &report.findings {
-        crate::report::finding(finding);
+    for f in &report.findings {
+        crate::report::finding(&f.key, &f.text, &f.data);
+    }
+    if let Some(what) = &report.not_checked {
+        crate::report::note(&format!("kernel `{name}`: {what}"));
     }
     match report.fault {
         None => Ok(()),
-        Some((text, data)) => {
-            crate::report::fault(&text, data);
+        Some(f) => {
+            crate::report::fault(&f.key, &f.text, &f.data);
             Err(Error::OUT_OF_RESOURCES)
         }
     }

@@ -167,6 +167,15 @@ impl Mem {
         self.image.map_or(cl::CL_MEM_OBJECT_BUFFER, |i| i.kind)
     }
 
+    /// What reports call it.
+    pub fn kind_name(&self) -> &'static str {
+        match (&self.image, &self.parent) {
+            (Some(_), _) => "image",
+            (None, Some(_)) => "sub-buffer",
+            (None, None) => "buffer",
+        }
+    }
+
     /// Whether it is a buffer.
     ///
     /// # Errors

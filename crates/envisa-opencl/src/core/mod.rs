@@ -14,16 +14,22 @@ pub mod queue;
 pub mod region;
 pub mod spirv;
 
-/// What an object is called in a report; nothing of platforms and devices, which nobody has to release.
-pub fn kind_of(object: &(dyn std::any::Any + Send + Sync)) -> Option<&'static str> {
-    let kinds: [(bool, &str); 7] = [
+/// What an object is called in a report, and which it is; nothing of platforms and devices, which nobody has to
+/// release.
+pub fn describe(object: &(dyn std::any::Any + Send + Sync)) -> Option<(&'static str, String)> {
+    if let Some(mem) = object.downcast_ref::<mem::Mem>() {
+        let (kind, bytes) = (mem.kind_name(), mem.region.len());
+        return Some((kind, format!("{bytes} byte{}", if bytes == 1 { "" } else { "s" })));
+    }
+    if let Some(kernel) = object.downcast_ref::<kernel::Kernel>() {
+        return Some(("kernel", format!("`{}`", kernel.info.name)));
+    }
+    let kinds: [(bool, &str); 5] = [
         (object.is::<context::Context>(), "context"),
         (object.is::<queue::Queue>(), "command queue"),
-        (object.is::<mem::Mem>(), "memory object"),
         (object.is::<mem::Sampler>(), "sampler"),
         (object.is::<program::Program>(), "program"),
-        (object.is::<kernel::Kernel>(), "kernel"),
         (object.is::<event::Event>(), "event"),
     ];
-    kinds.into_iter().find(|(is, _)| *is).map(|(_, name)| name)
+    kinds.into_iter().find(|(is, _)| *is).map(|(_, name)| (name, String::new()))
 }

@@ -190,6 +190,29 @@ impl Region {
         }
     }
 
+    /// A copy of the bytes.
+    pub fn to_vec(&self) -> Vec<u8> {
+        let mut bytes = vec![0; self.len];
+        if self.len > 0 {
+            // SAFETY: the region is valid for its length, and the copy is not in it.
+            unsafe { std::ptr::copy_nonoverlapping(self.start, bytes.as_mut_ptr(), self.len) };
+        }
+        bytes
+    }
+
+    /// A copy of `size[2]` planes of `size[1]` rows of `size[0]` bytes, without what lies between them. Rows that
+    /// would be outside are left out.
+    pub fn rows(&self, from: Layout3, size: [usize; 3]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for plane in 0..size[2] {
+            for row in 0..size[1] {
+                let row = self.part(from.offset + plane * from.slice + row * from.row, size[0]);
+                bytes.extend(row.map(|r| r.to_vec()).unwrap_or_default());
+            }
+        }
+        bytes
+    }
+
     /// Repeats a pattern over all of it.
     pub fn fill(&self, pattern: &[u8]) {
         if pattern.is_empty() || self.len == 0 {

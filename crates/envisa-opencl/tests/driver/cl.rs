@@ -49,25 +49,32 @@ pub fn driver() -> Option<&'static Driver> {
             std::env::set_var("OCL_ICD_FILENAMES", &driver);
             std::env::set_var("ENVISA_COMPILER", &compiler);
             std::env::set_var("ENVISA_CACHE", vendors.join("cache"));
-            let Ok(loader) = libloading::Library::new("libOpenCL.so.1") else {
-                return missing("an OpenCL loader (libOpenCL.so.1)");
-            };
-            type GetPlatforms = unsafe extern "C" fn(u32, *mut cl_platform_id, *mut u32) -> i32;
-            let get: libloading::Symbol<GetPlatforms> = loader.get(b"clGetPlatformIDs").expect("in it");
-            let mut platforms = [null_mut(); 8];
-            let mut count = 0;
-            assert_eq!(get(8, platforms.as_mut_ptr(), &raw mut count), CL_SUCCESS);
-            let name = |p: cl_platform_id| {
-                let api = &**p.cast::<*const cl_icd_dispatch>();
-                text(|size, to, ret| api.clGetPlatformInfo.unwrap()(p, CL_PLATFORM_NAME, size, to, ret))
-            };
-            let found = platforms[..count as usize].iter().find(|p| name(**p).contains("envisa"));
-            let platform = *found.expect("the loader found the driver");
-            let api: &'static cl_icd_dispatch = &**platform.cast::<*const cl_icd_dispatch>();
-            std::mem::forget(loader);
-            Some(Driver { api, platform: platform as usize })
+            loaded()
         })
         .as_ref()
+}
+
+/// The driver that the environment names, through the system's loader; `None` (said aloud) without a loader.
+pub fn loaded() -> Option<Driver> {
+    unsafe {
+        let Ok(loader) = libloading::Library::new("libOpenCL.so.1") else {
+            return missing("an OpenCL loader (libOpenCL.so.1)");
+        };
+        type GetPlatforms = unsafe extern "C" fn(u32, *mut cl_platform_id, *mut u32) -> i32;
+        let get: libloading::Symbol<GetPlatforms> = loader.get(b"clGetPlatformIDs").expect("in it");
+        let mut platforms = [null_mut(); 8];
+        let mut count = 0;
+        assert_eq!(get(8, platforms.as_mut_ptr(), &raw mut count), CL_SUCCESS);
+        let name = |p: cl_platform_id| {
+            let api = &**p.cast::<*const cl_icd_dispatch>();
+            text(|size, to, ret| api.clGetPlatformInfo.unwrap()(p, CL_PLATFORM_NAME, size, to, ret))
+        };
+        let found = platforms[..count as usize].iter().find(|p| name(**p).contains("envisa"));
+        let platform = *found.expect("the loader found the driver");
+        let api: &'static cl_icd_dispatch = &**platform.cast::<*const cl_icd_dispatch>();
+        std::mem::forget(loader);
+        Some(Driver { api, platform: platform as usize })
+    }
 }
 
 /// What an information query gives, as bytes.
@@ -109,6 +116,7 @@ macro_rules! make {
         made
     }};
 }
+#[allow(unused_imports, reason = "not every test makes its own objects")]
 pub(crate) use make;
 
 impl Driver {

@@ -1,0 +1,272 @@
+//! Launches kept on disk, so that `envisa run` repeats them: the bridge from a program to one of its kernels.
+//!
+//! `ENVISA_CAPTURE` names a folder. Each launch becomes a folder in it, `NUMBER-KERNEL`, with the module, the content
+//! of buffers and images before and after, and a `job.toml` that says how they belong together.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use opencl_sys as cl;
+
+use crate::core::region::{Backing, Layout3, Region};
+use crate::device::{ImageValue, KernelInfo, Range, Value};
+
+/// Launches of one kernel that are kept, unless `ENVISA_CAPTURE_MOST` says otherwise.
+const MOST: u64 = 16;
+
+struct Wanted {
+    folder: PathBuf,
+    most: u64,
+}
+
+fn wanted() -> Option<&'static Wanted> {
+    static WANTED: OnceLock<Option<Wanted>> = OnceLock::new();
+    WANTED
+        .get_or_init(|| {
+            let folder = std::env::var_os("ENVISA_CAPTURE").filter(|v| !v.is_empty())?;
+            let most = std::env::var("ENVISA_CAPTURE_MOST").ok();
+            let most = most.and_then(|m| m.trim().parse().ok()).unwrap_or(MOST);
+            // The program may change its folder.
+            Some(Wanted { folder: std::path::absolute(folder).ok()?, most })
+        })
+        .as_ref()
+}
+
+/// A launch that is being kept.
+pub struct Capture {
+    folder: PathBuf,
+    /// Files that hold what is to be compared, with where it lies.
+    after: Vec<(String, Bytes)>,
+}
+
+/// What a launch consists of.
+pub struct Launch<'a> {
+    /// The device's name.
+    pub device: &'a str,
+    /// The module.
+    pub module: &'a [u8],
+    /// The kernel.
+    pub info: &'a KernelInfo,
+    /// Sizes.
+    pub range: &'a Range,
+    /// Arguments.
+    pub args: &'a [Value],
+    /// Shared memory that it may reach by pointers in memory.
+    pub shared: &'a [Arc<Backing>],
+}
+
+/// Bytes of a buffer, or rows of an image.
+enum Bytes {
+    Buffer(Region),
+    Image(Box<ImageValue>, [usize; 3]),
+}
+
+impl Bytes {
+    fn read(&self) -> Vec<u8> {
+        match self {
+            Bytes::Buffer(region) => region.to_vec(),
+            Bytes::Image(image, size) => {
+                let from =
+                    Layout3 { offset: 0, row: image.row_pitch as usize, slice: image.slice_pitch as usize };
+                image.texels.rows(from, *size)
+            }
+        }
+    }
+}
+
+/// Begins to keep a launch, if it is wanted: to be called before it runs.
+pub fn begin(launch: &Launch<'_>) -> Option<Capture> {
+    let wanted = wanted()?;
+    static COUNT: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
+    static NUMBER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
+    let name = &launch.info.name;
+    {
+        let mut count = COUNT.lock().unwrap();
+        let count = count.entry(name.clone()).or_default();
+        *count += 1;
+        if *count > wanted.most {
+            return None;
+        }
+    }
+    let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    // Names of kernels are identifiers; those of files are short.
+    let short: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').take(60).collect();
+    let folder = wanted.folder.join(format!("{}-{number:05}-{short}", std::process::id()));
+    let kept =
+        std::fs::create_dir_all(&folder).map_err(|e| e.to_string()).and_then(|()| write(launch, &folder));
+    match kept {
+        Ok(after) => Some(Capture { folder, after }),
+        Err(why) => {
+            crate::log::complain(&format!(
+                "a launch of `{name}` cannot be kept in {}: {why}",
+                folder.display()
+            ));
+            None
+        }
+    }
+}
+
+impl Capture {
+    /// Keeps what memory holds after the launch.
+    pub fn end(self) {
+        for (file, bytes) in &self.after {
+            if let Err(e) = std::fs::write(self.folder.join(file), bytes.read()) {
+                crate::log::complain(&format!("{}: {e}", self.folder.join(file).display()));
+            }
+        }
+    }
+}
+
+/// A text of TOML.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() => {
+                let _ = write!(out, "\\u{:04x}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out + "\""
+}
+
+fn list<T: std::fmt::Display>(values: &[T]) -> String {
+    let all: Vec<String> = values.iter().map(ToString::to_string).collect();
+    format!("[{}]", all.join(", "))
+}
+
+/// Writes the files; gives those that are written again after the launch.
+fn write(launch: &Launch<'_>, folder: &Path) -> Result<Vec<(String, Bytes)>, String> {
+    let put = |name: &str, bytes: &[u8]| {
+        std::fs::write(folder.join(name), bytes).map_err(|e| format!("{name}: {e}"))
+    };
+    put("module.zebin", launch.module)?;
+    let n = launch.range.dims as usize;
+    let mut job = format!(
+        "# A launch on {}, kept by ENVISA_CAPTURE. `envisa run job.toml` repeats it and compares what it leaves.\n\
+         file = \"module.zebin\"\nkernel = {}\nglobal = {}\nlocal = {}\n",
+        launch.device,
+        quoted(&launch.info.name),
+        list(&launch.range.global[..n]),
+        list(&launch.range.local[..n]),
+    );
+    if launch.range.offset != [0; 3] {
+        let _ = writeln!(job, "offset = {}", list(&launch.range.offset[..n]));
+    }
+    let reached = launch
+        .shared
+        .iter()
+        .filter(|s| !launch.args.iter().any(|a| matches!(a, Value::Memory(b, ..) if Arc::ptr_eq(b, s))));
+    match reached.count() {
+        0 => {}
+        n => {
+            let _ = writeln!(
+                job,
+                "# NOT KEPT: {n} allocations of shared memory that the kernel may reach by pointers in memory."
+            );
+        }
+    }
+    job.push_str("\n[args]\n");
+    let mut after: Vec<(String, Bytes)> = Vec::new();
+    let mut outputs = String::new();
+    // Where earlier buffers are: one that lies in another is a part of it.
+    let mut buffers: Vec<(usize, &Arc<Backing>, usize, usize)> = Vec::new();
+    for (i, value) in launch.args.iter().enumerate() {
+        let about = launch.info.args.get(i).and_then(|a| a.source.as_ref());
+        let name = about.map_or_else(|| i.to_string(), |s| s.name.clone());
+        let text = match value {
+            Value::Memory(backing, offset, len) => {
+                let inside = buffers.iter().find(|(_, b, from, to)| {
+                    Arc::ptr_eq(b, backing) && from <= offset && offset + len <= *to
+                });
+                match inside {
+                    Some((of, _, from, _)) => {
+                        let other = launch.info.args.get(*of).and_then(|a| a.source.as_ref());
+                        let other = other.map_or_else(|| of.to_string(), |s| s.name.clone());
+                        quoted(&format!("arg:{other}+{}", offset - from))
+                    }
+                    None => {
+                        let region = backing.region().part(*offset, *len).ok_or("a buffer ends too early")?;
+                        put(&format!("{i}.bin"), &region.to_vec())?;
+                        buffers.push((i, backing, *offset, offset + len));
+                        after.push((format!("{i}.after.bin"), Bytes::Buffer(region)));
+                        quoted(&format!("@{i}.bin"))
+                    }
+                }
+            }
+            Value::Null => "0".into(),
+            Value::Pointer(_) => return Err(format!("argument {i} points to memory that is not shared")),
+            Value::Bytes(bytes) => {
+                let all: Vec<String> = bytes.iter().map(u8::to_string).collect();
+                quoted(&format!("u8:{}", all.join(",")))
+            }
+            Value::Local(bytes) => quoted(&format!("local:{bytes}")),
+            Value::Image(image) => {
+                let (text, size) =
+                    describe(image).ok_or_else(|| format!("argument {i}: images of this format"))?;
+                let bytes = Bytes::Image(image.clone(), size);
+                put(&format!("{i}.bin"), &bytes.read())?;
+                after.push((format!("{i}.after.bin"), bytes));
+                format!("{{ image = {}, value = \"@{i}.bin\" }}", quoted(&text))
+            }
+            Value::Sampler(mode, linear, normalized) => {
+                let mode = match mode {
+                    1 => "clamp",
+                    2 => "clamp_to_edge",
+                    3 => "repeat",
+                    4 => "mirrored_repeat",
+                    _ => "none",
+                };
+                let filter = if *linear { "linear" } else { "nearest" };
+                let coordinates = if *normalized { "normalized" } else { "unnormalized" };
+                format!("{{ sampler = \"{mode}:{filter}:{coordinates}\" }}")
+            }
+        };
+        if text.contains(&format!("@{i}.bin")) {
+            let _ = write!(outputs, "\n[[outputs]]\narg = {}\nexpect = \"@{i}.after.bin\"\n", quoted(&name));
+        }
+        let _ = writeln!(job, "{} = {text}", quoted(&name));
+    }
+    put("job.toml", format!("{job}{outputs}").as_bytes())?;
+    Ok(after)
+}
+
+/// An image as jobs write it, and the bytes of a row, rows and planes; `None` of a format that they do not have.
+fn describe(image: &ImageValue) -> Option<(String, [usize; 3])> {
+    let order = match image.order {
+        cl::CL_R => "r",
+        cl::CL_RG => "rg",
+        cl::CL_RGBA => "rgba",
+        cl::CL_BGRA => "bgra",
+        _ => return None,
+    };
+    let format = match image.channel {
+        cl::CL_SIGNED_INT8 => "i8",
+        cl::CL_UNSIGNED_INT8 => "u8",
+        cl::CL_SIGNED_INT16 => "i16",
+        cl::CL_UNSIGNED_INT16 => "u16",
+        cl::CL_SIGNED_INT32 => "i32",
+        cl::CL_UNSIGNED_INT32 => "u32",
+        cl::CL_UNORM_INT8 => "unorm8",
+        cl::CL_UNORM_INT16 => "unorm16",
+        cl::CL_SNORM_INT8 => "snorm8",
+        cl::CL_HALF_FLOAT => "f16",
+        cl::CL_FLOAT => "f32",
+        _ => return None,
+    };
+    let [w, h, d] = image.size;
+    let shape = match image.kind {
+        cl::CL_MEM_OBJECT_IMAGE1D => format!("1d:{w}"),
+        cl::CL_MEM_OBJECT_IMAGE1D_BUFFER => format!("1dbuffer:{w}"),
+        cl::CL_MEM_OBJECT_IMAGE1D_ARRAY => format!("1darray:{w},{d}"),
+        cl::CL_MEM_OBJECT_IMAGE2D => format!("2d:{w},{h}"),
+        cl::CL_MEM_OBJECT_IMAGE2D_ARRAY => format!("2darray:{w},{h},{d}"),
+        _ => format!("3d:{w},{h},{d}"),
+    };
+    let texel = crate::device::texel(image.order, image.channel, [0; 4])?.len();
+    Some((format!("{shape}:{order}:{format}"), [w as usize * texel, h as usize, d as usize]))
+}

@@ -1,0 +1,238 @@
+//! `envisa exec` end to end: a program that knows nothing of envisa, found by the system's loader, with and without
+//! mistakes. The program is this test itself, run again by the command.
+//!
+//! It needs the command next to the driver, as `cargo test --workspace` builds both; where it is missing, the tests
+//! say that they did not run, and fail where `ENVISA_REQUIRE_ORACLES` is set.
+#![allow(
+    unsafe_code,
+    unused_unsafe,
+    dead_code,
+    reason = "calls a C interface; shares its ways with another test"
+)]
+
+#[path = "driver/cl.rs"]
+mod cl;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::ptr::{null, null_mut};
+
+use cl::*;
+
+const SOURCE: &str = r#"
+kernel void twice(global int *x) {
+    size_t i = get_global_id(0);
+    x[i] *= 2;
+    if (i % 32 == 0) printf("item %d\n", (int)i);
+}
+kernel void race(global int *x, local int *l) {
+    int i = get_local_id(0);
+    l[i] = x[i];
+    x[i] = l[63 - i];
+}
+kernel void wild(global int *x) {
+    *(global int *)((ulong)x + 0x700000000000UL) = 1;
+}
+kernel void beyond(global int *x, int n) { x[get_global_id(0) + n] = 1; }
+kernel void stuck(global int *x) { while (*(volatile global int *)x == 0) {} }
+"#;
+
+/// What the program does is in its environment.
+#[test]
+#[ignore = "the program that the other tests run"]
+fn program() {
+    let wanted = std::env::var("PROGRAM_DOES").expect("run by a test");
+    let does = |what: &str| wanted.split(' ').any(|w| w == what);
+    let driver = loaded().expect("the command set up the loader");
+    let s = driver.session(0, 0);
+    let program = s.program(SOURCE);
+    let x = s.buffer(&[1i32; 64]);
+    let twice = s.kernel(program, "twice");
+    assert_eq!(s.arg(twice, 0, &x), CL_SUCCESS);
+    for round in 0..2 {
+        println!("round {round}");
+        assert_eq!(s.launch(twice, 64, Some(16)), CL_SUCCESS);
+        call!(s, clFinish(s.queue));
+    }
+    assert_eq!(s.read::<i32>(x, 64), [4; 64]);
+    call!(s, clReleaseKernel(twice));
+    if does("race") {
+        let race = s.kernel(program, "race");
+        s.arg(race, 0, &x);
+        call!(s, clSetKernelArg(race, 1, 256, null()));
+        for _ in 0..3 {
+            assert_eq!(s.launch(race, 64, Some(64)), CL_SUCCESS);
+        }
+        call!(s, clFinish(s.queue));
+        call!(s, clReleaseKernel(race));
+    }
+    if does("beyond") {
+        let beyond = s.kernel(program, "beyond");
+        s.arg(beyond, 0, &x);
+        s.arg(beyond, 1, &60i32);
+        assert_eq!(s.launch(beyond, 64, None), CL_SUCCESS);
+        call!(s, clFinish(s.queue));
+        call!(s, clReleaseKernel(beyond));
+    }
+    if does("wild") {
+        let wild = s.kernel(program, "wild");
+        s.arg(wild, 0, &x);
+        assert_eq!(s.launch(wild, 16, None), CL_SUCCESS);
+        assert_eq!(call!(s, clFinish(s.queue)), CL_OUT_OF_RESOURCES);
+        call!(s, clReleaseKernel(wild));
+    }
+    if does("copies") {
+        let copy = |from: usize, to: usize, n: usize| {
+            call!(s, clEnqueueCopyBuffer(s.queue, x, x, from, to, n, 0, null(), null_mut()))
+        };
+        assert_eq!(copy(0, 50, 100), CL_MEM_COPY_OVERLAP);
+        assert_eq!(copy(0, 250, 100), CL_INVALID_VALUE);
+    }
+    if does("release") {
+        let kernel = s.kernel(program, "twice");
+        let gone = s.buffer(&[0i32; 64]);
+        s.arg(kernel, 0, &gone);
+        call!(s, clReleaseMemObject(gone));
+        assert_eq!(s.launch(kernel, 64, None), CL_INVALID_KERNEL_ARGS);
+        call!(s, clReleaseKernel(kernel));
+    }
+    if !does("leak") {
+        call!(s, clReleaseMemObject(x));
+    }
+    call!(s, clReleaseProgram(program));
+    call!(s, clReleaseCommandQueue(s.queue));
+    call!(s, clReleaseContext(s.context));
+    if does("fail") {
+        std::process::exit(3);
+    }
+}
+
+/// The command, next to the driver; or why not.
+fn command() -> Option<PathBuf> {
+    let own = std::env::current_exe().expect("the test is a file");
+    let folder = own.parent().and_then(Path::parent).expect("it is in `deps`");
+    let command = folder.join("envisa");
+    if command.is_file() && folder.join("envisa-compiler").is_file() {
+        return Some(command);
+    }
+    assert!(std::env::var_os("ENVISA_REQUIRE_ORACLES").is_none(), "the command must be built: {command:?}");
+    eprintln!("NOT RUN: {} is not built (cargo build -p envisa-cli)", command.display());
+    None
+}
+
+/// What `envisa exec` with these options gives, of a program that does this.
+fn exec(options: &[&str], does: &str) -> Option<(i32, String, String)> {
+    // A loader and a compiler are there, or that is said aloud.
+    driver()?;
+    let command = command()?;
+    let own = std::env::current_exe().expect("the test is a file");
+    let driver = own.with_file_name("libenvisa_opencl.so");
+    let driver = if driver.is_file() { driver } else { command.with_file_name("libenvisa_opencl.so") };
+    let output: Output = Command::new(command)
+        .arg("exec")
+        .args(options)
+        .arg("--driver")
+        .arg(driver)
+        .arg("--")
+        .arg(own)
+        .args(["--ignored", "--exact", "program", "--nocapture", "--test-threads=1"])
+        .env("PROGRAM_DOES", does)
+        .env_remove("OCL_ICD_VENDORS")
+        .env_remove("OCL_ICD_FILENAMES")
+        .output()
+        .expect("it starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    let (out, err) = (text(output.stdout), text(output.stderr));
+    eprintln!("--- {options:?} {does}: {:?}\n{out}\n{err}", output.status);
+    Some((output.status.code().expect("not killed"), out, err))
+}
+
+#[test]
+fn a_program_without_mistakes_is_left_alone() {
+    let Some((code, out, err)) = exec(&["--device", "dg2"], "") else { return };
+    assert_eq!((code, err.as_str()), (0, ""));
+    // What the kernel prints is where it was launched.
+    let lines: Vec<&str> = out.lines().map(str::trim).collect();
+    let from = lines.iter().position(|l| l.ends_with("round 0")).expect("it prints");
+    let wanted = ["item 0", "item 32", "round 1", "item 0", "item 32"];
+    assert_eq!(lines[from + 1..from + 6], wanted);
+    let (code, _, err) = exec(&["--device", "pvc", "--check"], "").expect("as before");
+    assert_eq!(code, 0);
+    assert_eq!(err, "envisa exec: 2 launches of 1 kernel: 0 faults, 0 findings, 0 mistakes of the program\n");
+}
+
+#[test]
+fn statistics_count_what_was_launched() {
+    let Some((code, _, err)) = exec(&["--stats"], "") else { return };
+    assert_eq!(code, 0);
+    let row: Vec<&str> = err.lines().nth(1).expect("a row").split_whitespace().collect();
+    assert_eq!(row[1..], ["2", "128", "twice"]);
+}
+
+#[test]
+fn faults_end_in_code_1_and_the_program_goes_on() {
+    let Some((code, out, err)) = exec(&[], "wild") else { return };
+    assert!(out.contains("1 passed"), "the program saw the error of its queue");
+    assert_eq!(code, 1);
+    assert!(err.contains("error[F0001]: writes 4 bytes at 0x"), "{err}");
+    assert!(
+        err.ends_with("3 launches of 2 kernels: 1 fault, 0 findings, 0 mistakes of the program\n"),
+        "{err}"
+    );
+}
+
+#[test]
+fn checks_find_what_no_device_tells() {
+    let Some((code, out, err)) = exec(&[], "race beyond") else { return };
+    assert!(out.contains("1 passed") && code == 0 && err.is_empty(), "unchecked, nothing is seen: {err}");
+    let file = tempfile::NamedTempFile::new().expect("made");
+    let path = file.path().to_str().expect("UTF-8");
+    let (code, _, err) = exec(&["--check", "--json", path], "race beyond").expect("as before");
+    assert_eq!(code, 1);
+    assert!(err.contains("error[F0004]: a data race for shared local memory"), "{err}");
+    assert!(err.contains("= note: in 3 launches"), "told once: {err}");
+    assert!(err.contains("error[F0005]: writes 4 bytes at byte 0x100 of"), "{err}");
+    let json: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(path).expect("written")).expect("JSON");
+    assert_eq!(json["exit"], 0);
+    let findings = json["findings"].as_array().expect("a list");
+    let of = |code: &str| findings.iter().filter(|f| f["finding"]["code"] == code).count();
+    assert!(of("F0004") > 0 && of("F0005") > 0, "{json:#}");
+    assert!(findings.iter().filter(|f| f["finding"]["code"] == "F0004").all(|f| f["times"] == 3), "{json:#}");
+    let launches: Vec<_> =
+        json["kernels"].as_array().expect("a list").iter().map(|k| &k["launches"]).collect();
+    assert_eq!(launches, [1, 3, 2], "beyond, race, twice");
+}
+
+#[test]
+fn mistakes_of_the_program_are_findings() {
+    let Some((code, _, err)) = exec(&["--check"], "copies release leak") else { return };
+    assert_eq!(code, 1);
+    for part in [
+        "failed with CL_MEM_COPY_OVERLAP: 100 bytes from 0 on and from 50 on of one buffer",
+        "failed with CL_INVALID_VALUE: bytes 250 to 350 are not inside of 256 bytes",
+        "failed with CL_INVALID_KERNEL_ARGS: argument 0 of kernel `twice` was released before",
+        "1 buffer never released (256 bytes)",
+        ": 0 faults, 0 findings, 4 mistakes of the program",
+    ] {
+        assert!(err.contains(part), "{part}: {err}");
+    }
+    // Without --check they are between the program and its driver.
+    let (code, _, err) = exec(&[], "copies release leak").expect("as before");
+    assert_eq!((code, err.as_str()), (0, ""));
+}
+
+#[test]
+fn the_programs_own_code_wins() {
+    let Some((code, ..)) = exec(&["--check"], "leak fail") else { return };
+    assert_eq!(code, 3);
+    let command = command().expect("as before");
+    let run = |args: &[&str]| Command::new(&command).arg("exec").args(args).output().expect("it starts");
+    let output = run(&["--device", "dg3", "--", "true"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("did you mean `dg2`?"));
+    let driver = command.with_file_name("libenvisa_opencl.so");
+    let driver = driver.to_str().expect("UTF-8");
+    assert_eq!(run(&["--driver", driver, "--", "/nonexistent"]).status.code(), Some(2));
+    assert_eq!(run(&["--driver", driver, "--", "sh", "-c", "kill -9 $$"]).status.code(), Some(137));
+}
