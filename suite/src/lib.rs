@@ -17,6 +17,7 @@ pub mod opencl;
 pub mod peer;
 pub mod performance;
 pub mod plot;
+pub mod programs;
 pub mod random;
 pub mod report;
 pub mod runs;

@@ -1,4 +1,4 @@
-//! The suite's command: list, peers, corpus, conformance, bench, translation, performance.
+//! The suite's command: list, peers, corpus, conformance, bench, translation, performance, programs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use envisa_suite::machine::Machine;
 use envisa_suite::peer::{self, Peer};
 use envisa_suite::performance::{self, Part, docs_folder, json_of, write_text};
 use envisa_suite::report::{Table, cell, suspicions};
-use envisa_suite::{random, runs, toolchain, translate};
+use envisa_suite::{programs, random, runs, toolchain, translate};
 
 /// Kernels, conformance and benchmarks of envisa against its peers.
 #[derive(Parser)]
@@ -174,6 +174,18 @@ enum Verb {
         #[arg(long)]
         write: bool,
     },
+    /// Fetch foreign programs and run their tests, on envisa and its peers; needs the release build.
+    Programs {
+        /// Only programs whose name contains one of these.
+        #[arg(long, value_delimiter = ',')]
+        only: Vec<String>,
+        /// The drivers they run on; those that are not installed are left out.
+        #[arg(long, value_delimiter = ',', default_value = "envisa,pocl,intel")]
+        on: Vec<programs::Side>,
+        /// Write `docs/PROGRAMS.md` and its record, each program's part when it has run.
+        #[arg(long)]
+        write: bool,
+    },
     /// Run one kernel on one platform in this process.
     #[command(hide = true)]
     PeerWorker {
@@ -258,6 +270,7 @@ fn main() -> ExitCode {
             translation(&only, device, repeats, write, json.as_deref())
         }
         Verb::Performance { only, part, write } => performance(&only, &part, write),
+        Verb::Programs { only, on, write } => programs::command(&only, &on, write),
         Verb::PeerWorker { path, id, platform, out, serve } => {
             peer::worker(&path, &id, &platform, &out, serve).map(|()| true)
         }

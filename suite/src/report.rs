@@ -28,6 +28,11 @@ impl Table {
         self.rows.push(cells);
     }
 
+    /// Has it no rows?
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// The table's text, columns aligned.
     pub fn to_markdown(&self) -> String {
         let mut widths: Vec<usize> = self.head.iter().map(|h| h.chars().count().max(3)).collect();

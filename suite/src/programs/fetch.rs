@@ -1,0 +1,129 @@
+//! Getting programs: with pip and apt, into a folder of the cache that each program has for itself.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::Program;
+
+/// Where a program is.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Its folder.
+    pub folder: PathBuf,
+}
+
+impl Place {
+    /// Its Python.
+    pub fn python(&self) -> PathBuf {
+        self.folder.join("venv/bin/python")
+    }
+
+    /// Source archives, unpacked.
+    pub fn sources(&self) -> PathBuf {
+        self.folder.join("sources")
+    }
+
+    /// Debian's packages, unpacked.
+    pub fn root(&self) -> PathBuf {
+        self.folder.join("root")
+    }
+
+    /// Its Python's packages.
+    pub fn site(&self) -> PathBuf {
+        let lib = self.folder.join("venv/lib");
+        let found = std::fs::read_dir(&lib).into_iter().flatten().flatten();
+        let python = found.map(|e| e.path()).find(|p| p.join("site-packages").is_dir());
+        python.unwrap_or(lib).join("site-packages")
+    }
+}
+
+/// The folder for programs: `ENVISA_PROGRAMS`, or one of the user's cache.
+pub fn cache() -> Result<PathBuf, String> {
+    if let Some(folder) = std::env::var_os("ENVISA_PROGRAMS") {
+        return Ok(PathBuf::from(folder));
+    }
+    let base = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
+    let home = || std::env::var_os("HOME").map(|h| PathBuf::from(h).join(".cache"));
+    let base = base.or_else(home).ok_or("no HOME: name a folder in ENVISA_PROGRAMS")?;
+    Ok(base.join("envisa-programs"))
+}
+
+fn run(command: &mut Command) -> Result<String, String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|e| format!("{name}: {e}"))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let last: Vec<&str> = said.lines().rev().take(5).collect();
+        let last: Vec<&str> = last.into_iter().rev().collect();
+        return Err(format!("{name}: {}: {}", output.status, last.join(" / ")));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn pip(place: &Place, program: &Program) -> Result<(), String> {
+    if program.pip.is_empty() && program.sources.is_empty() {
+        return Ok(());
+    }
+    if !place.python().is_file() {
+        run(Command::new("python3").args(["-m", "venv"]).arg(place.folder.join("venv")))?;
+    }
+    let pip = || {
+        let mut command = Command::new(place.python());
+        command.args(["-m", "pip", "--quiet", "--disable-pip-version-check"]);
+        command
+    };
+    if !program.pip.is_empty() {
+        run(pip().arg("install").args(&program.pip))?;
+    }
+    let folder = place.sources();
+    for source in &program.sources {
+        std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        let name = source.replace("==", "-");
+        if folder.join(&name).is_dir() {
+            continue;
+        }
+        run(pip()
+            .args(["download", "--no-deps", "--no-binary", ":all:", "--dest"])
+            .arg(&folder)
+            .arg(source))?;
+        let archive = folder.join(format!("{name}.tar.gz"));
+        run(Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(&folder))?;
+    }
+    Ok(())
+}
+
+/// Unpacks packages and what of their dependencies is not installed: nothing of the system changes.
+fn debian(place: &Place, program: &Program) -> Result<(), String> {
+    let done = place.folder.join("debian-done");
+    if program.debian.is_empty() || done.is_file() {
+        return Ok(());
+    }
+    let folder = place.folder.join("debian");
+    std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    // Nothing is installed by this: the addresses of what would be are printed.
+    let list = run(Command::new("apt-get")
+        .args(["install", "--print-uris", "--yes", "--no-install-recommends", "--reinstall"])
+        .args(&program.debian))?;
+    let files = list.lines().filter(|l| l.starts_with('\'')).filter_map(|l| l.split_whitespace().nth(1));
+    let mut names: Vec<&str> = files.filter_map(|f| f.split('_').next()).collect();
+    names.sort_unstable();
+    names.dedup();
+    run(Command::new("apt-get").arg("download").args(&names).current_dir(&folder))?;
+    for entry in std::fs::read_dir(&folder).map_err(|e| e.to_string())?.flatten() {
+        run(Command::new("dpkg-deb").arg("--extract").arg(entry.path()).arg(place.root()))?;
+    }
+    std::fs::write(&done, names.join("\n")).map_err(|e| e.to_string())
+}
+
+/// Gets a program, unless it is there.
+///
+/// # Errors
+/// What pip or apt say.
+pub fn fetch(cache: &Path, program: &Program) -> Result<Place, String> {
+    let place = Place { folder: cache.join(&program.name) };
+    std::fs::create_dir_all(&place.folder).map_err(|e| format!("{}: {e}", place.folder.display()))?;
+    let failed = |e| format!("{} cannot be had: {e}", program.name);
+    pip(&place, program).map_err(failed)?;
+    debian(&place, program).map_err(failed)?;
+    Ok(place)
+}

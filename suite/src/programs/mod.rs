@@ -1,0 +1,234 @@
+//! Foreign programs: what others wrote for OpenCL, run unmodified on envisa and on its peers, test by test.
+//!
+//! `suite/programs.toml` lists them: where they come from, how they are run, how their results are read. Nothing of
+//! theirs is part of this repository; they are fetched into a cache folder.
+
+mod fetch;
+mod page;
+mod results;
+mod run;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+pub use page::page;
+pub use results::{Case, Status};
+pub use run::{Runner, Side};
+
+/// A program as `programs.toml` has it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Program {
+    /// Short name.
+    pub name: String,
+    /// What it is.
+    pub about: String,
+    /// The device of envisa that it runs on.
+    pub device: String,
+    /// Packages from PyPI, with versions.
+    #[serde(default)]
+    pub pip: Vec<String>,
+    /// Source archives from PyPI, which are unpacked: the tests are in them.
+    #[serde(default)]
+    pub sources: Vec<String>,
+    /// Packages of Debian, which are unpacked with what they need.
+    #[serde(default)]
+    pub debian: Vec<String>,
+    /// Folder to run in; placeholders are as in `command`.
+    #[serde(default)]
+    pub folder: Option<String>,
+    /// The command: `{python}` of the program's own environment, `{site}` its packages, `{sources}`, `{root}` of
+    /// Debian's packages, `{scripts}` of the suite, `{results}` the file that results go to.
+    pub command: Vec<String>,
+    /// Further environment variables.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
+    /// How results are told.
+    pub results: results::Format,
+    /// Seconds that it may take.
+    pub limit: u64,
+    /// Failures that are not envisa's.
+    #[serde(default)]
+    pub explained: Vec<Explained>,
+}
+
+/// Why tests fail, where that is not envisa's fault, or is known.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Explained {
+    /// Part of the tests' names.
+    pub tests: String,
+    /// Part of what they say; any without it.
+    #[serde(default)]
+    pub says: String,
+    /// Whose it is.
+    pub whose: Whose,
+    /// Why.
+    pub why: String,
+}
+
+/// Whose fault a failure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Whose {
+    /// Intel's compiler.
+    Compiler,
+    /// The test's.
+    Test,
+    /// The device lacks what is tested, as the real one does.
+    Device,
+    /// Envisa's, not done yet.
+    Envisa,
+}
+
+impl Whose {
+    const fn name(self) -> &'static str {
+        match self {
+            Whose::Compiler => "the compiler's",
+            Whose::Test => "the test's",
+            Whose::Device => "the device's",
+            Whose::Envisa => "envisa's",
+        }
+    }
+}
+
+/// What a program came to, on all sides.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Record {
+    /// On each side, by its name.
+    pub sides: BTreeMap<String, Run>,
+}
+
+/// What a program came to on one side.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Run {
+    /// Seconds.
+    pub seconds: f64,
+    /// It was ended because it took too long.
+    pub too_long: bool,
+    /// Its exit code; none if a signal ended it.
+    pub code: Option<i32>,
+    /// Its tests. Those that passed are only counted.
+    pub cases: Vec<Case>,
+    /// How many passed.
+    pub passed: usize,
+    /// How many were left out by themselves.
+    pub skipped: usize,
+}
+
+impl Run {
+    /// Those that failed.
+    pub fn failed(&self) -> impl Iterator<Item = &Case> {
+        self.cases.iter().filter(|c| c.status == Status::Failed)
+    }
+
+    /// In short, for tables.
+    pub fn cell(&self) -> String {
+        let mut cell = format!("{} passed", self.passed);
+        let failed = self.failed().count();
+        if failed > 0 {
+            cell += &format!(", {failed} failed");
+        }
+        if self.skipped > 0 {
+            cell += &format!(", {} skipped", self.skipped);
+        }
+        if self.too_long {
+            cell += ", stopped";
+        }
+        format!("{cell}; {:.0} s", self.seconds)
+    }
+}
+
+impl Program {
+    /// Why a test fails, if that is known.
+    pub fn explanation(&self, case: &Case) -> Option<&Explained> {
+        self.explained.iter().find(|e| case.name.contains(&e.tests) && case.says.contains(&e.says))
+    }
+
+    /// Tests that fail on envisa, pass on PoCL, and that nothing explains as another's fault.
+    pub fn open(&self, record: &Record) -> Vec<String> {
+        let Some(envisa) = record.sides.get(Side::Envisa.name()) else { return Vec::new() };
+        let pocl: Vec<&str> = record
+            .sides
+            .get(Side::Pocl.name())
+            .map(|r| r.cases.iter().map(|c| c.name.as_str()).collect())
+            .unwrap_or_default();
+        let ours = |c: &&Case| {
+            self.explanation(c).is_none_or(|e| e.whose == Whose::Envisa) && !pocl.contains(&&*c.name)
+        };
+        envisa.failed().filter(ours).map(|c| c.name.clone()).collect()
+    }
+}
+
+/// The list.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct List {
+    program: Vec<Program>,
+}
+
+/// Where this suite is.
+fn home() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every program of the list.
+///
+/// # Errors
+/// If the list cannot be read.
+pub fn programs() -> Result<Vec<Program>, String> {
+    let path = home().join("programs.toml");
+    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let list: List = toml::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))?;
+    Ok(list.program)
+}
+
+/// The file that keeps what was measured, so that one program's run rewrites its part of the page alone.
+fn record_file() -> PathBuf {
+    home().join("../docs/programs.json")
+}
+
+/// Runs programs whose name contains one of `only`; `true` if none fails for a reason that is envisa's.
+///
+/// # Errors
+/// If a program cannot be had, or files cannot be written.
+pub fn command(only: &[String], sides: &[Side], write: bool) -> Result<bool, String> {
+    let all = programs()?;
+    let runner = Runner::new()?;
+    let path = record_file();
+    let mut records: BTreeMap<String, Record> = match std::fs::read_to_string(&path) {
+        Ok(text) => serde_json::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))?,
+        Err(_) => BTreeMap::new(),
+    };
+    let mut good = true;
+    let wanted = |p: &&Program| only.is_empty() || only.iter().any(|o| p.name.contains(o.as_str()));
+    for program in all.iter().filter(wanted) {
+        let mut record = records.get(&program.name).cloned().unwrap_or_default();
+        let place = runner.fetch(program)?;
+        for side in sides {
+            let Some(run) = runner.run(program, &place, *side)? else {
+                println!("{}: {} is not installed: left out", program.name, side.name());
+                continue;
+            };
+            println!("{} on {}: {}", program.name, side.name(), run.cell());
+            for case in run.failed() {
+                println!("  {}: {}", case.name, case.says.lines().next().unwrap_or_default());
+            }
+            record.sides.insert(side.name().to_owned(), run);
+        }
+        let open = program.open(&record);
+        for name in &open {
+            println!("{}: {name} fails on envisa only, and nothing explains it", program.name);
+        }
+        good &= open.is_empty();
+        records.insert(program.name.clone(), record);
+        if write {
+            let text = serde_json::to_string_pretty(&records).map_err(|e| e.to_string())?;
+            crate::performance::write_text(&path, &format!("{text}\n"))?;
+            crate::performance::write_text(&home().join("../docs/PROGRAMS.md"), &page(&all, &records))?;
+        }
+    }
+    Ok(good)
+}

@@ -1,0 +1,81 @@
+//! `docs/PROGRAMS.md`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::{Case, Program, Record, Side};
+use crate::report::Table;
+
+/// Names of tests that a table lists; of the others it says how many they are.
+const NAMED: usize = 6;
+
+/// The page.
+pub fn page(programs: &[Program], records: &BTreeMap<String, Record>) -> String {
+    let mut text = String::from(
+        "# Foreign programs\n\n\
+         Programs that others wrote for OpenCL, unmodified, on envisa and on its peers: their own tests, and who \
+         passes them. Each is fetched and run by one command,\n\n\
+         ```sh\n\
+         cargo build --release -p envisa-cli -p envisa-opencl -p envisa-suite\n\
+         target/release/envisa-suite programs --only NAME\n\
+         ```\n\n\
+         and this page is made by the same with `--write`; `suite/programs.toml` lists them. Times are of the whole \
+         program on one machine that does other work too, compilation included. Packages are fetched from PyPI and \
+         Debian into `~/.cache/envisa-programs`, or where `ENVISA_PROGRAMS` says.\n\n",
+    );
+    let mut table = Table::new(["program", "", "device", "envisa", "PoCL 3.1", "Intel CPU runtime", "open"]);
+    for p in programs {
+        let Some(record) = records.get(&p.name) else { continue };
+        let cell = |side: Side| record.sides.get(side.name()).map_or_else(String::new, |r| r.cell());
+        let open = match p.open(record).len() {
+            0 => "–".to_owned(),
+            n => format!("**{n}**"),
+        };
+        let [envisa, pocl, intel] = Side::ALL.map(cell);
+        table.row([p.name.clone(), p.about.clone(), p.device.clone(), envisa, pocl, intel, open]);
+    }
+    text.push_str(&table.to_markdown());
+    text.push_str(
+        "\n\"Open\" are tests that fail on envisa, not on PoCL, and whose reason is envisa's or not known. A program \
+         that breaks down before its tests are told of counts as one failed test, \"the program\".\n",
+    );
+    for p in programs {
+        let Some(record) = records.get(&p.name) else { continue };
+        let failures = failures(p, record);
+        if failures.is_empty() {
+            continue;
+        }
+        let _ = write!(text, "\n## {}\n\n{failures}", p.name);
+    }
+    text
+}
+
+/// Tests that fail on envisa, by reason.
+fn failures(program: &Program, record: &Record) -> String {
+    let Some(envisa) = record.sides.get(Side::Envisa.name()) else { return String::new() };
+    let mut groups: BTreeMap<(String, String), Vec<&Case>> = BTreeMap::new();
+    let pocl = record.sides.get(Side::Pocl.name());
+    for case in envisa.failed() {
+        let (whose, why) = match program.explanation(case) {
+            Some(e) => (e.whose.name().to_owned(), e.why.clone()),
+            None => ("**open**".to_owned(), format!("`{}`", case.says.replace('`', "'"))),
+        };
+        groups.entry((whose, why)).or_default().push(case);
+    }
+    let mut table = Table::new(["tests that fail on envisa", "on PoCL", "whose", "why"]);
+    for ((whose, why), cases) in groups {
+        let mut names: Vec<String> = cases.iter().take(NAMED).map(|c| format!("`{}`", c.name)).collect();
+        if cases.len() > NAMED {
+            names.push(format!("and {} more", cases.len() - NAMED));
+        }
+        let failing = |c: &&&Case| pocl.is_some_and(|r| r.failed().any(|o| o.name == c.name));
+        let also = match (pocl, cases.iter().filter(failing).count()) {
+            (None, _) => "not run".to_owned(),
+            (_, 0) => "pass".to_owned(),
+            (_, n) if n == cases.len() => "fail too".to_owned(),
+            (_, n) => format!("{n} fail too"),
+        };
+        table.row([names.join(", "), also, whose, why]);
+    }
+    if table.is_empty() { String::new() } else { table.to_markdown() }
+}

@@ -1,0 +1,164 @@
+//! Running programs: each side is an OpenCL driver, which is the only one that the program finds.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use super::fetch::{self, Place};
+use super::results::{self, Format};
+use super::{Program, Run, Status};
+
+/// An OpenCL driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Side {
+    /// envisa.
+    Envisa,
+    /// Portable Computing Language.
+    Pocl,
+    /// Intel's CPU runtime; `ENVISA_INTEL_ICD` names its library.
+    Intel,
+}
+
+impl Side {
+    /// All of them.
+    pub const ALL: [Side; 3] = [Side::Envisa, Side::Pocl, Side::Intel];
+
+    /// Name for tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Side::Envisa => "envisa",
+            Side::Pocl => "PoCL",
+            Side::Intel => "Intel CPU runtime",
+        }
+    }
+
+    /// Its library, if it is installed.
+    fn library(self, envisa: &Path) -> Option<PathBuf> {
+        match self {
+            Side::Envisa => Some(envisa.with_file_name("libenvisa_opencl.so")),
+            Side::Pocl => {
+                let text = std::fs::read_to_string("/etc/OpenCL/vendors/pocl.icd").ok()?;
+                Some(PathBuf::from(text.trim()))
+            }
+            Side::Intel => std::env::var_os("ENVISA_INTEL_ICD").map(PathBuf::from).filter(|p| p.is_file()),
+        }
+    }
+}
+
+/// Runs programs.
+pub struct Runner {
+    cache: PathBuf,
+    envisa: PathBuf,
+}
+
+impl Runner {
+    /// With the command and the driver that were built beside the suite.
+    ///
+    /// # Errors
+    /// If they were not.
+    pub fn new() -> Result<Runner, String> {
+        let own = std::env::current_exe().map_err(|e| e.to_string())?;
+        let envisa = own.with_file_name("envisa");
+        for file in ["envisa", "libenvisa_opencl.so", "envisa-compiler"] {
+            let path = own.with_file_name(file);
+            if !path.is_file() {
+                return Err(format!(
+                    "{} is not built: cargo build --release -p envisa-cli -p envisa-opencl",
+                    path.display()
+                ));
+            }
+        }
+        Ok(Runner { cache: fetch::cache()?, envisa })
+    }
+
+    /// Gets a program.
+    ///
+    /// # Errors
+    /// If it cannot be had.
+    pub fn fetch(&self, program: &Program) -> Result<Place, String> {
+        fetch::fetch(&self.cache, program)
+    }
+
+    /// Runs a program; `None` if the side is not installed.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn run(&self, program: &Program, place: &Place, side: Side) -> Result<Option<Run>, String> {
+        let Some(library) = side.library(&self.envisa) else { return Ok(None) };
+        let out = place.folder.join(side.name().replace(' ', "-"));
+        let failed = |e: std::io::Error| format!("{}: {e}", out.display());
+        // What an earlier run left must not be taken for this one's.
+        let _ = std::fs::remove_dir_all(&out);
+        std::fs::create_dir_all(out.join("vendors")).map_err(failed)?;
+        std::fs::write(out.join("vendors/only.icd"), format!("{}\n", library.display())).map_err(failed)?;
+        let results = out.join("results");
+        let fill = |text: &str| -> String {
+            let parts: [(&str, PathBuf); 6] = [
+                ("{python}", place.python()),
+                ("{site}", place.site()),
+                ("{sources}", place.sources()),
+                ("{root}", place.root()),
+                ("{scripts}", super::home().join("programs")),
+                ("{results}", results.clone()),
+            ];
+            parts.iter().fold(text.to_owned(), |t, (name, path)| t.replace(name, &path.display().to_string()))
+        };
+        let mut command = Command::new("timeout");
+        command.args(["--kill-after=10", &program.limit.to_string()]);
+        if side == Side::Envisa {
+            command.arg(&self.envisa).args(["exec", "--device", &program.device, "--"]);
+        }
+        command.args(program.command.iter().map(|a| fill(a)));
+        command
+            .current_dir(program.folder.as_deref().map_or_else(|| out.clone(), |f| PathBuf::from(fill(f))));
+        command.env("OCL_ICD_VENDORS", out.join("vendors")).env("OCL_ICD_FILENAMES", &library);
+        command.env("PYTHONDONTWRITEBYTECODE", "1").env("PYTHONWARNINGS", "ignore");
+        if place.root().is_dir() {
+            let root = place.root().display().to_string();
+            command.env("LD_LIBRARY_PATH", format!("{root}/usr/lib/x86_64-linux-gnu:{root}/usr/lib"));
+        }
+        for (name, value) in &program.environment {
+            command.env(name, fill(value));
+        }
+        let log = File::create(out.join("out")).map_err(failed)?;
+        let errors = File::create(out.join("err")).map_err(failed)?;
+        let start = Instant::now();
+        let status = command
+            .stdin(Stdio::null())
+            .stdout(log)
+            .stderr(errors)
+            .status()
+            .map_err(|e| format!("{}: {e}", program.command[0]))?;
+        let seconds = start.elapsed().as_secs_f64();
+        let told = match program.results {
+            Format::Lines => results::lines(&lossy(&out.join("out"))),
+            Format::Junit => {
+                let text = lossy(&results);
+                if text.is_empty() { Vec::new() } else { results::junit(&text)? }
+            }
+        };
+        let count = |status: Status| told.iter().filter(|c| c.status == status).count();
+        let (passed, skipped) = (count(Status::Passed), count(Status::Skipped));
+        let mut cases: Vec<_> = told.into_iter().filter(|c| c.status != Status::Passed).collect();
+        let code = status.code();
+        let too_long = matches!(code, Some(124 | 137));
+        let quiet = cases.iter().all(|c| c.status != Status::Failed);
+        // A program that breaks down before it tells of its tests has failed.
+        if too_long || (quiet && code != Some(0)) || passed + cases.len() == 0 {
+            let err = lossy(&out.join("err"));
+            let last = err.lines().rev().find(|l| !l.trim().is_empty()).unwrap_or_default().to_owned();
+            let says = match (too_long, code) {
+                (true, _) => format!("stopped after {} s", program.limit),
+                (_, Some(code)) => format!("exit code {code}: {last}"),
+                (_, None) => format!("{status}: {last}"),
+            };
+            cases.push(super::Case { name: "the program".into(), status: Status::Failed, says });
+        }
+        Ok(Some(Run { seconds, too_long, code, cases, passed, skipped }))
+    }
+}
+
+fn lossy(path: &Path) -> String {
+    String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned()
+}
