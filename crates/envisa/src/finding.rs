@@ -134,7 +134,7 @@ impl Finding {
             instructions.push_str(&format!(", ${i}"));
         }
         let Some(race) = &self.race else {
-let many = if self.instructions.len() > 1 { "instructions" } else { "instruction" };
+            let many = if self.instructions.len() > 1 { "instructions" } else { "instruction" };
             let d = place.mark(d, format!("channel {}", self.channel)).note(format!(
                 "first by kernel `{kernel}`, group ({x}, {y}, {z}), thread {}, {many} {instructions}; {times}",
                 self.thread
