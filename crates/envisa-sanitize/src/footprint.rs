@@ -105,6 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[allow(clippy::single_range_in_vec_init, reason = "lists of ranges are what is compared")]
     fn ranges_go_on_over_pages() {
         let mut one = Footprint::default();
         let page = || Box::new(Page { read: [0; 64], written: [0; 64] });
