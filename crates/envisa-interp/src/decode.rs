@@ -6,7 +6,7 @@ use envisa_sem::{Bf, Hf, MathUnit};
 
 use crate::alu::{Alu, AluK, AnyK, FlushK, shape};
 use crate::control::*;
-use crate::level::{Handler, Handlers};
+use crate::level::{Handler, Shaped, best, handler};
 use crate::messages;
 use crate::operand::{Exec, modifier};
 use crate::ops::*;
@@ -66,20 +66,14 @@ pub(super) fn dst_cell(i: &Inst) -> (u32, bool) {
 /// or vectors of 16 and 32; of operands in any form, at the base level.
 macro_rules! rare {
     ($level:expr, $n:expr, $plain:expr, $kernel:ident [ $($p:ty),* ; $($k:expr),* ]) => {
-        match $n {
-            1 if $plain && has_shapes($level) => $level.handler::<$kernel<$($p,)* $({ $k },)* false, 1>>(),
-            2..=16 if $plain && has_shapes($level) => $level.handler::<$kernel<$($p,)* $({ $k },)* false, 16>>(),
-            _ if $plain && has_shapes($level) => $level.handler::<$kernel<$($p,)* $({ $k },)* false, 32>>(),
-            1 => Level::Base.handler::<$kernel<$($p,)* $({ $k },)* true, 1>>(),
-            _ => Level::Base.handler::<$kernel<$($p,)* $({ $k },)* true, 32>>(),
+        match (Shaped::of($level), $n) {
+            (Some(l), 1) if $plain => l.handler::<$kernel<$($p,)* $({ $k },)* false, 1>>(),
+            (Some(l), 2..=16) if $plain => l.handler::<$kernel<$($p,)* $({ $k },)* false, 16>>(),
+            (Some(l), _) if $plain => l.handler::<$kernel<$($p,)* $({ $k },)* false, 32>>(),
+            (_, 1) => handler::<$kernel<$($p,)* $({ $k },)* true, 1>>(),
+            _ => handler::<$kernel<$($p,)* $({ $k },)* true, 32>>(),
         }
     };
-}
-
-/// Is there code for each shape of operands at this level? Beside better levels the base has the general code
-/// only: nobody would run the rest. Debug builds have no better levels, and test the shapes at the base.
-pub(super) fn has_shapes(l: Level) -> bool {
-    l != Level::Base || cfg!(any(not(target_arch = "x86_64"), debug_assertions))
 }
 
 /// The handler of a kernel for this number of channels, whose last parameter is the size of its vector. One
@@ -105,7 +99,12 @@ pub(super) struct Wish {
 
 /// Code of plain operands for modes that flush denormals.
 fn flushing<O: Alu<T>, T: Exec, const S: usize>(l: Level, n: u8) -> Handler {
-    if n == 1 { l.handler::<FlushK<O, T, S, 1>>() } else { l.handler::<FlushK<O, T, S, 32>>() }
+    match Shaped::of(l) {
+        Some(l) if n == 1 => l.handler::<FlushK<O, T, S, 1>>(),
+        Some(l) => l.handler::<FlushK<O, T, S, 32>>(),
+        None if n == 1 => handler::<AnyK<O, T, S, true, 1>>(),
+        None => handler::<AnyK<O, T, S, true, 32>>(),
+    }
 }
 
 /// Code for one source.
@@ -113,11 +112,11 @@ fn unary<O: Alu<T>, T: Exec>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) ->
     if O::MODAL && w.flushing {
         return flushing::<O, T, 1>(w.level, n);
     }
-    let l = w.level;
+    let Some(l) = Shaped::of(w.level) else { return any::<O, T, 1>(w, n, src, plain) };
     match shape(&src[..1]).filter(|_| plain) {
         Some(_) if n == 1 => l.handler::<AluK<O, T, 1, true, false, false, true, 1>>(),
-        Some((0, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 1, false, false, false, false]),
-        Some((1, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 1, true, false, false, false]),
+        Some((0, false)) => sized!(l, n, AluK[O, T; 1, false, false, false, false]),
+        Some((1, false)) => sized!(l, n, AluK[O, T; 1, true, false, false, false]),
         _ => any::<O, T, 1>(w, n, src, plain),
     }
 }
@@ -127,15 +126,15 @@ fn binary<O: Alu<T>, T: Exec>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) -
     if O::MODAL && w.flushing {
         return flushing::<O, T, 2>(w.level, n);
     }
-    let l = w.level;
+    let Some(l) = Shaped::of(w.level) else { return any::<O, T, 2>(w, n, src, plain) };
     match shape(&src[..2]).filter(|_| plain) {
         Some(_) if n == 1 => l.handler::<AluK<O, T, 2, true, true, false, true, 1>>(),
-        Some((0, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 2, false, false, false, false]),
-        Some((1, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 2, true, false, false, false]),
-        Some((2, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 2, false, true, false, false]),
-        Some((0, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 2, false, false, false, true]),
-        Some((1, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 2, true, false, false, true]),
-        Some((2, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 2, false, true, false, true]),
+        Some((0, false)) => sized!(l, n, AluK[O, T; 2, false, false, false, false]),
+        Some((1, false)) => sized!(l, n, AluK[O, T; 2, true, false, false, false]),
+        Some((2, false)) => sized!(l, n, AluK[O, T; 2, false, true, false, false]),
+        Some((0, true)) => sized!(l, n, AluK[O, T; 2, false, false, false, true]),
+        Some((1, true)) => sized!(l, n, AluK[O, T; 2, true, false, false, true]),
+        Some((2, true)) => sized!(l, n, AluK[O, T; 2, false, true, false, true]),
         _ => any::<O, T, 2>(w, n, src, plain),
     }
 }
@@ -145,20 +144,20 @@ fn ternary<O: Alu<T>, T: Exec>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) 
     if O::MODAL && w.flushing {
         return flushing::<O, T, 3>(w.level, n);
     }
-    let l = w.level;
+    let Some(l) = Shaped::of(w.level) else { return any::<O, T, 3>(w, n, src, plain) };
     match shape(src).filter(|_| plain) {
         Some(_) if n == 1 => l.handler::<AluK<O, T, 3, true, true, true, true, 1>>(),
-        Some((0, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, false, false, false, false]),
-        Some((1, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, true, false, false, false]),
-        Some((2, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, false, true, false, false]),
-        Some((3, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, true, true, false, false]),
-        Some((4, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, false, false, true, false]),
-        Some((5, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, true, false, true, false]),
-        Some((6, false)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, false, true, true, false]),
-        Some((0, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, false, false, false, true]),
-        Some((1, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, true, false, false, true]),
-        Some((2, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, false, true, false, true]),
-        Some((4, true)) if has_shapes(l) => sized!(l, n, AluK[O, T; 3, false, false, true, true]),
+        Some((0, false)) => sized!(l, n, AluK[O, T; 3, false, false, false, false]),
+        Some((1, false)) => sized!(l, n, AluK[O, T; 3, true, false, false, false]),
+        Some((2, false)) => sized!(l, n, AluK[O, T; 3, false, true, false, false]),
+        Some((3, false)) => sized!(l, n, AluK[O, T; 3, true, true, false, false]),
+        Some((4, false)) => sized!(l, n, AluK[O, T; 3, false, false, true, false]),
+        Some((5, false)) => sized!(l, n, AluK[O, T; 3, true, false, true, false]),
+        Some((6, false)) => sized!(l, n, AluK[O, T; 3, false, true, true, false]),
+        Some((0, true)) => sized!(l, n, AluK[O, T; 3, false, false, false, true]),
+        Some((1, true)) => sized!(l, n, AluK[O, T; 3, true, false, false, true]),
+        Some((2, true)) => sized!(l, n, AluK[O, T; 3, false, true, false, true]),
+        Some((4, true)) => sized!(l, n, AluK[O, T; 3, false, false, true, true]),
         _ => any::<O, T, 3>(w, n, src, plain),
     }
 }
@@ -180,36 +179,38 @@ fn unit<O: Unit<T>, T: Exec + MathUnit, const S: usize>(
     src: &[SrcCell; 3],
     plain: bool,
 ) -> Handler {
-    match (plain && shape(&src[..S]).is_some(), n) {
-        (true, ..=16) => l.handler::<UnitK<O, T, S, false, 16>>(),
-        (true, _) => l.handler::<UnitK<O, T, S, false, 32>>(),
-        (false, _) => l.handler::<UnitK<O, T, S, true, 32>>(),
+    match Shaped::of(l).filter(|_| plain && shape(&src[..S]).is_some()) {
+        Some(l) if n <= 16 => l.handler::<UnitK<O, T, S, false, 16>>(),
+        Some(l) => l.handler::<UnitK<O, T, S, false, 32>>(),
+        None => handler::<UnitK<O, T, S, true, 32>>(),
     }
 }
 
 /// Code for a compare.
-fn compare<T: Compare, const R: u8>(l: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+fn compare<T: Compare, const R: u8>(level: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    let Some(l) = Shaped::of(level) else { return rare!(level, n, false, CmpAnyK[T; R]) };
     match shape(&src[..2]).filter(|_| plain) {
         Some(_) if n == 1 => l.handler::<CmpK<T, R, true, true, true, 1>>(),
-        Some((0, false)) if has_shapes(l) => sized!(l, n, CmpK[T; R, false, false, false]),
-        Some((1, false)) if has_shapes(l) => sized!(l, n, CmpK[T; R, true, false, false]),
-        Some((2, false)) if has_shapes(l) => sized!(l, n, CmpK[T; R, false, true, false]),
-        Some((3, false)) if has_shapes(l) => sized!(l, n, CmpK[T; R, true, true, false]),
-        Some((0, true)) if has_shapes(l) => sized!(l, n, CmpK[T; R, false, false, true]),
-        Some((2, true)) if has_shapes(l) => sized!(l, n, CmpK[T; R, false, true, true]),
-        s => rare!(l, n, s.is_some(), CmpAnyK[T; R]),
+        Some((0, false)) => sized!(l, n, CmpK[T; R, false, false, false]),
+        Some((1, false)) => sized!(l, n, CmpK[T; R, true, false, false]),
+        Some((2, false)) => sized!(l, n, CmpK[T; R, false, true, false]),
+        Some((3, false)) => sized!(l, n, CmpK[T; R, true, true, false]),
+        Some((0, true)) => sized!(l, n, CmpK[T; R, false, false, true]),
+        Some((2, true)) => sized!(l, n, CmpK[T; R, false, true, true]),
+        s => rare!(level, n, s.is_some(), CmpAnyK[T; R]),
     }
 }
 
 /// Code for a selection.
-fn select<T: Exec>(l: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+fn select<T: Exec>(level: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    let Some(l) = Shaped::of(level) else { return rare!(level, n, false, SelAnyK[T;]) };
     match shape(&src[..2]).filter(|_| plain) {
         Some(_) if n == 1 => l.handler::<SelK<T, true, true, true, 1>>(),
-        Some((0, false)) if has_shapes(l) => sized!(l, n, SelK[T; false, false, false]),
-        Some((1, false)) if has_shapes(l) => sized!(l, n, SelK[T; true, false, false]),
-        Some((2, false)) if has_shapes(l) => sized!(l, n, SelK[T; false, true, false]),
-        Some((3, false)) if has_shapes(l) => sized!(l, n, SelK[T; true, true, false]),
-        s => rare!(l, n, s.is_some(), SelAnyK[T;]),
+        Some((0, false)) => sized!(l, n, SelK[T; false, false, false]),
+        Some((1, false)) => sized!(l, n, SelK[T; true, false, false]),
+        Some((2, false)) => sized!(l, n, SelK[T; false, true, false]),
+        Some((3, false)) => sized!(l, n, SelK[T; true, true, false]),
+        s => rare!(level, n, s.is_some(), SelAnyK[T;]),
     }
 }
 
@@ -373,7 +374,7 @@ fn integers(c: Choice<'_>, i: &Inst) -> Option<Handler> {
         (Op::Mulh, U32) => seldom!(c, Mulh, u32, 2),
         (Op::Mulh, I32) => seldom!(c, Mulh, i32, 2),
         // What general code does in 64 bits; see `parts`.
-        (Op::Madw, I64) if plain && shaped && has_shapes(l) => rare!(l, n, true, MadwK[;]),
+        (Op::Madw, I64) if plain && shaped && Shaped::of(l).is_some() => rare!(l, n, true, MadwK[;]),
         (Op::Dp4a, U32) if plain => seldom!(c, Dp4a, u32, 3),
         _ => return others(c, i),
     })
@@ -499,23 +500,23 @@ fn comparison(l: Level, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
     })
 }
 
-fn handler(l: Level, i: &Inst, src: &[SrcCell; 3], p: &Program) -> Handler {
+fn choose(l: Level, i: &Inst, src: &[SrcCell; 3], p: &Program) -> Handler {
     let sat = matches!(i.dst, Dst::Reg { sat: true, .. } | Dst::Indirect { sat: true, .. });
     if is_other(i.op, i.exec, sat) {
-        return l.handler::<OtherK>();
+        return handler::<OtherK>();
     }
     match i.op {
-        Op::MovPred => return l.handler::<MovPredK>(),
-        Op::Setp => return l.handler::<SetpK>(),
-        Op::PredLogic => return l.handler::<PredLogicK>(),
-        Op::Dpas => return l.handler::<DpasK<false>>(),
-        Op::Dpasw => return l.handler::<DpasK<true>>(),
-        Op::Join => return l.handler::<JoinK>(),
-        Op::Goto => return l.handler::<GotoK>(),
-        Op::Ret | Op::Fret => return l.handler::<RetK>(),
-        Op::Fence => return l.handler::<FenceK>(),
-        Op::Nop => return l.handler::<NopK>(),
-        Op::Message => return messages::handler(l, i, p),
+        Op::MovPred => return best::<MovPredK>(l),
+        Op::Setp => return best::<SetpK>(l),
+        Op::PredLogic => return best::<PredLogicK>(l),
+        Op::Dpas => return best::<DpasK<false>>(l),
+        Op::Dpasw => return best::<DpasK<true>>(l),
+        Op::Join => return best::<JoinK>(l),
+        Op::Goto => return best::<GotoK>(l),
+        Op::Ret | Op::Fret => return best::<RetK>(l),
+        Op::Fence => return best::<FenceK>(l),
+        Op::Nop => return best::<NopK>(l),
+        Op::Message => return messages::choose(l, i, p),
         Op::Call
         | Op::Fcall
         | Op::Ifcall
@@ -526,7 +527,7 @@ fn handler(l: Level, i: &Inst, src: &[SrcCell; 3], p: &Program) -> Handler {
         | Op::NamedBarrier
         | Op::ChannelEnables
         | Op::Unsupported
-        | Op::End => return l.handler::<ControlK>(),
+        | Op::End => return best::<ControlK>(l),
         // Channels compute by the operands' descriptions; where all is plain, some have code in `alu` too.
         Op::Madw
         | Op::Bfi
@@ -595,7 +596,7 @@ fn handler(l: Level, i: &Inst, src: &[SrcCell; 3], p: &Program) -> Handler {
         | Op::Lzd
         | Op::Sel => {}
     }
-    alu(Wish { level: l, flushing: false }, i, src).unwrap_or_else(|| l.handler::<OtherK>())
+    alu(Wish { level: l, flushing: false }, i, src).unwrap_or_else(|| handler::<OtherK>())
 }
 
 /// A write of `%cr0`: the instruction, then the mode.
@@ -629,9 +630,9 @@ pub(super) fn decode(p: &CheckedProgram, level: Level, observed: bool) -> Code {
     let cr0 = p.registers.predefined[envisa_isa::predefined::var::CR0 as usize];
     for (pc, i) in p.code.iter().enumerate() {
         let src = [0, 1, 2].map(|k| src_cell(&i.src[k], i.exec));
-        let mut c = cell(i, handler(level, i, &src, p), src, dst_cell(i));
+        let mut c = cell(i, choose(level, i, &src, p), src, dst_cell(i));
         let floats = matches!(i.exec, ExecType::F32 | ExecType::F64 | ExecType::F16 | ExecType::Bf16);
-        if floats && has_shapes(level) && c.dst_plain && shape(&src[..sources(i)]).is_some() {
+        if floats && Shaped::of(level).is_some() && c.dst_plain && shape(&src[..sources(i)]).is_some() {
             code.flushing[pc] = alu(Wish { level, flushing: true }, i, &src);
         }
         if let Some(mut cells) = in_parts(level, i, &src, end) {
@@ -639,7 +640,7 @@ pub(super) fn decode(p: &CheckedProgram, level: Level, observed: bool) -> Code {
                 c = cells.swap_remove(0);
             } else {
                 let general = general(level, i, p);
-                c = described(i, level.handler::<PartsK>(), parts::index(code.parts.len()));
+                c = described(i, best::<PartsK>(level), parts::index(code.parts.len()));
                 code.parts.push(Parts { cells, float: parts::is_float(i), general });
             }
         }
@@ -647,7 +648,7 @@ pub(super) fn decode(p: &CheckedProgram, level: Level, observed: bool) -> Code {
             && (cr0..cr0 + 64).contains(&offset)
         {
             code.inner[pc] = Some(c.run);
-            c.run = level.handler::<ModeK>();
+            c.run = handler::<ModeK>();
         }
         c.fused = !observed && i.op == Op::Cmp && i.facts.fuses_with_next;
         code.cells.push(c);
@@ -657,7 +658,7 @@ pub(super) fn decode(p: &CheckedProgram, level: Level, observed: bool) -> Code {
 
 /// The handler of an instruction that is told nothing of its operands: it goes by their description.
 fn general(l: Level, i: &Inst, p: &Program) -> Handler {
-    handler(l, i, &[SrcCell::default(); 3], p)
+    choose(l, i, &[SrcCell::default(); 3], p)
 }
 
 /// A cell whose operands a general handler reads and writes by their description.
@@ -680,7 +681,7 @@ fn sources(i: &Inst) -> usize {
 /// The parts of an instruction with operands that are no plain vectors, if it has such and can be done so.
 fn in_parts(l: Level, i: &Inst, src: &[SrcCell; 3], end: u32) -> Option<Vec<Cell>> {
     let odd = |k: usize| src[k].kind == SrcKind::General && i.src[k] != Src::None;
-    if !has_shapes(l) || dst_cell(i).1 && !(0..3).any(odd) && i.op != Op::Dp4a {
+    if Shaped::of(l).is_none() || dst_cell(i).1 && !(0..3).any(odd) && i.op != Op::Dp4a {
         return None;
     }
     Splitter::new(l, i, end).mov().or_else(|| Splitter::new(l, i, end).compute())

@@ -22,20 +22,53 @@ pub(crate) trait Kernel {
     }
 }
 
-/// Handlers of a level.
-pub(crate) trait Handlers {
-    /// The handler of a kernel for this level.
-    fn handler<K: Kernel>(self) -> Handler;
+/// The handler of a kernel for every CPU: of instructions that are rare, or that have nothing to do in vectors.
+pub(crate) fn handler<K: Kernel>() -> Handler {
+    base::<K>
 }
 
-impl Handlers for Level {
-    fn handler<K: Kernel>(self) -> Handler {
+/// The handler of a kernel in the best code that a level has.
+pub(crate) fn best<K: Kernel>(l: Level) -> Handler {
+    Shaped::of(l).map_or(base::<K>, Shaped::handler::<K>)
+}
+
+/// A level that has code for each shape of operands. In optimised builds for x86-64 those are the better levels:
+/// nobody would run the rest, and each level costs as much to compile as all else. Debug builds have no better
+/// levels, and test the shapes at the base.
+#[derive(Clone, Copy)]
+pub(crate) enum Shaped {
+    #[cfg(any(not(target_arch = "x86_64"), debug_assertions))]
+    Base,
+    #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+    Avx2,
+    #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+    Avx512,
+}
+
+impl Shaped {
+    /// A level's, if it has such code.
+    pub fn of(l: Level) -> Option<Shaped> {
+        match l {
+            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+            Level::Avx512 => Some(Shaped::Avx512),
+            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+            Level::Avx2 => Some(Shaped::Avx2),
+            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+            Level::Base => None,
+            #[cfg(any(not(target_arch = "x86_64"), debug_assertions))]
+            _ => Some(Shaped::Base),
+        }
+    }
+
+    /// The handler of a kernel for this level.
+    pub fn handler<K: Kernel>(self) -> Handler {
         match self {
+            #[cfg(any(not(target_arch = "x86_64"), debug_assertions))]
+            Shaped::Base => base::<K>,
             #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-            Level::Avx512 => avx512::<K>,
+            Shaped::Avx512 => avx512::<K>,
             #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-            Level::Avx2 => avx2::<K>,
-            _ => base::<K>,
+            Shaped::Avx2 => avx2::<K>,
         }
     }
 }
@@ -44,7 +77,7 @@ fn base<K: Kernel>(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
     K::run_with(Isa::BASE, m, c, pc)
 }
 
-// The two below are unsafe to call only because the CPU must have the features; `Level::handler` names
+// The two below are unsafe to call only because the CPU must have the features; `Shaped::handler` names
 // them for levels that `Level::detect` found.
 #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
 #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
@@ -63,6 +96,6 @@ fn avx512<K: Kernel>(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
 /// Calls a handler.
 #[inline(always)]
 pub(crate) fn call(h: Handler, m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
-    // SAFETY: handlers come from `Level::handler` of a level the CPU has.
+    // SAFETY: handlers are for every CPU or come from `Shaped::handler` of a level the CPU has.
     unsafe { h(m, c, pc) }
 }

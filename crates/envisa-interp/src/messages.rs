@@ -11,16 +11,19 @@ use envisa_machine::messages::{Fault, check};
 use envisa_machine::regs::Registers;
 use envisa_machine::thread::{Machine, Mask};
 
-use crate::level::{Handler, Handlers, Kernel};
+use crate::level::{Handler, Kernel, Shaped, handler};
 use crate::{At, exec_mask};
 
 /// The handler of a message.
-pub(crate) fn handler(l: Level, i: &Inst, p: &Program) -> Handler {
+pub(crate) fn choose(l: Level, i: &Inst, p: &Program) -> Handler {
     let message = &p.messages[i.aux as usize];
     let file = Registers::size(p.registers.bytes);
     if !check(message, i.channels as u32, file) {
-        return l.handler::<BadK>();
+        return handler::<BadK>();
     }
+    let Some(l) = Shaped::of(l) else {
+        return handler::<GeneralK>();
+    };
     let Message::Simt(s) = message else {
         return match message {
             Message::Block(_) => l.handler::<BlockK>(),
@@ -29,13 +32,13 @@ pub(crate) fn handler(l: Level, i: &Inst, p: &Program) -> Handler {
                 8 => l.handler::<SumK<8>>(),
                 16 => l.handler::<SumK<16>>(),
                 32 => l.handler::<SumK<32>>(),
-                _ => l.handler::<GeneralK>(),
+                _ => handler::<GeneralK>(),
             },
-            _ => l.handler::<GeneralK>(),
+            _ => handler::<GeneralK>(),
         };
     };
     if Plan::new(s, file).is_none() {
-        return l.handler::<GeneralK>();
+        return handler::<GeneralK>();
     }
     macro_rules! channels {
         ($e:ty, $s:ty, $w:literal) => {
@@ -44,7 +47,7 @@ pub(crate) fn handler(l: Level, i: &Inst, p: &Program) -> Handler {
                 8 => l.handler::<SimtK<$e, $s, 8, 8, $w>>(),
                 16 => l.handler::<SimtK<$e, $s, 16, 16, $w>>(),
                 32 => l.handler::<SimtK<$e, $s, 32, 16, $w>>(),
-                _ => l.handler::<GeneralK>(),
+                _ => handler::<GeneralK>(),
             }
         };
     }
@@ -57,7 +60,7 @@ pub(crate) fn handler(l: Level, i: &Inst, p: &Program) -> Handler {
         (1, 4, true) => channels!(u8, u32, true),
         (8, 8, false) => channels!(u64, u64, false),
         (8, 8, true) => channels!(u64, u64, true),
-        _ => l.handler::<GeneralK>(),
+        _ => handler::<GeneralK>(),
     }
 }
 
@@ -118,7 +121,7 @@ impl<E: Element, S: Element, const N: usize, const G: usize, const WRITE: bool> 
         };
         let near = Near { memory: env.memory, slm };
         let (site, regs) = (&mut m.hints[i], &mut m.t.regs);
-        // SAFETY: `handler` chose this kernel for a message that passes `check`, by its types and channels; the plan
+        // SAFETY: `choose` chose this kernel for a message that passes `check`, by its types and channels; the plan
         // was made with it, and threads have register files of their program's length.
         let done =
             unsafe { fast::gather_scatter::<E, S, N, G, WRITE, L>(isa, (plan, site), regs, mask, near, far) };
@@ -143,7 +146,7 @@ impl Kernel for BlockK {
         let ports = m.env.ports(m.slm, m.t.scratch, &m.t.regs);
         let Some(Message::Block(b)) = m.env.program.messages.get(c.aux() as usize) else { return pc + 1 };
         let (site, regs) = (&mut m.hints[c.aux() as usize], &mut m.t.regs);
-        // SAFETY: `handler` chose this kernel for a message that passes `check`.
+        // SAFETY: `choose` chose this kernel for a message that passes `check`.
         match unsafe { fast::block(b, site, regs, mask, &ports) } {
             Ok(()) => pc + 1,
             Err(f) => m.message_fault(pc, c.first(), f),

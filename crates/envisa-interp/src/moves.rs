@@ -8,8 +8,7 @@ use envisa_lower::ExecType;
 use envisa_sem::{Bf, Convert, Hf, Ieee, Lane};
 
 use crate::alu::{modal, store};
-use crate::decode::has_shapes;
-use crate::level::{Handler, Handlers, Kernel};
+use crate::level::{Handler, Kernel, Shaped};
 use crate::operand::inst;
 use crate::ops::Copy;
 use crate::registers::Operands;
@@ -186,9 +185,7 @@ pub(crate) struct Move {
 /// The handler of a move, if there is one for these types and steps. `end` is the size of the register file:
 /// vectors are read and written whole.
 pub(crate) fn pick(l: Level, n: u8, from: Place, to: Place, sat: bool, end: u32) -> Option<Move> {
-    if !has_shapes(l) {
-        return None;
-    }
+    let l = Shaped::of(l)?;
     let (from, to) = (from.plain(), to.plain());
     let fits = |p: Place| {
         let bytes = lanes(n) as u64 * p.step.max(1) as u64 * p.ty.size() as u64;
@@ -254,7 +251,7 @@ macro_rules! vectors {
 }
 
 /// Handlers of moves without saturation.
-fn wrapping(l: Level, n: u8, (s, from): (Type, u32), (d, to): (Type, u32)) -> Option<Handler> {
+fn wrapping(l: Shaped, n: u8, (s, from): (Type, u32), (d, to): (Type, u32)) -> Option<Handler> {
     macro_rules! pairs {
         ($($sn:ident $st:ty => $($dn:ident $dt:ty),*;)* | $($un:ident $ut:ty => $($vn:ident $vt:ty),*;)*) => {
             match (s, d) {
@@ -289,7 +286,7 @@ fn wrapping(l: Level, n: u8, (s, from): (Type, u32), (d, to): (Type, u32)) -> Op
 }
 
 /// Handlers of moves with saturation.
-fn saturating(l: Level, n: u8, (s, from): (Type, u32), (d, to): (Type, u32)) -> Option<Handler> {
+fn saturating(l: Shaped, n: u8, (s, from): (Type, u32), (d, to): (Type, u32)) -> Option<Handler> {
     macro_rules! pairs {
         ($($un:ident $ut:ty => $($vn:ident $vt:ty),*;)*) => {
             match (s, d) {
