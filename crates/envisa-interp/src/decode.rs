@@ -121,8 +121,21 @@ fn unary<O: Alu<T>, T: Exec>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) ->
     }
 }
 
-/// Code for two sources.
+/// Code for two sources, also for vectors with modifiers.
 fn binary<O: Alu<T>, T: Exec>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    let Some(l) = Shaped::of(w.level).filter(|_| n > 1 && !(O::MODAL && w.flushing)) else {
+        return binary_plain::<O, T>(w, n, src, plain);
+    };
+    match shape(&src[..2]).filter(|_| plain) {
+        Some((0, true)) => sized!(l, n, AluK[O, T; 2, false, false, false, true]),
+        Some((1, true)) => sized!(l, n, AluK[O, T; 2, true, false, false, true]),
+        Some((2, true)) => sized!(l, n, AluK[O, T; 2, false, true, false, true]),
+        _ => binary_plain::<O, T>(w, n, src, plain),
+    }
+}
+
+/// Code for two sources that seldom have modifiers.
+fn binary_plain<O: Alu<T>, T: Exec>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
     if O::MODAL && w.flushing {
         return flushing::<O, T, 2>(w.level, n);
     }
@@ -132,15 +145,26 @@ fn binary<O: Alu<T>, T: Exec>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) -
         Some((0, false)) => sized!(l, n, AluK[O, T; 2, false, false, false, false]),
         Some((1, false)) => sized!(l, n, AluK[O, T; 2, true, false, false, false]),
         Some((2, false)) => sized!(l, n, AluK[O, T; 2, false, true, false, false]),
-        Some((0, true)) => sized!(l, n, AluK[O, T; 2, false, false, false, true]),
-        Some((1, true)) => sized!(l, n, AluK[O, T; 2, true, false, false, true]),
-        Some((2, true)) => sized!(l, n, AluK[O, T; 2, false, true, false, true]),
         _ => any::<O, T, 2>(w, n, src, plain),
     }
 }
 
-/// Code for three sources.
+/// Code for three sources, also for vectors with modifiers.
 fn ternary<O: Alu<T>, T: Exec>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    let Some(l) = Shaped::of(w.level).filter(|_| n > 1 && !(O::MODAL && w.flushing)) else {
+        return ternary_plain::<O, T>(w, n, src, plain);
+    };
+    match shape(src).filter(|_| plain) {
+        Some((0, true)) => sized!(l, n, AluK[O, T; 3, false, false, false, true]),
+        Some((1, true)) => sized!(l, n, AluK[O, T; 3, true, false, false, true]),
+        Some((2, true)) => sized!(l, n, AluK[O, T; 3, false, true, false, true]),
+        Some((4, true)) => sized!(l, n, AluK[O, T; 3, false, false, true, true]),
+        _ => ternary_plain::<O, T>(w, n, src, plain),
+    }
+}
+
+/// Code for three sources that seldom have modifiers.
+fn ternary_plain<O: Alu<T>, T: Exec>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
     if O::MODAL && w.flushing {
         return flushing::<O, T, 3>(w.level, n);
     }
@@ -154,10 +178,6 @@ fn ternary<O: Alu<T>, T: Exec>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) 
         Some((4, false)) => sized!(l, n, AluK[O, T; 3, false, false, true, false]),
         Some((5, false)) => sized!(l, n, AluK[O, T; 3, true, false, true, false]),
         Some((6, false)) => sized!(l, n, AluK[O, T; 3, false, true, true, false]),
-        Some((0, true)) => sized!(l, n, AluK[O, T; 3, false, false, false, true]),
-        Some((1, true)) => sized!(l, n, AluK[O, T; 3, true, false, false, true]),
-        Some((2, true)) => sized!(l, n, AluK[O, T; 3, false, true, false, true]),
-        Some((4, true)) => sized!(l, n, AluK[O, T; 3, false, false, true, true]),
         _ => any::<O, T, 3>(w, n, src, plain),
     }
 }
@@ -186,8 +206,20 @@ fn unit<O: Unit<T>, T: Exec + MathUnit, const S: usize>(
     }
 }
 
-/// Code for a compare.
+/// Code for a compare, also of vectors with modifiers.
 fn compare<T: Compare, const R: u8>(level: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    let Some(l) = Shaped::of(level).filter(|_| n > 1) else {
+        return compare_plain::<T, R>(level, n, src, plain);
+    };
+    match shape(&src[..2]).filter(|_| plain) {
+        Some((0, true)) => sized!(l, n, CmpK[T; R, false, false, true]),
+        Some((2, true)) => sized!(l, n, CmpK[T; R, false, true, true]),
+        _ => compare_plain::<T, R>(level, n, src, plain),
+    }
+}
+
+/// Code for a compare of sources that seldom have modifiers.
+fn compare_plain<T: Compare, const R: u8>(level: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
     let Some(l) = Shaped::of(level) else { return rare!(level, n, false, CmpAnyK[T; R]) };
     match shape(&src[..2]).filter(|_| plain) {
         Some(_) if n == 1 => l.handler::<CmpK<T, R, true, true, true, 1>>(),
@@ -195,8 +227,6 @@ fn compare<T: Compare, const R: u8>(level: Level, n: u8, src: &[SrcCell; 3], pla
         Some((1, false)) => sized!(l, n, CmpK[T; R, true, false, false]),
         Some((2, false)) => sized!(l, n, CmpK[T; R, false, true, false]),
         Some((3, false)) => sized!(l, n, CmpK[T; R, true, true, false]),
-        Some((0, true)) => sized!(l, n, CmpK[T; R, false, false, true]),
-        Some((2, true)) => sized!(l, n, CmpK[T; R, false, true, true]),
         s => rare!(level, n, s.is_some(), CmpAnyK[T; R]),
     }
 }
@@ -235,6 +265,16 @@ macro_rules! common {
     };
     ($c:expr, $o:ty, $t:ty, 3) => {
         ternary::<$o, $t>($c.w, $c.n, $c.src, $c.plain)
+    };
+}
+
+/// The same for sources that seldom have modifiers.
+macro_rules! unmodified {
+    ($c:expr, $o:ty, $t:ty, 2) => {
+        binary_plain::<$o, $t>($c.w, $c.n, $c.src, $c.plain)
+    };
+    ($c:expr, $o:ty, $t:ty, 3) => {
+        ternary_plain::<$o, $t>($c.w, $c.n, $c.src, $c.plain)
     };
 }
 
@@ -300,16 +340,16 @@ fn integers(c: Choice<'_>, i: &Inst) -> Option<Handler> {
         (Op::Mov, U64) => common!(c, Copy, u64, 1),
         (Op::Add, I32 | U32) => common!(c, Add, u32, 2),
         (Op::Add, I64 | U64) => common!(c, Add, u64, 2),
-        (Op::Add3, I32 | U32) => common!(c, Add3, u32, 3),
+        (Op::Add3, I32 | U32) => unmodified!(c, Add3, u32, 3),
         (Op::Add3, I64 | U64) => seldom!(c, Add3, u64, 3),
-        (Op::Mul, I32 | U32) => common!(c, Mul, u32, 2),
-        (Op::Mul, I64 | U64) => common!(c, Mul, u64, 2),
-        (Op::Mad, I32 | U32) => common!(c, Mad, u32, 3),
+        (Op::Mul, I32 | U32) => unmodified!(c, Mul, u32, 2),
+        (Op::Mul, I64 | U64) => unmodified!(c, Mul, u64, 2),
+        (Op::Mad, I32 | U32) => unmodified!(c, Mad, u32, 3),
         (Op::Mad, I64 | U64) => seldom!(c, Mad, u64, 3),
-        (Op::Min, I32) => common!(c, Min, i32, 2),
-        (Op::Min, U32) => common!(c, Min, u32, 2),
-        (Op::Max, I32) => common!(c, Max, i32, 2),
-        (Op::Max, U32) => common!(c, Max, u32, 2),
+        (Op::Min, I32) => unmodified!(c, Min, i32, 2),
+        (Op::Min, U32) => unmodified!(c, Min, u32, 2),
+        (Op::Max, I32) => unmodified!(c, Max, i32, 2),
+        (Op::Max, U32) => unmodified!(c, Max, u32, 2),
         (Op::Min, I64) => seldom!(c, Min, i64, 2),
         (Op::Min, U64) => seldom!(c, Min, u64, 2),
         (Op::Max, I64) => seldom!(c, Max, i64, 2),
@@ -326,35 +366,35 @@ fn integers(c: Choice<'_>, i: &Inst) -> Option<Handler> {
         (Op::Mod, U32) => seldom!(c, Mod, u32, 2),
         (Op::Mod, I64) => seldom!(c, Mod, i64, 2),
         (Op::Mod, U64) => seldom!(c, Mod, u64, 2),
-        (Op::And, I32 | U32) => common!(c, And, u32, 2),
-        (Op::Or, I32 | U32) => common!(c, Or, u32, 2),
-        (Op::Xor, I32 | U32) => common!(c, Xor, u32, 2),
+        (Op::And, I32 | U32) => unmodified!(c, And, u32, 2),
+        (Op::Or, I32 | U32) => unmodified!(c, Or, u32, 2),
+        (Op::Xor, I32 | U32) => unmodified!(c, Xor, u32, 2),
         (Op::Not, I32 | U32) => common!(c, Not, u32, 1),
-        (Op::And, I64 | U64) => common!(c, And, u64, 2),
-        (Op::Or, I64 | U64) => common!(c, Or, u64, 2),
-        (Op::Xor, I64 | U64) => common!(c, Xor, u64, 2),
+        (Op::And, I64 | U64) => unmodified!(c, And, u64, 2),
+        (Op::Or, I64 | U64) => unmodified!(c, Or, u64, 2),
+        (Op::Xor, I64 | U64) => unmodified!(c, Xor, u64, 2),
         (Op::Not, I64 | U64) => seldom!(c, Not, u64, 1),
-        (Op::Shl, I32 | U32) => common!(c, Shl, u32, 2),
-        (Op::Shl, I64 | U64) => common!(c, Shl, u64, 2),
-        (Op::Shr, U32 | I32) => common!(c, Shr, u32, 2),
-        (Op::Shr, U64 | I64) => common!(c, Shr, u64, 2),
-        (Op::Asr, I32 | U32) => common!(c, Asr, i32, 2),
-        (Op::Asr, I64 | U64) => common!(c, Asr, i64, 2),
-        (Op::Rol, U32) if i.aux == 32 => common!(c, RolD, u32, 2),
-        (Op::Ror, U32) if i.aux == 32 => common!(c, RorD, u32, 2),
+        (Op::Shl, I32 | U32) => unmodified!(c, Shl, u32, 2),
+        (Op::Shl, I64 | U64) => unmodified!(c, Shl, u64, 2),
+        (Op::Shr, U32 | I32) => unmodified!(c, Shr, u32, 2),
+        (Op::Shr, U64 | I64) => unmodified!(c, Shr, u64, 2),
+        (Op::Asr, I32 | U32) => unmodified!(c, Asr, i32, 2),
+        (Op::Asr, I64 | U64) => unmodified!(c, Asr, i64, 2),
+        (Op::Rol, U32) if i.aux == 32 => unmodified!(c, RolD, u32, 2),
+        (Op::Ror, U32) if i.aux == 32 => unmodified!(c, RorD, u32, 2),
         (Op::Rol, U32) => seldom!(c, Rol, u32, 2),
         (Op::Ror, U32) => seldom!(c, Ror, u32, 2),
         (Op::Rol, U64) => seldom!(c, Rol, u64, 2),
         (Op::Ror, U64) => seldom!(c, Ror, u64, 2),
         (Op::Bfn, I32 | U32) => match i.aux {
-            0x96 => common!(c, BfnOf<0x96>, u32, 3),
-            0xd8 => common!(c, BfnOf<0xd8>, u32, 3),
-            0xca => common!(c, BfnOf<0xca>, u32, 3),
-            0xe8 => common!(c, BfnOf<0xe8>, u32, 3),
-            0xf8 => common!(c, BfnOf<0xf8>, u32, 3),
-            0x78 => common!(c, BfnOf<0x78>, u32, 3),
-            0xfe => common!(c, BfnOf<0xfe>, u32, 3),
-            _ => common!(c, Bfn, u32, 3),
+            0x96 => unmodified!(c, BfnOf<0x96>, u32, 3),
+            0xd8 => unmodified!(c, BfnOf<0xd8>, u32, 3),
+            0xca => unmodified!(c, BfnOf<0xca>, u32, 3),
+            0xe8 => unmodified!(c, BfnOf<0xe8>, u32, 3),
+            0xf8 => unmodified!(c, BfnOf<0xf8>, u32, 3),
+            0x78 => unmodified!(c, BfnOf<0x78>, u32, 3),
+            0xfe => unmodified!(c, BfnOf<0xfe>, u32, 3),
+            _ => unmodified!(c, Bfn, u32, 3),
         },
         (Op::Bfn, I64 | U64) => seldom!(c, Bfn, u64, 3),
         (Op::Bfe, U32) => seldom!(c, Bfe, u32, 3),
@@ -463,14 +503,14 @@ fn floats(c: Choice<'_>, i: &Inst) -> Option<Handler> {
 fn comparison(l: Level, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
     let (n, plain) = (i.channels, dst_cell(i).1);
     macro_rules! relation {
-        ($t:ty) => {
+        ($compare:ident, $t:ty) => {
             match i.aux {
-                0 => compare::<$t, 0>(l, n, src, plain),
-                1 => compare::<$t, 1>(l, n, src, plain),
-                2 => compare::<$t, 2>(l, n, src, plain),
-                3 => compare::<$t, 3>(l, n, src, plain),
-                4 => compare::<$t, 4>(l, n, src, plain),
-                _ => compare::<$t, 5>(l, n, src, plain),
+                0 => $compare::<$t, 0>(l, n, src, plain),
+                1 => $compare::<$t, 1>(l, n, src, plain),
+                2 => $compare::<$t, 2>(l, n, src, plain),
+                3 => $compare::<$t, 3>(l, n, src, plain),
+                4 => $compare::<$t, 4>(l, n, src, plain),
+                _ => $compare::<$t, 5>(l, n, src, plain),
             }
         };
     }
@@ -488,11 +528,11 @@ fn comparison(l: Level, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
         }};
     }
     Some(match i.exec {
-        ExecType::I32 => relation!(i32),
-        ExecType::U32 => relation!(u32),
+        ExecType::I32 => relation!(compare_plain, i32),
+        ExecType::U32 => relation!(compare_plain, u32),
         ExecType::I64 => seldom!(i64),
         ExecType::U64 => seldom!(u64),
-        ExecType::F32 => relation!(f32),
+        ExecType::F32 => relation!(compare, f32),
         ExecType::F64 | ExecType::Odd => seldom!(f64),
         ExecType::F16 => seldom!(Hf),
         ExecType::Bf16 => seldom!(Bf),
