@@ -31,7 +31,8 @@ pub struct Fault {
     pub thread: u32,
     /// The group.
     pub group: [u32; 3],
-    /// Where the group's threads were, where that is known: at barriers and limits.
+    /// Where threads were, where that is known: the group's at barriers and limits; when a launch is cancelled, also
+    /// those of the other groups that ran.
     pub threads: Vec<ThreadPlace>,
     /// The calls that led there, innermost first; of very deep ones the innermost.
     pub calls: Vec<Place>,
@@ -179,6 +180,8 @@ pub struct Location {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct ThreadPlace {
+    /// Its group.
+    pub group: [u32; 3],
     /// The thread in its group.
     pub thread: u32,
     /// What it did or waited for.
@@ -268,10 +271,12 @@ impl Place {
 }
 
 impl Fault {
-    pub(crate) fn new(code: &Code, trap: &Trap) -> Fault {
+    /// From what ended the launch, and what the groups did that ran beside.
+    pub(crate) fn new(code: &Code, trap: &Trap, others: &[Box<Trap>]) -> Fault {
         let (kind, access) = kind(&trap.cause);
         let place = |function: &str, instruction, span| Place::new(code, function, instruction, span);
-        let thread = |s: &Stand| ThreadPlace {
+        let thread = |group: [u32; 3], s: &Stand| ThreadPlace {
+            group,
             thread: s.thread,
             state: state(s.status),
             place: place(&s.function, s.instruction, s.span),
@@ -287,7 +292,10 @@ impl Fault {
             active_channels: trap.mask,
             thread: trap.thread,
             group: trap.group,
-            threads: trap.threads.iter().map(thread).collect(),
+            threads: std::iter::once(trap)
+                .chain(others.iter().map(|t| &**t))
+                .flat_map(|t| t.threads.iter().map(move |s| thread(t.group, s)))
+                .collect(),
             calls: trap.calls.iter().map(|c| place(&c.function, c.instruction, c.span)).collect(),
         }
     }
@@ -303,11 +311,13 @@ impl Fault {
         ));
         // Threads at one place are told together. The thread that faulted has the first mark.
         let mut together: Vec<(&ThreadPlace, Vec<u32>)> = Vec::new();
-        let own = |t: &&ThreadPlace| t.state == ThreadState::Faulted && t.thread == self.thread;
+        let own = |t: &&ThreadPlace| {
+            t.state == ThreadState::Faulted && (t.group, t.thread) == (self.group, self.thread)
+        };
         for t in self.threads.iter().filter(|t| !own(t)) {
             let same = |a: &ThreadPlace| {
-                (a.state, a.place.instruction, &a.place.function)
-                    == (t.state, t.place.instruction, &t.place.function)
+                (a.group, a.state, a.place.instruction, &a.place.function)
+                    == (t.group, t.state, t.place.instruction, &t.place.function)
             };
             match together.iter_mut().find(|(a, _)| same(a)) {
                 Some((_, threads)) => threads.push(t.thread),
@@ -318,6 +328,10 @@ impl Fault {
             let who = match &threads[..] {
                 [one] => format!("thread {one}"),
                 many => format!("each of threads {}", ranges(many)),
+            };
+            let who = match t.group {
+                g if g == self.group => who,
+                [x, y, z] => format!("{who} of group ({x}, {y}, {z})"),
             };
             let what = t.state.words();
             if t.state == ThreadState::Done {

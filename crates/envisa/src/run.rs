@@ -153,7 +153,7 @@ impl Run {
         };
         let printed = prepared.printed().unwrap_or_default();
         let outcome = Outcome {
-            fault: done.trap.as_ref().map(|trap| Box::new(Fault::new(code, trap))),
+            fault: done.trap.as_ref().map(|trap| Box::new(Fault::new(code, trap, &done.others))),
             printed: printed.text,
             printed_incomplete: printed.incomplete,
             work_items: items(&prepared, &self.launch, code),

@@ -10,6 +10,7 @@ pub mod extract;
 pub mod fmt;
 pub mod info;
 pub mod init;
+pub mod interrupt;
 pub mod load;
 pub mod opencl;
 pub mod progress;

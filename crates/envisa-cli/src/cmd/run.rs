@@ -1,8 +1,10 @@
 //! `envisa run`: kernels on the virtual GPU.
 
+use crate::cmd::interrupt::Interrupt;
 use crate::cmd::results::{self, Results};
 use crate::cmd::{Done, Exit, Failure, Report, load, progress};
 use crate::io;
+use envisa::FaultKind;
 use envisa::diag::{Diagnostic, Files};
 use envisa::isa::Platform;
 use envisa_harness::compare::Check;
@@ -98,6 +100,9 @@ pub struct Args {
     /// Stop a thread that takes more branches and calls than this; 0 for no limit.
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
+    /// End the run after so many seconds, and tell where its threads were. Ctrl-C does the same.
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<f64>,
     /// Take vISA that the verifier refuses, as long as it is structurally sound.
     #[arg(long)]
     no_verify: bool,
@@ -195,8 +200,10 @@ pub fn run(args: &Args) -> Done {
         report.diagnostics.push(Diagnostic::warning("W0820", warning.clone()));
     }
     let (progress, line) = progress::show();
-    let outcome = ready.run(progress);
+    let watch = Interrupt::new(job.timeout)?;
+    let outcome = ready.run(progress, Some(&watch.cancel));
     drop(line);
+    let why = watch.end();
     let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(e) => return refused(e, report),
@@ -206,6 +213,12 @@ pub fn run(args: &Args) -> Done {
         report.diagnostics.push(Diagnostic::warning("W0821", what.clone()));
     }
     results::report(&outcome, &mut report.diagnostics);
+    let cancelled = outcome.fault.as_ref().is_some_and(|f| f.kind == FaultKind::Cancelled);
+    if let Some(why) = why.filter(|_| cancelled) {
+        // The fault is the last that was reported.
+        let last = report.diagnostics.pop().map(|d| d.note(why));
+        report.diagnostics.extend(last);
+    }
     if outcome.printed_incomplete {
         let why = "some of what the kernel printed was lost: its buffer was full, or a record in it could not be read";
         report.diagnostics.push(Diagnostic::warning("W0822", why));
@@ -294,6 +307,7 @@ fn job(args: &Args) -> Result<Result<Job, JobError>, Failure> {
         job.jobs = args.jobs;
     }
     job.limit = args.limit.unwrap_or(job.limit);
+    job.timeout = args.timeout.or(job.timeout);
     job.sources.extend(args.sources.iter().cloned());
     job.check |= args.check;
     job.stats |= args.stats;

@@ -5,6 +5,7 @@
 //! kernel = "vadd"               # may be left out if there is only one
 //! global = [1024]
 //! local = [64]
+//! timeout = 60                  # seconds, after which the run is ended
 //! check = true                  # look for uninitialised reads and colliding stores
 //! stats = true                  # count instructions, channels, traffic
 //!
@@ -44,7 +45,7 @@ use arguments::{Held, Target};
 use envisa::diag::{Diagnostic, Files, did_you_mean};
 use envisa::isa::Platform;
 use envisa::{
-    Arg, ArgKey, Config, Device, Error, Kernel, Launch, LoadOptions, Module, Outcome, Progress,
+    Arg, ArgKey, Cancel, Config, Device, Error, Kernel, Launch, LoadOptions, Module, Outcome, Progress,
     Source as Form, SourceText,
 };
 use envisa_ocloc::{Build, BuildError, Lines};
@@ -110,6 +111,9 @@ pub struct Job {
     /// Branches and calls a thread may take; 0 for no limit.
     #[serde(default)]
     pub limit: u64,
+    /// Seconds after which the run is ended.
+    #[serde(default)]
+    pub timeout: Option<f64>,
     /// Look for uninitialised reads and colliding stores.
     #[serde(default)]
     pub check: bool,
@@ -194,6 +198,8 @@ pub struct Output {
 pub const MEMORY_LIMIT: u64 = 8 << 30;
 /// Greatest job file, in bytes.
 const JOB_LIMIT: u64 = 1 << 20;
+/// Longest timeout, in seconds.
+pub const MAX_TIMEOUT: f64 = 1e7;
 /// Most host threads that a job may ask for.
 pub const MAX_JOBS: usize = 1024;
 
@@ -334,6 +340,11 @@ impl Ready {
     }
 
     fn of(job: &Job) -> Result<Ready, JobError> {
+        if job.timeout.is_some_and(|t| !(t > 0.0 && t <= MAX_TIMEOUT)) {
+            return Err(JobError::Usage(format!(
+                "a timeout is a number of seconds, more than 0 and at most {MAX_TIMEOUT}"
+            )));
+        }
         if job.jobs > MAX_JOBS {
             return Err(JobError::Usage(format!("{} host threads: at most {MAX_JOBS}", job.jobs)));
         }
@@ -449,8 +460,15 @@ impl Ready {
     ///
     /// # Errors
     /// Where sizes or arguments do not fit the kernel. A fault of the kernel is no error: it is in the outcome.
-    pub fn run(&mut self, progress: Option<&'static Progress>) -> Result<Outcome, JobError> {
+    pub fn run(
+        &mut self,
+        progress: Option<&'static Progress>,
+        cancel: Option<&Cancel>,
+    ) -> Result<Outcome, JobError> {
         let mut launch = self.launch.clone();
+        if let Some(cancel) = cancel {
+            launch = launch.cancel(cancel);
+        }
         if let Some(progress) = progress {
             launch = launch.progress(progress);
         }
