@@ -253,7 +253,7 @@ fn spoilt_jobs() {
             job.jobs = job.jobs.min(2);
         }
         let Ok(mut ready) = Ready::new(&job) else { continue };
-        if let Ok(outcome) = ready.run(None) {
+        if let Ok(outcome) = ready.run(None, None) {
             let _ = ready.deliver(&outcome);
         }
     }
@@ -330,7 +330,7 @@ fn absurd_modules() {
         std::fs::write(&path, text).expect("a file");
         let job = Job { file: path, platform: Some("SKL".into()), limit: 100, jobs: 1, ..Job::default() };
         let refused = match Ready::new(&job) {
-            Ok(mut ready) => ready.run(None).map(|_| ()),
+            Ok(mut ready) => ready.run(None, None).map(|_| ()),
             Err(e) => Err(e),
         };
         assert!(matches!(refused, Err(JobError::Text(..) | JobError::Input(_) | JobError::Usage(_))), "{i}");

@@ -117,8 +117,10 @@ pub struct Access {
 pub enum AccessKind {
     /// It reads.
     Read,
-    /// It writes, or reads and writes.
+    /// It writes; of faults, also where it reads and writes.
     Write,
+    /// It reads and writes in one step.
+    Atomic,
 }
 
 /// An allocation near an address.

@@ -88,6 +88,7 @@ mod kernel;
 mod launch;
 mod module;
 mod native;
+mod observe;
 mod run;
 mod source;
 mod statistics;
@@ -106,6 +107,7 @@ pub use image::{
 pub use kernel::{Argument, ArgumentKind, Attributes, Kernel, Variable};
 pub use launch::{Arg, ArgKey, Cancel, Launch, Progress};
 pub use module::{LoadOptions, Module, Source};
+pub use observe::{Accessed, Executed, Observer, Space, Wants};
 pub use run::{Footprint, Outcome, Run, ThreadRegisters};
 pub use source::SourceText;
 pub use statistics::{FidelityEntry, MemoryLine, Statistics};

@@ -15,6 +15,7 @@ use envisa_machine::observer::Observer;
 use envisa_machine::{RunOptions, Trap};
 use envisa_sanitize::{Checks, Stats};
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A launch, its arguments checked: [`Run::wait`] runs it. It keeps its buffers and its kernel alive.
@@ -126,6 +127,16 @@ impl Run {
             outcome.registers = registers.threads.into_iter().map(one).collect();
         }
         Ok(outcome)
+    }
+
+    /// The kernel's code.
+    pub(crate) fn code(&self) -> Arc<Code> {
+        self.kernel.code.clone()
+    }
+
+    /// Does the launch ask for observers of our own?
+    pub(crate) fn is_instrumented(&self) -> bool {
+        self.launch.check || self.launch.statistics || !self.launch.registers.is_empty()
     }
 
     /// Runs it under an observer of the machine, or none.
