@@ -202,8 +202,14 @@ fn size_range(kind: &SlotKind) -> (usize, usize) {
     }
 }
 
+/// The version of all damaged files.
+const DAMAGED: (u8, u8) = (4, 1);
+
 /// Is a slot under a flag there? Unknown flags count as set.
 fn is_present(slots: &[Slot], operands: &[Operand], slot: &Slot) -> bool {
+    if !slot.is_in(DAMAGED) {
+        return false;
+    }
     match &slot.kind {
         SlotKind::If { slot: flag, bit, .. } => {
             debug_assert!((*flag as usize) < slots.len());
@@ -322,7 +328,7 @@ fn truncated_with(
         }
         let Some(slot) = slots.get(index).or(slots.last()) else { break };
         let kind = match &slot.kind {
-            SlotKind::If { .. } if !is_present(slots, operands, slot) => {
+            _ if !is_present(slots, operands, slot) => {
                 operands.push(Operand::Int(0));
                 index += 1;
                 continue;

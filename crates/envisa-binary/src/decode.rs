@@ -144,6 +144,10 @@ impl<'a> Decoder<'a> {
         let first = operands.len();
         let mut count = 0;
         for slot in desc.slots {
+            if !slot.is_in(self.layout.version) {
+                operands.push(Operand::Int(0));
+                continue;
+            }
             match &slot.kind {
                 SlotKind::Many(kind) => {
                     for _ in 0..count {

@@ -359,6 +359,12 @@ impl Writer<'_> {
         let mut count = 0;
         for (i, (slot, operand)) in slots.iter().zip(head).enumerate() {
             let mut kind = &slot.kind;
+            if !slot.is_in(version) {
+                if *operand != Operand::Int(0) {
+                    return self.refuse(o, inst, i, Fault::Later(slot.since));
+                }
+                continue;
+            }
             match kind {
                 SlotKind::If { slot: flag, bit, kind: inner } => {
                     if head[*flag as usize].int().unwrap_or(0) >> bit & 1 == 0 {

@@ -140,9 +140,22 @@ pub struct Slot {
     pub bytes: Bytes,
     /// One line on it; may be empty.
     pub doc: &'static str,
+    /// The first format version that has it. Before, neither binary nor text hold it, and the operand is
+    /// `Operand::Int(0)`.
+    pub since: (u8, u8),
 }
 
 impl Slot {
+    /// The slot, from this version on; of fields only, whose 0 says what older versions mean.
+    pub const fn since(self, version: (u8, u8)) -> Slot {
+        Slot { since: version, ..self }
+    }
+
+    /// Has a format version got it?
+    pub const fn is_in(&self, version: (u8, u8)) -> bool {
+        version.0 > self.since.0 || version.0 == self.since.0 && version.1 >= self.since.1
+    }
+
     /// The slot, of which these bytes are read or written.
     pub const fn touches(self, bytes: Bytes) -> Slot {
         Slot { bytes, ..self }
@@ -459,19 +472,20 @@ pub enum SurfaceShape {
 ///
 /// | composite | text | slots |
 /// | --- | --- | --- |
-/// | `@lsc_cache` | `.ca.uc`, both optional | `l1 l3` |
+/// | `@lsc_cache` | `.ca.uc`, both optional; from 4.2 on `.ca.uc.uc` | `l1 l3 l2` |
 /// | `@lsc_data` | `V32:d32x4t`, `V32:d32.xz` | the data register (`dst` if the row has one, else `src1`), `data_size data_order data_elems ch_mask` |
 /// | `@lsc_data2d` | `V32:d16.2x16x8nt` | the data register, `data_size data_order blocks width height vnni` |
-/// | `@lsc_addr` | `bti(0x4)[2*V34+0x10]:a32` | `addr_type surface imm_scale addr imm_offset addr_size` |
+/// | `@lsc_addr` | `bti(0x4)[2*V34+0x10]:a32` | `addr_type surface imm_scale addr imm_offset addr_size surface_index` |
 /// | `@lsc_addr_strided` | `flat[V34,8]:a64` | as `@lsc_addr`, and `stride` |
-/// | `@lsc_addr2d` | `flat[V34,0xF,0xF,0xF,V35(0,0),0x0]` | `surface_base surface_width surface_height surface_pitch x y` |
-/// | `@lsc_typed_addr` | `bti(0x6)[V32,V33]:a32` | `addr_type surface u v r lod addr_size` |
+/// | `@lsc_addr2d` | `flat[V34,0xF,0xF,0xF,V35(0,0),0x0]` | `surface_base surface_width surface_height surface_pitch x y x_offset y_offset payload` |
+/// | `@lsc_typed_addr` | `bti(0x6)[V32,V33]:a32` | `addr_type surface u v r lod addr_size u_offset v_offset r_offset surface_index` |
 /// | `@lsc_typed_addr2d` | `bti(0x6)[V32(0,0),0x0]` | `addr_type surface x y` |
 /// | `@lsc_data2d_typed` | `V32:64x2` | the data register, `width height` |
 /// | `@lsc_addr_plain` | `flat[V34]:a64` | `addr_type addr addr_size` |
 /// | `@lsc_surface` | `bti(0x6)` | `addr_type surface` |
 /// | `@fence_flags` | `.EISCRL1`, any of them in this order, or nothing | parts of `mask` |
 /// | `@lifetime_var` | `V33`, `A0`, `P1` | `properties.class variable` |
+/// | `@paired` | nothing; from 4.2 on `%null.0`, the paired surface, which no page has | none |
 /// | `@rt_mode` | `.<A><O>…` or nothing | parts of `mode` |
 ///
 /// In LSC operands a raw register may stand without `.0`. Slots named `unused_…` are `%null` and have no
@@ -533,6 +547,7 @@ composites! {
     FenceFlags = "fence_flags",
     LifetimeVar = "lifetime_var",
     RtMode = "rt_mode",
+    Paired = "paired",
 }
 
 impl Composite {

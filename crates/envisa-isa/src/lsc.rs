@@ -42,10 +42,19 @@ pub const fn elements(code: u32) -> Option<u32> {
 pub const fn address_bytes(code: u32) -> Option<u32> {
     Some(match code {
         1 => 2,
-        2 => 4,
+        2 | 4 | 5 => 4,
         3 => 8,
         _ => return None,
     })
+}
+
+/// Is an address of 32 bits extended to 64 by its sign (`Some(true)`) or by zeros, by the code of `addr_size`?
+pub const fn address_extends(code: u32) -> Option<bool> {
+    match code {
+        4 => Some(false),
+        5 => Some(true),
+        _ => None,
+    }
 }
 
 /// Is the data transposed, by the code of `data_order`: element by element of one channel?
@@ -149,7 +158,10 @@ mod tests {
             assert_eq!(text.parse(), Ok(elements(code).expect("a number")));
         }
         for (code, text) in listed("addr_size") {
-            assert_eq!(text[1..].parse(), Ok(8 * address_bytes(code).expect("a size")));
+            let digits = text[1..].trim_end_matches(['u', 's']);
+            assert_eq!(digits.parse(), Ok(8 * address_bytes(code).expect("a size")));
+            let extends = text.chars().last().filter(|c| !c.is_ascii_digit()).map(|c| c == 's');
+            assert_eq!(address_extends(code), extends);
         }
     }
 

@@ -52,6 +52,8 @@ pub enum Fault {
     },
     /// An instruction of another format version.
     Version((u8, u8)),
+    /// A field that came with a later version says something.
+    Later((u8, u8)),
 }
 
 impl fmt::Display for Fault {
@@ -79,6 +81,9 @@ impl fmt::Display for Fault {
             Fault::AddressWidth(n) => write!(f, "width code {n}, at most 5 (32 elements)"),
             Fault::Region(n) => write!(f, "0x{n:04x} is not a region"),
             Fault::Wide { value, width } => write!(f, "0x{value:x} does not fit {width} bytes"),
+            Fault::Later((major, minor)) => {
+                write!(f, "not zero, as before version {major}.{minor}, which brought it")
+            }
             Fault::Version((major, minor)) => {
                 write!(f, "not an instruction of version {major}.{minor}")
             }
@@ -314,6 +319,7 @@ fn check_operands(
     limits: &Limits,
     slots: &'static [crate::desc::Slot],
     operands: &[Operand],
+    version: (u8, u8),
 ) -> Result<(), (Option<usize>, Fault)> {
     let mut count = 0u32;
     for (i, slot) in slots.iter().enumerate() {
@@ -331,6 +337,9 @@ fn check_operands(
         let Some(operand) = operands.get(i) else {
             return Err((None, Fault::OperandCount { found: operands.len(), expected: slots.len() }));
         };
+        if !slot.is_in(version) && *operand != Operand::Int(0) {
+            return Err((Some(i), Fault::Later(slot.since)));
+        }
         if let SlotKind::If { slot, bit, .. } = &slot.kind
             && operands[*slot as usize].int().unwrap_or(0) >> bit & 1 == 0
         {
@@ -380,7 +389,7 @@ impl Module {
                 let Some(operands) = object.operands.get(first..first + inst.len as usize) else {
                     return Err(fail(None, Fault::OperandRange));
                 };
-                check_operands(&limits, desc.slots, operands).map_err(|(at, fault)| {
+                check_operands(&limits, desc.slots, operands, version).map_err(|(at, fault)| {
                     let slot = at.map(|at| desc.slots[at.min(desc.slots.len() - 1)].name);
                     fail(slot, fault)
                 })?;

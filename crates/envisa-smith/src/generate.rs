@@ -371,6 +371,10 @@ impl Gen<'_> {
         let mut operands = Vec::new();
         let mut count = 0;
         for slot in d.slots {
+            if !slot.is_in(self.options.version) {
+                operands.push(Operand::Int(0));
+                continue;
+            }
             match &slot.kind {
                 SlotKind::Many(kind) => {
                     for _ in 0..count {

@@ -127,7 +127,10 @@ impl<'s> Parser<'s> {
                 Some((s, p)) => (s, Some(p)),
                 None => (text.as_str(), None),
             };
-            let Some(i) = desc.slot_index(slot).filter(|&i| i < inst.len as usize) else {
+            let version = self.version;
+            let known =
+                |i: &usize| *i < inst.len as usize && desc.slots.get(*i).is_none_or(|s| s.is_in(version));
+            let Some(i) = desc.slot_index(slot).filter(known) else {
                 self.unknown_key(key, desc.slots.iter().map(|s| s.name.as_bytes()));
                 continue;
             };

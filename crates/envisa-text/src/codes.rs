@@ -178,6 +178,11 @@ pub const CODES: &[CodeInfo] = &[
     },
     CodeInfo { code: "E0411", title: "%null is not allowed", text: "The operand must exist." },
     CodeInfo {
+        code: "E0412",
+        title: "a later version's notation",
+        text: "Version 4.2 brought a third level of caching (`.ca.ca.uc`), bases of flat addresses (`flat(V32)[V33]:a64`), surface states at addresses (`surf(V32)[V33]:a32u`), indices behind surfaces (`bss(V32,1)`), offsets of coordinates (`bti(0x4)[V32+4,V33]`) and block addresses in one register (`flat[V32+(0,8)]`). Texts of 4.1, which the released tools read, have none of them.",
+    },
+    CodeInfo {
         code: "E0501",
         title: "immediate does not fit its type",
         text: "The reference assembler stores the low 32 bits and uses those of the type. Narrow signed types also take the 32-bit pattern of a negative number, as IGC writes it.",

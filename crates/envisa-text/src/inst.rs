@@ -1,6 +1,6 @@
 //! Instructions: a mnemonic picks forms of the table, and a form's steps read the rest of the line.
 
-use envisa_isa::desc::{Enc, InstDesc, LabelKind, Role, SlotKind, Value};
+use envisa_isa::desc::{Composite, Enc, InstDesc, LabelKind, Role, SlotKind, Value};
 use envisa_isa::{Exec, ExecMask, LabelUse, Modifier, Op, Operand, Pred, Span};
 
 use crate::lex::{is_ident, is_start};
@@ -244,6 +244,7 @@ impl<'s> Parser<'s> {
                 self.pos = here;
                 Ok(())
             }
+            Step::Flag { slot, .. } if !form.desc.slots[slot as usize].is_in(self.version) => Ok(()),
             Step::Flag { name, slot, part } => {
                 self.blank();
                 let at = self.pos;
@@ -965,9 +966,11 @@ pub(crate) fn usage(form: &Compiled) -> String {
                 let name = part.map_or(form.desc.slots[slot as usize].name, |p| p.name);
                 out.push_str(&format!("[.{name}]"));
             }
+            Step::Flag { slot, .. } if !form.desc.slots[slot as usize].is_in((4, 1)) => {}
             Step::Flag { name, .. } => out.push_str(&format!("[.{name}]")),
             Step::Sat => out.push_str("[.sat]"),
             Step::Many(slot) => out.push_str(&format!(" {}…", form.desc.slots[slot as usize].name)),
+            Step::Composite(Composite::Paired) => {}
             Step::Composite(composite) => {
                 if !composite.is_suffix() {
                     out.push(' ');

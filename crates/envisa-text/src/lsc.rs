@@ -31,6 +31,7 @@ impl<'s> Parser<'s> {
             Composite::FenceFlags => self.fence_flags(form, ops),
             Composite::LifetimeVar => self.lifetime_var(form, ops),
             Composite::RtMode => self.rt_mode(form, ops),
+            Composite::Paired => self.paired_surface(),
         }
     }
 
@@ -55,28 +56,33 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// `.l1[.l3]`, both optional.
+    /// `.l1[.l3]`, both optional, or from 4.2 on `.l1.l2.l3`.
     fn lsc_cache(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
         // Other suffixes may follow.
-        let mut after = form.steps.iter().skip_while(|s| !matches!(s, Step::Composite(Composite::LscCache)));
-        let more = matches!(after.nth(1), Some(Step::Glued(_)));
-        for name in ["l1", "l3"] {
-            let Some(slot) = form.slot(name) else { continue };
+        let at = form.steps.iter().position(|s| matches!(s, Step::Composite(Composite::LscCache)));
+        let after = &form.steps[at.map_or(0, |i| i + 1)..];
+        let more = matches!(after.first(), Some(Step::Glued(_)));
+        let flags = |word: &[u8]| {
+            after.iter().any(|s| matches!(s, Step::Flag { name, .. } if name.as_bytes() == word))
+        };
+        let levels = if form.slot("l2").is_some() { 3 } else { 2 };
+        let mut given: Vec<(u32, Span)> = Vec::with_capacity(3);
+        while given.len() < levels {
             self.blank();
             if self.peek() != b'.' {
-                return Ok(());
+                break;
             }
             let start = self.pos;
             self.pos += 1;
             let word = self.run();
-            let listed = |word: &[u8]| match form.desc.slots[slot].kind {
-                SlotKind::Field { enc: Enc::Values(values), .. } => {
+            let listed = |word: &[u8]| match form.slot("l1").map(|i| form.desc.slots[i].kind) {
+                Some(SlotKind::Field { enc: Enc::Values(values), .. }) => {
                     values.iter().find(|v| v.text.as_bytes() == word).map(|v| v.code)
                 }
                 _ => None,
             };
-            let code: u32 = match word {
-                b"cc" if self.version < (4, 2) => {
+            let code: u32 = match (word, listed(word)) {
+                (b"cc", _) if self.version < (4, 2) => {
                     let span = self.since(start);
                     let d = self
                         .warn("W0401", "4.1 has no caching option `cc`", span, "taken as `.ri`")
@@ -84,10 +90,14 @@ impl<'s> Parser<'s> {
                     self.report(d);
                     listed(b"ri").unwrap_or(0)
                 }
-                word if listed(word).is_some() => listed(word).unwrap_or(0),
-                _ if more => {
+                (_, Some(code)) => code,
+                _ if more || flags(word) => {
                     self.pos = start;
-                    return Ok(());
+                    break;
+                }
+                _ if given.len() == 2 => {
+                    self.pos = start;
+                    break;
                 }
                 _ => {
                     self.pos = start + 1;
@@ -102,9 +112,47 @@ impl<'s> Parser<'s> {
                 }
             };
             let span = self.since(start);
-            ops.set(slot, None, code, span);
+            if given.len() == 2 {
+                self.needs_42("a third level of caching", span)?;
+            }
+            given.push((code, span));
+        }
+        let mut put = |name: &str, code: u32, span: Span| {
+            if let Some(slot) = form.slot(name) {
+                ops.set(slot, None, code, span);
+            }
+        };
+        match given[..] {
+            [] => {}
+            [(l1, at)] => put("l1", l1, at),
+            [(l1, at), (l3, at3)] => {
+                put("l1", l1, at);
+                put("l3", l3, at3);
+            }
+            [(l1, at), (l2, at2), (l3, at3), ..] => {
+                put("l1", l1, at);
+                put("l2", l2 + 1, at2);
+                put("l3", l3, at3);
+            }
         }
         Ok(())
+    }
+
+    /// Refuses what 4.2 brought in texts of 4.1.
+    fn needs_42(&mut self, what: &str, span: Span) -> P<()> {
+        if self.version >= (4, 2) {
+            return Ok(());
+        }
+        let (major, minor) = self.version;
+        let d = self
+            .diag_label(
+                "E0412",
+                format!("{what} does not exist in version {major}.{minor}"),
+                span,
+                "needs version 4.2",
+            )
+            .help("start the file with `.version 4.2`; the released tools read 4.1 only");
+        Err(self.fail(d))
     }
 
     /// `V32` or `V32.64`, in brackets or before a shape.
@@ -360,6 +408,11 @@ impl<'s> Parser<'s> {
 
     /// A vector operand of an address: `V32`, `V32.2`, `V32(0,2)`, a number, a surface.
     fn lsc_vector(&mut self, what: &'static str) -> P<(Operand, Span)> {
+        self.lsc_scalar(what, false)
+    }
+
+    /// The same; a number of 64 bits where one may be meant.
+    fn lsc_scalar(&mut self, what: &'static str, wide: bool) -> P<(Operand, Span)> {
         self.blank();
         let start = self.pos;
         let named = is_start(self.peek())
@@ -372,6 +425,9 @@ impl<'s> Parser<'s> {
             }
             let v = self.expr()?;
             let span = self.since(start);
+            if wide && !(0..=u32::MAX as i64).contains(&v) {
+                return Ok((Operand::Imm { ty: Type::Uq, bits: v as u64 }, span));
+            }
             if !(i32::MIN as i64..=u32::MAX as i64).contains(&v) {
                 let d = self.diag_label("E0501", format!("`{what}` does not fit 32 bits"), span, "too large");
                 return Err(self.fail(d));
@@ -431,9 +487,16 @@ impl<'s> Parser<'s> {
             b"bss" if form.slot("surface").is_some() => 2,
             b"ss" if form.slot("surface").is_some() => 3,
             b"bti" if form.slot("surface").is_some() => 4,
+            b"surf" if form.slot("surface").is_some() && self.version >= (4, 2) => 6,
             _ => {
-                let legal: &[&str] =
-                    if flat { &["flat[", "bti(", "ss(", "bss(", "arg["] } else { &["bti(", "ss(", "bss("] };
+                let mut legal: Vec<&str> = vec!["bti(", "ss(", "bss("];
+                if flat {
+                    legal.insert(0, "flat[");
+                    legal.push("arg[");
+                }
+                if self.version >= (4, 2) {
+                    legal.push("surf(");
+                }
                 let (found, span) = match kind {
                     b"" => self.found(),
                     k => (format!("`{}`", self.str_of(k)), span),
@@ -442,7 +505,7 @@ impl<'s> Parser<'s> {
                     "E0403",
                     format!("{found} is not an address model"),
                     span,
-                    format!("expected {}", or_list(legal)),
+                    format!("expected {}", or_list(&legal)),
                 );
                 if self.peek() == b':' {
                     d = d.help("this instruction has its address first, then its data");
@@ -451,15 +514,86 @@ impl<'s> Parser<'s> {
             }
         };
         self.put(form, ops, "addr_type", Operand::Int(code), span);
-        let surface = if matches!(code, 2..=4) {
+        self.blank();
+        let based = code == 1 && flat && self.peek() == b'(' && form.slot("surface").is_some();
+        if based {
+            let at = self.pos as u32;
+            self.needs_42("a base of flat addresses", Span::new(at, at + 1))?;
+        }
+        let surface = if matches!(code, 2..=4 | 6) || based {
             self.expect(b'(')?;
-            let s = self.lsc_vector("surface")?;
+            let s = self.lsc_scalar("surface", code == 6 || based)?;
+            if !based && self.eat(b',') {
+                self.surface_index(form, ops)?;
+            }
             self.expect(b')')?;
             s
         } else {
             (Operand::Imm { ty: Type::Ud, bits: 0 }, Span::NONE)
         };
         self.put(form, ops, "surface", surface.0, surface.1);
+        Ok(())
+    }
+
+    /// The index behind a surface.
+    fn surface_index(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
+        self.blank();
+        let start = self.pos;
+        let n = self.expr()?;
+        let span = self.since(start);
+        self.needs_42("an index of the surface", span)?;
+        match u32::try_from(n) {
+            Ok(n) if n < 32 && form.slot("surface_index").is_some() => {
+                self.put(form, ops, "surface_index", Operand::Int(n), span);
+                Ok(())
+            }
+            _ => {
+                let d =
+                    self.diag_label("E0409", "index of the surface is out of range", span, "must be 0 to 31");
+                Err(self.fail(d))
+            }
+        }
+    }
+
+    /// `+4` or `-(1 << 4)` behind a coordinate or an address; 0 where nothing stands.
+    fn immediate_offset(&mut self) -> P<(i64, Span)> {
+        self.blank();
+        let start = self.pos;
+        let v = match self.peek() {
+            b'+' => {
+                self.pos += 1;
+                self.expr()?
+            }
+            b'-' => {
+                self.pos += 1;
+                self.primary(0)?.saturating_neg()
+            }
+            _ => 0,
+        };
+        Ok((v, self.since(start)))
+    }
+
+    /// Puts an offset that 4.2 brought into its field of 32 bits.
+    fn put_offset(
+        &mut self,
+        form: &'static Compiled,
+        ops: &mut Ops,
+        name: &str,
+        (v, span): (i64, Span),
+    ) -> P<()> {
+        let Ok(v) = i32::try_from(v) else {
+            let d = self.diag_label(
+                "E0409",
+                "immediate offset is out of range",
+                span,
+                "must fit 32 bits, signed",
+            );
+            return Err(self.fail(d));
+        };
+        if v != 0 {
+            self.needs_42("an offset of a coordinate", span)?;
+            self.put(form, ops, name, Operand::Int(v as u32), span);
+        }
         Ok(())
     }
 
@@ -471,6 +605,8 @@ impl<'s> Parser<'s> {
             b"a16" => 1,
             b"a32" => 2,
             b"a64" => 3,
+            b"a32u" if self.version >= (4, 2) => 4,
+            b"a32s" if self.version >= (4, 2) => 5,
             _ => {
                 let (found, span) = match word {
                     b"" => self.found(),
@@ -514,20 +650,7 @@ impl<'s> Parser<'s> {
         };
         self.put(form, ops, "imm_scale", Operand::Int(scale as u32), scale_span);
         self.lsc_addr_reg(form, ops)?;
-        self.blank();
-        let start = self.pos;
-        let offset = match self.peek() {
-            b'+' => {
-                self.pos += 1;
-                self.expr()?
-            }
-            b'-' => {
-                self.pos += 1;
-                self.primary(0)?.saturating_neg()
-            }
-            _ => 0,
-        };
-        let span = self.since(start);
+        let (offset, span) = self.immediate_offset()?;
         let Ok(offset) = i32::try_from(offset) else {
             let d = self.diag_label(
                 "E0409",
@@ -567,7 +690,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    /// `flat[base,width,height,pitch,x,y]`.
+    /// `flat[base,width,height,pitch,x,y]`, from 4.2 on with offsets behind x and y, or `flat[V34+(x,y)]`.
     fn lsc_addr2d(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
         let word = self.run_here();
         if word != b"flat" {
@@ -575,15 +698,47 @@ impl<'s> Parser<'s> {
             return Err(self.expected("`flat[`"));
         }
         self.expect(b'[')?;
-        for (i, name) in ["surface_base", "surface_width", "surface_height", "surface_pitch", "x", "y"]
-            .into_iter()
-            .enumerate()
-        {
+        const PARTS: [&str; 6] =
+            ["surface_base", "surface_width", "surface_height", "surface_pitch", "x", "y"];
+        for (i, name) in PARTS.into_iter().enumerate() {
+            self.blank();
+            if i == 1 && self.peek() == b'+' {
+                return self.lsc_payload2d(form, ops);
+            }
             if i > 0 {
                 self.expect(b',')?;
             }
             let (operand, span) = self.lsc_vector(name)?;
             self.put(form, ops, name, operand, span);
+            if i >= 4 {
+                let offset = self.immediate_offset()?;
+                self.put_offset(form, ops, if i == 4 { "x_offset" } else { "y_offset" }, offset)?;
+            }
+        }
+        self.expect(b']')
+    }
+
+    /// `+(x,y)]` behind a register that holds everything else of a block's address.
+    fn lsc_payload2d(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
+        let start = self.pos;
+        self.expect(b'+')?;
+        self.expect(b'(')?;
+        for (i, name) in ["x_offset", "y_offset"].into_iter().enumerate() {
+            if i > 0 {
+                self.expect(b',')?;
+            }
+            self.blank();
+            let at = self.pos;
+            let v = self.expr()?;
+            let span = self.since(at);
+            self.put_offset(form, ops, name, (v, span))?;
+        }
+        self.expect(b')')?;
+        let span = self.since(start);
+        self.needs_42("the address of a block in one register", span)?;
+        self.put(form, ops, "payload", Operand::Int(1), span);
+        for name in ["surface_width", "surface_height", "surface_pitch", "x", "y"] {
+            self.put(form, ops, name, Operand::Imm { ty: Type::Ud, bits: 0 }, Span::NONE);
         }
         self.expect(b']')
     }
@@ -599,6 +754,10 @@ impl<'s> Parser<'s> {
             }
             let (operand, span) = self.lsc_reg(name)?;
             self.put(form, ops, name, operand, span);
+            if let Some(offset) = ["u_offset", "v_offset", "r_offset"].get(i) {
+                let given = self.immediate_offset()?;
+                self.put_offset(form, ops, offset, given)?;
+            }
         }
         self.expect(b']')?;
         self.lsc_addr_size(form, ops)
@@ -615,30 +774,8 @@ impl<'s> Parser<'s> {
             }
             let (operand, span) = self.lsc_vector(name)?;
             self.put(form, ops, name, operand, span);
-            self.blank();
-            let start = self.pos;
-            let v = match self.peek() {
-                b'+' => {
-                    self.pos += 1;
-                    self.expr()?
-                }
-                b'-' => {
-                    self.pos += 1;
-                    self.primary(0)?.saturating_neg()
-                }
-                _ => 0,
-            };
-            let span = self.since(start);
-            let width = match form.slot(offset).map(|i| &form.desc.slots[i].kind) {
-                Some(SlotKind::Field { width: 2, .. }) => i64::from(i16::MAX),
-                _ => i64::from(i32::MAX),
-            };
-            if !(-width - 1..=width).contains(&v) {
-                let d = self.diag_label("E0409", "immediate offset is out of range", span, "too large");
-                return Err(self.fail(d));
-            }
-            let bits = if width == i16::MAX as i64 { v as u16 as u32 } else { v as u32 };
-            self.put(form, ops, offset, Operand::Int(bits), span);
+            let given = self.immediate_offset()?;
+            self.put_offset(form, ops, offset, given)?;
         }
         self.expect(b']')
     }
@@ -718,6 +855,21 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
+    /// The paired surface of a sampler message, from 4.2 on.
+    fn paired_surface(&mut self) -> P<()> {
+        if self.version < (4, 2) {
+            return Ok(());
+        }
+        let (operand, span) = self.raw(false, "paired surface")?;
+        if operand == Operand::RAW_NULL {
+            return Ok(());
+        }
+        let d = self
+            .diag_label("E0402", "expected the paired surface, `%null.0`", span, "this is another operand")
+            .note("from 4.2 on it stands between result and parameters; others than `%null.0` are not supported");
+        Err(self.fail(d))
+    }
+
     /// `.<A><RTI>…`, sets parts of `mode` named after the letters.
     fn rt_mode(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
         self.blank();
@@ -776,12 +928,13 @@ pub(crate) fn describe(composite: Composite) -> &'static str {
         Composite::LscAddr => "flat[addr[+offset]]:a64",
         Composite::LscAddrPlain => "flat[addr]:a64",
         Composite::LscAddrStrided => "flat[addr[+offset][, stride]]:a64",
-        Composite::LscAddr2d => "flat[base,width,height,pitch,x,y]",
+        Composite::LscAddr2d => "flat[base,width,height,pitch,x[+offset],y[+offset]]",
         Composite::LscTypedAddr => "bti(surface)[u[,v[,r[,lod]]]]:a32",
         Composite::LscTypedAddr2d => "bti(surface)[x,y]",
         Composite::LscSurface => "bti(surface)",
         Composite::FenceFlags => "[.EISCRL1]",
         Composite::LifetimeVar => "variable",
         Composite::RtMode => "[.<A><O>…]",
+        Composite::Paired => "",
     }
 }

@@ -130,7 +130,7 @@ pub fn print_inst(module: &Module, object: &Object, inst: &Inst) -> Result<Strin
 pub(crate) struct Printer<'m, 'o> {
     pub object: &'m Object,
     pub names: Printed<'m>,
-    version: (u8, u8),
+    pub version: (u8, u8),
     forms: &'static Forms,
     pub out: &'o mut String,
     /// The annotation of the line being printed.

@@ -30,21 +30,7 @@ impl Printer<'_, '_> {
         ops: &[Operand],
     ) -> Result<(), PrintError> {
         match composite {
-            Composite::LscCache => {
-                let (l1, l3) = (self.get(form, ops, "l1"), self.get(form, ops, "l3"));
-                if l1 < 8 && l3 < 8 {
-                    if (l1, l3) != (0, 0) {
-                        let _ = write!(self.out, ".{}.{}", CACHING[l1 as usize], CACHING[l3 as usize]);
-                    }
-                    if l1 == 7 || l3 == 7 {
-                        self.odd(form, ops, "l1");
-                        self.odd(form, ops, "l3");
-                    }
-                } else {
-                    self.odd(form, ops, "l1");
-                    self.odd(form, ops, "l3");
-                }
-            }
+            Composite::LscCache => self.caching(form, ops),
             Composite::LscData => self.data(form, ops),
             Composite::LscData2d => {
                 self.data_reg(form, ops);
@@ -82,24 +68,14 @@ impl Printer<'_, '_> {
                 self.out.push(']');
                 self.addr_size(form, ops);
             }
-            Composite::LscAddr2d => {
-                self.out.push_str(" flat[");
-                for (i, n) in ["surface_base", "surface_width", "surface_height", "surface_pitch", "x", "y"]
-                    .into_iter()
-                    .enumerate()
-                {
-                    if i > 0 {
-                        self.out.push(',');
-                    }
-                    self.lsc_vector(form, ops, n);
-                }
-                self.out.push(']');
-            }
+            Composite::LscAddr2d => self.addr2d(form, ops),
             Composite::LscTypedAddr => {
                 self.model(form, ops);
                 self.out.push('[');
                 let regs = ["u", "v", "r", "lod"].map(|n| form.slot(n).map_or(Operand::RAW_NULL, |i| ops[i]));
-                let used = regs.iter().rposition(|r| *r != Operand::RAW_NULL).map_or(1, |i| i + 1);
+                let offsets = ["u_offset", "v_offset", "r_offset", ""].map(|n| self.get(form, ops, n));
+                let last = (0..4).rposition(|i| regs[i] != Operand::RAW_NULL || offsets[i] != 0);
+                let used = last.map_or(1, |i| i + 1);
                 for (i, r) in regs[..used].iter().enumerate() {
                     if i > 0 {
                         self.out.push(',');
@@ -109,6 +85,9 @@ impl Printer<'_, '_> {
                         Some(_) if *r == Operand::RAW_NULL => self.out.push_str("V0"),
                         Some(slot) => self.lsc_reg(form, slot, *r),
                         None => {}
+                    }
+                    if let Some(name) = ["u_offset", "v_offset", "r_offset"].get(i) {
+                        self.offset(form, ops, name);
                     }
                 }
                 self.out.push(']');
@@ -122,18 +101,13 @@ impl Printer<'_, '_> {
                         self.out.push(',');
                     }
                     self.lsc_vector(form, ops, n);
-                    let v = self.get(form, ops, o);
-                    let narrow = form
-                        .slot(o)
-                        .is_some_and(|i| matches!(form.desc.slots[i].kind, SlotKind::Field { width: 2, .. }));
-                    let v = if narrow { v as u16 as i16 as i32 } else { v as i32 };
-                    if v != 0 {
-                        let _ = write!(self.out, "{v:+}");
-                    }
+                    self.offset(form, ops, o);
                 }
                 self.out.push(']');
             }
             Composite::LscSurface => self.model(form, ops),
+            Composite::Paired if self.version >= (4, 2) => self.out.push_str(" %null.0"),
+            Composite::Paired => {}
             Composite::FenceFlags => self.fence_flags(form, ops),
             Composite::LifetimeVar => {
                 let Some(i) = form.slot("properties") else { return Ok(()) };
@@ -172,6 +146,80 @@ impl Printer<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// What is added to a coordinate, unless it is zero.
+    fn offset(&mut self, form: &Compiled, ops: &[Operand], name: &str) {
+        let v = self.get(form, ops, name) as i32;
+        if v != 0 {
+            let _ = write!(self.out, "{v:+}");
+        }
+    }
+
+    /// `+(x,y)` of a block whose address is one register; false where other operands say something, too.
+    fn payload2d(&mut self, form: &Compiled, ops: &[Operand]) -> bool {
+        let zero = Operand::Imm { ty: Type::Ud, bits: 0 };
+        let rest = ["surface_width", "surface_height", "surface_pitch", "x", "y"];
+        if rest.iter().any(|n| form.slot(n).is_some_and(|i| ops[i] != zero)) {
+            self.odd(form, ops, "payload");
+            return false;
+        }
+        let [x, y] = ["x_offset", "y_offset"].map(|n| self.get(form, ops, n) as i32);
+        let _ = write!(self.out, "+({x},{y})");
+        true
+    }
+
+    /// `.l1.l3` or `.l1.l2.l3`, unless all have their defaults.
+    fn caching(&mut self, form: &Compiled, ops: &[Operand]) {
+        let (l1, l3) = (self.get(form, ops, "l1"), self.get(form, ops, "l3"));
+        let l2 = self.get(form, ops, "l2");
+        if l2 > 8 {
+            self.odd(form, ops, "l2");
+        }
+        if l1 < 8 && l3 < 8 && (1..=8).contains(&l2) {
+            let _ = write!(
+                self.out,
+                ".{}.{}.{}",
+                CACHING[l1 as usize],
+                CACHING[l2 as usize - 1],
+                CACHING[l3 as usize]
+            );
+        } else if l1 < 8 && l3 < 8 {
+            if (l1, l3) != (0, 0) {
+                let _ = write!(self.out, ".{}.{}", CACHING[l1 as usize], CACHING[l3 as usize]);
+            }
+            if self.version < (4, 2) && (l1 == 7 || l3 == 7) {
+                self.odd(form, ops, "l1");
+                self.odd(form, ops, "l3");
+            }
+        } else {
+            self.odd(form, ops, "l1");
+            self.odd(form, ops, "l3");
+        }
+    }
+
+    /// `flat[base,width,height,pitch,x,y]`.
+    fn addr2d(&mut self, form: &Compiled, ops: &[Operand]) {
+        self.out.push_str(" flat[");
+        for (i, n) in ["surface_base", "surface_width", "surface_height", "surface_pitch", "x", "y"]
+            .into_iter()
+            .enumerate()
+        {
+            if i == 1 && self.get(form, ops, "payload") == 1 && self.payload2d(form, ops) {
+                break;
+            }
+            if i > 0 {
+                self.out.push(',');
+            }
+            self.lsc_vector(form, ops, n);
+            if i >= 4 {
+                self.offset(form, ops, if i == 4 { "x_offset" } else { "y_offset" });
+            }
+        }
+        if self.get(form, ops, "payload") > 1 {
+            self.odd(form, ops, "payload");
+        }
+        self.out.push(']');
     }
 
     /// A register without its offset where that is zero.
@@ -262,6 +310,7 @@ impl Printer<'_, '_> {
             3 if surface => "ss",
             4 if surface => "bti",
             5 => "arg",
+            6 if surface && self.version >= (4, 2) => "surf",
             _ => "flat",
         };
         self.out.push(' ');
@@ -269,13 +318,27 @@ impl Printer<'_, '_> {
         if name == "flat" && kind != 1 {
             self.odd(form, ops, "addr_type");
         }
-        if surface && (2..=4).contains(&kind) {
+        let none = Operand::Imm { ty: Type::Ud, bits: 0 };
+        let base =
+            form.slot("surface").is_some_and(|i| ops[i] != none) && kind == 1 && form.slot("addr").is_some();
+        let index = self.get(form, ops, "surface_index");
+        if surface && (name == "surf" || (2..=4).contains(&kind) || base && self.version >= (4, 2)) {
             self.out.push('(');
             self.lsc_vector(form, ops, "surface");
+            if index != 0 && name != "flat" {
+                let _ = write!(self.out, ",{index}");
+            }
             self.out.push(')');
-        } else if let Some(i) = form.slot("surface")
-            && ops[i] != (Operand::Imm { ty: Type::Ud, bits: 0 })
-        {
+            if index != 0 && (name == "flat" || index > 31) {
+                self.odd(form, ops, "surface_index");
+            }
+        } else if let Some(i) = form.slot("surface") {
+            if index != 0 {
+                self.odd(form, ops, "surface_index");
+            }
+            if ops[i] == none {
+                return;
+            }
             // No text holds it: as good as lost to the reference, kept here.
             self.word(form, i, ops[i]);
         }
@@ -322,9 +385,12 @@ impl Printer<'_, '_> {
         self.out.push_str(match size {
             1 => ":a16",
             2 => ":a32",
+            4 if self.version >= (4, 2) => ":a32u",
+            5 if self.version >= (4, 2) => ":a32s",
             _ => ":a64",
         });
-        if !(1..=3).contains(&size) {
+        let known = (1..=3).contains(&size) || self.version >= (4, 2) && matches!(size, 4 | 5);
+        if !known {
             self.odd(form, ops, "addr_size");
         }
     }
@@ -341,6 +407,10 @@ impl Printer<'_, '_> {
                 }
             }
             Operand::Imm { ty, bits } => {
+                if ty == Type::Uq && bits > u32::MAX as u64 && name == "surface" && self.version >= (4, 2) {
+                    let _ = write!(self.out, "{bits:#x}");
+                    return;
+                }
                 let _ = write!(self.out, "{:#x}", bits as u32);
                 if ty != Type::Ud || bits > u32::MAX as u64 {
                     self.word(form, i, ops[i]);

@@ -175,24 +175,54 @@ fn default_operand(kind: &SlotKind) -> Operand {
 /// The slots that a composite's text holds, of those that a row has.
 fn composite_slots(composite: Composite) -> &'static [&'static str] {
     match composite {
-        Composite::LscCache => &["l1", "l3"],
+        Composite::LscCache => &["l1", "l3", "l2"],
         Composite::LscData => &["data_size", "data_order", "data_elems", "ch_mask"],
         Composite::LscData2d => &["data_size", "data_order", "blocks", "width", "height", "vnni"],
         Composite::LscData2dTyped => &["width", "height"],
         // Reading sets the stride even where the text has none.
-        Composite::LscAddr | Composite::LscAddrStrided => {
-            &["addr_type", "surface", "imm_scale", "addr", "imm_offset", "addr_size", "stride"]
+        Composite::LscAddr | Composite::LscAddrStrided => &[
+            "addr_type",
+            "surface",
+            "imm_scale",
+            "addr",
+            "imm_offset",
+            "addr_size",
+            "stride",
+            "surface_index",
+        ],
+        Composite::LscAddr2d => &[
+            "surface_base",
+            "surface_width",
+            "surface_height",
+            "surface_pitch",
+            "x",
+            "y",
+            "x_offset",
+            "y_offset",
+            "payload",
+        ],
+        Composite::LscTypedAddr => &[
+            "addr_type",
+            "surface",
+            "u",
+            "v",
+            "r",
+            "lod",
+            "addr_size",
+            "u_offset",
+            "v_offset",
+            "r_offset",
+            "surface_index",
+        ],
+        Composite::LscTypedAddr2d => {
+            &["addr_type", "surface", "x", "y", "x_offset", "y_offset", "surface_index"]
         }
-        Composite::LscAddr2d => {
-            &["surface_base", "surface_width", "surface_height", "surface_pitch", "x", "y"]
-        }
-        Composite::LscTypedAddr => &["addr_type", "surface", "u", "v", "r", "lod", "addr_size"],
-        Composite::LscTypedAddr2d => &["addr_type", "surface", "x", "y", "x_offset", "y_offset"],
         Composite::LscAddrPlain => &["addr_type", "addr", "addr_size"],
-        Composite::LscSurface => &["addr_type", "surface"],
+        Composite::LscSurface => &["addr_type", "surface", "surface_index"],
         Composite::FenceFlags => &["mask"],
         Composite::LifetimeVar => &["properties", "variable"],
         Composite::RtMode => &["mode"],
+        Composite::Paired => &[],
     }
 }
 

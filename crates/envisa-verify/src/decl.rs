@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use envisa_isa::{AttrRange, Module, ObjectKind, Platforms, Span, Type, TypeSet, limits, predefined};
+use envisa_isa::{
+    AttrRange, Module, ObjectKind, Platform, Platforms, Span, Type, TypeSet, limits, predefined,
+};
 
 use crate::check::{Ctx, SIZES};
 use crate::{Code, Finding};
@@ -180,9 +182,12 @@ fn alias(ctx: &mut Ctx, id: u32) {
 fn simple(ctx: &mut Ctx) {
     let o = ctx.obj;
     for a in &o.addresses {
-        if a.elems == 0 || a.elems > limits::ADDRESS_ELEMENTS {
+        // 32 from Xe3P on.
+        let wide = a.elems == 2 * limits::ADDRESS_ELEMENTS;
+        let on = if wide { Platforms::before(Platform::Xe3p) } else { Platforms::ALL };
+        if (a.elems == 0 || a.elems > limits::ADDRESS_ELEMENTS) && ctx.on.intersect(on) != Platforms::NONE {
             let message = format!("an address variable of {} elements, legal are 1 to 16", a.elems);
-            say(ctx, Code::ADDRESS_ELEMENTS, a.span, message);
+            ctx.push(Finding::new(Code::ADDRESS_ELEMENTS, on, a.span, message));
         }
     }
     for p in &o.predicates {

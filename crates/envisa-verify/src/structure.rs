@@ -109,6 +109,12 @@ impl Checker<'_> {
             }
             for (k, op) in ops.iter().enumerate() {
                 let slot = &desc.slots[k.min(desc.slots.len() - 1)];
+                if !slot.is_in(version) && *op != Operand::Int(0) {
+                    let fault = envisa_isa::Fault::Later(slot.since);
+                    let message = format!("the `{}` of {}: {fault}", slot.name, desc.name);
+                    self.defect(Code::SHAPE, obj.op_span(inst, k), message);
+                    continue;
+                }
                 if !present(slot, ops) {
                     if *op != Operand::Int(0) {
                         let message =

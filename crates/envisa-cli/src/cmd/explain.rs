@@ -481,7 +481,9 @@ fn sample(d: &InstDesc, what: &str, reg: &mut u32) -> String {
             Composite::LscTypedAddr2d => "bti(0x6)[0x0,0x0]".to_owned(),
             Composite::LscAddrStrided => format!("flat[V{},4]:a64", next()),
             Composite::LscTypedAddr => format!("bti(0x6)[V{}]:a32", next()),
-            Composite::LscCache | Composite::FenceFlags | Composite::RtMode => String::new(),
+            Composite::LscCache | Composite::FenceFlags | Composite::RtMode | Composite::Paired => {
+                String::new()
+            }
             Composite::LifetimeVar => format!("V{}", next()),
         };
     }

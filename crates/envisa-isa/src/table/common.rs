@@ -11,6 +11,7 @@ pub const EXEC: Slot = Slot {
     types: TypeSet::NONE,
     bytes: Bytes::None,
     doc: "execution size and mask",
+    since: (0, 0),
 };
 
 /// Predicate.
@@ -21,6 +22,7 @@ pub const PRED: Slot = Slot {
     types: TypeSet::NONE,
     bytes: Bytes::None,
     doc: "predication",
+    since: (0, 0),
 };
 
 /// A vector destination of these classes.
@@ -32,12 +34,21 @@ pub const fn dst(classes: Classes, types: TypeSet) -> Slot {
         types,
         bytes: Bytes::Region,
         doc: "destination",
+        since: (0, 0),
     }
 }
 
 /// A vector source.
 pub const fn src(name: &'static str, classes: Classes, types: TypeSet) -> Slot {
-    Slot { name, kind: SlotKind::Vector(classes), role: Role::Read, types, bytes: Bytes::Region, doc: "" }
+    Slot {
+        name,
+        kind: SlotKind::Vector(classes),
+        role: Role::Read,
+        types,
+        bytes: Bytes::Region,
+        doc: "",
+        since: (0, 0),
+    }
 }
 
 /// A raw operand that is read.
@@ -49,6 +60,7 @@ pub const fn raw_src(name: &'static str, types: TypeSet, doc: &'static str) -> S
         types,
         bytes: Bytes::Undefined,
         doc,
+        since: (0, 0),
     }
 }
 
@@ -61,6 +73,7 @@ pub const fn raw_opt(name: &'static str, types: TypeSet, doc: &'static str) -> S
         types,
         bytes: Bytes::Undefined,
         doc,
+        since: (0, 0),
     }
 }
 
@@ -73,6 +86,7 @@ pub const fn raw_dst(types: TypeSet, doc: &'static str) -> Slot {
         types,
         bytes: Bytes::Undefined,
         doc,
+        since: (0, 0),
     }
 }
 
@@ -85,6 +99,7 @@ pub const fn field(name: &'static str, enc: Enc, doc: &'static str) -> Slot {
         types: TypeSet::NONE,
         bytes: Bytes::None,
         doc,
+        since: (0, 0),
     }
 }
 
@@ -97,6 +112,7 @@ pub const fn raw_dst_opt(types: TypeSet, doc: &'static str) -> Slot {
         types,
         bytes: Bytes::Undefined,
         doc,
+        since: (0, 0),
     }
 }
 
@@ -109,6 +125,7 @@ pub const fn surface(allowed: SurfaceRule) -> Slot {
         types: TypeSet::NONE,
         bytes: Bytes::None,
         doc: "surface",
+        since: (0, 0),
     }
 }
 
@@ -121,6 +138,7 @@ pub const fn label(kind: LabelKind) -> Slot {
         types: TypeSet::NONE,
         bytes: Bytes::None,
         doc: "label",
+        since: (0, 0),
     }
 }
 
@@ -152,6 +170,7 @@ pub const fn packed(name: &'static str, width: u8, parts: &'static [Part], doc: 
         types: TypeSet::NONE,
         bytes: Bytes::None,
         doc,
+        since: (0, 0),
     }
 }
 
@@ -164,6 +183,7 @@ pub const fn wide(name: &'static str, width: u8, enc: Enc, doc: &'static str) ->
         types: TypeSet::NONE,
         bytes: Bytes::None,
         doc,
+        since: (0, 0),
     }
 }
 

@@ -16,6 +16,7 @@ const FUNC_NAME: Slot = Slot {
     types: TypeSet::NONE,
     bytes: Bytes::None,
     doc: "name of the function",
+    since: (0, 0),
 };
 const ARGS: Slot = field("arg_size", Enc::Number { max: 255 }, "registers of %arg passed");
 const RETURNS: Slot = field("return_size", Enc::Number { max: 255 }, "registers of %retval returned");
@@ -121,6 +122,7 @@ pub static IFCALL_42: InstDesc = InstDesc {
             types: TypeSet::NONE,
             bytes: Bytes::None,
             doc: "bit 0: all threads call the same function; bit 1: the function does not return",
+            since: (0, 0),
         },
         TARGET,
         ARGS,
@@ -192,6 +194,7 @@ pub static SWITCHJMP: InstDesc = InstDesc {
             types: TypeSet::NONE,
             bytes: Bytes::None,
             doc: "number of labels",
+            since: (0, 0),
         },
         src("index", Classes::GII, INT32),
         Slot {
@@ -201,6 +204,7 @@ pub static SWITCHJMP: InstDesc = InstDesc {
             types: TypeSet::NONE,
             bytes: Bytes::None,
             doc: "where each index goes",
+            since: (0, 0),
         },
     ],
     forms: &[form("switchjmp", "switchjmp {exec} {index} ({labels...})")],

@@ -3,7 +3,7 @@
 use super::common::*;
 use crate::desc::*;
 use crate::operation::*;
-use crate::{Platform, Platforms};
+use crate::{Platform, Platforms, Type, TypeSet};
 
 const ARITH: InstDesc = InstDesc { family: Family::Arithmetic, modifiers: ARITH_MODS, ..EMPTY };
 
@@ -25,7 +25,17 @@ const MUL_TYPES: &[TypeMap] = &[
     same(F_HF),
     same_on(Platforms::XEHP_UP, F_BF),
 ];
-const MAD_TYPES: &[TypeMap] = &[same(INT32), same(F_HF), same_on(Platforms::XEHP_UP, F_BF), same(DOUBLE)];
+const MAD_TYPES: &[TypeMap] = &[
+    same(INT32),
+    TypeMap {
+        platforms: Platforms::from(Platform::Xe3p),
+        dst: TypeSet::of(&[Type::Q, Type::Uq]),
+        src: INT32,
+    },
+    same(F_HF),
+    same_on(Platforms::XEHP_UP, F_BF),
+    same(DOUBLE),
+];
 const DIV_TYPES: &[TypeMap] = &[same(DOUBLE), same(F_HF), same_on(BEFORE_XEHP, INT32)];
 const DOT_NOTE: &str = "Obsolete: in the opcode list without a page. The exec size is at least 4.";
 const DOT_SIZES: u8 = 0x3c;

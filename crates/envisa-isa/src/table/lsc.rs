@@ -42,6 +42,40 @@ const CACHING: &[Value] = &[
 ];
 const L1: Slot = field("l1", Enc::Values(CACHING), "caching in L1");
 const L3: Slot = field("l3", Enc::Values(CACHING), "caching in L3");
+/// What only 4.2's text says; no page draws it in a binary.
+const V42: (u8, u8) = (4, 2);
+const L2: Slot = field(
+    "l2",
+    Enc::Values(&[
+        val(0, "none"),
+        val(1, "df"),
+        val(2, "uc"),
+        val(3, "ca"),
+        val(4, "wb"),
+        val(5, "wt"),
+        val(6, "st"),
+        val(7, "ri"),
+        val(8, "cc"),
+    ]),
+    "caching in L2, where three levels are named",
+)
+.since(V42);
+const OV: Slot = field("ov", Enc::Number { max: 1 }, "the load overfetches").since(V42);
+const MSAA: Slot = field("msaa", Enc::Number { max: 1 }, "the surface is multi-sampled").since(V42);
+const SURFACE_INDEX: Slot =
+    field("surface_index", Enc::Number { max: 31 }, "index of the surface state from `surface` on")
+        .since(V42);
+const U_OFFSET: Slot = wide("u_offset", 4, Enc::Signed, "added to U coordinates").since(V42);
+const V_OFFSET: Slot = wide("v_offset", 4, Enc::Signed, "added to V coordinates").since(V42);
+const R_OFFSET: Slot = wide("r_offset", 4, Enc::Signed, "added to R coordinates").since(V42);
+const X_OFFSET: Slot = wide("x_offset", 4, Enc::Signed, "added to x, in elements").since(V42);
+const Y_OFFSET: Slot = wide("y_offset", 4, Enc::Signed, "added to y, in rows").since(V42);
+const PAYLOAD: Slot = field(
+    "payload",
+    Enc::Number { max: 1 },
+    "1: surface_base is a register with all of base, width, height, pitch, x, y and shape",
+)
+.since(V42);
 
 const ADDR_TYPE: Slot = field(
     "addr_type",
@@ -51,14 +85,24 @@ const ADDR_TYPE: Slot = field(
         Value { code: 3, text: "ss", platforms: Platforms::ALL, doc: "surface state" },
         Value { code: 4, text: "bti", platforms: Platforms::ALL, doc: "binding table index" },
         Value { code: 5, text: "arg", platforms: Platforms::ALL, doc: "kernel arguments" },
+        Value { code: 6, text: "surf", platforms: XE3P, doc: "address of a surface state, from 4.2 on" },
     ]),
     "address model",
 );
 const IMM_SCALE: Slot =
     wide("imm_scale", 2, Enc::Number { max: 0xffff }, "multiplies the address; 1 if absent");
 const IMM_OFFSET: Slot = wide("imm_offset", 4, Enc::Signed, "added to the address, in bytes");
-const ADDR_SIZE: Slot =
-    field("addr_size", Enc::Values(&[val(1, "a16"), val(2, "a32"), val(3, "a64")]), "bits of an address");
+const ADDR_SIZE: Slot = field(
+    "addr_size",
+    Enc::Values(&[
+        val(1, "a16"),
+        val(2, "a32"),
+        val(3, "a64"),
+        Value { code: 4, text: "a32u", platforms: XE3P, doc: "32 bits, by zeros to 64; from 4.2 on" },
+        Value { code: 5, text: "a32s", platforms: XE3P, doc: "32 bits, by the sign to 64; from 4.2 on" },
+    ]),
+    "bits of an address",
+);
 const DATA_SIZE: Slot = field(
     "data_size",
     Enc::Values(&[
@@ -140,6 +184,9 @@ const U_LOAD: &[Slot] = &[
     ADDR,
     NO_SRC1,
     NO_SRC2,
+    L2,
+    SURFACE_INDEX,
+    OV,
 ];
 const U_STATUS: &[Slot] = &[
     EXEC,
@@ -160,6 +207,9 @@ const U_STATUS: &[Slot] = &[
     ADDR,
     NO_SRC1,
     NO_SRC2,
+    L2,
+    SURFACE_INDEX,
+    OV,
 ];
 const U_STORE: &[Slot] = &[
     EXEC,
@@ -180,14 +230,53 @@ const U_STORE: &[Slot] = &[
     ADDR,
     DATA,
     NO_SRC2,
+    L2,
+    SURFACE_INDEX,
 ];
 const U_LOAD_QUAD: &[Slot] = &[
-    EXEC, PRED, SFID, L1, L3, ADDR_TYPE, IMM_SCALE, IMM_OFFSET, ADDR_SIZE, DATA_SIZE, DATA_ORDER, ELEMS_COPY,
-    CH_MASK, SURFACE, DST, ADDR, NO_SRC1, NO_SRC2,
+    EXEC,
+    PRED,
+    SFID,
+    L1,
+    L3,
+    ADDR_TYPE,
+    IMM_SCALE,
+    IMM_OFFSET,
+    ADDR_SIZE,
+    DATA_SIZE,
+    DATA_ORDER,
+    ELEMS_COPY,
+    CH_MASK,
+    SURFACE,
+    DST,
+    ADDR,
+    NO_SRC1,
+    NO_SRC2,
+    L2,
+    SURFACE_INDEX,
+    OV,
 ];
 const U_STORE_QUAD: &[Slot] = &[
-    EXEC, PRED, SFID, L1, L3, ADDR_TYPE, IMM_SCALE, IMM_OFFSET, ADDR_SIZE, DATA_SIZE, DATA_ORDER, ELEMS_COPY,
-    CH_MASK, SURFACE, NO_DST, ADDR, DATA, NO_SRC2,
+    EXEC,
+    PRED,
+    SFID,
+    L1,
+    L3,
+    ADDR_TYPE,
+    IMM_SCALE,
+    IMM_OFFSET,
+    ADDR_SIZE,
+    DATA_SIZE,
+    DATA_ORDER,
+    ELEMS_COPY,
+    CH_MASK,
+    SURFACE,
+    NO_DST,
+    ADDR,
+    DATA,
+    NO_SRC2,
+    L2,
+    SURFACE_INDEX,
 ];
 const U_ATOMIC: &[Slot] = &[
     EXEC,
@@ -208,6 +297,8 @@ const U_ATOMIC: &[Slot] = &[
     ADDR,
     SRC1,
     SRC2,
+    L2,
+    SURFACE_INDEX,
 ];
 const U_LOAD_STRIDED: &[Slot] = &[
     EXEC,
@@ -228,6 +319,8 @@ const U_LOAD_STRIDED: &[Slot] = &[
     ADDR,
     STRIDE,
     NO_SRC1,
+    L2,
+    SURFACE_INDEX,
 ];
 const U_STORE_STRIDED: &[Slot] = &[
     EXEC,
@@ -248,6 +341,8 @@ const U_STORE_STRIDED: &[Slot] = &[
     ADDR,
     STRIDE,
     DATA,
+    L2,
+    SURFACE_INDEX,
 ];
 const BLOCKS: Slot = field("blocks", Enc::Number { max: 64 }, "blocks side by side");
 const WIDTH: Slot = wide("width", 2, Enc::Number { max: 64 }, "elements of a row of a block");
@@ -274,6 +369,10 @@ const U_LOAD_2D: &[Slot] = &[
     src("x", VEC, TypeSet::ANY),
     src("y", VEC, TypeSet::ANY),
     NO_SRC1,
+    L2,
+    X_OFFSET,
+    Y_OFFSET,
+    PAYLOAD,
 ];
 const U_STORE_2D: &[Slot] = &[
     EXEC,
@@ -295,6 +394,10 @@ const U_STORE_2D: &[Slot] = &[
     src("x", VEC, TypeSet::ANY),
     src("y", VEC, TypeSet::ANY),
     DATA.touches(Bytes::LscBlock2d),
+    L2,
+    X_OFFSET,
+    Y_OFFSET,
+    PAYLOAD,
 ];
 const U: Slot = raw_opt("u", TypeSet::ANY, "U coordinates").touches(Bytes::LscAddresses);
 const V: Slot = raw_opt("v", TypeSet::ANY, "V coordinates").touches(Bytes::LscAddresses);
@@ -319,6 +422,7 @@ const T_STATE: &[Slot] = &[
     LOD,
     NO_SRC1,
     NO_SRC2,
+    SURFACE_INDEX,
 ];
 const T_STATUS: &[Slot] = &[
     EXEC,
@@ -339,6 +443,11 @@ const T_STATUS: &[Slot] = &[
     LOD,
     NO_SRC1,
     NO_SRC2,
+    L2,
+    SURFACE_INDEX,
+    U_OFFSET,
+    V_OFFSET,
+    R_OFFSET,
 ];
 const T_STORE: &[Slot] = &[
     EXEC,
@@ -359,14 +468,61 @@ const T_STORE: &[Slot] = &[
     LOD,
     DATA,
     NO_SRC2,
+    L2,
+    SURFACE_INDEX,
+    U_OFFSET,
+    V_OFFSET,
+    R_OFFSET,
 ];
 const T_LOAD_QUAD: &[Slot] = &[
-    EXEC, PRED, L1, L3, ADDR_TYPE, ADDR_SIZE, DATA_SIZE, DATA_ORDER, ELEMS_COPY, CH_MASK, SURFACE, DST, U, V,
-    R, LOD, NO_SRC1, NO_SRC2,
+    EXEC,
+    PRED,
+    L1,
+    L3,
+    ADDR_TYPE,
+    ADDR_SIZE,
+    DATA_SIZE,
+    DATA_ORDER,
+    ELEMS_COPY,
+    CH_MASK,
+    SURFACE,
+    DST,
+    U,
+    V,
+    R,
+    LOD,
+    NO_SRC1,
+    NO_SRC2,
+    L2,
+    SURFACE_INDEX,
+    U_OFFSET,
+    V_OFFSET,
+    R_OFFSET,
 ];
 const T_STORE_QUAD: &[Slot] = &[
-    EXEC, PRED, L1, L3, ADDR_TYPE, ADDR_SIZE, DATA_SIZE, DATA_ORDER, ELEMS_COPY, CH_MASK, SURFACE, NO_DST, U,
-    V, R, LOD, DATA, NO_SRC2,
+    EXEC,
+    PRED,
+    L1,
+    L3,
+    ADDR_TYPE,
+    ADDR_SIZE,
+    DATA_SIZE,
+    DATA_ORDER,
+    ELEMS_COPY,
+    CH_MASK,
+    SURFACE,
+    NO_DST,
+    U,
+    V,
+    R,
+    LOD,
+    DATA,
+    NO_SRC2,
+    L2,
+    SURFACE_INDEX,
+    U_OFFSET,
+    V_OFFSET,
+    R_OFFSET,
 ];
 const T_ATOMIC: &[Slot] = &[
     EXEC,
@@ -387,6 +543,12 @@ const T_ATOMIC: &[Slot] = &[
     LOD,
     SRC1,
     SRC2,
+    L2,
+    SURFACE_INDEX,
+    U_OFFSET,
+    V_OFFSET,
+    R_OFFSET,
+    MSAA,
 ];
 
 const LSC: InstDesc = InstDesc {
@@ -432,7 +594,7 @@ macro_rules! lsc {
     (@slots typed_load_quad) => { T_LOAD_QUAD };
     (@slots typed_store_quad) => { T_STORE_QUAD };
     (@slots typed_atomic) => { T_ATOMIC };
-    (@text load) => { ".{sfid}{@lsc_cache} {exec} {@lsc_data} {@lsc_addr}" };
+    (@text load) => { ".{sfid}{@lsc_cache}[.ov?ov] {exec} {@lsc_data} {@lsc_addr}" };
     (@text store) => { ".{sfid}{@lsc_cache} {exec} {@lsc_addr} {@lsc_data}" };
     (@text status) => { lsc!(@text load) };
     (@text typed_status) => { lsc!(@text typed_load) };
@@ -447,7 +609,7 @@ macro_rules! lsc {
     (@text typed_store) => { ".tgm{@lsc_cache} {exec} {@lsc_typed_addr} {@lsc_data}" };
     (@text typed_load_quad) => { lsc!(@text typed_load) };
     (@text typed_store_quad) => { lsc!(@text typed_store) };
-    (@text typed_atomic) => { ".tgm{@lsc_cache} {exec} {@lsc_data} {@lsc_typed_addr} {src1} {src2}" };
+    (@text typed_atomic) => { ".tgm{@lsc_cache}[.msaa?msaa] {exec} {@lsc_data} {@lsc_typed_addr} {src1} {src2}" };
     (@operation atomic) => { Some(Operation::Message(Message::LscAtomic)) };
     (@operation typed_atomic) => { Some(Operation::Message(Message::LscTexelAtomic)) };
     // The row says.
@@ -674,6 +836,10 @@ const T_LOAD_2D: &[Slot] = &[
     src("x", VEC, TypeSet::ANY),
     src("y", VEC, TypeSet::ANY),
     NO_SRC1,
+    L2,
+    SURFACE_INDEX,
+    X_OFFSET,
+    Y_OFFSET,
 ];
 const T_STORE_2D: &[Slot] = &[
     L1,
@@ -686,6 +852,10 @@ const T_STORE_2D: &[Slot] = &[
     src("x", VEC, TypeSet::ANY),
     src("y", VEC, TypeSet::ANY),
     DATA.touches(Bytes::Rectangle),
+    L2,
+    SURFACE_INDEX,
+    X_OFFSET,
+    Y_OFFSET,
 ];
 const TYPED_2D: InstDesc = InstDesc {
     opcode: 0x8a,
@@ -743,6 +913,8 @@ const U_COUNTER: &[Slot] = &[
     SURFACE,
     DST,
     raw_opt("src0", TypeSet::ANY, "what is added or subtracted").touches(Bytes::LscData),
+    L2,
+    SURFACE_INDEX,
 ];
 const COUNTER: InstDesc = InstDesc {
     opcode: 0x89,
@@ -818,6 +990,7 @@ pub static LSC_EXTENDED_CACHE_CTRL: InstDesc = InstDesc {
         ADDR_TYPE,
         ADDR_SIZE,
         ADDR,
+        L2,
     ],
     forms: &[form(
         "lsc_extended_cache_ctrl",

@@ -118,6 +118,7 @@ const SAMPLER: Slot = Slot {
     types: TypeSet::NONE,
     bytes: Bytes::None,
     doc: "sampler",
+    since: (0, 0),
 };
 const SURFACE: Slot = surface(IMAGE);
 const DST_SURFACE: Slot = Slot { name: "dst_surface", doc: "surface that is written", ..surface(IMAGE) };

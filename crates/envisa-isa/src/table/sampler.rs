@@ -29,6 +29,7 @@ const STATE: Slot = Slot {
     types: TypeSet::NONE,
     bytes: Bytes::None,
     doc: "sampler",
+    since: (0, 0),
 };
 const COLOR: TypeSet = TypeSet::of(&[Type::F, Type::Hf, Type::Ud, Type::D, Type::Uw, Type::W]);
 
@@ -53,6 +54,7 @@ const NUM: Slot = Slot {
     types: TypeSet::NONE,
     bytes: Bytes::None,
     doc: "number of parameters",
+    since: (0, 0),
 };
 const PARAMS: Slot = Slot {
     name: "params",
@@ -61,6 +63,7 @@ const PARAMS: Slot = Slot {
     types: COLOR,
     bytes: Bytes::Coordinates,
     doc: "coordinates and other parameters, in the order of the operation",
+    since: (0, 0),
 };
 const SAMPLE_SLOTS: &[Slot] = &[FLAGS, EXEC, PRED, CHANNELS, OFFSET, STATE, surface(IMAGE), DST, NUM, PARAMS];
 const GATHER_SLOTS: &[Slot] = &[FLAGS, EXEC, PRED, CHANNEL, OFFSET, STATE, surface(IMAGE), DST, NUM, PARAMS];
@@ -148,12 +151,12 @@ macro_rules! sampler {
     (@page uvlr) => { "3D_LOAD" };
     (@page uvr) => { "3D_LOAD" };
     (@page $sample:ident) => { "3D_SAMPLE" };
-    (@text gather) => { "[.pixel_null_mask?flags.pixel_null_mask][.cps?flags.cps][.divS?flags.div_s].{channel} {exec} {offset} {sampler} {surface} {dst} {params...}" };
+    (@text gather) => { "[.pixel_null_mask?flags.pixel_null_mask][.cps?flags.cps][.divS?flags.div_s].{channel} {exec} {offset} {sampler} {surface} {dst} {@paired} {params...}" };
     (@text packed_gather) => { sampler!(@text gather) };
-    (@text load) => { "[.pixel_null_mask?flags.pixel_null_mask][.cps?flags.cps][.divS?flags.div_s].{channels} {exec} {offset} {surface} {dst} {params...}" };
+    (@text load) => { "[.pixel_null_mask?flags.pixel_null_mask][.cps?flags.cps][.divS?flags.div_s].{channels} {exec} {offset} {surface} {dst} {@paired} {params...}" };
     (@text uvlr) => { sampler!(@text load) };
     (@text uvr) => { sampler!(@text load) };
-    (@text $sample:ident) => { "[.pixel_null_mask?flags.pixel_null_mask][.cps?flags.cps][.divS?flags.div_s].{channels} {exec} {offset} {sampler} {surface} {dst} {params...}" };
+    (@text $sample:ident) => { "[.pixel_null_mask?flags.pixel_null_mask][.cps?flags.cps][.divS?flags.div_s].{channels} {exec} {offset} {sampler} {surface} {dst} {@paired} {params...}" };
     ($(
         $name:ident = $opcode:literal $sub:literal $kind:ident $head:literal $versions:ident $platforms:expr, $($p:ident)*;
     )*) => { $(
@@ -427,6 +430,7 @@ const fn rt(name: &'static str, bit: u8, kind: &'static SlotKind, types: TypeSet
         types,
         bytes: Bytes::Undefined,
         doc,
+        since: (0, 0),
     }
 }
 

@@ -187,6 +187,7 @@ pub static FILE: InstDesc = InstDesc {
         types: TypeSet::NONE,
         bytes: Bytes::None,
         doc: "name of the source file, at most 255 bytes",
+        since: (0, 0),
     }],
     forms: &[form("FILE", "FILE {file}"), form(".file", ".file {file}")],
     page: "FILE",

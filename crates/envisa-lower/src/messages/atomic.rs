@@ -112,11 +112,11 @@ pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
         slot: l.slot as u8,
         address: needed(r, p.raw(1)?, "addresses")?,
         address_bytes: l.address_bytes as u8,
-        extend: Extend::None,
+        extend: l.extend,
         base: Src::None,
         scale: l.scale,
         offset: l.offset,
-        origin: Src::None,
+        origin: l.origin,
         src: [optional(r, 2)?, optional(r, 3)?],
         dst: optional(r, 0)?,
     }))

@@ -4,9 +4,10 @@
 use envisa_isa::limits::MEDIA_BLOCK_BYTES;
 use envisa_isa::lsc;
 use envisa_isa::operation::{Access, LoadParameters};
+use envisa_isa::{Operand, Type};
 
-use super::untyped::payload;
-use super::{Message, Parts, Resolver, Space};
+use super::untyped::{needed, payload};
+use super::{Message, Parts, Register, Resolver, Space};
 use crate::lower::Reason;
 use crate::program::{RegOffset, Src};
 
@@ -196,6 +197,17 @@ pub(super) fn atomic(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason>
 /// The surface and the coordinates of a typed LSC message, whose registers are dst, u, v, r, lod, data or two
 /// sources.
 fn lsc_place(p: &Parts, r: &mut dyn Resolver) -> Result<(Space, Coordinates), Reason> {
+    for (i, what) in [
+        (9, "an index behind the surface's handle"),
+        (10, "an offset of a coordinate"),
+        (11, "an offset of a coordinate"),
+        (12, "an offset of a coordinate"),
+        (13, "a multi-sampled surface"),
+    ] {
+        if p.ints.get(i).is_some_and(|n| *n != 0) {
+            return Err(format!("{what} is not supported"));
+        }
+    }
     if lsc::is_transposed(p.int(5)?) {
         return Err("a typed message has no transposed form".into());
     }
@@ -299,6 +311,11 @@ fn lsc_space(p: &Parts, r: &mut dyn Resolver) -> Result<Space, Reason> {
 pub(super) fn lsc_media(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let (width, height) = (p.int(3)?, p.int(4)?);
     let pitch = rectangle(width, height)?;
+    if p.int(6)? != 0 || p.int(7)? != 0 || p.int(8)? != 0 {
+        return Err(
+            "offsets of coordinates and an index behind the surface's handle are not supported".into()
+        );
+    }
     let write = access.is_store();
     let data = p.raw(write as usize)?;
     Ok(Message::Media(Media {
@@ -441,6 +458,8 @@ pub struct Block2d {
     pub x: Src,
     /// First row, signed.
     pub y: Src,
+    /// Added to `x` and `y`.
+    pub offsets: (i32, i32),
     /// Bytes of an element: 1, 2, 4 or 8.
     pub element: u8,
     /// Blocks side by side in memory, one after another in registers.
@@ -463,6 +482,29 @@ pub struct Block2d {
 
 /// Most bytes of registers that a 2D block may take: 64 registers of 64 bytes.
 const MAX_BLOCK2D: u32 = 4096;
+
+/// What describes a block where all of it is in one register: an address of 64 bits, then dwords. The last one,
+/// the block's shape, repeats that of the instruction.
+fn block2d_payload(p: &Parts, r: &mut dyn Resolver) -> Result<[Src; 6], Reason> {
+    let Operand::General { var, row, col, .. } = p.vector(0)? else {
+        return Err("the address of a block is a register".into());
+    };
+    let size = r.element(p.vector(0)?).size();
+    let offset = u16::try_from(row as u32 * r.grf() + col as u32 * size);
+    let offset = offset.map_err(|_| "the register of the block's address is too far in its variable")?;
+    let register = Register { op: Operand::Raw { var, offset }, bytes: Some(32) };
+    let at = needed(r, register, "the address of a block")?;
+    let scalar = |offset, ty| Src::Reg {
+        offset,
+        ty,
+        strides: crate::program::Strides::SCALAR,
+        shape: crate::program::Shape::Scalar,
+        modifier: envisa_isa::Modifier::None,
+        constant: false,
+    };
+    let dword = |i: u32| scalar(at + 4 * i, Type::Ud);
+    Ok([scalar(at, Type::Uq), dword(2), dword(3), dword(4), dword(5), dword(6)])
+}
 
 /// LSC_LOAD_BLOCK2D and LSC_STORE_BLOCK2D.
 pub(super) fn block2d(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
@@ -491,8 +533,13 @@ pub(super) fn block2d(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result
         return Err(format!("a 2D block of {} bytes of registers", shape.bytes));
     }
     let data = payload(r, p.raw(write as usize)?, write);
-    let mut scalar = |i| p.vector(i).and_then(|v| r.scalar(v));
-    let surface = [scalar(0)?, scalar(1)?, scalar(2)?, scalar(3)?, scalar(4)?, scalar(5)?];
+    let surface = match p.int(12)? {
+        0 => {
+            let mut scalar = |i| p.vector(i).and_then(|v| r.scalar(v));
+            [scalar(0)?, scalar(1)?, scalar(2)?, scalar(3)?, scalar(4)?, scalar(5)?]
+        }
+        _ => block2d_payload(p, r)?,
+    };
     let [base, surface_width, surface_height, surface_pitch, x, y] = surface;
     Ok(Message::Block2d(Block2d {
         write,
@@ -502,6 +549,7 @@ pub(super) fn block2d(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result
         surface_pitch,
         x,
         y,
+        offsets: (p.int(10)? as i32, p.int(11)? as i32),
         element: element as u8,
         blocks,
         width,

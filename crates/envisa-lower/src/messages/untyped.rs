@@ -254,6 +254,9 @@ pub(super) struct Lsc {
     pub space: Space,
     pub scale: u32,
     pub offset: i64,
+    /// Added to every address, unscaled.
+    pub origin: Src,
+    pub extend: Extend,
     pub address_bytes: u32,
     pub element: u32,
     pub slot: u32,
@@ -269,6 +272,11 @@ pub(super) fn lsc_fields(shape: LscShape, p: &Parts, r: &mut dyn Resolver) -> Re
     let code = p.int(6)?;
     let address_bytes =
         lsc::address_bytes(code).ok_or_else(|| format!("the address size code {code} means nothing"))?;
+    let extend = match lsc::address_extends(code) {
+        None => Extend::None,
+        Some(false) => Extend::Zero,
+        Some(true) => Extend::Sign,
+    };
     let code = p.int(7)?;
     let size = lsc::data_size(code).ok_or_else(|| format!("the data size code {code} means nothing"))?;
     let transposed = lsc::is_transposed(p.int(8)?);
@@ -281,23 +289,33 @@ pub(super) fn lsc_fields(shape: LscShape, p: &Parts, r: &mut dyn Resolver) -> Re
             lsc::elements(code).ok_or_else(|| format!("the element count code {code} means nothing"))?;
         u64::MAX >> (64 - count)
     };
+    if p.int(12)? != 0 {
+        return Err("an index behind the surface's handle is not supported".into());
+    }
+    let mut origin = Src::None;
     let surface = |r: &mut dyn Resolver| p.vector(0).and_then(|v| r.scalar(v));
     let space = match (sfid, kind) {
         (3, _) => Space::Slm,
         (_, 1) => match p.vector(0)? {
             Operand::Imm { bits: 0, .. } => Space::Flat,
-            _ => return Err("flat addresses with a base in a register are not of this version".into()),
+            base => {
+                origin = r.scalar(base)?;
+                Space::Flat
+            }
         },
         (_, 2) => Space::Bindless(surface(r)?),
         (_, 3) => Space::Scratch(surface(r)?),
         (_, 4) => Space::Bti(surface(r)?),
         (_, 5) => Space::Arguments,
+        (_, 6) => return Err("surface states at addresses are not supported".into()),
         (_, k) => return Err(format!("the address type code {k} means nothing")),
     };
     Ok(Lsc {
         space,
         scale: scale.max(1),
         offset,
+        origin,
+        extend,
         address_bytes,
         element: size.memory,
         slot: size.register,
@@ -356,12 +374,12 @@ fn lsc_simt(
         write,
         address: needed(r, p.raw(1)?, "addresses")?,
         address_bytes: l.address_bytes as u8,
-        extend: Extend::None,
+        extend: l.extend,
         stride: if strided { r.scalar(p.vector(1)?)? } else { Src::None },
         base: Src::None,
         scale: l.scale,
         offset: l.offset,
-        origin: Src::None,
+        origin: l.origin,
         align: 1,
         element: l.element as u8,
         slot: l.slot as u8,
@@ -386,6 +404,9 @@ fn transposed(
     }
     if p.channels != 1 {
         return Err("a transposed message has one channel".into());
+    }
+    if !matches!(l.origin, Src::None) || l.extend != Extend::None {
+        return Err("a transposed message with a base, or with extended addresses, is not supported".into());
     }
     if l.slot != l.element {
         return Err("transposed elements are as large in registers as in memory".into());

@@ -32,8 +32,8 @@ pub(super) fn execute<O: MemoryObserver>(
     let width = dword(get(&b.surface_width)?);
     let height = dword(get(&b.surface_height)?);
     let pitch = dword(get(&b.surface_pitch)?);
-    let left = get(&b.x)? as u32 as i32 as i64;
-    let top = get(&b.y)? as u32 as i32 as i64;
+    let left = get(&b.x)? as u32 as i32 as i64 + b.offsets.0 as i64;
+    let top = get(&b.y)? as u32 as i32 as i64 + b.offsets.1 as i64;
     let size = b.element as u32;
     let kind = if b.write { AccessKind::Write } else { AccessKind::Read };
     if !b.write {

@@ -184,6 +184,7 @@ fn message(rng: &mut Rng) -> Message {
             let transpose = rng.below(3) == 0;
             let row = if transpose { height } else { width }.next_power_of_two();
             Message::Block2d(Block2d {
+                offsets: (0, 0),
                 write: rng.below(2) == 0,
                 base: source(rng),
                 surface_width: source(rng),

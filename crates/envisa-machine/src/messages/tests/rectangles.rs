@@ -91,7 +91,9 @@ fn blocks_of_a_flat_surface() {
                         rig.regs.set(SCALAR, base);
                         let x = rng.below(columns as u64 + 8) as i64 - 4;
                         let y = rng.below(26) as i64 - 3;
-                        for (k, v) in [87, 19, 95, x as u32, y as u32].into_iter().enumerate() {
+                        let offsets = (rng.below(9) as i32 - 4, rng.below(9) as i32 - 4);
+                        let (rx, ry) = (x as i32 - offsets.0, y as i32 - offsets.1);
+                        for (k, v) in [87, 19, 95, rx as u32, ry as u32].into_iter().enumerate() {
                             rig.regs.set(SCALAR + 8 + 4 * k as u32, v);
                         }
                         let row_pitch = if transpose { height } else { width }.next_power_of_two();
@@ -104,6 +106,7 @@ fn blocks_of_a_flat_surface() {
                             surface_pitch: ud(SCALAR + 16),
                             x: scalar(SCALAR + 20, D),
                             y: scalar(SCALAR + 24, D),
+                            offsets,
                             element,
                             blocks,
                             width,
@@ -157,6 +160,7 @@ fn a_surface_past_its_allocation_is_a_fault() {
         surface_width: ud(SCALAR + 8),
         surface_height: ud(SCALAR + 12),
         surface_pitch: ud(SCALAR + 16),
+        offsets: (0, 0),
         x: ud(SCALAR + 20),
         y: ud(SCALAR + 24),
         element: 4,
