@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::compare::{Check, Comparison, compare, compare_lines};
+use crate::corpus;
 use crate::envisa_side::{Failure, run_on_envisa};
 use crate::kernel::{Device, KernelFile, Known};
 use crate::launch::{Launch, Outputs, SizeSet};
@@ -213,7 +214,8 @@ fn run_one(k: &KernelFile, devices: &[Device], witnesses: &[Peer], jobs: usize) 
         witnesses.iter().map(|p| (*p, peer::run(*p, k))).collect();
     let (mut verdicts, mut with) = (BTreeMap::new(), BTreeMap::new());
     for d in devices {
-        let verdict = if !k.devices().contains(d) {
+        let missing = corpus::is_foreign() && !corpus::corpus_path(&corpus::corpus_folder(), *d, k).exists();
+        let verdict = if !k.is_for(*d) || missing {
             Verdict::NotForDevice
         } else {
             match run_on_envisa(k, *d, &launch, jobs) {

@@ -1,15 +1,29 @@
 //! The corpus: every kernel compiled for every device it names, stripped and kept as test data.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use envisa::zebin::ZebinFile;
 use envisa_ocloc::Build;
 
 use crate::kernel::{Device, KernelFile};
 
-/// The folder of the committed corpus in this source tree: `DEVICE/GROUP/NAME.zebin`.
+static OTHER: OnceLock<PathBuf> = OnceLock::new();
+
+/// Takes products from this folder from now on: another compiler's, say.
+pub fn use_folder(folder: PathBuf) {
+    // The first one told counts: there is one command line.
+    let _ = OTHER.set(folder);
+}
+
+/// Are the products another compiler's? There may be some missing then.
+pub fn is_foreign() -> bool {
+    OTHER.get().is_some()
+}
+
+/// The folder of the corpus, `DEVICE/GROUP/NAME.zebin`: the committed one in this source tree, unless told otherwise.
 pub fn corpus_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus")
+    OTHER.get().cloned().unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus"))
 }
 
 /// Where the corpus keeps `kernel` for `device`.

@@ -20,10 +20,14 @@ pub enum Device {
     Dg2,
     /// Ponte Vecchio (XeHPC).
     Pvc,
+    /// Battlemage (Xe2); of newer compilers only.
+    Bmg,
+    /// Panther Lake (Xe3); of newer compilers only.
+    Ptl,
 }
 
 impl Device {
-    /// All devices of the suite.
+    /// All devices of the committed corpus.
     pub const ALL: [Device; 4] = [Device::Skl, Device::Tgllp, Device::Dg2, Device::Pvc];
 
     /// The name that `ocloc` knows.
@@ -33,6 +37,8 @@ impl Device {
             Device::Tgllp => "tgllp",
             Device::Dg2 => "dg2",
             Device::Pvc => "pvc",
+            Device::Bmg => "bmg",
+            Device::Ptl => "ptl",
         }
     }
 }
@@ -298,9 +304,25 @@ impl KernelFile {
         self.source.lines().any(|l| l.starts_with("#if") && l.contains("PEER"))
     }
 
-    /// Build options for a device.
+    /// Is the kernel meant for a device? Newer devices take what one of the two before them takes: dg2 has images,
+    /// pvc doubles.
+    pub fn is_for(&self, device: Device) -> bool {
+        match device {
+            Device::Bmg | Device::Ptl => {
+                [Device::Dg2, Device::Pvc].iter().any(|d| self.devices().contains(d))
+            }
+            _ => self.devices().contains(&device),
+        }
+    }
+
+    /// Build options for a device. What is written for pvc, with its 16 channels of DPAS, is for newer devices, too.
     pub fn device_options(&self, device: Device) -> String {
-        format!("{DEVICE_OPTIONS} -DDEVICE_{} {}", device.name(), self.header.options).trim_end().to_owned()
+        let like = match device {
+            Device::Bmg | Device::Ptl => " -DDEVICE_pvc",
+            _ => "",
+        };
+        let options = format!("{DEVICE_OPTIONS} -DDEVICE_{}{like} {}", device.name(), self.header.options);
+        options.trim_end().to_owned()
     }
 
     /// Build options for a peer.

@@ -89,6 +89,9 @@ enum Verb {
         /// Host threads of each run on envisa; 0: all.
         #[arg(long, default_value_t = 0)]
         jobs: usize,
+        /// A folder that `corpus --out` wrote, in place of the committed one; what is missing in it is left out.
+        #[arg(long, conflicts_with = "write")]
+        corpus: Option<PathBuf>,
         /// Further peers that PoCL is held against; with `--write` oclgrind and intel, unless told.
         #[arg(long, value_delimiter = ',')]
         witness: Vec<Peer>,
@@ -248,7 +251,10 @@ fn main() -> ExitCode {
             let folder = out.unwrap_or_else(corpus::corpus_folder);
             write_corpus(&only, &device, ocloc.as_deref(), &folder, check)
         }
-        Verb::Conformance { only, device, jobs, witness, write, out } => {
+        Verb::Conformance { only, device, jobs, corpus, witness, write, out } => {
+            if let Some(folder) = corpus {
+                corpus::use_folder(folder);
+            }
             conformance(&only, &device, jobs, &witness, write, out.as_deref())
         }
         Verb::Bench { only, device, peer, oclgrind, repeats, window, limit, jobs, write, json, svg } => {
@@ -375,7 +381,8 @@ fn peers(only: &Only, peers: &[Peer]) -> Result<bool, String> {
 }
 
 fn devices_of<'a>(k: &'a KernelFile, only: &'a [Device]) -> impl Iterator<Item = Device> + 'a {
-    k.devices().iter().copied().filter(move |d| only.is_empty() || only.contains(d))
+    let asked = if only.is_empty() { k.devices() } else { only };
+    asked.iter().copied().filter(|d| k.is_for(*d))
 }
 
 fn write_corpus(

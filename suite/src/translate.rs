@@ -46,6 +46,8 @@ const fn platform(device: Device) -> &'static str {
         Device::Tgllp => "TGLLP",
         Device::Dg2 => "DG2",
         Device::Pvc => "PVCXT",
+        Device::Bmg => "Xe2",
+        Device::Ptl => "Xe3",
     }
 }
 

@@ -485,6 +485,8 @@ pub enum SurfaceShape {
 /// | `@lsc_surface` | `bti(0x6)` | `addr_type surface` |
 /// | `@fence_flags` | `.EISCRL1`, any of them in this order, or nothing | parts of `mask` |
 /// | `@lifetime_var` | `V33`, `A0`, `P1` | `properties.class variable` |
+/// | `@sendg_sfid` | `0xe` or `ugm` | `sfid` |
+/// | `@desc64` | `0x12345678` | `desc_lo desc_hi` |
 /// | `@paired` | nothing; from 4.2 on `%null.0`, the paired surface, which no page has | none |
 /// | `@rt_mode` | `.<A><O>…` or nothing | parts of `mode` |
 ///
@@ -548,12 +550,14 @@ composites! {
     LifetimeVar = "lifetime_var",
     RtMode = "rt_mode",
     Paired = "paired",
+    SendgSfid = "sendg_sfid",
+    Desc64 = "desc64",
 }
 
 impl Composite {
     /// Is it suffixes of the mnemonic, all of which may be absent?
     pub const fn is_suffix(self) -> bool {
-        matches!(self, Composite::LscCache | Composite::FenceFlags | Composite::RtMode)
+        matches!(self, Composite::LscCache | Composite::FenceFlags | Composite::RtMode | Composite::SendgSfid)
     }
 }
 

@@ -29,15 +29,22 @@ pub enum Precision {
     Bf8,
     /// 8-bit float E4M3.
     Hf8,
+    /// 4-bit float E2M1.
+    E2m1,
 }
 
 impl Precision {
     /// The precision of this number in the binary, as it is really written: 11 is `bf8` and 12 `tf32`, which
-    /// the page has as 11. (`hf8` has none.)
+    /// the page has as 11. `hf8` and `e2m1` came with 4.2.
     pub const fn from_code(code: u8) -> Option<Precision> {
         use Precision::*;
         const ALL: [Precision; 12] = [U1, S1, U2, S2, U4, S4, U8, S8, Bf, Hf, Bf8, Tf32];
-        if code >= 1 && code <= 12 { Some(ALL[code as usize - 1]) } else { None }
+        match code {
+            1..=12 => Some(ALL[code as usize - 1]),
+            14 => Some(Hf8),
+            15 => Some(E2m1),
+            _ => None,
+        }
     }
 
     /// As text spells it.
@@ -57,6 +64,7 @@ impl Precision {
             Tf32 => "tf32",
             Bf8 => "bf8",
             Hf8 => "hf8",
+            E2m1 => "e2m1",
         }
     }
 
@@ -65,7 +73,7 @@ impl Precision {
         match self {
             Precision::U1 | Precision::S1 => 1,
             Precision::U2 | Precision::S2 => 2,
-            Precision::U4 | Precision::S4 => 4,
+            Precision::U4 | Precision::S4 | Precision::E2m1 => 4,
             Precision::U8 | Precision::S8 | Precision::Bf8 | Precision::Hf8 => 8,
             Precision::Bf | Precision::Hf => 16,
             Precision::Tf32 => 32,

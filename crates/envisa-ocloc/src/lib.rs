@@ -193,13 +193,15 @@ impl Build {
             }
             break (status, messages);
         };
-        let output = folder.path().join("out").join("module");
+        // Newer compilers add `.bin` all the same.
+        let output = ["module", "module.bin"].map(|name| folder.path().join("out").join(name));
+        let output = output.iter().find(|path| path.exists()).unwrap_or(&output[0]);
         if !status.success() || !output.exists() {
             let status =
                 if crashed(status) { format!("the compiler crashed, {status}") } else { status.to_string() };
             return Err(BuildError::Failed { status, device: self.device.clone(), messages });
         }
-        let bytes = std::fs::read(&output).map_err(io("ocloc's output"))?;
+        let bytes = std::fs::read(output).map_err(io("ocloc's output"))?;
         let zebin = ZebinFile::parse(&bytes)?;
         let names: Vec<String> = zebin.unresolved().into_iter().map(str::to_owned).collect();
         if !names.is_empty() {

@@ -89,6 +89,10 @@ fn floats_place_every_element() {
         match p {
             Precision::Hf => half::f16::from_f32(x as f32).to_le_bytes().to_vec(),
             Precision::Bf => half::bf16::from_f32(x as f32).to_le_bytes().to_vec(),
+            // 1 and 2 have the exponents 7 and 8.
+            Precision::Hf8 => {
+                vec![(if x < 0 { 0x80 } else { 0 }) | [0u8, 0x38, 0x40][x.unsigned_abs() as usize]]
+            }
             Precision::Bf8 => vec![half::f16::from_f32(x as f32).to_bits().to_be_bytes()[0]],
             _ => ((x as f32).to_bits() | 0x1fff).to_le_bytes().to_vec(),
         }
@@ -101,6 +105,7 @@ fn floats_place_every_element() {
         (Precision::Bf, Acc::Bf, Acc::Bf),
         (Precision::Tf32, Acc::F, Acc::F),
         (Precision::Bf8, Acc::F, Acc::F),
+        (Precision::Hf8, Acc::F, Acc::F),
     ] {
         let (m, n) = (5usize, 16usize);
         let d = Dpas::new(p, p, 8, m as u32, n as u32, dst, src0, false).unwrap();

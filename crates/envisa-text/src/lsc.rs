@@ -32,6 +32,8 @@ impl<'s> Parser<'s> {
             Composite::LifetimeVar => self.lifetime_var(form, ops),
             Composite::RtMode => self.rt_mode(form, ops),
             Composite::Paired => self.paired_surface(),
+            Composite::SendgSfid => self.sendg_sfid(form, ops),
+            Composite::Desc64 => self.descriptor(form, ops),
         }
     }
 
@@ -855,6 +857,54 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
+    /// The shared function of RAW_SENDG: a number, or a name.
+    fn sendg_sfid(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
+        const NAMES: [(&str, u32); 10] = [
+            ("null", 0x0),
+            ("smpl", 0x2),
+            ("gtwy", 0x3),
+            ("rc", 0x5),
+            ("urb", 0x6),
+            ("btd", 0x7),
+            ("rta", 0x8),
+            ("tgm", 0xd),
+            ("ugm", 0xe),
+            ("slm", 0xf),
+        ];
+        let start = self.pos;
+        let word = if is_start(self.peek()) { self.run() } else { b"" };
+        let code = match NAMES.iter().find(|n| n.0.as_bytes() == word) {
+            Some(n) => i64::from(n.1),
+            None if word.is_empty() => self.primary(0)?,
+            None => -1,
+        };
+        let span = self.since(start);
+        match u32::try_from(code) {
+            Ok(n) => {
+                self.put(form, ops, "sfid", Operand::Int(n), span);
+                Ok(())
+            }
+            Err(_) => {
+                let names: Vec<&str> = NAMES.iter().map(|n| n.0).collect();
+                let d = self
+                    .diag_label("E0403", "unknown shared function", span, "expected its number or name")
+                    .help(format!("names are {}", names.join(" ")));
+                Err(self.fail(d))
+            }
+        }
+    }
+
+    /// A descriptor of 64 bits, which two fields hold.
+    fn descriptor(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
+        self.blank();
+        let start = self.pos;
+        let v = self.primary(0)? as u64;
+        let span = self.since(start);
+        self.put(form, ops, "desc_lo", Operand::Int(v as u32), span);
+        self.put(form, ops, "desc_hi", Operand::Int((v >> 32) as u32), span);
+        Ok(())
+    }
+
     /// The paired surface of a sampler message, from 4.2 on.
     fn paired_surface(&mut self) -> P<()> {
         if self.version < (4, 2) {
@@ -936,5 +986,7 @@ pub(crate) fn describe(composite: Composite) -> &'static str {
         Composite::LifetimeVar => "variable",
         Composite::RtMode => "[.<A><O>…]",
         Composite::Paired => "",
+        Composite::SendgSfid => "sfid",
+        Composite::Desc64 => "desc",
     }
 }

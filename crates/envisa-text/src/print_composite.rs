@@ -108,6 +108,13 @@ impl Printer<'_, '_> {
             Composite::LscSurface => self.model(form, ops),
             Composite::Paired if self.version >= (4, 2) => self.out.push_str(" %null.0"),
             Composite::Paired => {}
+            Composite::SendgSfid => {
+                let _ = write!(self.out, "{:#x}", self.get(form, ops, "sfid"));
+            }
+            Composite::Desc64 => {
+                let [lo, hi] = ["desc_lo", "desc_hi"].map(|n| self.get(form, ops, n) as u64);
+                let _ = write!(self.out, " {:#x}", hi << 32 | lo);
+            }
             Composite::FenceFlags => self.fence_flags(form, ops),
             Composite::LifetimeVar => {
                 let Some(i) = form.slot("properties") else { return Ok(()) };

@@ -223,6 +223,8 @@ fn composite_slots(composite: Composite) -> &'static [&'static str] {
         Composite::LifetimeVar => &["properties", "variable"],
         Composite::RtMode => &["mode"],
         Composite::Paired => &[],
+        Composite::SendgSfid => &["sfid"],
+        Composite::Desc64 => &["desc_lo", "desc_hi"],
     }
 }
 
@@ -323,7 +325,7 @@ pub(crate) fn compile(op: Op, desc: &'static InstDesc, form: &'static Form) -> R
                 rest = &rest[end..];
                 steps.push(if glued { Step::Glued(text) } else { Step::Word(text) });
             }
-            b'(' | b')' | b',' | b'<' | b'>' | b';' | b':' | b'=' => {
+            b'(' | b')' | b',' | b'<' | b'>' | b';' | b':' | b'=' | b'/' => {
                 steps.push(Step::Punct(c));
                 rest = &rest[1..];
             }

@@ -14,16 +14,32 @@ pub enum DeviceFamily {
     Dg2,
     /// XeHPC: Ponte Vecchio. 64-byte GRF.
     Pvc,
+    /// Xe2: Battlemage and Lunar Lake. 64-byte GRF.
+    Bmg,
+    /// Xe3: Panther Lake. 64-byte GRF.
+    Ptl,
 }
 
 impl DeviceFamily {
-    /// From a product family's number, as `ocloc` 22.43 writes it.
+    /// All of them, oldest first.
+    pub const ALL: [DeviceFamily; 6] = [
+        DeviceFamily::Skl,
+        DeviceFamily::Tgllp,
+        DeviceFamily::Dg2,
+        DeviceFamily::Pvc,
+        DeviceFamily::Bmg,
+        DeviceFamily::Ptl,
+    ];
+
+    /// From a product family's number, as `ocloc` 22.43 and, of Xe2 and Xe3, 26.27 write it.
     pub const fn from_product(product: u32) -> Option<Self> {
         match product {
             18 => Some(DeviceFamily::Skl),
             29 => Some(DeviceFamily::Tgllp),
             1270 => Some(DeviceFamily::Dg2),
             1271 => Some(DeviceFamily::Pvc),
+            1274 | 1275 => Some(DeviceFamily::Bmg),
+            1300 => Some(DeviceFamily::Ptl),
             _ => None,
         }
     }
@@ -35,6 +51,8 @@ impl DeviceFamily {
             DeviceFamily::Tgllp => 29,
             DeviceFamily::Dg2 => 1270,
             DeviceFamily::Pvc => 1271,
+            DeviceFamily::Bmg => 1274,
+            DeviceFamily::Ptl => 1300,
         }
     }
 
@@ -45,6 +63,8 @@ impl DeviceFamily {
             DeviceFamily::Tgllp => "tgllp",
             DeviceFamily::Dg2 => "dg2",
             DeviceFamily::Pvc => "pvc",
+            DeviceFamily::Bmg => "bmg",
+            DeviceFamily::Ptl => "ptl",
         }
     }
 
@@ -52,7 +72,7 @@ impl DeviceFamily {
     pub const fn grf_bytes(self) -> u32 {
         match self {
             DeviceFamily::Skl | DeviceFamily::Tgllp | DeviceFamily::Dg2 => 32,
-            DeviceFamily::Pvc => 64,
+            DeviceFamily::Pvc | DeviceFamily::Bmg | DeviceFamily::Ptl => 64,
         }
     }
 
@@ -60,13 +80,13 @@ impl DeviceFamily {
     pub const fn slm_bytes(self) -> u32 {
         match self {
             DeviceFamily::Skl | DeviceFamily::Tgllp | DeviceFamily::Dg2 => 64 << 10,
-            DeviceFamily::Pvc => 128 << 10,
+            DeviceFamily::Pvc | DeviceFamily::Bmg | DeviceFamily::Ptl => 128 << 10,
         }
     }
 
     /// The device of that name.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Skl, Self::Tgllp, Self::Dg2, Self::Pvc].into_iter().find(|d| d.as_str() == name)
+        Self::ALL.into_iter().find(|d| d.as_str() == name)
     }
 }
 
@@ -105,13 +125,15 @@ impl Notes {
         if let Some(device) = self.product_family.and_then(DeviceFamily::from_product) {
             return Some(device);
         }
-        // Newer compilers give the graphics IP version instead: 9.x, 12.x, 12.55 to 12.59, 12.60 and up.
+        // Newer compilers give the graphics IP version: 9.x, 12.x, 12.55 to 12.59, 12.60 and up, 20.x, 30.x.
         let config = self.product_config?;
         match (config >> 22, (config >> 14) & 0xff) {
             (9, _) => Some(DeviceFamily::Skl),
             (12, 0..=10) => Some(DeviceFamily::Tgllp),
             (12, 55..=59) => Some(DeviceFamily::Dg2),
             (12, 60 | 61) => Some(DeviceFamily::Pvc),
+            (20, _) => Some(DeviceFamily::Bmg),
+            (30, _) => Some(DeviceFamily::Ptl),
             _ => None,
         }
     }

@@ -282,9 +282,7 @@ pub fn host_level() -> String {
 
 /// The device family that kernels for a platform are compiled for, if the compiler has one.
 pub fn device_of(platform: Platform) -> Option<DeviceFamily> {
-    [DeviceFamily::Skl, DeviceFamily::Tgllp, DeviceFamily::Dg2, DeviceFamily::Pvc]
-        .into_iter()
-        .find(|d| platform_of(*d) == platform)
+    DeviceFamily::ALL.into_iter().find(|d| platform_of(*d) == platform)
 }
 
 /// The platform whose rules a device family's compiled kernels follow.
@@ -294,5 +292,7 @@ pub fn platform_of(device: DeviceFamily) -> Platform {
         DeviceFamily::Tgllp => Platform::Tgllp,
         DeviceFamily::Dg2 => Platform::Dg2,
         DeviceFamily::Pvc => Platform::Pvcxt,
+        DeviceFamily::Bmg => Platform::Xe2,
+        DeviceFamily::Ptl => Platform::Xe3,
     }
 }

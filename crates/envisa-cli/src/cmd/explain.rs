@@ -174,7 +174,11 @@ fn page(d: &InstDesc, out: &mut String) {
     if let Some(sub) = d.sub {
         cells.push(format!("0x{sub:02x} sub-opcode"));
     }
-    cells.extend(d.slots.iter().map(|s| format!("{}: {}", s.name, width(&s.kind))));
+    let (now, later): (Vec<&Slot>, Vec<&Slot>) = d.slots.iter().partition(|s| s.is_in((4, 1)));
+    cells.extend(now.iter().map(|s| format!("{}: {}", s.name, width(&s.kind))));
+    cells.extend(
+        later.iter().map(|s| format!("from {}.{} {}: {}", s.since.0, s.since.1, s.name, width(&s.kind))),
+    );
     let _ = writeln!(out, "  {}\n", cells.join(" | "));
 
     if d.slots.iter().any(|s| !matches!(s.kind, SlotKind::Exec | SlotKind::Pred)) {
@@ -254,6 +258,9 @@ fn describe(slot: &Slot, out: &mut String) {
         Role::Field => line.push_str("field    "),
     }
     line.push_str(slot.doc);
+    if !slot.is_in((4, 1)) {
+        let _ = write!(line, " (from {}.{} on)", slot.since.0, slot.since.1);
+    }
     if slot.types != TypeSet::NONE && slot.types != TypeSet::ANY {
         let _ = write!(line, " [{}]", types(slot.types));
     }
@@ -413,10 +420,18 @@ fn out_of_bounds(o: OutOfBounds) -> Option<&'static str> {
 
 /// A template as people write syntax: `[(P)] scatter.<elt_size> <exec> …`.
 fn syntax(d: &InstDesc, form: &Form) -> String {
-    fill(d, form, |what| match what {
+    let text = fill(d, form, |what| match what {
         "pred" => "[(<P>)]".into(),
         other => format!("<{}>", other.trim_start_matches('@').trim_end_matches("...")),
-    })
+    });
+    // Flags name the field that they set, which nobody writes.
+    let mut out = String::new();
+    let mut rest = text.as_str();
+    while let Some((before, after)) = rest.split_once('?') {
+        out.push_str(before);
+        rest = after.trim_start_matches(|c| c != ']');
+    }
+    out + rest
 }
 
 /// A line of code that fits the template.
@@ -481,9 +496,12 @@ fn sample(d: &InstDesc, what: &str, reg: &mut u32) -> String {
             Composite::LscTypedAddr2d => "bti(0x6)[0x0,0x0]".to_owned(),
             Composite::LscAddrStrided => format!("flat[V{},4]:a64", next()),
             Composite::LscTypedAddr => format!("bti(0x6)[V{}]:a32", next()),
+            Composite::Paired if !d.versions.contains((4, 1)) => "%null.0".into(),
             Composite::LscCache | Composite::FenceFlags | Composite::RtMode | Composite::Paired => {
                 String::new()
             }
+            Composite::SendgSfid => "ugm".into(),
+            Composite::Desc64 => "0x1234".into(),
             Composite::LifetimeVar => format!("V{}", next()),
         };
     }

@@ -145,28 +145,28 @@ pub static RAW_SENDG: InstDesc = InstDesc {
     forms: &[
         fixed(
             "raw_sendg",
-            "{pred} raw_sendg.{sfid} {exec} {dst}:{dst_len} {src0}:{src0_len} {src1}:{src1_len} {ind0} {ind1} {desc_hi} {desc_lo}",
+            "{pred} raw_sendg.{@sendg_sfid} {exec} {dst}/{dst_len} {src0}/{src0_len} {src1}/{src1_len} {ind0} {ind1} {@desc64}",
             &[("modifiers", 0)],
         ),
         fixed(
             "raw_sendgc",
-            "{pred} raw_sendgc.{sfid} {exec} {dst}:{dst_len} {src0}:{src0_len} {src1}:{src1_len} {ind0} {ind1} {desc_hi} {desc_lo}",
+            "{pred} raw_sendgc.{@sendg_sfid} {exec} {dst}/{dst_len} {src0}/{src0_len} {src1}/{src1_len} {ind0} {ind1} {@desc64}",
             &[("modifiers", 1)],
         ),
         fixed(
             "raw_sendg_eot",
-            "{pred} raw_sendg_eot.{sfid} {exec} {dst}:{dst_len} {src0}:{src0_len} {src1}:{src1_len} {ind0} {ind1} {desc_hi} {desc_lo}",
+            "{pred} raw_sendg_eot.{@sendg_sfid} {exec} {dst}/{dst_len} {src0}/{src0_len} {src1}/{src1_len} {ind0} {ind1} {@desc64}",
             &[("modifiers", 2)],
         ),
         fixed(
             "raw_sendgc_eot",
-            "{pred} raw_sendgc_eot.{sfid} {exec} {dst}:{dst_len} {src0}:{src0_len} {src1}:{src1_len} {ind0} {ind1} {desc_hi} {desc_lo}",
+            "{pred} raw_sendgc_eot.{@sendg_sfid} {exec} {dst}/{dst_len} {src0}/{src0_len} {src1}/{src1_len} {ind0} {ind1} {@desc64}",
             &[("modifiers", 3)],
         ),
     ],
     platforms: Platforms::from(Platform::Xe3p),
     brief: "Sends a message with a 64-bit descriptor.",
     semantics: "send src0 and src1 to sfid; dst = response",
-    note: "In the opcode list without a page. The two halves of the descriptor stand apart in the text.",
+    note: "In the opcode list without a page. Shared functions have numbers or names: null, smpl, gtwy, rc, urb, btd, rta, tgm, ugm, slm.",
     ..RAW
 };

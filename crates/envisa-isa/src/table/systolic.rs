@@ -19,6 +19,8 @@ pub const PRECISIONS: &[Value] = &[
     val(10, "hf"),
     Value { code: 11, text: "bf8", platforms: Platforms::PVC_UP, doc: "the page has tf32 here" },
     Value { code: 12, text: "tf32", platforms: Platforms::PVC_UP, doc: "11 on the page" },
+    Value { code: 14, text: "hf8", platforms: Platforms::from(Platform::Xe3p), doc: "E4M3, from 4.2 on" },
+    Value { code: 15, text: "e2m1", platforms: Platforms::from(Platform::Xe3p), doc: "from 4.2 on" },
 ];
 const CONTROL: Slot = packed(
     "control",

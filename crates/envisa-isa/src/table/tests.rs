@@ -22,6 +22,8 @@ fn composite(desc: &InstDesc, name: &str) -> Vec<String> {
     let data = || desc.slots[desc.lsc_data_slot().expect("a data register")].name;
     let list: String = match name {
         "paired" => return Vec::new(),
+        "sendg_sfid" => "sfid".into(),
+        "desc64" => "desc_lo desc_hi".into(),
         "lsc_cache" => "l1 l3 l2".into(),
         "lsc_data" => format!("{} data_size data_order data_elems ch_mask", data()),
         "lsc_data2d" => format!("{} data_size data_order blocks width height vnni", data()),
