@@ -214,10 +214,12 @@ impl ZebinFile {
             .filter(|r| DataKind::from_name(&self.elf.sections[r.section].name).is_some())
     }
 
-    /// Names that are used and defined nowhere, sorted, each once. `ocloc` does not report them.
+    /// Names that are used and defined nowhere, sorted, each once. `ocloc` does not report them. What the driver itself
+    /// fills into native code, by the names `__INTEL_PATCH_…`, is no such name.
     pub fn unresolved(&self) -> Vec<&str> {
         let used = self.elf.relocations.iter().map(|r| &self.elf.symbols[r.symbol]);
-        let mut names: Vec<&str> = used.filter(|s| s.undefined).map(|s| s.name.as_str()).collect();
+        let missing = used.filter(|s| s.undefined && !s.name.starts_with("__INTEL_PATCH_"));
+        let mut names: Vec<&str> = missing.map(|s| s.name.as_str()).collect();
         names.sort_unstable();
         names.dedup();
         names
