@@ -1,7 +1,6 @@
 //! The one place where the suite meets envisa's engine.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Instant;
 
 use envisa::{Arg, Buffer, Config, Device as Gpu, FaultKind, Finding, Module, Source};
 
@@ -98,6 +97,35 @@ impl<'a> Loaded<'a> {
         self.kernel.is_native()
     }
 
+    /// What native code there is.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn native(&self) -> Result<String, String> {
+        let start = crate::clock::start();
+        self.kernel.native_listing()?;
+        let listing = self.kernel.native_listing()?;
+        let seconds = start.seconds() / 2.0;
+        let heads: Vec<&str> = listing.lines().filter(|l| l.starts_with("; $")).collect();
+        let mut why: Vec<(&str, usize)> = Vec::new();
+        let left: Vec<&str> =
+            heads.iter().filter_map(|l| Some(l.split_once(" by the interpreter: ")?.1)).collect();
+        for reason in &left {
+            match why.iter_mut().find(|w| w.0 == *reason) {
+                Some(w) => w.1 += 1,
+                None => why.push((reason, 1)),
+            }
+        }
+        let why: Vec<String> = why.iter().map(|(w, n)| format!("; {n} {w}")).collect();
+        let all = heads.len();
+        let us = 1e6 * seconds / all.max(1) as f64;
+        Ok(format!(
+            "{}/{all} native, {us:.1} µs an instruction with its listing{}",
+            all - left.len(),
+            why.concat()
+        ))
+    }
+
     /// Gives every buffer its initial content.
     pub fn reset(&mut self) {
         for (a, buffer) in self.launch.args.iter().zip(&self.buffers) {
@@ -112,9 +140,9 @@ impl<'a> Loaded<'a> {
     /// # Errors
     /// A fault of the kernel, with its place, or a launch that envisa refuses.
     pub fn run(&mut self) -> Result<(String, f64), Failure> {
-        let start = Instant::now();
+        let start = crate::clock::start();
         let outcome = self.gpu.run(&self.kernel, &self.how).map_err(failed)?;
-        let seconds = start.elapsed().as_secs_f64();
+        let seconds = start.seconds();
         match &outcome.fault {
             None => Ok((outcome.printed, seconds)),
             Some(fault) if fault.kind == FaultKind::Unsupported => {

@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 
 use clap::{Parser, Subcommand};
 use envisa_suite::bench;
+use envisa_suite::clock;
 use envisa_suite::compare::Check;
 use envisa_suite::conformance::{self, hold};
 use envisa_suite::corpus;
+use envisa_suite::envisa_side::Loaded;
 use envisa_suite::kernel::{Device, KernelFile, discover, kernel_folder};
 use envisa_suite::launch::{Launch, SizeSet};
 use envisa_suite::machine::Machine;
@@ -149,6 +151,14 @@ enum Verb {
         #[arg(long)]
         write: bool,
     },
+    /// What native code leaves to the interpreter, kernel by kernel.
+    Native {
+        #[command(flatten)]
+        only: Only,
+        /// The devices whose code is compiled.
+        #[arg(long, value_delimiter = ',', default_value = "pvc")]
+        device: Vec<Device>,
+    },
     /// Time the way from vISA text to a program that can run, against GenX_IR.
     Translation {
         #[command(flatten)]
@@ -272,6 +282,7 @@ fn main() -> ExitCode {
             run_bench(&only, &options, part, write, json.as_deref(), svg.as_deref())
         }
         Verb::Random { programs, first, write } => random_programs(first, programs, write),
+        Verb::Native { only, device } => native(&only, &device),
         Verb::Translation { only, device, repeats, write, json } => {
             translation(&only, device, repeats, write, json.as_deref())
         }
@@ -467,6 +478,11 @@ fn may_write(only: &Only) -> Result<(), String> {
     if cfg!(debug_assertions) {
         return Err("`docs/PERFORMANCE.md` is written by the release build only".to_owned());
     }
+    if clock::is_cpu() {
+        return Err(
+            "`docs/PERFORMANCE.md` has times by the wall's clock: unset ENVISA_BENCH_CLOCK".to_owned()
+        );
+    }
     Ok(())
 }
 
@@ -498,6 +514,23 @@ fn run_bench(
         write_text(path, &run.plot())?;
     }
     Ok(run.good())
+}
+
+/// A line a kernel: instructions with native code of all, bytes, the time it took, and why others have none.
+fn native(only: &Only, devices: &[Device]) -> Result<bool, String> {
+    for k in kernels(only)? {
+        for device in devices.iter().filter(|d| k.devices().contains(d)) {
+            let sizes = if k.header.bench.is_some() { SizeSet::Bench } else { SizeSet::Conformance };
+            let launch = Launch::new(&k, sizes, false)?;
+            let loaded = Loaded::new(&k, *device, &launch, 1).map_err(|e| format!("{}: {e}", k.id))?;
+            let head = format!("{:<28} {:<6}", k.id, device.name());
+            match loaded.native() {
+                Ok(n) => println!("{head} {n}"),
+                Err(why) => println!("{head} none: {why}"),
+            }
+        }
+    }
+    Ok(true)
 }
 
 fn translation(

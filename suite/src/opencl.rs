@@ -2,7 +2,6 @@
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
-use std::time::Instant;
 
 use envisa_harness::values::HostValue;
 use opencl3::command_queue::CommandQueue;
@@ -66,9 +65,9 @@ impl Loaded<'_> {
     /// # Errors
     /// The call that failed.
     pub fn run(&self) -> Result<f64, String> {
-        let start = Instant::now();
+        let start = crate::clock::start();
         self.session.enqueue(&self.kernel, self.launch)?;
-        Ok(start.elapsed().as_secs_f64())
+        Ok(start.seconds())
     }
 
     /// The content of the arguments that have a check.

@@ -5,10 +5,10 @@
 use envisa::Engine;
 use envisa_suite::random::{Count, How, INTERPRETER, hold};
 
-/// `ENVISA_ENGINE=native`: that engine too.
+/// `ENVISA_ENGINE=jit`: native code too.
 fn ways() -> Vec<How> {
     match std::env::var("ENVISA_ENGINE").as_deref() {
-        Ok("native") => [INTERPRETER.as_slice(), &[How::Plain(Engine::Native)]].concat(),
+        Ok("jit") => [INTERPRETER.as_slice(), &[How::Plain(Engine::Native)]].concat(),
         _ => INTERPRETER.to_vec(),
     }
 }

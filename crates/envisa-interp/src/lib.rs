@@ -17,7 +17,7 @@ mod tests;
 mod unit;
 mod wide;
 
-pub use run::{Executable, run, run_observed, run_translated};
+pub use run::{Executable, left, run, run_observed, run_translated};
 
 use std::ops::Deref;
 

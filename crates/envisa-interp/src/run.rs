@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use envisa_lower::Program;
+use envisa_lower::{Pc, Program};
 use envisa_machine::cpu::Level;
 use envisa_machine::dispatch::Prepared;
-use envisa_machine::engine::{Engine, Instructions, LaunchView, Translation, Worker};
+use envisa_machine::engine::{Engine, Instructions, LaunchView, Stop, Translation, Worker};
 use envisa_machine::group::{Groups, Run};
 use envisa_machine::link::Linked;
 use envisa_machine::observer::Observer;
@@ -68,6 +68,10 @@ impl Translation for Code {
         true
     }
 
+    fn left(&self, _: &LaunchView<'_>) -> Result<Vec<(Pc, &'static str)>, String> {
+        Ok((0..self.program.code.len() as Pc).map(|pc| (pc, "all is interpreted")).collect())
+    }
+
     fn worker<'a>(
         &'a self,
         launch: &'a LaunchView<'a>,
@@ -96,7 +100,7 @@ struct Unobserved<'a>(&'a Code);
 
 impl Run for Unobserved<'_> {
     #[inline(always)]
-    fn run(&mut self, m: &mut Machine<'_>, _: bool) {
+    fn run(&mut self, m: &mut Machine<'_>, _: bool, _: &Stop) {
         self.0.run(m);
     }
 }
@@ -105,7 +109,7 @@ impl Run for Unobserved<'_> {
 struct Observed<'a, O>(&'a Code, &'a mut O);
 
 impl<O: Observer> Run for Observed<'_, O> {
-    fn run(&mut self, m: &mut Machine<'_>, fresh: bool) {
+    fn run(&mut self, m: &mut Machine<'_>, fresh: bool, _: &Stop) {
         if fresh {
             self.1.start(m);
         }
@@ -131,6 +135,23 @@ pub fn run_translated(
     match exe.translation.get() {
         Some(Some(t)) if t.accepts(&launch) => scheduler::run(&launch, options, |i| t.worker(&launch, i)),
         _ => scheduler::run(&launch, options, |i| Groups::new(&launch, i, Unobserved(&exe.fast_code))),
+    }
+}
+
+/// The instructions, of the program that runs unobserved, that the engine which translated it leaves to the
+/// interpreter in this launch, and why.
+///
+/// # Errors
+/// Why that engine does not run the launch.
+pub fn left(
+    exe: &Executable,
+    prepared: &Prepared,
+    linked: &Linked,
+) -> Result<Vec<(Pc, &'static str)>, String> {
+    let launch = LaunchView::new(&exe.fast, prepared, linked, u64::MAX, false);
+    match exe.translation.get() {
+        Some(Some(t)) => t.left(&launch),
+        _ => Err("no engine translated the program".into()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use iced_x86::{Decoder, DecoderOptions, OpKind, Register};
 
-use crate::layout::SITE;
+use crate::layout::{SITE, at as place};
 
 /// How large what the code is given is, in bytes.
 pub(crate) struct Sizes {
@@ -30,6 +30,10 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
             let inside = |bytes: u32| index == Register::None && at >= 0 && end <= i64::from(bytes);
             let fine = match base {
                 Register::RBX => inside(sizes.registers),
+                // By the number of a lane, below sixteen.
+                Register::RBP if index == Register::R9 && i.memory_index_scale() == 4 => {
+                    (place::LANES..place::WAITS).step_by(64).any(|a| i64::from(a) == at) && end == at + 4
+                }
                 Register::RBP => inside(sizes.context),
                 Register::R12 => inside(sizes.sites),
                 Register::RSP => index == Register::None,

@@ -2,13 +2,14 @@
 #![allow(unsafe_code)]
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use envisa_lower::Pc;
 use envisa_lower::analysis::{Cells, Flow, Liveness, NotAnalysed};
-use envisa_machine::dispatch::Prepared;
-use envisa_machine::engine::{Engine, Instructions, LaunchView, Translation, Worker};
-use envisa_machine::group::{Groups, Run, together};
+use envisa_machine::dispatch::{GroupClass, Prepared};
+use envisa_machine::engine::{Engine, Instructions, LaunchView, Stop, Translation, Worker};
+use envisa_machine::group::{Groups, Run, TURN, together};
 use envisa_machine::program::CheckedProgram;
 use envisa_machine::thread::{Machine, STOP, Status};
 use envisa_machine::trap::{Cause, Trap};
@@ -16,7 +17,7 @@ use envisa_machine::trap::{Cause, Trap};
 use crate::alloc::Allocation;
 use crate::audit::{Sizes, audit};
 use crate::emit::{Compiled, Emit};
-use crate::layout::{SITE, Site, at, exit};
+use crate::layout::{RENEW, SITE, Site, at, exit};
 use crate::pages::Code;
 use crate::shape::{Seed, Shapes};
 use crate::sites;
@@ -72,7 +73,18 @@ pub(crate) struct Native {
     rest: Arc<dyn Instructions>,
     flow: Flow,
     cells: Cells,
-    variants: Mutex<HashMap<Key, Option<Arc<Variant>>>>,
+    variants: Mutex<HashMap<Key, Result<Arc<Variant>, String>>>,
+    /// What the last launch ran by.
+    last: Mutex<Option<Arc<Chosen>>>,
+}
+
+/// What a launch runs by.
+struct Chosen {
+    /// What it was chosen by: the payloads of its groups' threads, and where in the image they are.
+    classes: Vec<GroupClass>,
+    payload: Range<usize>,
+    /// For threads with all channels, and for others.
+    variants: [Result<Arc<Variant>, String>; 2],
 }
 
 /// What code depends on besides the program.
@@ -97,12 +109,36 @@ impl Native {
             flow: Flow::new(program)?,
             cells: Cells::new(program, 64),
             variants: Mutex::new(HashMap::new()),
+            last: Mutex::new(None),
         })
     }
 
-    fn variant(&self, key: Key) -> Option<Arc<Variant>> {
+    fn variant(&self, key: Key) -> Result<Arc<Variant>, String> {
         let mut all = self.variants.lock().unwrap_or_else(|e| e.into_inner());
-        all.entry(key.clone()).or_insert_with(|| self.compile(&key).ok().map(Arc::new)).clone()
+        all.entry(key.clone()).or_insert_with(|| self.compile(&key).map(Arc::new)).clone()
+    }
+
+    /// The variants of a launch, compiled if need be: a second launch of the same kind finds them.
+    fn chosen(&self, prepared: &Prepared) -> Arc<Chosen> {
+        let mut last = self.last.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some(c) = &*last
+            && c.payload == prepared.payload()
+            && c.classes == prepared.classes()
+        {
+            return c.clone();
+        }
+        let seeds = sites::seeds(&self.program, prepared);
+        let full = self.variant(Key { full: true, seeds });
+        // Most launches have no threads that lack channels.
+        let tails = prepared.classes().iter().any(|c| c.tail_mask.count_ones() < self.program.simd);
+        let part = match tails {
+            true => self.variant(Key { full: false, seeds: Vec::new() }),
+            false => Err("no thread lacks channels".into()),
+        };
+        let classes = prepared.classes().to_vec();
+        let chosen = Arc::new(Chosen { classes, payload: prepared.payload(), variants: [full, part] });
+        *last = Some(chosen.clone());
+        chosen
     }
 
     fn compile(&self, key: &Key) -> Result<Variant, String> {
@@ -112,45 +148,31 @@ impl Native {
         let alloc = Allocation::new(p, &self.flow, &self.cells, &live, &|c| shapes.step(c).is_some());
         let emit = Emit::new(p, &self.flow, &self.cells, &live, &shapes, &alloc, key.full, together(p));
         let compiled = emit.run()?;
-        if cfg!(debug_assertions) {
-            let sizes = Sizes {
-                registers: p.registers.bytes.next_multiple_of(64),
-                context: compiled.context,
-                sites: SITE * p.messages.len().max(1) as u32,
-            };
-            audit(&compiled.code.bytes, &sizes)?;
+        let sizes = Sizes {
+            registers: p.registers.bytes.next_multiple_of(64),
+            context: compiled.context,
+            sites: SITE * p.messages.len().max(1) as u32,
+        };
+        if let Err(e) = audit(&compiled.code.bytes, &sizes) {
+            // A mistake of this compiler: such code never runs.
+            let e = format!("native code of `{}` does not pass its audit: {e}", p.name);
+            debug_assert!(false, "{e}");
+            eprintln!("warning: {e}; the interpreter runs it (please report this)");
+            return Err(e);
         }
         let code = Code::new(&compiled.code.bytes).map_err(|e| e.to_string())?;
         Ok(Variant { code, compiled })
-    }
-
-    fn keys(&self, prepared: &Prepared) -> [Key; 2] {
-        let seeds = sites::seeds(&self.program, prepared);
-        [Key { full: true, seeds }, Key { full: false, seeds: Vec::new() }]
     }
 }
 
 impl Translation for Native {
     fn accepts(&self, launch: &LaunchView<'_>) -> bool {
-        let [full, _] = self.keys(launch.prepared);
-        let variant = self.variant(full);
-        if std::env::var_os("ENVISA_JIT_LOG").is_some() {
-            match &variant {
-                Some(v) => {
-                    eprintln!(
-                        "jit: {}: {} bytes, slow {:?}",
-                        self.program.name,
-                        v.code.bytes().len(),
-                        v.compiled.slow
-                    );
-                }
-                None => {
-                    let key = self.keys(launch.prepared)[0].clone();
-                    eprintln!("jit: {}: refused: {:?}", self.program.name, self.compile(&key).err());
-                }
-            }
-        }
-        variant.is_some()
+        self.chosen(launch.prepared).variants[0].is_ok()
+    }
+
+    fn left(&self, launch: &LaunchView<'_>) -> Result<Vec<(Pc, &'static str)>, String> {
+        let chosen = self.chosen(launch.prepared);
+        chosen.variants[0].as_ref().map(|v| v.compiled.slow.clone()).map_err(Clone::clone)
     }
 
     fn worker<'a>(
@@ -158,19 +180,22 @@ impl Translation for Native {
         launch: &'a LaunchView<'a>,
         number: u32,
     ) -> Result<Box<dyn Worker + 'a>, Box<Trap>> {
-        let [full, part] = self.keys(launch.prepared).map(|k| self.variant(k));
+        let chosen = self.chosen(launch.prepared);
+        let [full, part] = chosen.variants.each_ref().map(|v| v.as_ref().ok().cloned());
         let live = if together(&self.program) { launch.prepared.most_threads() } else { 1 };
+        let mut sites = vec![Site::NOWHERE; self.program.messages.len().max(1)];
+        let at = sites.as_mut_ptr();
         let run = Runner {
             native: self,
             contexts: [&full, &part]
-                .map(|v| (0..live).map(|_| v.as_ref().map(|v| Context::new(v))).collect()),
+                .map(|v| (0..live).map(|_| v.as_ref().map(|v| Context::new(v, at))).collect()),
             variants: [full, part],
-            sites: vec![Site::NOWHERE; self.program.messages.len().max(1)],
+            sites,
         };
         let reads = run.variants[0].as_ref().map(|v| v.compiled.reads.clone());
         let mut groups = Groups::new(launch, number, run)?;
         if let Some(reads) = reads {
-            groups.trim(&|r| reads.iter().any(|(at, bytes)| *at < r.end && r.start < at + bytes));
+            groups.trim(&reads);
         }
         Ok(Box::new(groups))
     }
@@ -184,11 +209,11 @@ struct Line([u32; 16]);
 /// What generated code keeps of a thread, beside its registers.
 struct Context {
     lines: Vec<Line>,
-    waits: std::ops::Range<usize>,
+    waits: Range<usize>,
 }
 
 impl Context {
-    fn new(v: &Variant) -> Context {
+    fn new(v: &Variant, sites: *mut Site) -> Context {
         let c = &v.compiled;
         let mut it = Context {
             lines: vec![Line([0; 16]); (c.context as usize).div_ceil(64).max(1)],
@@ -197,6 +222,8 @@ impl Context {
         for (k, x) in c.pool.iter().enumerate() {
             it.set(c.pool_at + 4 * k as u32, *x);
         }
+        it.set64(at::SITES, sites as u64);
+        it.set64(at::CALL, callback as *const () as u64);
         it
     }
 
@@ -223,8 +250,35 @@ struct Host<'a, 'm> {
     machine: &'a mut Machine<'m>,
     rest: &'a dyn Instructions,
     sites: &'a mut [Site],
-    /// The thread's budget and the context's, when native code was entered.
+    /// The thread's budget and the context's, when native code was entered or last asked for more.
     budget: (u64, u64),
+    stop: &'a Stop,
+}
+
+impl Host<'_, '_> {
+    /// What was spent since, if the context has so much left.
+    fn spent(&self, left: u64) -> u64 {
+        self.budget.1.wrapping_sub(left)
+    }
+
+    /// The turn of a thread that is alone is over, at the branch `pc`: it goes on, with what this gives to spend.
+    ///
+    /// # Errors
+    /// It does not, and how it leaves.
+    fn renew(&mut self, pc: Pc, left: u64) -> Result<u64, i32> {
+        let spent = self.spent(left);
+        if self.budget.0 < spent {
+            return Err(exit::EXPIRED);
+        }
+        if self.stop.cancelled() {
+            let target = self.machine.env.program.code[pc as usize].aux;
+            self.machine.fault(target, None, Cause::Cancelled);
+            return Err(exit::STOPPED);
+        }
+        self.budget.0 -= spent;
+        self.budget.1 = self.budget.0.min(TURN);
+        Ok(self.budget.1)
+    }
 }
 
 /// Runs threads natively.
@@ -238,12 +292,7 @@ struct Runner<'a> {
 }
 
 impl Run for Runner<'_> {
-    // Code for threads that are alone keeps nothing to go on with.
-    fn pauses_alone(&self) -> bool {
-        together(&self.native.program)
-    }
-
-    fn run(&mut self, m: &mut Machine<'_>, fresh: bool) {
+    fn run(&mut self, m: &mut Machine<'_>, fresh: bool, stop: &Stop) {
         let p = &*self.native.program;
         // What the code was compiled for is what it will touch.
         let same = m.env.program.is(&self.native.program) && m.t.regs.len() >= p.registers.bytes;
@@ -271,17 +320,16 @@ impl Run for Runner<'_> {
             machine: m,
             rest: &*self.native.rest,
             sites: &mut self.sites,
+            stop,
         };
-        context.set64(at::SITES, host.sites.as_mut_ptr() as u64);
+        debug_assert_eq!(context.get64(at::SITES), host.sites.as_ptr() as u64);
         context.set64(at::HOST, std::ptr::from_mut(&mut host) as u64);
-        context.set64(at::CALL, callback as *const () as u64);
         let registers = host.machine.t.regs.bytes_mut().as_mut_ptr();
         // SAFETY: the variant's code is a function of this signature. It touches the register file and the
         // context, which are as large as it was told and live until it returns, guest memory that a site lets
         // pass, and `host` in callbacks, which nothing else uses meanwhile.
         let how = unsafe { variant.code.call(registers, context.lines.as_mut_ptr().cast()) };
-        let left = context.get64(at::BUDGET) as i64;
-        let spent = (given as i64).wrapping_sub(left) as u64;
+        let spent = host.spent(context.get64(at::BUDGET));
         let pc = context.get(at::PC);
         let m = host.machine;
         match how as i32 {
@@ -318,7 +366,7 @@ impl Run for Runner<'_> {
     }
 }
 
-/// Runs one instruction for native code: 0 to go on.
+/// Runs one instruction for native code, or gives it more to spend (see [`RENEW`]): 0 to go on.
 extern "sysv64" fn callback(context: *mut u8, pc: Pc) -> u32 {
     // SAFETY: native code was entered with this context by `Runner::run`, which put a `Host` there that lives as
     // long as the code runs and is not used by anybody else until this returns.
@@ -328,10 +376,22 @@ extern "sysv64" fn callback(context: *mut u8, pc: Pc) -> u32 {
         let left = *context.add(at::BUDGET as usize).cast::<u64>();
         (&mut *host, exec, left)
     };
+    if pc & RENEW != 0 {
+        host.machine.t.mask = exec;
+        return match host.renew(pc & !RENEW, left) {
+            Ok(more) => {
+                // SAFETY: as above; the context is the native code's own, which waits for this call.
+                unsafe { context.add(at::BUDGET as usize).cast::<u64>().write(more) };
+                0
+            }
+            Err(how) => how as u32,
+        };
+    }
+    let spent = host.spent(left);
     let m = &mut *host.machine;
     m.t.mask = exec;
     m.t.pc = pc;
-    m.t.budget = host.budget.0.wrapping_sub(host.budget.1.wrapping_sub(left));
+    m.t.budget = host.budget.0.wrapping_sub(spent);
     m.refresh_mode();
     let mut next = pc;
     while next == pc {

@@ -18,8 +18,10 @@ pub(crate) mod at {
     pub const PC: u32 = 40;
     /// Vector registers during a call.
     pub const VECTORS: u32 = 64;
+    /// Three arrays of a dword a lane, for what is done lane by lane.
+    pub const LANES: u32 = VECTORS + 32 * 64;
     /// Channels that wait, a dword a label.
-    pub const WAITS: u32 = VECTORS + 32 * 64;
+    pub const WAITS: u32 = LANES + 3 * 64;
 }
 
 /// Bytes of a site.
@@ -46,7 +48,8 @@ pub(crate) struct Site {
     pub wide: u64,
     /// How many indices have four bytes.
     pub count4: u32,
-    pub _unused: [u32; 3],
+    /// What the address of the pointer's byte leaves of a multiple of 64, as the guest sees it.
+    pub bias: u64,
 }
 
 impl Site {
@@ -60,7 +63,7 @@ impl Site {
         key: u64::MAX,
         wide: 0,
         count4: 0,
-        _unused: [0; 3],
+        bias: 0,
     };
 }
 
@@ -74,6 +77,9 @@ pub(crate) mod site {
     pub const WIDE: u32 = 32;
     pub const COUNT4: u32 = 40;
 }
+
+/// In the number of an instruction that calls: it is a branch that has nothing left to spend, and no turns to take.
+pub(crate) const RENEW: u32 = 1 << 31;
 
 /// What generated code returns.
 pub(crate) mod exit {

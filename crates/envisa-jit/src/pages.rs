@@ -6,7 +6,6 @@ use memmap2::{Mmap, MmapMut};
 /// Code that can run.
 pub(crate) struct Code {
     map: Mmap,
-    len: usize,
 }
 
 impl Code {
@@ -17,12 +16,7 @@ impl Code {
     pub fn new(bytes: &[u8]) -> std::io::Result<Code> {
         let mut map = MmapMut::map_anon(bytes.len().max(1))?;
         map[..bytes.len()].copy_from_slice(bytes);
-        Ok(Code { map: map.make_exec()?, len: bytes.len() })
-    }
-
-    /// The code.
-    pub fn bytes(&self) -> &[u8] {
-        &self.map[..self.len]
+        Ok(Code { map: map.make_exec()? })
     }
 
     /// Calls the function at the start of the code.

@@ -1,9 +1,9 @@
 //! Where messages may go: from what the machine knows to sites, and what a launch tells of local ids.
 
 use envisa_isa::Type;
-use envisa_lower::{Extend, Message, Op, Pc, Program, Space, Src};
+use envisa_lower::{Atomic, Extend, Message, Op, Pc, Program, Simt, Space, Src};
 use envisa_machine::dispatch::Prepared;
-use envisa_machine::memory::{Block, Bound, Permission, Surface};
+use envisa_machine::memory::{Block, Bound, Entry, Permission, Surface};
 use envisa_machine::thread::Machine;
 
 use crate::emit::memory::form;
@@ -64,6 +64,29 @@ fn scalar(m: &Machine<'_>, s: &Src) -> Option<u64> {
     }
 }
 
+/// An atomic as the store that goes to the same places.
+pub(crate) fn gather_of(a: &Atomic) -> Simt {
+    Simt {
+        space: a.space,
+        write: true,
+        address: a.address,
+        address_bytes: a.address_bytes,
+        extend: a.extend,
+        stride: Src::None,
+        base: a.base,
+        scale: a.scale,
+        offset: a.offset,
+        origin: a.origin,
+        align: 1,
+        element: a.element,
+        slot: a.slot,
+        upper: false,
+        elements: 1,
+        data: a.dst.or(a.src[0]),
+        component_stride: 0,
+    }
+}
+
 /// Aims a message's site at where the message went just now.
 pub(crate) fn aim(m: &Machine<'_>, pc: Pc, sites: &mut [Site]) {
     let p = m.env.program;
@@ -73,46 +96,59 @@ pub(crate) fn aim(m: &Machine<'_>, pc: Pc, sites: &mut [Site]) {
     }
     let aux = i.aux as usize;
     let (Some(message), Some(site)) = (p.messages.get(aux), sites.get_mut(aux)) else { return };
-    let hinted = || m.hints.get(aux).and_then(|h| m.env.memory.hinted(h));
     match message {
         Message::Simt(s) => {
-            let Ok(form) = form(p, s) else { return };
-            let Some(origin) = scalar(m, &s.origin) else { return };
-            let base = constant(p, &s.base).unwrap_or(0) as u64;
-            let add =
-                base.wrapping_mul(u64::from(s.scale)).wrapping_add(s.offset as u64).wrapping_add(origin);
-            let span = u64::from(64 - s.elements.leading_zeros()) * u64::from(s.element);
-            let row = 15 * (u32::from(s.element) / form.scale).max(1);
-            match s.space {
-                Space::Flat => {
-                    let Some(a) = hinted() else { return };
-                    *site = flat(a.base, &a.block, add, span, (s.scale, s.extend), row);
-                    site.key = origin;
-                }
-                Space::Slm => *site = window(m.slm, 0, m.slm.len(), add, span, row),
-                Space::Bti(b) => {
-                    let Some(bti) = scalar(m, &b) else { return };
-                    let Bound { surface: Surface::Buffer(b), allocation: Some(a) } =
-                        m.env.surfaces.get(bti as u32)
-                    else {
-                        return;
-                    };
-                    if s.write && a.permission == Permission::ReadOnly {
-                        return;
-                    }
-                    *site = window(&a.block, b.start, b.len, add, span, row);
-                }
-                _ => {}
+            aim_simt(m, aux, s, site);
+        }
+        Message::Atomic(a) => {
+            aim_simt(m, aux, &gather_of(a), site);
+            // Places are looked at from the pointer on.
+            if site.pointer % u64::from(a.element) != 0 || site.bias % u64::from(a.element) != 0 {
+                *site = Site::NOWHERE;
             }
         }
         Message::Block(b) => {
-            let Some(a) = hinted() else { return };
+            let Some(a) = hinted(m, aux) else { return };
             let len = a.block.len() as u64;
             let bytes = u64::from(b.bytes);
             *site = Site::NOWHERE;
             site.pointer = a.block.as_ptr() as u64;
             site.key = a.base.wrapping_sub(b.offset as u64);
             site.wide = if len >= bytes { len - bytes + 1 } else { 0 };
+        }
+        _ => {}
+    }
+}
+
+fn hinted<'a>(m: &'a Machine<'_>, aux: usize) -> Option<&'a Entry> {
+    m.hints.get(aux).and_then(|h| m.env.memory.hinted(h))
+}
+
+fn aim_simt(m: &Machine<'_>, aux: usize, s: &Simt, site: &mut Site) {
+    let p = m.env.program;
+    let Ok(form) = form(p, s) else { return };
+    let Some(origin) = scalar(m, &s.origin) else { return };
+    let base = constant(p, &s.base).unwrap_or(0) as u64;
+    let add = base.wrapping_mul(u64::from(s.scale)).wrapping_add(s.offset as u64).wrapping_add(origin);
+    let span = u64::from(64 - s.elements.leading_zeros()) * u64::from(s.element);
+    let row = 15 * (u32::from(s.element) / form.scale).max(1);
+    match s.space {
+        Space::Flat => {
+            let Some(a) = hinted(m, aux) else { return };
+            *site = flat(a.base, &a.block, add, span, (s.scale, s.extend), row);
+            site.key = origin;
+        }
+        Space::Slm => *site = window(m.slm, 0, m.slm.len(), add, span, row),
+        Space::Bti(b) => {
+            let Some(bti) = scalar(m, &b) else { return };
+            let Bound { surface: Surface::Buffer(b), allocation: Some(a) } = m.env.surfaces.get(bti as u32)
+            else {
+                return;
+            };
+            if s.write && a.permission == Permission::ReadOnly {
+                return;
+            }
+            *site = window(&a.block, b.start, b.len, add, span, row);
         }
         _ => {}
     }
@@ -142,6 +178,7 @@ fn flat(base: u64, block: &Block, add: u64, span: u64, (scale, extend): (u32, Ex
     Site {
         low: first as u32,
         pointer: (block.as_ptr() as u64).wrapping_add(skip as u64),
+        bias: base.wrapping_add(skip as u64) % 64,
         ..counted(all, count(4), row)
     }
 }

@@ -9,6 +9,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use envisa_lower::Pc;
+
 use crate::dispatch::Prepared;
 use crate::link::Linked;
 use crate::program::CheckedProgram;
@@ -33,6 +35,12 @@ pub trait Engine: Send + Sync {
 pub trait Translation: Send + Sync {
     /// Does it run this launch, whose view is of the program that it was made of?
     fn accepts(&self, launch: &LaunchView<'_>) -> bool;
+
+    /// The instructions of the program that it leaves to the interpreter in such a launch, and why.
+    ///
+    /// # Errors
+    /// Why it does not accept the launch.
+    fn left(&self, launch: &LaunchView<'_>) -> Result<Vec<(Pc, &'static str)>, String>;
 
     /// A worker, for one host thread, of a launch that it accepts; `number`: the host thread's, below the number of
     /// host threads that the launch was prepared for.

@@ -4,10 +4,9 @@
 use std::ops::Range;
 
 use envisa_isa::Platform;
-use envisa_isa::predefined::var;
 use envisa_lower::Program;
 
-use crate::dispatch::{GroupClass, Prepared};
+use crate::dispatch::GroupClass;
 use crate::engine::{LaunchView, Stop, Worker};
 use crate::loader::Loader;
 use crate::memory::{Block, Hint};
@@ -16,14 +15,9 @@ use crate::trap::{Cause, Stand, Trap};
 
 /// Runs one thread.
 pub trait Run {
-    /// Runs a thread from `m.t.pc` on until it ends, waits, has had its turn or faults. `fresh`: it starts.
-    fn run(&mut self, m: &mut Machine<'_>, fresh: bool);
-
-    /// Can a thread that has had its turn be run on later, also where threads are not alive together? If not, what
-    /// runs alone gets one turn without an end, and is cancelled between groups only.
-    fn pauses_alone(&self) -> bool {
-        true
-    }
+    /// Runs a thread from `m.t.pc` on until it ends, waits, has had its turn or faults. `fresh`: it starts. Where
+    /// threads are not alive together, it may go on instead when the turn is over, if it asks `stop` each time.
+    fn run(&mut self, m: &mut Machine<'_>, fresh: bool, stop: &Stop);
 }
 
 /// A worker that runs a group's threads one after the other.
@@ -75,9 +69,9 @@ impl<'a, R: Run> Groups<'a, R> {
     }
 
     /// For engines that zero variables themselves which threads with all channels read before they write them;
-    /// `reads`: do such threads read any of these registers before they write them?
-    pub fn trim(&mut self, reads: &dyn Fn(Range<u32>) -> bool) {
-        self.loader.trim(self.launch.env.program.registers.locals_start, reads);
+    /// `reads`: the registers that such threads read before they write them, `(first byte, bytes)`.
+    pub fn trim(&mut self, reads: &[(u32, u32)]) {
+        self.loader.trim(self.launch.env.program, self.launch.prepared, reads);
     }
 
     /// Runs a group; gives its fault.
@@ -90,18 +84,20 @@ impl<'a, R: Run> Groups<'a, R> {
             return Some(Box::new(Trap { group: id, ..trap }));
         }
         prepared.patch_group(&mut self.image, id, class);
-        let slm_bytes = self.slm.len();
-        self.slm.clear(0, slm_bytes);
+        if !self.slm.is_empty() {
+            self.slm.clear(0, self.slm.len());
+        }
         let mut group = Group { id, named: [(0, 0); 32], fused: Vec::new() };
         if !self.together {
+            let mut shared = false;
             for index in 0..class.threads {
-                self.start(class, index, 0);
+                shared = self.start(class, index, 0, shared);
                 let mut fresh = true;
                 loop {
                     let t = &mut self.threads[0];
-                    t.turn = if self.run.pauses_alone() { TURN } else { u64::MAX };
+                    t.turn = TURN;
                     let mut m = machine(env, &mut group, &self.slm, t, &mut self.hints);
-                    self.run.run(&mut m, fresh);
+                    self.run.run(&mut m, fresh, stop);
                     if m.trap.is_none() && m.t.status == Status::Yielded && stop.cancelled() {
                         m.fault(m.t.pc, None, Cause::Cancelled);
                     }
@@ -120,7 +116,7 @@ impl<'a, R: Run> Groups<'a, R> {
         }
         let threads = class.threads as usize;
         for index in 0..class.threads {
-            self.start(class, index, index as usize);
+            self.start(class, index, index as usize, false);
         }
         let mut fresh = true;
         loop {
@@ -130,7 +126,7 @@ impl<'a, R: Run> Groups<'a, R> {
                 }
                 t.turn = TURN;
                 let mut m = machine(env, &mut group, &self.slm, t, &mut self.hints);
-                self.run.run(&mut m, fresh);
+                self.run.run(&mut m, fresh, stop);
                 if let Some(mut trap) = m.trap {
                     trap.threads = stands(env.program, &self.threads[..threads]);
                     return Some(trap);
@@ -154,17 +150,32 @@ impl<'a, R: Run> Groups<'a, R> {
         }
     }
 
-    /// Puts the state of thread `index` of a group of this class to its start.
-    fn start(&mut self, class: &GroupClass, index: u32, state: usize) {
-        start(
-            &self.launch.env,
-            self.launch.prepared,
-            &self.loader,
-            &mut self.image,
-            class,
-            &mut self.threads[state],
-            (index, self.slot + index, self.launch.limit),
-        );
+    /// Puts the state of thread `index` of a group of this class to its start. `shared`: the state's registers have
+    /// what the threads of the group share; gives whether they have it now.
+    fn start(&mut self, class: &GroupClass, index: u32, state: usize, shared: bool) -> bool {
+        let (env, prepared, t) = (&self.launch.env, self.launch.prepared, &mut self.threads[state]);
+        let slot = self.slot + index;
+        let channels = class.mask(index, prepared.simd);
+        prepared.patch_thread(&mut self.image, index, slot);
+        let dword = |at: usize| {
+            self.image.get(at..at + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+        };
+        // As in r0.
+        let set =
+            || [slot, dword(4), dword(24), dword(28), state_register(env.program.platform, slot), channels];
+        let payload = prepared.payload_of(class, index);
+        let full = channels == crate::regs::all_channels(env.program.simd as usize);
+        let few = full && self.loader.load_few(env.program, t, (&self.image, payload), shared, set);
+        t.scratch = u64::from(dword(20)) & !0x3ff;
+        if !few {
+            let all = set();
+            prepared.patch_payload(&mut self.image, payload);
+            self.loader.load(env.program, t, &self.image, channels, all);
+        }
+        t.index = index;
+        t.slot = slot;
+        t.reset(channels, self.launch.limit);
+        few
     }
 }
 
@@ -203,7 +214,7 @@ fn state_register(platform: Platform, slot: u32) -> u32 {
 }
 
 /// Instructions (counted at backward branches) that a thread runs before others of its group have a turn.
-const TURN: u64 = 1 << 20;
+pub const TURN: u64 = 1 << 20;
 
 /// Are the threads of a group alive at once, and take turns?
 pub fn together(p: &Program) -> bool {
@@ -291,32 +302,4 @@ fn stands(p: &Program, threads: &[Thread]) -> Vec<Stand> {
             }
         })
         .collect()
-}
-
-/// Puts a thread at its start.
-fn start(
-    env: &Env<'_>,
-    prepared: &Prepared,
-    loader: &Loader,
-    image: &mut [u8],
-    class: &GroupClass,
-    t: &mut Thread,
-    (index, slot, limit): (u32, u32, u64),
-) {
-    prepared.patch_thread(image, class, index, slot);
-    let channels = class.mask(index, prepared.simd);
-    loader.load(t, image, channels);
-    let homes = &env.program.registers.predefined;
-    t.regs.set(homes[var::HW_ID as usize], slot);
-    // As in r0.
-    for (id, at) in [(var::GROUP_ID_X, 4), (var::GROUP_ID_Y, 24), (var::GROUP_ID_Z, 28)] {
-        let dword = image.get(at..at + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-        t.regs.set(homes[id as usize], dword);
-    }
-    t.regs.set(homes[var::SR0 as usize], state_register(env.program.platform, slot));
-    t.regs.set(homes[var::SR0 as usize] + 8, channels);
-    t.index = index;
-    t.slot = slot;
-    t.scratch = image.get(20..24).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])) as u64 & !0x3ff;
-    t.reset(channels, limit);
 }

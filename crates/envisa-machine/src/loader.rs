@@ -9,6 +9,23 @@ use crate::dispatch::Prepared;
 use crate::regs::all_channels;
 use crate::thread::{Mask, Thread};
 
+/// `(register, source, bytes)`.
+type Copy = (u32, u32, u32);
+
+/// What threads with all channels are given anew, of registers that were loaded whole before and that an engine says
+/// it reads.
+#[derive(Default)]
+struct Few {
+    /// From the image; the threads of a group share it, and do not write it.
+    group: Vec<Copy>,
+    /// From the image.
+    thread: Vec<Copy>,
+    /// From the thread's payload.
+    payload: Vec<Copy>,
+    /// Of the registers that a thread's start sets, those that are read.
+    set: [bool; 6],
+}
+
 /// What a thread's registers start with, worked out once.
 pub(crate) struct Loader {
     /// `(register, image, bytes)`: the inputs.
@@ -23,7 +40,18 @@ pub(crate) struct Loader {
     stale: Vec<Range<u32>>,
     /// All channels.
     full: Mask,
+    few: Option<Few>,
 }
+
+/// What a thread's start sets besides its inputs: variable, and byte in it.
+const SET: [(usize, u32); 6] = [
+    (var::HW_ID as usize, 0),
+    (var::GROUP_ID_X as usize, 0),
+    (var::GROUP_ID_Y as usize, 0),
+    (var::GROUP_ID_Z as usize, 0),
+    (var::SR0 as usize, 0),
+    (var::SR0 as usize, 8),
+];
 
 impl Loader {
     pub fn new(p: &Program, prepared: &Prepared) -> Loader {
@@ -82,18 +110,117 @@ impl Loader {
             fresh,
             stale,
             full: all_channels(p.simd as usize),
+            few: None,
         }
     }
 
-    /// For engines that zero themselves what threads with all channels read before they write it, from
-    /// `zeroed_from` on, and that say which registers these read.
-    pub fn trim(&mut self, zeroed_from: u32, reads: &dyn Fn(Range<u32>) -> bool) {
-        self.again.retain(|(to, _, bytes)| reads(*to..to + bytes));
-        self.fresh.retain(|r| r.start < zeroed_from && reads(r.clone()));
+    /// For engines that zero themselves what threads with all channels read before they write it, from the locals
+    /// on, and that say which registers these read: `(first byte, bytes)`.
+    pub fn trim(&mut self, p: &Program, prepared: &Prepared, reads: &[(u32, u32)]) {
+        let meet = |r: &Range<u32>| reads.iter().any(|(at, bytes)| *at < r.end && r.start < at + bytes);
+        let mut few = Few {
+            set: SET.map(|(id, at)| {
+                let home = p.registers.predefined[id] + at;
+                meet(&(home..home + 4))
+            }),
+            ..Few::default()
+        };
+        // Messages may look for the implicit arguments by r0.0.
+        let r0 = p.registers.predefined[var::R0 as usize];
+        let mut reads: Vec<Range<u32>> = reads.iter().map(|(at, bytes)| *at..at + bytes).collect();
+        reads.push(r0..r0 + 4);
+        reads.sort_by_key(|r| r.start);
+        let code = written_by_code(p);
+        let payload = prepared.payload();
+        let payload = payload.start as u32..payload.end as u32;
+        for (to, from, bytes) in &self.again {
+            for r in &reads {
+                let (start, end) = (r.start.max(*to), r.end.min(to + bytes));
+                if start >= end {
+                    continue;
+                }
+                let (first, last) = (from + (start - to), from + (end - to));
+                for cut in [0..payload.start, payload.clone(), payload.end..u32::MAX] {
+                    let image = first.max(cut.start)..last.min(cut.end);
+                    if image.is_empty() {
+                        continue;
+                    }
+                    let register = to + (image.start - from)..to + (image.end - from);
+                    let bytes = image.end - image.start;
+                    if cut == payload {
+                        push(&mut few.payload, (register.start, image.start - payload.start, bytes));
+                        continue;
+                    }
+                    // Of r0, a thread's index and its scratch are its own.
+                    let own = both(&(8..12), &image)
+                        || both(&(20..24), &image)
+                        || code.iter().any(|w| both(w, &register));
+                    push(
+                        if own { &mut few.thread } else { &mut few.group },
+                        (register.start, image.start, bytes),
+                    );
+                }
+            }
+        }
+        self.fresh.retain(|r| r.start < p.registers.locals_start && meet(r));
+        // What a group's threads keep is not to be spoilt between them.
+        for ranges in [&mut self.stale, &mut self.fresh] {
+            for (to, _, bytes) in &few.group {
+                *ranges = std::mem::take(ranges)
+                    .into_iter()
+                    .flat_map(|s| [s.start..s.end.min(*to), s.start.max(to + bytes)..s.end])
+                    .filter(|s| !s.is_empty())
+                    .collect();
+            }
+        }
+        self.few = Some(few);
+    }
+
+    /// The registers of a thread that starts with all channels, as [`Loader::load`] makes them, for an engine that
+    /// said what it reads; `false` (and nothing done) if they are to be loaded whole. `shared`: what the threads of
+    /// the group share is there. `set`: what the thread's start sets.
+    #[inline]
+    pub fn load_few(
+        &self,
+        p: &Program,
+        t: &mut Thread,
+        (image, payload): (&[u8], &[u8]),
+        shared: bool,
+        set: impl Fn() -> [u32; 6],
+    ) -> bool {
+        let Some(few) = self.few.as_ref().filter(|_| t.loaded) else { return false };
+        if cfg!(debug_assertions) {
+            for r in &self.stale {
+                t.regs.slice_mut(r.start, r.end - r.start).fill(0xa5);
+            }
+        }
+        for r in &self.fresh {
+            t.regs.slice_mut(r.start, r.end - r.start).fill(0);
+        }
+        let all = |t: &mut Thread, copies: &[Copy], from: &[u8]| {
+            for (to, at, bytes) in copies {
+                if let Some(from) = from.get(*at as usize..(*at + *bytes) as usize) {
+                    copy(t.regs.slice_mut(*to, *bytes), from);
+                }
+            }
+        };
+        if !shared {
+            all(t, &few.group, image);
+        }
+        all(t, &few.thread, image);
+        all(t, &few.payload, payload);
+        if few.set != [false; 6] {
+            let values = set();
+            for (k, (id, at)) in SET.iter().enumerate().filter(|(k, _)| few.set[*k]) {
+                t.regs.set(p.registers.predefined[*id] + at, values[k]);
+            }
+        }
+        true
     }
 
     /// Makes a register file ready for a thread that starts with these channels.
-    pub fn load(&self, t: &mut Thread, image: &[u8], channels: Mask) {
+    /// `set`: what the thread's start sets.
+    pub fn load(&self, p: &Program, t: &mut Thread, image: &[u8], channels: Mask, set: [u32; 6]) {
         let whole = !t.loaded || channels != self.full;
         // After a thread that lacks channels everything is as at the very start.
         t.loaded = true;
@@ -117,6 +244,21 @@ impl Loader {
                 copy(to, from);
             }
         }
+        for ((id, at), value) in SET.iter().zip(set) {
+            t.regs.set(p.registers.predefined[*id] + at, value);
+        }
+    }
+}
+
+fn both(a: &Range<u32>, b: &Range<u32>) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
+/// Adds a copy; neighbours in both become one.
+fn push(to: &mut Vec<Copy>, c: Copy) {
+    match to.last_mut() {
+        Some(last) if last.0 + last.2 == c.0 && last.1 + last.2 == c.1 => last.2 += c.2,
+        _ => to.push(c),
     }
 }
 
@@ -140,6 +282,19 @@ fn copy(to: &mut [u8], from: &[u8]) {
 
 /// Chunks of the register file that the program writes, as ranges of bytes in ascending order.
 fn written(p: &Program) -> Vec<Range<u32>> {
+    let homes = &p.registers.predefined;
+    // By a thread's start, too.
+    let start = [var::R0, var::HW_ID, var::SR0, var::GROUP_ID_X, var::GROUP_ID_Y, var::GROUP_ID_Z]
+        .map(|id| homes[id as usize]..homes[id as usize] + 4);
+    chunks_of(p, &start)
+}
+
+/// Those that its instructions write.
+fn written_by_code(p: &Program) -> Vec<Range<u32>> {
+    chunks_of(p, &[])
+}
+
+fn chunks_of(p: &Program, also: &[Range<u32>]) -> Vec<Range<u32>> {
     let r = &p.registers;
     let mut chunks = vec![false; r.bytes.div_ceil(64) as usize];
     let mut mark = |range: Range<u32>| {
@@ -155,10 +310,7 @@ fn written(p: &Program) -> Vec<Range<u32>> {
     }
     // Of a call that saves them, a function's own variables are written on return.
     p.functions.iter().flat_map(|f| &f.locals).for_each(|l| mark(l.clone()));
-    // Written by a thread's start.
-    for id in [var::R0, var::HW_ID, var::SR0, var::GROUP_ID_X, var::GROUP_ID_Y, var::GROUP_ID_Z] {
-        mark(r.predefined[id as usize]..r.predefined[id as usize] + 4);
-    }
+    also.iter().for_each(|r| mark(r.clone()));
     let mut out: Vec<Range<u32>> = Vec::new();
     for c in (0..chunks.len()).filter(|c| chunks[*c]) {
         let at = c as u32 * 64;

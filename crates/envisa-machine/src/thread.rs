@@ -193,7 +193,9 @@ impl Thread {
         self.waiting.clear();
         self.frames.clear();
         self.saved = 0;
-        self.active.fill(0);
+        if self.active.iter().any(|n| *n != 0) {
+            self.active.fill(0);
+        }
         self.mode = FpMode::START;
         self.ieee = false;
         self.status = Status::Ready;

@@ -37,7 +37,9 @@ pub fn program(kernel: &Kernel) -> &Program {
 /// # Errors
 /// As [`Device::run`].
 pub fn run(device: &Device, kernel: &Kernel, launch: &Launch) -> Result<(Outcome, Option<Box<Trap>>), Error> {
-    Run::new(device, kernel, launch)?.execute(None::<&mut crate::instruments::Instruments>)
+    Run::new(device, kernel, launch)?
+        .execute(None::<&mut crate::instruments::Instruments>)
+        .map(|d| (d.0, d.1))
 }
 
 /// Runs a launch under an observer of the machine.
@@ -50,5 +52,5 @@ pub fn observe<O: Observer>(
     launch: &Launch,
     observer: &mut O,
 ) -> Result<(Outcome, Option<Box<Trap>>), Error> {
-    Run::new(device, kernel, launch)?.execute(Some(observer))
+    Run::new(device, kernel, launch)?.execute(Some(observer)).map(|d| (d.0, d.1))
 }

@@ -110,4 +110,4 @@ pub use module::{LoadOptions, Module, Source};
 pub use observe::{Accessed, Executed, Observer, Space, Wants};
 pub use run::{Footprint, Outcome, Run, ThreadRegisters};
 pub use source::SourceText;
-pub use statistics::{FidelityEntry, MemoryLine, Statistics};
+pub use statistics::{FidelityEntry, LeftEntry, MemoryLine, Native, Statistics};

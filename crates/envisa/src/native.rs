@@ -1,6 +1,8 @@
 //! Which engine runs a program.
 
 use envisa_interp::Executable;
+use envisa_machine::dispatch::Prepared;
+use envisa_machine::link::Linked;
 
 use crate::Engine;
 
@@ -22,9 +24,29 @@ pub(crate) fn runs(executable: &Executable, engine: Engine) -> bool {
     false
 }
 
+/// What native code leaves to the interpreter, by program counter of the improved program, and why; or why it does
+/// not run the launch.
+pub(crate) type Left = Result<Vec<(envisa_lower::Pc, &'static str)>, String>;
+
+/// Is native code asked for by its name?
+pub(crate) fn named(engine: Engine) -> bool {
+    match engine {
+        Engine::Auto => Engine::from_environment() == Ok(Engine::Native),
+        chosen => chosen == Engine::Native,
+    }
+}
+
+/// What native code would leave to the interpreter in this launch.
+pub(crate) fn left(executable: &Executable, engine: Engine, prepared: &Prepared, linked: &Linked) -> Left {
+    if !runs(executable, engine) {
+        return Err("there is no native code for this program on this host".into());
+    }
+    envisa_interp::left(executable, prepared, linked)
+}
+
 /// The engines that mean native code where there is some.
 #[cfg(target_arch = "x86_64")]
-const NATIVE: &[Engine] = &[Engine::Native];
+const NATIVE: &[Engine] = &[Engine::Auto, Engine::Native];
 
 /// The native code of a program as text.
 ///

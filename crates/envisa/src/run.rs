@@ -8,7 +8,8 @@ use crate::finding::Finding;
 use crate::instruments::{FinalRegisters, Instruments};
 use crate::kernel::{Code, Kernel};
 use crate::launch::Launch;
-use crate::statistics::Statistics;
+use crate::native::Left;
+use crate::statistics::{Native, Statistics};
 use envisa_machine::dispatch::{self, LaunchError, MAX_GROUP_ITEMS, Prepared, Resources};
 use envisa_machine::memory::Memory;
 use envisa_machine::observer::Observer;
@@ -76,6 +77,9 @@ pub struct ThreadRegisters {
     pub variables: Vec<Vec<u8>>,
 }
 
+/// What came of a run; the machine's own fault; what native code would leave to the interpreter, if that was asked for.
+type Done = (Outcome, Option<Box<Trap>>, Option<Left>);
+
 impl Run {
     pub(crate) fn new(device: &Device, kernel: &Kernel, launch: &Launch) -> Result<Run, Error> {
         if !device.is(&kernel.device()) {
@@ -94,7 +98,7 @@ impl Run {
         let (check, statistics) = (self.launch.check, self.launch.statistics);
         let footprint = self.launch.footprint;
         if !check && !statistics && !footprint && self.launch.registers.is_empty() {
-            return self.execute(None::<&mut Instruments>).map(|(outcome, _)| outcome);
+            return self.execute(None::<&mut Instruments>).map(|done| done.0);
         }
         let mut instruments = Instruments {
             checks: check.then(Checks::default),
@@ -106,7 +110,7 @@ impl Run {
             }),
         };
         let kernel = self.kernel.clone();
-        let (mut outcome, _) = self.execute(Some(&mut instruments))?;
+        let (mut outcome, _, native) = self.execute(Some(&mut instruments))?;
         let code = &*kernel.code;
         if let Some(checks) = &instruments.checks {
             outcome.findings = Some(crate::finding::merged(
@@ -120,7 +124,8 @@ impl Run {
         }
         if let Some(stats) = &instruments.stats {
             let (time, items) = (outcome.time, outcome.work_items);
-            outcome.statistics = Some(Statistics::new(stats, code.program(), time, items));
+            let native = native.map(|left| Native::new(stats, &code.executable, left));
+            outcome.statistics = Some(Statistics::new(stats, code.program(), time, items, native));
         }
         if let Some(registers) = instruments.registers {
             let one = |((group, thread), variables)| ThreadRegisters { group, thread, variables };
@@ -139,11 +144,9 @@ impl Run {
         self.launch.check || self.launch.statistics || !self.launch.registers.is_empty()
     }
 
-    /// Runs it under an observer of the machine, or none.
-    pub(crate) fn execute<O: Observer>(
-        self,
-        observer: Option<&mut O>,
-    ) -> Result<(Outcome, Option<Box<Trap>>), Error> {
+    /// Runs it under an observer of the machine, or none. Under one, with what native code would leave to the
+    /// interpreter, if that was asked for.
+    pub(crate) fn execute<O: Observer>(self, observer: Option<&mut O>) -> Result<Done, Error> {
         let code = &*self.kernel.code;
         let options = RunOptions {
             jobs: self.launch.threads.unwrap_or(self.device.config().threads),
@@ -155,6 +158,8 @@ impl Run {
             prepare(self.device.0.memory(), code, self.bound, &options).map_err(|e| refused(code, e))?;
         let (exe, linked) = (&code.executable, &code.linked);
         let engine = self.launch.engine.unwrap_or(self.device.config().engine);
+        let left = (observer.is_some() && crate::native::named(engine))
+            .then(|| crate::native::left(exe, engine, &prepared, linked));
         let done = match observer {
             None if crate::native::runs(exe, engine) => {
                 envisa_interp::run_translated(exe, &prepared, linked, &options)
@@ -175,7 +180,7 @@ impl Run {
             statistics: None,
             registers: Vec::new(),
         };
-        Ok((outcome, done.trap))
+        Ok((outcome, done.trap, left))
     }
 }
 

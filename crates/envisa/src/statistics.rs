@@ -1,9 +1,12 @@
 //! Statistics of a run.
 
+use crate::native::Left;
+use envisa_interp::Executable;
 use envisa_lower::Program;
 use envisa_sanitize::stats::Traffic;
 use envisa_sanitize::{Fidelity, Stats};
 use serde::Serialize;
+use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -28,6 +31,9 @@ pub struct Statistics {
     pub memory: Vec<MemoryLine>,
     /// Seconds from the first group's start to the last one's end; observing is part of it.
     pub seconds: f64,
+    /// What native code does of it when nobody observes; `None` if that was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub native: Option<Native>,
     /// Executed operations and how true to the device their results are, the least true first.
     pub fidelity: Vec<FidelityEntry>,
 }
@@ -47,6 +53,57 @@ pub struct MemoryLine {
     pub accesses: u64,
 }
 
+/// What native code does of a run: observed, all is interpreted.
+#[derive(Clone, Debug, Serialize)]
+pub struct Native {
+    /// Share of the executed instructions that have native code, 0 to 1.
+    pub share: f64,
+    /// Why there is no native code at all for this launch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+    /// What the interpreter does, the most frequent first.
+    pub left: Vec<LeftEntry>,
+}
+
+/// Instructions that the interpreter does for native code.
+#[derive(Clone, Debug, Serialize)]
+pub struct LeftEntry {
+    /// The instruction's number in its function, as `$n` in faults.
+    pub instruction: u32,
+    /// Why.
+    pub reason: &'static str,
+    /// Times executed.
+    pub count: u64,
+}
+
+impl Native {
+    /// Of what native code leaves to the interpreter, by program counter of the improved program.
+    pub(crate) fn new(stats: &Stats, executable: &Executable, left: Left) -> Native {
+        let left = match left {
+            Ok(left) => left,
+            Err(why) => return Native { share: 0.0, refused: Some(why), left: Vec::new() },
+        };
+        let place = |i: &envisa_lower::Inst| (i.function, i.source);
+        let mut count: HashMap<_, u64> = HashMap::new();
+        for (i, (times, _)) in executable.program().code.iter().zip(&stats.instructions) {
+            *count.entry(place(i)).or_default() += times;
+        }
+        let all = stats.executed().max(1);
+        let mut entries: Vec<LeftEntry> = Vec::new();
+        for (pc, reason) in left {
+            let Some(i) = executable.optimized().code.get(pc as usize) else { continue };
+            // Several of the improved program may come of one: it counts once.
+            let count = count.remove(&place(i)).unwrap_or(0);
+            if count > 0 {
+                entries.push(LeftEntry { instruction: i.source, reason, count });
+            }
+        }
+        entries.sort_by_key(|e| std::cmp::Reverse(e.count));
+        let interpreted: u64 = entries.iter().map(|e| e.count).sum();
+        Native { share: 1.0 - interpreted as f64 / all as f64, refused: None, left: entries }
+    }
+}
+
 /// An operation and how true it is.
 #[derive(Clone, Debug, Serialize)]
 pub struct FidelityEntry {
@@ -63,7 +120,13 @@ pub struct FidelityEntry {
 
 impl Statistics {
     /// Of a program's run.
-    pub(crate) fn new(stats: &Stats, program: &Program, time: Duration, work_items: u64) -> Statistics {
+    pub(crate) fn new(
+        stats: &Stats,
+        program: &Program,
+        time: Duration,
+        work_items: u64,
+        native: Option<Native>,
+    ) -> Statistics {
         let line = |kind, t: &Traffic| MemoryLine {
             kind,
             bytes_read: t.read,
@@ -86,6 +149,7 @@ impl Statistics {
                 line("scratch", &stats.scratch),
             ],
             seconds: time.as_secs_f64(),
+            native,
             fidelity: stats
                 .fidelity(program)
                 .into_iter()
@@ -132,6 +196,19 @@ impl fmt::Display for Statistics {
             1e3 * self.seconds,
             self.work_items
         )?;
+        if let Some(n) = &self.native {
+            match &n.refused {
+                Some(why) => writeln!(f, "native        none: {why}")?,
+                None => writeln!(f, "native        {:.1} % of executed instructions", 100.0 * n.share)?,
+            }
+            for l in &n.left {
+                writeln!(
+                    f,
+                    "  ${:<17} {:>10} times  by the interpreter: {}",
+                    l.instruction, l.count, l.reason
+                )?;
+            }
+        }
         let exact: u64 = self.fidelity.iter().filter(|l| l.fidelity == "exact").map(|l| l.count).sum();
         let all: u64 = self.fidelity.iter().map(|l| l.count).sum();
         writeln!(f, "fidelity      {:.1} % of executed operations exact", share(exact, all))?;

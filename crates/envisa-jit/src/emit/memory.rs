@@ -67,7 +67,7 @@ pub(crate) fn fixed(p: &Program, s: &Src) -> bool {
 
 /// A half of a message's channels, and where they go.
 #[derive(Clone, Copy, Debug)]
-enum Way {
+pub(super) enum Way {
     /// All to one place; the offset from the site's pointer, unscaled, in a general register.
     Same(Register),
     /// One element after another, from there on.
@@ -79,7 +79,7 @@ enum Way {
 const RA: [Register; 2] = [Register::RAX, Register::RDX];
 const EA: [Register; 2] = [Register::EAX, Register::EDX];
 /// The site's pointer.
-const PTR: Register = Register::RCX;
+pub(super) const PTR: Register = Register::RCX;
 /// Channels of each half of a message.
 const ON: [K; 2] = [3, 4];
 
@@ -90,12 +90,12 @@ impl Emit<'_> {
         match m {
             Message::Simt(s) => self.simt(pc, &i, s),
             Message::Block(b) => self.block(pc, &i, b),
-            Message::Atomic(_) => Err("an atomic"),
+            Message::Atomic(a) => self.atomic(pc, &i, a),
             _ => Err("a message of a rare kind"),
         }
     }
 
-    fn site(&self, i: &Inst, field: u32) -> Mem {
+    pub(super) fn site(&self, i: &Inst, field: u32) -> Mem {
         Mem::at(SITES, i.aux * SITE + field)
     }
 
@@ -141,7 +141,7 @@ impl Emit<'_> {
     }
 
     /// An origin that may be another one than the site's is compared with it.
-    fn key(&mut self, _: Pc, i: &Inst, s: &Simt, entry: Label) {
+    pub(super) fn key(&mut self, _: Pc, i: &Inst, s: &Simt, entry: Label) {
         let Src::Reg { offset, ty, .. } = s.origin else { return };
         if fixed(self.p, &s.origin) {
             return;
@@ -190,7 +190,7 @@ impl Emit<'_> {
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn way(
+    pub(super) fn way(
         &mut self,
         pc: Pc,
         i: &Inst,
@@ -320,14 +320,14 @@ impl Emit<'_> {
     }
 
     /// The mask that [`Emit::on`] left for a half.
-    fn transfer_mask(&self, pc: Pc, part: &Part) -> Option<K> {
+    pub(super) fn transfer_mask(&self, pc: Pc, part: &Part) -> Option<K> {
         let i = self.inst(pc);
         let exec = !(i.no_mask || self.all_active(pc));
         (i.pred.offset != 0 || exec).then_some(ON[part.index as usize & 1])
     }
 
     /// The lanes that a load writes: like the channels, or all.
-    fn load_lanes(&self, pc: Pc, to: RegOffset, on: Option<K>) -> Option<K> {
+    pub(super) fn load_lanes(&self, pc: Pc, to: RegOffset, on: Option<K>) -> Option<K> {
         let id = self.cells.at(to)?;
         if self.inst(pc).pred.offset == 0 && self.live.unmasked(pc, id) { None } else { on }
     }
@@ -493,26 +493,13 @@ impl Emit<'_> {
 
     /// All channels store to one place: the highest that is on comes last.
     fn store_same(&mut self, s: &Simt, part: &Part, m: Mem, to: RegOffset, on: Option<K>) -> Result<(), Why> {
-        if s.element != 4 {
-            return Err("narrow elements to one place");
-        }
         let v = self.data_in(to, 4 * part.lanes, 0)?;
-        // The lanes that are on, packed: the last of them.
-        match on {
-            None => {
-                let last = std::array::from_fn(|_| part.lanes - 1);
-                let last = self.literals(last);
-                self.a.v2(VMOVDQU32, part.width, 1, Opd::Mem(last), Lanes::All);
-                self.a.v3(VPERMI2D, part.width, 1, v, Opd::Reg(v), Lanes::All);
-                self.a.mr(Code::EVEX_Vmovd_rm32_xmm, m, vreg(1, Width::X));
-                Ok(())
-            }
-            Some(_) => Err("a store to one place by a mask"),
-        }
+        self.store_highest(part, m, (v, s.element.into()), on);
+        Ok(())
     }
 
     /// Data of a store in a register.
-    fn data_in(&mut self, at: RegOffset, bytes: u32, tmp: V) -> Result<V, Why> {
+    pub(super) fn data_in(&mut self, at: RegOffset, bytes: u32, tmp: V) -> Result<V, Why> {
         if let Some(step) = self.step(at) {
             let m = self.reg(at);
             self.spread(tmp, Width::of(bytes), m, step);
@@ -539,7 +526,7 @@ impl Emit<'_> {
         disp: u32,
         on: Option<K>,
     ) -> Result<(), Why> {
-        let slot = u32::from(s.slot);
+        let (slot, element) = (u32::from(s.slot), u32::from(s.element));
         let to = data + slot * part.lane;
         let w = part.width;
         let (index, scale) = if form.scale == 16 {
@@ -592,12 +579,14 @@ impl Emit<'_> {
             }
             return Ok(());
         }
-        all(self, 5);
+        if !s.write || s.element == 4 {
+            all(self, 5);
+        }
         if s.write {
-            if s.element != 4 {
-                return Err("narrow elements apart");
-            }
             let d = self.data_in(to, 4 * part.lanes, 0)?;
+            if s.element != 4 {
+                return self.scatter_narrow(part, (index, scale, disp), (d, element), on);
+            }
             self.a.scatter(VPSCATTERDD, w, m, index, d, 5);
             return Ok(());
         }

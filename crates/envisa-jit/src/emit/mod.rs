@@ -2,6 +2,7 @@
 
 mod alu;
 mod control;
+mod each;
 mod math;
 pub(crate) mod memory;
 mod scalar;
@@ -15,7 +16,7 @@ use iced_x86::{Code, Register};
 
 use crate::alloc::Allocation;
 use crate::asm::{Asm, Encoded, K, Label, Lanes, Mem, Opd, V, Width, kreg, vreg};
-use crate::layout::{at, exit};
+use crate::layout::{RENEW, at, exit};
 use crate::ops::*;
 use crate::shape::Shapes;
 
@@ -103,6 +104,8 @@ pub(crate) struct Emit<'a> {
     stub: Label,
     done: Label,
     leave: Label,
+    /// Returns what is in `eax`.
+    out: Label,
     /// The compare before was left to this branch.
     fused: bool,
 }
@@ -121,7 +124,7 @@ impl<'a> Emit<'a> {
     ) -> Emit<'a> {
         let mut a = Asm::default();
         let labels = (0..=flow.end()).map(|_| a.label()).collect();
-        let (stub, done, leave) = (a.label(), a.label(), a.label());
+        let [stub, done, leave, out] = std::array::from_fn(|_| a.label());
         let mut waits = HashMap::new();
         for pc in 0..flow.end() {
             for l in flow.waiting(pc) {
@@ -150,6 +153,7 @@ impl<'a> Emit<'a> {
             stub,
             done,
             leave,
+            out,
             fused: false,
         }
     }
@@ -571,7 +575,7 @@ impl<'a> Emit<'a> {
         let (done, leave) = (self.done, self.leave);
         self.a.bind(done);
         self.a.ri(Code::Mov_r32_imm32, Register::EAX, exit::DONE);
-        let out = self.a.label();
+        let out = self.out;
         self.a.jmp(out);
         self.a.bind(leave);
         self.a.ri(Code::Mov_r32_imm32, Register::EAX, exit::STOPPED);

@@ -227,13 +227,24 @@ impl Prepared {
         [range(0, 32), range(self.payload_at, self.payload_bytes)].into_iter().chain(sizes)
     }
 
-    /// Writes a thread's own part into an image: its index, its scratch, its local ids.
-    pub fn patch_thread(&self, image: &mut [u8], class: &GroupClass, thread: u32, slot: u32) {
+    /// Writes a thread's own part of r0 into an image: its index and its scratch.
+    #[inline]
+    pub fn patch_thread(&self, image: &mut [u8], thread: u32, slot: u32) {
         put32(image, 8, thread & 0xff);
         put32(image, 20, self.scratch_at + slot * self.scratch_bytes);
+    }
+
+    /// A thread's own payload: its local ids; nothing if it has none.
+    #[inline]
+    pub fn payload_of<'a>(&self, class: &'a GroupClass, thread: u32) -> &'a [u8] {
         let from = thread as usize * self.payload_bytes;
-        if let Some(payload) = class.payloads.get(from..from + self.payload_bytes) {
-            image[self.payload_at..self.payload_at + self.payload_bytes].copy_from_slice(payload);
+        class.payloads.get(from..from + self.payload_bytes).unwrap_or_default()
+    }
+
+    /// Writes a thread's payload into an image.
+    pub fn patch_payload(&self, image: &mut [u8], payload: &[u8]) {
+        if let Some(to) = image.get_mut(self.payload_at..self.payload_at + payload.len()) {
+            to.copy_from_slice(payload);
         }
     }
 }
@@ -1083,7 +1094,8 @@ kernels:
         let class = p.class(group);
         assert_eq!((class.local, class.threads, class.tail_mask), ([36, 1, 1], 2, 0xf));
         p.patch_group(&mut image, group, class);
-        p.patch_thread(&mut image, class, 1, 2);
+        p.patch_thread(&mut image, 1, 2);
+        p.patch_payload(&mut image, p.payload_of(class, 1));
         // r0: thread index, group ids, scratch of slot 2.
         assert_eq!([dword(&image, 4), dword(&image, 24), dword(&image, 28)], [1, 1, 0]);
         assert_eq!(dword(&image, 8), 1);

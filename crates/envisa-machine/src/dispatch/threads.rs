@@ -3,7 +3,7 @@
 use crate::regs::all_channels;
 
 /// Groups of one size: all groups but those at the far edges of a range that does not divide evenly.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GroupClass {
     /// Work-items of the group in x, y and z.
     pub local: [u32; 3],
