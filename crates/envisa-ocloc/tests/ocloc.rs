@@ -25,7 +25,9 @@ fn have_ocloc() -> bool {
     let found = std::env::var_os("PATH")
         .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join("ocloc").is_file()));
     if !found {
-        eprintln!("skipped: no ocloc on PATH (Debian package intel-opencl-icd)");
+        let message = "no ocloc on PATH (Debian package intel-opencl-icd)";
+        assert!(std::env::var_os("ENVISA_REQUIRE_ORACLES").is_none(), "{message}");
+        eprintln!("skipped: {message}");
     }
     found
 }

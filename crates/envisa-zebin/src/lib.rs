@@ -69,7 +69,8 @@ pub enum Error {
     ZeInfo(#[from] ZeInfoError),
     /// The vISA text was not kept.
     #[error(
-        "no vISA text for kernel `{kernel}`: build with `ocloc compile ... -internal_options \"{OPTION_VISA}\"`"
+        "no vISA text for kernel `{kernel}`: \
+         build with `ocloc compile ... -internal_options \"{OPTION_ZEBIN} {OPTION_VISA}\"`"
     )]
     NoVisa {
         /// The kernel asked for.

@@ -322,7 +322,7 @@ Every row of the instruction table, and what is done with it:
   `%cr0` says; `ulp` units in the last place, 0.5 being correct rounding to nearest. Which NaN a NaN is, is no
   part of it: results are quiet, their sign and payload those that the host's CPU makes, which may differ from
   one host to another. Random programs hold all of this against a model of the pages that shares nothing with
-  the engines: `envisa-suite random`.
+  the engines ([RANDOM-PROGRAMS.md](RANDOM-PROGRAMS.md)).
 
 {covered} of {executed} executed rows are tested. {rest} rows of {rows_in_all} are not executed:
 
