@@ -225,7 +225,7 @@ pub static ADDC: InstDesc = InstDesc {
     modifiers: PLAIN,
     page: "ADDC",
     brief: "Adds and gives the carry, 0 or 1.",
-    semantics: "t = src0[i] + src1[i] (33 bits); dst[i] = lo(t); carry[i] = t >> 32",
+    semantics: "t = src0[i] + src1[i], in 33 bits; dst[i] = lo(t); carry[i] = t >> 32",
     note: CARRY_NOTE,
     ..ARITH
 };

@@ -104,7 +104,7 @@ alu! {
         type_maps: &[map(UD, INT_D)],
         page: "FBH",
         brief: "Leading zeros (ones of a negative number); all ones if there is no such bit.",
-        semantics: "dst[i] = src0[i] in {0, -1:d} ? 0xffffffff : src0[i] < 0 ? leading_ones : leading_zeros";
+        semantics: "x = src0[i] < 0 ? ~src0[i] : src0[i]; dst[i] = x == 0 ? 0xffffffff : leading_zeros(x)";
     BFE = 0x46 "bfe" Bfe ternary plain from LOGIC,
         type_maps: &[same(INT_D)],
         exec_sizes: BFE_SIZES,
@@ -174,7 +174,7 @@ pub static BFN: InstDesc = InstDesc {
     platforms: Platforms::from(Platform::XehpSdv),
     page: "BFN",
     brief: "Any boolean function of three sources, given by its truth table.",
-    semantics: "dst[i].bit[k] = function >> (src0.bit[k] + 2 src1.bit[k] + 4 src2.bit[k]) & 1",
+    semantics: "dst[i].bit[k] = function >> (src0[i].bit[k] + 2 * src1[i].bit[k] + 4 * src2[i].bit[k]) & 1",
     note: "Immediates have 16 bits in hardware. Neither page nor reference verifier gates it; hardware has it from XeHP_SDV on.",
     ..LOGIC
 };
