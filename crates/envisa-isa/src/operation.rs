@@ -289,6 +289,11 @@ pub enum Message {
     SamplerLoad(LoadParameters),
     /// Texels found and filtered by a sampler, and the parameters in their order.
     Sample(Sampling, &'static [Parameter]),
+    /// Whatever the descriptors say; with one payload or two.
+    Raw {
+        /// Two payloads.
+        split: bool,
+    },
     /// Size of an image.
     ImageSize,
     /// Samples of an image.
@@ -430,6 +435,7 @@ impl Message {
                 Access::Store => Effect::Write,
             },
             Message::LscTexelsCounted => Effect::Write,
+            Message::Raw { .. } => Effect::Message,
             Message::LscStatus | Message::LscTexelStatus => Effect::Read,
             Message::Atomic
             | Message::TexelAtomic

@@ -81,6 +81,15 @@ impl FunctionLowering<'_> {
                 Ok(())
             }
             Operation::Message(message) => {
+                match messages::without_memory(self, isa, message) {
+                    None => {}
+                    Some(messages::Decoded::BarrierSignal) => return self.signal(inst),
+                    Some(_) => {
+                        inst.op = Op::Fence;
+                        self.push(inst);
+                        return Ok(());
+                    }
+                }
                 match messages::lower(self, isa, message) {
                     Ok(message) => {
                         inst.op = Op::Message;
@@ -389,6 +398,15 @@ impl FunctionLowering<'_> {
                 }
             }
         }
+        self.program.has_barrier = true;
+        self.push(inst);
+        Ok(())
+    }
+
+    /// A message to the gateway that says that the thread is at the group's barrier.
+    fn signal(&mut self, mut inst: Inst) -> Result<(), Reason> {
+        inst.op = Op::SplitBarrier;
+        inst.aux = 1;
         self.program.has_barrier = true;
         self.push(inst);
         Ok(())

@@ -201,6 +201,8 @@ impl Line<'_> {
             Space::Slm => "slm".into(),
             Space::Bti(s) => format!("bti({})", self.src(s)),
             Space::Bindless(s) => format!("bss({})", self.src(s)),
+            Space::Table(bti) => format!("bti({bti:#x})"),
+            Space::Handle(handle) => format!("bss({handle:#x})"),
             Space::GeneralState => "general".into(),
             Space::Scratch(s) => format!("scratch({})", self.src(s)),
             Space::Arguments => "arguments".into(),

@@ -1,6 +1,6 @@
 //! A hardware thread: registers, channels, where it stands; and what it shares with its group.
 
-use envisa_lower::RegOffset;
+use envisa_lower::{Message, RegOffset, decode_raw};
 use envisa_sem::FpMode;
 
 use crate::dispatch::Sampler;
@@ -515,6 +515,19 @@ impl Machine<'_> {
             }
             FaultKind::Misaligned(align) => Cause::Misaligned { address, bytes, align },
             FaultKind::Indirect => Cause::Indirect { address: address as i64 },
+            FaultKind::Raw(ex, desc) => {
+                let program = self.env.program;
+                let message =
+                    program.code.get(pc as usize).and_then(|i| program.messages.get(i.aux as usize));
+                let reason = match message {
+                    Some(Message::Raw(r)) => match decode_raw(r.function, ex, desc, &r.shape) {
+                        Err(reason) => reason,
+                        Ok(_) => "a barrier whose descriptor is in a register".into(),
+                    },
+                    _ => "its descriptors mean nothing".into(),
+                };
+                Cause::Unsupported { name: "a raw message", reason }
+            }
             FaultKind::Unsupported(reason) => {
                 Cause::Unsupported { name: "a memory message", reason: reason.into() }
             }

@@ -16,7 +16,7 @@ const DESC: Slot = src("desc", Classes::GII, UD);
 /// `RAW_SEND`.
 pub static RAW_SEND: InstDesc = InstDesc {
     name: "RAW_SEND",
-    operation: Some(Operation::Unsupported(Unsupported::RawMessage)),
+    operation: Some(Operation::Message(Message::Raw { split: false })),
     opcode: 0x5d,
     slots: &[
         MODIFIER,
@@ -64,7 +64,7 @@ const SENDS_TEXT: &str =
 /// `RAW_SENDS`.
 pub static RAW_SENDS: InstDesc = InstDesc {
     name: "RAW_SENDS",
-    operation: Some(Operation::Unsupported(Unsupported::RawMessage)),
+    operation: Some(Operation::Message(Message::Raw { split: true })),
     opcode: 0x7a,
     slots: &[
         MODIFIER,

@@ -39,15 +39,14 @@ pub static SAMPLER_CACHE_FLUSH: InstDesc = InstDesc {
 /// `WAIT`.
 pub static WAIT: InstDesc = InstDesc {
     name: "WAIT",
-    operation: Some(Operation::Unsupported(Unsupported::ThreadDependency)),
+    operation: Some(Operation::Nothing),
     opcode: 0x5b,
     slots: &[src("mask", Classes::GII, INT32)],
     forms: &[form("wait", "wait {mask}")],
-    effect: Effect::Barrier,
     page: "WAIT",
     brief: "Waits for the threads that this one depends on.",
     semantics: "for i in 0..8: if mask.bit[i] clear dependency i; wait for the rest",
-    note: "Before 3.1 it had no operand. The page demands ub, the reference tools do not.",
+    note: "Before 3.1 it had no operand. The page demands ub, the reference tools do not. Threads depend on others where a thread space has a dependency pattern, which no launch here has: nothing is waited for.",
     ..SYNC
 };
 

@@ -117,6 +117,9 @@ fn uses(p: &Program, cells: &Cells, pc: Pc, all: bool) -> Uses {
     // The predicate of `sel` picks a source; all active channels are written.
     let predicated = i.pred.offset != 0 && i.op != crate::Op::Sel;
     let certain = i.no_mask || all;
+    // Nobody knows yet how much of its response it writes.
+    let raw =
+        i.op == crate::Op::Message && matches!(p.messages.get(i.aux as usize), Some(crate::Message::Raw(_)));
     cells.accesses(p, pc, &mut |a| {
         let c = cells.get(a.cell);
         let stays = match (a.write, c.kind) {
@@ -128,7 +131,7 @@ fn uses(p: &Program, cells: &Cells, pc: Pc, all: bool) -> Uses {
                         && (i.channels as u32) < p.simd
                         && !(i.channels == 1 && c.channel == Some(0) && certain))
             }
-            (true, _) => predicated || !a.whole || (i.channels == 1 && !certain),
+            (true, _) => raw || predicated || !a.whole || (i.channels == 1 && !certain),
         };
         if stays {
             u.reads.push(a.cell);

@@ -6,6 +6,7 @@
 //! that the table says are touched.
 
 mod atomic;
+mod raw;
 mod registers;
 mod sampler;
 mod typed;
@@ -15,12 +16,13 @@ use envisa_isa::desc::Bytes;
 use envisa_isa::footprint::{packed_channels, register_bytes};
 use envisa_isa::operation::{Compute, Message as Kind, Operation};
 use envisa_isa::systolic::Matrices;
-use envisa_isa::{Exec, Inst as IsaInst, Object, Operand, Type, predefined};
+use envisa_isa::{Exec, Inst as IsaInst, Object, Operand, Platform, Type, predefined};
 
 use crate::lower::{FunctionLowering, Reason};
 use crate::program::{Dst, ExecType, Inst, Op, RegOffset, Src};
 
 pub use atomic::Atomic;
+pub use raw::{Decoded, Raw, RawShape, decode_raw};
 pub use sampler::{Sample, SampleParameter, SamplerState};
 pub use typed::{Block2d, Coordinates, Info, Media, Outside, TexelSlot, Typed, TypedAtomic};
 pub use untyped::{Block, Simt};
@@ -50,6 +52,8 @@ pub enum Message {
     Sample(Sample),
     /// Facts about an image.
     Info(Info),
+    /// What descriptors in registers say.
+    Raw(Raw),
 }
 
 /// Which memory a message's addresses are in.
@@ -63,6 +67,10 @@ pub enum Space {
     Bti(Src),
     /// The surface of the bindless handle that this scalar holds.
     Bindless(Src),
+    /// The surface of this binding-table index.
+    Table(u32),
+    /// The surface of this bindless handle.
+    Handle(u32),
     /// `T5`: 32-bit offsets from the general state base (scratch space, implicit arguments).
     GeneralState,
     /// LSC `ss(V)`: the thread's scratch surface.
@@ -87,6 +95,8 @@ pub enum Extend {
 pub(crate) trait Resolver {
     /// Bytes in a register of the device.
     fn grf(&self) -> u32;
+    /// The device.
+    fn platform(&self) -> Platform;
     /// Where a register operand is; `None` for `%null`.
     fn raw(&mut self, register: Register) -> Result<Option<RegOffset>, Reason>;
     /// A scalar source.
@@ -209,6 +219,11 @@ pub(crate) fn packed_exec(o: &Object, isa: &IsaInst) -> Option<(u8, u8, bool)> {
 /// [`reach`]), and once in earnest.
 fn decode(kind: Kind, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     match kind {
+        Kind::Raw { split } => match raw::send(split, p, r)? {
+            Ok(Decoded::Message(message)) => Ok(message),
+            Ok(_) => Err("it accesses no memory".into()),
+            Err(message) => Ok(Message::Raw(message)),
+        },
         Kind::Owords(access, unit) => untyped::owords(access, unit, p, r),
         Kind::Elements(access) => untyped::elements(access, p, r),
         Kind::Channels(access) => untyped::channels(access, p, r),
@@ -238,6 +253,16 @@ fn decode(kind: Kind, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason
     }
 }
 
+/// What a raw send with immediate descriptors is, if it is no message that accesses memory.
+pub(crate) fn without_memory(f: &mut FunctionLowering, isa: &IsaInst, kind: Kind) -> Option<Decoded> {
+    let Kind::Raw { split } = kind else { return None };
+    let parts = Parts::new(f.o, isa, f.grf);
+    match raw::send(split, &parts, f) {
+        Ok(Ok(Decoded::Message(_)) | Err(_)) | Err(_) => None,
+        Ok(Ok(other)) => Some(other),
+    }
+}
+
 /// Lowers a message of the function being lowered.
 pub(crate) fn lower(f: &mut FunctionLowering, isa: &IsaInst, kind: Kind) -> Result<Message, Reason> {
     let parts = Parts::new(f.o, isa, f.grf);
@@ -245,6 +270,10 @@ pub(crate) fn lower(f: &mut FunctionLowering, isa: &IsaInst, kind: Kind) -> Resu
 }
 
 impl Resolver for FunctionLowering<'_> {
+    fn platform(&self) -> Platform {
+        self.program.platform
+    }
+
     fn grf(&self) -> u32 {
         self.grf
     }
@@ -302,6 +331,11 @@ impl Recorder<'_> {
 }
 
 impl Resolver for Recorder<'_> {
+    fn platform(&self) -> Platform {
+        // Registers are noted before the message is looked at.
+        Platform::Skl
+    }
+
     fn grf(&self) -> u32 {
         self.grf
     }

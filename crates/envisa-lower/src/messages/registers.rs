@@ -4,8 +4,9 @@ use super::{
     Atomic, Block, Block2d, Coordinates, Info, Media, Message, Sample, SamplerState, Simt, Space, TexelSlot,
     Typed, TypedAtomic,
 };
-use crate::program::{RegOffset, Registers, Src};
-use crate::touched::{Tell, lanes, scalar, whole};
+use crate::program::{RegOffset, Registers, Src, Strides};
+use crate::touched::{Tell, Touched, lanes, scalar, whole};
+use envisa_isa::operation::Sampling;
 
 impl Message {
     /// Bytes of registers it reads: addresses, data of stores, states of surfaces, scalars. (Of elements that
@@ -47,13 +48,18 @@ impl Message {
                 }
             }
             Message::Sample(s) => s.reads(tell),
+            Message::Raw(r) => {
+                r.shape.payloads.into_iter().for_each(|(at, bytes)| whole(at, bytes, tell));
+                scalar(&r.descriptor, tell);
+                scalar(&r.extended, tell);
+            }
             Message::Info(i) => lanes(i.lod, 4, 4, tell),
         }
     }
 
     /// Bytes of registers it writes. All of them are written, elements if their channel is active and the rest
     /// if the message is executed at all, except by media blocks of an empty image, and by a block that is
-    /// [`Block::masked`] where no channel is active.
+    /// [`Block::masked`] where no channel is active; of a raw message's response any part may stay.
     pub fn writes(&self, tell: Tell<'_>) {
         match self {
             Message::Simt(s) if !s.write => s.parts(s.slot as u32, 0, tell),
@@ -68,6 +74,7 @@ impl Message {
                 }
             }
             Message::Sample(s) => s.writes(tell),
+            Message::Raw(r) => whole(r.shape.response.0, r.shape.response.1, tell),
             Message::TypedStatus(t) => whole(t.data, 4, tell),
             Message::TypedAtomic(a) => lanes(a.dst, a.slot as u32, a.slot as u32, tell),
             Message::Media(m) if !m.write => m.rows(tell),
@@ -100,7 +107,7 @@ impl Message {
             | Message::Media(Media { space, .. })
             | Message::Sample(Sample { space, .. })
             | Message::Info(Info { space, .. }) => space,
-            Message::Block2d(Block2d { .. }) => return None,
+            Message::Block2d(Block2d { .. }) | Message::Raw(_) => return None,
         })
     }
 }
@@ -114,7 +121,7 @@ impl Space {
                 let r0 = registers.predefined[envisa_isa::predefined::var::R0 as usize];
                 whole(Some(r0), 4, tell);
             }
-            Space::Flat | Space::Slm | Space::GeneralState => {}
+            Space::Flat | Space::Slm | Space::GeneralState | Space::Table(_) | Space::Handle(_) => {}
         }
     }
 }
@@ -172,7 +179,16 @@ impl Typed {
 impl Sample {
     fn reads(&self, tell: Tell<'_>) {
         for p in &self.parameters {
-            lanes(p.at, p.bytes as u32, p.bytes as u32, tell);
+            match p.at {
+                // A level of detail is that of four channels, whichever are active.
+                Some(offset) if self.what == Sampling::LevelOfDetail => tell(Touched::Region {
+                    offset,
+                    bytes: p.bytes as u32,
+                    strides: Strides::CONTIGUOUS,
+                    together: 4,
+                }),
+                at => lanes(at, p.bytes as u32, p.bytes as u32, tell),
+            }
         }
         scalar(&self.offsets, tell);
         let (SamplerState::Index(state) | SamplerState::Handle(state)) = &self.state;

@@ -100,9 +100,12 @@ impl Analysis<'_> {
 
     /// What an instruction writes for certain, if it does so at all.
     fn written(&self, i: &Inst, f: &mut dyn FnMut(Written)) {
-        // A media block of an empty image writes nothing.
+        // A media block of an empty image writes nothing, a raw message perhaps a part.
         let media = i.op == Op::Message
-            && matches!(self.p.messages.get(i.aux as usize), None | Some(Message::Media(_)));
+            && matches!(
+                self.p.messages.get(i.aux as usize),
+                None | Some(Message::Media(_) | Message::Raw(_))
+            );
         if media || i.pred.offset != 0 || i.pred.combine != Combine::None {
             return;
         }

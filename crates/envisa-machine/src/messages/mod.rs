@@ -21,7 +21,9 @@ mod typed;
 #[cfg(test)]
 mod tests;
 
-use envisa_lower::{Coordinates, Message, RegOffset, SampleParameter, SamplerState, Src, TexelSlot};
+use envisa_lower::{
+    Coordinates, Decoded, Message, Raw, RegOffset, SampleParameter, SamplerState, Src, TexelSlot, decode_raw,
+};
 
 use crate::dispatch::Sampler;
 use crate::memory::{AddressMap, Block, Hint, SurfaceTable};
@@ -128,6 +130,8 @@ pub enum FaultKind {
     Indirect,
     /// The virtual GPU cannot do this, and why.
     Unsupported(&'static str),
+    /// A raw message of these descriptors, the extended one first, which cannot be decoded.
+    Raw(u32, u32),
 }
 
 /// A fault of a message.
@@ -190,6 +194,33 @@ pub fn execute<O: MemoryObserver>(
         Message::Block2d(b) => block2d::execute(b, site, regs, ports, obs),
         Message::Sample(s) => sampler::execute(s, regs, mask, channels, ports, obs),
         Message::Info(i) => typed::info(i, regs, mask, channels, ports),
+        Message::Raw(r) => raw(r, site, regs, mask, channels, ports, obs),
+    }
+}
+
+/// Executes the message that descriptors in registers name.
+#[cold]
+fn raw<O: MemoryObserver>(
+    r: &Raw,
+    site: &mut Hint,
+    regs: &mut Registers,
+    mask: u32,
+    channels: u32,
+    ports: &Ports<'_>,
+    obs: &mut O,
+) -> Result<(), Fault> {
+    let ex = target::scalar(&r.extended, regs, ports)? as u32 | r.extended_field;
+    let desc = target::scalar(&r.descriptor, regs, ports)? as u32;
+    match decode_raw(r.function, ex, desc, &r.shape) {
+        // No message is raw twice.
+        Ok(Decoded::Message(m)) if !matches!(m, Message::Raw(_)) => {
+            execute(&m, site, regs, mask, channels, ports, obs)
+        }
+        // Memory is coherent.
+        Ok(Decoded::Fence) => Ok(()),
+        Ok(Decoded::Message(_) | Decoded::BarrierSignal) | Err(_) => {
+            Err(Fault { kind: FaultKind::Raw(ex, desc), ..Fault::unsupported("") })
+        }
     }
 }
 
@@ -293,6 +324,14 @@ pub fn check(m: &Message, channels: u32, len: u32) -> bool {
                 && scalar(&s.offsets)
                 && scalar(state)
                 && target::check(&s.space, len)
+        }
+        Message::Raw(r) => {
+            r.shape.channels == channels
+                && [r.shape.payloads[0], r.shape.payloads[1], r.shape.response]
+                    .into_iter()
+                    .all(|(at, bytes)| inside(at, bytes as u64))
+                && scalar(&r.descriptor)
+                && scalar(&r.extended)
         }
         Message::Info(i) => {
             parts(i.data, (i.channels & 15).count_ones(), i.component_stride, n * 4)

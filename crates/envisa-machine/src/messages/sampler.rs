@@ -300,7 +300,12 @@ pub(super) fn execute<O: MemoryObserver>(
     let state = state(s, regs, ports)?;
     let filter = texels.as_ref().map(|t| Filter::new(s, state, t)).transpose()?;
     // A level of detail is that of four channels, whichever are active.
-    let read = if s.what == Sampling::LevelOfDetail { all_channels(channels as usize) } else { mask };
+    let read = match s.what {
+        Sampling::LevelOfDetail => {
+            (0..channels).filter(|i| mask >> (i & !3) & 15 != 0).fold(0, |m, i| m | 1 << i)
+        }
+        Sampling::Filter | Sampling::Gather => mask,
+    };
     let lanes = Lanes::read(s, regs, read, ports)?;
     if s.null_mask {
         // Nothing here is paged in on demand.

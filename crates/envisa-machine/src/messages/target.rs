@@ -195,8 +195,7 @@ fn surface<'a>(bti: u32, ports: &Ports<'a>) -> Result<Target<'a>, Fault> {
 ///
 /// # Errors
 /// If the launch gave no such handle out: also the handle of NULL.
-fn bindless(src: &Src, regs: &Registers, ports: &Ports<'_>) -> Result<u32, Fault> {
-    let handle = scalar(src, regs, ports)? as u32;
+fn bindless(handle: u32, ports: &Ports<'_>) -> Result<u32, Fault> {
     ports.surfaces.index_of_handle(handle).ok_or(Fault {
         address: handle as u64,
         ..Fault::unsupported("the launch gave no such surface handle out")
@@ -225,7 +224,9 @@ fn rare<'a>(space: &Space, regs: &Registers, ports: &Ports<'a>) -> Result<Target
             let base = (ports.implicit & !(ports.grf_bytes.max(1) - 1)) as u64;
             Ok(Target::Window(clip(ports.window, base, u64::MAX, true)))
         }
-        Space::Bindless(src) => surface(bindless(src, regs, ports)?, ports),
+        Space::Bindless(src) => surface(bindless(scalar(src, regs, ports)? as u32, ports)?, ports),
+        Space::Table(bti) => surface(*bti, ports),
+        Space::Handle(handle) => surface(bindless(*handle, ports)?, ports),
         Space::Flat | Space::Slm | Space::Bti(_) => resolve(space, regs, ports),
     }
 }
@@ -250,7 +251,9 @@ pub(super) fn resolve_typed<'a>(
 ) -> Result<TypedTarget<'a>, Fault> {
     let bti = match space {
         Space::Bti(src) => scalar(src, regs, ports)? as u32,
-        Space::Bindless(src) => bindless(src, regs, ports)?,
+        Space::Bindless(src) => bindless(scalar(src, regs, ports)? as u32, ports)?,
+        Space::Table(bti) => *bti,
+        Space::Handle(handle) => bindless(*handle, ports)?,
         _ => return Err(Fault::unsupported("typed messages need an image")),
     };
     match ports.surfaces.get(bti) {

@@ -79,6 +79,7 @@ fn no_effect() {
         "fence_global.EISCRL1",
         "fence_sw",
         "sampler_cache_flush",
+        "wait 0x0:ub",
         "FILE \"a.c\"",
         "LOC 12",
     ] {

@@ -7,6 +7,7 @@ mod founding;
 mod harness;
 mod hostile;
 mod lsc;
+mod raw;
 mod refused;
 mod sampler;
 mod scattered;

@@ -433,10 +433,12 @@ fn case(
         c.of("dst").set(enabled.len() * pitch, 4, u32::MAX as u64 >> (32 - n));
     }
     let t = format!(
-        "{op}{}.{} ({},{n}) 0x{word:x}:uw S0 T7 $dst.0 {}",
+        "{op}{}.{} ({},{n}) 0x{word:x}:uw S0 T7 $dst.0 {}{}",
         if null_mask { ".pixel_null_mask" } else { "" },
         if gathers { letters(1 << channel) } else { letters(channels) },
         mask_name(mask),
+        // From 4.2 on a paired surface stands before the parameters.
+        if b.grf() == 64 { "%null.0 " } else { "" },
         params.join(" ")
     );
     let filled = text(&c, t.clone());

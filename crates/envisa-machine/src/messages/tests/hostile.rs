@@ -1,13 +1,16 @@
 //! Random descriptors, registers and addresses: whatever they are, a message ends in a fault or does what it
 //! told, inside the memory it was given. Debug builds check every register access, too.
 
-use envisa_isa::{Modifier, Type};
+use envisa_isa::operation::{Parameter, Sampling};
+use envisa_isa::{Modifier, Platform, Type};
 use envisa_lower::{
-    Atomic, Block as Consecutive, Block2d, Coordinates, Extend, Info, Media, Message, Outside, Simt, Space,
-    Src, TexelSlot, Typed, TypedAtomic,
+    Atomic, Block as Consecutive, Block2d, Coordinates, Extend, Info, Media, Message, Outside, Raw, RawShape,
+    Sample, SampleParameter, SamplerState, Simt, Space, Src, TexelSlot, Typed, TypedAtomic,
 };
+use envisa_sem::sampler::{Compare, Reduction};
 
 use super::*;
+use crate::dispatch::{Sampler, SamplerAddress};
 use crate::memory::{Image, ImageShape};
 use crate::messages::{AccessKind, AccessSpace, check};
 
@@ -120,8 +123,112 @@ fn simt(rng: &mut Rng) -> Simt {
     }
 }
 
+fn sample(rng: &mut Rng) -> Sample {
+    use Parameter::*;
+    const ALL: [Parameter; 15] = [
+        U,
+        V,
+        R,
+        ArrayIndex,
+        Bias,
+        Lod,
+        MinLod,
+        Reference,
+        Gradient,
+        OffsetU,
+        OffsetV,
+        Offsets,
+        LevelOffsets,
+        WideOffsets,
+        LevelWideOffsets,
+    ];
+    let mut parameters = Vec::new();
+    let mut names = vec![U, V, R, ArrayIndex];
+    for _ in 0..rng.below(6) {
+        names.push(ALL[rng.below(15) as usize]);
+    }
+    for what in names {
+        let bytes = if rng.below(8) == 0 { size(rng) } else { [2, 4][rng.below(2) as usize] };
+        parameters.push(SampleParameter { what, at: maybe(rng), bytes });
+    }
+    let state = if rng.below(8) == 0 { source(rng) } else { ud(SAMPLER) };
+    Sample {
+        space: if rng.below(3) == 0 { space(rng) } else { Space::Table(7) },
+        state: if rng.below(4) == 0 { SamplerState::Handle(state) } else { SamplerState::Index(state) },
+        what: [Sampling::Filter, Sampling::Gather, Sampling::LevelOfDetail][rng.below(3) as usize],
+        parameters,
+        offsets: if rng.below(2) == 0 { Src::None } else { source(rng) },
+        gathered: rng.below(6) as u8,
+        channels: rng.below(20) as u8,
+        slot: [TexelSlot::Dword, TexelSlot::Word, TexelSlot::Half][rng.below(3) as usize],
+        data: maybe(rng),
+        component_stride: length(rng),
+        null_mask: rng.below(4) == 0,
+    }
+}
+
+/// Where the index or handle of a sampler is, and descriptors of raw messages.
+const SAMPLER: u32 = 136;
+const DESCRIPTORS: u32 = 8000;
+
+/// Functions and descriptors of messages that there are.
+const KNOWN: [(u8, u32); 12] = [
+    (0xa, 0x0228_0303),
+    (0xa, 0x020a_0303),
+    (0xc, 0x0460_5803),
+    (0xc, 0x0402_5c02),
+    (0xa, 0x0421_0902),
+    (0xc, 0x0420_a702),
+    (0xc, 0x0414_a7ff),
+    (0xf, 0x0820_0580),
+    (0xf, 0x0880_3580),
+    (0xf, 0x0220_d580),
+    (0xf, 0x0800_0584),
+    (0xf, 0x0820_058c),
+];
+
+/// A raw message, whose descriptors are often those of one that there is.
+fn raw(rng: &mut Rng) -> Raw {
+    let function = KNOWN[rng.below(12) as usize].0;
+    let operand = |rng: &mut Rng| (maybe(rng), 32 * rng.below(20) as u32);
+    Raw {
+        function: [Some(function), Some(rng.below(16) as u8), None][rng.below(3) as usize],
+        descriptor: ud(DESCRIPTORS + 4 * rng.below(16) as u32),
+        extended: if rng.below(4) == 0 { source(rng) } else { Src::None },
+        extended_field: [0, rng.next() as u32][rng.below(2) as usize],
+        shape: RawShape {
+            payloads: [operand(rng), operand(rng)],
+            response: operand(rng),
+            channels: [1, 2, 4, 8, 16, 32][rng.below(6) as usize],
+            platform: [Platform::Skl, Platform::Tgllp, Platform::Dg2, Platform::Pvc, Platform::Xe2]
+                [rng.below(5) as usize],
+        },
+    }
+}
+
+/// Samplers of every kind, among them those that no message may use.
+fn samplers(rng: &mut Rng) -> Vec<Option<Sampler>> {
+    use SamplerAddress::*;
+    let mut all = Vec::new();
+    for address in [None, ClampToBorder, ClampToEdge, Repeat, Mirror] {
+        for linear in [false, true] {
+            for normalized in [false, true] {
+                let mut s = Sampler::new(address, linear, normalized);
+                s.compare = [Option::None, Some(Compare::Less)][rng.below(2) as usize];
+                s.reduction =
+                    [Reduction::Average, Reduction::Minimum, Reduction::Maximum][rng.below(3) as usize];
+                s.border = [Option::None, Some([rng.next() as u32; 4])][rng.below(2) as usize];
+                all.push([Some(s), Some(s), Some(s), Option::None][rng.below(4) as usize]);
+            }
+        }
+    }
+    all
+}
+
 fn message(rng: &mut Rng) -> Message {
-    match rng.below(12) {
+    match rng.below(15) {
+        12 | 13 => Message::Sample(sample(rng)),
+        14 => Message::Raw(raw(rng)),
         0..=3 => Message::Simt(simt(rng)),
         4 => Message::Status(simt(rng)),
         5 => Message::Block(Consecutive {
@@ -226,11 +333,22 @@ fn registers(rig: &mut Rig, rng: &mut Rng) {
     let handle =
         [BTI, 7, 9, SurfaceTable::handle(BTI).unwrap_or(0), SurfaceTable::handle(7).unwrap_or(0), 0x40];
     rig.regs.set(HANDLE, handle[rng.below(6) as usize]);
+    for k in 0..16 {
+        let mut desc = KNOWN[rng.below(12) as usize].1;
+        for _ in 0..rng.below(4) {
+            desc ^= 1 << rng.below(32);
+        }
+        rig.regs.set(DESCRIPTORS + 4 * k, desc);
+    }
+    // Mostly one that there is.
+    rig.regs
+        .set(SAMPLER, [rng.below(24) as u32, Sampler::handle(rng.below(20) as u32)][rng.below(2) as usize]);
 }
 
 /// An image whose facts need not fit its allocation.
 fn image(rig: &mut Rig, rng: &mut Rng) {
-    let shapes = [ImageShape::D1, ImageShape::D1Array, ImageShape::D2, ImageShape::D2Array, ImageShape::D3];
+    use ImageShape::*;
+    let shapes = [D1, D1Array, D2, D2Array, D3, Cube];
     let (order, ty, texel) =
         [(0x10b5, 0x10d2, 4), (0x10b0, 0x10dc, 4), (0x10b5, 0x10de, 16), (0x10b0, 0x10d2, 1)]
             [rng.below(4) as usize];
@@ -240,7 +358,7 @@ fn image(rig: &mut Rig, rng: &mut Rng) {
     let (width, height, depth) = (some(8), some(8), some(4));
     let row_pitch = some(32).saturating_add(width.saturating_mul(texel));
     let slice_pitch = some(64) as u64 + height as u64 * row_pitch as u64;
-    let shape = shapes[rng.below(5) as usize];
+    let shape = shapes[rng.below(6) as usize];
     let channel_type = if rng.below(10) == 0 { rng.next() as u32 } else { ty };
     rig.surfaces.bind(
         &rig.memory,
@@ -255,7 +373,7 @@ fn image(rig: &mut Rig, rng: &mut Rng) {
             channel_order: order,
             channel_type,
             texel_bytes: if rng.below(10) == 0 { rng.below(20) as u32 } else { texel },
-            start: 0,
+            start: [0, 0, 16, rng.next() >> 40][rng.below(4) as usize],
             allocation: rig.ids[1],
         }),
     );
@@ -309,6 +427,7 @@ fn a_hundred_thousand_messages() {
         ran += 1;
         let before = memory(&mut rig);
         let mut told: Vec<Access> = Vec::new();
+        let samplers = samplers(&mut rng);
         let observed = rng.below(2) == 0;
         let result = {
             let ports = Ports {
@@ -316,7 +435,7 @@ fn a_hundred_thousand_messages() {
                 slm: &rig.slm,
                 window: &rig.window,
                 surfaces: &rig.surfaces,
-                samplers: &[],
+                samplers: &samplers,
                 scratch: rig.scratch,
                 scratch_bytes: [0x400, 0, u64::MAX][rng.below(3) as usize],
                 implicit: rig.implicit,
