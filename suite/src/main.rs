@@ -228,7 +228,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|e| e.to_string())
 }
 
-/// Runs random programs on all host threads; `true` if the model and the interpreter agree on all of them.
+/// Runs random programs on all host threads; `true` if the model and the engines agree on all of them.
 fn random_programs(first: u64, programs: u64, write: bool) -> Result<bool, String> {
     let start = Instant::now();
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get()) as u64;
@@ -237,7 +237,7 @@ fn random_programs(first: u64, programs: u64, write: bool) -> Result<bool, Strin
     let failures: Vec<random::Failure> = std::thread::scope(|s| {
         let run = |k| {
             let (part, count) = (part(k), &count);
-            s.spawn(move || random::hold(part, &random::INTERPRETER, count, 10))
+            s.spawn(move || random::hold(part, &random::WAYS, count, 10))
         };
         let running: Vec<_> = (0..threads).map(run).collect();
         running.into_iter().flat_map(|t| t.join().unwrap_or_default()).collect()

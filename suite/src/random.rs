@@ -31,13 +31,21 @@ pub struct Count {
     pub long: AtomicU64,
     /// Statements in all of them.
     pub statements: AtomicU64,
+    /// Of these, how many have native code on this host.
+    pub native: AtomicU64,
 }
 
 /// What the dump and the buffer hold after a run; `None` if it faulted.
 type Left = Option<(Vec<u8>, Vec<u8>)>;
 
 /// Runs a program's text on an engine.
-fn run(device: &Device, data: &Buffer, p: &Program, text: &Text, how: How) -> Result<Left, Error> {
+fn run(
+    (device, data): (&Device, &Buffer),
+    p: &Program,
+    text: &Text,
+    how: How,
+    count: Option<&Count>,
+) -> Result<Left, Error> {
     let options = LoadOptions { verify: false, ..LoadOptions::default() };
     let module = Module::load_with(device, "random.visaasm", Source::Text(text.text.as_bytes()), &options)?;
     let kernel = module.kernel("k")?;
@@ -55,6 +63,11 @@ fn run(device: &Device, data: &Buffer, p: &Program, text: &Text, how: How) -> Re
     match how {
         How::Plain(engine) => launch = launch.engine(engine),
         How::Observed(engine) => launch = launch.engine(engine).registers(["R0"]),
+    }
+    if let Some(count) = count
+        && how == How::Plain(Engine::Native)
+    {
+        count.native.fetch_add(kernel.is_native().into(), Ordering::Relaxed);
     }
     let outcome = device.run(&kernel, &launch)?;
     Ok(outcome.fault.is_none().then(|| (dump.to_vec(), data.to_vec())))
@@ -117,7 +130,7 @@ fn check(p: &Program, ways: &[How], count: Option<&Count>) -> Option<String> {
         return None;
     }
     for how in ways {
-        match run(&device, &data, p, &text, *how) {
+        match run((&device, &data), p, &text, *how, count) {
             Ok(left) => {
                 if let Some(what) = differs(p, &text, &want, &left) {
                     return Some(format!("{how:?}: {what}"));
@@ -196,9 +209,9 @@ pub fn report(
 Written by `cargo run --profile checked -p envisa-suite -- random --programs {programs} --first {first} --write`
 ({build} {checks}, {time:.0?}).
 
-Each program is run three ways: by the interpreter with nobody watching, so as the optimiser leaves it; by the
-interpreter under an observer, instruction by instruction as it is written; and by the model of the pages
-(`crates/envisa-model`), which shares no type, table or function with the engine: integers are 128-bit numbers,
+Each program is run four ways: by the interpreter with nobody watching, so as the optimiser leaves it; by the
+interpreter under an observer, instruction by instruction as it is written; as native code where it has such (what
+engines leave alone the interpreter runs); and by the model of the pages (`crates/envisa-model`), which shares no type, table or function with the engines: integers are 128-bit numbers,
 floats big integers with an exponent that are rounded in one place, control flow is sets of channels that walk
 through a tree. All registers, predicates and memory are compared, bit by bit; any NaN equals any other.
 
@@ -214,6 +227,7 @@ fault at must fault.
 | --- | --- |
 | programs | {ran} |
 | instructions in them | {} |
+| of these, programs with native code on the host | {} |
 | of these, programs that must fault | {} |
 | not run, as they take too long for the model | {} |
 | **differ from the model** | **{differ}** |
@@ -222,10 +236,12 @@ A program that differs is made small and printed. Programs follow from their num
 one again. CI runs 20,000.
 ",
         of(&count.statements),
+        of(&count.native),
         of(&count.astray),
         of(&count.long),
     )
 }
 
-/// The ways of the interpreter.
-pub const INTERPRETER: [How; 2] = [How::Plain(Engine::Interpreter), How::Observed(Engine::Interpreter)];
+/// Every way.
+pub const WAYS: [How; 3] =
+    [How::Plain(Engine::Interpreter), How::Observed(Engine::Interpreter), How::Plain(Engine::Native)];

@@ -1,17 +1,8 @@
 //! Random programs, held against the model of the pages, in parts that run side by side.
 //!
-//! In CI: `ENVISA_PROGRAMS=20000 cargo test --profile checked -p envisa-suite --test random`.
+//! More of them in an optimised build: `cargo run --profile checked -p envisa-suite -- random --programs 20000`.
 
-use envisa::Engine;
-use envisa_suite::random::{Count, How, INTERPRETER, hold};
-
-/// `ENVISA_ENGINE=jit`: native code too.
-fn ways() -> Vec<How> {
-    match std::env::var("ENVISA_ENGINE").as_deref() {
-        Ok("jit") => [INTERPRETER.as_slice(), &[How::Plain(Engine::Native)]].concat(),
-        _ => INTERPRETER.to_vec(),
-    }
-}
+use envisa_suite::random::{Count, WAYS, hold};
 
 /// How many programs, of those that the environment asks for.
 fn programs() -> u64 {
@@ -21,7 +12,7 @@ fn programs() -> u64 {
 fn part(k: u64, of: u64) {
     let n = programs();
     let count = Count::default();
-    let failures = hold(n * k / of..n * (k + 1) / of, &ways(), &count, 3);
+    let failures = hold(n * k / of..n * (k + 1) / of, &WAYS, &count, 3);
     let text: String = failures.iter().map(ToString::to_string).collect();
     assert!(failures.is_empty(), "{} programs differ from the model:\n{text}", failures.len());
 }
