@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Parser, Subcommand};
 use envisa_suite::bench;
+use envisa_suite::checks;
 use envisa_suite::clock;
 use envisa_suite::compare::Check;
 use envisa_suite::conformance::{self, hold};
@@ -139,6 +140,20 @@ enum Verb {
         #[arg(long)]
         svg: Option<PathBuf>,
     },
+    /// Hold what `--check` finds against kernels with one bug each and their corrected twins, beside Oclgrind.
+    Checks {
+        #[command(flatten)]
+        only: Only,
+        /// Only these devices.
+        #[arg(long, value_delimiter = ',')]
+        device: Vec<Device>,
+        /// Leave Oclgrind out.
+        #[arg(long)]
+        no_oclgrind: bool,
+        /// Write the report to `docs/CHECKS.md`; only for all cases and devices.
+        #[arg(long)]
+        write: bool,
+    },
     /// Run random programs, observed and not, and hold them against the model of the pages.
     Random {
         /// How many.
@@ -253,6 +268,41 @@ fn random_programs(first: u64, programs: u64, write: bool) -> Result<bool, Strin
     Ok(failures.is_empty())
 }
 
+/// Runs the cases with bugs; `true` if all is as they say.
+fn hold_checks(only: &Only, devices: &[Device], oclgrind: bool, write: bool) -> Result<bool, String> {
+    let devices = if devices.is_empty() { Device::ALL.to_vec() } else { devices.to_vec() };
+    let mut cases = checks::discover(&checks::folder())?;
+    cases.retain(|c| only.only.is_empty() || only.only.iter().any(|f| c.id.contains(f.as_str())));
+    if cases.is_empty() {
+        return Err("no case matches".to_owned());
+    }
+    if write && (!only.only.is_empty() || devices.len() != Device::ALL.len() || !oclgrind) {
+        return Err("--write wants all cases, devices, and Oclgrind".to_owned());
+    }
+    let oclgrind = oclgrind && checks::has_oclgrind();
+    if write && !oclgrind {
+        return Err("oclgrind-kernel is not installed".to_owned());
+    }
+    let mut rows = Vec::new();
+    let mut good = true;
+    for case in &cases {
+        let row = checks::row(case, &devices, oclgrind)?;
+        for (device, verdict) in &row.verdicts {
+            if let checks::Verdict::Wrong(why) = verdict {
+                good = false;
+                println!("{} on {}: {why}", case.id, device.name());
+            }
+        }
+        rows.push(row);
+    }
+    let text = checks::report(&rows, &devices);
+    print!("{text}");
+    if write {
+        write_text(&docs_folder().join("CHECKS.md"), &text)?;
+    }
+    Ok(good)
+}
+
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Verb::List { only, features } => list(&only, features),
@@ -281,6 +331,7 @@ fn main() -> ExitCode {
             let part = if oclgrind { Part::Oclgrind } else { Part::Kernels };
             run_bench(&only, &options, part, write, json.as_deref(), svg.as_deref())
         }
+        Verb::Checks { only, device, no_oclgrind, write } => hold_checks(&only, &device, !no_oclgrind, write),
         Verb::Random { programs, first, write } => random_programs(first, programs, write),
         Verb::Native { only, device } => native(&only, &device),
         Verb::Translation { only, device, repeats, write, json } => {

@@ -139,6 +139,11 @@ pub const CODES: &[CodeInfo] = &[
         "some of what the kernel printed was lost",
         "Its printf buffer has 4 MiB: what is printed when it is full is dropped, as on the device. Or a record in it could not be read: the kernel overwrote it, or printed a string that is nowhere.",
     ),
+    page(
+        "W0823",
+        "accesses out of bounds were dropped",
+        "The kernel read or wrote outside of a buffer's surface, of local memory, of scratch or of an image. The device drops such accesses and says nothing, and so do they here, but counted. The message has the first; `--check` reports all, each with its place.",
+    ),
     page("F0000", "more findings than are shown", "`envisa run --json` lists all of them."),
     page(
         "F0001",
@@ -162,8 +167,23 @@ pub const CODES: &[CodeInfo] = &[
     ),
     page(
         "F0005",
-        "an access outside of a surface or of shared local memory",
-        "With --check: a channel reads or writes beyond the end of the buffer that its surface describes, or of shared local memory. Devices give zero and drop what is written, so nothing faults, and results are wrong. An index or a size is wrong, or a buffer too small.",
+        "an access out of bounds",
+        "With --check: the kernel reads or writes outside of a buffer's surface, of local memory or of the part of it that was meant, of scratch or of an image. The device drops such accesses silently: reads give zero or what happens to be there, writes are lost; another device or driver does something else. The message says what was meant and how far past its end the access is.",
+    ),
+    page(
+        "F0006",
+        "a use of memory that nothing wrote",
+        "With --check: the kernel loads bytes of local memory, private memory or scratch that no work-item has written (or of a buffer that the host left unwritten: `--arg NAME=fresh:TYPE:N`), and something depends on them: arithmetic, an address, a branch, a result. Copies are followed and not complained of. On a device they hold what was there before.",
+    ),
+    page(
+        "F0007",
+        "a barrier that not all work-items come to",
+        "With --check: some work-items of a group come to a barrier and others do not: they have returned, took another branch, or are at another barrier. OpenCL leaves undefined what happens; devices hang, or let some go on too early. Mostly `return` or `if` stands around a barrier.",
+    ),
+    page(
+        "F0008",
+        "a store to what is constant",
+        "With --check: the kernel stores to a buffer that it was given as `__constant` or by a pointer to const, through a cast. The compiler and the device may keep such data in caches that no store reaches.",
     ),
     page(
         "F0010",

@@ -7,7 +7,7 @@ use envisa_lower::{Inst, Message, Program};
 
 use envisa_machine::cpu::{Isa, Level};
 use envisa_machine::messages::fast::{self, Done, Element, Near, Plan, Sum};
-use envisa_machine::messages::{Fault, check};
+use envisa_machine::messages::{Drops, Fault, check};
 use envisa_machine::regs::Registers;
 use envisa_machine::thread::{Machine, Mask};
 
@@ -128,6 +128,7 @@ impl<E: Element, S: Element, const N: usize, const G: usize, const WRITE: bool> 
         match done {
             Ok(Done::Yes) => pc + 1,
             Ok(Done::Not) => pc,
+            Ok(Done::Rarely) => general(m, c, pc, mask),
             Err(f) => m.message_fault(pc, c.first(), f),
         }
     }
@@ -146,8 +147,13 @@ impl Kernel for BlockK {
         let ports = m.env.ports(m.slm, m.t.scratch, &m.t.regs);
         let Some(Message::Block(b)) = m.env.program.messages.get(c.aux() as usize) else { return pc + 1 };
         let (site, regs) = (&mut m.hints[c.aux() as usize], &mut m.t.regs);
-        // SAFETY: `choose` chose this kernel for a message that passes `check`.
-        match unsafe { fast::block(b, site, regs, mask, &ports) } {
+        // SAFETY: `handler` chose this kernel for a message that passes `check`.
+        let mut drops = Drops::default();
+        match unsafe { fast::block(b, site, regs, mask, &ports, &mut drops) } {
+            Ok(()) if drops.first.is_some() => {
+                m.dropped(pc, c.first(), &drops);
+                pc + 1
+            }
             Ok(()) => pc + 1,
             Err(f) => m.message_fault(pc, c.first(), f),
         }

@@ -109,6 +109,9 @@ impl<'a> LaunchView<'a> {
             function_addresses: &linked.functions,
             groups: prepared.groups,
             observed,
+            dropped: &prepared.dropped,
+            local_regions: &prepared.local_regions,
+            private: prepared.private,
         };
         LaunchView { env, prepared, limit }
     }

@@ -3,6 +3,7 @@
 
 pub mod cpu;
 pub mod dispatch;
+pub mod dropped;
 pub mod engine;
 pub mod group;
 pub mod link;

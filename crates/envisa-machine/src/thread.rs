@@ -4,8 +4,9 @@ use envisa_lower::{Message, RegOffset, decode_raw};
 use envisa_sem::FpMode;
 
 use crate::dispatch::Sampler;
+use crate::dropped::{Dropped, DroppedAccess};
 use crate::memory::{AddressMap, Block, Hint, SurfaceTable};
-use crate::messages::{self, Fault, FaultKind, Ports};
+use crate::messages::{self, Drops, Fault, FaultKind, Ports};
 use crate::program::CheckedProgram;
 use crate::regs::Registers;
 use crate::trap::{Cause, Trap};
@@ -260,6 +261,23 @@ pub struct Env<'a> {
     pub groups: [u32; 3],
     /// Is somebody told of memory accesses?
     pub observed: bool,
+    /// Counts the accesses that were dropped.
+    pub dropped: &'a Dropped,
+    /// What shared local memory is divided into, where that is known.
+    pub local_regions: &'a [LocalRegion],
+    /// Start and bytes of the allocation that work-items have their private data in.
+    pub private: Option<(u64, u64)>,
+}
+
+/// A part of a group's shared local memory that has an owner.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LocalRegion {
+    /// First byte.
+    pub start: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// The argument that it is; `None`: what the kernel declares itself.
+    pub argument: Option<u32>,
 }
 
 impl<'a> Env<'a> {
@@ -478,17 +496,45 @@ impl Machine<'_> {
             // Observers count channels from the thread's first.
             let told = self.accesses.len();
             let done = messages::execute(message, site, regs, mask, channels, &ports, &mut self.accesses);
+            let mut drops = Drops::default();
             for a in &mut self.accesses[told..] {
+                if a.is_dropped(message) {
+                    drops.add(a);
+                }
                 a.channel += first as u8;
+            }
+            if drops.first.is_some() {
+                self.dropped(pc, first, &drops);
             }
             done
         } else {
-            messages::execute(message, site, regs, mask, channels, &ports, &mut ())
+            let mut drops = Drops::default();
+            let done = messages::execute(message, site, regs, mask, channels, &ports, &mut drops);
+            if drops.first.is_some() {
+                self.dropped(pc, first, &drops);
+            }
+            done
         };
         match done {
             Ok(()) => pc + 1,
             Err(f) => self.message_fault(pc, first, f),
         }
+    }
+
+    /// Counts accesses that the message at `pc`, whose first channel is `first`, dropped.
+    #[cold]
+    #[inline(never)]
+    pub fn dropped(&self, pc: u32, first: u32, drops: &Drops) {
+        let [x, y, z] = self.group.id.map(u64::from);
+        let [w, h] = [self.env.groups[0], self.env.groups[1]].map(u64::from);
+        let number = z.wrapping_mul(h).wrapping_add(y).wrapping_mul(w).wrapping_add(x);
+        self.env.dropped.count(drops, number, |access| DroppedAccess {
+            pc,
+            channel: u32::from(access.channel) + first,
+            thread: self.t.index,
+            group: self.group.id,
+            access,
+        });
     }
 
     /// Stops with the fault of a message at `pc` whose first channel is `first`.

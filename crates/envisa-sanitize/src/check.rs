@@ -1,28 +1,33 @@
-//! Checks of a run: reads of registers that nothing wrote, channels of one store that write one place, data
-//! races between threads, accesses outside of surfaces.
+//! Checks of a run: reads of registers and memory that nothing wrote, accesses out of bounds, channels of one store
+//! that write one place, data races between threads and between the channels of one, barriers that not all come to.
 //!
 //! **Races.** Two accesses to one byte race if a plain store is one of them, different threads make them, and
 //! neither a barrier nor an atomic orders them. Not complained of: stores that leave what is there as it is;
 //! plain reads beside atomics; what a group accesses after an atomic gave it a value, against other groups (the
-//! value may tell it that they are done). The channels of one thread run in step and do not race.
+//! value may tell it that they are done). The channels of one thread run in step here; they race like others, as in
+//! another width or on another device they would, unless a barrier, an atomic or a fence lies between.
 
+mod bounds;
+mod content;
 mod group;
 mod launch;
 mod registers;
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use envisa_isa::Span;
 use envisa_isa::predefined::var;
 use envisa_lower::{Dst, Inst, Message, Op, Src, Touched};
 
-use envisa_machine::memory::{Bound, Hint, Surface};
+use envisa_machine::memory::Hint;
 use envisa_machine::observer::Observer;
 use envisa_machine::thread::{Access, AccessKind, AccessSpace, Machine, Mask};
 
+use content::{Contents, Home};
 pub use group::RaceAccess;
-use group::{Group, Now, SLM};
+use group::{Group, Now, SLM, THREAD};
 use launch::{Launch, Who};
 use registers::Written;
 
@@ -33,11 +38,43 @@ pub enum FindingKind {
     UninitialisedRead,
     /// Two channels of one store write the same place with different values: which one stays is undefined.
     StoreConflict,
-    /// Two threads access the same place, one of them stores, and nothing orders the two.
+    /// Two threads, or two channels of one, access the same place, one of them stores, and nothing orders the two.
     Race,
-    /// A channel accesses what is outside of a buffer's surface or of shared local memory: no fault, but nothing is
-    /// written there, and zero is read.
-    Outside,
+    /// An access outside of what was meant, which the device drops.
+    OutOfBounds,
+    /// What is done depends on bytes of memory that nothing has written.
+    UninitialisedMemory,
+    /// Some work-items come to a barrier, and others do not, or to another one.
+    DivergentBarrier,
+    /// A store to what is constant.
+    ConstantWrite,
+}
+
+/// What the checks are told of a launch.
+#[derive(Clone, Debug, Default)]
+pub struct LaunchFacts {
+    /// Names of arguments, by index.
+    pub arguments: Vec<String>,
+    /// The channels of a thread are parts of a vector, as in code written by hand, rather than work-items: they do run
+    /// in step.
+    pub in_step: bool,
+    /// Addresses whose content the host did not write.
+    pub fresh: Vec<Range<u64>>,
+    /// Addresses that the kernel is given as constant, and what reports call them.
+    pub constant: Vec<(Range<u64>, String)>,
+}
+
+/// Another place that a finding is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Related {
+    /// Index of the instruction in its function's source.
+    pub instruction: u32,
+    /// Function.
+    pub function: String,
+    /// Place in the source.
+    pub span: Span,
+    /// What happens there.
+    pub what: &'static str,
 }
 
 /// The other side of a race.
@@ -80,6 +117,8 @@ pub struct Finding {
     pub count: u64,
     /// Of a race: what the instruction does, and with what it races.
     pub race: Option<(RaceAccess, Other)>,
+    /// Another place that it is about.
+    pub related: Option<Related>,
 }
 
 impl std::fmt::Display for Finding {
@@ -111,8 +150,13 @@ impl std::fmt::Display for Finding {
             FindingKind::StoreConflict => {
                 write!(f, "two channels store different values to {} ({at})", self.subject)
             }
+            FindingKind::UninitialisedMemory => {
+                write!(f, "uses {}, which nothing has written ({at})", self.subject)
+            }
             FindingKind::Race => write!(f, "races for {} ({at})", self.subject),
-            FindingKind::Outside => write!(f, "{} ({at})", self.subject),
+            FindingKind::OutOfBounds | FindingKind::DivergentBarrier | FindingKind::ConstantWrite => {
+                write!(f, "{} ({at})", self.subject)
+            }
         }
     }
 }
@@ -123,7 +167,13 @@ pub struct Checks {
     /// What was found, by instruction, kind and, of a race, the other instruction.
     found: HashMap<(u32, FindingKind, u32), Finding>,
     /// Of each thread of the group.
-    shadows: Vec<Written>,
+    shadows: Vec<Shadow>,
+    /// Which bytes of memory have content.
+    contents: Contents,
+    /// What is known of the launch.
+    facts: Arc<LaunchFacts>,
+    /// What the current message stores and nothing has written: channel and register.
+    pending: Option<(u32, u32)>,
     /// Accesses of the group's threads.
     group: Group,
     /// Accesses of all groups.
@@ -132,6 +182,21 @@ pub struct Checks {
     sites: Arc<Sites>,
     /// Bytes of memory that races between groups are looked for in, and how many there are.
     looked_at: (u64, u64),
+}
+
+/// What is known of a thread's registers.
+#[derive(Clone, Debug, Default)]
+struct Shadow {
+    written: Written,
+    /// Where dwords that nothing wrote were loaded from.
+    origins: HashMap<u32, Origin>,
+}
+
+/// A load of bytes that nothing wrote.
+#[derive(Clone, Copy, Debug)]
+struct Origin {
+    pc: u32,
+    home: Home,
 }
 
 #[derive(Debug, Default)]
@@ -145,6 +210,8 @@ struct Sites {
     memory: Vec<(u64, u64, String)>,
     /// From this address on, accesses are not held against those of other groups.
     end: u64,
+    /// Registers that some instruction reads; `None`: any may be.
+    used: Option<Written>,
 }
 
 impl Sites {
@@ -167,8 +234,20 @@ impl Sites {
             groups: [m.env.groups[0], m.env.groups[1]],
             memory: m.env.memory.iter().map(|a| (a.base, a.block.len() as u64, a.name.clone())).collect(),
             end,
+            used: used(p),
         };
         (sites, (looked_at, all))
+    }
+
+    /// Does anything depend on what an access reads? Compilers read three elements where the first and the third are
+    /// wanted.
+    fn wanted(&self, message: &Message, a: &Access, part: u32) -> bool {
+        let (Message::Simt(s), Some(used)) = (message, &self.used) else { return true };
+        let Some(data) = s.data else { return true };
+        if a.kind != AccessKind::Read || s.elements.count_ones() < 2 {
+            return true;
+        }
+        used.any(data + part * s.component_stride, s.component_stride.max(1))
     }
 
     fn number(&self, [x, y, z]: [u32; 3]) -> u64 {
@@ -189,6 +268,18 @@ impl Sites {
         (*source, self.functions.get(*function as usize).cloned().unwrap_or_default(), *span)
     }
 
+    /// What reports call bytes whose content is followed.
+    fn memory_place(&self, m: &Machine<'_>, home: Home) -> String {
+        match home {
+            Home::Local(at) => self.place(SLM | at),
+            Home::Thread(at) if m.env.private.is_some_and(|(base, bytes)| at.wrapping_sub(base) < bytes) => {
+                "private memory".to_owned()
+            }
+            Home::Thread(_) => "the thread's scratch".to_owned(),
+            Home::Fresh(at) => self.place(at),
+        }
+    }
+
     fn place(&self, key: u64) -> String {
         if key & SLM != 0 {
             return format!("shared local memory at {:#x}", key & !SLM);
@@ -202,6 +293,11 @@ impl Sites {
 }
 
 impl Checks {
+    /// Checks of a launch.
+    pub fn new(facts: LaunchFacts) -> Checks {
+        Checks { contents: Contents::new(&facts.fresh), facts: Arc::new(facts), ..Checks::default() }
+    }
+
     /// Findings, by instruction.
     pub fn findings(&self) -> Vec<Finding> {
         let mut all: HashMap<(u32, FindingKind, u32), Finding> = self.found.clone();
@@ -233,6 +329,7 @@ impl Checks {
                         group: other_group,
                     },
                 )),
+                related: None,
             });
         }
         let mut all: Vec<_> = all.into_iter().collect();
@@ -286,18 +383,23 @@ impl Checks {
                 subject: subject(sites),
                 count: 0,
                 race: None,
+                related: None,
             }
         });
         f.count += 1;
         f
     }
 
-    fn shadow(&mut self, m: &Machine<'_>) -> &mut Written {
+    fn whole_shadow(&mut self, m: &Machine<'_>) -> &mut Shadow {
         let i = m.t.index as usize;
         if self.shadows.len() <= i {
-            self.shadows.resize_with(i + 1, Written::default);
+            self.shadows.resize_with(i + 1, Shadow::default);
         }
         &mut self.shadows[i]
+    }
+
+    fn shadow(&mut self, m: &Machine<'_>) -> &mut Written {
+        &mut self.whole_shadow(m).written
     }
 
     /// A plain move copies what is not written as such, and is not complained of: compilers move whole
@@ -310,18 +412,31 @@ impl Checks {
             i.reads(m.env.program, &mut |t| from = Some(t));
         }
         let Some(from) = from else { return false };
-        let shadow = self.shadow(m);
+        let shadow = self.whole_shadow(m);
         let mut written = 0u32;
+        let mut origins: [Option<Origin>; 32] = [None; 32];
         for k in channels(mask) {
-            let there = element(m, from, k).is_none_or(|(at, bytes)| shadow.any(at, bytes));
+            let Some((at, bytes)) = element(m, from, k) else {
+                written |= 1 << k;
+                continue;
+            };
+            let there = shadow.written.any(at, bytes);
             written |= u32::from(there) << k;
+            if !there && !shadow.origins.is_empty() {
+                origins[k as usize] = shadow.origins.get(&(at / 4)).copied();
+            }
         }
         for k in channels(mask) {
             let at = to + k * stride as u32 * to_ty.size();
             if written >> k & 1 != 0 {
-                shadow.set(at, to_ty.size());
-            } else {
-                shadow.unset(at, to_ty.size());
+                shadow.written.set(at, to_ty.size());
+                continue;
+            }
+            shadow.written.unset(at, to_ty.size());
+            match origins[k as usize] {
+                Some(origin) => drop(shadow.origins.insert(at / 4, origin)),
+                None if shadow.origins.is_empty() => {}
+                None => drop(shadow.origins.remove(&(at / 4))),
             }
         }
         true
@@ -377,48 +492,105 @@ impl Checks {
         None
     }
 
-    /// Looks for elements outside of what they are accessed through. Blocks may be longer than what is used of them:
-    /// of them only stores count.
-    fn outside(&mut self, m: &Machine<'_>, pc: u32, message: &Message, first: u32) {
-        let blocks = match message {
-            Message::Simt(_) | Message::Atomic(_) => false,
-            Message::Block(_) => true,
-            _ => return,
+    /// Complains of a use of registers that nothing has written: `at` is one of them.
+    fn unwritten(&mut self, m: &Machine<'_>, pc: u32, channel: u32, at: u32) {
+        let origin = self.whole_shadow(m).origins.get(&(at / 4)).copied();
+        let Some(origin) = origin else {
+            self.note(m, pc, FindingKind::UninitialisedRead, channel, || variable(m, at));
+            return;
         };
-        for a in m.accesses.iter().filter(|a| a.outside) {
-            if blocks && a.kind == AccessKind::Read {
+        let related = {
+            let (instruction, function, span) = self.sites.at(pc);
+            Related { instruction, function, span, what: "and what is done here depends on it" }
+        };
+        let subject = |sites: &Sites| sites.memory_place(m, origin.home);
+        let f = self.note_pair(m, (origin.pc, pc), FindingKind::UninitialisedMemory, channel, subject);
+        if origin.pc != pc {
+            f.related.get_or_insert(related);
+        }
+    }
+
+    /// Follows what a message moves between registers and memory.
+    fn content(&mut self, m: &Machine<'_>, pc: u32, message: &Message, first: u32) {
+        let thread = m.t.index;
+        let pending = self.pending.take();
+        let mut part = (u8::MAX, 0);
+        let mut complain = false;
+        for a in &m.accesses {
+            part = if part.0 == a.channel { (a.channel, part.1 + 1) } else { (a.channel, 0) };
+            let home = self.contents.home(m, message, a);
+            if !self.sites.wanted(message, a, part.1) {
                 continue;
             }
-            let (what, has) = match a.space {
-                AccessSpace::Slm => ("shared local memory".to_owned(), m.slm.len()),
-                AccessSpace::Surface(bti) => match m.env.surfaces.get(bti) {
-                    Bound { surface: Surface::Buffer(b), allocation: Some(of) } => (of.name.clone(), b.len),
-                    // Nothing is bound, as where a kernel is given no memory: that is defined.
-                    _ => continue,
-                },
-                _ => continue,
+            if a.kind != AccessKind::Read && !a.outside {
+                self.constant(m, pc, a);
+            }
+            let Some(home) = home else {
+                complain |= a.kind == AccessKind::Write;
+                continue;
             };
-            let does = match a.kind {
-                AccessKind::Read => "reads",
-                AccessKind::Write => "writes",
-                AccessKind::Atomic => "changes",
+            if a.kind == AccessKind::Atomic {
+                if !self.contents.any(thread, home, a.bytes) {
+                    let subject = |sites: &Sites| sites.memory_place(m, home);
+                    let kind = FindingKind::UninitialisedMemory;
+                    self.note_pair(m, (pc, u32::MAX), kind, u32::from(a.channel), subject);
+                }
+                self.contents.set(thread, home, a.bytes, true);
+                continue;
+            }
+            let moved = content::registers(message, a, first, part.1);
+            let Some((register, bytes, slot)) = moved.filter(|_| content::moves(message, a)) else {
+                if a.kind == AccessKind::Write {
+                    self.contents.set(thread, home, a.bytes, true);
+                }
+                continue;
             };
-            let (bytes, at) = (a.bytes, a.address);
-            let channel = u32::from(a.channel) + first;
-            self.note(m, pc, FindingKind::Outside, channel, || {
-                format!("{does} {bytes} bytes at byte {at:#x} of {what}, which has {has:#x}")
-            });
+            complain |= a.kind == AccessKind::Write && matches!(home, Home::Fresh(_));
+            // Blocks dword by dword.
+            let step = if bytes == slot { bytes.min(4) } else { bytes };
+            for offset in (0..bytes).step_by(step.max(1) as usize) {
+                let home = home.behind(offset);
+                let n = step.min(bytes - offset);
+                if a.kind == AccessKind::Write {
+                    let there = self.shadow(m).any(register + offset, n);
+                    self.contents.set(thread, home, n, there);
+                } else if !self.contents.any(thread, home, n) {
+                    let shadow = self.whole_shadow(m);
+                    shadow.written.unset(register + offset, n.max(slot.min(4)));
+                    shadow.origins.insert((register + offset) / 4, Origin { pc, home });
+                }
+            }
+        }
+        if let Some((channel, at)) = pending.filter(|_| complain) {
+            self.unwritten(m, pc, channel, at);
+        }
+    }
+
+    /// Complains of a store to what is constant.
+    fn constant(&mut self, m: &Machine<'_>, pc: u32, a: &Access) {
+        let Some(place) = a.place.filter(|_| !self.facts.constant.is_empty()) else { return };
+        let facts = Arc::clone(&self.facts);
+        if let Some((range, name)) = facts.constant.iter().find(|(r, _)| r.contains(&place)) {
+            let subject = || {
+                format!(
+                    "writes {} bytes at byte {} of {name}, which the kernel declares constant",
+                    a.bytes,
+                    place - range.start
+                )
+            };
+            self.note(m, pc, FindingKind::ConstantWrite, u32::from(a.channel), subject);
         }
     }
 
     /// Looks at the accesses of a message for races.
     fn races(&mut self, m: &Machine<'_>, pc: u32, message: &Message, first: u32) {
         let number = self.sites.number(m.group.id);
+        let scalar = m.env.program.code.get(pc as usize).is_some_and(|i| i.channels == 1);
         let mut part = (u8::MAX, 0);
         for a in &m.accesses {
             part = if part.0 == a.channel { (a.channel, part.1 + 1) } else { (a.channel, 0) };
             let key = match (a.space, a.place) {
-                _ if a.outside => continue,
+                _ if a.outside || !self.sites.wanted(message, a, part.1) => continue,
                 (AccessSpace::Slm, _) => SLM | a.address,
                 // The launch's own allocations are a thread's own.
                 (_, Some(place)) if !m.env.memory.is_private(place) => place,
@@ -437,6 +609,14 @@ impl Checks {
                 AccessKind::Write => stored(m, message, a, first, part.1, &mut buffer),
                 _ => &[],
             };
+            let channel = match message {
+                _ if self.facts.in_step => THREAD,
+                Message::Simt(_) | Message::Typed(_) if m.t.mask.count_ones() < 2 => a.channel,
+                // One access for all channels.
+                Message::Simt(_) if scalar => THREAD,
+                Message::Simt(_) | Message::Typed(_) => a.channel,
+                _ => THREAD,
+            };
             let across = !self.group.acquired && key < self.sites.end;
             let who = if across { Who::new(number, m.t.index, pc) } else { None };
             let end = key + a.bytes as u64;
@@ -446,7 +626,7 @@ impl Checks {
                 let value = bytes
                     .get((at - key) as usize..)
                     .map_or(0, |b| (0..size.min(b.len())).fold(0, |v, i| v | u32::from(b[i]) << (8 * i)));
-                let now = Now { thread: m.t.index, pc, access, value };
+                let now = Now { thread: m.t.index, pc, channel, access, value };
                 if let Some((past, with)) = self.group.access(at, size as u32, now) {
                     let other = {
                         let (instruction, function, span) = self.sites.at(past.pc);
@@ -472,6 +652,32 @@ impl Checks {
                 _ => true,
             };
             self.group.acquired |= told;
+        }
+    }
+
+    /// Looks at who comes to a barrier.
+    fn barrier(&mut self, m: &Machine<'_>, pc: u32, i: &Inst) {
+        let kind = FindingKind::DivergentBarrier;
+        let elsewhere = self.group.barrier(m.t.index, (i.op, pc), i.aux == 1);
+        if let Some((other, at)) = elsewhere {
+            let related = {
+                let (instruction, function, span) = self.sites.at(at);
+                Related { instruction, function, span, what: "the other thread is at this barrier" }
+            };
+            let subject =
+                |_: &Sites| format!("a barrier, while thread {other} of the group is at another one");
+            self.note_pair(m, (pc, at), kind, 0, subject).related.get_or_insert(related);
+        }
+        let (here, all) = (m.t.mask, m.t.dispatch);
+        if i.op != Op::NamedBarrier && here != all {
+            let subject = || {
+                format!(
+                    "{} of the thread's {} work-items come to a barrier",
+                    here.count_ones(),
+                    all.count_ones()
+                )
+            };
+            self.note(m, pc, kind, (all & !here).trailing_zeros(), subject);
         }
     }
 
@@ -509,8 +715,27 @@ impl Checks {
     }
 }
 
+/// The registers that the instructions of a program read.
+fn used(p: &envisa_lower::Program) -> Option<Written> {
+    let mut used = Written::default();
+    used.clear(p.registers.bytes);
+    let mut any = false;
+    for i in &p.code {
+        let n = u32::from(i.channels);
+        i.reads(p, &mut |t| match (t, t.range(n)) {
+            (Touched::Whole { offset, bytes }, _) => used.set(offset, bytes),
+            (_, Some(r)) => used.set(r.start, r.end - r.start),
+            _ => any = true,
+        });
+    }
+    (!any).then_some(used)
+}
+
 /// Is it the data of a store (else addresses, coordinates)?
 fn is_data(message: &Message, t: Touched) -> bool {
+    if let (Message::Block(b), Touched::Whole { offset, .. }) = (message, t) {
+        return b.write && b.data == Some(offset);
+    }
     let (Message::Simt(envisa_lower::Simt { data, .. }) | Message::Typed(envisa_lower::Typed { data, .. })) =
         message
     else {
@@ -589,7 +814,12 @@ fn variable(m: &Machine<'_>, offset: u32) -> String {
 
 impl Observer for Checks {
     fn fork(&self) -> Self {
-        Checks { launch: Arc::clone(&self.launch), ..Checks::default() }
+        Checks {
+            launch: Arc::clone(&self.launch),
+            facts: Arc::clone(&self.facts),
+            contents: self.contents.fork(),
+            ..Checks::default()
+        }
     }
 
     fn merge(&mut self, other: Self) {
@@ -622,7 +852,11 @@ impl Observer for Checks {
             (self.sites, self.looked_at) = (Arc::new(sites), looked_at);
         }
         self.group.start(m.t.index);
-        let shadow = self.shadow(m);
+        self.contents.start(m);
+        self.pending = None;
+        let shadow = self.whole_shadow(m);
+        shadow.origins.clear();
+        let shadow = &mut shadow.written;
         shadow.clear(p.registers.bytes);
         // Immediates, predicates, addresses, states and predefined variables; then the inputs.
         shadow.set(0, p.registers.address_base);
@@ -655,15 +889,23 @@ impl Observer for Checks {
         // are active, has its result whatever is read.
         let whatever = i.op == Op::Sel || i.op == Op::Cmp && i.src[0] == i.src[1];
         if !whatever {
-            let mut missing = None;
+            // What a message stores is looked at when it is known where: a store is a copy, too.
+            let stores = match (i.op, p.messages.get(i.aux as usize)) {
+                (Op::Message, Some(message @ (Message::Simt(_) | Message::Block(_)))) => Some(message),
+                _ => None,
+            };
+            let (mut missing, mut stored) = (None, None);
             i.reads(p, &mut |t| {
-                if missing.is_none() {
-                    missing = self.missing(m, t, looked_at, whole);
+                let data = stores.is_some_and(|message| is_data(message, t));
+                let found = if data { &mut stored } else { &mut missing };
+                if found.is_none() {
+                    *found = self.missing(m, t, looked_at, whole);
                 }
             });
-            if let Some((channel, at)) = missing {
-                let subject = || variable(m, at);
-                self.note(m, pc, FindingKind::UninitialisedRead, channel + i.first as u32, subject);
+            let here = |(channel, at): (u32, u32)| (channel + u32::from(i.first), at);
+            self.pending = stored.map(here);
+            if let Some((channel, at)) = missing.map(here) {
+                self.unwritten(m, pc, channel, at);
             }
         }
         if i.op != Op::Message {
@@ -675,16 +917,16 @@ impl Observer for Checks {
         let p = m.env.program;
         let Some(i) = p.code.get(pc as usize) else { return };
         match i.op {
-            Op::Barrier | Op::SplitBarrier | Op::NamedBarrier => {
-                self.group.barrier(m.t.index, i.op, i.aux == 1);
-            }
+            Op::Barrier | Op::SplitBarrier | Op::NamedBarrier => self.barrier(m, pc, i),
+            Op::Fence => self.group.fence(m.t.index),
             Op::Message => {
                 let Some(message) = p.messages.get(i.aux as usize) else { return };
                 if mask != 0 || !matches!(message, Message::Block(b) if b.masked) {
                     message.writes(&mut |t| self.define(m, t, mask));
                 }
                 if !m.accesses.is_empty() {
-                    self.outside(m, pc, message, i.first as u32);
+                    self.bounds(m, pc, message);
+                    self.content(m, pc, message, i.first as u32);
                     self.conflicts(m, pc, message, i.first as u32);
                     self.races(m, pc, message, i.first as u32);
                 }

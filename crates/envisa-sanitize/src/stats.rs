@@ -278,7 +278,13 @@ impl Observer for Stats {
         {
             self.barriers += 1;
         }
+        let message =
+            m.env.program.code.get(pc as usize).and_then(|i| m.env.program.messages.get(i.aux as usize));
         for a in &m.accesses {
+            // What the device drops moves no byte.
+            if a.outside && a.place.is_none() && message.is_some_and(|message| a.is_dropped(message)) {
+                continue;
+            }
             let t = match a.space {
                 AccessSpace::Flat => &mut self.global,
                 AccessSpace::Slm => &mut self.slm,

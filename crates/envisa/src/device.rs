@@ -24,12 +24,15 @@ pub struct Config {
     pub threads: usize,
     /// What runs the kernels, unless a launch says otherwise.
     pub engine: Engine,
+    /// Allocations are so far apart that no 32-bit index leads from one to another: for launches that are
+    /// [checked](crate::Launch::check).
+    pub red_zones: bool,
 }
 
 impl Config {
     /// A device of this platform with 8 GiB of memory, all host threads, and whatever engine is the fastest.
     pub fn new(platform: Platform) -> Config {
-        Config { platform, memory: 8 << 30, threads: 0, engine: Engine::Auto }
+        Config { platform, memory: 8 << 30, threads: 0, engine: Engine::Auto, red_zones: false }
     }
 
     /// With at most so many bytes of memory.
@@ -43,6 +46,13 @@ impl Config {
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Config {
         self.threads = threads;
+        self
+    }
+
+    /// With allocations far apart, or not.
+    #[must_use]
+    pub fn red_zones(mut self, red_zones: bool) -> Config {
+        self.red_zones = red_zones;
         self
     }
 
@@ -187,7 +197,8 @@ impl Device {
     /// A device.
     pub fn new(config: Config) -> Device {
         let caps = Caps::of(&config);
-        let memory = Memory::new(config.memory);
+        let memory =
+            if config.red_zones { Memory::sparse(config.memory) } else { Memory::new(config.memory) };
         Device(Arc::new(Inner { config, caps, memory }))
     }
 

@@ -32,6 +32,19 @@ pub struct Finding {
     pub instructions: Vec<u32>,
     /// Of a race, what the instruction does, and with what it races.
     pub race: Option<Race>,
+    /// Another place that it is about.
+    pub related: Option<Related>,
+}
+
+/// Another place that a finding is about.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Related {
+    /// Where.
+    #[serde(flatten)]
+    pub place: Place,
+    /// What happens there.
+    pub what: &'static str,
 }
 
 /// What a check found.
@@ -43,11 +56,16 @@ pub enum FindingKind {
     UninitialisedRead,
     /// Two channels of one store write one place with different values: which one stays is undefined.
     StoreConflict,
-    /// Two threads access one place, one of them stores, and nothing orders the two.
+    /// Two threads, or two work-items of one, access one place, one of them stores, and nothing orders the two.
     Race,
-    /// A channel accesses what is outside of a buffer's surface or of shared local memory: no fault, but nothing is
-    /// written there, and zero is read.
-    Outside,
+    /// An access outside of what was meant, which the device drops.
+    OutOfBounds,
+    /// Something depends on bytes of memory that nothing has written.
+    UninitialisedMemory,
+    /// Some work-items come to a barrier, and others do not, or to another one.
+    DivergentBarrier,
+    /// A store to what is constant.
+    ConstantWrite,
 }
 
 impl FindingKind {
@@ -57,7 +75,10 @@ impl FindingKind {
             FindingKind::UninitialisedRead => "F0002",
             FindingKind::StoreConflict => "F0003",
             FindingKind::Race => "F0004",
-            FindingKind::Outside => "F0005",
+            FindingKind::OutOfBounds => "F0005",
+            FindingKind::UninitialisedMemory => "F0006",
+            FindingKind::DivergentBarrier => "F0007",
+            FindingKind::ConstantWrite => "F0008",
         }
     }
 }
@@ -84,7 +105,10 @@ impl Finding {
             envisa_sanitize::FindingKind::UninitialisedRead => FindingKind::UninitialisedRead,
             envisa_sanitize::FindingKind::StoreConflict => FindingKind::StoreConflict,
             envisa_sanitize::FindingKind::Race => FindingKind::Race,
-            envisa_sanitize::FindingKind::Outside => FindingKind::Outside,
+            envisa_sanitize::FindingKind::OutOfBounds => FindingKind::OutOfBounds,
+            envisa_sanitize::FindingKind::UninitialisedMemory => FindingKind::UninitialisedMemory,
+            envisa_sanitize::FindingKind::DivergentBarrier => FindingKind::DivergentBarrier,
+            envisa_sanitize::FindingKind::ConstantWrite => FindingKind::ConstantWrite,
         };
         Finding {
             code: kind.code(),
@@ -103,6 +127,10 @@ impl Finding {
                 other_thread: other.thread,
                 other_group: other.group,
             }),
+            related: f.related.as_ref().map(|r| Related {
+                place: Place::new(code, &r.function, r.instruction, r.span),
+                what: r.what,
+            }),
         }
     }
 
@@ -119,7 +147,10 @@ impl Finding {
             FindingKind::Race => {
                 format!("a data race for {}: nothing orders two accesses to it", self.subject)
             }
-            FindingKind::Outside => self.subject.clone(),
+            FindingKind::UninitialisedMemory => format!("uses {}, which nothing has written", self.subject),
+            FindingKind::OutOfBounds | FindingKind::DivergentBarrier | FindingKind::ConstantWrite => {
+                self.subject.clone()
+            }
         }
     }
 
@@ -135,22 +166,29 @@ impl Finding {
         }
         let Some(race) = &self.race else {
             let many = if self.instructions.len() > 1 { "instructions" } else { "instruction" };
-            let d = place.mark(d, format!("channel {}", self.channel)).note(format!(
+            let mut d = place.mark(d, format!("channel {}", self.channel));
+            if let Some(related) = &self.related {
+                d = related.place.mark_other(d, related.what);
+            }
+            return d.note(format!(
                 "first by kernel `{kernel}`, group ({x}, {y}, {z}), thread {}, {many} {instructions}; {times}",
                 self.thread
             ));
-            return match self.kind {
-                FindingKind::Outside => d.note("what is outside reads as zero and is not written"),
-                _ => d,
-            };
         };
         let [u, v, w] = race.other_group;
         let here = format!("thread {} of group ({x}, {y}, {z}) {} it", self.thread, race.access);
         let there = format!("thread {} of group ({u}, {v}, {w}) {} it", race.other_thread, race.other_access);
-        race.other.mark_other(place.mark(d, here), there).note(format!(
+        let d = race.other.mark_other(place.mark(d, here), there).note(format!(
             "kernel `{kernel}`, instructions ${} and ${}; {times}",
             place.instruction, race.other.instruction
-        ))
+        ));
+        if (self.thread, self.group) == (race.other_thread, race.other_group) {
+            return d.note(
+                "different work-items of one thread, which runs them in step: in another SIMD width, or on another \
+                 device, they are not",
+            );
+        }
+        d
     }
 }
 

@@ -24,6 +24,8 @@ pub struct Launch {
     pub(crate) registers: Vec<String>,
     pub(crate) progress: Option<&'static Progress>,
     pub(crate) cancel: Option<Cancel>,
+    /// Addresses whose content the host did not write.
+    pub(crate) fresh: Vec<std::ops::Range<u64>>,
 }
 
 /// How far a run is, in groups; read while it runs.
@@ -67,6 +69,7 @@ impl Launch {
             registers: Vec::new(),
             progress: None,
             cancel: None,
+            fresh: Vec::new(),
         }
     }
 
@@ -113,8 +116,8 @@ impl Launch {
         self
     }
 
-    /// Looks for reads of registers that nothing wrote, stores that collide, and data races: they are in the
-    /// outcome's findings.
+    /// Looks for accesses out of bounds, uses of registers and memory that nothing wrote, stores that collide, data
+    /// races, barriers that not all come to, and stores to what is constant: they are in the outcome's findings.
     #[must_use]
     pub fn check(mut self, check: bool) -> Launch {
         self.check = check;
@@ -125,6 +128,15 @@ impl Launch {
     #[must_use]
     pub fn footprint(mut self, footprint: bool) -> Launch {
         self.footprint = footprint;
+        self
+    }
+
+    /// The host has written nothing to this buffer: with [`Launch::check`], a use of bytes of it that the kernel has not
+    /// written either is a finding.
+    #[must_use]
+    pub fn fresh(mut self, buffer: &Buffer) -> Launch {
+        let address = buffer.address();
+        self.fresh.push(address..address + buffer.len());
         self
     }
 

@@ -99,7 +99,7 @@ pub use error::{Diagnostics, Error};
 pub use fault::{
     Access, AccessKind, Fault, FaultKind, Location, Nearest, Place, SourceLine, ThreadPlace, ThreadState,
 };
-pub use finding::{Finding, FindingKind, Race};
+pub use finding::{Finding, FindingKind, Race, Related};
 pub use image::{
     Addressing, ChannelOrder, ChannelType, Compare, Image, ImageDesc, ImageFormat, ImageShape, Reduction,
     Sampler,
@@ -108,6 +108,6 @@ pub use kernel::{Argument, ArgumentKind, Attributes, Kernel, Variable};
 pub use launch::{Arg, ArgKey, Cancel, Launch, Progress};
 pub use module::{LoadOptions, Module, Source};
 pub use observe::{Accessed, Executed, Observer, Space, Wants};
-pub use run::{Footprint, Outcome, Run, ThreadRegisters};
+pub use run::{Dropped, Footprint, Outcome, Run, ThreadRegisters};
 pub use source::SourceText;
 pub use statistics::{FidelityEntry, LeftEntry, MemoryLine, Native, Statistics};

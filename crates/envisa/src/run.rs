@@ -3,18 +3,19 @@
 use crate::bind::{Bound, bind};
 use crate::device::Device;
 use crate::error::Error;
-use crate::fault::Fault;
+use crate::fault::{Fault, Place};
 use crate::finding::Finding;
 use crate::instruments::{FinalRegisters, Instruments};
 use crate::kernel::{Code, Kernel};
-use crate::launch::Launch;
+use crate::launch::{Arg, Launch};
 use crate::native::Left;
 use crate::statistics::{Native, Statistics};
 use envisa_machine::dispatch::{self, LaunchError, MAX_GROUP_ITEMS, Prepared, Resources};
 use envisa_machine::memory::Memory;
 use envisa_machine::observer::Observer;
 use envisa_machine::{RunOptions, Trap};
-use envisa_sanitize::{Checks, Stats};
+use envisa_sanitize::{Checks, LaunchFacts, Stats};
+use serde::Serialize;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,6 +45,9 @@ pub struct Outcome {
     pub time: Duration,
     /// What the checks found, if they were asked for.
     pub findings: Option<Vec<Finding>>,
+    /// The accesses that the device dropped, if there were some: outside of a surface, of local memory, of scratch, of
+    /// an image.
+    pub dropped: Option<Dropped>,
     /// What the checks could not look at.
     pub not_checked: Option<String>,
     /// The bytes that it accessed, if they were asked for.
@@ -80,6 +84,65 @@ pub struct ThreadRegisters {
 /// What came of a run; the machine's own fault; what native code would leave to the interpreter, if that was asked for.
 type Done = (Outcome, Option<Box<Trap>>, Option<Left>);
 
+/// Accesses that the device dropped.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Dropped {
+    /// Reads, which gave what the device gives there.
+    pub reads: u64,
+    /// Writes and atomics, which changed nothing.
+    pub writes: u64,
+    /// Where the first one of the lowest group is.
+    #[serde(flatten)]
+    pub place: Place,
+    /// Its channel.
+    pub channel: u32,
+    /// Its thread in its group.
+    pub thread: u32,
+    /// Its group.
+    pub group: [u32; 3],
+}
+
+impl Dropped {
+    fn of(code: &Code, prepared: &Prepared) -> Option<Dropped> {
+        let first = prepared.dropped.first()?;
+        let (reads, writes) = prepared.dropped.counts();
+        let program = code.program();
+        let inst = program.code.get(first.pc as usize)?;
+        let function = program.functions.get(usize::from(inst.function)).map_or("", |f| f.name.as_str());
+        let place = Place::new(code, function, inst.source, inst.span);
+        Some(Dropped {
+            reads,
+            writes,
+            place,
+            channel: first.channel,
+            thread: first.thread,
+            group: first.group,
+        })
+    }
+
+    /// In a sentence.
+    pub fn message(&self) -> String {
+        let many = |n: u64, what: &str| if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") };
+        let what = match (self.reads, self.writes) {
+            (n, 0) => many(n, "read"),
+            (0, n) => many(n, "write"),
+            (r, w) => format!("{} and {}", many(r, "read"), many(w, "write")),
+        };
+        let was = if self.reads + self.writes == 1 { "was" } else { "were" };
+        let [x, y, z] = self.group;
+        let at = match (&self.place.source, &self.place.visa) {
+            (Some(line), _) => format!("{}:{}", line.file, line.line),
+            (None, Some(line)) => format!("{}:{}", line.file, line.line),
+            (None, None) => format!("instruction ${}", self.place.instruction),
+        };
+        format!(
+            "{what} out of bounds {was} dropped, first at {at} by group ({x}, {y}, {z}), thread {}",
+            self.thread
+        )
+    }
+}
+
 impl Run {
     pub(crate) fn new(device: &Device, kernel: &Kernel, launch: &Launch) -> Result<Run, Error> {
         if !device.is(&kernel.device()) {
@@ -101,7 +164,7 @@ impl Run {
             return self.execute(None::<&mut Instruments>).map(|done| done.0);
         }
         let mut instruments = Instruments {
-            checks: check.then(Checks::default),
+            checks: check.then(|| Checks::new(self.facts())),
             stats: statistics.then(Stats::default),
             footprint: footprint.then(envisa_sanitize::Footprint::default),
             registers: (!self.launch.registers.is_empty()).then(|| FinalRegisters {
@@ -144,6 +207,29 @@ impl Run {
         self.launch.check || self.launch.statistics || !self.launch.registers.is_empty()
     }
 
+    /// What the checks are told.
+    fn facts(&self) -> LaunchFacts {
+        let code = &*self.kernel.code;
+        let mut ranges: Vec<(Range<u64>, bool, String)> = Vec::new();
+        for (key, arg) in &self.launch.args {
+            let (Arg::Buffer(buffer), Ok(i)) = (arg, crate::bind::find(code, key)) else { continue };
+            let Some(argument) = code.arguments.get(i) else { continue };
+            let constant = argument.address_qualifier == "__constant"
+                || argument.type_qualifiers.split_whitespace().any(|q| q == "const");
+            let address = buffer.address();
+            ranges.push((address..address + buffer.len(), constant, buffer.name().to_owned()));
+        }
+        let writable: Vec<Range<u64>> = ranges.iter().filter(|r| !r.1).map(|r| r.0.clone()).collect();
+        let apart = |r: &Range<u64>| writable.iter().all(|w| w.end <= r.start || r.end <= w.start);
+        let constant = ranges.into_iter().filter(|r| r.1 && apart(&r.0)).map(|r| (r.0, r.2));
+        LaunchFacts {
+            arguments: code.arguments.iter().map(|a| a.name.clone()).collect(),
+            in_step: code.metadata.is_none(),
+            fresh: self.launch.fresh.clone(),
+            constant: constant.collect(),
+        }
+    }
+
     /// Runs it under an observer of the machine, or none. Under one, with what native code would leave to the
     /// interpreter, if that was asked for.
     pub(crate) fn execute<O: Observer>(self, observer: Option<&mut O>) -> Result<Done, Error> {
@@ -154,8 +240,9 @@ impl Run {
             progress: self.launch.progress,
             cancel: self.launch.cancel.clone(),
         };
-        let prepared =
-            prepare(self.device.0.memory(), code, self.bound, &options).map_err(|e| refused(code, e))?;
+        let red_zone = if self.launch.check { LOCAL_RED_ZONE } else { 0 };
+        let prepared = prepare(self.device.0.memory(), code, self.bound, &options, red_zone)
+            .map_err(|e| refused(code, e))?;
         let (exe, linked) = (&code.executable, &code.linked);
         let engine = self.launch.engine.unwrap_or(self.device.config().engine);
         let left = (observer.is_some() && crate::native::named(engine))
@@ -174,6 +261,7 @@ impl Run {
             printed_incomplete: printed.incomplete,
             work_items: items(&prepared, &self.launch, code),
             time: done.elapsed,
+            dropped: Dropped::of(code, &prepared),
             findings: None,
             not_checked: None,
             footprint: None,
@@ -183,6 +271,9 @@ impl Run {
         Ok((outcome, done.trap, left))
     }
 }
+
+/// Bytes between the parts of shared local memory of launches that are checked.
+const LOCAL_RED_ZONE: u64 = 1024;
 
 /// Work-items of a range; of thread groups, channels of all threads.
 fn items(prepared: &Prepared, launch: &Launch, code: &Code) -> u64 {
@@ -201,6 +292,7 @@ fn prepare(
     code: &Code,
     bound: Bound,
     options: &RunOptions,
+    red_zone: u64,
 ) -> Result<Prepared, LaunchError> {
     let most = envisa_isa::limits::shared_local_memory(code.program().platform);
     let launch = match (bound, &code.metadata) {
@@ -246,6 +338,7 @@ fn prepare(
             global_base: metadata.global_base,
             stack_calls: program.functions.len() > 1,
             partial_groups: metadata.partial_groups,
+            red_zone,
             images: !matches!(program.platform, envisa_isa::Platform::Pvc | envisa_isa::Platform::Pvcxt),
         },
     )

@@ -74,6 +74,7 @@ impl Results {
             "work_items": self.outcome.work_items,
             "seconds": self.outcome.time.as_secs_f64(),
             "fault": self.outcome.fault,
+            "dropped": self.outcome.dropped,
         });
         if let Some(findings) = &self.outcome.findings {
             all["findings"] = findings.iter().map(finding).collect();

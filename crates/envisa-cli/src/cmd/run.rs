@@ -212,6 +212,10 @@ pub fn run(args: &Args) -> Done {
     if let Some(what) = &outcome.not_checked {
         report.diagnostics.push(Diagnostic::warning("W0821", what.clone()));
     }
+    if let Some(dropped) = outcome.dropped.as_ref().filter(|_| outcome.findings.is_none()) {
+        let said = format!("{}; --check says more", dropped.message());
+        report.diagnostics.push(Diagnostic::warning("W0823", said));
+    }
     results::report(&outcome, &mut report.diagnostics);
     let cancelled = outcome.fault.as_ref().is_some_and(|f| f.kind == FaultKind::Cancelled);
     if let Some(why) = why.filter(|_| cancelled) {

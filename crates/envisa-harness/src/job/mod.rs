@@ -360,8 +360,13 @@ impl Ready {
         };
         let compiled = matches!(form, Form::Zebin(_));
         let platform = if compiled { job.platform_of_zebin(&source, form)? } else { job.platform_by_hand()? };
-        let device =
-            Device::new(Config::new(platform).memory(MEMORY_LIMIT).threads(job.jobs).engine(job.engine));
+        let device = Device::new(
+            Config::new(platform)
+                .memory(MEMORY_LIMIT)
+                .threads(job.jobs)
+                .engine(job.engine)
+                .red_zones(job.check),
+        );
         let sources = job.sources(&source)?;
         let options = LoadOptions { verify: !job.no_verify, simd: job.simd, sources };
         let module = Module::load_with(&device, &source.name, form, &options)?;
@@ -403,8 +408,13 @@ impl Ready {
         // What is another argument's is made when that one is.
         let (same, own): (Vec<_>, Vec<_>) = targets.into_iter().partition(|(_, text)| text.starts_with(SAME));
         for (target, text) in own {
-            let made = target.value(&self.device, &self.kernel, &text);
+            // What the host leaves unwritten is zero all the same.
+            let fresh = text.strip_prefix(FRESH).map(|rest| format!("zeros:{rest}"));
+            let made = target.value(&self.device, &self.kernel, fresh.as_ref().unwrap_or(&text));
             let (arg, held) = made.map_err(|e| e.of_argument(&target.name))?;
+            if let (Some(_), Some(held)) = (&fresh, &held) {
+                launch = launch.fresh(&held.buffer);
+            }
             launch = launch.arg(target.key, arg);
             self.held.extend(held);
         }
@@ -628,6 +638,8 @@ impl From<Error> for JobError {
     }
 }
 
+/// Before the type and number of elements of a buffer that the host leaves unwritten.
+const FRESH: &str = "fresh:";
 /// What begins a value that is another argument's buffer: `arg:NAME[+BYTES]`.
 const SAME: &str = "arg:";
 

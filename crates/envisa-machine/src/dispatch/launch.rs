@@ -3,10 +3,12 @@
 use super::implicit::{self, Implicit};
 use super::threads::{GroupClass, Threads};
 use super::*;
+use crate::dropped::Dropped;
 use crate::memory::{
     AddressMap, Allocation, AllocationId, Block, BufferSurface, Image, ImageShape, Memory, MemoryError,
     Private, Surface, SurfaceTable,
 };
+use crate::thread::LocalRegion;
 use envisa_zebin::ze_info::{
     AddrMode, AddrSpace, AllocationType, ArgType, ImageType, Kernel, MemoryUsage, PayloadArgument,
     SamplerAddrMode, SamplerFilterMode,
@@ -86,6 +88,9 @@ pub struct Resources<'a> {
     pub partial_groups: bool,
     /// The device has images.
     pub images: bool,
+    /// Bytes that are left unused behind each part of shared local memory, so that accesses past its end are seen. They
+    /// do not count as the group's.
+    pub red_zone: u64,
 }
 
 /// Why a launch is not possible.
@@ -160,6 +165,12 @@ pub struct Prepared {
     /// Allocations made for this launch alone, freed with it.
     #[allow(dead_code)]
     own: Vec<Private>,
+    /// Counts the accesses that were dropped.
+    pub dropped: Dropped,
+    /// What shared local memory is divided into, where that is known.
+    pub local_regions: Vec<LocalRegion>,
+    /// Start and bytes of the allocation that work-items have their private data in.
+    pub private: Option<(u64, u64)>,
     /// All that the launch can reach by addresses, as it was when the launch was prepared.
     pub map: Arc<AddressMap>,
 }
@@ -400,10 +411,14 @@ pub fn prepare(kernel: &Kernel, launch: &Launch, with: Resources<'_>) -> Result<
         local_size_at: Vec::new(),
         slm: u64::from(env.slm_size),
         slm_dynamic: 0,
+        red_zone: with.red_zone,
+        zones: with.red_zone,
+        local_regions: Vec::new(),
         local_memory: with.local_memory,
         own: Vec::new(),
         printf: None,
         private: None,
+        private_range: None,
         implicit_at: Vec::new(),
         bases: (with.const_base, with.global_base),
         simd,
@@ -425,9 +440,10 @@ pub fn prepare(kernel: &Kernel, launch: &Launch, with: Resources<'_>) -> Result<
         let sampler = Sampler::new(address, s.filtermode == SamplerFilterMode::Linear, s.normalized);
         building.sampler(s.sampler_index, sampler)?;
     }
-    let slm_bytes = building.slm + building.slm_dynamic;
-    if slm_bytes > with.local_memory {
-        return Err(too_much_local_memory(slm_bytes, with.local_memory));
+    // Behind the kernel's own part there is none: the compiler puts the first argument there.
+    let slm_bytes = building.slm + building.slm_dynamic + building.red_zone;
+    if slm_bytes - building.zones > with.local_memory {
+        return Err(too_much_local_memory(slm_bytes - building.zones, with.local_memory));
     }
     building.finish(classes, edge_class, &threads, with.stack_calls, slm_bytes)
 }
@@ -509,11 +525,16 @@ struct Building<'a> {
     local_size_at: Vec<usize>,
     slm: u64,
     slm_dynamic: u64,
+    /// See [`Resources::red_zone`]; and of all together.
+    red_zone: u64,
+    zones: u64,
+    local_regions: Vec<LocalRegion>,
     /// Most that the two may be together.
     local_memory: u64,
     own: Vec<Private>,
     printf: Option<Arc<Allocation>>,
     private: Option<u64>,
+    private_range: Option<(u64, u64)>,
     implicit_at: Vec<usize>,
     bases: (u64, u64),
     simd: u32,
@@ -658,7 +679,9 @@ impl Building<'_> {
                     Some(address) => address,
                     None => {
                         let bytes = self.private_bytes()?;
-                        self.allocate("private memory", bytes)?.base
+                        let base = self.allocate("private memory", bytes)?.base;
+                        self.private_range = Some((base, bytes));
+                        base
                     }
                 };
                 self.private = Some(address);
@@ -751,7 +774,10 @@ impl Building<'_> {
                 }
                 let align = u64::from(p.slm_alignment.clamp(1, 1 << 16));
                 let at = self.slm_dynamic.next_multiple_of(align);
-                self.slm_dynamic = at + bytes;
+                self.slm_dynamic = at + bytes + self.red_zone;
+                self.zones += self.red_zone;
+                let region = LocalRegion { start: self.slm + at, bytes, argument: Some(index) };
+                self.local_regions.push(region);
                 // In the newer mode the kernel's own static part is added here, else by the kernel.
                 let at = match self.kernel.execution_env.slm_alloc_mode {
                     0 => at,
@@ -946,12 +972,23 @@ impl Building<'_> {
             printf: self.printf,
             map: reachable(self.memory, &self.own),
             own: self.own,
+            dropped: Dropped::default(),
+            local_regions: with_own(self.local_regions, self.slm),
+            private: self.private_range,
         })
     }
 }
 
 fn too_much_local_memory(bytes: u64, most: u64) -> LaunchError {
     LaunchError::Size(format!("{bytes} bytes of shared local memory a group: the device has {most}"))
+}
+
+/// The parts of shared local memory that arguments are, with the kernel's own before them.
+fn with_own(mut regions: Vec<LocalRegion>, bytes: u64) -> Vec<LocalRegion> {
+    if bytes != 0 {
+        regions.insert(0, LocalRegion { start: 0, bytes, argument: None });
+    }
+    regions
 }
 
 /// The memory, with what a launch has for itself.
@@ -1014,6 +1051,9 @@ pub fn prepare_bare(
         scratch_bytes: 0,
         printf: None,
         own: Vec::new(),
+        dropped: Dropped::default(),
+        local_regions: Vec::new(),
+        private: None,
         map: memory.map(),
     })
 }
@@ -1073,6 +1113,7 @@ kernels:
                 stack_calls: false,
                 partial_groups: true,
                 images: true,
+                red_zone: 0,
             },
         );
         (memory, prepared)
@@ -1153,6 +1194,7 @@ kernels:
                 stack_calls: false,
                 partial_groups,
                 images,
+                red_zone: 0,
             };
             prepare(kernel, &launch, with).map(drop)
         };

@@ -33,6 +33,9 @@ const FIRST_ADDRESS: u64 = 1 << 32;
 const ADDRESS_ALIGN: u64 = 1 << 16;
 /// Bytes left unmapped around each allocation, at least.
 const GUARD: u64 = 1 << 16;
+/// The same in a sparse address space, as long as there is room: more than an index of 32 bits reaches in an array of
+/// elements of 16 bytes.
+const WIDE_GUARD: u64 = 1 << 36;
 /// Addresses given out end here: behind it hosts keep their own memory.
 const LAST_ADDRESS: u64 = 1 << 46;
 /// All addresses end here: the bits above are the tags of generic pointers and the sign.
@@ -84,6 +87,8 @@ pub struct Memory {
 struct Shared {
     state: Mutex<State>,
     limit: u64,
+    /// Bytes left unmapped between allocations, if there is room.
+    guard: u64,
 }
 
 #[derive(Debug)]
@@ -117,8 +122,8 @@ impl State {
     }
 
     /// A start for `bytes` bytes that leaves guards around them.
-    fn room(&self, bytes: u64) -> Option<u64> {
-        let search = |from: u64, to: u64| {
+    fn room(&self, bytes: u64, guard: u64) -> Option<u64> {
+        let search = |from: u64, to: u64, guard: u64| {
             let mut start = from;
             loop {
                 // No address has small low halves: printf tells format strings from types of arguments by them.
@@ -126,13 +131,16 @@ impl State {
                     start += ADDRESS_ALIGN;
                 }
                 let end = start.checked_add(bytes.max(1)).filter(|end| *end <= to)?;
-                match self.free(start - GUARD, end + GUARD) {
+                match self.free(start.saturating_sub(guard), end + guard) {
                     Ok(()) => return Some(start),
-                    Err(taken_to) => start = (taken_to + GUARD).next_multiple_of(ADDRESS_ALIGN),
+                    Err(taken_to) => start = (taken_to + guard).next_multiple_of(ADDRESS_ALIGN),
                 }
             }
         };
-        search(self.next, LAST_ADDRESS).or_else(|| search(FIRST_ADDRESS, LAST_ADDRESS))
+        let anywhere = |guard| {
+            search(self.next, LAST_ADDRESS, guard).or_else(|| search(FIRST_ADDRESS, LAST_ADDRESS, guard))
+        };
+        anywhere(guard).or_else(|| anywhere(GUARD))
     }
 
     /// Makes an allocation of a block, which is not in the map yet.
@@ -152,8 +160,9 @@ impl State {
             // Alignment on the host is alignment on the device.
             Place::Anywhere => {
                 let shift = block.as_ptr().addr() as u64 % 64;
-                let base = self.room(bytes + shift).ok_or(MemoryError::Limit(used, shared.limit))?;
-                self.next = (base + shift + bytes + GUARD).next_multiple_of(ADDRESS_ALIGN);
+                let base =
+                    self.room(bytes + shift, shared.guard).ok_or(MemoryError::Limit(used, shared.limit))?;
+                self.next = (base + shift + bytes + shared.guard).next_multiple_of(ADDRESS_ALIGN);
                 base + shift
             }
             Place::HostAddress => {
@@ -209,6 +218,16 @@ impl Drop for Private {
 impl Memory {
     /// An empty address space that holds at most `limit` bytes.
     pub fn new(limit: u64) -> Memory {
+        Memory::with_guard(limit, GUARD)
+    }
+
+    /// An empty address space that holds at most `limit` bytes, in which no 32-bit index leads from one allocation to
+    /// another, as long as there is room.
+    pub fn sparse(limit: u64) -> Memory {
+        Memory::with_guard(limit, WIDE_GUARD)
+    }
+
+    fn with_guard(limit: u64, guard: u64) -> Memory {
         let state = State {
             map: Arc::default(),
             bases: HashMap::new(),
@@ -217,7 +236,7 @@ impl Memory {
             used: 0,
             last_id: 0,
         };
-        Memory { shared: Arc::new(Shared { state: Mutex::new(state), limit }) }
+        Memory { shared: Arc::new(Shared { state: Mutex::new(state), limit, guard }) }
     }
 
     /// Would `bytes` more be within the limit?

@@ -68,8 +68,8 @@ pub(super) fn execute<O: MemoryObserver>(
         }
         Target::Nothing(_) => (None, 0, None),
     };
-    if O::ACTIVE {
-        obs.access(&Access {
+    if O::ACTIVE || inside < b.bytes {
+        let access = Access {
             channel: 0,
             space: target.space(),
             address,
@@ -77,7 +77,13 @@ pub(super) fn execute<O: MemoryObserver>(
             bytes: b.bytes,
             kind,
             outside: inside < b.bytes,
-        });
+        };
+        if O::ACTIVE {
+            obs.access(&access);
+        } else if b.write || inside == 0 {
+            // Compilers read more than they need.
+            obs.dropped(&access);
+        }
     }
     if b.write {
         if let Some((block, place)) = found {

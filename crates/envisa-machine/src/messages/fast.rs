@@ -8,7 +8,7 @@ pub use super::atomic::Sum;
 pub use super::element::Element;
 pub use super::places::Near;
 pub use super::simt::{Done, Plan};
-use super::{Fault, Ports, block, simt};
+use super::{Drops, Fault, Ports, block, simt};
 use crate::cpu::Isa;
 use crate::memory::Hint;
 use crate::regs::Registers;
@@ -74,6 +74,7 @@ pub unsafe fn block(
     regs: &mut Registers,
     mask: u32,
     ports: &Ports<'_>,
+    drops: &mut Drops,
 ) -> Result<(), Fault> {
-    block::execute(message, site, regs, mask, ports, &mut ())
+    block::execute(message, site, regs, mask, ports, drops)
 }

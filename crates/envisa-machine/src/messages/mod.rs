@@ -99,12 +99,60 @@ pub struct Access {
     pub outside: bool,
 }
 
+impl Access {
+    /// Does the device drop it, as outside of its surface? Not of reads that begin inside, as compilers read more than
+    /// they need, and not of two-dimensional blocks, which are made to reach over the edge.
+    pub fn is_dropped(&self, message: &Message) -> bool {
+        self.outside
+            && match message {
+                Message::Block(b) => b.write || self.place.is_none(),
+                // What a sampler, or a load by one, reads outside is defined: an edge or a border.
+                Message::Media(_) | Message::Block2d(_) | Message::Sample(_) => false,
+                // What is read past an allocation's end.
+                _ => self.space != AccessSpace::Flat,
+            }
+    }
+}
+
 /// Is told of every access of a message, before it is done.
 pub trait MemoryObserver {
     /// Whether it wants to be told; if not, the faster code runs.
     const ACTIVE: bool;
     /// An access.
     fn access(&mut self, access: &Access);
+    /// An access outside of its surface, which the device drops; said to those that are not active, too.
+    #[inline(always)]
+    fn dropped(&mut self, _: &Access) {}
+}
+
+/// Counts the accesses that a message drops.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Drops {
+    /// Reads, which give what the page says of them.
+    pub reads: u32,
+    /// Writes and atomics.
+    pub writes: u32,
+    /// The first.
+    pub first: Option<Access>,
+}
+
+impl Drops {
+    /// Counts one more.
+    pub fn add(&mut self, access: &Access) {
+        let count = if access.kind == AccessKind::Read { &mut self.reads } else { &mut self.writes };
+        *count = count.saturating_add(1);
+        self.first.get_or_insert(*access);
+    }
+}
+
+impl MemoryObserver for Drops {
+    const ACTIVE: bool = false;
+    fn access(&mut self, _: &Access) {}
+    #[cold]
+    #[inline(never)]
+    fn dropped(&mut self, access: &Access) {
+        self.add(access);
+    }
 }
 
 impl MemoryObserver for () {

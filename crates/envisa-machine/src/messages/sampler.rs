@@ -192,7 +192,7 @@ impl<'a> Filter<'a> {
             (ImageShape::D3, [Some(u), Some(v), Some(r)]) => self.texels.texel([u, v, r]),
             _ => None,
         };
-        if place.is_some() || self.tell_outside {
+        if place.is_some() || self.tell_outside && O::ACTIVE {
             self.texels.tell(place, AccessKind::Read, channel, obs);
         }
         let mut texel = place.map_or(self.border, |p| self.texels.read(p));

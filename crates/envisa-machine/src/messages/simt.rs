@@ -54,10 +54,14 @@ pub(super) fn at_level<const L: u8>(
         (8, 8, true) => channels!(u64, u64, true),
         _ => general(s, site, regs, mask, channels, ports, &mut ()).map(|()| Done::Yes),
     };
-    match once()? {
-        Done::Yes => Ok(()),
-        Done::Not => once().map(|_| ()),
+    for _ in 0..2 {
+        match once()? {
+            Done::Yes => return Ok(()),
+            Done::Not => {}
+            Done::Rarely => break,
+        }
     }
+    general(s, site, regs, mask, channels, ports, &mut ())
 }
 
 /// What is added to the channels' addresses: the same for all (times the factor), and what channel `i` adds
@@ -215,7 +219,7 @@ pub(super) fn run<
     };
     let Some(w) = p.places.lanes::<N, L>(isa, near, space, regs, mask, site) else {
         let (s, ports) = far(regs);
-        return elsewhere(s, site, regs, mask, N as u32, &ports);
+        return Ok(elsewhere(s, site, regs, mask, N as u32, &ports));
     };
     if mask != all_channels(N) {
         if p.count == 1 {
@@ -239,11 +243,11 @@ pub(super) fn run<
 fn elsewhere(
     s: &Simt,
     site: &mut Hint,
-    regs: &mut Registers,
+    regs: &Registers,
     mask: u32,
     channels: u32,
     ports: &Ports<'_>,
-) -> Result<Done, Fault> {
+) -> Done {
     let before = *site;
     if matches!(s.space, Space::Flat)
         && let Ok(at) = any_addresses(s, regs, channels, ports, &Target::Flat)
@@ -253,9 +257,9 @@ fn elsewhere(
             .is_some()
         && *site != before
     {
-        return Ok(Done::Not);
+        return Done::Not;
     }
-    general(s, site, regs, mask, channels, ports, &mut ()).map(|()| Done::Yes)
+    Done::Rarely
 }
 
 /// Was the message executed?
@@ -266,6 +270,8 @@ pub enum Done {
     /// No, but the hint now says where the first channel's address is, so that it should be tried again. It is
     /// executed then at the latest.
     Not,
+    /// No: it is for [`super::execute`] to do.
+    Rarely,
 }
 
 /// Part by part.

@@ -100,8 +100,8 @@ impl<'a> Target<'a> {
         if found.is_none() && self.strict() {
             return Err(self.outside(address, bytes, kind, channel));
         }
-        if O::ACTIVE {
-            obs.access(&Access {
+        if O::ACTIVE || found.is_none() {
+            let access = Access {
                 channel: channel as u8,
                 space: self.space(),
                 address,
@@ -109,7 +109,12 @@ impl<'a> Target<'a> {
                 bytes,
                 kind,
                 outside: found.is_none(),
-            });
+            };
+            if O::ACTIVE {
+                obs.access(&access);
+            } else {
+                obs.dropped(&access);
+            }
         }
         Ok(found)
     }

@@ -66,8 +66,8 @@ impl<'a> Texels<'a> {
 
     /// Tells the observer.
     pub fn tell<O: MemoryObserver>(&self, place: Option<usize>, kind: AccessKind, channel: u32, obs: &mut O) {
-        if O::ACTIVE {
-            obs.access(&Access {
+        if O::ACTIVE || place.is_none() {
+            let access = Access {
                 channel: channel as u8,
                 space: AccessSpace::Surface(self.bti),
                 address: place.unwrap_or(0) as u64,
@@ -75,7 +75,12 @@ impl<'a> Texels<'a> {
                 bytes: self.format.texel_bytes() as u32,
                 kind,
                 outside: place.is_none(),
-            });
+            };
+            if O::ACTIVE {
+                obs.access(&access);
+            } else {
+                obs.dropped(&access);
+            }
         }
     }
 

@@ -135,7 +135,13 @@ pub(super) struct Past {
     pub thread: u32,
     pub pc: u32,
     clock: u32,
+    channel: u8,
 }
+
+/// In place of a channel: several of a thread.
+const SEVERAL: u8 = u8::MAX;
+/// In place of a channel: the thread as such.
+pub(super) const THREAD: u8 = u8::MAX - 1;
 
 #[derive(Clone, Debug, Default)]
 struct Cell {
@@ -156,6 +162,8 @@ enum Slot {
 pub(super) struct Group {
     threads: Vec<Thread>,
     barrier: Rounds,
+    /// The barrier's last round, who came to it first, and where.
+    at_barrier: (u32, u32, u32),
     split: Rounds,
     named: Clock,
     syncs: Map<Clock>,
@@ -172,6 +180,8 @@ pub(super) struct Group {
 pub(super) struct Now {
     pub thread: u32,
     pub pc: u32,
+    /// The channel, or [`THREAD`].
+    pub channel: u8,
     pub access: RaceAccess,
     /// What it writes.
     pub value: u32,
@@ -219,15 +229,27 @@ impl Group {
         }
     }
 
-    /// A thread executed a barrier.
-    pub fn barrier(&mut self, thread: u32, op: Op, signal: bool) {
+    /// A thread executed a fence: what its channels did before is ordered before what they do from now on.
+    pub fn fence(&mut self, thread: u32) {
+        self.thread(thread).clock.advance(thread);
+    }
+
+    /// A thread executed a barrier; gives the thread and the program counter of one that is at another barrier.
+    pub fn barrier(&mut self, thread: u32, (op, pc): (Op, u32), signal: bool) -> Option<(u32, u32)> {
         self.thread(thread);
         let t = &mut self.threads[thread as usize];
+        let mut elsewhere = None;
         match (op, signal) {
             (Op::Barrier, _) => {
                 t.barriers += 1;
                 self.barrier.arrive(t.barriers, &t.clock);
                 t.joins = Some(Joins::Barrier);
+                let round = t.barriers;
+                match self.at_barrier {
+                    (known, other, at) if known == round => elsewhere = (at != pc).then_some((other, at)),
+                    (known, ..) if known > round => {}
+                    _ => self.at_barrier = (round, thread, pc),
+                }
             }
             (Op::SplitBarrier, true) => {
                 t.signals += 1;
@@ -244,6 +266,7 @@ impl Group {
             }
         }
         t.clock.advance(thread);
+        elsewhere
     }
 
     /// An atomic on the dword `key` orders its thread after those that were there before.
@@ -303,14 +326,27 @@ impl Cell {
     }
 
     fn access(&mut self, clock: &Clock, now: Now) -> Option<(Past, RaceAccess)> {
-        let past = Past { thread: now.thread, pc: now.pc, clock: clock.get(now.thread) };
-        let races = |p: &Past| p.thread != now.thread && p.clock > clock.get(p.thread);
+        let Now { thread, pc, channel, .. } = now;
+        let past = Past { thread, pc, clock: clock.get(thread), channel };
+        // The channels of a thread run in step here; in another width, or elsewhere, they do not.
+        let beside = |p: &Past| {
+            p.clock == past.clock
+                && p.pc != pc
+                && p.channel != channel
+                && p.channel != THREAD
+                && channel != THREAD
+        };
+        let races = |p: &Past| if p.thread == thread { beside(p) } else { p.clock > clock.get(p.thread) };
         let written = self.write.filter(|(p, _)| races(p));
         match now.access {
             RaceAccess::Read => {
                 match self.reads.iter_mut().find(|r| r.thread == now.thread) {
                     // The earlier of two in one interval tells as much.
-                    Some(r) if r.clock == past.clock => {}
+                    Some(r) if r.clock == past.clock => {
+                        if r.channel != channel {
+                            r.channel = if channel == THREAD { r.channel } else { SEVERAL };
+                        }
+                    }
                     Some(r) => *r = past,
                     None => self.reads.push(past),
                 }
@@ -349,7 +385,7 @@ mod tests {
     }
 
     fn now(thread: u32, access: RaceAccess, value: u32) -> Now {
-        Now { thread, pc: thread, access, value }
+        Now { thread, pc: thread, channel: 0, access, value }
     }
 
     use RaceAccess::{Atomic, Read, Write};
@@ -358,14 +394,14 @@ mod tests {
     fn barriers_order() {
         let mut g = group(2);
         assert!(g.access(0, 4, now(0, Write, 1)).is_none());
-        g.barrier(0, Op::Barrier, false);
+        g.barrier(0, (Op::Barrier, 0), false);
         assert!(g.access(4, 4, now(1, Write, 1)).is_none());
-        g.barrier(1, Op::Barrier, false);
+        g.barrier(1, (Op::Barrier, 0), false);
         g.go_on(0);
         // Thread 0 is at the next barrier already when thread 1 leaves this one.
         assert!(g.access(4, 4, now(0, Read, 0)).is_none());
         assert!(g.access(8, 4, now(0, Write, 7)).is_none());
-        g.barrier(0, Op::Barrier, false);
+        g.barrier(0, (Op::Barrier, 0), false);
         g.go_on(1);
         assert!(g.access(0, 4, now(1, Read, 0)).is_none());
         let (past, with) = g.access(8, 4, now(1, Read, 0)).expect("a race");
@@ -414,13 +450,39 @@ mod tests {
         for (op, waits) in [(Op::SplitBarrier, true), (Op::NamedBarrier, true), (Op::SplitBarrier, false)] {
             let mut g = group(2);
             assert!(g.access(0, 4, now(0, Write, 1)).is_none());
-            g.barrier(0, op, true);
-            g.barrier(1, op, true);
+            g.barrier(0, (op, 0), true);
+            g.barrier(1, (op, 0), true);
             if waits {
-                g.barrier(1, op, false);
+                g.barrier(1, (op, 0), false);
             }
             g.go_on(1);
             assert_eq!(g.access(0, 4, now(1, Read, 0)).is_none(), waits);
         }
+    }
+
+    #[test]
+    fn channels_of_one_thread_race() {
+        let at = |pc, channel, access, value| Now { thread: 0, pc, channel, access, value };
+        let mut g = group(1);
+        assert!(g.access(0, 4, at(1, 3, Write, 1)).is_none());
+        assert!(g.access(0, 4, at(2, 3, Read, 0)).is_none(), "its own");
+        assert!(g.access(0, 4, at(2, 4, Read, 0)).is_some(), "another's");
+        assert!(g.access(4, 4, at(3, 3, Read, 0)).is_none());
+        assert!(g.access(4, 4, at(3, 4, Read, 0)).is_none());
+        assert!(g.access(4, 4, at(4, 4, Write, 9)).is_some(), "channel 3 may come later");
+        // A barrier or a fence orders them; the thread as such is no channel.
+        g.fence(0);
+        assert!(g.access(4, 4, at(5, 3, Read, 0)).is_none());
+        assert!(g.access(8, 4, at(6, THREAD, Write, 9)).is_none());
+        assert!(g.access(8, 4, at(7, 5, Read, 0)).is_none());
+    }
+
+    #[test]
+    fn threads_at_different_barriers_are_told() {
+        let mut g = group(2);
+        assert_eq!(g.barrier(0, (Op::Barrier, 7), false), None);
+        assert_eq!(g.barrier(1, (Op::Barrier, 7), false), None);
+        assert_eq!(g.barrier(0, (Op::Barrier, 7), false), None);
+        assert_eq!(g.barrier(1, (Op::Barrier, 9), false), Some((0, 7)));
     }
 }

@@ -2,7 +2,7 @@
 
 /// The bits of `bytes` bytes from `offset` on, word by word.
 #[inline]
-fn words(offset: u32, bytes: u32) -> impl Iterator<Item = (usize, u64)> {
+pub(super) fn words(offset: u32, bytes: u32) -> impl Iterator<Item = (usize, u64)> {
     let end = offset.saturating_add(bytes);
     (offset / 64..end.div_ceil(64)).map(move |w| {
         let from = offset.saturating_sub(w * 64).min(64);

@@ -1,0 +1,130 @@
+//! Accesses out of bounds that a device drops, or lets through: outside of a surface, an image, scratch, or of the part
+//! of shared local memory that was meant.
+
+use envisa_lower::Message;
+use envisa_machine::memory::Surface;
+use envisa_machine::thread::{Access, AccessKind, AccessSpace, Machine};
+
+use super::{Checks, FindingKind};
+
+impl Checks {
+    /// Looks at the accesses of a message.
+    pub(super) fn bounds(&mut self, m: &Machine<'_>, pc: u32, message: &Message) {
+        let components = match message {
+            Message::Simt(s) => s.elements.count_ones(),
+            _ => 1,
+        };
+        let (mut channel, mut part, mut began_inside) = (u8::MAX, 0, false);
+        for a in &m.accesses {
+            if a.channel == channel {
+                part += 1;
+            } else {
+                (channel, part) = (a.channel, 0);
+            }
+            if !self.sites.wanted(message, a, part) {
+                continue;
+            }
+            let outside = a.is_dropped(message) || self.past_a_region(m, a);
+            if part == 0 {
+                began_inside = !outside;
+            }
+            // Compilers read three elements as four.
+            let widened = a.kind == AccessKind::Read && components == 4 && part == 3 && began_inside;
+            if outside && !widened {
+                let subject = |checks: &Checks| checks.out_of_bounds(m, a);
+                let subject = subject(self);
+                self.note(m, pc, FindingKind::OutOfBounds, u32::from(a.channel), || subject);
+            }
+        }
+    }
+
+    /// Is it in shared local memory, and (partly) in none of its parts?
+    fn past_a_region(&self, m: &Machine<'_>, a: &Access) -> bool {
+        let regions = m.env.local_regions;
+        a.space == AccessSpace::Slm
+            && !a.outside
+            && !regions.is_empty()
+            && !regions.iter().any(|r| {
+                a.address >= r.start && a.address + u64::from(a.bytes) <= r.start.saturating_add(r.bytes)
+            })
+    }
+
+    /// `writes 4 bytes at byte 260 of buffer a, which has 256`.
+    fn out_of_bounds(&self, m: &Machine<'_>, a: &Access) -> String {
+        let does = match a.kind {
+            AccessKind::Read => "reads",
+            AccessKind::Write => "writes",
+            AccessKind::Atomic => "changes",
+        };
+        let bytes = match a.bytes {
+            1 => "1 byte".to_owned(),
+            n => format!("{n} bytes"),
+        };
+        let at = |name: &str, has: u64| {
+            // Indices below zero wrap around.
+            let signed = match a.address {
+                x if x > u64::from(u32::MAX) - (1 << 24) && x <= u64::from(u32::MAX) => x as i64 - (1 << 32),
+                x => x as i64,
+            };
+            if signed < 0 {
+                return format!("{does} {bytes} {} bytes before the start of {name}", -signed);
+            }
+            match a.address.checked_sub(has) {
+                Some(0) => format!("{does} {bytes} right past the end of {name}, which has {has}"),
+                Some(n) => format!("{does} {bytes} {n} bytes past the end of {name}, which has {has}"),
+                None => format!("{does} {bytes} at byte {} of {name}, which has {has}", a.address),
+            }
+        };
+        match a.space {
+            AccessSpace::Surface(bti) => {
+                let bound = m.env.surfaces.get(bti);
+                let name = bound.allocation.as_ref().map_or("", |a| a.name.as_str());
+                match &bound.surface {
+                    Surface::Buffer(b) => at(name, b.len as u64),
+                    Surface::Image(i) => {
+                        format!("{does} a texel outside of {name}, which has {} x {}", i.width, i.height)
+                    }
+                    Surface::None => format!("{does} {bytes} of surface {bti}, where nothing is bound"),
+                }
+            }
+            AccessSpace::Slm => {
+                let regions = m.env.local_regions;
+                let i = regions.partition_point(|r| r.start <= a.address);
+                match i.checked_sub(1).and_then(|i| regions.get(i)) {
+                    Some(r) => {
+                        let relative = a.address - r.start;
+                        let past = relative.saturating_sub(r.bytes);
+                        let name = self.region(r.argument);
+                        match (relative >= r.bytes, past) {
+                            (true, 0) => {
+                                format!("{does} {bytes} right past the end of {name}, which has {}", r.bytes)
+                            }
+                            (true, n) => {
+                                format!(
+                                    "{does} {bytes} {n} bytes past the end of {name}, which has {}",
+                                    r.bytes
+                                )
+                            }
+                            _ => {
+                                format!("{does} {bytes} at byte {relative} of {name}, which has {}", r.bytes)
+                            }
+                        }
+                    }
+                    None => at("shared local memory", m.slm.len() as u64),
+                }
+            }
+            AccessSpace::State => at("the thread's scratch", m.env.scratch_bytes),
+            AccessSpace::Flat => format!("{does} {bytes} at {:#x}", a.address),
+        }
+    }
+
+    fn region(&self, argument: Option<u32>) -> String {
+        match argument {
+            None => "the kernel's own local variables".to_owned(),
+            Some(i) => match self.facts.arguments.get(i as usize) {
+                Some(name) => format!("local argument `{name}`"),
+                None => format!("local argument {i}"),
+            },
+        }
+    }
+}

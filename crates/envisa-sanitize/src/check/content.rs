@@ -1,0 +1,229 @@
+//! Which bytes of memory have content: those that something wrote since the group or the thread started, or of a
+//! buffer that the host left as it was.
+//!
+//! Values are followed: a load of bytes that nothing wrote leaves its registers unwritten, a store of such registers
+//! leaves memory so. What is done with them is complained of: arithmetic, addresses, branches, results.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use envisa_lower::{Message, Space};
+use envisa_machine::thread::{Access, AccessKind, AccessSpace, Machine};
+
+use super::group::Map;
+use super::registers::words;
+
+/// Where the bytes of an access are, if their content is followed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Home {
+    /// Shared local memory, at an offset.
+    Local(u64),
+    /// The thread's own: private memory at an address, or scratch at an offset.
+    Thread(u64),
+    /// A buffer that the host did not write, at an address.
+    Fresh(u64),
+}
+
+impl Home {
+    /// Of the bytes `offset` behind.
+    pub fn behind(self, offset: u32) -> Home {
+        let offset = u64::from(offset);
+        match self {
+            Home::Local(at) => Home::Local(at + offset),
+            Home::Thread(at) => Home::Thread(at + offset),
+            Home::Fresh(at) => Home::Fresh(at + offset),
+        }
+    }
+}
+
+/// Bit of a key: scratch.
+const SCRATCH: u64 = 1 << 62;
+
+/// A buffer whose content was unknown when the launch began.
+#[derive(Debug)]
+pub(super) struct FreshBuffer {
+    start: u64,
+    bytes: u64,
+    /// A bit a byte.
+    written: Vec<AtomicU64>,
+}
+
+/// Content of memory that a worker's group, or all of a launch, can reach.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Contents {
+    local: Vec<u64>,
+    threads: Vec<Map<u64>>,
+    pub fresh: Arc<Vec<FreshBuffer>>,
+}
+
+impl Contents {
+    /// For a launch with buffers that the host did not write.
+    pub fn new(fresh: &[Range<u64>]) -> Contents {
+        let one = |r: &Range<u64>| {
+            let bytes = r.end.saturating_sub(r.start);
+            let words = usize::try_from(bytes.div_ceil(64)).unwrap_or(0);
+            FreshBuffer {
+                start: r.start,
+                bytes,
+                written: std::iter::repeat_with(AtomicU64::default).take(words).collect(),
+            }
+        };
+        Contents { fresh: Arc::new(fresh.iter().map(one).collect()), ..Contents::default() }
+    }
+
+    /// For another worker of the same launch.
+    pub fn fork(&self) -> Contents {
+        Contents { fresh: Arc::clone(&self.fresh), ..Contents::default() }
+    }
+
+    /// A thread starts; the group with its first.
+    pub fn start(&mut self, m: &Machine<'_>) {
+        let t = m.t.index as usize;
+        if t == 0 {
+            self.local.clear();
+            self.local.resize(m.slm.len().div_ceil(64), 0);
+        }
+        if self.threads.len() <= t {
+            self.threads.resize_with(t + 1, Map::default);
+        }
+        self.threads[t].clear();
+    }
+
+    /// Where an access goes.
+    pub fn home(&self, m: &Machine<'_>, message: &Message, a: &Access) -> Option<Home> {
+        match a.space {
+            _ if a.outside => None,
+            AccessSpace::Slm => Some(Home::Local(a.address)),
+            AccessSpace::State => {
+                let own = matches!(space(message), Some(Space::Scratch(_) | Space::GeneralState));
+                own.then_some(Home::Thread(SCRATCH | a.address))
+            }
+            AccessSpace::Flat | AccessSpace::Surface(_) => {
+                let at = a.place?;
+                match m.env.private {
+                    Some((base, bytes)) if at.wrapping_sub(base) < bytes => Some(Home::Thread(at)),
+                    _ if self.fresh.is_empty() => None,
+                    _ => self
+                        .fresh
+                        .iter()
+                        .any(|f| at.wrapping_sub(f.start) < f.bytes)
+                        .then_some(Home::Fresh(at)),
+                }
+            }
+        }
+    }
+
+    /// Has any of these bytes content?
+    pub fn any(&self, thread: u32, home: Home, bytes: u32) -> bool {
+        match home {
+            Home::Local(at) => {
+                words(at as u32, bytes).any(|(w, bits)| self.local.get(w).is_none_or(|x| x & bits != 0))
+            }
+            Home::Thread(at) => {
+                let Some(map) = self.threads.get(thread as usize) else { return true };
+                let (page, offset) = (at / 64, (at % 64) as u32);
+                words(offset, bytes)
+                    .any(|(w, bits)| map.get(&(page + w as u64)).is_some_and(|x| x & bits != 0))
+            }
+            Home::Fresh(at) => match self.buffer(at) {
+                Some((f, offset)) => words(offset, bytes)
+                    .any(|(w, bits)| f.written.get(w).is_none_or(|x| x.load(Ordering::Relaxed) & bits != 0)),
+                None => true,
+            },
+        }
+    }
+
+    fn buffer(&self, at: u64) -> Option<(&FreshBuffer, u32)> {
+        let f = self.fresh.iter().find(|f| at.wrapping_sub(f.start) < f.bytes)?;
+        Some((f, u32::try_from(at - f.start).ok()?))
+    }
+
+    /// Bytes have content, or what was there is lost.
+    pub fn set(&mut self, thread: u32, home: Home, bytes: u32, content: bool) {
+        let change = |x: &mut u64, bits: u64| *x = if content { *x | bits } else { *x & !bits };
+        match home {
+            Home::Local(at) => {
+                for (w, bits) in words(at as u32, bytes) {
+                    if let Some(x) = self.local.get_mut(w) {
+                        change(x, bits);
+                    }
+                }
+            }
+            Home::Thread(at) => {
+                let Some(map) = self.threads.get_mut(thread as usize) else { return };
+                let (page, offset) = (at / 64, (at % 64) as u32);
+                for (w, bits) in words(offset, bytes) {
+                    change(map.entry(page + w as u64).or_default(), bits);
+                }
+            }
+            Home::Fresh(at) => {
+                let Some((f, offset)) = self.buffer(at) else { return };
+                for (w, bits) in words(offset, bytes) {
+                    if let Some(x) = f.written.get(w) {
+                        // What a store of nothing leaves is complained of where it is stored.
+                        x.fetch_or(bits, Ordering::Relaxed);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The memory that a message goes to.
+fn space(message: &Message) -> Option<&Space> {
+    match message {
+        Message::Simt(s) | Message::Status(s) => Some(&s.space),
+        Message::Block(b) => Some(&b.space),
+        Message::Atomic(a) => Some(&a.space),
+        _ => None,
+    }
+}
+
+/// The registers that an access moves: first byte, bytes in memory, and bytes in registers.
+pub(super) fn registers(message: &Message, a: &Access, first: u32, part: u32) -> Option<(u32, u32, u32)> {
+    match message {
+        Message::Simt(s) => {
+            let channel = u32::from(a.channel).saturating_sub(first);
+            let at = s.data? + part * s.component_stride + channel * u32::from(s.slot);
+            let skip = if s.upper { 2 } else { 0 };
+            Some((at + skip, u32::from(s.element), u32::from(s.slot) - skip))
+        }
+        Message::Block(b) => Some((b.data?, b.bytes, b.bytes)),
+        _ => None,
+    }
+}
+
+/// Does the access only move bytes: neither an atomic nor a conversion?
+pub(super) fn moves(message: &Message, a: &Access) -> bool {
+    matches!(message, Message::Simt(_) | Message::Block(_)) && a.kind != AccessKind::Atomic
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_is_kept_by_bytes() {
+        let mut c = Contents {
+            local: vec![0; 2],
+            threads: vec![Map::default()],
+            ..Contents::new(std::slice::from_ref(&(1000..1100)))
+        };
+        for home in
+            [Home::Local(60), Home::Thread(1 << 40 | 60), Home::Thread(SCRATCH | 60), Home::Fresh(1060)]
+        {
+            assert!(!c.any(0, home, 8), "{home:?}");
+            c.set(0, home, 8, true);
+            assert!(c.any(0, home, 1) && c.any(0, home, 8));
+            let (before, behind) = match home {
+                Home::Local(at) => (Home::Local(at - 4), Home::Local(at + 8)),
+                Home::Thread(at) => (Home::Thread(at - 4), Home::Thread(at + 8)),
+                Home::Fresh(at) => (Home::Fresh(at - 4), Home::Fresh(at + 8)),
+            };
+            assert!(!c.any(0, before, 4) && !c.any(0, behind, 4) && c.any(0, before, 5));
+        }
+        c.set(0, Home::Local(60), 4, false);
+        assert!(!c.any(0, Home::Local(60), 4) && c.any(0, Home::Local(60), 5));
+    }
+}
