@@ -189,6 +189,8 @@ fn explain(known: &[Known], device: Device, all: Vec<(String, Comparison)>) -> V
                 reasons.push(k.why.clone());
             }
             Some(_) => {}
+            // What is known is known of the committed corpus.
+            None if corpus::is_foreign() => {}
             None => {
                 let what = format!("`{}` does not differ, though the header says so: {}", k.output, k.why);
                 return Verdict::Unseen(what);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use envisa_lower::Program;
-use envisa_zebin::{DataKind, RelocKind, ZebinFile};
+use envisa_zebin::{DataKind, DataSection, RelocKind, ZebinFile};
 
 use crate::memory::{Allocation, AllocationId, Memory, MemoryError};
 
@@ -46,9 +46,9 @@ impl From<MemoryError> for LinkError {
 pub struct ModuleData {
     /// Addresses of symbols.
     pub symbols: HashMap<String, u64>,
-    /// Address of `.data.const`, 0 if there is none.
+    /// Address of `.data.const` and what follows, or of `.bss.const` where there is no such; 0 if there is neither.
     pub const_base: u64,
-    /// Address of `.data.global`, 0 if there is none.
+    /// The same of `.data.global` and `.bss.global`.
     pub global_base: u64,
     /// The allocations.
     own: Vec<AllocationId>,
@@ -78,47 +78,64 @@ impl ModuleData {
 
     fn fill(&mut self, memory: &Memory, zebin: &ZebinFile) -> Result<(), LinkError> {
         let out = self;
-        // Section index: address and allocation.
-        let mut at: HashMap<usize, Arc<Allocation>> = HashMap::new();
-        for s in zebin.data_sections() {
-            let size = s.size.max(s.bytes.len() as u64);
+        // Section index: allocation, and where the section starts in it.
+        let mut at: HashMap<usize, (Arc<Allocation>, u64)> = HashMap::new();
+        let sections: Vec<DataSection<'_>> = zebin.data_sections().collect();
+        // Zeros follow the data of their kind: kernels and symbols know one base for both.
+        for kinds in [
+            &[DataKind::Const, DataKind::ZeroConst][..],
+            &[DataKind::ConstString],
+            &[DataKind::Global, DataKind::ZeroGlobal],
+        ] {
+            let parts: Vec<(&DataSection<'_>, u64)> = kinds
+                .iter()
+                .flat_map(|k| sections.iter().filter(move |s| s.kind == *k))
+                .map(|s| (s, s.size.max(s.bytes.len() as u64)))
+                .collect();
+            let Some((first, _)) = parts.first() else { continue };
+            let size = parts.iter().fold(0u64, |n, (_, size)| n.saturating_add(*size));
             if size > MAX_SECTION {
-                return Err(LinkError::Malformed(format!("a data section of {size} bytes")));
+                return Err(LinkError::Malformed(format!("{size} bytes of program-scope data")));
             }
-            let name = zebin.elf.sections.get(s.index).map_or("data", |s| s.name.as_str());
-            let id = match s.kind {
+            let name = zebin.elf.sections.get(first.index).map_or("data", |s| s.name.as_str());
+            let id = match kinds[0] {
                 DataKind::Const => memory.allocate_constant(name, size)?,
                 _ => memory.allocate(name, size)?,
             };
             out.own.push(id);
             let Some(a) = memory.get(id) else { continue };
-            a.block.copy_in(0, s.bytes);
-            match s.kind {
+            match kinds[0] {
                 DataKind::Const => out.const_base = a.base,
                 DataKind::Global => out.global_base = a.base,
                 _ => {}
             }
-            at.insert(s.index, a);
+            let mut start = 0;
+            for (section, size) in parts {
+                a.block.copy_in(start as usize, section.bytes);
+                at.insert(section.index, (a.clone(), start));
+                start += size;
+            }
         }
         for s in zebin.data_symbols() {
-            if let Some(a) = s.section.and_then(|i| at.get(&i)) {
-                out.symbols.insert(s.name.clone(), a.base.wrapping_add(s.value));
+            if let Some((a, start)) = s.section.and_then(|i| at.get(&i)) {
+                out.symbols.insert(s.name.clone(), a.base.wrapping_add(*start).wrapping_add(s.value));
             }
         }
         for r in zebin.data_relocations() {
-            let (Some(a), Some(symbol)) = (at.get(&r.section), zebin.elf.symbols.get(r.symbol)) else {
+            let (Some((a, start)), Some(symbol)) = (at.get(&r.section), zebin.elf.symbols.get(r.symbol))
+            else {
                 continue;
             };
             let defined = symbol.section.and_then(|i| at.get(&i));
-            let Some(defined) = defined else {
+            let Some((defined, first)) = defined else {
                 return Err(LinkError::Malformed(format!(
                     "program-scope data refers to `{}`, which is not data of the module",
                     symbol.name
                 )));
             };
-            let target = defined.base.wrapping_add(symbol.value);
+            let target = defined.base.wrapping_add(*first).wrapping_add(symbol.value);
             let block = &a.block;
-            let offset = usize::try_from(r.offset).unwrap_or(usize::MAX);
+            let offset = usize::try_from(r.offset.saturating_add(*start)).unwrap_or(usize::MAX);
             let outside =
                 || LinkError::Malformed(format!("a relocation at {:#x} is outside of its section", r.offset));
             match r.kind {
@@ -172,5 +189,67 @@ impl Linked {
             })
             .collect();
         Linked { symbols, functions }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use envisa_zebin::{Section, Symbol, Writer};
+
+    const INFO: &str =
+        "version: '1.20'\nkernels:\n  - name: k\n    execution_env: { grf_count: 128, simd_size: 8 }\n";
+    /// `SHT_PROGBITS`, `SHT_NOBITS`, `SHF_ALLOC`.
+    const BITS: u32 = 1;
+    const NONE: u32 = 8;
+    const FLAGS: u64 = 2;
+
+    fn section(name: &str, bytes: usize, zeros: bool) -> Section {
+        let data = if zeros { Vec::new() } else { vec![7; bytes] };
+        let made = Section::new(name, if zeros { NONE } else { BITS }, FLAGS, data);
+        Section { size: bytes as u64, ..made }
+    }
+
+    fn symbol(name: &str, section: usize, value: u64) -> Symbol {
+        Symbol {
+            name: name.into(),
+            section: Some(section),
+            undefined: false,
+            value,
+            size: 4,
+            kind: 1,
+            binding: 1,
+        }
+    }
+
+    fn load(writer: Writer) -> (Memory, ModuleData) {
+        let bytes = writer.finish().expect("a zebin");
+        let memory = Memory::new(1 << 20);
+        let data = ModuleData::load(&memory, &ZebinFile::parse(&bytes).expect("reads back")).expect("loads");
+        (memory, data)
+    }
+
+    #[test]
+    fn zeros_follow_the_data_of_their_kind() {
+        let (memory, data) = load(
+            Writer::new(INFO)
+                .section(section(".data.global", 16, false))
+                .section(section(".bss.global", 256, true))
+                .symbol(symbol("table", 0, 0))
+                .symbol(symbol("scratch", 0, 16))
+                .symbol(symbol("last", 1, 252)),
+        );
+        assert_eq!(data.symbols["table"], data.global_base);
+        assert_eq!(data.symbols["scratch"], data.global_base + 16);
+        assert_eq!(data.symbols["last"], data.global_base + 16 + 252);
+        assert_eq!(memory.used(), 272);
+        assert_eq!(data.const_base, 0);
+    }
+
+    #[test]
+    fn zeros_alone_have_a_base() {
+        let (_, data) = load(Writer::new(INFO).section(section(".bss.const", 64, true)));
+        assert_ne!(data.const_base, 0);
+        assert_eq!(data.global_base, 0);
     }
 }

@@ -68,6 +68,11 @@ pub(crate) const ATTRS: &[(&str, Owner, Value, Since)] = &[
     ("ExclusiveLoad", Owner::Variable, Value::Bool, V42),
 ];
 
+/// Attributes by name: is it a kernel's, or else a variable's, and the version that brought it.
+pub fn attributes() -> impl Iterator<Item = (&'static str, bool, (u8, u8))> {
+    ATTRS.iter().map(|a| (a.0, a.1 == Owner::Kernel, a.3))
+}
+
 /// The attribute of a name.
 pub(crate) fn find(name: &[u8]) -> Option<&'static (&'static str, Owner, Value, Since)> {
     let old = OLD_NAMES.iter().find(|n| n.0.as_bytes() == name);

@@ -27,6 +27,7 @@ mod quirks;
 mod reorder;
 mod template;
 
+pub use attrs::attributes;
 pub use canonical::canonical;
 pub use codes::{CODES, CodeInfo, code};
 pub use format::format;

@@ -87,7 +87,7 @@ impl Printer<'_, '_> {
                         None => {}
                     }
                     if let Some(name) = ["u_offset", "v_offset", "r_offset"].get(i) {
-                        self.offset(form, ops, name);
+                        self.offset(form, ops, ["u", "v", "r", "lod"][i], name);
                     }
                 }
                 self.out.push(']');
@@ -101,7 +101,7 @@ impl Printer<'_, '_> {
                         self.out.push(',');
                     }
                     self.lsc_vector(form, ops, n);
-                    self.offset(form, ops, o);
+                    self.offset(form, ops, n, o);
                 }
                 self.out.push(']');
             }
@@ -155,10 +155,14 @@ impl Printer<'_, '_> {
         Ok(())
     }
 
-    /// What is added to a coordinate, unless it is zero.
-    fn offset(&mut self, form: &Compiled, ops: &[Operand], name: &str) {
+    /// What is added to a coordinate, unless it is zero. Behind a number it would be read as a part of that.
+    fn offset(&mut self, form: &Compiled, ops: &[Operand], of: &str, name: &str) {
         let v = self.get(form, ops, name) as i32;
-        if v != 0 {
+        let number =
+            form.slot(of).is_some_and(|i| !matches!(ops[i], Operand::General { .. } | Operand::Raw { .. }));
+        if v != 0 && number {
+            self.odd(form, ops, name);
+        } else if v != 0 {
             let _ = write!(self.out, "{v:+}");
         }
     }
@@ -220,7 +224,7 @@ impl Printer<'_, '_> {
             }
             self.lsc_vector(form, ops, n);
             if i >= 4 {
-                self.offset(form, ops, if i == 4 { "x_offset" } else { "y_offset" });
+                self.offset(form, ops, n, if i == 4 { "x_offset" } else { "y_offset" });
             }
         }
         if self.get(form, ops, "payload") > 1 {

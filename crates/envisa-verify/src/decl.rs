@@ -379,7 +379,7 @@ fn implicit_shape(ctx: &mut Ctx, span: Span, kind: u8, class: u8, ty: Type, elem
     let (ok, wants) = match kind {
         1..=3 => (class == 0 && ty == Type::Ud && elems == 3, "a general variable of 3 ud"),
         4 => (class == 0 && ty == Type::Ub && elems == 16, "a general variable of 16 ub"),
-        5 => (class == 2, "a surface"),
+        // Kind 5 is what the reference makes of every name.
         _ => return,
     };
     if !ok {

@@ -218,6 +218,38 @@ fn touches_slm(ctx: &Ctx, inst: &Inst) -> bool {
     ctx.obj.ops(inst).iter().any(memory::is_slm)
 }
 
+/// May what is called fence shared local memory? Of functions elsewhere nobody knows.
+fn fences_in_callee(ctx: &Ctx, inst: &Inst) -> bool {
+    let fences = |o: &envisa_isa::Object, range: std::ops::Range<usize>| {
+        o.insts[range].iter().any(|i| i.desc().effect == Effect::Fence)
+    };
+    match inst.op {
+        Op::Fcall => {
+            let name = match ctx.obj.slot(inst, "function") {
+                Some(Operand::Str(s)) => ctx.obj.strings.get(s),
+                _ => None,
+            };
+            let callee = name.and_then(|n| ctx.functions.get(n)).and_then(|i| ctx.module.objects.get(*i));
+            callee.is_none_or(|o| fences(o, 0..o.insts.len()))
+        }
+        Op::Ifcall | Op::Ifcall42 => true,
+        Op::Call => {
+            let label = ctx.obj.ops(inst).iter().find_map(|o| match o {
+                Operand::Label(l) => Some(*l),
+                _ => None,
+            });
+            let insts = &ctx.obj.insts;
+            let starts = |i: &Inst, l: u16| i.op == Op::Subroutine && ctx.obj.ops(i) == [Operand::Label(l)];
+            let Some(first) = label.and_then(|l| insts.iter().position(|i| starts(i, l))) else {
+                return true;
+            };
+            let rest = insts[first + 1..].iter().position(|i| i.op == Op::Subroutine);
+            fences(ctx.obj, first..rest.map_or(insts.len(), |n| first + 1 + n))
+        }
+        _ => false,
+    }
+}
+
 /// Writes to shared local memory before a barrier, and reads after it, without a fence between.
 pub(crate) fn slm_fences(ctx: &mut Ctx) {
     // Before ICLLP a barrier orders accesses to shared local memory by itself.
@@ -245,6 +277,7 @@ pub(crate) fn slm_fences(ctx: &mut Ctx) {
                 }
             }
             Effect::Fence if crate::lsc::fences_slm(ctx, inst) => pending = None,
+            _ if fences_in_callee(ctx, inst) => pending = None,
             Effect::Barrier => {
                 if let Some(w) = pending.take() {
                     crossed = Some((w, i));

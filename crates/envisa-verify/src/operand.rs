@@ -648,6 +648,18 @@ fn var_span(ctx: &Ctx, var: u32) -> Span {
 fn bounds(ctx: &mut Ctx, info: crate::check::VarInfo, var: u32, at: (u8, u8), bytes: u32, span: Span) {
     let size = info.ty.size();
     let (row, col) = (at.0 as u32, at.1 as u32);
+    let behind = |i: usize, grf: u32| info.offset + row * grf + col * size >= info.root_bytes[i].max(1);
+    if SIZES.iter().all(|(i, grf, on)| ctx.on.intersect(*on) == Platforms::NONE || behind(*i, *grf)) {
+        let bytes = SIZES
+            .iter()
+            .find(|s| ctx.on.intersect(s.2) != Platforms::NONE)
+            .map_or(0, |s| info.root_bytes[s.0]);
+        let message =
+            format!("element ({row},{col}) of `{}`, whose storage has {bytes} bytes", ctx.obj.var_name(var));
+        let f = Finding::new(Code::STARTS_OUTSIDE, ctx.on, span, message);
+        ctx.push(f.also(var_span(ctx, var), "declared here"));
+        return;
+    }
     let mut said = false;
     for (i, grf, on) in SIZES {
         let on = ctx.on.intersect(on);

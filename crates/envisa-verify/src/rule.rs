@@ -132,6 +132,35 @@ pub const GROUPS: &[(&str, &[Rule])] = &[
     ("Not checked statically", rules::UNCHECKED),
 ];
 
+/// Warnings of rules that the reference compiler breaks all the time, or that speak of how it writes and not of what it
+/// writes: nobody who compiled a kernel can act on them.
+pub const COMPILERS: &[Code] = &[
+    Code::ALIAS_PREDEFINED,
+    Code::TWO_GRFS,
+    Code::OUTSIDE_VARIABLE,
+    Code::COLUMN_CROSSES_GRF,
+    Code::SATURATION,
+    Code::RESERVED_VAR,
+    Code::NO_INT64,
+    Code::RAW_EXTENT,
+    Code::RAW_TYPE,
+    Code::INPUT_WRITTEN,
+    Code::SPECIAL_BITS,
+    Code::PREDEFINED_PLATFORM,
+    Code::PAGE_TYPE,
+    Code::OPERAND_SIGN,
+    Code::SETP_MASK,
+    Code::SAME_TYPE,
+    Code::SHIFT_SIGN,
+    Code::PAGE_EXEC,
+    Code::PAGE_VALUE,
+    Code::LSC_CACHING,
+    Code::READ_BEFORE_WRITE,
+    Code::DEAD_WRITE,
+    Code::UNREACHABLE,
+    Code::UNUSED,
+];
+
 /// All rules.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
     GROUPS.iter().flat_map(|(_, rules)| rules.iter())

@@ -69,7 +69,11 @@ fn field(ctx: &mut Ctx, desc: &InstDesc, name: &str, enc: &Enc, n: u32, span: Sp
     let Some(v) = value(values, code) else { return };
     if v.is_off_page() && here != Platforms::NONE {
         let message = format!("{} with `{name}` {}, which the page does not have", desc.name, v.text);
-        ctx.push(Finding::new(Code::PAGE_VALUE, here, span, message));
+        let mut f = Finding::new(Code::PAGE_VALUE, here, span, message);
+        if !desc.page.is_empty() {
+            f = f.note(format!("page {}", desc.page));
+        }
+        ctx.push(f);
     }
     if here.without(v.platforms) == Platforms::NONE {
         return;

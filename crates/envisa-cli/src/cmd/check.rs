@@ -2,7 +2,7 @@
 
 use crate::cmd::{Done, Exit, Failure, Report, USAGE, load, text_options};
 use crate::io;
-use envisa::diag::{Diagnostic, Files, Severity, Tool, render_json, render_sarif, render_text};
+use envisa::diag::{Diagnostic, FileId, Files, Severity, Tool, render_json, render_sarif, render_text};
 use envisa::isa::{Platform, Platforms};
 use envisa::verify::{Code, Example, Level, Options, Rule, rule};
 use std::fmt::Write;
@@ -49,7 +49,8 @@ pub struct Args {
     /// How to print findings, on standard output.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text, default_value_if("message_format", "json", "json"))]
     format: Format,
-    /// Report every warning; otherwise the first three of each rule stand for the rest.
+    /// Report every warning. Otherwise the first three of each rule stand for the rest, and what a compiler wrote is
+    /// spared the warnings that nobody who compiled it can act on.
     #[arg(long)]
     all: bool,
     /// Say nothing where nothing is wrong.
@@ -130,6 +131,7 @@ pub fn run(args: Args) -> Done {
     let mut files = Files::new();
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
     let mut unreadable = false;
+    let mut spared = false;
     for path in &args.files {
         let mut report = Report { files: std::mem::take(&mut files), ..Report::default() };
         let loaded = match load::any(path, platform, &mut report) {
@@ -144,6 +146,13 @@ pub fn run(args: Args) -> Done {
         files = report.files;
         diagnostics.append(&mut report.diagnostics);
         for l in loaded.into_iter().flatten() {
+            let compiled = l.kernel.is_some() || l.files.iter().any(|id| is_dump(&files, *id));
+            let mut options = options.clone();
+            if compiled && !args.all {
+                let quiet = rule::COMPILERS.iter().map(|c| (*c, Level::Allow));
+                options.levels = quiet.chain(options.levels).collect();
+                spared = true;
+            }
             check(&l, &options, args.platform.is_none(), &files, &mut diagnostics);
         }
     }
@@ -154,7 +163,7 @@ pub fn run(args: Args) -> Done {
             }
         }
     }
-    match print(&args, &files, &diagnostics)? {
+    match print(&args, &files, &diagnostics, spared)? {
         _ if unreadable => Ok(Exit::Usage),
         exit => Ok(exit),
     }
@@ -197,7 +206,14 @@ fn check(l: &load::Loaded, options: &Options, any: bool, files: &Files, out: &mu
     }
 }
 
-fn print(args: &Args, files: &Files, diagnostics: &[Diagnostic]) -> Done {
+/// Is it a text as the reference compiler dumps it? Its comments say so.
+fn is_dump(files: &Files, id: FileId) -> bool {
+    let start = files.get(id).filter(|f| !f.is_binary()).map_or(&[][..], |f| f.bytes());
+    let start = &start[..start.len().min(4096)];
+    String::from_utf8_lossy(start).contains("VISA Predefined Variables")
+}
+
+fn print(args: &Args, files: &Files, diagnostics: &[Diagnostic], spared: bool) -> Done {
     let errors = diagnostics.iter().filter(|d| d.is_error()).count();
     let warnings = diagnostics.iter().filter(|d| d.severity == Severity::Warning).count();
     match args.format {
@@ -227,6 +243,9 @@ fn print(args: &Args, files: &Files, diagnostics: &[Diagnostic]) -> Done {
                 let _ = writeln!(text, "{errors} error{}, {warnings} warning{}", s(errors), s(warnings));
             } else if !args.quiet {
                 text.push_str("nothing wrong\n");
+            }
+            if spared && !args.quiet {
+                text.push_str("compiled code: `--all` also shows what its compiler does not hold to\n");
             }
             io::print(&text)?;
         }

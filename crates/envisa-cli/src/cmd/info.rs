@@ -3,7 +3,9 @@
 use crate::cmd::load::{self, Loaded};
 use crate::cmd::{Done, Exit, Report};
 use crate::io;
-use envisa::isa::{Attr, InstDesc, Object, ObjectKind, Platform, predefined};
+use envisa::diag::Severity;
+use envisa::isa::{Attr, InstDesc, Object, ObjectKind, Platform, Platforms, predefined};
+use envisa::verify::{Code, Options, rule};
 use envisa::zebin::ZebinFile;
 use envisa::zebin::ze_info::ArgType;
 use serde_json::{Value as Json, json};
@@ -121,9 +123,29 @@ fn inputs(object: &Object) -> Vec<Json> {
     object.inputs.iter().map(one).collect()
 }
 
-/// Platforms on which the verifier finds no error.
+/// Platforms on which the verifier finds no error. All with registers of one size are asked about at once.
 fn legal_platforms(unit: &Loaded) -> Vec<Platform> {
-    Platform::ALL.into_iter().filter(|p| load::legal_on(&unit.module, *p)).collect()
+    let (mut illegal, mut doubtful) = (Platforms::NONE, Platforms::NONE);
+    for bytes in [32, 64] {
+        let group: Vec<Platform> = Platform::ALL.into_iter().filter(|p| p.grf_bytes() == bytes).collect();
+        let options = Options {
+            platforms: Platforms::of(&group),
+            lints: false,
+            repeats: usize::MAX,
+            ..Options::default()
+        };
+        for finding in envisa::verify::check(&unit.module, &options) {
+            if rule::get(finding.code).is_some_and(|r| r.severity == Severity::Error) {
+                // How grave these are depends on which platforms are asked about together.
+                let sure = finding.code != Code::TYPE_COMBINATION;
+                let set = if sure { &mut illegal } else { &mut doubtful };
+                *set = set.union(finding.platforms);
+            }
+        }
+    }
+    let legal =
+        |p: &Platform| !illegal.contains(*p) && (!doubtful.contains(*p) || load::legal_on(&unit.module, *p));
+    Platform::ALL.into_iter().filter(legal).collect()
 }
 
 fn describe(unit: &Loaded, object: &Object, legal: &[Platform]) -> Json {

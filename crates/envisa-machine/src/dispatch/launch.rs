@@ -388,7 +388,9 @@ pub fn prepare(kernel: &Kernel, launch: &Launch, with: Resources<'_>) -> Result<
         n => n,
     };
     let base = grf + before;
-    let image_bytes = (base + cross_bytes as usize).max(with.least_image as usize).next_multiple_of(64);
+    let inline = env.inline_data_payload_size as usize;
+    let gap = grf.saturating_sub(inline);
+    let image_bytes = (base + gap + cross_bytes as usize).max(with.least_image as usize).next_multiple_of(64);
 
     let threads = Threads {
         simd,
@@ -405,6 +407,7 @@ pub fn prepare(kernel: &Kernel, launch: &Launch, with: Resources<'_>) -> Result<
         slots: with.slots.max(1),
         image: vec![0; image_bytes],
         base,
+        inline: (inline, grf),
         payload_at: grf,
         surfaces: SurfaceTable::default(),
         samplers: Vec::new(),
@@ -519,6 +522,9 @@ struct Building<'a> {
     slots: u32,
     image: Vec<u8>,
     base: usize,
+    /// Bytes of the data that come with the command, in a register of their own, and bytes of a register: data behind
+    /// them start at the next one. 0: none do.
+    inline: (usize, usize),
     payload_at: usize,
     surfaces: SurfaceTable,
     samplers: Vec<Option<Sampler>>,
@@ -542,9 +548,20 @@ struct Building<'a> {
 }
 
 impl Building<'_> {
+    /// Where the data at this offset stand in the image.
+    fn place(&self, offset: u32) -> usize {
+        let (inline, grf) = self.inline;
+        let offset = offset as usize;
+        if inline > 0 && inline < grf && offset >= inline {
+            self.base + grf + offset - inline
+        } else {
+            self.base + offset
+        }
+    }
+
     /// Writes into the cross-thread payload; what does not fit the entry's size is cut.
     fn put(&mut self, p: &PayloadArgument, bytes: &[u8]) {
-        let at = self.base + p.offset as usize;
+        let at = self.place(p.offset);
         let n = bytes.len().min(p.size as usize);
         self.image[at..at + n].copy_from_slice(&bytes[..n]);
     }
@@ -600,6 +617,25 @@ impl Building<'_> {
         }))
     }
 
+    /// Program-scope data: their address, or the handle of a surface of them.
+    fn data_base(&mut self, p: &PayloadArgument, which: u32, base: u64) -> Result<(), LaunchError> {
+        if p.addrmode != Some(AddrMode::Bindless) {
+            self.put(p, &base.to_le_bytes());
+            return Ok(());
+        }
+        let found = self.memory.map().iter().find(|a| a.base == base).map(|a| BufferSurface::rest_of(a, 0));
+        let Some(data) = found.filter(|_| base != 0) else { return Ok(()) };
+        // Behind those of the arguments.
+        let after = u32::try_from(self.launch.args.len()).unwrap_or(u32::MAX);
+        let index = FIRST_BINDLESS.saturating_add(after).saturating_add(which);
+        self.surfaces.bind(self.memory, index, Surface::Buffer(data));
+        let Some(handle) = SurfaceTable::handle(index) else {
+            return Err(LaunchError::Metadata("there are too many surfaces".into()));
+        };
+        self.put(p, &u64::from(handle).to_le_bytes());
+        Ok(())
+    }
+
     /// The surface that a buffer or image argument is; `None` if it is none.
     fn surface(&self, index: u32, arg: &Arg) -> Result<Option<Surface>, LaunchError> {
         Ok(Some(match arg {
@@ -636,7 +672,7 @@ impl Building<'_> {
                 if p.size < 12 {
                     return Err(LaunchError::Metadata(format!("payload `{what}` of {} bytes", p.size)));
                 }
-                self.local_size_at.push(self.base + p.offset as usize);
+                self.local_size_at.push(self.place(p.offset));
             }
             ArgType::EnqueuedLocalSize => self.put3(p, self.launch.local),
             ArgType::GroupCount => self.put3(p, self.groups),
@@ -691,9 +727,9 @@ impl Building<'_> {
                 let address = self.printf_buffer()?.base;
                 self.put(p, &address.to_le_bytes());
             }
-            ArgType::ImplicitArgBuffer => self.implicit_at.push(self.base + p.offset as usize),
-            ArgType::ConstBase => self.put(p, &self.bases.0.to_le_bytes()),
-            ArgType::GlobalBase => self.put(p, &self.bases.1.to_le_bytes()),
+            ArgType::ImplicitArgBuffer => self.implicit_at.push(self.place(p.offset)),
+            ArgType::ConstBase => return self.data_base(p, 0, self.bases.0),
+            ArgType::GlobalBase => return self.data_base(p, 1, self.bases.1),
             ArgType::ImageWidth
             | ArgType::ImageHeight
             | ArgType::ImageDepth
@@ -1087,7 +1123,15 @@ kernels:
 ";
 
     fn ready(edit: impl FnOnce(&mut Launch)) -> (Memory, Result<Prepared, LaunchError>) {
-        let (info, _) = ZeInfo::parse(VADD).unwrap();
+        ready_as(VADD, 32, edit)
+    }
+
+    fn ready_as(
+        info: &str,
+        grf_bytes: u32,
+        edit: impl FnOnce(&mut Launch),
+    ) -> (Memory, Result<Prepared, LaunchError>) {
+        let (info, _) = ZeInfo::parse(info).unwrap();
         let memory = Memory::new(1 << 24);
         let a = memory.allocate("a", 400).unwrap();
         let mut launch = Launch {
@@ -1103,7 +1147,7 @@ kernels:
             &launch,
             Resources {
                 memory: &memory,
-                grf_bytes: 32,
+                grf_bytes,
                 local_memory: 64 << 10,
                 dummy_local_ids: false,
                 slots: 4,
@@ -1158,6 +1202,21 @@ kernels:
         match &p.surfaces.get(0).surface {
             Surface::Buffer(b) => assert_eq!((b.start, b.len), (16, 384)),
             other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn data_behind_the_inline_ones_start_at_a_register() {
+        let inline = VADD.replace("simd_size:", "inline_data_payload_size: 32, simd_size:");
+        assert_ne!(inline, VADD);
+        for (grf, gap) in [(32, 0), (64, 32)] {
+            let (memory, prepared) = ready_as(&inline, grf, |_| {});
+            let image = prepared.unwrap().image;
+            let base = grf as usize + 192;
+            assert_eq!(dword(&image, base), 7);
+            let a = memory.map().iter().next().unwrap().base + 16;
+            assert_eq!(dword(&image, base + gap + 32), a as u32);
+            assert_eq!(dword(&image, base + gap + 56), 5);
         }
     }
 
