@@ -191,6 +191,7 @@ impl Translation for Native {
                 .map(|v| (0..live).map(|_| v.as_ref().map(|v| Context::new(v, at))).collect()),
             variants: [full, part],
             sites,
+            scratch: sites::to_scratch(&self.program),
         };
         let reads = run.variants[0].as_ref().map(|v| v.compiled.reads.clone());
         let mut groups = Groups::new(launch, number, run)?;
@@ -289,6 +290,8 @@ struct Runner<'a> {
     /// By thread of the group.
     contexts: [Vec<Option<Context>>; 2],
     sites: Vec<Site>,
+    /// Messages that go to scratch.
+    scratch: Vec<usize>,
 }
 
 impl Run for Runner<'_> {
@@ -305,6 +308,9 @@ impl Run for Runner<'_> {
         else {
             return self.native.rest.run(m);
         };
+        if !self.scratch.is_empty() {
+            sites::move_scratch(m, &self.scratch, &mut self.sites);
+        }
         if fresh {
             context.set(at::RESUME, 0);
             context.set(at::EXEC, m.t.mask);

@@ -108,13 +108,23 @@ pub(crate) fn aim(m: &Machine<'_>, pc: Pc, sites: &mut [Site]) {
             }
         }
         Message::Block(b) => {
-            let Some(a) = hinted(m, aux) else { return };
-            let len = a.block.len() as u64;
-            let bytes = u64::from(b.bytes);
+            let (start, len, key) = match b.space {
+                Space::Flat => {
+                    let Some(a) = hinted(m, aux) else { return };
+                    let key = a.base.wrapping_sub(b.offset as u64);
+                    (a.block.as_ptr() as u64, a.block.len(), key)
+                }
+                Space::Slm => (m.slm.as_ptr() as u64, m.slm.len(), 0),
+                Space::GeneralState => (m.env.state.as_ptr() as u64, m.env.state.len(), 0),
+                Space::Scratch(_) => {
+                    let (start, len) = scratch(m);
+                    (m.env.state.as_ptr() as u64 + start as u64, len, m.t.scratch >> 10)
+                }
+                _ => return,
+            };
             *site = Site::NOWHERE;
-            site.pointer = a.block.as_ptr() as u64;
-            site.key = a.base.wrapping_sub(b.offset as u64);
-            site.wide = if len >= bytes { len - bytes + 1 } else { 0 };
+            (site.pointer, site.key) = (start, key);
+            site.wide = (len as u64 + 1).saturating_sub(u64::from(b.bytes));
         }
         _ => {}
     }
@@ -150,8 +160,51 @@ fn aim_simt(m: &Machine<'_>, aux: usize, s: &Simt, site: &mut Site) {
             }
             *site = window(&a.block, b.start, b.len, add, span, row);
         }
+        Space::GeneralState => *site = window(m.env.state, 0, m.env.state.len(), add, span, row),
+        Space::Scratch(_) => {
+            let (start, len) = scratch(m);
+            *site = window(m.env.state, start, len, add, span, row);
+            site.key = m.t.scratch >> 10;
+        }
         _ => {}
     }
+}
+
+/// Where the thread's scratch is in the window of the general state, and how much of it.
+fn scratch(m: &Machine<'_>) -> (usize, usize) {
+    let most = m.env.state.len();
+    let start = usize::try_from(m.t.scratch & 0xffff_fc00).map_or(most, |s| s.min(most));
+    (start, usize::try_from(m.env.scratch_bytes).map_or(most - start, |n| n.min(most - start)))
+}
+
+/// A thread starts: the sites of its scratch are moved to where that is.
+pub(crate) fn move_scratch(m: &Machine<'_>, messages: &[usize], sites: &mut [Site]) {
+    let to = m.t.scratch;
+    for k in messages {
+        let Some(site) = sites.get_mut(*k) else { continue };
+        let from = site.key << 10;
+        if site.pointer == 0 || from == to {
+            continue;
+        }
+        if to + m.env.scratch_bytes > m.env.state.len() as u64 {
+            // Aimed anew at the first access.
+            *site = Site::NOWHERE;
+            continue;
+        }
+        site.key = to >> 10;
+        site.pointer = site.pointer.wrapping_add(to).wrapping_sub(from);
+    }
+}
+
+/// Those of a program's messages that go to scratch.
+pub(crate) fn to_scratch(p: &Program) -> Vec<usize> {
+    let one = |m: &Message| match m {
+        Message::Simt(s) => matches!(s.space, Space::Scratch(_)),
+        Message::Block(b) => matches!(b.space, Space::Scratch(_)),
+        Message::Atomic(a) => matches!(a.space, Space::Scratch(_)),
+        _ => false,
+    };
+    (0..p.messages.len()).filter(|k| one(&p.messages[*k])).collect()
 }
 
 /// Largest number of indices: their products with the scale stay positive in 32 bits.

@@ -63,7 +63,7 @@ impl Emit<'_> {
         let bytes = exec_bytes(i.exec)?;
         // Narrow integers compute in dwords, where only their low bits matter.
         if stride != 1 && i.channels != 1 {
-            return Err("a destination with gaps");
+            return self.gaps(pc, &i);
         }
         let narrow = ty.size() != bytes || ty.is_float() != is_float(i.exec) || i.exec == ExecType::F16;
         if sat && i.exec != ExecType::F32 {
@@ -120,6 +120,51 @@ impl Emit<'_> {
                     let v = self.value(pc, &i, part, 0, Lanes::All)?;
                     self.store_part(to, v, bytes, part, mask)?;
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// A destination of the bytes or words of dwords: the others' bits stay.
+    fn gaps(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
+        let Dst::Reg { offset, ty, stride, sat } = i.dst else { return Err("an unusual destination") };
+        let (size, inside) = (ty.size(), offset % 4);
+        if !matches!(i.exec, ExecType::I32 | ExecType::U32)
+            || sat
+            || !ty.is_int()
+            || u32::from(stride) * size != 4
+            || size == 4
+            || inside + size > 4
+        {
+            return Err("a destination with gaps");
+        }
+        let parts = self.parts(i, 4)?;
+        if parts[0].lanes == 1 || self.hazard(i, &parts) {
+            return Err("a destination with gaps that is read, too");
+        }
+        for part in &parts {
+            let to = offset - inside + 4 * part.lane;
+            let home = self.home(to, 4 * part.lanes);
+            if home.is_none() {
+                self.in_memory(to, 4 * part.lanes)?;
+            }
+            let mask = self.lanes(pc, part, to + inside)?;
+            let mut v = self.value(pc, i, part, 0, Lanes::All)?;
+            let w = part.width;
+            if inside != 0 {
+                self.a.v2i(VPSLLD, w, 0, Opd::Reg(v), 8 * inside, Lanes::All);
+                v = 0;
+            }
+            let bits = self.literal(((1u32 << (8 * size)) - 1) << (8 * inside));
+            let d = home.unwrap_or(5);
+            if home.is_none() {
+                self.a.v2(VMOVDQU32, w, d, Opd::Mem(self.reg(to)), Lanes::All);
+            }
+            // Where the bits are ones those of the value, else those that were there.
+            let lanes = mask.map_or(Lanes::All, Lanes::Of);
+            self.a.v3i(VPTERNLOGD, w, d, v, Opd::Bcast(bits), 0xd8, lanes);
+            if home.is_none() {
+                self.a.store(STORE32, w, self.reg(to), d, Lanes::All);
             }
         }
         Ok(())

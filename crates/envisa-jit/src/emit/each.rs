@@ -138,7 +138,7 @@ impl Emit<'_> {
             self.certain(pc)?;
         }
         let (entry, back) = (self.a.label(), self.a.label());
-        self.key(pc, i, &s, entry);
+        self.key(pc, i, &s, entry)?;
         let mut ways = Vec::new();
         let mut misses = false;
         for part in &parts {

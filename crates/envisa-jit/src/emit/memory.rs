@@ -41,6 +41,11 @@ pub(crate) fn form(p: &Program, s: &Simt) -> Result<Form, Why> {
             }
             Ok(Form { before: shift, and: None, scale: 1 })
         }
+        Space::GeneralState | Space::Scratch(_)
+            if s.extend == Extend::None && s.origin == Src::None && s.align <= 1 =>
+        {
+            Ok(Form { before: shift, and: None, scale: 1 })
+        }
         _ => Err("another memory"),
     }
 }
@@ -118,7 +123,7 @@ impl Emit<'_> {
             self.certain(pc)?;
         }
         let (entry, back) = (self.a.label(), self.a.label());
-        self.key(pc, i, s, entry);
+        self.key(pc, i, s, entry)?;
         // Where each half goes, and whether all of it is inside: before anything is done.
         let mut ways = Vec::new();
         let mut misses = false;
@@ -141,10 +146,13 @@ impl Emit<'_> {
     }
 
     /// An origin that may be another one than the site's is compared with it.
-    pub(super) fn key(&mut self, _: Pc, i: &Inst, s: &Simt, entry: Label) {
-        let Src::Reg { offset, ty, .. } = s.origin else { return };
+    pub(super) fn key(&mut self, _: Pc, i: &Inst, s: &Simt, entry: Label) -> Result<(), Why> {
+        if let Space::Scratch(handle) = &s.space {
+            return self.scratch(i, handle, entry);
+        }
+        let Src::Reg { offset, ty, .. } = s.origin else { return Ok(()) };
         if fixed(self.p, &s.origin) {
-            return;
+            return Ok(());
         }
         let (m, k) = (self.reg(offset), self.site(i, site::KEY));
         if ty.size() == 8 {
@@ -156,6 +164,17 @@ impl Emit<'_> {
         }
         self.a.rm(Code::Cmp_r64_rm64, Register::RAX, k);
         self.a.jump(Code::Jne_rel32_64, entry);
+        Ok(())
+    }
+
+    /// The handle of a scratch surface is held against that of the thread's own.
+    fn scratch(&mut self, i: &Inst, handle: &Src, entry: Label) -> Result<(), Why> {
+        self.load_int(handle, [Register::EAX, Register::RAX], false, 0)?;
+        self.a.ri(Code::Shr_rm32_imm8, Register::EAX, 6);
+        let key = self.site(i, site::KEY);
+        self.a.rm(Code::Cmp_r32_rm32, Register::EAX, key);
+        self.a.jump(Code::Jne_rel32_64, entry);
+        Ok(())
     }
 
     /// The channels of a half that run, in `ON`; `None` if all do.
@@ -603,9 +622,16 @@ impl Emit<'_> {
     /// Consecutive bytes at one address.
     fn block(&mut self, pc: Pc, i: &Inst, b: &Block) -> Result<(), Why> {
         let Some(data) = b.data else { return Err("a prefetch") };
-        if !matches!(b.space, Space::Flat) || b.wraps || b.align > 1 || i.pred.offset != 0 {
-            return Err("a block of a rare kind");
+        if i.pred.offset != 0 {
+            return Err("a block by a predicate");
         }
+        let window = match b.space {
+            Space::Flat if !b.wraps => None,
+            Space::Slm => Some(0x0fff_ffff),
+            Space::GeneralState | Space::Scratch(_) => Some(u32::MAX),
+            _ => return Err("a block of a rare kind"),
+        };
+        let Ok(offset) = i32::try_from(b.offset) else { return Err("a block far off") };
         if b.masked {
             self.certain(pc)?;
         }
@@ -613,13 +639,34 @@ impl Emit<'_> {
             return Err("a block of a rare size");
         }
         let (entry, back) = (self.a.label(), self.a.label());
+        if let Space::Scratch(handle) = &b.space {
+            self.scratch(i, handle, entry)?;
+        }
         self.load_int(&b.address, [Register::EAX, Register::RAX], true, 0)?;
         if b.scale > 1 {
             self.a.ri(Code::Shl_rm64_imm8, Register::RAX, b.scale.trailing_zeros() as i32);
         }
+        // A flat address's offset is in the key.
+        if window.is_some() && offset != 0 {
+            self.a.ri(Code::Add_rm64_imm32, Register::RAX, offset);
+        }
+        if let Some(and) = window.filter(|a| *a != u32::MAX) {
+            self.a.ri(Code::And_rm32_imm32, Register::EAX, and as i32);
+        } else if window.is_some() && b.wraps {
+            self.a.rr(Code::Mov_r32_rm32, Register::EAX, Register::EAX);
+        }
+        if b.align > 1 && !(b.scale.is_multiple_of(b.align) && offset as u32 % b.align == 0) {
+            if window.is_none() && offset as u32 % b.align != 0 {
+                return Err("a block whose offset is not aligned");
+            }
+            self.a.ri(Code::Test_EAX_imm32, Register::EAX, b.align as i32 - 1);
+            self.a.jump(Code::Jne_rel32_64, entry);
+        }
         let (key, wide, pointer) =
             (self.site(i, site::KEY), self.site(i, site::WIDE), self.site(i, site::POINTER));
-        self.a.rm(Code::Sub_r64_rm64, Register::RAX, key);
+        if window.is_none() {
+            self.a.rm(Code::Sub_r64_rm64, Register::RAX, key);
+        }
         self.a.rm(Code::Cmp_r64_rm64, Register::RAX, wide);
         self.a.jump(Code::Jae_rel32_64, entry);
         self.a.rm(Code::Mov_r64_rm64, PTR, pointer);
