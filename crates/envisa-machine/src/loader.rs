@@ -263,7 +263,7 @@ fn push(to: &mut Vec<Copy>, c: Copy) {
 }
 
 /// Copies few bytes: whole registers without a call, and with stores as large as the loads that follow.
-#[inline]
+#[inline(always)]
 fn copy(to: &mut [u8], from: &[u8]) {
     let (to, to_rest) = to.as_chunks_mut::<64>();
     let (from, from_rest) = from.as_chunks::<64>();

@@ -187,6 +187,7 @@ impl Thread {
     }
 
     /// Makes it ready to start: everything but registers.
+    #[inline]
     pub fn reset(&mut self, dispatch: Mask, budget: u64) {
         self.mask = dispatch;
         self.dispatch = dispatch;

@@ -655,8 +655,8 @@ impl Emit<'_> {
         } else if window.is_some() && b.wraps {
             self.a.rr(Code::Mov_r32_rm32, Register::EAX, Register::EAX);
         }
-        if b.align > 1 && !(b.scale.is_multiple_of(b.align) && offset as u32 % b.align == 0) {
-            if window.is_none() && offset as u32 % b.align != 0 {
+        if b.align > 1 && !(b.scale.is_multiple_of(b.align) && (offset as u32).is_multiple_of(b.align)) {
+            if window.is_none() && !(offset as u32).is_multiple_of(b.align) {
                 return Err("a block whose offset is not aligned");
             }
             self.a.ri(Code::Test_EAX_imm32, Register::EAX, b.align as i32 - 1);

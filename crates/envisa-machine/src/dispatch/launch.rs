@@ -187,12 +187,14 @@ impl Prepared {
     }
 
     /// Ids of the group of this linear number, x fastest.
+    #[inline]
     pub fn group_id(&self, number: u64) -> [u32; 3] {
         let [x, y, _] = self.groups.map(u64::from);
         [(number % x) as u32, (number / x % y) as u32, (number / (x * y)) as u32]
     }
 
     /// The class of a group.
+    #[inline]
     pub fn class(&self, group: [u32; 3]) -> &GroupClass {
         let edge = (0..3).fold(0, |e, d| e | usize::from(group[d] + 1 == self.groups[d]) << d);
         &self.classes[self.edge_class[edge] as usize]
@@ -219,6 +221,7 @@ impl Prepared {
     }
 
     /// Writes what a group's threads share into an image.
+    #[inline]
     pub fn patch_group(&self, image: &mut [u8], group: [u32; 3], class: &GroupClass) {
         put32(image, 0, class.implicit_offset);
         put32(image, 4, group[0]);
@@ -265,6 +268,7 @@ const FIRST_BINDLESS: u32 = 1024;
 /// Samplers a launch can have.
 const MAX_SAMPLERS: u32 = 256;
 
+#[inline(always)]
 fn put32(image: &mut [u8], at: usize, value: u32) {
     image[at..at + 4].copy_from_slice(&value.to_le_bytes());
 }
