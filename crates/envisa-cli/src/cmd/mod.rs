@@ -7,6 +7,7 @@ pub mod dis;
 pub mod exec;
 pub mod explain;
 pub mod extract;
+pub mod findings;
 pub mod fmt;
 pub mod info;
 pub mod init;

@@ -14,7 +14,27 @@ pub struct Results {
     pub outcome: Outcome,
     /// The results that were asked for.
     pub delivered: Vec<Delivered>,
+    /// Findings that were suppressed.
+    pub suppressed: usize,
+    /// Findings leave the exit code alone.
+    pub faults_only: bool,
 }
+
+/// What `--check` looks at.
+const CHECKED: [&str; 5] = [
+    "bounds of buffers, local memory, scratch and images",
+    "registers, local memory, private memory and scratch that nothing wrote",
+    "races within groups and between them",
+    "barriers that not all work-items come to",
+    "stores to what is constant",
+];
+/// And at what it does not, and why.
+const NOT_CHECKED: [&str; 4] = [
+    "buffers that the host may have written (those given as fresh:TYPE:N are)",
+    "bounds between the variables of a kernel's own local or private memory: the compiler does not tell them",
+    "alignment where the device needs none: compilers access packed data in the same way",
+    "which memory a fence is for",
+];
 
 impl Results {
     /// Exit code, as far as results decide it.
@@ -23,7 +43,7 @@ impl Results {
             return Exit::Unsupported;
         }
         let wrong = |d: &Delivered| d.comparison.as_ref().is_some_and(|(_, c)| !c.passed());
-        let found = self.outcome.findings.as_ref().is_some_and(|f| !f.is_empty());
+        let found = !self.faults_only && self.outcome.findings.as_ref().is_some_and(|f| !f.is_empty());
         if self.outcome.fault.is_some() || found || self.delivered.iter().any(wrong) {
             Exit::Findings
         } else {
@@ -44,7 +64,16 @@ impl Results {
             let _ = write!(out, "{summary}");
         }
         if self.outcome.findings.as_ref().is_some_and(Vec::is_empty) && self.outcome.fault.is_none() {
-            out.push_str("check: nothing found\n");
+            match self.suppressed {
+                0 => out.push_str("check: nothing found\n"),
+                n => {
+                    let _ = writeln!(out, "check: nothing found but what is suppressed ({n})");
+                }
+            }
+        }
+        if self.outcome.findings.is_some() {
+            let _ = writeln!(out, "checked: {}", CHECKED.join("; "));
+            let _ = writeln!(out, "not checked: {}", NOT_CHECKED.join("; "));
         }
         out
     }
@@ -78,6 +107,10 @@ impl Results {
         });
         if let Some(findings) = &self.outcome.findings {
             all["findings"] = findings.iter().map(finding).collect();
+            all["suppressed"] = self.suppressed.into();
+            all["checked"] = CHECKED.into_iter().collect();
+            let more = self.outcome.not_checked.iter().cloned();
+            all["not_checked"] = NOT_CHECKED.into_iter().map(str::to_owned).chain(more).collect();
         }
         if let Some(summary) = &self.outcome.statistics {
             all["stats"] = serde_json::to_value(summary).unwrap_or(Json::Null);

@@ -1,5 +1,6 @@
 //! `envisa run`: kernels on the virtual GPU.
 
+use crate::cmd::findings::{FailOn, FindingArgs};
 use crate::cmd::interrupt::Interrupt;
 use crate::cmd::results::{self, Results};
 use crate::cmd::{Done, Exit, Failure, Report, load, progress};
@@ -106,6 +107,8 @@ pub struct Args {
     /// Take vISA that the verifier refuses, as long as it is structurally sound.
     #[arg(long)]
     no_verify: bool,
+    #[command(flatten, next_help_heading = "Findings")]
+    findings: FindingArgs,
     #[command(flatten, next_help_heading = "To compile first")]
     build: BuildArgs,
     #[command(flatten, next_help_heading = "Hand-written code")]
@@ -204,10 +207,11 @@ pub fn run(args: &Args) -> Done {
     let outcome = ready.run(progress, Some(&watch.cancel));
     drop(line);
     let why = watch.end();
-    let outcome = match outcome {
+    let mut outcome = match outcome {
         Ok(outcome) => outcome,
         Err(e) => return refused(e, report),
     };
+    let suppressed = args.findings.settle(&mut outcome)?;
     let delivered = ready.deliver(&outcome).map_err(|e| Failure(e.to_string()))?;
     if let Some(what) = &outcome.not_checked {
         report.diagnostics.push(Diagnostic::warning("W0821", what.clone()));
@@ -228,7 +232,9 @@ pub fn run(args: &Args) -> Done {
         report.diagnostics.push(Diagnostic::warning("W0822", why));
     }
     report.files = Files::clone(ready.kernel().files());
-    let results = Results { outcome, delivered };
+    let faults_only = args.findings.fail_on == FailOn::Fault;
+    let results = Results { outcome, delivered, suppressed, faults_only };
+    args.findings.publish(&report.files, &report.diagnostics, &results.outcome)?;
     if args.json {
         io::print(&results.json())?;
     } else if piped {
