@@ -155,6 +155,9 @@ pub struct Range {
     pub local: [u32; 3],
 }
 
+/// Addresses of memory, which are the host's too.
+pub type Addresses = std::ops::Range<u64>;
+
 /// A fault or a finding.
 #[derive(Debug)]
 pub struct Told {
@@ -177,6 +180,8 @@ pub struct Report {
     pub findings: Vec<Told>,
     /// What they did not look at.
     pub not_checked: Option<String>,
+    /// Addresses that it read, and that it wrote, if that was looked at.
+    pub footprint: Option<(Vec<Addresses>, Vec<Addresses>)>,
     /// Work-items of the range.
     pub work_items: u64,
     /// Time that it ran.
@@ -389,7 +394,8 @@ impl Machine {
         let dims = range.dims as usize;
         let local = range.local.map(u64::from);
         let mut launch = Launch::range(&range.global[..dims], &local[..dims]).offset(&range.offset[..dims]);
-        launch = launch.check(crate::report::checking());
+        let checking = crate::report::checking();
+        launch = launch.check(checking).footprint(checking);
         for (i, value) in args.iter().enumerate() {
             launch = launch.arg(i as u32, self.arg(value, info.args.get(i))?);
         }
@@ -418,6 +424,7 @@ impl Machine {
             fault,
             findings,
             not_checked: outcome.not_checked,
+            footprint: outcome.footprint.map(|f| (f.read, f.written)),
             work_items: outcome.work_items,
             time: outcome.time,
         })

@@ -96,6 +96,26 @@ fn program() {
         assert_eq!(s.launch(kernel, 64, None), CL_INVALID_KERNEL_ARGS);
         call!(s, clReleaseKernel(kernel));
     }
+    if does("queues") {
+        queues(&s, program, does("ordered"));
+    }
+    if does("content") {
+        let kernel = s.kernel(program, "twice");
+        let blank = make!(s, clCreateBuffer(s.context, CL_MEM_READ_WRITE, 512, null_mut()));
+        s.arg(kernel, 0, &blank);
+        let zero = 0u32;
+        let from = std::ptr::from_ref(&zero).cast();
+        // The kernel reads 256 bytes; half of them were written.
+        call!(s, clEnqueueFillBuffer(s.queue, blank, from, 4, 0, 128, 0, null(), null_mut()));
+        assert_eq!(s.launch(kernel, 64, None), CL_SUCCESS);
+        // What it wrote has content, the rest of the buffer has not.
+        s.read::<u32>(blank, 64);
+        let mut out = [0u32; 8];
+        let to = out.as_mut_ptr().cast();
+        call!(s, clEnqueueReadBuffer(s.queue, blank, CL_TRUE, 256, 32, to, 0, null(), null_mut()));
+        call!(s, clReleaseMemObject(blank));
+        call!(s, clReleaseKernel(kernel));
+    }
     if !does("leak") {
         call!(s, clReleaseMemObject(x));
     }
@@ -105,6 +125,70 @@ fn program() {
     if does("fail") {
         std::process::exit(3);
     }
+}
+
+/// A buffer is written by one queue and used by a kernel on another; in order by an event, or not at all. Then what
+/// orders without events: the application that waits, a user event that it sets, a barrier.
+fn queues(s: &Session, program: cl_program, ordered: bool) {
+    let other = make!(s, clCreateCommandQueue(s.context, s.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE));
+    let kernel = s.kernel(program, "twice");
+    let buffer = s.buffer(&[1u32; 64]);
+    s.arg(kernel, 0, &buffer);
+    let content = [2u32; 64];
+    let write = |queue: cl_command_queue, after: &[cl_event]| {
+        let mut event: cl_event = null_mut();
+        let list = if after.is_empty() { null() } else { after.as_ptr() };
+        let (n, from) = (after.len() as u32, content.as_ptr().cast());
+        let code =
+            call!(s, clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, 256, from, n, list, &raw mut event));
+        assert_eq!(code, CL_SUCCESS);
+        event
+    };
+    let launch = |queue: cl_command_queue, after: &[cl_event]| {
+        let mut event: cl_event = null_mut();
+        let list = if after.is_empty() { null() } else { after.as_ptr() };
+        let (n, global) = (after.len() as u32, 64usize);
+        let size = &raw const global;
+        let code =
+            call!(s, clEnqueueNDRangeKernel(queue, kernel, 1, null(), size, null(), n, list, &raw mut event));
+        assert_eq!(code, CL_SUCCESS);
+        event
+    };
+    let mut events = vec![write(s.queue, &[])];
+    if ordered {
+        events.push(launch(other, &[events[0]]));
+        // The application waits, then asks.
+        call!(s, clWaitForEvents(1, &raw const events[1]));
+        events.push(write(s.queue, &[]));
+        let mut status = 1i32;
+        while status > CL_COMPLETE {
+            let to = std::ptr::from_mut(&mut status).cast();
+            let what = CL_EVENT_COMMAND_EXECUTION_STATUS;
+            call!(s, clGetEventInfo(events[2], what, 4, to, null_mut()));
+        }
+        // A user event: enqueued before, runs after.
+        let user = make!(s, clCreateUserEvent(s.context));
+        events.push(launch(other, &[user]));
+        events.push(write(s.queue, &[]));
+        call!(s, clFinish(s.queue));
+        call!(s, clSetUserEventStatus(user, CL_COMPLETE));
+        events.push(user);
+        // A barrier in a queue without order.
+        call!(s, clEnqueueBarrierWithWaitList(other, 0, null(), null_mut()));
+        events.push(write(other, &[]));
+        call!(s, clFinish(other));
+        events.push(launch(s.queue, &[]));
+    } else {
+        events.push(launch(other, &[]));
+    }
+    call!(s, clFinish(other));
+    call!(s, clFinish(s.queue));
+    for event in events {
+        call!(s, clReleaseEvent(event));
+    }
+    call!(s, clReleaseMemObject(buffer));
+    call!(s, clReleaseKernel(kernel));
+    call!(s, clReleaseCommandQueue(other));
 }
 
 /// The command, next to the driver; or why not.
@@ -235,4 +319,29 @@ fn the_programs_own_code_wins() {
     let driver = driver.to_str().expect("UTF-8");
     assert_eq!(run(&["--driver", driver, "--", "/nonexistent"]).status.code(), Some(2));
     assert_eq!(run(&["--driver", driver, "--", "sh", "-c", "kill -9 $$"]).status.code(), Some(137));
+}
+
+#[test]
+fn commands_that_nothing_orders_are_mistakes() {
+    let Some((code, _, err)) = exec(&["--check"], "queues") else { return };
+    assert_eq!(code, 1);
+    assert!(err.contains("kernel `twice`") && err.contains("clEnqueueWriteBuffer"), "{err}");
+    assert!(
+        err.contains("both write the same 256 bytes of memory, and nothing orders the two commands"),
+        "{err}"
+    );
+    assert!(err.ends_with("0 faults, 0 findings, 1 mistake of the program\n"), "{err}");
+    let (code, _, err) = exec(&["--check"], "queues ordered").expect("as before");
+    assert_eq!(code, 0, "{err}");
+}
+
+#[test]
+fn memory_that_nothing_wrote_has_no_content() {
+    let Some((code, _, err)) = exec(&["--check"], "content") else { return };
+    assert_eq!(code, 1);
+    let kernel =
+        "kernel `twice` reads 128 bytes that nothing has written, from byte 128 of argument 0's memory on";
+    assert!(err.contains(kernel), "{err}");
+    assert!(err.contains("32 bytes of memory are read that nothing has written"), "{err}");
+    assert!(err.ends_with("0 faults, 0 findings, 2 mistakes of the program\n"), "{err}");
 }

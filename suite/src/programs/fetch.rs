@@ -79,6 +79,7 @@ fn pip(place: &Place, program: &Program) -> Result<(), String> {
     for source in &program.sources {
         std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
         let name = source.replace("==", "-");
+        let package = source.split("==").next().unwrap_or(source);
         if folder.join(&name).is_dir() {
             continue;
         }

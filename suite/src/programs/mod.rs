@@ -190,6 +190,13 @@ fn record_file() -> PathBuf {
     home().join("../docs/programs.json")
 }
 
+fn read_records(path: &std::path::Path) -> Result<BTreeMap<String, Record>, String> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => serde_json::from_str(&text).map_err(|e| format!("{}: {e}", path.display())),
+        Err(_) => Ok(BTreeMap::new()),
+    }
+}
+
 /// Runs programs whose name contains one of `only`; `true` if none fails for a reason that is envisa's.
 ///
 /// # Errors
@@ -198,14 +205,10 @@ pub fn command(only: &[String], sides: &[Side], write: bool) -> Result<bool, Str
     let all = programs()?;
     let runner = Runner::new()?;
     let path = record_file();
-    let mut records: BTreeMap<String, Record> = match std::fs::read_to_string(&path) {
-        Ok(text) => serde_json::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))?,
-        Err(_) => BTreeMap::new(),
-    };
     let mut good = true;
     let wanted = |p: &&Program| only.is_empty() || only.iter().any(|o| p.name.contains(o.as_str()));
     for program in all.iter().filter(wanted) {
-        let mut record = records.get(&program.name).cloned().unwrap_or_default();
+        let mut record = read_records(&path)?.remove(&program.name).unwrap_or_default();
         let place = runner.fetch(program)?;
         for side in sides {
             let Some(run) = runner.run(program, &place, *side)? else {
@@ -223,8 +226,10 @@ pub fn command(only: &[String], sides: &[Side], write: bool) -> Result<bool, Str
             println!("{}: {name} fails on envisa only, and nothing explains it", program.name);
         }
         good &= open.is_empty();
-        records.insert(program.name.clone(), record);
         if write {
+            // Read again: another run may have written meanwhile.
+            let mut records = read_records(&path)?;
+            records.insert(program.name.clone(), record);
             let text = serde_json::to_string_pretty(&records).map_err(|e| e.to_string())?;
             crate::performance::write_text(&path, &format!("{text}\n"))?;
             crate::performance::write_text(&home().join("../docs/PROGRAMS.md"), &page(&all, &records))?;

@@ -113,7 +113,7 @@ impl Runner {
         command
             .current_dir(program.folder.as_deref().map_or_else(|| out.clone(), |f| PathBuf::from(fill(f))));
         command.env("OCL_ICD_VENDORS", out.join("vendors")).env("OCL_ICD_FILENAMES", &library);
-        command.env("PYTHONDONTWRITEBYTECODE", "1").env("PYTHONWARNINGS", "ignore");
+        command.env("PYTHONDONTWRITEBYTECODE", "1");
         if place.root().is_dir() {
             let root = place.root().display().to_string();
             command.env("LD_LIBRARY_PATH", format!("{root}/usr/lib/x86_64-linux-gnu:{root}/usr/lib"));

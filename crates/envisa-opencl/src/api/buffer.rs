@@ -38,6 +38,7 @@ pub(super) fn backing(
         return Ok(c.lent(host, bytes).ok_or(Error::INVALID_HOST_PTR)?.region());
     }
     let backing = Backing::allocate(bytes, 1).ok_or(Error::MEM_OBJECT_ALLOCATION_FAILURE)?;
+    backing.watch();
     if flags & cl::CL_MEM_COPY_HOST_PTR != 0 {
         backing.region().copy_from(&c.memory(host, bytes));
     }

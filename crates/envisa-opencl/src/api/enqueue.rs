@@ -460,6 +460,10 @@ create! {
         check_map(&mem, map_flags)?;
         let pointer: *mut c_void = place.pointer().cast();
         mem.map(place.address());
+        if map_flags & (cl::CL_MAP_WRITE | cl::CL_MAP_WRITE_INVALIDATE_REGION) != 0 {
+            // What the application writes there nobody sees.
+            place.note_write();
+        }
         let keep = mem.clone();
         let work: Work = Box::new(move || {
             drop(keep);

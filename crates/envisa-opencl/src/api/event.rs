@@ -27,6 +27,9 @@ entry! {
         if execution_status > cl::CL_COMPLETE {
             return Err(Error::INVALID_VALUE);
         }
+        if crate::report::checking() {
+            crate::core::ledger::told(event.number);
+        }
         if event.set(execution_status) { Ok(()) } else { Err(Error::INVALID_OPERATION) }
     }
 
@@ -62,7 +65,11 @@ entry! {
             }
             cl::CL_EVENT_CONTEXT => handle::of(&*event.context).into(),
             cl::CL_EVENT_COMMAND_TYPE => event.command.into(),
-            cl::CL_EVENT_COMMAND_EXECUTION_STATUS => event.status().into(),
+            cl::CL_EVENT_COMMAND_EXECUTION_STATUS => {
+                let status = event.status();
+                event.seen();
+                status.into()
+            }
             cl::CL_EVENT_REFERENCE_COUNT => handle::references(&*event).into(),
             _ => return Err(Error::INVALID_VALUE),
         };

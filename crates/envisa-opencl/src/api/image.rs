@@ -358,6 +358,9 @@ create! {
         let at = info.place(origin);
         let place = mem.region.part(at.offset, info.texel).ok_or(Error::INVALID_VALUE)?;
         mem.map(place.address());
+        if map_flags & (cl::CL_MAP_WRITE | cl::CL_MAP_WRITE_INVALIDATE_REGION) != 0 {
+            mem.region.note_write();
+        }
         let keep = mem.clone();
         let work: Work = Box::new(move || {
             drop(keep);

@@ -1,5 +1,6 @@
 //! Events: how far a command is.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, Weak};
 use std::time::Instant;
@@ -9,6 +10,7 @@ use opencl_sys as cl;
 use super::context::Context;
 use super::error::{Error, Result};
 use super::handle::{Object, Slot};
+use super::ledger;
 use super::queue::{Inner, Queue};
 
 /// Called when an event reaches a status.
@@ -23,6 +25,8 @@ pub struct Event {
     pub queue: Option<Arc<Queue>>,
     /// `CL_COMMAND_*`.
     pub command: u32,
+    /// Its number: events are numbered as they come.
+    pub number: u64,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -83,12 +87,14 @@ impl Event {
     }
 
     fn new(context: Arc<Context>, queue: Option<Arc<Queue>>, command: u32, status: i32) -> Arc<Event> {
+        static NUMBER: AtomicU64 = AtomicU64::new(1);
         let state = State { status, callbacks: Vec::new(), watchers: Vec::new(), times: [now(), 0, 0, 0] };
         Arc::new(Event {
             slot: Slot::default(),
             context,
             queue,
             command,
+            number: NUMBER.fetch_add(1, Ordering::Relaxed),
             state: Mutex::new(state),
             changed: Condvar::new(),
         })
@@ -133,6 +139,7 @@ impl Event {
         if !due.is_empty() {
             let keep = self.clone();
             call_back(move || {
+                keep.seen();
                 for (at, callback) in due {
                     callback(if status < 0 { status } else { at });
                 }
@@ -153,6 +160,7 @@ impl Event {
         drop(state);
         let keep = self.clone();
         call_back(move || {
+            keep.seen();
             callback(status);
             drop(keep);
         });
@@ -177,7 +185,17 @@ impl Event {
         while state.status > cl::CL_COMPLETE {
             state = self.changed.wait(state).unwrap();
         }
-        state.status
+        let status = state.status;
+        drop(state);
+        self.seen();
+        status
+    }
+
+    /// The application learns of its status.
+    pub fn seen(&self) {
+        if crate::report::checking() && self.is_over() {
+            ledger::seen(self.number);
+        }
     }
 
     /// One of the four times.

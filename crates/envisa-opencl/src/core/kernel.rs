@@ -9,13 +9,14 @@ use super::context::PointerKind;
 use super::error::{Error, Result};
 use super::event::Event;
 use super::handle::{Object, Slot};
+use super::ledger::{self, Ranges};
 use super::mem::{Mem, Sampler};
 use super::platform::{BASE_ALIGN, Device, MAX_GROUP};
 use super::program::Program;
 use super::queue::{Order, Queue};
 use super::region::Backing;
 use crate::api::because;
-use crate::device::{self, ArgKind, ImageValue, KernelInfo, Module, Range, Trouble, Value};
+use crate::device::{self, Addresses, ArgKind, ImageValue, KernelInfo, Module, Range, Trouble, Value};
 
 /// A kernel with its arguments.
 pub struct Kernel {
@@ -389,6 +390,60 @@ fn value_of(mem: &Arc<Mem>, kind: ArgKind) -> Result<Value> {
     })))
 }
 
+/// Notes what a launch read and wrote; tells of what it read and nothing has written.
+fn account(name: &str, captured: &Captured, read: &[Addresses], written: &[Addresses]) {
+    ledger::name(|| format!("kernel `{name}`"));
+    let mut own = Ranges::default();
+    for range in written {
+        ledger::touch(range.clone(), true);
+        own.add(range.clone());
+    }
+    let buffers: Vec<(usize, &Arc<Backing>)> = captured
+        .values
+        .iter()
+        .enumerate()
+        .filter_map(|(i, v)| match v {
+            Value::Memory(backing, ..) => Some((i, backing)),
+            Value::Image(image) => image.texels.backing().map(|b| (i, b)),
+            _ => None,
+        })
+        .collect();
+    for range in read {
+        ledger::touch(range.clone(), false);
+        for (i, backing) in &buffers {
+            let start = backing.address() as u64;
+            let bytes = backing.region().len() as u64;
+            let part = range.start.max(start)..range.end.min(start + bytes);
+            if part.is_empty() {
+                continue;
+            }
+            // What the launch writes itself it may have written before.
+            let mut at = part.start;
+            while let Some(hole) = backing.unwritten(&(at..part.end)) {
+                if let Some(never) = own.hole(&hole) {
+                    let (from, n) = (never.start - start, never.end - never.start);
+                    crate::report::mistake(
+                        "content",
+                        &format!(
+                            "kernel `{name}` reads {n} bytes that nothing has written, from byte {from} of argument \
+                             {i}'s memory on"
+                        ),
+                    );
+                    break;
+                }
+                at = hole.end;
+            }
+        }
+    }
+    for range in written {
+        for (_, backing) in &buffers {
+            let start = backing.address() as u64;
+            let end = start + backing.region().len() as u64;
+            backing.wrote(range.start.max(start)..range.end.min(end));
+        }
+    }
+}
+
 fn run(
     kernel: &Kernel,
     device: &Device,
@@ -435,6 +490,9 @@ fn run(
     crate::report::launched(name, report.work_items, report.time);
     for f in &report.findings {
         crate::report::finding(&f.key, &f.text, &f.data);
+    }
+    if let Some((read, written)) = &report.footprint {
+        account(name, captured, read, written);
     }
     if let Some(what) = &report.not_checked {
         crate::report::note(&format!("kernel `{name}`: {what}"));

@@ -7,6 +7,7 @@ pub mod format;
 pub mod handle;
 pub mod info;
 pub mod kernel;
+pub mod ledger;
 pub mod mem;
 pub mod platform;
 pub mod program;

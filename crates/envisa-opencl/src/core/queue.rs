@@ -10,6 +10,7 @@ use super::context::Context;
 use super::error::{Error, Result};
 use super::event::Event;
 use super::handle::{Object, Slot};
+use super::ledger;
 use super::platform::Device;
 
 /// What a command does.
@@ -51,6 +52,11 @@ struct State {
     alive: Vec<Weak<Event>>,
     /// The last barrier, if it may not be over.
     barrier: Weak<Event>,
+    /// Numbers of commands, while mistakes are looked for: the last one, or, of a queue that may overtake, all since
+    /// the last barrier.
+    numbers: Vec<u64>,
+    /// The last barrier's number, of a queue that may overtake.
+    fence: Option<u64>,
 }
 
 struct Command {
@@ -125,6 +131,7 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         let event = Event::of_command(self.context.clone(), self.clone(), kind);
         let inner = &self.inner;
+        let waits = !after.is_empty();
         let mut state = inner.state.lock().unwrap();
         if inner.free_order.load(Ordering::Relaxed) {
             state.alive.retain(|e| e.upgrade().is_some_and(|e| !e.is_over()));
@@ -136,6 +143,11 @@ impl Queue {
             if order == Order::Barrier {
                 state.barrier = Arc::downgrade(&event);
             }
+        }
+        if crate::report::checking() {
+            let mut numbers: Vec<u64> = after.iter().map(|e| e.number).collect();
+            state.note(inner.free_order.load(Ordering::Relaxed), order, waits, &mut numbers, event.number);
+            ledger::enqueued(event.number, kind, numbers);
         }
         after.retain(|e| e.status() < 0 || e.watch(inner) || e.status() < 0);
         if !state.thread {
@@ -160,6 +172,10 @@ impl Queue {
     /// If a command failed since the last time.
     pub fn finish(self: &Arc<Self>) -> Result<()> {
         self.idle()?;
+        if crate::report::checking() {
+            let numbers = self.inner.state.lock().unwrap().numbers.clone();
+            numbers.into_iter().for_each(ledger::seen);
+        }
         match self.inner.failure.swap(0, Ordering::Relaxed) {
             0 => Ok(()),
             code => Err(Error(code)),
@@ -225,6 +241,34 @@ impl Queue {
     }
 }
 
+/// Commands of a queue without order that are remembered: of more, races are not found.
+const REMEMBERED: usize = 2048;
+
+impl State {
+    /// Notes a command, and completes the numbers of those that come before it. `waits`: it has a wait list.
+    fn note(&mut self, free: bool, order: Order, waits: bool, before: &mut Vec<u64>, number: u64) {
+        if !free {
+            // The last one stands for all.
+            before.append(&mut self.numbers);
+        } else {
+            before.extend(self.fence);
+            if order != Order::Normal && !waits {
+                before.extend(&self.numbers);
+            }
+            if order == Order::Barrier {
+                self.fence = Some(number);
+                if !waits {
+                    self.numbers.clear();
+                }
+            }
+            if self.numbers.len() >= REMEMBERED {
+                self.numbers.remove(0);
+            }
+        }
+        self.numbers.push(number);
+    }
+}
+
 impl Inner {
     /// An event that a command waits for is over.
     pub(super) fn wake(&self) {
@@ -251,12 +295,19 @@ impl Inner {
         drop(state);
         let Command { event, after, work } = command;
         event.set(cl::CL_SUBMITTED);
+        let checking = crate::report::checking();
+        if checking {
+            ledger::begin();
+        }
         let status = if after.iter().any(|e| e.status() < 0) {
             Err(Error::EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
         } else {
             event.set(cl::CL_RUNNING);
             work()
         };
+        if checking {
+            ledger::end(event.number);
+        }
         drop(after);
         // Whoever waits for the events that failed was told otherwise.
         if let Err(e) = status

@@ -6,8 +6,11 @@
 #![allow(unsafe_code)]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ops::Range;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use super::ledger::{self, Ranges};
 
 /// Alignment of allocations: a page, as Intel's driver aligns.
 pub const PAGE: usize = 4096;
@@ -18,6 +21,8 @@ pub struct Backing {
     memory: Arc<Memory>,
     /// The same bytes as buffers of devices that have used it.
     attached: Mutex<Vec<envisa::Buffer>>,
+    /// Addresses that something was written to; none if that is not known, or nobody looks.
+    written: OnceLock<Mutex<Ranges>>,
 }
 
 /// The bytes themselves: they outlive the backing where a launch still reaches them.
@@ -54,7 +59,7 @@ impl Backing {
     }
 
     fn of(memory: Memory) -> Arc<Backing> {
-        Arc::new(Backing { memory: Arc::new(memory), attached: Mutex::default() })
+        Arc::new(Backing { memory: Arc::new(memory), attached: Mutex::default(), written: OnceLock::new() })
     }
 
     /// The first byte's address.
@@ -70,6 +75,30 @@ impl Backing {
     /// All of it.
     pub fn region(self: &Arc<Self>) -> Region {
         Region { start: self.memory.start.as_ptr(), len: self.memory.len, keep: Some(self.clone()) }
+    }
+
+    /// From now on it is known what is written: nothing yet, and only commands write. While mistakes are looked for.
+    pub fn watch(&self) {
+        if crate::report::checking() {
+            self.written.get_or_init(Mutex::default);
+        }
+    }
+
+    /// Bytes at these addresses were written.
+    pub fn wrote(&self, range: Range<u64>) {
+        if let Some(written) = self.written.get() {
+            written.lock().unwrap().add(range);
+        }
+    }
+
+    /// What of these addresses was never written; none if that is not known.
+    pub fn unwritten(&self, range: &Range<u64>) -> Option<Range<u64>> {
+        self.written.get()?.lock().unwrap().hole(range)
+    }
+
+    /// What of these addresses was written; all if that is not known.
+    fn written(&self, range: &Range<u64>) -> Vec<Range<u64>> {
+        self.written.get().map_or_else(|| vec![range.clone()], |w| w.lock().unwrap().within(range))
     }
 
     fn is_lent(&self) -> bool {
@@ -175,14 +204,58 @@ impl Region {
     /// Copies from another region, as many bytes as fit both; they may overlap.
     pub fn copy_from(&self, from: &Region) {
         let n = self.len.min(from.len);
+        if crate::report::checking() {
+            self.note_copy(from, n as u64);
+        }
         if n > 0 {
             // SAFETY: both regions are valid for `n` bytes; `copy` allows for overlap.
             unsafe { std::ptr::copy(from.start, self.start, n) };
         }
     }
 
+    /// The addresses of it.
+    fn range(&self) -> Range<u64> {
+        self.start as u64..self.start as u64 + self.len as u64
+    }
+
+    /// Something writes all of it.
+    pub fn note_write(&self) {
+        if let Some(backing) = &self.keep {
+            ledger::touch(self.range(), true);
+            backing.wrote(self.range());
+        }
+    }
+
+    /// So many bytes are copied here: what was never written stays so.
+    fn note_copy(&self, from: &Region, bytes: u64) {
+        let (source, target) = (from.start as u64, self.start as u64);
+        if let Some(backing) = &from.keep {
+            ledger::touch(source..source + bytes, false);
+            let written = backing.written(&(source..source + bytes));
+            match &self.keep {
+                None if written.is_empty() && bytes > 0 => crate::report::mistake(
+                    "content",
+                    &format!("{bytes} bytes of memory are read that nothing has written"),
+                ),
+                None => {}
+                Some(to) => {
+                    ledger::touch(target..target + bytes, true);
+                    for part in written {
+                        to.wrote(part.start - source + target..part.end - source + target);
+                    }
+                }
+            }
+        } else if let Some(to) = &self.keep {
+            ledger::touch(target..target + bytes, true);
+            to.wrote(target..target + bytes);
+        }
+    }
+
     /// Copies bytes in, as many as fit.
     pub fn write(&self, bytes: &[u8]) {
+        if crate::report::checking() {
+            self.note_write();
+        }
         let n = self.len.min(bytes.len());
         if n > 0 {
             // SAFETY: the region is valid for `n` bytes; overlap is allowed for.
@@ -217,6 +290,9 @@ impl Region {
     pub fn fill(&self, pattern: &[u8]) {
         if pattern.is_empty() || self.len == 0 {
             return;
+        }
+        if crate::report::checking() {
+            self.note_write();
         }
         let first = pattern.len().min(self.len);
         self.write(&pattern[..first]);

@@ -1,0 +1,310 @@
+//! What commands do to memory, and what orders them: looked at only while mistakes are (`ENVISA_CHECK`).
+//!
+//! **Order.** A command comes before another if a chain leads from the one to the other: the order of a queue, wait
+//! lists, barriers, and the application, which enqueues a command after it has seen that another is over (by waiting,
+//! asking, or a callback). Two commands that touch the same bytes, at least one of them writing, and that nothing
+//! orders, race, however they happened to run. What several threads of the application see counts as seen by all.
+//!
+//! **Content.** Bytes of a buffer mean something once a command has written them. Kernels that read others are told
+//! of, and transfers to the application of which not one byte was ever written.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Mutex;
+
+/// Commands that are kept, at most: races with older ones are not found.
+const MOST: usize = 2048;
+
+/// Disjoint ranges of addresses, in order.
+#[derive(Clone, Default, Debug)]
+pub struct Ranges(BTreeMap<u64, u64>);
+
+impl Ranges {
+    /// Adds a range.
+    pub fn add(&mut self, range: Range<u64>) {
+        if range.is_empty() {
+            return;
+        }
+        let (mut start, mut end) = (range.start, range.end);
+        while let Some((&s, &e)) = self.0.range(..=end).next_back() {
+            if e < start {
+                break;
+            }
+            (start, end) = (start.min(s), end.max(e));
+            self.0.remove(&s);
+        }
+        self.0.insert(start, end);
+    }
+
+    /// The parts of it that lie in a range.
+    pub fn within(&self, range: &Range<u64>) -> Vec<Range<u64>> {
+        let first = self.0.range(..=range.start).next_back().map_or(range.start, |(s, _)| *s);
+        let cut = |(s, e): (&u64, &u64)| (*s).max(range.start)..(*e).min(range.end);
+        self.0.range(first..range.end).map(cut).filter(|r| !r.is_empty()).collect()
+    }
+
+    /// The first part of a range that is not in it.
+    pub fn hole(&self, range: &Range<u64>) -> Option<Range<u64>> {
+        let mut at = range.start;
+        for part in self.within(range) {
+            if part.start > at {
+                return Some(at..part.start);
+            }
+            at = part.end;
+        }
+        (at < range.end).then_some(at..range.end)
+    }
+
+    /// The first range of addresses that both have.
+    fn common(&self, other: &Ranges) -> Option<Range<u64>> {
+        let (few, many) = if self.0.len() <= other.0.len() { (self, other) } else { (other, self) };
+        few.0.iter().find_map(|(s, e)| many.within(&(*s..*e)).into_iter().next())
+    }
+}
+
+/// What a command has touched so far.
+#[derive(Default, Debug)]
+struct Touched {
+    what: Option<String>,
+    read: Ranges,
+    written: Ranges,
+}
+
+thread_local! {
+    /// Of the command that this thread runs.
+    static CURRENT: RefCell<Option<Touched>> = const { RefCell::new(None) };
+}
+
+/// The command that runs on this thread is this.
+pub fn name(what: impl FnOnce() -> String) {
+    CURRENT.with_borrow_mut(|c| {
+        if let Some(c) = c {
+            c.what = Some(what());
+        }
+    });
+}
+
+/// The command that runs on this thread reads memory of a device, or writes it.
+pub fn touch(range: Range<u64>, write: bool) {
+    CURRENT.with_borrow_mut(|c| {
+        if let Some(c) = c {
+            if write { c.written.add(range) } else { c.read.add(range) }
+        }
+    });
+}
+
+#[derive(Debug, Default)]
+struct Command {
+    what: String,
+    /// Numbers of those that come before it.
+    after: Vec<u64>,
+    /// When it was enqueued, by the application's clock.
+    enqueued: u64,
+    /// When the application saw that it is over.
+    seen: Option<u64>,
+    over: bool,
+    touched: Touched,
+}
+
+/// The commands that may still race.
+#[derive(Debug, Default)]
+struct Ledger {
+    clock: u64,
+    commands: BTreeMap<u64, Command>,
+}
+
+static LEDGER: Mutex<Ledger> = Mutex::new(Ledger { clock: 0, commands: BTreeMap::new() });
+
+impl Ledger {
+    /// Does a chain lead from the one to the other?
+    fn before(&self, first: u64, second: u64) -> bool {
+        let seen = self.commands.get(&first).and_then(|c| c.seen);
+        let mut visited = BTreeSet::new();
+        let mut open = vec![second];
+        while let Some(at) = open.pop() {
+            if at == first {
+                return true;
+            }
+            let Some(c) = self.commands.get(&at) else { continue };
+            if seen.is_some_and(|s| s <= c.enqueued) {
+                return true;
+            }
+            open.extend(c.after.iter().filter(|n| visited.insert(**n)));
+        }
+        false
+    }
+
+    /// Forgets what comes before everything that is still to come.
+    fn prune(&mut self) {
+        let open = self.commands.values().filter(|c| !c.over).map(|c| c.enqueued).min().unwrap_or(u64::MAX);
+        self.commands.retain(|_, c| !(c.over && c.seen.is_some_and(|s| s <= open)));
+        while self.commands.len() > MOST {
+            self.commands.pop_first();
+        }
+    }
+
+    /// Pairs of commands that race with this one: what they are called, and where.
+    fn races(&self, number: u64) -> Vec<(String, Range<u64>, bool)> {
+        let Some(c) = self.commands.get(&number) else { return Vec::new() };
+        let mut all = Vec::new();
+        for (other, o) in self.commands.iter().filter(|(n, o)| **n != number && o.over) {
+            let both = c.touched.written.common(&o.touched.written);
+            let conflict = both
+                .clone()
+                .or_else(|| c.touched.written.common(&o.touched.read))
+                .or_else(|| c.touched.read.common(&o.touched.written));
+            if let Some(range) = conflict
+                && !self.before(*other, number)
+                && !self.before(number, *other)
+            {
+                all.push((o.what.clone(), range, both.is_some()));
+            }
+        }
+        all
+    }
+}
+
+/// A command was enqueued, to run after others.
+pub fn enqueued(number: u64, kind: u32, after: Vec<u64>) {
+    let mut ledger = LEDGER.lock().unwrap();
+    ledger.clock += 1;
+    let enqueued = ledger.clock;
+    let what = command_name(kind).to_owned();
+    ledger.commands.insert(number, Command { what, after, enqueued, ..Command::default() });
+    if number.is_multiple_of(32) {
+        ledger.prune();
+    }
+}
+
+/// The application has set the status of an event of its own.
+pub fn told(number: u64) {
+    let mut ledger = LEDGER.lock().unwrap();
+    ledger.clock += 1;
+    let now = ledger.clock;
+    let what = "a user event".to_owned();
+    let user = Command { what, enqueued: now, seen: Some(now), over: true, ..Command::default() };
+    ledger.commands.insert(number, user);
+}
+
+/// The application knows that a command is over, and with it all before it.
+pub fn seen(number: u64) {
+    let mut ledger = LEDGER.lock().unwrap();
+    ledger.clock += 1;
+    let now = ledger.clock;
+    let mut open = vec![number];
+    while let Some(at) = open.pop() {
+        if let Some(c) = ledger.commands.get_mut(&at)
+            && c.seen.is_none()
+        {
+            c.seen = Some(now);
+            open.extend(&c.after);
+        }
+    }
+}
+
+/// A command begins to run on this thread.
+pub fn begin() {
+    CURRENT.set(Some(Touched::default()));
+}
+
+/// The command that runs on this thread is over; tells of races with others.
+pub fn end(number: u64) {
+    let Some(touched) = CURRENT.take() else { return };
+    let mut ledger = LEDGER.lock().unwrap();
+    let Some(c) = ledger.commands.get_mut(&number) else { return };
+    c.over = true;
+    if let Some(what) = &touched.what {
+        c.what.clone_from(what);
+    }
+    c.touched = touched;
+    let what = c.what.clone();
+    let races = ledger.races(number);
+    drop(ledger);
+    for (other, range, both) in races {
+        let bytes = range.end - range.start;
+        let does = if both { "both write" } else { "one reads and one writes" };
+        crate::report::mistake(
+            "order",
+            &format!(
+                "{other} and {what}: {does} the same {bytes} bytes of memory, and nothing orders the two commands"
+            ),
+        );
+    }
+}
+
+fn command_name(kind: u32) -> &'static str {
+    use opencl_sys as cl;
+    match kind {
+        cl::CL_COMMAND_NDRANGE_KERNEL | cl::CL_COMMAND_TASK => "a kernel",
+        cl::CL_COMMAND_READ_BUFFER => "clEnqueueReadBuffer",
+        cl::CL_COMMAND_WRITE_BUFFER => "clEnqueueWriteBuffer",
+        cl::CL_COMMAND_COPY_BUFFER => "clEnqueueCopyBuffer",
+        cl::CL_COMMAND_READ_BUFFER_RECT => "clEnqueueReadBufferRect",
+        cl::CL_COMMAND_WRITE_BUFFER_RECT => "clEnqueueWriteBufferRect",
+        cl::CL_COMMAND_COPY_BUFFER_RECT => "clEnqueueCopyBufferRect",
+        cl::CL_COMMAND_FILL_BUFFER => "clEnqueueFillBuffer",
+        cl::CL_COMMAND_READ_IMAGE => "clEnqueueReadImage",
+        cl::CL_COMMAND_WRITE_IMAGE => "clEnqueueWriteImage",
+        cl::CL_COMMAND_COPY_IMAGE => "clEnqueueCopyImage",
+        cl::CL_COMMAND_COPY_IMAGE_TO_BUFFER => "clEnqueueCopyImageToBuffer",
+        cl::CL_COMMAND_COPY_BUFFER_TO_IMAGE => "clEnqueueCopyBufferToImage",
+        cl::CL_COMMAND_FILL_IMAGE => "clEnqueueFillImage",
+        cl::CL_COMMAND_SVM_MEMCPY => "clEnqueueSVMMemcpy",
+        cl::CL_COMMAND_SVM_MEMFILL => "clEnqueueSVMMemFill",
+        _ => "another command",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_merge_and_tell_what_is_missing() {
+        let mut r = Ranges::default();
+        for part in [10..20, 30..40, 20..25, 5..6, 38..50] {
+            r.add(part);
+        }
+        assert_eq!(r.0.clone().into_iter().collect::<Vec<_>>(), [(5, 6), (10, 25), (30, 50)]);
+        assert_eq!(r.within(&(12..35)), [12..25, 30..35]);
+        assert_eq!(r.hole(&(10..25)), None);
+        assert_eq!(r.hole(&(12..35)), Some(25..30));
+        assert_eq!(r.hole(&(45..60)), Some(50..60));
+        let mut other = Ranges::default();
+        other.add(24..31);
+        assert_eq!(r.common(&other), Some(24..25));
+        other = Ranges::default();
+        other.add(25..30);
+        assert_eq!(r.common(&other), None);
+    }
+
+    /// Of numbers: what came before, when enqueued, when seen.
+    fn ledger(commands: &[(u64, &[u64], u64, Option<u64>)]) -> Ledger {
+        let make = |(number, after, enqueued, seen): &(u64, &[u64], u64, Option<u64>)| {
+            let mut touched = Touched::default();
+            touched.written.add(0..4);
+            let c = Command {
+                after: after.to_vec(),
+                enqueued: *enqueued,
+                seen: *seen,
+                over: true,
+                touched,
+                ..Command::default()
+            };
+            (*number, c)
+        };
+        Ledger { clock: 99, commands: commands.iter().map(make).collect() }
+    }
+
+    #[test]
+    fn chains_and_the_application_order_commands() {
+        // 1 and 2 side by side; 3 after both; 4 enqueued when 1 was seen to be over.
+        let l = ledger(&[(1, &[], 1, Some(4)), (2, &[], 2, None), (3, &[1, 2], 3, None), (4, &[], 5, None)]);
+        assert!(l.before(1, 3) && l.before(2, 3) && l.before(1, 4));
+        assert!(!l.before(1, 2) && !l.before(2, 1) && !l.before(3, 1));
+        assert_eq!(l.races(1).len(), 1, "with 2 alone");
+        assert_eq!(l.races(2).len(), 2, "with 1 and 4");
+        assert_eq!(l.races(3).len(), 1, "with 4");
+    }
+}
