@@ -84,7 +84,7 @@ fn pip(place: &Place, program: &Program) -> Result<(), String> {
             continue;
         }
         run(pip()
-            .args(["download", "--no-deps", "--no-binary", ":all:", "--dest"])
+            .args(["download", "--no-deps", "--no-binary", package, "--dest"])
             .arg(&folder)
             .arg(source))?;
         let archive = folder.join(format!("{name}.tar.gz"));
