@@ -263,3 +263,46 @@ fn images_are_filled_copied_and_read() {
         assert_eq!(read(o, r, &mut bytes), CL_INVALID_VALUE, "{o:?} {r:?}");
     }
 }
+
+/// An image of a part of a buffer, with a pitch, read through a sampler: it starts in the middle of an allocation.
+#[test]
+fn images_of_parts_of_buffers_are_sampled() {
+    let Some(driver) = driver() else { return };
+    let s = driver.session(0, 0);
+    let texels: Vec<f32> = (0..256).map(|n| n as f32).collect();
+    let buffer = s.buffer(&texels);
+    let region = cl_buffer_region { origin: 512, size: 512 };
+    let (kind, at) = (CL_BUFFER_CREATE_TYPE_REGION, std::ptr::from_ref(&region).cast());
+    let part = make!(s, clCreateSubBuffer(buffer, 0, kind, at));
+    let format = cl_image_format { image_channel_order: CL_R, image_channel_data_type: CL_FLOAT };
+    let mut desc: cl_image_desc = unsafe { std::mem::zeroed() };
+    (desc.image_type, desc.image_width, desc.image_height) = (CL_MEM_OBJECT_IMAGE2D, 10, 4);
+    (desc.image_row_pitch, desc.buffer) = (64, part);
+    let image =
+        make!(s, clCreateImage(s.context, CL_MEM_READ_ONLY, &raw const format, &raw const desc, null_mut()));
+    let source = "
+        kernel void sample(read_only image2d_t in, sampler_t s, global const float2 *at, global float4 *out) {
+            out[get_global_id(0)] = read_imagef(in, s, at[get_global_id(0)]);
+        }";
+    let kernel = s.kernel(s.program(source), "sample");
+    // A texel's middle, between two rows, between four texels, past the last column: half of it is border.
+    let places = [[2.5f32, 1.5], [2.5, 2.0], [3.0, 1.0], [10.0, 0.5]];
+    let (at, out) = (s.buffer(&places), s.buffer(&[0f32; 16]));
+    let sampler = make!(s, clCreateSampler(s.context, 0, CL_ADDRESS_CLAMP, CL_FILTER_LINEAR));
+    for (k, object) in [image, sampler, at, out].iter().enumerate() {
+        assert_eq!(s.arg(kernel, k as u32, object), CL_SUCCESS);
+    }
+    assert_eq!(s.launch(kernel, 4, None), CL_SUCCESS);
+    let texel = |x: usize, y: usize| texels[128 + 16 * y + x];
+    let want = [
+        texel(2, 1),
+        (texel(2, 1) + texel(2, 2)) / 2.0,
+        (texel(2, 0) + texel(3, 0) + texel(2, 1) + texel(3, 1)) / 4.0,
+        texel(9, 0) / 2.0,
+    ];
+    let got = s.read::<f32>(out, 16);
+    let red: Vec<f32> = got.iter().step_by(4).copied().collect();
+    assert_eq!(red, want);
+    // The border of one channel is opaque.
+    assert_eq!(got[15], 1.0);
+}

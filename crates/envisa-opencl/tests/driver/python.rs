@@ -4,21 +4,31 @@ use std::process::Command;
 
 use crate::cl::driver;
 
-#[test]
-fn a_pyopencl_script_runs() {
+/// Runs a script of the folder of tests; `None` where it cannot run.
+fn run(script: &str) -> Option<(bool, String, String)> {
     let python = std::env::var("ENVISA_TEST_PYTHON").unwrap_or_else(|_| "python3".into());
     let has = Command::new(&python).args(["-c", "import pyopencl, numpy"]).output();
     if !has.is_ok_and(|o| o.status.success()) {
         eprintln!("NOT RUN: {python} has no PyOpenCL (pip install pyopencl numpy)");
-        return;
+        return None;
     }
     // Sets the environment that the script inherits.
-    if driver().is_none() {
-        return;
-    }
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/script.py");
+    driver()?;
+    let script = format!("{}/tests/{script}", env!("CARGO_MANIFEST_DIR"));
     let output = Command::new(&python).arg(script).output().expect("it starts");
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{out}{err}");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Some((output.status.success(), text(&output.stdout), text(&output.stderr)))
+}
+
+#[test]
+fn a_pyopencl_script_runs() {
+    let Some((success, out, err)) = run("script.py") else { return };
+    assert!(success, "{out}{err}");
     assert!(out.contains("item 3\n") && out.contains("fine\n"), "{out}{err}");
+}
+
+#[test]
+fn every_format_is_sampled_in_every_way() {
+    let Some((success, out, err)) = run("images.py") else { return };
+    assert!(success && out.contains("combinations fine\n"), "{out}{err}");
 }
