@@ -222,6 +222,9 @@ impl ImageFormat {
             }
             return Some(out);
         }
+        if self.ty == ChannelType::Unorm8 && self.order == ChannelOrder::Rgba {
+            return Some(std::array::from_fn(|c| UNORM8[texel[c] as usize]));
+        }
         for (bytes, &channel) in texel.chunks_exact(self.ty.size()).zip(self.order.stored()) {
             if channel < 4 {
                 let x = self.ty.load(little(bytes));
@@ -283,6 +286,17 @@ impl ImageFormat {
     }
 }
 
+/// The singles that bytes stand for, 0 to 1: what images mostly hold, and quotients are slow.
+static UNORM8: [u32; 256] = {
+    let mut table = [0; 256];
+    let mut x = 0;
+    while x < 256 {
+        table[x] = (x as f32 / 255.0).to_bits();
+        x += 1;
+    }
+    table
+};
+
 /// Up to four bytes, little-endian.
 fn little(bytes: &[u8]) -> u32 {
     bytes.iter().rev().fold(0, |x, &b| x << 8 | b as u32)
@@ -302,7 +316,7 @@ impl ChannelType {
     fn load(self, x: u32) -> u32 {
         use ChannelType::*;
         match self {
-            Unorm8 => (x as f32 / 255.0).to_bits(),
+            Unorm8 => UNORM8[(x & 255) as usize],
             Unorm16 => (x as f32 / 65535.0).to_bits(),
             Snorm8 => (x as i8 as f32 / 127.0).max(-1.0).to_bits(),
             Snorm16 => (x as i16 as f32 / 32767.0).max(-1.0).to_bits(),
