@@ -108,6 +108,8 @@ impl Access {
                 Message::Block(b) => b.write || self.place.is_none(),
                 // What a sampler, or a load by one, reads outside is defined: an edge or a border.
                 Message::Media(_) | Message::Block2d(_) | Message::Sample(_) => false,
+                // Compilers make loads of reads by samplers that clamp: what is outside is defined, too.
+                Message::Typed(t) => t.write,
                 // What is read past an allocation's end.
                 _ => self.space != AccessSpace::Flat,
             }

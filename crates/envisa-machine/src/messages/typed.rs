@@ -78,7 +78,7 @@ impl<'a> Texels<'a> {
             };
             if O::ACTIVE {
                 obs.access(&access);
-            } else {
+            } else if kind != AccessKind::Read {
                 obs.dropped(&access);
             }
         }
