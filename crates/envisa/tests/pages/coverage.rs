@@ -179,6 +179,13 @@ fn assembled(d: &InstDesc) -> &'static str {
     }
 }
 
+/// The fidelity of atomics that add floats.
+const SUM: &str = "each addition correctly rounded";
+
+fn sums(d: &InstDesc) -> bool {
+    ["FADD", "FSUB", "BFADD", "BFSUB"].iter().any(|n| d.name.ends_with(&format!("_ATOMIC_{n}")))
+}
+
 fn fidelity_text(op: Op, kinds: &BTreeSet<(String, Fidelity)>) -> String {
     let d = op.desc();
     let mut out = Vec::new();
@@ -213,8 +220,8 @@ fn fidelity_text(op: Op, kinds: &BTreeSet<(String, Fidelity)>) -> String {
         [""] => how.to_owned(),
         _ => format!("{}: {how}", types.join(", ")),
     }));
-    if ["FADD", "FSUB", "BFADD", "BFSUB"].iter().any(|n| d.name.ends_with(&format!("_ATOMIC_{n}"))) {
-        out = vec!["each addition correctly rounded".into()];
+    if sums(d) {
+        out = vec![SUM.into()];
     }
     if matches!(op, Op::Dpas | Op::Dpasw) {
         out = vec![
@@ -265,7 +272,7 @@ fn document() -> (String, Vec<String>) {
             Fate::Executed(kinds) => ("yes", fidelity_text(op, &kinds)),
             Fate::NoEffect => ("yes", "no effect on registers or memory".to_owned()),
             // A call's function is in no random module.
-            Fate::Not(_) if is_tested => ("yes", "exact".to_owned()),
+            Fate::Not(_) if is_tested => ("yes", if sums(d) { SUM } else { "exact" }.to_owned()),
             Fate::Not(reason) => {
                 writeln!(not, "| {}{version} | {reason} |", d.name).unwrap();
                 *left.entry(reason).or_insert(0) += 1;
