@@ -110,7 +110,7 @@ pub struct Run {
     pub too_long: bool,
     /// Its exit code; none if a signal ended it.
     pub code: Option<i32>,
-    /// Its tests. Those that passed are only counted.
+    /// Tests that failed; the others are only counted.
     pub cases: Vec<Case>,
     /// How many passed.
     pub passed: usize,

@@ -140,12 +140,12 @@ impl Runner {
         };
         let count = |status: Status| told.iter().filter(|c| c.status == status).count();
         let (passed, skipped) = (count(Status::Passed), count(Status::Skipped));
-        let mut cases: Vec<_> = told.into_iter().filter(|c| c.status != Status::Passed).collect();
+        let mut cases: Vec<_> = told.into_iter().filter(|c| c.status == Status::Failed).collect();
         let code = status.code();
         let too_long = matches!(code, Some(124 | 137));
-        let quiet = cases.iter().all(|c| c.status != Status::Failed);
+        let quiet = cases.is_empty();
         // A program that breaks down before it tells of its tests has failed.
-        if too_long || (quiet && code != Some(0)) || passed + cases.len() == 0 {
+        if too_long || (quiet && code != Some(0)) || passed + skipped + cases.len() == 0 {
             let err = lossy(&out.join("err"));
             let last = err.lines().rev().find(|l| !l.trim().is_empty()).unwrap_or_default().to_owned();
             let says = match (too_long, code) {
