@@ -392,8 +392,11 @@ impl<'a> Emit<'a> {
         let k = EXEC[(part.channel / 16) as usize & 1];
         match part.channel % 16 {
             0 => k,
-            n => {
-                self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(MASK), kreg(k), n as i32);
+            _ => {
+                // A part may begin in one of the two and end in the other.
+                let all = [MASK, EXEC[1], EXEC[0]].map(kreg);
+                self.a.rrr(Code::VEX_Kunpckwd_kr_kr_kr, all[0], all[1], all[2]);
+                self.a.rri(Code::VEX_Kshiftrd_kr_kr_imm8, kreg(MASK), kreg(MASK), part.channel as i32);
                 MASK
             }
         }
