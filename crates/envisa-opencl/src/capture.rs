@@ -147,7 +147,8 @@ fn write(launch: &Launch<'_>, folder: &Path) -> Result<Vec<(String, Bytes)>, Str
     put("module.zebin", launch.module)?;
     let n = launch.range.dims as usize;
     let mut job = format!(
-        "# A launch on {}, kept by ENVISA_CAPTURE. `envisa run job.toml` repeats it and compares what it leaves.\n\
+        "# A launch on {}, kept by ENVISA_CAPTURE. `envisa run job.toml` repeats it. N.bin is what argument N held before,\n\
+         # N.after.bin what it held then, N.again.bin what it holds now.\n\
          file = \"module.zebin\"\nkernel = {}\nglobal = {}\nlocal = {}\n",
         launch.device,
         quoted(&launch.info.name),
@@ -200,10 +201,10 @@ fn write(launch: &Launch<'_>, folder: &Path) -> Result<Vec<(String, Bytes)>, Str
             }
             Value::Null => "0".into(),
             Value::Pointer(_) => return Err(format!("argument {i} points to memory that is not shared")),
-            Value::Bytes(bytes) => {
+            Value::Bytes(bytes) => number(about.map_or("", |s| &s.type_name), bytes).unwrap_or_else(|| {
                 let all: Vec<String> = bytes.iter().map(u8::to_string).collect();
                 quoted(&format!("u8:{}", all.join(",")))
-            }
+            }),
             Value::Local(bytes) => quoted(&format!("local:{bytes}")),
             Value::Image(image) => {
                 let (text, size) =
@@ -227,12 +228,27 @@ fn write(launch: &Launch<'_>, folder: &Path) -> Result<Vec<(String, Bytes)>, Str
             }
         };
         if text.contains(&format!("@{i}.bin")) {
-            let _ = write!(outputs, "\n[[outputs]]\narg = {}\nexpect = \"@{i}.after.bin\"\n", quoted(&name));
+            let _ = write!(outputs, "\n[[outputs]]\narg = {}\nfile = \"{i}.again.bin\"\n", quoted(&name));
         }
         let _ = writeln!(job, "{} = {text}", quoted(&name));
     }
     put("job.toml", format!("{job}{outputs}").as_bytes())?;
     Ok(after)
+}
+
+/// A number of a type of OpenCL C as jobs write it; `None` of what is no single number.
+fn number(type_name: &str, bytes: &[u8]) -> Option<String> {
+    let signed = match type_name {
+        "float" => return Some(quoted(&f32::from_le_bytes(bytes.try_into().ok()?).to_string())),
+        "double" => return Some(quoted(&f64::from_le_bytes(bytes.try_into().ok()?).to_string())),
+        "char" | "short" | "int" | "long" => true,
+        "uchar" | "ushort" | "uint" | "ulong" | "size_t" => false,
+        _ => return None,
+    };
+    let negative = signed && bytes.last().is_some_and(|b| *b >= 0x80);
+    let mut whole = [if negative { 0xff } else { 0 }; 16];
+    whole.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    Some(quoted(&i128::from_le_bytes(whole).to_string()))
 }
 
 /// An image as jobs write it, and the bytes of a row, rows and planes; `None` of a format that they do not have.
@@ -269,4 +285,18 @@ fn describe(image: &ImageValue) -> Option<(String, [usize; 3])> {
     };
     let texel = crate::device::texel(image.order, image.channel, [0; 4])?.len();
     Some((format!("{shape}:{order}:{format}"), [w as usize * texel, h as usize, d as usize]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn numbers_are_written_by_their_type() {
+        assert_eq!(number("float", &2.5f32.to_le_bytes()).unwrap(), "\"2.5\"");
+        assert_eq!(number("int", &(-3i32).to_le_bytes()).unwrap(), "\"-3\"");
+        assert_eq!(number("ulong", &u64::MAX.to_le_bytes()).unwrap(), format!("\"{}\"", u64::MAX));
+        assert_eq!(number("float4", &[0; 16]), None);
+        assert_eq!(number("float", &[0; 3]), None);
+    }
 }
