@@ -475,7 +475,10 @@ impl FunctionLowering<'_> {
             (ExecType::U32, Some(v)) => (Type::Ud, v),
             (ExecType::I64, Some(v)) => (Type::Q, v),
             (ExecType::U64, Some(v)) => (Type::Uq, v),
-            (ExecType::F64 | ExecType::Odd, None) if ty == Type::F => {
+            // Whether a denormal counts as zero is asked of its own type, at run time.
+            (ExecType::F64 | ExecType::Odd, None)
+                if ty == Type::F && !f32::from_bits(bits as u32).is_subnormal() =>
+            {
                 (Type::Df, (f32::from_bits(bits as u32) as f64).to_bits())
             }
             _ => return,
