@@ -284,7 +284,7 @@ fn checks_find_what_no_device_tells() {
     assert_eq!(code, 1);
     assert!(err.contains("error[F0004]: a data race for shared local memory"), "{err}");
     assert!(err.contains("= note: in 3 launches"), "told once: {err}");
-    assert!(err.contains("error[F0005]: writes 4 bytes at byte 0x100 of"), "{err}");
+    assert!(err.contains("error[F0005]: writes 4 bytes right past the end of"), "{err}");
     let json: serde_json::Value =
         serde_json::from_slice(&std::fs::read(path).expect("written")).expect("JSON");
     assert_eq!(json["exit"], 0);
