@@ -193,6 +193,12 @@ fn queues(s: &Session, program: cl_program, ordered: bool) {
     call!(s, clReleaseCommandQueue(other));
 }
 
+/// The driver: tests leave it next to themselves, builds next to the command.
+fn driver_for(command: &Path) -> PathBuf {
+    let own = std::env::current_exe().expect("the test is a file").with_file_name("libenvisa_opencl.so");
+    if own.is_file() { own } else { command.with_file_name("libenvisa_opencl.so") }
+}
+
 /// The command, next to the driver; or why not.
 fn command() -> Option<PathBuf> {
     let own = std::env::current_exe().expect("the test is a file");
@@ -212,8 +218,7 @@ fn exec(options: &[&str], does: &str) -> Option<(i32, String, String)> {
     driver()?;
     let command = command()?;
     let own = std::env::current_exe().expect("the test is a file");
-    let driver = own.with_file_name("libenvisa_opencl.so");
-    let driver = if driver.is_file() { driver } else { command.with_file_name("libenvisa_opencl.so") };
+    let driver = driver_for(&command);
     let output: Output = Command::new(command)
         .arg("exec")
         .args(options)
@@ -324,7 +329,7 @@ fn the_programs_own_code_wins() {
     let output = run(&["--device", "dg3", "--", "true"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("did you mean `dg2`?"));
-    let driver = command.with_file_name("libenvisa_opencl.so");
+    let driver = driver_for(&command);
     let driver = driver.to_str().expect("UTF-8");
     assert_eq!(run(&["--driver", driver, "--", "/nonexistent"]).status.code(), Some(2));
     assert_eq!(run(&["--driver", driver, "--", "sh", "-c", "kill -9 $$"]).status.code(), Some(137));

@@ -524,7 +524,7 @@ impl<'s> Parser<'s> {
         }
         let surface = if matches!(code, 2..=4 | 6) || based {
             self.expect(b'(')?;
-            let s = self.lsc_scalar("surface", code == 6 || based)?;
+            let s = self.lsc_scalar("surface", true)?;
             if !based && self.eat(b',') {
                 self.surface_index(form, ops)?;
             }

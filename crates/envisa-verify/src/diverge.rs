@@ -1,5 +1,7 @@
 //! Lints on channels that have diverged, and on memory that threads share.
 
+use std::collections::HashMap;
+
 use envisa_isa::desc::{Effect, Family, Role, SlotKind};
 use envisa_isa::{Combine, Exec, Inst, Op, Operand, Platforms, Region};
 
@@ -218,36 +220,59 @@ fn touches_slm(ctx: &Ctx, inst: &Inst) -> bool {
     ctx.obj.ops(inst).iter().any(memory::is_slm)
 }
 
-/// May what is called fence shared local memory? Of functions elsewhere nobody knows.
-fn fences_in_callee(ctx: &Ctx, inst: &Inst) -> bool {
-    let fences = |o: &envisa_isa::Object, range: std::ops::Range<usize>| {
-        o.insts[range].iter().any(|i| i.desc().effect == Effect::Fence)
-    };
-    match inst.op {
-        Op::Fcall => {
-            let name = match ctx.obj.slot(inst, "function") {
-                Some(Operand::Str(s)) => ctx.obj.strings.get(s),
-                _ => None,
-            };
-            let callee = name.and_then(|n| ctx.functions.get(n)).and_then(|i| ctx.module.objects.get(*i));
-            callee.is_none_or(|o| fences(o, 0..o.insts.len()))
+/// What is called, and whether it may fence shared local memory. Each subroutine and function is looked at once.
+#[derive(Default)]
+struct Callees {
+    /// Subroutines of the object, by label; found when the first call is.
+    subroutines: Option<HashMap<u16, bool>>,
+    /// Functions, by index in the module.
+    functions: HashMap<usize, bool>,
+}
+
+impl Callees {
+    /// May what is called fence? Of functions elsewhere nobody knows.
+    fn fence(&mut self, ctx: &Ctx, inst: &Inst) -> bool {
+        let is_fence = |i: &Inst| i.desc().effect == Effect::Fence;
+        match inst.op {
+            Op::Fcall => {
+                let name = match ctx.obj.slot(inst, "function") {
+                    Some(Operand::Str(s)) => ctx.obj.strings.get(s),
+                    _ => None,
+                };
+                let Some(index) = name.and_then(|n| ctx.functions.get(n)).copied() else { return true };
+                let Some(callee) = ctx.module.objects.get(index) else { return true };
+                *self.functions.entry(index).or_insert_with(|| callee.insts.iter().any(is_fence))
+            }
+            Op::Ifcall | Op::Ifcall42 => true,
+            Op::Call => {
+                let label = ctx.obj.ops(inst).iter().find_map(|o| match o {
+                    Operand::Label(l) => Some(*l),
+                    _ => None,
+                });
+                let found = self.subroutines.get_or_insert_with(|| subroutines_that(ctx, is_fence));
+                label.and_then(|l| found.get(&l)).copied().unwrap_or(true)
+            }
+            _ => false,
         }
-        Op::Ifcall | Op::Ifcall42 => true,
-        Op::Call => {
-            let label = ctx.obj.ops(inst).iter().find_map(|o| match o {
-                Operand::Label(l) => Some(*l),
-                _ => None,
-            });
-            let insts = &ctx.obj.insts;
-            let starts = |i: &Inst, l: u16| i.op == Op::Subroutine && ctx.obj.ops(i) == [Operand::Label(l)];
-            let Some(first) = label.and_then(|l| insts.iter().position(|i| starts(i, l))) else {
-                return true;
-            };
-            let rest = insts[first + 1..].iter().position(|i| i.op == Op::Subroutine);
-            fences(ctx.obj, first..rest.map_or(insts.len(), |n| first + 1 + n))
-        }
-        _ => false,
     }
+}
+
+/// The subroutines of the object by their labels: does any instruction up to the next subroutine?
+fn subroutines_that(ctx: &Ctx, does: impl Fn(&Inst) -> bool) -> HashMap<u16, bool> {
+    let mut out = HashMap::new();
+    let mut current = None;
+    for i in &ctx.obj.insts {
+        if i.op == Op::Subroutine {
+            current = match ctx.obj.ops(i) {
+                [Operand::Label(l)] => Some(*l),
+                _ => None,
+            };
+        }
+        if let Some(label) = current {
+            *out.entry(label).or_insert(false) |= does(i);
+        }
+    }
+    out
 }
 
 /// Writes to shared local memory before a barrier, and reads after it, without a fence between.
@@ -258,6 +283,7 @@ pub(crate) fn slm_fences(ctx: &mut Ctx) {
         return;
     }
     let obj = ctx.obj;
+    let mut callees = Callees::default();
     let mut pending: Option<usize> = None;
     let mut crossed: Option<(usize, usize)> = None;
     let mut found: Vec<(usize, usize, usize)> = Vec::new();
@@ -277,7 +303,7 @@ pub(crate) fn slm_fences(ctx: &mut Ctx) {
                 }
             }
             Effect::Fence if crate::lsc::fences_slm(ctx, inst) => pending = None,
-            _ if fences_in_callee(ctx, inst) => pending = None,
+            _ if pending.is_some() && callees.fence(ctx, inst) => pending = None,
             Effect::Barrier => {
                 if let Some(w) = pending.take() {
                     crossed = Some((w, i));

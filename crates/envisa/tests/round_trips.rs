@@ -138,6 +138,9 @@ impl Bytes {
         }
         for (i, op) in ops.iter().enumerate() {
             let slot = &d.slots[i.min(d.slots.len() - 1)];
+            if !slot.is_in(v) {
+                continue;
+            }
             let kind = match &slot.kind {
                 SlotKind::If { kind, .. } if *op != Operand::Int(0) => kind,
                 SlotKind::Many(kind) => kind,
