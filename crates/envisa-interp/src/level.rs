@@ -60,6 +60,15 @@ impl Shaped {
         }
     }
 
+    /// The level, if it has code for each combination of vectors and scalars, too.
+    pub fn special(self) -> Option<Special> {
+        match self {
+            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+            Shaped::Avx512 => None,
+            _ => Some(Special(())),
+        }
+    }
+
     /// The handler of a kernel for this level.
     pub fn handler<K: Kernel>(self) -> Handler {
         match self {
@@ -70,6 +79,22 @@ impl Shaped {
             #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
             Shaped::Avx2 => avx2::<K>,
         }
+    }
+}
+
+/// A level that also has code for each combination of vectors and scalars, one for each size of vectors: half of all
+/// code. Where there is native code for most kernels (AVX-512), the interpreter finds out at run time which of its
+/// sources are scalars.
+#[derive(Clone, Copy)]
+pub(crate) struct Special(());
+
+impl Special {
+    /// The handler of a kernel for this level.
+    pub fn handler<K: Kernel>(self) -> Handler {
+        #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+        return avx2::<K>;
+        #[cfg(any(not(target_arch = "x86_64"), debug_assertions))]
+        return base::<K>;
     }
 }
 
