@@ -190,7 +190,7 @@ fn kernel_lines(b: &Bench, lines: &mut Vec<Line>) {
         if let Some(mean) = b.mean(peer.name()) {
             lines.push(line(
                 format!(
-                    "kernels interpreted, work-items a second over those of {}, which compiles: geometric mean of {}",
+                    "kernels, work-items a second over those of {}, which compiles: geometric mean of {}",
                     peer.name(),
                     mean.kernels
                 ),
@@ -206,7 +206,7 @@ fn oclgrind_line(b: &Bench, lines: &mut Vec<Line>) {
     if let Some(mean) = b.mean(Peer::Oclgrind.name()) {
         lines.push(line(
             format!(
-                "kernels interpreted, work-items a second over those of Oclgrind: geometric mean of {}",
+                "kernels, work-items a second over those of Oclgrind: geometric mean of {}",
                 mean.kernels
             ),
             "at least 300",
