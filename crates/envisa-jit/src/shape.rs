@@ -1,10 +1,10 @@
 //! Vectors of integers that are known by their first element: the same in all channels, or a step apart.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use envisa_isa::{Modifier, Type};
-use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness};
-use envisa_lower::{Dst, ExecType, Inst, Message, Op, Program, Shape, Src};
+use envisa_lower::analysis::{Cell, CellId, CellKind, Cells, Flow, Liveness};
+use envisa_lower::{Dst, ExecType, Inst, Message, Op, Pc, Program, Shape, Src};
 
 /// What a launch gives in a register before the program runs: the words of a half of the channels.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -14,6 +14,9 @@ pub(crate) struct Seed {
     /// From word to word.
     pub step: i32,
 }
+
+/// Passes over a program's definitions before its shapes are given up: each but the last few finds something out.
+const ROUNDS: u32 = 64;
 
 /// Shapes of cells: `element(i) = element(0) + i * step`.
 #[derive(Clone, Debug, Default)]
@@ -57,55 +60,8 @@ impl Shapes {
         full: bool,
         seeds: &[Seed],
     ) -> Shapes {
-        let good = |id: CellId| {
-            let c = cells.get(id);
-            c.kind == CellKind::Vector && c.bytes == 64 && !c.input && !live.of_thread(0, id)
-        };
-        // Optimistic: what no definition contradicts.
-        let mut step: HashMap<CellId, Option<i32>> = HashMap::new();
-        let mut changed = true;
-        let mut rounds = 0;
-        while changed && rounds < 64 {
-            changed = false;
-            rounds += 1;
-            for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
-                let i = &p.code[pc as usize];
-                let mut targets = Vec::new();
-                cells.accesses(p, pc, &mut |a| {
-                    if a.write && cells.get(a.cell).kind == CellKind::Vector {
-                        targets.push(a.cell);
-                    }
-                });
-                for c in targets {
-                    let part = match i.dst {
-                        Dst::Reg { offset, .. } => cells.get(c).offset.wrapping_sub(offset) / 64,
-                        _ => 0,
-                    };
-                    let all = i.no_mask || (full && flow.full(pc)) || live.unmasked(pc, c);
-                    let now = if good(c) && all {
-                        match of(p, cells, i, part, &step, seeds) {
-                            Known::Not => None,
-                            Known::NotYet => continue,
-                            Known::Step(s) => Some(s),
-                        }
-                    } else {
-                        None
-                    };
-                    let merged = match step.get(&c) {
-                        None => now,
-                        Some(old) if *old == now => now,
-                        Some(_) => None,
-                    };
-                    if step.get(&c) != Some(&merged) {
-                        step.insert(c, merged);
-                        changed = true;
-                    }
-                }
-            }
-        }
-        if changed {
-            return Shapes::default();
-        }
+        let seeds = unwritten(cells, seeds);
+        let Some(step) = known(p, flow, cells, live, full, &seeds) else { return Shapes::default() };
         // Wanted are those that addresses are, or are made of.
         let mut wanted: HashMap<CellId, ()> = HashMap::new();
         let shaped = |c: CellId| matches!(step.get(&c), Some(Some(_)));
@@ -168,9 +124,91 @@ impl Shapes {
     }
 }
 
+/// Seeds in registers that keep what the launch put there: nothing writes any of their bytes.
+fn unwritten(cells: &Cells, seeds: &[Seed]) -> Vec<Seed> {
+    let written = |s: &Seed| {
+        let meets = |c: &Cell| c.offset < s.offset + 32 && s.offset < c.offset + c.bytes;
+        cells.iter().any(|(_, c)| c.written && meets(c))
+    };
+    seeds.iter().filter(|s| !written(s)).copied().collect()
+}
+
+/// The steps of all cells that instructions write as vectors, `None` where there is none; no result if that does
+/// not settle.
+///
+/// A greatest fixpoint: a cell without an entry is one of which no definition has been judged yet, and only that
+/// lets a definition wait. What never gets an entry would have its users wait for ever, with what their other
+/// definitions say standing as if there were no more. So cells that no reachable instruction writes as vectors
+/// have no step from the start, and once all that can be judged has been, what still waits has none either.
+fn known(
+    p: &Program,
+    flow: &Flow,
+    cells: &Cells,
+    live: &Liveness,
+    full: bool,
+    seeds: &[Seed],
+) -> Option<HashMap<CellId, Option<i32>>> {
+    let good = |id: CellId| {
+        let c = cells.get(id);
+        c.kind == CellKind::Vector && c.bytes == 64 && !c.input && !live.of_thread(0, id)
+    };
+    // Every definition: where, of which cell, and is it of all channels?
+    let mut definitions: Vec<(Pc, CellId, bool)> = Vec::new();
+    let mut defined: HashSet<CellId> = HashSet::new();
+    for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
+        let i = &p.code[pc as usize];
+        cells.accesses(p, pc, &mut |a| {
+            if a.write && cells.get(a.cell).kind == CellKind::Vector {
+                let all = i.no_mask || (full && flow.full(pc)) || live.unmasked(pc, a.cell);
+                definitions.push((pc, a.cell, all));
+                defined.insert(a.cell);
+            }
+        });
+    }
+    let mut step: HashMap<CellId, Option<i32>> =
+        cells.iter().filter(|(id, _)| !defined.contains(id)).map(|(id, _)| (id, None)).collect();
+    let mut waits = true;
+    for _ in 0..ROUNDS {
+        let mut changed = false;
+        for (pc, c, all) in &definitions {
+            let i = &p.code[*pc as usize];
+            let now = match part_of(i, cells.get(*c)) {
+                Some(part) if *all && good(*c) => match of(p, cells, i, part, &step, seeds) {
+                    Known::Step(s) => Some(s),
+                    Known::NotYet if waits => continue,
+                    Known::NotYet | Known::Not => None,
+                },
+                _ => None,
+            };
+            let merged = match step.get(c) {
+                Some(old) if *old != now => None,
+                _ => now,
+            };
+            if step.get(c) != Some(&merged) {
+                step.insert(*c, merged);
+                changed = true;
+            }
+        }
+        match (changed, waits) {
+            (true, _) => {}
+            (false, true) => waits = false,
+            (false, false) => return Some(step),
+        }
+    }
+    None
+}
+
+/// Which half of an instruction's destination a cell is; `None` if it is something else that the instruction writes.
+fn part_of(i: &Inst, cell: &Cell) -> Option<u32> {
+    let Dst::Reg { offset, .. } = i.dst else { return None };
+    let from = cell.offset.checked_sub(offset)?;
+    (from.is_multiple_of(64) && from / 4 < u32::from(i.channels)).then_some(from / 64)
+}
+
 /// What is known of a result.
 enum Known {
     Step(i32),
+    /// A source is a cell of which no definition has been judged yet.
     NotYet,
     Not,
 }
