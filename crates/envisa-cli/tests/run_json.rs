@@ -8,13 +8,13 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository")
 }
 
-fn schema() -> (boon::Schemas, boon::SchemaIndex) {
-    let text = std::fs::read_to_string(root().join("docs/run.schema.json")).expect("the schema");
+fn schema(name: &str) -> (boon::Schemas, boon::SchemaIndex) {
+    let text = std::fs::read_to_string(root().join("docs").join(name)).expect("the schema");
     let schema: Value = serde_json::from_str(&text).expect("JSON");
     let mut compiler = boon::Compiler::new();
-    compiler.add_resource("run.schema.json", schema).expect("a schema");
+    compiler.add_resource(name, schema).expect("a schema");
     let mut schemas = boon::Schemas::new();
-    let index = compiler.compile("run.schema.json", &mut schemas).expect("a sound schema");
+    let index = compiler.compile(name, &mut schemas).expect("a sound schema");
     (schemas, index)
 }
 
@@ -34,7 +34,7 @@ fn run(args: &[&str]) -> (Value, Option<i32>) {
 
 #[test]
 fn what_runs_print_is_what_the_schema_says() {
-    let (schemas, index) = schema();
+    let (schemas, index) = schema("run.schema.json");
     let scatter = "examples/scatter/scatter.visaasm";
     let collide = "examples/collide/collide.visaasm";
     let runs: [(&[&str], i32, &str); 8] = [
@@ -95,7 +95,7 @@ fn what_runs_print_is_what_the_schema_says() {
 /// The schema knows every field: one that is renamed or new is a change of it.
 #[test]
 fn the_schema_refuses_what_is_amiss() {
-    let (schemas, index) = schema();
+    let (schemas, index) = schema("run.schema.json");
     let (good, _) = run(&["examples/vadd/job.toml", "--arg", "c=zeros:f32:900"]);
     for (at, wrong) in [
         ("/format", Value::from("envisa-run/0")),
@@ -113,5 +113,27 @@ fn the_schema_refuses_what_is_amiss() {
         let mut bad = good.clone();
         bad.as_object_mut().expect("an object").remove(field);
         assert!(schemas.validate(&bad, index).is_err(), "{field}");
+    }
+}
+
+/// What `--profile-json` writes is what its schema says, and nothing of it is missing.
+#[test]
+fn profiles_are_what_their_schema_says() {
+    let (schemas, index) = schema("profile.schema.json");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("profile.json");
+    for job in ["examples/vadd/job.toml", "examples/race/job.toml", "examples/image/job.toml"] {
+        run(&[job, "--profile-json", file.to_str().expect("a name")]);
+        let json: Value =
+            serde_json::from_slice(&std::fs::read(&file).expect("it is written")).expect("JSON");
+        if let Err(e) = schemas.validate(&json, index) {
+            panic!("{job}: {e}\n{json:#}");
+        }
+        assert!(json["total"]["executed"].as_u64() > Some(100), "{job}");
+        for field in ["executed", "least_bank_steps", "waited"] {
+            let mut bad = json.clone();
+            bad["instructions"][0].as_object_mut().expect("an object").remove(field);
+            assert!(schemas.validate(&bad, index).is_err(), "{job}: {field}");
+        }
     }
 }

@@ -1,9 +1,11 @@
-//! Checks and statistics: observers of the machine.
+//! Checks, statistics and profiles: observers of the machine.
 
 pub mod check;
 pub mod footprint;
+pub mod profile;
 pub mod stats;
 
 pub use check::{Checks, Finding, FindingKind, LaunchFacts, Other, RaceAccess, Related};
 pub use footprint::Footprint;
+pub use profile::Profile;
 pub use stats::{Fidelity, FidelityLine, Stats};

@@ -241,7 +241,7 @@ impl Place {
         }
     }
 
-    fn range(&self) -> (u32, u32) {
+    pub(crate) fn range(&self) -> (u32, u32) {
         (self.span.start, self.span.end)
     }
 

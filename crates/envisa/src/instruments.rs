@@ -2,7 +2,7 @@
 
 use envisa_machine::observer::Observer;
 use envisa_machine::thread::{Machine, Mask, Status};
-use envisa_sanitize::{Checks, Footprint, Stats};
+use envisa_sanitize::{Checks, Footprint, Profile, Stats};
 use std::collections::BTreeMap;
 
 /// Any of the observers together. With none of them a run goes unobserved, at full speed.
@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Instruments {
     pub checks: Option<Checks>,
     pub stats: Option<Stats>,
+    pub profile: Option<Profile>,
     pub footprint: Option<Footprint>,
     pub registers: Option<FinalRegisters>,
 }
@@ -19,6 +20,7 @@ impl Observer for Instruments {
         Instruments {
             checks: self.checks.as_ref().map(Observer::fork),
             stats: self.stats.as_ref().map(Observer::fork),
+            profile: self.profile.as_ref().map(Observer::fork),
             footprint: self.footprint.as_ref().map(Observer::fork),
             registers: self.registers.as_ref().map(Observer::fork),
         }
@@ -27,6 +29,7 @@ impl Observer for Instruments {
     fn merge(&mut self, other: Self) {
         merge(&mut self.checks, other.checks);
         merge(&mut self.stats, other.stats);
+        merge(&mut self.profile, other.profile);
         merge(&mut self.footprint, other.footprint);
         merge(&mut self.registers, other.registers);
     }
@@ -38,6 +41,9 @@ impl Observer for Instruments {
         if let Some(o) = &mut self.stats {
             o.before(m, pc, mask);
         }
+        if let Some(o) = &mut self.profile {
+            o.before(m, pc, mask);
+        }
     }
 
     fn after(&mut self, m: &Machine<'_>, pc: u32, mask: Mask, next: u32) {
@@ -45,6 +51,9 @@ impl Observer for Instruments {
             o.after(m, pc, mask, next);
         }
         if let Some(o) = &mut self.stats {
+            o.after(m, pc, mask, next);
+        }
+        if let Some(o) = &mut self.profile {
             o.after(m, pc, mask, next);
         }
         if let Some(o) = &mut self.footprint {
@@ -60,6 +69,9 @@ impl Observer for Instruments {
             o.start(m);
         }
         if let Some(o) = &mut self.stats {
+            o.start(m);
+        }
+        if let Some(o) = &mut self.profile {
             o.start(m);
         }
     }

@@ -21,6 +21,8 @@ pub struct Launch {
     pub(crate) check: bool,
     pub(crate) footprint: bool,
     pub(crate) statistics: bool,
+    pub(crate) profile: bool,
+    pub(crate) trace: bool,
     pub(crate) registers: Vec<String>,
     pub(crate) progress: Option<&'static Progress>,
     pub(crate) cancel: Option<Cancel>,
@@ -66,6 +68,8 @@ impl Launch {
             check: false,
             footprint: false,
             statistics: false,
+            profile: false,
+            trace: false,
             registers: Vec::new(),
             progress: None,
             cancel: None,
@@ -144,6 +148,20 @@ impl Launch {
     #[must_use]
     pub fn statistics(mut self, statistics: bool) -> Launch {
         self.statistics = statistics;
+        self
+    }
+
+    /// Counts, for each instruction, executions, channels, cache lines, bank conflicts and waits at barriers.
+    #[must_use]
+    pub fn profile(mut self, profile: bool) -> Launch {
+        self.profile = profile;
+        self
+    }
+
+    /// A profile that also has what the threads of the first groups did when.
+    #[must_use]
+    pub fn trace(mut self, trace: bool) -> Launch {
+        self.trace = trace;
         self
     }
 

@@ -89,6 +89,7 @@ mod launch;
 mod module;
 mod native;
 mod observe;
+mod profile;
 mod run;
 mod source;
 mod statistics;
@@ -108,6 +109,9 @@ pub use kernel::{Argument, ArgumentKind, Attributes, Kernel, Variable};
 pub use launch::{Arg, ArgKey, Cancel, Launch, Progress};
 pub use module::{LoadOptions, Module, Source};
 pub use observe::{Accessed, Executed, Observer, Space, Wants};
+pub use profile::{
+    Counts, InstructionProfile, LineProfile, Model, Profile, ProfiledText, Trace, TraceSpan, TraceThread,
+};
 pub use run::{Dropped, Footprint, Outcome, Run, ThreadRegisters};
 pub use source::SourceText;
 pub use statistics::{FidelityEntry, LeftEntry, MemoryLine, Native, Statistics};

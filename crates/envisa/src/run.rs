@@ -9,6 +9,7 @@ use crate::instruments::{FinalRegisters, Instruments};
 use crate::kernel::{Code, Kernel};
 use crate::launch::{Arg, Launch};
 use crate::native::Left;
+use crate::profile::Profile;
 use crate::statistics::{Native, Statistics};
 use envisa_machine::dispatch::{self, LaunchError, MAX_GROUP_ITEMS, Prepared, Resources};
 use envisa_machine::memory::Memory;
@@ -54,6 +55,8 @@ pub struct Outcome {
     pub footprint: Option<Footprint>,
     /// Statistics, if they were asked for.
     pub statistics: Option<Statistics>,
+    /// The profile, if it was asked for.
+    pub profile: Option<Profile>,
     /// What the variables asked for held when threads ended, by group and thread.
     pub registers: Vec<ThreadRegisters>,
 }
@@ -160,12 +163,14 @@ impl Run {
     pub fn wait(self) -> Result<Outcome, Error> {
         let (check, statistics) = (self.launch.check, self.launch.statistics);
         let footprint = self.launch.footprint;
-        if !check && !statistics && !footprint && self.launch.registers.is_empty() {
+        let profile = self.launch.profile || self.launch.trace;
+        if !check && !statistics && !footprint && !profile && self.launch.registers.is_empty() {
             return self.execute(None::<&mut Instruments>).map(|done| done.0);
         }
         let mut instruments = Instruments {
             checks: check.then(|| Checks::new(self.facts())),
             stats: statistics.then(Stats::default),
+            profile: profile.then(|| envisa_sanitize::Profile::new(self.launch.trace)),
             footprint: footprint.then(envisa_sanitize::Footprint::default),
             registers: (!self.launch.registers.is_empty()).then(|| FinalRegisters {
                 wanted: self.launch.registers.clone(),
@@ -190,6 +195,9 @@ impl Run {
             let native = native.map(|left| Native::new(stats, &code.executable, left));
             outcome.statistics = Some(Statistics::new(stats, code.program(), time, items, native));
         }
+        if let Some(profile) = instruments.profile {
+            outcome.profile = Some(Profile::new(code, profile, outcome.work_items));
+        }
         if let Some(registers) = instruments.registers {
             let one = |((group, thread), variables)| ThreadRegisters { group, thread, variables };
             outcome.registers = registers.threads.into_iter().map(one).collect();
@@ -204,7 +212,8 @@ impl Run {
 
     /// Does the launch ask for observers of our own?
     pub(crate) fn is_instrumented(&self) -> bool {
-        self.launch.check || self.launch.statistics || !self.launch.registers.is_empty()
+        let l = &self.launch;
+        l.check || l.statistics || l.profile || l.trace || !l.registers.is_empty()
     }
 
     /// What the checks are told.
@@ -266,6 +275,7 @@ impl Run {
             not_checked: None,
             footprint: None,
             statistics: None,
+            profile: None,
             registers: Vec::new(),
         };
         Ok((outcome, done.trap, left))

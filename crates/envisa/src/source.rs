@@ -44,6 +44,14 @@ fn same_end(a: &str, b: &str) -> usize {
     parts(a).iter().zip(&parts(b)).take_while(|(a, b)| a == b && !a.is_empty()).count()
 }
 
+/// A file's name as reports and profiles show it.
+pub(crate) fn shown_name(name: &str) -> String {
+    name.chars()
+        .map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c })
+        .take(MAX_NAME)
+        .collect()
+}
+
 /// The line that an instruction of a function was compiled from, and where it stands if its text is known.
 pub(crate) fn line_of(
     code: &Code,
@@ -59,9 +67,8 @@ pub(crate) fn line_of(
     });
     let recorded = program.source_files.get(usize::from(line.file))?;
     let name = quoted.map_or(recorded.as_str(), |(_, file, _)| file.name());
-    let file = name.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c });
     let text = quoted.map(|(_, file, span)| file.lossy(span).chars().take(MAX_LINE).collect());
-    let line = SourceLine { file: file.take(MAX_NAME).collect(), line: line.line, text };
+    let line = SourceLine { file: shown_name(name), line: line.line, text };
     Some((line, quoted.map(|(id, _, span)| (id, span))))
 }
 

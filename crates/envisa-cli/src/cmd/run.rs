@@ -2,6 +2,7 @@
 
 use crate::cmd::findings::{FailOn, FindingArgs};
 use crate::cmd::interrupt::Interrupt;
+use crate::cmd::profile::ProfileArgs;
 use crate::cmd::results::{self, Results};
 use crate::cmd::{Done, Exit, Failure, Report, load, progress};
 use crate::io;
@@ -30,6 +31,7 @@ Examples:
   envisa run vadd.cl --device dg2 --global 1024 … --out c=c.npy --stats
   envisa run vadd.zebin … --arg c=zeros:f32:4 --expect 'c=f32:1,3,5,7'
   envisa run job.toml --check
+  envisa run job.toml --profile=profile.html --trace trace.json
   envisa run mine.visaasm --platform SKL --threads 2 --arg N=4 --arg T6=zeros:f32:64 --print T6:8
 
 Hand-written .visaasm and .isa: arguments are named as `.input` names them; a surface (T6) or a binding-table
@@ -92,7 +94,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = jobs)]
     jobs: usize,
     /// What runs the kernel: native code where the CPU and the kernel allow (`jit`), the interpreter, or what is best.
-    /// `--check` and `--stats` are the interpreter's.
+    /// `--check`, `--stats` and `--profile` are the interpreter's.
     #[arg(long, value_enum, default_value_t = EngineArg::Auto)]
     engine: EngineArg,
     /// Write the kernel's native code, x86 beside vISA, to a file; `-` is standard output.
@@ -107,6 +109,8 @@ pub struct Args {
     /// Take vISA that the verifier refuses, as long as it is structurally sound.
     #[arg(long)]
     no_verify: bool,
+    #[command(flatten, next_help_heading = "Profiles")]
+    profile: ProfileArgs,
     #[command(flatten, next_help_heading = "Findings")]
     findings: FindingArgs,
     #[command(flatten, next_help_heading = "To compile first")]
@@ -186,6 +190,12 @@ pub fn run(args: &Args) -> Done {
     if piped && args.json {
         return Err(Failure("`--json` and an output in `-` both want standard output".into()));
     }
+    let profiles = args.profile.to_standard_output();
+    if profiles > 1 || profiles > 0 && (piped || args.json) {
+        return Err(Failure(
+            "two outputs want standard output: name a file for the profile, as --profile=FILE".into(),
+        ));
+    }
     let mut ready = match Ready::new(&job) {
         Ok(ready) => ready,
         Err(e) => return refused(e, report),
@@ -241,6 +251,9 @@ pub fn run(args: &Args) -> Done {
         anstream::eprint!("{}", results.text());
     } else {
         io::print(&results.text())?;
+    }
+    if let Some(profile) = &results.outcome.profile {
+        args.profile.write(profile)?;
     }
     report.finish()?;
     Ok(results.exit())
@@ -321,6 +334,7 @@ fn job(args: &Args) -> Result<Result<Job, JobError>, Failure> {
     job.sources.extend(args.sources.iter().cloned());
     job.check |= args.check;
     job.stats |= args.stats;
+    (job.profile, job.trace) = (args.profile.profile(), args.profile.trace());
     job.no_verify |= args.no_verify;
     let mut seen = Vec::new();
     for text in &args.args {

@@ -120,6 +120,12 @@ pub struct Job {
     /// Count instructions, channels, traffic.
     #[serde(default)]
     pub stats: bool,
+    /// Profile it.
+    #[serde(skip)]
+    pub profile: bool,
+    /// Profile it, with what threads do when.
+    #[serde(skip)]
+    pub trace: bool,
     /// Take vISA that the verifier refuses, as long as it is structurally sound.
     #[serde(default)]
     pub no_verify: bool,
@@ -565,7 +571,12 @@ impl Job {
             launch = launch.local_memory(bytes);
         }
         let limit = if self.limit == 0 { u64::MAX } else { self.limit };
-        Ok(launch.limit(limit).check(self.check).statistics(self.stats))
+        Ok(launch
+            .limit(limit)
+            .check(self.check)
+            .statistics(self.stats)
+            .profile(self.profile)
+            .trace(self.trace))
     }
 }
 

@@ -1,0 +1,244 @@
+//! Profiles: what the lines and instructions of a kernel cost.
+
+use crate::fault::Place;
+use crate::kernel::Code;
+use envisa_diag::FileId;
+pub use envisa_sanitize::profile::Counts;
+use envisa_sanitize::profile::{self, BANK_BYTES, BANKS, CACHE_LINE, SpanKind};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The profile of a run.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Profile {
+    /// The kernel.
+    pub kernel: String,
+    /// The platform.
+    pub platform: &'static str,
+    /// Work-items.
+    pub work_items: u64,
+    /// Thread groups.
+    pub groups: u64,
+    /// Threads.
+    pub threads: u64,
+    /// What costs are counted by.
+    pub model: Model,
+    /// All instructions together.
+    pub total: Counts,
+    /// Lines of the source, those with the most executed instructions first; empty where the module tells none.
+    pub lines: Vec<LineProfile>,
+    /// Instructions that were executed, the most frequent first.
+    pub instructions: Vec<InstructionProfile>,
+    /// The texts that `lines` are of, as far as they were given.
+    #[serde(skip)]
+    pub texts: Vec<ProfiledText>,
+    /// What threads did when, if that was asked for.
+    #[serde(skip)]
+    pub trace: Option<Trace>,
+}
+
+/// What costs are counted by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Model {
+    /// Bytes of a cache line.
+    pub cache_line: u64,
+    /// Banks of shared local memory.
+    pub banks: usize,
+    /// Bytes that a bank gives at once.
+    pub bank_bytes: u64,
+}
+
+/// The model of every platform.
+const MODEL: Model = Model { cache_line: CACHE_LINE, banks: BANKS, bank_bytes: BANK_BYTES };
+
+/// A line of the source.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct LineProfile {
+    /// The file: as it was given, else as the module names it (which is no path to trust).
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// What stands there, if the text is known.
+    pub text: Option<String>,
+    /// What its instructions did.
+    #[serde(flatten)]
+    pub counts: Counts,
+}
+
+/// An instruction.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct InstructionProfile {
+    /// Where it is.
+    #[serde(flatten)]
+    pub place: Place,
+    /// The instruction as it is written, or as its program says it where that is binary.
+    pub text: String,
+    /// What it did.
+    #[serde(flatten)]
+    pub counts: Counts,
+}
+
+/// A text with lines that are profiled.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct ProfiledText {
+    /// Its name, as in [`LineProfile::file`].
+    pub file: String,
+    /// Its lines.
+    pub lines: Vec<String>,
+}
+
+/// What the threads of the first groups did when. Time is counted in executed instructions: each thread of a group
+/// executes one a step, and a barrier lets threads go on when the last one has come.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Trace {
+    /// Threads by group.
+    pub threads: Vec<TraceThread>,
+    /// Groups that it does not tell of.
+    pub groups_left_out: u64,
+    /// Spans that it does not tell of.
+    pub spans_left_out: u64,
+}
+
+/// What a thread did when.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct TraceThread {
+    /// Its group.
+    pub group: [u32; 3],
+    /// The thread in its group.
+    pub thread: u32,
+    /// When it ended.
+    pub end: u64,
+    /// What it did, by its start.
+    pub spans: Vec<TraceSpan>,
+}
+
+/// Something that took a while.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct TraceSpan {
+    /// From.
+    pub start: u64,
+    /// To.
+    pub end: u64,
+    /// `run`, `barrier`, `call`.
+    pub what: &'static str,
+    /// Of waits the barrier; of what else the first instruction.
+    pub place: Place,
+}
+
+/// Longest text of an instruction that is kept, in characters.
+const MAX_TEXT: usize = 400;
+/// Lines of all texts that are kept.
+const MAX_LINES: usize = 1 << 16;
+
+impl Profile {
+    pub(crate) fn new(code: &Code, mut seen: profile::Profile, work_items: u64) -> Profile {
+        let trace = seen.take_trace().map(|t| trace(code, t));
+        let program = code.program();
+        let mut places: BTreeMap<(u16, u32), (usize, Counts)> = BTreeMap::new();
+        for (pc, (i, c)) in program.code.iter().zip(seen.counts()).enumerate() {
+            if c.executed == 0 || profile::is_auxiliary(i) {
+                continue;
+            }
+            // What lowering made several of was executed once.
+            let entry = places.entry((i.function, i.source)).or_insert((pc, Counts::default()));
+            let executed = entry.1.executed.max(c.executed);
+            entry.1.add(c);
+            entry.1.executed = executed;
+        }
+        let mut total = Counts::default();
+        let mut lines: BTreeMap<(String, u32), (Option<String>, Counts)> = BTreeMap::new();
+        let mut instructions = Vec::new();
+        for (pc, counts) in places.values() {
+            let place = at(code, *pc);
+            total.add(counts);
+            if let Some(line) = &place.source {
+                let entry = lines.entry((line.file.clone(), line.line));
+                entry.or_insert_with(|| (line.text.clone(), Counts::default())).1.add(counts);
+            }
+            let text = written(code, *pc, &place);
+            instructions.push(InstructionProfile { place, text, counts: *counts });
+        }
+        let mut lines: Vec<LineProfile> = lines
+            .into_iter()
+            .map(|((file, line), (text, counts))| LineProfile { file, line, text, counts })
+            .collect();
+        lines.sort_by_key(|l| std::cmp::Reverse(l.counts.executed));
+        instructions.sort_by_key(|i| std::cmp::Reverse(i.counts.executed));
+        Profile {
+            kernel: code.name.clone(),
+            platform: program.platform.name(),
+            work_items,
+            groups: seen.groups(),
+            threads: seen.threads(),
+            model: MODEL,
+            total,
+            texts: texts(code, &instructions),
+            lines,
+            instructions,
+            trace,
+        }
+    }
+}
+
+fn at(code: &Code, pc: usize) -> Place {
+    let program = code.program();
+    let Some(i) = program.code.get(pc) else { return Place::new(code, "", 0, envisa_isa::Span::NONE) };
+    let function = program.functions.get(usize::from(i.function)).map_or("", |f| f.name.as_str());
+    Place::new(code, function, i.source, i.span)
+}
+
+/// An instruction as it is written.
+fn written(code: &Code, pc: usize, place: &Place) -> String {
+    let file = place.visa.as_ref().and_then(|_| code.files.get(place.file));
+    let text = file.map(|f| f.lossy(place.range().into()).trim().to_owned());
+    let text = text.unwrap_or_else(|| code.program().line(pc));
+    text.chars().take(MAX_TEXT).map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// The texts that instructions were compiled from.
+fn texts(code: &Code, instructions: &[InstructionProfile]) -> Vec<ProfiledText> {
+    let mut files: Vec<FileId> = instructions.iter().filter_map(|i| i.place.quoted.map(|q| q.0)).collect();
+    files.sort_unstable();
+    files.dedup();
+    let mut left = MAX_LINES;
+    let mut all = Vec::new();
+    for file in files.into_iter().filter_map(|id| code.files.get(id)) {
+        let count = (file.line_count() as usize).min(left);
+        left -= count;
+        let line = |n| file.line_text(n).chars().take(MAX_TEXT).collect();
+        let name = crate::source::shown_name(file.name());
+        all.push(ProfiledText { file: name, lines: (1..=count as u32).map(line).collect() });
+    }
+    all
+}
+
+fn trace(code: &Code, t: profile::Trace) -> Trace {
+    let span = |s: profile::Span| TraceSpan {
+        start: s.start,
+        end: s.end,
+        what: match s.kind {
+            SpanKind::Run => "run",
+            SpanKind::Wait => "barrier",
+            SpanKind::Call => "call",
+        },
+        place: at(code, s.pc as usize),
+    };
+    let thread = |t: profile::ThreadTrace| {
+        let mut spans: Vec<TraceSpan> = t.spans.into_iter().map(span).collect();
+        spans.sort_by_key(|s| (s.start, std::cmp::Reverse(s.end)));
+        TraceThread { group: t.group, thread: t.thread, end: t.end, spans }
+    };
+    Trace {
+        threads: t.threads.into_iter().map(thread).collect(),
+        groups_left_out: t.groups_left_out,
+        spans_left_out: t.spans_left_out,
+    }
+}
