@@ -1,0 +1,35 @@
+//! Barriers that not all work-items come to.
+
+use envisa_lower::{Inst, Op};
+use envisa_machine::thread::Machine;
+
+use super::sites::Sites;
+use super::{Checks, FindingKind, Related};
+
+impl Checks {
+    /// Looks at who comes to a barrier.
+    pub(super) fn barrier(&mut self, m: &Machine<'_>, pc: u32, i: &Inst) {
+        let kind = FindingKind::DivergentBarrier;
+        let elsewhere = self.group.barrier(m.t.index, (i.op, pc), i.aux == 1);
+        if let Some((other, at)) = elsewhere {
+            let related = {
+                let (instruction, function, span) = self.sites.at(at);
+                Related { instruction, function, span, what: "the other thread is at this barrier" }
+            };
+            let subject =
+                |_: &Sites| format!("a barrier, while thread {other} of the group is at another one");
+            self.note_pair(m, (pc, at), kind, 0, subject).related.get_or_insert(related);
+        }
+        let (here, all) = (m.t.mask, m.t.dispatch);
+        if i.op != Op::NamedBarrier && here != all {
+            let subject = || {
+                format!(
+                    "{} of the thread's {} work-items come to a barrier",
+                    here.count_ones(),
+                    all.count_ones()
+                )
+            };
+            self.note(m, pc, kind, (all & !here).trailing_zeros(), subject);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What the checks find, and what they are told of a launch.
+
+use std::ops::Range;
+
+use envisa_isa::Span;
+
+use super::group::RaceAccess;
+
+/// What a check found.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum FindingKind {
+    /// A channel reads register bytes that nothing has written in its thread.
+    UninitialisedRead,
+    /// Two channels of one store write the same place with different values: which one stays is undefined.
+    StoreConflict,
+    /// Two threads, or two channels of one, access the same place, one of them stores, and nothing orders the two.
+    Race,
+    /// An access outside of what was meant, which the device drops.
+    OutOfBounds,
+    /// What is done depends on bytes of memory that nothing has written.
+    UninitialisedMemory,
+    /// Some work-items come to a barrier, and others do not, or to another one.
+    DivergentBarrier,
+    /// A store to what is constant.
+    ConstantWrite,
+}
+
+/// What the checks are told of a launch.
+#[derive(Clone, Debug, Default)]
+pub struct LaunchFacts {
+    /// Names of arguments, by index.
+    pub arguments: Vec<String>,
+    /// The channels of a thread are parts of a vector, as in code written by hand, rather than work-items: they do run
+    /// in step.
+    pub in_step: bool,
+    /// Addresses whose content the host did not write.
+    pub fresh: Vec<Range<u64>>,
+    /// Addresses that the kernel is given as constant, and what reports call them.
+    pub constant: Vec<(Range<u64>, String)>,
+}
+
+/// Another place that a finding is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Related {
+    /// Index of the instruction in its function's source.
+    pub instruction: u32,
+    /// Function.
+    pub function: String,
+    /// Place in the source.
+    pub span: Span,
+    /// What happens there.
+    pub what: &'static str,
+}
+
+/// The other side of a race.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Other {
+    /// What it does.
+    pub access: RaceAccess,
+    /// Index of the instruction in its function's source.
+    pub instruction: u32,
+    /// Function.
+    pub function: String,
+    /// Place in the source.
+    pub span: Span,
+    /// Thread in its group.
+    pub thread: u32,
+    /// Group.
+    pub group: [u32; 3],
+}
+
+/// A finding: the first time, and how often.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Finding {
+    /// What.
+    pub kind: FindingKind,
+    /// Index of the instruction in its function's source.
+    pub instruction: u32,
+    /// Function.
+    pub function: String,
+    /// Place in the source.
+    pub span: Span,
+    /// Channel.
+    pub channel: u32,
+    /// Thread in its group.
+    pub thread: u32,
+    /// Group.
+    pub group: [u32; 3],
+    /// The variable read, or the address written.
+    pub subject: String,
+    /// How often; of a race between groups, at how many places.
+    pub count: u64,
+    /// Of a race: what the instruction does, and with what it races.
+    pub race: Option<(RaceAccess, Other)>,
+    /// Another place that it is about.
+    pub related: Option<Related>,
+}
+
+impl std::fmt::Display for Finding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [x, y, z] = self.group;
+        if let Some((access, other)) = &self.race {
+            let [u, v, w] = other.group;
+            return write!(
+                f,
+                "instruction {}, thread {} of group {x},{y},{z} {access} {}, instruction {}, thread {} of group \
+                 {u},{v},{w} {} it, and nothing orders the two ({} times)",
+                self.instruction,
+                self.thread,
+                self.subject,
+                other.instruction,
+                other.thread,
+                other.access,
+                self.count
+            );
+        }
+        let at = format!(
+            "instruction {}, channel {}, thread {} of group {x},{y},{z}; {} times",
+            self.instruction, self.channel, self.thread, self.count
+        );
+        match self.kind {
+            FindingKind::UninitialisedRead => {
+                write!(f, "reads {}, which nothing has written ({at})", self.subject)
+            }
+            FindingKind::StoreConflict => {
+                write!(f, "two channels store different values to {} ({at})", self.subject)
+            }
+            FindingKind::UninitialisedMemory => {
+                write!(f, "uses {}, which nothing has written ({at})", self.subject)
+            }
+            FindingKind::Race => write!(f, "races for {} ({at})", self.subject),
+            FindingKind::OutOfBounds | FindingKind::DivergentBarrier | FindingKind::ConstantWrite => {
+                write!(f, "{} ({at})", self.subject)
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Where instructions and memory are, for reports.
+
+use envisa_isa::Span;
+use envisa_lower::{Message, Touched};
+use envisa_machine::thread::{Access, AccessKind, Machine};
+
+use super::content::Home;
+use super::group::SLM;
+use super::launch;
+use super::registers::Written;
+
+/// Where instructions and memory are.
+#[derive(Debug, Default)]
+pub(super) struct Sites {
+    /// `(instruction in its function, function, place in the source)`.
+    pub at: Vec<(u32, u16, Span)>,
+    functions: Vec<String>,
+    /// Groups in x and y.
+    groups: [u32; 2],
+    /// First address, bytes and name of allocations.
+    memory: Vec<(u64, u64, String)>,
+    /// From this address on, accesses are not held against those of other groups.
+    pub end: u64,
+    /// Registers that some instruction reads; `None`: any may be.
+    used: Option<Written>,
+}
+
+impl Sites {
+    pub fn of(m: &Machine<'_>) -> (Sites, (u64, u64)) {
+        let p = m.env.program;
+        let (mut end, mut all) = (0, 0u64);
+        let mut looked_at = 0;
+        for a in m.env.memory.iter().filter(|a| !a.private) {
+            let bytes = a.block.len() as u64;
+            all += bytes;
+            if looked_at == all - bytes {
+                let some = bytes.min(launch::MAX_BYTES - looked_at);
+                looked_at += some;
+                end = a.base + some;
+            }
+        }
+        let sites = Sites {
+            at: p.code.iter().map(|i| (i.source, i.function, i.span)).collect(),
+            functions: p.functions.iter().map(|f| f.name.clone()).collect(),
+            groups: [m.env.groups[0], m.env.groups[1]],
+            memory: m.env.memory.iter().map(|a| (a.base, a.block.len() as u64, a.name.clone())).collect(),
+            end,
+            used: used(p),
+        };
+        (sites, (looked_at, all))
+    }
+
+    /// Does anything depend on what an access reads? Compilers read three elements where the first and the third are
+    /// wanted.
+    pub fn wanted(&self, message: &Message, a: &Access, part: u32) -> bool {
+        let (Message::Simt(s), Some(used)) = (message, &self.used) else { return true };
+        let Some(data) = s.data else { return true };
+        if a.kind != AccessKind::Read || s.elements.count_ones() < 2 {
+            return true;
+        }
+        used.any(data + part * s.component_stride, s.component_stride.max(1))
+    }
+
+    pub fn number(&self, [x, y, z]: [u32; 3]) -> u64 {
+        let [w, h] = self.groups.map(u64::from);
+        (u64::from(z) * h + u64::from(y)) * w + u64::from(x)
+    }
+
+    pub fn id(&self, number: u64) -> [u32; 3] {
+        let [w, h] = self.groups.map(|n| u64::from(n.max(1)));
+        [(number % w) as u32, (number / w % h) as u32, (number / (w * h)) as u32]
+    }
+
+    /// Instruction, function and place of a program counter.
+    pub fn at(&self, pc: u32) -> (u32, String, Span) {
+        let Some((source, function, span)) = self.at.get(pc as usize) else {
+            return (0, String::new(), Span::NONE);
+        };
+        (*source, self.functions.get(*function as usize).cloned().unwrap_or_default(), *span)
+    }
+
+    /// What reports call bytes whose content is followed.
+    pub fn memory_place(&self, m: &Machine<'_>, home: Home) -> String {
+        match home {
+            Home::Local(at) => self.place(SLM | at),
+            Home::Thread(at) if m.env.private.is_some_and(|(base, bytes)| at.wrapping_sub(base) < bytes) => {
+                "private memory".to_owned()
+            }
+            Home::Thread(_) => "the thread's scratch".to_owned(),
+            Home::Fresh(at) => self.place(at),
+        }
+    }
+
+    pub fn place(&self, key: u64) -> String {
+        if key & SLM != 0 {
+            return format!("shared local memory at {:#x}", key & !SLM);
+        }
+        let i = self.memory.partition_point(|a| a.0 <= key);
+        match i.checked_sub(1).and_then(|i| self.memory.get(i)) {
+            Some((base, bytes, name)) if key - base < *bytes => format!("{name} at byte {:#x}", key - base),
+            _ => format!("{key:#x}"),
+        }
+    }
+}
+
+/// The registers that the instructions of a program read.
+fn used(p: &envisa_lower::Program) -> Option<Written> {
+    let mut used = Written::default();
+    used.clear(p.registers.bytes);
+    let mut any = false;
+    for i in &p.code {
+        let n = u32::from(i.channels);
+        i.reads(p, &mut |t| match (t, t.range(n)) {
+            (Touched::Whole { offset, bytes }, _) => used.set(offset, bytes),
+            (_, Some(r)) => used.set(r.start, r.end - r.start),
+            _ => any = true,
+        });
+    }
+    (!any).then_some(used)
+}

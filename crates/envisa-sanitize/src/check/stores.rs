@@ -1,0 +1,61 @@
+//! Stores to what is constant, and stores whose channels collide.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use envisa_lower::Message;
+use envisa_machine::thread::{Access, AccessKind, AccessSpace, Machine};
+
+use super::uninitialised::is_data;
+use super::{Checks, FindingKind};
+
+impl Checks {
+    /// Complains of a store to what is constant.
+    pub(super) fn constant(&mut self, m: &Machine<'_>, pc: u32, a: &Access) {
+        let Some(place) = a.place.filter(|_| !self.facts.constant.is_empty()) else { return };
+        let facts = Arc::clone(&self.facts);
+        if let Some((range, name)) = facts.constant.iter().find(|(r, _)| r.contains(&place)) {
+            let subject = || {
+                format!(
+                    "writes {} bytes at byte {} of {name}, which the kernel declares constant",
+                    a.bytes,
+                    place - range.start
+                )
+            };
+            self.note(m, pc, FindingKind::ConstantWrite, u32::from(a.channel), subject);
+        }
+    }
+
+    /// Looks for channels of a store that write one place.
+    pub(super) fn conflicts(&mut self, m: &Machine<'_>, pc: u32, message: &Message, first: u32) {
+        if !matches!(message, Message::Simt(_) | Message::Typed(_)) || m.accesses.len() < 2 {
+            return;
+        }
+        // Later channels against the first that wrote the place.
+        let mut seen: HashMap<(u64, bool), u8> = HashMap::new();
+        let mut told = None;
+        for a in m.accesses.iter().filter(|a| a.kind == AccessKind::Write && !a.outside) {
+            let place = (a.place.unwrap_or(a.address), a.space == AccessSpace::Slm);
+            let other = *seen.entry(place).or_insert(a.channel);
+            if other == a.channel || told == Some(a.channel) {
+                continue;
+            }
+            let mut values: [Vec<u8>; 2] = Default::default();
+            let p = m.env.program;
+            for (value, channel) in values.iter_mut().zip([other, a.channel]) {
+                message.reads(&p.registers, &mut |t| {
+                    if is_data(message, t)
+                        && let Some(at) = t.channel((channel as u32).saturating_sub(first))
+                    {
+                        value.extend_from_slice(m.t.regs.slice(at.start, at.end - at.start));
+                    }
+                });
+            }
+            if values[0] != values[1] {
+                told = Some(a.channel);
+                let address = a.address;
+                self.note(m, pc, FindingKind::StoreConflict, a.channel as u32, || format!("{address:#x}"));
+            }
+        }
+    }
+}
