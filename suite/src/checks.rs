@@ -37,6 +37,9 @@ pub struct Header {
     /// Devices on which it is not found, and why.
     #[serde(default)]
     pub missed: BTreeMap<String, String>,
+    /// Is it found by hints (`--check-hints`) only?
+    #[serde(default)]
+    pub hints: bool,
     /// Arguments, as on the command line.
     pub args: BTreeMap<String, String>,
 }
@@ -130,6 +133,7 @@ impl Case {
             args: self.header.args.iter().map(|(k, v)| (k.clone(), ArgText::Text(v.clone()))).collect(),
             jobs: 1,
             check: true,
+            check_hints: self.header.hints,
             limit: 10_000_000,
             ..Job::default()
         }

@@ -237,6 +237,26 @@ pub const CODES: &[CodeInfo] = &[
         "By its timeout, by Ctrl-C or by the program that started it. The message says where threads were; what was printed is shown.",
     ),
     page(
+        "F0021",
+        "an integer divided by zero",
+        "With --check-hints: a channel divides an integer by zero, or takes a remainder of it. OpenCL leaves the result undefined. Devices without a division of integers (dg2, pvc) are given a sequence of other instructions by the compiler, in which a division can no longer be seen.",
+    ),
+    page(
+        "F0022",
+        "a shift by the width or more",
+        "With --check-hints: the count of a shift is negative, or at least the number of bits. Devices look at the low bits of the count alone. OpenCL C means just that, and its compiler writes it out (`and` with 31 or 63), so that no kernel in OpenCL C has this finding; SPIR-V, SYCL and C++ leave such shifts undefined.",
+    ),
+    page(
+        "F0023",
+        "a float that an integer cannot hold",
+        "With --check-hints: a float is converted to an integer type that cannot hold its whole part, or is no number. OpenCL leaves the result to implementations; devices saturate or give the smallest number. `convert_int_sat` says what is meant. A conversion whose source was picked by `sel`, `min` or `max` just before is taken for one that saturates.",
+    ),
+    page(
+        "F0024",
+        "an element at an odd address",
+        "With --check-hints: the address of an element is no multiple of its size. OpenCL leaves that undefined, and other devices fault, or drop the low bits of the address. The compiler accesses members of packed structures in the same way, where it is meant: vISA does not tell the two apart.",
+    ),
+    page(
         "F0100",
         "an instruction that envisa does not execute",
         "Exit code 3: the kernel is sound, as far as is known; the message names what is missing. docs/COVERAGE.md lists what is executed.",

@@ -12,6 +12,7 @@ mod bounds;
 mod content;
 mod finding;
 mod group;
+mod hints;
 mod launch;
 mod races;
 mod registers;
@@ -198,7 +199,7 @@ impl Observer for Checks {
     fn start(&mut self, m: &Machine<'_>) {
         let p = m.env.program;
         if self.sites.at.is_empty() {
-            let (sites, looked_at) = Sites::of(m);
+            let (sites, looked_at) = Sites::of(m, self.facts.hints);
             (self.sites, self.looked_at) = (Arc::new(sites), looked_at);
         }
         self.group.start(m.t.index);
@@ -223,6 +224,9 @@ impl Observer for Checks {
     fn before(&mut self, m: &Machine<'_>, pc: u32, mask: Mask) {
         let Some(i) = m.env.program.code.get(pc as usize) else { return };
         self.group.go_on(m.t.index);
+        if self.facts.hints {
+            self.hints(m, pc, i, mask);
+        }
         if self.copy(m, i, mask) {
             return;
         }
@@ -276,6 +280,9 @@ impl Observer for Checks {
                 }
                 if !m.accesses.is_empty() {
                     self.bounds(m, pc, message);
+                    if self.facts.hints {
+                        self.alignment(m, pc, message);
+                    }
                     self.content(m, pc, message, i.first as u32);
                     self.conflicts(m, pc, message, i.first as u32);
                     self.races(m, pc, message, i.first as u32);

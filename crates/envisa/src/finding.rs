@@ -66,6 +66,14 @@ pub enum FindingKind {
     DivergentBarrier,
     /// A store to what is constant.
     ConstantWrite,
+    /// A hint: an integer divided by zero.
+    DivisionByZero,
+    /// A hint: a shift by as many bits as there are, or more.
+    ShiftCount,
+    /// A hint: a float that the integer it becomes cannot hold.
+    ConversionRange,
+    /// A hint: an element at an address that is no multiple of its size.
+    Misaligned,
 }
 
 impl FindingKind {
@@ -79,6 +87,10 @@ impl FindingKind {
             FindingKind::UninitialisedMemory => "F0006",
             FindingKind::DivergentBarrier => "F0007",
             FindingKind::ConstantWrite => "F0008",
+            FindingKind::DivisionByZero => "F0021",
+            FindingKind::ShiftCount => "F0022",
+            FindingKind::ConversionRange => "F0023",
+            FindingKind::Misaligned => "F0024",
         }
     }
 }
@@ -109,6 +121,10 @@ impl Finding {
             envisa_sanitize::FindingKind::UninitialisedMemory => FindingKind::UninitialisedMemory,
             envisa_sanitize::FindingKind::DivergentBarrier => FindingKind::DivergentBarrier,
             envisa_sanitize::FindingKind::ConstantWrite => FindingKind::ConstantWrite,
+            envisa_sanitize::FindingKind::DivisionByZero => FindingKind::DivisionByZero,
+            envisa_sanitize::FindingKind::ShiftCount => FindingKind::ShiftCount,
+            envisa_sanitize::FindingKind::ConversionRange => FindingKind::ConversionRange,
+            envisa_sanitize::FindingKind::Misaligned => FindingKind::Misaligned,
         };
         Finding {
             code: kind.code(),
@@ -148,9 +164,13 @@ impl Finding {
                 format!("a data race for {}: nothing orders two accesses to it", self.subject)
             }
             FindingKind::UninitialisedMemory => format!("uses {}, which nothing has written", self.subject),
-            FindingKind::OutOfBounds | FindingKind::DivergentBarrier | FindingKind::ConstantWrite => {
-                self.subject.clone()
-            }
+            FindingKind::OutOfBounds
+            | FindingKind::DivergentBarrier
+            | FindingKind::ConstantWrite
+            | FindingKind::DivisionByZero
+            | FindingKind::ShiftCount
+            | FindingKind::ConversionRange
+            | FindingKind::Misaligned => self.subject.clone(),
         }
     }
 

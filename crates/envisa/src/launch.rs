@@ -19,6 +19,7 @@ pub struct Launch {
     pub(crate) limit: u64,
     pub(crate) local_memory: Option<u64>,
     pub(crate) check: bool,
+    pub(crate) hints: bool,
     pub(crate) footprint: bool,
     pub(crate) statistics: bool,
     pub(crate) profile: bool,
@@ -66,6 +67,7 @@ impl Launch {
             limit: u64::MAX,
             local_memory: None,
             check: false,
+            hints: false,
             footprint: false,
             statistics: false,
             profile: false,
@@ -125,6 +127,14 @@ impl Launch {
     #[must_use]
     pub fn check(mut self, check: bool) -> Launch {
         self.check = check;
+        self
+    }
+
+    /// With [`Launch::check`], looks for what is sound and seldom meant, too: integers divided by zero, shifts by the
+    /// width or more, floats converted to integers that cannot hold them, elements at odd addresses.
+    #[must_use]
+    pub fn hints(mut self, hints: bool) -> Launch {
+        self.hints = hints;
         self
     }
 

@@ -236,6 +236,7 @@ impl Run {
             in_step: code.metadata.is_none(),
             fresh: self.launch.fresh.clone(),
             constant: constant.collect(),
+            hints: self.launch.hints,
         }
     }
 

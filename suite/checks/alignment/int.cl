@@ -1,9 +1,9 @@
 /* check
 what = "an int at an odd address"
-finds = ["F0010"]
+finds = ["F0010", "F0024"]
+hints = true
 global = [64]
 local = [64]
-missed.pvc = "its accesses need no alignment, and packed vectors are accessed in the same way"
 [args]
 a = "zeros:u8:260"
 */

@@ -18,6 +18,8 @@ pub struct Results {
     pub suppressed: usize,
     /// Findings leave the exit code alone.
     pub faults_only: bool,
+    /// Hints were wanted.
+    pub hints: bool,
 }
 
 /// What `--check` looks at.
@@ -28,11 +30,15 @@ const CHECKED: [&str; 5] = [
     "barriers that not all work-items come to",
     "stores to what is constant",
 ];
-/// And at what it does not, and why.
-const NOT_CHECKED: [&str; 4] = [
+/// What `--check-hints` looks at besides.
+const HINTS: &str =
+    "integers divided by zero, counts of shifts, ranges of conversions, alignment of elements";
+/// And what it would.
+const NO_HINTS: &str = "what --check-hints looks at";
+/// At what it does not look, and why.
+const NOT_CHECKED: [&str; 3] = [
     "buffers that the host may have written (those given as fresh:TYPE:N are)",
     "bounds between the variables of a kernel's own local or private memory: the compiler does not tell them",
-    "alignment where the device needs none: compilers access packed data in the same way",
     "which memory a fence is for",
 ];
 
@@ -49,6 +55,14 @@ impl Results {
         } else {
             Exit::Fine
         }
+    }
+
+    fn checked(&self) -> Vec<&'static str> {
+        CHECKED.into_iter().chain(self.hints.then_some(HINTS)).collect()
+    }
+
+    fn not_checked(&self) -> Vec<&'static str> {
+        NOT_CHECKED.into_iter().chain((!self.hints).then_some(NO_HINTS)).collect()
     }
 
     /// For people: what the kernel printed, results, statistics.
@@ -72,8 +86,8 @@ impl Results {
             }
         }
         if self.outcome.findings.is_some() {
-            let _ = writeln!(out, "checked: {}", CHECKED.join("; "));
-            let _ = writeln!(out, "not checked: {}", NOT_CHECKED.join("; "));
+            let _ = writeln!(out, "checked: {}", self.checked().join("; "));
+            let _ = writeln!(out, "not checked: {}", self.not_checked().join("; "));
         }
         out
     }
@@ -108,9 +122,9 @@ impl Results {
         if let Some(findings) = &self.outcome.findings {
             all["findings"] = findings.iter().map(finding).collect();
             all["suppressed"] = self.suppressed.into();
-            all["checked"] = CHECKED.into_iter().collect();
+            all["checked"] = self.checked().into();
             let more = self.outcome.not_checked.iter().cloned();
-            all["not_checked"] = NOT_CHECKED.into_iter().map(str::to_owned).chain(more).collect();
+            all["not_checked"] = self.not_checked().into_iter().map(str::to_owned).chain(more).collect();
         }
         if let Some(summary) = &self.outcome.statistics {
             all["stats"] = serde_json::to_value(summary).unwrap_or(Json::Null);

@@ -83,6 +83,10 @@ pub struct Args {
     /// Look for reads of registers that nothing wrote, stores whose channels collide, and data races.
     #[arg(long)]
     check: bool,
+    /// With --check, also look for integers divided by zero, shifts by the width or more, floats that become integers
+    /// which cannot hold them, and elements at odd addresses: sound vISA, and seldom meant.
+    #[arg(long)]
+    check_hints: bool,
     /// Tell instructions, channel use, divergence, memory traffic, time, and how true to the device the
     /// executed instructions are.
     #[arg(long)]
@@ -243,7 +247,7 @@ pub fn run(args: &Args) -> Done {
     }
     report.files = Files::clone(ready.kernel().files());
     let faults_only = args.findings.fail_on == FailOn::Fault;
-    let results = Results { outcome, delivered, suppressed, faults_only };
+    let results = Results { outcome, delivered, suppressed, faults_only, hints: job.check_hints };
     args.findings.publish(&report.files, &report.diagnostics, &results.outcome)?;
     if args.json {
         io::print(&results.json())?;
@@ -332,7 +336,8 @@ fn job(args: &Args) -> Result<Result<Job, JobError>, Failure> {
     job.limit = args.limit.unwrap_or(job.limit);
     job.timeout = args.timeout.or(job.timeout);
     job.sources.extend(args.sources.iter().cloned());
-    job.check |= args.check;
+    job.check_hints |= args.check_hints;
+    job.check |= args.check || job.check_hints;
     job.stats |= args.stats;
     (job.profile, job.trace) = (args.profile.profile(), args.profile.trace());
     job.no_verify |= args.no_verify;

@@ -117,6 +117,9 @@ pub struct Job {
     /// Look for uninitialised reads and colliding stores.
     #[serde(default)]
     pub check: bool,
+    /// Look for what is sound and seldom meant, too: see [`Launch::hints`].
+    #[serde(default)]
+    pub check_hints: bool,
     /// Count instructions, channels, traffic.
     #[serde(default)]
     pub stats: bool,
@@ -371,7 +374,7 @@ impl Ready {
                 .memory(MEMORY_LIMIT)
                 .threads(job.jobs)
                 .engine(job.engine)
-                .red_zones(job.check),
+                .red_zones(job.check || job.check_hints),
         );
         let sources = job.sources(&source)?;
         let options = LoadOptions { verify: !job.no_verify, simd: job.simd, sources };
@@ -573,7 +576,8 @@ impl Job {
         let limit = if self.limit == 0 { u64::MAX } else { self.limit };
         Ok(launch
             .limit(limit)
-            .check(self.check)
+            .check(self.check || self.check_hints)
+            .hints(self.check_hints)
             .statistics(self.stats)
             .profile(self.profile)
             .trace(self.trace))

@@ -23,6 +23,14 @@ pub enum FindingKind {
     DivergentBarrier,
     /// A store to what is constant.
     ConstantWrite,
+    /// A hint: an integer divided by zero.
+    DivisionByZero,
+    /// A hint: a shift by as many bits as there are, or more.
+    ShiftCount,
+    /// A hint: a float that the integer it becomes cannot hold.
+    ConversionRange,
+    /// A hint: an element at an address that is no multiple of its size.
+    Misaligned,
 }
 
 /// What the checks are told of a launch.
@@ -37,6 +45,8 @@ pub struct LaunchFacts {
     pub fresh: Vec<Range<u64>>,
     /// Addresses that the kernel is given as constant, and what reports call them.
     pub constant: Vec<(Range<u64>, String)>,
+    /// Hints are wanted, too.
+    pub hints: bool,
 }
 
 /// Another place that a finding is about.
@@ -129,7 +139,13 @@ impl std::fmt::Display for Finding {
                 write!(f, "uses {}, which nothing has written ({at})", self.subject)
             }
             FindingKind::Race => write!(f, "races for {} ({at})", self.subject),
-            FindingKind::OutOfBounds | FindingKind::DivergentBarrier | FindingKind::ConstantWrite => {
+            FindingKind::OutOfBounds
+            | FindingKind::DivergentBarrier
+            | FindingKind::ConstantWrite
+            | FindingKind::DivisionByZero
+            | FindingKind::ShiftCount
+            | FindingKind::ConversionRange
+            | FindingKind::Misaligned => {
                 write!(f, "{} ({at})", self.subject)
             }
         }

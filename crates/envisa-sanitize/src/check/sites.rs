@@ -6,6 +6,7 @@ use envisa_machine::thread::{Access, AccessKind, Machine};
 
 use super::content::Home;
 use super::group::SLM;
+use super::hints::{self, Hint};
 use super::launch;
 use super::registers::Written;
 
@@ -21,12 +22,14 @@ pub(super) struct Sites {
     memory: Vec<(u64, u64, String)>,
     /// From this address on, accesses are not held against those of other groups.
     pub end: u64,
+    /// What instructions are looked at for hints; empty if none are wanted.
+    hints: Vec<Hint>,
     /// Registers that some instruction reads; `None`: any may be.
     used: Option<Written>,
 }
 
 impl Sites {
-    pub fn of(m: &Machine<'_>) -> (Sites, (u64, u64)) {
+    pub fn of(m: &Machine<'_>, hints: bool) -> (Sites, (u64, u64)) {
         let p = m.env.program;
         let (mut end, mut all) = (0, 0u64);
         let mut looked_at = 0;
@@ -45,6 +48,7 @@ impl Sites {
             groups: [m.env.groups[0], m.env.groups[1]],
             memory: m.env.memory.iter().map(|a| (a.base, a.block.len() as u64, a.name.clone())).collect(),
             end,
+            hints: if hints { hints::of(p) } else { Vec::new() },
             used: used(p),
         };
         (sites, (looked_at, all))
@@ -69,6 +73,11 @@ impl Sites {
     pub fn id(&self, number: u64) -> [u32; 3] {
         let [w, h] = self.groups.map(|n| u64::from(n.max(1)));
         [(number % w) as u32, (number / w % h) as u32, (number / (w * h)) as u32]
+    }
+
+    /// What an instruction is looked at for.
+    pub fn hint(&self, pc: u32) -> Hint {
+        self.hints.get(pc as usize).copied().unwrap_or(Hint::None)
     }
 
     /// Instruction, function and place of a program counter.
