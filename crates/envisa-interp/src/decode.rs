@@ -15,8 +15,6 @@ use crate::special::*;
 use crate::unit::{Unit, UnitK};
 use crate::{At, Cell, Code, SrcCell, SrcKind};
 use envisa_machine::cpu::Level;
-use envisa_machine::program::CheckedProgram;
-use envisa_machine::regs::Registers;
 
 /// The types that hold bits of an execution type: reading and writing them is plain.
 fn holds(exec: ExecType, ty: Type) -> bool {
@@ -665,11 +663,10 @@ impl crate::level::Kernel for ModeK {
 
 /// An instruction that reads and writes overlapping registers at different places computes from copies:
 /// every handler reads its whole sources first, so nothing needs doing here. See `alu::AluK`.
-pub(super) fn decode(p: &CheckedProgram, level: Level, observed: bool) -> Code {
-    let end = Registers::size(p.registers.bytes);
+pub(super) fn decode(p: &Program, level: Level, observed: bool) -> Code {
     let mut code = Code {
         program: p.clone(),
-        file: end,
+        file: p.registers.bytes,
         cells: Vec::with_capacity(p.code.len()),
         inner: vec![None; p.code.len()],
         flushing: vec![None; p.code.len()],
@@ -684,7 +681,7 @@ pub(super) fn decode(p: &CheckedProgram, level: Level, observed: bool) -> Code {
         if floats && Shaped::of(level).is_some() && c.dst_plain && shape(&src[..sources(i)]).is_some() {
             code.flushing[pc] = alu(Wish { level, flushing: true }, i, &src);
         }
-        if let Some(mut cells) = in_parts(level, i, &src, end) {
+        if let Some(mut cells) = in_parts(level, i, &src, p.registers.bytes) {
             if cells.len() == 1 {
                 c = cells.swap_remove(0);
             } else {

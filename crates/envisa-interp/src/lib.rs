@@ -22,9 +22,9 @@ pub use run::{Executable, left, run, run_observed, run_translated};
 use std::ops::Deref;
 
 use crate::registers::Operands;
+use envisa_lower::Program;
 use envisa_machine::cpu::Level;
 use envisa_machine::observer::Observer;
-use envisa_machine::program::CheckedProgram;
 use envisa_machine::thread::{Machine, Mask, Status};
 use envisa_machine::trap::Cause;
 
@@ -97,7 +97,7 @@ impl Cell {
 
 /// A program's instructions, decoded for one level.
 pub struct Code {
-    program: CheckedProgram,
+    program: Program,
     /// Bytes of its register file.
     file: u32,
     cells: Vec<Cell>,
@@ -113,7 +113,7 @@ pub struct Code {
 
 impl Code {
     /// Decodes a program; `observed`: every instruction has a turn of its own.
-    pub fn new(program: &CheckedProgram, level: Level, observed: bool) -> Code {
+    pub fn new(program: &Program, level: Level, observed: bool) -> Code {
         decode::decode(program, level, observed)
     }
 

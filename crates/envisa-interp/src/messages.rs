@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 use envisa_lower::{Inst, Message, Program};
 
 use envisa_machine::cpu::{Isa, Level};
+use envisa_machine::messages::Drops;
 use envisa_machine::messages::fast::{self, Done, Element, Near, Plan, Sum};
-use envisa_machine::messages::{Drops, Fault, check};
 use envisa_machine::regs::Registers;
 use envisa_machine::thread::{Machine, Mask};
 
@@ -17,10 +17,7 @@ use crate::{At, exec_mask};
 /// The handler of a message.
 pub(crate) fn choose(l: Level, i: &Inst, p: &Program) -> Handler {
     let message = &p.messages[i.aux as usize];
-    let file = Registers::size(p.registers.bytes);
-    if !check(message, i.channels as u32, file) {
-        return handler::<BadK>();
-    }
+    let file = p.registers.bytes;
     let Some(l) = Shaped::of(l) else {
         return handler::<GeneralK>();
     };
@@ -201,14 +198,5 @@ impl Kernel for GeneralK {
     fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
         let mask = exec_mask(m, c);
         general(m, c, pc, mask)
-    }
-}
-
-/// A message that does not pass [`check`]: lowering makes none.
-struct BadK;
-
-impl Kernel for BadK {
-    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
-        m.message_fault(pc, c.first(), Fault::unsupported("its registers are outside of the register file"))
     }
 }

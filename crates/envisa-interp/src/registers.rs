@@ -6,7 +6,7 @@ use envisa_machine::regs::{Pod, Registers, Un, blend};
 /// Access by offsets that nobody checks in release builds.
 ///
 /// Called by handlers of decoded instructions only. Their offsets are those of operands of a
-/// [`CheckedProgram`](envisa_machine::program::CheckedProgram), or up to [`Registers::SPARE`] bytes behind its file;
+/// [`Program`](envisa_lower::Program), or up to [`Registers::SPARE`] bytes behind its file;
 /// `Code::admit` sees to it that the file is one of that program.
 pub(crate) trait Operands {
     /// `N` consecutive elements.

@@ -2,14 +2,13 @@
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use envisa_lower::{Pc, Program};
+use envisa_lower::{BadProgram, Pc, Program};
 use envisa_machine::cpu::Level;
 use envisa_machine::dispatch::Prepared;
 use envisa_machine::engine::{Engine, Instructions, LaunchView, Stop, Translation, Worker};
 use envisa_machine::group::{Groups, Run};
 use envisa_machine::link::Linked;
 use envisa_machine::observer::Observer;
-use envisa_machine::program::CheckedProgram;
 use envisa_machine::scheduler;
 use envisa_machine::thread::Machine;
 use envisa_machine::trap::Trap;
@@ -19,10 +18,10 @@ use crate::{At, Code, level};
 
 /// A program decoded for this machine's CPU: as it was written, for observers, and improved.
 pub struct Executable {
-    program: CheckedProgram,
+    program: Program,
     /// Decoded when an observer comes.
     code: OnceLock<Code>,
-    fast: CheckedProgram,
+    fast: Program,
     fast_code: Code,
     /// The improved program as another engine has it.
     translation: OnceLock<Option<Box<dyn Translation>>>,
@@ -32,10 +31,9 @@ impl Executable {
     /// Decodes a program.
     ///
     /// # Errors
-    /// A program that does not keep lowering's promises.
-    pub fn new(program: Program) -> Result<Executable, String> {
-        let program = CheckedProgram::new(program).map_err(|e| e.to_string())?;
-        let fast = CheckedProgram::new(envisa_lower::optimize(&program)).map_err(|e| e.to_string())?;
+    /// The improved program is damaged: a bug of the optimiser.
+    pub fn new(program: Program) -> Result<Executable, BadProgram> {
+        let fast = envisa_lower::optimize(&program)?;
         let fast_code = Code::new(&fast, Level::detect(), false);
         Ok(Executable { program, code: OnceLock::new(), fast, fast_code, translation: OnceLock::new() })
     }
@@ -58,7 +56,7 @@ impl Executable {
     }
 
     /// The program as it runs without an observer.
-    pub fn optimized(&self) -> &CheckedProgram {
+    pub fn optimized(&self) -> &Program {
         &self.fast
     }
 }

@@ -2,13 +2,14 @@
 //! description channel by channel: random types, regions, modifiers, masks and modes.
 
 use envisa_isa::{Combine, Modifier, Platform, Span, Type};
-use envisa_lower::{Dst, ExecType, Facts, Inst, Op, Pred, Program, Src, Strides, exec_type};
+use envisa_lower::{
+    Dst, ExecType, Facts, Function, Inst, Op, Pred, Program, ProgramParts, Src, Strides, exec_type,
+};
 use envisa_sem::FpMode;
 
 use crate::decode::{decode, general_cell};
 use crate::{At, Code, Level, level};
 use envisa_machine::memory::{AddressMap, Block, SurfaceTable};
-use envisa_machine::program::CheckedProgram;
 use envisa_machine::thread::{Env, Group, Machine, Status, Thread};
 
 struct Rng(u64);
@@ -212,8 +213,10 @@ fn same(i: &Inst, a: &[u8], b: &[u8]) -> bool {
 fn vector_code_does_what_general_code_does() {
     const COUNT: usize = 12_000;
     let mut r = Rng(7);
-    let code: Vec<Inst> = (0..COUNT).map(|_| instruction(&mut r)).collect();
-    let program = Program {
+    let mut code: Vec<Inst> = (0..COUNT).map(|_| instruction(&mut r)).collect();
+    // A function ends; that is not executed here.
+    code.push(Inst { op: Op::End, dst: Dst::None, src: [Src::None; 4], pred: Pred::default(), ..code[0] });
+    let program = ProgramParts {
         name: "k".into(),
         platform: Platform::Skl,
         grf_bytes: 32,
@@ -222,23 +225,30 @@ fn vector_code_does_what_general_code_does() {
         code,
         messages: Vec::new(),
         tables: Vec::new(),
-        functions: Vec::new(),
+        functions: vec![Function {
+            name: "k".into(),
+            entry: 0,
+            end: COUNT as u32 + 1,
+            locals: Vec::new(),
+            vars: Vec::new(),
+            lines: Vec::new(),
+        }],
         inputs: Vec::new(),
         symbols: Vec::new(),
         has_barrier: false,
         source_files: Vec::new(),
         unsupported: Vec::new(),
     };
-    let program = CheckedProgram::new(program).expect("its operands are inside");
+    let program = Program::new(program).expect("its operands are inside");
     let l = Level::detect();
     let fast = decode(&program, l, false);
     let cells = program.code.iter().map(|i| general_cell(l, i, &program)).collect();
     let slow = Code {
         program: program.clone(),
-        file: program.file_bytes(),
+        file: program.registers.bytes,
         cells,
-        inner: vec![None; COUNT],
-        flushing: vec![None; COUNT],
+        inner: vec![None; COUNT + 1],
+        flushing: vec![None; COUNT + 1],
         parts: Vec::new(),
         plans: Vec::new(),
     };
@@ -249,7 +259,7 @@ fn vector_code_does_what_general_code_does() {
     let mut group = Group { id: [0; 3], named: [(0, 0); 32], fused: Vec::new() };
     let modes = [0x4c0, 0x4c0, 0, 0x440, 0x80, 0x4f0, 0x4d0, 1].map(FpMode::from_cr0);
     let mut vector = 0;
-    for (pc, i) in program.code.iter().enumerate() {
+    for (pc, i) in program.code[..COUNT].iter().enumerate() {
         vector += (fast.cells[pc].run as usize != slow.cells[pc].run as usize) as usize;
         for round in 0..4 {
             let mut file = vec![0; FILE as usize];

@@ -5,12 +5,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use envisa_lower::Pc;
 use envisa_lower::analysis::{Cells, Flow, Liveness, NotAnalysed};
+use envisa_lower::{Pc, Program};
 use envisa_machine::dispatch::{GroupClass, Prepared};
 use envisa_machine::engine::{Engine, Instructions, LaunchView, Stop, Translation, Worker};
 use envisa_machine::group::{Groups, Run, TURN, together};
-use envisa_machine::program::CheckedProgram;
 use envisa_machine::thread::{Machine, STOP, Status};
 use envisa_machine::trap::{Cause, Trap};
 
@@ -46,7 +45,7 @@ impl Jit {
     ///
     /// # Errors
     /// Why there is none.
-    pub fn listing(&self, program: &CheckedProgram, rest: &Arc<dyn Instructions>) -> Result<String, String> {
+    pub fn listing(&self, program: &Program, rest: &Arc<dyn Instructions>) -> Result<String, String> {
         let native = Native::new(program, rest).map_err(|e| format!("instruction {}: {}", e.pc, e.reason))?;
         let variant = native.compile(&Key { full: true, seeds: Vec::new() })?;
         Ok(crate::listing::listing(program, &variant.compiled))
@@ -58,18 +57,14 @@ impl Engine for Jit {
         "jit"
     }
 
-    fn translate(
-        &self,
-        program: &CheckedProgram,
-        rest: &Arc<dyn Instructions>,
-    ) -> Option<Box<dyn Translation>> {
+    fn translate(&self, program: &Program, rest: &Arc<dyn Instructions>) -> Option<Box<dyn Translation>> {
         Some(Box::new(Native::new(program, rest).ok()?))
     }
 }
 
 /// A program as native code: a variant for each way of launching it.
 pub(crate) struct Native {
-    program: CheckedProgram,
+    program: Program,
     rest: Arc<dyn Instructions>,
     flow: Flow,
     cells: Cells,
@@ -102,7 +97,7 @@ pub(crate) struct Variant {
 }
 
 impl Native {
-    fn new(program: &CheckedProgram, rest: &Arc<dyn Instructions>) -> Result<Native, NotAnalysed> {
+    fn new(program: &Program, rest: &Arc<dyn Instructions>) -> Result<Native, NotAnalysed> {
         Ok(Native {
             program: program.clone(),
             rest: rest.clone(),
@@ -142,7 +137,7 @@ impl Native {
     }
 
     fn compile(&self, key: &Key) -> Result<Variant, String> {
-        let p = &*self.program;
+        let p = &self.program;
         let live = Liveness::new(p, &self.flow, &self.cells, key.full);
         let shapes = Shapes::new(p, &self.flow, &self.cells, &live, key.full, &key.seeds);
         let alloc = Allocation::new(p, &self.flow, &self.cells, &live, &|c| shapes.step(c).is_some());

@@ -1,11 +1,12 @@
 //! Lowering: a verified module becomes a [`Program`], independent of any engine.
 //!
 //! A [`Program`] has no names to look up and nothing to hash: every operand is a byte offset into one
-//! register file, every branch a program counter, every message a decoded descriptor. What an engine
-//! must not get wrong is checked here once: each direct operand lies inside the register file, each
-//! target inside the code.
+//! register file, every branch a program counter, every message a decoded descriptor. What engines rely on
+//! is checked once, when a program is made ([`Program::new`]), whoever made its [`ProgramParts`]. A program can be
+//! printed as text and read back ([`Program::read`]).
 
 pub mod analysis;
+mod checked;
 mod flow;
 mod layout;
 mod lines;
@@ -18,10 +19,12 @@ mod text;
 mod touched;
 mod types;
 
+pub use checked::{BadProgram, Program};
 pub use lines::{LineEntry, SourceLine};
 pub use lower::{LowerError, Options, lower};
 pub use messages::*;
 pub use optimize::optimize;
 pub use program::*;
+pub use text::ReadError;
 pub use touched::{Tell, Touched};
 pub use types::exec_type;

@@ -13,7 +13,7 @@ use crate::{Function, Program};
 pub struct LineEntry {
     /// Index of the first such instruction in its object.
     pub instruction: u32,
-    /// Index in [`Program::source_files`].
+    /// Index in [`ProgramParts::source_files`].
     pub file: u16,
     /// Line, from 1; 0: of none.
     pub line: u32,
@@ -22,7 +22,7 @@ pub struct LineEntry {
 /// A line of a source.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct SourceLine {
-    /// Index in [`Program::source_files`].
+    /// Index in [`ProgramParts::source_files`].
     pub file: u16,
     /// Line, from 1.
     pub line: u32,

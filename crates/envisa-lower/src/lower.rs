@@ -12,6 +12,7 @@ use crate::flow;
 use crate::layout::{self, Layout};
 use crate::messages;
 use crate::program::*;
+use crate::{BadProgram, Program};
 
 /// What to lower for.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +49,14 @@ pub enum LowerError {
         /// What is wrong.
         message: String,
     },
+    /// What was made of it is no program: a bug of lowering.
+    Damaged(BadProgram),
+}
+
+impl From<BadProgram> for LowerError {
+    fn from(bad: BadProgram) -> LowerError {
+        LowerError::Damaged(bad)
+    }
 }
 
 impl std::fmt::Display for LowerError {
@@ -63,6 +72,7 @@ impl std::fmt::Display for LowerError {
             LowerError::Malformed { function, inst, message, .. } => {
                 write!(f, "{function}, instruction {inst}: {message}")
             }
+            LowerError::Damaged(bad) => bad.fmt(f),
         }
     }
 }
@@ -111,7 +121,7 @@ pub fn lower(module: &Verified<Module>, kernel: &str, options: &Options) -> Resu
     let layout = layout::layout(&objects, grf, room, &reach).map_err(too_large)?;
 
     let mut constants = Constants { bytes: vec![0; layout::CHUNK as usize], known: HashMap::new() };
-    let mut program = Program {
+    let mut program = ProgramParts {
         name: object.name.clone(),
         platform: options.platform,
         grf_bytes: grf,
@@ -158,7 +168,7 @@ pub fn lower(module: &Verified<Module>, kernel: &str, options: &Options) -> Resu
         address_base: layout.address_base,
         address_homes: layout.address_homes,
     };
-    Ok(program)
+    Ok(Program::new(program)?)
 }
 
 /// The dispatch width a kernel was written for.
@@ -220,6 +230,10 @@ impl Constants {
     /// Offset of a value of 1, 2, 4 or 8 bytes.
     fn scalar(&mut self, bits: u64, size: u32) -> RegOffset {
         let bits = if size == 8 { bits } else { bits & ((1 << (8 * size)) - 1) };
+        if bits == 0 {
+            // The first chunk is.
+            return 0;
+        }
         *self.known.entry((bits, size as u8)).or_insert_with(|| {
             let at = self.bytes.len().next_multiple_of(size as usize);
             self.bytes.resize(at, 0);
@@ -268,7 +282,7 @@ pub(crate) struct FunctionLowering<'a> {
     pub grf: u32,
     pub layout: &'a Layout,
     pub constants: &'a mut Constants,
-    pub program: &'a mut Program,
+    pub program: &'a mut ProgramParts,
     /// Indices of the module's functions.
     pub functions: &'a HashMap<&'a str, u32>,
     /// Where labels stand, as far as that is known.

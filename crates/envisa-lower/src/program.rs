@@ -10,7 +10,7 @@ use crate::Message;
 /// Offset in bytes into the register file of a hardware thread.
 pub type RegOffset = u32;
 
-/// Index of an instruction in [`Program::code`].
+/// Index of an instruction in [`ProgramParts::code`].
 pub type Pc = u32;
 
 /// Bytes past the last variable that a vector load may read: 32 channels of 8 bytes.
@@ -20,9 +20,10 @@ pub const REGISTER_PADDING: u32 = 256;
 /// this is refused.
 pub const MAX_REGISTER_BYTES: u32 = 8 << 20;
 
-/// A kernel and the functions it can call, ready for an engine.
-#[derive(Clone, Debug)]
-pub struct Program {
+/// What a [`Program`](crate::Program) is made of. Nothing promises that the parts fit together:
+/// [`Program::new`](crate::Program::new) checks that, and engines take a `Program`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ProgramParts {
     /// The kernel's name.
     pub name: String,
     /// The device.
@@ -63,7 +64,7 @@ pub struct Unsupported {
 }
 
 /// Kernel or stack-call function.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Function {
     /// Its name.
     pub name: String,
@@ -80,7 +81,7 @@ pub struct Function {
 }
 
 /// A root variable's home.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct VarHome {
     /// Id in the module (below 32: predefined).
     pub id: u32,
@@ -99,7 +100,7 @@ pub struct VarHome {
 /// `[0, constants.end)` immediates, never written; then predicates, address registers, surface and
 /// sampler states, predefined variables, the kernel's inputs, its other variables, the functions'
 /// variables; [`REGISTER_PADDING`] bytes of padding.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Registers {
     /// Bytes of the whole file, padding included; a multiple of 64.
     pub bytes: u32,
@@ -147,7 +148,7 @@ pub enum InputClass {
 }
 
 /// An instruction.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Inst {
     /// What it does.
     pub op: Op,
@@ -236,7 +237,7 @@ pub struct Strides {
     pub vertical: u8,
     /// log2 of the elements in a row.
     pub width_log2: u8,
-    /// Elements from element to element in a row.
+    /// Elements from element to element in a row; it means nothing in rows of one element.
     pub horizontal: u8,
 }
 
@@ -244,7 +245,7 @@ impl Strides {
     /// One element for all channels.
     pub const SCALAR: Strides = Strides { vertical: 0, width_log2: 0, horizontal: 0 };
     /// Consecutive elements.
-    pub const CONTIGUOUS: Strides = Strides { vertical: 1, width_log2: 0, horizontal: 1 };
+    pub const CONTIGUOUS: Strides = Strides { vertical: 1, width_log2: 0, horizontal: 0 };
 
     /// Element of channel `i`.
     #[inline(always)]
@@ -386,8 +387,8 @@ pub enum Dst {
     },
 }
 
-macro_rules! define_op {
-    ($($(#[$doc:meta])* $name:ident,)*) => {
+macro_rules! op_enum {
+    ({ $($(#[$doc:meta])* $compute:ident,)* } { $($(#[$own_doc:meta])* $own:ident,)* }) => {
         /// What an instruction does: the table's computations, and what lowering makes of the rest. `aux` as
         /// noted; of computations it is the truth table of `bfn` and the bits of `rol`'s and `ror`'s sources.
         /// `dst2` has the carry of `addc`, the borrow of `subb`, the high half of `madw`, the predicate of
@@ -395,70 +396,95 @@ macro_rules! define_op {
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[allow(missing_docs)]
         pub enum Op {
-            $($(#[$doc])* $name,)*
-            // Moves.
-            Mov,
-            /// Predicate to general variable: all 32 bits.
-            MovPred,
-            /// General variable or immediate to predicate bits.
-            Setp,
-            /// `and or xor not` on predicates; aux: truth table as of `bfn` with two sources.
-            PredLogic,
-            /// aux: relation, 0 to 5: eq ne gt ge lt le.
-            Cmp,
-            /// Systolic: aux packs `src1 precision | src2 precision << 8 | depth << 16 | count << 24`; the
-            /// operands are registers from their first byte.
-            Dpas,
-            /// As `Dpas`, for a pair of fused threads that share the third operand: the thread with the even index has
-            /// its first half, rounded up to whole registers of 32 bytes, the other one the rest (page DPASW).
-            Dpasw,
-            /// Before an instruction that reads them: aux 0: puts the execution mask into the destination, one dword
-            /// (`%ce0`); aux 1: puts the time there, two dwords (`%tsc`).
-            ChannelEnables,
-            // Control flow.
-            /// Channels that wait for this place join.
-            Join,
-            /// aux: target. With one channel: all active channels go, the predicate being bit 0's.
-            Goto,
-            /// aux: target.
-            Call,
-            Ret,
-            /// aux: index of the function.
-            Fcall,
-            /// Source 0: the address.
-            Ifcall,
-            Fret,
-            /// aux: symbol.
-            Faddr,
-            /// Source 0: the index; aux: the table.
-            SwitchJmp,
-            // Synchronisation.
-            Barrier,
-            /// aux: 1 signal, 0 wait.
-            SplitBarrier,
-            /// aux: 1 signal, 0 wait; source 0 the barrier's number, source 1 the number of threads. With a source 2,
-            /// which says what the thread is (0 producer and consumer, 1 producer, 2 consumer), source 1 is the
-            /// number of producers and source 3 that of consumers.
-            NamedBarrier,
-            /// A fence: memory is coherent here, so it only orders.
-            Fence,
-            /// aux: the message.
-            Message,
-            /// aux: index into [`Program::unsupported`].
-            Unsupported,
-            /// The end of a function was reached without a return.
-            End,
-            /// Nothing.
-            Nop,
+            $($(#[$doc])* $compute,)*
+            $($(#[$own_doc])* $own,)*
+        }
+
+        impl Op {
+            /// All of them.
+            pub const ALL: &[Op] = &[$(Op::$compute,)* $(Op::$own,)*];
         }
 
         impl From<Compute> for Op {
             fn from(compute: Compute) -> Op {
                 match compute {
-                    $(Compute::$name => Op::$name,)*
+                    $(Compute::$compute => Op::$compute,)*
                 }
             }
         }
     };
 }
+
+macro_rules! define_op {
+    ($($computations:tt)*) => {
+        op_enum! { { $($computations)* } {
+        // Moves.
+        Mov,
+        /// Predicate to general variable: all 32 bits.
+        MovPred,
+        /// General variable or immediate to predicate bits.
+        Setp,
+        /// `and or xor not` on predicates; aux: truth table as of `bfn` with two sources.
+        PredLogic,
+        /// aux: relation, 0 to 5: eq ne gt ge lt le.
+        Cmp,
+        /// Systolic: aux packs `src1 precision | src2 precision << 8 | depth << 16 | count << 24`; the
+        /// operands are registers from their first byte.
+        Dpas,
+        /// As `Dpas`, for a pair of fused threads that share the third operand: the thread with the even index has
+        /// its first half, rounded up to whole registers of 32 bytes, the other one the rest (page DPASW).
+        Dpasw,
+        /// Before an instruction that reads them: aux 0: puts the execution mask into the destination, one dword
+        /// (`%ce0`); aux 1: puts the time there, two dwords (`%tsc`).
+        ChannelEnables,
+        // Control flow.
+        /// Channels that wait for this place join.
+        Join,
+        /// aux: target. With one channel: all active channels go, the predicate being bit 0's.
+        Goto,
+        /// aux: target.
+        Call,
+        Ret,
+        /// aux: index of the function.
+        Fcall,
+        /// Source 0: the address.
+        Ifcall,
+        Fret,
+        /// aux: symbol.
+        Faddr,
+        /// Source 0: the index; aux: the table.
+        SwitchJmp,
+        // Synchronisation.
+        Barrier,
+        /// aux: 1 signal, 0 wait.
+        SplitBarrier,
+        /// aux: 1 signal, 0 wait; source 0 the barrier's number, source 1 the number of threads. With a source 2,
+        /// which says what the thread is (0 producer and consumer, 1 producer, 2 consumer), source 1 is the
+        /// number of producers and source 3 that of consumers.
+        NamedBarrier,
+        /// A fence: memory is coherent here, so it only orders.
+        Fence,
+        /// aux: the message.
+        Message,
+        /// aux: index into [`ProgramParts::unsupported`].
+        Unsupported,
+        /// The end of a function was reached without a return.
+        End,
+        /// Nothing.
+        Nop,
+        } }
+    };
+}
 envisa_isa::computations!(define_op);
+
+impl Op {
+    /// What the region of a source amounts to for this many channels. Matrices are registers from their first byte;
+    /// what is said of all channels at once is one element.
+    pub(crate) fn shape(self, strides: Strides, channels: u32) -> Shape {
+        match self {
+            Op::Dpas | Op::Dpasw => Shape::Contiguous,
+            Op::Ifcall | Op::SwitchJmp | Op::NamedBarrier => strides.shape(1),
+            _ => strides.shape(channels),
+        }
+    }
+}

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use envisa_isa::systolic;
 
-use crate::program::{Dst, Inst, Op, Program, RegOffset, Src, Strides};
+use crate::program::{Dst, Inst, Op, ProgramParts, RegOffset, Src, Strides};
 
 /// Bytes of the register file that an instruction reads or writes.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -172,7 +172,7 @@ impl Matrices {
 
 impl Inst {
     /// Bytes it reads; constants too.
-    pub fn reads(&self, p: &Program, tell: Tell<'_>) {
+    pub fn reads(&self, p: &ProgramParts, tell: Tell<'_>) {
         if self.pred.offset != 0 {
             tell(Touched::Whole { offset: self.pred.offset, bytes: 4 });
         }
@@ -228,7 +228,7 @@ impl Inst {
     /// Bytes it writes. Every byte told of is written, those of an active channel's element as those of the
     /// whole instruction; exceptions are predicates (see [`Touched::Whole`]) and messages (see
     /// [`crate::Message::writes`]).
-    pub fn writes(&self, p: &Program, tell: Tell<'_>) {
+    pub fn writes(&self, p: &ProgramParts, tell: Tell<'_>) {
         match self.dst {
             Dst::None => {}
             Dst::Reg { offset, ty, .. } if matches!(self.op, Op::Dpas | Op::Dpasw) => {

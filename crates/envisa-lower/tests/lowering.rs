@@ -1,36 +1,20 @@
-//! What lowering makes of texts: every kernel of a `.visaasm` file under `tests/lowering` says which lines its
-//! program has, in this order: `//: lower PLATFORM`, then `//: line TEXT` for parts of lines of the program as text,
-//! `//: no TEXT` for what no line has. ` .. ` stands for anything; blanks between words count as one.
+//! What lowering and the optimiser make of texts: beside every `tests/lowering/NAME.visaasm`, which says
+//! `//: lower PLATFORM`, are the program of its kernel, `NAME.lowered`, and what runs unobserved, `NAME.optimized`.
+//!
+//! `BLESS=1 cargo test -p envisa-lower --test lowering` writes them.
+
+use std::path::{Path, PathBuf};
 
 use envisa_diag::FileId;
 use envisa_isa::Platform;
-use envisa_lower::{Options, lower};
+use envisa_lower::{Options, Program, lower, optimize};
 use envisa_text::{ParseOptions, parse};
 use envisa_verify::Verified;
-use std::path::{Path, PathBuf};
 
-fn words(line: &str) -> String {
-    line.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Has a line the parts of a pattern, in order?
-fn matches(line: &str, pattern: &str) -> bool {
-    let mut rest = line;
-    pattern.split(" .. ").all(|part| match rest.find(part) {
-        Some(at) => {
-            rest = &rest[at + part.len()..];
-            true
-        }
-        None => false,
-    })
-}
-
-/// Lowers a case's kernel and looks for its lines; says what is missing.
-fn check(text: &str) -> Result<usize, String> {
-    let said: Vec<&str> =
-        text.lines().filter_map(|l| l.trim_start().strip_prefix("//:")).map(str::trim).collect();
-    let platform =
-        said.iter().find_map(|s| s.strip_prefix("lower ")).ok_or("no line `//: lower PLATFORM`")?;
+/// Lowers a case's kernel.
+fn program(text: &str) -> Result<Program, String> {
+    let mut said = text.lines().filter_map(|l| l.strip_prefix("//: lower "));
+    let platform = said.next().ok_or("no line `//: lower PLATFORM`")?.trim();
     let platform = Platform::from_name(platform).ok_or_else(|| format!("unknown platform `{platform}`"))?;
     let options = ParseOptions { platform: Some(platform), ..ParseOptions::default() };
     let parsed = parse(text, FileId(0), &options);
@@ -38,44 +22,49 @@ fn check(text: &str) -> Result<usize, String> {
         return Err(format!("{:?}", parsed.diagnostics));
     }
     let module = Verified::assume(parsed.module).map_err(|e| format!("{e:?}"))?;
-    let program = lower(&module, "", &Options { platform, simd: None }).map_err(|e| e.to_string())?;
+    lower(&module, "", &Options { platform, simd: None }).map_err(|e| e.to_string())
+}
+
+/// Holds a program against its file, and what is read from that against the program.
+fn check(program: &Program, path: &Path) -> Result<(), String> {
     let shown = program.to_string();
-    let mut lines = shown.lines().map(words);
-    let mut found = 0;
-    for s in &said {
-        if let Some(want) = s.strip_prefix("line ") {
-            let want = words(want);
-            if !lines.any(|l| matches(&l, &want)) {
-                return Err(format!("no line (after those before it) has\n  {want}\nin\n{shown}"));
-            }
-            found += 1;
-        } else if let Some(not) = s.strip_prefix("no ") {
-            let not = words(not);
-            if let Some(line) = shown.lines().map(words).find(|l| matches(l, &not)) {
-                return Err(format!("a line has `{not}`: {line}"));
-            }
-            found += 1;
-        } else if !s.starts_with("lower ") {
-            return Err(format!("`{s}` is none of lower, line, no"));
-        }
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(path, &shown).map_err(|e| e.to_string())?;
     }
-    if found == 0 { Err("nothing is expected".into()) } else { Ok(found) }
+    let expected = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+    if let Some((n, (a, b))) = (1..).zip(shown.lines().zip(expected.lines())).find(|(_, (a, b))| a != b) {
+        return Err(format!("line {n} is\n  {a}\nnot\n  {b}"));
+    }
+    if shown.lines().count() != expected.lines().count() {
+        return Err("it has more lines, or fewer".into());
+    }
+    let read = Program::read(&expected).map_err(|e| format!("as text: {e}"))?;
+    if read.to_string() != expected { Err("it reads back differently".into()) } else { Ok(()) }
+}
+
+fn cases() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lowering");
+    let paths = std::fs::read_dir(folder).expect("the folder").map(|e| e.expect("an entry").path());
+    let mut paths: Vec<PathBuf> = paths.filter(|p| p.extension().is_some_and(|e| e == "visaasm")).collect();
+    paths.sort();
+    paths
 }
 
 #[test]
-fn programs_have_the_lines_their_texts_say() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lowering");
-    let mut paths: Vec<PathBuf> =
-        std::fs::read_dir(folder).expect("the folder").map(|e| e.expect("an entry").path()).collect();
-    paths.sort();
+fn programs_are_as_their_files_say() {
     let mut wrong = Vec::new();
-    let mut lines = 0;
+    let paths = cases();
     for path in &paths {
-        match check(&std::fs::read_to_string(path).expect("a text")) {
-            Ok(n) => lines += n,
-            Err(e) => wrong.push(format!("{}: {e}", path.display())),
+        let text = std::fs::read_to_string(path).expect("a text");
+        let checked = program(&text).and_then(|lowered| {
+            check(&lowered, &path.with_extension("lowered"))?;
+            let optimized = optimize(&lowered).map_err(|e| e.to_string())?;
+            check(&optimized, &path.with_extension("optimized"))
+        });
+        if let Err(e) = checked {
+            wrong.push(format!("{}: {e}", path.display()));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
-    assert!(lines >= 40, "{lines} lines were looked for");
+    assert!(paths.len() >= 20, "{} cases", paths.len());
 }

@@ -9,11 +9,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use envisa_lower::Pc;
+use envisa_lower::{Pc, Program};
 
 use crate::dispatch::Prepared;
 use crate::link::Linked;
-use crate::program::CheckedProgram;
 use crate::scheduler::Cancel;
 use crate::thread::{Env, Machine};
 use crate::trap::Trap;
@@ -24,11 +23,7 @@ pub trait Engine: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// Makes a program ready to run; `None`: it refuses. `rest` executes instructions of the same program.
-    fn translate(
-        &self,
-        program: &CheckedProgram,
-        rest: &Arc<dyn Instructions>,
-    ) -> Option<Box<dyn Translation>>;
+    fn translate(&self, program: &Program, rest: &Arc<dyn Instructions>) -> Option<Box<dyn Translation>>;
 }
 
 /// A program as an engine made it ready.
@@ -92,7 +87,7 @@ pub struct LaunchView<'a> {
 impl<'a> LaunchView<'a> {
     /// Of a launch of `program`; `observed`: somebody wants to be told of memory accesses.
     pub fn new(
-        program: &'a CheckedProgram,
+        program: &'a Program,
         prepared: &'a Prepared,
         linked: &'a Linked,
         limit: u64,

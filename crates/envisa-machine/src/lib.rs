@@ -11,13 +11,11 @@ mod loader;
 pub mod memory;
 pub mod messages;
 pub mod observer;
-pub mod program;
 pub mod regs;
 pub mod scheduler;
 pub mod thread;
 pub mod trap;
 
 pub use link::{LinkError, Linked, ModuleData};
-pub use program::{BadProgram, CheckedProgram};
 pub use scheduler::{Outcome, Progress, RunOptions, run};
 pub use trap::{Cause, Trap};

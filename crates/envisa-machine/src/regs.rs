@@ -43,7 +43,7 @@ impl<T: Pod> Un<T> {
 ///
 /// # Offsets
 /// Engines check the offsets of an instruction once, when they decode it; so do messages, of their descriptors
-/// (`crate::messages::check`). The accessors behind that do not check them again in release builds; `debug_assert`
+/// (`envisa_lower::Message::is_inside`). The accessors behind that do not check them again in release builds; `debug_assert`
 /// does.
 pub struct Registers {
     chunks: Box<[Chunk]>,

@@ -1,13 +1,12 @@
 //! A hardware thread: registers, channels, where it stands; and what it shares with its group.
 
-use envisa_lower::{Message, RegOffset, decode_raw};
+use envisa_lower::{Message, Program, RegOffset, decode_raw};
 use envisa_sem::FpMode;
 
 use crate::dispatch::Sampler;
 use crate::dropped::{Dropped, DroppedAccess};
 use crate::memory::{AddressMap, Block, Hint, SurfaceTable};
 use crate::messages::{self, Drops, Fault, FaultKind, Ports};
-use crate::program::CheckedProgram;
 use crate::regs::Registers;
 use crate::trap::{Cause, Trap};
 
@@ -160,7 +159,7 @@ pub struct Thread {
 
 impl Thread {
     /// A thread for this program, not started.
-    pub fn new(program: &CheckedProgram) -> Thread {
+    pub fn new(program: &Program) -> Thread {
         Thread {
             regs: Registers::new(program.registers.bytes),
             mask: 0,
@@ -243,7 +242,7 @@ pub struct Fused {
 /// What every thread of a launch shares.
 pub struct Env<'a> {
     /// The program.
-    pub program: &'a CheckedProgram,
+    pub program: &'a Program,
     /// The address space.
     pub memory: &'a AddressMap,
     /// The binding table.

@@ -246,6 +246,14 @@ impl std::fmt::Debug for Kernel {
     }
 }
 
+/// What is known of a kernel besides its program.
+struct Described {
+    arguments: Vec<Argument>,
+    attributes: Attributes,
+    variables: Vec<Variable>,
+    metadata: Option<Metadata>,
+}
+
 impl Code {
     /// Of a compiled kernel.
     pub(crate) fn compiled(
@@ -255,38 +263,24 @@ impl Code {
         platform: Platform,
         data: &ModuleData,
         texts: Vec<(String, FileId)>,
-        (mut files, given): (Files, &[SourceText]),
+        (files, given): (Files, &[SourceText]),
     ) -> Result<Code, Error> {
         let options = envisa_lower::Options { platform, simd: Some(metadata.execution_env.simd_size) };
         let program = lowered(module, &metadata.name, &options, &texts, &files)?;
-        let sources = crate::source::resolve(&program.source_files, given, &mut files);
-        let files = Arc::new(files);
-        let least_image = program.inputs.iter().map(|i| i.image.saturating_add(i.bytes)).max().unwrap_or(0);
-        let arguments = arguments(metadata, zebin.ze_info.args_info(&metadata.name));
-        let attributes = attributes(metadata, &program);
-        let variables = variables(module, &program.name);
-        let linked = Linked::new(&program, data);
-        let metadata = Some(Metadata {
+        let launch = Metadata {
             kernel: metadata.clone(),
-            least_image,
+            least_image: program.inputs.iter().map(|i| i.image.saturating_add(i.bytes)).max().unwrap_or(0),
             partial_groups: zebin.allows_partial_groups(),
             const_base: data.const_base,
             global_base: data.global_base,
-        });
-        let executable = Executable::new(program).map_err(Error::Module)?;
-        let name = executable.program().name.clone();
-        Ok(Code {
-            name,
-            executable,
-            linked,
-            arguments,
-            attributes,
-            variables,
-            texts,
-            files,
-            sources,
-            metadata,
-        })
+        };
+        let described = Described {
+            arguments: arguments(metadata, zebin.ze_info.args_info(&metadata.name)),
+            attributes: attributes(metadata, &program),
+            variables: variables(module, &program.name),
+            metadata: Some(launch),
+        };
+        Code::new(program, described, data, texts, (files, given))
     }
 
     /// Of a kernel written by hand.
@@ -301,9 +295,6 @@ impl Code {
         let given = &options.sources;
         let options = envisa_lower::Options { platform, simd: options.simd };
         let program = lowered(module, name, &options, &texts, &files)?;
-        let mut files = Arc::unwrap_or_clone(files);
-        let sources = crate::source::resolve(&program.source_files, given, &mut files);
-        let files = Arc::new(files);
         let variables = variables(module, &program.name);
         let arguments = (0..)
             .zip(&program.inputs)
@@ -326,9 +317,25 @@ impl Code {
             barriers: program.has_barrier,
             ..Attributes::default()
         };
-        let linked = Linked::new(&program, &ModuleData::default());
-        let executable = Executable::new(program).map_err(Error::Module)?;
-        let name = executable.program().name.clone();
+        let described = Described { arguments, attributes, variables, metadata: None };
+        let files = Arc::unwrap_or_clone(files);
+        Code::new(program, described, &ModuleData::default(), texts, (files, given))
+    }
+
+    /// Of a program and what is known of its kernel; `given` are the texts of sources.
+    fn new(
+        program: Program,
+        described: Described,
+        data: &ModuleData,
+        texts: Vec<(String, FileId)>,
+        (mut files, given): (Files, &[SourceText]),
+    ) -> Result<Code, Error> {
+        let Described { arguments, attributes, variables, metadata } = described;
+        let sources = crate::source::resolve(&program.source_files, given, &mut files);
+        let linked = Linked::new(&program, data);
+        let name = program.name.clone();
+        let executable = Executable::new(program).map_err(|e| Error::Module(e.to_string()))?;
+        let files = Arc::new(files);
         Ok(Code {
             name,
             executable,
@@ -339,7 +346,7 @@ impl Code {
             texts,
             files,
             sources,
-            metadata: None,
+            metadata,
         })
     }
 

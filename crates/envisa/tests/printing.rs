@@ -6,8 +6,10 @@ mod oracle;
 use envisa::binary;
 use envisa::diag::{FileId, Files, TextOptions, render_text};
 use envisa::isa::{Module, Op, Platform};
+use envisa::lower::Program;
 use envisa::text::{ParseOptions, PrintOptions, format, parse, print};
 use envisa::zebin::ZebinFile;
+use envisa::{Config, Device, Source, internals};
 use envisa_smith::generate;
 use std::path::{Path, PathBuf};
 
@@ -114,6 +116,38 @@ fn texts_of_the_corpus() {
     let texts = corpus();
     let of = texts.len();
     let faults = texts.into_iter().filter_map(|(n, t)| hold(&t).err().map(|e| format!("{n}: {e}"))).collect();
+    report(faults, of);
+}
+
+/// Every program of the corpus, as lowered and improved, reads back from its text.
+#[test]
+fn programs_of_the_corpus() {
+    let mut zebins = Vec::new();
+    files(&root().join("suite/corpus"), "zebin", &mut zebins);
+    let (mut faults, mut of) = (Vec::new(), 0);
+    for path in zebins {
+        let folder = path.strip_prefix(root().join("suite/corpus")).expect("below it");
+        let name = folder.iter().next().and_then(|p| p.to_str()).expect("a platform's folder");
+        let platform = Platform::from_name(name).unwrap_or_else(|| panic!("a folder named {name}"));
+        let device = Device::new(Config::new(platform).memory(1 << 20).threads(1));
+        let bytes = std::fs::read(&path).expect("a file of the corpus");
+        let module = envisa::Module::load(&device, "corpus", Source::Zebin(&bytes)).expect("it loads");
+        for name in module.kernel_names() {
+            let kernel = module.kernel(&name).unwrap_or_else(|e| panic!("{}, {name}: {e:?}", path.display()));
+            let lowered = internals::program(&kernel);
+            let improved = envisa::lower::optimize(lowered).expect("a program");
+            for program in [lowered, &improved] {
+                of += 1;
+                let text = program.to_string();
+                match Program::read(&text) {
+                    Ok(read) if read.to_string() == text => {}
+                    Ok(_) => faults.push(format!("{}, {name}: it reads back differently", path.display())),
+                    Err(e) => faults.push(format!("{}, {name}: {e}", path.display())),
+                }
+            }
+        }
+    }
+    assert!(of > 1000, "{of} programs were read");
     report(faults, of);
 }
 

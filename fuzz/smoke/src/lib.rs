@@ -6,6 +6,7 @@ pub mod mutate;
 use envisa::binary::{self, ReadOptions, WriteOptions};
 use envisa::diag::Files;
 use envisa::isa::{Module, Platform};
+use envisa::lower::{Program, optimize};
 use envisa::text::{self, ParseOptions, PrintOptions};
 use envisa::zebin::{ZeInfo, ZebinFile};
 use envisa_harness::job::{ArgText, Job};
@@ -15,14 +16,21 @@ use envisa_harness::values::{HostValue, ValueSpec};
 pub type Target = fn(&[u8]);
 
 /// The targets by name.
-pub const TARGETS: [(&str, Target); 6] =
-    [("binary", binary), ("text", text), ("zebin", zebin), ("ze_info", ze_info), ("npy", npy), ("job", job)];
+pub const TARGETS: [(&str, Target); 7] = [
+    ("binary", binary),
+    ("text", text),
+    ("zebin", zebin),
+    ("ze_info", ze_info),
+    ("npy", npy),
+    ("job", job),
+    ("program", program),
+];
 
 /// Which part of a run's inputs a target gets, in hundredths.
 pub fn share(target: &str) -> u64 {
     match target {
         "binary" => 35,
-        "text" => 45,
+        "text" => 40,
         _ => 5,
     }
 }
@@ -75,6 +83,22 @@ pub fn text(input: &[u8]) {
     }
     if let Ok(bytes) = binary::write(&result.module, &WriteOptions::default()) {
         binary::read(&bytes).expect("what was written can be read");
+    }
+}
+
+/// Lowered programs: reading panics on nothing; what it accepts reads back once printed, and can be improved.
+pub fn program(input: &[u8]) {
+    match Program::read(&String::from_utf8_lossy(input)) {
+        Ok(program) => {
+            let text = program.to_string();
+            let again = Program::read(&text).expect("what was printed reads back");
+            assert_eq!(again.to_string(), text, "what was printed reads back the same");
+            // The optimiser's memory goes by the register file, of which a short text may have much.
+            if program.registers.bytes <= 1 << 16 {
+                optimize(&program).expect("what is improved is a program");
+            }
+        }
+        Err(e) => assert!(!e.to_string().is_empty()),
     }
 }
 

@@ -32,6 +32,10 @@ impl Source {
                     seeds.extend(section.map(|s| s.data.to_vec()));
                 }
             }
+            "program" => {
+                files(&root.join("crates/envisa-lower/tests/lowering"), &mut seeds);
+                seeds.retain(|s| s.starts_with(b"program "));
+            }
             "npy" => {
                 files(&root.join("examples"), &mut seeds);
                 seeds.retain(|s| s.starts_with(b"\x93NUMPY"));
@@ -202,6 +206,32 @@ pub fn files(folder: &Path, out: &mut Vec<Vec<u8>>) {
 fn other_words(target: &str) -> &'static [&'static str] {
     match target {
         "zebin" => &["\x7fELF", ".ze_info", ".visaasm", ".text.", ".strtab", "\0\0\0\0", "\x7f\0"],
+        "program" => &[
+            "program ",
+            "function 0",
+            "constants ",
+            "addresses from",
+            "message ",
+            "simt",
+            "raw",
+            "block2d",
+            "sample",
+            "goto",
+            "dpas",
+            "@0",
+            "@4294967295",
+            "V+4",
+            "#0:ud",
+            "<0;1,0>",
+            "<255;32,255>",
+            " from 28",
+            "(32)",
+            "65536",
+            "4294967295",
+            "-1",
+            "99999999999999999999",
+            "\n",
+        ],
         "ze_info" => &[
             "kernels:",
             "  - ",

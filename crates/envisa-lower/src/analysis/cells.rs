@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::program::{Dst, Inst, Op, Pc, Program, RegOffset, Src, Strides};
+use crate::program::{Dst, Inst, Op, Pc, ProgramParts, RegOffset, Src, Strides};
 use crate::touched::Touched;
 
 /// Index of a cell.
@@ -81,7 +81,7 @@ struct Piece {
 
 impl Cells {
     /// Cuts a program's registers, vectors into pieces of at most `vector` bytes (a power of two).
-    pub fn new(p: &Program, vector: u32) -> Cells {
+    pub fn new(p: &ProgramParts, vector: u32) -> Cells {
         let mut predicates = HashSet::new();
         for i in &p.code {
             predicates_of(i, &mut |at| {
@@ -170,7 +170,7 @@ impl Cells {
     }
 
     /// What an instruction accesses.
-    pub fn accesses(&self, p: &Program, pc: Pc, tell: &mut dyn FnMut(Access)) {
+    pub fn accesses(&self, p: &ProgramParts, pc: Pc, tell: &mut dyn FnMut(Access)) {
         pieces(p, pc, self.vector, &mut |a| {
             let Some(cell) = self.at(a.offset) else { return };
             let c = self.get(cell);
@@ -204,7 +204,7 @@ fn predicates_of(i: &Inst, tell: &mut dyn FnMut(RegOffset)) {
     }
 }
 
-fn pieces(p: &Program, pc: Pc, vector: u32, tell: &mut dyn FnMut(Piece)) {
+fn pieces(p: &ProgramParts, pc: Pc, vector: u32, tell: &mut dyn FnMut(Piece)) {
     let i = &p.code[pc as usize];
     let n = i.channels as u32;
     let constants = p.registers.constants.len() as u32;

@@ -2,7 +2,7 @@
 
 use super::Bits;
 use crate::flow::splits;
-use crate::program::{Inst, Op, Pc, Program};
+use crate::program::{Inst, Op, Pc, ProgramParts};
 
 /// Why a program's control flow is not analysed.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -40,7 +40,7 @@ impl Flow {
     ///
     /// # Errors
     /// Code that calls, or jumps through a table.
-    pub fn new(p: &Program) -> Result<Flow, NotAnalysed> {
+    pub fn new(p: &ProgramParts) -> Result<Flow, NotAnalysed> {
         let end = p.functions.first().map_or(p.code.len() as Pc, |f| f.end);
         let code = &p.code[..end as usize];
         let mut labels = Vec::new();
@@ -73,7 +73,7 @@ impl Flow {
         Ok(flow)
     }
 
-    fn solve(&mut self, p: &Program) {
+    fn solve(&mut self, p: &ProgramParts) {
         let mut work = vec![0];
         if let Some(first) = self.states.first_mut() {
             *first = Some(State { waiting: Bits::new(self.labels.len()), left: false });
@@ -99,7 +99,7 @@ impl Flow {
     }
 
     /// Where the thread may go from an instruction, and in what state it comes there.
-    fn steps(&self, p: &Program, pc: Pc) -> Vec<(Pc, State)> {
+    fn steps(&self, p: &ProgramParts, pc: Pc) -> Vec<(Pc, State)> {
         let Some(Some(s)) = self.states.get(pc as usize) else { return Vec::new() };
         let i = &p.code[pc as usize];
         let mut out = Vec::new();
@@ -198,7 +198,7 @@ impl Flow {
     }
 
     /// Where the thread may go from here: also to where channels wait that go on instead.
-    pub fn successors(&self, p: &Program, pc: Pc) -> Vec<Pc> {
+    pub fn successors(&self, p: &ProgramParts, pc: Pc) -> Vec<Pc> {
         let mut out: Vec<Pc> = self.steps(p, pc).into_iter().map(|s| s.0).collect();
         out.sort_unstable();
         out.dedup();
@@ -206,7 +206,7 @@ impl Flow {
     }
 
     /// Where a channel that executes this instruction may go from here.
-    pub fn channel_successors(&self, p: &Program, pc: Pc) -> [Option<Pc>; 2] {
+    pub fn channel_successors(&self, p: &ProgramParts, pc: Pc) -> [Option<Pc>; 2] {
         let i: &Inst = &p.code[pc as usize];
         let next = (pc + 1 < self.end).then_some(pc + 1);
         match i.op {

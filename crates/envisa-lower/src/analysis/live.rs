@@ -1,7 +1,7 @@
 //! Where the values of cells are still wanted.
 
 use super::{Bits, CellId, CellKind, Cells, Flow};
-use crate::program::{Pc, Program};
+use crate::program::{Pc, ProgramParts};
 
 /// Liveness of cells before each instruction, twice: of the values of one channel, and of whole cells.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ struct Uses {
 
 impl Liveness {
     /// Works it out. `full`: the thread starts with all channels of the dispatch.
-    pub fn new(p: &Program, flow: &Flow, cells: &Cells, full: bool) -> Liveness {
+    pub fn new(p: &ProgramParts, flow: &Flow, cells: &Cells, full: bool) -> Liveness {
         let n = flow.end() as usize;
         let mut uses: Vec<Uses> = (0..n as Pc).map(|pc| uses(p, cells, pc, full && flow.full(pc))).collect();
         let empty = || vec![Bits::new(cells.len()); n];
@@ -111,7 +111,7 @@ impl Liveness {
     }
 }
 
-fn uses(p: &Program, cells: &Cells, pc: Pc, all: bool) -> Uses {
+fn uses(p: &ProgramParts, cells: &Cells, pc: Pc, all: bool) -> Uses {
     let i = &p.code[pc as usize];
     let mut u = Uses { reads: Vec::new(), channel_kills: Vec::new(), kills: Vec::new(), masked: Vec::new() };
     // The predicate of `sel` picks a source; all active channels are written.

@@ -8,7 +8,7 @@ use crate::lower::Reason;
 use crate::program::{RegOffset, Src};
 
 /// Each channel reads, modifies and writes one element.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Atomic {
     /// Which memory.
     pub space: Space,

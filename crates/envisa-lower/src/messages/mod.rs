@@ -2,10 +2,11 @@
 //!
 //! Adding a family: a variant of [`Message`] with its descriptor, a function here that makes it from an
 //! instruction's [`Parts`], called from [`decode`], and its execution in the virtual GPU's room
-//! `messages`. Every register a descriptor names goes through [`Resolver::raw`] with the number of bytes
+//! `messages`, what of it lies in registers ([`Message::is_inside`]). Every register a descriptor names goes through [`Resolver::raw`] with the number of bytes
 //! that the table says are touched.
 
 mod atomic;
+mod inside;
 mod raw;
 mod registers;
 mod sampler;
@@ -28,7 +29,7 @@ pub use typed::{Block2d, Coordinates, Info, Media, Outside, TexelSlot, Typed, Ty
 pub use untyped::{Block, Simt};
 
 /// A decoded message.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Message {
     /// Each channel has an address.
     Simt(Simt),
@@ -57,7 +58,7 @@ pub enum Message {
 }
 
 /// Which memory a message's addresses are in.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Space {
     /// 64-bit virtual addresses.
     Flat,

@@ -11,7 +11,7 @@ use crate::lower::Reason;
 use crate::program::{RegOffset, Shape, Src, Strides};
 
 /// A message whose descriptors are known when it is sent.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Raw {
     /// The shared function; `None`: the low four bits of the extended descriptor.
     pub function: Option<u8>,
@@ -26,7 +26,7 @@ pub struct Raw {
 }
 
 /// What a raw send's operands offer the message.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct RawShape {
     /// The payloads, which count as one after the other, and their bytes.
     pub payloads: [(Option<RegOffset>, u32); 2],
@@ -39,7 +39,7 @@ pub struct RawShape {
 }
 
 /// What a raw send turned out to be.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Decoded {
     /// This message.
     Message(Message),

@@ -9,7 +9,7 @@ use crate::lower::Reason;
 use crate::program::{RegOffset, Src};
 
 /// Which sampler a message uses.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum SamplerState {
     /// The one of the index that this scalar holds.
     Index(Src),
@@ -18,7 +18,7 @@ pub enum SamplerState {
 }
 
 /// A parameter of each channel.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SampleParameter {
     /// What it is.
     pub what: Parameter,
@@ -29,7 +29,7 @@ pub struct SampleParameter {
 }
 
 /// Each channel gets what a sampler makes of texels.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Sample {
     /// The image.
     pub space: Space,

@@ -23,7 +23,7 @@ pub enum Outside {
 }
 
 /// Coordinates of each channel's texel.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Coordinates {
     /// Where u, v, r and the level of detail of the first channel are; zero where absent.
     pub at: [Option<RegOffset>; 4],
@@ -45,7 +45,7 @@ pub enum TexelSlot {
 }
 
 /// Each channel reads or writes a texel, converted from or to the image's format.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Typed {
     /// The image.
     pub space: Space,
@@ -68,7 +68,7 @@ pub struct Typed {
 }
 
 /// Each channel reads, modifies and writes a texel of one channel.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct TypedAtomic {
     /// The image.
     pub space: Space,
@@ -89,7 +89,7 @@ pub struct TypedAtomic {
 }
 
 /// A rectangle of bytes of a 2D image, for the whole thread.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Media {
     /// The image.
     pub space: Space,
@@ -117,7 +117,7 @@ pub struct Media {
 }
 
 /// Facts about an image.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Info {
     /// The image.
     pub space: Space,
@@ -442,7 +442,7 @@ fn info(
 }
 
 /// A rectangle of a flat 2D surface, for the whole thread.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Block2d {
     /// A store (else a load).
     pub write: bool,

@@ -9,7 +9,7 @@ use crate::lower::Reason;
 use crate::program::{RegOffset, Src};
 
 /// Each channel reads or writes elements at its own address.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Simt {
     /// Which memory.
     pub space: Space,
@@ -48,7 +48,7 @@ pub struct Simt {
 }
 
 /// Consecutive bytes at one address.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Block {
     /// Which memory.
     pub space: Space,

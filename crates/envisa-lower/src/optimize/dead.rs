@@ -4,7 +4,7 @@ use super::{chunks, range};
 use crate::program::*;
 
 /// Drops instructions without an effect.
-pub(super) fn sweep(p: &mut Program) {
+pub(super) fn sweep(p: &mut ProgramParts) {
     let mut keep = vec![true; p.code.len()];
     unread(p, &mut keep);
     unwaited(p, &mut keep);
@@ -57,7 +57,7 @@ fn pure(op: Op) -> bool {
 const PASSES: usize = 8;
 
 /// Marks instructions whose results nobody reads: until there are no more, as each drops readers of others.
-fn unread(p: &Program, keep: &mut [bool]) {
+fn unread(p: &ProgramParts, keep: &mut [bool]) {
     let chunk_count = p.registers.bytes.div_ceil(super::CHUNK) as usize;
     let mut readers = vec![0u32; chunk_count];
     for i in &p.code {
@@ -90,7 +90,7 @@ fn unread(p: &Program, keep: &mut [bool]) {
 }
 
 /// Counts an instruction among the readers of each chunk, or no more.
-fn count(p: &Program, i: &Inst, readers: &mut [u32], by: i32) {
+fn count(p: &ProgramParts, i: &Inst, readers: &mut [u32], by: i32) {
     i.reads(p, &mut |t| {
         for c in chunks(range(&t, i.channels, p)) {
             if let Some(r) = readers.get_mut(c as usize) {
@@ -102,7 +102,7 @@ fn count(p: &Program, i: &Inst, readers: &mut [u32], by: i32) {
 
 /// Marks labels where no channel can wait: only branches that do not split the channels go there, from where
 /// all of them are together.
-fn unwaited(p: &Program, keep: &mut [bool]) {
+fn unwaited(p: &ProgramParts, keep: &mut [bool]) {
     let mut waits = vec![false; p.code.len() + 1];
     for pc in p.tables.iter().flatten() {
         waits[*pc as usize] = true;
@@ -125,7 +125,7 @@ fn unwaited(p: &Program, keep: &mut [bool]) {
 }
 
 /// Takes instructions out; every program counter follows.
-fn remove(p: &mut Program, keep: &[bool]) {
+fn remove(p: &mut ProgramParts, keep: &[bool]) {
     let mut to = Vec::with_capacity(keep.len() + 1);
     let mut next = 0;
     for k in keep {

@@ -31,7 +31,7 @@ struct Place {
 }
 
 /// Folds addresses into all messages that have some of their own for each channel.
-pub(super) fn addresses(p: &mut Program, uses: &Uses, blocks: &Blocks) {
+pub(super) fn addresses(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
     for pc in 0..p.code.len() {
         let i = &p.code[pc];
         if i.op != Op::Message {
@@ -102,7 +102,7 @@ impl Addresses<'_> {
 
 /// What the addresses of a message are made of, as far back as that is certain.
 fn linear(
-    p: &Program,
+    p: &ProgramParts,
     uses: &Uses,
     blocks: &Blocks,
     at: &Place,
@@ -122,7 +122,7 @@ fn linear(
 }
 
 /// Replaces the index by what it was made from.
-fn step(p: &Program, uses: &Uses, blocks: &Blocks, at: &Place, width: u32, l: &mut Linear) -> bool {
+fn step(p: &ProgramParts, uses: &Uses, blocks: &Blocks, at: &Place, width: u32, l: &mut Linear) -> bool {
     if l.extend != Extend::None {
         return false;
     }
@@ -215,7 +215,7 @@ fn step(p: &Program, uses: &Uses, blocks: &Blocks, at: &Place, width: u32, l: &m
 }
 
 /// The value of an integer immediate, extended to 64 bits.
-fn constant(p: &Program, s: &Src) -> Option<u64> {
+fn constant(p: &ProgramParts, s: &Src) -> Option<u64> {
     let Src::Reg { offset, ty, shape: Shape::Scalar, modifier: Modifier::None, constant: true, .. } = *s
     else {
         return None;

@@ -24,7 +24,7 @@ const MOST: u64 = 1 << 26;
 
 /// Ranges, by whole chunks, that must be zero for a thread with all its channels; the constants apart, which
 /// are never written.
-pub(super) fn ranges(p: &Program) -> Vec<Range<RegOffset>> {
+pub(super) fn ranges(p: &ProgramParts) -> Vec<Range<RegOffset>> {
     let (start, end) = (p.registers.locals_start, p.registers.bytes);
     let low = p.registers.constants.len() as u32;
     let everything = || std::iter::once(low..end).collect();
@@ -66,7 +66,7 @@ struct State {
 }
 
 struct Analysis<'a> {
-    p: &'a Program,
+    p: &'a ProgramParts,
     start: RegOffset,
     units: usize,
     /// How masked writes lay out each unit; `Some(None)`: in more than one way.
@@ -231,7 +231,7 @@ fn lane(t: &Touched, i: &Inst) -> Option<Lane> {
 }
 
 /// Where a channel may go on after an instruction that ends a block.
-fn successors(p: &Program, pc: usize) -> Vec<Pc> {
+fn successors(p: &ProgramParts, pc: usize) -> Vec<Pc> {
     let i = &p.code[pc];
     let next = pc as Pc + 1;
     let everyone = i.pred.offset == 0 && !crate::flow::splits(i, p.simd);

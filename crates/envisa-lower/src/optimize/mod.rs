@@ -17,9 +17,17 @@ use envisa_isa::predefined::var;
 
 use crate::program::*;
 use crate::touched::Touched;
+use crate::{BadProgram, Program};
 
-/// Improves a program as described above; `program` is one that [`crate::lower`] made.
-pub fn optimize(program: &Program) -> Program {
+/// Improves a program as described above.
+///
+/// # Errors
+/// What was made is damaged: a bug here.
+pub fn optimize(program: &Program) -> Result<Program, BadProgram> {
+    Program::new(improved(program))
+}
+
+fn improved(program: &ProgramParts) -> ProgramParts {
     let mut p = program.clone();
     let uses = Uses::new(&p);
     let blocks = Blocks::new(&p);
@@ -38,7 +46,7 @@ fn chunks(range: Range<RegOffset>) -> Range<u32> {
 }
 
 /// The range of registers that an access may touch: any variable whose address is taken for an indirect one.
-fn range(t: &Touched, channels: u8, p: &Program) -> Range<RegOffset> {
+fn range(t: &Touched, channels: u8, p: &ProgramParts) -> Range<RegOffset> {
     let r = &p.registers;
     t.range(channels as u32)
         .unwrap_or(r.address_base..r.address_base + r.address_homes.len() as u32 * crate::layout::CHUNK)
@@ -67,7 +75,7 @@ struct Uses {
 }
 
 impl Uses {
-    fn new(p: &Program) -> Uses {
+    fn new(p: &ProgramParts) -> Uses {
         let mut writes = Vec::with_capacity(p.code.len() * 2);
         for (pc, i) in p.code.iter().enumerate() {
             i.writes(p, &mut |t| writes.extend(chunks(range(&t, i.channels, p)).map(|c| (c, pc as Pc))));
@@ -133,7 +141,7 @@ struct Blocks {
 }
 
 impl Blocks {
-    fn new(p: &Program) -> Blocks {
+    fn new(p: &ProgramParts) -> Blocks {
         let n = p.code.len();
         let mut starts = vec![false; n + 1];
         let mut targets = vec![false; n + 1];

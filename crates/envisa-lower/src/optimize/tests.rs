@@ -6,14 +6,14 @@ use super::*;
 use crate::{Extend, Message, Simt, Space};
 
 /// Registers: constants below 64, locals from 128 on.
-fn program(code: Vec<Inst>, messages: Vec<Message>) -> Program {
+fn program(code: Vec<Inst>, messages: Vec<Message>) -> ProgramParts {
     let constants: Vec<u8> = [[0u64; 2].as_slice(), &[2, 16, 0, 0, 0, 0]]
         .concat()
         .iter()
         .flat_map(|x: &u64| x.to_le_bytes())
         .collect();
     let end = code.len() as Pc;
-    let mut p = Program {
+    let mut p = ProgramParts {
         name: "k".into(),
         platform: envisa_isa::Platform::Pvc,
         grf_bytes: 64,
@@ -157,7 +157,7 @@ fn addresses() -> Vec<Inst> {
     ]
 }
 
-fn simt(p: &Program, i: usize) -> &Simt {
+fn simt(p: &ProgramParts, i: usize) -> &Simt {
     match &p.messages[i] {
         Message::Simt(s) => s,
         other => panic!("{other:?}"),
@@ -168,7 +168,7 @@ fn simt(p: &Program, i: usize) -> &Simt {
 fn addresses_become_part_of_the_message() {
     let mut code = addresses();
     code.extend([message(0), ret()]);
-    let p = optimize(&program(code, vec![access(true, v(4), v(0))]));
+    let p = improved(&program(code, vec![access(true, v(4), v(0))]));
     assert_eq!(p.code.iter().map(|i| i.op).collect::<Vec<_>>(), [Op::Message, Op::Ret]);
     let s = simt(&p, 0);
     assert_eq!((s.address, s.address_bytes, s.extend), (v(0), 4, Extend::Sign));
@@ -181,7 +181,7 @@ fn what_changed_in_between_is_not_folded() {
     // The index moves on before the access.
     code.push(inst(Op::Add, ExecType::I32, to(v(0), Type::D), vector(v(0), Type::D), scalar(TWO, Type::D)));
     code.extend([message(0), ret()]);
-    let p = optimize(&program(code, vec![access(true, v(4), v(0))]));
+    let p = improved(&program(code, vec![access(true, v(4), v(0))]));
     let s = simt(&p, 0);
     assert_eq!((s.address, s.address_bytes, s.scale), (v(1), 8, 4));
     assert_eq!(p.code[0].op, Op::Mov);
@@ -192,7 +192,7 @@ fn a_predicated_definition_is_none() {
     let mut code = addresses();
     code[3].pred.offset = P1;
     code.extend([message(0), ret()]);
-    let p = optimize(&program(code, vec![access(true, v(4), v(0))]));
+    let p = improved(&program(code, vec![access(true, v(4), v(0))]));
     assert_eq!((simt(&p, 0).address, p.code.len()), (v(4), 6));
 }
 
@@ -202,13 +202,13 @@ fn definitions_of_the_entry_block_hold_in_a_loop_unless_the_loop_has_its_own() {
     let mut code = addresses();
     code.extend([join(), message(0), goto(4, true), join(), ret()]);
     let messages = vec![access(false, v(4), v(5))];
-    let p = optimize(&program(code.clone(), messages.clone()));
+    let p = improved(&program(code.clone(), messages.clone()));
     assert_eq!(simt(&p, 0).address, v(0));
     // The same where the loop moves the address on.
     let more = inst(Op::Add, ExecType::I64, to(v(4), Type::Q), vector(v(4), Type::Q), scalar(TWO, Type::Q));
     code.insert(6, more);
     code[7].aux = 4;
-    let p = optimize(&program(code, messages));
+    let p = improved(&program(code, messages));
     assert_eq!((simt(&p, 0).address, simt(&p, 0).scale), (v(4), 1));
 }
 
@@ -227,7 +227,7 @@ fn labels_stay_where_channels_can_wait() {
         ]
     };
     let ops = |split| {
-        let p = optimize(&program(code(split), vec![access(true, v(5), v(0))]));
+        let p = improved(&program(code(split), vec![access(true, v(5), v(0))]));
         assert_eq!(p.code[0].aux, 3);
         p.code.iter().map(|i| i.op).collect::<Vec<_>>()
     };
@@ -240,7 +240,7 @@ fn what_a_channel_may_read_before_it_writes_must_be_zero() {
     let mov = |d, s| inst(Op::Mov, ExecType::I32, to(d, Type::D), vector(s, Type::D), Src::None);
     let set = |d| inst(Op::Mov, ExecType::I32, to(d, Type::D), scalar(TWO, Type::D), Src::None);
     let fresh = |code: Vec<Inst>, at: u32| {
-        let p = optimize(&program(code, vec![access(true, v(0), v(9))]));
+        let p = improved(&program(code, vec![access(true, v(0), v(9))]));
         p.registers.fresh.iter().any(|r| r.contains(&at))
     };
     // v9 is stored, so that all is wanted.
@@ -287,7 +287,7 @@ fn a_shift_count_is_its_low_bits() {
         p.registers.constants[minus_one as usize..][..8].copy_from_slice(&[0xff; 8]);
         // 64 + 2.
         p.registers.constants[40..48].copy_from_slice(&66u64.to_le_bytes());
-        let p = optimize(&p);
+        let p = improved(&p);
         (simt(&p, 0).address, simt(&p, 0).scale)
     };
     assert_eq!(run(TWO, TWO), (v(0), 16));
@@ -339,7 +339,7 @@ fn what_functions_share_is_not_what_it_was_before_a_call() {
             }
         }
         p.registers.predefined = [64; 32];
-        simt(&optimize(&p), 0).address
+        simt(&improved(&p), 0).address
     };
     for first in [true, false] {
         // Of the function's own variables.

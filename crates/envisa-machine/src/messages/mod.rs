@@ -2,7 +2,7 @@
 //!
 //! A message is executed by [`execute`] from its descriptor, the register file, the channels that are
 //! active and the [`Ports`] it can reach; [`fast`] offers engines quicker ways for the most frequent ones. Adding a
-//! family: its descriptor in `envisa_lower`'s messages, a module here, an arm of [`execute`] and of [`check`].
+//! family: its descriptor in `envisa_lower`'s messages, a module here, an arm of [`execute`].
 //!
 //! Two channels of one store that write the same place do so in ascending order. A message that faults
 //! may have done its part for lower channels.
@@ -21,9 +21,7 @@ mod typed;
 #[cfg(test)]
 mod tests;
 
-use envisa_lower::{
-    Coordinates, Decoded, Message, Raw, RegOffset, SampleParameter, SamplerState, Src, TexelSlot, decode_raw,
-};
+use envisa_lower::{Decoded, Message, Raw, decode_raw};
 
 use crate::dispatch::Sampler;
 use crate::memory::{AddressMap, Block, Hint, SurfaceTable};
@@ -230,7 +228,7 @@ pub fn execute<O: MemoryObserver>(
     ports: &Ports<'_>,
     obs: &mut O,
 ) -> Result<(), Fault> {
-    assert!(check(m, channels, regs.len()), "a message's registers are outside of the register file");
+    assert!(m.is_inside(channels, regs.len()), "a message's registers are outside of the register file");
     let mask = mask & all_channels(channels as usize);
     match m {
         Message::Simt(s) => simt::general(s, site, regs, mask, channels, ports, obs),
@@ -270,123 +268,6 @@ fn raw<O: MemoryObserver>(
         Ok(Decoded::Fence) => Ok(()),
         Ok(Decoded::Message(_) | Decoded::BarrierSignal) | Err(_) => {
             Err(Fault { kind: FaultKind::Raw(ex, desc), ..Fault::unsupported("") })
-        }
-    }
-}
-
-/// Do all registers that a message names lie inside a file of `len` bytes? Handlers access them
-/// unchecked, so a message must have passed here once.
-pub fn check(m: &Message, channels: u32, len: u32) -> bool {
-    let inside = |at: Option<RegOffset>, bytes: u64| at.is_none_or(|a| a as u64 + bytes <= len as u64);
-    let n = channels as u64;
-    if !matches!(channels, 1 | 2 | 4 | 8 | 16 | 32) {
-        return false;
-    }
-    let scalar = |s: &Src| target::scalar_inside(s, len);
-    let texel = |c: &Coordinates| {
-        matches!(c.bytes, 2 | 4 | 8)
-            && scalar(&c.offsets)
-            && c.at.iter().all(|r| inside(*r, n * c.bytes as u64))
-    };
-    // Of `components` parts of `bytes` bytes, each `stride` after the one before.
-    let parts = |data, components: u32, stride: u32, bytes: u64| {
-        components != 0 && inside(data, (components as u64 - 1) * stride as u64 + bytes)
-    };
-    match m {
-        Message::Simt(s) | Message::Status(s) => {
-            let addresses = if matches!(s.stride, Src::None) { n } else { 1 };
-            let data = match m {
-                Message::Status(_) => inside(s.data, 4),
-                _ => parts(s.data, s.elements.count_ones(), s.component_stride, n * s.slot as u64),
-            };
-            data && matches!((s.element, s.slot), (1, 1 | 4) | (2, 2 | 4) | (4, 4) | (8, 8))
-                && matches!(s.address_bytes, 2 | 4 | 8)
-                && inside(Some(s.address), addresses * s.address_bytes as u64)
-                && target::check(&s.space, len)
-                && scalar(&s.base)
-                && scalar(&s.origin)
-                && scalar(&s.stride)
-        }
-        Message::Block(b) => {
-            inside(b.data, b.bytes as u64) && target::check(&b.space, len) && scalar(&b.address)
-        }
-        Message::Atomic(a) => {
-            matches!((a.element, a.slot), (2, 2 | 4) | (4, 4) | (8, 8))
-                && matches!(a.address_bytes, 2 | 4 | 8)
-                && inside(Some(a.address), n * a.address_bytes as u64)
-                && [a.src[0], a.src[1], a.dst].into_iter().all(|r| inside(r, n * a.slot as u64))
-                && target::check(&a.space, len)
-                && scalar(&a.base)
-                && scalar(&a.origin)
-        }
-        Message::Typed(t) => {
-            let slot = if t.slot == TexelSlot::Dword { 4 } else { 2 };
-            let count = (t.channels & 15).count_ones();
-            parts(t.data, count, t.component_stride, n * slot)
-                && (!t.null_mask || parts(t.data, count + 1, t.component_stride, 4))
-                && !(t.write && slot != 4)
-                && texel(&t.coordinates)
-                && target::check(&t.space, len)
-        }
-        Message::TypedStatus(t) => inside(t.data, 4) && texel(&t.coordinates) && target::check(&t.space, len),
-        Message::TypedAtomic(a) => {
-            matches!((a.element, a.slot), (2, 4) | (4, 4) | (8, 8))
-                && texel(&a.coordinates)
-                && [a.src[0], a.src[1], a.dst].into_iter().all(|r| inside(r, n * a.slot as u64))
-                && target::check(&a.space, len)
-        }
-        Message::Media(m) => {
-            parts(m.data, m.height as u32, m.pitch as u32, m.width as u64)
-                && target::check(&m.space, len)
-                && scalar(&m.x)
-                && scalar(&m.y)
-        }
-        Message::Block2d(b) => {
-            let (rows, columns) = if b.transpose { (b.width, b.height) } else { (b.height, b.width) };
-            let together = if b.vnni { 4 / b.element.max(1) as u32 } else { 1 };
-            let limit = |n: u32| (1..=64).contains(&n);
-            let elements = if b.write {
-                (rows as u64).saturating_sub(1) * b.row_pitch as u64 + columns as u64
-            } else {
-                b.blocks as u64 * b.block_pitch as u64
-            };
-            matches!(b.element, 1 | 2 | 4 | 8)
-                && [b.blocks, b.width, b.height].into_iter().all(limit)
-                && together != 0
-                && rows.is_multiple_of(together)
-                && columns <= b.row_pitch
-                && (b.write || rows as u64 * b.row_pitch as u64 <= b.block_pitch as u64)
-                && !(b.write && (b.transpose || b.vnni || b.blocks != 1))
-                && inside(b.data, elements * b.element as u64)
-                && [&b.base, &b.surface_width, &b.surface_height, &b.surface_pitch, &b.x, &b.y]
-                    .into_iter()
-                    .all(scalar)
-        }
-        Message::Sample(s) => {
-            let slot = if s.slot == TexelSlot::Dword { 4 } else { 2 };
-            let count = (s.channels & 15).count_ones();
-            let parameter =
-                |p: &SampleParameter| matches!(p.bytes, 2 | 4) && inside(p.at, n * p.bytes as u64);
-            let (SamplerState::Index(state) | SamplerState::Handle(state)) = &s.state;
-            parts(s.data, count, s.component_stride, n * slot)
-                && (!s.null_mask || parts(s.data, count + 1, s.component_stride, 4))
-                && s.parameters.iter().all(parameter)
-                && scalar(&s.offsets)
-                && scalar(state)
-                && target::check(&s.space, len)
-        }
-        Message::Raw(r) => {
-            r.shape.channels == channels
-                && [r.shape.payloads[0], r.shape.payloads[1], r.shape.response]
-                    .into_iter()
-                    .all(|(at, bytes)| inside(at, bytes as u64))
-                && scalar(&r.descriptor)
-                && scalar(&r.extended)
-        }
-        Message::Info(i) => {
-            parts(i.data, (i.channels & 15).count_ones(), i.component_stride, n * 4)
-                && inside(i.lod, n * 4)
-                && target::check(&i.space, len)
         }
     }
 }

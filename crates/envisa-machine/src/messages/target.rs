@@ -1,7 +1,7 @@
 //! What a message's addresses mean: the bytes they fall in, and what lies outside.
 
 use envisa_isa::{Modifier, Type};
-use envisa_lower::{RegOffset, Space, Src};
+use envisa_lower::{Space, Src};
 
 use super::{Access, AccessKind, AccessSpace, Fault, FaultKind, MemoryObserver, Ports};
 use crate::memory::{AddressMap, Block, Bound, Hint, Image, Surface};
@@ -320,23 +320,4 @@ fn rare_scalar(src: &Src, regs: &Registers, ports: &Ports<'_>) -> Result<u64, Fa
         Modifier::Not => !x,
         _ => x,
     } as u64)
-}
-
-/// Does a scalar operand lie inside a register file of `len` bytes?
-pub(super) fn scalar_inside(src: &Src, len: u32) -> bool {
-    let inside = |at: RegOffset, bytes: u32| at.checked_add(bytes).is_some_and(|end| end <= len);
-    match *src {
-        Src::None => true,
-        Src::Reg { offset, ty, .. } => inside(offset, ty.size()),
-        Src::Indirect { address, .. } => inside(address, 2),
-        Src::Pred { offset, .. } => inside(offset, 4),
-    }
-}
-
-/// Do the operands of a space lie inside a register file of `len` bytes?
-pub(super) fn check(space: &Space, len: u32) -> bool {
-    match space {
-        Space::Bti(s) | Space::Bindless(s) | Space::Scratch(s) => scalar_inside(s, len),
-        _ => true,
-    }
 }

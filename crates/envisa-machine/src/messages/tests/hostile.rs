@@ -12,7 +12,7 @@ use envisa_sem::sampler::{Compare, Reduction};
 use super::*;
 use crate::dispatch::{Sampler, SamplerAddress};
 use crate::memory::{Image, ImageShape};
-use crate::messages::{AccessKind, AccessSpace, check};
+use crate::messages::{AccessKind, AccessSpace};
 
 /// Offsets of registers: mostly inside, around the end, anywhere.
 fn register(rng: &mut Rng) -> u32 {
@@ -421,7 +421,7 @@ fn a_hundred_thousand_messages() {
         let (m, channels) = (message(&mut rng), [1, 2, 4, 8, 16, 32, 32, 3][rng.below(8) as usize]);
         let mask = [u32::MAX, rng.next() as u32, 1, 0x5555_5555][rng.below(4) as usize];
         // What does not pass is not executed: the interpreter gives it another handler.
-        if !check(&m, channels, rig.regs.len()) {
+        if !m.is_inside(channels, rig.regs.len()) {
             continue;
         }
         ran += 1;

@@ -16,7 +16,7 @@ use envisa_lower::{Message, Space, Src, Touched};
 use super::atomic::Sum;
 use super::places::Near;
 use super::simt::Plan;
-use super::{Access, Fault, Ports, check, execute, simt};
+use super::{Access, Fault, Ports, execute, simt};
 use crate::cpu::Isa;
 use crate::memory::{AllocationId, Block, BufferSurface, Hint, Memory, Surface, SurfaceTable};
 use crate::regs::Registers;
@@ -270,11 +270,11 @@ fn at_level<const L: u8>(
     let mask = mask & crate::regs::all_channels(channels as usize);
     match m {
         Message::Simt(s) if let Some(p) = Plan::new(s, regs.len()) => {
-            assert!(check(m, channels, regs.len()));
+            assert!(m.is_inside(channels, regs.len()));
             simt::at_level(isa, &p, s, site, regs, mask, channels, ports)
         }
         Message::Atomic(a) if let Some(sum) = Sum::new(a, regs.len()) => {
-            assert!(check(m, channels, regs.len()));
+            assert!(m.is_inside(channels, regs.len()));
             let near = Near { memory: ports.memory, slm: ports.slm };
             let far = |_: &Registers| (&a.space, *ports);
             let done = match channels {

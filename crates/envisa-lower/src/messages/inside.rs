@@ -1,0 +1,154 @@
+//! Whether what a message touches lies inside of the register file.
+
+use super::{Coordinates, Message, SampleParameter, SamplerState, Space, TexelSlot};
+use crate::program::{RegOffset, Src};
+
+/// Most parameters of a message to a sampler: more than any row of the table has.
+const MAX_PARAMETERS: usize = 32;
+
+impl Message {
+    /// Do all registers that it names lie inside of a file of `len` bytes, for an instruction of this many channels, and
+    /// do its numbers mean something? Handlers access them unchecked, so a message must have passed here once.
+    pub fn is_inside(&self, channels: u32, len: u32) -> bool {
+        let inside = |at: Option<RegOffset>, bytes: u64| at.is_none_or(|a| a as u64 + bytes <= len as u64);
+        let n = channels as u64;
+        if !matches!(channels, 1 | 2 | 4 | 8 | 16 | 32) {
+            return false;
+        }
+        let scalar = |s: &Src| s.first_is_inside(len);
+        let texel = |c: &Coordinates| {
+            matches!(c.bytes, 2 | 4 | 8)
+                && scalar(&c.offsets)
+                && c.at.iter().all(|r| inside(*r, n * c.bytes as u64))
+        };
+        // Of `components` parts of `bytes` bytes, each `stride` after the one before.
+        let parts = |data, components: u32, stride: u32, bytes: u64| {
+            components != 0 && inside(data, (components as u64 - 1) * stride as u64 + bytes)
+        };
+        match self {
+            Message::Simt(s) | Message::Status(s) => {
+                let addresses = if matches!(s.stride, Src::None) { n } else { 1 };
+                let data = match self {
+                    Message::Status(_) => inside(s.data, 4),
+                    _ => parts(s.data, s.elements.count_ones(), s.component_stride, n * s.slot as u64),
+                };
+                data && matches!((s.element, s.slot), (1, 1 | 4) | (2, 2 | 4) | (4, 4) | (8, 8))
+                    && matches!(s.address_bytes, 2 | 4 | 8)
+                    && inside(Some(s.address), addresses * s.address_bytes as u64)
+                    && s.space.is_inside(len)
+                    && scalar(&s.base)
+                    && scalar(&s.origin)
+                    && scalar(&s.stride)
+            }
+            Message::Block(b) => {
+                inside(b.data, b.bytes as u64) && b.space.is_inside(len) && scalar(&b.address)
+            }
+            Message::Atomic(a) => {
+                matches!((a.element, a.slot), (2, 2 | 4) | (4, 4) | (8, 8))
+                    && matches!(a.address_bytes, 2 | 4 | 8)
+                    && inside(Some(a.address), n * a.address_bytes as u64)
+                    && [a.src[0], a.src[1], a.dst].into_iter().all(|r| inside(r, n * a.slot as u64))
+                    && a.space.is_inside(len)
+                    && scalar(&a.base)
+                    && scalar(&a.origin)
+            }
+            Message::Typed(t) => {
+                let slot = if t.slot == TexelSlot::Dword { 4 } else { 2 };
+                let count = (t.channels & 15).count_ones();
+                parts(t.data, count, t.component_stride, n * slot)
+                    && (!t.null_mask || parts(t.data, count + 1, t.component_stride, 4))
+                    && !(t.write && slot != 4)
+                    && texel(&t.coordinates)
+                    && t.space.is_inside(len)
+            }
+            Message::TypedStatus(t) => inside(t.data, 4) && texel(&t.coordinates) && t.space.is_inside(len),
+            Message::TypedAtomic(a) => {
+                matches!((a.element, a.slot), (2, 4) | (4, 4) | (8, 8))
+                    && texel(&a.coordinates)
+                    && [a.src[0], a.src[1], a.dst].into_iter().all(|r| inside(r, n * a.slot as u64))
+                    && a.space.is_inside(len)
+            }
+            Message::Media(m) => {
+                parts(m.data, m.height as u32, m.pitch as u32, m.width as u64)
+                    && m.space.is_inside(len)
+                    && scalar(&m.x)
+                    && scalar(&m.y)
+            }
+            Message::Block2d(b) => {
+                let (rows, columns) = if b.transpose { (b.width, b.height) } else { (b.height, b.width) };
+                let together = if b.vnni { 4 / b.element.max(1) as u32 } else { 1 };
+                let limit = |n: u32| (1..=64).contains(&n);
+                let elements = if b.write {
+                    (rows as u64).saturating_sub(1) * b.row_pitch as u64 + columns as u64
+                } else {
+                    b.blocks as u64 * b.block_pitch as u64
+                };
+                matches!(b.element, 1 | 2 | 4 | 8)
+                    && [b.blocks, b.width, b.height].into_iter().all(limit)
+                    && together != 0
+                    && rows.is_multiple_of(together)
+                    && columns <= b.row_pitch
+                    && (b.write || rows as u64 * b.row_pitch as u64 <= b.block_pitch as u64)
+                    && !(b.write && (b.transpose || b.vnni || b.blocks != 1))
+                    && inside(b.data, elements * b.element as u64)
+                    && [&b.base, &b.surface_width, &b.surface_height, &b.surface_pitch, &b.x, &b.y]
+                        .into_iter()
+                        .all(scalar)
+            }
+            Message::Sample(s) => {
+                let slot = if s.slot == TexelSlot::Dword { 4 } else { 2 };
+                let count = (s.channels & 15).count_ones();
+                let parameter =
+                    |p: &SampleParameter| matches!(p.bytes, 2 | 4) && inside(p.at, n * p.bytes as u64);
+                let (SamplerState::Index(state) | SamplerState::Handle(state)) = &s.state;
+                parts(s.data, count, s.component_stride, n * slot)
+                    && (!s.null_mask || parts(s.data, count + 1, s.component_stride, 4))
+                    && s.parameters.len() <= MAX_PARAMETERS
+                    && s.parameters.iter().all(parameter)
+                    && scalar(&s.offsets)
+                    && scalar(state)
+                    && s.space.is_inside(len)
+            }
+            Message::Raw(r) => {
+                r.shape.channels == channels
+                    && [r.shape.payloads[0], r.shape.payloads[1], r.shape.response]
+                        .into_iter()
+                        .all(|(at, bytes)| inside(at, bytes as u64))
+                    && scalar(&r.descriptor)
+                    && scalar(&r.extended)
+            }
+            Message::Info(i) => {
+                parts(i.data, (i.channels & 15).count_ones(), i.component_stride, n * 4)
+                    && inside(i.lod, n * 4)
+                    && i.space.is_inside(len)
+            }
+        }
+    }
+}
+
+impl Src {
+    /// Does the first element, or the first address register, lie inside of a register file of `len` bytes?
+    fn first_is_inside(&self, len: u32) -> bool {
+        let inside = |at: RegOffset, bytes: u32| at.checked_add(bytes).is_some_and(|end| end <= len);
+        match *self {
+            Src::None => true,
+            Src::Reg { offset, ty, .. } => inside(offset, ty.size()),
+            Src::Indirect { address, .. } => inside(address, 2),
+            Src::Pred { offset, .. } => inside(offset, 4),
+        }
+    }
+}
+
+impl Space {
+    fn is_inside(&self, len: u32) -> bool {
+        match self {
+            Space::Bti(s) | Space::Bindless(s) | Space::Scratch(s) => s.first_is_inside(len),
+            Space::Flat
+            | Space::Slm
+            | Space::Table(_)
+            | Space::Handle(_)
+            | Space::GeneralState
+            | Space::Arguments => true,
+        }
+    }
+}
