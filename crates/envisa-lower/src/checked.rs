@@ -99,8 +99,13 @@ fn file(p: &ProgramParts) -> Result<(), String> {
     if !inside(0, r.constants.len() as u64) {
         return Err(format!("{} bytes of immediates in a register file of {}", r.constants.len(), r.bytes));
     }
-    if r.locals_start > r.bytes {
-        return Err(format!("variables from {} in a register file of {}", r.locals_start, r.bytes));
+    if r.locals_start > r.bytes || (r.locals_start as usize) < r.constants.len() {
+        return Err(format!(
+            "variables from {} in a register file of {} that starts with {} bytes of immediates",
+            r.locals_start,
+            r.bytes,
+            r.constants.len()
+        ));
     }
     if let Some((id, at)) = r.predefined.iter().enumerate().find(|(_, at)| !inside(**at, PREDEFINED)) {
         return Err(format!(
@@ -340,7 +345,7 @@ mod tests {
     fn programs_that_would_touch_foreign_memory_are_refused() {
         assert!(Program::new(program()).is_ok());
         type Damage = fn(&mut ProgramParts);
-        let damages: [(Damage, &str); 30] = [
+        let damages: [(Damage, &str); 31] = [
             // The machine writes group ids and states there when a thread starts.
             (|p| p.registers.predefined[0] = u32::MAX, "predefined variable 0"),
             (|p| p.registers.predefined[31] = 4096 - 63, "predefined variable 31"),
@@ -375,6 +380,7 @@ mod tests {
             (|p| p.code[0].pred.offset = u32::MAX, "an operand passes"),
             (|p| p.registers.bytes = 4095, "a register file of 4095 bytes"),
             (|p| p.registers.locals_start = 4097, "variables from 4097"),
+            (|p| p.registers.constants = vec![0; 64], "variables from 0"),
             (|p| p.grf_bytes = 32, "registers of 32 bytes on PVC"),
             (|p| p.functions.clear(), "functions have 0 of 2"),
             (|p| p.code.push(end()), "functions have 2 of 3"),
@@ -385,7 +391,7 @@ mod tests {
             (|p| p.code[0].src[0] = source(0, Strides { width_log2: 6, ..Strides::SCALAR }, false), "rows"),
             (
                 |p| {
-                    p.registers.constants = vec![0; 64];
+                    (p.registers.constants, p.registers.locals_start) = (vec![0; 64], 64);
                     p.code[0].dst = Dst::Reg { offset: 32, ty: Type::Ud, stride: 1, sat: false };
                 },
                 "it writes an immediate",
