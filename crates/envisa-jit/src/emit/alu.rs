@@ -526,7 +526,8 @@ impl Emit<'_> {
         let n = u32::from(i.channels);
         let step = strides.step(n).ok_or("a region of rows")? * ty.size();
         let w = part.width;
-        if part.bytes != 4 || is_float(i.exec) != ty.is_float() || i.exec == ExecType::F16 {
+        let float = ty.is_float() && !matches!(ty, Type::Hf | Type::F);
+        if part.bytes != 4 || is_float(i.exec) != ty.is_float() || float || i.exec == ExecType::F16 {
             return Err("a region of a type without native code");
         }
         match (step, ty.size()) {
@@ -561,8 +562,12 @@ impl Emit<'_> {
                 } else {
                     from
                 };
-                let op = if ty.is_signed() { VPSRAD } else { VPSRLD };
+                let op = if ty.is_int() && ty.is_signed() { VPSRAD } else { VPSRLD };
                 self.a.v2i(op, w, tmp, from, 32 - bits, Lanes::All);
+                if ty == Type::Hf {
+                    self.a.store_to_reg(VPMOVDW, w, tmp, tmp);
+                    self.a.v2(VCVTPH2PS, w, tmp, Opd::Reg(tmp), Lanes::All);
+                }
                 Ok(Opd::Reg(tmp))
             }
             (8, 4) if part.lanes == 16 => {

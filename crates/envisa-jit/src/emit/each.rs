@@ -144,7 +144,7 @@ impl Emit<'_> {
         for part in &parts {
             let way = self.way(pc, i, &s, form, part, entry, &mut misses)?;
             if !form.scale.is_multiple_of(4) {
-                self.aligned(pc, part, way, entry);
+                self.aligned(pc, part, way, 4, entry);
             }
             ways.push(way);
         }
@@ -166,15 +166,15 @@ impl Emit<'_> {
         Ok(())
     }
 
-    /// Lanes whose places are no multiples of four go the slow way, which faults.
-    fn aligned(&mut self, pc: Pc, part: &Part, way: Way, entry: Label) {
+    /// Lanes whose places are no multiples of `align`, a power of two, go the slow way, which faults.
+    pub(super) fn aligned(&mut self, pc: Pc, part: &Part, way: Way, align: u32, entry: Label) {
         match way {
             Way::Same(r) | Way::Row(r) => {
-                self.a.ri(Code::Test_rm64_imm32, r, 3);
+                self.a.ri(Code::Test_rm64_imm32, r, align as i32 - 1);
                 self.a.jump(Code::Jne_rel32_64, entry);
             }
             Way::Any(v) => {
-                let (w, low) = (part.width, self.literal(3));
+                let (w, low) = (part.width, self.literal(align - 1));
                 let (on, k) = (self.transfer_mask(pc, part), 5 + part.index as u8);
                 self.a.v3(VPANDD, w, 0, v, Opd::Bcast(low), Lanes::All);
                 self.a.v3(VPXORD, w, 1, 1, Opd::Reg(1), Lanes::All);

@@ -128,7 +128,12 @@ impl Emit<'_> {
         let mut ways = Vec::new();
         let mut misses = false;
         for part in &parts {
-            ways.push(self.way(pc, i, s, form, part, entry, &mut misses)?);
+            let way = self.way(pc, i, s, form, part, entry, &mut misses)?;
+            // Offsets into shared local memory count from a multiple of any alignment.
+            if s.align > 1 {
+                self.aligned(pc, part, way, u32::from(s.align), entry);
+            }
+            ways.push(way);
         }
         if misses {
             let (a, b) = (5, if parts.len() > 1 { 6 } else { 5 });
