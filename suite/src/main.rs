@@ -249,14 +249,18 @@ fn random_programs(first: u64, programs: u64, write: bool) -> Result<bool, Strin
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get()) as u64;
     let count = random::Count::default();
     let part = |k: u64| first + programs * k / threads..first + programs * (k + 1) / threads;
-    let failures: Vec<random::Failure> = std::thread::scope(|s| {
+    let failures = std::thread::scope(|s| {
         let run = |k| {
             let (part, count) = (part(k), &count);
             s.spawn(move || random::hold(part, &random::WAYS, count, 10))
         };
         let running: Vec<_> = (0..threads).map(run).collect();
-        running.into_iter().flat_map(|t| t.join().unwrap_or_default()).collect()
-    });
+        let mut failures = Vec::new();
+        for t in running {
+            failures.extend(t.join().map_err(|_| "a host thread panicked: not all programs were run")?);
+        }
+        Ok::<_, String>(failures)
+    })?;
     for f in &failures {
         println!("{f}");
     }

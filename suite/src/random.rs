@@ -1,13 +1,15 @@
 //! Random programs on an engine, observed and not, held against the model of the pages.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use envisa::isa::Platform;
-use envisa::{Buffer, Config, Device, Engine, Error, Launch, LoadOptions, Module, Source};
+use envisa::zebin::{DeviceFamily, Notes, Writer};
+use envisa::{ArgKey, Buffer, Config, Device, Engine, Error, Launch, LoadOptions, Module, Source};
 use envisa_model::eval::{self, State, Stop};
 use envisa_model::num::T;
-use envisa_model::print::{STORE, Text, brief, print};
-use envisa_model::program::Program;
+use envisa_model::print::{STORE, Text, What, brief, print};
+use envisa_model::program::{Home, Program, SLM};
 use envisa_model::random;
 use envisa_model::shrink::shrink;
 
@@ -38,6 +40,34 @@ pub struct Count {
 /// What the dump and the buffer hold after a run; `None` if it faulted.
 type Left = Option<(Vec<u8>, Vec<u8>)>;
 
+/// The index that the buffer is bound at.
+const BTI: u32 = 5;
+
+/// A program as a compiler would hand it over, so that a launch gives its channels local ids.
+fn zebin(p: &Program, text: &Text) -> Result<Vec<u8>, Error> {
+    let mut info = format!(
+        "version: '1.20'\nkernels:\n  - name: k\n    execution_env: {{ grf_count: 128, simd_size: {}, slm_size: {SLM} }}\n    \
+         payload_arguments:\n",
+        p.simd
+    );
+    for (k, i) in text.inputs.iter().enumerate() {
+        let (offset, size) = (i.offset - text.first, i.bytes);
+        info +=
+            &format!("      - {{ arg_type: arg_byvalue, offset: {offset}, size: {size}, arg_index: {k} }}\n");
+    }
+    let buffer = text.inputs.len();
+    info += &format!(
+        "      - {{ arg_type: arg_bypointer, offset: 0, size: 0, arg_index: {buffer}, addrmode: stateful, addrspace: \
+         global, access_type: readwrite }}\n    per_thread_payload_arguments:\n      - {{ arg_type: local_id, offset: \
+         0, size: {} }}\n    binding_table_indices:\n      - {{ bti_value: {BTI}, arg_index: {buffer} }}\n",
+        3 * p.row()
+    );
+    let device = DeviceFamily::from_name(&p.device.name.to_lowercase());
+    let notes = Notes { product_family: device.map(DeviceFamily::product), ..Notes::default() };
+    let written = Writer::new(info).notes(notes).visa(None, &text.text).finish();
+    written.map_err(|e| Error::Module(e.to_string()))
+}
+
 /// Runs a program's text on an engine.
 fn run(
     (device, data): (&Device, &Buffer),
@@ -47,19 +77,43 @@ fn run(
     count: Option<&Count>,
 ) -> Result<Left, Error> {
     let options = LoadOptions { verify: false, ..LoadOptions::default() };
-    let module = Module::load_with(device, "random.visaasm", Source::Text(text.text.as_bytes()), &options)?;
+    let zebin = p.local.is_some().then(|| zebin(p, text)).transpose()?;
+    let source = zebin.as_ref().map_or(Source::Text(text.text.as_bytes()), |z| Source::Zebin(z));
+    let module = Module::load_with(device, "random", source, &options)?;
     let kernel = module.kernel("k")?;
     data.write(0, &p.data)?;
     let dump = device.buffer("dump", text.image.len() as u64)?;
     let places = (0..text.stores()).flat_map(|k| (dump.address() + (k * STORE) as u64).to_le_bytes());
-    let mut launch = Launch::threads(&[1], 1)
-        .arg("IN", text.image.clone())
-        .arg("WH", places.collect::<Vec<u8>>())
-        .arg("BASE", data.address().to_le_bytes().to_vec())
-        .arg("T6", data)
-        .arg(envisa::ArgKey::Surface(5), data)
-        .host_threads(1)
-        .limit(1_000_000);
+    let places: Vec<u8> = places.collect();
+    let mut launch = match p.local {
+        None => {
+            Launch::threads(&[p.groups as u32], 1).local_memory(SLM as u64).arg(ArgKey::Surface(BTI), data)
+        }
+        Some(local) => {
+            let local = local.map(|n| n as u64);
+            let global = [local[0] * p.groups as u64, local[1], local[2]];
+            Launch::range(&global, &local).arg(text.inputs.len() as u32, data)
+        }
+    };
+    launch = launch.host_threads(1).limit(1_000_000);
+    for (k, i) in text.inputs.iter().enumerate() {
+        let bytes = match i.what {
+            What::Image => text.image.clone(),
+            What::Where => places.clone(),
+            What::Base => data.address().to_le_bytes().to_vec(),
+            // Of a compiled kernel the payload has the surface's index; the launch of threads finds one.
+            What::Surface if p.local.is_none() => {
+                launch = launch.arg(k as u32, data);
+                continue;
+            }
+            What::Surface => BTI.to_le_bytes().to_vec(),
+            What::Var(v) => {
+                let home = text.homes[v];
+                text.image[home..home + i.bytes].to_vec()
+            }
+        };
+        launch = launch.arg(k as u32, bytes);
+    }
     match how {
         How::Plain(engine) => launch = launch.engine(engine),
         How::Observed(engine) => launch = launch.engine(engine).registers(["R0"]),
@@ -81,9 +135,12 @@ fn differs(p: &Program, text: &Text, want: &Result<State, Stop>, got: &Left) -> 
         (Ok(_), None) => return Some("it faults".into()),
         (Err(stop), Some(_)) => return Some(format!("it ends well, though by the model it ends {stop:?}")),
     };
+    // Of variables of a register of their own, channels that are off leave nothing.
+    let last = p.mask(p.threads() - 1);
     for (k, (v, home)) in p.vars.iter().zip(&text.homes).enumerate() {
         let size = v.ty.size();
-        for (e, want) in want.vars[k].iter().enumerate() {
+        let whole = v.home == Home::Image || v.init.len() == 1;
+        for (e, want) in want.vars[k].iter().enumerate().filter(|(e, _)| whole || last >> e & 1 != 0) {
             let mut bits = [0; 8];
             bits[..size].copy_from_slice(&dump[home + e * size..][..size]);
             let got = u64::from_le_bytes(bits);
@@ -104,8 +161,18 @@ fn differs(p: &Program, text: &Text, want: &Result<State, Stop>, got: &Left) -> 
     Some(format!("byte {at} of the buffer is 0x{:x}, by the model 0x{:x}", data[at], want.data[at]))
 }
 
-/// Runs a program every way and compares; what is wrong, if anything is.
+/// As [`compare`]; that an engine panics is wrong, too.
 fn check(p: &Program, ways: &[How], count: Option<&Count>) -> Option<String> {
+    let compared = std::panic::catch_unwind(AssertUnwindSafe(|| compare(p, ways, count)));
+    compared.unwrap_or_else(|e| {
+        let text =
+            e.downcast_ref::<String>().map(String::as_str).or_else(|| e.downcast_ref::<&str>().copied());
+        Some(format!("it panics: {}", text.unwrap_or("of something without a text")))
+    })
+}
+
+/// Runs a program every way and compares; what is wrong, if anything is.
+fn compare(p: &Program, ways: &[How], count: Option<&Count>) -> Option<String> {
     let Some(platform) = Platform::from_name(p.device.name) else {
         return Some(format!("there is no platform {}", p.device.name));
     };
@@ -169,8 +236,9 @@ pub fn hold(seeds: std::ops::Range<u64>, ways: &[How], count: &Count, most: usiz
         let p = random::program(seed);
         if let Some(what) = check(&p, ways, Some(count)) {
             // A smaller program fails the same way, not by what was taken away.
-            let kind =
-                |what: &str| ["refused", "faults", "ends well"].iter().position(|way| what.contains(way));
+            let kind = |what: &str| {
+                ["refused", "faults", "ends well", "panics"].iter().position(|way| what.contains(way))
+            };
             let small = shrink(&p, &mut |q| check(q, ways, None).is_some_and(|w| kind(&w) == kind(&what)));
             let what = check(&small, ways, None).unwrap_or(what);
             out.push(Failure { seed, what, text: brief(&print(&small).text) });
@@ -220,7 +288,11 @@ sources and of the least numbers; saturation; regions; immediates at the edges; 
 parts of the mask; directions of rounding and flushed denormals; branches that part the channels, loops whose
 channels leave one by one, ways out of nested blocks; subroutines; functions called by name and by address, in any
 order of the text; gathers and scatters on indices that are extended, scaled, added to, wrapped, across blocks and
-calls, with what they were made of changed in between. They run on SKL, TGLLP, DG2 and PVC. What a program has to
+calls, with what they were made of changed in between. Half of the programs are like those of compilers: vectors
+that every instruction accesses whole or by eight channels, made of local ids, scalars and immediates, written again
+under predicates, in branches and loops by instructions of other kinds, addresses of gathers and scatters to a surface
+and to shared local memory; launched as threads or as work-items in one to three dimensions, several groups and threads
+one after the other, the last one with some of its channels. They run on SKL, TGLLP, DG2 and PVC. What a program has to
 fault at must fault.
 
 | | |

@@ -37,33 +37,44 @@ struct Machine<'a> {
     preds: Vec<u32>,
     arg: Vec<Vec<u64>>,
     retval: Vec<u64>,
+    ids: [Vec<u64>; 3],
     data: Vec<u8>,
+    slm: Vec<u8>,
     base: u64,
     steps: usize,
     /// The function that runs; `None`: the kernel.
     function: Option<usize>,
 }
 
-/// Runs a program whose buffer is at `base`.
+/// Runs a program whose buffer is at `base`: its threads one after the other. The registers are those that the last
+/// one leaves.
 ///
 /// # Errors
 /// Where it does not end well.
 pub fn run(p: &Program, base: u64) -> Result<State, Stop> {
-    let mut m = Machine {
-        p,
-        kernel: p.vars.iter().map(|v| v.init.clone()).collect(),
-        functions: p.functions.iter().map(|f| vec![vec![0; ELEMENTS]; f.vars.len()]).collect(),
-        preds: p.preds.clone(),
-        arg: vec![vec![0; ELEMENTS]; 8],
-        retval: vec![0; ELEMENTS],
-        data: p.data.clone(),
-        base,
-        steps: 0,
-        function: None,
-    };
-    let all = (u64::MAX >> (64 - p.simd)) as u32;
-    m.block(&p.body, all, &mut Vec::new())?;
-    Ok(State { vars: m.kernel, preds: m.preds, data: m.data })
+    let mut state = State { vars: Vec::new(), preds: Vec::new(), data: p.data.clone() };
+    for _ in 0..p.groups {
+        let mut slm = vec![0; SLM];
+        for thread in 0..p.threads() {
+            let mut m = Machine {
+                p,
+                kernel: p.vars.iter().map(|v| v.init.clone()).collect(),
+                functions: p.functions.iter().map(|f| vec![vec![0; ELEMENTS]; f.vars.len()]).collect(),
+                preds: p.preds.clone(),
+                arg: vec![vec![0; ELEMENTS]; 8],
+                retval: vec![0; ELEMENTS],
+                ids: [0, 1, 2].map(|d| p.ids(thread, d)),
+                data: state.data,
+                slm,
+                base,
+                steps: 0,
+                function: None,
+            };
+            m.block(&p.body, p.mask(thread), &mut Vec::new())?;
+            (state, slm) = (State { vars: m.kernel, preds: m.preds, data: m.data }, m.slm);
+        }
+    }
+    Ok(state)
 }
 
 impl Machine<'_> {
@@ -75,6 +86,7 @@ impl Machine<'_> {
         match (place, self.function) {
             (Place::Own(v), None) => self.p.vars[v].ty,
             (Place::Own(v), Some(f)) => self.p.functions[f].vars[v],
+            (Place::Id(_), _) => T::Uw,
             _ => T::Ud,
         }
     }
@@ -85,6 +97,7 @@ impl Machine<'_> {
             (Place::Own(v), Some(f)) => &mut self.functions[f][v],
             (Place::Arg(k), _) => &mut self.arg[k],
             (Place::Retval, _) => &mut self.retval,
+            (Place::Id(d), _) => &mut self.ids[d],
         }
     }
 
@@ -253,13 +266,16 @@ impl Machine<'_> {
             let address = address.wrapping_add(a.offset as i64 as u64);
             let at = match a.how {
                 Addressing::Surface => address as u32 as u64,
+                // Of an address in shared local memory 28 bits count.
+                Addressing::Slm => address & 0x0fff_ffff,
                 Addressing::Flat => address.wrapping_sub(self.base),
             };
-            let inside = |at: &usize| *at <= self.data.len() - 4 && (at.is_multiple_of(4) || !aligned);
+            let bytes = if a.how == Addressing::Slm { SLM } else { self.data.len() };
+            let inside = |at: &usize| *at <= bytes - 4 && (at.is_multiple_of(4) || !aligned);
             let range = match usize::try_from(at).ok().filter(inside) {
                 Some(range) => range,
-                // Beyond a surface nothing is written and zeros are read.
-                None if a.how == Addressing::Surface => {
+                // Beyond a surface, or shared local memory, nothing is written and zeros are read.
+                None if a.how != Addressing::Flat => {
                     if !a.write {
                         self.elements(Place::Own(a.data))[k] = 0;
                     }
@@ -267,11 +283,12 @@ impl Machine<'_> {
                 }
                 None => return Err(Stop::Astray),
             };
+            let x = self.elements(Place::Own(a.data))[k] as u32;
+            let memory = if a.how == Addressing::Slm { &mut self.slm } else { &mut self.data };
             if a.write {
-                let x = self.elements(Place::Own(a.data))[k] as u32;
-                self.data[range..range + 4].copy_from_slice(&x.to_le_bytes());
+                memory[range..range + 4].copy_from_slice(&x.to_le_bytes());
             } else {
-                let d = &self.data[range..range + 4];
+                let d = &memory[range..range + 4];
                 let x = u32::from_le_bytes([d[0], d[1], d[2], d[3]]);
                 self.elements(Place::Own(a.data))[k] = x.into();
             }

@@ -19,6 +19,38 @@ pub struct Text {
     pub homes: Vec<usize>,
     /// Where each predicate is in the dump.
     pub preds: Vec<usize>,
+    /// What the launch gives, in this order.
+    pub inputs: Vec<Input>,
+    /// Where in the payload of a launch the first of them is.
+    pub first: usize,
+}
+
+/// An input of the kernel.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// Its name.
+    pub name: String,
+    /// Where it is in the payload.
+    pub offset: usize,
+    /// How large it is.
+    pub bytes: usize,
+    /// What it is.
+    pub what: What,
+}
+
+/// What an input is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum What {
+    /// [`Text::image`].
+    Image,
+    /// The addresses that the image is dumped to.
+    Where,
+    /// The address of the buffer.
+    Base,
+    /// The surface of the buffer.
+    Surface,
+    /// The first bytes of a variable.
+    Var(usize),
 }
 
 impl Text {
@@ -30,23 +62,28 @@ impl Text {
 
 /// A text without what every program has: stores of the dump, registers that no line names.
 pub fn brief(text: &str) -> String {
-    let named = |name: &str| {
-        let whole = |at: usize| {
-            let next = text[at + name.len()..].chars().next();
-            next.is_none_or(|c| !c.is_ascii_alphanumeric())
-        };
-        text.match_indices(name).filter(|(at, _)| whole(*at)).count() > 1
-    };
-    let shown = |l: &str| {
+    let code = |l: &&str| {
         let words: Vec<&str> = l.split_whitespace().collect();
         match words.as_slice() {
             ["svm_block_st", ..] => false,
-            ["mov", ..] if l.contains("DUMP") => false,
-            [".decl", name, ..] => named(name),
+            // To the image and back.
+            ["mov", ..] => !l.contains("DUMP") && !l.contains(" I"),
             _ => true,
         }
     };
-    text.lines().filter(|l| shown(l)).fold(String::new(), |out, l| out + l + "\n")
+    let kept: Vec<&str> = text.lines().filter(code).collect();
+    let named = |name: &str| {
+        let whole = |l: &str, at: usize| {
+            let next = l[at + name.len()..].chars().next();
+            next.is_none_or(|c| !c.is_ascii_alphanumeric())
+        };
+        kept.iter().map(|l| l.match_indices(name).filter(|(at, _)| whole(l, *at)).count()).sum::<usize>() > 1
+    };
+    let shown = |l: &&&str| match l.strip_prefix(".decl ").and_then(|l| l.split_whitespace().next()) {
+        Some(name) => named(name),
+        None => true,
+    };
+    kept.iter().filter(shown).fold(String::new(), |out, l| out + l + "\n")
 }
 
 /// A line at the end that dumps the registers to the addresses in `WH`.
@@ -75,18 +112,18 @@ struct Printer<'a> {
     ends: Vec<usize>,
 }
 
-/// The text of a program.
-pub fn print(p: &Program) -> Text {
-    let mut t = Text { text: String::new(), image: Vec::new(), homes: Vec::new(), preds: Vec::new() };
+/// Declares the kernel's variables and lays out what the launch gives.
+fn declare(p: &Program, t: &mut Text) -> String {
     let mut decl = String::new();
     for (k, v) in p.vars.iter().enumerate() {
         let at = t.image.len();
-        writeln!(
-            decl,
-            ".decl R{k} v_type=G type={} num_elts={ELEMENTS} align=wordx32 alias=<IN, {at}>",
-            v.ty.name()
-        )
-        .unwrap();
+        let (n, ty) = (v.init.len(), v.ty.name());
+        let name = if v.home == Home::Image { "R" } else { "I" };
+        writeln!(decl, ".decl {name}{k} v_type=G type={ty} num_elts={n} align=wordx32 alias=<IN, {at}>")
+            .unwrap();
+        if v.home != Home::Image {
+            writeln!(decl, ".decl R{k} v_type=G type={ty} num_elts={n} align=GRF").unwrap();
+        }
         t.homes.push(at);
         for x in &v.init {
             t.image.extend(&x.to_le_bytes()[..v.ty.size()]);
@@ -108,12 +145,60 @@ pub fn print(p: &Program) -> Text {
     text +=
         ".decl BASE v_type=G type=uq num_elts=1 align=GRF\n.decl FA v_type=G type=uq num_elts=1 align=GRF\n";
     text += ".decl T6 v_type=T num_elts=1\n";
-    let where_ = (64 + n).next_multiple_of(64);
-    let base = (where_ + 8 * t.stores()).next_multiple_of(64);
-    writeln!(text, ".input IN offset=64 size={n}").unwrap();
-    writeln!(text, ".input WH offset={where_} size={}", 8 * t.stores()).unwrap();
-    writeln!(text, ".input BASE offset={base} size=8").unwrap();
-    writeln!(text, ".input T6 offset={} size=4", base + 64).unwrap();
+    let row = p.row();
+    for d in (0..3).filter(|_| p.local.is_some()) {
+        writeln!(text, ".decl L{d} v_type=G type=uw num_elts={} align=GRF", row / 2).unwrap();
+        writeln!(text, ".input L{d} offset={} size={row}", p.device.grf + d * row).unwrap();
+    }
+    t.first = if p.local.is_some() { p.device.grf + 3 * row } else { 64 };
+    let mut offset = t.first;
+    let mut input = |name: String, bytes: usize, what: What| {
+        offset = offset.next_multiple_of(64);
+        t.inputs.push(Input { name, offset, bytes, what });
+        offset += bytes;
+    };
+    input("IN".into(), n, What::Image);
+    input("WH".into(), 8 * (n / STORE), What::Where);
+    input("BASE".into(), 8, What::Base);
+    input("T6".into(), 4, What::Surface);
+    for (k, v) in p.vars.iter().enumerate() {
+        if let Home::Given(bytes) = v.home {
+            input(format!("R{k}"), bytes, What::Var(k));
+        }
+    }
+    for i in &t.inputs {
+        writeln!(text, ".input {} offset={} size={}", i.name, i.offset, i.bytes).unwrap();
+    }
+    text
+}
+
+/// Moves the variables that are apart from the image there, or back.
+fn moves(p: &Program, back: bool) -> String {
+    let mut out = String::new();
+    for (k, v) in p.vars.iter().enumerate() {
+        if v.home == Home::Image || (!back && v.home != Home::Apart) {
+            continue;
+        }
+        let (to, from) = if back { ("I", "R") } else { ("R", "I") };
+        match v.init.len() {
+            1 => writeln!(out, "    mov (M1_NM, 1) {to}{k}(0,0)<1> {from}{k}(0,0)<0;1,0>").unwrap(),
+            n => writeln!(out, "    mov (M1, {n}) {to}{k}(0,0)<1> {from}{k}(0,0)<1;1,0>").unwrap(),
+        }
+    }
+    out
+}
+
+/// The text of a program.
+pub fn print(p: &Program) -> Text {
+    let mut t = Text {
+        text: String::new(),
+        image: Vec::new(),
+        homes: Vec::new(),
+        preds: Vec::new(),
+        inputs: Vec::new(),
+        first: 0,
+    };
+    let mut text = declare(p, &mut t);
     writeln!(text, ".kernel_attr SimdSize={}\n.kernel_attr Target=\"cm\"", p.simd).unwrap();
     let mut printer = Printer {
         p,
@@ -124,12 +209,18 @@ pub fn print(p: &Program) -> Text {
         ends: Vec::new(),
     };
     if p.cr0 != 0 {
-        writeln!(printer.out, "    mov (M1_NM, 1) %cr0(0,0)<1> 0x{:x}:ud", p.cr0).unwrap();
+        // As compilers do, or plainly: the register is zero before.
+        match p.cr0 {
+            0x4c0 => printer.out += "    or (M1_NM, 1) %cr0(0,0)<1> %cr0(0,0)<0;1,0> 0x4c0:ud\n",
+            bits => writeln!(printer.out, "    mov (M1_NM, 1) %cr0(0,0)<1> 0x{bits:x}:ud").unwrap(),
+        }
     }
     for (k, bits) in p.preds.iter().enumerate() {
         writeln!(printer.out, "    setp (M1_NM, 32) P{} 0x{bits:x}:ud", k + 1).unwrap();
     }
+    printer.out += &moves(p, false);
     printer.block(&p.body);
+    printer.out += &moves(p, true);
     printer.out += &dump(p, &t);
     writeln!(printer.out, "    ret (M1, {})", p.simd).unwrap();
     for (k, s) in p.subs.iter().enumerate() {
@@ -186,6 +277,7 @@ impl Printer<'_> {
             Place::Own(v) => (format!("R{v}"), self.types[v], 0),
             Place::Arg(k) => ("%arg".to_owned(), T::Ud, 128 * k),
             Place::Retval => ("%retval".to_owned(), T::Ud, 0),
+            Place::Id(d) => (format!("L{d}"), T::Uw, 0),
         };
         let at = from + element * ty.size();
         format!("{name}({},{})", at / self.p.device.grf, at % self.p.device.grf / ty.size())
@@ -252,15 +344,18 @@ impl Printer<'_> {
                     Addressing::Surface if self.function => format!("bti(0x5)[R{address}{add}]:a32"),
                     Addressing::Surface => format!("bti(T6)[R{address}{add}]:a32"),
                     Addressing::Flat => format!("flat[R{address}{add}]:a64"),
+                    Addressing::Slm => format!("flat[R{address}{add}]:a32"),
                 };
+                let memory = if how == Addressing::Slm { "slm" } else { "ugm" };
                 match a.write {
-                    true => format!("{guard}lsc_store.ugm {exec} {place} R{data}:d32"),
-                    false => format!("{guard}lsc_load.ugm {exec} R{data}:d32 {place}"),
+                    true => format!("{guard}lsc_store.{memory} {exec} {place} R{data}:d32"),
+                    false => format!("{guard}lsc_load.{memory} {exec} R{data}:d32 {place}"),
                 }
             }
-            (false, Addressing::Surface) => {
+            (false, Addressing::Surface | Addressing::Slm) => {
                 let verb = if a.write { "scatter_scaled" } else { "gather_scaled" };
-                format!("{guard}{verb}.4 {exec} T6 0x{:x}:ud R{address}.0 R{data}.0", a.offset)
+                let surface = if a.how == Addressing::Slm { "%slm" } else { "T6" };
+                format!("{guard}{verb}.4 {exec} {surface} 0x{:x}:ud R{address}.0 R{data}.0", a.offset)
             }
             (false, Addressing::Flat) => {
                 let verb = if a.write { "svm_scatter" } else { "svm_gather" };

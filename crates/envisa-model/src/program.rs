@@ -11,6 +11,11 @@ pub struct Program {
     pub simd: usize,
     /// `%cr0`.
     pub cr0: u32,
+    /// Work-items of a group in x, y and z, where the program is launched as a range of them: channels have local
+    /// ids then. Else a group is a thread.
+    pub local: Option<[usize; 3]>,
+    /// How many groups run, one after the other.
+    pub groups: usize,
     /// The kernel's variables, and what they hold at the start.
     pub vars: Vec<Var>,
     /// Predicates, and what they hold at the start.
@@ -25,6 +30,33 @@ pub struct Program {
     pub order: Vec<usize>,
     /// Content of the buffer that messages read and write.
     pub data: Vec<u8>,
+}
+
+impl Program {
+    /// Threads of a group.
+    pub fn threads(&self) -> usize {
+        self.local.map_or(1, |l| l.iter().product::<usize>().div_ceil(self.simd))
+    }
+
+    /// The channels that a thread of a group starts with: the last one may lack some.
+    pub fn mask(&self, thread: usize) -> u32 {
+        let items = self.local.map_or(self.simd, |l| l.iter().product());
+        let n = (items - thread * self.simd).min(self.simd);
+        (u64::MAX >> (64 - n)) as u32
+    }
+
+    /// Local ids of a dimension in a thread, by channel; channels that are off have zeros.
+    pub fn ids(&self, thread: usize, dimension: usize) -> Vec<u64> {
+        let local = self.local.unwrap_or([1; 3]);
+        let before: usize = local[..dimension].iter().product();
+        let id = |c: usize| ((thread * self.simd + c) / before % local[dimension]) as u64;
+        (0..ELEMENTS).map(|c| if self.mask(thread) >> c & 1 != 0 { id(c) } else { 0 }).collect()
+    }
+
+    /// Bytes of the local ids of one dimension: those of the thread's channels, in whole registers.
+    pub fn row(&self) -> usize {
+        (2 * self.simd).next_multiple_of(self.device.grf)
+    }
 }
 
 /// A device, as far as programs differ.
@@ -52,16 +84,34 @@ pub const DEVICES: [Device; 4] = [
     Device { name: "PVC", grf: 64, quads: true, lsc: true, xehp: true, gen12: true },
 ];
 
-/// Elements of every variable.
+/// Elements of a variable, at most.
 pub const ELEMENTS: usize = 32;
 
-/// A variable of [`ELEMENTS`] elements.
+/// Bytes of shared local memory of a group.
+pub const SLM: usize = 2048;
+
+/// A variable.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Var {
     /// Type of its elements.
     pub ty: T,
-    /// What they hold at the start; of a function's variable, nothing.
+    /// What they hold at the start: [`ELEMENTS`] of them, of one that is not in the image as many as the thread has
+    /// channels, or one.
     pub init: Vec<u64>,
+    /// Where it is.
+    pub home: Home,
+}
+
+/// Where a variable is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Home {
+    /// Part of the one variable that the launch gives whole, and that is dumped whole.
+    Image,
+    /// A register of its own; the program moves it there from the image when it starts, and back at its end, channel
+    /// by channel.
+    Apart,
+    /// The same, but the launch puts the first bytes of it there; the rest is zero.
+    Given(usize),
 }
 
 /// A function called by the convention of the stack: it takes [`ARGUMENTS`] vectors of dwords in `%arg`, and
@@ -86,6 +136,8 @@ pub enum Place {
     Arg(usize),
     /// The vector in `%retval`.
     Retval,
+    /// The words that a launch of work-items has the local ids of this dimension in.
+    Id(usize),
 }
 
 /// Part of the execution mask.
@@ -213,6 +265,8 @@ pub enum Addressing {
     Surface,
     /// 64-bit addresses.
     Flat,
+    /// Offsets of 32 bits into shared local memory.
+    Slm,
 }
 
 /// A gather or scatter of dwords.

@@ -1,5 +1,8 @@
 //! Random programs: every type, modifier, region, mask and predicate, control flow and calls of all kinds, and
-//! what compilers do around memory: indices that are extended, scaled and added to, across blocks and calls.
+//! what compilers do around memory: indices that are extended, scaled and added to, across blocks and calls; vectors
+//! that are accessed whole, made of local ids and scalars, and are addresses ([`lanes`]).
+
+mod lanes;
 
 use crate::num::*;
 use crate::program::*;
@@ -34,6 +37,11 @@ struct Gen {
     wide: Vec<usize>,
     counters: Vec<usize>,
     limits: Vec<usize>,
+    /// Limits that are the same in all channels.
+    even: Vec<usize>,
+    lanes: lanes::Pools,
+    /// Variables are registers of their own, which instructions access whole, channel by channel.
+    tidy: bool,
 }
 
 /// The program of a seed.
@@ -46,11 +54,15 @@ pub fn program(seed: u64) -> Program {
     let simd = r.pick(&[8, 16, 16, 32]);
     // All denormals kept mostly; four directions; some or all flushed.
     let cr0 = r.pick(&[0x4c0, 0x4c0, 0x4c0, 0, 0x4d0, 0x4e0, 0x4f0, 0x440, 0x80, 0x30]);
+    let tidy = r.below(2) == 0;
+    let local = lanes::local(&mut r, simd);
     let mut g = Gen {
         p: Program {
             device,
             simd,
             cr0,
+            local,
+            groups: r.pick(&[1, 1, 2]),
             vars: Vec::new(),
             preds: Vec::new(),
             body: Vec::new(),
@@ -65,10 +77,17 @@ pub fn program(seed: u64) -> Program {
         wide: Vec::new(),
         counters: Vec::new(),
         limits: Vec::new(),
+        even: Vec::new(),
+        lanes: lanes::Pools::default(),
+        tidy,
     };
     g.declare();
-    g.calls();
-    let at = At { blocks: 0, loops: 0, together: true, sub: 0, function: 0 };
+    // Of what native code runs there are no calls; and there are local ids where there are no functions.
+    if !tidy {
+        g.calls(local.is_none());
+    }
+    let together = (0..g.p.threads()).all(|t| g.p.mask(t).count_ones() as usize == simd);
+    let at = At { blocks: 0, loops: 0, together, sub: 0, function: 0 };
     let n = 6 + g.r.below(10);
     g.p.body = g.block(at, n, 3);
     g.p
@@ -89,8 +108,14 @@ impl Gen {
     }
 
     fn var(&mut self, ty: T, init: Vec<u64>) -> usize {
-        self.p.vars.push(Var { ty, init });
+        let home = if self.tidy { Home::Apart } else { Home::Image };
+        self.p.vars.push(Var { ty, init, home });
         self.p.vars.len() - 1
+    }
+
+    /// Elements of a variable that any instruction may write.
+    fn elements(&self) -> usize {
+        if self.tidy { self.p.simd } else { ELEMENTS }
     }
 
     fn declare(&mut self) {
@@ -101,33 +126,37 @@ impl Gen {
         }
         for ty in types {
             for _ in 0..2 + (ty.size() == 4) as usize {
-                let init = (0..ELEMENTS).map(|_| self.r.value(ty)).collect();
+                let init = (0..self.elements()).map(|_| self.r.value(ty)).collect();
                 let v = self.var(ty, init);
                 self.free.push(v);
             }
         }
         for _ in 0..3 {
-            let v = self.var(T::Ud, vec![0; ELEMENTS]);
+            let v = self.var(T::Ud, vec![0; self.elements()]);
             self.narrow.push(v);
         }
         for _ in 0..if self.p.device.quads { 3 } else { 0 } {
-            let v = self.var(T::Uq, vec![0; ELEMENTS]);
+            let v = self.var(T::Uq, vec![0; self.elements()]);
             self.wide.push(v);
         }
         for _ in 0..LOOPS {
-            let v = self.var(T::D, vec![0; ELEMENTS]);
+            let v = self.var(T::D, vec![0; self.elements()]);
             self.counters.push(v);
-            let init = (0..ELEMENTS).map(|_| self.r.below(4) as u64).collect();
+            let init = (0..self.elements()).map(|_| self.r.below(4) as u64).collect();
             let v = self.var(T::D, init);
             self.limits.push(v);
+            let times = self.r.below(4) as u64;
+            let v = self.var(T::D, vec![times; self.elements()]);
+            self.even.push(v);
         }
+        self.declare_lanes();
         self.p.preds = (0..FREE_PREDS + LOOPS).map(|_| self.r.next() as u32).collect();
         self.p.data = (0..DATA / 4).flat_map(|_| (self.r.next() as u32).to_le_bytes()).collect();
     }
 
     /// Subroutines and functions, the last first, as each calls later ones.
-    fn calls(&mut self) {
-        let (subs, functions) = (self.r.below(3), self.r.below(4));
+    fn calls(&mut self, functions: bool) {
+        let (subs, functions) = (self.r.below(3), if functions { self.r.below(4) } else { 0 });
         self.p.subs = vec![Vec::new(); subs];
         self.p.functions = vec![Function { vars: Vec::new(), body: Vec::new() }; functions];
         for k in (0..functions).rev() {
@@ -158,6 +187,9 @@ impl Gen {
         if self.one_in(3) {
             n = self.p.simd;
         }
+        if self.tidy && !self.one_in(12) {
+            n = if self.one_in(4) { self.p.simd.min(16) } else { self.p.simd };
+        }
         let step = n.max(4);
         let first = step * self.r.below(self.p.simd / step);
         Exec { n, first, no_mask: at.together && self.one_in(4) }
@@ -186,6 +218,9 @@ impl Gen {
             return Src::Imm { ty, bits };
         }
         let modifier = if self.one_in(3) { self.r.pick(modifiers) } else { Mod::None };
+        if self.tidy {
+            return self.tidy_src(ty, e, modifier);
+        }
         let v = self.of_type(ty);
         let place = Place::Own(v);
         let (v, w, h) = self.r.pick(&[
@@ -219,6 +254,10 @@ impl Gen {
     }
 
     fn dst(&mut self, ty: T, e: Exec, sat: bool) -> Dst {
+        if self.tidy {
+            let v = self.of_type(ty);
+            return Dst::Elements { place: Place::Own(v), element: e.first, stride: 1, sat };
+        }
         let mut stride = self.r.pick(&[1, 1, 1, 1, 2, 4]);
         while (e.n - 1) * stride >= ELEMENTS {
             stride /= 2;
@@ -239,7 +278,7 @@ impl Gen {
 
     fn statement(&mut self, at: At, depth: usize, out: &mut Vec<Stmt>) {
         let inner = At { blocks: at.blocks + 1, together: false, ..at };
-        match self.r.below(24) {
+        match self.r.below(33) {
             0 | 1 if depth > 0 => {
                 let (a, b) = (1 + self.r.below(3), self.r.below(3));
                 let (pred, invert) = (self.r.below(FREE_PREDS), self.one_in(2));
@@ -249,8 +288,14 @@ impl Gen {
             }
             2 if depth > 0 && at.loops < LOOPS => {
                 let n = 1 + self.r.below(3);
+                // Channels that all go round as often, and do not leave, stay together.
+                let even = at.together && self.one_in(2);
+                let (limits, inner) = match even {
+                    true => (&self.even, At { blocks: 0, ..at }),
+                    false => (&self.limits, inner),
+                };
+                let (counter, limit) = (self.counters[at.loops], limits[at.loops]);
                 let body = self.block(At { loops: at.loops + 1, ..inner }, n, depth - 1);
-                let (counter, limit) = (self.counters[at.loops], self.limits[at.loops]);
                 out.push(Stmt::Loop { counter, limit, pred: FREE_PREDS + at.loops, body });
             }
             3 if at.blocks > 0 => {
@@ -271,6 +316,7 @@ impl Gen {
                 out.push(self.simple(Op::Mov, to, &[place(Place::Retval)]));
             }
             7..=10 => self.access(at, depth, out),
+            24.. => self.lanes(at, out),
             11..=15 => {
                 let i = self.float(at);
                 out.push(Stmt::Inst(i));
@@ -351,6 +397,7 @@ impl Gen {
         let flat = self.p.device.quads && self.one_in(2);
         let n = if self.p.device.lsc { self.r.pick(&[8, 16, 32]) } else { self.r.pick(&[8, 16]) };
         let n = n.min(self.p.simd);
+        let n = if self.tidy && self.p.device.lsc { self.p.simd } else { n };
         let first = n * self.r.below(self.p.simd / n);
         let exec = Exec { n, first, no_mask: at.together && self.one_in(6) };
         let step = |op, to: usize, srcs: Vec<Src>| {
@@ -596,11 +643,13 @@ impl Gen {
             Cmp(_) if !self.one_in(3) => Dst::Pred(self.r.below(FREE_PREDS)),
             Addc | Subb => {
                 let v = self.of_type(T::Ud);
-                Dst::Elements { place: Place::Own(v), element: 0, stride: 1, sat: false }
+                let element = if self.tidy { exec.first } else { 0 };
+                Dst::Elements { place: Place::Own(v), element, stride: 1, sat: false }
             }
             _ => self.dst(dst, exec, sat),
         };
-        let second = matches!(op, Addc | Subb).then(|| (self.of_type(T::Ud), 0));
+        let element = if self.tidy { exec.first } else { 0 };
+        let second = matches!(op, Addc | Subb).then(|| (self.of_type(T::Ud), element));
         let guard = match op {
             Sel => Some(self.guard()),
             Cmp(_) | Min | Max => None,

@@ -5,7 +5,7 @@ use envisa::isa::TABLE;
 use envisa_model::eval;
 use envisa_model::num::{Rng, T};
 use envisa_model::program::{
-    DEVICES, Dst, ELEMENTS, Exec, Guard, Inst, Mod, Op, Place, Program, Src, Stmt, Var,
+    DEVICES, Dst, ELEMENTS, Exec, Guard, Home, Inst, Mod, Op, Place, Program, Src, Stmt, Var,
 };
 use std::collections::HashMap;
 
@@ -327,18 +327,22 @@ fn formulas_that_explain_shows_are_what_the_model_computes() {
         for _ in 0..64 {
             let dst = result(op, &mut r, types);
             let types: Vec<T> = (0..sources).map(|_| if same { dst } else { r.pick(types) }).collect();
-            let mut vars =
-                vec![Var { ty: dst, init: vec![0; ELEMENTS] }, Var { ty: T::Ud, init: vec![0; ELEMENTS] }];
+            let mut vars = vec![
+                Var { ty: dst, init: vec![0; ELEMENTS], home: Home::Image },
+                Var { ty: T::Ud, init: vec![0; ELEMENTS], home: Home::Image },
+            ];
             for (k, ty) in types.iter().enumerate() {
                 let divisor = k == 1 && matches!(op, Op::Div | Op::Mod);
                 let init = (0..ELEMENTS).map(|_| r.value(*ty)).map(|x| if divisor && x == 0 { 1 } else { x });
-                vars.push(Var { ty: *ty, init: init.collect() });
+                vars.push(Var { ty: *ty, init: init.collect(), home: Home::Image });
             }
             let pred = r.next() as u32;
             let p = Program {
                 device: DEVICES[3],
                 simd: ELEMENTS,
                 cr0: 0x4c0,
+                local: None,
+                groups: 1,
                 preds: vec![pred],
                 body: vec![Stmt::Inst(Inst {
                     op,
