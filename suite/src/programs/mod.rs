@@ -79,6 +79,8 @@ pub enum Whose {
     Test,
     /// The device lacks what is tested, as the real one does.
     Device,
+    /// The runtime's, between the program and OpenCL.
+    Runtime,
     /// Envisa's, not done yet.
     Envisa,
 }
@@ -89,6 +91,7 @@ impl Whose {
             Whose::Compiler => "the compiler's",
             Whose::Test => "the test's",
             Whose::Device => "the device's",
+            Whose::Runtime => "its runtime's",
             Whose::Envisa => "envisa's",
         }
     }
