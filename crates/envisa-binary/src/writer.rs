@@ -6,7 +6,7 @@ use crate::opcodes::Opcodes;
 use envisa_isa::desc::{Slot, SlotKind};
 use envisa_isa::{
     Attr, AttrRange, Fault, Inst, Limits, Modifier, Module, Object, ObjectKind, Operand, Platform, Region,
-    SimpleVar, Span, Type,
+    SimpleVar, Span, Type, limits,
 };
 
 /// How to write.
@@ -261,7 +261,7 @@ impl Writer<'_> {
         out.u16(checked(o.addresses.len(), "address variables", 65_535)? as u16);
         simple_vars(out, o, &o.addresses);
         // The predicate's field in an instruction has 12 bits.
-        out.u16(checked(o.predicates.len(), "predicates", 4095)? as u16);
+        out.u16(checked(o.predicates.len(), "predicates", limits::PREDICATE_VARIABLES - 1)? as u16);
         simple_vars(out, o, &o.predicates);
         out.u16(checked(o.labels.len(), "labels", 65_535)? as u16);
         for l in &o.labels {

@@ -8,7 +8,8 @@
 /// assert_eq!(nearest("x", ["y"]), None);
 /// ```
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = match name.chars().count() {
+    let length = name.chars().count();
+    let limit = match length {
         0 | 1 => return None,
         2..=4 => 1,
         5..=8 => 2,
@@ -19,7 +20,8 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let name = name.to_lowercase();
     candidates
         .into_iter()
-        .filter(|c| c.len() <= 128)
+        // As many edits as the lengths differ are needed at least.
+        .filter(|c| c.len() <= 128 && c.chars().count().abs_diff(length) <= limit)
         .map(|c| (strsim::damerau_levenshtein(&name, &c.to_lowercase()), c))
         .filter(|(d, _)| *d <= limit)
         .min()

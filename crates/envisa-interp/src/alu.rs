@@ -33,7 +33,7 @@ impl Adjust {
         let (all, sign) = (u64::MAX, 1u64 << (T::BITS - 1));
         let float = const { T::TYPE.is_float() };
         let (and, xor, sub) = match m {
-            Modifier::None => (all, 0, 0),
+            Modifier::None | Modifier::Sat => (all, 0, 0),
             Modifier::Neg if float => (all, sign, 0),
             Modifier::Neg => (all, all, all),
             // Absolute values of integers are read by `read_general`.

@@ -8,7 +8,7 @@ use crate::alu::{Alu, AluK, AnyK, FlushK, shape};
 use crate::control::*;
 use crate::level::{Handler, Shaped, Special, best, handler};
 use crate::messages;
-use crate::operand::{Exec, modifier};
+use crate::operand::Exec;
 use crate::ops::*;
 use crate::parts::{self, Parts, PartsK, Splitter};
 use crate::special::*;
@@ -34,11 +34,11 @@ pub(super) fn src_cell(s: &Src, exec: ExecType) -> SrcCell {
         // An absolute value depends on the sign, which handlers of either signedness share: read by its type.
         Src::Reg { ty, modifier: Modifier::Abs | Modifier::NegAbs, .. } if ty.is_int() => SrcCell::default(),
         Src::Reg { offset, ty, shape, modifier: md, .. } if holds(exec, ty) => match shape {
-            Shape::Scalar => SrcCell { offset, kind: SrcKind::Scalar, modifier: modifier(md) },
+            Shape::Scalar => SrcCell { offset, kind: SrcKind::Scalar, modifier: md },
             Shape::Contiguous => SrcCell {
                 offset,
                 kind: if md == Modifier::None { SrcKind::Contiguous } else { SrcKind::Modified },
-                modifier: modifier(md),
+                modifier: md,
             },
             Shape::General => SrcCell::default(),
         },
@@ -86,9 +86,9 @@ macro_rules! sized {
     };
 }
 
-/// For what a handler is asked.
+/// Which of the variants of a handler is wanted.
 #[derive(Clone, Copy)]
-pub(super) struct Wish {
+pub(super) struct Variant {
     /// The level.
     pub level: Level,
     /// Is it for modes of `%cr0` that flush denormals?
@@ -111,7 +111,7 @@ fn flushing<O: Alu<T>, T: Exec, const S: usize>(l: Level, n: u8) -> Handler {
 }
 
 /// Code for one source.
-fn unary<O: Alu<T>, T: Exec>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+fn unary<O: Alu<T>, T: Exec>(w: Variant, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
     if O::MODAL && w.flushing {
         return flushing::<O, T, 1>(w.level, n);
     }
@@ -125,7 +125,7 @@ fn unary<O: Alu<T>, T: Exec>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) ->
 }
 
 /// Code for two sources, also for vectors with modifiers.
-fn binary<O: Alu<T>, T: Exec>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+fn binary<O: Alu<T>, T: Exec>(w: Variant, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
     let Some(l) = special(w.level).filter(|_| n > 1 && !(O::MODAL && w.flushing)) else {
         return binary_plain::<O, T>(w, n, src, plain);
     };
@@ -138,7 +138,7 @@ fn binary<O: Alu<T>, T: Exec>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) -
 }
 
 /// Code for two sources that seldom have modifiers.
-fn binary_plain<O: Alu<T>, T: Exec>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+fn binary_plain<O: Alu<T>, T: Exec>(w: Variant, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
     if O::MODAL && w.flushing {
         return flushing::<O, T, 2>(w.level, n);
     }
@@ -153,7 +153,7 @@ fn binary_plain<O: Alu<T>, T: Exec>(w: Wish, n: u8, src: &[SrcCell; 3], plain: b
 }
 
 /// Code for three sources, also for vectors with modifiers.
-fn ternary<O: Alu<T>, T: Exec>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+fn ternary<O: Alu<T>, T: Exec>(w: Variant, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
     let Some(l) = special(w.level).filter(|_| n > 1 && !(O::MODAL && w.flushing)) else {
         return ternary_plain::<O, T>(w, n, src, plain);
     };
@@ -167,7 +167,7 @@ fn ternary<O: Alu<T>, T: Exec>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) 
 }
 
 /// Code for three sources that seldom have modifiers.
-fn ternary_plain<O: Alu<T>, T: Exec>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+fn ternary_plain<O: Alu<T>, T: Exec>(w: Variant, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
     if O::MODAL && w.flushing {
         return flushing::<O, T, 3>(w.level, n);
     }
@@ -186,7 +186,7 @@ fn ternary_plain<O: Alu<T>, T: Exec>(w: Wish, n: u8, src: &[SrcCell; 3], plain: 
 }
 
 /// Code for sources in any shape.
-fn any<O: Alu<T>, T: Exec, const S: usize>(w: Wish, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+fn any<O: Alu<T>, T: Exec, const S: usize>(w: Variant, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
     if O::MODAL && w.flushing {
         return flushing::<O, T, S>(w.level, n);
     }
@@ -254,7 +254,7 @@ fn select<T: Exec>(level: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Hand
 /// What the choice of an instruction's code goes by.
 #[derive(Clone, Copy)]
 struct Choice<'a> {
-    w: Wish,
+    w: Variant,
     /// Number of channels.
     n: u8,
     src: &'a [SrcCell; 3],
@@ -300,7 +300,7 @@ macro_rules! seldom {
 }
 
 /// The handler of an instruction that computes channel by channel.
-pub(super) fn alu(w: Wish, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
+pub(super) fn alu(w: Variant, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
     let c = Choice { w, n: i.channels, src, plain: dst_cell(i).1 };
     match i.exec {
         ExecType::F32 | ExecType::F64 | ExecType::F16 | ExecType::Bf16 => floats(c, i),
@@ -643,7 +643,7 @@ fn choose(l: Level, i: &Inst, src: &[SrcCell; 3], p: &Program) -> Handler {
         | Op::Lzd
         | Op::Sel => {}
     }
-    alu(Wish { level: l, flushing: false }, i, src).unwrap_or_else(|| handler::<OtherK>())
+    alu(Variant { level: l, flushing: false }, i, src).unwrap_or_else(|| handler::<OtherK>())
 }
 
 /// A write of `%cr0`: the instruction, then the mode.
@@ -679,7 +679,7 @@ pub(super) fn decode(p: &Program, level: Level, observed: bool) -> Code {
         let mut c = cell(i, choose(level, i, &src, p), src, dst_cell(i));
         let floats = matches!(i.exec, ExecType::F32 | ExecType::F64 | ExecType::F16 | ExecType::Bf16);
         if floats && Shaped::of(level).is_some() && c.dst_plain && shape(&src[..sources(i)]).is_some() {
-            code.flushing[pc] = alu(Wish { level, flushing: true }, i, &src);
+            code.flushing[pc] = alu(Variant { level, flushing: true }, i, &src);
         }
         if let Some(mut cells) = in_parts(level, i, &src, p.registers.bytes) {
             if cells.len() == 1 {

@@ -7,7 +7,7 @@ use envisa_lower::{Inst, Message, Program};
 
 use envisa_machine::cpu::{Isa, Level};
 use envisa_machine::messages::Drops;
-use envisa_machine::messages::fast::{self, Done, Element, Near, Plan, Sum};
+use envisa_machine::messages::fast::{self, Done, Element, Plan, Reach, Sum};
 use envisa_machine::regs::Registers;
 use envisa_machine::thread::{Machine, Mask};
 
@@ -116,7 +116,7 @@ impl<E: Element, S: Element, const N: usize, const G: usize, const WRITE: bool> 
             };
             (s, env.ports(slm, scratch, regs))
         };
-        let near = Near { memory: env.memory, slm };
+        let near = Reach { memory: env.memory, slm };
         let (site, regs) = (&mut m.hints[i], &mut m.t.regs);
         // SAFETY: `choose` chose this kernel for a message that passes `check`, by its types and channels; the plan
         // was made with it, and threads have register files of their program's length.
@@ -182,7 +182,7 @@ impl<const N: usize> Kernel for SumK<N> {
             };
             (&a.space, env.ports(slm, scratch, regs))
         };
-        let near = Near { memory: env.memory, slm };
+        let near = Reach { memory: env.memory, slm };
         // SAFETY: as in `SimtK`.
         if unsafe { fast::sum::<N, L>(isa, (sum, &m.hints[i]), &mut m.t.regs, mask, near, far) } {
             return pc + 1;

@@ -9,17 +9,6 @@ use envisa_machine::regs::Pod;
 use envisa_machine::thread::{Machine, Mask};
 use envisa_machine::trap::Cause;
 
-/// The modifier as lane arithmetic knows it.
-pub(crate) fn modifier(m: envisa_isa::Modifier) -> Modifier {
-    match m {
-        envisa_isa::Modifier::Abs => Modifier::Abs,
-        envisa_isa::Modifier::Neg => Modifier::Neg,
-        envisa_isa::Modifier::NegAbs => Modifier::NegAbs,
-        envisa_isa::Modifier::Not => Modifier::Not,
-        _ => Modifier::None,
-    }
-}
-
 /// A type that channels compute in.
 pub(crate) trait Exec: Pod + Lane {
     /// Reads elements of any type, converting them: for arithmetic, which flushes what `%cr0` says, or for what
@@ -293,7 +282,6 @@ pub(crate) fn read_general<T: Exec>(
 /// Applies the modifier of a source of type `ty`.
 #[inline(always)]
 fn apply<T: Exec>(ty: Type, md: envisa_isa::Modifier, out: &mut [T]) {
-    let md = modifier(md);
     if md == Modifier::None {
         return;
     }

@@ -5,7 +5,7 @@
 use envisa_isa::Type;
 use envisa_lower::{Dst, ExecType, Inst, Modifier, Op, Shape, Src, Strides};
 
-use crate::decode::{Wish, alu, cell, dst_cell, src_cell};
+use crate::decode::{Variant, alu, cell, dst_cell, src_cell};
 use crate::level::{Handler, Kernel, call};
 use crate::moves::{Move, Place, pick};
 use crate::special::is_other;
@@ -79,8 +79,8 @@ impl<'a> Splitter<'a> {
         Splitter { level, inst, end, cells: Vec::new() }
     }
 
-    fn wish(&self) -> Wish {
-        Wish { level: self.level, flushing: false }
+    fn wish(&self) -> Variant {
+        Variant { level: self.level, flushing: false }
     }
 
     /// Intermediate vector `k`.

@@ -5,7 +5,7 @@ use envisa_isa::Type;
 use envisa_lower::{Dst, Op, Src};
 use envisa_sem::{Relation, wide};
 
-use crate::operand::{inst, modifier, read_general, write_general};
+use crate::operand::{inst, read_general, write_general};
 use crate::special::{as_int, compared, set_predicate};
 use crate::{At, active, exec_mask, pred_mask};
 use envisa_machine::thread::{Machine, Mask, STOP};
@@ -23,7 +23,7 @@ fn read(m: &mut Machine<'_>, c: At<'_>, pc: u32, src: &Src, mask: Mask) -> Optio
     if !read_general(m, pc, &plain, mask, &mut bits[..n]) {
         return None;
     }
-    let md = modifier(of.1);
+    let md = of.1;
     Some(bits.map(|b| wide::modify(wide::value(of.0, b), md)))
 }
 

@@ -4,6 +4,7 @@
 //! (a template that names the slots), its types, platforms and effects. Parser, printer, encoder,
 //! decoder, verifier, `explain`, docs and generators all walk it.
 
+pub use crate::operation::Effect;
 use crate::operation::Operation;
 use crate::{Platforms, TypeSet};
 
@@ -600,21 +601,6 @@ pub enum SourceModifiers {
     Arithmetic,
     /// `(~)`.
     Logic,
-}
-
-/// What an instruction does to memory or other threads.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs)]
-pub enum Effect {
-    None,
-    Read,
-    Write,
-    Atomic,
-    Sample,
-    Fence,
-    Barrier,
-    /// A message whose meaning is in its descriptor.
-    Message,
 }
 
 /// What an access outside the surface does, as the page says.

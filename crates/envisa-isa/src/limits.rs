@@ -33,8 +33,6 @@ pub const VARIABLE_ELEMENTS: u32 = 65535;
 pub const HEADER_NAME_BYTES: usize = 65535;
 /// Bytes of a kernel's name that the reference accepts; chapter 4 on `name_index`.
 pub const KERNEL_NAME_BYTES: usize = 1023;
-/// Bytes of a string of the pool, without its NUL: the reader aborts from 1024 on.
-pub const STRING_BYTES: usize = 1023;
 /// Bytes of a label's name; chapter 4.
 pub const LABEL_NAME_BYTES: usize = 1024;
 /// Bytes of an attribute's name; chapter 4.
@@ -50,8 +48,6 @@ pub const FILE_NAME_BYTES: usize = 255;
 
 /// Channels of an instruction; chapter 3.
 pub const CHANNELS: u32 = 32;
-/// Labels of a SWITCHJMP; its page.
-pub const SWITCH_LABELS: usize = 32;
 /// Parameters of a 3D sampler message; reader.
 pub const SAMPLER_PARAMETERS: usize = 15;
 /// Named barriers of a thread group; page NBARRIER.

@@ -1,8 +1,6 @@
 //! What instructions do, free of how they are encoded and spelt: the column of the table that lowering, engines
 //! and checks go by.
 
-use crate::desc::Effect;
-
 /// Hands the operations that compute channel by channel to a macro: the one list of them.
 ///
 /// An operation is added here, with a line that says what it computes; the row of the table names it
@@ -154,6 +152,21 @@ macro_rules! define {
     };
 }
 computations!(define);
+
+/// What an instruction does to memory or other threads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Effect {
+    None,
+    Read,
+    Write,
+    Atomic,
+    Sample,
+    Fence,
+    Barrier,
+    /// A message whose meaning is in its descriptor.
+    Message,
+}
 
 /// What an instruction does.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

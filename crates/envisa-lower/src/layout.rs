@@ -13,7 +13,7 @@ const ADDRESSABLE: u32 = 1 << 16;
 
 /// Where one object's declarations are.
 #[derive(Debug, Default)]
-pub struct Homes {
+pub struct ObjectLayout {
     /// Offset of each declared general variable (aliases resolved), by index.
     pub vars: Vec<RegOffset>,
     /// Root of each declared variable: declared index, or predefined id with the top bit set.
@@ -26,7 +26,7 @@ pub struct Homes {
     pub surfaces: Vec<RegOffset>,
     /// States of samplers.
     pub samplers: Vec<RegOffset>,
-    /// Homes, for reports.
+    /// ObjectLayout, for reports.
     pub homes: Vec<VarHome>,
     /// Everything that is this object's alone.
     pub ranges: Vec<std::ops::Range<RegOffset>>,
@@ -36,7 +36,7 @@ pub struct Homes {
 #[derive(Debug, Default)]
 pub struct Layout {
     /// Per object.
-    pub objects: Vec<Homes>,
+    pub objects: Vec<ObjectLayout>,
     /// Offsets and sizes of predefined variables.
     pub predefined: [RegOffset; 32],
     /// Bytes of their homes.
@@ -182,7 +182,7 @@ pub fn layout(
         l.carry = at.take(32 * 4)?;
     }
     for o in objects {
-        let mut h = Homes::default();
+        let mut h = ObjectLayout::default();
         let start = at.0;
         h.predicates = at.take(o.predicates.len() as u32 * 4)?;
         for a in &o.addresses {
@@ -318,7 +318,7 @@ pub fn layout(
 }
 
 /// Gives a root variable its home, once.
-fn place(h: &mut Homes, o: &Object, i: usize, touched: u32, at: &mut Cursor) -> Result<(), String> {
+fn place(h: &mut ObjectLayout, o: &Object, i: usize, touched: u32, at: &mut Cursor) -> Result<(), String> {
     if h.end_of_home[i] != 0 {
         return Ok(());
     }

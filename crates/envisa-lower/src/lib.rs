@@ -5,9 +5,11 @@
 //! is checked once, when a program is made ([`Program::new`]), whoever made its [`ProgramParts`]. A program can be
 //! printed as text and read back ([`Program::read`]).
 
+mod accesses;
 pub mod analysis;
 mod checked;
 mod flow;
+mod inst;
 mod layout;
 mod lines;
 mod lower;
@@ -15,16 +17,18 @@ mod messages;
 mod operations;
 mod optimize;
 mod program;
+mod registers;
+mod resolve;
 mod text;
 mod touched;
 mod types;
 
 pub use checked::{BadProgram, Program};
-pub use lines::{LineEntry, SourceLine};
+pub use lines::SourceLine;
 pub use lower::{LowerError, Options, lower};
 pub use messages::*;
 pub use optimize::optimize;
 pub use program::*;
 pub use text::ReadError;
-pub use touched::{Tell, Touched};
+pub use touched::{Touched, Visit};
 pub use types::exec_type;

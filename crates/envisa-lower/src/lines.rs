@@ -6,18 +6,7 @@ use std::collections::HashMap;
 
 use envisa_isa::{Object, Op, Operand};
 
-use crate::{Function, Program};
-
-/// From an instruction on, what an object's instructions were compiled from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LineEntry {
-    /// Index of the first such instruction in its object.
-    pub instruction: u32,
-    /// Index in [`ProgramParts::source_files`].
-    pub file: u16,
-    /// Line, from 1; 0: of none.
-    pub line: u32,
-}
+use crate::{Function, LineEntry, Program};
 
 /// A line of a source.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]

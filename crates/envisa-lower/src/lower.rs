@@ -291,11 +291,10 @@ pub(crate) struct FunctionLowering<'a> {
     pub targets: Vec<bool>,
 }
 
-/// An operand could not be lowered: why.
-pub(crate) type Reason = String;
+pub(crate) use crate::messages::Reason;
 
 impl FunctionLowering<'_> {
-    fn homes(&self) -> &layout::Homes {
+    fn homes(&self) -> &layout::ObjectLayout {
         &self.layout.objects[self.index as usize]
     }
 

@@ -71,7 +71,7 @@ impl FunctionLowering<'_> {
             Operation::Systolic { pair } => {
                 // Two threads wait for each other.
                 self.program.has_barrier |= pair;
-                messages::systolic(self, isa, pair, inst)
+                crate::resolve::systolic(self, isa, pair, inst)
             }
             Operation::Control(control) => self.control(control, desc.name, inst, &operands),
             Operation::Barrier(barrier) => self.barrier(barrier, inst, &operands),
@@ -81,7 +81,7 @@ impl FunctionLowering<'_> {
                 Ok(())
             }
             Operation::Message(message) => {
-                match messages::without_memory(self, isa, message) {
+                match crate::resolve::without_memory(self, isa, message) {
                     None => {}
                     Some(messages::Decoded::BarrierSignal) => return self.signal(inst),
                     Some(_) => {
@@ -90,7 +90,7 @@ impl FunctionLowering<'_> {
                         return Ok(());
                     }
                 }
-                match messages::lower(self, isa, message) {
+                match crate::resolve::lower(self, isa, message) {
                     Ok(message) => {
                         inst.op = Op::Message;
                         inst.aux = self.program.messages.len() as u32;

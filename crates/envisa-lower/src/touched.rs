@@ -6,9 +6,8 @@
 
 use std::ops::Range;
 
-use envisa_isa::systolic;
-
-use crate::program::{Dst, Inst, Op, ProgramParts, RegOffset, Src, Strides};
+use crate::inst::{Src, Strides};
+use crate::registers::RegOffset;
 
 /// Bytes of the register file that an instruction reads or writes.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -87,175 +86,53 @@ impl Touched {
     }
 }
 
-/// What is told of each run of registers.
-pub type Tell<'a> = &'a mut dyn FnMut(Touched);
+/// Is called with each run of registers.
+pub type Visit<'a> = &'a mut dyn FnMut(Touched);
 
-pub(crate) fn whole(offset: Option<RegOffset>, bytes: u32, tell: Tell<'_>) {
+pub(crate) fn whole(offset: Option<RegOffset>, bytes: u32, visit: Visit<'_>) {
     if let Some(offset) = offset
         && bytes != 0
     {
-        tell(Touched::Whole { offset, bytes });
+        visit(Touched::Whole { offset, bytes });
     }
 }
 
-pub(crate) fn lanes(offset: Option<RegOffset>, bytes: u32, step: u32, tell: Tell<'_>) {
+pub(crate) fn lanes(offset: Option<RegOffset>, bytes: u32, step: u32, visit: Visit<'_>) {
     if let Some(offset) = offset {
-        tell(Touched::Lanes { offset, bytes, step });
+        visit(Touched::Lanes { offset, bytes, step });
     }
 }
 
 /// A source, of which elements are read for groups of `together` channels.
-fn source(src: &Src, together: u32, tell: Tell<'_>) {
+pub(crate) fn source(src: &Src, together: u32, visit: Visit<'_>) {
     match *src {
         Src::None => {}
         Src::Reg { offset, ty, strides, .. } => {
-            tell(Touched::Region { offset, bytes: ty.size(), strides, together });
+            visit(Touched::Region { offset, bytes: ty.size(), strides, together });
         }
         Src::Indirect { address, bytes, per_address_log2, ty, strides, .. } => {
-            addresses(address, per_address_log2, tell);
+            addresses(address, per_address_log2, visit);
             let (add, bytes) = (bytes, ty.size());
-            tell(Touched::Indirect { address, add, per_address_log2, bytes, strides });
+            visit(Touched::Indirect { address, add, per_address_log2, bytes, strides });
         }
-        Src::Pred { offset, .. } => tell(Touched::Whole { offset, bytes: 4 }),
+        Src::Pred { offset, .. } => visit(Touched::Whole { offset, bytes: 4 }),
     }
 }
 
 /// The address registers, one for each `1 << per_address_log2` channels.
-fn addresses(address: RegOffset, per_address_log2: u8, tell: Tell<'_>) {
+pub(crate) fn addresses(address: RegOffset, per_address_log2: u8, visit: Visit<'_>) {
     let strides = match per_address_log2 {
         5.. => Strides::SCALAR,
         width_log2 => Strides { vertical: 1, width_log2, horizontal: 0 },
     };
-    tell(Touched::Region { offset: address, bytes: 2, strides, together: 1 });
+    visit(Touched::Region { offset: address, bytes: 2, strides, together: 1 });
 }
 
 /// The scalar operand of a message.
-pub(crate) fn scalar(src: &Src, tell: Tell<'_>) {
+pub(crate) fn scalar(src: &Src, visit: Visit<'_>) {
     match *src {
-        Src::Reg { offset, ty, .. } => tell(Touched::Whole { offset, bytes: ty.size() }),
-        ref other => source(other, 1, tell),
-    }
-}
-
-/// The matrices of DPAS, from its packed fields (see [`Op::Dpas`]).
-struct Matrices {
-    channels: u32,
-    /// Dwords of weights that a channel has.
-    columns: u32,
-    /// Bytes of all activations.
-    activations: u32,
-    repeats: u32,
-}
-
-impl Matrices {
-    /// Of DPASW, the activations of one of the two threads, at most.
-    fn of(i: &Inst) -> Matrices {
-        let channels = i.channels as u32;
-        match systolic::Matrices::of(i.aux) {
-            None => Matrices { channels, columns: 0, activations: 0, repeats: 0 },
-            Some(m) => Matrices {
-                channels,
-                columns: m.weight_dwords(),
-                activations: m.activation_bytes(i.op == Op::Dpasw),
-                repeats: m.repeats,
-            },
-        }
-    }
-
-    /// The accumulator or the result: a row of all channels for each repeat.
-    fn rows(&self, offset: RegOffset, bytes: u32, tell: Tell<'_>) {
-        for r in 0..self.repeats {
-            tell(Touched::Lanes { offset: offset + r * self.channels * bytes, bytes, step: bytes });
-        }
-    }
-}
-
-impl Inst {
-    /// Bytes it reads; constants too.
-    pub fn reads(&self, p: &ProgramParts, tell: Tell<'_>) {
-        if self.pred.offset != 0 {
-            tell(Touched::Whole { offset: self.pred.offset, bytes: 4 });
-        }
-        match self.dst {
-            Dst::Indirect { address, per_address_log2, .. } => addresses(address, per_address_log2, tell),
-            Dst::None | Dst::Reg { .. } | Dst::Pred { .. } => {}
-        }
-        match (self.op, &self.src) {
-            (Op::Message, _) => {
-                if let Some(m) = p.messages.get(self.aux as usize) {
-                    m.reads(&p.registers, tell);
-                }
-            }
-            (Op::Dpas | Op::Dpasw, [acc, weights, activations, _]) => {
-                let m = Matrices::of(self);
-                if let Src::Reg { offset, ty, .. } = *acc {
-                    m.rows(offset, ty.size(), tell);
-                }
-                if let Src::Reg { offset, .. } = *weights {
-                    for j in 0..m.columns {
-                        tell(Touched::Lanes { offset: offset + j * m.channels * 4, bytes: 4, step: 4 });
-                    }
-                }
-                if let Src::Reg { offset, .. } = *activations {
-                    whole(Some(offset), m.activations, tell);
-                }
-            }
-            // `u` and `v` alternate by eight channels; of the plane's four coefficients the third is not read.
-            (Op::Pln, [Src::Reg { offset: plane, .. }, Src::Reg { offset: u, .. }, ..]) => {
-                tell(Touched::Whole { offset: *plane, bytes: 8 });
-                tell(Touched::Whole { offset: plane + 12, bytes: 4 });
-                let strides = Strides { vertical: 16, width_log2: 3, horizontal: 1 };
-                for offset in [*u, u + 32] {
-                    tell(Touched::Region { offset, bytes: 4, strides, together: 1 });
-                }
-            }
-            (Op::Line, [Src::Reg { offset, .. }, x, ..]) => {
-                tell(Touched::Whole { offset: *offset, bytes: 4 });
-                tell(Touched::Whole { offset: offset + 12, bytes: 4 });
-                source(x, 1, tell);
-            }
-            (op, src) => {
-                let together = match op {
-                    Op::Dp2 | Op::Dp3 | Op::Dp4 | Op::Dph => 4,
-                    Op::Sad2 | Op::Sad2add => 2,
-                    _ => 1,
-                };
-                src.iter().for_each(|s| source(s, together, tell));
-            }
-        }
-    }
-
-    /// Bytes it writes. Every byte told of is written, those of an active channel's element as those of the
-    /// whole instruction; exceptions are predicates (see [`Touched::Whole`]) and messages (see
-    /// [`crate::Message::writes`]).
-    pub fn writes(&self, p: &ProgramParts, tell: Tell<'_>) {
-        match self.dst {
-            Dst::None => {}
-            Dst::Reg { offset, ty, .. } if matches!(self.op, Op::Dpas | Op::Dpasw) => {
-                Matrices::of(self).rows(offset, ty.size(), tell);
-            }
-            Dst::Reg { offset, ty, stride, .. } => {
-                let bytes = ty.size();
-                tell(Touched::Lanes { offset, bytes, step: stride as u32 * bytes });
-            }
-            Dst::Indirect { address, bytes, per_address_log2, ty, stride, .. } => {
-                let strides = Strides { vertical: stride, width_log2: 0, horizontal: 0 };
-                let (add, bytes) = (bytes, ty.size());
-                tell(Touched::Indirect { address, add, per_address_log2, bytes, strides });
-            }
-            Dst::Pred { offset } => tell(Touched::Whole { offset, bytes: 4 }),
-        }
-        if self.dst2 != 0 {
-            match self.op {
-                Op::Add3o | Op::Invm | Op::Rsqtm => tell(Touched::Whole { offset: self.dst2, bytes: 4 }),
-                _ => tell(Touched::Lanes { offset: self.dst2, bytes: 4, step: 4 }),
-            }
-        }
-        if self.op == Op::Message
-            && let Some(m) = p.messages.get(self.aux as usize)
-        {
-            m.writes(tell);
-        }
+        Src::Reg { offset, ty, .. } => visit(Touched::Whole { offset, bytes: ty.size() }),
+        ref other => source(other, 1, visit),
     }
 }
 

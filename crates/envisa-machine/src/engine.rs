@@ -7,13 +7,12 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use envisa_lower::{Pc, Program};
 
 use crate::dispatch::Prepared;
 use crate::link::Linked;
-use crate::scheduler::Cancel;
 use crate::thread::{Env, Machine};
 use crate::trap::Trap;
 
@@ -143,5 +142,27 @@ impl Stop {
     /// Groups from this one on need not run.
     pub fn at(&self, group: u64) {
         self.before.fetch_min(group, Ordering::Relaxed);
+    }
+}
+
+/// Ends launches from another host thread. Clones end the same ones.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// One that nobody has used.
+    pub fn new() -> Cancel {
+        Cancel::default()
+    }
+
+    /// Ends the launches that were given it: soon, each thread at a branch, and those that begin later at once. All
+    /// that they did before stays.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Was it used?
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
     }
 }

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use envisa_isa::Platform;
+use envisa_isa::limits::NAMED_BARRIERS;
 use envisa_lower::Program;
 
 use crate::dispatch::GroupClass;
@@ -11,7 +12,7 @@ use crate::engine::{LaunchView, Stop, Worker};
 use crate::loader::Loader;
 use crate::memory::{Block, Hint};
 use crate::thread::{Env, Group, Machine, Status, Thread};
-use crate::trap::{Cause, Stand, Trap};
+use crate::trap::{Cause, ThreadState, Trap};
 
 /// Runs one thread.
 pub trait Run {
@@ -87,7 +88,7 @@ impl<'a, R: Run> Groups<'a, R> {
         if !self.slm.is_empty() {
             self.slm.clear(0, self.slm.len());
         }
-        let mut group = Group { id, named: [(0, 0); 32], fused: Vec::new() };
+        let mut group = Group { id, named: [(0, 0); NAMED_BARRIERS as usize], fused: Vec::new() };
         if !self.together {
             let mut shared = false;
             for index in 0..class.threads {
@@ -102,7 +103,7 @@ impl<'a, R: Run> Groups<'a, R> {
                         m.fault(m.t.pc, None, Cause::Cancelled);
                     }
                     if let Some(mut trap) = m.trap {
-                        trap.threads = stands(env.program, &self.threads[..1]);
+                        trap.threads = thread_states(env.program, &self.threads[..1]);
                         return Some(trap);
                     }
                     // It is alone: the next turn is its own, too.
@@ -128,7 +129,7 @@ impl<'a, R: Run> Groups<'a, R> {
                 let mut m = machine(env, &mut group, &self.slm, t, &mut self.hints);
                 self.run.run(&mut m, fresh, stop);
                 if let Some(mut trap) = m.trap {
-                    trap.threads = stands(env.program, &self.threads[..threads]);
+                    trap.threads = thread_states(env.program, &self.threads[..threads]);
                     return Some(trap);
                 }
             }
@@ -143,8 +144,8 @@ impl<'a, R: Run> Groups<'a, R> {
                 let t = live.iter_mut().find(|t| t.status != Status::Done)?;
                 let m = machine(env, &mut group, &self.slm, t, &mut self.hints);
                 let pc = m.t.pc.saturating_sub(1);
-                let mut trap = Box::new(Trap::new(&m, pc, None, cause));
-                trap.threads = stands(env.program, &self.threads[..threads]);
+                let mut trap = Box::new(m.trap_at(pc, None, cause));
+                trap.threads = thread_states(env.program, &self.threads[..threads]);
                 return Some(trap);
             }
         }
@@ -280,7 +281,7 @@ fn release(threads: &mut [Thread], group: &mut Group) -> bool {
     any
 }
 
-fn stands(p: &Program, threads: &[Thread]) -> Vec<Stand> {
+fn thread_states(p: &Program, threads: &[Thread]) -> Vec<ThreadState> {
     threads
         .iter()
         .map(|t| {
@@ -290,7 +291,7 @@ fn stands(p: &Program, threads: &[Thread]) -> Vec<Stand> {
                 _ => t.pc.saturating_sub(1),
             };
             let inst = p.code.get(pc as usize);
-            Stand {
+            ThreadState {
                 thread: t.index,
                 status: t.status,
                 function: inst

@@ -12,6 +12,7 @@ pub mod memory;
 pub mod messages;
 pub mod observer;
 pub mod regs;
+pub mod sampler;
 pub mod scheduler;
 pub mod thread;
 pub mod trap;

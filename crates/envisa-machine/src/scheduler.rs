@@ -1,10 +1,12 @@
 //! Runs a launch: spreads its groups over host threads, whose workers run them.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::engine::{LaunchView, Stop, Worker};
+
+pub use crate::engine::Cancel;
 use crate::trap::{Cause, Trap};
 
 /// How to run.
@@ -18,28 +20,6 @@ pub struct RunOptions {
     pub progress: Option<&'static Progress>,
     /// By which others can end it.
     pub cancel: Option<Cancel>,
-}
-
-/// Ends launches from another host thread. Clones end the same ones.
-#[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicBool>);
-
-impl Cancel {
-    /// One that nobody has used.
-    pub fn new() -> Cancel {
-        Cancel::default()
-    }
-
-    /// Ends the launches that were given it: soon, each thread at a branch, and those that begin later at once. All
-    /// that they did before stays.
-    pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Was it used?
-    pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
 }
 
 /// How far a run is, in groups; read while it runs.

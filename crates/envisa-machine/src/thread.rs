@@ -1,42 +1,21 @@
 //! A hardware thread: registers, channels, where it stands; and what it shares with its group.
 
+use envisa_isa::Span;
+use envisa_isa::limits::NAMED_BARRIERS;
 use envisa_lower::{Message, Program, RegOffset, decode_raw};
 use envisa_sem::FpMode;
 
-use crate::dispatch::Sampler;
 use crate::dropped::{Dropped, DroppedAccess};
 use crate::memory::{AddressMap, Block, Hint, SurfaceTable};
 use crate::messages::{self, Drops, Fault, FaultKind, Ports};
 use crate::regs::Registers;
-use crate::trap::{Cause, Trap};
+use crate::sampler::Sampler;
+use crate::trap::{Call, Cause, MAX_CALLS, Trap};
+
+pub use crate::trap::{Mask, Status};
 
 /// A program counter that stops a thread: it ended, waits or faulted, and its status says which.
 pub const STOP: u32 = u32::MAX;
-
-/// A set of channels, channel 0 in bit 0.
-pub type Mask = u32;
-
-/// Why a thread stands still.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Status {
-    /// It has not started or can go on.
-    #[default]
-    Ready,
-    /// It waits at the group's barrier.
-    Barrier,
-    /// It signalled the split barrier and waits for the others' signals.
-    SplitWait,
-    /// It waits at a named barrier.
-    Named(u8),
-    /// It had its turn and lets the others of its group go on.
-    Yielded,
-    /// All its channels have left.
-    Done,
-    /// It executes DPASW and waits for the thread it is fused with.
-    Fused,
-    /// It was stopped by a fault.
-    Trapped,
-}
 
 /// A call that has not returned.
 #[derive(Debug)]
@@ -224,7 +203,7 @@ pub struct Group {
     /// Group id.
     pub id: [u32; 3],
     /// Named barriers: signals so far and expected, by number.
-    pub named: [(u32, u32); 32],
+    pub named: [(u32, u32); NAMED_BARRIERS as usize],
     /// What threads give to those they are fused with, by thread.
     pub fused: Vec<Fused>,
 }
@@ -327,7 +306,7 @@ impl Machine<'_> {
     pub fn fault(&mut self, pc: u32, channel: Option<u32>, cause: Cause) -> u32 {
         self.t.pc = pc;
         self.t.status = Status::Trapped;
-        self.trap = Some(Box::new(Trap::new(self, pc, channel, cause)));
+        self.trap = Some(Box::new(self.trap_at(pc, channel, cause)));
         STOP
     }
 
@@ -542,7 +521,7 @@ impl Machine<'_> {
     #[inline(never)]
     pub fn message_fault(&mut self, pc: u32, first: u32, f: Fault) -> u32 {
         let channel = f.channel.map(|i| i + first);
-        let Fault { address, bytes, .. } = f;
+        let Fault { space, address, bytes, .. } = f;
         let cause = match f.kind {
             FaultKind::Outside(kind)
                 if f.space == AccessSpace::Flat
@@ -557,9 +536,9 @@ impl Machine<'_> {
                     AccessSpace::Flat => self.env.memory.nearest(address).map(|(a, d)| (a.name.clone(), d)),
                     _ => None,
                 };
-                Cause::Memory { address, bytes, write: kind != AccessKind::Read, nearest }
+                Cause::Memory { space, address, bytes, write: kind != AccessKind::Read, nearest }
             }
-            FaultKind::Misaligned(align) => Cause::Misaligned { address, bytes, align },
+            FaultKind::Misaligned(align) => Cause::Misaligned { space, address, bytes, align },
             FaultKind::Indirect => Cause::Indirect { address: address as i64 },
             FaultKind::Raw(ex, desc) => {
                 let program = self.env.program;
@@ -579,5 +558,33 @@ impl Machine<'_> {
             }
         };
         self.fault(pc, channel, cause)
+    }
+}
+
+impl Machine<'_> {
+    /// A fault of the instruction at a program counter.
+    pub(crate) fn trap_at(&self, pc: u32, channel: Option<u32>, cause: Cause) -> Trap {
+        let m = self;
+        let p = m.env.program;
+        let inst = p.code.get(pc as usize);
+        let function = |i: &envisa_lower::Inst| {
+            p.functions.get(i.function as usize).map_or(String::new(), |f| f.name.clone())
+        };
+        let calls = m.t.calls().take(MAX_CALLS).filter_map(|pc| p.code.get(pc as usize));
+        Trap {
+            cause,
+            kernel: p.name.clone(),
+            function: inst.map_or(String::new(), function),
+            instruction: inst.map_or(0, |i| i.source),
+            span: inst.map_or(Span::NONE, |i| i.span),
+            channel,
+            mask: m.t.mask,
+            thread: m.t.index,
+            group: m.group.id,
+            threads: Vec::new(),
+            calls: calls
+                .map(|i| Call { function: function(i), instruction: i.source, span: i.span })
+                .collect(),
+        }
     }
 }

@@ -4,13 +4,40 @@ use std::fmt;
 
 use envisa_isa::Span;
 
-use crate::thread::{Machine, Mask, Status};
+use crate::messages::AccessSpace;
+
+/// A set of channels, channel 0 in bit 0.
+pub type Mask = u32;
+
+/// Why a thread stands still.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Status {
+    /// It has not started or can go on.
+    #[default]
+    Ready,
+    /// It waits at the group's barrier.
+    Barrier,
+    /// It signalled the split barrier and waits for the others' signals.
+    SplitWait,
+    /// It waits at a named barrier.
+    Named(u8),
+    /// It had its turn and lets the others of its group go on.
+    Yielded,
+    /// All its channels have left.
+    Done,
+    /// It executes DPASW and waits for the thread it is fused with.
+    Fused,
+    /// It was stopped by a fault.
+    Trapped,
+}
 
 /// What went wrong.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Cause {
     /// An address outside of every allocation.
     Memory {
+        /// Which memory.
+        space: AccessSpace,
         /// The address.
         address: u64,
         /// Bytes wanted there.
@@ -31,6 +58,8 @@ pub enum Cause {
     },
     /// An access at an address that is not the multiple that its page demands.
     Misaligned {
+        /// Which memory.
+        space: AccessSpace,
         /// The address.
         address: u64,
         /// Bytes.
@@ -94,8 +123,8 @@ pub struct Trap {
     pub thread: u32,
     /// Group.
     pub group: [u32; 3],
-    /// Where every thread of the group stands, for barriers and limits.
-    pub threads: Vec<Stand>,
+    /// Where every thread of the group is, for barriers and limits.
+    pub threads: Vec<ThreadState>,
     /// The calls that have not returned, innermost first, at most [`MAX_CALLS`].
     pub calls: Vec<Call>,
 }
@@ -114,9 +143,9 @@ pub struct Call {
     pub span: Span,
 }
 
-/// Where a thread stands.
+/// Where a thread is, and what it waits for.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Stand {
+pub struct ThreadState {
     /// Thread in its group.
     pub thread: u32,
     /// What it waits for.
@@ -148,30 +177,6 @@ impl Trap {
             calls: Vec::new(),
         }
     }
-
-    pub(crate) fn new(m: &Machine<'_>, pc: u32, channel: Option<u32>, cause: Cause) -> Trap {
-        let p = m.env.program;
-        let inst = p.code.get(pc as usize);
-        let function = |i: &envisa_lower::Inst| {
-            p.functions.get(i.function as usize).map_or(String::new(), |f| f.name.clone())
-        };
-        let calls = m.t.calls().take(MAX_CALLS).filter_map(|pc| p.code.get(pc as usize));
-        Trap {
-            cause,
-            kernel: p.name.clone(),
-            function: inst.map_or(String::new(), function),
-            instruction: inst.map_or(0, |i| i.source),
-            span: inst.map_or(Span::NONE, |i| i.span),
-            channel,
-            mask: m.t.mask,
-            thread: m.t.index,
-            group: m.group.id,
-            threads: Vec::new(),
-            calls: calls
-                .map(|i| Call { function: function(i), instruction: i.source, span: i.span })
-                .collect(),
-        }
-    }
 }
 
 impl Cause {
@@ -181,12 +186,26 @@ impl Cause {
     }
 }
 
+/// Of which memory an address is; of addresses of the global one nothing is said.
+struct Of(AccessSpace);
+
+impl fmt::Display for Of {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            AccessSpace::Flat => Ok(()),
+            AccessSpace::Slm => f.write_str(" of shared local memory"),
+            AccessSpace::Surface(index) => write!(f, " of the surface of binding-table index {index}"),
+            AccessSpace::State => f.write_str(" of scratch memory"),
+        }
+    }
+}
+
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Cause::Memory { address, bytes, write, nearest } => {
+            Cause::Memory { space, address, bytes, write, nearest } => {
                 let what = if *write { "writes" } else { "reads" };
-                write!(f, "{what} {bytes} bytes at {address:#x}, outside of every allocation")?;
+                write!(f, "{what} {bytes} bytes at {address:#x}{}, outside of every allocation", Of(*space))?;
                 match nearest {
                     Some((name, 1)) => write!(f, "; right past the end of {name}"),
                     Some((name, d)) if *d > 0 => write!(f, "; {} bytes past the end of {name}", d - 1),
@@ -198,8 +217,9 @@ impl fmt::Display for Cause {
             Cause::ReadOnly { address, bytes, name } => {
                 write!(f, "writes {bytes} bytes at {address:#x}, in {name}, which is constant")
             }
-            Cause::Misaligned { address, bytes, align } => {
-                write!(f, "accesses {bytes} bytes at {address:#x}, which is not a multiple of {align}")
+            Cause::Misaligned { space, address, bytes, align } => {
+                let of = Of(*space);
+                write!(f, "accesses {bytes} bytes at {address:#x}{of}, which is not a multiple of {align}")
             }
             Cause::Indirect { address } => {
                 write!(f, "the register address {address:#x} is outside of every variable")

@@ -224,7 +224,7 @@ pub fn resize_sat<S: Int, D: Int>(x: S) -> D {
 pub fn modify_exact<S: Int>(x: S, m: crate::Modifier) -> i128 {
     use crate::Modifier::*;
     match m {
-        None => x.exact(),
+        None | Sat => x.exact(),
         Neg => -x.exact(),
         Abs => x.exact().abs(),
         NegAbs => -x.exact().abs(),

@@ -1,5 +1,6 @@
 //! The element of a channel: its types, its bits, and the source modifiers.
 
+pub use envisa_isa::Modifier;
 use envisa_isa::Type;
 
 /// A half float (binary16), as its bits. Arithmetic is in [`crate::Float`], conversion in [`crate::Convert`].
@@ -11,22 +12,6 @@ pub struct Hf(pub u16);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[repr(transparent)]
 pub struct Bf(pub u16);
-
-/// An arithmetic or logic source modifier (specification chapter 5).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Modifier {
-    /// None.
-    #[default]
-    None,
-    /// `(-)`: negation.
-    Neg,
-    /// `(abs)`: absolute value.
-    Abs,
-    /// `(-abs)`: minus the absolute value.
-    NegAbs,
-    /// `(~)`: bitwise complement; of a float, of its bits.
-    Not,
-}
 
 /// An element a channel can hold.
 pub trait Lane: Copy + PartialEq + Default + core::fmt::Debug + Send + Sync + 'static {
@@ -49,7 +34,8 @@ pub trait Lane: Copy + PartialEq + Default + core::fmt::Debug + Send + Sync + 's
     #[inline(always)]
     fn modify(self, m: Modifier) -> Self {
         match m {
-            Modifier::None => self,
+            // Saturation is the destination's.
+            Modifier::None | Modifier::Sat => self,
             Modifier::Neg => self.neg(),
             Modifier::Abs => self.abs(),
             Modifier::NegAbs => self.abs().neg(),

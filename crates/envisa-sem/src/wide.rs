@@ -34,7 +34,7 @@ pub fn value(ty: Type, bits: u64) -> i128 {
 #[inline]
 pub fn modify(x: i128, m: Modifier) -> i128 {
     match m {
-        Modifier::None => x,
+        Modifier::None | Modifier::Sat => x,
         Modifier::Neg => -x,
         Modifier::Abs => x.abs(),
         Modifier::NegAbs => -x.abs(),

@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 
-use envisa_isa::{Align, Attr, AttrRange, GeneralVar, Input, ObjectKind, SimpleVar, Span, Type, predefined};
+use envisa_isa::{
+    Align, Attr, AttrRange, GeneralVar, Input, ObjectKind, SimpleVar, Span, Type, limits, predefined,
+};
 
 use crate::attrs::{self, Owner, Value};
-use crate::lex::{is_ident, is_start};
+use crate::bytes::{is_ident, is_start};
 use crate::names::{Class, nearest};
 use crate::operand::type_of;
 use crate::parser::{Bad, P, Parser};
@@ -203,8 +205,9 @@ impl<'s> Parser<'s> {
             self.report(d);
             bad = true;
         }
-        if name.len() > u16::MAX as usize {
-            let d = self.diag_label("E0307", "name is too long", span, "at most 65535 bytes");
+        if name.len() > limits::HEADER_NAME_BYTES {
+            let most = format!("at most {} bytes", limits::HEADER_NAME_BYTES);
+            let d = self.diag_label("E0307", "name is too long", span, most);
             self.report(d);
             bad = true;
         }
@@ -378,7 +381,7 @@ impl<'s> Parser<'s> {
                     "E0205",
                     format!("num_elts is {elems}, which is out of range"),
                     elems_span,
-                    "must be 1 to 65535",
+                    format!("must be 1 to {}", limits::VARIABLE_ELEMENTS),
                 );
                 if elems > 0xffff {
                     d = d.note("the binary holds it in 16 bits; the reference assembler lets it wrap");
@@ -486,7 +489,7 @@ impl<'s> Parser<'s> {
             }
             Class::Predicate => {
                 self.obj.predicates.push(simple);
-                (self.obj.predicates.len() as u32, 4095, "predicates")
+                (self.obj.predicates.len() as u32, limits::PREDICATE_VARIABLES as u32 - 1, "predicates")
             }
             Class::Sampler => {
                 self.obj.samplers.push(simple);
@@ -703,9 +706,10 @@ impl<'s> Parser<'s> {
             }
             let value = if self.eat(b'=') { self.given(true)? } else { Given::Nothing };
             out.push((name, value));
-            if out.len() > u8::MAX as usize {
+            if out.len() > limits::VARIABLE_ATTRIBUTES {
                 let span = self.span_of(name);
-                let d = self.diag_label("E0208", "too many attributes", span, "at most 255");
+                let most = format!("at most {}", limits::VARIABLE_ATTRIBUTES);
+                let d = self.diag_label("E0208", "too many attributes", span, most);
                 return Err(self.fail(d));
             }
             if !self.eat(b',') {
@@ -739,9 +743,10 @@ impl<'s> Parser<'s> {
         };
         self.simd_size = simd.or(self.simd_size);
         self.has_target |= name == b"Target";
-        if self.obj.attrs.len() >= u16::MAX as usize {
+        if self.obj.attrs.len() >= limits::OBJECT_ATTRIBUTES {
             let span = self.span_of(name);
-            let d = self.diag_label("E0307", "too many attributes", span, "a kernel holds at most 65535");
+            let most = format!("a kernel holds at most {}", limits::OBJECT_ATTRIBUTES);
+            let d = self.diag_label("E0307", "too many attributes", span, most);
             return Err(self.fail(d));
         }
         let attr = match self.annotated_bytes()? {
@@ -827,7 +832,7 @@ impl<'s> Parser<'s> {
                 }
             }
             (Value::Str, Given::Str(s, at)) => {
-                if s.len() > 255 {
+                if s.len() > limits::ATTRIBUTE_VALUE_BYTES {
                     return Err(wrong(self, at, "at most 255 bytes"));
                 }
                 s.as_bytes().to_vec()
@@ -879,7 +884,7 @@ impl<'s> Parser<'s> {
                     return Err(self.fail(d));
                 }
             },
-            Given::Str(s, at) if s.len() > 255 => {
+            Given::Str(s, at) if s.len() > limits::ATTRIBUTE_VALUE_BYTES => {
                 let d =
                     self.diag_label("E0209", format!("wrong value of `{shown}`"), at, "at most 255 bytes");
                 return Err(self.fail(d));

@@ -2,7 +2,7 @@
 
 use envisa_isa::Span;
 
-use crate::lex::is_start;
+use crate::bytes::is_start;
 use crate::names::Class;
 use crate::parser::{Bad, P, Parser};
 

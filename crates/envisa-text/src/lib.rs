@@ -6,6 +6,7 @@
 
 mod annot;
 mod attrs;
+mod bytes;
 mod canonical;
 mod codes;
 mod directive;
@@ -16,8 +17,11 @@ mod immediate;
 mod inst;
 mod lex;
 mod lsc;
+mod module;
 mod names;
 mod operand;
+mod ops;
+mod order;
 mod parser;
 mod print;
 mod print_composite;
@@ -76,5 +80,5 @@ pub fn parse(source: &str, file: FileId, opts: &ParseOptions) -> ParseResult {
 
 /// Reads several texts into one module, in order.
 pub fn parse_units(units: &[(&str, FileId)], opts: &ParseOptions) -> ParseResult {
-    parser::parse_all(units, opts)
+    module::parse_all(units, opts)
 }

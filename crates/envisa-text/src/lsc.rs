@@ -3,10 +3,10 @@
 use envisa_isa::desc::{Composite, Enc, SlotKind, Value};
 use envisa_isa::{Operand, Region, Span, StateClass, Type};
 
-use crate::inst::Ops;
-use crate::lex::is_start;
+use crate::bytes::is_start;
 use crate::names::Class;
 use crate::operand::or_list;
+use crate::ops::Ops;
 use crate::parser::{P, Parser};
 use crate::template::{Compiled, Step};
 
@@ -253,7 +253,7 @@ impl<'s> Parser<'s> {
                 order = 2;
             }
         }
-        if crate::lex::is_ident(self.peek()) {
+        if crate::bytes::is_ident(self.peek()) {
             let rest_start = self.pos;
             self.run();
             let span = self.since(rest_start);
@@ -361,7 +361,7 @@ impl<'s> Parser<'s> {
             }
             self.pos += 1;
         }
-        if crate::lex::is_ident(self.peek()) {
+        if crate::bytes::is_ident(self.peek()) {
             return Err(self.expected("`n` or `t` for order and VNNI"));
         }
         let span = self.since(start);

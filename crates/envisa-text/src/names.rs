@@ -173,38 +173,14 @@ impl<'s> Names<'s> {
     }
 }
 
-/// Edit distance, with a swap of neighbours as one edit; more than `limit` gives `None`.
-fn distance(a: &str, b: &[u8], limit: usize) -> Option<usize> {
-    if a.len().abs_diff(b.len()) > limit || a.len() > 64 || b.len() > 64 {
-        return None;
-    }
-    let d = strsim::osa_distance(a, &String::from_utf8_lossy(b).to_ascii_lowercase());
-    (d <= limit).then_some(d)
-}
-
 /// The candidate nearest to a name, if one is near enough to be meant.
 pub(crate) fn nearest<'a>(name: &[u8], candidates: impl Iterator<Item = &'a [u8]>) -> Option<&'a str> {
-    let limit = match name.len() {
-        0 | 1 => return None,
-        2..=4 => 1,
-        5..=8 => 2,
-        _ => 3,
-    };
-    let mut best: Option<(usize, &'a [u8])> = None;
-    let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
     // Names that differ in their number only are different names, not slips.
     let stem = |n: &'_ [u8]| n.iter().rposition(|b| !b.is_ascii_digit()).map_or(0, |i| i + 1);
-    for c in candidates {
-        if stem(c) < c.len() && stem(name) < name.len() && c[..stem(c)] == name[..stem(name)] {
-            continue;
-        }
-        if let Some(d) = distance(&lower, c, limit)
-            && best.is_none_or(|(bd, bc)| (d, c) < (bd, bc))
-        {
-            best = Some((d, c));
-        }
-    }
-    best.and_then(|(_, c)| std::str::from_utf8(c).ok())
+    let other_number =
+        |c: &[u8]| stem(c) < c.len() && stem(name) < name.len() && c[..stem(c)] == name[..stem(name)];
+    let candidates = candidates.filter(|c| !other_number(c)).filter_map(|c| std::str::from_utf8(c).ok());
+    envisa_diag::nearest(std::str::from_utf8(name).ok()?, candidates)
 }
 
 #[cfg(test)]

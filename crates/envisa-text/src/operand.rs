@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use envisa_isa::desc::{Classes, Role};
 use envisa_isa::{Combine, Exec, ExecMask, Modifier, Operand, Pred, Region, Span, StateClass, Type};
 
-use crate::lex::{is_ident, is_start};
+use crate::bytes::{is_ident, is_start};
 use crate::names::{Class, Decl};
 use crate::parser::{Bad, P, Parser};
 

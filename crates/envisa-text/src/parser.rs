@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use envisa_diag::{Diagnostic, FileId, Severity};
-use envisa_isa::{Inst, Label, LabelUse, Module, Object, ObjectKind, Op, Operand, Platform, Span};
+use envisa_isa::{Inst, Label, LabelUse, Object, ObjectKind, Op, Operand, Platform, Span};
 use hashbrown::HashMap;
 
-use crate::lex::{is_label, is_start};
+use crate::ParseOptions;
+use crate::bytes::is_label;
 use crate::names::{Class, Names, nearest};
 use crate::template::Forms;
-use crate::{ParseOptions, ParseResult};
 
 /// Something is wrong and was reported; the line is given up.
 #[derive(Debug)]
@@ -45,19 +45,19 @@ pub(crate) struct Parser<'s> {
     pub platform: Option<Platform>,
     pub forms: &'static Forms,
     pub diags: Vec<Diagnostic>,
-    max_errors: usize,
-    errors: usize,
-    warnings: usize,
+    pub max_errors: usize,
+    pub errors: usize,
+    pub warnings: usize,
     /// How many of `diags` are counted.
-    counted: usize,
+    pub counted: usize,
     /// Reading ended before the text did.
-    stopped: bool,
+    pub stopped: bool,
     /// How many more names hints may look at: a bound on the time they take.
-    hints: usize,
+    pub hints: usize,
     /// An error was reported on this line.
     pub bad_line: bool,
     pub failed: bool,
-    warned_platform: bool,
+    pub warned_platform: bool,
     /// Unknown attributes that were told of.
     pub told_attrs: Vec<&'s [u8]>,
 
@@ -79,12 +79,12 @@ pub(crate) struct Parser<'s> {
     /// Where each label is defined.
     pub defined: Vec<Option<Span>>,
     /// Names and orders that annotations of the object ask for.
-    pub order: crate::reorder::Reorder,
+    pub order: crate::order::Reorder,
     /// Attributes that wait for the next declaration, as the reference lets a sampler's do.
     pub waiting_attrs: Vec<envisa_isa::Attr>,
 
     /// Operands of the instruction being read, kept between lines.
-    pub ops: Option<crate::inst::Ops>,
+    pub ops: Option<crate::ops::Ops>,
     pub many: Vec<(Operand, Span)>,
     pub pending: Vec<Pending<'s>>,
     /// Where the predicate of this line stands.
@@ -92,7 +92,7 @@ pub(crate) struct Parser<'s> {
 }
 
 impl<'s> Parser<'s> {
-    fn new(text: &'s str, file: FileId, opts: &ParseOptions) -> Self {
+    pub fn new(text: &'s str, file: FileId, opts: &ParseOptions) -> Self {
         Parser {
             src: text.as_bytes(),
             text,
@@ -270,140 +270,20 @@ impl<'s> Parser<'s> {
     }
 
     /// Does this byte come next, after blanks?
-    fn next_on_line(&self, b: u8) -> bool {
+    pub fn next_on_line(&self, b: u8) -> bool {
         self.src[self.pos..].iter().find(|b| !matches!(b, b' ' | b'\t')) == Some(&b)
     }
 
-    fn describe_name(&self, name: &str) -> &'static str {
+    pub fn describe_name(&self, name: &str) -> &'static str {
         self.names.get(name.as_bytes()).map_or("a name", |d| d.class.describe())
     }
 
-    // ---- the loop
-
-    fn run_file(&mut self) {
-        if self.text.starts_with('\u{feff}') {
-            // A byte order mark, as some editors write.
-            self.pos = 3;
-            let d = self
-                .warn("W0102", "text starts with a byte order mark", Span::new(0, 3), "skipped")
-                .note("the reference assembler does not read such a file");
-            self.report(d);
-        }
-        self.version_line();
-        while self.pos < self.src.len() {
-            if self.diags.len() != self.counted {
-                self.count();
-                continue;
-            }
-            self.bad_line = false;
-            let blank = self.at_eol();
-            self.failed |= self.bad_line;
-            if blank {
-                // Comments between statements may still be annotations of the object.
-                if self.peek() == b'/' && self.peek_at(2) == b'@' && self.object_annotation().is_err() {
-                    self.failed = true;
-                }
-                self.next_line();
-                continue;
-            }
-            self.bad_line = false;
-            if self.statement().is_err() {
-                self.failed = true;
-                // A scope that opens on a broken line would let its end complain too.
-                self.next_line();
-            }
-            self.failed |= self.bad_line;
-        }
-        self.end_object();
-        self.count();
-    }
-
-    /// Counts what was said since the last time; ends reading at too many errors, drops too many warnings.
-    #[cold]
-    fn count(&mut self) {
-        for d in self.diags.split_off(self.counted.min(self.diags.len())) {
-            let (n, what) = match d.is_error() {
-                true => (&mut self.errors, "errors"),
-                false => (&mut self.warnings, "warnings"),
-            };
-            *n += 1;
-            if *n <= self.max_errors {
-                self.diags.push(d);
-            } else if *n == self.max_errors + 1 {
-                let at = d.location().map_or(0, |l| l.span.start);
-                let more = match what {
-                    "errors" => Diagnostic::error(
-                        "E0107",
-                        format!("too many errors: nothing is read after {}", self.max_errors),
-                    )
-                    .note("fix the first ones; later ones often follow from them"),
-                    _ => Diagnostic::warning(
-                        "W0107",
-                        format!("too many warnings: none is shown after {}", self.max_errors),
-                    ),
-                };
-                self.diags.push(more.primary(self.file, (at, at), "the next one is here"));
-            }
-        }
-        self.counted = self.diags.len();
-        if self.errors > self.max_errors {
-            self.stopped = true;
-            self.pos = self.src.len();
-        }
-    }
-
-    /// Anything but blanks stands here.
-    fn statement(&mut self) -> P<()> {
-        match self.peek() {
-            b'.' => self.directive(),
-            b'{' => {
-                self.names.open(Span::new(self.pos as u32, self.pos as u32 + 1));
-                self.pos += 1;
-                if self.names.depth() > 256 {
-                    let span = Span::new(self.pos as u32 - 1, self.pos as u32);
-                    let d = self.diag_label(
-                        "E0212",
-                        "scopes are nested too deeply",
-                        span,
-                        "more than 256 levels",
-                    );
-                    return Err(self.fail(d));
-                }
-                Ok(())
-            }
-            b'}' => {
-                self.pos += 1;
-                if !self.names.close() {
-                    let span = Span::new(self.pos as u32 - 1, self.pos as u32);
-                    let d = self.diag_label("E0212", "`}` without `{`", span, "no scope is open here");
-                    return Err(self.fail(d));
-                }
-                self.end_of_line()
-            }
-            b'(' => self.instruction(),
-            b if is_start(b) => {
-                if self.column_one() && self.label_length().is_some() {
-                    return self.label();
-                }
-                self.instruction()
-            }
-            b'$' | b'@' | b'?' if self.label_length().is_some() => self.label(),
-            _ => {
-                let (found, span) = self.found();
-                let d = self
-                    .diag_label("E0102", format!("unexpected {found}"), span, "no statement starts like this")
-                    .help("a statement is a directive `.name …`, a label `name:`, or an instruction");
-                Err(self.fail(d))
-            }
-        }
-    }
-
-    fn column_one(&self) -> bool {
+    pub fn column_one(&self) -> bool {
         self.pos == 0 || self.src[self.pos - 1] == b'\n'
     }
 
     /// Length of the label's name, if a label is defined here.
-    fn label_length(&self) -> Option<usize> {
+    pub fn label_length(&self) -> Option<usize> {
         let rest = &self.src[self.pos..];
         let len = rest.iter().position(|&b| !is_label(b))?;
         (rest[len] == b':').then_some(len)
@@ -584,7 +464,7 @@ impl<'s> Parser<'s> {
         self.simd_size = None;
     }
 
-    fn end_object(&mut self) {
+    pub fn end_object(&mut self) {
         if !self.open {
             return;
         }
@@ -662,52 +542,10 @@ impl<'s> Parser<'s> {
         }
         self.report(d);
     }
-
-    fn finish(self) -> (Vec<Object>, (u8, u8), Vec<Diagnostic>, bool) {
-        (self.objects, self.version, self.diags, !self.failed)
-    }
-}
-
-/// Parses several texts into one module.
-pub(crate) fn parse_all(units: &[(&str, FileId)], opts: &ParseOptions) -> ParseResult {
-    let mut result =
-        ParseResult { module: Module::default(), files: Vec::new(), diagnostics: Vec::new(), complete: true };
-    for (i, &(text, file)) in units.iter().enumerate() {
-        let most = opts.max_bytes.min(crate::MAX_BYTES);
-        if text.len() > most {
-            let d = Diagnostic::error("E0108", format!("text of {} bytes is too large", text.len()))
-                .primary(file, (0, 0), format!("at most {most} bytes"))
-                .note("places in a text have 32 bits");
-            result.diagnostics.push(d);
-            result.complete = false;
-            continue;
-        }
-        let mut p = Parser::new(text, file, opts);
-        p.run_file();
-        let (objects, version, diagnostics, complete) = p.finish();
-        result.diagnostics.extend(diagnostics);
-        result.complete &= complete;
-        if i == 0 {
-            result.module.version = version;
-        } else if version != result.module.version && complete {
-            let (a, b) = (result.module.version, version);
-            let d = Diagnostic::error(
-                "E0202",
-                format!("version {}.{} does not match {}.{} of the first file", b.0, b.1, a.0, a.1),
-            )
-            .primary(file, (0, 0), "another version");
-            result.diagnostics.push(d);
-            result.complete = false;
-        }
-        result.files.extend(objects.iter().map(|_| file));
-        result.module.objects.extend(objects);
-    }
-    same_names(&mut result);
-    result
 }
 
 /// Cuts what a name without end has made too long.
-fn shorten(d: &mut Diagnostic) {
+pub(crate) fn shorten(d: &mut Diagnostic) {
     const MOST: usize = 300;
     let cut = |text: &mut Cow<'static, str>| {
         if text.len() > MOST {
@@ -719,30 +557,4 @@ fn shorten(d: &mut Diagnostic) {
     d.labels.iter_mut().for_each(|l| cut(&mut l.text));
     d.notes.iter_mut().for_each(cut);
     d.helps.iter_mut().for_each(|h| cut(&mut h.text));
-}
-
-/// Two objects of one name cannot be told apart.
-fn same_names(result: &mut ParseResult) {
-    let mut seen: HashMap<&str, usize> = HashMap::new();
-    let mut found = Vec::new();
-    // Those without a name were complained about.
-    let named = |o: &Object| o.name_span != Span::NONE;
-    for (i, o) in result.module.objects.iter().enumerate().filter(|(_, o)| named(o)) {
-        match seen.get(o.name.as_str()) {
-            Some(&first) => found.push((first, i)),
-            None => {
-                seen.insert(&o.name, i);
-            }
-        }
-    }
-    for (first, i) in found {
-        let (a, b) = (&result.module.objects[first], &result.module.objects[i]);
-        let d = Diagnostic::error("E0302", format!("`{}` is defined twice", b.name))
-            .primary(result.files[i], (b.name_span.start, b.name_span.end), "again here")
-            .secondary(result.files[first], (a.name_span.start, a.name_span.end), "first here");
-        let mut d = d;
-        shorten(&mut d);
-        result.diagnostics.push(d);
-        result.complete = false;
-    }
 }

@@ -11,8 +11,8 @@ use envisa_isa::{
 use crate::annot::spelled;
 use crate::attrs::{self, Owner, Value};
 use crate::inst::{enc_of, live_kind};
+use crate::order::{DROPPED, Kind, Order};
 use crate::print_names::{Printed, is_identifier, quote};
-use crate::print_order::{Kind, Order};
 use crate::template::{Compiled, Forms, Step};
 
 /// What of a module has no spelling.
@@ -327,7 +327,7 @@ impl Printer<'_, '_> {
         if !exact && !list.is_empty() {
             // The list in the text is replaced by the one in the annotation.
             let named = self.order.pool.iter().rposition(|i| *i == name).map_or(0, |i| i + 1);
-            self.order.pool[named..].fill(crate::reorder::DROPPED);
+            self.order.pool[named..].fill(DROPPED);
             for a in list {
                 let name = o.strings.get(a.name).unwrap_or("");
                 self.attr_note(a.name, name, &a.value);

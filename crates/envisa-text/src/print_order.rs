@@ -2,35 +2,12 @@
 
 use std::fmt::Write as _;
 
-use envisa_isa::{AttrRange, LabelUse, fixed_strings};
+use envisa_isa::{AttrRange, LabelUse, fixed_strings, limits};
 
+use crate::order::{DROPPED, Kind};
 use crate::print::{PrintError, Printer};
 use crate::print_names::quote;
-use crate::reorder::{DROPPED, ranges};
-
-/// What has a line of its own before the instructions.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Kind {
-    General,
-    Address,
-    Predicate,
-    Sampler,
-    Surface,
-    Attr,
-}
-
-/// What reading the printed text will make, as far as it is printed.
-#[derive(Default)]
-pub(crate) struct Order {
-    /// Of each string that the text adds to the pool, the index that it has in the module.
-    pub pool: Vec<u32>,
-    /// Strings that the text has others for.
-    pub explicit: Vec<u32>,
-    /// Labels as the text mentions them first, and whether that is where they are placed.
-    labels: Vec<(u16, bool)>,
-    /// How each label is mentioned: not, as a block, as a subroutine; and where it is placed.
-    seen: Vec<(Option<bool>, bool)>,
-}
+use crate::reorder::ranges;
 
 impl Printer<'_, '_> {
     /// Complains about what no text can hold.
@@ -47,11 +24,11 @@ impl Printer<'_, '_> {
         }
         for (what, n, most) in [
             ("inputs", o.inputs.len(), 255),
-            ("predicates", o.predicates.len(), 4095),
+            ("predicates", o.predicates.len(), limits::PREDICATE_VARIABLES - 1),
             ("samplers", o.samplers.len(), 31),
             ("surfaces", o.surfaces.len(), 250),
             ("address variables", o.addresses.len(), 0x1_0000),
-            ("labels", o.labels.len(), 0x1_0000),
+            ("labels", o.labels.len(), limits::LABELS),
         ] {
             if n > most {
                 return self.fail(format!("more than {most} {what}"));

@@ -2,7 +2,7 @@
 
 use envisa_isa::{Exec, ExecMask, Operand, Pred, Span};
 
-use crate::inst::Ops;
+use crate::ops::Ops;
 use crate::parser::Parser;
 use crate::template::Compiled;
 

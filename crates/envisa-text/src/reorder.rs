@@ -3,26 +3,8 @@
 use envisa_isa::{Label, LabelUse, Operand, Span, Strings};
 
 use crate::annot::Item;
+use crate::order::{DROPPED, Reorder};
 use crate::parser::{P, Parser};
-
-/// A string of the text that the module does not have.
-pub(crate) const DROPPED: u32 = u32::MAX;
-
-/// What annotations ask for.
-#[derive(Default)]
-pub(crate) struct Reorder {
-    /// New names of strings, by their index in the text's pool.
-    pub renames: Vec<(u32, String)>,
-    /// Where each string of the text's pool goes.
-    pool: Option<Vec<u32>>,
-    /// Strings that the text does not mention, or has others for.
-    strings: Vec<(u32, String)>,
-    /// Where each label of the text goes.
-    labels: Option<Vec<u32>>,
-    /// Labels that the text does not mention, or has another kind of: index, kind, name.
-    extra: Vec<(u32, u8, u32)>,
-    span: Span,
-}
 
 /// `0-4,9,x2`: consecutive numbers, single ones, and how many are dropped.
 pub(crate) fn ranges(list: &[u32]) -> String {

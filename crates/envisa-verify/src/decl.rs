@@ -6,7 +6,7 @@ use envisa_isa::{
     AttrRange, Module, ObjectKind, Platform, Platforms, Span, Type, TypeSet, limits, predefined,
 };
 
-use crate::check::{Ctx, SIZES};
+use crate::context::{Ctx, SIZES};
 use crate::{Code, Finding};
 
 /// Limits that only the verifier knows: where pages and the reference tools part.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use envisa_isa::desc::{Effect, Family, Role, SlotKind};
 use envisa_isa::{Combine, Exec, Inst, Op, Operand, Platforms, Region};
 
-use crate::check::Ctx;
+use crate::context::Ctx;
 use crate::flow::{Graph, pred, targets};
 use crate::{Code, Finding, memory};
 

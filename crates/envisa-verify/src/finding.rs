@@ -1,7 +1,7 @@
 //! What the verifier is asked and what it answers.
 
 use envisa_diag::{Diagnostic, FileId, Severity};
-use envisa_isa::{Platforms, Span};
+use envisa_isa::{Platforms, Span, TypeSet};
 
 use crate::{Code, rule};
 
@@ -157,5 +157,10 @@ impl Finding {
 /// Names of platforms for a message: `SKL, DG2`, or `PVC and newer`.
 pub(crate) fn platform_names(p: Platforms) -> String {
     let list: Vec<&str> = p.iter().map(|p| p.name()).collect();
+    list.join(", ")
+}
+
+pub(crate) fn type_names(set: TypeSet) -> String {
+    let list: Vec<&str> = set.iter().map(|t| t.name()).collect();
     list.join(", ")
 }

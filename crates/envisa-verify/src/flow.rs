@@ -3,7 +3,7 @@
 use envisa_isa::desc::{Effect, Family};
 use envisa_isa::{Inst, ObjectKind, Op, Operand, Pred};
 
-use crate::check::Ctx;
+use crate::context::Ctx;
 use crate::structure::label_name;
 use crate::{Code, Finding};
 

@@ -3,8 +3,7 @@
 use envisa_isa::desc::InstDesc;
 use envisa_isa::{Inst, Op, Operand, Platforms, Span, Type, TypeSet};
 
-use crate::check::Ctx;
-use crate::special::{Check, field_or_part, say};
+use crate::context::{Check, Ctx, field_or_part, say};
 use crate::{Code, Finding};
 
 /// Which rules look at which rows.

@@ -5,9 +5,11 @@
 //! [`rule`]. Rules read the instruction table; what they add to it are the restrictions that are no
 //! property of one slot.
 
+mod accesses;
 mod allow;
 mod check;
 mod code;
+mod context;
 mod decl;
 mod diverge;
 mod finding;
@@ -18,7 +20,6 @@ mod lsc;
 mod memory;
 mod operand;
 pub mod rule;
-mod rules;
 mod shape;
 mod special;
 pub mod structure;

@@ -3,8 +3,7 @@
 use envisa_isa::desc::{Effect, Enc, Family, InstDesc, SlotKind};
 use envisa_isa::{Inst, Op, Operand, Platform, Platforms, Span, StateClass, predefined};
 
-use crate::check::Ctx;
-use crate::special::{Check, channels, field_or_part, say};
+use crate::context::{Check, Ctx, channels, field_or_part, say};
 use crate::{Code, Finding, memory};
 
 /// Which rules look at which rows.

@@ -3,9 +3,8 @@
 use envisa_isa::desc::{Enc, InstDesc, SlotKind};
 use envisa_isa::{Inst, Op, Operand, Platforms, Span, StateClass, Type, TypeSet, predefined};
 
-use crate::check::Ctx;
-use crate::operand::type_names;
-use crate::special::{Check, channels, field_or_part, say};
+use crate::context::{Check, Ctx, channels, field_or_part, say};
+use crate::finding::type_names;
 use crate::{Code, Finding};
 
 /// Which rules look at which rows.

@@ -8,8 +8,8 @@ use envisa_isa::{
     Inst, Modifier, Op, Operand, Platform, Platforms, Region, Span, StateClass, Type, TypeSet, predefined,
 };
 
-use crate::check::{Ctx, SIZES, WIDE};
-use crate::finding::platform_names;
+use crate::context::{Ctx, SIZES, WIDE};
+use crate::finding::{platform_names, type_names};
 use crate::special::traits;
 use crate::{Code, Finding};
 
@@ -113,11 +113,6 @@ fn admits(set: TypeSet, ty: Type) -> bool {
         Type::Vf => set.contains(Type::F),
         _ => false,
     }
-}
-
-pub(crate) fn type_names(set: TypeSet) -> String {
-    let list: Vec<&str> = set.iter().map(|t| t.name()).collect();
-    list.join(", ")
 }
 
 fn types(ctx: &mut Ctx, desc: &InstDesc, slot: &Slot, op: &Operand, span: Span) {
@@ -645,7 +640,7 @@ fn var_span(ctx: &Ctx, var: u32) -> Span {
 }
 
 /// Rows and columns against registers and the variable.
-fn bounds(ctx: &mut Ctx, info: crate::check::VarInfo, var: u32, at: (u8, u8), bytes: u32, span: Span) {
+fn bounds(ctx: &mut Ctx, info: crate::context::VarInfo, var: u32, at: (u8, u8), bytes: u32, span: Span) {
     let size = info.ty.size();
     let (row, col) = (at.0 as u32, at.1 as u32);
     let behind = |i: usize, grf: u32| info.offset + row * grf + col * size >= info.root_bytes[i].max(1);

@@ -4,7 +4,7 @@
 use envisa_isa::desc::{Enc, Family, InstDesc, SlotKind, Value};
 use envisa_isa::{Combine, Exec, Inst, Operand, Platforms, Pred, Span};
 
-use crate::check::Ctx;
+use crate::context::Ctx;
 use crate::finding::platform_names;
 use crate::{Code, Finding};
 

@@ -5,15 +5,12 @@ use std::sync::OnceLock;
 use envisa_isa::desc::{InstDesc, Role, SlotKind};
 use envisa_isa::systolic::{Matrices, Precision};
 use envisa_isa::{
-    Exec, Inst, ObjectKind, Op, Operand, Platforms, Pred, Region, Span, StateClass, Type, TypeSet, limits,
+    Inst, ObjectKind, Op, Operand, Platforms, Pred, Region, Span, StateClass, Type, TypeSet, limits,
     predefined,
 };
 
-use crate::check::{Ctx, NARROW, SIZES, WIDE};
+use crate::context::{Check, Ctx, NARROW, SIZES, WIDE, channels, field_or_part, say};
 use crate::{Code, Finding, graphics, lsc, memory};
-
-/// A rule for some instructions.
-pub(crate) type Check = fn(&mut Ctx, &Inst, &'static InstDesc);
 
 /// Which rules look at which rows; a name ending in `*` stands for all that start so.
 const CHECKS: &[(&str, Check)] = &[
@@ -122,11 +119,6 @@ pub(crate) fn check(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     for c in &traits(inst.op).checks {
         c(ctx, inst, desc);
     }
-}
-
-pub(crate) fn say(ctx: &mut Ctx, code: Code, span: Span, message: impl Into<String>) {
-    let on = ctx.on;
-    ctx.push(Finding::new(code, on, span, message));
 }
 
 fn pred_of(ctx: &Ctx, inst: &Inst) -> Option<(Pred, Span)> {
@@ -595,7 +587,7 @@ fn srnd(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
         && !random.contains(t)
     {
         let f = Finding::new(Code::FCVT_TYPES, ctx.on, span, format!("random numbers of type {}", t.name()));
-        ctx.push(f.help(crate::operand::type_names(random)));
+        ctx.push(f.help(crate::finding::type_names(random)));
     }
 }
 
@@ -646,7 +638,7 @@ fn dpas(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         {
             let message = format!("the `{name}` of {} has type {} for these precisions", desc.name, t.name());
             let f = Finding::new(Code::DPAS_TYPES, ctx.on, span, message);
-            ctx.push(f.help(crate::operand::type_names(legal)));
+            ctx.push(f.help(crate::finding::type_names(legal)));
         }
     }
     if let Some(e) = ctx.exec(inst) {
@@ -670,22 +662,6 @@ fn dpas(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
             }
         }
     }
-}
-
-/// A field of this name, or a part of a packed field.
-pub(crate) fn field_or_part(ctx: &Ctx, inst: &Inst, name: &str) -> Option<(u32, Span)> {
-    for (k, slot, kind, op) in ctx.slots(inst) {
-        let Operand::Int(n) = *op else { continue };
-        if slot.name == name {
-            return Some((n, ctx.obj.op_span(inst, k)));
-        }
-        if let SlotKind::Packed { parts, .. } = kind
-            && let Some(p) = parts.iter().find(|p| p.name == name)
-        {
-            return Some((p.get(n), ctx.obj.op_span(inst, k)));
-        }
-    }
-    None
 }
 
 fn nbarrier(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
@@ -740,11 +716,6 @@ fn raw_send(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         );
         ctx.push(f.help("0 to 16"));
     }
-}
-
-/// Number of channels of an instruction, its mask aside; 1 if it has none.
-pub(crate) fn channels(ctx: &Ctx, inst: &Inst) -> u32 {
-    ctx.exec(inst).map_or(1, Exec::channels)
 }
 
 fn lifetime(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {

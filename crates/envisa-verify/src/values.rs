@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use envisa_isa::desc::{Effect, Family, Role, SlotKind};
+use envisa_isa::footprint::packed_channels;
 use envisa_isa::lsc::data_size;
 use envisa_isa::{Exec, Inst, Op, Operand, Region, Type};
 
-use crate::check::Ctx;
+use crate::accesses::Accesses;
+use crate::context::Ctx;
 use crate::diverge::Diverged;
 use crate::flow::predicated;
-use crate::lints::Accesses;
 use crate::{Code, Finding, lsc, memory};
 
 /// What is known of a variable's contents within a block.
@@ -157,8 +158,8 @@ fn same_offsets(ctx: &mut Ctx, inst: &Inst, uniform: &Uniform) {
     let offsets = ["element_offset", "addresses", "offset", "addr"];
     let channels = match ctx.exec(inst) {
         Some(e) => e.channels(),
-        None => match ctx.field(inst, "num_elts") {
-            Some(n) => [8, 16, 1, 1][(n & 3) as usize],
+        None => match packed_channels(inst.desc(), obj.ops(inst)) {
+            Some(n) => n,
             None => return,
         },
     };

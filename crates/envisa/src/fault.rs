@@ -1,10 +1,11 @@
 //! Faults: what a kernel did that ended its launch, with everything that is known of it.
 
 use crate::kernel::Code;
+use crate::observe::Space;
 use envisa_diag::{Diagnostic, FileId};
 use envisa_isa::Span;
 use envisa_machine::thread::Status;
-use envisa_machine::trap::{Cause, Stand, Trap};
+use envisa_machine::trap::{self, Cause, Trap};
 use serde::Serialize;
 use std::fmt;
 
@@ -99,7 +100,9 @@ impl FaultKind {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Access {
-    /// The address.
+    /// Which memory.
+    pub space: Space,
+    /// The address; in memory other than the global one, the offset.
     pub address: u64,
     /// Bytes.
     pub bytes: u32,
@@ -277,7 +280,7 @@ impl Fault {
     pub(crate) fn new(code: &Code, trap: &Trap, others: &[Box<Trap>]) -> Fault {
         let (kind, access) = kind(&trap.cause);
         let place = |function: &str, instruction, span| Place::new(code, function, instruction, span);
-        let thread = |group: [u32; 3], s: &Stand| ThreadPlace {
+        let thread = |group: [u32; 3], s: &trap::ThreadState| ThreadPlace {
             group,
             thread: s.thread,
             state: state(s.status),
@@ -394,24 +397,27 @@ fn state(status: Status) -> ThreadState {
 
 fn kind(cause: &Cause) -> (FaultKind, Option<Access>) {
     let kind = match cause {
-        Cause::Memory { address, bytes, write, nearest } => {
+        Cause::Memory { space, address, bytes, write, nearest } => {
             let nearest = nearest.as_ref().map(|(name, distance)| Nearest {
                 name: name.clone(),
                 distance: (*distance).clamp(i64::MIN.into(), i64::MAX.into()) as i64,
             });
             let kind = Some(if *write { AccessKind::Write } else { AccessKind::Read });
-            let access = Access { address: *address, bytes: *bytes, kind, alignment: None, nearest };
+            let (space, alignment) = ((*space).into(), None);
+            let access = Access { space, address: *address, bytes: *bytes, kind, alignment, nearest };
             return (FaultKind::OutOfBounds, Some(access));
         }
         Cause::ReadOnly { address, bytes, name } => {
             let nearest = Some(Nearest { name: name.clone(), distance: 0 });
             let kind = Some(AccessKind::Write);
-            let access = Access { address: *address, bytes: *bytes, kind, alignment: None, nearest };
+            let (space, alignment) = (Space::Global, None);
+            let access = Access { space, address: *address, bytes: *bytes, kind, alignment, nearest };
             return (FaultKind::ReadOnly, Some(access));
         }
-        Cause::Misaligned { address, bytes, align } => {
-            let alignment = Some(*align);
-            let access = Access { address: *address, bytes: *bytes, kind: None, alignment, nearest: None };
+        Cause::Misaligned { space, address, bytes, align } => {
+            let (space, alignment) = ((*space).into(), Some(*align));
+            let (kind, nearest) = (None, None);
+            let access = Access { space, address: *address, bytes: *bytes, kind, alignment, nearest };
             return (FaultKind::Misaligned, Some(access));
         }
         Cause::Indirect { .. } => FaultKind::RegisterAddress,

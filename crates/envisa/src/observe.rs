@@ -111,7 +111,8 @@ pub struct Accessed {
 }
 
 /// Kinds of memory that accesses are made to.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Space {
     /// By address.
@@ -227,15 +228,21 @@ impl observer::Observer for Told<'_> {
     }
 }
 
-fn access(a: &messages::Access) -> Accessed {
-    Accessed {
-        channel: a.channel.into(),
-        space: match a.space {
+impl From<messages::AccessSpace> for Space {
+    fn from(space: messages::AccessSpace) -> Space {
+        match space {
             messages::AccessSpace::Flat => Space::Global,
             messages::AccessSpace::Slm => Space::Local,
             messages::AccessSpace::Surface(i) => Space::Surface(i),
             messages::AccessSpace::State => Space::Scratch,
-        },
+        }
+    }
+}
+
+fn access(a: &messages::Access) -> Accessed {
+    Accessed {
+        channel: a.channel.into(),
+        space: a.space.into(),
         address: a.address,
         bytes: a.bytes,
         kind: match a.kind {

@@ -36,7 +36,7 @@ mod places;
 mod template;
 
 pub use deliver::Delivered;
-pub use places::Places;
+pub use places::KeySpans;
 pub use template::template;
 
 use crate::files::{self, Kind};
@@ -137,7 +137,7 @@ pub struct Job {
     pub sources: Vec<PathBuf>,
     /// Where its keys stand, if it was read from a file.
     #[serde(skip)]
-    pub places: Places,
+    pub places: KeySpans,
 }
 
 /// An argument as it is written.
@@ -234,8 +234,8 @@ impl Job {
                     e.utf8_error().valid_up_to()
                 ))
             })?;
-        let mut job: Job = toml::from_str(&text).map_err(|e| Places::refused(&name, &text, &e))?;
-        job.places = Places::of(&name, &text);
+        let mut job: Job = toml::from_str(&text).map_err(|e| KeySpans::refused(&name, &text, &e))?;
+        job.places = KeySpans::of(&name, &text);
         job.check_values()?;
         let folder = path.parent().unwrap_or(Path::new(""));
         job.file = folder.join(&job.file);

@@ -16,23 +16,23 @@ const JOB: &str = "E0803";
 
 /// Where the keys of a job stand in its file.
 #[derive(Clone, Debug, Default)]
-pub struct Places {
+pub struct KeySpans {
     file: String,
     text: String,
     /// Bytes of each value, by a path such as `args.x` or `outputs.0.check`.
     spans: BTreeMap<String, Range<usize>>,
 }
 
-impl Places {
+impl KeySpans {
     /// Of a file's text; empty where it is no TOML.
-    pub(super) fn of(file: &str, text: &str) -> Places {
+    pub(super) fn of(file: &str, text: &str) -> KeySpans {
         let mut spans = BTreeMap::new();
         if let Ok(table) = DeTable::parse(text) {
             for (key, value) in table.get_ref() {
                 walk(key.get_ref(), value.get_ref(), value.span(), &mut spans);
             }
         }
-        Places { file: file.to_owned(), text: text.to_owned(), spans }
+        KeySpans { file: file.to_owned(), text: text.to_owned(), spans }
     }
 
     /// Something else has taken the place of a key, as options of the command line do.
@@ -58,7 +58,7 @@ impl Places {
 
     /// What the reader of TOML says.
     pub(super) fn refused(file: &str, text: &str, e: &toml::de::Error) -> JobError {
-        let places = Places { file: file.to_owned(), text: text.to_owned(), spans: BTreeMap::new() };
+        let places = KeySpans { file: file.to_owned(), text: text.to_owned(), spans: BTreeMap::new() };
         places.spanned(e.message().to_owned(), e.span())
     }
 

@@ -2,10 +2,11 @@
 
 use envisa_isa::operation::LscShape;
 
+use super::Reason;
 use super::untyped::{lsc_fields, needed};
 use super::{Extend, Message, Parts, Resolver, Space};
-use crate::lower::Reason;
-use crate::program::{RegOffset, Src};
+use crate::inst::Src;
+use crate::registers::RegOffset;
 
 /// Each channel reads, modifies and writes one element.
 #[derive(Clone, PartialEq, Debug)]

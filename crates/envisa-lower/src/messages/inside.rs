@@ -1,10 +1,10 @@
 //! Whether what a message touches lies inside of the register file.
 
-use super::{Coordinates, Message, SampleParameter, SamplerState, Space, TexelSlot};
-use crate::program::{RegOffset, Src};
+use envisa_isa::limits::SAMPLER_PARAMETERS;
 
-/// Most parameters of a message to a sampler: more than any row of the table has.
-const MAX_PARAMETERS: usize = 32;
+use super::{Coordinates, Message, SampleParameter, SamplerState, Space, TexelSlot};
+use crate::inst::Src;
+use crate::registers::RegOffset;
 
 impl Message {
     /// Do all registers that it names lie inside of a file of `len` bytes, for an instruction of this many channels, and
@@ -103,7 +103,7 @@ impl Message {
                 let (SamplerState::Index(state) | SamplerState::Handle(state)) = &s.state;
                 parts(s.data, count, s.component_stride, n * slot)
                     && (!s.null_mask || parts(s.data, count + 1, s.component_stride, 4))
-                    && s.parameters.len() <= MAX_PARAMETERS
+                    && s.parameters.len() <= SAMPLER_PARAMETERS
                     && s.parameters.iter().all(parameter)
                     && scalar(&s.offsets)
                     && scalar(state)

@@ -7,7 +7,7 @@
 
 mod atomic;
 mod inside;
-mod raw;
+pub(crate) mod raw;
 mod registers;
 mod sampler;
 mod typed;
@@ -19,8 +19,8 @@ use envisa_isa::operation::{Compute, Message as Kind, Operation};
 use envisa_isa::systolic::Matrices;
 use envisa_isa::{Exec, Inst as IsaInst, Object, Operand, Platform, Type, predefined};
 
-use crate::lower::{FunctionLowering, Reason};
-use crate::program::{Dst, ExecType, Inst, Op, RegOffset, Src};
+use crate::inst::Src;
+use crate::registers::RegOffset;
 
 pub use atomic::Atomic;
 pub use raw::{Decoded, Raw, RawShape, decode_raw};
@@ -92,6 +92,9 @@ pub enum Extend {
     Sign,
 }
 
+/// An operand could not be lowered: why.
+pub(crate) type Reason = String;
+
 /// Gives out offsets of an instruction's registers.
 pub(crate) trait Resolver {
     /// Bytes in a register of the device.
@@ -143,7 +146,7 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    fn new(o: &Object, isa: &IsaInst, grf: u32) -> Parts {
+    pub fn new(o: &Object, isa: &IsaInst, grf: u32) -> Parts {
         let desc = isa.desc();
         let mut p = Parts {
             sub: desc.sub.unwrap_or(0),
@@ -218,7 +221,7 @@ pub(crate) fn packed_exec(o: &Object, isa: &IsaInst) -> Option<(u8, u8, bool)> {
 
 /// Makes the descriptor of an instruction. It is called twice: once to learn what it touches (see
 /// [`reach`]), and once in earnest.
-fn decode(kind: Kind, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+pub(crate) fn decode(kind: Kind, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     match kind {
         Kind::Raw { split } => match raw::send(split, p, r)? {
             Ok(Decoded::Message(message)) => Ok(message),
@@ -254,54 +257,8 @@ fn decode(kind: Kind, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason
     }
 }
 
-/// What a raw send with immediate descriptors is, if it is no message that accesses memory.
-pub(crate) fn without_memory(f: &mut FunctionLowering, isa: &IsaInst, kind: Kind) -> Option<Decoded> {
-    let Kind::Raw { split } = kind else { return None };
-    let parts = Parts::new(f.o, isa, f.grf);
-    match raw::send(split, &parts, f) {
-        Ok(Ok(Decoded::Message(_)) | Err(_)) | Err(_) => None,
-        Ok(Ok(other)) => Some(other),
-    }
-}
-
-/// Lowers a message of the function being lowered.
-pub(crate) fn lower(f: &mut FunctionLowering, isa: &IsaInst, kind: Kind) -> Result<Message, Reason> {
-    let parts = Parts::new(f.o, isa, f.grf);
-    decode(kind, &parts, f)
-}
-
-impl Resolver for FunctionLowering<'_> {
-    fn platform(&self) -> Platform {
-        self.program.platform
-    }
-
-    fn grf(&self) -> u32 {
-        self.grf
-    }
-
-    fn raw(&mut self, register: Register) -> Result<Option<RegOffset>, Reason> {
-        FunctionLowering::raw(self, register.op, register.bytes()?)
-    }
-
-    fn scalar(&mut self, op: Operand) -> Result<Src, Reason> {
-        self.src(op, 1)
-    }
-
-    fn element(&self, op: Operand) -> Type {
-        element(self.o, self.grf, op)
-    }
-
-    fn surface(&mut self, id: u16) -> Result<Src, Reason> {
-        self.src(Operand::State { class: envisa_isa::StateClass::Surface, id, offset: 0 }, 1)
-    }
-
-    fn sampler(&mut self, id: u16) -> Result<Src, Reason> {
-        self.src(Operand::State { class: envisa_isa::StateClass::Sampler, id, offset: 0 }, 1)
-    }
-}
-
 /// The type of an operand's variable; `UD` where it has none.
-fn element(o: &Object, grf: u32, op: Operand) -> Type {
+pub(crate) fn element(o: &Object, grf: u32, op: Operand) -> Type {
     match op {
         Operand::Raw { var, .. } | Operand::General { var, .. } => {
             o.var_shape(var, grf).map_or(Type::Ud, |s| s.0)
@@ -393,7 +350,7 @@ pub(crate) fn reach(o: &Object, grf: u32) -> Vec<(u32, u32)> {
 }
 
 /// Offsets of a DPAS's registers: destination, accumulator, weights, activations.
-fn systolic_operands(p: &Parts, r: &mut dyn Resolver) -> Result<[Option<RegOffset>; 4], Reason> {
+pub(crate) fn systolic_operands(p: &Parts, r: &mut dyn Resolver) -> Result<[Option<RegOffset>; 4], Reason> {
     let m = Matrices::of(p.int(0)?).filter(|m| m.depth == 8);
     if m.is_none() {
         let [_, _, depth, count] = p.int(0)?.to_le_bytes();
@@ -402,37 +359,4 @@ fn systolic_operands(p: &Parts, r: &mut dyn Resolver) -> Result<[Option<RegOffse
         ));
     }
     Ok([r.raw(p.raw(0)?)?, r.raw(p.raw(1)?)?, r.raw(p.raw(2)?)?, r.raw(p.raw(3)?)?])
-}
-
-/// Lowers DPAS: operands are offsets, the rest is in `aux`.
-pub(crate) fn systolic(
-    f: &mut FunctionLowering,
-    isa: &IsaInst,
-    pair: bool,
-    mut inst: Inst,
-) -> Result<(), Reason> {
-    let parts = Parts::new(f.o, isa, f.grf);
-    let [dst, acc, weights, activations] = systolic_operands(&parts, f)?;
-    let (dst_ty, acc_ty) = (f.element(parts.raw(0)?.op), f.element(parts.raw(1)?.op));
-    let reg = |at: Option<RegOffset>, ty| match at {
-        None => Src::None,
-        Some(offset) => Src::Reg {
-            offset,
-            ty,
-            strides: crate::program::Strides::CONTIGUOUS,
-            shape: crate::program::Shape::Contiguous,
-            modifier: crate::program::Modifier::None,
-            constant: false,
-        },
-    };
-    inst.op = if pair { Op::Dpasw } else { Op::Dpas };
-    inst.exec = ExecType::None;
-    inst.dst = match dst {
-        Some(offset) => Dst::Reg { offset, ty: dst_ty, stride: 1, sat: false },
-        None => Dst::None,
-    };
-    inst.src = [reg(acc, acc_ty), reg(weights, Type::Ud), reg(activations, Type::Ud), Src::None];
-    inst.aux = parts.int(0)?;
-    f.program.code.push(inst);
-    Ok(())
 }

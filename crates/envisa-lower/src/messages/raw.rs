@@ -6,9 +6,10 @@
 
 use envisa_isa::{Operand, Platform, Type};
 
+use super::Reason;
 use super::{Atomic, Block, Extend, Message, Parts, Resolver, Simt, Space};
-use crate::lower::Reason;
-use crate::program::{RegOffset, Shape, Src, Strides};
+use crate::inst::{Shape, Src, Strides};
+use crate::registers::RegOffset;
 
 /// A message whose descriptors are known when it is sent.
 #[derive(Clone, PartialEq, Debug)]
@@ -511,7 +512,7 @@ fn immediate(op: Operand) -> Option<u32> {
 }
 
 /// A raw send: what it is, if its descriptors are immediates.
-pub(super) fn send(two: bool, p: &Parts, r: &mut dyn Resolver) -> Result<Result<Decoded, Raw>, Reason> {
+pub(crate) fn send(two: bool, p: &Parts, r: &mut dyn Resolver) -> Result<Result<Decoded, Raw>, Reason> {
     // RAW_SEND: modifiers, ex_desc, num_src, num_dst; RAW_SENDS: modifiers, num_src0, num_src1, num_dst, ffid.
     if p.int(0)? & 2 != 0 {
         return Err("raw messages that end the thread are not decoded".into());

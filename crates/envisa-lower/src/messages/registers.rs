@@ -4,86 +4,87 @@ use super::{
     Atomic, Block, Block2d, Coordinates, Info, Media, Message, Sample, SamplerState, Simt, Space, TexelSlot,
     Typed, TypedAtomic,
 };
-use crate::program::{RegOffset, Registers, Src, Strides};
-use crate::touched::{Tell, Touched, lanes, scalar, whole};
+use crate::inst::{Src, Strides};
+use crate::registers::{RegOffset, Registers};
+use crate::touched::{Touched, Visit, lanes, scalar, whole};
 use envisa_isa::operation::Sampling;
 
 impl Message {
     /// Bytes of registers it reads: addresses, data of stores, states of surfaces, scalars. (Of elements that
     /// are narrower than their place in a register, those that count.)
-    pub fn reads(&self, registers: &Registers, tell: Tell<'_>) {
+    pub fn reads(&self, registers: &Registers, visit: Visit<'_>) {
         if let Some(space) = self.space() {
-            space.reads(registers, tell);
+            space.reads(registers, visit);
         }
         match self {
-            Message::Simt(s) | Message::Status(s) => s.reads(matches!(self, Message::Simt(_)), tell),
+            Message::Simt(s) | Message::Status(s) => s.reads(matches!(self, Message::Simt(_)), visit),
             Message::Block(b) => {
-                scalar(&b.address, tell);
+                scalar(&b.address, visit);
                 if b.write {
-                    whole(b.data, b.bytes, tell);
+                    whole(b.data, b.bytes, visit);
                 }
             }
-            Message::Atomic(a) => a.reads(tell),
+            Message::Atomic(a) => a.reads(visit),
             Message::Typed(t) | Message::TypedStatus(t) => {
-                t.coordinates.reads(tell);
+                t.coordinates.reads(visit);
                 if t.write {
-                    t.parts(4, tell);
+                    t.parts(4, visit);
                 }
             }
             Message::TypedAtomic(a) => {
-                a.coordinates.reads(tell);
-                a.src.into_iter().for_each(|r| lanes(r, a.element as u32, a.slot as u32, tell));
+                a.coordinates.reads(visit);
+                a.src.into_iter().for_each(|r| lanes(r, a.element as u32, a.slot as u32, visit));
             }
             Message::Media(m) => {
-                [&m.x, &m.y].into_iter().for_each(|s| scalar(s, tell));
+                [&m.x, &m.y].into_iter().for_each(|s| scalar(s, visit));
                 if m.write {
-                    m.rows(tell);
+                    m.rows(visit);
                 }
             }
             Message::Block2d(b) => {
                 let surface = [&b.base, &b.surface_width, &b.surface_height, &b.surface_pitch, &b.x, &b.y];
-                surface.into_iter().for_each(|s| scalar(s, tell));
+                surface.into_iter().for_each(|s| scalar(s, visit));
                 if b.write {
-                    b.rows(tell);
+                    b.rows(visit);
                 }
             }
-            Message::Sample(s) => s.reads(tell),
+            Message::Sample(s) => s.reads(visit),
             Message::Raw(r) => {
-                r.shape.payloads.into_iter().for_each(|(at, bytes)| whole(at, bytes, tell));
-                scalar(&r.descriptor, tell);
-                scalar(&r.extended, tell);
+                r.shape.payloads.into_iter().for_each(|(at, bytes)| whole(at, bytes, visit));
+                scalar(&r.descriptor, visit);
+                scalar(&r.extended, visit);
             }
-            Message::Info(i) => lanes(i.lod, 4, 4, tell),
+            Message::Info(i) => lanes(i.lod, 4, 4, visit),
         }
     }
 
     /// Bytes of registers it writes. All of them are written, elements if their channel is active and the rest
     /// if the message is executed at all, except by media blocks of an empty image, and by a block that is
     /// [`Block::masked`] where no channel is active; of a raw message's response any part may stay.
-    pub fn writes(&self, tell: Tell<'_>) {
+    pub fn writes(&self, visit: Visit<'_>) {
         match self {
-            Message::Simt(s) if !s.write => s.parts(s.slot as u32, 0, tell),
-            Message::Status(s) => whole(s.data, 4, tell),
-            Message::Block(b) if !b.write => whole(b.data, b.bytes, tell),
-            Message::Atomic(a) => lanes(a.dst, a.slot as u32, a.slot as u32, tell),
+            Message::Simt(s) if !s.write => s.parts(s.slot as u32, 0, visit),
+            Message::Status(s) => whole(s.data, 4, visit),
+            Message::Block(b) if !b.write => whole(b.data, b.bytes, visit),
+            Message::Atomic(a) => lanes(a.dst, a.slot as u32, a.slot as u32, visit),
             Message::Typed(t) if !t.write => {
-                t.parts(if t.slot == TexelSlot::Dword { 4 } else { 2 }, tell);
+                t.parts(if t.slot == TexelSlot::Dword { 4 } else { 2 }, visit);
                 if t.null_mask {
                     let after = (t.channels & 15).count_ones() * t.component_stride;
-                    whole(t.data.map(|d| d + after), 4, tell);
+                    whole(t.data.map(|d| d + after), 4, visit);
                 }
             }
-            Message::Sample(s) => s.writes(tell),
-            Message::Raw(r) => whole(r.shape.response.0, r.shape.response.1, tell),
-            Message::TypedStatus(t) => whole(t.data, 4, tell),
-            Message::TypedAtomic(a) => lanes(a.dst, a.slot as u32, a.slot as u32, tell),
-            Message::Media(m) if !m.write => m.rows(tell),
+            Message::Sample(s) => s.writes(visit),
+            Message::Raw(r) => whole(r.shape.response.0, r.shape.response.1, visit),
+            Message::TypedStatus(t) => whole(t.data, 4, visit),
+            Message::TypedAtomic(a) => lanes(a.dst, a.slot as u32, a.slot as u32, visit),
+            Message::Media(m) if !m.write => m.rows(visit),
             Message::Block2d(b) if !b.write => {
-                whole(b.data, b.blocks * b.block_pitch * b.element as u32, tell);
+                whole(b.data, b.blocks * b.block_pitch * b.element as u32, visit);
             }
             Message::Info(i) => {
                 for c in 0..(i.channels & 15).count_ones() {
-                    lanes(i.data.map(|d| d + c * i.component_stride), 4, 4, tell);
+                    lanes(i.data.map(|d| d + c * i.component_stride), 4, 4, visit);
                 }
             }
             Message::Simt(_)
@@ -113,13 +114,13 @@ impl Message {
 }
 
 impl Space {
-    fn reads(&self, registers: &Registers, tell: Tell<'_>) {
+    fn reads(&self, registers: &Registers, visit: Visit<'_>) {
         match self {
-            Space::Bti(s) | Space::Bindless(s) | Space::Scratch(s) => scalar(s, tell),
+            Space::Bti(s) | Space::Bindless(s) | Space::Scratch(s) => scalar(s, visit),
             // `r0.0` says where they start.
             Space::Arguments => {
                 let r0 = registers.predefined[envisa_isa::predefined::var::R0 as usize];
-                whole(Some(r0), 4, tell);
+                whole(Some(r0), 4, visit);
             }
             Space::Flat | Space::Slm | Space::GeneralState | Space::Table(_) | Space::Handle(_) => {}
         }
@@ -127,99 +128,99 @@ impl Space {
 }
 
 impl Simt {
-    fn reads(&self, data: bool, tell: Tell<'_>) {
+    fn reads(&self, data: bool, visit: Visit<'_>) {
         let bytes = self.address_bytes as u32;
         match self.stride {
-            Src::None => lanes(Some(self.address), bytes, bytes, tell),
+            Src::None => lanes(Some(self.address), bytes, bytes, visit),
             ref stride => {
-                whole(Some(self.address), bytes, tell);
-                scalar(stride, tell);
+                whole(Some(self.address), bytes, visit);
+                scalar(stride, visit);
             }
         }
-        scalar(&self.base, tell);
-        scalar(&self.origin, tell);
+        scalar(&self.base, visit);
+        scalar(&self.origin, visit);
         if self.write && data {
-            self.parts(self.element as u32, if self.upper { 2 } else { 0 }, tell);
+            self.parts(self.element as u32, if self.upper { 2 } else { 0 }, visit);
         }
     }
 
     /// `bytes` bytes of each element's place in the register, from `skip` on.
-    fn parts(&self, bytes: u32, skip: u32, tell: Tell<'_>) {
+    fn parts(&self, bytes: u32, skip: u32, visit: Visit<'_>) {
         for c in 0..self.elements.count_ones() {
-            lanes(self.data.map(|d| d + c * self.component_stride + skip), bytes, self.slot as u32, tell);
+            lanes(self.data.map(|d| d + c * self.component_stride + skip), bytes, self.slot as u32, visit);
         }
     }
 }
 
 impl Atomic {
-    fn reads(&self, tell: Tell<'_>) {
-        lanes(Some(self.address), self.address_bytes as u32, self.address_bytes as u32, tell);
-        scalar(&self.base, tell);
-        scalar(&self.origin, tell);
-        self.src.into_iter().for_each(|r| lanes(r, self.element as u32, self.slot as u32, tell));
+    fn reads(&self, visit: Visit<'_>) {
+        lanes(Some(self.address), self.address_bytes as u32, self.address_bytes as u32, visit);
+        scalar(&self.base, visit);
+        scalar(&self.origin, visit);
+        self.src.into_iter().for_each(|r| lanes(r, self.element as u32, self.slot as u32, visit));
     }
 }
 
 impl Coordinates {
-    fn reads(&self, tell: Tell<'_>) {
+    fn reads(&self, visit: Visit<'_>) {
         let bytes = self.bytes as u32;
-        self.at.into_iter().for_each(|r| lanes(r, bytes, bytes, tell));
-        scalar(&self.offsets, tell);
+        self.at.into_iter().for_each(|r| lanes(r, bytes, bytes, visit));
+        scalar(&self.offsets, visit);
     }
 }
 
 impl Typed {
-    fn parts(&self, bytes: u32, tell: Tell<'_>) {
+    fn parts(&self, bytes: u32, visit: Visit<'_>) {
         for c in 0..(self.channels & 15).count_ones() {
-            lanes(self.data.map(|d| d + c * self.component_stride), bytes, bytes, tell);
+            lanes(self.data.map(|d| d + c * self.component_stride), bytes, bytes, visit);
         }
     }
 }
 
 impl Sample {
-    fn reads(&self, tell: Tell<'_>) {
+    fn reads(&self, visit: Visit<'_>) {
         for p in &self.parameters {
             match p.at {
                 // A level of detail is that of four channels, whichever are active.
-                Some(offset) if self.what == Sampling::LevelOfDetail => tell(Touched::Region {
+                Some(offset) if self.what == Sampling::LevelOfDetail => visit(Touched::Region {
                     offset,
                     bytes: p.bytes as u32,
                     strides: Strides::CONTIGUOUS,
                     together: 4,
                 }),
-                at => lanes(at, p.bytes as u32, p.bytes as u32, tell),
+                at => lanes(at, p.bytes as u32, p.bytes as u32, visit),
             }
         }
-        scalar(&self.offsets, tell);
+        scalar(&self.offsets, visit);
         let (SamplerState::Index(state) | SamplerState::Handle(state)) = &self.state;
-        scalar(state, tell);
+        scalar(state, visit);
     }
 
-    fn writes(&self, tell: Tell<'_>) {
+    fn writes(&self, visit: Visit<'_>) {
         let bytes = if self.slot == TexelSlot::Dword { 4 } else { 2 };
         let count = (self.channels & 15).count_ones();
         for c in 0..count {
-            lanes(self.data.map(|d| d + c * self.component_stride), bytes, bytes, tell);
+            lanes(self.data.map(|d| d + c * self.component_stride), bytes, bytes, visit);
         }
         if self.null_mask {
-            whole(self.data.map(|d| d + count * self.component_stride), 4, tell);
+            whole(self.data.map(|d| d + count * self.component_stride), 4, visit);
         }
     }
 }
 
 impl Media {
-    fn rows(&self, tell: Tell<'_>) {
+    fn rows(&self, visit: Visit<'_>) {
         let row = |y: u32| -> Option<RegOffset> { self.data.map(|d| d + y * self.pitch as u32) };
-        (0..self.height as u32).for_each(|y| whole(row(y), self.width as u32, tell));
+        (0..self.height as u32).for_each(|y| whole(row(y), self.width as u32, visit));
     }
 }
 
 impl Block2d {
     /// The rows of a store: as they are, one block.
-    fn rows(&self, tell: Tell<'_>) {
+    fn rows(&self, visit: Visit<'_>) {
         let element = self.element as u32;
         for y in 0..self.height {
-            whole(self.data.map(|d| d + y * self.row_pitch * element), self.width * element, tell);
+            whole(self.data.map(|d| d + y * self.row_pitch * element), self.width * element, visit);
         }
     }
 }

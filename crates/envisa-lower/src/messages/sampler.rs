@@ -3,10 +3,11 @@
 use envisa_isa::Type;
 use envisa_isa::operation::{Parameter, Sampling};
 
+use super::Reason;
 use super::typed::enabled;
 use super::{Message, Parts, Resolver, Space, TexelSlot};
-use crate::lower::Reason;
-use crate::program::{RegOffset, Src};
+use crate::inst::Src;
+use crate::registers::RegOffset;
 
 /// Which sampler a message uses.
 #[derive(Clone, PartialEq, Debug)]

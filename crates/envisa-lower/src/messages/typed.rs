@@ -6,10 +6,11 @@ use envisa_isa::lsc;
 use envisa_isa::operation::{Access, LoadParameters};
 use envisa_isa::{Operand, Type};
 
+use super::Reason;
 use super::untyped::{needed, payload};
 use super::{Message, Parts, Register, Resolver, Space};
-use crate::lower::Reason;
-use crate::program::{RegOffset, Src};
+use crate::inst::Src;
+use crate::registers::RegOffset;
 
 /// What a read of a texel outside of an image gives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -497,8 +498,8 @@ fn block2d_payload(p: &Parts, r: &mut dyn Resolver) -> Result<[Src; 6], Reason> 
     let scalar = |offset, ty| Src::Reg {
         offset,
         ty,
-        strides: crate::program::Strides::SCALAR,
-        shape: crate::program::Shape::Scalar,
+        strides: crate::inst::Strides::SCALAR,
+        shape: crate::inst::Shape::Scalar,
         modifier: envisa_isa::Modifier::None,
         constant: false,
     };

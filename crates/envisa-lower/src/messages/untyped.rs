@@ -4,9 +4,10 @@ use envisa_isa::lsc;
 use envisa_isa::operation::{Access, LscShape};
 use envisa_isa::{Operand, Type};
 
+use super::Reason;
 use super::{Extend, Message, Parts, Register, Resolver, Space};
-use crate::lower::Reason;
-use crate::program::{RegOffset, Src};
+use crate::inst::Src;
+use crate::registers::RegOffset;
 
 /// Each channel reads or writes elements at its own address.
 #[derive(Clone, PartialEq, Debug)]
@@ -423,8 +424,8 @@ fn transposed(
         address: Src::Reg {
             offset: at,
             ty,
-            strides: crate::program::Strides::SCALAR,
-            shape: crate::program::Shape::Scalar,
+            strides: crate::inst::Strides::SCALAR,
+            shape: crate::inst::Shape::Scalar,
             modifier: envisa_isa::Modifier::None,
             constant: false,
         },

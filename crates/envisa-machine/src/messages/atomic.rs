@@ -4,7 +4,7 @@ use envisa_lower::{Atomic, Extend, RegOffset, Space};
 use envisa_sem::atomic::{AtomicOp, AtomicWidth, Operands, apply, returned};
 
 use super::element;
-use super::places::{Addressing, Near, Places};
+use super::places::{Addresses, Addressing, Reach};
 use super::target::{resolve, scalar};
 use super::{AccessKind, Fault, MemoryObserver, Ports};
 use crate::cpu::Isa;
@@ -104,7 +104,7 @@ pub(super) fn execute<O: MemoryObserver>(
 /// What the fast code wants to know of a message that adds to dwords, found once.
 #[derive(Clone, Copy, Debug)]
 pub struct Sum {
-    places: Places,
+    places: Addresses,
     term: Term,
     dst: Option<RegOffset>,
     /// It goes to memory that no other host thread reaches.
@@ -148,12 +148,12 @@ impl Sum {
     }
 
     /// Executes it; `false` (and nothing done) if that is for [`execute`] to do. `far` as of
-    /// [`Places::lanes`].
+    /// [`Addresses::lanes`].
     #[inline(always)]
     pub(super) fn run<'a, const N: usize, const L: u8>(
         &self,
         isa: Isa<L>,
-        near: Near<'a>,
+        near: Reach<'a>,
         far: impl Fn(&Registers) -> (&'a Space, Ports<'a>),
         regs: &mut Registers,
         mask: u32,

@@ -6,7 +6,7 @@ use envisa_lower::{Block as BlockMessage, Simt, Space};
 
 pub use super::atomic::Sum;
 pub use super::element::Element;
-pub use super::places::Near;
+pub use super::places::Reach;
 pub use super::simt::{Done, Plan};
 use super::{Drops, Fault, Ports, block, simt};
 use crate::cpu::Isa;
@@ -37,7 +37,7 @@ pub unsafe fn gather_scatter<
     (plan, site): (&Plan, &mut Hint),
     regs: &mut Registers,
     mask: u32,
-    near: Near<'a>,
+    near: Reach<'a>,
     far: impl Fn(&Registers) -> (&'a Simt, Ports<'a>),
 ) -> Result<Done, Fault> {
     simt::run::<E, S, N, G, WRITE, L>(isa, plan, site, regs, mask, near, far)
@@ -54,7 +54,7 @@ pub unsafe fn sum<'a, const N: usize, const L: u8>(
     (sum, site): (&Sum, &Hint),
     regs: &mut Registers,
     mask: u32,
-    near: Near<'a>,
+    near: Reach<'a>,
     far: impl Fn(&Registers) -> (&'a Space, Ports<'a>),
 ) -> bool {
     sum.run::<N, L>(isa, near, far, regs, mask, site)

@@ -23,9 +23,9 @@ mod tests;
 
 use envisa_lower::{Decoded, Message, Raw, decode_raw};
 
-use crate::dispatch::Sampler;
 use crate::memory::{AddressMap, Block, Hint, SurfaceTable};
 use crate::regs::{Registers, all_channels};
+use crate::sampler::Sampler;
 
 /// All that a message can reach.
 #[derive(Clone, Copy)]

@@ -27,7 +27,7 @@ pub(super) struct Addressing<'a> {
 
 impl Addressing<'_> {
     /// For a register file of `len` bytes; `None` for addresses that the fast code does not know.
-    pub fn plan(&self, len: u32) -> Option<Places> {
+    pub fn plan(&self, len: u32) -> Option<Addresses> {
         let form = match (self.space, self.address_bytes) {
             (Space::Flat, 8) => Form::Wide,
             (Space::Flat, 4) if self.extend == Extend::Sign => Form::Signed,
@@ -44,7 +44,7 @@ impl Addressing<'_> {
             return None;
         }
         let narrow = matches!(form, Form::Slm | Form::Window);
-        Some(Places {
+        Some(Addresses {
             form,
             shift: shift as u8,
             align,
@@ -59,7 +59,7 @@ impl Addressing<'_> {
 
 /// The same for the fast code.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Places {
+pub(super) struct Addresses {
     form: Form,
     /// Addresses are shifted left by this.
     shift: u8,
@@ -121,21 +121,21 @@ impl Add {
 
 /// What most messages reach.
 #[derive(Clone, Copy)]
-pub struct Near<'a> {
+pub struct Reach<'a> {
     /// The address space.
     pub memory: &'a AddressMap,
     /// The group's shared local memory.
     pub slm: &'a Block,
 }
 
-impl Places {
+impl Addresses {
     /// The lanes of a message; `None` if not all of them are known to be inside, and aligned. `far` gives its
     /// space and all that it can reach, which is seldom wanted.
     #[inline(always)]
     pub fn lanes<'a, const N: usize, const L: u8>(
         &self,
         isa: Isa<L>,
-        near: Near<'a>,
+        near: Reach<'a>,
         far: impl Fn(&Registers) -> (&'a Space, Ports<'a>),
         regs: &Registers,
         mask: u32,

@@ -11,9 +11,9 @@ use envisa_sem::sampler::{Axis, Compare, Pair, Reduction, Wrap, cube_face, layer
 use super::target::scalar;
 use super::typed::{Texels, nibbles, set, texels};
 use super::{AccessKind, AccessSpace, Fault, MemoryObserver, Ports};
-use crate::dispatch::{Sampler, SamplerAddress};
 use crate::memory::ImageShape;
 use crate::regs::{Registers, all_channels};
+use crate::sampler::{Sampler, SamplerAddress};
 
 /// Channels of the largest message.
 const LANES: usize = 32;
@@ -93,7 +93,7 @@ fn state(s: &Sample, regs: &Registers, ports: &Ports<'_>) -> Result<Sampler, Fau
         .ok_or(Fault { address: number, ..Fault::unsupported("the launch gave no such sampler") })
 }
 
-/// Places of an image's texels in up to three directions, and whether they are filtered.
+/// Addresses of an image's texels in up to three directions, and whether they are filtered.
 struct Filter<'a> {
     texels: &'a Texels<'a>,
     axes: [Axis; 3],
@@ -103,7 +103,7 @@ struct Filter<'a> {
     compare: Option<Compare>,
     reduction: Reduction,
     border: [u32; 4],
-    /// Places outside are told of: no sampler state says what lies there.
+    /// Addresses outside are told of: no sampler state says what lies there.
     tell_outside: bool,
 }
 

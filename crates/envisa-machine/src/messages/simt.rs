@@ -8,7 +8,7 @@
 use envisa_lower::{Extend, RegOffset, Simt, Space, Src};
 
 use super::element::{self, Element};
-use super::places::{Addressing, Near, Places};
+use super::places::{Addresses, Addressing, Reach};
 use super::target::{Target, resolve, scalar};
 use super::{Access, AccessKind, AccessSpace, Fault, MemoryObserver, Ports};
 use crate::cpu::Isa;
@@ -30,7 +30,7 @@ pub(super) fn at_level<const L: u8>(
     channels: u32,
     ports: &Ports<'_>,
 ) -> Result<(), Fault> {
-    let near = Near { memory: ports.memory, slm: ports.slm };
+    let near = Reach { memory: ports.memory, slm: ports.slm };
     let far = |_: &Registers| (s, *ports);
     macro_rules! channels {
         ($e:ty, $s:ty, $w:literal) => {
@@ -152,7 +152,7 @@ fn on(mask: u32, i: usize) -> bool {
 /// What the fast code wants to know of a message, found once.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    places: Places,
+    places: Addresses,
     /// Consecutive elements.
     count: u8,
     data: RegOffset,
@@ -207,7 +207,7 @@ pub(super) fn run<
     site: &mut Hint,
     regs: &mut Registers,
     mask: u32,
-    near: Near<'a>,
+    near: Reach<'a>,
     far: impl Fn(&Registers) -> (&'a Simt, Ports<'a>),
 ) -> Result<Done, Fault> {
     if mask == 0 {

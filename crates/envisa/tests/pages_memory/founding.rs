@@ -244,7 +244,7 @@ fn svm_gather_faults() {
                 assert_eq!(trap.channel, Some(first + bad), "{t}");
                 assert_eq!(trap.thread, 0);
                 match trap.cause {
-                    Cause::Memory { address, bytes, write: false, nearest: Some((name, d)) } => {
+                    Cause::Memory { address, bytes, write: false, nearest: Some((name, d)), .. } => {
                         assert_eq!((address, name.as_str(), d), (wrong, "a", distance), "{t}");
                         assert!(bytes as usize <= block * count);
                     }
@@ -397,6 +397,6 @@ fn oword_ld_unaligned() {
         c.var("o", "ud", &[6]);
         c.bytes("dst", "ud", &rng.bytes(32));
         let trap = bench.fault(&c);
-        assert!(matches!(trap.cause, Cause::Misaligned { address: 6, align: 4, bytes: 32 }));
+        assert!(matches!(trap.cause, Cause::Misaligned { address: 6, align: 4, bytes: 32, .. }));
     }
 }

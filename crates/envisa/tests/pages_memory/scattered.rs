@@ -278,7 +278,7 @@ fn svm_scatter() {
         let trap = benches[0].fault(&c);
         assert_eq!(trap.channel, Some(11));
         match trap.cause {
-            Cause::Memory { address, bytes: 4, write: true, nearest: Some((name, 1)) } => {
+            Cause::Memory { address, bytes: 4, write: true, nearest: Some((name, 1)), .. } => {
                 assert_eq!((address, name.as_str()), (A + A_BYTES as u64, "a"));
             }
             other => panic!("{other:?}"),

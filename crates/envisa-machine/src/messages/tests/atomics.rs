@@ -396,7 +396,7 @@ fn sums_are_fast() {
             }
         }
         let sum = Sum::new(&a, rig.regs.len()).unwrap();
-        let near = Near { memory: &rig.memory.map(), slm: &rig.slm };
+        let near = Reach { memory: &rig.memory.map(), slm: &rig.slm };
         let far = |_: &Registers| unreachable!();
         let before: u32 = u32::from_le_bytes(rig.memory.get(rig.ids[0]).unwrap().block.read(4).unwrap());
         let mut site = Hint::default();

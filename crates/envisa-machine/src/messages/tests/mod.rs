@@ -14,7 +14,7 @@ mod texels;
 use envisa_lower::{Message, Space, Src, Touched};
 
 use super::atomic::Sum;
-use super::places::Near;
+use super::places::Reach;
 use super::simt::Plan;
 use super::{Access, Fault, Ports, execute, simt};
 use crate::cpu::Isa;
@@ -185,7 +185,7 @@ impl Rig {
     /// changes no register that it is not said to write.
     fn scrambled(&mut self, m: &Message, mask: u32, channels: u32, before: &State, after: &State) {
         let mask = mask & crate::regs::all_channels(channels as usize);
-        let told = |f: &dyn Fn(envisa_lower::Tell<'_>)| {
+        let told = |f: &dyn Fn(envisa_lower::Visit<'_>)| {
             let mut bytes = vec![false; before.regs.len()];
             f(&mut |t: Touched| {
                 let one = matches!(t, Touched::Whole { .. });
@@ -275,7 +275,7 @@ fn at_level<const L: u8>(
         }
         Message::Atomic(a) if let Some(sum) = Sum::new(a, regs.len()) => {
             assert!(m.is_inside(channels, regs.len()));
-            let near = Near { memory: ports.memory, slm: ports.slm };
+            let near = Reach { memory: ports.memory, slm: ports.slm };
             let far = |_: &Registers| (&a.space, *ports);
             let done = match channels {
                 _ if mask == 0 => true,

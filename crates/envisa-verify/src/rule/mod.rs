@@ -1,9 +1,10 @@
 //! What is known of a rule, independent of any finding; the registry of all of them.
 
+mod list;
+
 use envisa_diag::Severity;
 
 use crate::Code;
-use crate::rules;
 
 /// A rule: data only; the code that applies it names its [`Code`].
 #[derive(Debug)]
@@ -122,14 +123,14 @@ pub fn example_platform(example: &str) -> envisa_isa::Platform {
 
 /// All rules, in groups, ordered by identifier within each.
 pub const GROUPS: &[(&str, &[Rule])] = &[
-    ("Structure", rules::STRUCTURE),
-    ("Declarations", rules::DECLARATIONS),
-    ("Operands", rules::OPERANDS),
-    ("Instructions", rules::INSTRUCTIONS),
-    ("Memory messages", rules::MEMORY),
-    ("LSC messages", rules::LSC),
-    ("Lints", rules::LINTS),
-    ("Not checked statically", rules::UNCHECKED),
+    ("Structure", list::STRUCTURE),
+    ("Declarations", list::DECLARATIONS),
+    ("Operands", list::OPERANDS),
+    ("Instructions", list::INSTRUCTIONS),
+    ("Memory messages", list::MEMORY),
+    ("LSC messages", list::LSC),
+    ("Lints", list::LINTS),
+    ("Not checked statically", list::UNCHECKED),
 ];
 
 /// Warnings of rules that the reference compiler breaks all the time, or that speak of how it writes and not of what it

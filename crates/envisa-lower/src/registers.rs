@@ -1,0 +1,37 @@
+//! The register file of a lowered program.
+
+/// Offset in bytes into the register file of a hardware thread.
+pub type RegOffset = u32;
+
+/// Bytes past the last variable that a vector load may read: 32 channels of 8 bytes.
+pub const REGISTER_PADDING: u32 = 256;
+
+/// Largest register file, in bytes. A virtual ISA has as many registers as a kernel declares; more than
+/// this is refused.
+pub const MAX_REGISTER_BYTES: u32 = 8 << 20;
+
+/// The register file of a thread: one array of bytes.
+///
+/// `[0, constants.end)` immediates, never written; then predicates, address registers, surface and
+/// sampler states, predefined variables, the kernel's inputs, its other variables, the functions'
+/// variables; [`REGISTER_PADDING`] bytes of padding.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Registers {
+    /// Bytes of the whole file, padding included; a multiple of 64.
+    pub bytes: u32,
+    /// What the file starts with: immediates. All else starts as zero.
+    pub constants: Vec<u8>,
+    /// Where the variables of the kernel that are not inputs start; everything from here to `bytes` is zero
+    /// at the start of a thread.
+    pub locals_start: RegOffset,
+    /// What must be zero when a thread starts with all channels of its dispatch: everything else that is not an
+    /// input is written before it is read. (A thread that lacks channels starts with zeros everywhere.)
+    pub fresh: Vec<std::ops::Range<RegOffset>>,
+    /// ObjectLayout of the predefined variables, by id.
+    pub predefined: [RegOffset; 32],
+    /// Part of the file that address registers can name, and the home of each of its 64-byte chunks:
+    /// `(start, end)` in bytes. An address is an offset from [`Registers::address_base`].
+    pub address_base: RegOffset,
+    /// See `address_base`.
+    pub address_homes: Vec<(u32, u32)>,
+}

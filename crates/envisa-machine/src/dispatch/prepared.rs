@@ -1,0 +1,233 @@
+//! A launch that is ready to run: the image of registers, and what changes in it from group to group.
+
+use super::launch::LaunchError;
+use super::threads::GroupClass;
+use super::*;
+use crate::dropped::Dropped;
+use crate::memory::{AddressMap, Allocation, Block, Memory, MemoryError, Private, SurfaceTable};
+use crate::thread::LocalRegion;
+use std::sync::Arc;
+
+/// A launch, ready to run.
+#[derive(Debug)]
+pub struct Prepared {
+    /// Groups in x, y and z.
+    pub groups: [u32; 3],
+    /// Work-items a group, nominally.
+    pub local: [u32; 3],
+    /// Channels a thread.
+    pub simd: u32,
+    /// Classes of groups; see [`Prepared::class`].
+    pub(super) classes: Vec<GroupClass>,
+    /// Which class a group at the far edge has, by a bit for each dimension.
+    pub(super) edge_class: [u8; 8],
+    /// Register image with everything that all threads share.
+    pub image: Vec<u8>,
+    /// Where the image's per-thread payload starts.
+    pub(super) payload_at: usize,
+    /// Bytes of a per-thread payload.
+    pub(super) payload_bytes: usize,
+    /// Where copies of the group's actual size stand in the image.
+    pub(super) local_size_at: Vec<usize>,
+    /// Bytes of shared local memory a group.
+    pub slm_bytes: u64,
+    /// The binding table.
+    pub surfaces: SurfaceTable,
+    /// Samplers by index.
+    pub samplers: Vec<Option<Sampler>>,
+    /// The 32-bit general-state window: implicit arguments, then each slot's scratch.
+    pub window: Block,
+    /// First byte of slot 0's scratch in the window.
+    pub(super) scratch_at: u32,
+    /// Bytes of a slot's scratch.
+    pub(super) scratch_bytes: u32,
+    /// The printf buffer, if the kernel prints.
+    pub(super) printf: Option<Arc<Allocation>>,
+    /// Allocations made for this launch alone, freed with it.
+    #[allow(dead_code)]
+    pub(super) own: Vec<Private>,
+    /// Counts the accesses that were dropped.
+    pub dropped: Dropped,
+    /// What shared local memory is divided into, where that is known.
+    pub local_regions: Vec<LocalRegion>,
+    /// Start and bytes of the allocation that work-items have their private data in.
+    pub private: Option<(u64, u64)>,
+    /// All that the launch can reach by addresses, as it was when the launch was prepared.
+    pub map: Arc<AddressMap>,
+}
+
+impl Prepared {
+    /// What the kernel has printed up to now; `None` if it cannot print.
+    pub fn printed(&self) -> Option<Printed> {
+        self.printf.as_ref().map(|a| printf::decode(&self.map, &a.block))
+    }
+
+    /// Number of groups.
+    pub fn group_count(&self) -> u64 {
+        self.groups.iter().map(|g| u64::from(*g)).product()
+    }
+
+    /// Ids of the group of this linear number, x fastest.
+    #[inline]
+    pub fn group_id(&self, number: u64) -> [u32; 3] {
+        let [x, y, _] = self.groups.map(u64::from);
+        [(number % x) as u32, (number / x % y) as u32, (number / (x * y)) as u32]
+    }
+
+    /// The class of a group.
+    #[inline]
+    pub fn class(&self, group: [u32; 3]) -> &GroupClass {
+        let edge = (0..3).fold(0, |e, d| e | usize::from(group[d] + 1 == self.groups[d]) << d);
+        &self.classes[self.edge_class[edge] as usize]
+    }
+
+    /// All classes of groups.
+    pub fn classes(&self) -> &[GroupClass] {
+        &self.classes
+    }
+
+    /// The bytes of the image that differ from thread to thread of a group: local ids.
+    pub fn payload(&self) -> std::ops::Range<usize> {
+        self.payload_at..self.payload_at + self.payload_bytes
+    }
+
+    /// Bytes of scratch of a hardware slot.
+    pub fn scratch_bytes(&self) -> u32 {
+        self.scratch_bytes
+    }
+
+    /// Most threads that a group has.
+    pub fn most_threads(&self) -> u32 {
+        self.classes.iter().map(|c| c.threads).max().unwrap_or(1)
+    }
+
+    /// Writes what a group's threads share into an image.
+    #[inline]
+    pub fn patch_group(&self, image: &mut [u8], group: [u32; 3], class: &GroupClass) {
+        put32(image, 0, class.implicit_offset);
+        put32(image, 4, group[0]);
+        put32(image, 24, group[1]);
+        put32(image, 28, group[2]);
+        for at in &self.local_size_at {
+            for d in 0..3 {
+                put32(image, at + 4 * d, class.local[d]);
+            }
+        }
+    }
+
+    /// The parts of an image that [`Prepared::patch_group`] and [`Prepared::patch_thread`] write.
+    pub fn varying(&self) -> impl Iterator<Item = std::ops::Range<u32>> + '_ {
+        let range = |at: usize, bytes: usize| at as u32..(at + bytes) as u32;
+        let sizes = self.local_size_at.iter().map(move |at| range(*at, 12));
+        [range(0, 32), range(self.payload_at, self.payload_bytes)].into_iter().chain(sizes)
+    }
+
+    /// Writes a thread's own part of r0 into an image: its index and its scratch.
+    #[inline]
+    pub fn patch_thread(&self, image: &mut [u8], thread: u32, slot: u32) {
+        put32(image, 8, thread & 0xff);
+        put32(image, 20, self.scratch_at + slot * self.scratch_bytes);
+    }
+
+    /// A thread's own payload: its local ids; nothing if it has none.
+    #[inline]
+    pub fn payload_of<'a>(&self, class: &'a GroupClass, thread: u32) -> &'a [u8] {
+        let from = thread as usize * self.payload_bytes;
+        class.payloads.get(from..from + self.payload_bytes).unwrap_or_default()
+    }
+
+    /// Writes a thread's payload into an image.
+    pub fn patch_payload(&self, image: &mut [u8], payload: &[u8]) {
+        if let Some(to) = image.get_mut(self.payload_at..self.payload_at + payload.len()) {
+            to.copy_from_slice(payload);
+        }
+    }
+}
+
+#[inline(always)]
+fn put32(image: &mut [u8], at: usize, value: u32) {
+    image[at..at + 4].copy_from_slice(&value.to_le_bytes());
+}
+
+/// Groups are counted in 64 bits.
+pub(super) fn countable(groups: [u32; 3]) -> Result<(), LaunchError> {
+    let count = groups.iter().try_fold(1u64, |n, g| n.checked_mul(u64::from(*g)));
+    match count.filter(|n| *n <= MAX_GROUPS) {
+        Some(_) => Ok(()),
+        None => {
+            let [x, y, z] = groups;
+            Err(LaunchError::Size(format!("{x} x {y} x {z} groups: at most 2^48 can be run")))
+        }
+    }
+}
+
+pub(super) fn too_much_local_memory(bytes: u64, most: u64) -> LaunchError {
+    LaunchError::Size(format!("{bytes} bytes of shared local memory a group: the device has {most}"))
+}
+
+/// The memory, with what a launch has for itself.
+pub(super) fn reachable(memory: &Memory, own: &[Private]) -> Arc<AddressMap> {
+    let map = memory.map();
+    if own.is_empty() { map } else { Arc::new(map.with(own.iter().map(Private::allocation))) }
+}
+
+/// Makes a launch of hand-written code ready: the caller brings the image of inputs.
+///
+/// `image` is the register image from r0 on; group ids and thread index are put into its r0. Every thread
+/// of a group has all channels; `threads` is the number of threads a group, which has `slm_bytes` of shared local
+/// memory out of the `local_memory` that it could have.
+///
+/// # Errors
+/// Where there are no groups or threads, or too many.
+pub fn prepare_bare(
+    memory: &Memory,
+    groups: [u32; 3],
+    threads: u32,
+    simd: u32,
+    mut image: Vec<u8>,
+    surfaces: SurfaceTable,
+    (slm_bytes, local_memory): (u64, u64),
+) -> Result<Prepared, LaunchError> {
+    if groups.contains(&0) || threads == 0 || threads > MAX_GROUP_THREADS {
+        return Err(LaunchError::Size(format!(
+            "{groups:?} groups of {threads} threads: at least one of each, at most {MAX_GROUP_THREADS} threads"
+        )));
+    }
+    countable(groups)?;
+    if slm_bytes > local_memory {
+        return Err(too_much_local_memory(slm_bytes, local_memory));
+    }
+    if image.len() < 64 {
+        image.resize(64, 0);
+    }
+    let class = GroupClass {
+        local: [threads.saturating_mul(simd), 1, 1],
+        threads,
+        tail_mask: crate::regs::all_channels(simd as usize),
+        payloads: Vec::new(),
+        implicit_offset: 0,
+    };
+    Ok(Prepared {
+        groups,
+        local: class.local,
+        simd,
+        classes: vec![class],
+        edge_class: [0; 8],
+        image,
+        payload_at: 0,
+        payload_bytes: 0,
+        local_size_at: Vec::new(),
+        slm_bytes,
+        surfaces,
+        samplers: Vec::new(),
+        window: Block::zeroed(64 << 10).ok_or(MemoryError::Host(64 << 10))?,
+        scratch_at: 0,
+        scratch_bytes: 0,
+        printf: None,
+        own: Vec::new(),
+        dropped: Dropped::default(),
+        local_regions: Vec::new(),
+        private: None,
+        map: memory.map(),
+    })
+}
