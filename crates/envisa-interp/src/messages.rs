@@ -144,8 +144,8 @@ impl Kernel for BlockK {
         let ports = m.env.ports(m.slm, m.t.scratch, &m.t.regs);
         let Some(Message::Block(b)) = m.env.program.messages.get(c.aux() as usize) else { return pc + 1 };
         let (site, regs) = (&mut m.hints[c.aux() as usize], &mut m.t.regs);
-        // SAFETY: `handler` chose this kernel for a message that passes `check`.
         let mut drops = Drops::default();
+        // SAFETY: the message is one of the program, whose check says that it is inside of the register file.
         match unsafe { fast::block(b, site, regs, mask, &ports, &mut drops) } {
             Ok(()) if drops.first.is_some() => {
                 m.dropped(pc, c.first(), &drops);

@@ -36,6 +36,7 @@ fn missing(what: &str) -> Option<Driver> {
 pub fn driver() -> Option<&'static Driver> {
     static DRIVER: OnceLock<Option<Driver>> = OnceLock::new();
     DRIVER
+        // SAFETY: the libraries' constructors may run at any time; variables are set before anything reads them, once.
         .get_or_init(|| unsafe {
             if libloading::Library::new("libocloc.so").is_err() {
                 return missing("Intel's compiler (libocloc.so)");
@@ -56,6 +57,7 @@ pub fn driver() -> Option<&'static Driver> {
 
 /// The driver that the environment names, through the system's loader; `None` (said aloud) without a loader.
 pub fn loaded() -> Option<Driver> {
+    // SAFETY: the loader's functions are called with the types that OpenCL gives them.
     unsafe {
         let Ok(loader) = libloading::Library::new("libOpenCL.so.1") else {
             return missing("an OpenCL loader (libOpenCL.so.1)");
@@ -103,7 +105,10 @@ pub struct Session {
 
 /// Calls an entry point of a session or driver.
 macro_rules! call {
-    ($s:expr, $name:ident($($arg:expr),* $(,)?)) => { unsafe { $s.api.$name.unwrap()($($arg),*) } };
+    ($s:expr, $name:ident($($arg:expr),* $(,)?)) => {
+        // SAFETY: the driver holds for wrong handles; pointers are of live values or null, as the entry point wants.
+        unsafe { $s.api.$name.unwrap()($($arg),*) }
+    };
 }
 pub(crate) use call;
 
@@ -111,6 +116,7 @@ pub(crate) use call;
 macro_rules! make {
     ($s:expr, $name:ident($($arg:expr),* $(,)?)) => {{
         let mut code = 1;
+        // SAFETY: as of `call`.
         let made = unsafe { $s.api.$name.unwrap()($($arg,)* &raw mut code) };
         assert_eq!(code, opencl_sys::CL_SUCCESS, stringify!($name));
         made
@@ -238,6 +244,7 @@ impl Session {
         let platform = driver.platform as cl_platform_id;
         let address = call!(self, clGetExtensionFunctionAddressForPlatform(platform, text.as_ptr()));
         assert!(!address.is_null(), "{name}");
+        // SAFETY: an address is as large as the pointer to a function that it is; the caller names its type.
         unsafe { std::mem::transmute_copy(&address) }
     }
 }

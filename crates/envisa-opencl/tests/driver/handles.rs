@@ -55,11 +55,13 @@ fn probe(s: &Session, kind: &str, h: *mut std::ffi::c_void) -> Vec<(&'static str
             ("info", call!(s, clGetContextInfo(h, CL_CONTEXT_DEVICES, 64, to, null_mut()))),
             ("buffer", {
                 let mut code = 0;
+                // SAFETY: the driver holds for wrong handles, which is what is tried.
                 unsafe { s.api.clCreateBuffer.unwrap()(h, 0, 16, null_mut(), &raw mut code) };
                 code
             }),
             ("user event", {
                 let mut code = 0;
+                // SAFETY: as above.
                 unsafe { s.api.clCreateUserEvent.unwrap()(h, &raw mut code) };
                 code
             }),
@@ -171,6 +173,7 @@ fn no_entry_point_is_missing() {
     let slots = size_of::<cl_icd_dispatch>() / size_of::<usize>();
     let start = std::ptr::from_ref(driver.api).cast::<usize>();
     // The last is newer than the version that is reported.
+    // SAFETY: the table is of as many addresses as fit its size.
     let missing: Vec<usize> = (0..slots - 1).filter(|i| unsafe { *start.add(*i) } == 0).collect();
     assert!(slots >= 149, "{slots}");
     assert_eq!(missing, []);

@@ -32,6 +32,7 @@ fn buffers_are_copied_filled_mapped_and_divided() {
     // A mapped pointer is the buffer.
     let pointer: *mut u32 =
         make!(s, clEnqueueMapBuffer(s.queue, b, CL_TRUE, CL_MAP_WRITE, 16, 8, 0, null(), null_mut())).cast();
+    // SAFETY: 8 bytes are mapped there.
     unsafe { *pointer = 77 };
     assert_eq!(
         call!(s, clEnqueueUnmapMemObject(s.queue, b, pointer.cast(), 0, null(), null_mut())),
@@ -45,6 +46,7 @@ fn buffers_are_copied_filled_mapped_and_divided() {
         let region = cl_buffer_region { origin, size };
         let mut code = 0;
         let info = std::ptr::from_ref(&region).cast();
+        // SAFETY: `info` is of a region, as the kind says.
         let made = unsafe {
             s.api.clCreateSubBuffer.unwrap()(a, 0, CL_BUFFER_CREATE_TYPE_REGION, info, &raw mut code)
         };
@@ -162,6 +164,7 @@ fn unified_shared_memory_has_the_same_address_on_both_sides() {
         value: i32,
     }
     let mut code = 1;
+    // SAFETY: the nodes are memory of the driver, as large as was asked for, until they are freed here.
     unsafe {
         let mut list: *mut Node = null_mut();
         for value in 1..=10 {
@@ -200,6 +203,7 @@ fn images_are_filled_copied_and_read() {
     let Some(driver) = driver() else { return };
     let s = driver.session(0, 0);
     let format = cl_image_format { image_channel_order: CL_RGBA, image_channel_data_type: CL_UNORM_INT8 };
+    // SAFETY: a C structure of numbers and pointers; zeros are values of all.
     let mut desc: cl_image_desc = unsafe { std::mem::zeroed() };
     (desc.image_type, desc.image_width, desc.image_height) = (CL_MEM_OBJECT_IMAGE2D, 8, 4);
     let image =
@@ -275,6 +279,7 @@ fn images_of_parts_of_buffers_are_sampled() {
     let (kind, at) = (CL_BUFFER_CREATE_TYPE_REGION, std::ptr::from_ref(&region).cast());
     let part = make!(s, clCreateSubBuffer(buffer, 0, kind, at));
     let format = cl_image_format { image_channel_order: CL_R, image_channel_data_type: CL_FLOAT };
+    // SAFETY: a C structure of numbers and pointers; zeros are values of all.
     let mut desc: cl_image_desc = unsafe { std::mem::zeroed() };
     (desc.image_type, desc.image_width, desc.image_height) = (CL_MEM_OBJECT_IMAGE2D, 10, 4);
     (desc.image_row_pitch, desc.buffer) = (64, part);

@@ -57,6 +57,7 @@ fn a_broken_program_says_where() {
     assert!(s.log(program).contains("there"), "{}", s.log(program));
     let name = CString::new("k").unwrap();
     let mut code = 0;
+    // SAFETY: the name ends with zero.
     unsafe { s.api.clCreateKernel.unwrap()(program, name.as_ptr(), &raw mut code) };
     assert_eq!(code, CL_INVALID_PROGRAM_EXECUTABLE);
 }
@@ -90,6 +91,7 @@ fn a_binary_is_a_program_and_damage_is_refused() {
     let load = |bytes: &[u8]| {
         let (mut start, length) = (bytes.as_ptr(), bytes.len());
         let (mut status, mut code) = (1, 1);
+        // SAFETY: there is one binary, of the length that is given.
         let program = unsafe {
             s.api.clCreateProgramWithBinary.unwrap()(
                 s.context,

@@ -11,7 +11,7 @@ const QUEUES: usize = 8;
 const WORDS: usize = 64;
 
 struct Shared(Session, Vec<cl_command_queue>, cl_program);
-// Handles may be used from any thread, but kernels, of which every thread has its own.
+// SAFETY: handles may be used from any thread, but kernels, of which every thread has its own.
 unsafe impl Sync for Shared {}
 
 /// A small generator: the same numbers for the same seed.

@@ -1,0 +1,350 @@
+//! Values in files: arrays (`.npy`), pictures (`.png`), raw bytes.
+
+use std::fs::File;
+use std::io::{BufReader, Read, Write};
+use std::path::Path;
+
+use npyz::WriterBuilder as _;
+
+use super::{ElemType, HostValue, ValueError, allocate};
+use crate::files::{self, Staged};
+
+impl HostValue {
+    /// Reads a file of at most `limit` bytes of data: `.npy`, `.png` (palettes expanded; shape height, width,
+    /// channels), anything else as raw bytes.
+    ///
+    /// # Errors
+    /// [`ValueError::Io`], [`ValueError::Format`], [`ValueError::TooLarge`].
+    pub fn read(path: &Path, limit: u64) -> Result<HostValue, ValueError> {
+        let io = |source| ValueError::Io { path: path.to_owned(), source };
+        let file = File::open(path).map_err(io)?;
+        // What has no size of its own may have no end either.
+        let limit = if file.metadata().map_err(io)?.is_file() { limit } else { limit.min(files::MAX_STREAM) };
+        foreign(path, &FOREIGN)?;
+        match FileKind::of(path) {
+            FileKind::Npy => read_npy(path, file, limit),
+            FileKind::Png => read_png(path, file, limit),
+            FileKind::Raw => {
+                let bytes = file.metadata().map_err(io)?.len();
+                let mut out = allocate(&path.display().to_string(), bytes, limit)?;
+                // `take` also bounds a file that grows.
+                file.take(limit.saturating_add(1)).read_to_end(&mut out).map_err(io)?;
+                if out.len() as u64 > limit {
+                    return Err(ValueError::TooLarge {
+                        what: path.display().to_string(),
+                        bytes: out.len() as u64,
+                        limit,
+                    });
+                }
+                Ok(HostValue::from_raw(out))
+            }
+        }
+    }
+
+    /// Reads the bytes of a `.npy` file with at most `limit` bytes of data.
+    ///
+    /// # Errors
+    /// As [`HostValue::read`].
+    pub fn from_npy(bytes: &[u8], limit: u64) -> Result<HostValue, ValueError> {
+        read_npy(Path::new(""), bytes, limit)
+    }
+
+    /// Writes the file whole or not at all: `.npy`; `.png` (`u8` or `u16`, shape height, width[, 1 to 4
+    /// channels]); anything else as raw bytes.
+    ///
+    /// # Errors
+    /// [`ValueError::Write`]; [`ValueError::Format`] where a picture cannot hold type or shape.
+    pub fn write(&self, path: &Path) -> Result<(), ValueError> {
+        let published = self.stage(path)?.publish();
+        published.map_err(|why| ValueError::Write { why })
+    }
+
+    /// As [`HostValue::write`], but the file is not visible yet.
+    ///
+    /// # Errors
+    /// As [`HostValue::write`].
+    pub fn stage(&self, path: &Path) -> Result<Staged, ValueError> {
+        let picture = match FileKind::of(path) {
+            FileKind::Png => Some(self.png(path)?),
+            _ => None,
+        };
+        let staged = files::stage(path, |mut w| match (FileKind::of(path), &picture) {
+            (FileKind::Npy, _) => self.write_npy(&mut w),
+            (_, Some(picture)) => w.write_all(picture),
+            _ => w.write_all(&self.bytes),
+        });
+        staged.map_err(|why| ValueError::Write { why })
+    }
+
+    fn write_npy(&self, w: &mut impl Write) -> std::io::Result<()> {
+        let code = match self.elem {
+            ElemType::I8 => "|i1",
+            ElemType::U8 => "|u1",
+            ElemType::I16 => "<i2",
+            ElemType::U16 => "<u2",
+            ElemType::I32 => "<i4",
+            ElemType::U32 => "<u4",
+            ElemType::I64 => "<i8",
+            ElemType::U64 => "<u8",
+            ElemType::F16 => "<f2",
+            ElemType::F32 => "<f4",
+            ElemType::F64 => "<f8",
+        };
+        let ty = code.parse().map_err(std::io::Error::other)?;
+        npyz::WriteOptions::new_header_only()
+            .dtype(npyz::DType::Plain(ty))
+            .shape(&self.shape)
+            .writer(&mut *w)
+            .write_header_only()?;
+        w.write_all(&self.bytes)
+    }
+
+    /// The content of a picture.
+    fn png(&self, path: &Path) -> Result<Vec<u8>, ValueError> {
+        let (color, depth, [width, height]) = png_form(path, self.elem, &self.shape)?;
+        let bad = |why: String| ValueError::Format { path: path.to_owned(), why };
+        let mut out = Vec::new();
+        let mut encoder = png::Encoder::new(&mut out, width, height);
+        encoder.set_color(color);
+        encoder.set_depth(depth);
+        let mut writer = encoder.write_header().map_err(|e| bad(e.to_string()))?;
+        let swapped;
+        let data = if self.elem == ElemType::U16 {
+            swapped = self.bytes.chunks_exact(2).flat_map(|b| [b[1], b[0]]).collect::<Vec<u8>>();
+            &swapped
+        } else {
+            &self.bytes
+        };
+        writer.write_image_data(data).map_err(|e| bad(e.to_string()))?;
+        writer.finish().map_err(|e| bad(e.to_string()))?;
+        Ok(out)
+    }
+}
+
+/// How a picture holds such an array: colours, depth, width and height.
+fn png_form(
+    path: &Path,
+    elem: ElemType,
+    shape: &[u64],
+) -> Result<(png::ColorType, png::BitDepth, [u32; 2]), ValueError> {
+    let bad = |why: String| ValueError::Format { path: path.to_owned(), why };
+    let depth = match elem {
+        ElemType::U8 => png::BitDepth::Eight,
+        ElemType::U16 => png::BitDepth::Sixteen,
+        other => return Err(bad(format!("a PNG holds u8 or u16, not {other}"))),
+    };
+    let (h, wd, channels) = match shape[..] {
+        [h, w] => (h, w, 1),
+        [h, w, c] => (h, w, c),
+        _ => {
+            return Err(bad(format!("a PNG needs height, width and channels, not the shape {:?}", shape)));
+        }
+    };
+    let color = match channels {
+        1 => png::ColorType::Grayscale,
+        2 => png::ColorType::GrayscaleAlpha,
+        3 => png::ColorType::Rgb,
+        4 => png::ColorType::Rgba,
+        n => return Err(bad(format!("a PNG has 1 to 4 channels, not {n}"))),
+    };
+    let side = |n: u64| u32::try_from(n).map_err(|_| bad(format!("a PNG cannot be {n} pixels wide or high")));
+    Ok((color, depth, [side(wd)?, side(h)?]))
+}
+
+/// Whether a file of this name could be written, before there is anything to write: its folder, and for
+/// pictures type and shape.
+///
+/// # Errors
+/// As [`HostValue::write`].
+pub fn check_file(path: &Path, elem: ElemType, shape: &[u64]) -> Result<(), ValueError> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() && !files::is_standard(path) {
+        let why = format!("{}: there is no folder {}", path.display(), folder.display());
+        return Err(ValueError::Write { why });
+    }
+    if path.is_dir() {
+        return Err(ValueError::Write { why: format!("{}: is a folder", path.display()) });
+    }
+    foreign(path, &[&FOREIGN[..], &TEXTS[..]].concat())?;
+    if let FileKind::Png = FileKind::of(path) {
+        png_form(path, elem, shape)?;
+    }
+    Ok(())
+}
+
+/// How a file of a name is read and written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// An array with its type and shape.
+    Npy,
+    /// A picture.
+    Png,
+    /// Bytes, whose meaning is the reader's.
+    Raw,
+}
+
+impl FileKind {
+    /// By the file's name.
+    pub fn of(path: &Path) -> FileKind {
+        match path.extension().and_then(|e| e.to_str()) {
+            Some(e) if e.eq_ignore_ascii_case("npy") => FileKind::Npy,
+            Some(e) if e.eq_ignore_ascii_case("png") => FileKind::Png,
+            _ => FileKind::Raw,
+        }
+    }
+}
+
+/// Pictures and archives of other formats: their bytes are no values.
+const FOREIGN: [&str; 19] = [
+    "npz", "jpg", "jpeg", "gif", "bmp", "tif", "tiff", "webp", "ppm", "pgm", "pnm", "exr", "hdr", "zip",
+    "gz", "h5", "hdf5", "mat", "parquet",
+];
+/// Texts: raw bytes may come from them, but are none.
+const TEXTS: [&str; 5] = ["csv", "tsv", "txt", "json", "toml"];
+
+/// Refuses a name that promises another format than raw bytes, which would be read or written.
+fn foreign(path: &Path, names: &[&str]) -> Result<(), ValueError> {
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
+    if !names.contains(&extension.as_str()) {
+        return Ok(());
+    }
+    let why = match extension.as_str() {
+        "npz" => "an .npz is an archive of arrays: take the .npy out of it".to_owned(),
+        _ => {
+            format!(".{extension} is not supported: .npy, .png, or raw bytes (.bin, .raw, or no suffix) are")
+        }
+    };
+    Err(ValueError::Format { path: path.to_owned(), why })
+}
+
+/// The largest `.npy` header read: far more than any array of plain numbers needs.
+const NPY_HEADER_LIMIT: u64 = 64 * 1024;
+
+fn read_npy(path: &Path, file: impl Read, limit: u64) -> Result<HostValue, ValueError> {
+    let bad = |why: String| ValueError::Format { path: path.to_owned(), why };
+    let io = |source| ValueError::Io { path: path.to_owned(), source };
+    let mut reader = BufReader::new(file);
+    // The header's text states its own length and the shape's product is not checked by the reader: the
+    // text is bounded and looked at first.
+    let mut head = Vec::new();
+    let fixed = read_head(&mut reader, &mut head).map_err(|e| bad(format!("no .npy header: {e}")))?;
+    check_shape(&head[fixed..]).map_err(|why| bad(why.to_owned()))?;
+    let header = npyz::NpyHeader::from_reader(&head[..]).map_err(|e| bad(e.to_string()))?;
+    let npyz::DType::Plain(ty) = header.dtype() else {
+        return Err(bad("records are not supported, only arrays of numbers".to_owned()));
+    };
+    let elem = match (ty.type_char(), ty.size_field()) {
+        (npyz::TypeChar::Int, 1) => ElemType::I8,
+        (npyz::TypeChar::Uint | npyz::TypeChar::Bool, 1) => ElemType::U8,
+        (npyz::TypeChar::Int, 2) => ElemType::I16,
+        (npyz::TypeChar::Uint, 2) => ElemType::U16,
+        (npyz::TypeChar::Int, 4) => ElemType::I32,
+        (npyz::TypeChar::Uint, 4) => ElemType::U32,
+        (npyz::TypeChar::Int, 8) => ElemType::I64,
+        (npyz::TypeChar::Uint, 8) => ElemType::U64,
+        (npyz::TypeChar::Float, 2) => ElemType::F16,
+        (npyz::TypeChar::Float, 4) => ElemType::F32,
+        (npyz::TypeChar::Float, 8) => ElemType::F64,
+        _ => return Err(bad(format!("elements of type `{ty}` are not supported"))),
+    };
+    let shape = header.shape().to_vec();
+    if header.order() == npyz::Order::Fortran && shape.len() > 1 {
+        return Err(bad("the array is in Fortran order; save it with numpy.ascontiguousarray".to_owned()));
+    }
+    let count = shape.iter().try_fold(1u64, |n, d| n.checked_mul(*d)).unwrap_or(u64::MAX);
+    let bytes = count.saturating_mul(elem.size() as u64);
+    if bytes > limit {
+        return Err(ValueError::TooLarge { what: path.display().to_string(), bytes, limit });
+    }
+    // Not reserved ahead: a short file must not make us allocate what its header claims.
+    let mut out = Vec::new();
+    reader.take(bytes).read_to_end(&mut out).map_err(io)?;
+    if out.len() as u64 != bytes {
+        return Err(bad(format!("the header promises {bytes} bytes of data, the file holds {}", out.len())));
+    }
+    if ty.endianness() == npyz::Endianness::Big {
+        for element in out.chunks_exact_mut(elem.size()) {
+            element.reverse();
+        }
+    }
+    Ok(HostValue { elem, shape, bytes: out })
+}
+
+/// Reads magic, version, length and text; returns where the text starts.
+fn read_head(reader: &mut impl Read, head: &mut Vec<u8>) -> std::io::Result<usize> {
+    let mut fixed = [0u8; 12];
+    reader.read_exact(&mut fixed[..10])?;
+    if &fixed[..6] != b"\x93NUMPY" {
+        return Err(std::io::Error::other("the magic string is missing"));
+    }
+    let (start, len) = if fixed[6] == 1 {
+        (10, u64::from(u16::from_le_bytes([fixed[8], fixed[9]])))
+    } else {
+        reader.read_exact(&mut fixed[10..])?;
+        (12, u64::from(u32::from_le_bytes([fixed[8], fixed[9], fixed[10], fixed[11]])))
+    };
+    if len > NPY_HEADER_LIMIT {
+        return Err(std::io::Error::other(format!("it claims {len} bytes")));
+    }
+    head.extend_from_slice(&fixed[..start]);
+    reader.take(len).read_to_end(head)?;
+    if head.len() as u64 != start as u64 + len {
+        return Err(std::io::Error::other("it is truncated"));
+    }
+    Ok(start)
+}
+
+/// Rejects headers whose shape would overflow, or that nest deeper than any array's does.
+fn check_shape(text: &[u8]) -> Result<(), &'static str> {
+    let text = std::str::from_utf8(text).map_err(|_| "the header is not text")?;
+    if text.bytes().filter(|b| b"([{".contains(b)).count() > 16 {
+        return Err("the header nests too deeply");
+    }
+    let shape = text.split("'shape'").nth(1).or_else(|| text.split("\"shape\"").nth(1));
+    let inner = shape.and_then(|s| s.split_once('(')).and_then(|(_, s)| s.split_once(')'));
+    let (inner, _) = inner.ok_or("the header has no shape")?;
+    let mut product = 1u64;
+    for dim in inner.split(',').map(str::trim).filter(|d| !d.is_empty()) {
+        let dim: u64 = dim.parse().map_err(|_| "the shape is not made of whole numbers")?;
+        // Zero extents must not hide an overflow in the strides.
+        product = product.checked_mul(dim.max(1)).ok_or("the shape overflows")?;
+    }
+    Ok(())
+}
+
+fn read_png(path: &Path, file: File, limit: u64) -> Result<HostValue, ValueError> {
+    let bad = |why: String| ValueError::Format { path: path.to_owned(), why };
+    let cap = usize::try_from(limit).unwrap_or(usize::MAX);
+    let size = file.metadata().map_err(|source| ValueError::Io { path: path.to_owned(), source })?;
+    let mut decoder = png::Decoder::new_with_limits(BufReader::new(file), png::Limits { bytes: cap });
+    decoder.set_transformations(png::Transformations::EXPAND);
+    // Neither is used, and both can be packed to grow a thousandfold.
+    decoder.set_ignore_text_chunk(true);
+    decoder.set_ignore_iccp_chunk(true);
+    let mut reader = decoder.read_info().map_err(|e| bad(e.to_string()))?;
+    // Deflate packs at most 1032 bytes into one: a picture that claims more is refused before it is given room.
+    let info = reader.info();
+    let row = (info.width as u64).saturating_mul(info.bits_per_pixel() as u64).div_ceil(8);
+    let packed = row.saturating_add(1).saturating_mul(info.height as u64) / 1032;
+    if size.is_file() && packed > size.len() {
+        let why = format!("{} x {} pixels do not fit into {} bytes", info.width, info.height, size.len());
+        return Err(bad(why));
+    }
+    let bytes = reader.output_buffer_size().map_or(u64::MAX, |n| n as u64);
+    let mut out = allocate(&path.display().to_string(), bytes, limit)?;
+    out.resize(bytes as usize, 0);
+    let info = reader.next_frame(&mut out).map_err(|e| bad(e.to_string()))?;
+    out.truncate(info.buffer_size());
+    let elem = match info.bit_depth {
+        png::BitDepth::Eight => ElemType::U8,
+        png::BitDepth::Sixteen => {
+            for pair in out.chunks_exact_mut(2) {
+                pair.swap(0, 1);
+            }
+            ElemType::U16
+        }
+        other => return Err(bad(format!("a bit depth of {} is not supported", other as u8))),
+    };
+    let channels = info.color_type.samples() as u64;
+    Ok(HostValue { elem, shape: vec![u64::from(info.height), u64::from(info.width), channels], bytes: out })
+}
