@@ -322,6 +322,8 @@ impl Emit<'_> {
             self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
             self.a.jump(Code::Jne_rel32_64, o);
             self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
+            // Channels that are off were not held against the site: the first one's place may be below it.
+            self.a.rr(Code::Movsxd_r64_rm32, Register::RAX, Register::EAX);
             self.move_row(pc, i, s, form, part, Way::Row(Register::RAX), data, 0, on)?;
             self.a.jmp(d);
             self.a.bind(o);
