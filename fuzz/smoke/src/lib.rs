@@ -1,6 +1,7 @@
 //! What the fuzz targets do to an input: they panic where a promise is broken.
 
 pub mod memory;
+pub mod message;
 pub mod mutate;
 
 use envisa::binary::{self, ReadOptions, WriteOptions};
@@ -16,7 +17,7 @@ use envisa_harness::values::{HostValue, ValueSpec};
 pub type Target = fn(&[u8]);
 
 /// The targets by name.
-pub const TARGETS: [(&str, Target); 7] = [
+pub const TARGETS: [(&str, Target); 8] = [
     ("binary", binary),
     ("text", text),
     ("zebin", zebin),
@@ -24,13 +25,14 @@ pub const TARGETS: [(&str, Target); 7] = [
     ("npy", npy),
     ("job", job),
     ("program", program),
+    ("message", message::message),
 ];
 
 /// Which part of a run's inputs a target gets, in hundredths.
 pub fn share(target: &str) -> u64 {
     match target {
-        "binary" => 35,
-        "text" => 40,
+        "binary" => 32,
+        "text" => 38,
         _ => 5,
     }
 }

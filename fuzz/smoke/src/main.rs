@@ -30,8 +30,8 @@ struct Settings {
 
 const USAGE: &str = "usage: envisa-fuzz-smoke [--inputs N] [--seed N] [--threads N] [--target NAME]
 
-Runs N mutated inputs (1,000,000) on the targets binary, text, zebin, ze_info, npy, job and program, or on one. What breaks a promise is kept below
-tests/fuzz-cases. Exit code 1 if anything does.";
+Runs N mutated inputs (1,000,000) on the targets binary, text, zebin, ze_info, npy, job, program and message, or on one.
+What breaks a promise is kept below tests/fuzz-cases. Exit code 1 if anything does.";
 
 fn settings() -> Result<Settings, String> {
     let threads = std::thread::available_parallelism().map_or(2, |n| n.get());

@@ -36,6 +36,7 @@ impl Source {
                 files(&root.join("crates/envisa-lower/tests/lowering"), &mut seeds);
                 seeds.retain(|s| s.starts_with(b"program "));
             }
+            "message" => seeds.extend((0..72).map(crate::message::seed)),
             "npy" => {
                 files(&root.join("examples"), &mut seeds);
                 seeds.retain(|s| s.starts_with(b"\x93NUMPY"));
