@@ -163,7 +163,7 @@ pub const CODES: &[CodeInfo] = &[
     page(
         "F0004",
         "a data race",
-        "With --check: two threads access one place, at least one of them writes, and nothing orders the two. Within a group a barrier is missing; between groups only atomics or another launch order accesses.",
+        "With --check: two threads access one place, at least one of them changes it, not both by atomics, and nothing orders the two. Within a group a barrier is missing; between groups only atomics or another launch order accesses; a fence of the group alone after an atomic orders nothing between groups. A plain read of what others change by atomics races, too: `atomic_load`, or `atomic_or` with 0, reads it soundly.",
     ),
     page(
         "F0005",

@@ -10,6 +10,16 @@ use crate::registers::RegOffset;
 /// Index of an instruction in [`ProgramParts::code`](crate::ProgramParts::code).
 pub type Pc = u32;
 
+/// What a fence orders: bits of [`Inst::aux`] of [`Op::Fence`].
+pub mod fence {
+    /// Accesses of global memory.
+    pub const GLOBAL: u32 = 1;
+    /// Accesses of shared local memory.
+    pub const LOCAL: u32 = 2;
+    /// For the thread group alone.
+    pub const GROUP: u32 = 4;
+}
+
 /// An instruction.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Inst {
@@ -325,7 +335,7 @@ macro_rules! define_op {
         /// which says what the thread is (0 producer and consumer, 1 producer, 2 consumer), source 1 is the
         /// number of producers and source 3 that of consumers.
         NamedBarrier,
-        /// A fence: memory is coherent here, so it only orders.
+        /// A fence: memory is coherent here, so it only orders. aux: [`fence`](crate::fence).
         Fence,
         /// aux: the message.
         Message,

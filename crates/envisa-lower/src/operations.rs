@@ -1,6 +1,6 @@
 //! From an instruction, by its operation, to what engines run.
 
-use envisa_isa::desc::{Role, SlotKind};
+use envisa_isa::desc::{Enc, Part, Role, SlotKind};
 use envisa_isa::operation::{Barrier, Compute, Control, Operation};
 use envisa_isa::{Combine, Inst as IsaInst, Operand, Type, predefined};
 
@@ -57,6 +57,31 @@ fn predicate_table(op: Compute) -> Option<u32> {
 }
 
 impl FunctionLowering<'_> {
+    /// What a fence orders, by the names that the table has for its fields; of one that does not say it, everything.
+    fn fence(&self, isa: &IsaInst) -> u32 {
+        let (mut memory, mut scope) = (fence::GLOBAL | fence::LOCAL, 0);
+        for (slot, op) in isa.desc().slots.iter().zip(self.o.ops(isa)) {
+            let Operand::Int(n) = op else { continue };
+            match slot.kind {
+                // One that is for the compiler's scheduling alone stands where local memory needs none.
+                SlotKind::Packed { parts, .. } => {
+                    let local = |p: &Part| matches!(p.name, "local" | "software") && p.get(*n) != 0;
+                    memory = if parts.iter().any(local) { fence::LOCAL } else { fence::GLOBAL };
+                }
+                SlotKind::Field { enc: Enc::Values(values), .. } => {
+                    match (slot.name, values.iter().find(|v| v.code == *n).map(|v| v.text)) {
+                        ("sfid", Some("slm")) => memory = fence::LOCAL,
+                        ("sfid", _) => memory = fence::GLOBAL,
+                        ("scope", Some("group" | "local")) => scope = fence::GROUP,
+                        _ => {}
+                    }
+                }
+                _ => {}
+            }
+        }
+        memory | scope
+    }
+
     /// Lowers one instruction.
     pub(crate) fn inst(&mut self, isa: &IsaInst, source: u32) -> Result<(), Reason> {
         let desc = isa.desc();
@@ -77,6 +102,7 @@ impl FunctionLowering<'_> {
             Operation::Barrier(barrier) => self.barrier(barrier, inst, &operands),
             Operation::Fence => {
                 inst.op = Op::Fence;
+                inst.aux = self.fence(isa);
                 self.push(inst);
                 Ok(())
             }
@@ -86,6 +112,7 @@ impl FunctionLowering<'_> {
                     Some(messages::Decoded::BarrierSignal) => return self.signal(inst),
                     Some(_) => {
                         inst.op = Op::Fence;
+                        inst.aux = fence::GLOBAL | fence::LOCAL;
                         self.push(inst);
                         return Ok(());
                     }

@@ -1,14 +1,16 @@
 //! Checks of a run: reads of registers and memory that nothing wrote, accesses out of bounds, channels of one store
 //! that write one place, data races between threads and between the channels of one, barriers that not all come to.
 //!
-//! **Races.** Two accesses to one byte race if a plain store is one of them, different threads make them, and
-//! neither a barrier nor an atomic orders them. Not complained of: stores that leave what is there as it is;
-//! plain reads beside atomics; what a group accesses after an atomic gave it a value, against other groups (the
-//! value may tell it that they are done). The channels of one thread run in step here; they race like others, as in
-//! another width or on another device they would, unless a barrier, an atomic or a fence lies between.
+//! **Races.** Two accesses to one byte race if one of them changes it and not both are atomics, different threads make
+//! them, and neither a barrier nor an atomic orders them. Not complained of: stores that leave what is there as it is,
+//! and atomics that do (as atomic loads); what a group accesses after an atomic gave it a value, against other groups
+//! (the value may tell it that they are done), unless a fence that is for the group alone follows the atomic. The
+//! channels of one thread run in step here; they race like others, as in another width or on another device they would,
+//! unless a barrier, an atomic or a fence of that memory lies between.
 
 mod barriers;
 mod bounds;
+mod cells;
 mod content;
 mod finding;
 mod group;
@@ -56,14 +58,17 @@ pub struct Checks {
     launch: Arc<Launch>,
     /// Where instructions stand, by program counter; what a race between groups is told with at the end.
     sites: Arc<Sites>,
-    /// Bytes of memory that races between groups are looked for in, and how many there are.
-    looked_at: (u64, u64),
 }
 
 impl Checks {
     /// Checks of a launch.
     pub fn new(facts: LaunchFacts) -> Checks {
-        Checks { contents: Contents::new(&facts.fresh), facts: Arc::new(facts), ..Checks::default() }
+        Checks {
+            contents: Contents::new(&facts.fresh),
+            launch: Arc::new(Launch::new(launch::SPARE_BYTES + 2 * facts.buffer_bytes)),
+            facts: Arc::new(facts),
+            ..Checks::default()
+        }
     }
 
     /// Findings, by instruction.
@@ -87,7 +92,7 @@ impl Checks {
                 subject: self.sites.place(race.address),
                 count: race.count,
                 race: Some((
-                    RaceAccess::Write,
+                    race.access,
                     Other {
                         access: race.with,
                         instruction: other_instruction,
@@ -107,14 +112,17 @@ impl Checks {
 
     /// What was not looked at, if anything.
     pub fn not_checked(&self) -> Option<String> {
-        let (looked_at, all) = self.looked_at;
-        if looked_at < all {
+        let left_out = self.launch.left_out();
+        if left_out > 0 {
             return Some(format!(
-                "races between groups were looked for in the first {looked_at} of {all} bytes of memory only"
+                "races between groups were not looked for everywhere: {left_out} accesses were of more memory than can \
+                 be kept track of"
             ));
         }
         self.group.overflowed.then(|| {
-            "races within a group were not looked for everywhere: a group accesses more than 4 MiB".to_owned()
+            "races within a group were not looked for everywhere: a group accesses more than 64 MiB, or its threads \
+             wait for each other more than 2^28 times"
+                .to_owned()
         })
     }
 
@@ -192,15 +200,14 @@ impl Observer for Checks {
         }
         self.group.overflowed |= other.group.overflowed;
         if self.sites.at.is_empty() {
-            (self.sites, self.looked_at) = (other.sites, other.looked_at);
+            self.sites = other.sites;
         }
     }
 
     fn start(&mut self, m: &Machine<'_>) {
         let p = m.env.program;
         if self.sites.at.is_empty() {
-            let (sites, looked_at) = Sites::of(m, self.facts.hints);
-            (self.sites, self.looked_at) = (Arc::new(sites), looked_at);
+            self.sites = Arc::new(Sites::of(m, self.facts.hints));
         }
         self.group.start(m.t.index);
         self.contents.start(m);
@@ -272,7 +279,7 @@ impl Observer for Checks {
         let Some(i) = p.code.get(pc as usize) else { return };
         match i.op {
             Op::Barrier | Op::SplitBarrier | Op::NamedBarrier => self.barrier(m, pc, i),
-            Op::Fence => self.group.fence(m.t.index),
+            Op::Fence => self.group.fence(m.t.index, i.aux),
             Op::Message => {
                 let Some(message) = p.messages.get(i.aux as usize) else { return };
                 if mask != 0 || !matches!(message, Message::Block(b) if b.masked) {

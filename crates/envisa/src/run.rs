@@ -228,6 +228,7 @@ impl Run {
             let address = buffer.address();
             ranges.push((address..address + buffer.len(), constant, buffer.name().to_owned()));
         }
+        let buffer_bytes = ranges.iter().fold(0u64, |n, r| n.saturating_add(r.0.end - r.0.start));
         let writable: Vec<Range<u64>> = ranges.iter().filter(|r| !r.1).map(|r| r.0.clone()).collect();
         let apart = |r: &Range<u64>| writable.iter().all(|w| w.end <= r.start || r.end <= w.start);
         let constant = ranges.into_iter().filter(|r| r.1 && apart(&r.0)).map(|r| (r.0, r.2));
@@ -237,6 +238,7 @@ impl Run {
             fresh: self.launch.fresh.clone(),
             constant: constant.collect(),
             hints: self.launch.hints,
+            buffer_bytes,
         }
     }
 

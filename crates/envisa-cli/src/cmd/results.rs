@@ -39,7 +39,7 @@ const NO_HINTS: &str = "what --check-hints looks at";
 const NOT_CHECKED: [&str; 3] = [
     "buffers that the host may have written (those given as fresh:TYPE:N are)",
     "bounds between the variables of a kernel's own local or private memory: the compiler does not tell them",
-    "which memory a fence is for",
+    "which memory the fence of a barrier is for",
 ];
 
 impl Results {

@@ -23,6 +23,28 @@ pub(super) fn operator(code: u8, lsc: bool, element: u8) -> Result<(AtomicOp, At
     Ok((op, width))
 }
 
+/// Does an atomic leave what is there, for this channel of it: a load, or `old | 0` as which compilers write one? `true`
+/// too where the result has taken the place of the operand, and it can no longer be told.
+pub fn leaves(a: &Atomic, regs: &Registers, channel: u32) -> bool {
+    let Ok((op, width)) = operator(a.code, a.lsc, a.element) else { return false };
+    let neutral = match op {
+        AtomicOp::Load => return true,
+        AtomicOp::Or | AtomicOp::Xor | AtomicOp::Add | AtomicOp::Sub => 0,
+        AtomicOp::And => width.mask(),
+        _ => return false,
+    };
+    let Some(src) = a.src[0] else { return false };
+    if a.dst == Some(src) {
+        return true;
+    }
+    let at = src + channel * u32::from(a.slot);
+    if a.slot == 8 {
+        regs.peek::<u64>(at) == neutral
+    } else {
+        u64::from(regs.peek::<u32>(at)) & width.mask() == neutral
+    }
+}
+
 /// Changes the datum at a place of a block and gives what the message returns; `None` if the place is
 /// outside or not aligned.
 #[inline]

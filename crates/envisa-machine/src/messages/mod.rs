@@ -21,6 +21,8 @@ mod typed;
 #[cfg(test)]
 mod tests;
 
+pub use atomic::leaves;
+
 use envisa_lower::{Decoded, Message, Raw, decode_raw};
 
 use crate::memory::{AddressMap, Block, Hint, SurfaceTable};

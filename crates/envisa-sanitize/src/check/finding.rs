@@ -47,6 +47,8 @@ pub struct LaunchFacts {
     pub constant: Vec<(Range<u64>, String)>,
     /// Hints are wanted, too.
     pub hints: bool,
+    /// Bytes of the buffers that the kernel is given.
+    pub buffer_bytes: u64,
 }
 
 /// Another place that a finding is about.

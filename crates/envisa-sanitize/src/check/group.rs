@@ -2,15 +2,17 @@
 //!
 //! Each thread has a vector clock. A barrier joins the clocks of all threads, a split barrier those of its
 //! signals, an atomic those of earlier atomics on the same dword; a named barrier is taken to order more than it
-//! does. Each dword (or byte, where bytes are accessed) keeps its last write and the reads since.
+//! does. Each dword (or byte, where bytes are accessed) keeps its last write, its last atomic and the reads since: an
+//! atomic that changes it races with plain reads, too.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use envisa_lower::Op;
+use envisa_lower::{Op, fence};
 
-/// Most dwords of memory that a group's accesses are remembered of.
-const MAX_CELLS: usize = 1 << 20;
+use super::cells::{Cells, Making};
+pub(super) use super::cells::{Past, WHOLE as THREAD};
+
 /// Most dwords whose atomics have a clock of their own; all others share one.
 const MAX_SYNCS: usize = 1 << 14;
 
@@ -106,6 +108,8 @@ struct Thread {
     signals: u32,
     waits: u32,
     joins: Option<Joins>,
+    /// From when on nothing has ordered its channels: in global and in shared local memory.
+    since: [u32; 2],
 }
 
 /// Read, write or atomic.
@@ -129,32 +133,16 @@ impl std::fmt::Display for RaceAccess {
     }
 }
 
-/// An access of the past.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Past {
-    pub thread: u32,
-    pub pc: u32,
-    clock: u32,
-    channel: u8,
-}
-
-/// In place of a channel: several of a thread.
-const SEVERAL: u8 = u8::MAX;
-/// In place of a channel: the thread as such.
-pub(super) const THREAD: u8 = u8::MAX - 1;
-
-#[derive(Clone, Debug, Default)]
-struct Cell {
-    write: Option<(Past, u32)>,
-    atomic: Option<Past>,
-    /// Since the last write, one a thread.
-    reads: Vec<Past>,
-}
-
-#[derive(Clone, Debug)]
-enum Slot {
-    Dword(Cell),
-    Bytes(Box<[Cell; 4]>),
+/// Does a group know what other groups did?
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Acquired {
+    /// No.
+    #[default]
+    No,
+    /// An atomic gave somebody a value.
+    Told,
+    /// And a fence that is for more than the group came after it.
+    Fenced,
 }
 
 /// A group's state.
@@ -168,9 +156,8 @@ pub(super) struct Group {
     named: Clock,
     syncs: Map<Clock>,
     all_syncs: Clock,
-    cells: Map<Slot>,
-    /// An atomic gave somebody a value: what is accessed from then on, other groups may have ordered.
-    pub acquired: bool,
+    cells: Cells,
+    acquired: Acquired,
     /// Some accesses were not remembered.
     pub overflowed: bool,
 }
@@ -185,6 +172,8 @@ pub(super) struct Now {
     pub access: RaceAccess,
     /// What it writes.
     pub value: u32,
+    /// An atomic that leaves what is there.
+    pub loads: bool,
 }
 
 impl Group {
@@ -212,7 +201,7 @@ impl Group {
         }
         let t = self.thread(thread);
         *t = Thread::default();
-        t.clock.advance(thread);
+        t.ordered(thread);
     }
 
     /// A thread goes on.
@@ -229,9 +218,37 @@ impl Group {
         }
     }
 
-    /// A thread executed a fence: what its channels did before is ordered before what they do from now on.
-    pub fn fence(&mut self, thread: u32) {
-        self.thread(thread).clock.advance(thread);
+    /// A thread executed a fence of these [`fence`] bits: what its channels did before in that memory is ordered before
+    /// what they do from now on. For what other groups did, a fence of the group alone is none.
+    pub fn fence(&mut self, thread: u32, what: u32) {
+        let t = self.thread(thread);
+        t.clock.advance(thread);
+        let now = t.clock.get(thread);
+        for (bit, since) in [fence::GLOBAL, fence::LOCAL].into_iter().zip(&mut t.since) {
+            if what & bit != 0 {
+                *since = now;
+            }
+        }
+        if what & fence::GLOBAL != 0 {
+            self.acquired = match (self.acquired, what & fence::GROUP != 0) {
+                (Acquired::Told, false) => Acquired::Fenced,
+                (Acquired::Told, true) => Acquired::No,
+                (other, _) => other,
+            };
+        }
+    }
+
+    /// An atomic of memory that other groups can access gave somebody a value: what is accessed from then on, they may
+    /// have ordered.
+    pub fn told(&mut self) {
+        if self.acquired == Acquired::No {
+            self.acquired = Acquired::Told;
+        }
+    }
+
+    /// May what is accessed now be ordered after what other groups did?
+    pub fn has_acquired(&self) -> bool {
+        self.acquired != Acquired::No
     }
 
     /// A thread executed a barrier; gives the thread and the program counter of one that is at another barrier.
@@ -265,7 +282,7 @@ impl Group {
                 t.joins = Some(Joins::Named);
             }
         }
-        t.clock.advance(thread);
+        t.ordered(thread);
         elsewhere
     }
 
@@ -281,96 +298,43 @@ impl Group {
         };
         t.clock.join(sync);
         sync.join(&t.clock);
-        t.clock.advance(thread);
+        t.ordered(thread);
     }
 
     /// Notes an access of `bytes` (1 or 4, aligned) at a key; gives the access that it races with.
     pub fn access(&mut self, key: u64, bytes: u32, now: Now) -> Option<(Past, RaceAccess)> {
         self.thread(now.thread);
-        let clock = &self.threads[now.thread as usize].clock;
-        let known = self.cells.len();
-        let slot = match self.cells.entry(key & !3) {
-            std::collections::hash_map::Entry::Occupied(e) => e.into_mut(),
-            std::collections::hash_map::Entry::Vacant(e) if known < MAX_CELLS => {
-                e.insert(Slot::Dword(Cell::default()))
-            }
-            std::collections::hash_map::Entry::Vacant(_) => {
-                self.overflowed = true;
-                return None;
-            }
+        let (threads, cells) = (&self.threads, &mut self.cells);
+        let me = &threads[now.thread as usize];
+        let Now { thread, pc, channel, access, loads, value } = now;
+        // What an atomic does is known to those who come to its place later.
+        let clock = me.clock.get(thread).saturating_sub(u32::from(access == RaceAccess::Atomic));
+        let making = Making {
+            past: Past { thread, pc, clock, channel },
+            access,
+            loads,
+            known: &me.clock.0,
+            since: me.since[usize::from(key & SLM != 0)],
         };
-        if bytes < 4
-            && let Slot::Dword(cell) = slot
-        {
-            *slot = Slot::Bytes(Box::new(std::array::from_fn(|i| cell.byte(i as u32))));
-        }
-        match slot {
-            Slot::Dword(cell) => cell.access(clock, now),
-            Slot::Bytes(cells) if bytes < 4 => cells[key as usize & 3].access(clock, now),
-            Slot::Bytes(cells) => {
-                let mut race = None;
-                for (i, cell) in cells.iter_mut().enumerate() {
-                    let value = now.value >> (8 * i) & 0xff;
-                    race = race.or(cell.access(clock, Now { value, ..now }));
-                }
-                race
-            }
-        }
+        let mut race = None;
+        let done = cells.change(key, bytes, |full, byte| {
+            let part = match byte {
+                Some(byte) if bytes == 4 => value >> (8 * byte) & 0xff,
+                _ => value,
+            };
+            let found = full.access(&making, part);
+            race = race.or(found);
+        });
+        self.overflowed |= done.is_none();
+        race
     }
 }
 
-impl Cell {
-    /// Byte `i` of it.
-    fn byte(&self, i: u32) -> Cell {
-        Cell { write: self.write.map(|(p, v)| (p, v >> (8 * i) & 0xff)), ..self.clone() }
-    }
-
-    fn access(&mut self, clock: &Clock, now: Now) -> Option<(Past, RaceAccess)> {
-        let Now { thread, pc, channel, .. } = now;
-        let past = Past { thread, pc, clock: clock.get(thread), channel };
-        // The channels of a thread run in step here; in another width, or elsewhere, they do not.
-        let beside = |p: &Past| {
-            p.clock == past.clock
-                && p.pc != pc
-                && p.channel != channel
-                && p.channel != THREAD
-                && channel != THREAD
-        };
-        let races = |p: &Past| if p.thread == thread { beside(p) } else { p.clock > clock.get(p.thread) };
-        let written = self.write.filter(|(p, _)| races(p));
-        match now.access {
-            RaceAccess::Read => {
-                match self.reads.iter_mut().find(|r| r.thread == now.thread) {
-                    // The earlier of two in one interval tells as much.
-                    Some(r) if r.clock == past.clock => {
-                        if r.channel != channel {
-                            r.channel = if channel == THREAD { r.channel } else { SEVERAL };
-                        }
-                    }
-                    Some(r) => *r = past,
-                    None => self.reads.push(past),
-                }
-                written.map(|(p, _)| (p, RaceAccess::Write))
-            }
-            RaceAccess::Write => {
-                // Who writes what is there already disturbs nobody.
-                let same = self.write.is_some_and(|(_, v)| v == now.value);
-                let mut race = written.filter(|_| !same).map(|(p, _)| (p, RaceAccess::Write));
-                if !same {
-                    let read = self.reads.iter().filter(|r| races(r)).min_by_key(|r| (r.thread, r.pc));
-                    race = race.or(read.map(|r| (*r, RaceAccess::Read)));
-                    self.reads.clear();
-                }
-                race = race.or(self.atomic.filter(races).map(|p| (p, RaceAccess::Atomic)));
-                self.write = Some((past, now.value));
-                self.atomic = None;
-                race
-            }
-            RaceAccess::Atomic => {
-                self.atomic = Some(past);
-                written.map(|(p, _)| (p, RaceAccess::Write))
-            }
-        }
+impl Thread {
+    /// A barrier or an atomic orders what it did before what it does from now on.
+    fn ordered(&mut self, thread: u32) {
+        self.clock.advance(thread);
+        self.since = [self.clock.get(thread); 2];
     }
 }
 
@@ -385,7 +349,7 @@ mod tests {
     }
 
     fn now(thread: u32, access: RaceAccess, value: u32) -> Now {
-        Now { thread, pc: thread, channel: 0, access, value }
+        Now { thread, pc: thread, channel: 0, access, value, loads: false }
     }
 
     use RaceAccess::{Atomic, Read, Write};
@@ -446,6 +410,35 @@ mod tests {
     }
 
     #[test]
+    fn atomics_race_with_reads() {
+        let mut g = group(3);
+        assert!(g.access(0, 4, now(0, Read, 0)).is_none());
+        g.synchronise(1, 0);
+        let load = Now { loads: true, ..now(1, Atomic, 0) };
+        assert!(g.access(0, 4, load).is_none(), "it changes nothing");
+        assert_eq!(g.access(0, 4, now(1, Atomic, 0)).map(|r| (r.0.thread, r.1)), Some((0, Read)));
+        assert_eq!(g.access(0, 4, now(2, Read, 0)).map(|r| (r.0.thread, r.1)), Some((1, Atomic)));
+        // Who changed it later knows.
+        g.synchronise(2, 0);
+        assert!(g.access(0, 4, now(2, Read, 0)).is_none());
+    }
+
+    #[test]
+    fn fences_of_the_group_are_none_for_others() {
+        let mut g = group(1);
+        g.told();
+        assert!(g.has_acquired(), "without a fence an atomic is trusted");
+        g.fence(0, fence::GLOBAL | fence::GROUP);
+        assert!(!g.has_acquired());
+        g.told();
+        g.fence(0, fence::LOCAL | fence::GROUP);
+        assert!(g.has_acquired(), "of other memory");
+        g.fence(0, fence::GLOBAL);
+        g.fence(0, fence::GLOBAL | fence::GROUP);
+        assert!(g.has_acquired(), "the wider one came first");
+    }
+
+    #[test]
     fn split_and_named_barriers_order() {
         for (op, waits) in [(Op::SplitBarrier, true), (Op::NamedBarrier, true), (Op::SplitBarrier, false)] {
             let mut g = group(2);
@@ -462,7 +455,7 @@ mod tests {
 
     #[test]
     fn channels_of_one_thread_race() {
-        let at = |pc, channel, access, value| Now { thread: 0, pc, channel, access, value };
+        let at = |pc, channel, access, value| Now { thread: 0, pc, channel, access, value, loads: false };
         let mut g = group(1);
         assert!(g.access(0, 4, at(1, 3, Write, 1)).is_none());
         assert!(g.access(0, 4, at(2, 3, Read, 0)).is_none(), "its own");
@@ -471,8 +464,12 @@ mod tests {
         assert!(g.access(4, 4, at(3, 4, Read, 0)).is_none());
         assert!(g.access(4, 4, at(4, 4, Write, 9)).is_some(), "channel 3 may come later");
         // A barrier or a fence orders them; the thread as such is no channel.
-        g.fence(0);
+        assert!(g.access(SLM | 4, 4, at(4, 4, Write, 9)).is_none());
+        g.fence(0, fence::GLOBAL);
         assert!(g.access(4, 4, at(5, 3, Read, 0)).is_none());
+        assert!(g.access(SLM | 4, 4, at(5, 3, Read, 0)).is_some(), "the fence is for global memory");
+        g.fence(0, fence::LOCAL);
+        assert!(g.access(SLM | 4, 4, at(6, 5, Read, 0)).is_none());
         assert!(g.access(8, 4, at(6, THREAD, Write, 9)).is_none());
         assert!(g.access(8, 4, at(7, 5, Read, 0)).is_none());
     }

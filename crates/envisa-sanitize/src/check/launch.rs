@@ -1,16 +1,17 @@
 //! Races between the groups of a launch: nothing orders them but atomics, so any two groups of which one stores
-//! what the other accesses race.
+//! what the other accesses race, or one changes atomically what the other reads.
 //!
 //! What is kept of each dword (or byte, in pages where bytes are accessed) does not depend on the order of
 //! accesses: the lowest two groups that read it, wrote it, changed it atomically, and whether all stores were of
-//! one value. All workers share it.
+//! one value. All workers share it. It grows with the pages that are touched, up to a limit.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::group::{Map, RaceAccess};
 
-/// Bytes of memory whose accesses are remembered; 4 to 16 times that is taken.
-pub(super) const MAX_BYTES: u64 = 32 << 20;
+/// Bytes that may be taken to remember accesses, besides twice what the launch's buffers have.
+pub(super) const SPARE_BYTES: u64 = 160 << 20;
 /// Dwords of a page.
 const PAGE: u64 = 256;
 const SHARDS: usize = 64;
@@ -122,12 +123,34 @@ impl Default for Cell {
 
 #[derive(Debug, Default)]
 struct Page {
-    /// [`PAGE`] of dwords, or four times as many of bytes.
-    cells: Vec<Cell>,
+    /// First words of [`PAGE`] cells of dwords, or of four times as many of bytes.
+    first: Vec<u64>,
+    /// Their second words; empty as long as all are none: memory that is read by one group alone takes half.
+    second: Vec<u64>,
     full: Vec<Full>,
 }
 
 impl Page {
+    fn cell(&self, index: usize) -> Cell {
+        Cell(self.first[index], self.second.get(index).copied().unwrap_or(NONE))
+    }
+
+    fn set(&mut self, index: usize, cell: Cell) {
+        self.first[index] = cell.0;
+        if cell.1 != NONE && self.second.is_empty() {
+            self.second.resize(self.first.len(), NONE);
+        }
+        if let Some(second) = self.second.get_mut(index) {
+            *second = cell.1;
+        }
+    }
+
+    /// Bytes that it takes.
+    fn bytes(&self) -> u64 {
+        let words = self.first.len() + self.second.len();
+        (words * size_of::<u64>() + self.full.capacity() * size_of::<Full>()) as u64
+    }
+
     fn unpack(&self, cell: Cell) -> Full {
         let mut full = Full::EMPTY;
         match cell.0 & TAG {
@@ -143,7 +166,7 @@ impl Page {
     }
 
     fn add(&mut self, index: usize, who: u64, access: RaceAccess, value: u32) {
-        let cell = self.cells[index];
+        let cell = self.cell(index);
         if cell.0 & TAG == FULL {
             if let Some(full) = self.full.get_mut(cell.1 as usize) {
                 full.add(who, access, value);
@@ -153,7 +176,7 @@ impl Page {
         let mut full = self.unpack(cell);
         full.add(who, access, value);
         let none = |two: Two| two.0[0] == NONE;
-        self.cells[index] = if none(full.writes) && none(full.atomics) {
+        let cell = if none(full.writes) && none(full.atomics) {
             Cell(full.reads.0[0] | READS, full.reads.0[1])
         } else if none(full.reads) && none(full.atomics) && full.writes.0[1] == NONE && full.differ == 0 {
             Cell(full.writes.0[0] | WRITE, full.value as u64)
@@ -161,11 +184,12 @@ impl Page {
             self.full.push(full);
             Cell(FULL, self.full.len() as u64 - 1)
         };
+        self.set(index, cell);
     }
 
     /// Cells of bytes from now on.
     fn split(&mut self) {
-        let old = std::mem::take(&mut self.cells);
+        let old: Vec<Cell> = (0..self.first.len()).map(|i| self.cell(i)).collect();
         let mut cells = Vec::with_capacity(old.len() * 4);
         for cell in old {
             for byte in 0..4 {
@@ -182,7 +206,11 @@ impl Page {
                 });
             }
         }
-        self.cells = cells;
+        self.first = vec![NONE; cells.len()];
+        self.second.clear();
+        for (i, cell) in cells.into_iter().enumerate() {
+            self.set(i, cell);
+        }
     }
 }
 
@@ -190,19 +218,26 @@ impl Page {
 #[derive(Debug)]
 pub(super) struct Launch {
     shards: Vec<Mutex<Map<Page>>>,
+    /// Bytes that may be taken, and that are.
+    limit: u64,
+    taken: AtomicU64,
+    /// Accesses that were not remembered.
+    left_out: AtomicU64,
 }
 
 impl Default for Launch {
     fn default() -> Launch {
-        Launch { shards: (0..SHARDS).map(|_| Mutex::default()).collect() }
+        Launch::new(SPARE_BYTES)
     }
 }
 
 /// Two groups that race for a place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Race {
-    /// The store.
+    /// The store, or the atomic.
     pub first: Who,
+    /// Which of them it is.
+    pub access: RaceAccess,
     /// The other access.
     pub second: Who,
     /// What it is.
@@ -214,19 +249,40 @@ pub(super) struct Race {
 }
 
 impl Launch {
+    /// Takes about this many bytes at most.
+    pub fn new(limit: u64) -> Launch {
+        Launch {
+            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            limit,
+            taken: AtomicU64::new(0),
+            left_out: AtomicU64::new(0),
+        }
+    }
+
+    /// Accesses that were not remembered, for want of room.
+    pub fn left_out(&self) -> u64 {
+        self.left_out.load(Ordering::Relaxed)
+    }
+
     /// Notes an access of 1 or 4 bytes, aligned.
     pub fn access(&self, address: u64, bytes: u32, who: Who, access: RaceAccess, value: u32) {
         let (page, dword) = (address / 4 / PAGE, (address / 4 % PAGE) as usize);
         let shard = &self.shards[page as usize % SHARDS];
         let mut pages = shard.lock().unwrap_or_else(|e| e.into_inner());
-        let page = pages.entry(page).or_default();
-        if page.cells.is_empty() {
-            page.cells.resize(PAGE as usize, Cell::default());
+        let full = self.taken.load(Ordering::Relaxed) >= self.limit;
+        if full && !pages.contains_key(&page) {
+            self.left_out.fetch_add(1, Ordering::Relaxed);
+            return;
         }
-        if bytes < 4 && page.cells.len() == PAGE as usize {
+        let page = pages.entry(page).or_default();
+        let before = page.bytes();
+        if page.first.is_empty() {
+            page.first.resize(PAGE as usize, Cell::default().0);
+        }
+        if bytes < 4 && page.first.len() == PAGE as usize {
             page.split();
         }
-        if page.cells.len() == PAGE as usize {
+        if page.first.len() == PAGE as usize {
             page.add(dword, who.0, access, value);
         } else if bytes < 4 {
             page.add(dword * 4 + (address & 3) as usize, who.0, access, value);
@@ -234,6 +290,10 @@ impl Launch {
             for i in 0..4 {
                 page.add(dword * 4 + i, who.0, access, value >> (8 * i) & 0xff);
             }
+        }
+        let more = page.bytes().saturating_sub(before);
+        if more > 0 {
+            self.taken.fetch_add(more, Ordering::Relaxed);
         }
     }
 
@@ -243,21 +303,24 @@ impl Launch {
         for shard in &self.shards {
             let pages = shard.lock().unwrap_or_else(|e| e.into_inner());
             for (number, page) in pages.iter() {
-                let size = (4 * PAGE) / (page.cells.len() as u64).max(1);
-                for (i, cell) in page.cells.iter().enumerate() {
+                let size = (4 * PAGE) / (page.first.len() as u64).max(1);
+                for i in 0..page.first.len() {
+                    let cell = page.cell(i);
                     if cell.0 & TAG != FULL {
                         continue;
                     }
-                    let full = page.unpack(*cell);
+                    let full = page.unpack(cell);
+                    let written = if full.differ != 0 { full.writes } else { Two::NOBODY };
                     let pairs = [
-                        (if full.differ != 0 { full.writes } else { Two::NOBODY }, RaceAccess::Write),
-                        (full.reads, RaceAccess::Read),
-                        (full.atomics, RaceAccess::Atomic),
+                        (full.writes, RaceAccess::Write, written, RaceAccess::Write),
+                        (full.writes, RaceAccess::Write, full.reads, RaceAccess::Read),
+                        (full.writes, RaceAccess::Write, full.atomics, RaceAccess::Atomic),
+                        (full.atomics, RaceAccess::Atomic, full.reads, RaceAccess::Read),
                     ];
                     let address = number * PAGE * 4 + i as u64 * size;
-                    for (others, with) in pairs {
-                        let Some((first, second)) = full.writes.against(others) else { continue };
-                        let race = Race { first, second, with, address, count: 1 };
+                    for (ones, access, others, with) in pairs {
+                        let Some((first, second)) = ones.against(others) else { continue };
+                        let race = Race { first, access, second, with, address, count: 1 };
                         let key = (first.pc() as u64) << 32 | (second.pc() as u64) << 2 | with as u64;
                         found
                             .entry(key)
@@ -328,11 +391,31 @@ mod tests {
     }
 
     #[test]
-    fn atomics_race_with_stores_only() {
+    fn atomics_race_with_stores_and_reads() {
         let atomics = [(0, 4, who(0, 1), Atomic, 0), (0, 4, who(1, 1), Atomic, 0)];
         assert!(races(&atomics).is_empty());
+        let read = [(0, 4, who(0, 2), Read, 0), (0, 4, who(1, 1), Atomic, 0)];
+        let found = races(&read);
+        assert_eq!((found.len(), found[0].access, found[0].with), (1, Atomic, Read));
+        assert_eq!((found[0].first.group(), found[0].second.group()), (1, 0));
+        // Of one group, the order of its threads is looked at.
+        assert!(races(&[(0, 4, who(1, 2), Read, 0), (0, 4, who(1, 1), Atomic, 0)]).is_empty());
         let store = [(0, 4, who(0, 1), Atomic, 0), (0, 4, who(1, 2), Write, 0)];
         assert_eq!(races(&store)[0].with, Atomic);
+    }
+
+    #[test]
+    fn what_there_is_no_room_for_is_counted() {
+        let l = Launch::new(3 * 2048);
+        // Four pages that one group reads take half of what two take that another writes.
+        for page in 0..4 {
+            l.access(page * 1024, 4, who(0, 1), Read, 0);
+        }
+        assert_eq!((l.left_out(), l.taken.load(Ordering::Relaxed)), (1, 3 * 2048));
+        l.access(8, 4, who(1, 1), Write, 0);
+        assert_eq!((l.left_out(), l.taken.load(Ordering::Relaxed)), (1, 4 * 2048), "what is known goes on");
+        l.access(1 << 20, 4, who(1, 1), Write, 0);
+        assert_eq!(l.left_out(), 2);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use envisa_lower::Message;
 use envisa_machine::memory::Hint;
+use envisa_machine::messages::leaves;
 use envisa_machine::thread::{Access, AccessKind, AccessSpace, Machine};
 
 use super::group::{Now, RaceAccess, SLM, THREAD};
@@ -44,7 +45,8 @@ impl Checks {
                 Message::Simt(_) | Message::Typed(_) => a.channel,
                 _ => THREAD,
             };
-            let across = !self.group.acquired && key < self.sites.end;
+            let loads = access == RaceAccess::Atomic && self.loads(m, message, a, first);
+            let across = !self.group.has_acquired() && key & SLM == 0;
             let who = if across { Who::new(number, m.t.index, pc) } else { None };
             let end = key + a.bytes as u64;
             let mut at = key;
@@ -53,7 +55,7 @@ impl Checks {
                 let value = bytes
                     .get((at - key) as usize..)
                     .map_or(0, |b| (0..size.min(b.len())).fold(0, |v, i| v | u32::from(b[i]) << (8 * i)));
-                let now = Now { thread: m.t.index, pc, channel, access, value };
+                let now = Now { thread: m.t.index, pc, channel, access, value, loads };
                 if let Some((past, with)) = self.group.access(at, size as u32, now) {
                     let other = {
                         let (instruction, function, span) = self.sites.at(past.pc);
@@ -65,7 +67,7 @@ impl Checks {
                         .race
                         .get_or_insert((access, other));
                 }
-                if let Some(who) = who {
+                if let Some(who) = who.filter(|_| !loads) {
                     self.launch.access(at, size as u32, who, access, value);
                 }
                 at += size as u64;
@@ -78,8 +80,18 @@ impl Checks {
                 Message::TypedAtomic(a) => a.dst.is_some(),
                 _ => true,
             };
-            self.group.acquired |= told;
+            if told {
+                self.group.told();
+            }
         }
+    }
+}
+
+impl Checks {
+    /// Does an atomic leave what is there?
+    fn loads(&self, m: &Machine<'_>, message: &Message, a: &Access, first: u32) -> bool {
+        let Message::Atomic(atomic) = message else { return false };
+        leaves(atomic, &m.t.regs, u32::from(a.channel).saturating_sub(first))
     }
 }
 

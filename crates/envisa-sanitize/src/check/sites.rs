@@ -7,7 +7,6 @@ use envisa_machine::thread::{Access, AccessKind, Machine};
 use super::content::Home;
 use super::group::SLM;
 use super::hints::{self, Hint};
-use super::launch;
 use super::registers::Written;
 
 /// Where instructions and memory are.
@@ -20,8 +19,6 @@ pub(super) struct Sites {
     groups: [u32; 2],
     /// First address, bytes and name of allocations.
     memory: Vec<(u64, u64, String)>,
-    /// From this address on, accesses are not held against those of other groups.
-    pub end: u64,
     /// What instructions are looked at for hints; empty if none are wanted.
     hints: Vec<Hint>,
     /// Registers that some instruction reads; `None`: any may be.
@@ -29,29 +26,16 @@ pub(super) struct Sites {
 }
 
 impl Sites {
-    pub fn of(m: &Machine<'_>, hints: bool) -> (Sites, (u64, u64)) {
+    pub fn of(m: &Machine<'_>, hints: bool) -> Sites {
         let p = m.env.program;
-        let (mut end, mut all) = (0, 0u64);
-        let mut looked_at = 0;
-        for a in m.env.memory.iter().filter(|a| !a.private) {
-            let bytes = a.block.len() as u64;
-            all += bytes;
-            if looked_at == all - bytes {
-                let some = bytes.min(launch::MAX_BYTES - looked_at);
-                looked_at += some;
-                end = a.base + some;
-            }
-        }
-        let sites = Sites {
+        Sites {
             at: p.code.iter().map(|i| (i.source, i.function, i.span)).collect(),
             functions: p.functions.iter().map(|f| f.name.clone()).collect(),
             groups: [m.env.groups[0], m.env.groups[1]],
             memory: m.env.memory.iter().map(|a| (a.base, a.block.len() as u64, a.name.clone())).collect(),
-            end,
             hints: if hints { hints::of(p) } else { Vec::new() },
             used: used(p),
-        };
-        (sites, (looked_at, all))
+        }
     }
 
     /// Does anything depend on what an access reads? Compilers read three elements where the first and the third are
