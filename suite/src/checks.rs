@@ -40,6 +40,9 @@ pub struct Header {
     /// Is it found by hints (`--check-hints`) only?
     #[serde(default)]
     pub hints: bool,
+    /// Options of the compiler.
+    #[serde(default)]
+    pub options: String,
     /// Arguments, as on the command line.
     pub args: BTreeMap<String, String>,
 }
@@ -127,7 +130,7 @@ impl Case {
         Job {
             file: self.path.clone(),
             device: Some(device.name().to_owned()),
-            options: if bug { "-DBUG".to_owned() } else { String::new() },
+            options: format!("{}{}", self.header.options, if bug { " -DBUG" } else { "" }).trim().to_owned(),
             global: self.header.global.clone(),
             local: self.header.local.clone(),
             args: self.header.args.iter().map(|(k, v)| (k.clone(), ArgText::Text(v.clone()))).collect(),

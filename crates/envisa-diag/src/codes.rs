@@ -257,6 +257,11 @@ pub const CODES: &[CodeInfo] = &[
         "With --check-hints: the address of an element is no multiple of its size. OpenCL leaves that undefined, and other devices fault, or drop the low bits of the address. The compiler accesses members of packed structures in the same way, where it is meant: vISA does not tell the two apart.",
     ),
     page(
+        "F0025",
+        "one instruction accesses two local variables",
+        "With --check-hints: accesses of one instruction go to two variables that the kernel declares in local memory, as an index does that runs past the end of one into the next. Which variables there are is known of kernels that are compiled with -g. It may be meant: a pointer that is either of the two is accessed by one instruction, too.",
+    ),
+    page(
         "F0100",
         "an instruction that envisa does not execute",
         "Exit code 3: the kernel is sound, as far as is known; the message names what is missing. docs/COVERAGE.md lists what is executed.",

@@ -3,7 +3,7 @@
 //!
 //! **Races.** Two accesses to one byte race if one of them changes it and not both are atomics, different threads make
 //! them, and neither a barrier nor an atomic orders them. Not complained of: stores that leave what is there as it is,
-//! and atomics that do (as atomic loads); what a group accesses after an atomic gave it a value, against other groups
+//! and atomics that do (as atomic loads); loads of what the same thread then compares and exchanges; what a group accesses after an atomic gave it a value, against other groups
 //! (the value may tell it that they are done), unless a fence that is for the group alone follows the atomic. The
 //! channels of one thread run in step here; they race like others, as in another width or on another device they would,
 //! unless a barrier, an atomic or a fence of that memory lies between.
@@ -50,6 +50,8 @@ pub struct Checks {
     contents: Contents,
     /// What is known of the launch.
     facts: Arc<LaunchFacts>,
+    /// The start of the local variable that an instruction accessed first.
+    accessed: HashMap<u32, u64>,
     /// What the current message stores and nothing has written: channel and register.
     pending: Option<(u32, u32)>,
     /// Accesses of the group's threads.
@@ -105,6 +107,19 @@ impl Checks {
                 related: None,
             });
         }
+        // A plain load whose value is then compared and exchanged may read anything.
+        all.retain(|(pc, kind, other), f| {
+            let guess =
+                |access: RaceAccess, pc: &u32| access == RaceAccess::Read && self.group.guesses.contains(pc);
+            let Some((here, there)) = f.race.as_ref().filter(|_| *kind == FindingKind::Race) else {
+                return true;
+            };
+            match (*here, there.access) {
+                (RaceAccess::Atomic, read) => !guess(read, other),
+                (read, RaceAccess::Atomic) => !guess(read, pc),
+                _ => true,
+            }
+        });
         let mut all: Vec<_> = all.into_iter().collect();
         all.sort_by_key(|(k, _)| *k);
         all.into_iter().map(|(_, f)| f).collect()
@@ -199,6 +214,7 @@ impl Observer for Checks {
             }
         }
         self.group.overflowed |= other.group.overflowed;
+        self.group.guesses.extend(&other.group.guesses);
         if self.sites.at.is_empty() {
             self.sites = other.sites;
         }
@@ -207,7 +223,7 @@ impl Observer for Checks {
     fn start(&mut self, m: &Machine<'_>) {
         let p = m.env.program;
         if self.sites.at.is_empty() {
-            self.sites = Arc::new(Sites::of(m, self.facts.hints));
+            self.sites = Arc::new(Sites::of(m, &self.facts));
         }
         self.group.start(m.t.index);
         self.contents.start(m);
@@ -289,6 +305,7 @@ impl Observer for Checks {
                     self.bounds(m, pc, message);
                     if self.facts.hints {
                         self.alignment(m, pc, message);
+                        self.neighbours(m, pc);
                     }
                     self.content(m, pc, message, i.first as u32);
                     self.conflicts(m, pc, message, i.first as u32);

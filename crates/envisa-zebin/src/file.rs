@@ -1,9 +1,11 @@
 //! A zebin read whole: metadata, vISA text by kernel, program-scope data, notes.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::dwarf::{self, LocalVariable};
 use crate::elf::{self, Elf, Relocation, Section, Symbol};
 use crate::ze_info::{Warning, ZeInfo, ZeInfoError};
 use crate::{Error, Notes};
@@ -106,6 +108,19 @@ impl ZebinFile {
     /// [`ZebinFile::warnings`].
     pub fn parse(bytes: &[u8]) -> Result<ZebinFile, Error> {
         Self::from_elf(Elf::parse(bytes)?)
+    }
+
+    /// The variables that each kernel declares in shared local memory, where debug information tells them (`-g`).
+    ///
+    /// # Errors
+    /// What of it is damaged or not known.
+    pub fn local_variables(&self) -> Result<BTreeMap<String, Vec<LocalVariable>>, String> {
+        let section =
+            |name: &str| self.elf.sections.iter().find(|s| s.name == name).map(|s| s.data.as_slice());
+        match (section(".debug_info"), section(".debug_abbrev")) {
+            (Some(info), Some(abbrev)) => dwarf::local_variables(info, abbrev),
+            _ => Ok(BTreeMap::new()),
+        }
     }
 
     fn from_elf(elf: Elf) -> Result<ZebinFile, Error> {

@@ -20,6 +20,7 @@
 //! # Ok::<(), envisa_zebin::Error>(())
 //! ```
 
+pub mod dwarf;
 pub mod elf;
 mod file;
 mod notes;

@@ -74,6 +74,8 @@ pub enum FindingKind {
     ConversionRange,
     /// A hint: an element at an address that is no multiple of its size.
     Misaligned,
+    /// A hint: one instruction accesses two variables in shared local memory.
+    LocalNeighbour,
 }
 
 impl FindingKind {
@@ -91,6 +93,7 @@ impl FindingKind {
             FindingKind::ShiftCount => "F0022",
             FindingKind::ConversionRange => "F0023",
             FindingKind::Misaligned => "F0024",
+            FindingKind::LocalNeighbour => "F0025",
         }
     }
 }
@@ -125,6 +128,7 @@ impl Finding {
             envisa_sanitize::FindingKind::ShiftCount => FindingKind::ShiftCount,
             envisa_sanitize::FindingKind::ConversionRange => FindingKind::ConversionRange,
             envisa_sanitize::FindingKind::Misaligned => FindingKind::Misaligned,
+            envisa_sanitize::FindingKind::LocalNeighbour => FindingKind::LocalNeighbour,
         };
         Finding {
             code: kind.code(),
@@ -170,7 +174,8 @@ impl Finding {
             | FindingKind::DivisionByZero
             | FindingKind::ShiftCount
             | FindingKind::ConversionRange
-            | FindingKind::Misaligned => self.subject.clone(),
+            | FindingKind::Misaligned
+            | FindingKind::LocalNeighbour => self.subject.clone(),
         }
     }
 

@@ -13,6 +13,7 @@ use envisa_machine::dispatch::{MAX_GROUP_ITEMS, MAX_GROUP_THREADS};
 use envisa_machine::{Linked, ModuleData};
 use envisa_verify::Verified;
 use envisa_zebin::ZebinFile;
+use envisa_zebin::dwarf::LocalVariable;
 use envisa_zebin::ze_info::{self, AddrMode, AddrSpace, AllocationType, ArgInfo, ArgType, MemoryUsage};
 use std::sync::Arc;
 
@@ -141,6 +142,8 @@ pub(crate) struct Metadata {
     pub global_base: u64,
     /// The last groups of a range may be smaller.
     pub partial_groups: bool,
+    /// What it declares in shared local memory, where that is known.
+    pub local_variables: Vec<LocalVariable>,
 }
 
 /// Metadata is foreign: greater indices of arguments are not taken at their word.
@@ -271,6 +274,7 @@ impl Code {
             kernel: metadata.clone(),
             least_image: program.inputs.iter().map(|i| i.image.saturating_add(i.bytes)).max().unwrap_or(0),
             partial_groups: zebin.allows_partial_groups(),
+            local_variables: local_variables(zebin, &metadata.name),
             const_base: data.const_base,
             global_base: data.global_base,
         };
@@ -358,6 +362,12 @@ impl Code {
     pub(crate) fn file_of(&self, function: &str) -> FileId {
         file_of(&self.texts, function)
     }
+}
+
+/// The local variables of a kernel. Without debug information that can be read there are none: nothing depends on them
+/// but what reports call memory, and checks that say so.
+fn local_variables(zebin: &ZebinFile, kernel: &str) -> Vec<LocalVariable> {
+    zebin.local_variables().ok().and_then(|mut all| all.remove(kernel)).unwrap_or_default()
 }
 
 fn file_of(texts: &[(String, FileId)], function: &str) -> FileId {

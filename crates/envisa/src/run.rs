@@ -16,6 +16,7 @@ use envisa_machine::memory::Memory;
 use envisa_machine::observer::Observer;
 use envisa_machine::{RunOptions, Trap};
 use envisa_sanitize::{Checks, LaunchFacts, Stats};
+use envisa_zebin::dwarf::LocalVariable;
 use serde::Serialize;
 use std::ops::Range;
 use std::sync::Arc;
@@ -228,6 +229,8 @@ impl Run {
             let address = buffer.address();
             ranges.push((address..address + buffer.len(), constant, buffer.name().to_owned()));
         }
+        let local_variables = code.metadata.as_ref().map_or(&[][..], |m| &m.local_variables);
+        let variable = |v: &LocalVariable| (v.offset..v.offset.saturating_add(v.bytes), v.name.clone());
         let buffer_bytes = ranges.iter().fold(0u64, |n, r| n.saturating_add(r.0.end - r.0.start));
         let writable: Vec<Range<u64>> = ranges.iter().filter(|r| !r.1).map(|r| r.0.clone()).collect();
         let apart = |r: &Range<u64>| writable.iter().all(|w| w.end <= r.start || r.end <= w.start);
@@ -239,6 +242,7 @@ impl Run {
             constant: constant.collect(),
             hints: self.launch.hints,
             buffer_bytes,
+            local_variables: local_variables.iter().map(variable).collect(),
         }
     }
 

@@ -31,14 +31,13 @@ const CHECKED: [&str; 5] = [
     "stores to what is constant",
 ];
 /// What `--check-hints` looks at besides.
-const HINTS: &str =
-    "integers divided by zero, counts of shifts, ranges of conversions, alignment of elements";
+const HINTS: &str = "integers divided by zero, counts of shifts, ranges of conversions, alignment of elements, instructions that access two local variables (with -g)";
 /// And what it would.
 const NO_HINTS: &str = "what --check-hints looks at";
 /// At what it does not look, and why.
 const NOT_CHECKED: [&str; 3] = [
     "buffers that the host may have written (those given as fresh:TYPE:N are)",
-    "bounds between the variables of a kernel's own local or private memory: the compiler does not tell them",
+    "bounds between the variables of a kernel's own local or private memory: an address does not tell which is meant",
     "which memory the fence of a barrier is for",
 ];
 

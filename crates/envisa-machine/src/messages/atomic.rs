@@ -23,6 +23,12 @@ pub(super) fn operator(code: u8, lsc: bool, element: u8) -> Result<(AtomicOp, At
     Ok((op, width))
 }
 
+/// Does an atomic change what is there only if it is as the program supposed?
+pub fn compares(a: &Atomic) -> bool {
+    let op = operator(a.code, a.lsc, a.element).map(|(op, _)| op);
+    matches!(op, Ok(AtomicOp::CmpXchg | AtomicOp::FcmpWr | AtomicOp::BfCas))
+}
+
 /// Does an atomic leave what is there, for this channel of it: a load, or `old | 0` as which compilers write one? `true`
 /// too where the result has taken the place of the operand, and it can no longer be told.
 pub fn leaves(a: &Atomic, regs: &Registers, channel: u32) -> bool {

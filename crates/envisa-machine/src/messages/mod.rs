@@ -21,7 +21,7 @@ mod typed;
 #[cfg(test)]
 mod tests;
 
-pub use atomic::leaves;
+pub use atomic::{compares, leaves};
 
 use envisa_lower::{Decoded, Message, Raw, decode_raw};
 

@@ -24,7 +24,9 @@ impl Checks {
             if !self.sites.wanted(message, a, part) {
                 continue;
             }
-            let outside = a.is_dropped(message) || self.past_a_region(m, a);
+            let outside = a.is_dropped(message)
+                || self.past_a_region(m, a)
+                || matches!(message, Message::Simt(_)) && self.past_a_variable(a);
             if part == 0 {
                 began_inside = !outside;
             }
@@ -47,6 +49,16 @@ impl Checks {
             && !regions.iter().any(|r| {
                 a.address >= r.start && a.address + u64::from(a.bytes) <= r.start.saturating_add(r.bytes)
             })
+    }
+
+    /// Does it begin in one of the kernel's own variables in shared local memory, and end outside of it?
+    fn past_a_variable(&self, a: &Access) -> bool {
+        a.space == AccessSpace::Slm
+            && !a.outside
+            && self
+                .sites
+                .local_variable(a.address)
+                .is_some_and(|(range, _)| a.address + u64::from(a.bytes) > range.end)
     }
 
     /// `writes 4 bytes at byte 260 of buffer a, which has 256`.
@@ -87,6 +99,12 @@ impl Checks {
                     Surface::None => format!("{does} {bytes} of surface {bti}, where nothing is bound"),
                 }
             }
+            AccessSpace::Slm if self.past_a_variable(a) => {
+                let found = self.sites.local_variable(a.address);
+                let (range, name) = found.map_or((0..0, ""), |(r, n)| (r.clone(), n.as_str()));
+                let (at, has) = (a.address - range.start, range.end - range.start);
+                format!("{does} {bytes} at byte {at} of local variable {name}, which has {has}")
+            }
             AccessSpace::Slm => {
                 let regions = m.env.local_regions;
                 let i = regions.partition_point(|r| r.start <= a.address);
@@ -95,6 +113,9 @@ impl Checks {
                         let relative = a.address - r.start;
                         let past = relative.saturating_sub(r.bytes);
                         let name = self.region(r.argument);
+                        let last = self.sites.local_variables.last().filter(|_| r.argument.is_none());
+                        let name =
+                            last.map_or(name, |(_, last)| format!("local variable {last} and the others"));
                         match (relative >= r.bytes, past) {
                             (true, 0) => {
                                 format!("{does} {bytes} right past the end of {name}, which has {}", r.bytes)

@@ -31,6 +31,8 @@ pub enum FindingKind {
     ConversionRange,
     /// A hint: an element at an address that is no multiple of its size.
     Misaligned,
+    /// A hint: one instruction accesses two variables in shared local memory.
+    LocalNeighbour,
 }
 
 /// What the checks are told of a launch.
@@ -47,6 +49,8 @@ pub struct LaunchFacts {
     pub constant: Vec<(Range<u64>, String)>,
     /// Hints are wanted, too.
     pub hints: bool,
+    /// The kernel's own variables in shared local memory, by their place, where they are known.
+    pub local_variables: Vec<(Range<u64>, String)>,
     /// Bytes of the buffers that the kernel is given.
     pub buffer_bytes: u64,
 }
@@ -147,7 +151,8 @@ impl std::fmt::Display for Finding {
             | FindingKind::DivisionByZero
             | FindingKind::ShiftCount
             | FindingKind::ConversionRange
-            | FindingKind::Misaligned => {
+            | FindingKind::Misaligned
+            | FindingKind::LocalNeighbour => {
                 write!(f, "{} ({at})", self.subject)
             }
         }

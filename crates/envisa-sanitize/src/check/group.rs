@@ -5,7 +5,7 @@
 //! does. Each dword (or byte, where bytes are accessed) keeps its last write, its last atomic and the reads since: an
 //! atomic that changes it races with plain reads, too.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use envisa_lower::{Op, fence};
@@ -160,6 +160,8 @@ pub(super) struct Group {
     acquired: Acquired,
     /// Some accesses were not remembered.
     pub overflowed: bool,
+    /// Loads of what the same thread then compares and exchanges: a guess, which is sound whatever it reads.
+    pub guesses: HashSet<u32>,
 }
 
 /// An access that is being made: whole dwords or single bytes.
@@ -174,6 +176,8 @@ pub(super) struct Now {
     pub value: u32,
     /// An atomic that leaves what is there.
     pub loads: bool,
+    /// An atomic that compares.
+    pub compares: bool,
 }
 
 impl Group {
@@ -196,6 +200,7 @@ impl Group {
                 cells: std::mem::take(&mut self.cells),
                 syncs: std::mem::take(&mut self.syncs),
                 overflowed: self.overflowed,
+                guesses: std::mem::take(&mut self.guesses),
                 ..Group::default()
             };
         }
@@ -306,7 +311,7 @@ impl Group {
         self.thread(now.thread);
         let (threads, cells) = (&self.threads, &mut self.cells);
         let me = &threads[now.thread as usize];
-        let Now { thread, pc, channel, access, loads, value } = now;
+        let Now { thread, pc, channel, access, loads, compares, value } = now;
         // What an atomic does is known to those who come to its place later.
         let clock = me.clock.get(thread).saturating_sub(u32::from(access == RaceAccess::Atomic));
         let making = Making {
@@ -316,8 +321,11 @@ impl Group {
             known: &me.clock.0,
             since: me.since[usize::from(key & SLM != 0)],
         };
-        let mut race = None;
+        let (mut race, mut guess) = (None, None);
         let done = cells.change(key, bytes, |full, byte| {
+            if compares {
+                guess = full.reads.iter().find(|r| r.thread == thread).map(|r| r.pc);
+            }
             let part = match byte {
                 Some(byte) if bytes == 4 => value >> (8 * byte) & 0xff,
                 _ => value,
@@ -326,6 +334,7 @@ impl Group {
             race = race.or(found);
         });
         self.overflowed |= done.is_none();
+        self.guesses.extend(guess);
         race
     }
 }
@@ -349,7 +358,7 @@ mod tests {
     }
 
     fn now(thread: u32, access: RaceAccess, value: u32) -> Now {
-        Now { thread, pc: thread, channel: 0, access, value, loads: false }
+        Now { thread, pc: thread, channel: 0, access, value, loads: false, compares: false }
     }
 
     use RaceAccess::{Atomic, Read, Write};
@@ -424,6 +433,18 @@ mod tests {
     }
 
     #[test]
+    fn what_is_compared_later_is_a_guess() {
+        let mut g = group(2);
+        assert!(g.access(0, 4, now(0, Read, 0)).is_none());
+        g.synchronise(1, 0);
+        assert!(g.access(0, 4, now(1, Atomic, 0)).is_some());
+        assert!(g.guesses.is_empty());
+        g.synchronise(0, 0);
+        g.access(0, 4, Now { pc: 9, compares: true, ..now(0, Atomic, 0) });
+        assert_eq!(g.guesses.iter().collect::<Vec<_>>(), [&0], "the load's instruction");
+    }
+
+    #[test]
     fn fences_of_the_group_are_none_for_others() {
         let mut g = group(1);
         g.told();
@@ -455,7 +476,15 @@ mod tests {
 
     #[test]
     fn channels_of_one_thread_race() {
-        let at = |pc, channel, access, value| Now { thread: 0, pc, channel, access, value, loads: false };
+        let at = |pc, channel, access, value| Now {
+            thread: 0,
+            pc,
+            channel,
+            access,
+            value,
+            loads: false,
+            compares: false,
+        };
         let mut g = group(1);
         assert!(g.access(0, 4, at(1, 3, Write, 1)).is_none());
         assert!(g.access(0, 4, at(2, 3, Read, 0)).is_none(), "its own");

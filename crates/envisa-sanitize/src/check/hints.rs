@@ -1,12 +1,15 @@
 //! Hints: what is sound vISA and seldom meant. Integers divided by zero, shifts by as many bits as there are or more,
-//! floats converted to integers that cannot hold them, addresses that are no multiple of their element.
+//! floats converted to integers that cannot hold them, addresses that are no multiple of their element, instructions
+//! that access more than one local variable.
 //!
 //! Only what is left of them in vISA is seen: OpenCL C takes the count of a shift modulo the width, which its compiler
 //! writes out, and devices without a division of integers get a sequence of other instructions.
 
+use std::sync::Arc;
+
 use envisa_isa::Type;
 use envisa_lower::{Dst, ExecType, Inst, Message, Modifier, Op, Program, Src};
-use envisa_machine::thread::{Machine, Mask};
+use envisa_machine::thread::{AccessSpace, Machine, Mask};
 
 use super::{Checks, FindingKind, channels};
 
@@ -56,6 +59,21 @@ fn is_clamped(before: &[Inst], offset: u32) -> bool {
     let writer = before.iter().rev().find(|i| matches!(i.dst, Dst::Reg { offset: to, .. } if to == offset));
     writer.is_some_and(|i| matches!(i.op, Op::Sel | Op::Min | Op::Max))
 }
+
+/// The first part of an access that compilers made two instructions of, as it has more channels than one takes.
+fn lead(p: &Program, pc: u32) -> u32 {
+    let Some(half) = p.code.get(pc as usize) else { return pc };
+    let other = |at: &u32| {
+        p.code.get(*at as usize).is_some_and(|i| {
+            (i.op, i.channels, i.function) == (half.op, half.channels, half.function) && i.first < half.first
+        })
+    };
+    // A surface is moved in between.
+    (pc.saturating_sub(HALVES_APART)..pc).rev().find(other).unwrap_or(pc)
+}
+
+/// How far the halves of an access are from each other.
+const HALVES_APART: u32 = 3;
 
 /// A number that a source gives a channel.
 #[derive(Clone, Copy, Debug)]
@@ -162,6 +180,27 @@ impl Checks {
         let (bytes, address) = (a.bytes, a.address);
         let subject = || format!("an element of {bytes} bytes at {address:#x}, which is no multiple of them");
         self.note(m, pc, FindingKind::Misaligned, u32::from(a.channel), subject);
+    }
+}
+
+impl Checks {
+    /// Looks whether an instruction accesses more than one of the kernel's variables in shared local memory.
+    pub(super) fn neighbours(&mut self, m: &Machine<'_>, pc: u32) {
+        if self.sites.local_variables.is_empty() {
+            return;
+        }
+        let sites = Arc::clone(&self.sites);
+        let lead = lead(m.env.program, pc);
+        for a in m.accesses.iter().filter(|a| a.space == AccessSpace::Slm && !a.outside) {
+            let Some((range, name)) = sites.local_variable(a.address) else { continue };
+            let first = *self.accessed.entry(lead).or_insert(range.start);
+            if first != range.start {
+                let other = sites.local_variable(first).map_or("another", |v| v.1.as_str());
+                let subject = || format!("one instruction accesses the local variables {other} and {name}");
+                self.note(m, pc, FindingKind::LocalNeighbour, u32::from(a.channel), subject);
+                return;
+            }
+        }
     }
 }
 

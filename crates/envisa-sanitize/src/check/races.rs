@@ -2,7 +2,7 @@
 
 use envisa_lower::Message;
 use envisa_machine::memory::Hint;
-use envisa_machine::messages::leaves;
+use envisa_machine::messages::{compares, leaves};
 use envisa_machine::thread::{Access, AccessKind, AccessSpace, Machine};
 
 use super::group::{Now, RaceAccess, SLM, THREAD};
@@ -45,7 +45,8 @@ impl Checks {
                 Message::Simt(_) | Message::Typed(_) => a.channel,
                 _ => THREAD,
             };
-            let loads = access == RaceAccess::Atomic && self.loads(m, message, a, first);
+            let loads = access == RaceAccess::Atomic && loads(m, message, a, first);
+            let compares = matches!(message, Message::Atomic(a) if compares(a));
             let across = !self.group.has_acquired() && key & SLM == 0;
             let who = if across { Who::new(number, m.t.index, pc) } else { None };
             let end = key + a.bytes as u64;
@@ -55,7 +56,7 @@ impl Checks {
                 let value = bytes
                     .get((at - key) as usize..)
                     .map_or(0, |b| (0..size.min(b.len())).fold(0, |v, i| v | u32::from(b[i]) << (8 * i)));
-                let now = Now { thread: m.t.index, pc, channel, access, value, loads };
+                let now = Now { thread: m.t.index, pc, channel, access, value, loads, compares };
                 if let Some((past, with)) = self.group.access(at, size as u32, now) {
                     let other = {
                         let (instruction, function, span) = self.sites.at(past.pc);
@@ -87,12 +88,10 @@ impl Checks {
     }
 }
 
-impl Checks {
-    /// Does an atomic leave what is there?
-    fn loads(&self, m: &Machine<'_>, message: &Message, a: &Access, first: u32) -> bool {
-        let Message::Atomic(atomic) = message else { return false };
-        leaves(atomic, &m.t.regs, u32::from(a.channel).saturating_sub(first))
-    }
+/// Does an atomic leave what is there?
+fn loads(m: &Machine<'_>, message: &Message, a: &Access, first: u32) -> bool {
+    let Message::Atomic(atomic) = message else { return false };
+    leaves(atomic, &m.t.regs, u32::from(a.channel).saturating_sub(first))
 }
 
 /// What a store wrote: from its registers, else as it is in memory now.

@@ -1,10 +1,13 @@
 //! Where instructions and memory are, for reports.
 
+use std::ops::Range;
+
 use envisa_isa::Span;
 use envisa_lower::{Message, Touched};
 use envisa_machine::thread::{Access, AccessKind, Machine};
 
 use super::content::Home;
+use super::finding::LaunchFacts;
 use super::group::SLM;
 use super::hints::{self, Hint};
 use super::registers::Written;
@@ -19,6 +22,8 @@ pub(super) struct Sites {
     groups: [u32; 2],
     /// First address, bytes and name of allocations.
     memory: Vec<(u64, u64, String)>,
+    /// The kernel's own variables in shared local memory, by their place.
+    pub local_variables: Vec<(Range<u64>, String)>,
     /// What instructions are looked at for hints; empty if none are wanted.
     hints: Vec<Hint>,
     /// Registers that some instruction reads; `None`: any may be.
@@ -26,14 +31,15 @@ pub(super) struct Sites {
 }
 
 impl Sites {
-    pub fn of(m: &Machine<'_>, hints: bool) -> Sites {
+    pub fn of(m: &Machine<'_>, facts: &LaunchFacts) -> Sites {
         let p = m.env.program;
         Sites {
             at: p.code.iter().map(|i| (i.source, i.function, i.span)).collect(),
             functions: p.functions.iter().map(|f| f.name.clone()).collect(),
             groups: [m.env.groups[0], m.env.groups[1]],
             memory: m.env.memory.iter().map(|a| (a.base, a.block.len() as u64, a.name.clone())).collect(),
-            hints: if hints { hints::of(p) } else { Vec::new() },
+            local_variables: facts.local_variables.clone(),
+            hints: if facts.hints { hints::of(p) } else { Vec::new() },
             used: used(p),
         }
     }
@@ -57,6 +63,11 @@ impl Sites {
     pub fn id(&self, number: u64) -> [u32; 3] {
         let [w, h] = self.groups.map(|n| u64::from(n.max(1)));
         [(number % w) as u32, (number / w % h) as u32, (number / (w * h)) as u32]
+    }
+
+    /// The kernel's own variable at an offset in shared local memory.
+    pub fn local_variable(&self, at: u64) -> Option<&(Range<u64>, String)> {
+        self.local_variables.iter().find(|(range, _)| range.contains(&at))
     }
 
     /// What an instruction is looked at for.
@@ -86,6 +97,10 @@ impl Sites {
 
     pub fn place(&self, key: u64) -> String {
         if key & SLM != 0 {
+            let at = key & !SLM;
+            if let Some((range, name)) = self.local_variable(at) {
+                return format!("local variable {name} at byte {:#x}", at - range.start);
+            }
             return format!("shared local memory at {:#x}", key & !SLM);
         }
         let i = self.memory.partition_point(|a| a.0 <= key);
