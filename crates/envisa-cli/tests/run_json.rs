@@ -137,3 +137,104 @@ fn profiles_are_what_their_schema_says() {
         }
     }
 }
+
+/// What SARIF 2.1.0 demands of the objects that a log of a run has (OASIS, sections 3.13 to 3.49): required properties,
+/// and the values that are enumerated.
+fn sarif() -> (boon::Schemas, boon::SchemaIndex) {
+    let place = serde_json::json!({
+        "type": "object",
+        "required": ["physicalLocation"],
+        "properties": { "physicalLocation": {
+            "type": "object",
+            "required": ["artifactLocation"],
+            "properties": {
+                "artifactLocation": { "type": "object", "required": ["uri"], "properties": { "uri": { "type": "string", "pattern": "^[^ \\\\]*$" } } },
+                "region": {
+                    "type": "object",
+                    "anyOf": [{ "required": ["startLine"] }, { "required": ["byteOffset"] }],
+                    "properties": {
+                        "startLine": { "type": "integer", "minimum": 1 },
+                        "startColumn": { "type": "integer", "minimum": 1 },
+                        "endLine": { "type": "integer", "minimum": 1 },
+                        "endColumn": { "type": "integer", "minimum": 1 }
+                    }
+                }
+            }
+        } }
+    });
+    let schema = serde_json::json!({
+        "type": "object",
+        "required": ["version", "$schema", "runs"],
+        "properties": {
+            "version": { "const": "2.1.0" },
+            "runs": { "type": "array", "minItems": 1, "items": {
+                "type": "object",
+                "required": ["tool", "results"],
+                "properties": {
+                    "tool": { "type": "object", "required": ["driver"], "properties": { "driver": {
+                        "type": "object",
+                        "required": ["name", "rules"],
+                        "properties": {
+                            "name": { "type": "string", "minLength": 1 },
+                            "rules": { "type": "array", "uniqueItems": true, "items": {
+                                "type": "object",
+                                "required": ["id", "shortDescription"],
+                                "properties": { "shortDescription": { "$ref": "#/$defs/message" } }
+                            } }
+                        }
+                    } } },
+                    "results": { "type": "array", "items": {
+                        "type": "object",
+                        "required": ["ruleId", "message", "level", "locations"],
+                        "properties": {
+                            "ruleIndex": { "type": "integer", "minimum": 0 },
+                            "level": { "enum": ["none", "note", "warning", "error"] },
+                            "message": { "$ref": "#/$defs/message" },
+                            "locations": { "type": "array", "minItems": 1, "items": place },
+                            "relatedLocations": { "type": "array", "items": place }
+                        }
+                    } }
+                }
+            } }
+        },
+        "$defs": { "message": { "type": "object", "required": ["text"], "properties": { "text": { "type": "string", "minLength": 1 } } } }
+    });
+    let mut compiler = boon::Compiler::new();
+    compiler.add_resource("sarif.json", schema).expect("a schema");
+    let mut schemas = boon::Schemas::new();
+    let index = compiler.compile("sarif.json", &mut schemas).expect("a sound schema");
+    (schemas, index)
+}
+
+#[test]
+fn sarif_logs_have_what_the_standard_demands() {
+    let (schemas, index) = sarif();
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("log.sarif");
+    let path = file.to_str().expect("a name");
+    let runs: [(&[&str], &str); 3] = [
+        (&["examples/race/job.toml", "--check"], "F0004"),
+        (&["examples/collide/job.toml", "--check"], "F0003"),
+        (&["examples/vadd/job.toml", "--arg", "c=zeros:f32:900"], "F0001"),
+    ];
+    for (args, code) in runs {
+        run(&[args, &["--sarif", path]].concat());
+        let log: Value = serde_json::from_slice(&std::fs::read(&file).expect("it is written")).expect("JSON");
+        if let Err(e) = schemas.validate(&log, index) {
+            panic!("{args:?}: {e}\n{log:#}");
+        }
+        let results = log["runs"][0]["results"].as_array().expect("results");
+        assert!(results.iter().any(|r| r["ruleId"] == code), "{args:?}: no {code} in {results:?}");
+        // A result's rule is the one at its index.
+        for r in results {
+            let rule = &log["runs"][0]["tool"]["driver"]["rules"]
+                [r["ruleIndex"].as_u64().expect("an index") as usize];
+            assert_eq!(rule["id"], r["ruleId"]);
+        }
+        for (at, field) in [("/runs/0/results/0", "message"), ("/runs/0/tool", "driver"), ("", "version")] {
+            let mut bad = log.clone();
+            bad.pointer_mut(at).and_then(Value::as_object_mut).expect("an object").remove(field);
+            assert!(schemas.validate(&bad, index).is_err(), "{at} {field}");
+        }
+    }
+}

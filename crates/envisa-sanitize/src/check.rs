@@ -32,12 +32,15 @@ use envisa_machine::observer::Observer;
 use envisa_machine::thread::{Machine, Mask};
 
 use content::Contents;
-pub use finding::{Finding, FindingKind, LaunchFacts, Other, Related};
+pub use finding::{Call, Finding, FindingKind, LaunchFacts, Other, Related};
 use group::Group;
 pub use group::RaceAccess;
 use launch::{Launch, Who};
 use sites::Sites;
 use uninitialised::{Shadow, is_data};
+
+/// Calls that a finding tells of.
+const MAX_CALLS: usize = 16;
 
 /// The checks.
 #[derive(Clone, Debug, Default)]
@@ -105,6 +108,7 @@ impl Checks {
                     },
                 )),
                 related: None,
+                calls: Vec::new(),
             });
         }
         // A plain load whose value is then compared and exchanged may read anything.
@@ -161,6 +165,10 @@ impl Checks {
         subject: impl FnOnce(&Sites) -> String,
     ) -> &mut Finding {
         let sites = &self.sites;
+        let call = |pc: u32| {
+            let (instruction, function, span) = sites.at(pc);
+            Call { instruction, function, span }
+        };
         let f = self.found.entry((pc, kind, other)).or_insert_with(|| {
             let (instruction, function, span) = sites.at(pc);
             Finding {
@@ -175,6 +183,7 @@ impl Checks {
                 count: 0,
                 race: None,
                 related: None,
+                calls: m.t.calls().take(MAX_CALLS).map(call).collect(),
             }
         });
         f.count += 1;

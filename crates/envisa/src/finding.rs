@@ -34,6 +34,8 @@ pub struct Finding {
     pub race: Option<Race>,
     /// Another place that it is about.
     pub related: Option<Related>,
+    /// The calls that led there, innermost first; of very deep ones the innermost. Not of races between groups.
+    pub calls: Vec<Place>,
 }
 
 /// Another place that a finding is about.
@@ -151,6 +153,7 @@ impl Finding {
                 place: Place::new(code, &r.function, r.instruction, r.span),
                 what: r.what,
             }),
+            calls: f.calls.iter().map(|c| Place::new(code, &c.function, c.instruction, c.span)).collect(),
         }
     }
 
@@ -181,6 +184,13 @@ impl Finding {
 
     /// As a diagnostic that points into the [files](crate::Kernel::files) of its kernel.
     pub fn diagnostic(&self) -> Diagnostic {
+        let called = |d: Diagnostic, call: &Place| {
+            call.mark_other(d, format!("called from here, in `{}`", call.function))
+        };
+        self.calls.iter().fold(self.without_calls(), called)
+    }
+
+    fn without_calls(&self) -> Diagnostic {
         let [x, y, z] = self.group;
         let times = if self.count == 1 { "once".to_owned() } else { format!("{} times in all", self.count) };
         let d = Diagnostic::error(self.code, self.message());

@@ -110,6 +110,19 @@ pub struct Finding {
     pub race: Option<(RaceAccess, Other)>,
     /// Another place that it is about.
     pub related: Option<Related>,
+    /// The calls that led there, innermost first; of very deep ones the innermost. Not of races between groups.
+    pub calls: Vec<Call>,
+}
+
+/// A call that has not returned.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Call {
+    /// Index of the instruction in its function's source.
+    pub instruction: u32,
+    /// Function.
+    pub function: String,
+    /// Place in the source.
+    pub span: Span,
 }
 
 impl std::fmt::Display for Finding {
