@@ -127,7 +127,7 @@ pub const CODES: &[CodeInfo] = &[
     page(
         "W0820",
         "metadata of the zebin was ignored",
-        "A newer compiler writes what is not known here. The kernel runs; what the message names has no effect.",
+        "A newer compiler writes what is not known here, or it is damaged. The kernel runs; what the message names has no effect.",
     ),
     page(
         "W0821",

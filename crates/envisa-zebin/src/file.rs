@@ -119,7 +119,8 @@ impl ZebinFile {
             |name: &str| self.elf.sections.iter().find(|s| s.name == name).map(|s| s.data.as_slice());
         match (section(".debug_info"), section(".debug_abbrev")) {
             (Some(info), Some(abbrev)) => dwarf::local_variables(info, abbrev),
-            _ => Ok(BTreeMap::new()),
+            (Some(_), None) => Err(".debug_abbrev is missing".into()),
+            (None, _) => Ok(BTreeMap::new()),
         }
     }
 

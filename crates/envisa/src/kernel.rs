@@ -3,7 +3,7 @@
 use crate::device::Device;
 use crate::error::Error;
 use crate::launch::ArgKey;
-use crate::module::{LoadOptions, Module};
+use crate::module::{Contents, LoadOptions, Module};
 use crate::source::SourceText;
 use envisa_diag::{Diagnostic, FileId, Files};
 use envisa_interp::Executable;
@@ -12,7 +12,6 @@ use envisa_lower::{InputClass, LowerError, Program};
 use envisa_machine::dispatch::{MAX_GROUP_ITEMS, MAX_GROUP_THREADS};
 use envisa_machine::{Linked, ModuleData};
 use envisa_verify::Verified;
-use envisa_zebin::ZebinFile;
 use envisa_zebin::dwarf::LocalVariable;
 use envisa_zebin::ze_info::{self, AddrMode, AddrSpace, AllocationType, ArgInfo, ArgType, MemoryUsage};
 use std::sync::Arc;
@@ -261,20 +260,22 @@ impl Code {
     /// Of a compiled kernel.
     pub(crate) fn compiled(
         module: &Verified,
-        zebin: &ZebinFile,
+        contents: &Contents,
         metadata: &ze_info::Kernel,
         platform: Platform,
-        data: &ModuleData,
         texts: Vec<(String, FileId)>,
         (files, given): (Files, &[SourceText]),
     ) -> Result<Code, Error> {
+        let Contents { zebin, data, local_variables } = contents;
+        // Nothing depends on them but what reports call memory, and checks that say so: see `Module::warnings`.
+        let local_variables = local_variables.as_ref().ok().and_then(|all| all.get(&metadata.name));
         let options = envisa_lower::Options { platform, simd: Some(metadata.execution_env.simd_size) };
         let program = lowered(module, &metadata.name, &options, &texts, &files)?;
         let launch = Metadata {
             kernel: metadata.clone(),
             least_image: program.inputs.iter().map(|i| i.image.saturating_add(i.bytes)).max().unwrap_or(0),
             partial_groups: zebin.allows_partial_groups(),
-            local_variables: local_variables(zebin, &metadata.name),
+            local_variables: local_variables.cloned().unwrap_or_default(),
             const_base: data.const_base,
             global_base: data.global_base,
         };
@@ -362,12 +363,6 @@ impl Code {
     pub(crate) fn file_of(&self, function: &str) -> FileId {
         file_of(&self.texts, function)
     }
-}
-
-/// The local variables of a kernel. Without debug information that can be read there are none: nothing depends on them
-/// but what reports call memory, and checks that say so.
-fn local_variables(zebin: &ZebinFile, kernel: &str) -> Vec<LocalVariable> {
-    zebin.local_variables().ok().and_then(|mut all| all.remove(kernel)).unwrap_or_default()
 }
 
 fn file_of(texts: &[(String, FileId)], function: &str) -> FileId {

@@ -9,8 +9,9 @@ use envisa_isa::{ObjectKind, Platform, Platforms, predefined};
 use envisa_machine::ModuleData;
 use envisa_text::ParseOptions;
 use envisa_verify::Verified;
+use envisa_zebin::dwarf::LocalVariable;
 use envisa_zebin::{DeviceFamily, ZebinFile};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
 /// A module's bytes, by format.
@@ -99,14 +100,22 @@ pub(crate) struct Loaded {
 
 /// What it came as.
 enum Form {
-    Compiled { zebin: Box<ZebinFile>, data: ModuleData },
+    Compiled(Box<Contents>),
     Written { module: Box<Verified>, ids: Vec<FileId>, files: Arc<Files> },
+}
+
+/// What a zebin holds.
+pub(crate) struct Contents {
+    pub zebin: ZebinFile,
+    pub data: ModuleData,
+    /// The variables of its kernels in shared local memory, by kernel; or why its debug information cannot be read.
+    pub local_variables: Result<BTreeMap<String, Vec<LocalVariable>>, String>,
 }
 
 impl Drop for Loaded {
     fn drop(&mut self) {
-        let Form::Compiled { data, .. } = &self.form else { return };
-        data.free(self.device.memory());
+        let Form::Compiled(contents) = &self.form else { return };
+        contents.data.free(self.device.memory());
     }
 }
 
@@ -173,13 +182,13 @@ impl Module {
 
     /// Was it compiled (a zebin), rather than written by hand?
     pub fn is_compiled(&self) -> bool {
-        matches!(self.0.form, Form::Compiled { .. })
+        matches!(self.0.form, Form::Compiled(_))
     }
 
     /// The zebin's contents, if it is one.
     pub fn zebin(&self) -> Option<&ZebinFile> {
         match &self.0.form {
-            Form::Compiled { zebin, .. } => Some(zebin),
+            Form::Compiled(contents) => Some(&contents.zebin),
             Form::Written { .. } => None,
         }
     }
@@ -187,7 +196,7 @@ impl Module {
     /// Names of its kernels.
     pub fn kernel_names(&self) -> Vec<String> {
         match &self.0.form {
-            Form::Compiled { zebin, .. } => zebin.kernels().map(|k| k.name.clone()).collect(),
+            Form::Compiled(contents) => contents.zebin.kernels().map(|k| k.name.clone()).collect(),
             Form::Written { module, .. } => {
                 let kernels = module.objects.iter().filter(|o| o.kind == ObjectKind::Kernel);
                 kernels.map(|o| o.name.clone()).collect()
@@ -195,9 +204,17 @@ impl Module {
         }
     }
 
-    /// What of a zebin's metadata was not understood and is ignored.
+    /// What of a zebin's metadata was not understood and is ignored, its debug information among it.
     pub fn warnings(&self) -> Vec<String> {
-        self.zebin().map_or(Vec::new(), |z| z.warnings.iter().map(ToString::to_string).collect())
+        let Form::Compiled(contents) = &self.0.form else { return Vec::new() };
+        let mut all: Vec<String> = contents.zebin.warnings.iter().map(ToString::to_string).collect();
+        if let Err(why) = &contents.local_variables {
+            all.push(format!(
+                "debug information cannot be read: {why}; the names and extents of variables in local memory are not \
+                 known, so accesses are not checked against them"
+            ));
+        }
+        all
     }
 
     /// A kernel by name; of an empty name, the only one (of hand-written code, the first). A kernel that was
@@ -220,7 +237,7 @@ impl Module {
             return Ok(Kernel { module: self.clone(), code: code.clone() });
         }
         let code = Arc::new(match &self.0.form {
-            Form::Compiled { zebin, data } => self.compiled_kernel(zebin, data, found)?,
+            Form::Compiled(contents) => self.compiled_kernel(contents, found)?,
             Form::Written { module, ids, files } => {
                 let texts = named(module, ids);
                 Code::written(module, found, self.device().platform(), &self.0.options, texts, files.clone())?
@@ -230,7 +247,8 @@ impl Module {
         Ok(Kernel { module: self.clone(), code })
     }
 
-    fn compiled_kernel(&self, zebin: &ZebinFile, data: &ModuleData, name: &str) -> Result<Code, Error> {
+    fn compiled_kernel(&self, contents: &Contents, name: &str) -> Result<Code, Error> {
+        let zebin = &contents.zebin;
         let platform = self.device().platform();
         let Some(metadata) = zebin.kernels().find(|k| k.name == name) else {
             return Err(Error::NoKernel { name: name.to_owned(), available: self.kernel_names() });
@@ -261,7 +279,7 @@ impl Module {
             Err(list) => return Err(Error::diagnostics(list, files)),
         };
         let texts = named(&verified, &parsed.files);
-        Code::compiled(&verified, zebin, metadata, platform, data, texts, (files, &self.0.options.sources))
+        Code::compiled(&verified, contents, metadata, platform, texts, (files, &self.0.options.sources))
     }
 }
 
@@ -291,7 +309,8 @@ fn compiled(device: &Device, name: &str, bytes: &[u8]) -> Result<Form, Error> {
         return Err(here(&format!("undefined: {}", missing.join(", "))));
     }
     let data = ModuleData::load(device.0.memory(), &zebin).map_err(|e| here(&e))?;
-    Ok(Form::Compiled { zebin: Box::new(zebin), data })
+    let local_variables = zebin.local_variables();
+    Ok(Form::Compiled(Box::new(Contents { zebin, data, local_variables })))
 }
 
 fn binary(platform: Platform, name: &str, bytes: &[u8], options: &LoadOptions) -> Result<Form, Error> {
@@ -381,4 +400,53 @@ fn verified(
             })
             .collect()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Arg, Config, Launch};
+    use envisa_zebin::Section;
+
+    /// A zebin with these sections of debug information: what is warned of. It runs all the same, under the checks too.
+    fn warned(sections: &[(&str, &[u8])]) -> Vec<String> {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/vadd/vadd.zebin");
+        let mut zebin = ZebinFile::parse(&std::fs::read(path).expect("the example")).expect("a zebin");
+        for (name, data) in sections {
+            zebin.elf.sections.push(Section::new(*name, 1, 0, *data));
+        }
+        let bytes = zebin.write().expect("what was read");
+        let device = Device::new(Config::new(Platform::Pvc).memory(1 << 24).threads(1).red_zones(true));
+        let module = Module::load(&device, "vadd.zebin", Source::Zebin(&bytes)).expect("it loads");
+        let ones: Vec<u8> = [1f32; 64].iter().flat_map(|x| x.to_le_bytes()).collect();
+        let [a, b, c] = ["a", "b", "c"].map(|name| device.buffer_from(name, &ones).expect("memory"));
+        let launch = Launch::range(&[64], &[64]).arg(0, &a).arg(1, &b).arg(2, &c).arg(3, Arg::from(64i32));
+        let kernel = module.kernel("vadd").expect("its kernel");
+        let outcome = device.run(&kernel, &launch.check(true).hints(true)).expect("it is launched");
+        assert!(outcome.fault.is_none() && outcome.findings.is_some_and(|f| f.is_empty()));
+        assert_eq!(c.to_vec(), [2f32; 64].iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
+        module.warnings()
+    }
+
+    #[test]
+    fn debug_information_that_cannot_be_read_is_told() {
+        assert_eq!(warned(&[]), [""; 0]);
+        // A unit of one kind of entries without attributes, and the same in the next version.
+        let (unit, kinds) = ([8, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 1], [1, 0x11, 0, 0, 0, 0]);
+        assert_eq!(warned(&[(".debug_info", &unit), (".debug_abbrev", &kinds)]), [""; 0]);
+        let mut version_5 = unit;
+        version_5[4] = 5;
+        let told = |info: &[u8], kinds: Option<&[u8]>, why: &str| {
+            let mut sections = vec![(".debug_info", info)];
+            sections.extend(kinds.map(|k| (".debug_abbrev", k)));
+            let warnings = warned(&sections);
+            let [warning] = &warnings[..] else { panic!("{why}: {warnings:?}") };
+            assert!(warning.starts_with(&format!("debug information cannot be read: {why}")), "{warning}");
+        };
+        told(&version_5, Some(&kinds), "DWARF 5");
+        told(&unit[..11], Some(&kinds), "a unit is cut off");
+        told(&[0xff; 12], Some(&kinds), "a unit of 64-bit DWARF");
+        told(&unit, Some(&[]), "");
+        told(&unit, None, ".debug_abbrev is missing");
+    }
 }
