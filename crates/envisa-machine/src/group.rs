@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use envisa_isa::Platform;
 use envisa_isa::limits::NAMED_BARRIERS;
-use envisa_lower::Program;
+use envisa_lower::{Op, Program};
 
 use crate::dispatch::GroupClass;
 use crate::engine::{LaunchView, Stop, Worker};
@@ -33,6 +33,10 @@ pub struct Groups<'a, R> {
     slot: u32,
     /// A group's threads are alive at once, and take turns.
     together: bool,
+    /// What the threads of the group that runs share; groups use it one after the other.
+    group: Group,
+    /// The program has named barriers, whose counts are to be cleared between groups.
+    named: bool,
     run: R,
 }
 
@@ -65,6 +69,8 @@ impl<'a, R: Run> Groups<'a, R> {
             slm,
             slot: number * most,
             together,
+            group: Group { id: [0; 3], named: [(0, 0); NAMED_BARRIERS as usize], fused: Vec::new() },
+            named: program.code.iter().any(|i| i.op == Op::NamedBarrier),
             run,
         })
     }
@@ -76,9 +82,8 @@ impl<'a, R: Run> Groups<'a, R> {
     }
 
     /// Runs a group; gives its fault.
-    fn group(&mut self, number: u64, stop: &Stop) -> Option<Box<Trap>> {
+    fn group(&mut self, id: [u32; 3], stop: &Stop) -> Option<Box<Trap>> {
         let (prepared, env) = (self.launch.prepared, &self.launch.env);
-        let id = prepared.group_id(number);
         let class = prepared.class(id);
         if stop.cancelled() {
             let trap = Trap::of_launch(&env.program.name, Cause::Cancelled);
@@ -88,7 +93,11 @@ impl<'a, R: Run> Groups<'a, R> {
         if !self.slm.is_empty() {
             self.slm.clear(0, self.slm.len());
         }
-        let mut group = Group { id, named: [(0, 0); NAMED_BARRIERS as usize], fused: Vec::new() };
+        self.group.id = id;
+        self.group.fused.clear();
+        if self.named {
+            self.group.named.fill((0, 0));
+        }
         if !self.together {
             let mut shared = false;
             for index in 0..class.threads {
@@ -97,7 +106,7 @@ impl<'a, R: Run> Groups<'a, R> {
                 loop {
                     let t = &mut self.threads[0];
                     t.turn = TURN;
-                    let mut m = machine(env, &mut group, &self.slm, t, &mut self.hints);
+                    let mut m = machine(env, &mut self.group, &self.slm, t, &mut self.hints);
                     self.run.run(&mut m, fresh, stop);
                     if m.trap.is_none() && m.t.status == Status::Yielded && stop.cancelled() {
                         m.fault(m.t.pc, None, Cause::Cancelled);
@@ -126,7 +135,7 @@ impl<'a, R: Run> Groups<'a, R> {
                     continue;
                 }
                 t.turn = TURN;
-                let mut m = machine(env, &mut group, &self.slm, t, &mut self.hints);
+                let mut m = machine(env, &mut self.group, &self.slm, t, &mut self.hints);
                 self.run.run(&mut m, fresh, stop);
                 if let Some(mut trap) = m.trap {
                     trap.threads = thread_states(env.program, &self.threads[..threads]);
@@ -139,10 +148,10 @@ impl<'a, R: Run> Groups<'a, R> {
                 return None;
             }
             let cancelled = stop.cancelled();
-            if cancelled || !release(live, &mut group) {
+            if cancelled || !release(live, &mut self.group) {
                 let cause = if cancelled { Cause::Cancelled } else { Cause::Deadlock };
                 let t = live.iter_mut().find(|t| t.status != Status::Done)?;
-                let m = machine(env, &mut group, &self.slm, t, &mut self.hints);
+                let m = machine(env, &mut self.group, &self.slm, t, &mut self.hints);
                 let pc = m.t.pc.saturating_sub(1);
                 let mut trap = Box::new(m.trap_at(pc, None, cause));
                 trap.threads = thread_states(env.program, &self.threads[..threads]);
@@ -182,13 +191,15 @@ impl<'a, R: Run> Groups<'a, R> {
 
 impl<R: Run> Worker for Groups<'_, R> {
     fn groups(&mut self, numbers: Range<u64>, stop: &Stop) -> Option<(u64, Box<Trap>)> {
+        let mut id = self.launch.prepared.group_id(numbers.start);
         for number in numbers {
             if stop.before(number) {
                 return None;
             }
-            if let Some(trap) = self.group(number, stop) {
+            if let Some(trap) = self.group(id, stop) {
                 return Some((number, trap));
             }
+            id = self.launch.prepared.group_after(id);
         }
         None
     }
@@ -225,7 +236,7 @@ pub fn together(p: &Program) -> bool {
 /// Could a thread wait for another one of its group without a barrier: is there an atomic in a loop?
 fn spins(p: &Program) -> bool {
     p.code.iter().any(|i| {
-        i.op == envisa_lower::Op::Message
+        i.op == Op::Message
             && i.depth > 0
             && matches!(p.messages.get(i.aux as usize), Some(envisa_lower::Message::Atomic(_)))
     })

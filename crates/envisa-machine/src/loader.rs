@@ -262,7 +262,8 @@ fn push(to: &mut Vec<Copy>, c: Copy) {
     }
 }
 
-/// Copies few bytes: whole registers without a call, and with stores as large as the loads that follow.
+/// Copies few bytes: whole registers and single elements without a call, and with stores as large as the loads that
+/// follow.
 #[inline(always)]
 fn copy(to: &mut [u8], from: &[u8]) {
     let (to, to_rest) = to.as_chunks_mut::<64>();
@@ -275,7 +276,14 @@ fn copy(to: &mut [u8], from: &[u8]) {
     for (to, from) in to.iter_mut().zip(from) {
         *to = *from;
     }
-    if !from_rest.is_empty() {
+    // A scalar argument, or an address.
+    if let (Ok(to), Ok(from)) = (<&mut [u8; 4]>::try_from(&mut *to_rest), <&[u8; 4]>::try_from(from_rest)) {
+        *to = *from;
+    } else if let (Ok(to), Ok(from)) =
+        (<&mut [u8; 8]>::try_from(&mut *to_rest), <&[u8; 8]>::try_from(from_rest))
+    {
+        *to = *from;
+    } else if !from_rest.is_empty() {
         to_rest.copy_from_slice(from_rest);
     }
 }

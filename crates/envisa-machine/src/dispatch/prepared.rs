@@ -74,6 +74,21 @@ impl Prepared {
         [(number % x) as u32, (number / x % y) as u32, (number / (x * y)) as u32]
     }
 
+    /// Ids of the group whose linear number is one higher; behind the last one comes the first.
+    #[inline]
+    pub fn group_after(&self, [x, y, z]: [u32; 3]) -> [u32; 3] {
+        // Ids are below the numbers of groups.
+        if x + 1 < self.groups[0] {
+            [x + 1, y, z]
+        } else if y + 1 < self.groups[1] {
+            [0, y + 1, z]
+        } else if z + 1 < self.groups[2] {
+            [0, 0, z + 1]
+        } else {
+            [0; 3]
+        }
+    }
+
     /// The class of a group.
     #[inline]
     pub fn class(&self, group: [u32; 3]) -> &GroupClass {

@@ -1,7 +1,7 @@
 //! Launches of a kernel that IGC compiled: images, and what is refused.
 
 use super::*;
-use crate::memory::{Memory, Surface};
+use crate::memory::{Memory, Surface, SurfaceTable};
 use envisa_zebin::ZeInfo;
 use envisa_zebin::ze_info::{ImageType, Kernel};
 
@@ -204,4 +204,18 @@ fn what_does_not_fit_is_said() {
         ready(|l| l.args[2] = Arg::Local(64 << 10)).1.unwrap_err().to_string(),
         "65952 bytes of shared local memory a group: the device has 65536"
     );
+}
+
+#[test]
+fn ids_of_groups_can_be_counted() {
+    let memory = Memory::new(1 << 20);
+    for groups in [[1, 1, 1], [3, 2, 4], [1, 5, 2], [4, 1, 3], [7, 1, 1], [1, 1, 6]] {
+        let p = prepare_bare(&memory, groups, 1, 8, Vec::new(), SurfaceTable::default(), (0, 0)).unwrap();
+        let mut id = p.group_id(0);
+        for number in 0..p.group_count() {
+            assert_eq!(id, p.group_id(number), "{groups:?}");
+            id = p.group_after(id);
+        }
+        assert_eq!(id, [0; 3], "{groups:?}");
+    }
 }
