@@ -75,12 +75,14 @@ fn helper(words: &[String], here: &Path) -> Option<Ran> {
             let _ = writeln!(s, "{}", row.join(" "));
             s
         })),
-        "ls" => {
+        // `names` is `ls` for files that hold paths, whose sizes differ from checkout to checkout.
+        name @ ("ls" | "names") => {
             let mut all = Vec::new();
             files(&path(1), &mut all);
             Ran::fine(all.iter().fold(String::new(), |mut s, f| {
                 let bytes = std::fs::metadata(f).expect("a file").len();
-                let _ = writeln!(s, "{} ({bytes} bytes)", f.strip_prefix(path(1)).expect("inside").display());
+                let size = if name == "ls" { format!(" ({bytes} bytes)") } else { String::new() };
+                let _ = writeln!(s, "{}{size}", f.strip_prefix(path(1)).expect("inside").display());
                 s
             }))
         }
