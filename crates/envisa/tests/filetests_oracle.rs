@@ -20,12 +20,18 @@ use std::path::{Path, PathBuf};
 /// Cases that the packaged assembler does not take, and why.
 const REFUSED: &[(&str, &str)] = &[
     ("control/call:subroutine", "it crashes over the flow of a predicated call"),
-    (
-        "memory/index_of_shifts",
-        "of the index of a surface it takes numbers and general variables, not surfaces",
-    ),
+    ("memory/index_of_shifts", SURFACE),
+    ("memory/row_from_below", SURFACE),
+    ("memory/uniform_then_varying:addc_halves_16", SURFACE),
+    ("memory/uniform_then_varying:addc_halves_32", SURFACE),
+    ("memory/uniform_then_varying:input_16", SURFACE),
+    ("memory/uniform_then_varying:input_32", SURFACE),
+    ("memory/uniform_then_varying:loop_16", SURFACE),
+    ("memory/uniform_then_varying:loop_32", SURFACE),
     ("memory/lsc:scale", "it says that scaled addresses are not supported yet"),
 ];
+/// Why messages whose surface is a variable of surfaces are refused.
+const SURFACE: &str = "of the index of a surface it takes numbers and general variables, not surfaces";
 
 /// The text with the case's kernel and the file's functions only.
 fn alone(case: &Case) -> String {
