@@ -224,16 +224,8 @@ fn run_one(k: &KernelFile, options: &Options, described: &mut Vec<(String, Strin
     };
     let mut served = Vec::new();
     for p in &options.peers {
-        let mut times = PeerTimes {
-            peer: p.name().to_owned(),
-            seconds: Vec::new(),
-            launches: Vec::new(),
-            ratio: None,
-            beyond: None,
-            failure: None,
-            differs: None,
-        };
-        let worker = Served::start(*p, k, options.sizes, Duration::from_secs(300));
+        let mut times = PeerTimes::of(*p);
+        let worker = Served::start(*p, k, options.sizes, Duration::from_secs(300), &[]);
         let version = match &worker {
             Ok(s) => s.describe.clone(),
             Err(why) => {
@@ -337,7 +329,20 @@ pub fn ratio(r: f64) -> String {
 }
 
 impl PeerTimes {
-    fn cell(&self, ours: Option<Spread>) -> String {
+    /// Nothing yet, of a peer.
+    pub(crate) fn of(peer: Peer) -> PeerTimes {
+        PeerTimes {
+            peer: peer.name().to_owned(),
+            seconds: Vec::new(),
+            launches: Vec::new(),
+            ratio: None,
+            beyond: None,
+            failure: None,
+            differs: None,
+        }
+    }
+
+    pub(crate) fn cell(&self, ours: Option<Spread>) -> String {
         let mut text = match (self.ratio, self.beyond, &self.failure, ours) {
             (Some(r), ..) if self.seconds.len() > 1 => {
                 format!("{} ({}–{})", ratio(r.median), ratio(r.min), ratio(r.max))

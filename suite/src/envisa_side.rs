@@ -33,6 +33,15 @@ fn failed(e: impl std::fmt::Display) -> Failure {
     Failure::Failed(e.to_string())
 }
 
+/// What the checks say of a launch.
+#[derive(Debug)]
+pub struct Checked {
+    /// What they found.
+    pub findings: Vec<Finding>,
+    /// What they did not look at, and why.
+    pub not_checked: Option<String>,
+}
+
 /// A kernel loaded with its buffers, ready to be launched any number of times.
 pub struct Loaded<'a> {
     launch: &'a Launch,
@@ -53,19 +62,43 @@ impl<'a> Loaded<'a> {
         launch: &'a Launch,
         jobs: usize,
     ) -> Result<Loaded<'a>, Failure> {
+        Loaded::with(kernel, device, launch, jobs, false)
+    }
+
+    /// As [`Loaded::new`], on a device that leaves room between buffers; every launch is under the checks.
+    ///
+    /// # Errors
+    /// As [`Loaded::new`].
+    pub fn checking(
+        kernel: &KernelFile,
+        device: Device,
+        launch: &'a Launch,
+        jobs: usize,
+    ) -> Result<Loaded<'a>, Failure> {
+        Loaded::with(kernel, device, launch, jobs, true)
+    }
+
+    fn with(
+        kernel: &KernelFile,
+        device: Device,
+        launch: &'a Launch,
+        jobs: usize,
+        check: bool,
+    ) -> Result<Loaded<'a>, Failure> {
         let path = corpus::corpus_path(&corpus::corpus_folder(), device, kernel);
         let bytes = std::fs::read(&path).map_err(|e| failed(format!("{}: {e}", path.display())))?;
         let source = Source::Zebin(&bytes);
         let Some(platform) = source.platform().map_err(failed)? else {
             return Err(failed(format!("{}: for no platform", path.display())));
         };
-        let gpu = Gpu::new(Config::new(platform).memory(MEMORY).threads(jobs));
+        let gpu = Gpu::new(Config::new(platform).memory(MEMORY).threads(jobs).red_zones(check));
         let module = Module::load(&gpu, &kernel.id, source).map_err(failed)?;
         let loaded = module.kernel(kernel.function()).map_err(failed)?;
         let dims = launch.dims as usize;
         let mut how = envisa::Launch::range(&launch.global[..dims], &launch.local[..dims])
             .offset(&launch.offset[..dims])
-            .limit(LIMIT);
+            .limit(LIMIT)
+            .check(check);
         let mut buffers = Vec::new();
         for (i, a) in (0u32..).zip(&launch.args) {
             let (arg, buffer) = match &a.value {
@@ -160,14 +193,17 @@ impl<'a> Loaded<'a> {
         self.run().map(|(_, seconds)| seconds).map_err(|e| e.to_string())
     }
 
-    /// Launches once under the checks: what they find.
+    /// Launches once under the checks.
     ///
     /// # Errors
     /// As [`Loaded::run`].
-    pub fn check(&mut self) -> Result<Vec<Finding>, Failure> {
+    pub fn check(&mut self) -> Result<Checked, Failure> {
         let outcome = self.gpu.run(&self.kernel, &self.how.clone().check(true)).map_err(failed)?;
         match &outcome.fault {
-            None => Ok(outcome.findings.unwrap_or_default()),
+            None => Ok(Checked {
+                findings: outcome.findings.unwrap_or_default(),
+                not_checked: outcome.not_checked,
+            }),
             Some(fault) => Err(failed(fault)),
         }
     }

@@ -5,6 +5,7 @@
 
 pub use envisa_harness::compare;
 pub mod bench;
+pub mod checking;
 pub mod checks;
 pub mod clock;
 pub mod conformance;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Parser, Subcommand};
 use envisa_suite::bench;
+use envisa_suite::checking;
 use envisa_suite::checks;
 use envisa_suite::clock;
 use envisa_suite::compare::Check;
@@ -45,6 +46,17 @@ fn kernel_options() -> bench::Options {
 /// How kernels are timed beside Oclgrind, at sizes that it finishes.
 fn oclgrind_options() -> bench::Options {
     bench::Options { sizes: SizeSet::Slow, peers: vec![Peer::Oclgrind], repeats: 3, ..kernel_options() }
+}
+
+/// How checking is measured: Oclgrind's checks take several times as long as it does without.
+fn check_options() -> checking::Options {
+    checking::Options {
+        device: Device::Pvc,
+        repeats: 3,
+        window: Duration::from_millis(100),
+        limit: Duration::from_secs(60),
+        run_limit: Duration::from_secs(300),
+    }
 }
 
 #[derive(Subcommand)]
@@ -191,7 +203,7 @@ enum Verb {
         #[arg(long)]
         json: Option<PathBuf>,
     },
-    /// Measure all of `docs/PERFORMANCE.md`: kernels, command, translation, assembler, verifier; needs the release build.
+    /// Measure all of `docs/PERFORMANCE.md`: kernels, command, checks, translation, assembler, verifier; needs the release build.
     Performance {
         #[command(flatten)]
         only: Only,
@@ -622,7 +634,7 @@ fn performance(only: &Only, parts: &[Part], write: bool) -> Result<bool, String>
     let mut wrong = Vec::new();
     for part in &parts {
         let built = match part {
-            Part::Runs => {
+            Part::Runs | Part::Checks => {
                 envisa = runs::build_command();
                 envisa.as_ref().map(|_| ()).map_err(Clone::clone)
             }
@@ -676,6 +688,13 @@ fn measure(part: Part, only: &Only, envisa: Result<&Path, &String>, write: bool)
         Part::Runs => {
             let envisa = envisa.map_err(Clone::clone)?;
             let run = runs::run(envisa, &kernels(only)?, Device::Pvc, |line| eprintln!("{line}"))?;
+            let section = run.section(&command, &record);
+            leave(part, &run, &section, write)?;
+            Ok(run.complaints().is_empty())
+        }
+        Part::Checks => {
+            let envisa = envisa.map_err(Clone::clone)?;
+            let run = checking::run(envisa, &kernels(only)?, &check_options(), |line| eprintln!("{line}"));
             let section = run.section(&command, &record);
             leave(part, &run, &section, write)?;
             Ok(run.complaints().is_empty())

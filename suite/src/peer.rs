@@ -170,15 +170,21 @@ pub struct Served {
 }
 
 impl Served {
-    /// Starts a worker and waits until the kernel is built.
+    /// Starts a worker, with these variables in its environment, and waits until the kernel is built.
     ///
     /// # Errors
     /// As [`run`]; `limit` is for the build.
-    pub fn start(peer: Peer, kernel: &KernelFile, sizes: SizeSet, limit: Duration) -> Result<Served, String> {
+    pub fn start(
+        peer: Peer,
+        kernel: &KernelFile,
+        sizes: SizeSet,
+        limit: Duration,
+        environment: &[(&str, &str)],
+    ) -> Result<Served, String> {
         let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
         let mut command = command(peer, kernel, dir.path())?;
         let set = sizes.to_possible_value().ok_or("these sizes have no name")?;
-        command.arg("--serve").arg(set.get_name());
+        command.arg("--serve").arg(set.get_name()).envs(environment.iter().copied());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(|e| e.to_string())?;
         let (Some(orders), Some(out)) = (child.stdin.take(), child.stdout.take()) else {

@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::bench::{Bench, Spread, ratio, time};
+use crate::checking::Checking;
 use crate::machine::Machine;
 use crate::peer::Peer;
 use crate::report::{Table, put_first, replace_block};
@@ -23,6 +24,8 @@ pub enum Part {
     Oclgrind,
     /// Start-up and memory of the command.
     Runs,
+    /// What checking costs, beside no checks and Oclgrind's.
+    Checks,
     /// vISA text to a program that can run, beside GenX_IR.
     Translation,
     /// Assembler and disassembler, beside GenX_IR.
@@ -33,8 +36,15 @@ pub enum Part {
 
 impl Part {
     /// All parts.
-    pub const ALL: [Part; 6] =
-        [Part::Kernels, Part::Oclgrind, Part::Runs, Part::Translation, Part::Assembler, Part::Verifier];
+    pub const ALL: [Part; 7] = [
+        Part::Kernels,
+        Part::Oclgrind,
+        Part::Runs,
+        Part::Checks,
+        Part::Translation,
+        Part::Assembler,
+        Part::Verifier,
+    ];
 
     /// Its name on the command line, which is that of its block too.
     pub fn name(self) -> String {
@@ -129,6 +139,10 @@ pub fn summary(docs: &Path) -> String {
             Part::Runs => read_record(&path).map(|r: Runs| {
                 run_lines(&r, &mut lines);
                 r.machine
+            }),
+            Part::Checks => read_record(&path).map(|c: Checking| {
+                check_lines(&c, &mut lines);
+                c.machine
             }),
             Part::Translation => read_record(&path).map(|t: Translations| {
                 translation_line(&t, &mut lines);
@@ -235,6 +249,47 @@ fn run_lines(r: &Runs, lines: &mut Vec<Line>) {
     }
 }
 
+fn check_lines(c: &Checking, lines: &mut Vec<Line>) {
+    let over = [("the interpreter without checks", c.over_interpreter()), ("native code", c.over_native())];
+    for (what, means) in over {
+        let Some(m) = means else { continue };
+        let worst = m.worst_kernel.trim_start_matches("bench/");
+        lines.push(line(
+            format!(
+                "time under `--check` over that of {what}: geometric mean of {} kernels, worst",
+                m.kernels
+            ),
+            "–",
+            format!("{}, {} ({worst})", ratio(m.mean), ratio(m.worst)),
+            None,
+        ));
+    }
+    if let Some(m) = c.oclgrind() {
+        lines.push(line(
+            format!(
+                "time under Oclgrind's checks over that under `--check`: geometric mean of {}",
+                m.kernels
+            ),
+            "–",
+            ratio(m.ratio),
+            None,
+        ));
+    }
+    if let Some(worst) = c.worst_run() {
+        lines.push(line(
+            format!("memory beyond the buffers of {} runs of `envisa run --check`", c.runs.len()),
+            "at most 3 times the buffers and 256 MiB",
+            format!(
+                "{:.1} MiB with {:.1} MiB of buffers ({})",
+                mib(worst.beyond()),
+                mib(worst.buffers),
+                worst.kernel.trim_start_matches("bench/")
+            ),
+            Some(c.memory_holds()),
+        ));
+    }
+}
+
 fn translation_line(t: &Translations, lines: &mut Vec<Line>) {
     if let Some(mean) = t.mean() {
         lines.push(line(
@@ -288,7 +343,9 @@ mod tests {
         let docs = tempfile::tempdir().unwrap();
         let text = summary(docs.path());
         assert!(
-            text.contains("not measured yet: kernels, oclgrind, runs, translation, assembler, verifier"),
+            text.contains(
+                "not measured yet: kernels, oclgrind, runs, checks, translation, assembler, verifier"
+            ),
             "{text}"
         );
         let row = |what: &str, platforms, seconds| crate::toolchain::Verifying {

@@ -107,9 +107,28 @@ pub fn run(
     if let Some(s) = Spread::of(&starts) {
         say(&format!("start-up: {}", time(s.median)));
     }
+    let runs = memory(envisa, kernels, device, &[], LIMIT, say);
+    Ok(Runs {
+        machine: Machine::here(),
+        device: device.name().to_owned(),
+        start_up: (JOB.to_owned(), starts),
+        runs,
+    })
+}
+
+/// Runs the benchmark kernels among `kernels` with `envisa`, the command, and these options besides, each for at most
+/// `limit`; `say` hears of each as it is done.
+pub fn memory(
+    envisa: &Path,
+    kernels: &[KernelFile],
+    device: Device,
+    options: &[&str],
+    limit: Duration,
+    mut say: impl FnMut(&str),
+) -> Vec<Run> {
     let mut runs = Vec::new();
     for k in kernels.iter().filter(|k| k.header.bench.is_some() && k.devices().contains(&device)) {
-        let one = one(envisa, k, device).unwrap_or_else(|why| Run {
+        let one = one(envisa, k, device, options, limit).unwrap_or_else(|why| Run {
             kernel: k.id.clone(),
             buffers: 0,
             resident: 0,
@@ -122,16 +141,17 @@ pub fn run(
         });
         runs.push(one);
     }
-    Ok(Runs {
-        machine: Machine::here(),
-        device: device.name().to_owned(),
-        start_up: (JOB.to_owned(), starts),
-        runs,
-    })
+    runs
 }
 
 /// `envisa run` with what the kernel's header says for the benchmark.
-fn one(envisa: &Path, k: &KernelFile, device: Device) -> Result<Run, String> {
+fn one(
+    envisa: &Path,
+    k: &KernelFile,
+    device: Device,
+    options: &[&str],
+    limit: Duration,
+) -> Result<Run, String> {
     let launch = Launch::new(k, SizeSet::Bench, false)?;
     let sizes = k.header.bench.as_ref().ok_or("the kernel has no benchmark sizes")?;
     let triple =
@@ -146,6 +166,7 @@ fn one(envisa: &Path, k: &KernelFile, device: Device) -> Result<Run, String> {
         "--local",
         &triple(launch.local),
     ]);
+    command.args(options);
     for a in &k.header.args {
         let value = a.value.as_deref().ok_or_else(|| format!("argument `{}` has no `value`", a.name))?;
         let value = expr::substitute(value, sizes).map_err(|e| e.to_string())?;
@@ -171,10 +192,10 @@ fn one(envisa: &Path, k: &KernelFile, device: Device) -> Result<Run, String> {
         if let Some(status) = child.try_wait().map_err(|e| e.to_string())? {
             break status;
         }
-        if start.elapsed() > LIMIT {
+        if start.elapsed() > limit {
             let _ = child.kill();
             let _ = child.wait();
-            return Err(format!("it did not finish within {} s", LIMIT.as_secs()));
+            return Err(format!("it did not finish within {} s", limit.as_secs()));
         }
         std::thread::sleep(Duration::from_micros(500));
     };
