@@ -25,6 +25,7 @@ mod text;
 mod window;
 
 pub use codes::{CODES, CodeInfo, code};
+pub use envisa_isa::Span;
 pub use json::render_json;
 pub use nearest::{did_you_mean, nearest};
 pub use sarif::{Rule, Tool, render_sarif};
@@ -62,41 +63,6 @@ impl Severity {
 impl fmt::Display for Severity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
-    }
-}
-
-/// A half-open range of bytes in one file. Ranges beyond the file are clamped when rendered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Span {
-    /// First byte.
-    pub start: u32,
-    /// One past the last byte; `end == start` marks a place between bytes.
-    pub end: u32,
-}
-
-impl Span {
-    /// The span `start..end`; an `end` before `start` is taken as `start`.
-    pub const fn new(start: u32, end: u32) -> Self {
-        Span { start, end: if end < start { start } else { end } }
-    }
-}
-
-impl From<std::ops::Range<u32>> for Span {
-    fn from(r: std::ops::Range<u32>) -> Self {
-        Span::new(r.start, r.end)
-    }
-}
-
-impl From<(u32, u32)> for Span {
-    fn from((start, end): (u32, u32)) -> Self {
-        Span::new(start, end)
-    }
-}
-
-/// A single place, with no width. In binary files this is the usual span: an offset.
-impl From<u32> for Span {
-    fn from(at: u32) -> Self {
-        Span::new(at, at)
     }
 }
 

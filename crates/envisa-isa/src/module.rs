@@ -1,30 +1,6 @@
 //! The module model: what text and binary both parse to.
 
-use crate::{InstDesc, Op, Operand, Type, predefined};
-
-/// A place in the source: byte offsets into the text, or into the binary file.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Span {
-    /// First byte.
-    pub start: u32,
-    /// One past the last byte.
-    pub end: u32,
-}
-
-impl Span {
-    /// No place.
-    pub const NONE: Span = Span { start: 0, end: 0 };
-
-    /// From offsets.
-    pub const fn new(start: u32, end: u32) -> Span {
-        Span { start, end }
-    }
-
-    /// From the start of `self` to the end of `other`.
-    pub const fn to(self, other: Span) -> Span {
-        Span { start: self.start, end: other.end }
-    }
-}
+use crate::{InstDesc, Op, Operand, Span, Type, predefined};
 
 /// A compilation unit: kernels, then stack-call functions.
 #[derive(Clone, Debug, Default)]

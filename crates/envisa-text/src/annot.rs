@@ -59,7 +59,7 @@ impl<'s> Parser<'s> {
         let shown = self.str_of(key).into_owned();
         let mut d = self.warn("W0601", format!("unknown key `{shown}` in an annotation"), span, "ignored");
         if let Some(near) = nearest(key, known) {
-            d = d.suggest("a similar key is", self.file, (span.start, span.end), near);
+            d = d.suggest("a similar key is", self.file, span, near);
         }
         self.report(d);
     }

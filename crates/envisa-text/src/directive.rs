@@ -179,7 +179,7 @@ impl<'s> Parser<'s> {
                 let mut d =
                     self.diag_label("E0203", format!("unknown directive `{shown}`"), span, "not a directive");
                 if let Some(near) = nearest(shown.as_bytes(), DIRECTIVES.iter().map(|d| d.as_bytes())) {
-                    d = d.suggest("a similar directive is", self.file, (span.start, span.end), near);
+                    d = d.suggest("a similar directive is", self.file, span, near);
                 } else {
                     d = d.help(format!("directives are {}", DIRECTIVES.join(" ")));
                 }
@@ -563,7 +563,7 @@ impl<'s> Parser<'s> {
             d = d.note(format!("`{shown}` is predefined: {}", old.class.describe()));
         } else {
             d = d
-                .secondary(self.file, (old.span.start, old.span.end), "first here")
+                .secondary(self.file, old.span, "first here")
                 .note("all classes of variables share their names; a scope `{ … }` may hide outer ones");
         }
         self.fail(d)
@@ -623,7 +623,7 @@ impl<'s> Parser<'s> {
                         "expected byte, word, dword, qword, oword, hword, GRF, GRFx2, wordx32 or wordx64",
                     );
                     if let Some(near) = nearest(word, names.into_iter()) {
-                        d = d.suggest("a similar one is", self.file, (span.start, span.end), near);
+                        d = d.suggest("a similar one is", self.file, span, near);
                     }
                     return Err(self.fail(d));
                 }
@@ -648,11 +648,8 @@ impl<'s> Parser<'s> {
                             span,
                             "expected 2, 4, 8, 16, 32, 64 or 128 bytes, or a name",
                         );
-                        let d = if n == 1 {
-                            d.suggest("for bytes, write", self.file, (span.start, span.end), "byte")
-                        } else {
-                            d
-                        };
+                        let d =
+                            if n == 1 { d.suggest("for bytes, write", self.file, span, "byte") } else { d };
                         return Err(self.fail(d));
                     }
                 }
@@ -842,12 +839,9 @@ impl<'s> Parser<'s> {
             (Value::Str, Given::Int(_, at)) => return Err(wrong(self, at, "expected a string")),
         };
         if real.as_bytes() != name {
-            let d = self.warn("W0208", format!("`{shown}` is the old name of `{real}`"), span, "").suggest(
-                "write",
-                self.file,
-                (span.start, span.end),
-                real,
-            );
+            let d = self
+                .warn("W0208", format!("`{shown}` is the old name of `{real}`"), span, "")
+                .suggest("write", self.file, span, real);
             self.report(d);
         }
         let name = self.obj.strings.push(real);
@@ -862,7 +856,7 @@ impl<'s> Parser<'s> {
         let mut d = self.warn("W0210", format!("unknown attribute `{shown}`"), span, "kept as it stands");
         let known: Vec<&str> = attrs::ATTRS.iter().filter(|a| a.1 == owner).map(|a| a.0).collect();
         if let Some(near) = nearest(name, known.iter().map(|n| n.as_bytes())) {
-            d = d.suggest("a similar attribute is", self.file, (span.start, span.end), near);
+            d = d.suggest("a similar attribute is", self.file, span, near);
         } else {
             d = d.help(format!("attributes are {}", known.join(" ")));
         }

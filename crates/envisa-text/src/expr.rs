@@ -70,12 +70,7 @@ impl<'s> Parser<'s> {
         let d = self
             .diag_label("E0105", "decimal number is too large", n.span, "at most 2147483647 in decimal")
             .note("the reference assembler reads decimal numbers with 32 bits and lets larger ones wrap")
-            .suggest(
-                "write it in hexadecimal",
-                self.file,
-                (n.span.start, n.span.end),
-                format!("{:#x}", n.value),
-            );
+            .suggest("write it in hexadecimal", self.file, n.span, format!("{:#x}", n.value));
         self.fail(d)
     }
 

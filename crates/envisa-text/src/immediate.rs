@@ -79,7 +79,7 @@ impl<'s> Parser<'s> {
         let d = self.diag_label("E0502", "immediate has no type", span, "expected `:type` after it").suggest(
             "for a 32-bit integer, write",
             self.file,
-            (span.start, span.end),
+            span,
             format!("{text}:d"),
         );
         self.fail(d)
@@ -120,7 +120,7 @@ impl<'s> Parser<'s> {
                             span,
                             "not this number",
                         )
-                        .suggest("for the number itself, write", self.file, (span.start, span.end), {
+                        .suggest("for the number itself, write", self.file, span, {
                             format!("{}{}.0:{name}", if neg { "-" } else { "" }, n.value)
                         });
                     self.report(d);
@@ -144,7 +144,7 @@ impl<'s> Parser<'s> {
                         .suggest(
                             "write it in hexadecimal",
                             self.file,
-                            (n.span.start, n.span.end),
+                            n.span,
                             format!("{:#x}", n.value),
                         );
                     return Err(self.fail(d));
@@ -294,13 +294,9 @@ impl<'s> Parser<'s> {
         }
         if self.peek() != b':' {
             let text = self.text[start..self.pos].to_owned();
-            let d =
-                self.diag_label("E0502", "immediate has no type", span, "expected `:f` or `:df`").suggest(
-                    "for single precision, write",
-                    self.file,
-                    (span.start, span.end),
-                    format!("{text}:f"),
-                );
+            let d = self
+                .diag_label("E0502", "immediate has no type", span, "expected `:f` or `:df`")
+                .suggest("for single precision, write", self.file, span, format!("{text}:f"));
             return Err(self.fail(d));
         }
         let value: f64 = digits.parse().unwrap_or(f64::INFINITY);
@@ -329,7 +325,7 @@ impl<'s> Parser<'s> {
                 let h = half_bits(value);
                 let d = self
                     .diag_label("E0502", "`hf` immediate is not hexadecimal", span, "expected the 16 bits")
-                    .suggest("write its bits", self.file, (span.start, span.end), format!("{h:#06x}:hf"));
+                    .suggest("write its bits", self.file, span, format!("{h:#06x}:hf"));
                 return Err(self.fail(d));
             }
             _ => match type_of(name) {

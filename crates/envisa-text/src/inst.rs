@@ -649,7 +649,7 @@ impl<'s> Parser<'s> {
         };
         let mut d = self.diag_label("E0403", message, span, format!("expected {}", or_list(&legal)));
         if let Some(near) = near {
-            d = d.suggest("the nearest is", self.file, (span.start, span.end), near);
+            d = d.suggest("the nearest is", self.file, span, near);
         }
         d = d.help(format!("the form is `{}`", usage(form)));
         self.fail(d)
@@ -787,7 +787,7 @@ impl<'s> Parser<'s> {
         let mut d =
             self.diag_label("E0401", format!("unknown instruction `{shown}`"), span, "not an instruction");
         if lower != shown && !self.forms.of_head(lower.as_bytes()).is_empty() {
-            d = d.suggest("mnemonics are lower case", self.file, (span.start, span.end), lower);
+            d = d.suggest("mnemonics are lower case", self.file, span, lower);
         } else if let Some(advice) = crate::foreign::advice(&lower) {
             d = d.help(advice);
         } else if let Some(near) = nearest(lower.as_bytes(), self.forms.heads().map(str::as_bytes)) {
@@ -803,7 +803,7 @@ impl<'s> Parser<'s> {
             } else {
                 format!("a similar instruction is `{near}`: {brief}")
             };
-            d = d.suggest(text, self.file, (span.start, span.end), near);
+            d = d.suggest(text, self.file, span, near);
         } else if let Some(decl) = self.names.get(head) {
             d = d.note(format!("`{shown}` is {}; a line starts with the instruction", decl.class.describe()));
         } else {

@@ -188,8 +188,8 @@ fn same_names(result: &mut ParseResult) {
     for (first, i) in found {
         let (a, b) = (&result.module.objects[first], &result.module.objects[i]);
         let d = Diagnostic::error("E0302", format!("`{}` is defined twice", b.name))
-            .primary(result.files[i], (b.name_span.start, b.name_span.end), "again here")
-            .secondary(result.files[first], (a.name_span.start, a.name_span.end), "first here");
+            .primary(result.files[i], b.name_span, "again here")
+            .secondary(result.files[first], a.name_span, "first here");
         let mut d = d;
         shorten(&mut d);
         result.diagnostics.push(d);

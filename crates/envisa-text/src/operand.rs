@@ -102,7 +102,7 @@ impl<'s> Parser<'s> {
         if self.names.get(name).is_some_and(|x| x.class == Class::Predicate) {
             d = d.help(format!("a predicate stands before the instruction: `({shown}) mov (M1, 16) …`"));
         } else if ExecMask::from_name(near).is_some() {
-            d = d.suggest("masks are case-sensitive", self.file, (span.start, span.end), near);
+            d = d.suggest("masks are case-sensitive", self.file, span, near);
         } else {
             d = d.note("M1 to M8 name the group of four channels with which the instruction starts; `_NM` ignores the execution mask");
         }
@@ -146,7 +146,7 @@ impl<'s> Parser<'s> {
                             "the inverse of a predicate is written `!`"
                         },
                         self.file,
-                        (at.start, at.end),
+                        at,
                         if plus { "" } else { "!" },
                     );
                 return Err(self.fail(d));
@@ -244,7 +244,7 @@ impl<'s> Parser<'s> {
             format!("expected {wanted}"),
         );
         if decl.span != Span::NONE {
-            d = d.secondary(self.file, (decl.span.start, decl.span.end), "declared here");
+            d = d.secondary(self.file, decl.span, "declared here");
         }
         self.fail(d)
     }
@@ -357,7 +357,7 @@ impl<'s> Parser<'s> {
                     span,
                     format!("expected `{right}`"),
                 )
-                .suggest("write", self.file, (span.start, span.end), right);
+                .suggest("write", self.file, span, right);
             return Some(self.fail(d));
         }
         if b != b'(' {
@@ -370,7 +370,7 @@ impl<'s> Parser<'s> {
             }
             let d = self
                 .diag_label("E0402", "blanks within a source modifier", span, format!("expected `{text}`"))
-                .suggest("write", self.file, (span.start, span.end), text);
+                .suggest("write", self.file, span, text);
             return Some(self.fail(d));
         }
         self.pos += 1;
@@ -684,12 +684,7 @@ impl<'s> Parser<'s> {
             let shown = self.str_of(name).into_owned();
             let d = self
                 .diag_label("E0402", format!("`{shown}` has no element"), span, "expected `(element)`")
-                .suggest(
-                    "for the first element, write",
-                    self.file,
-                    (span.start, span.end),
-                    format!("{shown}(0)"),
-                );
+                .suggest("for the first element, write", self.file, span, format!("{shown}(0)"));
             return Err(self.fail(d));
         }
         let v = self.byte_expr(what)?;

@@ -150,7 +150,7 @@ impl<'s> Parser<'s> {
         span: Span,
         label: impl Into<Cow<'static, str>>,
     ) -> Diagnostic {
-        Diagnostic::error(code, message).primary(self.file, (span.start, span.end), label)
+        Diagnostic::error(code, message).primary(self.file, span, label)
     }
 
     /// A warning at a place.
@@ -162,7 +162,7 @@ impl<'s> Parser<'s> {
         span: Span,
         label: impl Into<Cow<'static, str>>,
     ) -> Diagnostic {
-        Diagnostic::warning(code, message).primary(self.file, (span.start, span.end), label)
+        Diagnostic::warning(code, message).primary(self.file, span, label)
     }
 
     /// Keeps a diagnostic; the line goes on.
@@ -240,7 +240,7 @@ impl<'s> Parser<'s> {
             d = d.suggest(
                 format!("the predefined surface `{shown}` is written `{real}`"),
                 self.file,
-                (span.start, span.end),
+                span,
                 real,
             );
         } else if let Some(near) = near {
@@ -248,11 +248,11 @@ impl<'s> Parser<'s> {
             d = d.suggest(
                 format!("there is {} named `{near}`", self.describe_name(&near)),
                 self.file,
-                (span.start, span.end),
+                span,
                 near.clone(),
             );
             if let Some(s) = place {
-                d = d.secondary(self.file, (s.start, s.end), format!("`{near}` is declared here"));
+                d = d.secondary(self.file, s, format!("`{near}` is declared here"));
             }
         } else {
             let kind = match class {
@@ -358,7 +358,7 @@ impl<'s> Parser<'s> {
                 let first = self.obj.labels[id as usize].span;
                 let d = self
                     .diag_label("E0304", format!("`{name}` is called, but is a plain label"), span, "a label")
-                    .secondary(self.file, (first.start, first.end), "called here")
+                    .secondary(self.file, first, "called here")
                     .suggest(
                         "start the subroutine with `.function` before the label",
                         self.file,
@@ -374,7 +374,7 @@ impl<'s> Parser<'s> {
         if let Some(first) = self.defined[id as usize] {
             let d = self
                 .diag_label("E0305", format!("label `{name}` is defined twice"), span, "again here")
-                .secondary(self.file, (first.start, first.end), "first here");
+                .secondary(self.file, first, "first here");
             return Err(self.fail(d));
         }
         self.defined[id as usize] = Some(span);
@@ -408,7 +408,7 @@ impl<'s> Parser<'s> {
         if let Some(first) = self.defined[id as usize] {
             let d = self
                 .diag_label("E0305", format!("subroutine `{shown}` is defined twice"), span, "again here")
-                .secondary(self.file, (first.start, first.end), "first here");
+                .secondary(self.file, first, "first here");
             return Err(self.fail(d));
         }
         self.defined[id as usize] = Some(span);
@@ -514,7 +514,7 @@ impl<'s> Parser<'s> {
         if let Some(place) = other.get(name.as_str()).and_then(|&id| self.defined[id as usize]) {
             d = d.secondary(
                 self.file,
-                (place.start, place.end),
+                place,
                 if sub { "this is a label, not a subroutine" } else { "this is a subroutine, not a label" },
             );
             d = d.help(if sub {
@@ -524,14 +524,9 @@ impl<'s> Parser<'s> {
             });
         } else if let Some(near) = near {
             let place = map.get(near.as_str()).and_then(|&id| self.defined[id as usize]);
-            d = d.suggest(
-                format!("there is a {what} named `{near}`"),
-                self.file,
-                (label.span.start, label.span.end),
-                near,
-            );
+            d = d.suggest(format!("there is a {what} named `{near}`"), self.file, label.span, near);
             if let Some(s) = place {
-                d = d.secondary(self.file, (s.start, s.end), "similar name defined here");
+                d = d.secondary(self.file, s, "similar name defined here");
             }
         } else {
             d = d.help(if sub {

@@ -133,11 +133,10 @@ impl Finding {
             if i > 0 && m.span == Span::NONE {
                 continue;
             }
-            let span = (m.span.start, m.span.end);
             d = if i == 0 {
-                d.primary(file, span, m.text.clone())
+                d.primary(file, m.span, m.text.clone())
             } else {
-                d.secondary(file, span, m.text.clone())
+                d.secondary(file, m.span, m.text.clone())
             };
         }
         for n in &self.notes {

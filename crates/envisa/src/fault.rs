@@ -156,7 +156,7 @@ pub struct Place {
     pub(crate) span: Span,
     /// Where the line of the source stands, if its text is known.
     #[serde(skip)]
-    pub(crate) quoted: Option<(FileId, envisa_diag::Span)>,
+    pub(crate) quoted: Option<(FileId, Span)>,
 }
 
 /// A line of a source.
@@ -244,17 +244,13 @@ impl Place {
         }
     }
 
-    pub(crate) fn range(&self) -> (u32, u32) {
-        (self.span.start, self.span.end)
-    }
-
     /// Adds the place that a diagnostic is about: the line of the source if its text is known, with the vISA under it,
     /// else the vISA.
     pub(crate) fn mark(&self, d: Diagnostic, text: impl Into<String>) -> Diagnostic {
         let text = text.into();
         match self.quoted {
-            Some((file, span)) => d.primary(file, span, text).secondary(self.file, self.range(), "its vISA"),
-            None => self.unquoted(d.primary(self.file, self.range(), text)),
+            Some((file, span)) => d.primary(file, span, text).secondary(self.file, self.span, "its vISA"),
+            None => self.unquoted(d.primary(self.file, self.span, text)),
         }
     }
 
@@ -263,7 +259,7 @@ impl Place {
         let text = text.into();
         match self.quoted {
             Some((file, span)) => d.secondary(file, span, text),
-            None => self.unquoted(d.secondary(self.file, self.range(), text)),
+            None => self.unquoted(d.secondary(self.file, self.span, text)),
         }
     }
 

@@ -380,11 +380,7 @@ fn lowered(
     envisa_lower::lower(module, name, options).map_err(|e| match e {
         LowerError::Malformed { function, span, message, .. } => {
             let file = file_of(texts, &function);
-            let d = Diagnostic::error("E0700", format!("cannot be run: {message}")).primary(
-                file,
-                (span.start, span.end),
-                "",
-            );
+            let d = Diagnostic::error("E0700", format!("cannot be run: {message}")).primary(file, span, "");
             Error::Diagnostics(crate::error::Diagnostics { list: vec![d], files: Arc::new(files.clone()) })
         }
         LowerError::NoKernel { name, kernels } => Error::NoKernel { name, available: kernels },

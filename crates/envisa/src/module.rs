@@ -392,11 +392,7 @@ fn verified(
         defects
             .iter()
             .map(|d| {
-                Diagnostic::error(d.code.to_string(), d.message.clone()).primary(
-                    file(d.object),
-                    (d.span.start, d.span.end),
-                    "",
-                )
+                Diagnostic::error(d.code.to_string(), d.message.clone()).primary(file(d.object), d.span, "")
             })
             .collect()
     })

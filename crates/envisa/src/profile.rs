@@ -198,7 +198,7 @@ fn at(code: &Code, pc: usize) -> Place {
 /// An instruction as it is written.
 fn written(code: &Code, pc: usize, place: &Place) -> String {
     let file = place.visa.as_ref().and_then(|_| code.files.get(place.file));
-    let text = file.map(|f| f.lossy(place.range().into()).trim().to_owned());
+    let text = file.map(|f| f.lossy(place.span).trim().to_owned());
     let text = text.unwrap_or_else(|| code.program().line(pc));
     text.chars().take(MAX_TEXT).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

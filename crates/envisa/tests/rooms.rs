@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Room and what it may import, directly.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("envisa-isa", &[]),
-    ("envisa-diag", &[]),
+    ("envisa-diag", &["envisa-isa"]),
     ("envisa-text", &["envisa-isa", "envisa-diag"]),
     ("envisa-binary", &["envisa-isa", "envisa-diag"]),
     ("envisa-smith", &["envisa-isa"]),

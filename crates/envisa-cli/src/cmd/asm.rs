@@ -74,8 +74,7 @@ pub fn run(args: Args) -> Done {
             Ok(binary) => io::write(&output, &binary)?,
             Err(e) => {
                 let file = loaded.files.get(e.object).copied().unwrap_or(FileId(0));
-                let span = (e.span.start, e.span.end);
-                report.diagnostics.push(Diagnostic::error("E0831", e.to_string()).primary(file, span, ""));
+                report.diagnostics.push(Diagnostic::error("E0831", e.to_string()).primary(file, e.span, ""));
             }
         }
     }

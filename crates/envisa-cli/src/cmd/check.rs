@@ -191,7 +191,7 @@ fn check(l: &load::Loaded, options: &Options, any: bool, files: &Files, out: &mu
         for (span, name) in unknown {
             out.push(
                 Diagnostic::warning("W0600", format!("no rule is called `{name}`"))
-                    .primary(*id, (span.start, span.end), "")
+                    .primary(*id, span, "")
                     .help("`envisa check --list` lists them"),
             );
         }
