@@ -8,40 +8,10 @@ use serde::Deserialize;
 use crate::compare::Check;
 use crate::peer::Peer;
 
-/// A device that kernels are compiled for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum Device {
-    /// Skylake (Gen9).
-    Skl,
-    /// Tiger Lake (XeLP).
-    Tgllp,
-    /// Arc A-series (XeHPG).
-    Dg2,
-    /// Ponte Vecchio (XeHPC).
-    Pvc,
-    /// Battlemage (Xe2); of newer compilers only.
-    Bmg,
-    /// Panther Lake (Xe3); of newer compilers only.
-    Ptl,
-}
+pub use envisa::zebin::DeviceFamily as Device;
 
-impl Device {
-    /// All devices of the committed corpus.
-    pub const ALL: [Device; 4] = [Device::Skl, Device::Tgllp, Device::Dg2, Device::Pvc];
-
-    /// The name that `ocloc` knows.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Device::Skl => "skl",
-            Device::Tgllp => "tgllp",
-            Device::Dg2 => "dg2",
-            Device::Pvc => "pvc",
-            Device::Bmg => "bmg",
-            Device::Ptl => "ptl",
-        }
-    }
-}
+/// The devices of the committed corpus. Battlemage and Panther Lake need a newer compiler.
+pub const CORPUS_DEVICES: [Device; 4] = [Device::Skl, Device::Tgllp, Device::Dg2, Device::Pvc];
 
 /// A whole number or an expression over the kernel's sizes.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
@@ -296,7 +266,7 @@ impl KernelFile {
 
     /// Devices the kernel is compiled for.
     pub fn devices(&self) -> &[Device] {
-        self.header.devices.as_deref().unwrap_or(&Device::ALL)
+        self.header.devices.as_deref().unwrap_or(&CORPUS_DEVICES)
     }
 
     /// True where the peers are given other code than the devices: times cannot be compared.

@@ -14,7 +14,7 @@ use envisa_suite::compare::Check;
 use envisa_suite::conformance::{self, hold};
 use envisa_suite::corpus;
 use envisa_suite::envisa_side::Loaded;
-use envisa_suite::kernel::{Device, KernelFile, discover, kernel_folder};
+use envisa_suite::kernel::{CORPUS_DEVICES, Device, KernelFile, discover, kernel_folder};
 use envisa_suite::launch::{Launch, SizeSet};
 use envisa_suite::machine::Machine;
 use envisa_suite::peer::{self, Peer};
@@ -286,13 +286,13 @@ fn random_programs(first: u64, programs: u64, write: bool) -> Result<bool, Strin
 
 /// Runs the cases with bugs; `true` if all is as they say.
 fn hold_checks(only: &Only, devices: &[Device], oclgrind: bool, write: bool) -> Result<bool, String> {
-    let devices = if devices.is_empty() { Device::ALL.to_vec() } else { devices.to_vec() };
+    let devices = if devices.is_empty() { CORPUS_DEVICES.to_vec() } else { devices.to_vec() };
     let mut cases = checks::discover(&checks::folder())?;
     cases.retain(|c| only.only.is_empty() || only.only.iter().any(|f| c.id.contains(f.as_str())));
     if cases.is_empty() {
         return Err("no case matches".to_owned());
     }
-    if write && (!only.only.is_empty() || devices.len() != Device::ALL.len() || !oclgrind) {
+    if write && (!only.only.is_empty() || devices.len() != CORPUS_DEVICES.len() || !oclgrind) {
         return Err("--write wants all cases, devices, and Oclgrind".to_owned());
     }
     let oclgrind = oclgrind && checks::has_oclgrind();
@@ -518,7 +518,7 @@ fn conformance(
     if write && !(only.only.is_empty() && devices.is_empty()) {
         return Err("`docs/CONFORMANCE.md` is written for all kernels and devices only".to_owned());
     }
-    let devices = if devices.is_empty() { &Device::ALL[..] } else { devices };
+    let devices = if devices.is_empty() { &CORPUS_DEVICES[..] } else { devices };
     let usual = [Peer::Oclgrind, Peer::Intel];
     let witnesses = if write && witnesses.is_empty() { &usual[..] } else { witnesses };
     let run = conformance::run(&kernels(only)?, devices, witnesses, jobs)?;

@@ -62,7 +62,7 @@ fn zebin(p: &Program, text: &Text) -> Result<Vec<u8>, Error> {
          0, size: {} }}\n    binding_table_indices:\n      - {{ bti_value: {BTI}, arg_index: {buffer} }}\n",
         3 * p.row()
     );
-    let device = DeviceFamily::from_name(&p.device.name.to_lowercase());
+    let device = p.device.name.to_lowercase().parse::<DeviceFamily>().ok();
     let notes = Notes { product_family: device.map(DeviceFamily::product), ..Notes::default() };
     let written = Writer::new(info).notes(notes).visa(None, &text.text).finish();
     written.map_err(|e| Error::Module(e.to_string()))

@@ -39,18 +39,6 @@ pub struct Translations {
     pub kernels: Vec<Translation>,
 }
 
-/// GenX_IR's name of a device.
-const fn platform(device: Device) -> &'static str {
-    match device {
-        Device::Skl => "SKL",
-        Device::Tgllp => "TGLLP",
-        Device::Dg2 => "DG2",
-        Device::Pvc => "PVCXT",
-        Device::Bmg => "Xe2",
-        Device::Ptl => "Xe3",
-    }
-}
-
 /// Measures every kernel of one unit (without separate functions) that is compiled for `device`.
 ///
 /// # Errors
@@ -81,7 +69,7 @@ pub fn run(kernels: &[KernelFile], device: Device, repeats: usize) -> Result<Tra
             instructions = loaded.instructions();
             let start = Instant::now();
             let status = Command::new("GenX_IR")
-                .args(["k.visaasm", "-platform", platform(device), "-binary"])
+                .args(["k.visaasm", "-platform", device.platform().name(), "-binary"])
                 .current_dir(dir.path())
                 .stdin(Stdio::null())
                 .stdout(Stdio::null())

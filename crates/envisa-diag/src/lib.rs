@@ -27,7 +27,7 @@ mod window;
 pub use codes::{CODES, CodeInfo, code};
 pub use envisa_isa::Span;
 pub use json::render_json;
-pub use nearest::{did_you_mean, nearest};
+pub use nearest::{did_you_mean, nearest, unknown};
 pub use sarif::{Rule, Tool, render_sarif};
 pub use source::{FileId, Files, LineCol, SourceFile};
 pub use text::{TextOptions, render_one, render_text};

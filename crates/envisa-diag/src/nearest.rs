@@ -28,6 +28,19 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, c)| c)
 }
 
+/// What is said of a name that names none of the things there are.
+///
+/// ```
+/// use envisa_diag::unknown;
+/// let all = ["dg2", "pvc"];
+/// assert_eq!(unknown("device", "dg3", all), "unknown device `dg3`; there are dg2, pvc; did you mean `dg2`?");
+/// ```
+pub fn unknown<'a>(what: &str, name: &str, all: impl IntoIterator<Item = &'a str>) -> String {
+    let all: Vec<&str> = all.into_iter().collect();
+    let near = did_you_mean(name, all.iter().copied());
+    format!("unknown {what} `{name}`; there are {}{near}", all.join(", "))
+}
+
 /// `; did you mean …?`, or nothing.
 pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     nearest(name, candidates).map_or(String::new(), |c| format!("; did you mean `{c}`?"))

@@ -137,14 +137,7 @@ pub fn parse_sampler(text: &str) -> Result<Sampler, String> {
     };
     let parts = text.split(':').collect::<Vec<_>>();
     let [addressing, filter, coords, ref more @ ..] = parts[..] else { return Err(bad()) };
-    let addressing = match addressing {
-        "none" => Addressing::None,
-        "clamp" => Addressing::Clamp,
-        "clamp_to_edge" => Addressing::ClampToEdge,
-        "repeat" => Addressing::Repeat,
-        "mirrored_repeat" => Addressing::MirroredRepeat,
-        _ => return Err(bad()),
-    };
+    let addressing = Addressing::ALL.into_iter().find(|a| a.name() == addressing).ok_or_else(bad)?;
     let linear = match filter {
         "nearest" => false,
         "linear" => true,

@@ -1,29 +1,29 @@
 //! Samplers: how images are read.
 
-use envisa_sem::sampler::{Compare, Reduction};
+use envisa_sem::sampler::{Addressing, Compare, Reduction};
 
-/// A sampler's state.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// A sampler's state: how images are read.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Sampler {
-    /// How coordinates outside are treated.
-    pub address: SamplerAddress,
-    /// Linear instead of nearest.
+    /// What happens outside of the image.
+    pub addressing: Addressing,
+    /// Linear rather than nearest filtering.
     pub linear: bool,
-    /// Coordinates go from 0 to 1.
+    /// Coordinates from 0 to 1 rather than texels.
     pub normalized: bool,
-    /// What messages with a reference compare with.
+    /// What messages that compare hold a texel's red against: the reference has to be this of it.
     pub compare: Option<Compare>,
-    /// What a linear filter makes of its texels.
+    /// What linear filtering makes of its texels.
     pub reduction: Reduction,
-    /// The border's channels, as the format's are: singles or integers. `None`: what OpenCL says, transparent black,
-    /// opaque where the format has no alpha.
+    /// The channels of the border: bits of singles, or integers where the image has those. `None`: what OpenCL
+    /// says, transparent black, opaque where the format has no alpha.
     pub border: Option<[u32; 4]>,
 }
 
 impl Sampler {
-    /// A sampler as OpenCL has them.
-    pub const fn new(address: SamplerAddress, linear: bool, normalized: bool) -> Sampler {
-        Sampler { address, linear, normalized, compare: None, reduction: Reduction::Average, border: None }
+    /// A sampler as OpenCL has them: without comparisons, with OpenCL's border.
+    pub const fn new(addressing: Addressing, linear: bool, normalized: bool) -> Sampler {
+        Sampler { addressing, linear, normalized, compare: None, reduction: Reduction::Average, border: None }
     }
 
     /// The handle by which bindless messages name the sampler of an index: a multiple of 16, as the offset of a
@@ -36,20 +36,4 @@ impl Sampler {
     pub fn index_of_handle(handle: u32) -> Option<usize> {
         (handle as usize >> 4).checked_sub(1)
     }
-}
-
-/// How a sampler treats coordinates outside the image; numbered as payloads carry it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u32)]
-pub enum SamplerAddress {
-    /// Undefined outside.
-    None = 0,
-    /// The border colour.
-    ClampToBorder = 1,
-    /// The nearest texel.
-    ClampToEdge = 2,
-    /// The image repeats.
-    Repeat = 3,
-    /// The image repeats, mirrored.
-    Mirror = 4,
 }

@@ -320,12 +320,15 @@ impl Build {
         self.env.iter().any(|(n, _)| n == name) || std::env::var_os(name).is_some()
     }
 
-    /// On these devices the variable makes no difference to modules without stack calls. Elsewhere it does,
-    /// and is not needed.
     fn needs_state_buffer(&self) -> bool {
-        let device = DeviceFamily::from_name(&self.device);
-        matches!(device, Some(DeviceFamily::Skl | DeviceFamily::Tgllp)) && !self.sets(STATE_BUFFER)
+        wants_state_buffer(&self.device) && !self.sets(STATE_BUFFER)
     }
+}
+
+/// On these devices the variable makes no difference to modules without stack calls. Elsewhere it does, and is not
+/// needed.
+pub(crate) fn wants_state_buffer(device: &str) -> bool {
+    matches!(device.parse(), Ok(DeviceFamily::Skl | DeviceFamily::Tgllp))
 }
 
 /// Whether the program was ended by a signal, itself or as told by a shell wrapper.

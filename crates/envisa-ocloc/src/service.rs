@@ -265,7 +265,7 @@ impl Service {
             ));
         };
         let mut settings = Vec::new();
-        if matches!(device, "skl" | "tgllp") && std::env::var_os(STATE_BUFFER).is_none() {
+        if crate::wants_state_buffer(device) && std::env::var_os(STATE_BUFFER).is_none() {
             settings.push(format!("{STATE_BUFFER}=1"));
         }
         let mut result = pool.call(request, &settings);

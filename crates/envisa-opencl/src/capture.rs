@@ -214,16 +214,10 @@ fn write(launch: &Launch<'_>, folder: &Path) -> Result<Vec<(String, Bytes)>, Str
                 after.push((format!("{i}.after.bin"), bytes));
                 format!("{{ image = {}, value = \"@{i}.bin\" }}", quoted(&text))
             }
-            Value::Sampler(mode, linear, normalized) => {
-                let mode = match mode {
-                    1 => "clamp",
-                    2 => "clamp_to_edge",
-                    3 => "repeat",
-                    4 => "mirrored_repeat",
-                    _ => "none",
-                };
-                let filter = if *linear { "linear" } else { "nearest" };
-                let coordinates = if *normalized { "normalized" } else { "unnormalized" };
+            Value::Sampler(s) => {
+                let mode = s.addressing.name();
+                let filter = if s.linear { "linear" } else { "nearest" };
+                let coordinates = if s.normalized { "normalized" } else { "unnormalized" };
                 format!("{{ sampler = \"{mode}:{filter}:{coordinates}\" }}")
             }
         };

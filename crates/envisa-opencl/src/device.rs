@@ -5,13 +5,15 @@ use std::time::Duration;
 
 use envisa::diag::{Diagnostic, Files, TextOptions, render_text};
 use envisa::isa::Platform;
-use envisa::zebin::ZebinFile;
 use envisa::zebin::ze_info::{AddrSpace, ArgType, PayloadArgument};
+use envisa::zebin::{DeviceFamily, ZebinFile};
 use envisa::{
-    Addressing, Arg, ChannelOrder, ChannelType, Config, Engine, ImageDesc, ImageFormat, ImageShape, Launch,
-    Sampler, Source,
+    Arg, ChannelOrder, ChannelType, Config, Engine, ImageDesc, ImageFormat, ImageShape, Launch, Source,
 };
 use opencl_sys as cl;
+
+pub use envisa::diag::unknown;
+pub use envisa::{Addressing, Sampler};
 
 use crate::core::platform::Spec;
 use crate::core::region::{Backing, Region};
@@ -119,8 +121,8 @@ pub enum Value {
     Local(usize),
     /// An image.
     Image(Box<ImageValue>),
-    /// A sampler: addressing mode as payloads number it, linear, normalized.
-    Sampler(u32, bool, bool),
+    /// A sampler.
+    Sampler(Sampler),
 }
 
 /// An image as kernels see it.
@@ -346,12 +348,9 @@ fn engine() -> Engine {
 }
 
 fn platform(spec: &Spec) -> Platform {
-    match spec.name {
-        "skl" => Platform::Skl,
-        "tgllp" => Platform::Tgllp,
-        "pvc" => Platform::Pvcxt,
-        _ => Platform::Dg2,
-    }
+    let device: DeviceFamily =
+        spec.name.parse().expect("every device of the driver is one of the compiler's");
+    device.platform()
 }
 
 impl Machine {
@@ -457,16 +456,7 @@ impl Machine {
                 let buffer = buffer.slice(offset..offset + image.texels.len() as u64)?;
                 Arg::Image(self.device.image(&desc, &buffer)?)
             }
-            Value::Sampler(mode, linear, normalized) => {
-                let addressing = match mode {
-                    1 => Addressing::Clamp,
-                    2 => Addressing::ClampToEdge,
-                    3 => Addressing::Repeat,
-                    4 => Addressing::MirroredRepeat,
-                    _ => Addressing::None,
-                };
-                Arg::Sampler(Sampler::new(addressing, *linear, *normalized))
-            }
+            Value::Sampler(s) => Arg::Sampler(*s),
         })
     }
 }
@@ -516,4 +506,19 @@ fn render(diagnostics: &[Diagnostic], files: &Files) -> String {
 /// The SPIR-V that a zebin was compiled from, if it was kept.
 pub fn spirv_of(zebin: &[u8]) -> Option<Vec<u8>> {
     ZebinFile::parse(zebin).ok()?.spirv().map(<[u8]>::to_vec)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::platform::SPECS;
+
+    #[test]
+    fn specs_are_of_known_devices() {
+        let names: Vec<&str> = SPECS.iter().map(|s| s.name).collect();
+        assert_eq!(names, envisa::OPENCL_DEVICES.map(DeviceFamily::name));
+        for spec in SPECS {
+            assert_eq!(spec.slm, envisa::isa::limits::shared_local_memory(platform(spec)), "{}", spec.name);
+        }
+    }
 }

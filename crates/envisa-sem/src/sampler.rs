@@ -5,17 +5,42 @@
 //! names and a linear filter's result is off by its last rounding only. (Devices round coordinates and weights to
 //! eight fractional bits or so; the specification leaves their precision open.)
 
-/// How coordinates outside of an image find a texel.
+/// How a sampler treats coordinates outside of an image; numbered as payloads of kernels carry it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Wrap {
-    /// They do not: what lies outside has the border's colour.
-    Border,
-    /// The nearest texel.
-    Edge,
-    /// The image repeats.
-    Repeat,
-    /// The image repeats, every second time mirrored.
-    Mirror,
+#[repr(u32)]
+pub enum Addressing {
+    /// Undefined outside.
+    None = 0,
+    /// The border's colour.
+    Clamp = 1,
+    /// The nearest texel of the edge.
+    ClampToEdge = 2,
+    /// The image repeats (normalised coordinates only).
+    Repeat = 3,
+    /// The image repeats, every second time mirrored (normalised coordinates only).
+    MirroredRepeat = 4,
+}
+
+impl Addressing {
+    /// All of them.
+    pub const ALL: [Addressing; 5] = [
+        Addressing::None,
+        Addressing::Clamp,
+        Addressing::ClampToEdge,
+        Addressing::Repeat,
+        Addressing::MirroredRepeat,
+    ];
+
+    /// The name, as OpenCL's `CL_ADDRESS_` has it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Addressing::None => "none",
+            Addressing::Clamp => "clamp",
+            Addressing::ClampToEdge => "clamp_to_edge",
+            Addressing::Repeat => "repeat",
+            Addressing::MirroredRepeat => "mirrored_repeat",
+        }
+    }
 }
 
 /// One direction of an image, as a sampler sees it.
@@ -24,7 +49,7 @@ pub struct Axis {
     /// Texels; at least one.
     pub size: u32,
     /// What happens outside.
-    pub wrap: Wrap,
+    pub addressing: Addressing,
     /// Coordinates go from 0 to 1.
     pub normalized: bool,
 }
@@ -51,9 +76,9 @@ impl Axis {
     fn place(self, x: f64, offset: i32) -> f64 {
         let size = self.size as f64;
         let u = if self.normalized { x * size } else { x } + offset as f64;
-        match self.wrap {
-            Wrap::Repeat if !(0.0..size).contains(&u) => u.rem_euclid(size),
-            Wrap::Mirror if !(0.0..=size).contains(&u) => {
+        match self.addressing {
+            Addressing::Repeat if !(0.0..size).contains(&u) => u.rem_euclid(size),
+            Addressing::MirroredRepeat if !(0.0..=size).contains(&u) => {
                 let u = u.rem_euclid(2.0 * size);
                 if u > size { 2.0 * size - u } else { u }
             }
@@ -68,10 +93,10 @@ impl Axis {
         if (0..size).contains(&i) {
             return Some(i as u32);
         }
-        match self.wrap {
-            Wrap::Border => None,
-            Wrap::Repeat => Some(i.rem_euclid(size) as u32),
-            Wrap::Edge | Wrap::Mirror => Some(i.clamp(0, size - 1) as u32),
+        match self.addressing {
+            Addressing::None | Addressing::Clamp => None,
+            Addressing::Repeat => Some(i.rem_euclid(size) as u32),
+            Addressing::ClampToEdge | Addressing::MirroredRepeat => Some(i.clamp(0, size - 1) as u32),
         }
     }
 
@@ -194,27 +219,27 @@ pub fn level_of_detail(along_x: [f64; 3], along_y: [f64; 3]) -> f64 {
 mod tests {
     use super::*;
 
-    const fn axis(size: u32, wrap: Wrap, normalized: bool) -> Axis {
-        Axis { size, wrap, normalized }
+    const fn axis(size: u32, addressing: Addressing, normalized: bool) -> Axis {
+        Axis { size, addressing, normalized }
     }
 
     /// The specification's formulas of each addressing mode, in double.
     fn by_the_book(a: Axis, s: f64) -> Option<u32> {
         let w = a.size as f64;
-        match a.wrap {
-            Wrap::Border | Wrap::Edge => {
+        match a.addressing {
+            Addressing::None | Addressing::Clamp | Addressing::ClampToEdge => {
                 let i = (if a.normalized { s * w } else { s }).floor();
-                match a.wrap {
-                    Wrap::Edge => Some(i.clamp(0.0, w - 1.0) as u32),
+                match a.addressing {
+                    Addressing::ClampToEdge => Some(i.clamp(0.0, w - 1.0) as u32),
                     _ => (i >= 0.0 && i < w).then_some(i as u32),
                 }
             }
-            Wrap::Repeat => {
+            Addressing::Repeat => {
                 let u = (s - s.floor()) * w;
                 let i = u.floor();
                 Some((if i > w - 1.0 { i - w } else { i }) as u32)
             }
-            Wrap::Mirror => {
+            Addressing::MirroredRepeat => {
                 let s = (s - 2.0 * (0.5 * s).round_ties_even()).abs();
                 Some((s * w).floor().min(w - 1.0) as u32)
             }
@@ -223,9 +248,11 @@ mod tests {
 
     #[test]
     fn nearest_is_the_specifications_formula() {
-        for wrap in [Wrap::Border, Wrap::Edge, Wrap::Repeat, Wrap::Mirror] {
+        for addressing in
+            [Addressing::Clamp, Addressing::ClampToEdge, Addressing::Repeat, Addressing::MirroredRepeat]
+        {
             for size in [1, 2, 4, 8, 16, 64] {
-                let a = axis(size, wrap, true);
+                let a = axis(size, addressing, true);
                 // Multiples of 2^-10: all of it is exact.
                 for k in -3072..=3072 {
                     let s = k as f64 / 1024.0;
@@ -233,8 +260,8 @@ mod tests {
                 }
             }
         }
-        for wrap in [Wrap::Border, Wrap::Edge] {
-            let a = axis(5, wrap, false);
+        for addressing in [Addressing::Clamp, Addressing::ClampToEdge] {
+            let a = axis(5, addressing, false);
             for k in -30..60 {
                 let s = k as f64 / 4.0;
                 assert_eq!(a.nearest(s, 0), by_the_book(a, s), "{a:?} {s}");
@@ -245,14 +272,14 @@ mod tests {
     /// The pairs of the specification: repeated, mirrored, clamped.
     fn pair_by_the_book(a: Axis, s: f64) -> ([Option<u32>; 2], f64) {
         let w = a.size as f64;
-        let (i0, i1, u) = match a.wrap {
-            Wrap::Repeat => {
+        let (i0, i1, u) = match a.addressing {
+            Addressing::Repeat => {
                 let u = (s - s.floor()) * w;
                 let i0 = (u - 0.5).floor();
                 let i1 = i0 + 1.0;
                 (if i0 < 0.0 { w + i0 } else { i0 }, if i1 > w - 1.0 { i1 - w } else { i1 }, u)
             }
-            Wrap::Mirror => {
+            Addressing::MirroredRepeat => {
                 let u = (s - 2.0 * (0.5 * s).round_ties_even()).abs() * w;
                 let i0 = (u - 0.5).floor();
                 (i0.max(0.0), (i0 + 1.0).min(w - 1.0), u)
@@ -260,7 +287,8 @@ mod tests {
             _ => {
                 let u = if a.normalized { s * w } else { s };
                 let i0 = (u - 0.5).floor();
-                let c = |i: f64| if a.wrap == Wrap::Edge { i.clamp(0.0, w - 1.0) } else { i };
+                let c =
+                    |i: f64| if a.addressing == Addressing::ClampToEdge { i.clamp(0.0, w - 1.0) } else { i };
                 (c(i0), c(i0 + 1.0), u)
             }
         };
@@ -270,9 +298,11 @@ mod tests {
 
     #[test]
     fn linear_is_the_specifications_formula() {
-        for wrap in [Wrap::Border, Wrap::Edge, Wrap::Repeat, Wrap::Mirror] {
+        for addressing in
+            [Addressing::Clamp, Addressing::ClampToEdge, Addressing::Repeat, Addressing::MirroredRepeat]
+        {
             for size in [1, 2, 4, 8, 32] {
-                let a = axis(size, wrap, true);
+                let a = axis(size, addressing, true);
                 for k in -3072..=3072 {
                     let s = k as f64 / 1024.0;
                     let p = a.linear(s, 0);
@@ -284,9 +314,11 @@ mod tests {
 
     #[test]
     fn coordinates_that_are_no_numbers_find_a_texel_or_the_border() {
-        for wrap in [Wrap::Border, Wrap::Edge, Wrap::Repeat, Wrap::Mirror] {
+        for addressing in
+            [Addressing::Clamp, Addressing::ClampToEdge, Addressing::Repeat, Addressing::MirroredRepeat]
+        {
             for normalized in [false, true] {
-                let a = axis(7, wrap, normalized);
+                let a = axis(7, addressing, normalized);
                 for x in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e300, f64::MAX, -0.0, 1e-300] {
                     for offset in [i32::MIN, -1, 0, 1, i32::MAX] {
                         assert!(a.nearest(x, offset).is_none_or(|i| i < 7));
@@ -305,11 +337,11 @@ mod tests {
 
     #[test]
     fn offsets_move_by_texels_before_the_image_repeats() {
-        let a = axis(4, Wrap::Repeat, true);
+        let a = axis(4, Addressing::Repeat, true);
         assert_eq!(a.nearest(0.9, 1), Some(0));
         assert_eq!(a.nearest(0.1, -1), Some(3));
-        assert_eq!(axis(4, Wrap::Border, true).nearest(0.1, -1), None);
-        assert_eq!(axis(4, Wrap::Mirror, true).nearest(0.1, -1), Some(0));
+        assert_eq!(axis(4, Addressing::Clamp, true).nearest(0.1, -1), None);
+        assert_eq!(axis(4, Addressing::MirroredRepeat, true).nearest(0.1, -1), Some(0));
     }
 
     #[test]

@@ -325,10 +325,10 @@ impl ZebinFile {
 /// Warns of kernels whose static SLM exceeds what their device has: the compiler does not.
 fn warn_of_slm(info: &ZeInfo, notes: &Notes, warnings: &mut Vec<Warning>) {
     let Some(device) = notes.device() else { return };
-    let most = device.slm_bytes();
+    let most = envisa_isa::limits::shared_local_memory(device.platform());
     for (i, kernel) in info.kernels.iter().enumerate() {
         let size = kernel.execution_env.slm_size;
-        if size > most {
+        if u64::from(size) > most {
             let path = format!("kernels[{i}].execution_env.slm_size");
             let message =
                 format!("kernel `{}` uses {size} bytes of SLM, a group on {device} has {most}", kernel.name);

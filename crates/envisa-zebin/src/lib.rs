@@ -30,7 +30,7 @@ pub mod ze_info;
 
 pub use elf::{Elf, RelocKind, Relocation, Section, Symbol};
 pub use file::{DataKind, DataSection, VisaOwner, VisaSection, ZebinFile};
-pub use notes::{DeviceFamily, Notes};
+pub use notes::{DeviceFamily, Notes, UnknownDevice};
 pub use writer::Writer;
 pub use ze_info::{Kernel, KernelArgument, PayloadArgument, Warning, ZeInfo, ZeInfoError};
 

@@ -1,9 +1,10 @@
 //! `.note.intelgt.compat`: what the module was compiled for.
 
-use serde::Serialize;
+use envisa_isa::Platform;
+use serde::{Deserialize, Serialize};
 
 /// The devices whose vISA differs, told by product family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeviceFamily {
     /// Gen9: Skylake. 32-byte GRF.
@@ -57,7 +58,7 @@ impl DeviceFamily {
     }
 
     /// The name `ocloc -device` takes.
-    pub const fn as_str(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             DeviceFamily::Skl => "skl",
             DeviceFamily::Tgllp => "tgllp",
@@ -68,31 +69,41 @@ impl DeviceFamily {
         }
     }
 
-    /// Bytes of a general register.
-    pub const fn grf_bytes(self) -> u32 {
+    /// The platform whose rules the device's compiled kernels follow.
+    pub const fn platform(self) -> Platform {
         match self {
-            DeviceFamily::Skl | DeviceFamily::Tgllp | DeviceFamily::Dg2 => 32,
-            DeviceFamily::Pvc | DeviceFamily::Bmg | DeviceFamily::Ptl => 64,
+            DeviceFamily::Skl => Platform::Skl,
+            DeviceFamily::Tgllp => Platform::Tgllp,
+            DeviceFamily::Dg2 => Platform::Dg2,
+            DeviceFamily::Pvc => Platform::Pvcxt,
+            DeviceFamily::Bmg => Platform::Xe2,
+            DeviceFamily::Ptl => Platform::Xe3,
         }
     }
 
-    /// Bytes of shared local memory a group can have.
-    pub const fn slm_bytes(self) -> u32 {
-        match self {
-            DeviceFamily::Skl | DeviceFamily::Tgllp | DeviceFamily::Dg2 => 64 << 10,
-            DeviceFamily::Pvc | DeviceFamily::Bmg | DeviceFamily::Ptl => 128 << 10,
-        }
-    }
-
-    /// The device of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|d| d.as_str() == name)
+    /// The device whose compiled kernels follow a platform's rules, if the compiler has one.
+    pub fn of_platform(platform: Platform) -> Option<Self> {
+        Self::ALL.into_iter().find(|d| d.platform() == platform)
     }
 }
 
 impl std::fmt::Display for DeviceFamily {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.as_str())
+        f.write_str(self.name())
+    }
+}
+
+/// A name of no device.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{}", envisa_diag::unknown("device", .0, DeviceFamily::ALL.map(DeviceFamily::name)))]
+pub struct UnknownDevice(String);
+
+impl std::str::FromStr for DeviceFamily {
+    type Err = UnknownDevice;
+
+    /// By [`DeviceFamily::name`].
+    fn from_str(name: &str) -> Result<Self, UnknownDevice> {
+        Self::ALL.into_iter().find(|d| d.name() == name).ok_or_else(|| UnknownDevice(name.to_owned()))
     }
 }
 

@@ -173,7 +173,7 @@ fn argument(memory: &Memory, a: &Argument, arg: &Arg) -> Result<dispatch::Arg, E
         (ArgumentKind::Local, _) => takes("local memory"),
         (ArgumentKind::Image, Arg::Image(i)) => Ok(dispatch::Arg::Image(i.machine())),
         (ArgumentKind::Image, _) => takes("an image"),
-        (ArgumentKind::Sampler, Arg::Sampler(s)) => Ok(dispatch::Arg::Sampler(s.machine())),
+        (ArgumentKind::Sampler, Arg::Sampler(s)) => Ok(dispatch::Arg::Sampler(*s)),
         (ArgumentKind::Sampler, _) => takes("a sampler"),
         // The kernel does not look at it.
         (ArgumentKind::Unused, _) => Ok(dispatch::Arg::Null),
@@ -273,7 +273,7 @@ fn thread_groups(
                 Arg::Sampler(s) if *index < 256 => {
                     let index = *index as usize;
                     bound.samplers.resize(bound.samplers.len().max(index + 1), None);
-                    bound.samplers[index] = Some(s.machine());
+                    bound.samplers[index] = Some(*s);
                     continue;
                 }
                 _ => return wrong("a sampler of an index below 256 is expected"),
@@ -309,7 +309,7 @@ impl BoundThreads {
                 (*free - 1).to_le_bytes().to_vec()
             }
             (InputClass::Sampler, Arg::Sampler(s)) => {
-                self.samplers.push(Some(s.machine()));
+                self.samplers.push(Some(*s));
                 (self.samplers.len() as u32 - 1).to_le_bytes().to_vec()
             }
             (InputClass::Sampler, _) => return Err("it is a sampler".into()),

@@ -82,7 +82,7 @@ pub struct UnknownEngine(String);
 
 impl std::fmt::Display for UnknownEngine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "there is no engine `{}`; there are auto, jit and interp", self.0)
+        f.write_str(&envisa_diag::unknown("engine", &self.0, ["auto", "jit", "interp"]))
     }
 }
 
@@ -291,19 +291,26 @@ pub fn host_level() -> String {
     format!("{:?}", envisa_machine::cpu::Level::detect())
 }
 
-/// The device family that kernels for a platform are compiled for, if the compiler has one.
-pub fn device_of(platform: Platform) -> Option<DeviceFamily> {
-    DeviceFamily::ALL.into_iter().find(|d| platform_of(*d) == platform)
+/// The devices that the OpenCL driver has, the default one first.
+pub const OPENCL_DEVICES: [DeviceFamily; 4] =
+    [DeviceFamily::Dg2, DeviceFamily::Pvc, DeviceFamily::Skl, DeviceFamily::Tgllp];
+
+/// A name of no platform.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnknownPlatform(String);
+
+impl std::fmt::Display for UnknownPlatform {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&envisa_diag::unknown("platform", &self.0, Platform::ALL.map(Platform::name)))
+    }
 }
 
-/// The platform whose rules a device family's compiled kernels follow.
-pub fn platform_of(device: DeviceFamily) -> Platform {
-    match device {
-        DeviceFamily::Skl => Platform::Skl,
-        DeviceFamily::Tgllp => Platform::Tgllp,
-        DeviceFamily::Dg2 => Platform::Dg2,
-        DeviceFamily::Pvc => Platform::Pvcxt,
-        DeviceFamily::Bmg => Platform::Xe2,
-        DeviceFamily::Ptl => Platform::Xe3,
-    }
+impl std::error::Error for UnknownPlatform {}
+
+/// The platform of a name, as [`Platform::from_name`] reads it.
+///
+/// # Errors
+/// It names none.
+pub fn platform(name: &str) -> Result<Platform, UnknownPlatform> {
+    Platform::from_name(name).ok_or_else(|| UnknownPlatform(name.to_owned()))
 }

@@ -2,10 +2,11 @@
 
 use crate::buffer::Buffer;
 use crate::error::Error;
-use envisa_machine::{dispatch, memory};
+use envisa_machine::memory;
 
+pub use envisa_machine::dispatch::Sampler;
 pub use envisa_sem::image::{ChannelOrder, ChannelType, ImageFormat};
-pub use envisa_sem::sampler::{Compare, Reduction};
+pub use envisa_sem::sampler::{Addressing, Compare, Reduction};
 
 /// Texels of an image over a buffer: what a surface state can say.
 const MAX_BUFFER_TEXELS: u32 = 1 << 27;
@@ -164,64 +165,6 @@ impl Image {
             texel_bytes: d.texel_bytes(),
             start: self.buffer.allocation().1,
             allocation: self.buffer.allocation().0.id,
-        }
-    }
-}
-
-/// What a sampler does with coordinates outside of the image.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Addressing {
-    /// Undefined outside.
-    None,
-    /// The border colour.
-    Clamp,
-    /// The nearest texel of the edge.
-    ClampToEdge,
-    /// The image repeats (normalised coordinates only).
-    Repeat,
-    /// The image repeats, every second time mirrored (normalised coordinates only).
-    MirroredRepeat,
-}
-
-/// How images are read.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Sampler {
-    /// What happens outside of the image.
-    pub addressing: Addressing,
-    /// Linear rather than nearest filtering.
-    pub linear: bool,
-    /// Coordinates from 0 to 1 rather than texels.
-    pub normalized: bool,
-    /// What messages that compare hold a texel's red against: the reference has to be this of it.
-    pub compare: Option<Compare>,
-    /// What linear filtering makes of its texels.
-    pub reduction: Reduction,
-    /// The channels of the border: bits of singles, or integers where the image has those. `None`: what OpenCL
-    /// says, transparent black, opaque where the format has no alpha.
-    pub border: Option<[u32; 4]>,
-}
-
-impl Sampler {
-    /// A sampler as OpenCL has them: without comparisons, with OpenCL's border.
-    pub const fn new(addressing: Addressing, linear: bool, normalized: bool) -> Sampler {
-        let (compare, reduction, border) = (None, Reduction::Average, None);
-        Sampler { addressing, linear, normalized, compare, reduction, border }
-    }
-
-    pub(crate) const fn machine(self) -> dispatch::Sampler {
-        dispatch::Sampler {
-            address: match self.addressing {
-                Addressing::None => dispatch::SamplerAddress::None,
-                Addressing::Clamp => dispatch::SamplerAddress::ClampToBorder,
-                Addressing::ClampToEdge => dispatch::SamplerAddress::ClampToEdge,
-                Addressing::Repeat => dispatch::SamplerAddress::Repeat,
-                Addressing::MirroredRepeat => dispatch::SamplerAddress::Mirror,
-            },
-            linear: self.linear,
-            normalized: self.normalized,
-            compare: self.compare,
-            reduction: self.reduction,
-            border: self.border,
         }
     }
 }

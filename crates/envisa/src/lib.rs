@@ -95,7 +95,9 @@ mod source;
 mod statistics;
 
 pub use buffer::Buffer;
-pub use device::{Caps, Config, Device, Engine, UnknownEngine, device_of, host_level, platform_of};
+pub use device::{
+    Caps, Config, Device, Engine, OPENCL_DEVICES, UnknownEngine, UnknownPlatform, host_level, platform,
+};
 pub use error::{Diagnostics, Error};
 pub use fault::{
     Access, AccessKind, Fault, FaultKind, Location, Nearest, Place, SourceLine, ThreadPlace, ThreadState,

@@ -1,6 +1,6 @@
 //! Modules: what compilers and assemblers make, loaded onto a device.
 
-use crate::device::{Device, Inner, platform_of};
+use crate::device::{Device, Inner};
 use crate::error::Error;
 use crate::kernel::{Code, Kernel};
 use crate::source::SourceText;
@@ -50,7 +50,7 @@ impl<'a> Source<'a> {
     pub fn platform(&self) -> Result<Option<Platform>, Error> {
         match self {
             Source::Zebin(bytes) => {
-                family(&ZebinFile::parse(bytes).map_err(module)?).map(platform_of).map(Some)
+                family(&ZebinFile::parse(bytes).map_err(module)?).map(|d| Some(d.platform()))
             }
             Source::Isa(_) | Source::Text(_) => Ok(None),
         }
@@ -63,7 +63,10 @@ fn module(e: impl std::fmt::Display) -> Error {
 
 fn family(zebin: &ZebinFile) -> Result<DeviceFamily, Error> {
     let known = zebin.notes.device();
-    known.ok_or_else(|| module("its notes name no device known here (skl, tgllp, dg2, pvc)"))
+    known.ok_or_else(|| {
+        let all = DeviceFamily::ALL.map(DeviceFamily::name).join(", ");
+        module(format!("its notes name no device known here ({all})"))
+    })
 }
 
 /// How a module is loaded.
@@ -298,10 +301,10 @@ fn compiled(device: &Device, name: &str, bytes: &[u8]) -> Result<Form, Error> {
     let here = |e: &dyn std::fmt::Display| Error::Module(format!("{name}: {e}"));
     let zebin = ZebinFile::parse(bytes).map_err(|e| here(&e))?;
     let family = family(&zebin).map_err(|e| here(&e))?;
-    let (wanted, is) = (platform_of(family), device.platform());
+    let (wanted, is) = (family.platform(), device.platform());
     // The two steppings run the same code.
     if wanted != is && (wanted, is) != (Platform::Pvcxt, Platform::Pvc) {
-        let what = format!("is compiled for {}, the device is {}", family.as_str(), is.name());
+        let what = format!("is compiled for {}, the device is {}", family.name(), is.name());
         return Err(here(&what));
     }
     let missing = zebin.unresolved();

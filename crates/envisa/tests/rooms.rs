@@ -11,7 +11,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("envisa-smith", &["envisa-isa"]),
     // It shares nothing with what is held against it.
     ("envisa-model", &[]),
-    ("envisa-zebin", &["envisa-diag"]),
+    ("envisa-zebin", &["envisa-isa", "envisa-diag"]),
     ("envisa-ocloc", &["envisa-zebin", "envisa-diag"]),
     ("envisa-verify", &["envisa-isa", "envisa-diag"]),
     ("envisa-lower", &["envisa-isa", "envisa-verify", "envisa-diag"]),

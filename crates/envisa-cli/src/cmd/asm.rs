@@ -1,6 +1,6 @@
 //! `envisa as`: text to binary.
 
-use crate::cmd::{Done, Failure, Report, load, platform};
+use crate::cmd::{Done, Failure, Report, load};
 use crate::io;
 use envisa::binary::WriteOptions;
 use envisa::diag::{Diagnostic, FileId};
@@ -29,7 +29,7 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// The platform: decides the size of registers, which matters for addresses of variables (`&V32[36]`).
-    #[arg(long, value_name = "PLATFORM", value_parser = platform)]
+    #[arg(long, value_name = "PLATFORM", value_parser = envisa::platform)]
     platform: Option<Platform>,
     /// Write the binary as the releases 1.0.12198.1 to 1.0.13064.3 of the reference tools do, with their
     /// damage: for comparing bytes with them only.

@@ -2,7 +2,9 @@
 
 use crate::cmd::{Done, Exit, Failure, Report, USAGE, load, text_options};
 use crate::io;
-use envisa::diag::{Diagnostic, FileId, Files, Severity, Tool, render_json, render_sarif, render_text};
+use envisa::diag::{
+    Diagnostic, FileId, Files, Severity, Tool, render_json, render_sarif, render_text, unknown,
+};
 use envisa::isa::{Platform, Platforms};
 use envisa::verify::{Code, Example, Level, Options, Rule, rule};
 use std::fmt::Write;
@@ -75,10 +77,8 @@ fn platforms(s: &str) -> Result<Platforms, String> {
             set = Platforms::ALL;
             continue;
         }
-        let Some(p) = Platform::from_name(name) else {
-            let known: Vec<&str> = Platform::ALL.iter().map(|p| p.name()).collect();
-            return Err(format!("unknown platform `{name}`; known: all, {}", known.join(", ")));
-        };
+        let known = || std::iter::once("all").chain(Platform::ALL.map(Platform::name));
+        let p = Platform::from_name(name).ok_or_else(|| unknown("platform", name, known()))?;
         set = set.union(Platforms::of(&[p]));
     }
     Ok(set)

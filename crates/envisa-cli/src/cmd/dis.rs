@@ -1,6 +1,6 @@
 //! `envisa dis`: binary to text.
 
-use crate::cmd::{Done, Exit, Failure, Report, load, platform};
+use crate::cmd::{Done, Exit, Failure, Report, load};
 use crate::io;
 use envisa::diag::{Diagnostic, FileId};
 use envisa::isa::Platform;
@@ -30,7 +30,7 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
     /// The platform: decides the size of registers, which matters for addresses of variables.
-    #[arg(long, value_name = "PLATFORM", value_parser = platform)]
+    #[arg(long, value_name = "PLATFORM", value_parser = envisa::platform)]
     platform: Option<Platform>,
     /// Show what is left of a damaged binary: its tables, its opcodes and the operands that are there.
     /// The releases 1.0.12198.1 to 1.0.13064.3 of the reference compiler wrote such files.

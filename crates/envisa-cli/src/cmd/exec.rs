@@ -2,6 +2,7 @@
 
 use super::{Done, Exit, Failure};
 use crate::io;
+use envisa::zebin::DeviceFamily;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -46,7 +47,6 @@ pub struct Args {
     program: Vec<OsString>,
 }
 
-const DEVICES: [&str; 4] = ["dg2", "pvc", "skl", "tgllp"];
 const DRIVER: &str = "libenvisa_opencl.so";
 
 /// The driver's file: the one given, or the one next to this command.
@@ -78,10 +78,9 @@ pub(super) fn driver(given: Option<&Path>) -> Result<PathBuf, Failure> {
 pub fn run(args: &Args) -> Done {
     if let Some(list) = &args.device {
         for name in list.split(',').map(str::trim) {
-            if !DEVICES.contains(&name) {
-                let near = envisa::diag::did_you_mean(name, DEVICES);
-                let all = DEVICES.join(", ");
-                return Err(Failure(format!("there is no device `{name}`; there are {all}{near}")));
+            let devices = envisa::OPENCL_DEVICES.map(DeviceFamily::name);
+            if !devices.contains(&name) {
+                return Err(Failure(envisa::diag::unknown("device", name, devices)));
             }
         }
     }

@@ -203,7 +203,7 @@ fn launch(file: &ZebinFile, name: &str) -> Json {
         })
         .collect();
     json!({
-        "device": file.notes.device().map(|d| d.as_str()),
+        "device": file.notes.device().map(|d| d.name()),
         "build_options": file.build_options().and_then(own_options),
         "arguments": args,
         "simd_size": env.simd_size,

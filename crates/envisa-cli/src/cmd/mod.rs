@@ -21,9 +21,7 @@ pub mod run;
 pub mod shell;
 
 use clap::ValueEnum;
-use envisa::diag::did_you_mean;
 use envisa::diag::{Diagnostic, Files, TextOptions, render_json, render_text};
-use envisa::isa::Platform;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
@@ -239,12 +237,4 @@ impl Report {
         let _ = std::io::stderr().lock().write_all(text.as_bytes());
         Ok(if self.has_errors() { Exit::Findings } else { Exit::Fine })
     }
-}
-
-/// A platform on the command line.
-pub fn platform(name: &str) -> Result<Platform, String> {
-    Platform::from_name(name).ok_or_else(|| {
-        let all: Vec<&str> = Platform::ALL.iter().map(|p| p.name()).collect();
-        format!("unknown platform; there are {}{}", all.join(", "), did_you_mean(name, all.iter().copied()))
-    })
 }

@@ -159,7 +159,7 @@ struct BuildArgs {
 #[derive(clap::Args)]
 struct BareArgs {
     /// The platform whose rules it follows.
-    #[arg(long, value_name = "PLATFORM", value_parser = crate::cmd::platform)]
+    #[arg(long, value_name = "PLATFORM", value_parser = envisa::platform)]
     platform: Option<Platform>,
     /// Thread groups.
     #[arg(long, value_delimiter = ',', value_name = "X[,Y,Z]")]

@@ -42,8 +42,9 @@ pub use template::template;
 use crate::files::{self, Kind};
 use crate::values::{HostValue, ValueSpec};
 use arguments::{Held, Target};
-use envisa::diag::{Diagnostic, Files, did_you_mean};
+use envisa::diag::{Diagnostic, Files};
 use envisa::isa::Platform;
+use envisa::zebin::DeviceFamily;
 use envisa::{
     Arg, ArgKey, Cancel, Config, Device, Error, Kernel, Launch, LoadOptions, Module, Outcome, Progress,
     Source as Form, SourceText,
@@ -521,12 +522,12 @@ impl Job {
         let Some(platform) = form.platform().map_err(here)? else {
             return Err(JobError::Input(format!("{}: is no zebin", source.name)));
         };
-        let known = self.device.as_ref().and_then(|d| envisa::zebin::DeviceFamily::from_name(d));
+        let known = self.device.as_ref().and_then(|d| d.parse::<DeviceFamily>().ok());
         if let Some(device) = &self.device
             && !source.compiled_now
-            && known.map(envisa::platform_of) != Some(platform)
+            && known.map(DeviceFamily::platform) != Some(platform)
         {
-            let name = envisa::device_of(platform).map_or(platform.name(), |d| d.as_str());
+            let name = DeviceFamily::of_platform(platform).map_or(platform.name(), DeviceFamily::name);
             return Err(JobError::Usage(format!("{} is for {name}, not {device}", source.name)));
         }
         Ok(platform)
@@ -549,14 +550,7 @@ impl Job {
         if self.simd.is_some_and(|n| !matches!(n, 1 | 8 | 16 | 32)) {
             return usage("a thread has 1, 8, 16 or 32 channels (--simd)");
         }
-        Platform::from_name(platform).ok_or_else(|| {
-            let all: Vec<&str> = Platform::ALL.iter().map(|p| p.name()).collect();
-            JobError::Usage(format!(
-                "unknown platform `{platform}`; there are {}{}",
-                all.join(", "),
-                did_you_mean(platform, all.iter().copied())
-            ))
-        })
+        envisa::platform(platform).map_err(|e| JobError::Usage(e.to_string()))
     }
 
     /// Sizes, and how it is run.

@@ -4,8 +4,7 @@ use super::{ArgText, Job, JobError, Output};
 use crate::compare::Check;
 use crate::images;
 use crate::values::ValueSpec;
-use envisa::diag::{Diagnostic, FileId, Files, did_you_mean};
-use envisa::isa::Platform;
+use envisa::diag::{Diagnostic, FileId, Files};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -94,11 +93,8 @@ impl Job {
         let at = |path: String, message: String| {
             self.places.error(&path, message.clone()).unwrap_or(JobError::Usage(message))
         };
-        if let Some(name) = self.platform.as_deref().filter(|p| Platform::from_name(p).is_none()) {
-            let all: Vec<&str> = Platform::ALL.iter().map(|p| p.name()).collect();
-            let near = did_you_mean(name, all.iter().copied());
-            let message = format!("unknown platform `{name}`; there are {}{near}", all.join(", "));
-            return Err(at("platform".into(), message));
+        if let Some(Err(e)) = self.platform.as_deref().map(envisa::platform) {
+            return Err(at("platform".into(), e.to_string()));
         }
         for (name, arg) in &self.args {
             if let Err(message) = argument(arg) {

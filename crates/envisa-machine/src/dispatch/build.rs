@@ -11,6 +11,7 @@ use crate::memory::{
     SurfaceTable,
 };
 use crate::thread::LocalRegion;
+use envisa_sem::sampler::Addressing;
 use envisa_zebin::ze_info::{
     AddrMode, AddrSpace, AllocationType, ArgType, ImageType, Kernel, MemoryUsage, PayloadArgument,
     SamplerAddrMode, SamplerFilterMode,
@@ -174,14 +175,14 @@ pub fn prepare(kernel: &Kernel, launch: &Launch, with: Resources<'_>) -> Result<
     }
     building.bind()?;
     for s in &kernel.inline_samplers {
-        let address = match s.addrmode {
-            SamplerAddrMode::ClampBorder => SamplerAddress::ClampToBorder,
-            SamplerAddrMode::ClampEdge => SamplerAddress::ClampToEdge,
-            SamplerAddrMode::Repeat => SamplerAddress::Repeat,
-            SamplerAddrMode::Mirror => SamplerAddress::Mirror,
-            SamplerAddrMode::None | SamplerAddrMode::Unknown => SamplerAddress::None,
+        let addressing = match s.addrmode {
+            SamplerAddrMode::ClampBorder => Addressing::Clamp,
+            SamplerAddrMode::ClampEdge => Addressing::ClampToEdge,
+            SamplerAddrMode::Repeat => Addressing::Repeat,
+            SamplerAddrMode::Mirror => Addressing::MirroredRepeat,
+            SamplerAddrMode::None | SamplerAddrMode::Unknown => Addressing::None,
         };
-        let sampler = Sampler::new(address, s.filtermode == SamplerFilterMode::Linear, s.normalized);
+        let sampler = Sampler::new(addressing, s.filtermode == SamplerFilterMode::Linear, s.normalized);
         building.sampler(s.sampler_index, sampler)?;
     }
     // Behind the kernel's own part there is none: the compiler puts the first argument there.
@@ -496,9 +497,9 @@ impl Building<'_> {
                 let (index, arg) = self.arg(p)?;
                 let Arg::Sampler(s) = arg else { return wrong(index, "a sampler", &arg) };
                 let value = match p.arg_type {
-                    ArgType::SamplerAddress => s.address as u32,
+                    ArgType::SamplerAddress => s.addressing as u32,
                     ArgType::SamplerNormalized => u32::from(s.normalized) << 3,
-                    _ if !s.linear && s.address == SamplerAddress::ClampToBorder => u32::MAX,
+                    _ if !s.linear && s.addressing == Addressing::Clamp => u32::MAX,
                     _ => 0,
                 };
                 self.put(p, &value.to_le_bytes());

@@ -6,14 +6,16 @@
 use envisa_isa::operation::{Parameter, Sampling};
 use envisa_lower::{Sample, SamplerState};
 use envisa_sem::Hf;
-use envisa_sem::sampler::{Axis, Compare, Pair, Reduction, Wrap, cube_face, layer, level_of_detail, reduce};
+use envisa_sem::sampler::{
+    Addressing, Axis, Compare, Pair, Reduction, cube_face, layer, level_of_detail, reduce,
+};
 
 use super::target::scalar;
 use super::typed::{Texels, nibbles, set, texels};
 use super::{AccessKind, AccessSpace, Fault, MemoryObserver, Ports};
 use crate::memory::ImageShape;
 use crate::regs::{Registers, all_channels};
-use crate::sampler::{Sampler, SamplerAddress};
+use crate::sampler::Sampler;
 
 /// Channels of the largest message.
 const LANES: usize = 32;
@@ -112,13 +114,7 @@ impl<'a> Filter<'a> {
         let refuse =
             |why| Err(Fault { space: AccessSpace::Surface(texels.bti()), ..Fault::unsupported(why) });
         let image = texels.image;
-        let wrap = match state.address {
-            SamplerAddress::None | SamplerAddress::ClampToBorder => Wrap::Border,
-            SamplerAddress::ClampToEdge => Wrap::Edge,
-            SamplerAddress::Repeat => Wrap::Repeat,
-            SamplerAddress::Mirror => Wrap::Mirror,
-        };
-        if matches!(wrap, Wrap::Repeat | Wrap::Mirror) && !state.normalized {
+        if matches!(state.addressing, Addressing::Repeat | Addressing::MirroredRepeat) && !state.normalized {
             return refuse("images that repeat are undefined without normalised coordinates");
         }
         let gather = s.what == Sampling::Gather;
@@ -145,7 +141,7 @@ impl<'a> Filter<'a> {
         let cube = image.shape == ImageShape::Cube;
         let axis = |size: u32| Axis {
             size: size.max(1),
-            wrap: if cube { Wrap::Edge } else { wrap },
+            addressing: if cube { Addressing::ClampToEdge } else { state.addressing },
             normalized: state.normalized || cube,
         };
         Ok(Filter {
@@ -156,7 +152,7 @@ impl<'a> Filter<'a> {
             compare,
             reduction: state.reduction,
             border: state.border.unwrap_or(texels.format.border()),
-            tell_outside: state.address == SamplerAddress::None,
+            tell_outside: state.addressing == Addressing::None,
         })
     }
 

@@ -16,7 +16,9 @@ use super::program::Program;
 use super::queue::{Order, Queue};
 use super::region::Backing;
 use crate::api::because;
-use crate::device::{self, Addresses, ArgKind, ImageValue, KernelInfo, Module, Range, Trouble, Value};
+use crate::device::{
+    self, Addresses, Addressing, ArgKind, ImageValue, KernelInfo, Module, Range, Trouble, Value,
+};
 
 /// A kernel with its arguments.
 pub struct Kernel {
@@ -273,14 +275,15 @@ impl Kernel {
                     Value::Local(*bytes)
                 }
                 Arg::Sampler(s) => {
-                    let mode = match s.addressing {
-                        cl::CL_ADDRESS_CLAMP_TO_EDGE => 2,
-                        cl::CL_ADDRESS_CLAMP => 1,
-                        cl::CL_ADDRESS_REPEAT => 3,
-                        cl::CL_ADDRESS_MIRRORED_REPEAT => 4,
-                        _ => 0,
+                    let addressing = match s.addressing {
+                        cl::CL_ADDRESS_CLAMP_TO_EDGE => Addressing::ClampToEdge,
+                        cl::CL_ADDRESS_CLAMP => Addressing::Clamp,
+                        cl::CL_ADDRESS_REPEAT => Addressing::Repeat,
+                        cl::CL_ADDRESS_MIRRORED_REPEAT => Addressing::MirroredRepeat,
+                        _ => Addressing::None,
                     };
-                    Value::Sampler(mode, s.filter == cl::CL_FILTER_LINEAR, s.normalized)
+                    let linear = s.filter == cl::CL_FILTER_LINEAR;
+                    Value::Sampler(device::Sampler::new(addressing, linear, s.normalized))
                 }
             });
         }

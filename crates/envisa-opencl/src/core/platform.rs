@@ -187,11 +187,8 @@ fn chosen() -> Vec<&'static Spec> {
             Some(spec) if chosen.iter().any(|c| c.name == spec.name) => {}
             Some(spec) => chosen.push(spec),
             None => {
-                let all: Vec<&str> = SPECS.iter().map(|s| s.name).collect();
-                crate::log::complain(&format!(
-                    "ENVISA_DEVICES names `{name}`, which is no device; there are {}",
-                    all.join(", ")
-                ));
+                let unknown = crate::device::unknown("device", name, SPECS.iter().map(|s| s.name));
+                crate::log::complain(&format!("ENVISA_DEVICES: {unknown}"));
             }
         }
     }

@@ -7,10 +7,10 @@ use envisa_lower::{
     Atomic, Block as Consecutive, Block2d, Coordinates, Extend, Info, Media, Message, Outside, Raw, RawShape,
     Sample, SampleParameter, SamplerState, Simt, Space, Src, TexelSlot, Typed, TypedAtomic,
 };
-use envisa_sem::sampler::{Compare, Reduction};
+use envisa_sem::sampler::{Addressing, Compare, Reduction};
 
 use super::*;
-use crate::dispatch::{Sampler, SamplerAddress};
+use crate::dispatch::Sampler;
 use crate::memory::{Image, ImageShape};
 use crate::messages::{AccessKind, AccessSpace};
 
@@ -208,17 +208,16 @@ fn raw(rng: &mut Rng) -> Raw {
 
 /// Samplers of every kind, among them those that no message may use.
 fn samplers(rng: &mut Rng) -> Vec<Option<Sampler>> {
-    use SamplerAddress::*;
     let mut all = Vec::new();
-    for address in [None, ClampToBorder, ClampToEdge, Repeat, Mirror] {
+    for addressing in Addressing::ALL {
         for linear in [false, true] {
             for normalized in [false, true] {
-                let mut s = Sampler::new(address, linear, normalized);
-                s.compare = [Option::None, Some(Compare::Less)][rng.below(2) as usize];
+                let mut s = Sampler::new(addressing, linear, normalized);
+                s.compare = [None, Some(Compare::Less)][rng.below(2) as usize];
                 s.reduction =
                     [Reduction::Average, Reduction::Minimum, Reduction::Maximum][rng.below(3) as usize];
-                s.border = [Option::None, Some([rng.next() as u32; 4])][rng.below(2) as usize];
-                all.push([Some(s), Some(s), Some(s), Option::None][rng.below(4) as usize]);
+                s.border = [None, Some([rng.next() as u32; 4])][rng.below(2) as usize];
+                all.push([Some(s), Some(s), Some(s), None][rng.below(4) as usize]);
             }
         }
     }
