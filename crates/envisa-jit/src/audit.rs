@@ -1,6 +1,6 @@
 //! A second look at generated code, by its bytes: what memory each instruction names.
 
-use iced_x86::{Decoder, DecoderOptions, OpKind, Register};
+use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, OpKind, Register};
 
 use crate::layout::{SITE, at as place};
 
@@ -9,6 +9,8 @@ pub(crate) struct Sizes {
     pub registers: u32,
     pub context: u32,
     pub sites: u32,
+    /// Of a thread's payload.
+    pub payload: u32,
 }
 
 /// Holds every memory operand against where it may lie: the register file, the context, the sites, the stack, or
@@ -18,6 +20,7 @@ pub(crate) struct Sizes {
 /// The first instruction that names other memory.
 pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
     let mut aimed = false;
+    let mut payload = false;
     for i in &mut Decoder::new(64, code, DecoderOptions::NONE) {
         if i.is_invalid() {
             return Err(format!("at {:#x}: no instruction", i.ip()));
@@ -37,12 +40,24 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
                 Register::RBP => inside(sizes.context),
                 Register::R12 => inside(sizes.sites),
                 Register::RSP => index == Register::None,
+                Register::RSI => payload && inside(sizes.payload) && i.op0_kind() == OpKind::Register,
                 Register::RCX => aimed && index != Register::None && (0..=1024).contains(&at),
                 _ => false,
             };
             if !fine {
                 return Err(format!("at {:#x}: {i}", i.ip()));
             }
+        }
+        // Nothing jumps between the load of this one and its uses either.
+        if i.op_count() > 0
+            && i.op0_kind() == OpKind::Register
+            && i.op0_register().full_register() == Register::RSI
+        {
+            payload = i.code() == Code::Mov_r64_rm64
+                && i.memory_base() == Register::RBP
+                && i.memory_displacement64() as u32 == place::PAYLOAD;
+        } else if i.flow_control() != FlowControl::Next {
+            payload = false;
         }
         // The pointer is good from where it is loaded to where the register is written again.
         if i.op_count() > 0

@@ -3,13 +3,14 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use envisa_lower::analysis::{Cells, Flow, Liveness, NotAnalysed};
 use envisa_lower::{Pc, Program};
 use envisa_machine::dispatch::{GroupClass, Prepared};
 use envisa_machine::engine::{Engine, Instructions, LaunchView, Stop, Translation, Worker};
-use envisa_machine::group::{Groups, Run, TURN, together};
+use envisa_machine::group::{Groups, Row, Run, TURN, together};
+use envisa_machine::start::Start;
 use envisa_machine::thread::{Machine, STOP, Status};
 use envisa_machine::trap::{Cause, Trap};
 
@@ -47,7 +48,7 @@ impl Jit {
     /// Why there is none.
     pub fn listing(&self, program: &Program, rest: &Arc<dyn Instructions>) -> Result<String, String> {
         let native = Native::new(program, rest).map_err(|e| format!("instruction {}: {}", e.pc, e.reason))?;
-        let variant = native.compile(&Key { full: true, seeds: Vec::new() })?;
+        let variant = native.compile(&Key { full: true, seeds: Vec::new(), start: None })?;
         Ok(crate::listing::listing(program, &variant.compiled))
     }
 }
@@ -68,6 +69,8 @@ pub(crate) struct Native {
     rest: Arc<dyn Instructions>,
     flow: Flow,
     cells: Cells,
+    /// What threads with all channels have alive.
+    live: OnceLock<Liveness>,
     variants: Mutex<HashMap<Key, Result<Arc<Variant>, String>>>,
     /// What the last launch ran by.
     last: Mutex<Option<Arc<Chosen>>>,
@@ -78,6 +81,8 @@ struct Chosen {
     /// What it was chosen by: the payloads of its groups' threads, and where in the image they are.
     classes: Vec<GroupClass>,
     payload: Range<usize>,
+    varying: Vec<Range<u32>>,
+    image: usize,
     /// For threads with all channels, and for others.
     variants: [Result<Arc<Variant>, String>; 2],
 }
@@ -88,12 +93,17 @@ struct Key {
     /// All threads have all channels.
     full: bool,
     seeds: Vec<Seed>,
+    /// How its threads start, if the code does that.
+    start: Option<Start>,
 }
 
 /// Code for one way of launching a program.
 pub(crate) struct Variant {
     code: Code,
     pub compiled: Compiled,
+    /// It runs rows, and starts their threads itself, with payloads of so many bytes.
+    row: bool,
+    payload: u32,
 }
 
 impl Native {
@@ -103,6 +113,7 @@ impl Native {
             rest: rest.clone(),
             flow: Flow::new(program)?,
             cells: Cells::new(program, 64),
+            live: OnceLock::new(),
             variants: Mutex::new(HashMap::new()),
             last: Mutex::new(None),
         })
@@ -118,35 +129,64 @@ impl Native {
         let mut last = self.last.lock().unwrap_or_else(|e| e.into_inner());
         if let Some(c) = &*last
             && c.payload == prepared.payload()
+            && c.image == prepared.image.len()
+            && prepared.varying().eq(c.varying.iter().cloned())
             && c.classes == prepared.classes()
         {
             return c.clone();
         }
         let seeds = sites::seeds(&self.program, prepared);
-        let full = self.variant(Key { full: true, seeds });
+        let full = self.variant(Key { full: true, seeds, start: self.start(prepared) });
         // Most launches have no threads that lack channels.
         let tails = prepared.classes().iter().any(|c| c.tail_mask.count_ones() < self.program.simd);
         let part = match tails {
-            true => self.variant(Key { full: false, seeds: Vec::new() }),
+            true => self.variant(Key { full: false, seeds: Vec::new(), start: None }),
             false => Err("no thread lacks channels".into()),
         };
         let classes = prepared.classes().to_vec();
-        let chosen = Arc::new(Chosen { classes, payload: prepared.payload(), variants: [full, part] });
+        let chosen = Arc::new(Chosen {
+            classes,
+            payload: prepared.payload(),
+            varying: prepared.varying().collect(),
+            image: prepared.image.len(),
+            variants: [full, part],
+        });
         *last = Some(chosen.clone());
         chosen
     }
 
+    fn live(&self) -> &Liveness {
+        self.live.get_or_init(|| Liveness::new(&self.program, &self.flow, &self.cells, true))
+    }
+
+    /// Registers that threads with all channels read before they write them: `(first byte, bytes)`.
+    fn reads(&self) -> Vec<(u32, u32)> {
+        let bytes = |c| (self.cells.get(c).offset, self.cells.get(c).bytes);
+        self.live().cells(0).map(bytes).collect()
+    }
+
+    /// How the threads of a launch start, if code can do that: they are not alive together, and have no scratch.
+    fn start(&self, prepared: &Prepared) -> Option<Start> {
+        if together(&self.program) || !sites::to_scratch(&self.program).is_empty() {
+            return None;
+        }
+        Start::new(&self.program, prepared, &self.reads())
+    }
+
     fn compile(&self, key: &Key) -> Result<Variant, String> {
         let p = &self.program;
-        let live = Liveness::new(p, &self.flow, &self.cells, key.full);
-        let shapes = Shapes::new(p, &self.flow, &self.cells, &live, key.full, &key.seeds);
-        let alloc = Allocation::new(p, &self.flow, &self.cells, &live, &|c| shapes.step(c).is_some());
-        let emit = Emit::new(p, &self.flow, &self.cells, &live, &shapes, &alloc, key.full, together(p));
+        let part = (!key.full).then(|| Liveness::new(p, &self.flow, &self.cells, false));
+        let live = part.as_ref().unwrap_or_else(|| self.live());
+        let shapes = Shapes::new(p, &self.flow, &self.cells, live, key.full, &key.seeds);
+        let alloc = Allocation::new(p, &self.flow, &self.cells, live, &|c| shapes.step(c).is_some());
+        let modes = (key.full, together(p));
+        let emit = Emit::new(p, &self.flow, &self.cells, live, &shapes, &alloc, modes, key.start.as_ref());
         let compiled = emit.run()?;
         let sizes = Sizes {
             registers: p.registers.bytes.next_multiple_of(64),
             context: compiled.context,
             sites: SITE * p.messages.len().max(1) as u32,
+            payload: key.start.as_ref().map_or(0, |s| s.payload_bytes),
         };
         if let Err(e) = audit(&compiled.code.bytes, &sizes) {
             // A mistake of this compiler: such code never runs.
@@ -156,7 +196,7 @@ impl Native {
             return Err(e);
         }
         let code = Code::new(&compiled.code.bytes).map_err(|e| e.to_string())?;
-        Ok(Variant { code, compiled })
+        Ok(Variant { code, compiled, payload: sizes.payload, row: key.start.is_some() })
     }
 }
 
@@ -188,10 +228,10 @@ impl Translation for Native {
             sites,
             scratch: sites::to_scratch(&self.program),
         };
-        let reads = run.variants[0].as_ref().map(|v| v.compiled.reads.clone());
+        let native = run.variants[0].is_some();
         let mut groups = Groups::new(launch, number, run)?;
-        if let Some(reads) = reads {
-            groups.trim(&reads);
+        if native {
+            groups.trim(&self.reads());
         }
         Ok(Box::new(groups))
     }
@@ -236,6 +276,15 @@ impl Context {
         self.set(at + 4, (x >> 32) as u32);
     }
 
+    /// Puts bytes there, at a multiple of four.
+    fn put(&mut self, at: u32, bytes: &[u8]) {
+        for (k, b) in bytes.chunks(4).enumerate() {
+            let mut all = [0; 4];
+            all[..b.len()].copy_from_slice(b);
+            self.set(at + 4 * k as u32, u32::from_le_bytes(all));
+        }
+    }
+
     fn get64(&self, at: u32) -> u64 {
         u64::from(self.get(at)) | u64::from(self.get(at + 4)) << 32
     }
@@ -249,9 +298,23 @@ struct Host<'a, 'm> {
     /// The thread's budget and the context's, when native code was entered or last asked for more.
     budget: (u64, u64),
     stop: &'a Stop,
+    /// The row that runs, and the group and thread of it that the machine is at.
+    row: Option<&'a Row<'a>>,
+    at: Option<(u32, u32)>,
 }
 
 impl Host<'_, '_> {
+    /// Native code of a row came to this thread: so does the machine.
+    fn follow(&mut self, x: u32, thread: u32) {
+        let Some(row) = self.row else { return };
+        if self.at == Some((x, thread)) {
+            return;
+        }
+        self.at = Some((x, thread));
+        row.begin(self.machine, x, thread);
+        self.budget = (row.limit, given(row.limit));
+    }
+
     /// What was spent since, if the context has so much left.
     fn spent(&self, left: u64) -> u64 {
         self.budget.1.wrapping_sub(left)
@@ -277,12 +340,17 @@ impl Host<'_, '_> {
     }
 }
 
+/// What a thread is given to spend at a time.
+fn given(limit: u64) -> u64 {
+    limit.min(TURN)
+}
+
 /// Runs threads natively.
 struct Runner<'a> {
     native: &'a Native,
     /// For threads with all channels, and for others.
     variants: [Option<Arc<Variant>>; 2],
-    /// By thread of the group.
+    /// By thread of the group, where its threads are alive together.
     contexts: [Vec<Option<Context>>; 2],
     sites: Vec<Site>,
     /// Messages that go to scratch.
@@ -322,6 +390,8 @@ impl Run for Runner<'_> {
             rest: &*self.native.rest,
             sites: &mut self.sites,
             stop,
+            row: None,
+            at: None,
         };
         debug_assert_eq!(context.get64(at::SITES), host.sites.as_ptr() as u64);
         context.set64(at::HOST, std::ptr::from_mut(&mut host) as u64);
@@ -342,14 +412,7 @@ impl Run for Runner<'_> {
             exit::EXPIRED => {
                 m.t.mask = context.get(at::EXEC);
                 if host.budget.0 < spent {
-                    // Of a branch that parts the channels, those that do not take it wait behind it already.
-                    if let Some(w) = variant.compiled.waits.get(&(pc + 1))
-                        && p.code[pc as usize].channels > 1
-                    {
-                        m.t.mask |= context.get(*w);
-                    }
-                    m.fault(pc, None, Cause::Limit);
-                    return;
+                    return limit(m, variant, context);
                 }
                 let target = p.code[pc as usize].aux;
                 m.suspend(target, Status::Yielded);
@@ -365,18 +428,99 @@ impl Run for Runner<'_> {
         m.t.budget = host.budget.0.wrapping_sub(spent);
         m.t.turn = m.t.turn.saturating_sub(spent);
     }
+
+    fn takes_rows(&self) -> bool {
+        self.variants[0].as_ref().is_some_and(|v| v.row)
+    }
+
+    fn row(&mut self, m: &mut Machine<'_>, row: &Row<'_>, stop: &Stop) {
+        let p = &*self.native.program;
+        let (Some(variant), Some(Some(context))) = (&self.variants[0], self.contexts[0].get_mut(0)) else {
+            return;
+        };
+        // What the code was compiled for is what it will touch.
+        let same = m.env.program.is(&self.native.program) && m.t.regs.len() >= p.registers.bytes;
+        let payloads = row.threads as usize * variant.payload as usize <= row.payloads.len();
+        assert!(same && payloads && variant.row, "the row is one of another program");
+        for (from, at, bytes) in &variant.compiled.image {
+            context.put(*at, &row.image[*from as usize..(from + bytes) as usize]);
+        }
+        context.set(at::GROUP_X, row.first[0]);
+        context.set(at::INDEX, 0);
+        context.set(at::THREADS, row.threads);
+        context.set(at::GROUPS, row.groups);
+        context.set(at::SLOT, row.slot);
+        context.set64(at::PAYLOAD, row.payloads.as_ptr() as u64);
+        context.set64(at::PAYLOADS, row.payloads.as_ptr() as u64);
+        context.set64(at::GIVEN, given(row.limit));
+        context.set64(at::BUDGET, given(row.limit));
+        let registers = m.t.regs.bytes_mut().as_mut_ptr();
+        let mut host = Host {
+            budget: (0, 0),
+            machine: m,
+            rest: &*self.native.rest,
+            sites: &mut self.sites,
+            stop,
+            row: Some(row),
+            at: None,
+        };
+        debug_assert_eq!(context.get64(at::SITES), host.sites.as_ptr() as u64);
+        context.set64(at::HOST, std::ptr::from_mut(&mut host) as u64);
+        loop {
+            context.set64(at::LEFT, TURN);
+            // SAFETY: as in `run`; beside that it touches the payloads of the row's threads, of which there are as
+            // many and which are as large as it was told.
+            let how = unsafe { variant.code.call(registers, context.lines.as_mut_ptr().cast()) };
+            if how as i32 == exit::DONE {
+                return;
+            }
+            host.follow(context.get(at::GROUP_X), context.get(at::INDEX));
+            let m = &mut *host.machine;
+            match how as i32 {
+                exit::PAUSED if !stop.cancelled() => {}
+                exit::PAUSED => {
+                    m.fault(0, None, Cause::Cancelled);
+                    return;
+                }
+                exit::EXPIRED => return limit(m, variant, context),
+                // A callback said why.
+                _ => {
+                    if m.trap.is_none() {
+                        m.fault(m.t.pc, None, Cause::FellOff);
+                    }
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// A thread spent all it had, at a branch.
+fn limit(m: &mut Machine<'_>, v: &Variant, context: &Context) {
+    let pc = context.get(at::PC);
+    m.t.mask = context.get(at::EXEC);
+    // Of a branch that parts the channels, those that do not take it wait behind it already.
+    if let Some(w) = v.compiled.waits.get(&(pc + 1))
+        && m.env.program.code[pc as usize].channels > 1
+    {
+        m.t.mask |= context.get(*w);
+    }
+    m.fault(pc, None, Cause::Limit);
 }
 
 /// Runs one instruction for native code, or gives it more to spend (see [`RENEW`]): 0 to go on.
 extern "sysv64" fn callback(context: *mut u8, pc: Pc) -> u32 {
     // SAFETY: native code was entered with this context by `Runner::run`, which put a `Host` there that lives as
     // long as the code runs and is not used by anybody else until this returns.
-    let (host, exec, left) = unsafe {
+    let (host, exec, left, now) = unsafe {
         let host = *context.add(at::HOST as usize).cast::<*mut Host<'_, '_>>();
         let exec = *context.add(at::EXEC as usize).cast::<u32>();
         let left = *context.add(at::BUDGET as usize).cast::<u64>();
-        (&mut *host, exec, left)
+        let x = *context.add(at::GROUP_X as usize).cast::<u32>();
+        let thread = *context.add(at::INDEX as usize).cast::<u32>();
+        (&mut *host, exec, left, (x, thread))
     };
+    host.follow(now.0, now.1);
     if pc & RENEW != 0 {
         host.machine.t.mask = exec;
         return match host.renew(pc & !RENEW, left) {
@@ -399,12 +543,13 @@ extern "sysv64" fn callback(context: *mut u8, pc: Pc) -> u32 {
         next = host.rest.instruction(m, pc);
     }
     if next == STOP {
-        return 1;
+        let ended = m.trap.is_none() && m.t.status == Status::Done;
+        return if ended { exit::ENDED as u32 } else { exit::STOPPED as u32 };
     }
     if next != pc + 1 {
         // Native code leaves nothing that jumps to the machine.
         m.fault(pc, None, Cause::FellOff);
-        return 1;
+        return exit::STOPPED as u32;
     }
     sites::aim(m, pc, host.sites);
     0

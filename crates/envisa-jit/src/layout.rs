@@ -16,8 +16,24 @@ pub(crate) mod at {
     pub const RESUME: u32 = 36;
     /// The instruction that the thread stopped at.
     pub const PC: u32 = 40;
+    /// Of a row: the group's id in x, and the thread's index in it.
+    pub const GROUP_X: u32 = 44;
+    pub const INDEX: u32 = 48;
+    /// Threads of each group.
+    pub const THREADS: u32 = 52;
+    /// Groups left.
+    pub const GROUPS: u32 = 56;
+    /// The hardware slot of a group's first thread.
+    pub const SLOT: u32 = 60;
+    /// The thread's payload, and that of a group's first thread.
+    pub const PAYLOAD: u32 = 64;
+    pub const PAYLOADS: u32 = 72;
+    /// What each thread has to spend.
+    pub const GIVEN: u32 = 80;
+    /// What the row may spend before it is asked whether it is still wanted.
+    pub const LEFT: u32 = 88;
     /// Vector registers during a call.
-    pub const VECTORS: u32 = 64;
+    pub const VECTORS: u32 = 128;
     /// Three arrays of a dword a lane, for what is done lane by lane.
     pub const LANES: u32 = VECTORS + 32 * 64;
     /// Channels that wait, a dword a label.
@@ -91,4 +107,8 @@ pub(crate) mod exit {
     pub const STOPPED: i32 = 2;
     /// Its turn or its budget ran out at a backward branch.
     pub const EXPIRED: i32 = 3;
+    /// Of a row: the next thread is to start, if the row is still wanted.
+    pub const PAUSED: i32 = 4;
+    /// Of a callback: the thread ended.
+    pub const ENDED: i32 = 5;
 }

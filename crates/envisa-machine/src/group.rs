@@ -11,7 +11,7 @@ use crate::dispatch::GroupClass;
 use crate::engine::{LaunchView, Stop, Worker};
 use crate::loader::Loader;
 use crate::memory::{Block, Hint};
-use crate::thread::{Env, Group, Machine, Status, Thread};
+use crate::thread::{Env, Group, Machine, Mask, Status, Thread};
 use crate::trap::{Cause, ThreadState, Trap};
 
 /// Runs one thread.
@@ -19,6 +19,51 @@ pub trait Run {
     /// Runs a thread from `m.t.pc` on until it ends, waits, has had its turn or faults. `fresh`: it starts. Where
     /// threads are not alive together, it may go on instead when the turn is over, if it asks `stop` each time.
     fn run(&mut self, m: &mut Machine<'_>, fresh: bool, stop: &Stop);
+
+    /// Does it run rows of groups? It starts their threads itself then, by [`Start`](crate::start::Start).
+    fn takes_rows(&self) -> bool {
+        false
+    }
+
+    /// Runs the threads of a row that have all channels, group by group, to their end. Stops at the first fault, which
+    /// it leaves in `m`, with what it was of; and between threads, if nobody wants the rest.
+    fn row(&mut self, _: &mut Machine<'_>, _: &Row<'_>, _: &Stop) {}
+}
+
+/// Consecutive groups along x that differ in nothing but their ids, and whose threads are not alive together.
+pub struct Row<'a> {
+    /// Id of the first group.
+    pub first: [u32; 3],
+    /// How many groups.
+    pub groups: u32,
+    /// The threads of each that have all channels.
+    pub threads: u32,
+    /// Register image of the first group.
+    pub image: &'a [u8],
+    /// Payloads of a group's threads, one after another.
+    pub payloads: &'a [u8],
+    /// The hardware slot of a group's first thread.
+    pub slot: u32,
+    /// Instructions a thread may execute (counted at branches) before it is stopped.
+    pub limit: u64,
+    /// Where the scratch of the first thread is, and from thread to thread.
+    scratch: (u64, u64),
+    /// All channels.
+    channels: Mask,
+}
+
+impl Row<'_> {
+    /// Puts a machine to where a thread of the row starts, but for its registers.
+    pub fn begin(&self, m: &mut Machine<'_>, x: u32, thread: u32) {
+        if m.group.id[0] != x {
+            m.group.id[0] = x;
+            m.group.fused.clear();
+        }
+        m.t.index = thread;
+        m.t.slot = self.slot + thread;
+        m.t.scratch = (self.scratch.0 + u64::from(thread) * self.scratch.1) & !0x3ff;
+        m.t.reset(self.channels, self.limit);
+    }
 }
 
 /// A worker that runs a group's threads one after the other.
@@ -37,6 +82,8 @@ pub struct Groups<'a, R> {
     group: Group,
     /// The program has named barriers, whose counts are to be cleared between groups.
     named: bool,
+    /// Groups run by rows.
+    rows: bool,
     run: R,
 }
 
@@ -71,6 +118,7 @@ impl<'a, R: Run> Groups<'a, R> {
             together,
             group: Group { id: [0; 3], named: [(0, 0); NAMED_BARRIERS as usize], fused: Vec::new() },
             named: program.code.iter().any(|i| i.op == Op::NamedBarrier),
+            rows: !together && run.takes_rows(),
             run,
         })
     }
@@ -81,15 +129,16 @@ impl<'a, R: Run> Groups<'a, R> {
         self.loader.trim(self.launch.env.program, self.launch.prepared, reads);
     }
 
-    /// Runs a group; gives its fault.
-    fn group(&mut self, id: [u32; 3], stop: &Stop) -> Option<Box<Trap>> {
-        let (prepared, env) = (self.launch.prepared, &self.launch.env);
-        let class = prepared.class(id);
+    /// Prepares for a group of this id, or for a row that begins with it.
+    ///
+    /// # Errors
+    /// The launch was cancelled.
+    fn begin(&mut self, id: [u32; 3], class: &GroupClass, stop: &Stop) -> Result<(), Box<Trap>> {
         if stop.cancelled() {
-            let trap = Trap::of_launch(&env.program.name, Cause::Cancelled);
-            return Some(Box::new(Trap { group: id, ..trap }));
+            let trap = Trap::of_launch(&self.launch.env.program.name, Cause::Cancelled);
+            return Err(Box::new(Trap { group: id, ..trap }));
         }
-        prepared.patch_group(&mut self.image, id, class);
+        self.launch.prepared.patch_group(&mut self.image, id, class);
         if !self.slm.is_empty() {
             self.slm.clear(0, self.slm.len());
         }
@@ -98,32 +147,101 @@ impl<'a, R: Run> Groups<'a, R> {
         if self.named {
             self.group.named.fill((0, 0));
         }
-        if !self.together {
-            let mut shared = false;
-            for index in 0..class.threads {
-                shared = self.start(class, index, 0, shared);
-                let mut fresh = true;
-                loop {
-                    let t = &mut self.threads[0];
-                    t.turn = TURN;
-                    let mut m = machine(env, &mut self.group, &self.slm, t, &mut self.hints);
-                    self.run.run(&mut m, fresh, stop);
-                    if m.trap.is_none() && m.t.status == Status::Yielded && stop.cancelled() {
-                        m.fault(m.t.pc, None, Cause::Cancelled);
-                    }
-                    if let Some(mut trap) = m.trap {
-                        trap.threads = thread_states(env.program, &self.threads[..1]);
-                        return Some(trap);
-                    }
-                    // It is alone: the next turn is its own, too.
-                    if m.t.status != Status::Yielded {
-                        break;
-                    }
-                    fresh = false;
-                }
-            }
-            return None;
+        Ok(())
+    }
+
+    /// Runs a group; gives its fault.
+    fn group(&mut self, id: [u32; 3], stop: &Stop) -> Option<Box<Trap>> {
+        let class = self.launch.prepared.class(id);
+        if let Err(trap) = self.begin(id, class, stop) {
+            return Some(trap);
         }
+        if self.together { self.turns(class, stop) } else { self.alone(class, 0, stop) }
+    }
+
+    /// Runs the threads of a group from this one on, each to its end before the next begins.
+    fn alone(&mut self, class: &GroupClass, first: u32, stop: &Stop) -> Option<Box<Trap>> {
+        let env = &self.launch.env;
+        let mut shared = false;
+        for index in first..class.threads {
+            shared = self.start(class, index, 0, shared);
+            let mut fresh = true;
+            loop {
+                let t = &mut self.threads[0];
+                t.turn = TURN;
+                let mut m = machine(env, &mut self.group, &self.slm, t, &mut self.hints);
+                self.run.run(&mut m, fresh, stop);
+                if m.trap.is_none() && m.t.status == Status::Yielded && stop.cancelled() {
+                    m.fault(m.t.pc, None, Cause::Cancelled);
+                }
+                if let Some(mut trap) = m.trap {
+                    trap.threads = thread_states(env.program, &self.threads[..1]);
+                    return Some(trap);
+                }
+                // It is alone: the next turn is its own, too.
+                if m.t.status != Status::Yielded {
+                    break;
+                }
+                fresh = false;
+            }
+        }
+        None
+    }
+
+    /// How many groups from this one on are a row; at most so many.
+    fn row_length(&self, id: [u32; 3], most: u64) -> u32 {
+        let prepared = self.launch.prepared;
+        let class = prepared.class(id);
+        // A group with a thread that lacks channels is a row of its own, and so is one whose local memory is to be
+        // cleared.
+        if !self.slm.is_empty() || class.tail_mask != crate::regs::all_channels(prepared.simd as usize) {
+            return 1;
+        }
+        let last = prepared.groups[0] - 1;
+        let alike = std::ptr::eq(class, prepared.class([last, id[1], id[2]]));
+        let rest = u64::from(last - id[0]) + u64::from(alike);
+        rest.min(most).max(1) as u32
+    }
+
+    /// Runs a row; gives the fault, and how far behind the first its group is.
+    fn row(&mut self, id: [u32; 3], groups: u32, stop: &Stop) -> Option<(u32, Box<Trap>)> {
+        let (env, prepared) = (&self.launch.env, self.launch.prepared);
+        let class = prepared.class(id);
+        if let Err(trap) = self.begin(id, class, stop) {
+            return Some((0, trap));
+        }
+        let channels = crate::regs::all_channels(prepared.simd as usize);
+        let full = class.threads - u32::from(class.tail_mask != channels);
+        if full > 0 {
+            if !self.loader.load_row(&mut self.threads[0], &self.image) {
+                self.start(class, 0, 0, false);
+            }
+            prepared.patch_thread(&mut self.image, 0, self.slot);
+            let scratch = self.image.get(20..24).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+            let row = Row {
+                first: id,
+                groups,
+                threads: full,
+                image: &self.image,
+                payloads: &class.payloads,
+                slot: self.slot,
+                limit: self.launch.limit,
+                scratch: (scratch.into(), prepared.scratch_bytes().into()),
+                channels,
+            };
+            let mut m = machine(env, &mut self.group, &self.slm, &mut self.threads[0], &mut self.hints);
+            self.run.row(&mut m, &row, stop);
+            if let Some(mut trap) = m.trap {
+                trap.threads = thread_states(env.program, &self.threads[..1]);
+                return Some((trap.group[0].wrapping_sub(id[0]), trap));
+            }
+        }
+        Some((0, self.alone(class, full, stop)?))
+    }
+
+    /// Runs the threads of a group that are alive together, one turn after the other.
+    fn turns(&mut self, class: &GroupClass, stop: &Stop) -> Option<Box<Trap>> {
+        let env = &self.launch.env;
         let threads = class.threads as usize;
         for index in 0..class.threads {
             self.start(class, index, index as usize, false);
@@ -192,7 +310,20 @@ impl<'a, R: Run> Groups<'a, R> {
 impl<R: Run> Worker for Groups<'_, R> {
     fn groups(&mut self, numbers: Range<u64>, stop: &Stop) -> Option<(u64, Box<Trap>)> {
         let mut id = self.launch.prepared.group_id(numbers.start);
-        for number in numbers {
+        let mut number = numbers.start;
+        while self.rows && number < numbers.end {
+            if stop.before(number) {
+                return None;
+            }
+            let groups = self.row_length(id, numbers.end - number);
+            if let Some((nth, trap)) = self.row(id, groups, stop) {
+                return Some((number + u64::from(nth), trap));
+            }
+            number += u64::from(groups);
+            id[0] += groups - 1;
+            id = self.launch.prepared.group_after(id);
+        }
+        for number in number..numbers.end {
             if stop.before(number) {
                 return None;
             }

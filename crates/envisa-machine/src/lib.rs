@@ -14,6 +14,7 @@ pub mod observer;
 pub mod regs;
 pub mod sampler;
 pub mod scheduler;
+pub mod start;
 pub mod thread;
 pub mod trap;
 

@@ -10,41 +10,41 @@ use crate::regs::all_channels;
 use crate::thread::{Mask, Thread};
 
 /// `(register, source, bytes)`.
-type Copy = (u32, u32, u32);
+pub(crate) type Copy = (u32, u32, u32);
 
 /// What threads with all channels are given anew, of registers that were loaded whole before and that an engine says
 /// it reads.
 #[derive(Default)]
-struct Few {
+pub(crate) struct Few {
     /// From the image; the threads of a group share it, and do not write it.
-    group: Vec<Copy>,
+    pub group: Vec<Copy>,
     /// From the image.
-    thread: Vec<Copy>,
+    pub thread: Vec<Copy>,
     /// From the thread's payload.
-    payload: Vec<Copy>,
+    pub payload: Vec<Copy>,
     /// Of the registers that a thread's start sets, those that are read.
-    set: [bool; 6],
+    pub set: [bool; 6],
 }
 
 /// What a thread's registers start with, worked out once.
 pub(crate) struct Loader {
     /// `(register, image, bytes)`: the inputs.
-    copies: Vec<(u32, u32, u32)>,
+    copies: Vec<Copy>,
     /// Those that differ from thread to thread, or that the program overwrites.
-    again: Vec<(u32, u32, u32)>,
+    again: Vec<Copy>,
     /// Everything that is not a constant.
     all: Range<u32>,
     /// What the program writes of that, and may read before it does.
-    fresh: Vec<Range<u32>>,
+    pub fresh: Vec<Range<u32>>,
     /// What the program writes of that, and never reads before it does.
-    stale: Vec<Range<u32>>,
+    pub stale: Vec<Range<u32>>,
     /// All channels.
     full: Mask,
-    few: Option<Few>,
+    pub few: Option<Few>,
 }
 
 /// What a thread's start sets besides its inputs: variable, and byte in it.
-const SET: [(usize, u32); 6] = [
+pub(crate) const SET: [(usize, u32); 6] = [
     (var::HW_ID as usize, 0),
     (var::GROUP_ID_X as usize, 0),
     (var::GROUP_ID_Y as usize, 0),
@@ -197,24 +197,26 @@ impl Loader {
         for r in &self.fresh {
             t.regs.slice_mut(r.start, r.end - r.start).fill(0);
         }
-        let all = |t: &mut Thread, copies: &[Copy], from: &[u8]| {
-            for (to, at, bytes) in copies {
-                if let Some(from) = from.get(*at as usize..(*at + *bytes) as usize) {
-                    copy(t.regs.slice_mut(*to, *bytes), from);
-                }
-            }
-        };
         if !shared {
-            all(t, &few.group, image);
+            copies(t, &few.group, image);
         }
-        all(t, &few.thread, image);
-        all(t, &few.payload, payload);
+        copies(t, &few.thread, image);
+        copies(t, &few.payload, payload);
         if few.set != [false; 6] {
             let values = set();
             for (k, (id, at)) in SET.iter().enumerate().filter(|(k, _)| few.set[*k]) {
                 t.regs.set(p.registers.predefined[*id] + at, values[k]);
             }
         }
+        true
+    }
+
+    /// What the threads of a row of groups share, for an engine that starts them itself; `false` (and nothing done) if
+    /// a thread's registers are to be loaded whole before.
+    #[inline]
+    pub fn load_row(&self, t: &mut Thread, image: &[u8]) -> bool {
+        let Some(few) = self.few.as_ref().filter(|_| t.loaded) else { return false };
+        copies(t, &few.group, image);
         true
     }
 
@@ -246,6 +248,16 @@ impl Loader {
         }
         for ((id, at), value) in SET.iter().zip(set) {
             t.regs.set(p.registers.predefined[*id] + at, value);
+        }
+    }
+}
+
+/// Copies bytes into a thread's registers.
+#[inline(always)]
+fn copies(t: &mut Thread, all: &[Copy], from: &[u8]) {
+    for (to, at, bytes) in all {
+        if let Some(from) = from.get(*at as usize..(*at + *bytes) as usize) {
+            copy(t.regs.slice_mut(*to, *bytes), from);
         }
     }
 }

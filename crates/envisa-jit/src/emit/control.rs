@@ -102,15 +102,7 @@ impl Emit<'_> {
         let Some(m) = self.wait(pc) else { return };
         if self.full && self.flow.full(pc + 1) {
             // Nobody is missing then.
-            for k in EXEC {
-                self.a.rrr(Code::VEX_Kxnorw_kr_kr_kr, kreg(k), kreg(k), kreg(k));
-            }
-            if self.p.simd < 32 {
-                self.a.rrr(Code::VEX_Kxorw_kr_kr_kr, kreg(2), kreg(2), kreg(2));
-            }
-            if self.p.simd < 16 {
-                self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(1), kreg(1), 8);
-            }
+            self.all_channels();
         } else {
             self.a.rm(Code::VEX_Kmovd_kr_km32, kreg(5), m);
             self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(1), kreg(1), kreg(5));
@@ -148,6 +140,19 @@ impl Emit<'_> {
             None => self.done,
         };
         self.a.jmp(to);
+    }
+
+    /// All channels of the dispatch are active.
+    pub(super) fn all_channels(&mut self) {
+        for k in EXEC {
+            self.a.rrr(Code::VEX_Kxnorw_kr_kr_kr, kreg(k), kreg(k), kreg(k));
+        }
+        if self.p.simd < 32 {
+            self.a.rrr(Code::VEX_Kxorw_kr_kr_kr, kreg(2), kreg(2), kreg(2));
+        }
+        if self.p.simd < 16 {
+            self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(1), kreg(1), 16 - self.p.simd as i32);
+        }
     }
 
     fn no_channels(&mut self) {

@@ -5,6 +5,7 @@ mod control;
 mod each;
 mod math;
 pub(crate) mod memory;
+mod row;
 mod scalar;
 
 use std::collections::HashMap;
@@ -12,6 +13,7 @@ use std::collections::HashMap;
 use envisa_isa::{Combine, Modifier, Type};
 use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness};
 use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src};
+use envisa_machine::start::Start;
 use iced_x86::{Code, Register};
 
 use crate::alloc::Allocation;
@@ -47,10 +49,10 @@ pub(crate) struct Compiled {
     pub context: u32,
     /// Instructions that call the interpreter, and why.
     pub slow: Vec<(Pc, Why)>,
-    /// Registers that a thread reads before it writes them: `(first byte, bytes)`.
-    pub reads: Vec<(u32, u32)>,
     /// Where in a context channels wait, by label.
     pub waits: HashMap<Pc, u32>,
+    /// Of code that starts threads itself: bytes of a row's image that go into the context, `(image, context, bytes)`.
+    pub image: Vec<(u32, u32, u32)>,
 }
 
 /// A part of an instruction: as many lanes as one vector register holds.
@@ -106,6 +108,9 @@ pub(crate) struct Emit<'a> {
     leave: Label,
     /// Returns what is in `eax`.
     out: Label,
+    /// How threads start, if code does that itself and runs a row; and where the next one does.
+    start: Option<&'a Start>,
+    next: Label,
     /// The compare before was left to this branch.
     fused: bool,
 }
@@ -119,12 +124,12 @@ impl<'a> Emit<'a> {
         live: &'a Liveness,
         shapes: &'a Shapes,
         alloc: &'a Allocation,
-        full: bool,
-        together: bool,
+        (full, together): (bool, bool),
+        start: Option<&'a Start>,
     ) -> Emit<'a> {
         let mut a = Asm::default();
         let labels = (0..=flow.end()).map(|_| a.label()).collect();
-        let [stub, done, leave, out] = std::array::from_fn(|_| a.label());
+        let [stub, done, leave, out, next] = std::array::from_fn(|_| a.label());
         let mut waits = HashMap::new();
         for pc in 0..flow.end() {
             for l in flow.waiting(pc) {
@@ -154,13 +159,16 @@ impl<'a> Emit<'a> {
             done,
             leave,
             out,
+            start,
+            next,
             fused: false,
         }
     }
 
     /// First byte of the pool in a context.
     fn pool_at(&self) -> u32 {
-        (at::WAITS + 4 * self.waits.len() as u32).next_multiple_of(64)
+        let image = self.image().last().map(|(_, at, bytes)| at + bytes);
+        image.unwrap_or(at::WAITS + 4 * self.waits.len() as u32).next_multiple_of(64)
     }
 
     /// A dword in the context.
@@ -239,13 +247,14 @@ impl<'a> Emit<'a> {
         self.write_stub();
         let pool_at = self.pool_at();
         let context = pool_at + 4 * self.pool.len() as u32;
+        let image = self.image();
         let code = self.a.finish()?;
         Ok(Compiled {
             code,
             pool: self.pool,
             context: context.next_multiple_of(64),
             slow: self.slow,
-            reads: self.live.cells(0).map(|c| (self.cells.get(c).offset, self.cells.get(c).bytes)).collect(),
+            image,
             waits: self.waits,
             pool_at,
         })
@@ -502,13 +511,17 @@ impl<'a> Emit<'a> {
         self.a.rr(Code::Mov_r64_rm64, REGS, Register::RDI);
         self.a.rr(Code::Mov_r64_rm64, CTX, Register::RSI);
         self.a.rm(Code::Mov_r64_rm64, SITES, Mem::at(CTX, at::SITES));
-        self.load_exec();
-        self.a.rm(Code::Mov_r32_rm32, Register::EAX, Mem::at(CTX, at::RESUME));
-        self.a.rr(Code::Test_rm32_r32, Register::EAX, Register::EAX);
-        // Bound to the resumptions' dispatch, which is behind the code.
-        let dispatch = self.a.label();
-        self.resumptions.push((Pc::MAX, dispatch));
-        self.a.jump(Code::Jne_rel32_64, dispatch);
+        if let Some(start) = self.start {
+            self.start_thread(start);
+        } else {
+            self.load_exec();
+            self.a.rm(Code::Mov_r32_rm32, Register::EAX, Mem::at(CTX, at::RESUME));
+            self.a.rr(Code::Test_rm32_r32, Register::EAX, Register::EAX);
+            // Bound to the resumptions' dispatch, which is behind the code.
+            let dispatch = self.a.label();
+            self.resumptions.push((Pc::MAX, dispatch));
+            self.a.jump(Code::Jne_rel32_64, dispatch);
+        }
         let first: Vec<CellId> = self.live.cells(0).collect();
         for c in first {
             let cell = *self.cells.get(c);
@@ -519,14 +532,20 @@ impl<'a> Emit<'a> {
             if let Some(v) = self.alloc.vector(c) {
                 self.a.v3(VPXORD, Width::Z, v, v, Opd::Reg(v), Lanes::All);
             } else if cell.written {
-                self.clear(cell.offset, cell.bytes);
+                self.fill(cell.offset, cell.bytes, 0);
             }
         }
     }
 
-    /// Zeros bytes of the register file.
-    fn clear(&mut self, offset: RegOffset, bytes: u32) {
-        self.a.v3(VPXORD, Width::Z, 0, 0, Opd::Reg(0), Lanes::All);
+    /// Fills bytes of the register file with the same one.
+    fn fill(&mut self, offset: RegOffset, bytes: u32, with: u8) {
+        let all = u32::from_le_bytes([with; 4]);
+        if with == 0 {
+            self.a.v3(VPXORD, Width::Z, 0, 0, Opd::Reg(0), Lanes::All);
+        } else {
+            let all = self.literal(all);
+            self.a.v2(VPBROADCASTD, Width::Z, 0, Opd::Mem(all), Lanes::All);
+        }
         let (mut at, end) = (offset, offset + bytes);
         while at < end {
             let rest = end - at;
@@ -545,11 +564,11 @@ impl<'a> Emit<'a> {
                     16
                 }
                 4.. => {
-                    self.a.mi(Code::Mov_rm32_imm32, m, 0);
+                    self.a.mi(Code::Mov_rm32_imm32, m, all as i32);
                     4
                 }
                 _ => {
-                    self.a.mi(Code::Mov_rm8_imm8, m, 0);
+                    self.a.mi(Code::Mov_rm8_imm8, m, with.into());
                     1
                 }
             };
@@ -558,7 +577,8 @@ impl<'a> Emit<'a> {
 
     fn resume_points(&mut self) {
         let all = std::mem::take(&mut self.resumptions);
-        self.a.bind(all[0].1);
+        let Some(dispatch) = all.first() else { return };
+        self.a.bind(dispatch.1);
         for (k, (_, l)) in all.iter().enumerate().skip(1) {
             self.a.ri(Code::Cmp_EAX_imm32, Register::EAX, k as i32);
             self.a.jump(Code::Je_rel32_64, *l);
@@ -575,12 +595,16 @@ impl<'a> Emit<'a> {
     }
 
     fn epilogue(&mut self) {
-        let (done, leave) = (self.done, self.leave);
+        let (done, leave, out) = (self.done, self.leave, self.out);
         self.a.bind(done);
+        if let Some(start) = self.start {
+            self.end_thread(start);
+        }
         self.a.ri(Code::Mov_r32_imm32, Register::EAX, exit::DONE);
-        let out = self.out;
         self.a.jmp(out);
         self.a.bind(leave);
+        self.a.ri(Code::Cmp_rm32_imm32, Register::EAX, exit::ENDED);
+        self.a.jump(Code::Je_rel32_64, done);
         self.a.ri(Code::Mov_r32_imm32, Register::EAX, exit::STOPPED);
         self.a.bind(out);
         self.exit();

@@ -1,0 +1,138 @@
+//! Threads of a row, one after the other: how each starts and ends.
+
+use envisa_machine::start::Value;
+
+use super::*;
+
+impl Emit<'_> {
+    /// Bytes of a row's image that threads start with, where they are in the context: `(image, context, bytes)`.
+    pub(super) fn image(&self) -> Vec<(u32, u32, u32)> {
+        let mut at = (at::WAITS + 4 * self.waits.len() as u32).next_multiple_of(64);
+        let writes = self.start.iter().flat_map(|s| &s.writes);
+        writes
+            .filter_map(|w| match w.value {
+                Value::Image(from) => Some((from, w.bytes)),
+                _ => None,
+            })
+            .map(|(from, bytes)| {
+                let here = at;
+                at += bytes.next_multiple_of(4);
+                (from, here, bytes)
+            })
+            .collect()
+    }
+
+    /// A thread starts: with all channels, and what its registers hold then.
+    pub(super) fn start_thread(&mut self, start: &Start) {
+        let next = self.next;
+        self.a.bind(next);
+        let image = self.image();
+        let mut image = image.iter();
+        for w in &start.writes {
+            match w.value {
+                Value::Fill(x) => self.fill(w.to, w.bytes, x),
+                Value::Image(_) => {
+                    if let Some((_, at, _)) = image.next() {
+                        self.bring(Mem::at(CTX, *at), w.to, w.bytes);
+                    }
+                }
+                Value::Payload(from) => {
+                    let at = Mem::at(Register::RSI, from);
+                    self.a.rm(Code::Mov_r64_rm64, Register::RSI, Mem::at(CTX, at::PAYLOAD));
+                    self.bring(at, w.to, w.bytes);
+                }
+                Value::Index => {
+                    self.a.rm(Code::Movzx_r32_rm8, Register::EAX, Mem::at(CTX, at::INDEX));
+                    let to = self.reg(w.to);
+                    self.a.mr(Code::Mov_rm32_r32, to, Register::EAX);
+                }
+                Value::Slot => {
+                    self.a.rm(Code::Mov_r32_rm32, Register::EAX, Mem::at(CTX, at::SLOT));
+                    self.a.rm(Code::Add_r32_rm32, Register::EAX, Mem::at(CTX, at::INDEX));
+                    let to = self.reg(w.to);
+                    self.a.mr(Code::Mov_rm32_r32, to, Register::EAX);
+                }
+                Value::GroupX => self.bring(Mem::at(CTX, at::GROUP_X), w.to, w.bytes),
+                Value::Channels => {
+                    let all = u64::from(u32::MAX) >> (32 - self.p.simd.min(32));
+                    let to = self.reg(w.to);
+                    self.a.mi(Code::Mov_rm32_imm32, to, all as u32 as i32);
+                }
+            }
+        }
+        self.all_channels();
+        let mut waits: Vec<u32> = self.waits.values().copied().collect();
+        waits.sort_unstable();
+        for w in waits {
+            self.a.mi(Code::Mov_rm32_imm32, Mem::at(CTX, w), 0);
+        }
+        if self.loops() {
+            self.a.rm(Code::Mov_r64_rm64, Register::RAX, Mem::at(CTX, at::GIVEN));
+            self.a.mr(Code::Mov_rm64_r64, Mem::at(CTX, at::BUDGET), Register::RAX);
+        }
+    }
+
+    /// A thread ended: the next one starts, if there is one and the row may go on.
+    pub(super) fn end_thread(&mut self, start: &Start) {
+        let [over, done] = std::array::from_fn(|_| self.a.label());
+        let cost = self.flow.end().max(1) as i32;
+        let left = Mem::at(CTX, at::LEFT);
+        if self.loops() {
+            self.a.rm(Code::Mov_r64_rm64, Register::RAX, Mem::at(CTX, at::GIVEN));
+            self.a.rm(Code::Sub_r64_rm64, Register::RAX, Mem::at(CTX, at::BUDGET));
+            self.a.mr(Code::Sub_rm64_r64, left, Register::RAX);
+        }
+        self.a.mi(Code::Sub_rm64_imm32, left, cost);
+        self.a.rm(Code::Mov_r32_rm32, Register::EAX, Mem::at(CTX, at::INDEX));
+        self.a.ri(Code::Add_rm32_imm8, Register::EAX, 1);
+        self.a.mr(Code::Mov_rm32_r32, Mem::at(CTX, at::INDEX), Register::EAX);
+        self.a.mi(Code::Add_rm64_imm32, Mem::at(CTX, at::PAYLOAD), start.payload_bytes as i32);
+        self.a.rm(Code::Cmp_r32_rm32, Register::EAX, Mem::at(CTX, at::THREADS));
+        self.a.jump(Code::Jb_rel32_64, over);
+        self.a.mi(Code::Mov_rm32_imm32, Mem::at(CTX, at::INDEX), 0);
+        self.a.rm(Code::Mov_r64_rm64, Register::RAX, Mem::at(CTX, at::PAYLOADS));
+        self.a.mr(Code::Mov_rm64_r64, Mem::at(CTX, at::PAYLOAD), Register::RAX);
+        self.a.mi(Code::Sub_rm32_imm32, Mem::at(CTX, at::GROUPS), 1);
+        self.a.jump(Code::Je_rel32_64, done);
+        self.a.mi(Code::Add_rm32_imm32, Mem::at(CTX, at::GROUP_X), 1);
+        self.a.bind(over);
+        self.a.mi(Code::Cmp_rm64_imm32, left, 0);
+        let next = self.next;
+        self.a.jump(Code::Jg_rel32_64, next);
+        self.a.ri(Code::Mov_r32_imm32, Register::EAX, exit::PAUSED);
+        let out = self.out;
+        self.a.jmp(out);
+        self.a.bind(done);
+    }
+
+    /// Can a thread come to an instruction twice?
+    fn loops(&self) -> bool {
+        (0..self.flow.end()).any(|pc| self.inst(pc).op == Op::Goto && self.inst(pc).aux <= pc)
+    }
+
+    /// Bytes from memory that is not the register file's into that.
+    fn bring(&mut self, from: Mem, to: RegOffset, bytes: u32) {
+        let mut done = 0;
+        while done < bytes {
+            let rest = bytes - done;
+            let (from, to) = (from.plus(done), self.reg(to + done));
+            let n = [64, 32, 16, 8, 4, 2].into_iter().find(|n| *n <= rest).unwrap_or(1);
+            let (load, store, r) = match n {
+                16.. => {
+                    let w = Width::of(n);
+                    self.a.v2(VMOVDQU32, w, 0, Opd::Mem(from), Lanes::All);
+                    self.a.store(STORE32, w, to, 0, Lanes::All);
+                    done += n;
+                    continue;
+                }
+                8 => (Code::Mov_r64_rm64, Code::Mov_rm64_r64, [Register::RAX; 2]),
+                4 => (Code::Mov_r32_rm32, Code::Mov_rm32_r32, [Register::EAX; 2]),
+                2 => (Code::Movzx_r32_rm16, Code::Mov_rm16_r16, [Register::EAX, Register::AX]),
+                _ => (Code::Movzx_r32_rm8, Code::Mov_rm8_r8, [Register::EAX, Register::AL]),
+            };
+            self.a.rm(load, r[0], from);
+            self.a.mr(store, to, r[1]);
+            done += n;
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! How threads start, for engines that start them themselves.
+
+use std::ops::Range;
+
+use envisa_lower::{Program, RegOffset};
+
+use crate::dispatch::Prepared;
+use crate::loader::{Loader, SET};
+
+/// What is written into the registers of a thread that has all channels when it starts after another one of its
+/// launch, in this order. What the threads of a row share is there already (see [`Row`](crate::group::Row)).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Start {
+    /// The writes.
+    pub writes: Vec<Write>,
+    /// Bytes from a thread's payload to the next one's.
+    pub payload_bytes: u32,
+}
+
+/// A write into a register.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Write {
+    /// First byte.
+    pub to: RegOffset,
+    /// How many.
+    pub bytes: u32,
+    /// Of what.
+    pub value: Value,
+}
+
+/// What is written.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Value {
+    /// The same in all bytes.
+    Fill(u8),
+    /// Bytes of the row's image, from here on.
+    Image(u32),
+    /// Bytes of the thread's payload, from here on.
+    Payload(u32),
+    /// The thread's index in its group, as r0 has it.
+    Index,
+    /// Its hardware slot.
+    Slot,
+    /// The group's id in x.
+    GroupX,
+    /// All channels.
+    Channels,
+}
+
+impl Start {
+    /// Of threads of a launch that read these registers before they write them, `(first byte, bytes)`; `None` if
+    /// they start with more than copies.
+    pub fn new(p: &Program, prepared: &Prepared, reads: &[(u32, u32)]) -> Option<Start> {
+        let mut loader = Loader::new(p, prepared);
+        loader.trim(p, prepared, reads);
+        let few = loader.few.as_ref()?;
+        // The number that `%sr0` makes of a slot, and where a thread's scratch is.
+        let own = few.thread.iter().chain(&few.group).any(|c| meet(&(20..24), &(c.1..c.1 + c.2)));
+        if few.set[4] || own {
+            return None;
+        }
+        let mut writes = Vec::new();
+        let fill =
+            |to: &Range<u32>, x: u8| Write { to: to.start, bytes: to.end - to.start, value: Value::Fill(x) };
+        if cfg!(debug_assertions) {
+            // As the loader does: tests see to it that what is not cleared is not read.
+            writes.extend(loader.stale.iter().map(|r| fill(r, 0xa5)));
+        }
+        writes.extend(loader.fresh.iter().map(|r| fill(r, 0)));
+        for c in &few.group {
+            // What else a group's threads share does not differ within a row.
+            let mut all = Vec::new();
+            image(c, &mut all)?;
+            writes.extend(all.into_iter().filter(|w| w.value == Value::GroupX));
+        }
+        for c in &few.thread {
+            image(c, &mut writes)?;
+        }
+        for (to, from, bytes) in &few.payload {
+            writes.push(Write { to: *to, bytes: *bytes, value: Value::Payload(*from) });
+        }
+        let values = [
+            Value::Slot,
+            Value::GroupX,
+            Value::Image(24),
+            Value::Image(28),
+            // Not written: see above.
+            Value::Slot,
+            Value::Channels,
+        ];
+        for (k, (id, at)) in SET.iter().enumerate().filter(|(k, _)| few.set[*k]) {
+            writes.push(Write { to: p.registers.predefined[*id] + at, bytes: 4, value: values[k] });
+        }
+        let payload = prepared.payload();
+        Some(Start { writes, payload_bytes: (payload.end - payload.start) as u32 })
+    }
+}
+
+/// Where an image has the group's id in x, and the thread's index.
+const X: Range<u32> = 4..8;
+const INDEX: Range<u32> = 8..12;
+
+/// A copy of bytes of the image, of which some are other ones in each thread or group: not of parts of these.
+fn image((to, from, bytes): &(u32, u32, u32), writes: &mut Vec<Write>) -> Option<()> {
+    let end = from + bytes;
+    for (cut, own) in [
+        (0..X.start, None),
+        (X, Some(Value::GroupX)),
+        (INDEX, Some(Value::Index)),
+        (INDEX.end..u32::MAX, None),
+    ] {
+        let (first, last) = ((*from).max(cut.start), end.min(cut.end));
+        if first >= last {
+            continue;
+        }
+        if own.is_some() && (first, last) != (cut.start, cut.end) {
+            return None;
+        }
+        let value = own.unwrap_or(Value::Image(first));
+        writes.push(Write { to: to + (first - from), bytes: last - first, value });
+    }
+    Some(())
+}
+
+fn meet(a: &Range<u32>, b: &Range<u32>) -> bool {
+    a.start < b.end && b.start < a.end
+}

@@ -1,0 +1,175 @@
+//! Native code that starts the threads of many groups itself: results, and where it stops, are the interpreter's.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use envisa::isa::Platform;
+use envisa::{Cancel, Config, Device, Engine, Fault, FaultKind, Kernel, Launch, Module, Source};
+
+/// Each thread of sixteen channels has 64 bytes of the buffer, in the order of groups and threads; it counts to its
+/// number plus one there.
+const COUNT: &str = r#"
+.version 3.6
+.kernel "count"
+.kernel_attr Target="cm"
+.decl Size v_type=G type=ud num_elts=4
+.decl N v_type=G type=ud num_elts=1
+.decl I v_type=G type=ud num_elts=1
+.decl Lane v_type=G type=uw num_elts=16 align=wordx32
+.decl At v_type=G type=ud num_elts=16 align=wordx32
+.decl X v_type=G type=ud num_elts=16 align=wordx32
+.decl P v_type=P num_elts=1
+.decl A v_type=G type=uq num_elts=1 align=qword
+.decl To v_type=G type=uq num_elts=16 align=wordx32
+.input A offset=64 size=8
+.input Size offset=96 size=16
+.function "count_main"
+mul (M1, 1) N(0,0)<1> %r0(0,7)<0;1,0> Size(0,1)<0;1,0>
+add (M1, 1) N(0,0)<1> N(0,0)<0;1,0> %r0(0,6)<0;1,0>
+mul (M1, 1) N(0,0)<1> N(0,0)<0;1,0> Size(0,0)<0;1,0>
+add (M1, 1) N(0,0)<1> N(0,0)<0;1,0> %r0(0,1)<0;1,0>
+mul (M1, 1) N(0,0)<1> N(0,0)<0;1,0> Size(0,2)<0;1,0>
+and (M1, 1) I(0,0)<1> %r0(0,2)<0;1,0> 0xff:ud
+add (M1, 1) N(0,0)<1> N(0,0)<0;1,0> I(0,0)<0;1,0>
+mov (M1, 8) Lane(0,0)<1> 0x76543210:v
+add (M1, 8) Lane(0,8)<1> Lane(0,0)<1;1,0> 0x8:uw
+shl (M1, 16) At(0,0)<1> Lane(0,0)<1;1,0> 0x2:ud
+shl (M1, 1) I(0,0)<1> N(0,0)<0;1,0> 0x6:ud
+add (M1, 16) At(0,0)<1> At(0,0)<1;1,0> I(0,0)<0;1,0>
+mov (M1, 16) X(0,0)<1> 0x0:ud
+mov (M1, 1) I(0,0)<1> 0x0:ud
+again:
+add (M1, 16) X(0,0)<1> X(0,0)<1;1,0> 0x1:ud
+add (M1, 16) To(0,0)<1> At(0,0)<1;1,0> A(0,0)<0;1,0>
+lsc_store.ugm (M1, 16) flat[To]:a64 X:d32
+add (M1, 1) I(0,0)<1> I(0,0)<0;1,0> 0x1:ud
+cmp.le (M1, 1) P I(0,0)<0;1,0> N(0,0)<0;1,0>
+(P) jmp (M1, 1) again
+ret (M1, 1)
+"#;
+
+/// What a run left, and how it stopped.
+type Left = (Vec<u8>, Option<Box<Fault>>);
+
+fn count(engine: Engine, groups: [u32; 3], threads: u32, bytes: usize, limit: u64) -> Left {
+    let device = Device::new(Config::new(Platform::Pvc).memory(1 << 24));
+    let module = Module::load(&device, "count", Source::Text(COUNT.as_bytes())).expect("it loads");
+    let kernel = module.kernel("count").expect("it is there");
+    let buffer = device.buffer("a", bytes as u64).expect("there is memory");
+    let size: Vec<u8> = [groups[0], groups[1], threads, 0].iter().flat_map(|x| x.to_le_bytes()).collect();
+    let launch = Launch::threads(&groups, threads)
+        .arg("A", &buffer)
+        .arg("Size", size)
+        .engine(engine)
+        .host_threads(1)
+        .limit(limit);
+    let outcome = device.run(&kernel, &launch).expect("it is launched");
+    (buffer.to_vec(), outcome.fault)
+}
+
+#[test]
+fn a_fault_is_told_of_the_thread_that_it_happens_in() {
+    for (groups, threads) in [([5, 2, 2], 3), ([1, 1, 1], 1), ([7, 1, 1], 1), ([1, 6, 1], 2), ([2, 1, 3], 4)]
+    {
+        let all = (groups.iter().product::<u32>() * threads) as usize;
+        for most in [all, all - 1, all / 2, 1, 0] {
+            // A row that is cut begins inside.
+            for bytes in [64 * most, 64 * most + 36].into_iter().filter(|b| *b > 0) {
+                let [a, b] =
+                    [Engine::Interpreter, Engine::Native].map(|e| count(e, groups, threads, bytes, u64::MAX));
+                assert_eq!(a.1.is_some(), bytes < 64 * all, "{:?}", a.1);
+                assert_eq!(a, b, "{groups:?} groups of {threads}, {bytes} bytes");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_limit_is_each_threads_own() {
+    let (groups, threads) = ([6, 2, 1], 2);
+    let all = 24;
+    let (mut stopped, mut ended) = (0, 0);
+    for limit in [1, 5, 6, 30, 59, 60, 61, 119, 120, 121, 130, 1000] {
+        let [a, b] =
+            [Engine::Interpreter, Engine::Native].map(|e| count(e, groups, threads, 64 * all, limit));
+        match &a.1 {
+            Some(f) => {
+                assert_eq!(f.kind, FaultKind::Limit);
+                stopped += 1;
+            }
+            None => ended += 1,
+        }
+        assert_eq!(a, b, "limit {limit}");
+    }
+    assert!(stopped > 5 && ended > 0, "{stopped}, {ended}");
+}
+
+fn compiled(name: &str) -> (Device, Kernel) {
+    let device = Device::new(Config::new(Platform::Pvc).memory(1 << 24));
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../suite/corpus/pvc/bench/{name}.zebin"));
+    let zebin = std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let module = Module::load(&device, name, Source::Zebin(&zebin)).expect("it loads");
+    let kernel = module.kernel(name).expect("it is there");
+    (device, kernel)
+}
+
+#[test]
+fn groups_of_any_size_in_three_dimensions() {
+    let (device, kernel) = compiled("stencil3d");
+    let global = [37u64, 11, 5];
+    let n = global.iter().product::<u64>() as usize;
+    let data: Vec<u8> = (0..n).flat_map(|i| (i as f32 * 0.75).to_le_bytes()).collect();
+    let sizes = [
+        [8, 4, 4],
+        [37, 1, 1],
+        [16, 2, 1],
+        [32, 1, 1],
+        [5, 3, 2],
+        [1, 1, 1],
+        [64, 1, 1],
+        [33, 1, 2],
+        [3, 11, 5],
+    ];
+    for local in sizes {
+        // The last one's buffer is too short.
+        for short in [0, 4, 4 * (n as u64 / 2), 4 * (n as u64 - 3)] {
+            let run = |engine| {
+                let input = device.buffer_from("in", &data).expect("there is memory");
+                let out = device.buffer("out", 4 * n as u64 - short).expect("there is memory");
+                let launch = Launch::range(&global, &local)
+                    .arg("in", &input)
+                    .arg("out", &out)
+                    .arg("a", 0.125f32)
+                    .engine(engine)
+                    .host_threads(1);
+                let outcome = device.run(&kernel, &launch).expect("it is launched");
+                let fault = outcome.fault.map(|f| (f.code, f.place, f.channel, f.thread, f.group, f.threads));
+                assert_eq!(fault.is_some(), short > 0);
+                (out.to_vec(), fault)
+            };
+            assert_eq!(run(Engine::Interpreter), run(Engine::Native), "{local:?}, {short} bytes too short");
+        }
+    }
+}
+
+#[test]
+fn a_launch_of_threads_without_loops_is_cancelled_between_them() {
+    let text = ".version 3.6\n.kernel \"k\"\n.kernel_attr Target=\"cm\"\n.function \"k_main\"\nret (M1, 1)\n";
+    let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20));
+    let module = Module::load(&device, "k", Source::Text(text.as_bytes())).expect("it loads");
+    let kernel = module.kernel("k").expect("it is there");
+    for engine in [Engine::Interpreter, Engine::Native] {
+        let cancel = Cancel::new();
+        let launch = Launch::threads(&[1 << 20, 1 << 20], 64).engine(engine).cancel(&cancel);
+        let (fault, took) = std::thread::scope(|s| {
+            let run = s.spawn(|| device.run(&kernel, &launch).expect("it is launched"));
+            std::thread::sleep(Duration::from_millis(20));
+            let start = Instant::now();
+            cancel.cancel();
+            (run.join().expect("no panic").fault.expect("it was cancelled"), start.elapsed())
+        });
+        assert_eq!(fault.kind, FaultKind::Cancelled);
+        assert!(took < Duration::from_secs(5), "{took:?}");
+    }
+}
