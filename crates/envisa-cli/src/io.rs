@@ -1,6 +1,6 @@
 //! The command's input and output: `-` is standard input or output.
 
-use crate::cmd::Failure;
+use crate::exit::Failure;
 use envisa_harness::files;
 use std::path::Path;
 

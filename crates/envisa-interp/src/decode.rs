@@ -6,7 +6,7 @@ use envisa_sem::{Bf, Hf, MathUnit};
 
 use crate::alu::{Alu, AluK, AnyK, FlushK, shape};
 use crate::control::*;
-use crate::level::{Handler, Shaped, Special, best, handler};
+use crate::level::{Handler, Shaped, best, handler};
 use crate::messages;
 use crate::operand::Exec;
 use crate::ops::*;
@@ -95,11 +95,6 @@ pub(super) struct Variant {
     pub flushing: bool,
 }
 
-/// The level, if it has code for each combination of vectors and scalars.
-fn special(l: Level) -> Option<Special> {
-    Shaped::of(l).and_then(Shaped::special)
-}
-
 /// Code of plain operands for modes that flush denormals.
 fn flushing<O: Alu<T>, T: Exec, const S: usize>(l: Level, n: u8) -> Handler {
     match Shaped::of(l) {
@@ -115,7 +110,7 @@ fn unary<O: Alu<T>, T: Exec>(w: Variant, n: u8, src: &[SrcCell; 3], plain: bool)
     if O::MODAL && w.flushing {
         return flushing::<O, T, 1>(w.level, n);
     }
-    let Some(l) = special(w.level) else { return any::<O, T, 1>(w, n, src, plain) };
+    let Some(l) = Shaped::of(w.level) else { return any::<O, T, 1>(w, n, src, plain) };
     match shape(&src[..1]).filter(|_| plain) {
         Some(_) if n == 1 => l.handler::<AluK<O, T, 1, true, false, false, true, 1>>(),
         Some((0, false)) => sized!(l, n, AluK[O, T; 1, false, false, false, false]),
@@ -126,7 +121,7 @@ fn unary<O: Alu<T>, T: Exec>(w: Variant, n: u8, src: &[SrcCell; 3], plain: bool)
 
 /// Code for two sources, also for vectors with modifiers.
 fn binary<O: Alu<T>, T: Exec>(w: Variant, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
-    let Some(l) = special(w.level).filter(|_| n > 1 && !(O::MODAL && w.flushing)) else {
+    let Some(l) = Shaped::of(w.level).filter(|_| n > 1 && !(O::MODAL && w.flushing)) else {
         return binary_plain::<O, T>(w, n, src, plain);
     };
     match shape(&src[..2]).filter(|_| plain) {
@@ -142,7 +137,7 @@ fn binary_plain<O: Alu<T>, T: Exec>(w: Variant, n: u8, src: &[SrcCell; 3], plain
     if O::MODAL && w.flushing {
         return flushing::<O, T, 2>(w.level, n);
     }
-    let Some(l) = special(w.level) else { return any::<O, T, 2>(w, n, src, plain) };
+    let Some(l) = Shaped::of(w.level) else { return any::<O, T, 2>(w, n, src, plain) };
     match shape(&src[..2]).filter(|_| plain) {
         Some(_) if n == 1 => l.handler::<AluK<O, T, 2, true, true, false, true, 1>>(),
         Some((0, false)) => sized!(l, n, AluK[O, T; 2, false, false, false, false]),
@@ -154,7 +149,7 @@ fn binary_plain<O: Alu<T>, T: Exec>(w: Variant, n: u8, src: &[SrcCell; 3], plain
 
 /// Code for three sources, also for vectors with modifiers.
 fn ternary<O: Alu<T>, T: Exec>(w: Variant, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
-    let Some(l) = special(w.level).filter(|_| n > 1 && !(O::MODAL && w.flushing)) else {
+    let Some(l) = Shaped::of(w.level).filter(|_| n > 1 && !(O::MODAL && w.flushing)) else {
         return ternary_plain::<O, T>(w, n, src, plain);
     };
     match shape(src).filter(|_| plain) {
@@ -171,7 +166,7 @@ fn ternary_plain<O: Alu<T>, T: Exec>(w: Variant, n: u8, src: &[SrcCell; 3], plai
     if O::MODAL && w.flushing {
         return flushing::<O, T, 3>(w.level, n);
     }
-    let Some(l) = special(w.level) else { return any::<O, T, 3>(w, n, src, plain) };
+    let Some(l) = Shaped::of(w.level) else { return any::<O, T, 3>(w, n, src, plain) };
     match shape(src).filter(|_| plain) {
         Some(_) if n == 1 => l.handler::<AluK<O, T, 3, true, true, true, true, 1>>(),
         Some((0, false)) => sized!(l, n, AluK[O, T; 3, false, false, false, false]),
@@ -211,7 +206,7 @@ fn unit<O: Unit<T>, T: Exec + MathUnit, const S: usize>(
 
 /// Code for a compare, also of vectors with modifiers.
 fn compare<T: Compare, const R: u8>(level: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
-    let Some(l) = special(level).filter(|_| n > 1) else {
+    let Some(l) = Shaped::of(level).filter(|_| n > 1) else {
         return compare_plain::<T, R>(level, n, src, plain);
     };
     match shape(&src[..2]).filter(|_| plain) {
@@ -223,7 +218,7 @@ fn compare<T: Compare, const R: u8>(level: Level, n: u8, src: &[SrcCell; 3], pla
 
 /// Code for a compare of sources that seldom have modifiers.
 fn compare_plain<T: Compare, const R: u8>(level: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
-    let Some(l) = special(level) else {
+    let Some(l) = Shaped::of(level) else {
         return rare!(level, n, plain && shape(&src[..2]).is_some(), CmpAnyK[T; R]);
     };
     match shape(&src[..2]).filter(|_| plain) {
@@ -238,7 +233,7 @@ fn compare_plain<T: Compare, const R: u8>(level: Level, n: u8, src: &[SrcCell; 3
 
 /// Code for a selection.
 fn select<T: Exec>(level: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
-    let Some(l) = special(level) else {
+    let Some(l) = Shaped::of(level) else {
         return rare!(level, n, plain && shape(&src[..2]).is_some(), SelAnyK[T;]);
     };
     match shape(&src[..2]).filter(|_| plain) {

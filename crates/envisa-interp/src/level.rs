@@ -27,22 +27,26 @@ pub(crate) fn handler<K: Kernel>() -> Handler {
     base::<K>
 }
 
-/// The handler of a kernel in the best code that a level has.
+/// The handler of a kernel in the best code that a level has: of few kernels that take long.
 pub(crate) fn best<K: Kernel>(l: Level) -> Handler {
-    Shaped::of(l).map_or(base::<K>, Shaped::handler::<K>)
+    match l {
+        #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+        Level::Avx512 => avx512::<K>,
+        #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+        Level::Avx2 => avx2::<K>,
+        _ => base::<K>,
+    }
 }
 
-/// A level that has code for each shape of operands. In optimised builds for x86-64 those are the better levels:
-/// nobody would run the rest, and each level costs as much to compile as all else. Debug builds have no better
-/// levels, and test the shapes at the base.
+/// A level that has code for each shape of operands. In optimised builds for x86-64 that is AVX2 alone, which
+/// CPUs with AVX-512 run as well: most kernels have native code there, and to compile the handlers once more takes
+/// longer than all else but them. Debug builds have no better levels, and test the shapes at the base.
 #[derive(Clone, Copy)]
 pub(crate) enum Shaped {
     #[cfg(any(not(target_arch = "x86_64"), debug_assertions))]
     Base,
     #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
     Avx2,
-    #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-    Avx512,
 }
 
 impl Shaped {
@@ -50,22 +54,11 @@ impl Shaped {
     pub fn of(l: Level) -> Option<Shaped> {
         match l {
             #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-            Level::Avx512 => Some(Shaped::Avx512),
-            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-            Level::Avx2 => Some(Shaped::Avx2),
+            Level::Avx512 | Level::Avx2 => Some(Shaped::Avx2),
             #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
             Level::Base => None,
             #[cfg(any(not(target_arch = "x86_64"), debug_assertions))]
             _ => Some(Shaped::Base),
-        }
-    }
-
-    /// The level, if it has code for each combination of vectors and scalars, too.
-    pub fn special(self) -> Option<Special> {
-        match self {
-            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-            Shaped::Avx512 => None,
-            _ => Some(Special(())),
         }
     }
 
@@ -75,26 +68,8 @@ impl Shaped {
             #[cfg(any(not(target_arch = "x86_64"), debug_assertions))]
             Shaped::Base => base::<K>,
             #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-            Shaped::Avx512 => avx512::<K>,
-            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
             Shaped::Avx2 => avx2::<K>,
         }
-    }
-}
-
-/// A level that also has code for each combination of vectors and scalars, one for each size of vectors: half of all
-/// code. Where there is native code for most kernels (AVX-512), the interpreter finds out at run time which of its
-/// sources are scalars.
-#[derive(Clone, Copy)]
-pub(crate) struct Special(());
-
-impl Special {
-    /// The handler of a kernel for this level.
-    pub fn handler<K: Kernel>(self) -> Handler {
-        #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-        return avx2::<K>;
-        #[cfg(any(not(target_arch = "x86_64"), debug_assertions))]
-        return base::<K>;
     }
 }
 
@@ -102,7 +77,7 @@ fn base<K: Kernel>(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
     K::run_with(Isa::BASE, m, c, pc)
 }
 
-// The two below are unsafe to call only because the CPU must have the features; `Shaped::handler` names
+// The two below are unsafe to call only because the CPU must have the features; `best` and `Shaped::handler` name
 // them for levels that `Level::detect` found.
 #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
 #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
@@ -121,6 +96,6 @@ fn avx512<K: Kernel>(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
 /// Calls a handler.
 #[inline(always)]
 pub(crate) fn call(h: Handler, m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
-    // SAFETY: handlers are for every CPU or come from `Shaped::handler` of a level the CPU has.
+    // SAFETY: handlers are for every CPU or of a level that the CPU has: see there.
     unsafe { h(m, c, pc) }
 }

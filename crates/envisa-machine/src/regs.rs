@@ -46,11 +46,13 @@ impl<T: Pod> Un<T> {
 /// (`envisa_lower::Message::is_inside`). The accessors behind that do not check them again in release builds; `debug_assert`
 /// does.
 pub struct Registers {
-    chunks: Box<[Chunk]>,
+    /// The first byte of a boxed slice of chunks, which is this value's. It is kept as a pointer, since a box that is
+    /// moved invalidates pointers into it.
     base: *mut u8,
     /// The same place: see [`Registers::store_merged_unchecked`].
     merged: *mut u8,
     len: u32,
+    chunks: u32,
     channel_bits: &'static [u32; 32],
 }
 
@@ -71,8 +73,16 @@ pub const fn all_channels(n: usize) -> u32 {
     if n >= 32 { u32::MAX } else { (1 << n) - 1 }
 }
 
-// SAFETY: the pointer points into the owned box; there is no sharing.
+// SAFETY: the pointers point to what is owned; there is no sharing.
 unsafe impl Send for Registers {}
+
+impl Drop for Registers {
+    fn drop(&mut self) {
+        let chunks = std::ptr::slice_from_raw_parts_mut(self.base.cast::<Chunk>(), self.chunks as usize);
+        // SAFETY: `new` made them of a box of so many chunks, and nobody else owns them.
+        drop(unsafe { Box::from_raw(chunks) });
+    }
+}
 
 impl Registers {
     /// Bytes behind the file that handlers keep intermediate vectors in.
@@ -81,9 +91,10 @@ impl Registers {
     /// A file of at least this many bytes, all zero.
     pub fn new(bytes: u32) -> Registers {
         let n = Self::size(bytes) as usize / 64;
-        let mut chunks = vec![Chunk([0; 64]); n + Self::SPARE as usize / 64].into_boxed_slice();
-        let base = chunks.as_mut_ptr().cast::<u8>();
-        Registers { chunks, base, merged: base, len: (n * 64) as u32, channel_bits: &CHANNEL_BITS }
+        let chunks = n + Self::SPARE as usize / 64;
+        let base = Box::into_raw(vec![Chunk([0; 64]); chunks].into_boxed_slice()).cast::<u8>();
+        let (len, chunks) = ((n * 64) as u32, chunks as u32);
+        Registers { base, merged: base, len, chunks, channel_bits: &CHANNEL_BITS }
     }
 
     /// Bytes of a file that was asked to be of at least this many.
@@ -93,7 +104,7 @@ impl Registers {
 
     /// Bytes that may be accessed by offsets.
     fn capacity(&self) -> usize {
-        self.chunks.len() * 64
+        self.chunks as usize * 64
     }
 
     /// Bytes.
@@ -109,7 +120,7 @@ impl Registers {
     /// All bytes.
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: `base` is the start of the owned chunks, whose size is at least `len` bytes.
-        unsafe { std::slice::from_raw_parts(self.chunks.as_ptr().cast(), self.len as usize) }
+        unsafe { std::slice::from_raw_parts(self.base, self.len as usize) }
     }
 
     /// All bytes.

@@ -20,58 +20,13 @@ pub mod results;
 pub mod run;
 pub mod shell;
 
+pub use crate::exit::{Exit, Failure};
+
 use clap::ValueEnum;
 use envisa::diag::{Diagnostic, Files, TextOptions, render_json, render_text};
 use std::ffi::OsString;
 use std::io::Write;
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// How a command ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Exit {
-    /// Nothing to complain about.
-    Fine,
-    /// The input has errors, or the run has findings.
-    Findings,
-    /// Wrong usage, or a file could not be read or written.
-    Usage,
-    /// The input is sound, and asks for what envisa does not support.
-    Unsupported,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(match exit {
-            Exit::Fine => 0,
-            Exit::Findings => 1,
-            Exit::Usage => 2,
-            Exit::Unsupported => 3,
-        })
-    }
-}
-
-/// Why a command could not do its work at all: usage, or input and output. Ends in exit code 2.
-#[derive(Debug)]
-pub struct Failure(pub String);
-
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl From<String> for Failure {
-    fn from(s: String) -> Failure {
-        Failure(s)
-    }
-}
-
-impl From<&str> for Failure {
-    fn from(s: &str) -> Failure {
-        Failure(s.to_owned())
-    }
-}
 
 /// A message for the terminal: names of the input are part of it, and must not steer the terminal.
 pub fn shown(message: &str) -> String {

@@ -1,12 +1,10 @@
 //! Values in files: arrays (`.npy`), pictures (`.png`), raw bytes.
 
 use std::fs::File;
-use std::io::{BufReader, Read, Write};
+use std::io::{BufReader, Read};
 use std::path::Path;
 
-use npyz::WriterBuilder as _;
-
-use super::{ElemType, HostValue, ValueError, allocate};
+use super::{ElemType, HostValue, ValueError, allocate, npy};
 use crate::files::{self, Staged};
 
 impl HostValue {
@@ -22,7 +20,7 @@ impl HostValue {
         let limit = if file.metadata().map_err(io)?.is_file() { limit } else { limit.min(files::MAX_STREAM) };
         foreign(path, &FOREIGN)?;
         match FileKind::of(path) {
-            FileKind::Npy => read_npy(path, file, limit),
+            FileKind::Npy => npy::read(path, file, limit),
             FileKind::Png => read_png(path, file, limit),
             FileKind::Raw => {
                 let bytes = file.metadata().map_err(io)?.len();
@@ -46,7 +44,7 @@ impl HostValue {
     /// # Errors
     /// As [`HostValue::read`].
     pub fn from_npy(bytes: &[u8], limit: u64) -> Result<HostValue, ValueError> {
-        read_npy(Path::new(""), bytes, limit)
+        npy::read(Path::new(""), bytes, limit)
     }
 
     /// Writes the file whole or not at all: `.npy`; `.png` (`u8` or `u16`, shape height, width[, 1 to 4
@@ -69,34 +67,11 @@ impl HostValue {
             _ => None,
         };
         let staged = files::stage(path, |mut w| match (FileKind::of(path), &picture) {
-            (FileKind::Npy, _) => self.write_npy(&mut w),
+            (FileKind::Npy, _) => npy::write(self, &mut w),
             (_, Some(picture)) => w.write_all(picture),
             _ => w.write_all(&self.bytes),
         });
         staged.map_err(|why| ValueError::Write { why })
-    }
-
-    fn write_npy(&self, w: &mut impl Write) -> std::io::Result<()> {
-        let code = match self.elem {
-            ElemType::I8 => "|i1",
-            ElemType::U8 => "|u1",
-            ElemType::I16 => "<i2",
-            ElemType::U16 => "<u2",
-            ElemType::I32 => "<i4",
-            ElemType::U32 => "<u4",
-            ElemType::I64 => "<i8",
-            ElemType::U64 => "<u8",
-            ElemType::F16 => "<f2",
-            ElemType::F32 => "<f4",
-            ElemType::F64 => "<f8",
-        };
-        let ty = code.parse().map_err(std::io::Error::other)?;
-        npyz::WriteOptions::new_header_only()
-            .dtype(npyz::DType::Plain(ty))
-            .shape(&self.shape)
-            .writer(&mut *w)
-            .write_header_only()?;
-        w.write_all(&self.bytes)
     }
 
     /// The content of a picture.
@@ -215,101 +190,6 @@ fn foreign(path: &Path, names: &[&str]) -> Result<(), ValueError> {
         }
     };
     Err(ValueError::Format { path: path.to_owned(), why })
-}
-
-/// The largest `.npy` header read: far more than any array of plain numbers needs.
-const NPY_HEADER_LIMIT: u64 = 64 * 1024;
-
-fn read_npy(path: &Path, file: impl Read, limit: u64) -> Result<HostValue, ValueError> {
-    let bad = |why: String| ValueError::Format { path: path.to_owned(), why };
-    let io = |source| ValueError::Io { path: path.to_owned(), source };
-    let mut reader = BufReader::new(file);
-    // The header's text states its own length and the shape's product is not checked by the reader: the
-    // text is bounded and looked at first.
-    let mut head = Vec::new();
-    let fixed = read_head(&mut reader, &mut head).map_err(|e| bad(format!("no .npy header: {e}")))?;
-    check_shape(&head[fixed..]).map_err(|why| bad(why.to_owned()))?;
-    let header = npyz::NpyHeader::from_reader(&head[..]).map_err(|e| bad(e.to_string()))?;
-    let npyz::DType::Plain(ty) = header.dtype() else {
-        return Err(bad("records are not supported, only arrays of numbers".to_owned()));
-    };
-    let elem = match (ty.type_char(), ty.size_field()) {
-        (npyz::TypeChar::Int, 1) => ElemType::I8,
-        (npyz::TypeChar::Uint | npyz::TypeChar::Bool, 1) => ElemType::U8,
-        (npyz::TypeChar::Int, 2) => ElemType::I16,
-        (npyz::TypeChar::Uint, 2) => ElemType::U16,
-        (npyz::TypeChar::Int, 4) => ElemType::I32,
-        (npyz::TypeChar::Uint, 4) => ElemType::U32,
-        (npyz::TypeChar::Int, 8) => ElemType::I64,
-        (npyz::TypeChar::Uint, 8) => ElemType::U64,
-        (npyz::TypeChar::Float, 2) => ElemType::F16,
-        (npyz::TypeChar::Float, 4) => ElemType::F32,
-        (npyz::TypeChar::Float, 8) => ElemType::F64,
-        _ => return Err(bad(format!("elements of type `{ty}` are not supported"))),
-    };
-    let shape = header.shape().to_vec();
-    if header.order() == npyz::Order::Fortran && shape.len() > 1 {
-        return Err(bad("the array is in Fortran order; save it with numpy.ascontiguousarray".to_owned()));
-    }
-    let count = shape.iter().try_fold(1u64, |n, d| n.checked_mul(*d)).unwrap_or(u64::MAX);
-    let bytes = count.saturating_mul(elem.size() as u64);
-    if bytes > limit {
-        return Err(ValueError::TooLarge { what: path.display().to_string(), bytes, limit });
-    }
-    // Not reserved ahead: a short file must not make us allocate what its header claims.
-    let mut out = Vec::new();
-    reader.take(bytes).read_to_end(&mut out).map_err(io)?;
-    if out.len() as u64 != bytes {
-        return Err(bad(format!("the header promises {bytes} bytes of data, the file holds {}", out.len())));
-    }
-    if ty.endianness() == npyz::Endianness::Big {
-        for element in out.chunks_exact_mut(elem.size()) {
-            element.reverse();
-        }
-    }
-    Ok(HostValue { elem, shape, bytes: out })
-}
-
-/// Reads magic, version, length and text; returns where the text starts.
-fn read_head(reader: &mut impl Read, head: &mut Vec<u8>) -> std::io::Result<usize> {
-    let mut fixed = [0u8; 12];
-    reader.read_exact(&mut fixed[..10])?;
-    if &fixed[..6] != b"\x93NUMPY" {
-        return Err(std::io::Error::other("the magic string is missing"));
-    }
-    let (start, len) = if fixed[6] == 1 {
-        (10, u64::from(u16::from_le_bytes([fixed[8], fixed[9]])))
-    } else {
-        reader.read_exact(&mut fixed[10..])?;
-        (12, u64::from(u32::from_le_bytes([fixed[8], fixed[9], fixed[10], fixed[11]])))
-    };
-    if len > NPY_HEADER_LIMIT {
-        return Err(std::io::Error::other(format!("it claims {len} bytes")));
-    }
-    head.extend_from_slice(&fixed[..start]);
-    reader.take(len).read_to_end(head)?;
-    if head.len() as u64 != start as u64 + len {
-        return Err(std::io::Error::other("it is truncated"));
-    }
-    Ok(start)
-}
-
-/// Rejects headers whose shape would overflow, or that nest deeper than any array's does.
-fn check_shape(text: &[u8]) -> Result<(), &'static str> {
-    let text = std::str::from_utf8(text).map_err(|_| "the header is not text")?;
-    if text.bytes().filter(|b| b"([{".contains(b)).count() > 16 {
-        return Err("the header nests too deeply");
-    }
-    let shape = text.split("'shape'").nth(1).or_else(|| text.split("\"shape\"").nth(1));
-    let inner = shape.and_then(|s| s.split_once('(')).and_then(|(_, s)| s.split_once(')'));
-    let (inner, _) = inner.ok_or("the header has no shape")?;
-    let mut product = 1u64;
-    for dim in inner.split(',').map(str::trim).filter(|d| !d.is_empty()) {
-        let dim: u64 = dim.parse().map_err(|_| "the shape is not made of whole numbers")?;
-        // Zero extents must not hide an overflow in the strides.
-        product = product.checked_mul(dim.max(1)).ok_or("the shape overflows")?;
-    }
-    Ok(())
 }
 
 fn read_png(path: &Path, file: File, limit: u64) -> Result<HostValue, ValueError> {

@@ -29,6 +29,7 @@
 //! bits of `r` divided by 2^11, 2^24 or 2^53, for f16, f32 and f64.
 
 mod files;
+mod npy;
 #[cfg(test)]
 mod tests;
 

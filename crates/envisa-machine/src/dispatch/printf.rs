@@ -700,6 +700,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "megabytes of text")]
     fn a_small_buffer_makes_no_endless_text() {
         let memory = Memory::new(8 << 20);
         let f = memory.allocate("formats", MAX_STRING as u64).unwrap();

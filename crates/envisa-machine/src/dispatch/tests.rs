@@ -138,6 +138,7 @@ fn groups_are_numbered_x_fastest() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "reads metadata again and again")]
 fn what_is_missing_is_named() {
     let refused = |edit: fn(&mut Kernel), global: u64, partial_groups: bool, images: bool| {
         let (mut info, _) = ZeInfo::parse(VADD).unwrap();
@@ -183,6 +184,7 @@ fn what_is_missing_is_named() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "reads metadata again and again")]
 fn what_does_not_fit_is_said() {
     type Edit = fn(&mut Launch);
     let cases: [(Edit, &str); 8] = [

@@ -71,7 +71,7 @@ impl Block {
         if len >= MAPPED {
             let map = MmapMut::map_anon(len).ok()?;
             // Advice: where it is not taken, all is well but slower.
-            #[cfg(target_os = "linux")]
+            #[cfg(all(target_os = "linux", not(miri)))]
             let _ = map.advise(memmap2::Advice::HugePage);
             return Block::mapped(map, 0, len);
         }

@@ -180,12 +180,13 @@ fn threads_allocate_and_free_while_others_look() {
     let memory = Memory::new(1 << 24);
     let kept = memory.allocate("kept", 4096).unwrap();
     let at = base(&memory, kept);
+    let rounds: usize = if cfg!(miri) { 12 } else { 200 };
     std::thread::scope(|s| {
         for k in 0..4u8 {
             let memory = &memory;
             s.spawn(move || {
                 let mut mine = Vec::new();
-                for i in 0..200usize {
+                for i in 0..rounds {
                     let id = memory.allocate(format!("{k}.{i}"), 100 + i as u64).unwrap();
                     memory.get(id).unwrap().block.copy_in(0, &[k; 100]);
                     mine.push(id);
@@ -205,6 +206,6 @@ fn threads_allocate_and_free_while_others_look() {
     });
     let map = memory.map();
     let all: Vec<(u64, u64)> = map.iter().map(|a| (a.base, a.base + a.block.len() as u64)).collect();
-    assert_eq!(all.len(), 1 + 4 * 133);
+    assert_eq!(all.len(), 1 + 4 * (rounds - rounds.div_ceil(3)));
     assert!(all.windows(2).all(|w| w[0].1 + GUARD <= w[1].0));
 }
