@@ -13,6 +13,8 @@ macro_rules! ops {
 
 ops! {
     VSCALEFPS: EVEX_Vscalefps_xmm_k1z_xmm_xmmm128b32 EVEX_Vscalefps_ymm_k1z_ymm_ymmm256b32 EVEX_Vscalefps_zmm_k1z_zmm_zmmm512b32_er;
+    VPMOVM2D: EVEX_Vpmovm2d_xmm_kr EVEX_Vpmovm2d_ymm_kr EVEX_Vpmovm2d_zmm_kr;
+    VPMOVM2Q: EVEX_Vpmovm2q_xmm_kr EVEX_Vpmovm2q_ymm_kr EVEX_Vpmovm2q_zmm_kr;
     VPERMD: EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32 EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32 EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32;
     VADDPS: EVEX_Vaddps_xmm_k1z_xmm_xmmm128b32 EVEX_Vaddps_ymm_k1z_ymm_ymmm256b32 EVEX_Vaddps_zmm_k1z_zmm_zmmm512b32_er;
     VSUBPS: EVEX_Vsubps_xmm_k1z_xmm_xmmm128b32 EVEX_Vsubps_ymm_k1z_ymm_ymmm256b32 EVEX_Vsubps_zmm_k1z_zmm_zmmm512b32_er;

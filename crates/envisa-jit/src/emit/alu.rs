@@ -1142,8 +1142,7 @@ impl Emit<'_> {
         match i.dst {
             Dst::Pred { offset } => {
                 for part in &parts {
-                    self.compare_part(i, part, 5, None)?;
-                    self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(PRED), kreg(5), kreg(5));
+                    self.compare_part(i, part, PRED, None)?;
                     self.set_pred(pc, offset, part, PRED)?;
                 }
                 Ok(())
@@ -1154,12 +1153,16 @@ impl Emit<'_> {
                 }
                 for part in &parts {
                     let to = offset + part.lane * bytes;
-                    self.compare_part(i, part, 5, None)?;
-                    self.a.v3i(VPTERNLOGD, Width::Z, 0, 0, Opd::Reg(0), 0xff, Lanes::All);
-                    let op = if bytes == 8 { VMOVDQU64 } else { VMOVDQU32 };
-                    self.a.v2(op, part.width, 0, Opd::Reg(0), Lanes::Zero(5));
+                    // Making the mask of lanes takes others.
+                    self.compare_part(i, part, 4, None)?;
                     let mask = self.lanes(pc, part, to)?;
-                    self.store_part(to, 0, bytes, part, mask)?;
+                    let home = self.home(to, part.lanes * bytes).filter(|_| mask.is_none());
+                    let op = if bytes == 8 { VPMOVM2Q } else { VPMOVM2D };
+                    let v = vreg(home.unwrap_or(0), part.width);
+                    self.a.rr(op[part.width as usize], v, kreg(4));
+                    if home.is_none() {
+                        self.store_part(to, 0, bytes, part, mask)?;
+                    }
                 }
                 Ok(())
             }

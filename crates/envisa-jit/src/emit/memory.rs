@@ -305,15 +305,12 @@ impl Emit<'_> {
         let element = u32::from(s.element);
         let mut positions = s.elements;
         let mut c = 0;
-        // Rows are as good where the scale is the element's size and they turn out to be rows.
-        let looks = matches!(way, Way::Any(_))
-            && s.elements == 1
-            && form.scale.is_power_of_two()
-            && (form.scale == 1 || form.scale == element);
+        // Where the places turn out to be rows, they are moved as such.
         let mut done = None;
-        if let (true, Way::Any(v)) = (looks, way) {
+        if let Way::Any(v) = way
+            && let Some(step) = self.row_step(s, form, part)
+        {
             let (d, o) = (self.a.label(), self.a.label());
-            let step = element / form.scale;
             let ramp = std::array::from_fn(|k| step * k as u32);
             let ramp = self.literals(ramp);
             self.a.v2(VPBROADCASTD, part.width, 0, Opd::Reg(v), Lanes::All);
@@ -321,12 +318,28 @@ impl Emit<'_> {
             self.a.vcmp(VPCMPUD, part.width, 5, v, Opd::Reg(0), 4, None);
             self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
             self.a.jump(Code::Jne_rel32_64, o);
+            let pairs = s.elements == 0b11;
+            if let (true, Some(on)) = (pairs, on) {
+                // All of them, or each by itself.
+                self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(on), kreg(on));
+                self.a.jump(Code::Jae_rel32_64, o);
+            }
             self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
             // Channels that are off were not held against the site: the first one's place may be below it.
             self.a.rr(Code::Movsxd_r64_rm32, Register::RAX, Register::EAX);
-            self.move_row(pc, i, s, form, part, Way::Row(Register::RAX), data, 0, on)?;
+            if pairs {
+                self.move_pairs(pc, s, form, part, data, on)?;
+            } else {
+                self.move_row(pc, i, s, form, part, Way::Row(Register::RAX), data, 0, on)?;
+            }
             self.a.jmp(d);
             self.a.bind(o);
+            if !pairs && s.element == 4 && part.lanes == 16 {
+                let other = self.a.label();
+                self.move_halves(pc, s, form, part, (v, step), data, on, other)?;
+                self.a.jmp(d);
+                self.a.bind(other);
+            }
             done = Some(d);
         }
         while positions != 0 {
@@ -343,6 +356,104 @@ impl Emit<'_> {
             self.a.bind(d);
         }
         Ok(())
+    }
+
+    /// How far apart the indices of consecutive elements are, or of consecutive pairs, where it is worth while to look
+    /// whether they are that.
+    fn row_step(&self, s: &Simt, form: Form, part: &Part) -> Option<u32> {
+        let bytes = match s.elements {
+            1 => u32::from(s.element),
+            0b11 if (s.element, s.slot) == (4, 4) && part.lanes == 16 => 8,
+            _ => return None,
+        };
+        (form.scale <= 8 && bytes.is_multiple_of(form.scale)).then(|| bytes / form.scale)
+    }
+
+    /// Sixteen consecutive pairs of dwords, from `rax` on; all channels run.
+    fn move_pairs(
+        &mut self,
+        pc: Pc,
+        s: &Simt,
+        form: Form,
+        part: &Part,
+        data: RegOffset,
+        on: Option<K>,
+    ) -> Result<(), Why> {
+        let m = Mem::indexed(PTR, Register::RAX, form.scale, 0);
+        let to = [0, 1].map(|c| data + c * s.component_stride + 4 * part.lane);
+        let pick = |f: &dyn Fn(u32) -> u32| std::array::from_fn(|k| f(k as u32));
+        if s.write {
+            let d = [self.data_in(to[0], 64, 0)?, self.data_in(to[1], 64, 1)?];
+            for h in 0..2 {
+                let which = self.literals(pick(&|k| 8 * h + k / 2 + k % 2 * 16));
+                self.a.v2(VMOVDQU32, Width::Z, 2, Opd::Mem(which), Lanes::All);
+                self.a.v3(VPERMI2D, Width::Z, 2, d[0], Opd::Reg(d[1]), Lanes::All);
+                self.a.store(STORE32, Width::Z, m.plus(64 * h), 2, Lanes::All);
+            }
+            return Ok(());
+        }
+        self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(m), Lanes::All);
+        self.a.v2(VMOVDQU32, Width::Z, 1, Opd::Mem(m.plus(64)), Lanes::All);
+        for (c, to) in to.into_iter().enumerate() {
+            let which = self.literals(pick(&|k| 2 * k + c as u32));
+            self.a.v2(VMOVDQU32, Width::Z, 2, Opd::Mem(which), Lanes::All);
+            self.a.v3(VPERMI2D, Width::Z, 2, 0, Opd::Reg(1), Lanes::All);
+            let k = self.load_lanes(pc, to, on);
+            self.store_part(to, 2, 4, part, k)?;
+        }
+        Ok(())
+    }
+
+    /// Two rows of eight dwords, if that is what the places turn out to be; goes to `other` if not.
+    #[allow(clippy::too_many_arguments)]
+    fn move_halves(
+        &mut self,
+        pc: Pc,
+        s: &Simt,
+        form: Form,
+        part: &Part,
+        (v, step): (V, u32),
+        data: RegOffset,
+        on: Option<K>,
+        other: Label,
+    ) -> Result<(), Why> {
+        let to = data + 4 * part.lane;
+        let ramp = self.literals(std::array::from_fn(|k| step * (k as u32 % 8)));
+        let first = self.literals(std::array::from_fn(|k| k as u32 & 8));
+        self.a.v3(VPSUBD, Width::Z, 0, v, Opd::Mem(ramp), Lanes::All);
+        self.a.v2(VMOVDQU32, Width::Z, 1, Opd::Mem(first), Lanes::All);
+        self.a.v3(VPERMD, Width::Z, 1, 1, Opd::Reg(0), Lanes::All);
+        self.a.vcmp(VPCMPUD, Width::Z, 5, 0, Opd::Reg(1), 4, None);
+        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+        self.a.jump(Code::Jne_rel32_64, other);
+        let extract = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
+        self.a.rri(extract, vreg(0, Width::Y), vreg(v, Width::Z), 1);
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::ESI, vreg(0, Width::X));
+        // As of a whole row.
+        self.a.rr(Code::Movsxd_r64_rm32, Register::RAX, Register::EAX);
+        self.a.rr(Code::Movsxd_r64_rm32, Register::RSI, Register::ESI);
+        let m = [Register::RAX, Register::RSI].map(|r| Mem::indexed(PTR, r, form.scale, 0));
+        if let Some(k) = on {
+            self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(5), kreg(k), 8);
+        }
+        let k = [on, on.map(|_| 5)];
+        if s.write {
+            let d = self.data_in(to, 64, 1)?;
+            let lanes = k.map(|k| k.map_or(Lanes::All, Lanes::Of));
+            self.a.rri(extract, vreg(0, Width::Y), vreg(d, Width::Z), 1);
+            self.a.store(STORE32, Width::Y, m[0], d, lanes[0]);
+            self.a.store(STORE32, Width::Y, m[1], 0, lanes[1]);
+            return Ok(());
+        }
+        let lanes = k.map(|k| k.map_or(Lanes::All, Lanes::Zero));
+        self.a.v2(VMOVDQU32, Width::Y, 0, Opd::Mem(m[0]), lanes[0]);
+        self.a.v2(VMOVDQU32, Width::Y, 1, Opd::Mem(m[1]), lanes[1]);
+        let insert = Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
+        let [low, high] = [vreg(0, Width::Z), vreg(1, Width::Y)];
+        self.a.push(iced_x86::Instruction::with4(insert, low, low, high, 1));
+        let k = self.load_lanes(pc, to, on);
+        self.store_part(to, 0, 4, part, k)
     }
 
     /// The mask that [`Emit::on`] left for a half.
