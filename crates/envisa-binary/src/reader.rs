@@ -7,7 +7,7 @@ use crate::decode::{Decoder, Layout};
 use crate::error::{Problem, ReadError};
 use envisa_isa::{
     Align, Attr, AttrRange, Fault, GeneralVar, Input, Inst, Label, LabelUse, Limits, Module, Native, Object,
-    ObjectKind, Platform, SimpleVar, Span, Type, predefined,
+    ObjectKind, Platform, SimpleVar, Span, Type, limits, predefined,
 };
 use std::ops::Range;
 
@@ -354,7 +354,7 @@ pub(crate) fn read_tables(bytes: &[u8], version: (u8, u8), l: &Located) -> Resul
     o.addresses = list(cur, n.into(), 0, "address variable", &mut o.var_attrs)?;
     let at = cur.pos();
     let n = cur.u16("number of predicates")?;
-    if n > 4095 {
+    if usize::from(n) > limits::PREDICATE_VARIABLES {
         let problem = Problem::Value { found: n.into(), expected: "at most 4095" };
         return Err(ReadError::new(at, "number of predicates", problem));
     }

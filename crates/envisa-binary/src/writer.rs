@@ -174,7 +174,7 @@ impl Writer<'_> {
             u16::try_from(n).map_err(|_| WriteError {
                 object: 0,
                 span: Span::NONE,
-                message: format!("{n} {what}, at most 65535 fit"),
+                message: format!("{n} {what}, at most {} fit", limits::COUNTED_BY_TWO_BYTES),
             })
         };
         out.u16(count(ObjectKind::Kernel, "kernels")?);
@@ -185,7 +185,7 @@ impl Writer<'_> {
             let Ok(n) = u8::try_from(records) else {
                 return Err(locate(i)(Trouble {
                     span: o.name_span,
-                    message: format!("{records} native codes, at most 255 fit"),
+                    message: format!("{records} native codes, at most {} fit", limits::COUNTED_BY_ONE_BYTE),
                 }));
             };
             out.u8(n);
@@ -258,20 +258,20 @@ impl Writer<'_> {
             out.u8(0);
             var_attrs(out, o, v.attrs);
         }
-        out.u16(checked(o.addresses.len(), "address variables", 65_535)? as u16);
+        out.u16(checked(o.addresses.len(), "address variables", limits::COUNTED_BY_TWO_BYTES)? as u16);
         simple_vars(out, o, &o.addresses);
         // The predicate's field in an instruction has 12 bits.
-        out.u16(checked(o.predicates.len(), "predicates", limits::PREDICATE_VARIABLES - 1)? as u16);
+        out.u16(checked(o.predicates.len(), "predicates", limits::PREDICATE_VARIABLES)? as u16);
         simple_vars(out, o, &o.predicates);
-        out.u16(checked(o.labels.len(), "labels", 65_535)? as u16);
+        out.u16(checked(o.labels.len(), "labels", limits::LABELS)? as u16);
         for l in &o.labels {
             out.u32(l.name);
             out.u8(l.kind as u8);
             out.u8(0);
         }
-        out.u8(checked(o.samplers.len(), "samplers", 255)? as u8);
+        out.u8(checked(o.samplers.len(), "samplers", limits::COUNTED_BY_ONE_BYTE)? as u8);
         simple_vars(out, o, &o.samplers);
-        out.u8(checked(o.surfaces.len(), "surfaces", 250)? as u8);
+        out.u8(checked(o.surfaces.len(), "surfaces", limits::SURFACES)? as u8);
         simple_vars(out, o, &o.surfaces);
         out.u8(0);
         let input = out.pos;
@@ -294,7 +294,7 @@ impl Writer<'_> {
                 return trouble(o.name_span, "a function's native code has no place in the file");
             }
         }
-        out.u16(checked(o.attrs.len(), "attributes", 65_535)? as u16);
+        out.u16(checked(o.attrs.len(), "attributes", limits::OBJECT_ATTRIBUTES)? as u16);
         for a in &o.attrs {
             attr(out, a);
         }
@@ -578,7 +578,8 @@ const MAX_LIST: usize = u32::MAX as usize - 64;
 
 fn header_name(out: &mut Sink, o: &Object) -> Result0<()> {
     let Ok(len) = u16::try_from(o.name.len()) else {
-        return trouble(o.name_span, format!("a name of {} bytes, at most 65535 fit", o.name.len()));
+        let most = limits::HEADER_NAME_BYTES;
+        return trouble(o.name_span, format!("a name of {} bytes, at most {most} fit", o.name.len()));
     };
     out.u16(len);
     out.bytes(o.name.as_bytes());

@@ -4,20 +4,27 @@ use crate::Platform;
 
 /// Kernels of a file; chapter 4.
 pub const KERNELS: usize = 512;
-/// General variables of an object, predefined ones included; chapter 4's table.
-pub const GENERAL_VARIABLES: usize = 65536;
-/// Address variables; chapter 4's table.
+/// General variables that an object can declare: of chapter 4's 65536, the first are predefined.
+pub const GENERAL_VARIABLES: usize = 65536 - crate::predefined::FIRST_VAR as usize;
+/// Address variables; chapter 4's table. The file has two bytes for the number ([`COUNTED_BY_TWO_BYTES`]), and the
+/// reference takes as many.
 pub const ADDRESS_VARIABLES: usize = 4096;
-/// Predicate variables, the unused P0 included: instructions hold 12 bits of the index; chapter 4's table.
-pub const PREDICATE_VARIABLES: usize = 4096;
-/// Samplers; chapter 4's table. S31 is the bindless one.
-pub const SAMPLERS: usize = 32;
-/// Surfaces, predefined ones included; chapter 4's table.
-pub const SURFACES: usize = 256;
-/// Labels: instructions hold 16 bits of the index.
-pub const LABELS: usize = 65536;
-/// Inputs of a kernel; chapter 4.
-pub const INPUTS: usize = 256;
+/// Predicate variables: instructions hold 12 bits of the index, and 0 is none; chapter 4's table.
+pub const PREDICATE_VARIABLES: usize = 4095;
+/// Samplers that a kernel can declare: of chapter 4's 32, S31 is the bindless one.
+pub const SAMPLERS: usize = 31;
+/// Surfaces that a kernel can declare: of chapter 4's 256, the first are predefined.
+pub const SURFACES: usize = 256 - crate::predefined::FIRST_SURFACE as usize;
+/// Labels: two bytes hold their number.
+pub const LABELS: usize = COUNTED_BY_TWO_BYTES;
+/// Inputs of a kernel. Chapter 4 says 256, but the reference counts them in a byte: of 256 it writes none.
+pub const INPUTS: usize = COUNTED_BY_ONE_BYTE;
+/// What a byte of the file can count: samplers, surfaces, attributes of a variable, native codes.
+pub const COUNTED_BY_ONE_BYTE: usize = 255;
+/// What two bytes of the file can count: kernels, functions, address variables, labels, attributes of an object.
+pub const COUNTED_BY_TWO_BYTES: usize = 65535;
+/// Strings of an object; chapter 4.
+pub const STRINGS: usize = 131_072;
 
 /// Elements of an address variable; reader.
 pub const ADDRESS_ELEMENTS: u16 = 16;
@@ -25,24 +32,31 @@ pub const ADDRESS_ELEMENTS: u16 = 16;
 pub const PREDICATE_ELEMENTS: u16 = 32;
 /// Elements of a surface or sampler variable; reader.
 pub const STATE_ELEMENTS: u16 = 128;
-/// Bytes of a general variable: all registers of a thread (reader), which [`register_file_bytes`] gives
-/// for a platform. The number of elements has 16 bits in the file.
+/// Elements of a general variable that the file can say, in 16 bits. All registers of a thread bound its bytes
+/// (reader): [`register_file_bytes`].
 pub const VARIABLE_ELEMENTS: u32 = 65535;
+/// Elements of a general variable; chapter 4.
+pub const PAGE_VARIABLE_ELEMENTS: u16 = 4096;
+/// Bytes of a general variable with registers of 32 bytes, as chapter 4 says, and of 64, as the reference compiler
+/// uses.
+pub const PAGE_VARIABLE_BYTES: [u32; 2] = [4096, 8192];
 
 /// Bytes of a kernel's or function's name in the file's header: 16 bits; chapter 4.
-pub const HEADER_NAME_BYTES: usize = 65535;
+pub const HEADER_NAME_BYTES: usize = COUNTED_BY_TWO_BYTES;
 /// Bytes of a kernel's name that the reference accepts; chapter 4 on `name_index`.
 pub const KERNEL_NAME_BYTES: usize = 1023;
+/// Bytes of a variable's name; chapter 4.
+pub const VARIABLE_NAME_BYTES: usize = 64;
 /// Bytes of a label's name; chapter 4.
 pub const LABEL_NAME_BYTES: usize = 1024;
 /// Bytes of an attribute's name; chapter 4.
 pub const ATTRIBUTE_NAME_BYTES: usize = 64;
 /// Bytes of an attribute's value: one byte holds the length. Chapter 4 says up to 256 for strings.
-pub const ATTRIBUTE_VALUE_BYTES: usize = 255;
+pub const ATTRIBUTE_VALUE_BYTES: usize = COUNTED_BY_ONE_BYTE;
 /// Attributes of a variable: one byte holds the number.
-pub const VARIABLE_ATTRIBUTES: usize = 255;
+pub const VARIABLE_ATTRIBUTES: usize = COUNTED_BY_ONE_BYTE;
 /// Attributes of an object: two bytes hold the number.
-pub const OBJECT_ATTRIBUTES: usize = 65535;
+pub const OBJECT_ATTRIBUTES: usize = COUNTED_BY_TWO_BYTES;
 /// Bytes of a source file's name; page FILE.
 pub const FILE_NAME_BYTES: usize = 255;
 
@@ -59,13 +73,16 @@ pub const RETVAL_GRFS: u32 = 12;
 /// Bytes of a media block in registers; page MEDIA_LD.
 pub const MEDIA_BLOCK_BYTES: u32 = 256;
 
+/// General registers of a thread, at most.
+pub const MOST_REGISTERS: u32 = 256;
+
 /// General registers of a thread; twice as many in the large mode from XeHP on.
 pub const fn registers(platform: Platform, large: bool) -> u32 {
     match platform {
         Platform::Bdw | Platform::Chv | Platform::Skl | Platform::Bxt | Platform::Icllp | Platform::Tgllp => {
             128
         }
-        _ if large => 256,
+        _ if large => MOST_REGISTERS,
         _ => 128,
     }
 }

@@ -1,7 +1,7 @@
 //! Annotations `//@ key=value …`: what the reference's text cannot say, in comments that it skips.
 
 use envisa_isa::desc::{Enc, SlotKind};
-use envisa_isa::{Attr, AttrRange, Exec, ExecMask, Operand, Pred, Span};
+use envisa_isa::{Attr, AttrRange, Exec, ExecMask, Operand, Pred, Span, limits};
 
 use crate::names::{Class, nearest};
 use crate::parser::{Bad, P, Parser};
@@ -275,7 +275,7 @@ impl<'s> Parser<'s> {
         }
         if replaced {
             let len = self.obj.var_attrs.len() - first;
-            let range = AttrRange { start: first as u32, len: len.min(255) as u8 };
+            let range = AttrRange { start: first as u32, len: len.min(limits::VARIABLE_ATTRIBUTES) as u8 };
             match class {
                 Class::General => {
                     self.obj.vars[(id - envisa_isa::predefined::FIRST_VAR) as usize].attrs = range
@@ -352,7 +352,7 @@ impl<'s> Parser<'s> {
             }
             let value = self.bytes_item(&item)?;
             let (Item::Word(_, span) | Item::Str(_, span)) = item;
-            if value.len() > 255 {
+            if value.len() > limits::ATTRIBUTE_VALUE_BYTES {
                 return Err(self.bad_value(span, "at most 255 bytes"));
             }
             bytes = Some(value);

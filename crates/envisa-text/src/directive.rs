@@ -383,7 +383,7 @@ impl<'s> Parser<'s> {
                     elems_span,
                     format!("must be 1 to {}", limits::VARIABLE_ELEMENTS),
                 );
-                if elems > 0xffff {
+                if elems > i64::from(limits::VARIABLE_ELEMENTS) {
                     d = d.note("the binary holds it in 16 bits; the reference assembler lets it wrap");
                 }
                 Err(self.fail(d))
@@ -467,10 +467,9 @@ impl<'s> Parser<'s> {
         options: (Align, Option<(u32, u16)>),
     ) -> u32 {
         let SimpleVar { name: index, elems, attrs: attr_list, span } = simple;
-        let (id, limit, what) = match class {
+        let (first, count, most, what) = match class {
             Class::General => {
                 let (alias, alias_offset) = options.1.unwrap_or((0, 0));
-                let id = self.obj.vars.len() as u32 + predefined::FIRST_VAR;
                 self.obj.vars.push(GeneralVar {
                     name: index,
                     ty,
@@ -481,32 +480,28 @@ impl<'s> Parser<'s> {
                     attrs: attr_list,
                     span,
                 });
-                (id, u32::MAX, "general variables")
+                (predefined::FIRST_VAR, self.obj.vars.len(), usize::MAX, "general variables")
             }
             Class::Address => {
                 self.obj.addresses.push(simple);
-                (self.obj.addresses.len() as u32 - 1, u16::MAX as u32, "address variables")
+                (0, self.obj.addresses.len(), limits::COUNTED_BY_TWO_BYTES, "address variables")
             }
             Class::Predicate => {
                 self.obj.predicates.push(simple);
-                (self.obj.predicates.len() as u32, limits::PREDICATE_VARIABLES as u32 - 1, "predicates")
+                let first = predefined::FIRST_PREDICATE as u32;
+                (first, self.obj.predicates.len(), limits::PREDICATE_VARIABLES, "predicates")
             }
             Class::Sampler => {
                 self.obj.samplers.push(simple);
-                // 31 is the bindless sampler.
-                (self.obj.samplers.len() as u32 - 1, 30, "samplers")
+                (0, self.obj.samplers.len(), limits::SAMPLERS, "samplers")
             }
             _ => {
                 self.obj.surfaces.push(simple);
-                (self.obj.surfaces.len() as u32 - 1 + predefined::FIRST_SURFACE as u32, 255, "surfaces")
+                let first = predefined::FIRST_SURFACE as u32;
+                (first, self.obj.surfaces.len(), limits::SURFACES, "surfaces")
             }
         };
-        if id > limit {
-            let most = match class {
-                Class::Predicate => limit,
-                Class::Surface => limit - predefined::FIRST_SURFACE as u32 + 1,
-                _ => limit + 1,
-            };
+        if count > most {
             let d = self
                 .diag_label(
                     "E0307",
@@ -519,7 +514,7 @@ impl<'s> Parser<'s> {
                 );
             self.report(d);
         }
-        id
+        first + count as u32 - 1
     }
 
     #[cold]
@@ -960,8 +955,9 @@ impl<'s> Parser<'s> {
                 .help("a function's arguments are in `%arg`");
             return Err(self.fail(d));
         }
-        if self.obj.inputs.len() >= 255 {
-            let d = self.diag_label("E0307", "too many inputs", span, "a kernel holds at most 255");
+        if self.obj.inputs.len() >= limits::INPUTS {
+            let most = format!("a kernel holds at most {}", limits::INPUTS);
+            let d = self.diag_label("E0307", "too many inputs", span, most);
             return Err(self.fail(d));
         }
         let implicit = if sized { implicit } else { 0 };

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use envisa_diag::{Diagnostic, FileId, Severity};
-use envisa_isa::{Inst, Label, LabelUse, Object, ObjectKind, Op, Operand, Platform, Span};
+use envisa_isa::{Inst, Label, LabelUse, Object, ObjectKind, Op, Operand, Platform, Span, limits};
 use hashbrown::HashMap;
 
 use crate::ParseOptions;
@@ -16,7 +16,7 @@ use crate::template::Forms;
 pub(crate) struct Bad;
 
 /// The binary counts kernels and functions with 16 bits each.
-const MAX_OBJECTS: usize = u16::MAX as usize;
+const MAX_OBJECTS: usize = limits::COUNTED_BY_TWO_BYTES;
 
 /// How many warnings one line may give.
 const MAX_ON_A_LINE: usize = 1000;
@@ -389,10 +389,12 @@ impl<'s> Parser<'s> {
         if let Some(&id) = map.get(name.as_ref()) {
             return Ok(id);
         }
-        let Ok(id) = u16::try_from(self.obj.labels.len()) else {
-            let d = self.diag_label("E0307", "too many labels", span, "a kernel holds at most 65536");
+        if self.obj.labels.len() >= limits::LABELS {
+            let most = format!("a kernel holds at most {}", limits::LABELS);
+            let d = self.diag_label("E0307", "too many labels", span, most);
             return Err(self.fail(d));
-        };
+        }
+        let id = self.obj.labels.len() as u16;
         let index = self.pool(&name);
         self.obj.labels.push(Label { name: index, kind, span });
         self.defined.push(None);

@@ -23,11 +23,11 @@ impl Printer<'_, '_> {
             return self.fail("an input of a function");
         }
         for (what, n, most) in [
-            ("inputs", o.inputs.len(), 255),
-            ("predicates", o.predicates.len(), limits::PREDICATE_VARIABLES - 1),
-            ("samplers", o.samplers.len(), 31),
-            ("surfaces", o.surfaces.len(), 250),
-            ("address variables", o.addresses.len(), 0x1_0000),
+            ("inputs", o.inputs.len(), limits::INPUTS),
+            ("predicates", o.predicates.len(), limits::PREDICATE_VARIABLES),
+            ("samplers", o.samplers.len(), limits::SAMPLERS),
+            ("surfaces", o.surfaces.len(), limits::SURFACES),
+            ("address variables", o.addresses.len(), limits::COUNTED_BY_TWO_BYTES),
             ("labels", o.labels.len(), limits::LABELS),
         ] {
             if n > most {

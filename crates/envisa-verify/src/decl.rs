@@ -9,22 +9,8 @@ use envisa_isa::{
 use crate::context::{Ctx, SIZES};
 use crate::{Code, Finding};
 
-/// Limits that only the verifier knows: where pages and the reference tools part.
-mod limit {
-    /// Elements of a general variable, on the page.
-    pub const VAR_ELEMENTS: u16 = 4096;
-    /// A general variable has fewer bytes than the page's 4K; with 64-byte registers the reference
-    /// compiler goes to twice that.
-    pub const VAR_BYTES: [u32; 2] = [4096, 8192];
-    /// Strings of an object.
-    pub const STRINGS: usize = 131_072;
-    /// Characters of a variable's name.
-    pub const VAR_NAME: usize = 64;
-    /// Shared local memory that `SLMSize` can ask for, in KB.
-    pub const SLM_KB: u32 = 64;
-    /// Registers a thread may have.
-    pub const GRFS: u32 = 256;
-}
+/// Shared local memory that `SLMSize` can ask for, in KB.
+const SLM_KB: u32 = 64;
 
 const VAR_TYPES: TypeSet = TypeSet::INT.union(TypeSet::FLOAT);
 
@@ -65,13 +51,13 @@ fn say(ctx: &mut Ctx, code: Code, span: Span, message: String) {
 fn counts(ctx: &mut Ctx) {
     let o = ctx.obj;
     for (n, max, what) in [
-        (o.vars.len(), limits::GENERAL_VARIABLES - predefined::FIRST_VAR as usize, "general variables"),
+        (o.vars.len(), limits::GENERAL_VARIABLES, "general variables"),
         (o.addresses.len(), limits::ADDRESS_VARIABLES, "address variables"),
-        (o.predicates.len(), limits::PREDICATE_VARIABLES - 1, "predicates"),
+        (o.predicates.len(), limits::PREDICATE_VARIABLES, "predicates"),
         (o.samplers.len(), limits::SAMPLERS, "samplers"),
-        (o.surfaces.len(), limits::SURFACES - predefined::FIRST_SURFACE as usize, "surfaces"),
+        (o.surfaces.len(), limits::SURFACES, "surfaces"),
         (o.inputs.len(), limits::INPUTS, "inputs"),
-        (o.strings.len(), limit::STRINGS, "strings"),
+        (o.strings.len(), limits::STRINGS, "strings"),
     ] {
         if n > max {
             say(ctx, Code::TOO_MANY, o.name_span, format!("{n} {what}, at most {max}"));
@@ -96,23 +82,30 @@ fn vars(ctx: &mut Ctx) {
     for (i, v) in o.vars.iter().enumerate() {
         let id = predefined::FIRST_VAR + i as u32;
         let name = o.var_name(id);
-        if name.len() > limit::VAR_NAME {
-            let message = format!("a name of {} characters, at most {}", name.len(), limit::VAR_NAME);
+        if name.len() > limits::VARIABLE_NAME_BYTES {
+            let message =
+                format!("a name of {} characters, at most {}", name.len(), limits::VARIABLE_NAME_BYTES);
             say(ctx, Code::NAME_LENGTH, v.span, message);
         }
         if !VAR_TYPES.contains(v.ty) {
             say(ctx, Code::VAR_TYPE, v.span, format!("`{name}` has type {}", v.ty.name()));
             continue;
         }
-        if v.elems == 0 || v.elems > limit::VAR_ELEMENTS {
-            let message =
-                format!("`{name}` has {} elements, legal are 1 to {}", v.elems, limit::VAR_ELEMENTS);
+        if v.elems == 0 || v.elems > limits::PAGE_VARIABLE_ELEMENTS {
+            let message = format!(
+                "`{name}` has {} elements, legal are 1 to {}",
+                v.elems,
+                limits::PAGE_VARIABLE_ELEMENTS
+            );
             say(ctx, Code::VAR_ELEMENTS, v.span, message);
         } else {
             for (i, _, on) in SIZES {
-                if v.bytes() > limit::VAR_BYTES[i] {
-                    let message =
-                        format!("`{name}` has {} bytes, at most {}", v.bytes(), limit::VAR_BYTES[i]);
+                if v.bytes() > limits::PAGE_VARIABLE_BYTES[i] {
+                    let message = format!(
+                        "`{name}` has {} bytes, at most {}",
+                        v.bytes(),
+                        limits::PAGE_VARIABLE_BYTES[i]
+                    );
                     ctx.push(Finding::new(Code::VAR_BYTES, on, v.span, message));
                 }
             }
@@ -203,8 +196,8 @@ fn simple(ctx: &mut Ctx) {
     }
     for v in o.addresses.iter().chain(&o.predicates).chain(&o.samplers).chain(&o.surfaces) {
         let n = o.strings.get(v.name).map_or(0, str::len);
-        if n > limit::VAR_NAME {
-            let message = format!("a name of {n} characters, at most {}", limit::VAR_NAME);
+        if n > limits::VARIABLE_NAME_BYTES {
+            let message = format!("a name of {n} characters, at most {}", limits::VARIABLE_NAME_BYTES);
             say(ctx, Code::NAME_LENGTH, v.span, message);
         }
     }
@@ -261,7 +254,7 @@ fn attrs(ctx: &mut Ctx) {
         }
         let bad = match name {
             "SimdSize" if ![0, 1, 8, 16, 32].contains(&n) => Some("8, 16 or 32"),
-            "SLMSize" if n > limit::SLM_KB => Some("0 to 64 (KB)"),
+            "SLMSize" if n > SLM_KB => Some("0 to 64 (KB)"),
             "ArgSize" if n > limits::ARG_GRFS => Some("0 to 32 (registers)"),
             "RetValSize" if n > limits::RETVAL_GRFS => Some("0 to 12 (registers)"),
             "Target" if a.value.len() <= 1 && n > 2 => Some("0 (cm), 1 (3d), 2 (cs)"),
@@ -338,8 +331,8 @@ fn inputs(ctx: &mut Ctx) {
             say(ctx, Code::INPUT_MISALIGNED, input.span, message);
         }
         for (_, grf, on) in SIZES {
-            if offset < 0 || offset as u32 + size > limit::GRFS * grf {
-                let message = format!("an input at offset {offset} of {} registers", limit::GRFS);
+            if offset < 0 || offset as u32 + size > limits::MOST_REGISTERS * grf {
+                let message = format!("an input at offset {offset} of {} registers", limits::MOST_REGISTERS);
                 ctx.push(Finding::new(Code::INPUT_OUTSIDE, on, input.span, message));
                 continue;
             }
