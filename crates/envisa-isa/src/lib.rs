@@ -1,5 +1,6 @@
 //! What vISA is: types, platforms, limits, the instruction table, operands and the module model.
 
+pub mod atomic;
 mod compare;
 pub mod desc;
 mod exec;

@@ -1,5 +1,41 @@
 //! What the codes in the fields of LSC messages mean (pages LSC_UNTYPED, LSC_TYPED).
 
+/// Codes of the shared functions, in the field `sfid`.
+pub mod sfid {
+    /// Untyped global memory.
+    pub const UGM: u32 = 0;
+    /// Untyped global memory, low bandwidth.
+    pub const UGML: u32 = 1;
+    /// Typed global memory.
+    pub const TGM: u32 = 2;
+    /// Shared local memory.
+    pub const SLM: u32 = 3;
+}
+
+/// Codes of who must observe what a fence orders, in the field `scope`.
+pub mod scope {
+    /// The thread group.
+    pub const GROUP: u32 = 0;
+    /// The threads near by.
+    pub const LOCAL: u32 = 1;
+}
+
+/// Codes of the address models, in the field `addr_type`.
+pub mod addr_type {
+    /// A virtual address.
+    pub const FLAT: u32 = 1;
+    /// A bindless surface state.
+    pub const BSS: u32 = 2;
+    /// A surface state.
+    pub const SS: u32 = 3;
+    /// A binding table index.
+    pub const BTI: u32 = 4;
+    /// Kernel arguments.
+    pub const ARG: u32 = 5;
+    /// The address of a surface state.
+    pub const SURF: u32 = 6;
+}
+
 /// Size of an element in memory and in a register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DataSize {

@@ -1,6 +1,7 @@
 //! From an instruction, by its operation, to what engines run.
 
-use envisa_isa::desc::{Enc, Part, Role, SlotKind};
+use envisa_isa::desc::{Part, Role, SlotKind};
+use envisa_isa::lsc::{scope, sfid};
 use envisa_isa::operation::{Barrier, Compute, Control, Operation};
 use envisa_isa::{Combine, Inst as IsaInst, Operand, Type, predefined};
 
@@ -57,9 +58,9 @@ fn predicate_table(op: Compute) -> Option<u32> {
 }
 
 impl FunctionLowering<'_> {
-    /// What a fence orders, by the names that the table has for its fields; of one that does not say it, everything.
+    /// What a fence orders, by its fields; of one that does not say it, everything.
     fn fence(&self, isa: &IsaInst) -> u32 {
-        let (mut memory, mut scope) = (fence::GLOBAL | fence::LOCAL, 0);
+        let (mut memory, mut within) = (fence::GLOBAL | fence::LOCAL, 0);
         for (slot, op) in isa.desc().slots.iter().zip(self.o.ops(isa)) {
             let Operand::Int(n) = op else { continue };
             match slot.kind {
@@ -68,18 +69,16 @@ impl FunctionLowering<'_> {
                     let local = |p: &Part| matches!(p.name, "local" | "software") && p.get(*n) != 0;
                     memory = if parts.iter().any(local) { fence::LOCAL } else { fence::GLOBAL };
                 }
-                SlotKind::Field { enc: Enc::Values(values), .. } => {
-                    match (slot.name, values.iter().find(|v| v.code == *n).map(|v| v.text)) {
-                        ("sfid", Some("slm")) => memory = fence::LOCAL,
-                        ("sfid", _) => memory = fence::GLOBAL,
-                        ("scope", Some("group" | "local")) => scope = fence::GROUP,
-                        _ => {}
-                    }
-                }
+                SlotKind::Field { .. } => match (slot.name, *n) {
+                    ("sfid", sfid::SLM) => memory = fence::LOCAL,
+                    ("sfid", _) => memory = fence::GLOBAL,
+                    ("scope", scope::GROUP | scope::LOCAL) => within = fence::GROUP,
+                    _ => {}
+                },
                 _ => {}
             }
         }
-        memory | scope
+        memory | within
     }
 
     /// Lowers one instruction.

@@ -65,7 +65,7 @@ fn accesses(ctx: &Ctx, inst: &Inst, grf: u32, mut f: impl FnMut(Access)) {
                 } else {
                     (extent(*region, exec, size).unwrap_or(size), true)
                 };
-                let len = if inst.desc().name == "MADW" && slot.role == Role::Write {
+                let len = if inst.op == Op::Madw && slot.role == Role::Write {
                     info.bytes[1].saturating_sub(start)
                 } else {
                     len

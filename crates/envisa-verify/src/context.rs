@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use envisa_diag::Severity;
-use envisa_isa::desc::{InstDesc, Slot, SlotKind};
+use envisa_isa::desc::{Family, InstDesc, Slot, SlotKind};
 use envisa_isa::{
-    Attr, AttrRange, Exec, Inst, Module, Object, Operand, Platform, Platforms, Span, Type, predefined,
+    Attr, AttrRange, Exec, Inst, Module, Object, Op, Operand, Platform, Platforms, Span, Type, predefined,
 };
 
 use crate::finding::platform_names;
@@ -14,6 +14,28 @@ use crate::{Allowance, Code, Finding, Level, Options, rule};
 
 /// A rule for some instructions.
 pub(crate) type Check = fn(&mut Ctx, &Inst, &'static InstDesc);
+
+/// Rows of the table that a rule looks at.
+#[derive(Clone, Copy)]
+pub(crate) enum Rows {
+    /// These.
+    Of(&'static [Op]),
+    /// All of a family.
+    Family(Family),
+    /// All of a page.
+    Page(&'static str),
+}
+
+impl Rows {
+    /// Is it one of them?
+    pub fn has(self, op: Op) -> bool {
+        match self {
+            Rows::Of(ops) => ops.contains(&op),
+            Rows::Family(family) => op.desc().family == family,
+            Rows::Page(page) => op.desc().page == page,
+        }
+    }
+}
 
 /// Platforms with registers of 64 bytes.
 pub(crate) const WIDE: Platforms = Platforms::from(Platform::Pvc);

@@ -3,18 +3,18 @@
 use envisa_isa::desc::InstDesc;
 use envisa_isa::{Inst, Op, Operand, Platforms, Span, Type, TypeSet};
 
-use crate::context::{Check, Ctx, field_or_part, say};
+use crate::context::{Check, Ctx, Rows, field_or_part, say};
 use crate::{Code, Finding};
 
 /// Which rules look at which rows.
-pub(crate) const CHECKS: &[(&str, Check)] = &[
-    ("SAMPLE_3D*", sampler),
-    ("SAMPLE4_3D*", sampler),
-    ("LOAD_3D*", sampler),
-    ("RT_WRITE", rt_write),
-    ("URB_WRITE", urb_write),
-    ("VME_IME", vme_ime),
-    ("VME_FBR", vme_fbr),
+pub(crate) const CHECKS: &[(Rows, Check)] = &[
+    (Rows::Page("3D_SAMPLE"), sampler),
+    (Rows::Page("3D_SAMPLE4"), sampler),
+    (Rows::Page("3D_LOAD"), sampler),
+    (Rows::Of(&[Op::RtWrite]), rt_write),
+    (Rows::Of(&[Op::UrbWrite]), urb_write),
+    (Rows::Of(&[Op::VmeIme]), vme_ime),
+    (Rows::Of(&[Op::VmeFbr]), vme_fbr),
 ];
 
 /// Names of a sampler message's parameters, as its row lists them; `…` stands for any number.
@@ -23,7 +23,7 @@ fn parameters(desc: &'static InstDesc) -> impl Iterator<Item = &'static str> {
 }
 
 /// Operations with CPS LOD compensation.
-const CPS: [&str; 5] = ["SAMPLE_3D", "SAMPLE_3D_B", "SAMPLE_3D_B_C", "SAMPLE_3D_C", "SAMPLE_3D_LOD"];
+const CPS: [Op; 5] = [Op::Sample3d, Op::Sample3dB, Op::Sample3dBC, Op::Sample3dC, Op::Sample3dLod];
 
 fn sampler(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     if let Some((Operand::Imm { bits, .. }, span)) = ctx.slot(inst, "offset")
@@ -33,16 +33,19 @@ fn sampler(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         ctx.push(f.help("bits 0 to 3: r, 4 to 7: v, 8 to 11: u"));
     }
     if let Some((1.., span)) = field_or_part(ctx, inst, "cps") {
-        if !CPS.contains(&desc.name) {
+        if !CPS.contains(&inst.op) {
             let message = format!("{} has no CPS LOD compensation", desc.name);
-            ctx.push(Finding::new(Code::SAMPLER_FLAGS, ctx.on, span, message).help(CPS.join(", ")));
+            ctx.push(
+                Finding::new(Code::SAMPLER_FLAGS, ctx.on, span, message)
+                    .help(CPS.map(|op| op.desc().name).join(", ")),
+            );
         } else {
             let before = Platforms::ALL.without(Platforms::ICLLP_UP);
             let message = "CPS LOD compensation exists from ICLLP on";
             ctx.push(Finding::new(Code::SAMPLER_FLAGS, before, span, message));
         }
     }
-    if desc.name == "SAMPLE_3D_LOD"
+    if inst.op == Op::Sample3dLod
         && let Some((n, span)) = field_or_part(ctx, inst, "channels")
         && n & 0b1100 != 0
     {
@@ -84,7 +87,7 @@ fn sampler_params(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
             ctx.push(f.help(if load { "ud, or all of them uw" } else { "f, or all of them hf" }));
             continue;
         }
-        if ty.size() == 2 && (!load || desc.name == "LOAD_3D_2DMS_W") {
+        if ty.size() == 2 && (!load || inst.op == Op::Load3d2dmsW) {
             let before = Platforms::ALL.without(Platforms::ICLLP_UP);
             let message = format!("parameters of type {} exist from ICLLP on", ty.name());
             ctx.push(Finding::new(Code::SAMPLER_PARAMS, before, span, message));

@@ -1,37 +1,41 @@
 //! LSC messages: shapes by data size, caching, addresses, platforms.
 
+use envisa_isa::atomic::AtomicOp;
 use envisa_isa::desc::{Effect, Enc, Family, InstDesc, SlotKind};
+use envisa_isa::lsc::addr_type::FLAT;
+use envisa_isa::lsc::sfid::{SLM, UGML};
+use envisa_isa::lsc::{address_bytes, data_size, is_transposed};
+use envisa_isa::operation::{Message, Operation};
 use envisa_isa::{Inst, Op, Operand, Platform, Platforms, Span, StateClass, predefined};
 
-use crate::context::{Check, Ctx, channels, field_or_part, say};
+use crate::context::{Check, Ctx, Rows, channels, field_or_part, say};
 use crate::{Code, Finding, memory};
 
 /// Which rules look at which rows.
-pub(crate) const CHECKS: &[(&str, Check)] = &[
-    ("LSC_*", sfid),
-    ("LSC_*", caching),
-    ("LSC_*", vector),
-    ("LSC_*", addresses),
-    ("LSC_*", operands),
-    ("LSC_LOAD_QUAD*", quad),
-    ("LSC_STORE_QUAD", quad),
-    ("LSC_TYPED_*", typed_exec),
-    ("LSC_TYPED_*", typed_flat),
-    ("LSC_TYPED_LOAD_QUAD*", quad),
-    ("LSC_TYPED_STORE_QUAD*", quad),
-    ("LSC_LOAD_BLOCK2D", block2d),
-    ("LSC_STORE_BLOCK2D", block2d),
-    ("LSC_TYPED_LOAD_BLOCK2D", typed_block2d),
-    ("LSC_TYPED_STORE_BLOCK2D", typed_block2d),
-    ("LSC_APNDCTR_*", append),
-    ("LSC_FENCE", fence),
+pub(crate) const CHECKS: &[(Rows, Check)] = &[
+    (Rows::Family(Family::Lsc), sfid),
+    (Rows::Family(Family::Lsc), caching),
+    (Rows::Family(Family::Lsc), vector),
+    (Rows::Family(Family::Lsc), addresses),
+    (Rows::Family(Family::Lsc), operands),
+    (Rows::Of(&[Op::LscLoadQuad, Op::LscLoadQuadStatus, Op::LscStoreQuad]), quad),
+    (Rows::Page("LSC_TYPED"), typed_exec),
+    (Rows::Page("LSC_TYPED"), typed_flat),
+    (
+        Rows::Of(&[
+            Op::LscTypedLoadQuad,
+            Op::LscTypedLoadQuadMsrt,
+            Op::LscTypedLoadQuadStatus,
+            Op::LscTypedStoreQuad,
+            Op::LscTypedStoreQuadMsrt,
+        ]),
+        quad,
+    ),
+    (Rows::Of(&[Op::LscLoadBlock2d, Op::LscStoreBlock2d]), block2d),
+    (Rows::Of(&[Op::LscTypedLoadBlock2d, Op::LscTypedStoreBlock2d]), typed_block2d),
+    (Rows::Of(&[Op::LscApndctrAtomicAdd, Op::LscApndctrAtomicSub, Op::LscApndctrAtomicStore]), append),
+    (Rows::Of(&[Op::LscFence]), fence),
 ];
-
-const UGML: u32 = 1;
-const SLM: u32 = 3;
-const FLAT: u32 = 1;
-const A64: u32 = 3;
-const TRANSPOSED: u32 = 2;
 
 /// The text of a field's value, as the table has it; what it means is read off its name.
 fn text(ctx: &Ctx, inst: &Inst, name: &str) -> Option<(&'static str, Span)> {
@@ -149,9 +153,11 @@ fn vector(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     }
     let n = channels(ctx, inst);
     let elems = elements(ctx, inst);
-    let size = text(ctx, inst, "data_size");
+    let size = text(ctx, inst, "data_size")
+        .zip(field(ctx, inst, "data_size").and_then(|(code, _)| data_size(code)))
+        .map(|((name, span), size)| (name, size, span));
     let atomic = desc.effect == Effect::Atomic;
-    if order == TRANSPOSED {
+    if is_transposed(order) {
         if atomic {
             say(ctx, Code::LSC_TRANSPOSE, span, format!("a transposed {}", desc.name));
         } else if n != 1 {
@@ -163,8 +169,8 @@ fn vector(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
             );
             ctx.push(f.help("transposed messages have one channel"));
         }
-        if let Some((s, span)) = size
-            && !matches!(s, "d32" | "d64")
+        if let Some((s, size, span)) = size
+            && !(size.memory == size.register && size.register >= 4)
         {
             let f =
                 Finding::new(Code::LSC_DATA_SIZE, ctx.on, span, format!("transposed elements of size {s}"));
@@ -178,8 +184,8 @@ fn vector(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
             let f = Finding::new(Code::LSC_VECTOR, ctx.on, span, format!("{elems} elements at each address"));
             ctx.push(f.help(format!("at most {most}; block loads and stores are transposed (`t`)")));
         }
-        if let Some((s, span)) = size {
-            let odd = if atomic { !matches!(s, "d16c32" | "d32" | "d64") } else { matches!(s, "d8" | "d16") };
+        if let Some((s, size, span)) = size {
+            let odd = size.register < 4 || (atomic && (size.upper || size.memory < 2));
             if odd {
                 let legal = if atomic { "d16c32, d32 or d64" } else { "d8c32, d16c32, d32 or d64" };
                 let f = Finding::new(Code::LSC_DATA_SIZE, ctx.on, span, format!("{} of size {s}", desc.name));
@@ -200,8 +206,9 @@ fn addresses(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
     let Some((model, model_span)) = text(ctx, inst, "addr_type") else { return };
     let flat = field(ctx, inst, "addr_type").is_some_and(|f| f.0 == FLAT);
     if let Some((size, span)) = field(ctx, inst, "addr_size") {
+        let wide = address_bytes(size) == Some(8);
         let slm = is_slm(ctx, inst);
-        if slm && (!flat || size == A64) {
+        if slm && (!flat || wide) {
             let f = Finding::new(
                 Code::LSC_ADDRESS,
                 ctx.on,
@@ -209,7 +216,7 @@ fn addresses(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
                 "shared local memory is addressed flat, by 16 or 32 bits",
             );
             ctx.push(f.also(model_span, model));
-        } else if !flat && size == A64 {
+        } else if !flat && wide {
             let f = Finding::new(
                 Code::LSC_ADDRESS,
                 ctx.on,
@@ -242,13 +249,14 @@ fn operands(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
             say(ctx, Code::LSC_OPERANDS, span, message);
         }
     }
-    let Some((_, operation)) = desc.name.split_once("ATOMIC_") else { return };
-    let needs = match operation {
-        "IINC" | "IDEC" | "LOAD" => 0,
-        "ICAS" | "FCAS" | "BFCAS" => 2,
-        _ => 1,
+    let operator = match desc.operation() {
+        Operation::Message(Message::LscAtomic | Message::LscTexelAtomic) => {
+            desc.sub.and_then(AtomicOp::from_lsc_subop)
+        }
+        _ => None,
     };
-    for (i, name) in ["src1", "src2"].into_iter().enumerate() {
+    let Some(needs) = operator.map(AtomicOp::operands) else { return };
+    for (i, name) in (0..).zip(["src1", "src2"]) {
         let Some((Operand::Raw { var, .. }, span)) = ctx.slot(inst, name) else { continue };
         if (var == predefined::var::NULL) != (i >= needs) {
             let what = if i >= needs { "has to be %null" } else { "is missing" };
@@ -290,16 +298,16 @@ fn block2d(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         return;
     };
     let Some((size_name, size_span)) = text(ctx, inst, "data_size") else { return };
-    let size = get(ctx, "data_size").and_then(|(code, _)| envisa_isa::lsc::data_size(code));
-    let size = size.map_or(4, |size| size.register);
-    let transposed = get(ctx, "data_order").is_some_and(|f| f.0 == TRANSPOSED);
+    let Some(size) = get(ctx, "data_size").and_then(|(code, _)| data_size(code)) else { return };
+    let (plain, size) = (size.memory == size.register, size.register);
+    let transposed = get(ctx, "data_order").is_some_and(|f| is_transposed(f.0));
     let vnni = get(ctx, "vnni").filter(|f| f.0 != 0);
     let store = desc.effect == Effect::Write;
     let mut bad = |span, message: String, help: &str| {
         let f = Finding::new(Code::LSC_BLOCK2D, ctx.on, span, message);
         ctx.push(f.help(help.to_string()));
     };
-    if !matches!(size_name, "d8" | "d16" | "d32" | "d64") {
+    if !plain {
         return bad(size_span, format!("blocks of {size_name}"), "d8, d16, d32 or d64");
     }
     if w == 0 || w * size < 4 || w * size > 64 {

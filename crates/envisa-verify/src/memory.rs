@@ -3,27 +3,19 @@
 use envisa_isa::desc::{Enc, InstDesc, SlotKind};
 use envisa_isa::{Inst, Op, Operand, Platforms, Span, StateClass, Type, TypeSet, predefined};
 
-use crate::context::{Check, Ctx, channels, field_or_part, say};
+use crate::context::{Check, Ctx, Rows, channels, field_or_part, say};
 use crate::finding::type_names;
 use crate::{Code, Finding};
 
 /// Which rules look at which rows.
-pub(crate) const CHECKS: &[(&str, Check)] = &[
-    ("OWORD_LD", owords),
-    ("OWORD_LD_UNALIGNED", owords),
-    ("OWORD_ST", owords),
-    ("MEDIA_LD", media),
-    ("MEDIA_ST", media),
-    ("SVM_BLOCK_LD", svm_block),
-    ("SVM_BLOCK_ST", svm_block),
-    ("SVM_GATHER", svm_vector),
-    ("SVM_SCATTER", svm_vector),
-    ("DWORD_ATOMIC", atomic),
-    ("TYPED_ATOMIC", atomic),
-    ("TYPED_ATOMIC", typed),
-    ("GATHER4_TYPED", typed),
-    ("SCATTER4_TYPED", typed),
-    ("SVM_ATOMIC", atomic),
+pub(crate) const CHECKS: &[(Rows, Check)] = &[
+    (Rows::Of(&[Op::OwordLd, Op::OwordLdUnaligned, Op::OwordSt]), owords),
+    (Rows::Of(&[Op::MediaLd, Op::MediaSt]), media),
+    (Rows::Of(&[Op::SvmBlockLd, Op::SvmBlockSt]), svm_block),
+    (Rows::Of(&[Op::SvmGather, Op::SvmScatter]), svm_vector),
+    (Rows::Of(&[Op::DwordAtomic, Op::TypedAtomic]), atomic),
+    (Rows::Of(&[Op::TypedAtomic, Op::Gather4Typed, Op::Scatter4Typed]), typed),
+    (Rows::Of(&[Op::SvmAtomic]), atomic),
 ];
 
 /// What all messages share: surfaces, channel masks.
@@ -116,7 +108,7 @@ fn owords(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
             f.also(at, "not T0 (%slm)").help("16 owords go with shared local memory only; use two of 8"),
         );
     }
-    if desc.name == "OWORD_LD_UNALIGNED" {
+    if inst.op == Op::OwordLdUnaligned {
         constant_offset(ctx, inst, "offset", 4);
     }
 }
@@ -157,7 +149,7 @@ fn media(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     {
         say(ctx, Code::MEDIA_BLOCK, span, format!("plane {p}; legal are 0 to 3"));
     }
-    if desc.name == "MEDIA_ST" {
+    if inst.op == Op::MediaSt {
         constant_offset(ctx, inst, "x", 4);
     }
 }

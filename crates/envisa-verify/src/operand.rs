@@ -154,7 +154,7 @@ fn types(ctx: &mut Ctx, desc: &InstDesc, slot: &Slot, op: &Operand, span: Span) 
     // Constant offsets of messages are in the same boat.
     let constant = matches!(op, Operand::Imm { ty, .. } if ty.is_int()) && scalar_operands(desc.family);
     // A handle is 32 bits, whatever integer holds it.
-    let handle = desc.name == "MOVS" && ty.is_int();
+    let handle = std::ptr::eq(desc, Op::Movs.desc()) && ty.is_int();
     let code = if constant || handle || matches!(op, Operand::Raw { .. }) {
         Code::RAW_TYPE
     } else if no_sign(slot.types).contains(unsigned(ty)) {

@@ -1,4 +1,4 @@
-//! Rules that single pages state about their instructions, found by the row's name.
+//! Rules that single pages state about their instructions.
 
 use std::sync::OnceLock;
 
@@ -9,60 +9,44 @@ use envisa_isa::{
     predefined,
 };
 
-use crate::context::{Check, Ctx, NARROW, SIZES, WIDE, channels, field_or_part, say};
+use crate::context::{Check, Ctx, NARROW, Rows, SIZES, WIDE, channels, field_or_part, say};
 use crate::{Code, Finding, graphics, lsc, memory};
 
-/// Which rules look at which rows; a name ending in `*` stands for all that start so.
-const CHECKS: &[(&str, Check)] = &[
-    ("AND", logic),
-    ("OR", logic),
-    ("XOR", logic),
-    ("NOT", logic),
-    ("MOV", mov),
-    ("SETP", setp),
-    ("CMP", cmp),
-    ("MOVS", movs),
-    ("ADDR_ADD", addr_add),
-    ("CALL", scalar_nomask),
-    ("FCALL", scalar_nomask),
-    ("RET", scalar_nomask),
-    ("FRET", scalar_nomask),
-    ("FCALL", call_sizes),
-    ("FCALL", call_mismatch),
-    ("IFCALL", call_sizes),
-    ("FILE", file_name),
-    ("MOV", special_bits),
-    ("AND", special_bits),
-    ("OR", special_bits),
-    ("XOR", special_bits),
-    ("SVM_ATOMIC", page_exec),
-    ("TYPED_ATOMIC", page_exec),
-    ("WAIT", page_types),
-    ("NBARRIER*", page_types),
-    ("SWITCHJMP", page_types),
-    ("MADW", page_exec),
-    ("DPASW", dpasw_sharing),
-    ("FENCE", fence_local),
-    ("SWITCHJMP", switchjmp),
-    ("BFE", oword_aligned),
-    ("BFI", oword_aligned),
-    ("LRP", oword_aligned),
-    ("PLANE", plane),
-    ("MADW", madw),
-    ("MULH", same_type),
-    ("SHR", shift_sign),
-    ("ASR", shift_sign),
-    ("MUL", mul_byte),
-    ("FCVT", fcvt),
-    ("SRND", srnd),
-    ("DPAS", dpas),
-    ("DPASW", dpas),
-    ("NBARRIER*", nbarrier),
-    ("RAW_SEND", raw_send),
-    ("LIFETIME", lifetime),
+/// Which rules look at which rows.
+const CHECKS: &[(Rows, Check)] = &[
+    (Rows::Of(&[Op::And, Op::Or, Op::Xor, Op::Not]), logic),
+    (Rows::Of(&[Op::Mov]), mov),
+    (Rows::Of(&[Op::Setp]), setp),
+    (Rows::Of(&[Op::Cmp]), cmp),
+    (Rows::Of(&[Op::Movs]), movs),
+    (Rows::Of(&[Op::AddrAdd]), addr_add),
+    (Rows::Of(&[Op::Call, Op::Fcall, Op::Ret, Op::Fret]), scalar_nomask),
+    (Rows::Of(&[Op::Fcall]), call_sizes),
+    (Rows::Of(&[Op::Fcall]), call_mismatch),
+    (Rows::Of(&[Op::Ifcall]), call_sizes),
+    (Rows::Of(&[Op::File]), file_name),
+    (Rows::Of(&[Op::Mov, Op::And, Op::Or, Op::Xor]), special_bits),
+    (Rows::Of(&[Op::SvmAtomic, Op::TypedAtomic]), page_exec),
+    (Rows::Of(&[Op::Wait, Op::Nbarrier, Op::Nbarrier42, Op::Switchjmp]), page_types),
+    (Rows::Of(&[Op::Madw]), page_exec),
+    (Rows::Of(&[Op::Dpasw]), dpasw_sharing),
+    (Rows::Of(&[Op::Fence]), fence_local),
+    (Rows::Of(&[Op::Switchjmp]), switchjmp),
+    (Rows::Of(&[Op::Bfe, Op::Bfi, Op::Lrp]), oword_aligned),
+    (Rows::Of(&[Op::Plane]), plane),
+    (Rows::Of(&[Op::Madw]), madw),
+    (Rows::Of(&[Op::Mulh]), same_type),
+    (Rows::Of(&[Op::Shr, Op::Asr]), shift_sign),
+    (Rows::Of(&[Op::Mul]), mul_byte),
+    (Rows::Of(&[Op::Fcvt]), fcvt),
+    (Rows::Of(&[Op::Srnd]), srnd),
+    (Rows::Of(&[Op::Dpas, Op::Dpasw]), dpas),
+    (Rows::Of(&[Op::Nbarrier, Op::Nbarrier42]), nbarrier),
+    (Rows::Of(&[Op::RawSend]), raw_send),
+    (Rows::Of(&[Op::Lifetime]), lifetime),
 ];
 
-const LISTS: [&[(&str, Check)]; 4] = [CHECKS, memory::CHECKS, lsc::CHECKS, graphics::CHECKS];
+const LISTS: [&[(Rows, Check)]; 4] = [CHECKS, memory::CHECKS, lsc::CHECKS, graphics::CHECKS];
 
 /// What is known of a row once for all instructions of it.
 pub(crate) struct Traits {
@@ -78,38 +62,28 @@ pub(crate) struct Traits {
 pub(crate) fn traits(op: Op) -> &'static Traits {
     static ALL: OnceLock<Vec<Traits>> = OnceLock::new();
     let all = ALL.get_or_init(|| {
-        let lists = LISTS;
-        let is = |pattern: &str, name: &str| match pattern.strip_suffix('*') {
-            Some(prefix) => name.starts_with(prefix),
-            None => name == pattern,
-        };
-        let of = |op: &Op| {
-            let name = op.desc().name;
-            Traits {
-                checks: lists
-                    .iter()
-                    .flat_map(|l| l.iter())
-                    .filter(|(p, _)| is(p, name))
-                    .map(|(_, c)| *c)
-                    .collect(),
-                own_region: ["ADDR_ADD", "PLANE", "LRP", "DPAS", "DPASW", "MOVS"].contains(&name),
-                sign_free: ["SHR", "ASR"].contains(&name),
-            }
+        let of = |op: &Op| Traits {
+            checks: LISTS
+                .iter()
+                .flat_map(|l| l.iter())
+                .filter(|(r, _)| r.has(*op))
+                .map(|(_, c)| *c)
+                .collect(),
+            own_region: matches!(op, Op::AddrAdd | Op::Plane | Op::Lrp | Op::Dpas | Op::Dpasw | Op::Movs),
+            sign_free: matches!(op, Op::Shr | Op::Asr),
         };
         Op::ALL.iter().map(of).collect()
     });
     &all[op as usize]
 }
 
-/// Rows that the rules name and the table does not have: empty, or the rules are stale.
+/// Pages that the rules name and no row of the table has: empty, or the rules are stale.
 pub fn stale() -> Vec<&'static str> {
-    let known = |p: &str| {
-        Op::ALL.iter().any(|o| match p.strip_suffix('*') {
-            Some(prefix) => o.desc().name.starts_with(prefix),
-            None => o.desc().name == p,
-        })
-    };
-    LISTS.iter().flat_map(|l| l.iter()).map(|(p, _)| *p).filter(|p| !known(p)).collect()
+    let pages = LISTS.iter().flat_map(|l| l.iter()).filter_map(|(r, _)| match r {
+        Rows::Page(page) => Some(*page),
+        Rows::Of(_) | Rows::Family(_) => None,
+    });
+    pages.filter(|p| !Op::ALL.iter().any(|o| o.desc().page == *p)).collect()
 }
 
 pub(crate) fn check(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
@@ -525,7 +499,7 @@ fn same_type(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 }
 
 fn shift_sign(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    let signed = desc.name == "ASR";
+    let signed = inst.op == Op::Asr;
     let ty = |name| ctx.slot(inst, name).and_then(|(op, s)| Some((ctx.type_of(&op)?, s)));
     for (name, found) in [("dst", ty("dst")), ("src0", ty("src0"))] {
         if let Some((t, span)) = found

@@ -1,555 +1,13 @@
 //! Load/store-cache messages: untyped, typed and fence.
 
+mod slots;
+
+use self::slots::*;
 use super::common::*;
 use crate::desc::*;
+use crate::lsc::scope;
 use crate::operation::*;
-use crate::{Platform, Platforms, TypeSet};
-
-const SFID: Slot = field(
-    "sfid",
-    Enc::Values(&[
-        Value { code: 0, text: "ugm", platforms: Platforms::ALL, doc: "untyped global memory" },
-        Value {
-            code: 1,
-            text: "ugml",
-            platforms: Platforms::ALL,
-            doc: "untyped global memory, low bandwidth",
-        },
-        Value { code: 3, text: "slm", platforms: Platforms::ALL, doc: "shared local memory" },
-    ]),
-    "shared function",
-);
-const ANY_SFID: Slot = field(
-    "sfid",
-    Enc::Values(&[val(0, "ugm"), val(1, "ugml"), val(2, "tgm"), val(3, "slm")]),
-    "shared function",
-);
-
-const CACHING: &[Value] = &[
-    val(0, "df"),
-    val(1, "uc"),
-    val(2, "ca"),
-    val(3, "wb"),
-    val(4, "wt"),
-    val(5, "st"),
-    val(6, "ri"),
-    Value {
-        code: 7,
-        text: "cc",
-        platforms: Platforms::from(Platform::Xe2),
-        doc: "constant cached; the 4.1 tools read it as ri",
-    },
-];
-const L1: Slot = field("l1", Enc::Values(CACHING), "caching in L1");
-const L3: Slot = field("l3", Enc::Values(CACHING), "caching in L3");
-/// What only 4.2's text says; no page draws it in a binary.
-const V42: (u8, u8) = (4, 2);
-const L2: Slot = field(
-    "l2",
-    Enc::Values(&[
-        val(0, "none"),
-        val(1, "df"),
-        val(2, "uc"),
-        val(3, "ca"),
-        val(4, "wb"),
-        val(5, "wt"),
-        val(6, "st"),
-        val(7, "ri"),
-        val(8, "cc"),
-    ]),
-    "caching in L2, where three levels are named",
-)
-.since(V42);
-const OV: Slot = field("ov", Enc::Number { max: 1 }, "the load overfetches").since(V42);
-const MSAA: Slot = field("msaa", Enc::Number { max: 1 }, "the surface is multi-sampled").since(V42);
-const SURFACE_INDEX: Slot =
-    field("surface_index", Enc::Number { max: 31 }, "index of the surface state from `surface` on")
-        .since(V42);
-const U_OFFSET: Slot = wide("u_offset", 4, Enc::Signed, "added to U coordinates").since(V42);
-const V_OFFSET: Slot = wide("v_offset", 4, Enc::Signed, "added to V coordinates").since(V42);
-const R_OFFSET: Slot = wide("r_offset", 4, Enc::Signed, "added to R coordinates").since(V42);
-const X_OFFSET: Slot = wide("x_offset", 4, Enc::Signed, "added to x, in elements").since(V42);
-const Y_OFFSET: Slot = wide("y_offset", 4, Enc::Signed, "added to y, in rows").since(V42);
-const PAYLOAD: Slot = field(
-    "payload",
-    Enc::Number { max: 1 },
-    "1: surface_base is a register with all of base, width, height, pitch, x, y and shape",
-)
-.since(V42);
-
-const ADDR_TYPE: Slot = field(
-    "addr_type",
-    Enc::Values(&[
-        Value { code: 1, text: "flat", platforms: Platforms::ALL, doc: "virtual address" },
-        Value { code: 2, text: "bss", platforms: Platforms::ALL, doc: "bindless surface state" },
-        Value { code: 3, text: "ss", platforms: Platforms::ALL, doc: "surface state" },
-        Value { code: 4, text: "bti", platforms: Platforms::ALL, doc: "binding table index" },
-        Value { code: 5, text: "arg", platforms: Platforms::ALL, doc: "kernel arguments" },
-        Value { code: 6, text: "surf", platforms: XE3P, doc: "address of a surface state, from 4.2 on" },
-    ]),
-    "address model",
-);
-const IMM_SCALE: Slot =
-    wide("imm_scale", 2, Enc::Number { max: 0xffff }, "multiplies the address; 1 if absent");
-const IMM_OFFSET: Slot = wide("imm_offset", 4, Enc::Signed, "added to the address, in bytes");
-const ADDR_SIZE: Slot = field(
-    "addr_size",
-    Enc::Values(&[
-        val(1, "a16"),
-        val(2, "a32"),
-        val(3, "a64"),
-        Value { code: 4, text: "a32u", platforms: XE3P, doc: "32 bits, by zeros to 64; from 4.2 on" },
-        Value { code: 5, text: "a32s", platforms: XE3P, doc: "32 bits, by the sign to 64; from 4.2 on" },
-    ]),
-    "bits of an address",
-);
-const DATA_SIZE: Slot = field(
-    "data_size",
-    Enc::Values(&[
-        val(1, "d8"),
-        val(2, "d16"),
-        val(3, "d32"),
-        val(4, "d64"),
-        Value { code: 5, text: "d8c32", platforms: Platforms::ALL, doc: "8 bits in memory, 32 in registers" },
-        Value {
-            code: 6,
-            text: "d16c32",
-            platforms: Platforms::ALL,
-            doc: "16 bits in memory, 32 in registers",
-        },
-        Value {
-            code: 7,
-            text: "d16c32h",
-            platforms: Platforms::ALL,
-            doc: "16 bits in memory, the high half of 32 in registers",
-        },
-        Value { code: 5, text: "d8u32", platforms: Platforms::ALL, doc: "4.2's name of d8c32" },
-        Value { code: 6, text: "d16u32", platforms: Platforms::ALL, doc: "4.2's name of d16c32" },
-        Value { code: 7, text: "d16u32h", platforms: Platforms::ALL, doc: "4.2's name of d16c32h" },
-    ]),
-    "size of an element; `u` for `d` reads the same",
-);
-const DATA_ORDER: Slot = field(
-    "data_order",
-    Enc::Values(&[val(1, "n"), val(2, "t")]),
-    "n: element by element over the channels; t: channel by channel (one channel)",
-);
-const DATA_ELEMS: Slot = field(
-    "data_elems",
-    Enc::Values(&[
-        val(1, "1"),
-        val(2, "2"),
-        val(3, "3"),
-        val(4, "4"),
-        val(5, "8"),
-        val(6, "16"),
-        val(7, "32"),
-        val(8, "64"),
-    ]),
-    "elements at each address",
-);
-const CH_MASK_COPY: Slot =
-    field("ch_mask", Enc::Number { max: 8 }, "a copy of data_elems, as the reference writes it");
-const ELEMS_COPY: Slot =
-    field("data_elems", Enc::Number { max: 15 }, "a copy of ch_mask, as the reference writes it");
-const CH_MASK: Slot = field("ch_mask", Enc::Hex { max: 15 }, "channels, x is bit 0");
-const SURFACE: Slot = src("surface", Classes::GII.or(Classes::STATE).or(Classes::ADDRESS), TypeSet::ANY);
-const DST: Slot =
-    raw_dst_opt(TypeSet::ANY, "what is read; %null: prefetch, or no old values").touches(Bytes::LscData);
-const ADDR: Slot = raw_src("addr", TypeSet::ANY, "addresses").touches(Bytes::LscAddresses);
-const SRC1: Slot = raw_opt("src1", TypeSet::ANY, "first source of an atomic").touches(Bytes::LscData);
-const SRC2: Slot = raw_opt("src2", TypeSet::ANY, "second source of an atomic").touches(Bytes::LscData);
-const DATA: Slot = raw_src("src1", TypeSet::ANY, "what is written").touches(Bytes::LscData);
-const STRIDE: Slot = src("stride", Classes::GII.or(Classes::ADDRESS), TypeSet::ANY);
-const NO_DST: Slot = raw_opt("unused_dst", TypeSet::NONE, "%null").touches(Bytes::Fixed(0));
-const NO_SRC1: Slot = raw_opt("unused_src1", TypeSet::NONE, "%null").touches(Bytes::Fixed(0));
-const NO_SRC2: Slot = raw_opt("unused_src2", TypeSet::NONE, "%null").touches(Bytes::Fixed(0));
-
-const U_LOAD: &[Slot] = &[
-    EXEC,
-    PRED,
-    SFID,
-    L1,
-    L3,
-    ADDR_TYPE,
-    IMM_SCALE,
-    IMM_OFFSET,
-    ADDR_SIZE,
-    DATA_SIZE,
-    DATA_ORDER,
-    DATA_ELEMS,
-    CH_MASK_COPY,
-    SURFACE,
-    DST,
-    ADDR,
-    NO_SRC1,
-    NO_SRC2,
-    L2,
-    SURFACE_INDEX,
-    OV,
-];
-const U_STATUS: &[Slot] = &[
-    EXEC,
-    PRED,
-    SFID,
-    L1,
-    L3,
-    ADDR_TYPE,
-    IMM_SCALE,
-    IMM_OFFSET,
-    ADDR_SIZE,
-    DATA_SIZE,
-    DATA_ORDER,
-    DATA_ELEMS,
-    CH_MASK_COPY,
-    SURFACE,
-    DST.touches(Bytes::Fixed(4)),
-    ADDR,
-    NO_SRC1,
-    NO_SRC2,
-    L2,
-    SURFACE_INDEX,
-    OV,
-];
-const U_STORE: &[Slot] = &[
-    EXEC,
-    PRED,
-    SFID,
-    L1,
-    L3,
-    ADDR_TYPE,
-    IMM_SCALE,
-    IMM_OFFSET,
-    ADDR_SIZE,
-    DATA_SIZE,
-    DATA_ORDER,
-    DATA_ELEMS,
-    CH_MASK_COPY,
-    SURFACE,
-    NO_DST,
-    ADDR,
-    DATA,
-    NO_SRC2,
-    L2,
-    SURFACE_INDEX,
-];
-const U_LOAD_QUAD: &[Slot] = &[
-    EXEC,
-    PRED,
-    SFID,
-    L1,
-    L3,
-    ADDR_TYPE,
-    IMM_SCALE,
-    IMM_OFFSET,
-    ADDR_SIZE,
-    DATA_SIZE,
-    DATA_ORDER,
-    ELEMS_COPY,
-    CH_MASK,
-    SURFACE,
-    DST,
-    ADDR,
-    NO_SRC1,
-    NO_SRC2,
-    L2,
-    SURFACE_INDEX,
-    OV,
-];
-const U_STORE_QUAD: &[Slot] = &[
-    EXEC,
-    PRED,
-    SFID,
-    L1,
-    L3,
-    ADDR_TYPE,
-    IMM_SCALE,
-    IMM_OFFSET,
-    ADDR_SIZE,
-    DATA_SIZE,
-    DATA_ORDER,
-    ELEMS_COPY,
-    CH_MASK,
-    SURFACE,
-    NO_DST,
-    ADDR,
-    DATA,
-    NO_SRC2,
-    L2,
-    SURFACE_INDEX,
-];
-const U_ATOMIC: &[Slot] = &[
-    EXEC,
-    PRED,
-    SFID,
-    L1,
-    L3,
-    ADDR_TYPE,
-    IMM_SCALE,
-    IMM_OFFSET,
-    ADDR_SIZE,
-    DATA_SIZE,
-    DATA_ORDER,
-    DATA_ELEMS,
-    CH_MASK_COPY,
-    SURFACE,
-    DST,
-    ADDR,
-    SRC1,
-    SRC2,
-    L2,
-    SURFACE_INDEX,
-];
-const U_LOAD_STRIDED: &[Slot] = &[
-    EXEC,
-    PRED,
-    SFID,
-    L1,
-    L3,
-    ADDR_TYPE,
-    IMM_SCALE,
-    IMM_OFFSET,
-    ADDR_SIZE,
-    DATA_SIZE,
-    DATA_ORDER,
-    DATA_ELEMS,
-    CH_MASK_COPY,
-    SURFACE,
-    DST,
-    ADDR,
-    STRIDE,
-    NO_SRC1,
-    L2,
-    SURFACE_INDEX,
-];
-const U_STORE_STRIDED: &[Slot] = &[
-    EXEC,
-    PRED,
-    SFID,
-    L1,
-    L3,
-    ADDR_TYPE,
-    IMM_SCALE,
-    IMM_OFFSET,
-    ADDR_SIZE,
-    DATA_SIZE,
-    DATA_ORDER,
-    DATA_ELEMS,
-    CH_MASK_COPY,
-    SURFACE,
-    NO_DST,
-    ADDR,
-    STRIDE,
-    DATA,
-    L2,
-    SURFACE_INDEX,
-];
-const BLOCKS: Slot = field("blocks", Enc::Number { max: 64 }, "blocks side by side");
-const WIDTH: Slot = wide("width", 2, Enc::Number { max: 64 }, "elements of a row of a block");
-const HEIGHT: Slot = wide("height", 2, Enc::Number { max: 64 }, "rows of a block");
-const VNNI: Slot = field("vnni", Enc::Number { max: 1 }, "rows are interleaved to dwords");
-const VEC: Classes = Classes::GII.or(Classes::ADDRESS);
-const U_LOAD_2D: &[Slot] = &[
-    EXEC,
-    PRED,
-    SFID,
-    L1,
-    L3,
-    DATA_SIZE,
-    DATA_ORDER,
-    BLOCKS,
-    WIDTH,
-    HEIGHT,
-    VNNI,
-    DST.touches(Bytes::LscBlock2d),
-    src("surface_base", VEC, TypeSet::ANY),
-    src("surface_width", VEC, TypeSet::ANY),
-    src("surface_height", VEC, TypeSet::ANY),
-    src("surface_pitch", VEC, TypeSet::ANY),
-    src("x", VEC, TypeSet::ANY),
-    src("y", VEC, TypeSet::ANY),
-    NO_SRC1,
-    L2,
-    X_OFFSET,
-    Y_OFFSET,
-    PAYLOAD,
-];
-const U_STORE_2D: &[Slot] = &[
-    EXEC,
-    PRED,
-    SFID,
-    L1,
-    L3,
-    DATA_SIZE,
-    DATA_ORDER,
-    BLOCKS,
-    WIDTH,
-    HEIGHT,
-    VNNI,
-    NO_DST,
-    src("surface_base", VEC, TypeSet::ANY),
-    src("surface_width", VEC, TypeSet::ANY),
-    src("surface_height", VEC, TypeSet::ANY),
-    src("surface_pitch", VEC, TypeSet::ANY),
-    src("x", VEC, TypeSet::ANY),
-    src("y", VEC, TypeSet::ANY),
-    DATA.touches(Bytes::LscBlock2d),
-    L2,
-    X_OFFSET,
-    Y_OFFSET,
-    PAYLOAD,
-];
-const U: Slot = raw_opt("u", TypeSet::ANY, "U coordinates").touches(Bytes::LscAddresses);
-const V: Slot = raw_opt("v", TypeSet::ANY, "V coordinates").touches(Bytes::LscAddresses);
-const R: Slot = raw_opt("r", TypeSet::ANY, "R coordinates").touches(Bytes::LscAddresses);
-const LOD: Slot = raw_opt("lod", TypeSet::ANY, "levels of detail").touches(Bytes::LscAddresses);
-const T_STATE: &[Slot] = &[
-    EXEC,
-    PRED,
-    L1,
-    L3,
-    ADDR_TYPE,
-    ADDR_SIZE,
-    DATA_SIZE,
-    DATA_ORDER,
-    DATA_ELEMS,
-    CH_MASK_COPY,
-    SURFACE,
-    DST.touches(Bytes::Register),
-    U,
-    V,
-    R,
-    LOD,
-    NO_SRC1,
-    NO_SRC2,
-    SURFACE_INDEX,
-];
-const T_STATUS: &[Slot] = &[
-    EXEC,
-    PRED,
-    L1,
-    L3,
-    ADDR_TYPE,
-    ADDR_SIZE,
-    DATA_SIZE,
-    DATA_ORDER,
-    DATA_ELEMS,
-    CH_MASK_COPY,
-    SURFACE,
-    DST.touches(Bytes::Fixed(4)),
-    U,
-    V,
-    R,
-    LOD,
-    NO_SRC1,
-    NO_SRC2,
-    L2,
-    SURFACE_INDEX,
-    U_OFFSET,
-    V_OFFSET,
-    R_OFFSET,
-];
-const T_STORE: &[Slot] = &[
-    EXEC,
-    PRED,
-    L1,
-    L3,
-    ADDR_TYPE,
-    ADDR_SIZE,
-    DATA_SIZE,
-    DATA_ORDER,
-    DATA_ELEMS,
-    CH_MASK_COPY,
-    SURFACE,
-    NO_DST,
-    U,
-    V,
-    R,
-    LOD,
-    DATA,
-    NO_SRC2,
-    L2,
-    SURFACE_INDEX,
-    U_OFFSET,
-    V_OFFSET,
-    R_OFFSET,
-];
-const T_LOAD_QUAD: &[Slot] = &[
-    EXEC,
-    PRED,
-    L1,
-    L3,
-    ADDR_TYPE,
-    ADDR_SIZE,
-    DATA_SIZE,
-    DATA_ORDER,
-    ELEMS_COPY,
-    CH_MASK,
-    SURFACE,
-    DST,
-    U,
-    V,
-    R,
-    LOD,
-    NO_SRC1,
-    NO_SRC2,
-    L2,
-    SURFACE_INDEX,
-    U_OFFSET,
-    V_OFFSET,
-    R_OFFSET,
-];
-const T_STORE_QUAD: &[Slot] = &[
-    EXEC,
-    PRED,
-    L1,
-    L3,
-    ADDR_TYPE,
-    ADDR_SIZE,
-    DATA_SIZE,
-    DATA_ORDER,
-    ELEMS_COPY,
-    CH_MASK,
-    SURFACE,
-    NO_DST,
-    U,
-    V,
-    R,
-    LOD,
-    DATA,
-    NO_SRC2,
-    L2,
-    SURFACE_INDEX,
-    U_OFFSET,
-    V_OFFSET,
-    R_OFFSET,
-];
-const T_ATOMIC: &[Slot] = &[
-    EXEC,
-    PRED,
-    L1,
-    L3,
-    ADDR_TYPE,
-    ADDR_SIZE,
-    DATA_SIZE,
-    DATA_ORDER,
-    DATA_ELEMS,
-    CH_MASK_COPY,
-    SURFACE,
-    DST,
-    U,
-    V,
-    R,
-    LOD,
-    SRC1,
-    SRC2,
-    L2,
-    SURFACE_INDEX,
-    U_OFFSET,
-    V_OFFSET,
-    R_OFFSET,
-    MSAA,
-];
+use crate::{Platform, Platforms};
 
 const LSC: InstDesc = InstDesc {
     family: Family::Lsc,
@@ -585,6 +43,7 @@ macro_rules! lsc {
     (@slots store) => { U_STORE };
     (@slots load_quad) => { U_LOAD_QUAD };
     (@slots store_quad) => { U_STORE_QUAD };
+    (@slots counter) => { U_COUNTER };
     (@slots atomic) => { U_ATOMIC };
     (@slots load_strided) => { U_LOAD_STRIDED };
     (@slots store_strided) => { U_STORE_STRIDED };
@@ -600,6 +59,7 @@ macro_rules! lsc {
     (@text typed_status) => { lsc!(@text typed_load) };
     (@text load_quad) => { lsc!(@text load) };
     (@text store_quad) => { lsc!(@text store) };
+    (@text counter) => { ".{sfid}{@lsc_cache} {exec} {@lsc_data} {@lsc_surface} {src0}" };
     (@text atomic) => { ".{sfid}{@lsc_cache} {exec} {@lsc_data} {@lsc_addr} {src1} {src2}" };
     (@text load_strided) => { ".{sfid}{@lsc_cache} {exec} {@lsc_data} {@lsc_addr_strided}" };
     (@text store_strided) => { ".{sfid}{@lsc_cache} {exec} {@lsc_addr_strided} {@lsc_data}" };
@@ -610,16 +70,17 @@ macro_rules! lsc {
     (@text typed_load_quad) => { lsc!(@text typed_load) };
     (@text typed_store_quad) => { lsc!(@text typed_store) };
     (@text typed_atomic) => { ".tgm{@lsc_cache}[.msaa?msaa] {exec} {@lsc_data} {@lsc_typed_addr} {src1} {src2}" };
-    (@operation atomic) => { Some(Operation::Message(Message::LscAtomic)) };
-    (@operation typed_atomic) => { Some(Operation::Message(Message::LscTexelAtomic)) };
-    // The row says.
-    (@operation $other:ident) => { None };
+    (@operation atomic from $base:ident) => { Some(Operation::Message(Message::LscAtomic)) };
+    (@operation typed_atomic from $base:ident) => { Some(Operation::Message(Message::LscTexelAtomic)) };
+    // The row says, or what it is made from.
+    (@operation $other:ident from $base:ident) => { $base.operation };
     (@effect load) => { Effect::Read };
     (@effect status) => { Effect::Read };
     (@effect typed_status) => { Effect::Read };
     (@effect store) => { Effect::Write };
     (@effect load_quad) => { Effect::Read };
     (@effect store_quad) => { Effect::Write };
+    (@effect counter) => { Effect::Atomic };
     (@effect atomic) => { Effect::Atomic };
     (@effect load_strided) => { Effect::Read };
     (@effect store_strided) => { Effect::Write };
@@ -642,7 +103,7 @@ macro_rules! lsc {
                 sub: Some($sub),
                 slots: lsc!(@slots $kind),
                 forms: &[form($head, concat!("{pred} ", $head, lsc!(@text $kind)))],
-                operation: lsc!(@operation $kind),
+                operation: lsc!(@operation $kind from $base),
                 effect: lsc!(@effect $kind),
                 brief: $brief,
                 semantics: $semantics,
@@ -652,8 +113,48 @@ macro_rules! lsc {
     )* };
 }
 
+/// Atomics that untyped and typed messages have alike.
+macro_rules! atomics {
+    ($($untyped:ident $typed:ident = $sub:literal $head:literal $brief:literal, $semantics:literal;)*) => {
+        lsc! { $(
+            $untyped = 0x89 $sub atomic $head from UNTYPED, $brief, $semantics;
+            $typed = 0x8a $sub typed_atomic $head from TYPED, $brief, $semantics;
+        )* }
+    };
+}
+
+atomics! {
+    LSC_ATOMIC_IINC LSC_TYPED_ATOMIC_IINC = 0x08 "lsc_atomic_iinc" "Atomic increment.", "new = old + 1; dst = old";
+    LSC_ATOMIC_IDEC LSC_TYPED_ATOMIC_IDEC = 0x09 "lsc_atomic_idec" "Atomic decrement.", "new = old - 1; dst = new";
+    LSC_ATOMIC_LOAD LSC_TYPED_ATOMIC_LOAD = 0x0a "lsc_atomic_load" "Atomic load.", "dst = old";
+    LSC_ATOMIC_STORE LSC_TYPED_ATOMIC_STORE = 0x0b "lsc_atomic_store" "Atomic store (exchange).", "new = src1; dst = old";
+    LSC_ATOMIC_IADD LSC_TYPED_ATOMIC_IADD = 0x0c "lsc_atomic_iadd" "Atomic add of integers.", "new = old + src1; dst = old";
+    LSC_ATOMIC_ISUB LSC_TYPED_ATOMIC_ISUB = 0x0d "lsc_atomic_isub" "Atomic subtract of integers.", "new = old - src1; dst = old";
+    LSC_ATOMIC_SMIN LSC_TYPED_ATOMIC_SMIN = 0x0e "lsc_atomic_smin" "Atomic minimum, signed.", "new = min(old, src1); dst = old";
+    LSC_ATOMIC_SMAX LSC_TYPED_ATOMIC_SMAX = 0x0f "lsc_atomic_smax" "Atomic maximum, signed.", "new = max(old, src1); dst = old";
+    LSC_ATOMIC_UMIN LSC_TYPED_ATOMIC_UMIN = 0x10 "lsc_atomic_umin" "Atomic minimum, unsigned.", "new = min(old, src1); dst = old";
+    LSC_ATOMIC_UMAX LSC_TYPED_ATOMIC_UMAX = 0x11 "lsc_atomic_umax" "Atomic maximum, unsigned.", "new = max(old, src1); dst = old";
+    LSC_ATOMIC_ICAS LSC_TYPED_ATOMIC_ICAS = 0x12 "lsc_atomic_icas" "Atomic compare and exchange of integers.", "new = old == src1 ? src2 : old; dst = old";
+    LSC_ATOMIC_FADD LSC_TYPED_ATOMIC_FADD = 0x13 "lsc_atomic_fadd" "Atomic add of floats.", "new = old + src1; dst = old";
+    LSC_ATOMIC_FSUB LSC_TYPED_ATOMIC_FSUB = 0x14 "lsc_atomic_fsub" "Atomic subtract of floats.", "new = old - src1; dst = old";
+    LSC_ATOMIC_FMIN LSC_TYPED_ATOMIC_FMIN = 0x15 "lsc_atomic_fmin" "Atomic minimum of floats.", "new = min(old, src1); dst = old";
+    LSC_ATOMIC_FMAX LSC_TYPED_ATOMIC_FMAX = 0x16 "lsc_atomic_fmax" "Atomic maximum of floats.", "new = max(old, src1); dst = old";
+    LSC_ATOMIC_FCAS LSC_TYPED_ATOMIC_FCAS = 0x17 "lsc_atomic_fcas" "Atomic compare and exchange of floats.", "new = old == src1 ? src2 : old; dst = old";
+    LSC_ATOMIC_AND LSC_TYPED_ATOMIC_AND = 0x18 "lsc_atomic_and" "Atomic and.", "new = old & src1; dst = old";
+    LSC_ATOMIC_OR LSC_TYPED_ATOMIC_OR = 0x19 "lsc_atomic_or" "Atomic or.", "new = old | src1; dst = old";
+    LSC_ATOMIC_XOR LSC_TYPED_ATOMIC_XOR = 0x1a "lsc_atomic_xor" "Atomic exclusive or.", "new = old ^ src1; dst = old";
+}
+
 const XE2: Platforms = Platforms::from(Platform::Xe2);
 const XE3P: Platforms = Platforms::from(Platform::Xe3p);
+const BRAIN: InstDesc = InstDesc { versions: Versions::V42, platforms: XE3P, ..UNTYPED };
+const COUNTER: InstDesc = InstDesc {
+    versions: Versions::V42,
+    platforms: XE2,
+    operation: Some(Operation::Unsupported(Unsupported::AppendCounter)),
+    note: "The counter is the surface's auxiliary address.",
+    ..UNTYPED
+};
 
 lsc! {
     LSC_LOAD = 0x89 0x00 load "lsc_load" from UNTYPED,
@@ -692,25 +193,6 @@ lsc! {
         "Writes a rectangular block of a flat 2D surface.",
         "for r, c: mem[surface_base + (y + r) * pitch + (x + c) * size] = src1.block[r][c]; rows padded to powers of two",
         operation: Some(Operation::Message(Message::LscBlock2d(Access::Store)));
-    LSC_ATOMIC_IINC = 0x89 0x08 atomic "lsc_atomic_iinc" from UNTYPED, "Atomic increment.", "new = old + 1; dst = old";
-    LSC_ATOMIC_IDEC = 0x89 0x09 atomic "lsc_atomic_idec" from UNTYPED, "Atomic decrement.", "new = old - 1; dst = new";
-    LSC_ATOMIC_LOAD = 0x89 0x0a atomic "lsc_atomic_load" from UNTYPED, "Atomic load.", "dst = old";
-    LSC_ATOMIC_STORE = 0x89 0x0b atomic "lsc_atomic_store" from UNTYPED, "Atomic store (exchange).", "new = src1; dst = old";
-    LSC_ATOMIC_IADD = 0x89 0x0c atomic "lsc_atomic_iadd" from UNTYPED, "Atomic add of integers.", "new = old + src1; dst = old";
-    LSC_ATOMIC_ISUB = 0x89 0x0d atomic "lsc_atomic_isub" from UNTYPED, "Atomic subtract of integers.", "new = old - src1; dst = old";
-    LSC_ATOMIC_SMIN = 0x89 0x0e atomic "lsc_atomic_smin" from UNTYPED, "Atomic minimum, signed.", "new = min(old, src1); dst = old";
-    LSC_ATOMIC_SMAX = 0x89 0x0f atomic "lsc_atomic_smax" from UNTYPED, "Atomic maximum, signed.", "new = max(old, src1); dst = old";
-    LSC_ATOMIC_UMIN = 0x89 0x10 atomic "lsc_atomic_umin" from UNTYPED, "Atomic minimum, unsigned.", "new = min(old, src1); dst = old";
-    LSC_ATOMIC_UMAX = 0x89 0x11 atomic "lsc_atomic_umax" from UNTYPED, "Atomic maximum, unsigned.", "new = max(old, src1); dst = old";
-    LSC_ATOMIC_ICAS = 0x89 0x12 atomic "lsc_atomic_icas" from UNTYPED, "Atomic compare and exchange of integers.", "new = old == src1 ? src2 : old; dst = old";
-    LSC_ATOMIC_FADD = 0x89 0x13 atomic "lsc_atomic_fadd" from UNTYPED, "Atomic add of floats.", "new = old + src1; dst = old";
-    LSC_ATOMIC_FSUB = 0x89 0x14 atomic "lsc_atomic_fsub" from UNTYPED, "Atomic subtract of floats.", "new = old - src1; dst = old";
-    LSC_ATOMIC_FMIN = 0x89 0x15 atomic "lsc_atomic_fmin" from UNTYPED, "Atomic minimum of floats.", "new = min(old, src1); dst = old";
-    LSC_ATOMIC_FMAX = 0x89 0x16 atomic "lsc_atomic_fmax" from UNTYPED, "Atomic maximum of floats.", "new = max(old, src1); dst = old";
-    LSC_ATOMIC_FCAS = 0x89 0x17 atomic "lsc_atomic_fcas" from UNTYPED, "Atomic compare and exchange of floats.", "new = old == src1 ? src2 : old; dst = old";
-    LSC_ATOMIC_AND = 0x89 0x18 atomic "lsc_atomic_and" from UNTYPED, "Atomic and.", "new = old & src1; dst = old";
-    LSC_ATOMIC_OR = 0x89 0x19 atomic "lsc_atomic_or" from UNTYPED, "Atomic or.", "new = old | src1; dst = old";
-    LSC_ATOMIC_XOR = 0x89 0x1a atomic "lsc_atomic_xor" from UNTYPED, "Atomic exclusive or.", "new = old ^ src1; dst = old";
     LSC_LOAD_STATUS = 0x89 0x1b status "lsc_load_status" from UNTYPED,
         "Asks whether the pages of addresses are resident.",
         "dst.bit[i] = pages of all elements at addr[i] are valid",
@@ -722,11 +204,17 @@ lsc! {
         "Updates compression control state.", "implementation-defined",
         note: "In the opcode list without a description.",
         operation: Some(Operation::Unsupported(Unsupported::CompressionControl));
-    LSC_ATOMIC_BFADD = 0x89 0x21 atomic "lsc_atomic_bfadd" from UNTYPED, "Atomic add of brain floats.", "new = old + src1; dst = old", versions: Versions::V42, platforms: XE3P;
-    LSC_ATOMIC_BFSUB = 0x89 0x22 atomic "lsc_atomic_bfsub" from UNTYPED, "Atomic subtract of brain floats.", "new = old - src1; dst = old", versions: Versions::V42, platforms: XE3P;
-    LSC_ATOMIC_BFMIN = 0x89 0x23 atomic "lsc_atomic_bfmin" from UNTYPED, "Atomic minimum of brain floats.", "new = min(old, src1); dst = old", versions: Versions::V42, platforms: XE3P;
-    LSC_ATOMIC_BFMAX = 0x89 0x24 atomic "lsc_atomic_bfmax" from UNTYPED, "Atomic maximum of brain floats.", "new = max(old, src1); dst = old", versions: Versions::V42, platforms: XE3P;
-    LSC_ATOMIC_BFCAS = 0x89 0x25 atomic "lsc_atomic_bfcas" from UNTYPED, "Atomic compare and exchange of brain floats.", "new = old == src1 ? src2 : old; dst = old", versions: Versions::V42, platforms: XE3P;
+    LSC_ATOMIC_BFADD = 0x89 0x21 atomic "lsc_atomic_bfadd" from BRAIN, "Atomic add of brain floats.", "new = old + src1; dst = old";
+    LSC_ATOMIC_BFSUB = 0x89 0x22 atomic "lsc_atomic_bfsub" from BRAIN, "Atomic subtract of brain floats.", "new = old - src1; dst = old";
+    LSC_ATOMIC_BFMIN = 0x89 0x23 atomic "lsc_atomic_bfmin" from BRAIN, "Atomic minimum of brain floats.", "new = min(old, src1); dst = old";
+    LSC_ATOMIC_BFMAX = 0x89 0x24 atomic "lsc_atomic_bfmax" from BRAIN, "Atomic maximum of brain floats.", "new = max(old, src1); dst = old";
+    LSC_ATOMIC_BFCAS = 0x89 0x25 atomic "lsc_atomic_bfcas" from BRAIN, "Atomic compare and exchange of brain floats.", "new = old == src1 ? src2 : old; dst = old";
+    LSC_APNDCTR_ATOMIC_ADD = 0x89 0x28 counter "lsc_apndctr_atomic_add" from COUNTER,
+        "Adds to a surface's append counter.", "for each channel: dst[i] = counter; counter += src0[i]";
+    LSC_APNDCTR_ATOMIC_SUB = 0x89 0x29 counter "lsc_apndctr_atomic_sub" from COUNTER,
+        "Subtracts from a surface's append counter.", "for each channel: dst[i] = counter; counter -= src0[i]";
+    LSC_APNDCTR_ATOMIC_STORE = 0x89 0x2a counter "lsc_apndctr_atomic_store" from COUNTER,
+        "Sets a surface's append counter.", "dst[i] = counter; counter = src0[i]";
     LSC_LOAD_QUAD_STATUS = 0x89 0x36 load_quad "lsc_load_quad_status" from UNTYPED,
         "Reads up to four elements, by a channel mask, and whether their pages are resident.",
         "as LSC_LOAD_QUAD; what else is returned has no public description",
@@ -742,25 +230,6 @@ lsc! {
         "Writes pixels of a typed surface.",
         "k = 0; for c in ch_mask: { surface[u[i], v[i], r[i]].c = src1.reg_row[k][i]; k += 1 }",
         operation: Some(Operation::Message(Message::LscTexels(Access::Store)));
-    LSC_TYPED_ATOMIC_IINC = 0x8a 0x08 typed_atomic "lsc_atomic_iinc" from TYPED, "Atomic increment.", "new = old + 1; dst = old";
-    LSC_TYPED_ATOMIC_IDEC = 0x8a 0x09 typed_atomic "lsc_atomic_idec" from TYPED, "Atomic decrement.", "new = old - 1; dst = new";
-    LSC_TYPED_ATOMIC_LOAD = 0x8a 0x0a typed_atomic "lsc_atomic_load" from TYPED, "Atomic load.", "dst = old";
-    LSC_TYPED_ATOMIC_STORE = 0x8a 0x0b typed_atomic "lsc_atomic_store" from TYPED, "Atomic store (exchange).", "new = src1; dst = old";
-    LSC_TYPED_ATOMIC_IADD = 0x8a 0x0c typed_atomic "lsc_atomic_iadd" from TYPED, "Atomic add of integers.", "new = old + src1; dst = old";
-    LSC_TYPED_ATOMIC_ISUB = 0x8a 0x0d typed_atomic "lsc_atomic_isub" from TYPED, "Atomic subtract of integers.", "new = old - src1; dst = old";
-    LSC_TYPED_ATOMIC_SMIN = 0x8a 0x0e typed_atomic "lsc_atomic_smin" from TYPED, "Atomic minimum, signed.", "new = min(old, src1); dst = old";
-    LSC_TYPED_ATOMIC_SMAX = 0x8a 0x0f typed_atomic "lsc_atomic_smax" from TYPED, "Atomic maximum, signed.", "new = max(old, src1); dst = old";
-    LSC_TYPED_ATOMIC_UMIN = 0x8a 0x10 typed_atomic "lsc_atomic_umin" from TYPED, "Atomic minimum, unsigned.", "new = min(old, src1); dst = old";
-    LSC_TYPED_ATOMIC_UMAX = 0x8a 0x11 typed_atomic "lsc_atomic_umax" from TYPED, "Atomic maximum, unsigned.", "new = max(old, src1); dst = old";
-    LSC_TYPED_ATOMIC_ICAS = 0x8a 0x12 typed_atomic "lsc_atomic_icas" from TYPED, "Atomic compare and exchange of integers.", "new = old == src1 ? src2 : old; dst = old";
-    LSC_TYPED_ATOMIC_FADD = 0x8a 0x13 typed_atomic "lsc_atomic_fadd" from TYPED, "Atomic add of floats.", "new = old + src1; dst = old";
-    LSC_TYPED_ATOMIC_FSUB = 0x8a 0x14 typed_atomic "lsc_atomic_fsub" from TYPED, "Atomic subtract of floats.", "new = old - src1; dst = old";
-    LSC_TYPED_ATOMIC_FMIN = 0x8a 0x15 typed_atomic "lsc_atomic_fmin" from TYPED, "Atomic minimum of floats.", "new = min(old, src1); dst = old";
-    LSC_TYPED_ATOMIC_FMAX = 0x8a 0x16 typed_atomic "lsc_atomic_fmax" from TYPED, "Atomic maximum of floats.", "new = max(old, src1); dst = old";
-    LSC_TYPED_ATOMIC_FCAS = 0x8a 0x17 typed_atomic "lsc_atomic_fcas" from TYPED, "Atomic compare and exchange of floats.", "new = old == src1 ? src2 : old; dst = old";
-    LSC_TYPED_ATOMIC_AND = 0x8a 0x18 typed_atomic "lsc_atomic_and" from TYPED, "Atomic and.", "new = old & src1; dst = old";
-    LSC_TYPED_ATOMIC_OR = 0x8a 0x19 typed_atomic "lsc_atomic_or" from TYPED, "Atomic or.", "new = old | src1; dst = old";
-    LSC_TYPED_ATOMIC_XOR = 0x8a 0x1a typed_atomic "lsc_atomic_xor" from TYPED, "Atomic exclusive or.", "new = old ^ src1; dst = old";
     LSC_TYPED_LOAD_STATUS = 0x8a 0x1b typed_status "lsc_load_status" from TYPED,
         "Asks whether the pages of pixels are resident.",
         "dst.bit[i] = the page of surface[u[i], v[i], r[i]] is valid",
@@ -825,38 +294,6 @@ pub static LSC_TYPED_READ_STATE_INFO: InstDesc = InstDesc {
     ..TYPED
 };
 
-const T_LOAD_2D: &[Slot] = &[
-    L1,
-    L3,
-    ADDR_TYPE,
-    WIDTH,
-    HEIGHT,
-    SURFACE,
-    DST.touches(Bytes::Rectangle),
-    src("x", VEC, TypeSet::ANY),
-    src("y", VEC, TypeSet::ANY),
-    NO_SRC1,
-    L2,
-    SURFACE_INDEX,
-    X_OFFSET,
-    Y_OFFSET,
-];
-const T_STORE_2D: &[Slot] = &[
-    L1,
-    L3,
-    ADDR_TYPE,
-    WIDTH,
-    HEIGHT,
-    SURFACE,
-    NO_DST,
-    src("x", VEC, TypeSet::ANY),
-    src("y", VEC, TypeSet::ANY),
-    DATA.touches(Bytes::Rectangle),
-    L2,
-    SURFACE_INDEX,
-    X_OFFSET,
-    Y_OFFSET,
-];
 const TYPED_2D: InstDesc = InstDesc {
     opcode: 0x8a,
     versions: Versions::V42,
@@ -897,78 +334,6 @@ pub static LSC_TYPED_STORE_BLOCK2D: InstDesc = InstDesc {
     brief: "Writes a block of bytes of a typed 2D surface.",
     semantics: "for r, c: surface[y + r][x + c] = src1.byte[r * pitch + c]; pitch: the next power of two, at least 4",
     ..TYPED_2D
-};
-
-const U_COUNTER: &[Slot] = &[
-    EXEC,
-    PRED,
-    SFID,
-    L1,
-    L3,
-    ADDR_TYPE,
-    DATA_SIZE,
-    DATA_ORDER,
-    DATA_ELEMS,
-    CH_MASK_COPY,
-    SURFACE,
-    DST,
-    raw_opt("src0", TypeSet::ANY, "what is added or subtracted").touches(Bytes::LscData),
-    L2,
-    SURFACE_INDEX,
-];
-const COUNTER: InstDesc = InstDesc {
-    opcode: 0x89,
-    versions: Versions::V42,
-    platforms: XE2,
-    slots: U_COUNTER,
-    effect: Effect::Atomic,
-    note: "The counter is the surface's auxiliary address.",
-    ..UNTYPED
-};
-
-/// `LSC_APNDCTR_ATOMIC_ADD`, from 4.2.
-pub static LSC_APNDCTR_ATOMIC_ADD: InstDesc = InstDesc {
-    name: "LSC_APNDCTR_ATOMIC_ADD",
-    operation: Some(Operation::Unsupported(Unsupported::AppendCounter)),
-    opcode: 0x89,
-    sub: Some(0x28),
-    forms: &[form(
-        "lsc_apndctr_atomic_add",
-        "{pred} lsc_apndctr_atomic_add.{sfid}{@lsc_cache} {exec} {@lsc_data} {@lsc_surface} {src0}",
-    )],
-    brief: "Adds to a surface's append counter.",
-    semantics: "for each channel: dst[i] = counter; counter += src0[i]",
-    ..COUNTER
-};
-
-/// `LSC_APNDCTR_ATOMIC_SUB`, from 4.2.
-pub static LSC_APNDCTR_ATOMIC_SUB: InstDesc = InstDesc {
-    name: "LSC_APNDCTR_ATOMIC_SUB",
-    operation: Some(Operation::Unsupported(Unsupported::AppendCounter)),
-    opcode: 0x89,
-    sub: Some(0x29),
-    forms: &[form(
-        "lsc_apndctr_atomic_sub",
-        "{pred} lsc_apndctr_atomic_sub.{sfid}{@lsc_cache} {exec} {@lsc_data} {@lsc_surface} {src0}",
-    )],
-    brief: "Subtracts from a surface's append counter.",
-    semantics: "for each channel: dst[i] = counter; counter -= src0[i]",
-    ..COUNTER
-};
-
-/// `LSC_APNDCTR_ATOMIC_STORE`, from 4.2.
-pub static LSC_APNDCTR_ATOMIC_STORE: InstDesc = InstDesc {
-    name: "LSC_APNDCTR_ATOMIC_STORE",
-    operation: Some(Operation::Unsupported(Unsupported::AppendCounter)),
-    opcode: 0x89,
-    sub: Some(0x2a),
-    forms: &[form(
-        "lsc_apndctr_atomic_store",
-        "{pred} lsc_apndctr_atomic_store.{sfid}{@lsc_cache} {exec} {@lsc_data} {@lsc_surface} {src0}",
-    )],
-    brief: "Sets a surface's append counter.",
-    semantics: "dst[i] = counter; counter = src0[i]",
-    ..COUNTER
 };
 
 /// `LSC_EXTENDED_CACHE_CTRL`, not on a page.
@@ -1028,8 +393,8 @@ pub static LSC_FENCE: InstDesc = InstDesc {
         field(
             "scope",
             Enc::Values(&[
-                val(0, "group"),
-                val(1, "local"),
+                val(scope::GROUP, "group"),
+                val(scope::LOCAL, "local"),
                 val(2, "tile"),
                 val(3, "gpu"),
                 val(4, "gpus"),

@@ -1,5 +1,6 @@
 //! Atomic messages: SVM_ATOMIC, DWORD_ATOMIC, LSC atomics.
 
+use envisa_isa::atomic::AtomicOp;
 use envisa_isa::operation::LscShape;
 
 use super::Reason;
@@ -98,7 +99,7 @@ pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     if l.elements != 1 || l.transposed || l.element == 1 || l.upper {
         return Err("an atomic changes one element of 16, 32 or 64 bits a channel".into());
     }
-    if p.sub > 0x20 && l.element != 2 {
+    if AtomicOp::from_lsc_subop(p.sub).is_some_and(AtomicOp::is_bf) && l.element != 2 {
         return Err("a brain float has 16 bits".into());
     }
     let optional = |r: &mut dyn Resolver, i: usize| match p.raws.get(i) {

@@ -1,6 +1,6 @@
 //! Gathers, scatters and blocks of bytes: SVM, data port and LSC.
 
-use envisa_isa::lsc;
+use envisa_isa::lsc::{self, addr_type};
 use envisa_isa::operation::{Access, LscShape};
 use envisa_isa::{Operand, Type};
 
@@ -296,19 +296,19 @@ pub(super) fn lsc_fields(shape: LscShape, p: &Parts, r: &mut dyn Resolver) -> Re
     let mut origin = Src::None;
     let surface = |r: &mut dyn Resolver| p.vector(0).and_then(|v| r.scalar(v));
     let space = match (sfid, kind) {
-        (3, _) => Space::Slm,
-        (_, 1) => match p.vector(0)? {
+        (lsc::sfid::SLM, _) => Space::Slm,
+        (_, addr_type::FLAT) => match p.vector(0)? {
             Operand::Imm { bits: 0, .. } => Space::Flat,
             base => {
                 origin = r.scalar(base)?;
                 Space::Flat
             }
         },
-        (_, 2) => Space::Bindless(surface(r)?),
-        (_, 3) => Space::Scratch(surface(r)?),
-        (_, 4) => Space::Bti(surface(r)?),
-        (_, 5) => Space::Arguments,
-        (_, 6) => return Err("surface states at addresses are not supported".into()),
+        (_, addr_type::BSS) => Space::Bindless(surface(r)?),
+        (_, addr_type::SS) => Space::Scratch(surface(r)?),
+        (_, addr_type::BTI) => Space::Bti(surface(r)?),
+        (_, addr_type::ARG) => Space::Arguments,
+        (_, addr_type::SURF) => return Err("surface states at addresses are not supported".into()),
         (_, k) => return Err(format!("the address type code {k} means nothing")),
     };
     Ok(Lsc {
