@@ -23,6 +23,8 @@ use crate::runs::{self, Run, mib};
 pub struct Options {
     /// Whose code envisa runs.
     pub device: Device,
+    /// Is Oclgrind measured, too?
+    pub oclgrind: bool,
     /// Rounds; in each, everybody gives one sample.
     pub repeats: usize,
     /// A sample launches until its launches took this long together, at least once.
@@ -149,10 +151,12 @@ impl Cost {
         let mut checking = Loaded::checking(k, options.device, &launch, 0).map_err(said)?;
         let mut plain = Loaded::new(k, options.device, &launch, 0).map_err(said)?;
         let native = plain.is_native();
-        let mut peer =
+        let served = if options.oclgrind {
             Served::start(Peer::Oclgrind, k, SizeSet::Slow, Duration::from_secs(300), &OCLGRIND_CHECKS)
-                .map_err(|why| self.oclgrind.failure = Some(why))
-                .ok();
+        } else {
+            Err("it was not asked for".to_owned())
+        };
+        let mut peer = served.map_err(|why| self.oclgrind.failure = Some(why)).ok();
         if described.is_empty() {
             let why = self.oclgrind.failure.as_deref().unwrap_or_default();
             *described = peer.as_ref().map_or_else(|| format!("left out: {why}"), |p| p.describe.clone());

@@ -49,14 +49,26 @@ fn oclgrind_options() -> bench::Options {
 }
 
 /// How checking is measured: Oclgrind's checks take several times as long as it does without.
-fn check_options() -> checking::Options {
+fn check_options(how: CheckingHow) -> checking::Options {
     checking::Options {
-        device: Device::Pvc,
+        device: how.device,
+        oclgrind: !how.no_oclgrind,
         repeats: 3,
         window: Duration::from_millis(100),
-        limit: Duration::from_secs(60),
+        limit: Duration::from_secs(30),
         run_limit: Duration::from_secs(300),
     }
+}
+
+/// Choices of the part `checks`, none of which is written to the report.
+#[derive(clap::Args, Clone, Copy)]
+struct CheckingHow {
+    /// Part `checks`: the device whose code is run.
+    #[arg(long, default_value = "pvc", conflicts_with = "write")]
+    device: Device,
+    /// Part `checks`: leave Oclgrind out.
+    #[arg(long, conflicts_with = "write")]
+    no_oclgrind: bool,
 }
 
 #[derive(Subcommand)]
@@ -210,6 +222,8 @@ enum Verb {
         /// Only these parts, for instance those that failed before.
         #[arg(long, value_delimiter = ',', value_name = "PART")]
         part: Vec<Part>,
+        #[command(flatten)]
+        how: CheckingHow,
         /// Write each part's block, record and plot as soon as it is measured, and the summary; only for all kernels.
         #[arg(long)]
         write: bool,
@@ -353,7 +367,7 @@ fn main() -> ExitCode {
         Verb::Translation { only, device, repeats, write, json } => {
             translation(&only, device, repeats, write, json.as_deref())
         }
-        Verb::Performance { only, part, write } => performance(&only, &part, write),
+        Verb::Performance { only, part, how, write } => performance(&only, &part, how, write),
         Verb::Programs { only, on, write } => programs::command(&only, &on, write),
         Verb::PeerWorker { path, id, platform, out, serve } => {
             peer::worker(&path, &id, &platform, &out, serve).map(|()| true)
@@ -621,7 +635,7 @@ fn translation(
 }
 
 /// Measures the parts asked for, all unless told, one after the other. A part that fails does not end the run.
-fn performance(only: &Only, parts: &[Part], write: bool) -> Result<bool, String> {
+fn performance(only: &Only, parts: &[Part], how: CheckingHow, write: bool) -> Result<bool, String> {
     if write {
         may_write(only)?;
     }
@@ -653,7 +667,7 @@ fn performance(only: &Only, parts: &[Part], write: bool) -> Result<bool, String>
         say(&format!("part {} of {}: {}", n + 1, parts.len(), part.name()));
         // A panic is one of the ways in which a part fails.
         let one = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            measure(*part, only, envisa.as_deref(), write)
+            measure(*part, only, how, envisa.as_deref(), write)
         }));
         match one.unwrap_or_else(|_| Err("it panicked".to_owned())) {
             Ok(true) => {}
@@ -679,7 +693,13 @@ fn leave(part: Part, record: &impl serde::Serialize, section: &str, write: bool)
 }
 
 /// Measures one part; false where it has something to complain of.
-fn measure(part: Part, only: &Only, envisa: Result<&Path, &String>, write: bool) -> Result<bool, String> {
+fn measure(
+    part: Part,
+    only: &Only,
+    how: CheckingHow,
+    envisa: Result<&Path, &String>,
+    write: bool,
+) -> Result<bool, String> {
     let (command, record) = (part.command(), part.record());
     match part {
         Part::Kernels => run_bench(only, &kernel_options(), part, write, None, None),
@@ -694,7 +714,7 @@ fn measure(part: Part, only: &Only, envisa: Result<&Path, &String>, write: bool)
         }
         Part::Checks => {
             let envisa = envisa.map_err(Clone::clone)?;
-            let run = checking::run(envisa, &kernels(only)?, &check_options(), |line| eprintln!("{line}"));
+            let run = checking::run(envisa, &kernels(only)?, &check_options(how), |line| eprintln!("{line}"));
             let section = run.section(&command, &record);
             leave(part, &run, &section, write)?;
             Ok(run.complaints().is_empty())

@@ -18,32 +18,36 @@ mod hints;
 mod launch;
 mod races;
 mod registers;
+mod rows;
 mod sites;
+mod steps;
 mod stores;
 mod uninitialised;
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use envisa_isa::predefined::var;
 use envisa_lower::{Message, Op};
 
 use envisa_machine::observer::Observer;
 use envisa_machine::thread::{Machine, Mask};
 
+use cells::Budget;
 use content::Contents;
 pub use finding::{Call, Finding, FindingKind, LaunchFacts, Other, Related};
 use group::Group;
 pub use group::RaceAccess;
 use launch::{Launch, Who};
+use rows::Row;
 use sites::Sites;
+use steps::{Partial, Registers};
 use uninitialised::{Shadow, is_data};
 
 /// Calls that a finding tells of.
 const MAX_CALLS: usize = 16;
 
 /// The checks.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Checks {
     /// What was found, by instruction, kind and, of a race, the other instruction.
     found: HashMap<(u32, FindingKind, u32), Finding>,
@@ -57,20 +61,35 @@ pub struct Checks {
     accessed: HashMap<u32, u64>,
     /// What the current message stores and nothing has written: channel and register.
     pending: Option<(u32, u32)>,
+    /// What is known of instructions of which a part of the channels runs.
+    partial: Partial,
+    /// Is all that the current message reads written?
+    all_read: bool,
+    /// The current message's accesses.
+    rows: Vec<Row>,
+    /// Channels of a row's dwords, and what they store.
+    by: Vec<(u8, u32)>,
     /// Accesses of the group's threads.
     group: Group,
     /// Accesses of all groups.
     launch: Arc<Launch>,
+    /// What accesses of groups may take.
+    budget: Arc<Budget>,
     /// Where instructions stand, by program counter; what a race between groups is told with at the end.
     sites: Arc<Sites>,
+    /// The same, once the first thread has started.
+    known: Arc<OnceLock<Arc<Sites>>>,
 }
 
 impl Checks {
     /// Checks of a launch.
     pub fn new(facts: LaunchFacts) -> Checks {
+        let budget = Arc::new(Budget::new(cells::SPARE_BYTES + facts.buffer_bytes / 2));
         Checks {
             contents: Contents::new(&facts.fresh),
             launch: Arc::new(Launch::new(launch::SPARE_BYTES + 2 * facts.buffer_bytes)),
+            group: Group::of(Arc::clone(&budget)),
+            budget,
             facts: Arc::new(facts),
             ..Checks::default()
         }
@@ -139,8 +158,8 @@ impl Checks {
             ));
         }
         self.group.overflowed.then(|| {
-            "races within a group were not looked for everywhere: a group accesses more than 64 MiB, or its threads \
-             wait for each other more than 2^28 times"
+            "races within a group were not looked for everywhere: groups access more memory than can be kept track of, \
+             or their threads wait for each other more than 2^28 times"
                 .to_owned()
         })
     }
@@ -191,6 +210,29 @@ impl Checks {
     }
 }
 
+impl Checks {
+    /// Looks at what a message accessed.
+    fn accesses(&mut self, m: &Machine<'_>, pc: u32, message: &Message, first: u32) {
+        let mut rows = std::mem::take(&mut self.rows);
+        rows::of(m, pc, message, &self.sites, &mut rows);
+        if !self.is_inside(m, message, &rows) {
+            self.bounds(m, pc, message);
+        }
+        if self.facts.hints {
+            self.alignment(m, pc, message);
+            self.neighbours(m, pc);
+        }
+        if !self.has_content(m, message, &rows) {
+            self.content(m, pc, message, first);
+        }
+        if !rows::are_apart(&rows) {
+            self.conflicts(m, pc, message, first);
+        }
+        self.races(m, pc, message, first, &rows);
+        self.rows = rows;
+    }
+}
+
 fn channels(mask: Mask) -> impl Iterator<Item = u32> {
     (0..32).filter(move |k| mask >> k & 1 != 0)
 }
@@ -201,6 +243,9 @@ impl Observer for Checks {
             launch: Arc::clone(&self.launch),
             facts: Arc::clone(&self.facts),
             contents: self.contents.fork(),
+            group: Group::of(Arc::clone(&self.budget)),
+            budget: Arc::clone(&self.budget),
+            known: Arc::clone(&self.known),
             ..Checks::default()
         }
     }
@@ -230,27 +275,16 @@ impl Observer for Checks {
     }
 
     fn start(&mut self, m: &Machine<'_>) {
-        let p = m.env.program;
         if self.sites.at.is_empty() {
-            self.sites = Arc::new(Sites::of(m, &self.facts));
+            self.sites = Arc::clone(self.known.get_or_init(|| Arc::new(Sites::of(m, &self.facts))));
         }
         self.group.start(m.t.index);
         self.contents.start(m);
         self.pending = None;
+        let sites = Arc::clone(&self.sites);
         let shadow = self.whole_shadow(m);
         shadow.origins.clear();
-        let shadow = &mut shadow.written;
-        shadow.clear(p.registers.bytes);
-        // Immediates, predicates, addresses, states and predefined variables; then the inputs.
-        shadow.set(0, p.registers.address_base);
-        let unwritten =
-            [var::ARG, var::RETVAL, var::SP, var::FP, var::IMPL_ARG_BUF_PTR, var::LOCAL_ID_BUF_PTR];
-        for id in (0..=var::MSG0).filter(|id| !unwritten.contains(id)) {
-            shadow.set(p.registers.predefined[id as usize], 64);
-        }
-        for i in &p.inputs {
-            shadow.set(i.offset, i.bytes);
-        }
+        shadow.written.copy(&sites.initial);
     }
 
     fn before(&mut self, m: &Machine<'_>, pc: u32, mask: Mask) {
@@ -258,6 +292,18 @@ impl Observer for Checks {
         self.group.go_on(m.t.index);
         if self.facts.hints {
             self.hints(m, pc, i, mask);
+        }
+        let state = match self.shadows.get(m.t.index as usize) {
+            Some(s) => self.partial.look(&self.sites.steps, m.env.program, pc, mask, &s.written),
+            None => Registers::Look,
+        };
+        self.all_read = state != Registers::Look;
+        self.pending = None;
+        if self.all_read {
+            if state == Registers::Read && i.op != Op::Message {
+                self.define_all(m, pc, i, mask);
+            }
+            return;
         }
         if self.copy(m, i, mask) {
             return;
@@ -308,17 +354,10 @@ impl Observer for Checks {
             Op::Message => {
                 let Some(message) = p.messages.get(i.aux as usize) else { return };
                 if mask != 0 || !matches!(message, Message::Block(b) if b.masked) {
-                    message.writes(&mut |t| self.define(m, t, mask));
+                    self.define_all(m, pc, i, mask);
                 }
                 if !m.accesses.is_empty() {
-                    self.bounds(m, pc, message);
-                    if self.facts.hints {
-                        self.alignment(m, pc, message);
-                        self.neighbours(m, pc);
-                    }
-                    self.content(m, pc, message, i.first as u32);
-                    self.conflicts(m, pc, message, i.first as u32);
-                    self.races(m, pc, message, i.first as u32);
+                    self.accesses(m, pc, message, i.first as u32);
                 }
             }
             _ => {}

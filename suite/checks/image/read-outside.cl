@@ -4,9 +4,6 @@ finds = ["F0005"]
 global = [16, 16]
 local = [16, 4]
 absent.pvc = "the device has no images"
-missed.skl = "a read without a sampler is compiled as one whose sampler gives the border"
-missed.tgllp = "a read without a sampler is compiled as one whose sampler gives the border"
-missed.dg2 = "a read without a sampler is compiled as one whose sampler gives the border"
 [args]
 img = "image:2d:16,16:r:f32=zeros:f32:256"
 b = "zeros:f32:256"

@@ -100,6 +100,17 @@ pub struct Access {
 }
 
 impl Access {
+    /// That of the channel `n` further, to the bytes that follow.
+    fn behind(&self, n: u32) -> Access {
+        let bytes = u64::from(n) * u64::from(self.bytes);
+        Access {
+            channel: self.channel.wrapping_add(n as u8),
+            address: self.address.wrapping_add(bytes),
+            place: self.place.map(|p| p.wrapping_add(bytes)),
+            ..*self
+        }
+    }
+
     /// Does the device drop it, as outside of its surface? Not of reads that begin inside, as compilers read more than
     /// they need, and not of two-dimensional blocks, which are made to reach over the edge.
     pub fn is_dropped(&self, message: &Message) -> bool {
@@ -122,6 +133,10 @@ pub trait MemoryObserver {
     const ACTIVE: bool;
     /// An access.
     fn access(&mut self, access: &Access);
+    /// Accesses of neighbouring channels to bytes side by side, of which this is the first.
+    fn row(&mut self, first: &Access, count: u32) {
+        (0..count).for_each(|n| self.access(&first.behind(n)));
+    }
     /// An access outside of its surface, which the device drops; said to those that are not active, too.
     #[inline(always)]
     fn dropped(&mut self, _: &Access) {}
@@ -166,6 +181,9 @@ impl MemoryObserver for Vec<Access> {
     const ACTIVE: bool = true;
     fn access(&mut self, access: &Access) {
         self.push(*access);
+    }
+    fn row(&mut self, first: &Access, count: u32) {
+        self.extend((0..count).map(|n| first.behind(n)));
     }
 }
 

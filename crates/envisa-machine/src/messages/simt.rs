@@ -459,6 +459,9 @@ pub(super) fn general<O: MemoryObserver>(
     let target = resolve(&s.space, regs, ports)?;
     let at = any_addresses(s, regs, channels, ports, &target)?;
     let kind = if s.write { AccessKind::Write } else { AccessKind::Read };
+    if O::ACTIVE && side_by_side(s, site, regs, (mask, &at), ports, &target, obs) {
+        return Ok(());
+    }
     let shift = if s.upper { 16 } else { 0 };
     for (i, &address) in at.iter().enumerate().take(channels as usize) {
         if !on(mask, i) {
@@ -505,6 +508,85 @@ pub(super) fn general<O: MemoryObserver>(
         }
     }
     Ok(())
+}
+
+/// Executes it at once if whole elements of neighbouring channels lie side by side, in bounds; false if they do not, and
+/// nothing is done.
+#[inline]
+fn side_by_side<O: MemoryObserver>(
+    s: &Simt,
+    site: &mut Hint,
+    regs: &mut Registers,
+    (mask, at): (u32, &[u64; 32]),
+    ports: &Ports<'_>,
+    target: &Target<'_>,
+    obs: &mut O,
+) -> bool {
+    let (first, count) = (mask.trailing_zeros(), mask.count_ones());
+    let whole = s.elements == 1 && s.element == s.slot && !s.upper;
+    let Some(data) = s.data.filter(|_| whole && mask >> first == u32::MAX >> (32 - count)) else {
+        return false;
+    };
+    let element = u64::from(s.element);
+    let at = &at[first as usize..(first + count) as usize];
+    let address = at[0];
+    let align = u64::from(s.align.max(1));
+    if address & (align - 1) != 0 || !element.is_multiple_of(align) {
+        return false;
+    }
+    if !s.write && at.iter().all(|a| *a == address) {
+        return same(s, site, regs, (first, count, address), ports, target, obs);
+    }
+    let next = |(i, a): (u64, &u64)| *a == address.wrapping_add(i * element);
+    if !(0u64..).zip(at).all(next) {
+        return false;
+    }
+    let kind = if s.write { AccessKind::Write } else { AccessKind::Read };
+    let (from, bytes) = (data + first * u32::from(s.slot), count * u32::from(s.element));
+    let Ok(Some((block, place))) = target.find(ports.memory, site, (address, bytes), (kind, first), &mut ())
+    else {
+        return false;
+    };
+    let done = match s.write {
+        true => block.copy_in(place, regs.slice(from, bytes)),
+        false => block.copy_out(place, regs.slice_mut(from, bytes)),
+    };
+    if done {
+        let access = Access {
+            channel: first as u8,
+            space: target.space(),
+            address,
+            place: target.place(address),
+            bytes: u32::from(s.element),
+            kind,
+            outside: false,
+        };
+        obs.row(&access, count);
+    }
+    done
+}
+
+/// Reads one whole element for some channels side by side; false if it is out of bounds, and nothing is done.
+fn same<O: MemoryObserver>(
+    s: &Simt,
+    site: &mut Hint,
+    regs: &mut Registers,
+    (first, count, address): (u32, u32, u64),
+    ports: &Ports<'_>,
+    target: &Target<'_>,
+    obs: &mut O,
+) -> bool {
+    let (bytes, kind) = (u32::from(s.element), AccessKind::Read);
+    let found = target.find(ports.memory, site, (address, bytes), (kind, first), &mut ());
+    let (Ok(Some((block, place))), Some(data)) = (found, s.data) else { return false };
+    let Some(x) = element::read(block, place, s.element) else { return false };
+    let place = target.place(address);
+    for channel in first..first + count {
+        element::set(regs, data + channel * u32::from(s.slot), s.slot, x);
+        let channel = channel as u8;
+        obs.access(&Access { channel, space: target.space(), address, place, bytes, kind, outside: false });
+    }
+    true
 }
 
 /// An element of a channel that reads from `first` on and passes an allocation's end: see [`AddressMap::padded`].

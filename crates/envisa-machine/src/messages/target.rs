@@ -71,6 +71,15 @@ impl<'a> Target<'a> {
         }
     }
 
+    /// The virtual address of what is at an address inside, if it has one.
+    pub fn place(&self, address: u64) -> Option<u64> {
+        match self {
+            Target::Flat => Some(address),
+            Target::Window(w) => w.base.map(|b| b + address),
+            Target::Nothing(_) => None,
+        }
+    }
+
     /// Finds `bytes` bytes at an address (which was masked), and tells the observer; `None` if they are
     /// outside of a surface.
     ///

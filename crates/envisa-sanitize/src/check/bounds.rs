@@ -5,9 +5,24 @@ use envisa_lower::Message;
 use envisa_machine::memory::Surface;
 use envisa_machine::thread::{Access, AccessKind, AccessSpace, Machine};
 
+use super::rows::Row;
 use super::{Checks, FindingKind};
 
 impl Checks {
+    /// Is all that a message accesses where it is meant to be?
+    pub(super) fn is_inside(&self, m: &Machine<'_>, message: &Message, rows: &[Row]) -> bool {
+        let regions = m.env.local_regions;
+        let variables = matches!(message, Message::Simt(_)).then_some(&self.sites.local_variables);
+        rows.iter().all(|row| {
+            !row.access.outside
+                && (row.access.space != AccessSpace::Slm
+                    || (regions.is_empty() || regions.iter().any(|r| row.is_in(r.start, r.bytes)))
+                        && variables.is_none_or(|all| {
+                            all.is_empty() || all.iter().any(|(r, _)| row.is_in(r.start, r.end - r.start))
+                        }))
+        })
+    }
+
     /// Looks at the accesses of a message.
     pub(super) fn bounds(&mut self, m: &Machine<'_>, pc: u32, message: &Message) {
         let components = match message {
@@ -25,6 +40,7 @@ impl Checks {
                 continue;
             }
             let outside = a.is_dropped(message)
+                || a.outside && self.reads_unsampled(m, message)
                 || self.past_a_region(m, a)
                 || matches!(message, Message::Simt(_)) && self.past_a_variable(a);
             if part == 0 {
@@ -38,6 +54,13 @@ impl Checks {
                 self.note(m, pc, FindingKind::OutOfBounds, u32::from(a.channel), || subject);
             }
         }
+    }
+
+    /// Does it read an image, in a kernel that has no sampler? What is outside is undefined then; where there is one,
+    /// compilers make the same message of a read by it, of which that is defined.
+    fn reads_unsampled(&self, m: &Machine<'_>, message: &Message) -> bool {
+        let loads = matches!(message, Message::Typed(t) if !t.write);
+        loads && !self.facts.in_step && m.env.samplers.iter().all(Option::is_none)
     }
 
     /// Is it in shared local memory, and (partly) in none of its parts?

@@ -13,6 +13,7 @@ use envisa_machine::thread::{Access, AccessKind, AccessSpace, Machine};
 
 use super::group::Map;
 use super::registers::words;
+use super::rows::Row;
 
 /// Where the bytes of an access are, if their content is followed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,6 +36,17 @@ impl Home {
             Home::Fresh(at) => Home::Fresh(at + offset),
         }
     }
+}
+
+/// Where a row of accesses goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum RowHome {
+    /// To memory whose content is not followed.
+    None,
+    /// To bytes from here on.
+    Some(Home),
+    /// To several of them, or outside.
+    Several,
 }
 
 /// Bit of a key: scratch.
@@ -111,6 +123,51 @@ impl Contents {
                         .then_some(Home::Fresh(at)),
                 }
             }
+        }
+    }
+
+    /// Where a row of accesses goes.
+    pub fn row_home(&self, m: &Machine<'_>, message: &Message, row: &Row) -> RowHome {
+        let a = &row.access;
+        if a.outside {
+            return RowHome::Several;
+        }
+        if let (AccessSpace::Flat | AccessSpace::Surface(_), Some(at)) = (a.space, a.place) {
+            let end = at.saturating_add(row.bytes());
+            let apart = |start: u64, bytes: u64| end <= start || start.saturating_add(bytes) <= at;
+            if m.env.private.is_none_or(|(start, bytes)| apart(start, bytes))
+                && self.fresh.iter().all(|f| apart(f.start, f.bytes))
+            {
+                return RowHome::None;
+            }
+            let inside = |start: u64, bytes: u64| at >= start && end <= start.saturating_add(bytes);
+            if !m.env.private.is_some_and(|(start, bytes)| inside(start, bytes))
+                && !self.fresh.iter().any(|f| inside(f.start, f.bytes))
+            {
+                return RowHome::Several;
+            }
+        }
+        self.home(m, message, a).map_or(RowHome::None, RowHome::Some)
+    }
+
+    /// Have all of these bytes content?
+    pub fn all(&self, thread: u32, home: Home, bytes: u32) -> bool {
+        match home {
+            Home::Local(at) => {
+                words(at as u32, bytes).all(|(w, bits)| self.local.get(w).is_none_or(|x| x & bits == bits))
+            }
+            Home::Thread(at) => {
+                let Some(map) = self.threads.get(thread as usize) else { return true };
+                let (page, offset) = (at / 64, (at % 64) as u32);
+                words(offset, bytes)
+                    .all(|(w, bits)| map.get(&(page + w as u64)).is_some_and(|x| x & bits == bits))
+            }
+            Home::Fresh(at) => match self.buffer(at) {
+                Some((f, offset)) => words(offset, bytes).all(|(w, bits)| {
+                    f.written.get(w).is_none_or(|x| x.load(Ordering::Relaxed) & bits == bits)
+                }),
+                None => true,
+            },
         }
     }
 

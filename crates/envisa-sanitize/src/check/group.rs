@@ -7,11 +7,12 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
 
 use envisa_lower::{Op, fence};
 
-use super::cells::{Cells, Making};
-pub(super) use super::cells::{Past, WHOLE as THREAD};
+use super::cells::{Budget, Cells, Making};
+pub(super) use super::cells::{Past, SEVERAL, WHOLE as THREAD};
 
 /// Most dwords whose atomics have a clock of their own; all others share one.
 const MAX_SYNCS: usize = 1 << 14;
@@ -146,7 +147,7 @@ enum Acquired {
 }
 
 /// A group's state.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Group {
     threads: Vec<Thread>,
     barrier: Rounds,
@@ -164,16 +165,12 @@ pub(super) struct Group {
     pub guesses: HashSet<u32>,
 }
 
-/// An access that is being made: whole dwords or single bytes.
+/// Accesses that are being made: of whole dwords or single bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Now {
     pub thread: u32,
     pub pc: u32,
-    /// The channel, or [`THREAD`].
-    pub channel: u8,
     pub access: RaceAccess,
-    /// What it writes.
-    pub value: u32,
     /// An atomic that leaves what is there.
     pub loads: bool,
     /// An atomic that compares.
@@ -181,6 +178,11 @@ pub(super) struct Now {
 }
 
 impl Group {
+    /// With cells that take of a budget.
+    pub fn of(budget: Arc<Budget>) -> Group {
+        Group { cells: Cells::of(budget), ..Group::default() }
+    }
+
     fn thread(&mut self, thread: u32) -> &mut Thread {
         let t = thread as usize;
         if self.threads.len() <= t {
@@ -195,14 +197,8 @@ impl Group {
             self.threads.clear();
             self.cells.clear();
             self.syncs.clear();
-            *self = Group {
-                threads: std::mem::take(&mut self.threads),
-                cells: std::mem::take(&mut self.cells),
-                syncs: std::mem::take(&mut self.syncs),
-                overflowed: self.overflowed,
-                guesses: std::mem::take(&mut self.guesses),
-                ..Group::default()
-            };
+            (self.barrier, self.split, self.named) = Default::default();
+            (self.all_syncs, self.at_barrier, self.acquired) = Default::default();
         }
         let t = self.thread(thread);
         *t = Thread::default();
@@ -306,36 +302,33 @@ impl Group {
         t.ordered(thread);
     }
 
-    /// Notes an access of `bytes` (1 or 4, aligned) at a key; gives the access that it races with.
-    pub fn access(&mut self, key: u64, bytes: u32, now: Now) -> Option<(Past, RaceAccess)> {
+    /// Notes accesses of `bytes` each (1 or 4, aligned), side by side from a key on, by these channels and of these values;
+    /// tells of those that race.
+    pub fn access(
+        &mut self,
+        key: u64,
+        bytes: u32,
+        now: Now,
+        by: &[(u8, u32)],
+        mut races: impl FnMut(u64, (Past, RaceAccess)),
+    ) {
         self.thread(now.thread);
         let (threads, cells) = (&self.threads, &mut self.cells);
         let me = &threads[now.thread as usize];
-        let Now { thread, pc, channel, access, loads, compares, value } = now;
+        let Now { thread, pc, access, loads, compares } = now;
         // What an atomic does is known to those who come to its place later.
         let clock = me.clock.get(thread).saturating_sub(u32::from(access == RaceAccess::Atomic));
-        let making = Making {
-            past: Past { thread, pc, clock, channel },
-            access,
-            loads,
-            known: &me.clock.0,
-            since: me.since[usize::from(key & SLM != 0)],
-        };
-        let (mut race, mut guess) = (None, None);
-        let done = cells.change(key, bytes, |full, byte| {
-            if compares {
-                guess = full.reads.iter().find(|r| r.thread == thread).map(|r| r.pc);
-            }
-            let part = match byte {
-                Some(byte) if bytes == 4 => value >> (8 * byte) & 0xff,
-                _ => value,
-            };
-            let found = full.access(&making, part);
-            race = race.or(found);
+        let past = Past { thread, pc, clock, channel: 0 };
+        let since = me.since[usize::from(key & SLM != 0)];
+        let mut guess = None;
+        let done = Making::new(past, access, &me.clock.0, since).and_then(|mut making| {
+            (making.loads, making.compares) = (loads, compares);
+            cells.access(key, bytes, &mut making, by, &mut guess, &mut races).ok()
         });
+        if let Some(guess) = guess {
+            self.guesses.insert(guess);
+        }
         self.overflowed |= done.is_none();
-        self.guesses.extend(guess);
-        race
     }
 }
 
@@ -357,8 +350,19 @@ mod tests {
         g
     }
 
-    fn now(thread: u32, access: RaceAccess, value: u32) -> Now {
-        Now { thread, pc: thread, channel: 0, access, value, loads: false, compares: false }
+    /// An access, its channel and value.
+    type One = (Now, u8, u32);
+
+    fn now(thread: u32, access: RaceAccess, value: u32) -> One {
+        (Now { thread, pc: thread, access, loads: false, compares: false }, 0, value)
+    }
+
+    impl Group {
+        fn one(&mut self, key: u64, bytes: u32, (now, channel, value): One) -> Option<(Past, RaceAccess)> {
+            let mut found = None;
+            self.access(key, bytes, now, &[(channel, value)], |_, race| found = Some(race));
+            found
+        }
     }
 
     use RaceAccess::{Atomic, Read, Write};
@@ -366,81 +370,81 @@ mod tests {
     #[test]
     fn barriers_order() {
         let mut g = group(2);
-        assert!(g.access(0, 4, now(0, Write, 1)).is_none());
+        assert!(g.one(0, 4, now(0, Write, 1)).is_none());
         g.barrier(0, (Op::Barrier, 0), false);
-        assert!(g.access(4, 4, now(1, Write, 1)).is_none());
+        assert!(g.one(4, 4, now(1, Write, 1)).is_none());
         g.barrier(1, (Op::Barrier, 0), false);
         g.go_on(0);
         // Thread 0 is at the next barrier already when thread 1 leaves this one.
-        assert!(g.access(4, 4, now(0, Read, 0)).is_none());
-        assert!(g.access(8, 4, now(0, Write, 7)).is_none());
+        assert!(g.one(4, 4, now(0, Read, 0)).is_none());
+        assert!(g.one(8, 4, now(0, Write, 7)).is_none());
         g.barrier(0, (Op::Barrier, 0), false);
         g.go_on(1);
-        assert!(g.access(0, 4, now(1, Read, 0)).is_none());
-        let (past, with) = g.access(8, 4, now(1, Read, 0)).expect("a race");
+        assert!(g.one(0, 4, now(1, Read, 0)).is_none());
+        let (past, with) = g.one(8, 4, now(1, Read, 0)).expect("a race");
         assert_eq!((past.thread, with), (0, Write));
     }
 
     #[test]
     fn without_one_it_is_a_race() {
         let mut g = group(3);
-        assert!(g.access(0, 4, now(0, Read, 0)).is_none());
-        assert!(g.access(0, 4, now(1, Read, 0)).is_none());
-        assert_eq!(g.access(0, 4, now(2, Write, 5)).map(|r| (r.0.thread, r.1)), Some((0, Read)));
+        assert!(g.one(0, 4, now(0, Read, 0)).is_none());
+        assert!(g.one(0, 4, now(1, Read, 0)).is_none());
+        assert_eq!(g.one(0, 4, now(2, Write, 5)).map(|r| (r.0.thread, r.1)), Some((0, Read)));
         // The same value, twice.
-        assert!(g.access(0, 4, now(1, Write, 5)).is_none());
-        assert!(g.access(0, 4, now(0, Write, 6)).is_some());
+        assert!(g.one(0, 4, now(1, Write, 5)).is_none());
+        assert!(g.one(0, 4, now(0, Write, 6)).is_some());
     }
 
     #[test]
     fn bytes_stand_alone() {
         let mut g = group(2);
-        assert!(g.access(SLM | 5, 1, now(0, Write, 1)).is_none());
-        assert!(g.access(SLM | 6, 1, now(1, Write, 2)).is_none());
-        assert!(g.access(SLM | 4, 4, now(1, Read, 0)).is_some());
-        assert!(g.access(SLM | 8, 4, now(0, Write, 0x0403_0201)).is_none());
-        assert!(g.access(SLM | 9, 1, now(1, Write, 2)).is_none(), "what is there already");
-        assert!(g.access(SLM | 10, 1, now(1, Write, 2)).is_some());
+        assert!(g.one(SLM | 5, 1, now(0, Write, 1)).is_none());
+        assert!(g.one(SLM | 6, 1, now(1, Write, 2)).is_none());
+        assert!(g.one(SLM | 4, 4, now(1, Read, 0)).is_some());
+        assert!(g.one(SLM | 8, 4, now(0, Write, 0x0403_0201)).is_none());
+        assert!(g.one(SLM | 9, 1, now(1, Write, 2)).is_none(), "what is there already");
+        assert!(g.one(SLM | 10, 1, now(1, Write, 2)).is_some());
     }
 
     #[test]
     fn atomics_order_and_race() {
         let mut g = group(2);
-        assert!(g.access(0, 4, now(0, Write, 1)).is_none());
+        assert!(g.one(0, 4, now(0, Write, 1)).is_none());
         g.synchronise(0, 64);
-        assert!(g.access(64, 4, now(0, Atomic, 0)).is_none());
+        assert!(g.one(64, 4, now(0, Atomic, 0)).is_none());
         g.synchronise(1, 64);
-        assert!(g.access(64, 4, now(1, Atomic, 0)).is_none());
-        assert!(g.access(0, 4, now(1, Read, 0)).is_none());
+        assert!(g.one(64, 4, now(1, Atomic, 0)).is_none());
+        assert!(g.one(0, 4, now(1, Read, 0)).is_none());
         // After its release, what thread 0 writes is its own again.
-        assert!(g.access(4, 4, now(0, Write, 1)).is_none());
-        assert!(g.access(4, 4, now(1, Read, 0)).is_some());
-        assert!(g.access(64, 4, now(0, Write, 1)).is_some(), "thread 1's atomic came later");
+        assert!(g.one(4, 4, now(0, Write, 1)).is_none());
+        assert!(g.one(4, 4, now(1, Read, 0)).is_some());
+        assert!(g.one(64, 4, now(0, Write, 1)).is_some(), "thread 1's atomic came later");
     }
 
     #[test]
     fn atomics_race_with_reads() {
         let mut g = group(3);
-        assert!(g.access(0, 4, now(0, Read, 0)).is_none());
+        assert!(g.one(0, 4, now(0, Read, 0)).is_none());
         g.synchronise(1, 0);
-        let load = Now { loads: true, ..now(1, Atomic, 0) };
-        assert!(g.access(0, 4, load).is_none(), "it changes nothing");
-        assert_eq!(g.access(0, 4, now(1, Atomic, 0)).map(|r| (r.0.thread, r.1)), Some((0, Read)));
-        assert_eq!(g.access(0, 4, now(2, Read, 0)).map(|r| (r.0.thread, r.1)), Some((1, Atomic)));
+        let load = (Now { loads: true, ..now(1, Atomic, 0).0 }, 0, 0);
+        assert!(g.one(0, 4, load).is_none(), "it changes nothing");
+        assert_eq!(g.one(0, 4, now(1, Atomic, 0)).map(|r| (r.0.thread, r.1)), Some((0, Read)));
+        assert_eq!(g.one(0, 4, now(2, Read, 0)).map(|r| (r.0.thread, r.1)), Some((1, Atomic)));
         // Who changed it later knows.
         g.synchronise(2, 0);
-        assert!(g.access(0, 4, now(2, Read, 0)).is_none());
+        assert!(g.one(0, 4, now(2, Read, 0)).is_none());
     }
 
     #[test]
     fn what_is_compared_later_is_a_guess() {
         let mut g = group(2);
-        assert!(g.access(0, 4, now(0, Read, 0)).is_none());
+        assert!(g.one(0, 4, now(0, Read, 0)).is_none());
         g.synchronise(1, 0);
-        assert!(g.access(0, 4, now(1, Atomic, 0)).is_some());
+        assert!(g.one(0, 4, now(1, Atomic, 0)).is_some());
         assert!(g.guesses.is_empty());
         g.synchronise(0, 0);
-        g.access(0, 4, Now { pc: 9, compares: true, ..now(0, Atomic, 0) });
+        g.one(0, 4, (Now { pc: 9, compares: true, ..now(0, Atomic, 0).0 }, 0, 0));
         assert_eq!(g.guesses.iter().collect::<Vec<_>>(), [&0], "the load's instruction");
     }
 
@@ -463,44 +467,38 @@ mod tests {
     fn split_and_named_barriers_order() {
         for (op, waits) in [(Op::SplitBarrier, true), (Op::NamedBarrier, true), (Op::SplitBarrier, false)] {
             let mut g = group(2);
-            assert!(g.access(0, 4, now(0, Write, 1)).is_none());
+            assert!(g.one(0, 4, now(0, Write, 1)).is_none());
             g.barrier(0, (op, 0), true);
             g.barrier(1, (op, 0), true);
             if waits {
                 g.barrier(1, (op, 0), false);
             }
             g.go_on(1);
-            assert_eq!(g.access(0, 4, now(1, Read, 0)).is_none(), waits);
+            assert_eq!(g.one(0, 4, now(1, Read, 0)).is_none(), waits);
         }
     }
 
     #[test]
     fn channels_of_one_thread_race() {
-        let at = |pc, channel, access, value| Now {
-            thread: 0,
-            pc,
-            channel,
-            access,
-            value,
-            loads: false,
-            compares: false,
+        let at = |pc, channel, access, value| {
+            (Now { thread: 0, pc, access, loads: false, compares: false }, channel, value)
         };
         let mut g = group(1);
-        assert!(g.access(0, 4, at(1, 3, Write, 1)).is_none());
-        assert!(g.access(0, 4, at(2, 3, Read, 0)).is_none(), "its own");
-        assert!(g.access(0, 4, at(2, 4, Read, 0)).is_some(), "another's");
-        assert!(g.access(4, 4, at(3, 3, Read, 0)).is_none());
-        assert!(g.access(4, 4, at(3, 4, Read, 0)).is_none());
-        assert!(g.access(4, 4, at(4, 4, Write, 9)).is_some(), "channel 3 may come later");
+        assert!(g.one(0, 4, at(1, 3, Write, 1)).is_none());
+        assert!(g.one(0, 4, at(2, 3, Read, 0)).is_none(), "its own");
+        assert!(g.one(0, 4, at(2, 4, Read, 0)).is_some(), "another's");
+        assert!(g.one(4, 4, at(3, 3, Read, 0)).is_none());
+        assert!(g.one(4, 4, at(3, 4, Read, 0)).is_none());
+        assert!(g.one(4, 4, at(4, 4, Write, 9)).is_some(), "channel 3 may come later");
         // A barrier or a fence orders them; the thread as such is no channel.
-        assert!(g.access(SLM | 4, 4, at(4, 4, Write, 9)).is_none());
+        assert!(g.one(SLM | 4, 4, at(4, 4, Write, 9)).is_none());
         g.fence(0, fence::GLOBAL);
-        assert!(g.access(4, 4, at(5, 3, Read, 0)).is_none());
-        assert!(g.access(SLM | 4, 4, at(5, 3, Read, 0)).is_some(), "the fence is for global memory");
+        assert!(g.one(4, 4, at(5, 3, Read, 0)).is_none());
+        assert!(g.one(SLM | 4, 4, at(5, 3, Read, 0)).is_some(), "the fence is for global memory");
         g.fence(0, fence::LOCAL);
-        assert!(g.access(SLM | 4, 4, at(6, 5, Read, 0)).is_none());
-        assert!(g.access(8, 4, at(6, THREAD, Write, 9)).is_none());
-        assert!(g.access(8, 4, at(7, 5, Read, 0)).is_none());
+        assert!(g.one(SLM | 4, 4, at(6, 5, Read, 0)).is_none());
+        assert!(g.one(8, 4, at(6, THREAD, Write, 9)).is_none());
+        assert!(g.one(8, 4, at(7, 5, Read, 0)).is_none());
     }
 
     #[test]

@@ -5,13 +5,14 @@
 //! accesses: the lowest two groups that read it, wrote it, changed it atomically, and whether all stores were of
 //! one value. All workers share it. It grows with the pages that are touched, up to a limit.
 
+use std::collections::hash_map::Entry;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::group::{Map, RaceAccess};
 
 /// Bytes that may be taken to remember accesses, besides twice what the launch's buffers have.
-pub(super) const SPARE_BYTES: u64 = 160 << 20;
+pub(super) const SPARE_BYTES: u64 = 112 << 20;
 /// Dwords of a page.
 const PAGE: u64 = 256;
 const SHARDS: usize = 64;
@@ -107,17 +108,62 @@ impl Full {
     }
 }
 
-/// Two words: readers only; one writer and what it wrote; or the number of a [`Full`].
+/// Two words: readers only; what one group stored and perhaps read, without atomics; or the number of a [`Full`].
 #[derive(Clone, Copy, Debug)]
 struct Cell(u64, u64);
 
 const READS: u64 = 0;
 const WRITE: u64 = 1;
 const FULL: u64 = 2;
+/// Bits of the second word of what one group stored, above the value: its own lowest read, thread and instruction;
+/// whether there is one; whether its stores differ.
+const OWN_READ: u32 = 32;
+const OWN_BITS: u64 = (1 << (GROUP - PC)) - 1;
+const HAS_READ: u64 = 1 << 62;
+const DIFFERS: u64 = 1 << 63;
 
 impl Default for Cell {
     fn default() -> Cell {
         Cell(NONE & !TAG | READS, NONE)
+    }
+}
+
+impl Cell {
+    /// Notes an access that these two words can hold; false if they cannot, and nothing is changed.
+    #[inline]
+    fn hold(&mut self, who: u64, access: RaceAccess, value: u32) -> bool {
+        let same_group = (self.0 ^ who) >> GROUP == 0;
+        match (self.0 & TAG, access) {
+            (READS, RaceAccess::Read) => {
+                let mut two = Two([self.0 | if self.0 | TAG == NONE { TAG } else { 0 }, self.1]);
+                two.add(who);
+                *self = Cell(two.0[0] & !TAG | READS, two.0[1]);
+                true
+            }
+            (READS, RaceAccess::Write) if self.0 | TAG == NONE => {
+                *self = Cell(who | WRITE, u64::from(value));
+                true
+            }
+            (READS, RaceAccess::Write) if same_group && self.1 == NONE => {
+                let read = self.0 >> PC & OWN_BITS;
+                *self = Cell(who | WRITE, read << OWN_READ | HAS_READ | u64::from(value));
+                true
+            }
+            (WRITE, RaceAccess::Write) if same_group => {
+                self.0 = (self.0 & !TAG).min(who) | WRITE;
+                self.1 |= if self.1 as u32 == value { 0 } else { DIFFERS };
+                true
+            }
+            (WRITE, RaceAccess::Read) if same_group => {
+                let read = who >> PC & OWN_BITS;
+                let known = self.1 >> OWN_READ & OWN_BITS;
+                if self.1 & HAS_READ == 0 || read < known {
+                    self.1 = self.1 & !(OWN_BITS << OWN_READ) | HAS_READ | read << OWN_READ;
+                }
+                true
+            }
+            _ => false,
+        }
     }
 }
 
@@ -159,32 +205,31 @@ impl Page {
             WRITE => {
                 full.writes.0[0] = cell.0 & !TAG;
                 full.value = cell.1 as u32;
+                full.differ = if cell.1 & DIFFERS != 0 { u32::MAX } else { 0 };
+                if cell.1 & HAS_READ != 0 {
+                    full.reads.0[0] = cell.0 >> GROUP << GROUP | (cell.1 >> OWN_READ & OWN_BITS) << PC;
+                }
             }
             _ => full = self.full.get(cell.1 as usize).copied().unwrap_or(full),
         }
         full
     }
 
+    #[inline]
     fn add(&mut self, index: usize, who: u64, access: RaceAccess, value: u32) {
-        let cell = self.cell(index);
-        if cell.0 & TAG == FULL {
+        let mut cell = self.cell(index);
+        if cell.hold(who, access, value) {
+            self.set(index, cell);
+        } else if cell.0 & TAG == FULL {
             if let Some(full) = self.full.get_mut(cell.1 as usize) {
                 full.add(who, access, value);
             }
-            return;
-        }
-        let mut full = self.unpack(cell);
-        full.add(who, access, value);
-        let none = |two: Two| two.0[0] == NONE;
-        let cell = if none(full.writes) && none(full.atomics) {
-            Cell(full.reads.0[0] | READS, full.reads.0[1])
-        } else if none(full.reads) && none(full.atomics) && full.writes.0[1] == NONE && full.differ == 0 {
-            Cell(full.writes.0[0] | WRITE, full.value as u64)
         } else {
+            let mut full = self.unpack(cell);
+            full.add(who, access, value);
             self.full.push(full);
-            Cell(FULL, self.full.len() as u64 - 1)
-        };
-        self.set(index, cell);
+            self.set(index, Cell(FULL, self.full.len() as u64 - 1));
+        }
     }
 
     /// Cells of bytes from now on.
@@ -194,7 +239,10 @@ impl Page {
         for cell in old {
             for byte in 0..4 {
                 cells.push(match cell.0 & TAG {
-                    WRITE => Cell(cell.0, cell.1 >> (8 * byte) & 0xff),
+                    WRITE => {
+                        let rest = cell.1 >> OWN_READ << OWN_READ;
+                        Cell(cell.0, rest | cell.1 >> (8 * byte) & 0xff)
+                    }
                     FULL => {
                         let mut full = self.unpack(cell);
                         full.value = full.value >> (8 * byte) & 0xff;
@@ -266,31 +314,58 @@ impl Launch {
 
     /// Notes an access of 1 or 4 bytes, aligned.
     pub fn access(&self, address: u64, bytes: u32, who: Who, access: RaceAccess, value: u32) {
-        let (page, dword) = (address / 4 / PAGE, (address / 4 % PAGE) as usize);
-        let shard = &self.shards[page as usize % SHARDS];
-        let mut pages = shard.lock().unwrap_or_else(|e| e.into_inner());
-        let full = self.taken.load(Ordering::Relaxed) >= self.limit;
-        if full && !pages.contains_key(&page) {
-            self.left_out.fetch_add(1, Ordering::Relaxed);
-            return;
+        if bytes == 4 {
+            return self.dwords(address, &[(0, value)], who, access);
         }
-        let page = pages.entry(page).or_default();
+        self.change(address / 4 / PAGE, 1, |page| {
+            if page.first.len() == PAGE as usize {
+                page.split();
+            }
+            let index = (address / 4 % PAGE) as usize * 4 + (address & 3) as usize;
+            page.add(index, who.0, access, value);
+        });
+    }
+
+    /// Notes accesses of dwords side by side, by channels that nobody asks for, and what they wrote.
+    pub fn dwords(&self, address: u64, values: &[(u8, u32)], who: Who, access: RaceAccess) {
+        let (mut dword, mut values) = (address / 4, values);
+        while !values.is_empty() {
+            let at = (dword % PAGE) as usize;
+            let (here, rest) = values.split_at(values.len().min(PAGE as usize - at));
+            self.change(dword / PAGE, here.len() as u64, |page| {
+                let whole = page.first.len() == PAGE as usize;
+                for (i, (_, value)) in (at..).zip(here) {
+                    if whole {
+                        page.add(i, who.0, access, *value);
+                        continue;
+                    }
+                    for byte in 0..4 {
+                        page.add(4 * i + byte, who.0, access, value >> (8 * byte) & 0xff);
+                    }
+                }
+            });
+            dword += here.len() as u64;
+            values = rest;
+        }
+    }
+
+    /// Changes a page, by so many accesses.
+    fn change(&self, number: u64, accesses: u64, change: impl FnOnce(&mut Page)) {
+        let shard = &self.shards[number as usize % SHARDS];
+        let mut pages = shard.lock().unwrap_or_else(|e| e.into_inner());
+        let page = match pages.entry(number) {
+            Entry::Occupied(page) => page.into_mut(),
+            Entry::Vacant(_) if self.taken.load(Ordering::Relaxed) >= self.limit => {
+                self.left_out.fetch_add(accesses, Ordering::Relaxed);
+                return;
+            }
+            Entry::Vacant(room) => room.insert(Page::default()),
+        };
         let before = page.bytes();
         if page.first.is_empty() {
             page.first.resize(PAGE as usize, Cell::default().0);
         }
-        if bytes < 4 && page.first.len() == PAGE as usize {
-            page.split();
-        }
-        if page.first.len() == PAGE as usize {
-            page.add(dword, who.0, access, value);
-        } else if bytes < 4 {
-            page.add(dword * 4 + (address & 3) as usize, who.0, access, value);
-        } else {
-            for i in 0..4 {
-                page.add(dword * 4 + i, who.0, access, value >> (8 * i) & 0xff);
-            }
-        }
+        change(page);
         let more = page.bytes().saturating_sub(before);
         if more > 0 {
             self.taken.fetch_add(more, Ordering::Relaxed);

@@ -47,6 +47,27 @@ impl Written {
         words(offset, bytes).any(|(w, bits)| self.0.get(w).is_none_or(|w| w & bits != 0))
     }
 
+    /// Are all of these bits of words?
+    #[inline]
+    pub fn holds(&self, bits: &[(u32, u64)]) -> bool {
+        bits.iter().all(|(w, bits)| self.0.get(*w as usize).is_none_or(|w| w & bits == *bits))
+    }
+
+    /// These bits of words are written.
+    #[inline]
+    pub fn add(&mut self, bits: &[(u32, u64)]) {
+        for (w, bits) in bits {
+            if let Some(w) = self.0.get_mut(*w as usize) {
+                *w |= bits;
+            }
+        }
+    }
+
+    /// What another has.
+    pub fn copy(&mut self, other: &Written) {
+        self.0.clone_from(&other.0);
+    }
+
     /// Are all bytes written?
     pub fn all(&self, offset: u32, bytes: u32) -> bool {
         words(offset, bytes).all(|(w, bits)| self.0.get(w).is_none_or(|w| w & bits == bits))

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use envisa_isa::Span;
-use envisa_lower::{Message, Touched};
+use envisa_isa::predefined::var;
+use envisa_lower::{Inst, Message, Op, Program, Simt, Touched};
 use envisa_machine::thread::{Access, AccessKind, Machine};
 
 use super::content::Home;
@@ -11,6 +12,7 @@ use super::finding::LaunchFacts;
 use super::group::SLM;
 use super::hints::{self, Hint};
 use super::registers::Written;
+use super::steps::Steps;
 
 /// Where instructions and memory are.
 #[derive(Debug, Default)]
@@ -28,12 +30,18 @@ pub(super) struct Sites {
     hints: Vec<Hint>,
     /// Registers that some instruction reads; `None`: any may be.
     used: Option<Written>,
+    /// Of each instruction: does something depend on all that it accesses?
+    all_wanted: Vec<bool>,
+    /// What instructions read and write.
+    pub steps: Steps,
+    /// Registers that a thread starts with.
+    pub initial: Written,
 }
 
 impl Sites {
     pub fn of(m: &Machine<'_>, facts: &LaunchFacts) -> Sites {
         let p = m.env.program;
-        Sites {
+        let mut sites = Sites {
             at: p.code.iter().map(|i| (i.source, i.function, i.span)).collect(),
             functions: p.functions.iter().map(|f| f.name.clone()).collect(),
             groups: [m.env.groups[0], m.env.groups[1]],
@@ -41,18 +49,41 @@ impl Sites {
             local_variables: facts.local_variables.clone(),
             hints: if facts.hints { hints::of(p) } else { Vec::new() },
             used: used(p),
-        }
+            all_wanted: Vec::new(),
+            steps: Steps::of(p),
+            initial: initial(p),
+        };
+        sites.all_wanted = p.code.iter().map(|i| sites.wants_all(i, p)).collect();
+        sites
+    }
+
+    /// Does something depend on all elements that an instruction accesses?
+    fn wants_all(&self, i: &Inst, p: &Program) -> bool {
+        let Some(Message::Simt(s)) = p.messages.get(i.aux as usize).filter(|_| i.op == Op::Message) else {
+            return true;
+        };
+        s.write || (0..s.elements.count_ones()).all(|part| self.wants(s, part))
+    }
+
+    /// Does something depend on an element of the channels of a load?
+    fn wants(&self, s: &Simt, part: u32) -> bool {
+        let (Some(data), Some(used)) = (s.data, &self.used) else { return true };
+        s.elements.count_ones() < 2 || used.any(data + part * s.component_stride, s.component_stride.max(1))
+    }
+
+    /// As [`Sites::wanted`], of all that an instruction accesses.
+    #[inline]
+    pub fn all_wanted(&self, pc: u32) -> bool {
+        self.all_wanted.get(pc as usize).copied().unwrap_or(false)
     }
 
     /// Does anything depend on what an access reads? Compilers read three elements where the first and the third are
     /// wanted.
     pub fn wanted(&self, message: &Message, a: &Access, part: u32) -> bool {
-        let (Message::Simt(s), Some(used)) = (message, &self.used) else { return true };
-        let Some(data) = s.data else { return true };
-        if a.kind != AccessKind::Read || s.elements.count_ones() < 2 {
-            return true;
+        match message {
+            Message::Simt(s) if a.kind == AccessKind::Read => self.wants(s, part),
+            _ => true,
         }
-        used.any(data + part * s.component_stride, s.component_stride.max(1))
     }
 
     pub fn number(&self, [x, y, z]: [u32; 3]) -> u64 {
@@ -112,7 +143,7 @@ impl Sites {
 }
 
 /// The registers that the instructions of a program read.
-fn used(p: &envisa_lower::Program) -> Option<Written> {
+fn used(p: &Program) -> Option<Written> {
     let mut used = Written::default();
     used.clear(p.registers.bytes);
     let mut any = false;
@@ -125,4 +156,20 @@ fn used(p: &envisa_lower::Program) -> Option<Written> {
         });
     }
     (!any).then_some(used)
+}
+
+/// The registers that have content when a thread starts.
+fn initial(p: &Program) -> Written {
+    let mut written = Written::default();
+    written.clear(p.registers.bytes);
+    // Immediates, predicates, addresses, states and predefined variables; then the inputs.
+    written.set(0, p.registers.address_base);
+    let unwritten = [var::ARG, var::RETVAL, var::SP, var::FP, var::IMPL_ARG_BUF_PTR, var::LOCAL_ID_BUF_PTR];
+    for id in (0..=var::MSG0).filter(|id| !unwritten.contains(id)) {
+        written.set(p.registers.predefined[id as usize], 64);
+    }
+    for i in &p.inputs {
+        written.set(i.offset, i.bytes);
+    }
+    written
 }

@@ -1,6 +1,5 @@
 //! Stores to what is constant, and stores whose channels collide.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use envisa_lower::Message;
@@ -32,11 +31,24 @@ impl Checks {
             return;
         }
         // Later channels against the first that wrote the place.
-        let mut seen: HashMap<(u64, bool), u8> = HashMap::new();
+        let place = |a: &Access| (a.place.unwrap_or(a.address), a.space == AccessSpace::Slm);
+        let mut written: Vec<((u64, bool), usize)> = m
+            .accesses
+            .iter()
+            .enumerate()
+            .filter(|(_, a)| a.kind == AccessKind::Write && !a.outside)
+            .map(|(n, a)| (place(a), n))
+            .collect();
+        written.sort_unstable();
+        let mut again: Vec<(usize, u8)> = Vec::new();
+        for same in written.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
+            let first = m.accesses[same[0].1].channel;
+            again.extend(same[1..].iter().map(|(_, n)| (*n, first)));
+        }
+        again.sort_unstable();
         let mut told = None;
-        for a in m.accesses.iter().filter(|a| a.kind == AccessKind::Write && !a.outside) {
-            let place = (a.place.unwrap_or(a.address), a.space == AccessSpace::Slm);
-            let other = *seen.entry(place).or_insert(a.channel);
+        for (n, other) in again {
+            let a = &m.accesses[n];
             if other == a.channel || told == Some(a.channel) {
                 continue;
             }

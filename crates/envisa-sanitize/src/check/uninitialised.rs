@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use envisa_lower::{Dst, Inst, Message, Op, Src, Touched};
 use envisa_machine::thread::{AccessKind, Machine, Mask};
 
-use super::content::{self, Home};
+use super::content::{self, Home, RowHome};
 use super::registers::Written;
+use super::rows::Row;
 use super::sites::Sites;
 use super::{Checks, FindingKind, Related, channels};
 
@@ -96,6 +97,18 @@ impl Checks {
         }
     }
 
+    /// Marks what an instruction writes as written.
+    pub(super) fn define_all(&mut self, m: &Machine<'_>, pc: u32, i: &Inst, mask: Mask) {
+        let Some(shadow) = self.shadows.get_mut(m.t.index as usize) else { return };
+        if self.sites.steps.is_written(pc, &shadow.written) {
+            return;
+        }
+        if self.partial.write(pc, mask, &mut shadow.written) {
+            return;
+        }
+        i.writes(m.env.program, &mut |t| self.define(m, t, mask));
+    }
+
     /// The first channel and offset of what is told of that nothing has written.
     pub(super) fn missing(
         &mut self,
@@ -150,6 +163,34 @@ impl Checks {
         if origin.pc != pc {
             f.related.get_or_insert(related);
         }
+    }
+
+    /// Has all content that a message moves and that is followed? Marks what it stores.
+    pub(super) fn has_content(&mut self, m: &Machine<'_>, message: &Message, rows: &[Row]) -> bool {
+        let thread = m.t.index;
+        if self.pending.is_some() {
+            return false;
+        }
+        for row in rows {
+            let kind = row.access.kind;
+            if kind != AccessKind::Read && !self.facts.constant.is_empty() {
+                return false;
+            }
+            match self.contents.row_home(m, message, row) {
+                RowHome::None => {}
+                RowHome::Some(home) => {
+                    let bytes = row.bytes() as u32;
+                    let stored = kind == AccessKind::Write;
+                    if stored && self.all_read {
+                        self.contents.set(thread, home, bytes, true);
+                    } else if stored || !self.contents.all(thread, home, bytes) {
+                        return false;
+                    }
+                }
+                RowHome::Several => return false,
+            }
+        }
+        true
     }
 
     /// Follows what a message moves between registers and memory.

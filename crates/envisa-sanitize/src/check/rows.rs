@@ -1,0 +1,86 @@
+//! Rows: accesses of a message to bytes side by side, or reads of the same bytes, which are looked at as one.
+
+use envisa_lower::Message;
+use envisa_machine::thread::{Access, AccessKind, AccessSpace, Machine};
+
+use super::sites::Sites;
+
+/// Accesses of one kind and size to bytes side by side, in their order, or reads of the same bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    /// The first of them.
+    pub access: Access,
+    /// Its index among the message's.
+    pub from: usize,
+    /// How many there are.
+    pub count: usize,
+    /// The first one's element among those of its channel.
+    pub part: u32,
+    /// All of them read the same.
+    pub same: bool,
+}
+
+impl Row {
+    /// Bytes of all of them.
+    pub fn bytes(&self) -> u64 {
+        if self.same { 1 } else { self.count as u64 }.wrapping_mul(u64::from(self.access.bytes))
+    }
+
+    /// Adds an access; false if it is none of this row.
+    #[inline]
+    fn add(&mut self, a: &Access) -> bool {
+        let first = &self.access;
+        if first.bytes != a.bytes
+            || first.kind != a.kind
+            || first.space != a.space
+            || first.outside
+            || a.outside
+        {
+            return false;
+        }
+        let again = a.kind == AccessKind::Read && (self.same || self.count == 1);
+        if again && a.address == first.address && a.place == first.place {
+            (self.same, self.count) = (true, self.count + 1);
+            return true;
+        }
+        let done = self.bytes();
+        let next = !self.same
+            && first.address.wrapping_add(done) == a.address
+            && first.place.map(|p| p.wrapping_add(done)) == a.place;
+        self.count += usize::from(next);
+        next
+    }
+
+    /// Does it lie in these bytes?
+    pub fn is_in(&self, start: u64, bytes: u64) -> bool {
+        let from = self.access.address.wrapping_sub(start);
+        from <= bytes && self.bytes() <= bytes - from
+    }
+}
+
+/// Makes rows of the accesses of a message, of those that anything depends on.
+pub(super) fn of(m: &Machine<'_>, pc: u32, message: &Message, sites: &Sites, rows: &mut Vec<Row>) {
+    rows.clear();
+    let all = sites.all_wanted(pc);
+    let (mut channel, mut part) = (u8::MAX, 0);
+    for (from, a) in m.accesses.iter().enumerate() {
+        (channel, part) = (a.channel, if a.channel == channel { part + 1 } else { 0 });
+        if !all && !sites.wanted(message, a, part) {
+            continue;
+        }
+        let last = rows.last_mut().filter(|row| row.from + row.count == from);
+        if !last.is_some_and(|row| row.add(a)) {
+            rows.push(Row { access: *a, from, count: 1, part, same: false });
+        }
+    }
+}
+
+/// Do stores of several rows go to places apart?
+pub(super) fn are_apart(rows: &[Row]) -> bool {
+    let place = |r: &Row| (r.access.space == AccessSpace::Slm, r.access.place.unwrap_or(r.access.address));
+    rows.iter().all(|r| r.access.kind != AccessKind::Write)
+        || rows.windows(2).all(|pair| {
+            let ((slm, start), (next_slm, next)) = (place(&pair[0]), place(&pair[1]));
+            slm == next_slm && start.wrapping_add(pair[0].bytes()) <= next
+        })
+}
