@@ -104,6 +104,8 @@ pub(crate) struct Variant {
     /// It runs rows, and starts their threads itself, with payloads of so many bytes.
     row: bool,
     payload: u32,
+    /// How many symbols the program names.
+    symbols: u32,
 }
 
 impl Native {
@@ -196,7 +198,13 @@ impl Native {
             return Err(e);
         }
         let code = Code::new(&compiled.code.bytes).map_err(|e| e.to_string())?;
-        Ok(Variant { code, compiled, payload: sizes.payload, row: key.start.is_some() })
+        Ok(Variant {
+            code,
+            compiled,
+            payload: sizes.payload,
+            row: key.start.is_some(),
+            symbols: p.symbols.len() as u32,
+        })
     }
 }
 
@@ -222,8 +230,9 @@ impl Translation for Native {
         let at = sites.as_mut_ptr();
         let run = Runner {
             native: self,
-            contexts: [&full, &part]
-                .map(|v| (0..live).map(|_| v.as_ref().map(|v| Context::new(v, at))).collect()),
+            contexts: [&full, &part].map(|v| {
+                (0..live).map(|_| v.as_ref().map(|v| Context::new(v, at, launch.env.symbols))).collect()
+            }),
             variants: [full, part],
             sites,
             scratch: sites::to_scratch(&self.program),
@@ -249,7 +258,7 @@ struct Context {
 }
 
 impl Context {
-    fn new(v: &Variant, sites: *mut Site) -> Context {
+    fn new(v: &Variant, sites: *mut Site, symbols: &[u64]) -> Context {
         let c = &v.compiled;
         let mut it = Context {
             lines: vec![Line([0; 16]); (c.context as usize).div_ceil(64).max(1)],
@@ -257,6 +266,10 @@ impl Context {
         };
         for (k, x) in c.pool.iter().enumerate() {
             it.set(c.pool_at + 4 * k as u32, *x);
+        }
+        // One that the launch does not have is nowhere.
+        for k in 0..v.symbols {
+            it.set64(c.symbols + 8 * k, symbols.get(k as usize).copied().unwrap_or(0));
         }
         it.set64(at::SITES, sites as u64);
         it.set64(at::CALL, callback as *const () as u64);

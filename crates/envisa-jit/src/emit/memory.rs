@@ -100,6 +100,26 @@ impl Emit<'_> {
         }
     }
 
+    /// The address of a symbol, which the context has; of one that is nowhere the machine says so.
+    pub(super) fn symbol(&mut self, pc: Pc) -> Result<(), Why> {
+        let i = self.inst(pc);
+        let Dst::Reg { offset, ty: Type::Q | Type::Uq, sat: false, .. } = i.dst else {
+            return Err("an address of few bits");
+        };
+        self.certain(pc)?;
+        self.in_memory(offset, 8)?;
+        let (entry, back) = (self.a.label(), self.a.label());
+        let from = Mem::at(CTX, self.symbols_at() + 8 * i.aux);
+        self.a.rm(Code::Mov_r64_rm64, Register::RAX, from);
+        self.a.rr(Code::Test_rm64_r64, Register::RAX, Register::RAX);
+        self.a.jump(Code::Je_rel32_64, entry);
+        let to = self.reg(offset);
+        self.a.mr(Code::Mov_rm64_r64, to, Register::RAX);
+        self.a.bind(back);
+        self.later.push(Later::Miss { pc, entry, back });
+        Ok(())
+    }
+
     pub(super) fn site(&self, i: &Inst, field: u32) -> Mem {
         Mem::at(SITES, i.aux * SITE + field)
     }
@@ -339,6 +359,11 @@ impl Emit<'_> {
                 self.move_halves(pc, s, form, part, (v, step), data, on, other)?;
                 self.a.jmp(d);
                 self.a.bind(other);
+            } else if pairs && !s.write {
+                let other = self.a.label();
+                self.move_from_table(pc, i, s, form, part, v, data, on, other)?;
+                self.a.jmp(d);
+                self.a.bind(other);
             }
             done = Some(d);
         }
@@ -398,6 +423,61 @@ impl Emit<'_> {
             let which = self.literals(pick(&|k| 2 * k + c as u32));
             self.a.v2(VMOVDQU32, Width::Z, 2, Opd::Mem(which), Lanes::All);
             self.a.v3(VPERMI2D, Width::Z, 2, 0, Opd::Reg(1), Lanes::All);
+            let k = self.load_lanes(pc, to, on);
+            self.store_part(to, 2, 4, part, k)?;
+        }
+        Ok(())
+    }
+
+    /// Pairs that all lie in one window of 64 bytes, as those of small tables do, are picked out of it; goes to `other`
+    /// where they do not, or the window is not all inside.
+    #[allow(clippy::too_many_arguments)]
+    fn move_from_table(
+        &mut self,
+        pc: Pc,
+        i: &Inst,
+        s: &Simt,
+        form: Form,
+        part: &Part,
+        v: V,
+        data: RegOffset,
+        on: Option<K>,
+        other: Label,
+    ) -> Result<(), Why> {
+        // Windows begin at multiples of their size, and the last pair's index is among those that pass.
+        let (window, last) = (64 / form.scale, 56 / form.scale);
+        let count = self.site(i, site::COUNT);
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
+        self.a.ri(Code::And_rm32_imm32, Register::EAX, -(window as i32));
+        // Below the count, the sum does not wrap around.
+        self.a.rm(Code::Cmp_r32_rm32, Register::EAX, count);
+        self.a.jump(Code::Jae_rel32_64, other);
+        self.a.rr(Code::Mov_r32_rm32, Register::ESI, Register::EAX);
+        self.a.ri(Code::Add_rm32_imm32, Register::ESI, last as i32);
+        self.a.rm(Code::Cmp_r32_rm32, Register::ESI, count);
+        self.a.jump(Code::Jae_rel32_64, other);
+        self.a.rr(Code::EVEX_Vpbroadcastd_zmm_k1z_r32, vreg(1, Width::Z), Register::EAX);
+        self.a.v3(VPSUBD, Width::Z, 1, v, Opd::Reg(1), Lanes::All);
+        let outside = self.literal(!last);
+        self.a.v3(VPANDD, Width::Z, 2, 1, Opd::Bcast(outside), Lanes::All);
+        self.a.v3(VPXORD, Width::Z, 3, 3, Opd::Reg(3), Lanes::All);
+        self.a.vcmp(VPCMPUD, Width::Z, 5, 2, Opd::Reg(3), 4, on);
+        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+        self.a.jump(Code::Jne_rel32_64, other);
+        let m = Mem::indexed(PTR, Register::RAX, form.scale, 0);
+        self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(m), Lanes::All);
+        match form.scale.trailing_zeros() {
+            shift @ (0 | 1) => self.a.v2i(VPSRLD, Width::Z, 1, Opd::Reg(1), 2 - shift, Lanes::All),
+            3 => self.a.v2i(VPSLLD, Width::Z, 1, Opd::Reg(1), 1, Lanes::All),
+            _ => {}
+        }
+        for c in 0..2 {
+            if c == 1 {
+                let one = self.literal(1);
+                self.a.v3(VPADDD, Width::Z, 1, 1, Opd::Bcast(one), Lanes::All);
+            }
+            self.a.v3(VPERMD, Width::Z, 2, 1, Opd::Reg(0), Lanes::All);
+            let to = data + c * s.component_stride + 4 * part.lane;
             let k = self.load_lanes(pc, to, on);
             self.store_part(to, 2, 4, part, k)?;
         }

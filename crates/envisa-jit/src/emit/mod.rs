@@ -53,6 +53,8 @@ pub(crate) struct Compiled {
     pub waits: HashMap<Pc, u32>,
     /// Of code that starts threads itself: bytes of a row's image that go into the context, `(image, context, bytes)`.
     pub image: Vec<(u32, u32, u32)>,
+    /// Where in a context the addresses of the program's symbols begin.
+    pub symbols: u32,
 }
 
 /// A part of an instruction: as many lanes as one vector register holds.
@@ -167,6 +169,11 @@ impl<'a> Emit<'a> {
 
     /// First byte of the pool in a context.
     fn pool_at(&self) -> u32 {
+        (self.symbols_at() + 8 * self.p.symbols.len() as u32).next_multiple_of(64)
+    }
+
+    /// Where in a context the addresses of the program's symbols begin.
+    pub fn symbols_at(&self) -> u32 {
         let image = self.image().last().map(|(_, at, bytes)| at + bytes);
         image.unwrap_or(at::WAITS + 4 * self.waits.len() as u32).next_multiple_of(64)
     }
@@ -247,7 +254,7 @@ impl<'a> Emit<'a> {
         self.write_stub();
         let pool_at = self.pool_at();
         let context = pool_at + 4 * self.pool.len() as u32;
-        let image = self.image();
+        let (image, symbols) = (self.image(), self.symbols_at());
         let code = self.a.finish()?;
         Ok(Compiled {
             code,
@@ -255,6 +262,7 @@ impl<'a> Emit<'a> {
             context: context.next_multiple_of(64),
             slow: self.slow,
             image,
+            symbols,
             waits: self.waits,
             pool_at,
         })
@@ -288,6 +296,7 @@ impl<'a> Emit<'a> {
             Op::ChannelEnables if i.aux == 0 => self.channel_enables(pc),
             Op::Message => self.message(pc),
             Op::PredLogic => self.pred_logic(pc),
+            Op::Faddr => self.symbol(pc),
             _ => self.compute(pc),
         }
     }
