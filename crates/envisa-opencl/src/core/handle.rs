@@ -10,6 +10,7 @@
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
 use std::ffi::c_void;
+use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, OnceLock, RwLock, Weak};
 
 use super::error::{Error, Result};
@@ -26,10 +27,31 @@ struct Head {
     dispatch_data: *mut c_void,
 }
 
+/// A head and its memory. It is not a box: the address was given away, and a box that is moved invalidates
+/// pointers to what it holds.
+struct Owned(NonNull<Head>);
+
 // SAFETY: the dispatch table is a static, the other word is never looked at here.
-unsafe impl Send for Head {}
+unsafe impl Send for Owned {}
 // SAFETY: as above.
-unsafe impl Sync for Head {}
+unsafe impl Sync for Owned {}
+
+impl Owned {
+    fn new(head: Head) -> Owned {
+        Owned(NonNull::from(Box::leak(Box::new(head))))
+    }
+
+    fn address(&self) -> usize {
+        self.0.as_ptr() as usize
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: `new` leaked it, and nobody else frees it.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
 
 /// Kinds of objects that have handles.
 pub trait Object: Any + Send + Sync {
@@ -49,7 +71,7 @@ struct Entry {
     held: Option<Arc<dyn Any + Send + Sync>>,
     references: u32,
     #[allow(dead_code, reason = "owns the memory that the handle points to")]
-    head: Box<Head>,
+    head: Owned,
 }
 
 type Shard = RwLock<HashMap<usize, Entry>>;
@@ -65,11 +87,11 @@ pub fn publish<T: Object>(object: &Arc<T>) -> *mut c_void {
     let mut new = false;
     let address = *object.slot().0.get_or_init(|| {
         new = true;
-        let head = Box::new(Head {
+        let head = Owned::new(Head {
             dispatch: std::ptr::from_ref(crate::api::dispatch()).cast(),
             dispatch_data: std::ptr::null_mut(),
         });
-        let address = std::ptr::from_ref(&*head) as usize;
+        let address = head.address();
         let any: Arc<dyn Any + Send + Sync> = object.clone();
         let entry = Entry { object: Arc::downgrade(&any), held: Some(any), references: 1, head };
         shard(address).write().unwrap().insert(address, entry);

@@ -14,6 +14,8 @@ pub mod program;
 pub mod queue;
 pub mod region;
 pub mod spirv;
+#[cfg(test)]
+mod tests;
 
 /// What an object is called in a report, and which it is; nothing of platforms and devices, which nobody has to
 /// release.

@@ -75,29 +75,30 @@ pub const BTI: u32 = 2;
 pub const SURFACE_START: usize = 64;
 pub const SURFACE_LEN: usize = 300;
 
+/// Random bytes, a word at a time: Miri takes long for each.
+fn fill(bytes: &mut [u8], rng: &mut Rng) {
+    for chunk in bytes.chunks_mut(8) {
+        chunk.copy_from_slice(&rng.next().to_le_bytes()[..chunk.len()]);
+    }
+}
+
 impl Rig {
     pub fn new(rng: &mut Rng) -> Rig {
         let mut memory = Memory::new(1 << 20);
         let ids = [memory.allocate("a", 1000).unwrap(), memory.allocate("b", 2000).unwrap()];
         for id in ids {
-            for b in memory.bytes(id).unwrap() {
-                *b = rng.next() as u8;
-            }
+            fill(memory.bytes(id).unwrap(), rng);
         }
         let mut blocks = [512, 4096].map(|n| Block::zeroed(n).unwrap());
         for b in &mut blocks {
-            for b in b.bytes() {
-                *b = rng.next() as u8;
-            }
+            fill(b.bytes(), rng);
         }
         let [slm, window] = blocks;
         let mut surfaces = SurfaceTable::default();
         let surface = BufferSurface { allocation: ids[0], start: SURFACE_START, len: SURFACE_LEN };
         surfaces.bind(&memory, BTI, Surface::Buffer(surface));
         let mut regs = Registers::new(FILE);
-        for b in regs.bytes_mut() {
-            *b = rng.next() as u8;
-        }
+        fill(regs.bytes_mut(), rng);
         regs.set(HANDLE, BTI);
         Rig {
             memory,

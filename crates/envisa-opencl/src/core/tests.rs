@@ -1,0 +1,128 @@
+//! The modules with `unsafe`, used as applications and loaders use them. Miri runs these.
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use super::error::Error;
+use super::handle::{self, Object, Slot};
+use super::region::{Backing, Layout3, Region};
+
+#[derive(Default)]
+struct Thing(Slot);
+#[derive(Default)]
+struct Other(Slot);
+
+impl Object for Thing {
+    const INVALID: Error = Error::INVALID_CONTEXT;
+    fn slot(&self) -> &Slot {
+        &self.0
+    }
+}
+
+impl Object for Other {
+    const INVALID: Error = Error::INVALID_EVENT;
+    fn slot(&self) -> &Slot {
+        &self.0
+    }
+}
+
+/// What a loader does with every handle it is given.
+fn first_word(handle: *mut c_void) -> usize {
+    // SAFETY: handles point to heads, which are kept after their objects' ends.
+    unsafe { handle.cast::<usize>().read() }
+}
+
+#[test]
+fn a_handle_is_found_while_it_is_held() {
+    let thing = Arc::new(Thing::default());
+    assert!(handle::of(&*thing).is_null());
+    let h = handle::publish(&thing);
+    assert_eq!(first_word(h), std::ptr::from_ref(crate::api::dispatch()) as usize);
+    assert!(Arc::ptr_eq(&handle::get::<Thing>(h).unwrap(), &thing));
+    assert_eq!(handle::get::<Other>(h).map(drop), Err(Error::INVALID_EVENT));
+    handle::retain::<Thing>(h).unwrap();
+    assert_eq!(handle::references(&*thing), 2);
+    drop(thing);
+    handle::release::<Thing>(h).unwrap();
+    assert!(handle::get::<Thing>(h).is_ok());
+    handle::release::<Thing>(h).unwrap();
+    for dead in [h, std::ptr::null_mut(), h.wrapping_byte_add(8), 0x1000 as *mut c_void] {
+        assert_eq!(handle::get::<Thing>(dead).map(drop), Err(Error::INVALID_CONTEXT));
+        assert_eq!(handle::retain::<Thing>(dead), Err(Error::INVALID_CONTEXT));
+        assert_eq!(handle::release::<Thing>(dead), Err(Error::INVALID_CONTEXT));
+    }
+    // Loaders look at dead handles, too.
+    assert_ne!(first_word(h), 0);
+}
+
+#[test]
+fn an_object_that_is_needed_outlives_its_references() {
+    let thing = Arc::new(Thing::default());
+    let h = handle::publish(&thing);
+    handle::release::<Thing>(h).unwrap();
+    assert_eq!(handle::release::<Thing>(h), Err(Error::INVALID_CONTEXT));
+    assert!(Arc::ptr_eq(&handle::get::<Thing>(h).unwrap(), &thing));
+    assert_eq!(handle::publish(&thing), h);
+    assert_eq!(handle::references(&*thing), 1);
+}
+
+#[test]
+fn threads_take_and_give_references() {
+    let h = handle::publish(&Arc::new(Thing::default())) as usize;
+    std::thread::scope(|s| {
+        for _ in 0..4 {
+            s.spawn(|| {
+                for _ in 0..20 {
+                    let h = h as *mut c_void;
+                    handle::retain::<Thing>(h).unwrap();
+                    assert!(handle::get::<Thing>(h).is_ok() && first_word(h) != 0);
+                    handle::release::<Thing>(h).unwrap();
+                    let short = handle::publish(&Arc::new(Other::default()));
+                    handle::release::<Other>(short).unwrap();
+                }
+            });
+        }
+    });
+    handle::release::<Thing>(h as *mut c_void).unwrap();
+    assert!(handle::get::<Thing>(h as *mut c_void).is_err());
+}
+
+#[test]
+fn regions_copy_inside_of_their_bounds() {
+    let backing = Backing::allocate(64, 64).unwrap();
+    let all = backing.region();
+    assert_eq!(all.to_vec(), [0; 64]);
+    all.fill(&[1, 2, 3]);
+    assert!(all.to_vec().iter().enumerate().all(|(i, b)| *b as usize == i % 3 + 1));
+    assert!(all.part(60, 5).is_none() && all.part(usize::MAX, 2).is_none());
+    let end = all.part(60, 4).unwrap();
+    end.write(&[9; 100]);
+    assert_eq!(all.part(56, 8).unwrap().to_vec()[4..], [9; 4]);
+    // Overlap, in both directions.
+    all.write(&(0..64).collect::<Vec<u8>>());
+    all.part(1, 32).unwrap().copy_from(&all.part(0, 32).unwrap());
+    assert_eq!(all.part(0, 34).unwrap().to_vec()[1..33], (0..32).collect::<Vec<u8>>());
+    all.part(0, 32).unwrap().copy_from(&all.part(1, 32).unwrap());
+    assert_eq!(all.part(0, 32).unwrap().to_vec(), (0..32).collect::<Vec<u8>>());
+    // A part keeps what it lies in.
+    drop((all, backing));
+    assert_eq!(end.to_vec(), [60, 61, 62, 63]);
+}
+
+#[test]
+fn rows_between_the_application_and_a_buffer() {
+    let mut host: Vec<u8> = (0..60).collect();
+    // SAFETY: the vector outlives the region and is looked at after its last use.
+    let theirs = unsafe { Region::host(host.as_mut_ptr(), host.len()) };
+    let ours = Backing::allocate(24, 64).unwrap().region();
+    let (from, to) = (Layout3 { offset: 2, row: 10, slice: 30 }, Layout3 { offset: 0, row: 4, slice: 12 });
+    ours.copy_rows(to, &theirs, from, [4, 3, 2]);
+    let want: Vec<u8> = [2, 12, 22, 32, 42, 52].iter().flat_map(|n| *n..n + 4).collect();
+    assert_eq!(ours.to_vec(), want);
+    assert_eq!(theirs.rows(from, [4, 3, 2]), want);
+    // What would be outside is left alone.
+    ours.copy_rows(Layout3 { offset: 16, row: 8, slice: 0 }, &theirs, from, [8, 2, 1]);
+    assert_eq!(ours.to_vec()[16..], [2, 3, 4, 5, 6, 7, 8, 9]);
+    assert_eq!(host[59], 59);
+}
