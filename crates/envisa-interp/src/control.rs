@@ -110,14 +110,14 @@ impl Kernel for ControlK {
                     }
                 }
                 _ => {
-                    let name = m.env.program.symbols.get(c.aux as usize).cloned().unwrap_or_default();
+                    let name = m.env.program.symbols().get(c.aux as usize).cloned().unwrap_or_default();
                     m.fault(pc, None, Cause::Symbol(name))
                 }
             },
             Op::SwitchJmp => {
                 let Some(index) = read_scalar(m, pc, &i.src[0]) else { return STOP };
                 let taken = taken(m, c);
-                let table = m.env.program.tables.get(c.aux as usize);
+                let table = m.env.program.tables().get(c.aux as usize);
                 match table.and_then(|t| t.get(usize::try_from(index).ok()?)) {
                     Some(target) => m.branch(taken, *target, pc + 1),
                     None => m.fault(pc, None, Cause::BadIndex(index)),
@@ -171,7 +171,7 @@ impl Kernel for ControlK {
                 if i.channels > 1 && exec_mask(m, c) == 0 {
                     return pc + 1;
                 }
-                let u = &m.env.program.unsupported[c.aux as usize];
+                let u = &m.env.program.unsupported()[c.aux as usize];
                 m.fault(pc, None, Cause::Unsupported { name: u.name, reason: u.reason.clone() })
             }
             Op::End => m.fault(pc, None, Cause::FellOff),

@@ -661,22 +661,22 @@ impl crate::level::Kernel for ModeK {
 pub(super) fn decode(p: &Program, level: Level, observed: bool) -> Code {
     let mut code = Code {
         program: p.clone(),
-        file: p.registers.bytes,
-        cells: Vec::with_capacity(p.code.len()),
-        inner: vec![None; p.code.len()],
-        flushing: vec![None; p.code.len()],
+        file: p.registers().bytes,
+        cells: Vec::with_capacity(p.code().len()),
+        inner: vec![None; p.code().len()],
+        flushing: vec![None; p.code().len()],
         parts: Vec::new(),
         plans: messages::plans(p),
     };
-    let cr0 = p.registers.predefined[envisa_isa::predefined::var::CR0 as usize];
-    for (pc, i) in p.code.iter().enumerate() {
+    let cr0 = p.registers().predefined[envisa_isa::predefined::var::CR0 as usize];
+    for (pc, i) in p.code().iter().enumerate() {
         let src = [0, 1, 2].map(|k| src_cell(&i.src[k], i.exec));
         let mut c = cell(i, choose(level, i, &src, p), src, dst_cell(i));
         let floats = matches!(i.exec, ExecType::F32 | ExecType::F64 | ExecType::F16 | ExecType::Bf16);
         if floats && Shaped::of(level).is_some() && c.dst_plain && shape(&src[..sources(i)]).is_some() {
             code.flushing[pc] = alu(Variant { level, flushing: true }, i, &src);
         }
-        if let Some(mut cells) = in_parts(level, i, &src, p.registers.bytes) {
+        if let Some(mut cells) = in_parts(level, i, &src, p.registers().bytes) {
             if cells.len() == 1 {
                 c = cells.swap_remove(0);
             } else {

@@ -211,7 +211,7 @@ impl Code {
         while let Some(cell) = self.cells.get(pc as usize) {
             let at = At { cell, code: self };
             // The predicate of `sel` picks a source; all active channels run.
-            let mask = match m.env.program.code.get(pc as usize) {
+            let mask = match m.env.program.code().get(pc as usize) {
                 Some(i) if i.op == envisa_lower::Op::Sel => active(m, at),
                 _ => exec_mask(m, at),
             };

@@ -16,8 +16,8 @@ use crate::{At, exec_mask};
 
 /// The handler of a message.
 pub(crate) fn choose(l: Level, i: &Inst, p: &Program) -> Handler {
-    let message = &p.messages[i.aux as usize];
-    let file = p.registers.bytes;
+    let message = &p.messages()[i.aux as usize];
+    let file = p.registers().bytes;
     if Shaped::of(l).is_none() {
         return handler::<GeneralK>();
     }
@@ -74,13 +74,13 @@ pub(crate) enum Fast {
 
 /// Of a program's messages.
 pub(crate) fn plans(p: &Program) -> Vec<Fast> {
-    let len = Registers::size(p.registers.bytes);
+    let len = Registers::size(p.registers().bytes);
     let plan = |m: &Message| match m {
         Message::Simt(s) => Plan::new(s, len).map_or(Fast::None, Fast::Simt),
         Message::Atomic(a) => Sum::new(a, len).map_or(Fast::None, Fast::Sum),
         _ => Fast::None,
     };
-    p.messages.iter().map(plan).collect()
+    p.messages().iter().map(plan).collect()
 }
 
 /// Executes it in full generality, telling the observer if there is one.
@@ -111,7 +111,7 @@ impl<E: Element, S: Element, const N: usize, const G: usize, const WRITE: bool> 
             return general(m, c, pc, mask);
         };
         let far = |regs: &Registers| {
-            let Some(Message::Simt(s)) = env.program.messages.get(i) else {
+            let Some(Message::Simt(s)) = env.program.messages().get(i) else {
                 unreachable!("plans are made of gathers and scatters");
             };
             (s, env.ports(slm, scratch, regs))
@@ -142,7 +142,7 @@ impl Kernel for BlockK {
             return general(m, c, pc, mask);
         }
         let ports = m.env.ports(m.slm, m.t.scratch, &m.t.regs);
-        let Some(Message::Block(b)) = m.env.program.messages.get(c.aux() as usize) else { return pc + 1 };
+        let Some(Message::Block(b)) = m.env.program.messages().get(c.aux() as usize) else { return pc + 1 };
         let (site, regs) = (&mut m.hints[c.aux() as usize], &mut m.t.regs);
         let mut drops = Drops::default();
         // SAFETY: the message is one of the program, whose check says that it is inside of the register file.
@@ -177,7 +177,7 @@ impl<const N: usize> Kernel for SumK<N> {
             return general(m, c, pc, mask);
         };
         let far = |regs: &Registers| {
-            let Some(Message::Atomic(a)) = env.program.messages.get(i) else {
+            let Some(Message::Atomic(a)) = env.program.messages().get(i) else {
                 unreachable!("sums are made of atomics");
             };
             (&a.space, env.ports(slm, scratch, regs))

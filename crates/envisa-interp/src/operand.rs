@@ -354,5 +354,5 @@ pub(crate) fn read_scalar(m: &mut Machine<'_>, pc: u32, src: &Src) -> Option<u64
 /// The instruction a cell was made from.
 #[inline(always)]
 pub(crate) fn inst<'a>(m: &Machine<'a>, pc: u32) -> &'a Inst {
-    &m.env.program.code[pc as usize]
+    &m.env.program.code()[pc as usize]
 }

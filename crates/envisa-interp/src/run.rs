@@ -67,7 +67,7 @@ impl Translation for Code {
     }
 
     fn left(&self, _: &LaunchView<'_>) -> Result<Vec<(Pc, &'static str)>, String> {
-        Ok((0..self.program.code.len() as Pc).map(|pc| (pc, "all is interpreted")).collect())
+        Ok((0..self.program.code().len() as Pc).map(|pc| (pc, "all is interpreted")).collect())
     }
 
     fn worker<'a>(

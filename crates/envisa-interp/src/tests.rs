@@ -2,9 +2,7 @@
 //! description channel by channel: random types, regions, modifiers, masks and modes.
 
 use envisa_isa::{Combine, Modifier, Platform, Span, Type};
-use envisa_lower::{
-    Dst, ExecType, Facts, Function, Inst, Op, Pred, Program, ProgramParts, Src, Strides, exec_type,
-};
+use envisa_lower::{Dst, ExecType, Facts, Inst, Op, Pred, Program, ProgramParts, Src, Strides, exec_type};
 use envisa_sem::FpMode;
 
 use crate::decode::{decode, general_cell};
@@ -219,33 +217,18 @@ fn vector_code_does_what_general_code_does() {
     let program = ProgramParts {
         name: "k".into(),
         platform: Platform::Skl,
-        grf_bytes: 32,
-        simd: 32,
+        grf_bytes: Platform::Skl.grf_bytes(),
         registers: envisa_lower::Registers { bytes: FILE, ..Default::default() },
-        code,
-        messages: Vec::new(),
-        tables: Vec::new(),
-        functions: vec![Function {
-            name: "k".into(),
-            entry: 0,
-            end: COUNT as u32 + 1,
-            locals: Vec::new(),
-            vars: Vec::new(),
-            lines: Vec::new(),
-        }],
-        inputs: Vec::new(),
-        symbols: Vec::new(),
-        has_barrier: false,
-        source_files: Vec::new(),
-        unsupported: Vec::new(),
+        ..ProgramParts::default()
     };
+    let program = program.with_code(code);
     let program = Program::new(program).expect("its operands are inside");
     let l = Level::detect();
     let fast = decode(&program, l, false);
-    let cells = program.code.iter().map(|i| general_cell(l, i, &program)).collect();
+    let cells = program.code().iter().map(|i| general_cell(l, i, &program)).collect();
     let slow = Code {
         program: program.clone(),
-        file: program.registers.bytes,
+        file: program.registers().bytes,
         cells,
         inner: vec![None; COUNT + 1],
         flushing: vec![None; COUNT + 1],
@@ -259,7 +242,7 @@ fn vector_code_does_what_general_code_does() {
     let mut group = Group { id: [0; 3], named: [(0, 0); 32], fused: Vec::new() };
     let modes = [0x4c0, 0x4c0, 0, 0x440, 0x80, 0x4f0, 0x4d0, 1].map(FpMode::from_cr0);
     let mut vector = 0;
-    for (pc, i) in program.code[..COUNT].iter().enumerate() {
+    for (pc, i) in program.code()[..COUNT].iter().enumerate() {
         vector += (fast.cells[pc].run as usize != slow.cells[pc].run as usize) as usize;
         for round in 0..if cfg!(miri) { 1 } else { 4 } {
             let mut file = vec![0; FILE as usize];

@@ -37,8 +37,8 @@ impl Allocation {
         };
         for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
             live.cells(pc).for_each(|c| widen(c, pc, 0.0));
-            let weight = 10f32.powi(i32::from(p.code[pc as usize].depth.min(5)));
-            cells.accesses(p, pc, &mut |a| widen(a.cell, pc, weight));
+            let weight = 10f32.powi(i32::from(p.code()[pc as usize].depth.min(5)));
+            cells.accesses(p.parts(), pc, &mut |a| widen(a.cell, pc, weight));
         }
         let mut intervals: Vec<Interval> = cells
             .iter()

@@ -113,8 +113,8 @@ impl Native {
         Ok(Native {
             program: program.clone(),
             rest: rest.clone(),
-            flow: Flow::new(program)?,
-            cells: Cells::new(program, 64),
+            flow: Flow::new(program.parts())?,
+            cells: Cells::new(program.parts(), 64),
             live: OnceLock::new(),
             variants: Mutex::new(HashMap::new()),
             last: Mutex::new(None),
@@ -140,7 +140,7 @@ impl Native {
         let seeds = sites::seeds(&self.program, prepared);
         let full = self.variant(Key { full: true, seeds, start: self.start(prepared) });
         // Most launches have no threads that lack channels.
-        let tails = prepared.classes().iter().any(|c| c.tail_mask.count_ones() < self.program.simd);
+        let tails = prepared.classes().iter().any(|c| c.tail_mask.count_ones() < self.program.simd());
         let part = match tails {
             true => self.variant(Key { full: false, seeds: Vec::new(), start: None }),
             false => Err("no thread lacks channels".into()),
@@ -158,7 +158,7 @@ impl Native {
     }
 
     fn live(&self) -> &Liveness {
-        self.live.get_or_init(|| Liveness::new(&self.program, &self.flow, &self.cells, true))
+        self.live.get_or_init(|| Liveness::new(self.program.parts(), &self.flow, &self.cells, true))
     }
 
     /// Registers that threads with all channels read before they write them: `(first byte, bytes)`.
@@ -177,7 +177,7 @@ impl Native {
 
     fn compile(&self, key: &Key) -> Result<Variant, String> {
         let p = &self.program;
-        let part = (!key.full).then(|| Liveness::new(p, &self.flow, &self.cells, false));
+        let part = (!key.full).then(|| Liveness::new(p.parts(), &self.flow, &self.cells, false));
         let live = part.as_ref().unwrap_or_else(|| self.live());
         let shapes = Shapes::new(p, &self.flow, &self.cells, live, key.full, &key.seeds);
         let alloc = Allocation::new(p, &self.flow, &self.cells, live, &|c| shapes.step(c).is_some());
@@ -185,14 +185,14 @@ impl Native {
         let emit = Emit::new(p, &self.flow, &self.cells, live, &shapes, &alloc, modes, key.start.as_ref());
         let compiled = emit.run()?;
         let sizes = Sizes {
-            registers: p.registers.bytes.next_multiple_of(64),
+            registers: p.registers().bytes.next_multiple_of(64),
             context: compiled.context,
-            sites: SITE * p.messages.len().max(1) as u32,
+            sites: SITE * p.messages().len().max(1) as u32,
             payload: key.start.as_ref().map_or(0, |s| s.payload_bytes),
         };
         if let Err(e) = audit(&compiled.code.bytes, &sizes) {
             // A mistake of this compiler: such code never runs.
-            let e = format!("native code of `{}` does not pass its audit: {e}", p.name);
+            let e = format!("native code of `{}` does not pass its audit: {e}", p.name());
             debug_assert!(false, "{e}");
             eprintln!("warning: {e}; the interpreter runs it (please report this)");
             return Err(e);
@@ -203,7 +203,7 @@ impl Native {
             compiled,
             payload: sizes.payload,
             row: key.start.is_some(),
-            symbols: p.symbols.len() as u32,
+            symbols: p.symbols().len() as u32,
         })
     }
 }
@@ -226,7 +226,7 @@ impl Translation for Native {
         let chosen = self.chosen(launch.prepared);
         let [full, part] = chosen.variants.each_ref().map(|v| v.as_ref().ok().cloned());
         let live = if together(&self.program) { launch.prepared.most_threads() } else { 1 };
-        let mut sites = vec![Site::NOWHERE; self.program.messages.len().max(1)];
+        let mut sites = vec![Site::NOWHERE; self.program.messages().len().max(1)];
         let at = sites.as_mut_ptr();
         let run = Runner {
             native: self,
@@ -343,7 +343,7 @@ impl Host<'_, '_> {
             return Err(exit::EXPIRED);
         }
         if self.stop.cancelled() {
-            let target = self.machine.env.program.code[pc as usize].aux;
+            let target = self.machine.env.program.code()[pc as usize].aux;
             self.machine.fault(target, None, Cause::Cancelled);
             return Err(exit::STOPPED);
         }
@@ -372,11 +372,11 @@ struct Runner<'a> {
 
 impl Run for Runner<'_> {
     fn run(&mut self, m: &mut Machine<'_>, fresh: bool, stop: &Stop) {
-        let p = &*self.native.program;
+        let p = &self.native.program;
         // What the code was compiled for is what it will touch.
-        let same = m.env.program.is(&self.native.program) && m.t.regs.len() >= p.registers.bytes;
+        let same = m.env.program.is(&self.native.program) && m.t.regs.len() >= p.registers().bytes;
         assert!(same, "the machine is one of another program");
-        let all = if p.simd >= 32 { u32::MAX } else { (1 << p.simd) - 1 };
+        let all = if p.simd() >= 32 { u32::MAX } else { (1 << p.simd()) - 1 };
         let which = usize::from(m.t.dispatch != all);
         let state = if self.contexts[which].len() > 1 { m.t.index as usize } else { 0 };
         let (Some(variant), Some(Some(context))) =
@@ -427,7 +427,7 @@ impl Run for Runner<'_> {
                 if host.budget.0 < spent {
                     return limit(m, variant, context);
                 }
-                let target = p.code[pc as usize].aux;
+                let target = p.code()[pc as usize].aux;
                 m.suspend(target, Status::Yielded);
             }
             // A callback said why.
@@ -447,12 +447,12 @@ impl Run for Runner<'_> {
     }
 
     fn row(&mut self, m: &mut Machine<'_>, row: &Row<'_>, stop: &Stop) {
-        let p = &*self.native.program;
+        let p = &self.native.program;
         let (Some(variant), Some(Some(context))) = (&self.variants[0], self.contexts[0].get_mut(0)) else {
             return;
         };
         // What the code was compiled for is what it will touch.
-        let same = m.env.program.is(&self.native.program) && m.t.regs.len() >= p.registers.bytes;
+        let same = m.env.program.is(&self.native.program) && m.t.regs.len() >= p.registers().bytes;
         let payloads = row.threads as usize * variant.payload as usize <= row.payloads.len();
         assert!(same && payloads && variant.row, "the row is one of another program");
         for (from, at, bytes) in &variant.compiled.image {
@@ -514,7 +514,7 @@ fn limit(m: &mut Machine<'_>, v: &Variant, context: &Context) {
     m.t.mask = context.get(at::EXEC);
     // Of a branch that parts the channels, those that do not take it wait behind it already.
     if let Some(w) = v.compiled.waits.get(&(pc + 1))
-        && m.env.program.code[pc as usize].channels > 1
+        && m.env.program.code()[pc as usize].channels > 1
     {
         m.t.mask |= context.get(*w);
     }

@@ -15,7 +15,7 @@ pub(crate) fn listing(p: &Program, c: &Compiled) -> String {
     let mut text = String::new();
     for i in &mut Decoder::new(64, &c.code.bytes, DecoderOptions::NONE) {
         while let Some((at, pc)) = marks.peek().filter(|(at, _)| u64::from(*at) <= i.ip()) {
-            let inst = &p.code[*pc as usize];
+            let inst = &p.code()[*pc as usize];
             let slow = c.slow.iter().find(|s| s.0 == *pc);
             let _ =
                 write!(out, "; ${} {:?} ({}, M{})", inst.source, inst.op, inst.channels, inst.first / 4 + 1);

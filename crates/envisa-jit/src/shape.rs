@@ -27,7 +27,7 @@ pub(crate) struct Shapes {
 /// A source's step, if it is known.
 pub(crate) fn constant(p: &Program, s: &Src) -> Option<i64> {
     let Src::Reg { offset, ty, shape: Shape::Scalar, modifier, constant: true, .. } = *s else { return None };
-    let b = p.registers.constants.get(offset as usize..(offset + ty.size()) as usize)?;
+    let b = p.registers().constants.get(offset as usize..(offset + ty.size()) as usize)?;
     let mut all = [0; 8];
     all[..b.len()].copy_from_slice(b);
     let x = i64::from_le_bytes(all);
@@ -69,10 +69,10 @@ impl Shapes {
         while grew {
             grew = false;
             for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
-                let i = &p.code[pc as usize];
+                let i = &p.code()[pc as usize];
                 let mut made = false;
                 let mut from = Vec::new();
-                cells.accesses(p, pc, &mut |a| {
+                cells.accesses(p.parts(), pc, &mut |a| {
                     if a.write { made |= wanted.contains_key(&a.cell) } else { from.push(a.cell) }
                 });
                 let mut want = |c: CellId| {
@@ -81,7 +81,7 @@ impl Shapes {
                     }
                 };
                 if i.op == Op::Message {
-                    if let Some(Message::Simt(s)) = p.messages.get(i.aux as usize)
+                    if let Some(Message::Simt(s)) = p.messages().get(i.aux as usize)
                         && s.address_bytes == 4
                     {
                         for part in 0..u32::from(i.channels).div_ceil(16) {
@@ -106,7 +106,7 @@ impl Shapes {
             let before = step.len();
             for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
                 let mut targets = Vec::new();
-                cells.accesses(p, pc, &mut |a| {
+                cells.accesses(p.parts(), pc, &mut |a| {
                     if a.write {
                         targets.push(a.cell);
                     }
@@ -156,8 +156,8 @@ fn known(
     let mut definitions: Vec<(Pc, CellId, bool)> = Vec::new();
     let mut defined: HashSet<CellId> = HashSet::new();
     for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
-        let i = &p.code[pc as usize];
-        cells.accesses(p, pc, &mut |a| {
+        let i = &p.code()[pc as usize];
+        cells.accesses(p.parts(), pc, &mut |a| {
             if a.write && cells.get(a.cell).kind == CellKind::Vector {
                 let all = i.no_mask || (full && flow.full(pc)) || live.unmasked(pc, a.cell);
                 definitions.push((pc, a.cell, all));
@@ -171,7 +171,7 @@ fn known(
     for _ in 0..ROUNDS {
         let mut changed = false;
         for (pc, c, all) in &definitions {
-            let i = &p.code[*pc as usize];
+            let i = &p.code()[*pc as usize];
             let now = match part_of(i, cells.get(*c)) {
                 Some(part) if *all && good(*c) => match of(p, cells, i, part, &step, seeds) {
                     Known::Step(s) => Some(s),

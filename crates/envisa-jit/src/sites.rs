@@ -14,7 +14,7 @@ use crate::shape::{Seed, constant};
 pub(crate) fn seeds(p: &Program, prepared: &Prepared) -> Vec<Seed> {
     let payload = prepared.payload();
     let mut out = Vec::new();
-    for i in &p.inputs {
+    for i in p.inputs() {
         let (start, end) = (i.image as usize, (i.image + i.bytes) as usize);
         if start < payload.start || end > payload.end {
             continue;
@@ -24,7 +24,7 @@ pub(crate) fn seeds(p: &Program, prepared: &Prepared) -> Vec<Seed> {
             let mut step = None;
             let mut same = true;
             for class in prepared.classes() {
-                let full = class.threads - u32::from(class.tail_mask.count_ones() < p.simd);
+                let full = class.threads - u32::from(class.tail_mask.count_ones() < p.simd());
                 for t in 0..full as usize {
                     let from = t * payload.len() + at;
                     let Some(row) = class.payloads.get(from..from + 32) else {
@@ -90,12 +90,12 @@ pub(crate) fn gather_of(a: &Atomic) -> Simt {
 /// Aims a message's site at where the message went just now.
 pub(crate) fn aim(m: &Machine<'_>, pc: Pc, sites: &mut [Site]) {
     let p = m.env.program;
-    let i = &p.code[pc as usize];
+    let i = &p.code()[pc as usize];
     if i.op != Op::Message {
         return;
     }
     let aux = i.aux as usize;
-    let (Some(message), Some(site)) = (p.messages.get(aux), sites.get_mut(aux)) else { return };
+    let (Some(message), Some(site)) = (p.messages().get(aux), sites.get_mut(aux)) else { return };
     match message {
         Message::Simt(s) => {
             aim_simt(m, aux, s, site);
@@ -204,7 +204,7 @@ pub(crate) fn to_scratch(p: &Program) -> Vec<usize> {
         Message::Atomic(a) => matches!(a.space, Space::Scratch(_)),
         _ => false,
     };
-    (0..p.messages.len()).filter(|k| one(&p.messages[*k])).collect()
+    (0..p.messages().len()).filter(|k| one(&p.messages()[*k])).collect()
 }
 
 /// Largest number of indices: their products with the scale stay positive in 32 bits.

@@ -1,8 +1,10 @@
 //! The program that engines take: its parts, held against everything that engines rely on without looking again.
 
 use std::fmt;
-use std::ops::{Deref, Range};
+use std::ops::Range;
 use std::sync::Arc;
+
+use envisa_isa::Platform;
 
 use crate::Message;
 use crate::program::*;
@@ -43,15 +45,6 @@ impl fmt::Display for BadProgram {
 
 impl std::error::Error for BadProgram {}
 
-impl Deref for Program {
-    type Target = ProgramParts;
-
-    #[inline(always)]
-    fn deref(&self) -> &ProgramParts {
-        &self.0
-    }
-}
-
 impl Program {
     /// Checks a program's parts.
     ///
@@ -72,6 +65,92 @@ impl Program {
     #[inline(always)]
     pub fn is(&self, other: &Program) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// The kernel's name.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// The device.
+    #[inline(always)]
+    pub fn platform(&self) -> Platform {
+        self.0.platform
+    }
+
+    /// Bytes of a register of the device: 32 or 64.
+    #[inline(always)]
+    pub fn grf_bytes(&self) -> u32 {
+        self.0.grf_bytes
+    }
+
+    /// Channels a thread is dispatched with: 8, 16 or 32.
+    #[inline(always)]
+    pub fn simd(&self) -> u32 {
+        self.0.simd
+    }
+
+    /// Where everything is in the register file.
+    #[inline(always)]
+    pub fn registers(&self) -> &Registers {
+        &self.0.registers
+    }
+
+    /// Code of all functions, one after another. The last instruction of each is an [`Op::End`].
+    #[inline(always)]
+    pub fn code(&self) -> &[Inst] {
+        &self.0.code
+    }
+
+    /// Messages, named by [`Inst::aux`] of [`Op::Message`].
+    #[inline(always)]
+    pub fn messages(&self) -> &[Message] {
+        &self.0.messages
+    }
+
+    /// Jump tables, named by [`Inst::aux`] of [`Op::SwitchJmp`].
+    #[inline(always)]
+    pub fn tables(&self) -> &[Vec<Pc>] {
+        &self.0.tables
+    }
+
+    /// The functions; the first is the kernel.
+    #[inline(always)]
+    pub fn functions(&self) -> &[Function] {
+        &self.0.functions
+    }
+
+    /// Inputs of the kernel.
+    pub fn inputs(&self) -> &[InputSlot] {
+        &self.0.inputs
+    }
+
+    /// Symbols of `faddr`, named by [`Inst::aux`]; an engine is given their addresses.
+    pub fn symbols(&self) -> &[String] {
+        &self.0.symbols
+    }
+
+    /// Does it contain a barrier: do threads of a group need to interleave?
+    #[inline(always)]
+    pub fn has_barrier(&self) -> bool {
+        self.0.has_barrier
+    }
+
+    /// Files that its lines are of, as the module names them.
+    pub fn source_files(&self) -> &[String] {
+        &self.0.source_files
+    }
+
+    /// Instructions that cannot be executed and why, named by [`Inst::aux`] of [`Op::Unsupported`].
+    #[inline(always)]
+    pub fn unsupported(&self) -> &[Unsupported] {
+        &self.0.unsupported
+    }
+
+    /// All of it: for analyses, and to make another program of.
+    #[inline(always)]
+    pub fn parts(&self) -> &ProgramParts {
+        &self.0
     }
 }
 
@@ -287,33 +366,12 @@ fn touches(i: &Inst, p: &ProgramParts) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use envisa_isa::{Platform, Type};
+    use envisa_isa::Type;
 
     fn program() -> ProgramParts {
         let registers = Registers { bytes: 4096, predefined: [64; 32], ..Registers::default() };
-        ProgramParts {
-            name: "k".into(),
-            platform: Platform::Pvc,
-            grf_bytes: 64,
-            simd: 16,
-            registers,
-            code: vec![end(), end()],
-            messages: Vec::new(),
-            tables: Vec::new(),
-            functions: vec![Function {
-                name: "k".into(),
-                entry: 0,
-                end: 2,
-                locals: Vec::new(),
-                vars: Vec::new(),
-                lines: Vec::new(),
-            }],
-            inputs: Vec::new(),
-            symbols: Vec::new(),
-            has_barrier: false,
-            source_files: Vec::new(),
-            unsupported: Vec::new(),
-        }
+        let parts = ProgramParts { name: "k".into(), simd: 16, registers, ..ProgramParts::default() };
+        parts.with_code(vec![end(), end()])
     }
 
     fn end() -> Inst {

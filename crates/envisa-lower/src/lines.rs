@@ -62,7 +62,7 @@ impl Function {
 impl Program {
     /// The line that the instruction at a program counter was compiled from.
     pub fn source_line(&self, pc: crate::Pc) -> Option<SourceLine> {
-        let inst = self.code.get(pc as usize)?;
-        self.functions.get(inst.function as usize)?.line(inst.source)
+        let inst = self.code().get(pc as usize)?;
+        self.functions().get(inst.function as usize)?.line(inst.source)
     }
 }

@@ -40,6 +40,39 @@ pub struct ProgramParts {
     pub unsupported: Vec<Unsupported>,
 }
 
+/// No code, for threads of 32 channels on the first platform with the widest registers.
+impl Default for ProgramParts {
+    fn default() -> ProgramParts {
+        let platform = Platform::Pvc;
+        ProgramParts {
+            name: String::new(),
+            platform,
+            grf_bytes: platform.grf_bytes(),
+            simd: 32,
+            registers: Registers::default(),
+            code: Vec::new(),
+            messages: Vec::new(),
+            tables: Vec::new(),
+            functions: Vec::new(),
+            inputs: Vec::new(),
+            symbols: Vec::new(),
+            has_barrier: false,
+            source_files: Vec::new(),
+            unsupported: Vec::new(),
+        }
+    }
+}
+
+impl ProgramParts {
+    /// One function of this code, which has the name of the program.
+    #[must_use]
+    pub fn with_code(mut self, code: Vec<Inst>) -> ProgramParts {
+        let function = Function { name: self.name.clone(), end: code.len() as Pc, ..Function::default() };
+        (self.functions, self.code) = (vec![function], code);
+        self
+    }
+}
+
 /// Why an instruction is not executed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unsupported {
@@ -50,7 +83,7 @@ pub struct Unsupported {
 }
 
 /// Kernel or stack-call function.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Function {
     /// Its name.
     pub name: String,

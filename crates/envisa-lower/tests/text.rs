@@ -9,7 +9,7 @@ use envisa_verify::Verified;
 /// Is it the same program, whatever the order in which its messages are kept? Text has no places of the vISA source.
 fn assert_same(a: &Program, b: &Program, what: &str) {
     let message = |p: &Program, i: &Inst| -> Option<Message> {
-        (i.op == Lowered::Message).then(|| p.messages[i.aux as usize].clone())
+        (i.op == Lowered::Message).then(|| p.messages()[i.aux as usize].clone())
     };
     let indexed =
         [Lowered::Message, Lowered::SwitchJmp, Lowered::Faddr, Lowered::Unsupported].map(|op| (op, 0));
@@ -17,22 +17,22 @@ fn assert_same(a: &Program, b: &Program, what: &str) {
         let aux = indexed.iter().find(|(op, _)| *op == i.op).map_or(i.aux, |(_, aux)| *aux);
         Inst { span: Span::NONE, aux, ..*i }
     };
-    assert_eq!(a.code.len(), b.code.len(), "{what}");
-    for (pc, (x, y)) in a.code.iter().zip(&b.code).enumerate() {
+    assert_eq!(a.code().len(), b.code().len(), "{what}");
+    for (pc, (x, y)) in a.code().iter().zip(b.code()).enumerate() {
         assert_eq!(plain(x), plain(y), "{what}: instruction {pc}");
         assert_eq!(message(a, x), message(b, y), "{what}: instruction {pc}");
     }
-    assert_eq!(a.registers, b.registers, "{what}");
-    assert_eq!(a.inputs, b.inputs, "{what}");
+    assert_eq!(a.registers(), b.registers(), "{what}");
+    assert_eq!(a.inputs(), b.inputs(), "{what}");
     let without_empty = |p: &Program| {
-        let mut functions = p.functions.clone();
+        let mut functions = p.functions().to_vec();
         functions.iter_mut().for_each(|f| f.locals.retain(|l| !l.is_empty()));
         functions
     };
     assert_eq!(without_empty(a), without_empty(b), "{what}");
     assert_eq!(
-        (&a.name, a.platform, a.simd, a.has_barrier, &a.source_files),
-        (&b.name, b.platform, b.simd, b.has_barrier, &b.source_files),
+        (a.name(), a.platform(), a.simd(), a.has_barrier(), a.source_files()),
+        (b.name(), b.platform(), b.simd(), b.has_barrier(), b.source_files()),
         "{what}"
     );
 }
@@ -64,7 +64,7 @@ fn random(seed: u64, options: &generate::Options, platform: Platform) -> usize {
     round_trip(&lowered, &what);
     let optimized = optimize(&lowered).unwrap_or_else(|e| panic!("{what}: {e}"));
     round_trip(&optimized, &what);
-    lowered.code.len()
+    lowered.code().len()
 }
 
 #[test]

@@ -23,11 +23,11 @@ fn place(op: Op) -> Option<(Platform, (u8, u8))> {
 
 /// Ranges of the register file that the lowered instruction touches, reads and writes apart.
 fn touched(p: &Program, pc: usize) -> [Vec<Range<u32>>; 2] {
-    let inst = &p.code[pc];
+    let inst = &p.code()[pc];
     let mut out = [Vec::new(), Vec::new()];
     let n = inst.channels as u32;
-    inst.reads(p, &mut |t| out[0].extend(t.range(n)));
-    inst.writes(p, &mut |t| out[1].extend(t.range(n)));
+    inst.reads(p.parts(), &mut |t| out[0].extend(t.range(n)));
+    inst.writes(p.parts(), &mut |t| out[1].extend(t.range(n)));
     out
 }
 
@@ -78,7 +78,7 @@ fn rows_tell_of_every_byte_that_is_touched() {
             let lowered = |i: &envisa_lower::Inst| {
                 i.source == index as u32 && matches!(i.op, Lowered::Message | Lowered::Dpas | Lowered::Dpasw)
             };
-            let Some(pc) = program.code.iter().position(lowered) else { continue };
+            let Some(pc) = program.code().iter().position(lowered) else { continue };
             let ops = object.ops(&object.insts[index]);
             // What the row says of each register operand.
             let mut said: Vec<(usize, Role, Range<u32>)> = Vec::new();
@@ -99,12 +99,12 @@ fn rows_tell_of_every_byte_that_is_touched() {
                 let bytes = register_bytes(*op, ops, k, grf, &type_of)
                     .unwrap_or_else(|| panic!("{}: nothing is said of `{}`", desc.name, slot.name));
                 let (root, within) = object.root(var).expect("a variable");
-                let home = program.functions[0].vars.iter().find(|v| v.id == root);
+                let home = program.functions()[0].vars.iter().find(|v| v.id == root);
                 let Some(home) = home else { continue };
                 let at = home.offset + within + offset;
                 said.push((k, slot.role, at..at + bytes));
             }
-            let homes: Vec<Range<u32>> = program.functions[0]
+            let homes: Vec<Range<u32>> = program.functions()[0]
                 .vars
                 .iter()
                 .map(|v| v.offset..v.offset + v.bytes)

@@ -97,13 +97,13 @@ impl<'a, R: Run> Groups<'a, R> {
         let most = prepared.most_threads();
         let Some(slm) = Block::zeroed(prepared.slm_bytes as usize) else {
             let cause = Cause::NoMemory { bytes: prepared.slm_bytes };
-            return Err(Box::new(Trap::of_launch(&program.name, cause)));
+            return Err(Box::new(Trap::of_launch(program.name(), cause)));
         };
         let together = together(program);
         let live = if together { most } else { 1 };
         let thread = |_| {
             let mut t = Thread::new(program);
-            let constants = &program.registers.constants;
+            let constants = &program.registers().constants;
             t.regs.slice_mut(0, constants.len() as u32).copy_from_slice(constants);
             t
         };
@@ -112,12 +112,12 @@ impl<'a, R: Run> Groups<'a, R> {
             loader: Loader::new(program, prepared),
             image: prepared.image.clone(),
             threads: (0..live).map(thread).collect(),
-            hints: vec![Hint::default(); program.messages.len().max(1)],
+            hints: vec![Hint::default(); program.messages().len().max(1)],
             slm,
             slot: number * most,
             together,
             group: Group { id: [0; 3], named: [(0, 0); NAMED_BARRIERS as usize], fused: Vec::new() },
-            named: program.code.iter().any(|i| i.op == Op::NamedBarrier),
+            named: program.code().iter().any(|i| i.op == Op::NamedBarrier),
             rows: !together && run.takes_rows(),
             run,
         })
@@ -135,7 +135,7 @@ impl<'a, R: Run> Groups<'a, R> {
     /// The launch was cancelled.
     fn begin(&mut self, id: [u32; 3], class: &GroupClass, stop: &Stop) -> Result<(), Box<Trap>> {
         if stop.cancelled() {
-            let trap = Trap::of_launch(&self.launch.env.program.name, Cause::Cancelled);
+            let trap = Trap::of_launch(self.launch.env.program.name(), Cause::Cancelled);
             return Err(Box::new(Trap { group: id, ..trap }));
         }
         self.launch.prepared.patch_group(&mut self.image, id, class);
@@ -290,9 +290,9 @@ impl<'a, R: Run> Groups<'a, R> {
         };
         // As in r0.
         let set =
-            || [slot, dword(4), dword(24), dword(28), state_register(env.program.platform, slot), channels];
+            || [slot, dword(4), dword(24), dword(28), state_register(env.program.platform(), slot), channels];
         let payload = prepared.payload_of(class, index);
-        let full = channels == crate::regs::all_channels(env.program.simd as usize);
+        let full = channels == crate::regs::all_channels(env.program.simd() as usize);
         let few = full && self.loader.load_few(env.program, t, (&self.image, payload), shared, set);
         t.scratch = u64::from(dword(20)) & !0x3ff;
         if !few {
@@ -361,15 +361,15 @@ pub const TURN: u64 = 1 << 20;
 
 /// Are the threads of a group alive at once, and take turns?
 pub fn together(p: &Program) -> bool {
-    p.has_barrier || spins(p)
+    p.has_barrier() || spins(p)
 }
 
 /// Could a thread wait for another one of its group without a barrier: is there an atomic in a loop?
 fn spins(p: &Program) -> bool {
-    p.code.iter().any(|i| {
+    p.code().iter().any(|i| {
         i.op == Op::Message
             && i.depth > 0
-            && matches!(p.messages.get(i.aux as usize), Some(envisa_lower::Message::Atomic(_)))
+            && matches!(p.messages().get(i.aux as usize), Some(envisa_lower::Message::Atomic(_)))
     })
 }
 
@@ -432,12 +432,12 @@ fn thread_states(p: &Program, threads: &[Thread]) -> Vec<ThreadState> {
                 Status::Ready | Status::Yielded | Status::Fused | Status::Trapped => t.pc,
                 _ => t.pc.saturating_sub(1),
             };
-            let inst = p.code.get(pc as usize);
+            let inst = p.code().get(pc as usize);
             ThreadState {
                 thread: t.index,
                 status: t.status,
                 function: inst
-                    .and_then(|i| p.functions.get(i.function as usize))
+                    .and_then(|i| p.functions().get(i.function as usize))
                     .map_or(String::new(), |f| f.name.clone()),
                 instruction: inst.map_or(0, |i| i.source),
                 span: inst.map_or(envisa_isa::Span::NONE, |i| i.span),

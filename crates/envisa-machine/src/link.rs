@@ -176,12 +176,12 @@ impl Linked {
     /// Resolves a program's symbols: its own functions, then the module's data.
     pub fn new(program: &Program, data: &ModuleData) -> Linked {
         let functions: Vec<u64> =
-            (0..program.functions.len() as u64).map(|i| FUNCTION_BASE + i * FUNCTION_STEP).collect();
+            (0..program.functions().len() as u64).map(|i| FUNCTION_BASE + i * FUNCTION_STEP).collect();
         let symbols = program
-            .symbols
+            .symbols()
             .iter()
             .map(|s| {
-                let function = program.functions.iter().position(|f| f.name == *s);
+                let function = program.functions().iter().position(|f| f.name == *s);
                 match function {
                     Some(i) => functions[i],
                     None => data.symbols.get(s).copied().unwrap_or(0),

@@ -55,7 +55,7 @@ pub(crate) const SET: [(usize, u32); 6] = [
 
 impl Loader {
     pub fn new(p: &Program, prepared: &Prepared) -> Loader {
-        let r0 = p.registers.predefined[var::R0 as usize];
+        let r0 = p.registers().predefined[var::R0 as usize];
         let image = prepared.image.len() as u32;
         let mut copies = vec![(r0, 0, 64.min(image))];
         let mut add = |to: u32, from: u32, bytes: u32| {
@@ -72,7 +72,7 @@ impl Loader {
             }
             copies.push((to, from, bytes));
         };
-        for i in &p.inputs {
+        for i in p.inputs() {
             if i.class == InputClass::General {
                 add(i.offset, i.image, i.bytes);
             } else {
@@ -94,7 +94,7 @@ impl Loader {
         let mut stale = Vec::new();
         for w in &written {
             let mut at = w.start;
-            for f in p.registers.fresh.iter().filter(|f| meet(w, f)) {
+            for f in p.registers().fresh.iter().filter(|f| meet(w, f)) {
                 let both = w.start.max(f.start)..w.end.min(f.end);
                 stale.push(at..both.start);
                 at = both.end;
@@ -106,10 +106,10 @@ impl Loader {
         Loader {
             copies,
             again,
-            all: p.registers.constants.len() as u32..p.registers.bytes,
+            all: p.registers().constants.len() as u32..p.registers().bytes,
             fresh,
             stale,
-            full: all_channels(p.simd as usize),
+            full: all_channels(p.simd() as usize),
             few: None,
         }
     }
@@ -120,13 +120,13 @@ impl Loader {
         let meet = |r: &Range<u32>| reads.iter().any(|(at, bytes)| *at < r.end && r.start < at + bytes);
         let mut few = Few {
             set: SET.map(|(id, at)| {
-                let home = p.registers.predefined[id] + at;
+                let home = p.registers().predefined[id] + at;
                 meet(&(home..home + 4))
             }),
             ..Few::default()
         };
         // Messages may look for the implicit arguments by r0.0.
-        let r0 = p.registers.predefined[var::R0 as usize];
+        let r0 = p.registers().predefined[var::R0 as usize];
         let mut reads: Vec<Range<u32>> = reads.iter().map(|(at, bytes)| *at..at + bytes).collect();
         reads.push(r0..r0 + 4);
         reads.sort_by_key(|r| r.start);
@@ -162,7 +162,7 @@ impl Loader {
                 }
             }
         }
-        self.fresh.retain(|r| r.start < p.registers.locals_start && meet(r));
+        self.fresh.retain(|r| r.start < p.registers().locals_start && meet(r));
         // What a group's threads keep is not to be spoilt between them.
         for ranges in [&mut self.stale, &mut self.fresh] {
             for (to, _, bytes) in &few.group {
@@ -205,7 +205,7 @@ impl Loader {
         if few.set != [false; 6] {
             let values = set();
             for (k, (id, at)) in SET.iter().enumerate().filter(|(k, _)| few.set[*k]) {
-                t.regs.set(p.registers.predefined[*id] + at, values[k]);
+                t.regs.set(p.registers().predefined[*id] + at, values[k]);
             }
         }
         true
@@ -247,7 +247,7 @@ impl Loader {
             }
         }
         for ((id, at), value) in SET.iter().zip(set) {
-            t.regs.set(p.registers.predefined[*id] + at, value);
+            t.regs.set(p.registers().predefined[*id] + at, value);
         }
     }
 }
@@ -302,7 +302,7 @@ fn copy(to: &mut [u8], from: &[u8]) {
 
 /// Chunks of the register file that the program writes, as ranges of bytes in ascending order.
 fn written(p: &Program) -> Vec<Range<u32>> {
-    let homes = &p.registers.predefined;
+    let homes = &p.registers().predefined;
     // By a thread's start, too.
     let start = [var::R0, var::HW_ID, var::SR0, var::GROUP_ID_X, var::GROUP_ID_Y, var::GROUP_ID_Z]
         .map(|id| homes[id as usize]..homes[id as usize] + 4);
@@ -315,7 +315,7 @@ fn written_by_code(p: &Program) -> Vec<Range<u32>> {
 }
 
 fn chunks_of(p: &Program, also: &[Range<u32>]) -> Vec<Range<u32>> {
-    let r = &p.registers;
+    let r = p.registers();
     let mut chunks = vec![false; r.bytes.div_ceil(64) as usize];
     let mut mark = |range: Range<u32>| {
         for c in range.start / 64..range.end.div_ceil(64) {
@@ -325,11 +325,11 @@ fn chunks_of(p: &Program, also: &[Range<u32>]) -> Vec<Range<u32>> {
         }
     };
     let anywhere = r.address_base..r.address_base + 64 * r.address_homes.len() as u32;
-    for i in &p.code {
-        i.writes(p, &mut |t| mark(t.range(i.channels as u32).unwrap_or(anywhere.clone())));
+    for i in p.code() {
+        i.writes(p.parts(), &mut |t| mark(t.range(i.channels as u32).unwrap_or(anywhere.clone())));
     }
     // Of a call that saves them, a function's own variables are written on return.
-    p.functions.iter().flat_map(|f| &f.locals).for_each(|l| mark(l.clone()));
+    p.functions().iter().flat_map(|f| &f.locals).for_each(|l| mark(l.clone()));
     also.iter().for_each(|r| mark(r.clone()));
     let mut out: Vec<Range<u32>> = Vec::new();
     for c in (0..chunks.len()).filter(|c| chunks[*c]) {

@@ -89,7 +89,7 @@ impl Start {
             Value::Channels,
         ];
         for (k, (id, at)) in SET.iter().enumerate().filter(|(k, _)| few.set[*k]) {
-            writes.push(Write { to: p.registers.predefined[*id] + at, bytes: 4, value: values[k] });
+            writes.push(Write { to: p.registers().predefined[*id] + at, bytes: 4, value: values[k] });
         }
         let payload = prepared.payload();
         Some(Start { writes, payload_bytes: (payload.end - payload.start) as u32 })

@@ -140,14 +140,14 @@ impl Thread {
     /// A thread for this program, not started.
     pub fn new(program: &Program) -> Thread {
         Thread {
-            regs: Registers::new(program.registers.bytes),
+            regs: Registers::new(program.registers().bytes),
             mask: 0,
             dispatch: 0,
             pc: 0,
             waiting: Waiting::default(),
             frames: Vec::new(),
             saved: 0,
-            active: vec![0; program.functions.len()],
+            active: vec![0; program.functions().len()],
             mode: FpMode::START,
             ieee: false,
             status: Status::Done,
@@ -263,7 +263,7 @@ impl<'a> Env<'a> {
     /// What the messages of a thread with this scratch and these registers can reach.
     #[inline(always)]
     pub fn ports(&'a self, slm: &'a Block, scratch: u64, regs: &Registers) -> Ports<'a> {
-        let r0 = self.program.registers.predefined[envisa_isa::predefined::var::R0 as usize];
+        let r0 = self.program.registers().predefined[envisa_isa::predefined::var::R0 as usize];
         Ports {
             memory: self.memory,
             slm,
@@ -273,8 +273,8 @@ impl<'a> Env<'a> {
             scratch: scratch as u32,
             scratch_bytes: self.scratch_bytes,
             implicit: regs.peek::<u32>(r0),
-            grf_bytes: self.program.grf_bytes,
-            layout: &self.program.registers,
+            grf_bytes: self.program.grf_bytes(),
+            layout: self.program.registers(),
         }
     }
 }
@@ -392,7 +392,7 @@ impl Machine<'_> {
             if let Some(n) = self.t.active.get_mut(f as usize) {
                 *n = n.saturating_sub(1);
             }
-            if let (Some(saved), Some(f)) = (frame.saved, self.env.program.functions.get(f as usize)) {
+            if let (Some(saved), Some(f)) = (frame.saved, self.env.program.functions().get(f as usize)) {
                 self.t.saved = self.t.saved.saturating_sub(saved.len());
                 let mut from = saved.as_slice();
                 for r in &f.locals {
@@ -422,7 +422,7 @@ impl Machine<'_> {
         let mut saved = None;
         let mut target = target;
         if let Some(f) = function {
-            let Some(callee) = self.env.program.functions.get(f as usize) else {
+            let Some(callee) = self.env.program.functions().get(f as usize) else {
                 return self.fault(pc, None, Cause::BadCall(f as u64));
             };
             target = callee.entry;
@@ -453,7 +453,7 @@ impl Machine<'_> {
 
     /// `%cr0` was written: the mode follows.
     pub fn refresh_mode(&mut self) {
-        let cr0: u32 = self.t.regs.peek(self.env.program.registers.predefined[14]);
+        let cr0: u32 = self.t.regs.peek(self.env.program.registers().predefined[14]);
         self.t.mode = FpMode::from_cr0(cr0);
         self.t.ieee = self.t.mode.is_ieee();
     }
@@ -461,7 +461,7 @@ impl Machine<'_> {
     /// Resolves an address register's value to an offset of `bytes` bytes inside one variable's home.
     #[inline]
     pub fn indirect(&self, address: u16, bytes: i16, size: u32) -> Result<RegOffset, i64> {
-        crate::regs::indirect(&self.env.program.registers, address, bytes, size)
+        crate::regs::indirect(self.env.program.registers(), address, bytes, size)
     }
 
     /// Executes message `number` of the program in full generality, for the channels of `mask` out of `channels`
@@ -469,7 +469,7 @@ impl Machine<'_> {
     pub fn message(&mut self, pc: u32, number: u32, mask: Mask, channels: u32, first: u32) -> u32 {
         let env = self.env;
         let ports = env.ports(self.slm, self.t.scratch, &self.t.regs);
-        let Some(message) = env.program.messages.get(number as usize) else { return pc + 1 };
+        let Some(message) = env.program.messages().get(number as usize) else { return pc + 1 };
         let (site, regs) = (&mut self.hints[number as usize], &mut self.t.regs);
         let done = if env.observed {
             // Observers count channels from the thread's first.
@@ -543,7 +543,7 @@ impl Machine<'_> {
             FaultKind::Raw(ex, desc) => {
                 let program = self.env.program;
                 let message =
-                    program.code.get(pc as usize).and_then(|i| program.messages.get(i.aux as usize));
+                    program.code().get(pc as usize).and_then(|i| program.messages().get(i.aux as usize));
                 let reason = match message {
                     Some(Message::Raw(r)) => match decode_raw(r.function, ex, desc, &r.shape) {
                         Err(reason) => reason,
@@ -566,14 +566,14 @@ impl Machine<'_> {
     pub(crate) fn trap_at(&self, pc: u32, channel: Option<u32>, cause: Cause) -> Trap {
         let m = self;
         let p = m.env.program;
-        let inst = p.code.get(pc as usize);
+        let inst = p.code().get(pc as usize);
         let function = |i: &envisa_lower::Inst| {
-            p.functions.get(i.function as usize).map_or(String::new(), |f| f.name.clone())
+            p.functions().get(i.function as usize).map_or(String::new(), |f| f.name.clone())
         };
-        let calls = m.t.calls().take(MAX_CALLS).filter_map(|pc| p.code.get(pc as usize));
+        let calls = m.t.calls().take(MAX_CALLS).filter_map(|pc| p.code().get(pc as usize));
         Trap {
             cause,
-            kernel: p.name.clone(),
+            kernel: p.name().to_owned(),
             function: inst.map_or(String::new(), function),
             instruction: inst.map_or(0, |i| i.source),
             span: inst.map_or(Span::NONE, |i| i.span),

@@ -288,7 +288,7 @@ impl Observer for Checks {
     }
 
     fn before(&mut self, m: &Machine<'_>, pc: u32, mask: Mask) {
-        let Some(i) = m.env.program.code.get(pc as usize) else { return };
+        let Some(i) = m.env.program.code().get(pc as usize) else { return };
         self.group.go_on(m.t.index);
         if self.facts.hints {
             self.hints(m, pc, i, mask);
@@ -312,7 +312,7 @@ impl Observer for Checks {
         // Without a mask, channels that are off compute what nobody looks at.
         let looked_at = if i.channels == 1 { mask } else { mask & (m.t.mask >> i.first) };
         // Some messages are the thread's, whoever is active.
-        let whole = match (i.op, p.messages.get(i.aux as usize)) {
+        let whole = match (i.op, p.messages().get(i.aux as usize)) {
             (Op::Message, Some(Message::Block(b))) => !b.masked || mask != 0,
             (Op::Message, Some(Message::Media(_) | Message::Block2d(_))) => true,
             _ => looked_at != 0,
@@ -322,12 +322,12 @@ impl Observer for Checks {
         let whatever = i.op == Op::Sel || i.op == Op::Cmp && i.src[0] == i.src[1];
         if !whatever {
             // What a message stores is looked at when it is known where: a store is a copy, too.
-            let stores = match (i.op, p.messages.get(i.aux as usize)) {
+            let stores = match (i.op, p.messages().get(i.aux as usize)) {
                 (Op::Message, Some(message @ (Message::Simt(_) | Message::Block(_)))) => Some(message),
                 _ => None,
             };
             let (mut missing, mut stored) = (None, None);
-            i.reads(p, &mut |t| {
+            i.reads(p.parts(), &mut |t| {
                 let data = stores.is_some_and(|message| is_data(message, t));
                 let found = if data { &mut stored } else { &mut missing };
                 if found.is_none() {
@@ -341,18 +341,18 @@ impl Observer for Checks {
             }
         }
         if i.op != Op::Message {
-            i.writes(p, &mut |t| self.define(m, t, mask));
+            i.writes(p.parts(), &mut |t| self.define(m, t, mask));
         }
     }
 
     fn after(&mut self, m: &Machine<'_>, pc: u32, mask: Mask, _: u32) {
         let p = m.env.program;
-        let Some(i) = p.code.get(pc as usize) else { return };
+        let Some(i) = p.code().get(pc as usize) else { return };
         match i.op {
             Op::Barrier | Op::SplitBarrier | Op::NamedBarrier => self.barrier(m, pc, i),
             Op::Fence => self.group.fence(m.t.index, i.aux),
             Op::Message => {
-                let Some(message) = p.messages.get(i.aux as usize) else { return };
+                let Some(message) = p.messages().get(i.aux as usize) else { return };
                 if mask != 0 || !matches!(message, Message::Block(b) if b.masked) {
                     self.define_all(m, pc, i, mask);
                 }

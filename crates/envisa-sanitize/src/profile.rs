@@ -166,7 +166,7 @@ impl Observer for Profile {
 
     fn start(&mut self, m: &Machine<'_>) {
         self.threads += 1;
-        let n = m.env.program.code.len();
+        let n = m.env.program.code().len();
         if self.counts.len() < n {
             self.counts.resize(n, Counts::default());
         }
@@ -174,7 +174,7 @@ impl Observer for Profile {
     }
 
     fn before(&mut self, m: &Machine<'_>, pc: u32, mask: Mask) {
-        let Some(inst) = m.env.program.code.get(pc as usize) else { return };
+        let Some(inst) = m.env.program.code().get(pc as usize) else { return };
         if let Some((at, waited)) = self.clock.go_on(m, pc)
             && let Some(c) = self.counts.get_mut(at as usize)
         {
@@ -195,7 +195,7 @@ impl Observer for Profile {
     }
 
     fn after(&mut self, m: &Machine<'_>, pc: u32, _: Mask, _: u32) {
-        let Some(inst) = m.env.program.code.get(pc as usize) else { return };
+        let Some(inst) = m.env.program.code().get(pc as usize) else { return };
         let Some(c) = self.counts.get_mut(pc as usize) else { return };
         match inst.op {
             Op::SplitBarrier | Op::NamedBarrier if inst.aux == 1 => self.clock.signal(m, inst),
@@ -206,7 +206,7 @@ impl Observer for Profile {
                 }
             }
             Op::Message if !m.accesses.is_empty() => {
-                if let Some(message) = m.env.program.messages.get(inst.aux as usize) {
+                if let Some(message) = m.env.program.messages().get(inst.aux as usize) {
                     access::count(c, message, &m.accesses);
                 }
             }

@@ -180,7 +180,7 @@ impl Stats {
     /// Share of channels that ran, of all that executed instructions have: 0 to 1.
     pub fn channel_use(&self, program: &Program) -> f64 {
         let (mut ran, mut slots) = (0u64, 0u64);
-        for ((count, channels), inst) in self.instructions.iter().zip(&program.code) {
+        for ((count, channels), inst) in self.instructions.iter().zip(program.code()) {
             ran += channels;
             slots += count * inst.channels as u64;
         }
@@ -190,7 +190,7 @@ impl Stats {
     /// Executed operations and how true they are, the least true first.
     pub fn fidelity(&self, program: &Program) -> Vec<FidelityLine> {
         let mut lines: BTreeMap<String, (u64, Fidelity)> = BTreeMap::new();
-        for ((count, _), inst) in self.instructions.iter().zip(&program.code) {
+        for ((count, _), inst) in self.instructions.iter().zip(program.code()) {
             if *count == 0 || matches!(inst.op, Op::Join | Op::Nop | Op::ChannelEnables | Op::End) {
                 continue;
             }
@@ -198,7 +198,7 @@ impl Stats {
                 ExecType::None => format!("{:?}", inst.op),
                 exec => format!("{:?}.{exec:?}", inst.op),
             };
-            let (name, fidelity) = match program.messages.get(inst.aux as usize) {
+            let (name, fidelity) = match program.messages().get(inst.aux as usize) {
                 Some(envisa_lower::Message::Sample(_)) if inst.op == Op::Message => {
                     ("sample".into(), SAMPLED)
                 }
@@ -250,7 +250,7 @@ impl Observer for Stats {
 
     fn start(&mut self, m: &Machine<'_>) {
         self.threads += 1;
-        let n = m.env.program.code.len();
+        let n = m.env.program.code().len();
         if self.instructions.len() < n {
             self.instructions.resize(n, (0, 0));
         }
@@ -261,7 +261,7 @@ impl Observer for Stats {
             i.0 += 1;
             i.1 += mask.count_ones() as u64;
         }
-        if let Some(inst) = m.env.program.code.get(pc as usize)
+        if let Some(inst) = m.env.program.code().get(pc as usize)
             && matches!(inst.op, Op::Goto | Op::SwitchJmp)
         {
             self.branches += 1;
@@ -273,13 +273,13 @@ impl Observer for Stats {
     }
 
     fn after(&mut self, m: &Machine<'_>, pc: u32, _: Mask, _: u32) {
-        if let Some(inst) = m.env.program.code.get(pc as usize)
+        if let Some(inst) = m.env.program.code().get(pc as usize)
             && matches!(inst.op, Op::Barrier | Op::SplitBarrier | Op::NamedBarrier)
         {
             self.barriers += 1;
         }
         let message =
-            m.env.program.code.get(pc as usize).and_then(|i| m.env.program.messages.get(i.aux as usize));
+            m.env.program.code().get(pc as usize).and_then(|i| m.env.program.messages().get(i.aux as usize));
         for a in &m.accesses {
             // What the device drops moves no byte.
             if a.outside && a.place.is_none() && message.is_some_and(|message| a.is_dropped(message)) {

@@ -235,7 +235,7 @@ fn thread_groups(
     if !launch.offset.is_empty() {
         return Err(Error::Launch("thread groups have no offset: they have no global ids".into()));
     }
-    let inputs = &code.program().inputs;
+    let inputs = code.program().inputs();
     let end = |i: &InputSlot| (i.image as usize).saturating_add(i.bytes as usize);
     let bytes = inputs.iter().map(end).max().unwrap_or(0).max(64);
     let mut bound = BoundThreads {

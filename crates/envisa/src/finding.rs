@@ -231,15 +231,15 @@ impl Finding {
 /// instructions of an access of more channels than an instruction takes.
 pub(crate) fn merged(code: &Code, findings: Vec<Finding>) -> Vec<Finding> {
     let program = code.program();
-    let names = program.functions.iter().map(|f| f.name.as_str());
+    let names = program.functions().iter().map(|f| f.name.as_str());
     let functions: HashMap<&str, usize> = names.zip(0..).collect();
     let mut first: HashMap<(usize, u32), &Inst> = HashMap::new();
-    for i in &program.code {
+    for i in program.code() {
         first.entry((usize::from(i.function), i.source)).or_insert(i);
     }
     let site = |place: &Place| -> Site {
         let function = functions.get(place.function.as_str()).copied().unwrap_or_default();
-        if let Some(line) = program.functions.get(function).and_then(|f| f.line(place.instruction)) {
+        if let Some(line) = program.functions().get(function).and_then(|f| f.line(place.instruction)) {
             return Site::Line(function, line);
         }
         let mut lead = place.instruction;

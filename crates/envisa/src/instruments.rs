@@ -106,7 +106,7 @@ impl Observer for FinalRegisters {
         if !matches!(m.t.status, Status::Done | Status::Trapped) {
             return;
         }
-        let vars = m.env.program.functions.first().map_or(&[][..], |f| &f.vars);
+        let vars = m.env.program.functions().first().map_or(&[][..], |f| &f.vars);
         let content = self.wanted.iter().map(|name| {
             let home = vars.iter().find(|v| v.name == *name);
             home.map_or(Vec::new(), |v| m.t.regs.slice(v.offset, v.declared).to_vec())

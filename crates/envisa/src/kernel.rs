@@ -233,7 +233,7 @@ impl Kernel {
 
     /// Number of its instructions, those of the functions that it calls among them.
     pub fn instructions(&self) -> usize {
-        self.code.program().code.len()
+        self.code.program().code().len()
     }
 
     /// The texts that faults and findings point into.
@@ -273,7 +273,7 @@ impl Code {
         let program = lowered(module, &metadata.name, &options, &texts, &files)?;
         let launch = Metadata {
             kernel: metadata.clone(),
-            least_image: program.inputs.iter().map(|i| i.image.saturating_add(i.bytes)).max().unwrap_or(0),
+            least_image: program.inputs().iter().map(|i| i.image.saturating_add(i.bytes)).max().unwrap_or(0),
             partial_groups: zebin.allows_partial_groups(),
             local_variables: local_variables.cloned().unwrap_or_default(),
             const_base: data.const_base,
@@ -282,7 +282,7 @@ impl Code {
         let described = Described {
             arguments: arguments(metadata, zebin.ze_info.args_info(&metadata.name)),
             attributes: attributes(metadata, &program),
-            variables: variables(module, &program.name),
+            variables: variables(module, program.name()),
             metadata: Some(launch),
         };
         Code::new(program, described, data, texts, (files, given))
@@ -300,9 +300,9 @@ impl Code {
         let given = &options.sources;
         let options = envisa_lower::Options { platform, simd: options.simd };
         let program = lowered(module, name, &options, &texts, &files)?;
-        let variables = variables(module, &program.name);
+        let variables = variables(module, program.name());
         let arguments = (0..)
-            .zip(&program.inputs)
+            .zip(program.inputs())
             .map(|(index, input)| {
                 let (kind, type_name) = match input.class {
                     InputClass::General => {
@@ -317,9 +317,9 @@ impl Code {
             })
             .collect();
         let attributes = Attributes {
-            simd: program.simd,
-            max_group_items: u64::from(MAX_GROUP_THREADS) * u64::from(program.simd),
-            barriers: program.has_barrier,
+            simd: program.simd(),
+            max_group_items: u64::from(MAX_GROUP_THREADS) * u64::from(program.simd()),
+            barriers: program.has_barrier(),
             ..Attributes::default()
         };
         let described = Described { arguments, attributes, variables, metadata: None };
@@ -336,9 +336,9 @@ impl Code {
         (mut files, given): (Files, &[SourceText]),
     ) -> Result<Code, Error> {
         let Described { arguments, attributes, variables, metadata } = described;
-        let sources = crate::source::resolve(&program.source_files, given, &mut files);
+        let sources = crate::source::resolve(program.source_files(), given, &mut files);
         let linked = Linked::new(&program, data);
-        let name = program.name.clone();
+        let name = program.name().to_owned();
         let executable = Executable::new(program).map_err(|e| Error::Module(e.to_string()))?;
         let files = Arc::new(files);
         Ok(Code {
@@ -502,7 +502,7 @@ fn attributes(kernel: &ze_info::Kernel, program: &Program) -> Attributes {
         local_memory: u64::from(env.slm_size),
         private_memory: private,
         spill_memory: spill,
-        barriers: env.barrier_count > 0 || program.has_barrier,
+        barriers: env.barrier_count > 0 || program.has_barrier(),
         prints: env.has_printf_calls
             || kernel.payload_arguments.iter().any(|p| p.arg_type == ArgType::PrintfBuffer),
     }

@@ -66,27 +66,27 @@ impl Executed<'_> {
     /// Its function: the kernel itself, or one that it calls.
     pub fn function(&self) -> &str {
         let program = &self.machine.env.program;
-        let function = program.code.get(self.pc as usize).map_or(0, |i| usize::from(i.function));
-        program.functions.get(function).map_or("", |f| &f.name)
+        let function = program.code().get(self.pc as usize).map_or(0, |i| usize::from(i.function));
+        program.functions().get(function).map_or("", |f| &f.name)
     }
 
     /// Its number in its function.
     pub fn index(&self) -> u32 {
-        self.machine.env.program.code.get(self.pc as usize).map_or(0, |i| i.source)
+        self.machine.env.program.code().get(self.pc as usize).map_or(0, |i| i.source)
     }
 
     /// Its place in vISA and source. (Not for every instruction of a long run: it looks lines up.)
     pub fn place(&self) -> Place {
         let span =
-            self.machine.env.program.code.get(self.pc as usize).map_or_else(Default::default, |i| i.span);
+            self.machine.env.program.code().get(self.pc as usize).map_or_else(Default::default, |i| i.span);
         Place::new(self.code, self.function(), self.index(), span)
     }
 
     /// The bytes that a variable of its function holds now; `None` if there is no such variable.
     pub fn variable(&self, name: &str) -> Option<&[u8]> {
         let program = &self.machine.env.program;
-        let function = program.code.get(self.pc as usize).map_or(0, |i| usize::from(i.function));
-        let home = program.functions.get(function)?.vars.iter().find(|v| v.name == name)?;
+        let function = program.code().get(self.pc as usize).map_or(0, |i| usize::from(i.function));
+        let home = program.functions().get(function)?.vars.iter().find(|v| v.name == name)?;
         Some(self.machine.t.regs.slice(home.offset, home.declared))
     }
 }

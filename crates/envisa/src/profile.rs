@@ -143,7 +143,7 @@ impl Profile {
         let trace = seen.take_trace().map(|t| trace(code, t));
         let program = code.program();
         let mut places: BTreeMap<(u16, u32), (usize, Counts)> = BTreeMap::new();
-        for (pc, (i, c)) in program.code.iter().zip(seen.counts()).enumerate() {
+        for (pc, (i, c)) in program.code().iter().zip(seen.counts()).enumerate() {
             if c.executed == 0 || profile::is_auxiliary(i) {
                 continue;
             }
@@ -174,7 +174,7 @@ impl Profile {
         instructions.sort_by_key(|i| std::cmp::Reverse(i.counts.executed));
         Profile {
             kernel: code.name.clone(),
-            platform: program.platform.name(),
+            platform: program.platform().name(),
             work_items,
             groups: seen.groups(),
             threads: seen.threads(),
@@ -190,8 +190,8 @@ impl Profile {
 
 fn at(code: &Code, pc: usize) -> Place {
     let program = code.program();
-    let Some(i) = program.code.get(pc) else { return Place::new(code, "", 0, envisa_isa::Span::NONE) };
-    let function = program.functions.get(usize::from(i.function)).map_or("", |f| f.name.as_str());
+    let Some(i) = program.code().get(pc) else { return Place::new(code, "", 0, envisa_isa::Span::NONE) };
+    let function = program.functions().get(usize::from(i.function)).map_or("", |f| f.name.as_str());
     Place::new(code, function, i.source, i.span)
 }
 

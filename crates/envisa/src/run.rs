@@ -112,8 +112,8 @@ impl Dropped {
         let first = prepared.dropped.first()?;
         let (reads, writes) = prepared.dropped.counts();
         let program = code.program();
-        let inst = program.code.get(first.pc as usize)?;
-        let function = program.functions.get(usize::from(inst.function)).map_or("", |f| f.name.as_str());
+        let inst = program.code().get(first.pc as usize)?;
+        let function = program.functions().get(usize::from(inst.function)).map_or("", |f| f.name.as_str());
         let place = Place::new(code, function, inst.source, inst.span);
         Some(Dropped {
             reads,
@@ -297,7 +297,7 @@ fn items(prepared: &Prepared, launch: &Launch, code: &Code) -> u64 {
     match &launch.sizes {
         crate::launch::Sizes::Range { global, .. } => global.iter().fold(1, |n, d| n.saturating_mul(*d)),
         crate::launch::Sizes::Threads { threads, .. } => {
-            let a_group = u64::from(*threads) * u64::from(code.program().simd);
+            let a_group = u64::from(*threads) * u64::from(code.program().simd());
             prepared.group_count().saturating_mul(a_group)
         }
     }
@@ -311,11 +311,11 @@ fn prepare(
     options: &RunOptions,
     red_zone: u64,
 ) -> Result<Prepared, LaunchError> {
-    let most = envisa_isa::limits::shared_local_memory(code.program().platform);
+    let most = envisa_isa::limits::shared_local_memory(code.program().platform());
     let launch = match (bound, &code.metadata) {
         (Bound::Range(launch), Some(metadata)) => (launch, metadata),
         (Bound::Threads(b), _) => {
-            let simd = code.program().simd;
+            let simd = code.program().simd();
             let mut prepared = dispatch::prepare_bare(
                 memory,
                 b.groups,
@@ -346,17 +346,17 @@ fn prepare(
         &launch,
         Resources {
             memory,
-            grf_bytes: program.grf_bytes,
+            grf_bytes: program.grf_bytes(),
             local_memory: most,
-            dummy_local_ids: dummy_local_ids(program.platform),
+            dummy_local_ids: dummy_local_ids(program.platform()),
             slots: options.slots(groups, threads),
             least_image: metadata.least_image,
             const_base: metadata.const_base,
             global_base: metadata.global_base,
-            stack_calls: program.functions.len() > 1,
+            stack_calls: program.functions().len() > 1,
             partial_groups: metadata.partial_groups,
             red_zone,
-            images: !matches!(program.platform, envisa_isa::Platform::Pvc | envisa_isa::Platform::Pvcxt),
+            images: !matches!(program.platform(), envisa_isa::Platform::Pvc | envisa_isa::Platform::Pvcxt),
         },
     )
 }

@@ -59,13 +59,13 @@ pub(crate) fn line_of(
     instruction: u32,
 ) -> Option<(SourceLine, Option<(FileId, Span)>)> {
     let program = code.program();
-    let function = program.functions.iter().find(|f| f.name == function)?;
+    let function = program.functions().iter().find(|f| f.name == function)?;
     let line = function.line(instruction)?;
     let quoted = code.sources.get(usize::from(line.file)).copied().flatten().and_then(|id| {
         let file = code.files.get(id)?;
         Some((id, file, file.line_range(line.line)?))
     });
-    let recorded = program.source_files.get(usize::from(line.file))?;
+    let recorded = program.source_files().get(usize::from(line.file))?;
     let name = quoted.map_or(recorded.as_str(), |(_, file, _)| file.name());
     let text = quoted.map(|(_, file, span)| file.lossy(span).chars().take(MAX_LINE).collect());
     let line = SourceLine { file: shown_name(name), line: line.line, text };

@@ -85,13 +85,13 @@ impl Native {
         };
         let place = |i: &envisa_lower::Inst| (i.function, i.source);
         let mut count: HashMap<_, u64> = HashMap::new();
-        for (i, (times, _)) in executable.program().code.iter().zip(&stats.instructions) {
+        for (i, (times, _)) in executable.program().code().iter().zip(&stats.instructions) {
             *count.entry(place(i)).or_default() += times;
         }
         let all = stats.executed().max(1);
         let mut entries: Vec<LeftEntry> = Vec::new();
         for (pc, reason) in left {
-            let Some(i) = executable.optimized().code.get(pc as usize) else { continue };
+            let Some(i) = executable.optimized().code().get(pc as usize) else { continue };
             // Several of the improved program may come of one: it counts once.
             let count = count.remove(&place(i)).unwrap_or(0);
             if count > 0 {

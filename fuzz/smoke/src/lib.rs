@@ -96,7 +96,7 @@ pub fn program(input: &[u8]) {
             let again = Program::read(&text).expect("what was printed reads back");
             assert_eq!(again.to_string(), text, "what was printed reads back the same");
             // The optimiser's memory goes by the register file, of which a short text may have much.
-            if program.registers.bytes <= 1 << 16 {
+            if program.registers().bytes <= 1 << 16 {
                 optimize(&program).expect("what is improved is a program");
             }
         }

@@ -18,10 +18,11 @@ impl Emit<'_> {
             return false;
         }
         let Some(id) = self.cells.at(offset) else { return false };
-        let dead = self.flow.successors(self.p, next).iter().all(|s| !self.live.of_thread(*s, id));
-        let targeted =
-            self.p.code[..self.flow.end() as usize].iter().any(|i| matches!(i.op, Op::Goto) && i.aux == next)
-                || self.flow.waiting(pc).any(|l| l == next);
+        let dead = self.flow.successors(self.p.parts(), next).iter().all(|s| !self.live.of_thread(*s, id));
+        let targeted = self.p.code()[..self.flow.end() as usize]
+            .iter()
+            .any(|i| matches!(i.op, Op::Goto) && i.aux == next)
+            || self.flow.waiting(pc).any(|l| l == next);
         if !dead || targeted {
             return false;
         }
@@ -106,7 +107,7 @@ impl Emit<'_> {
         } else {
             self.a.rm(Code::VEX_Kmovd_kr_km32, kreg(5), m);
             self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(1), kreg(1), kreg(5));
-            if self.p.simd == 32 {
+            if self.p.simd() == 32 {
                 self.a.rri(Code::VEX_Kshiftrd_kr_kr_imm8, kreg(5), kreg(5), 16);
                 self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(2), kreg(2), kreg(5));
             }
@@ -147,11 +148,11 @@ impl Emit<'_> {
         for k in EXEC {
             self.a.rrr(Code::VEX_Kxnorw_kr_kr_kr, kreg(k), kreg(k), kreg(k));
         }
-        if self.p.simd < 32 {
+        if self.p.simd() < 32 {
             self.a.rrr(Code::VEX_Kxorw_kr_kr_kr, kreg(2), kreg(2), kreg(2));
         }
-        if self.p.simd < 16 {
-            self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(1), kreg(1), 16 - self.p.simd as i32);
+        if self.p.simd() < 16 {
+            self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(1), kreg(1), 16 - self.p.simd() as i32);
         }
     }
 
@@ -200,7 +201,7 @@ impl Emit<'_> {
     fn goto(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
         let (target, next) = (i.aux, self.labels[pc as usize + 1]);
         let fused = std::mem::take(&mut self.fused);
-        if i.channels > 1 && (u32::from(i.channels) != self.p.simd || i.first != 0) {
+        if i.channels > 1 && (u32::from(i.channels) != self.p.simd() || i.first != 0) {
             return Err("a branch of some channels");
         }
         let split = i.channels > 1 && i.pred.offset != 0;
@@ -299,7 +300,7 @@ impl Emit<'_> {
         let next = self.labels[pc as usize + 1];
         self.fused = false;
         let labels: Vec<Pc> = self.flow.waiting(pc).collect();
-        if i.channels > 1 && (u32::from(i.channels) != self.p.simd || i.first != 0) {
+        if i.channels > 1 && (u32::from(i.channels) != self.p.simd() || i.first != 0) {
             return Err("a return of some channels");
         }
         if i.pred.offset != 0 && i.channels > 1 {

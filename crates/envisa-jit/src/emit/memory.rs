@@ -57,13 +57,13 @@ pub(crate) fn fixed(p: &Program, s: &Src) -> bool {
         return true;
     }
     let (start, end) = (offset, offset + ty.size());
-    let input = p.inputs.iter().any(|i| i.offset <= start && end <= i.offset + i.bytes.max(4));
+    let input = p.inputs().iter().any(|i| i.offset <= start && end <= i.offset + i.bytes.max(4));
     let mut written = false;
-    for i in &p.code {
-        i.writes(p, &mut |t| {
+    for i in p.code() {
+        i.writes(p.parts(), &mut |t| {
             written |= match t.range(i.channels.into()) {
                 Some(r) => r.start < end && start < r.end,
-                None => start >= p.registers.address_base,
+                None => start >= p.registers().address_base,
             };
         });
     }
@@ -91,7 +91,7 @@ const ON: [K; 2] = [3, 4];
 impl Emit<'_> {
     pub(super) fn message(&mut self, pc: Pc) -> Result<(), Why> {
         let i = *self.inst(pc);
-        let m = self.p.messages.get(i.aux as usize).ok_or("a message")?;
+        let m = self.p.messages().get(i.aux as usize).ok_or("a message")?;
         match m {
             Message::Simt(s) => self.simt(pc, &i, s),
             Message::Block(b) => self.block(pc, &i, b),

@@ -169,7 +169,7 @@ impl<'a> Emit<'a> {
 
     /// First byte of the pool in a context.
     fn pool_at(&self) -> u32 {
-        (self.symbols_at() + 8 * self.p.symbols.len() as u32).next_multiple_of(64)
+        (self.symbols_at() + 8 * self.p.symbols().len() as u32).next_multiple_of(64)
     }
 
     /// Where in a context the addresses of the program's symbols begin.
@@ -210,7 +210,7 @@ impl<'a> Emit<'a> {
     }
 
     pub fn inst(&self, pc: Pc) -> &'a Inst {
-        &self.p.code[pc as usize]
+        &self.p.code()[pc as usize]
     }
 
     /// Are all channels active?
@@ -279,7 +279,8 @@ impl<'a> Emit<'a> {
             return Err(format!("instruction {pc}: {why}"));
         }
         let mut shaped = false;
-        self.cells.accesses(self.p, pc, &mut |a| shaped |= a.write && self.shapes.step(a.cell).is_some());
+        self.cells
+            .accesses(self.p.parts(), pc, &mut |a| shaped |= a.write && self.shapes.step(a.cell).is_some());
         if shaped {
             return Err(format!("instruction {pc}: {why}, and its result is kept by its first element"));
         }
@@ -305,7 +306,7 @@ impl<'a> Emit<'a> {
     pub fn call(&mut self, pc: Pc) {
         let mut load = Vec::new();
         let mut stored = Vec::new();
-        self.cells.accesses(self.p, pc, &mut |a| {
+        self.cells.accesses(self.p.parts(), pc, &mut |a| {
             if a.write && !load.contains(&a.cell) {
                 load.push(a.cell);
             }
@@ -656,14 +657,14 @@ impl<'a> Emit<'a> {
 /// Is the floating-point mode that of IEEE wherever a number is computed: does the code begin with setting it,
 /// and never change it again?
 fn ieee(p: &Program, flow: &Flow) -> bool {
-    let cr0 = p.registers.predefined[envisa_isa::predefined::var::CR0 as usize];
+    let cr0 = p.registers().predefined[envisa_isa::predefined::var::CR0 as usize];
     let mut sets = None;
-    for (pc, i) in p.code.iter().enumerate() {
+    for (pc, i) in p.code().iter().enumerate() {
         let mut writes = false;
-        i.writes(p, &mut |t| {
+        i.writes(p.parts(), &mut |t| {
             writes |= match t.range(i.channels.into()) {
                 Some(r) => r.start < cr0 + 4 && cr0 < r.end,
-                None => cr0 >= p.registers.address_base,
+                None => cr0 >= p.registers().address_base,
             };
         });
         if writes && sets.replace(pc as Pc).is_some() {
@@ -671,17 +672,17 @@ fn ieee(p: &Program, flow: &Flow) -> bool {
         }
     }
     let Some(pc) = sets else { return false };
-    let i = &p.code[pc as usize];
+    let i = &p.code()[pc as usize];
     let plain =
         i.op == Op::Or && i.no_mask && i.channels == 1 && i.pred.offset == 0 && i.exec != ExecType::F32;
     let itself = matches!(i.src[0], Src::Reg { offset, modifier: Modifier::None, .. } if offset == cr0);
     let bits = crate::shape::constant(p, &i.src[1]);
-    let first = p.code[..pc as usize].iter().all(|i| !matches!(i.op, Op::Goto | Op::Join | Op::Ret))
-        && p.code[..pc as usize].iter().all(|i| {
+    let first = p.code()[..pc as usize].iter().all(|i| !matches!(i.op, Op::Goto | Op::Join | Op::Ret))
+        && p.code()[..pc as usize].iter().all(|i| {
             !matches!(i.exec, ExecType::F32 | ExecType::F64 | ExecType::F16 | ExecType::Bf16)
                 && !matches!(i.dst, Dst::Reg { ty, .. } if ty.is_float())
         })
         && flow.reachable(pc)
-        && p.code.iter().all(|i| i.op != Op::Goto || i.aux > pc);
+        && p.code().iter().all(|i| i.op != Op::Goto || i.aux > pc);
     plain && itself && first && bits.is_some_and(|b| envisa_sem::FpMode(b as u32).is_ieee())
 }

@@ -54,7 +54,7 @@ impl Emit<'_> {
                 }
                 Value::GroupX => self.bring(Mem::at(CTX, at::GROUP_X), w.to, w.bytes),
                 Value::Channels => {
-                    let all = u64::from(u32::MAX) >> (32 - self.p.simd.min(32));
+                    let all = u64::from(u32::MAX) >> (32 - self.p.simd().min(32));
                     let to = self.reg(w.to);
                     self.a.mi(Code::Mov_rm32_imm32, to, all as u32 as i32);
                 }

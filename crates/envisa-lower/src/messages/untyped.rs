@@ -48,6 +48,31 @@ pub struct Simt {
     pub component_stride: u32,
 }
 
+/// A load of a dword a channel at 64-bit addresses, without any data.
+impl Default for Simt {
+    fn default() -> Simt {
+        Simt {
+            space: Space::Flat,
+            write: false,
+            address: 0,
+            address_bytes: 8,
+            extend: Extend::None,
+            stride: Src::None,
+            base: Src::None,
+            scale: 1,
+            offset: 0,
+            origin: Src::None,
+            align: 1,
+            element: 4,
+            slot: 4,
+            upper: false,
+            elements: 1,
+            data: None,
+            component_stride: 0,
+        }
+    }
+}
+
 /// Consecutive bytes at one address.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Block {

@@ -24,7 +24,7 @@ use crate::{BadProgram, Program};
 /// # Errors
 /// What was made is damaged: a bug here.
 pub fn optimize(program: &Program) -> Result<Program, BadProgram> {
-    Program::new(improved(program))
+    Program::new(improved(program.parts()))
 }
 
 fn improved(program: &ProgramParts) -> ProgramParts {

@@ -3,7 +3,7 @@
 use envisa_isa::Type;
 
 use super::*;
-use crate::{Extend, Message, Simt, Space};
+use crate::{Extend, Message, Simt};
 
 /// Registers: constants below 64, locals from 128 on.
 fn program(code: Vec<Inst>, messages: Vec<Message>) -> ProgramParts {
@@ -13,36 +13,16 @@ fn program(code: Vec<Inst>, messages: Vec<Message>) -> ProgramParts {
         .flat_map(|x: &u64| x.to_le_bytes())
         .collect();
     let end = code.len() as Pc;
-    let mut p = ProgramParts {
-        name: "k".into(),
-        platform: envisa_isa::Platform::Pvc,
-        grf_bytes: 64,
-        simd: 32,
-        registers: Registers {
-            bytes: 8192,
-            constants,
-            locals_start: LOCALS,
-            address_base: 64,
-            address_homes: vec![(0, 64)],
-            ..Registers::default()
-        },
-        code,
-        messages,
-        tables: Vec::new(),
-        functions: vec![Function {
-            name: "k".into(),
-            entry: 0,
-            end,
-            locals: Vec::new(),
-            vars: Vec::new(),
-            lines: Vec::new(),
-        }],
-        inputs: Vec::new(),
-        symbols: Vec::new(),
-        has_barrier: false,
-        source_files: Vec::new(),
-        unsupported: Vec::new(),
+    let registers = Registers {
+        bytes: 8192,
+        constants,
+        locals_start: LOCALS,
+        address_base: 64,
+        address_homes: vec![(0, 64)],
+        ..Registers::default()
     };
+    let parts = ProgramParts { name: "k".into(), registers, messages, ..ProgramParts::default() };
+    let mut p = parts.with_code(code);
     crate::flow::analyse(&mut p.code, 0, end, 32);
     p
 }
@@ -126,25 +106,7 @@ fn join() -> Inst {
 
 /// A load or store of a dword a channel at 64-bit addresses.
 fn access(write: bool, address: u32, data: u32) -> Message {
-    Message::Simt(Simt {
-        space: Space::Flat,
-        write,
-        address,
-        address_bytes: 8,
-        extend: Extend::None,
-        stride: Src::None,
-        base: Src::None,
-        scale: 1,
-        offset: 0,
-        origin: Src::None,
-        align: 1,
-        element: 4,
-        slot: 4,
-        upper: false,
-        elements: 1,
-        data: Some(data),
-        component_stride: 128,
-    })
+    Message::Simt(Simt { write, address, data: Some(data), component_stride: 128, ..Simt::default() })
 }
 
 /// `q1 = d0; q2 = q1 << 2; q3 = q2 + base; q4 = q3 + 16`.

@@ -83,25 +83,6 @@ const PARAMETERS: Names<Parameter> = &[
 /// The families, each by its name and a message of it whose fields have their usual values.
 pub fn blank(family: &str, platform: envisa_isa::Platform) -> Option<Message> {
     let coordinates = || Coordinates { at: [None; 4], bytes: 4, offsets: Src::None };
-    let simt = || Simt {
-        space: Space::Flat,
-        write: false,
-        address: 0,
-        address_bytes: 8,
-        extend: Extend::None,
-        stride: Src::None,
-        base: Src::None,
-        scale: 1,
-        offset: 0,
-        origin: Src::None,
-        align: 1,
-        element: 4,
-        slot: 4,
-        upper: false,
-        elements: 1,
-        data: None,
-        component_stride: 0,
-    };
     let typed = || Typed {
         space: Space::Flat,
         write: false,
@@ -114,8 +95,8 @@ pub fn blank(family: &str, platform: envisa_isa::Platform) -> Option<Message> {
         null_mask: false,
     };
     Some(match family {
-        "simt" => Message::Simt(simt()),
-        "status" => Message::Status(simt()),
+        "simt" => Message::Simt(Simt::default()),
+        "status" => Message::Status(Simt::default()),
         "block" => Message::Block(Block {
             space: Space::Flat,
             write: false,

@@ -17,9 +17,9 @@ pub const ROW: usize = 32;
 
 impl Display for Program {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        header(self, f)?;
-        let constants = Constants::new(&self.registers.constants);
-        for (index, function) in self.functions.iter().enumerate() {
+        header(self.parts(), f)?;
+        let constants = Constants::new(&self.registers().constants);
+        for (index, function) in self.functions().iter().enumerate() {
             writeln!(f, "function {index} {:?}", function.name)?;
             let locals: Vec<_> = function.locals.iter().filter(|l| !l.is_empty()).collect();
             if !locals.is_empty() {
@@ -37,10 +37,10 @@ impl Display for Program {
             for l in &function.lines {
                 writeln!(f, "  line {} file {} from {}", l.line, l.file, l.instruction)?;
             }
-            let names = PlaceNames::new(&self.registers, Some(function));
+            let names = PlaceNames::new(self.registers(), Some(function));
             for pc in function.entry..function.end {
-                let inst = &self.code[pc as usize];
-                let line = Line { program: self, names: &names, constants: Some(&constants), inst };
+                let inst = &self.code()[pc as usize];
+                let line = Line { program: self.parts(), names: &names, constants: Some(&constants), inst };
                 writeln!(f, "{pc:>5}  {line}")?;
             }
         }
@@ -88,9 +88,9 @@ fn header(p: &ProgramParts, f: &mut Formatter<'_>) -> fmt::Result {
 impl Program {
     /// An instruction as its line says it, without its number; empty past the last one.
     pub fn line(&self, pc: usize) -> String {
-        let Some(inst) = self.code.get(pc) else { return String::new() };
-        let names = PlaceNames::new(&self.registers, self.functions.get(inst.function as usize));
-        Line { program: self, names: &names, constants: None, inst }.to_string()
+        let Some(inst) = self.code().get(pc) else { return String::new() };
+        let names = PlaceNames::new(self.registers(), self.functions().get(inst.function as usize));
+        Line { program: self.parts(), names: &names, constants: None, inst }.to_string()
     }
 }
 

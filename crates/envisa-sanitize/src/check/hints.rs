@@ -31,11 +31,11 @@ const CLAMPED: usize = 8;
 
 /// What each instruction of a program is looked at for.
 pub(super) fn of(p: &Program) -> Vec<Hint> {
-    (0..p.code.len()).map(|pc| one(p, pc)).collect()
+    (0..p.code().len()).map(|pc| one(p, pc)).collect()
 }
 
 fn one(p: &Program, pc: usize) -> Hint {
-    let i = &p.code[pc];
+    let i = &p.code()[pc];
     let integers = matches!(i.exec, ExecType::I32 | ExecType::U32 | ExecType::I64 | ExecType::U64);
     match (i.op, i.dst) {
         (Op::Div | Op::Mod, _) if integers => Hint::Divisor,
@@ -46,7 +46,7 @@ fn one(p: &Program, pc: usize) -> Hint {
             match i.src[0] {
                 Src::Reg {
                     ty: Type::F | Type::Df | Type::Hf | Type::Bf, offset, constant: false, ..
-                } if !is_clamped(&p.code[pc.saturating_sub(CLAMPED)..pc], offset) => Hint::Convert(ty),
+                } if !is_clamped(&p.code()[pc.saturating_sub(CLAMPED)..pc], offset) => Hint::Convert(ty),
                 _ => Hint::None,
             }
         }
@@ -62,9 +62,9 @@ fn is_clamped(before: &[Inst], offset: u32) -> bool {
 
 /// The first part of an access that compilers made two instructions of, as it has more channels than one takes.
 fn lead(p: &Program, pc: u32) -> u32 {
-    let Some(half) = p.code.get(pc as usize) else { return pc };
+    let Some(half) = p.code().get(pc as usize) else { return pc };
     let other = |at: &u32| {
-        p.code.get(*at as usize).is_some_and(|i| {
+        p.code().get(*at as usize).is_some_and(|i| {
             (i.op, i.channels, i.function) == (half.op, half.channels, half.function) && i.first < half.first
         })
     };

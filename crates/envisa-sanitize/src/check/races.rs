@@ -14,7 +14,7 @@ impl Checks {
     /// Looks at the accesses of a message for races.
     pub(super) fn races(&mut self, m: &Machine<'_>, pc: u32, message: &Message, first: u32, rows: &[Row]) {
         let number = self.sites.number(m.group.id);
-        let scalar = m.env.program.code.get(pc as usize).is_some_and(|i| i.channels == 1);
+        let scalar = m.env.program.code().get(pc as usize).is_some_and(|i| i.channels == 1);
         let threads_own = match message {
             _ if self.facts.in_step => true,
             Message::Simt(_) => scalar && m.t.mask.count_ones() >= 2,

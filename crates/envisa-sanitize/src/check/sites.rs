@@ -42,8 +42,8 @@ impl Sites {
     pub fn of(m: &Machine<'_>, facts: &LaunchFacts) -> Sites {
         let p = m.env.program;
         let mut sites = Sites {
-            at: p.code.iter().map(|i| (i.source, i.function, i.span)).collect(),
-            functions: p.functions.iter().map(|f| f.name.clone()).collect(),
+            at: p.code().iter().map(|i| (i.source, i.function, i.span)).collect(),
+            functions: p.functions().iter().map(|f| f.name.clone()).collect(),
             groups: [m.env.groups[0], m.env.groups[1]],
             memory: m.env.memory.iter().map(|a| (a.base, a.block.len() as u64, a.name.clone())).collect(),
             local_variables: facts.local_variables.clone(),
@@ -53,13 +53,13 @@ impl Sites {
             steps: Steps::of(p),
             initial: initial(p),
         };
-        sites.all_wanted = p.code.iter().map(|i| sites.wants_all(i, p)).collect();
+        sites.all_wanted = p.code().iter().map(|i| sites.wants_all(i, p)).collect();
         sites
     }
 
     /// Does something depend on all elements that an instruction accesses?
     fn wants_all(&self, i: &Inst, p: &Program) -> bool {
-        let Some(Message::Simt(s)) = p.messages.get(i.aux as usize).filter(|_| i.op == Op::Message) else {
+        let Some(Message::Simt(s)) = p.messages().get(i.aux as usize).filter(|_| i.op == Op::Message) else {
             return true;
         };
         s.write || (0..s.elements.count_ones()).all(|part| self.wants(s, part))
@@ -145,11 +145,11 @@ impl Sites {
 /// The registers that the instructions of a program read.
 fn used(p: &Program) -> Option<Written> {
     let mut used = Written::default();
-    used.clear(p.registers.bytes);
+    used.clear(p.registers().bytes);
     let mut any = false;
-    for i in &p.code {
+    for i in p.code() {
         let n = u32::from(i.channels);
-        i.reads(p, &mut |t| match (t, t.range(n)) {
+        i.reads(p.parts(), &mut |t| match (t, t.range(n)) {
             (Touched::Whole { offset, bytes }, _) => used.set(offset, bytes),
             (_, Some(r)) => used.set(r.start, r.end - r.start),
             _ => any = true,
@@ -161,14 +161,14 @@ fn used(p: &Program) -> Option<Written> {
 /// The registers that have content when a thread starts.
 fn initial(p: &Program) -> Written {
     let mut written = Written::default();
-    written.clear(p.registers.bytes);
+    written.clear(p.registers().bytes);
     // Immediates, predicates, addresses, states and predefined variables; then the inputs.
-    written.set(0, p.registers.address_base);
+    written.set(0, p.registers().address_base);
     let unwritten = [var::ARG, var::RETVAL, var::SP, var::FP, var::IMPL_ARG_BUF_PTR, var::LOCAL_ID_BUF_PTR];
     for id in (0..=var::MSG0).filter(|id| !unwritten.contains(id)) {
-        written.set(p.registers.predefined[id as usize], 64);
+        written.set(p.registers().predefined[id as usize], 64);
     }
-    for i in &p.inputs {
+    for i in p.inputs() {
         written.set(i.offset, i.bytes);
     }
     written

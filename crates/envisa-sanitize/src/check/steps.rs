@@ -46,10 +46,10 @@ pub(super) enum Registers {
 impl Steps {
     pub fn of(p: &Program) -> Steps {
         let mut out = Steps::default();
-        for i in &p.code {
+        for i in p.code() {
             let (mut reads, mut writes) = (Some(BTreeMap::new()), Some(BTreeMap::new()));
-            i.reads(p, &mut |t| add(&mut reads, t, all(i)));
-            i.writes(p, &mut |t| add(&mut writes, t, all(i)));
+            i.reads(p.parts(), &mut |t| add(&mut reads, t, all(i)));
+            i.writes(p.parts(), &mut |t| add(&mut writes, t, all(i)));
             let known = reads.is_some() && writes.is_some();
             let reads = out.keep(reads.unwrap_or_default());
             let writes = out.keep(writes.unwrap_or_default());
@@ -119,14 +119,14 @@ impl Partial {
 
     #[inline(never)]
     fn find(&mut self, p: &Program, pc: u32, mask: Mask) {
-        let Some(i) = p.code.get(pc as usize) else { return };
+        let Some(i) = p.code().get(pc as usize) else { return };
         if self.words.len() > MAX_WORDS {
             self.words.clear();
             self.steps.clear();
         }
         if self.steps.len() <= pc as usize {
             // No instruction runs without channels and is looked at.
-            self.steps.resize(p.code.len(), (0, Step::default()));
+            self.steps.resize(p.code().len(), (0, Step::default()));
         }
         let mut keep = |bits: Option<BTreeMap<u32, u64>>| {
             let start = self.words.len() as u32;
@@ -134,8 +134,8 @@ impl Partial {
             start..self.words.len() as u32
         };
         let (mut reads, mut writes) = (Some(BTreeMap::new()), Some(BTreeMap::new()));
-        i.reads(p, &mut |t| add(&mut reads, t, mask));
-        i.writes(p, &mut |t| add(&mut writes, t, mask));
+        i.reads(p.parts(), &mut |t| add(&mut reads, t, mask));
+        i.writes(p.parts(), &mut |t| add(&mut writes, t, mask));
         let step = Step { reads: keep(reads), writes: keep(writes), known: true };
         if let Some(to) = self.steps.get_mut(pc as usize) {
             *to = (mask, step);

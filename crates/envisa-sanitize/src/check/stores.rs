@@ -55,7 +55,7 @@ impl Checks {
             let mut values: [Vec<u8>; 2] = Default::default();
             let p = m.env.program;
             for (value, channel) in values.iter_mut().zip([other, a.channel]) {
-                message.reads(&p.registers, &mut |t| {
+                message.reads(p.registers(), &mut |t| {
                     if is_data(message, t)
                         && let Some(at) = t.channel((channel as u32).saturating_sub(first))
                     {

@@ -46,7 +46,7 @@ impl Checks {
         let mut from = None;
         if !matches!(i.src[0], Src::Reg { constant: true, .. } | Src::Pred { .. } | Src::None) {
             // The last that is told of is the source; predicate and address registers come before.
-            i.reads(m.env.program, &mut |t| from = Some(t));
+            i.reads(m.env.program.parts(), &mut |t| from = Some(t));
         }
         let Some(from) = from else { return false };
         let shadow = self.whole_shadow(m);
@@ -106,7 +106,7 @@ impl Checks {
         if self.partial.write(pc, mask, &mut shadow.written) {
             return;
         }
-        i.writes(m.env.program, &mut |t| self.define(m, t, mask));
+        i.writes(m.env.program.parts(), &mut |t| self.define(m, t, mask));
     }
 
     /// The first channel and offset of what is told of that nothing has written.
@@ -290,7 +290,7 @@ pub(super) fn element(m: &Machine<'_>, t: Touched, k: u32) -> Option<(u32, u32)>
 /// Name of the variable a register offset belongs to.
 fn variable(m: &Machine<'_>, offset: u32) -> String {
     let p = m.env.program;
-    p.functions
+    p.functions()
         .iter()
         .flat_map(|f| &f.vars)
         .find(|v| (v.offset..v.offset + v.bytes).contains(&offset))

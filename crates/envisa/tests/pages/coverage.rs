@@ -112,10 +112,10 @@ fn fate(op: Op) -> Fate {
             Err(e) => *reasons.entry(format!("malformed: {e}")).or_default() += 1,
             Ok(p) => {
                 let mut any = false;
-                for i in p.code.iter().filter(|i| index.contains(&i.source) && i.op != lower::Op::End) {
+                for i in p.code().iter().filter(|i| index.contains(&i.source) && i.op != lower::Op::End) {
                     any = true;
                     if i.op == lower::Op::Unsupported {
-                        *reasons.entry(p.unsupported[i.aux as usize].reason.clone()).or_default() += 1;
+                        *reasons.entry(p.unsupported()[i.aux as usize].reason.clone()).or_default() += 1;
                     } else if i.op != lower::Op::Join || matches!(op, Op::Label | Op::Subroutine) {
                         let name = match i.exec {
                             ExecType::None => String::new(),

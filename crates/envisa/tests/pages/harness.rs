@@ -208,14 +208,14 @@ impl Observer for Watch {
         self.executed.extend(other.executed);
     }
     fn before(&mut self, m: &Machine<'_>, pc: u32, _: u32) {
-        let i = &m.env.program.code[pc as usize];
+        let i = &m.env.program.code()[pc as usize];
         self.executed.insert((i.function, i.source));
         self.written.before(m);
     }
     fn after(&mut self, m: &Machine<'_>, pc: u32, mask: u32, _: u32) {
         self.written.after(m, pc, mask);
         if matches!(m.t.status, Status::Done | Status::Trapped) {
-            let vars = &m.env.program.functions[0].vars;
+            let vars = &m.env.program.functions()[0].vars;
             let home = |n: &String| vars.iter().find(|v| v.name == *n).expect("a declared variable");
             let read = |n| m.t.regs.slice(home(n).offset, home(n).declared).to_vec();
             self.content = self.wanted.iter().map(read).collect();
@@ -484,7 +484,7 @@ fn check(cases: &[Case], platform: Platform, version: &str) {
     }
     // An instruction without code of its own (a label nobody waits at) has been passed.
     let has_code: BTreeSet<u32> =
-        internals::program(&kernel).code.iter().filter(|i| i.function == 0).map(|i| i.source).collect();
+        internals::program(&kernel).code().iter().filter(|i| i.function == 0).map(|i| i.source).collect();
     let ran = |i: u32| watch.executed.contains(&(0, i)) || !has_code.contains(&i);
     note(insts.iter().enumerate().filter_map(|(k, (op, at))| {
         let place = built.places.partition_point(|(_, end)| end <= at);
@@ -570,7 +570,7 @@ impl<'a> Program<'a> {
         let (_, trap) = internals::observe(&device, &kernel, &launch, &mut watch)
             .unwrap_or_else(|e| panic!("{}", explain(e)));
         if trap.is_none() {
-            let code = &internals::program(&kernel).code;
+            let code = &internals::program(&kernel).code();
             let has_code: BTreeSet<(u16, u32)> = code.iter().map(|i| (i.function, i.source)).collect();
             for (f, ops) in kinds.iter().enumerate() {
                 note(ops.iter().enumerate().filter_map(|(i, op)| {

@@ -366,7 +366,7 @@ impl Observer for Watch {
         self.0.extend(other.0);
     }
     fn before(&mut self, m: &Machine<'_>, pc: u32, _: u32) {
-        let i = &m.env.program.code[pc as usize];
+        let i = &m.env.program.code()[pc as usize];
         self.0.insert((i.function, i.source));
         self.1.before(m);
     }

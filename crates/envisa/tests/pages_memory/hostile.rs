@@ -103,7 +103,7 @@ fn run(module: Module, platform: Platform, rng: &mut Rng) -> &'static str {
     let texels = device.buffer_from("texels", &rng.bytes(1000)).expect("memory");
     let other = device.buffer_from("other", &content).expect("memory");
     let mut args: Vec<(&str, Arg)> = Vec::new();
-    for i in &internals::program(&kernel).inputs {
+    for i in internals::program(&kernel).inputs() {
         if i.class == InputClass::General && i.image >= 32 && args.iter().all(|(n, _)| *n != i.name) {
             let words = (0..i.bytes / 8).flat_map(|_| {
                 let near = [A, A + 0x20000][rng.below(2) as usize] + rng.below(1100);

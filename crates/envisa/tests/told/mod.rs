@@ -22,7 +22,7 @@ impl Written {
             return;
         }
         self.before.clear();
-        self.before.extend_from_slice(m.t.regs.slice(0, m.env.program.registers.bytes));
+        self.before.extend_from_slice(m.t.regs.slice(0, m.env.program.registers().bytes));
     }
 
     /// After it.
@@ -30,17 +30,17 @@ impl Written {
         if !self.count.is_multiple_of(EVERY) {
             return;
         }
-        let i = &m.env.program.code[pc as usize];
+        let i = &m.env.program.code()[pc as usize];
         if m.t.status == Status::Trapped || matches!(i.op, envisa_lower::Op::Ret | envisa_lower::Op::Fret) {
             return;
         }
-        let now = m.t.regs.slice(0, m.env.program.registers.bytes);
+        let now = m.t.regs.slice(0, m.env.program.registers().bytes);
         if now == self.before {
             return;
         }
         let mut told = vec![false; now.len()];
         let mut anywhere = false;
-        i.writes(m.env.program, &mut |t| {
+        i.writes(m.env.program.parts(), &mut |t| {
             let one = matches!(t, Touched::Whole { .. });
             for k in (0..32).filter(|k| if one { *k == 0 } else { mask >> k & 1 != 0 }) {
                 match t.channel(k) {
