@@ -1,0 +1,200 @@
+//! Reads attributes, of variables and of kernels.
+
+use super::*;
+
+impl<'s> Parser<'s> {
+    /// `{a, b=1, c="x"}`.
+    pub(super) fn attr_list(&mut self, out: &mut Vec<(&'s [u8], Given<'s>)>) -> P<()> {
+        self.expect(b'{')?;
+        loop {
+            let name = self.ident();
+            if name.is_empty() {
+                return Err(self.expected("an attribute's name"));
+            }
+            let value = if self.eat(b'=') { self.given(true)? } else { Given::Nothing };
+            out.push((name, value));
+            if out.len() > limits::VARIABLE_ATTRIBUTES {
+                let span = self.span_of(name);
+                let most = format!("at most {}", limits::VARIABLE_ATTRIBUTES);
+                let d = self.diag_label("E0208", "too many attributes", span, most);
+                return Err(self.fail(d));
+            }
+            if !self.eat(b',') {
+                break;
+            }
+        }
+        self.expect(b'}')
+    }
+
+    pub(super) fn given(&mut self, nra: bool) -> P<Given<'s>> {
+        self.blank();
+        if self.peek() == b'"' {
+            let (s, span) = self.string()?;
+            return Ok(Given::Str(s, span));
+        }
+        let start = self.pos;
+        let v = if nra { self.expr_nra()? } else { self.expr()? };
+        Ok(Given::Int(v, self.since(start)))
+    }
+
+    pub(super) fn kernel_attr(&mut self) -> P<()> {
+        let name = self.ident();
+        if name.is_empty() {
+            return Err(self.expected("an attribute's name"));
+        }
+        let value = if self.eat(b'=') && !self.at_end() { self.given(false)? } else { Given::Nothing };
+        self.end_of_line()?;
+        let simd = match (&value, name) {
+            (Given::Int(v, _), b"SimdSize" | b"DispatchSimdSize") => u32::try_from(*v).ok(),
+            _ => None,
+        };
+        self.simd_size = simd.or(self.simd_size);
+        self.has_target |= name == b"Target";
+        if self.obj.attrs.len() >= limits::OBJECT_ATTRIBUTES {
+            let span = self.span_of(name);
+            let most = format!("a kernel holds at most {}", limits::OBJECT_ATTRIBUTES);
+            let d = self.diag_label("E0307", "too many attributes", span, most);
+            return Err(self.fail(d));
+        }
+        let attr = match self.annotated_bytes()? {
+            Some(bytes) => {
+                let span = self.span_of(name);
+                Attr { name: self.name_in_pool(name), value: bytes, span }
+            }
+            None => self.attr(name, value, Owner::Kernel)?,
+        };
+        if name == b"Target"
+            && let [target] = attr.value[..]
+        {
+            self.default_target = target;
+        }
+        self.obj.attrs.push(attr);
+        Ok(())
+    }
+
+    /// An attribute with its value's bytes.
+    pub(super) fn attr(&mut self, name: &'s [u8], value: Given<'s>, owner: Owner) -> P<Attr> {
+        let span = self.span_of(name);
+        let shown = self.str_of(name).into_owned();
+        let Some(&(real, who, kind, since)) = attrs::find(name) else {
+            return self.unknown_attr(name, value, owner);
+        };
+        if since > self.version {
+            let d = self
+                .warn("W0210", format!("`{shown}` came with version {}.{}", since.0, since.1), span, "kept")
+                .note("the released tools of 4.1 do not know it");
+            if !self.told_attrs.contains(&name) {
+                self.told_attrs.push(name);
+                self.report(d);
+            }
+        }
+        if who != owner {
+            let d = self.diag_label(
+                "E0208",
+                if owner == Owner::Kernel {
+                    format!("`{shown}` is an attribute of variables")
+                } else {
+                    format!("`{shown}` is an attribute of kernels")
+                },
+                span,
+                if owner == Owner::Kernel {
+                    "belongs in a declaration's `attrs={…}`"
+                } else {
+                    "belongs in `.kernel_attr`"
+                },
+            );
+            return Err(self.fail(d));
+        }
+        let wrong = |p: &mut Self, at: Span, wanted: &'static str| {
+            let d = p.diag_label("E0209", format!("wrong value of `{shown}`"), at, wanted);
+            p.fail(d)
+        };
+        let bytes = match (kind, value) {
+            (Value::Target, Given::Str(s, at)) => match s.as_ref() {
+                "cm" => vec![0],
+                "3d" => vec![1],
+                _ => return Err(wrong(self, at, "expected \"cm\" or \"3d\"")),
+            },
+            (Value::Target, Given::Int(_, at)) => return Err(wrong(self, at, "expected \"cm\" or \"3d\"")),
+            (Value::Target, Given::Nothing) => {
+                return Err(wrong(self, span, "expected `=\"cm\"` or `=\"3d\"` after it"));
+            }
+            (_, Given::Nothing) => Vec::new(),
+            (Value::Bool, Given::Int(v, at)) => {
+                if v != 0 && v != 1 {
+                    return Err(wrong(self, at, "expected 0 or 1"));
+                }
+                if v == 0 {
+                    let d = self
+                        .warn("W0209", format!("`{shown}=0` switches the attribute on"), at, "stored as 1")
+                        .help("leave the attribute out to have it off");
+                    self.report(d);
+                }
+                1u32.to_le_bytes().to_vec()
+            }
+            (Value::Int, Given::Int(v, at)) => {
+                match u32::try_from(v).or_else(|_| i32::try_from(v).map(|v| v as u32)) {
+                    Ok(v) => v.to_le_bytes().to_vec(),
+                    Err(_) => return Err(wrong(self, at, "does not fit 32 bits")),
+                }
+            }
+            (Value::Str, Given::Str(s, at)) => {
+                if s.len() > limits::ATTRIBUTE_VALUE_BYTES {
+                    return Err(wrong(self, at, "at most 255 bytes"));
+                }
+                s.as_bytes().to_vec()
+            }
+            (Value::Bool, Given::Str(_, at)) => return Err(wrong(self, at, "expected no value, or 1")),
+            (Value::Int, Given::Str(_, at)) => return Err(wrong(self, at, "expected a number")),
+            (Value::Str, Given::Int(_, at)) => return Err(wrong(self, at, "expected a string")),
+        };
+        if real.as_bytes() != name {
+            let d = self
+                .warn("W0208", format!("`{shown}` is the old name of `{real}`"), span, "")
+                .suggest("write", self.file, span, real);
+            self.report(d);
+        }
+        let name = self.obj.strings.push(real);
+        Ok(Attr { name, value: bytes, span })
+    }
+
+    /// An attribute that nobody knows yet: kept as it stands, as new ones come with every release.
+    #[cold]
+    pub(super) fn unknown_attr(&mut self, name: &'s [u8], value: Given<'s>, owner: Owner) -> P<Attr> {
+        let span = self.span_of(name);
+        let shown = self.str_of(name).into_owned();
+        let mut d = self.warn("W0210", format!("unknown attribute `{shown}`"), span, "kept as it stands");
+        let known: Vec<&str> = attrs::ATTRS.iter().filter(|a| a.1 == owner).map(|a| a.0).collect();
+        if let Some(near) = nearest(name, known.iter().map(|n| n.as_bytes())) {
+            d = d.suggest("a similar attribute is", self.file, span, near);
+        } else {
+            d = d.help(format!("attributes are {}", known.join(" ")));
+        }
+        if !self.told_attrs.contains(&name) {
+            self.told_attrs.push(name);
+            self.report(d);
+        }
+        let bytes = match value {
+            Given::Nothing => Vec::new(),
+            Given::Int(v, at) => match u32::try_from(v).or_else(|_| i32::try_from(v).map(|v| v as u32)) {
+                Ok(v) => v.to_le_bytes().to_vec(),
+                Err(_) => {
+                    let d = self.diag_label(
+                        "E0209",
+                        format!("wrong value of `{shown}`"),
+                        at,
+                        "does not fit 32 bits",
+                    );
+                    return Err(self.fail(d));
+                }
+            },
+            Given::Str(s, at) if s.len() > limits::ATTRIBUTE_VALUE_BYTES => {
+                let d =
+                    self.diag_label("E0209", format!("wrong value of `{shown}`"), at, "at most 255 bytes");
+                return Err(self.fail(d));
+            }
+            Given::Str(s, _) => s.as_bytes().to_vec(),
+        };
+        Ok(Attr { name: self.name_in_pool(name), value: bytes, span })
+    }
+}
