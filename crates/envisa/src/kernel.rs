@@ -132,6 +132,17 @@ pub(crate) struct Code {
     pub metadata: Option<Metadata>,
 }
 
+/// What is known of the variables that a kernel declares in shared local memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LocalVariables {
+    /// It declares none. (Hand-written code has none that are apart.)
+    None,
+    /// It declares some, and where they lie is not known: that is in debug information.
+    Unknown,
+    /// Where they lie is known, and accesses are held against it.
+    Known,
+}
+
 /// What a compiled kernel's launches need.
 pub(crate) struct Metadata {
     pub kernel: ze_info::Kernel,
@@ -155,6 +166,16 @@ impl Kernel {
     /// Why there is none.
     pub fn native_listing(&self) -> Result<String, String> {
         crate::native::listing(&self.code.executable)
+    }
+
+    /// What is known of the variables that it declares in shared local memory.
+    pub fn local_variables(&self) -> LocalVariables {
+        match &self.code.metadata {
+            Some(m) if m.kernel.execution_env.slm_size == 0 => LocalVariables::None,
+            Some(m) if m.local_variables.is_empty() => LocalVariables::Unknown,
+            Some(_) => LocalVariables::Known,
+            None => LocalVariables::None,
+        }
     }
 
     /// Can native code run it, on this host?

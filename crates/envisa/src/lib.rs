@@ -107,7 +107,7 @@ pub use image::{
     Addressing, ChannelOrder, ChannelType, Compare, Image, ImageDesc, ImageFormat, ImageShape, Reduction,
     Sampler,
 };
-pub use kernel::{Argument, ArgumentKind, Attributes, Kernel, Variable};
+pub use kernel::{Argument, ArgumentKind, Attributes, Kernel, LocalVariables, Variable};
 pub use launch::{Arg, ArgKey, Cancel, Launch, Progress};
 pub use module::{LoadOptions, Module, Source};
 pub use observe::{Accessed, Executed, Observer, Space, Wants};

@@ -2,7 +2,7 @@
 
 use crate::cmd::Exit;
 use envisa::diag::Diagnostic;
-use envisa::{Fault, FaultKind, Finding, Outcome};
+use envisa::{Fault, FaultKind, Finding, LocalVariables, Outcome};
 use envisa_harness::files::is_standard;
 use envisa_harness::job::Delivered;
 use serde_json::{Value as Json, json};
@@ -20,6 +20,8 @@ pub struct Results {
     pub faults_only: bool,
     /// Hints were wanted.
     pub hints: bool,
+    /// What is known of the kernel's variables in local memory.
+    pub local_variables: LocalVariables,
 }
 
 /// What `--check` looks at.
@@ -34,12 +36,15 @@ const CHECKED: [&str; 5] = [
 const HINTS: &str = "integers divided by zero, counts of shifts, ranges of conversions, alignment of elements, instructions that access two local variables (with -g)";
 /// And what it would.
 const NO_HINTS: &str = "what --check-hints looks at";
-/// At what it does not look, and why.
+/// At what it does not look, and why, whatever the kernel.
 const NOT_CHECKED: [&str; 3] = [
     "buffers that the host may have written (those given as fresh:TYPE:N are)",
-    "bounds between the variables of a kernel's own local or private memory: an address does not tell which is meant",
+    "bounds between variables of private memory: an address does not tell which is meant",
     "which memory the fence of a barrier is for",
 ];
+/// The same of kernels that have variables in local memory, without debug information and with it.
+const NO_LOCAL_VARIABLES: &str = "bounds between the kernel's own local variables: where they lie is not known, as no debug information (-g) tells it";
+const LOCAL_VARIABLES: &str = "indices that lead from one of the kernel's own local variables into the middle of another: an address does not tell which is meant";
 
 impl Results {
     /// Exit code, as far as results decide it.
@@ -61,7 +66,12 @@ impl Results {
     }
 
     fn not_checked(&self) -> Vec<&'static str> {
-        NOT_CHECKED.into_iter().chain((!self.hints).then_some(NO_HINTS)).collect()
+        let variables = match self.local_variables {
+            LocalVariables::None => None,
+            LocalVariables::Unknown => Some(NO_LOCAL_VARIABLES),
+            LocalVariables::Known => Some(LOCAL_VARIABLES),
+        };
+        NOT_CHECKED.into_iter().chain(variables).chain((!self.hints).then_some(NO_HINTS)).collect()
     }
 
     /// For people: what the kernel printed, results, statistics.

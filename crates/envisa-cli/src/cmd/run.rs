@@ -247,7 +247,9 @@ pub fn run(args: &Args) -> Done {
     }
     report.files = Files::clone(ready.kernel().files());
     let faults_only = args.findings.fail_on == FailOn::Fault;
-    let results = Results { outcome, delivered, suppressed, faults_only, hints: job.check_hints };
+    let local_variables = ready.kernel().local_variables();
+    let hints = job.check_hints;
+    let results = Results { outcome, delivered, suppressed, faults_only, hints, local_variables };
     args.findings.publish(&report.files, &report.diagnostics, &results.outcome)?;
     if args.json {
         io::print(&results.json())?;
