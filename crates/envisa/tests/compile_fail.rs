@@ -128,7 +128,7 @@ fn rows_and_operations_without_a_meaning_do_not_compile() {
     );
     // A message of whose data nothing is said.
     copy.refuses(
-        &format!("{table}/lsc.rs"),
+        &format!("{table}/lsc/slots.rs"),
         "or no old values\").touches(Bytes::LscData)",
         "or no old values\")",
         "envisa-isa",
