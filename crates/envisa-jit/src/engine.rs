@@ -449,7 +449,8 @@ impl Run for Runner<'_> {
     fn row(&mut self, m: &mut Machine<'_>, row: &Row<'_>, stop: &Stop) {
         let p = &self.native.program;
         let (Some(variant), Some(Some(context))) = (&self.variants[0], self.contexts[0].get_mut(0)) else {
-            return;
+            // Its threads would not run, and nobody would know.
+            unreachable!("rows are for code that takes them");
         };
         // What the code was compiled for is what it will touch.
         let same = m.env.program.is(&self.native.program) && m.t.regs.len() >= p.registers().bytes;

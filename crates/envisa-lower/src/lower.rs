@@ -126,16 +126,7 @@ pub fn lower(module: &Verified<Module>, kernel: &str, options: &Options) -> Resu
         platform: options.platform,
         grf_bytes: grf,
         simd: options.simd.unwrap_or_else(|| simd_of(object)),
-        registers: Registers::default(),
-        code: Vec::new(),
-        messages: Vec::new(),
-        tables: Vec::new(),
-        functions: Vec::new(),
-        inputs: Vec::new(),
-        symbols: Vec::new(),
-        has_barrier: false,
-        source_files: Vec::new(),
-        unsupported: Vec::new(),
+        ..ProgramParts::default()
     };
     let names: HashMap<&str, u32> =
         objects.iter().enumerate().skip(1).map(|(i, o)| (o.name.as_str(), i as u32)).collect();

@@ -269,20 +269,6 @@ impl<'a> Parser<'a> {
 mod tests {
     use super::*;
 
-    const TYPES: [ElemType; 11] = [
-        ElemType::I8,
-        ElemType::U8,
-        ElemType::I16,
-        ElemType::U16,
-        ElemType::I32,
-        ElemType::U32,
-        ElemType::I64,
-        ElemType::U64,
-        ElemType::F16,
-        ElemType::F32,
-        ElemType::F64,
-    ];
-
     fn dictionary(version: u8, text: &str, data: &[u8]) -> Vec<u8> {
         let mut file = MAGIC.to_vec();
         file.extend([version, 0]);
@@ -302,7 +288,7 @@ mod tests {
     /// The other implementation reads what is written here: type, shape, order, and where the elements start.
     #[test]
     fn what_is_written_is_read_by_npyz() {
-        for elem in TYPES {
+        for elem in ElemType::ALL {
             for shape in [vec![], vec![0], vec![7], vec![2, 3], vec![4, 1, 5], vec![1 << 20, 0, 1 << 20]] {
                 let len = shape.iter().product::<u64>() as usize * elem.size();
                 let value = HostValue { elem, shape, bytes: (0..len).map(|i| i as u8).collect() };
@@ -324,7 +310,7 @@ mod tests {
     #[test]
     fn what_npyz_writes_is_read() {
         use npyz::WriterBuilder as _;
-        for elem in TYPES {
+        for elem in ElemType::ALL {
             for shape in [&[][..], &[0], &[9], &[3, 5], &[2, 2, 2, 2]] {
                 let len = shape.iter().product::<u64>() as usize * elem.size();
                 let mut file = Vec::new();

@@ -193,12 +193,7 @@ impl Descriptor<'_> {
             write,
             address: self.payload(first, n * address_bytes)?,
             address_bytes: address_bytes as u8,
-            extend: Extend::None,
-            stride: Src::None,
-            base: Src::None,
-            scale: 1,
             offset,
-            origin: Src::None,
             align,
             element: e.element,
             slot: e.slot,
@@ -206,6 +201,7 @@ impl Descriptor<'_> {
             elements: e.positions,
             data,
             component_stride: stride,
+            ..Simt::default()
         })))
     }
 

@@ -157,18 +157,13 @@ fn scattered(access: Access, s: Scattered, p: &Parts, r: &mut dyn Resolver) -> R
         base: r.scalar(p.vector(0)?)?,
         address: needed(r, p.raw(0)?, "offsets")?,
         address_bytes: 4,
-        extend: Extend::None,
-        stride: Src::None,
         scale: s.scale,
-        offset: 0,
-        origin: Src::None,
         align: s.align,
         element: s.element as u8,
-        slot: 4,
-        upper: false,
         elements: s.elements,
         data: payload(r, p.raw(1)?, write)?,
         component_stride,
+        ..Simt::default()
     }))
 }
 
@@ -230,23 +225,16 @@ struct SvmData {
 fn svm(access: Access, d: SvmData, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let write = access.is_store();
     Ok(Message::Simt(Simt {
-        space: Space::Flat,
         write,
         base: d.base,
         address: needed(r, p.raw(0)?, "addresses")?,
-        address_bytes: 8,
-        extend: Extend::None,
-        stride: Src::None,
-        scale: 1,
-        offset: 0,
-        origin: Src::None,
         align: d.align,
         element: d.element,
         slot: d.slot as u8,
-        upper: false,
         elements: d.elements,
         data: payload(r, p.raw(1)?, write)?,
         component_stride: d.component_stride,
+        ..Simt::default()
     }))
 }
 
@@ -476,18 +464,11 @@ pub(super) fn qwords(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<
         write,
         address: needed(r, p.raw(0)?, "offsets")?,
         address_bytes: 4,
-        extend: Extend::None,
-        stride: Src::None,
-        base: Src::None,
-        scale: 1,
-        offset: 0,
-        origin: Src::None,
-        align: 1,
         element: 8,
         slot: 8,
-        upper: false,
         elements: (1 << blocks) - 1,
         data: payload(r, p.raw(1)?, write)?,
         component_stride: n * 8,
+        ..Simt::default()
     }))
 }

@@ -137,15 +137,8 @@ fn header(lines: &mut Lines, len: usize) -> Result<(ProgramParts, usize)> {
         grf_bytes: platform.grf_bytes(),
         simd,
         registers,
-        code: Vec::new(),
-        messages: Vec::new(),
-        tables: Vec::new(),
-        functions: Vec::new(),
-        inputs: Vec::new(),
-        symbols: Vec::new(),
         has_barrier,
-        source_files: Vec::new(),
-        unsupported: Vec::new(),
+        ..ProgramParts::default()
     };
     while let Some(mut l) = lines.next_with("input ") {
         let name = l.string()?;
