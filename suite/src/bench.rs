@@ -503,7 +503,7 @@ impl Bench {
              each: launches on the initial content until they took {} s together, at least one; the mean time of a launch. \
              Outputs are compared after every sample. The ratio is Oclgrind's time over envisa's of the same round, which is \
              that of envisa's work-items per second over Oclgrind's. Both \
-             use all hardware threads and check every access against the buffers' bounds while they interpret, Oclgrind LLVM IR, envisa vISA. \
+             use all hardware threads and check every access against the buffers' bounds: Oclgrind interprets LLVM IR, envisa runs vISA by native code where it has such. \
              Kernels marked † do not enter the mean.\n",
             self.repeats, self.window
         );
