@@ -319,4 +319,13 @@ impl Lanes for Scalar {
     fn table(&mut self, table: &[u32; 16], index: u32) -> u32 {
         table[index as usize & 15]
     }
+    #[inline(always)]
+    fn rarely<const N: usize>(
+        &mut self,
+        m: bool,
+        usual: [u32; N],
+        f: impl FnOnce(&mut Self) -> [u32; N],
+    ) -> [u32; N] {
+        if m { f(self) } else { usual }
+    }
 }

@@ -70,6 +70,14 @@ fn not_positive<L: Lanes>(l: &mut L, x: L::V) -> L::M {
     l.ult(last, x)
 }
 
+/// Where `x` is not a positive normal number: denormal, negative, ±0, +∞, NaN.
+#[inline(always)]
+fn not_normal<L: Lanes>(l: &mut L, x: L::V) -> L::M {
+    let (least, last) = (l.bits(NORMAL), l.bits(INFINITY - NORMAL - 1));
+    let x = l.isub(x, least);
+    l.ult(last, x)
+}
+
 /// `x` if it is normal; a denormal times 2^24; and whether it is denormal. For `x` that are not negative.
 #[inline(always)]
 fn normalized<L: Lanes>(l: &mut L, x: L::V) -> (L::V, L::M) {
@@ -95,34 +103,41 @@ pub fn rsqrt<L: Lanes>(l: &mut L, x: L::V) -> L::V {
     // is exact but for one rounding, leaves 3/8 of the square of that, 2^-30.8.
     const START: u32 = 0x5f2f_0000;
     const STEP: [u32; 3] = [0x3ff9_d098, 0xbfb4_4fb3, 0x3eea_0879];
-    let (a, denormal) = normalized(l, x);
-    let start = l.bits(START);
-    let half = l.shr(a, 1);
-    let y = l.isub(start, half);
-    let t = l.mul(a, y);
-    let w = l.mul(t, y);
-    let q = horner(l, &STEP, w);
-    let y = l.mul(y, q);
-    let one = l.float(1.0);
-    let (t, rest) = two_product(l, a, y);
-    let e = l.fnma(t, y, one);
-    let e = l.fnma(rest, y, e);
-    let half = l.float(0.5);
-    let u = l.mul(y, half);
-    let y = l.fma(u, e, y);
-    let back = l.float(4096.0);
-    let scaled = l.mul(y, back);
-    let y = l.select(denormal, scaled, y);
-    let special = not_positive(l, x);
+    /// Of a normal number.
+    #[inline(always)]
+    fn usual<L: Lanes>(l: &mut L, a: L::V) -> L::V {
+        let start = l.bits(START);
+        let half = l.shr(a, 1);
+        let y = l.isub(start, half);
+        let t = l.mul(a, y);
+        let w = l.mul(t, y);
+        let q = horner(l, &STEP, w);
+        let y = l.mul(y, q);
+        let one = l.float(1.0);
+        let (t, rest) = two_product(l, a, y);
+        let e = l.fnma(t, y, one);
+        let e = l.fnma(rest, y, e);
+        let half = l.float(0.5);
+        let u = l.mul(y, half);
+        l.fma(u, e, y)
+    }
+    let y = usual(l, x);
+    let special = not_normal(l, x);
     let [y] = l.rarely(special, [y], |l| {
         let (infinity, nan, zero) = (l.bits(INFINITY), l.bits(NAN), l.bits(0));
+        let (scale, back) = (l.float(16_777_216.0), l.float(4096.0));
+        let a = l.mul(x, scale);
+        let y = usual(l, a);
+        let y = l.mul(y, back);
         let infinite = l.or(x, infinity);
         let quiet = l.add(x, x);
         let is_zero = l.eq(x, zero);
         let negative = l.lt(x, zero);
-        let is_infinite = l.ieq(x, infinity);
-        let y = l.select(is_zero, infinite, quiet);
+        let beyond = l.ult(x, infinity);
+        let y = l.select(beyond, y, quiet);
+        let y = l.select(is_zero, infinite, y);
         let y = l.select(negative, nan, y);
+        let is_infinite = l.ieq(x, infinity);
         [l.select(is_infinite, zero, y)]
     });
     y
@@ -188,42 +203,52 @@ pub fn log2<L: Lanes>(l: &mut L, x: L::V) -> L::V {
         0x3e02_adb4,
         0xbd9c_5abe,
     ];
-    let (a, denormal) = normalized(l, x);
-    let (least, one) = (l.bits(LEAST), l.float(1.0));
-    let e = l.isub(a, least);
-    let e = l.sar(e, 23);
-    let field = l.shl(e, 23);
-    let f = l.isub(a, field);
-    let f = l.sub(f, one);
-    let e = l.int_to_float(e);
-    let shift = l.float(24.0);
-    let lower = l.sub(e, shift);
-    let e = l.select(denormal, lower, e);
-    let minus_half = l.float(-0.5);
-    let g = l.mul(f, minus_half);
-    let high = l.fma(g, f, f);
-    let low = l.sub(f, high);
-    let low = l.fma(g, f, low);
-    let p = horner(l, &P, f);
-    let square = l.mul(f, f);
-    let cube = l.mul(square, f);
-    let low = l.fma(cube, p, low);
-    // Times 1 / ln 2, and e added.
-    let (c, d) = (l.bits(LOG2E[0]), l.bits(LOG2E[1]));
-    let (y, rest) = two_product(l, high, c);
-    let rest = l.fma(high, d, rest);
-    let rest = l.fma(low, c, rest);
-    let (sum, lost) = fast_two_sum(l, e, y);
-    let rest = l.add(rest, lost);
-    let y = l.add(sum, rest);
-    let special = not_positive(l, x);
+    /// Of a normal number, and of one whose exponent is too large by `shift`.
+    #[inline(always)]
+    fn usual<L: Lanes>(l: &mut L, a: L::V, shift: Option<f32>) -> L::V {
+        let (least, one) = (l.bits(LEAST), l.float(1.0));
+        let e = l.isub(a, least);
+        let e = l.sar(e, 23);
+        let field = l.shl(e, 23);
+        let f = l.isub(a, field);
+        let f = l.sub(f, one);
+        let mut e = l.int_to_float(e);
+        if let Some(shift) = shift {
+            let shift = l.float(shift);
+            e = l.sub(e, shift);
+        }
+        let minus_half = l.float(-0.5);
+        let g = l.mul(f, minus_half);
+        let high = l.fma(g, f, f);
+        let low = l.sub(f, high);
+        let low = l.fma(g, f, low);
+        let p = horner(l, &P, f);
+        let square = l.mul(f, f);
+        let cube = l.mul(square, f);
+        let low = l.fma(cube, p, low);
+        // Times 1 / ln 2, and e added.
+        let (c, d) = (l.bits(LOG2E[0]), l.bits(LOG2E[1]));
+        let (y, rest) = two_product(l, high, c);
+        let rest = l.fma(high, d, rest);
+        let rest = l.fma(low, c, rest);
+        let (sum, lost) = fast_two_sum(l, e, y);
+        let rest = l.add(rest, lost);
+        l.add(sum, rest)
+    }
+    let y = usual(l, x, None);
+    let special = not_normal(l, x);
     let [y] = l.rarely(special, [y], |l| {
         let (nan, zero, lowest) = (l.bits(NAN), l.bits(0), l.float(f32::NEG_INFINITY));
+        let (infinity, scale) = (l.bits(INFINITY), l.float(16_777_216.0));
+        let a = l.mul(x, scale);
+        let y = usual(l, a, Some(24.0));
         // +∞ and NaN.
         let same = l.add(x, x);
+        let finite = l.ult(x, infinity);
         let is_zero = l.eq(x, zero);
         let negative = l.lt(x, zero);
-        let y = l.select(negative, nan, same);
+        let y = l.select(finite, y, same);
+        let y = l.select(negative, nan, y);
         [l.select(is_zero, lowest, y)]
     });
     y
