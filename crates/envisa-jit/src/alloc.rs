@@ -22,13 +22,14 @@ struct Interval {
 
 impl Allocation {
     /// A linear scan over live ranges; who has the least uses for its length stays in memory. `keep`: cells
-    /// that are to stay there.
+    /// that are to stay there; `longer`: cells that are read where the program does not.
     pub fn new(
         p: &Program,
         flow: &Flow,
         cells: &Cells,
         live: &Liveness,
         keep: &dyn Fn(CellId) -> bool,
+        longer: &[(CellId, Pc)],
     ) -> Self {
         let mut ranges: Vec<Option<(Pc, Pc, f32)>> = vec![None; cells.len()];
         let mut widen = |c: CellId, pc: Pc, weight: f32| {
@@ -39,6 +40,9 @@ impl Allocation {
             live.cells(pc).for_each(|c| widen(c, pc, 0.0));
             let weight = 10f32.powi(i32::from(p.code()[pc as usize].depth.min(5)));
             cells.accesses(p.parts(), pc, &mut |a| widen(a.cell, pc, weight));
+        }
+        for (c, pc) in longer {
+            widen(*c, *pc, 0.0);
         }
         let mut intervals: Vec<Interval> = cells
             .iter()

@@ -16,7 +16,8 @@ use envisa_machine::trap::{Cause, Trap};
 
 use crate::alloc::Allocation;
 use crate::audit::{Sizes, audit};
-use crate::emit::{Compiled, Emit};
+use crate::defer::Deferred;
+use crate::emit::{Compiled, Emit, ieee};
 use crate::layout::{RENEW, SITE, Site, at, exit};
 use crate::pages::Code;
 use crate::shape::{Seed, Shapes};
@@ -180,10 +181,21 @@ impl Native {
         let part = (!key.full).then(|| Liveness::new(p.parts(), &self.flow, &self.cells, false));
         let live = part.as_ref().unwrap_or_else(|| self.live());
         let shapes = Shapes::new(p, &self.flow, &self.cells, live, key.full, &key.seeds);
-        let alloc = Allocation::new(p, &self.flow, &self.cells, live, &|c| shapes.step(c).is_some());
         let modes = (key.full, together(p));
-        let emit = Emit::new(p, &self.flow, &self.cells, live, &shapes, &alloc, modes, key.start.as_ref());
-        let compiled = emit.run()?;
+        let emit = |deferred: &Deferred| {
+            let gone = deferred.gone(p, &self.cells);
+            let keep = |c| shapes.step(c).is_some() || gone.contains(&c);
+            let alloc = Allocation::new(p, &self.flow, &self.cells, live, &keep, &deferred.longer);
+            let facts = (&shapes, &alloc, deferred);
+            Emit::new(p, &self.flow, &self.cells, live, facts, modes, key.start.as_ref()).run()
+        };
+        let ieee = (key.full, ieee(p, &self.flow));
+        let deferred = Deferred::new(p, &self.flow, &self.cells, live, &shapes, ieee);
+        // What is left to the interpreter needs all that it reads.
+        let compiled = emit(&deferred).or_else(|why| match deferred.is_empty() {
+            true => Err(why),
+            false => emit(&Deferred::default()),
+        })?;
         let sizes = Sizes {
             registers: p.registers().bytes.next_multiple_of(64),
             context: compiled.context,

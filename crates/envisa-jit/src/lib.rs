@@ -12,6 +12,7 @@
 mod alloc;
 mod asm;
 mod audit;
+mod defer;
 mod emit;
 mod engine;
 mod layout;

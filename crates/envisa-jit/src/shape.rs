@@ -13,6 +13,8 @@ pub(crate) struct Seed {
     pub offset: u32,
     /// From word to word.
     pub step: i32,
+    /// It is that in each so many channels, 8 or 16; the next ones begin anew.
+    pub lanes: u8,
 }
 
 /// Passes over a program's definitions before its shapes are given up: each but the last few finds something out.
@@ -22,6 +24,8 @@ const ROUNDS: u32 = 64;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shapes {
     step: HashMap<CellId, i32>,
+    /// Of cells that are kept whole: the step within each half of them.
+    halves: HashMap<CellId, i32>,
 }
 
 /// A source's step, if it is known.
@@ -50,6 +54,11 @@ impl Shapes {
         self.step.get(&cell).copied()
     }
 
+    /// The step within each eight elements of a cell, if that is known.
+    pub fn halves(&self, cell: CellId) -> Option<i32> {
+        self.halves.get(&cell).copied()
+    }
+
     /// Finds them: vectors of 16 dwords that are always written whole, of shapes that agree, and that
     /// addresses are made of.
     pub fn new(
@@ -60,7 +69,13 @@ impl Shapes {
         full: bool,
         seeds: &[Seed],
     ) -> Shapes {
-        let seeds = unwritten(cells, seeds);
+        let mut seeds = unwritten(cells, seeds);
+        let mut halves = HashMap::new();
+        if seeds.iter().any(|s| s.lanes == 8) {
+            let all = known(p, flow, cells, live, full, &seeds).unwrap_or_default();
+            halves = all.into_iter().filter_map(|(c, s)| Some((c, s?))).collect();
+            seeds.retain(|s| s.lanes == 16);
+        }
         let Some(step) = known(p, flow, cells, live, full, &seeds) else { return Shapes::default() };
         // Wanted are those that addresses are, or are made of.
         let mut wanted: HashMap<CellId, ()> = HashMap::new();
@@ -118,7 +133,7 @@ impl Shapes {
                 }
             }
             if step.len() == before {
-                return Shapes { step };
+                return Shapes { step, halves };
             }
         }
     }

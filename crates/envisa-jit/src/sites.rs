@@ -10,7 +10,7 @@ use crate::emit::memory::form;
 use crate::layout::Site;
 use crate::shape::{Seed, constant};
 
-/// Rows of local ids that are steps of one in all threads that have all channels.
+/// Rows of local ids that are steps of one length in all threads that have all channels.
 pub(crate) fn seeds(p: &Program, prepared: &Prepared) -> Vec<Seed> {
     let payload = prepared.payload();
     let mut out = Vec::new();
@@ -21,24 +21,28 @@ pub(crate) fn seeds(p: &Program, prepared: &Prepared) -> Vec<Seed> {
         }
         for half in 0..i.bytes / 32 {
             let at = start - payload.start + 32 * half as usize;
-            let mut step = None;
-            let mut same = true;
-            for class in prepared.classes() {
-                let full = class.threads - u32::from(class.tail_mask.count_ones() < p.simd());
-                for t in 0..full as usize {
-                    let from = t * payload.len() + at;
-                    let Some(row) = class.payloads.get(from..from + 32) else {
-                        same = false;
-                        continue;
-                    };
-                    let word = |k: usize| i32::from(u16::from_le_bytes([row[2 * k], row[2 * k + 1]]));
-                    let s = word(1) - word(0);
-                    same &= (1..16).all(|k| word(k) - word(k - 1) == s);
-                    same &= *step.get_or_insert(s) == s;
+            let step = |lanes: usize| {
+                let mut step = None;
+                for class in prepared.classes() {
+                    let full = class.threads - u32::from(class.tail_mask.count_ones() < p.simd());
+                    for t in 0..full as usize {
+                        let from = t * payload.len() + at;
+                        let row = class.payloads.get(from..from + 32)?;
+                        let word = |k: usize| i32::from(u16::from_le_bytes([row[2 * k], row[2 * k + 1]]));
+                        let s = word(1) - word(0);
+                        let same = (1..16).all(|k| k % lanes == 0 || word(k) - word(k - 1) == s);
+                        if !same || *step.get_or_insert(s) != s {
+                            return None;
+                        }
+                    }
                 }
-            }
-            if let (true, Some(step)) = (same, step) {
-                out.push(Seed { offset: i.offset + 32 * half, step });
+                step
+            };
+            for lanes in [16, 8] {
+                if let Some(step) = step(lanes) {
+                    out.push(Seed { offset: i.offset + 32 * half, step, lanes: lanes as u8 });
+                    break;
+                }
             }
         }
     }

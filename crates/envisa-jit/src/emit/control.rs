@@ -279,6 +279,8 @@ impl Emit<'_> {
             if fused {
                 let cmp = *self.inst(pc - 1);
                 self.compare_part(&cmp, part, k, (!all && !i.pred.invert).then_some(e))?;
+            } else if let Some(chain) = self.deferred.pred(pc, i.pred.offset) {
+                self.chain(chain, part, k, (!all && !i.pred.invert).then_some(e))?;
             } else {
                 self.pred(i.pred.offset, part, k)?;
                 if !i.pred.invert {

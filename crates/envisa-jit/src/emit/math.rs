@@ -107,6 +107,15 @@ impl Node {
         matches!(self, Node::Compare { .. } | Node::Masks { .. })
     }
 
+    /// Operands whose register the result may have, if they are wanted no more: the best first.
+    fn heirs(&self) -> [Option<usize>; 3] {
+        match *self {
+            Node::Fma { a, b, c, .. } => [Some(c), Some(a), Some(b)],
+            Node::Copy { a } => [Some(a), None, None],
+            _ => [None; 3],
+        }
+    }
+
     fn has_register(&self) -> bool {
         !matches!(self, Node::Input(_) | Node::Bits(_) | Node::Skip { .. } | Node::Assign { .. } | Node::End)
     }
@@ -279,16 +288,20 @@ fn place(nodes: &[Node], result: usize, vectors: &[V], masks: &[K]) -> Option<Pl
     let mut of = vec![None; nodes.len()];
     let (mut vectors, mut masks) = (vectors.to_vec(), masks.to_vec());
     for (k, n) in nodes.iter().enumerate() {
-        if n.has_register() {
-            let pool = if n.is_mask() { &mut masks } else { &mut vectors };
-            of[k] = Some(pool.pop()?);
-        }
         let mut dead = Vec::new();
         n.operands(&mut |o| {
             if last[o] == k && !dead.contains(&o) {
                 dead.push(o);
             }
         });
+        let heir = n.heirs().into_iter().flatten().find(|o| dead.contains(o) && nodes[*o].has_register());
+        if let Some(o) = heir {
+            of[k] = of[o];
+            dead.retain(|d| *d != o);
+        } else if n.has_register() {
+            let pool = if n.is_mask() { &mut masks } else { &mut vectors };
+            of[k] = Some(pool.pop()?);
+        }
         // What nobody reads is free at once.
         if n.has_register() && last[k] <= k {
             dead.push(k);
@@ -343,13 +356,16 @@ impl Emit<'_> {
         }
         self.sequence(&r, &places, part)?;
         let v = self.node(&r, &places, result, 0);
-        let v = self.in_register(v, part, 0);
-        self.copy_reg(0, v, part.width);
+        let mut v = self.in_register(v, part, 0);
+        if kept.contains(&v) {
+            self.copy_reg(0, v, part.width);
+            v = 0;
+        }
         for v in &kept {
             let m = Mem::at(CTX, at::VECTORS + 64 * u32::from(*v));
             self.a.v2(VMOVDQU32, Width::Z, *v, Opd::Mem(m), Lanes::All);
         }
-        Ok(0)
+        Ok(v)
     }
 
     /// A value as an operand.
@@ -381,11 +397,12 @@ impl Emit<'_> {
                 }
                 Node::Fma { ops, a, b, c } => {
                     let (oa, ob, oc) = (self.node(r, p, a, 3), self.node(r, p, b, 4), self.node(r, p, c, 3));
-                    let (oa, ob) = if matches!(oa, Opd::Reg(_)) { (oa, ob) } else { (ob, oa) };
+                    // A factor that the result replaces comes first, then one in a register.
+                    let swap = ob == Opd::Reg(to) || (oa != Opd::Reg(to) && !matches!(oa, Opd::Reg(_)));
+                    let (oa, ob) = if swap { (ob, oa) } else { (oa, ob) };
                     let oa = self.in_register(oa, part, 3);
-                    // The result's register is a new one: none of the operands is in it.
                     match oc {
-                        Opd::Reg(c) => {
+                        Opd::Reg(c) if c == to || oa != to => {
                             self.copy_reg(to, c, w);
                             self.a.v3(ops.1, w, to, oa, ob, Lanes::All);
                         }

@@ -1,12 +1,18 @@
 //! From a program to x86-64: one function that runs a thread.
 
 mod alu;
+mod block;
 mod control;
 mod each;
+mod float;
+mod int;
 mod math;
 pub(crate) mod memory;
 mod row;
 mod scalar;
+mod select;
+mod source;
+mod transfer;
 
 use std::collections::HashMap;
 
@@ -18,6 +24,7 @@ use iced_x86::{Code, Register};
 
 use crate::alloc::Allocation;
 use crate::asm::{Asm, Encoded, K, Label, Lanes, Mem, Opd, V, Width, kreg, vreg};
+use crate::defer::Deferred;
 use crate::layout::{RENEW, at, exit};
 use crate::ops::*;
 use crate::shape::Shapes;
@@ -34,6 +41,9 @@ pub(crate) const EXEC: [K; 2] = [1, 2];
 const MASK: K = 7;
 /// A predicate on its way.
 const PRED: K = 6;
+
+/// Most messages of a program whose rows are fetched ahead: with more, some lines are wanted several times.
+const STREAMS: usize = 4;
 
 /// Why an instruction has no native code.
 pub(crate) type Why = &'static str;
@@ -91,6 +101,8 @@ pub(crate) struct Emit<'a> {
     pub live: &'a Liveness,
     pub shapes: &'a Shapes,
     pub alloc: &'a Allocation,
+    /// What is made where it is read.
+    pub deferred: &'a Deferred,
     /// All threads start with all channels.
     pub full: bool,
     /// Threads of a group take turns.
@@ -115,17 +127,19 @@ pub(crate) struct Emit<'a> {
     next: Label,
     /// The compare before was left to this branch.
     fused: bool,
+    /// The instruction that code is made for.
+    now: Pc,
+    /// Rows are fetched ahead.
+    streams: bool,
 }
 
 impl<'a> Emit<'a> {
-    #[allow(clippy::too_many_arguments)]
     pub fn new(
         p: &'a Program,
         flow: &'a Flow,
         cells: &'a Cells,
         live: &'a Liveness,
-        shapes: &'a Shapes,
-        alloc: &'a Allocation,
+        (shapes, alloc, deferred): (&'a Shapes, &'a Allocation, &'a Deferred),
         (full, together): (bool, bool),
         start: Option<&'a Start>,
     ) -> Emit<'a> {
@@ -146,6 +160,7 @@ impl<'a> Emit<'a> {
             live,
             shapes,
             alloc,
+            deferred,
             full,
             together,
             ieee: ieee(p, flow),
@@ -164,6 +179,8 @@ impl<'a> Emit<'a> {
             start,
             next,
             fused: false,
+            now: 0,
+            streams: false,
         }
     }
 
@@ -210,7 +227,7 @@ impl<'a> Emit<'a> {
     }
 
     pub fn inst(&self, pc: Pc) -> &'a Inst {
-        &self.p.code()[pc as usize]
+        self.deferred.inst(pc).unwrap_or(&self.p.code()[pc as usize])
     }
 
     /// Are all channels active?
@@ -231,8 +248,16 @@ impl<'a> Emit<'a> {
         (self.cells.get(id).offset == offset).then(|| self.shapes.step(id)).flatten()
     }
 
+    /// The step within each eight elements of the cell that starts here.
+    pub fn halves(&self, offset: RegOffset) -> Option<i32> {
+        let id = self.cells.at(offset)?;
+        (self.cells.get(id).offset == offset).then(|| self.shapes.halves(id)).flatten()
+    }
+
     /// Compiles the program.
     pub fn run(mut self) -> Result<Compiled, String> {
+        // Threads that do nothing but stream: what the next ones want is fetched ahead of them.
+        self.streams = self.start.is_some() && !self.loops() && self.p.messages().len() <= STREAMS;
         self.prologue();
         for pc in 0..self.flow.end() {
             if !self.flow.reachable(pc) {
@@ -270,12 +295,17 @@ impl<'a> Emit<'a> {
 
     /// One instruction, natively if that is possible.
     fn one(&mut self, pc: Pc) -> Result<(), String> {
+        if self.deferred.skips(pc) {
+            return Ok(());
+        }
+        self.now = pc;
         let before = (self.a.here(), self.later.len(), self.fused);
         let Err(why) = self.native(pc) else { return Ok(()) };
         self.a.back(before.0);
         self.later.truncate(before.1);
         self.fused = false;
-        if matches!(self.inst(pc).op, Op::Goto | Op::Ret | Op::Join | Op::Barrier) {
+        if matches!(self.inst(pc).op, Op::Goto | Op::Ret | Op::Join | Op::Barrier) || self.deferred.reads(pc)
+        {
             return Err(format!("instruction {pc}: {why}"));
         }
         let mut shaped = false;
@@ -421,8 +451,16 @@ impl<'a> Emit<'a> {
         }
     }
 
-    /// A predicate's bits of a part, as they are, in `k`.
+    /// A predicate's bits of a part, as they are, in `k`; registers 1 to 5 may be overwritten where it is made here.
     pub fn pred(&mut self, offset: RegOffset, part: &Part, k: K) -> Result<(), Why> {
+        if let Some(chain) = self.deferred.pred(self.now, offset) {
+            return self.chain(chain, part, k, None);
+        }
+        self.kept_pred(offset, part, k)
+    }
+
+    /// The same of one that is where it is kept.
+    pub fn kept_pred(&mut self, offset: RegOffset, part: &Part, k: K) -> Result<(), Why> {
         let m = self.reg(offset + part.channel / 8);
         match part.channel % 8 {
             0 if part.lanes == 16 => self.a.rm(Code::VEX_Kmovw_kr_km16, kreg(k), m),
@@ -444,7 +482,7 @@ impl<'a> Emit<'a> {
             // Bits of channels that are off stay.
             let e = self.exec(part);
             self.a.rrr(Code::VEX_Kandw_kr_kr_kr, kreg(k), kreg(k), kreg(e));
-            self.pred(offset, part, 5)?;
+            self.kept_pred(offset, part, 5)?;
             self.a.rrr(Code::VEX_Kandnw_kr_kr_kr, kreg(5), kreg(e), kreg(5));
             self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(k), kreg(k), kreg(5));
         }
@@ -656,7 +694,7 @@ impl<'a> Emit<'a> {
 
 /// Is the floating-point mode that of IEEE wherever a number is computed: does the code begin with setting it,
 /// and never change it again?
-fn ieee(p: &Program, flow: &Flow) -> bool {
+pub(crate) fn ieee(p: &Program, flow: &Flow) -> bool {
     let cr0 = p.registers().predefined[envisa_isa::predefined::var::CR0 as usize];
     let mut sets = None;
     for (pc, i) in p.code().iter().enumerate() {

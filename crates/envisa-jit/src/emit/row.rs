@@ -106,7 +106,7 @@ impl Emit<'_> {
     }
 
     /// Can a thread come to an instruction twice?
-    fn loops(&self) -> bool {
+    pub(super) fn loops(&self) -> bool {
         (0..self.flow.end()).any(|pc| self.inst(pc).op == Op::Goto && self.inst(pc).aux <= pc)
     }
 

@@ -242,6 +242,21 @@ impl Emit<'_> {
         Ok(())
     }
 
+    /// A move of an immediate of four bytes: `false` if it is another.
+    pub(super) fn immediate(&mut self, pc: Pc, i: &Inst) -> Result<bool, Why> {
+        let (Dst::Reg { offset, ty, sat: false, .. }, Op::Mov) = (i.dst, i.op) else { return Ok(false) };
+        let Src::Reg { offset: from, ty: of, modifier: Modifier::None, constant: true, .. } = i.src[0] else {
+            return Ok(false);
+        };
+        let same = ty.size() == 4 && of.size() == 4 && ty.is_float() == of.is_float();
+        let bytes = self.p.registers().constants.get(from as usize..from as usize + 4);
+        let (true, Some(bytes)) = (same, bytes.and_then(|b| b.try_into().ok())) else { return Ok(false) };
+        self.certain(pc)?;
+        let m = self.reg(offset);
+        self.a.mi(Code::Mov_rm32_imm32, m, i32::from_le_bytes(bytes));
+        Ok(true)
+    }
+
     /// An instruction of one channel on integers: `false` if it is another.
     pub(super) fn scalar(&mut self, pc: Pc, i: &Inst) -> Result<bool, Why> {
         let wide = match i.exec {

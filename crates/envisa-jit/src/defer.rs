@@ -1,0 +1,571 @@
+//! Results that are made where they are read: truths, which stay masks on their way from compares to what they
+//! decide, and elements picked out of dwords.
+//!
+//! Compilers make vectors of truths (`cmp` into a register, `sel` of it and 0, `cmp.ne` with 0) to join
+//! conditions. Where such a value has one reader, in the same block, nothing is written: the reader evaluates the
+//! compares it comes from, each into the mask of those before.
+
+use std::collections::{HashMap, HashSet};
+
+use envisa_isa::{Combine, Modifier};
+use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness};
+use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src};
+
+use crate::shape::{Shapes, constant};
+
+/// Most leaves of a chain.
+const MOST: usize = 12;
+/// How far off readers are looked for.
+const FAR: Pc = 96;
+
+/// What a chain is made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Leaf {
+    /// What a compare gives.
+    Compare(Pc),
+    /// A predicate, where it is kept.
+    Pred { offset: RegOffset, invert: bool },
+}
+
+/// How a leaf joins those before it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Join {
+    And,
+    Or,
+    Xor,
+}
+
+/// A truth a channel, from left to right.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Chain {
+    pub first: Leaf,
+    pub rest: Vec<(Join, Leaf)>,
+    /// The opposite of all that.
+    pub invert: bool,
+}
+
+impl Chain {
+    fn leaf(first: Leaf) -> Chain {
+        Chain { first, rest: Vec::new(), invert: false }
+    }
+
+    /// Is it true where every leaf is?
+    pub fn conjunction(&self) -> bool {
+        !self.invert && self.rest.iter().all(|r| r.0 == Join::And)
+    }
+
+    fn leaves(&self) -> impl Iterator<Item = Leaf> + '_ {
+        std::iter::once(self.first).chain(self.rest.iter().map(|r| r.1))
+    }
+
+    /// Both, if they can be written as one.
+    fn join(self, by: Join, other: Chain) -> Option<Chain> {
+        let (mut a, b) = match other.rest.is_empty() {
+            true => (self, other),
+            false if self.rest.is_empty() => (other, self),
+            false => (self, other),
+        };
+        if a.invert || b.invert || !b.rest.iter().all(|r| r.0 == by) {
+            return None;
+        }
+        a.rest.push((by, b.first));
+        a.rest.extend(b.rest);
+        (a.rest.len() < MOST).then_some(a)
+    }
+}
+
+/// What a truth is as a vector: this in the channels where it holds, 0 in the others; of a predicate nothing.
+type Value = Option<i32>;
+
+/// What is made where it is read.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Deferred {
+    /// By instruction: the truth that it makes, or decides by.
+    chains: HashMap<Pc, (Chain, Value)>,
+    /// The predicates that instructions do not find where they are kept: `(reader, predicate)` to the writer.
+    preds: HashMap<(Pc, RegOffset), Pc>,
+    /// Instructions whose sources are others.
+    patched: HashMap<Pc, Inst>,
+    /// What has no code of its own.
+    skipped: HashSet<Pc>,
+    /// Cells that are read later than the program does.
+    pub longer: Vec<(CellId, Pc)>,
+}
+
+impl Deferred {
+    /// Is there nothing of the kind?
+    pub fn is_empty(&self) -> bool {
+        self.skipped.is_empty() && self.chains.is_empty()
+    }
+
+    /// Has the instruction no code of its own?
+    pub fn skips(&self, pc: Pc) -> bool {
+        self.skipped.contains(&pc)
+    }
+
+    /// Does it read what has not been made?
+    pub fn reads(&self, pc: Pc) -> bool {
+        self.patched.contains_key(&pc)
+            || self.chains.contains_key(&pc)
+            || self.preds.keys().any(|(reader, _)| *reader == pc)
+    }
+
+    /// The truth that an instruction makes of others.
+    pub fn chain(&self, pc: Pc) -> Option<&(Chain, Value)> {
+        self.chains.get(&pc)
+    }
+
+    /// The predicate that an instruction looks at, if it was not written.
+    pub fn pred(&self, pc: Pc, offset: RegOffset) -> Option<&Chain> {
+        let from = self.preds.get(&(pc, offset))?;
+        self.chains.get(from).map(|c| &c.0)
+    }
+
+    /// An instruction with the sources it really has.
+    pub fn inst(&self, pc: Pc) -> Option<&Inst> {
+        self.patched.get(&pc)
+    }
+
+    /// Cells that only instructions without code write.
+    pub fn gone(&self, p: &Program, cells: &Cells) -> HashSet<CellId> {
+        if self.skipped.is_empty() {
+            return HashSet::new();
+        }
+        let (mut gone, mut written) = (HashSet::new(), HashSet::new());
+        for pc in 0..p.code().len() as Pc {
+            cells.accesses(p.parts(), pc, &mut |a| {
+                if a.write {
+                    if self.skips(pc) {
+                        gone.insert(a.cell)
+                    } else {
+                        written.insert(a.cell)
+                    };
+                }
+            });
+        }
+        gone.difference(&written).copied().collect()
+    }
+}
+
+/// What the search knows.
+struct Search<'a> {
+    p: &'a Program,
+    flow: &'a Flow,
+    cells: &'a Cells,
+    live: &'a Liveness,
+    shapes: &'a Shapes,
+    full: bool,
+    ieee: bool,
+    /// One past the end of the block of each instruction.
+    ends: Vec<Pc>,
+    /// Truths with one reader: by reader and what it reads.
+    pending: HashMap<(Pc, RegOffset), (Pc, Chain, Value)>,
+    out: Deferred,
+}
+
+impl Deferred {
+    /// Finds all of it.
+    pub fn new(
+        p: &Program,
+        flow: &Flow,
+        cells: &Cells,
+        live: &Liveness,
+        shapes: &Shapes,
+        (full, ieee): (bool, bool),
+    ) -> Deferred {
+        let pending = HashMap::new();
+        let (ends, out) = (blocks(p, flow), Deferred::default());
+        let mut s = Search { p, flow, cells, live, shapes, full, ieee, ends, pending, out };
+        for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
+            s.picked(pc);
+            s.truth(pc);
+        }
+        s.out
+    }
+}
+
+/// One past the end of the block of each instruction: where channels come or go, or the thread does.
+fn blocks(p: &Program, flow: &Flow) -> Vec<Pc> {
+    let n = flow.end();
+    let mut leads = vec![false; n as usize + 1];
+    leads[n as usize] = true;
+    for pc in 0..n {
+        let i = &p.code()[pc as usize];
+        match i.op {
+            Op::Join => leads[pc as usize] = true,
+            Op::Goto => {
+                leads[pc as usize + 1] = true;
+                leads[(i.aux.min(n)) as usize] = true;
+            }
+            Op::Ret | Op::Barrier | Op::SplitBarrier | Op::NamedBarrier | Op::End | Op::Unsupported => {
+                leads[pc as usize + 1] = true;
+            }
+            _ => {}
+        }
+    }
+    let mut ends = vec![n; n as usize];
+    let mut end = n;
+    for pc in (0..n).rev() {
+        ends[pc as usize] = end;
+        if leads[pc as usize] {
+            end = pc;
+        }
+    }
+    ends
+}
+
+/// Does it compute in dwords?
+fn narrow(i: &Inst) -> bool {
+    matches!(i.exec, ExecType::I32 | ExecType::U32 | ExecType::F32)
+}
+
+/// May a predicate be made in the middle of such an instruction?
+fn by_lanes(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Mov
+            | Op::Add
+            | Op::Add3
+            | Op::Mul
+            | Op::Mad
+            | Op::And
+            | Op::Or
+            | Op::Xor
+            | Op::Not
+            | Op::Shl
+            | Op::Shr
+            | Op::Asr
+            | Op::Min
+            | Op::Max
+            | Op::Sel
+    )
+}
+
+impl Search<'_> {
+    fn inst(&self, pc: Pc) -> &Inst {
+        &self.p.code()[pc as usize]
+    }
+
+    /// Does what the instruction writes count for all channels?
+    fn all(&self, pc: Pc, c: CellId) -> bool {
+        self.inst(pc).no_mask || (self.full && self.flow.full(pc)) || self.live.unmasked(pc, c)
+    }
+
+    fn accesses(&self, pc: Pc, write: bool) -> Vec<(CellId, bool)> {
+        let mut out = Vec::new();
+        self.cells.accesses(self.p.parts(), pc, &mut |a| {
+            if a.write == write {
+                out.push((a.cell, a.whole));
+            }
+        });
+        out
+    }
+
+    /// Who reads what an instruction writes, if they are all in its block and not far off; one that reads it twice
+    /// comes twice.
+    fn readers(&self, pc: Pc, of: &[CellId]) -> Option<Vec<Pc>> {
+        let mut out = Vec::new();
+        let end = self.ends[pc as usize];
+        for q in pc + 1..end.min(pc + FAR) {
+            let reads = self.accesses(q, false);
+            let n = reads.iter().filter(|r| of.contains(&r.0)).count();
+            if n != 0 {
+                if n % of.len() != 0 || reads.iter().any(|r| of.contains(&r.0) && !r.1) {
+                    return None;
+                }
+                out.extend(std::iter::repeat_n(q, n / of.len()));
+            }
+            let wanted = |s: &Pc| of.iter().any(|c| self.live.of_thread(*s, *c));
+            let gone = match q + 1 == end {
+                true => !self.flow.successors(self.p.parts(), q).iter().any(wanted),
+                false => !wanted(&(q + 1)),
+            };
+            if gone {
+                return Some(out);
+            }
+            if self.accesses(q, true).iter().any(|w| of.contains(&w.0)) {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Does nothing write what an instruction reads, from behind it to another one?
+    fn stable(&self, from: Pc, to: Pc) -> bool {
+        let reads: Vec<CellId> = self.accesses(from, false).into_iter().map(|r| r.0).collect();
+        (from + 1..=to).all(|q| self.accesses(q, true).iter().all(|w| !reads.contains(&w.0)))
+    }
+
+    /// Can the leaves of a chain still be had there?
+    fn holds(&self, chain: &Chain, since: Pc, at: Pc) -> bool {
+        chain.leaves().all(|l| match l {
+            Leaf::Compare(pc) => self.stable(pc, at),
+            Leaf::Pred { offset, .. } => {
+                let Some(id) = self.cells.at(offset) else { return false };
+                (since + 1..=at).all(|q| self.accesses(q, true).iter().all(|w| w.0 != id))
+            }
+        })
+    }
+
+    /// The cells of a vector of truths, of a whole instruction.
+    fn vector(&self, i: &Inst) -> Option<(RegOffset, Vec<CellId>)> {
+        let Dst::Reg { offset, ty, stride: 1, sat: false } = i.dst else { return None };
+        if !ty.is_int() || ty.size() != 4 || !matches!(i.channels, 16 | 32) || i.dst2 != 0 {
+            return None;
+        }
+        let parts = u32::from(i.channels) / 16;
+        let cells: Option<Vec<CellId>> = (0..parts)
+            .map(|k| {
+                let id = self.cells.at(offset + 64 * k)?;
+                let c = self.cells.get(id);
+                let plain = c.kind == CellKind::Vector && c.offset == offset + 64 * k && c.bytes == 64;
+                (plain && self.shapes.step(id).is_none()).then_some(id)
+            })
+            .collect();
+        Some((offset, cells?))
+    }
+
+    /// Where a source is, if it is a whole vector of integers, and whether it is negated.
+    fn whole(&self, s: &Src) -> Option<(RegOffset, bool)> {
+        let Src::Reg { offset, ty, shape: Shape::Contiguous, modifier, constant: false, .. } = *s else {
+            return None;
+        };
+        let negated = match modifier {
+            Modifier::None => false,
+            Modifier::Neg => true,
+            _ => return None,
+        };
+        (ty.is_int() && ty.size() == 4).then_some((offset, negated))
+    }
+
+    /// A truth that this instruction is the only one to read, and what it is as a vector.
+    fn truth_of(&self, pc: Pc, s: &Src) -> Option<(Chain, Value)> {
+        let (offset, negated) = self.whole(s)?;
+        let (from, chain, value) = self.pending.get(&(pc, offset))?;
+        let value = if negated { (*value)?.wrapping_neg() } else { (*value)? };
+        self.holds(chain, *from, pc).then(|| (chain.clone(), Some(value)))
+    }
+
+    /// A predicate, made here or found where it is kept.
+    fn pred_of(&self, pc: Pc, offset: RegOffset, invert: bool) -> Option<Chain> {
+        match self.pending.get(&(pc, offset)) {
+            Some((from, chain, None)) if !invert && self.holds(chain, *from, pc) => Some(chain.clone()),
+            _ => Some(Chain::leaf(Leaf::Pred { offset, invert })),
+        }
+    }
+
+    /// The truth that an instruction makes, the vector that it is, and whether vectors of truths went into it.
+    fn made(&self, pc: Pc) -> Option<(Chain, Value, bool)> {
+        let i = self.inst(pc);
+        if i.first != 0 || !matches!(i.channels, 16 | 32) || u32::from(i.channels) != self.p.simd() {
+            return None;
+        }
+        let vector = matches!(i.dst, Dst::Reg { .. });
+        match i.op {
+            Op::Cmp if i.pred.offset == 0 && narrow(i) => {
+                let value = vector.then_some(-1);
+                if i.exec != ExecType::F32
+                    && i.aux < 2
+                    && constant(self.p, &i.src[1]) == Some(0)
+                    && let Some((chain, _)) = self.truth_of(pc, &i.src[0])
+                {
+                    return Some((Chain { invert: chain.invert ^ (i.aux == 0), ..chain }, value, true));
+                }
+                if i.exec == ExecType::F32 && !self.ieee {
+                    return None;
+                }
+                Some((Chain::leaf(Leaf::Compare(pc)), value, false))
+            }
+            Op::PredLogic if i.pred.offset == 0 => {
+                let by = match i.aux & 0xff {
+                    0x88 => Join::And,
+                    0xee => Join::Or,
+                    0x66 => Join::Xor,
+                    _ => return None,
+                };
+                let side = |s: &Src| match *s {
+                    Src::Pred { offset, invert } => self.pred_of(pc, offset, invert),
+                    _ => None,
+                };
+                Some((side(&i.src[0])?.join(by, side(&i.src[1])?)?, None, false))
+            }
+            Op::Sel if vector && i.exec != ExecType::F32 && narrow(i) => self.selected(pc, i),
+            _ => None,
+        }
+    }
+
+    fn selected(&self, pc: Pc, i: &Inst) -> Option<(Chain, Value, bool)> {
+        if i.pred.offset == 0 || i.pred.combine != Combine::None {
+            return None;
+        }
+        let by = self.pred_of(pc, i.pred.offset, i.pred.invert)?;
+        let known = |k: usize| constant(self.p, &i.src[k]).map(|x| x as i32);
+        match (known(0), known(1)) {
+            (None, Some(0)) => {
+                let (chain, value) = self.truth_of(pc, &i.src[0])?;
+                Some((by.join(Join::And, chain)?, value, true))
+            }
+            (Some(x), None) => {
+                let (chain, value) = self.truth_of(pc, &i.src[1])?;
+                (value == Some(x)).then_some(())?;
+                Some((by.join(Join::Or, chain)?, value, true))
+            }
+            (Some(x), Some(0)) if x != 0 => Some((by, Some(x), false)),
+            _ => None,
+        }
+    }
+
+    /// The producers of an instruction's sources have no code of their own.
+    fn commit(&mut self, pc: Pc, chain: &Chain) {
+        let of: Vec<(Pc, RegOffset)> = self.pending.keys().filter(|k| k.0 == pc).copied().collect();
+        for key in of {
+            let Some((from, made, value)) = self.pending.remove(&key) else { continue };
+            // What is not part of the chain was left where it is.
+            let used = made.leaves().all(|l| chain.leaves().any(|o| o == l));
+            let kept = chain.leaves().any(|l| matches!(l, Leaf::Pred { offset, .. } if offset == key.1));
+            if !used || (value.is_none() && kept) {
+                continue;
+            }
+            self.out.skipped.insert(from);
+            if value.is_none() {
+                self.out.preds.insert(key, from);
+            }
+            self.out.chains.insert(from, (made, value));
+        }
+        for leaf in chain.leaves() {
+            if let Leaf::Compare(from) = leaf {
+                let read: Vec<_> = self.accesses(from, false);
+                self.out.longer.extend(read.into_iter().map(|r| (r.0, pc)));
+            }
+        }
+    }
+
+    /// Looks at one instruction: what it makes of truths, and who reads it.
+    fn truth(&mut self, pc: Pc) {
+        let i = *self.inst(pc);
+        let Some((chain, value, vectors)) = self.made(pc) else {
+            self.decided(pc, &i);
+            return;
+        };
+        let consumed = self.pending.keys().any(|k| k.0 == pc);
+        if consumed {
+            self.commit(pc, &chain);
+        }
+        if vectors {
+            self.out.chains.insert(pc, (chain.clone(), value));
+        }
+        let (offset, cells) = match i.dst {
+            Dst::Pred { offset } => match self.cells.at(offset) {
+                Some(id) if self.cells.get(id).kind == CellKind::Predicate => (offset, vec![id]),
+                _ => return,
+            },
+            _ => match self.vector(&i) {
+                Some(v) => v,
+                None => return,
+            },
+        };
+        if chain.invert || !cells.iter().all(|c| self.all(pc, *c)) {
+            return;
+        }
+        if let Some(readers) = self.readers(pc, &cells)
+            && let [q] = readers[..]
+            && self.takes(q, offset, value)
+        {
+            self.pending.insert((q, offset), (pc, chain, value));
+        }
+    }
+
+    /// Can an instruction take a truth as such, if all else holds?
+    fn takes(&self, q: Pc, offset: RegOffset, value: Value) -> bool {
+        let i = self.inst(q);
+        if i.first != 0 || u32::from(i.channels) != self.p.simd() {
+            return false;
+        }
+        if value.is_some() {
+            return matches!(i.op, Op::Cmp | Op::Sel) && i.exec != ExecType::F32 && narrow(i);
+        }
+        match i.op {
+            Op::PredLogic => i.pred.offset == 0,
+            Op::Goto => i.pred.offset == offset && i.pred.combine == Combine::None,
+            op if by_lanes(op) => {
+                let plain = matches!(i.dst, Dst::Reg { ty, stride: 1, .. } if ty.size() == 4);
+                plain && narrow(i) && i.pred.offset == offset && i.pred.combine == Combine::None
+            }
+            _ => false,
+        }
+    }
+
+    /// An instruction that goes by a predicate.
+    fn decided(&mut self, pc: Pc, i: &Inst) {
+        let key = (pc, i.pred.offset);
+        let Some((from, chain, None)) = self.pending.get(&key).cloned() else { return };
+        if !(i.op == Op::Goto || by_lanes(i.op)) || !self.holds(&chain, from, pc) {
+            return;
+        }
+        self.pending.retain(|k, _| k.0 != pc || *k == key);
+        self.commit(pc, &chain);
+    }
+
+    /// Bytes or words picked out of dwords, whose readers can pick them as well.
+    fn picked(&mut self, pc: Pc) {
+        let i = *self.inst(pc);
+        let Dst::Reg { offset, ty, stride: 1, sat: false } = i.dst else { return };
+        let Src::Reg { ty: from, strides, shape, modifier: Modifier::None, constant: false, .. } = i.src[0]
+        else {
+            return;
+        };
+        let size = ty.size();
+        if i.op != Op::Mov
+            || i.pred.offset != 0
+            || size > 2
+            || from.size() != size
+            || !ty.is_int()
+            || !from.is_int()
+            || shape != Shape::General
+            || strides.step(i.channels.into()).map(|s| s * size) != Some(4)
+            || !matches!(i.channels, 16 | 32)
+        {
+            return;
+        }
+        let cells: Vec<CellId> = self.accesses(pc, true).into_iter().map(|w| w.0).collect();
+        let plain = cells.iter().all(|c| {
+            let c = self.cells.get(*c);
+            c.offset == offset && c.bytes == size * u32::from(i.channels)
+        });
+        if !plain || cells.is_empty() {
+            return;
+        }
+        let Some(readers) = self.readers(pc, &cells) else { return };
+        let mut patched: HashMap<Pc, Inst> = HashMap::new();
+        for q in readers {
+            let mut reader = *self.out.patched.get(&q).or(patched.get(&q)).unwrap_or(self.inst(q));
+            let able = by_lanes(reader.op) && matches!(reader.exec, ExecType::I32 | ExecType::U32);
+            if !able || reader.channels != i.channels || reader.first != i.first || !self.stable(pc, q) {
+                return;
+            }
+            for s in &mut reader.src {
+                if let Src::Reg {
+                    offset: at, ty, modifier, shape: Shape::Contiguous, constant: false, ..
+                } = *s
+                    && at == offset
+                    && ty.is_int()
+                    && ty.size() == size
+                {
+                    let Src::Reg { offset, strides, .. } = i.src[0] else { return };
+                    *s = Src::Reg { offset, ty, strides, shape: Shape::General, modifier, constant: false };
+                }
+            }
+            let left = |s: &Src| matches!(*s, Src::Reg { offset: at, .. } if (offset..offset + size * u32::from(i.channels)).contains(&at));
+            if reader.src.iter().any(left) {
+                return;
+            }
+            patched.insert(q, reader);
+        }
+        let read: Vec<_> = self.accesses(pc, false);
+        for q in patched.keys() {
+            self.out.longer.extend(read.iter().map(|r| (r.0, *q)));
+        }
+        self.out.skipped.insert(pc);
+        self.out.patched.extend(patched);
+    }
+}

@@ -1,0 +1,203 @@
+//! Operations of dwords and quads.
+
+use super::alu::{bare, negated};
+use super::*;
+
+impl Emit<'_> {
+    pub(super) fn dwords(
+        &mut self,
+        i: &Inst,
+        part: &Part,
+        to: V,
+        scratch: V,
+        lanes: Lanes,
+    ) -> Result<V, Why> {
+        let w = part.width;
+        let signed = i.exec == ExecType::I32;
+        let op = match i.op {
+            Op::Mov => {
+                let to = if lanes == Lanes::All { to } else { 0 };
+                let s = self.source(i, 0, part, to)?;
+                return Ok(self.in_register(s, part, to));
+            }
+            Op::Add => {
+                if negated(&i.src[1]) == Some(true) && negated(&i.src[0]) == Some(false) {
+                    let a = self.source(i, 0, part, 1)?;
+                    let sb = bare(&i.src[1]);
+                    let b = self.source_of(i, &sb, part, 2)?;
+                    let a = self.in_register(a, part, 1);
+                    self.a.v3(VPSUBD, w, to, a, b, lanes);
+                    return Ok(to);
+                }
+                return self.two(i, part, VPADDD, to, lanes, true);
+            }
+            Op::Add3 => {
+                let mut a = self.source(i, 0, part, 1)?;
+                let mut b = self.source(i, 1, part, 2)?;
+                let mut c = self.source(i, 2, part, 3)?;
+                // One in a register comes first.
+                if !matches!(a, Opd::Reg(_)) {
+                    std::mem::swap(&mut a, if matches!(b, Opd::Reg(_)) { &mut b } else { &mut c });
+                }
+                let a = self.in_register(a, part, 1);
+                self.a.v3(VPADDD, w, 0, a, b, Lanes::All);
+                self.a.v3(VPADDD, w, to, 0, c, lanes);
+                return Ok(to);
+            }
+            Op::Mad => {
+                let a = self.source(i, 0, part, 1)?;
+                let b = self.source(i, 1, part, 2)?;
+                let c = self.source(i, 2, part, 3)?;
+                let (a, b) = if matches!(a, Opd::Reg(_)) { (a, b) } else { (b, a) };
+                let a = self.in_register(a, part, 1);
+                self.a.v3(VPMULLD, w, 0, a, b, Lanes::All);
+                self.a.v3(VPADDD, w, to, 0, c, lanes);
+                return Ok(to);
+            }
+            Op::Mul => return self.two(i, part, VPMULLD, to, lanes, true),
+            Op::Mulh => {
+                let a = self.source(i, 0, part, 1)?;
+                let b = self.source(i, 1, part, 2)?;
+                let a = self.in_register(a, part, 1);
+                let b = self.in_register(b, part, 2);
+                let mul = if signed { VPMULDQ } else { VPMULUDQ };
+                self.a.v3(mul, w, 0, a, Opd::Reg(b), Lanes::All);
+                self.a.v2i(VPSRLQ, w, 3, Opd::Reg(a), 32, Lanes::All);
+                self.a.v2i(VPSRLQ, w, 4, Opd::Reg(b), 32, Lanes::All);
+                self.a.v3(mul, w, 3, 3, Opd::Reg(4), Lanes::All);
+                self.a.v2i(VPSRLQ, w, 0, Opd::Reg(0), 32, Lanes::All);
+                self.a.ri(Code::Mov_r32_imm32, Register::EAX, 0xaaaa);
+                self.a.rr(Code::VEX_Kmovw_kr_r32, kreg(5), Register::EAX);
+                self.a.v2(VMOVDQU32, w, 0, Opd::Reg(3), Lanes::Of(5));
+                return Ok(0);
+            }
+            Op::Min if signed => VPMINSD,
+            Op::Min => VPMINUD,
+            Op::Max if signed => VPMAXSD,
+            Op::Max => VPMAXUD,
+            Op::And => VPANDD,
+            Op::Or => VPORD,
+            Op::Xor => VPXORD,
+            Op::Not => {
+                let a = self.source(i, 0, part, 1)?;
+                let a = self.in_register(a, part, 1);
+                self.a.v3i(VPTERNLOGD, w, scratch, a, Opd::Reg(a), 0x55, Lanes::All);
+                return Ok(scratch);
+            }
+            Op::Shl | Op::Shr | Op::Asr | Op::Rol | Op::Ror => return self.shift(i, part, to, lanes),
+            Op::Bfn => {
+                let a = self.source(i, 0, part, 1)?;
+                let b = self.source(i, 1, part, 2)?;
+                let c = self.source(i, 2, part, 3)?;
+                // The table's index is `s0 + 2 s1 + 4 s2`; the CPU's has the first operand on top.
+                let b = self.in_register(b, part, 2);
+                let c = self.in_register(c, part, 3);
+                self.copy_reg(0, c, w);
+                self.a.v3i(VPTERNLOGD, w, 0, b, a, i.aux & 0xff, Lanes::All);
+                return Ok(0);
+            }
+            Op::Sel => return self.select(i, part, to, lanes),
+            Op::Lzd => {
+                let a = self.source(i, 0, part, 1)?;
+                self.a.v2(VPLZCNTD, w, to, a, lanes);
+                return Ok(to);
+            }
+            _ => return Err("an operation of dwords"),
+        };
+        self.two(i, part, op, to, lanes, true)
+    }
+
+    pub(super) fn shift(&mut self, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Why> {
+        let w = part.width;
+        let wide = part.bytes == 8;
+        let bits = 8 * part.bytes;
+        if matches!(i.op, Op::Rol | Op::Ror) && i.aux != bits {
+            return Err("a rotation of narrow elements");
+        }
+        if let Some(n) = crate::shape::constant(self.p, &i.src[1]) {
+            let n = n as u32 & (bits - 1);
+            let a = self.source(i, 0, part, 1)?;
+            let op = match (i.op, wide) {
+                (Op::Shl, false) => VPSLLD,
+                (Op::Shr, false) => VPSRLD,
+                (Op::Asr, false) => VPSRAD,
+                (Op::Rol, false) => VPROLD,
+                (Op::Ror, false) => VPRORD,
+                (Op::Shl, true) => VPSLLQ,
+                (Op::Shr, true) => VPSRLQ,
+                (Op::Asr, true) => VPSRAQ,
+                (Op::Rol, true) => VPROLQ,
+                (_, true) => VPRORQ,
+                _ => return Err("a shift"),
+            };
+            self.a.v2i(op, w, to, a, n, lanes);
+            return Ok(to);
+        }
+        let a = self.source(i, 0, part, 1)?;
+        let a = self.in_register(a, part, 1);
+        let b = self.source(i, 1, part, 2)?;
+        let b = self.in_register(b, part, 2);
+        let op = match (i.op, wide) {
+            (Op::Shl, false) => VPSLLVD,
+            (Op::Shr, false) => VPSRLVD,
+            (Op::Asr, false) => VPSRAVD,
+            (Op::Shl, true) => VPSLLVQ,
+            (Op::Shr, true) => VPSRLVQ,
+            (Op::Asr, true) => VPSRAVQ,
+            (Op::Rol, false) => {
+                self.a.v3(VPROLVD, w, to, a, Opd::Reg(b), lanes);
+                return Ok(to);
+            }
+            (Op::Ror, false) => {
+                self.a.v3(VPRORVD, w, to, a, Opd::Reg(b), lanes);
+                return Ok(to);
+            }
+            _ => return Err("a rotation of quads"),
+        };
+        // Counts are taken modulo the width.
+        if wide {
+            self.a.v2i(VPSLLQ, w, 2, Opd::Reg(b), 58, Lanes::All);
+            self.a.v2i(VPSRLQ, w, 2, Opd::Reg(2), 58, Lanes::All);
+        } else {
+            let low = self.literal(31);
+            self.a.v3(VPANDD, w, 2, b, Opd::Bcast(low), Lanes::All);
+        }
+        self.a.v3(op, w, to, a, Opd::Reg(2), lanes);
+        Ok(to)
+    }
+
+    pub(super) fn quads(&mut self, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Why> {
+        let w = part.width;
+        let signed = i.exec == ExecType::I64;
+        let op = match i.op {
+            Op::Mov => {
+                let to = if lanes == Lanes::All { to } else { 0 };
+                let s = self.source(i, 0, part, to)?;
+                return Ok(self.in_register(s, part, to));
+            }
+            Op::Add => VPADDQ,
+            Op::Mul => VPMULLQ,
+            Op::And => VPANDQ,
+            Op::Or => VPORQ,
+            Op::Xor => VPXORQ,
+            Op::Min if signed => VPMINSQ,
+            Op::Min => VPMINUQ,
+            Op::Max if signed => VPMAXSQ,
+            Op::Max => VPMAXUQ,
+            Op::Mad | Op::Add3 => {
+                let a = self.source(i, 0, part, 1)?;
+                let b = self.source(i, 1, part, 2)?;
+                let c = self.source(i, 2, part, 3)?;
+                let a = self.in_register(a, part, 1);
+                let first = if i.op == Op::Mad { VPMULLQ } else { VPADDQ };
+                self.a.v3(first, w, 0, a, b, Lanes::All);
+                self.a.v3(VPADDQ, w, to, 0, c, lanes);
+                return Ok(to);
+            }
+            Op::Shl | Op::Shr | Op::Asr | Op::Rol | Op::Ror => return self.shift(i, part, to, lanes),
+            Op::Sel => return self.select(i, part, to, lanes),
+            _ => return Err("an operation of quads"),
+        };
+        self.two(i, part, op, to, lanes, true)
+    }
+}

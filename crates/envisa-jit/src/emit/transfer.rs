@@ -1,0 +1,589 @@
+//! What a message moves, once it is known where to.
+
+use super::memory::{Form, ON, PTR, Way};
+use super::*;
+use crate::layout::site;
+use envisa_lower::Simt;
+
+/// How far ahead rows are fetched, in bytes.
+const AHEAD: u32 = 1024;
+
+impl Emit<'_> {
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn transfer(
+        &mut self,
+        pc: Pc,
+        i: &Inst,
+        s: &Simt,
+        form: Form,
+        part: &Part,
+        way: Way,
+        data: RegOffset,
+    ) -> Result<(), Why> {
+        let on = self.transfer_mask(pc, part);
+        let element = u32::from(s.element);
+        let mut positions = s.elements;
+        let mut c = 0;
+        // Where the places turn out to be rows, they are moved as such.
+        let mut done = None;
+        if let Way::Any(v) = way
+            && let Some(step) = self.row_step(s, form, part)
+            && (s.elements, s.element, part.lanes) == (1, 4, 16)
+            && self.halves(s.address + 4 * part.lane).map(|x| x.wrapping_shl(form.before))
+                == Some(step as i32)
+        {
+            return self.move_halves(pc, s, form, part, (v, step), data, on, None);
+        }
+        if let Way::Any(v) = way
+            && let Some(step) = self.row_step(s, form, part)
+        {
+            let (d, o) = (self.a.label(), self.a.label());
+            let ramp = std::array::from_fn(|k| step * k as u32);
+            let ramp = self.literals(ramp);
+            self.a.v2(VPBROADCASTD, part.width, 0, Opd::Reg(v), Lanes::All);
+            self.a.v3(VPADDD, part.width, 0, 0, Opd::Mem(ramp), Lanes::All);
+            self.a.vcmp(VPCMPUD, part.width, 5, v, Opd::Reg(0), 4, None);
+            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+            self.a.jump(Code::Jne_rel32_64, o);
+            let pairs = s.elements == 0b11;
+            if let (true, Some(on)) = (pairs, on) {
+                // All of them, or each by itself.
+                self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(on), kreg(on));
+                self.a.jump(Code::Jae_rel32_64, o);
+            }
+            self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
+            // Channels that are off were not held against the site: the first one's place may be below it.
+            self.a.rr(Code::Movsxd_r64_rm32, Register::RAX, Register::EAX);
+            if pairs {
+                self.move_pairs(pc, s, form, part, data, on)?;
+            } else {
+                self.move_row(pc, i, s, form, part, Way::Row(Register::RAX), data, 0, on)?;
+            }
+            self.a.jmp(d);
+            self.a.bind(o);
+            if !pairs && s.element == 4 && part.lanes == 16 {
+                let other = self.a.label();
+                self.move_halves(pc, s, form, part, (v, step), data, on, Some(other))?;
+                self.a.jmp(d);
+                self.a.bind(other);
+            } else if pairs && !s.write {
+                let other = self.a.label();
+                self.move_from_table(pc, i, s, form, part, v, data, on, other)?;
+                self.a.jmp(d);
+                self.a.bind(other);
+            }
+            done = Some(d);
+        }
+        if let Way::Any(v) = way
+            && (s.elements, s.element, s.slot, s.write) == (0b11, 4, 4, false)
+            && part.lanes == 16
+            && form.scale <= 8
+        {
+            self.gather_pairs(pc, s, form, part, v, data, on)?;
+            positions = 0;
+        }
+        while positions != 0 {
+            let place = positions.trailing_zeros();
+            positions &= positions - 1;
+            let to = data + c * s.component_stride;
+            match way {
+                Way::Any(v) => self.move_any(pc, s, form, part, v, to, place * element, on)?,
+                way => self.move_row(pc, i, s, form, part, way, to, place * element, on)?,
+            }
+            c += 1;
+        }
+        if let Some(d) = done {
+            self.a.bind(d);
+        }
+        Ok(())
+    }
+
+    /// How far apart the indices of consecutive elements are, or of consecutive pairs, where it is worth while to look
+    /// whether they are that.
+    pub(super) fn row_step(&self, s: &Simt, form: Form, part: &Part) -> Option<u32> {
+        let bytes = match s.elements {
+            1 => u32::from(s.element),
+            0b11 if (s.element, s.slot) == (4, 4) && part.lanes == 16 => 8,
+            _ => return None,
+        };
+        (form.scale <= 8 && bytes.is_multiple_of(form.scale)).then(|| bytes / form.scale)
+    }
+
+    /// Sixteen consecutive pairs of dwords, from `rax` on; all channels run.
+    pub(super) fn move_pairs(
+        &mut self,
+        pc: Pc,
+        s: &Simt,
+        form: Form,
+        part: &Part,
+        data: RegOffset,
+        on: Option<K>,
+    ) -> Result<(), Why> {
+        let m = Mem::indexed(PTR, Register::RAX, form.scale, 0);
+        let to = [0, 1].map(|c| data + c * s.component_stride + 4 * part.lane);
+        let pick = |f: &dyn Fn(u32) -> u32| std::array::from_fn(|k| f(k as u32));
+        if s.write {
+            let d = [self.data_in(to[0], 64, 0)?, self.data_in(to[1], 64, 1)?];
+            for h in 0..2 {
+                let which = self.literals(pick(&|k| 8 * h + k / 2 + k % 2 * 16));
+                self.a.v2(VMOVDQU32, Width::Z, 2, Opd::Mem(which), Lanes::All);
+                self.a.v3(VPERMI2D, Width::Z, 2, d[0], Opd::Reg(d[1]), Lanes::All);
+                self.a.store(STORE32, Width::Z, m.plus(64 * h), 2, Lanes::All);
+            }
+            return Ok(());
+        }
+        self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(m), Lanes::All);
+        self.a.v2(VMOVDQU32, Width::Z, 1, Opd::Mem(m.plus(64)), Lanes::All);
+        for (c, to) in to.into_iter().enumerate() {
+            let which = self.literals(pick(&|k| 2 * k + c as u32));
+            self.a.v2(VMOVDQU32, Width::Z, 2, Opd::Mem(which), Lanes::All);
+            self.a.v3(VPERMI2D, Width::Z, 2, 0, Opd::Reg(1), Lanes::All);
+            let k = self.load_lanes(pc, to, on);
+            self.store_part(to, 2, 4, part, k)?;
+        }
+        Ok(())
+    }
+
+    /// Pairs of dwords from anywhere, each gathered as one.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn gather_pairs(
+        &mut self,
+        pc: Pc,
+        s: &Simt,
+        form: Form,
+        part: &Part,
+        v: V,
+        data: RegOffset,
+        on: Option<K>,
+    ) -> Result<(), Why> {
+        let m = Mem::indexed(PTR, Register::None, form.scale, 0);
+        for h in 0..2 {
+            let mut index = v;
+            if h == 1 {
+                let extract = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
+                self.a.rri(extract, vreg(2, Width::Y), vreg(v, Width::Z), 1);
+                index = 2;
+            }
+            // Of the mask's bits the low eight count.
+            match on {
+                Some(on) => self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(5), kreg(on), 8 * h),
+                None => self.a.rrr(Code::VEX_Kxnorw_kr_kr_kr, kreg(5), kreg(5), kreg(5)),
+            }
+            let d = h as V;
+            self.a.v3(VPXORD, Width::Z, d, d, Opd::Reg(d), Lanes::All);
+            self.a.gather(VPGATHERDQ, Width::Z, d, m, index, 5);
+        }
+        for c in 0..2 {
+            let which = self.literals(std::array::from_fn(|k| 2 * k as u32 + c));
+            self.a.v2(VMOVDQU32, Width::Z, 2, Opd::Mem(which), Lanes::All);
+            self.a.v3(VPERMI2D, Width::Z, 2, 0, Opd::Reg(1), Lanes::All);
+            let to = data + c * s.component_stride + 4 * part.lane;
+            let k = self.load_lanes(pc, to, on);
+            self.store_part(to, 2, 4, part, k)?;
+        }
+        Ok(())
+    }
+
+    /// Pairs that all lie in one window of 64 bytes, as those of small tables do, are picked out of it; goes to `other`
+    /// where they do not, or the window is not all inside.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn move_from_table(
+        &mut self,
+        pc: Pc,
+        i: &Inst,
+        s: &Simt,
+        form: Form,
+        part: &Part,
+        v: V,
+        data: RegOffset,
+        on: Option<K>,
+        other: Label,
+    ) -> Result<(), Why> {
+        // Windows begin at multiples of their size, and the last pair's index is among those that pass.
+        let (window, last) = (64 / form.scale, 56 / form.scale);
+        let count = self.site(i, site::COUNT);
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
+        self.a.ri(Code::And_rm32_imm32, Register::EAX, -(window as i32));
+        // Below the count, the sum does not wrap around.
+        self.a.rm(Code::Cmp_r32_rm32, Register::EAX, count);
+        self.a.jump(Code::Jae_rel32_64, other);
+        self.a.rr(Code::Mov_r32_rm32, Register::ESI, Register::EAX);
+        self.a.ri(Code::Add_rm32_imm32, Register::ESI, last as i32);
+        self.a.rm(Code::Cmp_r32_rm32, Register::ESI, count);
+        self.a.jump(Code::Jae_rel32_64, other);
+        self.a.rr(Code::EVEX_Vpbroadcastd_zmm_k1z_r32, vreg(1, Width::Z), Register::EAX);
+        self.a.v3(VPSUBD, Width::Z, 1, v, Opd::Reg(1), Lanes::All);
+        let outside = self.literal(!last);
+        self.a.v3(VPANDD, Width::Z, 2, 1, Opd::Bcast(outside), Lanes::All);
+        self.a.v3(VPXORD, Width::Z, 3, 3, Opd::Reg(3), Lanes::All);
+        self.a.vcmp(VPCMPUD, Width::Z, 5, 2, Opd::Reg(3), 4, on);
+        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+        self.a.jump(Code::Jne_rel32_64, other);
+        let m = Mem::indexed(PTR, Register::RAX, form.scale, 0);
+        self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(m), Lanes::All);
+        match form.scale.trailing_zeros() {
+            shift @ (0 | 1) => self.a.v2i(VPSRLD, Width::Z, 1, Opd::Reg(1), 2 - shift, Lanes::All),
+            3 => self.a.v2i(VPSLLD, Width::Z, 1, Opd::Reg(1), 1, Lanes::All),
+            _ => {}
+        }
+        for c in 0..2 {
+            if c == 1 {
+                let one = self.literal(1);
+                self.a.v3(VPADDD, Width::Z, 1, 1, Opd::Bcast(one), Lanes::All);
+            }
+            self.a.v3(VPERMD, Width::Z, 2, 1, Opd::Reg(0), Lanes::All);
+            let to = data + c * s.component_stride + 4 * part.lane;
+            let k = self.load_lanes(pc, to, on);
+            self.store_part(to, 2, 4, part, k)?;
+        }
+        Ok(())
+    }
+
+    /// Two rows of eight dwords; where it is not certain that the places are those, goes to `other` if they are not.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn move_halves(
+        &mut self,
+        pc: Pc,
+        s: &Simt,
+        form: Form,
+        part: &Part,
+        (v, step): (V, u32),
+        data: RegOffset,
+        on: Option<K>,
+        other: Option<Label>,
+    ) -> Result<(), Why> {
+        let to = data + 4 * part.lane;
+        if let Some(other) = other {
+            let ramp = self.literals(std::array::from_fn(|k| step * (k as u32 % 8)));
+            let first = self.literals(std::array::from_fn(|k| k as u32 & 8));
+            self.a.v3(VPSUBD, Width::Z, 0, v, Opd::Mem(ramp), Lanes::All);
+            self.a.v2(VMOVDQU32, Width::Z, 1, Opd::Mem(first), Lanes::All);
+            self.a.v3(VPERMD, Width::Z, 1, 1, Opd::Reg(0), Lanes::All);
+            self.a.vcmp(VPCMPUD, Width::Z, 5, 0, Opd::Reg(1), 4, None);
+            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+            self.a.jump(Code::Jne_rel32_64, other);
+        }
+        let extract = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
+        self.a.rri(extract, vreg(0, Width::Y), vreg(v, Width::Z), 1);
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::ESI, vreg(0, Width::X));
+        // As of a whole row.
+        self.a.rr(Code::Movsxd_r64_rm32, Register::RAX, Register::EAX);
+        self.a.rr(Code::Movsxd_r64_rm32, Register::RSI, Register::ESI);
+        let m = [Register::RAX, Register::RSI].map(|r| Mem::indexed(PTR, r, form.scale, 0));
+        if let Some(k) = on {
+            self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(5), kreg(k), 8);
+        }
+        let k = [on, on.map(|_| 5)];
+        if s.write {
+            let d = self.data_in(to, 64, 1)?;
+            let lanes = k.map(|k| k.map_or(Lanes::All, Lanes::Of));
+            self.a.rri(extract, vreg(0, Width::Y), vreg(d, Width::Z), 1);
+            self.a.store(STORE32, Width::Y, m[0], d, lanes[0]);
+            self.a.store(STORE32, Width::Y, m[1], 0, lanes[1]);
+            return Ok(());
+        }
+        let lanes = k.map(|k| k.map_or(Lanes::All, Lanes::Zero));
+        self.a.v2(VMOVDQU32, Width::Y, 0, Opd::Mem(m[0]), lanes[0]);
+        self.a.v2(VMOVDQU32, Width::Y, 1, Opd::Mem(m[1]), lanes[1]);
+        let insert = Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
+        let [low, high] = [vreg(0, Width::Z), vreg(1, Width::Y)];
+        self.a.push(iced_x86::Instruction::with4(insert, low, low, high, 1));
+        let k = self.load_lanes(pc, to, on);
+        self.store_part(to, 0, 4, part, k)
+    }
+
+    /// The mask that [`Emit::on`] left for a half.
+    pub(super) fn transfer_mask(&self, pc: Pc, part: &Part) -> Option<K> {
+        let i = self.inst(pc);
+        let exec = !(i.no_mask || self.all_active(pc));
+        (i.pred.offset != 0 || exec).then_some(ON[part.index as usize & 1])
+    }
+
+    /// The lanes that a load writes: like the channels, or all.
+    pub(super) fn load_lanes(&self, pc: Pc, to: RegOffset, on: Option<K>) -> Option<K> {
+        let id = self.cells.at(to)?;
+        if self.inst(pc).pred.offset == 0 && self.live.unmasked(pc, id) { None } else { on }
+    }
+
+    /// Consecutive elements, or one for all.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn move_row(
+        &mut self,
+        pc: Pc,
+        _: &Inst,
+        s: &Simt,
+        form: Form,
+        part: &Part,
+        way: Way,
+        data: RegOffset,
+        disp: u32,
+        on: Option<K>,
+    ) -> Result<(), Why> {
+        let (Way::Row(r) | Way::Same(r)) = way else { return Err("a way") };
+        let (r, scale) = if form.scale == 16 {
+            let add = Register::RSI;
+            self.a.rr(Code::Mov_r64_rm64, add, r);
+            self.a.rr(Code::Add_r64_rm64, add, add);
+            (add, 8)
+        } else {
+            (r, form.scale)
+        };
+        let m = Mem::indexed(PTR, r, scale, i64::from(disp));
+        let row = matches!(way, Way::Row(_));
+        let slot = u32::from(s.slot);
+        let to = data + slot * part.lane;
+        let lanes = |k: Option<K>| k.map_or(Lanes::All, Lanes::Of);
+        let w = part.width;
+        if part.lanes == 1 {
+            return self.move_one(s, m, to);
+        }
+        if row && self.streams && part.lanes == 16 && matches!(s.element, 4 | 8) {
+            let code = if s.write { Code::Prefetchw_m8 } else { Code::Prefetcht0_m8 };
+            for line in 0..u32::from(s.element) / 4 {
+                self.a.m(code, m.plus(AHEAD + 64 * line));
+            }
+        }
+        if s.write && !row {
+            return self.store_same(s, part, m, to, on);
+        }
+        if slot == 8 {
+            // Two registers of eight quads.
+            for h in 0..part.lanes.div_ceil(8) {
+                let to = to + 64 * h;
+                let k = self.half(on, h);
+                if s.write {
+                    let v = self.data_in(to, 64, 0)?;
+                    self.a.store(STORE64, Width::Z, m.plus(64 * h), v, lanes(k));
+                } else {
+                    let write = if self.load_lanes(pc, to, on).is_some() { k } else { None };
+                    let v = self.home(to, 64);
+                    let dst = v.unwrap_or(0);
+                    // What is off may lie outside.
+                    let l = match (v, write, k) {
+                        (Some(_), Some(k), _) => Lanes::Of(k),
+                        (_, _, Some(k)) => Lanes::Zero(k),
+                        _ => Lanes::All,
+                    };
+                    let k = write;
+                    if row {
+                        self.a.v2(VMOVDQU64, Width::Z, dst, Opd::Mem(m.plus(64 * h)), l);
+                    } else {
+                        self.a.v2(VPBROADCASTQ, Width::Z, dst, Opd::Mem(m), l);
+                    }
+                    if v.is_none() {
+                        let sub = Part { lanes: 8, bytes: 8, width: Width::Z, ..*part };
+                        self.store_part(to, 0, 8, &sub, k)?;
+                    }
+                }
+            }
+            return Ok(());
+        }
+        if s.write {
+            let v = self.data_in(to, 4 * part.lanes, 0)?;
+            match s.element {
+                4 => self.a.store(STORE32, w, m, v, lanes(on)),
+                2 => self.a.store(VPMOVDW, w, m, v, lanes(on)),
+                _ => self.a.store(VPMOVDB, w, m, v, lanes(on)),
+            }
+            return Ok(());
+        }
+        let k = self.load_lanes(pc, to, on);
+        let home = self.home(to, 4 * part.lanes);
+        let dst = home.unwrap_or(0);
+        // A row looked at when running may have lanes outside that are off.
+        let l = match (home, k, on) {
+            (Some(_), Some(k), _) => Lanes::Of(k),
+            (_, _, Some(on)) => Lanes::Zero(on),
+            _ => Lanes::All,
+        };
+        match (row, s.element) {
+            (true, 4) => self.a.v2(VMOVDQU32, w, dst, Opd::Mem(m), l),
+            (true, 2) => self.a.v2(VPMOVZXWD, w, dst, Opd::Mem(m), l),
+            (true, _) => self.a.v2(VPMOVZXBD, w, dst, Opd::Mem(m), l),
+            (false, 4) => self.a.v2(VPBROADCASTD, w, dst, Opd::Mem(m), l),
+            (false, e) => {
+                let code = if e == 2 { Code::Movzx_r32_rm16 } else { Code::Movzx_r32_rm8 };
+                self.a.rm(code, Register::ESI, m);
+                let c = [
+                    Code::EVEX_Vpbroadcastd_xmm_k1z_r32,
+                    Code::EVEX_Vpbroadcastd_ymm_k1z_r32,
+                    Code::EVEX_Vpbroadcastd_zmm_k1z_r32,
+                ][w as usize];
+                self.a.rr(c, vreg(if k.is_some() { 0 } else { dst }, w), Register::ESI);
+                if let (Some(h), Some(k)) = (home, k) {
+                    self.a.v2(VMOVDQU32, w, h, Opd::Reg(0), Lanes::Of(k));
+                }
+            }
+        }
+        if home.is_none() {
+            self.store_part(to, 0, 4, part, k)?;
+        }
+        Ok(())
+    }
+
+    /// A mask of eight channels of sixteen.
+    pub(super) fn half(&mut self, on: Option<K>, h: u32) -> Option<K> {
+        let k = on?;
+        if h == 0 {
+            return Some(k);
+        }
+        self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(7), kreg(k), 8);
+        Some(7)
+    }
+
+    /// One channel's element.
+    pub(super) fn move_one(&mut self, s: &Simt, m: Mem, to: RegOffset) -> Result<(), Why> {
+        let r = self.reg(to);
+        let (esi, rsi) = (Register::ESI, Register::RSI);
+        if s.write {
+            match s.element {
+                8 => {
+                    self.a.rm(Code::Mov_r64_rm64, rsi, r);
+                    self.a.mr(Code::Mov_rm64_r64, m, rsi);
+                }
+                4 => {
+                    self.a.rm(Code::Mov_r32_rm32, esi, r);
+                    self.a.mr(Code::Mov_rm32_r32, m, esi);
+                }
+                2 => {
+                    self.a.rm(Code::Movzx_r32_rm16, esi, r);
+                    self.a.mr(Code::Mov_rm16_r16, m, Register::SI);
+                }
+                _ => {
+                    self.a.rm(Code::Movzx_r32_rm8, esi, r);
+                    self.a.mr(Code::Mov_rm8_r8, m, Register::SIL);
+                }
+            }
+            return Ok(());
+        }
+        match s.element {
+            8 => {
+                self.a.rm(Code::Mov_r64_rm64, rsi, m);
+                self.a.mr(Code::Mov_rm64_r64, r, rsi);
+                return Ok(());
+            }
+            4 => self.a.rm(Code::Mov_r32_rm32, esi, m),
+            2 => self.a.rm(Code::Movzx_r32_rm16, esi, m),
+            _ => self.a.rm(Code::Movzx_r32_rm8, esi, m),
+        }
+        self.a.mr(Code::Mov_rm32_r32, r, esi);
+        Ok(())
+    }
+
+    /// All channels store to one place: the highest that is on comes last.
+    pub(super) fn store_same(
+        &mut self,
+        s: &Simt,
+        part: &Part,
+        m: Mem,
+        to: RegOffset,
+        on: Option<K>,
+    ) -> Result<(), Why> {
+        let v = self.data_in(to, 4 * part.lanes, 0)?;
+        self.store_highest(part, m, (v, s.element.into()), on);
+        Ok(())
+    }
+
+    /// Data of a store in a register.
+    pub(super) fn data_in(&mut self, at: RegOffset, bytes: u32, tmp: V) -> Result<V, Why> {
+        if let Some(step) = self.step(at) {
+            let m = self.reg(at);
+            self.spread(tmp, Width::of(bytes), m, step);
+            return Ok(tmp);
+        }
+        if let Some(v) = self.home(at, bytes) {
+            return Ok(v);
+        }
+        self.in_memory(at, bytes)?;
+        self.a.v2(VMOVDQU32, Width::of(bytes), tmp, Opd::Mem(self.reg(at)), Lanes::All);
+        Ok(tmp)
+    }
+
+    /// Elements anywhere.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn move_any(
+        &mut self,
+        pc: Pc,
+        s: &Simt,
+        form: Form,
+        part: &Part,
+        v: V,
+        data: RegOffset,
+        disp: u32,
+        on: Option<K>,
+    ) -> Result<(), Why> {
+        let (slot, element) = (u32::from(s.slot), u32::from(s.element));
+        let to = data + slot * part.lane;
+        let w = part.width;
+        let (index, scale) = if form.scale == 16 {
+            self.a.v2i(VPSLLD, w, 3, Opd::Reg(v), 1, Lanes::All);
+            (3, 8)
+        } else {
+            (v, form.scale)
+        };
+        let m = Mem::indexed(PTR, Register::None, scale, i64::from(disp));
+        let all = |e: &mut Self, k: K| match on {
+            Some(on) => e.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(k), kreg(on), kreg(on)),
+            None => {
+                e.a.rrr(Code::VEX_Kxnorw_kr_kr_kr, kreg(k), kreg(k), kreg(k));
+                if part.lanes == 8 {
+                    e.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(k), kreg(k), 8);
+                }
+            }
+        };
+        if slot == 8 {
+            for h in 0..part.lanes.div_ceil(8) {
+                let to = to + 64 * h;
+                let mut index = index;
+                if h == 1 {
+                    self.a.rri(
+                        Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8,
+                        vreg(2, Width::Y),
+                        vreg(index, Width::Z),
+                        1,
+                    );
+                    index = 2;
+                }
+                all(self, 5);
+                if h == 1 {
+                    self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(5), kreg(5), 8);
+                } else {
+                    self.a.rri(Code::VEX_Kshiftlw_kr_kr_imm8, kreg(5), kreg(5), 8);
+                    self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(5), kreg(5), 8);
+                }
+                if s.write {
+                    let d = self.data_in(to, 64, 0)?;
+                    self.a.scatter(VPSCATTERDQ, Width::Z, m, index, d, 5);
+                } else {
+                    let k = self.half(on, h);
+                    self.a.v3(VPXORD, Width::Z, 0, 0, Opd::Reg(0), Lanes::All);
+                    self.a.gather(VPGATHERDQ, Width::Z, 0, m, index, 5);
+                    let k = if self.load_lanes(pc, to, on).is_some() { k } else { None };
+                    let sub = Part { lanes: 8, bytes: 8, width: Width::Z, ..*part };
+                    self.store_part(to, 0, 8, &sub, k)?;
+                }
+            }
+            return Ok(());
+        }
+        if !s.write || s.element == 4 {
+            all(self, 5);
+        }
+        if s.write {
+            let d = self.data_in(to, 4 * part.lanes, 0)?;
+            if s.element != 4 {
+                return self.scatter_narrow(part, (index, scale, disp), (d, element), on);
+            }
+            self.a.scatter(VPSCATTERDD, w, m, index, d, 5);
+            return Ok(());
+        }
+        self.a.v3(VPXORD, w, 0, 0, Opd::Reg(0), Lanes::All);
+        self.a.gather(VPGATHERDD, w, 0, m, index, 5);
+        if s.element != 4 {
+            let and = self.literal(if s.element == 1 { 0xff } else { 0xffff });
+            self.a.v3(VPANDD, w, 0, 0, Opd::Bcast(and), Lanes::All);
+        }
+        let k = self.load_lanes(pc, to, on);
+        self.store_part(to, 0, 4, part, k)
+    }
+}

@@ -1,0 +1,166 @@
+//! Conditions joined in many ways, by compares, selections, predicates and branches, and bytes picked out of dwords:
+//! native code, which makes such values where they are read, leaves what the interpreter leaves.
+
+use std::fmt::Write as _;
+
+use envisa::isa::Platform;
+use envisa::{Config, Device, Engine, Launch, Module, Source};
+
+/// Vectors of numbers, of truths, and predicates.
+const NUMBERS: u32 = 4;
+const TRUTHS: u32 = 4;
+const PREDICATES: u32 = 4;
+
+/// Numbers that follow from the one before (Steele and Vigna's SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u32) -> u32 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 32) as u32 % n
+    }
+
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len() as u32) as usize]
+    }
+}
+
+/// One statement of the body.
+fn statement(r: &mut Random, simd: u32, labels: &mut Vec<u32>, out: &mut String) {
+    let (v, w) = (r.below(NUMBERS), r.below(NUMBERS));
+    let (t, u) = (r.below(TRUTHS), r.below(TRUTHS));
+    let (p, q) = (1 + r.below(PREDICATES), 1 + r.below(PREDICATES));
+    let relation = r.one_of(&["eq", "ne", "gt", "ge", "lt", "le"]);
+    let (not, minus) = (r.one_of(&["", "!"]), r.one_of(&["", "(-)"]));
+    let number = r.below(12);
+    let other = match r.below(2) {
+        0 => format!("N{w}(0,0)<1;1,0>"),
+        _ => format!("{number:#x}:d"),
+    };
+    let m = format!("(M1, {simd})");
+    let _ = match r.below(13) {
+        0 | 1 => writeln!(out, "cmp.{relation} {m} Q{t}(0,0)<1> N{v}(0,0)<1;1,0> {other}"),
+        2 | 3 => writeln!(out, "cmp.{relation} {m} P{p} N{v}(0,0)<1;1,0> {other}"),
+        4 => writeln!(out, "({not}P{p}) sel {m} Q{t}(0,0)<1> {minus}Q{u}(0,0)<1;1,0> 0x0:d"),
+        5 => {
+            let one = r.one_of(&["0x1:d", "0xffffffff:d"]);
+            writeln!(out, "({not}P{p}) sel {m} Q{t}(0,0)<1> {one} {minus}Q{u}(0,0)<1;1,0>")
+        }
+        6 | 7 => writeln!(out, "cmp.{} {m} P{p} Q{t}(0,0)<1;1,0> 0x0:d", r.one_of(&["ne", "eq"])),
+        8 => writeln!(out, "{} {m} P{p} P{p} P{q}", r.one_of(&["and", "or", "xor"])),
+        9 => writeln!(out, "({not}P{p}) add {m} N{v}(0,0)<1> N{w}(0,0)<1;1,0> {number:#x}:d"),
+        10 => writeln!(out, "({not}P{p}) sel {m} N{v}(0,0)<1> N{w}(0,0)<1;1,0> {number:#x}:d"),
+        11 => {
+            let byte = r.below(4);
+            let _ = writeln!(out, "mov {m} X(0,0)<1> B{w}(0,{byte})<4;1,0>");
+            if r.below(3) == 0 {
+                let _ = writeln!(out, "add {m} N{w}(0,0)<1> N{w}(0,0)<1;1,0> 0x305:d");
+            }
+            writeln!(out, "add {m} N{v}(0,0)<1> N{v}(0,0)<1;1,0> X(0,0)<1;1,0>")
+        }
+        _ => {
+            let label = labels.len() as u32;
+            labels.push(2 + r.below(6));
+            writeln!(out, "({not}P{p}) goto {m} L{label}")
+        }
+    };
+}
+
+/// A program of so many statements, and how many vectors it stores.
+fn program(seed: u64, simd: u32) -> (String, u32) {
+    let mut r = Random(seed);
+    let mut text = String::from(".version 3.6\n.kernel \"truths\"\n.kernel_attr Target=\"cm\"\n");
+    let _ = writeln!(text, ".kernel_attr SimdSize={simd}");
+    let vector = |text: &mut String, name: &str, ty: &str| {
+        let _ = writeln!(text, ".decl {name} v_type=G type={ty} num_elts={simd} align=wordx32");
+    };
+    for k in 0..NUMBERS {
+        vector(&mut text, &format!("N{k}"), "d");
+        let bytes = 4 * simd;
+        let _ = writeln!(text, ".decl B{k} v_type=G type=ub num_elts={bytes} align=wordx32 alias=<N{k}, 0>");
+    }
+    (0..TRUTHS).for_each(|k| vector(&mut text, &format!("Q{k}"), "d"));
+    for (name, ty) in [("Lane", "uw"), ("At", "ud"), ("To", "uq"), ("X", "ub"), ("Y", "d")] {
+        vector(&mut text, name, ty);
+    }
+    for k in 1..=PREDICATES {
+        let _ = writeln!(text, ".decl P{k} v_type=P num_elts={simd}");
+    }
+    text.push_str(".decl A v_type=G type=uq num_elts=1 align=qword\n.input A offset=64 size=8\n");
+    text.push_str(".function \"truths_main\"\nmov (M1, 8) Lane(0,0)<1> 0x76543210:v\n");
+    text.push_str("add (M1, 8) Lane(0,8)<1> Lane(0,0)<1;1,0> 0x8:uw\n");
+    if simd == 32 {
+        text.push_str("add (M1, 16) Lane(0,16)<1> Lane(0,0)<1;1,0> 0x10:uw\n");
+    }
+    let m = format!("(M1, {simd})");
+    let _ = writeln!(text, "shl {m} At(0,0)<1> Lane(0,0)<1;1,0> 0x2:ud");
+    for k in 0..NUMBERS {
+        let (by, and) = (1 + 2 * r.below(500), r.one_of(&[7, 15, 0xfff]));
+        let _ = writeln!(text, "mul {m} N{k}(0,0)<1> At(0,0)<1;1,0> {by:#x}:d");
+        let _ = writeln!(text, "and {m} N{k}(0,0)<1> N{k}(0,0)<1;1,0> {and:#x}:d");
+    }
+    for k in 0..TRUTHS {
+        let _ = writeln!(text, "cmp.gt {m} Q{k}(0,0)<1> N{k}(0,0)<1;1,0> 0x3:d");
+    }
+    for k in 1..=PREDICATES {
+        let _ = writeln!(text, "cmp.lt {m} P{k} N{}(0,0)<1;1,0> 0x6:d", k - 1);
+    }
+    let mut labels: Vec<u32> = Vec::new();
+    let mut bound = 0;
+    for _ in 0..10 + r.below(30) {
+        statement(&mut r, simd, &mut labels, &mut text);
+        // Branches end in the order in which they begin.
+        if let Some(left) = labels.get_mut(bound) {
+            *left -= 1;
+            if *left == 0 {
+                let _ = writeln!(text, "L{bound}:");
+                bound += 1;
+            }
+        }
+    }
+    (bound..labels.len()).for_each(|l| {
+        let _ = writeln!(text, "L{l}:");
+    });
+    let mut stored = 0;
+    let mut store = |text: &mut String, name: &str| {
+        let _ = writeln!(text, "add {m} To(0,0)<1> At(0,0)<1;1,0> A(0,0)<0;1,0>");
+        let _ = writeln!(text, "add {m} To(0,0)<1> To(0,0)<1;1,0> {:#x}:uq", 4 * simd * stored);
+        let _ = writeln!(text, "lsc_store.ugm {m} flat[To]:a64 {name}:d32");
+        stored += 1;
+    };
+    (0..NUMBERS).for_each(|k| store(&mut text, &format!("N{k}")));
+    (0..TRUTHS).for_each(|k| store(&mut text, &format!("Q{k}")));
+    for k in 1..=PREDICATES {
+        let _ = writeln!(text, "(P{k}) sel {m} Y(0,0)<1> 0x1:d 0x0:d");
+        store(&mut text, "Y");
+    }
+    text.push_str("ret (M1, 1)\n");
+    (text, stored)
+}
+
+fn run(engine: Engine, text: &str, bytes: u64) -> Vec<u8> {
+    let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20));
+    let module =
+        Module::load(&device, "truths", Source::Text(text.as_bytes())).unwrap_or_else(|_| panic!("{text}"));
+    let kernel = module.kernel("truths").expect("it is there");
+    let buffer = device.buffer("a", bytes).expect("there is memory");
+    let launch = Launch::threads(&[1, 1, 1], 1).engine(engine).arg("A", &buffer);
+    let outcome = device.run(&kernel, &launch).expect("it is launched");
+    assert!(outcome.fault.is_none(), "{:?}\n{text}", outcome.fault);
+    buffer.to_vec()
+}
+
+#[test]
+fn the_same_from_both() {
+    for seed in 0..400 {
+        let simd = [16, 32][seed as usize % 2];
+        let (text, stored) = program(seed, simd);
+        let bytes = u64::from(4 * simd * stored);
+        let (want, got) = (run(Engine::Interpreter, &text, bytes), run(Engine::Native, &text, bytes));
+        assert!(want.iter().any(|b| *b != 0), "it stores something");
+        assert_eq!(want, got, "program {seed}:\n{text}");
+    }
+}
