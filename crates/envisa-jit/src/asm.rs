@@ -1,11 +1,14 @@
 //! A list of x86 instructions with labels, to be encoded at once.
 
 use iced_x86::{
-    BlockEncoder, BlockEncoderOptions, Code, IcedError, Instruction, InstructionBlock, MemoryOperand,
+    BlockEncoder, BlockEncoderOptions, Code, IcedError, Instruction, InstructionBlock, MemoryOperand, OpKind,
     Register,
 };
 
 use crate::ops::Op;
+
+/// How far back a load is looked for that gave the same.
+const BACK: usize = 8;
 
 /// A place in the code, bound or still to be bound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -248,10 +251,41 @@ impl Asm {
         self.push(Self::masked(i, lanes));
     }
 
+    /// Does the register hold what this load would give, since a few instructions?
+    fn held(&self, load: &Instruction) -> bool {
+        if self.pending.is_some() {
+            return false;
+        }
+        let to = load.op0_register().full_register();
+        for i in self.code.iter().rev().take(BACK) {
+            // A label's instruction may be come to from elsewhere.
+            if i == load {
+                return true;
+            }
+            let other = i.op_count() == 0
+                || i.op0_kind() == OpKind::Memory
+                || i.ip() != 0
+                || i.is_call_near()
+                || i.op0_register().full_register() == to;
+            if other {
+                return false;
+            }
+        }
+        false
+    }
+
     /// `dst = op(a)`; the source is as narrow as the encoding says.
     pub fn v2(&mut self, op: Op, w: Width, dst: V, a: Opd, lanes: Lanes) {
         let c = op[w as usize];
         let d = vreg(dst, Self::narrow(c, w, 0));
+        if let (Opd::Mem(m), Lanes::All) = (a, lanes)
+            && matches!(m.base, Register::RBX | Register::RBP)
+            && m.index == Register::None
+            && let Ok(i) = Instruction::with2(c, d, m.operand(false))
+            && self.held(&i)
+        {
+            return;
+        }
         let i = match a {
             Opd::Reg(a) => Instruction::with2(c, d, vreg(a, Self::narrow(c, w, 1))),
             Opd::Mem(m) => Instruction::with2(c, d, m.operand(false)),

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use envisa_isa::{Combine, Modifier};
 use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness};
-use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src};
+use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src, Strides};
 
 use crate::shape::{Shapes, constant};
 
@@ -506,41 +506,70 @@ impl Search<'_> {
         self.commit(pc, &chain);
     }
 
-    /// Bytes or words picked out of dwords, whose readers can pick them as well.
-    fn picked(&mut self, pc: Pc) {
-        let i = *self.inst(pc);
-        let Dst::Reg { offset, ty, stride: 1, sat: false } = i.dst else { return };
-        let Src::Reg { ty: from, strides, shape, modifier: Modifier::None, constant: false, .. } = i.src[0]
+    /// The low bytes, or some others, of dwords that an instruction moves into a vector of their own.
+    fn pick(&self, pc: Pc) -> Option<Src> {
+        let i = self.out.patched.get(&pc).unwrap_or(self.inst(pc));
+        let Dst::Reg { ty, stride: 1, sat: false, .. } = i.dst else { return None };
+        let Src::Reg { offset, ty: from, strides, shape, modifier: Modifier::None, constant: false } =
+            i.src[0]
         else {
-            return;
+            return None;
         };
         let size = ty.size();
         if i.op != Op::Mov
             || i.pred.offset != 0
             || size > 2
-            || from.size() != size
             || !ty.is_int()
             || !from.is_int()
-            || shape != Shape::General
-            || strides.step(i.channels.into()).map(|s| s * size) != Some(4)
             || !matches!(i.channels, 16 | 32)
         {
-            return;
+            return None;
         }
+        let strides = match shape {
+            Shape::General
+                if from.size() == size && strides.step(i.channels.into()).map(|s| s * size) == Some(4) =>
+            {
+                strides
+            }
+            Shape::Contiguous if from.size() == 4 => {
+                Strides { vertical: (4 / size) as u8, width_log2: 0, horizontal: 0 }
+            }
+            _ => return None,
+        };
+        Some(Src::Reg {
+            offset,
+            ty,
+            strides,
+            shape: Shape::General,
+            modifier: Modifier::None,
+            constant: false,
+        })
+    }
+
+    /// Bytes or words picked out of dwords, whose readers can pick them as well.
+    fn picked(&mut self, pc: Pc) {
+        let i = *self.inst(pc);
+        let Some(Src::Reg { offset: from, strides, .. }) = self.pick(pc) else { return };
+        let Dst::Reg { offset, ty, .. } = i.dst else { return };
+        let n = u32::from(i.channels);
+        let (size, bytes) = (ty.size(), ty.size() * n);
         let cells: Vec<CellId> = self.accesses(pc, true).into_iter().map(|w| w.0).collect();
         let plain = cells.iter().all(|c| {
             let c = self.cells.get(*c);
-            c.offset == offset && c.bytes == size * u32::from(i.channels)
+            c.offset == offset && c.bytes == bytes
         });
         if !plain || cells.is_empty() {
             return;
         }
         let Some(readers) = self.readers(pc, &cells) else { return };
+        let first = from - from % 4;
+        let dwords: Vec<CellId> = (0..n).filter_map(|k| self.cells.at(first + 4 * k)).collect();
         let mut patched: HashMap<Pc, Inst> = HashMap::new();
         for q in readers {
-            let mut reader = *self.out.patched.get(&q).or(patched.get(&q)).unwrap_or(self.inst(q));
+            let mut reader = *patched.get(&q).or(self.out.patched.get(&q)).unwrap_or(self.inst(q));
             let able = by_lanes(reader.op) && matches!(reader.exec, ExecType::I32 | ExecType::U32);
-            if !able || reader.channels != i.channels || reader.first != i.first || !self.stable(pc, q) {
+            let stays = (pc + 1..=q).all(|q| self.accesses(q, true).iter().all(|w| !dwords.contains(&w.0)));
+            if !able || !stays || reader.channels != i.channels || reader.first != i.first {
                 return;
             }
             for s in &mut reader.src {
@@ -551,19 +580,19 @@ impl Search<'_> {
                     && ty.is_int()
                     && ty.size() == size
                 {
-                    let Src::Reg { offset, strides, .. } = i.src[0] else { return };
-                    *s = Src::Reg { offset, ty, strides, shape: Shape::General, modifier, constant: false };
+                    let (offset, shape) = (from, Shape::General);
+                    *s = Src::Reg { offset, ty, strides, shape, modifier, constant: false };
                 }
             }
-            let left = |s: &Src| matches!(*s, Src::Reg { offset: at, .. } if (offset..offset + size * u32::from(i.channels)).contains(&at));
+            let left =
+                |s: &Src| matches!(*s, Src::Reg { offset: at, .. } if (offset..offset + bytes).contains(&at));
             if reader.src.iter().any(left) {
                 return;
             }
             patched.insert(q, reader);
         }
-        let read: Vec<_> = self.accesses(pc, false);
         for q in patched.keys() {
-            self.out.longer.extend(read.iter().map(|r| (r.0, *q)));
+            self.out.longer.extend(dwords.iter().map(|c| (*c, *q)));
         }
         self.out.skipped.insert(pc);
         self.out.patched.extend(patched);

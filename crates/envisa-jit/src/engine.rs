@@ -184,7 +184,7 @@ impl Native {
         let modes = (key.full, together(p));
         let emit = |deferred: &Deferred| {
             let gone = deferred.gone(p, &self.cells);
-            let keep = |c| shapes.step(c).is_some() || gone.contains(&c);
+            let keep = |c| (shapes.step(c).is_some() && !shapes.vector(c)) || gone.contains(&c);
             let alloc = Allocation::new(p, &self.flow, &self.cells, live, &keep, &deferred.longer);
             let facts = (&shapes, &alloc, deferred);
             Emit::new(p, &self.flow, &self.cells, live, facts, modes, key.start.as_ref()).run()

@@ -26,6 +26,10 @@ pub(crate) struct Shapes {
     step: HashMap<CellId, i32>,
     /// Of cells that are kept whole: the step within each half of them.
     halves: HashMap<CellId, i32>,
+    /// Of cells that are kept as their first element: those that are wanted as vectors as well, more than once.
+    vectors: HashSet<CellId>,
+    /// Local ids are steps in all sixteen channels of a register.
+    rows: bool,
 }
 
 /// A source's step, if it is known.
@@ -54,6 +58,16 @@ impl Shapes {
         self.step.get(&cell).copied()
     }
 
+    /// Are all local ids that are known rows of sixteen, so that two rows of eight are not to be expected?
+    pub fn rows(&self) -> bool {
+        self.rows
+    }
+
+    /// Is a cell that is kept as its first element worth a register, too?
+    pub fn vector(&self, cell: CellId) -> bool {
+        self.vectors.contains(&cell)
+    }
+
     /// The step within each eight elements of a cell, if that is known.
     pub fn halves(&self, cell: CellId) -> Option<i32> {
         self.halves.get(&cell).copied()
@@ -70,6 +84,7 @@ impl Shapes {
         seeds: &[Seed],
     ) -> Shapes {
         let mut seeds = unwritten(cells, seeds);
+        let rows = !seeds.is_empty() && seeds.iter().all(|s| s.lanes == 16);
         let mut halves = HashMap::new();
         if seeds.iter().any(|s| s.lanes == 8) {
             let all = known(p, flow, cells, live, full, &seeds).unwrap_or_default();
@@ -133,10 +148,31 @@ impl Shapes {
                 }
             }
             if step.len() == before {
-                return Shapes { step, halves };
+                let vectors = vectors(p, flow, cells, &step);
+                return Shapes { step, halves, vectors, rows };
             }
         }
     }
+}
+
+/// Cells that more than one execution of an instruction wants whole: not those that make another one of the kind,
+/// and not messages, which take an address by its first element.
+fn vectors(p: &Program, flow: &Flow, cells: &Cells, step: &HashMap<CellId, i32>) -> HashSet<CellId> {
+    let mut uses: HashMap<CellId, u32> = HashMap::new();
+    for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
+        let i = &p.code()[pc as usize];
+        let (mut read, mut shaped) = (Vec::new(), i.op == Op::Message);
+        cells.accesses(p.parts(), pc, &mut |a| {
+            if a.write { shaped |= step.contains_key(&a.cell) } else { read.push(a.cell) }
+        });
+        if !shaped {
+            let weight = 1 + u32::from(i.depth);
+            read.into_iter()
+                .filter(|c| step.contains_key(c))
+                .for_each(|c| *uses.entry(c).or_insert(0) += weight);
+        }
+    }
+    uses.into_iter().filter(|u| u.1 > 1).map(|u| u.0).collect()
 }
 
 /// Seeds in registers that keep what the launch put there: nothing writes any of their bytes.

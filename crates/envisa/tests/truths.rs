@@ -41,7 +41,7 @@ fn statement(r: &mut Random, simd: u32, labels: &mut Vec<u32>, out: &mut String)
         _ => format!("{number:#x}:d"),
     };
     let m = format!("(M1, {simd})");
-    let _ = match r.below(13) {
+    let _ = match r.below(15) {
         0 | 1 => writeln!(out, "cmp.{relation} {m} Q{t}(0,0)<1> N{v}(0,0)<1;1,0> {other}"),
         2 | 3 => writeln!(out, "cmp.{relation} {m} P{p} N{v}(0,0)<1;1,0> {other}"),
         4 => writeln!(out, "({not}P{p}) sel {m} Q{t}(0,0)<1> {minus}Q{u}(0,0)<1;1,0> 0x0:d"),
@@ -60,6 +60,22 @@ fn statement(r: &mut Random, simd: u32, labels: &mut Vec<u32>, out: &mut String)
                 let _ = writeln!(out, "add {m} N{w}(0,0)<1> N{w}(0,0)<1;1,0> 0x305:d");
             }
             writeln!(out, "add {m} N{v}(0,0)<1> N{v}(0,0)<1;1,0> X(0,0)<1;1,0>")
+        }
+        // Bytes of dwords and into dwords, by way of vectors of bytes.
+        12 | 13 => {
+            let byte = r.below(4);
+            let _ = writeln!(out, "mov {m} X(0,0)<1> N{w}(0,0)<1;1,0>");
+            if r.below(4) == 0 {
+                let _ = writeln!(out, "add {m} N{w}(0,0)<1> N{w}(0,0)<1;1,0> 0x305:d");
+            }
+            let from = match r.below(2) {
+                0 => "X",
+                _ => {
+                    let _ = writeln!(out, "mov {m} Z(0,0)<1> X(0,0)<1;1,0>");
+                    "Z"
+                }
+            };
+            writeln!(out, "mov {m} B{v}(0,{byte})<4> {from}(0,0)<1;1,0>")
         }
         _ => {
             let label = labels.len() as u32;
@@ -83,7 +99,7 @@ fn program(seed: u64, simd: u32) -> (String, u32) {
         let _ = writeln!(text, ".decl B{k} v_type=G type=ub num_elts={bytes} align=wordx32 alias=<N{k}, 0>");
     }
     (0..TRUTHS).for_each(|k| vector(&mut text, &format!("Q{k}"), "d"));
-    for (name, ty) in [("Lane", "uw"), ("At", "ud"), ("To", "uq"), ("X", "ub"), ("Y", "d")] {
+    for (name, ty) in [("Lane", "uw"), ("At", "ud"), ("To", "uq"), ("X", "ub"), ("Z", "ub"), ("Y", "d")] {
         vector(&mut text, name, ty);
     }
     for k in 1..=PREDICATES {

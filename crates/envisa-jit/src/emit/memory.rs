@@ -210,6 +210,9 @@ impl Emit<'_> {
             return Ok(None);
         }
         let k = ON[part.index as usize & 1];
+        if let Some(e) = self.plain_exec(pc, part) {
+            return Ok(Some(e));
+        }
         if i.pred.offset != 0 {
             if i.pred.combine != Combine::None {
                 return Err("a predicate of all channels");
@@ -233,6 +236,14 @@ impl Emit<'_> {
         Ok(Some(k))
     }
 
+    /// The mask register that has just the channels of a half that run, if one does all the time.
+    pub(super) fn plain_exec(&self, pc: Pc, part: &Part) -> Option<K> {
+        let i = self.inst(pc);
+        let whole = part.lanes == 16 && part.channel.is_multiple_of(16);
+        let exec = i.pred.offset == 0 && !i.no_mask && !self.all_active(pc);
+        (whole && exec).then_some(EXEC[(part.channel / 16) as usize & 1])
+    }
+
     #[allow(clippy::too_many_arguments)]
     pub(super) fn way(
         &mut self,
@@ -252,7 +263,7 @@ impl Emit<'_> {
         let row = step == Some(u64::from(s.element)) && count == 1;
         if part.lanes == 1 || step == Some(0) || row {
             // By the first channel.
-            match self.home(at, 4 * part.lanes) {
+            match self.home_alone(at, 4 * part.lanes) {
                 Some(v) if part.lanes > 1 => {
                     self.a.rr(Code::EVEX_Vmovd_rm32_xmm, EA[which], vreg(v, Width::X))
                 }
@@ -282,12 +293,12 @@ impl Emit<'_> {
         // Intermediate registers 6 and 7 hold the offsets of the halves.
         let v = 6 + part.index as u8;
         let w = part.width;
-        let index = if let Some(step) = self.step(at) {
+        let index = if let Some(r) = self.home(at, 4 * part.lanes) {
+            r
+        } else if let Some(step) = self.step(at) {
             let m = self.reg(at);
             self.spread(v, w, m, step);
             v
-        } else if let Some(r) = self.home(at, 4 * part.lanes) {
-            r
         } else {
             self.in_memory(at, 4 * part.lanes)?;
             self.a.v2(VMOVDQU32, w, v, Opd::Mem(self.reg(at)), Lanes::All);

@@ -242,6 +242,11 @@ impl<'a> Emit<'a> {
         (c.offset == offset && c.bytes == bytes).then(|| self.alloc.vector(id)).flatten()
     }
 
+    /// The same where nothing else has its first element.
+    pub fn home_alone(&self, offset: RegOffset, bytes: u32) -> Option<V> {
+        self.home(offset, bytes).filter(|_| self.step(offset).is_none())
+    }
+
     /// The step of the cell that starts here, if it is kept as its first element.
     pub fn step(&self, offset: RegOffset) -> Option<i32> {
         let id = self.cells.at(offset)?;
@@ -369,7 +374,10 @@ impl<'a> Emit<'a> {
     /// Takes a cell from where the machine keeps it.
     pub fn reload(&mut self, c: CellId) {
         let cell = *self.cells.get(c);
-        if let Some(v) = self.alloc.vector(c) {
+        if let (Some(v), Some(step)) = (self.alloc.vector(c), self.shapes.step(c)) {
+            let m = self.reg(cell.offset);
+            self.spread(v, Width::Z, m, step);
+        } else if let Some(v) = self.alloc.vector(c) {
             self.a.v2(VMOVDQU32, Width::of(cell.bytes), v, Opd::Mem(self.reg(cell.offset)), Lanes::All);
         }
     }
@@ -377,6 +385,11 @@ impl<'a> Emit<'a> {
     /// A vector from its first element.
     pub fn spread(&mut self, to: V, w: Width, first: Mem, step: i32) {
         self.a.v2(VPBROADCASTD, w, to, Opd::Mem(first), Lanes::All);
+        self.ramp(to, w, step);
+    }
+
+    /// Adds so much to each element that it is a step apart from the one before.
+    pub fn ramp(&mut self, to: V, w: Width, step: i32) {
         if step != 0 {
             let ramp = std::array::from_fn(|i| (step as u32).wrapping_mul(i as u32));
             let ramp = self.literals(ramp);

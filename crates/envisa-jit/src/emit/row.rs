@@ -1,6 +1,9 @@
 //! Threads of a row, one after the other: how each starts and ends.
 
-use envisa_machine::start::Value;
+use std::ops::Range;
+
+use envisa_lower::analysis::Cell;
+use envisa_machine::start::{Value, Write};
 
 use super::*;
 
@@ -22,43 +25,60 @@ impl Emit<'_> {
             .collect()
     }
 
-    /// A thread starts: with all channels, and what its registers hold then.
-    pub(super) fn start_thread(&mut self, start: &Start) {
-        let next = self.next;
-        self.a.bind(next);
-        let image = self.image();
-        let mut image = image.iter();
+    /// What threads start with, and whether it stays there for the next ones: the same for all, in registers that
+    /// no instruction writes.
+    fn writes(&self, start: &Start) -> Vec<(bool, Write)> {
+        let written = |r: Range<u32>| {
+            let meets = |c: &Cell| c.written && c.offset < r.end && r.start < c.offset + c.bytes;
+            self.cells.iter().any(|(_, c)| meets(c))
+        };
+        let mut out: Vec<(bool, Write)> = Vec::new();
         for w in &start.writes {
             match w.value {
-                Value::Fill(x) => self.fill(w.to, w.bytes, x),
-                Value::Image(_) => {
-                    if let Some((_, at, _)) = image.next() {
-                        self.bring(Mem::at(CTX, *at), w.to, w.bytes);
+                // In dwords, as far as they are alike.
+                Value::Fill(_) => {
+                    let (mut at, end) = (w.to, w.to + w.bytes);
+                    while at < end {
+                        let size = (4 - at % 4).min(end - at);
+                        let once = !written(at..at + size);
+                        match out.last_mut() {
+                            Some((o, l)) if *o == once && l.value == w.value && l.to + l.bytes == at => {
+                                l.bytes += size;
+                            }
+                            _ => out.push((once, Write { to: at, bytes: size, value: w.value })),
+                        }
+                        at += size;
                     }
                 }
-                Value::Payload(from) => {
-                    let at = Mem::at(Register::RSI, from);
-                    self.a.rm(Code::Mov_r64_rm64, Register::RSI, Mem::at(CTX, at::PAYLOAD));
-                    self.bring(at, w.to, w.bytes);
+                Value::Image(_) => {
+                    let after =
+                        |o: &(bool, Write)| !o.0 && o.1.to < w.to + w.bytes && w.to < o.1.to + o.1.bytes;
+                    out.push((!written(w.to..w.to + w.bytes) && !out.iter().any(after), *w));
                 }
-                Value::Index => {
-                    self.a.rm(Code::Movzx_r32_rm8, Register::EAX, Mem::at(CTX, at::INDEX));
-                    let to = self.reg(w.to);
-                    self.a.mr(Code::Mov_rm32_r32, to, Register::EAX);
-                }
-                Value::Slot => {
-                    self.a.rm(Code::Mov_r32_rm32, Register::EAX, Mem::at(CTX, at::SLOT));
-                    self.a.rm(Code::Add_r32_rm32, Register::EAX, Mem::at(CTX, at::INDEX));
-                    let to = self.reg(w.to);
-                    self.a.mr(Code::Mov_rm32_r32, to, Register::EAX);
-                }
-                Value::GroupX => self.bring(Mem::at(CTX, at::GROUP_X), w.to, w.bytes),
-                Value::Channels => {
-                    let all = u64::from(u32::MAX) >> (32 - self.p.simd().min(32));
-                    let to = self.reg(w.to);
-                    self.a.mi(Code::Mov_rm32_imm32, to, all as u32 as i32);
-                }
+                _ => out.push((false, *w)),
             }
+        }
+        out
+    }
+
+    /// A thread starts: with all channels, and what its registers hold then.
+    pub(super) fn start_thread(&mut self, start: &Start) {
+        let writes = self.writes(start);
+        let mut image = self.image().into_iter();
+        let places: Vec<u32> = writes
+            .iter()
+            .map(|(_, w)| match w.value {
+                Value::Image(_) => image.next().map_or(0, |i| i.1),
+                _ => 0,
+            })
+            .collect();
+        for ((_, w), at) in writes.iter().zip(&places).filter(|w| w.0.0) {
+            self.start_write(w, *at);
+        }
+        let next = self.next;
+        self.a.bind(next);
+        for ((_, w), at) in writes.iter().zip(&places).filter(|w| !w.0.0) {
+            self.start_write(w, *at);
         }
         self.all_channels();
         let mut waits: Vec<u32> = self.waits.values().copied().collect();
@@ -69,6 +89,36 @@ impl Emit<'_> {
         if self.loops() {
             self.a.rm(Code::Mov_r64_rm64, Register::RAX, Mem::at(CTX, at::GIVEN));
             self.a.mr(Code::Mov_rm64_r64, Mem::at(CTX, at::BUDGET), Register::RAX);
+        }
+    }
+
+    /// One of what threads start with; `image`: where in the context its bytes are, if they are of the image.
+    fn start_write(&mut self, w: &Write, image: u32) {
+        match w.value {
+            Value::Fill(x) => self.fill(w.to, w.bytes, x),
+            Value::Image(_) => self.bring(Mem::at(CTX, image), w.to, w.bytes),
+            Value::Payload(from) => {
+                let at = Mem::at(Register::RSI, from);
+                self.a.rm(Code::Mov_r64_rm64, Register::RSI, Mem::at(CTX, at::PAYLOAD));
+                self.bring(at, w.to, w.bytes);
+            }
+            Value::Index => {
+                self.a.rm(Code::Movzx_r32_rm8, Register::EAX, Mem::at(CTX, at::INDEX));
+                let to = self.reg(w.to);
+                self.a.mr(Code::Mov_rm32_r32, to, Register::EAX);
+            }
+            Value::Slot => {
+                self.a.rm(Code::Mov_r32_rm32, Register::EAX, Mem::at(CTX, at::SLOT));
+                self.a.rm(Code::Add_r32_rm32, Register::EAX, Mem::at(CTX, at::INDEX));
+                let to = self.reg(w.to);
+                self.a.mr(Code::Mov_rm32_r32, to, Register::EAX);
+            }
+            Value::GroupX => self.bring(Mem::at(CTX, at::GROUP_X), w.to, w.bytes),
+            Value::Channels => {
+                let all = u64::from(u32::MAX) >> (32 - self.p.simd().min(32));
+                let to = self.reg(w.to);
+                self.a.mi(Code::Mov_rm32_imm32, to, all as u32 as i32);
+            }
         }
     }
 

@@ -97,6 +97,23 @@ fn rm(op: Op) -> Option<[Code; 2]> {
     })
 }
 
+/// The encoding of the same operation with an immediate.
+fn immediate(code: Code) -> Option<Code> {
+    Some(match code {
+        Code::Add_r32_rm32 => Code::Add_rm32_imm32,
+        Code::Add_r64_rm64 => Code::Add_rm64_imm32,
+        Code::And_r32_rm32 => Code::And_rm32_imm32,
+        Code::And_r64_rm64 => Code::And_rm64_imm32,
+        Code::Or_r32_rm32 => Code::Or_rm32_imm32,
+        Code::Or_r64_rm64 => Code::Or_rm64_imm32,
+        Code::Xor_r32_rm32 => Code::Xor_rm32_imm32,
+        Code::Xor_r64_rm64 => Code::Xor_rm64_imm32,
+        Code::Cmp_r32_rm32 => Code::Cmp_rm32_imm32,
+        Code::Cmp_r64_rm64 => Code::Cmp_rm64_imm32,
+        _ => return None,
+    })
+}
+
 impl Emit<'_> {
     /// Loads an integer source, extended to the execution type, into a register. `part`: of a vector, the
     /// first element of this half.
@@ -117,7 +134,7 @@ impl Emit<'_> {
             Shape::Contiguous => offset + part * 16 * ty.size(),
             _ => offset + strides.element(0) * ty.size(),
         };
-        if let (Shape::Contiguous, Some(v)) = (shape, self.home(at, 64)) {
+        if let (Shape::Contiguous, Some(v)) = (shape, self.home_alone(at, 64)) {
             self.a.rr(Code::EVEX_Vmovd_rm32_xmm, to[0], vreg(v, Width::X));
         } else {
             let m = self.reg(at);
@@ -212,10 +229,17 @@ impl Emit<'_> {
     /// `rax = op(rax, source)`.
     fn operate(&mut self, codes: [Code; 2], s: &Src, wide: bool, part: u32) -> Result<(), Why> {
         let w = usize::from(wide);
+        if let Some(x) =
+            constant(self.p, s).and_then(|x| i32::try_from(x).ok().or((!wide).then_some(x as i32)))
+            && let Some(code) = immediate(codes[w])
+        {
+            self.a.ri(code, A[w], x);
+            return Ok(());
+        }
         // From memory where it is a plain scalar of this width.
         if let Src::Reg { offset, ty, shape, strides, modifier: Modifier::None, constant: false } = *s
             && ty.size() == if wide { 8 } else { 4 }
-            && (shape != Shape::Contiguous || self.home(offset + part * 64, 64).is_none())
+            && (shape != Shape::Contiguous || self.home_alone(offset + part * 64, 64).is_none())
         {
             let at = if shape == Shape::Contiguous {
                 offset + part * 16 * ty.size()
@@ -338,12 +362,7 @@ impl Emit<'_> {
         };
         let cond = Cond::of(i.aux, signed).ok_or("a relation")?;
         self.load_int(&i.src[0], A, wide, 0)?;
-        match constant(self.p, &i.src[1]).and_then(|x| i32::try_from(x).ok().or((!wide).then_some(x as i32)))
-        {
-            Some(x) if wide => self.a.ri(Code::Cmp_rm64_imm32, Register::RAX, x),
-            Some(x) => self.a.ri(Code::Cmp_rm32_imm32, Register::EAX, x),
-            None => self.operate([Code::Cmp_r32_rm32, Code::Cmp_r64_rm64], &i.src[1], wide, 0)?,
-        }
+        self.operate([Code::Cmp_r32_rm32, Code::Cmp_r64_rm64], &i.src[1], wide, 0)?;
         Ok(cond)
     }
 
@@ -352,8 +371,13 @@ impl Emit<'_> {
         let Dst::Reg { offset, .. } = i.dst else { return Err("a destination") };
         for part in 0..u32::from(i.channels) / 16 {
             self.int_op(i, false, part)?;
-            let m = self.reg(offset + 64 * part);
+            let to = offset + 64 * part;
+            let m = self.reg(to);
             self.a.mr(Code::Mov_rm32_r32, m, Register::EAX);
+            if let (Some(v), Some(step)) = (self.home(to, 64), self.step(to)) {
+                self.a.rr(Code::EVEX_Vpbroadcastd_zmm_k1z_r32, vreg(v, Width::Z), Register::EAX);
+                self.ramp(v, Width::Z, step);
+            }
         }
         Ok(())
     }

@@ -38,6 +38,9 @@ impl Emit<'_> {
             return self.general(i, (offset, ty, strides), part, tmp);
         }
         if same {
+            if let Some(v) = self.home(a, part.lanes * bytes) {
+                return Ok(Opd::Reg(v));
+            }
             if let Some(step) = self.step(a) {
                 let m = self.reg(a);
                 if step == 0 && bytes == 4 {
@@ -45,9 +48,6 @@ impl Emit<'_> {
                 }
                 self.spread(tmp, w, m, step);
                 return Ok(Opd::Reg(tmp));
-            }
-            if let Some(v) = self.home(a, part.lanes * bytes) {
-                return Ok(Opd::Reg(v));
             }
             self.in_memory(a, part.lanes * bytes)?;
             return Ok(Opd::Mem(self.reg(a)));
@@ -240,12 +240,12 @@ impl Emit<'_> {
                 if inside + ty.size() > 4 {
                     return Err("elements across dwords");
                 }
-                let from = if let Some(step) = self.step(first) {
+                let from = if let Some(v) = self.home(first, 4 * part.lanes) {
+                    Opd::Reg(v)
+                } else if let Some(step) = self.step(first) {
                     let m = self.reg(first);
                     self.spread(tmp, w, m, step);
                     Opd::Reg(tmp)
-                } else if let Some(v) = self.home(first, 4 * part.lanes) {
-                    Opd::Reg(v)
                 } else {
                     self.in_memory(first, 4 * part.lanes)?;
                     Opd::Mem(self.reg(first))

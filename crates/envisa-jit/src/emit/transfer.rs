@@ -61,7 +61,7 @@ impl Emit<'_> {
             }
             self.a.jmp(d);
             self.a.bind(o);
-            if !pairs && s.element == 4 && part.lanes == 16 {
+            if !pairs && s.element == 4 && part.lanes == 16 && !self.shapes.rows() {
                 let other = self.a.label();
                 self.move_halves(pc, s, form, part, (v, step), data, on, Some(other))?;
                 self.a.jmp(d);
@@ -295,6 +295,9 @@ impl Emit<'_> {
 
     /// The mask that [`Emit::on`] left for a half.
     pub(super) fn transfer_mask(&self, pc: Pc, part: &Part) -> Option<K> {
+        if let Some(e) = self.plain_exec(pc, part) {
+            return Some(e);
+        }
         let i = self.inst(pc);
         let exec = !(i.no_mask || self.all_active(pc));
         (i.pred.offset != 0 || exec).then_some(ON[part.index as usize & 1])
@@ -487,13 +490,13 @@ impl Emit<'_> {
 
     /// Data of a store in a register.
     pub(super) fn data_in(&mut self, at: RegOffset, bytes: u32, tmp: V) -> Result<V, Why> {
+        if let Some(v) = self.home(at, bytes) {
+            return Ok(v);
+        }
         if let Some(step) = self.step(at) {
             let m = self.reg(at);
             self.spread(tmp, Width::of(bytes), m, step);
             return Ok(tmp);
-        }
-        if let Some(v) = self.home(at, bytes) {
-            return Ok(v);
         }
         self.in_memory(at, bytes)?;
         self.a.v2(VMOVDQU32, Width::of(bytes), tmp, Opd::Mem(self.reg(at)), Lanes::All);

@@ -204,6 +204,16 @@ fn predicates_of(i: &Inst, tell: &mut dyn FnMut(RegOffset)) {
     }
 }
 
+/// Where the dwords begin of which bytes or words are touched, one of each, by eight channels or more.
+fn dwords(t: Touched, n: u32) -> Option<RegOffset> {
+    let (offset, bytes, step) = match t {
+        Touched::Lanes { offset, bytes, step } => (offset, bytes, step),
+        Touched::Region { offset, bytes, strides, together: 1 } => (offset, bytes, strides.step(n)? * bytes),
+        _ => return None,
+    };
+    (n >= 8 && bytes < 4 && step == 4 && offset % 4 + bytes <= 4).then(|| offset - offset % 4)
+}
+
 fn pieces(p: &ProgramParts, pc: Pc, vector: u32, tell: &mut dyn FnMut(Piece)) {
     let i = &p.code[pc as usize];
     let n = i.channels as u32;
@@ -223,6 +233,32 @@ fn pieces(p: &ProgramParts, pc: Pc, vector: u32, tell: &mut dyn FnMut(Piece)) {
         };
         let range = t.range(n).unwrap_or(anywhere.clone());
         if range.end <= constants || range.is_empty() {
+            return;
+        }
+        // Bytes or words of dwords: those are read, and written with the other bytes as they were.
+        if let Some(first) = dwords(t, n)
+            && first + 4 * n <= p.registers.bytes
+            && (4 * n).is_multiple_of(vector.min(4 * n))
+        {
+            let size = vector.min(4 * n);
+            for k in 0..4 * n / size {
+                let channel = Some((i.first as u32 + k * (size / 4)) as u8);
+                let read = Piece {
+                    offset: first + k * size,
+                    bytes: size,
+                    kind: CellKind::Vector,
+                    channel,
+                    element: 4,
+                    across: i.no_mask,
+                    write: false,
+                    masked: false,
+                    single: false,
+                };
+                tell(read);
+                if write {
+                    tell(Piece { across: false, write, masked: !i.no_mask, ..read });
+                }
+            }
             return;
         }
         let scalar = match t {

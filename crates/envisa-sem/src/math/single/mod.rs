@@ -117,8 +117,9 @@ pub fn rsqrt<L: Lanes>(l: &mut L, x: L::V) -> L::V {
         let (t, rest) = two_product(l, a, y);
         let e = l.fnma(t, y, one);
         let e = l.fnma(rest, y, e);
-        let half = l.float(0.5);
-        let u = l.mul(y, half);
+        // Half of it: it is far from being denormal.
+        let exponent = l.bits(NORMAL);
+        let u = l.isub(y, exponent);
         l.fma(u, e, y)
     }
     let y = usual(l, x);
