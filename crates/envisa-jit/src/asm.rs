@@ -158,6 +158,12 @@ impl Asm {
         self.push(Instruction::with_branch(c, u64::from(to.0) + 1));
     }
 
+    /// The address of a label.
+    pub fn address(&mut self, r: Register, of: Label) {
+        let m = MemoryOperand::with_base_displ(Register::RIP, i64::from(of.0) + 1);
+        self.push(Instruction::with2(Code::Lea_r64_m, r, m));
+    }
+
     pub fn jmp(&mut self, to: Label) {
         self.jump(Code::Jmp_rel32_64, to);
     }
@@ -365,6 +371,9 @@ impl Asm {
             if i.is_jcc_short_or_near() || i.is_jmp_short_or_near() || i.is_call_near() {
                 let to = i.near_branch64() - 1;
                 i.set_near_branch64(u64::from(alias[to as usize]) + 1);
+            } else if i.is_ip_rel_memory_operand() {
+                let to = i.memory_displacement64() - 1;
+                i.set_memory_displacement64(u64::from(alias[to as usize]) + 1);
             }
         }
         let block = InstructionBlock::new(&self.code, 0);

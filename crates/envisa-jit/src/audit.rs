@@ -11,7 +11,12 @@ pub(crate) struct Sizes {
     pub sites: u32,
     /// Of a thread's payload.
     pub payload: u32,
+    /// Of the record of a thread that takes turns.
+    pub record: u32,
 }
+
+/// Where the code is taken to begin.
+const START: u64 = 1 << 32;
 
 /// Holds every memory operand against where it may lie: the register file, the context, the sites, the stack, or
 /// what a site's pointer leads to, which is loaded just before.
@@ -21,7 +26,7 @@ pub(crate) struct Sizes {
 pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
     let mut aimed = false;
     let mut payload = false;
-    for i in &mut Decoder::new(64, code, DecoderOptions::NONE) {
+    for i in &mut Decoder::with_ip(64, code, START, DecoderOptions::NONE) {
         if i.is_invalid() {
             return Err(format!("at {:#x}: no instruction", i.ip()));
         }
@@ -39,6 +44,11 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
                 }
                 Register::RBP => inside(sizes.context),
                 Register::R12 => inside(sizes.sites),
+                Register::R13 => inside(sizes.record),
+                // An address in the code.
+                Register::RIP => {
+                    i.code() == Code::Lea_r64_m && (START..START + code.len() as u64).contains(&(at as u64))
+                }
                 Register::RSP => index == Register::None,
                 Register::RSI => payload && inside(sizes.payload) && i.op0_kind() == OpKind::Register,
                 // What is fetched ahead is not touched.

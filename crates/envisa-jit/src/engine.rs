@@ -6,10 +6,10 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use envisa_lower::analysis::{Cells, Flow, Liveness, NotAnalysed};
-use envisa_lower::{Pc, Program};
+use envisa_lower::{Inst, Op, Pc, Program};
 use envisa_machine::dispatch::{GroupClass, Prepared};
 use envisa_machine::engine::{Engine, Instructions, LaunchView, Stop, Translation, Worker};
-use envisa_machine::group::{Groups, Row, Run, TURN, together};
+use envisa_machine::group::{Alive, Groups, Row, Run, TURN, Turns, together};
 use envisa_machine::start::Start;
 use envisa_machine::thread::{Machine, STOP, Status};
 use envisa_machine::trap::{Cause, Trap};
@@ -22,6 +22,9 @@ use crate::layout::{RENEW, SITE, Site, at, exit};
 use crate::pages::Code;
 use crate::shape::{Seed, Shapes};
 use crate::sites;
+use turns::{Turn, Turning};
+
+mod turns;
 
 /// Native code for x86-64 with AVX-512.
 #[derive(Clone, Copy, Debug, Default)]
@@ -168,9 +171,11 @@ impl Native {
         self.live().cells(0).map(bytes).collect()
     }
 
-    /// How the threads of a launch start, if code can do that: they are not alive together, and have no scratch.
+    /// How the threads of a launch start, if code can do that: they have no scratch, and do not wait for each other by
+    /// other means than the barrier.
     fn start(&self, prepared: &Prepared) -> Option<Start> {
-        if together(&self.program) || !sites::to_scratch(&self.program).is_empty() {
+        let waits = |i: &Inst| matches!(i.op, Op::SplitBarrier | Op::NamedBarrier | Op::Dpasw);
+        if self.program.code().iter().any(waits) || !sites::to_scratch(&self.program).is_empty() {
             return None;
         }
         Start::new(&self.program, prepared, &self.reads())
@@ -201,6 +206,7 @@ impl Native {
             context: compiled.context,
             sites: SITE * p.messages().len().max(1) as u32,
             payload: key.start.as_ref().map_or(0, |s| s.payload_bytes),
+            record: compiled.record,
         };
         if let Err(e) = audit(&compiled.code.bytes, &sizes) {
             // A mistake of this compiler: such code never runs.
@@ -240,10 +246,16 @@ impl Translation for Native {
         let live = if together(&self.program) { launch.prepared.most_threads() } else { 1 };
         let mut sites = vec![Site::NOWHERE; self.program.messages().len().max(1)];
         let at = sites.as_mut_ptr();
+        let turning = full.as_ref().filter(|v| v.row && together(&self.program)).map(|v| {
+            let context = Context::new(v, at, launch.env.symbols, turns::callback as *const ());
+            Turning::new(context, v, live)
+        });
         let run = Runner {
             native: self,
+            turning,
             contexts: [&full, &part].map(|v| {
-                (0..live).map(|_| v.as_ref().map(|v| Context::new(v, at, launch.env.symbols))).collect()
+                let call = callback as *const ();
+                (0..live).map(|_| v.as_ref().map(|v| Context::new(v, at, launch.env.symbols, call))).collect()
             }),
             variants: [full, part],
             sites,
@@ -270,7 +282,7 @@ struct Context {
 }
 
 impl Context {
-    fn new(v: &Variant, sites: *mut Site, symbols: &[u64]) -> Context {
+    fn new(v: &Variant, sites: *mut Site, symbols: &[u64], call: *const ()) -> Context {
         let c = &v.compiled;
         let mut it = Context {
             lines: vec![Line([0; 16]); (c.context as usize).div_ceil(64).max(1)],
@@ -284,7 +296,7 @@ impl Context {
             it.set64(c.symbols + 8 * k, symbols.get(k as usize).copied().unwrap_or(0));
         }
         it.set64(at::SITES, sites as u64);
-        it.set64(at::CALL, callback as *const () as u64);
+        it.set64(at::CALL, call as u64);
         it
     }
 
@@ -380,6 +392,8 @@ struct Runner<'a> {
     sites: Vec<Site>,
     /// Messages that go to scratch.
     scratch: Vec<usize>,
+    /// Where threads are alive together and native code lets them take turns: with what.
+    turning: Option<Turning>,
 }
 
 impl Run for Runner<'_> {
@@ -456,6 +470,20 @@ impl Run for Runner<'_> {
 
     fn takes_rows(&self) -> bool {
         self.variants[0].as_ref().is_some_and(|v| v.row)
+    }
+
+    fn takes_turns(&self) -> bool {
+        self.turning.is_some()
+    }
+
+    fn turns(&mut self, alive: &mut Alive<'_>, row: &Row<'_>, stop: &Stop) -> (u32, Turns) {
+        let (Some(variant), Some(turning)) = (&self.variants[0], &mut self.turning) else {
+            unreachable!("turns are for code that takes them");
+        };
+        let rest = &*self.native.rest;
+        let mut turn =
+            Turn { variant, rest, turning, contexts: &mut self.contexts[0], sites: &mut self.sites };
+        turn.row(alive, row, stop, &self.native.program)
     }
 
     fn row(&mut self, m: &mut Machine<'_>, row: &Row<'_>, stop: &Stop) {
@@ -559,14 +587,18 @@ extern "sysv64" fn callback(context: *mut u8, pc: Pc) -> u32 {
         };
     }
     let spent = host.spent(left);
-    let m = &mut *host.machine;
-    m.t.mask = exec;
+    host.machine.t.mask = exec;
+    host.machine.t.budget = host.budget.0.wrapping_sub(spent);
+    step(host.machine, host.rest, host.sites, pc)
+}
+
+/// Has the machine execute one instruction for native code: 0 to go on.
+fn step(m: &mut Machine<'_>, rest: &dyn Instructions, sites: &mut [Site], pc: Pc) -> u32 {
     m.t.pc = pc;
-    m.t.budget = host.budget.0.wrapping_sub(spent);
     m.refresh_mode();
     let mut next = pc;
     while next == pc {
-        next = host.rest.instruction(m, pc);
+        next = rest.instruction(m, pc);
     }
     if next == STOP {
         let ended = m.trap.is_none() && m.t.status == Status::Done;
@@ -577,6 +609,6 @@ extern "sysv64" fn callback(context: *mut u8, pc: Pc) -> u32 {
         m.fault(pc, None, Cause::FellOff);
         return exit::STOPPED as u32;
     }
-    sites::aim(m, pc, host.sites);
+    sites::aim(m, pc, sites);
     0
 }

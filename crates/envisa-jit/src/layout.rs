@@ -32,12 +32,65 @@ pub(crate) mod at {
     pub const GIVEN: u32 = 80;
     /// What the row may spend before it is asked whether it is still wanted.
     pub const LEFT: u32 = 88;
+    /// Of threads that take turns: the first one's record, whether they do, how many have ended, how long a turn is,
+    /// and what the thread was given for this one.
+    pub const RECORDS: u32 = 96;
+    pub const TOGETHER: u32 = 104;
+    pub const ENDED: u32 = 108;
+    pub const TURN: u32 = 112;
+    pub const SEGMENT: u32 = 120;
     /// Vector registers during a call.
     pub const VECTORS: u32 = 128;
     /// Three arrays of a dword a lane, for what is done lane by lane.
     pub const LANES: u32 = VECTORS + 32 * 64;
     /// Channels that wait, a dword a label.
     pub const WAITS: u32 = LANES + 3 * 64;
+}
+
+/// A thread of those that take turns, while it is not its turn.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct Record {
+    /// Its register file.
+    pub registers: u64,
+    /// Where its code goes on.
+    pub resume_at: u64,
+    /// Instructions (counted at backward branches) that it has left.
+    pub left: u64,
+    /// The number of the resumption where it goes on.
+    pub resume: u32,
+    /// The instruction there.
+    pub pc: u32,
+    /// Its active channels.
+    pub exec: u32,
+    /// One of [`state`].
+    pub state: u32,
+    /// A callback has put the machine's thread to the start.
+    pub seen: u32,
+    /// To a whole number of quadwords.
+    pub unused: u32,
+}
+
+/// Offsets in a record; behind it are the channels that wait, as in a context.
+pub(crate) mod record {
+    pub const REGISTERS: u32 = 0;
+    pub const RESUME_AT: u32 = 8;
+    pub const LEFT: u32 = 16;
+    pub const RESUME: u32 = 24;
+    pub const PC: u32 = 28;
+    pub const EXEC: u32 = 32;
+    pub const STATE: u32 = 36;
+    pub const WAITS: u32 = 48;
+}
+
+/// States of threads that take turns.
+pub(crate) mod state {
+    /// It has not started.
+    pub const NEW: u32 = 0;
+    /// It came to a barrier.
+    pub const BARRIER: u32 = 1;
+    /// It ended.
+    pub const ENDED: u32 = 2;
 }
 
 /// Bytes of a site.
@@ -111,4 +164,6 @@ pub(crate) mod exit {
     pub const PAUSED: i32 = 4;
     /// Of a callback: the thread ended.
     pub const ENDED: i32 = 5;
+    /// Of threads that take turns: all have had theirs, and some have ended.
+    pub const MIXED: i32 = 6;
 }

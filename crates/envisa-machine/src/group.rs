@@ -28,9 +28,83 @@ pub trait Run {
     /// Runs the threads of a row that have all channels, group by group, to their end. Stops at the first fault, which
     /// it leaves in `m`, with what it was of; and between threads, if nobody wants the rest.
     fn row(&mut self, _: &mut Machine<'_>, _: &Row<'_>, _: &Stop) {}
+
+    /// Does it run rows of groups whose threads are alive together, and lets these take turns? It starts them itself
+    /// then, as those of other rows.
+    fn takes_turns(&self) -> bool {
+        false
+    }
+
+    /// Runs a row of groups whose threads are alive together, all with all channels, until all of them have ended or
+    /// something else is to be done about one of them. Gives how many groups ended before that one.
+    fn turns(&mut self, _: &mut Alive<'_>, _: &Row<'_>, _: &Stop) -> (u32, Turns) {
+        (0, Turns::Rest { started: 0, next: 0 })
+    }
 }
 
-/// Consecutive groups along x that differ in nothing but their ids, and whose threads are not alive together.
+/// How an engine that lets threads take turns stopped.
+#[derive(Debug)]
+pub enum Turns {
+    /// All groups of the row ended.
+    Ended,
+    /// A fault.
+    Fault(Box<Trap>),
+    /// The threads from `started` on have not started, the others are where their state says; those from `next` on
+    /// have not had their turn.
+    Rest {
+        /// How many have started.
+        started: u32,
+        /// Whose turn is next; after the last one's, all of them are looked at.
+        next: u32,
+    },
+}
+
+/// The threads of a group that are alive together, and what they share.
+pub struct Alive<'a> {
+    env: &'a Env<'a>,
+    group: &'a mut Group,
+    slm: &'a Block,
+    threads: &'a mut [Thread],
+    hints: &'a mut [Hint],
+}
+
+impl Alive<'_> {
+    /// A thread with all it can reach.
+    ///
+    /// # Panics
+    /// If there is no such thread.
+    pub fn machine(&mut self, index: usize) -> Machine<'_> {
+        machine(self.env, self.group, self.slm, &mut self.threads[index], self.hints)
+    }
+
+    /// The states of the threads.
+    pub fn threads(&mut self) -> &mut [Thread] {
+        self.threads
+    }
+
+    /// Prepares for the next group of a row, whose id in x this is.
+    ///
+    /// # Errors
+    /// The launch was cancelled.
+    pub fn next(&mut self, x: u32, stop: &Stop) -> Result<(), Box<Trap>> {
+        self.group.id[0] = x;
+        self.group.fused.clear();
+        if stop.cancelled() {
+            let trap = Trap::of_launch(self.env.program.name(), Cause::Cancelled);
+            return Err(Box::new(Trap { group: self.group.id, ..trap }));
+        }
+        self.slm.clear(0, self.slm.len());
+        Ok(())
+    }
+
+    /// Where the threads are, with a fault of one of them.
+    pub fn told(&self, mut trap: Box<Trap>) -> Box<Trap> {
+        trap.threads = thread_states(self.env.program, self.threads);
+        trap
+    }
+}
+
+/// Consecutive groups along x that differ in nothing but their ids.
 pub struct Row<'a> {
     /// Id of the first group.
     pub first: [u32; 3],
@@ -59,10 +133,15 @@ impl Row<'_> {
             m.group.id[0] = x;
             m.group.fused.clear();
         }
-        m.t.index = thread;
-        m.t.slot = self.slot + thread;
-        m.t.scratch = (self.scratch.0 + u64::from(thread) * self.scratch.1) & !0x3ff;
-        m.t.reset(self.channels, self.limit);
+        self.reset(m.t, thread);
+    }
+
+    /// Puts a thread's state to the start of a thread of the row, but for its registers.
+    pub fn reset(&self, t: &mut Thread, thread: u32) {
+        t.index = thread;
+        t.slot = self.slot + thread;
+        t.scratch = (self.scratch.0 + u64::from(thread) * self.scratch.1) & !0x3ff;
+        t.reset(self.channels, self.limit);
     }
 }
 
@@ -118,7 +197,7 @@ impl<'a, R: Run> Groups<'a, R> {
             together,
             group: Group { id: [0; 3], named: [(0, 0); NAMED_BARRIERS as usize], fused: Vec::new() },
             named: program.code().iter().any(|i| i.op == Op::NamedBarrier),
-            rows: !together && run.takes_rows(),
+            rows: if together { run.takes_turns() } else { run.takes_rows() },
             run,
         })
     }
@@ -156,7 +235,7 @@ impl<'a, R: Run> Groups<'a, R> {
         if let Err(trap) = self.begin(id, class, stop) {
             return Some(trap);
         }
-        if self.together { self.turns(class, stop) } else { self.alone(class, 0, stop) }
+        if self.together { self.turns(class, (0, 0), stop) } else { self.alone(class, 0, stop) }
     }
 
     /// Runs the threads of a group from this one on, each to its end before the next begins.
@@ -193,8 +272,9 @@ impl<'a, R: Run> Groups<'a, R> {
         let prepared = self.launch.prepared;
         let class = prepared.class(id);
         // A group with a thread that lacks channels is a row of its own, and so is one whose local memory is to be
-        // cleared.
-        if !self.slm.is_empty() || class.tail_mask != crate::regs::all_channels(prepared.simd as usize) {
+        // cleared, unless the engine turns from group to group by `Alive::next`.
+        let clears = !self.slm.is_empty() && !self.together;
+        if clears || class.tail_mask != crate::regs::all_channels(prepared.simd as usize) {
             return 1;
         }
         let last = prepared.groups[0] - 1;
@@ -203,18 +283,24 @@ impl<'a, R: Run> Groups<'a, R> {
         rest.min(most).max(1) as u32
     }
 
-    /// Runs a row; gives the fault, and how far behind the first its group is.
-    fn row(&mut self, id: [u32; 3], groups: u32, stop: &Stop) -> Option<(u32, Box<Trap>)> {
+    /// Runs a row, or the first groups of it; gives how many.
+    ///
+    /// # Errors
+    /// The fault, and how far behind the first its group is.
+    fn row(&mut self, id: [u32; 3], groups: u32, stop: &Stop) -> Result<u32, (u32, Box<Trap>)> {
         let (env, prepared) = (&self.launch.env, self.launch.prepared);
         let class = prepared.class(id);
-        if let Err(trap) = self.begin(id, class, stop) {
-            return Some((0, trap));
-        }
+        self.begin(id, class, stop).map_err(|trap| (0, trap))?;
         let channels = crate::regs::all_channels(prepared.simd as usize);
         let full = class.threads - u32::from(class.tail_mask != channels);
+        if self.together && full < class.threads {
+            return self.turns(class, (0, 0), stop).map_or(Ok(1), |trap| Err((0, trap)));
+        }
         if full > 0 {
-            if !self.loader.load_row(&mut self.threads[0], &self.image) {
-                self.start(class, 0, 0, false);
+            for state in 0..if self.together { full } else { 1 } {
+                if !self.loader.load_row(&mut self.threads[state as usize], &self.image) {
+                    self.start(class, state, state as usize, false);
+                }
             }
             prepared.patch_thread(&mut self.image, 0, self.slot);
             let scratch = self.image.get(20..24).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
@@ -229,38 +315,55 @@ impl<'a, R: Run> Groups<'a, R> {
                 scratch: (scratch.into(), prepared.scratch_bytes().into()),
                 channels,
             };
+            if self.together {
+                let threads = &mut self.threads[..full as usize];
+                let (group, hints) = (&mut self.group, &mut self.hints[..]);
+                let mut alive = Alive { env, group, slm: &self.slm, threads, hints };
+                return match self.run.turns(&mut alive, &row, stop) {
+                    (_, Turns::Ended) => Ok(groups),
+                    (nth, Turns::Fault(trap)) => Err((nth, trap)),
+                    (nth, Turns::Rest { started, next }) => {
+                        prepared.patch_group(&mut self.image, [id[0] + nth, id[1], id[2]], class);
+                        match self.turns(class, (started, next), stop) {
+                            Some(trap) => Err((nth, trap)),
+                            None => Ok(nth + 1),
+                        }
+                    }
+                };
+            }
             let mut m = machine(env, &mut self.group, &self.slm, &mut self.threads[0], &mut self.hints);
             self.run.row(&mut m, &row, stop);
             if let Some(mut trap) = m.trap {
                 trap.threads = thread_states(env.program, &self.threads[..1]);
-                return Some((trap.group[0].wrapping_sub(id[0]), trap));
+                return Err((trap.group[0].wrapping_sub(id[0]), trap));
             }
         }
-        Some((0, self.alone(class, full, stop)?))
+        self.alone(class, full, stop).map_or(Ok(groups), |trap| Err((0, trap)))
     }
 
-    /// Runs the threads of a group that are alive together, one turn after the other.
-    fn turns(&mut self, class: &GroupClass, stop: &Stop) -> Option<Box<Trap>> {
+    /// Runs the threads of a group that are alive together, one turn after the other. So many of them have started
+    /// already, and the next turn is that of the second number.
+    fn turns(&mut self, class: &GroupClass, (started, next): (u32, u32), stop: &Stop) -> Option<Box<Trap>> {
         let env = &self.launch.env;
         let threads = class.threads as usize;
-        for index in 0..class.threads {
+        for index in started..class.threads {
             self.start(class, index, index as usize, false);
         }
-        let mut fresh = true;
+        let (mut started, mut next) = (started as usize, next as usize);
         loop {
-            for t in &mut self.threads[..threads] {
+            for (k, t) in self.threads[..threads].iter_mut().enumerate().skip(next) {
                 if t.status != Status::Ready {
                     continue;
                 }
                 t.turn = TURN;
                 let mut m = machine(env, &mut self.group, &self.slm, t, &mut self.hints);
-                self.run.run(&mut m, fresh, stop);
+                self.run.run(&mut m, k >= started, stop);
                 if let Some(mut trap) = m.trap {
                     trap.threads = thread_states(env.program, &self.threads[..threads]);
                     return Some(trap);
                 }
             }
-            fresh = false;
+            (started, next) = (threads, 0);
             let live = &mut self.threads[..threads];
             if live.iter().all(|t| t.status == Status::Done) {
                 return None;
@@ -316,9 +419,10 @@ impl<R: Run> Worker for Groups<'_, R> {
                 return None;
             }
             let groups = self.row_length(id, numbers.end - number);
-            if let Some((nth, trap)) = self.row(id, groups, stop) {
-                return Some((number + u64::from(nth), trap));
-            }
+            let groups = match self.row(id, groups, stop) {
+                Ok(groups) => groups,
+                Err((nth, trap)) => return Some((number + u64::from(nth), trap)),
+            };
             number += u64::from(groups);
             id[0] += groups - 1;
             id = self.launch.prepared.group_after(id);
@@ -427,9 +531,10 @@ fn thread_states(p: &Program, threads: &[Thread]) -> Vec<ThreadState> {
     threads
         .iter()
         .map(|t| {
-            // Who waits has gone past the instruction that it waits at.
+            // Who waits has gone past the instruction that it waits at; of who ended, engines keep nothing.
             let pc = match t.status {
                 Status::Ready | Status::Yielded | Status::Fused | Status::Trapped => t.pc,
+                Status::Done => 0,
                 _ => t.pc.saturating_sub(1),
             };
             let inst = p.code().get(pc as usize);
@@ -441,7 +546,7 @@ fn thread_states(p: &Program, threads: &[Thread]) -> Vec<ThreadState> {
                     .map_or(String::new(), |f| f.name.clone()),
                 instruction: inst.map_or(0, |i| i.source),
                 span: inst.map_or(envisa_isa::Span::NONE, |i| i.span),
-                mask: t.mask,
+                mask: if t.status == Status::Done { 0 } else { t.mask },
             }
         })
         .collect()

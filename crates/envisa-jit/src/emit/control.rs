@@ -1,5 +1,7 @@
 //! Branches, joins, barriers.
 
+use envisa_lower::fence;
+
 use super::scalar::Cond;
 use super::*;
 
@@ -63,14 +65,23 @@ impl Emit<'_> {
                 if i.pred.offset != 0 {
                     return Err("a barrier by a predicate");
                 }
+                let over = self.takes_turns().then(|| self.turn_ends_alone(next));
                 self.spill_all(next);
+                if self.takes_turns() {
+                    self.turn_ends(next);
+                }
                 let k = self.resumption(next);
                 self.a.mi(Code::Mov_rm32_imm32, Mem::at(CTX, at::RESUME), k as i32);
                 self.a.mi(Code::Mov_rm32_imm32, Mem::at(CTX, at::PC), next as i32);
                 self.store_exec();
                 self.a.ri(Code::Mov_r32_imm32, Register::EAX, exit::BARRIER);
                 self.exit();
+                if let Some(over) = over {
+                    self.a.bind(over);
+                }
             }
+            // A group's threads run on one host thread.
+            Op::Fence if i.aux & fence::GLOBAL == 0 || i.aux & fence::GROUP != 0 => {}
             Op::Fence => {
                 // All that was stored is seen before what is loaded from here on.
                 self.a.push(

@@ -13,6 +13,7 @@ mod scalar;
 mod select;
 mod source;
 mod transfer;
+mod turns;
 
 use std::collections::HashMap;
 
@@ -65,6 +66,8 @@ pub(crate) struct Compiled {
     pub image: Vec<(u32, u32, u32)>,
     /// Where in a context the addresses of the program's symbols begin.
     pub symbols: u32,
+    /// Bytes of a thread's record, if threads take turns.
+    pub record: u32,
 }
 
 /// A part of an instruction: as many lanes as one vector register holds.
@@ -117,6 +120,8 @@ pub(crate) struct Emit<'a> {
     later: Vec<Later>,
     slow: Vec<(Pc, Why)>,
     resumptions: Vec<(Pc, Label)>,
+    /// The same of threads that take turns: where they take up what the others do not share.
+    turns: Vec<(Pc, Label)>,
     stub: Label,
     done: Label,
     leave: Label,
@@ -125,6 +130,8 @@ pub(crate) struct Emit<'a> {
     /// How threads start, if code does that itself and runs a row; and where the next one does.
     start: Option<&'a Start>,
     next: Label,
+    /// Where threads that take turns go when theirs is over.
+    turn: Label,
     /// The compare before was left to this branch.
     fused: bool,
     /// The instruction that code is made for.
@@ -145,7 +152,7 @@ impl<'a> Emit<'a> {
     ) -> Emit<'a> {
         let mut a = Asm::default();
         let labels = (0..=flow.end()).map(|_| a.label()).collect();
-        let [stub, done, leave, out, next] = std::array::from_fn(|_| a.label());
+        let [stub, done, leave, out, next, turn] = std::array::from_fn(|_| a.label());
         let mut waits = HashMap::new();
         for pc in 0..flow.end() {
             for l in flow.waiting(pc) {
@@ -172,12 +179,14 @@ impl<'a> Emit<'a> {
             later: Vec::new(),
             slow: Vec::new(),
             resumptions: Vec::new(),
+            turns: Vec::new(),
             stub,
             done,
             leave,
             out,
             start,
             next,
+            turn,
             fused: false,
             now: 0,
             streams: false,
@@ -262,7 +271,8 @@ impl<'a> Emit<'a> {
     /// Compiles the program.
     pub fn run(mut self) -> Result<Compiled, String> {
         // Threads that do nothing but stream: what the next ones want is fetched ahead of them.
-        self.streams = self.start.is_some() && !self.loops() && self.p.messages().len() <= STREAMS;
+        self.streams =
+            self.start.is_some() && !self.together && !self.loops() && self.p.messages().len() <= STREAMS;
         self.prologue();
         for pc in 0..self.flow.end() {
             if !self.flow.reachable(pc) {
@@ -284,7 +294,7 @@ impl<'a> Emit<'a> {
         self.write_stub();
         let pool_at = self.pool_at();
         let context = pool_at + 4 * self.pool.len() as u32;
-        let (image, symbols) = (self.image(), self.symbols_at());
+        let (image, symbols, record) = (self.image(), self.symbols_at(), self.record_bytes());
         let code = self.a.finish()?;
         Ok(Compiled {
             code,
@@ -293,6 +303,7 @@ impl<'a> Emit<'a> {
             slow: self.slow,
             image,
             symbols,
+            record,
             waits: self.waits,
             pool_at,
         })
@@ -572,16 +583,26 @@ impl<'a> Emit<'a> {
         self.a.rr(Code::Mov_r64_rm64, REGS, Register::RDI);
         self.a.rr(Code::Mov_r64_rm64, CTX, Register::RSI);
         self.a.rm(Code::Mov_r64_rm64, SITES, Mem::at(CTX, at::SITES));
-        if let Some(start) = self.start {
-            self.start_thread(start);
-        } else {
-            self.load_exec();
-            self.a.rm(Code::Mov_r32_rm32, Register::EAX, Mem::at(CTX, at::RESUME));
-            self.a.rr(Code::Test_rm32_r32, Register::EAX, Register::EAX);
-            // Bound to the resumptions' dispatch, which is behind the code.
-            let dispatch = self.a.label();
-            self.resumptions.push((Pc::MAX, dispatch));
-            self.a.jump(Code::Jne_rel32_64, dispatch);
+        match self.start {
+            Some(start) if !self.together => self.start_thread(start),
+            start => {
+                let body = self.a.label();
+                if start.is_some() {
+                    self.enter_turns();
+                }
+                self.load_exec();
+                self.a.rm(Code::Mov_r32_rm32, Register::EAX, Mem::at(CTX, at::RESUME));
+                self.a.rr(Code::Test_rm32_r32, Register::EAX, Register::EAX);
+                // Bound to the resumptions' dispatch, which is behind the code.
+                let dispatch = self.a.label();
+                self.resumptions.push((Pc::MAX, dispatch));
+                self.a.jump(Code::Jne_rel32_64, dispatch);
+                if let Some(start) = start {
+                    self.a.jmp(body);
+                    self.start_thread(start);
+                }
+                self.a.bind(body);
+            }
         }
         let first: Vec<CellId> = self.live.cells(0).collect();
         for c in first {
@@ -653,19 +674,31 @@ impl<'a> Emit<'a> {
             self.a.jmp(to);
         }
         self.resumptions = all;
+        self.turn_points();
     }
 
     fn epilogue(&mut self) {
         let (done, leave, out) = (self.done, self.leave, self.out);
         self.a.bind(done);
-        if let Some(start) = self.start {
-            self.end_thread(start);
+        match self.start {
+            Some(_) if self.together => self.thread_ends(),
+            Some(start) => self.end_thread(start),
+            None => {}
         }
         self.a.ri(Code::Mov_r32_imm32, Register::EAX, exit::DONE);
         self.a.jmp(out);
         self.a.bind(leave);
         self.a.ri(Code::Cmp_rm32_imm32, Register::EAX, exit::ENDED);
-        self.a.jump(Code::Je_rel32_64, done);
+        if self.takes_turns() {
+            let stopped = self.a.label();
+            self.a.jump(Code::Jne_rel32_64, stopped);
+            // Nobody waits for a thread that has ended.
+            self.no_waits();
+            self.a.jmp(done);
+            self.a.bind(stopped);
+        } else {
+            self.a.jump(Code::Je_rel32_64, done);
+        }
         self.a.ri(Code::Mov_r32_imm32, Register::EAX, exit::STOPPED);
         self.a.bind(out);
         self.exit();

@@ -81,14 +81,22 @@ impl Emit<'_> {
             self.start_write(w, *at);
         }
         self.all_channels();
+        self.no_waits();
+        if self.together {
+            // They start one after the other.
+            self.a.mi(Code::Add_rm64_imm32, Mem::at(CTX, at::PAYLOAD), start.payload_bytes as i32);
+        } else if self.loops() {
+            self.a.rm(Code::Mov_r64_rm64, Register::RAX, Mem::at(CTX, at::GIVEN));
+            self.a.mr(Code::Mov_rm64_r64, Mem::at(CTX, at::BUDGET), Register::RAX);
+        }
+    }
+
+    /// No channels wait anywhere.
+    pub(super) fn no_waits(&mut self) {
         let mut waits: Vec<u32> = self.waits.values().copied().collect();
         waits.sort_unstable();
         for w in waits {
             self.a.mi(Code::Mov_rm32_imm32, Mem::at(CTX, w), 0);
-        }
-        if self.loops() {
-            self.a.rm(Code::Mov_r64_rm64, Register::RAX, Mem::at(CTX, at::GIVEN));
-            self.a.mr(Code::Mov_rm64_r64, Mem::at(CTX, at::BUDGET), Register::RAX);
         }
     }
 

@@ -1,0 +1,331 @@
+//! Groups whose threads wait for each other at barriers: native code lets them take turns itself. Random programs of
+//! barriers, shared local memory, loops, channels that part, threads that end early and accesses that fault leave and
+//! report the same as the interpreter.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use envisa::isa::Platform;
+use envisa::{Cancel, Config, Device, Engine, Fault, FaultKind, Launch, Module, Source};
+
+/// Numbers that look random, the same in each run.
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ x >> 31
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+}
+
+/// Of each thread: its index `O`, its number `N` in the launch, its lanes' numbers in the group `L`, their places in
+/// shared local memory `At`, and their values `X`.
+const BEGIN: &str = r#"
+.version 3.6
+.kernel "turns"
+.kernel_attr Target="cm"
+.decl Size v_type=G type=ud num_elts=4
+.decl O v_type=G type=ud num_elts=1
+.decl N v_type=G type=ud num_elts=1
+.decl C0 v_type=G type=ud num_elts=1
+.decl C1 v_type=G type=ud num_elts=1
+.decl C2 v_type=G type=ud num_elts=1
+.decl Lane v_type=G type=uw num_elts=16 align=wordx32
+.decl L v_type=G type=ud num_elts=16 align=wordx32
+.decl At v_type=G type=ud num_elts=16 align=wordx32
+.decl X v_type=G type=ud num_elts=16 align=wordx32
+.decl Y v_type=G type=ud num_elts=16 align=wordx32
+.decl Z v_type=G type=ud num_elts=16 align=wordx32
+.decl One v_type=G type=ud num_elts=16 align=wordx32
+.decl P v_type=P num_elts=16
+.decl Q v_type=P num_elts=1
+.decl A v_type=G type=uq num_elts=1 align=qword
+.decl To v_type=G type=uq num_elts=16 align=wordx32
+.input A offset=64 size=8
+.input Size offset=96 size=16
+.function "turns_main"
+and (M1_NM, 1) O(0,0)<1> %r0(0,2)<0;1,0> 0xff:ud
+mul (M1_NM, 1) N(0,0)<1> %r0(0,7)<0;1,0> Size(0,1)<0;1,0>
+add (M1_NM, 1) N(0,0)<1> N(0,0)<0;1,0> %r0(0,6)<0;1,0>
+mul (M1_NM, 1) N(0,0)<1> N(0,0)<0;1,0> Size(0,0)<0;1,0>
+add (M1_NM, 1) N(0,0)<1> N(0,0)<0;1,0> %r0(0,1)<0;1,0>
+mul (M1_NM, 1) N(0,0)<1> N(0,0)<0;1,0> Size(0,2)<0;1,0>
+add (M1_NM, 1) N(0,0)<1> N(0,0)<0;1,0> O(0,0)<0;1,0>
+mov (M1_NM, 8) Lane(0,0)<1> 0x76543210:v
+add (M1_NM, 8) Lane(0,8)<1> Lane(0,0)<1;1,0> 0x8:uw
+mov (M1, 16) L(0,0)<1> Lane(0,0)<1;1,0>
+shl (M1_NM, 1) C0(0,0)<1> O(0,0)<0;1,0> 0x4:ud
+add (M1, 16) L(0,0)<1> L(0,0)<1;1,0> C0(0,0)<0;1,0>
+shl (M1, 16) At(0,0)<1> L(0,0)<1;1,0> 0x2:ud
+shl (M1_NM, 1) C0(0,0)<1> N(0,0)<0;1,0> 0x6:ud
+and (M1, 16) Y(0,0)<1> At(0,0)<1;1,0> 0x3f:ud
+add (M1, 16) Y(0,0)<1> Y(0,0)<1;1,0> C0(0,0)<0;1,0>
+add (M1, 16) To(0,0)<1> Y(0,0)<1;1,0> A(0,0)<0;1,0>
+mul (M1, 16) X(0,0)<1> L(0,0)<1;1,0> 0x9e3779b1:ud
+add (M1, 16) X(0,0)<1> X(0,0)<1;1,0> N(0,0)<0;1,0>
+mov (M1, 16) One(0,0)<1> 0x1:ud
+mov (M1, 16) Z(0,0)<1> 0x0:ud
+"#;
+
+const END: &str = "\
+lsc_store.ugm (M1, 16) flat[To]:a64 X:d32
+over:
+ret (M1, 16)
+";
+
+/// Programs in the making.
+struct Maker {
+    dice: Dice,
+    text: String,
+    labels: u32,
+    /// Loops around, and joins: labels may part the channels only outside of other such.
+    depth: u32,
+    parted: bool,
+}
+
+impl Maker {
+    fn line(&mut self, line: &str) {
+        let _ = writeln!(self.text, "{line}");
+    }
+
+    fn label(&mut self) -> String {
+        self.labels += 1;
+        format!("l{}", self.labels)
+    }
+
+    fn steps(&mut self, most: u64) {
+        for _ in 0..1 + self.dice.below(most) {
+            self.step();
+        }
+    }
+
+    fn step(&mut self) {
+        let n = self.dice.below(1 << 16);
+        match self.dice.below(16) {
+            0..=4 => {
+                if self.dice.below(2) == 0 {
+                    self.line("lsc_fence.slm.none.group");
+                }
+                self.line("barrier");
+            }
+            5 | 6 => self.line("lsc_store.slm (M1, 16) flat[At]:a32 X:d32"),
+            7 | 8 => {
+                // What another lane left there.
+                self.line(&format!("xor (M1, 16) Y(0,0)<1> At(0,0)<1;1,0> 0x{:x}:ud", n << 2 & 0x1fc));
+                self.line("lsc_load.slm (M1, 16) Y:d32 flat[Y]:a32");
+                self.line("mul (M1, 16) X(0,0)<1> X(0,0)<1;1,0> 0x5:ud");
+                self.line("add (M1, 16) X(0,0)<1> X(0,0)<1;1,0> Y(0,0)<1;1,0>");
+            }
+            9 => {
+                self.line(&format!("and (M1, 16) Y(0,0)<1> X(0,0)<1;1,0> 0x{:x}:ud", n << 2 & 0x1fc));
+                self.line("lsc_atomic_iadd.slm (M1, 16) Y:d32 flat[Y]:a32 One %null");
+                self.line("xor (M1, 16) X(0,0)<1> X(0,0)<1;1,0> Y(0,0)<1;1,0>");
+            }
+            10 => {
+                // Arithmetic of vectors that live across.
+                self.line("add (M1, 16) Z(0,0)<1> Z(0,0)<1;1,0> X(0,0)<1;1,0>");
+                self.line("xor (M1, 16) X(0,0)<1> X(0,0)<1;1,0> Z(0,0)<1;1,0>");
+            }
+            11 => self.line("lsc_store.ugm (M1, 16) flat[To]:a64 X:d32"),
+            12 if self.depth < 3 => {
+                let (l, c) = (self.label(), format!("C{}", self.depth));
+                self.line(&format!("mov (M1_NM, 1) {c}(0,0)<1> 0x{:x}:ud", 1 + n % 4));
+                if n & 0xf00 == 0 {
+                    // Some threads go round more often.
+                    self.line(&format!("add (M1_NM, 1) {c}(0,0)<1> {c}(0,0)<0;1,0> O(0,0)<0;1,0>"));
+                }
+                self.line(&format!("{l}:"));
+                self.depth += 1;
+                self.steps(4);
+                self.depth -= 1;
+                self.line(&format!("add (M1_NM, 1) {c}(0,0)<1> {c}(0,0)<0;1,0> 0xffffffff:ud"));
+                self.line(&format!("cmp.ne (M1_NM, 1) Q {c}(0,0)<0;1,0> 0x0:ud"));
+                self.line(&format!("(Q) jmp (M1, 1) {l}"));
+            }
+            13 if !self.parted => {
+                // Channels part; a barrier between is executed by some of them.
+                let l = self.label();
+                self.line(&format!("and (M1, 16) Y(0,0)<1> X(0,0)<1;1,0> 0x{:x}:ud", 1 + n % 7));
+                self.line("cmp.ne (M1, 16) P Y(0,0)<1;1,0> 0x0:ud");
+                self.line(&format!("(P) goto (M1, 16) {l}"));
+                self.parted = true;
+                let depth = std::mem::replace(&mut self.depth, 3);
+                self.steps(3);
+                self.depth = depth;
+                self.parted = false;
+                self.line(&format!("{l}:"));
+            }
+            14 if n.is_multiple_of(8) && !self.parted => {
+                self.line(&format!("cmp.eq (M1_NM, 1) Q O(0,0)<0;1,0> 0x{:x}:ud", n >> 3 & 7));
+                self.line("(Q) jmp (M1, 1) over");
+            }
+            // Left to the interpreter.
+            _ => self.line(
+                "fbl (M1, 16) Y(0,0)<1> X(0,0)<1;1,0>\nadd (M1, 16) X(0,0)<1> X(0,0)<1;1,0> Y(0,0)<1;1,0>",
+            ),
+        }
+    }
+
+    fn program(seed: u64) -> String {
+        let mut m = Maker { dice: Dice(seed), text: BEGIN.into(), labels: 0, depth: 0, parted: false };
+        m.line("barrier");
+        m.steps(24);
+        m.text + END
+    }
+}
+
+/// What a run left, and how it stopped.
+type Left = (Vec<u8>, Option<Box<Fault>>);
+
+/// How a program is launched.
+#[derive(Clone, Copy, Debug)]
+struct How {
+    groups: [u32; 3],
+    threads: u32,
+    bytes: usize,
+    limit: u64,
+}
+
+fn run(text: &str, engine: Engine, how: How) -> Left {
+    let device = Device::new(Config::new(Platform::Pvc).memory(1 << 24));
+    let module = Module::load(&device, "turns", Source::Text(text.as_bytes()))
+        .unwrap_or_else(|e| panic!("it loads: {e:?}\n{text}"));
+    let kernel = module.kernel("turns").expect("it is there");
+    let buffer = device.buffer("a", how.bytes as u64).expect("there is memory");
+    let [x, y, _] = how.groups;
+    let size: Vec<u8> = [x, y, how.threads, 0].iter().flat_map(|x| x.to_le_bytes()).collect();
+    let launch = Launch::threads(&how.groups, how.threads)
+        .arg("A", &buffer)
+        .arg("Size", size)
+        .engine(engine)
+        .host_threads(1)
+        .limit(how.limit);
+    let outcome = device.run(&kernel, &launch).expect("it is launched");
+    (buffer.to_vec(), outcome.fault)
+}
+
+#[test]
+fn random_programs_with_barriers() {
+    let mut kinds: Vec<Option<FaultKind>> = Vec::new();
+    for seed in 0..400u64 {
+        let mut dice = Dice(seed ^ 0x5eed);
+        let text = Maker::program(seed);
+        let threads = [1, 2, 3, 4, 8][dice.below(5) as usize];
+        let groups = [[1, 1, 1], [3, 1, 1], [2, 2, 1], [1, 3, 2], [5, 1, 2]][dice.below(5) as usize];
+        let all = (64 * threads * groups.iter().product::<u32>()) as usize;
+        let bytes = if dice.below(4) == 0 { (4 * dice.below(all as u64 / 4)).max(4) as usize } else { all };
+        let limit = if dice.below(4) == 0 { dice.below(60) } else { u64::MAX };
+        let how = How { groups, threads, bytes, limit };
+        let [a, b] = [Engine::Interpreter, Engine::Native].map(|e| run(&text, e, how));
+        assert_eq!(a.1, b.1, "seed {seed}, {how:?}\n{text}");
+        assert_eq!(a.0, b.0, "seed {seed}, {how:?}\n{text}");
+        kinds.push(a.1.map(|f| f.kind));
+    }
+    let count = |kind: Option<FaultKind>| kinds.iter().filter(|k| **k == kind).count();
+    let told = [None, Some(FaultKind::Limit), Some(FaultKind::Deadlock)].map(count);
+    assert!(told[0] > 150 && told[1] > 10 && told[2] > 10, "{told:?}");
+    assert!(kinds.len() > told.iter().sum::<usize>() + 10, "accesses fault: {told:?}");
+}
+
+/// A thread spends a turn and more between two barriers, so that the others of its group have theirs meanwhile.
+#[test]
+fn turns_that_end_between_barriers() {
+    let spin = "\
+cmp.eq (M1_NM, 1) Q O(0,0)<0;1,0> WHO:ud
+(!Q) jmp (M1, 1) quick
+mov (M1_NM, 1) C0(0,0)<1> 0x60000:ud
+slow:
+add (M1_NM, 1) C0(0,0)<1> C0(0,0)<0;1,0> 0xffffffff:ud
+add (M1_NM, 1) C1(0,0)<1> C0(0,0)<0;1,0> 0x1:ud
+cmp.ne (M1_NM, 1) Q C0(0,0)<0;1,0> 0x0:ud
+(Q) jmp (M1, 1) slow
+quick:
+lsc_atomic_iadd.slm (M1, 16) Y:d32 flat[Z]:a32 One %null
+add (M1, 16) X(0,0)<1> X(0,0)<1;1,0> Y(0,0)<1;1,0>
+";
+    for (before, who) in [("", 0), ("", 2), ("barrier\n", 1), ("barrier\nbarrier\n", 3)] {
+        let spin = spin.replace("WHO", &format!("0x{who:x}"));
+        let text = format!(
+            "{BEGIN}{before}{spin}barrier\n{}{END}",
+            "add (M1, 16) X(0,0)<1> X(0,0)<1;1,0> Y(0,0)<1;1,0>\n"
+        );
+        for limit in [u64::MAX, 1 << 20, 1 << 22] {
+            let how = How { groups: [2, 1, 1], threads: 4, bytes: 64 * 8, limit };
+            let [a, b] = [Engine::Interpreter, Engine::Native].map(|e| run(&text, e, how));
+            assert_eq!(a.1.is_some(), limit == 1 << 20, "{:?}", a.1);
+            assert_eq!(a, b, "{before}{who}, {limit}");
+        }
+    }
+}
+
+#[test]
+fn threads_that_meet_at_a_barrier_for_ever_are_cancelled() {
+    let text = format!("{BEGIN}again:\nbarrier\njmp (M1, 1) again\n{END}");
+    let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20));
+    let module = Module::load(&device, "turns", Source::Text(text.as_bytes())).expect("it loads");
+    let kernel = module.kernel("turns").expect("it is there");
+    for (engine, threads) in
+        [(Engine::Interpreter, 4), (Engine::Native, 4), (Engine::Interpreter, 1), (Engine::Native, 1)]
+    {
+        let cancel = Cancel::new();
+        let buffer = device.buffer("a", 64 * 16).expect("there is memory");
+        let launch = Launch::threads(&[4, 1, 1], threads)
+            .arg("A", &buffer)
+            .arg("Size", vec![0; 16])
+            .engine(engine)
+            .cancel(&cancel);
+        let (fault, took) = std::thread::scope(|s| {
+            let run = s.spawn(|| device.run(&kernel, &launch).expect("it is launched"));
+            std::thread::sleep(Duration::from_millis(50));
+            let start = Instant::now();
+            cancel.cancel();
+            (run.join().expect("no panic").fault.expect("it was cancelled"), start.elapsed())
+        });
+        assert_eq!(fault.kind, FaultKind::Cancelled);
+        assert_eq!(fault.threads.iter().filter(|t| t.group == fault.group).count(), threads as usize);
+        assert!(took < Duration::from_secs(5), "{took:?}");
+    }
+}
+
+/// Compiled kernels, in groups of any size: also of one thread, and with a last thread that lacks channels.
+#[test]
+fn groups_of_compiled_kernels() {
+    let device = Device::new(Config::new(Platform::Pvc).memory(1 << 24));
+    let load = |name: &str| {
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../suite/corpus/pvc/bench/{name}.zebin"));
+        let zebin = std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let module = Module::load(&device, name, Source::Zebin(&zebin)).expect("it loads");
+        module.kernel(name).expect("it is there")
+    };
+    let kernel = load("reduction");
+    let n = 960usize;
+    let data: Vec<u8> = (0..n as u32).flat_map(|i| i.wrapping_mul(0x9e37_79b1).to_le_bytes()).collect();
+    for local in [32u64, 64, 96, 16, 48, 40, 192, 480, 1] {
+        let groups = n as u64 / local;
+        for short in [0, 4, 2 * groups] {
+            let run = |engine| {
+                let input = device.buffer_from("in", &data).expect("there is memory");
+                let out = device.buffer("out", (4 * groups - short).max(1)).expect("there is memory");
+                let launch = Launch::range(&[n as u64], &[local])
+                    .arg("in", &input)
+                    .arg("out", &out)
+                    .arg("tmp", envisa::Arg::Local(4 * local))
+                    .engine(engine)
+                    .host_threads(1);
+                let outcome = device.run(&kernel, &launch).expect("it is launched");
+                assert_eq!(outcome.fault.is_some(), short > 0, "{:?}", outcome.fault);
+                let fault = outcome.fault.map(|f| (f.code, f.place, f.channel, f.thread, f.group, f.threads));
+                (out.to_vec(), fault)
+            };
+            assert_eq!(run(Engine::Interpreter), run(Engine::Native), "{local}, {short} bytes too short");
+        }
+    }
+}
