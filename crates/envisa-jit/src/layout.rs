@@ -117,6 +117,8 @@ pub(crate) struct Site {
     pub wide: u64,
     /// How many indices have four bytes.
     pub count4: u32,
+    /// How many accesses since the last one whose places were a row: see [`site::ASTRAY`].
+    pub astray: u32,
     /// What the address of the pointer's byte leaves of a multiple of 64, as the guest sees it.
     pub bias: u64,
 }
@@ -132,6 +134,7 @@ impl Site {
         key: u64::MAX,
         wide: 0,
         count4: 0,
+        astray: 0,
         bias: 0,
     };
 }
@@ -145,6 +148,10 @@ pub(crate) mod site {
     pub const KEY: u32 = 24;
     pub const WIDE: u32 = 32;
     pub const COUNT4: u32 = 40;
+    /// Places are not looked at any more while this has one of the bits of `WEARY`: of each 1,024 accesses in a row
+    /// that turned out not to be rows, the first 32 were.
+    pub const ASTRAY: u32 = 44;
+    pub const WEARY: i32 = 0x3e0;
 }
 
 /// In the number of an instruction that calls: it is a branch that has nothing left to spend, and no turns to take.

@@ -206,3 +206,48 @@ fn pairs_of_elements_in_rows_and_out_of_rows() {
         }
     }
 }
+
+#[test]
+fn places_that_are_rows_now_and_then() {
+    let (device, kernel) = compiled("gather_cache");
+    let n = 1 << 16;
+    let table: Vec<u8> = (0..n as u32).flat_map(|i| i.wrapping_mul(0x9e37_79b9).to_le_bytes()).collect();
+    // Scattered for long, as rows, and in turns; each for as many work-items as the second number says.
+    let phases =
+        [(true, 40_000), (false, 8_000), (true, 500), (false, 64), (true, 600), (false, 16), (true, 600)];
+    let mut index: Vec<u32> = Vec::new();
+    for (scattered, count) in phases.into_iter().cycle() {
+        let first = index.len() as u32;
+        index.extend(
+            (first..first + count).map(|i| if scattered { i.wrapping_mul(40_503) % n as u32 } else { i }),
+        );
+        if index.len() >= n {
+            break;
+        }
+    }
+    index.truncate(n);
+    for astray in [None, Some(n - 3), Some(45_000), Some(100)] {
+        let mut index = index.clone();
+        if let Some(at) = astray {
+            index[at] = n as u32 + 5;
+        }
+        let index: Vec<u8> = index.iter().flat_map(|i| i.to_le_bytes()).collect();
+        let run = |engine| {
+            let table = device.buffer_from("table", &table).expect("there is memory");
+            let index = device.buffer_from("index", &index).expect("there is memory");
+            let out = device.buffer("out", 4 * n as u64).expect("there is memory");
+            let launch = Launch::range(&[n as u64], &[64])
+                .arg("table", &table)
+                .arg("index", &index)
+                .arg("out", &out)
+                .arg("mask", n as u32 - 1)
+                .engine(engine)
+                .host_threads(1);
+            let outcome = device.run(&kernel, &launch).expect("it is launched");
+            let fault = outcome.fault.map(|f| (f.code, f.place, f.channel, f.thread, f.group));
+            assert_eq!(fault.is_some(), astray.is_some());
+            (out.to_vec(), fault)
+        };
+        assert!(run(Engine::Interpreter) == run(Engine::Native), "{astray:?}");
+    }
+}

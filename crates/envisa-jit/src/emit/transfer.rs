@@ -38,6 +38,9 @@ impl Emit<'_> {
             && let Some(step) = self.row_step(s, form, part)
         {
             let (d, o) = (self.a.label(), self.a.label());
+            let (weary, gather) = (self.site(i, site::ASTRAY), self.a.label());
+            self.a.mi(Code::Test_rm32_imm32, weary, site::WEARY);
+            self.a.jump(Code::Jne_rel32_64, gather);
             let ramp = std::array::from_fn(|k| step * k as u32);
             let ramp = self.literals(ramp);
             self.a.v2(VPBROADCASTD, part.width, 0, Opd::Reg(v), Lanes::All);
@@ -59,6 +62,7 @@ impl Emit<'_> {
             } else {
                 self.move_row(pc, i, s, form, part, Way::Row(Register::RAX), data, 0, on)?;
             }
+            self.a.mi(Code::Mov_rm32_imm32, weary, 0);
             self.a.jmp(d);
             self.a.bind(o);
             if !pairs && s.element == 4 && part.lanes == 16 && !self.shapes.rows() {
@@ -72,6 +76,8 @@ impl Emit<'_> {
                 self.a.jmp(d);
                 self.a.bind(other);
             }
+            self.a.bind(gather);
+            self.a.m(Code::Inc_rm32, weary);
             done = Some(d);
         }
         if let Way::Any(v) = way
