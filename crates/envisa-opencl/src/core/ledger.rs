@@ -9,7 +9,7 @@
 //! of, and transfers to the application of which not one byte was ever written.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -56,6 +56,19 @@ impl Ranges {
         (at < range.end).then_some(at..range.end)
     }
 
+    /// Takes a range out of it.
+    fn remove(&mut self, range: &Range<u64>) {
+        let first = self.0.range(..=range.start).next_back().map_or(range.start, |(s, _)| *s);
+        let parts = self.0.range(first..range.end).filter(|(_, e)| **e > range.start);
+        let parts: Vec<(u64, u64)> = parts.map(|(s, e)| (*s, *e)).collect();
+        for (start, end) in parts {
+            self.0.remove(&start);
+            for rest in [start..range.start, range.end..end] {
+                self.add(rest);
+            }
+        }
+    }
+
     /// The first range of addresses that both have.
     fn common(&self, other: &Ranges) -> Option<Range<u64>> {
         let (few, many) = if self.0.len() <= other.0.len() { (self, other) } else { (other, self) };
@@ -69,6 +82,15 @@ struct Touched {
     what: Option<String>,
     read: Ranges,
     written: Ranges,
+    /// How much memory had been freed when it began.
+    freed: u64,
+}
+
+impl Touched {
+    fn forget(&mut self, range: &Range<u64>) {
+        self.read.remove(range);
+        self.written.remove(range);
+    }
 }
 
 thread_local! {
@@ -112,9 +134,14 @@ struct Command {
 struct Ledger {
     clock: u64,
     commands: BTreeMap<u64, Command>,
+    /// Memory that was freed, the last of it.
+    freed: VecDeque<Range<u64>>,
+    /// How much was freed before that.
+    freed_before: u64,
 }
 
-static LEDGER: Mutex<Ledger> = Mutex::new(Ledger { clock: 0, commands: BTreeMap::new() });
+static LEDGER: Mutex<Ledger> =
+    Mutex::new(Ledger { clock: 0, commands: BTreeMap::new(), freed: VecDeque::new(), freed_before: 0 });
 
 impl Ledger {
     /// Does a chain lead from the one to the other?
@@ -142,6 +169,23 @@ impl Ledger {
         while self.commands.len() > MOST {
             self.commands.pop_first();
         }
+    }
+
+    /// Memory is no more: what comes to lie at its addresses is something else.
+    fn free(&mut self, range: Range<u64>) {
+        self.commands.values_mut().for_each(|c| c.touched.forget(&range));
+        self.freed.push_back(range);
+        if self.freed.len() > MOST {
+            self.freed.pop_front();
+            self.freed_before += 1;
+        }
+    }
+
+    /// What a command has touched of memory that is still there.
+    fn settle(&self, mut touched: Touched) -> Touched {
+        let since = touched.freed.saturating_sub(self.freed_before) as usize;
+        self.freed.iter().skip(since).for_each(|range| touched.forget(range));
+        touched
     }
 
     /// Pairs of commands that race with this one: what they are called, and where.
@@ -205,13 +249,22 @@ pub fn seen(number: u64) {
 
 /// A command begins to run on this thread.
 pub fn begin() {
-    CURRENT.set(Some(Touched::default()));
+    let ledger = LEDGER.lock().unwrap();
+    let freed = ledger.freed_before + ledger.freed.len() as u64;
+    drop(ledger);
+    CURRENT.set(Some(Touched { freed, ..Touched::default() }));
+}
+
+/// Memory was freed that commands may have touched.
+pub fn freed(range: Range<u64>) {
+    LEDGER.lock().unwrap().free(range);
 }
 
 /// The command that runs on this thread is over; tells of races with others.
 pub fn end(number: u64) {
     let Some(touched) = CURRENT.take() else { return };
     let mut ledger = LEDGER.lock().unwrap();
+    let touched = ledger.settle(touched);
     let Some(c) = ledger.commands.get_mut(&number) else { return };
     c.over = true;
     if let Some(what) = &touched.what {
@@ -294,7 +347,36 @@ mod tests {
             };
             (*number, c)
         };
-        Ledger { clock: 99, commands: commands.iter().map(make).collect() }
+        Ledger { clock: 99, commands: commands.iter().map(make).collect(), ..Ledger::default() }
+    }
+
+    #[test]
+    fn memory_that_was_freed_is_forgotten() {
+        let mut r = Ranges::default();
+        r.add(10..20);
+        r.add(30..40);
+        r.remove(&(15..35));
+        assert_eq!(r.0.clone().into_iter().collect::<Vec<_>>(), [(10, 15), (35, 40)]);
+        r.remove(&(0..11));
+        r.remove(&(12..13));
+        assert_eq!(r.0.into_iter().collect::<Vec<_>>(), [(11, 12), (13, 15), (35, 40)]);
+
+        let mut l = ledger(&[(1, &[], 1, None), (2, &[], 2, None)]);
+        assert_eq!(l.races(1).len(), 1);
+        // A command that ran when the memory was freed touched the old one.
+        let mut old = Touched::default();
+        old.written.add(0..4);
+        let begun = l.freed_before + l.freed.len() as u64;
+        l.free(0..4);
+        assert!(l.races(1).is_empty() && l.races(2).is_empty());
+        assert!(l.settle(old).written.0.is_empty());
+        let mut new = Touched { freed: begun + 1, ..Touched::default() };
+        new.written.add(0..4);
+        assert_eq!(l.settle(new).written.0.len(), 1, "of what lies there now");
+        for i in 0..MOST as u64 + 5 {
+            l.free(100 + i..101 + i);
+        }
+        assert_eq!((l.freed.len(), l.freed_before), (MOST, 6));
     }
 
     #[test]

@@ -15,6 +15,10 @@ use super::ledger::{self, Ranges};
 /// Alignment of allocations: a page, as Intel's driver aligns.
 pub const PAGE: usize = 4096;
 
+/// Bytes behind each allocation that belong to nobody, while mistakes are looked for: they are never touched, so they
+/// cost addresses rather than memory.
+const RED_ZONE: usize = 1 << 18;
+
 /// Memory that was allocated here, zeroed, or that the application lent; and what devices know of it.
 #[derive(Debug)]
 pub struct Backing {
@@ -40,10 +44,11 @@ unsafe impl Send for Memory {}
 unsafe impl Sync for Memory {}
 
 impl Backing {
-    /// Allocates zeroed bytes; `None` if the host has none left. A page that belongs to nobody follows them, so
-    /// that on the device an access past the end is no access to a neighbour.
+    /// Allocates zeroed bytes; `None` if the host has none left. A page that belongs to nobody follows them (more
+    /// while mistakes are looked for), so that on the device an access past the end is no access to a neighbour.
     pub fn allocate(len: usize, align: usize) -> Option<Arc<Backing>> {
-        let room = len.max(1).checked_next_multiple_of(PAGE)?.checked_add(PAGE)?;
+        let zone = if crate::report::checking() { RED_ZONE } else { PAGE };
+        let room = len.max(1).checked_next_multiple_of(PAGE)?.checked_add(zone)?;
         let layout = Layout::from_size_align(room, align.max(PAGE)).ok()?;
         // SAFETY: the layout's size is not zero.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
@@ -115,10 +120,11 @@ impl Backing {
             return Ok(buffer.clone());
         }
         let Memory { start, len, .. } = *self.memory;
+        // Without a name: reports call it what the kernel calls the argument that it is.
         // SAFETY: the bytes live as long as `memory`, or as the application promised; the host touches them by raw
         // copies only.
         let import = |same_address: bool| unsafe {
-            device.import("buffer", start, len, Some(Box::new(self.memory.clone())), same_address)
+            device.import("", start, len, Some(Box::new(self.memory.clone())), same_address)
         };
         // Memory that the application lent twice has one place there, and another.
         let buffer = import(true).or_else(|e| if self.is_lent() { import(false) } else { Err(e) })?;
@@ -129,6 +135,10 @@ impl Backing {
 
 impl Drop for Memory {
     fn drop(&mut self) {
+        if crate::report::checking() {
+            let start = self.start.as_ptr() as u64;
+            ledger::freed(start..start + self.len as u64);
+        }
         if let Some(layout) = self.layout {
             // SAFETY: allocated with this layout.
             unsafe { dealloc(self.start.as_ptr(), layout) };
