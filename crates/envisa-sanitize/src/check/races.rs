@@ -1,6 +1,6 @@
 //! Races: what threads and groups access, in which order.
 
-use envisa_lower::Message;
+use envisa_lower::{Inst, Message};
 use envisa_machine::memory::Hint;
 use envisa_machine::messages::{compares, leaves};
 use envisa_machine::thread::{Access, AccessKind, AccessSpace, Machine};
@@ -15,9 +15,12 @@ impl Checks {
     pub(super) fn races(&mut self, m: &Machine<'_>, pc: u32, message: &Message, first: u32, rows: &[Row]) {
         let number = self.sites.number(m.group.id);
         let scalar = m.env.program.code().get(pc as usize).is_some_and(|i| i.channels == 1);
+        // Some channels, whatever the mask: parts of a vector that the compiler made of what all work-items do, or one.
+        let vector = |i: &Inst| i.no_mask && i.channels > 1 && u32::from(i.channels) < m.env.program.simd();
+        let vector = m.env.program.code().get(pc as usize).is_some_and(vector);
         let threads_own = match message {
             _ if self.facts.in_step => true,
-            Message::Simt(_) => scalar && m.t.mask.count_ones() >= 2,
+            Message::Simt(_) => vector || scalar && m.t.mask.count_ones() >= 2,
             Message::Typed(_) => false,
             _ => true,
         };
