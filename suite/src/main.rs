@@ -236,6 +236,9 @@ enum Verb {
         /// The drivers they run on; those that are not installed are left out.
         #[arg(long, value_delimiter = ',', default_value = "envisa,pocl,intel")]
         on: Vec<programs::Side>,
+        /// Run them on envisa alone, under `envisa exec --check`.
+        #[arg(long, conflicts_with = "on")]
+        check: bool,
         /// Write `docs/PROGRAMS.md` and its record, each program's part when it has run.
         #[arg(long)]
         write: bool,
@@ -368,7 +371,7 @@ fn main() -> ExitCode {
             translation(&only, device, repeats, write, json.as_deref())
         }
         Verb::Performance { only, part, how, write } => performance(&only, &part, how, write),
-        Verb::Programs { only, on, write } => programs::command(&only, &on, write),
+        Verb::Programs { only, on, check, write } => programs::command(&only, &on, check, write),
         Verb::PeerWorker { path, id, platform, out, serve } => {
             peer::worker(&path, &id, &platform, &out, serve).map(|()| true)
         }

@@ -3,6 +3,7 @@
 //! `suite/programs.toml` lists them: where they come from, how they are run, how their results are read. Nothing of
 //! theirs is part of this repository; they are fetched into a cache folder.
 
+mod checked;
 mod fetch;
 mod page;
 mod results;
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub use checked::{Checked, Found, Meaning};
 pub use page::page;
 pub use results::{Case, Status};
 pub use run::{Runner, Side};
@@ -52,6 +54,12 @@ pub struct Program {
     /// Failures that are not envisa's.
     #[serde(default)]
     pub explained: Vec<Explained>,
+    /// What findings of its kernels mean.
+    #[serde(default)]
+    pub finds: Vec<Meaning>,
+    /// Another command under the checks, which are slower: a part of the tests.
+    #[serde(default)]
+    pub check: Option<Vec<String>>,
 }
 
 /// Why tests fail, where that is not envisa's fault, or is known.
@@ -77,6 +85,8 @@ pub enum Whose {
     Compiler,
     /// The test's.
     Test,
+    /// The kernel's: the finding is a mistake in it.
+    Kernel,
     /// The device lacks what is tested, as the real one does.
     Device,
     /// The runtime's, between the program and OpenCL.
@@ -90,6 +100,7 @@ impl Whose {
         match self {
             Whose::Compiler => "the compiler's",
             Whose::Test => "the test's",
+            Whose::Kernel => "the kernel's",
             Whose::Device => "the device's",
             Whose::Runtime => "its runtime's",
             Whose::Envisa => "envisa's",
@@ -102,6 +113,9 @@ impl Whose {
 pub struct Record {
     /// On each side, by its name.
     pub sides: BTreeMap<String, Run>,
+    /// Under the checks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checked: Option<Checked>,
 }
 
 /// What a program came to on one side.
@@ -200,11 +214,12 @@ fn read_records(path: &std::path::Path) -> Result<BTreeMap<String, Record>, Stri
     }
 }
 
-/// Runs programs whose name contains one of `only`; `true` if none fails for a reason that is envisa's.
+/// Runs programs whose name contains one of `only`, on sides, or on envisa under the checks; `true` if none fails for
+/// a reason that is envisa's, and of no finding the reason is unknown.
 ///
 /// # Errors
 /// If a program cannot be had, or files cannot be written.
-pub fn command(only: &[String], sides: &[Side], write: bool) -> Result<bool, String> {
+pub fn command(only: &[String], sides: &[Side], check: bool, write: bool) -> Result<bool, String> {
     let all = programs()?;
     let runner = Runner::new()?;
     let path = record_file();
@@ -213,7 +228,19 @@ pub fn command(only: &[String], sides: &[Side], write: bool) -> Result<bool, Str
     for program in all.iter().filter(wanted) {
         let mut record = read_records(&path)?.remove(&program.name).unwrap_or_default();
         let place = runner.fetch(program)?;
-        for side in sides {
+        if check {
+            let checked = runner.check(program, &place)?;
+            println!("{}, checked: {}", program.name, checked.run.cell());
+            println!("  {} kernels, {} without findings", checked.kernels.len(), checked.clean().count());
+            for f in &checked.found {
+                let known = program.meaning(f).is_some_and(|m| m.whose != Whose::Envisa);
+                let told = if known { "" } else { "; nothing explains it" };
+                println!("  {} {}: {}: {}{told}", f.code, f.kernel, f.says, f.line);
+                good &= known;
+            }
+            record.checked = Some(checked);
+        }
+        for side in sides.iter().filter(|_| !check) {
             let Some(run) = runner.run(program, &place, *side)? else {
                 println!("{}: {} is not installed: left out", program.name, side.name());
                 continue;

@@ -47,6 +47,7 @@ pub fn page(programs: &[Program], records: &BTreeMap<String, Record>) -> String 
         }
         let _ = write!(text, "\n## {}\n\n{failures}", p.name);
     }
+    text.push_str(&super::checked::section(programs, records));
     text
 }
 

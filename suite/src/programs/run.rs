@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::fetch::{self, Place};
 use super::results::{self, Format};
-use super::{Program, Run, Status};
+use super::{Checked, Program, Run, Status};
 
 /// An OpenCL driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -85,11 +85,36 @@ impl Runner {
     /// # Errors
     /// If it cannot be started.
     pub fn run(&self, program: &Program, place: &Place, side: Side) -> Result<Option<Run>, String> {
-        let Some(library) = side.library(&self.envisa) else { return Ok(None) };
         let out = place.folder.join(side.name().replace(' ', "-"));
+        self.run_in(program, place, side, &out, None)
+    }
+
+    /// Runs a program on envisa under the checks.
+    ///
+    /// # Errors
+    /// If it cannot be started, or told nothing.
+    pub fn check(&self, program: &Program, place: &Place) -> Result<Checked, String> {
+        let out = place.folder.join("checked");
+        let report = place.folder.join("checked.json");
+        let _ = std::fs::remove_file(&report);
+        let run = self.run_in(program, place, Side::Envisa, &out, Some(&report))?;
+        let run = run.ok_or("envisa is not built")?;
+        Checked::read(run, &lossy(&report))
+    }
+
+    /// Runs it with what it writes in a folder; under the checks if their report is wanted.
+    fn run_in(
+        &self,
+        program: &Program,
+        place: &Place,
+        side: Side,
+        out: &Path,
+        report: Option<&Path>,
+    ) -> Result<Option<Run>, String> {
+        let Some(library) = side.library(&self.envisa) else { return Ok(None) };
         let failed = |e: std::io::Error| format!("{}: {e}", out.display());
         // What an earlier run left must not be taken for this one's.
-        let _ = std::fs::remove_dir_all(&out);
+        let _ = std::fs::remove_dir_all(out);
         std::fs::create_dir_all(out.join("vendors")).map_err(failed)?;
         std::fs::write(out.join("vendors/only.icd"), format!("{}\n", library.display())).map_err(failed)?;
         let results = out.join("results");
@@ -105,21 +130,35 @@ impl Runner {
             parts.iter().fold(text.to_owned(), |t, (name, path)| t.replace(name, &path.display().to_string()))
         };
         let mut command = Command::new("timeout");
-        command.args(["--kill-after=10", &program.limit.to_string()]);
-        if side == Side::Envisa {
-            command.arg(&self.envisa).args(["exec", "--device", &program.device, "--"]);
+        let limit = program.limit.to_string();
+        match (side, report) {
+            // Interrupted rather than ended: what was launched is told when the program ends by itself.
+            (Side::Envisa, Some(report)) => {
+                command = Command::new(&self.envisa);
+                command.args(["exec", "--check", "--device", &program.device, "--json"]).arg(report);
+                command.args(["--", "timeout", "--signal=INT", "--kill-after=60", &limit]);
+            }
+            (Side::Envisa, None) => {
+                command.args(["--kill-after=10", &limit]).arg(&self.envisa);
+                command.args(["exec", "--device", &program.device, "--"]);
+            }
+            _ => {
+                command.args(["--kill-after=10", &limit]);
+            }
         }
-        command.args(program.command.iter().map(|a| fill(a)));
-        command
-            .current_dir(program.folder.as_deref().map_or_else(|| out.clone(), |f| PathBuf::from(fill(f))));
+        let words = program.check.as_ref().filter(|_| report.is_some()).unwrap_or(&program.command);
+        command.args(words.iter().map(|a| fill(a)));
+        let folder = program.folder.as_deref().map(|f| PathBuf::from(fill(f)));
+        command.current_dir(folder.unwrap_or_else(|| out.to_owned()));
         command.env("OCL_ICD_VENDORS", out.join("vendors")).env("OCL_ICD_FILENAMES", &library);
         command.env("PYTHONDONTWRITEBYTECODE", "1");
         if place.root().is_dir() {
             let root = place.root().display().to_string();
-            command.env("LD_LIBRARY_PATH", format!("{root}/usr/lib/x86_64-linux-gnu:{root}/usr/lib"));
+            command.env("LD_LIBRARY_PATH", found(&format!("{root}/usr/lib/x86_64-linux-gnu:{root}/usr/lib")));
         }
         for (name, value) in &program.environment {
-            command.env(name, fill(value));
+            let value = fill(value);
+            command.env(name, if name == "LD_LIBRARY_PATH" { found(&value) } else { value });
         }
         let log = File::create(out.join("out")).map_err(failed)?;
         let errors = File::create(out.join("err")).map_err(failed)?;
@@ -141,7 +180,9 @@ impl Runner {
         let count = |status: Status| told.iter().filter(|c| c.status == status).count();
         let (passed, skipped) = (count(Status::Passed), count(Status::Skipped));
         let mut cases: Vec<_> = told.into_iter().filter(|c| c.status == Status::Failed).collect();
-        let code = status.code();
+        // Findings are another exit code than the program's own.
+        let own = report.and_then(|path| super::checked::exit(&lossy(path)));
+        let code = own.or(status.code());
         let too_long = matches!(code, Some(124 | 137));
         let quiet = cases.is_empty();
         // A program that breaks down before it tells of its tests has failed.
@@ -156,6 +197,14 @@ impl Runner {
             cases.push(super::Case { name: "the program".into(), status: Status::Failed, says });
         }
         Ok(Some(Run { seconds, too_long, code, cases, passed, skipped }))
+    }
+}
+
+/// Folders of libraries: the program's first, then what a peer needs.
+fn found(own: &str) -> String {
+    match std::env::var("LD_LIBRARY_PATH") {
+        Ok(peers) if !peers.is_empty() => format!("{own}:{peers}"),
+        _ => own.to_owned(),
     }
 }
 
