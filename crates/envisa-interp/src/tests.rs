@@ -238,6 +238,7 @@ fn vector_code_does_what_general_code_does() {
     let (memory, surfaces) = (AddressMap::default(), SurfaceTable::default());
     let block = Block::zeroed(64).unwrap();
     let dropped = envisa_machine::dropped::Dropped::default();
+    let names = envisa_machine::memory::Names::default();
     let mut thread = Thread::new(&program);
     let mut group = Group { id: [0; 3], named: [(0, 0); 32], fused: Vec::new() };
     let modes = [0x4c0, 0x4c0, 0, 0x440, 0x80, 0x4f0, 0x4d0, 1].map(FpMode::from_cr0);
@@ -264,6 +265,7 @@ fn vector_code_does_what_general_code_does() {
                     dropped: &dropped,
                     local_regions: &[],
                     private: None,
+                    names: &names,
                 };
                 thread.reset(u32::MAX, 1);
                 thread.regs.bytes_mut().copy_from_slice(&file);

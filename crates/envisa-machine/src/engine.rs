@@ -106,6 +106,7 @@ impl<'a> LaunchView<'a> {
             dropped: &prepared.dropped,
             local_regions: &prepared.local_regions,
             private: prepared.private,
+            names: &prepared.names,
         };
         LaunchView { env, prepared, limit }
     }

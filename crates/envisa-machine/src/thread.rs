@@ -6,7 +6,7 @@ use envisa_lower::{Message, Program, RegOffset, decode_raw};
 use envisa_sem::FpMode;
 
 use crate::dropped::{Dropped, DroppedAccess};
-use crate::memory::{AddressMap, Block, Hint, SurfaceTable};
+use crate::memory::{AddressMap, Block, Hint, Names, SurfaceTable};
 use crate::messages::{self, Drops, Fault, FaultKind, Ports};
 use crate::regs::Registers;
 use crate::sampler::Sampler;
@@ -246,6 +246,8 @@ pub struct Env<'a> {
     pub local_regions: &'a [LocalRegion],
     /// Start and bytes of the allocation that work-items have their private data in.
     pub private: Option<(u64, u64)>,
+    /// What reports call allocations without a name.
+    pub names: &'a Names,
 }
 
 /// A part of a group's shared local memory that has an owner.
@@ -528,12 +530,19 @@ impl Machine<'_> {
                     && kind != AccessKind::Read
                     && self.env.memory.read_only(address, bytes as usize).is_some() =>
             {
-                let name = self.env.memory.read_only(address, bytes as usize).map(|a| a.name.clone());
+                let name = self
+                    .env
+                    .memory
+                    .read_only(address, bytes as usize)
+                    .map(|a| self.env.names.of(a).to_owned());
                 Cause::ReadOnly { address, bytes, name: name.unwrap_or_default() }
             }
             FaultKind::Outside(kind) => {
                 let nearest = match f.space {
-                    AccessSpace::Flat => self.env.memory.nearest(address).map(|(a, d)| (a.name.clone(), d)),
+                    AccessSpace::Flat => {
+                        let nearest = self.env.memory.nearest(address);
+                        nearest.map(|(a, d)| (self.env.names.of(a).to_owned(), d))
+                    }
                     _ => None,
                 };
                 Cause::Memory { space, address, bytes, write: kind != AccessKind::Read, nearest }

@@ -8,12 +8,13 @@ use envisa::isa::Platform;
 use envisa::zebin::ze_info::{AddrSpace, ArgType, PayloadArgument};
 use envisa::zebin::{DeviceFamily, ZebinFile};
 use envisa::{
-    Arg, ChannelOrder, ChannelType, Config, Engine, ImageDesc, ImageFormat, ImageShape, Launch, Source,
+    Arg, ChannelOrder, ChannelType, Config, Engine, ImageDesc, ImageFormat, ImageShape, Launch, LoadOptions,
+    Source,
 };
 use opencl_sys as cl;
 
 pub use envisa::diag::unknown;
-pub use envisa::{Addressing, Sampler};
+pub use envisa::{Addressing, Sampler, SourceText};
 
 use crate::core::platform::Spec;
 use crate::core::region::{Backing, Region};
@@ -27,6 +28,8 @@ pub struct Machine {
 pub struct Module {
     bytes: Arc<Vec<u8>>,
     name: String,
+    /// Texts that it was compiled from, for findings to quote.
+    sources: Vec<SourceText>,
     /// On its device, once a kernel was asked for.
     loaded: Mutex<Option<envisa::Module>>,
     /// Its kernels, in the order of the source.
@@ -60,6 +63,16 @@ pub struct KernelInfo {
     pub required_sub_group: u32,
     /// Attributes as the source has them.
     pub attributes: String,
+}
+
+impl KernelInfo {
+    /// What reports call an argument.
+    pub fn argument(&self, index: usize) -> String {
+        match self.args.get(index).and_then(|a| a.source.as_ref()) {
+            Some(source) => format!("argument {index} (`{}`)", source.name),
+            None => format!("argument {index}"),
+        }
+    }
 }
 
 /// Kinds of arguments.
@@ -245,7 +258,7 @@ impl Module {
     ///
     /// # Errors
     /// If it is none, is damaged, is for another device, or lacks its vISA text.
-    pub fn load(spec: &Spec, name: &str, bytes: Vec<u8>) -> Result<Module, String> {
+    pub fn load(spec: &Spec, name: &str, bytes: Vec<u8>, sources: Vec<SourceText>) -> Result<Module, String> {
         let zebin = ZebinFile::parse(&bytes).map_err(|e| e.to_string())?;
         match zebin.notes.device() {
             Some(device) if device.to_string() == spec.name => {}
@@ -265,6 +278,7 @@ impl Module {
         Ok(Module {
             bytes: Arc::new(bytes),
             name: name.to_owned(),
+            sources,
             kernels,
             undefined,
             global_bytes,
@@ -367,7 +381,9 @@ impl Machine {
     pub fn kernel(&self, module: &Module, name: &str) -> Result<Kernel, Trouble> {
         let mut loaded = module.loaded.lock().unwrap();
         if loaded.is_none() {
-            *loaded = Some(envisa::Module::load(&self.device, &module.name, Source::Zebin(&module.bytes))?);
+            let options = LoadOptions { sources: module.sources.clone(), ..LoadOptions::default() };
+            let source = Source::Zebin(&module.bytes);
+            *loaded = Some(envisa::Module::load_with(&self.device, &module.name, source, &options)?);
         }
         let module = loaded.clone();
         drop(loaded);

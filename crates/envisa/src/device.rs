@@ -227,7 +227,8 @@ impl Device {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// A buffer of zeros. `name` is what reports call it: `buffer a`.
+    /// A buffer of zeros. `name` is what reports call it: `buffer a`. Without one (an empty text), it is what the
+    /// argument is called that a launch gives it as.
     ///
     /// # Errors
     /// [`Error::Memory`]: the device's or the host's memory is exhausted.

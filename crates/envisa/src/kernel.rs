@@ -121,6 +121,8 @@ pub(crate) struct Code {
     pub executable: Executable,
     pub linked: Linked,
     pub arguments: Vec<Argument>,
+    /// What reports of launches call buffers and images that are given as them.
+    pub argument_names: Arc<[String]>,
     pub attributes: Attributes,
     pub variables: Vec<Variable>,
     /// Files of the kernel's and the functions' texts, by function name.
@@ -366,6 +368,7 @@ impl Code {
             name,
             executable,
             linked,
+            argument_names: arguments.iter().map(Argument::of_memory).collect(),
             arguments,
             attributes,
             variables,
@@ -427,6 +430,12 @@ impl Argument {
             access_qualifier: String::new(),
             type_qualifiers: String::new(),
         }
+    }
+
+    /// What reports call a buffer or image that is given as it and has no name of its own.
+    fn of_memory(&self) -> String {
+        let what = if self.kind == ArgumentKind::Image { "image" } else { "buffer" };
+        format!("{what} {}", self.name)
     }
 
     /// ` (float*)`, or nothing where the type is not known.

@@ -7,12 +7,12 @@ use crate::fault::{Fault, Place};
 use crate::finding::Finding;
 use crate::instruments::{FinalRegisters, Instruments};
 use crate::kernel::{Code, Kernel};
-use crate::launch::{Arg, Launch};
+use crate::launch::{Arg, ArgKey, Launch};
 use crate::native::Left;
 use crate::profile::Profile;
 use crate::statistics::{Native, Statistics};
 use envisa_machine::dispatch::{self, LaunchError, MAX_GROUP_ITEMS, Prepared, Resources};
-use envisa_machine::memory::Memory;
+use envisa_machine::memory::{Memory, Names};
 use envisa_machine::observer::Observer;
 use envisa_machine::{RunOptions, Trap};
 use envisa_sanitize::{Checks, LaunchFacts, Stats};
@@ -224,10 +224,11 @@ impl Run {
         for (key, arg) in &self.launch.args {
             let (Arg::Buffer(buffer), Ok(i)) = (arg, crate::bind::find(code, key)) else { continue };
             let Some(argument) = code.arguments.get(i) else { continue };
+            let name = if buffer.name().is_empty() { &code.argument_names[i] } else { buffer.name() };
             let constant = argument.address_qualifier == "__constant"
                 || argument.type_qualifiers.split_whitespace().any(|q| q == "const");
             let address = buffer.address();
-            ranges.push((address..address + buffer.len(), constant, buffer.name().to_owned()));
+            ranges.push((address..address + buffer.len(), constant, name.to_owned()));
         }
         let local_variables = code.metadata.as_ref().map_or(&[][..], |m| &m.local_variables);
         let variable = |v: &LocalVariable| (v.offset..v.offset.saturating_add(v.bytes), v.name.clone());
@@ -257,8 +258,9 @@ impl Run {
             cancel: self.launch.cancel.clone(),
         };
         let red_zone = if self.launch.check { LOCAL_RED_ZONE } else { 0 };
-        let prepared = prepare(self.device.0.memory(), code, self.bound, &options, red_zone)
+        let mut prepared = prepare(self.device.0.memory(), code, self.bound, &options, red_zone)
             .map_err(|e| refused(code, e))?;
+        prepared.names = names(code, &self.launch);
         let (exe, linked) = (&code.executable, &code.linked);
         let engine = self.launch.engine.unwrap_or(self.device.config().engine);
         let left = (observer.is_some() && crate::native::named(engine))
@@ -287,6 +289,21 @@ impl Run {
         };
         Ok((outcome, done.trap, left))
     }
+}
+
+/// Which arguments the buffers are that have no name of their own.
+fn names(code: &Code, launch: &Launch) -> Names {
+    let unnamed = |(key, arg): &(ArgKey, Arg)| {
+        let buffer = match arg {
+            Arg::Buffer(buffer) => buffer,
+            Arg::Image(image) => image.buffer(),
+            _ => return None,
+        };
+        let id = buffer.name().is_empty().then(|| buffer.allocation().0.id)?;
+        Some((id, crate::bind::find(code, key).ok()? as u32))
+    };
+    let given: Vec<_> = launch.args.iter().filter_map(unnamed).collect();
+    if given.is_empty() { Names::default() } else { Names::new(code.argument_names.clone(), given) }
 }
 
 /// Bytes between the parts of shared local memory of launches that are checked.

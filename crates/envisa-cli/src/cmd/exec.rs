@@ -1,6 +1,6 @@
 //! `envisa exec`: a program whose OpenCL devices are virtual GPUs.
 
-use super::{Done, Exit, Failure};
+use super::{Done, Exit, Failure, results};
 use crate::io;
 use envisa::zebin::DeviceFamily;
 use serde_json::{Value, json};
@@ -46,6 +46,22 @@ pub struct Args {
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
 }
+
+/// What `--check` looks at besides what it does of a run.
+const CHECKED: [&str; 4] = [
+    "commands that fail",
+    "order of commands that touch the same memory",
+    "content of buffers and images that no command wrote",
+    "objects never released",
+];
+/// At what it does not look, and why.
+const NOT_CHECKED: [&str; 5] = [
+    "who writes memory of the program, shared memory, and what kernels reach by pointers in memory",
+    "bounds between a kernel's own local variables, where no debug information (-g) tells where they lie",
+    results::PRIVATE,
+    results::FENCES,
+    "hints: alignment, divisions by zero, shifts, conversions (a captured launch under `envisa run --check-hints`)",
+];
 
 const DRIVER: &str = "libenvisa_opencl.so";
 
@@ -122,13 +138,17 @@ fn with_folder(args: &Args, driver: &Path, scratch: &Path) -> Result<Ended, Fail
     }
     if args.check {
         command.env("ENVISA_CHECK", "1");
+        // PyOpenCL keeps compiled programs: they are others, and know neither their lines nor their text.
+        if std::env::var_os("PYOPENCL_NO_CACHE").is_none() {
+            command.env("PYOPENCL_NO_CACHE", "1");
+        }
     }
     let status =
         command.status().map_err(|e| Failure(format!("cannot run {}: {e}", Path::new(name).display())))?;
     let report = Report::read(&std::fs::read_to_string(&report).map_err(failed)?);
     let all = report.tell(args);
     if let Some(file) = &args.json {
-        io::write(file, format!("{:#}\n", report.json(status.code())).as_bytes())?;
+        io::write(file, format!("{:#}\n", report.json(status.code(), args.check)).as_bytes())?;
     }
     Ok(match status.code() {
         Some(0) if all > 0 => Ended::WithFindings,
@@ -227,6 +247,11 @@ impl Report {
         }
         let (faults, findings, mistakes) = (self.faults.len(), self.findings.len(), self.mistakes.len());
         let all = faults + findings + mistakes;
+        if args.check {
+            let checked: Vec<&str> = results::CHECKED.into_iter().chain(CHECKED).collect();
+            eprintln!("checked: {}", checked.join("; "));
+            eprintln!("not checked: {}", NOT_CHECKED.join("; "));
+        }
         if args.check || all > 0 {
             let tell = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
             let launches: u64 = self.kernels.values().map(|k| k.launches).sum();
@@ -256,7 +281,7 @@ impl Report {
     }
 
     /// For `--json`.
-    fn json(&self, exit: Option<i32>) -> Value {
+    fn json(&self, exit: Option<i32>, check: bool) -> Value {
         let kernels: Vec<Value> = self
             .kernels
             .iter()
@@ -276,6 +301,8 @@ impl Report {
             "mistakes": self.mistakes,
             "notes": self.notes,
             "kernels": kernels,
+            "checked": if check { results::CHECKED.into_iter().chain(CHECKED).collect() } else { Vec::new() },
+            "not_checked": if check { &NOT_CHECKED[..] } else { &[] },
         })
     }
 }

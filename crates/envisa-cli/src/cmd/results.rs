@@ -25,7 +25,7 @@ pub struct Results {
 }
 
 /// What `--check` looks at.
-const CHECKED: [&str; 5] = [
+pub(super) const CHECKED: [&str; 5] = [
     "bounds of buffers, local memory, scratch and images",
     "registers, local memory, private memory and scratch that nothing wrote",
     "races within groups and between them",
@@ -37,11 +37,11 @@ const HINTS: &str = "integers divided by zero, counts of shifts, ranges of conve
 /// And what it would.
 const NO_HINTS: &str = "what --check-hints looks at";
 /// At what it does not look, and why, whatever the kernel.
-const NOT_CHECKED: [&str; 3] = [
-    "buffers that the host may have written (those given as fresh:TYPE:N are)",
-    "bounds between variables of private memory: an address does not tell which is meant",
-    "which memory the fence of a barrier is for",
-];
+const NOT_CHECKED: [&str; 3] =
+    ["buffers that the host may have written (those given as fresh:TYPE:N are)", PRIVATE, FENCES];
+pub(super) const PRIVATE: &str =
+    "bounds between variables of private memory: an address does not tell which is meant";
+pub(super) const FENCES: &str = "which memory the fence of a barrier is for";
 /// The same of kernels that have variables in local memory, without debug information and with it.
 const NO_LOCAL_VARIABLES: &str = "bounds between the kernel's own local variables: where they lie is not known, as no debug information (-g) tells it";
 const LOCAL_VARIABLES: &str = "indices that lead from one of the kernel's own local variables into the middle of another: an address does not tell which is meant";

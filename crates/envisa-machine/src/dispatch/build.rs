@@ -7,8 +7,8 @@ use super::threads::{GroupClass, Threads};
 use super::*;
 use crate::dropped::Dropped;
 use crate::memory::{
-    Allocation, AllocationId, Block, BufferSurface, Image, ImageShape, Memory, MemoryError, Private, Surface,
-    SurfaceTable,
+    Allocation, AllocationId, Block, BufferSurface, Image, ImageShape, Memory, MemoryError, Names, Private,
+    Surface, SurfaceTable,
 };
 use crate::thread::LocalRegion;
 use envisa_sem::sampler::Addressing;
@@ -753,6 +753,7 @@ impl Building<'_> {
             dropped: Dropped::default(),
             local_regions: with_own(self.local_regions, self.slm),
             private: self.private_range,
+            names: Names::default(),
         })
     }
 }

@@ -4,7 +4,7 @@ use super::launch::LaunchError;
 use super::threads::GroupClass;
 use super::*;
 use crate::dropped::Dropped;
-use crate::memory::{AddressMap, Allocation, Block, Memory, MemoryError, Private, SurfaceTable};
+use crate::memory::{AddressMap, Allocation, Block, Memory, MemoryError, Names, Private, SurfaceTable};
 use crate::thread::LocalRegion;
 use std::sync::Arc;
 
@@ -54,6 +54,8 @@ pub struct Prepared {
     pub private: Option<(u64, u64)>,
     /// All that the launch can reach by addresses, as it was when the launch was prepared.
     pub map: Arc<AddressMap>,
+    /// What reports call allocations without a name.
+    pub names: Names,
 }
 
 impl Prepared {
@@ -244,5 +246,6 @@ pub fn prepare_bare(
         local_regions: Vec::new(),
         private: None,
         map: memory.map(),
+        names: Names::default(),
     })
 }

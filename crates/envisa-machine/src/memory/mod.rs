@@ -13,12 +13,14 @@ mod avx512;
 mod image;
 mod lanes;
 mod map;
+mod names;
 mod raw;
 mod surface;
 
 pub use image::{Image, ImageShape};
 pub(crate) use lanes::{Lanes, On};
 pub use map::{AddressMap, Allocation, AllocationId, Entry, Hint, Located, Permission};
+pub use names::Names;
 pub use raw::{Block, Element as LaneElement};
 pub use surface::{Bound, BufferSurface, Surface, SurfaceTable};
 

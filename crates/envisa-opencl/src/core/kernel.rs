@@ -244,14 +244,16 @@ impl Kernel {
         for (arg, about) in args.iter().zip(&info.args) {
             let at = captured.values.len();
             let missing = || {
-                because(|| format!("argument {at} of kernel `{}` was never set", info.name));
+                because(|| format!("{} of kernel `{}` was never set", info.argument(at), info.name));
                 Error::INVALID_KERNEL_ARGS
             };
             captured.values.push(match arg.as_ref().ok_or_else(missing)? {
                 Arg::Mem(weak) => {
                     // Released before the launch: the application's mistake.
                     let mem = weak.upgrade().ok_or_else(|| {
-                        because(|| format!("argument {at} of kernel `{}` was released before", info.name));
+                        because(|| {
+                            format!("{} of kernel `{}` was released before", info.argument(at), info.name)
+                        });
                         Error::INVALID_KERNEL_ARGS
                     })?;
                     let value = value_of(&mem, about.kind)?;
@@ -394,7 +396,8 @@ fn value_of(mem: &Arc<Mem>, kind: ArgKind) -> Result<Value> {
 }
 
 /// Notes what a launch read and wrote; tells of what it read and nothing has written.
-fn account(name: &str, captured: &Captured, read: &[Addresses], written: &[Addresses]) {
+fn account(info: &KernelInfo, captured: &Captured, read: &[Addresses], written: &[Addresses]) {
+    let name = &info.name;
     ledger::name(|| format!("kernel `{name}`"));
     let mut own = Ranges::default();
     for range in written {
@@ -428,8 +431,8 @@ fn account(name: &str, captured: &Captured, read: &[Addresses], written: &[Addre
                     crate::report::mistake(
                         "content",
                         &format!(
-                            "kernel `{name}` reads {n} bytes that nothing has written, from byte {from} of argument \
-                             {i}'s memory on"
+                            "kernel `{name}` reads {n} bytes that nothing has written, from byte {from} on of {}",
+                            info.argument(*i)
                         ),
                     );
                     break;
@@ -495,7 +498,7 @@ fn run(
         crate::report::finding(&f.key, &f.text, &f.data);
     }
     if let Some((read, written)) = &report.footprint {
-        account(name, captured, read, written);
+        account(info, captured, read, written);
     }
     if let Some(what) = &report.not_checked {
         crate::report::note(&format!("kernel `{name}`: {what}"));

@@ -8,6 +8,7 @@ pub mod handle;
 pub mod info;
 pub mod kernel;
 pub mod ledger;
+pub mod lines;
 pub mod mem;
 pub mod platform;
 pub mod program;

@@ -10,9 +10,10 @@ use opencl_sys as cl;
 use super::context::Context;
 use super::error::{Error, Result};
 use super::handle::{Object, Slot};
+use super::lines::Told;
 use super::platform::Device;
 use super::spirv;
-use crate::device::Module;
+use crate::device::{Module, SourceText};
 
 /// A program.
 pub struct Program {
@@ -55,6 +56,8 @@ pub struct Build {
     pub kind: u32,
     /// SPIR-V of a compiled program, or of a binary that must be rebuilt.
     pub spirv: Option<Arc<Vec<u8>>>,
+    /// Texts that a compiled program was made of, while mistakes are looked for.
+    pub sources: Vec<SourceText>,
     /// What runs.
     pub module: Option<Arc<Module>>,
 }
@@ -109,7 +112,7 @@ impl Program {
             });
         }
         let kind = cl::CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
-        match Module::load(device.spec, "program", bytes.to_vec()) {
+        match Module::load(device.spec, "program", bytes.to_vec(), Vec::new()) {
             Ok(module) => Ok(Build {
                 status: cl::CL_BUILD_NONE,
                 kind,
@@ -200,16 +203,16 @@ impl Program {
             let old = self.builds.lock().unwrap()[at].clone();
             self.set(at, Build { status: cl::CL_BUILD_IN_PROGRESS, options: options.into(), ..old.clone() });
             let made = match (&self.source, &old.module, &old.spirv) {
-                (Source::Text(text), ..) => run(device, &Input::Source(text.as_bytes(), &[]), options),
+                (Source::Text(text), ..) => build_text(device, text, options),
                 (Source::Il(il), ..) => {
                     let constants = self.constants.lock().unwrap().clone();
                     match spirv::specialise(il, &constants) {
-                        Ok(il) => run(device, &Input::Spirv(&il), options),
+                        Ok(il) => run(device, &Input::Spirv(&il), options, Vec::new()),
                         Err(e) => Err((e, "a specialisation constant does not fit\n".into())),
                     }
                 }
                 (Source::Binary, Some(module), _) => Ok((module.clone(), String::new())),
-                (Source::Binary, None, Some(il)) => run(device, &Input::Spirv(il), options),
+                (Source::Binary, None, Some(il)) => run(device, &Input::Spirv(il), options, Vec::new()),
                 _ => return Err(Error::INVALID_OPERATION),
             };
             let build = match made {
@@ -218,8 +221,8 @@ impl Program {
                     options: options.into(),
                     log,
                     kind: cl::CL_PROGRAM_BINARY_TYPE_EXECUTABLE,
-                    spirv: None,
                     module: Some(module),
+                    ..Build::default()
                 },
                 Err((e, log)) => {
                     result = Err(e);
@@ -245,9 +248,15 @@ impl Program {
         let mut result = Ok(());
         for device in devices {
             let at = self.index(device)?;
+            let told = match &self.source {
+                Source::Text(text) if crate::report::checking() => Some(Told::new(text, options)),
+                _ => None,
+            };
+            let shown = |log: &str| told.as_ref().map_or_else(|| log.to_owned(), |t| t.log(log));
             let made = match &self.source {
                 Source::Text(text) => {
                     let input = Input::Source(text.as_bytes(), &files);
+                    let options = told.as_ref().map_or(options, |t| &t.options);
                     crate::compiler::service().compile(device.spec.name, &input, options, Output::Spirv)
                 }
                 Source::Il(il) => {
@@ -261,14 +270,20 @@ impl Program {
                 Ok(compiled) => Build {
                     status: cl::CL_BUILD_SUCCESS,
                     options: options.into(),
-                    log: compiled.log,
+                    log: shown(&compiled.log),
                     kind: cl::CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT,
                     spirv: Some(Arc::new(compiled.bytes)),
+                    sources: match &told {
+                        Some(told) => std::iter::once(told.source.clone())
+                            .chain(files.iter().map(header_text))
+                            .collect(),
+                        None => Vec::new(),
+                    },
                     module: None,
                 },
                 Err(e) => {
                     result = Err(failure(&e, Error::COMPILE_PROGRAM_FAILURE));
-                    let log = e.log().to_owned();
+                    let log = shown(e.log());
                     Build { status: cl::CL_BUILD_ERROR, options: options.into(), log, ..Build::default() }
                 }
             };
@@ -296,11 +311,12 @@ impl Program {
         let mut builds = Vec::new();
         let mut result = Ok(());
         for device in devices {
-            let mut modules = Vec::new();
+            let (mut modules, mut sources) = (Vec::new(), Vec::new());
             for input in inputs {
                 let build = input.build_of(device)?;
                 let spirv = build.spirv.ok_or(Error::INVALID_OPERATION)?;
                 modules.push(spirv.to_vec());
+                sources.extend(build.sources);
             }
             let input = Input::Link(&modules);
             let made = if library {
@@ -313,13 +329,11 @@ impl Program {
                 made.map(|c| (Some(Arc::new(c.bytes)), None, c.log))
                     .map_err(|e| (failure(&e, Error::LINK_PROGRAM_FAILURE), e.log().to_owned()))
             } else {
-                run(device, &input, &compile_options).map(|(module, log)| (None, Some(module), log)).map_err(
-                    |(e, log)| {
-                        let e =
-                            if e == Error::BUILD_PROGRAM_FAILURE { Error::LINK_PROGRAM_FAILURE } else { e };
-                        (e, log)
-                    },
-                )
+                let made = run(device, &input, &compile_options, sources.clone());
+                made.map(|(module, log)| (None, Some(module), log)).map_err(|(e, log)| {
+                    let e = if e == Error::BUILD_PROGRAM_FAILURE { Error::LINK_PROGRAM_FAILURE } else { e };
+                    (e, log)
+                })
             };
             builds.push(match made {
                 Ok((spirv, module, log)) => Build {
@@ -332,6 +346,7 @@ impl Program {
                         cl::CL_PROGRAM_BINARY_TYPE_EXECUTABLE
                     },
                     spirv,
+                    sources,
                     module,
                 },
                 Err((e, log)) => {
@@ -371,12 +386,28 @@ fn failure(e: &Failure, refused: Error) -> Error {
     }
 }
 
-/// Compiles what runs on a device.
-fn run(
-    device: &Device,
-    input: &Input<'_>,
-    options: &str,
-) -> std::result::Result<(Arc<Module>, String), (Error, String)> {
+/// A header, for findings to quote.
+fn header_text((name, text): &(String, Vec<u8>)) -> SourceText {
+    SourceText { name: name.clone(), text: text.clone() }
+}
+
+/// What runs on a device, and the compiler's log; or the error and the log.
+type Made = std::result::Result<(Arc<Module>, String), (Error, String)>;
+
+/// Compiles a text.
+fn build_text(device: &Device, text: &str, options: &str) -> Made {
+    let input = Input::Source(text.as_bytes(), &[]);
+    if !crate::report::checking() {
+        return run(device, &input, options, Vec::new());
+    }
+    let told = Told::new(text, options);
+    run(device, &input, &told.options, vec![told.source.clone()])
+        .map(|(module, log)| (module, told.log(&log)))
+        .map_err(|(e, log)| (e, told.log(&log)))
+}
+
+/// Compiles what runs on a device; `sources` are the texts it is of.
+fn run(device: &Device, input: &Input<'_>, options: &str, sources: Vec<SourceText>) -> Made {
     let name = device.spec.name;
     let start = std::time::Instant::now();
     let made = crate::compiler::service().compile(name, input, options, Output::Zebin);
@@ -396,7 +427,7 @@ fn run(
             return Err((failure(&e, Error::BUILD_PROGRAM_FAILURE), e.log().to_owned()));
         }
     };
-    let module = Module::load(device.spec, "program", compiled.bytes).map_err(|e| {
+    let module = Module::load(device.spec, "program", compiled.bytes, sources).map_err(|e| {
         (Error::BUILD_PROGRAM_FAILURE, format!("{}envisa cannot use the module: {e}\n", compiled.log))
     })?;
     if !module.undefined.is_empty() {

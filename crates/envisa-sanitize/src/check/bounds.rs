@@ -113,7 +113,7 @@ impl Checks {
         match a.space {
             AccessSpace::Surface(bti) => {
                 let bound = m.env.surfaces.get(bti);
-                let name = bound.allocation.as_ref().map_or("", |a| a.name.as_str());
+                let name = bound.allocation.as_ref().map_or("", |a| m.env.names.of(a));
                 match &bound.surface {
                     Surface::Buffer(b) => at(name, b.len as u64),
                     Surface::Image(i) => {

@@ -45,7 +45,12 @@ impl Sites {
             at: p.code().iter().map(|i| (i.source, i.function, i.span)).collect(),
             functions: p.functions().iter().map(|f| f.name.clone()).collect(),
             groups: [m.env.groups[0], m.env.groups[1]],
-            memory: m.env.memory.iter().map(|a| (a.base, a.block.len() as u64, a.name.clone())).collect(),
+            memory: m
+                .env
+                .memory
+                .iter()
+                .map(|a| (a.base, a.block.len() as u64, m.env.names.of(a).to_owned()))
+                .collect(),
             local_variables: facts.local_variables.clone(),
             hints: if facts.hints { hints::of(p) } else { Vec::new() },
             used: used(p),

@@ -1,0 +1,65 @@
+//! Lines of sources: while mistakes are looked for, the compiler is asked to tell them, so that findings can quote
+//! what the programmer wrote.
+
+use envisa_ocloc::LINE_OPTIONS;
+
+use crate::device::SourceText;
+
+/// A source that is compiled so that lines are known.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Told {
+    /// The options: the application's and what asks for lines.
+    pub options: String,
+    /// The text, by the name that the module has for it.
+    pub source: SourceText,
+}
+
+impl Told {
+    /// For a source with the application's options. The code does not change by it.
+    pub fn new(text: &str, options: &str) -> Told {
+        let mut words = options.split_whitespace();
+        let named = words.by_ref().find(|w| *w == "-s").and_then(|_| words.next());
+        let lines = options.split_whitespace().any(|w| w.starts_with("-g"));
+        // The same text has the same name, so that compiled modules are found again.
+        let name = named.map_or_else(|| name_of(text), |n| n.trim_matches('"').to_owned());
+        let more = match (lines, named) {
+            (true, Some(_)) => String::new(),
+            (true, None) => format!("-s /{name}"),
+            (false, Some(_)) => LINE_OPTIONS.split(" -s").next().unwrap_or_default().to_owned(),
+            (false, None) => format!("{LINE_OPTIONS}/{name}"),
+        };
+        let options = format!("{options} {more}").trim().to_owned();
+        Told { options, source: SourceText { name, text: text.as_bytes().to_vec() } }
+    }
+
+    /// A build log as it is without lines: applications may read it.
+    pub fn log(&self, log: &str) -> String {
+        log.replace(&format!("/{}:", self.source.name), "<source>:")
+    }
+}
+
+/// What reports call a text, which came without a name.
+fn name_of(text: &str) -> String {
+    let mut hasher = std::hash::DefaultHasher::new();
+    std::hash::Hash::hash(text, &mut hasher);
+    format!("program-{:06x}.cl", std::hash::Hasher::finish(&hasher) & 0xff_ffff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_the_application_are_kept() {
+        let told = Told::new("kernel void f() {}", "-DX=1");
+        let name = told.source.name.clone();
+        assert_eq!(told.options, format!("-DX=1 -gline-tables-only -s /{name}"));
+        assert_eq!(Told::new("kernel void f() {}", "").source.name, name, "the same text has the same name");
+        assert_ne!(Told::new("kernel void g() {}", "").source.name, name);
+        assert_eq!(Told::new("", "-g -s /a/b.cl").options, "-g -s /a/b.cl");
+        assert_eq!(Told::new("", "-g -s /a/b.cl").source.name, "/a/b.cl");
+        assert_eq!(Told::new("", "-s /a/b.cl -w").options, "-s /a/b.cl -w -gline-tables-only");
+        assert!(Told::new("", "-g").options.starts_with("-g -s /program-"));
+        assert_eq!(told.log(&format!("/{name}:1:2: error: x\n")), "<source>:1:2: error: x\n");
+    }
+}
