@@ -551,7 +551,7 @@ fn choose(l: Level, i: &Inst, src: &[SrcCell; 3], p: &Program) -> Handler {
         Op::MovPred => return best::<MovPredK>(l),
         Op::Setp => return best::<SetpK>(l),
         Op::PredLogic => return best::<PredLogicK>(l),
-        Op::Dpas => return best::<DpasK<false>>(l),
+        Op::Dpas | Op::Bdpas => return best::<DpasK<false>>(l),
         Op::Dpasw => return best::<DpasK<true>>(l),
         Op::Join => return best::<JoinK>(l),
         Op::Goto => return best::<GotoK>(l),
@@ -578,6 +578,8 @@ fn choose(l: Level, i: &Inst, src: &[SrcCell; 3], p: &Program) -> Handler {
         | Op::Dp4a
         | Op::Fcvt
         | Op::Srnd
+        | Op::Dnscl
+        | Op::ShflIdx4
         | Op::Pln
         | Op::Line
         | Op::Dp2

@@ -3,8 +3,9 @@
 use std::marker::PhantomData;
 
 use envisa_lower::{Dst, ExecType, Inst, Op, Shape, Src};
-use envisa_sem::dpas::{Accumulator, Dpas, Precision};
+use envisa_sem::dpas::{Accumulator, Dpas, Precision, Scales};
 use envisa_sem::math::MacroMath;
+use envisa_sem::nibble::{Downscale, look_up};
 use envisa_sem::{Float, FpMode, Hf, Ieee, Mode, Relation, convert, int};
 
 use crate::alu::{Source, gather, store};
@@ -286,6 +287,7 @@ impl Kernel for OtherK {
         match i.op {
             Op::Mulh | Op::Madw | Op::Bfi | Op::Sad2 | Op::Sad2add | Op::Dp4a => integers(m, c, pc, mask),
             Op::Fcvt | Op::Srnd => conversions(m, c, pc, mask),
+            Op::Dnscl | Op::ShflIdx4 => nibbles(m, c, pc, mask),
             Op::Pln => plane(m, c, pc, mask),
             Op::Line | Op::Dp2 | Op::Dp3 | Op::Dp4 | Op::Dph => products(m, c, pc, mask),
             Op::Invm | Op::Rsqtm if i.exec == ExecType::F64 => macros::<f64>(m, c, pc, mask),
@@ -487,6 +489,39 @@ fn conversions(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
     if write_general(m, pc, &dst, mask, &out[..n]) { pc + 1 } else { STOP }
 }
 
+/// Elements of 4 bits: made, or looked up in a table that all channels share.
+fn nibbles(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
+    let i = inst(m, pc);
+    let n = c.channels as usize;
+    let mut out = [0u32; 32];
+    let (mut a, mut b) = ([0u32; 32], [0u32; 32]);
+    if !read_general(m, pc, &i.src[1], mask, &mut b[..n]) {
+        return STOP;
+    }
+    if i.op == Op::Dnscl {
+        let Some(downscale) = Downscale::new(c.aux) else {
+            let reason = "its fields mean nothing".into();
+            return m.fault(pc, None, Cause::Unsupported { name: "DNSCL", reason });
+        };
+        if !read_general(m, pc, &i.src[0], mask, &mut a[..n]) {
+            return STOP;
+        }
+        for k in 0..n {
+            out[k] = downscale.run(a[k], b[k]);
+        }
+    } else {
+        let (Src::Reg { offset, .. }, Src::Reg { ty, .. }) = (i.src[0], i.src[1]) else {
+            let reason = "its sources are not registers".into();
+            return m.fault(pc, None, Cause::Unsupported { name: "SHFL_IDX4", reason });
+        };
+        let table: [u32; 16] = std::array::from_fn(|k| m.t.regs.get(offset + 4 * k as u32));
+        for k in 0..n {
+            out[k] = look_up(&table, b[k], 2 * ty.size());
+        }
+    }
+    if write_general(m, pc, &i.dst, mask, &out[..n]) { pc + 1 } else { STOP }
+}
+
 /// `plane`: `p·u + q·v + r`; the plane's coefficients are a scalar region, `v` follows `u`.
 fn plane(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
     let i = inst(m, pc);
@@ -641,8 +676,12 @@ impl<const WIDE: bool> Kernel for DpasK<WIDE> {
         if mask == 0 && !WIDE {
             return pc + 1;
         }
-        let name = if WIDE { "DPASW" } else { "DPAS" };
         let i = inst(m, pc);
+        let name = match i.op {
+            Op::Bdpas => "BDPAS",
+            Op::Dpasw => "DPASW",
+            _ => "DPAS",
+        };
         let wrong =
             |m: &mut Machine<'_>, reason: String| m.fault(pc, None, Cause::Unsupported { name, reason });
         let acc = |t: Type| match t {
@@ -669,6 +708,7 @@ impl<const WIDE: bool> Kernel for DpasK<WIDE> {
             return wrong(m, "a precision code that means nothing".into());
         };
         let shape = Dpas::new(w, v, c.aux >> 16 & 0xff, c.aux >> 24, c.channels as u32, d, a, false);
+        let shape = shape.and_then(|s| if i.op == Op::Bdpas { s.scaled() } else { Ok(s) });
         let shape = match shape {
             Ok(s) => s,
             Err(e) => return wrong(m, e.to_string()),
@@ -692,7 +732,16 @@ impl<const WIDE: bool> Kernel for DpasK<WIDE> {
             bytes(m, &i.src[2], shape.src2_bytes()).unwrap_or_default()
         };
         let mut out = vec![0u8; shape.dst_bytes()];
-        if let Err(e) = shape.run(&mut out, acc.as_deref(), &weights, &values) {
+        let columns = shape.blocks() * c.channels as usize;
+        let scales = match i.op {
+            Op::Bdpas => bytes(m, &i.src[3], columns + shape.blocks() * (c.aux >> 24) as usize),
+            _ => None,
+        };
+        let scales = scales.as_ref().map(|s| {
+            let (weights, activations) = s.split_at(columns.min(s.len()));
+            Scales { weights, activations }
+        });
+        if let Err(e) = shape.run(&mut out, acc.as_deref(), &weights, &values, scales) {
             return wrong(m, e.to_string());
         }
         let element = d.size();
@@ -732,6 +781,7 @@ pub(crate) fn is_other(op: Op, exec: ExecType, sat: bool) -> bool {
     match op {
         _ if exec == ExecType::Wide => true,
         Op::Madw | Op::Bfi | Op::Sad2 | Op::Sad2add | Op::Dp4a | Op::Fcvt | Op::Srnd | Op::Pln => true,
+        Op::Dnscl | Op::ShflIdx4 => true,
         Op::Line | Op::Dp2 | Op::Dp3 | Op::Dp4 | Op::Dph | Op::Invm | Op::Rsqtm => true,
         op => sat && sums(op, exec),
     }

@@ -243,6 +243,10 @@ pub enum SystolicOperand {
         /// Two fused threads share them: the greater part.
         pair: bool,
     },
+    /// A byte for each column and block of the weights.
+    WeightScales,
+    /// A byte for each row and block of the activations.
+    ActivationScales,
 }
 
 /// How a slot is encoded.

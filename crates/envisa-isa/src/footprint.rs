@@ -90,6 +90,8 @@ impl Fields<'_> {
             SystolicOperand::Accumulator => ty.map_or(4, Type::size) * lanes * m.repeats,
             SystolicOperand::Weights => 4 * lanes * m.weight_dwords(),
             SystolicOperand::Activations { pair } => m.activation_bytes(pair),
+            SystolicOperand::WeightScales => m.scale_bytes(lanes),
+            SystolicOperand::ActivationScales => m.scale_bytes(m.repeats),
         })
     }
 
@@ -125,7 +127,7 @@ fn text(values: &[Value], code: u32) -> Option<&'static str> {
 /// offset, with registers of `grf_bytes`; every channel counts as active. `type_of` gives variables' types.
 ///
 /// For parameters of a variadic slot `slot` may be past the last slot. `None` where the operand is no raw
-/// operand (nor `src2` of DPAS), where the row gives no size (what has no public definition), or where a field has
+/// operand (nor a matrix or a scale of DPAS and BDPAS), where the row gives no size (what has no public definition), or where a field has
 /// no meaning. A `%null` operand takes 0 bytes.
 pub fn register_bytes(
     op: Op,

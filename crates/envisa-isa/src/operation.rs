@@ -135,6 +135,10 @@ macro_rules! computations {
             Fcvt,
             /// Rounds stochastically.
             Srnd,
+            /// Converts pairs of 16-bit floats to 4 bits, and packs them.
+            Dnscl,
+            /// Looks 4-bit indices up in a table that all channels share.
+            ShflIdx4,
         }
     };
 }
@@ -185,6 +189,8 @@ pub enum Operation {
     Systolic {
         /// Two fused threads share the third operand.
         pair: bool,
+        /// Blocks of both matrices have scales.
+        scaled: bool,
     },
     /// Branches, calls, and the places they go to.
     Control(Control),
@@ -385,6 +391,7 @@ pub enum LoadParameters {
 #[allow(missing_docs)]
 pub enum Unsupported {
     NoPage,
+    Feedback,
     PackedIndex,
     PixelBlock,
     Multisampling,
@@ -406,6 +413,9 @@ impl Unsupported {
     pub const fn reason(self) -> &'static str {
         match self {
             Unsupported::NoPage => "no page of the specification describes it",
+            Unsupported::Feedback => {
+                "which way its registers shift and what they feed back has no public description"
+            }
             Unsupported::PackedIndex => {
                 "how a coordinate and offsets share a parameter has no public description"
             }

@@ -103,6 +103,11 @@ pub const fn ops_per_channel(weights: u32, activations: u32) -> u32 {
     }
 }
 
+/// Elements of the inner dimension that share a scale (BDPAS).
+pub const SCALE_BLOCK: u32 = 32;
+/// Bytes from the scales of one block to those of the next one.
+pub const SCALE_STRIDE: u32 = 32;
+
 /// The packed field of the instruction, read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Matrices {
@@ -149,6 +154,16 @@ impl Matrices {
         let all = (self.inner() * self.repeats * self.activations.bits()).div_ceil(8);
         // Whole registers of 32 bytes.
         if pair { all.div_ceil(64) * 32 } else { all }
+    }
+
+    /// Blocks of the inner dimension that have scales of their own.
+    pub const fn blocks(&self) -> u32 {
+        self.inner().div_ceil(SCALE_BLOCK)
+    }
+
+    /// Bytes from the first scale of the first block to the last one of the last, of so many a block.
+    pub const fn scale_bytes(&self, each: u32) -> u32 {
+        (self.blocks() - 1) * SCALE_STRIDE + each
     }
 
     /// Bytes of the activations of one repeat, which `src2` is aligned to.

@@ -13,6 +13,8 @@ struct Matrices {
     /// Bytes of all activations.
     activations: u32,
     repeats: u32,
+    /// Bytes of all scales.
+    scales: u32,
 }
 
 impl Matrices {
@@ -20,12 +22,13 @@ impl Matrices {
     fn of(i: &Inst) -> Matrices {
         let channels = i.channels as u32;
         match systolic::Matrices::of(i.aux) {
-            None => Matrices { channels, columns: 0, activations: 0, repeats: 0 },
+            None => Matrices { channels, columns: 0, activations: 0, repeats: 0, scales: 0 },
             Some(m) => Matrices {
                 channels,
                 columns: m.weight_dwords(),
                 activations: m.activation_bytes(i.op == Op::Dpasw),
                 repeats: m.repeats,
+                scales: m.blocks() * (channels + m.repeats),
             },
         }
     }
@@ -54,7 +57,7 @@ impl Inst {
                     m.reads(&p.registers, visit);
                 }
             }
-            (Op::Dpas | Op::Dpasw, [acc, weights, activations, _]) => {
+            (Op::Dpas | Op::Dpasw | Op::Bdpas, [acc, weights, activations, scales]) => {
                 let m = Matrices::of(self);
                 if let Src::Reg { offset, ty, .. } = *acc {
                     m.rows(offset, ty.size(), visit);
@@ -66,6 +69,9 @@ impl Inst {
                 }
                 if let Src::Reg { offset, .. } = *activations {
                     whole(Some(offset), m.activations, visit);
+                }
+                if let Src::Reg { offset, .. } = *scales {
+                    whole(Some(offset), m.scales, visit);
                 }
             }
             // `u` and `v` alternate by eight channels; of the plane's four coefficients the third is not read.
@@ -81,6 +87,11 @@ impl Inst {
                 visit(Touched::Whole { offset: *offset, bytes: 4 });
                 visit(Touched::Whole { offset: offset + 12, bytes: 4 });
                 source(x, 1, visit);
+            }
+            // Every channel looks into the whole table.
+            (Op::ShflIdx4, [Src::Reg { offset, .. }, indices, ..]) => {
+                visit(Touched::Whole { offset: *offset, bytes: 64 });
+                source(indices, 1, visit);
             }
             (op, src) => {
                 let together = match op {
@@ -99,7 +110,7 @@ impl Inst {
     pub fn writes(&self, p: &ProgramParts, visit: Visit<'_>) {
         match self.dst {
             Dst::None => {}
-            Dst::Reg { offset, ty, .. } if matches!(self.op, Op::Dpas | Op::Dpasw) => {
+            Dst::Reg { offset, ty, .. } if matches!(self.op, Op::Dpas | Op::Dpasw | Op::Bdpas) => {
                 Matrices::of(self).rows(offset, ty.size(), visit);
             }
             Dst::Reg { offset, ty, stride, .. } => {

@@ -307,6 +307,9 @@ macro_rules! define_op {
         /// As `Dpas`, for a pair of fused threads that share the third operand: the thread with the even index has
         /// its first half, rounded up to whole registers of 32 bytes, the other one the rest (page DPASW).
         Dpasw,
+        /// As `Dpas`, for blocks with scales: source 3 has them as bytes, by block those of the weights, a byte for
+        /// each channel, then by block those of the activations, a byte for each repeat.
+        Bdpas,
         /// Before an instruction that reads them: aux 0: puts the execution mask into the destination, one dword
         /// (`%ce0`); aux 1: puts the time there, two dwords (`%tsc`).
         ChannelEnables,
@@ -355,7 +358,7 @@ impl Op {
     /// what is said of all channels at once is one element.
     pub(crate) fn shape(self, strides: Strides, channels: u32) -> Shape {
         match self {
-            Op::Dpas | Op::Dpasw => Shape::Contiguous,
+            Op::Dpas | Op::Dpasw | Op::Bdpas => Shape::Contiguous,
             Op::Ifcall | Op::SwitchJmp | Op::NamedBarrier => strides.shape(1),
             _ => strides.shape(channels),
         }

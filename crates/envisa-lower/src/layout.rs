@@ -139,9 +139,10 @@ fn note(o: &Object, r: &mut Reach, var: u32, end: u32) {
     }
 }
 
-/// Does it write a second destination beside the first?
+/// Does it need a place of its own: for a second destination beside the first, for scales of matrices?
 fn has_carry(operation: Operation) -> bool {
-    matches!(operation, Operation::Compute(Compute::Addc | Compute::Subb))
+    use Operation::Systolic;
+    matches!(operation, Operation::Compute(Compute::Addc | Compute::Subb) | Systolic { scaled: true, .. })
 }
 
 /// Hands out the register file, whole chunks at a time, refusing to grow past the limit.

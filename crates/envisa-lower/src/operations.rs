@@ -92,10 +92,15 @@ impl FunctionLowering<'_> {
             Operation::AddressAdd => self.address_add(inst, &operands),
             Operation::Compare => self.compare(inst, &operands),
             Operation::SetPredicate => self.set_predicate(inst, &operands),
-            Operation::Systolic { pair } => {
+            Operation::Systolic { pair, scaled } => {
                 // Two threads wait for each other.
                 self.program.has_barrier |= pair;
-                crate::resolve::systolic(self, isa, pair, inst)
+                let op = match (pair, scaled) {
+                    (_, true) => Op::Bdpas,
+                    (true, false) => Op::Dpasw,
+                    (false, false) => Op::Dpas,
+                };
+                crate::resolve::systolic(self, isa, op, inst)
             }
             Operation::Control(control) => self.control(control, desc.name, inst, &operands),
             Operation::Barrier(barrier) => self.barrier(barrier, inst, &operands),
@@ -206,6 +211,16 @@ impl FunctionLowering<'_> {
             // The truth table is the row's only plain field.
             inst.aux = operands.field().ok_or("the truth table is missing")? & 0xff;
         }
+        if op == Compute::Dnscl {
+            inst.aux =
+                operands.all.iter().filter_map(|o| o.int()).rev().fold(0, |aux, f| aux << 8 | f & 0xff);
+            // The third field is how it rounds: 0 stochastically.
+            if inst.aux >> 16 == 0 {
+                let reason = "how random bits are added has no public description";
+                self.unsupported(inst, "DNSCL", reason);
+                return Ok(());
+            }
+        }
         if let Some(d) = operands.dsts.first() {
             inst.dst = self.dst(*d, channels)?;
         }
@@ -231,6 +246,12 @@ impl FunctionLowering<'_> {
             inst.aux = table;
             self.push(inst);
             return Ok(());
+        }
+        if op == Compute::ShflIdx4 {
+            let contiguous = |s: &Strides| (0..16).all(|k| s.element(k) == k);
+            if !matches!(&inst.src[0], Src::Reg { strides, .. } if contiguous(strides)) {
+                return Err("a table of 16 entries in a row is expected".into());
+            }
         }
         if op == Compute::Add3o {
             // What stands as its predicate is written.
@@ -454,6 +475,13 @@ impl FunctionLowering<'_> {
             self.check(offset, half + inst.channels as u32 * ty.size())?;
             inst.dst2 = offset + half;
         }
+        Ok(())
+    }
+
+    /// An instruction that lowering made, whose operands are known.
+    pub(crate) fn finished(&mut self, mut inst: Inst) -> Result<(), Reason> {
+        self.finish(&mut inst)?;
+        self.push(inst);
         Ok(())
     }
 

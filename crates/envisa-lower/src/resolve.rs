@@ -1,6 +1,7 @@
 //! Messages and matrices of the function being lowered.
 
 use envisa_isa::operation::Message as Kind;
+use envisa_isa::systolic::{Matrices, SCALE_STRIDE};
 use envisa_isa::{Inst as IsaInst, Operand, Platform, Type};
 
 use crate::lower::FunctionLowering;
@@ -59,7 +60,7 @@ impl Resolver for FunctionLowering<'_> {
 pub(crate) fn systolic(
     f: &mut FunctionLowering,
     isa: &IsaInst,
-    pair: bool,
+    op: Op,
     mut inst: Inst,
 ) -> Result<(), Reason> {
     let parts = Parts::new(f.o, isa, f.grf);
@@ -76,7 +77,7 @@ pub(crate) fn systolic(
             constant: false,
         },
     };
-    inst.op = if pair { Op::Dpasw } else { Op::Dpas };
+    inst.op = op;
     inst.exec = ExecType::None;
     inst.dst = match dst {
         Some(offset) => Dst::Reg { offset, ty: dst_ty, stride: 1, sat: false },
@@ -84,6 +85,57 @@ pub(crate) fn systolic(
     };
     inst.src = [reg(acc, acc_ty), reg(weights, Type::Ud), reg(activations, Type::Ud), Src::None];
     inst.aux = parts.int(0)?;
+    if op == Op::Bdpas {
+        let scales = f.layout.carry;
+        gather_scales(f, &parts, &inst, scales)?;
+        inst.src[3] = reg(Some(scales), Type::Ub);
+    }
     f.program.code.push(inst);
+    Ok(())
+}
+
+/// Copies the scales of BDPAS to one place: by block, those of the weights, then those of the activations.
+fn gather_scales(
+    f: &mut FunctionLowering,
+    parts: &Parts,
+    inst: &Inst,
+    mut to: RegOffset,
+) -> Result<(), Reason> {
+    let m = Matrices::of(inst.aux).ok_or("its precisions mean nothing")?;
+    for (operand, each) in [(4, inst.channels as u32), (5, m.repeats)] {
+        if !each.is_power_of_two() {
+            return Err(format!("{each} repeats: 8 are expected"));
+        }
+        let from = FunctionLowering::raw(f, parts.raw(operand)?.op, m.scale_bytes(each))?;
+        for block in 0..m.blocks() {
+            let src = match from {
+                // 2^0.
+                None => f.constant(Type::Ub, 127),
+                Some(at) => {
+                    let strides = crate::inst::Strides::CONTIGUOUS;
+                    Src::Reg {
+                        offset: at + block * SCALE_STRIDE,
+                        ty: Type::Ub,
+                        strides,
+                        shape: strides.shape(each),
+                        modifier: Modifier::None,
+                        constant: false,
+                    }
+                }
+            };
+            let copy = Inst {
+                op: Op::Mov,
+                channels: each as u8,
+                first: 0,
+                no_mask: true,
+                dst: Dst::Reg { offset: to, ty: Type::Ub, stride: 1, sat: false },
+                src: [src, Src::None, Src::None, Src::None],
+                aux: 0,
+                ..*inst
+            };
+            f.finished(copy)?;
+            to += each;
+        }
+    }
     Ok(())
 }

@@ -96,7 +96,9 @@ pub fn fidelity(op: Op, exec: ExecType) -> Fidelity {
         | Op::Lzd
         | Op::Sel
         | Op::Fcvt
-        | Op::Srnd => Fidelity::Exact,
+        | Op::Srnd
+        | Op::Dnscl
+        | Op::ShflIdx4 => Fidelity::Exact,
         Op::Mov
         | Op::MovPred
         | Op::Setp
@@ -104,6 +106,7 @@ pub fn fidelity(op: Op, exec: ExecType) -> Fidelity {
         | Op::Cmp
         | Op::Dpas
         | Op::Dpasw
+        | Op::Bdpas
         | Op::ChannelEnables
         | Op::Join
         | Op::Goto

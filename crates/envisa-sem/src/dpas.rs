@@ -1,4 +1,5 @@
-//! DPAS, the systolic multiply-accumulate: `dst = src0 + src2 × src1` on small matrices (pages DPAS, DPASW).
+//! DPAS, the systolic multiply-accumulate: `dst = src0 + src2 × src1` on small matrices (pages DPAS, DPASW; BDPAS
+//! has no page).
 //!
 //! With M the repeat count, N the execution size and K the depth times [`Dpas::ops_per_channel`]:
 //! `src0` and `dst` are M×N and `src2` (A, the activations) is M×K, row-major; `src1` (B, the weights) is
@@ -12,16 +13,21 @@
 //! **Floats.** For each depth in order, the accumulator becomes `acc + (p0 + p1)`, where `p` are the
 //! stage's products and `+` rounds to a single, to nearest even, whatever `%cr0` says: the reading of the
 //! page's `temp += dot2(…)`. With four products a stage it is `(p0 + p1) + (p2 + p3)`, with one just the
-//! product. Products of `hf`, `tf32` and 8-bit floats are exact in a single, of `bf` too unless they
+//! product, with eight the sum of both fours. Products of `hf`, `tf32` and 8-bit floats are exact in a single, of `bf` too unless they
 //! leave its exponent range. Denormals are kept. The hardware's internal alignment is not published, so
 //! low bits of long sums may differ from a device's. A 16-bit accumulator is widened at the start and
 //! rounded once at the end.
+//!
+//! **Scales** (BDPAS). A block of the inner dimension, 32 elements, has a scale for each row of `src2` and one for
+//! each column of `src1`: bytes in E8M0, `s` meaning 2^(s − 127) and 255 NaN. What a stage adds is multiplied by
+//! both, exactly, and rounded to a single.
 
-use envisa_isa::systolic::ops_per_channel;
+use envisa_isa::systolic::{SCALE_BLOCK, ops_per_channel};
 
 use crate::convert::{bf8_to_hf, f32_to_bf, f32_to_hf, hf8_to_f32};
 use crate::lane::{Bf, Hf};
 use crate::mode::Rounding;
+use crate::nibble::e2m1_to_f32;
 
 pub use envisa_isa::systolic::Precision;
 
@@ -132,7 +138,8 @@ impl Dpas {
         let legal = match (weights, activations) {
             (Bf, Bf) => either(Accumulator::Bf) && either0(Accumulator::Bf),
             (Hf, Hf) => either(Accumulator::Hf) && either0(Accumulator::Hf),
-            (Tf32, Tf32) | (Bf8 | Hf8, Bf8 | Hf8) => single,
+            (Tf32, Tf32) => single,
+            (Bf8 | Hf8, Bf8 | Hf8) | (E2m1, E2m1) => either(Accumulator::Bf) && either0(Accumulator::Bf),
             (w, a) => w.is_int() && a.is_int() && dst.is_int() && src0.is_int(),
         };
         if !legal {
@@ -148,6 +155,19 @@ impl Dpas {
             src0,
             sat,
         })
+    }
+
+    /// The same with scales.
+    ///
+    /// # Errors
+    /// Integers have none.
+    pub fn scaled(self) -> Result<Dpas, DpasError> {
+        if self.dst.is_int() || self.weights == Precision::Tf32 { Err(DpasError::Types) } else { Ok(self) }
+    }
+
+    /// Blocks of the inner dimension, each with scales of its own.
+    pub const fn blocks(&self) -> usize {
+        self.k().div_ceil(SCALE_BLOCK as usize)
     }
 
     /// Products of one channel and one depth.
@@ -197,6 +217,7 @@ impl Dpas {
         src0: Option<&[u8]>,
         src1: &[u8],
         src2: &[u8],
+        scales: Option<Scales<'_>>,
     ) -> Result<(), DpasError> {
         let need =
             |name, have: usize, n: usize| if have < n { Err(DpasError::Short(name, n)) } else { Ok(()) };
@@ -206,10 +227,14 @@ impl Dpas {
         }
         need("src1", src1.len(), self.src1_bytes())?;
         need("src2", src2.len(), self.src2_bytes())?;
+        if let Some(s) = scales {
+            need("src3", s.weights.len(), self.blocks() * self.exec_size)?;
+            need("src4", s.activations.len(), self.blocks() * self.repeat)?;
+        }
         if self.dst.is_int() {
             self.run_int(dst, src0, src1, src2);
         } else {
-            self.run_float(dst, src0, src1, src2);
+            self.run_float(dst, src0, src1, src2, scales);
         }
         Ok(())
     }
@@ -249,7 +274,14 @@ impl Dpas {
         }
     }
 
-    fn run_float(&self, dst: &mut [u8], src0: Option<&[u8]>, src1: &[u8], src2: &[u8]) {
+    fn run_float(
+        &self,
+        dst: &mut [u8],
+        src0: Option<&[u8]>,
+        src1: &[u8],
+        src2: &[u8],
+        scales: Option<Scales<'_>>,
+    ) {
         let (n, k, ops) = (self.exec_size, self.k(), self.ops_per_channel());
         let mut b = [[0f32; MAX_N]; MAX_K];
         for (e, row) in b[..k].iter_mut().enumerate() {
@@ -273,25 +305,46 @@ impl Dpas {
             for d in 0..self.depth {
                 let a = |j: usize| float_element(self.activations, src2, r * k + d * ops + j);
                 let row = |j: usize| &b[d * ops + j];
+                let four = |at: usize| {
+                    let (x, y) = ([0, 1, 2, 3].map(|j| a(at + j)), [0, 1, 2, 3].map(|j| row(at + j)));
+                    move |i: usize| (x[0] * y[0][i] + x[1] * y[1][i]) + (x[2] * y[2][i] + x[3] * y[3][i])
+                };
+                let mut stage = [0f32; MAX_N];
                 match ops {
                     1 => {
                         let (a0, b0) = (a(0), row(0));
                         for i in 0..MAX_N {
-                            acc[i] += a0 * b0[i];
+                            stage[i] = a0 * b0[i];
                         }
                     }
                     2 => {
                         let (a0, a1, b0, b1) = (a(0), a(1), row(0), row(1));
                         for i in 0..MAX_N {
-                            acc[i] += a0 * b0[i] + a1 * b1[i];
+                            stage[i] = a0 * b0[i] + a1 * b1[i];
+                        }
+                    }
+                    4 => {
+                        let sum = four(0);
+                        for (i, s) in stage.iter_mut().enumerate() {
+                            *s = sum(i);
                         }
                     }
                     _ => {
-                        let (x, y) = ([a(0), a(1), a(2), a(3)], [row(0), row(1), row(2), row(3)]);
-                        for i in 0..MAX_N {
-                            acc[i] += (x[0] * y[0][i] + x[1] * y[1][i]) + (x[2] * y[2][i] + x[3] * y[3][i]);
+                        let (first, second) = (four(0), four(4));
+                        for (i, s) in stage.iter_mut().enumerate() {
+                            *s = first(i) + second(i);
                         }
                     }
+                }
+                if let Some(scales) = scales {
+                    let block = d * ops / SCALE_BLOCK as usize;
+                    let row = scales.activations[block * self.repeat + r];
+                    for (s, column) in stage.iter_mut().zip(&scales.weights[block * n..][..n]) {
+                        *s = scale(*s, *column, row);
+                    }
+                }
+                for i in 0..MAX_N {
+                    acc[i] += stage[i];
                 }
             }
             let near = Rounding::NearestEven;
@@ -305,6 +358,25 @@ impl Dpas {
             }
         }
     }
+}
+
+/// The scales of BDPAS: of each block in turn, those of its columns or rows.
+#[derive(Clone, Copy, Debug)]
+pub struct Scales<'a> {
+    /// A byte for each column of `src1`.
+    pub weights: &'a [u8],
+    /// A byte for each row of `src2`.
+    pub activations: &'a [u8],
+}
+
+/// A single times two scales, rounded once.
+fn scale(x: f32, a: u8, b: u8) -> f32 {
+    if a == 255 || b == 255 {
+        return f32::NAN;
+    }
+    // 2^-254 to 2^254: normal doubles, and so is every single times one of them.
+    let factor = f64::from_bits((1023 - 254 + a as u64 + b as u64) << 52);
+    (x as f64 * factor) as f32
 }
 
 fn u32_at(bytes: &[u8], i: usize) -> u32 {
@@ -341,6 +413,7 @@ fn float_element(p: Precision, bytes: &[u8], e: usize) -> f32 {
         Precision::Hf => Hf(u16_at(bytes, e)).into(),
         Precision::Bf8 => bf8_to_hf(bytes[e]).into(),
         Precision::Hf8 => hf8_to_f32(bytes[e]),
+        Precision::E2m1 => e2m1_to_f32(bytes[e / 2] >> (4 * (e & 1))),
         // Integers have their own path.
         _ => f32::from_bits(u32_at(bytes, e) & !0x1fff),
     }

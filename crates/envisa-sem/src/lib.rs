@@ -43,6 +43,7 @@
 //! | [`odd`] | sums, products, quotients of `f` for narrower floats, so that those are rounded once |
 //! | [`math`] | [`MathUnit`]: exp, log, pow, sin, cos, tanh, sigm, inv, rsqrt |
 //! | [`convert`] | what `mov` converts, `fcvt`, `srnd`, [`convert::convert`] for types known at run time |
+//! | [`nibble`] | elements of 4 bits: `dnscl`, `shfl_idx4` |
 //! | [`packed`] | `V`, `UV`, `VF` immediates |
 //! | [`atomic`] | operators of the atomic messages |
 //! | [`dpas`] | the systolic multiply-accumulate |
@@ -70,6 +71,7 @@ pub mod lane;
 pub mod lanes;
 pub mod math;
 pub mod mode;
+pub mod nibble;
 pub mod odd;
 pub mod packed;
 pub mod sampler;

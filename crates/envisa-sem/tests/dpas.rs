@@ -37,7 +37,7 @@ fn integers_follow_the_pseudo_code() {
                 let mut fill = |n: usize| (0..n).map(|_| rng.next() as u8).collect::<Vec<_>>();
                 let (src1, src2, src0) = (fill(d.src1_bytes()), fill(d.src2_bytes()), fill(d.src0_bytes()));
                 let mut dst = vec![0; d.dst_bytes()];
-                d.run(&mut dst, Some(&src0), &src1, &src2).unwrap();
+                d.run(&mut dst, Some(&src0), &src1, &src2, None).unwrap();
 
                 let (depth, repeat, n) = (depth as usize, repeat as usize, n as usize);
                 let ops = if wb == 8 || ab == 8 { 4 } else { 8 };
@@ -72,12 +72,12 @@ fn saturation_and_null_source() {
     let (b, a) = (vec![255; d.src1_bytes()], vec![255; d.src2_bytes()]);
     let mut dst = vec![0; d.dst_bytes()];
     let big = i32::MAX.to_le_bytes().repeat(8);
-    d.run(&mut dst, Some(&big), &b, &a).unwrap();
+    d.run(&mut dst, Some(&big), &b, &a, None).unwrap();
     assert_eq!(dst, big);
-    d.run(&mut dst, None, &b, &a).unwrap();
+    d.run(&mut dst, None, &b, &a, None).unwrap();
     assert_eq!(dst, (32 * 255 * 255i32).to_le_bytes().repeat(8));
     let d = Dpas::new(Precision::S8, Precision::U8, 8, 1, 8, Accumulator::Ud, Accumulator::Ud, true).unwrap();
-    d.run(&mut dst, None, &b, &a).unwrap();
+    d.run(&mut dst, None, &b, &a, None).unwrap();
     assert_eq!(dst, vec![0; 32]);
 }
 
@@ -130,7 +130,7 @@ fn floats_place_every_element() {
         };
         let start = (0..m * n).flat_map(|x| store(src0, c(x / n, x % n))).collect::<Vec<_>>();
         let mut out = vec![0; d.dst_bytes()];
-        d.run(&mut out, Some(&start), &src1, &src2).unwrap();
+        d.run(&mut out, Some(&start), &src1, &src2, None).unwrap();
         let want = (0..m * n)
             .flat_map(|x| {
                 let (r, i) = (x / n, x % n);
@@ -149,7 +149,7 @@ fn float_order() {
     let tiny = half::f16::from_f32(2f32.powi(-12)).to_le_bytes();
     let src = tiny.repeat(16);
     let mut dst = vec![0; 32];
-    d.run(&mut dst, Some(&1f32.to_le_bytes().repeat(8)), &src, &src).unwrap();
+    d.run(&mut dst, Some(&1f32.to_le_bytes().repeat(8)), &src, &src, None).unwrap();
     assert_eq!(dst, (1.0 + f32::EPSILON).to_le_bytes().repeat(8));
 }
 
@@ -165,7 +165,7 @@ fn illegal_shapes_are_errors() {
     assert_eq!(new(U8, U8, 8, 8, 8, Acc::F, Acc::F), Err(DpasError::Types));
     assert_eq!(new(Hf, Hf, 8, 8, 8, Acc::Bf, Acc::F), Err(DpasError::Types));
     let d = new(Hf, Hf, 8, 8, 8, Acc::F, Acc::F).unwrap();
-    assert_eq!(d.run(&mut [0; 256], None, &[0; 255], &[0; 256]), Err(DpasError::Short("src1", 256)));
+    assert_eq!(d.run(&mut [0; 256], None, &[0; 255], &[0; 256], None), Err(DpasError::Short("src1", 256)));
     assert_eq!(d.dpasw_registers(), (4, 4));
     assert_eq!(Precision::from_code(0), None);
     assert_eq!(Precision::from_code(12), Some(Tf32));

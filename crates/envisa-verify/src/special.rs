@@ -40,7 +40,7 @@ const CHECKS: &[(Rows, Check)] = &[
     (Rows::Of(&[Op::Mul]), mul_byte),
     (Rows::Of(&[Op::Fcvt]), fcvt),
     (Rows::Of(&[Op::Srnd]), srnd),
-    (Rows::Of(&[Op::Dpas, Op::Dpasw]), dpas),
+    (Rows::Of(&[Op::Dpas, Op::Dpasw, Op::Bdpas]), dpas),
     (Rows::Of(&[Op::Nbarrier, Op::Nbarrier42]), nbarrier),
     (Rows::Of(&[Op::RawSend]), raw_send),
     (Rows::Of(&[Op::Lifetime]), lifetime),
@@ -69,7 +69,10 @@ pub(crate) fn traits(op: Op) -> &'static Traits {
                 .filter(|(r, _)| r.has(*op))
                 .map(|(_, c)| *c)
                 .collect(),
-            own_region: matches!(op, Op::AddrAdd | Op::Plane | Op::Lrp | Op::Dpas | Op::Dpasw | Op::Movs),
+            own_region: matches!(
+                op,
+                Op::AddrAdd | Op::Plane | Op::Lrp | Op::Dpas | Op::Dpasw | Op::Bdpas | Op::Movs
+            ),
             sign_free: matches!(op, Op::Shr | Op::Asr),
         };
         Op::ALL.iter().map(of).collect()
@@ -581,14 +584,19 @@ fn dpas(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
             Finding::new(Code::DPAS_SHAPE, ctx.on, sd_span, format!("{} of systolic depth {sd}", desc.name));
         ctx.push(f.help("platforms that exist have a depth of 8"));
     }
-    if !(1..=8).contains(&rc) {
+    let scaled = inst.op == Op::Bdpas;
+    if !(if scaled { 8..=8 } else { 1..=8 }).contains(&rc) {
         let f =
             Finding::new(Code::DPAS_SHAPE, ctx.on, rc_span, format!("{} with repeat count {rc}", desc.name));
-        ctx.push(f.help("1 to 8"));
+        ctx.push(f.help(if scaled { "8" } else { "1 to 8" }));
     }
     // Integers mix freely; floats do not, but for the 8-bit ones.
     let (Some(w), Some(a)) = (precision(w), precision(a)) else { return };
     let eight = |p| matches!(p, Precision::Bf8 | Precision::Hf8);
+    if scaled && (w.is_int() || w == Precision::Tf32) {
+        let message = format!("{} of precision {}", desc.name, w.name());
+        ctx.push(Finding::new(Code::DPAS_TYPES, ctx.on, w_span, message).help("floats of at most 16 bits"));
+    }
     if w.is_int() != a.is_int() || (!w.is_int() && w != a && !(eight(w) && eight(a))) {
         let f = Finding::new(
             Code::DPAS_TYPES,
@@ -604,14 +612,21 @@ fn dpas(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         _ if w.is_int() => TypeSet::of(&[Ud, D]),
         Precision::Bf => TypeSet::of(&[F, Bf]),
         Precision::Hf => TypeSet::of(&[F, Hf]),
-        _ => TypeSet::of(&[F]),
+        Precision::Tf32 => TypeSet::of(&[F]),
+        _ => TypeSet::of(&[F, Bf]),
     };
     for (name, found) in [("dst", ty("dst")), ("src0", ty("src0"))] {
-        if let Some((t, span)) = found
-            && !legal.contains(t)
-        {
+        let Some((t, span)) = found else { continue };
+        // Fewer than 16 bits accumulate in brain floats from Xe3P on.
+        let on = match t {
+            _ if !legal.contains(t) => ctx.on,
+            Bf if w != Precision::Bf => ctx.on.without(Platforms::from(envisa_isa::Platform::Xe3p)),
+            _ => Platforms::NONE,
+        };
+        if on != Platforms::NONE {
             let message = format!("the `{name}` of {} has type {} for these precisions", desc.name, t.name());
-            let f = Finding::new(Code::DPAS_TYPES, ctx.on, span, message);
+            let f = Finding::new(Code::DPAS_TYPES, on, span, message);
+            let legal = if t == Bf { TypeSet::of(&[F]) } else { legal };
             ctx.push(f.help(crate::finding::type_names(legal)));
         }
     }

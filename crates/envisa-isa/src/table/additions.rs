@@ -30,19 +30,22 @@ pub static BREAKPOINT: InstDesc = InstDesc {
 /// `SHFL_IDX4`.
 pub static SHFL_IDX4: InstDesc = InstDesc {
     name: "SHFL_IDX4",
-    operation: Some(Operation::Unsupported(Unsupported::NoPage)),
+    operation: Some(Operation::Compute(Compute::ShflIdx4)),
     opcode: 0x95,
     family: Family::Move,
     slots: &[
         EXEC,
         PRED,
-        raw_dst(UD, "what the table holds"),
+        raw_dst(UD, "what the table holds").touches(Bytes::PerChannel(4)),
         src("src0", Classes::GENERAL, UD),
         src("src1", Classes::GENERAL, TypeSet::of(&[Type::Uw, Type::Ub])),
     ],
     forms: &[form("shfl_idx4", "{pred} shfl_idx4 {exec} {dst} {src0} {src1}")],
     brief: "Looks 4-bit indices up in a table of 16 entries.",
-    semantics: "dst[i] = table src0 at the indices in src1[i]",
+    exec_sizes: 1 << 4 | 1 << 5,
+    semantics: "src1 in bytes: word k of dst[i] = word k of src0[bits 4k..4k+3 of src1[i]], k in 0..2
+src1 in words: byte k of dst[i] = byte k of src0[bits 4k..4k+3 of src1[i]], k in 0..4",
+    note: "In the opcode list without a page; what it does is taken from what the reference compiler uses it for, which in the case of bytes has tables whose entries repeat one byte. src0 is the table: 16 dwords, with 16 channels <1;1,0>, with 32 <0;16,1>.",
     ..NEW
 };
 
@@ -58,7 +61,7 @@ alu! {
 /// `LFSR`.
 pub static LFSR: InstDesc = InstDesc {
     name: "LFSR",
-    operation: Some(Operation::Unsupported(Unsupported::NoPage)),
+    operation: Some(Operation::Unsupported(Unsupported::Feedback)),
     opcode: 0x98,
     family: Family::Logic,
     slots: &[
@@ -82,7 +85,7 @@ pub static LFSR: InstDesc = InstDesc {
 /// `DNSCL`.
 pub static DNSCL: InstDesc = InstDesc {
     name: "DNSCL",
-    operation: Some(Operation::Unsupported(Unsupported::NoPage)),
+    operation: Some(Operation::Compute(Compute::Dnscl)),
     opcode: 0x9a,
     family: Family::Move,
     slots: &[
@@ -99,14 +102,16 @@ pub static DNSCL: InstDesc = InstDesc {
             "how results are packed",
         ),
         field("rounding", Enc::Values(&[val(0, "srnd"), val(1, "rne")]), "stochastic or to nearest even"),
-        raw_dst(UD, "result"),
-        raw_opt("src0", UD, "values"),
-        raw_opt("src1", UD, "values"),
-        raw_opt("src2", UD, "random bits of stochastic rounding"),
+        raw_dst(UD, "result").touches(Bytes::PerChannel(4)),
+        raw_opt("src0", UD, "two values a channel").touches(Bytes::PerChannel(4)),
+        raw_opt("src1", UD, "two values a channel").touches(Bytes::PerChannel(4)),
+        raw_opt("src2", UD, "random bits of stochastic rounding").touches(Bytes::PerChannel(4)),
     ],
     forms: &[form("dnscl", "{pred} dnscl.{convert}.{mode}.{rounding} {exec} {dst} {src0} {src1} {src2}")],
     brief: "Converts pairs of 16-bit floats to 4 bits.",
-    semantics: "dst[i] = the values of src0[i] and src1[i] in 4 bits",
+    semantics: "a, b = the low and the high word of src0[i], c, d = of src1[i], each converted to 4 bits
+mode0: bits 0 a, 4 b, 16 c, 20 d; mode1: 0 a, 4 c, 16 b, 20 d; mode2, mode3: the same, 8 bits higher; the other bits are 0",
+    note: "In the opcode list without a page; the reference compiler's list of intrinsics says how results are packed. What is too large becomes the largest of its sign, a NaN too, which as int4 is 0. How the random bits of `srnd` are added has no public description.",
     ..NEW
 };
 

@@ -3,7 +3,7 @@
 use super::common::*;
 use crate::desc::*;
 use crate::operation::*;
-use crate::{Platform, Platforms, TypeSet};
+use crate::{Platform, Platforms, Type, TypeSet};
 
 /// Element types of the matrices in the instruction word.
 pub const PRECISIONS: &[Value] = &[
@@ -42,13 +42,16 @@ const fn src2(pair: bool) -> Slot {
     src("src2", Classes::GENERAL, TypeSet::ANY)
         .touches(Bytes::Systolic(SystolicOperand::Activations { pair }))
 }
+const fn scales(name: &'static str, doc: &'static str, which: SystolicOperand) -> Slot {
+    Slot { doc, ..src(name, Classes::GENERAL, TypeSet::of(&[Type::Ub])).touches(Bytes::Systolic(which)) }
+}
 const SLOTS: &[Slot] = &[EXEC, DST, SRC0, SRC1, src2(false), CONTROL];
 const PAIR_SLOTS: &[Slot] = &[EXEC, DST, SRC0, SRC1, src2(true), CONTROL];
 
 /// `DPAS`.
 pub static DPAS: InstDesc = InstDesc {
     name: "DPAS",
-    operation: Some(Operation::Systolic { pair: false }),
+    operation: Some(Operation::Systolic { pair: false, scaled: false }),
     opcode: 0x83,
     family: Family::Systolic,
     slots: SLOTS,
@@ -70,7 +73,7 @@ for r in 0..count: for n in channels:
 /// `DPASW`.
 pub static DPASW: InstDesc = InstDesc {
     name: "DPASW",
-    operation: Some(Operation::Systolic { pair: true }),
+    operation: Some(Operation::Systolic { pair: true, scaled: false }),
     opcode: 0x1c,
     forms: &[form(
         "dpasw",
@@ -90,18 +93,19 @@ pub static DPASW: InstDesc = InstDesc {
 /// `BDPAS`, not on a page.
 pub static BDPAS: InstDesc = InstDesc {
     name: "BDPAS",
-    operation: Some(Operation::Unsupported(Unsupported::NoPage)),
+    operation: Some(Operation::Systolic { pair: false, scaled: true }),
     opcode: 0x99,
     family: Family::Systolic,
     versions: Versions::V42,
     slots: &[
         EXEC,
-        raw_dst(TypeSet::ANY, "result"),
-        raw_opt("src0", TypeSet::ANY, "accumulator"),
-        raw_src("src1", TypeSet::ANY, "matrix B"),
-        raw_src("src2", TypeSet::ANY, "matrix A"),
-        src("src3", Classes::GENERAL, TypeSet::ANY),
-        src("src4", Classes::GENERAL, TypeSet::ANY),
+        DST,
+        SRC0,
+        SRC1,
+        raw_src("src2", TypeSet::ANY, "matrix A, row by row")
+            .touches(Bytes::Systolic(SystolicOperand::Activations { pair: false })),
+        scales("src3", "scales of src1, one a column and block", SystolicOperand::WeightScales),
+        scales("src4", "scales of src2, one a row and block", SystolicOperand::ActivationScales),
         CONTROL,
     ],
     forms: &[form(
@@ -111,7 +115,8 @@ pub static BDPAS: InstDesc = InstDesc {
     exec_sizes: 1 << 4,
     platforms: Platforms::from(Platform::Xe3p),
     brief: "DPAS with block scales for both matrices.",
-    semantics: "as DPAS, the elements of src1 and src2 scaled by src3 and src4",
-    note: "In the opcode list without a page. Depth and count are 8.",
+    semantics: "as DPAS; a block is 32 elements of the inner dimension, or all of them where there are fewer
+what a block's products add, src2.row[r] x src1.column[n], is multiplied by 2^(src3[32 * block + n] - 127) * 2^(src4[32 * block + r] - 127)",
+    note: "In the opcode list without a page: what it does is taken from the reference compiler's verifier, which calls the scales e8m0, and from how it lays them out. Depth and count are 8; e2m1 has two blocks, all others one. %null: a scale of 1; 255 is NaN. The text of src3 and src4 has no region.",
     ..EMPTY
 };

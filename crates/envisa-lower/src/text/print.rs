@@ -210,7 +210,7 @@ impl Line<'_> {
             Op::Cmp if index < RELATIONS.len() => RELATIONS[index].into(),
             Op::Bfn | Op::PredLogic => format!("table {aux:#04x}"),
             Op::Rol | Op::Ror => format!("bits {aux}"),
-            Op::Dpas | Op::Dpasw => format!("shape {aux:#010x}"),
+            Op::Dpas | Op::Dpasw | Op::Bdpas => format!("shape {aux:#010x}"),
             Op::Goto | Op::Call => format!("to {aux}"),
             Op::Fcall => format!("function {aux}"),
             Op::Faddr => format!("symbol {:?}", p.symbols.get(index)?),

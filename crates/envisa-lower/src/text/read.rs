@@ -570,7 +570,7 @@ impl InstReader<'_, '_> {
             Op::Cmp => self.word_or_aux(&RELATIONS),
             Op::Bfn | Op::PredLogic => self.keyed(" table "),
             Op::Rol | Op::Ror => self.keyed(" bits "),
-            Op::Dpas | Op::Dpasw => self.keyed(" shape "),
+            Op::Dpas | Op::Dpasw | Op::Bdpas => self.keyed(" shape "),
             Op::Goto | Op::Call => self.keyed(" to "),
             Op::Fcall => self.keyed(" function "),
             Op::Faddr => self.symbol(),

@@ -229,6 +229,14 @@ fn fidelity_text(op: Op, kinds: &BTreeSet<(String, Fidelity)>) -> String {
                 .into(),
         ];
     }
+    if op == Op::Bdpas {
+        out = vec!["floats summed in f, depth by depth, each stage's sum scaled exactly".into()];
+    }
+    if op == Op::Dnscl {
+        out.push(
+            "NaN to e2m1 is left to implementations; no srnd: how its bits are added is not public".into(),
+        );
+    }
     out.join("; ")
 }
 

@@ -13,6 +13,8 @@ enum P {
     Float(T),
     Tf32,
     Bf8,
+    Hf8,
+    E2m1,
 }
 
 impl P {
@@ -23,6 +25,8 @@ impl P {
             P::Float(_) => "hf".into(),
             P::Tf32 => "tf32".into(),
             P::Bf8 => "bf8".into(),
+            P::Hf8 => "hf8".into(),
+            P::E2m1 => "e2m1".into(),
         }
     }
 
@@ -31,7 +35,8 @@ impl P {
             P::Int(n, _) => n,
             P::Float(_) => 16,
             P::Tf32 => 32,
-            P::Bf8 => 8,
+            P::Bf8 | P::Hf8 => 8,
+            P::E2m1 => 4,
         }
     }
 }
@@ -53,8 +58,21 @@ fn float_of(p: P, x: u64) -> f64 {
     match p {
         P::Float(t) => to_f64(t, x),
         P::Bf8 => to_f64(Hf, x << 8),
+        // Sign, exponent, fraction; no denormals are made here.
+        P::Hf8 if x & 0x7f == 0 => 0.0,
+        P::Hf8 => small_float(x, 4, 3, 7),
+        P::E2m1 if x & 6 == 0 => (x & 1) as f64 * if x & 8 != 0 { -0.5 } else { 0.5 },
+        P::E2m1 => small_float(x, 2, 1, 1),
         _ => to_f64(F, x & !0x1fff),
     }
+}
+
+/// A normal number of so many bits of exponent and fraction.
+fn small_float(x: u64, exponent: u32, fraction: u32, bias: i32) -> f64 {
+    let e = (x >> fraction & ((1 << exponent) - 1)) as i32 - bias;
+    let m = 1.0 + (x & ((1 << fraction) - 1)) as f64 / (1 << fraction) as f64;
+    let sign = if x >> (exponent + fraction) & 1 != 0 { -1.0 } else { 1.0 };
+    sign * m * 2f64.powi(e)
 }
 
 struct Shape {
@@ -64,6 +82,8 @@ struct Shape {
     repeat: usize,
     dst: T,
     acc: Option<T>,
+    /// Scales of the weights and of the activations; `None`: no BDPAS.
+    scales: Option<[bool; 2]>,
 }
 
 fn one(b: &mut Bench, r: &mut Rng, s: &Shape) {
@@ -81,6 +101,9 @@ fn one(b: &mut Bench, r: &mut Rng, s: &Shape) {
         P::Int(..) => unreachable!(),
         P::Float(t) => from_f64(t, (r.below(15) as f64 - 7.0) / 2.0),
         P::Bf8 => from_f64(Hf, (r.below(7) as f64 - 3.0) / 2.0) >> 8,
+        // 0, ±1 to ±3.75.
+        P::Hf8 => (if r.below(8) == 0 { 0 } else { 0x38 + r.below(16) } | r.below(2) << 7) as u64,
+        P::E2m1 => r.below(16) as u64,
         P::Tf32 => from_f64(F, (r.below(15) as f64 - 7.0) / 2.0),
     };
     let matrix = |r: &mut Rng, p: P, words: usize| -> Vec<u64> {
@@ -108,6 +131,17 @@ fn one(b: &mut Bench, r: &mut Rng, s: &Shape) {
             }
         })
         .collect();
+    // By block, 32 bytes apart; small powers, so that everything stays exact.
+    let blocks = k.div_ceil(32);
+    let scale = |r: &mut Rng| (0..64).map(|_| 125 + r.below(5) as u64).collect::<Vec<u64>>();
+    let (columns, rows_) = (scale(r), scale(r));
+    let scaling = |m: usize, i: usize, block: usize| match s.scales {
+        None => 1.0,
+        Some([w, a]) => {
+            let of = |used: bool, x: u64| if used { 2f64.powi(x as i32 - 127) } else { 1.0 };
+            of(w, columns[32 * block + i]) * of(a, rows_[32 * block + m])
+        }
+    };
     let mut after = Vec::new();
     for m in 0..s.repeat {
         for i in 0..s.n {
@@ -120,7 +154,11 @@ fn one(b: &mut Bench, r: &mut Rng, s: &Shape) {
             let at = m * s.n + i;
             after.push(if float {
                 let start = if s.acc.is_some() { to_f64(acc_type, acc[at]) } else { 0.0 };
-                let sum = (0..k).map(pair).fold(start, |x, (w, a)| x + float_of(s.w, w) * float_of(s.a, a));
+                let product = |e: usize| {
+                    let (w, a) = pair(e);
+                    float_of(s.w, w) * float_of(s.a, a) * scaling(m, i, e / 32)
+                };
+                let sum = (0..k).map(product).fold(start, |x, p| x + p);
                 (from_f64(s.dst, sum), Cmp::Zeros)
             } else {
                 let start = if s.acc.is_some() { acc_type.int(acc[at]) } else { 0 };
@@ -131,13 +169,21 @@ fn one(b: &mut Bench, r: &mut Rng, s: &Shape) {
     }
     let before: Vec<u64> = after.iter().map(|_| r.next() & s.dst.mask()).collect();
     let src0 = if s.acc.is_some() { "$c.0" } else { "%null.0" };
+    let name = |used: bool, name: &'static str| if used { name } else { "%null" };
+    let (op, last) = match s.scales {
+        None => ("dpas", "$a(0,0)".to_owned()),
+        Some([w, a]) => ("bdpas", format!("$a.0 {}(0,0) {}(0,0)", name(w, "$x"), name(a, "$y"))),
+    };
     let c = Case::new(format!(
-        "dpas.{}.{}.8.{} (M1,{}) $d.0 {src0} $w.0 $a(0,0)",
+        "{op}.{}.{}.8.{} (M1,{}) $d.0 {src0} $w.0 {last}",
         s.w.name(),
         s.a.name(),
         s.repeat,
         s.n
     ));
+    let used = |i: usize| s.scales.is_some_and(|s| s[i]);
+    let c = if used(0) { c.var("x", Ub, &columns[..32 * (blocks - 1) + s.n]) } else { c };
+    let c = if used(1) { c.var("y", Ub, &rows_[..32 * (blocks - 1) + s.repeat]) } else { c };
     let c = c.var("w", D, &weights).var("a", D, &activations).out("d", s.dst, &before, &after);
     b.run(if s.acc.is_some() { c.var("c", acc_type, &acc) } else { c });
 }
@@ -152,7 +198,7 @@ fn integers() {
                 for repeat in 1..=8 {
                     let dst = [D, Ud][repeat % 2];
                     let acc = [Some(D), Some(Ud), None][repeat % 3];
-                    one(&mut b, &mut r, &Shape { w: *w, a: *a, n, repeat, dst, acc });
+                    one(&mut b, &mut r, &Shape { w: *w, a: *a, n, repeat, dst, acc, scales: None });
                 }
             }
         }
@@ -171,13 +217,52 @@ fn floats() {
                     kinds.extend([(t, Some(t)), (t, Some(F)), (F, Some(t)), (t, None)]);
                 }
                 for (dst, acc) in kinds {
-                    one(&mut b, &mut r, &Shape { w: P::Float(t), a: P::Float(t), n, repeat, dst, acc });
+                    one(
+                        &mut b,
+                        &mut r,
+                        &Shape { w: P::Float(t), a: P::Float(t), n, repeat, dst, acc, scales: None },
+                    );
                 }
             }
             if n == 16 {
-                one(&mut b, &mut r, &Shape { w: P::Tf32, a: P::Tf32, n, repeat, dst: F, acc: Some(F) });
-                one(&mut b, &mut r, &Shape { w: P::Tf32, a: P::Tf32, n, repeat, dst: F, acc: None });
-                one(&mut b, &mut r, &Shape { w: P::Bf8, a: P::Bf8, n, repeat, dst: F, acc: Some(F) });
+                one(
+                    &mut b,
+                    &mut r,
+                    &Shape { w: P::Tf32, a: P::Tf32, n, repeat, dst: F, acc: Some(F), scales: None },
+                );
+                one(
+                    &mut b,
+                    &mut r,
+                    &Shape { w: P::Tf32, a: P::Tf32, n, repeat, dst: F, acc: None, scales: None },
+                );
+                one(
+                    &mut b,
+                    &mut r,
+                    &Shape { w: P::Bf8, a: P::Bf8, n, repeat, dst: F, acc: Some(F), scales: None },
+                );
+            }
+        }
+    }
+}
+
+/// The small floats of Xe3P, and matrices whose blocks have scales.
+fn blocks() {
+    let mut r = Rng(34);
+    let mut b = Bench::new(Platform::Xe3p).version("4.2");
+    let eight = [(P::Hf8, P::Hf8), (P::Hf8, P::Bf8), (P::Bf8, P::Hf8)];
+    for repeat in 1..=8 {
+        for (w, a) in eight.into_iter().chain([(P::E2m1, P::E2m1)]) {
+            for (dst, acc) in [(F, Some(F)), (F, Some(Bf)), (Bf, Some(Bf)), (F, None)] {
+                one(&mut b, &mut r, &Shape { w, a, n: 16, repeat, dst, acc, scales: None });
+            }
+        }
+    }
+    let sixteen = [(P::Float(Bf), P::Float(Bf)), (P::Float(Hf), P::Float(Hf)), (P::Bf8, P::Bf8)];
+    for (w, a) in eight.into_iter().chain([(P::E2m1, P::E2m1)]).chain(sixteen) {
+        for scales in [[true, true], [true, false], [false, true], [false, false]] {
+            for acc in [Some(F), None] {
+                let scales = Some(scales);
+                one(&mut b, &mut r, &Shape { w, a, n: 16, repeat: 8, dst: F, acc, scales });
             }
         }
     }
@@ -327,5 +412,5 @@ ret (M1,8)
 }
 
 crate::coverage::pages! {
-    integers floats fused
+    integers floats blocks fused
 }

@@ -270,6 +270,85 @@ fn control_register() {
     }
 }
 
+/// Which of the 16 values of E2M1 is nearest; of two the one with the even code.
+fn e2m1(x: f64) -> u64 {
+    let values = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0];
+    let far = |code: u64| (values[code as usize] - x.abs().min(6.0)).abs();
+    let nearest = (0..8).min_by(|a, b| far(*a).total_cmp(&far(*b)).then((a & 1).cmp(&(b & 1)))).unwrap();
+    nearest | (x.is_sign_negative() as u64) << 3
+}
+
+/// The same of −8 … 7, by a search too.
+fn int4(x: f64) -> u64 {
+    let far = |v: i64| (v as f64 - x.clamp(-8.0, 7.0)).abs();
+    let nearest = (-8..8i64).min_by(|a, b| far(*a).total_cmp(&far(*b)).then((a & 1).cmp(&(b & 1)))).unwrap();
+    nearest as u64 & 15
+}
+
+/// DNSCL, SHFL_IDX4: elements of 4 bits.
+fn nibbles() {
+    let mut b = Bench::new(Platform::Xe3p).version("4.2");
+    let mut r = Rng(91);
+    // Bits of the results' places, by mode: of the low and the high word of src0, then of src1.
+    let places = [[0, 4, 16, 20], [0, 16, 4, 20], [8, 12, 24, 28], [8, 24, 12, 28]];
+    for (types, t) in [("hftoe2m1", Hf), ("hftoint4", Hf), ("bftoe2m1", Bf), ("bftoint4", Bf)] {
+        let convert = if types.ends_with("e2m1") { e2m1 } else { int4 };
+        for (mode, places) in places.into_iter().enumerate() {
+            for n in [1, 16, 32usize] {
+                // Many within the range, ties among them, some far outside.
+                let word = |r: &mut Rng| match r.below(4) {
+                    0 => from_f64(t, f64::from(r.below(4096) as i32 - 2048)),
+                    1 => from_f64(t, (r.below(65) as f64 - 32.0) / 4.0),
+                    _ => from_f64(t, (r.below(2001) as f64 - 1000.0) / 97.0),
+                };
+                let mut pairs = || (0..n).map(|_| word(&mut r) | word(&mut r) << 16).collect::<Vec<u64>>();
+                let (x, y) = (pairs(), pairs());
+                let mask = if n == 16 { 0x9b5d } else { u32::MAX };
+                let want = (0..n).map(|k| {
+                    let words = [x[k] & 0xffff, x[k] >> 16, y[k] & 0xffff, y[k] >> 16];
+                    let bits = words
+                        .into_iter()
+                        .zip(places)
+                        .fold(0, |out, (w, at)| out | convert(to_f64(t, w)) << at);
+                    if mask >> k & 1 != 0 { bits } else { 7 }
+                });
+                let want: Vec<u64> = want.collect();
+                let c = Case::new(format!("dnscl.{types}.mode{mode}.rne (M1,{n}) $d.0 $x.0 $y.0 %null.0"));
+                b.run(c.em(mask).var("x", Ud, &x).var("y", Ud, &y).bits("d", Ud, &vec![7; n], &want));
+            }
+        }
+    }
+    let table: Vec<u64> = (0..16).map(|_| r.next() & 0xffff_ffff).collect();
+    for (n, region, mask) in
+        [(16usize, "<1;1,0>", u32::MAX), (16, "<1;1,0>", 0x5aa3), (32, "<0;16,1>", u32::MAX)]
+    {
+        for (ty, step, parts) in [(Ub, 4u64, 2u64), (Uw, 2, 4)] {
+            for first in 0..step {
+                let bits = 32 / parts;
+                let indices: Vec<u64> = (0..n as u64 * step).map(|_| r.next() & ty.mask()).collect();
+                let want = (0..n).map(|k| {
+                    let index = indices[k * step as usize + first as usize];
+                    let part = |p: u64| {
+                        (table[(index >> (4 * p) & 15) as usize] >> (bits * p) & ((1 << bits) - 1))
+                            << (bits * p)
+                    };
+                    if mask >> k & 1 != 0 { (0..parts).map(part).sum() } else { 9 }
+                });
+                let want: Vec<u64> = want.collect();
+                let c =
+                    Case::new(format!("shfl_idx4 (M1,{n}) $d.0 $t(0,0){region} $i(0,{first})<{step};1,0>"));
+                b.run(c.em(mask).var("t", Ud, &table).var("i", ty, &indices).bits(
+                    "d",
+                    Ud,
+                    &vec![9; n],
+                    &want,
+                ));
+            }
+        }
+    }
+}
+
 crate::coverage::pages! {
     typed_rest addresses movs no_effect predefined_variables state_and_time channel_enables null control_register
+    nibbles
 }
