@@ -39,7 +39,7 @@ pub(crate) fn check(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         match kind {
             SlotKind::Vector(classes) => {
                 let span = ctx.obj.op_span(inst, k);
-                if !class(ctx, desc, slot, *classes, op, span) {
+                if !class(ctx, desc, slot, *classes, op, span) || no_scales(slot, op) {
                     continue;
                 }
                 types(ctx, desc, slot, op, span);
@@ -113,6 +113,13 @@ fn admits(set: TypeSet, ty: Type) -> bool {
         Type::Vf => set.contains(Type::F),
         _ => false,
     }
+}
+
+/// Are the scales of a matrix left out? That is said by a `%null` in a place that is no raw operand's.
+fn no_scales(slot: &Slot, op: &Operand) -> bool {
+    use envisa_isa::desc::{Bytes, SystolicOperand::*};
+    matches!(slot.bytes, Bytes::Systolic(WeightScales | ActivationScales))
+        && matches!(op, Operand::General { var: predefined::var::NULL, .. })
 }
 
 fn types(ctx: &mut Ctx, desc: &InstDesc, slot: &Slot, op: &Operand, span: Span) {
