@@ -297,6 +297,12 @@ static UNORM8: [u32; 256] = {
     table
 };
 
+/// The single that a normalised byte stands for, as bits.
+#[inline(always)]
+pub fn unorm8(x: u8) -> u32 {
+    UNORM8[x as usize]
+}
+
 /// Up to four bytes, little-endian.
 fn little(bytes: &[u8]) -> u32 {
     bytes.iter().rev().fold(0, |x, &b| x << 8 | b as u32)

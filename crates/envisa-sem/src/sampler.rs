@@ -106,6 +106,23 @@ impl Axis {
         self.texel(floor(self.place(x, offset)))
     }
 
+    /// As [`Axis::nearest`] where the place is inside of the image; `None` elsewhere.
+    #[inline(always)]
+    pub fn inside(self, x: f64, offset: i32) -> Option<u32> {
+        let u = self.place(x, offset);
+        (u >= 0.0 && u < self.size as f64).then_some(u as u32)
+    }
+
+    /// The first of the texels of [`Axis::linear`], and the second one's weight, where both are inside; `None`
+    /// elsewhere.
+    #[inline(always)]
+    pub fn between(self, x: f64, offset: i32) -> Option<(u32, f64)> {
+        let u = self.place(x, offset) - 0.5;
+        let first = u as u32;
+        let inside = u >= 0.0 && u < self.size as f64 - 1.0;
+        inside.then(|| (first, u - f64::from(first)))
+    }
+
     /// The texels around a coordinate, to which an offset of whole texels is added.
     #[inline]
     pub fn linear(self, x: f64, offset: i32) -> Pair {
@@ -333,6 +350,29 @@ mod tests {
         }
         assert_eq!((layer(f64::NAN, 4), layer(1e30, 4), layer(-1e30, 4), layer(3.0, 0)), (0, 3, 0, 0));
         assert_eq!((layer(0.5, 9), layer(1.5, 9), layer(2.4, 9)), (0, 2, 2));
+    }
+
+    #[test]
+    fn inside_it_is_the_same() {
+        for addressing in Addressing::ALL {
+            for normalized in [false, true] {
+                let a = axis(7, addressing, normalized);
+                for k in -400..400 {
+                    let x = if normalized { k as f64 / 128.0 } else { k as f64 / 16.0 };
+                    for offset in [-2, 0, 1] {
+                        if let Some(i) = a.inside(x, offset) {
+                            assert_eq!(a.nearest(x, offset), Some(i), "{a:?} {x}");
+                        }
+                        if let Some((first, weight)) = a.between(x, offset) {
+                            let want = Pair { texels: [Some(first), Some(first + 1)], weight };
+                            assert_eq!(a.linear(x, offset), want, "{a:?} {x}");
+                        }
+                    }
+                }
+                assert!(a.between(0.5, 0).is_some() && a.inside(0.5, 0).is_some());
+                assert!(a.between(f64::NAN, 0).is_none() && a.inside(f64::INFINITY, 0).is_none());
+            }
+        }
     }
 
     #[test]

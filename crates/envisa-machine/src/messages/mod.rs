@@ -14,6 +14,7 @@ mod element;
 pub mod fast;
 mod places;
 mod sampler;
+mod sampler_rows;
 mod simt;
 mod target;
 mod typed;

@@ -4,12 +4,13 @@
 //! asks for them.
 
 use envisa_isa::operation::{Parameter, Sampling};
-use envisa_lower::{Sample, SamplerState};
+use envisa_lower::{Sample, SamplerState, TexelSlot};
 use envisa_sem::Hf;
 use envisa_sem::sampler::{
     Addressing, Axis, Compare, Pair, Reduction, cube_face, layer, level_of_detail, reduce,
 };
 
+use super::sampler_rows;
 use super::target::scalar;
 use super::typed::{Texels, nibbles, set, texels};
 use super::{AccessKind, AccessSpace, Fault, MemoryObserver, Ports};
@@ -39,6 +40,19 @@ impl Lanes {
         let mut lanes = Lanes { at: [[0.0; LANES]; 4], reference: [0.0; LANES], offsets: [immediate; LANES] };
         for p in &s.parameters {
             let Some(at) = p.at else { continue };
+            // What nearly all messages have, without asking for each channel what it is.
+            let row = match p.what {
+                Parameter::U => Some(0),
+                Parameter::V => Some(1),
+                Parameter::R => Some(2),
+                _ => None,
+            };
+            if let (Some(row), 4) = (row, p.bytes) {
+                for i in (0..LANES).filter(|i| mask >> i & 1 != 0) {
+                    lanes.at[row][i] = regs.get(at + 4 * i as u32);
+                }
+                continue;
+            }
             for i in (0..LANES).filter(|i| mask >> i & 1 != 0) {
                 let (word, number) = match p.bytes {
                     2 => {
@@ -96,14 +110,14 @@ fn state(s: &Sample, regs: &Registers, ports: &Ports<'_>) -> Result<Sampler, Fau
 }
 
 /// Addresses of an image's texels in up to three directions, and whether they are filtered.
-struct Filter<'a> {
-    texels: &'a Texels<'a>,
-    axes: [Axis; 3],
+pub(super) struct Filter<'a> {
+    pub texels: &'a Texels<'a>,
+    pub axes: [Axis; 3],
     /// How many of the axes the image has.
     count: usize,
-    linear: bool,
-    compare: Option<Compare>,
-    reduction: Reduction,
+    pub linear: bool,
+    pub compare: Option<Compare>,
+    pub reduction: Reduction,
     border: [u32; 4],
     /// Addresses outside are told of: no sampler state says what lies there.
     tell_outside: bool,
@@ -279,6 +293,19 @@ impl<'a> Filter<'a> {
     }
 }
 
+/// Stores a row of dwords for the channels of a mask.
+fn store(regs: &mut Registers, at: u32, mask: u32, channels: u32, row: &[u32; LANES]) {
+    if mask == all_channels(channels as usize) {
+        for (i, x) in row.iter().enumerate().take(channels as usize) {
+            regs.set(at + 4 * i as u32, *x);
+        }
+        return;
+    }
+    for i in (0..channels).filter(|i| mask >> i & 1 != 0) {
+        regs.set(at + 4 * i, row[i as usize]);
+    }
+}
+
 /// Samples an image for each channel.
 pub(super) fn execute<O: MemoryObserver>(
     s: &Sample,
@@ -306,6 +333,26 @@ pub(super) fn execute<O: MemoryObserver>(
     if s.null_mask {
         // Nothing here is paged in on demand.
         regs.set(data + s.channels.count_ones() * s.component_stride, all_channels(channels as usize));
+    }
+    if !O::ACTIVE
+        && s.what == Sampling::Filter
+        && s.slot == TexelSlot::Dword
+        && let Some(f) = &filter
+    {
+        let place = |k: usize| ([lanes.at[0][k], lanes.at[1][k], lanes.at[2][k]], lanes.offsets[k]);
+        let slow = |k: usize| {
+            let at = std::array::from_fn(|c| lanes.at[c][k]);
+            f.filter(at, lanes.offsets[k], (k as u32, 0.0), obs)
+        };
+        let mut rows = [[0; LANES]; 4];
+        if sampler_rows::filter(f, mask, place, slow, &mut rows) {
+            let mut register = data;
+            for c in (0..4).filter(|c| s.channels >> c & 1 != 0) {
+                store(regs, register, mask, channels, &rows[c]);
+                register += s.component_stride;
+            }
+            return Ok(());
+        }
     }
     for i in (0..channels).filter(|i| mask >> i & 1 != 0) {
         let k = i as usize;

@@ -38,6 +38,11 @@ impl<'a> Texels<'a> {
         }
     }
 
+    /// Its bytes.
+    pub fn block(&self) -> &'a Block {
+        self.block
+    }
+
     /// Its binding-table index.
     pub fn bti(&self) -> u32 {
         self.bti

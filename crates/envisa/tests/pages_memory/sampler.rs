@@ -14,6 +14,12 @@ const R8: Format = Format(0x10b0, 0x10d2, &[0], 1, As::Unorm);
 const RG16: Format = Format(0x10b2, 0x10d1, &[0, 1], 2, As::Snorm);
 const RX8: Format = Format(0x10ba, 0x10d2, &[0, 4], 1, As::Unorm);
 const RGBA8I: Format = Format(0x10b5, 0x10d7, &[0, 1, 2, 3], 1, As::Sint);
+const BGRA8: Format = Format(0x10b6, 0x10d2, &[2, 1, 0, 3], 1, As::Unorm);
+const RGBA8UI: Format = Format(0x10b5, 0x10da, &[0, 1, 2, 3], 1, As::Uint);
+const RGBA16F: Format = Format(0x10b5, 0x10dd, &[0, 1, 2, 3], 2, As::Half);
+const R32F: Format = Format(0x10b0, 0x10de, &[0], 4, As::Float);
+/// Those whose texels add up exactly come first.
+const FORMATS: [Format; 9] = [RGBA8, R8, RG16, RX8, BGRA8, RGBA8I, RGBA8UI, RGBA16F, R32F];
 
 const SHAPES: [ImageShape; 6] = [
     ImageShape::D1,
@@ -484,7 +490,7 @@ fn run(platform: Platform, seed: u64, ops: &[(&str, &str)], sizes: &[u32]) {
         }
         for mut s in samplers() {
             turn += 1;
-            let f = [RGBA8, R8, RG16, RX8, RGBA8I][turn % if s.linear { 4 } else { 5 }];
+            let f = FORMATS[turn % if s.linear { 5 } else { 9 }];
             s.compare = (!f.int()).then_some(COMPARISONS[turn % 8]);
             s.reduction = [Reduction::Average, Reduction::Average, Reduction::Minimum, Reduction::Maximum]
                 [turn / 3 % 4];
