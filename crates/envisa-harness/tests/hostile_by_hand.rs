@@ -83,7 +83,7 @@ fn metadata() {
     let cases: Vec<(&str, String, &str)> = vec![
         // Channels.
         (s, simd("0"), "none of 1, 8, 16, 32"),
-        (s, simd("1"), "8, 16 or 32 can be run"),
+        (s, simd("1"), "per-thread payload"),
         (s, simd("64"), "none of 1, 8, 16, 32"),
         (s, simd("-32"), "expected an integer from 0"),
         (s, simd("99999999999999999999"), "64 bits"),

@@ -469,6 +469,7 @@ pub enum SurfaceShape {
 /// - `{x}` the slot `x`, printed as its kind says; `{x.part}` a part of a packed slot;
 /// - `.{x}` a suffix joined to the mnemonic; `[.{x}]` the same, left out when it has its default (code 0);
 /// - `[.name?x]` or `[.name?x.part]`: the literal suffix `.name`, present if the one-bit field is set;
+/// - `[.name!]`: the literal suffix `.name`, which is read and says what holds without it;
 /// - `{pred}` stands in front of the mnemonic and is printed as `(P1)`; every row with a `Pred` slot has it;
 /// - `[.sat]` the saturation of `dst`;
 /// - `({x})` a field in parentheses; other punctuation is itself; spaces separate tokens;

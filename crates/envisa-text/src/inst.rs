@@ -227,6 +227,10 @@ impl<'s> Parser<'s> {
                 }
                 Ok(())
             }
+            Step::Redundant(name) => {
+                self.suffix_word(name.as_bytes());
+                Ok(())
+            }
             Step::Many(slot) => self.many_slot(form, slot as usize, ops),
             Step::Composite(name) => self.composite(form, name, ops),
             Step::Slot { .. } | Step::Sat | Step::Punct(_) => Ok(()),
@@ -744,6 +748,7 @@ pub(crate) fn usage(form: &Compiled) -> String {
             }
             Step::Flag { slot, .. } if !form.desc.slots[slot as usize].is_in((4, 1)) => {}
             Step::Flag { name, .. } => out.push_str(&format!("[.{name}]")),
+            Step::Redundant(_) => {}
             Step::Sat => out.push_str("[.sat]"),
             Step::Many(slot) => out.push_str(&format!(" {}…", form.desc.slots[slot as usize].name)),
             Step::Composite(Composite::Paired) => {}

@@ -485,6 +485,7 @@ impl Printer<'_, '_> {
                     }
                 }
             }
+            Step::Redundant(_) => {}
             Step::Flag { name, slot, part } => {
                 let v = int_of(ops, slot, part);
                 if v == 0 {

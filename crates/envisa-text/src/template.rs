@@ -45,6 +45,8 @@ pub(crate) enum Step {
         /// The part of a packed slot.
         part: Option<&'static Part>,
     },
+    /// `.name`, which may stand there and says what holds anyway.
+    Redundant(&'static str),
     /// `.sat`.
     Sat,
     /// The variadic slot.
@@ -305,6 +307,8 @@ pub(crate) fn compile(op: Op, desc: &'static InstDesc, form: &'static Form) -> R
                 rest = &rest[end + 1..];
                 if inner == ".sat" {
                     steps.push(Step::Sat);
+                } else if let Some(name) = inner.strip_prefix('.').and_then(|s| s.strip_suffix('!')) {
+                    steps.push(Step::Redundant(name));
                 } else if let Some(name) = inner.strip_prefix(".{").and_then(|s| s.strip_suffix('}')) {
                     let (slot, part) = find(name)?;
                     set[slot as usize] = true;

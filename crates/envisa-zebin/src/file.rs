@@ -191,6 +191,44 @@ impl ZebinFile {
         visa.ok_or_else(|| Error::NoVisa { kernel: kernel.to_owned() })
     }
 
+    /// The kernels whose vISA text is missing, or has no instructions: what the vector compiler makes.
+    pub fn kernels_without_visa(&self) -> impl Iterator<Item = &crate::Kernel> {
+        let has_code = |name: &str| {
+            self.kernel_visa(name).is_ok_and(|v| {
+                self.elf.sections.get(v.section).is_some_and(|s| s.data.split(|&b| b == b'\n').any(is_code))
+            })
+        };
+        self.kernels().filter(move |k| !has_code(&k.name))
+    }
+
+    /// Adds a vISA text from elsewhere: a dump of the compiler. A kernel's takes the place of its own; a function's
+    /// joins those that there are.
+    ///
+    /// # Errors
+    /// [`Error::NoKernel`] if the text is no function's, and names no kernel of this file.
+    pub fn add_visa(&mut self, text: &[u8]) -> Result<(), Error> {
+        if let Some(name) = named_by(text, b".global_function") {
+            let section = self.elf.sections.len();
+            let section_name = format!(".visaasm.{name}");
+            self.elf.sections.push(Section::new(section_name, elf::SHT_ZEBIN_VISAASM, 0, text));
+            let owner = VisaOwner::Function;
+            self.visa.push(VisaSection { section, owner, function: Some(name), kernel_name: None });
+            return Ok(());
+        }
+        let name = kernel_name(text).unwrap_or_default();
+        let Some(index) = self.ze_info.kernels.iter().position(|k| k.name == name) else {
+            let names: Vec<&str> = self.kernels().map(|k| k.name.as_str()).take(20).collect();
+            return Err(Error::NoKernel { kernel: name, available: names.join(", ") });
+        };
+        let owner = VisaOwner::Kernel(index);
+        self.visa.retain(|v| v.owner != owner);
+        let section = self.elf.sections.len();
+        let section_name = format!(".visaasm.{name}");
+        self.elf.sections.push(Section::new(section_name, elf::SHT_ZEBIN_VISAASM, 0, text));
+        self.visa.push(VisaSection { section, owner, function: None, kernel_name: Some(name) });
+        Ok(())
+    }
+
     /// The vISA sections of functions for stack calls.
     pub fn functions_visa(&self) -> impl Iterator<Item = &VisaSection> {
         self.visa.iter().filter(|v| v.owner == VisaOwner::Function)
@@ -368,8 +406,13 @@ fn strip_comments(text: &[u8]) -> Vec<u8> {
 
 /// The name in a text's `.kernel` directive, which stands near its start.
 fn kernel_name(text: &[u8]) -> Option<String> {
+    named_by(text, b".kernel")
+}
+
+/// The name that a directive near the beginning of a text gives.
+fn named_by(text: &[u8], directive: &[u8]) -> Option<String> {
     for line in text.split(|&b| b == b'\n').take(64) {
-        let Some(rest) = line.trim_ascii().strip_prefix(b".kernel") else { continue };
+        let Some(rest) = line.trim_ascii().strip_prefix(directive) else { continue };
         if !rest.first().is_some_and(u8::is_ascii_whitespace) {
             continue;
         }
@@ -381,6 +424,12 @@ fn kernel_name(text: &[u8]) -> Option<String> {
         return Some(String::from_utf8_lossy(name).into_owned()).filter(|n| n != NO_NAME && !n.is_empty());
     }
     None
+}
+
+/// Is a line of vISA text an instruction: no directive, label or comment?
+fn is_code(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    !line.is_empty() && !matches!(line[0], b'.' | b'/' | 0) && !line.ends_with(b":")
 }
 
 /// The text with this name in its `.kernel` directive; `None` where that cannot be.

@@ -71,7 +71,8 @@ pub enum Error {
     /// The vISA text was not kept.
     #[error(
         "no vISA text for kernel `{kernel}`: \
-         build with `ocloc compile ... -internal_options \"{OPTION_ZEBIN} {OPTION_VISA}\"`"
+         build with `ocloc compile ... -internal_options \"{OPTION_ZEBIN} {OPTION_VISA}\"`; \
+         of vector-compute code, put the dump of a build with IGC_ShaderDumpEnable=1 beside the file"
     )]
     NoVisa {
         /// The kernel asked for.

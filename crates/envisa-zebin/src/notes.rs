@@ -112,7 +112,7 @@ impl std::str::FromStr for DeviceFamily {
 pub struct Notes {
     /// Product family's number.
     pub product_family: Option<u32>,
-    /// Graphics core family's number; `ocloc` 22.43 leaves it 0.
+    /// Graphics core family's number; of SIMT code `ocloc` 22.43 leaves it 0.
     pub gfxcore_family: Option<u32>,
     /// Packed compatibility flags, revisions and generator.
     pub target_metadata: Option<u32>,
@@ -136,8 +136,17 @@ impl Notes {
         if let Some(device) = self.product_family.and_then(DeviceFamily::from_product) {
             return Some(device);
         }
+        let Some(config) = self.product_config else {
+            // The vector compiler of older releases names the core alone: Gen9, Gen12 LP, XeHPG, XeHPC.
+            return match self.gfxcore_family? {
+                0xc => Some(DeviceFamily::Skl),
+                0x12 => Some(DeviceFamily::Tgllp),
+                0xc07 => Some(DeviceFamily::Dg2),
+                0xc08 => Some(DeviceFamily::Pvc),
+                _ => None,
+            };
+        };
         // Newer compilers give the graphics IP version: 9.x, 12.x, 12.55 to 12.59, 12.60 and up, 20.x, 30.x.
-        let config = self.product_config?;
         match (config >> 22, (config >> 14) & 0xff) {
             (9, _) => Some(DeviceFamily::Skl),
             (12, 0..=10) => Some(DeviceFamily::Tgllp),

@@ -292,7 +292,12 @@ impl Code {
         let Contents { zebin, data, local_variables } = contents;
         // Nothing depends on them but what reports call memory, and checks that say so: see `Module::warnings`.
         let local_variables = local_variables.as_ref().ok().and_then(|all| all.get(&metadata.name));
-        let options = envisa_lower::Options { platform, simd: Some(metadata.execution_env.simd_size) };
+        // A thread of vector-compute code is one work-item, with all channels.
+        let simd = match metadata.execution_env.simd_size {
+            1 => 32,
+            simd => simd,
+        };
+        let options = envisa_lower::Options { platform, simd: Some(simd) };
         let program = lowered(module, &metadata.name, &options, &texts, &files)?;
         let launch = Metadata {
             kernel: metadata.clone(),

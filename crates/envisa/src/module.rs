@@ -55,6 +55,16 @@ impl<'a> Source<'a> {
             Source::Isa(_) | Source::Text(_) => Ok(None),
         }
     }
+
+    /// The kernels of a zebin that has no vISA for them, or none with instructions.
+    ///
+    /// # Errors
+    /// [`Error::Module`]: it is no zebin.
+    pub fn kernels_without_visa(&self) -> Result<Vec<String>, Error> {
+        let Source::Zebin(bytes) = self else { return Ok(Vec::new()) };
+        let zebin = ZebinFile::parse(bytes).map_err(module)?;
+        Ok(zebin.kernels_without_visa().map(|k| k.name.clone()).collect())
+    }
 }
 
 fn module(e: impl std::fmt::Display) -> Error {
@@ -79,11 +89,14 @@ pub struct LoadOptions {
     pub simd: Option<u32>,
     /// Texts that it was compiled from, for reports to quote.
     pub sources: Vec<SourceText>,
+    /// vISA texts of a zebin's kernels, dumps of the compiler: they take the place of what the zebin has, which of
+    /// vector-compute code is nothing or lacks the instructions ([`Source::kernels_without_visa`]).
+    pub visa: Vec<SourceText>,
 }
 
 impl Default for LoadOptions {
     fn default() -> LoadOptions {
-        LoadOptions { verify: true, simd: None, sources: Vec::new() }
+        LoadOptions { verify: true, simd: None, sources: Vec::new(), visa: Vec::new() }
     }
 }
 
@@ -143,7 +156,7 @@ impl Module {
         options: &LoadOptions,
     ) -> Result<Module, Error> {
         let form = match source {
-            Source::Zebin(bytes) => compiled(device, name, bytes)?,
+            Source::Zebin(bytes) => compiled(device, name, bytes, &options.visa)?,
             Source::Isa(bytes) => binary(device.platform(), name, bytes, options)?,
             Source::Text(bytes) => text(device.platform(), name, bytes, options)?,
         };
@@ -297,9 +310,12 @@ fn named(module: &envisa_isa::Module, ids: &[FileId]) -> Vec<(String, FileId)> {
     module.objects.iter().map(|o| o.name.clone()).zip(ids.iter().copied()).collect()
 }
 
-fn compiled(device: &Device, name: &str, bytes: &[u8]) -> Result<Form, Error> {
+fn compiled(device: &Device, name: &str, bytes: &[u8], visa: &[SourceText]) -> Result<Form, Error> {
     let here = |e: &dyn std::fmt::Display| Error::Module(format!("{name}: {e}"));
-    let zebin = ZebinFile::parse(bytes).map_err(|e| here(&e))?;
+    let mut zebin = ZebinFile::parse(bytes).map_err(|e| here(&e))?;
+    for text in visa {
+        zebin.add_visa(&text.text).map_err(|e| Error::Module(format!("{}: {e}", text.name)))?;
+    }
     let family = family(&zebin).map_err(|e| here(&e))?;
     let (wanted, is) = (family.platform(), device.platform());
     // The two steppings run the same code.

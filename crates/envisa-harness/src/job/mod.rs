@@ -273,6 +273,61 @@ impl Job {
         Ok(sources)
     }
 
+    /// Dumps of the compiler, beside the file, of kernels that the zebin has no vISA for: `KERNEL.visaasm`, or what
+    /// the compiler calls them, which ends so; and those of the functions that they call, `…_KERNEL_f0.visaasm`.
+    fn dumps(&self, module: &Form<'_>) -> Result<Vec<SourceText>, JobError> {
+        let missing = module.kernels_without_visa().unwrap_or_default();
+        let mut texts = Vec::new();
+        if missing.is_empty() || files::is_standard(&self.file) {
+            return Ok(texts);
+        }
+        let folder = self.file.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut beside: Vec<PathBuf> = std::fs::read_dir(folder)
+            .map(|entries| entries.filter_map(|e| Some(e.ok()?.path())).collect())
+            .unwrap_or_default();
+        beside.sort();
+        for kernel in missing.iter().filter(|k| self.kernel.is_empty() || **k == self.kernel) {
+            // What stands before and after the kernel's name.
+            let parts = |p: &PathBuf| {
+                let name = p.file_name()?.to_str()?.strip_suffix(".visaasm")?;
+                let at = name.rfind(kernel.as_str())?;
+                let before = &name[..at];
+                (before.is_empty() || before.ends_with('_'))
+                    .then(|| (before.to_owned(), name[at + kernel.len()..].to_owned()))
+            };
+            let mut read = |path: &PathBuf| -> Result<(), JobError> {
+                let text = files::read(path, files::MAX_INPUT).map_err(JobError::Usage)?;
+                texts.push(SourceText { name: path.display().to_string(), text });
+                Ok(())
+            };
+            let found: Vec<&PathBuf> =
+                beside.iter().filter(|p| parts(p).is_some_and(|(_, end)| end.is_empty())).collect();
+            match found[..] {
+                [] => {}
+                [one] => {
+                    read(one)?;
+                    let build = parts(one).map(|(before, _)| before);
+                    let number = |end: &str| end.strip_prefix("_f").is_some_and(|n| n.parse::<u32>().is_ok());
+                    for path in &beside {
+                        let Some((before, end)) = parts(path) else { continue };
+                        if number(&end) && Some(before) == build {
+                            read(path)?;
+                        }
+                    }
+                }
+                [first, second, ..] => {
+                    return Err(JobError::Usage(format!(
+                        "the vISA of `{kernel}` could be {} or {}: one of them is expected beside {}",
+                        first.display(),
+                        second.display(),
+                        self.file.display()
+                    )));
+                }
+            }
+        }
+        Ok(texts)
+    }
+
     /// Reads the module, or compiles it.
     fn module(&self) -> Result<Source, JobError> {
         let name =
@@ -378,11 +433,17 @@ impl Ready {
                 .red_zones(job.check || job.check_hints),
         );
         let sources = job.sources(&source)?;
-        let options = LoadOptions { verify: !job.no_verify, simd: job.simd, sources };
+        let visa = job.dumps(&form)?;
+        let mut dumped = Vec::new();
+        for dump in &visa {
+            dumped.push(format!("{} has no vISA of its own: it is taken from {}", source.name, dump.name));
+        }
+        let options = LoadOptions { verify: !job.no_verify, simd: job.simd, sources, visa };
         let module = Module::load_with(&device, &source.name, form, &options)?;
         let kernel = module.kernel(&job.kernel).map_err(no_kernel)?;
         let launch = job.launch(compiled)?;
-        let warnings = module.warnings().iter().map(|w| format!("{}: {w}", source.name)).collect();
+        let said = module.warnings().into_iter().map(|w| format!("{}: {w}", source.name));
+        let warnings = dumped.into_iter().chain(said).collect();
         let mut ready = Ready {
             device,
             kernel,

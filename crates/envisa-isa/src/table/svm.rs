@@ -42,7 +42,7 @@ pub static SVM_BLOCK_LD: InstDesc = InstDesc {
     ],
     forms: &[form(
         "svm_block_ld",
-        "svm_block_ld[.unaligned?properties.unaligned][.unaligned_read?properties.unaligned_read] ({properties.size}) {address} {dst}",
+        "svm_block_ld[.aligned!][.unaligned?properties.unaligned][.unaligned_read?properties.unaligned_read] ({properties.size}) {address} {dst}",
     )],
     effect: Effect::Read,
     page: "SVM_BLOCK_LD",
@@ -64,7 +64,7 @@ pub static SVM_BLOCK_ST: InstDesc = InstDesc {
     ],
     forms: &[form(
         "svm_block_st",
-        "svm_block_st[.unaligned?properties.unaligned][.unaligned_read?properties.unaligned_read] ({properties.size}) {address} {src}",
+        "svm_block_st[.aligned!][.unaligned?properties.unaligned][.unaligned_read?properties.unaligned_read] ({properties.size}) {address} {src}",
     )],
     effect: Effect::Write,
     page: "SVM_BLOCK_ST",

@@ -61,7 +61,8 @@ fn mentions(desc: &InstDesc, template: &str) -> Vec<String> {
             if let Some((_, field)) = rest[at + 1..end].split_once('?') {
                 found.push(field.to_owned());
             } else {
-                assert_eq!(&rest[at..=end], "[.sat]", "{}", desc.name);
+                let whole = &rest[at..=end];
+                assert!(whole == "[.sat]" || whole.ends_with("!]"), "{}: {whole}", desc.name);
             }
             rest = &rest[end + 1..];
             continue;

@@ -103,20 +103,33 @@ fn classes(launch: &Launch, groups: [u32; 3], threads: &Threads) -> (Vec<GroupCl
 pub fn prepare(kernel: &Kernel, launch: &Launch, with: Resources<'_>) -> Result<Prepared, LaunchError> {
     let env = &kernel.execution_env;
     let simd = env.simd_size;
-    if !matches!(simd, 8 | 16 | 32) {
-        return Err(LaunchError::Unsupported(format!("a thread of {simd} channels: 8, 16 or 32 can be run")));
+    // Vector-compute code: a thread is a work-item, and its instructions use as many channels as they like.
+    let vector = simd == 1;
+    if !matches!(simd, 1 | 8 | 16 | 32) {
+        return Err(LaunchError::Unsupported(format!(
+            "a thread of {simd} channels: 1, 8, 16 or 32 can be run"
+        )));
     }
     supported(kernel, with.images)?;
     let groups = groups(launch, env.required_work_group_size, simd, with.partial_groups)?;
-    let walk = walk_order(env.work_group_walk_order_dimensions)?;
+    // Of a thread that is one work-item nothing says an order.
+    let walk = match env.work_group_walk_order_dimensions {
+        [0, 0, 0] if vector => [0, 1, 2],
+        dims => walk_order(dims)?,
+    };
 
-    let payload_bytes = kernel.per_thread_payload_size();
+    let mut payload_bytes = kernel.per_thread_payload_size();
+    if vector {
+        // Its ids are packed, in whole registers.
+        payload_bytes = payload_bytes.next_multiple_of(u64::from(with.grf_bytes));
+    }
     let cross_bytes = kernel.cross_thread_payload_size();
     if payload_bytes > MAX_PAYLOAD || cross_bytes > MAX_PAYLOAD || u64::from(with.least_image) > MAX_PAYLOAD {
         return Err(LaunchError::Metadata("the payload is absurdly large".into()));
     }
     for argument in &kernel.per_thread_payload_arguments {
-        if argument.arg_type != ArgType::LocalId || argument.offset != 0 {
+        let expected = if vector { ArgType::PackedLocalIds } else { ArgType::LocalId };
+        if argument.arg_type != expected || argument.offset != 0 {
             let what = <&str>::from(argument.arg_type);
             return Err(LaunchError::Unsupported(format!(
                 "per-thread payload `{what}` at offset {}",
@@ -136,8 +149,9 @@ pub fn prepare(kernel: &Kernel, launch: &Launch, with: Resources<'_>) -> Result<
 
     let threads = Threads {
         simd,
+        channels: if vector { 32 } else { simd },
         payload_bytes: payload_bytes as u32,
-        row_bytes: Threads::row_bytes(simd, with.grf_bytes),
+        row_bytes: if vector { 2 } else { Threads::row_bytes(simd, with.grf_bytes) },
         walk,
     };
     let (classes, edge_class) = classes(launch, groups, &threads);
@@ -734,7 +748,7 @@ impl Building<'_> {
         Ok(Prepared {
             groups: self.groups,
             local: self.launch.local,
-            simd: self.simd,
+            simd: threads.channels,
             classes,
             edge_class,
             payload_at: self.payload_at,

@@ -173,7 +173,7 @@ fn what_is_missing_is_named() {
     let edits: [(Edit, &str); 3] = [
         (image, "not supported: images on this device"),
         (|k| k.execution_env.has_rtcalls = true, "not supported: ray queries"),
-        (|k| k.execution_env.simd_size = 1, "not supported: a thread of 1 channels"),
+        (|k| k.execution_env.simd_size = 2, "not supported: a thread of 2 channels"),
     ];
     for (edit, message) in edits {
         let e = refused(edit, 128, false, false).unwrap_err();

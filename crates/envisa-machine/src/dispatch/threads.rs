@@ -20,8 +20,11 @@ pub struct GroupClass {
 /// How work-items become channels of threads.
 #[derive(Clone, Debug)]
 pub struct Threads {
-    /// Channels a thread.
+    /// Work-items a thread.
     pub simd: u32,
+    /// Channels a thread: one for each work-item; of vector-compute code, whose threads are one work-item each, all
+    /// that there are.
+    pub channels: u32,
     /// Bytes of a thread's local-id payload.
     pub payload_bytes: u32,
     /// Bytes from the ids of one dimension to those of the next.
@@ -41,7 +44,7 @@ impl Threads {
         let total = local.iter().product::<u32>();
         let threads = total.div_ceil(self.simd).max(1);
         let rest = total % self.simd;
-        let tail_mask = if rest == 0 { all_channels(self.simd as usize) } else { (1 << rest) - 1 };
+        let tail_mask = if rest == 0 { all_channels(self.channels as usize) } else { (1 << rest) - 1 };
         let mut payloads = vec![0; threads as usize * self.payload_bytes as usize];
         if self.payload_bytes > 0 {
             for item in 0..total {
@@ -86,7 +89,7 @@ mod tests {
     #[test]
     fn simd32_ids_fill_rows_of_64_bytes() {
         let row = Threads::row_bytes(32, 32);
-        let t = Threads { simd: 32, payload_bytes: 3 * row, row_bytes: row, walk: [0, 1, 2] };
+        let t = Threads { simd: 32, channels: 32, payload_bytes: 3 * row, row_bytes: row, walk: [0, 1, 2] };
         assert_eq!(row, 64);
         let c = t.class([10, 4, 1]);
         assert_eq!((c.threads, c.tail_mask), (2, 0xff));
@@ -94,6 +97,14 @@ mod tests {
         assert_eq!((id(0, 0, 13), id(0, 1, 13)), (3, 1));
         assert_eq!((id(1, 0, 7), id(1, 1, 7)), (9, 3));
         assert_eq!(id(1, 0, 8), 0, "ids of channels that are off stay zero");
+    }
+
+    #[test]
+    fn a_thread_that_is_one_work_item_has_all_channels() {
+        let t = Threads { simd: 1, channels: 32, payload_bytes: 32, row_bytes: 2, walk: [0, 1, 2] };
+        let c = t.class([3, 2, 1]);
+        assert_eq!((c.threads, c.tail_mask), (6, u32::MAX));
+        assert_eq!(c.payloads[4 * 32..][..6], [1, 0, 1, 0, 0, 0], "x, y, z of the fifth");
     }
 
     #[test]
@@ -106,14 +117,14 @@ mod tests {
 
     #[test]
     fn the_walk_order_decides_which_id_runs_fastest() {
-        let t = Threads { simd: 8, payload_bytes: 96, row_bytes: 32, walk: [1, 0, 2] };
+        let t = Threads { simd: 8, channels: 8, payload_bytes: 96, row_bytes: 32, walk: [1, 0, 2] };
         assert_eq!(t.local_id(1, [4, 2, 1]), [0, 1, 0]);
         assert_eq!(t.local_id(2, [4, 2, 1]), [1, 0, 0]);
     }
 
     #[test]
     fn a_full_last_thread_has_a_full_mask() {
-        let t = Threads { simd: 32, payload_bytes: 0, row_bytes: 64, walk: [0, 1, 2] };
+        let t = Threads { simd: 32, channels: 32, payload_bytes: 0, row_bytes: 64, walk: [0, 1, 2] };
         let c = t.class([64, 1, 1]);
         assert_eq!((c.threads, c.mask(0, 32), c.mask(1, 32)), (2, u32::MAX, u32::MAX));
         let c = t.class([33, 1, 1]);
