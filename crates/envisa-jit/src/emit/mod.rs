@@ -3,6 +3,7 @@
 mod alu;
 mod block;
 mod control;
+mod dpas;
 mod each;
 mod float;
 mod int;
@@ -110,6 +111,8 @@ pub(crate) struct Emit<'a> {
     pub full: bool,
     /// Threads of a group take turns.
     pub together: bool,
+    /// The CPU has sums of four products of bytes.
+    pub vnni: bool,
     /// Floating-point operations round to nearest even and keep denormals, everywhere.
     pub ieee: bool,
     pub a: Asm,
@@ -170,6 +173,7 @@ impl<'a> Emit<'a> {
             deferred,
             full,
             together,
+            vnni: is_x86_feature_detected!("avx512vnni"),
             ieee: ieee(p, flow),
             a,
             labels,
@@ -344,6 +348,7 @@ impl<'a> Emit<'a> {
             Op::Message => self.message(pc),
             Op::PredLogic => self.pred_logic(pc),
             Op::Faddr => self.symbol(pc),
+            Op::Dpas => self.dpas(pc),
             _ => self.compute(pc),
         }
     }

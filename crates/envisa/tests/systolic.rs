@@ -1,0 +1,121 @@
+#![cfg(target_arch = "x86_64")]
+//! DPAS by native code: random operands of every combination of byte types, whose results are the interpreter's.
+
+use std::fmt::Write as _;
+
+use envisa::isa::Platform;
+use envisa::{Config, Device, Engine, Launch, Module, Source};
+
+/// Numbers that look random, the same in each run.
+fn dice(state: &mut u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    *state >> 33
+}
+
+/// A kernel that takes operands out of its buffer and puts the result there, with the channels of `off` parted before.
+fn kernel(platform: Platform, body: &str, off: Option<u32>) -> String {
+    let (n, simd) = if platform == Platform::Pvc { (16, 16) } else { (8, 8) };
+    let mut t = format!(
+        "\
+.version 4.1
+.kernel \"dpas\"
+.kernel_attr Target=\"cm\"
+.decl A v_type=G type=uq num_elts=1 align=qword
+.decl At v_type=G type=uq num_elts=1 align=qword
+.decl V v_type=G type=ud num_elts=64 align=wordx32
+.decl W v_type=G type=ud num_elts={w} align=wordx32
+.decl C v_type=G type=d num_elts={w} align=wordx32
+.decl D v_type=G type=d num_elts={w} align=wordx32
+.decl Lane v_type=G type=uw num_elts={n} align=wordx32
+.decl L v_type=G type=ud num_elts={n} align=wordx32
+.decl P v_type=P num_elts={n}
+.input A offset=64 size=8
+.function \"dpas_main\"
+mov (M1_NM, 8) Lane(0,0)<1> 0x76543210:v
+",
+        w = 8 * n
+    );
+    if n == 16 {
+        t += "add (M1_NM, 8) Lane(0,8)<1> Lane(0,0)<1;1,0> 0x8:uw\n";
+    }
+    let load = |t: &mut String, name: &str, from: u32, dwords: u32| {
+        for k in (0..dwords).step_by(16) {
+            let row = if n == 16 { k / 16 } else { k / 8 };
+            let _ = writeln!(t, "add (M1_NM, 1) At(0,0)<1> A(0,0)<0;1,0> 0x{:x}:ud", 4 * (from + k));
+            let _ = writeln!(t, "lsc_load.ugm (M1_NM, 1) {name}.{}:d32x16t flat[At]:a64", row * 4 * n);
+        }
+    };
+    load(&mut t, "V", 0, 64);
+    load(&mut t, "W", 64, 8 * n);
+    load(&mut t, "C", 64 + 8 * n, 8 * n);
+    load(&mut t, "D", 64 + 16 * n, 8 * n);
+    if let Some(off) = off {
+        let _ = writeln!(t, "mov (M1, {simd}) L(0,0)<1> Lane(0,0)<1;1,0>");
+        let _ = writeln!(t, "cmp.lt (M1, {simd}) P L(0,0)<1;1,0> 0x{off:x}:ud");
+        let _ = writeln!(t, "(P) goto (M1, {simd}) over");
+    }
+    t += body;
+    if off.is_some() {
+        t += "over:\n";
+    }
+    for k in (0..8 * n).step_by(16) {
+        let row = if n == 16 { k / 16 } else { k / 8 };
+        let _ = writeln!(t, "add (M1_NM, 1) At(0,0)<1> A(0,0)<0;1,0> 0x{:x}:ud", 4 * (64 + 16 * n + k));
+        let _ = writeln!(t, "lsc_store.ugm (M1_NM, 1) flat[At]:a64 D.{}:d32x16t", row * 4 * n);
+    }
+    t + "ret (M1, 1)\n"
+}
+
+#[test]
+fn sums_of_products_of_bytes() {
+    let mut state = 1;
+    let mut changed = 0;
+    for platform in [Platform::Pvc, Platform::Dg2] {
+        for (w, v) in [("s8", "s8"), ("u8", "s8"), ("s8", "u8"), ("u8", "u8"), ("s4", "s8")] {
+            for (acc, repeat, off) in [
+                ("C.0", 8, None),
+                ("D.0", 8, None),
+                ("%null.0", 8, None),
+                ("C.0", 1, None),
+                ("D.0", 5, None),
+                ("C.0", 8, Some(3)),
+                ("%null.0", 3, Some(6)),
+                ("D.0", 8, Some(0)),
+            ] {
+                let body = format!("dpas.{w}.{v}.8.{repeat} (M1, SIMD) D.0 {acc} W.0 V(0,0)\n");
+                let body = body.replace("SIMD", if platform == Platform::Pvc { "16" } else { "8" });
+                // Twice, the second time onto the first's result.
+                let body = format!("{body}{}", body.replace(acc, "D.0"));
+                let text = kernel(platform, &body, off);
+                let dwords = 64 + 24 * if platform == Platform::Pvc { 16 } else { 8 };
+                let mut data: Vec<u8> = (0..4 * dwords).map(|_| dice(&mut state) as u8).collect();
+                // The ends of the range.
+                data[..64].iter_mut().for_each(|b| *b = [0x80, 0x7f, 0xff, 0][usize::from(*b) % 4]);
+                data[256..320].iter_mut().for_each(|b| *b = [0x80, 0x7f, 0xff, 0][usize::from(*b) % 4]);
+                let run = |engine| {
+                    let device = Device::new(Config::new(platform).memory(1 << 20));
+                    let module = Module::load(&device, "dpas", Source::Text(text.as_bytes()))
+                        .unwrap_or_else(|e| panic!("it loads: {e:?}\n{text}"));
+                    let kernel = module.kernel("dpas").expect("it is there");
+                    // Those that the CPU has an instruction for are its own.
+                    let own = matches!((w, v), ("s8" | "u8", "s8") | ("s8", "u8"));
+                    if let Ok(listing) = kernel.native_listing()
+                        && is_x86_feature_detected!("avx512vnni")
+                    {
+                        assert_eq!(listing.contains("vpdpbusd"), own, "{listing}");
+                    }
+                    let buffer = device.buffer_from("a", &data).expect("there is memory");
+                    let launch =
+                        Launch::threads(&[1, 1, 1], 1).arg("A", &buffer).engine(engine).host_threads(1);
+                    let outcome = device.run(&kernel, &launch).expect("it is launched");
+                    assert!(outcome.fault.is_none(), "{:?}\n{text}", outcome.fault);
+                    buffer.to_vec()
+                };
+                let [a, b] = [Engine::Interpreter, Engine::Native].map(run);
+                assert_eq!(a, b, "{platform:?} {body} {off:?}");
+                changed += u32::from(a != data);
+            }
+        }
+    }
+    assert_eq!(changed, 80);
+}
