@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
+use envisa_lower::Op;
+
 use crate::engine::{LaunchView, Stop, Worker};
 
 pub use crate::engine::Cancel;
@@ -100,7 +102,7 @@ pub fn run<W: Worker>(
         progress.total.store(total, Ordering::Relaxed);
     }
     let start = Instant::now();
-    let workers = options.workers(total);
+    let workers = if options.jobs == 0 && is_small(launch, total) { 1 } else { options.workers(total) };
     let work = |number: u32| match worker(number) {
         Ok(w) => shared.work(w, options.progress),
         Err(trap) => shared.fault(0, trap),
@@ -119,6 +121,22 @@ pub fn run<W: Worker>(
     // A kernel's own fault is told of the lowest group, as if the groups had run one after the other.
     let others = traps.filter(|t| t.cause == Cause::Cancelled && !t.threads.is_empty()).collect();
     Outcome { trap, others, groups: shared.next.into_inner().min(total), elapsed: start.elapsed() }
+}
+
+/// Instructions that take no longer than to wake another host thread.
+const SMALL: u64 = 1 << 11;
+
+/// Is a launch over before another host thread has begun with it: has it few instructions, and executes each of them
+/// once a thread at most?
+fn is_small(launch: &LaunchView<'_>, groups: u64) -> bool {
+    let code = launch.env.program.code();
+    let threads = groups.saturating_mul(launch.prepared.most_threads().into());
+    threads.saturating_mul(code.len() as u64) <= SMALL
+        && code.iter().enumerate().all(|(pc, i)| match i.op {
+            Op::Goto => i.aux as usize > pc,
+            Op::Call | Op::Fcall | Op::Ifcall | Op::SwitchJmp => false,
+            _ => true,
+        })
 }
 
 /// Runs `here` on this host thread, and all others on threads of their own. A panic in one of them, a mistake of
