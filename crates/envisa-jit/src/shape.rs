@@ -28,8 +28,6 @@ pub(crate) struct Shapes {
     halves: HashMap<CellId, i32>,
     /// Of cells that are kept as their first element: those that are wanted as vectors as well, more than once.
     vectors: HashSet<CellId>,
-    /// Local ids are steps in all sixteen channels of a register.
-    rows: bool,
 }
 
 /// A source's step, if it is known.
@@ -58,11 +56,6 @@ impl Shapes {
         self.step.get(&cell).copied()
     }
 
-    /// Are all local ids that are known rows of sixteen, so that two rows of eight are not to be expected?
-    pub fn rows(&self) -> bool {
-        self.rows
-    }
-
     /// Is a cell that is kept as its first element worth a register, too?
     pub fn vector(&self, cell: CellId) -> bool {
         self.vectors.contains(&cell)
@@ -84,7 +77,6 @@ impl Shapes {
         seeds: &[Seed],
     ) -> Shapes {
         let mut seeds = unwritten(cells, seeds);
-        let rows = !seeds.is_empty() && seeds.iter().all(|s| s.lanes == 16);
         let mut halves = HashMap::new();
         if seeds.iter().any(|s| s.lanes == 8) {
             let all = known(p, flow, cells, live, full, &seeds).unwrap_or_default();
@@ -149,7 +141,7 @@ impl Shapes {
             }
             if step.len() == before {
                 let vectors = vectors(p, flow, cells, &step);
-                return Shapes { step, halves, vectors, rows };
+                return Shapes { step, halves, vectors };
             }
         }
     }

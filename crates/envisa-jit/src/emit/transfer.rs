@@ -65,7 +65,7 @@ impl Emit<'_> {
             self.a.mi(Code::Mov_rm32_imm32, weary, 0);
             self.a.jmp(d);
             self.a.bind(o);
-            if !pairs && s.element == 4 && part.lanes == 16 && !self.shapes.rows() {
+            if !pairs && s.element == 4 && part.lanes == 16 {
                 let other = self.a.label();
                 self.move_halves(pc, s, form, part, (v, step), data, on, Some(other))?;
                 self.a.jmp(d);
