@@ -26,9 +26,12 @@ impl Emit<'_> {
     }
 
     /// What threads start with, and whether it stays there for the next ones: the same for all, in registers that
-    /// no instruction writes.
+    /// no instruction writes. Threads that take turns have registers of their own.
     fn writes(&self, start: &Start) -> Vec<(bool, Write)> {
         let written = |r: Range<u32>| {
+            if self.together {
+                return true;
+            }
             let meets = |c: &Cell| c.written && c.offset < r.end && r.start < c.offset + c.bytes;
             self.cells.iter().any(|(_, c)| meets(c))
         };
