@@ -175,7 +175,8 @@ pub fn run(kernels: &[KernelFile], options: &Options, mut say: impl FnMut(&str))
         peers: Vec::new(),
         kernels: Vec::new(),
     };
-    for k in kernels.iter().filter(|k| k.header.bench.is_some() && k.devices().contains(&options.device)) {
+    let sized = |k: &KernelFile| options.sizes == SizeSet::Conformance || k.header.bench.is_some();
+    for k in kernels.iter().filter(|k| sized(k) && k.devices().contains(&options.device)) {
         if options.sizes == SizeSet::Slow && k.header.slow.is_none() {
             out.left_out.push(k.id.clone());
             continue;
@@ -225,7 +226,9 @@ fn run_one(k: &KernelFile, options: &Options, described: &mut Vec<(String, Strin
     let mut served = Vec::new();
     for p in &options.peers {
         let mut times = PeerTimes::of(*p);
-        let worker = Served::start(*p, k, options.sizes, Duration::from_secs(300), &[]);
+        let device = [("ENVISA_DEVICES", options.device.name())];
+        let environment = if *p == Peer::Driver { &device[..] } else { &[] };
+        let worker = Served::start(*p, k, options.sizes, Duration::from_secs(300), environment);
         let version = match &worker {
             Ok(s) => s.describe.clone(),
             Err(why) => {

@@ -24,6 +24,7 @@ pub mod programs;
 pub mod random;
 pub mod report;
 pub mod runs;
+pub mod through;
 pub mod toolchain;
 pub mod translate;
 pub mod witness;

@@ -20,7 +20,7 @@ use envisa_suite::machine::Machine;
 use envisa_suite::peer::{self, Peer};
 use envisa_suite::performance::{self, Part, docs_folder, json_of, write_text};
 use envisa_suite::report::{Table, cell, suspicions};
-use envisa_suite::{programs, random, runs, toolchain, translate};
+use envisa_suite::{programs, random, runs, through, toolchain, translate};
 
 /// Kernels, conformance and benchmarks of envisa against its peers.
 #[derive(Parser)]
@@ -46,6 +46,11 @@ fn kernel_options() -> bench::Options {
 /// How kernels are timed beside Oclgrind, at sizes that it finishes.
 fn oclgrind_options() -> bench::Options {
     bench::Options { sizes: SizeSet::Slow, peers: vec![Peer::Oclgrind], repeats: 3, ..kernel_options() }
+}
+
+/// How kernels are timed by one host program for everybody.
+fn driver_options() -> bench::Options {
+    bench::Options { peers: vec![Peer::Driver, Peer::Pocl, Peer::Intel], ..kernel_options() }
 }
 
 /// How checking is measured: Oclgrind's checks take several times as long as it does without.
@@ -657,6 +662,7 @@ fn performance(only: &Only, parts: &[Part], how: CheckingHow, write: bool) -> Re
             }
             Part::Assembler => toolchain::build("envisa-cli", "assembler"),
             Part::Verifier => toolchain::build("envisa-verify", "verify"),
+            Part::Driver => runs::build_driver(),
             Part::Kernels | Part::Oclgrind | Part::Translation => Ok(()),
         };
         if let Err(why) = built {
@@ -707,6 +713,17 @@ fn measure(
     match part {
         Part::Kernels => run_bench(only, &kernel_options(), part, write, None, None),
         Part::Oclgrind => run_bench(only, &oclgrind_options(), part, write, None, None),
+        Part::Driver => {
+            let say = |line: &str| eprintln!("{line}");
+            let (small, large): (Vec<KernelFile>, Vec<KernelFile>) =
+                kernels(only)?.into_iter().partition(|k| k.id.starts_with(through::SMALL));
+            let mut run = bench::run(&large, &driver_options(), say);
+            let usual = bench::Options { sizes: SizeSet::Conformance, ..driver_options() };
+            run.kernels.extend(bench::run(&small, &usual, say).kernels);
+            let section = through::section(&run, &command, &record);
+            leave(part, &run, &section, write)?;
+            Ok(run.good())
+        }
         Part::Translation => translation(only, Device::Dg2, 5, write, None),
         Part::Runs => {
             let envisa = envisa.map_err(Clone::clone)?;

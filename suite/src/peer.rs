@@ -29,10 +29,12 @@ pub enum Peer {
     Oclgrind,
     /// Intel's CPU runtime.
     Intel,
+    /// Envisa itself, by its OpenCL driver.
+    Driver,
 }
 
 impl Peer {
-    /// All peers.
+    /// All that are not envisa.
     pub const ALL: [Peer; 3] = [Peer::Pocl, Peer::Oclgrind, Peer::Intel];
 
     /// Name for tables.
@@ -41,6 +43,7 @@ impl Peer {
             Peer::Pocl => "PoCL",
             Peer::Oclgrind => "Oclgrind",
             Peer::Intel => "Intel CPU runtime",
+            Peer::Driver => "envisa's driver",
         }
     }
 
@@ -50,6 +53,7 @@ impl Peer {
             Peer::Pocl => "Portable Computing Language",
             Peer::Oclgrind => "Oclgrind",
             Peer::Intel => "Intel(R) OpenCL",
+            Peer::Driver => "(envisa)",
         }
     }
 
@@ -62,6 +66,8 @@ impl Peer {
                 &["/usr/lib/oclgrind/liboclgrind-rt-icd.so", "/usr/local/lib/liboclgrind-rt-icd.so"],
             ),
             Peer::Intel => ("ENVISA_INTEL_ICD", &[]),
+            // Built beside the suite.
+            Peer::Driver => return Some(std::env::current_exe().ok()?.with_file_name("libenvisa_opencl.so")),
         };
         std::env::var_os(variable)
             .map(PathBuf::from)

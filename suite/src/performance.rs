@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::bench::{Bench, Spread, ratio, time};
+use crate::bench::{Bench, KernelTimes, Spread, ratio, time};
 use crate::checking::Checking;
 use crate::machine::Machine;
 use crate::peer::Peer;
 use crate::report::{Table, put_first, replace_block};
 use crate::runs::{Runs, mib};
+use crate::through;
 use crate::toolchain::{Assembler, Verifier, read_record};
 use crate::translate::Translations;
 
@@ -22,6 +23,8 @@ pub enum Part {
     Kernels,
     /// Kernels beside Oclgrind.
     Oclgrind,
+    /// Kernels through the OpenCL driver, and small launches, beside PoCL and Intel's CPU runtime.
+    Driver,
     /// Start-up and memory of the command.
     Runs,
     /// What checking costs, beside no checks and Oclgrind's.
@@ -36,9 +39,10 @@ pub enum Part {
 
 impl Part {
     /// All parts.
-    pub const ALL: [Part; 7] = [
+    pub const ALL: [Part; 8] = [
         Part::Kernels,
         Part::Oclgrind,
+        Part::Driver,
         Part::Runs,
         Part::Checks,
         Part::Translation,
@@ -136,6 +140,10 @@ pub fn summary(docs: &Path) -> String {
                 oclgrind_line(&b, &mut lines);
                 b.machine
             }),
+            Part::Driver => read_record(&path).map(|b: Bench| {
+                driver_lines(&b, &mut lines);
+                b.machine
+            }),
             Part::Runs => read_record(&path).map(|r: Runs| {
                 run_lines(&r, &mut lines);
                 r.machine
@@ -227,6 +235,26 @@ fn oclgrind_line(b: &Bench, lines: &mut Vec<Line>) {
             ratio(mean.ratio),
             Some(mean.ratio >= 300.0),
         ));
+    }
+}
+
+fn driver_lines(b: &Bench, lines: &mut Vec<Line>) {
+    let (small, large): (Vec<KernelTimes>, Vec<KernelTimes>) =
+        b.kernels.iter().cloned().partition(through::is_small);
+    for (what, kernels, goal) in [
+        ("kernels through the OpenCL driver", large, None),
+        ("a small launch through the OpenCL driver", small, Some(1.0)),
+    ] {
+        let b = Bench { kernels, ..b.clone() };
+        for peer in [Peer::Pocl, Peer::Intel] {
+            let Some((mean, n)) = through::mean(&b, peer.name()) else { continue };
+            lines.push(line(
+                format!("{what}, time of {} over it: geometric mean of {n}", peer.name()),
+                if goal.is_some() { "above 1" } else { "–" },
+                ratio(mean),
+                goal.map(|least| mean > least),
+            ));
+        }
     }
 }
 
@@ -344,7 +372,7 @@ mod tests {
         let text = summary(docs.path());
         assert!(
             text.contains(
-                "not measured yet: kernels, oclgrind, runs, checks, translation, assembler, verifier"
+                "not measured yet: kernels, oclgrind, driver, runs, checks, translation, assembler, verifier"
             ),
             "{text}"
         );

@@ -61,19 +61,33 @@ pub struct Runs {
 /// # Errors
 /// Where Cargo cannot be started or the build fails.
 pub fn build_command() -> Result<PathBuf, String> {
+    let folder = build_beside(&["-p", "envisa-cli", "--bin", "envisa"])?;
+    Ok(folder.join(format!("envisa{}", std::env::consts::EXE_SUFFIX)))
+}
+
+/// Builds the OpenCL driver beside this program, as optimised as this program is.
+///
+/// # Errors
+/// What went wrong.
+pub fn build_driver() -> Result<(), String> {
+    build_beside(&["-p", "envisa-opencl"]).map(|_| ())
+}
+
+/// Builds something beside this program; the folder.
+fn build_beside(what: &[&str]) -> Result<PathBuf, String> {
     let me = std::env::current_exe().map_err(|e| e.to_string())?;
     let folder = me.parent().ok_or("this program has no folder")?;
     let target = folder.parent().ok_or("this program is in no target folder")?;
     let mut cargo = cargo();
-    cargo.args(["build", "--quiet", "-p", "envisa-cli", "--bin", "envisa", "--target-dir"]).arg(target);
+    cargo.args(["build", "--quiet"]).args(what).arg("--target-dir").arg(target);
     if !cfg!(debug_assertions) {
         cargo.arg("--release");
     }
     let status = cargo.status().map_err(|e| format!("cargo: {e}"))?;
     if !status.success() {
-        return Err(format!("cargo build -p envisa-cli: {status}"));
+        return Err(format!("cargo build {}: {status}", what.join(" ")));
     }
-    Ok(folder.join(format!("envisa{}", std::env::consts::EXE_SUFFIX)))
+    Ok(folder.to_owned())
 }
 
 /// Cargo, in the workspace's root.
