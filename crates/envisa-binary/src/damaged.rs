@@ -345,7 +345,7 @@ fn truncated_with(
             let keep = total_operands(slots, operands, assumed).saturating_sub(missing);
             if n > *max as u32 || written > keep {
                 let problem = Problem::Value { found: n.into(), expected: "a legal number of operands" };
-                return Err(ReadError::new(at, slot.name, problem));
+                return Err(ReadError::new(at, slot.name.as_str(), problem));
             }
         }
     }

@@ -5,7 +5,9 @@ use crate::error::{Problem, ReadError};
 use crate::opcodes::{Entry, Opcodes, Rows};
 use envisa_isa::desc::{Enc, InstDesc, Slot, SlotKind};
 use envisa_isa::operation::{Message, Operation};
-use envisa_isa::{Exec, ExecMask, Limits, Modifier, Object, Op, Operand, Pred, Region, StateClass, Type};
+use envisa_isa::{
+    Exec, ExecMask, Limits, Modifier, Object, Op, Operand, Pred, Region, SlotName, StateClass, Type,
+};
 
 type Result<T> = std::result::Result<T, ReadError>;
 
@@ -164,9 +166,9 @@ impl<'a> Decoder<'a> {
                 }
                 SlotKind::Count { width, min, max } => {
                     let at = cur.pos();
-                    count = cur.uint(*width, slot.name)?;
+                    count = cur.uint(*width, slot.name.as_str())?;
                     if count < *min as u32 || count > *max as u32 {
-                        return value(at, slot.name, count as u64, "a legal number of operands");
+                        return value(at, slot.name.as_str(), count as u64, "a legal number of operands");
                     }
                     operands.push(Operand::Int(count));
                 }
@@ -199,13 +201,13 @@ impl<'a> Decoder<'a> {
     fn sound(&self, at: usize, slot: &Slot, kind: &SlotKind, operand: Operand) -> Result<Operand> {
         match self.limits.check(kind, &operand) {
             Ok(()) => Ok(operand),
-            Err(fault) => Err(ReadError::new(at, slot.name, Problem::Unsound(fault))),
+            Err(fault) => Err(ReadError::new(at, slot.name.as_str(), Problem::Unsound(fault))),
         }
     }
 
     #[inline]
     fn current_operand(&self, cur: &mut Cursor, slot: &'static Slot, kind: &SlotKind) -> Result<Operand> {
-        let name = slot.name;
+        let name = slot.name.as_str();
         Ok(match kind {
             SlotKind::Exec => {
                 let at = cur.pos();
@@ -328,7 +330,7 @@ impl<'a> Decoder<'a> {
     #[cold]
     fn old_operand(&self, cur: &mut Cursor, desc: &InstDesc, slot: &'static Slot) -> Result<Option<Operand>> {
         let version = self.layout.version;
-        let name = slot.name;
+        let name = slot.name.as_str();
         let is = |op: Op| desc.opcode == op.desc().opcode;
         let sampler = is(Op::Sample3d) || is(Op::Load3d) || is(Op::Sample43d);
         Ok(match &slot.kind {
@@ -337,7 +339,9 @@ impl<'a> Decoder<'a> {
                 Some(Operand::Imm { ty: Type::Uw, bits: 0 })
             }
             // RAW_SENDS had no function id.
-            SlotKind::Field { .. } if is(Op::RawSends) && name == "ffid" && version <= (3, 5) => {
+            SlotKind::Field { .. }
+                if is(Op::RawSends) && slot.name == SlotName::Ffid && version <= (3, 5) =>
+            {
                 Some(Operand::Int(0))
             }
             // FILE and LIFETIME had 16-bit indices.
@@ -373,7 +377,7 @@ impl<'a> Decoder<'a> {
         {
             return Ok(false);
         }
-        let slot = |name: &str| desc.slots.iter().find(|s| s.name == name);
+        let slot = |name: SlotName| desc.slots.iter().find(|s| s.name == name);
         let channels = cur.u8("channels")?;
         let at = cur.pos();
         let exec = cur.u8("exec")?;
@@ -386,7 +390,7 @@ impl<'a> Decoder<'a> {
                 SlotKind::Exec => Operand::Exec(Exec { log2: 3, mask }),
                 SlotKind::Pred => Operand::Pred(Pred::NONE),
                 SlotKind::Field { enc: Enc::Channels, .. } => Operand::Int(!channels as u32 & 15),
-                _ if slot("lod").is_some_and(|lod| std::ptr::eq(lod, s)) => Operand::RAW_NULL,
+                _ if slot(SlotName::Lod).is_some_and(|lod| std::ptr::eq(lod, s)) => Operand::RAW_NULL,
                 _ => self.current_operand(cur, s, &s.kind)?,
             };
             let operand = self.sound(cur.pos(), s, &s.kind, operand)?;

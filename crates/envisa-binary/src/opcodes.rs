@@ -1,7 +1,7 @@
 //! From opcode bytes to rows of the table.
 
 use envisa_isa::desc::{Form, InstDesc, SlotKind};
-use envisa_isa::{Op, Operand};
+use envisa_isa::{FieldName, Op, Operand};
 use std::sync::LazyLock;
 
 /// Rows that share an opcode and a sub-opcode, and thus their slots' encoding; usually one.
@@ -24,7 +24,7 @@ impl Rows {
             return Some(op);
         }
         let fits = |op: &Op, form: &Form| {
-            form.fixed.iter().all(|(name, value)| fixed_value(op.desc(), operands, name) == Some(*value))
+            form.fixed.iter().all(|(name, value)| fixed_value(op.desc(), operands, *name) == Some(*value))
         };
         let specific = |op: &&Op| op.desc().forms.iter().any(|f| !f.fixed.is_empty() && fits(op, f));
         let general =
@@ -34,11 +34,8 @@ impl Rows {
 }
 
 /// The value of a slot (`op`) or a part of one (`op.sub`) that a form may fix.
-fn fixed_value(desc: &InstDesc, operands: &[Operand], name: &str) -> Option<u32> {
-    let (slot, part) = match name.split_once('.') {
-        Some((slot, part)) => (slot, Some(part)),
-        None => (name, None),
-    };
+fn fixed_value(desc: &InstDesc, operands: &[Operand], name: FieldName) -> Option<u32> {
+    let FieldName { slot, part } = name;
     let i = desc.slot_index(slot)?;
     let value = operands.get(i)?.int()?;
     match (part, &desc.slots[i].kind) {

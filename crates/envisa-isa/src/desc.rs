@@ -4,6 +4,7 @@
 //! (a template that names the slots), its types, platforms and effects. Parser, printer, encoder,
 //! decoder, verifier, `explain`, docs and generators all walk it.
 
+pub use crate::name::{FieldName, PartName, SlotName};
 pub use crate::operation::Effect;
 use crate::operation::Operation;
 use crate::{Platforms, TypeSet};
@@ -60,13 +61,13 @@ impl InstDesc {
     }
 
     /// Index of the slot of this name.
-    pub fn slot_index(&self, name: &str) -> Option<usize> {
+    pub fn slot_index(&self, name: SlotName) -> Option<usize> {
         self.slots.iter().position(|s| s.name == name)
     }
 
     /// Index of the register of an LSC message that holds what is read or written.
     pub fn lsc_data_slot(&self) -> Option<usize> {
-        self.slot_index("dst").or_else(|| self.slot_index("src1"))
+        self.slot_index(SlotName::Dst).or_else(|| self.slot_index(SlotName::Src1))
     }
 
     /// Index of the `Exec` slot, if it has one.
@@ -130,7 +131,7 @@ pub enum Family {
 #[derive(Clone, Copy, Debug)]
 pub struct Slot {
     /// Name, lower case, as templates and messages use it: `dst`, `src0`, `num_blocks`.
-    pub name: &'static str,
+    pub name: SlotName,
     /// How it is encoded.
     pub kind: SlotKind,
     /// Read or written.
@@ -183,35 +184,35 @@ pub enum Bytes {
     /// So many for each channel.
     PerChannel(u32),
     /// For each channel as many bits as the field says, at least a dword.
-    PerChannelOf(&'static str),
+    PerChannelOf(FieldName),
     /// For each channel a word if the variable has 16-bit elements, else a dword.
     Coordinates,
     /// As many elements of so many bytes as the field says.
-    Elements(&'static str, u32),
+    Elements(FieldName, u32),
     /// As many as the field says.
-    Field(&'static str),
+    Field(FieldName),
     /// As many registers as the field says.
-    Registers(&'static str),
+    Registers(FieldName),
     /// A row of dwords over all channels for each bit of the mask; rows start at registers.
     Rows {
         /// The field.
-        mask: &'static str,
+        mask: FieldName,
     },
     /// The same where a field says how many channels there are.
     OldRows {
         /// The field of the mask.
-        mask: &'static str,
+        mask: FieldName,
         /// The field of the number of channels.
-        lanes: &'static str,
+        lanes: FieldName,
     },
     /// As many whole rows of dwords as the field says.
-    RowsOf(&'static str),
+    RowsOf(FieldName),
     /// Blocks for each channel; those of a byte fill at least a dword together.
     Blocks {
         /// The field of their number.
-        count: &'static str,
+        count: FieldName,
         /// The field of their bytes; else they have 8.
-        size: Option<&'static str>,
+        size: Option<FieldName>,
     },
     /// A rectangle of `width` bytes and `height` rows, rows at powers of two of at least 4 bytes.
     Rectangle,
@@ -318,7 +319,7 @@ pub enum SlotKind {
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
     /// Name; templates refer to it as `{slot.part}`.
-    pub name: &'static str,
+    pub name: PartName,
     /// Lowest bit.
     pub lo: u8,
     /// Number of bits.
@@ -506,9 +507,9 @@ pub struct Form {
     pub template: &'static str,
     /// Slots (or parts, `slot.part`) that this spelling fixes. Of an `Exec` slot the value is its byte,
     /// of a `Raw` slot 0 is `%null`, of a vector slot it is an immediate of type `ud`.
-    pub fixed: &'static [(&'static str, u32)],
+    pub fixed: &'static [(FieldName, u32)],
     /// Slots without text of their own in this spelling that hold a copy of another: `(slot, of)`.
-    pub copies: &'static [(&'static str, &'static str)],
+    pub copies: &'static [(SlotName, SlotName)],
 }
 
 macro_rules! composites {

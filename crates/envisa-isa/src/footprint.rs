@@ -1,7 +1,7 @@
 //! How many bytes of a register operand an instruction reads or writes: the table's column [`Bytes`], evaluated for
 //! an instruction's fields.
 
-use crate::desc::{Bytes, Enc, Role, SlotKind, SystolicOperand, Value};
+use crate::desc::{Bytes, Enc, FieldName, PartName, Role, SlotKind, SlotName, SystolicOperand, Value};
 use crate::lsc;
 use crate::systolic::Matrices;
 use crate::{InstDesc, Op, Operand, Type};
@@ -15,8 +15,8 @@ struct Fields<'a> {
 
 impl Fields<'_> {
     /// The code of a field, or of a part of a packed one (`slot.part`), and what its values mean.
-    fn find(&self, name: &str) -> Option<(u32, Option<Enc>)> {
-        let (slot, part) = name.split_once('.').map_or((name, None), |(s, p)| (s, Some(p)));
+    fn find(&self, name: impl Into<FieldName>) -> Option<(u32, Option<Enc>)> {
+        let FieldName { slot, part } = name.into();
         let i = self.desc.slot_index(slot)?;
         let value = self.operands.get(i)?.int()?;
         match (part, &self.desc.slots[i].kind) {
@@ -30,12 +30,12 @@ impl Fields<'_> {
         }
     }
 
-    fn code(&self, name: &str) -> Option<u32> {
+    fn code(&self, name: impl Into<FieldName>) -> Option<u32> {
         Some(self.find(name)?.0)
     }
 
     /// What the text of a field's value says as a number: `"16"` for code 4 of the oword counts.
-    fn number(&self, name: &str) -> Option<u32> {
+    fn number(&self, name: impl Into<FieldName>) -> Option<u32> {
         match self.find(name)? {
             (code, Some(Enc::Values(values))) => text(values, code)?.parse().ok(),
             (code, Some(Enc::ExecLike(values))) => text(values, code & 15)?.parse().ok(),
@@ -58,13 +58,13 @@ impl Fields<'_> {
     }
 
     fn lsc_data(&self) -> Option<u32> {
-        let register = lsc::data_size(self.code("data_size")?)?.register;
+        let register = lsc::data_size(self.code(SlotName::DataSize)?)?.register;
         // A quad's mask is its own; of others the field repeats the number of elements.
-        let elements = match self.find("ch_mask")? {
+        let elements = match self.find(SlotName::ChMask)? {
             (mask, Some(Enc::Hex { .. })) => mask.count_ones(),
-            _ => lsc::elements(self.code("data_elems")?)?,
+            _ => lsc::elements(self.code(SlotName::DataElems)?)?,
         };
-        if lsc::is_transposed(self.code("data_order")?) {
+        if lsc::is_transposed(self.code(SlotName::DataOrder)?) {
             return register.checked_mul(elements);
         }
         self.rows(elements, self.lanes()?, register)
@@ -72,11 +72,11 @@ impl Fields<'_> {
 
     fn block2d(&self, role: Role) -> Option<u32> {
         let shape = lsc::Block2d::new(
-            self.code("data_size")?,
-            lsc::is_transposed(self.code("data_order")?),
-            self.code("vnni")? != 0,
+            self.code(SlotName::DataSize)?,
+            lsc::is_transposed(self.code(SlotName::DataOrder)?),
+            self.code(SlotName::Vnni)? != 0,
             // Writers leave the number of a single block out.
-            (self.code("blocks")?.max(1), self.code("width")?, self.code("height")?),
+            (self.code(SlotName::Blocks)?.max(1), self.code(SlotName::Width)?, self.code(SlotName::Height)?),
             self.grf,
         )?;
         // Of a store, the padding after the last row is not looked at.
@@ -84,7 +84,7 @@ impl Fields<'_> {
     }
 
     fn systolic(&self, which: SystolicOperand, ty: Option<Type>) -> Option<u32> {
-        let m = Matrices::of(self.code("control")?)?;
+        let m = Matrices::of(self.code(SlotName::Control)?)?;
         let lanes = self.lanes()?;
         Some(match which {
             SystolicOperand::Accumulator => ty.map_or(4, Type::size) * lanes * m.repeats,
@@ -96,13 +96,13 @@ impl Fields<'_> {
     }
 
     fn sampled(&self, ty: Option<Type>) -> Option<u32> {
-        let channels = match self.code("channels") {
+        let channels = match self.code(SlotName::Channels) {
             Some(mask) => mask.count_ones(),
             // Gathers return four texels of the one channel.
             None => 4,
         };
         let bytes = ty.map_or(4, Type::size);
-        if self.code("flags.pixel_null_mask").is_some_and(|f| f != 0) {
+        if self.code(SlotName::Flags.part(PartName::PixelNullMask)).is_some_and(|f| f != 0) {
             // The mask is a dword of one more register.
             return self.rows(channels, self.lanes()?, bytes).map(|n| n.next_multiple_of(self.grf) + 4);
         }
@@ -111,7 +111,7 @@ impl Fields<'_> {
 
     /// VME's integer motion estimation: payload and result are longer with streams.
     fn motion_streams(&self) -> Option<u32> {
-        Some(match (self.code("stream_mode")?, self.code("search_ctrl")?) {
+        Some(match (self.code(SlotName::StreamMode)?, self.code(SlotName::SearchCtrl)?) {
             (0, _) => 0,
             (_, 3) => 128,
             _ => 64,
@@ -171,14 +171,17 @@ pub fn register_bytes(
             })
         }
         Bytes::Rectangle => {
-            let pitch = lsc::media_pitch(f.code("width")?)?;
-            pitch.checked_mul(f.code("height")?.checked_sub(1)?)?.checked_add(f.code("width")?)
+            let pitch = lsc::media_pitch(f.code(SlotName::Width)?)?;
+            pitch
+                .checked_mul(f.code(SlotName::Height)?.checked_sub(1)?)?
+                .checked_add(f.code(SlotName::Width)?)
         }
         Bytes::LscAddresses => {
-            let bytes = lsc::address_bytes(f.code("addr_size")?)?;
+            let bytes = lsc::address_bytes(f.code(SlotName::AddrSize)?)?;
             // One address for a transposed or strided access, else one a channel.
-            let one = desc.slot_index("stride").is_some()
-                || f.code("data_order").is_some_and(lsc::is_transposed) && desc.slot_index("u").is_none();
+            let one = desc.slot_index(SlotName::Stride).is_some()
+                || f.code(SlotName::DataOrder).is_some_and(lsc::is_transposed)
+                    && desc.slot_index(SlotName::U).is_none();
             if one { Some(bytes) } else { bytes.checked_mul(f.lanes()?) }
         }
         Bytes::LscData => f.lsc_data(),
@@ -192,7 +195,7 @@ pub fn register_bytes(
 
 /// Number of channels of GATHER and SCATTER, which pack it into a field; `None` where its code has no meaning.
 pub fn packed_channels(desc: &'static InstDesc, operands: &[Operand]) -> Option<u32> {
-    Fields { desc, operands, grf: 32 }.number("num_elts")
+    Fields { desc, operands, grf: 32 }.number(SlotName::NumElts)
 }
 
 #[cfg(test)]
@@ -276,13 +279,13 @@ mod tests {
             .slots
             .iter()
             .map(|s| match s.name {
-                "exec" => exec(16),
-                "flags" => Operand::Int(0),
-                "channels" => Operand::Int(0b0111),
+                SlotName::Exec => exec(16),
+                SlotName::Flags => Operand::Int(0),
+                SlotName::Channels => Operand::Int(0b0111),
                 _ => V,
             })
             .collect();
-        let dst = desc.slot_index("dst").expect("a destination");
+        let dst = desc.slot_index(SlotName::Dst).expect("a destination");
         let of = |ty| register_bytes(Op::Load3dLz, &operands, dst, 32, &move |_| Some(ty));
         assert_eq!(of(Type::F), Some(3 * 64));
         assert_eq!(of(Type::Hf), Some(3 * 32));

@@ -8,6 +8,7 @@ pub mod footprint;
 pub mod limits;
 pub mod lsc;
 mod module;
+mod name;
 mod operand;
 pub mod operation;
 mod platform;
@@ -19,6 +20,7 @@ pub mod table;
 mod types;
 
 pub use desc::InstDesc;
+pub use desc::{FieldName, PartName, SlotName};
 pub use exec::{Combine, Exec, ExecMask, Pred};
 pub use module::*;
 pub use operand::{Modifier, Operand, Region, StateClass, VarId};

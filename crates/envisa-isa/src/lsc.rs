@@ -12,6 +12,26 @@ pub mod sfid {
     pub const SLM: u32 = 3;
 }
 
+/// Codes of what a level of caches does, in the fields `l1` and `l3`.
+pub mod caching {
+    /// The default.
+    pub const DEFAULT: u32 = 0;
+    /// Uncached.
+    pub const UNCACHED: u32 = 1;
+    /// Cached.
+    pub const CACHED: u32 = 2;
+    /// Written back.
+    pub const WRITE_BACK: u32 = 3;
+    /// Written through.
+    pub const WRITE_THROUGH: u32 = 4;
+    /// Streamed.
+    pub const STREAMED: u32 = 5;
+    /// Read and invalidated.
+    pub const INVALIDATED: u32 = 6;
+    /// Cached as a constant.
+    pub const CONSTANT: u32 = 7;
+}
+
 /// Codes of who must observe what a fence orders, in the field `scope`.
 pub mod scope {
     /// The thread group.
@@ -160,11 +180,11 @@ pub const fn media_pitch(width: u32) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::desc::{Enc, SlotKind, SlotName};
     use crate::table::Op;
-    use crate::{desc::Enc, desc::SlotKind};
 
     /// Codes that the table lists for a field of LSC_LOAD.
-    fn listed(field: &str) -> Vec<(u32, &'static str)> {
+    fn listed(field: SlotName) -> Vec<(u32, &'static str)> {
         let desc = Op::LscLoad.desc();
         let slot = &desc.slots[desc.slot_index(field).expect("a field")];
         match slot.kind {
@@ -180,20 +200,20 @@ mod tests {
                 assert_eq!(f(code), codes.iter().any(|c| c.0 == code), "code {code}");
             }
         };
-        has(&listed("data_size"), &|c| data_size(c).is_some());
-        has(&listed("data_elems"), &|c| elements(c).is_some());
-        has(&listed("addr_size"), &|c| address_bytes(c).is_some());
-        for (code, text) in listed("data_size") {
+        has(&listed(SlotName::DataSize), &|c| data_size(c).is_some());
+        has(&listed(SlotName::DataElems), &|c| elements(c).is_some());
+        has(&listed(SlotName::AddrSize), &|c| address_bytes(c).is_some());
+        for (code, text) in listed(SlotName::DataSize) {
             let (memory, register) = text[1..].split_once(['c', 'u']).unwrap_or((&text[1..], &text[1..]));
             let size = data_size(code).expect("a size");
             assert_eq!(memory.parse(), Ok(8 * size.memory), "{text}");
             assert_eq!(register.trim_end_matches('h').parse(), Ok(8 * size.register), "{text}");
             assert_eq!(text.ends_with('h'), size.upper, "{text}");
         }
-        for (code, text) in listed("data_elems") {
+        for (code, text) in listed(SlotName::DataElems) {
             assert_eq!(text.parse(), Ok(elements(code).expect("a number")));
         }
-        for (code, text) in listed("addr_size") {
+        for (code, text) in listed(SlotName::AddrSize) {
             let digits = text[1..].trim_end_matches(['u', 's']);
             assert_eq!(digits.parse(), Ok(8 * address_bytes(code).expect("a size")));
             let extends = text.chars().last().filter(|c| !c.is_ascii_digit()).map(|c| c == 's');

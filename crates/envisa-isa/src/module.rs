@@ -317,7 +317,7 @@ impl Object {
     }
 
     /// Operand of the slot of this name.
-    pub fn slot(&self, inst: &Inst, name: &str) -> Option<Operand> {
+    pub fn slot(&self, inst: &Inst, name: crate::SlotName) -> Option<Operand> {
         let i = inst.desc().slot_index(name)?;
         self.ops(inst).get(i).copied()
     }

@@ -373,11 +373,11 @@ impl Module {
             let limits = Limits::of(object);
             for (n, inst) in object.insts.iter().enumerate() {
                 let desc = inst.desc();
-                let fail = |slot: Option<&str>, fault| {
+                let fail = |slot: Option<crate::SlotName>, fault| {
                     let mut place = format!("instruction {n} ({})", desc.name);
                     if let Some(slot) = slot {
                         place.push_str(": ");
-                        place.push_str(slot);
+                        place.push_str(slot.as_str());
                     }
                     Unsound { object: i, span: inst.span, place, fault }
                 };

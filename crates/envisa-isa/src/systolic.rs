@@ -180,7 +180,8 @@ mod tests {
     #[test]
     fn precisions_are_the_tables() {
         let desc = Op::Dpas.desc();
-        let SlotKind::Packed { parts, .. } = desc.slots[desc.slot_index("control").expect("a field")].kind
+        let SlotKind::Packed { parts, .. } =
+            desc.slots[desc.slot_index(crate::SlotName::Control).expect("a field")].kind
         else {
             panic!("it is packed");
         };

@@ -3,7 +3,7 @@
 use envisa_isa::desc::{Part, Role, SlotKind};
 use envisa_isa::lsc::{scope, sfid};
 use envisa_isa::operation::{Barrier, Compute, Control, Operation};
-use envisa_isa::{Combine, Inst as IsaInst, Operand, Type, predefined};
+use envisa_isa::{Combine, Inst as IsaInst, Operand, PartName, SlotName, Type, predefined};
 
 use crate::lower::{FunctionLowering, Reason};
 use crate::messages;
@@ -66,13 +66,14 @@ impl FunctionLowering<'_> {
             match slot.kind {
                 // One that is for the compiler's scheduling alone stands where local memory needs none.
                 SlotKind::Packed { parts, .. } => {
-                    let local = |p: &Part| matches!(p.name, "local" | "software") && p.get(*n) != 0;
+                    let local =
+                        |p: &Part| matches!(p.name, PartName::Local | PartName::Software) && p.get(*n) != 0;
                     memory = if parts.iter().any(local) { fence::LOCAL } else { fence::GLOBAL };
                 }
                 SlotKind::Field { .. } => match (slot.name, *n) {
-                    ("sfid", sfid::SLM) => memory = fence::LOCAL,
-                    ("sfid", _) => memory = fence::GLOBAL,
-                    ("scope", scope::GROUP | scope::LOCAL) => within = fence::GROUP,
+                    (SlotName::Sfid, sfid::SLM) => memory = fence::LOCAL,
+                    (SlotName::Sfid, _) => memory = fence::GLOBAL,
+                    (SlotName::Scope, scope::GROUP | scope::LOCAL) => within = fence::GROUP,
                     _ => {}
                 },
                 _ => {}

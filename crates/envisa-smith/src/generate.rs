@@ -11,8 +11,8 @@ use envisa_isa::desc::{
 use envisa_isa::operation::{Compute, Control, Operation};
 use envisa_isa::{
     Align, Attr, AttrRange, Exec, ExecMask, GeneralVar, Input, Inst, Label, LabelUse, Modifier, Module,
-    Object, ObjectKind, Op, Operand, Platform, Platforms, Pred, Region, SimpleVar, Span, StateClass, Type,
-    TypeSet, fixed_strings, predefined,
+    Object, ObjectKind, Op, Operand, Platform, Platforms, Pred, Region, SimpleVar, SlotName, Span,
+    StateClass, Type, TypeSet, fixed_strings, predefined,
 };
 
 /// Logic works on predicates too.
@@ -461,33 +461,45 @@ impl Gen<'_> {
         for (slot, operand) in d.slots.iter().zip(operands) {
             let raw = Operand::Raw { var: predefined::FIRST_VAR + self.rng.below(VARS), offset: 0 };
             *operand = match slot.name {
-                "l1" => small(l1),
-                "l3" => small(l3),
-                "addr_type" => small(model),
-                "addr_size" => small(address),
-                "imm_scale" => small(1),
-                "data_size" => small(size),
-                "data_order" => small(1),
-                "data_elems" if is("ATOMIC") || is("STRIDED") => small(1),
-                "data_elems" => small(elements),
-                "blocks" => small(1),
-                "width" | "height" => small(1 + self.rng.below(8)),
-                "vnni" => small(0),
-                "surface" => index,
-                "stride" => Operand::Imm { ty: Type::Ud, bits: 8 * self.rng.below(16) as u64 },
-                "src1" if sources == 0 => Operand::RAW_NULL,
-                "src2" if sources < 2 => Operand::RAW_NULL,
-                "v" if coordinates < 2 => Operand::RAW_NULL,
-                "r" if coordinates < 3 => Operand::RAW_NULL,
-                "lod" if coordinates < 4 => Operand::RAW_NULL,
-                "src1" | "src2" | "dst" | "addr" | "u" | "v" | "r" | "lod" => raw,
-                name if name.starts_with("unused") => Operand::RAW_NULL,
+                SlotName::L1 => small(l1),
+                SlotName::L3 => small(l3),
+                SlotName::AddrType => small(model),
+                SlotName::AddrSize => small(address),
+                SlotName::ImmScale => small(1),
+                SlotName::DataSize => small(size),
+                SlotName::DataOrder => small(1),
+                SlotName::DataElems if is("ATOMIC") || is("STRIDED") => small(1),
+                SlotName::DataElems => small(elements),
+                SlotName::Blocks => small(1),
+                SlotName::Width | SlotName::Height => small(1 + self.rng.below(8)),
+                SlotName::Vnni => small(0),
+                SlotName::Surface => index,
+                SlotName::Stride => Operand::Imm { ty: Type::Ud, bits: 8 * self.rng.below(16) as u64 },
+                SlotName::Src1 if sources == 0 => Operand::RAW_NULL,
+                SlotName::Src2 if sources < 2 => Operand::RAW_NULL,
+                SlotName::V if coordinates < 2 => Operand::RAW_NULL,
+                SlotName::R if coordinates < 3 => Operand::RAW_NULL,
+                SlotName::Lod if coordinates < 4 => Operand::RAW_NULL,
+                SlotName::Src1
+                | SlotName::Src2
+                | SlotName::Dst
+                | SlotName::Addr
+                | SlotName::U
+                | SlotName::V
+                | SlotName::R
+                | SlotName::Lod => raw,
+                name if name.is_unused() => Operand::RAW_NULL,
                 // The shape of a surface in memory: its base a register, the rest registers or numbers.
-                "surface_base" | "surface_width" | "surface_height" | "surface_pitch" | "x" | "y" => {
+                SlotName::SurfaceBase
+                | SlotName::SurfaceWidth
+                | SlotName::SurfaceHeight
+                | SlotName::SurfacePitch
+                | SlotName::X
+                | SlotName::Y => {
                     let var = self.var_of(TypeSet::of(&[Type::Ud, Type::D]), None);
                     let (row, col) = (self.rng.below(4) as u8, self.rng.below(4) as u8);
                     let (region, modifier) = (Region::SCALAR, Modifier::None);
-                    match slot.name != "surface_base" && self.rng.one_in(2) {
+                    match slot.name != SlotName::SurfaceBase && self.rng.one_in(2) {
                         true => Operand::Imm { ty: Type::Ud, bits: self.rng.below(1 << 16) as u64 },
                         false => Operand::General { var, row, col, region, modifier },
                     }

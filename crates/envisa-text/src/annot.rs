@@ -1,7 +1,7 @@
 //! Annotations `//@ key=value …`: what the reference's text cannot say, in comments that it skips.
 
 use envisa_isa::desc::{Enc, SlotKind};
-use envisa_isa::{Attr, AttrRange, Exec, ExecMask, Operand, Pred, Span, limits};
+use envisa_isa::{Attr, AttrRange, Exec, ExecMask, Operand, Pred, SlotName, Span, limits};
 
 use crate::names::{Class, nearest};
 use crate::parser::{Bad, P, Parser};
@@ -130,8 +130,8 @@ impl<'s> Parser<'s> {
             let version = self.version;
             let known =
                 |i: &usize| *i < inst.len as usize && desc.slots.get(*i).is_none_or(|s| s.is_in(version));
-            let Some(i) = desc.slot_index(slot).filter(known) else {
-                self.unknown_key(key, desc.slots.iter().map(|s| s.name.as_bytes()));
+            let Some(i) = SlotName::parse(slot).and_then(|s| desc.slot_index(s)).filter(known) else {
+                self.unknown_key(key, desc.slots.iter().map(|s| s.name.as_str().as_bytes()));
                 continue;
             };
             let (Item::Word(_, span) | Item::Str(_, span)) = item;
@@ -173,7 +173,7 @@ impl<'s> Parser<'s> {
                     Operand::Int(value as u32)
                 }
                 (SlotKind::Packed { parts, .. }, Some(p), Operand::Int(old)) => {
-                    match parts.iter().find(|q| q.name == p) {
+                    match parts.iter().find(|q| q.name.as_str() == p) {
                         Some(q) if value >> q.bits == 0 => Operand::Int(q.set(old, value as u32)),
                         _ => return Err(self.bad_value(span, "a value of this part")),
                     }

@@ -280,7 +280,7 @@ impl<'s> Parser<'s> {
                 Some(Enc::HexDigits { .. }) => vec![format!("`{text}` with hexadecimal digits")],
                 _ => vec![format!(
                     "`{text}` with the number `{}`",
-                    part.map_or(form.desc.slots[*slot as usize].name, |p| p.name)
+                    part.map_or(form.desc.slots[*slot as usize].name.as_str(), |p| p.name.as_str())
                 )],
             },
             // Words that tell forms of the mnemonic apart.
@@ -328,9 +328,9 @@ impl<'s> Parser<'s> {
         match desc.kind {
             SlotKind::Vector(classes) => {
                 ops.list[slot] = if form.bare_vector {
-                    self.bare_vector(desc.name)?
+                    self.bare_vector(desc.name.as_str())?
                 } else {
-                    self.vector(classes, desc.role, desc.name)?
+                    self.vector(classes, desc.role, desc.name.as_str())?
                 };
                 Ok(())
             }
@@ -343,11 +343,11 @@ impl<'s> Parser<'s> {
                 Ok(())
             }
             SlotKind::Raw { .. } => {
-                ops.list[slot] = self.raw(form.bare_raw, desc.name)?;
+                ops.list[slot] = self.raw(form.bare_raw, desc.name.as_str())?;
                 Ok(())
             }
             SlotKind::Surface { .. } => {
-                ops.list[slot] = self.handle(Class::Surface, desc.name)?;
+                ops.list[slot] = self.handle(Class::Surface, desc.name.as_str())?;
                 Ok(())
             }
             _ => self.rare_slot(form, slot, part, glued, ops),
@@ -379,7 +379,7 @@ impl<'s> Parser<'s> {
             SlotKind::Count { max, .. } => {
                 self.field(form, slot, None, &Enc::Number { max: *max as u32 }, glued, ops)?;
             }
-            kind => ops.list[slot] = self.element_of(form, kind, desc.role, desc.name, slot)?,
+            kind => ops.list[slot] = self.element_of(form, kind, desc.role, desc.name.as_str(), slot)?,
         }
         Ok(())
     }
@@ -441,7 +441,7 @@ impl<'s> Parser<'s> {
                 continue;
             }
             let operand = ops.len + self.many.len();
-            let element = self.element_of(form, kind, desc.role, desc.name, operand)?;
+            let element = self.element_of(form, kind, desc.role, desc.name.as_str(), operand)?;
             self.many.push(element);
             if self.many.len() > max {
                 break;
@@ -734,8 +734,8 @@ pub(crate) fn usage(form: &Compiled) -> String {
                     (SlotKind::Exec, _) => "(MASK, SIZE)",
                     (SlotKind::Field { enc: Enc::ExecLike(_), .. }, _) => "(MASK, SIZE)",
                     (SlotKind::Field { enc: Enc::Channels, .. }, _) => "RGBA",
-                    (_, Some(p)) => p.name,
-                    _ => s.name,
+                    (_, Some(p)) => p.name.as_str(),
+                    _ => s.name.as_str(),
                 };
                 if !glued {
                     out.push(' ');
@@ -743,7 +743,7 @@ pub(crate) fn usage(form: &Compiled) -> String {
                 out.push_str(text);
             }
             Step::OptSuffix { slot, part } => {
-                let name = part.map_or(form.desc.slots[slot as usize].name, |p| p.name);
+                let name = part.map_or(form.desc.slots[slot as usize].name.as_str(), |p| p.name.as_str());
                 out.push_str(&format!("[.{name}]"));
             }
             Step::Flag { slot, .. } if !form.desc.slots[slot as usize].is_in((4, 1)) => {}

@@ -3,7 +3,7 @@
 mod other;
 
 use envisa_isa::desc::{Composite, Enc, SlotKind, Value};
-use envisa_isa::{Operand, Region, Span, StateClass, Type};
+use envisa_isa::{Operand, Region, SlotName, Span, StateClass, Type};
 
 use crate::bytes::is_start;
 use crate::names::Class;
@@ -54,7 +54,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Sets a slot of the row by name; rows have the slots their composites name.
-    fn put(&mut self, form: &'static Compiled, ops: &mut Ops, name: &str, operand: Operand, span: Span) {
+    fn put(&mut self, form: &'static Compiled, ops: &mut Ops, name: SlotName, operand: Operand, span: Span) {
         if let Some(i) = form.slot(name) {
             ops.list[i] = (operand, span);
         }
@@ -69,7 +69,7 @@ impl<'s> Parser<'s> {
         let flags = |word: &[u8]| {
             after.iter().any(|s| matches!(s, Step::Flag { name, .. } if name.as_bytes() == word))
         };
-        let levels = if form.slot("l2").is_some() { 3 } else { 2 };
+        let levels = if form.slot(SlotName::L2).is_some() { 3 } else { 2 };
         let mut given: Vec<(u32, Span)> = Vec::with_capacity(3);
         while given.len() < levels {
             self.blank();
@@ -79,7 +79,7 @@ impl<'s> Parser<'s> {
             let start = self.pos;
             self.pos += 1;
             let word = self.run();
-            let listed = |word: &[u8]| match form.slot("l1").map(|i| form.desc.slots[i].kind) {
+            let listed = |word: &[u8]| match form.slot(SlotName::L1).map(|i| form.desc.slots[i].kind) {
                 Some(SlotKind::Field { enc: Enc::Values(values), .. }) => {
                     values.iter().find(|v| v.text.as_bytes() == word).map(|v| v.code)
                 }
@@ -121,22 +121,22 @@ impl<'s> Parser<'s> {
             }
             given.push((code, span));
         }
-        let mut put = |name: &str, code: u32, span: Span| {
+        let mut put = |name: SlotName, code: u32, span: Span| {
             if let Some(slot) = form.slot(name) {
                 ops.set(slot, None, code, span);
             }
         };
         match given[..] {
             [] => {}
-            [(l1, at)] => put("l1", l1, at),
+            [(l1, at)] => put(SlotName::L1, l1, at),
             [(l1, at), (l3, at3)] => {
-                put("l1", l1, at);
-                put("l3", l3, at3);
+                put(SlotName::L1, l1, at);
+                put(SlotName::L3, l3, at3);
             }
             [(l1, at), (l2, at2), (l3, at3), ..] => {
-                put("l1", l1, at);
-                put("l2", l2 + 1, at2);
-                put("l3", l3, at3);
+                put(SlotName::L1, l1, at);
+                put(SlotName::L2, l2 + 1, at2);
+                put(SlotName::L3, l3, at3);
             }
         }
         Ok(())
@@ -160,8 +160,8 @@ impl<'s> Parser<'s> {
     }
 
     /// `V32` or `V32.64`, in brackets or before a shape.
-    fn lsc_reg(&mut self, what: &'static str) -> P<(Operand, Span)> {
-        self.raw(true, what)
+    fn lsc_reg(&mut self, what: SlotName) -> P<(Operand, Span)> {
+        self.raw(true, what.as_str())
     }
 
     /// Code of `d32` and the like at the start of a shape; gives the rest.
@@ -196,7 +196,7 @@ impl<'s> Parser<'s> {
         let start = self.pos;
         let size = self.lsc_size(form)?;
         let quad = form
-            .slot("ch_mask")
+            .slot(SlotName::ChMask)
             .is_some_and(|i| matches!(form.desc.slots[i].kind, SlotKind::Field { enc: Enc::Hex { .. }, .. }));
         let mut order = 1;
         let code;
@@ -264,12 +264,12 @@ impl<'s> Parser<'s> {
             return Err(self.fail(d));
         }
         let span = self.since(start);
-        self.put(form, ops, "data_size", Operand::Int(size), span);
-        self.put(form, ops, "data_order", Operand::Int(order), span);
-        self.put(form, ops, "data_elems", Operand::Int(code), span);
+        self.put(form, ops, SlotName::DataSize, Operand::Int(size), span);
+        self.put(form, ops, SlotName::DataOrder, Operand::Int(order), span);
+        self.put(form, ops, SlotName::DataElems, Operand::Int(code), span);
         // The reference leaves the copy out of strided messages.
-        let copy = if form.slot("stride").is_some() { 0 } else { code };
-        self.put(form, ops, "ch_mask", Operand::Int(copy), span);
+        let copy = if form.slot(SlotName::Stride).is_some() { 0 } else { code };
+        self.put(form, ops, SlotName::ChMask, Operand::Int(copy), span);
         Ok(())
     }
 
@@ -368,12 +368,12 @@ impl<'s> Parser<'s> {
         }
         let span = self.since(start);
         for (name, v) in [
-            ("data_size", size),
-            ("data_order", 1 + u32::from(letters[0])),
-            ("blocks", blocks),
-            ("width", width),
-            ("height", height),
-            ("vnni", u32::from(letters[1])),
+            (SlotName::DataSize, size),
+            (SlotName::DataOrder, 1 + u32::from(letters[0])),
+            (SlotName::Blocks, blocks),
+            (SlotName::Width, width),
+            (SlotName::Height, height),
+            (SlotName::Vnni, u32::from(letters[1])),
         ] {
             self.put(form, ops, name, Operand::Int(v), span);
         }
@@ -385,7 +385,7 @@ impl<'s> Parser<'s> {
         let Some(data) = form.desc.lsc_data_slot() else { return Ok(()) };
         ops.list[data] = self.lsc_reg(form.desc.slots[data].name)?;
         self.expect(b':')?;
-        for (i, name) in ["width", "height"].into_iter().enumerate() {
+        for (i, name) in [SlotName::Width, SlotName::Height].into_iter().enumerate() {
             if i == 1 && self.peek() == b'x' {
                 self.pos += 1;
             }
@@ -411,12 +411,12 @@ impl<'s> Parser<'s> {
     }
 
     /// A vector operand of an address: `V32`, `V32.2`, `V32(0,2)`, a number, a surface.
-    fn lsc_vector(&mut self, what: &'static str) -> P<(Operand, Span)> {
+    fn lsc_vector(&mut self, what: SlotName) -> P<(Operand, Span)> {
         self.lsc_scalar(what, false)
     }
 
     /// The same; a number of 64 bits where one may be meant.
-    fn lsc_scalar(&mut self, what: &'static str, wide: bool) -> P<(Operand, Span)> {
+    fn lsc_scalar(&mut self, what: SlotName, wide: bool) -> P<(Operand, Span)> {
         self.blank();
         let start = self.pos;
         let named = is_start(self.peek())
@@ -425,7 +425,7 @@ impl<'s> Parser<'s> {
                 && !self.src[self.pos..].starts_with(b"%DispatchSimd");
         if !named {
             if !(self.peek().is_ascii_digit() || matches!(self.peek(), b'-' | b'(' | b'~' | b'!' | b'%')) {
-                return Err(self.missing_operand(what));
+                return Err(self.missing_operand(what.as_str()));
             }
             let v = self.expr()?;
             let span = self.since(start);
@@ -488,10 +488,10 @@ impl<'s> Parser<'s> {
             b"" if flat => 1,
             b"flat" => 1,
             b"arg" => 5,
-            b"bss" if form.slot("surface").is_some() => 2,
-            b"ss" if form.slot("surface").is_some() => 3,
-            b"bti" if form.slot("surface").is_some() => 4,
-            b"surf" if form.slot("surface").is_some() && self.version >= (4, 2) => 6,
+            b"bss" if form.slot(SlotName::Surface).is_some() => 2,
+            b"ss" if form.slot(SlotName::Surface).is_some() => 3,
+            b"bti" if form.slot(SlotName::Surface).is_some() => 4,
+            b"surf" if form.slot(SlotName::Surface).is_some() && self.version >= (4, 2) => 6,
             _ => {
                 let mut legal: Vec<&str> = vec!["bti(", "ss(", "bss("];
                 if flat {
@@ -517,16 +517,16 @@ impl<'s> Parser<'s> {
                 return Err(self.fail(d));
             }
         };
-        self.put(form, ops, "addr_type", Operand::Int(code), span);
+        self.put(form, ops, SlotName::AddrType, Operand::Int(code), span);
         self.blank();
-        let based = code == 1 && flat && self.peek() == b'(' && form.slot("surface").is_some();
+        let based = code == 1 && flat && self.peek() == b'(' && form.slot(SlotName::Surface).is_some();
         if based {
             let at = self.pos as u32;
             self.needs_42("a base of flat addresses", Span::new(at, at + 1))?;
         }
         let surface = if matches!(code, 2..=4 | 6) || based {
             self.expect(b'(')?;
-            let s = self.lsc_scalar("surface", true)?;
+            let s = self.lsc_scalar(SlotName::Surface, true)?;
             if !based && self.eat(b',') {
                 self.surface_index(form, ops)?;
             }
@@ -535,7 +535,7 @@ impl<'s> Parser<'s> {
         } else {
             (Operand::Imm { ty: Type::Ud, bits: 0 }, Span::NONE)
         };
-        self.put(form, ops, "surface", surface.0, surface.1);
+        self.put(form, ops, SlotName::Surface, surface.0, surface.1);
         Ok(())
     }
 
@@ -547,8 +547,8 @@ impl<'s> Parser<'s> {
         let span = self.since(start);
         self.needs_42("an index of the surface", span)?;
         match u32::try_from(n) {
-            Ok(n) if n < 32 && form.slot("surface_index").is_some() => {
-                self.put(form, ops, "surface_index", Operand::Int(n), span);
+            Ok(n) if n < 32 && form.slot(SlotName::SurfaceIndex).is_some() => {
+                self.put(form, ops, SlotName::SurfaceIndex, Operand::Int(n), span);
                 Ok(())
             }
             _ => {
@@ -582,7 +582,7 @@ impl<'s> Parser<'s> {
         &mut self,
         form: &'static Compiled,
         ops: &mut Ops,
-        name: &str,
+        name: SlotName,
         (v, span): (i64, Span),
     ) -> P<()> {
         let Ok(v) = i32::try_from(v) else {
@@ -626,7 +626,7 @@ impl<'s> Parser<'s> {
             }
         };
         let span = self.span_of(word);
-        self.put(form, ops, "addr_size", Operand::Int(code), span);
+        self.put(form, ops, SlotName::AddrSize, Operand::Int(code), span);
         Ok(())
     }
 
@@ -652,7 +652,7 @@ impl<'s> Parser<'s> {
             let d = self.diag_label("E0409", "scale is out of range", scale_span, "must be 0 to 65535");
             return Err(self.fail(d));
         };
-        self.put(form, ops, "imm_scale", Operand::Int(scale as u32), scale_span);
+        self.put(form, ops, SlotName::ImmScale, Operand::Int(scale as u32), scale_span);
         self.lsc_addr_reg(form, ops)?;
         let (offset, span) = self.immediate_offset()?;
         let Ok(offset) = i32::try_from(offset) else {
@@ -664,10 +664,10 @@ impl<'s> Parser<'s> {
             );
             return Err(self.fail(d));
         };
-        self.put(form, ops, "imm_offset", Operand::Int(offset as u32), span);
+        self.put(form, ops, SlotName::ImmOffset, Operand::Int(offset as u32), span);
         if strided && self.eat(b',') {
-            let (stride, span) = self.lsc_vector("stride")?;
-            self.put(form, ops, "stride", stride, span);
+            let (stride, span) = self.lsc_vector(SlotName::Stride)?;
+            self.put(form, ops, SlotName::Stride, stride, span);
         }
         self.expect(b']')?;
         self.lsc_addr_size(form, ops)
@@ -685,12 +685,12 @@ impl<'s> Parser<'s> {
 
     /// The register of an address.
     fn lsc_addr_reg(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
-        let (addr, span) = self.lsc_reg("addr")?;
+        let (addr, span) = self.lsc_reg(SlotName::Addr)?;
         if addr == Operand::RAW_NULL && !self.bad_line {
             let d = self.diag_label("E0411", "address is `%null`", span, "expected a variable");
             return Err(self.fail(d));
         }
-        self.put(form, ops, "addr", addr, span);
+        self.put(form, ops, SlotName::Addr, addr, span);
         Ok(())
     }
 
@@ -702,8 +702,14 @@ impl<'s> Parser<'s> {
             return Err(self.expected("`flat[`"));
         }
         self.expect(b'[')?;
-        const PARTS: [&str; 6] =
-            ["surface_base", "surface_width", "surface_height", "surface_pitch", "x", "y"];
+        const PARTS: [SlotName; 6] = [
+            SlotName::SurfaceBase,
+            SlotName::SurfaceWidth,
+            SlotName::SurfaceHeight,
+            SlotName::SurfacePitch,
+            SlotName::X,
+            SlotName::Y,
+        ];
         for (i, name) in PARTS.into_iter().enumerate() {
             self.blank();
             if i == 1 && self.peek() == b'+' {
@@ -716,7 +722,12 @@ impl<'s> Parser<'s> {
             self.put(form, ops, name, operand, span);
             if i >= 4 {
                 let offset = self.immediate_offset()?;
-                self.put_offset(form, ops, if i == 4 { "x_offset" } else { "y_offset" }, offset)?;
+                self.put_offset(
+                    form,
+                    ops,
+                    if i == 4 { SlotName::XOffset } else { SlotName::YOffset },
+                    offset,
+                )?;
             }
         }
         self.expect(b']')
@@ -727,7 +738,7 @@ impl<'s> Parser<'s> {
         let start = self.pos;
         self.expect(b'+')?;
         self.expect(b'(')?;
-        for (i, name) in ["x_offset", "y_offset"].into_iter().enumerate() {
+        for (i, name) in [SlotName::XOffset, SlotName::YOffset].into_iter().enumerate() {
             if i > 0 {
                 self.expect(b',')?;
             }
@@ -740,8 +751,14 @@ impl<'s> Parser<'s> {
         self.expect(b')')?;
         let span = self.since(start);
         self.needs_42("the address of a block in one register", span)?;
-        self.put(form, ops, "payload", Operand::Int(1), span);
-        for name in ["surface_width", "surface_height", "surface_pitch", "x", "y"] {
+        self.put(form, ops, SlotName::Payload, Operand::Int(1), span);
+        for name in [
+            SlotName::SurfaceWidth,
+            SlotName::SurfaceHeight,
+            SlotName::SurfacePitch,
+            SlotName::X,
+            SlotName::Y,
+        ] {
             self.put(form, ops, name, Operand::Imm { ty: Type::Ud, bits: 0 }, Span::NONE);
         }
         self.expect(b']')
@@ -752,15 +769,15 @@ impl<'s> Parser<'s> {
         let kind = self.run_here();
         self.lsc_model(form, kind, ops, false)?;
         self.expect(b'[')?;
-        for (i, name) in ["u", "v", "r", "lod"].into_iter().enumerate() {
+        for (i, name) in [SlotName::U, SlotName::V, SlotName::R, SlotName::Lod].into_iter().enumerate() {
             if i > 0 && !self.eat(b',') {
                 break;
             }
             let (operand, span) = self.lsc_reg(name)?;
             self.put(form, ops, name, operand, span);
-            if let Some(offset) = ["u_offset", "v_offset", "r_offset"].get(i) {
+            if let Some(offset) = [SlotName::UOffset, SlotName::VOffset, SlotName::ROffset].get(i) {
                 let given = self.immediate_offset()?;
-                self.put_offset(form, ops, offset, given)?;
+                self.put_offset(form, ops, *offset, given)?;
             }
         }
         self.expect(b']')?;
@@ -772,7 +789,9 @@ impl<'s> Parser<'s> {
         let kind = self.run_here();
         self.lsc_model(form, kind, ops, false)?;
         self.expect(b'[')?;
-        for (i, (name, offset)) in [("x", "x_offset"), ("y", "y_offset")].into_iter().enumerate() {
+        for (i, (name, offset)) in
+            [(SlotName::X, SlotName::XOffset), (SlotName::Y, SlotName::YOffset)].into_iter().enumerate()
+        {
             if i > 0 {
                 self.expect(b',')?;
             }
@@ -787,13 +806,13 @@ impl<'s> Parser<'s> {
 
 /// Does a row's data have a set of channels rather than a number of elements?
 pub(crate) fn is_quad(form: &Compiled) -> bool {
-    form.slot("ch_mask")
+    form.slot(SlotName::ChMask)
         .is_some_and(|i| matches!(form.desc.slots[i].kind, SlotKind::Field { enc: Enc::Hex { .. }, .. }))
 }
 
 /// The sizes of elements that a row knows.
 pub(crate) fn data_sizes(form: &Compiled) -> &'static [Value] {
-    match form.slot("data_size").map(|i| form.desc.slots[i].kind) {
+    match form.slot(SlotName::DataSize).map(|i| form.desc.slots[i].kind) {
         Some(SlotKind::Field { enc: Enc::Values(values), .. }) => values,
         _ => &[],
     }

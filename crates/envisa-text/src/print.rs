@@ -428,7 +428,7 @@ impl Printer<'_, '_> {
 
     /// Annotates an operand as a whole.
     pub fn whole(&mut self, form: &Compiled, slot: usize, operand: Operand) {
-        let mut name = form.desc.slots[slot].name;
+        let mut name = form.desc.slots[slot].name.as_str();
         let indexed;
         if let Some(i) = self.element {
             indexed = format!("{name}.{i}");

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use envisa_isa::desc::{Composite, SlotKind};
-use envisa_isa::{Modifier, Operand, Region, Type, predefined};
+use envisa_isa::{Modifier, Operand, PartName, Region, SlotName, Type, predefined};
 
 use crate::print::{PrintError, Printer, int_of};
 use crate::template::Compiled;
@@ -11,12 +11,12 @@ use crate::template::Compiled;
 const CACHING: [&str; 8] = ["df", "uc", "ca", "wb", "wt", "st", "ri", "cc"];
 
 impl Printer<'_, '_> {
-    fn get(&self, form: &Compiled, ops: &[Operand], name: &str) -> u32 {
+    fn get(&self, form: &Compiled, ops: &[Operand], name: SlotName) -> u32 {
         form.slot(name).map_or(0, |i| int_of(ops, i as u8, None))
     }
 
     /// Annotates a field that could not be spelled.
-    fn odd(&mut self, form: &Compiled, ops: &[Operand], name: &str) {
+    fn odd(&mut self, form: &Compiled, ops: &[Operand], name: SlotName) {
         if let Some(i) = form.slot(name) {
             self.whole(form, i, ops[i]);
         }
@@ -34,20 +34,21 @@ impl Printer<'_, '_> {
             Composite::LscData => self.data(form, ops),
             Composite::LscData2d => {
                 self.data_reg(form, ops);
-                let size = self.get(form, ops, "data_size");
+                let size = self.get(form, ops, SlotName::DataSize);
                 self.data_size(form, ops, size);
-                let dims = ["blocks", "width", "height"].map(|n| self.get(form, ops, n));
+                let dims =
+                    [SlotName::Blocks, SlotName::Width, SlotName::Height].map(|n| self.get(form, ops, n));
                 let [b, w, h] = dims.map(|d| d.max(1));
-                let order = self.get(form, ops, "data_order");
-                let vnni = self.get(form, ops, "vnni");
+                let order = self.get(form, ops, SlotName::DataOrder);
+                let vnni = self.get(form, ops, SlotName::Vnni);
                 let letter = |t| if t { 't' } else { 'n' };
                 let _ = write!(self.out, ".{b}x{w}x{h}{}{}", letter(order == 2), letter(vnni == 1));
                 for (name, odd) in [
-                    ("blocks", dims[0] == 0),
-                    ("width", dims[1] == 0),
-                    ("height", dims[2] == 0),
-                    ("data_order", !matches!(order, 1 | 2)),
-                    ("vnni", vnni > 1),
+                    (SlotName::Blocks, dims[0] == 0),
+                    (SlotName::Width, dims[1] == 0),
+                    (SlotName::Height, dims[2] == 0),
+                    (SlotName::DataOrder, !matches!(order, 1 | 2)),
+                    (SlotName::Vnni, vnni > 1),
                 ] {
                     if odd {
                         self.odd(form, ops, name);
@@ -56,7 +57,7 @@ impl Printer<'_, '_> {
             }
             Composite::LscData2dTyped => {
                 self.data_reg(form, ops);
-                let (w, h) = (self.get(form, ops, "width"), self.get(form, ops, "height"));
+                let (w, h) = (self.get(form, ops, SlotName::Width), self.get(form, ops, SlotName::Height));
                 let _ = write!(self.out, "{w}x{h}");
             }
             Composite::LscAddr => self.addr(form, ops, false),
@@ -72,22 +73,29 @@ impl Printer<'_, '_> {
             Composite::LscTypedAddr => {
                 self.model(form, ops);
                 self.out.push('[');
-                let regs = ["u", "v", "r", "lod"].map(|n| form.slot(n).map_or(Operand::RAW_NULL, |i| ops[i]));
-                let offsets = ["u_offset", "v_offset", "r_offset", ""].map(|n| self.get(form, ops, n));
+                const COORDINATES: [(SlotName, Option<SlotName>); 4] = [
+                    (SlotName::U, Some(SlotName::UOffset)),
+                    (SlotName::V, Some(SlotName::VOffset)),
+                    (SlotName::R, Some(SlotName::ROffset)),
+                    (SlotName::Lod, None),
+                ];
+                let regs = COORDINATES.map(|(n, _)| form.slot(n).map_or(Operand::RAW_NULL, |i| ops[i]));
+                let offsets = COORDINATES.map(|(_, n)| n.map_or(0, |n| self.get(form, ops, n)));
                 let last = (0..4).rposition(|i| regs[i] != Operand::RAW_NULL || offsets[i] != 0);
                 let used = last.map_or(1, |i| i + 1);
                 for (i, r) in regs[..used].iter().enumerate() {
                     if i > 0 {
                         self.out.push(',');
                     }
-                    match form.slot(["u", "v", "r", "lod"][i]) {
+                    let (name, offset) = COORDINATES[i];
+                    match form.slot(name) {
                         // The reference does not read `%null` here, but its other name.
                         Some(_) if *r == Operand::RAW_NULL => self.out.push_str("V0"),
                         Some(slot) => self.lsc_reg(form, slot, *r),
                         None => {}
                     }
-                    if let Some(name) = ["u_offset", "v_offset", "r_offset"].get(i) {
-                        self.offset(form, ops, ["u", "v", "r", "lod"][i], name);
+                    if let Some(offset) = offset {
+                        self.offset(form, ops, name, offset);
                     }
                 }
                 self.out.push(']');
@@ -96,7 +104,10 @@ impl Printer<'_, '_> {
             Composite::LscTypedAddr2d => {
                 self.model(form, ops);
                 self.out.push('[');
-                for (i, (n, o)) in [("x", "x_offset"), ("y", "y_offset")].into_iter().enumerate() {
+                for (i, (n, o)) in [(SlotName::X, SlotName::XOffset), (SlotName::Y, SlotName::YOffset)]
+                    .into_iter()
+                    .enumerate()
+                {
                     if i > 0 {
                         self.out.push(',');
                     }
@@ -109,19 +120,21 @@ impl Printer<'_, '_> {
             Composite::Paired if self.version >= (4, 2) => self.out.push_str(" %null.0"),
             Composite::Paired => {}
             Composite::SendgSfid => {
-                let _ = write!(self.out, "{:#x}", self.get(form, ops, "sfid"));
+                let _ = write!(self.out, "{:#x}", self.get(form, ops, SlotName::Sfid));
             }
             Composite::Desc64 => {
-                let [lo, hi] = ["desc_lo", "desc_hi"].map(|n| self.get(form, ops, n) as u64);
+                let [lo, hi] = [SlotName::DescLo, SlotName::DescHi].map(|n| self.get(form, ops, n) as u64);
                 let _ = write!(self.out, " {:#x}", hi << 32 | lo);
             }
             Composite::FenceFlags => self.fence_flags(form, ops),
             Composite::LifetimeVar => {
-                let Some(i) = form.slot("properties") else { return Ok(()) };
+                let Some(i) = form.slot(SlotName::Properties) else { return Ok(()) };
                 let SlotKind::Packed { parts, .. } = form.desc.slots[i].kind else { return Ok(()) };
-                let class =
-                    parts.iter().find(|p| p.name == "class").map_or(0, |p| int_of(ops, i as u8, Some(p)));
-                let id = self.get(form, ops, "variable");
+                let class = parts
+                    .iter()
+                    .find(|p| p.name == PartName::Class)
+                    .map_or(0, |p| int_of(ops, i as u8, Some(p)));
+                let id = self.get(form, ops, SlotName::Variable);
                 let name = match class {
                     1 => self.names.address(id),
                     2 => self.names.predicate(id),
@@ -131,14 +144,26 @@ impl Printer<'_, '_> {
                 self.out.push(' ');
                 self.out.push_str(&name);
                 if class > 2 {
-                    self.odd(form, ops, "properties");
+                    self.odd(form, ops, SlotName::Properties);
                 }
             }
             Composite::RtMode => {
-                let Some(i) = form.slot("mode") else { return Ok(()) };
+                let Some(i) = form.slot(SlotName::Mode) else { return Ok(()) };
                 let SlotKind::Packed { parts, .. } = form.desc.slots[i].kind else { return Ok(()) };
                 let mut first = true;
-                for name in ["SI", "CPS", "RTI", "A", "O", "Z", "ST", "LRTW", "PS", "CM", "NULLRT"] {
+                for name in [
+                    PartName::RtSi,
+                    PartName::RtCps,
+                    PartName::RtRti,
+                    PartName::RtA,
+                    PartName::RtO,
+                    PartName::RtZ,
+                    PartName::RtSt,
+                    PartName::RtLrtw,
+                    PartName::RtPs,
+                    PartName::RtCm,
+                    PartName::RtNull,
+                ] {
                     let set = parts
                         .iter()
                         .find(|p| p.name == name)
@@ -146,7 +171,7 @@ impl Printer<'_, '_> {
                     if set {
                         self.out.push_str(if first { ".<" } else { "<" });
                         first = false;
-                        self.out.push_str(name);
+                        self.out.push_str(name.as_str());
                         self.out.push('>');
                     }
                 }
@@ -156,7 +181,7 @@ impl Printer<'_, '_> {
     }
 
     /// What is added to a coordinate, unless it is zero. Behind a number it would be read as a part of that.
-    fn offset(&mut self, form: &Compiled, ops: &[Operand], of: &str, name: &str) {
+    fn offset(&mut self, form: &Compiled, ops: &[Operand], of: SlotName, name: SlotName) {
         let v = self.get(form, ops, name) as i32;
         let number =
             form.slot(of).is_some_and(|i| !matches!(ops[i], Operand::General { .. } | Operand::Raw { .. }));
@@ -170,22 +195,28 @@ impl Printer<'_, '_> {
     /// `+(x,y)` of a block whose address is one register; false where other operands say something, too.
     fn payload2d(&mut self, form: &Compiled, ops: &[Operand]) -> bool {
         let zero = Operand::Imm { ty: Type::Ud, bits: 0 };
-        let rest = ["surface_width", "surface_height", "surface_pitch", "x", "y"];
-        if rest.iter().any(|n| form.slot(n).is_some_and(|i| ops[i] != zero)) {
-            self.odd(form, ops, "payload");
+        let rest = [
+            SlotName::SurfaceWidth,
+            SlotName::SurfaceHeight,
+            SlotName::SurfacePitch,
+            SlotName::X,
+            SlotName::Y,
+        ];
+        if rest.iter().any(|n| form.slot(*n).is_some_and(|i| ops[i] != zero)) {
+            self.odd(form, ops, SlotName::Payload);
             return false;
         }
-        let [x, y] = ["x_offset", "y_offset"].map(|n| self.get(form, ops, n) as i32);
+        let [x, y] = [SlotName::XOffset, SlotName::YOffset].map(|n| self.get(form, ops, n) as i32);
         let _ = write!(self.out, "+({x},{y})");
         true
     }
 
     /// `.l1.l3` or `.l1.l2.l3`, unless all have their defaults.
     fn caching(&mut self, form: &Compiled, ops: &[Operand]) {
-        let (l1, l3) = (self.get(form, ops, "l1"), self.get(form, ops, "l3"));
-        let l2 = self.get(form, ops, "l2");
+        let (l1, l3) = (self.get(form, ops, SlotName::L1), self.get(form, ops, SlotName::L3));
+        let l2 = self.get(form, ops, SlotName::L2);
         if l2 > 8 {
-            self.odd(form, ops, "l2");
+            self.odd(form, ops, SlotName::L2);
         }
         if l1 < 8 && l3 < 8 && (1..=8).contains(&l2) {
             let _ = write!(
@@ -200,23 +231,30 @@ impl Printer<'_, '_> {
                 let _ = write!(self.out, ".{}.{}", CACHING[l1 as usize], CACHING[l3 as usize]);
             }
             if self.version < (4, 2) && (l1 == 7 || l3 == 7) {
-                self.odd(form, ops, "l1");
-                self.odd(form, ops, "l3");
+                self.odd(form, ops, SlotName::L1);
+                self.odd(form, ops, SlotName::L3);
             }
         } else {
-            self.odd(form, ops, "l1");
-            self.odd(form, ops, "l3");
+            self.odd(form, ops, SlotName::L1);
+            self.odd(form, ops, SlotName::L3);
         }
     }
 
     /// `flat[base,width,height,pitch,x,y]`.
     fn addr2d(&mut self, form: &Compiled, ops: &[Operand]) {
         self.out.push_str(" flat[");
-        for (i, n) in ["surface_base", "surface_width", "surface_height", "surface_pitch", "x", "y"]
-            .into_iter()
-            .enumerate()
+        for (i, n) in [
+            SlotName::SurfaceBase,
+            SlotName::SurfaceWidth,
+            SlotName::SurfaceHeight,
+            SlotName::SurfacePitch,
+            SlotName::X,
+            SlotName::Y,
+        ]
+        .into_iter()
+        .enumerate()
         {
-            if i == 1 && self.get(form, ops, "payload") == 1 && self.payload2d(form, ops) {
+            if i == 1 && self.get(form, ops, SlotName::Payload) == 1 && self.payload2d(form, ops) {
                 break;
             }
             if i > 0 {
@@ -224,11 +262,11 @@ impl Printer<'_, '_> {
             }
             self.lsc_vector(form, ops, n);
             if i >= 4 {
-                self.offset(form, ops, n, if i == 4 { "x_offset" } else { "y_offset" });
+                self.offset(form, ops, n, if i == 4 { SlotName::XOffset } else { SlotName::YOffset });
             }
         }
-        if self.get(form, ops, "payload") > 1 {
-            self.odd(form, ops, "payload");
+        if self.get(form, ops, SlotName::Payload) > 1 {
+            self.odd(form, ops, SlotName::Payload);
         }
         self.out.push(']');
     }
@@ -258,17 +296,17 @@ impl Printer<'_, '_> {
             Some(v) => self.out.push_str(v.text),
             None => {
                 self.out.push_str("d32");
-                self.odd(form, ops, "data_size");
+                self.odd(form, ops, SlotName::DataSize);
             }
         }
     }
 
     fn data(&mut self, form: &Compiled, ops: &[Operand]) {
         self.data_reg(form, ops);
-        let size = self.get(form, ops, "data_size");
+        let size = self.get(form, ops, SlotName::DataSize);
         self.data_size(form, ops, size);
-        let (elems, mask) = (self.get(form, ops, "data_elems"), self.get(form, ops, "ch_mask"));
-        let order = self.get(form, ops, "data_order");
+        let (elems, mask) = (self.get(form, ops, SlotName::DataElems), self.get(form, ops, SlotName::ChMask));
+        let order = self.get(form, ops, SlotName::DataOrder);
         if crate::lsc::is_quad(form) {
             self.out.push('.');
             let shown = if (1..16).contains(&mask) { mask } else { 1 };
@@ -278,13 +316,13 @@ impl Printer<'_, '_> {
                 }
             }
             if shown != mask {
-                self.odd(form, ops, "ch_mask");
+                self.odd(form, ops, SlotName::ChMask);
             }
             if elems != shown {
-                self.odd(form, ops, "data_elems");
+                self.odd(form, ops, SlotName::DataElems);
             }
             if order != 1 {
-                self.odd(form, ops, "data_order");
+                self.odd(form, ops, SlotName::DataOrder);
             }
             return;
         }
@@ -295,9 +333,9 @@ impl Printer<'_, '_> {
         if order == 2 {
             self.out.push('t');
         } else if order != 1 {
-            self.odd(form, ops, "data_order");
+            self.odd(form, ops, SlotName::DataOrder);
         }
-        let shown = if form.slot("stride").is_some() {
+        let shown = if form.slot(SlotName::Stride).is_some() {
             0
         } else if n == 0 {
             1
@@ -305,17 +343,17 @@ impl Printer<'_, '_> {
             elems
         };
         if n == 0 {
-            self.odd(form, ops, "data_elems");
+            self.odd(form, ops, SlotName::DataElems);
         }
         if mask != shown {
-            self.odd(form, ops, "ch_mask");
+            self.odd(form, ops, SlotName::ChMask);
         }
     }
 
     fn model(&mut self, form: &Compiled, ops: &[Operand]) {
-        let kind = self.get(form, ops, "addr_type");
+        let kind = self.get(form, ops, SlotName::AddrType);
         // Rows without a surface have no text for its models.
-        let surface = form.slot("surface").is_some();
+        let surface = form.slot(SlotName::Surface).is_some();
         let name = match kind {
             2 if surface => "bss",
             3 if surface => "ss",
@@ -327,25 +365,26 @@ impl Printer<'_, '_> {
         self.out.push(' ');
         self.out.push_str(name);
         if name == "flat" && kind != 1 {
-            self.odd(form, ops, "addr_type");
+            self.odd(form, ops, SlotName::AddrType);
         }
         let none = Operand::Imm { ty: Type::Ud, bits: 0 };
-        let base =
-            form.slot("surface").is_some_and(|i| ops[i] != none) && kind == 1 && form.slot("addr").is_some();
-        let index = self.get(form, ops, "surface_index");
+        let base = form.slot(SlotName::Surface).is_some_and(|i| ops[i] != none)
+            && kind == 1
+            && form.slot(SlotName::Addr).is_some();
+        let index = self.get(form, ops, SlotName::SurfaceIndex);
         if surface && (name == "surf" || (2..=4).contains(&kind) || base && self.version >= (4, 2)) {
             self.out.push('(');
-            self.lsc_vector(form, ops, "surface");
+            self.lsc_vector(form, ops, SlotName::Surface);
             if index != 0 && name != "flat" {
                 let _ = write!(self.out, ",{index}");
             }
             self.out.push(')');
             if index != 0 && (name == "flat" || index > 31) {
-                self.odd(form, ops, "surface_index");
+                self.odd(form, ops, SlotName::SurfaceIndex);
             }
-        } else if let Some(i) = form.slot("surface") {
+        } else if let Some(i) = form.slot(SlotName::Surface) {
             if index != 0 {
-                self.odd(form, ops, "surface_index");
+                self.odd(form, ops, SlotName::SurfaceIndex);
             }
             if ops[i] == none {
                 return;
@@ -358,12 +397,12 @@ impl Printer<'_, '_> {
     fn addr(&mut self, form: &Compiled, ops: &[Operand], strided: bool) {
         self.model(form, ops);
         self.out.push('[');
-        let scale = self.get(form, ops, "imm_scale");
+        let scale = self.get(form, ops, SlotName::ImmScale);
         if scale != 1 {
             let _ = write!(self.out, "{scale}*");
         }
         self.addr_reg(form, ops);
-        let offset = self.get(form, ops, "imm_offset") as i32;
+        let offset = self.get(form, ops, SlotName::ImmOffset) as i32;
         if offset > 0 {
             let _ = write!(self.out, "+{offset:#x}");
         } else if offset < 0 {
@@ -371,7 +410,7 @@ impl Printer<'_, '_> {
         }
         if strided {
             self.out.push(',');
-            self.lsc_vector(form, ops, "stride");
+            self.lsc_vector(form, ops, SlotName::Stride);
         }
         self.out.push(']');
         self.addr_size(form, ops);
@@ -379,7 +418,7 @@ impl Printer<'_, '_> {
 
     /// The register of an address.
     fn addr_reg(&mut self, form: &Compiled, ops: &[Operand]) {
-        if let Some(i) = form.slot("addr") {
+        if let Some(i) = form.slot(SlotName::Addr) {
             // Reading refuses `%null` here, so something else stands for it.
             match ops[i] {
                 Operand::Raw { var: 0, .. } => {
@@ -392,7 +431,7 @@ impl Printer<'_, '_> {
     }
 
     fn addr_size(&mut self, form: &Compiled, ops: &[Operand]) {
-        let size = self.get(form, ops, "addr_size");
+        let size = self.get(form, ops, SlotName::AddrSize);
         self.out.push_str(match size {
             1 => ":a16",
             2 => ":a32",
@@ -402,12 +441,12 @@ impl Printer<'_, '_> {
         });
         let known = (1..=3).contains(&size) || self.version >= (4, 2) && matches!(size, 4 | 5);
         if !known {
-            self.odd(form, ops, "addr_size");
+            self.odd(form, ops, SlotName::AddrSize);
         }
     }
 
     /// A vector operand within an address.
-    fn lsc_vector(&mut self, form: &Compiled, ops: &[Operand], name: &str) {
+    fn lsc_vector(&mut self, form: &Compiled, ops: &[Operand], name: SlotName) {
         let Some(i) = form.slot(name) else { return };
         match ops[i] {
             Operand::General { var, row, col, region, modifier } => {
@@ -418,7 +457,11 @@ impl Printer<'_, '_> {
                 }
             }
             Operand::Imm { ty, bits } => {
-                if ty == Type::Uq && bits > u32::MAX as u64 && name == "surface" && self.version >= (4, 2) {
+                if ty == Type::Uq
+                    && bits > u32::MAX as u64
+                    && name == SlotName::Surface
+                    && self.version >= (4, 2)
+                {
                     let _ = write!(self.out, "{bits:#x}");
                     return;
                 }
@@ -443,17 +486,17 @@ impl Printer<'_, '_> {
     }
 
     fn fence_flags(&mut self, form: &Compiled, ops: &[Operand]) {
-        let Some(i) = form.slot("mask") else { return };
+        let Some(i) = form.slot(SlotName::Mask) else { return };
         let SlotKind::Packed { parts, .. } = form.desc.slots[i].kind else { return };
         let mut text = String::new();
         let mut names = Vec::new();
         for (letter, name) in [
-            ("E", "commit"),
-            ("I", "instruction"),
-            ("S", "sampler"),
-            ("C", "constant"),
-            ("R", "read_write"),
-            ("L1", "l1"),
+            ("E", PartName::Commit),
+            ("I", PartName::Instruction),
+            ("S", PartName::Sampler),
+            ("C", PartName::Constant),
+            ("R", PartName::ReadWrite),
+            ("L1", PartName::L1),
         ] {
             if parts.iter().find(|p| p.name == name).is_some_and(|p| int_of(ops, i as u8, Some(p)) != 0) {
                 text.push_str(letter);

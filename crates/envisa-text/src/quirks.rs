@@ -1,6 +1,6 @@
 //! What the reference assembler makes of some instructions, whatever their text says.
 
-use envisa_isa::{Exec, ExecMask, Operand, Pred, Span};
+use envisa_isa::{Exec, ExecMask, Operand, Pred, SlotName, Span};
 
 use crate::ops::Ops;
 use crate::parser::Parser;
@@ -13,11 +13,11 @@ pub(crate) fn apply(p: &mut Parser<'_>, form: &'static Compiled, ops: &mut Ops, 
         control(p, form, ops);
     }
     if form.desc.family == envisa_isa::desc::Family::Lsc
-        && let Some(stride) = form.slot("stride")
+        && let Some(stride) = form.slot(SlotName::Stride)
         && ops.list[stride].0 == Operand::RAW_NULL
     {
         let int = |name| form.slot(name).map_or(0, |i| ops.int(i));
-        let bytes = crate::lsc::access_bytes(int("data_size"), int("data_elems"));
+        let bytes = crate::lsc::access_bytes(int(SlotName::DataSize), int(SlotName::DataElems));
         ops.list[stride].0 = Operand::Imm { ty: envisa_isa::Type::Ud, bits: bytes as u64 };
     }
     if pred.is_some()

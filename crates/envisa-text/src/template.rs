@@ -5,7 +5,7 @@
 use std::sync::OnceLock;
 
 use envisa_isa::desc::{Composite, Enc, Family, Form, InstDesc, Part, SlotKind};
-use envisa_isa::{Exec, Op, Operand, Pred, TABLE, Type};
+use envisa_isa::{Exec, FieldName, Op, Operand, Pred, SlotName, TABLE, Type};
 use hashbrown::HashMap;
 
 /// The most slots a row may have; a test holds the table to it.
@@ -93,7 +93,7 @@ pub(crate) struct Compiled {
 
 impl Compiled {
     /// Index of a slot that the row of a composite must have.
-    pub fn slot(&self, name: &str) -> Option<usize> {
+    pub fn slot(&self, name: SlotName) -> Option<usize> {
         self.desc.slot_index(name)
     }
 }
@@ -175,64 +175,90 @@ fn default_operand(kind: &SlotKind) -> Operand {
 }
 
 /// The slots that a composite's text holds, of those that a row has.
-fn composite_slots(composite: Composite) -> &'static [&'static str] {
+fn composite_slots(composite: Composite) -> &'static [SlotName] {
     match composite {
-        Composite::LscCache => &["l1", "l3", "l2"],
-        Composite::LscData => &["data_size", "data_order", "data_elems", "ch_mask"],
-        Composite::LscData2d => &["data_size", "data_order", "blocks", "width", "height", "vnni"],
-        Composite::LscData2dTyped => &["width", "height"],
+        Composite::LscCache => &[SlotName::L1, SlotName::L3, SlotName::L2],
+        Composite::LscData => {
+            &[SlotName::DataSize, SlotName::DataOrder, SlotName::DataElems, SlotName::ChMask]
+        }
+        Composite::LscData2d => &[
+            SlotName::DataSize,
+            SlotName::DataOrder,
+            SlotName::Blocks,
+            SlotName::Width,
+            SlotName::Height,
+            SlotName::Vnni,
+        ],
+        Composite::LscData2dTyped => &[SlotName::Width, SlotName::Height],
         // Reading sets the stride even where the text has none.
         Composite::LscAddr | Composite::LscAddrStrided => &[
-            "addr_type",
-            "surface",
-            "imm_scale",
-            "addr",
-            "imm_offset",
-            "addr_size",
-            "stride",
-            "surface_index",
+            SlotName::AddrType,
+            SlotName::Surface,
+            SlotName::ImmScale,
+            SlotName::Addr,
+            SlotName::ImmOffset,
+            SlotName::AddrSize,
+            SlotName::Stride,
+            SlotName::SurfaceIndex,
         ],
         Composite::LscAddr2d => &[
-            "surface_base",
-            "surface_width",
-            "surface_height",
-            "surface_pitch",
-            "x",
-            "y",
-            "x_offset",
-            "y_offset",
-            "payload",
+            SlotName::SurfaceBase,
+            SlotName::SurfaceWidth,
+            SlotName::SurfaceHeight,
+            SlotName::SurfacePitch,
+            SlotName::X,
+            SlotName::Y,
+            SlotName::XOffset,
+            SlotName::YOffset,
+            SlotName::Payload,
         ],
         Composite::LscTypedAddr => &[
-            "addr_type",
-            "surface",
-            "u",
-            "v",
-            "r",
-            "lod",
-            "addr_size",
-            "u_offset",
-            "v_offset",
-            "r_offset",
-            "surface_index",
+            SlotName::AddrType,
+            SlotName::Surface,
+            SlotName::U,
+            SlotName::V,
+            SlotName::R,
+            SlotName::Lod,
+            SlotName::AddrSize,
+            SlotName::UOffset,
+            SlotName::VOffset,
+            SlotName::ROffset,
+            SlotName::SurfaceIndex,
         ],
-        Composite::LscTypedAddr2d => {
-            &["addr_type", "surface", "x", "y", "x_offset", "y_offset", "surface_index"]
-        }
-        Composite::LscAddrPlain => &["addr_type", "addr", "addr_size"],
-        Composite::LscSurface => &["addr_type", "surface", "surface_index"],
-        Composite::FenceFlags => &["mask"],
-        Composite::LifetimeVar => &["properties", "variable"],
-        Composite::RtMode => &["mode"],
+        Composite::LscTypedAddr2d => &[
+            SlotName::AddrType,
+            SlotName::Surface,
+            SlotName::X,
+            SlotName::Y,
+            SlotName::XOffset,
+            SlotName::YOffset,
+            SlotName::SurfaceIndex,
+        ],
+        Composite::LscAddrPlain => &[SlotName::AddrType, SlotName::Addr, SlotName::AddrSize],
+        Composite::LscSurface => &[SlotName::AddrType, SlotName::Surface, SlotName::SurfaceIndex],
+        Composite::FenceFlags => &[SlotName::Mask],
+        Composite::LifetimeVar => &[SlotName::Properties, SlotName::Variable],
+        Composite::RtMode => &[SlotName::Mode],
         Composite::Paired => &[],
-        Composite::SendgSfid => &["sfid"],
-        Composite::Desc64 => &["desc_lo", "desc_hi"],
+        Composite::SendgSfid => &[SlotName::Sfid],
+        Composite::Desc64 => &[SlotName::DescLo, SlotName::DescHi],
     }
 }
 
 /// Does a composite hold the data register?
 fn covers_data(composite: Composite) -> bool {
     matches!(composite, Composite::LscData | Composite::LscData2d | Composite::LscData2dTyped)
+}
+
+/// A row's slot, or a part of a packed one.
+fn find_field(desc: &'static InstDesc, name: FieldName) -> Option<(u8, Option<&'static Part>)> {
+    let index = desc.slot_index(name.slot)?;
+    let part = match (name.part, &desc.slots[index].kind) {
+        (None, _) => None,
+        (Some(p), SlotKind::Packed { parts, .. }) => Some(parts.iter().find(|q| q.name == p)?),
+        _ => return None,
+    };
+    Some((index as u8, part))
 }
 
 /// Compiles a form; the error says what in the template has no meaning.
@@ -248,22 +274,10 @@ pub(crate) fn compile(op: Op, desc: &'static InstDesc, form: &'static Form) -> R
     let mut steps = Vec::new();
     let mut glued = true;
     let mut set = vec![false; desc.slots.len()];
-    let find = |name: &str| -> Result<(u8, Option<&'static Part>), String> {
-        let (slot, part) = match name.split_once('.') {
-            Some((s, p)) => (s, Some(p)),
-            None => (name, None),
-        };
-        let unknown = || format!("{}: `{}`: no slot `{name}`", desc.name, form.template);
-        let index = desc.slot_index(slot).ok_or_else(unknown)?;
-        let part = match (part, &desc.slots[index].kind) {
-            (None, _) => None,
-            (Some(p), SlotKind::Packed { parts, .. }) => {
-                Some(parts.iter().find(|q| q.name == p).ok_or_else(unknown)?)
-            }
-            _ => return Err(unknown()),
-        };
-        Ok((index as u8, part))
-    };
+    let unknown =
+        |name: &dyn std::fmt::Display| format!("{}: `{}`: no slot `{name}`", desc.name, form.template);
+    let find = |name: FieldName| find_field(desc, name).ok_or_else(|| unknown(&name));
+    let named = |name: &str| FieldName::parse(name).ok_or_else(|| unknown(&name)).and_then(find);
     while let Some(c) = rest.bytes().next() {
         match c {
             b' ' => {
@@ -281,7 +295,7 @@ pub(crate) fn compile(op: Op, desc: &'static InstDesc, form: &'static Form) -> R
                     };
                     for covered in composite_slots(composite) {
                         // Rows of one composite differ in some of its slots.
-                        if let Some(i) = desc.slot_index(covered) {
+                        if let Some(i) = desc.slot_index(*covered) {
                             set[i] = true;
                         }
                     }
@@ -292,11 +306,11 @@ pub(crate) fn compile(op: Op, desc: &'static InstDesc, form: &'static Form) -> R
                     }
                     steps.push(Step::Composite(composite));
                 } else if let Some(name) = name.strip_suffix("...") {
-                    let (slot, _) = find(name)?;
+                    let (slot, _) = named(name)?;
                     set[slot as usize] = true;
                     steps.push(Step::Many(slot));
                 } else {
-                    let (slot, part) = find(name)?;
+                    let (slot, part) = named(name)?;
                     set[slot as usize] = true;
                     steps.push(Step::Slot { slot, part, glued });
                 }
@@ -310,11 +324,11 @@ pub(crate) fn compile(op: Op, desc: &'static InstDesc, form: &'static Form) -> R
                 } else if let Some(name) = inner.strip_prefix('.').and_then(|s| s.strip_suffix('!')) {
                     steps.push(Step::Redundant(name));
                 } else if let Some(name) = inner.strip_prefix(".{").and_then(|s| s.strip_suffix('}')) {
-                    let (slot, part) = find(name)?;
+                    let (slot, part) = named(name)?;
                     set[slot as usize] = true;
                     steps.push(Step::OptSuffix { slot, part });
                 } else if let Some((name, field)) = inner.strip_prefix('.').and_then(|s| s.split_once('?')) {
-                    let (slot, part) = find(field)?;
+                    let (slot, part) = named(field)?;
                     set[slot as usize] = true;
                     steps.push(Step::Flag { name, slot, part });
                 } else {
@@ -345,7 +359,7 @@ pub(crate) fn compile(op: Op, desc: &'static InstDesc, form: &'static Form) -> R
     }
     let mut copies = Vec::new();
     for &(to, of) in form.copies {
-        let ((to, _), (of, _)) = (find(to)?, find(of)?);
+        let ((to, _), (of, _)) = (find(to.whole())?, find(of.whole())?);
         set[to as usize] = true;
         copies.push((to, of));
     }
@@ -384,7 +398,7 @@ pub(crate) fn compile(op: Op, desc: &'static InstDesc, form: &'static Form) -> R
         pred: pos(|k| matches!(k, SlotKind::Pred)),
         pred_text: form.template.starts_with("{pred}"),
         exec: pos(|k| matches!(k, SlotKind::Exec)),
-        dst: desc.slot_index("dst").map(|i| i as u8),
+        dst: desc.slot_index(SlotName::Dst).map(|i| i as u8),
         count,
         hidden,
     })

@@ -69,12 +69,12 @@ fn what_text_cannot_say_survives_in_annotations() {
     assert_eq!(o.inputs[0].kind, 0x28);
     assert_eq!(o.attrs[0].value, [16]);
     assert_eq!(o.function_sizes, (2, 1));
-    assert_eq!(o.slot(&o.insts[0], "properties"), Some(envisa_isa::Operand::Int(0x82)));
+    assert_eq!(o.slot(&o.insts[0], envisa_isa::SlotName::Properties), Some(envisa_isa::Operand::Int(0x82)));
     assert_eq!(
-        o.slot(&o.insts[1], "src"),
+        o.slot(&o.insts[1], envisa_isa::SlotName::Src),
         Some(envisa_isa::Operand::Imm { ty: envisa_isa::Type::Uw, bits: 0x1234_5678 })
     );
-    assert_eq!(o.slot(&o.insts[2], "mask"), Some(envisa_isa::Operand::Int(0xa1)));
+    assert_eq!(o.slot(&o.insts[2], envisa_isa::SlotName::Mask), Some(envisa_isa::Operand::Int(0xa1)));
     let printed = print(&first.module, &PrintOptions::default()).expect("prints");
     let second = parse(&printed, FileId(0), &ParseOptions::default());
     assert!(second.diagnostics.is_empty(), "{printed}\n{:?}", second.diagnostics);

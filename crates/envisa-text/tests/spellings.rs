@@ -47,7 +47,9 @@ fn values(slot: &SlotKind) -> Vec<(Option<&'static str>, u8, &'static Value)> {
     };
     match slot {
         SlotKind::Field { enc, .. } => of(enc, None, 0),
-        SlotKind::Packed { parts, .. } => parts.iter().flat_map(|p| of(&p.enc, Some(p.name), p.lo)).collect(),
+        SlotKind::Packed { parts, .. } => {
+            parts.iter().flat_map(|p| of(&p.enc, Some(p.name.as_str()), p.lo)).collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -96,7 +98,7 @@ fn what_4_2_says_reads_as_it_prints() {
             // Offsets and the like want an operand beside them that random ones seldom are.
             if let Some((text, module)) = example(op, says) {
                 same_again(d.name, &module);
-                fields.push(slot.name);
+                fields.push(slot.name.as_str());
                 let _ = writeln!(out, "- `{}`, {}: `{text}`", d.name, slot.doc);
             }
         }
@@ -109,7 +111,7 @@ fn what_4_2_says_reads_as_it_prints() {
     let read = parse(&text, Files::new().add_text("payload", text.as_str()), &ParseOptions::default());
     let (m, o) = (&read.module, &read.module.objects[0]);
     assert_eq!(print_inst(m, o, &o.insts[0]).map(|t| t.trim().to_owned()).ok().as_deref(), Some(payload));
-    assert_eq!(o.slot(&o.insts[0], "payload"), Some(Operand::Int(1)));
+    assert_eq!(o.slot(&o.insts[0], envisa_isa::SlotName::Payload), Some(Operand::Int(1)));
     same_again("payload", m);
     fields.push("payload");
     let _ = writeln!(out, "- `LSC_LOAD_BLOCK2D`, an address in one register: `{payload}`");
@@ -119,7 +121,7 @@ fn what_4_2_says_reads_as_it_prints() {
         let d = op.desc();
         for (i, slot) in d.slots.iter().enumerate().filter(|(_, s)| s.is_in(BEFORE)) {
             for (part, lo, value) in values(&slot.kind).into_iter().filter(|v| is_new(v.2)) {
-                let name = part.unwrap_or(slot.name);
+                let name = part.unwrap_or(slot.name.as_str());
                 if told.contains(&(name, value.text)) {
                     continue;
                 }
@@ -156,7 +158,7 @@ fn what_4_2_says_reads_as_it_prints() {
     for slot in rows().flat_map(|op| op.desc().slots).filter(|s| !s.is_in(BEFORE)) {
         let of_new = rows().filter(|op| !op.desc().versions.contains(BEFORE));
         let new = of_new.flat_map(|op| op.desc().slots).any(|s| s.name == slot.name);
-        assert!(new || fields.contains(&slot.name), "no instruction says {}", slot.name);
+        assert!(new || fields.contains(&slot.name.as_str()), "no instruction says {}", slot.name);
     }
     assert!(missing.is_empty(), "rows without a text: {missing:?}");
     for wanted in ["a32u", "surf", "d8u32", "hf8", "e2m1", "cc"] {

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use envisa_diag::Severity;
 use envisa_isa::desc::{Family, InstDesc, Slot, SlotKind};
 use envisa_isa::{
-    Attr, AttrRange, Exec, Inst, Module, Object, Op, Operand, Platform, Platforms, Span, Type, predefined,
+    Attr, AttrRange, Exec, Inst, Module, Object, Op, Operand, PartName, Platform, Platforms, SlotName, Span,
+    Type, predefined,
 };
 
 use crate::finding::platform_names;
@@ -163,13 +164,13 @@ impl<'a> Ctx<'a> {
     }
 
     /// Operand and place of the slot of this name.
-    pub fn slot(&self, inst: &Inst, name: &str) -> Option<(Operand, Span)> {
+    pub fn slot(&self, inst: &Inst, name: SlotName) -> Option<(Operand, Span)> {
         let k = inst.desc().slot_index(name)?;
         Some((*self.obj.ops(inst).get(k)?, self.obj.op_span(inst, k)))
     }
 
     /// The value of a field.
-    pub fn field(&self, inst: &Inst, name: &str) -> Option<u32> {
+    pub fn field(&self, inst: &Inst, name: SlotName) -> Option<u32> {
         self.slot(inst, name)?.0.int()
     }
 
@@ -230,15 +231,31 @@ pub(crate) fn say(ctx: &mut Ctx, code: Code, span: Span, message: impl Into<Stri
     ctx.push(Finding::new(code, on, span, message));
 }
 
+/// What some messages have as a field and others as a part of a packed one.
+pub(crate) struct FieldOrPart(&'static str);
+
+impl From<SlotName> for FieldOrPart {
+    fn from(name: SlotName) -> FieldOrPart {
+        FieldOrPart(name.as_str())
+    }
+}
+
+impl From<PartName> for FieldOrPart {
+    fn from(name: PartName) -> FieldOrPart {
+        FieldOrPart(name.as_str())
+    }
+}
+
 /// A field of this name, or a part of a packed field.
-pub(crate) fn field_or_part(ctx: &Ctx, inst: &Inst, name: &str) -> Option<(u32, Span)> {
+pub(crate) fn field_or_part(ctx: &Ctx, inst: &Inst, name: impl Into<FieldOrPart>) -> Option<(u32, Span)> {
+    let FieldOrPart(name) = name.into();
     for (k, slot, kind, op) in ctx.slots(inst) {
         let Operand::Int(n) = *op else { continue };
-        if slot.name == name {
+        if slot.name.as_str() == name {
             return Some((n, ctx.obj.op_span(inst, k)));
         }
         if let SlotKind::Packed { parts, .. } = kind
-            && let Some(p) = parts.iter().find(|p| p.name == name)
+            && let Some(p) = parts.iter().find(|p| p.name.as_str() == name)
         {
             return Some((p.get(n), ctx.obj.op_span(inst, k)));
         }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use envisa_isa::desc::{Effect, Family, Role, SlotKind};
-use envisa_isa::{Combine, Exec, Inst, Op, Operand, Platforms, Region};
+use envisa_isa::{Combine, Exec, Inst, Op, Operand, Platforms, Region, SlotName};
 
 use crate::context::Ctx;
 use crate::flow::{Graph, pred, targets};
@@ -235,7 +235,7 @@ impl Callees {
         let is_fence = |i: &Inst| i.desc().effect == Effect::Fence;
         match inst.op {
             Op::Fcall => {
-                let name = match ctx.obj.slot(inst, "function") {
+                let name = match ctx.obj.slot(inst, SlotName::Function) {
                     Some(Operand::Str(s)) => ctx.obj.strings.get(s),
                     _ => None,
                 };

@@ -1,7 +1,7 @@
 //! Sampler, render target, URB and VME messages.
 
 use envisa_isa::desc::InstDesc;
-use envisa_isa::{Inst, Op, Operand, Platforms, Span, Type, TypeSet};
+use envisa_isa::{Inst, Op, Operand, Platforms, SlotName, Span, Type, TypeSet};
 
 use crate::context::{Check, Ctx, Rows, field_or_part, say};
 use crate::{Code, Finding};
@@ -26,13 +26,13 @@ fn parameters(desc: &'static InstDesc) -> impl Iterator<Item = &'static str> {
 const CPS: [Op; 5] = [Op::Sample3d, Op::Sample3dB, Op::Sample3dBC, Op::Sample3dC, Op::Sample3dLod];
 
 fn sampler(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    if let Some((Operand::Imm { bits, .. }, span)) = ctx.slot(inst, "offset")
+    if let Some((Operand::Imm { bits, .. }, span)) = ctx.slot(inst, SlotName::Offset)
         && bits & 0xf000 != 0
     {
         let f = Finding::new(Code::SAMPLER_OFFSET, ctx.on, span, "reserved bits of the texel offset are set");
         ctx.push(f.help("bits 0 to 3: r, 4 to 7: v, 8 to 11: u"));
     }
-    if let Some((1.., span)) = field_or_part(ctx, inst, "cps") {
+    if let Some((1.., span)) = field_or_part(ctx, inst, SlotName::Cps) {
         if !CPS.contains(&inst.op) {
             let message = format!("{} has no CPS LOD compensation", desc.name);
             ctx.push(
@@ -46,7 +46,7 @@ fn sampler(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         }
     }
     if inst.op == Op::Sample3dLod
-        && let Some((n, span)) = field_or_part(ctx, inst, "channels")
+        && let Some((n, span)) = field_or_part(ctx, inst, SlotName::Channels)
         && n & 0b1100 != 0
     {
         let f = Finding::new(Code::SAMPLER_FLAGS, ctx.on, span, "B and A of LOD have no value");
@@ -60,7 +60,7 @@ fn sampler_params(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     let most = if parameters(desc).any(|p| p == "…") { 9 } else { parameters(desc).count() };
     let mut first: Option<(Type, Span)> = None;
     let mut n = 0;
-    for (k, slot, _, op) in ctx.slots(inst).filter(|(_, s, ..)| s.name == "params") {
+    for (k, slot, _, op) in ctx.slots(inst).filter(|(_, s, ..)| s.name == SlotName::Params) {
         let span = ctx.obj.op_span(inst, k);
         let name = parameters(desc).nth(n).unwrap_or("");
         n += 1;
@@ -107,7 +107,7 @@ fn sampler_params(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 
 fn rt_write(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     let mut first: Option<(Type, Span)> = None;
-    for name in ["source0_alpha", "red", "green", "blue", "alpha"] {
+    for name in [SlotName::Source0Alpha, SlotName::Red, SlotName::Green, SlotName::Blue, SlotName::Alpha] {
         let Some((op @ Operand::Raw { .. }, span)) = ctx.slot(inst, name) else { continue };
         let Some(ty) = ctx.type_of(&op) else { continue };
         match first {
@@ -121,7 +121,7 @@ fn rt_write(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
             _ => {}
         }
     }
-    if let Some((Operand::Imm { bits, .. }, span)) = ctx.slot(inst, "rti")
+    if let Some((Operand::Imm { bits, .. }, span)) = ctx.slot(inst, SlotName::Rti)
         && bits > 7
     {
         let f = Finding::new(Code::RT_TYPES, ctx.on, span, format!("render target {bits}"));
@@ -130,7 +130,7 @@ fn rt_write(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 }
 
 fn urb_write(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    for (name, min, max) in [("num_out", 1, 8), ("global_offset", 0, 2047)] {
+    for (name, min, max) in [(SlotName::NumOut, 1, 8), (SlotName::GlobalOffset, 0, 2047)] {
         if let Some((n, span)) = field_or_part(ctx, inst, name)
             && !(min..=max).contains(&n)
         {
@@ -142,19 +142,19 @@ fn urb_write(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 }
 
 fn vme_ime(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
-    if let Some((n @ 4.., span)) = field_or_part(ctx, inst, "search_ctrl") {
+    if let Some((n @ 4.., span)) = field_or_part(ctx, inst, SlotName::SearchCtrl) {
         say(ctx, Code::VME_MODES, span, format!("search control {n}; legal are 0 to 3"));
     }
 }
 
 fn vme_fbr(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
     debug_assert_eq!(inst.op, Op::VmeFbr);
-    if let Some((Operand::Imm { bits, .. }, span)) = ctx.slot(inst, "mb_mode")
+    if let Some((Operand::Imm { bits, .. }, span)) = ctx.slot(inst, SlotName::MbMode)
         && bits > 3
     {
         say(ctx, Code::VME_MODES, span, format!("macro-block mode {bits}; legal are 0 to 3"));
     }
-    if let Some((Operand::Imm { bits, .. }, span)) = ctx.slot(inst, "sub_pred_mode")
+    if let Some((Operand::Imm { bits, .. }, span)) = ctx.slot(inst, SlotName::SubPredMode)
         && (0..4).any(|i| bits >> (2 * i) & 3 == 3)
     {
         say(ctx, Code::VME_MODES, span, format!("prediction mode 3 in {bits:#x}; legal are 0 to 2 each"));

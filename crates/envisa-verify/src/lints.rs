@@ -7,10 +7,12 @@
 use std::collections::HashMap;
 
 use envisa_isa::desc::{Effect, Family, Role};
-use envisa_isa::{Exec, ObjectKind, Op, Operand, Platforms, Span, StateClass, predefined};
+use envisa_isa::{
+    Exec, ObjectKind, Op, Operand, PartName, Platforms, SlotName, Span, StateClass, predefined,
+};
 
 use crate::accesses::{Access, Accesses};
-use crate::context::{Ctx, field_or_part};
+use crate::context::{Ctx, FieldOrPart, field_or_part};
 use crate::flow::{Graph, ends, is_branch, is_mark, predicated, targets};
 use crate::{Code, Finding, diverge, values};
 
@@ -147,7 +149,7 @@ fn uninitialised(ctx: &mut Ctx, list: &Accesses, lives: &[Life], loops: &[(u32, 
     let mut said = vec![false; lives.len()];
     for (i, inst) in obj.insts.iter().enumerate() {
         // Compared with itself, any value will do: so the reference compiler asks which channels are active.
-        if inst.op == Op::Cmp && obj.slot(inst, "src0") == obj.slot(inst, "src1") {
+        if inst.op == Op::Cmp && obj.slot(inst, SlotName::Src0) == obj.slot(inst, SlotName::Src1) {
             continue;
         }
         let mut found: Option<Access> = None;
@@ -351,8 +353,9 @@ fn lifetimes(ctx: &mut Ctx, list: &Accesses) {
             continue;
         }
         if inst.op == Op::Lifetime {
-            let part = |name| field_or_part(ctx, inst, name).map_or(0, |p| p.0);
-            let (end, class, id) = (part("end"), part("class"), part("variable"));
+            let part = |name: FieldOrPart| field_or_part(ctx, inst, name).map_or(0, |p| p.0);
+            let (end, class, id) =
+                (part(PartName::End.into()), part(PartName::Class.into()), part(SlotName::Variable.into()));
             let id = if class == 0 { ctx.var(id).map_or(id, |v| v.root) } else { id };
             if end != 0 {
                 ended.insert((class, id), i);

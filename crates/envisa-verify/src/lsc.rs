@@ -4,9 +4,9 @@ use envisa_isa::atomic::AtomicOp;
 use envisa_isa::desc::{Effect, Enc, Family, InstDesc, SlotKind};
 use envisa_isa::lsc::addr_type::FLAT;
 use envisa_isa::lsc::sfid::{SLM, UGML};
-use envisa_isa::lsc::{address_bytes, data_size, is_transposed};
+use envisa_isa::lsc::{address_bytes, caching, data_size, is_transposed};
 use envisa_isa::operation::{Message, Operation};
-use envisa_isa::{Inst, Op, Operand, Platform, Platforms, Span, StateClass, predefined};
+use envisa_isa::{Inst, Op, Operand, PartName, Platform, Platforms, SlotName, Span, StateClass, predefined};
 
 use crate::context::{Check, Ctx, Rows, channels, field_or_part, say};
 use crate::{Code, Finding, memory};
@@ -14,7 +14,7 @@ use crate::{Code, Finding, memory};
 /// Which rules look at which rows.
 pub(crate) const CHECKS: &[(Rows, Check)] = &[
     (Rows::Family(Family::Lsc), sfid),
-    (Rows::Family(Family::Lsc), caching),
+    (Rows::Family(Family::Lsc), cached),
     (Rows::Family(Family::Lsc), vector),
     (Rows::Family(Family::Lsc), addresses),
     (Rows::Family(Family::Lsc), operands),
@@ -37,15 +37,20 @@ pub(crate) const CHECKS: &[(Rows, Check)] = &[
     (Rows::Of(&[Op::LscFence]), fence),
 ];
 
-/// The text of a field's value, as the table has it; what it means is read off its name.
-fn text(ctx: &Ctx, inst: &Inst, name: &str) -> Option<(&'static str, Span)> {
-    let k = inst.desc().slot_index(name)?;
-    let SlotKind::Field { enc: Enc::Values(values), .. } = &inst.desc().slots[k].kind else { return None };
-    let n = ctx.obj.ops(inst).get(k)?.int()?;
-    Some((values.iter().find(|v| v.code == n)?.text, ctx.obj.op_span(inst, k)))
+/// The word of a field's value, as the table has it, for messages.
+fn word(desc: &InstDesc, name: SlotName, code: u32) -> Option<&'static str> {
+    let SlotKind::Field { enc: Enc::Values(values), .. } = &desc.slots[desc.slot_index(name)?].kind else {
+        return None;
+    };
+    Some(values.iter().find(|v| v.code == code)?.text)
 }
 
-fn field(ctx: &Ctx, inst: &Inst, name: &str) -> Option<(u32, Span)> {
+fn text(ctx: &Ctx, inst: &Inst, name: SlotName) -> Option<(&'static str, Span)> {
+    let (code, span) = field(ctx, inst, name)?;
+    Some((word(inst.desc(), name, code)?, span))
+}
+
+fn field(ctx: &Ctx, inst: &Inst, name: SlotName) -> Option<(u32, Span)> {
     match ctx.slot(inst, name)? {
         (Operand::Int(n), span) => Some((n, span)),
         _ => None,
@@ -54,22 +59,22 @@ fn field(ctx: &Ctx, inst: &Inst, name: &str) -> Option<(u32, Span)> {
 
 /// Does the message go to shared local memory?
 pub(crate) fn is_slm(ctx: &Ctx, inst: &Inst) -> bool {
-    inst.desc().family == Family::Lsc && field(ctx, inst, "sfid").is_some_and(|f| f.0 == SLM)
+    inst.desc().family == Family::Lsc && field(ctx, inst, SlotName::Sfid).is_some_and(|f| f.0 == SLM)
 }
 
 /// Does the fence order accesses to shared local memory?
 pub(crate) fn fences_slm(ctx: &Ctx, inst: &Inst) -> bool {
-    let flag = |name| field_or_part(ctx, inst, name).is_some_and(|f| f.0 != 0);
+    let flag = |name: PartName| field_or_part(ctx, inst, name).is_some_and(|f| f.0 != 0);
     match inst.op {
         Op::LscFence => is_slm(ctx, inst),
         // Not the one that only keeps the scheduler from moving things.
-        Op::Fence => flag("local") && !flag("software"),
+        Op::Fence => flag(PartName::Local) && !flag(PartName::Software),
         _ => false,
     }
 }
 
 fn sfid(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    let Some((n, span)) = field(ctx, inst, "sfid") else { return };
+    let Some((n, span)) = field(ctx, inst, SlotName::Sfid) else { return };
     if n == UGML {
         let has = Platforms::of(&[Platform::Pvc, Platform::Pvcxt]);
         let f = Finding::new(
@@ -86,31 +91,38 @@ fn sfid(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 }
 
 /// The combinations of the page's table: L1, L3, for loads, for stores.
-const CACHING: &[(&str, &str, bool, bool)] = &[
-    ("df", "df", true, true),
-    ("uc", "uc", true, true),
-    ("st", "uc", true, true),
-    ("uc", "ca", true, false),
-    ("ca", "uc", true, false),
-    ("ca", "ca", true, false),
-    ("st", "ca", true, false),
-    ("ri", "ca", true, false),
-    ("uc", "wb", false, true),
-    ("wt", "uc", false, true),
-    ("wt", "wb", false, true),
-    ("st", "wb", false, true),
-    ("wb", "wb", false, true),
-];
+const CACHING: &[(u32, u32, bool, bool)] = {
+    use envisa_isa::lsc::caching::*;
+    &[
+        (DEFAULT, DEFAULT, true, true),
+        (UNCACHED, UNCACHED, true, true),
+        (STREAMED, UNCACHED, true, true),
+        (UNCACHED, CACHED, true, false),
+        (CACHED, UNCACHED, true, false),
+        (CACHED, CACHED, true, false),
+        (STREAMED, CACHED, true, false),
+        (INVALIDATED, CACHED, true, false),
+        (UNCACHED, WRITE_BACK, false, true),
+        (WRITE_THROUGH, UNCACHED, false, true),
+        (WRITE_THROUGH, WRITE_BACK, false, true),
+        (STREAMED, WRITE_BACK, false, true),
+        (WRITE_BACK, WRITE_BACK, false, true),
+    ]
+};
 
-fn caching(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    let (Some((l1, span)), Some((l3, _))) = (text(ctx, inst, "l1"), text(ctx, inst, "l3")) else { return };
+fn cached(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    let (Some((l1, span)), Some((l3, _))) = (field(ctx, inst, SlotName::L1), field(ctx, inst, SlotName::L3))
+    else {
+        return;
+    };
+    let name = |code| word(desc, SlotName::L1, code).unwrap_or_default();
     if is_slm(ctx, inst) {
-        if (l1, l3) != ("df", "df") {
+        if (l1, l3) != (caching::DEFAULT, caching::DEFAULT) {
             let f = Finding::new(
                 Code::LSC_CACHING,
                 ctx.on,
                 span,
-                format!("caching .{l1}.{l3} of shared local memory"),
+                format!("caching .{}.{} of shared local memory", name(l1), name(l3)),
             );
             ctx.push(f.help("leave it out"));
         }
@@ -122,17 +134,17 @@ fn caching(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         _ => (true, true),
     };
     // `cc` came after the page's table.
-    let known = l1 == "cc"
-        || l3 == "cc"
+    let known = l1 == caching::CONSTANT
+        || l3 == caching::CONSTANT
         || CACHING.iter().any(|(a, b, l, s)| (*a, *b) == (l1, l3) && ((load && *l) || (store && *s)));
     if !known {
         let legal: Vec<String> = CACHING
             .iter()
             .filter(|(_, _, l, s)| (load && *l) || (store && *s))
-            .map(|(a, b, ..)| format!(".{a}.{b}"))
+            .map(|(a, b, ..)| format!(".{}.{}", name(*a), name(*b)))
             .collect();
-        let f =
-            Finding::new(Code::LSC_CACHING, ctx.on, span, format!("{} with caching .{l1}.{l3}", desc.name));
+        let message = format!("{} with caching .{}.{}", desc.name, name(l1), name(l3));
+        let f = Finding::new(Code::LSC_CACHING, ctx.on, span, message);
         ctx.push(f.help(format!("legal: {}", legal.join(" "))));
     }
 }
@@ -140,21 +152,21 @@ fn caching(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 /// Number of elements at each address; 1 where the message has no such field, or has its channels there.
 pub(crate) fn elements(ctx: &Ctx, inst: &Inst) -> u32 {
     // Only there has the field named values; elsewhere it is a copy of the channels.
-    if text(ctx, inst, "data_elems").is_none() {
+    if text(ctx, inst, SlotName::DataElems).is_none() {
         return 1;
     }
-    field(ctx, inst, "data_elems").and_then(|(code, _)| envisa_isa::lsc::elements(code)).unwrap_or(1)
+    field(ctx, inst, SlotName::DataElems).and_then(|(code, _)| envisa_isa::lsc::elements(code)).unwrap_or(1)
 }
 
 fn vector(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    let Some((order, span)) = field(ctx, inst, "data_order") else { return };
-    if desc.slot_index("width").is_some() {
+    let Some((order, span)) = field(ctx, inst, SlotName::DataOrder) else { return };
+    if desc.slot_index(SlotName::Width).is_some() {
         return;
     }
     let n = channels(ctx, inst);
     let elems = elements(ctx, inst);
-    let size = text(ctx, inst, "data_size")
-        .zip(field(ctx, inst, "data_size").and_then(|(code, _)| data_size(code)))
+    let size = text(ctx, inst, SlotName::DataSize)
+        .zip(field(ctx, inst, SlotName::DataSize).and_then(|(code, _)| data_size(code)))
         .map(|((name, span), size)| (name, size, span));
     let atomic = desc.effect == Effect::Atomic;
     if is_transposed(order) {
@@ -177,7 +189,7 @@ fn vector(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
             ctx.push(f.help("d32 or d64"));
         }
     } else {
-        if let Some((_, span)) = field(ctx, inst, "data_elems")
+        if let Some((_, span)) = field(ctx, inst, SlotName::DataElems)
             && (elems > 8 || (atomic && elems > 1))
         {
             let most = if atomic { 1 } else { 8 };
@@ -193,7 +205,7 @@ fn vector(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
             }
         }
         // More is split by the finalizer.
-        if desc.family == Family::Lsc && n > 16 && desc.slot_index("u").is_none() {
+        if desc.family == Family::Lsc && n > 16 && desc.slot_index(SlotName::U).is_none() {
             let exec = desc.exec_slot().map_or(inst.span, |k| ctx.obj.op_span(inst, k));
             let narrow = Platforms::of(&[Platform::Dg2, Platform::Mtl, Platform::Arl]);
             let f = Finding::new(Code::LSC_EXEC, narrow, exec, format!("{} of {n} channels", desc.name));
@@ -203,9 +215,9 @@ fn vector(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 }
 
 fn addresses(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
-    let Some((model, model_span)) = text(ctx, inst, "addr_type") else { return };
-    let flat = field(ctx, inst, "addr_type").is_some_and(|f| f.0 == FLAT);
-    if let Some((size, span)) = field(ctx, inst, "addr_size") {
+    let Some((model, model_span)) = text(ctx, inst, SlotName::AddrType) else { return };
+    let flat = field(ctx, inst, SlotName::AddrType).is_some_and(|f| f.0 == FLAT);
+    if let Some((size, span)) = field(ctx, inst, SlotName::AddrSize) {
         let wide = address_bytes(size) == Some(8);
         let slm = is_slm(ctx, inst);
         if slm && (!flat || wide) {
@@ -227,13 +239,14 @@ fn addresses(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
         }
     }
     if flat
-        && let Some((Operand::Imm { bits, .. }, span)) = ctx.slot(inst, "surface")
+        && let Some((Operand::Imm { bits, .. }, span)) = ctx.slot(inst, SlotName::Surface)
         && bits != 0
     {
         say(ctx, Code::LSC_BASE, span, "a flat message with a surface");
     }
     if !flat
-        && let Some((Operand::State { class: StateClass::Sampler, .. }, span)) = ctx.slot(inst, "surface")
+        && let Some((Operand::State { class: StateClass::Sampler, .. }, span)) =
+            ctx.slot(inst, SlotName::Surface)
     {
         say(ctx, Code::LSC_BASE, span, "a sampler where a surface is meant");
     }
@@ -241,7 +254,7 @@ fn addresses(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
 
 /// Sources that an operation has; what others there are is %null.
 fn operands(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    for name in ["unused_dst", "unused_src1", "unused_src2"] {
+    for name in [SlotName::UnusedDst, SlotName::UnusedSrc1, SlotName::UnusedSrc2] {
         if let Some((Operand::Raw { var, .. }, span)) = ctx.slot(inst, name)
             && var != predefined::var::NULL
         {
@@ -256,7 +269,7 @@ fn operands(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         _ => None,
     };
     let Some(needs) = operator.map(AtomicOp::operands) else { return };
-    for (i, name) in (0..).zip(["src1", "src2"]) {
+    for (i, name) in (0..).zip([SlotName::Src1, SlotName::Src2]) {
         let Some((Operand::Raw { var, .. }, span)) = ctx.slot(inst, name) else { continue };
         if (var == predefined::var::NULL) != (i >= needs) {
             let what = if i >= needs { "has to be %null" } else { "is missing" };
@@ -272,7 +285,7 @@ fn operands(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 }
 
 fn quad(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    if let Some((0, span)) = field(ctx, inst, "ch_mask") {
+    if let Some((0, span)) = field(ctx, inst, SlotName::ChMask) {
         say(ctx, Code::LSC_CHANNELS, span, format!("{} of no channel", desc.name));
     }
 }
@@ -293,15 +306,15 @@ fn typed_exec(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 fn block2d(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     let get = |ctx: &Ctx, name| field(ctx, inst, name);
     let (Some((w, w_span)), Some((h, h_span)), Some((blocks, b_span))) =
-        (get(ctx, "width"), get(ctx, "height"), get(ctx, "blocks"))
+        (get(ctx, SlotName::Width), get(ctx, SlotName::Height), get(ctx, SlotName::Blocks))
     else {
         return;
     };
-    let Some((size_name, size_span)) = text(ctx, inst, "data_size") else { return };
-    let Some(size) = get(ctx, "data_size").and_then(|(code, _)| data_size(code)) else { return };
+    let Some((size_name, size_span)) = text(ctx, inst, SlotName::DataSize) else { return };
+    let Some(size) = get(ctx, SlotName::DataSize).and_then(|(code, _)| data_size(code)) else { return };
     let (plain, size) = (size.memory == size.register, size.register);
-    let transposed = get(ctx, "data_order").is_some_and(|f| is_transposed(f.0));
-    let vnni = get(ctx, "vnni").filter(|f| f.0 != 0);
+    let transposed = get(ctx, SlotName::DataOrder).is_some_and(|f| is_transposed(f.0));
+    let vnni = get(ctx, SlotName::Vnni).filter(|f| f.0 != 0);
     let store = desc.effect == Effect::Write;
     let mut bad = |span, message: String, help: &str| {
         let f = Finding::new(Code::LSC_BLOCK2D, ctx.on, span, message);
@@ -367,7 +380,8 @@ fn fence(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
 
 /// The table of page LSC_TYPED: rows lie at the next power of two of their width, 256 bytes in all.
 fn typed_block2d(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    let (Some((w, w_span)), Some((h, h_span))) = (field(ctx, inst, "width"), field(ctx, inst, "height"))
+    let (Some((w, w_span)), Some((h, h_span))) =
+        (field(ctx, inst, SlotName::Width), field(ctx, inst, SlotName::Height))
     else {
         return;
     };
@@ -389,7 +403,7 @@ fn typed_block2d(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 }
 
 fn append(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    if let Some((FLAT, span)) = field(ctx, inst, "addr_type") {
+    if let Some((FLAT, span)) = field(ctx, inst, SlotName::AddrType) {
         let f = Finding::new(Code::LSC_APPEND, ctx.on, span, format!("{} without a surface", desc.name));
         ctx.push(f.help("bti, ss or bss"));
     }
@@ -397,7 +411,7 @@ fn append(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 
 /// Typed messages compute addresses from a surface's state.
 fn typed_flat(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    if let Some((FLAT, span)) = field(ctx, inst, "addr_type") {
+    if let Some((FLAT, span)) = field(ctx, inst, SlotName::AddrType) {
         let message = format!("{} without a surface", desc.name);
         ctx.push(Finding::new(Code::LSC_TYPED_FLAT, ctx.on, span, message).help("bti, ss or bss"));
     }

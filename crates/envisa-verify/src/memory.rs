@@ -1,7 +1,9 @@
 //! Memory messages: surfaces, block and vector shapes, atomics, media and sampler messages.
 
 use envisa_isa::desc::{Enc, InstDesc, SlotKind};
-use envisa_isa::{Inst, Op, Operand, Platforms, Span, StateClass, Type, TypeSet, predefined};
+use envisa_isa::{
+    Inst, Op, Operand, PartName, Platforms, SlotName, Span, StateClass, Type, TypeSet, predefined,
+};
 
 use crate::context::{Check, Ctx, Rows, channels, field_or_part, say};
 use crate::finding::type_names;
@@ -66,7 +68,7 @@ pub(crate) fn check(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     }
 }
 
-fn no_channels(ctx: &mut Ctx, desc: &InstDesc, name: &str, span: Span) {
+fn no_channels(ctx: &mut Ctx, desc: &InstDesc, name: impl std::fmt::Display, span: Span) {
     let f = Finding::new(
         Code::NO_CHANNELS,
         ctx.on,
@@ -99,8 +101,8 @@ pub(crate) fn slm_size(ctx: &mut Ctx, span: Span) {
 }
 
 fn owords(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    if let Some((Operand::Int(4), span)) = ctx.slot(inst, "size")
-        && let Some((Operand::Surface(s), at)) = ctx.slot(inst, "surface")
+    if let Some((Operand::Int(4), span)) = ctx.slot(inst, SlotName::Size)
+        && let Some((Operand::Surface(s), at)) = ctx.slot(inst, SlotName::Surface)
         && s != predefined::SURFACE_SLM
     {
         let f = Finding::new(Code::OWORDS_16, ctx.on, span, format!("{} of 16 owords", desc.name));
@@ -109,11 +111,11 @@ fn owords(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         );
     }
     if inst.op == Op::OwordLdUnaligned {
-        constant_offset(ctx, inst, "offset", 4);
+        constant_offset(ctx, inst, SlotName::Offset, 4);
     }
 }
 
-fn constant_offset(ctx: &mut Ctx, inst: &Inst, slot: &str, align: u64) {
+fn constant_offset(ctx: &mut Ctx, inst: &Inst, slot: SlotName, align: u64) {
     if let Some((Operand::Imm { bits, .. }, span)) = ctx.slot(inst, slot)
         && bits % align != 0
     {
@@ -124,7 +126,7 @@ fn constant_offset(ctx: &mut Ctx, inst: &Inst, slot: &str, align: u64) {
 
 fn media(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     let (Some((w, w_span)), Some((h, h_span))) =
-        (field_or_part(ctx, inst, "width"), field_or_part(ctx, inst, "height"))
+        (field_or_part(ctx, inst, SlotName::Width), field_or_part(ctx, inst, SlotName::Height))
     else {
         return;
     };
@@ -144,19 +146,19 @@ fn media(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         );
         ctx.push(f.help(format!("at most {} rows", 256 / pitch)));
     }
-    if let Some((p, span)) = field_or_part(ctx, inst, "plane")
+    if let Some((p, span)) = field_or_part(ctx, inst, SlotName::Plane)
         && p > 3
     {
         say(ctx, Code::MEDIA_BLOCK, span, format!("plane {p}; legal are 0 to 3"));
     }
     if inst.op == Op::MediaSt {
-        constant_offset(ctx, inst, "x", 4);
+        constant_offset(ctx, inst, SlotName::X, 4);
     }
 }
 
 fn svm_vector(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     let (Some((size, _)), Some((blocks, span))) =
-        (field_or_part(ctx, inst, "block_size"), field_or_part(ctx, inst, "num_blocks"))
+        (field_or_part(ctx, inst, SlotName::BlockSize), field_or_part(ctx, inst, SlotName::NumBlocks))
     else {
         return;
     };
@@ -187,7 +189,7 @@ fn svm_vector(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         ctx.push(f.help("the page wants at least 8 channels for more than one block"));
     }
     let bytes = [1, 4, 8][size.min(2) as usize];
-    for name in ["dst", "src"] {
+    for name in [SlotName::Dst, SlotName::Src] {
         let Some((op, span)) = ctx.slot(inst, name) else { continue };
         if let Some(ty) = ctx.type_of(&op)
             && ty.size() != bytes
@@ -204,16 +206,16 @@ fn svm_vector(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 }
 
 fn svm_block(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
-    let unaligned = ["unaligned", "unaligned_read"]
-        .iter()
+    let unaligned = [PartName::Unaligned, PartName::UnalignedRead]
+        .into_iter()
         .any(|n| field_or_part(ctx, inst, n).is_some_and(|(v, _)| v != 0));
-    constant_offset(ctx, inst, "address", if unaligned { 4 } else { 16 });
+    constant_offset(ctx, inst, SlotName::Address, if unaligned { 4 } else { 16 });
 }
 
 /// Operands and types of atomics, by operation: see the table on page DWORD_ATOMIC.
 /// Typed messages: the first dimension that every surface has.
 fn typed(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    if let Some((Operand::Raw { var, .. }, span)) = ctx.slot(inst, "u")
+    if let Some((Operand::Raw { var, .. }, span)) = ctx.slot(inst, SlotName::U)
         && var == predefined::var::NULL
     {
         say(ctx, Code::TYPED_NO_U, span, format!("{} lacks its U offsets", desc.name));
@@ -221,10 +223,12 @@ fn typed(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 }
 
 fn atomic(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    let Some((op, op_span)) = field_or_part(ctx, inst, "op") else { return };
+    let Some((op, op_span)) = field_or_part(ctx, inst, SlotName::Op) else { return };
     // The packed field has the name of its part.
     let op = op & 31;
-    let width = field_or_part(ctx, inst, "width").or(field_or_part(ctx, inst, "half")).map_or(0, |w| w.0);
+    let width = field_or_part(ctx, inst, SlotName::Width)
+        .or(field_or_part(ctx, inst, PartName::Half))
+        .map_or(0, |w| w.0);
     let wide = width == 2;
     if width != 0 {
         let before = Platforms::ALL.without(Platforms::TGLLP_UP);
@@ -242,7 +246,7 @@ fn atomic(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         7 | 18 => 2,
         _ => 1,
     };
-    for (i, name) in ["src0", "src1"].into_iter().enumerate() {
+    for (i, name) in [SlotName::Src0, SlotName::Src1].into_iter().enumerate() {
         let Some((Operand::Raw { var, .. }, span)) = ctx.slot(inst, name) else { continue };
         let null = var == predefined::var::NULL;
         if null != (i >= needs) {
@@ -265,7 +269,7 @@ fn atomic(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         (_, false) => TypeSet::of(&[Ud]),
         (_, true) => TypeSet::of(&[Uq]),
     };
-    for name in ["src0", "src1", "dst"] {
+    for name in [SlotName::Src0, SlotName::Src1, SlotName::Dst] {
         let Some((operand, span)) = ctx.slot(inst, name) else { continue };
         let Some(ty) = ctx.type_of(&operand) else { continue };
         if wide && ty.size() != 8 {

@@ -5,7 +5,8 @@ use envisa_isa::desc::{
 };
 use envisa_isa::footprint::register_bytes;
 use envisa_isa::{
-    Inst, Modifier, Op, Operand, Platform, Platforms, Region, Span, StateClass, Type, TypeSet, predefined,
+    Inst, Modifier, Op, Operand, Platform, Platforms, Region, SlotName, Span, StateClass, Type, TypeSet,
+    predefined,
 };
 
 use crate::context::{Ctx, SIZES, WIDE};
@@ -218,7 +219,7 @@ fn combination(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc) {
         if traits(inst.op).sign_free {
             ty = unsigned(ty);
         }
-        if slot.role == Role::Write && slot.name == "dst" {
+        if slot.role == Role::Write && slot.name == SlotName::Dst {
             dst = Some(ty);
             dst_span = ctx.obj.op_span(inst, k);
         } else if slot.role == Role::Read && n < 4 {

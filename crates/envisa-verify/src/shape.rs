@@ -32,7 +32,7 @@ pub(crate) fn check(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) -> Plat
                 exec_size(ctx, inst, desc, *e, k);
             }
             (SlotKind::Field { enc, .. }, Operand::Int(n)) => {
-                field(ctx, desc, slot.name, enc, *n, ctx.obj.op_span(inst, k), here);
+                field(ctx, desc, slot.name.as_str(), enc, *n, ctx.obj.op_span(inst, k), here);
                 if let Enc::ExecLike(values) = enc
                     && let Some(v) = value(values, *n & 15)
                     && let Ok(channels) = v.text.parse::<u32>()
@@ -44,7 +44,7 @@ pub(crate) fn check(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) -> Plat
             }
             (SlotKind::Packed { parts, .. }, Operand::Int(n)) => {
                 for p in *parts {
-                    field(ctx, desc, p.name, &p.enc, p.get(*n), ctx.obj.op_span(inst, k), here);
+                    field(ctx, desc, p.name.as_str(), &p.enc, p.get(*n), ctx.obj.op_span(inst, k), here);
                 }
             }
             (SlotKind::Pred, Operand::Pred(p)) if p.is_some() => {

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use envisa_isa::desc::{InstDesc, Role, SlotKind};
 use envisa_isa::systolic::{Matrices, Precision};
 use envisa_isa::{
-    Inst, ObjectKind, Op, Operand, Platforms, Pred, Region, Span, StateClass, Type, TypeSet, limits,
-    predefined,
+    Inst, ObjectKind, Op, Operand, PartName, Platforms, Pred, Region, SlotName, Span, StateClass, Type,
+    TypeSet, limits, predefined,
 };
 
 use crate::context::{Check, Ctx, NARROW, Rows, SIZES, WIDE, channels, field_or_part, say};
@@ -130,7 +130,8 @@ pub(crate) fn exec_span(ctx: &Ctx, inst: &Inst) -> Span {
 
 /// A move from a predicate is one scalar copy into an integer that holds it.
 fn mov(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
-    let (Some((dst, dst_span)), Some((src, src_span))) = (ctx.slot(inst, "dst"), ctx.slot(inst, "src"))
+    let (Some((dst, dst_span)), Some((src, src_span))) =
+        (ctx.slot(inst, SlotName::Dst), ctx.slot(inst, SlotName::Src))
     else {
         return;
     };
@@ -171,7 +172,7 @@ fn mov(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
 }
 
 fn setp(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
-    let (Some((src, _)), Some(e)) = (ctx.slot(inst, "src0"), ctx.exec(inst)) else { return };
+    let (Some((src, _)), Some(e)) = (ctx.slot(inst, SlotName::Src0), ctx.exec(inst)) else { return };
     if !matches!(src, Operand::Imm { .. }) {
         return;
     }
@@ -189,12 +190,14 @@ fn setp(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
 }
 
 fn cmp(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
-    let Some((dst, span)) = ctx.slot(inst, "dst") else { return };
+    let Some((dst, span)) = ctx.slot(inst, SlotName::Dst) else { return };
     if matches!(dst, Operand::Predicate(_)) {
         return;
     }
     let ty = |name| ctx.slot(inst, name).and_then(|(op, _)| ctx.type_of(&op));
-    let (Some(d), Some(a), Some(b)) = (ctx.type_of(&dst), ty("src0"), ty("src1")) else { return };
+    let (Some(d), Some(a), Some(b)) = (ctx.type_of(&dst), ty(SlotName::Src0), ty(SlotName::Src1)) else {
+        return;
+    };
     let float = |t: Type| t.is_float() || t == Type::Vf;
     if float(a) && float(b) && d != a && d != b {
         let f = Finding::new(
@@ -208,7 +211,9 @@ fn cmp(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
 }
 
 fn movs(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
-    let (Some((dst, span)), Some((src, src_span))) = (ctx.slot(inst, "dst"), ctx.slot(inst, "src0")) else {
+    let (Some((dst, span)), Some((src, src_span))) =
+        (ctx.slot(inst, SlotName::Dst), ctx.slot(inst, SlotName::Src0))
+    else {
         return;
     };
     match (dst, src) {
@@ -222,7 +227,7 @@ fn movs(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
 }
 
 fn addr_add(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
-    let Some((src, span)) = ctx.slot(inst, "src0") else { return };
+    let Some((src, span)) = ctx.slot(inst, SlotName::Src0) else { return };
     match src {
         Operand::General { var, .. } | Operand::AddressOf { var, .. } => {
             use predefined::var as v;
@@ -267,7 +272,7 @@ fn scalar_nomask(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 }
 
 fn call_sizes(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    for (name, max, what) in [("arg_size", 32, "%arg"), ("return_size", 12, "%retval")] {
+    for (name, max, what) in [(SlotName::ArgSize, 32, "%arg"), (SlotName::ReturnSize, 12, "%retval")] {
         if let Some((Operand::Int(n), span)) = ctx.slot(inst, name)
             && n > max
         {
@@ -279,7 +284,7 @@ fn call_sizes(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 
 /// The callee's own idea of its arguments and results, where it is in the module.
 fn call_mismatch(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
-    let Some((Operand::Str(name), name_span)) = ctx.slot(inst, "function") else { return };
+    let Some((Operand::Str(name), name_span)) = ctx.slot(inst, SlotName::Function) else { return };
     let Some(name) = ctx.obj.strings.get(name) else { return };
     let Some(callee) = ctx.functions.get(name).and_then(|i| ctx.module.objects.get(*i)) else { return };
     if callee.kind == ObjectKind::Kernel {
@@ -287,7 +292,7 @@ fn call_mismatch(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
         ctx.push(f.also(callee.name_span, "declared here").help("FCALL calls functions"));
         return;
     }
-    for (slot, attr) in [("arg_size", "ArgSize"), ("return_size", "RetValSize")] {
+    for (slot, attr) in [(SlotName::ArgSize, "ArgSize"), (SlotName::ReturnSize, "RetValSize")] {
         let (Some((Operand::Int(n), span)), Some(a)) = (ctx.slot(inst, slot), callee.attr(attr)) else {
             continue;
         };
@@ -306,7 +311,7 @@ fn call_mismatch(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
 }
 
 fn file_name(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
-    if let Some((Operand::Str(s), span)) = ctx.slot(inst, "file")
+    if let Some((Operand::Str(s), span)) = ctx.slot(inst, SlotName::File)
         && let Some(n) = ctx.obj.strings.get(s).map(str::len)
         && n > limits::FILE_NAME_BYTES
     {
@@ -325,7 +330,9 @@ const PAUSE_ZERO: u64 = 0x1f;
 /// Constants written to reserved bits of registers.
 fn special_bits(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     use predefined::var as v;
-    let Some((Operand::General { var, row: 0, col, .. }, dst_span)) = ctx.slot(inst, "dst") else { return };
+    let Some((Operand::General { var, row: 0, col, .. }, dst_span)) = ctx.slot(inst, SlotName::Dst) else {
+        return;
+    };
     let Some(info) = ctx.var(var).filter(|i| matches!(i.root, v::CR0 | v::TSC)) else { return };
     let element = info.offset / 4 + col as u32 * info.ty.size() / 4;
     for (k, _, _, op) in ctx.slots(inst) {
@@ -369,12 +376,12 @@ fn page_exec(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 /// Types on the page of operands that practice is less strict about.
 fn page_types(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     // A wait repeats the id in the operands it does not use.
-    let wait = ctx.field(inst, "mode") == Some(0);
+    let wait = ctx.field(inst, SlotName::Mode) == Some(0);
     for (k, slot, kind, op) in ctx.slots(inst) {
-        if !matches!(kind, SlotKind::Vector(_)) || (wait && slot.name != "id") {
+        if !matches!(kind, SlotKind::Vector(_)) || (wait && slot.name != SlotName::Id) {
             continue;
         }
-        let wants = if slot.name == "type" { Type::Uw } else { Type::Ub };
+        let wants = if slot.name == SlotName::Type { Type::Uw } else { Type::Ub };
         if let Some(ty) = ctx.type_of(op).filter(|t| *t != wants) {
             let span = ctx.obj.op_span(inst, k);
             let message = format!("the `{}` of {} has type {}", slot.name, desc.name, ty.name());
@@ -388,7 +395,7 @@ fn page_types(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 fn dpasw_sharing(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
     let part = |name| field_or_part(ctx, inst, name);
     let (Some((w, _)), Some((a, _)), Some((count, span))) =
-        (part("src1_precision"), part("src2_precision"), part("count"))
+        (part(PartName::Src1Precision), part(PartName::Src2Precision), part(PartName::Count))
     else {
         return;
     };
@@ -403,7 +410,7 @@ fn dpasw_sharing(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
 }
 
 fn fence_local(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
-    if let Some((1.., span)) = field_or_part(ctx, inst, "local") {
+    if let Some((1.., span)) = field_or_part(ctx, inst, PartName::Local) {
         let before = Platforms::ALL.without(Platforms::ICLLP_UP);
         let f = Finding::new(Code::FENCE_LOCAL, before, span, "a fence of shared local memory alone");
         ctx.push(f.note("the bit exists from ICLLP on; before, a barrier orders it"));
@@ -411,8 +418,8 @@ fn fence_local(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
 }
 
 fn switchjmp(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
-    let n = ctx.field(inst, "num_labels");
-    if let (Some((Operand::Imm { bits, .. }, span)), Some(n)) = (ctx.slot(inst, "index"), n)
+    let n = ctx.field(inst, SlotName::NumLabels);
+    if let (Some((Operand::Imm { bits, .. }, span)), Some(n)) = (ctx.slot(inst, SlotName::Index), n)
         && bits >= n as u64
     {
         say(ctx, Code::SWITCH_INDEX, span, format!("index {bits} of {n} labels"));
@@ -431,7 +438,7 @@ fn offset_in_root(ctx: &Ctx, op: &Operand, grf: u32) -> Option<u32> {
     }
 }
 
-fn aligned(ctx: &mut Ctx, inst: &Inst, slots: &[&str], code: Code, bytes: impl Fn(u32) -> u32) {
+fn aligned(ctx: &mut Ctx, inst: &Inst, slots: &[SlotName], code: Code, bytes: impl Fn(u32) -> u32) {
     for (k, slot, kind, op) in ctx.slots(inst) {
         if !matches!(kind, SlotKind::Vector(_)) || !slots.contains(&slot.name) {
             continue;
@@ -463,22 +470,28 @@ fn aligned(ctx: &mut Ctx, inst: &Inst, slots: &[&str], code: Code, bytes: impl F
 
 fn oword_aligned(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
     if ctx.exec(inst).is_some_and(|e| e.log2 != 0) {
-        aligned(ctx, inst, &["dst", "src0", "src1", "src2", "src3"], Code::OWORD_ALIGNED, |_| 16);
+        aligned(
+            ctx,
+            inst,
+            &[SlotName::Dst, SlotName::Src0, SlotName::Src1, SlotName::Src2, SlotName::Src3],
+            Code::OWORD_ALIGNED,
+            |_| 16,
+        );
     }
 }
 
 fn plane(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
     // The region of src0 is ignored, its place is not.
-    if let Some((op @ Operand::General { .. }, span)) = ctx.slot(inst, "src0")
+    if let Some((op @ Operand::General { .. }, span)) = ctx.slot(inst, SlotName::Src0)
         && offset_in_root(ctx, &op, 32).is_some_and(|at| at % 16 != 0)
     {
         say(ctx, Code::OWORD_ALIGNED, span, "the `src0` of PLANE lies at no multiple of 16 bytes");
     }
-    aligned(ctx, inst, &["src1"], Code::GRF_ALIGNED, |grf| grf);
+    aligned(ctx, inst, &[SlotName::Src1], Code::GRF_ALIGNED, |grf| grf);
 }
 
 fn madw(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
-    aligned(ctx, inst, &["dst"], Code::GRF_ALIGNED, |grf| grf);
+    aligned(ctx, inst, &[SlotName::Dst], Code::GRF_ALIGNED, |grf| grf);
 }
 
 fn same_type(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
@@ -504,7 +517,7 @@ fn same_type(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 fn shift_sign(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     let signed = inst.op == Op::Asr;
     let ty = |name| ctx.slot(inst, name).and_then(|(op, s)| Some((ctx.type_of(&op)?, s)));
-    for (name, found) in [("dst", ty("dst")), ("src0", ty("src0"))] {
+    for (name, found) in [(SlotName::Dst, ty(SlotName::Dst)), (SlotName::Src0, ty(SlotName::Src0))] {
         if let Some((t, span)) = found
             && t.is_int()
             && t.is_signed() != signed
@@ -519,7 +532,7 @@ fn shift_sign(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 }
 
 fn mul_byte(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
-    for name in ["src0", "src1"] {
+    for name in [SlotName::Src0, SlotName::Src1] {
         if let Some((op, span)) = ctx.slot(inst, name)
             && !matches!(op, Operand::Imm { .. })
             && matches!(ctx.type_of(&op), Some(Type::B | Type::Ub))
@@ -542,7 +555,7 @@ fn no_mask(ctx: &mut Ctx, inst: &Inst, what: &str) {
 
 fn fcvt(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
     let ty = |name| ctx.slot(inst, name).and_then(|(op, s)| Some((ctx.type_of(&op)?, s)));
-    let (Some((d, _)), Some((s, _))) = (ty("dst"), ty("src0")) else { return };
+    let (Some((d, _)), Some((s, _))) = (ty(SlotName::Dst), ty(SlotName::Src0)) else { return };
     use Type::{Hf, Ub};
     // ub is BF8. Other pairs are the table's matter.
     if matches!((d, s), (Ub, Hf)) {
@@ -553,14 +566,14 @@ fn fcvt(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
 fn srnd(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
     no_mask(ctx, inst, "SRND");
     let ty = |name| ctx.slot(inst, name).and_then(|(op, s)| Some((ctx.type_of(&op)?, s)));
-    let (Some((d, _)), Some((s, _))) = (ty("dst"), ty("src0")) else { return };
+    let (Some((d, _)), Some((s, _))) = (ty(SlotName::Dst), ty(SlotName::Src0)) else { return };
     use Type::{B, Bf, F, Hf, Ub, Uw};
     let random = match (d, s) {
         (Ub | B, Hf | Bf) => TypeSet::of(&[Ub]),
         (Hf, F) => TypeSet::of(&[Uw]),
         _ => return,
     };
-    if let Some((t, span)) = ty("src1")
+    if let Some((t, span)) = ty(SlotName::Src1)
         && !random.contains(t)
     {
         let f = Finding::new(Code::FCVT_TYPES, ctx.on, span, format!("random numbers of type {}", t.name()));
@@ -574,11 +587,16 @@ fn precision(code: u32) -> Option<Precision> {
 }
 
 fn dpas(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    let part = |ctx: &Ctx, name: &str| field_or_part(ctx, inst, name);
-    let (Some((w, w_span)), Some((a, _))) = (part(ctx, "src1_precision"), part(ctx, "src2_precision")) else {
+    let part = |ctx: &Ctx, name: PartName| field_or_part(ctx, inst, name);
+    let (Some((w, w_span)), Some((a, _))) =
+        (part(ctx, PartName::Src1Precision), part(ctx, PartName::Src2Precision))
+    else {
         return;
     };
-    let (Some((sd, sd_span)), Some((rc, rc_span))) = (part(ctx, "depth"), part(ctx, "count")) else { return };
+    let (Some((sd, sd_span)), Some((rc, rc_span))) = (part(ctx, PartName::Depth), part(ctx, PartName::Count))
+    else {
+        return;
+    };
     if sd != 8 {
         let f =
             Finding::new(Code::DPAS_SHAPE, ctx.on, sd_span, format!("{} of systolic depth {sd}", desc.name));
@@ -615,7 +633,7 @@ fn dpas(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         Precision::Tf32 => TypeSet::of(&[F]),
         _ => TypeSet::of(&[F, Bf]),
     };
-    for (name, found) in [("dst", ty("dst")), ("src0", ty("src0"))] {
+    for (name, found) in [(SlotName::Dst, ty(SlotName::Dst)), (SlotName::Src0, ty(SlotName::Src0))] {
         let Some((t, span)) = found else { continue };
         // Fewer than 16 bits accumulate in brain floats from Xe3P on.
         let on = match t {
@@ -640,7 +658,7 @@ fn dpas(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         }
     }
     // A row of src2 holds SD elements of OPS_PER_CHAN values each.
-    if let Some((op, span)) = ctx.slot(inst, "src2") {
+    if let Some((op, span)) = ctx.slot(inst, SlotName::Src2) {
         let row = Matrices { weights: w, activations: a, depth: sd, repeats: 1 }.activation_row_bytes();
         for (_, grf, on) in SIZES {
             if let Some(at) = offset_in_root(ctx, &op, grf)
@@ -655,18 +673,18 @@ fn dpas(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 
 fn nbarrier(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     // A wait repeats the id in the operands it does not use.
-    if ctx.field(inst, "mode") == Some(0) {
-        if let Some((Operand::Imm { bits: 32.., .. }, span)) = ctx.slot(inst, "id") {
+    if ctx.field(inst, SlotName::Mode) == Some(0) {
+        if let Some((Operand::Imm { bits: 32.., .. }, span)) = ctx.slot(inst, SlotName::Id) {
             say(ctx, Code::NBARRIER_RANGE, span, "a barrier id over 31");
         }
         return;
     }
     for (name, min, max) in [
-        ("id", 0, 31),
-        ("type", 0, 2),
-        ("num_producers", 1, 64),
-        ("num_consumers", 1, 64),
-        ("num_threads", 1, 64),
+        (SlotName::Id, 0, 31),
+        (SlotName::Type, 0, 2),
+        (SlotName::NumProducers, 1, 64),
+        (SlotName::NumConsumers, 1, 64),
+        (SlotName::NumThreads, 1, 64),
     ] {
         if let Some((Operand::Imm { bits, .. }, span)) = ctx.slot(inst, name)
             && !(min..=max).contains(&bits)
@@ -683,7 +701,7 @@ fn nbarrier(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 }
 
 fn raw_send(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    if let Some((n, span)) = field_or_part(ctx, inst, "num_src")
+    if let Some((n, span)) = field_or_part(ctx, inst, SlotName::NumSrc)
         && !(1..=15).contains(&n)
     {
         let f = Finding::new(
@@ -694,7 +712,7 @@ fn raw_send(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         );
         ctx.push(f.help("1 to 15"));
     }
-    if let Some((n, span)) = field_or_part(ctx, inst, "num_dst")
+    if let Some((n, span)) = field_or_part(ctx, inst, SlotName::NumDst)
         && n > 16
     {
         let f = Finding::new(
@@ -709,7 +727,7 @@ fn raw_send(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 
 fn lifetime(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
     let (Some((class, _)), Some((id, span))) =
-        (field_or_part(ctx, inst, "class"), field_or_part(ctx, inst, "variable"))
+        (field_or_part(ctx, inst, PartName::Class), field_or_part(ctx, inst, SlotName::Variable))
     else {
         return;
     };

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use envisa_isa::desc::{Effect, Family, Role, SlotKind};
 use envisa_isa::footprint::packed_channels;
 use envisa_isa::lsc::data_size;
-use envisa_isa::{Exec, Inst, Op, Operand, Region, Type};
+use envisa_isa::{Exec, Inst, Op, Operand, Region, SlotName, Type};
 
 use crate::accesses::Accesses;
 use crate::context::Ctx;
@@ -155,7 +155,7 @@ fn address(ctx: &Ctx, inst: &Inst, points: &mut HashMap<u16, Pointer>, i: usize,
 
 fn same_offsets(ctx: &mut Ctx, inst: &Inst, uniform: &Uniform) {
     let obj = ctx.obj;
-    let offsets = ["element_offset", "addresses", "offset", "addr"];
+    let offsets = [SlotName::ElementOffset, SlotName::Addresses, SlotName::Offset, SlotName::Addr];
     let channels = match ctx.exec(inst) {
         Some(e) => e.channels(),
         None => match packed_channels(inst.desc(), obj.ops(inst)) {
@@ -164,7 +164,7 @@ fn same_offsets(ctx: &mut Ctx, inst: &Inst, uniform: &Uniform) {
         },
     };
     // A strided message adds a step of its own.
-    if channels < 2 || predicated(ctx, inst) || inst.desc().slot_index("stride").is_some() {
+    if channels < 2 || predicated(ctx, inst) || inst.desc().slot_index(SlotName::Stride).is_some() {
         return;
     }
     for (k, slot, _, op) in ctx.slots(inst) {
@@ -184,7 +184,7 @@ fn same_offsets(ctx: &mut Ctx, inst: &Inst, uniform: &Uniform) {
             }
             _ => false,
         };
-        if same("src") || same("src1") {
+        if same(SlotName::Src) || same(SlotName::Src1) {
             continue;
         }
         let f = Finding::new(
@@ -212,23 +212,23 @@ fn slm_bounds(ctx: &mut Ctx, inst: &Inst, bytes: u64, uniform: &Uniform) {
     let mut at = None;
     let mut size = 1;
     if lsc::is_slm(ctx, inst) {
-        let Some((op, span)) = ctx.slot(inst, "addr") else { return };
+        let Some((op, span)) = ctx.slot(inst, SlotName::Addr) else { return };
         let Some(n) = constant(&op) else { return };
-        let scale = ctx.field(inst, "imm_scale").unwrap_or(1).max(1) as u64;
-        let offset = ctx.field(inst, "imm_offset").unwrap_or(0) as i32;
+        let scale = ctx.field(inst, SlotName::ImmScale).unwrap_or(1).max(1) as u64;
+        let offset = ctx.field(inst, SlotName::ImmOffset).unwrap_or(0) as i32;
         let Some(sum) = n.checked_mul(scale).and_then(|n| n.checked_add_signed(offset as i64)) else {
             return;
         };
-        let element = ctx.field(inst, "data_size").and_then(data_size).map_or(1, |size| size.memory);
+        let element = ctx.field(inst, SlotName::DataSize).and_then(data_size).map_or(1, |size| size.memory);
         size = element as u64 * lsc::elements(ctx, inst) as u64;
         (first, at) = (sum, Some(span));
     } else if ctx.obj.ops(inst).iter().any(memory::is_slm) {
         let unit: u64 = match inst.op {
             Op::OwordLd | Op::OwordSt => 16,
-            Op::Gather | Op::Scatter => 1 << ctx.field(inst, "elt_size").unwrap_or(0).min(2),
+            Op::Gather | Op::Scatter => 1 << ctx.field(inst, SlotName::EltSize).unwrap_or(0).min(2),
             _ => 1,
         };
-        for name in ["offset", "global_offset", "element_offset"] {
+        for name in [SlotName::Offset, SlotName::GlobalOffset, SlotName::ElementOffset] {
             if let Some((op, span)) = ctx.slot(inst, name)
                 && let Some(n) = constant(&op)
             {

@@ -4,7 +4,7 @@
 
 use envisa::binary::{WriteOptions, read, write};
 use envisa::diag::{Files, TextOptions, render_text};
-use envisa::isa::desc::{Enc, SlotKind};
+use envisa::isa::desc::{Enc, SlotKind, SlotName};
 use envisa::isa::{
     AttrRange, Exec, Inst, Module, Object, ObjectKind, Op, Operand, SimpleVar, StateClass, Type,
 };
@@ -117,9 +117,9 @@ impl Bytes {
             self.uint(sub as u64 | (flags as u64) << 5, 1);
         }
         if matches!(d.opcode, 0x4b | 0x4c) && v < (3, 2) {
-            let of = |name: &str| d.slots.iter().position(|s| s.name == name).map(|i| ops[i]);
+            let of = |name: SlotName| d.slots.iter().position(|s| s.name == name).map(|i| ops[i]);
             let [Operand::Exec(e), Operand::Pred(p)] = ops[..2] else { return None };
-            if e.log2 != 3 || p.id != 0 || of("lod") != Some(Operand::RAW_NULL) {
+            if e.log2 != 3 || p.id != 0 || of(SlotName::Lod) != Some(Operand::RAW_NULL) {
                 return None;
             }
             let channels = d.slots.iter().zip(ops).find_map(|(s, o)| match s.kind {
@@ -130,7 +130,7 @@ impl Bytes {
             self.exec(Exec { log2: 0, mask: e.mask })?;
             for (slot, op) in d.slots.iter().zip(ops).skip(2) {
                 let channels = matches!(slot.kind, SlotKind::Field { enc: Enc::Channels, .. });
-                if !channels && slot.name != "lod" {
+                if !channels && slot.name != SlotName::Lod {
                     self.operand(&slot.kind, *op)?;
                 }
             }
@@ -150,7 +150,9 @@ impl Bytes {
                 (0x5b, _) if v < (3, 1) => {
                     (*op == Operand::Imm { ty: Type::Uw, bits: 0 }).then_some(())?;
                 }
-                (0x7a, _) if slot.name == "ffid" && v <= (3, 5) => (*op == Operand::Int(0)).then_some(())?,
+                (0x7a, _) if slot.name == SlotName::Ffid && v <= (3, 5) => {
+                    (*op == Operand::Int(0)).then_some(())?
+                }
                 (0x7b, SlotKind::Field { width: 4, .. }) => self.id(op.int()?),
                 (0x6d..=0x6f, SlotKind::Packed { .. }) if sampler && i == 0 => {}
                 (0x6d..=0x6f, SlotKind::Vector(_)) if v < (3, 4) => match *op {

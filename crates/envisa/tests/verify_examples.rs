@@ -79,7 +79,9 @@ fn inst(o: &envisa::isa::Object, name: &str) -> envisa::isa::Inst {
 
 fn op<'a>(o: &'a mut envisa::isa::Object, name: &str, slot: &str) -> &'a mut envisa::isa::Operand {
     let i = inst(o, name);
-    let k = i.desc().slot_index(slot).expect("the row has the slot");
+    let k = envisa::isa::SlotName::parse(slot)
+        .and_then(|s| i.desc().slot_index(s))
+        .expect("the row has the slot");
     &mut o.operands[i.first as usize + k]
 }
 

@@ -110,9 +110,7 @@ fn breaks(
             if *var != 0 {
                 out.push(("raw offset", Operand::Raw { var: *var, offset: 65_535 }));
             }
-            if let Some(var) =
-                of_type(&|t| !takes(desc, slot, t)).filter(|_| !slot.name.starts_with("unused"))
-            {
+            if let Some(var) = of_type(&|t| !takes(desc, slot, t)).filter(|_| !slot.name.is_unused()) {
                 out.push(("raw type", Operand::Raw { var, offset: 0 }));
             }
         }

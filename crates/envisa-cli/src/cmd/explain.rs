@@ -473,7 +473,7 @@ fn fill(_d: &InstDesc, form: &Form, mut with: impl FnMut(&str) -> String) -> Str
 
 /// Does its data have a set of channels rather than a number of elements?
 fn is_quad(d: &InstDesc) -> bool {
-    d.slot_index("ch_mask")
+    d.slot_index(SlotName::ChMask)
         .is_some_and(|i| matches!(d.slots[i].kind, SlotKind::Field { enc: Enc::Hex { .. }, .. }))
 }
 
@@ -509,11 +509,9 @@ fn sample(d: &InstDesc, what: &str, reg: &mut u32) -> String {
         return String::new();
     }
     let name = what.trim_end_matches("...");
-    let (slot_name, part_name) = match name.split_once('.') {
-        Some((s, p)) => (s, Some(p)),
-        None => (name, None),
-    };
-    let Some(slot) = d.slots.iter().find(|s| s.name == slot_name) else { return name.to_owned() };
+    let field_name = FieldName::parse(name);
+    let slot = field_name.and_then(|f| Some((d.slots.iter().find(|s| s.name == f.slot)?, f.part)));
+    let Some((slot, part_name)) = slot else { return name.to_owned() };
     let exec = |d: &InstDesc| {
         let log2 = if d.exec_sizes & 16 != 0 { 4 } else { 31 - (d.exec_sizes.max(1) as u32).leading_zeros() };
         format!("(M1, {})", 1 << log2)
@@ -541,7 +539,7 @@ fn sample(d: &InstDesc, what: &str, reg: &mut u32) -> String {
                 "P1".into()
             } else if classes.has(Classes::IMM) && slot.types == TypeSet::of(&[Type::Ud]) {
                 "0x10:ud".into()
-            } else if d.name.contains("DPAS") {
+            } else if d.family == Family::Systolic {
                 // A place, without a region.
                 format!("V{n}(0,0)")
             } else if matches!(slot.role, Role::Write) {
@@ -553,7 +551,7 @@ fn sample(d: &InstDesc, what: &str, reg: &mut u32) -> String {
         SlotKind::Raw { .. } => format!("V{}.0", next()),
         SlotKind::Surface { .. } => "T6".into(),
         SlotKind::Sampler => "S0".into(),
-        SlotKind::Label(_) if d.name == "CALL" => "sub".into(),
+        SlotKind::Label(LabelKind::Subroutine | LabelKind::Any) => "sub".into(),
         SlotKind::Label(_) => "BB_1".into(),
         SlotKind::Str { .. } => "\"name\"".into(),
         SlotKind::Field { enc, .. } => field(enc),
@@ -586,7 +584,7 @@ fn to_json(d: &InstDesc) -> Json {
         .iter()
         .map(|s| {
             let mut slot = json!({
-                "name": s.name,
+                "name": s.name.as_str(),
                 "encoding": width(&s.kind),
                 "role": format!("{:?}", s.role).to_ascii_lowercase(),
                 "doc": s.doc,
@@ -598,7 +596,7 @@ fn to_json(d: &InstDesc) -> Json {
                     slot["parts"] = json!(
                         parts
                             .iter()
-                            .map(|p| json!({"name": p.name, "lo": p.lo, "bits": p.bits, "values": enc_json(p.enc)}))
+                            .map(|p| json!({"name": p.name.as_str(), "lo": p.lo, "bits": p.bits, "values": enc_json(p.enc)}))
                             .collect::<Vec<_>>()
                     );
                 }

@@ -5,7 +5,7 @@ use crate::{Type, TypeSet};
 
 /// Execution size and mask.
 pub const EXEC: Slot = Slot {
-    name: "exec",
+    name: SlotName::Exec,
     kind: SlotKind::Exec,
     role: Role::Field,
     types: TypeSet::NONE,
@@ -16,7 +16,7 @@ pub const EXEC: Slot = Slot {
 
 /// Predicate.
 pub const PRED: Slot = Slot {
-    name: "pred",
+    name: SlotName::Pred,
     kind: SlotKind::Pred,
     role: Role::Read,
     types: TypeSet::NONE,
@@ -28,7 +28,7 @@ pub const PRED: Slot = Slot {
 /// A vector destination of these classes.
 pub const fn dst(classes: Classes, types: TypeSet) -> Slot {
     Slot {
-        name: "dst",
+        name: SlotName::Dst,
         kind: SlotKind::Vector(classes),
         role: Role::Write,
         types,
@@ -39,7 +39,7 @@ pub const fn dst(classes: Classes, types: TypeSet) -> Slot {
 }
 
 /// A vector source.
-pub const fn src(name: &'static str, classes: Classes, types: TypeSet) -> Slot {
+pub const fn src(name: SlotName, classes: Classes, types: TypeSet) -> Slot {
     Slot {
         name,
         kind: SlotKind::Vector(classes),
@@ -52,7 +52,7 @@ pub const fn src(name: &'static str, classes: Classes, types: TypeSet) -> Slot {
 }
 
 /// A raw operand that is read.
-pub const fn raw_src(name: &'static str, types: TypeSet, doc: &'static str) -> Slot {
+pub const fn raw_src(name: SlotName, types: TypeSet, doc: &'static str) -> Slot {
     Slot {
         name,
         kind: SlotKind::Raw { nullable: false },
@@ -65,7 +65,7 @@ pub const fn raw_src(name: &'static str, types: TypeSet, doc: &'static str) -> S
 }
 
 /// A raw operand that is read and may be `%null`.
-pub const fn raw_opt(name: &'static str, types: TypeSet, doc: &'static str) -> Slot {
+pub const fn raw_opt(name: SlotName, types: TypeSet, doc: &'static str) -> Slot {
     Slot {
         name,
         kind: SlotKind::Raw { nullable: true },
@@ -80,7 +80,7 @@ pub const fn raw_opt(name: &'static str, types: TypeSet, doc: &'static str) -> S
 /// A raw operand that is written.
 pub const fn raw_dst(types: TypeSet, doc: &'static str) -> Slot {
     Slot {
-        name: "dst",
+        name: SlotName::Dst,
         kind: SlotKind::Raw { nullable: false },
         role: Role::Write,
         types,
@@ -91,7 +91,7 @@ pub const fn raw_dst(types: TypeSet, doc: &'static str) -> Slot {
 }
 
 /// A plain one-byte field.
-pub const fn field(name: &'static str, enc: Enc, doc: &'static str) -> Slot {
+pub const fn field(name: SlotName, enc: Enc, doc: &'static str) -> Slot {
     Slot {
         name,
         kind: SlotKind::Field { width: 1, enc },
@@ -106,7 +106,7 @@ pub const fn field(name: &'static str, enc: Enc, doc: &'static str) -> Slot {
 /// A raw operand that is written and may be `%null`.
 pub const fn raw_dst_opt(types: TypeSet, doc: &'static str) -> Slot {
     Slot {
-        name: "dst",
+        name: SlotName::Dst,
         kind: SlotKind::Raw { nullable: true },
         role: Role::Write,
         types,
@@ -119,7 +119,7 @@ pub const fn raw_dst_opt(types: TypeSet, doc: &'static str) -> Slot {
 /// A surface handle.
 pub const fn surface(allowed: SurfaceRule) -> Slot {
     Slot {
-        name: "surface",
+        name: SlotName::Surface,
         kind: SlotKind::Surface { allowed },
         role: Role::Read,
         types: TypeSet::NONE,
@@ -132,7 +132,7 @@ pub const fn surface(allowed: SurfaceRule) -> Slot {
 /// A label.
 pub const fn label(kind: LabelKind) -> Slot {
     Slot {
-        name: "label",
+        name: SlotName::Label,
         kind: SlotKind::Label(kind),
         role: Role::Field,
         types: TypeSet::NONE,
@@ -153,16 +153,12 @@ pub const fn form(head: &'static str, template: &'static str) -> Form {
 }
 
 /// A form with fixed fields.
-pub const fn fixed(
-    head: &'static str,
-    template: &'static str,
-    fixed: &'static [(&'static str, u32)],
-) -> Form {
+pub const fn fixed(head: &'static str, template: &'static str, fixed: &'static [(FieldName, u32)]) -> Form {
     Form { head, template, fixed, copies: &[] }
 }
 
 /// A field of several parts.
-pub const fn packed(name: &'static str, width: u8, parts: &'static [Part], doc: &'static str) -> Slot {
+pub const fn packed(name: SlotName, width: u8, parts: &'static [Part], doc: &'static str) -> Slot {
     Slot {
         name,
         kind: SlotKind::Packed { width, parts },
@@ -175,7 +171,7 @@ pub const fn packed(name: &'static str, width: u8, parts: &'static [Part], doc: 
 }
 
 /// A field of this many bytes.
-pub const fn wide(name: &'static str, width: u8, enc: Enc, doc: &'static str) -> Slot {
+pub const fn wide(name: SlotName, width: u8, enc: Enc, doc: &'static str) -> Slot {
     Slot {
         name,
         kind: SlotKind::Field { width, enc },
@@ -188,17 +184,17 @@ pub const fn wide(name: &'static str, width: u8, enc: Enc, doc: &'static str) ->
 }
 
 /// A part of a packed field.
-pub const fn part(name: &'static str, lo: u8, bits: u8, enc: Enc) -> Part {
+pub const fn part(name: PartName, lo: u8, bits: u8, enc: Enc) -> Part {
     Part { name, lo, bits, enc }
 }
 
 /// A one-bit part.
-pub const fn flag(name: &'static str, lo: u8) -> Part {
+pub const fn flag(name: PartName, lo: u8) -> Part {
     Part { name, lo, bits: 1, enc: Enc::Number { max: 1 } }
 }
 
 /// The ignored scale of the scaled messages.
-pub const SCALE: Slot = wide("scale", 2, Enc::Ignored(0), "ignored; the scale is zero");
+pub const SCALE: Slot = wide(SlotName::Scale, 2, Enc::Ignored(0), "ignored; the scale is zero");
 
 /// No modifiers.
 pub const PLAIN: ModifierRules = ModifierRules { saturation: Saturation::No, source: SourceModifiers::No };
@@ -278,18 +274,23 @@ pub const LOGIC_MODS: ModifierRules =
 const DST: Slot = dst(Classes::GI, TypeSet::ANY);
 
 /// `exec pred dst src0`.
-pub const UNARY: &[Slot] = &[EXEC, PRED, DST, src("src0", Classes::GII, TypeSet::ANY)];
+pub const UNARY: &[Slot] = &[EXEC, PRED, DST, src(SlotName::Src0, Classes::GII, TypeSet::ANY)];
 /// `exec pred dst src0 src1`.
-pub const BINARY: &[Slot] =
-    &[EXEC, PRED, DST, src("src0", Classes::GII, TypeSet::ANY), src("src1", Classes::GII, TypeSet::ANY)];
+pub const BINARY: &[Slot] = &[
+    EXEC,
+    PRED,
+    DST,
+    src(SlotName::Src0, Classes::GII, TypeSet::ANY),
+    src(SlotName::Src1, Classes::GII, TypeSet::ANY),
+];
 /// `exec pred dst src0 src1 src2`.
 pub const TERNARY: &[Slot] = &[
     EXEC,
     PRED,
     DST,
-    src("src0", Classes::GII, TypeSet::ANY),
-    src("src1", Classes::GII, TypeSet::ANY),
-    src("src2", Classes::GII, TypeSet::ANY),
+    src(SlotName::Src0, Classes::GII, TypeSet::ANY),
+    src(SlotName::Src1, Classes::GII, TypeSet::ANY),
+    src(SlotName::Src2, Classes::GII, TypeSet::ANY),
 ];
 
 /// What rows are made from: an instruction without operands or effects.

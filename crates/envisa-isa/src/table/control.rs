@@ -10,7 +10,7 @@ const CONTROL: InstDesc = InstDesc { family: Family::ControlFlow, ..EMPTY };
 const SCALAR_NOTE: &str = "A scalar one (size 1) is uniform and takes the first bit of its predicate.";
 
 const FUNC_NAME: Slot = Slot {
-    name: "function",
+    name: SlotName::Function,
     kind: SlotKind::Str { width: 2 },
     role: Role::Field,
     types: TypeSet::NONE,
@@ -18,9 +18,9 @@ const FUNC_NAME: Slot = Slot {
     doc: "name of the function",
     since: (0, 0),
 };
-const ARGS: Slot = field("arg_size", Enc::Number { max: 255 }, "registers of %arg passed");
-const RETURNS: Slot = field("return_size", Enc::Number { max: 255 }, "registers of %retval returned");
-const TARGET: Slot = src("address", Classes::GII, TypeSet::of(&[Type::Ud, Type::Uq]));
+const ARGS: Slot = field(SlotName::ArgSize, Enc::Number { max: 255 }, "registers of %arg passed");
+const RETURNS: Slot = field(SlotName::ReturnSize, Enc::Number { max: 255 }, "registers of %retval returned");
+const TARGET: Slot = src(SlotName::Address, Classes::GII, TypeSet::of(&[Type::Ud, Type::Uq]));
 
 /// `SUBROUTINE`, page SUBROUTINE.
 pub static SUBROUTINE: InstDesc = InstDesc {
@@ -116,8 +116,11 @@ pub static IFCALL_42: InstDesc = InstDesc {
         EXEC,
         PRED,
         Slot {
-            name: "flags",
-            kind: SlotKind::Packed { width: 1, parts: &[flag("uniform", 0), flag("noreturn", 1)] },
+            name: SlotName::Flags,
+            kind: SlotKind::Packed {
+                width: 1,
+                parts: &[flag(PartName::Uniform, 0), flag(PartName::Noreturn, 1)],
+            },
             role: Role::Field,
             types: TypeSet::NONE,
             bytes: Bytes::None,
@@ -188,7 +191,7 @@ pub static SWITCHJMP: InstDesc = InstDesc {
     slots: &[
         EXEC,
         Slot {
-            name: "num_labels",
+            name: SlotName::NumLabels,
             kind: SlotKind::Count { width: 1, min: 1, max: 32 },
             role: Role::Field,
             types: TypeSet::NONE,
@@ -196,9 +199,9 @@ pub static SWITCHJMP: InstDesc = InstDesc {
             doc: "number of labels",
             since: (0, 0),
         },
-        src("index", Classes::GII, INT32),
+        src(SlotName::Index, Classes::GII, INT32),
         Slot {
-            name: "labels",
+            name: SlotName::Labels,
             kind: SlotKind::Many(&SlotKind::Label(LabelKind::Block)),
             role: Role::Field,
             types: TypeSet::NONE,

@@ -15,15 +15,15 @@ const TYPED: SurfaceRule =
 const MEDIA: SurfaceRule = SurfaceRule { shape: SurfaceShape::Media, ..TYPED };
 
 const SIZES_124: &[Value] = &[val(0, "1"), val(1, "2"), val(2, "4")];
-const ELT_SIZE: Slot = field("elt_size", Enc::Values(SIZES_124), "bytes of an element");
+const ELT_SIZE: Slot = field(SlotName::EltSize, Enc::Values(SIZES_124), "bytes of an element");
 const NUM_ELTS: Slot = field(
-    "num_elts",
+    SlotName::NumElts,
     Enc::ExecLike(&[val(0, "8"), val(1, "16"), val(2, "1")]),
     "number of elements and execution mask",
 );
-const IS_MODIFIED: Slot = field("is_modified", Enc::Ignored(0), "ignored");
+const IS_MODIFIED: Slot = field(SlotName::IsModified, Enc::Ignored(0), "ignored");
 const OWORDS: Slot = field(
-    "size",
+    SlotName::Size,
     Enc::Values(&[
         val(0, "1"),
         val(1, "2"),
@@ -34,7 +34,7 @@ const OWORDS: Slot = field(
     "number of owords (16 bytes each)",
 );
 const OWORD_NOTE: &str = "The page allows 16 owords from XeHP on and on T0 only; the reference tools take them everywhere. A mask in the text, `(M1, 2)`, is dropped.";
-const CHANNELS: Slot = field("channels", Enc::Channels, "channels, R is bit 0");
+const CHANNELS: Slot = field(SlotName::Channels, Enc::Channels, "channels, R is bit 0");
 const SCATTERED: &str = "Undefined if channels write to the same address.";
 /// 8 and 16 channels.
 const SIZES_8_16: u8 = 1 << 3 | 1 << 4;
@@ -67,9 +67,9 @@ pub const ATOMIC_OPS: &[Value] = &[
     Value { code: 0x14, text: "fsub", platforms: Platforms::XEHP_UP, doc: "not on the pages" },
 ];
 const ATOMIC_OP: Slot = packed(
-    "op",
+    SlotName::Op,
     1,
-    &[part("op", 0, 5, Enc::Values(ATOMIC_OPS)), flag("half", 5)],
+    &[part(PartName::Op, 0, 5, Enc::Values(ATOMIC_OPS)), flag(PartName::Half, 5)],
     "bits 0 to 4: the operation; bit 5: 16 bits wide (TGLLP and later)",
 );
 const ATOMIC_SEMANTICS: &str = "old = mem[i]; mem[i] = op(old, src0[i], src1[i]); dst[i] = old
@@ -87,8 +87,8 @@ pub static OWORD_LD: InstDesc = InstDesc {
         OWORDS,
         IS_MODIFIED,
         surface(OWORD_BUFFER),
-        src("offset", Classes::GII, UD),
-        raw_dst(TypeSet::ANY, "what is read").touches(Bytes::Elements("size", 16)),
+        src(SlotName::Offset, Classes::GII, UD),
+        raw_dst(TypeSet::ANY, "what is read").touches(Bytes::Elements(SlotName::Size.whole(), 16)),
     ],
     forms: &[
         form("oword_ld", "oword_ld ({size}) {surface} {offset} {dst}"),
@@ -111,8 +111,9 @@ pub static OWORD_ST: InstDesc = InstDesc {
     slots: &[
         OWORDS,
         surface(OWORD_BUFFER),
-        src("offset", Classes::GII, UD),
-        raw_src("src", TypeSet::ANY, "what is written").touches(Bytes::Elements("size", 16)),
+        src(SlotName::Offset, Classes::GII, UD),
+        raw_src(SlotName::Src, TypeSet::ANY, "what is written")
+            .touches(Bytes::Elements(SlotName::Size.whole(), 16)),
     ],
     forms: &[
         form("oword_st", "oword_st ({size}) {surface} {offset} {src}"),
@@ -136,13 +137,13 @@ const MEDIA_MODES: &[Value] = &[
     Value { code: 5, text: "bottom_mod", platforms: Platforms::ALL, doc: "not on the pages" },
 ];
 const MEDIA_HEAD: [Slot; 7] = [
-    field("modifiers", Enc::Values(MEDIA_MODES), "which field of an interlaced surface"),
+    field(SlotName::Modifiers, Enc::Values(MEDIA_MODES), "which field of an interlaced surface"),
     surface(MEDIA),
-    field("plane", Enc::Number { max: 15 }, "plane of a planar format, 0 to 3 on the page"),
-    field("width", Enc::Number { max: 64 }, "bytes of a row, 1 to 64"),
-    field("height", Enc::Number { max: 64 }, "rows, 1 to 64"),
-    src("x", Classes::GII, INT_D),
-    src("y", Classes::GII, INT_D),
+    field(SlotName::Plane, Enc::Number { max: 15 }, "plane of a planar format, 0 to 3 on the page"),
+    field(SlotName::Width, Enc::Number { max: 64 }, "bytes of a row, 1 to 64"),
+    field(SlotName::Height, Enc::Number { max: 64 }, "rows, 1 to 64"),
+    src(SlotName::X, Classes::GII, INT_D),
+    src(SlotName::Y, Classes::GII, INT_D),
 ];
 const MEDIA_NOTE: &str = "The page has ud offsets alone; compilers emit d too. Rows lie in the registers at the next power of two of the width, at least 4 bytes; at most 256 bytes in all. The text may leave the plane out: 0.";
 
@@ -166,7 +167,7 @@ pub static MEDIA_LD: InstDesc = InstDesc {
         fixed(
             "media_ld",
             "media_ld.{modifiers} ({width}, {height}) {surface} {x} {y} {dst}",
-            &[("plane", 0)],
+            &[(SlotName::Plane.whole(), 0)],
         ),
     ],
     effect: Effect::Read,
@@ -190,14 +191,14 @@ pub static MEDIA_ST: InstDesc = InstDesc {
         MEDIA_HEAD[4],
         MEDIA_HEAD[5],
         MEDIA_HEAD[6],
-        raw_src("src", TypeSet::ANY, "the block").touches(Bytes::Rectangle),
+        raw_src(SlotName::Src, TypeSet::ANY, "the block").touches(Bytes::Rectangle),
     ],
     forms: &[
         form("media_st", "media_st.{modifiers} ({width}, {height}) {surface} {plane} {x} {y} {src}"),
         fixed(
             "media_st",
             "media_st.{modifiers} ({width}, {height}) {surface} {x} {y} {src}",
-            &[("plane", 0)],
+            &[(SlotName::Plane.whole(), 0)],
         ),
     ],
     effect: Effect::Write,
@@ -219,10 +220,11 @@ pub static GATHER: InstDesc = InstDesc {
         IS_MODIFIED,
         NUM_ELTS,
         surface(BUFFER),
-        src("global_offset", Classes::GII, UD),
-        raw_src("element_offset", UD, "offsets, in elements").touches(Bytes::Elements("num_elts", 4)),
+        src(SlotName::GlobalOffset, Classes::GII, UD),
+        raw_src(SlotName::ElementOffset, UD, "offsets, in elements")
+            .touches(Bytes::Elements(SlotName::NumElts.whole(), 4)),
         raw_dst(DWORDS, "values; the upper bits of 1- and 2-byte elements are undefined")
-            .touches(Bytes::Elements("num_elts", 4)),
+            .touches(Bytes::Elements(SlotName::NumElts.whole(), 4)),
     ],
     forms: &[
         form("gather", "gather.{elt_size} {num_elts} {surface} {global_offset} {element_offset} {dst}"),
@@ -246,10 +248,11 @@ pub static SCATTER: InstDesc = InstDesc {
         ELT_SIZE,
         NUM_ELTS,
         surface(BUFFER),
-        src("global_offset", Classes::GII, UD),
-        raw_src("element_offset", UD, "offsets, in elements").touches(Bytes::Elements("num_elts", 4)),
-        raw_src("src", DWORDS, "values; the upper bits of 1- and 2-byte elements are ignored")
-            .touches(Bytes::Elements("num_elts", 4)),
+        src(SlotName::GlobalOffset, Classes::GII, UD),
+        raw_src(SlotName::ElementOffset, UD, "offsets, in elements")
+            .touches(Bytes::Elements(SlotName::NumElts.whole(), 4)),
+        raw_src(SlotName::Src, DWORDS, "values; the upper bits of 1- and 2-byte elements are ignored")
+            .touches(Bytes::Elements(SlotName::NumElts.whole(), 4)),
     ],
     forms: &[
         form("scatter", "scatter.{elt_size} {num_elts} {surface} {global_offset} {element_offset} {src}"),
@@ -276,8 +279,8 @@ pub static OWORD_LD_UNALIGNED: InstDesc = InstDesc {
         OWORDS,
         IS_MODIFIED,
         surface(OWORD_BUFFER),
-        src("offset", Classes::GII, UD),
-        raw_dst(TypeSet::ANY, "what is read").touches(Bytes::Elements("size", 16)),
+        src(SlotName::Offset, Classes::GII, UD),
+        raw_dst(TypeSet::ANY, "what is read").touches(Bytes::Elements(SlotName::Size.whole(), 16)),
     ],
     forms: &[
         form("oword_ld_unaligned", "oword_ld_unaligned ({size}) {surface} {offset} {dst}"),
@@ -303,11 +306,12 @@ pub static GATHER4_TYPED: InstDesc = InstDesc {
         PRED,
         CHANNELS,
         surface(TYPED),
-        raw_opt("u", UD, "U offsets").touches(Bytes::PerChannel(4)),
-        raw_opt("v", UD, "V offsets").touches(Bytes::PerChannel(4)),
-        raw_opt("r", UD, "R offsets").touches(Bytes::PerChannel(4)),
-        raw_opt("lod", UD, "levels of detail").touches(Bytes::PerChannel(4)),
-        raw_dst(DWORDS, "each channel starts at the next register").touches(Bytes::Rows { mask: "channels" }),
+        raw_opt(SlotName::U, UD, "U offsets").touches(Bytes::PerChannel(4)),
+        raw_opt(SlotName::V, UD, "V offsets").touches(Bytes::PerChannel(4)),
+        raw_opt(SlotName::R, UD, "R offsets").touches(Bytes::PerChannel(4)),
+        raw_opt(SlotName::Lod, UD, "levels of detail").touches(Bytes::PerChannel(4)),
+        raw_dst(DWORDS, "each channel starts at the next register")
+            .touches(Bytes::Rows { mask: SlotName::Channels.whole() }),
     ],
     forms: &[form(
         "gather4_typed",
@@ -333,12 +337,12 @@ pub static SCATTER4_TYPED: InstDesc = InstDesc {
         PRED,
         CHANNELS,
         surface(TYPED),
-        raw_opt("u", UD, "U offsets").touches(Bytes::PerChannel(4)),
-        raw_opt("v", UD, "V offsets").touches(Bytes::PerChannel(4)),
-        raw_opt("r", UD, "R offsets").touches(Bytes::PerChannel(4)),
-        raw_opt("lod", UD, "levels of detail").touches(Bytes::PerChannel(4)),
-        raw_src("src", DWORDS, "each channel starts at the next register")
-            .touches(Bytes::Rows { mask: "channels" }),
+        raw_opt(SlotName::U, UD, "U offsets").touches(Bytes::PerChannel(4)),
+        raw_opt(SlotName::V, UD, "V offsets").touches(Bytes::PerChannel(4)),
+        raw_opt(SlotName::R, UD, "R offsets").touches(Bytes::PerChannel(4)),
+        raw_opt(SlotName::Lod, UD, "levels of detail").touches(Bytes::PerChannel(4)),
+        raw_src(SlotName::Src, DWORDS, "each channel starts at the next register")
+            .touches(Bytes::Rows { mask: SlotName::Channels.whole() }),
     ],
     forms: &[form(
         "scatter4_typed",
@@ -364,12 +368,12 @@ pub static TYPED_ATOMIC: InstDesc = InstDesc {
         EXEC,
         PRED,
         surface(TYPED),
-        raw_opt("u", UD, "U offsets").touches(Bytes::PerChannel(4)),
-        raw_opt("v", UD, "V offsets").touches(Bytes::PerChannel(4)),
-        raw_opt("r", UD, "R offsets").touches(Bytes::PerChannel(4)),
-        raw_opt("lod", UD, "levels of detail").touches(Bytes::PerChannel(4)),
-        raw_opt("src0", DWORDS, "first source").touches(Bytes::PerChannel(4)),
-        raw_opt("src1", DWORDS, "second source").touches(Bytes::PerChannel(4)),
+        raw_opt(SlotName::U, UD, "U offsets").touches(Bytes::PerChannel(4)),
+        raw_opt(SlotName::V, UD, "V offsets").touches(Bytes::PerChannel(4)),
+        raw_opt(SlotName::R, UD, "R offsets").touches(Bytes::PerChannel(4)),
+        raw_opt(SlotName::Lod, UD, "levels of detail").touches(Bytes::PerChannel(4)),
+        raw_opt(SlotName::Src0, DWORDS, "first source").touches(Bytes::PerChannel(4)),
+        raw_opt(SlotName::Src1, DWORDS, "second source").touches(Bytes::PerChannel(4)),
         raw_dst_opt(DWORDS, "old values").touches(Bytes::PerChannel(4)),
     ],
     forms: &[form(
@@ -398,9 +402,10 @@ pub static GATHER4_SCALED: InstDesc = InstDesc {
         CHANNELS,
         SCALE,
         surface(BUFFER),
-        src("offset", Classes::GII, UD),
-        raw_src("element_offset", UD, "byte offsets").touches(Bytes::PerChannel(4)),
-        raw_dst(DWORDS, "each channel starts at the next register").touches(Bytes::Rows { mask: "channels" }),
+        src(SlotName::Offset, Classes::GII, UD),
+        raw_src(SlotName::ElementOffset, UD, "byte offsets").touches(Bytes::PerChannel(4)),
+        raw_dst(DWORDS, "each channel starts at the next register")
+            .touches(Bytes::Rows { mask: SlotName::Channels.whole() }),
     ],
     forms: &[form(
         "gather4_scaled",
@@ -427,10 +432,10 @@ pub static SCATTER4_SCALED: InstDesc = InstDesc {
         CHANNELS,
         SCALE,
         surface(BUFFER),
-        src("offset", Classes::GII, UD),
-        raw_src("element_offset", UD, "byte offsets").touches(Bytes::PerChannel(4)),
-        raw_src("src", DWORDS, "each channel starts at the next register")
-            .touches(Bytes::Rows { mask: "channels" }),
+        src(SlotName::Offset, Classes::GII, UD),
+        raw_src(SlotName::ElementOffset, UD, "byte offsets").touches(Bytes::PerChannel(4)),
+        raw_src(SlotName::Src, DWORDS, "each channel starts at the next register")
+            .touches(Bytes::Rows { mask: SlotName::Channels.whole() }),
     ],
     forms: &[form(
         "scatter4_scaled",
@@ -445,7 +450,7 @@ pub static SCATTER4_SCALED: InstDesc = InstDesc {
     ..MESSAGE
 };
 
-const BLOCK_SIZE: Slot = field("block_size", Enc::Ignored(0), "ignored; a block is one byte");
+const BLOCK_SIZE: Slot = field(SlotName::BlockSize, Enc::Ignored(0), "ignored; a block is one byte");
 
 /// `GATHER_SCALED`, page GATHER_SCALED.
 pub static GATHER_SCALED: InstDesc = InstDesc {
@@ -456,11 +461,11 @@ pub static GATHER_SCALED: InstDesc = InstDesc {
         EXEC,
         PRED,
         BLOCK_SIZE,
-        field("num_blocks", Enc::Values(SIZES_124), "blocks (bytes) read for each channel"),
+        field(SlotName::NumBlocks, Enc::Values(SIZES_124), "blocks (bytes) read for each channel"),
         SCALE,
         surface(BUFFER),
-        src("offset", Classes::GII, UD),
-        raw_src("element_offset", UD, "byte offsets").touches(Bytes::PerChannel(4)),
+        src(SlotName::Offset, Classes::GII, UD),
+        raw_src(SlotName::ElementOffset, UD, "byte offsets").touches(Bytes::PerChannel(4)),
         raw_dst(DWORDS, "values; the upper bytes of 1- and 2-byte reads are undefined")
             .touches(Bytes::PerChannel(4)),
     ],
@@ -486,12 +491,12 @@ pub static SCATTER_SCALED: InstDesc = InstDesc {
         EXEC,
         PRED,
         BLOCK_SIZE,
-        field("num_blocks", Enc::Values(SIZES_124), "blocks (bytes) written for each channel"),
+        field(SlotName::NumBlocks, Enc::Values(SIZES_124), "blocks (bytes) written for each channel"),
         SCALE,
         surface(BUFFER),
-        src("offset", Classes::GII, UD),
-        raw_src("element_offset", UD, "byte offsets").touches(Bytes::PerChannel(4)),
-        raw_src("src", DWORDS, "values; the upper bytes of 1- and 2-byte writes are ignored")
+        src(SlotName::Offset, Classes::GII, UD),
+        raw_src(SlotName::ElementOffset, UD, "byte offsets").touches(Bytes::PerChannel(4)),
+        raw_src(SlotName::Src, DWORDS, "values; the upper bytes of 1- and 2-byte writes are ignored")
             .touches(Bytes::PerChannel(4)),
     ],
     forms: &[form(
@@ -518,9 +523,9 @@ pub static DWORD_ATOMIC: InstDesc = InstDesc {
         EXEC,
         PRED,
         surface(BUFFER),
-        raw_src("element_offset", UD, "byte offsets").touches(Bytes::PerChannel(4)),
-        raw_opt("src0", DWORDS, "first source").touches(Bytes::PerChannel(4)),
-        raw_opt("src1", DWORDS, "second source").touches(Bytes::PerChannel(4)),
+        raw_src(SlotName::ElementOffset, UD, "byte offsets").touches(Bytes::PerChannel(4)),
+        raw_opt(SlotName::Src0, DWORDS, "first source").touches(Bytes::PerChannel(4)),
+        raw_opt(SlotName::Src1, DWORDS, "second source").touches(Bytes::PerChannel(4)),
         raw_dst_opt(DWORDS, "old values").touches(Bytes::PerChannel(4)),
     ],
     forms: &[form(
@@ -538,7 +543,7 @@ pub static DWORD_ATOMIC: InstDesc = InstDesc {
 
 const QW: TypeSet = TypeSet::of(&[Type::Q, Type::Uq, Type::Df]);
 const QW_BLOCKS: Slot = field(
-    "num_blocks",
+    SlotName::NumBlocks,
     Enc::Values(&[
         val(0, "1"),
         Value { code: 1, text: "2", platforms: Platforms::ALL, doc: "not on the page" },
@@ -558,8 +563,9 @@ pub static QW_GATHER: InstDesc = InstDesc {
         PRED,
         QW_BLOCKS,
         surface(BUFFER),
-        raw_src("offset", UD, "byte offsets").touches(Bytes::PerChannel(4)),
-        raw_dst(QW, "values, block by block").touches(Bytes::Blocks { count: "num_blocks", size: None }),
+        raw_src(SlotName::Offset, UD, "byte offsets").touches(Bytes::PerChannel(4)),
+        raw_dst(QW, "values, block by block")
+            .touches(Bytes::Blocks { count: SlotName::NumBlocks.whole(), size: None }),
     ],
     forms: &[form("qw_gather", "{pred} qw_gather.{num_blocks} {exec} {surface} {offset} {dst}")],
     platforms: Platforms::XEHP_UP,
@@ -582,9 +588,9 @@ pub static QW_SCATTER: InstDesc = InstDesc {
         PRED,
         QW_BLOCKS,
         surface(BUFFER),
-        raw_src("offset", UD, "byte offsets").touches(Bytes::PerChannel(4)),
-        raw_src("src", QW, "values, block by block")
-            .touches(Bytes::Blocks { count: "num_blocks", size: None }),
+        raw_src(SlotName::Offset, UD, "byte offsets").touches(Bytes::PerChannel(4)),
+        raw_src(SlotName::Src, QW, "values, block by block")
+            .touches(Bytes::Blocks { count: SlotName::NumBlocks.whole(), size: None }),
     ],
     forms: &[form("qw_scatter", "{pred} qw_scatter.{num_blocks} {exec} {surface} {offset} {src}")],
     platforms: Platforms::XEHP_UP,

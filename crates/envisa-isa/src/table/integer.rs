@@ -165,9 +165,9 @@ alu! {
             EXEC,
             PRED,
             dst(Classes::GI, WORDS),
-            src("src0", Classes::GII, BYTES),
-            src("src1", Classes::GII, BYTES),
-            src("src2", Classes::GII, WORDS)
+            src(SlotName::Src0, Classes::GII, BYTES),
+            src(SlotName::Src1, Classes::GII, BYTES),
+            src(SlotName::Src2, Classes::GII, WORDS)
         ],
         platforms: BEFORE_ICLLP,
         page: "SAD2ADD",
@@ -209,9 +209,9 @@ const CARRY_SLOTS: &[Slot] = &[
     EXEC,
     PRED,
     dst(Classes::GI, UD),
-    Slot { name: "carry", ..dst(Classes::GI, UD) },
-    src("src0", Classes::GII, UD),
-    src("src1", Classes::GII, UD),
+    Slot { name: SlotName::Carry, ..dst(Classes::GI, UD) },
+    src(SlotName::Src0, Classes::GII, UD),
+    src(SlotName::Src1, Classes::GII, UD),
 ];
 
 /// `ADDC`.
@@ -252,8 +252,8 @@ pub static LINE: InstDesc = InstDesc {
         EXEC,
         PRED,
         dst(Classes::GI, SINGLE),
-        src("src0", Classes::GENERAL, SINGLE),
-        src("src1", Classes::GII, SINGLE),
+        src(SlotName::Src0, Classes::GENERAL, SINGLE),
+        src(SlotName::Src1, Classes::GII, SINGLE),
     ],
     forms: &[form("line", "{pred} line[.sat] {exec} {dst} {src0} {src1}")],
     exec_sizes: DOT_SIZES,
@@ -273,8 +273,8 @@ pub static PLANE: InstDesc = InstDesc {
         EXEC,
         PRED,
         dst(Classes::GI, SINGLE),
-        src("src0", Classes::GII, SINGLE),
-        src("src1", Classes::GII, SINGLE),
+        src(SlotName::Src0, Classes::GII, SINGLE),
+        src(SlotName::Src1, Classes::GII, SINGLE),
     ],
     forms: &[form("plane", "{pred} plane[.sat] {exec} {dst} {src0} {src1}")],
     exec_sizes: 0x18,

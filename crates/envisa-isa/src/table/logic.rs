@@ -16,8 +16,13 @@ const BITWISE_TYPES: &[TypeMap] = &[
     same_on(Platforms::INT64, TypeSet::INT),
     TypeMap { platforms: Platforms::ALL, dst: TypeSet::of(&[Type::Bool]), src: TypeSet::of(&[Type::Bool]) },
 ];
-const BITWISE2: &[Slot] =
-    &[EXEC, PRED, dst(GIP, TypeSet::ANY), src("src0", GIIP, TypeSet::ANY), src("src1", GIIP, TypeSet::ANY)];
+const BITWISE2: &[Slot] = &[
+    EXEC,
+    PRED,
+    dst(GIP, TypeSet::ANY),
+    src(SlotName::Src0, GIIP, TypeSet::ANY),
+    src(SlotName::Src1, GIIP, TypeSet::ANY),
+];
 const PREDICATES_NOTE: &str =
     "With predicate operands all of them are predicates and the instruction itself is not predicated.";
 
@@ -53,7 +58,7 @@ alu! {
         semantics: "dst[i] = src0[i] ^ src1[i]",
         note: PREDICATES_NOTE;
     NOT = 0x23 "not" Not unary plain from LOGIC,
-        slots: &[EXEC, PRED, dst(GIP, TypeSet::ANY), src("src0", GIIP, TypeSet::ANY)],
+        slots: &[EXEC, PRED, dst(GIP, TypeSet::ANY), src(SlotName::Src0, GIIP, TypeSet::ANY)],
         type_maps: BITWISE_TYPES,
         modifiers: LOGIC_MODS,
         page: "NOT",
@@ -140,10 +145,10 @@ pub static BFI: InstDesc = InstDesc {
         EXEC,
         PRED,
         dst(Classes::GI, TypeSet::ANY),
-        src("src0", Classes::GII, TypeSet::ANY),
-        src("src1", Classes::GII, TypeSet::ANY),
-        src("src2", Classes::GII, TypeSet::ANY),
-        src("src3", Classes::GII, TypeSet::ANY),
+        src(SlotName::Src0, Classes::GII, TypeSet::ANY),
+        src(SlotName::Src1, Classes::GII, TypeSet::ANY),
+        src(SlotName::Src2, Classes::GII, TypeSet::ANY),
+        src(SlotName::Src3, Classes::GII, TypeSet::ANY),
     ],
     forms: &[form("bfi", "{pred} bfi {exec} {dst} {src0} {src1} {src2} {src3}")],
     type_maps: &[same(INT_D)],
@@ -164,10 +169,10 @@ pub static BFN: InstDesc = InstDesc {
         EXEC,
         PRED,
         dst(Classes::GI, TypeSet::ANY),
-        src("src0", Classes::GII, TypeSet::ANY),
-        src("src1", Classes::GII, TypeSet::ANY),
-        src("src2", Classes::GII, TypeSet::ANY),
-        field("function", Enc::HexDigits { max: 255 }, "truth table: bit src0 + 2 src1 + 4 src2"),
+        src(SlotName::Src0, Classes::GII, TypeSet::ANY),
+        src(SlotName::Src1, Classes::GII, TypeSet::ANY),
+        src(SlotName::Src2, Classes::GII, TypeSet::ANY),
+        field(SlotName::Function, Enc::HexDigits { max: 255 }, "truth table: bit src0 + 2 src1 + 4 src2"),
     ],
     forms: &[form("bfn", "{pred} bfn.x{function}[.sat] {exec} {dst} {src0} {src1} {src2}")],
     type_maps: &[same(INT_W_D)],

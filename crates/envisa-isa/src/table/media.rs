@@ -15,7 +15,7 @@ const VME: InstDesc = InstDesc {
 const IMAGE: SurfaceRule =
     SurfaceRule { slm: Platforms::NONE, stateless: Platforms::NONE, shape: SurfaceShape::Media };
 const UB: TypeSet = TypeSet::of(&[Type::Ub]);
-const UNI: Slot = raw_src("uni_input", UB, "universal payload, 128 bytes").touches(Bytes::Fixed(128));
+const UNI: Slot = raw_src(SlotName::UniInput, UB, "universal payload, 128 bytes").touches(Bytes::Fixed(128));
 const DST: Slot = raw_dst(TypeSet::ANY, "result");
 
 /// `VME_IME`.
@@ -24,15 +24,15 @@ pub static VME_IME: InstDesc = InstDesc {
     operation: Some(Operation::Unsupported(Unsupported::MotionEstimation)),
     opcode: 0x54,
     slots: &[
-        field("stream_mode", Enc::Number { max: 3 }, "0 off, 1 out, 2 in, 3 in and out"),
-        field("search_ctrl", Enc::Number { max: 7 }, "references, records and starts of the search"),
+        field(SlotName::StreamMode, Enc::Number { max: 3 }, "0 off, 1 out, 2 in, 3 in and out"),
+        field(SlotName::SearchCtrl, Enc::Number { max: 7 }, "references, records and starts of the search"),
         UNI,
-        raw_src("ime_input", UB, "payload: 64 bytes, with streams 128, or 192 for search 3")
+        raw_src(SlotName::ImeInput, UB, "payload: 64 bytes, with streams 128, or 192 for search 3")
             .touches(Bytes::MotionPayload),
         surface(IMAGE),
-        raw_src("ref0", UW, "corner of the first reference window").touches(Bytes::Fixed(4)),
-        raw_src("ref1", UW, "corner of the second reference window").touches(Bytes::Fixed(4)),
-        raw_src("cost_center", UW, "cost centres").touches(Bytes::Fixed(32)),
+        raw_src(SlotName::Ref0, UW, "corner of the first reference window").touches(Bytes::Fixed(4)),
+        raw_src(SlotName::Ref1, UW, "corner of the second reference window").touches(Bytes::Fixed(4)),
+        raw_src(SlotName::CostCenter, UW, "cost centres").touches(Bytes::Fixed(32)),
         raw_dst(UB, "result: 224 bytes, with streams 288, or 352 for search 3").touches(Bytes::MotionResult),
     ],
     forms: &[form(
@@ -51,7 +51,7 @@ pub static VME_SIC: InstDesc = InstDesc {
     opcode: 0x55,
     slots: &[
         UNI,
-        raw_src("sic_input", UB, "payload, 128 bytes").touches(Bytes::Fixed(128)),
+        raw_src(SlotName::SicInput, UB, "payload, 128 bytes").touches(Bytes::Fixed(128)),
         surface(IMAGE),
         raw_dst(UB, "224 bytes").touches(Bytes::Fixed(224)),
     ],
@@ -68,11 +68,11 @@ pub static VME_FBR: InstDesc = InstDesc {
     opcode: 0x56,
     slots: &[
         UNI,
-        raw_src("fbr_input", UB, "payload, 128 bytes").touches(Bytes::Fixed(128)),
+        raw_src(SlotName::FbrInput, UB, "payload, 128 bytes").touches(Bytes::Fixed(128)),
         surface(IMAGE),
-        src("mb_mode", Classes::GII, INT32),
-        src("sub_mb_shape", Classes::GII, INT32),
-        src("sub_pred_mode", Classes::GII, INT32),
+        src(SlotName::MbMode, Classes::GII, INT32),
+        src(SlotName::SubMbShape, Classes::GII, INT32),
+        src(SlotName::SubPredMode, Classes::GII, INT32),
         raw_dst(UB, "224 bytes").touches(Bytes::Fixed(224)),
     ],
     forms: &[form(
@@ -91,7 +91,7 @@ pub static VME_IDM: InstDesc = InstDesc {
     opcode: 0x57,
     slots: &[
         UNI,
-        raw_src("idm_input", UB, "payload, 32 bytes").touches(Bytes::Fixed(32)),
+        raw_src(SlotName::IdmInput, UB, "payload, 32 bytes").touches(Bytes::Fixed(32)),
         surface(IMAGE),
         raw_dst(UB, "512 bytes").touches(Bytes::Fixed(512)),
     ],
@@ -112,7 +112,7 @@ const VA: InstDesc = InstDesc {
     ..EMPTY
 };
 const SAMPLER: Slot = Slot {
-    name: "sampler",
+    name: SlotName::Sampler,
     kind: SlotKind::Sampler,
     role: Role::Read,
     types: TypeSet::NONE,
@@ -121,21 +121,23 @@ const SAMPLER: Slot = Slot {
     since: (0, 0),
 };
 const SURFACE: Slot = surface(IMAGE);
-const DST_SURFACE: Slot = Slot { name: "dst_surface", doc: "surface that is written", ..surface(IMAGE) };
-const U: Slot = src("u", Classes::GII, TypeSet::ANY);
-const V: Slot = src("v", Classes::GII, TypeSet::ANY);
-const X: Slot = src("dst_x", Classes::GII, TypeSet::ANY);
-const Y: Slot = src("dst_y", Classes::GII, TypeSet::ANY);
-const PROPERTIES: Slot = field("properties", Enc::Hex { max: 255 }, "format and size of the result");
-const MODE: Slot = field("mode", Enc::Hex { max: 255 }, "size of the block");
-const CONTROL: Slot = field("control", Enc::Hex { max: 255 }, "format of the result");
-const CONNECT: Slot = field("eight_connected", Enc::Number { max: 1 }, "8 neighbours instead of 4");
-const MMF: Slot = src("mmf_mode", Classes::GII, TypeSet::ANY);
-const MMF_FIELD: Slot = field("mmf_mode", Enc::Number { max: 2 }, "minimum and maximum, maximum, minimum");
-const PIXEL: Slot = field("pixel_size", Enc::Hex { max: 255 }, "format of the result");
-const OFFSETS: Slot = raw_src("offsets", TypeSet::ANY, "offsets of the pixels");
+const DST_SURFACE: Slot =
+    Slot { name: SlotName::DstSurface, doc: "surface that is written", ..surface(IMAGE) };
+const U: Slot = src(SlotName::U, Classes::GII, TypeSet::ANY);
+const V: Slot = src(SlotName::V, Classes::GII, TypeSet::ANY);
+const X: Slot = src(SlotName::DstX, Classes::GII, TypeSet::ANY);
+const Y: Slot = src(SlotName::DstY, Classes::GII, TypeSet::ANY);
+const PROPERTIES: Slot = field(SlotName::Properties, Enc::Hex { max: 255 }, "format and size of the result");
+const MODE: Slot = field(SlotName::Mode, Enc::Hex { max: 255 }, "size of the block");
+const CONTROL: Slot = field(SlotName::Control, Enc::Hex { max: 255 }, "format of the result");
+const CONNECT: Slot = field(SlotName::EightConnected, Enc::Number { max: 1 }, "8 neighbours instead of 4");
+const MMF: Slot = src(SlotName::MmfMode, Classes::GII, TypeSet::ANY);
+const MMF_FIELD: Slot =
+    field(SlotName::MmfMode, Enc::Number { max: 2 }, "minimum and maximum, maximum, minimum");
+const PIXEL: Slot = field(SlotName::PixelSize, Enc::Hex { max: 255 }, "format of the result");
+const OFFSETS: Slot = raw_src(SlotName::Offsets, TypeSet::ANY, "offsets of the pixels");
 
-const fn vec(name: &'static str) -> Slot {
+const fn vec(name: SlotName) -> Slot {
     src(name, Classes::GII, TypeSet::ANY)
 }
 
@@ -167,9 +169,9 @@ va! {
         "{sampler} {surface} {u} {v} {mode} {dst}" "Erosion of a block.";
     VA_DILATE = 0x44 0x05 "va_dilate" [SAMPLER, SURFACE, U, V, MODE, DST]
         "{sampler} {surface} {u} {v} {mode} {dst}" "Dilation of a block.";
-    VA_BOOLCENTROID = 0x44 0x06 "va_boolcentroid" [SURFACE, U, V, vec("v_size"), vec("h_size"), DST]
+    VA_BOOLCENTROID = 0x44 0x06 "va_boolcentroid" [SURFACE, U, V, vec(SlotName::VSize), vec(SlotName::HSize), DST]
         "{surface} {u} {v} {v_size} {h_size} {dst}" "Centroid of a block of bits.";
-    VA_CENTROID = 0x44 0x07 "va_centroid" [SURFACE, U, V, vec("v_size"), DST]
+    VA_CENTROID = 0x44 0x07 "va_centroid" [SURFACE, U, V, vec(SlotName::VSize), DST]
         "{surface} {u} {v} {v_size} {dst}" "Centroid of a block.";
     VA_CONVOLVE_1D_V = 0x4d 0x08 "va_convolve_1d_v" [SAMPLER, SURFACE, U, V, MODE, DST]
         "{sampler} {surface} {u} {v} {mode} {dst}" "Vertical convolution of a block.";
@@ -177,13 +179,13 @@ va! {
         "{sampler} {surface} {u} {v} {mode} {dst}" "Horizontal convolution of a block.";
     VA_CONVOLVE_1PIXEL = 0x4d 0x0a "va_convolve_1pixel" [SAMPLER, SURFACE, U, V, MODE, OFFSETS, DST]
         "{sampler} {surface} {u} {v} {mode} {offsets} {dst}" "Convolution of single pixels.";
-    VA_FLOODFILL = 0x4d 0x0b "va_floodfill" [CONNECT, raw_src("mask_h", TypeSet::ANY, "horizontal mask of pixels"), vec("mask_left"), vec("mask_right"), vec("loop_count"), DST]
+    VA_FLOODFILL = 0x4d 0x0b "va_floodfill" [CONNECT, raw_src(SlotName::MaskH, TypeSet::ANY, "horizontal mask of pixels"), vec(SlotName::MaskLeft), vec(SlotName::MaskRight), vec(SlotName::LoopCount), DST]
         "{eight_connected} {mask_h} {mask_left} {mask_right} {loop_count} {dst}" "Flood fill.";
     VA_LBPCREATION = 0x4d 0x0c "va_lbpcreation" [SURFACE, U, V, MODE, DST]
         "{surface} {u} {v} {mode} {dst}" "Local binary patterns of a block.";
-    VA_LBPCORRELATION = 0x4d 0x0d "va_lbpcorrelation" [SURFACE, U, V, vec("disparity"), DST]
+    VA_LBPCORRELATION = 0x4d 0x0d "va_lbpcorrelation" [SURFACE, U, V, vec(SlotName::Disparity), DST]
         "{surface} {u} {v} {disparity} {dst}" "Correlation of local binary patterns.";
-    VA_CORRELATIONSEARCH = 0x4d 0x0f "va_correlationsearch" [SURFACE, U, V, vec("vertical_origin"), vec("horizontal_origin"), vec("x_size"), vec("y_size"), vec("x_search"), vec("y_search"), DST]
+    VA_CORRELATIONSEARCH = 0x4d 0x0f "va_correlationsearch" [SURFACE, U, V, vec(SlotName::VerticalOrigin), vec(SlotName::HorizontalOrigin), vec(SlotName::XSize), vec(SlotName::YSize), vec(SlotName::XSearch), vec(SlotName::YSearch), DST]
         "{surface} {u} {v} {vertical_origin} {horizontal_origin} {x_size} {y_size} {x_search} {y_search} {dst}" "Correlation search.";
     VA_HDC_CONVOLVE_2D = 0x4d 0x10 "va_hdc_convolve_2d" [SAMPLER, SURFACE, U, V, PROPERTIES, DST_SURFACE, X, Y]
         "{sampler} {surface} {u} {v} {properties} {dst_surface} {dst_x} {dst_y}" "2D convolution, written to a surface.";
@@ -193,7 +195,7 @@ va! {
         "{sampler} {surface} {u} {v} {dst_surface} {dst_x} {dst_y}" "Erosion, written to a surface.";
     VA_HDC_DILATE = 0x4d 0x13 "va_hdc_dilate" [SAMPLER, SURFACE, U, V, DST_SURFACE, X, Y]
         "{sampler} {surface} {u} {v} {dst_surface} {dst_x} {dst_y}" "Dilation, written to a surface.";
-    VA_HDC_LBPCORRELATION = 0x4d 0x14 "va_hdc_lbpcorrelation" [SURFACE, U, V, vec("disparity"), DST_SURFACE, X, Y]
+    VA_HDC_LBPCORRELATION = 0x4d 0x14 "va_hdc_lbpcorrelation" [SURFACE, U, V, vec(SlotName::Disparity), DST_SURFACE, X, Y]
         "{surface} {u} {v} {disparity} {dst_surface} {dst_x} {dst_y}" "Correlation of local binary patterns, written to a surface.";
     VA_HDC_LBPCREATION = 0x4d 0x15 "va_hdc_lbpcreation" [SURFACE, U, V, MODE, DST_SURFACE, X, Y]
         "{surface} {u} {v} {mode} {dst_surface} {dst_x} {dst_y}" "Local binary patterns, written to a surface.";

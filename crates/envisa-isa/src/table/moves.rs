@@ -19,7 +19,7 @@ pub static MOV: InstDesc = InstDesc {
         PRED,
         dst(Classes::GI.or(Classes::ADDRESS), TypeSet::ANY),
         src(
-            "src",
+            SlotName::Src,
             Classes::GII.or(Classes::ADDRESS).or(Classes::PREDICATE).or(Classes::ADDRESS_OF),
             TypeSet::ANY,
         ),
@@ -68,7 +68,7 @@ pub static SETP: InstDesc = InstDesc {
     slots: &[
         EXEC,
         dst(Classes::PREDICATE, TypeSet::ANY),
-        src("src0", Classes::GII, TypeSet::of(&[Type::Ub, Type::Uw, Type::Ud])),
+        src(SlotName::Src0, Classes::GII, TypeSet::of(&[Type::Ub, Type::Uw, Type::Ud])),
     ],
     forms: &[form("setp", "setp {exec} {dst} {src0}")],
     modifiers: PLAIN,
@@ -87,7 +87,7 @@ pub static MOVS: InstDesc = InstDesc {
     slots: &[
         EXEC,
         dst(Classes::STATE.or(Classes::GENERAL), UD),
-        src("src0", Classes::GII.or(Classes::STATE), UD),
+        src(SlotName::Src0, Classes::GII.or(Classes::STATE), UD),
     ],
     forms: &[form("movs", "movs {exec} {dst} {src0}")],
     modifiers: PLAIN,
@@ -108,11 +108,11 @@ pub static ADDR_ADD: InstDesc = InstDesc {
         EXEC,
         dst(Classes::ADDRESS, TypeSet::ANY),
         src(
-            "src0",
+            SlotName::Src0,
             Classes::ADDRESS.or(Classes::GENERAL).or(Classes::ADDRESS_OF).or(Classes::STATE),
             TypeSet::ANY,
         ),
-        src("src1", Classes::GENERAL.or(Classes::IMM).or(Classes::ADDRESS_OF), UW),
+        src(SlotName::Src1, Classes::GENERAL.or(Classes::IMM).or(Classes::ADDRESS_OF), UW),
     ],
     forms: &[form("addr_add", "addr_add {exec} {dst} {src0} {src1}")],
     modifiers: PLAIN,
@@ -134,10 +134,10 @@ pub static CMP: InstDesc = InstDesc {
     family: Family::Compare,
     slots: &[
         EXEC,
-        field("rel", Enc::Values(RELATIONS), "relation"),
+        field(SlotName::Rel, Enc::Values(RELATIONS), "relation"),
         dst(Classes::GI.or(Classes::PREDICATE), TypeSet::ANY),
-        src("src0", Classes::GII, TypeSet::ANY),
-        src("src1", Classes::GII, TypeSet::ANY),
+        src(SlotName::Src0, Classes::GII, TypeSet::ANY),
+        src(SlotName::Src1, Classes::GII, TypeSet::ANY),
     ],
     forms: &[form("cmp", "cmp.{rel} {exec} {dst} {src0} {src1}")],
     type_maps: &[
@@ -158,10 +158,10 @@ pub static CMP: InstDesc = InstDesc {
 
 const MIN_MAX_SLOTS: &[Slot] = &[
     EXEC,
-    field("op", Enc::Values(&[val(0, "min"), val(1, "max")]), "minimum or maximum"),
+    field(SlotName::Op, Enc::Values(&[val(0, "min"), val(1, "max")]), "minimum or maximum"),
     dst(Classes::GI, TypeSet::ANY),
-    src("src0", Classes::GII, TypeSet::ANY),
-    src("src1", Classes::GII, TypeSet::ANY),
+    src(SlotName::Src0, Classes::GII, TypeSet::ANY),
+    src(SlotName::Src1, Classes::GII, TypeSet::ANY),
 ];
 
 const MIN_MAX_TYPES: &[TypeMap] =
@@ -174,7 +174,7 @@ pub static MIN: InstDesc = InstDesc {
     operation: Some(Operation::Compute(Compute::Min)),
     opcode: 0x45,
     slots: MIN_MAX_SLOTS,
-    forms: &[fixed("min", "min[.sat] {exec} {dst} {src0} {src1}", &[("op", 0)])],
+    forms: &[fixed("min", "min[.sat] {exec} {dst} {src0} {src1}", &[(SlotName::Op.whole(), 0)])],
     type_maps: MIN_MAX_TYPES,
     page: "MIN_MAX",
     brief: "The smaller of two sources.",
@@ -189,7 +189,7 @@ pub static MAX: InstDesc = InstDesc {
     operation: Some(Operation::Compute(Compute::Max)),
     opcode: 0x45,
     slots: MIN_MAX_SLOTS,
-    forms: &[fixed("max", "max[.sat] {exec} {dst} {src0} {src1}", &[("op", 1)])],
+    forms: &[fixed("max", "max[.sat] {exec} {dst} {src0} {src1}", &[(SlotName::Op.whole(), 1)])],
     type_maps: MIN_MAX_TYPES,
     page: "MIN_MAX",
     brief: "The greater of two sources.",

@@ -23,7 +23,7 @@ const BEFORE_XE2: Platforms = BEFORE_PVC.without(XE2);
 const IMAGE: SurfaceRule =
     SurfaceRule { slm: Platforms::NONE, stateless: Platforms::NONE, shape: SurfaceShape::Any };
 const STATE: Slot = Slot {
-    name: "sampler",
+    name: SlotName::Sampler,
     kind: SlotKind::Sampler,
     role: Role::Read,
     types: TypeSet::NONE,
@@ -34,21 +34,21 @@ const STATE: Slot = Slot {
 const COLOR: TypeSet = TypeSet::of(&[Type::F, Type::Hf, Type::Ud, Type::D, Type::Uw, Type::W]);
 
 const FLAGS: Slot = packed(
-    "flags",
+    SlotName::Flags,
     1,
-    &[flag("pixel_null_mask", 0), flag("cps", 1), flag("div_s", 2)],
+    &[flag(PartName::PixelNullMask, 0), flag(PartName::Cps, 1), flag(PartName::DivS, 2)],
     "bit 0: return the pixel null mask; bit 1: CPS LOD compensation; bit 2: non-uniform sampler",
 );
-const CHANNELS: Slot = field("channels", Enc::Channels, "channels to return, R is bit 0");
+const CHANNELS: Slot = field(SlotName::Channels, Enc::Channels, "channels to return, R is bit 0");
 const CHANNEL: Slot = field(
-    "channel",
+    SlotName::Channel,
     Enc::Values(&[val(0, "R"), val(1, "G"), val(2, "B"), val(3, "A")]),
     "the channel to gather",
 );
-const OFFSET: Slot = src("offset", Classes::GII, TypeSet::of(&[Type::Uw, Type::Ud]));
+const OFFSET: Slot = src(SlotName::Offset, Classes::GII, TypeSet::of(&[Type::Uw, Type::Ud]));
 const DST: Slot = raw_dst(COLOR, "channels one after another, each at a register").touches(Bytes::Sampled);
 const NUM: Slot = Slot {
-    name: "num_params",
+    name: SlotName::NumParams,
     kind: SlotKind::Count { width: 1, min: 0, max: 15 },
     role: Role::Field,
     types: TypeSet::NONE,
@@ -57,7 +57,7 @@ const NUM: Slot = Slot {
     since: (0, 0),
 };
 const PARAMS: Slot = Slot {
-    name: "params",
+    name: SlotName::Params,
     kind: SlotKind::Many(&SlotKind::Raw { nullable: true }),
     role: Role::Read,
     types: COLOR,
@@ -238,9 +238,9 @@ pub static RESINFO: InstDesc = InstDesc {
         EXEC,
         CHANNELS,
         surface(IMAGE),
-        raw_src("lod", UD, "levels of detail").touches(Bytes::PerChannel(4)),
+        raw_src(SlotName::Lod, UD, "levels of detail").touches(Bytes::PerChannel(4)),
         raw_dst(TypeSet::of(&[Type::Ud, Type::F]), "channels one after another, each at a register")
-            .touches(Bytes::Rows { mask: "channels" }),
+            .touches(Bytes::Rows { mask: SlotName::Channels.whole() }),
     ],
     forms: &[form("resinfo", "resinfo.{channels} {exec} {surface} {lod} {dst}")],
     page: "INFO",
@@ -260,7 +260,7 @@ pub static SAMPLEINFO: InstDesc = InstDesc {
         CHANNELS,
         surface(IMAGE),
         raw_dst(TypeSet::of(&[Type::Ud, Type::F]), "channels one after another, each at a register")
-            .touches(Bytes::Rows { mask: "channels" }),
+            .touches(Bytes::Rows { mask: SlotName::Channels.whole() }),
     ],
     forms: &[form("sampleinfo", "sampleinfo.{channels} {exec} {surface} {dst}")],
     page: "INFO",
@@ -271,9 +271,9 @@ pub static SAMPLEINFO: InstDesc = InstDesc {
 
 const SIMD: &[Value] = &[val(0, "8"), val(1, "16"), val(2, "32")];
 const MODE: Slot = packed(
-    "mode",
+    SlotName::Mode,
     1,
-    &[part("channels", 0, 4, Enc::Channels), part("simd", 4, 2, Enc::Values(SIMD))],
+    &[part(PartName::Channels, 0, 4, Enc::Channels), part(PartName::Simd, 4, 2, Enc::Values(SIMD))],
     "bits 0 to 3: channels; bits 4 and 5: number of pixels",
 );
 
@@ -286,15 +286,24 @@ pub static SAMPLE: InstDesc = InstDesc {
         MODE,
         STATE,
         surface(IMAGE),
-        raw_src("u", SINGLE, "U coordinates").touches(Bytes::Elements("mode.simd", 4)),
-        raw_src("v", SINGLE, "V coordinates").touches(Bytes::Elements("mode.simd", 4)),
-        raw_src("r", SINGLE, "R coordinates").touches(Bytes::Elements("mode.simd", 4)),
-        raw_dst(COLOR, "channels one after another")
-            .touches(Bytes::OldRows { mask: "mode.channels", lanes: "mode.simd" }),
+        raw_src(SlotName::U, SINGLE, "U coordinates")
+            .touches(Bytes::Elements(SlotName::Mode.part(PartName::Simd), 4)),
+        raw_src(SlotName::V, SINGLE, "V coordinates")
+            .touches(Bytes::Elements(SlotName::Mode.part(PartName::Simd), 4)),
+        raw_src(SlotName::R, SINGLE, "R coordinates")
+            .touches(Bytes::Elements(SlotName::Mode.part(PartName::Simd), 4)),
+        raw_dst(COLOR, "channels one after another").touches(Bytes::OldRows {
+            mask: SlotName::Mode.part(PartName::Channels),
+            lanes: SlotName::Mode.part(PartName::Simd),
+        }),
     ],
     forms: &[
         form("sample", "sample.{mode.channels} ({mode.simd}) {sampler} {surface} {u} {v} {r} {dst}"),
-        fixed("sample", "sample.{mode.channels} {sampler} {surface} {u} {v} {r} {dst}", &[("mode.simd", 0)]),
+        fixed(
+            "sample",
+            "sample.{mode.channels} {sampler} {surface} {u} {v} {r} {dst}",
+            &[(SlotName::Mode.part(PartName::Simd), 0)],
+        ),
     ],
     brief: "Samples an image; the old media form.",
     semantics: "dst = surface filtered by sampler at (u[i], v[i], r[i])",
@@ -310,15 +319,24 @@ pub static LOAD: InstDesc = InstDesc {
     slots: &[
         MODE,
         surface(IMAGE),
-        raw_src("u", TypeSet::ANY, "U coordinates").touches(Bytes::Elements("mode.simd", 4)),
-        raw_src("v", TypeSet::ANY, "V coordinates").touches(Bytes::Elements("mode.simd", 4)),
-        raw_src("r", TypeSet::ANY, "R coordinates").touches(Bytes::Elements("mode.simd", 4)),
-        raw_dst(COLOR, "channels one after another")
-            .touches(Bytes::OldRows { mask: "mode.channels", lanes: "mode.simd" }),
+        raw_src(SlotName::U, TypeSet::ANY, "U coordinates")
+            .touches(Bytes::Elements(SlotName::Mode.part(PartName::Simd), 4)),
+        raw_src(SlotName::V, TypeSet::ANY, "V coordinates")
+            .touches(Bytes::Elements(SlotName::Mode.part(PartName::Simd), 4)),
+        raw_src(SlotName::R, TypeSet::ANY, "R coordinates")
+            .touches(Bytes::Elements(SlotName::Mode.part(PartName::Simd), 4)),
+        raw_dst(COLOR, "channels one after another").touches(Bytes::OldRows {
+            mask: SlotName::Mode.part(PartName::Channels),
+            lanes: SlotName::Mode.part(PartName::Simd),
+        }),
     ],
     forms: &[
         form("load", "load.{mode.channels} ({mode.simd}) {surface} {u} {v} {r} {dst}"),
-        fixed("load", "load.{mode.channels} {surface} {u} {v} {r} {dst}", &[("mode.simd", 0)]),
+        fixed(
+            "load",
+            "load.{mode.channels} {surface} {u} {v} {r} {dst}",
+            &[(SlotName::Mode.part(PartName::Simd), 0)],
+        ),
     ],
     brief: "Loads pixels of an image; the old media form.",
     semantics: "dst = surface[u[i], v[i], r[i]]",
@@ -336,17 +354,20 @@ pub static SAMPLE_UNORM: InstDesc = InstDesc {
     opcode: 0x41,
     slots: &[
         packed(
-            "mode",
+            SlotName::Mode,
             1,
-            &[part("channels", 0, 4, Enc::Channels), part("output", 4, 2, Enc::Values(OUTPUT))],
+            &[
+                part(PartName::Channels, 0, 4, Enc::Channels),
+                part(PartName::Output, 4, 2, Enc::Values(OUTPUT)),
+            ],
             "bits 0 to 3: channels; bits 4 and 5: format of the output",
         ),
         STATE,
         surface(IMAGE),
-        src("u", Classes::GII, SINGLE),
-        src("v", Classes::GII, SINGLE),
-        src("delta_u", Classes::GII, SINGLE),
-        src("delta_v", Classes::GII, SINGLE),
+        src(SlotName::U, Classes::GII, SINGLE),
+        src(SlotName::V, Classes::GII, SINGLE),
+        src(SlotName::DeltaU, Classes::GII, SINGLE),
+        src(SlotName::DeltaV, Classes::GII, SINGLE),
         raw_dst(UW, "channels one after another"),
     ],
     forms: &[form(
@@ -368,15 +389,15 @@ pub static AVS: InstDesc = InstDesc {
         CHANNELS,
         STATE,
         surface(IMAGE),
-        src("u", Classes::GII, SINGLE),
-        src("v", Classes::GII, SINGLE),
-        src("delta_u", Classes::GII, SINGLE),
-        src("delta_v", Classes::GII, SINGLE),
-        src("u2d", Classes::GII, SINGLE),
-        src("group_id", Classes::GII, UD),
-        src("vertical_block", Classes::GII, UD),
+        src(SlotName::U, Classes::GII, SINGLE),
+        src(SlotName::V, Classes::GII, SINGLE),
+        src(SlotName::DeltaU, Classes::GII, SINGLE),
+        src(SlotName::DeltaV, Classes::GII, SINGLE),
+        src(SlotName::U2d, Classes::GII, SINGLE),
+        src(SlotName::GroupId, Classes::GII, UD),
+        src(SlotName::VerticalBlock, Classes::GII, UD),
         field(
-            "output",
+            SlotName::Output,
             Enc::Values(&[
                 val(0, "AVS_16_FULL"),
                 val(1, "AVS_16_DOWN_SAMPLE"),
@@ -385,9 +406,9 @@ pub static AVS: InstDesc = InstDesc {
             ]),
             "format of the output",
         ),
-        src("v2d", Classes::GII, SINGLE),
-        field("mode", Enc::Values(&[val(0, "AVS_16x4"), val(2, "AVS_16x8")]), "size of the block"),
-        src("ief_bypass", Classes::GII, TypeSet::of(&[Type::Ub])),
+        src(SlotName::V2d, Classes::GII, SINGLE),
+        field(SlotName::Mode, Enc::Values(&[val(0, "AVS_16x4"), val(2, "AVS_16x8")]), "size of the block"),
+        src(SlotName::IefBypass, Classes::GII, TypeSet::of(&[Type::Ub])),
         raw_dst(TypeSet::ANY, "the block"),
     ],
     forms: &[form(
@@ -402,27 +423,27 @@ pub static AVS: InstDesc = InstDesc {
 };
 
 const RT_MODE: Slot = packed(
-    "mode",
+    SlotName::Mode,
     2,
     &[
-        flag("RTI", 2),
-        flag("A", 3),
-        flag("O", 4),
-        flag("Z", 5),
-        flag("ST", 6),
-        flag("LRTW", 7),
-        flag("CPS", 8),
-        flag("PS", 9),
-        flag("CM", 10),
-        flag("SI", 11),
-        flag("NULLRT", 12),
+        flag(PartName::RtRti, 2),
+        flag(PartName::RtA, 3),
+        flag(PartName::RtO, 4),
+        flag(PartName::RtZ, 5),
+        flag(PartName::RtSt, 6),
+        flag(PartName::RtLrtw, 7),
+        flag(PartName::RtCps, 8),
+        flag(PartName::RtPs, 9),
+        flag(PartName::RtCm, 10),
+        flag(PartName::RtSi, 11),
+        flag(PartName::RtNull, 12),
     ],
     "which operands are present, and modes of the write",
 );
 const RT_VEC: SlotKind = SlotKind::Vector(Classes::GII);
 const RT_RAW: SlotKind = SlotKind::Raw { nullable: true };
 
-const fn rt(name: &'static str, bit: u8, kind: &'static SlotKind, types: TypeSet, doc: &'static str) -> Slot {
+const fn rt(name: SlotName, bit: u8, kind: &'static SlotKind, types: TypeSet, doc: &'static str) -> Slot {
     Slot {
         name,
         kind: SlotKind::If { slot: 2, bit, kind },
@@ -447,18 +468,18 @@ pub static RT_WRITE: InstDesc = InstDesc {
         PRED,
         RT_MODE,
         surface(IMAGE),
-        raw_opt("header", TypeSet::ANY, "header of the message").touches(Bytes::Header),
-        rt("si", 11, &RT_VEC, TypeSet::ANY, "sample index"),
-        rt("cps", 8, &RT_VEC, TypeSet::ANY, "CPS counter"),
-        rt("rti", 2, &RT_VEC, TypeSet::ANY, "render target index"),
-        rt("source0_alpha", 3, &RT_RAW, PIXEL, "source 0 alpha"),
-        rt("omask", 4, &RT_RAW, UW, "output mask").touches(Bytes::PerChannel(2)),
-        raw_opt("red", PIXEL, "red"),
-        raw_opt("green", PIXEL, "green"),
-        raw_opt("blue", PIXEL, "blue"),
-        raw_opt("alpha", PIXEL, "alpha"),
-        rt("depth", 5, &RT_RAW, SINGLE, "depth"),
-        rt("stencil", 6, &RT_RAW, TypeSet::ANY, "stencil").touches(Bytes::PerChannel(1)),
+        raw_opt(SlotName::Header, TypeSet::ANY, "header of the message").touches(Bytes::Header),
+        rt(SlotName::Si, 11, &RT_VEC, TypeSet::ANY, "sample index"),
+        rt(SlotName::Cps, 8, &RT_VEC, TypeSet::ANY, "CPS counter"),
+        rt(SlotName::Rti, 2, &RT_VEC, TypeSet::ANY, "render target index"),
+        rt(SlotName::Source0Alpha, 3, &RT_RAW, PIXEL, "source 0 alpha"),
+        rt(SlotName::Omask, 4, &RT_RAW, UW, "output mask").touches(Bytes::PerChannel(2)),
+        raw_opt(SlotName::Red, PIXEL, "red"),
+        raw_opt(SlotName::Green, PIXEL, "green"),
+        raw_opt(SlotName::Blue, PIXEL, "blue"),
+        raw_opt(SlotName::Alpha, PIXEL, "alpha"),
+        rt(SlotName::Depth, 5, &RT_RAW, SINGLE, "depth"),
+        rt(SlotName::Stencil, 6, &RT_RAW, TypeSet::ANY, "stencil").touches(Bytes::PerChannel(1)),
     ],
     forms: &[form(
         "rt_write_3d",
@@ -483,12 +504,12 @@ pub static URB_WRITE: InstDesc = InstDesc {
     slots: &[
         EXEC,
         PRED,
-        field("num_out", Enc::Number { max: 255 }, "number of output parameters"),
-        raw_opt("channel_mask", UD, "channel mask"),
-        wide("global_offset", 2, Enc::Number { max: 0xffff }, "global offset"),
-        raw_src("urb_handle", UD, "handles"),
-        raw_opt("per_slot_offset", UD, "offset of each slot"),
-        raw_opt("vertex_data", DWORDS, "data").touches(Bytes::RowsOf("num_out")),
+        field(SlotName::NumOut, Enc::Number { max: 255 }, "number of output parameters"),
+        raw_opt(SlotName::ChannelMask, UD, "channel mask"),
+        wide(SlotName::GlobalOffset, 2, Enc::Number { max: 0xffff }, "global offset"),
+        raw_src(SlotName::UrbHandle, UD, "handles"),
+        raw_opt(SlotName::PerSlotOffset, UD, "offset of each slot"),
+        raw_opt(SlotName::VertexData, DWORDS, "data").touches(Bytes::RowsOf(SlotName::NumOut.whole())),
     ],
     forms: &[form(
         "urb_write_3d",
@@ -513,9 +534,9 @@ pub static RT_READ: InstDesc = InstDesc {
     slots: &[
         EXEC,
         PRED,
-        wide("mode", 2, Enc::Hex { max: 0xffff }, "modes of the read"),
+        wide(SlotName::Mode, 2, Enc::Hex { max: 0xffff }, "modes of the read"),
         surface(IMAGE),
-        src("si", Classes::GII, TypeSet::ANY),
+        src(SlotName::Si, Classes::GII, TypeSet::ANY),
         raw_dst(PIXEL, "pixels"),
     ],
     forms: &[form("rt_read_3d", "{pred} rt_read_3d.{mode} {exec} {surface} {si} {dst}")],

@@ -11,23 +11,27 @@ const SVM: InstDesc =
 
 const OWORDS: &[Value] = &[val(0, "1"), val(1, "2"), val(2, "4"), val(3, "8")];
 const BLOCK: Slot = packed(
-    "properties",
+    SlotName::Properties,
     1,
-    &[part("size", 0, 3, Enc::Values(OWORDS)), flag("unaligned_read", 3), flag("unaligned", 7)],
+    &[
+        part(PartName::Size, 0, 3, Enc::Values(OWORDS)),
+        flag(PartName::UnalignedRead, 3),
+        flag(PartName::Unaligned, 7),
+    ],
     "bits 0 to 2: number of owords; bit 7 (the page says bit 3): the address is dword-aligned",
 );
 const BLOCK_NOTE: &str = "The page puts the unaligned bit at 3, and the reference reader looks there; the reference writer sets bit 7. 4.1 text has no spelling for it: here `.unaligned` is bit 7 and `.unaligned_read` bit 3.";
-const ADDRESS: Slot = src("address", Classes::GII, UQ);
+const ADDRESS: Slot = src(SlotName::Address, Classes::GII, UQ);
 const BLOCK_SIZE: Slot =
-    field("block_size", Enc::Values(&[val(0, "1"), val(1, "4"), val(2, "8")]), "bytes of a block");
+    field(SlotName::BlockSize, Enc::Values(&[val(0, "1"), val(1, "4"), val(2, "8")]), "bytes of a block");
 const NUM_BLOCKS: Slot = field(
-    "num_blocks",
+    SlotName::NumBlocks,
     Enc::Values(&[val(0, "1"), val(1, "2"), val(2, "4"), val(3, "8")]),
     "blocks at each address",
 );
-const ADDRESSES: Slot = raw_src("addresses", UQ, "byte addresses").touches(Bytes::PerChannel(8));
-const CHANNELS: Slot = field("channels", Enc::Channels, "channels, R is bit 0");
-const OFFSETS: Slot = raw_src("element_offset", UQ, "byte offsets").touches(Bytes::PerChannel(8));
+const ADDRESSES: Slot = raw_src(SlotName::Addresses, UQ, "byte addresses").touches(Bytes::PerChannel(8));
+const CHANNELS: Slot = field(SlotName::Channels, Enc::Channels, "channels, R is bit 0");
+const OFFSETS: Slot = raw_src(SlotName::ElementOffset, UQ, "byte offsets").touches(Bytes::PerChannel(8));
 const SIZES_8_16: u8 = 1 << 3 | 1 << 4;
 
 /// `SVM_BLOCK_LD`.
@@ -38,7 +42,8 @@ pub static SVM_BLOCK_LD: InstDesc = InstDesc {
     slots: &[
         BLOCK,
         ADDRESS,
-        raw_dst(TypeSet::ANY, "what is read").touches(Bytes::Elements("properties.size", 16)),
+        raw_dst(TypeSet::ANY, "what is read")
+            .touches(Bytes::Elements(SlotName::Properties.part(PartName::Size), 16)),
     ],
     forms: &[form(
         "svm_block_ld",
@@ -60,7 +65,8 @@ pub static SVM_BLOCK_ST: InstDesc = InstDesc {
     slots: &[
         BLOCK,
         ADDRESS,
-        raw_src("src", TypeSet::ANY, "what is written").touches(Bytes::Elements("properties.size", 16)),
+        raw_src(SlotName::Src, TypeSet::ANY, "what is written")
+            .touches(Bytes::Elements(SlotName::Properties.part(PartName::Size), 16)),
     ],
     forms: &[form(
         "svm_block_st",
@@ -86,8 +92,10 @@ pub static SVM_GATHER: InstDesc = InstDesc {
         BLOCK_SIZE,
         NUM_BLOCKS,
         ADDRESSES,
-        raw_dst(TypeSet::ANY, "what is read")
-            .touches(Bytes::Blocks { count: "num_blocks", size: Some("block_size") }),
+        raw_dst(TypeSet::ANY, "what is read").touches(Bytes::Blocks {
+            count: SlotName::NumBlocks.whole(),
+            size: Some(SlotName::BlockSize.whole()),
+        }),
     ],
     forms: &[form("svm_gather", "{pred} svm_gather.{block_size}.{num_blocks} {exec} {addresses} {dst}")],
     effect: Effect::Read,
@@ -111,8 +119,10 @@ pub static SVM_SCATTER: InstDesc = InstDesc {
         BLOCK_SIZE,
         NUM_BLOCKS,
         ADDRESSES,
-        raw_src("src", TypeSet::ANY, "what is written")
-            .touches(Bytes::Blocks { count: "num_blocks", size: Some("block_size") }),
+        raw_src(SlotName::Src, TypeSet::ANY, "what is written").touches(Bytes::Blocks {
+            count: SlotName::NumBlocks.whole(),
+            size: Some(SlotName::BlockSize.whole()),
+        }),
     ],
     forms: &[form("svm_scatter", "{pred} svm_scatter.{block_size}.{num_blocks} {exec} {addresses} {src}")],
     effect: Effect::Write,
@@ -137,15 +147,21 @@ pub static SVM_ATOMIC: InstDesc = InstDesc {
         EXEC,
         PRED,
         packed(
-            "op",
+            SlotName::Op,
             1,
-            &[part("op", 0, 5, Enc::Values(ATOMIC_OPS)), part("width", 5, 2, Enc::Values(WIDTHS))],
+            &[
+                part(PartName::Op, 0, 5, Enc::Values(ATOMIC_OPS)),
+                part(PartName::Width, 5, 2, Enc::Values(WIDTHS)),
+            ],
             "bits 0 to 4: the operation; bits 5 and 6: width (TGLLP and later)",
         ),
         ADDRESSES,
-        raw_opt("src0", ATOMIC_TYPES, "first source").touches(Bytes::PerChannelOf("op.width")),
-        raw_opt("src1", ATOMIC_TYPES, "second source").touches(Bytes::PerChannelOf("op.width")),
-        raw_dst_opt(ATOMIC_TYPES, "old values").touches(Bytes::PerChannelOf("op.width")),
+        raw_opt(SlotName::Src0, ATOMIC_TYPES, "first source")
+            .touches(Bytes::PerChannelOf(SlotName::Op.part(PartName::Width))),
+        raw_opt(SlotName::Src1, ATOMIC_TYPES, "second source")
+            .touches(Bytes::PerChannelOf(SlotName::Op.part(PartName::Width))),
+        raw_dst_opt(ATOMIC_TYPES, "old values")
+            .touches(Bytes::PerChannelOf(SlotName::Op.part(PartName::Width))),
     ],
     forms: &[form(
         "svm_atomic",
@@ -172,7 +188,8 @@ pub static SVM_GATHER4_SCALED: InstDesc = InstDesc {
         SCALE,
         ADDRESS,
         OFFSETS,
-        raw_dst(DWORDS, "each channel starts at the next register").touches(Bytes::Rows { mask: "channels" }),
+        raw_dst(DWORDS, "each channel starts at the next register")
+            .touches(Bytes::Rows { mask: SlotName::Channels.whole() }),
     ],
     forms: &[form(
         "svm_gather4scaled",
@@ -199,8 +216,8 @@ pub static SVM_SCATTER4_SCALED: InstDesc = InstDesc {
         SCALE,
         ADDRESS,
         OFFSETS,
-        raw_src("src", DWORDS, "each channel starts at the next register")
-            .touches(Bytes::Rows { mask: "channels" }),
+        raw_src(SlotName::Src, DWORDS, "each channel starts at the next register")
+            .touches(Bytes::Rows { mask: SlotName::Channels.whole() }),
     ],
     forms: &[form(
         "svm_scatter4scaled",

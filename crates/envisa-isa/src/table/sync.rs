@@ -41,7 +41,7 @@ pub static WAIT: InstDesc = InstDesc {
     name: "WAIT",
     operation: Some(Operation::Nothing),
     opcode: 0x5b,
-    slots: &[src("mask", Classes::GII, INT32)],
+    slots: &[src(SlotName::Mask, Classes::GII, INT32)],
     forms: &[form("wait", "wait {mask}")],
     page: "WAIT",
     brief: "Waits for the threads that this one depends on.",
@@ -56,24 +56,36 @@ pub static FENCE: InstDesc = InstDesc {
     operation: Some(Operation::Fence),
     opcode: 0x5c,
     slots: &[packed(
-        "mask",
+        SlotName::Mask,
         1,
         &[
-            flag("commit", 0),
-            flag("instruction", 1),
-            flag("sampler", 2),
-            flag("constant", 3),
-            flag("read_write", 4),
-            flag("local", 5),
-            flag("l1", 6),
-            flag("software", 7),
+            flag(PartName::Commit, 0),
+            flag(PartName::Instruction, 1),
+            flag(PartName::Sampler, 2),
+            flag(PartName::Constant, 3),
+            flag(PartName::ReadWrite, 4),
+            flag(PartName::Local, 5),
+            flag(PartName::L1, 6),
+            flag(PartName::Software, 7),
         ],
         "commit, caches to flush, local memory only, scheduling only",
     )],
     forms: &[
-        fixed("fence_sw", "fence_sw[.local?mask.local]{@fence_flags}", &[("mask.software", 1)]),
-        fixed("fence_local", "fence_local{@fence_flags}", &[("mask.software", 0), ("mask.local", 1)]),
-        fixed("fence_global", "fence_global{@fence_flags}", &[("mask.software", 0), ("mask.local", 0)]),
+        fixed(
+            "fence_sw",
+            "fence_sw[.local?mask.local]{@fence_flags}",
+            &[(SlotName::Mask.part(PartName::Software), 1)],
+        ),
+        fixed(
+            "fence_local",
+            "fence_local{@fence_flags}",
+            &[(SlotName::Mask.part(PartName::Software), 0), (SlotName::Mask.part(PartName::Local), 1)],
+        ),
+        fixed(
+            "fence_global",
+            "fence_global{@fence_flags}",
+            &[(SlotName::Mask.part(PartName::Software), 0), (SlotName::Mask.part(PartName::Local), 0)],
+        ),
     ],
     effect: Effect::Fence,
     page: "FENCE",
@@ -95,8 +107,9 @@ pub static YIELD: InstDesc = InstDesc {
     ..SYNC
 };
 
-const NB_MODE: Slot = field("mode", Enc::Values(&[val(0, "wait"), val(1, "signal")]), "wait or signal");
-const NB_ID: Slot = src("id", Classes::GII, INT32);
+const NB_MODE: Slot =
+    field(SlotName::Mode, Enc::Values(&[val(0, "wait"), val(1, "signal")]), "wait or signal");
+const NB_ID: Slot = src(SlotName::Id, Classes::GII, INT32);
 
 /// `NBARRIER`, up to 4.1.
 pub static NBARRIER: InstDesc = InstDesc {
@@ -104,14 +117,14 @@ pub static NBARRIER: InstDesc = InstDesc {
     operation: Some(Operation::Barrier(Barrier::Named)),
     opcode: 0x60,
     versions: Versions::V41,
-    slots: &[NB_MODE, NB_ID, src("num_threads", Classes::GII, INT32)],
+    slots: &[NB_MODE, NB_ID, src(SlotName::NumThreads, Classes::GII, INT32)],
     forms: &[
-        fixed("nbarrier", "nbarrier.signal {id} {num_threads}", &[("mode", 1)]),
+        fixed("nbarrier", "nbarrier.signal {id} {num_threads}", &[(SlotName::Mode.whole(), 1)]),
         Form {
             head: "nbarrier",
             template: "nbarrier.wait {id}",
-            fixed: &[("mode", 0)],
-            copies: &[("num_threads", "id")],
+            fixed: &[(SlotName::Mode.whole(), 0)],
+            copies: &[(SlotName::NumThreads, SlotName::Id)],
         },
     ],
     platforms: Platforms::PVC_UP,
@@ -132,23 +145,31 @@ pub static NBARRIER_42: InstDesc = InstDesc {
     slots: &[
         NB_MODE,
         NB_ID,
-        src("type", Classes::GII, INT32),
-        src("num_producers", Classes::GII, INT32),
-        src("num_consumers", Classes::GII, INT32),
+        src(SlotName::Type, Classes::GII, INT32),
+        src(SlotName::NumProducers, Classes::GII, INT32),
+        src(SlotName::NumConsumers, Classes::GII, INT32),
     ],
     forms: &[
-        fixed("nbarrier", "nbarrier.signal {id} {type} {num_producers} {num_consumers}", &[("mode", 1)]),
+        fixed(
+            "nbarrier",
+            "nbarrier.signal {id} {type} {num_producers} {num_consumers}",
+            &[(SlotName::Mode.whole(), 1)],
+        ),
         Form {
             head: "nbarrier",
             template: "nbarrier.signal {id} {num_producers}",
-            fixed: &[("mode", 1), ("type", 0)],
-            copies: &[("num_consumers", "num_producers")],
+            fixed: &[(SlotName::Mode.whole(), 1), (SlotName::Type.whole(), 0)],
+            copies: &[(SlotName::NumConsumers, SlotName::NumProducers)],
         },
         Form {
             head: "nbarrier",
             template: "nbarrier.wait {id}",
-            fixed: &[("mode", 0)],
-            copies: &[("type", "id"), ("num_producers", "id"), ("num_consumers", "id")],
+            fixed: &[(SlotName::Mode.whole(), 0)],
+            copies: &[
+                (SlotName::Type, SlotName::Id),
+                (SlotName::NumProducers, SlotName::Id),
+                (SlotName::NumConsumers, SlotName::Id),
+            ],
         },
     ],
     platforms: Platforms::PVC_UP,
@@ -165,7 +186,7 @@ pub static SBARRIER: InstDesc = InstDesc {
     name: "SBARRIER",
     operation: Some(Operation::Barrier(Barrier::Split)),
     opcode: 0x7c,
-    slots: &[field("mode", Enc::Values(&[val(0, "wait"), val(1, "signal")]), "wait or signal")],
+    slots: &[field(SlotName::Mode, Enc::Values(&[val(0, "wait"), val(1, "signal")]), "wait or signal")],
     forms: &[form("sbarrier", "sbarrier.{mode}")],
     effect: Effect::Barrier,
     page: "SBARRIER",
@@ -180,7 +201,7 @@ pub static FILE: InstDesc = InstDesc {
     operation: Some(Operation::Nothing),
     opcode: 0x51,
     slots: &[Slot {
-        name: "file",
+        name: SlotName::File,
         kind: SlotKind::Str { width: 4 },
         role: Role::Field,
         types: TypeSet::NONE,
@@ -200,7 +221,7 @@ pub static LOC: InstDesc = InstDesc {
     name: "LOC",
     operation: Some(Operation::Nothing),
     opcode: 0x52,
-    slots: &[wide("line", 4, Enc::Number { max: u32::MAX }, "line")],
+    slots: &[wide(SlotName::Line, 4, Enc::Number { max: u32::MAX }, "line")],
     forms: &[form("LOC", "LOC {line}"), form(".loc", ".loc {line}")],
     page: "LOC",
     brief: "Gives the source line of what follows.",
@@ -217,16 +238,16 @@ pub static LIFETIME: InstDesc = InstDesc {
     opcode: 0x7b,
     slots: &[
         packed(
-            "properties",
+            SlotName::Properties,
             1,
-            &[flag("end", 0), part("class", 4, 2, Enc::Values(CLASSES))],
+            &[flag(PartName::End, 0), part(PartName::Class, 4, 2, Enc::Values(CLASSES))],
             "bit 0: start or end; bits 4 and 5: class of the variable",
         ),
-        wide("variable", 4, Enc::Number { max: u32::MAX }, "the variable's index in its class"),
+        wide(SlotName::Variable, 4, Enc::Number { max: u32::MAX }, "the variable's index in its class"),
     ],
     forms: &[
-        fixed("lifetime", "lifetime.start {@lifetime_var}", &[("properties.end", 0)]),
-        fixed("lifetime", "lifetime.end {@lifetime_var}", &[("properties.end", 1)]),
+        fixed("lifetime", "lifetime.start {@lifetime_var}", &[(SlotName::Properties.part(PartName::End), 0)]),
+        fixed("lifetime", "lifetime.end {@lifetime_var}", &[(SlotName::Properties.part(PartName::End), 1)]),
     ],
     page: "LIFETIME",
     brief: "Marks where a variable's life starts or ends.",

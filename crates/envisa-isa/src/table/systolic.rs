@@ -23,26 +23,26 @@ pub const PRECISIONS: &[Value] = &[
     Value { code: 15, text: "e2m1", platforms: Platforms::from(Platform::Xe3p), doc: "from 4.2 on" },
 ];
 const CONTROL: Slot = packed(
-    "control",
+    SlotName::Control,
     4,
     &[
-        part("src1_precision", 0, 8, Enc::Values(PRECISIONS)),
-        part("src2_precision", 8, 8, Enc::Values(PRECISIONS)),
-        part("depth", 16, 8, Enc::Values(&[val(1, "1"), val(2, "2"), val(4, "4"), val(8, "8")])),
-        part("count", 24, 8, Enc::Number { max: 8 }),
+        part(PartName::Src1Precision, 0, 8, Enc::Values(PRECISIONS)),
+        part(PartName::Src2Precision, 8, 8, Enc::Values(PRECISIONS)),
+        part(PartName::Depth, 16, 8, Enc::Values(&[val(1, "1"), val(2, "2"), val(4, "4"), val(8, "8")])),
+        part(PartName::Count, 24, 8, Enc::Number { max: 8 }),
     ],
     "element types of src1 and src2, systolic depth, repeat count",
 );
 const DST: Slot = raw_dst(TypeSet::ANY, "result").touches(Bytes::Systolic(SystolicOperand::Accumulator));
-const SRC0: Slot = raw_opt("src0", TypeSet::ANY, "accumulator; %null: zero")
+const SRC0: Slot = raw_opt(SlotName::Src0, TypeSet::ANY, "accumulator; %null: zero")
     .touches(Bytes::Systolic(SystolicOperand::Accumulator));
-const SRC1: Slot = raw_src("src1", TypeSet::ANY, "matrix B, a column for each channel")
+const SRC1: Slot = raw_src(SlotName::Src1, TypeSet::ANY, "matrix B, a column for each channel")
     .touches(Bytes::Systolic(SystolicOperand::Weights));
 const fn src2(pair: bool) -> Slot {
-    src("src2", Classes::GENERAL, TypeSet::ANY)
+    src(SlotName::Src2, Classes::GENERAL, TypeSet::ANY)
         .touches(Bytes::Systolic(SystolicOperand::Activations { pair }))
 }
-const fn scales(name: &'static str, doc: &'static str, which: SystolicOperand) -> Slot {
+const fn scales(name: SlotName, doc: &'static str, which: SystolicOperand) -> Slot {
     Slot { doc, ..src(name, Classes::GENERAL, TypeSet::of(&[Type::Ub])).touches(Bytes::Systolic(which)) }
 }
 const SLOTS: &[Slot] = &[EXEC, DST, SRC0, SRC1, src2(false), CONTROL];
@@ -102,10 +102,10 @@ pub static BDPAS: InstDesc = InstDesc {
         DST,
         SRC0,
         SRC1,
-        raw_src("src2", TypeSet::ANY, "matrix A, row by row")
+        raw_src(SlotName::Src2, TypeSet::ANY, "matrix A, row by row")
             .touches(Bytes::Systolic(SystolicOperand::Activations { pair: false })),
-        scales("src3", "scales of src1, one a column and block", SystolicOperand::WeightScales),
-        scales("src4", "scales of src2, one a row and block", SystolicOperand::ActivationScales),
+        scales(SlotName::Src3, "scales of src1, one a column and block", SystolicOperand::WeightScales),
+        scales(SlotName::Src4, "scales of src2, one a row and block", SystolicOperand::ActivationScales),
         CONTROL,
     ],
     forms: &[form(

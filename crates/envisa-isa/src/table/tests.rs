@@ -98,12 +98,12 @@ fn every_form_covers_every_slot_once() {
             let mut seen = HashSet::new();
             let all = mentions(desc, form.template)
                 .into_iter()
-                .chain(form.fixed.iter().map(|f| f.0.to_owned()))
-                .chain(form.copies.iter().map(|c| c.0.to_owned()));
+                .chain(form.fixed.iter().map(|f| f.0.to_string()))
+                .chain(form.copies.iter().map(|c| c.0.to_string()));
             for m in all {
-                let (slot, part) = m.split_once('.').map_or((m.as_str(), None), |(s, p)| (s, Some(p)));
-                let i = desc.slot_index(slot).unwrap_or_else(|| panic!("{what}: no slot {m}"));
-                if let Some(p) = part {
+                let field = FieldName::parse(&m).unwrap_or_else(|| panic!("{what}: no field is called {m}"));
+                let i = desc.slot_index(field.slot).unwrap_or_else(|| panic!("{what}: no slot {m}"));
+                if let Some(p) = field.part {
                     assert!(parts(&desc.slots[i]).iter().any(|q| q.name == p), "{what}: no part {m}");
                 }
                 assert!(seen.insert(m.clone()), "{what}: {m} twice");
@@ -112,11 +112,11 @@ fn every_form_covers_every_slot_once() {
                 // What a later version brings says nothing where it is zero.
                 let plain = matches!(slot.kind, SlotKind::Field { .. });
                 assert!(plain || slot.since == (0, 0), "{what}: {} is no field", slot.name);
-                let whole = seen.contains(slot.name);
+                let whole = seen.contains(slot.name.as_str());
                 match slot.kind {
                     SlotKind::Count { .. } => {}
                     SlotKind::Field { enc, .. } if ignored(&enc) => {}
-                    _ if slot.name.starts_with("unused_") => {}
+                    _ if slot.name.is_unused() => {}
                     // A form without text for predicates leaves none.
                     SlotKind::Pred => assert!(whole || desc.opcode == 0x8b, "{what}: no {{pred}}"),
                     SlotKind::Packed { parts, .. } if !whole => {

@@ -17,7 +17,7 @@ use envisa_isa::desc::Bytes;
 use envisa_isa::footprint::{packed_channels, register_bytes};
 use envisa_isa::operation::{Compute, Message as Kind, Operation};
 use envisa_isa::systolic::Matrices;
-use envisa_isa::{Exec, Inst as IsaInst, Object, Operand, Platform, Type, predefined};
+use envisa_isa::{Exec, Inst as IsaInst, Object, Operand, Platform, SlotName, Type, predefined};
 
 use crate::inst::Src;
 use crate::registers::RegOffset;
@@ -215,7 +215,7 @@ pub(crate) fn packed_exec(o: &Object, isa: &IsaInst) -> Option<(u8, u8, bool)> {
         return None;
     }
     let channels = packed_channels(isa.desc(), o.ops(isa)).unwrap_or(1);
-    let mask = envisa_isa::ExecMask((o.slot(isa, "num_elts").and_then(Operand::int)? >> 4 & 15) as u8);
+    let mask = envisa_isa::ExecMask((o.slot(isa, SlotName::NumElts).and_then(Operand::int)? >> 4 & 15) as u8);
     Some((channels as u8, mask.first_channel() as u8, mask.no_mask()))
 }
 
@@ -339,7 +339,7 @@ pub(crate) fn reach(o: &Object, grf: u32) -> Vec<(u32, u32)> {
             }
             Operation::Compute(Compute::Madw) => {
                 // Its destination is two halves of whole registers.
-                if let Some(op) = o.slot(isa, "dst") {
+                if let Some(op) = o.slot(isa, SlotName::Dst) {
                     r.note(op, 2 * (parts.channels * 4).next_multiple_of(grf));
                 }
             }

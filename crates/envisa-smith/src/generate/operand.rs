@@ -1,6 +1,8 @@
 //! Makes operands.
 
 use super::*;
+use envisa_isa::FieldName;
+use envisa_isa::SlotName;
 
 impl Gen<'_> {
     pub(super) fn operand(
@@ -9,7 +11,7 @@ impl Gen<'_> {
         shape: &Shape,
         slot: &Slot,
         kind: &SlotKind,
-        fixed: &[(&str, u32)],
+        fixed: &[(FieldName, u32)],
     ) -> Operand {
         match kind {
             SlotKind::Exec => Operand::Exec(shape.exec),
@@ -50,16 +52,13 @@ impl Gen<'_> {
                 Operand::Str(self.o.strings.push(&name))
             }
             SlotKind::Field { width, enc } => {
-                let set = fixed.iter().find(|(n, _)| *n == slot.name).map(|(_, v)| *v);
+                let set = fixed.iter().find(|(n, _)| *n == slot.name.whole()).map(|(_, v)| *v);
                 Operand::Int(set.unwrap_or_else(|| self.value(enc, *width)))
             }
             SlotKind::Packed { parts, .. } => {
                 let mut packed = 0;
                 for part in *parts {
-                    let set = fixed.iter().find_map(|(n, v)| {
-                        let (s, p) = n.split_once('.')?;
-                        (s == slot.name && p == part.name).then_some(*v)
-                    });
+                    let set = fixed.iter().find_map(|(n, v)| (*n == slot.name.part(part.name)).then_some(*v));
                     let v = set.unwrap_or_else(|| self.value(&part.enc, 4));
                     packed = part.set(packed, v);
                 }
@@ -149,8 +148,8 @@ impl Gen<'_> {
             classes.has(*c)
                 && logic.is_none_or(|predicates| predicates == (*c == Classes::PREDICATE))
                 && match *c {
-                    Classes::ADDRESS_OF => addr_add && slot.name == "src0",
-                    Classes::GENERAL => !(addr_add && slot.name == "src0"),
+                    Classes::ADDRESS_OF => addr_add && slot.name == SlotName::Src0,
+                    Classes::GENERAL => !(addr_add && slot.name == SlotName::Src0),
                     _ => true,
                 }
         })
@@ -193,8 +192,8 @@ impl Gen<'_> {
         }
         if slot.role == Role::Write {
             return match d.modifiers.saturation {
-                Saturation::Yes if slot.name == "dst" => Modifier::Sat,
-                Saturation::FloatOnly if slot.name == "dst" && ty.is_float() => Modifier::Sat,
+                Saturation::Yes if slot.name == SlotName::Dst => Modifier::Sat,
+                Saturation::FloatOnly if slot.name == SlotName::Dst && ty.is_float() => Modifier::Sat,
                 _ => Modifier::None,
             };
         }

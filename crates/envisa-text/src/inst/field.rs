@@ -14,7 +14,7 @@ impl<'s> Parser<'s> {
     ) -> P<()> {
         self.blank();
         let start = self.pos;
-        let name = part.map_or(form.desc.slots[slot].name, |p| p.name);
+        let name = part.map_or(form.desc.slots[slot].name.as_str(), |p| p.name.as_str());
         let v = self.value(form, name, enc, glued)?;
         let span = self.since(start);
         ops.set(slot, part, v, span);

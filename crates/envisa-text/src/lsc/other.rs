@@ -1,6 +1,7 @@
 //! Reads what is put together of several fields and is not of the LSC.
 
 use super::*;
+use envisa_isa::{PartName, SlotName};
 
 impl<'s> Parser<'s> {
     /// `.EISCRL1`, any of them in this order.
@@ -15,16 +16,16 @@ impl<'s> Parser<'s> {
         let span = self.since(start);
         let mut rest = word;
         for (text, part) in [
-            (&b"E"[..], "commit"),
-            (b"I", "instruction"),
-            (b"S", "sampler"),
-            (b"C", "constant"),
-            (b"R", "read_write"),
-            (b"L1", "l1"),
+            (&b"E"[..], PartName::Commit),
+            (b"I", PartName::Instruction),
+            (b"S", PartName::Sampler),
+            (b"C", PartName::Constant),
+            (b"R", PartName::ReadWrite),
+            (b"L1", PartName::L1),
         ] {
             if let Some(tail) = rest.strip_prefix(text) {
                 rest = tail;
-                self.put_part(form, ops, "mask", part, 1, span);
+                self.put_part(form, ops, SlotName::Mask, part, 1, span);
             }
         }
         if !rest.is_empty() {
@@ -40,8 +41,8 @@ impl<'s> Parser<'s> {
         &mut self,
         form: &'static Compiled,
         ops: &mut Ops,
-        slot: &str,
-        part: &str,
+        slot: SlotName,
+        part: PartName,
         v: u32,
         span: Span,
     ) {
@@ -73,8 +74,8 @@ impl<'s> Parser<'s> {
                 ));
             }
         };
-        self.put_part(form, ops, "properties", "class", class, span);
-        self.put(form, ops, "variable", Operand::Int(decl.id), span);
+        self.put_part(form, ops, SlotName::Properties, PartName::Class, class, span);
+        self.put(form, ops, SlotName::Variable, Operand::Int(decl.id), span);
         Ok(())
     }
 
@@ -102,7 +103,7 @@ impl<'s> Parser<'s> {
         let span = self.since(start);
         match u32::try_from(code) {
             Ok(n) => {
-                self.put(form, ops, "sfid", Operand::Int(n), span);
+                self.put(form, ops, SlotName::Sfid, Operand::Int(n), span);
                 Ok(())
             }
             Err(_) => {
@@ -121,8 +122,8 @@ impl<'s> Parser<'s> {
         let start = self.pos;
         let v = self.primary(0)? as u64;
         let span = self.since(start);
-        self.put(form, ops, "desc_lo", Operand::Int(v as u32), span);
-        self.put(form, ops, "desc_hi", Operand::Int((v >> 32) as u32), span);
+        self.put(form, ops, SlotName::DescLo, Operand::Int(v as u32), span);
+        self.put(form, ops, SlotName::DescHi, Operand::Int((v >> 32) as u32), span);
         Ok(())
     }
 
@@ -154,9 +155,9 @@ impl<'s> Parser<'s> {
             let word = self.run();
             self.expect(b'>')?;
             let span = self.since(start);
-            let Some(i) = form.slot("mode") else { return Ok(()) };
+            let Some(i) = form.slot(SlotName::Mode) else { return Ok(()) };
             let SlotKind::Packed { parts, .. } = form.desc.slots[i].kind else { return Ok(()) };
-            let Some(p) = parts.iter().find(|p| p.name.as_bytes() == word) else {
+            let Some(p) = parts.iter().find(|p| p.name.as_str().as_bytes() == word) else {
                 let known: Vec<String> = parts.iter().map(|p| format!("<{}>", p.name)).collect();
                 let d = self
                     .diag_label("E0403", "unknown option of a render-target write", span, "not an option")

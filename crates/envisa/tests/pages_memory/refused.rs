@@ -2,7 +2,7 @@
 //! execute); what it does not have, it refuses. (Raw operands are registers of any type, as compilers write them.)
 
 use envisa::diag::{Files, Severity};
-use envisa::isa::{Exec, ExecMask, Module, Operand, Platform, Platforms};
+use envisa::isa::{Exec, ExecMask, Module, Operand, Platform, Platforms, SlotName};
 use envisa::text::{ParseOptions, parse};
 
 /// An instruction of a kernel, whose operands are replaced.
@@ -42,7 +42,9 @@ ret (M1,8)
     fn operand(&mut self, slot: &str) -> &mut Operand {
         let o = &mut self.module.objects[0];
         let inst = o.insts[self.inst];
-        let i = inst.desc().slot_index(slot).unwrap_or_else(|| panic!("no slot {slot}"));
+        let i = SlotName::parse(slot)
+            .and_then(|s| inst.desc().slot_index(s))
+            .unwrap_or_else(|| panic!("no slot {slot}"));
         &mut o.operands[inst.first as usize + i]
     }
 

@@ -1,14 +1,14 @@
 //! Fields and registers of load/store-cache messages, and which message has which.
 
 use crate::desc::*;
-use crate::lsc::{addr_type, sfid};
+use crate::lsc::{addr_type, caching, sfid};
 use crate::table::common::*;
 use crate::{Platform, Platforms, TypeSet};
 
 const XE3P: Platforms = Platforms::from(Platform::Xe3p);
 
 pub(super) const SFID: Slot = field(
-    "sfid",
+    SlotName::Sfid,
     Enc::Values(&[
         Value { code: sfid::UGM, text: "ugm", platforms: Platforms::ALL, doc: "untyped global memory" },
         Value {
@@ -22,7 +22,7 @@ pub(super) const SFID: Slot = field(
     "shared function",
 );
 pub(super) const ANY_SFID: Slot = field(
-    "sfid",
+    SlotName::Sfid,
     Enc::Values(&[
         val(sfid::UGM, "ugm"),
         val(sfid::UGML, "ugml"),
@@ -33,26 +33,26 @@ pub(super) const ANY_SFID: Slot = field(
 );
 
 pub(super) const CACHING: &[Value] = &[
-    val(0, "df"),
-    val(1, "uc"),
-    val(2, "ca"),
-    val(3, "wb"),
-    val(4, "wt"),
-    val(5, "st"),
-    val(6, "ri"),
+    val(caching::DEFAULT, "df"),
+    val(caching::UNCACHED, "uc"),
+    val(caching::CACHED, "ca"),
+    val(caching::WRITE_BACK, "wb"),
+    val(caching::WRITE_THROUGH, "wt"),
+    val(caching::STREAMED, "st"),
+    val(caching::INVALIDATED, "ri"),
     Value {
-        code: 7,
+        code: caching::CONSTANT,
         text: "cc",
         platforms: Platforms::from(Platform::Xe2),
         doc: "constant cached; the 4.1 tools read it as ri",
     },
 ];
-pub(super) const L1: Slot = field("l1", Enc::Values(CACHING), "caching in L1");
-pub(super) const L3: Slot = field("l3", Enc::Values(CACHING), "caching in L3");
+pub(super) const L1: Slot = field(SlotName::L1, Enc::Values(CACHING), "caching in L1");
+pub(super) const L3: Slot = field(SlotName::L3, Enc::Values(CACHING), "caching in L3");
 /// What only 4.2's text says; no page draws it in a binary.
 pub(super) const V42: (u8, u8) = (4, 2);
 pub(super) const L2: Slot = field(
-    "l2",
+    SlotName::L2,
     Enc::Values(&[
         val(0, "none"),
         val(1, "df"),
@@ -67,26 +67,30 @@ pub(super) const L2: Slot = field(
     "caching in L2, where three levels are named",
 )
 .since(V42);
-pub(super) const OV: Slot = field("ov", Enc::Number { max: 1 }, "the load overfetches").since(V42);
+pub(super) const OV: Slot = field(SlotName::Ov, Enc::Number { max: 1 }, "the load overfetches").since(V42);
 pub(super) const MSAA: Slot =
-    field("msaa", Enc::Number { max: 1 }, "the surface is multi-sampled").since(V42);
+    field(SlotName::Msaa, Enc::Number { max: 1 }, "the surface is multi-sampled").since(V42);
 pub(super) const SURFACE_INDEX: Slot =
-    field("surface_index", Enc::Number { max: 31 }, "index of the surface state from `surface` on")
+    field(SlotName::SurfaceIndex, Enc::Number { max: 31 }, "index of the surface state from `surface` on")
         .since(V42);
-pub(super) const U_OFFSET: Slot = wide("u_offset", 4, Enc::Signed, "added to U coordinates").since(V42);
-pub(super) const V_OFFSET: Slot = wide("v_offset", 4, Enc::Signed, "added to V coordinates").since(V42);
-pub(super) const R_OFFSET: Slot = wide("r_offset", 4, Enc::Signed, "added to R coordinates").since(V42);
-pub(super) const X_OFFSET: Slot = wide("x_offset", 4, Enc::Signed, "added to x, in elements").since(V42);
-pub(super) const Y_OFFSET: Slot = wide("y_offset", 4, Enc::Signed, "added to y, in rows").since(V42);
+pub(super) const U_OFFSET: Slot =
+    wide(SlotName::UOffset, 4, Enc::Signed, "added to U coordinates").since(V42);
+pub(super) const V_OFFSET: Slot =
+    wide(SlotName::VOffset, 4, Enc::Signed, "added to V coordinates").since(V42);
+pub(super) const R_OFFSET: Slot =
+    wide(SlotName::ROffset, 4, Enc::Signed, "added to R coordinates").since(V42);
+pub(super) const X_OFFSET: Slot =
+    wide(SlotName::XOffset, 4, Enc::Signed, "added to x, in elements").since(V42);
+pub(super) const Y_OFFSET: Slot = wide(SlotName::YOffset, 4, Enc::Signed, "added to y, in rows").since(V42);
 pub(super) const PAYLOAD: Slot = field(
-    "payload",
+    SlotName::Payload,
     Enc::Number { max: 1 },
     "1: surface_base is a register with all of base, width, height, pitch, x, y and shape",
 )
 .since(V42);
 
 pub(super) const ADDR_TYPE: Slot = field(
-    "addr_type",
+    SlotName::AddrType,
     Enc::Values(&[
         Value { code: addr_type::FLAT, text: "flat", platforms: Platforms::ALL, doc: "virtual address" },
         Value { code: addr_type::BSS, text: "bss", platforms: Platforms::ALL, doc: "bindless surface state" },
@@ -103,10 +107,11 @@ pub(super) const ADDR_TYPE: Slot = field(
     "address model",
 );
 pub(super) const IMM_SCALE: Slot =
-    wide("imm_scale", 2, Enc::Number { max: 0xffff }, "multiplies the address; 1 if absent");
-pub(super) const IMM_OFFSET: Slot = wide("imm_offset", 4, Enc::Signed, "added to the address, in bytes");
+    wide(SlotName::ImmScale, 2, Enc::Number { max: 0xffff }, "multiplies the address; 1 if absent");
+pub(super) const IMM_OFFSET: Slot =
+    wide(SlotName::ImmOffset, 4, Enc::Signed, "added to the address, in bytes");
 pub(super) const ADDR_SIZE: Slot = field(
-    "addr_size",
+    SlotName::AddrSize,
     Enc::Values(&[
         val(1, "a16"),
         val(2, "a32"),
@@ -117,7 +122,7 @@ pub(super) const ADDR_SIZE: Slot = field(
     "bits of an address",
 );
 pub(super) const DATA_SIZE: Slot = field(
-    "data_size",
+    SlotName::DataSize,
     Enc::Values(&[
         val(1, "d8"),
         val(2, "d16"),
@@ -143,12 +148,12 @@ pub(super) const DATA_SIZE: Slot = field(
     "size of an element; `u` for `d` reads the same",
 );
 pub(super) const DATA_ORDER: Slot = field(
-    "data_order",
+    SlotName::DataOrder,
     Enc::Values(&[val(1, "n"), val(2, "t")]),
     "n: element by element over the channels; t: channel by channel (one channel)",
 );
 pub(super) const DATA_ELEMS: Slot = field(
-    "data_elems",
+    SlotName::DataElems,
     Enc::Values(&[
         val(1, "1"),
         val(2, "2"),
@@ -162,24 +167,27 @@ pub(super) const DATA_ELEMS: Slot = field(
     "elements at each address",
 );
 pub(super) const CH_MASK_COPY: Slot =
-    field("ch_mask", Enc::Number { max: 8 }, "a copy of data_elems, as the reference writes it");
+    field(SlotName::ChMask, Enc::Number { max: 8 }, "a copy of data_elems, as the reference writes it");
 pub(super) const ELEMS_COPY: Slot =
-    field("data_elems", Enc::Number { max: 15 }, "a copy of ch_mask, as the reference writes it");
-pub(super) const CH_MASK: Slot = field("ch_mask", Enc::Hex { max: 15 }, "channels, x is bit 0");
+    field(SlotName::DataElems, Enc::Number { max: 15 }, "a copy of ch_mask, as the reference writes it");
+pub(super) const CH_MASK: Slot = field(SlotName::ChMask, Enc::Hex { max: 15 }, "channels, x is bit 0");
 pub(super) const SURFACE: Slot =
-    src("surface", Classes::GII.or(Classes::STATE).or(Classes::ADDRESS), TypeSet::ANY);
+    src(SlotName::Surface, Classes::GII.or(Classes::STATE).or(Classes::ADDRESS), TypeSet::ANY);
 pub(super) const DST: Slot =
     raw_dst_opt(TypeSet::ANY, "what is read; %null: prefetch, or no old values").touches(Bytes::LscData);
-pub(super) const ADDR: Slot = raw_src("addr", TypeSet::ANY, "addresses").touches(Bytes::LscAddresses);
+pub(super) const ADDR: Slot = raw_src(SlotName::Addr, TypeSet::ANY, "addresses").touches(Bytes::LscAddresses);
 pub(super) const SRC1: Slot =
-    raw_opt("src1", TypeSet::ANY, "first source of an atomic").touches(Bytes::LscData);
+    raw_opt(SlotName::Src1, TypeSet::ANY, "first source of an atomic").touches(Bytes::LscData);
 pub(super) const SRC2: Slot =
-    raw_opt("src2", TypeSet::ANY, "second source of an atomic").touches(Bytes::LscData);
-pub(super) const DATA: Slot = raw_src("src1", TypeSet::ANY, "what is written").touches(Bytes::LscData);
-pub(super) const STRIDE: Slot = src("stride", Classes::GII.or(Classes::ADDRESS), TypeSet::ANY);
-pub(super) const NO_DST: Slot = raw_opt("unused_dst", TypeSet::NONE, "%null").touches(Bytes::Fixed(0));
-pub(super) const NO_SRC1: Slot = raw_opt("unused_src1", TypeSet::NONE, "%null").touches(Bytes::Fixed(0));
-pub(super) const NO_SRC2: Slot = raw_opt("unused_src2", TypeSet::NONE, "%null").touches(Bytes::Fixed(0));
+    raw_opt(SlotName::Src2, TypeSet::ANY, "second source of an atomic").touches(Bytes::LscData);
+pub(super) const DATA: Slot =
+    raw_src(SlotName::Src1, TypeSet::ANY, "what is written").touches(Bytes::LscData);
+pub(super) const STRIDE: Slot = src(SlotName::Stride, Classes::GII.or(Classes::ADDRESS), TypeSet::ANY);
+pub(super) const NO_DST: Slot = raw_opt(SlotName::UnusedDst, TypeSet::NONE, "%null").touches(Bytes::Fixed(0));
+pub(super) const NO_SRC1: Slot =
+    raw_opt(SlotName::UnusedSrc1, TypeSet::NONE, "%null").touches(Bytes::Fixed(0));
+pub(super) const NO_SRC2: Slot =
+    raw_opt(SlotName::UnusedSrc2, TypeSet::NONE, "%null").touches(Bytes::Fixed(0));
 
 /// Slots of an untyped message: what is before the data, the data's registers, and what its text alone says.
 macro_rules! untyped {
@@ -202,10 +210,11 @@ pub(super) const U_STORE_QUAD: &[Slot] = untyped!(quad: NO_DST, ADDR, DATA, NO_S
 pub(super) const U_ATOMIC: &[Slot] = untyped!(vector: DST, ADDR, SRC1, SRC2);
 pub(super) const U_LOAD_STRIDED: &[Slot] = untyped!(vector: DST, ADDR, STRIDE, NO_SRC1);
 pub(super) const U_STORE_STRIDED: &[Slot] = untyped!(vector: NO_DST, ADDR, STRIDE, DATA);
-pub(super) const BLOCKS: Slot = field("blocks", Enc::Number { max: 64 }, "blocks side by side");
-pub(super) const WIDTH: Slot = wide("width", 2, Enc::Number { max: 64 }, "elements of a row of a block");
-pub(super) const HEIGHT: Slot = wide("height", 2, Enc::Number { max: 64 }, "rows of a block");
-pub(super) const VNNI: Slot = field("vnni", Enc::Number { max: 1 }, "rows are interleaved to dwords");
+pub(super) const BLOCKS: Slot = field(SlotName::Blocks, Enc::Number { max: 64 }, "blocks side by side");
+pub(super) const WIDTH: Slot =
+    wide(SlotName::Width, 2, Enc::Number { max: 64 }, "elements of a row of a block");
+pub(super) const HEIGHT: Slot = wide(SlotName::Height, 2, Enc::Number { max: 64 }, "rows of a block");
+pub(super) const VNNI: Slot = field(SlotName::Vnni, Enc::Number { max: 1 }, "rows are interleaved to dwords");
 pub(super) const VEC: Classes = Classes::GII.or(Classes::ADDRESS);
 /// Slots of a block2d message: of the destination and the source one is the data.
 macro_rules! block_2d {
@@ -223,12 +232,12 @@ macro_rules! block_2d {
             HEIGHT,
             VNNI,
             $dst,
-            src("surface_base", VEC, TypeSet::ANY),
-            src("surface_width", VEC, TypeSet::ANY),
-            src("surface_height", VEC, TypeSet::ANY),
-            src("surface_pitch", VEC, TypeSet::ANY),
-            src("x", VEC, TypeSet::ANY),
-            src("y", VEC, TypeSet::ANY),
+            src(SlotName::SurfaceBase, VEC, TypeSet::ANY),
+            src(SlotName::SurfaceWidth, VEC, TypeSet::ANY),
+            src(SlotName::SurfaceHeight, VEC, TypeSet::ANY),
+            src(SlotName::SurfacePitch, VEC, TypeSet::ANY),
+            src(SlotName::X, VEC, TypeSet::ANY),
+            src(SlotName::Y, VEC, TypeSet::ANY),
             $src,
             L2,
             X_OFFSET,
@@ -239,10 +248,11 @@ macro_rules! block_2d {
 }
 pub(super) const U_LOAD_2D: &[Slot] = block_2d!(DST.touches(Bytes::LscBlock2d), NO_SRC1);
 pub(super) const U_STORE_2D: &[Slot] = block_2d!(NO_DST, DATA.touches(Bytes::LscBlock2d));
-pub(super) const U: Slot = raw_opt("u", TypeSet::ANY, "U coordinates").touches(Bytes::LscAddresses);
-pub(super) const V: Slot = raw_opt("v", TypeSet::ANY, "V coordinates").touches(Bytes::LscAddresses);
-pub(super) const R: Slot = raw_opt("r", TypeSet::ANY, "R coordinates").touches(Bytes::LscAddresses);
-pub(super) const LOD: Slot = raw_opt("lod", TypeSet::ANY, "levels of detail").touches(Bytes::LscAddresses);
+pub(super) const U: Slot = raw_opt(SlotName::U, TypeSet::ANY, "U coordinates").touches(Bytes::LscAddresses);
+pub(super) const V: Slot = raw_opt(SlotName::V, TypeSet::ANY, "V coordinates").touches(Bytes::LscAddresses);
+pub(super) const R: Slot = raw_opt(SlotName::R, TypeSet::ANY, "R coordinates").touches(Bytes::LscAddresses);
+pub(super) const LOD: Slot =
+    raw_opt(SlotName::Lod, TypeSet::ANY, "levels of detail").touches(Bytes::LscAddresses);
 
 /// The same of a typed message, whose coordinates follow the destination.
 macro_rules! typed {
@@ -279,8 +289,8 @@ macro_rules! typed_2d {
             HEIGHT,
             SURFACE,
             $dst,
-            src("x", VEC, TypeSet::ANY),
-            src("y", VEC, TypeSet::ANY),
+            src(SlotName::X, VEC, TypeSet::ANY),
+            src(SlotName::Y, VEC, TypeSet::ANY),
             $src,
             L2,
             SURFACE_INDEX,
@@ -305,7 +315,7 @@ pub(super) const U_COUNTER: &[Slot] = &[
     CH_MASK_COPY,
     SURFACE,
     DST,
-    raw_opt("src0", TypeSet::ANY, "what is added or subtracted").touches(Bytes::LscData),
+    raw_opt(SlotName::Src0, TypeSet::ANY, "what is added or subtracted").touches(Bytes::LscData),
     L2,
     SURFACE_INDEX,
 ];
