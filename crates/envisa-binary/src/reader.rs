@@ -355,7 +355,7 @@ pub(crate) fn read_tables(bytes: &[u8], version: (u8, u8), l: &Located) -> Resul
     let at = cur.pos();
     let n = cur.u16("number of predicates")?;
     if usize::from(n) > limits::PREDICATE_VARIABLES {
-        let problem = Problem::Value { found: n.into(), expected: "at most 4095" };
+        let problem = Problem::Value { found: n.into(), expected: "no more than instructions can name" };
         return Err(ReadError::new(at, "number of predicates", problem));
     }
     o.predicates = list(cur, n.into(), predefined::FIRST_PREDICATE as usize, "predicate", &mut o.var_attrs)?;

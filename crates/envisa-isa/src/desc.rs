@@ -41,6 +41,8 @@ pub struct InstDesc {
     pub effect: Effect,
     /// What an access outside the surface does.
     pub out_of_bounds: OutOfBounds,
+    /// Parameters of a sampler message, in their order.
+    pub parameters: &'static [MessageParameter],
     /// Page of the specification, without `.md`; empty if there is none.
     pub page: &'static str,
     /// One line of prose.
@@ -125,6 +127,15 @@ pub enum Family {
     Vme,
     Raw,
     Misc,
+}
+
+/// A parameter of a sampler message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MessageParameter {
+    /// As the page calls it.
+    pub name: &'static str,
+    /// It is an integer, or holds one, whatever the others are.
+    pub integer: bool,
 }
 
 /// One operand or field, in binary order.

@@ -295,12 +295,15 @@ pub fn layout(
         }
         l.objects[k].ranges.push(start..at.0);
     }
-    // Aliases.
+    aliases(&mut l, objects)?;
+    l.end = at.0;
+    Ok(l)
+}
+
+/// Gives aliases the homes of what they name.
+fn aliases(l: &mut Layout, objects: &[&Object]) -> Result<(), String> {
     for (k, o) in objects.iter().enumerate() {
-        for i in 0..o.vars.len() {
-            if o.vars[i].alias == 0 {
-                continue;
-            }
+        for i in (0..o.vars.len()).filter(|&i| o.vars[i].alias != 0) {
             let id = i as u32 + predefined::FIRST_VAR;
             let (root, offset) = o.root(id).ok_or("an alias leads nowhere")?;
             let (start, end) = match root.checked_sub(predefined::FIRST_VAR) {
@@ -314,8 +317,7 @@ pub fn layout(
             l.objects[k].end_of_home[i] = end;
         }
     }
-    l.end = at.0;
-    Ok(l)
+    Ok(())
 }
 
 /// Gives a root variable its home, once.

@@ -17,11 +17,6 @@ pub(crate) const CHECKS: &[(Rows, Check)] = &[
     (Rows::Of(&[Op::VmeFbr]), vme_fbr),
 ];
 
-/// Names of a sampler message's parameters, as its row lists them; `…` stands for any number.
-fn parameters(desc: &'static InstDesc) -> impl Iterator<Item = &'static str> {
-    desc.semantics.split_once("params: ").map_or("", |(_, list)| list).split_whitespace()
-}
-
 /// Operations with CPS LOD compensation.
 const CPS: [Op; 5] = [Op::Sample3d, Op::Sample3dB, Op::Sample3dBC, Op::Sample3dC, Op::Sample3dLod];
 
@@ -57,22 +52,22 @@ fn sampler(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 
 fn sampler_params(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     let load = desc.page == "3D_LOAD";
-    let most = if parameters(desc).any(|p| p == "…") { 9 } else { parameters(desc).count() };
+    let most = desc.parameters.len();
     let mut first: Option<(Type, Span)> = None;
     let mut n = 0;
     for (k, slot, _, op) in ctx.slots(inst).filter(|(_, s, ..)| s.name == SlotName::Params) {
         let span = ctx.obj.op_span(inst, k);
-        let name = parameters(desc).nth(n).unwrap_or("");
+        let integer = desc.parameters.get(n).is_some_and(|p| p.integer);
         n += 1;
         if n == most + 1 {
             let message = format!("{} has {most} parameters", desc.name);
-            let list: Vec<&str> = parameters(desc).collect();
+            let list: Vec<&str> = desc.parameters.iter().map(|p| p.name).collect();
             let f = Finding::new(Code::SAMPLER_PARAMS, ctx.on, span, message);
             ctx.push(f.here("one too many").help(list.join(" ")));
         }
         let Some(ty) = ctx.type_of(op) else { continue };
         // Integers all the same: offsets, indices of samples and packed values.
-        if !load && (name.starts_with("off_") || name.contains("_off_")) {
+        if !load && integer {
             continue;
         }
         // The reference compiler writes d for ud.

@@ -5,8 +5,8 @@ use envisa_isa::desc::{
 };
 use envisa_isa::footprint::register_bytes;
 use envisa_isa::{
-    Inst, Modifier, Op, Operand, Platform, Platforms, Region, SlotName, Span, StateClass, Type, TypeSet,
-    predefined,
+    Inst, Modifier, Op, Operand, Platform, Platforms, Pred, Region, SlotName, Span, StateClass, Type,
+    TypeSet, predefined,
 };
 
 use crate::context::{Ctx, SIZES, WIDE};
@@ -43,14 +43,14 @@ pub(crate) fn check(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
                 if !class(ctx, desc, slot, *classes, op, span) || no_scales(slot, op) {
                     continue;
                 }
-                types(ctx, desc, slot, op, span);
+                types(ctx, inst, desc, slot, op, span);
                 modifier(ctx, desc, slot, op, span);
                 place(ctx, inst, desc, slot, op, exec, span);
             }
             SlotKind::Raw { nullable } => {
                 let span = ctx.obj.op_span(inst, k);
                 raw(ctx, inst, k, slot, *nullable, op, span);
-                types(ctx, desc, slot, op, span);
+                types(ctx, inst, desc, slot, op, span);
             }
             _ => {}
         }
@@ -123,7 +123,7 @@ fn no_scales(slot: &Slot, op: &Operand) -> bool {
         && matches!(op, Operand::General { var: predefined::var::NULL, .. })
 }
 
-fn types(ctx: &mut Ctx, desc: &InstDesc, slot: &Slot, op: &Operand, span: Span) {
+fn types(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand, span: Span) {
     match *op {
         Operand::Imm { ty: Type::Bool, .. } => {
             ctx.push(Finding::new(Code::IMM_TYPE, ctx.on, span, "an immediate has no type bool"));
@@ -162,7 +162,7 @@ fn types(ctx: &mut Ctx, desc: &InstDesc, slot: &Slot, op: &Operand, span: Span) 
     // Constant offsets of messages are in the same boat.
     let constant = matches!(op, Operand::Imm { ty, .. } if ty.is_int()) && scalar_operands(desc.family);
     // A handle is 32 bits, whatever integer holds it.
-    let handle = std::ptr::eq(desc, Op::Movs.desc()) && ty.is_int();
+    let handle = inst.op == Op::Movs && ty.is_int();
     let code = if constant || handle || matches!(op, Operand::Raw { .. }) {
         Code::RAW_TYPE
     } else if no_sign(slot.types).contains(unsigned(ty)) {
@@ -475,49 +475,52 @@ fn place(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand,
                 ctx.push(f.here(format!("it has {holds} elements")));
             }
         }
-        Operand::Predicate(p) => {
-            let e = ctx.exec(inst);
-            if let (Some(v), Some(e)) = (ctx.obj.predicates.get(p.id as usize - 1), e)
-                && !matches!(inst.op, Op::Mov)
-                && e.mask.first_channel() + e.channels() > v.elems as u32
-            {
-                let last = e.mask.first_channel() + e.channels() - 1;
-                let f = Finding::new(
-                    Code::PREDICATE_SIZE,
-                    ctx.on,
-                    span,
-                    format!("bits up to {last} of a predicate that has {}", v.elems),
-                )
-                .also(v.span, "declared here");
-                ctx.push(f);
-            }
-        }
-        Operand::State { class, id, offset } => {
-            let list = match class {
-                StateClass::Surface => (id as usize)
-                    .checked_sub(predefined::FIRST_SURFACE as usize)
-                    .and_then(|i| ctx.obj.surfaces.get(i)),
-                StateClass::Sampler => ctx.obj.samplers.get(id as usize),
-            };
-            if let Some(v) = list
-                && offset as u32 + exec > v.elems.max(1) as u32
-                && inst.op == Op::Movs
-            {
-                let f = Finding::new(
-                    Code::ADDRESS_RANGE,
-                    ctx.on,
-                    span,
-                    format!(
-                        "elements {offset} to {} of a state variable of {}",
-                        offset as u32 + exec - 1,
-                        v.elems
-                    ),
-                )
-                .also(v.span, "declared here");
-                ctx.push(f);
-            }
+        Operand::Predicate(p) => predicate_bits(ctx, inst, p, span),
+        Operand::State { class, id, offset } if inst.op == Op::Movs => {
+            state_elements(ctx, (class, id), offset as u32, exec, span);
         }
         _ => {}
+    }
+}
+
+/// A predicate has a bit for each channel.
+fn predicate_bits(ctx: &mut Ctx, inst: &Inst, p: Pred, span: Span) {
+    let e = ctx.exec(inst);
+    if let (Some(v), Some(e)) = (ctx.obj.predicates.get(p.id as usize - 1), e)
+        && !matches!(inst.op, Op::Mov)
+        && e.mask.first_channel() + e.channels() > v.elems as u32
+    {
+        let last = e.mask.first_channel() + e.channels() - 1;
+        let f = Finding::new(
+            Code::PREDICATE_SIZE,
+            ctx.on,
+            span,
+            format!("bits up to {last} of a predicate that has {}", v.elems),
+        )
+        .also(v.span, "declared here");
+        ctx.push(f);
+    }
+}
+
+/// A state variable has the elements that are moved.
+fn state_elements(ctx: &mut Ctx, (class, id): (StateClass, u16), offset: u32, exec: u32, span: Span) {
+    let list = match class {
+        StateClass::Surface => (id as usize)
+            .checked_sub(predefined::FIRST_SURFACE as usize)
+            .and_then(|i| ctx.obj.surfaces.get(i)),
+        StateClass::Sampler => ctx.obj.samplers.get(id as usize),
+    };
+    if let Some(v) = list
+        && offset + exec > v.elems.max(1) as u32
+    {
+        let f = Finding::new(
+            Code::ADDRESS_RANGE,
+            ctx.on,
+            span,
+            format!("elements {offset} to {} of a state variable of {}", offset + exec - 1, v.elems),
+        )
+        .also(v.span, "declared here");
+        ctx.push(f);
     }
 }
 

@@ -309,6 +309,7 @@ pub const EMPTY: InstDesc = InstDesc {
     platforms: crate::Platforms::ALL,
     effect: Effect::None,
     out_of_bounds: OutOfBounds::Unspecified,
+    parameters: &[],
     page: "",
     brief: "",
     semantics: "",

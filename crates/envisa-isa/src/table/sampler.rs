@@ -126,6 +126,37 @@ macro_rules! parameter {
     };
 }
 
+/// Is it an integer, or does it hold one?
+macro_rules! integer {
+    (off_u) => {
+        true
+    };
+    (off_v) => {
+        true
+    };
+    (off_uv) => {
+        true
+    };
+    (off_uvr) => {
+        true
+    };
+    (bias_off_uv) => {
+        true
+    };
+    (bias_off_uvr) => {
+        true
+    };
+    (lod_off_uv) => {
+        true
+    };
+    (lod_off_uvr) => {
+        true
+    };
+    ($other:ident) => {
+        false
+    };
+}
+
 macro_rules! sampler {
     (@slots sample) => { SAMPLE_SLOTS };
     (@slots lod) => { SAMPLE_SLOTS };
@@ -170,6 +201,7 @@ macro_rules! sampler {
             slots: sampler!(@slots $kind),
             forms: &[form($head, concat!("{pred} ", $head, sampler!(@text $kind)))],
             platforms: $platforms,
+            parameters: &[$(MessageParameter { name: stringify!($p), integer: integer!($p) }),*],
             page: sampler!(@page $kind),
             brief: concat!("Sampler message `", $head, "`."),
             semantics: concat!("dst = surface filtered by sampler at params; params:", $(" ", stringify!($p)),*),
