@@ -24,7 +24,7 @@ use std::ops::Deref;
 use crate::registers::Operands;
 use envisa_lower::Program;
 use envisa_machine::cpu::Level;
-use envisa_machine::observer::Observer;
+use envisa_machine::observer::{Observer, Tell};
 use envisa_machine::thread::{Machine, Mask, Status};
 use envisa_machine::trap::Cause;
 
@@ -208,17 +208,37 @@ impl Code {
         self.admit(m);
         let mut pc = m.t.pc;
         m.t.status = Status::Ready;
+        let interest = m.env.interest.get();
+        let mut all = o.wants_all(m.t.index);
         while let Some(cell) = self.cells.get(pc as usize) {
             let at = At { cell, code: self };
+            let tell = match interest {
+                Some(interest) if !all => interest.of(pc),
+                _ => Tell::Always,
+            };
+            if tell == Tell::Never {
+                pc = level::call(cell.run, m, at, pc);
+                continue;
+            }
             // The predicate of `sel` picks a source; all active channels run.
             let mask = match m.env.program.code().get(pc as usize) {
                 Some(i) if i.op == envisa_lower::Op::Sel => active(m, at),
                 _ => exec_mask(m, at),
             };
-            o.before(m, pc, mask);
             m.accesses.clear();
+            if tell == Tell::Accesses {
+                let next = level::call(cell.run, m, at, pc);
+                if !m.accesses.is_empty() {
+                    o.accessed(m, pc, mask, next);
+                    all = o.wants_all(m.t.index);
+                }
+                pc = next;
+                continue;
+            }
+            o.before(m, pc, mask);
             let next = level::call(cell.run, m, at, pc);
             o.after(m, pc, mask, next);
+            all = o.wants_all(m.t.index);
             pc = next;
         }
         if m.t.status == Status::Ready {

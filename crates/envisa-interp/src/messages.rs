@@ -107,7 +107,8 @@ impl<E: Element, S: Element, const N: usize, const G: usize, const WRITE: bool> 
         }
         let (env, slm, scratch) = (m.env, m.slm, m.t.scratch);
         let i = c.aux() as usize;
-        let (Some(Fast::Simt(plan)), false) = (c.code.plans().get(i), env.observed) else {
+        let told = env.observed && (WRITE || !env.is_quiet(i, &m.hints[i]));
+        let (Some(Fast::Simt(plan)), false) = (c.code.plans().get(i), told) else {
             return general(m, c, pc, mask);
         };
         let far = |regs: &Registers| {

@@ -262,6 +262,7 @@ fn vector_code_does_what_general_code_does() {
                     function_addresses: &[],
                     groups: [1; 3],
                     observed: false,
+                    interest: std::sync::OnceLock::new(),
                     dropped: &dropped,
                     local_regions: &[],
                     private: None,
@@ -277,7 +278,7 @@ fn vector_code_does_what_general_code_does() {
                     env: &env,
                     hints: &mut [],
                     trap: None,
-                    accesses: Vec::new(),
+                    accesses: envisa_machine::thread::Accesses::default(),
                 };
                 let next =
                     level::call(code.cells[pc].run, &mut m, At { cell: &code.cells[pc], code }, pc as u32);

@@ -6,8 +6,8 @@
 //! as well: it is given [`Instructions`] of the same program.
 
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use envisa_lower::{Pc, Program};
 
@@ -103,6 +103,7 @@ impl<'a> LaunchView<'a> {
             function_addresses: &linked.functions,
             groups: prepared.groups,
             observed,
+            interest: OnceLock::new(),
             dropped: &prepared.dropped,
             local_regions: &prepared.local_regions,
             private: prepared.private,

@@ -11,7 +11,7 @@ use crate::dispatch::GroupClass;
 use crate::engine::{LaunchView, Stop, Worker};
 use crate::loader::Loader;
 use crate::memory::{Block, Hint};
-use crate::thread::{Env, Group, Machine, Mask, Status, Thread};
+use crate::thread::{Accesses, Env, Group, Machine, Mask, Status, Thread};
 use crate::trap::{Cause, ThreadState, Trap};
 
 /// Runs one thread.
@@ -163,6 +163,8 @@ pub struct Groups<'a, R> {
     named: bool,
     /// Groups run by rows.
     rows: bool,
+    /// Room for the accesses that an observer is told of.
+    accesses: Accesses,
     run: R,
 }
 
@@ -198,6 +200,7 @@ impl<'a, R: Run> Groups<'a, R> {
             group: Group { id: [0; 3], named: [(0, 0); NAMED_BARRIERS as usize], fused: Vec::new() },
             named: program.code().iter().any(|i| i.op == Op::NamedBarrier),
             rows: if together { run.takes_turns() } else { run.takes_rows() },
+            accesses: Accesses::default(),
             run,
         })
     }
@@ -249,7 +252,9 @@ impl<'a, R: Run> Groups<'a, R> {
                 let t = &mut self.threads[0];
                 t.turn = TURN;
                 let mut m = machine(env, &mut self.group, &self.slm, t, &mut self.hints);
+                m.accesses = std::mem::take(&mut self.accesses);
                 self.run.run(&mut m, fresh, stop);
+                self.accesses = std::mem::take(&mut m.accesses);
                 if m.trap.is_none() && m.t.status == Status::Yielded && stop.cancelled() {
                     m.fault(m.t.pc, None, Cause::Cancelled);
                 }
@@ -357,7 +362,9 @@ impl<'a, R: Run> Groups<'a, R> {
                 }
                 t.turn = TURN;
                 let mut m = machine(env, &mut self.group, &self.slm, t, &mut self.hints);
+                m.accesses = std::mem::take(&mut self.accesses);
                 self.run.run(&mut m, k >= started, stop);
+                self.accesses = std::mem::take(&mut m.accesses);
                 if let Some(mut trap) = m.trap {
                     trap.threads = thread_states(env.program, &self.threads[..threads]);
                     return Some(trap);
@@ -447,7 +454,7 @@ fn machine<'a>(
     t: &'a mut Thread,
     hints: &'a mut [Hint],
 ) -> Machine<'a> {
-    Machine { t, group, slm, env, hints, trap: None, accesses: Vec::new() }
+    Machine { t, group, slm, env, hints, trap: None, accesses: Accesses::default() }
 }
 
 /// `%sr0` of a hardware slot: the kernel takes bits out again to get the slot.

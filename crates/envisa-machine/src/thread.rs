@@ -1,5 +1,7 @@
 //! A hardware thread: registers, channels, where it stands; and what it shares with its group.
 
+use std::sync::OnceLock;
+
 use envisa_isa::Span;
 use envisa_isa::limits::NAMED_BARRIERS;
 use envisa_lower::{Message, Program, RegOffset, decode_raw};
@@ -8,6 +10,7 @@ use envisa_sem::FpMode;
 use crate::dropped::{Dropped, DroppedAccess};
 use crate::memory::{AddressMap, Block, Hint, Names, SurfaceTable};
 use crate::messages::{self, Drops, Fault, FaultKind, Ports};
+use crate::observer::Interest;
 use crate::regs::Registers;
 use crate::sampler::Sampler;
 use crate::trap::{Call, Cause, MAX_CALLS, Trap};
@@ -240,6 +243,8 @@ pub struct Env<'a> {
     pub groups: [u32; 3],
     /// Is somebody told of memory accesses?
     pub observed: bool,
+    /// What that is, where it is not everything: said once, when the first thread starts.
+    pub interest: OnceLock<Interest>,
     /// Counts the accesses that were dropped.
     pub dropped: &'a Dropped,
     /// What shared local memory is divided into, where that is known.
@@ -262,6 +267,12 @@ pub struct LocalRegion {
 }
 
 impl<'a> Env<'a> {
+    /// Is nobody told of what a message reads, as long as that is where its site found memory last?
+    #[inline(always)]
+    pub fn is_quiet(&self, message: usize, site: &Hint) -> bool {
+        !self.observed || self.interest.get().is_some_and(|i| i.is_quiet(message, site))
+    }
+
     /// What the messages of a thread with this scratch and these registers can reach.
     #[inline(always)]
     pub fn ports(&'a self, slm: &'a Block, scratch: u64, regs: &Registers) -> Ports<'a> {
@@ -281,7 +292,7 @@ impl<'a> Env<'a> {
     }
 }
 
-pub use crate::messages::{Access, AccessKind, AccessSpace};
+pub use crate::messages::{Access, AccessKind, AccessRow, AccessSpace, Accesses};
 
 /// A running thread with all it can reach.
 pub struct Machine<'a> {
@@ -298,7 +309,7 @@ pub struct Machine<'a> {
     /// The fault, when there is one.
     pub trap: Option<Box<Trap>>,
     /// Accesses of the current instruction, when observed.
-    pub accesses: Vec<Access>,
+    pub accesses: Accesses,
 }
 
 impl Machine<'_> {
@@ -475,14 +486,15 @@ impl Machine<'_> {
         let (site, regs) = (&mut self.hints[number as usize], &mut self.t.regs);
         let done = if env.observed {
             // Observers count channels from the thread's first.
-            let told = self.accesses.len();
+            let told = self.accesses.rows().len();
             let done = messages::execute(message, site, regs, mask, channels, &ports, &mut self.accesses);
             let mut drops = Drops::default();
-            for a in &mut self.accesses[told..] {
-                if a.is_dropped(message) {
-                    drops.add(a);
+            for row in self.accesses.from(told) {
+                // Rows are of what is inside.
+                if row.first.is_dropped(message) {
+                    row.iter().for_each(|a| drops.add(&a));
                 }
-                a.channel += first as u8;
+                row.first.channel += first as u8;
             }
             if drops.first.is_some() {
                 self.dropped(pc, first, &drops);

@@ -13,9 +13,15 @@ mod bounds;
 mod cells;
 mod content;
 mod finding;
+mod flows;
 mod group;
 mod hints;
+#[cfg(test)]
+mod histories;
+mod interest;
 mod launch;
+mod past;
+mod proof;
 mod races;
 mod registers;
 mod rows;
@@ -37,8 +43,10 @@ use content::Contents;
 pub use finding::{Call, Finding, FindingKind, LaunchFacts, Other, Related};
 use group::Group;
 pub use group::RaceAccess;
+use interest::{Class, Elsewhere};
 use launch::{Launch, Who};
 use rows::Row;
+pub use sites::ProgramFacts;
 use sites::Sites;
 use steps::{Partial, Registers};
 use uninitialised::{Shadow, is_data};
@@ -67,8 +75,10 @@ pub struct Checks {
     all_read: bool,
     /// The current message's accesses.
     rows: Vec<Row>,
-    /// Channels of a row's dwords, and what they store.
-    by: Vec<(u8, u32)>,
+    /// What a message's atomics change of memory that other groups can access.
+    changed: Vec<u64>,
+    /// What a row of accesses stores.
+    stored: Vec<u8>,
     /// Accesses of the group's threads.
     group: Group,
     /// Accesses of all groups.
@@ -79,6 +89,12 @@ pub struct Checks {
     sites: Arc<Sites>,
     /// The same, once the first thread has started.
     known: Arc<OnceLock<Arc<Sites>>>,
+    /// What is told is no more than is wanted.
+    selects: bool,
+    /// The allocation that was accessed last, and what it is looked at for.
+    last: (std::ops::Range<u64>, Class),
+    /// A store that went where none was expected.
+    elsewhere: Arc<Elsewhere>,
 }
 
 impl Checks {
@@ -156,6 +172,9 @@ impl Checks {
                 "races between groups were not looked for everywhere: {left_out} accesses were of more memory than can \
                  be kept track of"
             ));
+        }
+        if let Some(what) = self.elsewhere.what() {
+            return Some(what);
         }
         self.group.overflowed.then(|| {
             "races within a group were not looked for everywhere: groups access more memory than can be kept track of, \
@@ -246,6 +265,7 @@ impl Observer for Checks {
             group: Group::of(Arc::clone(&self.budget)),
             budget: Arc::clone(&self.budget),
             known: Arc::clone(&self.known),
+            elsewhere: Arc::clone(&self.elsewhere),
             ..Checks::default()
         }
     }
@@ -269,22 +289,41 @@ impl Observer for Checks {
         }
         self.group.overflowed |= other.group.overflowed;
         self.group.guesses.extend(&other.group.guesses);
-        if self.sites.at.is_empty() {
+        if self.sites.is_unknown() {
             self.sites = other.sites;
         }
     }
 
     fn start(&mut self, m: &Machine<'_>) {
-        if self.sites.at.is_empty() {
+        if self.sites.is_unknown() {
             self.sites = Arc::clone(self.known.get_or_init(|| Arc::new(Sites::of(m, &self.facts))));
+            self.select(m);
         }
         self.group.start(m.t.index);
         self.contents.start(m);
         self.pending = None;
-        let sites = Arc::clone(&self.sites);
-        let shadow = self.whole_shadow(m);
-        shadow.origins.clear();
-        shadow.written.copy(&sites.initial);
+        let program = &self.sites.program;
+        let i = m.t.index as usize;
+        if self.shadows.len() <= i {
+            self.shadows.resize_with(i + 1, Shadow::default);
+        }
+        let shadow = &mut self.shadows[i];
+        // What threads leave as it was need not be done again.
+        if shadow.changes {
+            shadow.origins.clear();
+            shadow.written.copy(&program.initial);
+            (shadow.changes, shadow.spoilt) = (!program.proof.open.is_empty(), false);
+        }
+    }
+
+    fn wants_all(&self, thread: u32) -> bool {
+        !self.selects || self.shadows.get(thread as usize).is_none_or(|s| s.spoilt)
+    }
+
+    fn accessed(&mut self, m: &Machine<'_>, pc: u32, mask: Mask, next: u32) {
+        self.group.go_on(m.t.index);
+        (self.all_read, self.pending) = (true, None);
+        self.after(m, pc, mask, next);
     }
 
     fn before(&mut self, m: &Machine<'_>, pc: u32, mask: Mask) {
@@ -294,7 +333,13 @@ impl Observer for Checks {
             self.hints(m, pc, i, mask);
         }
         let state = match self.shadows.get(m.t.index as usize) {
-            Some(s) => self.partial.look(&self.sites.steps, m.env.program, pc, mask, &s.written),
+            Some(s) if !s.spoilt && self.sites.program.proof.is_proven(pc) => {
+                match self.sites.program.proof.touches(pc) {
+                    true => Registers::Read,
+                    false => Registers::Written,
+                }
+            }
+            Some(s) => self.partial.look(&self.sites.program.steps, m.env.program, pc, mask, &s.written),
             None => Registers::Look,
         };
         self.all_read = state != Registers::Look;

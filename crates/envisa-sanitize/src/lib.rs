@@ -5,7 +5,7 @@ pub mod footprint;
 pub mod profile;
 pub mod stats;
 
-pub use check::{Checks, Finding, FindingKind, LaunchFacts, Other, RaceAccess, Related};
+pub use check::{Checks, Finding, FindingKind, LaunchFacts, Other, ProgramFacts, RaceAccess, Related};
 pub use footprint::Footprint;
 pub use profile::Profile;
 pub use stats::{Fidelity, FidelityLine, Stats};

@@ -207,7 +207,7 @@ impl Observer for Profile {
             }
             Op::Message if !m.accesses.is_empty() => {
                 if let Some(message) = m.env.program.messages().get(inst.aux as usize) {
-                    access::count(c, message, &m.accesses);
+                    access::count(c, message, m.accesses.iter());
                 }
             }
             _ => {}

@@ -283,7 +283,7 @@ impl Observer for Stats {
         }
         let message =
             m.env.program.code().get(pc as usize).and_then(|i| m.env.program.messages().get(i.aux as usize));
-        for a in &m.accesses {
+        for a in m.accesses.iter() {
             // What the device drops moves no byte.
             if a.outside && a.place.is_none() && message.is_some_and(|message| a.is_dropped(message)) {
                 continue;

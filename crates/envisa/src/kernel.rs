@@ -11,10 +11,11 @@ use envisa_isa::{ObjectKind, Platform, Type};
 use envisa_lower::{InputClass, LowerError, Program};
 use envisa_machine::dispatch::{MAX_GROUP_ITEMS, MAX_GROUP_THREADS};
 use envisa_machine::{Linked, ModuleData};
+use envisa_sanitize::ProgramFacts;
 use envisa_verify::Verified;
 use envisa_zebin::dwarf::LocalVariable;
 use envisa_zebin::ze_info::{self, AddrMode, AddrSpace, AllocationType, ArgInfo, ArgType, MemoryUsage};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A kernel of a module, which it keeps alive. Cheap to clone.
 #[derive(Clone)]
@@ -132,6 +133,8 @@ pub(crate) struct Code {
     pub sources: Vec<Option<FileId>>,
     /// Of compiled kernels.
     pub metadata: Option<Metadata>,
+    /// What checks know of the program, once one was launched with them.
+    facts: OnceLock<Arc<ProgramFacts>>,
 }
 
 /// What is known of the variables that a kernel declares in shared local memory.
@@ -381,7 +384,13 @@ impl Code {
             files,
             sources,
             metadata,
+            facts: OnceLock::new(),
         })
+    }
+
+    /// What checks know of the program.
+    pub(crate) fn facts(&self) -> Arc<ProgramFacts> {
+        Arc::clone(self.facts.get_or_init(|| Arc::new(ProgramFacts::of(self.program(), false))))
     }
 
     pub(crate) fn program(&self) -> &Program {

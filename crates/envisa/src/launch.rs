@@ -20,6 +20,7 @@ pub struct Launch {
     pub(crate) local_memory: Option<u64>,
     pub(crate) check: bool,
     pub(crate) hints: bool,
+    pub(crate) at_length: bool,
     pub(crate) footprint: bool,
     pub(crate) statistics: bool,
     pub(crate) profile: bool,
@@ -68,6 +69,7 @@ impl Launch {
             local_memory: None,
             check: false,
             hints: false,
+            at_length: false,
             footprint: false,
             statistics: false,
             profile: false,
@@ -135,6 +137,14 @@ impl Launch {
     #[must_use]
     pub fn hints(mut self, hints: bool) -> Launch {
         self.hints = hints;
+        self
+    }
+
+    /// With [`Launch::check`], makes no use of what is known of a kernel before it runs, and looks at all that it does.
+    /// The same is found and it takes longer: the one is held against the other so.
+    #[must_use]
+    pub fn check_at_length(mut self, at_length: bool) -> Launch {
+        self.at_length = at_length;
         self
     }
 

@@ -211,7 +211,7 @@ impl observer::Observer for Told<'_> {
         let executed = Executed { group, thread, channels: mask, code: self.code, machine: m, pc };
         let mut observer = self.lock();
         if accessed {
-            m.accesses.iter().for_each(|a| observer.access(&access(a), &executed));
+            m.accesses.iter().for_each(|a| observer.access(&access(&a), &executed));
         }
         if self.wants.instructions {
             observer.instruction(&executed);

@@ -15,7 +15,7 @@ use envisa_machine::dispatch::{self, LaunchError, MAX_GROUP_ITEMS, Prepared, Res
 use envisa_machine::memory::{Memory, Names};
 use envisa_machine::observer::Observer;
 use envisa_machine::{RunOptions, Trap};
-use envisa_sanitize::{Checks, LaunchFacts, Stats};
+use envisa_sanitize::{Checks, LaunchFacts, ProgramFacts, Stats};
 use envisa_zebin::dwarf::LocalVariable;
 use serde::Serialize;
 use std::ops::Range;
@@ -169,7 +169,11 @@ impl Run {
             return self.execute(None::<&mut Instruments>).map(|done| done.0);
         }
         let mut instruments = Instruments {
-            checks: check.then(|| Checks::new(self.facts())),
+            checks: check.then(|| {
+                let others = statistics || footprint || profile || !self.launch.registers.is_empty();
+                let alone = !others && !self.launch.at_length;
+                Checks::new(LaunchFacts { alone, ..self.facts() })
+            }),
             stats: statistics.then(Stats::default),
             profile: profile.then(|| envisa_sanitize::Profile::new(self.launch.trace)),
             footprint: footprint.then(envisa_sanitize::Footprint::default),
@@ -244,6 +248,11 @@ impl Run {
             hints: self.launch.hints,
             buffer_bytes,
             local_variables: local_variables.iter().map(variable).collect(),
+            program: match self.launch.at_length {
+                true => Arc::new(ProgramFacts::of(code.program(), true)),
+                false => code.facts(),
+            },
+            alone: false,
         }
     }
 

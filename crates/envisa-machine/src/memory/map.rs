@@ -50,6 +50,14 @@ impl Default for Hint {
     }
 }
 
+impl Hint {
+    /// Where the allocation stands among those of the map; behind all of them if there is none.
+    #[inline]
+    pub fn index(&self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// An address in its allocation.
 #[derive(Clone, Copy, Debug)]
 pub struct Located<'a> {
@@ -208,6 +216,15 @@ impl AddressMap {
     /// Does the address belong to an allocation of this launch alone?
     pub fn is_private(&self, address: u64) -> bool {
         self.index(address).is_some_and(|i| self.allocations[i].private)
+    }
+
+    /// Where the allocation that an address belongs to stands among all, and the addresses from its first to behind
+    /// its last.
+    pub fn allocation_of(&self, address: u64) -> Option<(usize, std::ops::Range<u64>)> {
+        let i = self.index(address)?;
+        let a = &self.entries[i];
+        let range = a.base..a.base.saturating_add(a.block.len() as u64);
+        range.contains(&address).then_some((i, range))
     }
 
     /// All allocations, by address.

@@ -112,6 +112,11 @@ impl Access {
         }
     }
 
+    /// That of the channel `n` further, to the same bytes.
+    fn beside(&self, n: u32) -> Access {
+        Access { channel: self.channel.wrapping_add(n as u8), ..*self }
+    }
+
     /// Does the device drop it, as outside of its surface? Not of reads that begin inside, as compilers read more than
     /// they need, and not of two-dimensional blocks, which are made to reach over the edge.
     pub fn is_dropped(&self, message: &Message) -> bool {
@@ -128,6 +133,77 @@ impl Access {
     }
 }
 
+/// Accesses that are one but for the channel and where.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AccessRow {
+    /// The first channel's.
+    pub first: Access,
+    /// Of how many neighbouring channels.
+    pub count: u32,
+    /// They are to the same bytes, else to bytes side by side.
+    pub same: bool,
+}
+
+impl AccessRow {
+    /// One of them.
+    #[inline]
+    pub fn nth(&self, n: u32) -> Access {
+        if self.same { self.first.beside(n) } else { self.first.behind(n) }
+    }
+
+    /// Each of them.
+    pub fn iter(self) -> impl Iterator<Item = Access> {
+        (0..self.count).map(move |n| self.nth(n))
+    }
+}
+
+/// The accesses of an instruction, in the order of its channels.
+#[derive(Clone, Default, Debug)]
+pub struct Accesses(Vec<AccessRow>);
+
+impl Accesses {
+    /// Each of them.
+    pub fn iter(&self) -> impl Iterator<Item = Access> + '_ {
+        self.0.iter().flat_map(|row| row.iter())
+    }
+
+    /// All, row by row.
+    #[inline]
+    pub fn rows(&self) -> &[AccessRow] {
+        &self.0
+    }
+
+    /// Are there none?
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Forgets them.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Those from a row on.
+    pub(crate) fn from(&mut self, row: usize) -> &mut [AccessRow] {
+        self.0.get_mut(row..).unwrap_or_default()
+    }
+}
+
+impl MemoryObserver for Accesses {
+    const ACTIVE: bool = true;
+    fn access(&mut self, access: &Access) {
+        self.0.push(AccessRow { first: *access, count: 1, same: false });
+    }
+    fn row(&mut self, first: &Access, count: u32) {
+        self.0.push(AccessRow { first: *first, count, same: false });
+    }
+    fn same(&mut self, first: &Access, count: u32) {
+        self.0.push(AccessRow { first: *first, count, same: true });
+    }
+}
+
 /// Is told of every access of a message, before it is done.
 pub trait MemoryObserver {
     /// Whether it wants to be told; if not, the faster code runs.
@@ -137,6 +213,10 @@ pub trait MemoryObserver {
     /// Accesses of neighbouring channels to bytes side by side, of which this is the first.
     fn row(&mut self, first: &Access, count: u32) {
         (0..count).for_each(|n| self.access(&first.behind(n)));
+    }
+    /// Accesses of neighbouring channels to the same bytes, of which this is the first.
+    fn same(&mut self, first: &Access, count: u32) {
+        (0..count).for_each(|n| self.access(&first.beside(n)));
     }
     /// An access outside of its surface, which the device drops; said to those that are not active, too.
     #[inline(always)]

@@ -583,9 +583,9 @@ fn same<O: MemoryObserver>(
     let place = target.place(address);
     for channel in first..first + count {
         element::set(regs, data + channel * u32::from(s.slot), s.slot, x);
-        let channel = channel as u8;
-        obs.access(&Access { channel, space: target.space(), address, place, bytes, kind, outside: false });
     }
+    let (channel, space) = (first as u8, target.space());
+    obs.same(&Access { channel, space, address, place, bytes, kind, outside: false }, count);
     true
 }
 

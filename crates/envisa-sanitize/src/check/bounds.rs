@@ -30,7 +30,8 @@ impl Checks {
             _ => 1,
         };
         let (mut channel, mut part, mut began_inside) = (u8::MAX, 0, false);
-        for a in &m.accesses {
+        for a in m.accesses.iter() {
+            let a = &a;
             if a.channel == channel {
                 part += 1;
             } else {

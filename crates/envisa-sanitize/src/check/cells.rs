@@ -1,18 +1,27 @@
-//! What a group's threads did with each dword of memory, or byte where bytes are accessed: its last write, its last
-//! atomic, the reads since.
+//! What a group's threads did with memory: its last write, its last atomic, the reads since.
 //!
-//! Cells are of two words and lie in pages, which come when memory is touched and are used again by the next group. Most
-//! hold one write, or one or two readers; the others name a [`Full`].
+//! Memory is looked at in lines. Where whole lines are read and written by neighbouring channels, each side by side, as
+//! most are, a line has one mark for each access, which is of all of its bytes. A line that is accessed otherwise has a
+//! cell for each dword, or byte where bytes are accessed, until it is written as one again. Lines lie in pages, which
+//! come when memory is touched and are used again by the next group.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::group::{Map, RaceAccess};
+use super::past::{BUT_PC, NONE, TAG, same_thread, word_at};
+pub(super) use super::past::{By, Making, Past, SEVERAL, WHOLE};
 
-/// Dwords of a page.
-const PAGE: usize = 64;
+/// Bytes of a line.
+pub(super) const LINE: usize = 32;
+/// Lines of a page.
+const LINES: usize = 8;
+/// Bytes of memory of a page.
+const PAGE: u64 = (LINE * LINES) as u64;
 /// Bytes of a page and of what leads to it.
-const PAGE_BYTES: usize = PAGE * size_of::<Cell>() + 64;
+const PAGE_BYTES: usize = size_of::<Page>() + 64;
+/// Bytes of the cells of a line of dwords.
+const PART_BYTES: usize = LINE / 4 * size_of::<Cell>() + 64;
 /// Bytes of all of a cell, but for its readers.
 const FULL_BYTES: usize = size_of::<Full>();
 /// Bytes that may be taken by all groups that run side by side, besides half of what the launch's buffers have.
@@ -20,51 +29,10 @@ pub(super) const SPARE_BYTES: u64 = 96 << 20;
 /// Bytes beyond which what a group took is not kept for the next.
 const KEPT_BYTES: u64 = 16 << 20;
 
-/// An access of the past.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Past {
-    pub thread: u32,
-    pub pc: u32,
-    pub clock: u32,
-    pub channel: u8,
-}
-
-/// Bits of a cell's first word, from the lowest: what the cell holds, the channel, the thread, the instruction, the
-/// clock.
-const TAG: u64 = 3;
+/// What a cell holds.
 const READS: u64 = 0;
 const WRITE: u64 = 1;
 const FULL: u64 = 2;
-const CHANNEL: u32 = 2;
-const THREAD: u32 = 8;
-const PC: u32 = 16;
-const CLOCK: u32 = 36;
-const PC_BITS: u64 = 0xf_ffff << PC;
-const CHANNEL_BITS: u64 = 0x3f << CHANNEL;
-const NONE: u64 = u64::MAX;
-
-impl Past {
-    /// As a word; `None` if a part of it is too large.
-    fn pack(self) -> Option<u64> {
-        let fits =
-            self.channel < 1 << 6 && self.thread < 1 << 8 && self.pc < 1 << 20 && self.clock < (1 << 28) - 1;
-        fits.then_some(
-            u64::from(self.channel) << CHANNEL
-                | u64::from(self.thread) << THREAD
-                | u64::from(self.pc) << PC
-                | u64::from(self.clock) << CLOCK,
-        )
-    }
-
-    fn unpack(word: u64) -> Past {
-        Past {
-            thread: (word >> THREAD) as u32 & 0xff,
-            pc: (word >> PC) as u32 & 0xf_ffff,
-            clock: (word >> CLOCK) as u32,
-            channel: (word >> CHANNEL) as u8 & 0x3f,
-        }
-    }
-}
 
 /// All of a cell.
 #[derive(Clone, Debug, Default)]
@@ -106,7 +74,7 @@ impl Cell {
                         *reader = word;
                         return true;
                     }
-                    if (*reader ^ word) >> THREAD & 0xff == 0 {
+                    if same_thread(*reader, word) {
                         *reader = making.read_again(*reader);
                         return true;
                     }
@@ -129,7 +97,7 @@ impl Cell {
                 true
             }
             // Its own, since when nobody was told of anything: whatever races with the read races with the write.
-            (WRITE, RaceAccess::Read) => (self.0 ^ word) & !(TAG | PC_BITS) == 0,
+            (WRITE, RaceAccess::Read) => (self.0 ^ word) & BUT_PC & !TAG == 0,
             _ => false,
         }
     }
@@ -160,18 +128,65 @@ impl Default for Budget {
     }
 }
 
+/// No number.
+const NOBODY: u32 = u32::MAX;
+
+/// A line: the marks of accesses to all of it, or its cells.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    /// The last write.
+    write: u64,
+    /// The first two readers since, and a list of the others.
+    reads: [u64; 2],
+    more: u32,
+    /// Its cells; it has no marks then.
+    part: u32,
+}
+
+const NEW: Line = Line { write: NONE, reads: [NONE; 2], more: NOBODY, part: NOBODY };
+
+#[derive(Clone, Debug)]
+struct Page {
+    lines: [Line; LINES],
+    /// What the last writes of lines wrote.
+    values: [u8; PAGE as usize],
+}
+
+/// Accesses of bytes side by side.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run<'a> {
+    /// The first byte's.
+    pub key: u64,
+    pub bytes: u32,
+    pub by: By,
+    /// What stores wrote; zeros where it ends before.
+    pub values: &'a [u8],
+}
+
+/// The number that some bytes are, zeros where they end before.
+pub(super) fn number(values: &[u8], at: u32, bytes: u32) -> u32 {
+    let value = values.get(at as usize..).unwrap_or_default();
+    let value = &value[..value.len().min(bytes as usize)];
+    value.iter().rev().fold(0, |x, b| x << 8 | u32::from(*b))
+}
+
 /// The cells of a group.
 #[derive(Debug, Default)]
 pub(super) struct Cells {
     /// Pages by number; those that were looked up last.
     index: Map<u32>,
     last: Recent,
-    /// [`PAGE`] cells of dwords, or four times as many of bytes; those from `used` on are free.
-    pages: Vec<Vec<Cell>>,
+    /// Those from `used` on are free.
+    pages: Vec<Page>,
     used: usize,
-    /// Those from `used_full` on are free.
+    /// Cells of lines, of dwords or of bytes; those that are free.
+    parts: Vec<Vec<Cell>>,
+    part_numbers: Numbers,
     full: Vec<Full>,
-    used_full: usize,
+    full_numbers: Numbers,
+    /// Readers of lines.
+    more: Vec<Vec<u64>>,
+    more_numbers: Numbers,
     /// What the current access races with.
     raced: Option<(Past, RaceAccess)>,
     budget: Arc<Budget>,
@@ -191,6 +206,37 @@ impl Default for Recent {
     }
 }
 
+/// Numbers in use.
+#[derive(Debug, Default)]
+struct Numbers {
+    /// Those from here on are free.
+    used: usize,
+    /// And these.
+    free: Vec<u32>,
+}
+
+impl Numbers {
+    /// The one that is taken next.
+    fn next(&self) -> usize {
+        self.free.last().map_or(self.used, |n| *n as usize)
+    }
+
+    /// One that is free.
+    fn take(&mut self) -> Option<usize> {
+        if let Some(n) = self.free.pop() {
+            return Some(n as usize);
+        }
+        let number = u32::try_from(self.used).ok().filter(|n| *n != NOBODY)?;
+        self.used += 1;
+        Some(number as usize)
+    }
+
+    fn clear(&mut self) {
+        self.used = 0;
+        self.free.clear();
+    }
+}
+
 impl Cells {
     /// Cells that take of a budget.
     pub fn of(budget: Arc<Budget>) -> Cells {
@@ -205,9 +251,15 @@ impl Cells {
             *self = Cells::of(self.give_back());
             return;
         }
+        if self.used == 0 {
+            return;
+        }
         self.index.clear();
         self.last = Recent::default();
-        (self.used, self.used_full) = (0, 0);
+        self.used = 0;
+        for numbers in [&mut self.part_numbers, &mut self.full_numbers, &mut self.more_numbers] {
+            numbers.clear();
+        }
     }
 
     /// Gives back what of the budget is taken.
@@ -239,88 +291,222 @@ impl Cells {
 
     fn add_page(&mut self, number: u64) -> Option<u32> {
         let at = u32::try_from(self.used).ok()?;
-        if self.used == self.pages.len() {
-            self.take(PAGE_BYTES)?;
-            self.pages.push(Vec::with_capacity(PAGE));
+        match self.pages.get_mut(self.used) {
+            Some(page) => page.lines = [NEW; LINES],
+            None => {
+                self.take(PAGE_BYTES)?;
+                self.pages.push(Page { lines: [NEW; LINES], values: [0; PAGE as usize] });
+            }
         }
-        let page = self.pages.get_mut(self.used)?;
-        page.clear();
-        page.resize(PAGE, EMPTY);
         self.used += 1;
         self.index.insert(number, at);
         Some(at)
     }
 
-    /// Makes accesses of 1 or 4 bytes each, aligned and side by side, by these channels, which write these values;
-    /// `races` is told of those that race, of the key and of the other access. `guess` is given the instruction of the
-    /// thread's own read there.
+    /// Makes accesses; `races` is told of those that race: of the key, the channel and the other access. `guess` is
+    /// given the instruction of the thread's own read there.
     ///
     /// # Errors
     /// If one of them cannot be remembered.
     pub fn access(
         &mut self,
-        mut key: u64,
-        bytes: u32,
+        run: &Run<'_>,
         making: &mut Making<'_>,
-        mut by: &[(u8, u32)],
         guess: &mut Option<u32>,
-        races: &mut impl FnMut(u64, (Past, RaceAccess)),
+        races: &mut impl FnMut(u64, u8, (Past, RaceAccess)),
     ) -> Result<(), NoRoom> {
-        while let Some((channel, value)) = by.first() {
-            let dword = key / 4;
-            let page = self.page(dword / PAGE as u64).ok_or(NoRoom)?;
-            let at = dword as usize % PAGE;
-            let is_bytes = self.pages[page].len() != PAGE;
-            if bytes == 4 && !is_bytes {
-                let (here, rest) = by.split_at(by.len().min(PAGE - at));
-                for (at, (channel, value)) in (at..).zip(here) {
-                    making.by(*channel);
-                    if making.compares || !self.pages[page][at].hold(making, *value) {
-                        self.one(page, at, making, *value, guess)?;
-                        if let Some(race) = self.raced.take() {
-                            races(key, race);
-                        }
-                    }
-                    key += 4;
-                }
-                by = rest;
-                continue;
+        let mut at = 0;
+        while at < run.bytes {
+            let key = run.key.wrapping_add(u64::from(at));
+            let page = self.page(key / PAGE).ok_or(NoRoom)?;
+            let (line, inside) = ((key % PAGE) as usize / LINE, key as u32 % LINE as u32);
+            let bytes = (LINE as u32 - inside).min(run.bytes - at);
+            if bytes as usize != LINE || !self.whole((page, line), run, at, making).ok_or(NoRoom)? {
+                let place = Place { page, line, inside, bytes, key };
+                self.apart(place, run, at, making, guess, races)?;
             }
-            making.by(*channel);
-            if !is_bytes {
-                self.split(page).ok_or(NoRoom)?;
-            }
-            if bytes < 4 {
-                self.one(page, at * 4 + (key & 3) as usize, making, *value, guess)?;
-            } else {
-                for byte in 0..4 {
-                    self.one(page, at * 4 + byte, making, value >> (8 * byte) & 0xff, guess)?;
-                }
-            }
-            if let Some(race) = self.raced.take() {
-                races(key, race);
-            }
-            key += u64::from(bytes);
-            by = &by[1..];
+            at += bytes;
         }
         Ok(())
     }
 
+    /// Makes an access to all of a line, from a byte of the run on, that races with nothing; false if it is none, or
+    /// the line has cells, and nothing is changed.
+    #[inline]
+    fn whole(
+        &mut self,
+        (page, line): (usize, usize),
+        run: &Run<'_>,
+        at: u32,
+        making: &Making<'_>,
+    ) -> Option<bool> {
+        let Some(by) = run.by.from(at) else { return Some(false) };
+        let mark = making.mark(by);
+        let Page { lines, values } = &mut self.pages[page];
+        let l = &mut lines[line];
+        if l.part != NOBODY {
+            return Some(false);
+        }
+        match making.access {
+            RaceAccess::Read => {
+                if l.write != NONE {
+                    // As of cells.
+                    if (l.write ^ mark) & BUT_PC == 0 {
+                        return Some(true);
+                    }
+                    if making.marks_race(l.write, mark) != Some(false) {
+                        return Some(false);
+                    }
+                }
+                for reader in &mut l.reads {
+                    if *reader == NONE {
+                        *reader = mark;
+                        return Some(true);
+                    }
+                    if same_thread(*reader, mark) {
+                        let Some(stays) = making.marks_read_again(*reader, mark) else { return Some(false) };
+                        *reader = stays;
+                        return Some(true);
+                    }
+                }
+                self.read_more((page, line), making, mark)
+            }
+            RaceAccess::Write => {
+                let Some(new) = run.values.get(at as usize..at as usize + LINE) else { return Some(false) };
+                let old = &mut values[line * LINE..(line + 1) * LINE];
+                // Who writes what is there already disturbs nobody.
+                let same = l.write != NONE && old == new;
+                if !same {
+                    let races = |old: u64| old != NONE && making.marks_race(old, mark) != Some(false);
+                    let more = self.more.get(l.more as usize).map_or(&[][..], |m| m);
+                    // The thread as such races with none of its channels, which do so where what they read stays.
+                    let hides = |r: u64| r != NONE && making.hides(r, mark);
+                    if races(l.write) || l.reads.iter().chain(more).any(|r| races(*r) || hides(*r)) {
+                        return Some(false);
+                    }
+                    l.reads = [NONE; 2];
+                    if l.more != NOBODY {
+                        self.more_numbers.free.push(std::mem::replace(&mut l.more, NOBODY));
+                    }
+                    old.copy_from_slice(new);
+                }
+                l.write = mark;
+                Some(true)
+            }
+            RaceAccess::Atomic => Some(false),
+        }
+    }
+
+    /// One more reader of a line than two.
     #[inline(never)]
+    fn read_more(&mut self, (page, line): (usize, usize), making: &Making<'_>, mark: u64) -> Option<bool> {
+        let mut number = self.pages[page].lines[line].more;
+        if number == NOBODY {
+            if self.more_numbers.next() >= self.more.len() {
+                self.take(64)?;
+                self.more.push(Vec::new());
+            }
+            let n = self.more_numbers.take()?;
+            self.more[n].clear();
+            number = n as u32;
+            self.pages[page].lines[line].more = number;
+        }
+        let more = self.more.get_mut(number as usize)?;
+        if let Some(reader) = more.iter_mut().find(|r| same_thread(**r, mark)) {
+            let Some(stays) = making.marks_read_again(*reader, mark) else { return Some(false) };
+            *reader = stays;
+            return Some(true);
+        }
+        let room = more.capacity();
+        more.push(mark);
+        let added = (more.capacity() - room) * size_of::<u64>();
+        if added > 0 {
+            self.take(added)?;
+        }
+        Some(true)
+    }
+
+    /// Makes accesses to a part of a line, or to all of it, cell by cell.
+    #[inline(never)]
+    fn apart(
+        &mut self,
+        place: Place,
+        run: &Run<'_>,
+        at: u32,
+        making: &mut Making<'_>,
+        guess: &mut Option<u32>,
+        races: &mut impl FnMut(u64, u8, (Past, RaceAccess)),
+    ) -> Result<(), NoRoom> {
+        let Place { page, line, inside, bytes, key } = place;
+        let narrow = (run.key as u32 | inside | bytes) & 3 != 0 || run.by.is_narrow();
+        let part = self.part((page, line), narrow).ok_or(NoRoom)?;
+        let is_bytes = self.parts[part].len() == LINE;
+        let step = if narrow { 1 } else { 4 };
+        let mut raced = false;
+        for n in (0..bytes).step_by(step as usize) {
+            let channel = run.by.channel(at + n);
+            making.by(channel);
+            let (first, value) = (inside + n, number(run.values, at + n, step));
+            if !is_bytes {
+                self.one(part, first as usize / 4, making, value, guess)?;
+            } else {
+                for byte in 0..step {
+                    self.one(part, (first + byte) as usize, making, value >> (8 * byte) & 0xff, guess)?;
+                }
+            }
+            if let Some(race) = self.raced.take() {
+                raced = true;
+                races(key + u64::from(n), channel, race);
+            }
+        }
+        if bytes as usize == LINE && making.access == RaceAccess::Write && !raced {
+            self.join((page, line), part, run, at, making);
+        }
+        Ok(())
+    }
+
+    /// Makes one line again of cells that have just been written together, where nothing else is known of them.
+    fn join(
+        &mut self,
+        (page, line): (usize, usize),
+        part: usize,
+        run: &Run<'_>,
+        at: u32,
+        making: &Making<'_>,
+    ) {
+        let values = run.values.get(at as usize..at as usize + LINE);
+        let (Some(by), Some(values)) = (run.by.from(at), values) else { return };
+        let alone = |cell: &Cell| match cell.0 & TAG {
+            WRITE => true,
+            FULL => self.full.get(cell.1 as usize).is_some_and(|f| f.reads.is_empty() && f.atomic.is_none()),
+            _ => false,
+        };
+        if !self.parts[part].iter().all(alone) {
+            return;
+        }
+        let fulls = self.parts[part].iter().filter(|c| c.0 & TAG == FULL).map(|c| c.1 as u32);
+        self.full_numbers.free.extend(fulls);
+        self.part_numbers.free.push(part as u32);
+        let Page { lines, values: to } = &mut self.pages[page];
+        lines[line] = Line { write: making.mark(by), ..NEW };
+        to[line * LINE..(line + 1) * LINE].copy_from_slice(values);
+    }
+
+    #[inline]
     fn one(
         &mut self,
-        page: usize,
+        part: usize,
         at: usize,
         making: &Making<'_>,
         value: u32,
         guess: &mut Option<u32>,
     ) -> Result<(), NoRoom> {
-        let cell = &mut self.pages[page][at];
+        let cell = self.parts[part].get_mut(at).ok_or(NoRoom)?;
         if !making.compares && cell.hold(making, value) {
             return Ok(());
         }
         let number =
-            if cell.0 & TAG == FULL { cell.1 as usize } else { self.spread(page, at).ok_or(NoRoom)? };
+            if cell.0 & TAG == FULL { cell.1 as usize } else { self.spread(part, at).ok_or(NoRoom)? };
         let full = self.full.get_mut(number).ok_or(NoRoom)?;
         if making.compares {
             let read = full.reads.iter().find(|r| r.thread == making.past.thread);
@@ -338,9 +524,9 @@ impl Cells {
     }
 
     /// Gives a cell a [`Full`].
-    fn spread(&mut self, page: usize, at: usize) -> Option<usize> {
+    fn spread(&mut self, part: usize, at: usize) -> Option<usize> {
         let number = self.add_full()?;
-        let cell = self.pages[page][at];
+        let cell = *self.parts[part].get(at)?;
         let to = self.full.get_mut(number)?;
         match cell.0 & TAG {
             READS => {
@@ -349,49 +535,103 @@ impl Cells {
             }
             _ => to.write = Some((Past::unpack(cell.0), cell.1 as u32)),
         }
-        self.pages[page][at] = Cell(FULL, number as u64);
+        self.parts[part][at] = Cell(FULL, number as u64);
         Some(number)
     }
 
     fn add_full(&mut self) -> Option<usize> {
-        let number = self.used_full;
-        match self.full.get_mut(number) {
+        match self.full.get_mut(self.full_numbers.next()) {
             Some(full) => full.clear(),
             None => {
                 self.take(FULL_BYTES)?;
                 self.full.push(Full::default());
             }
         }
-        self.used_full += 1;
-        Some(number)
+        self.full_numbers.take()
+    }
+
+    /// The cells of a line: of bytes, if that is asked for.
+    fn part(&mut self, (page, line): (usize, usize), bytes: bool) -> Option<usize> {
+        let Line { write, reads, more, part } = self.pages[page].lines[line];
+        if part != NOBODY {
+            let part = part as usize;
+            if bytes && self.parts[part].len() != LINE {
+                self.cut(part)?;
+            }
+            return Some(part);
+        }
+        let readers = self.more.get(more as usize).cloned().unwrap_or_default();
+        let marks = || reads.iter().chain(&readers).copied().filter(|r| *r != NONE);
+        let narrow = bytes || marks().chain((write != NONE).then_some(write)).any(|m| By::of(m).is_narrow());
+        if self.part_numbers.next() >= self.parts.len() {
+            self.take(PART_BYTES)?;
+            self.parts.push(Vec::with_capacity(LINE / 4));
+        }
+        let part = self.part_numbers.take()?;
+        let mut cells = std::mem::take(&mut self.parts[part]);
+        cells.clear();
+        if narrow && cells.capacity() < LINE {
+            self.take(3 * PART_BYTES)?;
+            cells.reserve_exact(LINE);
+        }
+        let mut room = Some(());
+        let step = if narrow { 1 } else { 4 };
+        for byte in (0..LINE as u32).step_by(step as usize) {
+            let value = number(&self.pages[page].values, (line * LINE) as u32 + byte, step);
+            let words = [write, reads[0], reads[1]].map(|m| if m == NONE { NONE } else { word_at(m, byte) });
+            let cell = match words {
+                [NONE, NONE, _] => EMPTY,
+                [NONE, first, second] if readers.is_empty() => Cell(first, second),
+                [write, NONE, _] => Cell(write | WRITE, value.into()),
+                _ => match self.add_full() {
+                    Some(number) => {
+                        let full = &mut self.full[number];
+                        full.write = (write != NONE).then(|| (Past::unpack(words[0]), value));
+                        full.reads.extend(marks().map(|m| Past::unpack(word_at(m, byte))));
+                        Cell(FULL, number as u64)
+                    }
+                    None => {
+                        room = None;
+                        EMPTY
+                    }
+                },
+            };
+            cells.push(cell);
+        }
+        self.parts[part] = cells;
+        if more != NOBODY {
+            self.more_numbers.free.push(more);
+        }
+        self.pages[page].lines[line] = Line { part: part as u32, ..NEW };
+        room.map(|()| part)
     }
 
     /// Cells of bytes from now on.
-    fn split(&mut self, page: usize) -> Option<()> {
-        if self.pages[page].capacity() < 4 * PAGE {
-            self.take(3 * PAGE_BYTES)?;
-        }
-        let mut parts = Vec::with_capacity(4 * PAGE);
-        let mut room = Some(());
-        for at in 0..PAGE {
-            let cell = self.pages[page][at];
+    fn cut(&mut self, part: usize) -> Option<()> {
+        let dwords = std::mem::take(&mut self.parts[part]);
+        let mut bytes = Vec::with_capacity(LINE);
+        let mut room = self.take(3 * PART_BYTES);
+        for cell in dwords {
             for byte in 0..4 {
-                parts.push(match cell.0 & TAG {
+                bytes.push(match cell.0 & TAG {
                     WRITE => Cell(cell.0, cell.1 >> (8 * byte) & 0xff),
-                    FULL => self.part(cell.1 as usize, byte).unwrap_or_else(|| {
+                    FULL => self.byte(cell.1 as usize, byte).unwrap_or_else(|| {
                         room = None;
                         EMPTY
                     }),
                     _ => cell,
                 });
             }
+            if cell.0 & TAG == FULL {
+                self.full_numbers.free.push(cell.1 as u32);
+            }
         }
-        self.pages[page] = parts;
+        self.parts[part] = bytes;
         room
     }
 
     /// A byte of a whole dword's cell.
-    fn part(&mut self, number: usize, byte: u32) -> Option<Cell> {
+    fn byte(&mut self, number: usize, byte: u32) -> Option<Cell> {
         let mut part = self.full.get(number)?.clone();
         part.write = part.write.map(|(p, v)| (p, v >> (8 * byte) & 0xff));
         let at = self.add_full()?;
@@ -400,76 +640,21 @@ impl Cells {
     }
 }
 
+/// A part of a line.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    page: usize,
+    line: usize,
+    /// Its first byte in the line, and how many there are.
+    inside: u32,
+    bytes: u32,
+    /// Of the first byte.
+    key: u64,
+}
+
 impl Drop for Cells {
     fn drop(&mut self) {
         self.give_back();
-    }
-}
-
-/// In place of a channel: several of a thread.
-pub(super) const SEVERAL: u8 = 63;
-/// In place of a channel: the thread as such.
-pub(super) const WHOLE: u8 = 62;
-
-/// An access that is being made, with what its thread knows.
-pub(super) struct Making<'a> {
-    pub past: Past,
-    /// The same as a word.
-    word: u64,
-    pub access: RaceAccess,
-    /// An atomic that leaves what is there.
-    pub loads: bool,
-    /// An atomic that compares.
-    pub compares: bool,
-    /// How far each thread is known to have come.
-    known: &'a [u32],
-    /// From when on nothing has ordered the channels of this thread.
-    since: u32,
-}
-
-impl<'a> Making<'a> {
-    /// `None` if it cannot be remembered.
-    #[inline]
-    pub fn new(past: Past, access: RaceAccess, known: &'a [u32], since: u32) -> Option<Making<'a>> {
-        let word = past.pack()?;
-        Some(Making { past, word, access, loads: false, compares: false, known, since })
-    }
-
-    /// It is by this channel.
-    #[inline]
-    fn by(&mut self, channel: u8) {
-        self.past.channel = channel;
-        self.word = self.word & !CHANNEL_BITS | u64::from(channel) << CHANNEL & CHANNEL_BITS;
-    }
-
-    /// Does it race with an access of the past, if one of them is more than a read?
-    #[inline]
-    fn races(&self, p: &Past) -> bool {
-        if p.thread != self.past.thread {
-            return p.clock > self.known.get(p.thread as usize).copied().unwrap_or(0);
-        }
-        // The channels of a thread run in step here; in another width, or elsewhere, they do not.
-        p.clock >= self.since
-            && p.pc != self.past.pc
-            && p.channel != self.past.channel
-            && p.channel != WHOLE
-            && self.past.channel != WHOLE
-    }
-
-    /// What stays of a read by the same thread, and of this one.
-    #[inline]
-    fn read_again(&self, read: u64) -> u64 {
-        let same_channel = (read ^ self.word) & CHANNEL_BITS == 0;
-        let several = u64::from(SEVERAL) << CHANNEL;
-        match (read ^ self.word) >> CLOCK == 0 {
-            // The earlier of two in one interval tells as much.
-            true if same_channel || self.past.channel == WHOLE => read,
-            true => read & !CHANNEL_BITS | several,
-            false if (read >> CLOCK) as u32 >= self.since && !same_channel => {
-                self.word & !CHANNEL_BITS | several
-            }
-            false => self.word,
-        }
     }
 }
 
@@ -534,16 +719,12 @@ mod tests {
         Past { thread, pc: 0xf_fff0, clock, channel: SEVERAL }
     }
 
-    #[test]
-    fn accesses_are_kept_in_a_word() {
-        let p = past(255, (1 << 28) - 2);
-        assert_eq!(p.pack().map(|w| Past::unpack(w | FULL)), Some(p));
-        assert!(past(256, 0).pack().is_none() && past(0, (1 << 28) - 1).pack().is_none());
-        assert!(p.pack().is_some_and(|w| w & TAG == 0 && w != EMPTY.0));
-    }
-
     fn making(past: Past, access: RaceAccess) -> Making<'static> {
         Making::new(past, access, &[], 0).expect("small")
+    }
+
+    fn run(key: u64, bytes: u32, channel: u8, values: &[u8]) -> Run<'_> {
+        Run { key, bytes, by: By::one(channel), values }
     }
 
     #[test]
@@ -551,9 +732,10 @@ mod tests {
         let mut cells = Cells::default();
         let access = |cells: &mut Cells, key: u64, bytes: u32, p: Past, a: RaceAccess, value: u32| {
             let (mut making, mut found) = (making(p, a), None);
-            let mut race = |_, (past, access): (Past, RaceAccess)| found = Some((past.thread, access));
-            let by = [(p.channel, value)];
-            cells.access(key, bytes, &mut making, &by, &mut None, &mut race).expect("room");
+            let mut race = |_, _, (past, access): (Past, RaceAccess)| found = Some((past.thread, access));
+            let values = value.to_le_bytes();
+            let run = run(key, bytes, p.channel, &values[..bytes as usize]);
+            cells.access(&run, &mut making, &mut None, &mut race).expect("room");
             found
         };
         use RaceAccess::{Read, Write};
@@ -561,11 +743,11 @@ mod tests {
         for thread in 1..4 {
             assert_eq!(access(&mut cells, 0x1000, 4, past(thread, thread), Read, 0), None);
         }
-        assert_eq!(cells.used_full, 1);
+        assert_eq!(cells.full.len(), 1);
         assert_eq!(access(&mut cells, 0x1000, 4, past(4, 4), Write, 0x0403_0201), Some((1, Read)));
         assert_eq!(access(&mut cells, 0x1004, 4, past(5, 5), Write, 0x0807_0605), None);
-        assert_eq!(cells.used_full, 1);
-        // A byte of the page is accessed: its cells are of bytes from now on, and hold the values.
+        assert_eq!(cells.full.len(), 1);
+        // A byte of the line is accessed: its cells are of bytes from now on, and hold the values.
         assert_eq!(access(&mut cells, 0x1002, 1, past(6, 6), Write, 3), None, "what is there already");
         assert_eq!(access(&mut cells, 0x1002, 1, past(7, 6), Write, 9), Some((6, Write)));
         assert_eq!(access(&mut cells, 0x1004, 4, past(7, 7), Write, 0x0807_0605), None);
@@ -583,11 +765,11 @@ mod tests {
         let mut all = [Cells::of(Arc::clone(&budget)), Cells::of(Arc::clone(&budget))];
         let access = |cells: &mut Cells, key: u64| {
             let mut making = making(past(1, 1), RaceAccess::Read);
-            cells.access(key, 4, &mut making, &[(0, 0)], &mut None, &mut |_, _| ()).is_ok()
+            cells.access(&run(key, 32, 0, &[]), &mut making, &mut None, &mut |_, _, _| ()).is_ok()
         };
         assert!(access(&mut all[0], 0) && access(&mut all[1], 0));
         assert!(!access(&mut all[0], 1 << 20) && !access(&mut all[1], 1 << 20), "in sum");
-        assert!(access(&mut all[0], 4), "what is known goes on");
+        assert!(access(&mut all[0], 32), "what is known goes on");
         let [one, mut other] = all;
         drop(one);
         assert!(access(&mut other, 1 << 20), "what is given back can be taken");

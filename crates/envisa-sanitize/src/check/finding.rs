@@ -1,10 +1,12 @@
 //! What the checks find, and what they are told of a launch.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use envisa_isa::Span;
 
 use super::group::RaceAccess;
+use super::sites::ProgramFacts;
 
 /// What a check found.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -53,6 +55,10 @@ pub struct LaunchFacts {
     pub local_variables: Vec<(Range<u64>, String)>,
     /// Bytes of the buffers that the kernel is given.
     pub buffer_bytes: u64,
+    /// What is known of the program.
+    pub program: Arc<ProgramFacts>,
+    /// Nobody but the checks watches the launch: they are told of no more than they want.
+    pub alone: bool,
 }
 
 /// Another place that a finding is about.

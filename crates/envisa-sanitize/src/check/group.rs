@@ -12,7 +12,7 @@ use std::sync::Arc;
 use envisa_lower::{Op, fence};
 
 use super::cells::{Budget, Cells, Making};
-pub(super) use super::cells::{Past, SEVERAL, WHOLE as THREAD};
+pub(super) use super::cells::{By, Past, Run, SEVERAL, WHOLE as THREAD};
 
 /// Most dwords whose atomics have a clock of their own; all others share one.
 const MAX_SYNCS: usize = 1 << 14;
@@ -59,12 +59,16 @@ impl Clock {
         }
     }
 
-    fn advance(&mut self, thread: u32) {
+    fn set(&mut self, thread: u32, to: u32) {
         let t = thread as usize;
         if self.0.len() <= t {
             self.0.resize(t + 1, 0);
         }
-        self.0[t] = self.0[t].saturating_add(1);
+        self.0[t] = to;
+    }
+
+    fn advance(&mut self, thread: u32) {
+        self.set(thread, self.get(thread).saturating_add(1));
     }
 }
 
@@ -101,9 +105,38 @@ enum Joins {
     Named,
 }
 
+/// What those know who came to a dword with an atomic.
+#[derive(Clone, Debug, Default)]
+struct Sync {
+    clock: Clock,
+    /// Who came last, and how often others had told it something by then.
+    last: Option<(u32, u32)>,
+}
+
+impl Sync {
+    /// A thread comes: it learns what is known here, and tells what it knows.
+    fn join(&mut self, thread: u32, t: &mut Thread) {
+        match self.last {
+            // Since it was here itself it has learnt nothing but how far it has come.
+            Some((last, told)) if last == thread && told == t.told => {
+                self.clock.set(thread, t.clock.get(thread))
+            }
+            Some((last, _)) if last == thread => self.clock.join(&t.clock),
+            _ => {
+                t.clock.join(&self.clock);
+                t.told = t.told.wrapping_add(1);
+                self.clock.join(&t.clock);
+            }
+        }
+        self.last = Some((thread, t.told));
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 struct Thread {
     clock: Clock,
+    /// How often others told it how far they had come.
+    told: u32,
     /// Barriers and signals of the split barrier it executed.
     barriers: u32,
     signals: u32,
@@ -155,17 +188,19 @@ pub(super) struct Group {
     at_barrier: (u32, u32, u32),
     split: Rounds,
     named: Clock,
-    syncs: Map<Clock>,
-    all_syncs: Clock,
+    syncs: Map<Sync>,
+    all_syncs: Sync,
     cells: Cells,
     acquired: Acquired,
+    /// Threads that know more once they go on.
+    joining: u32,
     /// Some accesses were not remembered.
     pub overflowed: bool,
     /// Loads of what the same thread then compares and exchanges: a guess, which is sound whatever it reads.
     pub guesses: HashSet<u32>,
 }
 
-/// Accesses that are being made: of whole dwords or single bytes.
+/// Accesses that are being made.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Now {
     pub thread: u32,
@@ -194,23 +229,26 @@ impl Group {
     /// A thread starts; the group with its first.
     pub fn start(&mut self, thread: u32) {
         if thread == 0 {
-            self.threads.clear();
             self.cells.clear();
             self.syncs.clear();
             (self.barrier, self.split, self.named) = Default::default();
-            (self.all_syncs, self.at_barrier, self.acquired) = Default::default();
+            (self.all_syncs, self.at_barrier, self.acquired, self.joining) = Default::default();
         }
         let t = self.thread(thread);
-        *t = Thread::default();
+        t.clock.0.clear();
+        *t = Thread { clock: std::mem::take(&mut t.clock), ..Thread::default() };
         t.ordered(thread);
     }
 
     /// A thread goes on.
     #[inline]
     pub fn go_on(&mut self, thread: u32) {
-        if let Some(t) = self.threads.get_mut(thread as usize)
+        if self.joining > 0
+            && let Some(t) = self.threads.get_mut(thread as usize)
             && let Some(joins) = t.joins.take()
         {
+            self.joining -= 1;
+            t.told = t.told.wrapping_add(1);
             match joins {
                 Joins::Barrier => t.clock.join(self.barrier.of(t.barriers)),
                 Joins::Split => t.clock.join(self.split.of(t.waits)),
@@ -256,7 +294,7 @@ impl Group {
     pub fn barrier(&mut self, thread: u32, (op, pc): (Op, u32), signal: bool) -> Option<(u32, u32)> {
         self.thread(thread);
         let t = &mut self.threads[thread as usize];
-        let mut elsewhere = None;
+        let (mut elsewhere, joined) = (None, t.joins.is_some());
         match (op, signal) {
             (Op::Barrier, _) => {
                 t.barriers += 1;
@@ -284,6 +322,7 @@ impl Group {
             }
         }
         t.ordered(thread);
+        self.joining += u32::from(!joined && t.joins.is_some());
         elsewhere
     }
 
@@ -294,24 +333,15 @@ impl Group {
         let known = self.syncs.len();
         let sync = match self.syncs.entry(key) {
             std::collections::hash_map::Entry::Occupied(e) => e.into_mut(),
-            std::collections::hash_map::Entry::Vacant(e) if known < MAX_SYNCS => e.insert(Clock::default()),
+            std::collections::hash_map::Entry::Vacant(e) if known < MAX_SYNCS => e.insert(Sync::default()),
             std::collections::hash_map::Entry::Vacant(_) => &mut self.all_syncs,
         };
-        t.clock.join(sync);
-        sync.join(&t.clock);
+        sync.join(thread, t);
         t.ordered(thread);
     }
 
-    /// Notes accesses of `bytes` each (1 or 4, aligned), side by side from a key on, by these channels and of these values;
-    /// tells of those that race.
-    pub fn access(
-        &mut self,
-        key: u64,
-        bytes: u32,
-        now: Now,
-        by: &[(u8, u32)],
-        mut races: impl FnMut(u64, (Past, RaceAccess)),
-    ) {
+    /// Notes accesses; tells of those that race, by their key and channel.
+    pub fn access(&mut self, run: &Run<'_>, now: Now, mut races: impl FnMut(u64, u8, (Past, RaceAccess))) {
         self.thread(now.thread);
         let (threads, cells) = (&self.threads, &mut self.cells);
         let me = &threads[now.thread as usize];
@@ -319,11 +349,11 @@ impl Group {
         // What an atomic does is known to those who come to its place later.
         let clock = me.clock.get(thread).saturating_sub(u32::from(access == RaceAccess::Atomic));
         let past = Past { thread, pc, clock, channel: 0 };
-        let since = me.since[usize::from(key & SLM != 0)];
+        let since = me.since[usize::from(run.key & SLM != 0)];
         let mut guess = None;
         let done = Making::new(past, access, &me.clock.0, since).and_then(|mut making| {
             (making.loads, making.compares) = (loads, compares);
-            cells.access(key, bytes, &mut making, by, &mut guess, &mut races).ok()
+            cells.access(run, &mut making, &mut guess, &mut races).ok()
         });
         if let Some(guess) = guess {
             self.guesses.insert(guess);
@@ -360,7 +390,9 @@ mod tests {
     impl Group {
         fn one(&mut self, key: u64, bytes: u32, (now, channel, value): One) -> Option<(Past, RaceAccess)> {
             let mut found = None;
-            self.access(key, bytes, now, &[(channel, value)], |_, race| found = Some(race));
+            let values = value.to_le_bytes();
+            let run = Run { key, bytes, by: By::one(channel), values: &values[..bytes as usize] };
+            self.access(&run, now, |_, _, race| found = Some(race));
             found
         }
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use envisa_isa::Type;
 use envisa_lower::{Dst, ExecType, Inst, Message, Modifier, Op, Program, Src};
-use envisa_machine::thread::{AccessSpace, Machine, Mask};
+use envisa_machine::thread::{Access, AccessSpace, Machine, Mask};
 
 use super::{Checks, FindingKind, channels};
 
@@ -172,8 +172,10 @@ impl Checks {
     /// Looks at the addresses of a message.
     pub(super) fn alignment(&mut self, m: &Machine<'_>, pc: u32, message: &Message) {
         let (Message::Simt(_) | Message::Atomic(_)) = message else { return };
-        let Some(a) =
-            m.accesses.iter().find(|a| a.bytes.is_power_of_two() && a.address % u64::from(a.bytes) != 0)
+        let Some(a) = m
+            .accesses
+            .iter()
+            .find(|a: &Access| a.bytes.is_power_of_two() && !a.address.is_multiple_of(u64::from(a.bytes)))
         else {
             return;
         };

@@ -1,20 +1,23 @@
 //! Races between the groups of a launch: nothing orders them but atomics, so any two groups of which one stores
 //! what the other accesses race, or one changes atomically what the other reads.
 //!
-//! What is kept of each dword (or byte, in pages where bytes are accessed) does not depend on the order of
+//! What is kept of each dword (or byte, in lines where bytes are accessed) does not depend on the order of
 //! accesses: the lowest two groups that read it, wrote it, changed it atomically, and whether all stores were of
-//! one value. All workers share it. It grows with the pages that are touched, up to a limit.
+//! one value. Lines that are read and written whole have one such note for all of their bytes. All workers share it. It
+//! grows with the pages that are touched, up to a limit.
 
 use std::collections::hash_map::Entry;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::group::{Map, RaceAccess};
+use super::cells::{LINE, number};
+use super::group::{By, Map, RaceAccess, Run};
 
 /// Bytes that may be taken to remember accesses, besides twice what the launch's buffers have.
 pub(super) const SPARE_BYTES: u64 = 112 << 20;
-/// Dwords of a page.
-const PAGE: u64 = 256;
+/// Lines and bytes of a page.
+const LINES: usize = 32;
+const PAGE: u64 = (LINE * LINES) as u64;
 const SHARDS: usize = 64;
 
 const NONE: u64 = u64::MAX;
@@ -115,6 +118,33 @@ struct Cell(u64, u64);
 const READS: u64 = 0;
 const WRITE: u64 = 1;
 const FULL: u64 = 2;
+/// Of a line: it has cells, of bytes if the next bit says so, from this number on.
+const PARTS: u64 = 3;
+const BYTES: u64 = 4;
+const START: u32 = 3;
+
+/// Which cells a line has.
+#[derive(Clone, Copy)]
+struct Part {
+    start: usize,
+    bytes: bool,
+}
+
+impl Part {
+    /// Of the first word of a line.
+    fn of(word: u64) -> Option<Part> {
+        (word & TAG == PARTS).then_some(Part { start: (word >> START) as usize, bytes: word & BYTES != 0 })
+    }
+
+    fn word(self) -> u64 {
+        (self.start as u64) << START | if self.bytes { BYTES } else { 0 } | PARTS
+    }
+
+    /// How many cells.
+    fn cells(self) -> usize {
+        if self.bytes { LINE } else { LINE / 4 }
+    }
+}
 /// Bits of the second word of what one group stored, above the value: its own lowest read, thread and instruction;
 /// whether there is one; whether its stores differ.
 const OWN_READ: u32 = 32;
@@ -169,24 +199,31 @@ impl Cell {
 
 #[derive(Debug, Default)]
 struct Page {
-    /// First words of [`PAGE`] cells of dwords, or of four times as many of bytes.
+    /// First words of lines: those of cells, for all of a line's bytes, but for values.
     first: Vec<u64>,
-    /// Their second words; empty as long as all are none: memory that is read by one group alone takes half.
+    /// Their second words; empty as long as all are none: memory that is read by one group alone takes half. In place
+    /// of a value, the bytes of which the group's stores differ.
     second: Vec<u64>,
+    /// What the first stores wrote; empty as long as there are none.
+    values: Vec<u8>,
+    /// Cells of lines, of dwords or of bytes, one line's after the other.
+    parts: Vec<Cell>,
     full: Vec<Full>,
+    /// Bytes that it takes, as was counted.
+    taken: u64,
 }
 
 impl Page {
-    fn cell(&self, index: usize) -> Cell {
-        Cell(self.first[index], self.second.get(index).copied().unwrap_or(NONE))
+    fn line(&self, line: usize) -> Cell {
+        Cell(self.first[line], self.second.get(line).copied().unwrap_or(NONE))
     }
 
-    fn set(&mut self, index: usize, cell: Cell) {
-        self.first[index] = cell.0;
+    fn set(&mut self, line: usize, cell: Cell) {
+        self.first[line] = cell.0;
         if cell.1 != NONE && self.second.is_empty() {
-            self.second.resize(self.first.len(), NONE);
+            self.second.resize(LINES, NONE);
         }
-        if let Some(second) = self.second.get_mut(index) {
+        if let Some(second) = self.second.get_mut(line) {
             *second = cell.1;
         }
     }
@@ -194,7 +231,9 @@ impl Page {
     /// Bytes that it takes.
     fn bytes(&self) -> u64 {
         let words = self.first.len() + self.second.len();
-        (words * size_of::<u64>() + self.full.capacity() * size_of::<Full>()) as u64
+        let cells = self.parts.capacity() * size_of::<Cell>();
+        (words * size_of::<u64>() + self.values.len() + cells + self.full.capacity() * size_of::<Full>())
+            as u64
     }
 
     fn unpack(&self, cell: Cell) -> Full {
@@ -215,30 +254,124 @@ impl Page {
         full
     }
 
+    /// Notes an access to all of a line; false if its notes are no longer the same for all bytes, or were not, and
+    /// nothing is changed.
     #[inline]
-    fn add(&mut self, index: usize, who: u64, access: RaceAccess, value: u32) {
-        let mut cell = self.cell(index);
-        if cell.hold(who, access, value) {
-            self.set(index, cell);
-        } else if cell.0 & TAG == FULL {
-            if let Some(full) = self.full.get_mut(cell.1 as usize) {
-                full.add(who, access, value);
+    fn whole(&mut self, line: usize, who: u64, access: RaceAccess, values: &[u8]) -> bool {
+        let mut cell = self.line(line);
+        if cell.0 & TAG == PARTS || access == RaceAccess::Atomic {
+            return false;
+        }
+        if access == RaceAccess::Read {
+            let held = cell.hold(who, access, 0);
+            if held {
+                self.set(line, cell);
             }
+            return held;
+        }
+        let Some(new) = values.get(..LINE) else { return false };
+        let at = line * LINE..(line + 1) * LINE;
+        if cell.0 & TAG == WRITE {
+            let Some(old) = self.values.get(at) else { return false };
+            let differ = old.iter().zip(new).rev().fold(0u64, |x, (a, b)| x << 1 | u64::from(a != b));
+            // As if what is written were there: which bytes differ is no value.
+            if !cell.hold(who, access, cell.1 as u32) {
+                return false;
+            }
+            cell.1 |= differ;
         } else {
-            let mut full = self.unpack(cell);
-            full.add(who, access, value);
-            self.full.push(full);
-            self.set(index, Cell(FULL, self.full.len() as u64 - 1));
+            if !cell.hold(who, access, 0) {
+                return false;
+            }
+            if self.values.is_empty() {
+                self.values.resize(PAGE as usize, 0);
+            }
+            self.values[at].copy_from_slice(new);
+        }
+        self.set(line, cell);
+        true
+    }
+
+    /// Notes accesses to a part of a line, or to all of it, cell by cell.
+    fn apart(
+        &mut self,
+        line: usize,
+        inside: u32,
+        run: &Run<'_>,
+        (at, bytes): (u32, u32),
+        noted: (u64, RaceAccess),
+    ) {
+        let narrow = (run.key as u32 | inside | bytes) & 3 != 0 || run.by.is_narrow();
+        let part = self.part(line, narrow);
+        let step = if narrow { 1 } else { 4 };
+        for n in (0..bytes).step_by(step as usize) {
+            let (first, value) = (inside + n, number(run.values, at + n, step));
+            if !part.bytes {
+                self.add(part.start + first as usize / 4, noted, value);
+                continue;
+            }
+            for byte in 0..step {
+                self.add(part.start + (first + byte) as usize, noted, value >> (8 * byte) & 0xff);
+            }
         }
     }
 
+    #[inline]
+    fn add(&mut self, at: usize, (who, access): (u64, RaceAccess), value: u32) {
+        let Some(cell) = self.parts.get_mut(at) else { return };
+        if cell.hold(who, access, value) {
+            return;
+        }
+        if cell.0 & TAG == FULL {
+            if let Some(full) = self.full.get_mut(cell.1 as usize) {
+                full.add(who, access, value);
+            }
+            return;
+        }
+        let mut full = self.unpack(self.parts[at]);
+        full.add(who, access, value);
+        self.full.push(full);
+        self.parts[at] = Cell(FULL, self.full.len() as u64 - 1);
+    }
+
+    /// The cells of a line: of bytes, if that is asked for.
+    fn part(&mut self, line: usize, bytes: bool) -> Part {
+        let cell = self.line(line);
+        if let Some(part) = Part::of(cell.0) {
+            if !bytes || part.bytes {
+                return part;
+            }
+            let cut = self.cut(part);
+            self.set(line, Cell(cut.word(), NONE));
+            return cut;
+        }
+        let step = if bytes { 1 } else { 4 };
+        let one = |at: u32| match cell.0 & TAG {
+            WRITE => {
+                let value = number(&self.values, line as u32 * LINE as u32 + at, step);
+                let differs = cell.1 >> at & ((1 << step) - 1) != 0;
+                let rest = cell.1 >> OWN_READ << OWN_READ;
+                Cell(cell.0, rest | u64::from(value) | if differs { DIFFERS } else { 0 })
+            }
+            _ => cell,
+        };
+        let part = Part { start: self.parts.len(), bytes };
+        let cells: [Cell; LINE] = std::array::from_fn(|n| match n < part.cells() {
+            true => one(n as u32 * step),
+            false => Cell::default(),
+        });
+        self.parts.extend_from_slice(&cells[..part.cells()]);
+        self.set(line, Cell(part.word(), NONE));
+        part
+    }
+
     /// Cells of bytes from now on.
-    fn split(&mut self) {
-        let old: Vec<Cell> = (0..self.first.len()).map(|i| self.cell(i)).collect();
-        let mut cells = Vec::with_capacity(old.len() * 4);
-        for cell in old {
+    fn cut(&mut self, part: Part) -> Part {
+        let start = self.parts.len();
+        for at in part.start..part.start + part.cells() {
+            let cell = self.parts[at];
             for byte in 0..4 {
-                cells.push(match cell.0 & TAG {
+                let one = match cell.0 & TAG {
                     WRITE => {
                         let rest = cell.1 >> OWN_READ << OWN_READ;
                         Cell(cell.0, rest | cell.1 >> (8 * byte) & 0xff)
@@ -251,14 +384,11 @@ impl Page {
                         Cell(FULL, self.full.len() as u64 - 1)
                     }
                     _ => cell,
-                });
+                };
+                self.parts.push(one);
             }
         }
-        self.first = vec![NONE; cells.len()];
-        self.second.clear();
-        for (i, cell) in cells.into_iter().enumerate() {
-            self.set(i, cell);
-        }
+        Part { start, bytes: true }
     }
 }
 
@@ -312,63 +442,82 @@ impl Launch {
         self.left_out.load(Ordering::Relaxed)
     }
 
-    /// Notes an access of 1 or 4 bytes, aligned.
-    pub fn access(&self, address: u64, bytes: u32, who: Who, access: RaceAccess, value: u32) {
-        if bytes == 4 {
-            return self.dwords(address, &[(0, value)], who, access);
-        }
-        self.change(address / 4 / PAGE, 1, |page| {
-            if page.first.len() == PAGE as usize {
-                page.split();
-            }
-            let index = (address / 4 % PAGE) as usize * 4 + (address & 3) as usize;
-            page.add(index, who.0, access, value);
-        });
-    }
-
-    /// Notes accesses of dwords side by side, by channels that nobody asks for, and what they wrote.
-    pub fn dwords(&self, address: u64, values: &[(u8, u32)], who: Who, access: RaceAccess) {
-        let (mut dword, mut values) = (address / 4, values);
-        while !values.is_empty() {
-            let at = (dword % PAGE) as usize;
-            let (here, rest) = values.split_at(values.len().min(PAGE as usize - at));
-            self.change(dword / PAGE, here.len() as u64, |page| {
-                let whole = page.first.len() == PAGE as usize;
-                for (i, (_, value)) in (at..).zip(here) {
-                    if whole {
-                        page.add(i, who.0, access, *value);
-                        continue;
+    /// Notes accesses, whose channels nobody asks for.
+    pub fn access(&self, run: &Run<'_>, who: Who, access: RaceAccess) {
+        let mut at = 0;
+        while at < run.bytes {
+            let key = run.key.wrapping_add(u64::from(at));
+            let here = ((PAGE - key % PAGE) as u32).min(run.bytes - at);
+            self.change(key / PAGE, |page| {
+                let mut done = 0;
+                while done < here {
+                    let inside = (key + u64::from(done)) % PAGE;
+                    let (line, inside) = (inside as usize / LINE, inside as u32 % LINE as u32);
+                    let bytes = (LINE as u32 - inside).min(here - done);
+                    let values = run.values.get((at + done) as usize..).unwrap_or_default();
+                    if bytes as usize != LINE || !page.whole(line, who.0, access, values) {
+                        page.apart(line, inside, run, (at + done, bytes), (who.0, access));
                     }
-                    for byte in 0..4 {
-                        page.add(4 * i + byte, who.0, access, value >> (8 * byte) & 0xff);
-                    }
+                    done += bytes;
                 }
             });
-            dword += here.len() as u64;
-            values = rest;
+            at += here;
         }
     }
 
-    /// Changes a page, by so many accesses.
-    fn change(&self, number: u64, accesses: u64, change: impl FnOnce(&mut Page)) {
+    /// Notes accesses of so many bytes each, which store nothing that is asked for.
+    pub fn accesses(&self, keys: &[u64], bytes: u32, who: Who, access: RaceAccess) {
+        let mut rest = keys;
+        while let Some(first) = rest.first() {
+            let shard = (first / PAGE) as usize % SHARDS;
+            let here =
+                |key: &u64| (key / PAGE) as usize % SHARDS == shard && key % PAGE + u64::from(bytes) <= PAGE;
+            let (together, others) = rest.split_at(rest.iter().take_while(|key| here(key)).count());
+            if together.is_empty() {
+                self.access(&Run { key: *first, bytes, by: By::one(0), values: &[] }, who, access);
+                rest = &rest[1..];
+                continue;
+            }
+            let mut pages = self.shards[shard].lock().unwrap_or_else(|e| e.into_inner());
+            for key in together {
+                let run = Run { key: *key, bytes, by: By::one(0), values: &[] };
+                self.change_in(&mut pages, key / PAGE, |page| {
+                    let (line, inside) = ((key % PAGE) as usize / LINE, (key % LINE as u64) as u32);
+                    let here = bytes.min(LINE as u32 - inside);
+                    page.apart(line, inside, &run, (0, here), (who.0, access));
+                    if here < bytes {
+                        page.apart(line + 1, 0, &run, (here, bytes - here), (who.0, access));
+                    }
+                });
+            }
+            rest = others;
+        }
+    }
+
+    /// Changes a page.
+    fn change(&self, number: u64, change: impl FnOnce(&mut Page)) {
         let shard = &self.shards[number as usize % SHARDS];
-        let mut pages = shard.lock().unwrap_or_else(|e| e.into_inner());
+        self.change_in(&mut shard.lock().unwrap_or_else(|e| e.into_inner()), number, change);
+    }
+
+    fn change_in(&self, pages: &mut Map<Page>, number: u64, change: impl FnOnce(&mut Page)) {
         let page = match pages.entry(number) {
             Entry::Occupied(page) => page.into_mut(),
             Entry::Vacant(_) if self.taken.load(Ordering::Relaxed) >= self.limit => {
-                self.left_out.fetch_add(accesses, Ordering::Relaxed);
+                self.left_out.fetch_add(1, Ordering::Relaxed);
                 return;
             }
-            Entry::Vacant(room) => room.insert(Page::default()),
+            Entry::Vacant(room) => {
+                let page = room.insert(Page::default());
+                page.first.resize(LINES, Cell::default().0);
+                page
+            }
         };
-        let before = page.bytes();
-        if page.first.is_empty() {
-            page.first.resize(PAGE as usize, Cell::default().0);
-        }
         change(page);
-        let more = page.bytes().saturating_sub(before);
-        if more > 0 {
-            self.taken.fetch_add(more, Ordering::Relaxed);
+        let takes = page.bytes();
+        if takes > page.taken {
+            self.taken.fetch_add(takes - page.taken, Ordering::Relaxed);
+            page.taken = takes;
         }
     }
 
@@ -378,12 +527,14 @@ impl Launch {
         for shard in &self.shards {
             let pages = shard.lock().unwrap_or_else(|e| e.into_inner());
             for (number, page) in pages.iter() {
-                let size = (4 * PAGE) / (page.first.len() as u64).max(1);
-                for i in 0..page.first.len() {
-                    let cell = page.cell(i);
-                    if cell.0 & TAG != FULL {
-                        continue;
-                    }
+                // Of lines that are noted as one nothing races.
+                let cells = (0..LINES).filter_map(|line| Some((line, Part::of(page.first[line])?)));
+                let cells = cells.flat_map(|(line, part)| {
+                    let size = LINE / part.cells();
+                    let cells = page.parts.get(part.start..part.start + part.cells()).unwrap_or_default();
+                    cells.iter().enumerate().map(move |(i, cell)| (line * LINE + i * size, *cell))
+                });
+                for (at, cell) in cells.filter(|(_, cell)| cell.0 & TAG == FULL) {
                     let full = page.unpack(cell);
                     let written = if full.differ != 0 { full.writes } else { Two::NOBODY };
                     let pairs = [
@@ -392,7 +543,7 @@ impl Launch {
                         (full.writes, RaceAccess::Write, full.atomics, RaceAccess::Atomic),
                         (full.atomics, RaceAccess::Atomic, full.reads, RaceAccess::Read),
                     ];
-                    let address = number * PAGE * 4 + i as u64 * size;
+                    let address = number * PAGE + at as u64;
                     for (ones, access, others, with) in pairs {
                         let Some((first, second)) = ones.against(others) else { continue };
                         let race = Race { first, access, second, with, address, count: 1 };
@@ -423,13 +574,18 @@ mod tests {
         Who::new(group, 1, pc).expect("small")
     }
 
+    fn one(l: &Launch, key: u64, bytes: u32, who: Who, access: RaceAccess, value: u32) {
+        let values = value.to_le_bytes();
+        l.access(&Run { key, bytes, by: By::one(0), values: &values[..bytes as usize] }, who, access);
+    }
+
     fn races(accesses: &[(u64, u32, Who, RaceAccess, u32)]) -> Vec<Race> {
         let (forth, back) = (Launch::default(), Launch::default());
         for (address, bytes, w, a, v) in accesses {
-            forth.access(*address, *bytes, *w, *a, *v);
+            one(&forth, *address, *bytes, *w, *a, *v);
         }
         for (address, bytes, w, a, v) in accesses.iter().rev() {
-            back.access(*address, *bytes, *w, *a, *v);
+            one(&back, *address, *bytes, *w, *a, *v);
         }
         // In whatever order they come.
         assert_eq!(forth.races(), back.races());
@@ -481,15 +637,19 @@ mod tests {
 
     #[test]
     fn what_there_is_no_room_for_is_counted() {
-        let l = Launch::new(3 * 2048);
-        // Four pages that one group reads take half of what two take that another writes.
+        // A line that one group reads whole, of which one page is full.
+        let read = Run { key: 0, bytes: LINE as u32, by: By::one(0), values: &[] };
+        let l = Launch::new(3 * 8 * LINES as u64);
         for page in 0..4 {
-            l.access(page * 1024, 4, who(0, 1), Read, 0);
+            l.access(&Run { key: page * PAGE, ..read }, who(0, 1), Read);
         }
-        assert_eq!((l.left_out(), l.taken.load(Ordering::Relaxed)), (1, 3 * 2048));
-        l.access(8, 4, who(1, 1), Write, 0);
-        assert_eq!((l.left_out(), l.taken.load(Ordering::Relaxed)), (1, 4 * 2048), "what is known goes on");
-        l.access(1 << 20, 4, who(1, 1), Write, 0);
+        assert_eq!((l.left_out(), l.taken.load(Ordering::Relaxed)), (1, 3 * 8 * LINES as u64));
+        let store = Run { values: &[1; LINE], ..read };
+        l.access(&store, who(1, 1), Write);
+        assert_eq!(l.left_out(), 1, "what is known goes on");
+        assert!(l.taken.load(Ordering::Relaxed) > 3 * 8 * LINES as u64);
+        assert_eq!(l.races().len(), 1);
+        l.access(&Run { key: 1 << 20, ..store }, who(1, 1), Write);
         assert_eq!(l.left_out(), 2);
     }
 

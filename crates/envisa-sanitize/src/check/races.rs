@@ -3,9 +3,10 @@
 use envisa_lower::{Inst, Message};
 use envisa_machine::memory::Hint;
 use envisa_machine::messages::{compares, leaves};
-use envisa_machine::thread::{Access, AccessKind, AccessSpace, Machine};
+use envisa_machine::thread::{Access, AccessKind, AccessRow, AccessSpace, Machine};
 
-use super::group::{Now, Past, RaceAccess, SEVERAL, SLM, THREAD};
+use super::group::{By, Now, Past, RaceAccess, Run, SEVERAL, SLM, THREAD};
+use super::interest::Class;
 use super::launch::Who;
 use super::rows::Row;
 use super::{Checks, FindingKind, Other};
@@ -24,20 +25,37 @@ impl Checks {
             Message::Typed(_) => false,
             _ => true,
         };
+        self.changed.clear();
         for row in rows {
             let key = match (row.access.space, row.access.place) {
                 _ if row.access.outside => continue,
                 (AccessSpace::Slm, _) => SLM | row.access.address,
-                // The launch's own allocations are a thread's own.
-                (_, Some(place)) if !m.env.memory.is_private(place) => place,
+                (_, Some(place)) => match self.class(m, place) {
+                    Class::Watched => place,
+                    Class::Quiet if row.access.kind == AccessKind::Read => continue,
+                    Class::Quiet => {
+                        self.surprise(m, place);
+                        place
+                    }
+                    // The launch's own allocations are a thread's own.
+                    Class::Own => continue,
+                },
                 _ => continue,
             };
             let across = !self.group.has_acquired() && key & SLM == 0;
             let who = if across { Who::new(number, m.t.index, pc) } else { None };
             self.race_row(m, (pc, message, first), (row, key), who, threads_own);
         }
+        // All atomics of a message are of one size.
+        if let (Some(row), Some(who)) =
+            (rows.first().filter(|_| !self.changed.is_empty()), Who::new(number, m.t.index, pc))
+        {
+            self.launch.accesses(&self.changed, row.access.bytes, who, RaceAccess::Atomic);
+        }
         // From here on another group may have told this one that it is done.
-        if m.accesses.iter().any(|a| a.kind == AccessKind::Atomic && a.space != AccessSpace::Slm) {
+        let changes =
+            |row: &AccessRow| row.first.kind == AccessKind::Atomic && row.first.space != AccessSpace::Slm;
+        if m.accesses.rows().iter().any(changes) {
             let told = match message {
                 Message::Atomic(a) => a.dst.is_some(),
                 Message::TypedAtomic(a) => a.dst.is_some(),
@@ -56,7 +74,7 @@ impl Checks {
         &mut self,
         m: &Machine<'_>,
         (pc, message, first): (u32, &Message, u32),
-        (row, mut key): (&Row, u64),
+        (row, key): (&Row, u64),
         who: Option<Who>,
         threads_own: bool,
     ) {
@@ -66,92 +84,77 @@ impl Checks {
             AccessKind::Atomic => RaceAccess::Atomic,
         };
         let atomic = access == RaceAccess::Atomic;
-        let dwords = !atomic && key % 4 == 0 && row.access.bytes.is_multiple_of(4);
         let compares = matches!(message, Message::Atomic(a) if compares(a));
         let now = |loads| Now { thread: m.t.index, pc, access, loads, compares };
-        let mut by = std::mem::take(&mut self.by);
-        by.clear();
-        let (start, mut part) = (key, row.part);
-        let accesses = &m.accesses[row.from..row.from + row.count];
-        let mut last = row.access.channel;
-        if let (true, Some(values)) = (dwords && !threads_own && !row.same, values(m, message, row, first)) {
-            let channels = row.access.channel..;
-            by.extend(channels.zip(values.chunks_exact(4)).map(|(c, b)| (c, dword(b))));
-            self.race_part(m, (pc, row.access.channel), (start, 4), now(false), &by);
-            if let Some(who) = who {
-                self.launch.dwords(start, &by, who, access);
-            }
-            self.by = by;
+        // What several channels read is read once.
+        let count = if row.same { 1 } else { row.count };
+        let accesses = &m.accesses.rows()[row.from..row.from + if row.one { 1 } else { count }];
+        let bytes = row.access.bytes;
+        let by = match (threads_own, accesses) {
+            _ if atomic => None,
+            (true, _) => Some(By::one(THREAD)),
+            _ if row.same && row.count > 1 => Some(By::one(SEVERAL)),
+            _ if row.one => By::each(row.access.channel, bytes),
+            (_, [a]) => Some(By::one(a.first.channel)),
+            (_, all) => channels_of(all).and_then(|parts| By::each(row.access.channel, parts * bytes)),
+        };
+        let mut buffer = std::mem::take(&mut self.stored);
+        if let Some(by) = by {
+            let values = match access {
+                RaceAccess::Write => stored_by_row(m, message, (row, accesses), first, &mut buffer),
+                _ => &[],
+            };
+            let bytes = bytes.wrapping_mul(count as u32);
+            self.race_run(m, (pc, row.access.channel), &Run { key, bytes, by, values }, now(false), who);
+            self.stored = buffer;
             return;
         }
-        // What several channels read is read once.
-        for (n, a) in accesses.iter().take(if row.same { 1 } else { row.count }).enumerate() {
+        let (mut part, mut last) = (row.part, row.access.channel);
+        // What atomics change is told of a message at once, where that is all that is told.
+        let batch = atomic && bytes <= 8;
+        for (n, a) in accesses.iter().flat_map(|row| row.iter()).take(count).enumerate() {
+            let a = &a;
+            let key = key.wrapping_add(n as u64 * u64::from(bytes));
             if n > 0 {
                 (last, part) = (a.channel, if a.channel == last { part + 1 } else { 0 });
             }
             if atomic {
                 self.group.synchronise(m.t.index, key & !3);
             }
-            let mut buffer = [0u8; 16];
-            let bytes: &[u8] = match a.kind {
-                AccessKind::Write => stored(m, message, a, first, part, &mut buffer),
+            let mut few = [0u8; 16];
+            let values = match a.kind {
+                AccessKind::Write => stored(m, message, a, first, part, &mut few),
                 _ => &[],
             };
-            let channel = match threads_own {
-                true => THREAD,
-                false if row.same && row.count > 1 => SEVERAL,
-                false => a.channel,
-            };
-            let end = key + u64::from(a.bytes);
-            if dwords {
-                let value = |at: usize| match bytes.get(at..at + 4) {
-                    Some(b) => u32::from_le_bytes([b[0], b[1], b[2], b[3]]),
-                    None => 0,
-                };
-                by.extend((0..a.bytes as usize).step_by(4).map(|at| (channel, value(at))));
-                key = end;
-                continue;
-            }
             let loads = atomic && loads(m, message, a, first);
-            let mut at = key;
-            while at < end {
-                let size = if at % 4 == 0 && end - at >= 4 { 4 } else { 1 };
-                let value = bytes
-                    .get((at - key) as usize..)
-                    .map_or(0, |b| (0..size.min(b.len())).fold(0, |v, i| v | u32::from(b[i]) << (8 * i)));
-                self.race_part(m, (pc, a.channel), (at, size as u32), now(loads), &[(channel, value)]);
-                if let Some(who) = who.filter(|_| !loads) {
-                    self.launch.access(at, size as u32, who, access, value);
-                }
-                at += size as u64;
+            let by = By::one(if threads_own { THREAD } else { a.channel });
+            let run = Run { key, bytes, by, values };
+            let who = who.filter(|_| !loads);
+            if batch && who.is_some() {
+                self.changed.push(key);
             }
-            key = end;
+            self.race_run(m, (pc, a.channel), &run, now(loads), who.filter(|_| !batch));
         }
-        if dwords {
-            self.race_part(m, (pc, row.access.channel), (start, 4), now(false), &by);
-            if let Some(who) = who {
-                self.launch.dwords(start, &by, who, access);
-            }
-        }
-        self.by = by;
+        self.stored = buffer;
     }
 
-    /// Looks at accesses of one size, side by side.
-    fn race_part(
+    /// Looks at accesses side by side.
+    fn race_run(
         &mut self,
         m: &Machine<'_>,
         (pc, first): (u32, u8),
-        (key, size): (u64, u32),
+        run: &Run<'_>,
         now: Now,
-        by: &[(u8, u32)],
+        who: Option<Who>,
     ) {
         let mut found = Vec::new();
-        self.group.access(key, size, now, by, |at, race| found.push((at, race)));
-        for (at, race) in found {
-            let n = (at - key) / u64::from(size);
-            let channel = by.get(n as usize).map_or(first, |b| b.0);
+        self.group.access(run, now, |at, channel, race| found.push((at, channel, race)));
+        for (at, channel, race) in found {
             let channel = if channel == THREAD || channel == SEVERAL { first } else { channel };
             self.race(m, (pc, now.access, channel), at, race);
+        }
+        if let Some(who) = who {
+            self.launch.access(run, who, now.access);
         }
     }
 
@@ -173,21 +176,51 @@ impl Checks {
     }
 }
 
-/// What a row of dwords of neighbouring channels moves, as it is in registers.
-fn values<'a>(m: &'a Machine<'_>, message: &Message, row: &Row, first: u32) -> Option<&'a [u8]> {
-    let Message::Simt(s) = message else { return None };
-    let data = s.data.filter(|_| s.elements.count_ones() == 1 && s.element == 4 && s.slot == 4)?;
-    // Accesses are in the order of channels, one each: the last one's tells whether some are left out.
-    let last = m.accesses.get(row.from + row.count - 1)?;
-    if usize::from(last.channel - row.access.channel) + 1 != row.count {
-        return None;
-    }
-    let channel = u32::from(row.access.channel).saturating_sub(first);
-    Some(m.t.regs.slice(data + 4 * channel, 4 * row.count as u32))
+/// How many accesses each channel has, if neighbouring channels have as many one after the other.
+fn channels_of(accesses: &[AccessRow]) -> Option<u32> {
+    let first = accesses.first()?.first.channel;
+    let parts = accesses.iter().take_while(|a| a.first.channel == first).count();
+    let whole = accesses.len().is_multiple_of(parts);
+    let next = |(n, a): (usize, &AccessRow)| usize::from(a.first.channel) == usize::from(first) + n / parts;
+    (whole && accesses.iter().enumerate().all(next)).then_some(parts as u32)
 }
 
-fn dword(bytes: &[u8]) -> u32 {
-    bytes.iter().rev().fold(0, |x, b| x << 8 | u32::from(*b))
+/// What the accesses of a row stored, one after the other.
+fn stored_by_row<'a>(
+    m: &'a Machine<'_>,
+    message: &Message,
+    (row, accesses): (&Row, &[AccessRow]),
+    first: u32,
+    buffer: &'a mut Vec<u8>,
+) -> &'a [u8] {
+    // One whole element a channel: as they lie in registers.
+    if let Message::Simt(s) = message
+        && s.elements.count_ones() == 1
+        && s.element == s.slot
+        && let Some(data) = s.data
+        && let (Some(from), Some(to)) = (accesses.first(), accesses.last())
+        && (row.one || usize::from(to.first.channel - from.first.channel) + 1 == accesses.len())
+    {
+        let channel = u32::from(row.access.channel).saturating_sub(first);
+        let slot = u32::from(s.slot);
+        return m.t.regs.slice(data + slot * channel, slot * row.count as u32);
+    }
+    if let (Message::Block(b), [_]) = (message, accesses) {
+        return b.data.map_or(&[], |d| m.t.regs.slice(d, b.bytes));
+    }
+    buffer.clear();
+    let (mut part, mut last) = (row.part, row.access.channel);
+    for (n, a) in accesses.iter().flat_map(|row| row.iter()).enumerate() {
+        let a = &a;
+        if n > 0 {
+            (last, part) = (a.channel, if a.channel == last { part + 1 } else { 0 });
+        }
+        let mut few = [0u8; 16];
+        let end = buffer.len() + a.bytes as usize;
+        buffer.extend_from_slice(stored(m, message, a, first, part, &mut few));
+        buffer.resize(end, 0);
+    }
+    buffer
 }
 
 /// Does an atomic leave what is there?

@@ -63,6 +63,25 @@ impl Written {
         }
     }
 
+    /// All that another has not.
+    pub fn add_others(&mut self, other: &Written) {
+        self.0.iter_mut().zip(&other.0).for_each(|(w, o)| *w |= !o);
+    }
+
+    /// Bytes are written that another has not.
+    pub fn set_others(&mut self, offset: u32, bytes: u32, other: &Written) {
+        for (w, bits) in words(offset, bytes) {
+            if let (Some(to), Some(o)) = (self.0.get_mut(w), other.0.get(w)) {
+                *to |= bits & !o;
+            }
+        }
+    }
+
+    /// Is nothing written?
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|w| *w == 0)
+    }
+
     /// What another has.
     pub fn copy(&mut self, other: &Written) {
         self.0.clone_from(&other.0);

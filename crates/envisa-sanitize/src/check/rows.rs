@@ -1,7 +1,7 @@
 //! Rows: accesses of a message to bytes side by side, or reads of the same bytes, which are looked at as one.
 
 use envisa_lower::Message;
-use envisa_machine::thread::{Access, AccessKind, AccessSpace, Machine};
+use envisa_machine::thread::{Access, AccessKind, AccessRow, AccessSpace, Machine};
 
 use super::sites::Sites;
 
@@ -10,7 +10,7 @@ use super::sites::Sites;
 pub(super) struct Row {
     /// The first of them.
     pub access: Access,
-    /// Its index among the message's.
+    /// The index of its row among the message's.
     pub from: usize,
     /// How many there are.
     pub count: usize,
@@ -18,6 +18,8 @@ pub(super) struct Row {
     pub part: u32,
     /// All of them read the same.
     pub same: bool,
+    /// They were told of as one: neighbouring channels have one each.
+    pub one: bool,
 }
 
 impl Row {
@@ -63,14 +65,21 @@ pub(super) fn of(m: &Machine<'_>, pc: u32, message: &Message, sites: &Sites, row
     rows.clear();
     let all = sites.all_wanted(pc);
     let (mut channel, mut part) = (u8::MAX, 0);
-    for (from, a) in m.accesses.iter().enumerate() {
+    for (from, row) in m.accesses.rows().iter().enumerate() {
+        let a = &row.first;
+        if row.count > 1 {
+            let AccessRow { first: access, count, same } = *row;
+            rows.push(Row { access, from, count: count as usize, part: 0, same, one: true });
+            channel = access.channel.wrapping_add(count as u8 - 1);
+            continue;
+        }
         (channel, part) = (a.channel, if a.channel == channel { part + 1 } else { 0 });
         if !all && !sites.wanted(message, a, part) {
             continue;
         }
-        let last = rows.last_mut().filter(|row| row.from + row.count == from);
+        let last = rows.last_mut().filter(|row| !row.one && row.from + row.count == from);
         if !last.is_some_and(|row| row.add(a)) {
-            rows.push(Row { access: *a, from, count: 1, part, same: false });
+            rows.push(Row { access: *a, from, count: 1, part, same: false, one: false });
         }
     }
 }

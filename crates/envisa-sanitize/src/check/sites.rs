@@ -1,6 +1,7 @@
 //! Where instructions and memory are, for reports.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use envisa_isa::Span;
 use envisa_isa::predefined::var;
@@ -9,57 +10,55 @@ use envisa_machine::thread::{Access, AccessKind, Machine};
 
 use super::content::Home;
 use super::finding::LaunchFacts;
+use super::flows::Flows;
 use super::group::SLM;
 use super::hints::{self, Hint};
+use super::proof::Proof;
 use super::registers::Written;
 use super::steps::Steps;
 
-/// Where instructions and memory are.
+/// What the checks know of a program, whatever it is launched with.
 #[derive(Debug, Default)]
-pub(super) struct Sites {
+pub struct ProgramFacts {
     /// `(instruction in its function, function, place in the source)`.
-    pub at: Vec<(u32, u16, Span)>,
+    at: Vec<(u32, u16, Span)>,
     functions: Vec<String>,
-    /// Groups in x and y.
-    groups: [u32; 2],
-    /// First address, bytes and name of allocations.
-    memory: Vec<(u64, u64, String)>,
-    /// The kernel's own variables in shared local memory, by their place.
-    pub local_variables: Vec<(Range<u64>, String)>,
-    /// What instructions are looked at for hints; empty if none are wanted.
+    /// What instructions are looked at for hints.
     hints: Vec<Hint>,
     /// Registers that some instruction reads; `None`: any may be.
     used: Option<Written>,
     /// Of each instruction: does something depend on all that it accesses?
     all_wanted: Vec<bool>,
     /// What instructions read and write.
-    pub steps: Steps,
-    /// Registers that a thread starts with.
-    pub initial: Written,
+    pub(super) steps: Steps,
+    /// Where all that is read is written.
+    pub(super) proof: Proof,
+    /// What stores may change.
+    pub(super) flows: Flows,
+    /// Registers that a thread starts with, and those of which nobody reads anything unwritten.
+    pub(super) initial: Written,
 }
 
-impl Sites {
-    pub fn of(m: &Machine<'_>, facts: &LaunchFacts) -> Sites {
-        let p = m.env.program;
-        let mut sites = Sites {
+impl ProgramFacts {
+    /// Looks at a program; with `looking`, what is proven of it is not made use of, and all is looked at while it runs:
+    /// the same is found, later.
+    pub fn of(p: &Program, looking: bool) -> ProgramFacts {
+        let mut initial = initial(p);
+        let proof = if looking { Proof::none(p) } else { Proof::of(p, &initial) };
+        initial.add_others(&proof.open);
+        let mut facts = ProgramFacts {
             at: p.code().iter().map(|i| (i.source, i.function, i.span)).collect(),
             functions: p.functions().iter().map(|f| f.name.clone()).collect(),
-            groups: [m.env.groups[0], m.env.groups[1]],
-            memory: m
-                .env
-                .memory
-                .iter()
-                .map(|a| (a.base, a.block.len() as u64, m.env.names.of(a).to_owned()))
-                .collect(),
-            local_variables: facts.local_variables.clone(),
-            hints: if facts.hints { hints::of(p) } else { Vec::new() },
+            hints: hints::of(p),
             used: used(p),
             all_wanted: Vec::new(),
             steps: Steps::of(p),
-            initial: initial(p),
+            flows: if looking { Flows::default() } else { Flows::of(p) },
+            proof,
+            initial,
         };
-        sites.all_wanted = p.code().iter().map(|i| sites.wants_all(i, p)).collect();
-        sites
+        facts.all_wanted = p.code().iter().map(|i| facts.wants_all(i, p)).collect();
+        facts
     }
 
     /// Does something depend on all elements that an instruction accesses?
@@ -75,20 +74,54 @@ impl Sites {
         let (Some(data), Some(used)) = (s.data, &self.used) else { return true };
         s.elements.count_ones() < 2 || used.any(data + part * s.component_stride, s.component_stride.max(1))
     }
+}
+
+/// Where instructions and memory are.
+#[derive(Debug, Default)]
+pub(super) struct Sites {
+    /// Of the program.
+    pub program: Arc<ProgramFacts>,
+    /// Groups in x and y.
+    groups: [u32; 2],
+    /// First address, bytes and name of allocations.
+    memory: Vec<(u64, u64, String)>,
+    /// The kernel's own variables in shared local memory, by their place.
+    pub local_variables: Vec<(Range<u64>, String)>,
+}
+
+impl Sites {
+    pub fn of(m: &Machine<'_>, facts: &LaunchFacts) -> Sites {
+        Sites {
+            program: Arc::clone(&facts.program),
+            groups: [m.env.groups[0], m.env.groups[1]],
+            memory: m
+                .env
+                .memory
+                .iter()
+                .map(|a| (a.base, a.block.len() as u64, m.env.names.of(a).to_owned()))
+                .collect(),
+            local_variables: facts.local_variables.clone(),
+        }
+    }
 
     /// As [`Sites::wanted`], of all that an instruction accesses.
     #[inline]
     pub fn all_wanted(&self, pc: u32) -> bool {
-        self.all_wanted.get(pc as usize).copied().unwrap_or(false)
+        self.program.all_wanted.get(pc as usize).copied().unwrap_or(false)
     }
 
     /// Does anything depend on what an access reads? Compilers read three elements where the first and the third are
     /// wanted.
     pub fn wanted(&self, message: &Message, a: &Access, part: u32) -> bool {
         match message {
-            Message::Simt(s) if a.kind == AccessKind::Read => self.wants(s, part),
+            Message::Simt(s) if a.kind == AccessKind::Read => self.program.wants(s, part),
             _ => true,
         }
+    }
+
+    /// Has no thread started?
+    pub fn is_unknown(&self) -> bool {
+        self.program.at.is_empty()
     }
 
     pub fn number(&self, [x, y, z]: [u32; 3]) -> u64 {
@@ -108,15 +141,15 @@ impl Sites {
 
     /// What an instruction is looked at for.
     pub fn hint(&self, pc: u32) -> Hint {
-        self.hints.get(pc as usize).copied().unwrap_or(Hint::None)
+        self.program.hints.get(pc as usize).copied().unwrap_or(Hint::None)
     }
 
     /// Instruction, function and place of a program counter.
     pub fn at(&self, pc: u32) -> (u32, String, Span) {
-        let Some((source, function, span)) = self.at.get(pc as usize) else {
+        let Some((source, function, span)) = self.program.at.get(pc as usize) else {
             return (0, String::new(), Span::NONE);
         };
-        (*source, self.functions.get(*function as usize).cloned().unwrap_or_default(), *span)
+        (*source, self.program.functions.get(*function as usize).cloned().unwrap_or_default(), *span)
     }
 
     /// What reports call bytes whose content is followed.

@@ -27,13 +27,13 @@ impl Checks {
 
     /// Looks for channels of a store that write one place.
     pub(super) fn conflicts(&mut self, m: &Machine<'_>, pc: u32, message: &Message, first: u32) {
-        if !matches!(message, Message::Simt(_) | Message::Typed(_)) || m.accesses.len() < 2 {
+        if !matches!(message, Message::Simt(_) | Message::Typed(_)) || m.accesses.rows().len() < 2 {
             return;
         }
+        let accesses: Vec<Access> = m.accesses.iter().collect();
         // Later channels against the first that wrote the place.
         let place = |a: &Access| (a.place.unwrap_or(a.address), a.space == AccessSpace::Slm);
-        let mut written: Vec<((u64, bool), usize)> = m
-            .accesses
+        let mut written: Vec<((u64, bool), usize)> = accesses
             .iter()
             .enumerate()
             .filter(|(_, a)| a.kind == AccessKind::Write && !a.outside)
@@ -42,13 +42,13 @@ impl Checks {
         written.sort_unstable();
         let mut again: Vec<(usize, u8)> = Vec::new();
         for same in written.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
-            let first = m.accesses[same[0].1].channel;
+            let first = accesses[same[0].1].channel;
             again.extend(same[1..].iter().map(|(_, n)| (*n, first)));
         }
         again.sort_unstable();
         let mut told = None;
         for (n, other) in again {
-            let a = &m.accesses[n];
+            let a = &accesses[n];
             if other == a.channel || told == Some(a.channel) {
                 continue;
             }

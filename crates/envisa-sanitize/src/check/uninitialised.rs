@@ -1,6 +1,7 @@
 //! Uses of registers and memory that nothing has written.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use envisa_lower::{Dst, Inst, Message, Op, Src, Touched};
 use envisa_machine::thread::{AccessKind, Machine, Mask};
@@ -12,11 +13,21 @@ use super::sites::Sites;
 use super::{Checks, FindingKind, Related, channels};
 
 /// What is known of a thread's registers.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Shadow {
     pub written: Written,
     /// Where dwords that nothing wrote were loaded from.
     pub origins: HashMap<u32, Origin>,
+    /// A load brought what nothing had written: all that the thread does from then on is looked at.
+    pub spoilt: bool,
+    /// It is no longer as a thread's is when that starts, or may be so soon.
+    pub changes: bool,
+}
+
+impl Default for Shadow {
+    fn default() -> Shadow {
+        Shadow { written: Written::default(), origins: HashMap::new(), spoilt: false, changes: true }
+    }
 }
 
 /// A load of bytes that nothing wrote.
@@ -49,6 +60,7 @@ impl Checks {
             i.reads(m.env.program.parts(), &mut |t| from = Some(t));
         }
         let Some(from) = from else { return false };
+        let program = Arc::clone(&self.sites.program);
         let shadow = self.whole_shadow(m);
         let mut written = 0u32;
         let mut origins: [Option<Origin>; 32] = [None; 32];
@@ -70,6 +82,10 @@ impl Checks {
                 continue;
             }
             shadow.written.unset(at, to_ty.size());
+            // Of registers that are written wherever they are read nobody keeps track.
+            if !shadow.spoilt {
+                shadow.written.set_others(at, to_ty.size(), &program.proof.open);
+            }
             match origins[k as usize] {
                 Some(origin) => drop(shadow.origins.insert(at / 4, origin)),
                 None if shadow.origins.is_empty() => {}
@@ -100,7 +116,8 @@ impl Checks {
     /// Marks what an instruction writes as written.
     pub(super) fn define_all(&mut self, m: &Machine<'_>, pc: u32, i: &Inst, mask: Mask) {
         let Some(shadow) = self.shadows.get_mut(m.t.index as usize) else { return };
-        if self.sites.steps.is_written(pc, &shadow.written) {
+        let program = &self.sites.program;
+        if !shadow.spoilt && !program.proof.touches(pc) || program.steps.is_written(pc, &shadow.written) {
             return;
         }
         if self.partial.write(pc, mask, &mut shadow.written) {
@@ -199,7 +216,8 @@ impl Checks {
         let pending = self.pending.take();
         let mut part = (u8::MAX, 0);
         let mut complain = false;
-        for a in &m.accesses {
+        for a in m.accesses.iter() {
+            let a = &a;
             part = if part.0 == a.channel { (a.channel, part.1 + 1) } else { (a.channel, 0) };
             let home = self.contents.home(m, message, a);
             if !self.sites.wanted(message, a, part.1) {
@@ -239,6 +257,7 @@ impl Checks {
                     self.contents.set(thread, home, n, there);
                 } else if !self.contents.any(thread, home, n) {
                     let shadow = self.whole_shadow(m);
+                    (shadow.spoilt, shadow.changes) = (true, true);
                     shadow.written.unset(register + offset, n.max(slot.min(4)));
                     shadow.origins.insert((register + offset) / 4, Origin { pc, home });
                 }

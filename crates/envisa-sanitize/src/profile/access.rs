@@ -6,7 +6,7 @@ use envisa_machine::thread::{Access, AccessKind, AccessSpace};
 use super::{BANK_BYTES, BANKS, CACHE_LINE, Counts, is_linear};
 
 /// Adds the accesses of one execution of a message.
-pub(super) fn count(c: &mut Counts, message: &Message, accesses: &[Access]) {
+pub(super) fn count(c: &mut Counts, message: &Message, accesses: impl Iterator<Item = Access>) {
     let mut memory: Vec<(u64, u64)> = Vec::new();
     let mut banks = Banks::default();
     for a in accesses {
@@ -23,7 +23,7 @@ pub(super) fn count(c: &mut Counts, message: &Message, accesses: &[Access]) {
             c.bytes_written += bytes;
         }
         if a.space == AccessSpace::Slm {
-            banks.add(a);
+            banks.add(&a);
         } else if is_linear(message) {
             let at = a.place.unwrap_or(a.address);
             memory.push((at, at.saturating_add(bytes)));

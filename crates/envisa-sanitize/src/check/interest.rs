@@ -1,0 +1,117 @@
+//! What the checks want to be told of: not of instructions that read nothing but written registers and access no memory,
+//! and not of reads of memory that the launch does not change.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
+
+use envisa_lower::{Message, Op, Space};
+use envisa_machine::observer::{Interest, Reads, Tell};
+use envisa_machine::thread::Machine;
+
+use super::Checks;
+
+/// What memory is looked at for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Class {
+    /// Races.
+    #[default]
+    Watched,
+    /// Nothing, as long as nobody changes it.
+    Quiet,
+    /// It is the launch's own.
+    Own,
+}
+
+/// The allocation that a store went to of which none was expected there.
+#[derive(Debug, Default)]
+pub(super) struct Elsewhere(OnceLock<String>);
+
+impl Elsewhere {
+    /// What was not looked at for that.
+    pub fn what(&self) -> Option<String> {
+        let name = self.0.get()?;
+        Some(format!(
+            "races for {name} were not looked for from the start: a store went there with an address that was computed \
+             from other pointers"
+        ))
+    }
+}
+
+impl Checks {
+    /// Says what is wanted, if nobody else has said it for this launch.
+    pub(super) fn select(&mut self, m: &Machine<'_>) {
+        self.selects = self.facts.alone && !self.facts.hints;
+        if self.selects {
+            m.env.interest.get_or_init(|| self.interest(m));
+        }
+    }
+
+    fn interest(&self, m: &Machine<'_>) -> Interest {
+        let (p, facts) = (m.env.program, &self.sites.program);
+        let overlaps = |a: &Range<u64>, b: &Range<u64>| a.start < b.end && b.start < a.end;
+        // What private data and what the host did not write hold is followed.
+        let private = m.env.private.map(|(start, bytes)| start..start.saturating_add(bytes));
+        let followed = |r: &Range<u64>| self.facts.fresh.iter().chain(&private).any(|f| overlaps(r, f));
+        let changed = facts.flows.changed(m);
+        let allocations = m.env.memory.iter().zip(changed);
+        let quiet: Vec<bool> = allocations
+            .map(|(a, changed)| {
+                (a.private || !changed) && !followed(&(a.base..a.base.saturating_add(a.block.len() as u64)))
+            })
+            .collect();
+        let messages = p.messages().iter().enumerate().map(|(n, message)| match message {
+            Message::Simt(s) if s.write => Reads::Told,
+            Message::Simt(s) if s.space == Space::Flat => Reads::ByAllocation,
+            Message::Simt(_) => match facts.flows.surface_read(m, n) {
+                Some(at) if quiet.get(at) == Some(&true) => Reads::Outside,
+                _ => Reads::Told,
+            },
+            _ => Reads::Told,
+        });
+        let messages: Vec<Reads> = messages.collect();
+        let instructions = p.code().iter().zip(0u32..).map(|(i, pc)| {
+            let known = facts.proof.is_proven(pc) && !facts.proof.touches(pc);
+            match i.op {
+                Op::Message if known && messages.get(i.aux as usize) != Some(&Reads::Told) => Tell::Accesses,
+                Op::Message | Op::Barrier | Op::SplitBarrier | Op::NamedBarrier | Op::Fence => Tell::Always,
+                _ if known => Tell::Never,
+                _ => Tell::Always,
+            }
+        });
+        Interest { instructions: instructions.collect(), messages, quiet, ..Interest::default() }
+    }
+
+    /// What memory at an address is looked at for.
+    #[inline]
+    pub(super) fn class(&mut self, m: &Machine<'_>, place: u64) -> Class {
+        let stale = self.last.1 == Class::Quiet && self.elsewhere.0.get().is_some();
+        if stale || !self.last.0.contains(&place) {
+            self.last = self.classify(m, place);
+        }
+        self.last.1
+    }
+
+    #[inline(never)]
+    fn classify(&self, m: &Machine<'_>, place: u64) -> (Range<u64>, Class) {
+        let Some((at, range)) = m.env.memory.allocation_of(place) else { return (0..0, Class::Watched) };
+        let quiet = m.env.interest.get().and_then(|i| i.quiet.get(at)).copied().unwrap_or(false);
+        let class = match m.env.memory.is_private(place) {
+            true => Class::Own,
+            false if quiet && self.elsewhere.0.get().is_none() => Class::Quiet,
+            false => Class::Watched,
+        };
+        (range, class)
+    }
+
+    /// A store went to memory that none was expected to go to.
+    #[cold]
+    pub(super) fn surprise(&mut self, m: &Machine<'_>, place: u64) {
+        let name = m.env.memory.nearest(place).map_or(String::new(), |(a, _)| m.env.names.of(a).to_owned());
+        let _ = self.elsewhere.0.set(name);
+        if let Some(interest) = m.env.interest.get() {
+            interest.loud.store(true, Ordering::Relaxed);
+        }
+        self.last = (0..0, Class::Watched);
+    }
+}
