@@ -22,6 +22,7 @@ pub mod performance;
 pub mod plot;
 pub mod programs;
 pub mod random;
+pub mod random_checks;
 pub mod report;
 pub mod runs;
 pub mod through;

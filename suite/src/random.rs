@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use envisa::isa::Platform;
 use envisa::zebin::{DeviceFamily, Notes, Writer};
-use envisa::{ArgKey, Buffer, Config, Device, Engine, Error, Launch, LoadOptions, Module, Source};
+use envisa::{ArgKey, Buffer, Config, Device, Engine, Error, Kernel, Launch, LoadOptions, Module, Source};
 use envisa_model::eval::{self, State, Stop};
 use envisa_model::num::T;
 use envisa_model::print::{STORE, Text, What, brief, print};
@@ -68,14 +68,12 @@ fn zebin(p: &Program, text: &Text) -> Result<Vec<u8>, Error> {
     written.map_err(|e| Error::Module(e.to_string()))
 }
 
-/// Runs a program's text on an engine.
-fn run(
+/// A program's text with all that it is launched with; and its dump.
+pub(crate) fn prepare(
     (device, data): (&Device, &Buffer),
     p: &Program,
     text: &Text,
-    how: How,
-    count: Option<&Count>,
-) -> Result<Left, Error> {
+) -> Result<(Kernel, Launch, Buffer), Error> {
     let options = LoadOptions { verify: false, ..LoadOptions::default() };
     let zebin = p.local.is_some().then(|| zebin(p, text)).transpose()?;
     let source = zebin.as_ref().map_or(Source::Text(text.text.as_bytes()), |z| Source::Zebin(z));
@@ -114,6 +112,18 @@ fn run(
         };
         launch = launch.arg(k as u32, bytes);
     }
+    Ok((kernel, launch, dump))
+}
+
+/// Runs a program's text on an engine.
+fn run(
+    (device, data): (&Device, &Buffer),
+    p: &Program,
+    text: &Text,
+    how: How,
+    count: Option<&Count>,
+) -> Result<Left, Error> {
+    let (kernel, mut launch, dump) = prepare((device, data), p, text)?;
     match how {
         How::Plain(engine) => launch = launch.engine(engine),
         How::Observed(engine) => launch = launch.engine(engine).registers(["R0"]),

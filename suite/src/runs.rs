@@ -183,7 +183,11 @@ fn one(
     command.args(options);
     for a in &k.header.args {
         let value = a.value.as_deref().ok_or_else(|| format!("argument `{}` has no `value`", a.name))?;
-        let value = expr::substitute(value, sizes).map_err(|e| e.to_string())?;
+        let mut value = expr::substitute(value, sizes).map_err(|e| e.to_string())?;
+        if let Some(image) = &a.image {
+            let shape = expr::substitute(image, sizes).map_err(|e| e.to_string())?;
+            value = format!("image:{shape}={value}");
+        }
         command.args(["--arg", &format!("{}={value}", a.name)]);
     }
     let buffers = launch

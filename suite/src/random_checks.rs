@@ -1,0 +1,118 @@
+//! The checks of random programs with gaps: what is found where the checks use what they know of a program beforehand,
+//! and on several host threads, is what is found where they look at all that it does.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use envisa::isa::Platform;
+use envisa::{Config, Device, Error, Finding};
+use envisa_model::print::print;
+use envisa_model::program::Program;
+use envisa_model::random;
+
+use crate::random::prepare;
+
+/// What came of many programs.
+#[derive(Debug, Default)]
+pub struct Count {
+    /// Programs that were run.
+    pub programs: AtomicU64,
+    /// Of these, those of which something was found.
+    pub found: AtomicU64,
+    /// Of these, those that read registers that nothing wrote.
+    pub registers: AtomicU64,
+    /// Of these, those with races.
+    pub races: AtomicU64,
+}
+
+/// What a run says.
+#[derive(Debug, PartialEq)]
+struct Said {
+    findings: Vec<Finding>,
+    not_checked: Option<String>,
+    fault: Option<String>,
+    data: Vec<u8>,
+}
+
+/// Numbers that follow from a seed.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % n.max(1)
+    }
+}
+
+/// The text of a program without some of its instructions: registers lack what these wrote.
+fn with_gaps(text: &str, numbers: &mut Numbers) -> String {
+    let is_instruction = |line: &str| line.starts_with("    ");
+    let instructions = text.lines().filter(|l| is_instruction(l)).count() as u64;
+    let gaps: Vec<u64> = (0..=numbers.below(3)).map(|_| numbers.below(instructions)).collect();
+    let (mut out, mut n) = (String::new(), 0);
+    for line in text.lines() {
+        let gap = is_instruction(line) && gaps.contains(&n);
+        n += u64::from(is_instruction(line));
+        if !gap {
+            out += line;
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// Runs the program of a seed, with gaps, in each way; tells what differs, if anything does.
+fn differs(seed: u64, count: &Count) -> Option<String> {
+    let p: Program = random::program(seed);
+    let platform = Platform::from_name(p.device.name)?;
+    let mut text = print(&p);
+    text.text = with_gaps(&text.text, &mut Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1));
+    let run = |at_length: bool, threads: usize| -> Result<Said, Error> {
+        // Of each run, so that all is where it was.
+        let device = Device::new(Config::new(platform).memory(1 << 20));
+        let data = device.buffer("data", p.data.len() as u64)?;
+        let (kernel, launch, _dump) = prepare((&device, &data), &p, &text)?;
+        let launch = launch.check(true).check_at_length(at_length).host_threads(threads).limit(20_000);
+        let outcome = device.run(&kernel, &launch)?;
+        Ok(Said {
+            findings: outcome.findings.unwrap_or_default(),
+            not_checked: outcome.not_checked,
+            fault: outcome.fault.map(|f| f.to_string()),
+            data: data.to_vec(),
+        })
+    };
+    // Without what was taken away some are no programs.
+    let Ok(want) = run(true, 1) else { return None };
+    let add = |n: &AtomicU64, when: bool| {
+        n.fetch_add(when.into(), Ordering::Relaxed);
+    };
+    let has = |code: &str| want.findings.iter().any(|f| f.code == code);
+    add(&count.programs, true);
+    add(&count.found, !want.findings.is_empty());
+    add(&count.registers, has("F0002"));
+    add(&count.races, has("F0004"));
+    let ways = [(false, 1), (false, 2), (true, 2)];
+    ways.into_iter().find_map(|(at_length, threads)| {
+        // Groups that race leave what nobody can tell, and what is stopped on several threads stops anywhere.
+        if threads > 1 && (want.fault.is_some() || has("F0004")) {
+            return None;
+        }
+        match run(at_length, threads) {
+            Ok(got) if got == want => None,
+            Ok(got) => {
+                let same = if got.data == want.data { "the same data" } else { "other data" };
+                let brief = |s: &Said| format!("{:#?}\n{:?} {:?}", s.findings, s.not_checked, s.fault);
+                let (want, got) = (brief(&want), brief(&got));
+                let what = format!("{want}\nand, at length {at_length}, on {threads} threads, {same}\n{got}");
+                Some(format!("program {seed}:\n{what}\n{}", text.text))
+            }
+            Err(e) => Some(format!("program {seed}: at length {at_length}, on {threads} threads: {e}")),
+        }
+    })
+}
+
+/// Holds the programs of these seeds; gives the first that differ.
+pub fn hold(seeds: std::ops::Range<u64>, count: &Count, most: usize) -> Vec<String> {
+    seeds.filter_map(|seed| differs(seed, count)).take(most).collect()
+}
