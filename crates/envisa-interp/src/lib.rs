@@ -24,7 +24,8 @@ use std::ops::Deref;
 use crate::registers::Operands;
 use envisa_lower::Program;
 use envisa_machine::cpu::Level;
-use envisa_machine::observer::{Observer, Tell};
+use envisa_machine::interest::Tell;
+use envisa_machine::observer::Observer;
 use envisa_machine::thread::{Machine, Mask, Status};
 use envisa_machine::trap::Cause;
 

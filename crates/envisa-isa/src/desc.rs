@@ -63,6 +63,7 @@ impl InstDesc {
     }
 
     /// Index of the slot of this name.
+    #[inline]
     pub fn slot_index(&self, name: SlotName) -> Option<usize> {
         self.slots.iter().position(|s| s.name == name)
     }
@@ -73,11 +74,13 @@ impl InstDesc {
     }
 
     /// Index of the `Exec` slot, if it has one.
+    #[inline]
     pub fn exec_slot(&self) -> Option<usize> {
         self.slots.iter().position(|s| matches!(s.kind, SlotKind::Exec))
     }
 
     /// Index of the `Pred` slot, if it has one.
+    #[inline]
     pub fn pred_slot(&self) -> Option<usize> {
         self.slots.iter().position(|s| matches!(s.kind, SlotKind::Pred))
     }

@@ -297,6 +297,7 @@ pub struct Inst {
 
 impl Inst {
     /// The row.
+    #[inline]
     pub fn desc(&self) -> &'static InstDesc {
         self.op.desc()
     }
@@ -304,11 +305,13 @@ impl Inst {
 
 impl Object {
     /// Operands of an instruction, one per slot in binary order (the `Many` slot's at the end).
+    #[inline]
     pub fn ops(&self, inst: &Inst) -> &[Operand] {
         &self.operands[inst.first as usize..inst.first as usize + inst.len as usize]
     }
 
     /// Place of operand `i` of an instruction; the instruction's own where it is not known.
+    #[inline]
     pub fn op_span(&self, inst: &Inst, i: usize) -> Span {
         match self.operand_spans.get(inst.first as usize + i) {
             Some(s) if *s != Span::NONE => *s,
@@ -317,12 +320,14 @@ impl Object {
     }
 
     /// Operand of the slot of this name.
+    #[inline]
     pub fn slot(&self, inst: &Inst, name: crate::SlotName) -> Option<Operand> {
         let i = inst.desc().slot_index(name)?;
         self.ops(inst).get(i).copied()
     }
 
     /// A declared general variable (ids from 32).
+    #[inline]
     pub fn var(&self, id: u32) -> Option<&GeneralVar> {
         self.vars.get(id.checked_sub(predefined::FIRST_VAR)? as usize)
     }
@@ -345,6 +350,7 @@ impl Object {
 
     /// Root of a chain of aliases and the byte offset into it; `None` where the chain does not lead
     /// backwards to a variable that exists.
+    #[inline]
     pub fn root(&self, id: u32) -> Option<(u32, u32)> {
         let (mut id, mut offset) = (id, 0u32);
         loop {

@@ -6,6 +6,7 @@ pub mod dispatch;
 pub mod dropped;
 pub mod engine;
 pub mod group;
+pub mod interest;
 pub mod link;
 mod loader;
 pub mod memory;

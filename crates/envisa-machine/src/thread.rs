@@ -8,9 +8,9 @@ use envisa_lower::{Message, Program, RegOffset, decode_raw};
 use envisa_sem::FpMode;
 
 use crate::dropped::{Dropped, DroppedAccess};
+use crate::interest::Interest;
 use crate::memory::{AddressMap, Block, Hint, Names, SurfaceTable};
 use crate::messages::{self, Drops, Fault, FaultKind, Ports};
-use crate::observer::Interest;
 use crate::regs::Registers;
 use crate::sampler::Sampler;
 use crate::trap::{Call, Cause, MAX_CALLS, Trap};

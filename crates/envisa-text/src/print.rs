@@ -504,7 +504,7 @@ impl Printer<'_, '_> {
                 let s = slot as usize;
                 let kind = &form.desc.slots[s].kind;
                 let Some(kind) = live_kind(kind, |i| int_of(ops, i as u8, None)) else { return Ok(()) };
-                let opens = self.out.ends_with('(') || self.out.ends_with(':');
+                let opens = matches!(self.out.as_bytes().last(), Some(b'(' | b':'));
                 if !(glued || opens) {
                     self.out.push(' ');
                 }

@@ -39,6 +39,7 @@ impl Accesses {
         Accesses { list, starts }
     }
 
+    #[inline]
     pub fn each(&self, inst: usize, f: impl FnMut(Access)) {
         self.list[self.starts[inst] as usize..self.starts[inst + 1] as usize].iter().copied().for_each(f);
     }

@@ -84,21 +84,26 @@ pub(crate) fn run(module: &Module, options: &Options) -> Vec<Finding> {
 /// Leaves as many warnings of each rule as asked for; the last one says how many more there were.
 fn capped(mut found: Vec<Finding>, repeats: usize) -> Vec<Finding> {
     found.sort_by_key(|f| f.span().start);
-    let mut count: HashMap<Code, (usize, usize)> = HashMap::new();
+    // By code: how many, and where the last one kept is.
+    let mut count: Vec<(usize, usize)> = Vec::new();
     let mut out: Vec<Finding> = Vec::with_capacity(found.len().min(64));
     for f in found {
         if f.severity == Severity::Error {
             out.push(f);
             continue;
         }
-        let (n, last) = count.entry(f.code).or_default();
+        let code = f.code.0 as usize;
+        if count.len() <= code {
+            count.resize(code + 1, (0, 0));
+        }
+        let (n, last) = &mut count[code];
         *n += 1;
         if *n <= repeats.max(1) {
             *last = out.len();
             out.push(f);
         }
     }
-    for (n, last) in count.into_values() {
+    for (n, last) in count {
         if n > repeats.max(1) {
             out[last].notes.push(format!("and {} more like this", n - repeats.max(1)));
         }

@@ -19,6 +19,7 @@ mod lints;
 mod lsc;
 mod memory;
 mod operand;
+mod recent;
 pub mod rule;
 mod shape;
 mod special;

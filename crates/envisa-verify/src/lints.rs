@@ -14,6 +14,7 @@ use envisa_isa::{
 use crate::accesses::{Access, Accesses};
 use crate::context::{Ctx, FieldOrPart, field_or_part};
 use crate::flow::{Graph, ends, is_branch, is_mark, predicated, targets};
+use crate::recent::Recent;
 use crate::{Code, Finding, diverge, values};
 
 /// Runs all of them on an object.
@@ -192,7 +193,7 @@ struct LastWrite {
 
 fn dead_writes(ctx: &mut Ctx, list: &Accesses, lives: &[Life]) {
     let obj = ctx.obj;
-    let mut last: HashMap<u32, LastWrite> = HashMap::new();
+    let mut last: Recent<LastWrite> = Recent::new(lives.len());
     let mut dead: Vec<(usize, usize, u32, Option<usize>)> = Vec::new();
     let mut said = vec![false; lives.len()];
     for (i, inst) in obj.insts.iter().enumerate() {
@@ -209,7 +210,7 @@ fn dead_writes(ctx: &mut Ctx, list: &Accesses, lives: &[Life]) {
         }
         list.each(i, |a| {
             if !a.write {
-                last.remove(&a.root);
+                last.remove(a.root);
             }
         });
         list.each(i, |a| {
@@ -217,7 +218,7 @@ fn dead_writes(ctx: &mut Ctx, list: &Accesses, lives: &[Life]) {
             if !a.write || l.escapes {
                 return;
             }
-            if let Some(w) = last.get(&a.root)
+            if let Some(w) = last.get(a.root)
                 && whole
                 && a.dense
                 && a.start <= w.access.start
@@ -227,7 +228,7 @@ fn dead_writes(ctx: &mut Ctx, list: &Accesses, lives: &[Life]) {
                 dead.push((w.inst, w.access.at, a.root, Some(i)));
             }
             if !pure {
-                last.remove(&a.root);
+                last.remove(a.root);
                 return;
             }
             let bytes = ctx.vars[a.root as usize].root_bytes[1];

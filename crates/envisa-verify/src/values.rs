@@ -11,6 +11,7 @@ use crate::accesses::Accesses;
 use crate::context::Ctx;
 use crate::diverge::Diverged;
 use crate::flow::predicated;
+use crate::recent::Recent;
 use crate::{Code, Finding, lsc, memory};
 
 /// What is known of a variable's contents within a block.
@@ -34,11 +35,11 @@ struct Pointer {
     inst: usize,
 }
 
-type Uniform = HashMap<u32, Known>;
+type Uniform = Recent<Known>;
 
 pub(crate) fn check(ctx: &mut Ctx, list: &Accesses, grf: u32, diverged: &Diverged) {
     let obj = ctx.obj;
-    let mut uniform: Uniform = HashMap::new();
+    let mut uniform = Uniform::new(ctx.vars.len());
     let mut points: HashMap<u16, Pointer> = HashMap::new();
     let slm_bytes =
         obj.attr("SLMSize").and_then(|a| a.int()).map(|kb| (kb as u64).next_power_of_two() * 1024);
@@ -75,7 +76,7 @@ pub(crate) fn check(ctx: &mut Ctx, list: &Accesses, grf: u32, diverged: &Diverge
         }
         list.each(i, |a| {
             if a.write {
-                uniform.remove(&a.root);
+                uniform.remove(a.root);
             }
         });
         if let Some((root, channels, value)) = result {
@@ -119,7 +120,7 @@ fn result(ctx: &Ctx, inst: &Inst, uniform: &Uniform) -> Option<(u32, u32, Option
             Operand::General { region, .. } if region == Region::SCALAR => {}
             Operand::General { var, row: 0, col: 0, .. } => {
                 let info = ctx.var(var).filter(|v| v.offset == 0)?;
-                uniform.get(&info.root).filter(|k| k.channels >= exec.channels())?;
+                uniform.get(info.root).filter(|k| k.channels >= exec.channels())?;
             }
             _ => return None,
         }
@@ -173,14 +174,14 @@ fn same_offsets(ctx: &mut Ctx, inst: &Inst, uniform: &Uniform) {
             continue;
         }
         let Some(info) = ctx.var(var) else { continue };
-        let Some(known) = uniform.get(&info.root) else { continue };
+        let Some(known) = uniform.get(info.root) else { continue };
         if info.offset != 0 || known.channels < channels {
             continue;
         }
         // One value for all channels to one place is legal, if odd; different values are lost.
         let same = |name| match ctx.slot(inst, name) {
             Some((Operand::Raw { var, .. }, _)) => {
-                ctx.var(var).is_some_and(|v| uniform.contains_key(&v.root))
+                ctx.var(var).is_some_and(|v| uniform.get(v.root).is_some())
             }
             _ => false,
         };
@@ -204,7 +205,7 @@ fn slm_bounds(ctx: &mut Ctx, inst: &Inst, bytes: u64, uniform: &Uniform) {
         Operand::Imm { bits, .. } => Some(bits),
         Operand::Raw { var, offset: 0 } => {
             let info = ctx.var(var).filter(|v| v.offset == 0)?;
-            uniform.get(&info.root)?.value
+            uniform.get(info.root)?.value
         }
         _ => None,
     };

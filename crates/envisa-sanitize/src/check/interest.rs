@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
 use envisa_lower::{Message, Op, Space};
-use envisa_machine::observer::{Interest, Reads, Tell};
+use envisa_machine::interest::{Interest, Reads, Tell};
 use envisa_machine::thread::Machine;
 
 use super::Checks;
