@@ -219,19 +219,7 @@ impl Asm {
 
     /// The register that an operand of this encoding is in: narrower than the result for some.
     fn narrow(c: Code, w: Width, operand: u32) -> Width {
-        use iced_x86::OpCodeOperandKind as O;
-        match c.op_code().op_kind(operand) {
-            O::xmm_reg | O::xmm_rm | O::xmm_or_mem | O::xmm_vvvv | O::mem_vsib32x | O::mem_vsib64x => {
-                Width::X
-            }
-            O::ymm_reg | O::ymm_rm | O::ymm_or_mem | O::ymm_vvvv | O::mem_vsib32y | O::mem_vsib64y => {
-                Width::Y
-            }
-            O::zmm_reg | O::zmm_rm | O::zmm_or_mem | O::zmm_vvvv | O::mem_vsib32z | O::mem_vsib64z => {
-                Width::Z
-            }
-            _ => w,
-        }
+        crate::ops::operand(c, operand).unwrap_or(w)
     }
 
     /// `dst = op(a, b)`.

@@ -2,13 +2,71 @@
 
 use iced_x86::Code;
 
+use crate::asm::Width;
+
 /// An instruction for vectors of 16, 32 and 64 bytes.
 pub(crate) type Op = [Code; 3];
 
 macro_rules! ops {
-    ($($name:ident: $x:ident $y:ident $z:ident;)*) => {$(
-        pub(crate) const $name: Op = [Code::$x, Code::$y, Code::$z];
-    )*};
+    ($($name:ident: $x:ident $y:ident $z:ident;)*) => {
+        $(pub(crate) const $name: Op = [Code::$x, Code::$y, Code::$z];)*
+
+        /// Widths of the first two operands, by [`Code`]: see [`operand`].
+        static WIDTHS: [u8; CODES] = {
+            let mut all = [0; CODES];
+            $(
+                all[Code::$x as usize] = widths(stringify!($x));
+                all[Code::$y as usize] = widths(stringify!($y));
+                all[Code::$z as usize] = widths(stringify!($z));
+            )*
+            all
+        };
+    };
+}
+
+/// More than x86 has encodings.
+const CODES: usize = 5000;
+
+/// The width that a code's name gives one of its first two operands, 0 and 1; none where that is no vector.
+pub(crate) fn operand(c: Code, k: u32) -> Option<Width> {
+    match WIDTHS[c as usize] >> (4 * k) & 15 {
+        1 => Some(Width::X),
+        2 => Some(Width::Y),
+        3 => Some(Width::Z),
+        _ => None,
+    }
+}
+
+/// Widths of the first two operands that a name tells, four bits each: `EVEX_Vpmovdb_xmmm128_k1z_zmm` stores a
+/// vector of 64 bytes to one of 16. (The encoder crate's own description of its codes takes milliseconds to build.)
+const fn widths(name: &str) -> u8 {
+    let name = name.as_bytes();
+    let (mut all, mut found, mut part, mut at) = (0, 0, 0, 0);
+    while at < name.len() {
+        let mut end = at;
+        while end < name.len() && name[end] != b'_' {
+            end += 1;
+        }
+        // Parts 0 and 1 are encoding and mnemonic; `k1` and `k1z` are the mask, no operand.
+        let mask = end - at >= 2 && name[at] == b'k' && name[at + 1] == b'1';
+        if part >= 2 && !mask && found < 2 {
+            // `zmm`, `zmmm512b32`; `vm32z` by its last letter.
+            let vector = end - at >= 3 && name[at + 1] == b'm' && name[at + 2] == b'm';
+            let indexed = end - at == 5 && name[at] == b'v' && name[at + 1] == b'm';
+            let letter = if vector { name[at] } else if indexed { name[end - 1] } else { 0 };
+            let width = match letter {
+                b'x' => 1,
+                b'y' => 2,
+                b'z' => 3,
+                _ => 0,
+            };
+            all |= width << (4 * found);
+            found += 1;
+        }
+        part += 1;
+        at = end + 1;
+    }
+    all
 }
 
 ops! {
@@ -148,4 +206,33 @@ ops! {
     VCVTPS2PH: EVEX_Vcvtps2ph_xmmm64_k1z_xmm_imm8 EVEX_Vcvtps2ph_xmmm128_k1z_ymm_imm8 EVEX_Vcvtps2ph_ymmm256_k1z_zmm_imm8_sae;
     VPMOVQW: EVEX_Vpmovqw_xmmm32_k1z_xmm EVEX_Vpmovqw_xmmm64_k1z_ymm EVEX_Vpmovqw_xmmm128_k1z_zmm;
     VPMOVQB: EVEX_Vpmovqb_xmmm16_k1z_xmm EVEX_Vpmovqb_xmmm32_k1z_ymm EVEX_Vpmovqb_xmmm64_k1z_zmm;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The crate that encodes describes every code that has a width here as its name does.
+    #[test]
+    fn names_tell_what_operands_are() {
+        use iced_x86::OpCodeOperandKind as O;
+        let mut seen = 0;
+        for c in Code::values().filter(|c| WIDTHS[*c as usize] != 0) {
+            seen += 1;
+            let described = |k| match c.op_code().op_kind(k) {
+                O::xmm_reg | O::xmm_rm | O::xmm_or_mem | O::xmm_vvvv | O::mem_vsib32x | O::mem_vsib64x => {
+                    Some(Width::X)
+                }
+                O::ymm_reg | O::ymm_rm | O::ymm_or_mem | O::ymm_vvvv | O::mem_vsib32y | O::mem_vsib64y => {
+                    Some(Width::Y)
+                }
+                O::zmm_reg | O::zmm_rm | O::zmm_or_mem | O::zmm_vvvv | O::mem_vsib32z | O::mem_vsib64z => {
+                    Some(Width::Z)
+                }
+                _ => None,
+            };
+            assert_eq!([operand(c, 0), operand(c, 1)], [described(0), described(1)], "{c:?}");
+        }
+        assert!(seen > 300, "{seen}");
+    }
 }
