@@ -638,10 +638,10 @@ impl<'s> Parser<'s> {
             self.resolve(ops)?;
         }
         let first = self.obj.operands.len() as u32;
-        for &(o, s) in &ops.list[..ops.len] {
-            self.obj.operands.push(o);
-            self.obj.operand_spans.push(s);
-        }
+        // Room is made once for each, not looked at operand by operand.
+        let all = &ops.list[..ops.len];
+        self.obj.operands.extend(all.iter().map(|(o, _)| *o));
+        self.obj.operand_spans.extend(all.iter().map(|(_, s)| *s));
         let mut len = ops.len;
         if !self.many.is_empty() {
             for &(o, s) in &self.many {

@@ -1,6 +1,7 @@
 //! Modules to text that the reference assembler accepts and that reads back as the same module.
 
 mod declaration;
+mod number;
 mod operand;
 
 use std::fmt::Write as _;
@@ -167,8 +168,14 @@ impl Printer<'_, '_> {
     }
 
     /// A number in decimal.
-    pub fn num(&mut self, n: impl std::fmt::Display) {
-        let _ = write!(self.out, "{n}");
+    pub fn num(&mut self, n: impl Into<u32>) {
+        number::decimal(self.out, n.into());
+    }
+
+    /// `0x1f`.
+    fn hex(&mut self, n: impl Into<u64>) {
+        self.out.push_str("0x");
+        number::hexadecimal(self.out, n.into());
     }
 
     fn object(&mut self, target: &mut u8) -> Result<(), PrintError> {
@@ -573,13 +580,9 @@ impl Printer<'_, '_> {
     fn value(&mut self, enc: &Enc, v: u32) {
         match enc {
             Enc::Number { .. } | Enc::Ignored(_) => self.num(v),
-            Enc::Signed => self.num(v as i32),
-            Enc::Hex { .. } => {
-                let _ = write!(self.out, "{v:#x}");
-            }
-            Enc::HexDigits { .. } => {
-                let _ = write!(self.out, "{v:x}");
-            }
+            Enc::Signed => number::signed(self.out, v as i32),
+            Enc::Hex { .. } => self.hex(v),
+            Enc::HexDigits { .. } => number::hexadecimal(self.out, v.into()),
             Enc::Values(values) => {
                 self.out.push_str(values.iter().find(|x| x.code == v).map_or("", |x| x.text));
             }
@@ -593,7 +596,9 @@ impl Printer<'_, '_> {
             Enc::ExecLike(values) => {
                 let n = values.iter().find(|x| x.code == v & 15).map_or("", |x| x.text);
                 let mask = envisa_isa::ExecMask((v >> 4) as u8).name();
-                let _ = write!(self.out, "({mask}, {n})");
+                for part in ["(", mask, ", ", n, ")"] {
+                    self.out.push_str(part);
+                }
             }
         }
     }

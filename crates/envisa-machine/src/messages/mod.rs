@@ -142,6 +142,8 @@ pub struct AccessRow {
     pub count: u32,
     /// They are to the same bytes, else to bytes side by side.
     pub same: bool,
+    /// Which of its channel's accesses each is.
+    pub part: u32,
 }
 
 impl AccessRow {
@@ -165,6 +167,11 @@ impl Accesses {
     /// Each of them.
     pub fn iter(&self) -> impl Iterator<Item = Access> + '_ {
         self.0.iter().flat_map(|row| row.iter())
+    }
+
+    /// Each of them, and which of its channel's it is.
+    pub fn parts(&self) -> impl Iterator<Item = (Access, u32)> + '_ {
+        self.0.iter().flat_map(|row| row.iter().map(|a| (a, row.part)))
     }
 
     /// All, row by row.
@@ -194,13 +201,17 @@ impl Accesses {
 impl MemoryObserver for Accesses {
     const ACTIVE: bool = true;
     fn access(&mut self, access: &Access) {
-        self.0.push(AccessRow { first: *access, count: 1, same: false });
+        let part = match self.0.last() {
+            Some(last) if last.count == 1 && last.first.channel == access.channel => last.part + 1,
+            _ => 0,
+        };
+        self.0.push(AccessRow { first: *access, count: 1, same: false, part });
     }
     fn row(&mut self, first: &Access, count: u32) {
-        self.0.push(AccessRow { first: *first, count, same: false });
+        self.0.push(AccessRow { first: *first, count, same: false, part: 0 });
     }
-    fn same(&mut self, first: &Access, count: u32) {
-        self.0.push(AccessRow { first: *first, count, same: true });
+    fn same(&mut self, first: &Access, count: u32, part: u32) {
+        self.0.push(AccessRow { first: *first, count, same: true, part });
     }
 }
 
@@ -214,8 +225,8 @@ pub trait MemoryObserver {
     fn row(&mut self, first: &Access, count: u32) {
         (0..count).for_each(|n| self.access(&first.behind(n)));
     }
-    /// Accesses of neighbouring channels to the same bytes, of which this is the first.
-    fn same(&mut self, first: &Access, count: u32) {
+    /// Accesses of neighbouring channels to the same bytes, of which this is the first, each its channel's `part`.
+    fn same(&mut self, first: &Access, count: u32, _part: u32) {
         (0..count).for_each(|n| self.access(&first.beside(n)));
     }
     /// An access outside of its surface, which the device drops; said to those that are not active, too.

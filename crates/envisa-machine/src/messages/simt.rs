@@ -459,14 +459,31 @@ pub(super) fn general<O: MemoryObserver>(
     let target = resolve(&s.space, regs, ports)?;
     let at = any_addresses(s, regs, channels, ports, &target)?;
     let kind = if s.write { AccessKind::Write } else { AccessKind::Read };
-    if O::ACTIVE && side_by_side(s, site, regs, (mask, &at), ports, &target, obs) {
-        return Ok(());
-    }
+    // What is told of row by row is also done so: whole elements, one a channel; elements that channels share.
+    let rows = s.elements == 1 && s.element == s.slot;
+    let by_rows = O::ACTIVE && !s.upper && (rows || !s.write);
     let shift = if s.upper { 16 } else { 0 };
-    for (i, &address) in at.iter().enumerate().take(channels as usize) {
+    let mut next = 0;
+    while next < channels as usize {
+        let i = next;
+        next += 1;
         if !on(mask, i) {
             continue;
         }
+        if by_rows {
+            let (count, shared) = alike(s, mask >> i, &at[i..channels as usize]);
+            let run = (i as u32, count, at[i]);
+            let done = match (count, shared) {
+                (1, _) => false,
+                (_, true) => same(s, site, regs, run, ports, &target, obs),
+                _ => rows && row(s, site, regs, run, ports, &target, obs),
+            };
+            if done {
+                next = i + count as usize;
+                continue;
+            }
+        }
+        let address = at[i];
         if address & (s.align.max(1) as u64 - 1) != 0 {
             return Err(target.misaligned(address, s.element as u32, s.align as u32, i as u32));
         }
@@ -510,37 +527,38 @@ pub(super) fn general<O: MemoryObserver>(
     Ok(())
 }
 
-/// Executes it at once if whole elements of neighbouring channels lie side by side, in bounds; false if they do not, and
-/// nothing is done.
+/// How many channels from the first on, which is on, are on and read the same element, or access elements side by side;
+/// which of both.
 #[inline]
-fn side_by_side<O: MemoryObserver>(
+fn alike(s: &Simt, mask: u32, at: &[u64]) -> (u32, bool) {
+    let most = mask.trailing_ones().min(at.len() as u32);
+    let Some((first, rest)) = at.get(..most as usize).and_then(<[u64]>::split_first) else { return (most, false) };
+    let run = |step: u64| {
+        let mut next = *first;
+        1 + rest.iter().take_while(|a| (next = next.wrapping_add(step), **a == next).1).count() as u32
+    };
+    match rest.first() {
+        Some(second) if second == first && !s.write => (run(0), true),
+        _ => (run(s.element.into()), false),
+    }
+}
+
+/// Accesses whole elements of some channels at once; false if they are not aligned or out of bounds, and nothing is done.
+#[inline]
+fn row<O: MemoryObserver>(
     s: &Simt,
     site: &mut Hint,
     regs: &mut Registers,
-    (mask, at): (u32, &[u64; 32]),
+    (first, count, address): (u32, u32, u64),
     ports: &Ports<'_>,
     target: &Target<'_>,
     obs: &mut O,
 ) -> bool {
-    let (first, count) = (mask.trailing_zeros(), mask.count_ones());
-    let whole = s.elements == 1 && s.element == s.slot && !s.upper;
-    let Some(data) = s.data.filter(|_| whole && mask >> first == u32::MAX >> (32 - count)) else {
+    let align = u64::from(s.align.max(1));
+    let Some(data) = s.data.filter(|_| address & (align - 1) == 0 && u64::from(s.element).is_multiple_of(align))
+    else {
         return false;
     };
-    let element = u64::from(s.element);
-    let at = &at[first as usize..(first + count) as usize];
-    let address = at[0];
-    let align = u64::from(s.align.max(1));
-    if address & (align - 1) != 0 || !element.is_multiple_of(align) {
-        return false;
-    }
-    if !s.write && at.iter().all(|a| *a == address) {
-        return same(s, site, regs, (first, count, address), ports, target, obs);
-    }
-    let next = |(i, a): (u64, &u64)| *a == address.wrapping_add(i * element);
-    if !(0u64..).zip(at).all(next) {
-        return false;
-    }
     let kind = if s.write { AccessKind::Write } else { AccessKind::Read };
     let (from, bytes) = (data + first * u32::from(s.slot), count * u32::from(s.element));
     let Ok(Some((block, place))) = target.find(ports.memory, site, (address, bytes), (kind, first), &mut ())
@@ -566,7 +584,8 @@ fn side_by_side<O: MemoryObserver>(
     done
 }
 
-/// Reads one whole element for some channels side by side; false if it is out of bounds, and nothing is done.
+/// Reads the same elements for some neighbouring channels; false if they are not aligned or out of bounds, and nothing is
+/// done.
 fn same<O: MemoryObserver>(
     s: &Simt,
     site: &mut Hint,
@@ -576,16 +595,27 @@ fn same<O: MemoryObserver>(
     target: &Target<'_>,
     obs: &mut O,
 ) -> bool {
-    let (bytes, kind) = (u32::from(s.element), AccessKind::Read);
-    let found = target.find(ports.memory, site, (address, bytes), (kind, first), &mut ());
-    let (Ok(Some((block, place))), Some(data)) = (found, s.data) else { return false };
-    let Some(x) = element::read(block, place, s.element) else { return false };
-    let place = target.place(address);
-    for channel in first..first + count {
-        element::set(regs, data + channel * u32::from(s.slot), s.slot, x);
-    }
+    let (kind, element) = (AccessKind::Read, u32::from(s.element));
+    let Some(data) = s.data.filter(|_| address & (u64::from(s.align.max(1)) - 1) == 0) else { return false };
+    let all = (u64::BITS - s.elements.leading_zeros()) * element;
+    let found = target.find(ports.memory, site, (address, all), (kind, first), &mut ());
+    let Ok(Some((block, place))) = found else { return false };
     let (channel, space) = (first as u8, target.space());
-    obs.same(&Access { channel, space, address, place, bytes, kind, outside: false }, count);
+    let (mut positions, mut part, mut register) = (s.elements, 0, data + first * u32::from(s.slot));
+    while positions != 0 {
+        let p = positions.trailing_zeros() * element;
+        positions &= positions - 1;
+        // In bounds with all the others.
+        let x = element::read(block, place + p as usize, s.element).unwrap_or(0);
+        for channel in 0..count {
+            element::set(regs, register + channel * u32::from(s.slot), s.slot, x);
+        }
+        let address = address.wrapping_add(p.into());
+        let place = target.place(address);
+        let access = Access { channel, space, address, place, bytes: element, kind, outside: false };
+        obs.same(&access, count, part);
+        (part, register) = (part + 1, register + s.component_stride);
+    }
     true
 }
 

@@ -29,14 +29,9 @@ impl Checks {
             Message::Simt(s) => s.elements.count_ones(),
             _ => 1,
         };
-        let (mut channel, mut part, mut began_inside) = (u8::MAX, 0, false);
-        for a in m.accesses.iter() {
+        let mut began_inside = 0u32;
+        for (a, part) in m.accesses.parts() {
             let a = &a;
-            if a.channel == channel {
-                part += 1;
-            } else {
-                (channel, part) = (a.channel, 0);
-            }
             if !self.sites.wanted(message, a, part) {
                 continue;
             }
@@ -44,11 +39,13 @@ impl Checks {
                 || a.outside && self.reads_unsampled(m, message)
                 || self.past_a_region(m, a)
                 || matches!(message, Message::Simt(_)) && self.past_a_variable(a);
+            let channel = 1 << (a.channel % 32);
             if part == 0 {
-                began_inside = !outside;
+                began_inside = if outside { began_inside & !channel } else { began_inside | channel };
             }
             // Compilers read three elements as four.
-            let widened = a.kind == AccessKind::Read && components == 4 && part == 3 && began_inside;
+            let widened =
+                a.kind == AccessKind::Read && components == 4 && part == 3 && began_inside & channel != 0;
             if outside && !widened {
                 let subject = |checks: &Checks| checks.out_of_bounds(m, a);
                 let subject = subject(self);

@@ -64,22 +64,18 @@ impl Row {
 pub(super) fn of(m: &Machine<'_>, pc: u32, message: &Message, sites: &Sites, rows: &mut Vec<Row>) {
     rows.clear();
     let all = sites.all_wanted(pc);
-    let (mut channel, mut part) = (u8::MAX, 0);
     for (from, row) in m.accesses.rows().iter().enumerate() {
-        let a = &row.first;
-        if row.count > 1 {
-            let AccessRow { first: access, count, same } = *row;
-            rows.push(Row { access, from, count: count as usize, part: 0, same, one: true });
-            channel = access.channel.wrapping_add(count as u8 - 1);
+        let AccessRow { first: access, count, same, part } = *row;
+        if !all && !sites.wanted(message, &access, part) {
             continue;
         }
-        (channel, part) = (a.channel, if a.channel == channel { part + 1 } else { 0 });
-        if !all && !sites.wanted(message, a, part) {
+        if count > 1 {
+            rows.push(Row { access, from, count: count as usize, part, same, one: true });
             continue;
         }
         let last = rows.last_mut().filter(|row| !row.one && row.from + row.count == from);
-        if !last.is_some_and(|row| row.add(a)) {
-            rows.push(Row { access: *a, from, count: 1, part, same: false, one: false });
+        if !last.is_some_and(|row| row.add(&access)) {
+            rows.push(Row { access, from, count: 1, part, same: false, one: false });
         }
     }
 }

@@ -214,13 +214,11 @@ impl Checks {
     pub(super) fn content(&mut self, m: &Machine<'_>, pc: u32, message: &Message, first: u32) {
         let thread = m.t.index;
         let pending = self.pending.take();
-        let mut part = (u8::MAX, 0);
         let mut complain = false;
-        for a in m.accesses.iter() {
+        for (a, part) in m.accesses.parts() {
             let a = &a;
-            part = if part.0 == a.channel { (a.channel, part.1 + 1) } else { (a.channel, 0) };
             let home = self.contents.home(m, message, a);
-            if !self.sites.wanted(message, a, part.1) {
+            if !self.sites.wanted(message, a, part) {
                 continue;
             }
             if a.kind != AccessKind::Read && !a.outside {
@@ -239,7 +237,7 @@ impl Checks {
                 self.contents.set(thread, home, a.bytes, true);
                 continue;
             }
-            let moved = content::registers(message, a, first, part.1);
+            let moved = content::registers(message, a, first, part);
             let Some((register, bytes, slot)) = moved.filter(|_| content::moves(message, a)) else {
                 if a.kind == AccessKind::Write {
                     self.contents.set(thread, home, a.bytes, true);

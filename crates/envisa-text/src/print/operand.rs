@@ -49,9 +49,14 @@ impl Printer<'_, '_> {
                 let name = self.names.address(addr as u32);
                 self.out.push_str("r[");
                 self.out.push_str(name);
-                let _ = write!(self.out, "({offset}),{byte_offset}]");
+                self.out.push('(');
+                self.num(offset);
+                self.out.push_str("),");
+                number::signed(self.out, byte_offset.into());
+                self.out.push(']');
                 let good = self.region(region, write, true) && good;
-                let _ = write!(self.out, ":{}", ty.name());
+                self.out.push(':');
+                self.out.push_str(ty.name());
                 if !good {
                     self.whole(form, slot, operand);
                 }
@@ -59,7 +64,11 @@ impl Printer<'_, '_> {
             Operand::Address { id, offset, width_log2, modifier } => {
                 let name = self.names.address(id as u32);
                 self.out.push_str(name);
-                let _ = write!(self.out, "({offset})<{}>", 1u32 << width_log2.min(5));
+                self.out.push('(');
+                self.num(offset);
+                self.out.push_str(")<");
+                self.num(1u32 << width_log2.min(5));
+                self.out.push('>');
                 if modifier != Modifier::None {
                     self.whole(form, slot, operand);
                 }
@@ -266,11 +275,17 @@ impl Printer<'_, '_> {
             return false;
         }
         let text = |c: u16| Region::value(c as u8).unwrap_or(0);
-        let _ = match (v, w) {
-            (0, 0) => write!(self.out, "<{}>", text(h)),
-            (0, _) => write!(self.out, "<{},{}>", text(w), text(h)),
-            _ => write!(self.out, "<{};{},{}>", text(v), text(w), text(h)),
-        };
+        self.out.push('<');
+        if v != 0 {
+            self.num(text(v));
+            self.out.push(';');
+        }
+        if (v, w) != (0, 0) {
+            self.num(text(w));
+            self.out.push(',');
+        }
+        self.num(text(h));
+        self.out.push('>');
         good
     }
 
@@ -286,7 +301,9 @@ impl Printer<'_, '_> {
             _ if ty.size() == 8 => (bits, true),
             _ => (bits & 0xffff_ffff, bits <= u32::MAX as u64),
         };
-        let _ = write!(self.out, "{shown:#x}:{}", ty.name());
+        self.hex(shown);
+        self.out.push(':');
+        self.out.push_str(ty.name());
         if !exact {
             self.note(format_args!("{}={bits:#x}", form.desc.slots[slot].name));
         }
