@@ -53,7 +53,13 @@ const fn widths(name: &str) -> u8 {
             // `zmm`, `zmmm512b32`; `vm32z` by its last letter.
             let vector = end - at >= 3 && name[at + 1] == b'm' && name[at + 2] == b'm';
             let indexed = end - at == 5 && name[at] == b'v' && name[at + 1] == b'm';
-            let letter = if vector { name[at] } else if indexed { name[end - 1] } else { 0 };
+            let letter = if vector {
+                name[at]
+            } else if indexed {
+                name[end - 1]
+            } else {
+                0
+            };
             let width = match letter {
                 b'x' => 1,
                 b'y' => 2,
