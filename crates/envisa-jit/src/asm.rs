@@ -1,10 +1,13 @@
 //! A list of x86 instructions with labels, to be encoded at once.
 
+use std::ops::Range;
+
 use iced_x86::{
     BlockEncoder, BlockEncoderOptions, Code, IcedError, Instruction, InstructionBlock, MemoryOperand, OpKind,
     Register,
 };
 
+use crate::narrow;
 use crate::ops::Op;
 
 /// How far back a load is looked for that gave the same.
@@ -346,16 +349,9 @@ impl Asm {
         self.marks.truncate(to.2);
     }
 
-    /// Encodes everything.
-    pub fn finish(mut self) -> Result<Encoded, String> {
-        if let Some(e) = self.failed {
-            return Err(e.to_string());
-        }
-        if self.pending.is_some() {
-            self.op0(Code::Ud2);
-        }
-        let alias = std::mem::take(&mut self.alias);
-        for i in &mut self.code {
+    /// Labels that stand for others are named as those.
+    fn resolve(code: &mut [Instruction], alias: &[u32]) {
+        for i in code {
             if i.is_jcc_short_or_near() || i.is_jmp_short_or_near() || i.is_call_near() {
                 let to = i.near_branch64() - 1;
                 i.set_near_branch64(u64::from(alias[to as usize]) + 1);
@@ -364,6 +360,49 @@ impl Asm {
                 i.set_memory_displacement64(u64::from(alias[to as usize]) + 1);
             }
         }
+    }
+
+    /// Makes it code of AVX2; gives the dwords that this has in the context behind the others, and the context's size.
+    ///
+    /// # Errors
+    /// What there is no way for.
+    pub fn lower_to_avx2(
+        &mut self,
+        pool: (&[u32], u32),
+        room: u32,
+        behind: Range<usize>,
+    ) -> Result<(Vec<u32>, u32), String> {
+        self.settle()?;
+        let labels = self.alias.len() as u32;
+        let given = narrow::Given { labels, pool: pool.0, pool_at: pool.1, room, behind };
+        let narrow::Narrowed { code, at, literals, context, alias, labels } =
+            narrow::narrow(&self.code, &given)?;
+        self.code = code;
+        self.alias.extend(self.alias.len() as u32..labels);
+        for (l, of) in alias {
+            self.alias[l as usize] = of;
+        }
+        Self::resolve(&mut self.code, &self.alias);
+        self.marks.iter_mut().for_each(|m| m.0 = at.get(m.0).copied().unwrap_or(self.code.len()));
+        Ok((literals, context))
+    }
+
+    /// All labels are bound and named as what they are.
+    fn settle(&mut self) -> Result<(), String> {
+        if let Some(e) = &self.failed {
+            return Err(e.to_string());
+        }
+        if self.pending.is_some() {
+            self.op0(Code::Ud2);
+        }
+        Self::resolve(&mut self.code, &self.alias);
+        self.alias = (0..self.alias.len() as u32).collect();
+        Ok(())
+    }
+
+    /// Encodes everything.
+    pub fn finish(mut self) -> Result<Encoded, String> {
+        self.settle()?;
         let block = InstructionBlock::new(&self.code, 0);
         let options = BlockEncoderOptions::RETURN_NEW_INSTRUCTION_OFFSETS;
         let r = BlockEncoder::encode(64, block, options).map_err(|e| e.to_string())?;

@@ -30,7 +30,9 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
         if i.is_invalid() {
             return Err(format!("at {:#x}: no instruction", i.ip()));
         }
-        let memory = (0..i.op_count()).any(|k| i.op_kind(k) == OpKind::Memory);
+        // What is computed like an address is not touched.
+        let sum = i.code() == Code::Lea_r32_m;
+        let memory = !sum && (0..i.op_count()).any(|k| i.op_kind(k) == OpKind::Memory);
         if memory {
             let (base, index) = (i.memory_base(), i.memory_index());
             let at = i.memory_displacement64() as i64;

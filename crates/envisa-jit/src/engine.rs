@@ -19,6 +19,7 @@ use crate::audit::{Sizes, audit};
 use crate::defer::Deferred;
 use crate::emit::{Compiled, Emit, ieee};
 use crate::layout::{RENEW, SITE, Site, at, exit};
+use crate::level::Level;
 use crate::pages::Code;
 use crate::shape::{Seed, Shapes};
 use crate::sites;
@@ -26,21 +27,19 @@ use turns::{Turn, Turning};
 
 mod turns;
 
-/// Native code for x86-64 with AVX-512.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Jit(());
+/// Native code for x86-64 with AVX-512 or AVX2.
+#[derive(Clone, Copy, Debug)]
+pub struct Jit(Level);
 
 impl Jit {
-    /// The engine, if this CPU has what its code needs.
+    /// The engine, if this CPU has what its code needs: AVX-512, or else AVX2.
     pub fn new() -> Option<Jit> {
-        let lowered = matches!(std::env::var("ENVISA_LEVEL").as_deref(), Ok("base" | "avx2"));
-        let has = is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512cd")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl")
-            && !lowered;
-        has.then_some(Jit(()))
+        Level::detect().map(Jit)
+    }
+
+    /// What its code is for.
+    pub fn level(&self) -> &'static str {
+        self.0.name()
     }
 }
 
@@ -51,9 +50,10 @@ impl Jit {
     /// # Errors
     /// Why there is none.
     pub fn listing(&self, program: &Program, rest: &Arc<dyn Instructions>) -> Result<String, String> {
-        let native = Native::new(program, rest).map_err(|e| format!("instruction {}: {}", e.pc, e.reason))?;
+        let native =
+            Native::new(program, rest, self.0).map_err(|e| format!("instruction {}: {}", e.pc, e.reason))?;
         let variant = native.compile(&Key { full: true, seeds: Vec::new(), start: None })?;
-        Ok(crate::listing::listing(program, &variant.compiled))
+        Ok(format!("; {}\n{}", self.level(), crate::listing::listing(program, &variant.compiled)))
     }
 }
 
@@ -63,7 +63,7 @@ impl Engine for Jit {
     }
 
     fn translate(&self, program: &Program, rest: &Arc<dyn Instructions>) -> Option<Box<dyn Translation>> {
-        Some(Box::new(Native::new(program, rest).ok()?))
+        Some(Box::new(Native::new(program, rest, self.0).ok()?))
     }
 }
 
@@ -71,6 +71,7 @@ impl Engine for Jit {
 pub(crate) struct Native {
     program: Program,
     rest: Arc<dyn Instructions>,
+    level: Level,
     flow: Flow,
     cells: Cells,
     /// What threads with all channels have alive.
@@ -113,8 +114,9 @@ pub(crate) struct Variant {
 }
 
 impl Native {
-    fn new(program: &Program, rest: &Arc<dyn Instructions>) -> Result<Native, NotAnalysed> {
+    fn new(program: &Program, rest: &Arc<dyn Instructions>, level: Level) -> Result<Native, NotAnalysed> {
         Ok(Native {
+            level,
             program: program.clone(),
             rest: rest.clone(),
             flow: Flow::new(program.parts())?,
@@ -186,7 +188,7 @@ impl Native {
         let part = (!key.full).then(|| Liveness::new(p.parts(), &self.flow, &self.cells, false));
         let live = part.as_ref().unwrap_or_else(|| self.live());
         let shapes = Shapes::new(p, &self.flow, &self.cells, live, key.full, &key.seeds);
-        let modes = (key.full, together(p));
+        let modes = (key.full, together(p), self.level);
         let emit = |deferred: &Deferred| {
             let gone = deferred.gone(p, &self.cells);
             let keep = |c| (shapes.step(c).is_some() && !shapes.vector(c)) || gone.contains(&c);

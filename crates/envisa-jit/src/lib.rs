@@ -1,4 +1,4 @@
-//! Native code for kernels: from a [`Program`](envisa_lower::Program) to x86-64 with AVX-512.
+//! Native code for kernels: from a [`Program`](envisa_lower::Program) to x86-64 with AVX-512 or AVX2.
 //!
 //! A program becomes one function. It runs all full threads of a row of groups, which it starts itself
 //! ([`Start`](envisa_machine::start::Start)); where they wait for each other at barriers, those of a group, which take
@@ -17,7 +17,9 @@ mod defer;
 mod emit;
 mod engine;
 mod layout;
+mod level;
 mod listing;
+mod narrow;
 #[allow(dead_code)]
 mod ops;
 mod pages;

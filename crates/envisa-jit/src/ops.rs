@@ -21,7 +21,30 @@ macro_rules! ops {
             )*
             all
         };
+
+        /// Which instruction it is, whatever its width.
+        #[allow(clippy::upper_case_acronyms)]
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub(crate) enum Name {
+            $($name,)*
+        }
+
+        /// By [`Code`]: the name, and the width's index in an [`Op`].
+        static NAMES: [Option<(Name, u8)>; CODES] = {
+            let mut all = [None; CODES];
+            $(
+                all[Code::$x as usize] = Some((Name::$name, 0));
+                all[Code::$y as usize] = Some((Name::$name, 1));
+                all[Code::$z as usize] = Some((Name::$name, 2));
+            )*
+            all
+        };
     };
+}
+
+/// The name of an encoding, and its width's index in an [`Op`]; of those that have one width only, the widest.
+pub(crate) fn name(c: Code) -> Option<(Name, usize)> {
+    NAMES[c as usize].map(|(name, w)| (name, usize::from(w)))
 }
 
 /// More than x86 has encodings.

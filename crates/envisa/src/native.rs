@@ -44,6 +44,14 @@ pub(crate) fn left(executable: &Executable, engine: Engine, prepared: &Prepared,
     envisa_interp::left(executable, prepared, linked)
 }
 
+/// What native code is made for on this host, if there is any.
+pub(crate) fn level() -> Option<&'static str> {
+    #[cfg(target_arch = "x86_64")]
+    return envisa_jit::Jit::new().map(|jit| jit.level());
+    #[cfg(not(target_arch = "x86_64"))]
+    None
+}
+
 /// The engines that mean native code where there is some.
 #[cfg(target_arch = "x86_64")]
 const NATIVE: &[Engine] = &[Engine::Auto, Engine::Native];
@@ -58,5 +66,5 @@ pub(crate) fn listing(executable: &Executable) -> Result<String, String> {
         return jit.listing(executable.optimized(), &executable.instructions());
     }
     let _ = executable;
-    Err("native code needs an x86-64 CPU with AVX-512".into())
+    Err("native code needs an x86-64 CPU with AVX2 or AVX-512".into())
 }

@@ -58,6 +58,9 @@ pub struct MemoryLine {
 pub struct Native {
     /// Share of the executed instructions that have native code, 0 to 1.
     pub share: f64,
+    /// What it is made for: `AVX2` or `AVX-512`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<&'static str>,
     /// Why there is no native code at all for this launch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
@@ -79,9 +82,10 @@ pub struct LeftEntry {
 impl Native {
     /// Of what native code leaves to the interpreter, by program counter of the improved program.
     pub(crate) fn new(stats: &Stats, executable: &Executable, left: Left) -> Native {
+        let level = crate::native::level();
         let left = match left {
             Ok(left) => left,
-            Err(why) => return Native { share: 0.0, refused: Some(why), left: Vec::new() },
+            Err(why) => return Native { share: 0.0, level, refused: Some(why), left: Vec::new() },
         };
         let place = |i: &envisa_lower::Inst| (i.function, i.source);
         let mut count: HashMap<_, u64> = HashMap::new();
@@ -100,7 +104,7 @@ impl Native {
         }
         entries.sort_by_key(|e| std::cmp::Reverse(e.count));
         let interpreted: u64 = entries.iter().map(|e| e.count).sum();
-        Native { share: 1.0 - interpreted as f64 / all as f64, refused: None, left: entries }
+        Native { share: 1.0 - interpreted as f64 / all as f64, level, refused: None, left: entries }
     }
 }
 
@@ -199,7 +203,13 @@ impl fmt::Display for Statistics {
         if let Some(n) = &self.native {
             match &n.refused {
                 Some(why) => writeln!(f, "native        none: {why}")?,
-                None => writeln!(f, "native        {:.1} % of executed instructions", 100.0 * n.share)?,
+                None => {
+                    write!(f, "native        {:.1} % of executed instructions", 100.0 * n.share)?;
+                    match n.level {
+                        Some(level) => writeln!(f, ", {level}")?,
+                        None => writeln!(f)?,
+                    }
+                }
             }
             for l in &n.left {
                 writeln!(

@@ -368,10 +368,8 @@ impl Emit<'_> {
                     self.store_exec();
                 } else {
                     // Alone: it asks, and goes on.
-                    self.a.ri(Code::Mov_r32_imm32, Register::EAX, (pc | RENEW) as i32);
-                    let (stub, to, out) = (self.stub, self.labels[target as usize], self.out);
-                    self.a.jump(Code::Call_rel32_64, stub);
-                    self.a.rr(Code::Test_rm32_r32, Register::EAX, Register::EAX);
+                    self.call_stub(pc | RENEW);
+                    let (to, out) = (self.labels[target as usize], self.out);
                     self.a.jump(Code::Je_rel32_64, to);
                     self.a.jmp(out);
                     return;

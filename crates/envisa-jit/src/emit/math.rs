@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use envisa_sem::lanes::{Apply, Lanes as Sequence, Rounded};
+use envisa_sem::lanes::{Apply, Lanes as Sequence, Rounded, scale_by_products};
 use envisa_sem::math::Function;
 
 use super::*;
@@ -124,6 +124,8 @@ impl Node {
 /// Writes a sequence down.
 #[derive(Default)]
 struct Record {
+    /// There is no instruction that scales.
+    products: bool,
     nodes: Vec<Node>,
     bits: HashMap<u32, usize>,
     tables: Vec<[u32; 16]>,
@@ -235,6 +237,9 @@ impl Sequence for Record {
         self.add(Node::Table { table: k, index })
     }
     fn scale(&mut self, a: usize, n: Rounded<usize>) -> usize {
+        if self.products {
+            return scale_by_products(self, a, n);
+        }
         self.add(Node::Two { op: VSCALEFPS, a, b: n.float, commutes: false })
     }
     fn rarely<const N: usize>(
@@ -327,7 +332,7 @@ impl Emit<'_> {
         } else {
             x
         };
-        let mut r = Record::default();
+        let mut r = Record { products: self.level == Level::Avx2, ..Record::default() };
         let (a, b) = (r.add(Node::Input(x)), r.add(Node::Input(y)));
         let result = f.apply(&mut r, a, b);
         // Registers 3 and 4 are for constants that have to be in one.

@@ -2,6 +2,7 @@
 
 mod alu;
 mod block;
+mod calls;
 mod control;
 mod dpas;
 mod each;
@@ -28,6 +29,7 @@ use crate::alloc::Allocation;
 use crate::asm::{Asm, Encoded, K, Label, Lanes, Mem, Opd, V, Width, kreg, vreg};
 use crate::defer::Deferred;
 use crate::layout::{RENEW, at, exit};
+use crate::level::Level;
 use crate::ops::*;
 use crate::shape::Shapes;
 
@@ -111,7 +113,9 @@ pub(crate) struct Emit<'a> {
     pub full: bool,
     /// Threads of a group take turns.
     pub together: bool,
-    /// The CPU has sums of four products of bytes.
+    /// What the code is for.
+    pub level: Level,
+    /// There are sums of four products of bytes.
     pub vnni: bool,
     /// Floating-point operations round to nearest even and keep denormals, everywhere.
     pub ieee: bool,
@@ -150,7 +154,7 @@ impl<'a> Emit<'a> {
         cells: &'a Cells,
         live: &'a Liveness,
         (shapes, alloc, deferred): (&'a Shapes, &'a Allocation, &'a Deferred),
-        (full, together): (bool, bool),
+        (full, together, level): (bool, bool, Level),
         start: Option<&'a Start>,
     ) -> Emit<'a> {
         let mut a = Asm::default();
@@ -173,7 +177,9 @@ impl<'a> Emit<'a> {
             deferred,
             full,
             together,
-            vnni: is_x86_feature_detected!("avx512vnni"),
+            level,
+            // Without the instruction they are made by others.
+            vnni: level == Level::Avx2 || is_x86_feature_detected!("avx512vnni"),
             ieee: ieee(p, flow),
             a,
             labels,
@@ -287,6 +293,7 @@ impl<'a> Emit<'a> {
             self.a.mark(pc);
             self.one(pc)?;
         }
+        let behind = self.a.here().0;
         let mut k = 0;
         while k < self.later.len() {
             let later = std::mem::replace(&mut self.later[k], Later::Expired { pc: 0, entry: self.done });
@@ -294,16 +301,23 @@ impl<'a> Emit<'a> {
             k += 1;
         }
         self.resume_points();
+        let behind = behind..self.a.here().0;
         self.epilogue();
         self.write_stub();
         let pool_at = self.pool_at();
-        let context = pool_at + 4 * self.pool.len() as u32;
+        let mut context = (pool_at + 4 * self.pool.len() as u32).next_multiple_of(64);
         let (image, symbols, record) = (self.image(), self.symbols_at(), self.record_bytes());
+        if self.level == Level::Avx2 {
+            let (more, end) = self.a.lower_to_avx2((&self.pool, pool_at), context, behind)?;
+            self.pool.resize((context - pool_at) as usize / 4, 0);
+            self.pool.extend(more);
+            context = end;
+        }
         let code = self.a.finish()?;
         Ok(Compiled {
             code,
             pool: self.pool,
-            context: context.next_multiple_of(64),
+            context,
             slow: self.slow,
             image,
             symbols,
@@ -350,51 +364,6 @@ impl<'a> Emit<'a> {
             Op::Faddr => self.symbol(pc),
             Op::Dpas => self.dpas(pc),
             _ => self.compute(pc),
-        }
-    }
-
-    /// Calls the machine's own code for an instruction, with its operands where it looks for them.
-    pub fn call(&mut self, pc: Pc) {
-        let mut load = Vec::new();
-        let mut stored = Vec::new();
-        self.cells.accesses(self.p.parts(), pc, &mut |a| {
-            if a.write && !load.contains(&a.cell) {
-                load.push(a.cell);
-            }
-            if (!a.write || self.live.of_thread(pc, a.cell)) && !stored.contains(&a.cell) {
-                stored.push(a.cell);
-            }
-        });
-        stored.into_iter().for_each(|c| self.spill(c));
-        self.a.ri(Code::Mov_r32_imm32, Register::EAX, pc as i32);
-        let stub = self.stub;
-        self.a.jump(Code::Call_rel32_64, stub);
-        self.a.rr(Code::Test_rm32_r32, Register::EAX, Register::EAX);
-        let stop = self.leave;
-        self.a.jump(Code::Jne_rel32_64, stop);
-        load.into_iter().for_each(|c| self.reload(c));
-    }
-
-    /// Puts a cell where the machine looks for it.
-    pub fn spill(&mut self, c: CellId) {
-        let cell = *self.cells.get(c);
-        if let Some(step) = self.shapes.step(c) {
-            let m = self.reg(cell.offset);
-            self.spread(0, Width::Z, m, step);
-            self.a.store(STORE32, Width::Z, m, 0, Lanes::All);
-        } else if let Some(v) = self.alloc.vector(c) {
-            self.a.store(STORE32, Width::of(cell.bytes), self.reg(cell.offset), v, Lanes::All);
-        }
-    }
-
-    /// Takes a cell from where the machine keeps it.
-    pub fn reload(&mut self, c: CellId) {
-        let cell = *self.cells.get(c);
-        if let (Some(v), Some(step)) = (self.alloc.vector(c), self.shapes.step(c)) {
-            let m = self.reg(cell.offset);
-            self.spread(v, Width::Z, m, step);
-        } else if let Some(v) = self.alloc.vector(c) {
-            self.a.v2(VMOVDQU32, Width::of(cell.bytes), v, Opd::Mem(self.reg(cell.offset)), Lanes::All);
         }
     }
 
@@ -568,18 +537,6 @@ impl<'a> Emit<'a> {
         }
     }
 
-    /// The active channels as the host sees them.
-    pub fn store_exec(&mut self) {
-        self.a.rrr(Code::VEX_Kunpckwd_kr_kr_kr, kreg(0), kreg(EXEC[1]), kreg(EXEC[0]));
-        self.a.mr(Code::VEX_Kmovd_m32_kr, Mem::at(CTX, at::EXEC), kreg(0));
-    }
-
-    fn load_exec(&mut self) {
-        self.a.rm(Code::VEX_Kmovd_kr_km32, kreg(0), Mem::at(CTX, at::EXEC));
-        self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(EXEC[0]), kreg(0), kreg(0));
-        self.a.rri(Code::VEX_Kshiftrd_kr_kr_imm8, kreg(EXEC[1]), kreg(0), 16);
-    }
-
     fn prologue(&mut self) {
         for r in [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15] {
             self.a.r(Code::Push_r64, r);
@@ -716,29 +673,6 @@ impl<'a> Emit<'a> {
         for r in [Register::R15, Register::R14, Register::R13, Register::R12, Register::RBP, Register::RBX] {
             self.a.r(Code::Pop_r64, r);
         }
-        self.a.op0(Code::Retnq);
-    }
-
-    /// Calls the machine for the instruction in `eax`, all registers saved.
-    fn write_stub(&mut self) {
-        let stub = self.stub;
-        self.a.bind(stub);
-        let used = self.alloc.used();
-        for v in &used {
-            self.a.store(STORE32, Width::Z, Mem::at(CTX, at::VECTORS + 64 * u32::from(*v)), *v, Lanes::All);
-        }
-        self.store_exec();
-        self.a.ri(Code::Sub_rm64_imm32, Register::RSP, 8);
-        self.a.rr(Code::Mov_r64_rm64, Register::RDI, CTX);
-        self.a.rr(Code::Mov_r32_rm32, Register::ESI, Register::EAX);
-        self.a.op0(Code::VEX_Vzeroupper);
-        self.a.m(Code::Call_rm64, Mem::at(CTX, at::CALL));
-        self.a.ri(Code::Add_rm64_imm32, Register::RSP, 8);
-        for v in &used {
-            let m = Mem::at(CTX, at::VECTORS + 64 * u32::from(*v));
-            self.a.v2(VMOVDQU32, Width::Z, *v, Opd::Mem(m), Lanes::All);
-        }
-        self.load_exec();
         self.a.op0(Code::Retnq);
     }
 }

@@ -532,7 +532,9 @@ pub(super) fn general<O: MemoryObserver>(
 #[inline]
 fn alike(s: &Simt, mask: u32, at: &[u64]) -> (u32, bool) {
     let most = mask.trailing_ones().min(at.len() as u32);
-    let Some((first, rest)) = at.get(..most as usize).and_then(<[u64]>::split_first) else { return (most, false) };
+    let Some((first, rest)) = at.get(..most as usize).and_then(<[u64]>::split_first) else {
+        return (most, false);
+    };
     let run = |step: u64| {
         let mut next = *first;
         1 + rest.iter().take_while(|a| (next = next.wrapping_add(step), **a == next).1).count() as u32
@@ -555,7 +557,8 @@ fn row<O: MemoryObserver>(
     obs: &mut O,
 ) -> bool {
     let align = u64::from(s.align.max(1));
-    let Some(data) = s.data.filter(|_| address & (align - 1) == 0 && u64::from(s.element).is_multiple_of(align))
+    let Some(data) =
+        s.data.filter(|_| address & (align - 1) == 0 && u64::from(s.element).is_multiple_of(align))
     else {
         return false;
     };

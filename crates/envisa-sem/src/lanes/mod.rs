@@ -151,14 +151,7 @@ pub trait Lanes: Sized {
     /// `n.float`).
     #[inline(always)]
     fn scale(&mut self, a: Self::V, n: Rounded<Self::V>) -> Self::V {
-        // 2^⌊n/2⌋ and 2^(n − ⌊n/2⌋): the first product is exact. Shifting leaves nothing of `MAGIC`.
-        let one = self.float(1.0);
-        let half = self.shr(n.bits, 1);
-        let rest = self.isub(n.bits, half);
-        let (half, rest) = (self.shl(half, 23), self.shl(rest, 23));
-        let (half, rest) = (self.iadd(half, one), self.iadd(rest, one));
-        let a = self.mul(a, half);
-        self.mul(a, rest)
+        scale_by_products(self, a, n)
     }
 
     /// `usual` where `m` does not hold, `f`'s result where it does. Few or no lanes are expected to: an
@@ -177,6 +170,19 @@ pub trait Lanes: Sized {
         }
         out
     }
+}
+
+/// [`Lanes::scale`] where there is no instruction for it.
+#[inline(always)]
+pub fn scale_by_products<L: Lanes>(l: &mut L, a: L::V, n: Rounded<L::V>) -> L::V {
+    // 2^⌊n/2⌋ and 2^(n − ⌊n/2⌋): the first product is exact. Shifting leaves nothing of `MAGIC`.
+    let one = l.float(1.0);
+    let half = l.shr(n.bits, 1);
+    let rest = l.isub(n.bits, half);
+    let (half, rest) = (l.shl(half, 23), l.shl(rest, 23));
+    let (half, rest) = (l.iadd(half, one), l.iadd(rest, one));
+    let a = l.mul(a, half);
+    l.mul(a, rest)
 }
 
 /// A function of one or two values, for any lanes.

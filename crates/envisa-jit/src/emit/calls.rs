@@ -1,0 +1,109 @@
+//! Calls of the machine's own code.
+
+use super::*;
+
+impl Emit<'_> {
+    /// Calls the machine's own code for an instruction, with its operands where it looks for them.
+    pub fn call(&mut self, pc: Pc) {
+        let mut load = Vec::new();
+        let mut stored = Vec::new();
+        self.cells.accesses(self.p.parts(), pc, &mut |a| {
+            if a.write && !load.contains(&a.cell) {
+                load.push(a.cell);
+            }
+            if (!a.write || self.live.of_thread(pc, a.cell)) && !stored.contains(&a.cell) {
+                stored.push(a.cell);
+            }
+        });
+        stored.into_iter().for_each(|c| self.spill(c));
+        self.call_stub(pc);
+        let stop = self.leave;
+        self.a.jump(Code::Jne_rel32_64, stop);
+        load.into_iter().for_each(|c| self.reload(c));
+    }
+
+    /// Calls the stub; the flags say whether to go on.
+    pub fn call_stub(&mut self, number: u32) {
+        if self.level == Level::Avx2 {
+            // The stub does not know where the mask is.
+            self.store_exec();
+        }
+        self.a.ri(Code::Mov_r32_imm32, Register::EAX, number as i32);
+        let stub = self.stub;
+        self.a.jump(Code::Call_rel32_64, stub);
+        self.a.rr(Code::Test_rm32_r32, Register::EAX, Register::EAX);
+    }
+
+    /// Puts a cell where the machine looks for it.
+    pub fn spill(&mut self, c: CellId) {
+        let cell = *self.cells.get(c);
+        if let Some(step) = self.shapes.step(c) {
+            let m = self.reg(cell.offset);
+            self.spread(0, Width::Z, m, step);
+            self.a.store(STORE32, Width::Z, m, 0, Lanes::All);
+        } else if let Some(v) = self.alloc.vector(c) {
+            self.a.store(STORE32, Width::of(cell.bytes), self.reg(cell.offset), v, Lanes::All);
+        }
+    }
+
+    /// Takes a cell from where the machine keeps it.
+    pub fn reload(&mut self, c: CellId) {
+        let cell = *self.cells.get(c);
+        if let (Some(v), Some(step)) = (self.alloc.vector(c), self.shapes.step(c)) {
+            let m = self.reg(cell.offset);
+            self.spread(v, Width::Z, m, step);
+        } else if let Some(v) = self.alloc.vector(c) {
+            self.a.v2(VMOVDQU32, Width::of(cell.bytes), v, Opd::Mem(self.reg(cell.offset)), Lanes::All);
+        }
+    }
+
+    /// The active channels as the host sees them.
+    pub fn store_exec(&mut self) {
+        self.a.rrr(Code::VEX_Kunpckwd_kr_kr_kr, kreg(0), kreg(EXEC[1]), kreg(EXEC[0]));
+        self.a.mr(Code::VEX_Kmovd_m32_kr, Mem::at(CTX, at::EXEC), kreg(0));
+    }
+
+    pub(super) fn load_exec(&mut self) {
+        self.a.rm(Code::VEX_Kmovd_kr_km32, kreg(0), Mem::at(CTX, at::EXEC));
+        self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(EXEC[0]), kreg(0), kreg(0));
+        self.a.rri(Code::VEX_Kshiftrd_kr_kr_imm8, kreg(EXEC[1]), kreg(0), 16);
+    }
+
+    /// Calls the machine for the instruction in `eax`, all registers saved.
+    pub(super) fn write_stub(&mut self) {
+        let stub = self.stub;
+        self.a.bind(stub);
+        let used: Vec<(Mem, V)> = match self.level {
+            Level::Avx2 => (0..16).map(|v| (Mem::at(CTX, at::VECTORS + 32 * u32::from(v)), v)).collect(),
+            Level::Avx512 => {
+                let all = self.alloc.used().into_iter();
+                all.map(|v| (Mem::at(CTX, at::VECTORS + 64 * u32::from(v)), v)).collect()
+            }
+        };
+        for (m, v) in &used {
+            match self.level {
+                Level::Avx2 => self.a.mr(Code::VEX_Vmovups_ymmm256_ymm, *m, vreg(*v, Width::Y)),
+                Level::Avx512 => self.a.store(STORE32, Width::Z, *m, *v, Lanes::All),
+            }
+        }
+        if self.level == Level::Avx512 {
+            self.store_exec();
+        }
+        self.a.ri(Code::Sub_rm64_imm32, Register::RSP, 8);
+        self.a.rr(Code::Mov_r64_rm64, Register::RDI, CTX);
+        self.a.rr(Code::Mov_r32_rm32, Register::ESI, Register::EAX);
+        self.a.op0(Code::VEX_Vzeroupper);
+        self.a.m(Code::Call_rm64, Mem::at(CTX, at::CALL));
+        self.a.ri(Code::Add_rm64_imm32, Register::RSP, 8);
+        for (m, v) in &used {
+            match self.level {
+                Level::Avx2 => self.a.rm(Code::VEX_Vmovups_ymm_ymmm256, vreg(*v, Width::Y), *m),
+                Level::Avx512 => self.a.v2(VMOVDQU32, Width::Z, *v, Opd::Mem(*m), Lanes::All),
+            }
+        }
+        if self.level == Level::Avx512 {
+            self.load_exec();
+        }
+        self.a.op0(Code::Retnq);
+    }
+}

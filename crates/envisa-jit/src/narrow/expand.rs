@@ -1,0 +1,175 @@
+//! One instruction after the other.
+
+use iced_x86::{Code, Instruction, OpKind, Register};
+
+use super::list::{COPY, O, half};
+use super::vector::{Lanes, number, same};
+use super::*;
+use crate::ops::{Name, name};
+
+impl Narrow<'_> {
+    pub(super) fn one(&mut self, i: &Instruction, next: &[Instruction]) -> Result<(), Why> {
+        let vector = (0..i.op_count())
+            .any(|k| i.op_kind(k) == OpKind::Register && is_vector(i.op_register(k)))
+            || i.memory_index().is_vector_register();
+        if !vector || matches!(i.code(), Code::VEX_Vmovups_ymm_ymmm256 | Code::VEX_Vmovups_ymmm256_ymm) {
+            self.pass(i);
+            return Ok(());
+        }
+        if self.masks(i, next).is_some() {
+            return Ok(());
+        }
+        if let Some((name, w)) = name(i.code()) {
+            return match same(name) {
+                Some(s) => self.plain(i, w, s),
+                None => self.named(i, name, w),
+            };
+        }
+        self.other(i)
+    }
+
+    /// An instruction on general registers and memory.
+    fn pass(&mut self, i: &Instruction) {
+        self.list.raw(*i);
+        if i.is_call_near() || i.is_call_near_indirect() {
+            self.spread.clear();
+        }
+        if i.op_count() > 0 {
+            match i.op0_kind() {
+                OpKind::Memory => self.written(memory(i), 64),
+                OpKind::Register => self.overwritten(i.op0_register()),
+                _ => {}
+            }
+        }
+    }
+
+    fn named(&mut self, i: &Instruction, name: Name, w: usize) -> Result<(), Why> {
+        use Name as N;
+        match name {
+            N::STORE32 => self.store(i, w, 4),
+            N::STORE64 => self.store(i, w, 8),
+            N::VPBROADCASTD | N::VBROADCASTSS => self.same_in_all(i, w, 4),
+            N::VPBROADCASTQ => self.same_in_all(i, w, 8),
+            N::VPBLENDMD => self.blended(i, w, 4),
+            N::VPBLENDMQ => self.blended(i, w, 8),
+            N::VCMPPS | N::VCMPPD => self.compare_floats(i, w, name),
+            N::VPCMPD | N::VPCMPUD | N::VPCMPQ | N::VPCMPUQ => self.compare_ints(i, w, name),
+            N::VPMOVM2D | N::VPMOVM2Q => self.spread_truths(i, w, name),
+            N::VPTERNLOGD => self.ternary(i, w),
+            N::VPERMD => self.permute(i, w),
+            N::VPERMI2D => self.permute_two(i, w),
+            N::VPMOVSXBD
+            | N::VPMOVZXBD
+            | N::VPMOVSXWD
+            | N::VPMOVZXWD
+            | N::VPMOVSXDQ
+            | N::VPMOVZXDQ
+            | N::VCVTPH2PS
+            | N::VCVTPS2PD
+            | N::VCVTDQ2PD => self.widen(i, w, name),
+            N::VPMOVDW | N::VPMOVDB | N::VPMOVQD | N::VCVTPS2PH => self.shrink(i, w, name),
+            N::VPGATHERDD => self.gather_dwords(i, w),
+            N::VPGATHERDQ => self.gather_quads(i),
+            N::VPSCATTERDD => self.scatter(i, w, 4),
+            N::VPSCATTERDQ => self.scatter(i, w, 8),
+            N::VPDPBUSD => self.products(i, w),
+            _ => self.integer(i, w, name),
+        }
+    }
+
+    /// What has one width only.
+    fn other(&mut self, i: &Instruction) -> Result<(), Why> {
+        use Code as C;
+        match i.code() {
+            C::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8 if i.op0_kind() == OpKind::Register => {
+                let (to, from) = (number(i.op0_register()), number(i.op1_register()));
+                self.list.copy(half(to, 0), half(from, u32::from(i.immediate8() & 1)));
+                self.list.zero(half(to, 1));
+            }
+            C::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8 if i.op2_kind() == OpKind::Register => {
+                let [to, a, b] = [0, 1, 2].map(|k| number(i.op_register(k)));
+                let at = u32::from(i.immediate8() & 1);
+                let t = self.list.temp();
+                self.list.copy(t, half(b, 0));
+                self.list.copy(half(to, 1 - at), half(a, 1 - at));
+                self.list.copy(half(to, at), t);
+            }
+            C::EVEX_Vmovd_rm32_xmm => self.element_out(i, C::VEX_Vmovd_rm32_xmm),
+            C::EVEX_Vmovq_rm64_xmm => self.element_out(i, C::VEX_Vmovq_rm64_xmm),
+            C::EVEX_Vmovd_xmm_rm32 => self.element_in(i, C::VEX_Vmovd_xmm_rm32),
+            C::EVEX_Vmovq_xmm_rm64 => self.element_in(i, C::VEX_Vmovq_xmm_rm64),
+            C::EVEX_Vpbroadcastd_xmm_k1z_r32 => return self.same_in_all(i, 0, 4),
+            C::EVEX_Vpbroadcastd_ymm_k1z_r32 => return self.same_in_all(i, 1, 4),
+            C::EVEX_Vpbroadcastd_zmm_k1z_r32 => return self.same_in_all(i, 2, 4),
+            C::EVEX_Vpbroadcastq_xmm_k1z_r64 => return self.same_in_all(i, 0, 8),
+            C::EVEX_Vpbroadcastq_ymm_k1z_r64 => return self.same_in_all(i, 1, 8),
+            C::EVEX_Vpbroadcastq_zmm_k1z_r64 => return self.same_in_all(i, 2, 8),
+            _ => return Err("no way to do it with AVX2"),
+        }
+        Ok(())
+    }
+
+    fn element_out(&mut self, i: &Instruction, code: Code) {
+        let from = half(number(i.op1_register()), 0);
+        if i.op0_kind() == OpKind::Register {
+            self.list.gpr_of(code, i.op0_register(), from);
+            self.overwritten(i.op0_register());
+        } else {
+            let m = memory(i);
+            self.list.store(code, m, from);
+            self.written(m, 8);
+        }
+    }
+
+    fn element_in(&mut self, i: &Instruction, code: Code) {
+        let to = number(i.op0_register());
+        if i.op1_kind() == OpKind::Register {
+            self.list.of_gpr(code, half(to, 0), i.op1_register());
+        } else {
+            self.list.two(code, half(to, 0), O::M(memory(i)));
+        }
+        self.list.zero(half(to, 1));
+    }
+
+    fn blended(&mut self, i: &Instruction, w: usize, bytes: u32) -> Result<(), Why> {
+        let (dst, a) = (number(i.op0_register()), number(i.op1_register()));
+        let k = i.op_mask();
+        if k == Register::None || i.zeroing_masking() {
+            return Err("a blend without a mask");
+        }
+        let b = self.src(i, 2, bytes);
+        for h in 0..Self::halves(w) {
+            let b = b.half(h);
+            match self.mask(k.number() as u8, bytes, h) {
+                Some(mask) => self.list.blend(half(dst, h), half(a, h), b, mask),
+                None => match b {
+                    O::R(r) => self.list.copy(half(dst, h), r),
+                    b => self.list.two(super::list::LOAD[1], half(dst, h), b),
+                },
+            }
+        }
+        self.clear(dst, w);
+        Ok(())
+    }
+
+    fn spread_truths(&mut self, i: &Instruction, w: usize, name: Name) -> Result<(), Why> {
+        let (dst, k) = (number(i.op0_register()), i.op1_register().number() as u8);
+        let bytes = if name == Name::VPMOVM2Q { 8 } else { 4 };
+        for h in 0..Self::halves(w) {
+            match self.mask(k, bytes, h) {
+                Some(m) => self.list.two(COPY, half(dst, h), O::R(m)),
+                None => self.list.ones(half(dst, h)),
+            }
+        }
+        self.clear(dst, w);
+        Ok(())
+    }
+
+    /// The lanes of an instruction that has to write all.
+    pub(super) fn whole(i: &Instruction) -> Result<(), Why> {
+        match Self::lanes(i) {
+            Lanes::All => Ok(()),
+            _ => Err("by a mask"),
+        }
+    }
+}

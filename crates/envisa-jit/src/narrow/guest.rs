@@ -1,0 +1,230 @@
+//! Memory of the guest, lane by lane.
+
+use iced_x86::{Code, IcedError, Instruction, Register};
+
+use super::list::{LOAD, O, Reg, STORE, half, truths};
+use super::vector::{Lanes, number};
+use super::*;
+use crate::asm::K;
+use crate::layout::at;
+
+/// Elements narrower than dwords, by a mask.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Masked {
+    pub k: K,
+    pub w: usize,
+    /// Bytes.
+    pub element: u32,
+}
+
+/// Dwords of the context, one a lane: two arrays.
+const FIRST: Mem = Mem { base: CTX, index: Register::None, scale: 1, disp: at::LANES as i64 };
+const SECOND: Mem = Mem { base: CTX, index: Register::None, scale: 1, disp: at::LANES as i64 + 64 };
+/// The bits of the mask, a datum, a place.
+const BITS: Register = Register::R11D;
+const DATUM: [Register; 4] = [Register::R14L, Register::R14W, Register::R14D, Register::R14];
+const PLACE: Register = Register::R15;
+
+impl Narrow<'_> {
+    fn raw(&mut self, i: Result<Instruction, IcedError>) {
+        match i {
+            Ok(i) => self.list.raw(i),
+            Err(e) => {
+                self.list.failed.get_or_insert(e);
+            }
+        }
+    }
+
+    fn raw_rm(&mut self, code: Code, r: Register, m: Mem) {
+        self.raw(Instruction::with2(code, r, m.operand(false)));
+    }
+
+    fn raw_mr(&mut self, code: Code, m: Mem, r: Register) {
+        self.raw(Instruction::with2(code, m.operand(false), r));
+    }
+
+    fn raw_jump(&mut self, code: Code, to: u32) {
+        self.raw(Instruction::with_branch(code, u64::from(to) + 1));
+    }
+
+    /// Does something for each lane of those whose bits are in `BITS`.
+    fn each_bit(&mut self, lanes: u32, mut body: impl FnMut(&mut Self, u32)) {
+        for lane in 0..lanes {
+            let over = self.fresh();
+            self.raw(Instruction::with2(Code::Bt_rm32_imm8, BITS, lane));
+            self.raw_jump(Code::Jae_rel32_64, over);
+            body(self, lane);
+            self.label(over);
+        }
+    }
+
+    /// Goes on at the label that it gives if all lanes are in the mask, whose bits are in `BITS`.
+    fn if_all(&mut self, k: K, w: usize) -> (u32, u32) {
+        let all = self.fresh();
+        self.gather_bits(BITS, k, Self::halves(w));
+        let lanes = 8 * Self::halves(w);
+        self.raw(Instruction::with2(Code::Cmp_rm32_imm32, BITS, (1i32 << lanes) - 1));
+        self.raw_jump(Code::Je_rel32_64, all);
+        (all, lanes)
+    }
+
+    /// Elements of bytes or words of the lanes of a mask, made dwords; the others are anything.
+    pub(super) fn narrow_elements(&mut self, m: Mem, of: Masked, code: Code) -> Vec<Reg> {
+        let done = self.fresh();
+        let (all, lanes) = self.if_all(of.k, of.w);
+        let load = if of.element == 2 { Code::Movzx_r32_rm16 } else { Code::Movzx_r32_rm8 };
+        self.each_bit(lanes, |n, lane| {
+            n.raw_rm(load, DATUM[2], m.plus(of.element * lane));
+            n.raw_mr(Code::Mov_rm32_r32, FIRST.plus(4 * lane), DATUM[2]);
+        });
+        self.raw_jump(Code::Jmp_rel32_64, done);
+        self.label(all);
+        for h in 0..Self::halves(of.w) {
+            let t = self.list.temp();
+            self.list.two(code, t, O::M(m.plus(8 * of.element * h)));
+            self.list.store(STORE[1], FIRST.plus(32 * h), t);
+        }
+        self.label(done);
+        (0..Self::halves(of.w))
+            .map(|h| {
+                let t = self.list.temp();
+                self.list.two(LOAD[1], t, O::M(FIRST.plus(32 * h)));
+                t
+            })
+            .collect()
+    }
+
+    /// Stores bytes or words, which lie side by side in a register, of the lanes of a mask.
+    pub(super) fn store_narrow(&mut self, m: Mem, of: Masked, r: Reg, bytes: u32) {
+        let done = self.fresh();
+        self.list.store(STORE[1], FIRST, r);
+        let (all, lanes) = self.if_all(of.k, of.w);
+        let (load, store, datum) = match of.element {
+            2 => (Code::Movzx_r32_rm16, Code::Mov_rm16_r16, DATUM[1]),
+            _ => (Code::Movzx_r32_rm8, Code::Mov_rm8_r8, DATUM[0]),
+        };
+        self.each_bit(lanes, |n, lane| {
+            n.raw_rm(load, DATUM[2], FIRST.plus(of.element * lane));
+            n.raw_mr(store, m.plus(of.element * lane), datum);
+        });
+        self.raw_jump(Code::Jmp_rel32_64, done);
+        self.label(all);
+        let t = self.list.temp();
+        self.list.two(LOAD[usize::from(bytes > 16)], t, O::M(FIRST));
+        if self.store_bytes(m, t, bytes).is_err() {
+            self.list.failed.get_or_insert_with(|| unreachable!("sizes of narrow elements are few"));
+        }
+        self.label(done);
+    }
+
+    /// Stores a vector, or its lanes of a mask.
+    pub(super) fn store(&mut self, i: &Instruction, w: usize, bytes: u32) -> Result<(), Why> {
+        let m = memory(i);
+        let from = number(i.op1_register());
+        let y = usize::from(w > 0);
+        let lanes = Self::lanes(i);
+        for h in 0..Self::halves(w) {
+            let (m, r) = (m.plus(32 * h), half(from, h));
+            let mask = match lanes {
+                Lanes::All => None,
+                Lanes::Of(k) | Lanes::Zero(k) => self.mask(k, bytes, h),
+            };
+            match mask {
+                None => self.list.store(STORE[y], m, r),
+                Some(mask) => {
+                    let code = match bytes {
+                        8 => [Code::VEX_Vpmaskmovq_m128_xmm_xmm, Code::VEX_Vpmaskmovq_m256_ymm_ymm][y],
+                        _ => [Code::VEX_Vpmaskmovd_m128_xmm_xmm, Code::VEX_Vpmaskmovd_m256_ymm_ymm][y],
+                    };
+                    self.list.masked_store(code, m, mask, r);
+                }
+            }
+        }
+        self.written(m, 16 << w);
+        Ok(())
+    }
+
+    /// A gather's operands in registers of the CPU; the result is where the destination's half goes.
+    fn gather(&mut self, code: Code, to: Reg, m: Mem, index: Reg, mask: Option<Reg>) {
+        let [d, x, k] = std::array::from_fn(|_| self.list.pinned());
+        match mask {
+            None => {
+                self.list.zero(d);
+                self.list.ones(k);
+            }
+            Some(mask) => {
+                self.list.copy(d, to);
+                self.list.copy(k, mask);
+            }
+        }
+        self.list.copy(x, index);
+        self.list.gather(code, d, m, x, k);
+        self.list.copy(to, d);
+    }
+
+    pub(super) fn gather_dwords(&mut self, i: &Instruction, w: usize) -> Result<(), Why> {
+        if w == 0 {
+            return Err("a gather of few elements");
+        }
+        let (dst, index, k) = (number(i.op0_register()), number(i.memory_index()), i.op_mask().number() as K);
+        let m = memory(i);
+        for h in 0..Self::halves(w) {
+            let mask = self.mask(k, 4, h);
+            self.gather(Code::VEX_Vpgatherdd_ymm_vm32y_ymm, half(dst, h), m, half(index, h), mask);
+        }
+        (0..4).for_each(|q| self.no_truths(k, q));
+        self.clear(dst, w);
+        Ok(())
+    }
+
+    /// Eight quads; the indices are a half of a vector.
+    pub(super) fn gather_quads(&mut self, i: &Instruction) -> Result<(), Why> {
+        if !i.op0_register().is_zmm() {
+            return Err("a gather of few elements");
+        }
+        let (dst, index, k) = (number(i.op0_register()), number(i.memory_index()), i.op_mask().number() as K);
+        let m = memory(i);
+        let high = self.list.temp();
+        self.list.two_i(Code::VEX_Vextracti128_xmmm128_ymm_imm8, high, O::R(half(index, 0)), 1);
+        for (h, index) in [half(index, 0), high].into_iter().enumerate() {
+            let mask = self.mask(k, 8, h as u32);
+            self.gather(Code::VEX_Vpgatherdq_ymm_vm32x_ymm, half(dst, h as u32), m, index, mask);
+        }
+        (0..4).for_each(|q| self.no_truths(k, q));
+        Ok(())
+    }
+
+    /// Elements to anywhere, the first lane first.
+    pub(super) fn scatter(&mut self, i: &Instruction, w: usize, bytes: u32) -> Result<(), Why> {
+        if w == 0 || (bytes == 8 && w != 2) {
+            return Err("a scatter of few elements");
+        }
+        let (index, from, k) =
+            (number(i.memory_index()), number(i.op1_register()), i.op_mask().number() as K);
+        let m = Mem { index: PLACE, ..memory(i) };
+        let lanes = if bytes == 8 { 8 } else { 8 * Self::halves(w) };
+        for h in 0..lanes / 8 {
+            self.list.store(STORE[1], FIRST.plus(32 * h), half(index, h));
+        }
+        for h in 0..Self::halves(w) {
+            self.list.store(STORE[1], SECOND.plus(32 * h), half(from, h));
+        }
+        let (load, store, datum) = match bytes {
+            8 => (Code::Mov_r64_rm64, Code::Mov_rm64_r64, DATUM[3]),
+            _ => (Code::Mov_r32_rm32, Code::Mov_rm32_r32, DATUM[2]),
+        };
+        let one = |n: &mut Self, lane: u32| {
+            n.raw_rm(Code::Movsxd_r64_rm32, PLACE, FIRST.plus(4 * lane));
+            n.raw_rm(load, datum, SECOND.plus(bytes * lane));
+            n.raw_mr(store, m, datum);
+        };
+        if (0..lanes / 8).all(|q| self.knows(truths(k, q)) == Some(true)) {
+            (0..lanes).for_each(|lane| one(self, lane));
+        } else {
+            self.gather_bits(BITS, k, lanes / 8);
+            self.each_bit(lanes, one);
+        }
+        (0..4).for_each(|q| self.no_truths(k, q));
+        Ok(())
+    }
+}

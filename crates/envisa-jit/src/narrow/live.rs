@@ -1,0 +1,190 @@
+//! Blocks of the list, and what is wanted where.
+
+use iced_x86::FlowControl;
+
+use super::list::{Effect, Reg, Step, UNITS};
+
+/// Steps from a label, or from behind a jump, to the next.
+pub(super) struct Block {
+    pub start: usize,
+    pub end: usize,
+    /// Blocks that may follow.
+    pub next: Vec<usize>,
+    /// Units wanted at the start and at the end.
+    pub live_in: u128,
+    pub live_out: u128,
+}
+
+pub(super) struct Flow {
+    pub blocks: Vec<Block>,
+}
+
+/// The label that an instruction jumps to.
+fn target(s: &Step) -> Option<u32> {
+    let jumps = s.i.is_jcc_short_or_near() || s.i.is_jmp_short_or_near();
+    jumps.then(|| s.i.near_branch64() as u32 - 1)
+}
+
+impl Flow {
+    pub fn new(steps: &[Step], labels: u32) -> Flow {
+        let mut starts = vec![0];
+        for (k, s) in steps.iter().enumerate() {
+            let label = matches!(s.effect, Effect::Label(_));
+            if label && starts.last() != Some(&k) {
+                starts.push(k);
+            }
+            let ends = !label
+                && !matches!(s.i.flow_control(), FlowControl::Next)
+                && !s.i.is_call_near()
+                && !s.i.is_call_near_indirect();
+            if ends && k + 1 < steps.len() && starts.last() != Some(&(k + 1)) {
+                starts.push(k + 1);
+            }
+        }
+        let most = steps.iter().filter_map(|s| match s.effect {
+            Effect::Label(l) => Some(l + 1),
+            _ => None,
+        });
+        let mut of = vec![usize::MAX; most.max().unwrap_or(0).max(labels) as usize];
+        for (b, start) in starts.iter().enumerate() {
+            if let Effect::Label(l) = steps[*start].effect {
+                of[l as usize] = b;
+            }
+        }
+        let mut blocks: Vec<Block> = Vec::with_capacity(starts.len());
+        for (b, start) in starts.iter().enumerate() {
+            let end = starts.get(b + 1).copied().unwrap_or(steps.len());
+            blocks.push(Block { start: *start, end, next: Vec::new(), live_in: 0, live_out: 0 });
+        }
+        for b in 0..blocks.len() {
+            let last = &steps[blocks[b].end - 1];
+            let label = matches!(last.effect, Effect::Label(_));
+            let through = label
+                || matches!(
+                    last.i.flow_control(),
+                    FlowControl::Next
+                        | FlowControl::ConditionalBranch
+                        | FlowControl::Call
+                        | FlowControl::IndirectCall
+                );
+            if !label && let Some(l) = target(last) {
+                let to = of[l as usize];
+                if to != usize::MAX {
+                    blocks[b].next.push(to);
+                }
+            }
+            if through && b + 1 < blocks.len() {
+                blocks[b].next.push(b + 1);
+            }
+        }
+        let mut flow = Flow { blocks };
+        flow.liveness(steps);
+        flow
+    }
+
+    fn liveness(&mut self, steps: &[Step]) {
+        let sets: Vec<(u128, u128)> = self
+            .blocks
+            .iter()
+            .map(|b| {
+                let (mut reads, mut writes) = (0u128, 0u128);
+                for s in &steps[b.start..b.end] {
+                    let (mut r, mut w) = (0u128, 0u128);
+                    s.touches(&mut |reg, read, written| {
+                        if reg < UNITS {
+                            r |= u128::from(read) << reg;
+                            w |= u128::from(written) << reg;
+                        }
+                    });
+                    reads |= r & !writes;
+                    writes |= w;
+                }
+                (reads, writes)
+            })
+            .collect();
+        let mut before = vec![Vec::new(); self.blocks.len()];
+        for (b, block) in self.blocks.iter().enumerate() {
+            block.next.iter().for_each(|n| before[*n].push(b));
+        }
+        let mut work: Vec<usize> = (0..self.blocks.len()).collect();
+        let mut queued = vec![true; self.blocks.len()];
+        while let Some(b) = work.pop() {
+            queued[b] = false;
+            let out = self.blocks[b].next.iter().fold(0, |all, n| all | self.blocks[*n].live_in);
+            let (reads, writes) = sets[b];
+            let live = reads | (out & !writes);
+            self.blocks[b].live_out = out;
+            if live != self.blocks[b].live_in {
+                self.blocks[b].live_in = live;
+                for p in &before[b] {
+                    if !queued[*p] {
+                        queued[*p] = true;
+                        work.push(*p);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Which steps do something that is wanted.
+    pub fn wanted(&self, steps: &[Step], regs: Reg) -> Vec<bool> {
+        let mut keep = vec![true; steps.len()];
+        let mut live = vec![false; (regs - UNITS) as usize];
+        for b in &self.blocks {
+            let mut units = b.live_out;
+            for k in (b.start..b.end).rev() {
+                let s = &steps[k];
+                let mut wanted = !s.pure();
+                s.touches(&mut |r, _, written| {
+                    wanted |= written
+                        && match r < UNITS {
+                            true => units >> r & 1 != 0,
+                            false => live[(r - UNITS) as usize],
+                        };
+                });
+                if s.copies() && s.ops[0] == s.ops[1] {
+                    wanted = false;
+                }
+                keep[k] = wanted;
+                if !wanted {
+                    continue;
+                }
+                s.touches(&mut |r, read, written| {
+                    if written && !read {
+                        match r < UNITS {
+                            true => units &= !(1u128 << r),
+                            false => live[(r - UNITS) as usize] = false,
+                        }
+                    }
+                });
+                s.touches(&mut |r, read, _| {
+                    if read {
+                        match r < UNITS {
+                            true => units |= 1u128 << r,
+                            false => live[(r - UNITS) as usize] = true,
+                        }
+                    }
+                });
+            }
+        }
+        keep
+    }
+}
+
+/// Leaves out steps; `begins` go on naming what they named. Were there any?
+pub(super) fn retain(steps: &mut Vec<Step>, begins: &mut [usize], keep: &[bool]) -> bool {
+    let mut at = Vec::with_capacity(keep.len() + 1);
+    let mut n = 0;
+    for k in keep {
+        at.push(n);
+        n += usize::from(*k);
+    }
+    at.push(n);
+    begins.iter_mut().for_each(|b| *b = at[*b]);
+    let mut k = 0;
+    steps.retain(|_| {
+        k += 1;
+        keep[k - 1]
+    });
+    n != keep.len()
+}
