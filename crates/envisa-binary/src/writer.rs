@@ -609,7 +609,7 @@ fn var_attrs(out: &mut Sink, o: &Object, range: AttrRange) {
     }
 }
 
-/// Writes an attribute; its value has at most 255 bytes, as the tables' check says.
+/// Writes an attribute; its value's length is one byte, as the tables' check says.
 fn attr(out: &mut Sink, a: &Attr) {
     out.u32(a.name);
     out.u8(a.value.len() as u8);

@@ -12,7 +12,7 @@
 //!   immediates have no upper bits.
 
 use crate::desc::SlotKind;
-use crate::{Module, Object, Operand, Region, Span, StateClass, Type, predefined};
+use crate::{Module, Object, Operand, Region, Span, StateClass, Type, limits, predefined};
 use std::fmt;
 
 /// What is wrong with one value of a module.
@@ -39,7 +39,7 @@ pub enum Fault {
     /// An alias of a variable that is not declared before.
     Alias(u32),
     AttrRange,
-    /// Attribute values have at most 255 bytes.
+    /// Attribute values have at most [`limits::ATTRIBUTE_VALUE_BYTES`] bytes.
     AttrSize(usize),
     InputClass(u8),
     ExecSize(u8),
@@ -73,7 +73,7 @@ impl fmt::Display for Fault {
             Fault::Str(n) => write!(f, "{n} is not a string"),
             Fault::Alias(n) => write!(f, "{n} is not a variable declared before"),
             Fault::AttrRange => f.write_str("attributes outside of the object's list"),
-            Fault::AttrSize(n) => write!(f, "a value of {n} bytes, at most 255 fit"),
+            Fault::AttrSize(n) => write!(f, "a value of {n} bytes, at most {} fit", limits::ATTRIBUTE_VALUE_BYTES),
             Fault::InputClass(n) => {
                 write!(f, "class {n} is neither general (0) nor sampler (1) nor surface (2)")
             }
@@ -454,7 +454,7 @@ impl Object {
             for (i, attr) in list.iter().enumerate() {
                 let place = || format!("{kind} {i}");
                 string(attr.name, &place, attr.span)?;
-                if attr.value.len() > 255 {
+                if attr.value.len() > limits::ATTRIBUTE_VALUE_BYTES {
                     return Err((place() + ": value", attr.span, Fault::AttrSize(attr.value.len())));
                 }
             }

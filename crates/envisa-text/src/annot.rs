@@ -353,7 +353,7 @@ impl<'s> Parser<'s> {
             let value = self.bytes_item(&item)?;
             let (Item::Word(_, span) | Item::Str(_, span)) = item;
             if value.len() > limits::ATTRIBUTE_VALUE_BYTES {
-                return Err(self.bad_value(span, "at most 255 bytes"));
+                return Err(self.bad_value(span, &crate::attrs::longest()));
             }
             bytes = Some(value);
         }

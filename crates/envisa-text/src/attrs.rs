@@ -10,6 +10,11 @@ pub(crate) enum Value {
     Target,
 }
 
+/// What a value's label says of its length.
+pub(crate) fn longest() -> String {
+    format!("at most {} bytes", envisa_isa::limits::ATTRIBUTE_VALUE_BYTES)
+}
+
 /// Who may have an attribute.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Owner {

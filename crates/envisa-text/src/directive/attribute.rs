@@ -105,8 +105,8 @@ impl<'s> Parser<'s> {
             );
             return Err(self.fail(d));
         }
-        let wrong = |p: &mut Self, at: Span, wanted: &'static str| {
-            let d = p.diag_label("E0209", format!("wrong value of `{shown}`"), at, wanted);
+        let wrong = |p: &mut Self, at: Span, wanted: &str| {
+            let d = p.diag_label("E0209", format!("wrong value of `{shown}`"), at, wanted.to_owned());
             p.fail(d)
         };
         let bytes = match (kind, value) {
@@ -140,7 +140,7 @@ impl<'s> Parser<'s> {
             }
             (Value::Str, Given::Str(s, at)) => {
                 if s.len() > limits::ATTRIBUTE_VALUE_BYTES {
-                    return Err(wrong(self, at, "at most 255 bytes"));
+                    return Err(wrong(self, at, &attrs::longest()));
                 }
                 s.as_bytes().to_vec()
             }
@@ -189,8 +189,8 @@ impl<'s> Parser<'s> {
                 }
             },
             Given::Str(s, at) if s.len() > limits::ATTRIBUTE_VALUE_BYTES => {
-                let d =
-                    self.diag_label("E0209", format!("wrong value of `{shown}`"), at, "at most 255 bytes");
+                let wrong = format!("wrong value of `{shown}`");
+                let d = self.diag_label("E0209", wrong, at, attrs::longest());
                 return Err(self.fail(d));
             }
             Given::Str(s, _) => s.as_bytes().to_vec(),
