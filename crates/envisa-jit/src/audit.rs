@@ -38,7 +38,12 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
             let at = i.memory_displacement64() as i64;
             let end = at + i.memory_size().size() as i64;
             let inside = |bytes: u32| index == Register::None && at >= 0 && end <= i64::from(bytes);
+            // Elements found through address registers, which were held against the variables' ends.
+            let found =
+                matches!(i.code(), Code::EVEX_Vpgatherdd_zmm_k1_vm32z | Code::EVEX_Vpgatherdd_ymm_k1_vm32y)
+                    || i.code() == Code::EVEX_Vpgatherdd_xmm_k1_vm32x;
             let fine = match base {
+                Register::RBX if found => at >= 0 && at <= i64::from(sizes.registers),
                 Register::RBX => inside(sizes.registers),
                 // By the number of a lane, below sixteen.
                 Register::RBP if index == Register::R9 && i.memory_index_scale() == 4 => {

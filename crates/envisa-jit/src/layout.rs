@@ -113,7 +113,7 @@ pub(crate) struct Site {
     pub pointer: u64,
     /// The origin that `low` and `count` are for; of blocks, the address of the first byte.
     pub key: u64,
-    /// Of blocks: how many addresses pass.
+    /// Of blocks: how many addresses pass. Of addresses of 64 bits: the first.
     pub wide: u64,
     /// How many indices have four bytes.
     pub count4: u32,
@@ -121,6 +121,8 @@ pub(crate) struct Site {
     pub astray: u32,
     /// What the address of the pointer's byte leaves of a multiple of 64, as the guest sees it.
     pub bias: u64,
+    /// Of addresses of 64 bits, which count from `wide` on: how many pass.
+    pub span: u64,
 }
 
 impl Site {
@@ -136,6 +138,7 @@ impl Site {
         count4: 0,
         astray: 0,
         bias: 0,
+        span: 0,
     };
 }
 
@@ -148,6 +151,7 @@ pub(crate) mod site {
     pub const KEY: u32 = 24;
     pub const WIDE: u32 = 32;
     pub const COUNT4: u32 = 40;
+    pub const SPAN: u32 = 56;
     /// Places are not looked at any more while this has one of the bits of `WEARY`: of each 1,024 accesses in a row
     /// that turned out not to be rows, the first 32 were.
     pub const ASTRAY: u32 = 44;

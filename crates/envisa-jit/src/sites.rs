@@ -149,6 +149,13 @@ fn aim_simt(m: &Machine<'_>, aux: usize, s: &Simt, site: &mut Site) {
     match s.space {
         Space::Flat => {
             let Some(a) = hinted(m, aux) else { return };
+            if form.wide {
+                let wide = a.base.wrapping_sub(add);
+                *site = Site { wide, bias: a.base % 64, ..window(&a.block, 0, a.block.len(), 0, span, row) };
+                site.span = if s.element < 4 { site.count4 } else { site.count }.into();
+                site.key = origin;
+                return;
+            }
             *site = flat(a.base, &a.block, add, span, (s.scale, s.extend), row);
             site.key = origin;
         }

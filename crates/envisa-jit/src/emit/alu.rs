@@ -34,9 +34,22 @@ pub(super) fn is_float(e: ExecType) -> bool {
 }
 
 impl Emit<'_> {
-    /// An instruction that computes.
+    /// An instruction that computes: by vectors, or, where it has few channels and they cannot, one after the other.
     pub(super) fn compute(&mut self, pc: Pc) -> Result<(), Why> {
-        let i = *self.inst(pc);
+        let before = (self.a.here(), self.later.len());
+        self.vectors(pc).or_else(|why| {
+            let i = *self.inst(pc);
+            if i.channels == 1 {
+                return Err(why);
+            }
+            self.a.back(before.0);
+            self.later.truncate(before.1);
+            self.few(pc, &i).map_err(|_| why)
+        })
+    }
+
+    fn vectors(&mut self, pc: Pc) -> Result<(), Why> {
+        let mut i = *self.inst(pc);
         if let Some((chain, value)) = self.deferred.chain(pc) {
             return self.truth(pc, &i, chain, *value);
         }
@@ -48,6 +61,22 @@ impl Emit<'_> {
         let makes_float = matches!(i.dst, Dst::Reg { ty, .. } if ty.is_float());
         if (is_float(i.exec) || makes_float) && !self.ieee {
             return Err("another floating-point mode");
+        }
+        if matches!(i.src[0], Src::Indirect { .. }) {
+            return self.indirect(pc, &i);
+        }
+        // Dwords that become quads are extended when they are read.
+        if let (Op::Mov, ExecType::I32 | ExecType::U32, Dst::Reg { ty: Type::Q | Type::Uq, sat: false, .. }) =
+            (i.op, i.exec, i.dst)
+            && matches!(i.src[0], Src::Reg { modifier: Modifier::None, .. })
+        {
+            i.exec = ExecType::I64;
+        }
+        if let (Op::Mov, Dst::Reg { ty: Type::Df, sat: false, .. }, Src::Reg { ty: from, modifier, .. }) =
+            (i.op, i.dst, i.src[0])
+            && (from == Type::F || matches!(from, Type::D | Type::Ud) && modifier == Modifier::None)
+        {
+            i.exec = ExecType::F64;
         }
         if i.channels == 1 && (self.immediate(pc, &i)? || self.scalar(pc, &i)?) {
             return Ok(());
@@ -69,9 +98,6 @@ impl Emit<'_> {
             return self.gaps(pc, &i);
         }
         let narrow = ty.size() != bytes || ty.is_float() != is_float(i.exec) || i.exec == ExecType::F16;
-        if sat && i.exec != ExecType::F32 {
-            return Err("saturation");
-        }
         if i.op == Op::Mov && !narrow && !sat && i.exec != ExecType::F16 && self.copy(pc, &i)? {
             return Ok(());
         }
@@ -82,22 +108,7 @@ impl Emit<'_> {
         for part in &parts {
             let to = offset + part.lane * ty.size();
             if part.lanes == 1 {
-                self.certain(pc)?;
-                let v = self.value(pc, &i, part, 0, Lanes::All)?;
-                let v = self.converted(&i, v, (ty, sat), part, 0)?;
-                let m = self.reg(to);
-                match ty.size() {
-                    8 => self.a.mr(Code::EVEX_Vmovq_rm64_xmm, m, vreg(v, Width::X)),
-                    4 => self.a.mr(Code::EVEX_Vmovd_rm32_xmm, m, vreg(v, Width::X)),
-                    2 => {
-                        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
-                        self.a.mr(Code::Mov_rm16_r16, m, Register::AX);
-                    }
-                    _ => {
-                        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
-                        self.a.mr(Code::Mov_rm8_r8, m, Register::AL);
-                    }
-                }
+                self.lone(pc, &i)?;
                 continue;
             }
             let mask = self.lanes(pc, part, to)?;
@@ -134,12 +145,14 @@ impl Emit<'_> {
     /// A destination of the bytes or words of dwords: the others' bits stay.
     pub(super) fn gaps(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
         let Dst::Reg { offset, ty, stride, sat } = i.dst else { return Err("an unusual destination") };
+        if ty.size() == 4 {
+            return self.half_quads(pc, i);
+        }
         let (size, inside) = (ty.size(), offset % 4);
         if !matches!(i.exec, ExecType::I32 | ExecType::U32)
             || sat
             || !ty.is_int()
             || u32::from(stride) * size != 4
-            || size == 4
             || inside + size > 4
         {
             return Err("a destination with gaps");
@@ -203,8 +216,8 @@ impl Emit<'_> {
     ) -> Result<(), Why> {
         let m = self.reg(to);
         let w = Width::of(part.lanes * bytes);
-        if part.lanes * bytes < 16 {
-            return Err("fewer than sixteen bytes");
+        if part.lanes * bytes < 8 {
+            return Err("fewer than eight bytes");
         }
         if let Some(home) = self.home(to, part.lanes * bytes) {
             let op = if bytes == 8 { VMOVDQU64 } else { VMOVDQU32 };
@@ -220,6 +233,9 @@ impl Emit<'_> {
             return Err("a part of a vector in a register");
         }
         match (mask, bytes) {
+            (None, _) if part.lanes * bytes == 8 => {
+                self.a.mr(Code::EVEX_Vmovq_rm64_xmm, m, vreg(v, Width::X));
+            }
             (None, _) => self.a.store(STORE32, w, m, v, Lanes::All),
             // CPUs do not forward what masked stores wrote: all is stored.
             (Some(k), 4) => {
@@ -232,7 +248,15 @@ impl Emit<'_> {
                 self.a.v2(VMOVDQU64, w, 5, Opd::Reg(v), Lanes::Of(k));
                 self.a.store(STORE32, w, m, 5, Lanes::All);
             }
-            (Some(_), _) => return Err("narrow elements by a mask"),
+            // In dwords, and narrow again.
+            (Some(k), _) => {
+                let dwords = Width::of(4 * part.lanes);
+                let (wider, narrower) = if bytes == 2 { (VPMOVZXWD, VPMOVDW) } else { (VPMOVZXBD, VPMOVDB) };
+                self.a.v2(wider, dwords, 4, Opd::Reg(v), Lanes::All);
+                self.a.v2(wider, dwords, 5, Opd::Mem(m), Lanes::All);
+                self.a.v2(VMOVDQU32, dwords, 5, Opd::Reg(4), Lanes::Of(k));
+                self.a.store(narrower, dwords, m, 5, Lanes::All);
+            }
         }
         Ok(())
     }
@@ -247,16 +271,29 @@ impl Emit<'_> {
         to: V,
     ) -> Result<V, Why> {
         let w = part.width;
-        if sat {
-            let one = self.literal(1f32.to_bits());
-            self.a.v3(VPXORD, w, 5, 5, Opd::Reg(5), Lanes::All);
-            self.a.v3(VMAXPS, w, to, v, Opd::Reg(5), Lanes::All);
-            self.a.v3(VMINPS, w, to, to, Opd::Bcast(one), Lanes::All);
-            if ty == Type::F {
+        let narrow = matches!(ty, Type::Ub | Type::B | Type::Uw | Type::W);
+        let v = match (i.exec, ty) {
+            (ExecType::F32, Type::F) if sat => {
+                let one = self.literal(1f32.to_bits());
+                self.a.v3(VPXORD, w, 5, 5, Opd::Reg(5), Lanes::All);
+                self.a.v3(VMAXPS, w, to, v, Opd::Reg(5), Lanes::All);
+                self.a.v3(VMINPS, w, to, to, Opd::Bcast(one), Lanes::All);
                 return Ok(to);
             }
-            return Err("saturation to another type");
-        }
+            // With or without saturation the nearest, when it was a float.
+            (ExecType::F32, _) if narrow => {
+                self.truncate(v, w, ty.is_signed(), to);
+                self.clamp(to, w, ty, ty.is_signed(), to);
+                to
+            }
+            (ExecType::F32, Type::D | Type::Ud) => v,
+            (ExecType::I32 | ExecType::U32, _) if sat && narrow && i.op == Op::Mov => {
+                self.clamp(v, w, ty, i.exec == ExecType::I32, to);
+                to
+            }
+            _ if sat => return Err("saturation to another type"),
+            _ => v,
+        };
         let v = match (i.exec, ty) {
             (ExecType::F32, Type::F)
             | (ExecType::I32 | ExecType::U32, Type::D | Type::Ud)
@@ -278,20 +315,24 @@ impl Emit<'_> {
                 self.truncate(v, w, false, to);
                 to
             }
-            (ExecType::I32 | ExecType::U32, Type::Uw | Type::W) if part.lanes > 1 => {
+            (ExecType::I32 | ExecType::U32 | ExecType::F32, Type::Uw | Type::W) if part.lanes > 1 => {
                 self.a.store_to_reg(VPMOVDW, w, to, v);
                 to
             }
-            (ExecType::I32 | ExecType::U32, Type::Ub | Type::B) if part.lanes > 1 => {
+            (ExecType::I32 | ExecType::U32 | ExecType::F32, Type::Ub | Type::B) if part.lanes > 1 => {
                 self.a.store_to_reg(VPMOVDB, w, to, v);
                 to
             }
-            (ExecType::I32 | ExecType::U32, Type::Uw | Type::W | Type::Ub | Type::B) => v,
+            (ExecType::I32 | ExecType::U32 | ExecType::F32, Type::Uw | Type::W | Type::Ub | Type::B) => v,
             (ExecType::I64 | ExecType::U64, Type::D | Type::Ud) if part.lanes > 1 => {
                 self.a.store_to_reg(VPMOVQD, w, to, v);
                 to
             }
             (ExecType::I64 | ExecType::U64, Type::D | Type::Ud) => v,
+            (ExecType::F64, Type::F) => {
+                self.a.v2(VCVTPD2PS, w, to, Opd::Reg(v), Lanes::All);
+                to
+            }
             (ExecType::F32 | ExecType::F16, Type::Hf) => {
                 self.a.cvt_half(w, to, v);
                 to
@@ -300,6 +341,21 @@ impl Emit<'_> {
             _ => return Err("a conversion without native code"),
         };
         Ok(v)
+    }
+
+    /// Dwords, signed or not, to the nearest that a narrow type has.
+    fn clamp(&mut self, v: V, w: Width, ty: Type, signed: bool, to: V) {
+        let bits = 8 * ty.size();
+        let most = if ty.is_signed() { (1u32 << (bits - 1)) - 1 } else { (1 << bits) - 1 };
+        let most = self.literal(most);
+        let mut from = v;
+        if signed {
+            let least = if ty.is_signed() { (-1i32 << (bits - 1)) as u32 } else { 0 };
+            let least = self.literal(least);
+            self.a.v3(VPMAXSD, w, to, from, Opd::Bcast(least), Lanes::All);
+            from = to;
+        }
+        self.a.v3(if signed { VPMINSD } else { VPMINUD }, w, to, from, Opd::Bcast(most), Lanes::All);
     }
 
     /// A single to an integer in `to`: towards zero, out of range the nearest, NaN 0.

@@ -126,21 +126,7 @@ impl Emit<'_> {
                 };
                 Ok(self.three_fma(part, ops, (a, b, s[2]), to, lanes))
             }
-            Op::Min | Op::Max => {
-                // The CPU's gives the second of two that are equal or unordered, as the page does, but for
-                // a second one that is NaN, where the page gives the first.
-                let a = self.source(i, 0, part, 1)?;
-                let a = self.in_register(a, part, 1);
-                let b = self.source(i, 1, part, 2)?;
-                let b = self.in_register(b, part, 2);
-                let op = if i.op == Op::Min { VMINPS } else { VMAXPS };
-                self.a.vcmp(VCMPPS, w, 5, b, Opd::Reg(b), 3, None);
-                self.a.v3(op, w, 0, a, Opd::Reg(b), Lanes::All);
-                // A NaN in both: the second.
-                self.a.vcmp(VCMPPS, w, 5, a, Opd::Reg(a), 7, Some(5));
-                self.a.v2(VMOVDQU32, w, 0, Opd::Reg(a), Lanes::Of(5));
-                Ok(0)
-            }
+            Op::Min | Op::Max => self.least(i, part, [VMINPS, VMAXPS], VCMPPS),
             Op::Sqrt | Op::Sqrtm => {
                 let s = self.source(i, 0, part, 1)?;
                 self.a.v2(VSQRTPS, w, to, s, lanes);
@@ -167,6 +153,29 @@ impl Emit<'_> {
             Op::Sel => self.select(i, part, to, lanes),
             _ => self.math(pc, i, part, lanes),
         }
+    }
+
+    /// Minimum or maximum. The CPU's gives the second of two that are equal or unordered, as the page does, but for a
+    /// second one that is NaN, where the page gives the first.
+    fn least(
+        &mut self,
+        i: &Inst,
+        part: &Part,
+        [min, max]: [crate::ops::Op; 2],
+        cmp: crate::ops::Op,
+    ) -> Result<V, Why> {
+        let w = part.width;
+        let a = self.source(i, 0, part, 1)?;
+        let a = self.in_register(a, part, 1);
+        let b = self.source(i, 1, part, 2)?;
+        let b = self.in_register(b, part, 2);
+        let copy = if part.bytes == 8 { VMOVDQU64 } else { VMOVDQU32 };
+        self.a.vcmp(cmp, w, 5, b, Opd::Reg(b), 3, None);
+        self.a.v3(if i.op == Op::Min { min } else { max }, w, 0, a, Opd::Reg(b), Lanes::All);
+        // A NaN in both: the second.
+        self.a.vcmp(cmp, w, 5, a, Opd::Reg(a), 7, Some(5));
+        self.a.v2(copy, w, 0, Opd::Reg(a), Lanes::Of(5));
+        Ok(0)
     }
 
     pub(super) fn double(&mut self, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Why> {
@@ -216,6 +225,7 @@ impl Emit<'_> {
                 let b = Opd::Reg(self.in_register(s[1], part, 2));
                 Ok(self.three_fma(part, ops, (a, b, s[2]), to, lanes))
             }
+            Op::Min | Op::Max => self.least(i, part, [VMINPD, VMAXPD], VCMPPD),
             Op::Sel => self.select(i, part, to, lanes),
             _ => Err("an operation of doubles"),
         }

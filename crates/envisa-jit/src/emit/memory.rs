@@ -14,6 +14,8 @@ pub(crate) struct Form {
     pub and: Option<u32>,
     /// What passed is multiplied by this.
     pub scale: u32,
+    /// Indices are addresses of 64 bits.
+    pub wide: bool,
 }
 
 /// How a gather or scatter that native code does makes its addresses; `None` for those it does not do.
@@ -21,30 +23,39 @@ pub(crate) fn form(p: &Program, s: &Simt) -> Result<Form, Why> {
     if s.upper || !matches!(s.stride, Src::None) || s.elements == 0 {
         return Err("a message of a rare kind");
     }
-    if !s.scale.is_power_of_two() || s.address_bytes != 4 {
-        return Err("64-bit addresses");
+    if !s.scale.is_power_of_two() {
+        return Err("a factor that is no power of two");
     }
     if !matches!(s.base, Src::None) && constant(p, &s.base).is_none() {
         return Err("a base that varies");
     }
     let shift = s.scale.trailing_zeros();
+    let dwords = |before, and, scale| Ok(Form { before, and, scale, wide: false });
+    if s.address_bytes == 8 {
+        return match s.space {
+            Space::Flat if s.extend == Extend::None && s.align <= 1 => {
+                Ok(Form { before: shift, and: None, scale: 1, wide: true })
+            }
+            _ => Err("64-bit addresses of a rare kind"),
+        };
+    }
     match s.space {
         Space::Flat if s.extend == Extend::None => Err("32-bit virtual addresses"),
         Space::Flat if s.align > 1 => Err("an alignment"),
-        Space::Flat if s.scale <= 16 => Ok(Form { before: 0, and: None, scale: s.scale }),
+        Space::Flat if s.scale <= 16 => dwords(0, None, s.scale),
         Space::Slm if s.extend == Extend::None && s.origin == Src::None => {
-            Ok(Form { before: shift, and: Some(0x0fff_ffff), scale: 1 })
+            dwords(shift, Some(0x0fff_ffff), 1)
         }
         Space::Bti(b) if s.extend == Extend::None && s.origin == Src::None && s.align <= 1 => {
             if constant(p, &b).is_none() && !fixed(p, &b) {
                 return Err("a surface that varies");
             }
-            Ok(Form { before: shift, and: None, scale: 1 })
+            dwords(shift, None, 1)
         }
         Space::GeneralState | Space::Scratch(_)
             if s.extend == Extend::None && s.origin == Src::None && s.align <= 1 =>
         {
-            Ok(Form { before: shift, and: None, scale: 1 })
+            dwords(shift, None, 1)
         }
         _ => Err("another memory"),
     }
@@ -81,7 +92,7 @@ pub(super) enum Way {
     Any(V),
 }
 
-const RA: [Register; 2] = [Register::RAX, Register::RDX];
+pub(super) const RA: [Register; 2] = [Register::RAX, Register::RDX];
 const EA: [Register; 2] = [Register::EAX, Register::EDX];
 /// The site's pointer.
 pub(super) const PTR: Register = Register::RCX;
@@ -255,6 +266,9 @@ impl Emit<'_> {
         entry: Label,
         misses: &mut bool,
     ) -> Result<Way, Why> {
+        if form.wide {
+            return self.way_of_quads(pc, i, s, form, part, entry, misses);
+        }
         let at = s.address + 4 * part.lane;
         let which = part.index as usize;
         let count = s.elements.count_ones();

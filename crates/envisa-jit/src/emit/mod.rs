@@ -6,7 +6,9 @@ mod calls;
 mod control;
 mod dpas;
 mod each;
+mod few;
 mod float;
+mod indirect;
 mod int;
 mod math;
 pub(crate) mod memory;
@@ -16,6 +18,7 @@ mod select;
 mod source;
 mod transfer;
 mod turns;
+mod wide;
 
 use std::collections::HashMap;
 

@@ -152,6 +152,25 @@ impl Emit<'_> {
                 }
                 Ok(())
             }
+            Dst::Reg { offset, ty, stride: 1, .. } if ty.size() < bytes && ty.is_int() => {
+                if self.hazard(i, &parts) {
+                    return Err("a part would overwrite what a later one reads");
+                }
+                for part in &parts {
+                    let to = offset + part.lane * ty.size();
+                    self.compare_part(i, part, 4, None)?;
+                    let mask = self.lanes(pc, part, to)?;
+                    let dwords = Width::of(4 * part.lanes);
+                    self.a.rr(VPMOVM2D[dwords as usize], vreg(0, dwords), kreg(4));
+                    match ty.size() {
+                        2 => self.a.store_to_reg(VPMOVDW, dwords, 0, 0),
+                        1 => self.a.store_to_reg(VPMOVDB, dwords, 0, 0),
+                        _ => {}
+                    }
+                    self.store_part(to, 0, ty.size(), part, mask)?;
+                }
+                Ok(())
+            }
             _ => Err("a compare into another type"),
         }
     }

@@ -59,6 +59,16 @@ impl Emit<'_> {
             (ExecType::I32 | ExecType::U32, Type::W) => self.a.v2(VPMOVSXWD, w, tmp, m, Lanes::All),
             (ExecType::I32 | ExecType::U32, Type::Ub) => self.a.v2(VPMOVZXBD, w, tmp, m, Lanes::All),
             (ExecType::I32 | ExecType::U32, Type::B) => self.a.v2(VPMOVSXBD, w, tmp, m, Lanes::All),
+            (ExecType::I64 | ExecType::U64, Type::Uw | Type::W | Type::Ub | Type::B) => {
+                let (first, then) = match ty {
+                    Type::Uw => (VPMOVZXWD, VPMOVZXDQ),
+                    Type::W => (VPMOVSXWD, VPMOVSXDQ),
+                    Type::Ub => (VPMOVZXBD, VPMOVZXDQ),
+                    _ => (VPMOVSXBD, VPMOVSXDQ),
+                };
+                self.a.v2(first, Width::of(4 * part.lanes), tmp, m, Lanes::All);
+                self.a.v2(then, w, tmp, Opd::Reg(tmp), Lanes::All);
+            }
             (ExecType::I64 | ExecType::U64, Type::Ud) => self.a.v2(VPMOVZXDQ, w, tmp, m, Lanes::All),
             (ExecType::I64 | ExecType::U64, Type::D) => self.a.v2(VPMOVSXDQ, w, tmp, m, Lanes::All),
             (ExecType::F32 | ExecType::F16, Type::Hf) => self.a.v2(VCVTPH2PS, w, tmp, m, Lanes::All),
@@ -290,6 +300,19 @@ impl Emit<'_> {
                 }
                 Ok(Opd::Reg(tmp))
             }
+            (2, 1) => {
+                // Bytes of words.
+                let inside = offset % 2;
+                let first = offset - inside + 2 * part.lane;
+                self.in_memory(first, 2 * part.lanes)?;
+                let m = self.reg(first);
+                self.a.v2(VPMOVZXWD, w, tmp, Opd::Mem(m), Lanes::All);
+                let up = 24 - 8 * inside;
+                self.a.v2i(VPSLLD, w, tmp, Opd::Reg(tmp), up, Lanes::All);
+                let down = if ty.is_signed() { VPSRAD } else { VPSRLD };
+                self.a.v2i(down, w, tmp, Opd::Reg(tmp), 24, Lanes::All);
+                Ok(Opd::Reg(tmp))
+            }
             (8, 4) if part.lanes == 16 => {
                 // Low or high dwords of sixteen quads.
                 let inside = offset % 8 / 4;
@@ -338,18 +361,18 @@ impl Emit<'_> {
         }
         let wide = part.bytes == 8;
         if is_float(i.exec) {
-            if wide {
-                return Err("a modifier of a double");
-            }
             let v = self.in_register(from, part, tmp);
-            let (op, bits) = match modifier {
-                Modifier::Neg => (VPXORD, 0x8000_0000u32),
-                Modifier::Abs => (VPANDD, 0x7fff_ffff),
-                Modifier::NegAbs => (VPORD, 0x8000_0000),
+            let (op, bits, low) = match modifier {
+                Modifier::Neg => (VPXORD, 0x8000_0000u32, 0),
+                Modifier::Abs => (VPANDD, 0x7fff_ffff, u32::MAX),
+                Modifier::NegAbs => (VPORD, 0x8000_0000, 0),
                 _ => return Err("a modifier without native code"),
             };
-            let bits = self.literal(bits);
-            self.a.v3(op, w, tmp, v, Opd::Bcast(bits), Lanes::All);
+            let bits = match wide {
+                true => Opd::Mem(self.literals(std::array::from_fn(|k| if k % 2 == 1 { bits } else { low }))),
+                false => Opd::Bcast(self.literal(bits)),
+            };
+            self.a.v3(op, w, tmp, v, bits, Lanes::All);
             return Ok(Opd::Reg(tmp));
         }
         match modifier {

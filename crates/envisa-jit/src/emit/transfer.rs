@@ -28,7 +28,7 @@ impl Emit<'_> {
         let mut done = None;
         if let Way::Any(v) = way
             && let Some(step) = self.row_step(s, form, part)
-            && (s.elements, s.element, part.lanes) == (1, 4, 16)
+            && (s.elements, s.element, part.lanes, form.wide) == (1, 4, 16, false)
             && self.halves(s.address + 4 * part.lane).map(|x| x.wrapping_shl(form.before))
                 == Some(step as i32)
         {

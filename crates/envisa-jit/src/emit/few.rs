@@ -1,0 +1,135 @@
+//! Instructions whose channels are few, or whose elements lie apart: one element after the other.
+
+use super::*;
+use envisa_lower::Strides;
+
+/// Most channels that are done so: with more, the machine is as fast.
+const MOST: u32 = 16;
+
+impl Emit<'_> {
+    /// Runs an instruction channel by channel, all of which run for certain.
+    pub(super) fn few(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
+        self.certain(pc)?;
+        let makes_float = matches!(i.dst, Dst::Reg { ty, .. } if ty.is_float());
+        if (super::alu::is_float(i.exec) || makes_float) && !self.ieee {
+            return Err("another floating-point mode");
+        }
+        if self.deferred.reads(pc) {
+            return Err("a value that is made where it is read");
+        }
+        let n = u32::from(i.channels);
+        let Dst::Reg { offset: to, ty, stride, sat: false } = i.dst else {
+            return Err("an unusual destination");
+        };
+        if n > MOST || i.op == Op::Cmp || i.dst2 != 0 {
+            return Err("an instruction that is not done by elements");
+        }
+        let parts: Vec<Part> = (0..n)
+            .map(|k| Part {
+                index: k,
+                lanes: 1,
+                lane: k,
+                channel: u32::from(i.first) + k,
+                width: Width::X,
+                bytes: ty.size(),
+            })
+            .collect();
+        if self.hazard(i, &parts) {
+            return Err("an element would overwrite what a later one reads");
+        }
+        let step = u32::from(stride) * ty.size();
+        self.in_memory(to, (n - 1) * step + ty.size())?;
+        for k in 0..n {
+            let mut one = *i;
+            (one.channels, one.first) = (1, i.first + k as u8);
+            one.dst = Dst::Reg { offset: to + k * step, ty, stride: 1, sat: false };
+            for s in &mut one.src {
+                match s {
+                    Src::Reg { offset, ty, strides, shape, .. } => {
+                        *offset += strides.element(k) * ty.size();
+                        (*strides, *shape) = (Strides::SCALAR, Shape::Scalar);
+                        self.in_memory(*offset, ty.size())?;
+                    }
+                    Src::None => {}
+                    _ => return Err("a source that is no plain register"),
+                }
+            }
+            if !(self.immediate(pc, &one)? || self.scalar(pc, &one)?) {
+                self.lone(pc, &one)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An instruction of one channel, in vector registers.
+    pub(super) fn lone(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
+        let Dst::Reg { offset: to, ty, sat, .. } = i.dst else { return Err("an unusual destination") };
+        self.certain(pc)?;
+        let bytes = super::alu::exec_bytes(i.exec)?;
+        let part = Part { index: 0, lanes: 1, lane: 0, channel: i.first.into(), width: Width::X, bytes };
+        let v = self.value(pc, i, &part, 0, Lanes::All)?;
+        let v = self.converted(i, v, (ty, sat), &part, 0)?;
+        let m = self.reg(to);
+        match ty.size() {
+            8 => self.a.mr(Code::EVEX_Vmovq_rm64_xmm, m, vreg(v, Width::X)),
+            4 => self.a.mr(Code::EVEX_Vmovd_rm32_xmm, m, vreg(v, Width::X)),
+            2 => {
+                self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
+                self.a.mr(Code::Mov_rm16_r16, m, Register::AX);
+            }
+            _ => {
+                self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
+                self.a.mr(Code::Mov_rm8_r8, m, Register::AL);
+            }
+        }
+        Ok(())
+    }
+
+    /// Low or high dwords of quads: the others stay.
+    pub(super) fn half_quads(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
+        let Dst::Reg { offset, ty, stride: 2, sat: false } = i.dst else {
+            return Err("a destination with gaps");
+        };
+        let same = matches!(i.exec, ExecType::I32 | ExecType::U32) && ty.is_int()
+            || i.exec == ExecType::F32 && ty == Type::F;
+        if ty.size() != 4 || !same {
+            return Err("a destination with gaps");
+        }
+        let parts = self.parts(i, 4)?;
+        if parts[0].lanes == 1 || self.hazard(i, &parts) {
+            return Err("a destination with gaps that is read, too");
+        }
+        let high = offset % 8 == 4;
+        let bits = self.literals(std::array::from_fn(|k| if (k % 2 == 1) == high { u32::MAX } else { 0 }));
+        for part in &parts {
+            let mask = self.lanes(pc, part, offset + 8 * part.lane)?;
+            let v = self.value(pc, i, part, 0, Lanes::All)?;
+            for h in 0..part.lanes / 8 {
+                let to = offset - offset % 8 + 8 * part.lane + 64 * h;
+                self.in_memory(to, 64)?;
+                let m = self.reg(to);
+                let mut from = v;
+                if h == 1 {
+                    let extract = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
+                    self.a.rri(extract, vreg(4, Width::Y), vreg(v, Width::Z), 1);
+                    from = 4;
+                }
+                let k = self.half(mask, h);
+                self.a.v2(VPMOVZXDQ, Width::Z, 4, Opd::Reg(from), Lanes::All);
+                if high {
+                    self.a.v2i(VPSLLQ, Width::Z, 4, Opd::Reg(4), 32, Lanes::All);
+                }
+                self.a.v2(VMOVDQU64, Width::Z, 5, Opd::Mem(m), Lanes::All);
+                self.a.v3i(VPTERNLOGD, Width::Z, 5, 4, Opd::Mem(bits), 0xd8, Lanes::All);
+                if let Some(k) = k {
+                    self.a.v2(VMOVDQU64, Width::Z, 4, Opd::Mem(m), Lanes::All);
+                    self.a.v2(VMOVDQU64, Width::Z, 4, Opd::Reg(5), Lanes::Of(k));
+                    self.a.store(STORE32, Width::Z, m, 4, Lanes::All);
+                } else {
+                    self.a.store(STORE32, Width::Z, m, 5, Lanes::All);
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,280 @@
+//! What compilers write beside plain vectors: few channels, elements apart, narrow elements by a mask, elements found
+//! through address registers, doubles, and addresses of 64 bits that nothing can be told of. Native code leaves what the
+//! interpreter leaves, and faults as it does.
+
+use std::fmt::Write as _;
+
+use envisa::isa::Platform;
+use envisa::{Config, Device, Engine, Launch, Module, Source};
+
+/// Vectors of each type.
+const EACH: u32 = 3;
+/// Bytes of the buffer that are read and changed at computed places; the results are behind them.
+const TABLE: u32 = 4096;
+
+/// Numbers that follow from the one before (Steele and Vigna's SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: u32) -> u32 {
+        (self.next() >> 32) as u32 % n
+    }
+
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len() as u32) as usize]
+    }
+}
+
+/// Few channels, or elements apart, of dwords, words and singles; nothing here depends on the mask.
+fn few(r: &mut Random, simd: u32, out: &mut String) {
+    let n = r.one_of(&[2, 4, 8]);
+    let name = r.one_of(&["N", "N", "F", "W"]);
+    let (v, w, x) = (r.below(EACH), r.below(EACH), r.below(EACH));
+    // Where n elements of this stride fit.
+    let place = |r: &mut Random, stride: u32| r.below(simd.min(16) - (n - 1) * stride.min(16 / n));
+    let stride = |r: &mut Random| r.one_of(&[1, 1, 2, 4]).min(16 / n);
+    let (ds, s0, s1) = (stride(r), stride(r), stride(r));
+    let (d, a, b) = (place(r, ds), place(r, s0), place(r, s1));
+    let region = |s: u32| if s == 1 { "<1;1,0>".to_owned() } else { format!("<{s};1,0>") };
+    let op = match name {
+        "F" => r.one_of(&["add", "mul", "max", "mov"]),
+        _ => r.one_of(&["add", "mul", "and", "max", "min", "mov"]),
+    };
+    let _ = write!(out, "{op} (M1_NM, {n}) {name}{v}(0,{d})<{ds}> {name}{w}(0,{a}){}", region(s0));
+    let _ = match (op, r.below(3)) {
+        ("mov", _) => writeln!(out),
+        (_, 0) => writeln!(out, " {name}{x}(0,{b})<0;1,0>"),
+        _ => writeln!(out, " {name}{x}(0,{b}){}", region(s1)),
+    };
+}
+
+/// Whole vectors: narrow ones, halves of quads, conversions, by the mask.
+fn whole(r: &mut Random, simd: u32, out: &mut String) {
+    let (v, w, x) = (r.below(EACH), r.below(EACH), r.below(EACH));
+    let m = format!("(M1, {simd})");
+    let relation = r.one_of(&["eq", "ne", "gt", "ge", "lt", "le"]);
+    let sat = r.one_of(&["", ".sat"]);
+    let of = r.one_of(&["N", "W", "B", "F"]);
+    let narrow = r.one_of(&["W", "B", "S"]);
+    let _ = match r.below(12) {
+        0 => writeln!(out, "cmp.{relation} {m} W{v}(0,0)<1> W{w}(0,0)<1;1,0> W{x}(0,0)<1;1,0>"),
+        1 => writeln!(out, "cmp.{relation} {m} P1 {of}{w}(0,0)<1;1,0> {of}{x}(0,0)<1;1,0>"),
+        2 => writeln!(out, "mov{sat} {m} {narrow}{v}(0,0)<1> {of}{w}(0,0)<1;1,0>"),
+        3 => writeln!(out, "add {m} {narrow}{v}(0,0)<1> {narrow}{w}(0,0)<1;1,0> {narrow}{x}(0,0)<1;1,0>"),
+        4 => writeln!(out, "mov {m} N{v}(0,0)<1> C{w}(0,{})<2;1,0>", r.below(2)),
+        5 => writeln!(out, "mov {m} H{v}(0,{})<2> N{w}(0,0)<1;1,0>", r.below(2)),
+        6 => writeln!(out, "mov {m} Q{v}(0,0)<1> {}{w}(0,0)<1;1,0>", r.one_of(&["W", "B", "S", "N"])),
+        7 => writeln!(out, "({}P1) mov {m} {narrow}{v}(0,0)<1> N{w}(0,0)<1;1,0>", r.one_of(&["", "!"])),
+        8 => writeln!(out, "mov {m} F{v}(0,0)<1> {}{w}(0,0)<1;1,0>", r.one_of(&["N", "W", "B"])),
+        9 => {
+            writeln!(out, "(P1) sel {m} {narrow}{v}(0,0)<1> {narrow}{w}(0,0)<1;1,0> {narrow}{x}(0,0)<1;1,0>")
+        }
+        10 => writeln!(out, "max {m} {narrow}{v}(0,0)<1> {narrow}{w}(0,0)<1;1,0> {narrow}{x}(0,0)<1;1,0>"),
+        _ => writeln!(out, "add {m} N{v}(0,0)<1> N{w}(0,0)<1;1,0> {:#x}:d", r.below(1 << 16)),
+    };
+}
+
+fn doubles(r: &mut Random, simd: u32, out: &mut String) {
+    let (v, w, x) = (r.below(EACH), r.below(EACH), r.below(EACH));
+    let m = format!("(M1, {simd})");
+    let (a, b) = (r.one_of(&["", "(-)", "(abs)"]), r.one_of(&["", "(-)", "(abs)"]));
+    let _ = match r.below(5) {
+        0 => writeln!(out, "mov {m} D{v}(0,0)<1> {a}D{w}(0,0)<1;1,0>"),
+        1 => writeln!(out, "max {m} D{v}(0,0)<1> {a}D{w}(0,0)<1;1,0> {b}D{x}(0,0)<1;1,0>"),
+        2 => writeln!(out, "min {m} D{v}(0,0)<1> {a}D{w}(0,0)<1;1,0> {b}D{x}(0,0)<1;1,0>"),
+        3 => writeln!(out, "mov {m} D{v}(0,0)<1> {}{w}(0,0)<1;1,0>", r.one_of(&["F", "N", "(abs)F"])),
+        _ => writeln!(out, "mov {m} F{v}(0,0)<1> {a}D{w}(0,0)<1;1,0>"),
+    };
+}
+
+fn indirect(r: &mut Random, simd: u32, wild: bool, out: &mut String) {
+    let (v, w, x) = (r.below(EACH), r.below(EACH), r.below(EACH));
+    let m = format!("(M1, {simd})");
+    // Now and then past the end of the variable.
+    let most = if wild { 4 * simd } else { simd };
+    let _ = writeln!(out, "and {m} U(0,0)<1> N{w}(0,0)<1;1,0> {:#x}:d", most - 1);
+    let _ = writeln!(out, "shl {m} U(0,0)<1> U(0,0)<1;1,0> 0x2:uw");
+    let _ = match r.below(3) {
+        0 => {
+            let _ = writeln!(out, "addr_add (M1_NM, 1) A0(0)<1> &N{v} U(0,{})<0;1,0>", r.below(simd));
+            writeln!(out, "mov (M1_NM, 1) N{x}(0,{})<1> r[A0(0),0]<0;1,0>:d", r.below(simd))
+        }
+        1 => {
+            let _ = writeln!(out, "addr_add (M1_NM, 1) A0(0)<1> &N{v} U(0,{})<0;1,0>", r.below(simd));
+            writeln!(out, "mov {m} T(0,0)<1> r[A0(0),0]<0;1,0>:d")
+        }
+        _ => {
+            // Addresses are of sixteen channels at a time.
+            let _ = writeln!(out, "addr_add (M1_NM, 16) A0(0)<1> &N{v} U(0,0)<1;1,0>");
+            writeln!(out, "mov (M1, 16) T(0,0)<1> r[A0(0),0]<1,0>:d")
+        }
+    };
+    let _ = writeln!(out, "xor {m} N{x}(0,0)<1> N{x}(0,0)<1;1,0> T(0,0)<1;1,0>");
+}
+
+/// Messages whose addresses come out of a selection.
+fn message(r: &mut Random, simd: u32, wild: bool, out: &mut String) {
+    let (v, w, x) = (r.below(EACH), r.below(EACH), r.below(EACH));
+    let m = format!("(M1, {simd})");
+    let size = r.one_of(&[1, 2, 4, 4, 8]);
+    let rows = r.below(2) == 0;
+    // Now and then outside of the buffer.
+    let and = if wild { 0xf_ffff } else { TABLE - 1 } & !(size - 1) & !if size == 4 { 15 } else { 0 };
+    if rows {
+        let _ = writeln!(out, "mul {m} T(0,0)<1> Lane(0,0)<1;1,0> {size:#x}:uw");
+        let _ = writeln!(out, "add {m} T(0,0)<1> T(0,0)<1;1,0> {:#x}:d", 64 * r.below(32));
+    } else {
+        let _ = writeln!(out, "and {m} T(0,0)<1> N{w}(0,0)<1;1,0> {and:#x}:d");
+    }
+    let _ = writeln!(out, "mov {m} To(0,0)<1> T(0,0)<1;1,0>");
+    let _ = writeln!(out, "add {m} To(0,0)<1> To(0,0)<1;1,0> A(0,0)<0;1,0>");
+    let _ = writeln!(out, "(P1) sel {m} To(0,0)<1> To(0,0)<1;1,0> A(0,0)<0;1,0>");
+    let _ = match (size, r.below(4)) {
+        (1, 0 | 1) => writeln!(out, "lsc_load.ugm {m} N{x}:d8c32 flat[To]:a64"),
+        (1, _) => writeln!(out, "lsc_store.ugm {m} flat[To]:a64 N{x}:d8c32"),
+        (2, 0 | 1) => writeln!(out, "lsc_load.ugm {m} N{x}:d16c32 flat[To]:a64"),
+        (2, _) => writeln!(out, "lsc_store.ugm {m} flat[To]:a64 N{x}:d16c32"),
+        (8, 0 | 1) => writeln!(out, "lsc_load.ugm {m} Q{x}:d64 flat[To]:a64"),
+        (8, _) => writeln!(out, "lsc_store.ugm {m} flat[To]:a64 Q{x}:d64"),
+        (_, 0) => writeln!(out, "lsc_load.ugm {m} N{x}:d32 flat[To]:a64"),
+        (_, 1) => writeln!(out, "lsc_store.ugm {m} flat[To+0x8]:a64 N{x}:d32"),
+        (_, 2) => writeln!(out, "lsc_load.ugm {m} V:d32x2 flat[To]:a64"),
+        _ => writeln!(out, "lsc_atomic_iadd.ugm {m} N{v}:d32 flat[To]:a64 N{x} %null.0"),
+    };
+    let _ = writeln!(out, "add {m} N{v}(0,0)<1> N{v}(0,0)<1;1,0> V(0,0)<1;1,0>");
+}
+
+/// A program of some statements, and how many bytes it stores behind the table.
+fn program(seed: u64, simd: u32) -> (String, u32) {
+    let mut r = Random(seed);
+    let wild = seed % 8 == 7;
+    let mut text = String::from(".version 4.1\n.kernel \"shapes\"\n.kernel_attr Target=\"cm\"\n");
+    let _ = writeln!(text, ".kernel_attr SimdSize={simd}");
+    let mut vector = |name: &str, ty: &str, n: u32, of: &str| {
+        let alias = if of.is_empty() { String::new() } else { format!(" alias=<{of}, 0>") };
+        let _ = writeln!(text, ".decl {name} v_type=G type={ty} num_elts={n} align=wordx32{alias}");
+    };
+    for k in 0..EACH {
+        for (name, ty) in
+            [("N", "d"), ("W", "w"), ("B", "ub"), ("S", "b"), ("F", "f"), ("D", "df"), ("Q", "q")]
+        {
+            vector(&format!("{name}{k}"), ty, simd, "");
+        }
+        vector(&format!("C{k}"), "ub", 2 * simd, &format!("W{k}"));
+        vector(&format!("H{k}"), "d", 2 * simd, &format!("Q{k}"));
+    }
+    for (name, ty) in [("Lane", "uw"), ("U", "uw"), ("At", "ud"), ("To", "uq"), ("T", "d")] {
+        vector(name, ty, simd, "");
+    }
+    vector("V", "d", 2 * simd, "");
+    let _ = writeln!(text, ".decl P1 v_type=P num_elts={simd}\n.decl P2 v_type=P num_elts={simd}");
+    text.push_str(".decl A0 v_type=A num_elts=16\n.decl A v_type=G type=uq num_elts=1 align=qword\n");
+    text.push_str(".input A offset=64 size=8\n.function \"shapes_main\"\n");
+    text.push_str("or (M1_NM, 1) %cr0(0,0)<1> %cr0(0,0)<0;1,0> 0x4c0:ud\n");
+    text.push_str(
+        "mov (M1, 8) Lane(0,0)<1> 0x76543210:v\nadd (M1, 8) Lane(0,8)<1> Lane(0,0)<1;1,0> 0x8:uw\n",
+    );
+    if simd == 32 {
+        text.push_str("add (M1, 16) Lane(0,16)<1> Lane(0,0)<1;1,0> 0x10:uw\n");
+    }
+    let m = format!("(M1, {simd})");
+    let _ = writeln!(text, "shl {m} At(0,0)<1> Lane(0,0)<1;1,0> 0x2:ud");
+    let _ = writeln!(text, "mov {m} V(0,0)<1> 0x0:d\nmov {m} T(0,0)<1> 0x0:d");
+    for k in 0..EACH {
+        let _ = writeln!(text, "mul {m} N{k}(0,0)<1> At(0,0)<1;1,0> {:#x}:d", 1 + 2 * r.below(1 << 24));
+        let _ = writeln!(text, "mov {m} F{k}(0,0)<1> N{k}(0,0)<1;1,0>");
+        for name in ["W", "B", "S", "Q"] {
+            let _ = writeln!(text, "mov {m} {name}{k}(0,0)<1> N{k}(0,0)<1;1,0>");
+        }
+        let _ = writeln!(text, "mov {m} D{k}(0,0)<1> F{k}(0,0)<1;1,0>");
+        let _ = writeln!(
+            text,
+            "mul {m} F{k}(0,0)<1> F{k}(0,0)<1;1,0> 0x{:x}:f",
+            0x3700_0000 + (r.below(8) << 23)
+        );
+    }
+    for (name, bytes) in [("F0", 4), ("D0", 8), ("D1", 8), ("Q2", 8)] {
+        let _ = writeln!(text, "mul {m} T(0,0)<1> Lane(0,0)<1;1,0> {bytes:#x}:uw");
+        let _ = writeln!(text, "add {m} T(0,0)<1> T(0,0)<1;1,0> {:#x}:d", 8 * r.below(64));
+        let _ = writeln!(text, "mov {m} To(0,0)<1> T(0,0)<1;1,0>");
+        let _ = writeln!(text, "add {m} To(0,0)<1> To(0,0)<1;1,0> A(0,0)<0;1,0>");
+        let _ = writeln!(text, "lsc_load.ugm {m} {name}:d{} flat[To]:a64", 8 * bytes);
+    }
+    let _ = writeln!(text, "cmp.lt {m} P1 N0(0,0)<1;1,0> 0x0:d");
+    for round in 0..2 {
+        for _ in 0..4 + r.below(12) {
+            match r.below(6) {
+                0 => few(&mut r, simd, &mut text),
+                1 | 2 => whole(&mut r, simd, &mut text),
+                3 => doubles(&mut r, simd, &mut text),
+                4 => indirect(&mut r, simd, wild, &mut text),
+                _ => message(&mut r, simd, wild, &mut text),
+            }
+        }
+        // The second half by some channels only.
+        if round == 0 {
+            let _ = writeln!(text, "cmp.gt {m} P2 N1(0,0)<1;1,0> 0x0:d\n(P2) goto {m} behind");
+        }
+    }
+    text.push_str("behind:\n");
+    let mut at = TABLE;
+    let mut store = |text: &mut String, name: &str, bytes: u32| {
+        let _ = writeln!(text, "mul {m} T(0,0)<1> Lane(0,0)<1;1,0> {bytes:#x}:uw");
+        let _ = writeln!(text, "mov {m} To(0,0)<1> T(0,0)<1;1,0>");
+        let _ = writeln!(text, "add {m} To(0,0)<1> To(0,0)<1;1,0> A(0,0)<0;1,0>");
+        let _ = writeln!(text, "add {m} To(0,0)<1> To(0,0)<1;1,0> {at:#x}:uq");
+        let _ = writeln!(text, "lsc_store.ugm {m} flat[To]:a64 {name}:d{}", 8 * bytes);
+        at += bytes * simd;
+    };
+    for k in 0..EACH {
+        for (name, bytes) in [("N", 4), ("F", 4), ("D", 8), ("Q", 8)] {
+            store(&mut text, &format!("{name}{k}"), bytes);
+        }
+        for name in ["W", "B", "S"] {
+            let _ = writeln!(text, "mov {m} V(0,0)<1> {name}{k}(0,0)<1;1,0>");
+            store(&mut text, "V", 4);
+        }
+    }
+    text.push_str("ret (M1, 1)\n");
+    (text, at)
+}
+
+/// What the buffer holds in the end, and the fault if there was one.
+fn run(engine: Engine, text: &str, bytes: u32) -> (Vec<u8>, Option<String>) {
+    let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20));
+    let module = Module::load(&device, "shapes", Source::Text(text.as_bytes()))
+        .unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let kernel = module.kernel("shapes").expect("it is there");
+    let mut r = Random(u64::from(bytes));
+    // Numbers of any kind, and those that are none.
+    let odd = [0x7ff0_0000_7f80_0000, 0xfff8_0001_7fc0_0001, 0x7ff0_0001_ff80_0001, 0x8000_0000_8000_0000, 1];
+    let one = |r: &mut Random| if r.below(3) == 0 { r.one_of(&odd) } else { r.next() };
+    let content: Vec<u8> = (0..bytes / 8).flat_map(|_| one(&mut r).to_le_bytes()).collect();
+    let buffer = device.buffer_from("a", &content).expect("there is memory");
+    let launch = Launch::threads(&[1, 1, 1], 1).engine(engine).arg("A", &buffer);
+    let outcome = device.run(&kernel, &launch).expect("it is launched");
+    (buffer.to_vec(), outcome.fault.map(|f| format!("{f:?}")))
+}
+
+#[test]
+fn the_same_from_both() {
+    let mut faults = 0;
+    for seed in 0..300 {
+        let simd = [16, 32][seed as usize % 2];
+        let (text, bytes) = program(seed, simd);
+        let (want, got) = (run(Engine::Interpreter, &text, bytes), run(Engine::Native, &text, bytes));
+        faults += usize::from(want.1.is_some());
+        assert_eq!(want.1, got.1, "program {seed}:\n{text}");
+        let differs = want.0.iter().zip(&got.0).position(|(a, b)| a != b);
+        assert_eq!(differs, None, "program {seed} differs at this byte:\n{text}");
+    }
+    assert!((10..100).contains(&faults), "{faults} programs fault");
+}
