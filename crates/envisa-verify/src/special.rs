@@ -222,7 +222,7 @@ fn movs(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
             ctx.push(f.also(src_span, "the other"));
         }
         (Operand::State { .. }, _) | (_, Operand::State { .. }) => {}
-        _ => say(ctx, Code::MOVS_STATE, span, "MOVS without a surface or a sampler"),
+        _ => say(ctx, Code::MOVS_GENERAL, span, "MOVS without a surface or a sampler"),
     }
 }
 
