@@ -73,7 +73,9 @@ impl fmt::Display for Fault {
             Fault::Str(n) => write!(f, "{n} is not a string"),
             Fault::Alias(n) => write!(f, "{n} is not a variable declared before"),
             Fault::AttrRange => f.write_str("attributes outside of the object's list"),
-            Fault::AttrSize(n) => write!(f, "a value of {n} bytes, at most {} fit", limits::ATTRIBUTE_VALUE_BYTES),
+            Fault::AttrSize(n) => {
+                write!(f, "a value of {n} bytes, at most {} fit", limits::ATTRIBUTE_VALUE_BYTES)
+            }
             Fault::InputClass(n) => {
                 write!(f, "class {n} is neither general (0) nor sampler (1) nor surface (2)")
             }

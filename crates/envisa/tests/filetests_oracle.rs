@@ -28,7 +28,10 @@ const REFUSED: &[(&str, &str)] = &[
     ("memory/uniform_then_varying:input_32", SURFACE),
     ("memory/uniform_then_varying:loop_16", SURFACE),
     ("memory/uniform_then_varying:loop_32", SURFACE),
-    ("moves/between_generals", "its grammar wants a state variable; the vector compiler builds the instruction without text"),
+    (
+        "moves/between_generals",
+        "its grammar wants a state variable; the vector compiler builds the instruction without text",
+    ),
     ("memory/lsc:scale", "it says that scaled addresses are not supported yet"),
 ];
 /// Why messages whose surface is a variable of surfaces are refused.
