@@ -511,3 +511,54 @@ fn extended_indices() {
         }
     }
 }
+
+/// Observers are told of each element of each channel once, with its place among those of its channel, however
+/// channels are taken together.
+#[test]
+fn accesses_know_their_part() {
+    let mut rng = Rng(11);
+    let (mut together, mut alone) = (0, 0);
+    for (pattern, exec) in PATTERNS.into_iter().flat_map(|p| [8, 16, 32].map(|n| (p, n))) {
+        for (elements, write) in (1u64..16).flat_map(|e| [(e, false), (e, true)]) {
+            for mask in masks(&mut rng, exec) {
+                let mut rig = Rig::new(&mut rng);
+                let at = offsets(&mut rng, pattern, exec, 4, 4, 900);
+                for (i, offset) in at.iter().enumerate() {
+                    rig.regs.set(ADDRESS + 4 * i as u32, *offset as u32);
+                }
+                let m = Simt { elements, component_stride: 128, ..simt(Space::Slm, write) };
+                let ports = Ports {
+                    memory: &rig.memory.map(),
+                    slm: &rig.slm,
+                    window: &rig.window,
+                    surfaces: &rig.surfaces,
+                    samplers: &[],
+                    scratch: rig.scratch,
+                    scratch_bytes: 0x400,
+                    implicit: rig.implicit,
+                    grf_bytes: rig.grf,
+                    layout: &rig.layout,
+                };
+                let mut told = crate::messages::Accesses::default();
+                let m = Message::Simt(m);
+                let done = execute(&m, &mut Hint::default(), &mut rig.regs, mask, exec, &ports, &mut told);
+                assert_eq!(done, Ok(()), "shared local memory drops what is outside");
+                let mut got: Vec<_> = told.parts().map(|(a, part)| (a.channel, part, a.address)).collect();
+                got.sort_unstable();
+                let positions = (0..4u64).filter(|p| elements >> p & 1 != 0).enumerate();
+                let channels = (0..exec).filter(|c| mask >> c & 1 != 0);
+                let want: Vec<_> = channels
+                    .flat_map(|c| {
+                        let first = at[c as usize];
+                        positions.clone().map(move |(part, p)| (c as u8, part as u32, first + 4 * p))
+                    })
+                    .collect();
+                assert_eq!(got, want, "{pattern:?} ({exec}) {mask:#x} {elements:#b} write {write}");
+                let rows = told.rows().len();
+                together += usize::from(rows < want.len());
+                alone += usize::from(rows == want.len());
+            }
+        }
+    }
+    assert!(together > 200 && alone > 500, "{together} {alone}");
+}
