@@ -39,9 +39,14 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
             let end = at + i.memory_size().size() as i64;
             let inside = |bytes: u32| index == Register::None && at >= 0 && end <= i64::from(bytes);
             // Elements found through address registers, which were held against the variables' ends.
-            let found =
-                matches!(i.code(), Code::EVEX_Vpgatherdd_zmm_k1_vm32z | Code::EVEX_Vpgatherdd_ymm_k1_vm32y)
-                    || i.code() == Code::EVEX_Vpgatherdd_xmm_k1_vm32x;
+            let found = matches!(
+                i.code(),
+                Code::EVEX_Vpgatherdd_zmm_k1_vm32z
+                    | Code::EVEX_Vpgatherdd_ymm_k1_vm32y
+                    | Code::EVEX_Vpgatherdd_xmm_k1_vm32x
+                    | Code::VEX_Vpgatherdd_ymm_vm32y_ymm
+                    | Code::VEX_Vpgatherdd_xmm_vm32x_xmm
+            );
             let fine = match base {
                 Register::RBX if found => at >= 0 && at <= i64::from(sizes.registers),
                 Register::RBX => inside(sizes.registers),

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use envisa_lower::analysis::{Cells, Flow, Liveness, NotAnalysed};
 use envisa_lower::{Inst, Op, Pc, Program};
 use envisa_machine::dispatch::{GroupClass, Prepared};
-use envisa_machine::engine::{Engine, Instructions, LaunchView, Stop, Translation, Worker};
+use envisa_machine::engine::{Engine, Instructions, LaunchView, Left, Stop, Translation, Worker};
 use envisa_machine::group::{Alive, Groups, Row, Run, TURN, Turns, together};
 use envisa_machine::start::Start;
 use envisa_machine::thread::{Machine, STOP, Status};
@@ -144,7 +144,7 @@ impl Native {
             return c.clone();
         }
         let seeds = sites::seeds(&self.program, prepared);
-        let full = self.variant(Key { full: true, seeds, start: self.start(prepared) });
+        let full = self.variant(Key { full: true, seeds, start: self.start(prepared).ok() });
         // Most launches have no threads that lack channels.
         let tails = prepared.classes().iter().any(|c| c.tail_mask.count_ones() < self.program.simd());
         let part = match tails {
@@ -175,12 +175,19 @@ impl Native {
 
     /// How the threads of a launch start, if code can do that: they have no scratch, and do not wait for each other by
     /// other means than the barrier.
-    fn start(&self, prepared: &Prepared) -> Option<Start> {
+    ///
+    /// # Errors
+    /// Why it cannot.
+    fn start(&self, prepared: &Prepared) -> Result<Start, &'static str> {
         let waits = |i: &Inst| matches!(i.op, Op::SplitBarrier | Op::NamedBarrier | Op::Dpasw);
-        if self.program.code().iter().any(waits) || !sites::to_scratch(&self.program).is_empty() {
-            return None;
+        if self.program.code().iter().any(waits) {
+            return Err("split or named barriers, or DPASW");
+        }
+        if !sites::to_scratch(&self.program).is_empty() {
+            return Err("scratch");
         }
         Start::new(&self.program, prepared, &self.reads())
+            .ok_or("threads that start with `%sr0.0` or parts of ids")
     }
 
     fn compile(&self, key: &Key) -> Result<Variant, String> {
@@ -233,9 +240,18 @@ impl Translation for Native {
         self.chosen(launch.prepared).variants[0].is_ok()
     }
 
-    fn left(&self, launch: &LaunchView<'_>) -> Result<Vec<(Pc, &'static str)>, String> {
+    fn left(&self, launch: &LaunchView<'_>) -> Result<Left, String> {
         let chosen = self.chosen(launch.prepared);
-        chosen.variants[0].as_ref().map(|v| v.compiled.slow.clone()).map_err(Clone::clone)
+        let variant = chosen.variants[0].as_ref().map_err(Clone::clone)?;
+        let mut scheduled = Vec::new();
+        if together(&self.program) {
+            scheduled.extend(self.start(launch.prepared).err());
+            let lacks = |c: &GroupClass| c.tail_mask.count_ones() < self.program.simd();
+            if launch.prepared.classes().iter().any(lacks) {
+                scheduled.push("the last thread of a group lacks channels");
+            }
+        }
+        Ok(Left { instructions: variant.compiled.slow.clone(), scheduled })
     }
 
     fn worker<'a>(

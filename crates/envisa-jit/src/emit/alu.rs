@@ -81,6 +81,9 @@ impl Emit<'_> {
         if i.channels == 1 && (self.immediate(pc, &i)? || self.scalar(pc, &i)?) {
             return Ok(());
         }
+        if i.channels > 1 && self.packed(pc, &i)? {
+            return Ok(());
+        }
         if i.op == Op::Cmp {
             if self.fusable(pc) {
                 self.fused = true;

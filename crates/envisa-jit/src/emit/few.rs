@@ -24,20 +24,18 @@ impl Emit<'_> {
         if n > MOST || i.op == Op::Cmp || i.dst2 != 0 {
             return Err("an instruction that is not done by elements");
         }
-        let parts: Vec<Part> = (0..n)
-            .map(|k| Part {
-                index: k,
-                lanes: 1,
-                lane: k,
-                channel: u32::from(i.first) + k,
-                width: Width::X,
-                bytes: ty.size(),
+        let step = u32::from(stride) * ty.size();
+        let meets = |j: u32, k: u32| {
+            let written = to + j * step..to + j * step + ty.size();
+            i.src.iter().any(|s| {
+                let Src::Reg { offset, ty, strides, constant: false, .. } = *s else { return false };
+                let read = offset + strides.element(k) * ty.size();
+                written.start < read + ty.size() && read < written.end
             })
-            .collect();
-        if self.hazard(i, &parts) {
+        };
+        if (0..n).any(|k| (0..k).any(|j| meets(j, k))) {
             return Err("an element would overwrite what a later one reads");
         }
-        let step = u32::from(stride) * ty.size();
         self.in_memory(to, (n - 1) * step + ty.size())?;
         for k in 0..n {
             let mut one = *i;

@@ -103,7 +103,8 @@ impl Emit<'_> {
             }
             self.a.v3(VPXORD, w, 0, 0, Opd::Reg(0), Lanes::All);
             let m = Mem::indexed(REGS, Register::None, 1, i64::from(base));
-            self.a.gather(VPGATHERDD, w, 0, m, v, 5);
+            // Of one channel, the others' masks are zero.
+            self.a.gather(VPGATHERDD, w.max(Width::Y), 0, m, v, 5);
             if part.lanes == 1 {
                 let m = self.reg(to);
                 self.a.mr(Code::EVEX_Vmovd_rm32_xmm, m, vreg(0, Width::X));

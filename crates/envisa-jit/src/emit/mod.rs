@@ -12,6 +12,7 @@ mod indirect;
 mod int;
 mod math;
 pub(crate) mod memory;
+mod packed;
 mod row;
 mod scalar;
 mod select;

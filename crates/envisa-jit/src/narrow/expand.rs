@@ -67,7 +67,7 @@ impl Narrow<'_> {
             | N::VCVTPH2PS
             | N::VCVTPS2PD
             | N::VCVTDQ2PD => self.widen(i, w, name),
-            N::VPMOVDW | N::VPMOVDB | N::VPMOVQD | N::VCVTPS2PH => self.shrink(i, w, name),
+            N::VPMOVDW | N::VPMOVDB | N::VPMOVQD | N::VCVTPS2PH | N::VCVTPD2PS => self.shrink(i, w, name),
             N::VPGATHERDD => self.gather_dwords(i, w),
             N::VPGATHERDQ => self.gather_quads(i),
             N::VPSCATTERDD => self.scatter(i, w, 4),

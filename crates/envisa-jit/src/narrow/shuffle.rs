@@ -207,6 +207,18 @@ impl Narrow<'_> {
                 self.list.three_i(C::VEX_Vshufps_xmm_xmm_xmmm128_imm8, t, from, O::R(b), 0x88);
                 (t, 2 * bytes)
             }
+            Name::VCVTPD2PS => {
+                let code = [C::VEX_Vcvtpd2ps_xmm_xmmm128, C::VEX_Vcvtpd2ps_xmm_ymmm256][usize::from(w > 0)];
+                let t = self.list.temp();
+                self.list.two(code, t, O::R(from));
+                if w < 2 {
+                    return (t, 2 * bytes);
+                }
+                let (b, u) = (self.list.temp(), self.list.temp());
+                self.list.two(code, b, O::R(other));
+                self.list.three_i(C::VEX_Vinserti128_ymm_ymm_xmmm128_imm8, u, t, O::R(b), 1);
+                (u, 32)
+            }
             _ => {
                 // Rounded as asked for by the immediate, which is always to nearest even.
                 let t = self.list.temp();
