@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use envisa_lower::{BadProgram, Pc, Program};
 use envisa_machine::cpu::Level;
 use envisa_machine::dispatch::Prepared;
-use envisa_machine::engine::{Engine, Instructions, LaunchView, Stop, Translation, Worker};
+use envisa_machine::engine::{Engine, Instructions, LaunchView, Left, Stop, Translation, Worker};
 use envisa_machine::group::{Groups, Run};
 use envisa_machine::link::Linked;
 use envisa_machine::observer::Observer;
@@ -66,8 +66,10 @@ impl Translation for Code {
         true
     }
 
-    fn left(&self, _: &LaunchView<'_>) -> Result<Vec<(Pc, &'static str)>, String> {
-        Ok((0..self.program.code().len() as Pc).map(|pc| (pc, "all is interpreted")).collect())
+    fn left(&self, _: &LaunchView<'_>) -> Result<Left, String> {
+        let all = 0..self.program.code().len() as Pc;
+        let instructions = all.map(|pc| (pc, "all is interpreted")).collect();
+        Ok(Left { instructions, scheduled: Vec::new() })
     }
 
     fn worker<'a>(
@@ -136,16 +138,12 @@ pub fn run_translated(
     }
 }
 
-/// The instructions, of the program that runs unobserved, that the engine which translated it leaves to the
-/// interpreter in this launch, and why.
+/// What the engine that translated the program which runs unobserved leaves to others in this launch: instructions are
+/// of that program.
 ///
 /// # Errors
 /// Why that engine does not run the launch.
-pub fn left(
-    exe: &Executable,
-    prepared: &Prepared,
-    linked: &Linked,
-) -> Result<Vec<(Pc, &'static str)>, String> {
+pub fn left(exe: &Executable, prepared: &Prepared, linked: &Linked) -> Result<Left, String> {
     let launch = LaunchView::new(&exe.fast, prepared, linked, u64::MAX, false);
     match exe.translation.get() {
         Some(Some(t)) => t.left(&launch),

@@ -30,11 +30,11 @@ pub trait Translation: Send + Sync {
     /// Does it run this launch, whose view is of the program that it was made of?
     fn accepts(&self, launch: &LaunchView<'_>) -> bool;
 
-    /// The instructions of the program that it leaves to the interpreter in such a launch, and why.
+    /// What it leaves to others in such a launch.
     ///
     /// # Errors
     /// Why it does not accept the launch.
-    fn left(&self, launch: &LaunchView<'_>) -> Result<Vec<(Pc, &'static str)>, String>;
+    fn left(&self, launch: &LaunchView<'_>) -> Result<Left, String>;
 
     /// A worker, for one host thread, of a launch that it accepts; `number`: the host thread's, below the number of
     /// host threads that the launch was prepared for.
@@ -46,6 +46,16 @@ pub trait Translation: Send + Sync {
         launch: &'a LaunchView<'a>,
         number: u32,
     ) -> Result<Box<dyn Worker + 'a>, Box<Trap>>;
+}
+
+/// What an engine leaves to others in a launch, and why.
+#[derive(Clone, Debug, Default)]
+pub struct Left {
+    /// Instructions that the interpreter executes.
+    pub instructions: Vec<(Pc, &'static str)>,
+    /// Why the machine's scheduler lets threads of a group take turns, where threads of a group wait for each other: in
+    /// all groups, or in some.
+    pub scheduled: Vec<&'static str>,
 }
 
 /// Runs groups of a launch, on one host thread.

@@ -24,9 +24,9 @@ pub(crate) fn runs(executable: &Executable, engine: Engine) -> bool {
     false
 }
 
-/// What native code leaves to the interpreter, by program counter of the improved program, and why; or why it does
-/// not run the launch.
-pub(crate) type Left = Result<Vec<(envisa_lower::Pc, &'static str)>, String>;
+/// What native code leaves to others, instructions by program counter of the improved program; or why it does not run
+/// the launch.
+pub(crate) type Left = Result<envisa_machine::engine::Left, String>;
 
 /// Is native code asked for by its name?
 pub(crate) fn named(engine: Engine) -> bool {

@@ -66,6 +66,9 @@ pub struct Native {
     pub refused: Option<String>,
     /// What the interpreter does, the most frequent first.
     pub left: Vec<LeftEntry>,
+    /// Why threads that wait for each other take turns by the machine's scheduler, in all groups or in some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scheduled: Vec<&'static str>,
 }
 
 /// Instructions that the interpreter does for native code.
@@ -85,7 +88,15 @@ impl Native {
         let level = crate::native::level();
         let left = match left {
             Ok(left) => left,
-            Err(why) => return Native { share: 0.0, level, refused: Some(why), left: Vec::new() },
+            Err(why) => {
+                return Native {
+                    share: 0.0,
+                    level,
+                    refused: Some(why),
+                    left: Vec::new(),
+                    scheduled: Vec::new(),
+                };
+            }
         };
         let place = |i: &envisa_lower::Inst| (i.function, i.source);
         let mut count: HashMap<_, u64> = HashMap::new();
@@ -94,7 +105,7 @@ impl Native {
         }
         let all = stats.executed().max(1);
         let mut entries: Vec<LeftEntry> = Vec::new();
-        for (pc, reason) in left {
+        for (pc, reason) in left.instructions {
             let Some(i) = executable.optimized().code().get(pc as usize) else { continue };
             // Several of the improved program may come of one: it counts once.
             let count = count.remove(&place(i)).unwrap_or(0);
@@ -104,7 +115,13 @@ impl Native {
         }
         entries.sort_by_key(|e| std::cmp::Reverse(e.count));
         let interpreted: u64 = entries.iter().map(|e| e.count).sum();
-        Native { share: 1.0 - interpreted as f64 / all as f64, level, refused: None, left: entries }
+        Native {
+            share: 1.0 - interpreted as f64 / all as f64,
+            level,
+            refused: None,
+            left: entries,
+            scheduled: left.scheduled,
+        }
     }
 }
 
@@ -217,6 +234,9 @@ impl fmt::Display for Statistics {
                     "  ${:<17} {:>10} times  by the interpreter: {}",
                     l.instruction, l.count, l.reason
                 )?;
+            }
+            for why in &n.scheduled {
+                writeln!(f, "  threads take turns by the scheduler: {why}")?;
             }
         }
         let exact: u64 = self.fidelity.iter().filter(|l| l.fidelity == "exact").map(|l| l.count).sum();

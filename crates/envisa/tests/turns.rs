@@ -329,3 +329,31 @@ fn groups_of_compiled_kernels() {
         }
     }
 }
+
+/// Statistics say when, and why, the machine's scheduler has the threads of a group take turns.
+#[test]
+fn who_takes_turns_is_told() {
+    let device = Device::new(Config::new(Platform::Pvc).memory(1 << 24));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suite/corpus/pvc/bench/reduction.zebin");
+    let zebin = std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let module = Module::load(&device, "reduction", Source::Zebin(&zebin)).expect("it loads");
+    let kernel = module.kernel("reduction").expect("it is there");
+    if !kernel.is_native() {
+        eprintln!("NOT RUN: this host has no native code");
+        return;
+    }
+    let (input, out) = (device.buffer("in", 3840), device.buffer("out", 96));
+    let (input, out) = (input.expect("there is memory"), out.expect("there is memory"));
+    for (local, want) in [(64, &[][..]), (40, &["the last thread of a group lacks channels"])] {
+        let launch = Launch::range(&[960], &[local])
+            .arg("in", &input)
+            .arg("out", &out)
+            .arg("tmp", envisa::Arg::Local(4 * local))
+            .engine(Engine::Native)
+            .statistics(true);
+        let outcome = device.run(&kernel, &launch).expect("it is launched");
+        let native = outcome.statistics.and_then(|s| s.native).expect("it was asked for");
+        assert_eq!(native.scheduled, want, "groups of {local}");
+        assert!(native.refused.is_none() && native.share > 0.9, "{native:?}");
+    }
+}
