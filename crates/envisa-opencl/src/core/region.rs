@@ -35,10 +35,10 @@ pub struct Memory {
     start: NonNull<u8>,
     len: usize,
     /// What to free; none for lent memory.
-    layout: Option<Layout>,
+    owned: Option<(NonNull<u8>, Layout)>,
 }
 
-// SAFETY: plain bytes, moved by raw copies only; ownership is in `layout`.
+// SAFETY: plain bytes, moved by raw copies only; ownership is in `owned`.
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
@@ -48,11 +48,18 @@ impl Backing {
     /// while mistakes are looked for), so that on the device an access past the end is no access to a neighbour.
     pub fn allocate(len: usize, align: usize) -> Option<Arc<Backing>> {
         let zone = if crate::report::checking() { RED_ZONE } else { PAGE };
+        let align = align.max(PAGE);
         let room = len.max(1).checked_next_multiple_of(PAGE)?.checked_add(zone)?;
-        let layout = Layout::from_size_align(room, align.max(PAGE)).ok()?;
+        // Aligned here: an allocator that is asked to align writes the zeros itself, while large memory that comes
+        // zeroed costs nothing until it is touched.
+        let layout = Layout::from_size_align(room.checked_add(align)?, 16).ok()?;
         // SAFETY: the layout's size is not zero.
-        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        Some(Backing::of(Memory { start, len, layout: Some(layout) }))
+        let base = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        let at = base.as_ptr() as usize;
+        let skip = at.next_multiple_of(align) - at;
+        // SAFETY: `skip` is less than `align`, by which the allocation is larger than `room`.
+        let start = unsafe { base.add(skip) };
+        Some(Backing::of(Memory { start, len, owned: Some((base, layout)) }))
     }
 
     /// Memory of the application.
@@ -60,7 +67,7 @@ impl Backing {
     /// # Safety
     /// `len` bytes from `start` on stay readable and writable as long as the backing lives.
     pub unsafe fn lent(start: *mut u8, len: usize) -> Option<Arc<Backing>> {
-        Some(Backing::of(Memory { start: NonNull::new(start)?, len, layout: None }))
+        Some(Backing::of(Memory { start: NonNull::new(start)?, len, owned: None }))
     }
 
     fn of(memory: Memory) -> Arc<Backing> {
@@ -107,7 +114,7 @@ impl Backing {
     }
 
     fn is_lent(&self) -> bool {
-        self.memory.layout.is_none()
+        self.memory.owned.is_none()
     }
 
     /// The same bytes as a buffer of a device, at the host's address.
@@ -139,9 +146,9 @@ impl Drop for Memory {
             let start = self.start.as_ptr() as u64;
             ledger::freed(start..start + self.len as u64);
         }
-        if let Some(layout) = self.layout {
+        if let Some((base, layout)) = self.owned {
             // SAFETY: allocated with this layout.
-            unsafe { dealloc(self.start.as_ptr(), layout) };
+            unsafe { dealloc(base.as_ptr(), layout) };
         }
     }
 }

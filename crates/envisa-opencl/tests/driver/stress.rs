@@ -447,6 +447,39 @@ fn resident() -> usize {
     pages.expect("a number") * 4096
 }
 
+#[test]
+fn memory_that_nothing_touches_takes_none() {
+    let Some(driver) = driver() else { return };
+    let s = driver.session(0, 0);
+    let before = resident();
+    let buffers: Vec<_> = (0..16)
+        .map(|_| make!(s, clCreateBuffer(s.context, CL_MEM_READ_WRITE, 256 << 20, null_mut())))
+        .collect();
+    // 4 GiB of them: what tests beside this one take is far less.
+    let after = resident();
+    assert!(after < before + (1 << 30), "{before} bytes, then {after}");
+    let mut last = [1u8; 16];
+    let end = (256 << 20) - last.len();
+    for &buffer in &buffers {
+        let read = call!(
+            s,
+            clEnqueueReadBuffer(
+                s.queue,
+                buffer,
+                CL_TRUE,
+                end,
+                16,
+                last.as_mut_ptr().cast(),
+                0,
+                null(),
+                null_mut()
+            )
+        );
+        assert_eq!((read, last), (CL_SUCCESS, [0; 16]));
+        assert_eq!(call!(s, clReleaseMemObject(buffer)), CL_SUCCESS);
+    }
+}
+
 /// In a process of its own: other tests' memory comes and goes.
 #[test]
 #[ignore = "run by the test that many launches take no memory"]
