@@ -28,7 +28,7 @@ fn properties(c: &Caller, list: *const cl_context_properties) -> Result<Vec<isiz
             [key, value] if *key == cl::CL_CONTEXT_PLATFORM => {
                 handle::get::<Platform>(*value as *mut c_void)?;
             }
-            [key, _] if *key == cl::CL_CONTEXT_INTEROP_USER_SYNC => {}
+            [key, 0 | 1] if *key == cl::CL_CONTEXT_INTEROP_USER_SYNC => {}
             [0] => {}
             _ => return Err(Error::INVALID_PROPERTY),
         }
@@ -124,11 +124,12 @@ fn queue(context: cl_context, device: cl_device_id, flags: u64, list: Vec<u64>) 
     if !context.has(&device) {
         return Err(Error::INVALID_DEVICE);
     }
-    if flags & (cl::CL_QUEUE_ON_DEVICE | cl::CL_QUEUE_ON_DEVICE_DEFAULT) != 0 {
-        return Err(Error::INVALID_QUEUE_PROPERTIES);
-    }
-    if flags & !QUEUE_FLAGS != 0 {
+    let of_devices = cl::CL_QUEUE_ON_DEVICE | cl::CL_QUEUE_ON_DEVICE_DEFAULT;
+    if flags & !(QUEUE_FLAGS | of_devices) != 0 {
         return Err(Error::INVALID_VALUE);
+    }
+    if flags & of_devices != 0 {
+        return Err(Error::INVALID_QUEUE_PROPERTIES);
     }
     Ok(handle::publish(&Queue::new(context, device, flags, list)))
 }
@@ -235,8 +236,10 @@ entry! {
     ) {
         handle::get::<Context>(context)?;
         handle::get::<Device>(device)?;
-        handle::get::<Queue>(command_queue)?;
-        // Devices do not enqueue.
+        // Devices do not enqueue, which is said also where no queue is named.
+        if !command_queue.is_null() {
+            handle::get::<Queue>(command_queue)?;
+        }
         Err(Error::INVALID_OPERATION)
     }
 

@@ -202,3 +202,63 @@ fn references_are_counted() {
     assert_eq!(usize::from_ne_bytes(context.try_into().unwrap()), s.context as usize);
     assert_eq!(call!(s, clRetainContext(s.context)), CL_SUCCESS);
 }
+
+#[test]
+fn what_devices_lack_has_the_standards_errors() {
+    let Some(driver) = driver() else { return };
+    let s = driver.session(0, 0);
+    // No device enqueues: said before a queue is looked at, but a handle that is none comes first.
+    let default = |queue| call!(s, clSetDefaultDeviceCommandQueue(s.context, s.device, queue));
+    assert_eq!(default(null_mut()), CL_INVALID_OPERATION);
+    assert_eq!(default(s.queue), CL_INVALID_OPERATION);
+    assert_eq!(default(s.context), CL_INVALID_COMMAND_QUEUE);
+    let queue = |properties: u64| {
+        let list = [u64::from(CL_QUEUE_PROPERTIES), properties, 0];
+        let mut code = CL_SUCCESS;
+        // SAFETY: the list ends with zero.
+        let made = unsafe {
+            s.api.clCreateCommandQueueWithProperties.unwrap()(
+                s.context,
+                s.device,
+                list.as_ptr(),
+                &raw mut code,
+            )
+        };
+        assert_eq!(made.is_null(), code != CL_SUCCESS);
+        if !made.is_null() {
+            assert_eq!(call!(s, clReleaseCommandQueue(made)), CL_SUCCESS);
+        }
+        code
+    };
+    // Bits that mean something are refused otherwise than bits that mean nothing.
+    for bits in 0..64u64 {
+        let wanted = match bits {
+            0..4 => CL_SUCCESS,
+            4..16 => CL_INVALID_QUEUE_PROPERTIES,
+            _ => CL_INVALID_VALUE,
+        };
+        assert_eq!(queue(bits), wanted, "{bits:#x}");
+    }
+    assert_eq!(queue(u64::MAX), CL_INVALID_VALUE);
+    for (value, wanted) in
+        [(0, CL_SUCCESS), (1, CL_SUCCESS), (2, CL_INVALID_PROPERTY), (-1, CL_INVALID_PROPERTY)]
+    {
+        let list = [CL_CONTEXT_INTEROP_USER_SYNC, value, 0];
+        let mut code = CL_SUCCESS;
+        // SAFETY: the list ends with zero.
+        let made = unsafe {
+            s.api.clCreateContext.unwrap()(
+                list.as_ptr(),
+                1,
+                &raw const s.device,
+                None,
+                null_mut(),
+                &raw mut code,
+            )
+        };
+        assert_eq!((code, made.is_null()), (wanted, wanted != CL_SUCCESS), "{value}");
+        if !made.is_null() {
+            assert_eq!(call!(s, clReleaseContext(made)), CL_SUCCESS);
+        }
+    }
+}
