@@ -1,4 +1,4 @@
-//! Getting programs: with pip and apt, into a folder of the cache that each program has for itself.
+//! Getting programs: with pip, apt and git, into a folder of the cache that each program has for itself.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,6 +26,24 @@ impl Place {
     /// Debian's packages, unpacked.
     pub fn root(&self) -> PathBuf {
         self.folder.join("root")
+    }
+
+    /// What its sources were built into.
+    pub fn built(&self) -> PathBuf {
+        self.folder.join("built")
+    }
+
+    /// A word of a command, its placeholders filled.
+    pub fn fill(&self, text: &str) -> String {
+        let parts: [(&str, PathBuf); 6] = [
+            ("{python}", self.python()),
+            ("{site}", self.site()),
+            ("{sources}", self.sources()),
+            ("{built}", self.built()),
+            ("{root}", self.root()),
+            ("{scripts}", super::home().join("programs")),
+        ];
+        parts.iter().fold(text.to_owned(), |t, (name, path)| t.replace(name, &path.display().to_string()))
     }
 
     /// Its Python's packages.
@@ -116,15 +134,60 @@ fn debian(place: &Place, program: &Program) -> Result<(), String> {
     std::fs::write(&done, names.join("\n")).map_err(|e| e.to_string())
 }
 
+/// Repositories, at a tag; without the archives in them, which no test here reads.
+fn git(place: &Place, program: &Program) -> Result<(), String> {
+    for source in &program.git {
+        let (address, tag) = source.split_once(' ').ok_or_else(|| format!("`{source}` names no tag"))?;
+        let name = address.rsplit('/').next().unwrap_or(address);
+        let (folder, done) =
+            (place.sources().join(name), place.folder.join(format!("{name}-{}", tag.replace('/', "-"))));
+        if done.is_file() {
+            continue;
+        }
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(place.sources()).map_err(|e| e.to_string())?;
+        run(Command::new("git")
+            .args(["clone", "--quiet", "--filter=blob:none", "--no-checkout", address])
+            .arg(&folder))?;
+        let git = || {
+            let mut command = Command::new("git");
+            command.arg("-C").arg(&folder);
+            command
+        };
+        run(git().args(["sparse-checkout", "set", "--no-cone", "/*", "!*.zip"]))?;
+        run(git().args(["checkout", "--quiet", "--detach", tag]))?;
+        // What was built of an older state is no longer of these sources.
+        let _ = std::fs::remove_dir_all(place.built());
+        std::fs::write(&done, "").map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}
+
+/// Builds what comes as source.
+fn build(place: &Place, program: &Program) -> Result<(), String> {
+    let done = place.built().join("done");
+    let Some((name, words)) = program.build.as_ref().and_then(|b| b.split_first()) else { return Ok(()) };
+    // A command that changed builds anew.
+    let told = program.build.iter().flatten().map(|w| format!("{w}\n")).collect::<String>();
+    if std::fs::read_to_string(&done).is_ok_and(|t| t == told) {
+        return Ok(());
+    }
+    std::fs::create_dir_all(place.built()).map_err(|e| format!("{}: {e}", place.built().display()))?;
+    run(Command::new(place.fill(name)).args(words.iter().map(|w| place.fill(w))).current_dir(place.built()))?;
+    std::fs::write(&done, told).map_err(|e| e.to_string())
+}
+
 /// Gets a program, unless it is there.
 ///
 /// # Errors
-/// What pip or apt say.
+/// What pip, apt, git or the compiler say.
 pub fn fetch(cache: &Path, program: &Program) -> Result<Place, String> {
     let place = Place { folder: cache.join(&program.name) };
     std::fs::create_dir_all(&place.folder).map_err(|e| format!("{}: {e}", place.folder.display()))?;
     let failed = |e| format!("{} cannot be had: {e}", program.name);
     pip(&place, program).map_err(failed)?;
     debian(&place, program).map_err(failed)?;
+    git(&place, program).map_err(failed)?;
+    build(&place, program).map_err(failed)?;
     Ok(place)
 }

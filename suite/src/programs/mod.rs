@@ -38,11 +38,17 @@ pub struct Program {
     /// Packages of Debian, which are unpacked with what they need.
     #[serde(default)]
     pub debian: Vec<String>,
+    /// Repositories of git, each with a tag: `ADDRESS TAG`.
+    #[serde(default)]
+    pub git: Vec<String>,
+    /// Builds what came as source, in the folder `{built}`; placeholders are as in `command`.
+    #[serde(default)]
+    pub build: Option<Vec<String>>,
     /// Folder to run in; placeholders are as in `command`.
     #[serde(default)]
     pub folder: Option<String>,
-    /// The command: `{python}` of the program's own environment, `{site}` its packages, `{sources}`, `{root}` of
-    /// Debian's packages, `{scripts}` of the suite, `{results}` the file that results go to.
+    /// The command: `{python}` of the program's own environment, `{site}` its packages, `{sources}`,
+    /// `{built}`, `{root}` of Debian's packages, `{scripts}` of the suite, `{results}` the file that results go to.
     pub command: Vec<String>,
     /// Further environment variables.
     #[serde(default)]
@@ -51,6 +57,9 @@ pub struct Program {
     pub results: results::Format,
     /// Seconds that it may take.
     pub limit: u64,
+    /// Sides that cannot run it, by name, and why not.
+    #[serde(default)]
+    pub unable: BTreeMap<String, String>,
     /// Failures that are not envisa's.
     #[serde(default)]
     pub explained: Vec<Explained>,
@@ -199,6 +208,12 @@ pub fn programs() -> Result<Vec<Program>, String> {
     let path = home().join("programs.toml");
     let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     let list: List = toml::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))?;
+    for program in &list.program {
+        if let Some(name) = program.unable.keys().find(|n| !Side::ALL.iter().any(|s| s.name() == n.as_str()))
+        {
+            return Err(format!("{}: {}: `{name}` is no side", path.display(), program.name));
+        }
+    }
     Ok(list.program)
 }
 
@@ -241,6 +256,11 @@ pub fn command(only: &[String], sides: &[Side], check: bool, write: bool) -> Res
             record.checked = Some(checked);
         }
         for side in sides.iter().filter(|_| !check) {
+            if let Some(why) = program.unable.get(side.name()) {
+                println!("{}: left out on {}: {why}", program.name, side.name());
+                record.sides.remove(side.name());
+                continue;
+            }
             let Some(run) = runner.run(program, &place, *side)? else {
                 println!("{}: {} is not installed: left out", program.name, side.name());
                 continue;

@@ -20,13 +20,16 @@ pub fn page(programs: &[Program], records: &BTreeMap<String, Record>) -> String 
          target/release/envisa-suite programs --only NAME\n\
          ```\n\n\
          and this page is made by the same with `--write`; `suite/programs.toml` lists them. Times are of the whole \
-         program on one machine that does other work too, compilation included. Packages are fetched from PyPI and \
-         Debian into `~/.cache/envisa-programs`, or where `ENVISA_PROGRAMS` says.\n\n",
+         program on one machine that does other work too, compilation included. Packages are fetched from PyPI, \
+         Debian and GitHub into `~/.cache/envisa-programs`, or where `ENVISA_PROGRAMS` says.\n\n",
     );
     let mut table = Table::new(["program", "", "device", "envisa", "PoCL 3.1", "Intel CPU runtime", "open"]);
     for p in programs {
         let Some(record) = records.get(&p.name) else { continue };
-        let cell = |side: Side| record.sides.get(side.name()).map_or_else(String::new, |r| r.cell());
+        let cell = |side: Side| match (p.unable.contains_key(side.name()), record.sides.get(side.name())) {
+            (true, _) => "–".to_owned(),
+            (false, run) => run.map_or_else(String::new, |r| r.cell()),
+        };
         let open = match p.open(record).len() {
             0 => "–".to_owned(),
             n => format!("**{n}**"),

@@ -118,17 +118,7 @@ impl Runner {
         std::fs::create_dir_all(out.join("vendors")).map_err(failed)?;
         std::fs::write(out.join("vendors/only.icd"), format!("{}\n", library.display())).map_err(failed)?;
         let results = out.join("results");
-        let fill = |text: &str| -> String {
-            let parts: [(&str, PathBuf); 6] = [
-                ("{python}", place.python()),
-                ("{site}", place.site()),
-                ("{sources}", place.sources()),
-                ("{root}", place.root()),
-                ("{scripts}", super::home().join("programs")),
-                ("{results}", results.clone()),
-            ];
-            parts.iter().fold(text.to_owned(), |t, (name, path)| t.replace(name, &path.display().to_string()))
-        };
+        let fill = |text: &str| place.fill(text).replace("{results}", &results.display().to_string());
         let mut command = Command::new("timeout");
         let limit = program.limit.to_string();
         match (side, report) {
