@@ -23,8 +23,12 @@ const QUEUE_FLAGS: u64 = cl::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | cl::CL_QUE
 
 fn properties(c: &Caller, list: *const cl_context_properties) -> Result<Vec<isize>> {
     let all = c.list(list);
-    for pair in all.chunks(2) {
+    for (at, pair) in all.chunks(2).enumerate() {
         match pair {
+            // Whatever it says, it was said before.
+            [key, _] if all.chunks(2).take(at).any(|earlier| earlier[0] == *key) => {
+                return Err(Error::INVALID_PROPERTY);
+            }
             [key, value] if *key == cl::CL_CONTEXT_PLATFORM => {
                 handle::get::<Platform>(*value as *mut c_void)?;
             }

@@ -395,7 +395,8 @@ impl Device {
             cl::CL_DEVICE_ILS_WITH_VERSION => named(&[(version(1, 2, 0), "SPIR-V")]),
             cl::CL_DEVICE_BUILT_IN_KERNELS => "".into(),
             cl::CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION => named(&[]),
-            cl::CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => "".into(),
+            // None was passed; there must be a date.
+            cl::CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => "v0000-01-01-00".into(),
             cl::CL_DEVICE_PLATFORM => handle::of(&**platform()).into(),
             cl::CL_DEVICE_PARENT_DEVICE => 0usize.into(),
             cl::CL_DEVICE_REFERENCE_COUNT => 1u32.into(),
