@@ -1,6 +1,6 @@
-"""CLBlast's correctness tests: every test program that was unpacked, one after another.
+"""CLBlast's correctness tests, one routine after another.
 
-Usage: clblast.py FOLDER [OPTION...]
+Usage: clblast.py FOLDER ROUTINE...; without routines, all that were unpacked.
 """
 
 import pathlib
@@ -8,12 +8,13 @@ import re
 import subprocess
 import sys
 
-folder, options = pathlib.Path(sys.argv[1]), sys.argv[2:]
-# Levels 1 and 2 whole; of the routines that take far longer, the plain ones.
+folder, wanted = pathlib.Path(sys.argv[1]), sys.argv[2:]
 for program in sorted(folder.glob("clblast_test_*")):
     name = program.name.removeprefix("clblast_test_")
+    if wanted and name not in wanted:
+        continue
     try:
-        done = subprocess.run([program, *options], capture_output=True, text=True, errors="replace", timeout=900)
+        done = subprocess.run([program], capture_output=True, text=True, errors="replace", timeout=900)
     except subprocess.TimeoutExpired:
         print(f"FAIL {name}: stopped after 900 s", flush=True)
         continue

@@ -21,7 +21,8 @@ def why(text):
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     wrong = [line for line in lines if re.search(r"error|fail|mismatch|incorrect|expected", line, re.I)]
     wrong = [line for line in wrong if not re.search(r"FAILED( \d+ of \d+)? (sub-?)?tests?|^(\w+ )?FAILED$", line)] or wrong
-    return (wrong or lines or [""])[0]
+    # Where it stands in the test's source on this machine is of no use elsewhere.
+    return re.sub(r"\s*\(.*? from /.*", "", (wrong or lines or [""])[0])
 
 
 for word in sys.argv[3:]:
