@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::conformance::hold;
-use crate::envisa_side::Loaded;
+use crate::envisa_side::{Loaded, Translated};
 use crate::expr;
 use crate::kernel::{Device, KernelFile};
 use crate::launch::{Launch, SizeSet};
@@ -32,6 +32,8 @@ pub struct Options {
     pub limit: Duration,
     /// Host threads of envisa; 0: all.
     pub jobs: usize,
+    /// Devices whose code envisa runs as well.
+    pub others: Vec<Device>,
 }
 
 /// Least, middle and largest of several numbers.
@@ -101,6 +103,25 @@ pub struct PeerTimes {
     pub differs: Option<String>,
 }
 
+/// What the code for another device came to.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct OtherCode {
+    /// The device.
+    pub device: String,
+    /// Mean seconds of a launch, round by round.
+    pub seconds: Vec<f64>,
+    /// Why there is no time.
+    pub failure: Option<String>,
+}
+
+impl OtherCode {
+    /// A peer's time over that of this code, round by round.
+    fn ratio(&self, peer: &PeerTimes) -> Option<Spread> {
+        let ratios: Vec<f64> = peer.seconds.iter().zip(&self.seconds).map(|(t, s)| t / s).collect();
+        Spread::of(&ratios)
+    }
+}
+
 /// A mean over kernels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mean {
@@ -137,6 +158,12 @@ pub struct KernelTimes {
     pub other_code: bool,
     /// The peers.
     pub peers: Vec<PeerTimes>,
+    /// What native code makes of the kernel.
+    #[serde(default)]
+    pub native: Option<Translated>,
+    /// The same by the code for other devices.
+    #[serde(default)]
+    pub others: Vec<OtherCode>,
 }
 
 /// A whole run.
@@ -204,6 +231,8 @@ fn run_one(k: &KernelFile, options: &Options, described: &mut Vec<(String, Strin
         of_limit: None,
         other_code: k.differs_on_peers(),
         peers: Vec::new(),
+        native: None,
+        others: Vec::new(),
     };
     let sizes = match options.sizes {
         SizeSet::Conformance => None,
@@ -219,6 +248,17 @@ fn run_one(k: &KernelFile, options: &Options, described: &mut Vec<(String, Strin
         Err(why) => return KernelTimes { failure: Some(why), ..out },
     };
     out.work_items = launch.work_items();
+    // At the usual sizes, where an interpreter is done soon.
+    let usual = Launch::new(k, SizeSet::Conformance, false);
+    out.native = usual.ok().and_then(|l| Loaded::new(k, options.device, &l, 1).ok()?.translated().ok()?);
+    let mut others = Vec::new();
+    for device in options.others.iter().filter(|d| k.devices().contains(d)) {
+        let device_name = device.name().to_owned();
+        let mut times = OtherCode { device: device_name, seconds: Vec::new(), failure: None };
+        let loaded = Loaded::new(k, *device, &launch, options.jobs);
+        let loaded = loaded.map_err(|why| times.failure = Some(why.to_string())).ok();
+        others.push((loaded, times));
+    }
     let mut ours = match Loaded::new(k, options.device, &launch, options.jobs) {
         Ok(ours) => ours,
         Err(why) => return KernelTimes { failure: Some(why.to_string()), ..out },
@@ -258,6 +298,26 @@ fn run_one(k: &KernelFile, options: &Options, described: &mut Vec<(String, Strin
             out.seconds.push(mine.seconds);
             out.launches.push(mine.launches);
         }
+        for (loaded, times) in &mut others {
+            let Some(l) = loaded else { continue };
+            let taken = sample(window, || {
+                l.reset();
+                l.seconds()
+            });
+            match taken {
+                Ok(taken) if round > 0 => times.seconds.push(taken.seconds),
+                Ok(_) => {
+                    // Held once, against the code whose results the peers are held against in every round.
+                    let held = hold(&launch, &outputs, &l.outputs(), false);
+                    let bad = held.iter().find(|h| !h.1.passed());
+                    times.failure = bad.map(|(name, c)| format!("{name}: {}", cell(c)));
+                }
+                Err(why) => times.failure = Some(why),
+            }
+            if times.failure.is_some() {
+                *loaded = None;
+            }
+        }
         for (worker, times) in &mut served {
             let Some(w) = worker else { continue };
             match w.step(window, options.limit) {
@@ -288,6 +348,7 @@ fn run_one(k: &KernelFile, options: &Options, described: &mut Vec<(String, Strin
         }
     }
     out.spread = Spread::of(&out.seconds);
+    out.others = others.into_iter().map(|(_, times)| times).collect();
     for (_, mut times) in served {
         let ratios: Vec<f64> = if runs_once(&times) {
             out.spread.iter().zip(&times.seconds).map(|(s, t)| t / s.median).collect()
@@ -374,6 +435,8 @@ impl Bench {
         let mut all = Vec::new();
         for k in &self.kernels {
             all.extend(k.failure.iter().map(|why| format!("{}: {why}", k.kernel)));
+            let others = k.others.iter().filter_map(|o| Some((o, o.failure.as_ref()?)));
+            all.extend(others.map(|(o, why)| format!("{}, code for {}: {why}", k.kernel, o.device)));
             for p in &k.peers {
                 all.extend(p.differs.iter().map(|d| format!("{} against {}: {d}", k.kernel, p.peer)));
             }
@@ -437,12 +500,16 @@ impl Bench {
              hundreds of times as long, is in the next section, [Running kernels against Oclgrind](#running-kernels-against-oclgrind). \
              *Of limit* is the time that the \
              least possible traffic or arithmetic takes at the machine's limits, over envisa's. Kernels marked † give \
-             the peers other code (they lack half arithmetic or DPAS) and do not enter the means.\n",
+             the peers other code (they lack half arithmetic, DPAS or shuffles) and do not enter the means. *Native* is the share of the \
+             executed instructions that have native code, *compile* the time an instruction takes to compile: what the first launch \
+             at the kernel's usual sizes, on one host thread, takes longer than the next ones.\n",
             self.repeats, self.window
         );
         let peers: Vec<&String> = self.peers.iter().map(|(name, _)| name).collect();
         let mut head: Vec<String> =
-            ["kernel", "work-items", "time", "items/s", "rate", "of limit"].map(str::to_owned).to_vec();
+            ["kernel", "work-items", "time", "items/s", "rate", "of limit", "native", "compile"]
+                .map(str::to_owned)
+                .to_vec();
         head.extend(peers.iter().map(|p| format!("ratio to {p}")));
         let mut table = Table::new(head);
         for k in &self.kernels {
@@ -464,6 +531,13 @@ impl Bench {
                 }
                 None => row.extend(["no result", "–", "–", "–"].map(str::to_owned)),
             }
+            match k.native {
+                Some(n) => row.extend([
+                    format!("{:.1} %", 100.0 * n.share),
+                    time(n.seconds / n.instructions.max(1) as f64),
+                ]),
+                None => row.extend(["–", "–"].map(str::to_owned)),
+            }
             for peer in &peers {
                 let cell = k.peers.iter().find(|p| p.peer == **peer);
                 row.push(cell.map_or_else(|| "–".to_owned(), |p| p.cell(k.spread)));
@@ -475,11 +549,61 @@ impl Bench {
         for peer in peers {
             self.write_mean(&mut t, peer);
         }
+        self.write_others(&mut t);
         let _ = writeln!(t, "\n![ratios]({plot})");
         for complaint in self.complaints() {
             let _ = writeln!(t, "\n- **{complaint}**");
         }
         t
+    }
+
+    /// The table of the code for other devices, if there is any.
+    fn write_others(&self, t: &mut String) {
+        let mut devices: Vec<&str> = Vec::new();
+        for o in self.kernels.iter().flat_map(|k| &k.others) {
+            if !devices.contains(&o.device.as_str()) {
+                devices.push(&o.device);
+            }
+        }
+        if devices.is_empty() {
+            return;
+        }
+        let _ = writeln!(
+            t,
+            "\nThe same kernels by the code for other devices, of 8 and 16 channels, with surfaces for buffers, in the \
+             same rounds: the peer's time over that of this code, the median; – where the compiler has no code.\n"
+        );
+        let columns: Vec<(&str, &str)> =
+            devices.iter().flat_map(|d| self.peers.iter().map(move |p| (*d, p.0.as_str()))).collect();
+        let mut head = vec!["kernel".to_owned()];
+        head.extend(columns.iter().map(|(d, p)| format!("{d}, ratio to {p}")));
+        let mut table = Table::new(head);
+        let mut logs = vec![Vec::new(); columns.len()];
+        for k in &self.kernels {
+            let mark = if k.other_code { " †" } else { "" };
+            let mut row = vec![format!("{}{mark}", k.kernel.trim_start_matches("bench/"))];
+            for ((device, peer), logs) in columns.iter().zip(&mut logs) {
+                let other = k.others.iter().find(|o| o.device == *device);
+                let peer = k.peers.iter().find(|p| p.peer == *peer);
+                let spread = other.zip(peer).and_then(|(o, p)| o.ratio(p));
+                if let (Some(s), false) = (spread, k.other_code) {
+                    logs.push(s.median.ln());
+                }
+                row.push(spread.map_or_else(|| "–".to_owned(), |s| ratio(s.median)));
+            }
+            table.row(row);
+        }
+        t.push_str(&table.to_markdown());
+        t.push('\n');
+        for ((device, peer), logs) in columns.iter().zip(&logs).filter(|c| !c.1.is_empty()) {
+            let mean = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
+            let _ = writeln!(
+                t,
+                "- code for {device}, geometric mean against {peer}: {} over {} kernels",
+                ratio(mean),
+                logs.len()
+            );
+        }
     }
 
     /// The section of the report on the run against Oclgrind alone.

@@ -40,17 +40,28 @@ fn kernel_options() -> bench::Options {
         window: Duration::from_millis(100),
         limit: Duration::from_secs(20),
         jobs: 0,
+        others: vec![Device::Dg2, Device::Tgllp, Device::Skl],
     }
 }
 
 /// How kernels are timed beside Oclgrind, at sizes that it finishes.
 fn oclgrind_options() -> bench::Options {
-    bench::Options { sizes: SizeSet::Slow, peers: vec![Peer::Oclgrind], repeats: 3, ..kernel_options() }
+    bench::Options {
+        sizes: SizeSet::Slow,
+        peers: vec![Peer::Oclgrind],
+        repeats: 3,
+        others: Vec::new(),
+        ..kernel_options()
+    }
 }
 
 /// How kernels are timed by one host program for everybody.
 fn driver_options() -> bench::Options {
-    bench::Options { peers: vec![Peer::Driver, Peer::Pocl, Peer::Intel], ..kernel_options() }
+    bench::Options {
+        peers: vec![Peer::Driver, Peer::Pocl, Peer::Intel],
+        others: Vec::new(),
+        ..kernel_options()
+    }
 }
 
 /// How checking is measured: Oclgrind's checks take several times as long as it does without.
@@ -364,7 +375,8 @@ fn main() -> ExitCode {
                 window,
                 limit: Duration::from_secs(limit),
                 jobs,
-                ..usual
+                others: if device == usual.device { usual.others } else { Vec::new() },
+                sizes: usual.sizes,
             };
             let part = if oclgrind { Part::Oclgrind } else { Part::Kernels };
             run_bench(&only, &options, part, write, json.as_deref(), svg.as_deref())
