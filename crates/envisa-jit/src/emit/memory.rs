@@ -46,7 +46,7 @@ pub(crate) fn form(p: &Program, s: &Simt) -> Result<Form, Why> {
         Space::Slm if s.extend == Extend::None && s.origin == Src::None => {
             dwords(shift, Some(0x0fff_ffff), 1)
         }
-        Space::Bti(b) if s.extend == Extend::None && s.origin == Src::None && s.align <= 1 => {
+        Space::Bti(b) if s.extend == Extend::None && s.origin == Src::None => {
             if constant(p, &b).is_none() && !fixed(p, &b) {
                 return Err("a surface that varies");
             }
