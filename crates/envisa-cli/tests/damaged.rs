@@ -8,7 +8,7 @@ mod oracle;
 
 use envisa::binary::{RecoveredObject, Stop, WriteOptions, recover, write_as_reference};
 use envisa::isa::{Module, Op, Platform};
-use oracle::compare::parsed;
+use oracle::compare::{Outcome, parsed};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -135,7 +135,15 @@ fn what_the_reference_writes() {
     let mut lost = 0;
     for (n, t) in texts.iter().step_by(texts.len() / 8).enumerate() {
         let m = parsed(&t.text, t.platform).unwrap_or_else(|e| panic!("{}: {e}", t.name));
-        let bytes = oracle::bytes(&t.text, t.platform).unwrap_or_else(|e| panic!("{}: {e}", t.name));
+        let bytes = match oracle::bytes(&t.text, t.platform) {
+            Ok(bytes) => bytes,
+            // Texts that it does not take are known.
+            Err(e) => {
+                let known = oracle::report::exceptions();
+                assert!(known.iter().any(|x| x.covers(&t.name, Outcome::Rejected, &e)), "{}: {e}", t.name);
+                continue;
+            }
+        };
         lost += check_operands(&bytes, &m).1;
         let path = dir.path().join(format!("{n}.isa"));
         std::fs::write(&path, &bytes).expect("the file is written");

@@ -18,7 +18,8 @@ pub struct Exception {
 }
 
 impl Exception {
-    fn covers(&self, name: &str, outcome: Outcome, said: &str) -> bool {
+    /// Is this outcome of that name the exception?
+    pub fn covers(&self, name: &str, outcome: Outcome, said: &str) -> bool {
         let named = match (self.names.strip_prefix('*'), self.names.strip_suffix('*')) {
             (Some(""), _) => true,
             (Some(end), _) => name.ends_with(end),
