@@ -606,6 +606,54 @@ impl Bench {
         }
     }
 
+    /// The section of the report on the run with everybody held to AVX2.
+    pub fn avx2_section(&self, command: &str, record: &str) -> String {
+        let mut t = String::new();
+        let _ = writeln!(
+            t,
+            "## Running kernels with AVX2\n\n\
+             Written by `{command}`; the record of the run is [{record}]({record}).\n\n\
+             - machine: {}\n\
+             - envisa runs the code that `ocloc` made for {}, by native code for AVX2 (`ENVISA_LEVEL=avx2`)",
+            self.machine.describe(),
+            self.device
+        );
+        for (name, what) in &self.peers {
+            let _ = writeln!(t, "- {name}, held to AVX2 (`CL_CONFIG_CPU_TARGET_ARCH=core-avx2`): {what}");
+        }
+        let _ = writeln!(
+            t,
+            "\nWhat most computers have: no AVX-512. As in the section on running kernels, {} rounds, samples of {} s.\n",
+            self.repeats, self.window
+        );
+        let peers: Vec<&String> = self.peers.iter().map(|(name, _)| name).collect();
+        let mut head: Vec<String> = ["kernel", "work-items", "time"].map(str::to_owned).to_vec();
+        head.extend(peers.iter().map(|p| format!("ratio to {p}")));
+        let mut table = Table::new(head);
+        for k in &self.kernels {
+            let mark = if k.other_code { " †" } else { "" };
+            let mut row = vec![
+                format!("{}{mark}", k.kernel.trim_start_matches("bench/")),
+                k.work_items.to_string(),
+                k.spread.map_or_else(|| "no result".to_owned(), |s| time(s.median)),
+            ];
+            for peer in &peers {
+                let cell = k.peers.iter().find(|p| p.peer == **peer);
+                row.push(cell.map_or_else(|| "–".to_owned(), |p| p.cell(k.spread)));
+            }
+            table.row(row);
+        }
+        t.push_str(&table.to_markdown());
+        t.push('\n');
+        for peer in peers {
+            self.write_mean(&mut t, peer);
+        }
+        for complaint in self.complaints() {
+            let _ = writeln!(t, "\n- **{complaint}**");
+        }
+        t
+    }
+
     /// The section of the report on the run against Oclgrind alone.
     pub fn oclgrind_section(&self, command: &str, plot: &str, record: &str) -> String {
         let peer = Peer::Oclgrind.name();

@@ -675,7 +675,7 @@ fn performance(only: &Only, parts: &[Part], how: CheckingHow, write: bool) -> Re
             Part::Assembler => toolchain::build("envisa-cli", "assembler"),
             Part::Verifier => toolchain::build("envisa-verify", "verify"),
             Part::Driver => runs::build_driver(),
-            Part::Kernels | Part::Oclgrind | Part::Translation => Ok(()),
+            Part::Kernels | Part::Avx2 | Part::Oclgrind | Part::Translation => Ok(()),
         };
         if let Err(why) = built {
             wrong.push((*part, why));
@@ -707,6 +707,24 @@ fn performance(only: &Only, parts: &[Part], how: CheckingHow, write: bool) -> Re
     Ok(wrong.is_empty())
 }
 
+/// Times kernels with envisa and Intel's CPU runtime held to AVX2, in a process of its own: both look at what they are
+/// held to once.
+fn held_to_avx2(only: &Only) -> Result<bench::Bench, String> {
+    let record = std::env::temp_dir().join(format!("envisa-avx2-{}.json", std::process::id()));
+    let this = std::env::current_exe().map_err(|e| e.to_string())?;
+    let mut bench = std::process::Command::new(this);
+    bench.args(["bench", "--peer", "intel", "--json"]).arg(&record);
+    for id in &only.only {
+        bench.args(["--only", id]);
+    }
+    bench.env("ENVISA_LEVEL", "avx2").env("CL_CONFIG_CPU_TARGET_ARCH", "core-avx2");
+    bench.stdout(std::process::Stdio::null());
+    bench.status().map_err(|e| e.to_string())?;
+    let run = toolchain::read_record(&record);
+    let _ = std::fs::remove_file(&record);
+    run
+}
+
 /// Shows a part's section, and writes it and its record where that is asked for.
 fn leave(part: Part, record: &impl serde::Serialize, section: &str, write: bool) -> Result<(), String> {
     println!("{section}");
@@ -724,6 +742,11 @@ fn measure(
     let (command, record) = (part.command(), part.record());
     match part {
         Part::Kernels => run_bench(only, &kernel_options(), part, write, None, None),
+        Part::Avx2 => {
+            let run = held_to_avx2(only)?;
+            leave(part, &run, &run.avx2_section(&command, &record), write)?;
+            Ok(run.good())
+        }
         Part::Oclgrind => run_bench(only, &oclgrind_options(), part, write, None, None),
         Part::Driver => {
             let say = |line: &str| eprintln!("{line}");

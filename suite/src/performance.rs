@@ -21,6 +21,8 @@ use crate::translate::Translations;
 pub enum Part {
     /// Kernels beside PoCL and Intel's CPU runtime.
     Kernels,
+    /// Kernels beside Intel's CPU runtime, both held to AVX2.
+    Avx2,
     /// Kernels beside Oclgrind.
     Oclgrind,
     /// Kernels through the OpenCL driver, and small launches, beside PoCL and Intel's CPU runtime.
@@ -39,8 +41,9 @@ pub enum Part {
 
 impl Part {
     /// All parts.
-    pub const ALL: [Part; 8] = [
+    pub const ALL: [Part; 9] = [
         Part::Kernels,
+        Part::Avx2,
         Part::Oclgrind,
         Part::Driver,
         Part::Runs,
@@ -136,6 +139,10 @@ pub fn summary(docs: &Path) -> String {
                 kernel_lines(&b, &mut lines);
                 b.machine
             }),
+            Part::Avx2 => read_record(&path).map(|b: Bench| {
+                avx2_line(&b, &mut lines);
+                b.machine
+            }),
             Part::Oclgrind => read_record(&path).map(|b: Bench| {
                 oclgrind_line(&b, &mut lines);
                 b.machine
@@ -221,6 +228,21 @@ fn kernel_lines(b: &Bench, lines: &mut Vec<Line>) {
                 None,
             ));
         }
+    }
+}
+
+fn avx2_line(b: &Bench, lines: &mut Vec<Line>) {
+    if let Some(mean) = b.mean(Peer::Intel.name()) {
+        lines.push(line(
+            format!(
+                "the same with both held to AVX2, over {}: geometric mean of {}",
+                Peer::Intel.name(),
+                mean.kernels
+            ),
+            "at least 1.2",
+            ratio(mean.ratio),
+            Some(mean.ratio >= 1.2),
+        ));
     }
 }
 
@@ -372,7 +394,7 @@ mod tests {
         let text = summary(docs.path());
         assert!(
             text.contains(
-                "not measured yet: kernels, oclgrind, driver, runs, checks, translation, assembler, verifier"
+                "not measured yet: kernels, avx2, oclgrind, driver, runs, checks, translation, assembler, verifier"
             ),
             "{text}"
         );
@@ -394,7 +416,7 @@ mod tests {
         assert!(page.contains("| 120.00 ms | **no** |"), "{page}");
         assert!(page.contains("<!-- begin verifier -->\n## Verifying\n<!-- end verifier -->"), "{page}");
         assert!(
-            !page.contains("yet: verifier") && page.contains("not measured yet: kernels, oclgrind"),
+            !page.contains("yet: verifier") && page.contains("not measured yet: kernels, avx2, oclgrind"),
             "{page}"
         );
     }

@@ -163,14 +163,15 @@ impl Narrow<'_> {
     }
 
     pub(super) fn gather_dwords(&mut self, i: &Instruction, w: usize) -> Result<(), Why> {
-        if w == 0 {
-            return Err("a gather of few elements");
-        }
         let (dst, index, k) = (number(i.op0_register()), number(i.memory_index()), i.op_mask().number() as K);
         let m = memory(i);
+        let code = match w {
+            0 => Code::VEX_Vpgatherdd_xmm_vm32x_xmm,
+            _ => Code::VEX_Vpgatherdd_ymm_vm32y_ymm,
+        };
         for h in 0..Self::halves(w) {
             let mask = self.mask(k, 4, h);
-            self.gather(Code::VEX_Vpgatherdd_ymm_vm32y_ymm, half(dst, h), m, half(index, h), mask);
+            self.gather(code, half(dst, h), m, half(index, h), mask);
         }
         (0..4).for_each(|q| self.no_truths(k, q));
         self.clear(dst, w);

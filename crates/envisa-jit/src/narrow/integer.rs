@@ -73,6 +73,10 @@ impl Narrow<'_> {
             let b =
                 if w == 0 && i.op2_kind() == OpKind::Memory { O::R(self.loaded(b, h, w)) } else { b.half(h) };
             make(self, t, half(a, h), b);
+            if w == 0 {
+                // Nothing is true behind sixteen bytes.
+                self.list.two(super::list::LOAD[0], t, O::R(t));
+            }
             halves[h as usize] = t;
         }
         self.compared(k, of, w, bytes, halves);

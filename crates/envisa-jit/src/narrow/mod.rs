@@ -14,6 +14,7 @@ mod mask;
 mod registers;
 mod shuffle;
 mod ternary;
+mod tidy;
 mod vector;
 mod write;
 
@@ -74,9 +75,10 @@ pub(crate) fn narrow(code: &[Instruction], given: &Given<'_>) -> Result<Narrowed
         spread: Vec::new(),
     };
     let mut begins = Vec::with_capacity(code.len());
+    let named = named(code, given.labels);
     for (k, i) in code.iter().enumerate() {
         begins.push(n.list.steps.len());
-        if i.ip() != 0 {
+        if i.ip() != 0 && named[i.ip() as usize - 1] {
             n.label(i.ip() as u32 - 1);
         }
         n.one(i, &code[k + 1..]).map_err(|why| format!("{:?}: {why}", i.code()))?;
@@ -86,13 +88,19 @@ pub(crate) fn narrow(code: &[Instruction], given: &Given<'_>) -> Result<Narrowed
         return Err(e.to_string());
     }
     let labels = n.labels;
-    let Narrow { list: List { mut steps, next, pinned, .. }, mut literals, .. } = n;
+    let Narrow { list: List { mut steps, next, .. }, mut literals, .. } = n;
     let flow = live::Flow::new(&steps, labels);
     let keep = flow.wanted(&steps, next);
-    let dense = live::retain(&mut steps, &mut begins, &keep);
+    live::retain(&mut steps, &mut begins, &keep);
+    let flow = live::Flow::new(&steps, labels);
+    let tidy::Tidy { mut steps, at, next, pinned } = tidy::tidy(&steps, &flow, next);
+    begins.iter_mut().for_each(|b| *b = at[*b]);
+    let flow = live::Flow::new(&steps, labels);
+    let keep = flow.wanted(&steps, next);
+    live::retain(&mut steps, &mut begins, &keep);
+    let flow = live::Flow::new(&steps, labels);
     let step = |k: usize| begins.get(k).copied().unwrap_or(steps.len());
     let behind = step(given.behind.start)..step(given.behind.end);
-    let flow = if dense { live::Flow::new(&steps, labels) } else { flow };
     literals.resize(literals.len().next_multiple_of(16), 0);
     let room = given.room + 4 * literals.len() as u32;
     let places = registers::Places::new(&steps, &flow, (next, &pinned), (room, behind));
@@ -105,6 +113,19 @@ pub(crate) fn narrow(code: &[Instruction], given: &Given<'_>) -> Result<Narrowed
         literals,
         context: places.end.next_multiple_of(64),
     })
+}
+
+/// Which labels something goes to: every instruction of the program has one.
+fn named(code: &[Instruction], labels: u32) -> Vec<bool> {
+    let mut all = vec![false; labels as usize];
+    for i in code {
+        if i.is_jcc_short_or_near() || i.is_jmp_short_or_near() || i.is_call_near() {
+            all[i.near_branch64() as usize - 1] = true;
+        } else if i.is_ip_rel_memory_operand() {
+            all[i.memory_displacement64() as usize - 1] = true;
+        }
+    }
+    all
 }
 
 struct Narrow<'a> {

@@ -235,6 +235,9 @@ impl Narrow<'_> {
     }
 
     pub(super) fn shrink(&mut self, i: &Instruction, w: usize, name: Name) -> Result<(), Why> {
+        if i.op1_kind() != OpKind::Register {
+            return Err("elements in memory made narrower");
+        }
         let from = number(i.op1_register());
         let (r, bytes) = self.packed_elements(half(from, 0), half(from, 1), w, name);
         if i.op0_kind() == OpKind::Register {

@@ -225,6 +225,10 @@ impl Narrow<'_> {
         if w < 2 {
             self.list.zero(half(dst, 1));
         }
+        if w == 0 {
+            let low = half(dst, 0);
+            self.list.two(LOAD[0], low, O::R(low));
+        }
     }
 
     /// An instruction that AVX2 has.
@@ -308,12 +312,8 @@ impl Narrow<'_> {
                 }
             }
         }
-        if !matches!(lanes, Lanes::Of(_)) || w == 2 {
-            self.clear(dst, w);
-        } else {
-            // What lies behind a narrow vector is zero, whatever the lanes.
-            self.list.zero(half(dst, 1));
-        }
+        // What lies behind a narrow vector is zero, whatever the lanes.
+        self.clear(dst, w);
         Ok(())
     }
 
@@ -345,11 +345,6 @@ impl Narrow<'_> {
                 O::R(r) => n.list.copy(to, r),
                 o => n.list.two(LOAD[1], to, o),
             });
-            if w == 0 {
-                // Sixteen bytes of it.
-                let to = half(dst, 0);
-                self.list.two(LOAD[0], to, O::R(to));
-            }
         }
         self.clear(dst, w);
         Ok(())
