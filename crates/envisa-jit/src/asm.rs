@@ -1,14 +1,12 @@
 //! A list of x86 instructions with labels, to be encoded at once.
 
-use std::ops::Range;
-
 use iced_x86::{
     BlockEncoder, BlockEncoderOptions, Code, IcedError, Instruction, InstructionBlock, MemoryOperand, OpKind,
     Register,
 };
 
-use crate::narrow;
 use crate::ops::Op;
+pub(crate) use crate::ops::Width;
 
 /// How far back a load is looked for that gave the same.
 const BACK: usize = 8;
@@ -17,29 +15,13 @@ const BACK: usize = 8;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Label(u32);
 
+/// Why an instruction has no native code.
+pub(crate) type Why = &'static str;
+
 /// A vector register's number, 0 to 31.
 pub(crate) type V = u8;
 /// A mask register's number, 0 to 7.
 pub(crate) type K = u8;
-
-/// Bytes of a vector: index into an [`Op`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Width {
-    X,
-    Y,
-    Z,
-}
-
-impl Width {
-    /// Of this many bytes, 16 at least.
-    pub fn of(bytes: u32) -> Width {
-        match bytes {
-            0..=16 => Width::X,
-            17..=32 => Width::Y,
-            _ => Width::Z,
-        }
-    }
-}
 
 /// A vector register.
 pub(crate) fn vreg(v: V, w: Width) -> Register {
@@ -362,29 +344,25 @@ impl Asm {
         }
     }
 
-    /// Makes it code of AVX2; gives the dwords that this has in the context behind the others, and the context's size.
+    /// The code with all labels bound, and how many labels there are.
     ///
     /// # Errors
-    /// What there is no way for.
-    pub fn lower_to_avx2(
-        &mut self,
-        pool: (&[u32], u32),
-        room: u32,
-        behind: Range<usize>,
-    ) -> Result<(Vec<u32>, u32), String> {
+    /// What could not be encoded.
+    pub fn settled(&mut self) -> Result<(&[Instruction], u32), String> {
         self.settle()?;
-        let labels = self.alias.len() as u32;
-        let given = narrow::Given { labels, pool: pool.0, pool_at: pool.1, room, behind };
-        let narrow::Narrowed { code, at, literals, context, alias, labels } =
-            narrow::narrow(&self.code, &given)?;
+        Ok((&self.code, self.alias.len() as u32))
+    }
+
+    /// Puts other code in its place: of each instruction, where the first that it became is; so many labels, of which
+    /// some stand for others.
+    pub fn replace(&mut self, code: Vec<Instruction>, at: &[usize], (labels, alias): (u32, &[(u32, u32)])) {
         self.code = code;
         self.alias.extend(self.alias.len() as u32..labels);
         for (l, of) in alias {
-            self.alias[l as usize] = of;
+            self.alias[*l as usize] = *of;
         }
         Self::resolve(&mut self.code, &self.alias);
         self.marks.iter_mut().for_each(|m| m.0 = at.get(m.0).copied().unwrap_or(self.code.len()));
-        Ok((literals, context))
     }
 
     /// All labels are bound and named as what they are.

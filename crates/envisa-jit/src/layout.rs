@@ -1,5 +1,13 @@
 //! What generated code finds in memory: the context of a thread, and the sites of messages.
 
+use iced_x86::Register;
+
+/// The register file.
+pub(crate) const REGS: Register = Register::RBX;
+/// The context.
+pub(crate) const CTX: Register = Register::RBP;
+/// The sites.
+pub(crate) const SITES: Register = Register::R12;
 /// Offsets in a context.
 pub(crate) mod at {
     /// The host's own pointer, for callbacks.

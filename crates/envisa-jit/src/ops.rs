@@ -2,7 +2,24 @@
 
 use iced_x86::Code;
 
-use crate::asm::Width;
+/// Bytes of a vector: index into an [`Op`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Width {
+    X,
+    Y,
+    Z,
+}
+
+impl Width {
+    /// Of this many bytes, 16 at least.
+    pub fn of(bytes: u32) -> Width {
+        match bytes {
+            0..=16 => Width::X,
+            17..=32 => Width::Y,
+            _ => Width::Z,
+        }
+    }
+}
 
 /// An instruction for vectors of 16, 32 and 64 bytes.
 pub(crate) type Op = [Code; 3];

@@ -30,19 +30,14 @@ use envisa_machine::start::Start;
 use iced_x86::{Code, Register};
 
 use crate::alloc::Allocation;
-use crate::asm::{Asm, Encoded, K, Label, Lanes, Mem, Opd, V, Width, kreg, vreg};
+use crate::asm::{Asm, Encoded, K, Label, Lanes, Mem, Opd, V, Why, Width, kreg, vreg};
 use crate::defer::Deferred;
-use crate::layout::{RENEW, at, exit};
+use crate::layout::{CTX, REGS, RENEW, SITES, at, exit};
 use crate::level::Level;
+use crate::narrow::{Given, narrow};
 use crate::ops::*;
 use crate::shape::Shapes;
 
-/// The register file.
-pub(crate) const REGS: Register = Register::RBX;
-/// The context.
-pub(crate) const CTX: Register = Register::RBP;
-/// The sites.
-pub(crate) const SITES: Register = Register::R12;
 /// Active channels 0 to 15 and 16 to 31.
 pub(crate) const EXEC: [K; 2] = [1, 2];
 /// Channels an instruction runs with, where that is not one of `EXEC`.
@@ -52,9 +47,6 @@ const PRED: K = 6;
 
 /// Most messages of a program whose rows are fetched ahead: with more, some lines are wanted several times.
 const STREAMS: usize = 4;
-
-/// Why an instruction has no native code.
-pub(crate) type Why = &'static str;
 
 /// What compiling gave.
 pub(crate) struct Compiled {
@@ -312,10 +304,12 @@ impl<'a> Emit<'a> {
         let mut context = (pool_at + 4 * self.pool.len() as u32).next_multiple_of(64);
         let (image, symbols, record) = (self.image(), self.symbols_at(), self.record_bytes());
         if self.level == Level::Avx2 {
-            let (more, end) = self.a.lower_to_avx2((&self.pool, pool_at), context, behind)?;
+            let (code, labels) = self.a.settled()?;
+            let n = narrow(code, &Given { labels, pool: &self.pool, pool_at, behind, room: context })?;
+            self.a.replace(n.code, &n.at, (n.labels, &n.alias));
             self.pool.resize((context - pool_at) as usize / 4, 0);
-            self.pool.extend(more);
-            context = end;
+            self.pool.extend(n.literals);
+            context = n.context;
         }
         let code = self.a.finish()?;
         Ok(Compiled {

@@ -23,8 +23,8 @@ use std::ops::Range;
 
 use iced_x86::{Code, Instruction, OpKind, Register};
 
-use crate::asm::{Mem, V};
-use crate::emit::{CTX, Why};
+use crate::asm::{Mem, V, Why};
+use crate::layout::CTX;
 use list::{List, O, Reg, UNITS};
 
 /// What the code is given besides its instructions.
