@@ -113,6 +113,25 @@ impl Message {
     }
 }
 
+impl Message {
+    /// Where its addresses are, to be changed; 2D blocks have their own.
+    pub(crate) fn space_mut(&mut self) -> Option<&mut Space> {
+        Some(match self {
+            Message::Simt(Simt { space, .. })
+            | Message::Status(Simt { space, .. })
+            | Message::Block(Block { space, .. })
+            | Message::Atomic(Atomic { space, .. })
+            | Message::Typed(Typed { space, .. })
+            | Message::TypedStatus(Typed { space, .. })
+            | Message::TypedAtomic(TypedAtomic { space, .. })
+            | Message::Media(Media { space, .. })
+            | Message::Sample(Sample { space, .. })
+            | Message::Info(Info { space, .. }) => space,
+            Message::Block2d(Block2d { .. }) | Message::Raw(_) => return None,
+        })
+    }
+}
+
 impl Space {
     fn reads(&self, registers: &Registers, visit: Visit<'_>) {
         match self {

@@ -1,4 +1,7 @@
-//! Addresses: what a program adds, scales and extends for a message alone, the message does itself.
+//! Addresses: what a program adds, scales and extends for a message alone, the message does itself; and surfaces.
+//!
+//! A surface that a constant names just before the message is that constant: compilers set the one surface variable they
+//! have before every message, and an engine that knows the surface need not look for it.
 //!
 //! Compilers for 64-bit addresses write `mov q ← d`, `shl q`, `add q, base` before every access. Folded into
 //! the message this is one vector of 32-bit indices, and the engine sees at once whether they are
@@ -8,7 +11,7 @@ use envisa_isa::{Combine, Modifier, Type};
 
 use super::{Blocks, Uses};
 use crate::program::*;
-use crate::{Extend, Message};
+use crate::{Extend, Message, Space};
 
 /// `((extended index) << shift) + add + origin`.
 struct Linear {
@@ -55,6 +58,33 @@ pub(super) fn addresses(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
             (*a.address, *a.bytes) = (l.index, l.bytes as u8);
             (*a.extend, *a.scale, *a.origin) = (l.extend, 1 << l.shift, l.origin);
             *a.offset = a.offset.wrapping_add(l.add as i64);
+        }
+    }
+}
+
+/// Names by the constant itself the surfaces of messages that the block before them sets to one.
+pub(super) fn surfaces(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
+    for pc in 0..p.code.len() {
+        let i = &p.code[pc];
+        let Some(m) = p.messages.get(i.aux as usize).filter(|_| i.op == Op::Message) else { continue };
+        let Some(Space::Bti(Src::Reg { offset, ty, constant: false, .. })) = m.space() else { continue };
+        let range = *offset..*offset + ty.size();
+        let Some(d) = uses.last_before(range.clone(), pc as Pc).filter(|d| blocks.same(*d, pc as Pc)) else {
+            continue;
+        };
+        let d = &p.code[d as usize];
+        let certain = d.op == Op::Mov
+            && (d.channels, d.no_mask, d.function) == (1, true, i.function)
+            && d.pred.offset == 0
+            && d.pred.combine == Combine::None;
+        let Dst::Reg { offset, ty, sat: false, .. } = d.dst else { continue };
+        if !certain || offset != range.start || ty.size() != 4 || ty.is_float() {
+            continue;
+        }
+        let number = d.src[0];
+        let dword = matches!(number, Src::Reg { ty: Type::Ud, .. }) && constant(p, &number).is_some();
+        if let Some(Space::Bti(s)) = p.messages[p.code[pc].aux as usize].space_mut().filter(|_| dword) {
+            *s = number;
         }
     }
 }

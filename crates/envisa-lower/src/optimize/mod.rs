@@ -1,6 +1,7 @@
 //! A program for engines that nobody observes: the same results and the same faults with less work.
 //!
-//! - [`fold`]: messages work out addresses from the indices that the program worked them out from;
+//! - [`fold`]: messages work out addresses from the indices that the program worked them out from, and know their
+//!   surfaces;
 //! - [`dead`]: what nobody reads any more is dropped, and so are labels where no channel can wait;
 //! - [`fresh`]: which registers have to be zero when a thread starts, because something may read them before
 //!   anything writes them.
@@ -32,6 +33,7 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     let uses = Uses::new(&p);
     let blocks = Blocks::new(&p);
     fold::addresses(&mut p, &uses, &blocks);
+    fold::surfaces(&mut p, &uses, &blocks);
     dead::sweep(&mut p);
     p.registers.fresh = fresh::ranges(&p);
     p

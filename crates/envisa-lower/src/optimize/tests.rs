@@ -3,7 +3,7 @@
 use envisa_isa::Type;
 
 use super::*;
-use crate::{Extend, Message, Simt};
+use crate::{Extend, Message, Simt, Space};
 
 /// Registers: constants below 64, locals from 128 on.
 fn program(code: Vec<Inst>, messages: Vec<Message>) -> ProgramParts {
@@ -172,6 +172,68 @@ fn definitions_of_the_entry_block_hold_in_a_loop_unless_the_loop_has_its_own() {
     code[7].aux = 4;
     let p = improved(&program(code, messages));
     assert_eq!((simt(&p, 0).address, simt(&p, 0).scale), (v(4), 1));
+}
+
+/// `surface = 16; message; surface = 2; message`, as compilers write it.
+fn surfaces() -> (Vec<Inst>, Vec<Message>) {
+    let set = |k| Inst {
+        channels: 1,
+        no_mask: true,
+        ..inst(Op::Mov, ExecType::U32, to(v(9), Type::Ud), scalar(k, Type::Ud), Src::None)
+    };
+    let load = |data| {
+        let Message::Simt(s) = access(false, v(0), data) else { unreachable!() };
+        Message::Simt(Simt { address_bytes: 4, space: Space::Bti(scalar(v(9), Type::Ud)), ..s })
+    };
+    let code = vec![set(SIXTEEN), message(0), set(TWO), message(1), ret()];
+    (code, vec![load(v(2)), load(v(3))])
+}
+
+fn bti(p: &ProgramParts, i: usize) -> Src {
+    match simt(p, i).space {
+        Space::Bti(s) => s,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn surfaces_become_part_of_the_message() {
+    let (code, messages) = surfaces();
+    let p = improved(&program(code, messages));
+    assert_eq!([bti(&p, 0), bti(&p, 1)], [scalar(SIXTEEN, Type::Ud), scalar(TWO, Type::Ud)]);
+    // Nobody reads the variable any more.
+    assert_eq!(p.code.iter().map(|i| i.op).collect::<Vec<_>>(), [Op::Message, Op::Message, Op::Ret]);
+}
+
+#[test]
+fn surfaces_that_are_not_certain_stay() {
+    let variable = scalar(v(9), Type::Ud);
+    let changes: [&dyn Fn(&mut Vec<Inst>); 6] = [
+        &|code| code[2].no_mask = false,
+        &|code| code[2].pred.offset = P1,
+        &|code| code[2].src[0] = scalar(BASE, Type::Ud),
+        &|code| code[2].dst = to(v(9), Type::Uw),
+        // Another instruction comes to it.
+        &|code| code.insert(3, join()),
+        // It is changed since.
+        &|code| {
+            let (one, two) = (scalar(v(9), Type::Ud), scalar(TWO, Type::Ud));
+            code.insert(
+                3,
+                Inst { channels: 1, ..inst(Op::Add, ExecType::U32, to(v(9), Type::Ud), one, two) },
+            );
+        },
+    ];
+    for (k, change) in changes.iter().enumerate() {
+        let (mut code, messages) = surfaces();
+        change(&mut code);
+        if k == 4 {
+            code.insert(0, goto(4, true));
+        }
+        let p = improved(&program(code, messages));
+        assert_eq!(bti(&p, 1), variable, "{k}");
+        assert!(k == 4 || bti(&p, 0) == scalar(SIXTEEN, Type::Ud), "{k}");
+    }
 }
 
 #[test]
