@@ -208,15 +208,16 @@ fn surfaces_become_part_of_the_message() {
 #[test]
 fn surfaces_that_are_not_certain_stay() {
     let variable = scalar(v(9), Type::Ud);
-    let changes: [&dyn Fn(&mut Vec<Inst>); 6] = [
-        &|code| code[2].no_mask = false,
-        &|code| code[2].pred.offset = P1,
-        &|code| code[2].src[0] = scalar(BASE, Type::Ud),
-        &|code| code[2].dst = to(v(9), Type::Uw),
+    type Change = fn(&mut Vec<Inst>);
+    let changes: [Change; 6] = [
+        |code| code[2].no_mask = false,
+        |code| code[2].pred.offset = P1,
+        |code| code[2].src[0] = scalar(BASE, Type::Ud),
+        |code| code[2].dst = to(v(9), Type::Uw),
         // Another instruction comes to it.
-        &|code| code.insert(3, join()),
+        |code| code.insert(3, join()),
         // It is changed since.
-        &|code| {
+        |code| {
             let (one, two) = (scalar(v(9), Type::Ud), scalar(TWO, Type::Ud));
             code.insert(
                 3,
