@@ -711,7 +711,6 @@ pub(super) fn described(i: &Inst, run: Handler, src: [SrcCell; 3]) -> Cell {
 }
 
 /// An instruction's cell with general code.
-#[cfg(test)]
 pub(super) fn general_cell(l: Level, i: &Inst, p: &Program) -> Cell {
     described(i, general(l, i, p), [SrcCell::default(); 3])
 }

@@ -12,8 +12,6 @@ mod parts;
 mod registers;
 mod run;
 mod special;
-#[cfg(test)]
-mod tests;
 mod unit;
 mod wide;
 
@@ -116,6 +114,39 @@ impl Code {
     /// Decodes a program; `observed`: every instruction has a turn of its own.
     pub fn new(program: &Program, level: Level, observed: bool) -> Code {
         decode::decode(program, level, observed)
+    }
+
+    /// The same by general code, which goes by the description of each instruction: vector code is held against it.
+    #[doc(hidden)]
+    pub fn general(program: &Program, level: Level) -> Code {
+        let code = program.code();
+        Code {
+            program: program.clone(),
+            file: program.registers().bytes,
+            cells: code.iter().map(|i| decode::general_cell(level, i, program)).collect(),
+            inner: vec![None; code.len()],
+            flushing: vec![None; code.len()],
+            parts: Vec::new(),
+            plans: messages::plans(program),
+        }
+    }
+
+    /// Executes one instruction; gives the next one's program counter.
+    ///
+    /// # Panics
+    /// If the program has no such instruction, or the thread's registers are not as many as the program's.
+    #[doc(hidden)]
+    pub fn one(&self, m: &mut Machine<'_>, pc: u32) -> u32 {
+        assert_eq!(m.t.regs.len(), self.file);
+        let cell = &self.cells[pc as usize];
+        level::call(cell.run, m, At { cell, code: self }, pc)
+    }
+
+    /// Does other code do an instruction by another handler?
+    #[doc(hidden)]
+    pub fn differs(&self, other: &Code, pc: u32) -> bool {
+        let handler = |c: &Code| c.cells.get(pc as usize).map(|c| c.run as usize);
+        handler(self) != handler(other)
     }
 
     /// What the fast code of messages wants to know of them, by message.

@@ -5,8 +5,8 @@ use envisa_isa::{Combine, Modifier, Platform, Span, Type};
 use envisa_lower::{Dst, ExecType, Facts, Inst, Op, Pred, Program, ProgramParts, Src, Strides, exec_type};
 use envisa_sem::FpMode;
 
-use crate::decode::{decode, general_cell};
-use crate::{At, Code, Level, level};
+use envisa_interp::Code;
+use envisa_machine::cpu::Level;
 use envisa_machine::memory::{AddressMap, Block, SurfaceTable};
 use envisa_machine::thread::{Env, Group, Machine, Status, Thread};
 
@@ -224,17 +224,7 @@ fn vector_code_does_what_general_code_does() {
     let program = program.with_code(code);
     let program = Program::new(program).expect("its operands are inside");
     let l = Level::detect();
-    let fast = decode(&program, l, false);
-    let cells = program.code().iter().map(|i| general_cell(l, i, &program)).collect();
-    let slow = Code {
-        program: program.clone(),
-        file: program.registers().bytes,
-        cells,
-        inner: vec![None; COUNT + 1],
-        flushing: vec![None; COUNT + 1],
-        parts: Vec::new(),
-        plans: Vec::new(),
-    };
+    let (fast, slow) = (Code::new(&program, l, false), Code::general(&program, l));
     let (memory, surfaces) = (AddressMap::default(), SurfaceTable::default());
     let block = Block::zeroed(64).unwrap();
     let dropped = envisa_machine::dropped::Dropped::default();
@@ -244,7 +234,7 @@ fn vector_code_does_what_general_code_does() {
     let modes = [0x4c0, 0x4c0, 0, 0x440, 0x80, 0x4f0, 0x4d0, 1].map(FpMode::from_cr0);
     let mut vector = 0;
     for (pc, i) in program.code()[..COUNT].iter().enumerate() {
-        vector += (fast.cells[pc].run as usize != slow.cells[pc].run as usize) as usize;
+        vector += usize::from(fast.differs(&slow, pc as u32));
         for round in 0..if cfg!(miri) { 1 } else { 4 } {
             let mut file = vec![0; FILE as usize];
             fill(&mut r, &mut file);
@@ -280,9 +270,7 @@ fn vector_code_does_what_general_code_does() {
                     trap: None,
                     accesses: envisa_machine::thread::Accesses::default(),
                 };
-                let next =
-                    level::call(code.cells[pc].run, &mut m, At { cell: &code.cells[pc], code }, pc as u32);
-                assert_eq!(next, pc as u32 + 1, "{i:?}");
+                assert_eq!(code.one(&mut m, pc as u32), pc as u32 + 1, "{i:?}");
                 assert!(m.trap.is_none() && m.t.status == Status::Ready);
                 m.t.regs.bytes().to_vec()
             });
