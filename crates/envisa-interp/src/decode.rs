@@ -13,6 +13,7 @@ use crate::ops::*;
 use crate::parts::{self, Parts, PartsK, Splitter};
 use crate::special::*;
 use crate::unit::{Unit, UnitK};
+use crate::wide::{ByValueK, is_by_value};
 use crate::{At, Cell, Code, SrcCell, SrcKind};
 use envisa_machine::cpu::Level;
 
@@ -544,7 +545,10 @@ fn comparison(l: Level, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
 
 fn choose(l: Level, i: &Inst, src: &[SrcCell; 3], p: &Program) -> Handler {
     let sat = matches!(i.dst, Dst::Reg { sat: true, .. } | Dst::Indirect { sat: true, .. });
-    if is_other(i.op, i.exec, sat) {
+    if is_by_value(i.op, i.exec, sat) {
+        return handler::<ByValueK>();
+    }
+    if is_other(i.op) {
         return handler::<OtherK>();
     }
     match i.op {

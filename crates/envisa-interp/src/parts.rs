@@ -9,6 +9,7 @@ use crate::decode::{Variant, alu, cell, dst_cell, src_cell};
 use crate::level::{Handler, Kernel, call};
 use crate::moves::{Move, Place, pick};
 use crate::special::is_other;
+use crate::wide::is_by_value;
 use crate::{At, Cell, SrcCell, SrcKind, active};
 use envisa_machine::cpu::Level;
 use envisa_machine::regs::Registers;
@@ -158,7 +159,7 @@ impl<'a> Splitter<'a> {
         let i = self.inst;
         let n = i.channels;
         let sat = matches!(i.dst, Dst::Reg { sat: true, .. });
-        if is_other(i.op, i.exec, sat) && !self.fits(sat) {
+        if (is_other(i.op) || is_by_value(i.op, i.exec, sat)) && !self.fits(sat) {
             return None;
         }
         let mut j = *i;

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use envisa_lower::{Dst, ExecType, Inst, Op, Shape, Src};
+use envisa_lower::{Dst, ExecType, Op, Shape, Src};
 use envisa_sem::dpas::{Accumulator, Dpas, Precision, Scales};
 use envisa_sem::math::MacroMath;
 use envisa_sem::nibble::{Downscale, look_up};
@@ -276,9 +276,6 @@ pub(crate) struct OtherK;
 
 impl Kernel for OtherK {
     fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
-        if by_value(inst(m, pc)) {
-            return crate::wide::run(m, c, pc);
-        }
         let mask = exec_mask(m, c);
         if mask == 0 {
             return pc + 1;
@@ -763,26 +760,26 @@ impl<const WIDE: bool> Kernel for DpasK<WIDE> {
     }
 }
 
-/// Is it done by the values of its operands, whose exact result the destination cuts or clamps?
-fn by_value(i: &Inst) -> bool {
-    let sat = matches!(i.dst, Dst::Reg { sat: true, .. } | Dst::Indirect { sat: true, .. });
-    i.exec == ExecType::Wide || sat && sums(i.op, i.exec)
-}
-
-/// Sums and products of integers, whose saturation looks at more bits than they are computed in.
-fn sums(op: Op, exec: ExecType) -> bool {
-    use ExecType::{Bf16, F16, F32, F64, Odd};
-    let float = matches!(exec, F32 | F64 | F16 | Bf16 | Odd);
-    !float && matches!(op, Op::Add | Op::Add3 | Op::Mul | Op::Mad)
-}
-
-/// Is the operation done in this type by [`OtherK`] only?
-pub(crate) fn is_other(op: Op, exec: ExecType, sat: bool) -> bool {
-    match op {
-        _ if exec == ExecType::Wide => true,
-        Op::Madw | Op::Bfi | Op::Sad2 | Op::Sad2add | Op::Dp4a | Op::Fcvt | Op::Srnd | Op::Pln => true,
-        Op::Dnscl | Op::ShflIdx4 => true,
-        Op::Line | Op::Dp2 | Op::Dp3 | Op::Dp4 | Op::Dph | Op::Invm | Op::Rsqtm => true,
-        op => sat && sums(op, exec),
-    }
+/// Is the operation done by [`OtherK`] only?
+pub(crate) fn is_other(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Madw
+            | Op::Bfi
+            | Op::Sad2
+            | Op::Sad2add
+            | Op::Dp4a
+            | Op::Fcvt
+            | Op::Srnd
+            | Op::Pln
+            | Op::Dnscl
+            | Op::ShflIdx4
+            | Op::Line
+            | Op::Dp2
+            | Op::Dp3
+            | Op::Dp4
+            | Op::Dph
+            | Op::Invm
+            | Op::Rsqtm
+    )
 }

@@ -2,9 +2,10 @@
 //! and modifiers, the exact result, which the destination cuts, clamps or converts once.
 
 use envisa_isa::Type;
-use envisa_lower::{Dst, Op, Src};
+use envisa_lower::{Dst, ExecType, Op, Src};
 use envisa_sem::{Relation, wide};
 
+use crate::level::Kernel;
 use crate::operand::{inst, read_general, write_general};
 use crate::special::{as_int, compared, set_predicate};
 use crate::{At, active, exec_mask, pred_mask};
@@ -40,8 +41,24 @@ fn write(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, r: &[i128; 32]) ->
     if write_general(m, pc, &as_int(dst), mask, &bits[..c.channels as usize]) { pc + 1 } else { STOP }
 }
 
-/// Executes an instruction by the values of its operands.
-pub(super) fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+/// Is an instruction done by [`ByValueK`] only? Those are sums and products of integers, too, whose saturation looks
+/// at more bits than they are computed in.
+pub(crate) fn is_by_value(op: Op, exec: ExecType, sat: bool) -> bool {
+    use ExecType::{Bf16, F16, F32, F64, Odd, Wide};
+    let float = matches!(exec, F32 | F64 | F16 | Bf16 | Odd);
+    exec == Wide || sat && !float && matches!(op, Op::Add | Op::Add3 | Op::Mul | Op::Mad)
+}
+
+/// An instruction by the values of its operands.
+pub(crate) struct ByValueK;
+
+impl Kernel for ByValueK {
+    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+        run(m, c, pc)
+    }
+}
+
+fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
     let i = inst(m, pc);
     // The predicate of `sel` picks a source.
     let mask = if i.op == Op::Sel { active(m, c) } else { exec_mask(m, c) };

@@ -84,9 +84,14 @@ fn sources(src: &Path) -> Vec<(String, String)> {
     out
 }
 
-/// A source without comments, and without tests, which stand at its end.
+/// A source without comments, and without a module of tests, which stands at its end. Tests in a file of their own are
+/// one line, after which the root goes on.
 fn shipped(text: &str) -> String {
-    let code = text.find("#[cfg(test)]\nmod ").map_or(text, |at| &text[..at]);
+    let tests = text.match_indices("#[cfg(test)]\nmod ").find(|(at, m)| {
+        let rest = &text[at + m.len()..];
+        rest[name_at(rest).len()..].starts_with(" {")
+    });
+    let code = tests.map_or(text, |(at, _)| &text[..at]);
     code.lines().filter(|l| !l.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
@@ -249,4 +254,7 @@ fn circles_are_found() {
         ("d".to_owned(), to(&[])),
     ]);
     assert_eq!(circles(&edges), BTreeSet::from([to(&["a", "b", "c"])]));
+    // A root goes on behind tests that have a file; code ends before those that are here.
+    let lib = "mod a;\n#[cfg(test)]\nmod tests;\nmod b;\n#[cfg(test)]\nmod inner {\nmod c;\n}";
+    assert!(shipped(lib).contains("mod b;") && !shipped(lib).contains("mod c;"), "{}", shipped(lib));
 }
