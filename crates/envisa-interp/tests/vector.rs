@@ -4,29 +4,12 @@
 use envisa_isa::{Combine, Modifier, Platform, Span, Type};
 use envisa_lower::{Dst, ExecType, Facts, Inst, Op, Pred, Program, ProgramParts, Src, Strides, exec_type};
 use envisa_sem::FpMode;
+use envisa_smith::generate::Rng;
 
 use envisa_interp::Code;
 use envisa_machine::cpu::Level;
 use envisa_machine::memory::{AddressMap, Block, SurfaceTable};
 use envisa_machine::thread::{Env, Group, Machine, Status, Thread};
-
-struct Rng(u64);
-
-impl Rng {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-    fn of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len() as u64) as usize]
-    }
-}
 
 const INTS: [Type; 8] = [Type::Ub, Type::B, Type::Uw, Type::W, Type::Ud, Type::D, Type::Uq, Type::Q];
 const SMALL: [Type; 6] = [Type::Ub, Type::B, Type::Uw, Type::W, Type::Ud, Type::D];
@@ -37,27 +20,27 @@ const SECOND: u32 = 8448;
 const FILE: u32 = 9216;
 
 fn source(r: &mut Rng, types: &[Type], modifiers: &[Modifier], n: u8) -> Src {
-    let ty = r.of(types);
+    let ty = *r.pick(types);
     let strides = match r.below(8) {
         0 | 1 => Strides::SCALAR,
         2..=4 => Strides::CONTIGUOUS,
         5 => Strides { vertical: 2, width_log2: 0, horizontal: 2 },
         6 => Strides { vertical: 4, width_log2: 0, horizontal: 4 },
-        _ => Strides { vertical: r.of(&[3, 8]), width_log2: 0, horizontal: 1 },
+        _ => Strides { vertical: *r.pick(&[3, 8]), width_log2: 0, horizontal: 1 },
     };
-    let offset = 64 + r.below((SOURCES - 64 - 2304) as u64 / 8) as u32 * 8 + ty.size() * r.below(2) as u32;
-    let modifier = if r.below(4) == 0 { r.of(modifiers) } else { Modifier::None };
+    let offset = 64 + r.below((SOURCES - 64 - 2304) / 8) * 8 + ty.size() * r.below(2);
+    let modifier = if r.below(4) == 0 { *r.pick(modifiers) } else { Modifier::None };
     Src::Reg { offset, ty, strides, shape: strides.shape(n as u32), modifier, constant: false }
 }
 
 /// A random instruction, as lowering might make it.
 fn instruction(r: &mut Rng) -> Inst {
-    let n = r.of(&[1u8, 8, 16, 32, 32]);
+    let n = *r.pick(&[1u8, 8, 16, 32, 32]);
     let float = r.below(3) == 0;
     let own: &[Type] = match (float, r.below(4)) {
         (true, 0 | 1) => &[Type::F, Type::F, Type::Hf, Type::W, Type::Ub, Type::D],
         (true, 2) => &[Type::Df, Type::Df, Type::F, Type::D],
-        (true, _) => r.of(&[[Type::Hf].as_slice(), &[Type::Bf], &[Type::Hf, Type::F]]),
+        (true, _) => *r.pick(&[[Type::Hf].as_slice(), &[Type::Bf], &[Type::Hf, Type::F]]),
         (false, 0) => &INTS,
         (false, _) => &SMALL,
     };
@@ -96,7 +79,7 @@ fn instruction(r: &mut Rng) -> Inst {
             (Op::Subb, 2),
         ]
     };
-    let (op, count) = r.of(ops);
+    let (op, count) = *r.pick(ops);
     let logic = [Modifier::Not];
     let modifiers: &[Modifier] = match op {
         Op::And => &logic,
@@ -119,35 +102,35 @@ fn instruction(r: &mut Rng) -> Inst {
         *s = source(r, types, modifiers, n);
     }
     let pred = Pred {
-        offset: if r.below(3) == 0 || op == Op::Sel { PREDICATES + 4 * r.below(4) as u32 } else { 0 },
-        combine: r.of(&[Combine::None, Combine::None, Combine::Any, Combine::All]),
+        offset: if r.below(3) == 0 || op == Op::Sel { PREDICATES + 4 * r.below(4) } else { 0 },
+        combine: *r.pick(&[Combine::None, Combine::None, Combine::Any, Combine::All]),
         invert: r.below(2) == 0,
     };
     let ty = match op {
-        Op::Mulh | Op::Madw | Op::Dp4a | Op::Addc | Op::Subb => r.of(&[Type::D, Type::Ud]),
+        Op::Mulh | Op::Madw | Op::Dp4a | Op::Addc | Op::Subb => *r.pick(&[Type::D, Type::Ud]),
         _ if float => {
-            r.of(&[Type::F, Type::F, Type::Df, Type::Hf, Type::D, Type::Uw, Type::Ub, Type::B, own[0]])
+            *r.pick(&[Type::F, Type::F, Type::Df, Type::Hf, Type::D, Type::Uw, Type::Ub, Type::B, own[0]])
         }
-        _ if r.below(6) == 0 && op == Op::Mov => r.of(&[Type::F, Type::Df, Type::Hf]),
-        _ => r.of(&INTS),
+        _ if r.below(6) == 0 && op == Op::Mov => *r.pick(&[Type::F, Type::Df, Type::Hf]),
+        _ => *r.pick(&INTS),
     };
-    let stride = if matches!(op, Op::Madw) { 1 } else { r.of(&[1u8, 1, 1, 2, 4, 3]) };
-    let offset = 64 + r.below((PREDICATES - 64 - 2304) as u64 / 8) as u32 * 8 + ty.size() * r.below(2) as u32;
+    let stride = if matches!(op, Op::Madw) { 1 } else { *r.pick(&[1u8, 1, 1, 2, 4, 3]) };
+    let offset = 64 + r.below((PREDICATES - 64 - 2304) / 8) * 8 + ty.size() * r.below(2);
     let dst = if op == Op::Cmp && r.below(2) == 0 {
-        Dst::Pred { offset: PREDICATES + 4 * r.below(4) as u32 }
+        Dst::Pred { offset: PREDICATES + 4 * r.below(4) }
     } else {
         Dst::Reg { offset, ty, stride, sat: sat && op != Op::Cmp }
     };
     let mut i = Inst {
         op,
         channels: n,
-        first: if n == 32 { 0 } else { r.of(&[0, 8, 16]) },
+        first: if n == 32 { 0 } else { *r.pick(&[0, 8, 16]) },
         no_mask: r.below(3) == 0,
         pred,
         exec: ExecType::None,
         dst,
         src,
-        aux: if op == Op::Cmp { r.below(6) as u32 } else { 0 },
+        aux: if op == Op::Cmp { r.below(6) } else { 0 },
         dst2: if matches!(op, Op::Addc | Op::Subb | Op::Madw) { SECOND } else { 0 },
         span: Span::NONE,
         source: 0,
@@ -170,9 +153,9 @@ fn fill(r: &mut Rng, file: &mut [u8]) {
                 let f = ((r.below(700) as f32 - 300.0) * 0.37).to_bits() as u64;
                 f << 32 | f
             }
-            4 => r.below(300),
-            5 => r.next() & 0x3cff_3cff_3cff_3cff,
-            _ => r.next(),
+            4 => r.below(300) as u64,
+            5 => r.bits() & 0x3cff_3cff_3cff_3cff,
+            _ => r.bits(),
         };
         chunk.copy_from_slice(&x.to_le_bytes()[..chunk.len()]);
     }
@@ -210,7 +193,7 @@ fn same(i: &Inst, a: &[u8], b: &[u8]) -> bool {
 #[test]
 fn vector_code_does_what_general_code_does() {
     const COUNT: usize = if cfg!(miri) { 24 } else { 12_000 };
-    let mut r = Rng(7);
+    let mut r = Rng::new(7);
     let mut code: Vec<Inst> = (0..COUNT).map(|_| instruction(&mut r)).collect();
     // A function ends; that is not executed here.
     code.push(Inst { op: Op::End, dst: Dst::None, src: [Src::None; 4], pred: Pred::default(), ..code[0] });
@@ -238,8 +221,9 @@ fn vector_code_does_what_general_code_does() {
         for round in 0..if cfg!(miri) { 1 } else { 4 } {
             let mut file = vec![0; FILE as usize];
             fill(&mut r, &mut file);
-            let mask = r.of(&[u32::MAX, u32::MAX, r.0 as u32, (r.0 >> 9) as u32 & 0xff_ff00, 1, 0]);
-            let mode = if round == 0 { FpMode::OPENCL } else { r.of(&modes) };
+            let some = r.bits() as u32;
+            let mask = *r.pick(&[u32::MAX, u32::MAX, some, some >> 9 & 0xff_ff00, 1, 0]);
+            let mode = if round == 0 { FpMode::OPENCL } else { *r.pick(&modes) };
             let results = [&fast, &slow].map(|code| {
                 let env = Env {
                     program: &program,

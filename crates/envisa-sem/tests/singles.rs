@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use envisa_sem::lanes::Host;
 use envisa_sem::math::Function;
+use envisa_smith::generate::Rng;
 
 /// What is stated of a function.
 struct Stated {
@@ -151,18 +152,6 @@ fn walk(s: &Stated, hosts: &[Host], range: Range<u64>, stride: u64) -> Found {
     found
 }
 
-struct Rng(u64);
-
-impl Rng {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-}
-
 /// Values at which powers are special.
 const EDGES: [f32; 36] = [
     0.0,
@@ -205,7 +194,7 @@ const EDGES: [f32; 36] = [
 
 /// Pairs for `pow`: edges, integral exponents of all bases, bases near 1, and exponents that make any result.
 fn pair(r: &mut Rng) -> [u32; 2] {
-    let (a, b) = (r.next(), r.next());
+    let (a, b) = (r.bits(), r.bits());
     let any = f32::from_bits(a as u32);
     let fraction = (b as i32) as f32 / 2f32.powi(31);
     let fitting = |x: f32| ((fraction as f64) * 152.0 / (x.abs() as f64).log2()) as f32;
@@ -227,7 +216,7 @@ fn pair(r: &mut Rng) -> [u32; 2] {
 
 /// Random pairs.
 fn pairs(s: &Stated, hosts: &[Host], seed: u64, count: u64) -> Found {
-    let (mut found, mut r) = (Found::default(), Rng(seed));
+    let (mut found, mut r) = (Found::default(), Rng::new(seed));
     for _ in 0..count.div_ceil(CHUNK as u64) {
         let (mut x, mut y) = ([0; CHUNK], [0; CHUNK]);
         for i in 0..CHUNK {

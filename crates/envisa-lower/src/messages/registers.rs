@@ -9,6 +9,25 @@ use crate::registers::{RegOffset, Registers};
 use crate::touched::{Touched, Visit, lanes, scalar, whole};
 use envisa_isa::operation::Sampling;
 
+/// Where a message's addresses are, as the message is borrowed: to be read or to be changed.
+macro_rules! space_of {
+    ($message:expr) => {
+        match $message {
+            Message::Simt(Simt { space, .. })
+            | Message::Status(Simt { space, .. })
+            | Message::Block(Block { space, .. })
+            | Message::Atomic(Atomic { space, .. })
+            | Message::Typed(Typed { space, .. })
+            | Message::TypedStatus(Typed { space, .. })
+            | Message::TypedAtomic(TypedAtomic { space, .. })
+            | Message::Media(Media { space, .. })
+            | Message::Sample(Sample { space, .. })
+            | Message::Info(Info { space, .. }) => Some(space),
+            Message::Block2d(Block2d { .. }) | Message::Raw(_) => None,
+        }
+    };
+}
+
 impl Message {
     /// Bytes of registers it reads: addresses, data of stores, states of surfaces, scalars. (Of elements that
     /// are narrower than their place in a register, those that count.)
@@ -97,38 +116,12 @@ impl Message {
 
     /// Where its addresses are; 2D blocks have their own.
     pub fn space(&self) -> Option<&Space> {
-        Some(match self {
-            Message::Simt(Simt { space, .. })
-            | Message::Status(Simt { space, .. })
-            | Message::Block(Block { space, .. })
-            | Message::Atomic(Atomic { space, .. })
-            | Message::Typed(Typed { space, .. })
-            | Message::TypedStatus(Typed { space, .. })
-            | Message::TypedAtomic(TypedAtomic { space, .. })
-            | Message::Media(Media { space, .. })
-            | Message::Sample(Sample { space, .. })
-            | Message::Info(Info { space, .. }) => space,
-            Message::Block2d(Block2d { .. }) | Message::Raw(_) => return None,
-        })
+        space_of!(self)
     }
-}
 
-impl Message {
     /// Where its addresses are, to be changed; 2D blocks have their own.
     pub(crate) fn space_mut(&mut self) -> Option<&mut Space> {
-        Some(match self {
-            Message::Simt(Simt { space, .. })
-            | Message::Status(Simt { space, .. })
-            | Message::Block(Block { space, .. })
-            | Message::Atomic(Atomic { space, .. })
-            | Message::Typed(Typed { space, .. })
-            | Message::TypedStatus(Typed { space, .. })
-            | Message::TypedAtomic(TypedAtomic { space, .. })
-            | Message::Media(Media { space, .. })
-            | Message::Sample(Sample { space, .. })
-            | Message::Info(Info { space, .. }) => space,
-            Message::Block2d(Block2d { .. }) | Message::Raw(_) => return None,
-        })
+        space_of!(self)
     }
 }
 
