@@ -17,8 +17,11 @@ pub const SAMPLERS: usize = 31;
 pub const SURFACES: usize = 256 - crate::predefined::FIRST_SURFACE as usize;
 /// Labels: two bytes hold their number.
 pub const LABELS: usize = COUNTED_BY_TWO_BYTES;
-/// Inputs of a kernel. Chapter 4 says 256, but the reference counts them in a byte: of 256 it writes none.
-pub const INPUTS: usize = COUNTED_BY_ONE_BYTE;
+/// Inputs of a kernel, in text and files: a byte each of the largest register file.
+pub const INPUTS: usize = 16384;
+/// Inputs of a kernel that the reference assembler reads: it counts them in a byte, and of 256 writes none. Chapter 4
+/// says 256; the reference compiler, which counts in 32 bits, makes more of a kernel with arguments of 1024 bytes.
+pub const INPUTS_OF_REFERENCE: usize = COUNTED_BY_ONE_BYTE;
 /// What a byte of the file can count: samplers, surfaces, attributes of a variable, native codes.
 pub const COUNTED_BY_ONE_BYTE: usize = 255;
 /// What two bytes of the file can count: kernels, functions, address variables, labels, attributes of an object.

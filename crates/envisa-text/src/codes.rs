@@ -128,7 +128,7 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo {
         code: "E0307",
         title: "too many of a kind",
-        text: "A kernel holds 65535 labels and address variables, 4095 predicates, 31 samplers, 250 surfaces and 255 inputs: instructions have no room for greater numbers.",
+        text: "A kernel holds 65535 labels and address variables, 4095 predicates, 31 samplers, 250 surfaces and 16384 inputs: instructions have no room for greater numbers.",
     },
     CodeInfo {
         code: "E0401",

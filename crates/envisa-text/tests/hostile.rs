@@ -148,6 +148,19 @@ fn many_of_everything() {
 }
 
 #[test]
+fn inputs_are_no_more_than_bytes_of_registers() {
+    // Compilers write 265 for a kernel with arguments of 1024 bytes.
+    let of = |n: usize| format!("{HEAD}{}", ".input V32 offset=0 size=4\n".repeat(n));
+    for n in [265, 16384] {
+        let r = survive("inputs", &of(n));
+        assert!(r.complete && r.module.objects[0].inputs.len() == n, "{n}");
+    }
+    let r = survive("too many inputs", &of(16385));
+    assert!(!r.complete);
+    assert!(r.diagnostics.iter().any(|d| d.code == "E0307"), "{:?}", r.diagnostics.first());
+}
+
+#[test]
 fn nesting_ends_in_an_error() {
     for (open, close) in [("(", ")"), ("-", ""), ("~", ""), ("!", ""), ("1?1:", "1"), ("(1+", ")")] {
         let n = 100_000;

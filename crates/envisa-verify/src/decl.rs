@@ -63,6 +63,11 @@ fn counts(ctx: &mut Ctx) {
             say(ctx, Code::TOO_MANY, o.name_span, format!("{n} {what}, at most {max}"));
         }
     }
+    if o.inputs.len() > limits::INPUTS_OF_REFERENCE {
+        let message =
+            format!("{} inputs, of at most {} that are sure", o.inputs.len(), limits::INPUTS_OF_REFERENCE);
+        say(ctx, Code::MANY_INPUTS, o.name_span, message);
+    }
     if o.name.len() > limits::KERNEL_NAME_BYTES || o.name.is_empty() {
         let message =
             format!("a name of {} characters, legal are 1 to {}", o.name.len(), limits::KERNEL_NAME_BYTES);

@@ -128,6 +128,15 @@ fn mutants() -> Vec<Mutant> {
             o.samplers.resize(33, s);
         }),
         (
+            Code::MANY_INPUTS,
+            ".version 4.1\n.kernel \"k\"\n.decl X v_type=G type=ub num_elts=1\n.input X offset=64 size=1\nret (M1_NM,1)\n",
+            |o| {
+                let first = o.inputs[0];
+                o.inputs =
+                    (0..256).map(|k| envisa::isa::Input { offset: first.offset + k, ..first }).collect();
+            },
+        ),
+        (
             Code::FUNCTION_SIZES,
             ".version 4.1\n.global_function \"f\"\n.kernel_attr ArgSize=0\n.kernel_attr RetValSize=0\nfret (M1_NM,1)\n",
             |o| o.function_sizes = (40, 0),

@@ -45,7 +45,7 @@ pub(crate) const DECLARATIONS: &[Rule] = &[
         "State variables are vectors of handles, of four bytes each.",
         binary "a surface of no element; in text the parser reports it"),
     rule!(TOO_MANY, "too-many", Error, "4_visa_header", "The numbers of things declared have limits",
-        "65536 general variables, 4096 addresses, 4096 predicates with the reserved one, 32 samplers, 256 surfaces with the predefined ones, 256 inputs, 131072 strings.",
+        "65536 general variables, 4096 addresses, 4096 predicates with the reserved one, 32 samplers, 256 surfaces with the predefined ones, 16384 inputs (see many-inputs), 131072 strings.",
         binary "an object with 33 samplers"),
     rule!(NAME_LENGTH, "name-length", Warning, "4_visa_header", "Names have limits",
         "64 characters for variables and attributes, 1024 for labels, 1023 for kernels and functions. The reference compiler exceeds the limit of variables, so this is a warning.",
@@ -93,6 +93,9 @@ pub(crate) const DECLARATIONS: &[Rule] = &[
         "Offsets are in bytes from register 0 on; a thread has at most 256 registers.",
         bad ".decl X v_type=G type=ud num_elts=8 align=GRF\n.input X offset=16384 size=32"
         good ".decl X v_type=G type=ud num_elts=8 align=GRF\n.input X offset=1024 size=32"),
+    rule!(MANY_INPUTS, "many-inputs", Warning, "4_visa_header", "A kernel has fewer than 256 inputs",
+        "The page allows 256. The reference assembler counts them in a byte, so that of 256 it keeps none; the reference compiler writes more where arguments are many, and its own reader counts them in 32 bits.",
+        binary "a kernel of 256 inputs, in text too"),
     rule!(FUNCTION_SIZES, "function-sizes", Error, "4_visa_header", "A function takes at most 32 and returns at most 12 registers",
         "The two bytes of the binary that follow a function's entry.",
         binary "a function object whose input size is 40"),
