@@ -1,5 +1,6 @@
 //! Runs launches of programs: interpreted, or by the engine that they were translated by.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use envisa_lower::{BadProgram, Pc, Program};
@@ -25,7 +26,14 @@ pub struct Executable {
     fast_code: Code,
     /// The improved program as another engine has it.
     translation: OnceLock<Option<Box<dyn Translation>>>,
+    /// Threads that launches had for which it was not translated.
+    untranslated: AtomicU64,
 }
+
+/// Translating costs about as much as interpreting the instructions for so many threads…
+const THREADS_FOR_A_TRANSLATION: u64 = 256;
+/// …and what there is of it for any program is as much as interpreting so many instructions.
+const INSTRUCTIONS_FOR_A_TRANSLATION: u64 = 1 << 14;
 
 impl Executable {
     /// Decodes a program.
@@ -35,7 +43,26 @@ impl Executable {
     pub fn new(program: Program) -> Result<Executable, BadProgram> {
         let fast = envisa_lower::optimize(&program)?;
         let fast_code = Code::new(&fast, Level::detect(), false);
-        Ok(Executable { program, code: OnceLock::new(), fast, fast_code, translation: OnceLock::new() })
+        let (code, translation, untranslated) = (OnceLock::new(), OnceLock::new(), AtomicU64::new(0));
+        Ok(Executable { program, code, fast, fast_code, translation, untranslated })
+    }
+
+    /// Has another engine translated it?
+    pub fn is_translated(&self) -> bool {
+        matches!(self.translation.get(), Some(Some(_)))
+    }
+
+    /// Does translating it pay for a launch of so many threads? Not where they run each instruction once at most, and
+    /// interpreting them, and those of the launches before, costs less than the translation: the first launch of a
+    /// small kernel.
+    pub fn is_worth_translating(&self, threads: u64) -> bool {
+        if self.translation.get().is_some() || !self.fast.runs_forward() {
+            return true;
+        }
+        let instructions = self.fast.code().len() as u64;
+        let before = self.untranslated.fetch_add(threads, Ordering::Relaxed);
+        let interpreted = before.saturating_add(threads).saturating_mul(instructions);
+        interpreted > THREADS_FOR_A_TRANSLATION * instructions + INSTRUCTIONS_FOR_A_TRANSLATION
     }
 
     /// Has an engine translate it, once; `false` if that refuses. [`run_translated`] runs the translation then, as far

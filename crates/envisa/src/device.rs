@@ -67,7 +67,8 @@ impl Config {
 /// What runs kernels. Results do not depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Engine {
-    /// The fastest there is for the program and the host.
+    /// The fastest there is for the program and the host: native code, but where the first launches of a small kernel
+    /// cost less than making it.
     #[default]
     Auto,
     /// The interpreter.

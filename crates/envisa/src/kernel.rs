@@ -185,7 +185,7 @@ impl Kernel {
 
     /// Can native code run it, on this host?
     pub fn is_native(&self) -> bool {
-        crate::native::runs(&self.code.executable, crate::Engine::Native)
+        crate::native::can_run(&self.code.executable)
     }
 
     /// Its module.

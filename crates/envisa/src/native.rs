@@ -6,22 +6,31 @@ use envisa_machine::link::Linked;
 
 use crate::Engine;
 
-/// Does native code run it, for this choice of the caller's? It is translated if so. Whatever native code cannot run,
-/// the interpreter runs. `ENVISA_ENGINE` decides where the caller leaves it open.
-pub(crate) fn runs(executable: &Executable, engine: Engine) -> bool {
+/// Does native code run a launch of so many threads, for this choice of the caller's? The program is translated if so.
+/// Whatever native code cannot run, the interpreter runs. `ENVISA_ENGINE` decides where the caller leaves it open, and
+/// where that does, too, what the launch costs.
+pub(crate) fn runs(executable: &Executable, engine: Engine, threads: u64) -> bool {
     let engine = match engine {
         Engine::Auto => Engine::from_environment().unwrap_or_default(),
         chosen => chosen,
     };
+    let wanted = match engine {
+        Engine::Interpreter => false,
+        Engine::Native => true,
+        Engine::Auto => executable.is_worth_translating(threads),
+    };
     #[cfg(target_arch = "x86_64")]
-    if NATIVE.contains(&engine)
-        && let Some(jit) = envisa_jit::Jit::new()
-    {
+    if wanted && let Some(jit) = envisa_jit::Jit::new() {
         return executable.translate(&jit);
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (executable, engine);
+    let _ = wanted;
     false
+}
+
+/// Can native code run it, on this host?
+pub(crate) fn can_run(executable: &Executable) -> bool {
+    runs(executable, Engine::Native, 0)
 }
 
 /// What native code leaves to others, instructions by program counter of the improved program; or why it does not run
@@ -37,8 +46,8 @@ pub(crate) fn named(engine: Engine) -> bool {
 }
 
 /// What native code would leave to the interpreter in this launch.
-pub(crate) fn left(executable: &Executable, engine: Engine, prepared: &Prepared, linked: &Linked) -> Left {
-    if !runs(executable, engine) {
+pub(crate) fn left(executable: &Executable, prepared: &Prepared, linked: &Linked) -> Left {
+    if !can_run(executable) {
         return Err("there is no native code for this program on this host".into());
     }
     envisa_interp::left(executable, prepared, linked)
@@ -52,10 +61,6 @@ pub(crate) fn level() -> Option<&'static str> {
     None
 }
 
-/// The engines that mean native code where there is some.
-#[cfg(target_arch = "x86_64")]
-const NATIVE: &[Engine] = &[Engine::Auto, Engine::Native];
-
 /// The native code of a program as text.
 ///
 /// # Errors
@@ -67,4 +72,43 @@ pub(crate) fn listing(executable: &Executable) -> Result<String, String> {
     }
     let _ = executable;
     Err("native code needs an x86-64 CPU with AVX2 or AVX-512".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use envisa_isa::Platform;
+
+    use crate::{Config, Device, Engine, Kernel, Launch, Module, Source};
+
+    fn kernel(device: &Device, back: &str) -> Kernel {
+        let text = format!(
+            ".version 3.6\n.kernel \"k\"\n.kernel_attr Target=\"cm\"\n.decl V v_type=G type=d num_elts=8 align=GRF\n\
+             .decl P v_type=P num_elts=8\nmov (M1,8) V(0,0)<1> 0x1:d\ncmp.lt (M1,8) P V(0,0)<8;8,1> 0x0:d\n\
+             again:\nadd (M1,8) V(0,0)<1> V(0,0)<8;8,1> 0x1:d\n{back}\nret (M1,1)\n"
+        );
+        let module = Module::load(device, "k.visaasm", Source::Text(text.as_bytes())).expect("it loads");
+        module.kernel("k").expect("its kernel")
+    }
+
+    #[test]
+    fn native_code_is_made_once_it_pays() {
+        let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20).threads(1));
+        let run = |kernel: &Kernel, engine, threads| {
+            let launch = Launch::threads(&[1, 1, 1], threads).engine(engine);
+            assert!(device.run(kernel, &launch).expect("it is launched").fault.is_none());
+            kernel.code.executable.is_translated()
+        };
+        let forward = || kernel(&device, "");
+        if crate::native::level().is_none() {
+            assert!(!run(&forward(), Engine::Native, 1));
+            return;
+        }
+        // By name, or with a loop: at once.
+        assert!(run(&forward(), Engine::Native, 1));
+        assert!(run(&kernel(&device, "(P) goto (M1,8) again"), Engine::Auto, 1));
+        // Else when the launches up to now would have paid for it.
+        let forward = forward();
+        let launches = (0..10_000).position(|_| run(&forward, Engine::Auto, 8)).expect("it pays at last");
+        assert!((100..2_000).contains(&launches), "{launches}");
+    }
 }

@@ -273,9 +273,9 @@ impl Run {
         let (exe, linked) = (&code.executable, &code.linked);
         let engine = self.launch.engine.unwrap_or(self.device.config().engine);
         let left = (observer.is_some() && crate::native::named(engine))
-            .then(|| crate::native::left(exe, engine, &prepared, linked));
+            .then(|| crate::native::left(exe, &prepared, linked));
         let done = match observer {
-            None if crate::native::runs(exe, engine) => {
+            None if crate::native::runs(exe, engine, prepared.thread_count()) => {
                 envisa_interp::run_translated(exe, &prepared, linked, &options)
             }
             None => envisa_interp::run(exe, &prepared, linked, &options),

@@ -102,7 +102,7 @@ pub fn message(input: &[u8]) {
 pub fn outcome(input: &[u8]) -> Option<Result<Outcome, Error>> {
     let (header, payload) = input.split_first_chunk::<HEADER>()?;
     let platform = Platform::ALL[header[0] as usize % Platform::ALL.len()];
-    let engine = if header[7] & 1 == 0 { Engine::Auto } else { Engine::Interpreter };
+    let engine = if header[7] & 1 == 0 { Engine::Native } else { Engine::Interpreter };
     let device = Device::new(Config::new(platform).memory(1 << 20).threads(1).engine(engine));
     let text = text(header, platform);
     let Ok(module) = Module::load(&device, "message.visaasm", Source::Text(text.as_bytes())) else {

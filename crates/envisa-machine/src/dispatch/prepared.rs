@@ -118,6 +118,11 @@ impl Prepared {
         self.classes.iter().map(|c| c.threads).max().unwrap_or(1)
     }
 
+    /// Threads of all groups, or some more where groups differ.
+    pub fn thread_count(&self) -> u64 {
+        self.group_count().saturating_mul(self.most_threads().into())
+    }
+
     /// Writes what a group's threads share into an image.
     #[inline]
     pub fn patch_group(&self, image: &mut [u8], group: [u32; 3], class: &GroupClass) {
