@@ -343,7 +343,8 @@ impl Emit<'_> {
             Lanes::Of(k) | Lanes::Zero(k) => k,
             Lanes::All => 0,
         };
-        let masks: Vec<K> = [3, 4, 5, 6, 7].into_iter().filter(|k| *k != used).collect();
+        let free = |k: &K| *k != used && Some(*k) != self.held;
+        let masks: Vec<K> = [3, 4, 5, 6, 7].into_iter().filter(free).collect();
         // Registers of cells are lent where there are too few.
         let mut lent = 0;
         let places = loop {

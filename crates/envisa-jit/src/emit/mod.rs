@@ -137,6 +137,8 @@ pub(crate) struct Emit<'a> {
     turn: Label,
     /// The compare before was left to this branch.
     fused: bool,
+    /// The mask of lanes that the part in the making is written by.
+    held: Option<K>,
     /// The instruction that code is made for.
     now: Pc,
     /// Rows are fetched ahead.
@@ -194,6 +196,7 @@ impl<'a> Emit<'a> {
             next,
             turn,
             fused: false,
+            held: None,
             now: 0,
             streams: false,
         }
@@ -493,6 +496,11 @@ impl<'a> Emit<'a> {
 
     /// The lanes that a part of an instruction writes of a destination: `None` for all of them.
     pub fn lanes(&mut self, pc: Pc, part: &Part, to: RegOffset) -> Result<Option<K>, Why> {
+        self.held = self.find_lanes(pc, part, to)?;
+        Ok(self.held)
+    }
+
+    fn find_lanes(&mut self, pc: Pc, part: &Part, to: RegOffset) -> Result<Option<K>, Why> {
         let i = self.inst(pc);
         let predicated = i.pred.offset != 0 && i.op != Op::Sel;
         let id = self.cells.at(to).ok_or("a destination that is no cell")?;
