@@ -7,7 +7,6 @@ use envisa::isa::Platform;
 use envisa::zebin::{DeviceFamily, Notes, Writer};
 use envisa::{ArgKey, Buffer, Config, Device, Engine, Error, Kernel, Launch, LoadOptions, Module, Source};
 use envisa_model::eval::{self, State, Stop};
-use envisa_model::num::T;
 use envisa_model::print::{STORE, Text, What, brief, print};
 use envisa_model::program::{Home, Program, SLM};
 use envisa_model::random;
@@ -154,8 +153,7 @@ fn differs(p: &Program, text: &Text, want: &Result<State, Stop>, got: &Left) -> 
             let mut bits = [0; 8];
             bits[..size].copy_from_slice(&dump[home + e * size..][..size]);
             let got = u64::from_le_bytes(bits);
-            let nan = |t: T| t.is_float() && t.is_nan(got) && t.is_nan(*want);
-            if got != *want && !nan(v.ty) {
+            if got != *want {
                 return Some(format!("R{k}[{e}]:{} is 0x{got:x}, by the model 0x{want:x}", v.ty.name()));
             }
         }
@@ -291,7 +289,7 @@ Each program is run four ways: by the interpreter with nobody watching, so as th
 interpreter under an observer, instruction by instruction as it is written; as native code where it has such (what
 engines leave alone the interpreter runs); and by the model of the pages (`crates/envisa-model`), which shares no type, table or function with the engines: integers are 128-bit numbers,
 floats big integers with an exponent that are rounded in one place, control flow is sets of channels that walk
-through a tree. All registers, predicates and memory are compared, bit by bit; any NaN equals any other.
+through a tree. All registers, predicates and memory are compared, bit by bit.
 
 Programs have all integer types and f, hf, df in any mixture that the pages allow; modifiers, also of unsigned
 sources and of the least numbers; saturation; regions; immediates at the edges; predicates with `.any` and `.all`;

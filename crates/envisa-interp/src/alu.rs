@@ -2,7 +2,9 @@
 
 use std::marker::PhantomData;
 
-use envisa_sem::{FpMode, Ieee, Mode, Modifier};
+use envisa_isa::Type;
+use envisa_lower::Src;
+use envisa_sem::{FpMode, Ieee, Mode, Modifier, Quick, Sum};
 
 use crate::level::{Kernel, call};
 use crate::operand::{Exec, inst, read_general, write_general};
@@ -15,6 +17,8 @@ use envisa_machine::thread::{Machine, Mask, STOP};
 pub(crate) trait Alu<T>: 'static {
     /// Depends on `%cr0`.
     const MODAL: bool = false;
+    /// Is it a sum, in which NaNs keep their sign (`envisa_sem::nan`)?
+    const SUM: Option<Sum> = None;
     /// The result of up to three sources; `aux` is the instruction's.
     fn go<M: Mode>(a: T, b: T, c: T, aux: u32, m: M) -> T;
 }
@@ -159,6 +163,76 @@ fn put<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, r: &[T]) ->
     if write_general(m, pc, &inst(m, pc).dst, mask, &r[..n]) { pc + 1 } else { STOP }
 }
 
+/// Is one of the results of a loop NaN? Which one it is has been left open: see [`again`].
+#[inline(always)]
+fn any_nan<T: Exec, const N: usize>(r: &[T; N]) -> bool {
+    let (sign, infinity) = const {
+        match T::TYPE {
+            Type::Df => (1 << 63, 0x7ff << 52),
+            Type::F => (1 << 31, 0xff << 23),
+            Type::Hf => (1 << 15, 0x1f << 10),
+            Type::Bf => (1 << 15, 0xff << 7),
+            // No integer is more than this.
+            _ => (0, u64::MAX),
+        }
+    };
+    let mut any = false;
+    for x in r {
+        any |= x.to_bits() & !sign > infinity;
+    }
+    any
+}
+
+/// The modifier of a source.
+fn modifier(s: &Src) -> Modifier {
+    match s {
+        Src::Reg { modifier, .. } | Src::Indirect { modifier, .. } => *modifier,
+        _ => Modifier::None,
+    }
+}
+
+/// Gives the operands of a sum as it takes them, where they are NaN.
+fn subtract<T: Exec, const N: usize>(sum: Sum, s: &mut [[T; N]; 3], modifiers: [Modifier; 3]) {
+    for (s, m) in s.iter_mut().zip(modifiers) {
+        for x in s {
+            *x = x.subtracted(sum, m);
+        }
+    }
+    if sum.swapped(modifiers[0], modifiers[1]) {
+        s.swap(0, 1);
+    }
+}
+
+/// Computes anew, and by the rule which NaN a NaN is, results that a loop has left that open of.
+#[cold]
+#[inline(never)]
+fn again<O: Alu<T>, T: Exec, const S: usize, const G: bool, const N: usize>(
+    m: &mut Machine<'_>,
+    c: At<'_>,
+    pc: u32,
+    mask: Mask,
+    r: &mut [T; N],
+    mode: impl Mode,
+) {
+    let mut s = [[T::default(); N]; 3];
+    for (k, s) in s.iter_mut().enumerate().take(S) {
+        // It was read before: there is no fault.
+        if let Some(x) = gather::<T, G, N>(m, c, pc, k, mask) {
+            *s = x;
+        }
+    }
+    if let Some(sum) = O::SUM {
+        let modifiers = [0, 1, 2].map(|k| match c.src[k].kind {
+            SrcKind::General => modifier(&inst(m, pc).src[k]),
+            _ => c.src[k].modifier,
+        });
+        subtract(sum, &mut s, modifiers);
+    }
+    for i in 0..N {
+        r[i] = O::go(s[0][i], s[1][i], s[2][i], c.aux, mode);
+    }
+}
+
 /// `O` over channels of `T` with `S` sources, in vectors of `N`; `A`, `B`, `C`: the source is uniform;
 /// `MOD`: some have modifiers.
 pub(crate) struct AluK<
@@ -199,7 +273,10 @@ impl<
         for i in 0..N {
             let b = if S > 1 { b.lane(i) } else { T::default() };
             let d = if S > 2 { d.lane(i) } else { T::default() };
-            r[i] = O::go(a.lane(i), b, d, c.aux, Ieee);
+            r[i] = O::go(a.lane(i), b, d, c.aux, Quick(Ieee));
+        }
+        if O::MODAL && any_nan(&r) {
+            again::<O, T, S, false, N>(m, c, pc, mask, &mut r, Ieee);
         }
         store(m, c, mask, r);
         pc + 1
@@ -227,7 +304,10 @@ impl<O: Alu<T>, T: Exec, const S: usize, const G: bool, const N: usize> Kernel f
         let Some(d) = d else { return STOP };
         let mut r = [T::default(); N];
         for i in 0..N {
-            r[i] = O::go(a[i], b[i], d[i], c.aux, Ieee);
+            r[i] = O::go(a[i], b[i], d[i], c.aux, Quick(Ieee));
+        }
+        if O::MODAL && any_nan(&r) {
+            again::<O, T, S, G, N>(m, c, pc, mask, &mut r, Ieee);
         }
         write::<T, G, N>(m, c, pc, mask, r)
     }
@@ -249,7 +329,10 @@ impl<O: Alu<T>, T: Exec, const S: usize, const N: usize> Kernel for FlushK<O, T,
         let Some(d) = d else { return STOP };
         let mut r = zero;
         for i in 0..N {
-            r[i] = O::go(a[i], b[i], d[i], c.aux, mode);
+            r[i] = O::go(a[i], b[i], d[i], c.aux, Quick(mode));
+        }
+        if any_nan(&r) {
+            again::<O, T, S, false, N>(m, c, pc, mask, &mut r, mode);
         }
         store(m, c, mask, r);
         pc + 1
@@ -282,6 +365,10 @@ pub(crate) fn modal<O: Alu<T>, T: Exec, const S: usize>(
         }
     }
     let mode: FpMode = m.t.mode;
+    if let Some(sum) = O::SUM {
+        let i = inst(m, pc);
+        subtract(sum, &mut s, [0, 1, 2].map(|k| modifier(&i.src[k])));
+    }
     let mut r = [T::default(); 32];
     for i in 0..n {
         if mask >> i & 1 != 0 {

@@ -2,7 +2,7 @@
 
 use envisa_isa::Type;
 use envisa_lower::{Dst, Inst, Op, Src, Strides};
-use envisa_sem::{Bf, Convert, Hf, Ieee, Lane, Modifier};
+use envisa_sem::{Bf, Convert, Hf, Ieee, Lane, Modifier, Sum};
 
 use crate::registers::Operands;
 use envisa_machine::regs::Pod;
@@ -11,6 +11,8 @@ use envisa_machine::trap::Cause;
 
 /// A type that channels compute in.
 pub(crate) trait Exec: Pod + Lane {
+    /// The source of a sum as it takes it: a NaN without its negation.
+    fn subtracted(self, sum: Sum, m: Modifier) -> Self;
     /// Reads elements of any type, converting them: for arithmetic, which flushes what `%cr0` says, or for what
     /// only `copies`.
     fn read(m: &Machine<'_>, ty: Type, copies: bool, at: &[u32], out: &mut [Self]);
@@ -131,8 +133,12 @@ fn write_as<D: Pod, T: Exec + Convert<D>>(m: &mut Machine<'_>, sat: bool, at: &[
 }
 
 macro_rules! exec {
-    ($($t:ty)*) => {$(
+    ($($sums:ident: $($t:ty)*;)*) => {$($(
         impl Exec for $t {
+            #[inline(always)]
+            fn subtracted(self, sum: Sum, m: Modifier) -> Self {
+                exec!(@$sums self sum m)
+            }
             fn read(m: &Machine<'_>, ty: Type, copies: bool, at: &[u32], out: &mut [Self]) {
                 match ty {
                     Type::Ub | Type::Bool => read_as::<u8, Self>(m, copies, at, out),
@@ -198,9 +204,19 @@ macro_rules! exec {
                 }
             }
         }
-    )*};
+    )*)*};
+    (@integers $x:ident $sum:ident $m:ident) => {{
+        let _ = ($sum, $m);
+        $x
+    }};
+    (@floats $x:ident $sum:ident $m:ident) => {
+        $sum.operand($x, $m)
+    };
 }
-exec! { i32 u32 i64 u64 f32 f64 Hf Bf }
+exec! {
+    integers: i32 u32 i64 u64;
+    floats: f32 f64 Hf Bf;
+}
 
 /// Register offsets of an indirect operand's elements, for the channels of `mask` (others: the first
 /// valid address register's place is not looked at; they get offset 0, a constant).

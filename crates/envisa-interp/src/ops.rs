@@ -1,7 +1,7 @@
 //! What each operation computes in a channel: names for the functions of `envisa-sem`.
 
 use envisa_sem::math::{Function, MathUnit};
-use envisa_sem::{Bf, Float, Hf, Int, Mode, int, math, odd};
+use envisa_sem::{Bf, Float, Hf, Int, Mode, Sum, int, math, odd};
 
 use crate::alu::Alu;
 use crate::unit::Unit;
@@ -18,9 +18,10 @@ macro_rules! int_ops {
 }
 
 macro_rules! float_ops {
-    ($t:ty: $($name:ident |$a:pat_param, $b:pat_param, $c:pat_param, $m:pat_param| $e:expr;)*) => {$(
+    ($t:ty: $($name:ident $(as $sum:ident)? |$a:pat_param, $b:pat_param, $c:pat_param, $m:pat_param| $e:expr;)*) => {$(
         impl Alu<$t> for $name {
             const MODAL: bool = true;
+            $(const SUM: Option<Sum> = Some(Sum::$sum);)?
             #[inline(always)]
             fn go<M: Mode>($a: $t, $b: $t, $c: $t, _: u32, $m: M) -> $t {
                 $e
@@ -130,9 +131,9 @@ int_ops! { i32:
 macro_rules! common_float {
     ($($t:ty)*) => {$(
         float_ops! { $t:
-            Add |a, b, _, m| Float::add(a, b, m);
+            Add as Add |a, b, _, m| Float::add(a, b, m);
             Mul |a, b, _, m| Float::mul(a, b, m);
-            Mad |a, b, c, m| Float::mad(a, b, c, m);
+            Mad as Mad |a, b, c, m| Float::mad(a, b, c, m);
             Div |a, b, _, m| Float::div(a, b, m);
             Sqrt |a, _, _, m| Float::sqrt(a, m);
             Min |a, b, _, m| Float::min(a, b, m);
@@ -150,9 +151,9 @@ macro_rules! common_float {
 common_float! { f32 f64 Hf Bf }
 
 float_ops! { f64:
-    AddOdd |a, b, _, m| odd::add(a, b, m);
+    AddOdd as Add |a, b, _, m| odd::add(a, b, m);
     MulOdd |a, b, _, m| odd::mul(a, b, m);
-    MadOdd |a, b, c, m| odd::mad(a, b, c, m);
+    MadOdd as Mad |a, b, c, m| odd::mad(a, b, c, m);
     DivOdd |a, b, _, m| odd::div(a, b, m);
     SqrtOdd |a, _, _, m| odd::sqrt(a, m);
 }

@@ -306,6 +306,8 @@ struct Value {
     /// An integer's value, the modifier applied.
     int: i128,
     modified: bool,
+    /// Is a float negated, its modifier's last part?
+    negated: bool,
 }
 
 impl Value {
@@ -318,7 +320,8 @@ impl Value {
                 Mod::NegAbs => bits | ty.sign(),
                 _ => bits,
             };
-            return Value { ty, bits, int: 0, modified };
+            let negated = matches!(modifier, Mod::Neg | Mod::NegAbs);
+            return Value { ty, bits, int: 0, modified, negated };
         }
         let x = ty.int(bits);
         let int = match modifier {
@@ -328,7 +331,7 @@ impl Value {
             Mod::NegAbs => -x.abs(),
             Mod::Not => !x,
         };
-        Value { ty, bits, int, modified }
+        Value { ty, bits, int, modified, negated: false }
     }
 
     fn num(&self, mode: Mode) -> Num {
@@ -376,6 +379,9 @@ fn convert(dst: T, sat: bool, s: &Value, mode: Mode) -> u64 {
     }
     // To a wider format exactly, denormals too (chapter 2, Float to Float with Higher Precision).
     let wider = s.ty.float().0 < dst.float().0 && s.ty.float().1 <= dst.float().1;
+    if s.ty.is_nan(s.bits) {
+        return finish(dst, nan_as(dst, s.ty, s.bits), mode, sat);
+    }
     if wider {
         let bits = encode(dst, &decode(s.ty, s.bits), mode.rm());
         return if sat { saturate(dst, bits) } else { bits };
@@ -436,7 +442,42 @@ fn float(op: Op, dst: T, sat: bool, s: &[Value], mode: Mode) -> u64 {
         Op::Rndd | Op::Rndu | Op::Rnde | Op::Rndz => whole(op, &x[0]),
         op => unreachable!("{op:?} of floats"),
     };
-    finish(dst, encode(dst, &exact, rm), mode, sat)
+    let bits = if let Num::Nan = exact { nan_of(op, dst, s) } else { encode(dst, &exact, rm) };
+    finish(dst, bits, mode, sat)
+}
+
+/// A NaN in another format, or its own: quiet, with the upper bits of its payload.
+fn nan_as(dst: T, from: T, bits: u64) -> u64 {
+    let ((f, _), (g, _)) = (from.float(), dst.float());
+    let payload = bits & ((1 << f) - 1);
+    let payload = if g > f { payload << (g - f) } else { payload >> (f - g) };
+    dst.nan() | payload | if bits & from.sign() != 0 { dst.sign() } else { 0 }
+}
+
+/// Which NaN a result is: the first source that is one, made quiet; else the negative one without payload. A
+/// negated source of a sum is subtracted: it keeps its sign, and comes last in a difference of two.
+fn nan_of(op: Op, dst: T, s: &[Value]) -> u64 {
+    let bits = |v: &Value| match op {
+        Op::Add | Op::Mad if v.negated => v.bits ^ v.ty.sign(),
+        _ => v.bits,
+    };
+    let mut order: Vec<&Value> = s.iter().collect();
+    match op {
+        Op::Add if s[0].negated && !s[1].negated => order.swap(0, 1),
+        // Both are: the second, as it is, but for conversions.
+        Op::Min | Op::Max => {
+            let widest = s.iter().filter(|v| v.ty.is_float()).all(|v| v.ty.float() <= s[1].ty.float());
+            if s[1].ty == dst && widest {
+                return s[1].bits;
+            }
+            order.swap(0, 1);
+        }
+        _ => {}
+    }
+    match order.into_iter().find(|v| v.ty.is_float() && v.ty.is_nan(v.bits)) {
+        Some(v) => nan_as(dst, v.ty, bits(v)),
+        None => dst.nan() | dst.sign(),
+    }
 }
 
 /// The integral value in the operation's direction.

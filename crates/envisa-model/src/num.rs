@@ -540,6 +540,10 @@ pub fn corners(t: T) -> Vec<u64> {
             inf - 1,
             inf,
             t.nan(),
+            t.nan() + 3,
+            // Signalling ones.
+            inf + 1,
+            inf + (1 << (f - 2)),
             1 << f,
             (1 << f) - 1,
             1,

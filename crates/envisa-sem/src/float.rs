@@ -8,6 +8,7 @@
 use crate::convert::{f32_to_bf, f32_to_hf, f64_to_bf, f64_to_f32, f64_to_hf};
 use crate::lane::{Bf, Hf, Lane};
 use crate::mode::{Mode, Rounding};
+use crate::nan;
 use crate::soft;
 
 /// The relation of a `cmp`, numbered as in the binary (page CMP).
@@ -373,6 +374,12 @@ pub trait Float: Core {
         <Self as Lane>::from_bits(if infinite { bits - 1 } else { bits })
     }
 
+    /// The result of an operation on these operands, whatever NaN the host made of it.
+    #[inline(always)]
+    fn settled<M: Mode, const N: usize>(self, m: M, operands: [Self; N]) -> Self {
+        if m.tells_nans() && self.not_a_number() { nan::of(operands) } else { self }
+    }
+
     /// In ALT mode, the absolute value of an `f` (the source of `log`, `sqrt` and `rsqrt`).
     #[inline(always)]
     fn alt_abs<M: Mode>(self, m: M) -> Self {
@@ -390,7 +397,8 @@ pub trait Float: Core {
     fn add<M: Mode>(self, b: Self, m: M) -> Self {
         let (a, b) = (self.flush(m), b.flush(m));
         let r = m.rounding();
-        if r == Rounding::NearestEven { Self::add_near(a, b) } else { Self::add_to(a, b, r) }.finish(m)
+        let x = if r == Rounding::NearestEven { Self::add_near(a, b) } else { Self::add_to(a, b, r) };
+        x.settled(m, [a, b]).finish(m)
     }
 
     /// `self · b`, correctly rounded (page MUL).
@@ -398,7 +406,8 @@ pub trait Float: Core {
     fn mul<M: Mode>(self, b: Self, m: M) -> Self {
         let (a, b) = (self.flush(m), b.flush(m));
         let r = m.rounding();
-        if r == Rounding::NearestEven { Self::mul_near(a, b) } else { Self::mul_to(a, b, r) }.finish(m)
+        let x = if r == Rounding::NearestEven { Self::mul_near(a, b) } else { Self::mul_to(a, b, r) };
+        x.settled(m, [a, b]).finish(m)
     }
 
     /// `self · b + c`, fused: rounded once (page MAD promises the hardware's mad, which is fused).
@@ -408,7 +417,8 @@ pub trait Float: Core {
     fn mad<M: Mode>(self, b: Self, c: Self, m: M) -> Self {
         let (a, b, c) = (self.flush(m), b.flush(m), c.flush(m));
         let r = m.rounding();
-        if r == Rounding::NearestEven { Self::mad_near(a, b, c) } else { Self::mad_to(a, b, c, r) }.finish(m)
+        let x = if r == Rounding::NearestEven { Self::mad_near(a, b, c) } else { Self::mad_to(a, b, c, r) };
+        x.settled(m, [a, b, c]).finish(m)
     }
 
     /// `self / b`, correctly rounded (pages DIVM; DIV allows less and gets this too).
@@ -416,7 +426,8 @@ pub trait Float: Core {
     fn div<M: Mode>(self, b: Self, m: M) -> Self {
         let (a, b) = (self.flush(m), b.flush(m));
         let r = m.rounding();
-        if r == Rounding::NearestEven { Self::div_near(a, b) } else { Self::div_to(a, b, r) }.finish(m)
+        let x = if r == Rounding::NearestEven { Self::div_near(a, b) } else { Self::div_to(a, b, r) };
+        x.settled(m, [a, b]).finish(m)
     }
 
     /// `√self`, correctly rounded (pages SQRTM and SQRT). Negative: NaN; −0: −0; in ALT mode `√|self|`.
@@ -424,7 +435,8 @@ pub trait Float: Core {
     fn sqrt<M: Mode>(self, m: M) -> Self {
         let a = self.flush(m).alt_abs(m);
         let r = m.rounding();
-        if r == Rounding::NearestEven { Self::sqrt_near(a) } else { Self::sqrt_to(a, r) }.finish(m)
+        let x = if r == Rounding::NearestEven { Self::sqrt_near(a) } else { Self::sqrt_to(a, r) };
+        x.settled(m, [a]).finish(m)
     }
 
     /// The smaller operand (page MIN_MAX). One NaN: the other operand; two: `b`. Equal (also −0 and +0): `b`.
@@ -460,25 +472,29 @@ pub trait Float: Core {
     /// ⌊self⌋ (page RNDD). Infinities, NaN and the zero's sign pass.
     #[inline(always)]
     fn rndd<M: Mode>(self, m: M) -> Self {
-        Self::from_host(self.flush(m).host().floor()).finish(m)
+        let a = self.flush(m);
+        Self::from_host(a.host().floor()).settled(m, [a]).finish(m)
     }
 
     /// ⌈self⌉ (page RNDU); −0.5 gives −0.
     #[inline(always)]
     fn rndu<M: Mode>(self, m: M) -> Self {
-        Self::from_host(self.flush(m).host().ceil()).finish(m)
+        let a = self.flush(m);
+        Self::from_host(a.host().ceil()).settled(m, [a]).finish(m)
     }
 
     /// The nearest integer, ties to even (page RNDE).
     #[inline(always)]
     fn rnde<M: Mode>(self, m: M) -> Self {
-        Self::from_host(self.flush(m).host().even()).finish(m)
+        let a = self.flush(m);
+        Self::from_host(a.host().even()).settled(m, [a]).finish(m)
     }
 
     /// The integer part (page RNDZ).
     #[inline(always)]
     fn rndz<M: Mode>(self, m: M) -> Self {
-        Self::from_host(self.flush(m).host().trunc()).finish(m)
+        let a = self.flush(m);
+        Self::from_host(a.host().trunc()).settled(m, [a]).finish(m)
     }
 
     /// `self − ⌊self⌋`, rounded as the mode says (page FRC): a tiny negative value gives 1.0 in

@@ -9,7 +9,7 @@
 //!
 //! A function that rounds or that may meet a denormal takes a [`Mode`]. [`Ieee`] is the compile-time
 //! constant "nearest even, denormals kept, no ALT", which is what OpenCL kernels run in after their
-//! prologue: with it `add` *is* `a + b`. [`FpMode`] is the same thing read from `%cr0` at run time.
+//! prologue: with it `add` *is* `a + b`, and [`Quick`] leaves to the CPU which NaN a NaN is. [`FpMode`] is the same thing read from `%cr0` at run time.
 //! A loop does `if mode.is_ieee() { ...Ieee } else { ...mode }` once, outside.
 //!
 //! ```
@@ -43,6 +43,7 @@
 //! | [`odd`] | sums, products, quotients of `f` for narrower floats, so that those are rounded once |
 //! | [`math`] | [`MathUnit`]: exp, log, pow, sin, cos, tanh, sigm, inv, rsqrt |
 //! | [`convert`] | what `mov` converts, `fcvt`, `srnd`, [`convert::convert`] for types known at run time |
+//! | [`nan`] | which NaN a result is |
 //! | [`nibble`] | elements of 4 bits: `dnscl`, `shfl_idx4` |
 //! | [`packed`] | `V`, `UV`, `VF` immediates |
 //! | [`atomic`] | operators of the atomic messages |
@@ -54,7 +55,7 @@
 //!
 //! ## Decisions where the specification is silent
 //!
-//! * NaN results are quiet; their payload and sign are whatever the CPU makes and are not specified.
+//! * NaN results are quiet; whose payload and sign they have is a rule of its own: [`nan`].
 //! * Flushing: a denormal input counts as a zero of its sign; a result that is denormal *after*
 //!   rounding becomes a zero of its sign.
 //! * `bf` follows the denormal bit of `f`; the specification has no bit for it.
@@ -71,6 +72,7 @@ pub mod lane;
 pub mod lanes;
 pub mod math;
 pub mod mode;
+pub mod nan;
 pub mod nibble;
 pub mod odd;
 pub mod packed;
@@ -83,4 +85,5 @@ pub use float::{Float, Relation};
 pub use int::Int;
 pub use lane::{Bf, Hf, Lane, Modifier};
 pub use math::{MacroMath, MathUnit};
-pub use mode::{FpMode, Ieee, Mode, Nearest, Rounding};
+pub use mode::{FpMode, Ieee, Mode, Nearest, Quick, Rounding};
+pub use nan::Sum;

@@ -107,6 +107,43 @@ pub trait Mode: Copy {
     fn keep_hf(self) -> bool;
     /// Is ALT mode on for `f`?
     fn alt(self) -> bool;
+    /// Are NaN results those of [`crate::nan`], or any?
+    #[inline(always)]
+    fn tells_nans(self) -> bool {
+        true
+    }
+}
+
+/// A mode in which a NaN may be any NaN, so that loops over channels are the CPU's operations and nothing else: for
+/// those that look at the results, and compute anew by the mode itself where one is NaN.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Quick<M>(pub M);
+
+impl<M: Mode> Mode for Quick<M> {
+    #[inline(always)]
+    fn rounding(self) -> Rounding {
+        self.0.rounding()
+    }
+    #[inline(always)]
+    fn keep_f(self) -> bool {
+        self.0.keep_f()
+    }
+    #[inline(always)]
+    fn keep_df(self) -> bool {
+        self.0.keep_df()
+    }
+    #[inline(always)]
+    fn keep_hf(self) -> bool {
+        self.0.keep_hf()
+    }
+    #[inline(always)]
+    fn alt(self) -> bool {
+        self.0.alt()
+    }
+    #[inline(always)]
+    fn tells_nans(self) -> bool {
+        false
+    }
 }
 
 /// Nearest even, every denormal kept, no ALT: the mode in which this room's arithmetic is the CPU's.

@@ -5,34 +5,35 @@
 //! would round twice.) Products of singles are exact in `df`.
 
 use crate::float::{Float, add_odd, div_odd, sqrt_odd};
+use crate::lane::Lane;
 use crate::mode::Mode;
 
 /// `a + b` (page ADD).
 #[inline(always)]
 pub fn add<M: Mode>(a: f64, b: f64, m: M) -> f64 {
-    add_odd(a, b, m.rounding())
+    add_odd(a, b, m.rounding()).settled(m, [a, b])
 }
 
 /// `a · b` (page MUL).
 #[inline(always)]
-pub fn mul<M: Mode>(a: f64, b: f64, _: M) -> f64 {
-    a * b
+pub fn mul<M: Mode>(a: f64, b: f64, m: M) -> f64 {
+    (a * b).settled(m, [a, b])
 }
 
 /// `a · b + c` (page MAD).
 #[inline(always)]
 pub fn mad<M: Mode>(a: f64, b: f64, c: f64, m: M) -> f64 {
-    add_odd(a * b, c, m.rounding())
+    add_odd(a * b, c, m.rounding()).settled(m, [a, b, c])
 }
 
 /// `a / b` (page DIV).
 #[inline(always)]
-pub fn div<M: Mode>(a: f64, b: f64, _: M) -> f64 {
-    div_odd(a, b)
+pub fn div<M: Mode>(a: f64, b: f64, m: M) -> f64 {
+    div_odd(a, b).settled(m, [a, b])
 }
 
 /// `√a` (page SQRT); in ALT mode `√|a|`.
 #[inline(always)]
 pub fn sqrt<M: Mode>(a: f64, m: M) -> f64 {
-    sqrt_odd(if m.alt() { Float::max(a, -a, m) } else { a })
+    sqrt_odd(if m.alt() { Lane::abs(a) } else { a }).settled(m, [a])
 }

@@ -2,24 +2,6 @@
 
 use super::*;
 
-/// How the sign of a float's source is changed by folding it into an operation.
-pub(super) fn negated(s: &Src) -> Option<bool> {
-    match s {
-        Src::Reg { modifier: Modifier::None, .. } => Some(false),
-        Src::Reg { modifier: Modifier::Neg, .. } => Some(true),
-        _ => None,
-    }
-}
-
-/// The same source without its modifier.
-pub(super) fn bare(s: &Src) -> Src {
-    let mut s = *s;
-    if let Src::Reg { modifier, .. } = &mut s {
-        *modifier = Modifier::None;
-    }
-    s
-}
-
 pub(super) fn exec_bytes(e: ExecType) -> Result<u32, Why> {
     match e {
         ExecType::I32 | ExecType::U32 | ExecType::F32 => Ok(4),
@@ -33,12 +15,42 @@ pub(super) fn is_float(e: ExecType) -> bool {
     matches!(e, ExecType::F32 | ExecType::F64 | ExecType::F16)
 }
 
+/// Halves that are only moved, or picked, as the words that they are: a signalling NaN stays one.
+///
+/// # Errors
+/// They have a modifier.
+fn as_words(i: &Inst) -> Result<Inst, Why> {
+    let mut i = *i;
+    let (Op::Mov | Op::Sel, ExecType::F16, Dst::Reg { ty: Type::Hf, sat: false, .. }) = (i.op, i.exec, i.dst)
+    else {
+        return Ok(i);
+    };
+    let other = |s: &Src| matches!(s, Src::Reg { ty, .. } | Src::Indirect { ty, .. } if *ty != Type::Hf);
+    if i.src.iter().any(other) {
+        return Ok(i);
+    }
+    i.exec = ExecType::U32;
+    if let Dst::Reg { ty, .. } = &mut i.dst {
+        *ty = Type::Uw;
+    }
+    for s in &mut i.src {
+        if let Src::Reg { ty, modifier, .. } | Src::Indirect { ty, modifier, .. } = s {
+            if *modifier != Modifier::None {
+                return Err("a modifier of halves that are moved");
+            }
+            *ty = Type::Uw;
+        }
+    }
+    Ok(i)
+}
+
 impl Emit<'_> {
     /// An instruction that computes: by vectors, or, where it has few channels and they cannot, one after the other.
     pub(super) fn compute(&mut self, pc: Pc) -> Result<(), Why> {
         let before = (self.a.here(), self.later.len());
-        self.vectors(pc).or_else(|why| {
-            let i = *self.inst(pc);
+        self.held = None;
+        let i = as_words(self.inst(pc))?;
+        self.vectors(pc, i).or_else(|why| {
             if i.channels == 1 {
                 return Err(why);
             }
@@ -48,8 +60,7 @@ impl Emit<'_> {
         })
     }
 
-    fn vectors(&mut self, pc: Pc) -> Result<(), Why> {
-        let mut i = *self.inst(pc);
+    fn vectors(&mut self, pc: Pc, mut i: Inst) -> Result<(), Why> {
         if let Some((chain, value)) = self.deferred.chain(pc) {
             return self.truth(pc, &i, chain, *value);
         }
@@ -278,8 +289,10 @@ impl Emit<'_> {
         let v = match (i.exec, ty) {
             (ExecType::F32, Type::F) if sat => {
                 let one = self.literal(1f32.to_bits());
-                self.a.v3(VPXORD, w, 5, 5, Opd::Reg(5), Lanes::All);
-                self.a.v3(VMAXPS, w, to, v, Opd::Reg(5), Lanes::All);
+                // Functions of the math unit leave their result in any register.
+                let zero = if v == 5 { 4 } else { 5 };
+                self.a.v3(VPXORD, w, zero, zero, Opd::Reg(zero), Lanes::All);
+                self.a.v3(VMAXPS, w, to, v, Opd::Reg(zero), Lanes::All);
                 self.a.v3(VMINPS, w, to, to, Opd::Bcast(one), Lanes::All);
                 return Ok(to);
             }

@@ -1,9 +1,84 @@
 //! Operations of singles and doubles.
 
-use super::alu::{bare, negated};
+use super::alu::is_float;
 use super::*;
 
+/// A source without its negation, and whether it has one: in a sum that is the operation's (`envisa_sem::nan`).
+fn signed(s: &Src) -> Option<(bool, Src)> {
+    let mut s = *s;
+    let Src::Reg { modifier, .. } = &mut s else { return None };
+    let (negated, rest) = match *modifier {
+        Modifier::None => (false, Modifier::None),
+        Modifier::Neg => (true, Modifier::None),
+        Modifier::Abs => (false, Modifier::Abs),
+        Modifier::NegAbs => (true, Modifier::Abs),
+        _ => return None,
+    };
+    *modifier = rest;
+    Some((negated, s))
+}
+
+/// A fused operation by the order of its operands: `to * c + b`, `b * to + c`, `b * c + to`. The first two that are
+/// named are the factors, of which the first comes first where both are NaN.
+struct Fused {
+    by132: crate::ops::Op,
+    by213: crate::ops::Op,
+    by231: crate::ops::Op,
+}
+
+/// The fused operations of a format, by the signs of the product and of what is added.
+macro_rules! fused {
+    ($($a:ident $b:ident $c:ident)*) => {
+        [$(Fused { by132: $a, by213: $b, by231: $c },)*]
+    };
+}
+
+/// The operations on singles or on doubles.
+fn fused(wide: bool, product: bool, addend: bool) -> Fused {
+    let [a, b, c, d] = if wide {
+        fused! {
+            VFMADD132PD VFMADD213PD VFMADD231PD
+            VFMSUB132PD VFMSUB213PD VFMSUB231PD
+            VFNMADD132PD VFNMADD213PD VFNMADD231PD
+            VFNMSUB132PD VFNMSUB213PD VFNMSUB231PD
+        }
+    } else {
+        fused! {
+            VFMADD132PS VFMADD213PS VFMADD231PS
+            VFMSUB132PS VFMSUB213PS VFMSUB231PS
+            VFNMADD132PS VFNMADD213PS VFNMADD231PS
+            VFNMSUB132PS VFNMSUB213PS VFNMSUB231PS
+        }
+    };
+    match (product, addend) {
+        (false, false) => a,
+        (false, true) => b,
+        (true, false) => c,
+        (true, true) => d,
+    }
+}
+
 impl Emit<'_> {
+    /// Is a source's value never NaN?
+    fn is_number(&self, s: &Src) -> bool {
+        let Src::Reg { offset, ty, constant, .. } = *s else { return false };
+        if ty.is_int() {
+            return true;
+        }
+        let bytes = self.p.registers().constants.get(offset as usize..(offset + ty.size()) as usize);
+        let Some(bytes) = bytes.filter(|_| constant) else { return false };
+        match ty {
+            Type::F => bytes.try_into().is_ok_and(|b| !f32::from_le_bytes(b).is_nan()),
+            Type::Df => bytes.try_into().is_ok_and(|b| !f64::from_le_bytes(b).is_nan()),
+            _ => false,
+        }
+    }
+
+    /// May two operands be swapped, as far as NaNs are concerned?
+    fn swappable(&self, i: &Inst, a: usize, b: usize) -> bool {
+        !is_float(i.exec) || self.is_number(&i.src[a]) || self.is_number(&i.src[b])
+    }
+
     /// `to = op(a, b)`, the operands swapped where that spares a load.
     pub(super) fn two(
         &mut self,
@@ -17,7 +92,7 @@ impl Emit<'_> {
         let a = self.source(i, 0, part, 1)?;
         let b = self.source(i, 1, part, 2)?;
         let (a, b) = match (a, b) {
-            (Opd::Mem(_) | Opd::Bcast(_), Opd::Reg(_)) if commutes => (b, a),
+            (Opd::Mem(_) | Opd::Bcast(_), Opd::Reg(_)) if commutes && self.swappable(i, 0, 1) => (b, a),
             other => other,
         };
         let a = self.in_register(a, part, 1);
@@ -25,49 +100,101 @@ impl Emit<'_> {
         Ok(to)
     }
 
-    pub(super) fn three_fma(
+    /// A sum or difference of singles or doubles.
+    fn sum(&mut self, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Why> {
+        let wide = part.bytes == 8;
+        let [add, sub] = if wide { [VADDPD, VSUBPD] } else { [VADDPS, VSUBPS] };
+        let (n0, s0) = signed(&i.src[0]).ok_or("a modifier of a sum")?;
+        let (n1, s1) = signed(&i.src[1]).ok_or("a modifier of a sum")?;
+        let op = match (n0, n1) {
+            (false, false) => return self.two(i, part, add, to, lanes, true),
+            (true, true) => {
+                let a = self.source_of(i, &s0, part, 1)?;
+                let b = self.source_of(i, &s1, part, 2)?;
+                let one = match wide {
+                    true => Opd::Mem(
+                        self.literals(std::array::from_fn(|k| if k % 2 == 1 { 0x3ff0_0000 } else { 0 })),
+                    ),
+                    false => Opd::Bcast(self.literal(1f32.to_bits())),
+                };
+                return Ok(self.fuse(part, fused(wide, true, true), (a, one, b), true, to, lanes));
+            }
+            _ => sub,
+        };
+        let (a, b) = if n1 { (s0, s1) } else { (s1, s0) };
+        let a = self.source_of(i, &a, part, 1)?;
+        let b = self.source_of(i, &b, part, 2)?;
+        let a = self.in_register(a, part, 1);
+        self.a.v3(op, part.width, to, a, b, lanes);
+        Ok(to)
+    }
+
+    /// A fused product and sum of singles or doubles.
+    fn mad(&mut self, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Why> {
+        let mut s = [Opd::Reg(0); 3];
+        let mut signs = [false; 3];
+        for k in 0..3 {
+            let (negated, src) = signed(&i.src[k]).ok_or("a modifier of a sum")?;
+            signs[k] = negated;
+            s[k] = self.source_of(i, &src, part, k as u8 + 1)?;
+        }
+        let op = fused(part.bytes == 8, signs[0] ^ signs[1], signs[2]);
+        let any = self.swappable(i, 0, 1);
+        // Temporaries 1 to 3 hold operands; a copy goes to register 0.
+        Ok(self.fuse(part, op, (s[0], s[1], s[2]), any, to, lanes))
+    }
+
+    /// `a * b + c`; of the factors either may come first if `any`.
+    fn fuse(
         &mut self,
         part: &Part,
-        ops: (crate::ops::Op, crate::ops::Op),
-        (a, b, c): (Opd, Opd, Opd),
+        op: Fused,
+        (mut a, mut b, c): (Opd, Opd, Opd),
+        any: bool,
         to: V,
         lanes: Lanes,
     ) -> V {
-        let (by213, by231) = ops;
         let w = part.width;
+        let any = any || a == b;
+        let here = Opd::Reg(to);
+        let register = |o: Opd| matches!(o, Opd::Reg(_));
         // Into the addend, if that is the destination; into a factor, if that is; else into a copy.
-        if c == Opd::Reg(to) {
-            let (a, b) = if matches!(a, Opd::Reg(_)) { (a, b) } else { (b, a) };
-            let a = self.in_register(a, part, 1);
-            self.a.v3(by231, w, to, a, b, lanes);
+        if c != here && (a == here || b == here) {
+            if any && a == here {
+                (a, b) = (b, a);
+            }
+            if b == here {
+                let a = self.in_register(a, part, 1);
+                self.a.v3(op.by213, w, to, a, c, lanes);
+            } else {
+                let c = self.in_register(c, part, 3);
+                self.a.v3(op.by132, w, to, c, b, lanes);
+            }
             return to;
         }
-        if a == Opd::Reg(to) || b == Opd::Reg(to) {
-            let other = if a == Opd::Reg(to) { b } else { a };
-            let other = self.in_register(other, part, 1);
-            self.a.v3(by213, w, to, other, c, lanes);
+        if any && !register(a) {
+            (a, b) = (b, a);
+        }
+        let a = self.in_register(a, part, 1);
+        if c == here {
+            self.a.v3(op.by231, w, to, a, b, lanes);
             return to;
         }
         let to = if lanes == Lanes::All { to } else { 0 };
-        // Whichever is in memory is the last operand.
-        match (a, b, c) {
-            (Opd::Reg(a), Opd::Reg(b), c @ (Opd::Mem(_) | Opd::Bcast(_))) => {
-                self.copy_reg(to, a, w);
-                self.a.v3(by213, w, to, b, c, Lanes::All);
+        match (b, c) {
+            // Whichever is in memory is the last operand.
+            (Opd::Reg(b), Opd::Mem(_) | Opd::Bcast(_)) => {
+                self.copy_reg(to, b, w);
+                self.a.v3(op.by213, w, to, a, c, Lanes::All);
             }
-            (a, b, c) => {
-                let (a, b) = if matches!(a, Opd::Reg(_)) { (a, b) } else { (b, a) };
-                let a = self.in_register(a, part, 1);
-                let b = if b == Opd::Reg(0) { Opd::Reg(self.in_register(b, part, 2)) } else { b };
+            (b, c) => {
                 match c {
                     Opd::Reg(c) => self.copy_reg(to, c, w),
-                    Opd::Mem(_) => self.a.v2(VMOVDQU32, w, to, c, Lanes::All),
-                    Opd::Bcast(m) => {
-                        let op = if part.bytes == 8 { VPBROADCASTQ } else { VPBROADCASTD };
-                        self.a.v2(op, w, to, Opd::Mem(m), Lanes::All);
+                    c => {
+                        self.in_register(c, part, to);
                     }
                 }
-                self.a.v3(by231, w, to, a, b, Lanes::All);
+                self.a.v3(op.by231, w, to, a, b, Lanes::All);
             }
         }
         to
@@ -84,48 +211,10 @@ impl Emit<'_> {
                 let s = self.source(i, 0, part, to)?;
                 Ok(self.in_register(s, part, to))
             }
-            Op::Add => {
-                let (n0, n1) = (negated(&i.src[0]), negated(&i.src[1]));
-                let (op, a, b) = match (n0, n1) {
-                    (Some(false), Some(true)) => (VSUBPS, 0, 1),
-                    (Some(true), Some(false)) => (VSUBPS, 1, 0),
-                    _ => return self.two(i, part, VADDPS, to, lanes, true),
-                };
-                let (sa, sb) = (bare(&i.src[a]), bare(&i.src[b]));
-                let a = self.source_of(i, &sa, part, 1)?;
-                let b = self.source_of(i, &sb, part, 2)?;
-                let a = self.in_register(a, part, 1);
-                self.a.v3(op, w, to, a, b, lanes);
-                Ok(to)
-            }
+            Op::Add => self.sum(i, part, to, lanes),
             Op::Mul => self.two(i, part, VMULPS, to, lanes, true),
             Op::Div | Op::Divm => self.two(i, part, VDIVPS, to, lanes, false),
-            Op::Mad => {
-                let n: [Option<bool>; 3] = std::array::from_fn(|k| negated(&i.src[k]));
-                let mut s = [Opd::Reg(0); 3];
-                let mut signs = [false; 3];
-                for k in 0..3 {
-                    let src = if n[k].is_some() { bare(&i.src[k]) } else { i.src[k] };
-                    signs[k] = n[k] == Some(true);
-                    s[k] = self.source_of(i, &src, part, k as u8 + 1)?;
-                }
-                let ops = match (signs[0] ^ signs[1], signs[2]) {
-                    (false, false) => (VFMADD213PS, VFMADD231PS),
-                    (false, true) => (VFMSUB213PS, VFMSUB231PS),
-                    (true, false) => (VFNMADD213PS, VFNMADD231PS),
-                    (true, true) => (VFNMSUB213PS, VFNMSUB231PS),
-                };
-                // Temporaries 1 to 3 hold operands; a copy goes to register 0.
-                let (a, b) = (s[0], s[1]);
-                let b = match (a, b) {
-                    (Opd::Reg(_), b) => b,
-                    (a, Opd::Reg(b)) => {
-                        return Ok(self.three_fma(part, ops, (Opd::Reg(b), a, s[2]), to, lanes));
-                    }
-                    (_, b) => Opd::Reg(self.in_register(b, part, 2)),
-                };
-                Ok(self.three_fma(part, ops, (a, b, s[2]), to, lanes))
-            }
+            Op::Mad => self.mad(i, part, to, lanes),
             Op::Min | Op::Max => self.least(i, part, [VMINPS, VMAXPS], VCMPPS),
             Op::Sqrt | Op::Sqrtm => {
                 let s = self.source(i, 0, part, 1)?;
@@ -186,20 +275,7 @@ impl Emit<'_> {
                 let s = self.source(i, 0, part, to)?;
                 Ok(self.in_register(s, part, to))
             }
-            Op::Add => {
-                let (n0, n1) = (negated(&i.src[0]), negated(&i.src[1]));
-                let (op, a, b) = match (n0, n1) {
-                    (Some(false), Some(true)) => (VSUBPD, 0, 1),
-                    (Some(true), Some(false)) => (VSUBPD, 1, 0),
-                    _ => return self.two(i, part, VADDPD, to, lanes, true),
-                };
-                let (sa, sb) = (bare(&i.src[a]), bare(&i.src[b]));
-                let a = self.source_of(i, &sa, part, 1)?;
-                let b = self.source_of(i, &sb, part, 2)?;
-                let a = self.in_register(a, part, 1);
-                self.a.v3(op, w, to, a, b, lanes);
-                Ok(to)
-            }
+            Op::Add => self.sum(i, part, to, lanes),
             Op::Mul => self.two(i, part, VMULPD, to, lanes, true),
             Op::Div | Op::Divm => self.two(i, part, VDIVPD, to, lanes, false),
             Op::Sqrt | Op::Sqrtm => {
@@ -207,24 +283,7 @@ impl Emit<'_> {
                 self.a.v2(VSQRTPD, w, to, s, lanes);
                 Ok(to)
             }
-            Op::Mad => {
-                let mut s = [Opd::Reg(0); 3];
-                let mut signs = [false; 3];
-                for k in 0..3 {
-                    let n = negated(&i.src[k]).ok_or("a modifier of a double")?;
-                    signs[k] = n;
-                    s[k] = self.source_of(i, &bare(&i.src[k]), part, k as u8 + 1)?;
-                }
-                let ops = match (signs[0] ^ signs[1], signs[2]) {
-                    (false, false) => (VFMADD213PD, VFMADD231PD),
-                    (false, true) => (VFMSUB213PD, VFMSUB231PD),
-                    (true, false) => (VFNMADD213PD, VFNMADD231PD),
-                    (true, true) => (VFNMSUB213PD, VFNMSUB231PD),
-                };
-                let a = Opd::Reg(self.in_register(s[0], part, 1));
-                let b = Opd::Reg(self.in_register(s[1], part, 2));
-                Ok(self.three_fma(part, ops, (a, b, s[2]), to, lanes))
-            }
+            Op::Mad => self.mad(i, part, to, lanes),
             Op::Min | Op::Max => self.least(i, part, [VMINPD, VMAXPD], VCMPPD),
             Op::Sel => self.select(i, part, to, lanes),
             _ => Err("an operation of doubles"),

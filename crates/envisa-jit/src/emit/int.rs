@@ -1,7 +1,24 @@
 //! Operations of dwords and quads.
 
-use super::alu::{bare, negated};
 use super::*;
+
+/// Is an integer's source negated? Nothing, where it has another modifier.
+fn negated(s: &Src) -> Option<bool> {
+    match s {
+        Src::Reg { modifier: Modifier::None, .. } => Some(false),
+        Src::Reg { modifier: Modifier::Neg, .. } => Some(true),
+        _ => None,
+    }
+}
+
+/// The same source without its modifier.
+fn bare(s: &Src) -> Src {
+    let mut s = *s;
+    if let Src::Reg { modifier, .. } = &mut s {
+        *modifier = Modifier::None;
+    }
+    s
+}
 
 impl Emit<'_> {
     pub(super) fn dwords(

@@ -121,14 +121,15 @@ impl MathUnit for Hf {}
 /// `1 / x` of a `df`, to nearest even (page INV).
 #[inline(always)]
 pub fn inv_df<M: Mode>(x: f64, m: M) -> f64 {
-    (1.0 / x.flush(m)).finish(m)
+    Float::div(1.0, x.flush(m), crate::Ieee).finish(m)
 }
 
 /// `1 / √x` of a `df`, within 0.501 units in the last place. ±0 gives ±∞, +∞ gives 0, negative NaN; `df` has no
 /// ALT mode.
 #[inline(always)]
 pub fn rsqrt_df<M: Mode>(x: f64, m: M) -> f64 {
-    x.flush(m).inverse_root().finish(m)
+    let x = x.flush(m);
+    x.inverse_root().settled(m, [x]).finish(m)
 }
 
 /// The types of the IEEE macros: `f32` and `f64`.
@@ -150,7 +151,8 @@ pub trait MacroMath: Float {
     /// zero.
     #[inline(always)]
     fn rsqtm<M: Mode>(self, m: M) -> (Self, bool) {
-        let y = self.flush(m).inverse_root().finish(m);
+        let x = self.flush(m);
+        let y = x.inverse_root().settled(m, [x]).finish(m);
         (y, special(y))
     }
 }

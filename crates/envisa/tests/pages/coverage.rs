@@ -335,8 +335,8 @@ Every row of the instruction table, and what is done with it:
   the run itself.
 * **Fidelity**: `exact` is bit by bit what the page says; `correctly rounded` the exact result rounded once, as
   `%cr0` says; `ulp` units in the last place, 0.5 being correct rounding to nearest. Which NaN a NaN is, is no
-  part of it: results are quiet, their sign and payload those that the host's CPU makes, which may differ from
-  one host to another. Random programs hold all of this against a model of the pages that shares nothing with
+  part of the specification: results are quiet, and one rule says whose sign and payload they have
+  (`envisa_sem::nan`). Random programs hold all of this against a model of the pages that shares nothing with
   the engines ([RANDOM-PROGRAMS.md](RANDOM-PROGRAMS.md)).
 
 {covered} of {executed} executed rows are tested. {rest} rows of {rows_in_all} are not executed:
