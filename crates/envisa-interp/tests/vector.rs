@@ -37,10 +37,11 @@ fn source(r: &mut Rng, types: &[Type], modifiers: &[Modifier], n: u8) -> Src {
 fn instruction(r: &mut Rng) -> Inst {
     let n = *r.pick(&[1u8, 8, 16, 32, 32]);
     let float = r.below(3) == 0;
+    let halves: [&[Type]; 3] = [&[Type::Hf], &[Type::Bf], &[Type::Hf, Type::F]];
     let own: &[Type] = match (float, r.below(4)) {
         (true, 0 | 1) => &[Type::F, Type::F, Type::Hf, Type::W, Type::Ub, Type::D],
         (true, 2) => &[Type::Df, Type::Df, Type::F, Type::D],
-        (true, _) => *r.pick(&[[Type::Hf].as_slice(), &[Type::Bf], &[Type::Hf, Type::F]]),
+        (true, _) => halves[r.below(3) as usize],
         (false, 0) => &INTS,
         (false, _) => &SMALL,
     };
