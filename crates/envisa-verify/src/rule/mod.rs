@@ -122,7 +122,7 @@ pub fn example_platform(example: &str) -> envisa_isa::Platform {
 }
 
 /// All rules, in groups, ordered by identifier within each.
-pub const GROUPS: &[(&str, &[Rule])] = &[
+pub static GROUPS: &[(&str, &[Rule])] = &[
     ("Structure", list::STRUCTURE),
     ("Declarations", list::DECLARATIONS),
     ("Operands", list::OPERANDS),
@@ -135,7 +135,7 @@ pub const GROUPS: &[(&str, &[Rule])] = &[
 
 /// Warnings of rules that the reference compiler breaks all the time, or that speak of how it writes and not of what it
 /// writes: nobody who compiled a kernel can act on them.
-pub const COMPILERS: &[Code] = &[
+pub static COMPILERS: &[Code] = &[
     Code::ALIAS_PREDEFINED,
     Code::TWO_GRFS,
     Code::OUTSIDE_VARIABLE,

@@ -3,7 +3,7 @@
 use super::rule;
 use crate::Rule;
 
-pub(crate) const DECLARATIONS: &[Rule] = &[
+pub(crate) static DECLARATIONS: &[Rule] = &[
     rule!(VAR_TYPE, "var-type", Error, "4_visa_header", "A general variable has an integer or floating-point type",
         "Packed vectors exist as immediates only, bool as predicates only.",
         binary "a general variable of type v"),

@@ -3,7 +3,7 @@
 use super::rule;
 use crate::Rule;
 
-pub(crate) const INSTRUCTIONS: &[Rule] = &[
+pub(crate) static INSTRUCTIONS: &[Rule] = &[
     rule!(NOT_ON_PLATFORM, "not-on-platform", Error, "6_instructions", "An instruction exists on the platform",
         "Pages and the table of platforms say which has what. With several platforms asked for, one that lacks the instruction is a warning as long as another runs the whole kernel.",
         bad "// platform: SKL\nadd3 (M1,8) Vd(0,0)<1> Vd(1,0)<8;8,1> Vd(2,0)<8;8,1> 0x1:d" good "add3 (M1,8) Vd(0,0)<1> Vd(1,0)<8;8,1> Vd(2,0)<8;8,1> 0x1:d"),

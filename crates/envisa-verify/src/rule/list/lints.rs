@@ -3,7 +3,7 @@
 use super::rule;
 use crate::Rule;
 
-pub(crate) const LINTS: &[Rule] = &[
+pub(crate) static LINTS: &[Rule] = &[
     rule!(READ_BEFORE_WRITE, "read-before-write", Warning, "4_visa_header", "A variable is written before it is read",
         "Variables, addresses and predicates have no value at the start, inputs and predefined ones aside; of the predefined ones a kernel has to initialise %arg, %retval, %sp and %fp. Reported where no write can come before the read on any path; the first such read of each variable.",
         bad ".decl X v_type=G type=ud num_elts=8 align=GRF\nmov (M1,8) Vd(0,0)<1> X(0,0)<8;8,1>" good ".decl X v_type=G type=ud num_elts=8 align=GRF\nmov (M1,8) X(0,0)<1> 0x1:ud\nmov (M1,8) Vd(0,0)<1> X(0,0)<8;8,1>", Flow),

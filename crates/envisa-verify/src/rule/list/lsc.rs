@@ -3,7 +3,7 @@
 use super::rule;
 use crate::Rule;
 
-pub(crate) const LSC: &[Rule] = &[
+pub(crate) static LSC: &[Rule] = &[
     rule!(LSC_SFID, "lsc-sfid", Error, "LSC_UNTYPED", "The low-bandwidth path (ugml) is PVC's",
         "Untyped messages go to ugm, slm, or on PVC ugml.",
         bad "lsc_load.ugml (M1,16) Vud:d32 flat[Vuq]:a64" good "lsc_load.ugm (M1,16) Vud:d32 flat[Vuq]:a64"),

@@ -3,7 +3,7 @@
 use super::rule;
 use crate::Rule;
 
-pub(crate) const MEMORY: &[Rule] = &[
+pub(crate) static MEMORY: &[Rule] = &[
     rule!(SLM_NOT_ALLOWED, "slm-not-allowed", Error, "OWORD_LD_UNALIGNED", "T0 stands where the page allows shared local memory",
         "Typed, media and sampler messages never work on it; oword messages from ICLLP on.",
         bad "// platform: SKL\noword_ld_unaligned (2) %slm 0x0:ud Vud.0" good "// platform: ICLLP\noword_ld_unaligned (2) %slm 0x0:ud Vud.0"),

@@ -3,7 +3,7 @@
 use super::rule;
 use crate::Rule;
 
-pub(crate) const OPERANDS: &[Rule] = &[
+pub(crate) static OPERANDS: &[Rule] = &[
     rule!(OPERAND_CLASS, "operand-class", Error, "5_operands", "An operand is of a class its slot takes",
         "General, indirect, immediate, address, address-of, predicate, state: each page lists what each operand may be. A constant is never a destination; address operands appear in address instructions and moves, state operands in ADDR_ADD and MOVS.",
         binary "an immediate as the destination of ADD; in text the parser reports it"),

@@ -3,7 +3,7 @@
 use super::rule;
 use crate::Rule;
 
-pub(crate) const STRUCTURE: &[Rule] = &[
+pub(crate) static STRUCTURE: &[Rule] = &[
     rule!(SHAPE, "operand-shape", Error, "6_instructions", "An instruction has the operands its format says",
         "Every slot of the format holds an operand of its kind, the counts of variable parts are right and within their limits, and the form belongs to the module's version.",
         binary "a message whose raw source is an immediate; a jump table of 3 labels whose count says 4"),

@@ -24,7 +24,7 @@ const fn note(
 
 use Kind::{Runtime, Unchecked};
 
-pub(crate) const UNCHECKED: &[Rule] = &[
+pub(crate) static UNCHECKED: &[Rule] = &[
     note(
         901,
         "address-in-variable",
