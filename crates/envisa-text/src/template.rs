@@ -98,35 +98,53 @@ impl Compiled {
     }
 }
 
-/// Everything compiled from the table.
+/// A form of the table, compiled where it is first asked for: a text uses few of them.
+struct Known {
+    op: Op,
+    form: &'static Form,
+    compiled: OnceLock<Compiled>,
+}
+
+impl Known {
+    #[inline]
+    fn get(&self) -> &Compiled {
+        self.compiled.get_or_init(|| self.compile())
+    }
+
+    #[cold]
+    fn compile(&self) -> Compiled {
+        // A test compiles all of them.
+        compile(self.op, self.op.desc(), self.form).unwrap_or_else(|e| panic!("a fault of the table: {e}"))
+    }
+}
+
+/// The forms of the table.
 pub(crate) struct Forms {
-    all: Vec<Compiled>,
+    all: Vec<Known>,
     heads: HashMap<&'static [u8], Vec<u32>>,
-    by_op: Vec<Vec<u32>>,
+    /// Where the forms of a row begin in `all`, and behind the last one, where they end.
+    by_op: Vec<u32>,
 }
 
 impl Forms {
-    /// The table's forms, compiled on first use.
     pub fn get() -> &'static Forms {
         static FORMS: OnceLock<Forms> = OnceLock::new();
-        FORMS.get_or_init(Forms::compile)
+        FORMS.get_or_init(Forms::list)
     }
 
-    fn compile() -> Forms {
-        let mut forms =
-            Forms { all: Vec::new(), heads: HashMap::new(), by_op: vec![Vec::new(); TABLE.len()] };
+    fn list() -> Forms {
+        let count = Op::ALL.iter().map(|op| op.desc().forms.len()).sum();
+        let (mut all, mut by_op) = (Vec::with_capacity(count), Vec::with_capacity(TABLE.len() + 1));
+        let mut heads: HashMap<_, Vec<u32>> = HashMap::with_capacity(count);
+        by_op.push(0);
         for &op in Op::ALL {
-            let desc = op.desc();
-            for form in desc.forms {
-                // A template that does not compile is a fault of the table; a test finds it.
-                let Ok(compiled) = compile(op, desc, form) else { continue };
-                let index = forms.all.len() as u32;
-                forms.all.push(compiled);
-                forms.heads.entry(form.head.as_bytes()).or_default().push(index);
-                forms.by_op[op as usize].push(index);
+            for form in op.desc().forms {
+                heads.entry(form.head.as_bytes()).or_default().push(all.len() as u32);
+                all.push(Known { op, form, compiled: OnceLock::new() });
             }
+            by_op.push(all.len() as u32);
         }
-        forms
+        Forms { all, heads, by_op }
     }
 
     /// Indices of the forms of a mnemonic.
@@ -136,13 +154,15 @@ impl Forms {
     }
 
     /// Forms of a row.
+    #[inline]
     pub fn of_op(&self, op: Op) -> impl Iterator<Item = &Compiled> {
-        self.by_op[op as usize].iter().map(|&i| &self.all[i as usize])
+        let [first, end] = [0, 1].map(|k| self.by_op[op as usize + k] as usize);
+        self.all[first..end].iter().map(Known::get)
     }
 
     #[inline]
     pub fn at(&self, index: u32) -> &Compiled {
-        &self.all[index as usize]
+        self.all[index as usize].get()
     }
 
     /// All mnemonics, for suggestions.

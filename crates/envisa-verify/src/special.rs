@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use envisa_isa::desc::{InstDesc, Role, SlotKind};
 use envisa_isa::systolic::{Matrices, Precision};
 use envisa_isa::{
-    Inst, ObjectKind, Op, Operand, PartName, Platforms, Pred, Region, SlotName, Span, StateClass, Type,
-    TypeSet, limits, predefined,
+    Inst, ObjectKind, Op, Operand, PartName, Platforms, Pred, Region, SlotName, Span, StateClass, TABLE,
+    Type, TypeSet, limits, predefined,
 };
 
 use crate::context::{Check, Ctx, NARROW, Rows, SIZES, WIDE, channels, field_or_part, say};
@@ -58,26 +58,17 @@ pub(crate) struct Traits {
     pub sign_free: bool,
 }
 
-/// Traits of a row.
+/// Traits of a row, looked for where it is first checked.
 pub(crate) fn traits(op: Op) -> &'static Traits {
-    static ALL: OnceLock<Vec<Traits>> = OnceLock::new();
-    let all = ALL.get_or_init(|| {
-        let of = |op: &Op| Traits {
-            checks: LISTS
-                .iter()
-                .flat_map(|l| l.iter())
-                .filter(|(r, _)| r.has(*op))
-                .map(|(_, c)| *c)
-                .collect(),
-            own_region: matches!(
-                op,
-                Op::AddrAdd | Op::Plane | Op::Lrp | Op::Dpas | Op::Dpasw | Op::Bdpas | Op::Movs
-            ),
-            sign_free: matches!(op, Op::Shr | Op::Asr),
-        };
-        Op::ALL.iter().map(of).collect()
-    });
-    &all[op as usize]
+    static ALL: [OnceLock<Traits>; TABLE.len()] = [const { OnceLock::new() }; TABLE.len()];
+    ALL[op as usize].get_or_init(|| Traits {
+        checks: LISTS.iter().flat_map(|l| l.iter()).filter(|(r, _)| r.has(op)).map(|(_, c)| *c).collect(),
+        own_region: matches!(
+            op,
+            Op::AddrAdd | Op::Plane | Op::Lrp | Op::Dpas | Op::Dpasw | Op::Bdpas | Op::Movs
+        ),
+        sign_free: matches!(op, Op::Shr | Op::Asr),
+    })
 }
 
 /// Pages that the rules name and no row of the table has: empty, or the rules are stale.
