@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use envisa_lower::Op;
 
 use crate::engine::{LaunchView, Stop, Worker};
 
@@ -102,7 +101,7 @@ pub fn run<W: Worker>(
         progress.total.store(total, Ordering::Relaxed);
     }
     let start = Instant::now();
-    let workers = if options.jobs == 0 && is_small(launch, total) { 1 } else { options.workers(total) };
+    let workers = if options.jobs == 0 && is_small(launch) { 1 } else { options.workers(total) };
     let work = |number: u32| match worker(number) {
         Ok(w) => shared.work(w, options.progress),
         Err(trap) => shared.fault(0, trap),
@@ -128,15 +127,10 @@ const SMALL: u64 = 1 << 11;
 
 /// Is a launch over before another host thread has begun with it: has it few instructions, and executes each of them
 /// once a thread at most?
-fn is_small(launch: &LaunchView<'_>, groups: u64) -> bool {
-    let code = launch.env.program.code();
-    let threads = groups.saturating_mul(launch.prepared.most_threads().into());
-    threads.saturating_mul(code.len() as u64) <= SMALL
-        && code.iter().enumerate().all(|(pc, i)| match i.op {
-            Op::Goto => i.aux as usize > pc,
-            Op::Call | Op::Fcall | Op::Ifcall | Op::SwitchJmp => false,
-            _ => true,
-        })
+fn is_small(launch: &LaunchView<'_>) -> bool {
+    let program = &launch.env.program;
+    let executed = launch.prepared.thread_count().saturating_mul(program.code().len() as u64);
+    executed <= SMALL && program.runs_forward()
 }
 
 /// Runs `here` on this host thread, and all others on threads of their own. A panic in one of them, a mistake of
