@@ -54,7 +54,8 @@ pub(super) struct Step {
 
 impl Step {
     /// Tells `(register, read, written)`.
-    pub fn touches(&self, tell: &mut dyn FnMut(Reg, bool, bool)) {
+    #[inline]
+    pub fn touches(&self, mut tell: impl FnMut(Reg, bool, bool)) {
         if let Effect::Label(_) = self.effect {
             return;
         }

@@ -82,7 +82,9 @@ impl Flow {
         flow
     }
 
-    fn liveness(&mut self, steps: &[Step]) {
+    /// What is wanted where, after steps were left out or changed.
+    pub fn liveness(&mut self, steps: &[Step]) {
+        self.blocks.iter_mut().for_each(|b| b.live_in = 0);
         let sets: Vec<(u128, u128)> = self
             .blocks
             .iter()
@@ -90,7 +92,7 @@ impl Flow {
                 let (mut reads, mut writes) = (0u128, 0u128);
                 for s in &steps[b.start..b.end] {
                     let (mut r, mut w) = (0u128, 0u128);
-                    s.touches(&mut |reg, read, written| {
+                    s.touches(|reg, read, written| {
                         if reg < UNITS {
                             r |= u128::from(read) << reg;
                             w |= u128::from(written) << reg;
@@ -127,7 +129,7 @@ impl Flow {
     }
 
     /// Which steps do something that is wanted.
-    pub fn wanted(&self, steps: &[Step], regs: Reg) -> Vec<bool> {
+    fn wanted(&self, steps: &[Step], regs: Reg) -> Vec<bool> {
         let mut keep = vec![true; steps.len()];
         let mut live = vec![false; (regs - UNITS) as usize];
         for b in &self.blocks {
@@ -135,7 +137,7 @@ impl Flow {
             for k in (b.start..b.end).rev() {
                 let s = &steps[k];
                 let mut wanted = !s.pure();
-                s.touches(&mut |r, _, written| {
+                s.touches(|r, _, written| {
                     wanted |= written
                         && match r < UNITS {
                             true => units >> r & 1 != 0,
@@ -149,7 +151,7 @@ impl Flow {
                 if !wanted {
                     continue;
                 }
-                s.touches(&mut |r, read, written| {
+                s.touches(|r, read, written| {
                     if written && !read {
                         match r < UNITS {
                             true => units &= !(1u128 << r),
@@ -157,7 +159,7 @@ impl Flow {
                         }
                     }
                 });
-                s.touches(&mut |r, read, _| {
+                s.touches(|r, read, _| {
                     if read {
                         match r < UNITS {
                             true => units |= 1u128 << r,
@@ -171,8 +173,9 @@ impl Flow {
     }
 }
 
-/// Leaves out steps; `begins` go on naming what they named. Were there any?
-pub(super) fn retain(steps: &mut Vec<Step>, begins: &mut [usize], keep: &[bool]) -> bool {
+/// Leaves out steps of which nobody wants what they do; `begins` go on naming what they named.
+pub(super) fn retain(steps: &mut Vec<Step>, flow: &mut Flow, regs: Reg, begins: &mut [usize]) {
+    let keep = &flow.wanted(steps, regs);
     let mut at = Vec::with_capacity(keep.len() + 1);
     let mut n = 0;
     for k in keep {
@@ -186,5 +189,10 @@ pub(super) fn retain(steps: &mut Vec<Step>, begins: &mut [usize], keep: &[bool])
         k += 1;
         keep[k - 1]
     });
-    n != keep.len()
+    if n != keep.len() {
+        for b in &mut flow.blocks {
+            (b.start, b.end) = (at[b.start], at[b.end]);
+        }
+        flow.liveness(steps);
+    }
 }

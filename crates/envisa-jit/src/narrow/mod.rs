@@ -89,16 +89,11 @@ pub(crate) fn narrow(code: &[Instruction], given: &Given<'_>) -> Result<Narrowed
     }
     let labels = n.labels;
     let Narrow { list: List { mut steps, next, .. }, mut literals, .. } = n;
-    let flow = live::Flow::new(&steps, labels);
-    let keep = flow.wanted(&steps, next);
-    live::retain(&mut steps, &mut begins, &keep);
-    let flow = live::Flow::new(&steps, labels);
-    let tidy::Tidy { mut steps, at, next, pinned } = tidy::tidy(&steps, &flow, next);
+    let mut flow = live::Flow::new(&steps, labels);
+    live::retain(&mut steps, &mut flow, next, &mut begins);
+    let tidy::Tidy { mut steps, at, next, pinned } = tidy::tidy(&steps, &mut flow, next);
     begins.iter_mut().for_each(|b| *b = at[*b]);
-    let flow = live::Flow::new(&steps, labels);
-    let keep = flow.wanted(&steps, next);
-    live::retain(&mut steps, &mut begins, &keep);
-    let flow = live::Flow::new(&steps, labels);
+    live::retain(&mut steps, &mut flow, next, &mut begins);
     let step = |k: usize| begins.get(k).copied().unwrap_or(steps.len());
     let behind = step(given.behind.start)..step(given.behind.end);
     literals.resize(literals.len().next_multiple_of(16), 0);

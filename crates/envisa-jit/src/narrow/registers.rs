@@ -4,11 +4,10 @@
 //! way into the next block joins are one web, which is in one place. Webs get registers in the order of how often they
 //! are used for their length.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::list::{Effect, NO, Reg, Step, UNITS};
-use super::live::Flow;
+use super::live::{Block, Flow};
 
 /// Registers that webs get; those above are for what is in memory.
 pub(super) const COUNT: usize = 14;
@@ -160,6 +159,14 @@ impl<'a> Stretches<'a> {
     }
 }
 
+/// Stretches of units that begin or end with a block, by unit.
+type Ends = Range<usize>;
+
+/// Steps of a block, of which there are none where all were left out: it has a place nevertheless.
+fn length(b: &Block) -> u32 {
+    2 * (b.end - b.start).max(1) as u32
+}
+
 impl Places {
     pub fn new(
         steps: &[Step],
@@ -170,40 +177,53 @@ impl Places {
         let (order, count) = order(flow, behind);
         let mut s = Stretches::new(steps);
         let mut open = vec![NO; regs as usize];
-        let mut ends: Vec<[Vec<(Reg, u32)>; 2]> = vec![Default::default(); flow.blocks.len()];
-        let units = |set: u128| (0..UNITS).filter(move |u| set >> u & 1 != 0);
+        // Both are in the order of the units.
+        let mut units: Vec<(Reg, u32)> = Vec::new();
+        let mut ends: Vec<[Ends; 2]> = vec![[0..0, 0..0]; flow.blocks.len()];
         let mut at = 0;
         for b in order {
             let block = &flow.blocks[b];
-            let (first, after) = (at, at + 2 * (block.end - block.start) as u32);
+            let (first, after) = (at, at + length(block));
             at = after;
-            for u in units(block.live_out) {
+            let from = units.len();
+            let mut set = block.live_out;
+            while set != 0 {
+                let u = set.trailing_zeros();
+                set &= set - 1;
                 open[u as usize] = s.open(after - 1);
-                ends[b][1].push((u, open[u as usize]));
+                units.push((u, open[u as usize]));
             }
+            ends[b][1] = from..units.len();
             for k in (block.start..block.end).rev() {
                 s.step(k, first + 2 * (k - block.start) as u32, count[b], &mut open);
             }
+            let from = units.len();
             for u in 0..UNITS {
                 let w = std::mem::replace(&mut open[u as usize], NO);
                 if w != NO {
                     s.all[w as usize].start = first;
-                    ends[b][0].push((u, w));
+                    units.push((u, w));
                 }
             }
+            ends[b][0] = from..units.len();
         }
         for (b, block) in flow.blocks.iter().enumerate() {
             for n in &block.next {
-                for (u, w) in &ends[*n][0] {
-                    if let Some((_, o)) = ends[b][1].iter().find(|e| e.0 == *u) {
+                let (mut there, here) = (&units[ends[*n][0].clone()], &units[ends[b][1].clone()]);
+                for (u, o) in here {
+                    while there.first().is_some_and(|e| e.0 < *u) {
+                        there = &there[1..];
+                    }
+                    if let Some((_, w)) = there.first().filter(|e| e.0 == *u) {
                         let (x, y) = (root(&mut s.parent, *w), root(&mut s.parent, *o));
                         s.parent[x as usize] = y;
                     }
                 }
             }
         }
-        let pinned: std::collections::HashSet<Reg> = pinned.iter().copied().collect();
-        s.give(&pinned, room)
+        let mut fixed = vec![false; regs as usize];
+        pinned.iter().for_each(|r| fixed[*r as usize] = true);
+        s.give(&fixed, room, at)
     }
 
     /// Where an operand of a step is; 4 is its index.
@@ -214,101 +234,175 @@ impl Places {
 }
 
 /// Stretches that are in the same place.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Web {
-    stretches: Vec<u32>,
+    /// In the list of stretches by web.
+    stretches: Range<usize>,
     weight: f32,
     length: u32,
     pinned: bool,
-    /// Webs that are copied to it or from it.
-    near: Vec<(u32, f32)>,
+    /// In the list of webs that are copied to others: those that are copied to it or from it.
+    near: Range<usize>,
 }
 
-/// What is taken of a place: where each stretch starts, and where it ends.
-#[derive(Default)]
-struct Taken(BTreeMap<u32, u32>);
+/// Gives each of `n` a range for as many as it has been counted; then, element by element, where the next one goes.
+fn ranges(counts: &mut [usize]) -> usize {
+    let mut sum = 0;
+    for c in counts {
+        sum += std::mem::replace(c, sum);
+    }
+    sum
+}
+
+/// Positions of which one number says what all have.
+const CHUNK: usize = 64;
+
+/// Which of 64 places are taken where: a bit each.
+struct Taken {
+    at: Vec<u64>,
+    /// By chunk of positions: places that one of them has taken, and that are taken as a whole.
+    any: Vec<u64>,
+    whole: Vec<u64>,
+}
 
 impl Taken {
-    fn free(&self, s: &Stretch) -> bool {
-        self.0.range(..=s.end).next_back().is_none_or(|(_, end)| *end < s.start)
+    fn new(positions: u32) -> Taken {
+        let chunks = positions as usize / CHUNK + 2;
+        Taken { at: vec![0; chunks * CHUNK], any: vec![0; chunks], whole: vec![0; chunks] }
     }
 
-    fn take(&mut self, s: &Stretch) {
-        let end = self.0.entry(s.start).or_insert(s.end);
-        *end = (*end).max(s.end);
+    /// Places that are taken somewhere in a stretch.
+    fn taken(&self, s: &Stretch) -> u64 {
+        let (first, last) = (s.start as usize, s.end as usize);
+        let (a, b) = (first / CHUNK, last / CHUNK);
+        let or = |all: &[u64]| all.iter().fold(0, |x, y| x | y);
+        if a == b {
+            return self.whole[a] | or(&self.at[first..=last]);
+        }
+        let ends = or(&self.at[first..(a + 1) * CHUNK]) | or(&self.at[b * CHUNK..=last]);
+        self.whole[a] | self.whole[b] | ends | or(&self.any[a + 1..b])
+    }
+
+    fn take(&mut self, s: &Stretch, place: u64) {
+        let (first, last) = (s.start as usize, s.end as usize);
+        let (a, b) = (first / CHUNK, last / CHUNK);
+        let set = |all: &mut [u64]| all.iter_mut().for_each(|x| *x |= place);
+        set(&mut self.any[a..=b]);
+        if a == b {
+            return set(&mut self.at[first..=last]);
+        }
+        set(&mut self.at[first..(a + 1) * CHUNK]);
+        set(&mut self.at[b * CHUNK..=last]);
+        set(&mut self.whole[a + 1..b]);
     }
 }
 
 impl Stretches<'_> {
-    fn give(mut self, pinned: &std::collections::HashSet<Reg>, room: u32) -> Places {
+    /// Webs, the stretches of each, and what each is copied to or from.
+    fn webs(&self, roots: &[u32], pinned: &[bool]) -> (Vec<Web>, Vec<u32>, Vec<(u32, f32)>) {
         let n = self.all.len();
-        let roots: Vec<u32> = (0..n as u32).map(|k| root(&mut self.parent, k)).collect();
-        let mut webs: Vec<Web> = Vec::new();
-        webs.resize_with(n, Web::default);
+        let mut webs = vec![Web::default(); n];
+        let mut counts = vec![0; n];
+        roots.iter().for_each(|r| counts[*r as usize] += 1);
+        let mut stretches = vec![0; ranges(&mut counts)];
         for (k, r) in roots.iter().enumerate() {
-            let w = &mut webs[*r as usize];
-            w.stretches.push(k as u32);
+            let (w, next) = (&mut webs[*r as usize], &mut counts[*r as usize]);
+            w.stretches.start = if w.stretches.end == 0 { *next } else { w.stretches.start };
+            stretches[*next] = k as u32;
+            *next += 1;
+            w.stretches.end = *next;
             w.weight += self.weight[k];
             w.length += self.all[k].end - self.all[k].start + 1;
         }
+        let mut copies = Vec::new();
         for (k, s) in self.steps.iter().enumerate() {
             let of = self.of[k];
-            if s.effect == Effect::Gather || s.copies() {
+            let copy = s.copies();
+            if s.effect == Effect::Gather || copy {
                 for (o, w) in s.ops.iter().chain([&s.index]).zip(of).filter(|o| *o.0 != NO) {
-                    webs[roots[w as usize] as usize].pinned |= pinned.contains(o);
+                    webs[roots[w as usize] as usize].pinned |= pinned[*o as usize];
                 }
             }
-            let near = match s.effect {
-                Effect::Update if of[2] != NO => None,
-                _ if s.copies() => Some((of[0], of[1])),
-                _ => None,
-            };
-            if let Some((a, b)) = near {
-                let [a, b] = [a, b].map(|w| roots[w as usize]);
-                let weight = self.weight[of[0] as usize];
-                webs[a as usize].near.push((b, weight));
-                webs[b as usize].near.push((a, weight));
+            if copy && !(s.effect == Effect::Update && of[2] != NO) {
+                let [a, b] = [of[0], of[1]].map(|w| roots[w as usize]);
+                copies.push((a, b, self.weight[of[0] as usize]));
             }
         }
-        let mut queue: Vec<u32> = (0..n as u32).filter(|k| !webs[*k as usize].stretches.is_empty()).collect();
-        let value = |k: &u32| {
-            let w = &webs[*k as usize];
-            if w.pinned { f32::INFINITY } else { w.weight / (w.length + 2) as f32 }
-        };
-        queue.sort_by(|a, b| value(b).total_cmp(&value(a)).then(a.cmp(b)));
-        let mut registers: [Taken; COUNT] = Default::default();
-        let mut slots: Vec<Taken> = Vec::new();
+        counts.fill(0);
+        for (a, b, _) in &copies {
+            counts[*a as usize] += 1;
+            counts[*b as usize] += 1;
+        }
+        let mut near = vec![(0, 0.0); ranges(&mut counts)];
+        for (w, c) in webs.iter_mut().zip(&counts) {
+            w.near = *c..*c;
+        }
+        for (a, b, weight) in copies {
+            for (x, y) in [(a, b), (b, a)] {
+                let range = &mut webs[x as usize].near;
+                near[range.end] = (y, weight);
+                range.end += 1;
+            }
+        }
+        (webs, stretches, near)
+    }
+
+    fn give(mut self, pinned: &[bool], room: u32, positions: u32) -> Places {
+        let n = self.all.len();
+        let roots: Vec<u32> = (0..n as u32).map(|k| root(&mut self.parent, k)).collect();
+        let (webs, stretches, near) = self.webs(&roots, pinned);
+        let value = |w: &Web| if w.pinned { f32::INFINITY } else { w.weight / (w.length + 2) as f32 };
+        let mut queue: Vec<(f32, u32)> = (0..n as u32)
+            .map(|k| (k, &webs[k as usize]))
+            .filter(|w| !w.1.stretches.is_empty())
+            .map(|(k, w)| (value(w), k))
+            .collect();
+        queue.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        // The registers are the first places, those in memory come behind them.
+        let mut taken = vec![Taken::new(positions)];
+        let mut slots = 0;
         let mut places = vec![None; n];
-        for k in queue {
+        for (_, k) in queue {
             let web = &webs[k as usize];
-            let fits = |t: &Taken| web.stretches.iter().all(|s| t.free(&self.all[*s as usize]));
+            let mine = &stretches[web.stretches.clone()];
+            let find = |t: &Taken| !mine.iter().fold(0, |x, s| x | t.taken(&self.all[*s as usize]));
+            let free = find(&taken[0]);
             let mut wish = [0.0f32; COUNT];
-            for (other, weight) in &web.near {
+            for (other, weight) in &near[web.near.clone()] {
                 if let Some(Place::Register(r)) = places[*other as usize] {
                     wish[usize::from(r)] += *weight;
                 }
             }
-            let best = (0..COUNT).filter(|r| fits(&registers[*r])).max_by(|a, b| {
+            let best = (0..COUNT).filter(|r| free >> r & 1 != 0).max_by(|a, b| {
                 // The lowest of those that are wished for as much.
                 wish[*a].total_cmp(&wish[*b]).then(b.cmp(a))
             });
-            let taken = match best {
-                Some(r) => {
-                    places[k as usize] = Some(Place::Register(r as u8));
-                    &mut registers[r]
-                }
+            let place = match best {
+                Some(r) => r,
                 None => {
-                    let free = slots.iter().position(fits).unwrap_or_else(|| {
-                        slots.push(Taken::default());
-                        slots.len() - 1
-                    });
-                    places[k as usize] = Some(Place::Memory(room + SLOT * free as u32));
-                    &mut slots[free]
+                    let mut place = (free >> COUNT << COUNT).trailing_zeros() as usize;
+                    let mut more = 0;
+                    while place == 64 * (more + 1) {
+                        more += 1;
+                        if taken.len() == more {
+                            taken.push(Taken::new(positions));
+                        }
+                        place = 64 * more + find(&taken[more]).trailing_zeros() as usize;
+                    }
+                    place
                 }
             };
-            web.stretches.iter().for_each(|s| taken.take(&self.all[*s as usize]));
+            places[k as usize] = Some(match place.checked_sub(COUNT) {
+                None => Place::Register(place as u8),
+                Some(slot) => {
+                    slots = slots.max(slot as u32 + 1);
+                    Place::Memory(room + SLOT * slot as u32)
+                }
+            });
+            let t = &mut taken[place / 64];
+            mine.iter().for_each(|s| t.take(&self.all[*s as usize], 1 << (place % 64)));
         }
         let places = roots.iter().map(|r| places[*r as usize].unwrap_or(Place::Register(0))).collect();
-        Places { of: self.of, places, end: room + SLOT * slots.len() as u32 }
+        Places { of: self.of, places, end: room + SLOT * slots }
     }
 }

@@ -5,43 +5,81 @@
 //! steps that have nothing to do with each other are put one bundle after the other. What bundles share and is cheap to
 //! make, constants and elements in all lanes, each makes for itself.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
 use iced_x86::{OpKind, Register};
 
 use super::list::{COPY, Effect, List, NO, Reg, Step, UNITS};
-use super::live::Flow;
+use super::live::{Block, Flow};
 use super::vector::own;
 use super::{Mem, memory};
 
-/// By register.
-type Map<T> = HashMap<Reg, T, BuildHasherDefault<Spread>>;
-
-/// Numbers spread by a product: nobody chooses these to collide.
+/// Something for each register, all of which is forgotten at once.
 #[derive(Default)]
-struct Spread(u64);
+struct Table<T> {
+    /// With each, when it was put there.
+    of: Vec<(u32, T)>,
+    now: u32,
+}
 
-impl Hasher for Spread {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|b| self.write_u64(u64::from(*b)));
+impl<T: Copy + Default> Table<T> {
+    fn clear(&mut self) {
+        self.now += 1;
     }
 
-    fn write_u32(&mut self, n: u32) {
-        self.write_u64(n.into());
+    fn get(&self, r: Reg) -> Option<T> {
+        self.of.get(r as usize).filter(|e| e.0 == self.now).map(|e| e.1)
     }
 
-    fn write_usize(&mut self, n: usize) {
-        self.write_u64(n as u64);
+    fn insert(&mut self, r: Reg, x: T) {
+        *self.or_default(r) = x;
     }
 
-    fn write_u64(&mut self, n: u64) {
-        self.0 = (self.0.rotate_left(5) ^ n).wrapping_mul(0x517c_c1b7_2722_0a95);
+    fn or_default(&mut self, r: Reg) -> &mut T {
+        let r = r as usize;
+        if r >= self.of.len() {
+            // Nothing was put there at this time, whatever it is.
+            self.of.resize((r + 1).next_power_of_two(), (u32::MAX, T::default()));
+        }
+        let e = &mut self.of[r];
+        if e.0 != self.now {
+            *e = (self.now, T::default());
+        }
+        &mut e.1
     }
 
-    fn finish(&self) -> u64 {
-        // The table looks at the top bits and at the low ones.
-        self.0 ^ self.0 >> 32
+    fn remove(&mut self, r: Reg) -> Option<T> {
+        let x = self.get(r)?;
+        self.of[r as usize].0 = u32::MAX;
+        Some(x)
+    }
+}
+
+/// Lists of numbers, by register.
+#[derive(Default)]
+struct Lists {
+    /// The last of each, from 1 on.
+    last: Table<u32>,
+    /// Each number, and the one before it.
+    all: Vec<(u32, u32)>,
+}
+
+impl Lists {
+    fn clear(&mut self) {
+        self.last.clear();
+        self.all.clear();
+    }
+
+    fn push(&mut self, r: Reg, x: u32) {
+        let before = std::mem::replace(self.last.or_default(r), self.all.len() as u32 + 1);
+        self.all.push((x, before));
+    }
+
+    /// Those of a register, the last first; there are none any more.
+    fn take(&mut self, r: Reg, mut tell: impl FnMut(u32)) {
+        let mut at = self.last.remove(r).unwrap_or(0);
+        while let Some((x, before)) = (at as usize).checked_sub(1).map(|k| self.all[k]) {
+            tell(x);
+            at = before;
+        }
     }
 }
 
@@ -61,41 +99,37 @@ pub(super) struct Tidy {
     pub pinned: Vec<Reg>,
 }
 
-pub(super) fn tidy(steps: &[Step], flow: &Flow, next: Reg) -> Tidy {
+/// Puts the steps of each block in order; `flow` is that of the steps as they are then.
+pub(super) fn tidy(steps: &[Step], flow: &mut Flow, next: Reg) -> Tidy {
     let mut out =
         Tidy { steps: Vec::with_capacity(steps.len()), at: vec![0; steps.len() + 1], next, pinned: vec![] };
-    let mut names = Names {
-        list: List { next, ..List::default() },
-        now: Map::default(),
-        also: Map::default(),
-        own: Map::default(),
-    };
-    for block in &flow.blocks {
-        let last = starts(&steps[block.start..block.end], block.live_out);
-        names.now.clear();
-        names.also.clear();
-        names.own.clear();
+    let mut names = Names { list: List { next, ..List::default() }, ..Names::default() };
+    let mut bundles = Bundles::default();
+    let (mut begins, mut run) = (Vec::new(), Vec::new());
+    for Block { start, end, live_out, .. } in &mut flow.blocks {
+        names.start(&steps[*start..*end], *live_out);
         // Where the steps of the block begin under their new names.
-        let mut begins = Vec::with_capacity(block.end - block.start + 1);
-        for (k, s) in steps[block.start..block.end].iter().enumerate() {
+        begins.clear();
+        for (k, s) in steps[*start..*end].iter().enumerate() {
             begins.push(names.list.steps.len());
-            names.step(k, s, &last);
+            names.step(k as u32, s);
         }
         begins.push(names.list.steps.len());
-        let block_steps = std::mem::take(&mut names.list.steps);
-        let mut reads: Map<u32> = Map::default();
+        let mut block_steps = std::mem::take(&mut names.list.steps);
+        bundles.reads.clear();
         for s in &block_steps {
-            s.touches(&mut |r, read, _| *reads.entry(r).or_insert(0) += u32::from(read));
+            s.touches(|r, read, _| *bundles.reads.or_default(r) += u32::from(read));
         }
-        let mut all = block_steps.into_iter();
-        let (mut at, mut run) = (out.steps.len(), Vec::new());
-        for (k, s) in steps[block.start..block.end].iter().enumerate() {
+        let mut all = block_steps.drain(..);
+        let first = out.steps.len();
+        let mut at = first;
+        for (k, s) in steps[*start..*end].iter().enumerate() {
             let fixed = is_fixed(s);
             if fixed || run.len() >= MOST {
-                bundle(&mut run, &reads, &mut out.steps, &mut names.list.next);
+                bundles.put(&mut run, &mut out.steps, &mut names.list.next);
                 at = out.steps.len();
             }
-            out.at[block.start + k] = at;
+            out.at[*start + k] = at;
             // What a step needs is copied before it.
             run.extend(all.by_ref().take(begins[k + 1] - begins[k]));
             if fixed {
@@ -103,7 +137,10 @@ pub(super) fn tidy(steps: &[Step], flow: &Flow, next: Reg) -> Tidy {
                 at = out.steps.len();
             }
         }
-        bundle(&mut run, &reads, &mut out.steps, &mut names.list.next);
+        bundles.put(&mut run, &mut out.steps, &mut names.list.next);
+        drop(all);
+        names.list.steps = block_steps;
+        (*start, *end) = (first, out.steps.len());
     }
     out.at[steps.len()] = out.steps.len();
     out.next = names.list.next;
@@ -121,57 +158,68 @@ fn is_fixed(s: &Step) -> bool {
     !s.pure() && !own(memory(i))
 }
 
-/// The step that the last value of each unit begins with that is wanted behind the block.
-fn starts(steps: &[Step], live: u128) -> Map<usize> {
-    let mut last = Map::default();
-    for (k, s) in steps.iter().enumerate() {
-        if let (Effect::Write | Effect::Make, r) = (s.effect, s.ops[0])
-            && r < UNITS
-            && live >> r & 1 != 0
-        {
-            last.insert(r, k);
-        }
-    }
-    last
-}
-
 /// Which value each register has.
+#[derive(Default)]
 struct Names {
     /// Steps under their new names.
     list: List,
     /// By register: the name of what it has, where that is another.
-    now: Map<Reg>,
+    now: Table<Reg>,
     /// By name: registers that were given that value.
-    also: Map<Vec<Reg>>,
+    also: Lists,
     /// By name: the unit that has it for itself alone, but for those that were given it.
-    own: Map<Reg>,
+    own: Table<Reg>,
+    /// By unit: the step that its last value begins with, if that is wanted behind the block.
+    last: Table<u32>,
+    others: Vec<Reg>,
 }
 
 impl Names {
+    /// A block begins.
+    fn start(&mut self, steps: &[Step], live: u128) {
+        self.now.clear();
+        self.also.clear();
+        self.own.clear();
+        self.last.clear();
+        for (k, s) in steps.iter().enumerate() {
+            if let (Effect::Write | Effect::Make, r) = (s.effect, s.ops[0])
+                && r < UNITS
+                && live >> r & 1 != 0
+            {
+                self.last.insert(r, k as u32);
+            }
+        }
+    }
+
     fn name(&self, r: Reg) -> Reg {
-        self.now.get(&r).copied().unwrap_or(r)
+        self.now.get(r).unwrap_or(r)
     }
 
     /// A name gets another value: other registers that have the one before keep it.
     fn keep(&mut self, name: Reg, of: Reg) {
-        let mut others = self.also.remove(&name).unwrap_or_default();
-        others.retain(|o| *o != of && self.now.get(o) == Some(&name));
+        let (now, others) = (&self.now, &mut self.others);
+        others.clear();
+        self.also.take(name, |o| {
+            if o != of && now.get(o) == Some(name) {
+                others.push(o);
+            }
+        });
         if others.is_empty() {
             return;
         }
         let t = self.list.temp();
         self.list.copy(t, name);
-        for o in &others {
+        for o in &self.others {
             self.now.insert(*o, t);
+            self.also.push(t, *o);
         }
-        self.also.insert(t, others);
     }
 
     /// The name under which step `k` of the block writes a register.
-    fn written(&mut self, k: usize, r: Reg, last: &Map<usize>) -> Reg {
-        if r >= UNITS || last.get(&r) == Some(&k) {
+    fn written(&mut self, k: u32, r: Reg) -> Reg {
+        if r >= UNITS || self.last.get(r) == Some(k) {
             self.keep(r, r);
-            self.now.remove(&r);
+            self.now.remove(r);
             return r;
         }
         let t = self.list.temp();
@@ -181,17 +229,17 @@ impl Names {
     }
 
     /// The name of a register that is read and written, at step `k`.
-    fn changed(&mut self, k: usize, r: Reg, last: &Map<usize>) -> Reg {
+    fn changed(&mut self, k: u32, r: Reg) -> Reg {
         let has = self.name(r);
         // A unit's last value is changed in place.
-        let final_value = last.get(&r).is_none_or(|l| *l <= k);
-        if (has == r && (r >= UNITS || final_value)) || self.own.get(&has) == Some(&r) {
+        let final_value = self.last.get(r).is_none_or(|l| l <= k);
+        if (has == r && (r >= UNITS || final_value)) || self.own.get(has) == Some(r) {
             self.keep(has, r);
             return has;
         }
         if r >= UNITS {
             self.list.copy(r, has);
-            self.now.remove(&r);
+            self.now.remove(r);
             return r;
         }
         let t = self.list.temp();
@@ -201,7 +249,7 @@ impl Names {
         t
     }
 
-    fn step(&mut self, k: usize, s: &Step, last: &Map<usize>) {
+    fn step(&mut self, k: u32, s: &Step) {
         let mut s = s.clone();
         if let Effect::Label(_) = s.effect {
             return self.list.steps.push(s);
@@ -213,20 +261,20 @@ impl Names {
             Effect::Read => s.ops.iter_mut().filter(|r| **r != NO).for_each(|r| *r = self.name(*r)),
             Effect::Write => {
                 s.ops[1..].iter_mut().filter(|r| **r != NO).for_each(|r| *r = self.name(*r));
-                if s.i.code() == COPY && s.ops[1] != NO && last.get(&s.ops[0]) != Some(&k) {
+                if s.i.code() == COPY && s.ops[1] != NO && self.last.get(s.ops[0]) != Some(k) {
                     self.now.insert(s.ops[0], s.ops[1]);
-                    self.also.entry(s.ops[1]).or_default().push(s.ops[0]);
+                    self.also.push(s.ops[1], s.ops[0]);
                     return;
                 }
-                s.ops[0] = self.written(k, s.ops[0], last);
+                s.ops[0] = self.written(k, s.ops[0]);
             }
             Effect::Make => {
-                let t = self.written(k, s.ops[0], last);
+                let t = self.written(k, s.ops[0]);
                 s.ops[..3].fill(t);
             }
             Effect::Update => {
                 s.ops[1..].iter_mut().filter(|r| **r != NO).for_each(|r| *r = self.name(*r));
-                s.ops[0] = self.changed(k, s.ops[0], last);
+                s.ops[0] = self.changed(k, s.ops[0]);
             }
             Effect::Gather => {
                 let x = self.list.pinned();
@@ -266,180 +314,251 @@ fn meet(a: (Mem, i64, bool), b: (Mem, i64, bool)) -> bool {
         && (!plain(a.0) || !plain(b.0) || (a.0.disp < b.0.disp + b.1 && b.0.disp < a.0.disp + a.1))
 }
 
-/// Puts the steps of a run one bundle after the other.
-fn bundle(run: &mut Vec<Step>, reads: &Map<u32>, out: &mut Vec<Step>, next: &mut Reg) {
-    if run.len() < FEW {
-        return out.append(run);
+/// What each bundle does for itself: how many steps are behind each other; more are not.
+const SHARED: u8 = 9;
+
+/// Puts the steps of runs one bundle after the other.
+#[derive(Default)]
+struct Bundles {
+    /// By register: how often the block reads it, and the run.
+    reads: Table<u32>,
+    here: Table<u32>,
+    /// How often the run writes it.
+    writers: Table<u32>,
+    /// The last step that wrote it, and those that read it since.
+    made: Table<u32>,
+    readers: Lists,
+    /// The step that each bundle does for itself which makes it.
+    sources: Table<u32>,
+    /// Where a bundle names it first and last.
+    spans: Table<(u32, u32)>,
+    /// What the bundle has made for itself, and under which name.
+    mine: Table<Reg>,
+    parent: Vec<u32>,
+    memory: Vec<Option<(Mem, i64, bool)>>,
+    stores: Vec<u32>,
+    /// By step: how far behind others it is, if each bundle may do it for itself.
+    deep: Vec<u8>,
+    change: Vec<i32>,
+}
+
+impl Bundles {
+    fn join(&mut self, a: u32, b: u32) {
+        let (a, b) = (root(&mut self.parent, a as usize), root(&mut self.parent, b as usize));
+        self.parent[a.max(b)] = a.min(b) as u32;
     }
-    let n = run.len();
-    let mut parent: Vec<u32> = (0..n as u32).collect();
-    let mut join = |a: usize, b: usize| {
-        let (a, b) = (root(&mut parent, a), root(&mut parent, b));
-        parent[a.max(b)] = a.min(b) as u32;
-    };
-    let memory: Vec<Option<(Mem, i64, bool)>> = run.iter().map(touched).collect();
-    let stores: Vec<usize> = (0..n).filter(|k| memory[*k].is_some_and(|m| m.2)).collect();
-    let mut writers: Map<u32> = Map::default();
-    for s in run.iter() {
-        s.touches(&mut |r, _, written| {
-            if written {
-                *writers.entry(r).or_insert(0) += 1;
-            }
-        });
-    }
-    // Steps that each bundle may do for itself; how many are behind each other.
-    let mut own_source = vec![0u8; n];
-    let mut made: Map<usize> = Map::default();
-    let mut readers: Map<Vec<usize>> = Map::default();
-    for k in 0..n {
-        let s = &run[k];
-        let mut from = Vec::new();
-        s.touches(&mut |r, read, _| {
-            if read {
-                from.push(r);
-            }
-        });
-        let single = matches!(s.effect, Effect::Write | Effect::Make)
-            && s.ops[0] >= UNITS
-            && writers.get(&s.ops[0]) == Some(&1);
-        let deep = from.iter().map(|r| made.get(r).map_or(9, |d| own_source[*d])).max();
-        let steady = memory[k].is_none_or(|m| stores.iter().all(|x| !memory[*x].is_some_and(|y| meet(m, y))));
-        match deep {
-            None if single && steady => own_source[k] = 1,
-            Some(1) if single && steady => own_source[k] = 2,
-            _ => own_source[k] = 9,
+
+    /// Finds which steps of a run belong together, and which are each bundle's own.
+    fn look(&mut self, run: &[Step]) {
+        let n = run.len();
+        self.parent.clear();
+        self.parent.extend(0..n as u32);
+        self.memory.clear();
+        self.memory.extend(run.iter().map(touched));
+        self.stores.clear();
+        self.stores.extend((0..n as u32).filter(|k| self.memory[*k as usize].is_some_and(|m| m.2)));
+        self.deep.clear();
+        self.deep.resize(n, 0);
+        for t in [&mut self.writers, &mut self.here, &mut self.made, &mut self.sources] {
+            t.clear();
         }
-        if own_source[k] == 9 {
-            for r in &from {
-                if let Some(d) = made.get(r).filter(|d| own_source[**d] == 9) {
-                    join(*d, k);
+        self.readers.clear();
+        for s in run {
+            s.touches(|r, read, written| {
+                if written {
+                    *self.writers.or_default(r) += 1;
                 }
-                readers.entry(*r).or_default().push(k);
-            }
-            if let Some(m) = memory[k] {
-                for x in &stores {
-                    if *x != k && memory[*x].is_some_and(|y| meet(m, y)) {
-                        join(*x, k);
+                *self.here.or_default(r) += u32::from(read);
+            });
+        }
+        for (k, s) in run.iter().enumerate() {
+            let single = matches!(s.effect, Effect::Write | Effect::Make)
+                && s.ops[0] >= UNITS
+                && self.writers.get(s.ops[0]) == Some(1);
+            let mut behind: Option<u8> = None;
+            s.touches(|r, read, _| {
+                if read {
+                    let d = self.made.get(r).map_or(SHARED, |d| self.deep[d as usize]);
+                    behind = behind.max(Some(d));
+                }
+            });
+            let m = self.memory[k];
+            let met = |x: u32| m.is_some_and(|m| self.memory[x as usize].is_some_and(|y| meet(m, y)));
+            let steady = m.is_none() || !self.stores.iter().any(|x| met(*x));
+            self.deep[k] = match behind {
+                None if single && steady => 1,
+                Some(1) if single && steady => 2,
+                _ => SHARED,
+            };
+            self.tie(k as u32, s);
+        }
+    }
+
+    /// Joins a step with those that it depends on.
+    fn tie(&mut self, k: u32, s: &Step) {
+        let shared = self.deep[k as usize] == SHARED;
+        if shared {
+            s.touches(|r, read, _| {
+                if !read {
+                    return;
+                }
+                if let Some(d) = self.made.get(r).filter(|d| self.deep[*d as usize] == SHARED) {
+                    self.join(d, k);
+                }
+                self.readers.push(r, k);
+            });
+            if let Some(m) = self.memory[k as usize] {
+                for x in 0..self.stores.len() {
+                    let x = self.stores[x];
+                    if x != k && self.memory[x as usize].is_some_and(|y| meet(m, y)) {
+                        self.join(x, k);
                     }
                 }
             }
+        } else {
+            self.sources.insert(s.ops[0], k);
         }
-        s.touches(&mut |r, _, written| {
-            if written {
-                if own_source[k] == 9 {
-                    made.get(&r).into_iter().for_each(|d| join(*d, k));
-                    readers.remove(&r).into_iter().flatten().for_each(|d| join(d, k));
+        s.touches(|r, _, written| {
+            if !written {
+                return;
+            }
+            if shared {
+                if let Some(d) = self.made.get(r) {
+                    self.join(d, k);
                 }
-                made.insert(r, k);
+                let parent = &mut self.parent;
+                self.readers.take(r, |d| {
+                    let (a, b) = (root(parent, d as usize), root(parent, k as usize));
+                    parent[a.max(b)] = a.min(b) as u32;
+                });
             }
+            self.made.insert(r, k);
         });
     }
-    let roots: Vec<usize> = (0..n).map(|k| root(&mut parent, k)).collect();
-    let mut members: Vec<(usize, Vec<usize>)> = Vec::new();
-    let mut at: HashMap<usize, usize, BuildHasherDefault<Spread>> = HashMap::default();
-    for k in (0..n).filter(|k| own_source[*k] == 9) {
-        let m = *at.entry(roots[k]).or_insert_with(|| {
-            members.push((k, Vec::new()));
-            members.len() - 1
-        });
-        members[m].1.push(k);
-    }
-    let sources: Map<usize> = (0..n).filter(|k| own_source[*k] != 9).map(|k| (run[k].ops[0], k)).collect();
-    // Those that the registers are enough for go on side by side: a chain by itself runs at its latency.
-    let mut groups: Vec<(usize, Vec<usize>)> = Vec::new();
-    for (_, steps) in members {
-        let wants = pressure(run, &steps);
-        match groups.last_mut().filter(|g| g.0 + wants <= WANTED) {
-            Some(g) => {
-                g.0 += wants;
-                g.1.extend(steps);
-            }
-            None => groups.push((wants, steps)),
+
+    /// Puts the steps of a run one bundle after the other.
+    fn put(&mut self, run: &mut Vec<Step>, out: &mut Vec<Step>, next: &mut Reg) {
+        if run.len() < FEW {
+            return out.append(run);
         }
+        self.look(run);
+        let n = run.len();
+        // Bundles in the order of their first steps; the steps of each, one bundle behind the other.
+        let mut number = vec![u32::MAX; n];
+        let mut ends: Vec<u32> = Vec::new();
+        let shared: Vec<u32> = (0..n as u32).filter(|k| self.deep[*k as usize] == SHARED).collect();
+        for k in &shared {
+            let r = root(&mut self.parent, *k as usize);
+            if number[r] == u32::MAX {
+                number[r] = ends.len() as u32;
+                ends.push(0);
+            }
+            ends[number[r] as usize] += 1;
+        }
+        let mut sum = 0;
+        for e in &mut ends {
+            sum += std::mem::replace(e, sum);
+        }
+        let mut members = vec![0u32; shared.len()];
+        for k in &shared {
+            let e = &mut ends[number[root(&mut self.parent, *k as usize)] as usize];
+            members[*e as usize] = *k;
+            *e += 1;
+        }
+        // Those that the registers are enough for go on side by side: a chain by itself runs at its latency.
+        let (mut start, mut first, mut wanted) = (0, 0, 0);
+        for end in ends.iter().map(|e| *e as usize) {
+            let wants = self.pressure(run, &members[first..end]);
+            if first > start && wanted + wants > WANTED {
+                self.group(run, &mut members[start..first], out, next);
+                (start, wanted) = (first, 0);
+            }
+            wanted += wants;
+            first = end;
+        }
+        self.group(run, &mut members[start..], out, next);
+        // Those that are read behind the run as well.
+        for k in 0..n {
+            let r = run[k].ops[0];
+            if self.deep[k] != SHARED && self.reads.get(r) > self.here.get(r) {
+                self.mine.clear();
+                let mut s = run[k].clone();
+                self.take(&mut s, run, out, next);
+                out.push(s);
+            }
+        }
+        run.clear();
     }
-    for (_, mut steps) in groups {
+
+    /// Writes bundles that go on side by side.
+    fn group(&mut self, run: &[Step], steps: &mut [u32], out: &mut Vec<Step>, next: &mut Reg) {
         steps.sort_unstable();
-        // What the bundle has made for itself, and under which name.
-        let mut mine: Map<Reg> = Map::default();
+        self.mine.clear();
         for k in steps {
-            let mut s = run[k].clone();
-            take(&mut s, run, &sources, &mut mine, out, next);
+            let mut s = run[*k as usize].clone();
+            self.take(&mut s, run, out, next);
             out.push(s);
         }
     }
-    // Those that are read behind the run as well.
-    let mut here: Map<u32> = Map::default();
-    for s in run.iter() {
-        s.touches(&mut |r, read, _| *here.entry(r).or_insert(0) += u32::from(read));
-    }
-    for k in (0..n).filter(|k| own_source[*k] != 9) {
-        let r = run[k].ops[0];
-        if reads.get(&r) > here.get(&r) {
-            let mut s = run[k].clone();
-            take(&mut s, run, &sources, &mut Map::default(), out, next);
-            out.push(s);
-        }
-    }
-    run.clear();
-}
 
-/// How many registers a bundle wants at once, at most.
-fn pressure(run: &[Step], steps: &[usize]) -> usize {
-    // Where each is first and last named.
-    let mut spans: Map<(usize, usize)> = Map::default();
-    for (at, k) in steps.iter().enumerate() {
-        run[*k].touches(&mut |r, read, _| {
-            // What comes from elsewhere is there from the start.
-            let s = spans.entry(r).or_insert((if read { 0 } else { at }, at));
-            s.1 = at;
-        });
-    }
-    let mut change = vec![0i32; steps.len() + 1];
-    for (first, last) in spans.into_values() {
-        change[first] += 1;
-        change[last] -= 1;
-    }
-    let mut now = 0;
-    let most = change.into_iter().map(|c| {
-        now += c;
-        now
-    });
-    most.max().unwrap_or(0) as usize
-}
-
-/// Names the sources that a step reads, which are made before it where they have not been.
-fn take(
-    s: &mut Step,
-    run: &[Step],
-    sources: &Map<usize>,
-    mine: &mut Map<Reg>,
-    out: &mut Vec<Step>,
-    next: &mut Reg,
-) {
-    let first = match s.effect {
-        Effect::Make => return,
-        Effect::Write => 1,
-        _ => 0,
-    };
-    let slots = s.ops[first..].iter_mut().chain(std::iter::once(&mut s.index));
-    for r in slots.filter(|r| **r != NO) {
-        let Some(k) = sources.get(r) else { continue };
-        let name = match mine.get(r) {
-            Some(name) => *name,
-            None => {
-                let mut made = run[*k].clone();
-                take(&mut made, run, sources, mine, out, next);
-                let name = *next;
-                *next += 1;
-                match made.effect {
-                    Effect::Make => made.ops[..3].fill(name),
-                    _ => made.ops[0] = name,
+    /// How many registers a bundle wants at once, at most.
+    fn pressure(&mut self, run: &[Step], steps: &[u32]) -> usize {
+        self.spans.clear();
+        self.change.clear();
+        self.change.resize(steps.len() + 1, 0);
+        let (spans, change) = (&mut self.spans, &mut self.change);
+        for (at, k) in steps.iter().enumerate() {
+            let at = at as u32;
+            run[*k as usize].touches(|r, read, _| match spans.get(r) {
+                Some((first, last)) => {
+                    change[last as usize] += 1;
+                    change[at as usize] -= 1;
+                    spans.insert(r, (first, at));
                 }
-                mine.insert(*r, name);
-                out.push(made);
-                name
-            }
+                None => {
+                    // What comes from elsewhere is there from the start.
+                    let first = if read { 0 } else { at };
+                    change[first as usize] += 1;
+                    change[at as usize] -= 1;
+                    spans.insert(r, (first, at));
+                }
+            });
+        }
+        let mut now = 0;
+        let most = self.change.iter().map(|c| {
+            now += c;
+            now
+        });
+        most.max().unwrap_or(0) as usize
+    }
+
+    /// Names the sources that a step reads, which are made before it where they have not been.
+    fn take(&mut self, s: &mut Step, run: &[Step], out: &mut Vec<Step>, next: &mut Reg) {
+        let first = match s.effect {
+            Effect::Make => return,
+            Effect::Write => 1,
+            _ => 0,
         };
-        *r = name;
+        let slots = s.ops[first..].iter_mut().chain(std::iter::once(&mut s.index));
+        for r in slots.filter(|r| **r != NO) {
+            let Some(k) = self.sources.get(*r) else { continue };
+            let name = match self.mine.get(*r) {
+                Some(name) => name,
+                None => {
+                    let mut made = run[k as usize].clone();
+                    self.take(&mut made, run, out, next);
+                    let name = *next;
+                    *next += 1;
+                    match made.effect {
+                        Effect::Make => made.ops[..3].fill(name),
+                        _ => made.ops[0] = name,
+                    }
+                    self.mine.insert(*r, name);
+                    out.push(made);
+                    name
+                }
+            };
+            *r = name;
+        }
     }
 }
