@@ -1,10 +1,8 @@
 //! A list of x86 instructions with labels, to be encoded at once.
 
-use iced_x86::{
-    BlockEncoder, BlockEncoderOptions, Code, IcedError, Instruction, InstructionBlock, MemoryOperand, OpKind,
-    Register,
-};
+use iced_x86::{Code, IcedError, Instruction, MemoryOperand, OpKind, Register};
 
+use crate::encode::encode;
 use crate::ops::Op;
 pub(crate) use crate::ops::Width;
 
@@ -381,14 +379,9 @@ impl Asm {
     /// Encodes everything.
     pub fn finish(mut self) -> Result<Encoded, String> {
         self.settle()?;
-        let block = InstructionBlock::new(&self.code, 0);
-        let options = BlockEncoderOptions::RETURN_NEW_INSTRUCTION_OFFSETS;
-        let r = BlockEncoder::encode(64, block, options).map_err(|e| e.to_string())?;
-        let offset = |k: u32| r.new_instruction_offsets.get(k as usize).copied().unwrap_or(u32::MAX);
-        Ok(Encoded {
-            marks: self.marks.iter().map(|(k, tag)| (offset(*k as u32), *tag)).collect(),
-            bytes: r.code_buffer,
-        })
+        let (bytes, at) = encode(&self.code)?;
+        let offset = |k: usize| at.get(k).copied().unwrap_or(u32::MAX);
+        Ok(Encoded { marks: self.marks.iter().map(|(k, tag)| (offset(*k), *tag)).collect(), bytes })
     }
 }
 

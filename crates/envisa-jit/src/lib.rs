@@ -15,6 +15,7 @@ mod asm;
 mod audit;
 mod defer;
 mod emit;
+mod encode;
 mod engine;
 mod layout;
 mod level;
