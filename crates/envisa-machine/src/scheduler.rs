@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-
 use crate::engine::{LaunchView, Stop, Worker};
 
 pub use crate::engine::Cancel;

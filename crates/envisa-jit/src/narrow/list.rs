@@ -1,9 +1,8 @@
 //! The list between: instructions of AVX2 on as many registers as it takes.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use iced_x86::{Code, IcedError, Instruction, Register};
 
+use super::encodings::operands;
 use crate::asm::{K, Mem, V};
 
 /// A register of 32 bytes that is still to be given one of the CPU's.
@@ -105,33 +104,6 @@ fn class(code: Code, operand: u32) -> Register {
 /// May that operand be in memory?
 pub(super) fn foldable(code: Code, operand: u32) -> bool {
     operands(code) >> (4 * operand) & 4 != 0
-}
-
-/// Of an encoding's operands, four bits each: 1 for one in a register of 16 bytes, 2 for one of 32; 4 more for those
-/// that may be in memory instead. Its name tells: `VEX_Vpmovzxwd_ymm_xmmm128`.
-fn operands(code: Code) -> u32 {
-    static KNOWN: [AtomicU32; 1 << 13] = [const { AtomicU32::new(0) }; 1 << 13];
-    /// Marks what has been looked at.
-    const SEEN: u32 = 1 << 31;
-    let known = &KNOWN[code as usize % KNOWN.len()];
-    let found = known.load(Ordering::Relaxed);
-    if found & SEEN != 0 {
-        return found;
-    }
-    let name = format!("{code:?}");
-    let mut all = SEEN;
-    for (k, o) in name.split('_').skip(2).take(4).enumerate() {
-        let indexed = o.strip_prefix("vm").and_then(|o| o.chars().last());
-        let width = match indexed.or_else(|| o[1..].starts_with("mm").then(|| o.chars().next()).flatten()) {
-            Some('x') => 1,
-            Some('y') => 2,
-            _ => 0,
-        };
-        let either = if width != 0 && indexed.is_none() && o.len() > 3 { 4 } else { 0 };
-        all |= (width | either) << (4 * k);
-    }
-    known.store(all, Ordering::Relaxed);
-    all
 }
 
 /// The list in the making.
@@ -374,45 +346,4 @@ fn commutes(c: Code) -> bool {
             | Code::VEX_Vpmuludq_ymm_ymm_ymmm256
             | Code::VEX_Vpmuldq_ymm_ymm_ymmm256
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use iced_x86::OpCodeOperandKind as O;
-
-    use super::*;
-
-    /// The crate that encodes describes encodings as their names do.
-    #[test]
-    fn names_tell_what_operands_are() {
-        let mut seen = 0;
-        let vex = |c: &Code| format!("{c:?}").starts_with("VEX_V");
-        for c in Code::values().filter(vex) {
-            let info = c.op_code();
-            for k in 0..info.op_count().min(4) {
-                let (width, either) = match info.op_kind(k) {
-                    O::xmm_reg
-                    | O::xmm_rm
-                    | O::xmm_vvvv
-                    | O::xmm_is4
-                    | O::xmm_is5
-                    | O::mem_vsib32x
-                    | O::mem_vsib64x => (1, 0),
-                    O::ymm_reg
-                    | O::ymm_rm
-                    | O::ymm_vvvv
-                    | O::ymm_is4
-                    | O::ymm_is5
-                    | O::mem_vsib32y
-                    | O::mem_vsib64y => (2, 0),
-                    O::xmm_or_mem => (1, 4),
-                    O::ymm_or_mem => (2, 4),
-                    _ => (0, 0),
-                };
-                assert_eq!(operands(c) >> (4 * k) & 15, width | either, "{c:?} {k}");
-                seen += 1;
-            }
-        }
-        assert!(seen > 1000, "{seen}");
-    }
 }

@@ -5,6 +5,7 @@
 //! registers and to flags stays as it is; `r11`, `r14` and `r15`, which the emitter leaves alone, hold what is
 //! between. Nothing put between two of its instructions changes flags, but where that instruction itself does.
 
+mod encodings;
 mod expand;
 mod guest;
 mod integer;
@@ -81,7 +82,7 @@ pub(crate) fn narrow(code: &[Instruction], given: &Given<'_>) -> Result<Narrowed
         if i.ip() != 0 && named[i.ip() as usize - 1] {
             n.label(i.ip() as u32 - 1);
         }
-        n.one(i, &code[k + 1..]).map_err(|why| format!("{:?}: {why}", i.code()))?;
+        n.one(i, &code[k + 1..]).map_err(|why| format!("encoding {}: {why}", i.code() as u16))?;
         n.remember(i);
     }
     if let Some(e) = n.list.failed {

@@ -1,0 +1,342 @@
+//! The encodings of AVX2 that the list has, and what their operands are.
+
+use iced_x86::Code;
+
+/// More than x86 has encodings.
+const CODES: usize = 5000;
+
+/// Marks, in the first operand's bits, an encoding that is listed.
+const LISTED: u16 = 8;
+
+macro_rules! encodings {
+    ($($name:ident)*) => {
+        /// By [`Code`]: see [`operands`].
+        static OPERANDS: [u16; CODES] = {
+            let mut all = [0; CODES];
+            $(all[Code::$name as usize] = LISTED | described(stringify!($name));)*
+            all
+        };
+
+        #[cfg(test)]
+        const ALL: &[Code] = &[$(Code::$name,)*];
+    };
+}
+
+/// Of an encoding's operands, four bits each: 1 for one in a register of 16 bytes, 2 for one of 32; 4 more for those
+/// that may be in memory instead.
+pub(super) fn operands(code: Code) -> u32 {
+    let found = OPERANDS[code as usize];
+    debug_assert!(found & LISTED != 0, "{code:?} is not listed");
+    u32::from(found & !LISTED)
+}
+
+/// What an encoding's name tells of its operands: `VEX_Vpmovzxwd_ymm_xmmm128`.
+const fn described(name: &str) -> u16 {
+    let name = name.as_bytes();
+    let (mut all, mut part, mut at) = (0, 0, 0);
+    while at < name.len() {
+        let mut end = at;
+        while end < name.len() && name[end] != b'_' {
+            end += 1;
+        }
+        // Parts 0 and 1 are encoding and mnemonic; `xmm`, `xmmm128`; `vm32y` by its last letter.
+        if part >= 2 && part < 6 {
+            let indexed = name[at] == b'v' && end - at == 5;
+            let vector = end - at >= 3 && name[at + 1] == b'm' && name[at + 2] == b'm';
+            let letter = if indexed {
+                name[end - 1]
+            } else if vector {
+                name[at]
+            } else {
+                0
+            };
+            let width = match letter {
+                b'x' => 1,
+                b'y' => 2,
+                _ => 0,
+            };
+            let either = if width != 0 && !indexed && end - at > 3 { 4 } else { 0 };
+            all |= (width | either) << (4 * (part - 2));
+        }
+        part += 1;
+        at = end + 1;
+    }
+    all
+}
+
+encodings! {
+    VEX_Vaddpd_xmm_xmm_xmmm128
+    VEX_Vaddpd_ymm_ymm_ymmm256
+    VEX_Vaddps_xmm_xmm_xmmm128
+    VEX_Vaddps_ymm_ymm_ymmm256
+    VEX_Vblendvps_ymm_ymm_ymmm256_ymm
+    VEX_Vcmppd_xmm_xmm_xmmm128_imm8
+    VEX_Vcmppd_ymm_ymm_ymmm256_imm8
+    VEX_Vcmpps_xmm_xmm_xmmm128_imm8
+    VEX_Vcmpps_ymm_ymm_ymmm256_imm8
+    VEX_Vcvtdq2pd_xmm_xmmm64
+    VEX_Vcvtdq2pd_ymm_xmmm128
+    VEX_Vcvtdq2ps_xmm_xmmm128
+    VEX_Vcvtdq2ps_ymm_ymmm256
+    VEX_Vcvtpd2ps_xmm_xmmm128
+    VEX_Vcvtpd2ps_xmm_ymmm256
+    VEX_Vcvtph2ps_xmm_xmmm64
+    VEX_Vcvtph2ps_ymm_xmmm128
+    VEX_Vcvtps2pd_xmm_xmmm64
+    VEX_Vcvtps2pd_ymm_xmmm128
+    VEX_Vcvtps2ph_xmmm128_ymm_imm8
+    VEX_Vcvtps2ph_xmmm64_xmm_imm8
+    VEX_Vcvttps2dq_xmm_xmmm128
+    VEX_Vcvttps2dq_ymm_ymmm256
+    VEX_Vdivpd_xmm_xmm_xmmm128
+    VEX_Vdivpd_ymm_ymm_ymmm256
+    VEX_Vdivps_xmm_xmm_xmmm128
+    VEX_Vdivps_ymm_ymm_ymmm256
+    VEX_Vextracti128_xmmm128_ymm_imm8
+    VEX_Vfmadd132pd_xmm_xmm_xmmm128
+    VEX_Vfmadd132pd_ymm_ymm_ymmm256
+    VEX_Vfmadd132ps_xmm_xmm_xmmm128
+    VEX_Vfmadd132ps_ymm_ymm_ymmm256
+    VEX_Vfmadd213pd_xmm_xmm_xmmm128
+    VEX_Vfmadd213pd_ymm_ymm_ymmm256
+    VEX_Vfmadd213ps_xmm_xmm_xmmm128
+    VEX_Vfmadd213ps_ymm_ymm_ymmm256
+    VEX_Vfmadd231pd_xmm_xmm_xmmm128
+    VEX_Vfmadd231pd_ymm_ymm_ymmm256
+    VEX_Vfmadd231ps_xmm_xmm_xmmm128
+    VEX_Vfmadd231ps_ymm_ymm_ymmm256
+    VEX_Vfmsub132pd_xmm_xmm_xmmm128
+    VEX_Vfmsub132pd_ymm_ymm_ymmm256
+    VEX_Vfmsub132ps_xmm_xmm_xmmm128
+    VEX_Vfmsub132ps_ymm_ymm_ymmm256
+    VEX_Vfmsub213pd_xmm_xmm_xmmm128
+    VEX_Vfmsub213pd_ymm_ymm_ymmm256
+    VEX_Vfmsub213ps_xmm_xmm_xmmm128
+    VEX_Vfmsub213ps_ymm_ymm_ymmm256
+    VEX_Vfmsub231pd_xmm_xmm_xmmm128
+    VEX_Vfmsub231pd_ymm_ymm_ymmm256
+    VEX_Vfmsub231ps_xmm_xmm_xmmm128
+    VEX_Vfmsub231ps_ymm_ymm_ymmm256
+    VEX_Vfnmadd132pd_xmm_xmm_xmmm128
+    VEX_Vfnmadd132pd_ymm_ymm_ymmm256
+    VEX_Vfnmadd132ps_xmm_xmm_xmmm128
+    VEX_Vfnmadd132ps_ymm_ymm_ymmm256
+    VEX_Vfnmadd213pd_xmm_xmm_xmmm128
+    VEX_Vfnmadd213pd_ymm_ymm_ymmm256
+    VEX_Vfnmadd213ps_xmm_xmm_xmmm128
+    VEX_Vfnmadd213ps_ymm_ymm_ymmm256
+    VEX_Vfnmadd231pd_xmm_xmm_xmmm128
+    VEX_Vfnmadd231pd_ymm_ymm_ymmm256
+    VEX_Vfnmadd231ps_xmm_xmm_xmmm128
+    VEX_Vfnmadd231ps_ymm_ymm_ymmm256
+    VEX_Vfnmsub132pd_xmm_xmm_xmmm128
+    VEX_Vfnmsub132pd_ymm_ymm_ymmm256
+    VEX_Vfnmsub132ps_xmm_xmm_xmmm128
+    VEX_Vfnmsub132ps_ymm_ymm_ymmm256
+    VEX_Vfnmsub213pd_xmm_xmm_xmmm128
+    VEX_Vfnmsub213pd_ymm_ymm_ymmm256
+    VEX_Vfnmsub213ps_xmm_xmm_xmmm128
+    VEX_Vfnmsub213ps_ymm_ymm_ymmm256
+    VEX_Vfnmsub231pd_xmm_xmm_xmmm128
+    VEX_Vfnmsub231pd_ymm_ymm_ymmm256
+    VEX_Vfnmsub231ps_xmm_xmm_xmmm128
+    VEX_Vfnmsub231ps_ymm_ymm_ymmm256
+    VEX_Vinserti128_ymm_ymm_xmmm128_imm8
+    VEX_Vmaxpd_xmm_xmm_xmmm128
+    VEX_Vmaxpd_ymm_ymm_ymmm256
+    VEX_Vmaxps_xmm_xmm_xmmm128
+    VEX_Vmaxps_ymm_ymm_ymmm256
+    VEX_Vminpd_xmm_xmm_xmmm128
+    VEX_Vminpd_ymm_ymm_ymmm256
+    VEX_Vminps_xmm_xmm_xmmm128
+    VEX_Vminps_ymm_ymm_ymmm256
+    VEX_Vmovaps_ymm_ymmm256
+    VEX_Vmovd_rm32_xmm
+    VEX_Vmovd_xmm_rm32
+    VEX_Vmovmskps_r32_ymm
+    VEX_Vmovq_rm64_xmm
+    VEX_Vmovq_xmm_rm64
+    VEX_Vmovq_xmm_xmmm64
+    VEX_Vmovq_xmmm64_xmm
+    VEX_Vmovups_xmm_xmmm128
+    VEX_Vmovups_xmmm128_xmm
+    VEX_Vmovups_ymm_ymmm256
+    VEX_Vmovups_ymmm256_ymm
+    VEX_Vmulpd_xmm_xmm_xmmm128
+    VEX_Vmulpd_ymm_ymm_ymmm256
+    VEX_Vmulps_xmm_xmm_xmmm128
+    VEX_Vmulps_ymm_ymm_ymmm256
+    VEX_Vpabsd_xmm_xmmm128
+    VEX_Vpabsd_ymm_ymmm256
+    VEX_Vpackusdw_xmm_xmm_xmmm128
+    VEX_Vpackusdw_ymm_ymm_ymmm256
+    VEX_Vpackuswb_xmm_xmm_xmmm128
+    VEX_Vpaddd_xmm_xmm_xmmm128
+    VEX_Vpaddd_ymm_ymm_ymmm256
+    VEX_Vpaddq_xmm_xmm_xmmm128
+    VEX_Vpaddq_ymm_ymm_ymmm256
+    VEX_Vpand_xmm_xmm_xmmm128
+    VEX_Vpand_ymm_ymm_ymmm256
+    VEX_Vpandn_ymm_ymm_ymmm256
+    VEX_Vpbroadcastb_ymm_xmmm8
+    VEX_Vpbroadcastd_ymm_xmmm32
+    VEX_Vpbroadcastq_ymm_xmmm64
+    VEX_Vpbroadcastw_ymm_xmmm16
+    VEX_Vpcmpeqd_ymm_ymm_ymmm256
+    VEX_Vpcmpeqq_ymm_ymm_ymmm256
+    VEX_Vpcmpgtd_ymm_ymm_ymmm256
+    VEX_Vpcmpgtq_ymm_ymm_ymmm256
+    VEX_Vperm2i128_ymm_ymm_ymmm256_imm8
+    VEX_Vpermd_ymm_ymm_ymmm256
+    VEX_Vpermq_ymm_ymmm256_imm8
+    VEX_Vpgatherdd_xmm_vm32x_xmm
+    VEX_Vpgatherdd_ymm_vm32y_ymm
+    VEX_Vpgatherdq_ymm_vm32x_ymm
+    VEX_Vpmaddwd_ymm_ymm_ymmm256
+    VEX_Vpmaskmovd_m128_xmm_xmm
+    VEX_Vpmaskmovd_m256_ymm_ymm
+    VEX_Vpmaskmovd_xmm_xmm_m128
+    VEX_Vpmaskmovd_ymm_ymm_m256
+    VEX_Vpmaskmovq_m128_xmm_xmm
+    VEX_Vpmaskmovq_m256_ymm_ymm
+    VEX_Vpmaskmovq_xmm_xmm_m128
+    VEX_Vpmaskmovq_ymm_ymm_m256
+    VEX_Vpmaxsd_xmm_xmm_xmmm128
+    VEX_Vpmaxsd_ymm_ymm_ymmm256
+    VEX_Vpmaxud_xmm_xmm_xmmm128
+    VEX_Vpmaxud_ymm_ymm_ymmm256
+    VEX_Vpminsd_xmm_xmm_xmmm128
+    VEX_Vpminsd_ymm_ymm_ymmm256
+    VEX_Vpminud_xmm_xmm_xmmm128
+    VEX_Vpminud_ymm_ymm_ymmm256
+    VEX_Vpmovsxbd_xmm_xmmm32
+    VEX_Vpmovsxbd_ymm_xmmm64
+    VEX_Vpmovsxdq_xmm_xmmm64
+    VEX_Vpmovsxdq_ymm_xmmm128
+    VEX_Vpmovsxwd_xmm_xmmm64
+    VEX_Vpmovsxwd_ymm_xmmm128
+    VEX_Vpmovzxbd_xmm_xmmm32
+    VEX_Vpmovzxbd_ymm_xmmm64
+    VEX_Vpmovzxdq_xmm_xmmm64
+    VEX_Vpmovzxdq_ymm_xmmm128
+    VEX_Vpmovzxwd_xmm_xmmm64
+    VEX_Vpmovzxwd_ymm_xmmm128
+    VEX_Vpmuldq_xmm_xmm_xmmm128
+    VEX_Vpmuldq_ymm_ymm_ymmm256
+    VEX_Vpmulld_xmm_xmm_xmmm128
+    VEX_Vpmulld_ymm_ymm_ymmm256
+    VEX_Vpmuludq_xmm_xmm_xmmm128
+    VEX_Vpmuludq_ymm_ymm_ymmm256
+    VEX_Vpor_xmm_xmm_xmmm128
+    VEX_Vpor_ymm_ymm_ymmm256
+    VEX_Vpshufb_xmm_xmm_xmmm128
+    VEX_Vpshufb_ymm_ymm_ymmm256
+    VEX_Vpshufd_xmm_xmmm128_imm8
+    VEX_Vpshufd_ymm_ymmm256_imm8
+    VEX_Vpslld_xmm_xmm_imm8
+    VEX_Vpslld_ymm_ymm_imm8
+    VEX_Vpsllq_xmm_xmm_imm8
+    VEX_Vpsllq_ymm_ymm_imm8
+    VEX_Vpsllvd_xmm_xmm_xmmm128
+    VEX_Vpsllvd_ymm_ymm_ymmm256
+    VEX_Vpsllvq_xmm_xmm_xmmm128
+    VEX_Vpsllvq_ymm_ymm_ymmm256
+    VEX_Vpsllw_ymm_ymm_imm8
+    VEX_Vpsrad_xmm_xmm_imm8
+    VEX_Vpsrad_ymm_ymm_imm8
+    VEX_Vpsravd_xmm_xmm_xmmm128
+    VEX_Vpsravd_ymm_ymm_ymmm256
+    VEX_Vpsraw_ymm_ymm_imm8
+    VEX_Vpsrld_xmm_xmm_imm8
+    VEX_Vpsrld_ymm_ymm_imm8
+    VEX_Vpsrldq_xmm_xmm_imm8
+    VEX_Vpsrlq_xmm_xmm_imm8
+    VEX_Vpsrlq_ymm_ymm_imm8
+    VEX_Vpsrlvd_xmm_xmm_xmmm128
+    VEX_Vpsrlvd_ymm_ymm_ymmm256
+    VEX_Vpsrlvq_xmm_xmm_xmmm128
+    VEX_Vpsrlvq_ymm_ymm_ymmm256
+    VEX_Vpsrlw_ymm_ymm_imm8
+    VEX_Vpsubd_xmm_xmm_xmmm128
+    VEX_Vpsubd_ymm_ymm_ymmm256
+    VEX_Vpsubq_xmm_xmm_xmmm128
+    VEX_Vpsubq_ymm_ymm_ymmm256
+    VEX_Vptest_ymm_ymmm256
+    VEX_Vpunpckhdq_ymm_ymm_ymmm256
+    VEX_Vpunpckldq_ymm_ymm_ymmm256
+    VEX_Vpxor_xmm_xmm_xmmm128
+    VEX_Vpxor_ymm_ymm_ymmm256
+    VEX_Vroundpd_xmm_xmmm128_imm8
+    VEX_Vroundpd_ymm_ymmm256_imm8
+    VEX_Vroundps_xmm_xmmm128_imm8
+    VEX_Vroundps_ymm_ymmm256_imm8
+    VEX_Vshufps_xmm_xmm_xmmm128_imm8
+    VEX_Vshufps_ymm_ymm_ymmm256_imm8
+    VEX_Vsqrtpd_xmm_xmmm128
+    VEX_Vsqrtpd_ymm_ymmm256
+    VEX_Vsqrtps_xmm_xmmm128
+    VEX_Vsqrtps_ymm_ymmm256
+    VEX_Vsubpd_xmm_xmm_xmmm128
+    VEX_Vsubpd_ymm_ymm_ymmm256
+    VEX_Vsubps_xmm_xmm_xmmm128
+    VEX_Vsubps_ymm_ymm_ymmm256
+}
+
+#[cfg(test)]
+mod tests {
+    use iced_x86::OpCodeOperandKind as O;
+
+    use super::*;
+
+    /// The crate that encodes describes encodings as their names do.
+    #[test]
+    fn names_tell_what_operands_are() {
+        for &c in ALL {
+            let info = c.op_code();
+            for k in 0..info.op_count().min(4) {
+                let (width, either) = match info.op_kind(k) {
+                    O::xmm_reg
+                    | O::xmm_rm
+                    | O::xmm_vvvv
+                    | O::xmm_is4
+                    | O::xmm_is5
+                    | O::mem_vsib32x
+                    | O::mem_vsib64x => (1, 0),
+                    O::ymm_reg
+                    | O::ymm_rm
+                    | O::ymm_vvvv
+                    | O::ymm_is4
+                    | O::ymm_is5
+                    | O::mem_vsib32y
+                    | O::mem_vsib64y => (2, 0),
+                    O::xmm_or_mem => (1, 4),
+                    O::ymm_or_mem => (2, 4),
+                    _ => (0, 0),
+                };
+                assert_eq!(operands(c) >> (4 * k) & 15, width | either, "{c:?} {k}");
+            }
+        }
+    }
+
+    /// What this room's sources name is listed.
+    #[test]
+    fn all_are_listed() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/narrow");
+        let mut seen = 0;
+        for entry in std::fs::read_dir(folder).expect("the sources") {
+            let path = entry.expect("an entry").path();
+            if path.ends_with("encodings.rs") {
+                continue;
+            }
+            let text = std::fs::read_to_string(path).expect("a source");
+            for (at, _) in text.match_indices("VEX_V").filter(|(at, _)| !text[..*at].ends_with('E')) {
+                let name = &text[at..];
+                let name =
+                    &name[..name.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(name.len())];
+                assert!(ALL.iter().any(|c| format!("{c:?}") == name), "{name} is not listed");
+                seen += 1;
+            }
+        }
+        assert!(seen > 200, "{seen}");
+    }
+}
