@@ -6,6 +6,10 @@ use iced_x86::{Code, Encoder, IcedError, Instruction};
 
 /// How far a short branch goes, less the bytes of the branch itself.
 const NEAR: i64 = 124;
+/// Bytes of a short branch.
+const SHORT: u32 = 2;
+/// How often branches are looked for that others have come near by.
+const ROUNDS: u32 = 4;
 
 /// Does an instruction name a label: that of a branch, or of code that it takes the address of?
 fn label(i: &Instruction) -> Option<u64> {
@@ -68,21 +72,30 @@ pub(crate) fn encode(code: &[Instruction]) -> Result<(Vec<u8>, Vec<u32>), String
     }
     at.push(end);
     let long = e.take_buffer();
-    // Distances only shrink: what is near now stays so.
-    let mut saved = 0;
+    // Distances only shrink: what is near now stays so, and may bring others near.
     let mut places = at.clone();
-    let mut next = aims.iter_mut().peekable();
-    for k in 0..code.len() {
-        places[k] -= saved;
-        let Some(a) = next.next_if(|a| a.from == k) else { continue };
-        let distance = i64::from(at[a.to]) - i64::from(at[a.from]);
-        let short = a.code.as_short_branch();
-        if short != a.code && distance.abs() <= NEAR {
-            a.code = short;
-            saved += at[k + 1] - at[k] - 2;
+    for _ in 0..ROUNDS {
+        let mut found = false;
+        for a in &mut aims {
+            let short = a.code.as_short_branch();
+            let distance = i64::from(places[a.to]) - i64::from(places[a.from]);
+            if short != a.code && distance.abs() <= NEAR {
+                (a.code, found) = (short, true);
+            }
+        }
+        if !found {
+            break;
+        }
+        let (mut saved, mut next) = (0, aims.iter().peekable());
+        for (k, place) in places.iter_mut().enumerate() {
+            *place = at[k] - saved;
+            if let Some(a) = next.next_if(|a| a.from == k)
+                && a.code != code[k].code()
+            {
+                saved += at[k + 1] - at[k] - SHORT;
+            }
         }
     }
-    places[code.len()] -= saved;
     // What names a label is written anew between what does not.
     let mut aimed_bytes = Encoder::try_with_capacity(64, 16).map_err(told)?;
     let mut out = Vec::with_capacity(places[code.len()] as usize);
@@ -143,7 +156,7 @@ mod tests {
             };
             let to = if d.is_ip_rel_memory_operand() { d.ip_rel_memory_address() } else { d.near_branch64() };
             assert_eq!(to, u64::from(at[l as usize - 1]), "what instruction {k} names");
-            short += usize::from(d.len() == 2);
+            short += usize::from(d.len() == SHORT as usize);
         }
         assert_eq!((end as usize, at.len()), (bytes.len(), code.len()));
         assert!((100..300).contains(&short), "{short} branches are short");
