@@ -20,11 +20,13 @@ mod hints;
 mod histories;
 mod interest;
 mod launch;
+mod numbers;
 mod past;
 mod proof;
 mod races;
 mod registers;
 mod rows;
+mod scattered;
 mod sites;
 mod steps;
 mod stores;
@@ -46,6 +48,7 @@ pub use group::RaceAccess;
 use interest::{Class, Elsewhere};
 use launch::{Launch, Who};
 use rows::Row;
+use scattered::Dword;
 pub use sites::ProgramFacts;
 use sites::Sites;
 use steps::{Partial, Registers};
@@ -77,6 +80,8 @@ pub struct Checks {
     rows: Vec<Row>,
     /// What a message's atomics change of memory that other groups can access.
     changed: Vec<u64>,
+    /// The dwords of a message that accesses them here and there.
+    dwords: Vec<Dword>,
     /// What a row of accesses stores.
     stored: Vec<u8>,
     /// Accesses of the group's threads.
@@ -232,6 +237,9 @@ impl Checks {
 impl Checks {
     /// Looks at what a message accessed.
     fn accesses(&mut self, m: &Machine<'_>, pc: u32, message: &Message, first: u32) {
+        if self.scattered(m, pc, message, first) {
+            return;
+        }
         let mut rows = std::mem::take(&mut self.rows);
         rows::of(m, pc, message, &self.sites, &mut rows);
         if !self.is_inside(m, message, &rows) {

@@ -101,11 +101,13 @@ pub struct Access {
 }
 
 impl Access {
-    /// That of the channel `n` further, to the bytes that follow.
-    fn behind(&self, n: u32) -> Access {
+    /// The one `n` further, to the bytes that follow, of channels that have so many each.
+    #[inline]
+    fn behind(&self, n: u32, parts: u32) -> Access {
         let bytes = u64::from(n) * u64::from(self.bytes);
+        let channels = if parts < 2 { n } else { n / parts };
         Access {
-            channel: self.channel.wrapping_add(n as u8),
+            channel: self.channel.wrapping_add(channels as u8),
             address: self.address.wrapping_add(bytes),
             place: self.place.map(|p| p.wrapping_add(bytes)),
             ..*self
@@ -138,11 +140,13 @@ impl Access {
 pub struct AccessRow {
     /// The first channel's.
     pub first: Access,
-    /// Of how many neighbouring channels.
+    /// How many there are, of neighbouring channels.
     pub count: u32,
+    /// How many each channel has, one after the other, where they are to bytes side by side; else one.
+    pub parts: u32,
     /// They are to the same bytes, else to bytes side by side.
     pub same: bool,
-    /// Which of its channel's accesses each is.
+    /// Which of its channel's accesses the first is.
     pub part: u32,
 }
 
@@ -150,7 +154,7 @@ impl AccessRow {
     /// One of them.
     #[inline]
     pub fn nth(&self, n: u32) -> Access {
-        if self.same { self.first.beside(n) } else { self.first.behind(n) }
+        if self.same { self.first.beside(n) } else { self.first.behind(n, self.parts) }
     }
 
     /// Each of them.
@@ -171,7 +175,11 @@ impl Accesses {
 
     /// Each of them, and which of its channel's it is.
     pub fn parts(&self) -> impl Iterator<Item = (Access, u32)> + '_ {
-        self.0.iter().flat_map(|row| row.iter().map(|a| (a, row.part)))
+        self.0.iter().flat_map(|row| {
+            row.iter()
+                .zip(0..)
+                .map(|(a, n)| (a, if row.parts < 2 { row.part } else { row.part + n % row.parts }))
+        })
     }
 
     /// All, row by row.
@@ -205,13 +213,13 @@ impl MemoryObserver for Accesses {
             Some(last) if last.count == 1 && last.first.channel == access.channel => last.part + 1,
             _ => 0,
         };
-        self.0.push(AccessRow { first: *access, count: 1, same: false, part });
+        self.0.push(AccessRow { first: *access, count: 1, parts: 1, same: false, part });
     }
-    fn row(&mut self, first: &Access, count: u32) {
-        self.0.push(AccessRow { first: *first, count, same: false, part: 0 });
+    fn row(&mut self, first: &Access, count: u32, parts: u32) {
+        self.0.push(AccessRow { first: *first, count, parts, same: false, part: 0 });
     }
     fn same(&mut self, first: &Access, count: u32, part: u32) {
-        self.0.push(AccessRow { first: *first, count, same: true, part });
+        self.0.push(AccessRow { first: *first, count, parts: 1, same: true, part });
     }
 }
 
@@ -221,9 +229,9 @@ pub trait MemoryObserver {
     const ACTIVE: bool;
     /// An access.
     fn access(&mut self, access: &Access);
-    /// Accesses of neighbouring channels to bytes side by side, of which this is the first.
-    fn row(&mut self, first: &Access, count: u32) {
-        (0..count).for_each(|n| self.access(&first.behind(n)));
+    /// Accesses of neighbouring channels, so many of each, to bytes side by side, of which this is the first.
+    fn row(&mut self, first: &Access, count: u32, parts: u32) {
+        (0..count).for_each(|n| self.access(&first.behind(n, parts)));
     }
     /// Accesses of neighbouring channels to the same bytes, of which this is the first, each its channel's `part`.
     fn same(&mut self, first: &Access, count: u32, _part: u32) {
@@ -274,8 +282,8 @@ impl MemoryObserver for Vec<Access> {
     fn access(&mut self, access: &Access) {
         self.push(*access);
     }
-    fn row(&mut self, first: &Access, count: u32) {
-        self.extend((0..count).map(|n| first.behind(n)));
+    fn row(&mut self, first: &Access, count: u32, parts: u32) {
+        self.extend((0..count).map(|n| first.behind(n, parts)));
     }
 }
 

@@ -459,8 +459,9 @@ pub(super) fn general<O: MemoryObserver>(
     let target = resolve(&s.space, regs, ports)?;
     let at = any_addresses(s, regs, channels, ports, &target)?;
     let kind = if s.write { AccessKind::Write } else { AccessKind::Read };
-    // What is told of row by row is also done so: whole elements, one a channel; elements that channels share.
-    let rows = s.elements == 1 && s.element == s.slot;
+    // What is told of row by row is also done so: elements side by side; elements that channels share.
+    let whole = s.elements == 1 && s.element == s.slot;
+    let rows = s.elements & s.elements.wrapping_add(1) == 0;
     let by_rows = O::ACTIVE && !s.upper && (rows || !s.write);
     let shift = if s.upper { 16 } else { 0 };
     let mut next = 0;
@@ -474,9 +475,10 @@ pub(super) fn general<O: MemoryObserver>(
             let (count, shared) = alike(s, mask >> i, &at[i..channels as usize]);
             let run = (i as u32, count, at[i]);
             let done = match (count, shared) {
-                (1, _) => false,
+                (1, _) if s.elements == 1 => false,
                 (_, true) => same(s, site, regs, run, ports, &target, obs),
-                _ => rows && row(s, site, regs, run, ports, &target, obs),
+                _ if whole => row(s, site, regs, run, ports, &target, obs),
+                _ => rows && beside(s, site, regs, run, ports, &target, obs),
             };
             if done {
                 next = i + count as usize;
@@ -541,7 +543,7 @@ fn alike(s: &Simt, mask: u32, at: &[u64]) -> (u32, bool) {
     };
     match rest.first() {
         Some(second) if second == first && !s.write => (run(0), true),
-        _ => (run(s.element.into()), false),
+        _ => (run(u64::from(s.element) * u64::from(s.elements.count_ones())), false),
     }
 }
 
@@ -582,9 +584,72 @@ fn row<O: MemoryObserver>(
             kind,
             outside: false,
         };
-        obs.row(&access, count);
+        obs.row(&access, count, 1);
     }
     done
+}
+
+/// Accesses all elements of some channels, whose elements lie side by side from the first on, at once; false if they are
+/// not aligned or out of bounds, or not of usual sizes, and nothing is done.
+fn beside<O: MemoryObserver>(
+    s: &Simt,
+    site: &mut Hint,
+    regs: &mut Registers,
+    (first, count, address): (u32, u32, u64),
+    ports: &Ports<'_>,
+    target: &Target<'_>,
+    obs: &mut O,
+) -> bool {
+    let (element, parts) = (u32::from(s.element), s.elements.count_ones());
+    let (span, align) = (element * parts, u32::from(s.align.max(1)));
+    let Some(data) = s.data.filter(|_| address & u64::from(align - 1) == 0 && span.is_multiple_of(align))
+    else {
+        return false;
+    };
+    let kind = if s.write { AccessKind::Write } else { AccessKind::Read };
+    let found = target.find(ports.memory, site, (address, count * span), (kind, first), &mut ());
+    let Ok(Some(place)) = found else { return false };
+    let from = data + first * u32::from(s.slot);
+    match (s.element, s.slot) {
+        (1, 4) => each::<u8, u32>(s, regs, from, (count, parts), place),
+        (2, 4) => each::<u16, u32>(s, regs, from, (count, parts), place),
+        (4, 4) => each::<u32, u32>(s, regs, from, (count, parts), place),
+        (8, 8) => each::<u64, u64>(s, regs, from, (count, parts), place),
+        _ => return false,
+    }
+    let access = Access {
+        channel: first as u8,
+        space: target.space(),
+        address,
+        place: target.place(address),
+        bytes: element,
+        kind,
+        outside: false,
+    };
+    obs.row(&access, count * parts, parts);
+    true
+}
+
+/// Moves elements that lie side by side, which were found inside.
+#[inline]
+fn each<E: Element, S: Element>(
+    s: &Simt,
+    regs: &mut Registers,
+    data: u32,
+    (count, parts): (u32, u32),
+    (block, mut place): (&Block, usize),
+) {
+    for channel in 0..count {
+        for part in 0..parts {
+            let register = data + part * s.component_stride + channel * size_of::<S>() as u32;
+            if s.write {
+                E::of(regs.get::<S>(register).bits()).write(block, place);
+            } else {
+                regs.set(register, S::of(E::read(block, place).unwrap_or_default().bits()));
+            }
+            place += size_of::<E>();
+        }
+    }
 }
 
 /// Reads the same elements for some neighbouring channels; false if they are not aligned or out of bounds, and nothing is

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::group::{Map, RaceAccess};
+use super::numbers::{NOBODY, Numbers};
 use super::past::{BUT_PC, NONE, TAG, same_thread, word_at};
 pub(super) use super::past::{By, Making, Past, SEVERAL, WHOLE};
 
@@ -128,9 +129,6 @@ impl Default for Budget {
     }
 }
 
-/// No number.
-const NOBODY: u32 = u32::MAX;
-
 /// A line: the marks of accesses to all of it, or its cells.
 #[derive(Clone, Copy, Debug)]
 struct Line {
@@ -203,37 +201,6 @@ const RECENT: usize = 32;
 impl Default for Recent {
     fn default() -> Recent {
         Recent([(NONE, 0); RECENT])
-    }
-}
-
-/// Numbers in use.
-#[derive(Debug, Default)]
-struct Numbers {
-    /// Those from here on are free.
-    used: usize,
-    /// And these.
-    free: Vec<u32>,
-}
-
-impl Numbers {
-    /// The one that is taken next.
-    fn next(&self) -> usize {
-        self.free.last().map_or(self.used, |n| *n as usize)
-    }
-
-    /// One that is free.
-    fn take(&mut self) -> Option<usize> {
-        if let Some(n) = self.free.pop() {
-            return Some(n as usize);
-        }
-        let number = u32::try_from(self.used).ok().filter(|n| *n != NOBODY)?;
-        self.used += 1;
-        Some(number as usize)
-    }
-
-    fn clear(&mut self) {
-        self.used = 0;
-        self.free.clear();
     }
 }
 
@@ -328,6 +295,34 @@ impl Cells {
             at += bytes;
         }
         Ok(())
+    }
+
+    /// Makes an access to a dword; gives the one that it races with.
+    ///
+    /// # Errors
+    /// If it cannot be remembered.
+    #[inline]
+    pub fn dword(
+        &mut self,
+        key: u64,
+        making: &Making<'_>,
+        value: u32,
+    ) -> Result<Option<(Past, RaceAccess)>, NoRoom> {
+        let page = self.page(key / PAGE).ok_or(NoRoom)?;
+        let (line, inside) = ((key % PAGE) as usize / LINE, key as usize % LINE);
+        let part = match self.pages[page].lines[line].part {
+            NOBODY => self.part((page, line), false).ok_or(NoRoom)?,
+            part => part as usize,
+        };
+        let mut guess = None;
+        if self.parts[part].len() == LINE {
+            for byte in 0..4 {
+                self.one(part, inside + byte, making, value >> (8 * byte) & 0xff, &mut guess)?;
+            }
+        } else {
+            self.one(part, inside / 4, making, value, &mut guess)?;
+        }
+        Ok(self.raced.take())
     }
 
     /// Makes an access to all of a line, from a byte of the run on, that races with nothing; false if it is none, or

@@ -191,6 +191,21 @@ impl Contents {
         }
     }
 
+    /// Has a whole dword of shared local memory content?
+    #[inline]
+    pub fn has_local_dword(&self, at: u64) -> bool {
+        let bits = 0xf << (at % 64);
+        self.local.get((at / 64) as usize).is_none_or(|x| x & bits == bits)
+    }
+
+    /// A whole dword of shared local memory has content.
+    #[inline]
+    pub fn set_local_dword(&mut self, at: u64) {
+        if let Some(x) = self.local.get_mut((at / 64) as usize) {
+            *x |= 0xf << (at % 64);
+        }
+    }
+
     fn buffer(&self, at: u64) -> Option<(&FreshBuffer, u32)> {
         let f = self.fresh.iter().find(|f| at.wrapping_sub(f.start) < f.bytes)?;
         Some((f, u32::try_from(at - f.start).ok()?))

@@ -13,6 +13,7 @@ use envisa_lower::{Op, fence};
 
 use super::cells::{Budget, Cells, Making};
 pub(super) use super::cells::{By, Past, Run, SEVERAL, WHOLE as THREAD};
+use super::scattered::Dword;
 
 /// Most dwords whose atomics have a clock of their own; all others share one.
 const MAX_SYNCS: usize = 1 << 14;
@@ -338,6 +339,27 @@ impl Group {
         };
         sync.join(thread, t);
         t.ordered(thread);
+    }
+
+    /// Notes accesses to dwords, neither of them an atomic; tells of those that race, by their number.
+    pub fn dwords(&mut self, dwords: &[Dword], now: Now, mut races: impl FnMut(usize, (Past, RaceAccess))) {
+        self.thread(now.thread);
+        let me = &self.threads[now.thread as usize];
+        let Now { thread, pc, access, .. } = now;
+        let past = Past { thread, pc, clock: me.clock.get(thread), channel: 0 };
+        let Some(mut making) = Making::new(past, access, &me.clock.0, 0) else {
+            self.overflowed = true;
+            return;
+        };
+        for (n, &Dword { key, by, value, .. }) in dwords.iter().enumerate() {
+            making.since = me.since[usize::from(key & SLM != 0)];
+            making.by(by);
+            match self.cells.dword(key, &making, value) {
+                Ok(Some(race)) => races(n, race),
+                Ok(None) => {}
+                Err(_) => self.overflowed = true,
+            }
+        }
     }
 
     /// Notes accesses; tells of those that race, by their key and channel.

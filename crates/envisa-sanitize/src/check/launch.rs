@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::cells::{LINE, number};
 use super::group::{By, Map, RaceAccess, Run};
+use super::scattered::Dword;
 
 /// Bytes that may be taken to remember accesses, besides twice what the launch's buffers have.
 pub(super) const SPARE_BYTES: u64 = 112 << 20;
@@ -316,6 +317,22 @@ impl Page {
         }
     }
 
+    /// Notes an access to a dword.
+    #[inline]
+    fn dword(&mut self, dword: &Dword, noted: (u64, RaceAccess)) {
+        let (line, inside) = ((dword.key % PAGE) as usize / LINE, dword.key as usize % LINE);
+        let part = match Part::of(self.first[line]) {
+            Some(part) => part,
+            None => self.part(line, false),
+        };
+        if !part.bytes {
+            return self.add(part.start + inside / 4, noted, dword.value);
+        }
+        for byte in 0..4 {
+            self.add(part.start + inside + byte, noted, dword.value >> (8 * byte) & 0xff);
+        }
+    }
+
     #[inline]
     fn add(&mut self, at: usize, (who, access): (u64, RaceAccess), value: u32) {
         let Some(cell) = self.parts.get_mut(at) else { return };
@@ -491,6 +508,20 @@ impl Launch {
                 });
             }
             rest = others;
+        }
+    }
+
+    /// Notes accesses to dwords, neither of them an atomic.
+    pub fn dwords(&self, dwords: &[Dword], who: Who, access: RaceAccess) {
+        let mut dwords = dwords.iter().peekable();
+        while let Some(first) = dwords.next() {
+            let number = first.key / PAGE;
+            self.change(number, |page| {
+                page.dword(first, (who.0, access));
+                while let Some(next) = dwords.next_if(|d| d.key / PAGE == number) {
+                    page.dword(next, (who.0, access));
+                }
+            });
         }
     }
 

@@ -94,7 +94,7 @@ impl Checks {
             _ if atomic => None,
             (true, _) => Some(By::one(THREAD)),
             _ if row.same && row.count > 1 => Some(By::one(SEVERAL)),
-            _ if row.one => By::each(row.access.channel, bytes),
+            _ if row.one => By::each(row.access.channel, row.parts * bytes),
             (_, [a]) => Some(By::one(a.first.channel)),
             (_, all) => channels_of(all).and_then(|parts| By::each(row.access.channel, parts * bytes)),
         };
@@ -160,7 +160,7 @@ impl Checks {
 
     /// Complains of a race.
     #[cold]
-    fn race(
+    pub(super) fn race(
         &mut self,
         m: &Machine<'_>,
         (pc, access, channel): (u32, RaceAccess, u8),
@@ -209,6 +209,18 @@ fn stored_by_row<'a>(
         return b.data.map_or(&[], |d| m.t.regs.slice(d, b.bytes));
     }
     buffer.clear();
+    // Several dwords a channel.
+    if let Message::Simt(s) = message
+        && (s.element, s.slot, row.one) == (4, 4, true)
+        && let Some(data) = s.data
+    {
+        let (channel, parts) = (u32::from(row.access.channel).saturating_sub(first), row.parts.max(1));
+        for n in 0..row.count as u32 {
+            let register = data + (row.part + n % parts) * s.component_stride + (channel + n / parts) * 4;
+            buffer.extend_from_slice(m.t.regs.slice(register, 4));
+        }
+        return buffer;
+    }
     let (mut part, mut last) = (row.part, row.access.channel);
     for (n, a) in accesses.iter().flat_map(|row| row.iter()).enumerate() {
         let a = &a;

@@ -18,8 +18,10 @@ pub(super) struct Row {
     pub part: u32,
     /// All of them read the same.
     pub same: bool,
-    /// They were told of as one: neighbouring channels have one each.
+    /// They were told of as one: neighbouring channels have as many each.
     pub one: bool,
+    /// How many that is.
+    pub parts: u32,
 }
 
 impl Row {
@@ -65,17 +67,27 @@ pub(super) fn of(m: &Machine<'_>, pc: u32, message: &Message, sites: &Sites, row
     rows.clear();
     let all = sites.all_wanted(pc);
     for (from, row) in m.accesses.rows().iter().enumerate() {
-        let AccessRow { first: access, count, same, part } = *row;
+        let AccessRow { first: access, count, parts, same, part } = *row;
+        // Not all parts of each channel: each on its own.
+        if !all && parts > 1 {
+            for (n, access) in row.iter().enumerate() {
+                let part = part + n as u32 % parts;
+                if sites.wanted(message, &access, part) {
+                    rows.push(Row { access, from, count: 1, part, same, one: true, parts: 1 });
+                }
+            }
+            continue;
+        }
         if !all && !sites.wanted(message, &access, part) {
             continue;
         }
         if count > 1 {
-            rows.push(Row { access, from, count: count as usize, part, same, one: true });
+            rows.push(Row { access, from, count: count as usize, part, same, one: true, parts });
             continue;
         }
         let last = rows.last_mut().filter(|row| !row.one && row.from + row.count == from);
         if !last.is_some_and(|row| row.add(&access)) {
-            rows.push(Row { access, from, count: 1, part, same: false, one: false });
+            rows.push(Row { access, from, count: 1, part, same: false, one: false, parts: 1 });
         }
     }
 }

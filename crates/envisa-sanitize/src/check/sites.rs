@@ -35,6 +35,8 @@ pub struct ProgramFacts {
     pub(super) proof: Proof,
     /// What stores may change.
     pub(super) flows: Flows,
+    /// Nothing that is known of it is made use of.
+    pub(super) at_length: bool,
     /// Registers that a thread starts with, and those of which nobody reads anything unwritten.
     pub(super) initial: Written,
 }
@@ -52,6 +54,7 @@ impl ProgramFacts {
             hints: hints::of(p),
             used: used(p),
             all_wanted: Vec::new(),
+            at_length: looking,
             steps: Steps::of(p),
             flows: if looking { Flows::default() } else { Flows::of(p) },
             proof,

@@ -5,10 +5,19 @@ use std::sync::Arc;
 use envisa_lower::Message;
 use envisa_machine::thread::{Access, AccessKind, AccessSpace, Machine};
 
+use super::rows::Row;
 use super::uninitialised::is_data;
 use super::{Checks, FindingKind};
 
 impl Checks {
+    /// Is a part of a row constant?
+    #[inline]
+    pub(super) fn meets_constant(&self, row: &Row) -> bool {
+        let Some(place) = row.access.place else { return false };
+        let end = place.saturating_add(row.bytes());
+        self.facts.constant.iter().any(|(r, _)| r.start < end && place < r.end)
+    }
+
     /// Complains of a store to what is constant.
     pub(super) fn constant(&mut self, m: &Machine<'_>, pc: u32, a: &Access) {
         let Some(place) = a.place.filter(|_| !self.facts.constant.is_empty()) else { return };

@@ -190,7 +190,7 @@ impl Checks {
         }
         for row in rows {
             let kind = row.access.kind;
-            if kind != AccessKind::Read && !self.facts.constant.is_empty() {
+            if kind != AccessKind::Read && self.meets_constant(row) {
                 return false;
             }
             match self.contents.row_home(m, message, row) {
