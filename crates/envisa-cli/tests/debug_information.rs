@@ -6,12 +6,12 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Two arrays side by side, whose bounds only debug information tells, and a race, which is told with its line.
-const SOURCE: &str = "kernel void k(global int *out, int n)\n\
-    {\n\
+const SOURCE: &str = "int next(local int *p, int i) { return p[(i + 1) & 15]; }\n\
+    kernel void k(global int *out, int n) {\n\
     local int first[16], second[16];\n\
     int i = get_local_id(0);\n\
     first[i] = i;\n\
-    second[i] = first[(i + 1) & 15];\n\
+    second[i] = next(first, i);\n\
     out[get_global_id(0)] = second[i ^ n];\n\
     }\n";
 
@@ -78,12 +78,13 @@ fn wrong_debug_information_costs_lines_at_most() {
 
     let (code, said) = check(dir.path(), "k.zebin");
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("k.cl:6") && said.contains("F0004"), "{said}");
+    assert!(said.contains("k.cl:5") && said.contains("F0004"), "{said}");
+    assert!(said.contains("`next` is inlined where it is called: ") && said.contains("k.cl:6"), "{said}");
     assert!(!said.contains(SECRET), "a text is read that only the module names: {said}");
 
     let all = sections(&good);
-    let debug: Vec<_> = all.iter().filter(|s| s.0.contains("debug")).cloned().collect();
-    assert!(debug.len() >= 3, "{all:?}");
+    let debug: Vec<_> = all.iter().filter(|s| s.0.contains("debug") || s.0 == ".spv").cloned().collect();
+    assert!(debug.len() >= 4, "{all:?}");
     let text = all.iter().find(|s| s.0.starts_with(".visaasm")).expect("its vISA").2.clone();
     let inside = |what: &[u8]| -> Vec<usize> {
         places(&good[text.clone()], what).into_iter().map(|p| p + text.start).collect()

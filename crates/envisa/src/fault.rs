@@ -150,11 +150,26 @@ pub struct Place {
     pub visa: Option<Location>,
     /// The line of the source that the kernel was compiled from, where the vISA says it.
     pub source: Option<SourceLine>,
+    /// The functions that the line was inlined through into this one, innermost first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inlined: Vec<Inlined>,
     #[serde(skip)]
     pub(crate) file: FileId,
     #[serde(skip)]
     pub(crate) span: Span,
     /// Where the line of the source stands, if its text is known.
+    #[serde(skip)]
+    pub(crate) quoted: Option<(FileId, Span)>,
+}
+
+/// Where a function was inlined.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Inlined {
+    /// The function.
+    pub function: String,
+    /// The lines that call it: where there are several, each may be the one, and what they are in is not told.
+    pub from: Vec<SourceLine>,
     #[serde(skip)]
     pub(crate) quoted: Option<(FileId, Span)>,
 }
@@ -232,12 +247,14 @@ impl Place {
             Some((line, quoted)) => (Some(line), quoted),
             None => (None, None),
         };
+        let inlined = crate::source::inlined(code, function, instruction);
         Place {
             kernel: code.name.clone(),
             function: function.to_owned(),
             instruction,
             visa,
             source,
+            inlined,
             file,
             span,
             quoted,
@@ -261,6 +278,23 @@ impl Place {
             Some((file, span)) => d.secondary(file, span, text),
             None => self.unquoted(d.secondary(self.file, self.span, text)),
         }
+    }
+
+    /// Adds the functions that it was inlined through.
+    pub(crate) fn mark_inlined(&self, mut d: Diagnostic) -> Diagnostic {
+        for Inlined { function, from, quoted } in &self.inlined {
+            d = match (from.as_slice(), quoted) {
+                ([_], Some((file, span))) => {
+                    d.secondary(*file, *span, format!("`{function}` is inlined here"))
+                }
+                (all, _) => {
+                    let lines: Vec<String> = all.iter().map(|l| format!("{}:{}", l.file, l.line)).collect();
+                    let note = format!("`{function}` is inlined where it is called: {}", lines.join(" or "));
+                    if d.notes.iter().any(|n| *n == note) { d } else { d.note(note) }
+                }
+            };
+        }
+        d
     }
 
     fn unquoted(&self, d: Diagnostic) -> Diagnostic {
@@ -310,6 +344,7 @@ impl Fault {
             "kernel `{}`, group ({x}, {y}, {z}), thread {}, instruction ${}, active channels {:#x}",
             self.place.kernel, self.thread, self.place.instruction, self.active_channels
         ));
+        d = self.place.mark_inlined(d);
         // Threads at one place are told together. The thread that faulted has the first mark.
         let mut together: Vec<(&ThreadPlace, Vec<u32>)> = Vec::new();
         let own = |t: &&ThreadPlace| {

@@ -3,7 +3,7 @@
 use crate::fault::Place;
 use crate::kernel::Code;
 use envisa_diag::Diagnostic;
-use envisa_lower::{Inst, SourceLine};
+use envisa_lower::{Inst, Message, Op, Program, Simt, SourceLine};
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -187,7 +187,9 @@ impl Finding {
         let called = |d: Diagnostic, call: &Place| {
             call.mark_other(d, format!("called from here, in `{}`", call.function))
         };
-        self.calls.iter().fold(self.without_calls(), called)
+        let others = self.race.iter().map(|r| &r.other).chain(self.related.iter().map(|r| &r.place));
+        let d = others.fold(self.place.mark_inlined(self.without_calls()), |d, p| p.mark_inlined(d));
+        self.calls.iter().fold(d, called)
     }
 
     fn without_calls(&self) -> Diagnostic {
@@ -244,12 +246,15 @@ pub(crate) fn merged(code: &Code, findings: Vec<Finding>) -> Vec<Finding> {
         }
         let mut lead = place.instruction;
         let before = |of: u32| {
-            let half = first.get(&(function, of))?;
-            (1..=HALVES_APART).filter_map(|n| of.checked_sub(n)).find(|at| {
-                first
-                    .get(&(function, *at))
-                    .is_some_and(|i| i.op == half.op && i.channels == half.channels && i.first < half.first)
-            })
+            let half = *first.get(&(function, of))?;
+            let earlier = |n: u32| {
+                let at = of.checked_sub(n)?;
+                Some((at, *first.get(&(function, at))?))
+            };
+            let is = |i: &Inst| i.op == half.op && i.channels == half.channels && i.first < half.first;
+            let near = |most| (1..=most).filter_map(&earlier).filter(|(_, i)| is(i));
+            let found = near(PARTS_APART).find(|(_, i)| goes_on(program, i, half));
+            found.or_else(|| near(HALVES_APART).find(|(_, i)| are_alike(program, i, half))).map(|(at, _)| at)
         };
         while let Some(earlier) = before(lead) {
             lead = earlier;
@@ -295,6 +300,32 @@ enum Site {
 
 /// How far the halves of an access are from each other: the second one's surface is moved in between.
 const HALVES_APART: u32 = 2;
+/// The same of halves whose registers show that they are: the second one's addresses are computed in between.
+const PARTS_APART: u32 = 16;
+
+/// The messages of two instructions, if they are of channels that have an address each.
+fn messages<'a>(p: &'a Program, a: &Inst, b: &Inst) -> Option<(&'a Simt, &'a Simt)> {
+    let message = |i: &Inst| p.messages().get(i.aux as usize).filter(|_| i.op == Op::Message);
+    match (message(a)?, message(b)?) {
+        (Message::Simt(a), Message::Simt(b)) => Some((a, b)),
+        _ => None,
+    }
+}
+
+/// May the second of two instructions be the other half of an access? Not if they move different things.
+fn are_alike(p: &Program, a: &Inst, b: &Inst) -> bool {
+    messages(p, a, b).is_none_or(|(a, b)| {
+        (a.write, a.element, a.slot, a.elements) == (b.write, b.element, b.slot, b.elements)
+    })
+}
+
+/// Does the second of two instructions go on where the first one's channels end, in registers too?
+fn goes_on(p: &Program, a: &Inst, b: &Inst) -> bool {
+    let Some((first, second)) = messages(p, a, b) else { return false };
+    let registers = u32::from(b.first - a.first) * u32::from(first.slot);
+    are_alike(p, a, b)
+        && first.data.zip(second.data).is_some_and(|(f, s)| f.checked_add(registers) == Some(s))
+}
 
 impl std::fmt::Display for Finding {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

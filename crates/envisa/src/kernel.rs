@@ -4,7 +4,7 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::launch::ArgKey;
 use crate::module::{Contents, LoadOptions, Module};
-use crate::source::SourceText;
+use crate::source::{Functions, SourceText};
 use envisa_diag::{Diagnostic, FileId, Files};
 use envisa_interp::Executable;
 use envisa_isa::{ObjectKind, Platform, Type};
@@ -159,6 +159,8 @@ pub(crate) struct Metadata {
     pub partial_groups: bool,
     /// What it declares in shared local memory, where that is known.
     pub local_variables: Vec<LocalVariable>,
+    /// The functions of the source.
+    pub functions: Arc<Functions>,
 }
 
 /// Metadata is foreign: greater indices of arguments are not taken at their word.
@@ -292,7 +294,7 @@ impl Code {
         texts: Vec<(String, FileId)>,
         (files, given): (Files, &[SourceText]),
     ) -> Result<Code, Error> {
-        let Contents { zebin, data, local_variables } = contents;
+        let Contents { zebin, data, local_variables, functions } = contents;
         // Nothing depends on them but what reports call memory, and checks that say so: see `Module::warnings`.
         let local_variables = local_variables.as_ref().ok().and_then(|all| all.get(&metadata.name));
         // A thread of vector-compute code is one work-item, with all channels.
@@ -307,6 +309,7 @@ impl Code {
             least_image: program.inputs().iter().map(|i| i.image.saturating_add(i.bytes)).max().unwrap_or(0),
             partial_groups: zebin.allows_partial_groups(),
             local_variables: local_variables.cloned().unwrap_or_default(),
+            functions: Arc::clone(functions),
             const_base: data.const_base,
             global_base: data.global_base,
         };

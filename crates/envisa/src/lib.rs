@@ -100,7 +100,8 @@ pub use device::{
 };
 pub use error::{Diagnostics, Error};
 pub use fault::{
-    Access, AccessKind, Fault, FaultKind, Location, Nearest, Place, SourceLine, ThreadPlace, ThreadState,
+    Access, AccessKind, Fault, FaultKind, Inlined, Location, Nearest, Place, SourceLine, ThreadPlace,
+    ThreadState,
 };
 pub use finding::{Finding, FindingKind, Race, Related};
 pub use image::{

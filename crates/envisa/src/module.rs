@@ -3,7 +3,7 @@
 use crate::device::{Device, Inner};
 use crate::error::Error;
 use crate::kernel::{Code, Kernel};
-use crate::source::SourceText;
+use crate::source::{Functions, SourceText};
 use envisa_diag::{Diagnostic, FileId, Files};
 use envisa_isa::{ObjectKind, Platform, Platforms, predefined};
 use envisa_machine::ModuleData;
@@ -126,6 +126,8 @@ pub(crate) struct Contents {
     pub data: ModuleData,
     /// The variables of its kernels in shared local memory, by kernel; or why its debug information cannot be read.
     pub local_variables: Result<BTreeMap<String, Vec<LocalVariable>>, String>,
+    /// The functions of its source.
+    pub functions: Arc<Functions>,
 }
 
 impl Drop for Loaded {
@@ -329,7 +331,8 @@ fn compiled(device: &Device, name: &str, bytes: &[u8], visa: &[SourceText]) -> R
     }
     let data = ModuleData::load(device.0.memory(), &zebin).map_err(|e| here(&e))?;
     let local_variables = zebin.local_variables();
-    Ok(Form::Compiled(Box::new(Contents { zebin, data, local_variables })))
+    let functions = Arc::new(Functions::of(zebin.spirv()));
+    Ok(Form::Compiled(Box::new(Contents { zebin, data, local_variables, functions })))
 }
 
 fn binary(platform: Platform, name: &str, bytes: &[u8], options: &LoadOptions) -> Result<Form, Error> {

@@ -3,9 +3,11 @@
 //! A module names its sources, and its author may have written any name: no file is opened for it. A name is looked
 //! up among the texts that the user gave.
 
-use crate::fault::SourceLine;
+use crate::fault::{Inlined, SourceLine};
 use crate::kernel::Code;
 use envisa_diag::{FileId, Files, Span};
+use envisa_zebin::spirv::{self, SourceFunctions};
+use std::sync::OnceLock;
 
 /// A text that a module was compiled from, for reports to quote.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -61,15 +63,68 @@ pub(crate) fn line_of(
     let program = code.program();
     let function = program.functions().iter().find(|f| f.name == function)?;
     let line = function.line(instruction)?;
-    let quoted = code.sources.get(usize::from(line.file)).copied().flatten().and_then(|id| {
-        let file = code.files.get(id)?;
-        Some((id, file, file.line_range(line.line)?))
-    });
     let recorded = program.source_files().get(usize::from(line.file))?;
-    let name = quoted.map_or(recorded.as_str(), |(_, file, _)| file.name());
+    Some(shown(code, Some(usize::from(line.file)), recorded, line.line))
+}
+
+/// A line of a file of a program's sources, and where it stands if its text is known.
+fn shown(
+    code: &Code,
+    number: Option<usize>,
+    recorded: &str,
+    line: u32,
+) -> (SourceLine, Option<(FileId, Span)>) {
+    let quoted = number.and_then(|n| code.sources.get(n)).copied().flatten().and_then(|id| {
+        let file = code.files.get(id)?;
+        Some((id, file, file.line_range(line)?))
+    });
+    let name = quoted.map_or(recorded, |(_, file, _)| file.name());
     let text = quoted.map(|(_, file, span)| file.lossy(span).chars().take(MAX_LINE).collect());
-    let line = SourceLine { file: shown_name(name), line: line.line, text };
-    Some((line, quoted.map(|(id, _, span)| (id, span))))
+    let line = SourceLine { file: shown_name(name), line, text };
+    (line, quoted.map(|(id, _, span)| (id, span)))
+}
+
+/// The functions of the source of a module, as its SPIR-V has them, which is read when somebody asks.
+#[derive(Debug, Default)]
+pub(crate) struct Functions {
+    spirv: Vec<u8>,
+    read: OnceLock<Option<SourceFunctions>>,
+}
+
+impl Functions {
+    /// Of a module's SPIR-V.
+    pub fn of(spirv: Option<&[u8]>) -> Functions {
+        Functions { spirv: spirv.unwrap_or_default().to_vec(), read: OnceLock::new() }
+    }
+
+    /// `None` if there is none that can be read: nothing depends on it but what reports say.
+    fn get(&self) -> Option<&SourceFunctions> {
+        self.read.get_or_init(|| spirv::functions(&self.spirv).ok()).as_ref()
+    }
+}
+
+/// The functions that an instruction's line was inlined through, innermost first.
+pub(crate) fn inlined(code: &Code, function: &str, instruction: u32) -> Vec<Inlined> {
+    let found = || {
+        let functions = code.metadata.as_ref()?.functions.get()?;
+        let program = code.program();
+        let of = program.functions().iter().find(|f| f.name == function)?;
+        let line = of.line(instruction)?;
+        let file = program.source_files().get(usize::from(line.file))?;
+        // The kernel's own code is under another name.
+        let own = program.functions().first().is_some_and(|first| first.name == function);
+        let into = if own { &code.name } else { function };
+        let one = |i: spirv::Inlined| {
+            let lines = i.from.iter().map(|(file, line)| {
+                let name = functions.file(*file);
+                shown(code, program.source_files().iter().position(|f| f == name), name, *line)
+            });
+            let (from, quoted): (Vec<_>, Vec<_>) = lines.unzip();
+            Inlined { function: i.function, from, quoted: quoted.first().copied().flatten() }
+        };
+        Some(functions.inlined(file, line.line, into).into_iter().map(one).collect())
+    };
+    found().unwrap_or_default()
 }
 
 #[cfg(test)]
