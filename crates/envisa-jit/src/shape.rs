@@ -76,32 +76,31 @@ impl Shapes {
         full: bool,
         seeds: &[Seed],
     ) -> Shapes {
+        let accesses = accesses(p, flow, cells);
         let mut seeds = unwritten(cells, seeds);
         let mut halves = HashMap::new();
         if seeds.iter().any(|s| s.lanes == 8) {
-            let all = known(p, flow, cells, live, full, &seeds).unwrap_or_default();
-            halves = all.into_iter().filter_map(|(c, s)| Some((c, s?))).collect();
+            let all = known(p, flow, cells, live, full, &seeds, &accesses).unwrap_or_default();
+            halves = steps(&all).collect();
             seeds.retain(|s| s.lanes == 16);
         }
-        let Some(step) = known(p, flow, cells, live, full, &seeds) else { return Shapes::default() };
-        // Wanted are those that addresses are, or are made of.
-        let mut wanted: HashMap<CellId, ()> = HashMap::new();
-        let shaped = |c: CellId| matches!(step.get(&c), Some(Some(_)));
+        let Some(step) = known(p, flow, cells, live, full, &seeds, &accesses) else {
+            return Shapes::default();
+        };
+        let shaped = |c: CellId| matches!(step[c as usize], Some(Some(_)));
+        // Wanted are those that addresses are, or are made of: what makes them mostly stands before them.
+        let mut wanted = vec![false; cells.len()];
         let mut grew = true;
         while grew {
             grew = false;
-            for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
-                let i = &p.code()[pc as usize];
-                let mut made = false;
-                let mut from = Vec::new();
-                cells.accesses(p.parts(), pc, &mut |a| {
-                    if a.write { made |= wanted.contains_key(&a.cell) } else { from.push(a.cell) }
-                });
+            for (pc, accessed) in accesses.iter().rev() {
+                let made = accessed.written.iter().any(|c| wanted[*c as usize]);
                 let mut want = |c: CellId| {
-                    if shaped(c) {
-                        grew |= wanted.insert(c, ()).is_none();
+                    if shaped(c) && !wanted[c as usize] {
+                        (wanted[c as usize], grew) = (true, true);
                     }
                 };
+                let i = &p.code()[*pc as usize];
                 if i.op == Op::Message {
                     if let Some(Message::Simt(s)) = p.messages().get(i.aux as usize)
                         && s.address_bytes == 4
@@ -110,37 +109,25 @@ impl Shapes {
                             cells.at(s.address + 64 * part).into_iter().for_each(&mut want);
                         }
                     }
-                    continue;
-                }
-                if made {
-                    from.into_iter().for_each(&mut want);
+                } else if made {
+                    accessed.read.iter().copied().for_each(want);
                 }
             }
         }
         // A cell is kept by its first element only if all halves of its instruction are: code is by
         // instruction, not by half.
-        let mut step: HashMap<CellId, i32> = step
-            .into_iter()
-            .filter(|(c, _)| wanted.contains_key(c))
-            .filter_map(|(c, s)| Some((c, s?)))
-            .collect();
+        let mut step: HashMap<CellId, i32> = steps(&step).filter(|(c, _)| wanted[*c as usize]).collect();
         loop {
             let before = step.len();
-            for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
-                let mut targets = Vec::new();
-                cells.accesses(p.parts(), pc, &mut |a| {
-                    if a.write {
-                        targets.push(a.cell);
-                    }
-                });
-                if targets.iter().any(|c| !step.contains_key(c)) {
-                    targets.iter().for_each(|c| {
+            for (_, accessed) in &accesses {
+                if accessed.written.iter().any(|c| !step.contains_key(c)) {
+                    accessed.written.iter().for_each(|c| {
                         step.remove(c);
                     });
                 }
             }
             if step.len() == before {
-                let vectors = vectors(p, flow, cells, &step);
+                let vectors = vectors(p, &accesses, &step);
                 return Shapes { step, halves, vectors };
             }
         }
@@ -149,22 +136,44 @@ impl Shapes {
 
 /// Cells that more than one execution of an instruction wants whole: not those that make another one of the kind,
 /// and not messages, which take an address by its first element.
-fn vectors(p: &Program, flow: &Flow, cells: &Cells, step: &HashMap<CellId, i32>) -> HashSet<CellId> {
+fn vectors(p: &Program, accesses: &[(Pc, Accessed)], step: &HashMap<CellId, i32>) -> HashSet<CellId> {
     let mut uses: HashMap<CellId, u32> = HashMap::new();
-    for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
-        let i = &p.code()[pc as usize];
-        let (mut read, mut shaped) = (Vec::new(), i.op == Op::Message);
-        cells.accesses(p.parts(), pc, &mut |a| {
-            if a.write { shaped |= step.contains_key(&a.cell) } else { read.push(a.cell) }
-        });
-        if !shaped {
+    for (pc, accessed) in accesses {
+        let i = &p.code()[*pc as usize];
+        if i.op != Op::Message && !accessed.written.iter().any(|c| step.contains_key(c)) {
             let weight = 1 + u32::from(i.depth);
-            read.into_iter()
-                .filter(|c| step.contains_key(c))
-                .for_each(|c| *uses.entry(c).or_insert(0) += weight);
+            let wanted = accessed.read.iter().filter(|c| step.contains_key(c));
+            wanted.for_each(|c| *uses.entry(*c).or_insert(0) += weight);
         }
     }
     uses.into_iter().filter(|u| u.1 > 1).map(|u| u.0).collect()
+}
+
+/// The cells that an instruction accesses.
+#[derive(Default)]
+struct Accessed {
+    read: Vec<CellId>,
+    written: Vec<CellId>,
+}
+
+/// What each instruction accesses that is ever reached.
+fn accesses(p: &Program, flow: &Flow, cells: &Cells) -> Vec<(Pc, Accessed)> {
+    let of = |pc: Pc| {
+        let mut all = Accessed::default();
+        cells.accesses(p.parts(), pc, &mut |a| {
+            if a.write { &mut all.written } else { &mut all.read }.push(a.cell)
+        });
+        (pc, all)
+    };
+    (0..flow.end()).filter(|pc| flow.reachable(*pc)).map(of).collect()
+}
+
+/// What is known of the steps of cells, by cell: nothing yet, that there is none, or the step.
+type Steps = Vec<Option<Option<i32>>>;
+
+/// The cells that have a step, and the step.
+fn steps(of: &Steps) -> impl Iterator<Item = (CellId, i32)> + '_ {
+    of.iter().zip(0..).filter_map(|(s, c)| Some((c, (*s)??)))
 }
 
 /// Seeds in registers that keep what the launch put there: nothing writes any of their bytes.
@@ -190,26 +199,23 @@ fn known(
     live: &Liveness,
     full: bool,
     seeds: &[Seed],
-) -> Option<HashMap<CellId, Option<i32>>> {
+    accesses: &[(Pc, Accessed)],
+) -> Option<Steps> {
     let good = |id: CellId| {
         let c = cells.get(id);
         c.kind == CellKind::Vector && c.bytes == 64 && !c.input && !live.of_thread(0, id)
     };
     // Every definition: where, of which cell, and is it of all channels?
     let mut definitions: Vec<(Pc, CellId, bool)> = Vec::new();
-    let mut defined: HashSet<CellId> = HashSet::new();
-    for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
-        let i = &p.code()[pc as usize];
-        cells.accesses(p.parts(), pc, &mut |a| {
-            if a.write && cells.get(a.cell).kind == CellKind::Vector {
-                let all = i.no_mask || (full && flow.full(pc)) || live.unmasked(pc, a.cell);
-                definitions.push((pc, a.cell, all));
-                defined.insert(a.cell);
-            }
-        });
+    let mut step: Steps = vec![Some(None); cells.len()];
+    for (pc, accessed) in accesses {
+        let i = &p.code()[*pc as usize];
+        for c in accessed.written.iter().filter(|c| cells.get(**c).kind == CellKind::Vector) {
+            let all = i.no_mask || (full && flow.full(*pc)) || live.unmasked(*pc, *c);
+            definitions.push((*pc, *c, all));
+            step[*c as usize] = None;
+        }
     }
-    let mut step: HashMap<CellId, Option<i32>> =
-        cells.iter().filter(|(id, _)| !defined.contains(id)).map(|(id, _)| (id, None)).collect();
     let mut waits = true;
     for _ in 0..ROUNDS {
         let mut changed = false;
@@ -223,14 +229,10 @@ fn known(
                 },
                 _ => None,
             };
-            let merged = match step.get(c) {
-                Some(old) if *old != now => None,
-                _ => now,
-            };
-            if step.get(c) != Some(&merged) {
-                step.insert(*c, merged);
-                changed = true;
-            }
+            let known = &mut step[*c as usize];
+            let merged = Some(if known.is_some_and(|old| old != now) { None } else { now });
+            changed |= *known != merged;
+            *known = merged;
         }
         match (changed, waits) {
             (true, _) => {}
@@ -256,14 +258,7 @@ enum Known {
     Not,
 }
 
-fn of(
-    p: &Program,
-    cells: &Cells,
-    i: &Inst,
-    part: u32,
-    steps: &HashMap<CellId, Option<i32>>,
-    seeds: &[Seed],
-) -> Known {
+fn of(p: &Program, cells: &Cells, i: &Inst, part: u32, steps: &Steps, seeds: &[Seed]) -> Known {
     let Dst::Reg { offset: to, ty: Type::D | Type::Ud, stride: 1, sat: false } = i.dst else {
         return Known::Not;
     };
@@ -292,9 +287,9 @@ fn of(
                         if cells.get(c).offset != offset + 64 * part {
                             return Known::Not;
                         }
-                        match steps.get(&c) {
+                        match steps[c as usize] {
                             None => return Known::NotYet,
-                            Some(s) => *s,
+                            Some(s) => s,
                         }
                     }
                     Shape::Contiguous if ty == Type::Uw && i.op == Op::Mov => {
