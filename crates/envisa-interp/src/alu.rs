@@ -203,33 +203,52 @@ fn subtract<T: Exec, const N: usize>(sum: Sum, s: &mut [[T; N]; 3], modifiers: [
     }
 }
 
-/// Computes anew, and by the rule which NaN a NaN is, results that a loop has left that open of.
+/// What an operation makes of one channel, in any mode.
+struct One<T> {
+    go: fn(T, T, T, u32, FpMode) -> T,
+    sources: usize,
+    sum: Option<Sum>,
+}
+
+impl<T: Exec> One<T> {
+    fn of<O: Alu<T>, const S: usize>() -> One<T> {
+        One { go: O::go::<FpMode>, sources: S, sum: O::SUM }
+    }
+}
+
+/// Computes anew, and by the rule which NaN a NaN is, results that a loop has left that open of. (A type has one of
+/// these, not an operation and a shape: it is seldom wanted.)
 #[cold]
 #[inline(never)]
-fn again<O: Alu<T>, T: Exec, const S: usize, const G: bool, const N: usize>(
-    m: &mut Machine<'_>,
-    c: At<'_>,
-    pc: u32,
-    mask: Mask,
-    r: &mut [T; N],
-    mode: impl Mode,
-) {
-    let mut s = [[T::default(); N]; 3];
-    for (k, s) in s.iter_mut().enumerate().take(S) {
-        // It was read before: there is no fault.
-        if let Some(x) = gather::<T, G, N>(m, c, pc, k, mask) {
-            *s = x;
+fn again<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, r: &mut [T], one: One<T>) {
+    let mut s = [[T::default(); 32]; 3];
+    for (k, s) in s.iter_mut().enumerate().take(one.sources) {
+        let s = &mut s[..r.len()];
+        let (from, adjust) = (c.src[k].offset, Adjust::of::<T>(c.src[k].modifier));
+        match c.src[k].kind {
+            SrcKind::Scalar => s.fill(adjust.apply(m.t.regs.get::<T>(from))),
+            SrcKind::Contiguous | SrcKind::Modified => {
+                for (i, s) in s.iter_mut().enumerate() {
+                    *s = adjust.apply(m.t.regs.get::<T>(from + i as u32 * T::TYPE.size()));
+                }
+            }
+            SrcKind::General => {
+                let n = (c.channels as usize).min(s.len());
+                let read = read_general(m, pc, &inst(m, pc).src[k], mask, &mut s[..n]);
+                debug_assert!(read, "it was read before");
+            }
         }
     }
-    if let Some(sum) = O::SUM {
+    if let Some(sum) = one.sum {
         let modifiers = [0, 1, 2].map(|k| match c.src[k].kind {
             SrcKind::General => modifier(&inst(m, pc).src[k]),
             _ => c.src[k].modifier,
         });
         subtract(sum, &mut s, modifiers);
     }
-    for i in 0..N {
-        r[i] = O::go(s[0][i], s[1][i], s[2][i], c.aux, mode);
+    let mode = m.t.mode;
+    for (i, r) in r.iter_mut().enumerate() {
+        *r = (one.go)(s[0][i], s[1][i], s[2][i], c.aux, mode);
     }
 }
 
@@ -276,7 +295,7 @@ impl<
             r[i] = O::go(a.lane(i), b, d, c.aux, Quick(Ieee));
         }
         if O::MODAL && any_nan(&r) {
-            again::<O, T, S, false, N>(m, c, pc, mask, &mut r, Ieee);
+            again(m, c, pc, mask, &mut r, One::of::<O, S>());
         }
         store(m, c, mask, r);
         pc + 1
@@ -307,7 +326,7 @@ impl<O: Alu<T>, T: Exec, const S: usize, const G: bool, const N: usize> Kernel f
             r[i] = O::go(a[i], b[i], d[i], c.aux, Quick(Ieee));
         }
         if O::MODAL && any_nan(&r) {
-            again::<O, T, S, G, N>(m, c, pc, mask, &mut r, Ieee);
+            again(m, c, pc, mask, &mut r, One::of::<O, S>());
         }
         write::<T, G, N>(m, c, pc, mask, r)
     }
@@ -332,7 +351,7 @@ impl<O: Alu<T>, T: Exec, const S: usize, const N: usize> Kernel for FlushK<O, T,
             r[i] = O::go(a[i], b[i], d[i], c.aux, Quick(mode));
         }
         if any_nan(&r) {
-            again::<O, T, S, false, N>(m, c, pc, mask, &mut r, mode);
+            again(m, c, pc, mask, &mut r, One::of::<O, S>());
         }
         store(m, c, mask, r);
         pc + 1

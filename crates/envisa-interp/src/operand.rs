@@ -210,7 +210,7 @@ macro_rules! exec {
         $x
     }};
     (@floats $x:ident $sum:ident $m:ident) => {
-        $sum.operand($x, $m)
+        envisa_sem::Float::summed($x, $sum, $m)
     };
 }
 exec! {

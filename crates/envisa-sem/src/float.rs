@@ -6,9 +6,9 @@
 //! cannot be misled by), and `df` computes in integers ([`crate::soft`]).
 
 use crate::convert::{f32_to_bf, f32_to_hf, f64_to_bf, f64_to_f32, f64_to_hf};
-use crate::lane::{Bf, Hf, Lane};
+use crate::lane::{Bf, Hf, Lane, Modifier};
 use crate::mode::{Mode, Rounding};
-use crate::nan;
+use crate::nan::{self, Sum};
 use crate::soft;
 
 /// The relation of a `cmp`, numbered as in the binary (page CMP).
@@ -377,7 +377,16 @@ pub trait Float: Core {
     /// The result of an operation on these operands, whatever NaN the host made of it.
     #[inline(always)]
     fn settled<M: Mode, const N: usize>(self, m: M, operands: [Self; N]) -> Self {
-        if m.tells_nans() && self.not_a_number() { nan::of(operands) } else { self }
+        if !(m.tells_nans() && self.not_a_number()) {
+            return self;
+        }
+        Lane::from_bits(nan::of(Self::FORMAT, operands.map(Lane::to_bits)))
+    }
+
+    /// A source of a sum, to which its modifier was applied, as the sum takes it: a NaN without its negation.
+    #[inline(always)]
+    fn summed(self, sum: Sum, m: Modifier) -> Self {
+        if sum.keeps(m) && self.not_a_number() { Lane::neg(self) } else { self }
     }
 
     /// In ALT mode, the absolute value of an `f` (the source of `log`, `sqrt` and `rsqrt`).

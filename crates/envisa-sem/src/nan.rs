@@ -15,20 +15,19 @@
 //!
 //! Functions of the math unit say themselves what they do ([`crate::lanes`]).
 
-use crate::float::Float;
-use crate::lane::{Lane, Modifier};
+use crate::lane::Modifier;
+use crate::soft::Format;
 
-/// The NaN that an operation on these operands gives.
+/// The bits of the NaN that an operation on these operands gives.
 #[inline(always)]
-pub(crate) fn of<T: Float, const N: usize>(operands: [T; N]) -> T {
-    let f = T::FORMAT;
+pub(crate) fn of<const N: usize>(f: Format, operands: [u64; N]) -> u64 {
     let mut bits = f.sign() | f.infinity();
     for x in operands.iter().rev() {
-        if x.not_a_number() {
-            bits = Lane::to_bits(*x);
+        if f.is_nan(*x) {
+            bits = *x;
         }
     }
-    Lane::from_bits(bits | f.nan())
+    bits | f.nan()
 }
 
 /// Does the negation of this modifier belong to the operation, in a sum?
@@ -46,10 +45,9 @@ pub enum Sum {
 }
 
 impl Sum {
-    /// Source `k`, to which its modifier was applied, as the operation takes it: a NaN without its negation.
-    #[inline(always)]
-    pub fn operand<T: Float>(self, x: T, m: Modifier) -> T {
-        if negates(m) && x.not_a_number() { Lane::neg(x) } else { x }
+    /// Does a source that is NaN keep its sign, whatever its modifier negates? See [`Float::summed`](crate::Float::summed).
+    pub const fn keeps(self, m: Modifier) -> bool {
+        negates(m)
     }
 
     /// Does the second source come before the first?
@@ -61,7 +59,7 @@ impl Sum {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Bf, FpMode, Hf, Ieee, Mode, Rounding};
+    use crate::{Bf, Float, FpMode, Hf, Ieee, Lane, Mode, Rounding};
 
     /// In a format and a mode: the first that is NaN, made quiet, or else the negative one without payload.
     fn rule<T: Float, M: Mode>(m: M) {
@@ -110,9 +108,9 @@ mod tests {
         let nan = f32::from_bits(0x7fc0_0003);
         for (m, same) in [(Modifier::Neg, true), (Modifier::NegAbs, true), (Modifier::Abs, false)] {
             let applied = Lane::modify(nan, m);
-            let back = Sum::Add.operand(applied, m);
+            let back = Float::summed(applied, Sum::Add, m);
             assert_eq!(back.to_bits() != applied.to_bits(), same, "{m:?}");
-            assert_eq!(Sum::Mad.operand(-1f32, m), -1.0);
+            assert_eq!(Float::summed(-1f32, Sum::Mad, m), -1.0);
         }
         assert!(Sum::Add.swapped(Modifier::Neg, Modifier::Abs));
         assert!(!Sum::Add.swapped(Modifier::Neg, Modifier::NegAbs));
