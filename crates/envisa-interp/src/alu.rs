@@ -216,14 +216,20 @@ impl<T: Exec> One<T> {
     }
 }
 
-/// Computes anew, and by the rule which NaN a NaN is, results that a loop has left that open of. (A type has one of
-/// these, not an operation and a shape: it is seldom wanted.)
+/// Computes anew, and by the rule which NaN a NaN is, results that a loop has left that open of. (Each type has one, not
+/// each operation and shape: it is seldom wanted. It does not take the results by reference: see [`store`].)
 #[cold]
 #[inline(never)]
-fn again<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, r: &mut [T], one: One<T>) {
+fn again<T: Exec, const N: usize>(
+    m: &mut Machine<'_>,
+    c: At<'_>,
+    pc: u32,
+    mask: Mask,
+    one: One<T>,
+) -> [T; N] {
     let mut s = [[T::default(); 32]; 3];
     for (k, s) in s.iter_mut().enumerate().take(one.sources) {
-        let s = &mut s[..r.len()];
+        let s = &mut s[..N];
         let (from, adjust) = (c.src[k].offset, Adjust::of::<T>(c.src[k].modifier));
         match c.src[k].kind {
             SrcKind::Scalar => s.fill(adjust.apply(m.t.regs.get::<T>(from))),
@@ -247,9 +253,7 @@ fn again<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, r: &mut [
         subtract(sum, &mut s, modifiers);
     }
     let mode = m.t.mode;
-    for (i, r) in r.iter_mut().enumerate() {
-        *r = (one.go)(s[0][i], s[1][i], s[2][i], c.aux, mode);
-    }
+    std::array::from_fn(|i| (one.go)(s[0][i], s[1][i], s[2][i], c.aux, mode))
 }
 
 /// `O` over channels of `T` with `S` sources, in vectors of `N`; `A`, `B`, `C`: the source is uniform;
@@ -295,7 +299,7 @@ impl<
             r[i] = O::go(a.lane(i), b, d, c.aux, Quick(Ieee));
         }
         if O::MODAL && any_nan(&r) {
-            again(m, c, pc, mask, &mut r, One::of::<O, S>());
+            r = again(m, c, pc, mask, One::of::<O, S>());
         }
         store(m, c, mask, r);
         pc + 1
@@ -326,7 +330,7 @@ impl<O: Alu<T>, T: Exec, const S: usize, const G: bool, const N: usize> Kernel f
             r[i] = O::go(a[i], b[i], d[i], c.aux, Quick(Ieee));
         }
         if O::MODAL && any_nan(&r) {
-            again(m, c, pc, mask, &mut r, One::of::<O, S>());
+            r = again(m, c, pc, mask, One::of::<O, S>());
         }
         write::<T, G, N>(m, c, pc, mask, r)
     }
@@ -351,7 +355,7 @@ impl<O: Alu<T>, T: Exec, const S: usize, const N: usize> Kernel for FlushK<O, T,
             r[i] = O::go(a[i], b[i], d[i], c.aux, Quick(mode));
         }
         if any_nan(&r) {
-            again(m, c, pc, mask, &mut r, One::of::<O, S>());
+            r = again(m, c, pc, mask, One::of::<O, S>());
         }
         store(m, c, mask, r);
         pc + 1
