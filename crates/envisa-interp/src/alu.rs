@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use envisa_isa::Type;
 use envisa_lower::Src;
-use envisa_sem::{FpMode, Ieee, Mode, Modifier, Quick, Sum};
+use envisa_sem::{FpMode, Ieee, Mode, Modifier, Quick, Sum, soft};
 
 use crate::level::{Kernel, call};
 use crate::operand::{Exec, inst, read_general, write_general};
@@ -167,13 +167,17 @@ fn put<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, r: &[T]) ->
 #[inline(always)]
 fn any_nan<T: Exec, const N: usize>(r: &[T; N]) -> bool {
     let (sign, infinity) = const {
-        match T::TYPE {
-            Type::Df => (1 << 63, 0x7ff << 52),
-            Type::F => (1 << 31, 0xff << 23),
-            Type::Hf => (1 << 15, 0x1f << 10),
-            Type::Bf => (1 << 15, 0xff << 7),
+        let format = match T::TYPE {
+            Type::Df => Some(soft::DF),
+            Type::F => Some(soft::F),
+            Type::Hf => Some(soft::HF),
+            Type::Bf => Some(soft::BF),
+            _ => None,
+        };
+        match format {
+            Some(f) => (f.sign(), f.infinity()),
             // No integer is more than this.
-            _ => (0, u64::MAX),
+            None => (0, u64::MAX),
         }
     };
     let mut any = false;
@@ -195,7 +199,7 @@ fn modifier(s: &Src) -> Modifier {
 fn subtract<T: Exec, const N: usize>(sum: Sum, s: &mut [[T; N]; 3], modifiers: [Modifier; 3]) {
     for (s, m) in s.iter_mut().zip(modifiers) {
         for x in s {
-            *x = x.subtracted(sum, m);
+            *x = x.summed(m);
         }
     }
     if sum.swapped(modifiers[0], modifiers[1]) {

@@ -2,7 +2,7 @@
 
 use envisa_isa::Type;
 use envisa_lower::{Dst, Inst, Op, Src, Strides};
-use envisa_sem::{Bf, Convert, Hf, Ieee, Lane, Modifier, Sum};
+use envisa_sem::{Bf, Convert, Hf, Ieee, Lane, Modifier};
 
 use crate::registers::Operands;
 use envisa_machine::regs::Pod;
@@ -12,7 +12,7 @@ use envisa_machine::trap::Cause;
 /// A type that channels compute in.
 pub(crate) trait Exec: Pod + Lane {
     /// The source of a sum as it takes it: a NaN without its negation.
-    fn subtracted(self, sum: Sum, m: Modifier) -> Self;
+    fn summed(self, m: Modifier) -> Self;
     /// Reads elements of any type, converting them: for arithmetic, which flushes what `%cr0` says, or for what
     /// only `copies`.
     fn read(m: &Machine<'_>, ty: Type, copies: bool, at: &[u32], out: &mut [Self]);
@@ -136,8 +136,8 @@ macro_rules! exec {
     ($($sums:ident: $($t:ty)*;)*) => {$($(
         impl Exec for $t {
             #[inline(always)]
-            fn subtracted(self, sum: Sum, m: Modifier) -> Self {
-                exec!(@$sums self sum m)
+            fn summed(self, m: Modifier) -> Self {
+                exec!(@$sums self m)
             }
             fn read(m: &Machine<'_>, ty: Type, copies: bool, at: &[u32], out: &mut [Self]) {
                 match ty {
@@ -205,12 +205,12 @@ macro_rules! exec {
             }
         }
     )*)*};
-    (@integers $x:ident $sum:ident $m:ident) => {{
-        let _ = ($sum, $m);
+    (@integers $x:ident $m:ident) => {{
+        let _ = $m;
         $x
     }};
-    (@floats $x:ident $sum:ident $m:ident) => {
-        envisa_sem::Float::summed($x, $sum, $m)
+    (@floats $x:ident $m:ident) => {
+        envisa_sem::Float::summed($x, $m)
     };
 }
 exec! {

@@ -8,7 +8,7 @@
 use crate::convert::{f32_to_bf, f32_to_hf, f64_to_bf, f64_to_f32, f64_to_hf};
 use crate::lane::{Bf, Hf, Lane, Modifier};
 use crate::mode::{Mode, Rounding};
-use crate::nan::{self, Sum};
+use crate::nan;
 use crate::soft;
 
 /// The relation of a `cmp`, numbered as in the binary (page CMP).
@@ -385,8 +385,8 @@ pub trait Float: Core {
 
     /// A source of a sum, to which its modifier was applied, as the sum takes it: a NaN without its negation.
     #[inline(always)]
-    fn summed(self, sum: Sum, m: Modifier) -> Self {
-        if sum.keeps(m) && self.not_a_number() { Lane::neg(self) } else { self }
+    fn summed(self, m: Modifier) -> Self {
+        if nan::negates(m) && self.not_a_number() { Lane::neg(self) } else { self }
     }
 
     /// In ALT mode, the absolute value of an `f` (the source of `log`, `sqrt` and `rsqrt`).

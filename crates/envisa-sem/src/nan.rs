@@ -30,8 +30,9 @@ pub(crate) fn of<const N: usize>(f: Format, operands: [u64; N]) -> u64 {
     bits | f.nan()
 }
 
-/// Does the negation of this modifier belong to the operation, in a sum?
-const fn negates(m: Modifier) -> bool {
+/// Does the negation of this modifier belong to the operation, in a sum? A NaN keeps its sign then: see
+/// [`Float::summed`](crate::Float::summed).
+pub(crate) const fn negates(m: Modifier) -> bool {
     matches!(m, Modifier::Neg | Modifier::NegAbs)
 }
 
@@ -45,11 +46,6 @@ pub enum Sum {
 }
 
 impl Sum {
-    /// Does a source that is NaN keep its sign, whatever its modifier negates? See [`Float::summed`](crate::Float::summed).
-    pub const fn keeps(self, m: Modifier) -> bool {
-        negates(m)
-    }
-
     /// Does the second source come before the first?
     pub const fn swapped(self, first: Modifier, second: Modifier) -> bool {
         matches!(self, Sum::Add) && negates(first) && !negates(second)
@@ -108,9 +104,9 @@ mod tests {
         let nan = f32::from_bits(0x7fc0_0003);
         for (m, same) in [(Modifier::Neg, true), (Modifier::NegAbs, true), (Modifier::Abs, false)] {
             let applied = Lane::modify(nan, m);
-            let back = Float::summed(applied, Sum::Add, m);
+            let back = Float::summed(applied, m);
             assert_eq!(back.to_bits() != applied.to_bits(), same, "{m:?}");
-            assert_eq!(Float::summed(-1f32, Sum::Mad, m), -1.0);
+            assert_eq!(Float::summed(-1f32, m), -1.0);
         }
         assert!(Sum::Add.swapped(Modifier::Neg, Modifier::Abs));
         assert!(!Sum::Add.swapped(Modifier::Neg, Modifier::NegAbs));
