@@ -119,27 +119,18 @@ pub trait Mode: Copy {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Quick<M>(pub M);
 
+/// What a mode has of the one that it is made of.
+macro_rules! inner {
+    ($($name:ident: $t:ty),*) => {$(
+        #[inline(always)]
+        fn $name(self) -> $t {
+            self.0.$name()
+        }
+    )*};
+}
+
 impl<M: Mode> Mode for Quick<M> {
-    #[inline(always)]
-    fn rounding(self) -> Rounding {
-        self.0.rounding()
-    }
-    #[inline(always)]
-    fn keep_f(self) -> bool {
-        self.0.keep_f()
-    }
-    #[inline(always)]
-    fn keep_df(self) -> bool {
-        self.0.keep_df()
-    }
-    #[inline(always)]
-    fn keep_hf(self) -> bool {
-        self.0.keep_hf()
-    }
-    #[inline(always)]
-    fn alt(self) -> bool {
-        self.0.alt()
-    }
+    inner!(rounding: Rounding, keep_f: bool, keep_df: bool, keep_hf: bool, alt: bool);
     #[inline(always)]
     fn tells_nans(self) -> bool {
         false
@@ -201,18 +192,7 @@ impl Mode for Nearest {
     fn rounding(self) -> Rounding {
         Rounding::NearestEven
     }
-    #[inline(always)]
-    fn keep_f(self) -> bool {
-        self.0.keep_f()
-    }
-    #[inline(always)]
-    fn keep_df(self) -> bool {
-        self.0.keep_df()
-    }
-    #[inline(always)]
-    fn keep_hf(self) -> bool {
-        self.0.keep_hf()
-    }
+    inner!(keep_f: bool, keep_df: bool, keep_hf: bool);
     #[inline(always)]
     fn alt(self) -> bool {
         false
