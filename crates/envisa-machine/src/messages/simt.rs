@@ -460,7 +460,6 @@ pub(super) fn general<O: MemoryObserver>(
     let at = any_addresses(s, regs, channels, ports, &target)?;
     let kind = if s.write { AccessKind::Write } else { AccessKind::Read };
     // What is told of row by row is also done so: elements side by side; elements that channels share.
-    let whole = s.elements == 1 && s.element == s.slot;
     let rows = s.elements & s.elements.wrapping_add(1) == 0;
     let by_rows = O::ACTIVE && !s.upper && (rows || !s.write);
     let shift = if s.upper { 16 } else { 0 };
@@ -477,8 +476,7 @@ pub(super) fn general<O: MemoryObserver>(
             let done = match (count, shared) {
                 (1, _) if s.elements == 1 => false,
                 (_, true) => same(s, site, regs, run, ports, &target, obs),
-                _ if whole => row(s, site, regs, run, ports, &target, obs),
-                _ => rows && beside(s, site, regs, run, ports, &target, obs),
+                _ => rows && row(s, site, regs, run, ports, &target, obs),
             };
             if done {
                 next = i + count as usize;
@@ -547,51 +545,10 @@ fn alike(s: &Simt, mask: u32, at: &[u64]) -> (u32, bool) {
     }
 }
 
-/// Accesses whole elements of some channels at once; false if they are not aligned or out of bounds, and nothing is done.
+/// Accesses all elements of some channels, which lie side by side from the first on, at once; false if they are not
+/// aligned or out of bounds, or not of usual sizes, and nothing is done.
 #[inline]
 fn row<O: MemoryObserver>(
-    s: &Simt,
-    site: &mut Hint,
-    regs: &mut Registers,
-    (first, count, address): (u32, u32, u64),
-    ports: &Ports<'_>,
-    target: &Target<'_>,
-    obs: &mut O,
-) -> bool {
-    let align = u64::from(s.align.max(1));
-    let Some(data) =
-        s.data.filter(|_| address & (align - 1) == 0 && u64::from(s.element).is_multiple_of(align))
-    else {
-        return false;
-    };
-    let kind = if s.write { AccessKind::Write } else { AccessKind::Read };
-    let (from, bytes) = (data + first * u32::from(s.slot), count * u32::from(s.element));
-    let Ok(Some((block, place))) = target.find(ports.memory, site, (address, bytes), (kind, first), &mut ())
-    else {
-        return false;
-    };
-    let done = match s.write {
-        true => block.copy_in(place, regs.slice(from, bytes)),
-        false => block.copy_out(place, regs.slice_mut(from, bytes)),
-    };
-    if done {
-        let access = Access {
-            channel: first as u8,
-            space: target.space(),
-            address,
-            place: target.place(address),
-            bytes: u32::from(s.element),
-            kind,
-            outside: false,
-        };
-        obs.row(&access, count, 1);
-    }
-    done
-}
-
-/// Accesses all elements of some channels, whose elements lie side by side from the first on, at once; false if they are
-/// not aligned or out of bounds, or not of usual sizes, and nothing is done.
-fn beside<O: MemoryObserver>(
     s: &Simt,
     site: &mut Hint,
     regs: &mut Registers,
@@ -608,13 +565,23 @@ fn beside<O: MemoryObserver>(
     };
     let kind = if s.write { AccessKind::Write } else { AccessKind::Read };
     let found = target.find(ports.memory, site, (address, count * span), (kind, first), &mut ());
-    let Ok(Some(place)) = found else { return false };
+    let Ok(Some((block, place))) = found else { return false };
     let from = data + first * u32::from(s.slot);
     match (s.element, s.slot) {
-        (1, 4) => each::<u8, u32>(s, regs, from, (count, parts), place),
-        (2, 4) => each::<u16, u32>(s, regs, from, (count, parts), place),
-        (4, 4) => each::<u32, u32>(s, regs, from, (count, parts), place),
-        (8, 8) => each::<u64, u64>(s, regs, from, (count, parts), place),
+        // As they are in memory.
+        (e, slot) if e == slot && parts == 1 => {
+            let done = match s.write {
+                true => block.copy_in(place, regs.slice(from, count * span)),
+                false => block.copy_out(place, regs.slice_mut(from, count * span)),
+            };
+            if !done {
+                return false;
+            }
+        }
+        (1, 4) => each::<u8, u32>(s, regs, from, (count, parts), (block, place)),
+        (2, 4) => each::<u16, u32>(s, regs, from, (count, parts), (block, place)),
+        (4, 4) => each::<u32, u32>(s, regs, from, (count, parts), (block, place)),
+        (8, 8) => each::<u64, u64>(s, regs, from, (count, parts), (block, place)),
         _ => return false,
     }
     let access = Access {
