@@ -549,10 +549,8 @@ fn choose(l: Level, i: &Inst, src: &[SrcCell; 3], p: &Program) -> Handler {
     if is_by_value(i.op, i.exec, sat) {
         return handler::<ByValueK>();
     }
-    if is_other(i.op) {
-        return handler::<OtherK>();
-    }
     match i.op {
+        others!() => return handler::<OtherK>(),
         Op::MovPred => return best::<MovPredK>(l),
         Op::Setp => return best::<SetpK>(l),
         Op::PredLogic => return best::<PredLogicK>(l),
@@ -575,27 +573,9 @@ fn choose(l: Level, i: &Inst, src: &[SrcCell; 3], p: &Program) -> Handler {
         | Op::ChannelEnables
         | Op::Unsupported
         | Op::End => return best::<ControlK>(l),
-        // Channels compute by the operands' descriptions; where all is plain, some have code in `alu` too.
-        Op::Madw
-        | Op::Bfi
-        | Op::Sad2
-        | Op::Sad2add
-        | Op::Dp4a
-        | Op::Fcvt
-        | Op::Srnd
-        | Op::Dnscl
-        | Op::ShflIdx4
-        | Op::Pln
-        | Op::Line
-        | Op::Dp2
-        | Op::Dp3
-        | Op::Dp4
-        | Op::Dph
-        | Op::Add3o
-        | Op::Invm
-        | Op::Rsqtm => {}
         // Channels compute, each type with code of its own: `alu`.
         Op::Mov
+        | Op::Add3o
         | Op::Cmp
         | Op::Add
         | Op::Add3

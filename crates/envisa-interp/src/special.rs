@@ -760,10 +760,9 @@ impl<const WIDE: bool> Kernel for DpasK<WIDE> {
     }
 }
 
-/// Is the operation done by [`OtherK`] only?
-pub(crate) fn is_other(op: Op) -> bool {
-    matches!(
-        op,
+/// The operations that [`OtherK`] alone does.
+macro_rules! others {
+    () => {
         Op::Madw
             | Op::Bfi
             | Op::Sad2
@@ -781,5 +780,11 @@ pub(crate) fn is_other(op: Op) -> bool {
             | Op::Dph
             | Op::Invm
             | Op::Rsqtm
-    )
+    };
+}
+pub(crate) use others;
+
+/// Is the operation one of them?
+pub(crate) fn is_other(op: Op) -> bool {
+    matches!(op, others!())
 }
