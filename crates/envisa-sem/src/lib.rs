@@ -9,8 +9,8 @@
 //!
 //! A function that rounds or that may meet a denormal takes a [`Mode`]. [`Ieee`] is the compile-time
 //! constant "nearest even, denormals kept, no ALT", which is what OpenCL kernels run in after their
-//! prologue: with it `add` *is* `a + b`, and [`Quick`] leaves to the CPU which NaN a NaN is. [`FpMode`] is the same thing read from `%cr0` at run time.
-//! A loop does `if mode.is_ieee() { ...Ieee } else { ...mode }` once, outside.
+//! prologue: with it `add` *is* `a + b`, and [`Quick`] leaves to the CPU which NaN a NaN is. [`FpMode`] is the same
+//! thing read from `%cr0` at run time. A loop does `if mode.is_ieee() { ...Ieee } else { ...mode }` once, outside.
 //!
 //! ```
 //! use envisa_sem::{Float, FpMode, Ieee, Mode, Rounding};
