@@ -100,7 +100,8 @@ pub(crate) fn shape(src: &[SrcCell]) -> Option<(u8, bool)> {
     Some((bits, src.iter().any(|s| s.modifier != Modifier::None)))
 }
 
-/// Reads a source: a plain vector or scalar, or if `G`, one in any form. `None` after a fault.
+/// Reads a source: a plain vector or scalar, or if `G`, one in any form. `None` after a fault. (Inlined: kernels of
+/// 64-bit integers take twice as long without.)
 #[inline(always)]
 pub(crate) fn gather<T: Exec, const G: bool, const N: usize>(
     m: &mut Machine<'_>,
@@ -165,7 +166,7 @@ fn put<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, r: &[T]) ->
 
 /// Is one of the results of a loop NaN? Which one it is has been left open: see [`again`].
 #[inline(always)]
-fn any_nan<T: Exec, const N: usize>(r: &[T; N]) -> bool {
+fn any_nan<T: Exec>(r: &[T]) -> bool {
     let (sign, infinity) = const {
         let format = match T::TYPE {
             Type::Df => Some(soft::DF),
@@ -207,17 +208,69 @@ fn subtract<T: Exec, const N: usize>(sum: Sum, s: &mut [[T; N]; 3], modifiers: [
     }
 }
 
-/// What an operation makes of one channel, in any mode.
+/// An operation, for code that many share.
 struct One<T> {
+    /// What it makes of one channel, in any mode.
     go: fn(T, T, T, u32, FpMode) -> T,
+    /// What it makes of the first `n` channels in the mode that handlers are for, in place of the first source.
+    lanes: fn(s: &mut [[T; 32]; 3], n: usize, aux: u32),
     sources: usize,
+    modal: bool,
     sum: Option<Sum>,
 }
 
 impl<T: Exec> One<T> {
-    fn of<O: Alu<T>, const S: usize>() -> One<T> {
-        One { go: O::go::<FpMode>, sources: S, sum: O::SUM }
+    const fn of<O: Alu<T>, const S: usize>() -> One<T> {
+        One { go: O::go::<FpMode>, lanes: lanes::<O, T>, sources: S, modal: O::MODAL, sum: O::SUM }
     }
+}
+
+/// See [`One::lanes`]: one channel, or all that there can be.
+fn lanes<O: Alu<T>, T: Exec>([a, b, d]: &mut [[T; 32]; 3], n: usize, aux: u32) {
+    if n == 1 {
+        a[0] = O::go(a[0], b[0], d[0], aux, Quick(Ieee));
+        return;
+    }
+    for i in 0..32 {
+        a[i] = O::go(a[i], b[i], d[i], aux, Quick(Ieee));
+    }
+}
+
+/// An operation of operands in any form, in the mode that handlers are for.
+#[inline(never)]
+fn general<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, one: &One<T>) -> u32 {
+    let n = (c.channels as usize).min(32);
+    let mut s = [[T::default(); 32]; 3];
+    for (k, s) in s.iter_mut().enumerate().take(one.sources) {
+        if !source(m, c, pc, k, mask, &mut s[..n]) {
+            return STOP;
+        }
+    }
+    (one.lanes)(&mut s, n, c.aux);
+    let [mut r, ..] = s;
+    if one.modal && any_nan(&r[..n]) {
+        r = again(m, c, pc, mask, one);
+    }
+    match n {
+        1 => write::<T, true, 1>(m, c, pc, mask, [r[0]]),
+        _ => write::<T, true, 32>(m, c, pc, mask, r),
+    }
+}
+
+/// Reads source `k` in whatever form it is; `false` after a fault.
+fn source<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, k: usize, mask: Mask, out: &mut [T]) -> bool {
+    let cell = &c.src[k];
+    let adjust = Adjust::of::<T>(cell.modifier);
+    match cell.kind {
+        SrcKind::Scalar => out.fill(adjust.apply(m.t.regs.get::<T>(cell.offset))),
+        SrcKind::Contiguous | SrcKind::Modified => {
+            for (i, x) in out.iter_mut().enumerate() {
+                *x = adjust.apply(m.t.regs.get::<T>(cell.offset + i as u32 * T::TYPE.size()));
+            }
+        }
+        SrcKind::General => return read_general(m, pc, &inst(m, pc).src[k], mask, out),
+    }
+    true
 }
 
 /// Computes anew, and by the rule which NaN a NaN is, results that a loop has left that open of. (Each type has one, not
@@ -229,25 +282,13 @@ fn again<T: Exec, const N: usize>(
     c: At<'_>,
     pc: u32,
     mask: Mask,
-    one: One<T>,
+    one: &One<T>,
 ) -> [T; N] {
     let mut s = [[T::default(); 32]; 3];
+    let n = (c.channels as usize).min(N);
     for (k, s) in s.iter_mut().enumerate().take(one.sources) {
-        let s = &mut s[..N];
-        let (from, adjust) = (c.src[k].offset, Adjust::of::<T>(c.src[k].modifier));
-        match c.src[k].kind {
-            SrcKind::Scalar => s.fill(adjust.apply(m.t.regs.get::<T>(from))),
-            SrcKind::Contiguous | SrcKind::Modified => {
-                for (i, s) in s.iter_mut().enumerate() {
-                    *s = adjust.apply(m.t.regs.get::<T>(from + i as u32 * T::TYPE.size()));
-                }
-            }
-            SrcKind::General => {
-                let n = (c.channels as usize).min(s.len());
-                let read = read_general(m, pc, &inst(m, pc).src[k], mask, &mut s[..n]);
-                debug_assert!(read, "it was read before");
-            }
-        }
+        let read = source(m, c, pc, k, mask, &mut s[..n]);
+        debug_assert!(read, "it was read before");
     }
     if let Some(sum) = one.sum {
         let modifiers = [0, 1, 2].map(|k| match c.src[k].kind {
@@ -303,7 +344,7 @@ impl<
             r[i] = O::go(a.lane(i), b, d, c.aux, Quick(Ieee));
         }
         if O::MODAL && any_nan(&r) {
-            r = again(m, c, pc, mask, One::of::<O, S>());
+            r = again(m, c, pc, mask, &const { One::of::<O, S>() });
         }
         store(m, c, mask, r);
         pc + 1
@@ -324,19 +365,24 @@ impl<O: Alu<T>, T: Exec, const S: usize, const G: bool, const N: usize> Kernel f
         if O::MODAL && !m.t.ieee {
             return in_mode::<O, T, S>(m, c, pc, mask);
         }
-        let Some(a) = gather::<T, G, N>(m, c, pc, 0, mask) else { return STOP };
-        let b = if S > 1 { gather::<T, G, N>(m, c, pc, 1, mask) } else { Some([T::default(); N]) };
+        if G {
+            return general(m, c, pc, mask, &const { One::of::<O, S>() });
+        }
+        let zero = [T::default(); N];
+        let Some(a) = gather::<T, false, N>(m, c, pc, 0, mask) else { return STOP };
+        let b = if S > 1 { gather::<T, false, N>(m, c, pc, 1, mask) } else { Some(zero) };
         let Some(b) = b else { return STOP };
-        let d = if S > 2 { gather::<T, G, N>(m, c, pc, 2, mask) } else { Some([T::default(); N]) };
+        let d = if S > 2 { gather::<T, false, N>(m, c, pc, 2, mask) } else { Some(zero) };
         let Some(d) = d else { return STOP };
-        let mut r = [T::default(); N];
+        let mut r = zero;
         for i in 0..N {
             r[i] = O::go(a[i], b[i], d[i], c.aux, Quick(Ieee));
         }
         if O::MODAL && any_nan(&r) {
-            r = again(m, c, pc, mask, One::of::<O, S>());
+            r = again(m, c, pc, mask, &const { One::of::<O, S>() });
         }
-        write::<T, G, N>(m, c, pc, mask, r)
+        store(m, c, mask, r);
+        pc + 1
     }
 }
 
@@ -359,7 +405,7 @@ impl<O: Alu<T>, T: Exec, const S: usize, const N: usize> Kernel for FlushK<O, T,
             r[i] = O::go(a[i], b[i], d[i], c.aux, Quick(mode));
         }
         if any_nan(&r) {
-            r = again(m, c, pc, mask, One::of::<O, S>());
+            r = again(m, c, pc, mask, &const { One::of::<O, S>() });
         }
         store(m, c, mask, r);
         pc + 1
@@ -376,30 +422,35 @@ fn in_mode<O: Alu<T>, T: Exec, const S: usize>(m: &mut Machine<'_>, c: At<'_>, p
 }
 
 /// The same in any mode of `%cr0`.
-#[inline(never)]
 pub(crate) fn modal<O: Alu<T>, T: Exec, const S: usize>(
     m: &mut Machine<'_>,
     c: At<'_>,
     pc: u32,
     mask: Mask,
 ) -> u32 {
+    by_channel(m, c, pc, mask, &const { One::of::<O, S>() })
+}
+
+/// An operation of operands in any form, in any mode of `%cr0`.
+#[inline(never)]
+fn by_channel<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, one: &One<T>) -> u32 {
     let n = c.channels as usize;
     let mut s = [[T::default(); 32]; 3];
-    for (i, s) in s.iter_mut().enumerate().take(S) {
+    for (i, s) in s.iter_mut().enumerate().take(one.sources) {
         let src = inst(m, pc).src[i];
         if !read_general(m, pc, &src, mask, &mut s[..n]) {
             return STOP;
         }
     }
     let mode: FpMode = m.t.mode;
-    if let Some(sum) = O::SUM {
+    if let Some(sum) = one.sum {
         let i = inst(m, pc);
         subtract(sum, &mut s, [0, 1, 2].map(|k| modifier(&i.src[k])));
     }
     let mut r = [T::default(); 32];
     for i in 0..n {
         if mask >> i & 1 != 0 {
-            r[i] = O::go(s[0][i], s[1][i], s[2][i], c.aux, mode);
+            r[i] = (one.go)(s[0][i], s[1][i], s[2][i], c.aux, mode);
         }
     }
     if write_general(m, pc, &inst(m, pc).dst, mask, &r[..n]) { pc + 1 } else { STOP }

@@ -220,7 +220,7 @@ fn compare<T: Compare, const R: u8>(level: Level, n: u8, src: &[SrcCell; 3], pla
 /// Code for a compare of sources that seldom have modifiers.
 fn compare_plain<T: Compare, const R: u8>(level: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
     let Some(l) = Shaped::of(level) else {
-        return rare!(level, n, plain && shape(&src[..2]).is_some(), CmpAnyK[T; R]);
+        return rare!(level, n, plain && shape(&src[..2]).is_some(), CmpAnyK[T;]);
     };
     match shape(&src[..2]).filter(|_| plain) {
         Some(_) if n == 1 => l.handler::<CmpK<T, R, true, true, true, 1>>(),
@@ -228,7 +228,7 @@ fn compare_plain<T: Compare, const R: u8>(level: Level, n: u8, src: &[SrcCell; 3
         Some((1, false)) => sized!(l, n, CmpK[T; R, true, false, false]),
         Some((2, false)) => sized!(l, n, CmpK[T; R, false, true, false]),
         Some((3, false)) => sized!(l, n, CmpK[T; R, true, true, false]),
-        s => rare!(level, n, s.is_some(), CmpAnyK[T; R]),
+        s => rare!(level, n, s.is_some(), CmpAnyK[T;]),
     }
 }
 
@@ -518,28 +518,16 @@ fn comparison(l: Level, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
             }
         };
     }
-    macro_rules! seldom {
-        ($t:ty) => {{
-            let plain = plain && shape(&src[..2]).is_some();
-            match i.aux {
-                0 => rare!(l, n, plain, CmpAnyK[$t; 0]),
-                1 => rare!(l, n, plain, CmpAnyK[$t; 1]),
-                2 => rare!(l, n, plain, CmpAnyK[$t; 2]),
-                3 => rare!(l, n, plain, CmpAnyK[$t; 3]),
-                4 => rare!(l, n, plain, CmpAnyK[$t; 4]),
-                _ => rare!(l, n, plain, CmpAnyK[$t; 5]),
-            }
-        }};
-    }
+    let shaped = plain && shape(&src[..2]).is_some();
     Some(match i.exec {
         ExecType::I32 => relation!(compare_plain, i32),
         ExecType::U32 => relation!(compare_plain, u32),
-        ExecType::I64 => seldom!(i64),
-        ExecType::U64 => seldom!(u64),
+        ExecType::I64 => rare!(l, n, shaped, CmpAnyK[i64;]),
+        ExecType::U64 => rare!(l, n, shaped, CmpAnyK[u64;]),
         ExecType::F32 => relation!(compare, f32),
-        ExecType::F64 | ExecType::Odd => seldom!(f64),
-        ExecType::F16 => seldom!(Hf),
-        ExecType::Bf16 => seldom!(Bf),
+        ExecType::F64 | ExecType::Odd => rare!(l, n, shaped, CmpAnyK[f64;]),
+        ExecType::F16 => rare!(l, n, shaped, CmpAnyK[Hf;]),
+        ExecType::Bf16 => rare!(l, n, shaped, CmpAnyK[Bf;]),
         ExecType::Wide | ExecType::None => return None,
     })
 }

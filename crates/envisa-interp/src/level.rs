@@ -38,8 +38,8 @@ pub(crate) fn best<K: Kernel>(l: Level) -> Handler {
     }
 }
 
-/// A level that has code for each shape of operands. In optimised builds for x86-64 that is AVX2 alone, which
-/// CPUs with AVX-512 run as well: most kernels have native code there, and to compile the handlers once more takes
+/// A level that has code for each shape of operands. In optimised builds for x86-64 that is AVX2 and AVX-512, which
+/// share the code of most handlers: most kernels have native code there, and to compile the handlers once more takes
 /// longer than all else but them. Debug builds have no better levels, and test the shapes at the base.
 #[derive(Clone, Copy)]
 pub(crate) enum Shaped {
@@ -47,6 +47,8 @@ pub(crate) enum Shaped {
     Base,
     #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
     Avx2,
+    #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+    Avx512,
 }
 
 impl Shaped {
@@ -54,7 +56,9 @@ impl Shaped {
     pub fn of(l: Level) -> Option<Shaped> {
         match l {
             #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-            Level::Avx512 | Level::Avx2 => Some(Shaped::Avx2),
+            Level::Avx512 => Some(Shaped::Avx512),
+            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+            Level::Avx2 => Some(Shaped::Avx2),
             #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
             Level::Base => None,
             #[cfg(any(not(target_arch = "x86_64"), debug_assertions))]
@@ -68,7 +72,20 @@ impl Shaped {
             #[cfg(any(not(target_arch = "x86_64"), debug_assertions))]
             Shaped::Base => base::<K>,
             #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+            Shaped::Avx2 | Shaped::Avx512 => avx2::<K>,
+        }
+    }
+
+    /// The handler of a kernel in the best code that this level has: of few kernels that take long, and that other
+    /// levels have no use for.
+    pub fn best<K: Kernel>(self) -> Handler {
+        match self {
+            #[cfg(any(not(target_arch = "x86_64"), debug_assertions))]
+            Shaped::Base => base::<K>,
+            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
             Shaped::Avx2 => avx2::<K>,
+            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+            Shaped::Avx512 => avx512::<K>,
         }
     }
 }
@@ -77,7 +94,7 @@ fn base<K: Kernel>(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
     K::run_with(Isa::BASE, m, c, pc)
 }
 
-// The two below are unsafe to call only because the CPU must have the features; `best` and `Shaped::handler` name
+// The two below are unsafe to call only because the CPU must have the features; `best` and `Shaped` name
 // them for levels that `Level::detect` found.
 #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
 #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]

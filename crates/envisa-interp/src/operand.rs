@@ -48,30 +48,24 @@ fn read_steps<S: Pod + Convert<T>, T: Exec>(
     out: &mut [T],
 ) {
     #[inline(always)]
-    fn go<S: Pod + Convert<T>, T: Exec>(
-        m: &Machine<'_>,
-        copies: bool,
-        offset: u32,
-        step: u32,
-        out: &mut [T],
-    ) {
-        let step = step * size_of::<S>() as u32;
-        if !m.t.ieee && const { S::TYPE.is_float() || T::TYPE.is_float() } {
-            for (i, o) in out.iter_mut().enumerate() {
-                let x = m.t.regs.get::<S>(offset + i as u32 * step);
-                *o = if copies { x.convert(m.t.mode) } else { x.operand(m.t.mode) };
-            }
-            return;
-        }
+    fn go<S: Pod + Convert<T>, T: Exec>(m: &Machine<'_>, offset: u32, step: u32, out: &mut [T]) {
         for (i, o) in out.iter_mut().enumerate() {
-            *o = m.t.regs.get::<S>(offset + i as u32 * step).convert(Ieee);
+            *o = m.t.regs.get::<S>(offset + i as u32 * step * size_of::<S>() as u32).convert(Ieee);
         }
     }
+    if !m.t.ieee && const { S::TYPE.is_float() || T::TYPE.is_float() } {
+        let step = step * size_of::<S>() as u32;
+        for (i, o) in out.iter_mut().enumerate() {
+            let x = m.t.regs.get::<S>(offset + i as u32 * step);
+            *o = if copies { x.convert(m.t.mode) } else { x.operand(m.t.mode) };
+        }
+        return;
+    }
     match step {
-        1 => go::<S, T>(m, copies, offset, 1, out),
-        2 => go::<S, T>(m, copies, offset, 2, out),
-        4 => go::<S, T>(m, copies, offset, 4, out),
-        _ => go::<S, T>(m, copies, offset, step, out),
+        1 => go::<S, T>(m, offset, 1, out),
+        2 => go::<S, T>(m, offset, 2, out),
+        4 => go::<S, T>(m, offset, 4, out),
+        _ => go::<S, T>(m, offset, step, out),
     }
 }
 
@@ -94,27 +88,37 @@ fn write_steps<D: Pod + Lane, T: Exec + Convert<D>>(
             *o = x.convert(Ieee);
         }
     }
+    put_steps(m, offset, step, mask, &out[..n]);
+}
+
+/// Writes elements `step` apart: those of `mask`.
+#[inline(never)]
+fn put_steps<D: Pod>(m: &mut Machine<'_>, offset: u32, step: u32, mask: Mask, out: &[D]) {
     let size = size_of::<D>() as u32;
-    match (step, n) {
-        (1, 32) => m.t.regs.store_masked(offset, mask, out),
-        (1, 16) => {
-            let mut low = [D::default(); 16];
-            low.copy_from_slice(&out[..16]);
-            m.t.regs.store_masked(offset, mask, low);
-        }
-        _ if mask == envisa_machine::regs::all_channels(n) => {
-            for (i, o) in out[..n].iter().enumerate() {
+    match (step, out.len()) {
+        (1, 32) => m.t.regs.store_masked(offset, mask, array::<D, 32>(out)),
+        (1, 16) => m.t.regs.store_masked(offset, mask, array::<D, 16>(out)),
+        (_, n) if mask == envisa_machine::regs::all_channels(n) => {
+            for (i, o) in out.iter().enumerate() {
                 m.t.regs.set(offset + i as u32 * step * size, *o);
             }
         }
         _ => {
-            for (i, o) in out[..n].iter().enumerate() {
+            for (i, o) in out.iter().enumerate() {
                 if mask >> i & 1 != 0 {
                     m.t.regs.set(offset + i as u32 * step * size, *o);
                 }
             }
         }
     }
+}
+
+/// The first `N` elements.
+#[inline(always)]
+fn array<D: Pod, const N: usize>(from: &[D]) -> [D; N] {
+    let mut to = [D::default(); N];
+    to.copy_from_slice(&from[..N]);
+    to
 }
 
 #[inline(always)]

@@ -10,7 +10,7 @@ use envisa_sem::{Float, FpMode, Hf, Ieee, Mode, Relation, convert, int};
 
 use crate::alu::{Source, gather, store};
 use crate::control::GotoK;
-use crate::level::Kernel;
+use crate::level::{Kernel, call, handler};
 use crate::operand::{Exec, inst, read_general, write_general};
 use crate::registers::Operands;
 use crate::{At, Code, active, exec_mask, pred_mask};
@@ -59,59 +59,83 @@ impl<T: Compare, const R: u8, const A: bool, const B: bool, const MOD: bool, con
         if mask == 0 {
             return pc + 1;
         }
+        if const { T::TYPE.is_float() } && !m.t.ieee {
+            return call(handler::<CmpAnyK<T, true, 32>>(), m, c, pc);
+        }
         let a = Source::<T, A, MOD, N>::new(m, c, 0);
         let b = Source::<T, B, MOD, N>::new(m, c, 1);
+        let relation = relation(R.into());
         let bits = if A && B {
-            if related::<T, R, 1>(m, |i| a.lane(i), |i| b.lane(i)) != 0 { all_channels(N) } else { 0 }
+            if related::<T, _, 1>(Ieee, relation, |i| a.lane(i), |i| b.lane(i)) != 0 {
+                all_channels(N)
+            } else {
+                0
+            }
         } else {
-            related::<T, R, N>(m, |i| a.lane(i), |i| b.lane(i))
+            related::<T, _, N>(Ieee, relation, |i| a.lane(i), |i| b.lane(i))
         };
         compared::<false, N>(m, c, pc, mask, bits)
     }
 }
 
-/// `cmp` of plain sources whose shapes are found at run time, or if `G`, of sources in any form.
-pub(crate) struct CmpAnyK<T, const R: u8, const G: bool, const N: usize>(PhantomData<T>);
+/// `cmp` of plain sources whose shapes are found at run time, or if `G`, of sources in any form; the relation is
+/// looked up, too.
+pub(crate) struct CmpAnyK<T, const G: bool, const N: usize>(PhantomData<T>);
 
-impl<T: Compare, const R: u8, const G: bool, const N: usize> Kernel for CmpAnyK<T, R, G, N> {
+impl<T: Compare, const G: bool, const N: usize> Kernel for CmpAnyK<T, G, N> {
     #[inline(always)]
     fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
         let mask = exec_mask(m, c);
         if mask == 0 {
             return pc + 1;
         }
-        let Some(a) = gather::<T, G, N>(m, c, pc, 0, mask) else { return STOP };
-        let Some(b) = gather::<T, G, N>(m, c, pc, 1, mask) else { return STOP };
-        let bits = related::<T, R, N>(m, |i| a[i], |i| b[i]);
+        let Some(mut a) = gather::<T, G, N>(m, c, pc, 0, mask) else { return STOP };
+        let Some(mut b) = gather::<T, G, N>(m, c, pc, 1, mask) else { return STOP };
+        let relation = relation(c.aux);
+        if matches!(relation, Relation::Gt | Relation::Ge) {
+            std::mem::swap(&mut a, &mut b);
+        }
+        let holds = |r| {
+            if const { !T::TYPE.is_float() } || m.t.ieee {
+                related::<T, _, N>(Ieee, r, |i| a[i], |i| b[i])
+            } else {
+                related::<T, _, N>(m.t.mode, r, |i| a[i], |i| b[i])
+            }
+        };
+        let bits = match relation {
+            Relation::Eq => holds(Relation::Eq),
+            Relation::Ne => !holds(Relation::Eq),
+            Relation::Gt | Relation::Lt => holds(Relation::Lt),
+            Relation::Ge | Relation::Le => holds(Relation::Lt) | holds(Relation::Eq),
+        };
         compared::<G, N>(m, c, pc, mask, bits)
     }
 }
 
-/// Channels in which the relation holds.
+/// The relation of a compare, by its number.
 #[inline(always)]
-fn related<T: Compare, const R: u8, const N: usize>(
-    m: &Machine<'_>,
-    a: impl Fn(usize) -> T,
-    b: impl Fn(usize) -> T,
-) -> Mask {
-    let relation = match R {
+fn relation(number: u32) -> Relation {
+    match number {
         0 => Relation::Eq,
         1 => Relation::Ne,
         2 => Relation::Gt,
         3 => Relation::Ge,
         4 => Relation::Lt,
         _ => Relation::Le,
-    };
+    }
+}
+
+/// Channels in which the relation holds.
+#[inline(always)]
+fn related<T: Compare, M: Mode, const N: usize>(
+    mode: M,
+    relation: Relation,
+    a: impl Fn(usize) -> T,
+    b: impl Fn(usize) -> T,
+) -> Mask {
     let mut lanes = [0u8; N];
-    if const { !T::TYPE.is_float() } || m.t.ieee {
-        for i in 0..N {
-            lanes[i] = if a(i).holds(relation, b(i), Ieee) { u8::MAX } else { 0 };
-        }
-    } else {
-        let mode = m.t.mode;
-        for i in 0..N {
-            lanes[i] = if a(i).holds(relation, b(i), mode) { u8::MAX } else { 0 };
-        }
+    for i in 0..N {
+        lanes[i] = if a(i).holds(relation, b(i), mode) { u8::MAX } else { 0 };
     }
     movemask(&lanes)
 }
