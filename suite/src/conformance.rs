@@ -10,8 +10,9 @@ use crate::envisa_side::{Failure, run_on_envisa};
 use crate::kernel::{Device, KernelFile, Known};
 use crate::launch::{Launch, Outputs, SizeSet};
 use crate::machine::Machine;
+use crate::newer;
 use crate::peer::{self, Peer, PeerRun};
-use crate::report::{Table, cell};
+use crate::report::{Table, cell, replace_block};
 use crate::witness::Witness;
 
 /// What a kernel came to on a device.
@@ -325,17 +326,18 @@ impl Conformance {
         t
     }
 
-    /// The report: how it was measured, counts, table, reasons.
-    pub fn document(&self, machine: &Machine) -> String {
+    /// The report: how it was measured, counts, table, reasons, and what there is of another compiler.
+    pub fn document(&self, machine: &Machine, newer: Option<&str>) -> String {
         let compilers = "the products of `ocloc` committed in `suite/corpus`";
-        format!(
+        let page = format!(
             "# Conformance\n\n\
              Written by `cargo run --release -p envisa-suite -- conformance --write`.\n\n\
              Every kernel of `suite/kernels` runs twice on the same inputs: its OpenCL C source through the \
              OpenCL API on PoCL, and its code for each Intel GPU ({compilers}) on envisa. Every output is \
              compared element by element with PoCL's within the bound that the kernel states: bit for bit \
              unless said otherwise below. `ok, N ulp` is the largest distance seen, in units in the last \
-             place; `–` means that the kernel is not compiled for the device.\n\n\
+             place; `–` means that the kernel is not compiled for the device. The kernels of `vc` are vector-compute \
+             code, as ESIMD and CM make it: their counterparts in OpenCL C run on PoCL.\n\n\
              - envisa on: {}\n- reference: {}\n\n## Result\n\n{}\n{}\n{}\n\
              ## Bounds other than bit for bit, explained differences, and devices left out\n\n{}",
             machine.describe(),
@@ -344,7 +346,11 @@ impl Conformance {
             self.table().to_markdown(),
             self.witness_section(),
             self.reasons()
-        )
+        );
+        match newer {
+            Some(section) => replace_block(&page, newer::BLOCK, section),
+            None => page,
+        }
     }
 
     /// Why the bounds are what they are, and why kernels are missing on devices.

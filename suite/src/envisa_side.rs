@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde::{Deserialize, Serialize};
 
-use envisa::{Arg, Buffer, Config, Device as Gpu, FaultKind, Finding, Module, Source};
+use envisa::{Arg, Buffer, Config, Device as Gpu, FaultKind, Finding, LoadOptions, Module, Source};
 
 use crate::corpus;
 use crate::kernel::{Device, KernelFile};
@@ -105,7 +105,9 @@ impl<'a> Loaded<'a> {
             return Err(failed(format!("{}: for no platform", path.display())));
         };
         let gpu = Gpu::new(Config::new(platform).memory(MEMORY).threads(jobs).red_zones(check));
-        let module = Module::load(&gpu, &kernel.id, source).map_err(failed)?;
+        let options =
+            LoadOptions { visa: corpus::dumps(&path, source).map_err(failed)?, ..LoadOptions::default() };
+        let module = Module::load_with(&gpu, &kernel.id, source, &options).map_err(failed)?;
         let loaded = module.kernel(kernel.function()).map_err(failed)?;
         let dims = launch.dims as usize;
         let mut how = envisa::Launch::range(&launch.global[..dims], &launch.local[..dims])

@@ -82,6 +82,9 @@ pub struct Header {
     /// Build options beyond [`DEVICE_OPTIONS`].
     #[serde(default)]
     pub options: String,
+    /// The devices' code is made by the vector compiler, of [`VECTOR_FOLDER`]'s `NAME.ll`; the file's is the peers'.
+    #[serde(default)]
+    pub vector: bool,
     /// Options for the devices' compiler that no OpenCL host would pass.
     #[serde(default)]
     pub internal_options: String,
@@ -149,6 +152,9 @@ pub enum PrintfCheck {
     /// The same lines, in any order: work-items print in any order.
     Lines,
 }
+
+/// Sources and committed products of vector-compute kernels, from the suite's folder.
+pub const VECTOR_FOLDER: &str = "../crates/envisa/tests/vector";
 
 /// Build options for the devices, before a kernel's own. `DEVICE_<name>` is defined too.
 pub const DEVICE_OPTIONS: &str = "-cl-std=CL2.0";

@@ -19,8 +19,8 @@ use envisa_suite::launch::{Launch, SizeSet};
 use envisa_suite::machine::Machine;
 use envisa_suite::peer::{self, Peer};
 use envisa_suite::performance::{self, Part, docs_folder, json_of, write_text};
-use envisa_suite::report::{Table, cell, suspicions};
-use envisa_suite::{programs, random, runs, through, toolchain, translate};
+use envisa_suite::report::{Table, block, cell, replace_block, suspicions};
+use envisa_suite::{newer, programs, random, runs, through, toolchain, translate};
 
 /// Kernels, conformance and benchmarks of envisa against its peers.
 #[derive(Parser)]
@@ -138,6 +138,10 @@ enum Verb {
         /// Further peers that PoCL is held against; with `--write` oclgrind and intel, unless told.
         #[arg(long, value_delimiter = ',')]
         witness: Vec<Peer>,
+        /// Another compiler: the kernels are compiled with it, for bmg, ptl, pvc and dg2 unless told; its part of
+        /// the page alone is written.
+        #[arg(long, value_name = "OCLOC", conflicts_with_all = ["corpus", "witness", "out"])]
+        newer: Option<PathBuf>,
         /// Write the report to `docs/CONFORMANCE.md`; only for all kernels and devices.
         #[arg(long)]
         write: bool,
@@ -360,7 +364,10 @@ fn main() -> ExitCode {
             let folder = out.unwrap_or_else(corpus::corpus_folder);
             write_corpus(&only, &device, ocloc.as_deref(), &folder, check)
         }
-        Verb::Conformance { only, device, jobs, corpus, witness, write, out } => {
+        Verb::Conformance { only, device, jobs, newer: Some(ocloc), write, .. } => {
+            newer(&only, &device, jobs, &ocloc, write)
+        }
+        Verb::Conformance { only, device, jobs, corpus, witness, write, out, newer: None } => {
             if let Some(folder) = corpus {
                 corpus::use_folder(folder);
             }
@@ -492,11 +499,6 @@ fn peers(only: &Only, peers: &[Peer]) -> Result<bool, String> {
     Ok(good)
 }
 
-fn devices_of<'a>(k: &'a KernelFile, only: &'a [Device]) -> impl Iterator<Item = Device> + 'a {
-    let asked = if only.is_empty() { k.devices() } else { only };
-    asked.iter().copied().filter(|d| k.is_for(*d))
-}
-
 fn write_corpus(
     only: &Only,
     devices: &[Device],
@@ -504,41 +506,32 @@ fn write_corpus(
     folder: &Path,
     check: bool,
 ) -> Result<bool, String> {
-    let (mut files, mut bytes, mut good) = (0, 0, true);
-    for k in kernels(only)? {
-        for d in devices_of(&k, devices) {
-            let product = corpus::compile(ocloc, &k, d);
-            let product = match product {
-                Ok(p) => p,
-                Err(why) => {
-                    eprintln!("{} on {}: {why}", k.id, d.name());
-                    good = false;
-                    continue;
-                }
-            };
-            let path = corpus::corpus_path(folder, d, &k);
-            files += 1;
-            bytes += product.len();
-            if check {
-                let kept = std::fs::read(&path).ok();
-                // The compiler puts functions that are called in any order: it gets more tries, eight for each.
-                let tries = kept.as_deref().map_or(0, |k| corpus::orders(k).saturating_mul(8));
-                let same = kept.as_deref() == Some(&product[..])
-                    || (0..tries).any(|_| corpus::compile(ocloc, &k, d).ok() == kept);
-                if !same {
-                    eprintln!("{} differs from what the compiler gives", path.display());
-                    good = false;
-                }
-                continue;
-            }
-            if let Some(parent) = path.parent() {
-                std::fs::create_dir_all(parent).map_err(|e| format!("{}: {e}", parent.display()))?;
-            }
-            envisa_harness::values::HostValue::from_raw(product).write(&path).map_err(|e| e.to_string())?;
-        }
+    let written = corpus::write(&kernels(only)?, devices, ocloc, folder, check)?;
+    for (id, device, why) in &written.wrong {
+        eprintln!("{id} on {}: {why}", device.name());
     }
-    println!("{files} files, {bytes} bytes");
-    Ok(good)
+    println!("{} files, {} bytes", written.files, written.bytes);
+    Ok(written.wrong.is_empty())
+}
+
+/// Compiles the kernels with another compiler, and holds them as the committed ones.
+fn newer(only: &Only, devices: &[Device], jobs: usize, ocloc: &Path, write: bool) -> Result<bool, String> {
+    if write && !(only.only.is_empty() && devices.is_empty()) {
+        return Err("`docs/CONFORMANCE.md` is written for all kernels and devices only".to_owned());
+    }
+    let devices = if devices.is_empty() { &newer::DEVICES[..] } else { devices };
+    let run = newer::run(&kernels(only)?, devices, jobs, ocloc)?;
+    let section = run.section(&Machine::here());
+    println!("{section}");
+    for failure in run.conformance.failures() {
+        println!("{failure}");
+    }
+    if write {
+        let path = docs_folder().join("CONFORMANCE.md");
+        let old = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        write_text(&path, &replace_block(&old, newer::BLOCK, &section))?;
+    }
+    Ok(run.conformance.good())
 }
 
 fn conformance(
@@ -556,9 +549,12 @@ fn conformance(
     let usual = [Peer::Oclgrind, Peer::Intel];
     let witnesses = if write && witnesses.is_empty() { &usual[..] } else { witnesses };
     let run = conformance::run(&kernels(only)?, devices, witnesses, jobs)?;
-    let document = run.document(&Machine::here());
+    let page = docs_folder().join("CONFORMANCE.md");
+    // Today's compiler need not be here: what was measured with it stays.
+    let old = std::fs::read_to_string(&page).unwrap_or_default();
+    let document = run.document(&Machine::here(), block(&old, newer::BLOCK));
     if write {
-        write_text(&docs_folder().join("CONFORMANCE.md"), &document)?;
+        write_text(&page, &document)?;
     }
     if let Some(path) = out {
         write_text(path, &document)?;

@@ -58,6 +58,12 @@ impl Table {
 }
 
 /// Puts `section` between the lines `<!-- begin NAME -->` and `<!-- end NAME -->` of `document`, or, where they
+/// The content of block `name` of a document, where there is one.
+pub fn block<'a>(document: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = document.split_once(&format!("<!-- begin {name} -->\n"))?;
+    Some(rest.split_once(&format!("<!-- end {name} -->"))?.0)
+}
+
 /// are not there, with them at its end. Each generator has its own block and leaves the others alone.
 pub fn replace_block(document: &str, name: &str, section: &str) -> String {
     let (begin, end) = (format!("<!-- begin {name} -->"), format!("<!-- end {name} -->"));
@@ -151,6 +157,8 @@ mod tests {
         let once = replace_block("# P\n", "a", "one\n");
         assert_eq!(once, "# P\n\n<!-- begin a -->\none\n<!-- end a -->\n");
         let two = replace_block(&once, "b", "two");
+        assert_eq!((block(&two, "a"), block(&two, "b")), (Some("one\n"), Some("two\n")));
+        assert_eq!(block(&once, "b"), None);
         assert_eq!(replace_block(&two, "a", "three"), two.replace("one", "three"));
         let three = put_first(&two, "s");
         assert!(

@@ -20,6 +20,16 @@ static int dp(int acc, int4 x, int4 y) { return acc + x.x * y.x + x.y * y.y + x.
 #define DUU(c, a, b) dp(c, U(a), U(b))
 #define DSU(c, a, b) dp(c, S(a), U(b))
 #define DUS(c, a, b) dp(c, U(a), S(b))
+#elif __clang_major__ > 14
+// Newer compilers' functions are told whether they saturate.
+int __builtin_IB_dp4a_ss(int c, int a, int b, bool saturated);
+int __builtin_IB_dp4a_uu(int c, int a, int b, bool saturated);
+int __builtin_IB_dp4a_su(int c, int a, int b, bool saturated);
+int __builtin_IB_dp4a_us(int c, int a, int b, bool saturated);
+#define DSS(c, a, b) __builtin_IB_dp4a_ss(c, a, b, false)
+#define DUU(c, a, b) __builtin_IB_dp4a_uu(c, a, b, false)
+#define DSU(c, a, b) __builtin_IB_dp4a_su(c, a, b, false)
+#define DUS(c, a, b) __builtin_IB_dp4a_us(c, a, b, false)
 #else
 int __builtin_IB_dp4a_ss(int c, int a, int b);
 int __builtin_IB_dp4a_uu(int c, int a, int b);

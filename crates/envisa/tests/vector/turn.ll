@@ -12,7 +12,7 @@ declare i32 @llvm.genx.group.id.x()
 declare <3 x i32> @llvm.genx.local.id.v3i32()
 declare <3 x i32> @llvm.genx.local.size.v3i32()
 
-define dllexport spir_kernel void @rotate(i64 %in, i64 %out) #0 {
+define dllexport spir_kernel void @turn(i64 %in, i64 %out) #0 {
   call void @llvm.genx.slm.init(i32 1024)
   %g = call i32 @llvm.genx.group.id.x()
   %ls = call <3 x i32> @llvm.genx.local.size.v3i32()
@@ -44,7 +44,7 @@ define dllexport spir_kernel void @rotate(i64 %in, i64 %out) #0 {
 }
 attributes #0 = { noinline nounwind "CMGenxMain" "oclrt"="1" }
 !genx.kernels = !{!0}
-!0 = !{void (i64, i64)* @rotate, !"rotate", !1, i32 1024, !2, !3, !4, i32 1}
+!0 = !{void (i64, i64)* @turn, !"turn", !1, i32 1024, !2, !3, !4, i32 1}
 !1 = !{i32 0, i32 0}
 !2 = !{i32 72, i32 80}
 !3 = !{i32 0, i32 0}
