@@ -225,6 +225,8 @@ impl Native {
             return Err(e);
         }
         let code = Code::new(&compiled.code.bytes).map_err(|e| e.to_string())?;
+        #[cfg(target_os = "linux")]
+        crate::perf::tell(p, &compiled, &code);
         Ok(Variant {
             code,
             compiled,

@@ -24,6 +24,8 @@ mod narrow;
 #[allow(dead_code)]
 mod ops;
 mod pages;
+#[cfg(target_os = "linux")]
+mod perf;
 mod shape;
 mod sites;
 

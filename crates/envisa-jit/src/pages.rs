@@ -1,6 +1,8 @@
 //! Pages of code, and the call into them: written, then executable, never both.
 #![allow(unsafe_code)]
 
+#[cfg(target_os = "linux")]
+use memmap2::MmapOptions;
 use memmap2::{Mmap, MmapMut};
 
 /// Code that can run.
@@ -19,6 +21,12 @@ impl Code {
         Ok(Code { map: map.make_exec()? })
     }
 
+    /// Where it is.
+    #[cfg(target_os = "linux")]
+    pub fn start(&self) -> u64 {
+        self.map.as_ptr() as u64
+    }
+
     /// Calls the function at the start of the code.
     ///
     /// # Safety
@@ -28,5 +36,24 @@ impl Code {
         let f: extern "sysv64" fn(*mut u8, *mut u8) -> u32 =
             unsafe { std::mem::transmute(self.map.as_ptr()) };
         f(registers, context)
+    }
+}
+
+/// The start of a file, mapped as if it were to be executed: so `perf` learns that it is there. Nothing reads it here.
+#[cfg(target_os = "linux")]
+pub(crate) struct Marker {
+    _map: Mmap,
+}
+
+#[cfg(target_os = "linux")]
+impl Marker {
+    /// Maps it.
+    ///
+    /// # Errors
+    /// Where the host does not map it.
+    pub fn new(file: &std::fs::File) -> std::io::Result<Marker> {
+        // SAFETY: that the file may change matters to those who read the mapping, and nobody does.
+        let map = unsafe { MmapOptions::new().len(1).map_exec(file)? };
+        Ok(Marker { _map: map })
     }
 }
