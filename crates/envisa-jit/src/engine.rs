@@ -187,7 +187,7 @@ impl Native {
             return Err("scratch");
         }
         Start::new(&self.program, prepared, &self.reads())
-            .ok_or("threads that start with `%sr0.0` or parts of ids")
+            .ok_or("threads that start with parts of ids, or where their scratch is")
     }
 
     fn compile(&self, key: &Key) -> Result<Variant, String> {

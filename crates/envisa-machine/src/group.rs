@@ -3,7 +3,6 @@
 
 use std::ops::Range;
 
-use envisa_isa::Platform;
 use envisa_isa::limits::NAMED_BARRIERS;
 use envisa_lower::{Op, Program};
 
@@ -11,6 +10,7 @@ use crate::dispatch::GroupClass;
 use crate::engine::{LaunchView, Stop, Worker};
 use crate::loader::Loader;
 use crate::memory::{Block, Hint};
+use crate::start::Gaps;
 use crate::thread::{Accesses, Env, Group, Machine, Mask, Status, Thread};
 use crate::trap::{Cause, ThreadState, Trap};
 
@@ -399,8 +399,9 @@ impl<'a, R: Run> Groups<'a, R> {
             self.image.get(at..at + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
         };
         // As in r0.
-        let set =
-            || [slot, dword(4), dword(24), dword(28), state_register(env.program.platform(), slot), channels];
+        let set = || {
+            [slot, dword(4), dword(24), dword(28), Gaps::of(env.program.platform()).number(slot), channels]
+        };
         let payload = prepared.payload_of(class, index);
         let full = channels == crate::regs::all_channels(env.program.simd() as usize);
         let few = full && self.loader.load_few(env.program, t, (&self.image, payload), shared, set);
@@ -455,16 +456,6 @@ fn machine<'a>(
     hints: &'a mut [Hint],
 ) -> Machine<'a> {
     Machine { t, group, slm, env, hints, trap: None, accesses: Accesses::default() }
-}
-
-/// `%sr0` of a hardware slot: the kernel takes bits out again to get the slot.
-fn state_register(platform: Platform, slot: u32) -> u32 {
-    let insert = |x: u32, at: u32, n: u32| (x & ((1 << at) - 1)) | (x >> at) << (at + n);
-    let x = insert(slot, 3, 1);
-    match platform {
-        Platform::Pvc | Platform::Pvcxt | Platform::Xe2 | Platform::Xe3 => insert(x, 6, 2),
-        _ => insert(x, 6, 1),
-    }
 }
 
 /// Instructions (counted at backward branches) that a thread runs before others of its group have a turn.

@@ -53,6 +53,20 @@ pub(crate) const SET: [(usize, u32); 6] = [
     (var::SR0 as usize, 8),
 ];
 
+/// The dwords of ranges `(first byte, bytes)`, each once: what is read of a dword by its bytes is loaded as one.
+fn dwords(of: impl Iterator<Item = (u32, u32)>) -> Vec<Range<u32>> {
+    let mut all: Vec<Range<u32>> = of.map(|(at, bytes)| at & !3..(at + bytes).next_multiple_of(4)).collect();
+    all.sort_by_key(|r| r.start);
+    all.dedup_by(|next, last| {
+        let meet = next.start < last.end;
+        if meet {
+            last.end = last.end.max(next.end);
+        }
+        meet
+    });
+    all
+}
+
 impl Loader {
     pub fn new(p: &Program, prepared: &Prepared) -> Loader {
         let r0 = p.registers().predefined[var::R0 as usize];
@@ -127,9 +141,7 @@ impl Loader {
         };
         // Messages may look for the implicit arguments by r0.0.
         let r0 = p.registers().predefined[var::R0 as usize];
-        let mut reads: Vec<Range<u32>> = reads.iter().map(|(at, bytes)| *at..at + bytes).collect();
-        reads.push(r0..r0 + 4);
-        reads.sort_by_key(|r| r.start);
+        let reads = dwords(reads.iter().copied().chain([(r0, 4)]));
         let code = written_by_code(p);
         let payload = prepared.payload();
         let payload = payload.start as u32..payload.end as u32;

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use envisa_isa::Platform;
 use envisa_lower::{Program, RegOffset};
 
 use crate::dispatch::Prepared;
@@ -41,10 +42,40 @@ pub enum Value {
     Index,
     /// Its hardware slot.
     Slot,
+    /// `%sr0` of its hardware slot: see [`Gaps`].
+    State(Gaps),
     /// The group's id in x.
     GroupX,
     /// All channels.
     Channels,
+}
+
+/// The numbers of a device's units are not dense: `%sr0` is a hardware slot with bits put in between its own, which
+/// kernels take out again. One is above bit 2; of the sum, so many are above bit 5.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Gaps {
+    /// Bits above bit 5.
+    pub upper: u32,
+}
+
+impl Gaps {
+    /// Those of a platform.
+    pub fn of(platform: Platform) -> Gaps {
+        match platform {
+            Platform::Pvc | Platform::Pvcxt | Platform::Xe2 | Platform::Xe3 => Gaps { upper: 2 },
+            _ => Gaps { upper: 1 },
+        }
+    }
+
+    /// The steps from a slot to its number: `(bit, bits put in there)`.
+    pub fn steps(self) -> [(u32, u32); 2] {
+        [(3, 1), (6, self.upper)]
+    }
+
+    /// `%sr0` of a slot.
+    pub fn number(self, slot: u32) -> u32 {
+        self.steps().iter().fold(slot, |x, (at, n)| (x & ((1 << at) - 1)) | (x >> at) << (at + n))
+    }
 }
 
 impl Start {
@@ -54,9 +85,9 @@ impl Start {
         let mut loader = Loader::new(p, prepared);
         loader.trim(p, prepared, reads);
         let few = loader.few.as_ref()?;
-        // The number that `%sr0` makes of a slot, and where a thread's scratch is.
+        // Where a thread's scratch is: of programs without, the same for all.
         let own = few.thread.iter().chain(&few.group).any(|c| meet(&(20..24), &(c.1..c.1 + c.2)));
-        if few.set[4] || own {
+        if own && prepared.scratch_bytes() > 0 {
             return None;
         }
         let mut writes = Vec::new();
@@ -84,8 +115,7 @@ impl Start {
             Value::GroupX,
             Value::Image(24),
             Value::Image(28),
-            // Not written: see above.
-            Value::Slot,
+            Value::State(Gaps::of(p.platform())),
             Value::Channels,
         ];
         for (k, (id, at)) in SET.iter().enumerate().filter(|(k, _)| few.set[*k]) {

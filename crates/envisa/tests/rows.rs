@@ -251,3 +251,83 @@ fn places_that_are_rows_now_and_then() {
         assert!(run(Engine::Interpreter) == run(Engine::Native), "{astray:?}");
     }
 }
+
+/// Each thread writes what it is by the state register, by bytes and words of its header, and by its hardware slot.
+const STATE: &str = r#"
+.version 3.6
+.kernel "state"
+.kernel_attr Target="cm"
+.kernel_attr BarrierCnt=1
+.decl Size v_type=G type=ud num_elts=4
+.decl N v_type=G type=ud num_elts=1
+.decl Header v_type=G type=ub num_elts=32 alias=<%r0, 0>
+.decl Words v_type=G type=uw num_elts=16 alias=<%r0, 0>
+.decl X v_type=G type=ud num_elts=16 align=wordx32
+.decl A v_type=G type=uq num_elts=1 align=qword
+.decl To v_type=G type=uq num_elts=1 align=qword
+.input A offset=64 size=8
+.input Size offset=96 size=16
+.function "state_main"
+mul (M1, 1) N(0,0)<1> %r0(0,6)<0;1,0> Size(0,0)<0;1,0>
+add (M1, 1) N(0,0)<1> N(0,0)<0;1,0> %r0(0,1)<0;1,0>
+mul (M1, 1) N(0,0)<1> N(0,0)<0;1,0> Size(0,2)<0;1,0>
+mov (M1, 1) X(0,0)<1> Header(0,8)<0;1,0>
+add (M1, 1) N(0,0)<1> N(0,0)<0;1,0> X(0,0)<0;1,0>
+mov (M1, 1) X(0,1)<1> Header(0,9)<0;1,0>
+mov (M1, 1) X(0,2)<1> Header(0,4)<0;1,0>
+mov (M1, 1) X(0,3)<1> Words(0,3)<0;1,0>
+mov (M1, 1) X(0,4)<1> Header(0,21)<0;1,0>
+mov (M1, 1) X(0,5)<1> Words(0,12)<0;1,0>
+mov (M1, 1) X(0,6)<1> %sr0(0,0)<0;1,0>
+mov (M1, 1) X(0,7)<1> %hw_id(0,0)<0;1,0>
+BARRIER
+shl (M1, 1) N(0,0)<1> N(0,0)<0;1,0> 0x5:ud
+add (M1, 1) To(0,0)<1> A(0,0)<0;1,0> N(0,0)<0;1,0>
+lsc_store.ugm (M1, 1) flat[To]:a64 X:d32x8t
+ret (M1, 1)
+"#;
+
+/// Threads that look at parts of their header or at `%sr0` start by native code, too, whether they wait or not.
+#[test]
+fn threads_start_with_what_they_are() {
+    for platform in [Platform::Pvc, Platform::Dg2] {
+        let device = Device::new(Config::new(platform).memory(1 << 24));
+        for barrier in ["", "barrier"] {
+            let text = STATE.replace("BARRIER", barrier);
+            let module = Module::load(&device, "state", Source::Text(text.as_bytes())).expect("it loads");
+            let kernel = module.kernel("state").expect("it is there");
+            for (groups, threads) in [([7u32, 3, 1], 4u32), ([300, 1, 1], 2), ([1, 2, 1], 8)] {
+                let all = groups.iter().product::<u32>() * threads;
+                let run = |engine, statistics| {
+                    let buffer = device.buffer("a", 32 * u64::from(all)).expect("there is memory");
+                    let size: Vec<u8> =
+                        [groups[0], groups[1], threads, 0].iter().flat_map(|x| x.to_le_bytes()).collect();
+                    let launch = Launch::threads(&groups, threads)
+                        .arg("A", &buffer)
+                        .arg("Size", size)
+                        .engine(engine)
+                        .host_threads(1)
+                        .statistics(statistics);
+                    let outcome = device.run(&kernel, &launch).expect("it is launched");
+                    assert!(outcome.fault.is_none(), "{:?}", outcome.fault);
+                    (buffer.to_vec(), outcome.statistics.and_then(|s| s.native))
+                };
+                let [a, b] = [Engine::Interpreter, Engine::Native].map(|e| run(e, false).0);
+                assert_eq!(a, b, "{platform:?}, {groups:?} groups of {threads}, {barrier}");
+                let dwords: Vec<u32> =
+                    a.chunks(4).map(|x| u32::from_le_bytes([x[0], x[1], x[2], x[3]])).collect();
+                // Each is another thread, in its place.
+                for (k, x) in dwords.chunks(8).enumerate() {
+                    assert_eq!((x[0], x[2]), (k as u32 % threads, k as u32 / threads % groups[0] & 0xff));
+                    assert_eq!(x[6] & 7, x[7] & 7, "%sr0 and %hw_id of thread {k}");
+                }
+                let slots: std::collections::BTreeSet<u32> =
+                    dwords.chunks(8).take(threads as usize).map(|x| x[6]).collect();
+                assert_eq!(slots.len(), threads as usize, "threads of a group share a slot");
+                if let Some(native) = run(Engine::Native, true).1 {
+                    assert!(native.scheduled.is_empty(), "{:?}", native.scheduled);
+                }
+            }
+        }
+    }
+}

@@ -118,9 +118,18 @@ impl Emit<'_> {
                 let to = self.reg(w.to);
                 self.a.mr(Code::Mov_rm32_r32, to, Register::EAX);
             }
-            Value::Slot => {
+            Value::Slot | Value::State(_) => {
                 self.a.rm(Code::Mov_r32_rm32, Register::EAX, Mem::at(CTX, at::SLOT));
                 self.a.rm(Code::Add_r32_rm32, Register::EAX, Mem::at(CTX, at::INDEX));
+                if let Value::State(gaps) = w.value {
+                    for (at, bits) in gaps.steps() {
+                        // The upper part, times 2^bits - 1, once more.
+                        self.a.rr(Code::Mov_r32_rm32, Register::ECX, Register::EAX);
+                        self.a.ri(Code::And_rm32_imm32, Register::ECX, -1 << at);
+                        self.a.rri(Code::Imul_r32_rm32_imm32, Register::ECX, Register::ECX, (1 << bits) - 1);
+                        self.a.rr(Code::Add_r32_rm32, Register::EAX, Register::ECX);
+                    }
+                }
                 let to = self.reg(w.to);
                 self.a.mr(Code::Mov_rm32_r32, to, Register::EAX);
             }
