@@ -284,7 +284,7 @@ impl KernelFile {
     /// pvc doubles.
     pub fn is_for(&self, device: Device) -> bool {
         match device {
-            Device::Bmg | Device::Ptl => {
+            Device::Bmg | Device::Ptl | Device::Cri => {
                 [Device::Dg2, Device::Pvc].iter().any(|d| self.devices().contains(d))
             }
             _ => self.devices().contains(&device),
@@ -294,7 +294,7 @@ impl KernelFile {
     /// Build options for a device. What is written for pvc, with its 16 channels of DPAS, is for newer devices, too.
     pub fn device_options(&self, device: Device) -> String {
         let like = match device {
-            Device::Bmg | Device::Ptl => " -DDEVICE_pvc",
+            Device::Bmg | Device::Ptl | Device::Cri => " -DDEVICE_pvc",
             _ => "",
         };
         let options = format!("{DEVICE_OPTIONS} -DDEVICE_{}{like} {}", device.name(), self.header.options);

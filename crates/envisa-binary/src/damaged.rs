@@ -190,7 +190,7 @@ fn missing_bytes(slots: &'static [Slot], present: &[Operand], missing: u16) -> (
 /// Bytes an operand of this kind may take.
 fn size_range(kind: &SlotKind) -> (usize, usize) {
     match kind {
-        SlotKind::Exec | SlotKind::Surface { .. } | SlotKind::Sampler => (1, 1),
+        SlotKind::Exec | SlotKind::Surface { .. } | SlotKind::Sampler { .. } => (1, 1),
         SlotKind::Pred | SlotKind::Label(_) => (2, 2),
         SlotKind::Vector(_) => (3, 10),
         SlotKind::Raw { .. } => (6, 6),

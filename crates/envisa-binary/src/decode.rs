@@ -3,10 +3,11 @@
 use crate::cursor::Cursor;
 use crate::error::{Problem, ReadError};
 use crate::opcodes::{Entry, Opcodes, Rows};
-use envisa_isa::desc::{Enc, InstDesc, Slot, SlotKind};
+use envisa_isa::desc::{Enc, HANDLE_FOLLOWS, InstDesc, Slot, SlotKind};
 use envisa_isa::operation::{Message, Operation};
 use envisa_isa::{
-    Exec, ExecMask, Limits, Modifier, Object, Op, Operand, Pred, Region, SlotName, StateClass, Type,
+    Exec, ExecMask, HANDLES_SINCE, Limits, Modifier, Object, Op, Operand, Platforms, Pred, Region, SlotName,
+    StateClass, Type,
 };
 
 type Result<T> = std::result::Result<T, ReadError>;
@@ -20,6 +21,10 @@ pub(crate) struct Layout {
 impl Layout {
     pub fn of(version: (u8, u8)) -> Layout {
         Layout { version }
+    }
+
+    pub fn version(self) -> (u8, u8) {
+        self.version
     }
 
     /// The layout of 4.0 and later, without any exception.
@@ -83,7 +88,7 @@ impl<'a> Decoder<'a> {
     pub fn new(object: &'a Object, version: (u8, u8), grf_bytes: u32) -> Decoder<'a> {
         Decoder {
             layout: Layout::of(version),
-            limits: Limits::of(object),
+            limits: Limits::of(object, version),
             opcodes: Opcodes::of(version),
             grf_bytes,
             object,
@@ -223,8 +228,14 @@ impl<'a> Decoder<'a> {
                 let var = self.layout.id(cur, name)?;
                 Operand::Raw { var, offset: cur.u16(name)? }
             }
-            SlotKind::Surface { .. } => Operand::Surface(cur.u8(name)?),
-            SlotKind::Sampler => Operand::Sampler(cur.u8(name)?),
+            SlotKind::Surface { allowed } => match self.handle(cur, name, allowed.address)? {
+                Ok(id) => Operand::Surface(id),
+                Err(handle) => handle,
+            },
+            SlotKind::Sampler { address } => match self.handle(cur, name, *address)? {
+                Ok(id) => Operand::Sampler(id),
+                Err(handle) => handle,
+            },
             SlotKind::Label(_) => Operand::Label(cur.u16(name)?),
             SlotKind::Str { width } => Operand::Str(cur.uint(*width, name)?),
             SlotKind::Field { width, enc } => {
@@ -243,6 +254,34 @@ impl<'a> Decoder<'a> {
             }
             SlotKind::Many(kind) | SlotKind::If { kind, .. } => self.current_operand(cur, slot, kind)?,
         })
+    }
+
+    /// A surface or sampler: its number, or else the operand that holds its state's address.
+    #[inline]
+    fn handle(
+        &self,
+        cur: &mut Cursor,
+        name: &'static str,
+        address: Platforms,
+    ) -> Result<std::result::Result<u8, Operand>> {
+        let id = cur.u8(name)?;
+        if id != HANDLE_FOLLOWS || address == Platforms::NONE || self.layout.version < HANDLES_SINCE {
+            return Ok(Ok(id));
+        }
+        let at = cur.pos();
+        let operand = self.vector(cur, name)?;
+        let index = cur.u32(name)?;
+        match operand {
+            Operand::General { var, row, col, region: Region::SCALAR, modifier: Modifier::None } => {
+                Ok(Err(Operand::Handle { var, row, col, index }))
+            }
+            _ => value(
+                at,
+                name,
+                HANDLE_FOLLOWS.into(),
+                "the number of a surface or sampler, or the byte before a scalar general operand",
+            ),
+        }
     }
 
     #[inline]

@@ -324,7 +324,7 @@ pub(crate) fn read_tables(bytes: &[u8], version: (u8, u8), l: &Located) -> Resul
             Err(_) => return Err(ReadError::new(at, format!("string {i}"), Problem::NotUtf8)),
         };
     }
-    let mut limits = Limits::of(&o);
+    let mut limits = Limits::of(&o, layout.version());
     string(cur, layout, &limits, "name")?;
 
     let n = layout.id(cur, "number of variables")?;
@@ -374,7 +374,7 @@ pub(crate) fn read_tables(bytes: &[u8], version: (u8, u8), l: &Located) -> Resul
     }
     o.surfaces = list(cur, n.into(), predefined::FIRST_SURFACE as usize, "surface", &mut o.var_attrs)?;
     zero(cur, "number of VME variables", "0: they exist no longer")?;
-    let limits = Limits::of(&o);
+    let limits = Limits::of(&o, layout.version());
 
     let input_at = cur.pos();
     if l.kind == ObjectKind::Kernel {

@@ -3,10 +3,10 @@
 use crate::MAGIC;
 use crate::error::WriteError;
 use crate::opcodes::Opcodes;
-use envisa_isa::desc::{Slot, SlotKind};
+use envisa_isa::desc::{HANDLE_FOLLOWS, Slot, SlotKind};
 use envisa_isa::{
-    Attr, AttrRange, Fault, Inst, Limits, Modifier, Module, Object, ObjectKind, Operand, Platform, Region,
-    SimpleVar, Span, Type, limits,
+    Attr, AttrRange, Fault, HANDLES_SINCE, Inst, Limits, Modifier, Module, Object, ObjectKind, Operand,
+    Platform, Region, SimpleVar, Span, Type, limits,
 };
 
 /// How to write.
@@ -234,9 +234,9 @@ impl Writer<'_> {
     /// Writes the object; gives the offset of the number of inputs.
     fn object(&self, out: &mut Sink, o: &Object, version: (u8, u8)) -> Result0<usize> {
         let start = out.pos;
-        o.check_tables()
+        o.check_tables(version)
             .map_err(|(place, span, fault)| Trouble { span, message: format!("{place}: {fault}") })?;
-        let limits = Limits::of(o);
+        let limits = Limits::of(o, version);
 
         out.u32(checked(o.strings.len(), "strings", MAX_LIST)?);
         for s in o.strings.iter() {
@@ -382,9 +382,9 @@ impl Writer<'_> {
                 starts.push(out.pos);
                 implicit += matches!(kind, SlotKind::Exec | SlotKind::Pred) as usize;
             }
-            match encode(limits, kind, operand) {
+            match encode(limits, kind, operand, version) {
                 Some((word, len)) => out.word(word, len),
-                None => self.special(out, o, limits, inst, i, kind, operand)?,
+                None => self.special(out, o, limits, inst, i, kind, operand, version)?,
             }
         }
         if let Some(kind) = many {
@@ -396,9 +396,9 @@ impl Writer<'_> {
                 if let Some(starts) = &mut starts {
                     starts.push(out.pos);
                 }
-                match encode(limits, kind, operand) {
+                match encode(limits, kind, operand, version) {
                     Some((word, len)) => out.word(word, len),
-                    None => self.special(out, o, limits, inst, fixed + i, kind, operand)?,
+                    None => self.special(out, o, limits, inst, fixed + i, kind, operand, version)?,
                 }
             }
         } else if !rest.is_empty() {
@@ -434,9 +434,18 @@ impl Writer<'_> {
         i: usize,
         kind: &SlotKind,
         operand: &Operand,
+        version: (u8, u8),
     ) -> Result0<()> {
         if let Err(fault) = limits.check(kind, operand) {
             return self.refuse(o, inst, i, fault);
+        }
+        if matches!(operand, Operand::Handle { .. }) {
+            return self.refuse(o, inst, i, Fault::EarlyHandle);
+        }
+        if let Operand::Surface(HANDLE_FOLLOWS) | Operand::Sampler(HANDLE_FOLLOWS) = operand {
+            let message =
+                format!("{HANDLE_FOLLOWS} says that a register follows, it is no number of a surface");
+            return self.refuse(o, inst, i, message);
         }
         let Operand::AddressOf { var, offset } = *operand else {
             return self.refuse(o, inst, i, Fault::Operand(kind.wants()));
@@ -445,7 +454,7 @@ impl Writer<'_> {
             Ok((row, col)) => {
                 let region = Region::SCALAR;
                 let general = Operand::General { var, row, col, region, modifier: Modifier::None };
-                if let Some((word, len)) = encode(limits, kind, &general) {
+                if let Some((word, len)) = encode(limits, kind, &general, version) {
                     out.word(word, len);
                 }
                 Ok(())
@@ -483,16 +492,15 @@ fn native_records(o: &Object) -> impl Iterator<Item = (u8, usize)> {
 ///
 /// Every arm checks what [`Limits::check`] checks; that one then says what is wrong.
 #[inline(always)]
-fn encode(limits: &Limits, kind: &SlotKind, operand: &Operand) -> Option<(u128, usize)> {
+fn encode(limits: &Limits, kind: &SlotKind, operand: &Operand, version: (u8, u8)) -> Option<(u128, usize)> {
     match kind {
         SlotKind::Vector(_) => match *operand {
-            Operand::General { var, row, col, region, modifier } => {
-                let word = (modifier as u128) << 3
-                    | (var as u128) << 8
-                    | (row as u128) << 40
-                    | (col as u128) << 48
-                    | (region.0 as u128) << 56;
-                (limits.has_var(var) && region.is_valid()).then_some((word, 9))
+            Operand::General { var, region, .. } => {
+                if limits.has_var(var) && region.is_valid() {
+                    encode_general(operand)
+                } else {
+                    None
+                }
             }
             Operand::Imm { ty, bits } => {
                 let word = 5 | (ty as u128) << 8 | (bits as u128) << 16;
@@ -501,7 +509,7 @@ fn encode(limits: &Limits, kind: &SlotKind, operand: &Operand) -> Option<(u128, 
                 }
                 (bits <= u32::MAX as u64).then_some((word, 6))
             }
-            _ => encode_rare(limits, kind, operand),
+            _ => encode_rare(limits, kind, operand, version),
         },
         SlotKind::Raw { .. } => match *operand {
             Operand::Raw { var, offset } => {
@@ -528,14 +536,39 @@ fn encode(limits: &Limits, kind: &SlotKind, operand: &Operand) -> Option<(u128, 
                 _ => None,
             }
         }
-        _ => encode_rare(limits, kind, operand),
+        _ => encode_rare(limits, kind, operand, version),
     }
 }
 
+#[inline(always)]
+fn encode_general(operand: &Operand) -> Option<(u128, usize)> {
+    let Operand::General { var, row, col, region, modifier } = *operand else { return None };
+    let word = (modifier as u128) << 3
+        | (var as u128) << 8
+        | (row as u128) << 40
+        | (col as u128) << 48
+        | (region.0 as u128) << 56;
+    Some((word, 9))
+}
+
 /// [`encode`] for the rarer kinds of operands.
-fn encode_rare(limits: &Limits, kind: &SlotKind, operand: &Operand) -> Option<(u128, usize)> {
+fn encode_rare(
+    limits: &Limits,
+    kind: &SlotKind,
+    operand: &Operand,
+    version: (u8, u8),
+) -> Option<(u128, usize)> {
     limits.check(kind, operand).ok()?;
     Some(match *operand {
+        Operand::Handle { index, .. } if version >= HANDLES_SINCE => {
+            let (general, len) = encode_general(&operand.handle()?)?;
+            (HANDLE_FOLLOWS as u128 | general << 8 | (index as u128) << (8 * (len + 1)), len + 5)
+        }
+        Operand::Surface(HANDLE_FOLLOWS) | Operand::Sampler(HANDLE_FOLLOWS)
+            if version >= HANDLES_SINCE && kind.takes_address() =>
+        {
+            return None;
+        }
         Operand::Address { id, offset, width_log2, modifier } => {
             let tag = 1 | (modifier as u128) << 3;
             (tag | (id as u128) << 8 | (offset as u128) << 24 | (width_log2 as u128) << 32, 5)

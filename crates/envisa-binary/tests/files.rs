@@ -9,7 +9,7 @@ use envisa_isa::{
 fn module() -> Module {
     let mut o = Object { name: "k".into(), ..Object::default() };
     o.strings.push("k");
-    for s in fixed_strings() {
+    for s in fixed_strings((4, 1)) {
         o.strings.push(s);
     }
     for (name, ty) in [("V32", Type::Ud), ("V33", Type::Ud), ("V34", Type::Uq)] {
@@ -96,6 +96,77 @@ fn round_trip(m: &Module) -> Vec<u8> {
     assert_eq!(m.first_difference(&again), None);
     assert_eq!(write(&again, &WriteOptions::default()).unwrap(), bytes);
     bytes
+}
+
+/// A kernel of 4.2 with one SAMPLEINFO, of this surface.
+fn with_surface(version: (u8, u8), surface: Operand) -> Module {
+    let mut m = Module { version, ..module() };
+    let o = &mut m.objects[0];
+    (o.insts, o.operands) = (Vec::new(), Vec::new());
+    let exec = Operand::Exec(Exec::from_channels(16, ExecMask::M1).unwrap());
+    push(o, Op::Sampleinfo, &[exec, Operand::Int(1), surface, Operand::Raw { var: 33, offset: 64 }]);
+    m
+}
+
+/// A surface by its state's address: 255, the general operand, the index.
+#[test]
+fn the_address_of_a_state_reads_back() {
+    let handle = Operand::Handle { var: 34, row: 1, col: 2, index: 0x0102_0304 };
+    let bytes = round_trip(&with_surface((4, 2), handle));
+    let hex: String = code(&bytes).iter().map(|b| format!("{b:02x}")).collect();
+    assert_eq!(hex, concat!("700b0401", "ff", "002200000001022101", "04030201", "210000004000"));
+    // It came with 4.2.
+    let early = with_surface((4, 1), handle);
+    assert!(early.check_sound().is_err());
+    assert!(
+        write(&early, &WriteOptions::default())
+            .unwrap_err()
+            .to_string()
+            .contains("which version 4.2 brought")
+    );
+    // Whatever stands behind the 255 in other files is no address.
+    let at = bytes.iter().rposition(|b| *b == 0xff).unwrap();
+    for (i, byte) in [(1, 0x08), (1, 0x05), (2, 40), (8, 0x22), (9, 0x02)] {
+        let mut other = bytes.clone();
+        other[at + i] = byte;
+        assert!(read(&other).is_err(), "byte {i} as {byte:#x}");
+    }
+    for cut in at..bytes.len() {
+        assert!(read(&bytes[..cut]).is_err());
+    }
+}
+
+/// The last surface that 4.1 can name is 255, which in 4.2 says that a register follows.
+#[test]
+fn surface_255_has_no_byte_in_4_2() {
+    let full = |version| {
+        let mut m = with_surface(version, Operand::Surface(255));
+        let last = m.objects[0].surfaces[0];
+        m.objects[0].surfaces.resize(250, last);
+        m
+    };
+    round_trip(&full((4, 1)));
+    let refused = write(&full((4, 2)), &WriteOptions::default()).unwrap_err().to_string();
+    assert!(refused.contains("255"), "{refused}");
+}
+
+/// `%scratchloc` came with 4.2, and so did its place among the strings.
+#[test]
+fn predefined_variables_go_by_the_version() {
+    let reads = |version| {
+        let mut m = with_surface(version, Operand::Surface(6));
+        m.objects[0].vars[2].alias = 21;
+        m
+    };
+    round_trip(&reads((4, 2)));
+    assert!(reads((4, 1)).check_sound().is_err());
+    assert!(write(&reads((4, 1)), &WriteOptions::default()).is_err());
+    assert_eq!(fixed_strings((4, 1)).count() + 1, fixed_strings((4, 2)).count());
+    assert_eq!(fixed_strings((3, 9)).count(), 28);
+    assert!(
+        fixed_strings((4, 2))
+            .eq(fixed_strings((4, 1)).take(21).chain(["%scratchloc"]).chain(fixed_strings((4, 1)).skip(21)))
+    );
 }
 
 #[test]

@@ -123,7 +123,8 @@ fn old(version: (u8, u8)) -> Vec<u8> {
     code.u16(0);
 
     let mut object = Bytes::default();
-    let strings: Vec<&str> = ["k"].into_iter().chain(fixed_strings()).chain(["V32", "S0", "T6"]).collect();
+    let strings: Vec<&str> =
+        ["k"].into_iter().chain(fixed_strings((4, 1))).chain(["V32", "S0", "T6"]).collect();
     object.id(version, strings.len() as u32);
     for s in &strings {
         object.0.extend(s.as_bytes());
@@ -183,7 +184,7 @@ fn old(version: (u8, u8)) -> Vec<u8> {
 
 fn module(version: (u8, u8)) -> Module {
     let mut o = Object { name: "k".into(), ..Object::default() };
-    for s in ["k"].into_iter().chain(fixed_strings()).chain(["V32", "S0", "T6"]) {
+    for s in ["k"].into_iter().chain(fixed_strings((4, 1))).chain(["V32", "S0", "T6"]) {
         o.strings.push(s);
     }
     let (attrs, span) = (AttrRange::default(), Span::NONE);

@@ -264,6 +264,10 @@ pub enum SystolicOperand {
     ActivationScales,
 }
 
+/// The byte of a surface or sampler handle that says: the address of a state, in a register, follows. From 4.2 on,
+/// where the slot takes one.
+pub const HANDLE_FOLLOWS: u8 = 0xff;
+
 /// How a slot is encoded.
 #[derive(Clone, Copy, Debug)]
 pub enum SlotKind {
@@ -284,7 +288,10 @@ pub enum SlotKind {
         allowed: SurfaceRule,
     },
     /// A sampler handle: one byte.
-    Sampler,
+    Sampler {
+        /// Where it may be the address of a state, in a register: from 4.2 on.
+        address: Platforms,
+    },
     /// A label: one word.
     Label(LabelKind),
     /// A string index.
@@ -466,6 +473,8 @@ pub struct SurfaceRule {
     pub stateless: Platforms,
     /// It must be a buffer, a typed image, or either.
     pub shape: SurfaceShape,
+    /// Where it may be the address of a state, in a register: from 4.2 on.
+    pub address: Platforms,
 }
 
 /// What kind of surface a message works on.

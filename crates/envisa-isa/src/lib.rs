@@ -25,7 +25,7 @@ pub use exec::{Combine, Exec, ExecMask, Pred};
 pub use module::*;
 pub use operand::{Modifier, Operand, Region, StateClass, VarId};
 pub use platform::{Platform, Platforms};
-pub use sound::{Fault, Limits, Unsound};
+pub use sound::{Fault, HANDLES_SINCE, Limits, Unsound};
 pub use span::Span;
 pub use table::{Op, TABLE};
 pub use types::{Type, TypeSet};

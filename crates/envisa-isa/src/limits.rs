@@ -15,6 +15,9 @@ pub const PREDICATE_VARIABLES: usize = 4095;
 pub const SAMPLERS: usize = 31;
 /// Surfaces that a kernel can declare: of chapter 4's 256, the first are predefined.
 pub const SURFACES: usize = 256 - crate::predefined::FIRST_SURFACE as usize;
+/// Bytes of a surface's or sampler's state, where one is found behind another's address: the reference compiler
+/// counts so.
+pub const STATE_BYTES: u32 = 64;
 /// Labels: two bytes hold their number.
 pub const LABELS: usize = COUNTED_BY_TWO_BYTES;
 /// Inputs of a kernel, in text and files: a byte each of the largest register file.

@@ -29,7 +29,7 @@ pub struct Object {
     pub name: String,
     /// Where it is named.
     pub name_span: Span,
-    /// Strings in pool order: 0 is the object's name, 1 to 28 are [`fixed_strings`] in current files.
+    /// Strings in pool order: 0 is the object's name, then [`fixed_strings`] in current files.
     pub strings: Strings,
     /// General variables from [`predefined::FIRST_VAR`].
     pub vars: Vec<GeneralVar>,
@@ -109,9 +109,10 @@ impl Strings {
     }
 }
 
-/// The 28 strings that follow the name in every pool: predefined variables, surfaces, the bindless sampler.
-pub fn fixed_strings() -> impl Iterator<Item = &'static str> {
-    predefined::VARS
+/// The strings that follow the name in every pool, 28 before 4.2, then 29: predefined variables, surfaces, the bindless
+/// sampler.
+pub fn fixed_strings(version: (u8, u8)) -> impl Iterator<Item = &'static str> {
+    predefined::vars(version)
         .iter()
         .map(|v| v.name)
         .chain(predefined::SURFACES)

@@ -210,6 +210,18 @@ pub enum Operand {
     Surface(u8),
     /// A sampler handle of a sampler message (`u8` in the binary).
     Sampler(u8),
+    /// A surface or sampler of a sampler message by the 64-bit address of its state, from 4.2 on: `V56`,
+    /// `(V56, 3)`.
+    Handle {
+        /// The variable that holds the address.
+        var: VarId,
+        /// Row: GRFs from the variable's start.
+        row: u8,
+        /// Column: elements from the row's start.
+        col: u8,
+        /// Which state from the address on, [`crate::limits::STATE_BYTES`] each.
+        index: u32,
+    },
     /// A label.
     Label(u16),
     /// A string, by its index in the object's pool.
@@ -238,6 +250,16 @@ impl Operand {
     pub const fn int(self) -> Option<u32> {
         match self {
             Operand::Int(n) => Some(n),
+            _ => None,
+        }
+    }
+
+    /// The general operand by which an address of a surface's or sampler's state is read.
+    pub const fn handle(self) -> Option<Operand> {
+        match self {
+            Operand::Handle { var, row, col, .. } => {
+                Some(Operand::General { var, row, col, region: Region::SCALAR, modifier: Modifier::None })
+            }
             _ => None,
         }
     }

@@ -17,8 +17,8 @@ const fn v(name: &'static str, ty: Type, elems: u16) -> PredefVar {
     PredefVar { name, ty, elems }
 }
 
-/// `V0` to `V20`.
-pub const VARS: [PredefVar; 21] = [
+/// `V0` to `V21`, of which [`vars`] says what a version has.
+pub const VARS: [PredefVar; 22] = [
     v("%null", Type::Ud, 1),
     v("%thread_x", Type::Uw, 1),
     v("%thread_y", Type::Uw, 1),
@@ -40,7 +40,14 @@ pub const VARS: [PredefVar; 21] = [
     v("%impl_arg_buf_ptr", Type::Uq, 1),
     v("%local_id_buf_ptr", Type::Uq, 1),
     v("%msg0", Type::Ud, 3),
+    v("%scratchloc", Type::Uq, 1),
 ];
+
+/// The predefined general variables of a format version: `%scratchloc` came with 4.2.
+pub const fn vars(version: (u8, u8)) -> &'static [PredefVar] {
+    let late = version.0 > 4 || version.0 == 4 && version.1 >= 2;
+    if late { &VARS } else { VARS.split_at(var::SCRATCHLOC as usize).0 }
+}
 
 /// First declared general variable.
 pub const FIRST_VAR: u32 = 32;
@@ -86,4 +93,5 @@ pub mod var {
     pub const IMPL_ARG_BUF_PTR: u32 = 18;
     pub const LOCAL_ID_BUF_PTR: u32 = 19;
     pub const MSG0: u32 = 20;
+    pub const SCRATCHLOC: u32 = 21;
 }

@@ -11,9 +11,12 @@
 //! - execution sizes are at most 32, regions have valid codes, field values fit their width, 4-byte
 //!   immediates have no upper bits.
 
-use crate::desc::SlotKind;
-use crate::{Module, Object, Operand, Region, Span, StateClass, Type, limits, predefined};
+use crate::desc::{SlotKind, SurfaceRule};
+use crate::{Module, Object, Operand, Platforms, Region, Span, StateClass, Type, limits, predefined};
 use std::fmt;
+
+/// The version from which on surfaces and samplers may be addresses of states, in registers.
+pub const HANDLES_SINCE: (u8, u8) = (4, 2);
 
 /// What is wrong with one value of a module.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,6 +57,8 @@ pub enum Fault {
     Version((u8, u8)),
     /// A field that came with a later version says something.
     Later((u8, u8)),
+    /// The address of a state in a register, before [`HANDLES_SINCE`].
+    EarlyHandle,
 }
 
 impl fmt::Display for Fault {
@@ -85,6 +90,10 @@ impl fmt::Display for Fault {
             Fault::Wide { value, width } => write!(f, "0x{value:x} does not fit {width} bytes"),
             Fault::Later((major, minor)) => {
                 write!(f, "not zero, as before version {major}.{minor}, which brought it")
+            }
+            Fault::EarlyHandle => {
+                let (major, minor) = HANDLES_SINCE;
+                write!(f, "the address of a state in a register, which version {major}.{minor} brought")
             }
             Fault::Version((major, minor)) => {
                 write!(f, "not an instruction of version {major}.{minor}")
@@ -118,6 +127,7 @@ impl std::error::Error for Unsound {}
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
 pub struct Limits {
+    pub predefined: u32,
     pub vars: u32,
     pub addresses: u32,
     pub predicates: u32,
@@ -128,12 +138,13 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Of an object.
-    pub fn of(object: &Object) -> Limits {
+    /// Of an object of a module of this version.
+    pub fn of(object: &Object, version: (u8, u8)) -> Limits {
         fn count(n: usize, first: u32) -> u32 {
             u32::try_from(n).unwrap_or(u32::MAX).saturating_add(first)
         }
         Limits {
+            predefined: predefined::vars(version).len() as u32,
             vars: count(object.vars.len(), predefined::FIRST_VAR),
             addresses: count(object.addresses.len(), 0),
             predicates: count(object.predicates.len(), predefined::FIRST_PREDICATE as u32),
@@ -147,7 +158,7 @@ impl Limits {
     /// Is this a general variable, declared or predefined?
     #[inline]
     pub const fn has_var(&self, id: u32) -> bool {
-        id < self.vars && (id >= predefined::FIRST_VAR || id < predefined::VARS.len() as u32)
+        id < self.vars && (id >= predefined::FIRST_VAR || id < self.predefined)
     }
 
     /// Is this a surface, declared or predefined?
@@ -190,9 +201,20 @@ impl Limits {
                     return Err(Fault::Surface(*id as u32));
                 }
             }
-            (SlotKind::Sampler, Operand::Sampler(id)) => {
+            (SlotKind::Sampler { .. }, Operand::Sampler(id)) => {
                 if !self.has_sampler(*id as u32) {
                     return Err(Fault::Sampler(*id as u32));
+                }
+            }
+            (
+                SlotKind::Surface { allowed: SurfaceRule { address, .. } } | SlotKind::Sampler { address },
+                Operand::Handle { var, .. },
+            ) => {
+                if *address == Platforms::NONE {
+                    return Err(Fault::Operand(kind.wants()));
+                }
+                if !self.has_var(*var) {
+                    return Err(Fault::Variable(*var));
                 }
             }
             (SlotKind::Label(_), Operand::Label(id)) => {
@@ -296,6 +318,17 @@ const fn check_region(r: Region) -> Result<(), Fault> {
 }
 
 impl SlotKind {
+    /// Does a surface or sampler slot take the address of a state, on some platform?
+    pub fn takes_address(&self) -> bool {
+        match self {
+            SlotKind::Surface { allowed: SurfaceRule { address, .. } } | SlotKind::Sampler { address } => {
+                *address != Platforms::NONE
+            }
+            SlotKind::Many(kind) | SlotKind::If { kind, .. } => kind.takes_address(),
+            _ => false,
+        }
+    }
+
     /// What operand such a slot wants, for messages.
     pub const fn wants(&self) -> &'static str {
         match self {
@@ -304,7 +337,7 @@ impl SlotKind {
             SlotKind::Vector(_) => "a vector operand",
             SlotKind::Raw { .. } => "a raw operand",
             SlotKind::Surface { .. } => "a surface",
-            SlotKind::Sampler => "a sampler",
+            SlotKind::Sampler { .. } => "a sampler",
             SlotKind::Label(_) => "a label",
             SlotKind::Str { .. } => "a string",
             SlotKind::Field { .. } | SlotKind::Packed { .. } => "a field's value",
@@ -339,6 +372,9 @@ fn check_operands(
         let Some(operand) = operands.get(i) else {
             return Err((None, Fault::OperandCount { found: operands.len(), expected: slots.len() }));
         };
+        if matches!(operand, Operand::Handle { .. }) && version < HANDLES_SINCE {
+            return Err((Some(i), Fault::EarlyHandle));
+        }
         if !slot.is_in(version) && *operand != Operand::Int(0) {
             return Err((Some(i), Fault::Later(slot.since)));
         }
@@ -366,13 +402,13 @@ impl Module {
     /// whoever builds a module by other means asks here.
     pub fn check_sound(&self) -> Result<(), Unsound> {
         for (i, object) in self.objects.iter().enumerate() {
-            object.check_tables().map_err(|(place, span, fault)| Unsound {
+            object.check_tables(self.version).map_err(|(place, span, fault)| Unsound {
                 object: i,
                 span,
                 place,
                 fault,
             })?;
-            let limits = Limits::of(object);
+            let limits = Limits::of(object, self.version);
             for (n, inst) in object.insts.iter().enumerate() {
                 let desc = inst.desc();
                 let fail = |slot: Option<crate::SlotName>, fault| {
@@ -402,9 +438,9 @@ impl Module {
 }
 
 impl Object {
-    /// The declarations' part of soundness; on error gives place, span and fault.
-    pub fn check_tables(&self) -> Result<(), (String, Span, Fault)> {
-        let limits = Limits::of(self);
+    /// The declarations' part of soundness, in a module of this version; on error gives place, span and fault.
+    pub fn check_tables(&self, version: (u8, u8)) -> Result<(), (String, Span, Fault)> {
+        let limits = Limits::of(self, version);
         let string = |name: u32, place: &dyn Fn() -> String, span: Span| {
             if name < limits.strings { Ok(()) } else { Err((place() + ": name", span, Fault::Str(name))) }
         };

@@ -93,7 +93,7 @@ fn reach(o: &Object, grf: u32) -> Reach {
             })
             .unwrap_or(16);
         for (i, op) in ops.iter().enumerate() {
-            let (var, end) = match *op {
+            let (var, end) = match op.handle().unwrap_or(*op) {
                 Operand::General { var, row, col, region, .. } => {
                     let Some((ty, _)) = o.var_shape(var, grf) else { continue };
                     let dst = desc.slots.get(i).is_some_and(|s| {

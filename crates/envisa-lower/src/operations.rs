@@ -6,7 +6,7 @@ use envisa_isa::operation::{Barrier, Compute, Control, Operation};
 use envisa_isa::{Combine, Inst as IsaInst, Operand, PartName, SlotName, Type, predefined};
 
 use crate::lower::{FunctionLowering, Reason};
-use crate::messages;
+use crate::messages::{self, SCRATCH_STATE};
 use crate::program::*;
 use crate::types::{exec_type, retype};
 
@@ -87,6 +87,7 @@ impl FunctionLowering<'_> {
         let desc = isa.desc();
         let (mut inst, operands) = self.read(isa, source)?;
         self.read_special_registers(&inst, &operands.srcs)?;
+        self.read_scratch_location(&inst, isa)?;
         match desc.operation() {
             Operation::Compute(op) => self.compute(op, inst, &operands),
             Operation::Move => self.move_(inst, &operands),
@@ -173,6 +174,28 @@ impl FunctionLowering<'_> {
             (inst.channels, inst.first, inst.no_mask) = exec;
         }
         Ok((inst, operands))
+    }
+
+    /// `%scratchloc` holds the same address in every thread: it is set where it is read.
+    fn read_scratch_location(&mut self, inst: &Inst, isa: &IsaInst) -> Result<(), Reason> {
+        let reads = |op: &Operand| match op.handle().unwrap_or(*op) {
+            Operand::General { var, .. } | Operand::Raw { var, .. } => {
+                self.o.root(var).is_some_and(|r| r.0 == predefined::var::SCRATCHLOC)
+            }
+            _ => false,
+        };
+        if self.o.ops(isa).iter().any(reads) {
+            let mut before = self.blank_at(inst);
+            before.op = Op::Mov;
+            before.channels = 1;
+            before.no_mask = true;
+            let (offset, _) = self.home(predefined::var::SCRATCHLOC)?;
+            before.dst = Dst::Reg { offset, ty: Type::Uq, stride: 1, sat: false };
+            before.src[0] = self.constant(Type::Uq, SCRATCH_STATE);
+            self.finish(&mut before)?;
+            self.push(before);
+        }
+        Ok(())
     }
 
     /// Registers that the machine fills when they are read.

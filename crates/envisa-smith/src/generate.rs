@@ -154,7 +154,7 @@ impl Gen<'_> {
         };
         self.o.strings.push(&name);
         self.o.name = name;
-        for s in fixed_strings() {
+        for s in fixed_strings(self.options.version) {
             self.o.strings.push(s);
         }
         self.labels = vec![None; BLOCKS + SUBROUTINES];

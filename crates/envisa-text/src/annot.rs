@@ -145,7 +145,7 @@ impl<'s> Parser<'s> {
                 && word.contains(&b':')
             {
                 let operand = self.operand_word(word, span)?;
-                if envisa_isa::Limits::of(&self.obj).check(&kind, &operand).is_err() {
+                if envisa_isa::Limits::of(&self.obj, self.version).check(&kind, &operand).is_err() {
                     return Err(self.bad_value(span, "an operand of this slot that exists"));
                 }
                 self.obj.operands[inst.first as usize + i] = operand;
@@ -188,7 +188,7 @@ impl<'s> Parser<'s> {
                 },
                 (SlotKind::Raw { .. }, None, Operand::Raw { .. }) => {
                     let (var, offset) = (value as u32, value >> 32);
-                    let limits = envisa_isa::Limits::of(&self.obj);
+                    let limits = envisa_isa::Limits::of(&self.obj, self.version);
                     match u16::try_from(offset) {
                         Ok(offset) if limits.has_var(var) => Operand::Raw { var, offset },
                         _ => return Err(self.bad_value(span, "a variable and offset")),

@@ -7,14 +7,17 @@ use envisa_isa::{Module, Object, Op, Operand, Strings, fixed_strings};
 /// strings at their mention. Strings that nothing names are dropped. Binaries of other tools order their
 /// pools differently; two modules that say the same have the same canonical form.
 pub fn canonical(module: &Module) -> Module {
-    Module { version: module.version.max((4, 1)), objects: module.objects.iter().map(object).collect() }
+    Module {
+        version: module.version.max((4, 1)),
+        objects: module.objects.iter().map(|o| object(o, module.version)).collect(),
+    }
 }
 
-fn object(old: &Object) -> Object {
+fn object(old: &Object, version: (u8, u8)) -> Object {
     let mut new = old.clone();
     let mut strings = Strings::default();
     strings.push(&old.name);
-    for s in fixed_strings() {
+    for s in fixed_strings(version) {
         strings.push(s);
     }
     let mut attrs = Vec::with_capacity(old.var_attrs.len());

@@ -347,7 +347,8 @@ impl<'s> Parser<'s> {
                 Ok(())
             }
             SlotKind::Surface { .. } => {
-                ops.list[slot] = self.handle(Class::Surface, desc.name.as_str())?;
+                let address = desc.kind.takes_address();
+                ops.list[slot] = self.handle(Class::Surface, address, desc.name.as_str())?;
                 Ok(())
             }
             _ => self.rare_slot(form, slot, part, glued, ops),
@@ -397,8 +398,8 @@ impl<'s> Parser<'s> {
             SlotKind::Exec => self.exec(),
             SlotKind::Vector(c) => self.vector(*c, role, name),
             SlotKind::Raw { .. } => self.raw(form.bare_raw, name),
-            SlotKind::Surface { .. } => self.handle(Class::Surface, name),
-            SlotKind::Sampler => self.handle(Class::Sampler, name),
+            SlotKind::Surface { .. } => self.handle(Class::Surface, kind.takes_address(), name),
+            SlotKind::Sampler { .. } => self.handle(Class::Sampler, kind.takes_address(), name),
             SlotKind::Label(kind) => {
                 let (label, span) = self.name_or_string("a label")?;
                 let kind = match kind {

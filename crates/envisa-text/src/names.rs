@@ -42,8 +42,9 @@ pub(crate) struct Decl {
 }
 
 /// Variables of the current object.
-#[derive(Default)]
 pub(crate) struct Names<'s> {
+    /// How many predefined general variables the version has.
+    predefined: u32,
     map: HashMap<&'s [u8], Decl>,
     /// What scopes hide or add: the name and what it meant outside.
     undo: Vec<(&'s [u8], Option<Decl>)>,
@@ -54,9 +55,9 @@ pub(crate) struct Names<'s> {
 fn predefined_names() -> &'static HashMap<&'static [u8], Decl> {
     static MAP: OnceLock<HashMap<&'static [u8], Decl>> = OnceLock::new();
     MAP.get_or_init(|| {
-        const NUMBERED: [&str; 21] = [
+        const NUMBERED: [&str; predefined::VARS.len()] = [
             "V0", "V1", "V2", "V3", "V4", "V5", "V6", "V7", "V8", "V9", "V10", "V11", "V12", "V13", "V14",
-            "V15", "V16", "V17", "V18", "V19", "V20",
+            "V15", "V16", "V17", "V18", "V19", "V20", "V21",
         ];
         let decl = |class, id| Decl { class, id, depth: 0, span: Span::NONE };
         let mut map = HashMap::new();
@@ -78,8 +79,14 @@ fn predefined_names() -> &'static HashMap<&'static [u8], Decl> {
 }
 
 impl<'s> Names<'s> {
+    /// Without declarations.
+    pub fn new() -> Names<'s> {
+        Names { predefined: 0, map: HashMap::new(), undo: Vec::new(), scopes: Vec::new() }
+    }
+
     /// Forgets everything, for the next object.
-    pub fn clear(&mut self) {
+    pub fn clear(&mut self, version: (u8, u8)) {
+        self.predefined = predefined::vars(version).len() as u32;
         self.map.clear();
         self.undo.clear();
         self.scopes.clear();
@@ -90,8 +97,16 @@ impl<'s> Names<'s> {
     pub fn get(&self, name: &[u8]) -> Option<Decl> {
         match self.map.get(name) {
             Some(d) => Some(*d),
-            None => predefined_names().get(name).copied(),
+            None => {
+                let found = predefined_names().get(name).copied();
+                found.filter(|d| self.has(d))
+            }
         }
+    }
+
+    /// Has the version this predefined name?
+    fn has(&self, decl: &Decl) -> bool {
+        decl.class != Class::General || decl.id < self.predefined
     }
 
     /// Declares a name in the innermost scope; gives the declaration it collides with, if any.
@@ -166,7 +181,10 @@ impl<'s> Names<'s> {
             .map(|(n, d)| (*n, d))
             // `V17` and the like are rarely meant.
             .chain(
-                predefined_names().iter().map(|(n, d)| (*n, d)).filter(|(n, _)| n[0] == b'%' || *n == b"TSS"),
+                predefined_names()
+                    .iter()
+                    .map(|(n, d)| (*n, d))
+                    .filter(|(n, d)| (n[0] == b'%' || *n == b"TSS") && self.has(d)),
             )
             .filter(move |(_, d)| d.class != Class::Poison && class.is_none_or(|c| c == d.class))
             .map(|(n, _)| n)
@@ -197,7 +215,8 @@ mod tests {
 
     #[test]
     fn a_scope_hides_and_gives_back() {
-        let mut n = Names::default();
+        let mut n = Names::new();
+        n.clear((4, 1));
         assert!(n.declare(b"A", Class::General, 32, Span::new(1, 2)).is_none());
         n.open(Span::NONE);
         assert!(n.declare(b"A", Class::Address, 0, Span::new(3, 4)).is_none());

@@ -1,5 +1,6 @@
 //! Operands: execution size, predicate, vector, raw, state, immediate.
 
+mod handle;
 mod indirect;
 mod region;
 
@@ -799,25 +800,6 @@ impl<'s> Parser<'s> {
             d.suggest("for the start of the variable, write", self.file, (span.end, span.end), ".0")
         };
         self.fail(d)
-    }
-
-    /// A surface of a message; the reference takes samplers too, we do not.
-    #[inline(always)]
-    pub fn handle(&mut self, class: Class, what: &'static str) -> P<(Operand, Span)> {
-        self.blank();
-        let start = self.pos;
-        let name = self.var_name();
-        if name.is_empty() {
-            return Err(self.missing_operand(what));
-        }
-        let decl = self.lookup(name, Some(class))?;
-        let id = match decl.class {
-            c if c == class => decl.id as u8,
-            Class::Poison => 0,
-            _ => return Err(self.wrong_class(name, decl, class.describe())),
-        };
-        let op = if class == Class::Surface { Operand::Surface(id) } else { Operand::Sampler(id) };
-        Ok((op, self.since(start)))
     }
 
     /// An identifier or a string.

@@ -119,7 +119,7 @@ impl<'s> Parser<'s> {
             simd_size: None,
             has_target: false,
             default_target: 1,
-            names: Names::default(),
+            names: Names::new(),
             poisoned: Vec::new(),
             blocks: HashMap::new(),
             subroutines: HashMap::new(),
@@ -451,13 +451,13 @@ impl<'s> Parser<'s> {
         }
         let mut obj = Object { kind, name: name.to_owned(), name_span: span, ..Object::default() };
         obj.strings.push(name);
-        for s in envisa_isa::fixed_strings() {
+        for s in envisa_isa::fixed_strings(self.version) {
             obj.strings.push(s);
         }
         self.obj = obj;
         self.open = true;
         self.has_target = false;
-        self.names.clear();
+        self.names.clear(self.version);
         self.poisoned.clear();
         self.blocks.clear();
         self.subroutines.clear();

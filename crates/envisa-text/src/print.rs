@@ -96,7 +96,7 @@ fn print_object(
 ) -> Result<(), PrintError> {
     let mut p = Printer {
         object,
-        names: Printed::of(object),
+        names: Printed::of(object, module.version),
         version: module.version.max((4, 1)),
         forms: Forms::get(),
         out,
@@ -118,7 +118,7 @@ pub fn print_inst(module: &Module, object: &Object, inst: &Inst) -> Result<Strin
     let mut out = String::new();
     let mut p = Printer {
         object,
-        names: Printed::of(object),
+        names: Printed::of(object, module.version),
         version: module.version.max((4, 1)),
         forms: Forms::get(),
         out: &mut out,

@@ -53,14 +53,15 @@ pub(crate) fn reserved(forms: &Forms, s: &str) -> bool {
 
 impl<'m> Printed<'m> {
     /// Chooses the names of an object.
-    pub fn of(o: &'m Object) -> Printed<'m> {
+    pub fn of(o: &'m Object, version: (u8, u8)) -> Printed<'m> {
         let forms = Forms::get();
         let mut taken: HashSet<Cow<'m, str>> = HashSet::new();
         let text = |i: u32| o.strings.get(i).unwrap_or("");
         // Names that are fine stay; the others get one that no name of the object has.
         let every: HashSet<&str> = o.strings.iter().collect();
         let mut pick = |name: &'m str, prefix: char, id: u32| -> Cow<'m, str> {
-            let free = |taken: &HashSet<Cow<'m, str>>, s: &str| !taken.contains(s) && !predefined_name(s);
+            let free =
+                |taken: &HashSet<Cow<'m, str>>, s: &str| !taken.contains(s) && !predefined_name(s, version);
             if is_identifier(name) && !reserved(forms, name) && free(&taken, name) {
                 taken.insert(Cow::Borrowed(name));
                 return Cow::Borrowed(name);
@@ -159,9 +160,9 @@ fn get<'a>(list: &'a [Cow<'_, str>], i: u32) -> &'a str {
     list.get(i as usize).map_or("?", |s| s.as_ref())
 }
 
-fn predefined_name(s: &str) -> bool {
+fn predefined_name(s: &str, version: (u8, u8)) -> bool {
     if let Some(n) = s.strip_prefix('V').and_then(|n| n.parse::<usize>().ok())
-        && n < predefined::VARS.len()
+        && n < predefined::vars(version).len()
         && s == format!("V{n}")
     {
         return true;

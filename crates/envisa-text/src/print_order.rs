@@ -40,9 +40,11 @@ impl Printer<'_, '_> {
     /// The pool's head: the name and the fixed strings.
     pub fn start_order(&mut self) {
         let strings = &self.object.strings;
-        let fixed = (1..).zip(fixed_strings()).all(|(i, s)| strings.get(i) == Some(s));
+        let fixed = (1..).zip(fixed_strings(self.version)).all(|(i, s)| strings.get(i) == Some(s));
         self.order.pool.push(0);
-        self.order.pool.extend((1..).zip(fixed_strings()).map(|(i, _)| if fixed { i } else { DROPPED }));
+        self.order
+            .pool
+            .extend((1..).zip(fixed_strings(self.version)).map(|(i, _)| if fixed { i } else { DROPPED }));
         if strings.get(0) != Some(&self.object.name) {
             self.order.explicit.push(0);
         }
@@ -62,7 +64,7 @@ impl Printer<'_, '_> {
                 [&o.addresses, &o.predicates, &o.samplers, &o.surfaces].into_iter().flatten().map(|v| v.name),
             )
             .chain(o.var_attrs.iter().chain(others).map(|a| a.name));
-        let next = names.max().unwrap_or(0).max(fixed_strings().count() as u32) + 1;
+        let next = names.max().unwrap_or(0).max(fixed_strings(self.version).count() as u32) + 1;
         last.name as usize + 1 == o.strings.len() && last.name != next
     }
 
@@ -82,7 +84,7 @@ impl Printer<'_, '_> {
         let plain = |list: &[(u32, AttrRange, Kind, usize)]| list.iter().map(|x| (x.2, x.3)).collect();
         let mut merged = all.clone();
         merged.sort_by_key(|x| x.0);
-        let mut next = fixed_strings().count() as u32 + 1;
+        let mut next = fixed_strings(self.version).count() as u32 + 1;
         let mut last = [None; 6];
         for &(name, attrs, kind, i) in &merged {
             let in_turn = last[kind as usize].is_none_or(|l| l < i);

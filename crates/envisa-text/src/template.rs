@@ -178,7 +178,7 @@ fn default_operand(kind: &SlotKind) -> Operand {
         SlotKind::Pred => Operand::Pred(Pred::NONE),
         SlotKind::Vector(_) | SlotKind::Raw { .. } => Operand::RAW_NULL,
         SlotKind::Surface { .. } => Operand::Surface(0),
-        SlotKind::Sampler => Operand::Sampler(0),
+        SlotKind::Sampler { .. } => Operand::Sampler(0),
         SlotKind::Label(_) => Operand::Label(0),
         SlotKind::Str { .. } => Operand::Str(0),
         SlotKind::Field { enc: Enc::Ignored(n), .. } => Operand::Int(*n),

@@ -177,14 +177,15 @@ fn suggestions_mend() {
 /// All texts as kernels of one: what each has wrong is reported in one run.
 #[test]
 fn all_errors_of_a_file_come_in_one_run() {
-    // Those whose error is of the file or swallows what follows.
+    // Those whose error is of the file or swallows what follows; one file has one version.
     let whole =
         ["version_", "file_", "comment_", "byte_order_mark", "kernel_", "declaration_before", "crlf_"];
     let mut text = String::from(".version 4.1\n");
     let mut expected = Vec::new();
     let mut n = 0;
     for case in cases() {
-        if case.limited || whole.iter().any(|w| case.name.starts_with(w)) {
+        let newer = case.text.contains(".version 4.2");
+        if case.limited || newer || whole.iter().any(|w| case.name.starts_with(w)) {
             continue;
         }
         // What the case says, by code and line of its own.

@@ -75,7 +75,7 @@ fn what_4_2_says_reads_as_it_prints() {
         if d.forms.is_empty() {
             continue;
         }
-        match example(op, |_, _| true) {
+        match example(op, |o, inst| !o.ops(inst).iter().any(|op| matches!(op, Operand::Handle { .. }))) {
             Some((text, module)) => {
                 same_again(d.name, &module);
                 let _ = writeln!(out, "- `{}`: `{text}`", d.name);
@@ -115,6 +115,27 @@ fn what_4_2_says_reads_as_it_prints() {
     same_again("payload", m);
     fields.push("payload");
     let _ = writeln!(out, "- `LSC_LOAD_BLOCK2D`, an address in one register: `{payload}`");
+    out.push_str("\n## Surfaces and samplers by the addresses of their states, in registers\n\n");
+    let mut told_states = Vec::new();
+    for op in rows() {
+        let d = op.desc();
+        let takes = |s: &Slot| s.kind.takes_address();
+        if d.slots.iter().any(takes) {
+            let handles = |o: &Object, inst: &Inst, index: fn(u32) -> bool| {
+                let of = |op: &Operand| matches!(op, Operand::Handle { index: n, .. } if index(*n));
+                o.ops(inst).iter().filter(|op| of(op)).count() == d.slots.iter().filter(|s| takes(s)).count()
+            };
+            let plain = example(op, |o, inst| handles(o, inst, |n| n == 0));
+            let indexed = example(op, |o, inst| handles(o, inst, |n| n != 0));
+            for (text, module) in [plain.expect(d.name), indexed.expect(d.name)] {
+                same_again(d.name, &module);
+                if !told_states.contains(&d.slots.as_ptr()) {
+                    let _ = writeln!(out, "- `{}`: `{text}`", d.name);
+                }
+            }
+            told_states.push(d.slots.as_ptr());
+        }
+    }
     out.push_str("\n## Values of older fields\n\n");
     let mut told: Vec<(&str, &str)> = Vec::new();
     for op in rows() {

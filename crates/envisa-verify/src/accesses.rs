@@ -73,6 +73,11 @@ fn accesses(ctx: &Ctx, inst: &Inst, grf: u32, mut f: impl FnMut(Access)) {
                 };
                 (*var, start, len, dense)
             }
+            (SlotKind::Surface { .. } | SlotKind::Sampler { .. }, Operand::Handle { var, row, col, .. }) => {
+                let Some(info) = ctx.var(*var) else { continue };
+                let size = info.ty.size();
+                (*var, *row as u32 * grf + *col as u32 * size, size, true)
+            }
             (SlotKind::Raw { .. }, Operand::Raw { var, offset }) => {
                 // Where the table cannot say how far it reaches, the rest of the variable is the safe
                 // side of a write, its first byte of a read.

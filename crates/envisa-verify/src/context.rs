@@ -186,12 +186,8 @@ impl<'a> Ctx<'a> {
     /// Element type of an operand, where it has one.
     pub fn type_of(&self, op: &Operand) -> Option<Type> {
         match *op {
-            Operand::General { var, .. } | Operand::Raw { var, .. } => {
-                if var == predefined::var::NULL {
-                    None
-                } else {
-                    self.var(var).map(|v| v.ty)
-                }
+            Operand::General { var, .. } | Operand::Raw { var, .. } | Operand::Handle { var, .. } => {
+                if var == predefined::var::NULL { None } else { self.var(var).map(|v| v.ty) }
             }
             Operand::Imm { ty, .. } | Operand::Indirect { ty, .. } => Some(ty),
             Operand::Predicate(_) => Some(Type::Bool),

@@ -445,7 +445,10 @@ fn unused(ctx: &mut Ctx, lives: &[Life]) {
     // What no instruction owns may be anything: only their own operands are looked at.
     for op in obj.insts.iter().flat_map(|inst| obj.ops(inst)) {
         match *op {
-            Operand::General { var, .. } | Operand::Raw { var, .. } | Operand::AddressOf { var, .. } => {
+            Operand::General { var, .. }
+            | Operand::Raw { var, .. }
+            | Operand::AddressOf { var, .. }
+            | Operand::Handle { var, .. } => {
                 used[var as usize] = true;
             }
             Operand::Address { id, .. } | Operand::Indirect { addr: id, .. } => addresses[id as usize] = true,

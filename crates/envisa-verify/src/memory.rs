@@ -68,6 +68,26 @@ pub(crate) fn check(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     }
 }
 
+/// A surface or sampler by the address of its state.
+pub(crate) fn state_address(
+    ctx: &mut Ctx,
+    desc: &InstDesc,
+    name: SlotName,
+    ok: Platforms,
+    register: &Operand,
+    span: Span,
+) {
+    let code = Code::STATE_ADDRESS;
+    surface(ctx, desc, code, ok, &format!("a `{name}` by the address of its state"), span);
+    if let Some(ty) = ctx.type_of(register)
+        && !matches!(ty, Type::Uq | Type::Q)
+    {
+        let message = format!("an address of type {}", ty.name());
+        let f = Finding::new(code, ctx.on, span, message).here(format!("this is {}", ty.name()));
+        ctx.push(f.help("legal: q, uq"));
+    }
+}
+
 fn no_channels(ctx: &mut Ctx, desc: &InstDesc, name: impl std::fmt::Display, span: Span) {
     let f = Finding::new(
         Code::NO_CHANNELS,

@@ -1,7 +1,7 @@
 //! Operands against their slots: classes, types, regions, modifiers, places in variables.
 
 use envisa_isa::desc::{
-    Classes, Family, InstDesc, Role, Saturation, Slot, SlotKind, SourceModifiers, TypeMap,
+    Classes, Family, InstDesc, Role, Saturation, Slot, SlotKind, SourceModifiers, SurfaceRule, TypeMap,
 };
 use envisa_isa::footprint::register_bytes;
 use envisa_isa::{
@@ -51,6 +51,13 @@ pub(crate) fn check(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
                 let span = ctx.obj.op_span(inst, k);
                 raw(ctx, inst, k, slot, *nullable, op, span);
                 types(ctx, inst, desc, slot, op, span);
+            }
+            SlotKind::Surface { allowed: SurfaceRule { address, .. } } | SlotKind::Sampler { address } => {
+                if let Some(register) = op.handle() {
+                    let span = ctx.obj.op_span(inst, k);
+                    crate::memory::state_address(ctx, desc, slot.name, *address, &register, span);
+                    place(ctx, inst, desc, slot, &register, 1, span);
+                }
             }
             _ => {}
         }
@@ -563,6 +570,14 @@ fn predefined_use(ctx: &mut Ctx, var: u32, place: (u8, u8), is_dst: bool, span: 
         v::MSG0 => {
             let before = Platforms::before(Platform::Xe2);
             ctx.push(Finding::new(Code::RESERVED_VAR, before, span, format!("{name} is reserved")));
+        }
+        v::SCRATCHLOC if is_dst => {
+            ctx.push(Finding::new(Code::READ_ONLY, ctx.on, span, format!("{name} is read-only")));
+        }
+        v::SCRATCHLOC => {
+            let before = Platforms::before(Platform::Xe3p);
+            let message = format!("{name} exists from Xe3P on");
+            ctx.push(Finding::new(Code::PREDEFINED_PLATFORM, before, span, message));
         }
         v::IMPL_ARG_BUF_PTR | v::LOCAL_ID_BUF_PTR => {
             let f = Finding::new(

@@ -63,7 +63,7 @@ impl Checker<'_> {
 
     fn object(&mut self) {
         let obj = self.obj;
-        if let Err((place, span, fault)) = obj.check_tables() {
+        if let Err((place, span, fault)) = obj.check_tables(self.module.version) {
             self.defect(code_of(&fault), span, format!("{place}: {fault}"));
         }
         if obj.kind == ObjectKind::Function && !obj.inputs.is_empty() {
@@ -79,7 +79,7 @@ impl Checker<'_> {
 
     fn insts(&mut self) {
         let obj = self.obj;
-        let limits = Limits::of(obj);
+        let limits = Limits::of(obj, self.module.version);
         let mut placed = vec![0u32; obj.labels.len()];
         let mut used: Vec<Option<(usize, Span)>> = vec![None; obj.labels.len()];
         let version = if self.module.version < (4, 2) { (4, 1) } else { self.module.version };

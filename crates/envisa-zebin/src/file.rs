@@ -269,10 +269,11 @@ impl ZebinFile {
     }
 
     /// Names that are used and defined nowhere, sorted, each once. `ocloc` does not report them. What the driver itself
-    /// fills into native code, by the names `__INTEL_PATCH_…`, is no such name.
+    /// fills into native code, by the names `__INTEL_PATCH_…` and `__INTEL_PER_THREAD_OFF`, is no such name.
     pub fn unresolved(&self) -> Vec<&str> {
         let used = self.elf.relocations.iter().map(|r| &self.elf.symbols[r.symbol]);
-        let missing = used.filter(|s| s.undefined && !s.name.starts_with("__INTEL_PATCH_"));
+        let native = |name: &str| name.starts_with("__INTEL_PATCH_") || name == "__INTEL_PER_THREAD_OFF";
+        let missing = used.filter(|s| s.undefined && !native(&s.name));
         let mut names: Vec<&str> = missing.map(|s| s.name.as_str()).collect();
         names.sort_unstable();
         names.dedup();

@@ -19,20 +19,23 @@ pub enum DeviceFamily {
     Bmg,
     /// Xe3: Panther Lake. 64-byte GRF.
     Ptl,
+    /// Xe3P: Crescent Island. 64-byte GRF.
+    Cri,
 }
 
 impl DeviceFamily {
     /// All of them, oldest first.
-    pub const ALL: [DeviceFamily; 6] = [
+    pub const ALL: [DeviceFamily; 7] = [
         DeviceFamily::Skl,
         DeviceFamily::Tgllp,
         DeviceFamily::Dg2,
         DeviceFamily::Pvc,
         DeviceFamily::Bmg,
         DeviceFamily::Ptl,
+        DeviceFamily::Cri,
     ];
 
-    /// From a product family's number, as `ocloc` 22.43 and, of Xe2 and Xe3, 26.27 write it.
+    /// From a product family's number, as `ocloc` 22.43 and, from Xe2 on, 26.27 write it.
     pub const fn from_product(product: u32) -> Option<Self> {
         match product {
             18 => Some(DeviceFamily::Skl),
@@ -41,6 +44,7 @@ impl DeviceFamily {
             1271 => Some(DeviceFamily::Pvc),
             1274 | 1275 => Some(DeviceFamily::Bmg),
             1300 => Some(DeviceFamily::Ptl),
+            1380 => Some(DeviceFamily::Cri),
             _ => None,
         }
     }
@@ -54,6 +58,7 @@ impl DeviceFamily {
             DeviceFamily::Pvc => 1271,
             DeviceFamily::Bmg => 1274,
             DeviceFamily::Ptl => 1300,
+            DeviceFamily::Cri => 1380,
         }
     }
 
@@ -66,6 +71,7 @@ impl DeviceFamily {
             DeviceFamily::Pvc => "pvc",
             DeviceFamily::Bmg => "bmg",
             DeviceFamily::Ptl => "ptl",
+            DeviceFamily::Cri => "cri",
         }
     }
 
@@ -78,6 +84,7 @@ impl DeviceFamily {
             DeviceFamily::Pvc => Platform::Pvcxt,
             DeviceFamily::Bmg => Platform::Xe2,
             DeviceFamily::Ptl => Platform::Xe3,
+            DeviceFamily::Cri => Platform::Xe3p,
         }
     }
 
@@ -146,7 +153,7 @@ impl Notes {
                 _ => None,
             };
         };
-        // Newer compilers give the graphics IP version: 9.x, 12.x, 12.55 to 12.59, 12.60 and up, 20.x, 30.x.
+        // Newer compilers give the graphics IP version: 9.x, 12.x, 12.55 to 12.59, 12.60 and up, 20.x, 30.x, 35.x.
         match (config >> 22, (config >> 14) & 0xff) {
             (9, _) => Some(DeviceFamily::Skl),
             (12, 0..=10) => Some(DeviceFamily::Tgllp),
@@ -154,6 +161,7 @@ impl Notes {
             (12, 60 | 61) => Some(DeviceFamily::Pvc),
             (20, _) => Some(DeviceFamily::Bmg),
             (30, _) => Some(DeviceFamily::Ptl),
+            (35, _) => Some(DeviceFamily::Cri),
             _ => None,
         }
     }

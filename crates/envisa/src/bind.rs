@@ -6,7 +6,7 @@ use crate::kernel::{Argument, ArgumentKind, Code};
 use crate::launch::{Arg, ArgKey, Launch, Sizes};
 use envisa_diag::did_you_mean;
 use envisa_lower::{InputClass, InputSlot};
-use envisa_machine::dispatch;
+use envisa_machine::dispatch::{self, Sampler};
 use envisa_machine::memory::{BufferSurface, Memory, Surface, SurfaceTable};
 
 /// Where a binding of hand-written code that the caller did not number goes: from here up, so that numbered
@@ -297,21 +297,19 @@ impl BoundThreads {
             (InputClass::General, Arg::Buffer(b)) => b.address().to_le_bytes().to_vec(),
             (InputClass::General, Arg::Null) => vec![0; 8],
             (InputClass::General, Arg::Pointer(address)) => address.to_le_bytes().to_vec(),
-            (InputClass::General, _) => return Err("a value or a buffer is expected".into()),
-            (InputClass::Surface, arg) => {
-                let Some(surface) = surface(arg) else {
-                    return Err("it is a surface: a buffer or an image is expected".into());
-                };
-                if !self.surfaces.bind(memory, *free, surface) {
-                    return Err("there are too many surfaces".into());
-                }
-                *free += 1;
-                (*free - 1).to_le_bytes().to_vec()
+            // The address of its state.
+            (InputClass::General, arg @ Arg::Image(_)) if input.bytes == 8 => {
+                let handle = SurfaceTable::handle(self.surface(memory, arg, free)?);
+                u64::from(handle.ok_or("there are too many surfaces")?).to_le_bytes().to_vec()
             }
-            (InputClass::Sampler, Arg::Sampler(s)) => {
-                self.samplers.push(Some(*s));
-                (self.samplers.len() as u32 - 1).to_le_bytes().to_vec()
+            (InputClass::General, Arg::Sampler(s)) if input.bytes == 8 => {
+                u64::from(Sampler::handle(self.sampler(*s))).to_le_bytes().to_vec()
             }
+            (InputClass::General, _) => {
+                return Err("a value or a buffer is expected, in 8 bytes also an image or a sampler".into());
+            }
+            (InputClass::Surface, arg) => self.surface(memory, arg, free)?.to_le_bytes().to_vec(),
+            (InputClass::Sampler, Arg::Sampler(s)) => self.sampler(*s).to_le_bytes().to_vec(),
             (InputClass::Sampler, _) => return Err("it is a sampler".into()),
         };
         if value.len() > input.bytes as usize {
@@ -320,6 +318,24 @@ impl BoundThreads {
         let at = input.image as usize;
         self.image[at..at + value.len()].copy_from_slice(&value);
         Ok(())
+    }
+
+    /// Binds a surface that no index names; gives the index it gets.
+    fn surface(&mut self, memory: &Memory, arg: &Arg, free: &mut u32) -> Result<u32, String> {
+        let Some(surface) = surface(arg) else {
+            return Err("it is a surface: a buffer or an image is expected".into());
+        };
+        if !self.surfaces.bind(memory, *free, surface) {
+            return Err("there are too many surfaces".into());
+        }
+        *free += 1;
+        Ok(*free - 1)
+    }
+
+    /// Gives a sampler the next index.
+    fn sampler(&mut self, sampler: Sampler) -> u32 {
+        self.samplers.push(Some(sampler));
+        self.samplers.len() as u32 - 1
     }
 }
 

@@ -62,6 +62,8 @@ impl Bytes {
                 self.id(var);
                 self.uint(row as u64 | (col as u64) << 8 | (region.0 as u64) << 16, 4);
             }
+            // From 4.2 on.
+            Operand::Handle { .. } => return None,
             // Registers of 32 bytes; which only ADDR_ADD has, of elements that divide the offset.
             Operand::AddressOf { .. } => return None,
             Operand::Address { id, offset, width_log2, modifier } => {

@@ -123,7 +123,7 @@ fn breaks(
                 out.push(("surface T5", Operand::Surface(predefined::SURFACE_SCRATCH)));
             }
         }
-        (SlotKind::Sampler, _) => out.push(("sampler", Operand::Sampler(30))),
+        (SlotKind::Sampler { .. }, _) => out.push(("sampler", Operand::Sampler(30))),
         (SlotKind::Label(_), _) => out.push(("label", Operand::Label(60_000))),
         (SlotKind::Str { .. }, _) => out.push(("string", Operand::Str(1_000_000))),
         (SlotKind::Field { width, enc }, _) => {

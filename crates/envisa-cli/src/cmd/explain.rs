@@ -295,7 +295,9 @@ fn describe(slot: &Slot, out: &mut String) {
                 platforms(allowed.slm),
                 platforms(allowed.stateless)
             );
+            address_of_state(allowed.address, out);
         }
+        SlotKind::Sampler { address } => address_of_state(address, out),
         _ => {}
     }
 }
@@ -324,13 +326,24 @@ fn encoding(enc: Enc, indent: &str, out: &mut String) {
     }
 }
 
+fn address_of_state(on: Platforms, out: &mut String) {
+    if on != Platforms::NONE {
+        let (major, minor) = envisa::isa::HANDLES_SINCE;
+        let _ = writeln!(
+            out,
+            "      or the address of its state in a register, `V5`, `(V5, 3)` with an index, from {major}.{minor} on: {}",
+            platforms(on)
+        );
+    }
+}
+
 fn width(kind: &SlotKind) -> String {
     match kind {
         SlotKind::Exec => "ub".into(),
         SlotKind::Pred => "uw".into(),
         SlotKind::Vector(_) => "vector".into(),
         SlotKind::Raw { .. } => "raw".into(),
-        SlotKind::Surface { .. } | SlotKind::Sampler => "ub".into(),
+        SlotKind::Surface { .. } | SlotKind::Sampler { .. } => "ub".into(),
         SlotKind::Label(_) => "uw".into(),
         SlotKind::Str { width }
         | SlotKind::Field { width, .. }
@@ -550,7 +563,7 @@ fn sample(d: &InstDesc, what: &str, reg: &mut u32) -> String {
         }
         SlotKind::Raw { .. } => format!("V{}.0", next()),
         SlotKind::Surface { .. } => "T6".into(),
-        SlotKind::Sampler => "S0".into(),
+        SlotKind::Sampler { .. } => "S0".into(),
         SlotKind::Label(LabelKind::Subroutine | LabelKind::Any) => "sub".into(),
         SlotKind::Label(_) => "BB_1".into(),
         SlotKind::Str { .. } => "\"name\"".into(),

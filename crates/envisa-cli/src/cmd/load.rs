@@ -298,6 +298,9 @@ fn operand(t: &Object, op: &Operand) -> String {
         Operand::Raw { var, offset } => format!("{}.{offset}", t.var_name(var)),
         Operand::Surface(n) => format!("T{n}"),
         Operand::Sampler(n) => format!("S{n}"),
+        Operand::Handle { var, row, col, index } => {
+            format!("{}({row},{col})<0;1,0>[{index}]", t.var_name(var))
+        }
         Operand::Label(n) => format!("label {n}"),
         Operand::Str(n) => format!("{:?}", t.strings.get(n).unwrap_or("")),
         Operand::Int(n) => n.to_string(),

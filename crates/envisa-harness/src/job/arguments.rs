@@ -76,12 +76,7 @@ impl Target {
         match self.kind {
             ArgumentKind::Image => self.image(device, text),
             ArgumentKind::Surface if text.starts_with("image:") => self.image(device, text),
-            ArgumentKind::Sampler => match text.strip_prefix("sampler:") {
-                Some(sampler) => Ok((images::parse_sampler(sampler).map_err(JobError::Usage)?.into(), None)),
-                None => usage(format!(
-                    "it is a sampler; write sampler:ADDRESSING:nearest|linear:normalized|unnormalized, not `{text}`"
-                )),
-            },
+            ArgumentKind::Sampler => sampler(text),
             ArgumentKind::Local => match ValueSpec::parse(text) {
                 Ok(ValueSpec::Local(bytes)) => Ok((Arg::local(bytes), None)),
                 _ => usage(format!("it is local memory{ty}; write local:BYTES, not `{text}`")),
@@ -93,6 +88,9 @@ impl Target {
                 let stated = Some(u64::from(bytes)).filter(|n| *n > 0);
                 value(&self.type_name, stated, u64::from(payload_bytes), text).map(|v| (v.into(), None))
             }
+            // By the addresses of their states.
+            ArgumentKind::Input { bytes: 8 } if text.starts_with("image:") => self.image(device, text),
+            ArgumentKind::Input { bytes: 8 } if text.starts_with("sampler:") => sampler(text),
             ArgumentKind::Input { .. } => self.input(device, kernel, text),
             ArgumentKind::Surface => self.surface(device, text),
             _ if text.starts_with("image:") => usage(format!("it is a buffer{ty}, not an image")),
@@ -253,6 +251,16 @@ impl Target {
             && !matches!(spec, ValueSpec::Literal { .. });
         let value = spec.materialize(MEMORY_LIMIT).map_err(JobError::usage)?;
         if address { self.held(device, &value) } else { Ok((value.bytes.into(), None)) }
+    }
+}
+
+/// A sampler.
+fn sampler(text: &str) -> Result<(Arg, Option<Held>), JobError> {
+    match text.strip_prefix("sampler:") {
+        Some(sampler) => Ok((images::parse_sampler(sampler).map_err(JobError::Usage)?.into(), None)),
+        None => Err(JobError::Usage(format!(
+            "it is a sampler; write sampler:ADDRESSING:nearest|linear:normalized|unnormalized, not `{text}`"
+        ))),
     }
 }
 

@@ -7,11 +7,19 @@ use crate::{Platform, Platforms, Type, TypeSet};
 
 const MESSAGE: InstDesc = InstDesc { family: Family::DataPort, ..EMPTY };
 
-const BUFFER: SurfaceRule =
-    SurfaceRule { slm: Platforms::ALL, stateless: Platforms::ALL, shape: SurfaceShape::Buffer };
+const BUFFER: SurfaceRule = SurfaceRule {
+    slm: Platforms::ALL,
+    stateless: Platforms::ALL,
+    shape: SurfaceShape::Buffer,
+    address: Platforms::NONE,
+};
 const OWORD_BUFFER: SurfaceRule = SurfaceRule { slm: Platforms::ICLLP_UP, ..BUFFER };
-const TYPED: SurfaceRule =
-    SurfaceRule { slm: Platforms::NONE, stateless: Platforms::NONE, shape: SurfaceShape::Typed };
+const TYPED: SurfaceRule = SurfaceRule {
+    slm: Platforms::NONE,
+    stateless: Platforms::NONE,
+    shape: SurfaceShape::Typed,
+    address: Platforms::NONE,
+};
 const MEDIA: SurfaceRule = SurfaceRule { shape: SurfaceShape::Media, ..TYPED };
 
 const SIZES_124: &[Value] = &[val(0, "1"), val(1, "2"), val(2, "4")];

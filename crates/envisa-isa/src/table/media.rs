@@ -12,8 +12,12 @@ const VME: InstDesc = InstDesc {
     semantics: "dst = result of the estimation",
     ..EMPTY
 };
-const IMAGE: SurfaceRule =
-    SurfaceRule { slm: Platforms::NONE, stateless: Platforms::NONE, shape: SurfaceShape::Media };
+const IMAGE: SurfaceRule = SurfaceRule {
+    slm: Platforms::NONE,
+    stateless: Platforms::NONE,
+    shape: SurfaceShape::Media,
+    address: Platforms::NONE,
+};
 const UB: TypeSet = TypeSet::of(&[Type::Ub]);
 const UNI: Slot = raw_src(SlotName::UniInput, UB, "universal payload, 128 bytes").touches(Bytes::Fixed(128));
 const DST: Slot = raw_dst(TypeSet::ANY, "result");
@@ -113,7 +117,7 @@ const VA: InstDesc = InstDesc {
 };
 const SAMPLER: Slot = Slot {
     name: SlotName::Sampler,
-    kind: SlotKind::Sampler,
+    kind: SlotKind::Sampler { address: Platforms::NONE },
     role: Role::Read,
     types: TypeSet::NONE,
     bytes: Bytes::None,

@@ -20,11 +20,19 @@ const BEFORE_PVC: Platforms = Platforms::ALL.without(Platforms::of(&[Platform::P
 const XE2: Platforms = Platforms::from(Platform::Xe2);
 const BEFORE_XE2: Platforms = BEFORE_PVC.without(XE2);
 
-const IMAGE: SurfaceRule =
-    SurfaceRule { slm: Platforms::NONE, stateless: Platforms::NONE, shape: SurfaceShape::Any };
+/// Where surfaces and samplers may be addresses of states, in registers.
+const ADDRESSES: Platforms = Platforms::from(Platform::Xe3p);
+const IMAGE: SurfaceRule = SurfaceRule {
+    slm: Platforms::NONE,
+    stateless: Platforms::NONE,
+    shape: SurfaceShape::Any,
+    address: Platforms::NONE,
+};
+const STATE_OF_IMAGE: SurfaceRule = SurfaceRule { address: ADDRESSES, ..IMAGE };
+const STATE_OF_SAMPLER: Slot = Slot { kind: SlotKind::Sampler { address: ADDRESSES }, ..STATE };
 const STATE: Slot = Slot {
     name: SlotName::Sampler,
-    kind: SlotKind::Sampler,
+    kind: SlotKind::Sampler { address: Platforms::NONE },
     role: Role::Read,
     types: TypeSet::NONE,
     bytes: Bytes::None,
@@ -65,11 +73,13 @@ const PARAMS: Slot = Slot {
     doc: "coordinates and other parameters, in the order of the operation",
     since: (0, 0),
 };
-const SAMPLE_SLOTS: &[Slot] = &[FLAGS, EXEC, PRED, CHANNELS, OFFSET, STATE, surface(IMAGE), DST, NUM, PARAMS];
-const GATHER_SLOTS: &[Slot] = &[FLAGS, EXEC, PRED, CHANNEL, OFFSET, STATE, surface(IMAGE), DST, NUM, PARAMS];
-const LOAD_SLOTS: &[Slot] = &[FLAGS, EXEC, PRED, CHANNELS, OFFSET, surface(IMAGE), DST, NUM, PARAMS];
+const SAMPLE_SLOTS: &[Slot] =
+    &[FLAGS, EXEC, PRED, CHANNELS, OFFSET, STATE_OF_SAMPLER, surface(STATE_OF_IMAGE), DST, NUM, PARAMS];
+const GATHER_SLOTS: &[Slot] =
+    &[FLAGS, EXEC, PRED, CHANNEL, OFFSET, STATE_OF_SAMPLER, surface(STATE_OF_IMAGE), DST, NUM, PARAMS];
+const LOAD_SLOTS: &[Slot] = &[FLAGS, EXEC, PRED, CHANNELS, OFFSET, surface(STATE_OF_IMAGE), DST, NUM, PARAMS];
 
-const NOTE: &str = "Opcode and flags are one word: the operation is its low byte. The 4.1 text takes `.divS` and writes no bit for it. The current reader takes a paired surface after dst, which the page does not have.";
+const NOTE: &str = "Opcode and flags are one word: the operation is its low byte. The 4.1 text takes `.divS` and writes no bit for it. The current reader takes a paired surface after dst, which the page does not have; for Xe3P it takes sampler and surface as addresses of states, in registers.";
 
 /// A parameter by the name that the pages give it.
 macro_rules! parameter {
@@ -269,7 +279,7 @@ pub static RESINFO: InstDesc = InstDesc {
     slots: &[
         EXEC,
         CHANNELS,
-        surface(IMAGE),
+        surface(STATE_OF_IMAGE),
         raw_src(SlotName::Lod, UD, "levels of detail").touches(Bytes::PerChannel(4)),
         raw_dst(TypeSet::of(&[Type::Ud, Type::F]), "channels one after another, each at a register")
             .touches(Bytes::Rows { mask: SlotName::Channels.whole() }),
@@ -290,7 +300,7 @@ pub static SAMPLEINFO: InstDesc = InstDesc {
     slots: &[
         EXEC,
         CHANNELS,
-        surface(IMAGE),
+        surface(STATE_OF_IMAGE),
         raw_dst(TypeSet::of(&[Type::Ud, Type::F]), "channels one after another, each at a register")
             .touches(Bytes::Rows { mask: SlotName::Channels.whole() }),
     ],
@@ -499,7 +509,7 @@ pub static RT_WRITE: InstDesc = InstDesc {
         EXEC,
         PRED,
         RT_MODE,
-        surface(IMAGE),
+        surface(STATE_OF_IMAGE),
         raw_opt(SlotName::Header, TypeSet::ANY, "header of the message").touches(Bytes::Header),
         rt(SlotName::Si, 11, &RT_VEC, TypeSet::ANY, "sample index"),
         rt(SlotName::Cps, 8, &RT_VEC, TypeSet::ANY, "CPS counter"),

@@ -13,7 +13,7 @@ mod sampler;
 mod typed;
 mod untyped;
 
-use envisa_isa::desc::Bytes;
+use envisa_isa::desc::{Bytes, SlotKind};
 use envisa_isa::footprint::{packed_channels, register_bytes};
 use envisa_isa::operation::{Compute, Message as Kind, Operation};
 use envisa_isa::systolic::Matrices;
@@ -80,6 +80,10 @@ pub enum Space {
     Arguments,
 }
 
+/// The address by which bindless messages name the thread's own scratch memory: what `%scratchloc` holds, and what a
+/// launch passes as `scratch_pointer`. No handle of a surface has more than 32 bits.
+pub const SCRATCH_STATE: u64 = 1 << 32;
+
 /// How a 32-bit address becomes one of 64 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Extend {
@@ -139,10 +143,10 @@ pub(crate) struct Parts {
     pub raws: Vec<Register>,
     /// Vector operands.
     pub vectors: Vec<Operand>,
-    /// Surface handle.
-    pub surface: Option<u8>,
-    /// Sampler handle.
-    pub sampler: Option<u8>,
+    /// The surface.
+    pub surface: Option<Operand>,
+    /// The sampler.
+    pub sampler: Option<Operand>,
 }
 
 impl Parts {
@@ -165,8 +169,12 @@ impl Parts {
                 Operand::Exec(Exec { log2, .. }) => p.channels = 1 << log2.min(5),
                 Operand::Pred(_) => {}
                 Operand::Int(n) => p.ints.push(n),
-                Operand::Surface(s) => p.surface = Some(s),
-                Operand::Sampler(s) => p.sampler = Some(s),
+                op if slot.is_some_and(|s| matches!(s.kind, SlotKind::Surface { .. })) => {
+                    p.surface = Some(op)
+                }
+                op if slot.is_some_and(|s| matches!(s.kind, SlotKind::Sampler { .. })) => {
+                    p.sampler = Some(op)
+                }
                 op if slot.is_some_and(|s| matches!(s.bytes, Bytes::Region)) => p.vectors.push(op),
                 op => {
                     let bytes = register_bytes(isa.op, ops, i, grf, &type_of);
@@ -197,7 +205,11 @@ impl Parts {
 
     /// The space of the surface handle.
     pub fn space(&self, r: &mut dyn Resolver) -> Result<Space, Reason> {
-        Ok(match self.surface.ok_or("its surface is missing")? {
+        let id = match self.surface.ok_or("its surface is missing")? {
+            Operand::Surface(id) => id,
+            handle => return Ok(Space::Bindless(address_of_state(handle, r)?)),
+        };
+        Ok(match id {
             envisa_isa::predefined::SURFACE_SLM => Space::Slm,
             envisa_isa::predefined::SURFACE_SCRATCH => Space::GeneralState,
             envisa_isa::predefined::SURFACE_BSS => Space::Bindless(r.surface(4)?),
@@ -205,6 +217,18 @@ impl Parts {
             3 => Space::GeneralState,
             s => Space::Bti(r.surface(s as u16)?),
         })
+    }
+}
+
+/// The address of a surface's or sampler's state: to the virtual GPU it is a bindless handle. What lies behind the
+/// state that the handle names, a launch does not say.
+fn address_of_state(handle: Operand, r: &mut dyn Resolver) -> Result<Src, Reason> {
+    match (handle, handle.handle()) {
+        (Operand::Handle { index: 0, .. }, Some(register)) => r.scalar(register),
+        (Operand::Handle { index, .. }, _) => {
+            Err(format!("the state of index {index} behind a handle is not supported"))
+        }
+        _ => Err("a surface or sampler is expected".into()),
     }
 }
 

@@ -1,11 +1,11 @@
 //! Messages of the sampler: texels that it finds by coordinates, filters, compares and gathers.
 
-use envisa_isa::Type;
 use envisa_isa::operation::{Parameter, Sampling};
+use envisa_isa::{Operand, Type};
 
 use super::Reason;
 use super::typed::enabled;
-use super::{Message, Parts, Resolver, Space, TexelSlot};
+use super::{Message, Parts, Resolver, Space, TexelSlot, address_of_state};
 use crate::inst::Src;
 use crate::registers::RegOffset;
 
@@ -101,14 +101,16 @@ pub(super) fn sample(
         }
         parameters.push(SampleParameter { what, at, bytes });
     }
-    let id = p.sampler.ok_or("its sampler is missing")?;
-    let state = r.sampler(id as u16)?;
+    let state = match p.sampler.ok_or("its sampler is missing")? {
+        Operand::Sampler(id @ envisa_isa::predefined::SAMPLER_BINDLESS) => {
+            SamplerState::Handle(r.sampler(id.into())?)
+        }
+        Operand::Sampler(id) => SamplerState::Index(r.sampler(id.into())?),
+        handle => SamplerState::Handle(address_of_state(handle, r)?),
+    };
     Ok(Message::Sample(Sample {
         space: p.space(r)?,
-        state: match id {
-            envisa_isa::predefined::SAMPLER_BINDLESS => SamplerState::Handle(state),
-            _ => SamplerState::Index(state),
-        },
+        state,
         what,
         parameters,
         offsets: r.scalar(p.vector(0)?)?,

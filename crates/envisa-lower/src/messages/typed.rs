@@ -2,7 +2,7 @@
 //! texel loads through the sampler unit, media blocks, questions about images.
 
 use envisa_isa::limits::MEDIA_BLOCK_BYTES;
-use envisa_isa::lsc;
+use envisa_isa::lsc::{self, addr_type};
 use envisa_isa::operation::{Access, LoadParameters};
 use envisa_isa::{Operand, Type};
 
@@ -301,9 +301,9 @@ pub(super) fn lsc_atomic(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Rea
 fn lsc_space(p: &Parts, r: &mut dyn Resolver) -> Result<Space, Reason> {
     let surface = |r: &mut dyn Resolver| p.vector(0).and_then(|v| r.scalar(v));
     match p.int(2)? {
-        2 => Ok(Space::Bindless(surface(r)?)),
-        4 => Ok(Space::Bti(surface(r)?)),
-        3 => Err("the surface states of the hardware's own heap are not known".into()),
+        addr_type::BSS | addr_type::SURF => Ok(Space::Bindless(surface(r)?)),
+        addr_type::BTI => Ok(Space::Bti(surface(r)?)),
+        addr_type::SS => Err("the surface states of the hardware's own heap are not known".into()),
         k => Err(format!("a typed message has no address type {k}")),
     }
 }

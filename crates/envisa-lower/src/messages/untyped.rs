@@ -317,11 +317,10 @@ pub(super) fn lsc_fields(shape: LscShape, p: &Parts, r: &mut dyn Resolver) -> Re
                 Space::Flat
             }
         },
-        (_, addr_type::BSS) => Space::Bindless(surface(r)?),
+        (_, addr_type::BSS | addr_type::SURF) => Space::Bindless(surface(r)?),
         (_, addr_type::SS) => Space::Scratch(surface(r)?),
         (_, addr_type::BTI) => Space::Bti(surface(r)?),
         (_, addr_type::ARG) => Space::Arguments,
-        (_, addr_type::SURF) => return Err("surface states at addresses are not supported".into()),
         (_, k) => return Err(format!("the address type code {k} means nothing")),
     };
     Ok(Lsc {

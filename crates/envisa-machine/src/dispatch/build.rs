@@ -11,6 +11,7 @@ use crate::memory::{
     Surface, SurfaceTable,
 };
 use crate::thread::LocalRegion;
+use envisa_lower::SCRATCH_STATE;
 use envisa_sem::sampler::Addressing;
 use envisa_zebin::ze_info::{
     AddrMode, AddrSpace, AllocationType, ArgType, ImageType, Kernel, MemoryUsage, PayloadArgument,
@@ -483,6 +484,9 @@ impl Building<'_> {
                 let address = self.printf_buffer()?.base;
                 self.put(p, &address.to_le_bytes());
             }
+            ArgType::ScratchPointer => self.put(p, &SCRATCH_STATE.to_le_bytes()),
+            // Where the hardware finds the arguments; vISA has them in registers, and gets no address.
+            ArgType::IndirectDataPointer => self.put(p, &0u64.to_le_bytes()),
             ArgType::ImplicitArgBuffer => self.implicit_at.push(self.place(p.offset)),
             ArgType::ConstBase => return self.data_base(p, 0, self.bases.0),
             ArgType::GlobalBase => return self.data_base(p, 1, self.bases.1),

@@ -101,7 +101,7 @@ fn state(s: &Sample, regs: &Registers, ports: &Ports<'_>) -> Result<Sampler, Fau
         }
         SamplerState::Handle(src) => {
             let handle = scalar(src, regs, ports)?;
-            (Sampler::index_of_handle(handle as u32), handle)
+            (u32::try_from(handle).ok().and_then(Sampler::index_of_handle), handle)
         }
     };
     index

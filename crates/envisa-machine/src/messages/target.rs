@@ -1,7 +1,7 @@
 //! What a message's addresses mean: the bytes they fall in, and what lies outside.
 
 use envisa_isa::{Modifier, Type};
-use envisa_lower::{Space, Src};
+use envisa_lower::{SCRATCH_STATE, Space, Src};
 
 use super::{Access, AccessKind, AccessSpace, Fault, FaultKind, MemoryObserver, Ports};
 use crate::memory::{AddressMap, Block, Bound, Hint, Image, Surface};
@@ -209,11 +209,9 @@ fn surface<'a>(bti: u32, ports: &Ports<'a>) -> Result<Target<'a>, Fault> {
 ///
 /// # Errors
 /// If the launch gave no such handle out: also the handle of NULL.
-fn bindless(handle: u32, ports: &Ports<'_>) -> Result<u32, Fault> {
-    ports.surfaces.index_of_handle(handle).ok_or(Fault {
-        address: handle as u64,
-        ..Fault::unsupported("the launch gave no such surface handle out")
-    })
+fn bindless(handle: u64, ports: &Ports<'_>) -> Result<u32, Fault> {
+    let index = u32::try_from(handle).ok().and_then(|handle| ports.surfaces.index_of_handle(handle));
+    index.ok_or(Fault { address: handle, ..Fault::unsupported("the launch gave no such surface handle out") })
 }
 
 #[cold]
@@ -238,9 +236,13 @@ fn rare<'a>(space: &Space, regs: &Registers, ports: &Ports<'a>) -> Result<Target
             let base = (ports.implicit & !(ports.grf_bytes.max(1) - 1)) as u64;
             Ok(Target::Window(clip(ports.window, base, u64::MAX, true)))
         }
-        Space::Bindless(src) => surface(bindless(scalar(src, regs, ports)? as u32, ports)?, ports),
+        Space::Bindless(src) if scalar(src, regs, ports)? & !0x3f == SCRATCH_STATE => {
+            let start = (ports.scratch & !0x3ff) as u64;
+            Ok(Target::Window(clip(ports.window, start, ports.scratch_bytes, false)))
+        }
+        Space::Bindless(src) => surface(bindless(scalar(src, regs, ports)?, ports)?, ports),
         Space::Table(bti) => surface(*bti, ports),
-        Space::Handle(handle) => surface(bindless(*handle, ports)?, ports),
+        Space::Handle(handle) => surface(bindless((*handle).into(), ports)?, ports),
         Space::Flat | Space::Slm | Space::Bti(_) => resolve(space, regs, ports),
     }
 }
@@ -265,9 +267,9 @@ pub(super) fn resolve_typed<'a>(
 ) -> Result<TypedTarget<'a>, Fault> {
     let bti = match space {
         Space::Bti(src) => scalar(src, regs, ports)? as u32,
-        Space::Bindless(src) => bindless(scalar(src, regs, ports)? as u32, ports)?,
+        Space::Bindless(src) => bindless(scalar(src, regs, ports)?, ports)?,
         Space::Table(bti) => *bti,
-        Space::Handle(handle) => bindless(*handle, ports)?,
+        Space::Handle(handle) => bindless((*handle).into(), ports)?,
         _ => return Err(Fault::unsupported("typed messages need an image")),
     };
     match ports.surfaces.get(bti) {

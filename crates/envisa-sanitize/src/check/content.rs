@@ -108,7 +108,10 @@ impl Contents {
             _ if a.outside => None,
             AccessSpace::Slm => Some(Home::Local(a.address)),
             AccessSpace::State => {
-                let own = matches!(space(message), Some(Space::Scratch(_) | Space::GeneralState));
+                let own = matches!(
+                    space(message),
+                    Some(Space::Scratch(_) | Space::GeneralState | Space::Bindless(_))
+                );
                 own.then_some(Home::Thread(SCRATCH | a.address))
             }
             AccessSpace::Flat | AccessSpace::Surface(_) => {

@@ -1,8 +1,9 @@
 //! Makes operands.
 
 use super::*;
-use envisa_isa::FieldName;
 use envisa_isa::SlotName;
+use envisa_isa::desc::SurfaceRule;
+use envisa_isa::{FieldName, HANDLES_SINCE};
 
 impl Gen<'_> {
     pub(super) fn operand(
@@ -24,6 +25,15 @@ impl Gen<'_> {
                 let var = self.var_of(slot.types, None);
                 Operand::Raw { var, offset: 64 * self.rng.below(4) as u16 }
             }
+            SlotKind::Surface { allowed: SurfaceRule { address, .. } } | SlotKind::Sampler { address }
+                if self.options.version >= HANDLES_SINCE
+                    && self.on_platform(*address)
+                    && self.rng.one_in(3) =>
+            {
+                let var = self.var_of(TypeSet::of(&[Type::Uq, Type::Q]), None);
+                let index = if self.rng.one_in(3) { self.rng.below(8) } else { 0 };
+                Operand::Handle { var, row: 0, col: 0, index }
+            }
             SlotKind::Surface { allowed } => {
                 if self.on_platform(allowed.slm) && self.rng.one_in(8) {
                     return Operand::Surface(predefined::SURFACE_SLM);
@@ -34,7 +44,7 @@ impl Gen<'_> {
                 let n = self.rng.below(self.o.surfaces.len() as u32) as u8;
                 Operand::Surface(predefined::FIRST_SURFACE + n)
             }
-            SlotKind::Sampler => match self.rng.one_in(8) {
+            SlotKind::Sampler { .. } => match self.rng.one_in(8) {
                 true => Operand::Sampler(predefined::SAMPLER_BINDLESS),
                 false => Operand::Sampler(self.rng.below(self.o.samplers.len() as u32) as u8),
             },

@@ -118,6 +118,7 @@ impl Printer<'_, '_> {
                 let name = self.names.sampler(id as u32);
                 self.out.push_str(name);
             }
+            Operand::Handle { var, row, col, index } => self.handle(var, (row, col), index),
             Operand::Label(id) => {
                 self.mention(!matches!(kind, SlotKind::Label(LabelKind::Block)), id, false)?;
                 let name = self.names.label(id);
@@ -229,6 +230,18 @@ impl Printer<'_, '_> {
             Operand::Raw { var, offset } => self.note(format_args!("{name}=raw:{var}:{offset}")),
             other => self.whole(form, slot, other),
         }
+    }
+
+    /// The address of a state. The reference reads no place within the variable, but prints it of some messages.
+    fn handle(&mut self, var: u32, (row, col): (u8, u8), index: u32) {
+        let name = self.names.var(var);
+        let _ = match index {
+            _ if (row, col) != (0, 0) => write!(self.out, "{name}({row},{col})<0;1,0>[{index:#x}]"),
+            0 => write!(self.out, "{name}"),
+            // Decimal numbers end there.
+            _ if i32::try_from(index).is_ok() => write!(self.out, "({name}, {index})"),
+            _ => write!(self.out, "({name}, {index:#x})"),
+        };
     }
 
     /// `V32.64`, or `V32` where that is enough.

@@ -455,7 +455,12 @@ impl Bench {
         }
     }
 
-    /// Bytes of a register of the device.
+    /// The device.
+    pub fn platform(&self) -> Platform {
+        self.platform
+    }
+
+    /// Bytes of a register.
     pub fn grf(&self) -> usize {
         if self.platform >= Platform::Pvc { 64 } else { 32 }
     }

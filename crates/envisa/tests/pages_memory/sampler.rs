@@ -438,8 +438,9 @@ fn case(
     if null_mask && any {
         c.of("dst").set(enabled.len() * pitch, 4, u32::MAX as u64 >> (32 - n));
     }
+    let (sampler, surface) = states(b, &mut c, rng);
     let t = format!(
-        "{op}{}.{} ({},{n}) 0x{word:x}:uw S0 T7 $dst.0 {}{}",
+        "{op}{}.{} ({},{n}) 0x{word:x}:uw {sampler} {surface} $dst.0 {}{}",
         if null_mask { ".pixel_null_mask" } else { "" },
         if gathers { letters(1 << channel) } else { letters(channels) },
         mask_name(mask),
@@ -449,6 +450,23 @@ fn case(
     );
     let filled = text(&c, t.clone());
     (filled, t)
+}
+
+/// The handles of the states of surface `T7` and sampler `S0`.
+const HANDLES: [u64; 2] = [5 << 6, 6 << 4];
+
+/// How a message names its sampler and its surface: on Xe3P also by the addresses of their states, in registers.
+fn states(b: &Bench, c: &mut Case, rng: &mut Rng) -> (String, String) {
+    if b.platform() < Platform::Xe3p {
+        return ("S0".to_owned(), "T7".to_owned());
+    }
+    let [surface, sampler] = HANDLES;
+    c.var("surface", "uq", &[surface, u64::MAX]);
+    // The low bits are no part of it.
+    c.var("samplers", "q", &[rng.next(), sampler | 1]);
+    let sampler = ["S0", "$samplers(0,1)<0;1,0>[0]"][rng.below(2) as usize];
+    let surface = ["T7", "$surface", "($surface, 0)"][rng.below(3) as usize];
+    (sampler.to_owned(), surface.to_owned())
 }
 
 /// Samplers of every addressing mode and filter; those that repeat have normalised coordinates.
@@ -524,6 +542,46 @@ fn samples() {
 fn samples_of_xe2() {
     let _covers = covers("sampler::samples_of_xe2");
     run(Platform::Xe2, 33, &SAMPLES_XE2, &[16, 32]);
+}
+
+/// Samplers and surfaces by the addresses of their states.
+#[test]
+fn states_in_registers() {
+    let _covers = covers("sampler::states_in_registers");
+    run(Platform::Xe3p, 38, &SAMPLES, &[16, 32]);
+    run(Platform::Xe3p, 39, &SAMPLES_XE2, &[16, 32]);
+    run(Platform::Xe3p, 40, &GATHERS_XE2, &[16, 32]);
+}
+
+/// What is no state's address, and what lies behind one that is, is said.
+#[test]
+fn no_states_in_registers() {
+    let fault = |handles: [u64; 2], names: &str| -> String {
+        let mut b = Bench::new(Platform::Xe3p, 41);
+        b.image(image(ImageShape::D2, RGBA8));
+        b.sampler(Sampler::new(Addressing::ClampToEdge, true, false));
+        let mut c = Case::default();
+        c.var("surface", "uq", &handles[..1]);
+        c.var("sampler", "uq", &handles[1..]);
+        c.var("u", "f", &[0; 16]);
+        c.bytes("dst", "f", &[0; 256]);
+        match b
+            .fault(&text(&c, format!("sample_lz.RGBA (M1,16) 0x0:uw {names} $dst.0 %null.0 $u.0 $u.0")))
+            .cause
+        {
+            Cause::Unsupported { reason, .. } => reason,
+            other => panic!("{other:?}"),
+        }
+    };
+    let says = |got: String, want: &str| assert!(got.contains(want), "{got}");
+    let [surface, sampler] = HANDLES;
+    let plain = "$sampler $surface";
+    says(fault([surface + (1 << 32), sampler], plain), "no such surface handle");
+    says(fault([0, sampler], plain), "no such surface handle");
+    says(fault([surface, sampler + (1 << 32)], plain), "no such sampler");
+    says(fault([surface, 0], plain), "no such sampler");
+    says(fault(HANDLES, "$sampler ($surface, 1)"), "the state of index 1 behind a handle");
+    says(fault(HANDLES, "($sampler, 2) $surface"), "the state of index 2 behind a handle");
 }
 
 /// Four texels at once.

@@ -540,24 +540,32 @@ fn typed_atomic() {
     }
 }
 
+/// The handle of the state of surface `T7`.
+const STATE: u64 = 5 << 6;
+
 /// RESINFO and SAMPLEINFO, from page INFO.
 #[test]
 fn info() {
     let _covers = covers("typed::info");
+    infos(&mut Bench::new(Platform::Tgllp, 27), "T7", [8, 16]);
+    infos(&mut Bench::new(Platform::Xe3p, 27), "$state", [16, 32]);
+}
+
+fn infos(b: &mut Bench, surface: &str, sizes: [u32; 2]) {
     let mut rng = Rng(7);
-    let mut b = Bench::new(Platform::Tgllp, 27);
     for shape in SHAPES {
         let i = image(shape, FORMATS[0]);
         b.image(i);
-        for n in [8u32, 16] {
+        for n in sizes {
             for channels in [1u32, 3, 8, 15] {
                 for samples in [false, true] {
                     let mut c = Case::default();
                     let lods: Vec<u64> = (0..n).map(|_| rng.below(5)).collect();
                     c.var("lod", "ud", &lods);
                     let enabled: Vec<usize> = (0..4).filter(|c| channels >> c & 1 != 0).collect();
-                    let pitch = (n as usize).next_multiple_of(8);
+                    let pitch = (n as usize).next_multiple_of(b.grf() / 4);
                     c.bytes("dst", "ud", &rng.bytes(((enabled.len() - 1) * pitch + n as usize) * 4));
+                    c.var("state", "uq", &[STATE]);
                     for k in 0..n as usize {
                         let l = lods[k];
                         let (w, h, d) = (i.width >> l, i.height >> l, i.depth);
@@ -574,11 +582,11 @@ fn info() {
                             c.of("dst").set((e * pitch + k) * 4, 4, answer[ch] as u64);
                         }
                     }
-                    let m = if n == 8 { "M1" } else { "M5" };
+                    let m = if n == 16 { "M5" } else { "M1" };
                     let l = letters(channels);
                     let t = match samples {
-                        true => format!("sampleinfo.{l} ({m},{n}) T7 $dst.0"),
-                        false => format!("resinfo.{l} ({m},{n}) T7 $lod.0 $dst.0"),
+                        true => format!("sampleinfo.{l} ({m},{n}) {surface} $dst.0"),
+                        false => format!("resinfo.{l} ({m},{n}) {surface} $lod.0 $dst.0"),
                     };
                     b.run(text(&c, t));
                 }
@@ -753,8 +761,12 @@ fn lsc_typed_atomics() {
 #[test]
 fn lsc_typed_blocks() {
     let _covers = covers("typed::lsc_typed_blocks");
+    typed_blocks(&mut Bench::new(Platform::Xe2, 30), "bti(0x4)");
+    typed_blocks(&mut Bench::new(Platform::Xe3p, 30), "surf($state(0,0))");
+}
+
+fn typed_blocks(b: &mut Bench, surface: &str) {
     let mut rng = Rng(10);
-    let mut b = Bench::new(Platform::Xe2, 30);
     for f in [FORMATS[0], FORMATS[2], R32U] {
         let i = Texels { width: 12, height: 6, ..image(ImageShape::D2, f) };
         b.image(i);
@@ -781,7 +793,8 @@ fn lsc_typed_blocks() {
                         }
                     }
                 }
-                let at = "bti(0x4)[$x(0,0),$x(0,1)]";
+                c.var("state", "uq", &[STATE]);
+                let at = format!("{surface}[$x(0,0),$x(0,1)]");
                 let t = match write {
                     true => format!("lsc_store_block2d.tgm {at} $data:{width}x{height}"),
                     false => format!("lsc_load_block2d.tgm $data:{width}x{height} {at}"),
@@ -797,8 +810,12 @@ fn lsc_typed_blocks() {
 #[test]
 fn lsc_typed_status_and_uncompressed() {
     let _covers = covers("typed::lsc_typed_status_and_uncompressed");
+    status_and_uncompressed(&mut Bench::new(Platform::Pvc, 31), "bti(0x4)");
+    status_and_uncompressed(&mut Bench::new(Platform::Xe3p, 31), "surf($state)");
+}
+
+fn status_and_uncompressed(b: &mut Bench, surface: &str) {
     let mut rng = Rng(11);
-    let mut b = Bench::new(Platform::Pvc, 31);
     for shape in SHAPES {
         for f in [FORMATS[0], FORMATS[10], R32U] {
             let image = image(shape, f);
@@ -811,7 +828,8 @@ fn lsc_typed_status_and_uncompressed() {
                     }
                     let (at, mut names) = coordinates(&mut c, &mut rng, n, 7, "ud");
                     names.truncate(3);
-                    let addr = format!("bti(0x4)[{}]:a32", names.join(",").replace(".0", ""));
+                    c.var("state", "uq", &[STATE]);
+                    let addr = format!("{surface}[{}]:a32", names.join(",").replace(".0", ""));
                     let m = mask_name(mask);
                     let mut status = c.clone();
                     status.bytes("dst", "ud", &rng.bytes(4));

@@ -58,4 +58,8 @@ pub(crate) static MEMORY: &[Rule] = &[
     rule!(ATOMIC_WIDTH, "atomic-width", Warning, "SVM_ATOMIC", "Atomics of 16 and 64 bits exist from TGLLP on",
         "So the pages; the reference compiler writes 64-bit ones for SKL, so this is a warning.",
         bad "// platform: SKL\nsvm_atomic.inc.64 (M1,8) Vuq.0 Vuq.64 %null.0 %null.0" good "svm_atomic.inc.64 (M1,8) Vuq.0 Vuq.64 %null.0 %null.0"),
+    rule!(STATE_ADDRESS, "state-address", Error, "", "A surface or sampler by its state's address is a 64-bit integer in a register, on a platform that has such",
+        "From 4.2 on, sampler messages and render target writes name their surface and sampler so, for Xe3P: no page has it, the reference's grammar and its compiler's output do.",
+        bad "// platform: Xe3P\n.version 4.2\n.kernel \"example\"\n.decl States v_type=G type=ud num_elts=4 align=GRF\n.decl Out v_type=G type=ud num_elts=64 align=GRF\n.input States offset=64 size=16\n.kernel_attr SimdSize=16\nsampleinfo.R (M1,16) States Out.0\nret (M1_NM,1)\n"
+        good "// platform: Xe3P\n.version 4.2\n.kernel \"example\"\n.decl States v_type=G type=uq num_elts=2 align=GRF\n.decl Out v_type=G type=ud num_elts=64 align=GRF\n.input States offset=64 size=16\n.kernel_attr SimdSize=16\nsampleinfo.R (M1,16) States Out.0\nret (M1_NM,1)\n"),
 ];
