@@ -318,7 +318,7 @@ fn threads_start_with_what_they_are() {
                     a.chunks(4).map(|x| u32::from_le_bytes([x[0], x[1], x[2], x[3]])).collect();
                 // Each is another thread, in its place.
                 for (k, x) in dwords.chunks(8).enumerate() {
-                    assert_eq!((x[0], x[2]), (k as u32 % threads, k as u32 / threads % groups[0] & 0xff));
+                    assert_eq!((x[0], x[2]), (k as u32 % threads, (k as u32 / threads % groups[0]) & 0xff));
                     assert_eq!(x[6] & 7, x[7] & 7, "%sr0 and %hw_id of thread {k}");
                 }
                 let slots: std::collections::BTreeSet<u32> =
