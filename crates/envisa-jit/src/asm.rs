@@ -394,6 +394,17 @@ impl Asm {
         self.push(i);
     }
 
+    /// The dwords of the lanes of a mask, side by side from the first on, and zeros behind them.
+    pub fn compress(&mut self, w: Width, dst: V, src: V, k: K) {
+        let c = crate::ops::VPCOMPRESSD[w as usize];
+        let i = Instruction::with2(c, vreg(dst, w), vreg(src, w)).map(|mut i| {
+            i.set_op_mask(kreg(k));
+            i.set_zeroing_masking(true);
+            i
+        });
+        self.push(i);
+    }
+
     /// Singles to halves, to nearest even, in a register.
     pub fn cvt_half(&mut self, w: Width, dst: V, src: V) {
         let c = crate::ops::VCVTPS2PH[w as usize];

@@ -24,6 +24,9 @@ impl Emit<'_> {
         if n > MOST || i.op == Op::Cmp || i.dst2 != 0 {
             return Err("an instruction that is not done by elements");
         }
+        if self.four(pc, i)? {
+            return Ok(());
+        }
         let step = u32::from(stride) * ty.size();
         let meets = |j: u32, k: u32| {
             let written = to + j * step..to + j * step + ty.size();
@@ -57,6 +60,33 @@ impl Emit<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Four channels of dwords side by side, in a vector; `false` (and nothing done) if they are not that.
+    fn four(&mut self, pc: Pc, i: &Inst) -> Result<bool, Why> {
+        let float = super::alu::is_float(i.exec);
+        let dwords = |ty: Type| ty.size() == 4 && ty.is_float() == float;
+        let Dst::Reg { offset: to, ty, stride: 1, sat: false } = i.dst else { return Ok(false) };
+        let source = |s: &Src| match *s {
+            Src::Reg { offset, ty, shape: Shape::Contiguous, .. } => {
+                dwords(ty) && self.in_memory(offset, 16).is_ok()
+            }
+            Src::Reg { offset, ty, shape: Shape::Scalar, .. } => {
+                dwords(ty) && self.in_memory(offset, 4).is_ok()
+            }
+            Src::None => true,
+            _ => false,
+        };
+        let plain = matches!(i.exec, ExecType::I32 | ExecType::U32 | ExecType::F32);
+        if !plain || i.channels != 4 || !dwords(ty) || i.pred.offset != 0 || !i.src.iter().all(source) {
+            return Ok(false);
+        }
+        self.in_memory(to, 16)?;
+        let part = Part { index: 0, lanes: 4, lane: 0, channel: i.first.into(), width: Width::X, bytes: 4 };
+        let v = self.value(pc, i, &part, 0, Lanes::All)?;
+        let m = self.reg(to);
+        self.a.store(STORE32, Width::X, m, v, Lanes::All);
+        Ok(true)
     }
 
     /// An instruction of one channel, in vector registers.

@@ -88,6 +88,16 @@ impl Emit<'_> {
             self.gather_pairs(pc, s, form, part, v, data, on)?;
             positions = 0;
         }
+        if let (Way::Any(v), Some(on)) = (way, on)
+            && (s.element, s.slot, s.write) == (4, 4, true)
+            && self.level == Level::Avx512
+            && form.scale <= 8
+            && part.lanes > 1
+        {
+            let d = done.unwrap_or_else(|| self.a.label());
+            self.store_lone(s, form, part, v, data, on, d)?;
+            done = Some(d);
+        }
         while positions != 0 {
             let place = positions.trailing_zeros();
             positions &= positions - 1;
@@ -507,6 +517,44 @@ impl Emit<'_> {
         self.in_memory(at, bytes)?;
         self.a.v2(VMOVDQU32, Width::of(bytes), tmp, Opd::Mem(self.reg(at)), Lanes::All);
         Ok(tmp)
+    }
+
+    /// Dwords of one lane, as of the channel that writes what a group has found: a scatter takes as long for one as for
+    /// all. Goes to `done` afterwards, and where no lane is on; on, where there are more. (AVX2 has no scatters.)
+    #[allow(clippy::too_many_arguments)]
+    fn store_lone(
+        &mut self,
+        s: &Simt,
+        form: Form,
+        part: &Part,
+        v: V,
+        data: RegOffset,
+        on: K,
+        done: Label,
+    ) -> Result<(), Why> {
+        let (w, more) = (part.width, self.a.label());
+        let mask = if part.lanes == 8 { Code::VEX_Kmovb_r32_kr } else { Code::VEX_Kmovw_r32_kr };
+        self.a.rr(mask, Register::EAX, kreg(on));
+        // Zero without the lowest bit: there is one at most; a carry, where there was none.
+        self.a.rr(Code::VEX_Blsr_r32_rm32, Register::EAX, Register::EAX);
+        self.a.jump(Code::Jne_rel32_64, more);
+        self.a.jump(Code::Jb_rel32_64, done);
+        self.a.compress(w, 0, v, on);
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(0, Width::X));
+        self.a.rr(Code::Movsxd_r64_rm32, Register::RAX, Register::EAX);
+        let mut positions = s.elements;
+        let mut to = data + 4 * part.lane;
+        while positions != 0 {
+            let m = Mem::indexed(PTR, Register::RAX, form.scale, i64::from(4 * positions.trailing_zeros()));
+            positions &= positions - 1;
+            let d = self.data_in(to, 4 * part.lanes, 0)?;
+            self.a.compress(w, 0, d, on);
+            self.a.mr(Code::EVEX_Vmovd_rm32_xmm, m, vreg(0, Width::X));
+            to += s.component_stride;
+        }
+        self.a.jmp(done);
+        self.a.bind(more);
+        Ok(())
     }
 
     /// Elements anywhere.
