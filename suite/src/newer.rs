@@ -8,8 +8,8 @@ use crate::corpus;
 use crate::kernel::{Device, KernelFile};
 use crate::machine::Machine;
 
-/// The devices that are asked of it unless told: the newest two, and what the committed corpus has, too.
-pub const DEVICES: [Device; 4] = [Device::Bmg, Device::Ptl, Device::Pvc, Device::Dg2];
+/// The devices that are asked of it unless told: the newest three, and what the committed corpus has, too.
+pub const DEVICES: [Device; 5] = [Device::Bmg, Device::Ptl, Device::Cri, Device::Pvc, Device::Dg2];
 /// The name of its block of the page.
 pub const BLOCK: &str = "newer";
 
@@ -58,7 +58,7 @@ impl Newer {
             "## Today's compiler\n\n\
              Written by `cargo run --release -p envisa-suite -- conformance --newer OCLOC --write`, on {}.\n\n\
              The same kernels, compiled in the run by `ocloc` {}; nothing of that is committed. What is explained is \
-             what is explained above. Xe2 is `bmg`, Xe3 `ptl`.\n\n{}\n",
+             what is explained above. Xe2 is `bmg`, Xe3 `ptl`, Xe3P `cri`.\n\n{}\n",
             machine.date,
             self.version,
             self.conformance.summary(),

@@ -39,7 +39,7 @@ const MAD_TYPES: &[TypeMap] = &[
 const DIV_TYPES: &[TypeMap] = &[same(DOUBLE), same(F_HF), same_on(BEFORE_XEHP, INT32)];
 const DOT_NOTE: &str = "Obsolete: in the opcode list without a page. The exec size is at least 4.";
 const DOT_SIZES: u8 = 0x3c;
-const CARRY_NOTE: &str = "The carry operand takes dwords in the order of the channels, written after the destination: in one place it stays.";
+const CARRY_NOTE: &str = "The carry operand takes dwords in the order of the channels, written after the destination: in one place it stays. Of 64 bits there is none: the reference refuses it, and its vector compiler makes it of dwords.";
 
 alu! {
     ADD = 0x01 "add" Add binary sat from ARITH,
@@ -117,7 +117,8 @@ alu! {
         platforms: BEFORE_XEHP,
         page: "MOD",
         brief: "Remainder of an integer division; its sign is the numerator's.",
-        semantics: "dst[i] = src0[i] - src1[i] * trunc(src0[i] / src1[i])";
+        semantics: "dst[i] = src0[i] - src1[i] * trunc(src0[i] / src1[i])",
+        note: "Not of floats: the reference refuses it, and unchecked divides them as integers.";
     MUL = 0x10 "mul" Mul binary sat from ARITH,
         type_maps: MUL_TYPES,
         page: "MUL",

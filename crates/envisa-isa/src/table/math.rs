@@ -43,7 +43,8 @@ alu! {
     RSQRT = 0x1a "rsqrt" Rsqrt unary sat from MATH,
         page: "RSQRT",
         brief: "Inverse square root.",
-        semantics: "dst[i] = 1 / sqrt(src0[i])";
+        semantics: "dst[i] = 1 / sqrt(src0[i])",
+        note: "Not of df: the reference refuses it, and what it makes of it unchecked has single precision.";
     INV = 0x1b "inv" Inv unary sat from MATH,
         type_maps: &[same(F_HF), same(DOUBLE)],
         page: "INV",

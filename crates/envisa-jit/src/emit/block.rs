@@ -33,6 +33,10 @@ impl Emit<'_> {
         if b.scale > 1 {
             self.a.ri(Code::Shl_rm64_imm8, Register::RAX, b.scale.trailing_zeros() as i32);
         }
+        if b.origin != Src::None {
+            self.load_int(&b.origin, [Register::ESI, Register::RSI], true, 0)?;
+            self.a.rr(Code::Add_r64_rm64, Register::RAX, Register::RSI);
+        }
         // A flat address's offset is in the key.
         if window.is_some() && offset != 0 {
             self.a.ri(Code::Add_rm64_imm32, Register::RAX, offset);

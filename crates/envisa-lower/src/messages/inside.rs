@@ -41,7 +41,10 @@ impl Message {
                     && scalar(&s.stride)
             }
             Message::Block(b) => {
-                inside(b.data, b.bytes as u64) && b.space.is_inside(len) && scalar(&b.address)
+                inside(b.data, b.bytes as u64)
+                    && b.space.is_inside(len)
+                    && scalar(&b.address)
+                    && scalar(&b.origin)
             }
             Message::Atomic(a) => {
                 matches!((a.element, a.slot), (2, 2 | 4) | (4, 4) | (8, 8))

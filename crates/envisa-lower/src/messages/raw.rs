@@ -220,6 +220,7 @@ impl Descriptor<'_> {
             address,
             scale,
             offset,
+            origin: Src::None,
             wraps: wraps && masked,
             align,
             bytes,

@@ -39,6 +39,7 @@ impl Message {
             Message::Simt(s) | Message::Status(s) => s.reads(matches!(self, Message::Simt(_)), visit),
             Message::Block(b) => {
                 scalar(&b.address, visit);
+                scalar(&b.origin, visit);
                 if b.write {
                     whole(b.data, b.bytes, visit);
                 }

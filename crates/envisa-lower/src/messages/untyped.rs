@@ -2,7 +2,7 @@
 
 use envisa_isa::lsc::{self, addr_type};
 use envisa_isa::operation::{Access, LscShape};
-use envisa_isa::{Operand, Type};
+use envisa_isa::{Operand, Type, predefined};
 
 use super::Reason;
 use super::{Extend, Message, Parts, Register, Resolver, Space};
@@ -86,6 +86,8 @@ pub struct Block {
     pub scale: u32,
     /// Added to the address.
     pub offset: i64,
+    /// Added to the address, unscaled.
+    pub origin: Src,
     /// The sum is of 32 bits.
     pub wraps: bool,
     /// The address must be a multiple of this.
@@ -128,6 +130,7 @@ pub(super) fn owords(access: Access, unit: u32, p: &Parts, r: &mut dyn Resolver)
         address: r.scalar(p.vector(0)?)?,
         scale: unit,
         offset: 0,
+        origin: Src::None,
         wraps: false,
         align: 4,
         bytes: p.raw(0)?.bytes()?,
@@ -203,6 +206,7 @@ pub(super) fn svm_owords(access: Access, p: &Parts, r: &mut dyn Resolver) -> Res
         address: r.scalar(p.vector(0)?)?,
         scale: 1,
         offset: 0,
+        origin: Src::None,
         wraps: false,
         align: if write { 16 } else { 4 },
         bytes: p.raw(0)?.bytes()?,
@@ -308,15 +312,15 @@ pub(super) fn lsc_fields(shape: LscShape, p: &Parts, r: &mut dyn Resolver) -> Re
     }
     let mut origin = Src::None;
     let surface = |r: &mut dyn Resolver| p.vector(0).and_then(|v| r.scalar(v));
+    if kind == addr_type::FLAT {
+        origin = match p.vector(0)? {
+            Operand::Imm { bits: 0, .. } | Operand::General { var: predefined::var::NULL, .. } => Src::None,
+            base => r.scalar(base)?,
+        };
+    }
     let space = match (sfid, kind) {
         (lsc::sfid::SLM, _) => Space::Slm,
-        (_, addr_type::FLAT) => match p.vector(0)? {
-            Operand::Imm { bits: 0, .. } => Space::Flat,
-            base => {
-                origin = r.scalar(base)?;
-                Space::Flat
-            }
-        },
+        (_, addr_type::FLAT) => Space::Flat,
         (_, addr_type::BSS | addr_type::SURF) => Space::Bindless(surface(r)?),
         (_, addr_type::SS) => Space::Scratch(surface(r)?),
         (_, addr_type::BTI) => Space::Bti(surface(r)?),
@@ -418,14 +422,12 @@ fn transposed(
     if p.channels != 1 {
         return Err("a transposed message has one channel".into());
     }
-    if !matches!(l.origin, Src::None) || l.extend != Extend::None {
-        return Err("a transposed message with a base, or with extended addresses, is not supported".into());
-    }
     if l.slot != l.element {
         return Err("transposed elements are as large in registers as in memory".into());
     }
     let ty = match l.address_bytes {
         2 => Type::Uw,
+        4 if l.extend == Extend::Sign => Type::D,
         4 => Type::Ud,
         _ => Type::Uq,
     };
@@ -443,7 +445,8 @@ fn transposed(
         },
         scale: l.scale,
         offset: l.offset,
-        wraps: l.address_bytes < 8,
+        origin: l.origin,
+        wraps: l.address_bytes < 8 && l.extend == Extend::None,
         align: 1,
         bytes: data.bytes()?,
         data: payload(r, data, write)?,

@@ -103,6 +103,7 @@ pub fn blank(family: &str, platform: envisa_isa::Platform) -> Option<Message> {
             address: Src::None,
             scale: 1,
             offset: 0,
+            origin: Src::None,
             wraps: false,
             align: 1,
             bytes: 0,
@@ -261,6 +262,7 @@ fn block<F: Fields>(b: &mut Block, f: &mut F) -> Result<(), F::Error> {
     f.scalar("address", &mut b.address)?;
     f.number("scale", &mut b.scale, 1)?;
     f.number("offset", &mut b.offset, 0)?;
+    f.scalar("origin", &mut b.origin)?;
     f.flag("wraps", &mut b.wraps)?;
     f.register("data", &mut b.data)?;
     f.number("bytes", &mut b.bytes, 0)?;

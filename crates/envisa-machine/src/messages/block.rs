@@ -23,8 +23,8 @@ pub(super) fn execute<O: MemoryObserver>(
         return Ok(());
     }
     let target = resolve(&b.space, regs, ports)?;
-    let mut address =
-        scalar(&b.address, regs, ports)?.wrapping_mul(b.scale as u64).wrapping_add(b.offset as u64);
+    let scaled = scalar(&b.address, regs, ports)?.wrapping_mul(b.scale as u64);
+    let mut address = scaled.wrapping_add(b.offset as u64).wrapping_add(scalar(&b.origin, regs, ports)?);
     if b.wraps {
         address &= u32::MAX as u64;
     }

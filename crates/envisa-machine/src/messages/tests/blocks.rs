@@ -1,6 +1,6 @@
 //! Blocks: OWORD_LD, OWORD_ST, OWORD_LD_UNALIGNED, SVM_BLOCK_LD, SVM_BLOCK_ST, transposed LSC messages.
 
-use envisa_lower::{Block as Descriptor, Message, Space};
+use envisa_lower::{Block as Descriptor, Message, Space, Src};
 
 use super::*;
 use crate::messages::{AccessKind, FaultKind};
@@ -12,6 +12,7 @@ fn block(space: Space, write: bool, bytes: u32) -> Descriptor {
         address: ud(SCALAR),
         scale: 1,
         offset: 0,
+        origin: Src::None,
         wraps: false,
         align: 4,
         bytes,
@@ -99,10 +100,17 @@ fn svm_blocks() {
             for offset in (0..260).map(|i| 740 + i * if write { 16 } else { 4 } - if write { 4 } else { 0 }) {
                 let mut rig = Rig::new(&mut rng);
                 let address = rig.base(0) + offset;
-                rig.regs.set(SCALAR, address);
+                // By itself, or as a number behind a base.
+                let index = (rng.next() as i32 >> 8) as i64 * 16;
+                let based = rng.below(2) == 0;
+                rig.regs.set(SCALAR, if based { (index >> 4) as u64 } else { address });
+                let base = address.wrapping_sub(index as u64);
+                rig.regs.set(SCALAR + 8, base);
                 let align = if write { 16 } else { 4 };
                 let m = Message::Block(Descriptor {
                     address: scalar(SCALAR, envisa_isa::Type::Uq),
+                    scale: if based { 16 } else { 1 },
+                    origin: if based { scalar(SCALAR + 8, envisa_isa::Type::Uq) } else { Src::None },
                     align,
                     ..block(Space::Flat, write, owords * 16)
                 });
@@ -128,7 +136,8 @@ fn svm_blocks() {
                 }
                 assert!(rig.state() == want);
                 assert_eq!((told[0].place, told[0].bytes), (Some(address), owords * 16));
-                rig.regs.set(SCALAR, address + align as u64 / 2);
+                let (at, aligned) = if based { (SCALAR + 8, base) } else { (SCALAR, address) };
+                rig.regs.set(at, aligned.wrapping_add(align as u64 / 2));
                 let fault = rig.run(&m, 0, 1).0.unwrap_err();
                 assert_eq!(fault.kind, FaultKind::Misaligned(align));
             }

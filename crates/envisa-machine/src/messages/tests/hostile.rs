@@ -236,6 +236,7 @@ fn message(rng: &mut Rng) -> Message {
             address: source(rng),
             scale: [1, 16, rng.next() as u32][rng.below(3) as usize],
             offset: [0, 16, rng.next() as i64][rng.below(3) as usize],
+            origin: if rng.below(2) == 0 { source(rng) } else { Src::None },
             wraps: rng.below(2) == 0,
             align: [1, 4, 16, 0, 3][rng.below(5) as usize],
             bytes: length(rng),

@@ -56,7 +56,7 @@ pub(crate) static INSTRUCTIONS: &[Rule] = &[
         "They share their variables; functions (FCALL) may recurse.",
         bad "call (M1_NM,1) sub\nret (M1_NM,1)\n.function \"sub\"\nsub:\ncall (M1_NM,1) sub" good "call (M1_NM,1) sub\nret (M1_NM,1)\n.function \"sub\"\nsub:\nmov (M1,1) Vud(0,0)<1> 0x0:ud"),
     rule!(FALLS_OFF, "falls-off", Error, "3_execution_model", "Kernels, functions and subroutines end with a return",
-        "Execution would run into the next subroutine, or out of the program.",
+        "Execution would run into the next subroutine, or out of the program: the reference does not check, and writes code without an end.",
         bad ".version 4.1\n.kernel \"k\"\n.decl V v_type=G type=ud num_elts=8 align=GRF\nmov (M1,8) V(0,0)<1> 0x0:ud\n" good ".version 4.1\n.kernel \"k\"\n.decl V v_type=G type=ud num_elts=8 align=GRF\nmov (M1,8) V(0,0)<1> 0x0:ud\nret (M1_NM,1)\n"),
     rule!(CALL_SIZES, "call-sizes", Error, "FCALL", "A call passes at most 32 and returns at most 12 registers",
         "The sizes of %arg and %retval.",
