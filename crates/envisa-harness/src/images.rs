@@ -8,8 +8,8 @@ pub use envisa::{
 /// Most texels in a row of an image, and most of an image over a buffer.
 const MOST_TEXELS: [u32; 2] = [16384, 1 << 27];
 
-/// Reads `2d:W,H:ORDER:FORMAT`; instead of `2d:W,H` also `1d:W`, `1dbuffer:W`, `1darray:W,LAYERS`, `2darray:W,H,LAYERS`
-/// or `3d:W,H,D`.
+/// Reads `2d:W,H:ORDER:FORMAT`; instead of `2d:W,H` also `1d:W`, `1dbuffer:W`, `1darray:W,LAYERS`, `2darray:W,H,LAYERS`,
+/// `3d:W,H,D`, and of several samples a texel `2dms:W,H,SAMPLES` or `2dmsarray:W,H,LAYERS,SAMPLES`.
 ///
 /// # Errors
 /// A sentence that shows the notation.
@@ -17,7 +17,8 @@ pub fn parse_image(text: &str) -> Result<ImageDesc, String> {
     let bad = || {
         format!(
             "cannot read the image `{text}`: expected SHAPE:ORDER:FORMAT, where SHAPE is 1d:W, 1dbuffer:W, \
-             1darray:W,LAYERS, 2d:W,H, 2darray:W,H,LAYERS, 3d:W,H,D or cube:SIDE,FACES, ORDER is r, a, rg, ra, rgb, rgba, \
+             1darray:W,LAYERS, 2d:W,H, 2darray:W,H,LAYERS, 2dms:W,H,SAMPLES, 2dmsarray:W,H,LAYERS,SAMPLES, 3d:W,H,D \
+             or cube:SIDE,FACES, ORDER is r, a, rg, ra, rgb, rgba, \
              bgra, argb, abgr, rx, rgx, rgbx, luminance, intensity, depth, srgb, srgbx, srgba or sbgra, and FORMAT \
              is i8, u8, i16, u16, i32, u32, unorm8, unorm16, snorm8, snorm16, unorm565, unorm555, unorm101010, \
              unorm1010102, f16 or f32"
@@ -28,15 +29,19 @@ pub fn parse_image(text: &str) -> Result<ImageDesc, String> {
         "1d" => ImageShape::D1,
         "1dbuffer" => ImageShape::Buffer,
         "1darray" => ImageShape::D1Array,
-        "2d" => ImageShape::D2,
-        "2darray" => ImageShape::D2Array,
+        "2d" | "2dms" => ImageShape::D2,
+        "2darray" | "2dmsarray" => ImageShape::D2Array,
         "3d" => ImageShape::D3,
         "cube" => ImageShape::Cube,
         _ => return Err(bad()),
     };
     let most = MOST_TEXELS[usize::from(shape == ImageShape::Buffer)];
-    let extents: Vec<u32> =
+    let mut extents: Vec<u32> =
         extents.split(',').map(|e| e.parse().map_err(|_| bad())).collect::<Result<_, _>>()?;
+    let samples = if kind.contains("ms") { extents.pop().ok_or_else(bad)? } else { 1 };
+    if !matches!(samples, 1 | 2 | 4 | 8 | 16) {
+        return Err(format!("the image `{text}`: a texel has 1, 2, 4, 8 or 16 samples"));
+    }
     let size = match (shape, &extents[..]) {
         (ImageShape::D1 | ImageShape::Buffer, &[width]) => [width, 1, 1],
         (ImageShape::D1Array, &[width, layers]) => [width, 1, layers],
@@ -90,7 +95,7 @@ pub fn parse_image(text: &str) -> Result<ImageDesc, String> {
         _ => return Err(bad()),
     };
     let format = ImageFormat::new(order, channel).ok_or_else(bad)?;
-    Ok(ImageDesc::packed(shape, size, format))
+    Ok(ImageDesc { samples, ..ImageDesc::packed(shape, size, format) })
 }
 
 /// The image that a picture is: 8 or 16 bits a channel, read as 0.0 to 1.0.
@@ -188,12 +193,15 @@ pub const fn elem(format: ImageFormat) -> ElemType {
     }
 }
 
-/// Extents of an image's content as an array: (depth or layers,) height, width, channels.
+/// Extents of an image's content as an array: (depth or layers,) (samples,) height, width, channels.
 pub fn shape(image: &ImageDesc) -> Vec<u64> {
     let mut shape =
         vec![u64::from(image.width), (image.format.texel_bytes() / elem(image.format).size()) as u64];
     if matches!(image.shape, ImageShape::D2 | ImageShape::D2Array | ImageShape::D3 | ImageShape::Cube) {
         shape.insert(0, u64::from(image.height));
+    }
+    if image.samples > 1 {
+        shape.insert(0, u64::from(image.samples));
     }
     if matches!(image.shape, ImageShape::D1Array | ImageShape::D2Array | ImageShape::D3 | ImageShape::Cube) {
         shape.insert(0, u64::from(image.depth));
@@ -207,7 +215,9 @@ pub const fn type_name(image: &ImageDesc) -> &'static str {
         ImageShape::D1 => "image1d_t",
         ImageShape::Buffer => "image1d_buffer_t",
         ImageShape::D1Array => "image1d_array_t",
+        ImageShape::D2 if image.samples > 1 => "image2d_msaa_t",
         ImageShape::D2 => "image2d_t",
+        ImageShape::D2Array if image.samples > 1 => "image2d_array_msaa_t",
         ImageShape::D2Array => "image2d_array_t",
         ImageShape::D3 => "image3d_t",
         ImageShape::Cube => "imagecube_t",

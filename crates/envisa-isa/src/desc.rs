@@ -199,7 +199,7 @@ pub enum Bytes {
     PerChannel(u32),
     /// For each channel as many bits as the field says, at least a dword.
     PerChannelOf(FieldName),
-    /// For each channel a word if the variable has 16-bit elements, else a dword.
+    /// For each channel a word if the variable has 16-bit elements, else a dword: coordinates and colours.
     Coordinates,
     /// As many elements of so many bytes as the field says.
     Elements(FieldName, u32),

@@ -147,7 +147,7 @@ pub fn register_bytes(
         Bytes::None | Bytes::Region | Bytes::Undefined => None,
         Bytes::Fixed(n) => Some(n),
         Bytes::Register => Some(f.grf),
-        Bytes::Header => Some(2 * f.grf.min(32)),
+        Bytes::Header => Some(32),
         Bytes::PerChannel(n) => f.lanes()?.checked_mul(n),
         Bytes::PerChannelOf(name) => f.lanes()?.checked_mul((f.number(name)? / 8).max(4)),
         Bytes::Coordinates => f.lanes()?.checked_mul(type_of(var).map_or(4, |t| t.size().min(4))),

@@ -296,10 +296,14 @@ pub enum Message {
     LscAtomic,
     /// LSC: texels, by a mask of channels.
     LscTexels(Access),
+    /// LSC: samples of texels, by a mask of channels.
+    LscSamples(Access),
     /// LSC: texels, by a number of channels.
     LscTexelsCounted,
     /// LSC: asks whether texels have memory.
     LscTexelStatus,
+    /// LSC: the same, with a dword for each channel's answer.
+    LscTexelStatuses,
     /// LSC: a rectangle of bytes of an image.
     LscMedia(Access),
     /// LSC: reads, changes and writes texels; the sub-opcode says how.
@@ -317,6 +321,12 @@ pub enum Message {
     ImageSize,
     /// Samples of an image.
     ImageSamples,
+    /// LSC: reads, changes and writes the append counter of a surface.
+    LscCounter,
+    /// Pixels of a render target, whose places are in a header.
+    Pixels,
+    /// Vertices' data to the unified return buffer.
+    Urb,
 }
 
 /// How the elements of an untyped LSC message lie.
@@ -384,6 +394,8 @@ pub enum LoadParameters {
     UvLodR,
     /// u, v, r.
     Uvr,
+    /// Sample, two dwords or four words of compression control, u, v, r, level of detail.
+    Samples,
 }
 
 /// Why an instruction is not executed.
@@ -396,7 +408,6 @@ pub enum Unsupported {
     PixelBlock,
     Multisampling,
     CompressionControl,
-    AppendCounter,
     SurfaceState,
     ResidencyOfQuads,
     RawMessage,
@@ -404,7 +415,6 @@ pub enum Unsupported {
     VideoScaler,
     VideoAnalytics,
     RenderTarget,
-    ReturnBuffer,
     ThreadDependency,
 }
 
@@ -420,17 +430,17 @@ impl Unsupported {
                 "how a coordinate and offsets share a parameter has no public description"
             }
             Unsupported::PixelBlock => "how its block of pixels lies in registers is not on its page",
-            Unsupported::Multisampling => "images have one sample a texel and no control surface",
+            Unsupported::Multisampling => {
+                "what it gives of an image without a control surface has no public description"
+            }
             Unsupported::CompressionControl => "compression control has no public description",
-            Unsupported::AppendCounter => "surfaces have no append counter",
             Unsupported::SurfaceState => "what a surface state holds is the hardware's own",
             Unsupported::ResidencyOfQuads => "what it returns beside the data has no public description",
             Unsupported::RawMessage => "a raw message's meaning is in its descriptor",
             Unsupported::MotionEstimation => "video motion estimation has no public definition",
             Unsupported::VideoScaler => "the adaptive video scaler has no public definition",
             Unsupported::VideoAnalytics => "the video analytics unit has no public definition",
-            Unsupported::RenderTarget => "there is no render target",
-            Unsupported::ReturnBuffer => "there is no unified return buffer",
+            Unsupported::RenderTarget => "none of its operands says where its pixels are, and no page does",
             Unsupported::ThreadDependency => "it waits for a notification from outside of the thread group",
         }
     }
@@ -453,17 +463,19 @@ impl Message {
             | Message::Lsc(a, _)
             | Message::LscBlock2d(a)
             | Message::LscTexels(a)
+            | Message::LscSamples(a)
             | Message::LscMedia(a) => match a {
                 Access::Load => Effect::Read,
                 Access::Store => Effect::Write,
             },
             Message::LscTexelsCounted => Effect::Write,
-            Message::Raw { .. } => Effect::Message,
-            Message::LscStatus | Message::LscTexelStatus => Effect::Read,
+            Message::Raw { .. } | Message::Pixels | Message::Urb => Effect::Message,
+            Message::LscStatus | Message::LscTexelStatus | Message::LscTexelStatuses => Effect::Read,
             Message::Atomic
             | Message::TexelAtomic
             | Message::SvmAtomic
             | Message::LscAtomic
+            | Message::LscCounter
             | Message::LscTexelAtomic => Effect::Atomic,
             Message::SamplerLoad(_) | Message::Sample(..) | Message::ImageSize | Message::ImageSamples => {
                 Effect::Sample

@@ -45,6 +45,8 @@ fn reads_parts(op: Op) -> bool {
                 | Message::SvmAtomic
                 | Message::LscAtomic
                 | Message::LscTexelAtomic
+                // Of the header the places, and not what is for blending.
+                | Message::Pixels
         )
     )
 }

@@ -196,6 +196,10 @@ impl fmt::Display for Of {
             AccessSpace::Slm => f.write_str(" of shared local memory"),
             AccessSpace::Surface(index) => write!(f, " of the surface of binding-table index {index}"),
             AccessSpace::State => f.write_str(" of scratch memory"),
+            AccessSpace::Counter(index) => {
+                write!(f, " of the append counter of binding-table index {index}")
+            }
+            AccessSpace::Urb => f.write_str(" of the unified return buffer"),
         }
     }
 }

@@ -498,6 +498,7 @@ fn image_desc(image: &ImageValue) -> Result<ImageDesc, Trouble> {
         width,
         height,
         depth,
+        samples: 1,
         format,
         row_pitch: image.row_pitch,
         slice_pitch: image.slice_pitch,

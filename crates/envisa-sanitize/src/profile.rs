@@ -226,12 +226,14 @@ fn is_linear(message: &Message) -> bool {
         | Message::Atomic(_)
         | Message::Status(_)
         | Message::Block2d(_)
+        | Message::Urb(_)
         | Message::Raw(_) => true,
         Message::Typed(_)
         | Message::TypedStatus(_)
         | Message::TypedAtomic(_)
         | Message::Media(_)
         | Message::Sample(_)
+        | Message::Pixels(_)
         | Message::Info(_) => false,
     }
 }

@@ -291,7 +291,7 @@ impl Observer for Stats {
             let t = match a.space {
                 AccessSpace::Flat => &mut self.global,
                 AccessSpace::Slm => &mut self.slm,
-                AccessSpace::Surface(_) => &mut self.surfaces,
+                AccessSpace::Surface(_) | AccessSpace::Counter(_) | AccessSpace::Urb => &mut self.surfaces,
                 AccessSpace::State => &mut self.scratch,
             };
             t.accesses += 1;

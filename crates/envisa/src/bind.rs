@@ -133,7 +133,7 @@ pub(crate) fn find(code: &Code, key: &ArgKey) -> Result<usize, Error> {
     let found = match key {
         ArgKey::Name(name) => code.arguments.iter().position(|a| a.name == *name),
         ArgKey::Index(i) => Some(*i as usize).filter(|i| *i < code.arguments.len()),
-        ArgKey::Surface(_) | ArgKey::Sampler(_) => {
+        ArgKey::Surface(_) | ArgKey::Sampler(_) | ArgKey::Counter(_) | ArgKey::ReturnBuffer(_) => {
             return Err(Error::argument(key.to_string(), "a compiled kernel says itself what it binds"));
         }
     };
@@ -265,6 +265,24 @@ fn thread_groups(
                     return wrong("a buffer or an image can be bound");
                 };
                 if !bound.surfaces.bind(memory, *bti, surface) {
+                    return wrong("there is no such binding-table index");
+                }
+                continue;
+            }
+            ArgKey::Counter(_) | ArgKey::ReturnBuffer(_) => {
+                let Some(Surface::Buffer(buffer)) = surface(arg) else {
+                    return wrong("a buffer is expected");
+                };
+                let taken = match key {
+                    ArgKey::Counter(bti) => bound.surfaces.bind_counter(memory, *bti, buffer),
+                    ArgKey::ReturnBuffer(0) => return wrong("a handle counts at least a byte"),
+                    ArgKey::ReturnBuffer(_) if bound.surfaces.urb().is_some() => {
+                        return wrong("there is one unified return buffer");
+                    }
+                    ArgKey::ReturnBuffer(unit) => bound.surfaces.bind_urb(memory, buffer, *unit),
+                    _ => false,
+                };
+                if !taken {
                     return wrong("there is no such binding-table index");
                 }
                 continue;

@@ -41,6 +41,9 @@ pub struct ImageDesc {
     pub height: u32,
     /// Planes of a 3D image, layers of an array, faces of cubes; else 1.
     pub depth: u32,
+    /// Samples of a texel: 1, 2, 4, 8 or 16, more than one in `D2` and `D2Array`. Each is a plane of its own: those of a
+    /// layer follow one another.
+    pub samples: u32,
     /// Its format.
     pub format: ImageFormat,
     /// Bytes from row to row; 0: tightly packed.
@@ -53,7 +56,7 @@ impl ImageDesc {
     /// A tightly packed image; `extents` are width, height, and depth or layers, as far as the shape has them.
     pub fn packed(shape: ImageShape, extents: [u32; 3], format: ImageFormat) -> ImageDesc {
         let [width, height, depth] = extents;
-        ImageDesc { shape, width, height, depth, format, row_pitch: 0, slice_pitch: 0 }
+        ImageDesc { shape, width, height, depth, samples: 1, format, row_pitch: 0, slice_pitch: 0 }
     }
 
     /// Bytes of a texel.
@@ -80,7 +83,8 @@ impl ImageDesc {
     /// Bytes from the first texel to behind the last.
     pub const fn bytes(&self) -> u64 {
         let last_row = (self.height as u64).saturating_sub(1).saturating_mul(self.row_bytes());
-        let last_plane = (self.depth as u64).saturating_sub(1).saturating_mul(self.slice_bytes());
+        let planes = (self.depth as u64).saturating_mul(self.samples as u64);
+        let last_plane = planes.saturating_sub(1).saturating_mul(self.slice_bytes());
         last_plane.saturating_add(last_row).saturating_add(self.width as u64 * self.texel_bytes() as u64)
     }
 
@@ -102,11 +106,15 @@ impl ImageDesc {
         if self.shape == ImageShape::Cube && (self.width != self.height || !self.depth.is_multiple_of(6)) {
             return Err("a cube has six square faces".into());
         }
+        let plane = matches!(self.shape, ImageShape::D2 | ImageShape::D2Array);
+        if !matches!(self.samples, 1 | 2 | 4 | 8 | 16) || self.samples > 1 && !plane {
+            return Err(format!("a {:?} image has no {} samples a texel", self.shape, self.samples));
+        }
         let tight = u64::from(self.width) * u64::from(self.texel_bytes());
         if self.row_bytes() < tight || self.row_bytes() > u64::from(u32::MAX) {
             return Err(format!("rows of {tight} bytes do not fit a pitch of {} bytes", self.row_bytes()));
         }
-        if layered && self.slice_bytes() < self.row_bytes() * u64::from(self.height) {
+        if (layered || self.samples > 1) && self.slice_bytes() < self.row_bytes() * u64::from(self.height) {
             return Err(format!("planes do not fit a pitch of {} bytes", self.slice_bytes()));
         }
         Ok(())
@@ -158,6 +166,7 @@ impl Image {
             width: d.width,
             height: d.height,
             depth: d.depth,
+            samples: d.samples,
             row_pitch: d.row_bytes() as u32,
             slice_pitch: d.slice_bytes(),
             channel_order: d.format.order() as u32,

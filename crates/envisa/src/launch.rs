@@ -218,6 +218,10 @@ pub enum ArgKey {
     Surface(u32),
     /// What a sampler index of hand-written code names.
     Sampler(u32),
+    /// The append counter of what a binding-table index of hand-written code names: a buffer's first bytes.
+    Counter(u32),
+    /// The unified return buffer of hand-written code, a handle of which counts so many bytes.
+    ReturnBuffer(u32),
 }
 
 impl From<&str> for ArgKey {
@@ -245,6 +249,8 @@ impl fmt::Display for ArgKey {
             ArgKey::Index(i) => write!(f, "{i}"),
             ArgKey::Surface(i) => write!(f, "bti:{i}"),
             ArgKey::Sampler(i) => write!(f, "sampler:{i}"),
+            ArgKey::Counter(i) => write!(f, "counter:{i}"),
+            ArgKey::ReturnBuffer(unit) => write!(f, "urb:{unit}"),
         }
     }
 }

@@ -123,6 +123,10 @@ pub enum Space {
     Surface(u32),
     /// The window of the thread's scratch and the launch's own data.
     Scratch,
+    /// The append counter of the surface of this index of the binding table.
+    Counter(u32),
+    /// The unified return buffer.
+    ReturnBuffer,
 }
 
 impl Run {
@@ -235,6 +239,8 @@ impl From<messages::AccessSpace> for Space {
             messages::AccessSpace::Slm => Space::Local,
             messages::AccessSpace::Surface(i) => Space::Surface(i),
             messages::AccessSpace::State => Space::Scratch,
+            messages::AccessSpace::Counter(i) => Space::Counter(i),
+            messages::AccessSpace::Urb => Space::ReturnBuffer,
         }
     }
 }

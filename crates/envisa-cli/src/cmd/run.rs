@@ -35,8 +35,9 @@ Examples:
   envisa run mine.visaasm --platform SKL --threads 2 --arg N=4 --arg T6=zeros:f32:64 --print T6:8
 
 Hand-written .visaasm and .isa: arguments are named as `.input` names them; a surface (T6) or a binding-table
-index (bti:3) takes a buffer or an image, a scalar `uq` input the address of a buffer. What is printed or
-written may also be a variable: its content when the first thread ends.
+index (bti:3) takes a buffer or an image, a scalar `uq` input the address of a buffer; urb:16 is the unified
+return buffer, whose handles count 16 bytes, counter:3 the append counter of bti:3. What is printed or written
+may also be a variable: its content when the first thread ends.
 
 Exit codes: 0 fine; 1 the kernel faults, a check finds something, a result is not as expected, or the vISA
 has errors; 2 wrong usage, or a file could not be read or written; 3 the kernel uses what envisa does not support.
@@ -355,7 +356,9 @@ fn job(args: &Args) -> Result<Result<Job, JobError>, Failure> {
     }
     for text in &args.prints {
         // `bti:3` has a colon of its own.
-        let colon = text.strip_prefix("bti:").map_or(text.find(':'), |rest| rest.find(':').map(|i| i + 4));
+        let own =
+            ["bti:", "counter:", "urb:"].into_iter().find(|own| text.starts_with(own)).map_or(0, str::len);
+        let colon = text[own..].find(':').map(|i| i + own);
         let (name, count) = match colon {
             Some(i) => (&text[..i], &text[i + 1..]),
             None => (text.as_str(), "16"),

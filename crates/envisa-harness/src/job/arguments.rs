@@ -28,7 +28,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// By name, by index, or of hand-written code by `bti:N` or `sampler:N`.
+    /// By name, by index, or of hand-written code by `bti:N`, `sampler:N`, `counter:N` or `urb:BYTES`.
     pub(super) fn of(kernel: &Kernel, text: &str) -> Result<Target, JobError> {
         if !kernel.is_compiled() {
             let number = |n: &str| {
@@ -37,6 +37,12 @@ impl Target {
             let bound = |key, kind| Ok(Target { key, name: text.to_owned(), type_name: String::new(), kind });
             if let Some(bti) = text.strip_prefix("bti:") {
                 return bound(ArgKey::Surface(number(bti)?), ArgumentKind::Surface);
+            }
+            if let Some(bti) = text.strip_prefix("counter:") {
+                return bound(ArgKey::Counter(number(bti)?), ArgumentKind::Surface);
+            }
+            if let Some(unit) = text.strip_prefix("urb:") {
+                return bound(ArgKey::ReturnBuffer(number(unit)?), ArgumentKind::Surface);
             }
             if let Some(index) = text.strip_prefix("sampler:") {
                 return bound(ArgKey::Sampler(number(index)?), ArgumentKind::Sampler);

@@ -151,7 +151,7 @@ const BRAIN: InstDesc = InstDesc { versions: Versions::V42, platforms: XE3P, ..U
 const COUNTER: InstDesc = InstDesc {
     versions: Versions::V42,
     platforms: XE2,
-    operation: Some(Operation::Unsupported(Unsupported::AppendCounter)),
+    operation: Some(Operation::Message(Message::LscCounter)),
     note: "The counter is the surface's auxiliary address.",
     ..UNTYPED
 };
@@ -214,7 +214,7 @@ lsc! {
     LSC_APNDCTR_ATOMIC_SUB = 0x89 0x29 counter "lsc_apndctr_atomic_sub" from COUNTER,
         "Subtracts from a surface's append counter.", "for each channel: dst[i] = counter; counter -= src0[i]";
     LSC_APNDCTR_ATOMIC_STORE = 0x89 0x2a counter "lsc_apndctr_atomic_store" from COUNTER,
-        "Sets a surface's append counter.", "dst[i] = counter; counter = src0[i]";
+        "Sets a surface's append counter.", "for each channel: dst[i] = counter; counter = src0[i]";
     LSC_LOAD_QUAD_STATUS = 0x89 0x36 load_quad "lsc_load_quad_status" from UNTYPED,
         "Reads up to four elements, by a channel mask, and whether their pages are resident.",
         "as LSC_LOAD_QUAD; what else is returned has no public description",
@@ -245,20 +245,20 @@ lsc! {
         operation: Some(Operation::Unsupported(Unsupported::CompressionControl));
     LSC_TYPED_LOAD_QUAD_MSRT = 0x8a 0x31 typed_load_quad "lsc_load_quad_msrt" from TYPED,
         "Reads pixels of a multi-sampled typed surface.",
-        "as LSC_TYPED_LOAD_QUAD, with a sample index",
+        "as LSC_TYPED_LOAD_QUAD, of the sample that the last coordinate says",
         versions: Versions::V42, platforms: XE2,
-        operation: Some(Operation::Unsupported(Unsupported::Multisampling));
+        operation: Some(Operation::Message(Message::LscSamples(Access::Load)));
     LSC_TYPED_STORE_QUAD_MSRT = 0x8a 0x32 typed_store_quad "lsc_store_quad_msrt" from TYPED,
         "Writes pixels of a multi-sampled typed surface.",
-        "as LSC_TYPED_STORE_QUAD, with a sample index",
+        "as LSC_TYPED_STORE_QUAD, of the sample that the last coordinate says",
         versions: Versions::V42, platforms: XE2,
-        operation: Some(Operation::Unsupported(Unsupported::Multisampling));
+        operation: Some(Operation::Message(Message::LscSamples(Access::Store)));
     LSC_TYPED_LOAD_QUAD_STATUS = 0x8a 0x36 typed_load_quad "lsc_load_quad_status" from TYPED,
-        "Reads pixels of a typed surface, and whether their pages are resident.",
-        "as LSC_TYPED_LOAD_QUAD; what else is returned has no public description",
+        "Asks whether the pages of pixels are resident.",
+        "dst[i] = the page of surface[u[i], v[i], r[i]] is valid",
         versions: Versions::V42, platforms: XE3P,
-        note: "In the reference's opcode list; no page describes it.",
-        operation: Some(Operation::Unsupported(Unsupported::ResidencyOfQuads));
+        note: "In the reference's opcode list; no page describes it. The compiler takes a dword a channel from it, of a mask of one.",
+        operation: Some(Operation::Message(Message::LscTexelStatuses));
 }
 
 /// `LSC_TYPED_READ_STATE_INFO`.

@@ -174,7 +174,8 @@ macro_rules! sampler {
     (@slots kill) => { SAMPLE_SLOTS };
     (@slots gather) => { GATHER_SLOTS };
     (@slots packed_gather) => { GATHER_SLOTS };
-    (@slots load) => { LOAD_SLOTS };
+    (@slots mcs) => { LOAD_SLOTS };
+    (@slots samples) => { LOAD_SLOTS };
     (@slots uvlr) => { LOAD_SLOTS };
     (@slots uvr) => { LOAD_SLOTS };
     (@operation sample $($p:ident)*) => { Operation::Message(Message::Sample(Sampling::Filter, &[$(parameter!($p)),*])) };
@@ -183,18 +184,22 @@ macro_rules! sampler {
     (@operation packed $($p:ident)*) => { Operation::Unsupported(Unsupported::PackedIndex) };
     (@operation packed_gather $($p:ident)*) => { Operation::Unsupported(Unsupported::PackedIndex) };
     (@operation kill $($p:ident)*) => { Operation::Unsupported(Unsupported::NoPage) };
-    (@operation load $($p:ident)*) => { Operation::Unsupported(Unsupported::Multisampling) };
+    (@operation mcs $($p:ident)*) => { Operation::Unsupported(Unsupported::Multisampling) };
+    (@operation samples $($p:ident)*) => { Operation::Message(Message::SamplerLoad(LoadParameters::Samples)) };
     (@operation uvlr $($p:ident)*) => { Operation::Message(Message::SamplerLoad(LoadParameters::UvLodR)) };
     (@operation uvr $($p:ident)*) => { Operation::Message(Message::SamplerLoad(LoadParameters::Uvr)) };
     (@page gather) => { "3D_SAMPLE4" };
     (@page packed_gather) => { "3D_SAMPLE4" };
-    (@page load) => { "3D_LOAD" };
+    (@page mcs) => { "3D_LOAD" };
+    (@page samples) => { "3D_LOAD" };
     (@page uvlr) => { "3D_LOAD" };
     (@page uvr) => { "3D_LOAD" };
     (@page $sample:ident) => { "3D_SAMPLE" };
     (@text gather) => { "[.pixel_null_mask?flags.pixel_null_mask][.cps?flags.cps][.divS?flags.div_s].{channel} {exec} {offset} {sampler} {surface} {dst} {@paired} {params...}" };
     (@text packed_gather) => { sampler!(@text gather) };
     (@text load) => { "[.pixel_null_mask?flags.pixel_null_mask][.cps?flags.cps][.divS?flags.div_s].{channels} {exec} {offset} {surface} {dst} {@paired} {params...}" };
+    (@text mcs) => { sampler!(@text load) };
+    (@text samples) => { sampler!(@text load) };
     (@text uvlr) => { sampler!(@text load) };
     (@text uvr) => { sampler!(@text load) };
     (@text $sample:ident) => { "[.pixel_null_mask?flags.pixel_null_mask][.cps?flags.cps][.divS?flags.div_s].{channels} {exec} {offset} {sampler} {surface} {dst} {@paired} {params...}" };
@@ -250,8 +255,8 @@ sampler! {
     LOAD_3D = 0x6e 0x07 uvlr "load_3d" ALL BEFORE_PVC, u v lod r;
     LOAD_3D_LZ = 0x6e 0x1a uvr "load_lz" ALL BEFORE_PVC, u v r;
     LOAD_3D_L = 0x6e 0x1b uvlr "load_l" ALL BEFORE_PVC, u v lod r;
-    LOAD_3D_2DMS_W = 0x6e 0x1c load "load_2dms_w" ALL BEFORE_PVC, si mcs0 mcs1 mcs2 mcs3 u v r lod;
-    LOAD_3D_MCS = 0x6e 0x1d load "load_mcs" ALL BEFORE_PVC, u v r lod;
+    LOAD_3D_2DMS_W = 0x6e 0x1c samples "load_2dms_w" ALL BEFORE_PVC, si mcs0 mcs1 mcs2 mcs3 u v r lod;
+    LOAD_3D_MCS = 0x6e 0x1d mcs "load_mcs" ALL BEFORE_PVC, u v r lod;
     SAMPLE4_3D = 0x6f 0x08 gather "sample4" ALL BEFORE_PVC, u v r ai;
     SAMPLE4_3D_L = 0x6f 0x0d gather "sample4_l" V42 XE2, lod u v r ai;
     SAMPLE4_3D_B = 0x6f 0x0e gather "sample4_b" V42 XE2, bias u v r ai;
@@ -502,7 +507,7 @@ const PIXEL: TypeSet = TypeSet::of(&[Type::F, Type::Hf]);
 /// `RT_WRITE`.
 pub static RT_WRITE: InstDesc = InstDesc {
     name: "RT_WRITE",
-    operation: Some(Operation::Unsupported(Unsupported::RenderTarget)),
+    operation: Some(Operation::Message(Message::Pixels)),
     opcode: 0x71,
     family: Family::RenderTarget,
     slots: &[
@@ -511,16 +516,16 @@ pub static RT_WRITE: InstDesc = InstDesc {
         RT_MODE,
         surface(STATE_OF_IMAGE),
         raw_opt(SlotName::Header, TypeSet::ANY, "header of the message").touches(Bytes::Header),
-        rt(SlotName::Si, 11, &RT_VEC, TypeSet::ANY, "sample index"),
-        rt(SlotName::Cps, 8, &RT_VEC, TypeSet::ANY, "CPS counter"),
-        rt(SlotName::Rti, 2, &RT_VEC, TypeSet::ANY, "render target index"),
-        rt(SlotName::Source0Alpha, 3, &RT_RAW, PIXEL, "source 0 alpha"),
+        rt(SlotName::Si, 11, &RT_VEC, TypeSet::ANY, "sample index").touches(Bytes::Region),
+        rt(SlotName::Cps, 8, &RT_VEC, TypeSet::ANY, "CPS counter").touches(Bytes::Region),
+        rt(SlotName::Rti, 2, &RT_VEC, TypeSet::ANY, "render target index").touches(Bytes::Region),
+        rt(SlotName::Source0Alpha, 3, &RT_RAW, PIXEL, "source 0 alpha").touches(Bytes::Coordinates),
         rt(SlotName::Omask, 4, &RT_RAW, UW, "output mask").touches(Bytes::PerChannel(2)),
-        raw_opt(SlotName::Red, PIXEL, "red"),
-        raw_opt(SlotName::Green, PIXEL, "green"),
-        raw_opt(SlotName::Blue, PIXEL, "blue"),
-        raw_opt(SlotName::Alpha, PIXEL, "alpha"),
-        rt(SlotName::Depth, 5, &RT_RAW, SINGLE, "depth"),
+        raw_opt(SlotName::Red, PIXEL, "red").touches(Bytes::Coordinates),
+        raw_opt(SlotName::Green, PIXEL, "green").touches(Bytes::Coordinates),
+        raw_opt(SlotName::Blue, PIXEL, "blue").touches(Bytes::Coordinates),
+        raw_opt(SlotName::Alpha, PIXEL, "alpha").touches(Bytes::Coordinates),
+        rt(SlotName::Depth, 5, &RT_RAW, SINGLE, "depth").touches(Bytes::PerChannel(4)),
         rt(SlotName::Stencil, 6, &RT_RAW, TypeSet::ANY, "stencil").touches(Bytes::PerChannel(1)),
     ],
     forms: &[form(
@@ -533,24 +538,24 @@ pub static RT_WRITE: InstDesc = InstDesc {
     page: "RT_WRITE",
     brief: "Writes pixels to a render target.",
     semantics: "render target [rti] = pixels",
-    note: "The page has a number of parameters that no binary holds. Of `<SI>` the reference writer drops bit and operand; the reader knows them.",
+    note: "The page has a number of parameters that no binary holds. Dwords 2 to 5 of the header are the places of its 2 x 2 pixels, x in the low word. Of `<SI>` the reference writer drops bit and operand; the reader knows them.",
     ..EMPTY
 };
 
 /// `URB_WRITE`.
 pub static URB_WRITE: InstDesc = InstDesc {
     name: "URB_WRITE",
-    operation: Some(Operation::Unsupported(Unsupported::ReturnBuffer)),
+    operation: Some(Operation::Message(Message::Urb)),
     opcode: 0x72,
     family: Family::RenderTarget,
     slots: &[
         EXEC,
         PRED,
         field(SlotName::NumOut, Enc::Number { max: 255 }, "number of output parameters"),
-        raw_opt(SlotName::ChannelMask, UD, "channel mask"),
+        raw_opt(SlotName::ChannelMask, UD, "channel mask").touches(Bytes::PerChannel(4)),
         wide(SlotName::GlobalOffset, 2, Enc::Number { max: 0xffff }, "global offset"),
-        raw_src(SlotName::UrbHandle, UD, "handles"),
-        raw_opt(SlotName::PerSlotOffset, UD, "offset of each slot"),
+        raw_src(SlotName::UrbHandle, UD, "handles").touches(Bytes::PerChannel(4)),
+        raw_opt(SlotName::PerSlotOffset, UD, "offset of each slot").touches(Bytes::PerChannel(4)),
         raw_opt(SlotName::VertexData, DWORDS, "data").touches(Bytes::RowsOf(SlotName::NumOut.whole())),
     ],
     forms: &[form(
@@ -562,7 +567,7 @@ pub static URB_WRITE: InstDesc = InstDesc {
     effect: Effect::Message,
     page: "URB_WRITE",
     brief: "Writes vertex data to the unified return buffer.",
-    semantics: "urb[urb_handle[i] + global_offset + per_slot_offset[i]] = vertex_data",
+    semantics: "for k in 0..num_out: if channel_mask[i].bit[k]: urb[urb_handle[i] + 16 * (global_offset + per_slot_offset[i]) + 4 * k] = vertex_data.reg_row[k][i]",
     ..EMPTY
 };
 

@@ -1,6 +1,7 @@
 //! Atomic messages: SVM_ATOMIC, DWORD_ATOMIC, LSC atomics.
 
 use envisa_isa::atomic::AtomicOp;
+use envisa_isa::lsc;
 use envisa_isa::operation::LscShape;
 
 use super::Reason;
@@ -24,7 +25,7 @@ pub struct Atomic {
     pub slot: u8,
     /// First channel's address.
     pub address: RegOffset,
-    /// Bytes of an address: 2, 4 or 8.
+    /// Bytes of an address: 2, 4 or 8; 0 for what has none, a surface's append counter.
     pub address_bytes: u8,
     /// How 4-byte addresses become 64-bit ones, before anything is added.
     pub extend: Extend,
@@ -94,7 +95,7 @@ pub(super) fn dataport(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reaso
 }
 
 /// LSC atomics: dst, addresses, src0, src1.
-pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+pub(super) fn of_lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let l = lsc_fields(LscShape::Vector, p, r)?;
     if l.elements != 1 || l.transposed || l.element == 1 || l.upper {
         return Err("an atomic changes one element of 16, 32 or 64 bits a channel".into());
@@ -121,5 +122,51 @@ pub(super) fn lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
         origin: l.origin,
         src: [optional(r, 2)?, optional(r, 3)?],
         dst: optional(r, 0)?,
+    }))
+}
+
+/// LSC_APNDCTR_ATOMIC_*: dst, src0; the surface alone says where.
+pub(super) fn counter(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let code = p.int(4)?;
+    let size = lsc::data_size(code).filter(|s| s.memory == 4 && s.register == 4);
+    let size = size.ok_or("an append counter has 32 bits")?;
+    if lsc::elements(p.int(6)?) != Some(1) || lsc::is_transposed(p.int(5)?) {
+        return Err("an append counter changes by one element a channel".into());
+    }
+    if p.int(9)? != 0 {
+        return Err("an index behind the surface's handle is not supported".into());
+    }
+    let surface = r.scalar(p.vector(0)?)?;
+    let space = match p.int(3)? {
+        lsc::addr_type::BTI => Space::Counter(surface),
+        lsc::addr_type::BSS | lsc::addr_type::SURF => Space::HandleCounter(surface),
+        lsc::addr_type::SS => {
+            return Err("the surface states of the hardware's own heap are not known".into());
+        }
+        k => {
+            return Err(format!("an append counter belongs to a surface, which the address type {k} is not"));
+        }
+    };
+    // What they do is what atomics do by another number: add, subtract, store.
+    let code = match p.sub {
+        0x28 => 0x0c,
+        0x29 => 0x0d,
+        _ => 0x0b,
+    };
+    Ok(Message::Atomic(Atomic {
+        space,
+        code,
+        lsc: true,
+        element: size.memory as u8,
+        slot: size.register as u8,
+        address: 0,
+        address_bytes: 0,
+        extend: Extend::None,
+        base: Src::None,
+        scale: 1,
+        offset: 0,
+        origin: Src::None,
+        src: [r.raw(p.raw(1)?)?, None],
+        dst: r.raw(p.raw(0)?)?,
     }))
 }

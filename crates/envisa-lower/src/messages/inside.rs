@@ -48,7 +48,10 @@ impl Message {
             }
             Message::Atomic(a) => {
                 matches!((a.element, a.slot), (2, 2 | 4) | (4, 4) | (8, 8))
-                    && matches!(a.address_bytes, 2 | 4 | 8)
+                    && match a.space {
+                        Space::Counter(_) | Space::HandleCounter(_) => a.address_bytes == 0,
+                        _ => matches!(a.address_bytes, 2 | 4 | 8),
+                    }
                     && inside(Some(a.address), n * a.address_bytes as u64)
                     && [a.src[0], a.src[1], a.dst].into_iter().all(|r| inside(r, n * a.slot as u64))
                     && a.space.is_inside(len)
@@ -62,9 +65,14 @@ impl Message {
                     && (!t.null_mask || parts(t.data, count + 1, t.component_stride, 4))
                     && !(t.write && slot != 4)
                     && texel(&t.coordinates)
+                    && inside(t.sample, n * t.coordinates.bytes as u64)
                     && t.space.is_inside(len)
             }
-            Message::TypedStatus(t) => inside(t.data, 4) && texel(&t.coordinates) && t.space.is_inside(len),
+            Message::TypedStatus(t) => {
+                inside(t.data, if t.component_stride == 0 { 4 } else { n * 4 })
+                    && texel(&t.coordinates)
+                    && t.space.is_inside(len)
+            }
             Message::TypedAtomic(a) => {
                 matches!((a.element, a.slot), (2, 4) | (4, 4) | (8, 8))
                     && texel(&a.coordinates)
@@ -120,6 +128,19 @@ impl Message {
                     && scalar(&r.descriptor)
                     && scalar(&r.extended)
             }
+            Message::Pixels(p) => {
+                let colour = n * if p.half { 2 } else { 4 };
+                // The header has the places of four squares.
+                n <= 16
+                    && inside(Some(p.header), 32)
+                    && inside(p.mask, n * 2)
+                    && p.colours.into_iter().all(|c| inside(c, colour))
+                    && p.space.is_inside(len)
+            }
+            Message::Urb(u) => {
+                [Some(u.handles), u.offsets, u.masks].into_iter().all(|r| inside(r, n * 4))
+                    && (u.rows == 0 || u.data.is_some() && parts(u.data, u.rows.into(), u.stride, n * 4))
+            }
             Message::Info(i) => {
                 parts(i.data, (i.channels & 15).count_ones(), i.component_stride, n * 4)
                     && inside(i.lod, n * 4)
@@ -145,7 +166,11 @@ impl Src {
 impl Space {
     fn is_inside(&self, len: u32) -> bool {
         match self {
-            Space::Bti(s) | Space::Bindless(s) | Space::Scratch(s) => s.first_is_inside(len),
+            Space::Bti(s)
+            | Space::Bindless(s)
+            | Space::Scratch(s)
+            | Space::Counter(s)
+            | Space::HandleCounter(s) => s.first_is_inside(len),
             Space::Flat
             | Space::Slm
             | Space::Table(_)

@@ -6,6 +6,7 @@
 //! that the table says are touched.
 
 mod atomic;
+mod graphics;
 mod inside;
 pub(crate) mod raw;
 mod registers;
@@ -23,6 +24,7 @@ use crate::inst::Src;
 use crate::registers::RegOffset;
 
 pub use atomic::Atomic;
+pub use graphics::{Pixels, Urb};
 pub use raw::{Decoded, Raw, RawShape, decode_raw};
 pub use sampler::{Sample, SampleParameter, SamplerState};
 pub use typed::{Block2d, Coordinates, Info, Media, Outside, TexelSlot, Typed, TypedAtomic};
@@ -41,7 +43,8 @@ pub enum Message {
     Status(Simt),
     /// Each channel reads or writes a texel.
     Typed(Typed),
-    /// Each channel asks whether its texel has memory; bit i of the data is channel i's answer.
+    /// Each channel asks whether its texel has memory; bit i of the data is channel i's answer, or where there is a
+    /// component stride, dword i.
     TypedStatus(Typed),
     /// Each channel reads, modifies and writes a texel.
     TypedAtomic(TypedAtomic),
@@ -53,6 +56,10 @@ pub enum Message {
     Sample(Sample),
     /// Facts about an image.
     Info(Info),
+    /// Pixels of a render target.
+    Pixels(Pixels),
+    /// Dwords of vertices.
+    Urb(Urb),
     /// What descriptors in registers say.
     Raw(Raw),
 }
@@ -78,6 +85,10 @@ pub enum Space {
     Scratch(Src),
     /// LSC `arg[…]`: implicit arguments.
     Arguments,
+    /// The append counter of the surface of the binding-table index that this scalar holds.
+    Counter(Src),
+    /// The append counter of the surface of the bindless handle that this scalar holds.
+    HandleCounter(Src),
 }
 
 /// The address by which bindless messages name the thread's own scratch memory: what `%scratchloc` holds, and what a
@@ -264,20 +275,25 @@ pub(crate) fn decode(kind: Kind, p: &Parts, r: &mut dyn Resolver) -> Result<Mess
         Kind::LscStatus => untyped::lsc_status(p, r),
         Kind::Atomic => atomic::dataport(p, r),
         Kind::SvmAtomic => atomic::svm(p, r),
-        Kind::LscAtomic => atomic::lsc(p, r),
+        Kind::LscAtomic => atomic::of_lsc(p, r),
         Kind::Texels(access) => typed::dataport(access, p, r),
         Kind::TexelAtomic => typed::atomic(p, r),
         Kind::Media(access) => typed::media(access, p, r),
         Kind::LscBlock2d(access) => typed::block2d(access, p, r),
         Kind::LscTexels(access) => typed::lsc_texels(access, p, r),
+        Kind::LscSamples(access) => typed::lsc_samples(access, p, r),
         Kind::LscTexelsCounted => typed::lsc_texels_counted(p, r),
         Kind::LscTexelStatus => typed::lsc_status(p, r),
+        Kind::LscTexelStatuses => typed::lsc_statuses(p, r),
         Kind::LscTexelAtomic => typed::lsc_atomic(p, r),
         Kind::LscMedia(access) => typed::lsc_media(access, p, r),
         Kind::SamplerLoad(order) => typed::load(order, p, r),
         Kind::Sample(what, parameters) => sampler::sample(what, parameters, p, r),
         Kind::ImageSize => typed::size(p, r),
         Kind::ImageSamples => typed::samples(p, r),
+        Kind::LscCounter => atomic::counter(p, r),
+        Kind::Pixels => graphics::pixels(p, r),
+        Kind::Urb => graphics::urb(p, r),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Registers that messages read and write.
 
 use super::{
-    Atomic, Block, Block2d, Coordinates, Info, Media, Message, Sample, SamplerState, Simt, Space, TexelSlot,
-    Typed, TypedAtomic,
+    Atomic, Block, Block2d, Coordinates, Info, Media, Message, Pixels, Sample, SamplerState, Simt, Space,
+    TexelSlot, Typed, TypedAtomic,
 };
 use crate::inst::{Src, Strides};
 use crate::registers::{RegOffset, Registers};
@@ -22,8 +22,9 @@ macro_rules! space_of {
             | Message::TypedAtomic(TypedAtomic { space, .. })
             | Message::Media(Media { space, .. })
             | Message::Sample(Sample { space, .. })
+            | Message::Pixels(Pixels { space, .. })
             | Message::Info(Info { space, .. }) => Some(space),
-            Message::Block2d(Block2d { .. }) | Message::Raw(_) => None,
+            Message::Block2d(Block2d { .. }) | Message::Urb(_) | Message::Raw(_) => None,
         }
     };
 }
@@ -47,6 +48,7 @@ impl Message {
             Message::Atomic(a) => a.reads(visit),
             Message::Typed(t) | Message::TypedStatus(t) => {
                 t.coordinates.reads(visit);
+                lanes(t.sample, t.coordinates.bytes.into(), t.coordinates.bytes.into(), visit);
                 if t.write {
                     t.parts(4, visit);
                 }
@@ -75,6 +77,18 @@ impl Message {
                 scalar(&r.extended, visit);
             }
             Message::Info(i) => lanes(i.lod, 4, 4, visit),
+            Message::Pixels(p) => {
+                whole(Some(p.header + 8), 16, visit);
+                lanes(p.mask, 2, 2, visit);
+                let bytes = if p.half { 2 } else { 4 };
+                p.colours.into_iter().for_each(|c| lanes(c, bytes, bytes, visit));
+            }
+            Message::Urb(u) => {
+                [Some(u.handles), u.offsets, u.masks].into_iter().for_each(|r| lanes(r, 4, 4, visit));
+                for k in 0..u32::from(u.rows) {
+                    lanes(u.data.map(|d| d + k * u.stride), 4, 4, visit);
+                }
+            }
         }
     }
 
@@ -96,6 +110,7 @@ impl Message {
             }
             Message::Sample(s) => s.writes(visit),
             Message::Raw(r) => whole(r.shape.response.0, r.shape.response.1, visit),
+            Message::TypedStatus(t) if t.component_stride != 0 => lanes(t.data, 4, 4, visit),
             Message::TypedStatus(t) => whole(t.data, 4, visit),
             Message::TypedAtomic(a) => lanes(a.dst, a.slot as u32, a.slot as u32, visit),
             Message::Media(m) if !m.write => m.rows(visit),
@@ -111,7 +126,9 @@ impl Message {
             | Message::Block(_)
             | Message::Typed(_)
             | Message::Media(_)
-            | Message::Block2d(_) => {}
+            | Message::Block2d(_)
+            | Message::Pixels(_)
+            | Message::Urb(_) => {}
         }
     }
 
@@ -129,7 +146,11 @@ impl Message {
 impl Space {
     fn reads(&self, registers: &Registers, visit: Visit<'_>) {
         match self {
-            Space::Bti(s) | Space::Bindless(s) | Space::Scratch(s) => scalar(s, visit),
+            Space::Bti(s)
+            | Space::Bindless(s)
+            | Space::Scratch(s)
+            | Space::Counter(s)
+            | Space::HandleCounter(s) => scalar(s, visit),
             // `r0.0` says where they start.
             Space::Arguments => {
                 let r0 = registers.predefined[envisa_isa::predefined::var::R0 as usize];
@@ -167,7 +188,9 @@ impl Simt {
 
 impl Atomic {
     fn reads(&self, visit: Visit<'_>) {
-        lanes(Some(self.address), self.address_bytes as u32, self.address_bytes as u32, visit);
+        if self.address_bytes != 0 {
+            lanes(Some(self.address), self.address_bytes as u32, self.address_bytes as u32, visit);
+        }
         scalar(&self.base, visit);
         scalar(&self.origin, visit);
         self.src.into_iter().for_each(|r| lanes(r, self.element as u32, self.slot as u32, visit));

@@ -66,6 +66,10 @@ pub struct Typed {
     pub outside: Outside,
     /// After the data, one more register gets a bit for each channel whose texel has memory.
     pub null_mask: bool,
+    /// Which sample of the texel, as wide as a coordinate; the first one where absent.
+    pub sample: Option<RegOffset>,
+    /// Samples beyond the last are the last (else outside).
+    pub clamp: bool,
 }
 
 /// Each channel reads, modifies and writes a texel of one channel.
@@ -177,6 +181,8 @@ pub(super) fn dataport(access: Access, p: &Parts, r: &mut dyn Resolver) -> Resul
         component_stride,
         outside: Outside::AlphaOne,
         null_mask: false,
+        sample: None,
+        clamp: false,
     }))
 }
 
@@ -226,6 +232,18 @@ pub(super) fn lsc_texels(access: Access, p: &Parts, r: &mut dyn Resolver) -> Res
     texels(access, place, channels, p, r)
 }
 
+/// LSC_TYPED_LOAD_QUAD_MSRT, LSC_TYPED_STORE_QUAD_MSRT: the last coordinate is a sample.
+pub(super) fn lsc_samples(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let (space, mut coordinates) = lsc_place(p, r)?;
+    let sample = coordinates.at[3].take();
+    let channels = p.int(7).and_then(enabled);
+    let message = texels(access, (space, coordinates), channels, p, r)?;
+    Ok(match message {
+        Message::Typed(t) => Message::Typed(Typed { sample, ..t }),
+        other => other,
+    })
+}
+
 /// LSC_TYPED_STORE_UNCOMPRESSED: a number of channels takes the place of their mask.
 pub(super) fn lsc_texels_counted(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let place = lsc_place(p, r)?;
@@ -259,6 +277,8 @@ fn texels(
         component_stride,
         outside: Outside::Zero,
         null_mask: false,
+        sample: None,
+        clamp: false,
     }))
 }
 
@@ -275,7 +295,21 @@ pub(super) fn lsc_status(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Rea
         component_stride: 0,
         outside: Outside::Zero,
         null_mask: false,
+        sample: None,
+        clamp: false,
     }))
+}
+
+/// LSC_TYPED_LOAD_QUAD_STATUS.
+pub(super) fn lsc_statuses(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    if p.int(4)? != 3 || enabled(p.int(7)?)?.count_ones() != 1 {
+        return Err("what it returns for several channels of a texel has no public description".into());
+    }
+    let component_stride = (p.channels * 4).next_multiple_of(r.grf());
+    Ok(match lsc_status(p, r)? {
+        Message::TypedStatus(t) => Message::TypedStatus(Typed { component_stride, ..t }),
+        other => other,
+    })
 }
 
 /// Typed LSC atomics.
@@ -350,11 +384,6 @@ fn rectangle(width: u32, height: u32) -> Result<u32, Reason> {
 
 /// Texel loads through the sampler unit: dst, then parameters in the order of the operation.
 pub(super) fn load(order: LoadParameters, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
-    // Positions of u, v, r and lod among the parameters.
-    let order = match order {
-        LoadParameters::UvLodR => [0, 1, 3, 2].map(|i| Some(i + 1)),
-        LoadParameters::Uvr => [Some(1), Some(2), Some(3), None],
-    };
     let null_mask = p.int(0)? & 1 != 0;
     let channels = enabled(p.int(1)?)?;
     let dst = p.raw(0)?;
@@ -364,6 +393,16 @@ pub(super) fn load(order: LoadParameters, p: &Parts, r: &mut dyn Resolver) -> Re
     if sizes.iter().any(|s| (*s == 2) != (bytes == 2)) {
         return Err("parameters of 16 and of 32 bits".into());
     }
+    // Positions of u, v, r and lod among the parameters, which follow the result, and of the sample.
+    let (order, sample) = match order {
+        LoadParameters::UvLodR => ([Some(1), Some(2), Some(4), Some(3)], None),
+        LoadParameters::Uvr => ([Some(1), Some(2), Some(3), None], None),
+        // Images are not compressed: what is said of that is not looked at.
+        LoadParameters::Samples => {
+            let first = if bytes == 2 { 6 } else { 4 };
+            ([0, 1, 2, 3].map(|i| Some(first + i)), p.raws.get(1).map(|s| r.raw(*s)).transpose()?.flatten())
+        }
+    };
     let n = p.channels;
     let component_stride = (n * size).next_multiple_of(r.grf());
     let offsets = r.scalar(p.vector(0)?)?;
@@ -377,6 +416,8 @@ pub(super) fn load(order: LoadParameters, p: &Parts, r: &mut dyn Resolver) -> Re
         component_stride,
         outside: Outside::Border,
         null_mask,
+        sample,
+        clamp: true,
     }))
 }
 

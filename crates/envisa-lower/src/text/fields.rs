@@ -93,6 +93,8 @@ pub fn blank(family: &str, platform: envisa_isa::Platform) -> Option<Message> {
         component_stride: 0,
         outside: Outside::Zero,
         null_mask: false,
+        sample: None,
+        clamp: false,
     };
     Some(match family {
         "simt" => Message::Simt(Simt::default()),
@@ -191,6 +193,22 @@ pub fn blank(family: &str, platform: envisa_isa::Platform) -> Option<Message> {
             data: None,
             component_stride: 0,
         }),
+        "pixels" => Message::Pixels(Pixels {
+            space: Space::Flat,
+            header: 0,
+            colours: [None; 4],
+            half: false,
+            mask: None,
+        }),
+        "urb" => Message::Urb(Urb {
+            handles: 0,
+            offset: 0,
+            offsets: None,
+            masks: None,
+            rows: 0,
+            stride: 0,
+            data: None,
+        }),
         "raw" => Message::Raw(Raw {
             function: None,
             descriptor: Src::None,
@@ -216,6 +234,8 @@ pub fn family(m: &Message) -> &'static str {
         Message::Block2d(_) => "block2d",
         Message::Sample(_) => "sample",
         Message::Info(_) => "info",
+        Message::Pixels(_) => "pixels",
+        Message::Urb(_) => "urb",
         Message::Raw(_) => "raw",
     }
 }
@@ -232,6 +252,8 @@ pub fn walk<F: Fields>(m: &mut Message, f: &mut F) -> Result<(), F::Error> {
         Message::Block2d(b) => block2d(b, f),
         Message::Sample(s) => sample(s, f),
         Message::Info(i) => info(i, f),
+        Message::Pixels(p) => pixels(p, f),
+        Message::Urb(u) => urb(u, f),
         Message::Raw(r) => raw(r, f),
     }
 }
@@ -305,7 +327,9 @@ fn typed<F: Fields>(t: &mut Typed, f: &mut F) -> Result<(), F::Error> {
     f.one_of("slot", &mut t.slot, SLOTS)?;
     f.number("component-stride", &mut t.component_stride, 0)?;
     f.one_of("outside", &mut t.outside, OUTSIDE)?;
-    f.flag("null-mask", &mut t.null_mask)
+    f.flag("null-mask", &mut t.null_mask)?;
+    f.register("sample", &mut t.sample)?;
+    f.flag("clamp", &mut t.clamp)
 }
 
 fn typed_atomic<F: Fields>(a: &mut TypedAtomic, f: &mut F) -> Result<(), F::Error> {
@@ -412,4 +436,25 @@ fn raw<F: Fields>(r: &mut Raw, f: &mut F) -> Result<(), F::Error> {
         f.number(size, bytes, 0)?;
     }
     f.number("channels", &mut r.shape.channels, 1)
+}
+
+fn pixels<F: Fields>(p: &mut Pixels, f: &mut F) -> Result<(), F::Error> {
+    f.space(&mut p.space)?;
+    f.place("header", &mut p.header)?;
+    f.flag("half", &mut p.half)?;
+    f.register("mask", &mut p.mask)?;
+    for (key, colour) in ["red", "green", "blue", "alpha"].into_iter().zip(&mut p.colours) {
+        f.register(key, colour)?;
+    }
+    Ok(())
+}
+
+fn urb<F: Fields>(u: &mut Urb, f: &mut F) -> Result<(), F::Error> {
+    f.place("handles", &mut u.handles)?;
+    f.number("offset", &mut u.offset, 0)?;
+    f.register("offsets", &mut u.offsets)?;
+    f.register("masks", &mut u.masks)?;
+    f.number("rows", &mut u.rows, 0)?;
+    f.number("stride", &mut u.stride, 0)?;
+    f.register("data", &mut u.data)
 }

@@ -318,6 +318,8 @@ impl Fields for FieldWriter<'_> {
             Space::GeneralState => "general".into(),
             Space::Scratch(s) => format!("scratch({})", self.line.src(s)),
             Space::Arguments => "arguments".into(),
+            Space::Counter(s) => format!("counter({})", self.line.src(s)),
+            Space::HandleCounter(s) => format!("bss-counter({})", self.line.src(s)),
         };
         self.out.push(' ');
         self.out.push_str(&text);

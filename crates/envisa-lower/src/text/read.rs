@@ -660,12 +660,14 @@ impl Fields for InstReader<'_, '_> {
             "slm" => Space::Slm,
             "general" => Space::GeneralState,
             "arguments" => Space::Arguments,
-            "bti" | "bss" | "scratch" | "table" | "handle" => {
+            "bti" | "bss" | "scratch" | "counter" | "bss-counter" | "table" | "handle" => {
                 self.line.expect("(")?;
                 let space = match word {
                     "bti" => Space::Bti(self.src()?),
                     "bss" => Space::Bindless(self.src()?),
                     "scratch" => Space::Scratch(self.src()?),
+                    "counter" => Space::Counter(self.src()?),
+                    "bss-counter" => Space::HandleCounter(self.src()?),
                     "table" => Space::Table(self.line.unsigned()?),
                     _ => Space::Handle(self.line.unsigned()?),
                 };

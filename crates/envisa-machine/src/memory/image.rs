@@ -30,6 +30,8 @@ pub struct Image {
     pub height: u32,
     /// Planes of a 3D image, layers of an array; else 1.
     pub depth: u32,
+    /// Samples of a texel, each a plane of its own: those of a layer follow one another.
+    pub samples: u32,
     /// Bytes from row to row.
     pub row_pitch: u32,
     /// Bytes from plane to plane.
@@ -51,16 +53,23 @@ impl Image {
     /// shape has; `None` outside the image.
     #[inline]
     pub fn texel(&self, x: u32, y: u32, z: u32) -> Option<usize> {
+        self.sample([x, y, z], 0)
+    }
+
+    /// The same of a sample of the texel.
+    #[inline]
+    pub fn sample(&self, [x, y, z]: [u32; 3], sample: u32) -> Option<usize> {
         let (row, plane) = match self.shape {
             ImageShape::D1 => (0, 0),
             ImageShape::D1Array => (0, y),
             ImageShape::D2 => (y, 0),
             ImageShape::D2Array | ImageShape::D3 | ImageShape::Cube => (y, z),
         };
-        if x >= self.width || row >= self.height || plane >= self.depth {
+        if x >= self.width || row >= self.height || plane >= self.depth || sample >= self.samples {
             return None;
         }
-        let offset = u64::from(plane)
+        let slice = u64::from(plane) * u64::from(self.samples) + u64::from(sample);
+        let offset = slice
             .checked_mul(self.slice_pitch)?
             .checked_add(self.start)?
             .checked_add(u64::from(row) * u64::from(self.row_pitch))?
@@ -73,6 +82,7 @@ impl Image {
         u64::from(self.width)
             .checked_mul(u64::from(self.height))?
             .checked_mul(u64::from(self.depth))?
+            .checked_mul(u64::from(self.samples))?
             .checked_mul(u64::from(self.texel_bytes))
     }
 }
@@ -88,6 +98,7 @@ mod tests {
             width: 4,
             height: 1,
             depth: 3,
+            samples: 1,
             row_pitch: 16,
             slice_pitch: 16,
             channel_order: 0x10b5,
@@ -104,5 +115,10 @@ mod tests {
         let flat = Image { shape: ImageShape::D2, height: 3, depth: 1, ..image };
         assert_eq!(flat.texel(3, 2, 7), Some(44));
         assert_eq!(flat.texel(0, 3, 0), None);
+        let layers =
+            Image { shape: ImageShape::D2Array, height: 2, depth: 3, samples: 4, slice_pitch: 40, ..image };
+        assert_eq!(layers.sample([3, 1, 2], 1), Some(9 * 40 + 16 + 12));
+        assert_eq!(layers.sample([3, 1, 2], 4), None);
+        assert_eq!(layers.texel(0, 0, 1), Some(160));
     }
 }

@@ -67,6 +67,19 @@ pub struct Bound {
 #[derive(Clone, Debug, Default)]
 pub struct SurfaceTable {
     entries: Vec<Bound>,
+    counters: Vec<(u32, BufferSurface, Arc<Allocation>)>,
+    urb: Option<Urb>,
+}
+
+/// The unified return buffer.
+#[derive(Clone, Debug)]
+pub struct Urb {
+    /// Its bytes.
+    pub surface: BufferSurface,
+    /// What they are part of.
+    pub allocation: Arc<Allocation>,
+    /// Bytes that a handle counts.
+    pub unit: u32,
 }
 
 /// Entries a binding table can have.
@@ -91,6 +104,35 @@ impl SurfaceTable {
         }
         self.entries[bti as usize] = Bound { surface, allocation };
         true
+    }
+
+    /// Gives the surface of an index an append counter, the buffer's first bytes; `false` as [`SurfaceTable::bind`].
+    pub fn bind_counter(&mut self, memory: &Memory, bti: u32, counter: BufferSurface) -> bool {
+        let Some(allocation) = memory.get(counter.allocation).filter(|_| bti < MAX_BINDINGS) else {
+            return false;
+        };
+        self.counters.retain(|c| c.0 != bti);
+        self.counters.push((bti, counter, allocation));
+        true
+    }
+
+    /// The append counter of an index's surface.
+    pub fn counter(&self, bti: u32) -> Option<(&BufferSurface, &Allocation)> {
+        let (_, surface, allocation) = self.counters.iter().find(|c| c.0 == bti)?;
+        Some((surface, allocation))
+    }
+
+    /// Makes a buffer the unified return buffer, a handle of which counts `unit` bytes; `false` for an allocation that
+    /// the memory does not have.
+    pub fn bind_urb(&mut self, memory: &Memory, surface: BufferSurface, unit: u32) -> bool {
+        let Some(allocation) = memory.get(surface.allocation) else { return false };
+        self.urb = Some(Urb { surface, allocation, unit });
+        true
+    }
+
+    /// The unified return buffer.
+    pub fn urb(&self) -> Option<&Urb> {
+        self.urb.as_ref()
     }
 
     /// The handle by which bindless messages name what is bound at an index: a multiple of 64, as the

@@ -95,6 +95,9 @@ pub(super) fn execute<O: MemoryObserver>(
     let wide = a.address_bytes == 8 || a.extend != Extend::None;
     let narrow = if wide { u64::MAX } else { u32::MAX as u64 };
     let index = |regs: &Registers, i: u32| {
+        if a.address_bytes == 0 {
+            return 0;
+        }
         let x = element::get(regs, a.address + i * a.address_bytes as u32, a.address_bytes);
         if a.extend == Extend::Sign { x as i32 as i64 as u64 } else { x }
     };

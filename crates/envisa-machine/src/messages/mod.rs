@@ -12,6 +12,7 @@ mod block;
 mod block2d;
 mod element;
 pub mod fast;
+mod graphics;
 mod places;
 mod sampler;
 mod sampler_rows;
@@ -77,6 +78,10 @@ pub enum AccessSpace {
     Surface(u32),
     /// The general-state window; addresses are offsets.
     State,
+    /// The append counter of the surface of this binding-table index.
+    Counter(u32),
+    /// The unified return buffer; addresses are offsets.
+    Urb,
 }
 
 /// One access to memory by one channel, or by a whole thread for blocks.
@@ -129,6 +134,8 @@ impl Access {
                 Message::Media(_) | Message::Block2d(_) | Message::Sample(_) => false,
                 // Compilers make loads of reads by samplers that clamp: what is outside is defined, too.
                 Message::Typed(t) => t.write,
+                // Squares at a target's edge reach over it.
+                Message::Pixels(_) => false,
                 // What is read past an allocation's end.
                 _ => self.space != AccessSpace::Flat,
             }
@@ -362,6 +369,8 @@ pub fn execute<O: MemoryObserver>(
         Message::Block2d(b) => block2d::execute(b, site, regs, ports, obs),
         Message::Sample(s) => sampler::execute(s, regs, mask, channels, ports, obs),
         Message::Info(i) => typed::info(i, regs, mask, channels, ports),
+        Message::Pixels(p) => graphics::pixels(p, regs, mask, channels, ports, obs),
+        Message::Urb(u) => graphics::urb(u, regs, mask, channels, ports, obs),
         Message::Raw(r) => raw(r, site, regs, mask, channels, ports, obs),
     }
 }

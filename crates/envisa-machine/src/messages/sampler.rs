@@ -131,6 +131,9 @@ impl<'a> Filter<'a> {
         if matches!(state.addressing, Addressing::Repeat | Addressing::MirroredRepeat) && !state.normalized {
             return refuse("images that repeat are undefined without normalised coordinates");
         }
+        if image.samples > 1 {
+            return refuse("samplers do not filter multi-sampled images");
+        }
         let gather = s.what == Sampling::Gather;
         let integers = texels.format.channel_type().is_int();
         if state.linear && integers && s.what == Sampling::Filter {

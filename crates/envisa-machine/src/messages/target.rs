@@ -4,7 +4,7 @@ use envisa_isa::{Modifier, Type};
 use envisa_lower::{SCRATCH_STATE, Space, Src};
 
 use super::{Access, AccessKind, AccessSpace, Fault, FaultKind, MemoryObserver, Ports};
-use crate::memory::{AddressMap, Block, Bound, Hint, Image, Surface};
+use crate::memory::{AddressMap, Allocation, Block, Bound, BufferSurface, Hint, Image, Surface};
 use crate::regs::{Registers, indirect};
 
 /// SLM pointers carry a bias in bit 28, so that none is null.
@@ -205,6 +205,21 @@ fn surface<'a>(bti: u32, ports: &Ports<'a>) -> Result<Target<'a>, Fault> {
     }
 }
 
+/// What an append counter lies in; no access to it can be outside but of a buffer that is too small.
+fn counter<'a>(bti: u32, ports: &Ports<'a>) -> Result<Target<'a>, Fault> {
+    let space = AccessSpace::Counter(bti);
+    match ports.surfaces.counter(bti) {
+        Some((b, a)) => Ok(Target::Window(buffer(b, a, space))),
+        None => Err(Fault { space, ..Fault::unsupported("the launch gave the surface no append counter") }),
+    }
+}
+
+/// A buffer in which what is outside is a fault.
+pub(super) fn buffer<'a>(b: &BufferSurface, a: &'a Allocation, space: AccessSpace) -> Window<'a> {
+    let base = Some(a.base + b.start as u64);
+    Window { block: &a.block, start: b.start, len: b.len, mask: u64::MAX, space, base, strict: true }
+}
+
 /// The binding-table index behind a bindless handle.
 ///
 /// # Errors
@@ -232,6 +247,8 @@ fn rare<'a>(space: &Space, regs: &Registers, ports: &Ports<'a>) -> Result<Target
             let start = (ports.scratch & !0x3ff) as u64;
             Ok(Target::Window(clip(ports.window, start, ports.scratch_bytes, false)))
         }
+        Space::Counter(src) => counter(scalar(src, regs, ports)? as u32, ports),
+        Space::HandleCounter(src) => counter(bindless(scalar(src, regs, ports)?, ports)?, ports),
         Space::Arguments => {
             let base = (ports.implicit & !(ports.grf_bytes.max(1) - 1)) as u64;
             Ok(Target::Window(clip(ports.window, base, u64::MAX, true)))

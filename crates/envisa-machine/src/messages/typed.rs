@@ -49,7 +49,12 @@ impl<'a> Texels<'a> {
     }
 
     /// Where the texel at these coordinates is; `None` outside. There is one level of detail.
-    fn place(&self, [u, v, r, lod]: [i64; 4]) -> Option<usize> {
+    pub fn place(&self, at: [i64; 4]) -> Option<usize> {
+        self.sample(at, 0)
+    }
+
+    /// The same of a sample of the texel.
+    fn sample(&self, [u, v, r, lod]: [i64; 4], sample: u32) -> Option<usize> {
         if lod != 0 {
             return None;
         }
@@ -60,7 +65,8 @@ impl<'a> Texels<'a> {
             ImageShape::D2Array | ImageShape::D3 | ImageShape::Cube => (v, r),
         };
         let small = |x: i64| u32::try_from(x).ok();
-        self.texel([small(u)?, small(v)?, small(r)?])
+        let at = self.image.sample([small(u)?, small(v)?, small(r)?], sample)?;
+        self.block.contains(at, self.format.texel_bytes()).then_some(at)
     }
 
     /// Where a texel of the image is; `None` outside.
@@ -104,7 +110,7 @@ impl<'a> Texels<'a> {
     }
 
     /// Writes those channels of the texel at a place that `mask` has; the others keep their bytes.
-    fn write(&self, place: usize, channels: [u32; 4], mask: u8) {
+    pub fn write(&self, place: usize, channels: [u32; 4], mask: u8) {
         let n = self.format.texel_bytes();
         let mut new = [0; TEXEL];
         let stored = self.format.order().stored();
@@ -205,7 +211,8 @@ pub(super) fn texels<'a>(
     })
 }
 
-/// Asks whether the texel of a channel has memory: bit i of the answer, zero for channels that are off.
+/// Asks whether the texel of a channel has memory: bit i of the answer, zero for channels that are off, or the channel's
+/// dword.
 pub(super) fn status(
     t: &Typed,
     regs: &mut Registers,
@@ -221,9 +228,22 @@ pub(super) fn status(
         let at = coordinates(&t.coordinates, regs, add, i);
         let there = texels.as_ref().is_some_and(|t| t.place(at).is_some());
         answer |= (there as u32) << i;
+        if t.component_stride != 0 {
+            regs.set(data + i * 4, there as u32);
+        }
     }
-    regs.set(data, answer);
+    if t.component_stride == 0 {
+        regs.set(data, answer);
+    }
     Ok(())
+}
+
+/// The sample that a channel wants.
+fn sample(t: &Typed, image: &Image, regs: &Registers, channel: u32) -> Option<u32> {
+    let bytes = t.coordinates.bytes;
+    let sample = t.sample.map_or(0, |r| element::get(regs, r + channel * bytes as u32, bytes));
+    let last = u64::from(image.samples.saturating_sub(1));
+    u32::try_from(if t.clamp { sample.min(last) } else { sample }).ok()
 }
 
 /// Reads or writes texels.
@@ -247,7 +267,7 @@ pub(super) fn execute<O: MemoryObserver>(
     let add = offsets(&t.coordinates, regs, ports)?;
     for i in (0..channels).filter(|i| mask >> i & 1 != 0) {
         let at = coordinates(&t.coordinates, regs, add, i);
-        let place = texels.as_ref().and_then(|t| t.place(at));
+        let place = texels.as_ref().and_then(|texels| texels.sample(at, sample(t, texels.image, regs, i)?));
         if let Some(texels) = &texels {
             let kind = if t.write { AccessKind::Write } else { AccessKind::Read };
             texels.tell(place, kind, i, obs);
@@ -421,8 +441,8 @@ pub(super) fn info(
         let level = |n: u32| n.checked_shr(lod).unwrap_or(0);
         let answer = match target {
             TypedTarget::Nothing => [0; 4],
-            // One sample, the palette's first.
-            TypedTarget::Image(..) if f.samples => [1, 0, 0, 0],
+            // The palette's first.
+            TypedTarget::Image(_, image, ..) if f.samples => [image.samples, 0, 0, 0],
             // Levels of detail: one.
             TypedTarget::Image(_, image, ..) => match image.shape {
                 ImageShape::D1 => [level(image.width), 0, 0, 1],

@@ -156,6 +156,13 @@ impl Checks {
                 }
             }
             AccessSpace::State => at("the thread's scratch", m.env.scratch_bytes),
+            AccessSpace::Counter(bti) => at(
+                &format!("the append counter of surface {bti}"),
+                m.env.surfaces.counter(bti).map_or(0, |c| c.0.len as u64),
+            ),
+            AccessSpace::Urb => {
+                at("the unified return buffer", m.env.surfaces.urb().map_or(0, |u| u.surface.len as u64))
+            }
             AccessSpace::Flat => format!("{does} {bytes} at {:#x}", a.address),
         }
     }

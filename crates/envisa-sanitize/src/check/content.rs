@@ -114,7 +114,7 @@ impl Contents {
                 );
                 own.then_some(Home::Thread(SCRATCH | a.address))
             }
-            AccessSpace::Flat | AccessSpace::Surface(_) => {
+            AccessSpace::Flat | AccessSpace::Surface(_) | AccessSpace::Counter(_) | AccessSpace::Urb => {
                 let at = a.place?;
                 match m.env.private {
                     Some((base, bytes)) if at.wrapping_sub(base) < bytes => Some(Home::Thread(at)),
@@ -135,7 +135,8 @@ impl Contents {
         if a.outside {
             return RowHome::Several;
         }
-        if let (AccessSpace::Flat | AccessSpace::Surface(_), Some(at)) = (a.space, a.place) {
+        let of_memory = !matches!(a.space, AccessSpace::Slm | AccessSpace::State);
+        if let (true, Some(at)) = (of_memory, a.place) {
             let end = at.saturating_add(row.bytes());
             let apart = |start: u64, bytes: u64| end <= start || start.saturating_add(bytes) <= at;
             if m.env.private.is_none_or(|(start, bytes)| apart(start, bytes))

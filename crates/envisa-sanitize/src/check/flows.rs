@@ -65,7 +65,8 @@ impl Flows {
                 Message::Sample(_) | Message::Info(_) | Message::Status(_) | Message::TypedStatus(_) => {
                     continue;
                 }
-                Message::Raw(_) => {
+                Message::Pixels(p) => (&p.space, true),
+                Message::Urb(_) | Message::Raw(_) => {
                     out.changes.push(Change::From(UNKNOWN));
                     continue;
                 }
@@ -82,7 +83,7 @@ impl Flows {
                 Space::Table(bti) => Change::Table(*bti),
                 Space::Bti(src) => register(src).map_or(Change::From(UNKNOWN), Change::Index),
                 Space::Bindless(src) => register(src).map_or(Change::From(UNKNOWN), Change::Handle),
-                Space::Handle(_) => Change::From(UNKNOWN),
+                Space::Handle(_) | Space::Counter(_) | Space::HandleCounter(_) => Change::From(UNKNOWN),
                 Space::Flat => {
                     let mut inputs = 0;
                     i.reads(p.parts(), &mut |t| {

@@ -232,6 +232,11 @@ fn fidelity_text(op: Op, kinds: &BTreeSet<(String, Fidelity)>) -> String {
     if op == Op::Bdpas {
         out = vec!["floats summed in f, depth by depth, each stage's sum scaled exactly".into()];
     }
+    if op == Op::RtWrite {
+        out.push(
+            "with a header, which says where pixels are; no depth, stencil, coarse pixels or samples".into(),
+        );
+    }
     if op == Op::Dnscl {
         out.push(
             "NaN to e2m1 is left to implementations; no srnd: how its bits are added is not public".into(),

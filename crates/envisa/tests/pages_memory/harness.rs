@@ -87,6 +87,10 @@ pub const A: u64 = (1 << 32) + (1 << 16);
 /// Bytes of buffer `a`; surface `T6` is its bytes from [`SURFACE`] on.
 pub const A_BYTES: usize = 1004;
 pub const SURFACE: usize = 64;
+/// Where in buffer `a` the append counter of surface `T6` is; all of `a` is the unified return buffer, too.
+pub const COUNTER: usize = 20;
+/// Bytes that a handle of the unified return buffer counts.
+pub const URB_UNIT: u32 = 16;
 /// Bytes of shared local memory that are compared: the first and the last of [`SLM_BYTES`].
 pub const EDGE: usize = 256;
 pub const SLM_BYTES: usize = 4096;
@@ -382,6 +386,7 @@ pub struct Texels {
     pub width: u32,
     pub height: u32,
     pub depth: u32,
+    pub samples: u32,
     pub order: u32,
     pub ty: u32,
     pub texel: u32,
@@ -654,6 +659,9 @@ fn execute(bench: &Bench, cases: &[Case], start: &World) -> Ran {
         launch = launch.arg(name, arg);
     }
     launch = launch.arg(ArgKey::Surface(3), a.slice(SURFACE as u64..a.len()).expect("a surface"));
+    // The counter of surface 3, and what handles of 16 bytes count in.
+    launch = launch.arg(ArgKey::Counter(3), a.slice(COUNTER as u64..SURFACE as u64).expect("a counter"));
+    launch = launch.arg(ArgKey::ReturnBuffer(URB_UNIT), a.clone());
     if let Some(i) = bench.image {
         launch = launch.arg(ArgKey::Surface(4), image(&device, i, t));
     }
@@ -685,7 +693,7 @@ fn image(device: &Device, i: Texels, buffer: &Buffer) -> Image {
     let format = ImageFormat::new(order, ChannelType::from_cl(i.ty).expect("a type")).expect("a format");
     let (row_pitch, slice_pitch) = (i.row(), i.slice() as u64);
     let packed = ImageDesc::packed(i.shape, [i.width, i.height, i.depth], format);
-    let desc = ImageDesc { row_pitch, slice_pitch, ..packed };
+    let desc = ImageDesc { row_pitch, slice_pitch, samples: i.samples, ..packed };
     device.image(&desc, buffer).unwrap_or_else(|e| panic!("{e}"))
 }
 

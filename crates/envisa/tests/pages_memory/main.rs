@@ -4,12 +4,14 @@
 mod atomics;
 mod blocks;
 mod founding;
+mod graphics;
 mod harness;
 mod hostile;
 mod lsc;
 mod raw;
 mod refused;
 mod sampler;
+mod samples;
 mod scattered;
 #[path = "../told/mod.rs"]
 mod told;

@@ -24,7 +24,7 @@ pub enum As {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Format(pub u32, pub u32, pub &'static [usize], pub usize, pub As);
 
-const FORMATS: [Format; 11] = [
+pub const FORMATS: [Format; 11] = [
     Format(0x10b5, 0x10d2, &[0, 1, 2, 3], 1, As::Unorm),
     Format(0x10b6, 0x10d2, &[2, 1, 0, 3], 1, As::Unorm),
     Format(0x10b0, 0x10d2, &[0], 1, As::Unorm),
@@ -76,7 +76,7 @@ impl Format {
     }
 
     /// Writes the channels that are given.
-    fn encode(self, texel: &mut [u8], channels: [Option<u32>; 4]) {
+    pub fn encode(self, texel: &mut [u8], channels: [Option<u32>; 4]) {
         for (k, &c) in self.2.iter().enumerate() {
             let Some(v) = channels[c] else { continue };
             let bits = 8 * self.3 as u32;
@@ -97,7 +97,7 @@ impl Format {
     }
 
     /// A number to write.
-    fn value(self, rng: &mut Rng) -> u64 {
+    pub fn value(self, rng: &mut Rng) -> u64 {
         match self.4 {
             As::Sint | As::Uint => {
                 [rng.next() as u32, rng.below(300) as u32, (rng.below(300) as u32).wrapping_neg()]
@@ -109,7 +109,7 @@ impl Format {
 }
 
 /// An image of a shape and format in the texels' buffer.
-fn image(shape: ImageShape, f: Format) -> Texels {
+pub fn image(shape: ImageShape, f: Format) -> Texels {
     let (height, depth) = match shape {
         ImageShape::D1 | ImageShape::Buffer => (1, 1),
         ImageShape::D1Array => (1, 3),
@@ -117,7 +117,7 @@ fn image(shape: ImageShape, f: Format) -> Texels {
         ImageShape::D2Array | ImageShape::D3 => (2, 3),
         ImageShape::Cube => (2, 6),
     };
-    Texels { shape, width: 7, height, depth, order: f.0, ty: f.1, texel: f.bytes() as u32 }
+    Texels { shape, width: 7, height, depth, samples: 1, order: f.0, ty: f.1, texel: f.bytes() as u32 }
 }
 
 /// First byte of a texel, from the table of shapes on page TYPED_ATOMIC; there is one level of detail.
@@ -177,7 +177,7 @@ pub fn letters(channels: u32) -> String {
     "RGBA".chars().enumerate().filter(|(k, _)| channels >> k & 1 != 0).map(|(_, l)| l).collect()
 }
 
-fn texel(w: &World, at: usize, f: Format) -> Vec<u8> {
+pub fn texel(w: &World, at: usize, f: Format) -> Vec<u8> {
     w.texels[at..at + f.bytes()].to_vec()
 }
 

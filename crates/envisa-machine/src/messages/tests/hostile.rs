@@ -4,8 +4,8 @@
 use envisa_isa::operation::{Parameter, Sampling};
 use envisa_isa::{Modifier, Platform, Type};
 use envisa_lower::{
-    Atomic, Block as Consecutive, Block2d, Coordinates, Extend, Info, Media, Message, Outside, Raw, RawShape,
-    Sample, SampleParameter, SamplerState, Simt, Space, Src, TexelSlot, Typed, TypedAtomic,
+    Atomic, Block as Consecutive, Block2d, Coordinates, Extend, Info, Media, Message, Outside, Pixels, Raw,
+    RawShape, Sample, SampleParameter, SamplerState, Simt, Space, Src, TexelSlot, Typed, TypedAtomic, Urb,
 };
 use envisa_sem::sampler::{Addressing, Compare, Reduction};
 
@@ -53,7 +53,8 @@ fn source(rng: &mut Rng) -> Src {
 
 fn space(rng: &mut Rng) -> Space {
     let handle = if rng.below(3) == 0 { source(rng) } else { ud(HANDLE) };
-    match rng.below(8) {
+    match rng.below(9) {
+        8 => [Space::Counter(handle), Space::HandleCounter(handle)][rng.below(2) as usize],
         0 | 1 => Space::Flat,
         2 => Space::Slm,
         3 => Space::Bti(handle),
@@ -97,6 +98,8 @@ fn typed(rng: &mut Rng) -> Typed {
         component_stride: length(rng),
         outside: [Outside::Zero, Outside::AlphaOne, Outside::Border][rng.below(3) as usize],
         null_mask: rng.below(4) == 0,
+        sample: if rng.below(2) == 0 { None } else { maybe(rng) },
+        clamp: rng.below(2) == 0,
     }
 }
 
@@ -225,7 +228,23 @@ fn samplers(rng: &mut Rng) -> Vec<Option<Sampler>> {
 }
 
 fn message(rng: &mut Rng) -> Message {
-    match rng.below(15) {
+    match rng.below(17) {
+        15 => Message::Pixels(Pixels {
+            space: if rng.below(3) == 0 { space(rng) } else { Space::Table(7) },
+            header: register(rng),
+            colours: std::array::from_fn(|_| maybe(rng)),
+            half: rng.below(2) == 0,
+            mask: if rng.below(2) == 0 { None } else { maybe(rng) },
+        }),
+        16 => Message::Urb(Urb {
+            handles: register(rng),
+            offset: [0, 3, rng.next() as u32][rng.below(3) as usize],
+            offsets: if rng.below(2) == 0 { None } else { maybe(rng) },
+            masks: if rng.below(2) == 0 { None } else { maybe(rng) },
+            rows: rng.below(10) as u8,
+            stride: length(rng),
+            data: maybe(rng),
+        }),
         12 | 13 => Message::Sample(sample(rng)),
         14 => Message::Raw(raw(rng)),
         0..=3 => Message::Simt(simt(rng)),
@@ -368,6 +387,7 @@ fn image(rig: &mut Rig, rng: &mut Rng) {
             width,
             height,
             depth,
+            samples: [1, 1, 4, rng.next() as u32][rng.below(4) as usize],
             row_pitch,
             slice_pitch,
             channel_order: order,

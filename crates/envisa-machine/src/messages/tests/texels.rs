@@ -138,6 +138,7 @@ fn bind(rig: &mut Rig, shape: ImageShape, format: Format) -> Image {
         width: WIDTH,
         height,
         depth,
+        samples: 1,
         row_pitch: row,
         slice_pitch: (row * height + 8) as u64,
         channel_order: order,
@@ -205,6 +206,8 @@ fn typed(write: bool, present: [bool; 4], channels: u8, stride: u32) -> Typed {
         component_stride: stride,
         outside: Outside::AlphaOne,
         null_mask: false,
+        sample: None,
+        clamp: false,
     }
 }
 
