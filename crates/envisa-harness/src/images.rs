@@ -2,14 +2,16 @@
 
 use crate::values::{ElemType, HostValue};
 pub use envisa::{
-    Addressing, ChannelOrder, ChannelType, Compare, ImageDesc, ImageFormat, ImageShape, Reduction, Sampler,
+    Addressing, ChannelOrder, ChannelType, Compare, ImageDesc, ImageFormat, ImageShape, Mip, Reduction,
+    Sampler,
 };
 
 /// Most texels in a row of an image, and most of an image over a buffer.
 const MOST_TEXELS: [u32; 2] = [16384, 1 << 27];
 
 /// Reads `2d:W,H:ORDER:FORMAT`; instead of `2d:W,H` also `1d:W`, `1dbuffer:W`, `1darray:W,LAYERS`, `2darray:W,H,LAYERS`,
-/// `3d:W,H,D`, and of several samples a texel `2dms:W,H,SAMPLES` or `2dmsarray:W,H,LAYERS,SAMPLES`.
+/// `3d:W,H,D`, and of several samples a texel `2dms:W,H,SAMPLES` or `2dmsarray:W,H,LAYERS,SAMPLES`. Of several levels of
+/// detail `:levelsN` follows.
 ///
 /// # Errors
 /// A sentence that shows the notation.
@@ -21,10 +23,16 @@ pub fn parse_image(text: &str) -> Result<ImageDesc, String> {
              or cube:SIDE,FACES, ORDER is r, a, rg, ra, rgb, rgba, \
              bgra, argb, abgr, rx, rgx, rgbx, luminance, intensity, depth, srgb, srgbx, srgba or sbgra, and FORMAT \
              is i8, u8, i16, u16, i32, u32, unorm8, unorm16, snorm8, snorm16, unorm565, unorm555, unorm101010, \
-             unorm1010102, f16 or f32"
+             unorm1010102, f16 or f32; :levelsN may follow"
         )
     };
-    let [kind, extents, order, format] = text.split(':').collect::<Vec<_>>()[..] else { return Err(bad()) };
+    let parts = text.split(':').collect::<Vec<_>>();
+    let [kind, extents, order, format, ref more @ ..] = parts[..] else { return Err(bad()) };
+    let levels = match more {
+        [] => 1,
+        [levels] => levels.strip_prefix("levels").and_then(|n| n.parse().ok()).ok_or_else(bad)?,
+        _ => return Err(bad()),
+    };
     let shape = match kind {
         "1d" => ImageShape::D1,
         "1dbuffer" => ImageShape::Buffer,
@@ -95,7 +103,15 @@ pub fn parse_image(text: &str) -> Result<ImageDesc, String> {
         _ => return Err(bad()),
     };
     let format = ImageFormat::new(order, channel).ok_or_else(bad)?;
-    Ok(ImageDesc { samples, ..ImageDesc::packed(shape, size, format) })
+    // Layers are of all levels.
+    let depth = if shape == ImageShape::D3 { size[2] } else { 1 };
+    let most = size[0].max(size[1]).max(depth).ilog2() + 1;
+    if !(1..=most).contains(&levels) || levels > 1 && (samples > 1 || shape == ImageShape::Buffer) {
+        return Err(format!(
+            "the image `{text}`: it has 1 to {most} levels, and one if it has samples or is a buffer"
+        ));
+    }
+    Ok(ImageDesc { samples, levels, ..ImageDesc::packed(shape, size, format) })
 }
 
 /// The image that a picture is: 8 or 16 bits a channel, read as 0.0 to 1.0.
@@ -129,7 +145,7 @@ pub fn of_picture(value: &HostValue) -> Result<ImageDesc, String> {
 }
 
 /// Reads `ADDRESSING:nearest|linear:normalized|unnormalized`, after which a comparison (`less`, `less_equal`, …) and
-/// `minimum` or `maximum` may follow, each after a colon.
+/// `minimum` or `maximum`, and `mip_nearest` or `mip_linear` may follow, each after a colon.
 ///
 /// # Errors
 /// A sentence that shows the notation.
@@ -137,7 +153,8 @@ pub fn parse_sampler(text: &str) -> Result<Sampler, String> {
     let bad = || {
         format!(
             "cannot read the sampler `{text}`: ADDRESSING:nearest|linear:normalized|unnormalized, and then :never, \
-             :less, :equal, :less_equal, :greater, :not_equal, :greater_equal or :always, and :minimum or :maximum"
+             :less, :equal, :less_equal, :greater, :not_equal, :greater_equal or :always, :minimum or :maximum, and \
+             :mip_nearest or :mip_linear"
         )
     };
     let parts = text.split(':').collect::<Vec<_>>();
@@ -168,6 +185,10 @@ pub fn parse_sampler(text: &str) -> Result<Sampler, String> {
                 sampler.reduction = if *word == "minimum" { Reduction::Minimum } else { Reduction::Maximum };
                 continue;
             }
+            "mip_nearest" | "mip_linear" if sampler.mip == Mip::None => {
+                sampler.mip = if *word == "mip_nearest" { Mip::Nearest } else { Mip::Linear };
+                continue;
+            }
             _ => return Err(bad()),
         };
         if sampler.compare.replace(compare).is_some() {
@@ -193,8 +214,13 @@ pub const fn elem(format: ImageFormat) -> ElemType {
     }
 }
 
-/// Extents of an image's content as an array: (depth or layers,) (samples,) height, width, channels.
+/// Extents of an image's content as an array: (depth or layers,) (samples,) height, width, channels; of
+/// several levels a row.
 pub fn shape(image: &ImageDesc) -> Vec<u64> {
+    if image.levels > 1 {
+        // Levels are of different sizes: one after another.
+        return vec![image.bytes() / elem(image.format).size() as u64];
+    }
     let mut shape =
         vec![u64::from(image.width), (image.format.texel_bytes() / elem(image.format).size()) as u64];
     if matches!(image.shape, ImageShape::D2 | ImageShape::D2Array | ImageShape::D3 | ImageShape::Cube) {

@@ -344,6 +344,8 @@ pub enum LscShape {
 /// by the result of its comparison first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Sampling {
+    /// The texel that the sampler's filter makes of the first level of detail.
+    Base,
     /// The texel that the sampler's filter makes.
     Filter,
     /// One channel of each of the four texels that a bilinear filter would take.

@@ -18,12 +18,40 @@ pub struct Sampler {
     /// The channels of the border: bits of singles, or integers where the image has those. `None`: what OpenCL
     /// says, transparent black, opaque where the format has no alpha.
     pub border: Option<[u32; 4]>,
+    /// How levels of detail are chosen.
+    pub mip: Mip,
+    /// Least and greatest level of detail.
+    pub levels: [Level; 2],
 }
+
+/// What a sampler does with an image's levels of detail.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Mip {
+    /// The first level alone.
+    #[default]
+    None,
+    /// The nearest level; of two as near the larger one, with more texels.
+    Nearest,
+    /// The levels on either side, mixed.
+    Linear,
+}
+
+/// A level of detail, in 256ths, as sampler states hold it.
+pub type Level = u16;
 
 impl Sampler {
     /// A sampler as OpenCL has them: without comparisons, with OpenCL's border.
     pub const fn new(addressing: Addressing, linear: bool, normalized: bool) -> Sampler {
-        Sampler { addressing, linear, normalized, compare: None, reduction: Reduction::Average, border: None }
+        Sampler {
+            addressing,
+            linear,
+            normalized,
+            compare: None,
+            reduction: Reduction::Average,
+            border: None,
+            mip: Mip::None,
+            levels: [0, 14 * 256],
+        }
     }
 
     /// The handle by which bindless messages name the sampler of an index: a multiple of 16, as the offset of a

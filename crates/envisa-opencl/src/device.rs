@@ -499,6 +499,7 @@ fn image_desc(image: &ImageValue) -> Result<ImageDesc, Trouble> {
         height,
         depth,
         samples: 1,
+        levels: 1,
         format,
         row_pitch: image.row_pitch,
         slice_pitch: image.slice_pitch,

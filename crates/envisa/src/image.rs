@@ -4,7 +4,7 @@ use crate::buffer::Buffer;
 use crate::error::Error;
 use envisa_machine::memory;
 
-pub use envisa_machine::dispatch::Sampler;
+pub use envisa_machine::dispatch::{Mip, Sampler};
 pub use envisa_sem::image::{ChannelOrder, ChannelType, ImageFormat};
 pub use envisa_sem::sampler::{Addressing, Compare, Reduction};
 
@@ -44,6 +44,9 @@ pub struct ImageDesc {
     /// Samples of a texel: 1, 2, 4, 8 or 16, more than one in `D2` and `D2Array`. Each is a plane of its own: those of a
     /// layer follow one another.
     pub samples: u32,
+    /// Levels of detail, each half as wide, high and deep as the one before, at least a texel. They follow one another,
+    /// those after the first packed; one if texels have several samples.
+    pub levels: u32,
     /// Its format.
     pub format: ImageFormat,
     /// Bytes from row to row; 0: tightly packed.
@@ -56,7 +59,7 @@ impl ImageDesc {
     /// A tightly packed image; `extents` are width, height, and depth or layers, as far as the shape has them.
     pub fn packed(shape: ImageShape, extents: [u32; 3], format: ImageFormat) -> ImageDesc {
         let [width, height, depth] = extents;
-        ImageDesc { shape, width, height, depth, samples: 1, format, row_pitch: 0, slice_pitch: 0 }
+        ImageDesc { shape, width, height, depth, samples: 1, levels: 1, format, row_pitch: 0, slice_pitch: 0 }
     }
 
     /// Bytes of a texel.
@@ -80,8 +83,27 @@ impl ImageDesc {
         }
     }
 
-    /// Bytes from the first texel to behind the last.
-    pub const fn bytes(&self) -> u64 {
+    /// Bytes from the first texel to behind the last, of all levels.
+    pub fn bytes(&self) -> u64 {
+        let (mut level, mut before) = (*self, 0u64);
+        for _ in 1..self.levels.min(32) {
+            let planes = u64::from(level.depth) * u64::from(level.samples);
+            before = before.saturating_add(level.slice_bytes().saturating_mul(planes));
+            level = level.next();
+        }
+        before.saturating_add(level.level_bytes())
+    }
+
+    /// The level after the first.
+    fn next(&self) -> ImageDesc {
+        let half = |n: u32| (n / 2).max(1);
+        let depth = if self.shape == ImageShape::D3 { half(self.depth) } else { self.depth };
+        let (width, height) = (half(self.width), half(self.height));
+        ImageDesc { width, height, depth, row_pitch: 0, slice_pitch: 0, ..*self }
+    }
+
+    /// Bytes from the first texel to behind the last of the first level.
+    const fn level_bytes(&self) -> u64 {
         let last_row = (self.height as u64).saturating_sub(1).saturating_mul(self.row_bytes());
         let planes = (self.depth as u64).saturating_mul(self.samples as u64);
         let last_plane = planes.saturating_sub(1).saturating_mul(self.slice_bytes());
@@ -110,11 +132,20 @@ impl ImageDesc {
         if !matches!(self.samples, 1 | 2 | 4 | 8 | 16) || self.samples > 1 && !plane {
             return Err(format!("a {:?} image has no {} samples a texel", self.shape, self.samples));
         }
+        let most = self.width.max(self.height).max(if self.shape == ImageShape::D3 { self.depth } else { 1 });
+        let several = self.levels > 1;
+        if !(1..=most.ilog2() + 1).contains(&self.levels)
+            || several && (self.samples > 1 || self.shape == ImageShape::Buffer)
+        {
+            return Err(format!("a {:?} image of {most} texels has no {} levels", self.shape, self.levels));
+        }
         let tight = u64::from(self.width) * u64::from(self.texel_bytes());
         if self.row_bytes() < tight || self.row_bytes() > u64::from(u32::MAX) {
             return Err(format!("rows of {tight} bytes do not fit a pitch of {} bytes", self.row_bytes()));
         }
-        if (layered || self.samples > 1) && self.slice_bytes() < self.row_bytes() * u64::from(self.height) {
+        if (layered || several || self.samples > 1)
+            && self.slice_bytes() < self.row_bytes() * u64::from(self.height)
+        {
             return Err(format!("planes do not fit a pitch of {} bytes", self.slice_bytes()));
         }
         Ok(())
@@ -167,6 +198,7 @@ impl Image {
             height: d.height,
             depth: d.depth,
             samples: d.samples,
+            levels: d.levels,
             row_pitch: d.row_bytes() as u32,
             slice_pitch: d.slice_bytes(),
             channel_order: d.format.order() as u32,

@@ -105,8 +105,8 @@ pub use fault::{
 };
 pub use finding::{Finding, FindingKind, Race, Related};
 pub use image::{
-    Addressing, ChannelOrder, ChannelType, Compare, Image, ImageDesc, ImageFormat, ImageShape, Reduction,
-    Sampler,
+    Addressing, ChannelOrder, ChannelType, Compare, Image, ImageDesc, ImageFormat, ImageShape, Mip,
+    Reduction, Sampler,
 };
 pub use kernel::{Argument, ArgumentKind, Attributes, Kernel, LocalVariables, Variable};
 pub use launch::{Arg, ArgKey, Cancel, Launch, Progress};

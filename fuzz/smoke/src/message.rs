@@ -7,7 +7,7 @@ use envisa::{
 use envisa::{Error, Launch, Module, Outcome, Sampler, Source};
 
 /// Bytes before the payload: platform, execution size, function, three lengths, flags (no mask, checked, the payload
-/// is addresses in the buffer), the sampler and the image, descriptor, extended descriptor.
+/// is addresses in the buffer), engine, image (with samples, with levels) and sampler, descriptor, extended descriptor.
 pub const HEADER: usize = 16;
 /// Registers of a source and of the result.
 const REGISTERS: usize = 16;
@@ -114,7 +114,10 @@ pub fn outcome(input: &[u8]) -> Option<Result<Outcome, Error>> {
     let shape = [ImageShape::D2, ImageShape::D3, ImageShape::D2Array][header[7] as usize / 2 % 3];
     let depth = if shape == ImageShape::D2 { 1 } else { 4 };
     let format = ImageFormat::new(ChannelOrder::Rgba, ChannelType::Unorm8).expect("a format of OpenCL");
-    let desc = ImageDesc::packed(shape, [8, 8, depth], format);
+    let (several, flat) = (header[7] & 0x10 != 0, shape != ImageShape::D3);
+    let samples = if several && flat { 4 } else { 1 };
+    let levels = if header[7] & 0x20 != 0 && samples == 1 { 3 } else { 1 };
+    let desc = ImageDesc { samples, levels, ..ImageDesc::packed(shape, [8, 8, depth], format) };
     let image = device.image(&desc, &texels).expect("an image of the buffer's size");
     let mut values = payload.to_vec();
     values.resize(REGISTERS * platform.grf_bytes() as usize, 0);

@@ -170,6 +170,7 @@ macro_rules! integer {
 macro_rules! sampler {
     (@slots sample) => { SAMPLE_SLOTS };
     (@slots lod) => { SAMPLE_SLOTS };
+    (@slots base) => { SAMPLE_SLOTS };
     (@slots packed) => { SAMPLE_SLOTS };
     (@slots kill) => { SAMPLE_SLOTS };
     (@slots gather) => { GATHER_SLOTS };
@@ -179,6 +180,7 @@ macro_rules! sampler {
     (@slots uvlr) => { LOAD_SLOTS };
     (@slots uvr) => { LOAD_SLOTS };
     (@operation sample $($p:ident)*) => { Operation::Message(Message::Sample(Sampling::Filter, &[$(parameter!($p)),*])) };
+    (@operation base $($p:ident)*) => { Operation::Message(Message::Sample(Sampling::Base, &[$(parameter!($p)),*])) };
     (@operation gather $($p:ident)*) => { Operation::Message(Message::Sample(Sampling::Gather, &[$(parameter!($p)),*])) };
     (@operation lod $($p:ident)*) => { Operation::Message(Message::Sample(Sampling::LevelOfDetail, &[$(parameter!($p)),*])) };
     (@operation packed $($p:ident)*) => { Operation::Unsupported(Unsupported::PackedIndex) };
@@ -240,15 +242,15 @@ sampler! {
     SAMPLE_3D_MLOD = 0x6d 0x12 sample "sample_mlod" V42 XE2, mlod u v r ai;
     SAMPLE_3D_C_MLOD = 0x6d 0x13 sample "sample_c_mlod" V42 XE2, ref mlod u v r ai;
     SAMPLE_3D_D_C = 0x6d 0x14 sample "sample_d_c" ALL BEFORE_PVC, ref u dudx dudy v dvdx dvdy r drdx drdy ai;
-    SAMPLE_3D_LZ = 0x6d 0x18 sample "sample_lz" ALL BEFORE_PVC, u v r ai;
-    SAMPLE_3D_C_LZ = 0x6d 0x19 sample "sample_c_lz" ALL BEFORE_PVC, ref u v r ai;
+    SAMPLE_3D_LZ = 0x6d 0x18 base "sample_lz" ALL BEFORE_PVC, u v r ai;
+    SAMPLE_3D_C_LZ = 0x6d 0x19 base "sample_c_lz" ALL BEFORE_PVC, ref u v r ai;
     SAMPLE_3D_PO = 0x6d 0x20 sample "sample_po" V42 XE2, u v r off_uvr ai;
     SAMPLE_3D_PO_B = 0x6d 0x21 sample "sample_po_b" V42 XE2, bias_off_uvr u v r ai;
     SAMPLE_3D_PO_L = 0x6d 0x22 sample "sample_po_l" V42 XE2, lod_off_uvr u v r ai;
     SAMPLE_3D_PO_C = 0x6d 0x23 packed "sample_po_c" V42 XE2, ref u v off_uv_r lod;
     SAMPLE_3D_PO_D = 0x6d 0x24 packed "sample_po_d" V42 XE2, u dudx dudy v dvdx dvdy off_uvr_r lod;
     SAMPLE_3D_PO_L_C = 0x6d 0x26 sample "sample_po_l_c" V42 XE2, ref lod_off_uvr u v r ai;
-    SAMPLE_3D_PO_LZ = 0x6d 0x38 sample "sample_po_lz" V42 XE2, u v r off_uvr ai;
+    SAMPLE_3D_PO_LZ = 0x6d 0x38 base "sample_po_lz" V42 XE2, u v r off_uvr ai;
     SAMPLE_3D_PO_C_LZ = 0x6d 0x39 packed "sample_po_c_lz" V42 XE2, ref u v off_uv_r;
     SAMPLE_3D_PO_B_C = 0x6d 0x3a sample "sample_po_b_c" V42 XE2, ref bias_off_uvr u v r ai;
     SAMPLE_3D_PO_D_C = 0x6d 0x3b packed "sample_po_d_c" V42 XE2, ref u dudx dudy v dvdx dvdy r off_uvr_r drdx drdy ai;

@@ -18,7 +18,7 @@ pub struct Pixels {
     pub colours: [Option<RegOffset>; 4],
     /// They are halves (else singles).
     pub half: bool,
-    /// Words whose bit 0 says whether a channel's pixel is written.
+    /// Words whose bit `k` says whether sample `k` of a channel's pixel is written.
     pub mask: Option<RegOffset>,
 }
 
@@ -49,9 +49,9 @@ const UNSUPPORTED: [(u32, &str); 6] = [
     (1 << 5, "depth: no operand names a depth buffer"),
     (1 << 6, "stencil: no operand names a stencil buffer"),
     (1 << 8, "coarse pixels"),
-    (1 << 9, "samples: images have one a texel"),
+    (1 << 9, "sample by sample"),
     (1 << 10, "coarse pixels"),
-    (1 << 11, "samples: images have one a texel"),
+    (1 << 11, "sample by sample"),
 ];
 
 /// RT_WRITE: the header, then what its mode says: source 0 alpha, mask, colours.

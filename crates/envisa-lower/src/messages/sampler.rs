@@ -76,7 +76,7 @@ pub(super) fn sample(
     let (flags, selected) = (p.int(0)?, p.int(1)?);
     let (gathered, channels) = match what {
         Sampling::Gather => (selected as u8 & 3, 15),
-        Sampling::Filter | Sampling::LevelOfDetail => (0, enabled(selected)?),
+        Sampling::Filter | Sampling::Base | Sampling::LevelOfDetail => (0, enabled(selected)?),
     };
     let dst = p.raw(0)?;
     let (slot, size) = slot(r.element(dst.op))?;

@@ -60,8 +60,12 @@ const SLOTS: Names<TexelSlot> =
     &[("dword", TexelSlot::Dword), ("word", TexelSlot::Word), ("half", TexelSlot::Half)];
 const OUTSIDE: Names<Outside> =
     &[("zero", Outside::Zero), ("alpha-one", Outside::AlphaOne), ("border", Outside::Border)];
-const SAMPLINGS: Names<Sampling> =
-    &[("filter", Sampling::Filter), ("gather", Sampling::Gather), ("lod", Sampling::LevelOfDetail)];
+const SAMPLINGS: Names<Sampling> = &[
+    ("filter", Sampling::Filter),
+    ("base", Sampling::Base),
+    ("gather", Sampling::Gather),
+    ("lod", Sampling::LevelOfDetail),
+];
 const PARAMETERS: Names<Parameter> = &[
     ("u", Parameter::U),
     ("v", Parameter::V),

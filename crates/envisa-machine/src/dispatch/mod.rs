@@ -12,7 +12,7 @@ mod printf;
 mod tests;
 mod threads;
 
-pub use crate::sampler::Sampler;
+pub use crate::sampler::{Mip, Sampler};
 pub use build::prepare;
 pub use launch::{Arg, Launch, LaunchError, Resources};
 pub use prepared::{Prepared, prepare_bare};

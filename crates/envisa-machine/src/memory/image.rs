@@ -32,6 +32,9 @@ pub struct Image {
     pub depth: u32,
     /// Samples of a texel, each a plane of its own: those of a layer follow one another.
     pub samples: u32,
+    /// Levels of detail, each half as wide, high and deep as the one before, at least a texel. They follow one another;
+    /// those after the first are packed.
+    pub levels: u32,
     /// Bytes from row to row.
     pub row_pitch: u32,
     /// Bytes from plane to plane.
@@ -77,7 +80,31 @@ impl Image {
         usize::try_from(offset).ok()
     }
 
-    /// Bytes of all texels, tightly packed.
+    /// A level of detail, as an image of its own; `None` if there is none.
+    pub fn level(&self, level: u32) -> Option<Image> {
+        // No image has more: its first level would have sides of 2^31.
+        if level >= self.levels.min(32) {
+            return None;
+        }
+        let mut image = Image { levels: 1, ..*self };
+        for _ in 0..level {
+            let planes = u64::from(image.depth).checked_mul(u64::from(image.samples))?;
+            image.start = image.start.checked_add(image.slice_pitch.checked_mul(planes)?)?;
+            let half = |n: u32| (n / 2).max(1);
+            image.width = half(image.width);
+            if !matches!(image.shape, ImageShape::D1 | ImageShape::D1Array) {
+                image.height = half(image.height);
+            }
+            if image.shape == ImageShape::D3 {
+                image.depth = half(image.depth);
+            }
+            image.row_pitch = image.width.checked_mul(image.texel_bytes)?;
+            image.slice_pitch = u64::from(image.row_pitch) * u64::from(image.height);
+        }
+        Some(image)
+    }
+
+    /// Bytes of all texels of the first level, tightly packed.
     pub fn packed_bytes(&self) -> Option<u64> {
         u64::from(self.width)
             .checked_mul(u64::from(self.height))?
@@ -99,6 +126,7 @@ mod tests {
             height: 1,
             depth: 3,
             samples: 1,
+            levels: 1,
             row_pitch: 16,
             slice_pitch: 16,
             channel_order: 0x10b5,
@@ -120,5 +148,32 @@ mod tests {
         assert_eq!(layers.sample([3, 1, 2], 1), Some(9 * 40 + 16 + 12));
         assert_eq!(layers.sample([3, 1, 2], 4), None);
         assert_eq!(layers.texel(0, 0, 1), Some(160));
+    }
+
+    #[test]
+    fn levels_follow_one_another() {
+        let image = Image {
+            shape: ImageShape::D3,
+            width: 5,
+            height: 2,
+            depth: 4,
+            samples: 1,
+            levels: 3,
+            row_pitch: 24,
+            slice_pitch: 50,
+            channel_order: 0x10b5,
+            channel_type: 0x10d2,
+            texel_bytes: 4,
+            start: 8,
+            allocation: AllocationId(0),
+        };
+        assert_eq!(image.level(0), Some(Image { levels: 1, ..image }));
+        let first = image.level(1).unwrap();
+        assert_eq!((first.width, first.height, first.depth), (2, 1, 2));
+        assert_eq!((first.start, first.row_pitch, first.slice_pitch), (208, 8, 8));
+        let second = image.level(2).unwrap();
+        assert_eq!((second.width, second.height, second.depth, second.start), (1, 1, 1, 224));
+        assert_eq!(image.level(3), None);
+        assert_eq!(Image { levels: u32::MAX, start: u64::MAX, ..image }.level(31), None);
     }
 }

@@ -6,7 +6,7 @@ use envisa_sem::Hf;
 use super::target::{Target, buffer};
 use super::typed::texels;
 use super::{AccessKind, AccessSpace, Fault, MemoryObserver, Ports};
-use crate::memory::Hint;
+use crate::memory::{Hint, ImageShape};
 use crate::regs::Registers;
 
 /// Writes pixels. Those outside of the target are dropped: squares of four reach over its edge.
@@ -23,21 +23,25 @@ pub(super) fn pixels<O: MemoryObserver>(
         return Ok(());
     }
     let Some(texels) = texels(&p.space, regs, ports)? else { return Ok(()) };
+    let image = texels.image;
+    let rows = !matches!(image.shape, ImageShape::D1 | ImageShape::D1Array);
     for i in (0..channels).filter(|i| mask >> i & 1 != 0) {
-        if p.mask.is_some_and(|at| regs.get::<u16>(at + i * 2) & 1 == 0) {
-            continue;
-        }
         let square = regs.get::<u32>(p.header + 8 + i / 4 * 4);
         let (x, y) = ((square & 0xffff) + i % 2, (square >> 16) + i % 4 / 2);
-        let place = texels.place([x.into(), y.into(), 0, 0]);
-        texels.tell(place, AccessKind::Write, i, obs);
         let colour = |at: RegOffset| match p.half {
             true => f32::from(Hf(regs.get::<u16>(at + i * 2))).to_bits(),
             false => regs.get::<u32>(at + i * 4),
         };
         let colours = p.colours.map(|c| c.map_or(0, colour));
-        if let Some(place) = place {
-            texels.write(place, colours, written);
+        let covered = p.mask.map_or(u16::MAX, |at| regs.get::<u16>(at + i * 2));
+        // A pixel's colour is that of all its samples that are covered.
+        for sample in (0..image.samples.min(16)).filter(|s| covered >> s & 1 != 0) {
+            let at = [x.into(), y.into(), 0, 0];
+            let place = if rows || y == 0 { texels.sample(at, sample) } else { None };
+            texels.tell(place, AccessKind::Write, i, obs);
+            if let Some(place) = place {
+                texels.write(place, colours, written);
+            }
         }
     }
     Ok(())

@@ -15,6 +15,7 @@ pub mod fast;
 mod graphics;
 mod places;
 mod sampler;
+mod sampler_levels;
 mod sampler_rows;
 mod simt;
 mod target;

@@ -1,7 +1,7 @@
 //! Messages of the sampler: texels found by coordinates, filtered, compared and gathered.
 //!
-//! Images have one level of detail, so what a message says of levels changes nothing but the answer of the one that
-//! asks for them.
+//! Of an image of one level of detail what a message says of levels changes nothing but the answer of the one that asks
+//! for them; [`super::sampler_levels`] has those of several.
 
 use envisa_isa::operation::{Parameter, Sampling};
 use envisa_lower::{Sample, SamplerState, TexelSlot};
@@ -10,23 +10,23 @@ use envisa_sem::sampler::{
     Addressing, Axis, Compare, Pair, Reduction, cube_face, layer, level_of_detail, reduce,
 };
 
-use super::sampler_rows;
 use super::target::scalar;
 use super::typed::{Texels, nibbles, set, texels};
 use super::{AccessKind, AccessSpace, Fault, MemoryObserver, Ports};
+use super::{sampler_levels, sampler_rows};
 use crate::memory::ImageShape;
 use crate::regs::{Registers, all_channels};
 use crate::sampler::Sampler;
 
 /// Channels of the largest message.
-const LANES: usize = 32;
+pub(super) const LANES: usize = 32;
 
 /// Parameters of all channels, read before anything is written: the answer may take their registers.
-struct Lanes {
+pub(super) struct Lanes {
     /// u, v, r and the index of a cube.
-    at: [[f32; LANES]; 4],
-    reference: [f32; LANES],
-    offsets: [[i32; 3]; LANES],
+    pub at: [[f32; LANES]; 4],
+    pub reference: [f32; LANES],
+    pub offsets: [[i32; 3]; LANES],
 }
 
 /// A field of `bits` bits, signed.
@@ -35,7 +35,7 @@ fn field(word: u32, low: u32, bits: u32) -> i32 {
 }
 
 impl Lanes {
-    fn read(s: &Sample, regs: &Registers, mask: u32, ports: &Ports<'_>) -> Result<Lanes, Fault> {
+    pub fn read(s: &Sample, regs: &Registers, mask: u32, ports: &Ports<'_>) -> Result<Lanes, Fault> {
         let immediate = nibbles(scalar(&s.offsets, regs, ports)? as u32);
         let mut lanes = Lanes { at: [[0.0; LANES]; 4], reference: [0.0; LANES], offsets: [immediate; LANES] };
         for p in &s.parameters {
@@ -80,7 +80,7 @@ impl Lanes {
                         offsets[0] += field(word, 0, 6);
                         offsets[1] += field(word, 6, 6);
                     }
-                    // Of levels there is one.
+                    // Where there are several levels, they are read by themselves.
                     Parameter::Bias | Parameter::Lod | Parameter::MinLod | Parameter::Gradient => {}
                 }
             }
@@ -114,7 +114,7 @@ pub(super) struct Filter<'a> {
     pub texels: &'a Texels<'a>,
     pub axes: [Axis; 3],
     /// How many of the axes the image has.
-    count: usize,
+    pub count: usize,
     pub linear: bool,
     pub compare: Option<Compare>,
     pub reduction: Reduction,
@@ -124,7 +124,7 @@ pub(super) struct Filter<'a> {
 }
 
 impl<'a> Filter<'a> {
-    fn new(s: &Sample, state: Sampler, texels: &'a Texels<'a>) -> Result<Filter<'a>, Fault> {
+    pub fn new(s: &Sample, state: Sampler, texels: &'a Texels<'a>) -> Result<Filter<'a>, Fault> {
         let refuse =
             |why| Err(Fault { space: AccessSpace::Surface(texels.bti()), ..Fault::unsupported(why) });
         let image = texels.image;
@@ -136,7 +136,7 @@ impl<'a> Filter<'a> {
         }
         let gather = s.what == Sampling::Gather;
         let integers = texels.format.channel_type().is_int();
-        if state.linear && integers && s.what == Sampling::Filter {
+        if state.linear && integers && matches!(s.what, Sampling::Filter | Sampling::Base) {
             return refuse("linear filtering of integer texels is undefined");
         }
         let count = match image.shape {
@@ -224,7 +224,7 @@ impl<'a> Filter<'a> {
     }
 
     /// The texel that the filter makes for a channel.
-    fn filter<O: MemoryObserver>(
+    pub fn filter<O: MemoryObserver>(
         &self,
         at: [f32; 4],
         offsets: [i32; 3],
@@ -324,13 +324,16 @@ pub(super) fn execute<O: MemoryObserver>(
     }
     let texels = texels(&s.space, regs, ports)?;
     let state = state(s, regs, ports)?;
+    if let Some(t) = texels.as_ref().filter(|t| t.image.levels > 1) {
+        return sampler_levels::execute(s, (data, state, t), regs, mask, channels, ports, obs);
+    }
     let filter = texels.as_ref().map(|t| Filter::new(s, state, t)).transpose()?;
     // A level of detail is that of four channels, whichever are active.
     let read = match s.what {
         Sampling::LevelOfDetail => {
             (0..channels).filter(|i| mask >> (i & !3) & 15 != 0).fold(0, |m, i| m | 1 << i)
         }
-        Sampling::Filter | Sampling::Gather => mask,
+        Sampling::Filter | Sampling::Base | Sampling::Gather => mask,
     };
     let lanes = Lanes::read(s, regs, read, ports)?;
     if s.null_mask {
@@ -338,7 +341,7 @@ pub(super) fn execute<O: MemoryObserver>(
         regs.set(data + s.channels.count_ones() * s.component_stride, all_channels(channels as usize));
     }
     if !O::ACTIVE
-        && s.what == Sampling::Filter
+        && matches!(s.what, Sampling::Filter | Sampling::Base)
         && s.slot == TexelSlot::Dword
         && let Some(f) = &filter
     {
@@ -364,7 +367,7 @@ pub(super) fn execute<O: MemoryObserver>(
         let answer = match (&filter, s.what) {
             // Nothing is bound.
             (None, _) => [0; 4],
-            (Some(f), Sampling::Filter) => f.filter(at, lanes.offsets[k], who, obs),
+            (Some(f), Sampling::Filter | Sampling::Base) => f.filter(at, lanes.offsets[k], who, obs),
             (Some(f), Sampling::Gather) => f.gather(at, lanes.offsets[k], s.gathered, who, obs),
             (Some(f), Sampling::LevelOfDetail) => f.level(&lanes.at, k),
         };

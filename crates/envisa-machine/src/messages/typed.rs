@@ -16,7 +16,7 @@ const TEXEL: usize = 16;
 /// An image with its format and its bytes.
 pub(super) struct Texels<'a> {
     bti: u32,
-    pub image: &'a Image,
+    pub image: Image,
     pub format: ImageFormat,
     block: &'a Block,
     base: u64,
@@ -29,13 +29,18 @@ impl<'a> Texels<'a> {
         let format = order.zip(ty).and_then(|(order, ty)| ImageFormat::new(order, ty));
         match format {
             Some(format) if format.texel_bytes() == image.texel_bytes as usize => {
-                Ok(Texels { bti, image, format, block, base })
+                Ok(Texels { bti, image: *image, format, block, base })
             }
             _ => Err(Fault {
                 space: AccessSpace::Surface(bti),
                 ..Fault::unsupported("the image's format is none of OpenCL's")
             }),
         }
+    }
+
+    /// Those of each level of detail.
+    pub fn levels(&self) -> Vec<Texels<'a>> {
+        (0..).map_while(|k| Some(Texels { image: self.image.level(k)?, ..*self })).collect()
     }
 
     /// Its bytes.
@@ -48,24 +53,25 @@ impl<'a> Texels<'a> {
         self.bti
     }
 
-    /// Where the texel at these coordinates is; `None` outside. There is one level of detail.
+    /// Where the texel at these coordinates is; `None` outside.
     pub fn place(&self, at: [i64; 4]) -> Option<usize> {
         self.sample(at, 0)
     }
 
     /// The same of a sample of the texel.
-    fn sample(&self, [u, v, r, lod]: [i64; 4], sample: u32) -> Option<usize> {
-        if lod != 0 {
-            return None;
-        }
+    pub fn sample(&self, [u, v, r, lod]: [i64; 4], sample: u32) -> Option<usize> {
+        let small = |x: i64| u32::try_from(x).ok();
         // Coordinates that the shape does not have are ignored.
         let (v, r) = match self.image.shape {
             ImageShape::D1 => (0, 0),
             ImageShape::D1Array | ImageShape::D2 => (v, 0),
             ImageShape::D2Array | ImageShape::D3 | ImageShape::Cube => (v, r),
         };
-        let small = |x: i64| u32::try_from(x).ok();
-        let at = self.image.sample([small(u)?, small(v)?, small(r)?], sample)?;
+        let texel = [small(u)?, small(v)?, small(r)?];
+        let at = match lod {
+            0 => self.image.sample(texel, sample)?,
+            lod => self.image.level(small(lod)?)?.sample(texel, sample)?,
+        };
         self.block.contains(at, self.format.texel_bytes()).then_some(at)
     }
 
@@ -267,7 +273,7 @@ pub(super) fn execute<O: MemoryObserver>(
     let add = offsets(&t.coordinates, regs, ports)?;
     for i in (0..channels).filter(|i| mask >> i & 1 != 0) {
         let at = coordinates(&t.coordinates, regs, add, i);
-        let place = texels.as_ref().and_then(|texels| texels.sample(at, sample(t, texels.image, regs, i)?));
+        let place = texels.as_ref().and_then(|texels| texels.sample(at, sample(t, &texels.image, regs, i)?));
         if let Some(texels) = &texels {
             let kind = if t.write { AccessKind::Write } else { AccessKind::Read };
             texels.tell(place, kind, i, obs);
@@ -443,15 +449,18 @@ pub(super) fn info(
             TypedTarget::Nothing => [0; 4],
             // The palette's first.
             TypedTarget::Image(_, image, ..) if f.samples => [image.samples, 0, 0, 0],
-            // Levels of detail: one.
-            TypedTarget::Image(_, image, ..) => match image.shape {
-                ImageShape::D1 => [level(image.width), 0, 0, 1],
-                ImageShape::D1Array => [level(image.width), image.depth, 0, 1],
-                ImageShape::D2 => [level(image.width), level(image.height), 0, 1],
-                ImageShape::D2Array => [level(image.width), level(image.height), image.depth, 1],
-                ImageShape::D3 => [level(image.width), level(image.height), level(image.depth), 1],
-                ImageShape::Cube => [level(image.width), level(image.height), image.depth / 6, 1],
-            },
+            TypedTarget::Image(_, image, ..) => {
+                let (w, h, d) = (level(image.width), level(image.height), image.depth);
+                let [r, g, b] = match image.shape {
+                    ImageShape::D1 => [w, 0, 0],
+                    ImageShape::D1Array => [w, d, 0],
+                    ImageShape::D2 => [w, h, 0],
+                    ImageShape::D2Array => [w, h, d],
+                    ImageShape::D3 => [w, h, level(d)],
+                    ImageShape::Cube => [w, h, d / 6],
+                };
+                [r, g, b, image.levels]
+            }
         };
         let mut register = data;
         for (c, x) in answer.into_iter().enumerate() {

@@ -179,6 +179,10 @@ fn assembled(d: &InstDesc) -> &'static str {
     }
 }
 
+/// What there is of render target writes.
+const PIXELS: &str =
+    "exact; with a header, which says where pixels are; no depth, stencil, coarse pixels or single samples";
+
 /// The fidelity of atomics that add floats.
 const SUM: &str = "each addition correctly rounded";
 
@@ -232,11 +236,6 @@ fn fidelity_text(op: Op, kinds: &BTreeSet<(String, Fidelity)>) -> String {
     if op == Op::Bdpas {
         out = vec!["floats summed in f, depth by depth, each stage's sum scaled exactly".into()];
     }
-    if op == Op::RtWrite {
-        out.push(
-            "with a header, which says where pixels are; no depth, stencil, coarse pixels or samples".into(),
-        );
-    }
     if op == Op::Dnscl {
         out.push(
             "NaN to e2m1 is left to implementations; no srnd: how its bits are added is not public".into(),
@@ -284,6 +283,8 @@ fn document() -> (String, Vec<String>) {
         let (runs, how) = match fate(op) {
             Fate::Executed(kinds) => ("yes", fidelity_text(op, &kinds)),
             Fate::NoEffect => ("yes", "no effect on registers or memory".to_owned()),
+            // Random ones have no header, or write depth.
+            Fate::Not(_) if is_tested && op == Op::RtWrite => ("yes", PIXELS.to_owned()),
             // A call's function is in no random module.
             Fate::Not(_) if is_tested => ("yes", if sums(d) { SUM } else { "exact" }.to_owned()),
             Fate::Not(reason) => {

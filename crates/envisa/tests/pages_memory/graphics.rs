@@ -1,7 +1,7 @@
 //! Messages of shaders: RT_WRITE, URB_WRITE, and the append counters of surfaces.
 
 use crate::founding::{some_em, text};
-use crate::harness::{A_BYTES, Bench, COUNTER, Case, Predicate, Rng, URB_UNIT, covers, mask_name};
+use crate::harness::{A_BYTES, Bench, COUNTER, Case, Predicate, Rng, Texels, URB_UNIT, covers, mask_name};
 use crate::typed::{FORMATS, image};
 use envisa::ImageShape;
 use envisa::isa::Platform;
@@ -51,9 +51,12 @@ fn render_targets() {
     for platform in OLD {
         let mut b = Bench::new(platform, 71);
         for f in FORMATS {
-            let image = image(ImageShape::D2, f);
-            b.image(image);
-            for k in 0..40 {
+            for k in 0..48 {
+                let (shape, samples) =
+                    [(ImageShape::D2, 1), (ImageShape::D2, 4), (ImageShape::D1, 1)][k / 16];
+                let width = if samples > 1 && f.bytes() > 8 { 3 } else { 7 };
+                let image = Texels { samples, width, ..image(shape, f) };
+                b.image(image);
                 let n = if k % 2 == 0 { 8 } else { 16 };
                 let em = rng.pick(if n == 8 { &[0, 2, 4, 6, 8, 10] } else { &[0, 4, 8, 12] });
                 let (mut c, p) = case(&mut rng);
@@ -112,9 +115,16 @@ fn render_targets() {
                     let square = header[2 + i / 4];
                     let (x, y) = ((square & 0xffff) + i as u64 % 2, (square >> 16) + i as u64 / 2 % 2);
                     let inside = x < image.width.into() && y < image.height.into();
-                    let off = mode.null || mode.mask && covered[i] & 1 == 0;
-                    if inside && !off && c.active(em, p, n as u32, i as u32) {
-                        let at = y as usize * image.row() as usize + x as usize * f.bytes();
+                    if !inside || mode.null || !c.active(em, p, n as u32, i as u32) {
+                        continue;
+                    }
+                    // A plane a sample.
+                    for sample in 0..samples as usize {
+                        if mode.mask && covered[i] >> sample & 1 == 0 {
+                            continue;
+                        }
+                        let (row, slice) = (image.row() as usize, image.slice() as usize);
+                        let at = sample * slice + y as usize * row + x as usize * f.bytes();
                         f.encode(&mut b.world.texels[at..at + f.bytes()], values[i]);
                     }
                 }
@@ -140,7 +150,7 @@ fn render_targets_refused() {
         ("", "%null.0", "", "no header"),
         (".<Z>", "$h.0", " $f.0", "depth"),
         (".<ST>", "$h.0", " $f.0", "stencil"),
-        (".<PS>", "$h.0", "", "samples"),
+        (".<PS>", "$h.0", "", "sample by sample"),
         (".<CM>", "$h.0", "", "coarse"),
     ] {
         let mut c = Case::default();

@@ -387,6 +387,7 @@ pub struct Texels {
     pub height: u32,
     pub depth: u32,
     pub samples: u32,
+    pub levels: u32,
     pub order: u32,
     pub ty: u32,
     pub texel: u32,
@@ -693,7 +694,7 @@ fn image(device: &Device, i: Texels, buffer: &Buffer) -> Image {
     let format = ImageFormat::new(order, ChannelType::from_cl(i.ty).expect("a type")).expect("a format");
     let (row_pitch, slice_pitch) = (i.row(), i.slice() as u64);
     let packed = ImageDesc::packed(i.shape, [i.width, i.height, i.depth], format);
-    let desc = ImageDesc { row_pitch, slice_pitch, samples: i.samples, ..packed };
+    let desc = ImageDesc { row_pitch, slice_pitch, samples: i.samples, levels: i.levels, ..packed };
     device.image(&desc, buffer).unwrap_or_else(|e| panic!("{e}"))
 }
 

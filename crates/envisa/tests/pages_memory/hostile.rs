@@ -70,8 +70,10 @@ fn messages_with_any_fields() {
             let module = generate::module(seed, &options);
             let o = &module.objects[0];
             let messages = o.insts.iter().filter(|i| {
-                matches!(i.desc().family, Family::DataPort | Family::Svm | Family::Lsc | Family::Sampler)
-                    && i.op != Op::RawSends
+                matches!(
+                    i.desc().family,
+                    Family::DataPort | Family::Svm | Family::Lsc | Family::Sampler | Family::RenderTarget
+                ) && i.op != Op::RawSends
             });
             for inst in messages.copied().collect::<Vec<_>>() {
                 for round in 0..6 {
@@ -115,14 +117,17 @@ fn run(module: Module, platform: Platform, rng: &mut Rng) -> &'static str {
         }
     }
     let format = ImageFormat::new(ChannelOrder::Rgba, ChannelType::Unorm8).expect("a format");
-    let image =
-        device.image(&ImageDesc::packed(ImageShape::D2, [8, 8, 1], format), &texels).expect("it fits");
+    let (samples, levels) = [(1, 1), (2, 1), (1, 3)][rng.below(3) as usize];
+    let desc = ImageDesc { samples, levels, ..ImageDesc::packed(ImageShape::D2, [8, 8, 1], format) };
+    let image = device.image(&desc, &texels).expect("it fits");
     let mut launch = Launch::threads(&[1], 1).limit(10_000);
     for (name, arg) in args {
         launch = launch.arg(name, arg);
     }
     launch =
         launch.arg(ArgKey::Surface(0), a.slice(64..1000).expect("a part")).arg(ArgKey::Surface(1), image);
+    launch = launch.arg(ArgKey::Counter(0), a.slice(8..64).expect("a part"));
+    launch = launch.arg(ArgKey::ReturnBuffer(16), a.slice(64..1000).expect("a part"));
     let trap = match internals::run(&device, &kernel, &launch) {
         Ok((_, trap)) => trap,
         Err(_) => return "not launched",

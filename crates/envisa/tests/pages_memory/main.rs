@@ -7,6 +7,7 @@ mod founding;
 mod graphics;
 mod harness;
 mod hostile;
+mod levels;
 mod lsc;
 mod raw;
 mod refused;

@@ -95,7 +95,7 @@ fn image(shape: ImageShape, f: Format) -> Texels {
     if f == RX8 {
         texel = 2;
     }
-    Texels { shape, width, height, depth, samples: 1, order: f.0, ty: f.1, texel }
+    Texels { shape, width, height, depth, samples: 1, levels: 1, order: f.0, ty: f.1, texel }
 }
 
 /// One channel's parameters.

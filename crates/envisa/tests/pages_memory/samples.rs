@@ -11,7 +11,7 @@ use envisa_machine::trap::Cause;
 fn image(shape: ImageShape, samples: u32, f: Format) -> Texels {
     let (depth, height) = if shape == ImageShape::D2 { (1, 3) } else { (2, 2) };
     let width = if f.bytes() > 8 { 3 } else { 7 };
-    Texels { shape, width, height, depth, samples, order: f.0, ty: f.1, texel: f.bytes() as u32 }
+    Texels { shape, width, height, depth, samples, levels: 1, order: f.0, ty: f.1, texel: f.bytes() as u32 }
 }
 
 /// Where a sample is: each is a plane, those of a layer follow one another.

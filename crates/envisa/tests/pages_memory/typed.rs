@@ -117,7 +117,17 @@ pub fn image(shape: ImageShape, f: Format) -> Texels {
         ImageShape::D2Array | ImageShape::D3 => (2, 3),
         ImageShape::Cube => (2, 6),
     };
-    Texels { shape, width: 7, height, depth, samples: 1, order: f.0, ty: f.1, texel: f.bytes() as u32 }
+    Texels {
+        shape,
+        width: 7,
+        height,
+        depth,
+        samples: 1,
+        levels: 1,
+        order: f.0,
+        ty: f.1,
+        texel: f.bytes() as u32,
+    }
 }
 
 /// First byte of a texel, from the table of shapes on page TYPED_ATOMIC; there is one level of detail.

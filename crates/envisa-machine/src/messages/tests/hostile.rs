@@ -158,7 +158,8 @@ fn sample(rng: &mut Rng) -> Sample {
     Sample {
         space: if rng.below(3) == 0 { space(rng) } else { Space::Table(7) },
         state: if rng.below(4) == 0 { SamplerState::Handle(state) } else { SamplerState::Index(state) },
-        what: [Sampling::Filter, Sampling::Gather, Sampling::LevelOfDetail][rng.below(3) as usize],
+        what: [Sampling::Filter, Sampling::Base, Sampling::Gather, Sampling::LevelOfDetail]
+            [rng.below(4) as usize],
         parameters,
         offsets: if rng.below(2) == 0 { Src::None } else { source(rng) },
         gathered: rng.below(6) as u8,
@@ -388,6 +389,7 @@ fn image(rig: &mut Rig, rng: &mut Rng) {
             height,
             depth,
             samples: [1, 1, 4, rng.next() as u32][rng.below(4) as usize],
+            levels: [1, 1, 3, rng.next() as u32][rng.below(4) as usize],
             row_pitch,
             slice_pitch,
             channel_order: order,

@@ -139,6 +139,7 @@ fn bind(rig: &mut Rig, shape: ImageShape, format: Format) -> Image {
         height,
         depth,
         samples: 1,
+        levels: 1,
         row_pitch: row,
         slice_pitch: (row * height + 8) as u64,
         channel_order: order,
