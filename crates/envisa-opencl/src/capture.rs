@@ -158,10 +158,12 @@ fn write(launch: &Launch<'_>, folder: &Path) -> Result<Vec<(String, Bytes)>, Str
     if launch.range.offset != [0; 3] {
         let _ = writeln!(job, "offset = {}", list(&launch.range.offset[..n]));
     }
-    let reached = launch
-        .shared
-        .iter()
-        .filter(|s| !launch.args.iter().any(|a| matches!(a, Value::Memory(b, ..) if Arc::ptr_eq(b, s))));
+    let reached = launch.shared.iter().filter(|s| {
+        !launch
+            .args
+            .iter()
+            .any(|a| matches!(a, Value::Memory(b, ..) | Value::Shared(b, _) if Arc::ptr_eq(b, s)))
+    });
     match reached.count() {
         0 => {}
         n => {
@@ -180,7 +182,11 @@ fn write(launch: &Launch<'_>, folder: &Path) -> Result<Vec<(String, Bytes)>, Str
         let about = launch.info.args.get(i).and_then(|a| a.source.as_ref());
         let name = about.map_or_else(|| i.to_string(), |s| s.name.clone());
         let text = match value {
-            Value::Memory(backing, offset, len) => {
+            Value::Memory(backing, offset, _) | Value::Shared(backing, offset) => {
+                let len = &match value {
+                    Value::Memory(_, _, len) => *len,
+                    _ => backing.region().len().saturating_sub(*offset),
+                };
                 let inside = buffers.iter().find(|(_, b, from, to)| {
                     Arc::ptr_eq(b, backing) && from <= offset && offset + len <= *to
                 });
@@ -191,6 +197,12 @@ fn write(launch: &Launch<'_>, folder: &Path) -> Result<Vec<(String, Bytes)>, Str
                         quoted(&format!("arg:{other}+{}", offset - from))
                     }
                     None => {
+                        if matches!(value, Value::Shared(..)) && *offset > 0 {
+                            let _ = writeln!(
+                                job,
+                                "# NOT KEPT: {offset} bytes before the one that argument {i} points to."
+                            );
+                        }
                         let region = backing.region().part(*offset, *len).ok_or("a buffer ends too early")?;
                         put(&format!("{i}.bin"), &region.to_vec())?;
                         buffers.push((i, backing, *offset, offset + len));

@@ -124,6 +124,8 @@ pub type Kernel = envisa::Kernel;
 pub enum Value {
     /// So many bytes of memory, from an offset of a backing on.
     Memory(Arc<Backing>, usize, usize),
+    /// A pointer into shared memory: to an offset of a backing. The bytes before may be reached as well.
+    Shared(Arc<Backing>, usize),
     /// No memory.
     Null,
     /// An address of shared memory.
@@ -450,6 +452,11 @@ impl Machine {
             Value::Memory(backing, offset, bytes) => {
                 let buffer = backing.on(&self.device)?;
                 Arg::Buffer(buffer.slice(*offset as u64..(*offset + *bytes) as u64)?)
+            }
+            Value::Shared(backing, offset) => {
+                let buffer = backing.on(&self.device)?;
+                let bytes = backing.region().len() as u64;
+                Arg::Within(buffer.slice(*offset as u64..bytes)?)
             }
             Value::Null => Arg::Null,
             Value::Pointer(address) => {

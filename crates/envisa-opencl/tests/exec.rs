@@ -118,6 +118,15 @@ fn program() {
         call!(s, clReleaseMemObject(blank));
         call!(s, clReleaseKernel(kernel));
     }
+    if does("late") {
+        let (api, context) = (s.api, s.context as usize);
+        let thread = std::thread::spawn(move || {
+            // Made before the driver's variables of this thread, it is dropped after them.
+            LATE.set(Some(Late { api, context }));
+            call!(Late { api, context }, clRetainContext(context as cl_context));
+        });
+        thread.join().unwrap();
+    }
     if !does("leak") {
         call!(s, clReleaseMemObject(x));
     }
@@ -127,6 +136,22 @@ fn program() {
     if does("fail") {
         std::process::exit(3);
     }
+}
+
+/// Releases a context when its thread ends: exit handlers of libraries do such things.
+struct Late {
+    api: &'static cl_icd_dispatch,
+    context: usize,
+}
+
+impl Drop for Late {
+    fn drop(&mut self) {
+        assert_eq!(call!(self, clReleaseContext(self.context as cl_context)), CL_SUCCESS);
+    }
+}
+
+thread_local! {
+    static LATE: std::cell::Cell<Option<Late>> = const { std::cell::Cell::new(None) };
 }
 
 /// A buffer is written by one queue and used by a kernel on another; in order by an event, or not at all. Then what
@@ -334,6 +359,16 @@ fn mistakes_of_the_program_are_findings() {
     // Without --check they are between the program and its driver.
     let (code, _, err) = exec(&[], "copies release leak").expect("as before");
     assert_eq!((code, err.as_str()), (0, ""));
+}
+
+/// Libraries release their objects from exit handlers, when a thread's own variables are gone.
+#[test]
+fn the_driver_can_be_called_when_a_thread_ends() {
+    for options in [&[][..], &["--check"]] {
+        let Some((code, out, err)) = exec(options, "late") else { return };
+        assert!(code == 0 && out.contains("1 passed"), "{options:?}: {code}: {err}");
+        assert!(!err.contains("panicked"), "{options:?}: {err}");
+    }
 }
 
 #[test]

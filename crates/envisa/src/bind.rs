@@ -36,7 +36,7 @@ pub(crate) struct BoundThreads {
 /// Holds a launch against a kernel.
 pub(crate) fn bind(device: &Device, code: &Code, launch: &Launch) -> Result<Bound, Error> {
     let foreign = launch.args.iter().find_map(|(_, arg)| match arg {
-        Arg::Buffer(b) if !b.is_of(device) => Some("buffer"),
+        Arg::Buffer(b) | Arg::Within(b) if !b.is_of(device) => Some("buffer"),
         Arg::Image(i) if !i.buffer().is_of(device) => Some("image"),
         _ => None,
     });
@@ -166,6 +166,10 @@ fn argument(memory: &Memory, a: &Argument, arg: &Arg) -> Result<dispatch::Arg, E
         }
         (ArgumentKind::Value { .. }, _) => takes("a value"),
         (ArgumentKind::Buffer | ArgumentKind::Unused, Arg::Buffer(b)) => Ok(buffer(b)),
+        (ArgumentKind::Buffer | ArgumentKind::Unused, Arg::Within(b)) => {
+            let (a, offset) = b.allocation();
+            Ok(dispatch::Arg::Buffer(a.id, offset))
+        }
         (ArgumentKind::Buffer | ArgumentKind::Unused, Arg::Null) => Ok(dispatch::Arg::Null),
         (ArgumentKind::Buffer | ArgumentKind::Unused, Arg::Pointer(address)) => pointer(memory, a, *address),
         (ArgumentKind::Buffer, _) => takes("a buffer"),
@@ -181,7 +185,7 @@ fn argument(memory: &Memory, a: &Argument, arg: &Arg) -> Result<dispatch::Arg, E
     }
 }
 
-/// The rest of the buffer that an address lies in; the address behind its last byte counts as inside.
+/// A pointer into the buffer that an address lies in; the address behind its last byte counts as inside.
 fn pointer(memory: &Memory, a: &Argument, address: u64) -> Result<dispatch::Arg, Error> {
     if address == 0 {
         return Ok(dispatch::Arg::Null);
@@ -191,10 +195,7 @@ fn pointer(memory: &Memory, a: &Argument, address: u64) -> Result<dispatch::Arg,
         address.checked_sub(m.base).is_some_and(|offset| offset <= m.block.len() as u64)
     };
     match map.iter().find(inside) {
-        Some(m) => {
-            let offset = address - m.base;
-            Ok(dispatch::Arg::Part(m.id, offset, m.block.len() as u64 - offset))
-        }
+        Some(m) => Ok(dispatch::Arg::Buffer(m.id, address - m.base)),
         None => Err(Error::argument(&*a.name, format!("{address:#x} is in no buffer"))),
     }
 }
@@ -312,7 +313,7 @@ impl BoundThreads {
         }
         let value = match (input.class, arg) {
             (InputClass::General, Arg::Bytes(b)) => b.clone(),
-            (InputClass::General, Arg::Buffer(b)) => b.address().to_le_bytes().to_vec(),
+            (InputClass::General, Arg::Buffer(b) | Arg::Within(b)) => b.address().to_le_bytes().to_vec(),
             (InputClass::General, Arg::Null) => vec![0; 8],
             (InputClass::General, Arg::Pointer(address)) => address.to_le_bytes().to_vec(),
             // The address of its state.
@@ -359,7 +360,7 @@ impl BoundThreads {
 
 fn surface(arg: &Arg) -> Option<Surface> {
     match arg {
-        Arg::Buffer(b) => {
+        Arg::Buffer(b) | Arg::Within(b) => {
             let (a, offset) = b.allocation();
             Some(Surface::Buffer(BufferSurface::part_of(a, offset, b.len())))
         }

@@ -261,9 +261,11 @@ impl fmt::Display for ArgKey {
 pub enum Arg {
     /// A buffer.
     Buffer(Buffer),
+    /// A pointer into a buffer, to where this part of it begins: the kernel may reach all of the buffer.
+    Within(Buffer),
     /// A null pointer.
     Null,
-    /// A pointer: an address inside of a buffer of the device, from there on to the buffer's end.
+    /// A pointer: an address inside of a buffer of the device, all of which the kernel may reach.
     Pointer(u64),
     /// A value: its bytes, as the source's type lays them out.
     Bytes(Vec<u8>),
@@ -284,6 +286,7 @@ impl Arg {
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Arg::Buffer(_) => "a buffer",
+            Arg::Within(_) => "a pointer into a buffer",
             Arg::Null => "a null pointer",
             Arg::Pointer(_) => "a pointer",
             Arg::Bytes(_) => "a value",

@@ -226,7 +226,10 @@ impl Run {
         let code = &*self.kernel.code;
         let mut ranges: Vec<(Range<u64>, bool, String)> = Vec::new();
         for (key, arg) in &self.launch.args {
-            let (Arg::Buffer(buffer), Ok(i)) = (arg, crate::bind::find(code, key)) else { continue };
+            let (Arg::Buffer(buffer) | Arg::Within(buffer), Ok(i)) = (arg, crate::bind::find(code, key))
+            else {
+                continue;
+            };
             let Some(argument) = code.arguments.get(i) else { continue };
             let name = if buffer.name().is_empty() { &code.argument_names[i] } else { buffer.name() };
             let constant = argument.address_qualifier == "__constant"
@@ -304,7 +307,7 @@ impl Run {
 fn names(code: &Code, launch: &Launch) -> Names {
     let unnamed = |(key, arg): &(ArgKey, Arg)| {
         let buffer = match arg {
-            Arg::Buffer(buffer) => buffer,
+            Arg::Buffer(buffer) | Arg::Within(buffer) => buffer,
             Arg::Image(image) => image.buffer(),
             _ => return None,
         };

@@ -1,5 +1,7 @@
 //! Makes launches of compiled kernels ready: arguments against metadata, payload template, surfaces, memory.
 
+mod surfaces;
+
 use super::implicit::{self, Implicit};
 use super::launch::{Arg, Launch, LaunchError, Resources};
 use super::prepared::{Prepared, countable, reachable, too_much_local_memory};
@@ -374,43 +376,6 @@ impl Building<'_> {
         }))
     }
 
-    /// Program-scope data: their address, or the handle of a surface of them.
-    fn data_base(&mut self, p: &PayloadArgument, which: u32, base: u64) -> Result<(), LaunchError> {
-        if p.addrmode != Some(AddrMode::Bindless) {
-            self.put(p, &base.to_le_bytes());
-            return Ok(());
-        }
-        let found = self.memory.map().iter().find(|a| a.base == base).map(|a| BufferSurface::rest_of(a, 0));
-        let Some(data) = found.filter(|_| base != 0) else { return Ok(()) };
-        // Behind those of the arguments.
-        let after = u32::try_from(self.launch.args.len()).unwrap_or(u32::MAX);
-        let index = FIRST_BINDLESS.saturating_add(after).saturating_add(which);
-        self.surfaces.bind(self.memory, index, Surface::Buffer(data));
-        let Some(handle) = SurfaceTable::handle(index) else {
-            return Err(LaunchError::Metadata("there are too many surfaces".into()));
-        };
-        self.put(p, &u64::from(handle).to_le_bytes());
-        Ok(())
-    }
-
-    /// The surface that a buffer or image argument is; `None` if it is none.
-    fn surface(&self, index: u32, arg: &Arg) -> Result<Option<Surface>, LaunchError> {
-        Ok(Some(match arg {
-            Arg::Buffer(id, offset) => {
-                Surface::Buffer(BufferSurface::rest_of(&*self.allocation(index, *id)?, *offset))
-            }
-            Arg::Part(id, offset, len) => {
-                Surface::Buffer(BufferSurface::part_of(&*self.allocation(index, *id)?, *offset, *len))
-            }
-            Arg::Image(image) => {
-                self.allocation(index, image.allocation)?;
-                Surface::Image(*image)
-            }
-            Arg::Null => Surface::None,
-            _ => return Ok(None),
-        }))
-    }
-
     fn allocate(&mut self, name: &str, bytes: u64) -> Result<Arc<Allocation>, LaunchError> {
         let own = self.memory.private(name, bytes)?;
         let allocation = Arc::clone(own.allocation());
@@ -455,13 +420,16 @@ impl Building<'_> {
                 self.put(p, &address.to_le_bytes());
             }
             ArgType::BufferOffset => {
-                // Surfaces start where the pointer points.
-                self.arg(p)?;
+                let (index, arg) = self.arg(p)?;
+                let before = self.before(index, &arg)?;
+                self.put(p, &before.to_le_bytes());
             }
             ArgType::BufferSize => {
                 let (index, arg) = self.arg(p)?;
                 let bytes = match self.surface(index, &arg)? {
-                    Some(Surface::Buffer(b)) => b.len as u64,
+                    Some(Surface::Buffer(b)) => {
+                        (b.len as u64).saturating_sub(self.before(index, &arg)?.into())
+                    }
                     Some(Surface::None) => 0,
                     _ => return wrong(index, "a buffer", &arg),
                 };
@@ -611,20 +579,6 @@ impl Building<'_> {
             }
             (mode, _) => Err(LaunchError::Unsupported(format!("arguments of address mode {mode:?}"))),
         }
-    }
-
-    /// Binds surfaces by the binding table.
-    fn bind(&mut self) -> Result<(), LaunchError> {
-        for b in &self.kernel.binding_table_indices {
-            let surface = match self.launch.args.get(b.arg_index as usize) {
-                Some(arg) => self.surface(b.arg_index, arg)?.unwrap_or_default(),
-                None => return Err(LaunchError::Argument(b.arg_index, "is not given".into())),
-            };
-            if !self.surfaces.bind(self.memory, b.bti_value, surface) {
-                return Err(LaunchError::Metadata(format!("binding-table index {}", b.bti_value)));
-            }
-        }
-        Ok(())
     }
 
     /// An index that no sampler has, the metadata's included.

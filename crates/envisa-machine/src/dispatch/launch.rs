@@ -7,7 +7,7 @@ use std::fmt;
 /// An argument of a kernel.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Arg {
-    /// A buffer, from a byte offset of its allocation on.
+    /// A pointer into an allocation: to a byte offset of it. The bytes before belong to it as well.
     Buffer(AllocationId, u64),
     /// Part of a buffer: from a byte offset of its allocation on, so many bytes.
     Part(AllocationId, u64, u64),

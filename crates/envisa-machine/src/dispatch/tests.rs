@@ -102,13 +102,36 @@ fn the_image_is_laid_out_as_the_compiler_expects() {
     assert_eq!(dword(&image, base + 32), a as u32);
     assert_eq!(dword(&image, base + 36), (a >> 32) as u32);
     assert_eq!(dword(&image, base + 56), 5);
-    assert_eq!(dword(&image, base + 60), 0);
+    // The kernel adds the offset, so the surface starts with the allocation.
+    assert_eq!(dword(&image, base + 60), 16);
     assert_eq!([dword(&image, base + 72), dword(&image, base + 76)], [64, 2]);
     assert_eq!(dword(&image, base + 88), 0);
     match &p.surfaces.get(0).surface {
-        Surface::Buffer(b) => assert_eq!((b.start, b.len), (16, 384)),
+        Surface::Buffer(b) => assert_eq!((b.start, b.len), (0, 400)),
         other => panic!("{other:?}"),
     }
+}
+
+/// Where a surface starts, its length, and what the kernel is told to add to accesses.
+#[test]
+fn surfaces_start_where_the_kernel_expects_it() {
+    let place = |info: &str, part: bool| {
+        let (_, prepared) = ready_as(info, 32, |l| {
+            let Arg::Buffer(a, offset) = l.args[0] else { panic!("a pointer") };
+            if part {
+                l.args[0] = Arg::Part(a, offset, 100);
+            }
+        });
+        let p = prepared.unwrap();
+        let Surface::Buffer(b) = p.surfaces.get(0).surface else { panic!("a buffer") };
+        (b.start, b.len, dword(&p.image, 224 + 60))
+    };
+    assert_eq!(place(VADD, false), (0, 400, 16));
+    assert_eq!(place(VADD, true), (16, 100, 0));
+    let line = "      - { arg_type: buffer_offset, offset: 60, size: 4, arg_index: 0 }\n";
+    let without = VADD.replace(line, "");
+    assert_ne!(without, VADD);
+    assert_eq!(place(&without, false), (16, 384, 0));
 }
 
 #[test]

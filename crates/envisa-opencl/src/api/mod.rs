@@ -91,7 +91,8 @@ thread_local! {
 /// Notes why a call fails, beyond the standard's error, for the report on it.
 pub(crate) fn because(why: impl FnOnce() -> String) {
     if crate::report::checking() {
-        REASON.set(Some(why()));
+        // Programs call the driver from exit handlers too, when the thread's variables are gone.
+        let _ = REASON.try_with(|r| r.set(Some(why())));
     }
 }
 
@@ -111,7 +112,7 @@ pub(crate) fn guarded<T: std::fmt::Debug>(
         }
     };
     if crate::report::checking() {
-        let why = REASON.take();
+        let why = REASON.try_with(std::cell::Cell::take).ok().flatten();
         if let Err(e) = &result
             && name.starts_with("clEnqueue")
         {

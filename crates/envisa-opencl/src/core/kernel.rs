@@ -264,8 +264,7 @@ impl Kernel {
                 Arg::Pointer(address) => match context.pointer(*address) {
                     Some(pointer) => {
                         let offset = address - pointer.backing.address();
-                        let rest = pointer.backing.region().len().saturating_sub(offset);
-                        let value = Value::Memory(pointer.backing.clone(), offset, rest);
+                        let value = Value::Shared(pointer.backing.clone(), offset);
                         captured.shared.push(pointer.backing.clone());
                         value
                     }
@@ -409,7 +408,7 @@ fn account(info: &KernelInfo, captured: &Captured, read: &[Addresses], written: 
         .iter()
         .enumerate()
         .filter_map(|(i, v)| match v {
-            Value::Memory(backing, ..) => Some((i, backing)),
+            Value::Memory(backing, ..) | Value::Shared(backing, _) => Some((i, backing)),
             Value::Image(image) => image.texels.backing().map(|b| (i, b)),
             _ => None,
         })

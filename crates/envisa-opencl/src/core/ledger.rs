@@ -98,9 +98,15 @@ thread_local! {
     static CURRENT: RefCell<Option<Touched>> = const { RefCell::new(None) };
 }
 
+/// What the command of this thread touched; `None` if the thread is at its end, where its own variables are gone:
+/// programs call the driver even there.
+fn current<T>(use_it: impl FnOnce(&mut Option<Touched>) -> T) -> Option<T> {
+    CURRENT.try_with(|c| use_it(&mut c.borrow_mut())).ok()
+}
+
 /// The command that runs on this thread is this.
 pub fn name(what: impl FnOnce() -> String) {
-    CURRENT.with_borrow_mut(|c| {
+    current(|c| {
         if let Some(c) = c {
             c.what = Some(what());
         }
@@ -109,7 +115,7 @@ pub fn name(what: impl FnOnce() -> String) {
 
 /// The command that runs on this thread reads memory of a device, or writes it.
 pub fn touch(range: Range<u64>, write: bool) {
-    CURRENT.with_borrow_mut(|c| {
+    current(|c| {
         if let Some(c) = c {
             if write { c.written.add(range) } else { c.read.add(range) }
         }
@@ -252,7 +258,7 @@ pub fn begin() {
     let ledger = LEDGER.lock().unwrap();
     let freed = ledger.freed_before + ledger.freed.len() as u64;
     drop(ledger);
-    CURRENT.set(Some(Touched { freed, ..Touched::default() }));
+    current(|c| *c = Some(Touched { freed, ..Touched::default() }));
 }
 
 /// Memory was freed that commands may have touched.
@@ -262,7 +268,7 @@ pub fn freed(range: Range<u64>) {
 
 /// The command that runs on this thread is over; tells of races with others.
 pub fn end(number: u64) {
-    let Some(touched) = CURRENT.take() else { return };
+    let Some(touched) = current(Option::take).flatten() else { return };
     let mut ledger = LEDGER.lock().unwrap();
     let touched = ledger.settle(touched);
     let Some(c) = ledger.commands.get_mut(&number) else { return };

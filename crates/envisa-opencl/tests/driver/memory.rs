@@ -311,3 +311,50 @@ fn images_of_parts_of_buffers_are_sampled() {
     // The border of one channel is opaque.
     assert_eq!(got[15], 1.0);
 }
+
+/// Kernels may go backwards from a pointer into shared memory, as arrays of negative stride do.
+#[test]
+fn pointers_reach_what_lies_before_them() {
+    let Some(driver) = driver() else { return };
+    let source = "
+        kernel void step(global const long *from, global long *to, long stride) {
+            long i = get_global_id(0);
+            to[i * stride] = from[i * stride] + i;
+        }";
+    for device in 0..driver.devices().len() {
+        let s = driver.session(device, 0);
+        let shared: AllocOn = s.extension(driver, "clSharedMemAllocINTEL");
+        let set: SetPointer = s.extension(driver, "clSetKernelArgMemPointerINTEL");
+        let free: Free = s.extension(driver, "clMemBlockingFreeINTEL");
+        let kernel = s.kernel(s.program(source), "step");
+        let mut code = 1;
+        // SAFETY: as above: 100 numbers each.
+        unsafe {
+            let from: *mut i64 = shared(s.context, s.device, null(), 800, 0, &raw mut code).cast();
+            let to: *mut i64 = shared(s.context, s.device, null(), 800, 0, &raw mut code).cast();
+            assert_eq!(code, CL_SUCCESS);
+            for i in 0..100 {
+                from.add(i).write(1000 * i as i64);
+                to.add(i).write(-1);
+            }
+            for (stride, first) in [(-1i64, 99usize), (-3, 98), (1, 7), (2, 1)] {
+                let n = 30;
+                assert_eq!(set(kernel, 0, from.add(first).cast()), CL_SUCCESS);
+                assert_eq!(call!(s, clSetKernelArgSVMPointer(kernel, 1, to.add(first).cast())), CL_SUCCESS);
+                assert_eq!(s.arg(kernel, 2, &stride), CL_SUCCESS);
+                assert_eq!(s.launch(kernel, n, None), CL_SUCCESS);
+                assert_eq!(call!(s, clFinish(s.queue)), CL_SUCCESS);
+                for i in 0..n as i64 {
+                    let at = first as i64 + i * stride;
+                    assert_eq!(
+                        to.offset(at as isize).read(),
+                        1000 * at + i,
+                        "device {device}, stride {stride}"
+                    );
+                }
+            }
+            assert_eq!(free(s.context, from.cast()), CL_SUCCESS);
+            assert_eq!(free(s.context, to.cast()), CL_SUCCESS);
+        }
+    }
+}
