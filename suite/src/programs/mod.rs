@@ -153,17 +153,18 @@ impl Run {
     /// In short, for tables.
     pub fn cell(&self) -> String {
         let mut cell = format!("{} passed", self.passed);
-        let failed = self.failed().count();
+        // That it was stopped is a failure for the list of them; here it is told with the time.
+        let failed = self.failed().count().saturating_sub(usize::from(self.too_long));
         if failed > 0 {
             cell += &format!(", {failed} failed");
         }
         if self.skipped > 0 {
             cell += &format!(", {} skipped", self.skipped);
         }
-        if self.too_long {
-            cell += ", stopped";
+        match self.too_long {
+            true => format!("{cell} until it was stopped after {:.0} s", self.seconds),
+            false => format!("{cell}; {:.0} s", self.seconds),
         }
-        format!("{cell}; {:.0} s", self.seconds)
     }
 }
 

@@ -119,21 +119,22 @@ impl Runner {
         std::fs::write(out.join("vendors/only.icd"), format!("{}\n", library.display())).map_err(failed)?;
         let results = out.join("results");
         let fill = |text: &str| place.fill(text).replace("{results}", &results.display().to_string());
-        let mut command = Command::new("timeout");
+        // Interrupted rather than ended: what was launched, and which tests passed until then, is told when the
+        // program ends by itself. What a shell runs in the background ignores interrupts, unless they are reset.
         let limit = program.limit.to_string();
+        let timeout = ["timeout", "--signal=INT", "--kill-after=60", &limit, "env", "--default-signal=INT"];
+        let mut command =
+            Command::new(if side == Side::Envisa { self.envisa.as_os_str() } else { timeout[0].as_ref() });
         match (side, report) {
-            // Interrupted rather than ended: what was launched is told when the program ends by itself.
             (Side::Envisa, Some(report)) => {
-                command = Command::new(&self.envisa);
                 command.args(["exec", "--check", "--device", &program.device, "--json"]).arg(report);
-                command.args(["--", "timeout", "--signal=INT", "--kill-after=60", &limit]);
+                command.arg("--").args(timeout);
             }
             (Side::Envisa, None) => {
-                command.args(["--kill-after=10", &limit]).arg(&self.envisa);
-                command.args(["exec", "--device", &program.device, "--"]);
+                command.args(["exec", "--device", &program.device, "--"]).args(timeout);
             }
             _ => {
-                command.args(["--kill-after=10", &limit]);
+                command.args(&timeout[1..]);
             }
         }
         let words = program.check.as_ref().filter(|_| report.is_some()).unwrap_or(&program.command);
@@ -180,7 +181,7 @@ impl Runner {
             let err = lossy(&out.join("err"));
             let last = err.lines().rev().find(|l| !l.trim().is_empty()).unwrap_or_default().to_owned();
             let says = match (too_long, code) {
-                (true, _) => format!("stopped after {} s", program.limit),
+                (true, _) => format!("stopped after {} s, which is its limit here", program.limit),
                 (_, Some(code)) => format!("exit code {code}: {last}"),
                 (_, None) => format!("{status}: {last}"),
             };
