@@ -31,7 +31,7 @@ def words(text):
 def run(part, name, command, expected, folder):
     try:
         done = subprocess.run(
-            [built / part / command[0], *command[1:]], cwd=folder, capture_output=True, text=True, errors="replace", timeout=limit
+            [built / "tests" / part / command[0], *command[1:]], cwd=folder, capture_output=True, text=True, errors="replace", timeout=limit
         )
     except subprocess.TimeoutExpired:
         return f"FAIL {part}/{name}: stopped after {limit:g} s"
@@ -75,5 +75,5 @@ for part in ("runtime", "kernel", "regression"):
         seen.add(tuple(command))
         expected = keys["EXPECTED_OUTPUT"] and sources / "tests" / part / keys["EXPECTED_OUTPUT"][0]
         place = "".join(keys["WORKING_DIRECTORY"])
-        folder = sources / "tests" / part if "SOURCE_DIR" in place else built / part
+        folder = sources / "tests" / part if "SOURCE_DIR" in place else built / "tests" / part
         print(run(part, name, command, expected, folder), flush=True)

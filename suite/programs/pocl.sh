@@ -10,7 +10,7 @@ for file in misc bswap cl_half; do
     cc -c $headers $defines "$sources/pocl/poclu/$file.c" -o "$file.o"
 done
 for part in runtime kernel regression; do
-    mkdir -p "$part"
+    mkdir -p "tests/$part"
     for file in "$sources/pocl/tests/$part"/*.c "$sources/pocl/tests/$part"/*.cc "$sources/pocl/tests/$part"/*.cpp; do
         case $file in
         *'*'* | */test_dlopen.c | */test_version.c) continue ;; # of PoCL's own libraries
@@ -21,7 +21,7 @@ for part in runtime kernel regression; do
         place=
         test "$part" = runtime || place="-DSRCDIR=\"$sources/pocl/tests/$part\""
         name=${file##*/}
-        $compiler $headers $defines $place "$file" misc.o bswap.o cl_half.o -o "$part/${name%.*}" \
+        $compiler $headers $defines $place "$file" misc.o bswap.o cl_half.o -o "tests/$part/${name%.*}" \
             "$library/libOpenCL.so.1" -lm -lpthread
     done
 done

@@ -94,7 +94,10 @@ impl Service {
         options: &str,
         output: Output,
     ) -> Result<Compiled, Failure> {
-        let options = absolute_includes(options);
+        let options = match input {
+            Input::Source(text, _) => absolute_includes(&with_own_folder(options, text)),
+            _ => absolute_includes(options),
+        };
         let key = self.key(device, input, &options, output);
         if let (Some(cache), Some(key)) = (&self.cache, &key)
             && let Some((log, bytes)) = cache.get(key)
@@ -117,6 +120,10 @@ impl Service {
             Input::Source(text, headers) => {
                 // The end is the first zero: without one the compiler reads on, at another it stops.
                 let mut text: Vec<u8> = text.iter().map(|b| if *b == 0 { b' ' } else { *b }).collect();
+                // Nothing is a program too, but the compiler refuses an empty file.
+                if text.is_empty() {
+                    text.push(b'\n');
+                }
                 text.push(0);
                 self.one(device, "source.cl", text, "", headers, &options, output)?
             }
@@ -358,6 +365,17 @@ fn include_folders(options: &str) -> Vec<PathBuf> {
     folders
 }
 
+/// Options for a text that includes files by quoted names: these are looked for in the application's folder first, as
+/// by compilers that run in the application.
+fn with_own_folder(options: &str, text: &[u8]) -> String {
+    let quoted = |line: &[u8]| {
+        let rest = line.trim_ascii_start().strip_prefix(b"#").map(<[u8]>::trim_ascii_start);
+        let rest = rest.and_then(|r| r.strip_prefix(b"include")).map(<[u8]>::trim_ascii_start);
+        rest.is_some_and(|r| r.starts_with(b"\""))
+    };
+    if text.split(|b| *b == b'\n').any(quoted) { format!("-I . {options}") } else { options.to_owned() }
+}
+
 /// Options in which folders to include from do not depend on where the compiler runs.
 fn absolute_includes(options: &str) -> String {
     let mut words = words(options);
@@ -400,5 +418,13 @@ mod tests {
         let folders = include_folders("-I \"/a b\" -DY -I/c");
         assert_eq!(folders, [PathBuf::from("/a b"), PathBuf::from("/c")]);
         assert_eq!(absolute_includes("-I \"/a b\" -DY=\"c d\""), "-I \"/a b\" -DY=\"c d\"");
+    }
+
+    #[test]
+    fn quoted_names_are_looked_for_in_the_own_folder() {
+        assert_eq!(with_own_folder("-DX", b"int x;\n # include \"a.h\"\n"), "-I . -DX");
+        for text in [&b"#include <a.h>"[..], b"// \"a.h\"", b"", b"#define INCLUDE \"a.h\""] {
+            assert_eq!(with_own_folder("-DX", text), "-DX");
+        }
     }
 }

@@ -288,6 +288,30 @@ impl Module {
         })
     }
 
+    /// Takes what the compiler made. Of a text without kernels it makes a file without metadata: a program of none.
+    ///
+    /// # Errors
+    /// As of `load`.
+    pub fn compiled(
+        spec: &Spec,
+        name: &str,
+        bytes: Vec<u8>,
+        sources: Vec<SourceText>,
+    ) -> Result<Module, String> {
+        if !matches!(ZebinFile::parse(&bytes), Err(envisa::zebin::Error::NoZeInfo)) {
+            return Module::load(spec, name, bytes, sources);
+        }
+        Ok(Module {
+            bytes: Arc::new(bytes),
+            name: name.to_owned(),
+            sources,
+            kernels: Vec::new(),
+            undefined: Vec::new(),
+            global_bytes: 0,
+            loaded: Mutex::default(),
+        })
+    }
+
     /// The zebin.
     pub fn bytes(&self) -> &Arc<Vec<u8>> {
         &self.bytes

@@ -422,12 +422,11 @@ fn run(device: &Device, input: &Input<'_>, options: &str, sources: Vec<SourceTex
     }
     let compiled = match made {
         Ok(compiled) => compiled,
-        // A text without kernels is a program too, of none: the compiler's file has no metadata then.
         Err(e) => {
             return Err((failure(&e, Error::BUILD_PROGRAM_FAILURE), e.log().to_owned()));
         }
     };
-    let module = Module::load(device.spec, "program", compiled.bytes, sources).map_err(|e| {
+    let module = Module::compiled(device.spec, "program", compiled.bytes, sources).map_err(|e| {
         (Error::BUILD_PROGRAM_FAILURE, format!("{}envisa cannot use the module: {e}\n", compiled.log))
     })?;
     if !module.undefined.is_empty() {

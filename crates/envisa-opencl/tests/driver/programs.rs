@@ -155,6 +155,31 @@ fn programs_are_compiled_with_headers_and_linked() {
     assert_eq!(s.read::<i32>(out, 1), [42]);
 }
 
+/// Quoted names are of the application's folder, and what is there now counts, not what was there when the same text was
+/// compiled before. A text without anything in it is a program too.
+#[test]
+fn texts_include_files_of_the_own_folder() {
+    let Some(driver) = driver() else { return };
+    let s = driver.session(0, 0);
+    let file = tempfile::Builder::new().suffix(".h").tempfile().unwrap();
+    let here = std::env::current_dir().unwrap();
+    let up = "../".repeat(here.components().count() - 1);
+    let name = format!("{up}{}", file.path().strip_prefix("/").unwrap().display());
+    let text = format!("#include \"{name}\"\nkernel void k(global int *p) {{ p[0] = VALUE; }}");
+    for value in [3, 4] {
+        std::fs::write(file.path(), format!("#define VALUE {value}\n")).unwrap();
+        let kernel = s.kernel(s.program(&text), "k");
+        let out = s.buffer(&[0i32]);
+        assert_eq!(s.arg(kernel, 0, &out), CL_SUCCESS);
+        assert_eq!(s.launch(kernel, 1, None), CL_SUCCESS);
+        assert_eq!(s.read::<i32>(out, 1), [value]);
+    }
+    let mut kernels = 1;
+    let empty = s.program("");
+    assert_eq!(call!(s, clCreateKernelsInProgram(empty, 0, null_mut(), &raw mut kernels)), CL_SUCCESS);
+    assert_eq!(kernels, 0);
+}
+
 #[test]
 fn arguments_and_sizes_that_do_not_fit_give_the_standards_errors() {
     let Some(driver) = driver() else { return };
