@@ -46,7 +46,7 @@ impl Allocation {
         }
         let mut intervals: Vec<Interval> = cells
             .iter()
-            .filter(|(id, c)| c.kind == CellKind::Vector && !keep(*id))
+            .filter(|(id, c)| matches!(c.kind, CellKind::Vector | CellKind::Narrow) && !keep(*id))
             .filter_map(|(cell, _)| {
                 let (start, end, uses) = ranges[cell as usize]?;
                 Some(Interval { cell, start, end, weight: uses / (end - start + 1) as f32 })

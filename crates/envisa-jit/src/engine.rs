@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use envisa_lower::analysis::{Cells, Flow, Liveness, NotAnalysed};
+use envisa_lower::analysis::{CellKind, Cells, Flow, Liveness, NotAnalysed};
 use envisa_lower::{Inst, Op, Pc, Program};
 use envisa_machine::dispatch::{GroupClass, Prepared};
 use envisa_machine::engine::{Engine, Instructions, LaunchView, Left, Stop, Translation, Worker};
@@ -198,7 +198,13 @@ impl Native {
         let modes = (key.full, together(p), self.level);
         let emit = |deferred: &Deferred| {
             let gone = deferred.gone(p, &self.cells);
-            let keep = |c| (shapes.step(c).is_some() && !shapes.vector(c)) || gone.contains(&c);
+            // Code for AVX2 is made of this, and has no way for those that are narrow. What threads start with is read
+            // where it is.
+            let narrow = |c| {
+                let cell = self.cells.get(c);
+                cell.kind == CellKind::Narrow && (cell.input || self.level == Level::Avx2)
+            };
+            let keep = |c| (shapes.step(c).is_some() && !shapes.vector(c)) || gone.contains(&c) || narrow(c);
             let alloc = Allocation::new(p, &self.flow, &self.cells, live, &keep, &deferred.longer);
             let facts = (&shapes, &alloc, deferred);
             Emit::new(p, &self.flow, &self.cells, live, facts, modes, key.start.as_ref()).run()

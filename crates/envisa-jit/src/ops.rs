@@ -24,6 +24,13 @@ impl Width {
 /// An instruction for vectors of 16, 32 and 64 bytes.
 pub(crate) type Op = [Code; 3];
 
+/// A dword of a general register in all lanes.
+pub(crate) const SPREAD: Op = [
+    Code::EVEX_Vpbroadcastd_xmm_k1z_r32,
+    Code::EVEX_Vpbroadcastd_ymm_k1z_r32,
+    Code::EVEX_Vpbroadcastd_zmm_k1z_r32,
+];
+
 macro_rules! ops {
     ($($name:ident: $x:ident $y:ident $z:ident;)*) => {
         $(pub(crate) const $name: Op = [Code::$x, Code::$y, Code::$z];)*
@@ -119,6 +126,8 @@ ops! {
     VSCALEFPS: EVEX_Vscalefps_xmm_k1z_xmm_xmmm128b32 EVEX_Vscalefps_ymm_k1z_ymm_ymmm256b32 EVEX_Vscalefps_zmm_k1z_zmm_zmmm512b32_er;
     VPDPBUSD: EVEX_Vpdpbusd_xmm_k1z_xmm_xmmm128b32 EVEX_Vpdpbusd_ymm_k1z_ymm_ymmm256b32 EVEX_Vpdpbusd_zmm_k1z_zmm_zmmm512b32;
     VPSHUFB: EVEX_Vpshufb_xmm_k1z_xmm_xmmm128 EVEX_Vpshufb_ymm_k1z_ymm_ymmm256 EVEX_Vpshufb_zmm_k1z_zmm_zmmm512;
+    VPMOVM2B: EVEX_Vpmovm2b_xmm_kr EVEX_Vpmovm2b_ymm_kr EVEX_Vpmovm2b_zmm_kr;
+    VPMOVM2W: EVEX_Vpmovm2w_xmm_kr EVEX_Vpmovm2w_ymm_kr EVEX_Vpmovm2w_zmm_kr;
     VPMOVM2D: EVEX_Vpmovm2d_xmm_kr EVEX_Vpmovm2d_ymm_kr EVEX_Vpmovm2d_zmm_kr;
     VPMOVM2Q: EVEX_Vpmovm2q_xmm_kr EVEX_Vpmovm2q_ymm_kr EVEX_Vpmovm2q_zmm_kr;
     VPERMD: EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32 EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32 EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32;
@@ -209,6 +218,8 @@ ops! {
     VPABSQ: EVEX_Vpabsq_xmm_k1z_xmmm128b64 EVEX_Vpabsq_ymm_k1z_ymmm256b64 EVEX_Vpabsq_zmm_k1z_zmmm512b64;
     VPLZCNTD: EVEX_Vplzcntd_xmm_k1z_xmmm128b32 EVEX_Vplzcntd_ymm_k1z_ymmm256b32 EVEX_Vplzcntd_zmm_k1z_zmmm512b32;
     VPOPCNTD: EVEX_Vpopcntd_xmm_k1z_xmmm128b32 EVEX_Vpopcntd_ymm_k1z_ymmm256b32 EVEX_Vpopcntd_zmm_k1z_zmmm512b32;
+    VPMOVSXBW: EVEX_Vpmovsxbw_xmm_k1z_xmmm64 EVEX_Vpmovsxbw_ymm_k1z_xmmm128 EVEX_Vpmovsxbw_zmm_k1z_ymmm256;
+    VPMOVZXBW: EVEX_Vpmovzxbw_xmm_k1z_xmmm64 EVEX_Vpmovzxbw_ymm_k1z_xmmm128 EVEX_Vpmovzxbw_zmm_k1z_ymmm256;
     VPMOVSXBD: EVEX_Vpmovsxbd_xmm_k1z_xmmm32 EVEX_Vpmovsxbd_ymm_k1z_xmmm64 EVEX_Vpmovsxbd_zmm_k1z_xmmm128;
     VPMOVZXBD: EVEX_Vpmovzxbd_xmm_k1z_xmmm32 EVEX_Vpmovzxbd_ymm_k1z_xmmm64 EVEX_Vpmovzxbd_zmm_k1z_xmmm128;
     VPMOVSXWD: EVEX_Vpmovsxwd_xmm_k1z_xmmm64 EVEX_Vpmovsxwd_ymm_k1z_xmmm128 EVEX_Vpmovsxwd_zmm_k1z_ymmm256;
@@ -223,6 +234,8 @@ ops! {
     VPBROADCASTD: EVEX_Vpbroadcastd_xmm_k1z_xmmm32 EVEX_Vpbroadcastd_ymm_k1z_xmmm32 EVEX_Vpbroadcastd_zmm_k1z_xmmm32;
     VPBROADCASTQ: EVEX_Vpbroadcastq_xmm_k1z_xmmm64 EVEX_Vpbroadcastq_ymm_k1z_xmmm64 EVEX_Vpbroadcastq_zmm_k1z_xmmm64;
     VRSQRT14PS: EVEX_Vrsqrt14ps_xmm_k1z_xmmm128b32 EVEX_Vrsqrt14ps_ymm_k1z_ymmm256b32 EVEX_Vrsqrt14ps_zmm_k1z_zmmm512b32;
+    VMOVDQU8: EVEX_Vmovdqu8_xmm_k1z_xmmm128 EVEX_Vmovdqu8_ymm_k1z_ymmm256 EVEX_Vmovdqu8_zmm_k1z_zmmm512;
+    VMOVDQU16: EVEX_Vmovdqu16_xmm_k1z_xmmm128 EVEX_Vmovdqu16_ymm_k1z_ymmm256 EVEX_Vmovdqu16_zmm_k1z_zmmm512;
     VMOVDQU32: EVEX_Vmovdqu32_xmm_k1z_xmmm128 EVEX_Vmovdqu32_ymm_k1z_ymmm256 EVEX_Vmovdqu32_zmm_k1z_zmmm512;
     VMOVDQU64: EVEX_Vmovdqu64_xmm_k1z_xmmm128 EVEX_Vmovdqu64_ymm_k1z_ymmm256 EVEX_Vmovdqu64_zmm_k1z_zmmm512;
     VCVTQQ2PD: EVEX_Vcvtqq2pd_xmm_k1z_xmmm128b64 EVEX_Vcvtqq2pd_ymm_k1z_ymmm256b64 EVEX_Vcvtqq2pd_zmm_k1z_zmmm512b64_er;
@@ -243,6 +256,10 @@ ops! {
     VRNDSCALEPD: EVEX_Vrndscalepd_xmm_k1z_xmmm128b64_imm8 EVEX_Vrndscalepd_ymm_k1z_ymmm256b64_imm8 EVEX_Vrndscalepd_zmm_k1z_zmmm512b64_imm8_sae;
     VCMPPS: EVEX_Vcmpps_kr_k1_xmm_xmmm128b32_imm8 EVEX_Vcmpps_kr_k1_ymm_ymmm256b32_imm8 EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae;
     VCMPPD: EVEX_Vcmppd_kr_k1_xmm_xmmm128b64_imm8 EVEX_Vcmppd_kr_k1_ymm_ymmm256b64_imm8 EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae;
+    VPCMPB: EVEX_Vpcmpb_kr_k1_xmm_xmmm128_imm8 EVEX_Vpcmpb_kr_k1_ymm_ymmm256_imm8 EVEX_Vpcmpb_kr_k1_zmm_zmmm512_imm8;
+    VPCMPUB: EVEX_Vpcmpub_kr_k1_xmm_xmmm128_imm8 EVEX_Vpcmpub_kr_k1_ymm_ymmm256_imm8 EVEX_Vpcmpub_kr_k1_zmm_zmmm512_imm8;
+    VPCMPW: EVEX_Vpcmpw_kr_k1_xmm_xmmm128_imm8 EVEX_Vpcmpw_kr_k1_ymm_ymmm256_imm8 EVEX_Vpcmpw_kr_k1_zmm_zmmm512_imm8;
+    VPCMPUW: EVEX_Vpcmpuw_kr_k1_xmm_xmmm128_imm8 EVEX_Vpcmpuw_kr_k1_ymm_ymmm256_imm8 EVEX_Vpcmpuw_kr_k1_zmm_zmmm512_imm8;
     VPCMPD: EVEX_Vpcmpd_kr_k1_xmm_xmmm128b32_imm8 EVEX_Vpcmpd_kr_k1_ymm_ymmm256b32_imm8 EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8;
     VPCMPUD: EVEX_Vpcmpud_kr_k1_xmm_xmmm128b32_imm8 EVEX_Vpcmpud_kr_k1_ymm_ymmm256b32_imm8 EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8;
     VPCMPQ: EVEX_Vpcmpq_kr_k1_xmm_xmmm128b64_imm8 EVEX_Vpcmpq_kr_k1_ymm_ymmm256b64_imm8 EVEX_Vpcmpq_kr_k1_zmm_zmmm512b64_imm8;
@@ -257,6 +274,7 @@ ops! {
     VPSCATTERQQ: EVEX_Vpscatterqq_vm64x_k1_xmm EVEX_Vpscatterqq_vm64y_k1_ymm EVEX_Vpscatterqq_vm64z_k1_zmm;
     STORE32: EVEX_Vmovdqu32_xmmm128_k1z_xmm EVEX_Vmovdqu32_ymmm256_k1z_ymm EVEX_Vmovdqu32_zmmm512_k1z_zmm;
     STORE64: EVEX_Vmovdqu64_xmmm128_k1z_xmm EVEX_Vmovdqu64_ymmm256_k1z_ymm EVEX_Vmovdqu64_zmmm512_k1z_zmm;
+    VPMOVWB: EVEX_Vpmovwb_xmmm64_k1z_xmm EVEX_Vpmovwb_xmmm128_k1z_ymm EVEX_Vpmovwb_ymmm256_k1z_zmm;
     VPMOVDW: EVEX_Vpmovdw_xmmm64_k1z_xmm EVEX_Vpmovdw_xmmm128_k1z_ymm EVEX_Vpmovdw_ymmm256_k1z_zmm;
     VPCOMPRESSD: EVEX_Vpcompressd_xmmm128_k1z_xmm EVEX_Vpcompressd_ymmm256_k1z_ymm EVEX_Vpcompressd_zmmm512_k1z_zmm;
     VPMOVDB: EVEX_Vpmovdb_xmmm32_k1z_xmm EVEX_Vpmovdb_xmmm64_k1z_ymm EVEX_Vpmovdb_xmmm128_k1z_zmm;

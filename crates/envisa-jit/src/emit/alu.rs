@@ -235,7 +235,11 @@ impl Emit<'_> {
         }
         if let Some(home) = self.home(to, part.lanes * bytes) {
             let op = if bytes == 8 { VMOVDQU64 } else { VMOVDQU32 };
+            let op = if bytes < 4 { if bytes == 2 { VMOVDQU16 } else { VMOVDQU8 } } else { op };
             self.a.v2(op, w, home, Opd::Reg(v), mask.map_or(Lanes::All, Lanes::Of));
+            return Ok(());
+        }
+        if self.half_of_narrow(to, v, bytes, part, mask)? {
             return Ok(());
         }
         if self.cells.at(to).is_some_and(|c| {
@@ -273,6 +277,48 @@ impl Emit<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Writes one half of the narrow elements that a register holds: `false` if none does.
+    fn half_of_narrow(
+        &mut self,
+        to: RegOffset,
+        v: V,
+        bytes: u32,
+        part: &Part,
+        mask: Option<K>,
+    ) -> Result<bool, Why> {
+        let Some(id) = self.cells.at(to) else { return Ok(false) };
+        let c = *self.cells.get(id);
+        let Some(home) = self.alloc.vector(id).filter(|_| c.kind == CellKind::Narrow) else {
+            return Ok(false);
+        };
+        let (half, one) = ((to - c.offset) / (c.bytes / 2), part.lanes * bytes);
+        let (insert, extract, w, h) = match (c.bytes, one) {
+            (64, 32) => (
+                Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8,
+                Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8,
+                Width::Z,
+                Width::Y,
+            ),
+            (32, 16) => (
+                Code::EVEX_Vinserti32x4_ymm_k1z_ymm_xmmm128_imm8,
+                Code::EVEX_Vextracti32x4_xmmm128_k1z_ymm_imm8,
+                Width::Y,
+                Width::X,
+            ),
+            _ => return Err("a part of a vector in a register"),
+        };
+        let mut from = v;
+        if let Some(k) = mask {
+            let op = if bytes == 2 { VMOVDQU16 } else { VMOVDQU8 };
+            self.a.rri(extract, vreg(5, h), vreg(home, w), half as i32);
+            self.a.v2(op, h, 5, Opd::Reg(v), Lanes::Of(k));
+            from = 5;
+        }
+        let [all, half_of] = [vreg(home, w), vreg(from, h)];
+        self.a.push(iced_x86::Instruction::with4(insert, all, all, half_of, half));
+        Ok(true)
     }
 
     /// A result in the destination's type: saturated, narrowed or converted, in the same register or in `to`.

@@ -342,6 +342,10 @@ impl Emit<'_> {
                 self.call(pc);
                 self.a.jmp(back);
             }
+            Later::Edge { place, entry, back, miss } => {
+                self.a.bind(entry);
+                self.edge(&place, back, miss);
+            }
             Later::Taken { pc, entry, back } => {
                 self.a.bind(entry);
                 let target = self.inst(pc).aux;

@@ -189,11 +189,7 @@ impl Emit<'_> {
         let (Way::Same(r) | Way::Row(r)) = *way else { return };
         let row = matches!(way, Way::Row(_));
         let (v, w) = (6 + part.index as u8, part.width);
-        let codes = [
-            Code::EVEX_Vpbroadcastd_xmm_k1z_r32,
-            Code::EVEX_Vpbroadcastd_ymm_k1z_r32,
-            Code::EVEX_Vpbroadcastd_zmm_k1z_r32,
-        ];
+        let codes = SPREAD;
         let low = if r == Register::RAX { Register::EAX } else { Register::EDX };
         self.a.rr(codes[w as usize], vreg(v, w), low);
         if row {

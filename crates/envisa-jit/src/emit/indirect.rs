@@ -35,7 +35,9 @@ impl Emit<'_> {
         if parts[0].lanes == 1 {
             self.certain(pc)?;
         }
-        self.in_memory(address, if single { 2 } else { 2 * n })?;
+        if single {
+            self.in_memory(address, 2)?;
+        }
         let ends = ends.map(|e| self.literals(e));
         let (entry, back) = (self.a.label(), self.a.label());
         // All addresses are looked at before anything is written.
@@ -43,17 +45,13 @@ impl Emit<'_> {
             let (v, w) = (6 + part.index as u8, part.width);
             let on = self.on(pc, part)?;
             let at = address + if single { 0 } else { 2 * part.lane };
-            let m = self.reg(at);
             if single {
+                let m = self.reg(at);
                 self.a.rm(Code::Movzx_r32_rm16, Register::EAX, m);
-                let code = [
-                    Code::EVEX_Vpbroadcastd_xmm_k1z_r32,
-                    Code::EVEX_Vpbroadcastd_ymm_k1z_r32,
-                    Code::EVEX_Vpbroadcastd_zmm_k1z_r32,
-                ];
-                self.a.rr(code[w as usize], vreg(v, w), Register::EAX);
+                self.a.rr(SPREAD[w as usize], vreg(v, w), Register::EAX);
             } else {
-                self.a.v2(VPMOVZXWD, w, v, Opd::Mem(m), Lanes::All);
+                let words = self.convertible(at, 2 * part.lanes, v)?;
+                self.a.v2(VPMOVZXWD, w, v, words, Lanes::All);
             }
             // Hardware adds in 16 bits.
             let add = |k: u32| (bytes as u16 as u32).wrapping_add(step * (part.lane + k)) & 0xffff;

@@ -92,6 +92,19 @@ pub(super) enum Way {
     Any(V),
 }
 
+/// A row some of whose elements are outside.
+pub(crate) struct Edge {
+    /// The half: which general register has the first element's offset.
+    which: usize,
+    w: Width,
+    /// From one offset to the next.
+    step: u32,
+    /// How many pass.
+    count: Mem,
+    /// Channels that run.
+    on: K,
+}
+
 pub(super) const RA: [Register; 2] = [Register::RAX, Register::RDX];
 const EA: [Register; 2] = [Register::EAX, Register::EDX];
 /// The site's pointer.
@@ -271,7 +284,7 @@ impl Emit<'_> {
         }
         let at = s.address + 4 * part.lane;
         let which = part.index as usize;
-        let count = s.elements.count_ones();
+        let (count, w) = (s.elements.count_ones(), part.width);
         let on = self.on(pc, part)?;
         let step = self.step(at).map(|x| x.wrapping_shl(form.before) as u32 as u64 * u64::from(form.scale));
         let row = step == Some(u64::from(s.element)) && count == 1;
@@ -301,12 +314,23 @@ impl Emit<'_> {
             };
             let limit = self.site(i, limit);
             self.a.rm(Code::Cmp_r32_rm32, EA[which], limit);
-            self.a.jump(Code::Jae_rel32_64, entry);
+            match on {
+                // Of a row that is not all inside, the channels that are on may be.
+                Some(on) if row => {
+                    let (edge, back) = (self.a.label(), self.a.label());
+                    self.a.jump(Code::Jae_rel32_64, edge);
+                    self.a.bind(back);
+                    let step = u32::from(s.element) / form.scale;
+                    let count = self.site(i, site::COUNT);
+                    let place = Edge { which, w, step, count, on };
+                    self.later.push(Later::Edge { place, entry: edge, back, miss: entry });
+                }
+                _ => self.a.jump(Code::Jae_rel32_64, entry),
+            }
             return Ok(if row { Way::Row(RA[which]) } else { Way::Same(RA[which]) });
         }
         // Intermediate registers 6 and 7 hold the offsets of the halves.
         let v = 6 + part.index as u8;
-        let w = part.width;
         let index = if let Some(r) = self.home(at, 4 * part.lanes) {
             r
         } else if let Some(step) = self.step(at) {
@@ -333,5 +357,20 @@ impl Emit<'_> {
         self.a.vcmp(VPCMPUD, w, 5 + part.index as u8, v, Opd::Bcast(limit), 5, on);
         *misses = true;
         Ok(Way::Any(v))
+    }
+
+    /// A row was found not to be all inside: it goes on at `back` if what is outside is of channels that are off, else at
+    /// `miss`.
+    pub(super) fn edge(&mut self, place: &Edge, back: Label, miss: Label) {
+        let Edge { which, w, step, count, on } = *place;
+        let spread = SPREAD[w as usize];
+        self.a.rr(spread, vreg(0, w), EA[which]);
+        self.ramp(0, w, step as i32);
+        self.a.vcmp(VPCMPUD, w, MASK, 0, Opd::Bcast(count), 5, Some(on));
+        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(MASK), kreg(MASK));
+        self.a.jump(Code::Jne_rel32_64, miss);
+        // The first one's place may be below all others.
+        self.a.rr(Code::Movsxd_r64_rm32, RA[which], EA[which]);
+        self.a.jmp(back);
     }
 }

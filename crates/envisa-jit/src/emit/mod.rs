@@ -90,6 +90,8 @@ pub(crate) struct Part {
 pub(crate) enum Later {
     /// A message that missed its site: the machine executes it.
     Miss { pc: Pc, entry: Label, back: Label },
+    /// A row is not all inside: `miss` is where the message's miss begins.
+    Edge { place: memory::Edge, entry: Label, back: Label, miss: Label },
     /// Channels took a forward branch.
     Taken { pc: Pc, entry: Label, back: Label },
     /// The budget or the turn ran out.

@@ -1,47 +1,100 @@
-//! Operations on bits, of bytes and words side by side: no element is made a dword first.
+//! Bytes and words side by side, all of an instruction's in one register: where all channels run.
+//!
+//! Whole vectors are written at once, and not in parts: CPUs do not forward what two stores wrote to one load.
 
 use super::*;
 
+/// Where an instruction's narrow elements go.
+#[derive(Clone, Copy)]
+struct Place {
+    to: RegOffset,
+    ty: Type,
+    channels: u32,
+}
+
+impl Place {
+    fn bytes(self) -> u32 {
+        self.channels * self.ty.size()
+    }
+}
+
 impl Emit<'_> {
-    /// Does an operation on the bits of up to 64 bytes of narrow elements, where all channels run: `false` if it is another.
+    /// Does an operation on up to 64 bytes of narrow elements, where all channels run: `false` if it is another.
     pub(super) fn packed(&mut self, pc: Pc, i: &Inst) -> Result<bool, Why> {
         let Dst::Reg { offset: to, ty, stride: 1, sat: false } = i.dst else { return Ok(false) };
-        let bytes = u32::from(i.channels) * ty.size();
+        let place = Place { to, ty, channels: i.channels.into() };
+        let integers = matches!(i.exec, ExecType::I32 | ExecType::U32) && ty.is_int() && ty.size() < 4;
+        let all =
+            self.cells.at(to).is_some_and(|c| self.live.unmasked(pc, c)) || i.no_mask || self.all_active(pc);
+        if !integers
+            || !all
+            || i.pred.offset != 0
+            || !matches!(place.bytes(), 16 | 32 | 64)
+            || (self.home(to, place.bytes()).is_none() && self.in_memory(to, place.bytes()).is_err())
+        {
+            return Ok(false);
+        }
+        if self.bits(i, place)? {
+            return Ok(true);
+        }
+        match (i.op, self.level) {
+            (Op::Mov, Level::Avx512) => self.resized(i, place),
+            (Op::Cmp, Level::Avx512) => self.compared(i, place),
+            _ => Ok(false),
+        }
+    }
+
+    /// Narrow elements, as many as the place has.
+    fn beside(&self, s: &Src, channels: u32) -> Option<(Opd, Type)> {
+        let Src::Reg { offset, ty, shape: Shape::Contiguous, modifier: Modifier::None, .. } = *s else {
+            return None;
+        };
+        if !ty.is_int() || ty.size() >= 4 {
+            return None;
+        }
+        let bytes = channels * ty.size();
+        match self.home(offset, bytes) {
+            Some(v) => Some((Opd::Reg(v), ty)),
+            None => self.in_memory(offset, bytes).ok().map(|()| (Opd::Mem(self.reg(offset)), ty)),
+        }
+    }
+
+    /// Writes all of a place from register 0.
+    fn put(&mut self, place: Place) {
+        let w = Width::of(place.bytes());
+        match self.home(place.to, place.bytes()) {
+            Some(v) => self.copy_reg(v, 0, w),
+            None => self.a.store(STORE32, w, self.reg(place.to), 0, Lanes::All),
+        }
+    }
+
+    /// An integer as often as it goes into a dword.
+    fn repeated(&mut self, x: i64, ty: Type) -> Opd {
+        Opd::Bcast(self.literal(match ty.size() {
+            2 => (x as u32 & 0xffff) * 0x1_0001,
+            _ => (x as u32 & 0xff) * 0x101_0101,
+        }))
+    }
+
+    /// Operations on bits.
+    fn bits(&mut self, i: &Inst, place: Place) -> Result<bool, Why> {
         let sources = match i.op {
             Op::Mov | Op::Not => 1,
             Op::And | Op::Or | Op::Xor => 2,
             Op::Bfn => 3,
             _ => return Ok(false),
         };
-        let bits = matches!(i.exec, ExecType::I32 | ExecType::U32) && ty.is_int() && ty.size() < 4;
-        let all =
-            self.cells.at(to).is_some_and(|c| self.live.unmasked(pc, c)) || i.no_mask || self.all_active(pc);
-        if !bits || !all || i.pred.offset != 0 || !matches!(bytes, 16 | 32 | 64) {
-            return Ok(false);
-        }
         let mut from = [Opd::Reg(0); 3];
         for (s, from) in i.src.iter().zip(&mut from).take(sources) {
-            let Src::Reg { offset, ty: of, shape, modifier: Modifier::None, .. } = *s else {
-                return Ok(false);
-            };
-            *from = match crate::shape::constant(self.p, s) {
-                // As often as it goes into a dword.
-                Some(x) if ty.size() == 2 => Opd::Bcast(self.literal((x as u32 & 0xffff) * 0x1_0001)),
-                Some(x) => Opd::Bcast(self.literal((x as u32 & 0xff) * 0x101_0101)),
-                None if of.is_int() && of.size() == ty.size() && shape == Shape::Contiguous => {
-                    if self.in_memory(offset, bytes).is_err() {
-                        return Ok(false);
-                    }
-                    Opd::Mem(self.reg(offset))
-                }
-                None => return Ok(false),
+            let Src::Reg { modifier: Modifier::None, .. } = *s else { return Ok(false) };
+            *from = match (crate::shape::constant(self.p, s), self.beside(s, place.channels)) {
+                (Some(x), _) => self.repeated(x, place.ty),
+                (None, Some((from, ty))) if ty.size() == place.ty.size() => from,
+                _ => return Ok(false),
             };
         }
-        if self.in_memory(to, bytes).is_err() {
-            return Ok(false);
-        }
-        let w = Width::of(bytes);
-        let part = Part { index: 0, lanes: bytes / 4, lane: 0, channel: 0, width: w, bytes: 4 };
+        let w = Width::of(place.bytes());
+        let part = dwords(place.bytes());
         let [a, b, c] = from;
         match i.op {
             Op::Bfn => {
@@ -52,6 +105,7 @@ impl Emit<'_> {
             op => {
                 let a = self.in_register(a, &part, 0);
                 match op {
+                    Op::Mov => self.copy_reg(0, a, w),
                     Op::And => self.a.v3(VPANDD, w, 0, a, b, Lanes::All),
                     Op::Or => self.a.v3(VPORD, w, 0, a, b, Lanes::All),
                     Op::Xor => self.a.v3(VPXORD, w, 0, a, b, Lanes::All),
@@ -60,7 +114,97 @@ impl Emit<'_> {
                 }
             }
         }
-        self.a.store(STORE32, w, self.reg(to), 0, Lanes::All);
+        self.put(place);
         Ok(true)
     }
+
+    /// Moves from integers of another size.
+    fn resized(&mut self, i: &Inst, place: Place) -> Result<bool, Why> {
+        let n = place.channels;
+        if let Some((from, of)) = self.beside(&i.src[0], n) {
+            let w = Width::of(2 * n);
+            match (of.size(), place.ty.size()) {
+                (1, 2) if 2 * n <= 64 => {
+                    let op = if of.is_signed() { VPMOVSXBW } else { VPMOVZXBW };
+                    self.a.v2(op, w, 0, from, Lanes::All);
+                }
+                (2, 1) if 2 * n <= 64 => {
+                    let v = self.in_register(from, &dwords(2 * n), 0);
+                    self.a.store_to_reg(VPMOVWB, w, 0, v);
+                }
+                _ => return Ok(false),
+            }
+            self.put(place);
+            return Ok(true);
+        }
+        // Two vectors of dwords; of one alone what is written is whole as it is.
+        if n != 32 {
+            return Ok(false);
+        }
+        let words = place.ty.size() == 2;
+        let op = if words { VPMOVDW } else { VPMOVDB };
+        for part in &self.parts(i, 4)? {
+            let half = part.index as V;
+            let v = self.source(i, 0, part, half)?;
+            let v = self.in_register(v, part, half);
+            self.a.store_to_reg(op, Width::Z, half, v);
+        }
+        let (insert, w) = match words {
+            true => (Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8, Width::Z),
+            false => (Code::EVEX_Vinserti32x4_ymm_k1z_ymm_xmmm128_imm8, Width::Y),
+        };
+        let high = vreg(1, if words { Width::Y } else { Width::X });
+        self.a.push(iced_x86::Instruction::with4(insert, vreg(0, w), vreg(0, w), high, 1));
+        self.put(place);
+        Ok(true)
+    }
+
+    /// Compares of elements of one type into elements of the same size.
+    fn compared(&mut self, i: &Inst, place: Place) -> Result<bool, Why> {
+        let n = place.channels;
+        let [a, b] = [0, 1].map(|k| (crate::shape::constant(self.p, &i.src[k]), self.beside(&i.src[k], n)));
+        let (a, b, of) = match (a, b) {
+            ((_, Some((a, of))), (_, Some((b, other)))) if of == other => (a, b, of),
+            ((_, Some((a, of))), (Some(x), _)) if holds(of, x) => (a, self.repeated(x, of), of),
+            _ => return Ok(false),
+        };
+        let signed = match (of.is_signed(), i.exec) {
+            (true, ExecType::I32) => true,
+            (false, _) => false,
+            _ => return Ok(false),
+        };
+        if of.size() != place.ty.size() {
+            return Ok(false);
+        }
+        let (op, spread) = match (of.size(), signed) {
+            (2, true) => (VPCMPW, VPMOVM2W),
+            (2, false) => (VPCMPUW, VPMOVM2W),
+            (_, true) => (VPCMPB, VPMOVM2B),
+            (_, false) => (VPCMPUB, VPMOVM2B),
+        };
+        let how = *select::INTEGERS.get(i.aux as usize).ok_or("a relation")?;
+        let (w, part) = (Width::of(place.bytes()), dwords(place.bytes()));
+        let a = self.in_register(a, &part, 1);
+        // Compares of these have no elements for all lanes.
+        let b = match b {
+            Opd::Bcast(_) => Opd::Reg(self.in_register(b, &part, 2)),
+            b => b,
+        };
+        self.a.vcmp(op, w, 4, a, b, how, None);
+        self.a.rr(spread[w as usize], vreg(0, w), kreg(4));
+        self.put(place);
+        Ok(true)
+    }
+}
+
+/// So many bytes as the dwords of a part.
+fn dwords(bytes: u32) -> Part {
+    Part { index: 0, lanes: bytes / 4, lane: 0, channel: 0, width: Width::of(bytes), bytes: 4 }
+}
+
+/// Does a narrow type have this value?
+fn holds(ty: Type, x: i64) -> bool {
+    let bits = 8 * ty.size();
+    let range = if ty.is_signed() { -(1 << (bits - 1))..1 << (bits - 1) } else { 0..1 << bits };
+    range.contains(&x)
 }

@@ -135,6 +135,9 @@ impl Emit<'_> {
             _ => offset + strides.element(0) * ty.size(),
         };
         if let (Shape::Contiguous, Some(v)) = (shape, self.home_alone(at, 64)) {
+            if ty.size() != 4 {
+                return Err("a part of a vector in a register");
+            }
             self.a.rr(Code::EVEX_Vmovd_rm32_xmm, to[0], vreg(v, Width::X));
         } else {
             let m = self.reg(at);

@@ -4,6 +4,9 @@ use super::alu::exec_bytes;
 use super::*;
 use crate::defer::{Chain, Join, Leaf};
 
+/// What the CPU's compares of integers call the relations, by their number.
+pub(super) const INTEGERS: [u32; 6] = [0, 4, 6, 5, 1, 2];
+
 impl Emit<'_> {
     /// A truth made of others, where it is kept.
     pub(super) fn truth(&mut self, pc: Pc, i: &Inst, chain: &Chain, value: Option<i32>) -> Result<(), Why> {
@@ -182,10 +185,10 @@ impl Emit<'_> {
         let (op, table): (_, [u32; 6]) = match i.exec {
             ExecType::F32 => (VCMPPS, [0, 4, 0x1e, 0x1d, 0x11, 0x12]),
             ExecType::F64 => (VCMPPD, [0, 4, 0x1e, 0x1d, 0x11, 0x12]),
-            ExecType::I32 => (VPCMPD, [0, 4, 6, 5, 1, 2]),
-            ExecType::U32 => (VPCMPUD, [0, 4, 6, 5, 1, 2]),
-            ExecType::I64 => (VPCMPQ, [0, 4, 6, 5, 1, 2]),
-            ExecType::U64 => (VPCMPUQ, [0, 4, 6, 5, 1, 2]),
+            ExecType::I32 => (VPCMPD, INTEGERS),
+            ExecType::U32 => (VPCMPUD, INTEGERS),
+            ExecType::I64 => (VPCMPQ, INTEGERS),
+            ExecType::U64 => (VPCMPUQ, INTEGERS),
             _ => return Err("a compare of a type without native code"),
         };
         let how = *table.get(i.aux as usize).ok_or("a relation")?;

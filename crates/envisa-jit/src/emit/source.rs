@@ -125,6 +125,17 @@ impl Emit<'_> {
                     1,
                 );
             }
+            inside if c.kind == CellKind::Narrow && inside.is_multiple_of(8) => {
+                let extract = match c.bytes {
+                    64 => Code::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8,
+                    _ => Code::EVEX_Vextracti32x4_xmmm128_k1z_ymm_imm8,
+                };
+                let (x, all) = (vreg(tmp, Width::X), vreg(tmp, Width::of(c.bytes.max(32))));
+                self.a.rri(extract, x, all, (inside / 16) as i32);
+                if !inside.is_multiple_of(16) {
+                    self.a.rri(Code::EVEX_Vpsrldq_xmm_xmmm128_imm8, x, x, 8);
+                }
+            }
             _ => return Err("a part of a vector in a register"),
         }
         Ok(Opd::Reg(tmp))
@@ -184,15 +195,7 @@ impl Emit<'_> {
                 if one {
                     self.a.rr(Code::EVEX_Vmovd_xmm_rm32, x, eax);
                 } else {
-                    self.a.rr(
-                        [
-                            Code::EVEX_Vpbroadcastd_xmm_k1z_r32,
-                            Code::EVEX_Vpbroadcastd_ymm_k1z_r32,
-                            Code::EVEX_Vpbroadcastd_zmm_k1z_r32,
-                        ][w as usize],
-                        vreg(tmp, w),
-                        eax,
-                    );
+                    self.a.rr(SPREAD[w as usize], vreg(tmp, w), eax);
                 }
             }
             ExecType::I64 | ExecType::U64 if from_int => {

@@ -424,11 +424,7 @@ impl Emit<'_> {
             (false, e) => {
                 let code = if e == 2 { Code::Movzx_r32_rm16 } else { Code::Movzx_r32_rm8 };
                 self.a.rm(code, Register::ESI, m);
-                let c = [
-                    Code::EVEX_Vpbroadcastd_xmm_k1z_r32,
-                    Code::EVEX_Vpbroadcastd_ymm_k1z_r32,
-                    Code::EVEX_Vpbroadcastd_zmm_k1z_r32,
-                ][w as usize];
+                let c = SPREAD[w as usize];
                 self.a.rr(c, vreg(if k.is_some() { 0 } else { dst }, w), Register::ESI);
                 if let (Some(h), Some(k)) = (home, k) {
                     self.a.v2(VMOVDQU32, w, h, Opd::Reg(0), Lanes::Of(k));

@@ -15,6 +15,8 @@ pub enum CellKind {
     /// One vector, which every instruction that touches it accesses whole, channel by channel: elements of 4
     /// or 8 bytes.
     Vector,
+    /// The same of elements of 1 or 2 bytes, of all channels of the instructions: 16, 32 or 64 bytes.
+    Narrow,
     /// A scalar of 1, 2, 4 or 8 bytes, always accessed whole.
     Scalar,
     /// A predicate.
@@ -291,6 +293,8 @@ fn pieces(p: &ProgramParts, pc: Pc, vector: u32, tell: &mut dyn FnMut(Piece)) {
                 let offset = offset + k * size;
                 tell(Piece { offset, bytes: size, kind: CellKind::Vector, channel, ..base });
             }
+        } else if contiguous && n >= 8 && bytes < 4 && matches!(all, 16 | 32 | 64) && all <= vector {
+            tell(Piece { kind: CellKind::Narrow, channel: Some(i.first), ..base });
         } else {
             tell(Piece { across: !write, ..base });
         }

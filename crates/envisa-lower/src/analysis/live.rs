@@ -59,7 +59,7 @@ impl Liveness {
             let wanted = |c: CellId| {
                 let cell = cells.get(c);
                 let plain = match cell.kind {
-                    CellKind::Vector => cell.channel.is_some() && !cell.read_across,
+                    CellKind::Vector | CellKind::Narrow => cell.channel.is_some() && !cell.read_across,
                     CellKind::Predicate => !cell.read_across,
                     _ => false,
                 };
