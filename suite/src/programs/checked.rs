@@ -151,7 +151,7 @@ pub fn section(programs: &[Program], records: &BTreeMap<String, Record>) -> Stri
         let open = c.found.iter().filter(|f| p.meaning(f).is_none_or(|m| m.whose == Whose::Envisa)).count();
         table.row([
             p.name.clone(),
-            c.run.cell(),
+            c.run.cell(p.limit),
             c.kernels.len().to_string(),
             launches.to_string(),
             c.clean().count().to_string(),

@@ -150,18 +150,27 @@ impl Run {
         self.cases.iter().filter(|c| c.status == Status::Failed)
     }
 
-    /// In short, for tables.
-    pub fn cell(&self) -> String {
-        let mut cell = format!("{} passed", self.passed);
+    /// It was ended because it took longer than so many seconds; also if it did not end by itself when interrupted.
+    pub fn stopped(&self, limit: u64) -> bool {
+        self.too_long || (self.code.is_none() && self.seconds >= limit as f64)
+    }
+
+    /// In short, for tables; `limit` is the program's.
+    pub fn cell(&self, limit: u64) -> String {
+        let stopped = self.stopped(limit);
         // That it was stopped is a failure for the list of them; here it is told with the time.
-        let failed = self.failed().count().saturating_sub(usize::from(self.too_long));
+        let failed = self.failed().count().saturating_sub(usize::from(stopped));
+        if stopped && self.passed + self.skipped + failed == 0 {
+            return format!("did not end within {limit} s");
+        }
+        let mut cell = format!("{} passed", self.passed);
         if failed > 0 {
             cell += &format!(", {failed} failed");
         }
         if self.skipped > 0 {
             cell += &format!(", {} skipped", self.skipped);
         }
-        match self.too_long {
+        match stopped {
             true => format!("{cell} until it was stopped after {:.0} s", self.seconds),
             false => format!("{cell}; {:.0} s", self.seconds),
         }
@@ -246,7 +255,7 @@ pub fn command(only: &[String], sides: &[Side], check: bool, write: bool) -> Res
         let place = runner.fetch(program)?;
         if check {
             let checked = runner.check(program, &place)?;
-            println!("{}, checked: {}", program.name, checked.run.cell());
+            println!("{}, checked: {}", program.name, checked.run.cell(program.limit));
             println!("  {} kernels, {} without findings", checked.kernels.len(), checked.clean().count());
             for f in &checked.found {
                 let known = program.meaning(f).is_some_and(|m| m.whose != Whose::Envisa);
@@ -266,7 +275,7 @@ pub fn command(only: &[String], sides: &[Side], check: bool, write: bool) -> Res
                 println!("{}: {} is not installed: left out", program.name, side.name());
                 continue;
             };
-            println!("{} on {}: {}", program.name, side.name(), run.cell());
+            println!("{} on {}: {}", program.name, side.name(), run.cell(program.limit));
             for case in run.failed() {
                 println!("  {}: {}", case.name, case.says.lines().next().unwrap_or_default());
             }
@@ -287,4 +296,27 @@ pub fn command(only: &[String], sides: &[Side], check: bool, write: bool) -> Res
         }
     }
     Ok(good)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_that_were_stopped_say_so() {
+        let failed = |name: &str| Case { name: name.into(), status: Status::Failed, says: String::new() };
+        let run = |seconds, too_long, code, cases: &[Case], passed| {
+            Run { seconds, too_long, code, cases: cases.to_vec(), passed, skipped: 0 }.cell(600)
+        };
+        assert_eq!(run(12.4, false, Some(0), &[], 3), "3 passed; 12 s");
+        assert_eq!(run(12.4, false, Some(1), &[failed("a")], 3), "3 passed, 1 failed; 12 s");
+        let told = [failed("a"), failed("the program")];
+        assert_eq!(
+            run(601.0, true, Some(124), &told, 3),
+            "3 passed, 1 failed until it was stopped after 601 s"
+        );
+        // Interrupts did not end it, so it told nothing.
+        assert_eq!(run(660.0, false, None, &told[1..], 0), "did not end within 600 s");
+        assert_eq!(run(20.0, false, None, &told[1..], 0), "0 passed, 1 failed; 20 s");
+    }
 }

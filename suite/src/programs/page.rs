@@ -28,7 +28,7 @@ pub fn page(programs: &[Program], records: &BTreeMap<String, Record>) -> String 
         let Some(record) = records.get(&p.name) else { continue };
         let cell = |side: Side| match (p.unable.contains_key(side.name()), record.sides.get(side.name())) {
             (true, _) => "–".to_owned(),
-            (false, run) => run.map_or_else(String::new, |r| r.cell()),
+            (false, run) => run.map_or_else(String::new, |r| r.cell(p.limit)),
         };
         let open = match p.open(record).len() {
             0 => "–".to_owned(),

@@ -174,7 +174,8 @@ impl Runner {
         // Findings are another exit code than the program's own.
         let own = report.and_then(|path| super::checked::exit(&lossy(path)));
         let code = own.or(status.code());
-        let too_long = matches!(code, Some(124 | 137));
+        // A program that interrupts do not end takes the command that watches it along.
+        let too_long = matches!(code, Some(124 | 137)) || (code.is_none() && seconds >= program.limit as f64);
         let quiet = cases.is_empty();
         // A program that breaks down before it tells of its tests has failed.
         if too_long || (quiet && code != Some(0)) || passed + skipped + cases.len() == 0 {
