@@ -189,7 +189,7 @@ impl Emit<'_> {
                 v = 0;
             }
             let bits = self.literal(((1u32 << (8 * size)) - 1) << (8 * inside));
-            let d = home.unwrap_or(5);
+            let d = home.unwrap_or(if v == 5 { 4 } else { 5 });
             if home.is_none() {
                 self.a.v2(VMOVDQU32, w, d, Opd::Mem(self.reg(to)), Lanes::All);
             }
@@ -256,15 +256,13 @@ impl Emit<'_> {
             }
             (None, _) => self.a.store(STORE32, w, m, v, Lanes::All),
             // CPUs do not forward what masked stores wrote: all is stored.
-            (Some(k), 4) => {
-                self.a.v2(VMOVDQU32, w, 5, Opd::Mem(m), Lanes::All);
-                self.a.v2(VMOVDQU32, w, 5, Opd::Reg(v), Lanes::Of(k));
-                self.a.store(STORE32, w, m, 5, Lanes::All);
-            }
-            (Some(k), 8) => {
-                self.a.v2(VMOVDQU64, w, 5, Opd::Mem(m), Lanes::All);
-                self.a.v2(VMOVDQU64, w, 5, Opd::Reg(v), Lanes::Of(k));
-                self.a.store(STORE32, w, m, 5, Lanes::All);
+            (Some(k), 4 | 8) => {
+                let op = if bytes == 8 { VMOVDQU64 } else { VMOVDQU32 };
+                // What is written may be in any register below those that hold cells.
+                let all = if v == 5 { 4 } else { 5 };
+                self.a.v2(op, w, all, Opd::Mem(m), Lanes::All);
+                self.a.v2(op, w, all, Opd::Reg(v), Lanes::Of(k));
+                self.a.store(STORE32, w, m, all, Lanes::All);
             }
             // In dwords, and narrow again.
             (Some(k), _) => {
@@ -312,9 +310,9 @@ impl Emit<'_> {
         let mut from = v;
         if let Some(k) = mask {
             let op = if bytes == 2 { VMOVDQU16 } else { VMOVDQU8 };
-            self.a.rri(extract, vreg(5, h), vreg(home, w), half as i32);
-            self.a.v2(op, h, 5, Opd::Reg(v), Lanes::Of(k));
-            from = 5;
+            from = if v == 5 { 4 } else { 5 };
+            self.a.rri(extract, vreg(from, h), vreg(home, w), half as i32);
+            self.a.v2(op, h, from, Opd::Reg(v), Lanes::Of(k));
         }
         let [all, half_of] = [vreg(home, w), vreg(from, h)];
         self.a.push(iced_x86::Instruction::with4(insert, all, all, half_of, half));
