@@ -78,6 +78,18 @@ fn reads(case: &Case, module: &Module) -> Result<(Vec<Read>, u32), String> {
     Ok((out, end.next_multiple_of(STORE)))
 }
 
+/// How compiled kernels begin: floats round to nearest even and keep denormals, which is where native code computes.
+const IEEE: &str = "or (M1_NM, 1) %cr0(0,0)<1> %cr0(0,0)<0;1,0> 0x4c0:ud";
+
+/// The case with this instruction put before its first one.
+fn beginning_with(case: &Case, instruction: &str) -> Case {
+    let lines: Vec<&str> = case.text.lines().collect();
+    let declares = |line: &str| line.is_empty() || line.starts_with('.') || line.starts_with("//");
+    let first = case.lines.clone().find(|i| !declares(lines[*i].trim_start())).unwrap_or(case.lines.end);
+    let text = [&lines[..first], &[instruction], &lines[first..], &[""]].concat().join("\n");
+    Case { text, lines: case.lines.start..case.lines.end + 1, ..case.clone() }
+}
+
 /// The case's text with the instructions that dump registers.
 fn instrumented(case: &Case, reads: &[Read], bytes: u32, grf: u32) -> String {
     if reads.is_empty() {
@@ -222,8 +234,68 @@ fn compare(e: &Expect, bytes: &[u8]) -> Result<(), String> {
     ))
 }
 
+/// What a run left.
+pub struct Left {
+    /// The fault: its code, its message, and all of it as it is shown.
+    fault: Option<(String, String, String)>,
+    /// Variables, where the run came to its end, and buffers.
+    content: BTreeMap<String, Vec<u8>>,
+    variables: Vec<String>,
+}
+
+/// Runs a case on one platform, by native code and by the interpreter, with the floating-point mode of compiled kernels:
+/// native code leaves all others' floats to the interpreter. (What the case expects is of the mode that it is written
+/// for.) Cases that set a mode themselves are left alone.
+pub fn compare_compiled(case: &Case, platform: Platform) -> Result<(), String> {
+    if case.text.contains("%cr0") || case.fault.is_some() {
+        return Ok(());
+    }
+    let case = beginning_with(case, IEEE);
+    let [want, got] = [Engine::Interpreter, Engine::Native].map(|e| leaves(&case, platform, e));
+    let (want, got) = (want?, got?);
+    if want.fault != got.fault {
+        return Err(format!("another fault than the interpreter's: {:?}, not {:?}", got.fault, want.fault));
+    }
+    for (name, want) in &want.content {
+        let got = got.content.get(name).ok_or_else(|| format!("`{name}` is missing"))?;
+        if let Some(k) = (0..want.len()).find(|k| got.get(*k) != want.get(*k)) {
+            return Err(format!("byte {k} of `{name}` is {:#x}, not {:#x} as interpreted", got[k], want[k]));
+        }
+    }
+    Ok(())
+}
+
 /// Runs a case on one platform and one engine.
 pub fn run(case: &Case, platform: Platform, engine: Engine) -> Result<(), String> {
+    let left = leaves(case, platform, engine)?;
+    match (&case.fault, &left.fault) {
+        (None, None) => {}
+        (None, Some((_, _, shown))) => return Err(format!("it faults\n{shown}")),
+        (Some((code, message)), None) => return Err(format!("no fault {code} ({message})")),
+        (Some((code, message)), Some((got, says, shown))) => {
+            if got != code.as_str() || !says.contains(message) {
+                return Err(format!("another fault than {code} ({message})\n{shown}"));
+            }
+        }
+    }
+    let mut wrong = Vec::new();
+    for e in &case.expect {
+        if case.fault.is_some() && left.variables.contains(&e.name) {
+            return Err(format!("line {}: registers are read at the end, which a fault prevents", e.line));
+        }
+        let bytes = left
+            .content
+            .get(&e.name)
+            .ok_or_else(|| format!("line {}: there is no register or buffer `{}`", e.line, e.name))?;
+        if let Err(e) = compare(e, bytes) {
+            wrong.push(e);
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n  ")) }
+}
+
+/// Runs a case on one platform and one engine, to see what it leaves.
+fn leaves(case: &Case, platform: Platform, engine: Engine) -> Result<Left, String> {
     let options = ParseOptions { platform: Some(platform), ..ParseOptions::default() };
     let mut files = envisa::diag::Files::new();
     let id = files.add_text(format!("{}.visaasm", case.name), case.text.clone().into_bytes());
@@ -291,35 +363,12 @@ pub fn run(case: &Case, platform: Platform, engine: Engine) -> Result<(), String
     let outcome = device.run(&kernel, &launch).map_err(|e| told(&e))?;
 
     let shown = |d| render_text(kernel.files(), &[d], &TextOptions::default());
-    match (&case.fault, outcome.fault.map(|f| f.diagnostic())) {
-        (None, None) => {}
-        (None, Some(d)) => return Err(format!("it faults\n{}", shown(d))),
-        (Some((code, message)), None) => return Err(format!("no fault {code} ({message})")),
-        (Some((code, message)), Some(d)) => {
-            if d.code != code.as_str() || !d.message.contains(message) {
-                return Err(format!("another fault than {code} ({message})\n{}", shown(d)));
-            }
-        }
-    }
+    let fault = outcome.fault.map(|f| f.diagnostic());
+    let fault = fault.map(|d| (d.code.to_string(), d.message.to_string(), shown(d)));
     let dumped = dump.to_vec();
-    let mut wrong = Vec::new();
-    for e in &case.expect {
-        let bytes = if let Some(r) = reads.iter().find(|r| r.name == e.name) {
-            if case.fault.is_some() {
-                return Err(format!(
-                    "line {}: registers are read at the end, which a fault prevents",
-                    e.line
-                ));
-            }
-            dumped[r.at as usize..(r.at + r.bytes) as usize].to_vec()
-        } else if let Some(buffer) = buffers.get(&e.name) {
-            buffer.to_vec()
-        } else {
-            return Err(format!("line {}: there is no register or buffer `{}`", e.line, e.name));
-        };
-        if let Err(e) = compare(e, &bytes) {
-            wrong.push(e);
-        }
-    }
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n  ")) }
+    let variables = reads.iter().map(|r| r.name.clone()).collect();
+    let registers =
+        reads.iter().map(|r| (r.name.clone(), dumped[r.at as usize..(r.at + r.bytes) as usize].to_vec()));
+    let content = buffers.iter().map(|(name, b)| (name.clone(), b.to_vec())).chain(registers).collect();
+    Ok(Left { fault, content, variables })
 }

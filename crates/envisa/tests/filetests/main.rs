@@ -58,9 +58,11 @@ fn run(case: &Case) -> Result<(), Failed> {
     // What went wrong, and where that was so.
     let mut wrong: Vec<(String, Vec<String>)> = Vec::new();
     for platform in &case.platforms {
-        for engine in engines::ALL {
-            let Err(e) = engines::run(case, *platform, *engine) else { continue };
-            let place = format!("{} ({})", platform.name(), engine.name());
+        let runs = engines::ALL.iter().map(|e| (e.name(), engines::run(case, *platform, *e)));
+        let compiled = ("native code, as compiled", engines::compare_compiled(case, *platform));
+        for (engine, result) in runs.chain([compiled]) {
+            let Err(e) = result else { continue };
+            let place = format!("{} ({engine})", platform.name());
             match wrong.iter_mut().find(|(what, _)| *what == e) {
                 Some((_, places)) => places.push(place),
                 None => wrong.push((e, vec![place])),
