@@ -76,6 +76,8 @@ pub(crate) struct Native {
     cells: Cells,
     /// What threads with all channels have alive.
     live: OnceLock<Liveness>,
+    /// What others have, and what they read before they write it.
+    part: OnceLock<(Liveness, Vec<(u32, u32)>)>,
     variants: Mutex<HashMap<Key, Result<Arc<Variant>, String>>>,
     /// What the last launch ran by.
     last: Mutex<Option<Arc<Chosen>>>,
@@ -90,6 +92,14 @@ struct Chosen {
     image: usize,
     /// For threads with all channels, and for others.
     variants: [Result<Arc<Variant>, String>; 2],
+}
+
+/// Which threads lack channels: none, only ones that are all of their group, or the last one of a group of several.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Tails {
+    None,
+    Alone,
+    Last,
 }
 
 /// What code depends on besides the program.
@@ -122,6 +132,7 @@ impl Native {
             flow: Flow::new(program.parts())?,
             cells: Cells::new(program.parts(), 64),
             live: OnceLock::new(),
+            part: OnceLock::new(),
             variants: Mutex::new(HashMap::new()),
             last: Mutex::new(None),
         })
@@ -144,12 +155,17 @@ impl Native {
             return c.clone();
         }
         let seeds = sites::seeds(&self.program, prepared);
-        let full = self.variant(Key { full: true, seeds, start: self.start(prepared).ok() });
+        let start = self.start(prepared).ok();
+        let full = self.variant(Key { full: true, seeds, start: start.clone() });
         // Most launches have no threads that lack channels.
-        let tails = prepared.classes().iter().any(|c| c.tail_mask.count_ones() < self.program.simd());
-        let part = match tails {
-            true => self.variant(Key { full: false, seeds: Vec::new(), start: None }),
-            false => Err("no thread lacks channels".into()),
+        let part = match self.tails(prepared) {
+            Tails::None => Err("no thread lacks channels".into()),
+            tails => {
+                // Rows are run where threads with all channels are.
+                let rows = tails == Tails::Alone && start.is_some();
+                let start = rows.then(|| self.start_with(prepared, &self.part().1).ok()).flatten();
+                self.variant(Key { full: false, seeds: Vec::new(), start })
+            }
         };
         let classes = prepared.classes().to_vec();
         let chosen = Arc::new(Chosen {
@@ -173,12 +189,39 @@ impl Native {
         self.live().cells(0).map(bytes).collect()
     }
 
-    /// How the threads of a launch start, if code can do that: they have no scratch, and do not wait for each other by
+    /// What is known of threads that lack channels: what is alive, and the registers that they read before they write
+    /// them.
+    fn part(&self) -> &(Liveness, Vec<(u32, u32)>) {
+        self.part.get_or_init(|| {
+            let live = Liveness::new(self.program.parts(), &self.flow, &self.cells, false);
+            let bytes = |c| (self.cells.get(c).offset, self.cells.get(c).bytes);
+            let reads = live.cells(0).map(bytes).collect();
+            (live, reads)
+        })
+    }
+
+    /// Which threads of a launch lack channels?
+    fn tails(&self, prepared: &Prepared) -> Tails {
+        let lacks = |c: &&GroupClass| c.tail_mask.count_ones() < self.program.simd();
+        let lacking = || prepared.classes().iter().filter(lacks);
+        match (lacking().count(), lacking().all(|c| c.threads == 1)) {
+            (0, _) => Tails::None,
+            (_, true) => Tails::Alone,
+            (_, false) => Tails::Last,
+        }
+    }
+
+    /// How the threads of a launch that have all channels start, if code can do that: they have no scratch, and do not wait for each other by
     /// other means than the barrier.
     ///
     /// # Errors
     /// Why it cannot.
     fn start(&self, prepared: &Prepared) -> Result<Start, &'static str> {
+        self.start_with(prepared, &self.reads())
+    }
+
+    /// The same of threads that read these registers before they write them.
+    fn start_with(&self, prepared: &Prepared, reads: &[(u32, u32)]) -> Result<Start, &'static str> {
         let waits = |i: &Inst| matches!(i.op, Op::SplitBarrier | Op::NamedBarrier | Op::Dpasw);
         if self.program.code().iter().any(waits) {
             return Err("split or named barriers, or DPASW");
@@ -186,14 +229,13 @@ impl Native {
         if !sites::to_scratch(&self.program).is_empty() {
             return Err("scratch");
         }
-        Start::new(&self.program, prepared, &self.reads())
+        Start::new(&self.program, prepared, reads)
             .ok_or("threads that start with parts of ids, or where their scratch is")
     }
 
     fn compile(&self, key: &Key) -> Result<Variant, String> {
         let p = &self.program;
-        let part = (!key.full).then(|| Liveness::new(p.parts(), &self.flow, &self.cells, false));
-        let live = part.as_ref().unwrap_or_else(|| self.live());
+        let live = if key.full { self.live() } else { &self.part().0 };
         let shapes = Shapes::new(p, &self.flow, &self.cells, live, key.full, &key.seeds);
         let modes = (key.full, together(p), self.level);
         let emit = |deferred: &Deferred| {
@@ -254,8 +296,7 @@ impl Translation for Native {
         let mut scheduled = Vec::new();
         if together(&self.program) {
             scheduled.extend(self.start(launch.prepared).err());
-            let lacks = |c: &GroupClass| c.tail_mask.count_ones() < self.program.simd();
-            if launch.prepared.classes().iter().any(lacks) {
+            if self.tails(launch.prepared) == Tails::Last {
                 scheduled.push("the last thread of a group lacks channels");
             }
         }
@@ -272,9 +313,10 @@ impl Translation for Native {
         let live = if together(&self.program) { launch.prepared.most_threads() } else { 1 };
         let mut sites = vec![Site::NOWHERE; self.program.messages().len().max(1)];
         let at = sites.as_mut_ptr();
-        let turning = full.as_ref().filter(|v| v.row && together(&self.program)).map(|v| {
+        let turning = [&full, &part].map(|v| {
+            let v = v.as_ref().filter(|v| v.row && together(&self.program))?;
             let context = Context::new(v, at, launch.env.symbols, turns::callback as *const ());
-            Turning::new(context, v, live)
+            Some(Turning::new(context, v, live))
         });
         let run = Runner {
             native: self,
@@ -287,10 +329,13 @@ impl Translation for Native {
             sites,
             scratch: sites::to_scratch(&self.program),
         };
-        let native = run.variants[0].is_some();
+        let (native, tails) = (run.variants[0].is_some(), run.takes_tails());
         let mut groups = Groups::new(launch, number, run)?;
-        if native {
-            groups.trim(&self.reads());
+        match (native, tails) {
+            // They read what the others read, and more.
+            (true, true) => groups.trim(&self.part().1),
+            (true, false) => groups.trim(&self.reads()),
+            _ => {}
         }
         Ok(Box::new(groups))
     }
@@ -418,8 +463,16 @@ struct Runner<'a> {
     sites: Vec<Site>,
     /// Messages that go to scratch.
     scratch: Vec<usize>,
-    /// Where threads are alive together and native code lets them take turns: with what.
-    turning: Option<Turning>,
+    /// Where threads are alive together and native code lets them take turns: with what, by variant.
+    turning: [Option<Turning>; 2],
+}
+
+impl Runner<'_> {
+    /// The variant for threads with these channels: 0 for those that have all.
+    fn which(&self, channels: u32) -> usize {
+        let simd = self.native.program.simd();
+        usize::from(channels != if simd >= 32 { u32::MAX } else { (1 << simd) - 1 })
+    }
 }
 
 impl Run for Runner<'_> {
@@ -428,8 +481,7 @@ impl Run for Runner<'_> {
         // What the code was compiled for is what it will touch.
         let same = m.env.program.is(&self.native.program) && m.t.regs.len() >= p.registers().bytes;
         assert!(same, "the machine is one of another program");
-        let all = if p.simd() >= 32 { u32::MAX } else { (1 << p.simd()) - 1 };
-        let which = usize::from(m.t.dispatch != all);
+        let which = self.which(m.t.dispatch);
         let state = if self.contexts[which].len() > 1 { m.t.index as usize } else { 0 };
         let (Some(variant), Some(Some(context))) =
             (&self.variants[which], self.contexts[which].get_mut(state))
@@ -499,22 +551,32 @@ impl Run for Runner<'_> {
     }
 
     fn takes_turns(&self) -> bool {
-        self.turning.is_some()
+        self.turning[0].is_some()
+    }
+
+    fn takes_tails(&self) -> bool {
+        match together(&self.native.program) {
+            true => self.turning.iter().all(Option::is_some),
+            false => self.variants.iter().all(|v| v.as_ref().is_some_and(|v| v.row)),
+        }
     }
 
     fn turns(&mut self, alive: &mut Alive<'_>, row: &Row<'_>, stop: &Stop) -> (u32, Turns) {
-        let (Some(variant), Some(turning)) = (&self.variants[0], &mut self.turning) else {
+        let which = self.which(row.channels);
+        let (Some(variant), Some(turning)) = (&self.variants[which], &mut self.turning[which]) else {
             unreachable!("turns are for code that takes them");
         };
         let rest = &*self.native.rest;
         let mut turn =
-            Turn { variant, rest, turning, contexts: &mut self.contexts[0], sites: &mut self.sites };
+            Turn { variant, rest, turning, contexts: &mut self.contexts[which], sites: &mut self.sites };
         turn.row(alive, row, stop, &self.native.program)
     }
 
     fn row(&mut self, m: &mut Machine<'_>, row: &Row<'_>, stop: &Stop) {
         let p = &self.native.program;
-        let (Some(variant), Some(Some(context))) = (&self.variants[0], self.contexts[0].get_mut(0)) else {
+        let which = self.which(row.channels);
+        let (Some(variant), Some(Some(context))) = (&self.variants[which], self.contexts[which].get_mut(0))
+        else {
             // Its threads would not run, and nobody would know.
             unreachable!("rows are for code that takes them");
         };
@@ -525,6 +587,7 @@ impl Run for Runner<'_> {
         for (from, at, bytes) in &variant.compiled.image {
             context.put(*at, &row.image[*from as usize..(from + bytes) as usize]);
         }
+        context.set(at::DISPATCH, row.channels);
         context.set(at::GROUP_X, row.first[0]);
         context.set(at::INDEX, 0);
         context.set(at::THREADS, row.threads);

@@ -47,8 +47,10 @@ pub(crate) mod at {
     pub const ENDED: u32 = 108;
     pub const TURN: u32 = 112;
     pub const SEGMENT: u32 = 120;
+    /// The channels that threads of a row start with.
+    pub const DISPATCH: u32 = 128;
     /// Vector registers during a call.
-    pub const VECTORS: u32 = 128;
+    pub const VECTORS: u32 = 192;
     /// Three arrays of a dword a lane, for what is done lane by lane.
     pub const LANES: u32 = VECTORS + 32 * 64;
     /// Channels that wait, a dword a label.

@@ -25,7 +25,12 @@ pub trait Run {
         false
     }
 
-    /// Runs the threads of a row that have all channels, group by group, to their end. Stops at the first fault, which
+    /// Does it run rows of groups of a single thread that lacks channels, too?
+    fn takes_tails(&self) -> bool {
+        false
+    }
+
+    /// Runs the threads of a row, all of which have the same channels, group by group, to their end. Stops at the first fault, which
     /// it leaves in `m`, with what it was of; and between threads, if nobody wants the rest.
     fn row(&mut self, _: &mut Machine<'_>, _: &Row<'_>, _: &Stop) {}
 
@@ -35,7 +40,7 @@ pub trait Run {
         false
     }
 
-    /// Runs a row of groups whose threads are alive together, all with all channels, until all of them have ended or
+    /// Runs a row of groups whose threads are alive together, all with the same channels, until all of them have ended or
     /// something else is to be done about one of them. Gives how many groups ended before that one.
     fn turns(&mut self, _: &mut Alive<'_>, _: &Row<'_>, _: &Stop) -> (u32, Turns) {
         (0, Turns::Rest { started: 0, next: 0 })
@@ -110,7 +115,7 @@ pub struct Row<'a> {
     pub first: [u32; 3],
     /// How many groups.
     pub groups: u32,
-    /// The threads of each that have all channels.
+    /// Threads of each, without those that have other channels.
     pub threads: u32,
     /// Register image of the first group.
     pub image: &'a [u8],
@@ -122,8 +127,8 @@ pub struct Row<'a> {
     pub limit: u64,
     /// Where the scratch of the first thread is, and from thread to thread.
     scratch: (u64, u64),
-    /// All channels.
-    channels: Mask,
+    /// The channels of its threads: all, or those of the only thread.
+    pub channels: Mask,
 }
 
 impl Row<'_> {
@@ -161,8 +166,9 @@ pub struct Groups<'a, R> {
     group: Group,
     /// The program has named barriers, whose counts are to be cleared between groups.
     named: bool,
-    /// Groups run by rows.
+    /// Groups run by rows; also those of a single thread that lacks channels.
     rows: bool,
+    tails: bool,
     /// Room for the accesses that an observer is told of.
     accesses: Accesses,
     run: R,
@@ -200,6 +206,7 @@ impl<'a, R: Run> Groups<'a, R> {
             group: Group { id: [0; 3], named: [(0, 0); NAMED_BARRIERS as usize], fused: Vec::new() },
             named: program.code().iter().any(|i| i.op == Op::NamedBarrier),
             rows: if together { run.takes_turns() } else { run.takes_rows() },
+            tails: run.takes_tails(),
             accesses: Accesses::default(),
             run,
         })
@@ -276,16 +283,26 @@ impl<'a, R: Run> Groups<'a, R> {
     fn row_length(&self, id: [u32; 3], most: u64) -> u32 {
         let prepared = self.launch.prepared;
         let class = prepared.class(id);
-        // A group with a thread that lacks channels is a row of its own, and so is one whose local memory is to be
+        // A group some of whose threads lack channels is a row of its own, and so is one whose local memory is to be
         // cleared, unless the engine turns from group to group by `Alive::next`.
         let clears = !self.slm.is_empty() && !self.together;
-        if clears || class.tail_mask != crate::regs::all_channels(prepared.simd as usize) {
+        if clears || self.row_of(class).0 < class.threads {
             return 1;
         }
         let last = prepared.groups[0] - 1;
         let alike = std::ptr::eq(class, prepared.class([last, id[1], id[2]]));
         let rest = u64::from(last - id[0]) + u64::from(alike);
         rest.min(most).max(1) as u32
+    }
+
+    /// The threads of a group that run as a row, and their channels.
+    fn row_of(&self, class: &GroupClass) -> (u32, Mask) {
+        let all = crate::regs::all_channels(self.launch.prepared.simd as usize);
+        match (class.tail_mask == all, class.threads) {
+            (true, threads) => (threads, all),
+            (false, 1) if self.tails => (1, class.tail_mask),
+            (false, threads) => (threads - 1, all),
+        }
     }
 
     /// Runs a row, or the first groups of it; gives how many.
@@ -296,8 +313,7 @@ impl<'a, R: Run> Groups<'a, R> {
         let (env, prepared) = (&self.launch.env, self.launch.prepared);
         let class = prepared.class(id);
         self.begin(id, class, stop).map_err(|trap| (0, trap))?;
-        let channels = crate::regs::all_channels(prepared.simd as usize);
-        let full = class.threads - u32::from(class.tail_mask != channels);
+        let (full, channels) = self.row_of(class);
         if self.together && full < class.threads {
             return self.turns(class, (0, 0), stop).map_or(Ok(1), |trap| Err((0, trap)));
         }

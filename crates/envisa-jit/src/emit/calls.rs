@@ -64,7 +64,12 @@ impl Emit<'_> {
     }
 
     pub(super) fn load_exec(&mut self) {
-        self.a.rm(Code::VEX_Kmovd_kr_km32, kreg(0), Mem::at(CTX, at::EXEC));
+        self.channels_at(at::EXEC);
+    }
+
+    /// The active channels are those that the context has there.
+    pub(super) fn channels_at(&mut self, field: u32) {
+        self.a.rm(Code::VEX_Kmovd_kr_km32, kreg(0), Mem::at(CTX, field));
         self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(EXEC[0]), kreg(0), kreg(0));
         self.a.rri(Code::VEX_Kshiftrd_kr_kr_imm8, kreg(EXEC[1]), kreg(0), 16);
     }

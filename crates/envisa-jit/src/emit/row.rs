@@ -64,7 +64,7 @@ impl Emit<'_> {
         out
     }
 
-    /// A thread starts: with all channels, and what its registers hold then.
+    /// A thread starts: with its channels, and what its registers hold then.
     pub(super) fn start_thread(&mut self, start: &Start) {
         let writes = self.writes(start);
         let mut image = self.image().into_iter();
@@ -83,7 +83,11 @@ impl Emit<'_> {
         for ((_, w), at) in writes.iter().zip(&places).filter(|w| !w.0.0) {
             self.start_write(w, *at);
         }
-        self.all_channels();
+        if self.full {
+            self.all_channels();
+        } else {
+            self.channels_at(at::DISPATCH);
+        }
         self.no_waits();
         if self.together {
             // They start one after the other.
@@ -135,9 +139,14 @@ impl Emit<'_> {
             }
             Value::GroupX => self.bring(Mem::at(CTX, at::GROUP_X), w.to, w.bytes),
             Value::Channels => {
-                let all = u64::from(u32::MAX) >> (32 - self.p.simd().min(32));
                 let to = self.reg(w.to);
-                self.a.mi(Code::Mov_rm32_imm32, to, all as u32 as i32);
+                if self.full {
+                    let all = u64::from(u32::MAX) >> (32 - self.p.simd().min(32));
+                    self.a.mi(Code::Mov_rm32_imm32, to, all as u32 as i32);
+                } else {
+                    self.a.rm(Code::Mov_r32_rm32, Register::EAX, Mem::at(CTX, at::DISPATCH));
+                    self.a.mr(Code::Mov_rm32_r32, to, Register::EAX);
+                }
             }
         }
     }

@@ -94,6 +94,7 @@ impl Turn<'_> {
             context.put(*at, &row.image[*from as usize..(from + bytes) as usize]);
         }
         context.set(at::TOGETHER, 1);
+        context.set(at::DISPATCH, row.channels);
         context.set64(at::TURN, TURN);
         context.set64(at::RECORDS, records);
         context.set(at::THREADS, row.threads);
