@@ -1,6 +1,6 @@
 //! Events: how far a command is.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, Weak};
 use std::time::Instant;
@@ -11,7 +11,7 @@ use super::context::Context;
 use super::error::{Error, Result};
 use super::handle::{Object, Slot};
 use super::ledger;
-use super::queue::{Inner, Queue};
+use super::queue::{AWAKE, Inner, Queue, look_until};
 
 /// Called when an event reaches a status.
 pub type Callback = Box<dyn FnOnce(i32) + Send>;
@@ -28,6 +28,9 @@ pub struct Event {
     /// Its number: events are numbered as they come.
     pub number: u64,
     state: Mutex<State>,
+    /// It is over; for those who look.
+    over: AtomicBool,
+    /// It is over; for those who sleep.
     changed: Condvar,
 }
 
@@ -37,6 +40,8 @@ struct State {
     callbacks: Vec<(i32, Callback)>,
     /// Queues with commands that wait for it.
     watchers: Vec<Weak<Inner>>,
+    /// Threads that sleep until it is over.
+    asleep: u32,
     /// Nanoseconds at which it was queued, submitted, started, ended.
     times: [u64; 4],
 }
@@ -88,7 +93,8 @@ impl Event {
 
     fn new(context: Arc<Context>, queue: Option<Arc<Queue>>, command: u32, status: i32) -> Arc<Event> {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
-        let state = State { status, callbacks: Vec::new(), watchers: Vec::new(), times: [now(), 0, 0, 0] };
+        let state =
+            State { status, callbacks: Vec::new(), watchers: Vec::new(), asleep: 0, times: [now(), 0, 0, 0] };
         Arc::new(Event {
             slot: Slot::default(),
             context,
@@ -96,6 +102,7 @@ impl Event {
             command,
             number: NUMBER.fetch_add(1, Ordering::Relaxed),
             state: Mutex::new(state),
+            over: AtomicBool::new(false),
             changed: Condvar::new(),
         })
     }
@@ -129,8 +136,14 @@ impl Event {
             std::mem::take(&mut state.callbacks).into_iter().partition(|(at, _)| status <= *at);
         state.callbacks = later;
         let watchers = if over { std::mem::take(&mut state.watchers) } else { Vec::new() };
+        let wakes = over && state.asleep > 0;
+        if over {
+            self.over.store(true, Ordering::Release);
+        }
         drop(state);
-        self.changed.notify_all();
+        if wakes {
+            self.changed.notify_all();
+        }
         for watcher in watchers {
             if let Some(queue) = watcher.upgrade() {
                 queue.wake();
@@ -181,9 +194,12 @@ impl Event {
         if let Some(queue) = &self.queue {
             queue.help_until(self);
         }
+        look_until(|| self.over.load(Ordering::Acquire), AWAKE);
         let mut state = self.state.lock().unwrap();
         while state.status > cl::CL_COMPLETE {
+            state.asleep += 1;
             state = self.changed.wait(state).unwrap();
+            state.asleep -= 1;
         }
         let status = state.status;
         drop(state);

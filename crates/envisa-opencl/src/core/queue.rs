@@ -1,8 +1,9 @@
 //! Command queues: a thread each, which the application's thread relieves while it waits.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
+use std::time::{Duration, Instant};
 
 use opencl_sys as cl;
 
@@ -12,6 +13,27 @@ use super::event::Event;
 use super::handle::{Object, Slot};
 use super::ledger;
 use super::platform::Device;
+
+/// How long threads look for what they wait for before they sleep: to wake one takes longer than a small launch does.
+pub(super) const AWAKE: Duration = Duration::from_micros(50);
+/// How long a queue's thread leaves what came to the application's thread, which may be about to wait for it.
+const GRACE: Duration = Duration::from_micros(3);
+
+/// Looks until something is so, for so long at most; gives whether it is.
+pub(super) fn look_until(so: impl Fn() -> bool, long: Duration) -> bool {
+    let start = Instant::now();
+    loop {
+        for _ in 0..32 {
+            if so() {
+                return true;
+            }
+            std::hint::spin_loop();
+        }
+        if start.elapsed() >= long {
+            return so();
+        }
+    }
+}
 
 /// What a command does.
 pub type Work = Box<dyn FnOnce() -> Result<()> + Send>;
@@ -35,6 +57,8 @@ pub struct Inner {
     state: Mutex<State>,
     /// Something changed: a command came, one ended, an event was waited for.
     changed: Condvar,
+    /// How often something did, counted while the state is locked.
+    changes: AtomicU32,
     /// Commands may overtake.
     free_order: AtomicBool,
     /// The last failure that `clFinish` did not report yet.
@@ -46,6 +70,8 @@ struct State {
     waiting: VecDeque<Command>,
     /// Somebody runs a command.
     running: bool,
+    /// Threads that sleep until something changes.
+    asleep: u32,
     closed: bool,
     thread: bool,
     /// Of a queue that may overtake: what was enqueued and may not be over.
@@ -95,6 +121,7 @@ impl Queue {
         let inner = Inner {
             state: Mutex::default(),
             changed: Condvar::new(),
+            changes: AtomicU32::new(0),
             free_order: AtomicBool::new(free),
             failure: AtomicI32::new(0),
         };
@@ -161,8 +188,7 @@ impl Queue {
             state.thread = true;
         }
         state.waiting.push_back(Command { event: event.clone(), after, work });
-        drop(state);
-        inner.changed.notify_all();
+        inner.tell(&state);
         Ok(event)
     }
 
@@ -209,7 +235,7 @@ impl Queue {
             None => {
                 let mut state = self.inner.state.lock().unwrap();
                 while state.running {
-                    state = self.inner.changed.wait(state).unwrap();
+                    state = self.inner.pause(state, Duration::ZERO);
                 }
             }
         }
@@ -272,8 +298,33 @@ impl State {
 impl Inner {
     /// An event that a command waits for is over.
     pub(super) fn wake(&self) {
-        drop(self.state.lock().unwrap());
-        self.changed.notify_all();
+        self.tell(&self.state.lock().unwrap());
+    }
+
+    /// Something changed. (Sleepers are woken only where there are any: that is a system call.)
+    fn tell(&self, state: &MutexGuard<'_, State>) {
+        self.changes.fetch_add(1, Ordering::Release);
+        if state.asleep > 0 {
+            self.changed.notify_all();
+        }
+    }
+
+    /// Waits until something changes: for a while awake, and then somebody else has so long to see it first.
+    fn pause<'a>(&'a self, state: MutexGuard<'a, State>, grace: Duration) -> MutexGuard<'a, State> {
+        let before = self.changes.load(Ordering::Acquire);
+        drop(state);
+        let changed = || self.changes.load(Ordering::Acquire) != before;
+        if look_until(changed, AWAKE) {
+            look_until(|| false, grace);
+        }
+        let mut state = self.state.lock().unwrap();
+        // Counted while it is locked: what is not seen here wakes who sleeps.
+        if !changed() {
+            state.asleep += 1;
+            state = self.changed.wait(state).unwrap();
+            state.asleep -= 1;
+        }
+        state
     }
 
     /// Runs one command that can run; the state comes back, in `Err` if there was none.
@@ -320,8 +371,9 @@ impl Inner {
         event.set(status.map_or_else(|e| e.0, |()| cl::CL_COMPLETE));
         // This may be the last reference to the event and by it to the queue.
         drop(event);
-        self.changed.notify_all();
-        Ok(self.state.lock().unwrap())
+        let state = self.state.lock().unwrap();
+        self.tell(&state);
+        Ok(state)
     }
 
     /// The queue's thread.
@@ -331,7 +383,7 @@ impl Inner {
             state = match self.step(state) {
                 Ok(state) => state,
                 Err(state) if state.closed && state.waiting.is_empty() && !state.running => return,
-                Err(state) => self.changed.wait(state).unwrap(),
+                Err(state) => self.pause(state, GRACE),
             };
         }
     }
@@ -340,7 +392,8 @@ impl Inner {
 impl Drop for Queue {
     fn drop(&mut self) {
         // What is enqueued holds the queue: there is nothing left.
-        self.inner.state.lock().unwrap().closed = true;
-        self.inner.changed.notify_all();
+        let mut state = self.inner.state.lock().unwrap();
+        state.closed = true;
+        self.inner.tell(&state);
     }
 }
