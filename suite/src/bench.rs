@@ -156,6 +156,9 @@ pub struct KernelTimes {
     pub of_limit: Option<f64>,
     /// The peers run other code: see the kernel.
     pub other_code: bool,
+    /// What its time is spent on, where a peer takes less: as the kernel says.
+    #[serde(default)]
+    pub bound: Option<String>,
     /// The peers.
     pub peers: Vec<PeerTimes>,
     /// What native code makes of the kernel.
@@ -230,6 +233,7 @@ fn run_one(k: &KernelFile, options: &Options, described: &mut Vec<(String, Strin
         flops: None,
         of_limit: None,
         other_code: k.differs_on_peers(),
+        bound: k.header.bound.clone(),
         peers: Vec::new(),
         native: None,
         others: Vec::new(),
@@ -549,12 +553,31 @@ impl Bench {
         for peer in peers {
             self.write_mean(&mut t, peer);
         }
+        self.write_bounds(&mut t);
         self.write_others(&mut t);
         let _ = writeln!(t, "\n![ratios]({plot})");
         for complaint in self.complaints() {
             let _ = writeln!(t, "\n- **{complaint}**");
         }
         t
+    }
+
+    /// What bounds the kernels that Intel's CPU runtime runs faster.
+    fn write_bounds(&self, t: &mut String) {
+        let peer = Peer::Intel.name();
+        let below = |k: &&KernelTimes| {
+            let ratio = k.peers.iter().find(|p| p.peer == peer).and_then(|p| p.ratio);
+            ratio.is_some_and(|r| r.median < 1.0)
+        };
+        let below: Vec<&KernelTimes> = self.kernels.iter().filter(below).collect();
+        if below.is_empty() {
+            return;
+        }
+        let _ = writeln!(t, "\nSlower than by {peer}, and what their time is spent on:\n");
+        for k in below {
+            let bound = k.bound.as_deref().unwrap_or("**not looked into**");
+            let _ = writeln!(t, "- {}: {bound}", k.kernel.trim_start_matches("bench/"));
+        }
     }
 
     /// The table of the code for other devices, if there is any.

@@ -68,6 +68,8 @@ pub struct Header {
     pub slow: Option<BTreeMap<String, u64>>,
     /// What the least possible work is, for the distance from the machine's limits.
     pub cost: Option<Cost>,
+    /// What native code's time is spent on, where that is more than Intel's CPU runtime takes.
+    pub bound: Option<String>,
     /// Work-items in each dimension.
     pub global: Vec<Extent>,
     /// Work-items of a group in each dimension.

@@ -9,6 +9,7 @@ global = ["N"]
 local = [50]
 bench_local = [256]
 cost = { bytes = "N*24", flops = "N*2" }
+bound = "memory, and what a thread costs beside it: it moves 768 bytes, for which it starts, checks where they are and ends"
 features = ["f64", "fma"]
 args = [
   { name = "x", value = "rand:f64:N:1" },

@@ -6,6 +6,7 @@ slow = { W = 128, H = 128 }
 global = ["W", "H"]
 local = [16, 8]
 cost = { bytes = "W*H*8" }
+bound = "exponentials, by sequences that give the same bits on all CPUs"
 features = ["f32", "exp", "divide", "loop", "constant-table", "2d-range"]
 args = [
   { name = "in", value = "rand:f32:W*H:1:0..1" },

@@ -6,6 +6,7 @@ slow = { N = 262144 }
 global = ["N"]
 local = [64]
 cost = { bytes = "N*20" }
+bound = "exponentials, logarithms and roots, by sequences that give the same bits on all CPUs, and what they look up"
 features = ["f32", "exp", "log", "sqrt", "erf", "divide"]
 args = [
   { name = "price", value = "rand:f32:N:1:10..100" },

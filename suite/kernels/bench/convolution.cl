@@ -6,6 +6,7 @@ slow = { W = 256, H = 128 }
 global = ["W", "H"]
 local = [16, 8]
 cost = { bytes = "W*H*8", flops = "W*H*50" }
+bound = "each of 25 taps is loaded and added under a mask, as the compiler decides by channel whether a neighbour is inside"
 features = ["f32", "fma", "constant-buffer", "loop", "divergence", "2d-range"]
 args = [
   { name = "in", value = "rand:f32:W*H:1" },

@@ -6,6 +6,7 @@ slow = { W = 256, H = 256 }
 global = ["W", "H"]
 local = [16, 8]
 cost = { bytes = "W*H*2" }
+bound = "conversions between bytes and words around each minimum and maximum, which the compiler makes"
 features = ["u8", "select", "2d-range"]
 args = [
   { name = "in", value = "rand:u8:W*H:1" },

@@ -6,6 +6,7 @@ slow = { N = 262144 }
 global = ["N"]
 local = [128]
 cost = { bytes = "N*4+N/16*16" }
+bound = "halves and quarters of vectors: the compiler adds 16, 8, 4, 2 and single elements; and the one channel that stores"
 features = ["sub-group", "reduce", "i32", "divergence"]
 args = [
   { name = "in", value = "rand:i32:N:1" },

@@ -7,6 +7,7 @@ global = ["N"]
 local = [50]
 bench_local = [256]
 cost = { bytes = "N*12", flops = "N*2" }
+bound = "memory, and what a thread costs beside it: it moves 384 bytes, for which it starts, checks where they are and ends"
 features = ["f32", "affine"]
 args = [
   { name = "a", value = "zeros:f32:N", check = "exact", why = "one multiply and one add, each correctly rounded, not contracted" },

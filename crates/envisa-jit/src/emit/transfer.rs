@@ -21,6 +21,28 @@ impl Emit<'_> {
         data: RegOffset,
     ) -> Result<(), Why> {
         let on = self.transfer_mask(pc, part);
+        // Gathers take their time even for no channels.
+        let none = self.a.label();
+        if let (Way::Any(_), Some(on)) = (way, on) {
+            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(on), kreg(on));
+            self.a.jump(Code::Je_rel32_64, none);
+        }
+        self.transfer_some(pc, i, s, form, part, (way, on), data)?;
+        self.a.bind(none);
+        Ok(())
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn transfer_some(
+        &mut self,
+        pc: Pc,
+        i: &Inst,
+        s: &Simt,
+        form: Form,
+        part: &Part,
+        (way, on): (Way, Option<K>),
+        data: RegOffset,
+    ) -> Result<(), Why> {
         let element = u32::from(s.element);
         let mut positions = s.elements;
         let mut c = 0;
