@@ -114,6 +114,17 @@ pub struct OtherCode {
     pub failure: Option<String>,
 }
 
+impl KernelTimes {
+    /// What stands behind its name.
+    pub(crate) fn mark(&self) -> &'static str {
+        match (self.other_code, &self.device) {
+            (true, _) => " †",
+            (false, Some(_)) => " ‡",
+            (false, None) => "",
+        }
+    }
+}
+
 impl OtherCode {
     /// A peer's time over that of this code, round by round.
     fn ratio(&self, peer: &PeerTimes) -> Option<Spread> {
@@ -154,6 +165,9 @@ pub struct KernelTimes {
     pub flops: Option<f64>,
     /// Share of the limit that envisa reaches, 0 to 1.
     pub of_limit: Option<f64>,
+    /// Whose code envisa ran, where the compiler has none for the device that the others are of.
+    #[serde(default)]
+    pub device: Option<String>,
     /// The peers run other code: see the kernel.
     pub other_code: bool,
     /// What its time is spent on, where a peer takes less: as the kernel says.
@@ -206,7 +220,7 @@ pub fn run(kernels: &[KernelFile], options: &Options, mut say: impl FnMut(&str))
         kernels: Vec::new(),
     };
     let sized = |k: &KernelFile| options.sizes == SizeSet::Conformance || k.header.bench.is_some();
-    for k in kernels.iter().filter(|k| sized(k) && k.devices().contains(&options.device)) {
+    for k in kernels.iter().filter(|k| sized(k)) {
         if options.sizes == SizeSet::Slow && k.header.slow.is_none() {
             out.left_out.push(k.id.clone());
             continue;
@@ -222,6 +236,8 @@ pub fn run(kernels: &[KernelFile], options: &Options, mut say: impl FnMut(&str))
 }
 
 fn run_one(k: &KernelFile, options: &Options, described: &mut Vec<(String, String)>) -> KernelTimes {
+    let can = |d: &Device| k.devices().contains(d);
+    let device = [options.device, Device::Dg2].into_iter().find(can).unwrap_or(k.devices()[0]);
     let mut out = KernelTimes {
         kernel: k.id.clone(),
         work_items: 0,
@@ -232,6 +248,7 @@ fn run_one(k: &KernelFile, options: &Options, described: &mut Vec<(String, Strin
         bytes: None,
         flops: None,
         of_limit: None,
+        device: (device != options.device).then(|| device.name().to_owned()),
         other_code: k.differs_on_peers(),
         bound: k.header.bound.clone(),
         peers: Vec::new(),
@@ -254,23 +271,23 @@ fn run_one(k: &KernelFile, options: &Options, described: &mut Vec<(String, Strin
     out.work_items = launch.work_items();
     // At the usual sizes, where an interpreter is done soon.
     let usual = Launch::new(k, SizeSet::Conformance, false);
-    out.native = usual.ok().and_then(|l| Loaded::new(k, options.device, &l, 1).ok()?.translated().ok()?);
+    out.native = usual.ok().and_then(|l| Loaded::new(k, device, &l, 1).ok()?.translated().ok()?);
     let mut others = Vec::new();
-    for device in options.others.iter().filter(|d| k.devices().contains(d)) {
+    for device in options.others.iter().filter(|d| can(d)) {
         let device_name = device.name().to_owned();
         let mut times = OtherCode { device: device_name, seconds: Vec::new(), failure: None };
         let loaded = Loaded::new(k, *device, &launch, options.jobs);
         let loaded = loaded.map_err(|why| times.failure = Some(why.to_string())).ok();
         others.push((loaded, times));
     }
-    let mut ours = match Loaded::new(k, options.device, &launch, options.jobs) {
+    let mut ours = match Loaded::new(k, device, &launch, options.jobs) {
         Ok(ours) => ours,
         Err(why) => return KernelTimes { failure: Some(why.to_string()), ..out },
     };
     let mut served = Vec::new();
     for p in &options.peers {
         let mut times = PeerTimes::of(*p);
-        let device = [("ENVISA_DEVICES", options.device.name())];
+        let device = [("ENVISA_DEVICES", device.name())];
         let environment = if *p == Peer::Driver { &device[..] } else { &[] };
         let worker = Served::start(*p, k, options.sizes, Duration::from_secs(300), environment);
         let version = match &worker {
@@ -450,8 +467,14 @@ impl Bench {
 
     /// Geometric mean of a peer's middle ratios over the kernels whose source both run; `None` without any.
     pub fn mean(&self, peer: &str) -> Option<Mean> {
+        self.mean_over(peer, false)
+    }
+
+    /// The same of the kernels that are of the device, or of those that are of another.
+    fn mean_over(&self, peer: &str, other_device: bool) -> Option<Mean> {
         let (mut logs, mut least) = (Vec::new(), 0);
-        for k in self.kernels.iter().filter(|k| !k.other_code) {
+        let of = |k: &&KernelTimes| !k.other_code && k.device.is_some() == other_device;
+        for k in self.kernels.iter().filter(of) {
             for p in k.peers.iter().filter(|p| p.peer == peer) {
                 match (p.ratio, p.beyond, k.spread) {
                     (Some(r), ..) => logs.push(r.median.ln()),
@@ -504,7 +527,8 @@ impl Bench {
              hundreds of times as long, is in the next section, [Running kernels against Oclgrind](#running-kernels-against-oclgrind). \
              *Of limit* is the time that the \
              least possible traffic or arithmetic takes at the machine's limits, over envisa's. Kernels marked † give \
-             the peers other code (they lack half arithmetic, DPAS or shuffles) and do not enter the means. *Native* is the share of the \
+             the peers other code (they lack half arithmetic, DPAS or shuffles) and do not enter the means; those marked ‡ are of images, for which there \
+             is no code for this device: envisa runs that for dg2, and they have a mean of their own. *Native* is the share of the \
              executed instructions that have native code, *compile* the time an instruction takes to compile: what the first launch \
              at the kernel's usual sizes, on one host thread, takes longer than the next ones.\n",
             self.repeats, self.window
@@ -518,7 +542,7 @@ impl Bench {
         let mut table = Table::new(head);
         for k in &self.kernels {
             let name = k.kernel.trim_start_matches("bench/");
-            let mark = if k.other_code { " †" } else { "" };
+            let mark = k.mark();
             let mut row = vec![format!("{name}{mark}"), k.work_items.to_string()];
             match k.spread {
                 Some(s) => {
@@ -603,7 +627,7 @@ impl Bench {
         let mut table = Table::new(head);
         let mut logs = vec![Vec::new(); columns.len()];
         for k in &self.kernels {
-            let mark = if k.other_code { " †" } else { "" };
+            let mark = k.mark();
             let mut row = vec![format!("{}{mark}", k.kernel.trim_start_matches("bench/"))];
             for ((device, peer), logs) in columns.iter().zip(&mut logs) {
                 let other = k.others.iter().find(|o| o.device == *device);
@@ -654,7 +678,7 @@ impl Bench {
         head.extend(peers.iter().map(|p| format!("ratio to {p}")));
         let mut table = Table::new(head);
         for k in &self.kernels {
-            let mark = if k.other_code { " †" } else { "" };
+            let mark = k.mark();
             let mut row = vec![
                 format!("{}{mark}", k.kernel.trim_start_matches("bench/")),
                 k.work_items.to_string(),
@@ -708,7 +732,7 @@ impl Bench {
         let mut table = Table::new(["kernel", "work-items", "envisa", peer, "ratio"]);
         for k in &self.kernels {
             let name = k.kernel.trim_start_matches("bench/");
-            let mark = if k.other_code { " †" } else { "" };
+            let mark = k.mark();
             let theirs = k.peers.iter().find(|p| p.peer == peer);
             let seconds = theirs.and_then(|p| Spread::of(&p.seconds));
             table.row([
@@ -734,13 +758,14 @@ impl Bench {
 
     /// One line with a peer's mean, where there is one.
     fn write_mean(&self, t: &mut String, peer: &str) {
-        if let Some(Mean { ratio: mean, kernels: n, least }) = self.mean(peer) {
+        for (of, mean) in [("", self.mean(peer)), (" of those marked ‡", self.mean_over(peer, true))] {
+            let Some(Mean { ratio: mean, kernels: n, least }) = mean else { continue };
             let mean = ratio(mean);
             let _ = match least {
-                0 => writeln!(t, "- geometric mean against {peer}: {mean} over {n} kernels"),
+                0 => writeln!(t, "- geometric mean{of} against {peer}: {mean} over {n} kernels"),
                 _ => writeln!(
                     t,
-                    "- geometric mean against {peer}: at least {mean} over {n} kernels, on {least} of which it \
+                    "- geometric mean{of} against {peer}: at least {mean} over {n} kernels, on {least} of which it \
                      passed the time limit"
                 ),
             };

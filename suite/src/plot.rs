@@ -38,7 +38,7 @@ impl Bench {
                     _ => None,
                 }
             };
-            let mark = if k.other_code { " †" } else { "" };
+            let mark = k.mark();
             let name = format!("{}{mark}", k.kernel.trim_start_matches("bench/"));
             rows.push((name, peers.iter().map(of).collect()));
         }
