@@ -3,13 +3,13 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use envisa_lower::analysis::{CellKind, Cells, Flow, Liveness, NotAnalysed};
 use envisa_lower::{Inst, Op, Pc, Program};
 use envisa_machine::dispatch::{GroupClass, Prepared};
 use envisa_machine::engine::{Engine, Instructions, LaunchView, Left, Stop, Translation, Worker};
-use envisa_machine::group::{Alive, Groups, Row, Run, TURN, Turns, together};
+use envisa_machine::group::{Alive, Groups, Kept, Loader, Row, Run, TURN, Turns, together};
 use envisa_machine::start::Start;
 use envisa_machine::thread::{Machine, STOP, Status};
 use envisa_machine::trap::{Cause, Trap};
@@ -79,9 +79,14 @@ pub(crate) struct Native {
     /// What others have, and what they read before they write it.
     part: OnceLock<(Liveness, Vec<(u32, u32)>)>,
     variants: Mutex<HashMap<Key, Result<Arc<Variant>, String>>>,
-    /// What the last launch ran by.
-    last: Mutex<Option<Arc<Chosen>>>,
+    /// What the last launches ran by, the newest first.
+    last: Mutex<Vec<Arc<Chosen>>>,
+    /// Messages that go to scratch.
+    scratch: Vec<usize>,
 }
+
+/// Ways of launching a program that are remembered: programs that launch a kernel often do so in few ways.
+const REMEMBERED: usize = 4;
 
 /// What a launch runs by.
 struct Chosen {
@@ -92,6 +97,19 @@ struct Chosen {
     image: usize,
     /// For threads with all channels, and for others.
     variants: [Result<Arc<Variant>, String>; 2],
+    /// How threads start that the code does not start itself.
+    loader: Arc<Loader>,
+    /// What workers left.
+    spare: Mutex<Vec<Spare>>,
+}
+
+impl Chosen {
+    fn is_for(&self, prepared: &Prepared) -> bool {
+        self.payload == prepared.payload()
+            && self.image == prepared.image.len()
+            && prepared.varying().eq(self.varying.iter().cloned())
+            && self.classes == prepared.classes()
+    }
 }
 
 /// Which threads lack channels: none, only ones that are all of their group, or the last one of a group of several.
@@ -134,7 +152,8 @@ impl Native {
             live: OnceLock::new(),
             part: OnceLock::new(),
             variants: Mutex::new(HashMap::new()),
-            last: Mutex::new(None),
+            last: Mutex::default(),
+            scratch: sites::to_scratch(program),
         })
     }
 
@@ -146,13 +165,9 @@ impl Native {
     /// The variants of a launch, compiled if need be: a second launch of the same kind finds them.
     fn chosen(&self, prepared: &Prepared) -> Arc<Chosen> {
         let mut last = self.last.lock().unwrap_or_else(|e| e.into_inner());
-        if let Some(c) = &*last
-            && c.payload == prepared.payload()
-            && c.image == prepared.image.len()
-            && prepared.varying().eq(c.varying.iter().cloned())
-            && c.classes == prepared.classes()
-        {
-            return c.clone();
+        if let Some(at) = last.iter().position(|c| c.is_for(prepared)) {
+            last[..=at].rotate_right(1);
+            return last[0].clone();
         }
         let seeds = sites::seeds(&self.program, prepared);
         let start = self.start(prepared).ok();
@@ -167,15 +182,26 @@ impl Native {
                 self.variant(Key { full: false, seeds: Vec::new(), start })
             }
         };
+        let variants = [full, part];
+        let mut loader = Loader::new(&self.program, prepared);
+        match (variants[0].is_ok(), tails(&variants)) {
+            // They read what the others read, and more.
+            (true, true) => loader.trim(&self.program, prepared, &self.part().1),
+            (true, false) => loader.trim(&self.program, prepared, &self.reads()),
+            _ => {}
+        }
         let classes = prepared.classes().to_vec();
         let chosen = Arc::new(Chosen {
             classes,
             payload: prepared.payload(),
             varying: prepared.varying().collect(),
             image: prepared.image.len(),
-            variants: [full, part],
+            variants,
+            loader: Arc::new(loader),
+            spare: Mutex::default(),
         });
-        *last = Some(chosen.clone());
+        last.truncate(REMEMBERED - 1);
+        last.insert(0, chosen.clone());
         chosen
     }
 
@@ -309,35 +335,54 @@ impl Translation for Native {
         number: u32,
     ) -> Result<Box<dyn Worker + 'a>, Box<Trap>> {
         let chosen = self.chosen(launch.prepared);
-        let [full, part] = chosen.variants.each_ref().map(|v| v.as_ref().ok().cloned());
-        let live = if together(&self.program) { launch.prepared.most_threads() } else { 1 };
-        let mut sites = vec![Site::NOWHERE; self.program.messages().len().max(1)];
+        let most = launch.prepared.most_threads();
+        let mut own = chosen.spare().pop().unwrap_or_else(|| Spare::new(self, &chosen, most));
+        own.renew(launch.env.symbols);
+        let kept = std::mem::take(&mut own.kept);
+        let loader = chosen.loader.clone();
+        let run = Runner { native: self, chosen, own };
+        Ok(Box::new(Groups::with(launch, number, run, loader, kept)?))
+    }
+}
+
+/// Are groups of one thread that lacks channels run as rows, too?
+fn tails(variants: &[Result<Arc<Variant>, String>; 2]) -> bool {
+    variants.iter().all(|v| v.as_ref().is_ok_and(|v| v.row))
+}
+
+/// What a worker needs beside the machine's, to be used by one after the other.
+struct Spare {
+    /// For threads with all channels, and for others; by thread of the group, where its threads are alive together.
+    contexts: [Vec<Context>; 2],
+    sites: Vec<Site>,
+    /// Where threads are alive together and native code lets them take turns: with what, by variant.
+    turning: [Option<Turning>; 2],
+    kept: Kept,
+}
+
+impl Spare {
+    fn new(native: &Native, chosen: &Chosen, most: u32) -> Spare {
+        let together = together(&native.program);
+        let live = if together { most } else { 1 };
+        let mut sites = vec![Site::NOWHERE; native.program.messages().len().max(1)];
         let at = sites.as_mut_ptr();
-        let turning = [&full, &part].map(|v| {
-            let v = v.as_ref().filter(|v| v.row && together(&self.program))?;
-            let context = Context::new(v, at, launch.env.symbols, turns::callback as *const ());
-            Some(Turning::new(context, v, live))
+        let code = chosen.variants.each_ref().map(|v| v.as_ref().ok());
+        let turning = code.map(|v| {
+            let v = v.filter(|v| v.row && together)?;
+            Some(Turning::new(Context::new(v, at, turns::callback as *const ()), v, live))
         });
-        let run = Runner {
-            native: self,
-            turning,
-            contexts: [&full, &part].map(|v| {
-                let call = callback as *const ();
-                (0..live).map(|_| v.as_ref().map(|v| Context::new(v, at, launch.env.symbols, call))).collect()
-            }),
-            variants: [full, part],
-            sites,
-            scratch: sites::to_scratch(&self.program),
-        };
-        let (native, tails) = (run.variants[0].is_some(), run.takes_tails());
-        let mut groups = Groups::new(launch, number, run)?;
-        match (native, tails) {
-            // They read what the others read, and more.
-            (true, true) => groups.trim(&self.part().1),
-            (true, false) => groups.trim(&self.reads()),
-            _ => {}
-        }
-        Ok(Box::new(groups))
+        let contexts = code.map(|v| {
+            let one = |v: &Arc<Variant>| Context::new(v, at, callback as *const ());
+            v.map_or_else(Vec::new, |v| (0..live).map(|_| one(v)).collect())
+        });
+        Spare { contexts, sites, turning, kept: Kept::default() }
+    }
+
+    /// For a launch with these symbols: nothing of an earlier one's memory is known any more.
+    fn renew(&mut self, symbols: &[u64]) {
+        self.sites.fill(Site::NOWHERE);
+        let turning = self.turning.iter_mut().flatten().map(|t| &mut t.context);
+        self.contexts.iter_mut().flatten().chain(turning).for_each(|c| c.link(symbols));
     }
 }
 
@@ -350,25 +395,33 @@ struct Line([u32; 16]);
 struct Context {
     lines: Vec<Line>,
     waits: Range<usize>,
+    /// Where the addresses of symbols are, and how many.
+    symbols: (u32, u32),
 }
 
 impl Context {
-    fn new(v: &Variant, sites: *mut Site, symbols: &[u64], call: *const ()) -> Context {
+    fn new(v: &Variant, sites: *mut Site, call: *const ()) -> Context {
         let c = &v.compiled;
         let mut it = Context {
             lines: vec![Line([0; 16]); (c.context as usize).div_ceil(64).max(1)],
             waits: at::WAITS as usize / 4..at::WAITS as usize / 4 + c.waits.len(),
+            symbols: (c.symbols, v.symbols),
         };
         for (k, x) in c.pool.iter().enumerate() {
             it.set(c.pool_at + 4 * k as u32, *x);
         }
-        // One that the launch does not have is nowhere.
-        for k in 0..v.symbols {
-            it.set64(c.symbols + 8 * k, symbols.get(k as usize).copied().unwrap_or(0));
-        }
         it.set64(at::SITES, sites as u64);
         it.set64(at::CALL, call as u64);
         it
+    }
+
+    /// Puts the addresses of symbols there.
+    fn link(&mut self, symbols: &[u64]) {
+        let (first, count) = self.symbols;
+        for k in 0..count {
+            // One that the launch does not have is nowhere.
+            self.set64(first + 8 * k, symbols.get(k as usize).copied().unwrap_or(0));
+        }
     }
 
     fn set(&mut self, at: u32, x: u32) {
@@ -456,15 +509,18 @@ fn given(limit: u64) -> u64 {
 /// Runs threads natively.
 struct Runner<'a> {
     native: &'a Native,
-    /// For threads with all channels, and for others.
-    variants: [Option<Arc<Variant>>; 2],
-    /// By thread of the group, where its threads are alive together.
-    contexts: [Vec<Option<Context>>; 2],
-    sites: Vec<Site>,
-    /// Messages that go to scratch.
-    scratch: Vec<usize>,
-    /// Where threads are alive together and native code lets them take turns: with what, by variant.
-    turning: [Option<Turning>; 2],
+    chosen: Arc<Chosen>,
+    own: Spare,
+}
+
+impl Chosen {
+    fn spare(&self) -> MutexGuard<'_, Vec<Spare>> {
+        self.spare.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    fn variant(&self, which: usize) -> Option<&Variant> {
+        self.variants[which].as_ref().ok().map(|v| &**v)
+    }
 }
 
 impl Runner<'_> {
@@ -482,14 +538,14 @@ impl Run for Runner<'_> {
         let same = m.env.program.is(&self.native.program) && m.t.regs.len() >= p.registers().bytes;
         assert!(same, "the machine is one of another program");
         let which = self.which(m.t.dispatch);
-        let state = if self.contexts[which].len() > 1 { m.t.index as usize } else { 0 };
-        let (Some(variant), Some(Some(context))) =
-            (&self.variants[which], self.contexts[which].get_mut(state))
+        let Spare { contexts, sites, .. } = &mut self.own;
+        let state = if contexts[which].len() > 1 { m.t.index as usize } else { 0 };
+        let (Some(variant), Some(context)) = (self.chosen.variant(which), contexts[which].get_mut(state))
         else {
             return self.native.rest.run(m);
         };
-        if !self.scratch.is_empty() {
-            sites::move_scratch(m, &self.scratch, &mut self.sites);
+        if !self.native.scratch.is_empty() {
+            sites::move_scratch(m, &self.native.scratch, sites);
         }
         if fresh {
             context.set(at::RESUME, 0);
@@ -505,7 +561,7 @@ impl Run for Runner<'_> {
             budget: (m.t.budget, given),
             machine: m,
             rest: &*self.native.rest,
-            sites: &mut self.sites,
+            sites,
             stop,
             row: None,
             at: None,
@@ -547,36 +603,40 @@ impl Run for Runner<'_> {
     }
 
     fn takes_rows(&self) -> bool {
-        self.variants[0].as_ref().is_some_and(|v| v.row)
+        self.chosen.variant(0).is_some_and(|v| v.row)
     }
 
     fn takes_turns(&self) -> bool {
-        self.turning[0].is_some()
+        self.own.turning[0].is_some()
     }
 
     fn takes_tails(&self) -> bool {
-        match together(&self.native.program) {
-            true => self.turning.iter().all(Option::is_some),
-            false => self.variants.iter().all(|v| v.as_ref().is_some_and(|v| v.row)),
-        }
+        tails(&self.chosen.variants)
+    }
+
+    fn keep(&mut self, kept: Kept) {
+        let sites = std::mem::take(&mut self.own.sites);
+        let (contexts, turning) =
+            (std::mem::take(&mut self.own.contexts), std::mem::take(&mut self.own.turning));
+        self.chosen.spare().push(Spare { contexts, sites, turning, kept });
     }
 
     fn turns(&mut self, alive: &mut Alive<'_>, row: &Row<'_>, stop: &Stop) -> (u32, Turns) {
         let which = self.which(row.channels);
-        let (Some(variant), Some(turning)) = (&self.variants[which], &mut self.turning[which]) else {
+        let Spare { contexts, sites, turning, .. } = &mut self.own;
+        let (Some(variant), Some(turning)) = (self.chosen.variant(which), &mut turning[which]) else {
             unreachable!("turns are for code that takes them");
         };
         let rest = &*self.native.rest;
-        let mut turn =
-            Turn { variant, rest, turning, contexts: &mut self.contexts[which], sites: &mut self.sites };
+        let mut turn = Turn { variant, rest, turning, contexts: &mut contexts[which], sites };
         turn.row(alive, row, stop, &self.native.program)
     }
 
     fn row(&mut self, m: &mut Machine<'_>, row: &Row<'_>, stop: &Stop) {
         let p = &self.native.program;
         let which = self.which(row.channels);
-        let (Some(variant), Some(Some(context))) = (&self.variants[which], self.contexts[which].get_mut(0))
-        else {
+        let Spare { contexts, sites, .. } = &mut self.own;
+        let (Some(variant), Some(context)) = (self.chosen.variant(which), contexts[which].get_mut(0)) else {
             // Its threads would not run, and nobody would know.
             unreachable!("rows are for code that takes them");
         };
@@ -602,7 +662,7 @@ impl Run for Runner<'_> {
             budget: (0, 0),
             machine: m,
             rest: &*self.native.rest,
-            sites: &mut self.sites,
+            sites,
             stop,
             row: Some(row),
             at: None,

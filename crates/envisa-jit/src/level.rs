@@ -1,5 +1,7 @@
 //! What code is for.
 
+use std::sync::OnceLock;
+
 /// The instructions that there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Level {
@@ -12,6 +14,11 @@ pub(crate) enum Level {
 impl Level {
     /// The best that the CPU has, if it has one; `ENVISA_LEVEL=base|avx2|avx512` lowers it.
     pub fn detect() -> Option<Level> {
+        static LEVEL: OnceLock<Option<Level>> = OnceLock::new();
+        *LEVEL.get_or_init(Level::best)
+    }
+
+    fn best() -> Option<Level> {
         let wide = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512cd")

@@ -2,17 +2,19 @@
 //! the other.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use envisa_isa::limits::NAMED_BARRIERS;
 use envisa_lower::{Op, Program};
 
 use crate::dispatch::GroupClass;
 use crate::engine::{LaunchView, Stop, Worker};
-use crate::loader::Loader;
 use crate::memory::{Block, Hint};
 use crate::start::Gaps;
 use crate::thread::{Accesses, Env, Group, Machine, Mask, Status, Thread};
 use crate::trap::{Cause, ThreadState, Trap};
+
+pub use crate::loader::Loader;
 
 /// Runs one thread.
 pub trait Run {
@@ -44,6 +46,34 @@ pub trait Run {
     /// something else is to be done about one of them. Gives how many groups ended before that one.
     fn turns(&mut self, _: &mut Alive<'_>, _: &Row<'_>, _: &Stop) -> (u32, Turns) {
         (0, Turns::Rest { started: 0, next: 0 })
+    }
+
+    /// Its worker has ended, and leaves what another one can use.
+    fn keep(&mut self, _: Kept) {}
+}
+
+/// Memory that a worker leaves to a later one of the same program, in another launch: what was in it is of no meaning.
+#[derive(Default)]
+pub struct Kept {
+    /// The program whose registers, hints and constants these are.
+    program: Option<Program>,
+    threads: Vec<Thread>,
+    hints: Vec<Hint>,
+    image: Vec<u8>,
+    slm: Option<Block>,
+}
+
+impl Kept {
+    /// What is of use to a worker of this launch.
+    fn of(mut self, launch: &LaunchView<'_>) -> Kept {
+        let program = launch.env.program;
+        if !self.program.as_ref().is_some_and(|p| p.is(program)) {
+            return Kept { program: Some(program.clone()), ..Kept::default() };
+        }
+        self.threads.iter_mut().for_each(|t| t.loaded = false);
+        self.hints.fill(Hint::default());
+        self.slm = self.slm.filter(|slm| slm.len() as u64 == launch.prepared.slm_bytes);
+        self
     }
 }
 
@@ -151,9 +181,9 @@ impl Row<'_> {
 }
 
 /// A worker that runs a group's threads one after the other.
-pub struct Groups<'a, R> {
+pub struct Groups<'a, R: Run> {
     launch: &'a LaunchView<'a>,
-    loader: Loader,
+    loader: Arc<Loader>,
     image: Vec<u8>,
     threads: Vec<Thread>,
     hints: Vec<Hint>,
@@ -171,6 +201,8 @@ pub struct Groups<'a, R> {
     tails: bool,
     /// Room for the accesses that an observer is told of.
     accesses: Accesses,
+    /// It is in the midst of groups, or stopped there: nothing of it is kept.
+    amidst: bool,
     run: R,
 }
 
@@ -180,26 +212,46 @@ impl<'a, R: Run> Groups<'a, R> {
     /// # Errors
     /// If the host has no memory for a group.
     pub fn new(launch: &'a LaunchView<'a>, number: u32, run: R) -> Result<Self, Box<Trap>> {
+        let loader = Loader::new(launch.env.program, launch.prepared);
+        Groups::with(launch, number, run, Arc::new(loader), Kept::default())
+    }
+
+    /// The same with a loader of this program and of launches whose images are as this one's, and with memory that
+    /// another worker left.
+    ///
+    /// # Errors
+    /// If the host has no memory for a group.
+    pub fn with(
+        launch: &'a LaunchView<'a>,
+        number: u32,
+        run: R,
+        loader: Arc<Loader>,
+        kept: Kept,
+    ) -> Result<Self, Box<Trap>> {
         let (prepared, program) = (launch.prepared, launch.env.program);
         let most = prepared.most_threads();
-        let Some(slm) = Block::zeroed(prepared.slm_bytes as usize) else {
+        let Kept { mut threads, mut hints, mut image, slm, .. } = kept.of(launch);
+        let Some(slm) = slm.or_else(|| Block::zeroed(prepared.slm_bytes as usize)) else {
             let cause = Cause::NoMemory { bytes: prepared.slm_bytes };
             return Err(Box::new(Trap::of_launch(program.name(), cause)));
         };
         let together = together(program);
         let live = if together { most } else { 1 };
-        let thread = |_| {
+        threads.truncate(live as usize);
+        threads.resize_with(live as usize, || {
             let mut t = Thread::new(program);
             let constants = &program.registers().constants;
             t.regs.slice_mut(0, constants.len() as u32).copy_from_slice(constants);
             t
-        };
+        });
+        hints.resize(program.messages().len().max(1), Hint::default());
+        image.clone_from(&prepared.image);
         Ok(Groups {
             launch,
-            loader: Loader::new(program, prepared),
-            image: prepared.image.clone(),
-            threads: (0..live).map(thread).collect(),
-            hints: vec![Hint::default(); program.messages().len().max(1)],
+            loader,
+            image,
+            threads,
+            hints,
             slm,
             slot: number * most,
             together,
@@ -208,14 +260,9 @@ impl<'a, R: Run> Groups<'a, R> {
             rows: if together { run.takes_turns() } else { run.takes_rows() },
             tails: run.takes_tails(),
             accesses: Accesses::default(),
+            amidst: false,
             run,
         })
-    }
-
-    /// For engines that zero variables themselves which threads with all channels read before they write them;
-    /// `reads`: the registers that such threads read before they write them, `(first byte, bytes)`.
-    pub fn trim(&mut self, reads: &[(u32, u32)]) {
-        self.loader.trim(self.launch.env.program, self.launch.prepared, reads);
     }
 
     /// Prepares for a group of this id, or for a row that begins with it.
@@ -434,8 +481,34 @@ impl<'a, R: Run> Groups<'a, R> {
     }
 }
 
+impl<R: Run> Drop for Groups<'_, R> {
+    fn drop(&mut self) {
+        if self.amidst {
+            return;
+        }
+        let kept = Kept {
+            program: Some(self.launch.env.program.clone()),
+            threads: std::mem::take(&mut self.threads),
+            hints: std::mem::take(&mut self.hints),
+            image: std::mem::take(&mut self.image),
+            slm: Block::zeroed(0).map(|none| std::mem::replace(&mut self.slm, none)),
+        };
+        self.run.keep(kept);
+    }
+}
+
 impl<R: Run> Worker for Groups<'_, R> {
     fn groups(&mut self, numbers: Range<u64>, stop: &Stop) -> Option<(u64, Box<Trap>)> {
+        self.amidst = true;
+        let fault = self.run_groups(numbers, stop);
+        self.amidst = fault.is_some();
+        fault
+    }
+}
+
+impl<R: Run> Groups<'_, R> {
+    /// Runs groups, up to the first that faults; gives its number and fault.
+    fn run_groups(&mut self, numbers: Range<u64>, stop: &Stop) -> Option<(u64, Box<Trap>)> {
         let mut id = self.launch.prepared.group_id(numbers.start);
         let mut number = numbers.start;
         while self.rows && number < numbers.end {

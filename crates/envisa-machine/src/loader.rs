@@ -27,7 +27,7 @@ pub(crate) struct Few {
 }
 
 /// What a thread's registers start with, worked out once.
-pub(crate) struct Loader {
+pub struct Loader {
     /// `(register, image, bytes)`: the inputs.
     copies: Vec<Copy>,
     /// Those that differ from thread to thread, or that the program overwrites.
@@ -35,12 +35,12 @@ pub(crate) struct Loader {
     /// Everything that is not a constant.
     all: Range<u32>,
     /// What the program writes of that, and may read before it does.
-    pub fresh: Vec<Range<u32>>,
+    pub(crate) fresh: Vec<Range<u32>>,
     /// What the program writes of that, and never reads before it does.
-    pub stale: Vec<Range<u32>>,
+    pub(crate) stale: Vec<Range<u32>>,
     /// All channels.
     full: Mask,
-    pub few: Option<Few>,
+    pub(crate) few: Option<Few>,
 }
 
 /// What a thread's start sets besides its inputs: variable, and byte in it.
@@ -68,6 +68,8 @@ fn dwords(of: impl Iterator<Item = (u32, u32)>) -> Vec<Range<u32>> {
 }
 
 impl Loader {
+    /// Of threads of this program in launches whose images have this one's length, and in the same places what
+    /// differs from group to group and from thread to thread.
     pub fn new(p: &Program, prepared: &Prepared) -> Loader {
         let r0 = p.registers().predefined[var::R0 as usize];
         let image = prepared.image.len() as u32;
@@ -192,7 +194,7 @@ impl Loader {
     /// said what it reads; `false` (and nothing done) if they are to be loaded whole. `shared`: what the threads of
     /// the group share is there. `set`: what the thread's start sets.
     #[inline]
-    pub fn load_few(
+    pub(crate) fn load_few(
         &self,
         p: &Program,
         t: &mut Thread,
@@ -226,7 +228,7 @@ impl Loader {
     /// What the threads of a row of groups share, for an engine that starts them itself; `false` (and nothing done) if
     /// a thread's registers are to be loaded whole before.
     #[inline]
-    pub fn load_row(&self, t: &mut Thread, image: &[u8]) -> bool {
+    pub(crate) fn load_row(&self, t: &mut Thread, image: &[u8]) -> bool {
         let Some(few) = self.few.as_ref().filter(|_| t.loaded) else { return false };
         copies(t, &few.group, image);
         true
@@ -234,7 +236,7 @@ impl Loader {
 
     /// Makes a register file ready for a thread that starts with these channels.
     /// `set`: what the thread's start sets.
-    pub fn load(&self, p: &Program, t: &mut Thread, image: &[u8], channels: Mask, set: [u32; 6]) {
+    pub(crate) fn load(&self, p: &Program, t: &mut Thread, image: &[u8], channels: Mask, set: [u32; 6]) {
         let whole = !t.loaded || channels != self.full;
         // After a thread that lacks channels everything is as at the very start.
         t.loaded = true;

@@ -100,16 +100,23 @@ pub fn run<W: Worker>(
         progress.total.store(total, Ordering::Relaxed);
     }
     let start = Instant::now();
-    let workers = if options.jobs == 0 && is_small(launch) { 1 } else { options.workers(total) };
-    let work = |number: u32| match worker(number) {
-        Ok(w) => shared.work(w, options.progress),
+    let workers = options.workers(total);
+    let alone = workers > 1 && options.jobs == 0 && begins_alone(launch);
+    let work = |number: u32, others: &mut dyn FnMut()| match worker(number) {
+        Ok(w) => shared.work(w, options.progress, (alone && number == 0).then_some((start, others))),
         Err(trap) => shared.fault(0, trap),
     };
     if workers == 1 {
-        work(0);
+        work(0, &mut || ());
     } else {
         let work = &work;
-        beside((1..workers as u32).map(|i| move || work(i)), || work(0));
+        let others = (1..workers as u32).map(|i| move || work(i, &mut || ()));
+        beside(others, |begin| {
+            if !alone {
+                begin();
+            }
+            work(0, begin);
+        });
     }
     let mut traps = shared.traps.into_inner().unwrap_or_else(|e| e.into_inner());
     // Groups that had not begun when the launch was cancelled have nothing to say.
@@ -121,34 +128,38 @@ pub fn run<W: Worker>(
     Outcome { trap, others, groups: shared.next.into_inner().min(total), elapsed: start.elapsed() }
 }
 
-/// Instructions that take no longer than to wake another host thread.
-const SMALL: u64 = 1 << 11;
+/// How long the caller's host thread runs a launch alone that may be a small one: to wake another one and to have it
+/// begin takes longer.
+const PATIENCE: Duration = Duration::from_micros(15);
+/// Instructions, counted once a thread, of launches that may be small, and of one of their groups.
+const MAY_BE_SMALL: (u64, u64) = (1 << 18, 1 << 12);
 
-/// Is a launch over before another host thread has begun with it: has it few instructions, and executes each of them
-/// once a thread at most?
-fn is_small(launch: &LaunchView<'_>) -> bool {
+/// May a launch be over before another host thread has begun with it? It has few instructions, and executes each of them
+/// once a thread at most.
+fn begins_alone(launch: &LaunchView<'_>) -> bool {
     let program = &launch.env.program;
-    let executed = launch.prepared.thread_count().saturating_mul(program.code().len() as u64);
-    executed <= SMALL && program.runs_forward()
+    let times = |threads: u64| threads.saturating_mul(program.code().len() as u64);
+    let group = launch.prepared.most_threads().into();
+    times(launch.prepared.thread_count()) <= MAY_BE_SMALL.0
+        && times(group) <= MAY_BE_SMALL.1
+        && program.runs_forward()
 }
 
-/// Runs `here` on this host thread, and all others on threads of their own. A panic in one of them, a mistake of
-/// ours, goes on here: it is not to be taken for a result.
-fn beside<F: FnOnce() + Send>(others: impl ExactSizeIterator<Item = F>, here: impl FnOnce()) {
+/// Runs `here` on this host thread, and all others on threads of their own from when it calls what it is given. A panic
+/// in one of them, a mistake of ours, goes on here: it is not to be taken for a result.
+fn beside<F: FnOnce() + Send>(others: impl ExactSizeIterator<Item = F>, here: impl FnOnce(&mut dyn FnMut())) {
     /// Threads that wait for the next launch: as many as the host has beside the caller's.
     static POOL: OnceLock<Option<rayon::ThreadPool>> = OnceLock::new();
     let pool = POOL.get_or_init(|| {
         rayon::ThreadPoolBuilder::new().num_threads((hardware_threads() - 1).max(1)).build().ok()
     });
+    let (workers, mut others) = (others.len(), Some(others));
+    let mut others = || others.take().into_iter().flatten();
     match pool {
-        Some(pool) if others.len() <= pool.current_num_threads() => pool.in_place_scope(|s| {
-            others.for_each(|f| s.spawn(|_| f()));
-            here();
+        Some(pool) if workers <= pool.current_num_threads() => pool.in_place_scope(|s| {
+            here(&mut || others().for_each(|f| s.spawn(|_| f())));
         }),
-        _ => std::thread::scope(|s| {
-            others.for_each(|f| drop(s.spawn(f)));
-            here();
-        }),
+        _ => std::thread::scope(|s| here(&mut || others().for_each(|f| drop(s.spawn(f))))),
     }
 }
 
@@ -162,19 +173,35 @@ struct Shared {
 }
 
 impl Shared {
-    /// Has a worker run groups until there are no more.
-    fn work<W: Worker>(&self, mut worker: W, progress: Option<&Progress>) {
+    /// Has a worker run groups until there are no more. `alone`: when it began, and what lets others begin.
+    fn work<W: Worker>(
+        &self,
+        mut worker: W,
+        progress: Option<&Progress>,
+        mut alone: Option<(Instant, &mut dyn FnMut())>,
+    ) {
+        let mut step = if alone.is_some() { 1 } else { self.step };
         loop {
-            let first = self.next.fetch_add(self.step, Ordering::Relaxed);
+            let first = self.next.fetch_add(step, Ordering::Relaxed);
             if first >= self.total || self.stop.before(first) {
                 return;
             }
-            let end = (first + self.step).min(self.total);
+            let end = (first + step).min(self.total);
             if let Some(progress) = progress {
                 progress.begun.fetch_add(end - first, Ordering::Relaxed);
             }
             if let Some((number, trap)) = worker.groups(first..end, &self.stop) {
                 return self.fault(number, trap);
+            }
+            if end == self.total {
+                return;
+            }
+            if let Some((start, others)) = &mut alone {
+                step = (2 * step).min(self.step.max(8));
+                if start.elapsed() >= PATIENCE {
+                    others();
+                    (step, alone) = (self.step, None);
+                }
             }
         }
     }

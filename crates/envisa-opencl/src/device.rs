@@ -440,7 +440,7 @@ impl Machine {
         for (i, value) in args.iter().enumerate() {
             launch = launch.arg(i as u32, self.arg(value, info.args.get(i))?);
         }
-        let outcome = self.device.run(kernel, &launch)?;
+        let outcome = self.device.run(kernel, launch)?;
         let told = |code: &str, place: &envisa::Place, other: u32, d: Diagnostic, data| Told {
             key: format!(
                 "{code}:{}:{}:{}:{other}:{:x}",

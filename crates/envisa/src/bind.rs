@@ -3,7 +3,7 @@
 use crate::device::Device;
 use crate::error::Error;
 use crate::kernel::{Argument, ArgumentKind, Code};
-use crate::launch::{Arg, ArgKey, Launch, Sizes};
+use crate::launch::{Arg, ArgKey, Dims, Launch, Sizes};
 use envisa_diag::did_you_mean;
 use envisa_lower::{InputClass, InputSlot};
 use envisa_machine::dispatch::{self, Sampler};
@@ -64,14 +64,14 @@ fn range(
     memory: &Memory,
     code: &Code,
     launch: &Launch,
-    global: &[u64],
-    local: &[u64],
+    global: &Dims,
+    local: &Dims,
 ) -> Result<dispatch::Launch, Error> {
-    let dims = global.len();
+    let dims = global.count();
     if !(1..=3).contains(&dims) {
         return Err(Error::Launch(format!("{dims} global sizes: there are 1 to 3 dimensions")));
     }
-    for (what, n) in [("local", local.len()), ("offset", launch.offset.len())] {
+    for (what, n) in [("local", local.count()), ("offset", launch.offset.count())] {
         if n != 0 && n != dims {
             return Err(Error::Launch(format!("global has {dims} dimensions, {what} has {n}")));
         }
@@ -83,10 +83,10 @@ fn range(
     }
     let args = arguments(memory, code, launch)?;
     let mut out = dispatch::Launch { dims: dims as u32, global: [1; 3], local: [1; 3], offset: [0; 3], args };
-    out.global[..dims].copy_from_slice(global);
-    out.offset[..launch.offset.len()].copy_from_slice(&launch.offset);
-    if !local.is_empty() {
-        for (to, from) in out.local.iter_mut().zip(local) {
+    out.global[..dims].copy_from_slice(global.numbers());
+    out.offset[..launch.offset.count()].copy_from_slice(launch.offset.numbers());
+    if local.count() > 0 {
+        for (to, from) in out.local.iter_mut().zip(local.numbers()) {
             // What does not fit is refused as too large a group.
             *to = u32::try_from(*from).unwrap_or(u32::MAX);
         }
@@ -233,7 +233,7 @@ fn thread_groups(
     if groups.len() > 3 {
         return Err(Error::Launch(format!("{} dimensions of groups: there are 1 to 3", groups.len())));
     }
-    if !launch.offset.is_empty() {
+    if launch.offset.count() > 0 {
         return Err(Error::Launch("thread groups have no offset: they have no global ids".into()));
     }
     let inputs = code.program().inputs();

@@ -269,15 +269,15 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::Launch`], [`Error::Argument`]: sizes or arguments do not fit the kernel; [`Error::Foreign`].
-    pub fn launch(&self, kernel: &Kernel, launch: &Launch) -> Result<Run, Error> {
-        Run::new(self, kernel, launch)
+    pub fn launch(&self, kernel: &Kernel, launch: impl Into<Launch>) -> Result<Run, Error> {
+        Run::new(self, kernel, launch.into())
     }
 
     /// Launches a kernel and waits for its end.
     ///
     /// # Errors
     /// As [`Device::launch`] and [`Run::wait`]. A fault of the kernel is no error: it is in the outcome.
-    pub fn run(&self, kernel: &Kernel, launch: &Launch) -> Result<Outcome, Error> {
+    pub fn run(&self, kernel: &Kernel, launch: impl Into<Launch>) -> Result<Outcome, Error> {
         self.launch(kernel, launch)?.wait()
     }
 }

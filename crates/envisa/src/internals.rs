@@ -37,7 +37,7 @@ pub fn program(kernel: &Kernel) -> &Program {
 /// # Errors
 /// As [`Device::run`].
 pub fn run(device: &Device, kernel: &Kernel, launch: &Launch) -> Result<(Outcome, Option<Box<Trap>>), Error> {
-    Run::new(device, kernel, launch)?
+    Run::new(device, kernel, launch.clone())?
         .execute(None::<&mut crate::instruments::Instruments>)
         .map(|d| (d.0, d.1))
 }
@@ -52,5 +52,5 @@ pub fn observe<O: Observer>(
     launch: &Launch,
     observer: &mut O,
 ) -> Result<(Outcome, Option<Box<Trap>>), Error> {
-    Run::new(device, kernel, launch)?.execute(Some(observer)).map(|d| (d.0, d.1))
+    Run::new(device, kernel, launch.clone())?.execute(Some(observer)).map(|d| (d.0, d.1))
 }

@@ -12,7 +12,7 @@ use std::fmt;
 #[derive(Clone, Debug)]
 pub struct Launch {
     pub(crate) sizes: Sizes,
-    pub(crate) offset: Vec<u64>,
+    pub(crate) offset: Dims,
     pub(crate) args: Vec<(ArgKey, Arg)>,
     pub(crate) engine: Option<Engine>,
     pub(crate) threads: Option<usize>,
@@ -37,11 +37,43 @@ pub use envisa_machine::Progress;
 /// Ends launches from another host thread.
 pub use envisa_machine::scheduler::Cancel;
 
+impl From<&Launch> for Launch {
+    fn from(launch: &Launch) -> Launch {
+        launch.clone()
+    }
+}
+
+/// A number for each dimension.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Dims {
+    /// How many there are: more than three are refused when it is launched.
+    count: usize,
+    numbers: [u64; 3],
+}
+
+impl Dims {
+    fn new(of: &[u64]) -> Dims {
+        let mut numbers = [0; 3];
+        numbers.iter_mut().zip(of).for_each(|(to, n)| *to = *n);
+        Dims { count: of.len(), numbers }
+    }
+
+    /// How many dimensions were given.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The numbers of the first three.
+    pub fn numbers(&self) -> &[u64] {
+        &self.numbers[..self.count.min(3)]
+    }
+}
+
 /// How many of what.
 #[derive(Clone, Debug)]
 pub(crate) enum Sizes {
     /// Work-items, and work-items a group.
-    Range { global: Vec<u64>, local: Vec<u64> },
+    Range { global: Dims, local: Dims },
     /// Thread groups, and threads of each.
     Threads { groups: Vec<u32>, threads: u32 },
 }
@@ -50,7 +82,7 @@ impl Launch {
     /// A range of work-items in one to three dimensions, in groups of `local`. If `local` is empty, groups are
     /// as the kernel requires, or the largest divisor of the first size up to 256.
     pub fn range(global: &[u64], local: &[u64]) -> Launch {
-        Launch::of(Sizes::Range { global: global.to_vec(), local: local.to_vec() })
+        Launch::of(Sizes::Range { global: Dims::new(global), local: Dims::new(local) })
     }
 
     /// Thread groups in one to three dimensions, of so many threads each: for hand-written code.
@@ -61,7 +93,7 @@ impl Launch {
     fn of(sizes: Sizes) -> Launch {
         Launch {
             sizes,
-            offset: Vec::new(),
+            offset: Dims::default(),
             args: Vec::new(),
             engine: None,
             threads: None,
@@ -84,7 +116,7 @@ impl Launch {
     /// The first global id of a [range](Launch::range).
     #[must_use]
     pub fn offset(mut self, first: &[u64]) -> Launch {
-        self.offset = first.to_vec();
+        self.offset = Dims::new(first);
         self
     }
 

@@ -241,6 +241,10 @@ impl Module {
     /// # Errors
     /// [`Error::NoKernel`]; [`Error::Module`], [`Error::Diagnostics`]: its vISA has errors or cannot be run.
     pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
+        let known = |e: std::sync::PoisonError<_>| std::sync::PoisonError::into_inner(e);
+        if let Some(code) = self.0.kernels.lock().unwrap_or_else(known).get(name) {
+            return Ok(Kernel { module: self.clone(), code: code.clone() });
+        }
         let names = self.kernel_names();
         let found = match (name, &names[..]) {
             ("", [only]) => Some(only),
@@ -250,7 +254,6 @@ impl Module {
         let Some(found) = found else {
             return Err(Error::NoKernel { name: name.to_owned(), available: names });
         };
-        let known = |e: std::sync::PoisonError<_>| std::sync::PoisonError::into_inner(e);
         if let Some(code) = self.0.kernels.lock().unwrap_or_else(known).get(found) {
             return Ok(Kernel { module: self.clone(), code: code.clone() });
         }

@@ -1,5 +1,7 @@
 //! Which engine runs a program.
 
+use std::sync::OnceLock;
+
 use envisa_interp::Executable;
 use envisa_machine::dispatch::Prepared;
 use envisa_machine::link::Linked;
@@ -11,7 +13,7 @@ use crate::Engine;
 /// where that does, too, what the launch costs.
 pub(crate) fn runs(executable: &Executable, engine: Engine, threads: u64) -> bool {
     let engine = match engine {
-        Engine::Auto => Engine::from_environment().unwrap_or_default(),
+        Engine::Auto => by_environment(),
         chosen => chosen,
     };
     let wanted = match engine {
@@ -28,6 +30,12 @@ pub(crate) fn runs(executable: &Executable, engine: Engine, threads: u64) -> boo
     false
 }
 
+/// What the environment says, asked once.
+fn by_environment() -> Engine {
+    static ENGINE: OnceLock<Engine> = OnceLock::new();
+    *ENGINE.get_or_init(|| Engine::from_environment().unwrap_or_default())
+}
+
 /// Can native code run it, on this host?
 pub(crate) fn can_run(executable: &Executable) -> bool {
     runs(executable, Engine::Native, 0)
@@ -40,7 +48,7 @@ pub(crate) type Left = Result<envisa_machine::engine::Left, String>;
 /// Is native code asked for by its name?
 pub(crate) fn named(engine: Engine) -> bool {
     match engine {
-        Engine::Auto => Engine::from_environment() == Ok(Engine::Native),
+        Engine::Auto => by_environment() == Engine::Native,
         chosen => chosen == Engine::Native,
     }
 }

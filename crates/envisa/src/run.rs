@@ -148,12 +148,12 @@ impl Dropped {
 }
 
 impl Run {
-    pub(crate) fn new(device: &Device, kernel: &Kernel, launch: &Launch) -> Result<Run, Error> {
+    pub(crate) fn new(device: &Device, kernel: &Kernel, launch: Launch) -> Result<Run, Error> {
         if !device.is(&kernel.device()) {
             return Err(Error::Foreign("kernel"));
         }
-        let bound = bind(device, &kernel.code, launch)?;
-        Ok(Run { device: device.clone(), kernel: kernel.clone(), launch: launch.clone(), bound })
+        let bound = bind(device, &kernel.code, &launch)?;
+        Ok(Run { device: device.clone(), kernel: kernel.clone(), launch, bound })
     }
 
     /// Runs it, on this host thread and others, and waits for its end.
@@ -324,7 +324,9 @@ const LOCAL_RED_ZONE: u64 = 1024;
 /// Work-items of a range; of thread groups, channels of all threads.
 fn items(prepared: &Prepared, launch: &Launch, code: &Code) -> u64 {
     match &launch.sizes {
-        crate::launch::Sizes::Range { global, .. } => global.iter().fold(1, |n, d| n.saturating_mul(*d)),
+        crate::launch::Sizes::Range { global, .. } => {
+            global.numbers().iter().fold(1, |n, d| n.saturating_mul(*d))
+        }
         crate::launch::Sizes::Threads { threads, .. } => {
             let a_group = u64::from(*threads) * u64::from(code.program().simd());
             prepared.group_count().saturating_mul(a_group)

@@ -6,7 +6,7 @@ use crate::layout::{Record, record, state};
 
 /// What native code that lets threads take turns finds.
 pub(super) struct Turning {
-    context: Context,
+    pub context: Context,
     /// Records of the threads, each with the channels that wait, in cache lines.
     records: Vec<Line>,
     /// Lines of a record.
@@ -65,7 +65,7 @@ pub(super) struct Turn<'a> {
     pub rest: &'a dyn Instructions,
     pub turning: &'a mut Turning,
     /// Those of threads that run by themselves.
-    pub contexts: &'a mut [Option<Context>],
+    pub contexts: &'a mut [Context],
     pub sites: &'a mut [Site],
 }
 
@@ -196,7 +196,7 @@ impl Turn<'_> {
         m.t.budget = left - spent;
         let target = m.env.program.code()[pc as usize].aux;
         m.suspend(target, Status::Yielded);
-        if let Some(Some(own)) = self.contexts.get_mut(k) {
+        if let Some(own) = self.contexts.get_mut(k) {
             own.set(at::RESUME, context.get(at::RESUME));
             own.set(at::EXEC, context.get(at::EXEC));
             for w in own.waits.clone() {
@@ -233,7 +233,7 @@ impl Turn<'_> {
             (t.mask, t.pc, t.budget) = (r.exec, r.pc, r.left);
             // Those whose turn is still to come have been let go on.
             t.status = if thread > index { Status::Ready } else { Status::Barrier };
-            let Some(Some(own)) = self.contexts.get_mut(k) else { continue };
+            let Some(own) = self.contexts.get_mut(k) else { continue };
             own.set(at::RESUME, r.resume);
             own.set(at::EXEC, r.exec);
             for (n, w) in own.waits.clone().enumerate() {

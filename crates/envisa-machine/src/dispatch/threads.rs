@@ -47,15 +47,18 @@ impl Threads {
         let tail_mask = if rest == 0 { all_channels(self.channels as usize) } else { (1 << rest) - 1 };
         let mut payloads = vec![0; threads as usize * self.payload_bytes as usize];
         if self.payload_bytes > 0 {
-            for item in 0..total {
-                let payload = (item / self.simd) as usize * self.payload_bytes as usize;
-                for (dimension, id) in self.local_id(item, local).into_iter().enumerate() {
-                    let row = dimension as u32 * self.row_bytes;
-                    let at = row + item % self.simd * 2;
-                    if at + 2 <= self.payload_bytes {
-                        let at = payload + at as usize;
-                        payloads[at..at + 2].copy_from_slice(&(id as u16).to_le_bytes());
+            let (mut id, mut left) = ([0u32; 3], total);
+            for payload in payloads.chunks_exact_mut(self.payload_bytes as usize) {
+                let lanes = left.min(self.simd);
+                left -= lanes;
+                for lane in 0..lanes {
+                    for (dimension, id) in id.into_iter().enumerate() {
+                        let at = (dimension as u32 * self.row_bytes + lane * 2) as usize;
+                        if let Some(to) = payload.get_mut(at..at + 2) {
+                            to.copy_from_slice(&(id as u16).to_le_bytes());
+                        }
                     }
+                    self.next_id(&mut id, local);
                 }
             }
         }
@@ -72,6 +75,17 @@ impl Threads {
             rest /= n;
         }
         id
+    }
+
+    /// Makes the local id of a work-item that of the next one of its group.
+    fn next_id(&self, id: &mut [u32; 3], local: [u32; 3]) {
+        for d in self.walk.map(usize::from) {
+            id[d] += 1;
+            if id[d] < local[d] {
+                return;
+            }
+            id[d] = 0;
+        }
     }
 }
 
@@ -120,6 +134,19 @@ mod tests {
         let t = Threads { simd: 8, channels: 8, payload_bytes: 96, row_bytes: 32, walk: [1, 0, 2] };
         assert_eq!(t.local_id(1, [4, 2, 1]), [0, 1, 0]);
         assert_eq!(t.local_id(2, [4, 2, 1]), [1, 0, 0]);
+    }
+
+    #[test]
+    fn payloads_hold_the_ids_of_their_numbers() {
+        for (walk, local) in [([0, 1, 2], [5, 3, 2]), ([1, 0, 2], [4, 7, 2]), ([2, 1, 0], [3, 1, 9])] {
+            let t = Threads { simd: 8, channels: 8, payload_bytes: 96, row_bytes: 32, walk };
+            let c = t.class(local);
+            for item in 0..local.iter().product::<u32>() {
+                let at = (item / 8 * 96 + item % 8 * 2) as usize;
+                let id = [0, 1, 2].map(|d| u32::from(c.payloads[at + d * 32]));
+                assert_eq!(id, t.local_id(item, local), "item {item} of {local:?}, {walk:?}");
+            }
+        }
     }
 
     #[test]

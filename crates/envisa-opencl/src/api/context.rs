@@ -248,7 +248,8 @@ entry! {
     }
 
     fn clFlush(_c, command_queue: cl_command_queue) {
-        handle::get::<Queue>(command_queue).map(drop)
+        handle::get::<Queue>(command_queue)?.flush();
+        Ok(())
     }
 
     fn clFinish(_c, command_queue: cl_command_queue) {

@@ -42,7 +42,7 @@ struct State {
     watchers: Vec<Weak<Inner>>,
     /// Threads that sleep until it is over.
     asleep: u32,
-    /// Nanoseconds at which it was queued, submitted, started, ended.
+    /// Nanoseconds at which it was queued, submitted, started, ended, if its queue tells of them.
     times: [u64; 4],
 }
 
@@ -93,8 +93,14 @@ impl Event {
 
     fn new(context: Arc<Context>, queue: Option<Arc<Queue>>, command: u32, status: i32) -> Arc<Event> {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
-        let state =
-            State { status, callbacks: Vec::new(), watchers: Vec::new(), asleep: 0, times: [now(), 0, 0, 0] };
+        let queued = if queue.as_ref().is_some_and(|q| q.profiling()) { now() } else { 0 };
+        let state = State {
+            status,
+            callbacks: Vec::new(),
+            watchers: Vec::new(),
+            asleep: 0,
+            times: [queued, 0, 0, 0],
+        };
         Arc::new(Event {
             slot: Slot::default(),
             context,
@@ -123,7 +129,7 @@ impl Event {
         if state.status <= cl::CL_COMPLETE || status >= state.status {
             return false;
         }
-        let time = now();
+        let time = if self.profiled() { now() } else { 0 };
         let reached = if status < 0 { 3 } else { (cl::CL_QUEUED - status) as usize };
         for t in &mut state.times[..=reached] {
             if *t == 0 {
@@ -214,16 +220,22 @@ impl Event {
         }
     }
 
+    /// Does its queue tell of times?
+    fn profiled(&self) -> bool {
+        self.queue.as_ref().is_some_and(|q| q.profiling())
+    }
+
     /// One of the four times.
     ///
     /// # Errors
     /// If it is not known yet, or never will be.
     pub fn time(&self, which: usize) -> Result<u64> {
-        let profiled = self.queue.as_ref().is_some_and(|q| q.profiling());
+        let profiled = self.profiled();
         let state = self.state.lock().unwrap();
-        if !profiled || state.status != cl::CL_COMPLETE {
-            return Err(Error::PROFILING_INFO_NOT_AVAILABLE);
+        // Of a command that came before its queue told of times there are none.
+        match state.times[which.min(3)] {
+            time if profiled && state.status == cl::CL_COMPLETE && time > 0 => Ok(time),
+            _ => Err(Error::PROFILING_INFO_NOT_AVAILABLE),
         }
-        Ok(state.times[which.min(3)])
     }
 }

@@ -16,11 +16,18 @@ use super::platform::Device;
 
 /// How long threads look for what they wait for before they sleep: to wake one takes longer than a small launch does.
 pub(super) const AWAKE: Duration = Duration::from_micros(50);
-/// How long a queue's thread leaves what came to the application's thread, which may be about to wait for it.
-const GRACE: Duration = Duration::from_micros(3);
+/// How long a queue's thread dozes: it leaves what comes meanwhile to the application's thread, which may be about to
+/// wait for it and then does it itself. A thread that looked all the time would have the memory that both use go from
+/// core to core, and take time from the threads that run kernels.
+const DOZE: Duration = Duration::from_micros(100);
+/// How often it dozes without anything happening before it sleeps until it is woken, which takes a system call.
+const DOZES: u32 = 10;
 
 /// Looks until something is so, for so long at most; gives whether it is.
 pub(super) fn look_until(so: impl Fn() -> bool, long: Duration) -> bool {
+    if so() {
+        return true;
+    }
     let start = Instant::now();
     loop {
         for _ in 0..32 {
@@ -71,7 +78,11 @@ struct State {
     /// Somebody runs a command.
     running: bool,
     /// Threads that sleep until something changes.
-    asleep: u32,
+    waiters: u32,
+    /// What the queue's thread does.
+    thread_is: ThreadIs,
+    /// Somebody waits for a command and could not run it: the queue's thread is not to leave it to others.
+    wanted: bool,
     closed: bool,
     thread: bool,
     /// Of a queue that may overtake: what was enqueued and may not be over.
@@ -83,6 +94,18 @@ struct State {
     numbers: Vec<u64>,
     /// The last barrier's number, of a queue that may overtake.
     fence: Option<u64>,
+}
+
+/// What a queue's thread does.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+enum ThreadIs {
+    /// It runs commands, or is about to look for some.
+    #[default]
+    Awake,
+    /// It looks soon.
+    Dozing,
+    /// It looks when it is woken.
+    Asleep,
 }
 
 struct Command {
@@ -177,6 +200,8 @@ impl Queue {
             ledger::enqueued(event.number, kind, numbers);
         }
         after.retain(|e| e.status() < 0 || e.watch(inner) || e.status() < 0);
+        // Nobody waits for what other queues do first.
+        let others: Vec<Arc<Queue>> = after.iter().filter_map(|e| e.queue.clone()).collect();
         if !state.thread {
             let inner = inner.clone();
             let spawned =
@@ -188,8 +213,15 @@ impl Queue {
             state.thread = true;
         }
         state.waiting.push_back(Command { event: event.clone(), after, work });
-        inner.tell(&state);
+        inner.tell(&state, false);
+        drop(state);
+        others.iter().filter(|q| !Arc::ptr_eq(q, self)).for_each(|q| q.flush());
         Ok(event)
+    }
+
+    /// Has what was enqueued begin, whoever waits for it.
+    pub fn flush(&self) {
+        self.inner.wake();
     }
 
     /// Waits until everything enqueued before is over.
@@ -235,7 +267,7 @@ impl Queue {
             None => {
                 let mut state = self.inner.state.lock().unwrap();
                 while state.running {
-                    state = self.inner.pause(state, Duration::ZERO);
+                    state = self.inner.pause(state);
                 }
             }
         }
@@ -249,7 +281,10 @@ impl Queue {
             match self.inner.step(state) {
                 Ok(next) => state = next,
                 // Somebody else runs one, or all wait for something: the caller waits for the event then.
-                Err(_) => return,
+                Err(mut busy) => {
+                    busy.wanted = true;
+                    return;
+                }
             }
         }
     }
@@ -296,33 +331,38 @@ impl State {
 }
 
 impl Inner {
-    /// An event that a command waits for is over.
+    /// What can run is to run now: an event that a command waits for is over, or the application says so.
     pub(super) fn wake(&self) {
-        self.tell(&self.state.lock().unwrap());
+        self.tell(&self.state.lock().unwrap(), true);
     }
 
-    /// Something changed. (Sleepers are woken only where there are any: that is a system call.)
-    fn tell(&self, state: &MutexGuard<'_, State>) {
+    /// Something changed. (Threads are woken only where there is something for them: that is a system call.) `now`: the
+    /// queue's thread is not to leave it to others.
+    fn tell(&self, state: &MutexGuard<'_, State>, now: bool) {
         self.changes.fetch_add(1, Ordering::Release);
-        if state.asleep > 0 {
+        let open = state.closed || !state.running && !state.waiting.is_empty();
+        let wakes = match state.thread_is {
+            ThreadIs::Awake => false,
+            ThreadIs::Dozing => now || state.wanted,
+            ThreadIs::Asleep => true,
+        };
+        if state.waiters > 0 || open && wakes {
             self.changed.notify_all();
         }
     }
 
-    /// Waits until something changes: for a while awake, and then somebody else has so long to see it first.
-    fn pause<'a>(&'a self, state: MutexGuard<'a, State>, grace: Duration) -> MutexGuard<'a, State> {
+    /// Waits until something changes: for a while awake.
+    fn pause<'a>(&'a self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         let before = self.changes.load(Ordering::Acquire);
         drop(state);
         let changed = || self.changes.load(Ordering::Acquire) != before;
-        if look_until(changed, AWAKE) {
-            look_until(|| false, grace);
-        }
+        look_until(changed, AWAKE);
         let mut state = self.state.lock().unwrap();
         // Counted while it is locked: what is not seen here wakes who sleeps.
         if !changed() {
-            state.asleep += 1;
+            state.waiters += 1;
             state = self.changed.wait(state).unwrap();
-            state.asleep -= 1;
+            state.waiters -= 1;
         }
         state
     }
@@ -372,18 +412,35 @@ impl Inner {
         // This may be the last reference to the event and by it to the queue.
         drop(event);
         let state = self.state.lock().unwrap();
-        self.tell(&state);
+        self.tell(&state, false);
         Ok(state)
     }
 
     /// The queue's thread.
     fn serve(&self) {
         let mut state = self.state.lock().unwrap();
+        // How often it dozed and nothing happened.
+        let mut quiet = 0;
         loop {
             state = match self.step(state) {
-                Ok(state) => state,
+                Ok(state) => {
+                    quiet = 0;
+                    state
+                }
                 Err(state) if state.closed && state.waiting.is_empty() && !state.running => return,
-                Err(state) => self.pause(state, GRACE),
+                Err(mut state) => {
+                    let before = self.changes.load(Ordering::Acquire);
+                    let dozes = quiet < DOZES;
+                    state.thread_is = if dozes { ThreadIs::Dozing } else { ThreadIs::Asleep };
+                    let mut state = match dozes {
+                        true => self.changed.wait_timeout(state, DOZE).unwrap().0,
+                        false => self.changed.wait(state).unwrap(),
+                    };
+                    (state.thread_is, state.wanted) = (ThreadIs::Awake, false);
+                    let changed = self.changes.load(Ordering::Acquire) != before;
+                    quiet = if changed { 0 } else { quiet + 1 };
+                    state
+                }
             };
         }
     }
@@ -394,6 +451,6 @@ impl Drop for Queue {
         // What is enqueued holds the queue: there is nothing left.
         let mut state = self.inner.state.lock().unwrap();
         state.closed = true;
-        self.inner.tell(&state);
+        self.inner.tell(&state, true);
     }
 }
