@@ -176,7 +176,21 @@ impl Loader {
                 }
             }
         }
-        self.fresh.retain(|r| r.start < p.registers().locals_start && meet(r));
+        // Of what is to be cleared, what they read; the rest is as good as what is never read before it is written.
+        for r in std::mem::take(&mut self.fresh) {
+            if r.start >= p.registers().locals_start {
+                continue;
+            }
+            let mut at = r.start;
+            for read in reads.iter().filter(|read| both(read, &r)) {
+                let (start, end) = (read.start.max(r.start), read.end.min(r.end));
+                self.stale.push(at..start);
+                self.fresh.push(start..end);
+                at = end;
+            }
+            self.stale.push(at..r.end);
+        }
+        self.stale.retain(|s| !s.is_empty());
         // What a group's threads keep is not to be spoilt between them.
         for ranges in [&mut self.stale, &mut self.fresh] {
             for (to, _, bytes) in &few.group {
