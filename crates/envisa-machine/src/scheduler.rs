@@ -197,7 +197,8 @@ impl Shared {
                 return;
             }
             if let Some((start, others)) = &mut alone {
-                step = (2 * step).min(self.step.max(8));
+                // The next ones take about as long as all before.
+                step *= 2;
                 if start.elapsed() >= PATIENCE {
                     others();
                     (step, alone) = (self.step, None);
