@@ -130,7 +130,7 @@ pub fn run<W: Worker>(
 
 /// How long the caller's host thread runs a launch alone that may be a small one: to wake another one and to have it
 /// begin takes longer.
-const PATIENCE: Duration = Duration::from_micros(15);
+const PATIENCE: Duration = Duration::from_micros(25);
 /// Instructions, counted once a thread, of launches that may be small, and of one of their groups.
 const MAY_BE_SMALL: (u64, u64) = (1 << 18, 1 << 12);
 

@@ -52,7 +52,8 @@ impl Threads {
                 let lanes = left.min(self.simd);
                 left -= lanes;
                 for lane in 0..lanes {
-                    for (dimension, id) in id.into_iter().enumerate() {
+                    // Ids of a dimension of one work-item are zero, as the payload is.
+                    for (dimension, id) in id.into_iter().enumerate().filter(|(d, _)| local[*d] > 1) {
                         let at = (dimension as u32 * self.row_bytes + lane * 2) as usize;
                         if let Some(to) = payload.get_mut(at..at + 2) {
                             to.copy_from_slice(&(id as u16).to_le_bytes());
