@@ -138,7 +138,7 @@ fn load_and_run(bytes: &[u8]) {
         }
         let _ = device.run(&kernel, &launch);
         // What fits no metadata.
-        let _ = device.run(&kernel, &Launch::range(&[64], &[32]).limit(2000).arg(0, &buffer).arg(1, 7));
+        let _ = device.run(&kernel, Launch::range(&[64], &[32]).limit(2000).arg(0, &buffer).arg(1, 7));
     }
 }
 

@@ -43,7 +43,7 @@ fn launch(bytes: &[u8]) -> String {
         for i in 0..3 {
             how = how.arg(i, device.buffer("b", 256)?);
         }
-        device.run(&kernel, &how.arg(3, 64))
+        device.run(&kernel, how.arg(3, 64))
     };
     match done() {
         Ok(outcome) => outcome.fault.map_or("ran".into(), |f| format!("fault: {}", f.message)),

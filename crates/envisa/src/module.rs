@@ -443,7 +443,7 @@ mod tests {
         let [a, b, c] = ["a", "b", "c"].map(|name| device.buffer_from(name, &ones).expect("memory"));
         let launch = Launch::range(&[64], &[64]).arg(0, &a).arg(1, &b).arg(2, &c).arg(3, Arg::from(64i32));
         let kernel = module.kernel("vadd").expect("its kernel");
-        let outcome = device.run(&kernel, &launch.check(true).hints(true)).expect("it is launched");
+        let outcome = device.run(&kernel, launch.check(true).hints(true)).expect("it is launched");
         assert!(outcome.fault.is_none() && outcome.findings.is_some_and(|f| f.is_empty()));
         assert_eq!(c.to_vec(), [2f32; 64].iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
         module.warnings()

@@ -122,7 +122,7 @@ fn a_group_has_the_local_memory_of_its_platform() {
             ".version 3.6\n.kernel \"k\"\n.kernel_attr Target=\"cm\"\n.function \"k_main\"\nret (M1, 1)\n";
         let module = Module::load(&device, "k", Source::Text(text.as_bytes())).expect("it loads");
         let kernel = module.kernel("k").expect("it is there");
-        let run = |bytes| device.run(&kernel, &Launch::threads(&[1], 1).local_memory(bytes));
+        let run = |bytes| device.run(&kernel, Launch::threads(&[1], 1).local_memory(bytes));
         assert!(run(bytes).expect("it fits").fault.is_none());
         let error = run(bytes + 1).expect_err("it does not fit").to_string();
         assert!(error.contains(&format!("the device has {bytes}")), "{error}");
