@@ -103,6 +103,10 @@ pub(crate) fn aim(m: &Machine<'_>, pc: Pc, sites: &mut [Site]) {
     match message {
         Message::Simt(s) => {
             aim_simt(m, aux, s, site);
+            // Offsets are looked at, from the pointer on.
+            if site.bias % u64::from(s.align.max(1)) != 0 {
+                *site = Site::NOWHERE;
+            }
         }
         Message::Atomic(a) => {
             aim_simt(m, aux, &gather_of(a), site);
@@ -119,6 +123,10 @@ pub(crate) fn aim(m: &Machine<'_>, pc: Pc, sites: &mut [Site]) {
                     (a.block.as_ptr() as u64, a.block.len(), key)
                 }
                 Space::Slm => (m.slm.as_ptr() as u64, m.slm.len(), 0),
+                Space::Bti(at) => {
+                    let Some((block, start, len)) = surface(m, &at, b.write) else { return };
+                    (block.as_ptr() as u64 + start as u64, len, 0)
+                }
                 Space::GeneralState => (m.env.state.as_ptr() as u64, m.env.state.len(), 0),
                 Space::Scratch(_) => {
                     let (start, len) = scratch(m);
@@ -161,15 +169,8 @@ fn aim_simt(m: &Machine<'_>, aux: usize, s: &Simt, site: &mut Site) {
         }
         Space::Slm => *site = window(m.slm, 0, m.slm.len(), add, span, row),
         Space::Bti(b) => {
-            let Some(bti) = scalar(m, &b) else { return };
-            let Bound { surface: Surface::Buffer(b), allocation: Some(a) } = m.env.surfaces.get(bti as u32)
-            else {
-                return;
-            };
-            if s.write && a.permission == Permission::ReadOnly {
-                return;
-            }
-            *site = window(&a.block, b.start, b.len, add, span, row);
+            let Some((block, start, len)) = surface(m, &b, s.write) else { return };
+            *site = window(block, start, len, add, span, row);
         }
         Space::GeneralState => *site = window(m.env.state, 0, m.env.state.len(), add, span, row),
         Space::Scratch(_) => {
@@ -179,6 +180,15 @@ fn aim_simt(m: &Machine<'_>, aux: usize, s: &Simt, site: &mut Site) {
         }
         _ => {}
     }
+}
+
+/// The block that a surface is in, where it begins there, and its bytes.
+fn surface<'a>(m: &'a Machine<'_>, at: &Src, write: bool) -> Option<(&'a Block, usize, usize)> {
+    let bti = scalar(m, at)?;
+    let Bound { surface: Surface::Buffer(b), allocation: Some(a) } = m.env.surfaces.get(bti as u32) else {
+        return None;
+    };
+    (!write || a.permission != Permission::ReadOnly).then_some((&a.block, b.start, b.len))
 }
 
 /// Where the thread's scratch is in the window of the general state, and how much of it.

@@ -177,6 +177,19 @@ fn indirect(r: &mut Random, simd: u32, wild: bool, out: &mut String) {
 fn message(r: &mut Random, simd: u32, wild: bool, out: &mut String) {
     let (v, w, x) = (r.below(EACH), r.below(EACH), r.below(EACH));
     let m = format!("(M1, {simd})");
+    if r.below(6) == 0 {
+        // A block, whose address is a sum or two.
+        let far = 8 * r.below(if wild { 1 << 16 } else { 400 });
+        let _ = writeln!(out, "add (M1_NM, 1) Ad(0,0)<1> A(0,0)<0;1,0> {far:#x}:q");
+        let _ = writeln!(out, "mov (M1_NM, 1) Ae(0,0)<1> Ad(0,0)<0;1,0>");
+        let _ = writeln!(out, "add (M1_NM, 1) Ae(0,0)<1> Ae(0,0)<0;1,0> {:#x}:q", r.one_of(&[0, 4, 8, 0x7c]));
+        let n = r.one_of(&["", "x2", "x4", "x8"]);
+        let _ = match r.below(2) {
+            0 => writeln!(out, "lsc_load.ugm (M1_NM, 1) N{x}:d32{n}t flat[Ae]:a64"),
+            _ => writeln!(out, "lsc_store.ugm (M1_NM, 1) flat[Ae+0x10]:a64 N{x}:d32{n}t"),
+        };
+        return;
+    }
     let size = r.one_of(&[1, 2, 4, 4, 8]);
     let rows = r.below(2) == 0;
     // Now and then outside of the buffer.
@@ -238,6 +251,7 @@ fn program(seed: u64, simd: u32) -> (String, u32) {
     vector("V", "d", 2 * simd, "");
     let _ = writeln!(text, ".decl P1 v_type=P num_elts={simd}\n.decl P2 v_type=P num_elts={simd}");
     text.push_str(".decl A0 v_type=A num_elts=16\n.decl A v_type=G type=uq num_elts=1 align=qword\n");
+    text.push_str(".decl Ad v_type=G type=uq num_elts=1 align=qword\n.decl Ae v_type=G type=uq num_elts=1 align=qword\n");
     text.push_str(".input A offset=64 size=8\n.function \"shapes_main\"\n");
     text.push_str("or (M1_NM, 1) %cr0(0,0)<1> %cr0(0,0)<0;1,0> 0x4c0:ud\n");
     text.push_str(
@@ -403,4 +417,140 @@ fn dwords_of_surfaces() {
     }
     assert!((1..30).contains(&faults), "{faults} programs fault");
     assert_eq!(native, 60, "so many programs are native as a whole");
+}
+
+/// A statement of the kind that compilers write for devices whose registers have 32 bytes: messages at addresses of 64 bits
+/// that have an alignment, blocks of surfaces, messages of two and four channels, sums with carries, halves of quads.
+fn older(r: &mut Random, wild: bool, out: &mut String) {
+    let (v, w) = (r.below(EACH), r.below(EACH));
+    let n = r.one_of(&[1, 2, 4, 8, 16]);
+    let few = r.one_of(&[1, 2, 4]);
+    // Now and then no multiple of four, or far off.
+    let far = if wild { r.one_of(&[0, 0, 1, 2, 0x4000]) } else { 0 };
+    let mut places = |r: &mut Random, name: &str| {
+        let any = 4 * r.below(60);
+        let step = r.one_of(&[4, 4, 0, 36, any]);
+        let _ = writeln!(out, "mul (M1, 16) {name}(0,0)<1> Lane(0,0)<1;1,0> {step:#x}:d");
+        let _ =
+            writeln!(out, "add (M1, 16) {name}(0,0)<1> {name}(0,0)<1;1,0> {:#x}:d", 4 * r.below(90) + far);
+    };
+    match r.below(7) {
+        0 | 1 => {
+            places(r, "T");
+            let _ = writeln!(out, "mov (M1, 16) To(0,0)<1> T(0,0)<1;1,0>");
+            let _ = writeln!(out, "add (M1, 16) To(0,0)<1> To(0,0)<1;1,0> A(0,0)<0;1,0>");
+            let _ = match r.below(4) {
+                0 => writeln!(out, "svm_gather.4.2 (M1, 16) To.0 V.0"),
+                1 => writeln!(out, "svm_scatter.4.1 (M1, 16) To.0 N{v}.0"),
+                2 => writeln!(out, "svm_gather.4.1 (M1_NM, {few}) To.0 N{v}.0"),
+                _ => writeln!(out, "svm_scatter.4.1 (M1_NM, {few}) To.0 N{v}.0"),
+            };
+        }
+        2 => {
+            places(r, "T");
+            let what = r.one_of(&["gather_scaled", "scatter_scaled"]);
+            let _ = writeln!(out, "{what}.4 (M1_NM, {few}) T6 0x0:ud T.0 N{v}.0");
+        }
+        3 => {
+            let _ = match r.below(3) {
+                0 => writeln!(out, "oword_ld ({few}) T6 {:#x}:ud N{v}.0", r.below(300)),
+                1 => {
+                    let _ = writeln!(out, "and (M1_NM, 1) T(0,0)<1> N{w}(0,0)<0;1,0> {:#x}:d", 0x3fc + far);
+                    writeln!(out, "oword_ld_unaligned ({few}) T6 T(0,0)<0;1,0> N{v}.0")
+                }
+                _ => writeln!(out, "oword_st ({few}) T6 {:#x}:ud N{v}.0", r.below(70)),
+            };
+        }
+        4 | 5 => {
+            let op = r.one_of(&["addc", "subb"]);
+            let (m, x) = (r.one_of(&["M1", "M1_NM"]), r.below(EACH));
+            // Few channels one after the other, where none reads what those before wrote.
+            let apart = matches!(n, 2 | 4);
+            let (w, x) = if apart { ((v + 1) % EACH, (v + 2) % EACH) } else { (w, x) };
+            let m = if n < 8 { "M1_NM" } else { m };
+            let (a, b) = (r.one_of(&["<0;1,0>", "<1;1,0>"]), r.one_of(&["<0;1,0>", "<1;1,0>"]));
+            let _ = write!(out, "{op} ({m}, {n}) N{v}(0,0)<1> N{w}(0,0)<1> N{x}(0,0){a} ");
+            let _ = match r.below(3) {
+                0 => writeln!(out, "{:#x}:ud", r.next() as u32),
+                _ => writeln!(out, "N{}(0,0){b}", if apart { x } else { r.below(EACH) }),
+            };
+        }
+        _ => {
+            let (from, half) = (8 * r.below(2), r.below(2));
+            let _ =
+                writeln!(out, "mov (M1, 8) N{v}(0,{})<1> H(0,{})<2;1,0>", 8 * r.below(2), 2 * from + half);
+            let _ = writeln!(out, "mov (M1, 8) H(0,{})<2> N{w}(0,{})<1;1,0>", r.below(2), 8 * r.below(2));
+        }
+    }
+}
+
+/// The same from both of what older devices' code is made of, and all of it native.
+#[test]
+fn of_older_devices() {
+    let mut faults = 0;
+    for seed in 0..200 {
+        let mut r = Random(seed);
+        let wild = seed % 8 == 7;
+        let mut text = String::from(
+            ".version 3.6\n.kernel \"older\"\n.kernel_attr Target=\"cm\"\n.kernel_attr SimdSize=16\n\
+             .decl Lane v_type=G type=uw num_elts=16 align=wordx32\n\
+             .decl V v_type=G type=ud num_elts=32 align=wordx32\n.decl T v_type=G type=ud num_elts=16 align=wordx32\n\
+             .decl To v_type=G type=uq num_elts=16 align=wordx32\n\
+             .decl H v_type=G type=ud num_elts=32 align=wordx32 alias=<To, 0>\n\
+             .decl N0 v_type=G type=ud num_elts=32 align=wordx32\n.decl N1 v_type=G type=ud num_elts=32 align=wordx32\n\
+             .decl N2 v_type=G type=ud num_elts=32 align=wordx32\n.decl P1 v_type=P num_elts=16\n\
+             .decl A v_type=G type=uq num_elts=1 align=qword\n.decl T6 v_type=T num_elts=1\n\
+             .input A offset=64 size=8\n.input T6 offset=96 size=4\n.function \"older_main\"\n\
+             mov (M1, 8) Lane(0,0)<1> 0x76543210:v\nadd (M1, 8) Lane(0,8)<1> Lane(0,0)<1;1,0> 0x8:uw\n\
+             mov (M1, 16) V(0,0)<1> Lane(0,0)<1;1,0>\nmov (M1, 16) V(0,16)<1> Lane(0,0)<1;1,0>\n\
+             mov (M1, 16) To(0,0)<1> Lane(0,0)<1;1,0>\nmov (M1, 16) T(0,0)<1> Lane(0,0)<1;1,0>\n",
+        );
+        for k in 0..EACH {
+            for half in [0, 16] {
+                let by = r.next() as u32;
+                let _ = writeln!(text, "mul (M1, 16) N{k}(0,{half})<1> Lane(0,0)<1;1,0> {by:#x}:ud");
+            }
+        }
+        for round in 0..2 {
+            for _ in 0..5 {
+                older(&mut r, wild, &mut text);
+                let x = r.below(EACH);
+                let _ = writeln!(text, "add (M1, 16) N{x}(0,0)<1> N{x}(0,0)<1;1,0> V(0,0)<1;1,0>");
+            }
+            if round == 0 {
+                text.push_str(
+                    "cmp.gt (M1, 16) P1 N0(0,0)<1;1,0> N1(0,0)<1;1,0>\n(P1) goto (M1, 16) behind\n",
+                );
+            }
+        }
+        text.push_str("behind:\n");
+        for (k, name) in ["N0", "N0", "N1", "N1", "N2", "N2", "H", "H"].into_iter().enumerate() {
+            let _ = writeln!(text, "shl (M1, 16) T(0,0)<1> Lane(0,0)<1;1,0> 0x2:ud");
+            let _ = writeln!(text, "add (M1, 16) T(0,0)<1> T(0,0)<1;1,0> {:#x}:ud", 0x800 + 64 * k);
+            let _ = writeln!(text, "mov (M1, 16) V(0,0)<1> {name}(0,{})<1;1,0>", k % 2 * 16);
+            text.push_str("scatter4_scaled.R (M1, 16) T6 0x0:ud T.0 V.0\n");
+        }
+        text.push_str("ret (M1, 16)\n");
+        let run = |engine| {
+            let device = Device::new(Config::new(Platform::Skl).memory(1 << 20));
+            let module = Module::load(&device, "older", Source::Text(text.as_bytes()))
+                .unwrap_or_else(|e| panic!("{e}\n{text}"));
+            let kernel = module.kernel("older").expect("it is there");
+            let content: Vec<u8> = (0..4096u32).map(|k| ((k * 37) >> 3) as u8).collect();
+            let [a, b] = ["a", "b"].map(|n| device.buffer_from(n, &content).expect("there is memory"));
+            let launch = Launch::threads(&[1, 1, 1], 1).engine(engine).arg("A", &a).arg("T6", &b);
+            let outcome = device.run(&kernel, &launch).expect("it is launched");
+            let slow = match kernel.native_listing() {
+                Ok(l) => l.lines().find(|l| l.contains("by the interpreter")).map(str::to_owned),
+                Err(why) => (!why.contains(NO_CPU)).then(|| why.to_string()),
+            };
+            (a.to_vec(), b.to_vec(), outcome.fault.map(|f| format!("{f:?}")), slow)
+        };
+        let (want, got) = (run(Engine::Interpreter), run(Engine::Native));
+        assert_eq!(want.2, got.2, "program {seed}:\n{text}");
+        assert!(want.0 == got.0 && want.1 == got.1, "program {seed}: other content\n{text}");
+        faults += usize::from(want.2.is_some());
+        assert_eq!(got.3, None, "program {seed} has an instruction that is interpreted:\n{text}");
+    }
+    assert!((5..60).contains(&faults), "{faults} programs fault");
 }

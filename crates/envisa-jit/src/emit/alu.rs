@@ -89,6 +89,9 @@ impl Emit<'_> {
         {
             i.exec = ExecType::F64;
         }
+        if matches!(i.op, Op::Addc | Op::Subb) {
+            return self.carries(pc, &i);
+        }
         if i.channels == 1 && (self.immediate(pc, &i)? || self.scalar(pc, &i)?) {
             return Ok(());
         }

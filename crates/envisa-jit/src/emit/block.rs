@@ -1,8 +1,9 @@
 //! Consecutive bytes at one address.
 
-use super::memory::PTR;
+use super::memory::{PTR, fixed};
 use super::*;
 use crate::layout::site;
+use crate::shape::constant;
 use envisa_lower::{Block, Space};
 
 impl Emit<'_> {
@@ -16,6 +17,8 @@ impl Emit<'_> {
             Space::Flat if !b.wraps => None,
             Space::Slm => Some(0x0fff_ffff),
             Space::GeneralState | Space::Scratch(_) => Some(u32::MAX),
+            Space::Bti(at) if constant(self.p, &at).is_some() || fixed(self.p, &at) => Some(u32::MAX),
+            Space::Bti(_) => return Err("a block of a surface that varies"),
             _ => return Err("a block of a rare kind"),
         };
         let Ok(offset) = i32::try_from(b.offset) else { return Err("a block far off") };

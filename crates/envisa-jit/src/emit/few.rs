@@ -1,7 +1,9 @@
 //! Instructions whose channels are few, or whose elements lie apart: one element after the other.
 
+use super::memory::{Form, PTR, Way};
 use super::*;
-use envisa_lower::Strides;
+use crate::layout::site;
+use envisa_lower::{Simt, Strides};
 
 /// Most channels that are done so: with more, the machine is as fast.
 const MOST: u32 = 16;
@@ -21,10 +23,11 @@ impl Emit<'_> {
         let Dst::Reg { offset: to, ty, stride, sat: false } = i.dst else {
             return Err("an unusual destination");
         };
-        if n > MOST || i.op == Op::Cmp || i.dst2 != 0 {
+        let carries = matches!(i.op, Op::Addc | Op::Subb);
+        if n > MOST || i.op == Op::Cmp || (i.dst2 != 0 && !carries) {
             return Err("an instruction that is not done by elements");
         }
-        if self.four(pc, i)? {
+        if !carries && self.four(pc, i)? {
             return Ok(());
         }
         let step = u32::from(stride) * ty.size();
@@ -33,17 +36,28 @@ impl Emit<'_> {
             i.src.iter().any(|s| {
                 let Src::Reg { offset, ty, strides, constant: false, .. } = *s else { return false };
                 let read = offset + strides.element(k) * ty.size();
-                written.start < read + ty.size() && read < written.end
+                let carry = i.dst2 + 4 * j;
+                (written.start < read + ty.size() && read < written.end)
+                    || (carries && carry < read + ty.size() && read < carry + 4)
             })
         };
+        if carries && (ty.size() != 4 || i.exec != ExecType::U32 || i.dst2 == 0) {
+            return Err("a carry of another type");
+        }
         if (0..n).any(|k| (0..k).any(|j| meets(j, k))) {
             return Err("an element would overwrite what a later one reads");
         }
         self.in_memory(to, (n - 1) * step + ty.size())?;
+        if carries {
+            self.in_memory(i.dst2, 4 * n)?;
+        }
         for k in 0..n {
             let mut one = *i;
             (one.channels, one.first) = (1, i.first + k as u8);
             one.dst = Dst::Reg { offset: to + k * step, ty, stride: 1, sat: false };
+            if carries {
+                one.dst2 += 4 * k;
+            }
             for s in &mut one.src {
                 match s {
                     Src::Reg { offset, ty, strides, shape, .. } => {
@@ -55,7 +69,9 @@ impl Emit<'_> {
                     _ => return Err("a source that is no plain register"),
                 }
             }
-            if !(self.immediate(pc, &one)? || self.scalar(pc, &one)?) {
+            if carries {
+                self.lone_carry(pc, &one)?;
+            } else if !(self.immediate(pc, &one)? || self.scalar(pc, &one)?) {
                 self.lone(pc, &one)?;
             }
         }
@@ -110,6 +126,52 @@ impl Emit<'_> {
                 self.a.mr(Code::Mov_rm8_r8, m, Register::AL);
             }
         }
+        Ok(())
+    }
+
+    /// A message of two or four channels, all of which run: one after the other, where all of them are inside.
+    pub(super) fn few_places(
+        &mut self,
+        pc: Pc,
+        i: &Inst,
+        s: &Simt,
+        form: Form,
+        data: RegOffset,
+    ) -> Result<(), Why> {
+        self.certain(pc)?;
+        let n = u32::from(i.channels);
+        let size = if form.wide { 8 } else { 4 };
+        let slot = u32::from(s.slot);
+        self.in_memory(s.address, size * n)?;
+        for c in 0..s.elements.count_ones() {
+            self.in_memory(data + c * s.component_stride, slot * n)?;
+        }
+        let (entry, back) = (self.a.label(), self.a.label());
+        self.key(pc, i, s, entry)?;
+        let lane = |k: u32| {
+            let part = Part { index: 0, lanes: 1, lane: 0, channel: 0, width: Width::X, bytes: 4 };
+            (Simt { address: s.address + size * k, ..s.clone() }, part)
+        };
+        // Where each goes, and whether it is inside, before anything is done.
+        for k in 0..n {
+            let (s, part) = lane(k);
+            let way = self.way(pc, i, &s, form, &part, entry, &mut false)?;
+            let Way::Same(r) = way else { return Err("a way") };
+            let align = u32::from(s.align) / form.scale;
+            if align > 1 {
+                self.aligned(pc, &part, way, align, entry);
+            }
+            self.a.mr(Code::Mov_rm64_r64, Mem::at(CTX, at::LANES + 8 * k), r);
+        }
+        let pointer = self.site(i, site::POINTER);
+        self.a.rm(Code::Mov_r64_rm64, PTR, pointer);
+        for k in 0..n {
+            let (s, part) = lane(k);
+            self.a.rm(Code::Mov_r64_rm64, Register::RAX, Mem::at(CTX, at::LANES + 8 * k));
+            self.transfer(pc, i, &s, form, &part, Way::Same(Register::RAX), data + slot * k)?;
+        }
+        self.a.bind(back);
+        self.later.push(Later::Miss { pc, entry, back });
         Ok(())
     }
 

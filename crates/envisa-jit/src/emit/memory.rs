@@ -29,11 +29,14 @@ pub(crate) fn form(p: &Program, s: &Simt) -> Result<Form, Why> {
     if !matches!(s.base, Src::None) && constant(p, &s.base).is_none() {
         return Err("a base that varies");
     }
+    if s.align > s.element {
+        return Err("an alignment of more than an element");
+    }
     let shift = s.scale.trailing_zeros();
     let dwords = |before, and, scale| Ok(Form { before, and, scale, wide: false });
     if s.address_bytes == 8 {
         return match s.space {
-            Space::Flat if s.extend == Extend::None && s.align <= 1 => {
+            Space::Flat if s.extend == Extend::None => {
                 Ok(Form { before: shift, and: None, scale: 1, wide: true })
             }
             _ => Err("64-bit addresses of a rare kind"),
@@ -41,7 +44,6 @@ pub(crate) fn form(p: &Program, s: &Simt) -> Result<Form, Why> {
     }
     match s.space {
         Space::Flat if s.extend == Extend::None => Err("32-bit virtual addresses"),
-        Space::Flat if s.align > 1 => Err("an alignment"),
         Space::Flat if s.scale <= 16 => dwords(0, None, s.scale),
         Space::Slm if s.extend == Extend::None && s.origin == Src::None => {
             dwords(shift, Some(0x0fff_ffff), 1)
@@ -151,7 +153,7 @@ impl Emit<'_> {
     pub(super) fn simt(&mut self, pc: Pc, i: &Inst, s: &Simt) -> Result<(), Why> {
         let form = form(self.p, s)?;
         let n = u32::from(i.channels);
-        if !matches!(n, 1 | 8 | 16 | 32) {
+        if !matches!(n, 1 | 2 | 4 | 8 | 16 | 32) {
             return Err("a message of few channels");
         }
         let Some(data) = s.data else { return Err("a prefetch") };
@@ -161,6 +163,9 @@ impl Emit<'_> {
         let count = s.elements.count_ones();
         if s.elements != (1 << count) - 1 && s.element != 4 {
             return Err("elements with gaps");
+        }
+        if matches!(n, 2 | 4) {
+            return self.few_places(pc, i, s, form, data);
         }
         let parts = self.parts(i, 4)?;
         if n == 1 {
@@ -173,9 +178,10 @@ impl Emit<'_> {
         let mut misses = false;
         for part in &parts {
             let way = self.way(pc, i, s, form, part, entry, &mut misses)?;
-            // Offsets into shared local memory count from a multiple of any alignment.
-            if s.align > 1 {
-                self.aligned(pc, part, way, u32::from(s.align), entry);
+            // Offsets count from a multiple of the alignment.
+            let align = u32::from(s.align) / form.scale;
+            if align > 1 {
+                self.aligned(pc, part, way, align, entry);
             }
             ways.push(way);
         }

@@ -3,6 +3,7 @@
 mod alu;
 mod block;
 mod calls;
+mod carry;
 mod control;
 mod dpas;
 mod each;

@@ -101,6 +101,7 @@ fn rm(op: Op) -> Option<[Code; 2]> {
 fn immediate(code: Code) -> Option<Code> {
     Some(match code {
         Code::Add_r32_rm32 => Code::Add_rm32_imm32,
+        Code::Sub_r32_rm32 => Code::Sub_rm32_imm32,
         Code::Add_r64_rm64 => Code::Add_rm64_imm32,
         Code::And_r32_rm32 => Code::And_rm32_imm32,
         Code::And_r64_rm64 => Code::And_rm64_imm32,
@@ -230,7 +231,7 @@ impl Emit<'_> {
     }
 
     /// `rax = op(rax, source)`.
-    fn operate(&mut self, codes: [Code; 2], s: &Src, wide: bool, part: u32) -> Result<(), Why> {
+    pub(super) fn operate(&mut self, codes: [Code; 2], s: &Src, wide: bool, part: u32) -> Result<(), Why> {
         let w = usize::from(wide);
         if let Some(x) =
             constant(self.p, s).and_then(|x| i32::try_from(x).ok().or((!wide).then_some(x as i32)))

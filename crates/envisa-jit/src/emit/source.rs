@@ -344,6 +344,24 @@ impl Emit<'_> {
                 self.copy_reg(tmp, to, w);
                 Ok(Opd::Reg(tmp))
             }
+            (8, 4) if part.lanes == 8 => {
+                // Of eight quads.
+                let first = offset - offset % 8 + 8 * part.lane;
+                let mut from = match self.home(first, 64) {
+                    Some(v) => v,
+                    None => {
+                        self.in_memory(first, 64)?;
+                        self.a.v2(VMOVDQU32, Width::Z, tmp, Opd::Mem(self.reg(first)), Lanes::All);
+                        tmp
+                    }
+                };
+                if !offset.is_multiple_of(8) {
+                    self.a.v2i(VPSRLQ, Width::Z, tmp, Opd::Reg(from), 32, Lanes::All);
+                    from = tmp;
+                }
+                self.a.store_to_reg(VPMOVQD, Width::Z, tmp, from);
+                Ok(Opd::Reg(tmp))
+            }
             _ => Err("a region without native code"),
         }
     }
