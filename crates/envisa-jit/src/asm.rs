@@ -1,6 +1,6 @@
 //! A list of x86 instructions with labels, to be encoded at once.
 
-use iced_x86::{Code, IcedError, Instruction, MemoryOperand, OpKind, Register};
+use iced_x86::{Code, IcedError, Instruction, MemoryOperand, Mnemonic, OpKind, Register};
 
 use crate::encode::encode;
 use crate::ops::Op;
@@ -87,6 +87,11 @@ pub(crate) struct Asm {
     alias: Vec<u32>,
     /// The label before the next instruction.
     pending: Option<u32>,
+    /// The next instruction may be come to from elsewhere.
+    joined: bool,
+    /// Labels, by number, that only name a place, and those that code goes to: no label is both.
+    named: Vec<u32>,
+    aimed: Vec<bool>,
     /// First thing that could not be encoded.
     failed: Option<IcedError>,
     /// `(instruction, tag)`: where what the tags name begins.
@@ -108,6 +113,17 @@ impl Asm {
 
     /// The label stands for the next instruction.
     pub fn bind(&mut self, l: Label) {
+        self.joined = true;
+        self.put(l);
+    }
+
+    /// The same of a label that no code goes to.
+    pub fn name(&mut self, l: Label) {
+        self.named.push(l.0);
+        self.put(l);
+    }
+
+    fn put(&mut self, l: Label) {
         match self.pending {
             Some(p) => self.alias[l.0 as usize] = p,
             None => self.pending = Some(l.0),
@@ -126,6 +142,7 @@ impl Asm {
                     i.set_ip(u64::from(l) + 1);
                 }
                 self.code.push(i);
+                self.joined = false;
             }
             Err(e) => {
                 self.failed.get_or_insert(e);
@@ -138,11 +155,51 @@ impl Asm {
     }
 
     pub fn jump(&mut self, c: Code, to: Label) {
+        self.aim(to);
         self.push(Instruction::with_branch(c, u64::from(to.0) + 1));
+    }
+
+    fn aim(&mut self, l: Label) {
+        let n = l.0 as usize;
+        if self.aimed.len() <= n {
+            self.aimed.resize(n + 1, false);
+        }
+        self.aimed[n] = true;
+    }
+
+    /// Is what a load would give what the instruction before it stored? It is taken from there.
+    fn just_stored(&mut self, c: Code, to: Register, m: Mem) -> bool {
+        let stored = match c {
+            Code::Mov_r32_rm32 => Code::Mov_rm32_r32,
+            Code::Mov_r64_rm64 => Code::Mov_rm64_r64,
+            _ => return false,
+        };
+        let [.., before, last] = self.code.as_slice() else { return false };
+        let same = last.code() == stored
+            && m.base == Register::RBX
+            && m.index == Register::None
+            && Instruction::with2(stored, m.operand(false), last.op1_register())
+                .is_ok_and(|i| i.memory_displacement64() == last.memory_displacement64())
+            && (last.memory_base(), last.memory_index()) == (Register::RBX, Register::None);
+        if self.joined || !same {
+            return false;
+        }
+        let from = last.op1_register();
+        // The upper half of a register is zero where its lower one was written.
+        let whole = c == Code::Mov_r64_rm64
+            || (last.ip() == 0
+                && !matches!(before.mnemonic(), Mnemonic::Cmp | Mnemonic::Test)
+                && before.op0_kind() == OpKind::Register
+                && before.op0_register() == from);
+        if to != from || !whole {
+            self.rr(c, to, from);
+        }
+        true
     }
 
     /// The address of a label.
     pub fn address(&mut self, r: Register, of: Label) {
+        self.aim(of);
         let m = MemoryOperand::with_base_displ(Register::RIP, i64::from(of.0) + 1);
         self.push(Instruction::with2(Code::Lea_r64_m, r, m));
     }
@@ -156,6 +213,9 @@ impl Asm {
     }
 
     pub fn rm(&mut self, c: Code, a: Register, m: Mem) {
+        if self.just_stored(c, a, m) {
+            return;
+        }
         self.push(Instruction::with2(c, a, m.operand(false)));
     }
 
@@ -325,6 +385,7 @@ impl Asm {
     /// Forgets what was added since.
     pub fn back(&mut self, to: (usize, Option<u32>, usize)) {
         self.code.truncate(to.0);
+        self.joined = true;
         self.pending = to.1;
         self.marks.truncate(to.2);
     }
@@ -367,6 +428,9 @@ impl Asm {
     fn settle(&mut self) -> Result<(), String> {
         if let Some(e) = &self.failed {
             return Err(e.to_string());
+        }
+        if self.named.iter().any(|l| self.aimed.get(*l as usize) == Some(&true)) {
+            return Err("code goes to a label that only names a place".into());
         }
         if self.pending.is_some() {
             self.op0(Code::Ud2);

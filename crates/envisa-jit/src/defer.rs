@@ -185,7 +185,7 @@ impl Deferred {
 }
 
 /// One past the end of the block of each instruction: where channels come or go, or the thread does.
-fn blocks(p: &Program, flow: &Flow) -> Vec<Pc> {
+pub(crate) fn blocks(p: &Program, flow: &Flow) -> Vec<Pc> {
     let n = flow.end();
     let mut leads = vec![false; n as usize + 1];
     leads[n as usize] = true;

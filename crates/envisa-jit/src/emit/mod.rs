@@ -286,12 +286,18 @@ impl<'a> Emit<'a> {
         self.streams =
             self.start.is_some() && !self.together && !self.loops() && self.p.messages().len() <= STREAMS;
         self.prologue();
+        let ends = crate::defer::blocks(self.p, self.flow);
         for pc in 0..self.flow.end() {
             if !self.flow.reachable(pc) {
                 continue;
             }
             let label = self.labels[pc as usize];
-            self.a.bind(label);
+            // In the middle of a block only those before it come here.
+            if pc > 0 && ends[pc as usize - 1] > pc {
+                self.a.name(label);
+            } else {
+                self.a.bind(label);
+            }
             self.a.mark(pc);
             self.one(pc)?;
         }

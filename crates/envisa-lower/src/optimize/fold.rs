@@ -62,6 +62,46 @@ pub(super) fn addresses(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
     }
 }
 
+/// Folds what is added to the addresses of blocks into their offsets.
+pub(super) fn of_blocks(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
+    for pc in 0..p.code.len() {
+        let i = &p.code[pc];
+        let Some(Message::Block(b)) = p.messages.get(i.aux as usize).filter(|_| i.op == Op::Message) else {
+            continue;
+        };
+        let Src::Reg { offset, ty, modifier: Modifier::None, constant: false, strides, .. } = b.address
+        else {
+            continue;
+        };
+        // What the program added in so many bits is added in as many here.
+        let bytes = ty.size();
+        let same = !ty.is_float() && bytes == if b.wraps { 4 } else { 8 };
+        if !same || b.scale != 1 || strides.element(0) != 0 {
+            continue;
+        }
+        let at =
+            Place { pc: pc as Pc, channels: 1, first: i.first, no_mask: i.no_mask, function: i.function };
+        let Some(l) = linear(p, uses, blocks, &at, offset, bytes) else { continue };
+        let sum = b.offset.wrapping_add(l.add as i64);
+        let sum = if b.wraps { i64::from(sum as i32) } else { sum };
+        if l.bytes != bytes
+            || l.shift != 0
+            || l.origin != Src::None
+            || i32::try_from(sum).is_err()
+            || sum % i64::from(b.align.max(1)) != 0
+        {
+            continue;
+        }
+        let message = i.aux as usize;
+        if let Message::Block(b) = &mut p.messages[message] {
+            b.offset = sum;
+            if let Src::Reg { offset, .. } = &mut b.address {
+                *offset = l.index;
+            }
+        }
+    }
+}
+
 /// Names by the constant itself the surfaces of messages that the block before them sets to one.
 pub(super) fn surfaces(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
     for pc in 0..p.code.len() {

@@ -33,6 +33,7 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     let uses = Uses::new(&p);
     let blocks = Blocks::new(&p);
     fold::addresses(&mut p, &uses, &blocks);
+    fold::of_blocks(&mut p, &uses, &blocks);
     fold::surfaces(&mut p, &uses, &blocks);
     dead::sweep(&mut p);
     p.registers.fresh = fresh::ranges(&p);

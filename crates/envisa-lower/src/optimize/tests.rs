@@ -3,7 +3,7 @@
 use envisa_isa::Type;
 
 use super::*;
-use crate::{Extend, Message, Simt, Space};
+use crate::{Block, Extend, Message, Simt, Space};
 
 /// Registers: constants below 64, locals from 128 on.
 fn program(code: Vec<Inst>, messages: Vec<Message>) -> ProgramParts {
@@ -375,4 +375,58 @@ fn what_functions_share_is_not_what_it_was_before_a_call() {
         // What every call changes.
         assert_eq!(address(64, v(6), first), v(4));
     }
+}
+
+/// `q1 = base + 16; q2 = q1; block at q2 + offset`.
+fn block(offset: i64) -> ProgramParts {
+    let one = |i: Inst| Inst { channels: 1, no_mask: true, ..i };
+    let sum =
+        inst(Op::Add, ExecType::I64, to(v(1), Type::Q), scalar(BASE, Type::Q), scalar(SIXTEEN, Type::Q));
+    let copy = inst(Op::Mov, ExecType::I64, to(v(2), Type::Q), scalar(v(1), Type::Q), Src::None);
+    let message = Message::Block(Block {
+        space: Space::Flat,
+        write: false,
+        address: scalar(v(2), Type::Uq),
+        scale: 1,
+        offset,
+        origin: Src::None,
+        wraps: false,
+        align: 4,
+        bytes: 4,
+        data: Some(v(3)),
+        masked: true,
+    });
+    program(vec![one(sum), one(copy), one(self::message(0)), ret()], vec![message])
+}
+
+fn of_block(p: &ProgramParts) -> (i64, Src) {
+    match &p.messages[0] {
+        Message::Block(b) => (b.offset, b.address),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_is_added_becomes_part_of_a_block() {
+    let p = improved(&block(4));
+    assert_eq!(of_block(&p), (20, scalar(BASE, Type::Uq)));
+    assert_eq!(p.code.iter().map(|i| i.op).collect::<Vec<_>>(), [Op::Message, Op::Ret]);
+}
+
+#[test]
+fn blocks_keep_what_is_not_theirs_to_add() {
+    // Sums that native code or the alignment do not allow, a factor, and sums of other widths.
+    assert_eq!(of_block(&improved(&block(1 << 31))), (1 << 31, scalar(v(2), Type::Uq)));
+    assert_eq!(of_block(&improved(&block(2))), (2, scalar(v(2), Type::Uq)));
+    for change in [(|b| b.scale = 2) as fn(&mut Block), |b| b.wraps = true] {
+        let mut p = block(4);
+        let Message::Block(b) = &mut p.messages[0] else { unreachable!() };
+        change(b);
+        assert_eq!(of_block(&improved(&p)), (4, scalar(v(2), Type::Uq)));
+    }
+    // The base moves on before the block is read.
+    let mut p = block(4);
+    let more = Inst { dst: to(BASE, Type::Q), src: p.code[0].src, ..p.code[0] };
+    p.code.insert(2, more);
+    assert_eq!(of_block(&improved(&p)), (4, scalar(v(1), Type::Uq)));
 }
