@@ -439,7 +439,8 @@ fn older(r: &mut Random, wild: bool, out: &mut String) {
             places(r, "T");
             let _ = writeln!(out, "mov (M1, 16) To(0,0)<1> T(0,0)<1;1,0>");
             let _ = writeln!(out, "add (M1, 16) To(0,0)<1> To(0,0)<1;1,0> A(0,0)<0;1,0>");
-            let _ = match r.below(4) {
+            let _ = match r.below(6) {
+                4 | 5 => writeln!(out, "svm_gather.4.1 (M1, 16) To.0 N{v}.0"),
                 0 => writeln!(out, "svm_gather.4.2 (M1, 16) To.0 V.0"),
                 1 => writeln!(out, "svm_scatter.4.1 (M1, 16) To.0 N{v}.0"),
                 2 => writeln!(out, "svm_gather.4.1 (M1_NM, {few}) To.0 N{v}.0"),
@@ -448,8 +449,11 @@ fn older(r: &mut Random, wild: bool, out: &mut String) {
         }
         2 => {
             places(r, "T");
-            let what = r.one_of(&["gather_scaled", "scatter_scaled"]);
-            let _ = writeln!(out, "{what}.4 (M1_NM, {few}) T6 0x0:ud T.0 N{v}.0");
+            let what = r.one_of(&["gather", "scatter"]);
+            let _ = match r.below(2) {
+                0 => writeln!(out, "{what}_scaled.4 (M1_NM, {few}) T6 0x0:ud T.0 N{v}.0"),
+                _ => writeln!(out, "{what}4_scaled.R (M1, 16) T6 0x0:ud T.0 N{v}.0"),
+            };
         }
         3 => {
             let _ = match r.below(3) {

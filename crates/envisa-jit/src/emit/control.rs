@@ -352,14 +352,19 @@ impl Emit<'_> {
                 for k in 0..2 {
                     self.a.rrr(Code::VEX_Kandnw_kr_kr_kr, kreg(EXEC[k]), kreg(TAKEN[k]), kreg(EXEC[k]));
                 }
-                if self.deposit(pc, target, TAKEN).is_err() {
-                    self.a.op0(Code::Ud2);
-                    return;
-                }
+                let all = self.a.label();
                 self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(1), kreg(2));
-                self.a.jump(Code::Jne_rel32_64, back);
-                let between: Vec<Pc> = self.flow.waiting(pc).filter(|l| *l < target).collect();
-                self.resume_lowest(&between, Some(target));
+                self.a.jump(Code::Je_rel32_64, all);
+                let some = self.deposit(pc, target, TAKEN);
+                self.a.jmp(back);
+                // All of them: they need not wait for anybody, and go there as they are.
+                self.a.bind(all);
+                for k in 0..2 {
+                    self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(EXEC[k]), kreg(TAKEN[k]), kreg(TAKEN[k]));
+                }
+                if some.and_then(|()| self.all_ahead(pc, target)).is_err() {
+                    self.a.op0(Code::Ud2);
+                }
             }
             Later::Expired { pc, entry } => {
                 self.a.bind(entry);

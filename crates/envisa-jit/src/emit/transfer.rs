@@ -87,6 +87,13 @@ impl Emit<'_> {
             self.a.mi(Code::Mov_rm32_imm32, weary, 0);
             self.a.jmp(d);
             self.a.bind(o);
+            if !pairs && !s.write && s.element == 4 && part.lanes == 16 {
+                let other = self.a.label();
+                self.move_from_window(pc, i, form, part, v, data, on, other)?;
+                self.a.mi(Code::Mov_rm32_imm32, weary, 0);
+                self.a.jmp(d);
+                self.a.bind(other);
+            }
             if !pairs && s.element == 4 && part.lanes == 16 {
                 let other = self.a.label();
                 self.move_halves(pc, s, form, part, (v, step), data, on, Some(other))?;
@@ -275,6 +282,50 @@ impl Emit<'_> {
             self.store_part(to, 2, 4, part, k)?;
         }
         Ok(())
+    }
+
+    /// Dwords that all lie in the 64 bytes from the first channel's on, as those of a row do whose ends are clamped, are
+    /// picked out of them; goes to `other` where they do not, or those bytes are not all inside.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn move_from_window(
+        &mut self,
+        pc: Pc,
+        i: &Inst,
+        form: Form,
+        part: &Part,
+        v: V,
+        data: RegOffset,
+        on: Option<K>,
+        other: Label,
+    ) -> Result<(), Why> {
+        let last = 60 / form.scale;
+        self.a.v2(VPBROADCASTD, Width::Z, 1, Opd::Reg(v), Lanes::All);
+        self.a.v3(VPSUBD, Width::Z, 1, v, Opd::Reg(1), Lanes::All);
+        let outside = self.literal(!last);
+        self.a.v3(VPANDD, Width::Z, 2, 1, Opd::Bcast(outside), Lanes::All);
+        self.a.v3(VPXORD, Width::Z, 3, 3, Opd::Reg(3), Lanes::All);
+        self.a.vcmp(VPCMPUD, Width::Z, 5, 2, Opd::Reg(3), 4, on);
+        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+        self.a.jump(Code::Jne_rel32_64, other);
+        // The first channel may be off, and its place anywhere. Below the count, the sum does not wrap around.
+        let count = self.site(i, site::COUNT);
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
+        self.a.rm(Code::Cmp_r32_rm32, Register::EAX, count);
+        self.a.jump(Code::Jae_rel32_64, other);
+        self.a.rr(Code::Mov_r32_rm32, Register::ESI, Register::EAX);
+        self.a.ri(Code::Add_rm32_imm32, Register::ESI, last as i32);
+        self.a.rm(Code::Cmp_r32_rm32, Register::ESI, count);
+        self.a.jump(Code::Jae_rel32_64, other);
+        let m = Mem::indexed(PTR, Register::RAX, form.scale, 0);
+        self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(m), Lanes::All);
+        let shift = form.scale.trailing_zeros();
+        if shift < 2 {
+            self.a.v2i(VPSRLD, Width::Z, 1, Opd::Reg(1), 2 - shift, Lanes::All);
+        }
+        self.a.v3(VPERMD, Width::Z, 0, 1, Opd::Reg(0), Lanes::All);
+        let to = data + 4 * part.lane;
+        let k = self.load_lanes(pc, to, on);
+        self.store_part(to, 0, 4, part, k)
     }
 
     /// Two rows of eight dwords; where it is not certain that the places are those, goes to `other` if they are not.
