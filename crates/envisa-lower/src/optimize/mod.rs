@@ -1,5 +1,6 @@
 //! A program for engines that nobody observes: the same results and the same faults with less work.
 //!
+//! - [`rename`]: values that are overwritten by what is made of them have registers of their own;
 //! - [`fold`]: messages work out addresses from the indices that the program worked them out from, and know their
 //!   surfaces;
 //! - [`dead`]: what nobody reads any more is dropped, and so are labels where no channel can wait;
@@ -11,6 +12,7 @@
 mod dead;
 mod fold;
 mod fresh;
+mod rename;
 
 use std::ops::Range;
 
@@ -30,8 +32,9 @@ pub fn optimize(program: &Program) -> Result<Program, BadProgram> {
 
 fn improved(program: &ProgramParts) -> ProgramParts {
     let mut p = program.clone();
-    let uses = Uses::new(&p);
     let blocks = Blocks::new(&p);
+    rename::apart(&mut p, &blocks);
+    let uses = Uses::new(&p);
     fold::addresses(&mut p, &uses, &blocks);
     fold::of_blocks(&mut p, &uses, &blocks);
     fold::surfaces(&mut p, &uses, &blocks);

@@ -430,3 +430,63 @@ fn blocks_keep_what_is_not_theirs_to_add() {
     p.code.insert(2, more);
     assert_eq!(of_block(&improved(&p)), (4, scalar(v(1), Type::Uq)));
 }
+
+/// `v0 = v1 + v1; v0 = v0 << 2; store to v0`, with something in between.
+fn in_place(between: Vec<Inst>) -> Vec<Inst> {
+    let uq = |at| vector(at, Type::Uq);
+    let sum = inst(Op::Add, ExecType::U64, to(v(0), Type::Uq), uq(v(1)), uq(v(1)));
+    let shift = inst(Op::Shl, ExecType::U64, to(v(0), Type::Uq), uq(v(0)), scalar(TWO, Type::Uq));
+    [vec![sum], between, vec![shift, message(0), ret()]].concat()
+}
+
+/// Has the sum a register of its own?
+fn is_apart(p: &ProgramParts) -> bool {
+    let Dst::Reg { offset, .. } = p.code[0].dst else { panic!("a sum") };
+    offset != v(0)
+}
+
+#[test]
+fn what_is_overwritten_by_what_is_made_of_it_is_apart() {
+    let address = vec![access(true, v(0), v(3))];
+    let p = program(in_place(Vec::new()), address.clone());
+    let better = improved(&p);
+    assert!(is_apart(&better) && better.registers.bytes > p.registers.bytes);
+    let Message::Simt(s) = &better.messages[0] else { panic!("a store") };
+    // The shift is the message's, so that nobody reads its result.
+    assert_eq!((better.code.len(), s.scale, to(s.address, Type::Uq)), (3, 4, better.code[0].dst));
+    assert!(s.address >= p.registers.bytes - crate::registers::REGISTER_PADDING);
+    // Others that read it, channel by channel, read it there.
+    let also =
+        inst(Op::Add, ExecType::U64, to(v(3), Type::Uq), vector(v(0), Type::Uq), vector(v(1), Type::Uq));
+    let better = improved(&program(in_place(vec![also]), address));
+    assert!(is_apart(&better));
+    assert_eq!(better.code[1].src[0], vector(s.address, Type::Uq));
+}
+
+#[test]
+fn what_others_see_stays_where_it_is() {
+    let address = || vec![access(true, v(0), v(3)), access(true, v(0), v(1))];
+    let copy = |from: Src| inst(Op::Mov, ExecType::U64, to(v(3), Type::Uq), from, Src::None);
+    let part = |mut i: Inst| {
+        (i.channels, i.first) = (16, 16);
+        i
+    };
+    let reads = [
+        ("a message", message(1)),
+        ("one element for all", copy(scalar(v(0), Type::Uq))),
+        ("elements of another size", copy(vector(v(0), Type::Ud))),
+        ("other channels", part(copy(vector(v(0), Type::Uq)))),
+        ("whatever the mask", Inst { no_mask: true, ..copy(vector(v(0), Type::Uq)) }),
+        ("where channels may have left", join()),
+        (
+            "some of it written",
+            part(inst(Op::Mov, ExecType::U64, to(v(0), Type::Uq), vector(v(1), Type::Uq), Src::None)),
+        ),
+    ];
+    for (what, i) in reads {
+        assert!(!is_apart(&improved(&program(in_place(vec![i]), address()))), "{what}");
+    }
+    let mut some = in_place(Vec::new());
+    some[1].pred.offset = P1;
+    assert!(!is_apart(&improved(&program(some, address()))), "channels that keep what they had");
+}
