@@ -750,7 +750,12 @@ fn measure(
                 kernels(only)?.into_iter().partition(|k| k.id.starts_with(through::SMALL));
             let mut run = bench::run(&large, &driver_options(), say);
             let usual = bench::Options { sizes: SizeSet::Conformance, ..driver_options() };
-            run.kernels.extend(bench::run(&small, &usual, say).kernels);
+            let small = bench::run(&small, &usual, say);
+            run.kernels.extend(small.kernels);
+            // Told of what ran, and nothing did where there are small ones only.
+            if run.peers.is_empty() {
+                run.peers = small.peers;
+            }
             let section = through::section(&run, &command, &record);
             leave(part, &run, &section, write)?;
             Ok(run.good())

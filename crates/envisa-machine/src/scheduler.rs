@@ -101,22 +101,27 @@ pub fn run<W: Worker>(
     }
     let start = Instant::now();
     let workers = options.workers(total);
-    let alone = workers > 1 && options.jobs == 0 && begins_alone(launch);
-    let work = |number: u32, others: &mut dyn FnMut()| match worker(number) {
-        Ok(w) => shared.work(w, options.progress, (alone && number == 0).then_some((start, others))),
+    let work = |number: u32| match worker(number) {
+        Ok(mut w) => shared.work(&mut w, options.progress),
         Err(trap) => shared.fault(0, trap),
     };
-    if workers == 1 {
-        work(0, &mut || ());
-    } else {
+    let others = (1..workers as u32).map(|i| {
         let work = &work;
-        let others = (1..workers as u32).map(|i| move || work(i, &mut || ()));
-        beside(others, |begin| {
-            if !alone {
-                begin();
+        move || work(i)
+    });
+    if workers == 1 {
+        work(0);
+    } else if options.jobs == 0 && begins_alone(launch) {
+        match worker(0) {
+            Ok(mut w) => {
+                if !shared.work_alone(&mut w, options.progress, start) {
+                    beside(others, || shared.work(&mut w, options.progress));
+                }
             }
-            work(0, begin);
-        });
+            Err(trap) => shared.fault(0, trap),
+        }
+    } else {
+        beside(others, || work(0));
     }
     let mut traps = shared.traps.into_inner().unwrap_or_else(|e| e.into_inner());
     // Groups that had not begun when the launch was cancelled have nothing to say.
@@ -145,21 +150,23 @@ fn begins_alone(launch: &LaunchView<'_>) -> bool {
         && program.runs_forward()
 }
 
-/// Runs `here` on this host thread, and all others on threads of their own from when it calls what it is given. A panic
-/// in one of them, a mistake of ours, goes on here: it is not to be taken for a result.
-fn beside<F: FnOnce() + Send>(others: impl ExactSizeIterator<Item = F>, here: impl FnOnce(&mut dyn FnMut())) {
+/// Runs `here` on this host thread, and all others on threads of their own. A panic in one of them, a mistake of
+/// ours, goes on here: it is not to be taken for a result.
+fn beside<F: FnOnce() + Send>(others: impl ExactSizeIterator<Item = F>, here: impl FnOnce()) {
     /// Threads that wait for the next launch: as many as the host has beside the caller's.
     static POOL: OnceLock<Option<rayon::ThreadPool>> = OnceLock::new();
     let pool = POOL.get_or_init(|| {
         rayon::ThreadPoolBuilder::new().num_threads((hardware_threads() - 1).max(1)).build().ok()
     });
-    let (workers, mut others) = (others.len(), Some(others));
-    let mut others = || others.take().into_iter().flatten();
     match pool {
-        Some(pool) if workers <= pool.current_num_threads() => pool.in_place_scope(|s| {
-            here(&mut || others().for_each(|f| s.spawn(|_| f())));
+        Some(pool) if others.len() <= pool.current_num_threads() => pool.in_place_scope(|s| {
+            others.for_each(|f| s.spawn(|_| f()));
+            here();
         }),
-        _ => std::thread::scope(|s| here(&mut || others().for_each(|f| drop(s.spawn(f))))),
+        _ => std::thread::scope(|s| {
+            others.for_each(|f| drop(s.spawn(f)));
+            here();
+        }),
     }
 }
 
@@ -173,37 +180,43 @@ struct Shared {
 }
 
 impl Shared {
-    /// Has a worker run groups until there are no more. `alone`: when it began, and what lets others begin.
-    fn work<W: Worker>(
-        &self,
-        mut worker: W,
-        progress: Option<&Progress>,
-        mut alone: Option<(Instant, &mut dyn FnMut())>,
-    ) {
-        let mut step = if alone.is_some() { 1 } else { self.step };
-        loop {
-            let first = self.next.fetch_add(step, Ordering::Relaxed);
-            if first >= self.total || self.stop.before(first) {
-                return;
+    /// Has a worker run groups until there are no more.
+    fn work<W: Worker>(&self, worker: &mut W, progress: Option<&Progress>) {
+        while self.claim(worker, self.step, progress) {}
+    }
+
+    /// The same with nobody beside it, for a while; gives whether there are no more.
+    fn work_alone<W: Worker>(&self, worker: &mut W, progress: Option<&Progress>, start: Instant) -> bool {
+        let mut step = 1;
+        while self.claim(worker, step, progress) {
+            if self.next.load(Ordering::Relaxed) >= self.total {
+                return true;
             }
-            let end = (first + step).min(self.total);
-            if let Some(progress) = progress {
-                progress.begun.fetch_add(end - first, Ordering::Relaxed);
+            if start.elapsed() >= PATIENCE {
+                return false;
             }
-            if let Some((number, trap)) = worker.groups(first..end, &self.stop) {
-                return self.fault(number, trap);
+            // The next ones take about as long as all before.
+            step *= 2;
+        }
+        true
+    }
+
+    /// Has a worker run the next groups, so many; `false`: there are none for it any more.
+    fn claim<W: Worker>(&self, worker: &mut W, step: u64, progress: Option<&Progress>) -> bool {
+        let first = self.next.fetch_add(step, Ordering::Relaxed);
+        if first >= self.total || self.stop.before(first) {
+            return false;
+        }
+        let end = (first + step).min(self.total);
+        if let Some(progress) = progress {
+            progress.begun.fetch_add(end - first, Ordering::Relaxed);
+        }
+        match worker.groups(first..end, &self.stop) {
+            Some((number, trap)) => {
+                self.fault(number, trap);
+                false
             }
-            if end == self.total {
-                return;
-            }
-            if let Some((start, others)) = &mut alone {
-                // The next ones take about as long as all before.
-                step *= 2;
-                if start.elapsed() >= PATIENCE {
-                    others();
-                    (step, alone) = (self.step, None);
-                }
-            }
+            None => true,
         }
     }
 
