@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use envisa_isa::predefined::var;
-use envisa_lower::{InputClass, Program};
+use envisa_lower::{Dst, InputClass, Op, Program};
 
 use crate::dispatch::Prepared;
 use crate::regs::all_channels;
@@ -53,12 +53,12 @@ pub(crate) const SET: [(usize, u32); 6] = [
     (var::SR0 as usize, 8),
 ];
 
-/// The dwords of ranges `(first byte, bytes)`, each once: what is read of a dword by its bytes is loaded as one.
+/// The dwords of ranges `(first byte, bytes)`, each once, neighbours together: what is read of a dword by its bytes is loaded as one.
 fn dwords(of: impl Iterator<Item = (u32, u32)>) -> Vec<Range<u32>> {
     let mut all: Vec<Range<u32>> = of.map(|(at, bytes)| at & !3..(at + bytes).next_multiple_of(4)).collect();
     all.sort_by_key(|r| r.start);
     all.dedup_by(|next, last| {
-        let meet = next.start < last.end;
+        let meet = next.start <= last.end;
         if meet {
             last.end = last.end.max(next.end);
         }
@@ -176,7 +176,18 @@ impl Loader {
                 }
             }
         }
-        // Of what is to be cleared, what they read; the rest is as good as what is never read before it is written.
+        // Of what is to be cleared, what they read, and predicates that are written: bits of channels that are off stay
+        // as they are. The rest is as good as what is never read before it is written, but for what address registers
+        // may point to, whose elements can be written one by one.
+        let predicates = p.code().iter().flat_map(|i| {
+            let second = matches!(i.op, Op::Add3o | Op::Invm | Op::Rsqtm).then_some(i.dst2);
+            let first = if let Dst::Pred { offset } = i.dst { Some(offset) } else { None };
+            first.into_iter().chain(second).map(|offset| (offset, 4))
+        });
+        let reads = dwords(reads.iter().map(|r| (r.start, r.end - r.start)).chain(predicates));
+        let base = p.registers().address_base;
+        let pointed_to = base..base + 64 * p.registers().address_homes.len() as u32;
+        let mut unread: Vec<Range<u32>> = Vec::new();
         for r in std::mem::take(&mut self.fresh) {
             if r.start >= p.registers().locals_start {
                 continue;
@@ -184,13 +195,13 @@ impl Loader {
             let mut at = r.start;
             for read in reads.iter().filter(|read| both(read, &r)) {
                 let (start, end) = (read.start.max(r.start), read.end.min(r.end));
-                self.stale.push(at..start);
+                unread.push(at..start);
                 self.fresh.push(start..end);
                 at = end;
             }
-            self.stale.push(at..r.end);
+            unread.push(at..r.end);
         }
-        self.stale.retain(|s| !s.is_empty());
+        self.stale.extend(unread.into_iter().filter(|r| !r.is_empty() && !both(r, &pointed_to)));
         // What a group's threads keep is not to be spoilt between them.
         for ranges in [&mut self.stale, &mut self.fresh] {
             for (to, _, bytes) in &few.group {

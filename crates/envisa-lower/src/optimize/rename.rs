@@ -54,6 +54,10 @@ impl Value {
     fn overwritten(p: &ProgramParts, pc: usize) -> Option<Value> {
         let i = &p.code[pc];
         let Dst::Reg { offset, ty, .. } = i.dst else { return None };
+        // A predefined variable is more than its value: `%cr0` governs what comes next.
+        if offset < p.registers.locals_start {
+            return None;
+        }
         let v = Value {
             at: offset,
             element: ty.size(),

@@ -489,4 +489,10 @@ fn what_others_see_stays_where_it_is() {
     let mut some = in_place(Vec::new());
     some[1].pred.offset = P1;
     assert!(!is_apart(&improved(&program(some, address()))), "channels that keep what they had");
+    // As of `%cr0`: what comes between goes by it without reading it.
+    let mut low = in_place(Vec::new());
+    for i in &mut low[..2] {
+        (i.channels, i.dst, i.src[0]) = (1, to(BASE, Type::Uq), scalar(BASE, Type::Uq));
+    }
+    assert_eq!(improved(&program(low, address())).code[0].dst, to(BASE, Type::Uq), "a predefined variable");
 }
