@@ -237,8 +237,8 @@ impl Native {
         }
     }
 
-    /// How the threads of a launch that have all channels start, if code can do that: they have no scratch, and do not wait for each other by
-    /// other means than the barrier.
+    /// How the threads of a launch that have all channels start, if code can do that: they have no scratch, and do not
+    /// wait for each other by other means than the barrier.
     ///
     /// # Errors
     /// Why it cannot.
@@ -252,7 +252,7 @@ impl Native {
         if self.program.code().iter().any(waits) {
             return Err("split or named barriers, or DPASW");
         }
-        if !sites::to_scratch(&self.program).is_empty() {
+        if !self.scratch.is_empty() {
             return Err("scratch");
         }
         Start::new(&self.program, prepared, reads)

@@ -53,7 +53,8 @@ pub(crate) const SET: [(usize, u32); 6] = [
     (var::SR0 as usize, 8),
 ];
 
-/// The dwords of ranges `(first byte, bytes)`, each once, neighbours together: what is read of a dword by its bytes is loaded as one.
+/// The dwords of ranges `(first byte, bytes)`, each once, neighbours together: what is read of a dword by its bytes is
+/// loaded as one.
 fn dwords(of: impl Iterator<Item = (u32, u32)>) -> Vec<Range<u32>> {
     let mut all: Vec<Range<u32>> = of.map(|(at, bytes)| at & !3..(at + bytes).next_multiple_of(4)).collect();
     all.sort_by_key(|r| r.start);

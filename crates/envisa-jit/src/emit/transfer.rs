@@ -229,6 +229,28 @@ impl Emit<'_> {
         Ok(())
     }
 
+    /// Goes to `other` unless the window that begins at the index in EAX is inside, up to the index `last` of it.
+    fn window_inside(&mut self, i: &Inst, last: u32, other: Label) {
+        let count = self.site(i, site::COUNT);
+        self.a.rm(Code::Cmp_r32_rm32, Register::EAX, count);
+        self.a.jump(Code::Jae_rel32_64, other);
+        // Below the count, the sum does not wrap around.
+        self.a.rr(Code::Mov_r32_rm32, Register::ESI, Register::EAX);
+        self.a.ri(Code::Add_rm32_imm32, Register::ESI, last as i32);
+        self.a.rm(Code::Cmp_r32_rm32, Register::ESI, count);
+        self.a.jump(Code::Jae_rel32_64, other);
+    }
+
+    /// Goes to `other` unless the indices in vector 1, counted from a window's start, have no bits but those of `last`.
+    fn all_in_window(&mut self, last: u32, on: Option<K>, other: Label) {
+        let outside = self.literal(!last);
+        self.a.v3(VPANDD, Width::Z, 2, 1, Opd::Bcast(outside), Lanes::All);
+        self.a.v3(VPXORD, Width::Z, 3, 3, Opd::Reg(3), Lanes::All);
+        self.a.vcmp(VPCMPUD, Width::Z, 5, 2, Opd::Reg(3), 4, on);
+        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+        self.a.jump(Code::Jne_rel32_64, other);
+    }
+
     /// Pairs that all lie in one window of 64 bytes, as those of small tables do, are picked out of it; goes to `other`
     /// where they do not, or the window is not all inside.
     #[allow(clippy::too_many_arguments)]
@@ -246,24 +268,12 @@ impl Emit<'_> {
     ) -> Result<(), Why> {
         // Windows begin at multiples of their size, and the last pair's index is among those that pass.
         let (window, last) = (64 / form.scale, 56 / form.scale);
-        let count = self.site(i, site::COUNT);
         self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
         self.a.ri(Code::And_rm32_imm32, Register::EAX, -(window as i32));
-        // Below the count, the sum does not wrap around.
-        self.a.rm(Code::Cmp_r32_rm32, Register::EAX, count);
-        self.a.jump(Code::Jae_rel32_64, other);
-        self.a.rr(Code::Mov_r32_rm32, Register::ESI, Register::EAX);
-        self.a.ri(Code::Add_rm32_imm32, Register::ESI, last as i32);
-        self.a.rm(Code::Cmp_r32_rm32, Register::ESI, count);
-        self.a.jump(Code::Jae_rel32_64, other);
+        self.window_inside(i, last, other);
         self.a.rr(Code::EVEX_Vpbroadcastd_zmm_k1z_r32, vreg(1, Width::Z), Register::EAX);
         self.a.v3(VPSUBD, Width::Z, 1, v, Opd::Reg(1), Lanes::All);
-        let outside = self.literal(!last);
-        self.a.v3(VPANDD, Width::Z, 2, 1, Opd::Bcast(outside), Lanes::All);
-        self.a.v3(VPXORD, Width::Z, 3, 3, Opd::Reg(3), Lanes::All);
-        self.a.vcmp(VPCMPUD, Width::Z, 5, 2, Opd::Reg(3), 4, on);
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
-        self.a.jump(Code::Jne_rel32_64, other);
+        self.all_in_window(last, on, other);
         let m = Mem::indexed(PTR, Register::RAX, form.scale, 0);
         self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(m), Lanes::All);
         match form.scale.trailing_zeros() {
@@ -301,21 +311,10 @@ impl Emit<'_> {
         let last = 60 / form.scale;
         self.a.v2(VPBROADCASTD, Width::Z, 1, Opd::Reg(v), Lanes::All);
         self.a.v3(VPSUBD, Width::Z, 1, v, Opd::Reg(1), Lanes::All);
-        let outside = self.literal(!last);
-        self.a.v3(VPANDD, Width::Z, 2, 1, Opd::Bcast(outside), Lanes::All);
-        self.a.v3(VPXORD, Width::Z, 3, 3, Opd::Reg(3), Lanes::All);
-        self.a.vcmp(VPCMPUD, Width::Z, 5, 2, Opd::Reg(3), 4, on);
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
-        self.a.jump(Code::Jne_rel32_64, other);
-        // The first channel may be off, and its place anywhere. Below the count, the sum does not wrap around.
-        let count = self.site(i, site::COUNT);
+        self.all_in_window(last, on, other);
+        // The first channel may be off, and its place anywhere.
         self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
-        self.a.rm(Code::Cmp_r32_rm32, Register::EAX, count);
-        self.a.jump(Code::Jae_rel32_64, other);
-        self.a.rr(Code::Mov_r32_rm32, Register::ESI, Register::EAX);
-        self.a.ri(Code::Add_rm32_imm32, Register::ESI, last as i32);
-        self.a.rm(Code::Cmp_r32_rm32, Register::ESI, count);
-        self.a.jump(Code::Jae_rel32_64, other);
+        self.window_inside(i, last, other);
         let m = Mem::indexed(PTR, Register::RAX, form.scale, 0);
         self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(m), Lanes::All);
         let shift = form.scale.trailing_zeros();

@@ -6,8 +6,7 @@
 
 use std::ops::Range;
 
-use super::{Blocks, chunks, range};
-use crate::layout::CHUNK;
+use super::{Blocks, CHUNK, chunks, range};
 use crate::program::*;
 use crate::registers::REGISTER_PADDING;
 use crate::touched::Touched;
@@ -79,8 +78,8 @@ impl Value {
     /// Does it write every element of the channels that run, and nothing else?
     fn is_written_by(&self, i: &Inst) -> bool {
         let Dst::Reg { offset, ty, stride: 1, .. } = i.dst else { return false };
-        let plain = !matches!(i.op, Op::Message | Op::Dpas | Op::Dpasw | Op::Bdpas | Op::Unsupported);
-        plain
+        tells_all(i)
+            && i.op != Op::Unsupported
             && i.dst2 == 0
             && i.pred == Pred::default()
             && (offset, ty.size()) == (self.at, self.element)
@@ -112,8 +111,7 @@ impl Value {
             plain += usize::from(own(&t));
         });
         let sources = (0..i.src.len()).filter(move |s| exact(&i.src[*s]));
-        // What messages and matrices read is told elsewhere than in their sources.
-        let told = !matches!(i.op, Op::Message | Op::Dpas | Op::Dpasw | Op::Bdpas) && self.runs_in(i);
+        let told = tells_all(i) && self.runs_in(i);
         let same = all == plain && plain == sources.clone().count();
         (all == 0 || told && same).then_some(sources)
     }
@@ -139,6 +137,11 @@ impl Value {
         }
         None
     }
+}
+
+/// Do an instruction's operands tell what it reads and writes? Those of messages and matrices do not.
+fn tells_all(i: &Inst) -> bool {
+    !matches!(i.op, Op::Message | Op::Dpas | Op::Dpasw | Op::Bdpas)
 }
 
 /// Do two ranges share a chunk? Variables have whole ones.
