@@ -1,5 +1,7 @@
 //! A list of x86 instructions with labels, to be encoded at once.
 
+use std::ops::Range;
+
 use iced_x86::{Code, IcedError, Instruction, MemoryOperand, Mnemonic, OpKind, Register};
 
 use crate::encode::encode;
@@ -96,6 +98,16 @@ pub(crate) struct Asm {
     failed: Option<IcedError>,
     /// `(instruction, tag)`: where what the tags name begins.
     pub marks: Vec<(usize, u32)>,
+    /// Where the register file is to hold what is in it.
+    pub wanted: Vec<Wanted>,
+}
+
+/// Before an instruction, these bytes of the register file are to be what they are to whoever reads them by other
+/// means than the code.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Wanted {
+    pub before: usize,
+    pub bytes: Range<u32>,
 }
 
 /// Encoded code.
@@ -377,17 +389,23 @@ impl Asm {
         self.push(Self::masked(Instruction::with2(c, m.operand(false), s), Lanes::Of(k)));
     }
 
+    /// The next instruction wants these bytes of the register file.
+    pub fn want(&mut self, bytes: Range<u32>) {
+        self.wanted.push(Wanted { before: self.code.len(), bytes });
+    }
+
     /// Where the code is now, for [`Asm::back`].
-    pub fn here(&self) -> (usize, Option<u32>, usize) {
-        (self.code.len(), self.pending, self.marks.len())
+    pub fn here(&self) -> (usize, Option<u32>, usize, usize) {
+        (self.code.len(), self.pending, self.marks.len(), self.wanted.len())
     }
 
     /// Forgets what was added since.
-    pub fn back(&mut self, to: (usize, Option<u32>, usize)) {
+    pub fn back(&mut self, to: (usize, Option<u32>, usize, usize)) {
         self.code.truncate(to.0);
         self.joined = true;
         self.pending = to.1;
         self.marks.truncate(to.2);
+        self.wanted.truncate(to.3);
     }
 
     /// Labels that stand for others are named as those.

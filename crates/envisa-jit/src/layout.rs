@@ -117,8 +117,8 @@ pub(crate) struct Site {
     pub count: u32,
     /// How many begin sixteen consecutive ones that all pass.
     pub last16: u32,
-    /// The same of eight.
-    pub last8: u32,
+    /// The same of eight, or of thirty-two where the message has so many channels.
+    pub last: u32,
     /// Where the first index's byte is.
     pub pointer: u64,
     /// The origin that `low` and `count` are for; of blocks, the address of the first byte.
@@ -141,7 +141,7 @@ impl Site {
         low: 0,
         count: 0,
         last16: 0,
-        last8: 0,
+        last: 0,
         pointer: 0,
         key: u64::MAX,
         wide: 0,
@@ -156,7 +156,7 @@ pub(crate) mod site {
     pub const LOW: u32 = 0;
     pub const COUNT: u32 = 4;
     pub const LAST16: u32 = 8;
-    pub const LAST8: u32 = 12;
+    pub const LAST: u32 = 12;
     pub const POINTER: u32 = 16;
     pub const KEY: u32 = 24;
     pub const WIDE: u32 = 32;

@@ -18,6 +18,7 @@ mod defer;
 mod emit;
 mod encode;
 mod engine;
+mod general;
 mod layout;
 mod level;
 mod listing;

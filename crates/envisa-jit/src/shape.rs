@@ -15,6 +15,8 @@ pub(crate) struct Seed {
     pub step: i32,
     /// It is that in each so many channels, 8 or 16; the next ones begin anew.
     pub lanes: u8,
+    /// The first word is a step from the last one of the half before.
+    pub goes_on: bool,
 }
 
 /// Passes over a program's definitions before its shapes are given up: each but the last few finds something out.
@@ -28,6 +30,8 @@ pub(crate) struct Shapes {
     halves: HashMap<CellId, i32>,
     /// Of cells that are kept as their first element: those that are wanted as vectors as well, more than once.
     vectors: HashSet<CellId>,
+    /// Of these, those that go on where another one ends, and which that is.
+    after: HashMap<CellId, CellId>,
 }
 
 /// A source's step, if it is known.
@@ -59,6 +63,11 @@ impl Shapes {
     /// Is a cell that is kept as its first element worth a register, too?
     pub fn vector(&self, cell: CellId) -> bool {
         self.vectors.contains(&cell)
+    }
+
+    /// The cell that one goes on from, if it does: its first element is known by that one's.
+    pub fn after(&self, cell: CellId) -> Option<CellId> {
+        self.after.get(&cell).copied()
     }
 
     /// The step within each eight elements of a cell, if that is known.
@@ -128,7 +137,8 @@ impl Shapes {
             }
             if step.len() == before {
                 let vectors = vectors(p, &accesses, &step);
-                return Shapes { step, halves, vectors };
+                let after = after(p, cells, &accesses, &step, &seeds);
+                return Shapes { step, halves, vectors, after };
             }
         }
     }
@@ -147,6 +157,63 @@ fn vectors(p: &Program, accesses: &[(Pc, Accessed)], step: &HashMap<CellId, i32>
         }
     }
     uses.into_iter().filter(|u| u.1 > 1).map(|u| u.0).collect()
+}
+
+/// The cells that are second halves of what is one row, with the first: whatever writes one writes both, from sources
+/// that are one row themselves.
+fn after(
+    p: &Program,
+    cells: &Cells,
+    accesses: &[(Pc, Accessed)],
+    step: &HashMap<CellId, i32>,
+    seeds: &[Seed],
+) -> HashMap<CellId, CellId> {
+    let whole = |offset: u32| cells.at(offset).filter(|c| cells.get(*c).offset == offset);
+    let before = |c: CellId| {
+        let b = whole(cells.get(c).offset.checked_sub(64)?)?;
+        (step.contains_key(&c) && step.get(&b) == step.get(&c)).then_some(b)
+    };
+    let written = || accesses.iter().flat_map(|(pc, a)| a.written.iter().map(|c| (*pc, *c)));
+    let mut all: HashMap<CellId, CellId> = written().filter_map(|(_, c)| Some((c, before(c)?))).collect();
+    let behind: HashMap<CellId, CellId> = all.iter().map(|(c, b)| (*b, *c)).collect();
+    loop {
+        let mut gone = Vec::new();
+        for (pc, c) in written() {
+            let i = &p.code()[pc as usize];
+            let second = part_of(i, cells.get(c)) == Some(1);
+            if let Some(behind) = behind.get(&c)
+                && !(part_of(i, cells.get(c)) == Some(0) && i.channels == 32)
+            {
+                gone.push(*behind);
+            }
+            if !all.contains_key(&c) {
+                continue;
+            }
+            let source = |s: &Src| match *s {
+                Src::Reg { offset, shape: Shape::Contiguous, ty, .. } if ty.size() == 4 => {
+                    whole(offset + 64).is_some_and(|c| all.contains_key(&c))
+                }
+                Src::Reg { offset, shape: Shape::Contiguous, .. } => {
+                    seeds.iter().any(|s| s.offset == offset + 32 && s.goes_on)
+                }
+                _ => true,
+            };
+            if !(second && i.channels == 32 && i.src.iter().all(source)) {
+                gone.push(c);
+            }
+        }
+        if gone.is_empty() {
+            return all;
+        }
+        // What is gone already is found once more where its first half is written otherwise.
+        let before = all.len();
+        gone.iter().for_each(|c| {
+            all.remove(c);
+        });
+        if all.len() == before {
+            return all;
+        }
+    }
 }
 
 /// The cells that an instruction accesses.

@@ -10,6 +10,17 @@ use crate::emit::memory::form;
 use crate::layout::Site;
 use crate::shape::{Seed, constant};
 
+/// What all threads that have all channels have in their payloads from a byte on: so many as two halves take, or what
+/// there is.
+fn rows<'a>(p: &Program, prepared: &'a Prepared, at: usize) -> impl Iterator<Item = &'a [u8]> {
+    let (bytes, simd) = (prepared.payload().len(), p.simd());
+    prepared.classes().iter().flat_map(move |class| {
+        let full = class.threads - u32::from(class.tail_mask.count_ones() < simd);
+        let from = move |t: usize| t * bytes + at..t * bytes + at + 64;
+        (0..full as usize).map(move |t| class.payloads.get(from(t)).unwrap_or_default())
+    })
+}
+
 /// Rows of local ids that are steps of one length in all threads that have all channels.
 pub(crate) fn seeds(p: &Program, prepared: &Prepared) -> Vec<Seed> {
     let payload = prepared.payload();
@@ -38,12 +49,18 @@ pub(crate) fn seeds(p: &Program, prepared: &Prepared) -> Vec<Seed> {
                 }
                 step
             };
-            for lanes in [16, 8] {
-                if let Some(step) = step(lanes) {
-                    out.push(Seed { offset: i.offset + 32 * half, step, lanes: lanes as u8 });
-                    break;
-                }
-            }
+            let found = [16, 8].into_iter().find_map(|lanes| Some((step(lanes)?, lanes as u8)));
+            let Some((step, lanes)) = found else { continue };
+            let offset = i.offset + 32 * half;
+            let before = |s: &Seed| (s.offset + 32, s.step, s.lanes) == (offset, step, 16);
+            let goes_on = lanes == 16
+                && half % 2 == 1
+                && out.last().is_some_and(before)
+                && rows(p, prepared, at - 32).all(|row| {
+                    let word = |k: usize| i32::from(u16::from_le_bytes([row[2 * k], row[2 * k + 1]]));
+                    row.len() == 64 && word(16) - word(15) == step
+                });
+            out.push(Seed { offset, step, lanes, goes_on });
         }
     }
     out
@@ -102,14 +119,14 @@ pub(crate) fn aim(m: &Machine<'_>, pc: Pc, sites: &mut [Site]) {
     let (Some(message), Some(site)) = (p.messages().get(aux), sites.get_mut(aux)) else { return };
     match message {
         Message::Simt(s) => {
-            aim_simt(m, aux, s, site);
+            aim_simt(m, (aux, i.channels), s, site);
             // Offsets are looked at, from the pointer on.
             if site.bias % u64::from(s.align.max(1)) != 0 {
                 *site = Site::NOWHERE;
             }
         }
         Message::Atomic(a) => {
-            aim_simt(m, aux, &gather_of(a), site);
+            aim_simt(m, (aux, i.channels), &gather_of(a), site);
             // Places are looked at from the pointer on.
             if site.pointer % u64::from(a.element) != 0 || site.bias % u64::from(a.element) != 0 {
                 *site = Site::NOWHERE;
@@ -146,14 +163,16 @@ fn hinted<'a>(m: &'a Machine<'_>, aux: usize) -> Option<&'a Entry> {
     m.hints.get(aux).and_then(|h| m.env.memory.hinted(h))
 }
 
-fn aim_simt(m: &Machine<'_>, aux: usize, s: &Simt, site: &mut Site) {
+fn aim_simt(m: &Machine<'_>, (aux, channels): (usize, u8), s: &Simt, site: &mut Site) {
     let p = m.env.program;
     let Ok(form) = form(p, s) else { return };
     let Some(origin) = scalar(m, &s.origin) else { return };
     let base = constant(p, &s.base).unwrap_or(0) as u64;
     let add = base.wrapping_mul(u64::from(s.scale)).wrapping_add(s.offset as u64).wrapping_add(origin);
     let span = u64::from(64 - s.elements.leading_zeros()) * u64::from(s.element);
-    let row = 15 * (u32::from(s.element) / form.scale).max(1);
+    let step = (u32::from(s.element) / form.scale).max(1);
+    // Sixteen channels, or as many as the message has besides.
+    let row = [15 * step, if channels > 16 { 31 * step } else { 7 * step }];
     match s.space {
         Space::Flat => {
             let Some(a) = hinted(m, aux) else { return };
@@ -231,7 +250,14 @@ pub(crate) fn to_scratch(p: &Program) -> Vec<usize> {
 /// Largest number of indices: their products with the scale stay positive in 32 bits.
 const MOST: i128 = (1 << 30) - 1;
 
-fn flat(base: u64, block: &Block, add: u64, span: u64, (scale, extend): (u32, Extend), row: u32) -> Site {
+fn flat(
+    base: u64,
+    block: &Block,
+    add: u64,
+    span: u64,
+    (scale, extend): (u32, Extend),
+    row: [u32; 2],
+) -> Site {
     // Where the allocation begins, in bytes from index 0.
     let delta = i128::from(base.wrapping_sub(add) as i64);
     let (scale, len) = (i128::from(scale), block.len() as i128);
@@ -257,7 +283,7 @@ fn flat(base: u64, block: &Block, add: u64, span: u64, (scale, extend): (u32, Ex
     }
 }
 
-fn window(block: &Block, start: usize, len: usize, add: u64, span: u64, row: u32) -> Site {
+fn window(block: &Block, start: usize, len: usize, add: u64, span: u64, row: [u32; 2]) -> Site {
     let count = |span: u64| (len as i128 - i128::from(span) + 1).clamp(0, MOST) as u32;
     Site {
         low: (add as u32).wrapping_neg(),
@@ -266,11 +292,11 @@ fn window(block: &Block, start: usize, len: usize, add: u64, span: u64, row: u32
     }
 }
 
-fn counted(count: u32, count4: u32, row: u32) -> Site {
+fn counted(count: u32, count4: u32, row: [u32; 2]) -> Site {
     Site {
         count,
-        last16: count.saturating_sub(row),
-        last8: count.saturating_sub(row / 15 * 7),
+        last16: count.saturating_sub(row[0]),
+        last: count.saturating_sub(row[1]),
         count4: count.min(count4),
         ..Site::NOWHERE
     }

@@ -15,7 +15,10 @@ impl Emit<'_> {
                 stored.push(a.cell);
             }
         });
-        stored.into_iter().for_each(|c| self.spill(c));
+        for c in stored {
+            self.spill(c);
+            self.want(c);
+        }
         self.call_stub(pc);
         let stop = self.leave;
         self.a.jump(Code::Jne_rel32_64, stop);
@@ -37,21 +40,28 @@ impl Emit<'_> {
     /// Puts a cell where the machine looks for it.
     pub fn spill(&mut self, c: CellId) {
         let cell = *self.cells.get(c);
-        if let Some(step) = self.shapes.step(c) {
-            let m = self.reg(cell.offset);
-            self.spread(0, Width::Z, m, step);
-            self.a.store(STORE32, Width::Z, m, 0, Lanes::All);
+        if let Some(first) = self.first(cell.offset) {
+            self.spread(0, Width::Z, first);
+            self.a.store(STORE32, Width::Z, self.reg(cell.offset), 0, Lanes::All);
         } else if let Some(v) = self.alloc.vector(c) {
             self.a.store(STORE32, Width::of(cell.bytes), self.reg(cell.offset), v, Lanes::All);
+        }
+    }
+
+    /// The next instruction wants a cell to be in memory.
+    pub fn want(&mut self, c: CellId) {
+        let cell = self.cells.get(c);
+        self.a.want(cell.offset..cell.offset + cell.bytes);
+        if let Some(first) = self.first(cell.offset) {
+            self.a.want(first.at..first.at + 4);
         }
     }
 
     /// Takes a cell from where the machine keeps it.
     pub fn reload(&mut self, c: CellId) {
         let cell = *self.cells.get(c);
-        if let (Some(v), Some(step)) = (self.alloc.vector(c), self.shapes.step(c)) {
-            let m = self.reg(cell.offset);
-            self.spread(v, Width::Z, m, step);
+        if let (Some(v), Some(first)) = (self.alloc.vector(c), self.first(cell.offset)) {
+            self.spread(v, Width::Z, first);
         } else if let Some(v) = self.alloc.vector(c) {
             self.a.v2(VMOVDQU32, Width::of(cell.bytes), v, Opd::Mem(self.reg(cell.offset)), Lanes::All);
         }

@@ -377,6 +377,8 @@ impl Emit<'_> {
                     self.store_exec();
                 } else {
                     // Alone: it asks, and goes on.
+                    let live: Vec<CellId> = self.live.cells(target).collect();
+                    live.into_iter().for_each(|c| self.want(c));
                     self.call_stub(pc | RENEW);
                     let (to, out) = (self.labels[target as usize], self.out);
                     self.a.jump(Code::Je_rel32_64, to);

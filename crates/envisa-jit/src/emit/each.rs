@@ -169,7 +169,7 @@ impl Emit<'_> {
     /// Lanes whose places are no multiples of `align`, a power of two, go the slow way, which faults.
     pub(super) fn aligned(&mut self, pc: Pc, part: &Part, way: Way, align: u32, entry: Label) {
         match way {
-            Way::Same(r) | Way::Row(r) => {
+            Way::Same(r) | Way::Row(r, _) => {
                 self.a.ri(Code::Test_rm64_imm32, r, align as i32 - 1);
                 self.a.jump(Code::Jne_rel32_64, entry);
             }
@@ -186,8 +186,8 @@ impl Emit<'_> {
 
     /// Places that are known by the first, as a vector; `step`: from one of a row to the next.
     fn spread_way(&mut self, part: &Part, way: &mut Way, step: u32) {
-        let (Way::Same(r) | Way::Row(r)) = *way else { return };
-        let row = matches!(way, Way::Row(_));
+        let (Way::Same(r) | Way::Row(r, _)) = *way else { return };
+        let row = matches!(way, Way::Row(..));
         let (v, w) = (6 + part.index as u8, part.width);
         let codes = SPREAD;
         let low = if r == Register::RAX { Register::EAX } else { Register::EDX };

@@ -88,8 +88,8 @@ pub(crate) fn fixed(p: &Program, s: &Src) -> bool {
 pub(super) enum Way {
     /// All to one place; the offset from the site's pointer, unscaled, in a general register.
     Same(Register),
-    /// One element after another, from there on.
-    Row(Register),
+    /// One element after another, from there and so many bytes on.
+    Row(Register, u32),
     /// Anywhere: the offsets in a vector register.
     Any(V),
 }
@@ -103,8 +103,8 @@ pub(crate) struct Edge {
     step: u32,
     /// How many pass.
     count: Mem,
-    /// Channels that run.
-    on: K,
+    /// Channels that run, of the half, and of the one that goes on behind it.
+    on: [Option<K>; 2],
 }
 
 pub(super) const RA: [Register; 2] = [Register::RAX, Register::RDX];
@@ -176,10 +176,16 @@ impl Emit<'_> {
         // Where each half goes, and whether all of it is inside: before anything is done.
         let mut ways = Vec::new();
         let mut misses = false;
-        for part in &parts {
+        // Offsets count from a multiple of the alignment.
+        let align = u32::from(s.align) / form.scale;
+        if let Some(both) = self.way_of_both(pc, i, s, form, &parts, entry)? {
+            if align > 1 {
+                self.aligned(pc, &parts[0], both[0], align, entry);
+            }
+            ways.extend(both);
+        }
+        for part in &parts[ways.len()..] {
             let way = self.way(pc, i, s, form, part, entry, &mut misses)?;
-            // Offsets count from a multiple of the alignment.
-            let align = u32::from(s.align) / form.scale;
             if align > 1 {
                 self.aligned(pc, part, way, align, entry);
             }
@@ -301,20 +307,16 @@ impl Emit<'_> {
                     self.a.rr(Code::EVEX_Vmovd_rm32_xmm, EA[which], vreg(v, Width::X))
                 }
                 _ => {
-                    let m = self.reg(at);
-                    self.a.rm(Code::Mov_r32_rm32, EA[which], m);
+                    let first = self.first(at).unwrap_or(First { at, plus: 0, step: 0 });
+                    self.a.rm(Code::Mov_r32_rm32, EA[which], self.reg(first.at));
+                    if first.plus != 0 {
+                        self.a.ri(Code::Add_rm32_imm32, EA[which], first.plus);
+                    }
                 }
             }
-            if form.before != 0 {
-                self.a.ri(Code::Shl_rm32_imm8, EA[which], form.before as i32);
-            }
-            let low = self.site(i, site::LOW);
-            self.a.rm(Code::Sub_r32_rm32, EA[which], low);
-            if let Some(and) = form.and {
-                self.a.ri(Code::And_rm32_imm32, EA[which], and as i32);
-            }
+            self.offset(i, form, EA[which]);
             let limit = match (row, part.lanes) {
-                (true, 8) => site::LAST8,
+                (true, 8) => site::LAST,
                 (true, _) => site::LAST16,
                 _ => site::COUNT,
             };
@@ -328,20 +330,19 @@ impl Emit<'_> {
                     self.a.bind(back);
                     let step = u32::from(s.element) / form.scale;
                     let count = self.site(i, site::COUNT);
-                    let place = Edge { which, w, step, count, on };
+                    let place = Edge { which, w, step, count, on: [Some(on), None] };
                     self.later.push(Later::Edge { place, entry: edge, back, miss: entry });
                 }
                 _ => self.a.jump(Code::Jae_rel32_64, entry),
             }
-            return Ok(if row { Way::Row(RA[which]) } else { Way::Same(RA[which]) });
+            return Ok(if row { Way::Row(RA[which], 0) } else { Way::Same(RA[which]) });
         }
         // Intermediate registers 6 and 7 hold the offsets of the halves.
         let v = 6 + part.index as u8;
         let index = if let Some(r) = self.home(at, 4 * part.lanes) {
             r
-        } else if let Some(step) = self.step(at) {
-            let m = self.reg(at);
-            self.spread(v, w, m, step);
+        } else if let Some(first) = self.first(at) {
+            self.spread(v, w, first);
             v
         } else {
             self.in_memory(at, 4 * part.lanes)?;
@@ -365,16 +366,74 @@ impl Emit<'_> {
         Ok(Way::Any(v))
     }
 
+    /// Two halves that are one row, or go to one place, are looked at as one; `None` of others.
+    fn way_of_both(
+        &mut self,
+        pc: Pc,
+        i: &Inst,
+        s: &Simt,
+        form: Form,
+        parts: &[Part],
+        entry: Label,
+    ) -> Result<Option<[Way; 2]>, Why> {
+        let &[a, b] = parts else { return Ok(None) };
+        let second = self.cells.at(s.address + 64).and_then(|c| self.shapes.after(c));
+        if form.wide || second.is_none() || second != self.cells.at(s.address) {
+            return Ok(None);
+        }
+        let Some(first) = self.first(s.address) else { return Ok(None) };
+        let step = first.step.wrapping_shl(form.before) as u32 as u64 * u64::from(form.scale);
+        let row = step == u64::from(s.element) && s.elements == 1;
+        if step != 0 && !row {
+            return Ok(None);
+        }
+        let on = [self.on(pc, &a)?, self.on(pc, &b)?];
+        let m = self.reg(first.at);
+        self.a.rm(Code::Mov_r32_rm32, EA[0], m);
+        self.offset(i, form, EA[0]);
+        let limit = self.site(i, if row { site::LAST } else { site::COUNT });
+        self.a.rm(Code::Cmp_r32_rm32, EA[0], limit);
+        if !row {
+            self.a.jump(Code::Jae_rel32_64, entry);
+            return Ok(Some([Way::Same(RA[0]); 2]));
+        }
+        if on[0].is_some() && on[1].is_some() {
+            let (edge, back) = (self.a.label(), self.a.label());
+            self.a.jump(Code::Jae_rel32_64, edge);
+            self.a.bind(back);
+            let (step, count) = (u32::from(s.element) / form.scale, self.site(i, site::COUNT));
+            let place = Edge { which: 0, w: a.width, step, count, on };
+            self.later.push(Later::Edge { place, entry: edge, back, miss: entry });
+        } else {
+            self.a.jump(Code::Jae_rel32_64, entry);
+        }
+        Ok(Some([Way::Row(RA[0], 0), Way::Row(RA[0], 16 * u32::from(s.element))]))
+    }
+
+    /// From an index to what is held against a site's limits.
+    fn offset(&mut self, i: &Inst, form: Form, r: Register) {
+        if form.before != 0 {
+            self.a.ri(Code::Shl_rm32_imm8, r, form.before as i32);
+        }
+        let low = self.site(i, site::LOW);
+        self.a.rm(Code::Sub_r32_rm32, r, low);
+        if let Some(and) = form.and {
+            self.a.ri(Code::And_rm32_imm32, r, and as i32);
+        }
+    }
+
     /// A row was found not to be all inside: it goes on at `back` if what is outside is of channels that are off, else at
     /// `miss`.
     pub(super) fn edge(&mut self, place: &Edge, back: Label, miss: Label) {
         let Edge { which, w, step, count, on } = *place;
         let spread = SPREAD[w as usize];
-        self.a.rr(spread, vreg(0, w), EA[which]);
-        self.ramp(0, w, step as i32);
-        self.a.vcmp(VPCMPUD, w, MASK, 0, Opd::Bcast(count), 5, Some(on));
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(MASK), kreg(MASK));
-        self.a.jump(Code::Jne_rel32_64, miss);
+        for (half, on) in on.into_iter().enumerate().filter(|(_, on)| on.is_some()) {
+            self.a.rr(spread, vreg(0, w), EA[which]);
+            self.ramp(0, w, (16 * step) as i32 * half as i32, step as i32);
+            self.a.vcmp(VPCMPUD, w, MASK, 0, Opd::Bcast(count), 5, on);
+            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(MASK), kreg(MASK));
+            self.a.jump(Code::Jne_rel32_64, miss);
+        }
         // The first one's place may be below all others.
         self.a.rr(Code::Movsxd_r64_rm32, RA[which], EA[which]);
         self.a.jmp(back);

@@ -23,6 +23,7 @@ mod turns;
 mod wide;
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use envisa_isa::{Combine, Modifier, Type};
 use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness};
@@ -33,9 +34,10 @@ use iced_x86::{Code, Register};
 use crate::alloc::Allocation;
 use crate::asm::{Asm, Encoded, K, Label, Lanes, Mem, Opd, V, Why, Width, kreg, vreg};
 use crate::defer::Deferred;
+use crate::general::{Given, keep};
 use crate::layout::{CTX, REGS, RENEW, SITES, at, exit};
 use crate::level::Level;
-use crate::narrow::{Given, narrow};
+use crate::narrow::{self, narrow};
 use crate::ops::*;
 use crate::shape::Shapes;
 
@@ -85,6 +87,15 @@ pub(crate) struct Part {
     pub width: Width,
     /// Bytes of that type.
     pub bytes: u32,
+}
+
+/// A vector that is kept as its first element: that is what is in the register file there, and so much.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct First {
+    pub at: RegOffset,
+    pub plus: i32,
+    /// From element to element.
+    pub step: i32,
 }
 
 /// Work that is put behind the code.
@@ -274,6 +285,16 @@ impl<'a> Emit<'a> {
         (self.cells.get(id).offset == offset).then(|| self.shapes.step(id)).flatten()
     }
 
+    /// The same, with where the first element is.
+    pub fn first(&self, offset: RegOffset) -> Option<First> {
+        let step = self.step(offset)?;
+        let before = self.cells.at(offset).and_then(|id| self.shapes.after(id));
+        Some(match before {
+            Some(c) => First { at: self.cells.get(c).offset, plus: step.wrapping_mul(16), step },
+            None => First { at: offset, plus: 0, step },
+        })
+    }
+
     /// The step within each eight elements of the cell that starts here.
     pub fn halves(&self, offset: RegOffset) -> Option<i32> {
         let id = self.cells.at(offset)?;
@@ -311,13 +332,16 @@ impl<'a> Emit<'a> {
         self.resume_points();
         let behind = behind..self.a.here().0;
         self.epilogue();
+        let end = self.a.here().0;
         self.write_stub();
+        let behind = self.keep_scalars(behind, end)?;
         let pool_at = self.pool_at();
         let mut context = (pool_at + 4 * self.pool.len() as u32).next_multiple_of(64);
         let (image, symbols, record) = (self.image(), self.symbols_at(), self.record_bytes());
         if self.level == Level::Avx2 {
             let (code, labels) = self.a.settled()?;
-            let n = narrow(code, &Given { labels, pool: &self.pool, pool_at, behind, room: context })?;
+            let n =
+                narrow(code, &narrow::Given { labels, pool: &self.pool, pool_at, behind, room: context })?;
             self.a.replace(n.code, &n.at, (n.labels, &n.alias));
             self.pool.resize((context - pool_at) as usize / 4, 0);
             self.pool.extend(n.literals);
@@ -335,6 +359,22 @@ impl<'a> Emit<'a> {
             waits: self.waits,
             pool_at,
         })
+    }
+
+    /// Scalars get general registers; where the code that is put behind is now.
+    fn keep_scalars(&mut self, behind: Range<usize>, end: usize) -> Result<Range<usize>, String> {
+        let depth = |(at, pc): &(usize, Pc)| (*at, self.inst(*pc).depth.into());
+        let depths: Vec<(usize, u32)> = self.a.marks.iter().map(depth).collect();
+        let wanted = std::mem::take(&mut self.a.wanted);
+        let taken: &[Register] = if self.level == Level::Avx2 { &crate::narrow::FREE } else { &[] };
+        let (code, labels) = self.a.settled()?;
+        let shared = self.p.registers().locals_start;
+        let given =
+            Given { labels, wanted: &wanted, behind: behind.clone(), end, depths: &depths, shared, taken };
+        let Some(kept) = keep(code, &given) else { return Ok(behind) };
+        let behind = kept.at[behind.start]..kept.at[behind.end];
+        self.a.replace(kept.code, &kept.at, (labels, &[]));
+        Ok(behind)
     }
 
     /// One instruction, natively if that is possible.
@@ -377,16 +417,18 @@ impl<'a> Emit<'a> {
         }
     }
 
-    /// A vector from its first element.
-    pub fn spread(&mut self, to: V, w: Width, first: Mem, step: i32) {
-        self.a.v2(VPBROADCASTD, w, to, Opd::Mem(first), Lanes::All);
-        self.ramp(to, w, step);
+    /// A vector that is kept as its first element.
+    pub fn spread(&mut self, to: V, w: Width, first: First) {
+        let m = self.reg(first.at);
+        self.a.v2(VPBROADCASTD, w, to, Opd::Mem(m), Lanes::All);
+        self.ramp(to, w, first.plus, first.step);
     }
 
-    /// Adds so much to each element that it is a step apart from the one before.
-    pub fn ramp(&mut self, to: V, w: Width, step: i32) {
-        if step != 0 {
-            let ramp = std::array::from_fn(|i| (step as u32).wrapping_mul(i as u32));
+    /// Adds so much to the first element, and to each next one so much that it is a step apart from the one before.
+    pub fn ramp(&mut self, to: V, w: Width, plus: i32, step: i32) {
+        if (plus, step) != (0, 0) {
+            let ramp =
+                std::array::from_fn(|i| (plus as u32).wrapping_add((step as u32).wrapping_mul(i as u32)));
             let ramp = self.literals(ramp);
             self.a.v3(VPADDD, w, to, to, Opd::Mem(ramp), Lanes::All);
         }
@@ -549,6 +591,7 @@ impl<'a> Emit<'a> {
             if self.shapes.step(c).is_none() {
                 self.spill(c);
             }
+            self.want(c);
         }
     }
 
@@ -557,8 +600,8 @@ impl<'a> Emit<'a> {
             self.a.r(Code::Push_r64, r);
         }
         self.a.ri(Code::Sub_rm64_imm32, Register::RSP, 8);
-        self.a.rr(Code::Mov_r64_rm64, REGS, Register::RDI);
         self.a.rr(Code::Mov_r64_rm64, CTX, Register::RSI);
+        self.a.rr(Code::Mov_r64_rm64, REGS, Register::RDI);
         self.a.rm(Code::Mov_r64_rm64, SITES, Mem::at(CTX, at::SITES));
         match self.start {
             Some(start) if !self.together => self.start_thread(start),

@@ -141,7 +141,8 @@ impl Emit<'_> {
             }
             self.a.rr(Code::EVEX_Vmovd_rm32_xmm, to[0], vreg(v, Width::X));
         } else {
-            let m = self.reg(at);
+            let first = (shape == Shape::Contiguous).then(|| self.first(at)).flatten();
+            let m = self.reg(first.map_or(at, |f| f.at));
             match ty {
                 Type::Ub => self.a.rm(Code::Movzx_r32_rm8, to[0], m),
                 Type::Uw => self.a.rm(Code::Movzx_r32_rm16, to[0], m),
@@ -152,6 +153,9 @@ impl Emit<'_> {
                 Type::Q | Type::Uq if wide => self.a.rm(Code::Mov_r64_rm64, to[1], m),
                 Type::Q | Type::Uq => self.a.rm(Code::Mov_r32_rm32, to[0], m),
                 _ => return Err("a source that is no integer"),
+            }
+            if let Some(first) = first.filter(|f| f.plus != 0) {
+                self.a.ri(Code::Add_rm32_imm32, to[0], first.plus);
             }
         }
         match modifier {
@@ -243,10 +247,13 @@ impl Emit<'_> {
         // From memory where it is a plain scalar of this width.
         if let Src::Reg { offset, ty, shape, strides, modifier: Modifier::None, constant: false } = *s
             && ty.size() == if wide { 8 } else { 4 }
-            && (shape != Shape::Contiguous || self.home_alone(offset + part * 64, 64).is_none())
+            && (shape != Shape::Contiguous
+                || self.home_alone(offset + part * 64, 64).is_none()
+                    && self.first(offset + part * 64).is_none_or(|f| f.plus == 0))
         {
             let at = if shape == Shape::Contiguous {
-                offset + part * 16 * ty.size()
+                let at = offset + part * 16 * ty.size();
+                self.first(at).map_or(at, |f| f.at)
             } else {
                 offset + strides.element(0) * ty.size()
             };
@@ -374,13 +381,17 @@ impl Emit<'_> {
     pub(super) fn shaped(&mut self, _: Pc, i: &Inst) -> Result<(), Why> {
         let Dst::Reg { offset, .. } = i.dst else { return Err("a destination") };
         for part in 0..u32::from(i.channels) / 16 {
-            self.int_op(i, false, part)?;
             let to = offset + 64 * part;
-            let m = self.reg(to);
-            self.a.mr(Code::Mov_rm32_r32, m, Register::EAX);
-            if let (Some(v), Some(step)) = (self.home(to, 64), self.step(to)) {
+            let first = self.first(to).ok_or("a vector that is not kept as its first element")?;
+            // What goes on from the half before has its first element, which is still there.
+            if first.at == to {
+                self.int_op(i, false, part)?;
+                let m = self.reg(to);
+                self.a.mr(Code::Mov_rm32_r32, m, Register::EAX);
+            }
+            if let Some(v) = self.home(to, 64) {
                 self.a.rr(Code::EVEX_Vpbroadcastd_zmm_k1z_r32, vreg(v, Width::Z), Register::EAX);
-                self.ramp(v, Width::Z, step);
+                self.ramp(v, Width::Z, first.plus, first.step);
             }
         }
         Ok(())

@@ -41,12 +41,11 @@ impl Emit<'_> {
             if let Some(v) = self.home(a, part.lanes * bytes) {
                 return Ok(Opd::Reg(v));
             }
-            if let Some(step) = self.step(a) {
-                let m = self.reg(a);
-                if step == 0 && bytes == 4 {
-                    return Ok(Opd::Bcast(m));
+            if let Some(first) = self.first(a) {
+                if first.step == 0 && bytes == 4 {
+                    return Ok(Opd::Bcast(self.reg(first.at)));
                 }
-                self.spread(tmp, w, m, step);
+                self.spread(tmp, w, first);
                 return Ok(Opd::Reg(tmp));
             }
             self.in_memory(a, part.lanes * bytes)?;
@@ -103,9 +102,8 @@ impl Emit<'_> {
     pub(super) fn convertible(&mut self, at: RegOffset, bytes: u32, tmp: V) -> Result<Opd, Why> {
         let Some(id) = self.cells.at(at) else { return Ok(Opd::Mem(self.reg(at))) };
         let c = *self.cells.get(id);
-        if let Some(step) = self.shapes.step(id) {
-            let m = self.reg(c.offset);
-            self.spread(tmp, Width::Z, m, step);
+        if let Some(first) = self.first(c.offset) {
+            self.spread(tmp, Width::Z, first);
         } else if let Some(v) = self.alloc.vector(id) {
             if c.offset == at {
                 return Ok(Opd::Reg(v));
@@ -255,9 +253,8 @@ impl Emit<'_> {
                 }
                 let from = if let Some(v) = self.home(first, 4 * part.lanes) {
                     Opd::Reg(v)
-                } else if let Some(step) = self.step(first) {
-                    let m = self.reg(first);
-                    self.spread(tmp, w, m, step);
+                } else if let Some(first) = self.first(first) {
+                    self.spread(tmp, w, first);
                     Opd::Reg(tmp)
                 } else {
                     self.in_memory(first, 4 * part.lanes)?;

@@ -82,7 +82,7 @@ impl Emit<'_> {
             if pairs {
                 self.move_pairs(pc, s, form, part, data, on)?;
             } else {
-                self.move_row(pc, i, s, form, part, Way::Row(Register::RAX), data, 0, on)?;
+                self.move_row(pc, i, s, form, part, Way::Row(Register::RAX, 0), data, 0, on)?;
             }
             self.a.mi(Code::Mov_rm32_imm32, weary, 0);
             self.a.jmp(d);
@@ -411,7 +411,11 @@ impl Emit<'_> {
         disp: u32,
         on: Option<K>,
     ) -> Result<(), Why> {
-        let (Way::Row(r) | Way::Same(r)) = way else { return Err("a way") };
+        let (r, plus) = match way {
+            Way::Row(r, plus) => (r, plus),
+            Way::Same(r) => (r, 0),
+            Way::Any(_) => return Err("a way"),
+        };
         let (r, scale) = if form.scale == 16 {
             let add = Register::RSI;
             self.a.rr(Code::Mov_r64_rm64, add, r);
@@ -420,8 +424,8 @@ impl Emit<'_> {
         } else {
             (r, form.scale)
         };
-        let m = Mem::indexed(PTR, r, scale, i64::from(disp));
-        let row = matches!(way, Way::Row(_));
+        let m = Mem::indexed(PTR, r, scale, i64::from(plus + disp));
+        let row = matches!(way, Way::Row(..));
         let slot = u32::from(s.slot);
         let to = data + slot * part.lane;
         let lanes = |k: Option<K>| k.map_or(Lanes::All, Lanes::Of);
@@ -577,9 +581,8 @@ impl Emit<'_> {
         if let Some(v) = self.home(at, bytes) {
             return Ok(v);
         }
-        if let Some(step) = self.step(at) {
-            let m = self.reg(at);
-            self.spread(tmp, Width::of(bytes), m, step);
+        if let Some(first) = self.first(at) {
+            self.spread(tmp, Width::of(bytes), first);
             return Ok(tmp);
         }
         self.in_memory(at, bytes)?;

@@ -1,0 +1,596 @@
+//! Scalars in general registers.
+//!
+//! The emitter keeps scalars, and vectors that are known by their first element, in the register file: each read is a
+//! load, each write a store, and what is computed of one another goes through memory every time. Here, with the code
+//! of x86 made but not encoded, those dwords and quads of the register file that plain instructions read and write get
+//! general registers that the code leaves alone.
+//!
+//! A slot is a dword or a quad. Its value is in its register wherever it is wanted; memory is brought up to date where
+//! somebody else reads it: before calls of the machine, at barriers, and where the emitter says that the register file
+//! is to hold it. Slots that vectors are made of in code that runs often are written to both, so that those still take
+//! them from memory.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use iced_x86::{Code, FlowControl, Instruction, InstructionInfoFactory, OpKind, Register};
+
+use crate::asm::Wanted;
+use crate::layout::REGS;
+
+/// Slots that are looked at: the bits of a [`Set`].
+const MOST: usize = 128;
+/// How much an access in a loop counts for one outside, and how deep loops are told apart.
+const LOOP: f32 = 8.0;
+const DEEPEST: u32 = 6;
+
+/// A set of slots.
+type Set = u128;
+
+/// What the code is given besides its instructions.
+pub(crate) struct Given<'a> {
+    /// Labels that there are.
+    pub labels: u32,
+    /// Where memory is to hold what slots hold, in the order of the code.
+    pub wanted: &'a [Wanted],
+    /// Instructions that are put behind the code, and rarely come to.
+    pub behind: Range<usize>,
+    /// Where the stub begins, which saves what it overwrites by what is done at its calls.
+    pub end: usize,
+    /// How many loops instructions are in: from which one on.
+    pub depths: &'a [(usize, u32)],
+    /// Slots before this byte of the register file are the machine's, too, which looks at them on its own.
+    pub shared: u32,
+    /// Registers that the code will use, though it does not yet.
+    pub taken: &'a [Register],
+}
+
+/// The same code with scalars in registers.
+pub(crate) struct Kept {
+    pub code: Vec<Instruction>,
+    /// Of each instruction that was, the first that it became.
+    pub at: Vec<usize>,
+}
+
+/// How an instruction uses the slot that is its memory operand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Use {
+    Read,
+    Write,
+    Update,
+}
+
+/// What an instruction does to slots.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Effect {
+    None,
+    /// Its memory operand is one, and may as well be a register.
+    Slot(u8, Use),
+    /// It reads the memory of some, writes all of that of others, and some of that of yet others.
+    Memory {
+        read: Set,
+        whole: Set,
+        part: Set,
+    },
+    /// Everything may have been written.
+    Call,
+    /// Another thread's register file.
+    Switch,
+}
+
+/// A slot, while slots are chosen.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    at: u32,
+    bytes: u32,
+    /// How often its value is taken by plain instructions, and how often it is written by them.
+    reads: f32,
+    writes: f32,
+    /// How often something else reads its memory.
+    others: f32,
+}
+
+/// How a plain instruction uses its memory operand, which has so many bytes and may be a general register.
+fn plain(i: &Instruction) -> Option<(Use, u32)> {
+    use Code::*;
+    Some(match i.code() {
+        Mov_r32_rm32 | Add_r32_rm32 | Sub_r32_rm32 | Imul_r32_rm32 | And_r32_rm32 | Or_r32_rm32
+        | Xor_r32_rm32 | Cmp_r32_rm32 | Movsxd_r64_rm32 | Cmp_rm32_imm32 | Cmp_rm32_imm8 | Cmp_rm32_r32
+        | Test_rm32_imm32 | Test_rm32_r32 | EVEX_Vmovd_xmm_rm32 | Imul_r32_rm32_imm32 => (Use::Read, 4),
+        Mov_r64_rm64 | Add_r64_rm64 | Sub_r64_rm64 | Imul_r64_rm64 | And_r64_rm64 | Or_r64_rm64
+        | Xor_r64_rm64 | Cmp_r64_rm64 | Cmp_rm64_imm32 | EVEX_Vmovq_xmm_rm64 => (Use::Read, 8),
+        Mov_rm32_r32 | Mov_rm32_imm32 | EVEX_Vmovd_rm32_xmm => (Use::Write, 4),
+        Mov_rm64_r64 | Mov_rm64_imm32 | EVEX_Vmovq_rm64_xmm => (Use::Write, 8),
+        Add_rm32_imm32 | Add_rm32_imm8 | Add_rm32_r32 | Sub_rm32_imm32 | Sub_rm32_r32 | And_rm32_imm32
+        | Or_rm32_imm32 | Or_rm32_r32 | Xor_rm32_imm32 | Inc_rm32 => (Use::Update, 4),
+        _ => return None,
+    })
+}
+
+/// The operand that is memory.
+fn memory_operand(i: &Instruction) -> Option<u32> {
+    (0..i.op_count()).find(|k| i.op_kind(*k) == OpKind::Memory)
+}
+
+/// A register of so many bytes.
+fn sized(r: Register, bytes: u32) -> Register {
+    if bytes == 8 { r.full_register() } else { r.full_register32() }
+}
+
+/// The bytes of the register file that an instruction names.
+fn named(i: &Instruction) -> Option<Range<u32>> {
+    let at = u32::try_from(i.memory_displacement64() as i64).ok()?;
+    Some(at..at + i.memory_size().size() as u32)
+}
+
+/// Does it name memory of the register file?
+fn of_registers(i: &Instruction) -> bool {
+    i.memory_base() == REGS && memory_operand(i).is_some()
+}
+
+fn bits(mut of: Set) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let k = of.trailing_zeros() as usize;
+        (of != 0).then(|| {
+            of &= of - 1;
+            k
+        })
+    })
+}
+
+/// Gives slots registers; `None` if there is nothing to give, or none to be given.
+pub(crate) fn keep(code: &[Instruction], given: &Given<'_>) -> Option<Kept> {
+    let free = unused(code, given);
+    let counts = counts(code.len(), given);
+    let slots = slots(code, given, &counts);
+    if free.is_empty() || slots.is_empty() {
+        return None;
+    }
+    let effects = effects(code, given, &slots);
+    let mut p =
+        Pass { code, given, slots, effects, counts, wanted: Vec::new(), both: 0, kept: 0, written: 0 };
+    p.tell();
+    let blocks = p.blocks();
+    let live = p.liveness(&blocks);
+    let registers = p.give(&blocks, &live, &free);
+    p.kept = (0..p.slots.len()).filter(|k| registers[*k].is_some()).fold(0, |all, k| all | 1 << k);
+    (p.kept != 0).then(|| p.rewrite(&blocks, &live, &registers))
+}
+
+/// General registers that no instruction names, but those that save them and the stub.
+fn unused(code: &[Instruction], given: &Given<'_>) -> Vec<Register> {
+    use Register::*;
+    let mut all = vec![R13, R14, R15, R11, R8, R9, R10, RDI, RSI];
+    all.retain(|r| !given.taken.iter().any(|t| t.full_register() == *r));
+    let mut info = InstructionInfoFactory::new();
+    for i in &code[..given.end] {
+        let saves = matches!(i.code(), Code::Push_r64 | Code::Pop_r64);
+        let arguments = i.code() == Code::Mov_r64_rm64 && i.op0_register() != RAX && i.op1_register() == RDI;
+        let second =
+            i.code() == Code::Mov_r64_rm64 && i.op1_kind() == OpKind::Register && i.op1_register() == RSI;
+        if saves || arguments || second {
+            continue;
+        }
+        for u in info.info(i).used_registers() {
+            let u = u.register().full_register();
+            all.retain(|r| *r != u);
+        }
+    }
+    all
+}
+
+/// How much an access counts, by instruction: nothing where it is rarely come to.
+fn counts(n: usize, given: &Given<'_>) -> Vec<f32> {
+    let mut out = vec![1.0; n];
+    let ends = given.depths.iter().skip(1).map(|d| d.0).chain([n]);
+    for ((from, depth), to) in given.depths.iter().zip(ends) {
+        out[*from..to].fill(LOOP.powi((*depth).min(DEEPEST) as i32));
+    }
+    out[given.behind.start..].fill(0.0);
+    out
+}
+
+/// The slots that are worth a register at first sight, by where they are.
+fn slots(code: &[Instruction], given: &Given<'_>, counts: &[f32]) -> Vec<Slot> {
+    let mut all: HashMap<(u32, u32), Slot> = HashMap::new();
+    let mut others: Vec<(Range<u32>, f32)> = Vec::new();
+    for (i, count) in code[..given.end].iter().zip(counts).filter(|i| of_registers(i.0)) {
+        let Some(range) = named(i) else { continue };
+        if i.memory_index() != Register::None {
+            continue;
+        }
+        match plain(i) {
+            Some((of, bytes)) => {
+                let new = Slot { at: range.start, bytes, reads: 0.0, writes: 0.0, others: 0.0 };
+                let s = all.entry((range.start, bytes)).or_insert(new);
+                s.reads += if of == Use::Write { 0.0 } else { *count };
+                s.writes += if of == Use::Read { 0.0 } else { *count };
+            }
+            None if memory_operand(i) != Some(0) => others.push((range, *count)),
+            None => {}
+        }
+    }
+    let mut all: Vec<Slot> = all.into_values().filter(|s| s.reads > 0.0).collect();
+    // Of those that share bytes, the one that is used most.
+    all.sort_by(|a, b| (b.reads + b.writes).total_cmp(&(a.reads + a.writes)).then(a.at.cmp(&b.at)));
+    let mut taken: HashMap<u32, ()> = HashMap::new();
+    all.retain(|s| {
+        let dwords = s.at / 4..(s.at + s.bytes).div_ceil(4);
+        let fine = s.at % 4 == 0 && dwords.clone().all(|d| !taken.contains_key(&d));
+        if fine {
+            taken.extend(dwords.map(|d| (d, ())));
+        }
+        fine
+    });
+    all.truncate(MOST);
+    all.sort_by_key(|s| s.at);
+    for (range, count) in others {
+        for k in meeting(&all, &range) {
+            all[k].others += count;
+        }
+    }
+    all
+}
+
+/// Those of slots, which are in order, that share bytes with a range.
+fn meeting(slots: &[Slot], range: &Range<u32>) -> Range<usize> {
+    let from = slots.partition_point(|s| s.at + s.bytes <= range.start);
+    let to = slots.partition_point(|s| s.at < range.end);
+    from..to.max(from)
+}
+
+fn effects(code: &[Instruction], given: &Given<'_>, slots: &[Slot]) -> Vec<Effect> {
+    let all: Set = (0..slots.len()).fold(0, |all, k| all | 1 << k);
+    let one = |i: &Instruction| {
+        if i.is_call_near() {
+            return Effect::Call;
+        }
+        if i.op_count() > 0 && i.op0_kind() == OpKind::Register && i.op0_register() == REGS {
+            return Effect::Switch;
+        }
+        if !of_registers(i) {
+            return Effect::None;
+        }
+        let written = memory_operand(i) == Some(0);
+        let Some(range) = named(i).filter(|_| i.memory_index() == Register::None) else {
+            return Effect::Memory { read: all, whole: 0, part: if written { all } else { 0 } };
+        };
+        let found = meeting(slots, &range);
+        if let (Some((of, bytes)), [s]) = (plain(i), &slots[found.clone()])
+            && (s.at, s.bytes) == (range.start, bytes)
+        {
+            return Effect::Slot(found.start as u8, of);
+        }
+        let (mut read, mut whole, mut part) = (0, 0, 0);
+        for k in found {
+            let s = &slots[k];
+            let inside = range.start <= s.at && s.at + s.bytes <= range.end;
+            let set = match (written, inside && overwrites(i)) {
+                (true, true) => &mut whole,
+                (true, false) => &mut part,
+                (false, _) => &mut read,
+            };
+            *set |= 1 << k;
+        }
+        if read | whole | part == 0 { Effect::None } else { Effect::Memory { read, whole, part } }
+    };
+    code[..given.end].iter().map(one).collect()
+}
+
+/// Does it write all bytes of its memory operand, and reads none of them?
+fn overwrites(i: &Instruction) -> bool {
+    use Code::*;
+    let store = matches!(
+        i.code(),
+        Mov_rm8_r8
+            | Mov_rm16_r16
+            | Mov_rm32_r32
+            | Mov_rm64_r64
+            | Mov_rm8_imm8
+            | Mov_rm16_imm16
+            | Mov_rm32_imm32
+            | Mov_rm64_imm32
+            | EVEX_Vmovdqu32_xmmm128_k1z_xmm
+            | EVEX_Vmovdqu32_ymmm256_k1z_ymm
+            | EVEX_Vmovdqu32_zmmm512_k1z_zmm
+            | EVEX_Vmovdqu64_xmmm128_k1z_xmm
+            | EVEX_Vmovdqu64_ymmm256_k1z_ymm
+            | EVEX_Vmovdqu64_zmmm512_k1z_zmm
+    );
+    store && i.op_mask() == Register::None
+}
+
+/// A stretch of code that is entered at its start and left at its end.
+struct Block {
+    range: Range<usize>,
+    next: Vec<usize>,
+}
+
+/// What slots are wanted, by block: at its end.
+type Live = Vec<Set>;
+
+struct Pass<'a> {
+    code: &'a [Instruction],
+    given: &'a Given<'a>,
+    slots: Vec<Slot>,
+    effects: Vec<Effect>,
+    counts: Vec<f32>,
+    /// Slots whose memory is wanted at an instruction, in their order.
+    wanted: Vec<(usize, Set)>,
+    /// Those that are written to memory whenever they are written.
+    both: Set,
+    /// Those that have a register.
+    kept: Set,
+    /// Those that are written by plain instructions at all: memory has what the others are.
+    written: Set,
+}
+
+/// What is done with slots at an instruction.
+struct At {
+    /// Values that are taken from registers or brought to memory.
+    read: Set,
+    /// Values that are no longer wanted before it.
+    over: Set,
+}
+
+impl Pass<'_> {
+    /// Finds out which slots are also written to memory, which are written at all, and where the emitter wants them.
+    fn tell(&mut self) {
+        for (k, s) in self.slots.iter().enumerate() {
+            if s.others > 0.0 || s.at < self.given.shared {
+                self.both |= 1 << k;
+            }
+        }
+        for e in &self.effects {
+            if let Effect::Slot(k, Use::Write | Use::Update) = e {
+                self.written |= 1 << k;
+            }
+        }
+        for w in self.given.wanted.iter().filter(|w| w.before < self.given.end) {
+            let set = meeting(&self.slots, &w.bytes).fold(0, |all, k| all | 1 << k);
+            match self.wanted.last_mut() {
+                Some(last) if last.0 == w.before => last.1 |= set,
+                _ => self.wanted.push((w.before, set)),
+            }
+        }
+    }
+
+    /// The slots whose memory the emitter wants here.
+    fn wanted_at(&self, k: usize) -> Set {
+        self.wanted.binary_search_by_key(&k, |w| w.0).map_or(0, |n| self.wanted[n].1)
+    }
+
+    fn at(&self, k: usize) -> At {
+        let own = !self.both;
+        let noted = self.wanted_at(k) & own;
+        match self.effects[k] {
+            Effect::None | Effect::Call => At { read: noted, over: 0 },
+            Effect::Slot(s, Use::Write) => At { read: noted, over: 1 << s },
+            Effect::Slot(s, _) => At { read: noted | 1 << s, over: 0 },
+            Effect::Memory { read, whole, part } => {
+                At { read: noted | (read | part) & own, over: whole | part & self.both }
+            }
+            Effect::Switch => At { read: noted, over: !0 },
+        }
+    }
+
+    /// What is live before an instruction, of what is behind it.
+    fn before(&self, k: usize, live: Set) -> Set {
+        let a = self.at(k);
+        live & !a.over | a.read
+    }
+
+    fn blocks(&self) -> Vec<Block> {
+        let code = &self.code[..self.given.end];
+        let mut aimed = vec![false; self.given.labels as usize];
+        let mut taken = Vec::new();
+        for i in code {
+            if i.is_jcc_short_or_near() || i.is_jmp_short_or_near() {
+                aimed[i.near_branch64() as usize - 1] = true;
+            } else if i.is_ip_rel_memory_operand() {
+                let l = i.memory_displacement64() as usize - 1;
+                aimed[l] = true;
+                taken.push(l);
+            }
+        }
+        let label = |i: &Instruction| (i.ip() != 0).then(|| i.ip() as usize - 1);
+        let ends = |i: &Instruction| !matches!(i.flow_control(), FlowControl::Next | FlowControl::Call);
+        let mut starts = vec![0];
+        for (k, i) in code.iter().enumerate().skip(1) {
+            if ends(&code[k - 1]) || label(i).is_some_and(|l| aimed[l]) {
+                starts.push(k);
+            }
+        }
+        let mut of = vec![usize::MAX; self.given.labels as usize];
+        for (b, s) in starts.iter().enumerate() {
+            if let Some(l) = label(&code[*s]) {
+                of[l] = b;
+            }
+        }
+        let end = |b: usize| starts.get(b + 1).copied().unwrap_or(code.len());
+        let next = |b: usize| {
+            let i = &code[end(b) - 1];
+            // Jumps to what is not here, the stub's, are none.
+            let to = |l: u64| of.get(l as usize - 1).copied().filter(|b| *b != usize::MAX);
+            let on = Some(b + 1).filter(|n| *n < starts.len());
+            match i.flow_control() {
+                FlowControl::Next | FlowControl::Call => on.into_iter().collect(),
+                FlowControl::ConditionalBranch => on.into_iter().chain(to(i.near_branch64())).collect(),
+                FlowControl::UnconditionalBranch => to(i.near_branch64()).into_iter().collect(),
+                FlowControl::IndirectBranch => taken.iter().filter_map(|l| to(*l as u64 + 1)).collect(),
+                _ => Vec::new(),
+            }
+        };
+        (0..starts.len()).map(|b| Block { range: starts[b]..end(b), next: next(b) }).collect()
+    }
+
+    fn liveness(&self, blocks: &[Block]) -> Live {
+        // Of each block as a whole: what it takes, and what it has no use for the earlier value of.
+        let whole = |b: &Block| {
+            b.range.clone().rev().fold((0, 0), |(read, over), k| {
+                let a = self.at(k);
+                (read & !a.over | a.read, over | a.over)
+            })
+        };
+        let whole: Vec<(Set, Set)> = blocks.iter().map(whole).collect();
+        let mut live = vec![0; blocks.len()];
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for (b, block) in blocks.iter().enumerate().rev() {
+                let out = block.next.iter().fold(0, |all, n| all | live[*n] & !whole[*n].1 | whole[*n].0);
+                changed |= out != live[b];
+                live[b] = out;
+            }
+        }
+        live
+    }
+
+    /// The register of each slot that gets one: those first that are used most for how long they are wanted.
+    fn give(&self, blocks: &[Block], live: &Live, free: &[Register]) -> Vec<Option<Register>> {
+        let n = self.slots.len();
+        let mut meets: Vec<Set> = vec![0; n];
+        let mut length = vec![0.0f32; n];
+        for (b, block) in blocks.iter().enumerate() {
+            let mut now = live[b];
+            bits(now).for_each(|k| meets[k] |= now);
+            for k in block.range.clone().rev() {
+                // What is written here meets what is wanted behind.
+                if let Effect::Slot(s, Use::Write) = self.effects[k] {
+                    meets[s as usize] |= now;
+                    bits(now).for_each(|o| meets[o] |= 1 << s);
+                }
+                let before = self.before(k, now);
+                let more = before & !now;
+                bits(more).for_each(|s| {
+                    meets[s] |= before;
+                    bits(before).for_each(|o| meets[o] |= 1 << s);
+                });
+                now = before;
+                if self.counts[k] > 0.0 {
+                    bits(now).for_each(|s| length[s] += 1.0);
+                }
+            }
+        }
+        let worth = |k: usize| {
+            let s = &self.slots[k];
+            // A second write costs as much as it saves.
+            let writes = if self.both & 1 << k == 0 { s.writes } else { -0.25 * s.writes };
+            (s.reads + writes) / (length[k] + 1.0)
+        };
+        let mut order: Vec<usize> = (0..n).filter(|k| worth(*k) > 0.0).collect();
+        order.sort_by(|a, b| worth(*b).total_cmp(&worth(*a)));
+        let mut given: Vec<Option<Register>> = vec![None; n];
+        for k in order {
+            let used = |r: &Register| bits(meets[k]).any(|o| o != k && given[o] == Some(*r));
+            given[k] = free.iter().find(|r| !used(r)).copied();
+        }
+        given
+    }
+
+    /// Memory of a slot.
+    fn memory(&self, k: usize) -> iced_x86::MemoryOperand {
+        crate::asm::Mem::at(REGS, self.slots[k].at).operand(false)
+    }
+
+    fn store(&self, k: usize, r: Register) -> Instruction {
+        let bytes = self.slots[k].bytes;
+        let code = if bytes == 8 { Code::Mov_rm64_r64 } else { Code::Mov_rm32_r32 };
+        Instruction::with2(code, self.memory(k), sized(r, bytes)).unwrap_or_default()
+    }
+
+    fn load(&self, k: usize, r: Register) -> Instruction {
+        let bytes = self.slots[k].bytes;
+        let code = if bytes == 8 { Code::Mov_r64_rm64 } else { Code::Mov_r32_rm32 };
+        Instruction::with2(code, sized(r, bytes), self.memory(k)).unwrap_or_default()
+    }
+
+    fn rewrite(&self, blocks: &[Block], live: &Live, registers: &[Option<Register>]) -> Kept {
+        // What is wanted behind each instruction that does something to slots.
+        let mut behind: Vec<(usize, Set)> = Vec::new();
+        for (b, block) in blocks.iter().enumerate() {
+            let mut now = live[b];
+            let from = behind.len();
+            for k in block.range.clone().rev() {
+                if self.effects[k] != Effect::None || self.wanted_at(k) != 0 {
+                    behind.push((k, now));
+                }
+                now = self.before(k, now);
+            }
+            behind[from..].reverse();
+        }
+        let mut out = Out { code: Vec::with_capacity(self.code.len()), label: 0 };
+        let mut at = Vec::with_capacity(self.code.len());
+        let mut behind = behind.into_iter().peekable();
+        for (k, i) in self.code.iter().enumerate() {
+            at.push(out.code.len());
+            match behind.next_if(|b| b.0 == k) {
+                Some((_, live)) => self.one(k, live, registers, &mut out),
+                None => out.code.push(*i),
+            }
+        }
+        Kept { code: out.code, at }
+    }
+
+    /// One instruction with what it needs before and behind it.
+    fn one(&self, k: usize, live: Set, registers: &[Option<Register>], out: &mut Out) {
+        let i = &self.code[k];
+        let register = |s: usize| registers[s].unwrap_or(Register::None);
+        let dirty = self.kept & self.written & !self.both;
+        let (mut to_memory, mut from_memory) = (self.wanted_at(k), 0);
+        match self.effects[k] {
+            Effect::Call => (to_memory, from_memory) = (to_memory | live, live),
+            Effect::Switch => from_memory = live,
+            Effect::Memory { read, whole, part } => {
+                to_memory |= read | part;
+                from_memory = (whole | part) & live;
+            }
+            _ => {}
+        }
+        out.label = i.ip();
+        bits(to_memory & dirty).for_each(|s| out.push(self.store(s, register(s))));
+        match self.effects[k] {
+            Effect::Slot(s, of) if self.kept & 1 << s != 0 => {
+                let s = s as usize;
+                let (r, bytes) = (register(s), self.slots[s].bytes);
+                let mut new = *i;
+                let operand = memory_operand(i).unwrap_or(0);
+                new.set_op_kind(operand, OpKind::Register);
+                new.set_op_register(operand, sized(r, bytes));
+                let both = self.both & 1 << s != 0;
+                match of {
+                    Use::Read => out.push(new),
+                    Use::Write if both => {
+                        out.push(*i);
+                        if live & 1 << s != 0 {
+                            out.push(new);
+                        }
+                    }
+                    Use::Write => out.push(new),
+                    Use::Update => {
+                        out.push(new);
+                        if both {
+                            out.push(self.store(s, r));
+                        }
+                    }
+                }
+            }
+            _ => out.push(*i),
+        }
+        bits(from_memory & self.kept).for_each(|s| out.push(self.load(s, register(s))));
+    }
+}
+
+/// Code in the making.
+struct Out {
+    code: Vec<Instruction>,
+    /// The label of what is pushed next.
+    label: u64,
+}
+
+impl Out {
+    fn push(&mut self, mut i: Instruction) {
+        i.set_ip(std::mem::take(&mut self.label));
+        self.code.push(i);
+    }
+}
