@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use envisa_lower::analysis::{CellKind, Cells, Flow, Liveness, NotAnalysed};
@@ -95,6 +96,8 @@ struct Chosen {
     payload: Range<usize>,
     varying: Vec<Range<u32>>,
     image: usize,
+    /// The number of the launch that it was looked up for last.
+    number: AtomicU64,
     /// For threads with all channels, and for others.
     variants: [Result<Arc<Variant>, String>; 2],
     /// How threads start that the code does not start itself.
@@ -105,10 +108,17 @@ struct Chosen {
 
 impl Chosen {
     fn is_for(&self, prepared: &Prepared) -> bool {
-        self.payload == prepared.payload()
+        if self.number.load(Ordering::Relaxed) == prepared.number() {
+            return true;
+        }
+        let is = self.payload == prepared.payload()
             && self.image == prepared.image.len()
             && prepared.varying().eq(self.varying.iter().cloned())
-            && self.classes == prepared.classes()
+            && self.classes == prepared.classes();
+        if is {
+            self.number.store(prepared.number(), Ordering::Relaxed);
+        }
+        is
     }
 }
 
@@ -164,11 +174,24 @@ impl Native {
 
     /// The variants of a launch, compiled if need be: a second launch of the same kind finds them.
     fn chosen(&self, prepared: &Prepared) -> Arc<Chosen> {
+        self.choose(prepared, Arc::clone)
+    }
+
+    /// The same, for who wants to know something of them.
+    fn choose<T>(&self, prepared: &Prepared, ask: impl FnOnce(&Arc<Chosen>) -> T) -> T {
         let mut last = self.last.lock().unwrap_or_else(|e| e.into_inner());
-        if let Some(at) = last.iter().position(|c| c.is_for(prepared)) {
-            last[..=at].rotate_right(1);
-            return last[0].clone();
+        match last.iter().position(|c| c.is_for(prepared)) {
+            Some(0) => {}
+            Some(at) => last[..=at].rotate_right(1),
+            None => {
+                last.truncate(REMEMBERED - 1);
+                last.insert(0, self.choose_anew(prepared));
+            }
         }
+        ask(&last[0])
+    }
+
+    fn choose_anew(&self, prepared: &Prepared) -> Arc<Chosen> {
         let seeds = sites::seeds(&self.program, prepared);
         let start = self.start(prepared).ok();
         let full = self.variant(Key { full: true, seeds, start: start.clone() });
@@ -191,18 +214,16 @@ impl Native {
             _ => {}
         }
         let classes = prepared.classes().to_vec();
-        let chosen = Arc::new(Chosen {
+        Arc::new(Chosen {
             classes,
             payload: prepared.payload(),
             varying: prepared.varying().collect(),
             image: prepared.image.len(),
+            number: AtomicU64::new(prepared.number()),
             variants,
             loader: Arc::new(loader),
             spare: Mutex::default(),
-        });
-        last.truncate(REMEMBERED - 1);
-        last.insert(0, chosen.clone());
-        chosen
+        })
     }
 
     fn live(&self) -> &Liveness {
@@ -313,7 +334,7 @@ impl Native {
 
 impl Translation for Native {
     fn accepts(&self, launch: &LaunchView<'_>) -> bool {
-        self.chosen(launch.prepared).variants[0].is_ok()
+        self.choose(launch.prepared, |chosen| chosen.variants[0].is_ok())
     }
 
     fn left(&self, launch: &LaunchView<'_>) -> Result<Left, String> {
@@ -337,7 +358,9 @@ impl Translation for Native {
         let chosen = self.chosen(launch.prepared);
         let most = launch.prepared.most_threads();
         let mut own = chosen.spare().pop().unwrap_or_else(|| Spare::new(self, &chosen, most));
-        own.renew(launch.env.symbols);
+        if !own.kept.is_of(launch) {
+            own.renew(launch.env.symbols);
+        }
         let kept = std::mem::take(&mut own.kept);
         let loader = chosen.loader.clone();
         let run = Runner { native: self, chosen, own };

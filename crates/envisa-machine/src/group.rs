@@ -52,9 +52,12 @@ pub trait Run {
     fn keep(&mut self, _: Kept) {}
 }
 
-/// Memory that a worker leaves to a later one of the same program, in another launch: what was in it is of no meaning.
+/// Memory that a worker leaves to a later one of the same program, in another launch: what was in it is of no meaning
+/// there, unless that is the same launch once more.
 #[derive(Default)]
 pub struct Kept {
+    /// The launch's number.
+    launch: u64,
     /// The program whose registers, hints and constants these are.
     program: Option<Program>,
     threads: Vec<Thread>,
@@ -64,9 +67,22 @@ pub struct Kept {
 }
 
 impl Kept {
+    /// Is it of this launch, that ran before and runs again?
+    pub fn is_of(&self, launch: &LaunchView<'_>) -> bool {
+        let program = |p: &Program| p.is(launch.env.program);
+        // Where local memory was is remembered as well.
+        let slm = |slm: &Block| slm.len() as u64 == launch.prepared.slm_bytes;
+        self.launch == launch.prepared.number()
+            && self.program.as_ref().is_some_and(program)
+            && self.slm.as_ref().is_some_and(slm)
+    }
+
     /// What is of use to a worker of this launch.
     fn of(mut self, launch: &LaunchView<'_>) -> Kept {
         let program = launch.env.program;
+        if self.is_of(launch) {
+            return self;
+        }
         if !self.program.as_ref().is_some_and(|p| p.is(program)) {
             return Kept { program: Some(program.clone()), ..Kept::default() };
         }
@@ -235,7 +251,7 @@ impl<'a, R: Run> Groups<'a, R> {
             let cause = Cause::NoMemory { bytes: prepared.slm_bytes };
             return Err(Box::new(Trap::of_launch(program.name(), cause)));
         };
-        let together = together(program);
+        let together = loader.together;
         let live = if together { most } else { 1 };
         threads.truncate(live as usize);
         threads.resize_with(live as usize, || {
@@ -248,7 +264,6 @@ impl<'a, R: Run> Groups<'a, R> {
         image.clone_from(&prepared.image);
         Ok(Groups {
             launch,
-            loader,
             image,
             threads,
             hints,
@@ -256,12 +271,13 @@ impl<'a, R: Run> Groups<'a, R> {
             slot: number * most,
             together,
             group: Group { id: [0; 3], named: [(0, 0); NAMED_BARRIERS as usize], fused: Vec::new() },
-            named: program.code().iter().any(|i| i.op == Op::NamedBarrier),
+            named: loader.named,
             rows: if together { run.takes_turns() } else { run.takes_rows() },
             tails: run.takes_tails(),
             accesses: Accesses::default(),
             amidst: false,
             run,
+            loader,
         })
     }
 
@@ -487,6 +503,7 @@ impl<R: Run> Drop for Groups<'_, R> {
             return;
         }
         let kept = Kept {
+            launch: self.launch.prepared.number(),
             program: Some(self.launch.env.program.clone()),
             threads: std::mem::take(&mut self.threads),
             hints: std::mem::take(&mut self.hints),

@@ -40,6 +40,10 @@ pub struct Loader {
     pub(crate) stale: Vec<Range<u32>>,
     /// All channels.
     full: Mask,
+    /// A group's threads are alive at once, and take turns.
+    pub(crate) together: bool,
+    /// The program has named barriers, whose counts are to be cleared between groups.
+    pub(crate) named: bool,
     pub(crate) few: Option<Few>,
 }
 
@@ -127,6 +131,8 @@ impl Loader {
             fresh,
             stale,
             full: all_channels(p.simd() as usize),
+            together: crate::group::together(p),
+            named: p.code().iter().any(|i| i.op == Op::NamedBarrier),
             few: None,
         }
     }

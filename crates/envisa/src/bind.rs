@@ -101,6 +101,15 @@ fn range(
 
 /// Arguments of a compiled kernel, by index.
 fn arguments(memory: &Memory, code: &Code, launch: &Launch) -> Result<Vec<dispatch::Arg>, Error> {
+    let mut args = Vec::with_capacity(code.arguments.len());
+    // Most callers give all of them in their order.
+    let at = |(i, (key, _)): (usize, &(ArgKey, Arg))| *key == ArgKey::Index(i as u32);
+    if launch.args.len() == code.arguments.len() && launch.args.iter().enumerate().all(at) {
+        for (a, (_, arg)) in code.arguments.iter().zip(&launch.args) {
+            args.push(argument(memory, a, arg)?);
+        }
+        return Ok(args);
+    }
     let mut given: Vec<Option<&Arg>> = vec![None; code.arguments.len()];
     for (key, arg) in &launch.args {
         let at = find(code, key)?;
@@ -109,8 +118,10 @@ fn arguments(memory: &Memory, code: &Code, launch: &Launch) -> Result<Vec<dispat
         }
     }
     check_given(&code.arguments, &given.iter().map(Option::is_some).collect::<Vec<_>>())?;
-    let args = code.arguments.iter().zip(given);
-    args.map(|(a, arg)| arg.map_or(Ok(dispatch::Arg::Null), |arg| argument(memory, a, arg))).collect()
+    for (a, arg) in code.arguments.iter().zip(given) {
+        args.push(arg.map_or(Ok(dispatch::Arg::Null), |arg| argument(memory, a, arg))?);
+    }
+    Ok(args)
 }
 
 /// Names the arguments that are missing.

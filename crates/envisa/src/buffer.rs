@@ -58,7 +58,8 @@ impl Buffer {
         Device(self.allocation.device.clone())
     }
 
-    pub(crate) fn is_of(&self, device: &Device) -> bool {
+    /// Is it of this device?
+    pub fn is_of(&self, device: &Device) -> bool {
         Arc::ptr_eq(&self.allocation.device, &device.0)
     }
 

@@ -278,7 +278,7 @@ impl Device {
     /// # Errors
     /// As [`Device::launch`] and [`Run::wait`]. A fault of the kernel is no error: it is in the outcome.
     pub fn run(&self, kernel: &Kernel, launch: impl Into<Launch>) -> Result<Outcome, Error> {
-        self.launch(kernel, launch)?.wait()
+        crate::run::run(self, kernel, launch.into())
     }
 }
 

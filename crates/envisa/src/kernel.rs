@@ -9,7 +9,7 @@ use envisa_diag::{Diagnostic, FileId, Files};
 use envisa_interp::Executable;
 use envisa_isa::{ObjectKind, Platform, Type};
 use envisa_lower::{InputClass, LowerError, Program};
-use envisa_machine::dispatch::{MAX_GROUP_ITEMS, MAX_GROUP_THREADS};
+use envisa_machine::dispatch::{MAX_GROUP_ITEMS, MAX_GROUP_THREADS, Remembered};
 use envisa_machine::{Linked, ModuleData};
 use envisa_sanitize::ProgramFacts;
 use envisa_verify::Verified;
@@ -133,6 +133,8 @@ pub(crate) struct Code {
     pub sources: Vec<Option<FileId>>,
     /// Of compiled kernels.
     pub metadata: Option<Metadata>,
+    /// Launches that may come again.
+    pub remembered: Remembered,
     /// What checks know of the program, once one was launched with them.
     facts: OnceLock<Arc<ProgramFacts>>,
 }
@@ -387,6 +389,7 @@ impl Code {
             files,
             sources,
             metadata,
+            remembered: Remembered::default(),
             facts: OnceLock::new(),
         })
     }

@@ -128,6 +128,16 @@ impl Launch {
         self
     }
 
+    /// Gives arguments by what finds them, as [`Launch::arg`] gives one.
+    #[must_use]
+    pub fn args(mut self, args: Vec<(ArgKey, Arg)>) -> Launch {
+        match self.args.is_empty() {
+            true => self.args = args,
+            false => self.args.extend(args),
+        }
+        self
+    }
+
     /// With this engine rather than the device's.
     #[must_use]
     pub fn engine(mut self, engine: Engine) -> Launch {

@@ -193,6 +193,11 @@ impl Module {
         Device(self.0.device.clone())
     }
 
+    /// Is it of this device?
+    pub(crate) fn is_of(&self, device: &Device) -> bool {
+        Arc::ptr_eq(&self.0.device, &device.0)
+    }
+
     /// What reports call it.
     pub fn name(&self) -> &str {
         &self.0.name

@@ -11,7 +11,7 @@ use crate::launch::{Arg, ArgKey, Launch};
 use crate::native::Left;
 use crate::profile::Profile;
 use crate::statistics::{Native, Statistics};
-use envisa_machine::dispatch::{self, LaunchError, MAX_GROUP_ITEMS, Prepared, Resources};
+use envisa_machine::dispatch::{self, Asked, LaunchError, MAX_GROUP_ITEMS, Prepared, Ready, Resources};
 use envisa_machine::memory::{Memory, Names};
 use envisa_machine::observer::Observer;
 use envisa_machine::{RunOptions, Trap};
@@ -149,10 +149,7 @@ impl Dropped {
 
 impl Run {
     pub(crate) fn new(device: &Device, kernel: &Kernel, launch: Launch) -> Result<Run, Error> {
-        if !device.is(&kernel.device()) {
-            return Err(Error::Foreign("kernel"));
-        }
-        let bound = bind(device, &kernel.code, &launch)?;
+        let bound = held_against(device, kernel, &launch)?;
         Ok(Run { device: device.clone(), kernel: kernel.clone(), launch, bound })
     }
 
@@ -165,7 +162,7 @@ impl Run {
         let (check, statistics) = (self.launch.check, self.launch.statistics);
         let footprint = self.launch.footprint;
         let profile = self.launch.profile || self.launch.trace;
-        if !check && !statistics && !footprint && !profile && self.launch.registers.is_empty() {
+        if is_plain(&self.launch) {
             return self.execute(None::<&mut Instruments>).map(|done| done.0);
         }
         let mut instruments = Instruments {
@@ -262,45 +259,82 @@ impl Run {
     /// Runs it under an observer of the machine, or none. Under one, with what native code would leave to the
     /// interpreter, if that was asked for.
     pub(crate) fn execute<O: Observer>(self, observer: Option<&mut O>) -> Result<Done, Error> {
-        let code = &*self.kernel.code;
-        let options = RunOptions {
-            jobs: self.launch.threads.unwrap_or(self.device.config().threads),
-            limit: self.launch.limit,
-            progress: self.launch.progress,
-            cancel: self.launch.cancel.clone(),
-        };
-        let red_zone = if self.launch.check { LOCAL_RED_ZONE } else { 0 };
-        let mut prepared = prepare(self.device.0.memory(), code, self.bound, &options, red_zone)
-            .map_err(|e| refused(code, e))?;
-        prepared.names = names(code, &self.launch);
-        let (exe, linked) = (&code.executable, &code.linked);
-        let engine = self.launch.engine.unwrap_or(self.device.config().engine);
-        let left = (observer.is_some() && crate::native::named(engine))
-            .then(|| crate::native::left(exe, &prepared, linked));
-        let done = match observer {
-            None if crate::native::runs(exe, engine, prepared.thread_count()) => {
-                envisa_interp::run_translated(exe, &prepared, linked, &options)
-            }
-            None => envisa_interp::run(exe, &prepared, linked, &options),
-            Some(o) => envisa_interp::run_observed(exe, &prepared, linked, &options, o),
-        };
-        let printed = prepared.printed().unwrap_or_default();
-        let outcome = Outcome {
-            fault: done.trap.as_ref().map(|trap| Box::new(Fault::new(code, trap, &done.others))),
-            printed: printed.text,
-            printed_incomplete: printed.incomplete,
-            work_items: items(&prepared, &self.launch, code),
-            time: done.elapsed,
-            dropped: Dropped::of(code, &prepared),
-            findings: None,
-            not_checked: None,
-            footprint: None,
-            statistics: None,
-            profile: None,
-            registers: Vec::new(),
-        };
-        Ok((outcome, done.trap, left))
+        execute(&self.device, &self.kernel, &self.launch, self.bound, observer)
     }
+}
+
+/// Launches a kernel and waits for its end: as a [`Run`] that is waited for, but keeps nothing alive that the caller
+/// does.
+pub(crate) fn run(device: &Device, kernel: &Kernel, launch: Launch) -> Result<Outcome, Error> {
+    if !is_plain(&launch) {
+        return Run::new(device, kernel, launch)?.wait();
+    }
+    let bound = held_against(device, kernel, &launch)?;
+    execute(device, kernel, &launch, bound, None::<&mut Instruments>).map(|done| done.0)
+}
+
+/// Is nobody to look on?
+fn is_plain(l: &Launch) -> bool {
+    !l.check && !l.statistics && !l.footprint && !l.profile && !l.trace && l.registers.is_empty()
+}
+
+fn held_against(device: &Device, kernel: &Kernel, launch: &Launch) -> Result<Bound, Error> {
+    if !kernel.module.is_of(device) {
+        return Err(Error::Foreign("kernel"));
+    }
+    bind(device, &kernel.code, launch)
+}
+
+fn execute<O: Observer>(
+    device: &Device,
+    kernel: &Kernel,
+    launch: &Launch,
+    bound: Bound,
+    observer: Option<&mut O>,
+) -> Result<Done, Error> {
+    let code = &*kernel.code;
+    let options = RunOptions {
+        jobs: launch.threads.unwrap_or(device.config().threads),
+        limit: launch.limit,
+        progress: launch.progress,
+        cancel: launch.cancel.clone(),
+    };
+    let red_zone = if launch.check { LOCAL_RED_ZONE } else { 0 };
+    let mut ready =
+        prepare(device.0.memory(), code, bound, &options, red_zone).map_err(|e| refused(code, e))?;
+    let prepared = ready.prepared();
+    prepared.names = names(code, launch);
+    let prepared = &*prepared;
+    let (exe, linked) = (&code.executable, &code.linked);
+    let engine = launch.engine.unwrap_or(device.config().engine);
+    let left = (observer.is_some() && crate::native::named(engine))
+        .then(|| crate::native::left(exe, prepared, linked));
+    let done = match observer {
+        None if crate::native::runs(exe, engine, prepared.thread_count()) => {
+            envisa_interp::run_translated(exe, prepared, linked, &options)
+        }
+        None => envisa_interp::run(exe, prepared, linked, &options),
+        Some(o) => envisa_interp::run_observed(exe, prepared, linked, &options, o),
+    };
+    let printed = prepared.printed().unwrap_or_default();
+    let outcome = Outcome {
+        fault: done.trap.as_ref().map(|trap| Box::new(Fault::new(code, trap, &done.others))),
+        printed: printed.text,
+        printed_incomplete: printed.incomplete,
+        work_items: items(prepared, launch, code),
+        time: done.elapsed,
+        dropped: Dropped::of(code, prepared),
+        findings: None,
+        not_checked: None,
+        footprint: None,
+        statistics: None,
+        profile: None,
+        registers: Vec::new(),
+    };
+    if let (None, ToRun::Compiled(ready)) = (&done.trap, ready) {
+        code.remembered.keep(ready);
+    }
+    Ok((outcome, done.trap, left))
 }
 
 /// Which arguments the buffers are that have no name of their own.
@@ -334,6 +368,21 @@ fn items(prepared: &Prepared, launch: &Launch, code: &Code) -> u64 {
     }
 }
 
+/// A launch, ready to run.
+enum ToRun {
+    Compiled(Box<Ready>),
+    Written(Box<Prepared>),
+}
+
+impl ToRun {
+    fn prepared(&mut self) -> &mut Prepared {
+        match self {
+            ToRun::Compiled(ready) => &mut ready.prepared,
+            ToRun::Written(prepared) => prepared,
+        }
+    }
+}
+
 /// Registers, surfaces and the launch's own memory.
 fn prepare(
     memory: &Memory,
@@ -341,7 +390,7 @@ fn prepare(
     bound: Bound,
     options: &RunOptions,
     red_zone: u64,
-) -> Result<Prepared, LaunchError> {
+) -> Result<ToRun, LaunchError> {
     let most = envisa_isa::limits::shared_local_memory(code.program().platform());
     let launch = match (bound, &code.metadata) {
         (Bound::Range(launch), Some(metadata)) => (launch, metadata),
@@ -357,7 +406,7 @@ fn prepare(
                 (b.local_memory, most),
             )?;
             prepared.samplers = b.samplers;
-            return Ok(prepared);
+            return Ok(ToRun::Written(Box::new(prepared)));
         }
         (Bound::Range(_), None) => {
             return Err(LaunchError::Size("hand-written code has no work-items".into()));
@@ -371,16 +420,20 @@ fn prepare(
     let groups = (0..3).fold(1u64, |n, d| {
         n.saturating_mul(launch.global[d].div_ceil(u64::from(launch.local[d].max(1))).max(1))
     });
+    let asked = Asked { slots: options.slots(groups, threads), red_zone, launch };
+    if let Some(ready) = code.remembered.take(&asked, memory) {
+        return Ok(ToRun::Compiled(ready));
+    }
     let program = code.program();
-    dispatch::prepare(
+    let prepared = dispatch::prepare(
         &metadata.kernel,
-        &launch,
+        &asked.launch,
         Resources {
             memory,
             grf_bytes: program.grf_bytes(),
             local_memory: most,
             dummy_local_ids: dummy_local_ids(program.platform()),
-            slots: options.slots(groups, threads),
+            slots: asked.slots,
             least_image: metadata.least_image,
             const_base: metadata.const_base,
             global_base: metadata.global_base,
@@ -389,7 +442,8 @@ fn prepare(
             red_zone,
             images: !matches!(program.platform(), envisa_isa::Platform::Pvc | envisa_isa::Platform::Pvcxt),
         },
-    )
+    )?;
+    Ok(ToRun::Compiled(Ready::new(asked, prepared)))
 }
 
 /// The payload starts one register later when there are no local ids.

@@ -4,7 +4,7 @@ mod surfaces;
 
 use super::implicit::{self, Implicit};
 use super::launch::{Arg, Launch, LaunchError, Resources};
-use super::prepared::{Prepared, countable, reachable, too_much_local_memory};
+use super::prepared::{Prepared, countable, number, reachable, too_much_local_memory};
 use super::threads::{GroupClass, Threads};
 use super::*;
 use crate::dropped::Dropped;
@@ -703,6 +703,7 @@ impl Building<'_> {
             window.copy_in(*at as usize, structure);
         }
         let payload_bytes = threads.payload_bytes as usize;
+        let (map, version) = reachable(self.memory, &self.own);
         Ok(Prepared {
             groups: self.groups,
             local: self.launch.local,
@@ -720,12 +721,14 @@ impl Building<'_> {
             scratch_at,
             scratch_bytes,
             printf: self.printf,
-            map: reachable(self.memory, &self.own),
+            map,
             own: self.own,
             dropped: Dropped::default(),
             local_regions: with_own(self.local_regions, self.slm),
             private: self.private_range,
             names: Names::default(),
+            version,
+            number: number(),
         })
     }
 }

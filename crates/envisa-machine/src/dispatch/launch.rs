@@ -37,7 +37,7 @@ impl Arg {
 }
 
 /// What is launched: sizes and arguments.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Launch {
     /// Number of dimensions, 1 to 3.
     pub dims: u32,

@@ -8,6 +8,7 @@ mod implicit;
 mod launch;
 mod prepared;
 mod printf;
+mod remembered;
 #[cfg(test)]
 mod tests;
 mod threads;
@@ -17,6 +18,7 @@ pub use build::prepare;
 pub use launch::{Arg, Launch, LaunchError, Resources};
 pub use prepared::{Prepared, prepare_bare};
 pub use printf::{Printed, decode as decode_printf};
+pub use remembered::{Asked, Ready, Remembered};
 pub use threads::{GroupClass, Threads};
 
 /// Largest capacity of the printf buffer: what IGC's code assumes, in bytes.

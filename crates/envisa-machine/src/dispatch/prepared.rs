@@ -7,6 +7,7 @@ use crate::dropped::Dropped;
 use crate::memory::{AddressMap, Allocation, Block, Memory, MemoryError, Names, Private, SurfaceTable};
 use crate::thread::LocalRegion;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A launch, ready to run.
 #[derive(Debug)]
@@ -56,12 +57,53 @@ pub struct Prepared {
     pub map: Arc<AddressMap>,
     /// What reports call allocations without a name.
     pub names: Names,
+    /// The state of the address space that the map is of.
+    pub(super) version: u64,
+    /// See [`Prepared::number`].
+    pub(super) number: u64,
 }
+
+/// A number for a launch that no other has.
+pub(super) fn number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Most bytes that the general-state window of a launch has which is remembered: it is cleared each time.
+const MOST_WINDOW: usize = 4096;
 
 impl Prepared {
     /// What the kernel has printed up to now; `None` if it cannot print.
     pub fn printed(&self) -> Option<Printed> {
         self.printf.as_ref().map(|a| printf::decode(&self.map, &a.block))
+    }
+
+    /// Tells it from others. Of one that runs again as it was it is the same: all that its workers found out about
+    /// registers, memory and surfaces holds then, too.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Lets go of what it reaches, so that it keeps nobody's memory; `false` if it cannot run again: it has memory of
+    /// its own, whose content would have to be as at first, or much to clear, or it dropped accesses.
+    pub(super) fn rest(&mut self) -> bool {
+        if !self.own.is_empty() || self.window.len() > MOST_WINDOW || self.dropped.counts() != (0, 0) {
+            return false;
+        }
+        self.map = AddressMap::nothing();
+        self.surfaces.release();
+        self.names = Names::default();
+        true
+    }
+
+    /// Reaches again what it reached before [`Prepared::rest`]; `false` if the address space is another one since.
+    pub(super) fn renew(&mut self, memory: &Memory) -> bool {
+        let (map, version) = memory.map_and_version();
+        if version != self.version || !self.surfaces.hold() {
+            return false;
+        }
+        self.map = map;
+        self.window.clear(0, self.window.len())
     }
 
     /// Number of groups.
@@ -187,10 +229,13 @@ pub(super) fn too_much_local_memory(bytes: u64, most: u64) -> LaunchError {
     LaunchError::Size(format!("{bytes} bytes of shared local memory a group: the device has {most}"))
 }
 
-/// The memory, with what a launch has for itself.
-pub(super) fn reachable(memory: &Memory, own: &[Private]) -> Arc<AddressMap> {
-    let map = memory.map();
-    if own.is_empty() { map } else { Arc::new(map.with(own.iter().map(Private::allocation))) }
+/// The memory, with what a launch has for itself, and which state of it that is.
+pub(super) fn reachable(memory: &Memory, own: &[Private]) -> (Arc<AddressMap>, u64) {
+    let (map, version) = memory.map_and_version();
+    if own.is_empty() {
+        return (map, version);
+    }
+    (Arc::new(map.with(own.iter().map(Private::allocation))), version)
 }
 
 /// Makes a launch of hand-written code ready: the caller brings the image of inputs.
@@ -229,6 +274,7 @@ pub fn prepare_bare(
         payloads: Vec::new(),
         implicit_offset: 0,
     };
+    let (map, version) = memory.map_and_version();
     Ok(Prepared {
         groups,
         local: class.local,
@@ -250,7 +296,9 @@ pub fn prepare_bare(
         dropped: Dropped::default(),
         local_regions: Vec::new(),
         private: None,
-        map: memory.map(),
+        map,
         names: Names::default(),
+        version,
+        number: number(),
     })
 }

@@ -1,7 +1,7 @@
 //! What is where, as a launch sees it: an immutable map of the address space.
 #![allow(unsafe_code)]
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::raw::Block;
 
@@ -102,6 +102,12 @@ fn entry(a: &Arc<Allocation>) -> Entry {
 }
 
 impl AddressMap {
+    /// A map of an empty address space, always the same.
+    pub(crate) fn nothing() -> Arc<AddressMap> {
+        static NOTHING: OnceLock<Arc<AddressMap>> = OnceLock::new();
+        Arc::clone(NOTHING.get_or_init(Arc::default))
+    }
+
     /// With these, too, which lie where nothing else does.
     pub fn with<'a>(&self, more: impl IntoIterator<Item = &'a Arc<Allocation>>) -> AddressMap {
         let mut map = self.clone();

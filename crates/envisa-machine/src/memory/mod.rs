@@ -97,6 +97,8 @@ struct Shared {
 struct State {
     /// What every launch can reach.
     map: Arc<AddressMap>,
+    /// How often the map changed.
+    version: u64,
     /// Where the allocations of the map start.
     bases: HashMap<AllocationId, u64>,
     /// Start and end of every allocation, also those of single launches.
@@ -232,6 +234,7 @@ impl Memory {
     fn with_guard(limit: u64, guard: u64) -> Memory {
         let state = State {
             map: Arc::default(),
+            version: 0,
             bases: HashMap::new(),
             taken: BTreeMap::new(),
             next: FIRST_ADDRESS,
@@ -262,6 +265,7 @@ impl Memory {
         let id = a.id;
         state.bases.insert(id, a.base);
         Arc::make_mut(&mut state.map).insert(Arc::new(a));
+        state.version += 1;
         Ok(id)
     }
 
@@ -347,6 +351,7 @@ impl Memory {
         let Some(base) = state.bases.remove(&id) else { return false };
         let bytes = state.map.at(base).map_or(0, |a| a.block.len());
         Arc::make_mut(&mut state.map).remove(base);
+        state.version += 1;
         state.forget(base, bytes);
         true
     }
@@ -368,6 +373,12 @@ impl Memory {
     /// What is where at present.
     pub fn map(&self) -> Arc<AddressMap> {
         Arc::clone(&self.shared.lock().map)
+    }
+
+    /// The same, and a number that is another one whenever something was allocated for all launches, or freed.
+    pub fn map_and_version(&self) -> (Arc<AddressMap>, u64) {
+        let state = self.shared.lock();
+        (Arc::clone(&state.map), state.version)
     }
 
     /// Bytes allocated, also for launches under way.

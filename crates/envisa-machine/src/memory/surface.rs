@@ -1,6 +1,6 @@
 //! Surfaces: what a binding-table index names.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use super::{Allocation, AllocationId, Image, Memory};
 
@@ -69,6 +69,8 @@ pub struct SurfaceTable {
     entries: Vec<Bound>,
     counters: Vec<(u32, BufferSurface, Arc<Allocation>)>,
     urb: Option<Urb>,
+    /// While what is bound is not kept alive: the allocations, by index.
+    released: Vec<(usize, Weak<Allocation>)>,
 }
 
 /// The unified return buffer.
@@ -133,6 +135,24 @@ impl SurfaceTable {
     /// The unified return buffer.
     pub fn urb(&self) -> Option<&Urb> {
         self.urb.as_ref()
+    }
+
+    /// Keeps what is bound by index alive no longer. Nothing is to be looked up until [`SurfaceTable::hold`].
+    pub(crate) fn release(&mut self) {
+        for (bti, bound) in self.entries.iter_mut().enumerate() {
+            if let Some(allocation) = bound.allocation.take() {
+                self.released.push((bti, Arc::downgrade(&allocation)));
+            }
+        }
+    }
+
+    /// Keeps what is bound alive again; `false` if some of it is gone.
+    pub(crate) fn hold(&mut self) -> bool {
+        let entries = &mut self.entries;
+        self.released.drain(..).all(|(bti, allocation)| {
+            entries[bti].allocation = allocation.upgrade();
+            entries[bti].allocation.is_some()
+        })
     }
 
     /// The handle by which bindless messages name what is bound at an index: a multiple of 64, as the

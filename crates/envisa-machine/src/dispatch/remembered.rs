@@ -1,0 +1,198 @@
+//! Launches that ended and may come again: programs launch a kernel time after time with the same sizes and arguments.
+
+use std::sync::{Mutex, MutexGuard};
+
+use super::launch::Launch;
+use super::prepared::Prepared;
+use crate::memory::Memory;
+
+/// How many are remembered of a kernel: programs that launch one often do so in few ways.
+const REMEMBERED: usize = 4;
+
+/// What a prepared launch depends on, beside the kernel and the memory.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Asked {
+    /// Sizes and arguments.
+    pub launch: Launch,
+    /// See [`Resources`](super::Resources).
+    pub slots: u32,
+    /// See [`Resources`](super::Resources).
+    pub red_zone: u64,
+}
+
+/// A launch of a compiled kernel, ready to run, and what was asked for.
+#[derive(Debug)]
+pub struct Ready {
+    asked: Asked,
+    /// It.
+    pub prepared: Prepared,
+}
+
+impl Ready {
+    /// A launch that was prepared just now, as this asks.
+    pub fn new(asked: Asked, prepared: Prepared) -> Box<Ready> {
+        Box::new(Ready { asked, prepared })
+    }
+}
+
+/// The last launches of one kernel in one memory, without the memory that they reached: that goes when its owners
+/// free it.
+#[derive(Default, Debug)]
+#[allow(clippy::vec_box, reason = "they come and go with every launch, and are large")]
+pub struct Remembered(Mutex<Vec<Box<Ready>>>);
+
+impl Remembered {
+    #[allow(clippy::vec_box, reason = "as above")]
+    fn lock(&self) -> MutexGuard<'_, Vec<Box<Ready>>> {
+        // What a panic left behind is whole: nothing in between can panic.
+        self.0.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// A launch that was as this asks, ready to run again, if the address space is as it was then. Nobody else gets it
+    /// meanwhile.
+    pub fn take(&self, asked: &Asked, memory: &Memory) -> Option<Box<Ready>> {
+        let mut all = self.lock();
+        let at = all.iter().position(|r| r.asked == *asked)?;
+        let mut ready = all.remove(at);
+        drop(all);
+        ready.prepared.renew(memory).then_some(ready)
+    }
+
+    /// Remembers a launch that ended without a fault, if it can run again.
+    pub fn keep(&self, mut ready: Box<Ready>) {
+        if !ready.prepared.rest() {
+            return;
+        }
+        let mut all = self.lock();
+        all.truncate(REMEMBERED - 1);
+        all.insert(0, ready);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use envisa_zebin::ZeInfo;
+
+    use super::*;
+    use crate::dispatch::{Arg, Resources, prepare};
+    use crate::memory::{AllocationId, Surface};
+
+    const SHIFT: &str = "
+version: '1.20'
+kernels:
+  - name: shift
+    execution_env: { grf_count: 128, simd_size: 32 }
+    payload_arguments:
+      - { arg_type: arg_bypointer, offset: 0, size: 0, arg_index: 0, addrmode: stateful, addrspace: global, access_type: readonly }
+      - { arg_type: arg_byvalue, offset: 8, size: 4, arg_index: 1 }
+    binding_table_indices:
+      - { bti_value: 0, arg_index: 0 }
+";
+
+    fn asked(a: AllocationId, value: u8) -> Asked {
+        let args = vec![Arg::Part(a, 0, 64), Arg::Value(vec![value, 0, 0, 0])];
+        let launch = Launch { dims: 1, global: [64, 1, 1], local: [32, 1, 1], offset: [0; 3], args };
+        Asked { launch, slots: 2, red_zone: 0 }
+    }
+
+    fn ready(info: &str, memory: &Memory, asked: Asked) -> Box<Ready> {
+        let (info, _) = ZeInfo::parse(info).unwrap();
+        let with = Resources {
+            memory,
+            grf_bytes: 32,
+            local_memory: 64 << 10,
+            dummy_local_ids: false,
+            slots: asked.slots,
+            least_image: 96,
+            const_base: 0,
+            global_base: 0,
+            stack_calls: false,
+            partial_groups: true,
+            images: true,
+            red_zone: asked.red_zone,
+        };
+        let prepared = prepare(&info.kernels[0], &asked.launch, with).unwrap();
+        Ready::new(asked, prepared)
+    }
+
+    #[test]
+    fn the_same_launch_is_the_same_again() {
+        let memory = Memory::new(1 << 20);
+        let a = memory.allocate("a", 100).unwrap();
+        let remembered = Remembered::default();
+        assert!(remembered.take(&asked(a, 1), &memory).is_none());
+        let first = ready(SHIFT, &memory, asked(a, 1));
+        let (number, image) = (first.prepared.number(), first.prepared.image.clone());
+        assert!(first.prepared.window.write(8, [7]));
+        remembered.keep(first);
+        let others = [
+            Asked { slots: 3, ..asked(a, 1) },
+            Asked { red_zone: 64, ..asked(a, 1) },
+            Asked { launch: Launch { offset: [4, 0, 0], ..asked(a, 1).launch }, ..asked(a, 1) },
+            Asked { launch: Launch { global: [65, 1, 1], ..asked(a, 1).launch }, ..asked(a, 1) },
+            asked(a, 2),
+        ];
+        for other in others {
+            assert!(remembered.take(&other, &memory).is_none(), "{other:?}");
+            assert_ne!(ready(SHIFT, &memory, other).prepared.number(), number);
+        }
+        let again = remembered.take(&asked(a, 1), &memory).expect("it is remembered");
+        let p = &again.prepared;
+        assert_eq!((p.number(), &p.image), (number, &image));
+        assert_eq!(p.window.read::<1>(8), Some([0]), "the window is as at first");
+        let bound = p.surfaces.get(0);
+        assert!(matches!(bound.surface, Surface::Buffer(s) if (s.start, s.len) == (0, 64)));
+        assert!(bound.allocation.as_ref().is_some_and(|held| held.id == a));
+        assert!(Arc::ptr_eq(&p.map, &memory.map()));
+        // Who runs it has it alone.
+        assert!(remembered.take(&asked(a, 1), &memory).is_none());
+        remembered.keep(again);
+        // Other memory: sites of messages may lead elsewhere.
+        let b = memory.allocate("b", 100).unwrap();
+        assert!(remembered.take(&asked(a, 1), &memory).is_none());
+        remembered.keep(ready(SHIFT, &memory, asked(a, 1)));
+        assert!(memory.free(b));
+        assert!(remembered.take(&asked(a, 1), &memory).is_none());
+    }
+
+    #[test]
+    fn nobodys_memory_is_kept() {
+        let memory = Memory::new(1 << 20);
+        let a = memory.allocate("a", 100).unwrap();
+        let held = Arc::downgrade(&memory.get(a).unwrap());
+        let remembered = Remembered::default();
+        remembered.keep(ready(SHIFT, &memory, asked(a, 1)));
+        assert!(held.upgrade().is_some());
+        assert!(memory.free(a));
+        assert!(held.upgrade().is_none(), "the bytes are gone with their owner");
+        assert!(remembered.take(&asked(a, 1), &memory).is_none());
+    }
+
+    #[test]
+    fn as_many_are_remembered_as_programs_alternate_between() {
+        let memory = Memory::new(1 << 20);
+        let a = memory.allocate("a", 100).unwrap();
+        let remembered = Remembered::default();
+        (0..=REMEMBERED as u8).for_each(|k| remembered.keep(ready(SHIFT, &memory, asked(a, k))));
+        let known = |k| remembered.take(&asked(a, k), &memory).is_some();
+        assert!(!known(0) && (1..=REMEMBERED as u8).all(known));
+    }
+
+    #[test]
+    fn launches_with_memory_of_their_own_are_made_anew() {
+        let memory = Memory::new(1 << 26);
+        let a = memory.allocate("a", 100).unwrap();
+        let scratch =
+            "    per_thread_memory_buffers:\n      - { type: scratch, usage: single_space, size: 2048 }\n";
+        let prints = "      - { arg_type: printf_buffer, offset: 16, size: 8 }\n";
+        let payload = "    payload_arguments:\n";
+        let info = [format!("{SHIFT}{scratch}"), SHIFT.replace(payload, &format!("{payload}{prints}"))];
+        for info in info {
+            let remembered = Remembered::default();
+            remembered.keep(ready(&info, &memory, asked(a, 1)));
+            assert!(remembered.take(&asked(a, 1), &memory).is_none(), "{info}");
+        }
+    }
+}
