@@ -8,8 +8,8 @@ use envisa::isa::Platform;
 use envisa::zebin::ze_info::{AddrSpace, ArgType, PayloadArgument};
 use envisa::zebin::{DeviceFamily, ZebinFile};
 use envisa::{
-    Arg, ChannelOrder, ChannelType, Config, Engine, ImageDesc, ImageFormat, ImageShape, Launch, LoadOptions,
-    Source,
+    Arg, ArgKey, ChannelOrder, ChannelType, Config, Engine, ImageDesc, ImageFormat, ImageShape, Launch,
+    LoadOptions, Source,
 };
 use opencl_sys as cl;
 
@@ -131,7 +131,7 @@ pub enum Value {
     /// An address of shared memory.
     Pointer(usize),
     /// Bytes.
-    Bytes(Vec<u8>),
+    Bytes(Arc<[u8]>),
     /// So many bytes of shared local memory.
     Local(usize),
     /// An image.
@@ -430,17 +430,20 @@ impl Machine {
     ) -> Result<Report, Trouble> {
         // Memory is found by its address: what kernels reach by pointers must be there, nothing more.
         for backing in shared {
-            backing.on(&self.device)?;
+            backing.on(&self.device, 0..0)?;
         }
         let dims = range.dims as usize;
         let local = range.local.map(u64::from);
-        let mut launch = Launch::range(&range.global[..dims], &local[..dims]).offset(&range.offset[..dims]);
         let checking = crate::report::checking();
-        launch = launch.check(checking).footprint(checking);
+        let launch = Launch::range(&range.global[..dims], &local[..dims])
+            .offset(&range.offset[..dims])
+            .check(checking)
+            .footprint(checking);
+        let mut given = Vec::with_capacity(args.len());
         for (i, value) in args.iter().enumerate() {
-            launch = launch.arg(i as u32, self.arg(value, info.args.get(i))?);
+            given.push((ArgKey::Index(i as u32), self.arg(value, info.args.get(i))?));
         }
-        let outcome = self.device.run(kernel, launch)?;
+        let outcome = self.device.run(kernel, launch.args(given))?;
         let told = |code: &str, place: &envisa::Place, other: u32, d: Diagnostic, data| Told {
             key: format!(
                 "{code}:{}:{}:{}:{other}:{:x}",
@@ -474,14 +477,9 @@ impl Machine {
     fn arg(&self, value: &Value, about: Option<&ArgInfo>) -> Result<Arg, Trouble> {
         Ok(match value {
             Value::Memory(backing, offset, bytes) => {
-                let buffer = backing.on(&self.device)?;
-                Arg::Buffer(buffer.slice(*offset as u64..(*offset + *bytes) as u64)?)
+                Arg::Buffer(backing.on(&self.device, *offset..*offset + *bytes)?)
             }
-            Value::Shared(backing, offset) => {
-                let buffer = backing.on(&self.device)?;
-                let bytes = backing.region().len() as u64;
-                Arg::Within(buffer.slice(*offset as u64..bytes)?)
-            }
+            Value::Shared(backing, offset) => Arg::Within(backing.on(&self.device, *offset..backing.len())?),
             Value::Null => Arg::Null,
             Value::Pointer(address) => {
                 let text = format!("an argument points to {address:#x}, which is not shared memory");
@@ -498,9 +496,8 @@ impl Machine {
                 let Some(backing) = image.texels.backing() else {
                     return Err(Trouble::Other("the image has no memory".into()));
                 };
-                let buffer = backing.on(&self.device)?;
-                let offset = (image.texels.address() - backing.address()) as u64;
-                let buffer = buffer.slice(offset..offset + image.texels.len() as u64)?;
+                let offset = image.texels.address() - backing.address();
+                let buffer = backing.on(&self.device, offset..offset + image.texels.len())?;
                 Arg::Image(self.device.image(&desc, &buffer)?)
             }
             Value::Sampler(s) => Arg::Sampler(*s),

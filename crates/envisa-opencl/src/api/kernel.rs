@@ -7,7 +7,7 @@ use opencl_sys::{
     self as cl, cl_command_queue, cl_device_id, cl_event, cl_kernel, cl_mem, cl_program, cl_sampler, cl_uint,
 };
 
-use super::{Caller, create, enqueued, entry, same, target};
+use super::{Caller, create, enqueued, entry, same, target, wait_list};
 use crate::core::error::{Error, Result};
 use crate::core::handle;
 use crate::core::info::Answer;
@@ -87,7 +87,8 @@ fn argument(c: &Caller, kernel: &Kernel, index: cl_uint, size: usize, value: *co
             if size == 0 || size < about.size {
                 return Err(Error::INVALID_ARG_SIZE);
             }
-            Ok(Arg::Bytes(c.bytes(value, size).filter(|v| !v.is_empty()).ok_or(Error::INVALID_ARG_VALUE)?))
+            let bytes = c.bytes(value, size).filter(|v| !v.is_empty()).ok_or(Error::INVALID_ARG_VALUE)?;
+            Ok(Arg::Bytes(bytes.into()))
         }
     }
 }
@@ -364,8 +365,7 @@ entry! {
         let queue = handle::get::<Queue>(command_queue)?;
         let kernel = handle::get::<Kernel>(kernel)?;
         same(&queue, &kernel.program.context)?;
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)
-            .map(|(_, after)| (queue, after))?;
+        let after = wait_list(c, &queue.context, num_events_in_wait_list, event_wait_list)?;
         kernel.module(&queue.device)?;
         if !(1..=3).contains(&work_dim) {
             return Err(Error::INVALID_WORK_DIMENSION);

@@ -51,6 +51,12 @@ pub enum PointerKind {
     Shared,
 }
 
+impl PointerKind {
+    /// All of them.
+    pub const ALL: [PointerKind; 4] =
+        [PointerKind::Svm, PointerKind::Host, PointerKind::Device, PointerKind::Shared];
+}
+
 impl Object for Context {
     const INVALID: Error = Error::INVALID_CONTEXT;
     fn slot(&self) -> &Slot {

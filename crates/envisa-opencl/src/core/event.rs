@@ -1,6 +1,6 @@
 //! Events: how far a command is.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, Weak};
 use std::time::Instant;
@@ -28,8 +28,8 @@ pub struct Event {
     /// Its number: events are numbered as they come.
     pub number: u64,
     state: Mutex<State>,
-    /// It is over; for those who look.
-    over: AtomicBool,
+    /// Its last status once it is over; for those who look.
+    last: AtomicI32,
     /// It is over; for those who sleep.
     changed: Condvar,
 }
@@ -108,7 +108,7 @@ impl Event {
             command,
             number: NUMBER.fetch_add(1, Ordering::Relaxed),
             state: Mutex::new(state),
-            over: AtomicBool::new(false),
+            last: AtomicI32::new(cl::CL_QUEUED),
             changed: Condvar::new(),
         })
     }
@@ -120,7 +120,7 @@ impl Event {
 
     /// Complete or failed.
     pub fn is_over(&self) -> bool {
-        self.status() <= cl::CL_COMPLETE
+        self.last.load(Ordering::Acquire) <= cl::CL_COMPLETE
     }
 
     /// Moves on to a status. One that was reached or passed is ignored.
@@ -138,13 +138,15 @@ impl Event {
         }
         state.status = status;
         let over = status <= cl::CL_COMPLETE;
-        let (due, later): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut state.callbacks).into_iter().partition(|(at, _)| status <= *at);
-        state.callbacks = later;
+        let mut due = Vec::new();
+        if !state.callbacks.is_empty() {
+            (due, state.callbacks) =
+                std::mem::take(&mut state.callbacks).into_iter().partition(|(at, _)| status <= *at);
+        }
         let watchers = if over { std::mem::take(&mut state.watchers) } else { Vec::new() };
         let wakes = over && state.asleep > 0;
         if over {
-            self.over.store(true, Ordering::Release);
+            self.last.store(status, Ordering::Release);
         }
         drop(state);
         if wakes {
@@ -200,17 +202,16 @@ impl Event {
         if let Some(queue) = &self.queue {
             queue.help_until(self);
         }
-        look_until(|| self.over.load(Ordering::Acquire), AWAKE);
-        let mut state = self.state.lock().unwrap();
-        while state.status > cl::CL_COMPLETE {
-            state.asleep += 1;
-            state = self.changed.wait(state).unwrap();
-            state.asleep -= 1;
+        if !look_until(|| self.is_over(), AWAKE) {
+            let mut state = self.state.lock().unwrap();
+            while state.status > cl::CL_COMPLETE {
+                state.asleep += 1;
+                state = self.changed.wait(state).unwrap();
+                state.asleep -= 1;
+            }
         }
-        let status = state.status;
-        drop(state);
         self.seen();
-        status
+        self.last.load(Ordering::Acquire)
     }
 
     /// The application learns of its status.

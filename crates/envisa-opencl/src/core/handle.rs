@@ -10,6 +10,7 @@
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
 use std::ffi::c_void;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, OnceLock, RwLock, Weak};
 
@@ -74,7 +75,28 @@ struct Entry {
     head: Owned,
 }
 
-type Shard = RwLock<HashMap<usize, Entry>>;
+/// Hashes addresses. What is in the table are addresses of our own making: what applications look up cannot fill one
+/// place of it, and no secret is needed.
+#[derive(Default)]
+struct AddressHasher(u64);
+
+impl Hasher for AddressHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|b| self.write_usize(usize::from(*b)));
+    }
+
+    fn write_usize(&mut self, address: usize) {
+        // Heads are apart by multiples of 16. A product's upper bits depend on all of these; the table looks at the lowest and
+        // the highest of the hash.
+        self.0 = (self.0 ^ address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+type Shard = RwLock<HashMap<usize, Entry, BuildHasherDefault<AddressHasher>>>;
 
 fn shard(address: usize) -> &'static Shard {
     static TABLE: OnceLock<Vec<Shard>> = OnceLock::new();
@@ -139,11 +161,11 @@ pub fn retain<T: Object>(handle: *mut c_void) -> Result<()> {
 /// # Errors
 /// As [`get`]; also if there was no reference.
 pub fn release<T: Object>(handle: *mut c_void) -> Result<()> {
-    let object = get::<T>(handle)?;
     let address = handle as usize;
     let mut table = shard(address).write().unwrap();
     let entry = table.get_mut(&address).ok_or(T::INVALID)?;
-    if entry.references == 0 {
+    // Held as long as there are references.
+    if !entry.held.as_ref().is_some_and(|object| (**object).is::<T>()) {
         return Err(T::INVALID);
     }
     entry.references -= 1;
@@ -151,7 +173,6 @@ pub fn release<T: Object>(handle: *mut c_void) -> Result<()> {
     drop(table);
     // Dropped here, outside of the lock: its end takes the lock.
     drop(last);
-    drop(object);
     Ok(())
 }
 

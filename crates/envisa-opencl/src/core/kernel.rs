@@ -1,7 +1,7 @@
 //! Kernels and their launches.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use opencl_sys as cl;
 
@@ -28,12 +28,28 @@ pub struct Kernel {
     /// What is known of it.
     pub info: KernelInfo,
     /// What runs on each of the program's devices, where it was built.
-    modules: Vec<Option<Arc<Module>>>,
+    built: Vec<Option<Built>>,
     args: Mutex<Vec<Option<Arg>>>,
     /// Shared memory that it may reach by pointers in memory.
     pub indirect: Indirect,
     /// Addresses that `clSetKernelExecInfo` named.
     pub named: Mutex<Vec<usize>>,
+}
+
+/// A kernel on one of its devices.
+struct Built {
+    module: Arc<Module>,
+    /// Where it stands among the module's kernels, if it is one of them.
+    at: Option<usize>,
+    /// Ready to be launched, once it was.
+    loaded: OnceLock<device::Kernel>,
+}
+
+impl Built {
+    fn new(module: Arc<Module>, name: &str) -> Built {
+        let at = module.kernels.iter().position(|k| k.name == name);
+        Built { module, at, loaded: OnceLock::new() }
+    }
 }
 
 /// Kinds of shared memory that a kernel may reach without being given it.
@@ -57,7 +73,7 @@ pub enum Arg {
     /// Shared memory.
     Pointer(usize),
     /// A value's bytes.
-    Bytes(Vec<u8>),
+    Bytes(Arc<[u8]>),
     /// Shared local memory.
     Local(usize),
     /// A sampler.
@@ -83,13 +99,14 @@ impl Kernel {
         }
         let find = |m: &Arc<Module>| m.kernels.iter().find(|k| k.name == name).cloned();
         let info = modules.iter().flatten().find_map(find).ok_or(Error::INVALID_KERNEL_NAME)?;
-        Ok(Kernel::of(program, info, modules, Vec::new()))
+        let built = |m: Option<Arc<Module>>| m.map(|m| Built::new(m, name));
+        Ok(Kernel::of(program, info, modules.into_iter().map(built).collect(), Vec::new()))
     }
 
     fn of(
         program: &Arc<Program>,
         info: KernelInfo,
-        modules: Vec<Option<Arc<Module>>>,
+        built: Vec<Option<Built>>,
         mut args: Vec<Option<Arg>>,
     ) -> Arc<Kernel> {
         program.kernels.fetch_add(1, Ordering::Relaxed);
@@ -98,7 +115,7 @@ impl Kernel {
             slot: Slot::default(),
             program: program.clone(),
             info,
-            modules,
+            built,
             args: Mutex::new(args),
             indirect: Indirect::default(),
             named: Mutex::default(),
@@ -108,7 +125,9 @@ impl Kernel {
     /// Another with the same arguments.
     pub fn duplicate(&self) -> Arc<Kernel> {
         let args = self.args.lock().unwrap().clone();
-        let copy = Kernel::of(&self.program, self.info.clone(), self.modules.clone(), args);
+        let built = |b: &Option<Built>| b.as_ref().map(|b| Built::new(b.module.clone(), &self.info.name));
+        let built = self.built.iter().map(built).collect();
+        let copy = Kernel::of(&self.program, self.info.clone(), built, args);
         for (to, from) in [
             (&copy.indirect.host, &self.indirect.host),
             (&copy.indirect.device, &self.indirect.device),
@@ -120,13 +139,18 @@ impl Kernel {
         copy
     }
 
+    /// It on a device.
+    fn built(&self, device: &Arc<Device>) -> Result<&Built> {
+        let at = self.program.index(device).map_err(|_| Error::INVALID_PROGRAM_EXECUTABLE)?;
+        self.built[at].as_ref().ok_or(Error::INVALID_PROGRAM_EXECUTABLE)
+    }
+
     /// The module of a device.
     ///
     /// # Errors
     /// If it was not built for it.
     pub fn module(&self, device: &Arc<Device>) -> Result<&Arc<Module>> {
-        let at = self.program.index(device).map_err(|_| Error::INVALID_PROGRAM_EXECUTABLE)?;
-        self.modules[at].as_ref().ok_or(Error::INVALID_PROGRAM_EXECUTABLE)
+        Ok(&self.built(device)?.module)
     }
 
     /// What is known of it on a device.
@@ -134,8 +158,26 @@ impl Kernel {
     /// # Errors
     /// If it was not built for it.
     pub fn info_on(&self, device: &Arc<Device>) -> Result<&KernelInfo> {
-        let module = self.module(device)?;
-        module.kernels.iter().find(|k| k.name == self.info.name).ok_or(Error::INVALID_PROGRAM_EXECUTABLE)
+        let built = self.built(device)?;
+        let info = built.at.and_then(|at| built.module.kernels.get(at));
+        info.ok_or(Error::INVALID_PROGRAM_EXECUTABLE)
+    }
+
+    /// It on a device, ready to be launched.
+    fn loaded(&self, device: &Arc<Device>) -> Result<&device::Kernel> {
+        let built = self.built(device)?;
+        if let Some(loaded) = built.loaded.get() {
+            return Ok(loaded);
+        }
+        let name = &self.info.name;
+        let loaded = device.machine.kernel(&built.module, name).map_err(|e| {
+            crate::log::complain(&format!("kernel `{name}` cannot be run: {e}"));
+            match e {
+                Trouble::Memory(_) => Error::MEM_OBJECT_ALLOCATION_FAILURE,
+                Trouble::Other(_) => Error::OUT_OF_RESOURCES,
+            }
+        })?;
+        Ok(built.loaded.get_or_init(|| loaded))
     }
 
     /// Sets an argument.
@@ -236,11 +278,12 @@ impl Kernel {
 
     /// The arguments as they are now, and what keeps them alive.
     fn capture(&self, device: &Arc<Device>) -> Result<Captured> {
-        let args = self.args.lock().unwrap().clone();
         let info = self.info_on(device)?;
         let context = &self.program.context;
         let mut captured = Captured::default();
         let mut slm = info.slm;
+        let args = self.args.lock().unwrap();
+        captured.values.reserve_exact(args.len());
         for (arg, about) in args.iter().zip(&info.args) {
             let at = captured.values.len();
             let missing = || {
@@ -295,6 +338,7 @@ impl Kernel {
             ));
             return Err(Error::OUT_OF_RESOURCES);
         }
+        drop(args);
         self.reachable(&mut captured);
         Ok(captured)
     }
@@ -311,6 +355,9 @@ impl Kernel {
             PointerKind::Shared => self.indirect.shared.load(Ordering::Relaxed),
             PointerKind::Svm => false,
         };
+        if !PointerKind::ALL.into_iter().any(wanted) {
+            return;
+        }
         let pointers = context.pointers.lock().unwrap();
         captured.shared.extend(pointers.values().filter(|p| wanted(p.kind)).map(|p| p.backing.clone()));
     }
@@ -328,14 +375,7 @@ impl Kernel {
     ) -> Result<Arc<Event>> {
         let device = &queue.device;
         let captured = self.capture(device)?;
-        let module = self.module(device)?.clone();
-        let loaded = device.machine.kernel(&module, &self.info.name).map_err(|e| {
-            crate::log::complain(&format!("kernel `{}` cannot be run: {e}", self.info.name));
-            match e {
-                Trouble::Memory(_) => Error::MEM_OBJECT_ALLOCATION_FAILURE,
-                Trouble::Other(_) => Error::OUT_OF_RESOURCES,
-            }
-        })?;
+        self.loaded(device)?;
         let kernel = self.clone();
         let device = device.clone();
         // No work-items: nothing happens, and that in its turn.
@@ -344,7 +384,7 @@ impl Kernel {
             if empty {
                 return Ok(());
             }
-            let result = run(&kernel, &device, &loaded, &module, &range, &captured);
+            let result = run(&kernel, &device, &range, &captured);
             drop(captured);
             result
         });
@@ -449,18 +489,11 @@ fn account(info: &KernelInfo, captured: &Captured, read: &[Addresses], written: 
     }
 }
 
-fn run(
-    kernel: &Kernel,
-    device: &Device,
-    loaded: &device::Kernel,
-    module: &Module,
-    range: &Range,
-    captured: &Captured,
-) -> Result<()> {
+fn run(kernel: &Kernel, device: &Arc<Device>, range: &Range, captured: &Captured) -> Result<()> {
     let name = &kernel.info.name;
     let (args, shared) = (&captured.values[..], &captured.shared[..]);
     let info = &kernel.info;
-    let module = &module.bytes()[..];
+    let (loaded, module) = (kernel.loaded(device)?, &kernel.module(device)?.bytes()[..]);
     let kept = crate::capture::begin(&crate::capture::Launch {
         device: device.spec.name,
         module,

@@ -234,6 +234,9 @@ impl Queue {
             let numbers = self.inner.state.lock().unwrap().numbers.clone();
             numbers.into_iter().for_each(ledger::seen);
         }
+        if !self.has_failed() {
+            return Ok(());
+        }
         match self.inner.failure.swap(0, Ordering::Relaxed) {
             0 => Ok(()),
             code => Err(Error(code)),
@@ -385,14 +388,15 @@ impl Inner {
         state.running = true;
         drop(state);
         let Command { event, after, work } = command;
-        event.set(cl::CL_SUBMITTED);
         let checking = crate::report::checking();
         if checking {
             ledger::begin();
         }
         let status = if after.iter().any(|e| e.status() < 0) {
+            event.set(cl::CL_SUBMITTED);
             Err(Error::EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
         } else {
+            // Submitted, too.
             event.set(cl::CL_RUNNING);
             work()
         };

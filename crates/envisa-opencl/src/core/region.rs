@@ -84,6 +84,11 @@ impl Backing {
         self.memory.start.as_ptr()
     }
 
+    /// How many bytes.
+    pub fn len(&self) -> usize {
+        self.memory.len
+    }
+
     /// All of it.
     pub fn region(self: &Arc<Self>) -> Region {
         Region { start: self.memory.start.as_ptr(), len: self.memory.len, keep: Some(self.clone()) }
@@ -117,14 +122,19 @@ impl Backing {
         self.memory.owned.is_none()
     }
 
-    /// The same bytes as a buffer of a device, at the host's address.
+    /// Some of the bytes as a buffer of a device, at the host's address.
     ///
     /// # Errors
-    /// If the device's memory is exhausted.
-    pub fn on(&self, device: &envisa::Device) -> std::result::Result<envisa::Buffer, envisa::Error> {
+    /// If the device's memory is exhausted, or they are not inside.
+    pub fn on(
+        &self,
+        device: &envisa::Device,
+        bytes: Range<usize>,
+    ) -> std::result::Result<envisa::Buffer, envisa::Error> {
+        let bytes = bytes.start as u64..bytes.end as u64;
         let mut attached = self.attached.lock().unwrap();
-        if let Some(buffer) = attached.iter().find(|b| b.device().is(device)) {
-            return Ok(buffer.clone());
+        if let Some(buffer) = attached.iter().find(|b| b.is_of(device)) {
+            return buffer.slice(bytes);
         }
         let Memory { start, len, .. } = *self.memory;
         // Without a name: reports call it what the kernel calls the argument that it is.
@@ -135,8 +145,9 @@ impl Backing {
         };
         // Memory that the application lent twice has one place there, and another.
         let buffer = import(true).or_else(|e| if self.is_lent() { import(false) } else { Err(e) })?;
-        attached.push(buffer.clone());
-        Ok(buffer)
+        let part = buffer.slice(bytes);
+        attached.push(buffer);
+        part
     }
 }
 
