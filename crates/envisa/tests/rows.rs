@@ -174,6 +174,54 @@ fn a_launch_of_threads_without_loops_is_cancelled_between_them() {
     }
 }
 
+/// Sizes of groups whose threads have one row of all channels, two rows, or a row that does not fill them; and buffers
+/// that end within a row, a channel or a byte of it too early.
+#[test]
+fn rows_of_all_channels_and_of_half_of_them() {
+    let cases: [(&str, [u64; 2], &[&str], usize); 3] = [
+        // Bytes, and words that begin at each of them; both buffers.
+        ("sobel", [96, 24], &["in", "out"], 1),
+        ("median", [96, 24], &["in", "out"], 1),
+        ("blur", [96, 24], &["in", "out"], 4),
+    ];
+    for (name, global, buffers, element) in cases {
+        let (device, kernel) = compiled(name);
+        let n = (global[0] * global[1]) as usize * element;
+        let data: Vec<u8> = match element {
+            1 => (0..n).map(|i| (i * i / 3 + 7 * i) as u8).collect(),
+            _ => (0..n / 4).flat_map(|i| (i as u32).wrapping_mul(0x9e37_79b9).to_le_bytes()).collect(),
+        };
+        let mut faults = 0;
+        for local in [[32, 1], [32, 8], [96, 2], [16, 16], [16, 2], [8, 8], [24, 3], [48, 1], [1, 24]] {
+            for (which, short) in [(0, 0), (0, 1), (0, 30), (1, 1), (1, 17), (1, n / 2 + 5), (0, n - 40)] {
+                let run = |engine| {
+                    let made: Vec<_> = (0..2)
+                        .map(|k| {
+                            let end = if k == which { n - short } else { n };
+                            device.buffer_from(buffers[k], &data[..end]).expect("there is memory")
+                        })
+                        .collect();
+                    let launch = Launch::range(&global, &local).engine(engine).host_threads(1);
+                    let launch = buffers.iter().zip(&made).fold(launch, |l, (name, b)| l.arg(*name, b));
+                    let outcome = device.run(&kernel, &launch).unwrap_or_else(|e| panic!("{name}: {e}"));
+                    let fault =
+                        outcome.fault.map(|f| (f.code, f.place, f.channel, f.thread, f.group, f.threads));
+                    (made.iter().map(|b| b.to_vec()).collect::<Vec<_>>(), fault)
+                };
+                let [a, b] = [Engine::Interpreter, Engine::Native].map(run);
+                faults += usize::from(a.1.is_some());
+                assert!(
+                    a == b,
+                    "{name}, {local:?}, buffer {which} {short} bytes too short: {:?}, {:?}",
+                    a.1,
+                    b.1
+                );
+            }
+        }
+        assert!(faults > 20, "{name}: {faults}");
+    }
+}
+
 #[test]
 fn pairs_of_elements_in_rows_and_out_of_rows() {
     let (device, kernel) = compiled("fft_step");

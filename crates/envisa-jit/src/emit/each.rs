@@ -169,7 +169,7 @@ impl Emit<'_> {
     /// Lanes whose places are no multiples of `align`, a power of two, go the slow way, which faults.
     pub(super) fn aligned(&mut self, pc: Pc, part: &Part, way: Way, align: u32, entry: Label) {
         match way {
-            Way::Same(r) | Way::Row(r, _) => {
+            Way::Same(r) | Way::Row(r, _) | Way::Words(r, _) => {
                 self.a.ri(Code::Test_rm64_imm32, r, align as i32 - 1);
                 self.a.jump(Code::Jne_rel32_64, entry);
             }

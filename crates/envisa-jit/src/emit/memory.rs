@@ -90,8 +90,15 @@ pub(super) enum Way {
     Same(Register),
     /// One element after another, from there and so many bytes on.
     Row(Register, u32),
+    /// The same of words that begin at one byte after another.
+    Words(Register, u32),
     /// Anywhere: the offsets in a vector register.
     Any(V),
+}
+
+/// Does a message load words that begin at one byte after another, where steps are so many bytes?
+fn overlapping(s: &Simt, step: Option<u64>) -> bool {
+    (step, s.element, s.elements, s.write) == (Some(1), 2, 1, false) && s.align <= 1
 }
 
 /// A row some of whose elements are outside.
@@ -299,7 +306,8 @@ impl Emit<'_> {
         let (count, w) = (s.elements.count_ones(), part.width);
         let on = self.on(pc, part)?;
         let step = self.step(at).map(|x| x.wrapping_shl(form.before) as u32 as u64 * u64::from(form.scale));
-        let row = step == Some(u64::from(s.element)) && count == 1;
+        let words = part.lanes == 16 && overlapping(s, step);
+        let row = step == Some(u64::from(s.element)) && count == 1 || words;
         if part.lanes == 1 || step == Some(0) || row {
             // By the first channel.
             match self.home_alone(at, 4 * part.lanes) {
@@ -328,14 +336,18 @@ impl Emit<'_> {
                     let (edge, back) = (self.a.label(), self.a.label());
                     self.a.jump(Code::Jae_rel32_64, edge);
                     self.a.bind(back);
-                    let step = u32::from(s.element) / form.scale;
+                    let step = step.unwrap_or(0) as u32 / form.scale;
                     let count = self.site(i, site::COUNT);
                     let place = Edge { which, w, step, count, on: [Some(on), None] };
                     self.later.push(Later::Edge { place, entry: edge, back, miss: entry });
                 }
                 _ => self.a.jump(Code::Jae_rel32_64, entry),
             }
-            return Ok(if row { Way::Row(RA[which], 0) } else { Way::Same(RA[which]) });
+            return Ok(match (row, words) {
+                (_, true) => Way::Words(RA[which], 0),
+                (true, _) => Way::Row(RA[which], 0),
+                _ => Way::Same(RA[which]),
+            });
         }
         // Intermediate registers 6 and 7 hold the offsets of the halves.
         let v = 6 + part.index as u8;
@@ -383,7 +395,8 @@ impl Emit<'_> {
         }
         let Some(first) = self.first(s.address) else { return Ok(None) };
         let step = first.step.wrapping_shl(form.before) as u32 as u64 * u64::from(form.scale);
-        let row = step == u64::from(s.element) && s.elements == 1;
+        let words = overlapping(s, Some(step));
+        let row = step == u64::from(s.element) && s.elements == 1 || words;
         if step != 0 && !row {
             return Ok(None);
         }
@@ -401,13 +414,16 @@ impl Emit<'_> {
             let (edge, back) = (self.a.label(), self.a.label());
             self.a.jump(Code::Jae_rel32_64, edge);
             self.a.bind(back);
-            let (step, count) = (u32::from(s.element) / form.scale, self.site(i, site::COUNT));
+            let (step, count) = (step as u32 / form.scale, self.site(i, site::COUNT));
             let place = Edge { which: 0, w: a.width, step, count, on };
             self.later.push(Later::Edge { place, entry: edge, back, miss: entry });
         } else {
             self.a.jump(Code::Jae_rel32_64, entry);
         }
-        Ok(Some([Way::Row(RA[0], 0), Way::Row(RA[0], 16 * u32::from(s.element))]))
+        Ok(Some([0, 16 * step as u32].map(|plus| match words {
+            true => Way::Words(RA[0], plus),
+            false => Way::Row(RA[0], plus),
+        })))
     }
 
     /// From an index to what is held against a site's limits.

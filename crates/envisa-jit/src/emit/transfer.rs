@@ -412,7 +412,7 @@ impl Emit<'_> {
         on: Option<K>,
     ) -> Result<(), Why> {
         let (r, plus) = match way {
-            Way::Row(r, plus) => (r, plus),
+            Way::Row(r, plus) | Way::Words(r, plus) => (r, plus),
             Way::Same(r) => (r, 0),
             Way::Any(_) => return Err("a way"),
         };
@@ -425,7 +425,7 @@ impl Emit<'_> {
             (r, form.scale)
         };
         let m = Mem::indexed(PTR, r, scale, i64::from(plus + disp));
-        let row = matches!(way, Way::Row(..));
+        let row = matches!(way, Way::Row(..) | Way::Words(..));
         let slot = u32::from(s.slot);
         let to = data + slot * part.lane;
         let lanes = |k: Option<K>| k.map_or(Lanes::All, Lanes::Of);
@@ -493,6 +493,14 @@ impl Emit<'_> {
             _ => Lanes::All,
         };
         match (row, s.element) {
+            (true, _) if matches!(way, Way::Words(..)) => {
+                // What is off stays in the end: the bytes are joined elsewhere first.
+                let zero = on.map_or(Lanes::All, Lanes::Zero);
+                self.a.v2(VPMOVZXBD, w, 1, Opd::Mem(m.plus(1)), zero);
+                self.a.v2(VPMOVZXBD, w, 0, Opd::Mem(m), zero);
+                self.a.v2i(VPSLLD, w, 1, Opd::Reg(1), 8, Lanes::All);
+                self.a.v3(VPORD, w, dst, 0, Opd::Reg(1), k.map_or(Lanes::All, Lanes::Of));
+            }
             (true, 4) => self.a.v2(VMOVDQU32, w, dst, Opd::Mem(m), l),
             (true, 2) => self.a.v2(VPMOVZXWD, w, dst, Opd::Mem(m), l),
             (true, _) => self.a.v2(VPMOVZXBD, w, dst, Opd::Mem(m), l),

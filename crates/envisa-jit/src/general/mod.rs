@@ -10,6 +10,8 @@
 //! is to hold it. Slots that vectors are made of in code that runs often are written to both, so that those still take
 //! them from memory.
 
+mod copies;
+
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -154,7 +156,11 @@ pub(crate) fn keep(code: &[Instruction], given: &Given<'_>) -> Option<Kept> {
     let live = p.liveness(&blocks);
     let registers = p.give(&blocks, &live, &free);
     p.kept = (0..p.slots.len()).filter(|k| registers[*k].is_some()).fold(0, |all, k| all | 1 << k);
-    (p.kept != 0).then(|| p.rewrite(&blocks, &live, &registers))
+    (p.kept != 0).then(|| {
+        let mut kept = p.rewrite(&blocks, &live, &registers);
+        copies::computed_in_place(&mut kept, given.behind.start);
+        kept
+    })
 }
 
 /// General registers that no instruction names, but those that save them and the stub.

@@ -1,0 +1,185 @@
+//! Results that are computed in `eax` and then moved to the register they are for: computed there at once.
+
+use iced_x86::{Code, FlowControl, Instruction, InstructionInfoFactory, MemoryOperand, OpKind, Register};
+
+use super::Kept;
+
+const EAX: Register = Register::EAX;
+/// Longest computation that is looked at, and how far it is looked ahead for whether `eax` is wanted still.
+const LONGEST: usize = 6;
+const AHEAD: usize = 6;
+
+/// Computes results where they go, up to an instruction.
+pub(super) fn computed_in_place(kept: &mut Kept, end: usize) {
+    let mut gone = vec![false; kept.code.len()];
+    let end = kept.at.get(end).copied().unwrap_or(kept.code.len());
+    let mut info = InstructionInfoFactory::new();
+    let mut k = 0;
+    while k < end {
+        match computation(&kept.code[k..end], &mut info) {
+            Some(n) => {
+                in_place(&mut kept.code[k..=k + n], &mut gone[k..=k + n]);
+                k += n + 1;
+            }
+            None => k += 1,
+        }
+    }
+    let mut now = Vec::with_capacity(kept.code.len());
+    let mut left = 0;
+    for g in &gone {
+        now.push(left);
+        left += usize::from(!g);
+    }
+    kept.at.iter_mut().for_each(|a| *a = now.get(*a).copied().unwrap_or(left));
+    let mut k = 0;
+    kept.code.retain(|_| {
+        k += 1;
+        !gone[k - 1]
+    });
+}
+
+/// Does an instruction begin a computation: does it write all of `eax`, of other registers?
+fn begins(i: &Instruction) -> bool {
+    use Code::*;
+    let code = matches!(
+        i.code(),
+        Mov_r32_rm32 | Mov_r32_imm32 | Movzx_r32_rm16 | Movzx_r32_rm8 | Movsx_r32_rm16 | Movsx_r32_rm8
+    );
+    code && i.op0_register() == EAX && !reads(i, Register::RAX, 1)
+}
+
+/// Does it compute something of `eax` and of what is not `eax`, and leave it there?
+fn goes_on(i: &Instruction) -> bool {
+    use Code::*;
+    let code = matches!(
+        i.code(),
+        Add_r32_rm32
+            | Add_rm32_imm32
+            | Sub_r32_rm32
+            | Sub_rm32_imm32
+            | Imul_r32_rm32
+            | And_r32_rm32
+            | And_rm32_imm32
+            | Or_r32_rm32
+            | Or_rm32_imm32
+            | Xor_r32_rm32
+            | Xor_rm32_imm32
+            | Shl_rm32_imm8
+            | Shr_rm32_imm8
+            | Sar_rm32_imm8
+            | Neg_rm32
+            | Not_rm32
+    );
+    code && i.op0_kind() == OpKind::Register && i.op0_register() == EAX && !reads(i, Register::RAX, 1)
+}
+
+/// Does an operand from this one on name a register?
+fn reads(i: &Instruction, r: Register, from: u32) -> bool {
+    let one = |k: u32| match i.op_kind(k) {
+        OpKind::Register => i.op_register(k).full_register() == r,
+        OpKind::Memory => i.memory_base().full_register() == r || i.memory_index().full_register() == r,
+        _ => false,
+    };
+    (from..i.op_count()).any(one)
+}
+
+/// The register that `eax` is moved to.
+fn moved_to(i: &Instruction) -> Option<Register> {
+    let plain = i.code() == Code::Mov_rm32_r32
+        && i.op0_kind() == OpKind::Register
+        && i.op1_register() == EAX
+        && i.op0_register() != EAX;
+    plain.then(|| i.op0_register())
+}
+
+/// Is there a computation at the start of this code that ends in a move, after which nobody wants `eax`? The number of
+/// the move.
+fn computation(code: &[Instruction], info: &mut InstructionInfoFactory) -> Option<usize> {
+    if !begins(code.first()?) {
+        return None;
+    }
+    let apart = |i: &Instruction| i.ip() == 0;
+    let n = (1..code.len().min(LONGEST)).find(|k| !(apart(&code[*k]) && goes_on(&code[*k])))?;
+    let to = moved_to(&code[n]).filter(|_| apart(&code[n]))?;
+    let full = to.full_register();
+    // Only the first of them may read what is overwritten, or a sum of two may be turned round.
+    let first = &code[0];
+    let late = code[1..n].iter().any(|i| reads(i, full, 1));
+    let index = matches!(first.op1_kind(), OpKind::Memory) && reads(first, full, 1);
+    if index || late && turned(&code[..n], full).is_none() {
+        return None;
+    }
+    for i in code[n + 1..].iter().take(AHEAD) {
+        if !apart(i) {
+            return None;
+        }
+        if begins(i) {
+            return Some(n);
+        }
+        let uses = |u: &iced_x86::UsedRegister| u.register().full_register() == Register::RAX;
+        if i.flow_control() != FlowControl::Next || info.info(i).used_registers().iter().any(uses) {
+            return None;
+        }
+    }
+    None
+}
+
+/// A sum or the like of something and what is in a register, written to that register: the instruction that adds it.
+fn turned(code: &[Instruction], to: Register) -> Option<Instruction> {
+    let [first, second] = code else { return None };
+    use Code::*;
+    let (Mov_r32_rm32, Add_r32_rm32 | Imul_r32_rm32 | And_r32_rm32 | Or_r32_rm32 | Xor_r32_rm32) =
+        (first.code(), second.code())
+    else {
+        return None;
+    };
+    if second.op1_kind() != OpKind::Register
+        || second.op1_register().full_register() != to
+        || reads(first, to, 1)
+    {
+        return None;
+    }
+    let mut new = *first;
+    new.set_code(second.code());
+    new.set_op0_register(second.op1_register());
+    Some(new)
+}
+
+/// Lets a computation, the last instruction of which is the move, write to where it is moved to.
+fn in_place(code: &mut [Instruction], gone: &mut [bool]) {
+    let n = code.len() - 1;
+    let Some(to) = moved_to(&code[n]) else { return };
+    gone[n] = true;
+    if let Some(new) = turned(&code[..n], to.full_register()) {
+        code[0] = new;
+        gone[1] = true;
+        return;
+    }
+    for i in &mut code[..n] {
+        i.set_op0_register(to);
+    }
+    let first = code[0];
+    let copy = first.code() == Code::Mov_r32_rm32 && first.op1_kind() == OpKind::Register;
+    if copy && first.op1_register() == to && first.ip() == 0 && n > 1 {
+        gone[0] = true;
+    } else if copy
+        && n > 1
+        && let Some(mut sum) = sum(first.op1_register(), &code[1], to)
+    {
+        sum.set_ip(first.ip());
+        code[0] = sum;
+        gone[1] = true;
+    }
+}
+
+/// A copy to which something is added is one instruction.
+fn sum(of: Register, add: &Instruction, to: Register) -> Option<Instruction> {
+    let (index, plus) = match (add.code(), add.op1_kind()) {
+        (Code::Add_r32_rm32, OpKind::Register) => (add.op1_register().full_register(), 0),
+        (Code::Add_rm32_imm32, _) => (Register::None, i64::from(add.immediate32() as i32)),
+        _ => return None,
+    };
+    let bytes = u32::from(plus != 0);
+    let m = MemoryOperand::with_base_index_scale_displ_size(of.full_register(), index, 1, plus, 4 * bytes);
+    Instruction::with2(Code::Lea_r32_m, to, m).ok()
+}
