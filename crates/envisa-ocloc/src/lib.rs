@@ -68,8 +68,8 @@ pub struct Built {
 pub enum BuildError {
     /// There is no compiler.
     #[error(
-        "cannot run `{program}`: not found; it is in the Debian package `intel-opencl-icd` \
-         (elsewhere: Intel's compute-runtime), or give its path"
+        "cannot run `{program}`: not found; it is in the Debian package `intel-opencl-icd`, in Ubuntu's \
+         `intel-ocloc` (elsewhere: Intel's compute-runtime), or give its path"
     )]
     NoOcloc {
         /// What was to be run.
@@ -329,6 +329,12 @@ impl Build {
 /// needed.
 pub(crate) fn wants_state_buffer(device: &str) -> bool {
     matches!(device.parse(), Ok(DeviceFamily::Skl | DeviceFamily::Tgllp))
+}
+
+/// A program in OpenCL C 3.0 for a device without images: those of other versions do not ask for features.
+pub(crate) fn lacks_images(device: &str, options: &str) -> bool {
+    matches!(device.parse(), Ok(DeviceFamily::Pvc))
+        && options.split_ascii_whitespace().any(|o| o.trim_matches('"') == "-cl-std=CL3.0")
 }
 
 /// Whether the program was ended by a signal, itself or as told by a shell wrapper.

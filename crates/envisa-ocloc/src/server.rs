@@ -102,12 +102,17 @@ impl Library {
                 let title = std::ffi::CStr::from_ptr(*titles.add(i)).to_string_lossy().into_owned();
                 let (start, len) = (*data.add(i), *sizes.add(i) as usize);
                 let bytes = if start.is_null() { &[][..] } else { std::slice::from_raw_parts(start, len) };
-                outputs.push((title, bytes.to_vec()));
+                outputs.push((asked_for(&title), bytes.to_vec()));
             }
             free(&raw mut count, &raw mut data, &raw mut sizes, &raw mut titles);
             Ok(Response { code, outputs, noise: String::new() })
         }
     }
+}
+
+/// The name that was asked for: newer versions (23.43 is one) add an ending to it, `-output_no_suffix` or not.
+fn asked_for(name: &str) -> String {
+    name.strip_suffix(".bin").unwrap_or(name).to_owned()
 }
 
 /// Runs another compiler's program on files in the working folder.
@@ -139,9 +144,7 @@ fn run(program: &str, request: &Request) -> io::Result<Response> {
             let name = entry.file_name().to_string_lossy().into_owned();
             let given = request.sources.iter().chain(&request.headers).any(|(n, _)| *n == name);
             if entry.path().is_file() && !given {
-                // Newer versions add an ending to the name that was asked for.
-                let short = name.strip_suffix(".bin").unwrap_or(&name).to_owned();
-                outputs.push((short, std::fs::read(entry.path())?));
+                outputs.push((asked_for(&name), std::fs::read(entry.path())?));
             }
         }
     }

@@ -12,6 +12,12 @@ use crate::includes;
 use crate::server::NO_COMPILER;
 use crate::wire::{File, Request, Response};
 
+/// The compiler's declarations of OpenCL C 3.0 name images, whichever the device has: without them they do not compile,
+/// and no program does. So they are there, with as many features as the declarations need, and programs are not told.
+const DECLARE_IMAGES: &str =
+    " -cl-ext=+__opencl_c_images,+__opencl_c_read_write_images,-cl_khr_3d_image_writes";
+const HIDE_IMAGES: &str = "#undef __opencl_c_images\n#undef __opencl_c_read_write_images\n#line 1\n";
+
 /// What to compile.
 #[derive(Clone, Debug)]
 pub enum Input<'a> {
@@ -124,6 +130,9 @@ impl Service {
                 if text.is_empty() {
                     text.push(b'\n');
                 }
+                if crate::lacks_images(device, &options) {
+                    text.splice(..0, HIDE_IMAGES.bytes());
+                }
                 text.push(0);
                 self.one(device, "source.cl", text, "", headers, &options, output)?
             }
@@ -212,7 +221,8 @@ impl Service {
         let mut args: Vec<String> =
             ["compile", "-q", "-file", name, "-device", device].into_iter().map(str::to_owned).collect();
         args.extend(["-output_no_suffix", "-output", "module"].map(str::to_owned));
-        args.extend(["-internal_options".into(), format!("{OPTION_ZEBIN} {OPTION_VISA}")]);
+        let images = if crate::lacks_images(device, options) { DECLARE_IMAGES } else { "" };
+        args.extend(["-internal_options".into(), format!("{OPTION_ZEBIN} {OPTION_VISA}{images}")]);
         args.extend(["-options".into(), format!("{options} -cl-kernel-arg-info").trim().to_owned()]);
         if !kind.is_empty() {
             args.push(kind.into());
@@ -286,8 +296,8 @@ impl Service {
         })?;
         if response.code == NO_COMPILER {
             return Err(Failure::NoCompiler(format!(
-                "Intel's offline compiler was not found ({}); it is in the Debian package `intel-opencl-icd` \
-                 (elsewhere: Intel's compute-runtime)",
+                "Intel's offline compiler was not found ({}); it is in the Debian package `intel-opencl-icd`, \
+                 in Ubuntu's `intel-ocloc` (elsewhere: Intel's compute-runtime)",
                 response.noise
             )));
         }

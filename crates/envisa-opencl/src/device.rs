@@ -477,7 +477,8 @@ impl Machine {
     fn arg(&self, value: &Value, about: Option<&ArgInfo>) -> Result<Arg, Trouble> {
         Ok(match value {
             Value::Memory(backing, offset, bytes) => {
-                Arg::Buffer(backing.on(&self.device, *offset..*offset + *bytes)?)
+                let end = backing.surface_end(*offset + *bytes);
+                Arg::Buffer(backing.on(&self.device, *offset..end)?)
             }
             Value::Shared(backing, offset) => Arg::Within(backing.on(&self.device, *offset..backing.len())?),
             Value::Null => Arg::Null,

@@ -122,6 +122,17 @@ impl Backing {
         self.memory.owned.is_none()
     }
 
+    /// How many bytes devices have of it. Of memory that the application lent nobody knows what is behind it; behind ours
+    /// a page follows.
+    fn on_device(&self) -> usize {
+        if self.is_lent() { self.memory.len } else { words(self.memory.len) }
+    }
+
+    /// Where a surface ends on a device whose last byte is the one before `end`.
+    pub fn surface_end(&self, end: usize) -> usize {
+        words(end).min(self.on_device().max(end))
+    }
+
     /// Some of the bytes as a buffer of a device, at the host's address.
     ///
     /// # Errors
@@ -136,9 +147,9 @@ impl Backing {
         if let Some(buffer) = attached.iter().find(|b| b.is_of(device)) {
             return buffer.slice(bytes);
         }
-        let Memory { start, len, .. } = *self.memory;
+        let (start, len) = (self.memory.start, self.on_device());
         // Without a name: reports call it what the kernel calls the argument that it is.
-        // SAFETY: the bytes live as long as `memory`, or as the application promised; the host touches them by raw
+        // SAFETY: the bytes, with the rest of the last word, live as long as `memory`, or as the application promised; the host touches them by raw
         // copies only.
         let import = |same_address: bool| unsafe {
             device.import("", start, len, Some(Box::new(self.memory.clone())), same_address)
@@ -162,6 +173,13 @@ impl Drop for Memory {
             unsafe { dealloc(base.as_ptr(), layout) };
         }
     }
+}
+
+/// How far a surface of so many bytes goes on the device. Surfaces are made of words of four bytes, and compilers count on
+/// that: of the last three bytes of a buffer of 255 they make one read of four. Where mistakes are looked for, what lies
+/// behind the last byte counts as outside.
+fn words(bytes: usize) -> usize {
+    if crate::report::checking() { bytes } else { bytes.saturating_add(3) & !3 }
 }
 
 /// Bytes somewhere in the host's memory.

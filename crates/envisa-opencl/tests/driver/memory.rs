@@ -358,3 +358,28 @@ fn pointers_reach_what_lies_before_them() {
         }
     }
 }
+
+/// Compilers make one read of the last three bytes of a buffer and the one behind them.
+#[test]
+fn the_last_word_of_a_buffer_is_read_whole() {
+    let Some(driver) = driver() else { return };
+    let source = "
+        kernel void last(global const uint *from, global uint *to) { to[0] = from[63] & 0xffffff; }";
+    let bytes: Vec<u8> = (0..=255).collect();
+    for device in 0..driver.devices().len() {
+        let s = driver.session(device, 0);
+        let kernel = s.kernel(s.program(source), "last");
+        let whole = s.buffer(&bytes);
+        let region = cl_buffer_region { origin: 0, size: 255 };
+        let (kind, info) = (CL_BUFFER_CREATE_TYPE_REGION, std::ptr::from_ref(&region).cast());
+        let part = make!(s, clCreateSubBuffer(whole, 0, kind, info));
+        let [short, long] = [253, 255].map(|len| s.buffer(&bytes[..len]));
+        let to = s.buffer(&[0u32]);
+        for (from, want) in [(short, 0x0000_00fc), (long, 0x00fe_fdfc), (part, 0x00fe_fdfc)] {
+            assert_eq!(s.arg(kernel, 0, &from), CL_SUCCESS);
+            assert_eq!(s.arg(kernel, 1, &to), CL_SUCCESS);
+            assert_eq!(s.launch(kernel, 1, None), CL_SUCCESS);
+            assert_eq!(s.read::<u32>(to, 1), [want], "device {device}");
+        }
+    }
+}

@@ -77,6 +77,37 @@ fn options_and_warnings_go_through() {
     assert_eq!(s.read::<i32>(out, 1), [41]);
 }
 
+/// Features are told as the device has them, and lines as the program has them.
+#[test]
+fn every_device_compiles_opencl_c_3() {
+    let Some(driver) = driver() else { return };
+    let source = "#ifdef __opencl_c_images
+        #define IMAGES 1
+        #else
+        #define IMAGES 0
+        #endif
+        kernel void k(global int *p) { p[0] = IMAGES; p[1] = __LINE__; }";
+    for device in 0..driver.devices().len() {
+        let s = driver.session(device, 0);
+        let (program, code) = s.build(source, "-cl-std=CL3.0");
+        assert_eq!(code, CL_SUCCESS, "{}", s.log(program));
+        let kernel = s.kernel(program, "k");
+        let out = s.buffer(&[-1i32; 2]);
+        assert_eq!(s.arg(kernel, 0, &out), CL_SUCCESS);
+        assert_eq!(s.launch(kernel, 1, None), CL_SUCCESS);
+        let mut has = 0u32;
+        let to = (&raw mut has).cast();
+        assert_eq!(
+            call!(s, clGetDeviceInfo(s.device, CL_DEVICE_IMAGE_SUPPORT, 4, to, null_mut())),
+            CL_SUCCESS
+        );
+        assert_eq!(s.read::<i32>(out, 2), [has as i32, 6], "device {device}");
+        let (program, code) = s.build("kernel void k() {\n    wrong;\n}", "-cl-std=CL3.0");
+        assert_eq!(code, CL_BUILD_PROGRAM_FAILURE);
+        assert!(s.log(program).contains("2:5: error"), "{}", s.log(program));
+    }
+}
+
 #[test]
 fn a_binary_is_a_program_and_damage_is_refused() {
     let Some(driver) = driver() else { return };
