@@ -1,7 +1,7 @@
 """Khronos' conformance tests: each test of each program by itself, so that one that breaks down ends no other.
 
-Usage: cts.py FOLDER SECONDS PROGRAM[:TEST,...]...; of a program without tests, all. SECONDS is each test's limit. Tests that
-the suite's own shortened mode knows run in it.
+Usage: cts.py FOLDER SECONDS PROGRAM[:TEST,...]...; of a program without tests, all; `-TEST` leaves some out. SECONDS is each
+test's limit. Tests that the suite's own shortened mode knows run in it.
 """
 
 import fnmatch
@@ -25,15 +25,25 @@ def why(text):
     return re.sub(r"\s*\(.*? from /.*", "", (wrong or lines or [""])[0])
 
 
+def fits(test, patterns):
+    """Whether the last pattern that a test is meant by wants it."""
+    chosen = all(pattern.startswith("-") for pattern in patterns)
+    for pattern in patterns:
+        if fnmatch.fnmatch(test, pattern.removeprefix("-")):
+            chosen = not pattern.startswith("-")
+    return chosen
+
+
 for word in sys.argv[3:]:
     path, _, wanted = word.partition(":")
+    patterns = [pattern for pattern in wanted.split(",") if pattern]
     program, name = folder / path, pathlib.Path(path).name.removeprefix("test_")
     listed = subprocess.run([program, "--list"], capture_output=True, text=True, timeout=60).stdout
     tests = [line.strip() for line in listed.splitlines() if re.fullmatch(r"\s+\w+", line)]
     if not tests:
         print(f"FAIL {name}: it lists no tests", flush=True)
     for test in tests:
-        if wanted and not any(fnmatch.fnmatch(test, pattern) for pattern in wanted.split(",")):
+        if not fits(test, patterns):
             continue
         told.unlink(missing_ok=True)
         environment = {**os.environ, "CL_CONFORMANCE_RESULTS_FILENAME": str(told), "CL_WIMPY_MODE": "1"}
