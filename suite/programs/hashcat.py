@@ -1,7 +1,7 @@
 """hashcat: for each kind of hash its self-test, and the password that a known hash is of: one by trying all words of three
 letters, or the kind's own example out of a list of words.
 
-Usage: hashcat.py PROGRAM SECONDS; SECONDS is the limit of each kind.
+Usage: hashcat.py PROGRAM SECONDS [KIND...]; SECONDS is the limit of each kind; without kinds, all.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-program, limit = sys.argv[1], float(sys.argv[2])
+program, limit, wanted = sys.argv[1], float(sys.argv[2]), [int(kind) for kind in sys.argv[3:]]
 PASSWORD = b"dad"
 
 # The hash by another program.
@@ -54,8 +54,12 @@ def info(mode):
 
 
 for mode, known in TRIED:
+    if wanted and mode not in wanted:
+        continue
     attack(f"{info(mode)['name']} tried", mode, known, PASSWORD.decode(), ["-a", "3", "-O", "?l?l?l"])
 for mode in LISTED:
+    if wanted and mode not in wanted:
+        continue
     about = info(mode)
     words = [f"word{i:04}-{i * i}" for i in range(100)]
     words.insert(60, about["example_pass"])

@@ -149,8 +149,8 @@ impl Backing {
         }
         let (start, len) = (self.memory.start, self.on_device());
         // Without a name: reports call it what the kernel calls the argument that it is.
-        // SAFETY: the bytes, with the rest of the last word, live as long as `memory`, or as the application promised; the host touches them by raw
-        // copies only.
+        // SAFETY: the bytes, with the rest of the last word, live as long as `memory`, or as the application promised;
+        // the host touches them by raw copies only.
         let import = |same_address: bool| unsafe {
             device.import("", start, len, Some(Box::new(self.memory.clone())), same_address)
         };
