@@ -358,7 +358,7 @@ impl Translation for Native {
         let chosen = self.chosen(launch.prepared);
         let most = launch.prepared.most_threads();
         let mut own = chosen.spare().pop().unwrap_or_else(|| Spare::new(self, &chosen, most));
-        if !own.kept.is_of(launch) {
+        if !own.kept.reaches(launch) {
             own.renew(launch.env.symbols);
         }
         let kept = std::mem::take(&mut own.kept);

@@ -11,7 +11,7 @@ use crate::dispatch::GroupClass;
 use crate::engine::{LaunchView, Stop, Worker};
 use crate::memory::{Block, Hint};
 use crate::start::Gaps;
-use crate::thread::{Accesses, Env, Group, Machine, Mask, Status, Thread};
+use crate::thread::{Accesses, Env, Group, Loaded, Machine, Mask, Status, Thread};
 use crate::trap::{Cause, ThreadState, Trap};
 
 pub use crate::loader::Loader;
@@ -52,12 +52,13 @@ pub trait Run {
     fn keep(&mut self, _: Kept) {}
 }
 
-/// Memory that a worker leaves to a later one of the same program, in another launch: what was in it is of no meaning
-/// there, unless that is the same launch once more.
+/// Memory that a worker leaves to a later one of the same program and loader, in another launch: how much of what was in
+/// it holds there depends on what the launches have in common.
 #[derive(Default)]
 pub struct Kept {
-    /// The launch's number.
+    /// The launch's number, and that of what it reached.
     launch: u64,
+    reach: u64,
     /// The program whose registers, hints and constants these are.
     program: Option<Program>,
     threads: Vec<Thread>,
@@ -67,12 +68,12 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Is it of this launch, that ran before and runs again?
-    pub fn is_of(&self, launch: &LaunchView<'_>) -> bool {
+    /// Is it of a launch that reached the same memory and surfaces, in the same places? Where messages went holds then.
+    pub fn reaches(&self, launch: &LaunchView<'_>) -> bool {
         let program = |p: &Program| p.is(launch.env.program);
         // Where local memory was is remembered as well.
         let slm = |slm: &Block| slm.len() as u64 == launch.prepared.slm_bytes;
-        self.launch == launch.prepared.number()
+        self.reach == launch.prepared.reach()
             && self.program.as_ref().is_some_and(program)
             && self.slm.as_ref().is_some_and(slm)
     }
@@ -80,14 +81,20 @@ impl Kept {
     /// What is of use to a worker of this launch.
     fn of(mut self, launch: &LaunchView<'_>) -> Kept {
         let program = launch.env.program;
-        if self.is_of(launch) {
+        let reaches = self.reaches(launch);
+        if reaches && self.launch == launch.prepared.number() {
+            // The same launch once more.
             return self;
         }
         if !self.program.as_ref().is_some_and(|p| p.is(program)) {
             return Kept { program: Some(program.clone()), ..Kept::default() };
         }
-        self.threads.iter_mut().for_each(|t| t.loaded = false);
-        self.hints.fill(Hint::default());
+        for t in self.threads.iter_mut().filter(|t| t.loaded == Loaded::All) {
+            t.loaded = Loaded::Other;
+        }
+        if !reaches {
+            self.hints.fill(Hint::default());
+        }
         self.slm = self.slm.filter(|slm| slm.len() as u64 == launch.prepared.slm_bytes);
         self
     }
@@ -504,6 +511,7 @@ impl<R: Run> Drop for Groups<'_, R> {
         }
         let kept = Kept {
             launch: self.launch.prepared.number(),
+            reach: self.launch.prepared.reach(),
             program: Some(self.launch.env.program.clone()),
             threads: std::mem::take(&mut self.threads),
             hints: std::mem::take(&mut self.hints),

@@ -7,7 +7,7 @@ use envisa_lower::{Dst, InputClass, Op, Program};
 
 use crate::dispatch::Prepared;
 use crate::regs::all_channels;
-use crate::thread::{Mask, Thread};
+use crate::thread::{Loaded, Mask, Thread};
 
 /// `(register, source, bytes)`.
 pub(crate) type Copy = (u32, u32, u32);
@@ -234,7 +234,7 @@ impl Loader {
         shared: bool,
         set: impl Fn() -> [u32; 6],
     ) -> bool {
-        let Some(few) = self.few.as_ref().filter(|_| t.loaded) else { return false };
+        let Some(few) = self.few.as_ref().filter(|_| t.loaded == Loaded::All) else { return false };
         if cfg!(debug_assertions) {
             for r in &self.stale {
                 t.regs.slice_mut(r.start, r.end - r.start).fill(0xa5);
@@ -261,7 +261,7 @@ impl Loader {
     /// a thread's registers are to be loaded whole before.
     #[inline]
     pub(crate) fn load_row(&self, t: &mut Thread, image: &[u8]) -> bool {
-        let Some(few) = self.few.as_ref().filter(|_| t.loaded) else { return false };
+        let Some(few) = self.few.as_ref().filter(|_| t.loaded == Loaded::All) else { return false };
         copies(t, &few.group, image);
         true
     }
@@ -269,9 +269,10 @@ impl Loader {
     /// Makes a register file ready for a thread that starts with these channels.
     /// `set`: what the thread's start sets.
     pub(crate) fn load(&self, p: &Program, t: &mut Thread, image: &[u8], channels: Mask, set: [u32; 6]) {
-        let whole = !t.loaded || channels != self.full;
+        let whole = t.loaded == Loaded::Nothing || channels != self.full;
+        let inputs = whole || t.loaded == Loaded::Other;
         // After a thread that lacks channels everything is as at the very start.
-        t.loaded = true;
+        t.loaded = Loaded::All;
         if whole {
             t.regs.slice_mut(self.all.start, self.all.end - self.all.start).fill(0);
         } else {
@@ -285,7 +286,7 @@ impl Loader {
                 t.regs.slice_mut(r.start, r.end - r.start).fill(0);
             }
         }
-        for (to, from, bytes) in if whole { &self.copies } else { &self.again } {
+        for (to, from, bytes) in if inputs { &self.copies } else { &self.again } {
             let from = &image[*from as usize..(*from + *bytes) as usize];
             let to = t.regs.slice_mut(*to, *bytes);
             if to.len() == from.len() {

@@ -189,14 +189,15 @@ impl Shared {
     fn work_alone<W: Worker>(&self, worker: &mut W, progress: Option<&Progress>, start: Instant) -> bool {
         let mut step = 1;
         while self.claim(worker, step, progress) {
-            if self.next.load(Ordering::Relaxed) >= self.total {
+            let done = self.next.load(Ordering::Relaxed);
+            if done >= self.total {
                 return true;
             }
-            if start.elapsed() >= PATIENCE {
-                return false;
-            }
-            // The next ones take about as long as all before.
-            step *= 2;
+            let taken = start.elapsed();
+            let Some(left) = PATIENCE.checked_sub(taken).filter(|left| !left.is_zero()) else { return false };
+            // Half of what is left, if the next ones take as long as those before.
+            let each = (taken.as_nanos() as u64 / done).max(1);
+            step = (left.as_nanos() as u64 / 2 / each).max(1);
         }
         true
     }

@@ -135,8 +135,19 @@ pub struct Thread {
     pub slot: u32,
     /// Base of its scratch, in the general-state window.
     pub scratch: u64,
-    /// Have its registers been loaded for a thread of this launch before?
-    pub loaded: bool,
+    /// What its registers hold.
+    pub loaded: Loaded,
+}
+
+/// What a thread's registers hold before it starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Loaded {
+    /// Nothing that is of use.
+    Nothing,
+    /// What a thread of a launch of the same kind left, with other inputs.
+    Other,
+    /// What a thread of this launch left.
+    All,
 }
 
 impl Thread {
@@ -163,7 +174,7 @@ impl Thread {
             index: 0,
             slot: 0,
             scratch: 0,
-            loaded: false,
+            loaded: Loaded::Nothing,
         }
     }
 

@@ -425,7 +425,7 @@ fn prepare(
         return Ok(ToRun::Compiled(ready));
     }
     let program = code.program();
-    let prepared = dispatch::prepare(
+    let prepared = dispatch::prepare_from(
         &metadata.kernel,
         &asked.launch,
         Resources {
@@ -442,6 +442,7 @@ fn prepare(
             red_zone,
             images: !matches!(program.platform(), envisa_isa::Platform::Pvc | envisa_isa::Platform::Pvcxt),
         },
+        code.remembered.spent(&asked),
     )?;
     Ok(ToRun::Compiled(Ready::new(asked, prepared)))
 }

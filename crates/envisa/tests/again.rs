@@ -129,9 +129,14 @@ impl Numbers {
     }
 }
 
-/// Does launch after launch with the kernel, with one thing changed before each, or nothing. Gives how many faulted and
-/// how many dropped accesses.
-fn sequence(platform: (Platform, &str), (path, more): (&str, More), steps: usize) -> (usize, usize) {
+/// Does launch after launch with the kernel, with one thing changed before each, or nothing. `changes`: which
+/// things, by their numbers below. Gives how many faulted and how many dropped accesses.
+fn sequence(
+    platform: (Platform, &str),
+    (path, more): (&str, More),
+    changes: &[u64],
+    steps: usize,
+) -> (usize, usize) {
     let device = Device::new(Config::new(platform.0).memory(1 << 26));
     let kernel = kernel(&device, platform.1, path);
     let mut numbers = Numbers(path.len() as u64 + platform.1.len() as u64);
@@ -157,7 +162,7 @@ fn sequence(platform: (Platform, &str), (path, more): (&str, More), steps: usize
     let mut others = Vec::new();
     let (mut faulted, mut dropped) = (0, 0);
     for step in 0..steps {
-        let what = numbers.below(18);
+        let what = changes[numbers.below(changes.len() as u64) as usize];
         match what {
             0 => {
                 for d in 0..dims {
@@ -231,12 +236,23 @@ fn sequence(platform: (Platform, &str), (path, more): (&str, More), steps: usize
 #[test]
 fn launches_come_to_what_they_come_to_alone() {
     let (mut faulted, mut dropped) = (0, 0);
+    let changes: Vec<u64> = (0..18).collect();
     for platform in PLATFORMS {
         for kernel in KERNELS {
-            let (f, d) = sequence(platform, kernel, 60);
+            let (f, d) = sequence(platform, kernel, &changes, 60);
             faulted += f;
             dropped += d;
         }
     }
     assert!(faulted > 30 && dropped > 30, "{faulted} faulted, {dropped} dropped accesses");
+}
+
+/// Programs that step through time change a number, or the places in buffers, and nothing else.
+#[test]
+fn arguments_change_and_sizes_do_not() {
+    for platform in PLATFORMS {
+        for kernel in [KERNELS[0], KERNELS[1]] {
+            sequence(platform, kernel, &[3, 3, 3, 4, 4, 4, 8, 9, 12, 12, 13, 16], 60);
+        }
+    }
 }

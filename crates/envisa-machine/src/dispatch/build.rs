@@ -104,6 +104,21 @@ fn classes(launch: &Launch, groups: [u32; 3], threads: &Threads) -> (Vec<GroupCl
 /// # Errors
 /// Where sizes, arguments and metadata do not fit together, or memory is exhausted.
 pub fn prepare(kernel: &Kernel, launch: &Launch, with: Resources<'_>) -> Result<Prepared, LaunchError> {
+    prepare_from(kernel, launch, with, None)
+}
+
+/// The same from a launch of the kernel with the same sizes, which is not run again ([`Remembered::spent`]).
+///
+/// # Errors
+/// As [`prepare`].
+///
+/// [`Remembered::spent`]: super::Remembered::spent
+pub fn prepare_from(
+    kernel: &Kernel,
+    launch: &Launch,
+    with: Resources<'_>,
+    mut spent: Option<Prepared>,
+) -> Result<Prepared, LaunchError> {
     let env = &kernel.execution_env;
     let simd = env.simd_size;
     // Vector-compute code: a thread is a work-item, and its instructions use as many channels as they like.
@@ -157,14 +172,20 @@ pub fn prepare(kernel: &Kernel, launch: &Launch, with: Resources<'_>) -> Result<
         row_bytes: if vector { 2 } else { Threads::row_bytes(simd, with.grf_bytes) },
         walk,
     };
-    let (classes, edge_class) = classes(launch, groups, &threads);
+    let (classes, edge_class) = match &mut spent {
+        Some(p) => (std::mem::take(&mut p.classes), p.edge_class),
+        None => classes(launch, groups, &threads),
+    };
+    let mut image = spent.as_mut().map_or_else(Vec::new, |p| std::mem::take(&mut p.image));
+    image.clear();
+    image.resize(image_bytes, 0);
 
     let mut building = Building {
         launch,
         groups,
         memory: with.memory,
         slots: with.slots.max(1),
-        image: vec![0; image_bytes],
+        image,
         base,
         inline: (inline, grf),
         payload_at: grf,
@@ -207,7 +228,7 @@ pub fn prepare(kernel: &Kernel, launch: &Launch, with: Resources<'_>) -> Result<
     if slm_bytes - building.zones > with.local_memory {
         return Err(too_much_local_memory(slm_bytes - building.zones, with.local_memory));
     }
-    building.finish(classes, edge_class, &threads, with.stack_calls, slm_bytes)
+    building.finish((classes, edge_class), &threads, with.stack_calls, slm_bytes, spent)
 }
 
 /// Refuses what would run and mean nothing: without it, such kernels read what nobody wrote.
@@ -646,11 +667,11 @@ impl Building<'_> {
 
     fn finish(
         mut self,
-        mut classes: Vec<GroupClass>,
-        edge_class: [u8; 8],
+        (mut classes, edge_class): (Vec<GroupClass>, [u8; 8]),
         threads: &Threads,
         stack_calls: bool,
         slm_bytes: u64,
+        spent: Option<Prepared>,
     ) -> Result<Prepared, LaunchError> {
         let needs_implicit =
             stack_calls || self.kernel.execution_env.has_stack_calls || !self.implicit_at.is_empty();
@@ -698,12 +719,20 @@ impl Building<'_> {
                 self.slots
             )));
         }
-        let window = Block::zeroed(total as usize).ok_or(MemoryError::Host(total))?;
+        let (map, version) = reachable(self.memory, &self.own);
+        let (window, reach) = match spent.filter(|p| p.window.len() as u64 == total) {
+            Some(p) => {
+                p.window.clear(0, p.window.len());
+                let same =
+                    p.version == version && p.slm_bytes == slm_bytes && p.surfaces.is_as(&self.surfaces);
+                (p.window, if same && self.own.is_empty() { p.reach } else { number() })
+            }
+            None => (Block::zeroed(total as usize).ok_or(MemoryError::Host(total))?, number()),
+        };
         for (at, structure) in &structures {
             window.copy_in(*at as usize, structure);
         }
         let payload_bytes = threads.payload_bytes as usize;
-        let (map, version) = reachable(self.memory, &self.own);
         Ok(Prepared {
             groups: self.groups,
             local: self.launch.local,
@@ -729,6 +758,7 @@ impl Building<'_> {
             names: Names::default(),
             version,
             number: number(),
+            reach,
         })
     }
 }

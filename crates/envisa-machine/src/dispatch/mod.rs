@@ -14,7 +14,7 @@ mod tests;
 mod threads;
 
 pub use crate::sampler::{Mip, Sampler};
-pub use build::prepare;
+pub use build::{prepare, prepare_from};
 pub use launch::{Arg, Launch, LaunchError, Resources};
 pub use prepared::{Prepared, prepare_bare};
 pub use printf::{Printed, decode as decode_printf};

@@ -61,6 +61,8 @@ pub struct Prepared {
     pub(super) version: u64,
     /// See [`Prepared::number`].
     pub(super) number: u64,
+    /// See [`Prepared::reach`].
+    pub(super) reach: u64,
 }
 
 /// A number for a launch that no other has.
@@ -82,6 +84,11 @@ impl Prepared {
     /// registers, memory and surfaces holds then, too.
     pub fn number(&self) -> u64 {
         self.number
+    }
+
+    /// Tells what it reaches from what others do: allocations, surfaces, how much local memory, and where all of it is.
+    pub fn reach(&self) -> u64 {
+        self.reach
     }
 
     /// Lets go of what it reaches, so that it keeps nobody's memory; `false` if it cannot run again: it has memory of
@@ -300,5 +307,6 @@ pub fn prepare_bare(
         names: Names::default(),
         version,
         number: number(),
+        reach: number(),
     })
 }

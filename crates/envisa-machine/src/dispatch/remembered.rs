@@ -58,6 +58,19 @@ impl Remembered {
         ready.prepared.renew(memory).then_some(ready)
     }
 
+    /// A launch of these sizes that nobody is likely to ask for again, for [`prepare_from`](super::prepare_from): one of
+    /// the kernel's last launches whose sizes were the same, and something else was not.
+    pub fn spent(&self, asked: &Asked) -> Option<Prepared> {
+        let mut all = self.lock();
+        let alike = |a: &Asked| {
+            let sizes = |l: &Launch| (l.dims, l.global, l.local, l.offset);
+            sizes(&a.launch) == sizes(&asked.launch) && (a.slots, a.red_zone) == (asked.slots, asked.red_zone)
+        };
+        // While there is room, all may come again.
+        let at = all.iter().rposition(|r| alike(&r.asked)).filter(|_| all.len() == REMEMBERED)?;
+        Some(all.remove(at).prepared)
+    }
+
     /// Remembers a launch that ended without a fault, if it can run again.
     pub fn keep(&self, mut ready: Box<Ready>) {
         if !ready.prepared.rest() {
@@ -76,7 +89,7 @@ mod tests {
     use envisa_zebin::ZeInfo;
 
     use super::*;
-    use crate::dispatch::{Arg, Resources, prepare};
+    use crate::dispatch::{Arg, Resources, prepare_from};
     use crate::memory::{AllocationId, Surface};
 
     const SHIFT: &str = "
@@ -98,6 +111,10 @@ kernels:
     }
 
     fn ready(info: &str, memory: &Memory, asked: Asked) -> Box<Ready> {
+        ready_from(info, memory, asked, None)
+    }
+
+    fn ready_from(info: &str, memory: &Memory, asked: Asked, spent: Option<Prepared>) -> Box<Ready> {
         let (info, _) = ZeInfo::parse(info).unwrap();
         let with = Resources {
             memory,
@@ -113,7 +130,7 @@ kernels:
             images: true,
             red_zone: asked.red_zone,
         };
-        let prepared = prepare(&info.kernels[0], &asked.launch, with).unwrap();
+        let prepared = prepare_from(&info.kernels[0], &asked.launch, with, spent).unwrap();
         Ready::new(asked, prepared)
     }
 
@@ -178,6 +195,53 @@ kernels:
         (0..=REMEMBERED as u8).for_each(|k| remembered.keep(ready(SHIFT, &memory, asked(a, k))));
         let known = |k| remembered.take(&asked(a, k), &memory).is_some();
         assert!(!known(0) && (1..=REMEMBERED as u8).all(known));
+    }
+
+    #[test]
+    fn what_is_spent_becomes_what_is_asked_for() {
+        let memory = Memory::new(1 << 20);
+        let [a, b] = ["a", "b"].map(|name| memory.allocate(name, 100).unwrap());
+        let remembered = Remembered::default();
+        let keep = |asked: Asked| {
+            let ready = ready(SHIFT, &memory, asked);
+            let reach = ready.prepared.reach();
+            remembered.keep(ready);
+            reach
+        };
+        let all = REMEMBERED as u8;
+        let first = keep(asked(a, 0));
+        for k in 1..all - 1 {
+            keep(asked(a, k));
+        }
+        assert!(remembered.spent(&asked(a, 99)).is_none(), "there is room");
+        keep(asked(a, all - 1));
+        let other = Asked { launch: Launch { offset: [4, 0, 0], ..asked(a, 1).launch }, ..asked(a, 1) };
+        assert!(remembered.spent(&other).is_none(), "other sizes");
+        assert!(remembered.spent(&Asked { slots: 3, ..asked(a, 1) }).is_none());
+        // Only a value is another one: the oldest becomes it, and reaches what it did.
+        let spent = remembered.spent(&asked(a, 99)).expect("one is spent");
+        let made = ready_from(SHIFT, &memory, asked(a, 99), Some(spent));
+        let anew = ready(SHIFT, &memory, asked(a, 99));
+        assert_eq!(
+            (&made.prepared.image, made.prepared.classes()),
+            (&anew.prepared.image, anew.prepared.classes())
+        );
+        assert_eq!(made.prepared.surfaces.get(0).surface, anew.prepared.surfaces.get(0).surface);
+        assert_eq!(made.prepared.reach(), first);
+        assert_ne!(made.prepared.number(), anew.prepared.number());
+        remembered.keep(made);
+        // Another buffer is another surface.
+        let spent = remembered.spent(&asked(b, 1)).expect("one is spent");
+        let before = spent.reach();
+        let made = ready_from(SHIFT, &memory, asked(b, 1), Some(spent));
+        assert_ne!(made.prepared.reach(), before);
+        assert!(made.prepared.surfaces.get(0).allocation.as_ref().is_some_and(|held| held.id == b));
+        remembered.keep(made);
+        // Other memory is elsewhere.
+        memory.allocate("c", 100).unwrap();
+        let spent = remembered.spent(&asked(a, 98)).expect("one is spent");
+        let before = spent.reach();
+        assert_ne!(ready_from(SHIFT, &memory, asked(a, 98), Some(spent)).prepared.reach(), before);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use super::{Allocation, AllocationId, Image, Memory};
 
 /// What a surface is.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub enum Surface {
     /// Nothing is bound: reads give zero, writes are dropped.
     #[default]
@@ -135,6 +135,16 @@ impl SurfaceTable {
     /// The unified return buffer.
     pub fn urb(&self) -> Option<&Urb> {
         self.urb.as_ref()
+    }
+
+    /// Is the same bound to every index, and nothing else known?
+    pub(crate) fn is_as(&self, other: &SurfaceTable) -> bool {
+        let plain = |t: &SurfaceTable| t.counters.is_empty() && t.urb.is_none();
+        let surfaces = |t: &SurfaceTable| t.entries.len();
+        plain(self)
+            && plain(other)
+            && surfaces(self) == surfaces(other)
+            && self.entries.iter().zip(&other.entries).all(|(a, b)| a.surface == b.surface)
     }
 
     /// Keeps what is bound by index alive no longer. Nothing is to be looked up until [`SurfaceTable::hold`].
