@@ -460,8 +460,10 @@ impl Asm {
 
     /// Encodes everything.
     pub fn finish(mut self) -> Result<Encoded, String> {
-        self.settle()?;
-        let (bytes, at) = encode(&self.code)?;
+        // What cannot be encoded is a mistake of this compiler; the interpreter runs it.
+        let encoded = self.settle().and_then(|()| encode(&self.code));
+        debug_assert!(encoded.is_ok(), "{encoded:?}");
+        let (bytes, at) = encoded?;
         let offset = |k: usize| at.get(k).copied().unwrap_or(u32::MAX);
         Ok(Encoded { marks: self.marks.iter().map(|(k, tag)| (offset(*k), *tag)).collect(), bytes })
     }

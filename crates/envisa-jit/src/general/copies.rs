@@ -1,8 +1,9 @@
 //! Results that are computed in `eax` and then moved to the register they are for: computed there at once.
 
-use iced_x86::{Code, FlowControl, Instruction, InstructionInfoFactory, MemoryOperand, OpKind, Register};
+use iced_x86::{Code, FlowControl, Instruction, InstructionInfoFactory, OpKind, Register};
 
 use super::Kept;
+use crate::asm::Mem;
 
 const EAX: Register = Register::EAX;
 /// Longest computation that is looked at, and how far it is looked ahead for whether `eax` is wanted still.
@@ -179,7 +180,6 @@ fn sum(of: Register, add: &Instruction, to: Register) -> Option<Instruction> {
         (Code::Add_rm32_imm32, _) => (Register::None, i64::from(add.immediate32() as i32)),
         _ => return None,
     };
-    let bytes = u32::from(plus != 0);
-    let m = MemoryOperand::with_base_index_scale_displ_size(of.full_register(), index, 1, plus, 4 * bytes);
-    Instruction::with2(Code::Lea_r32_m, to, m).ok()
+    let m = Mem::indexed(of.full_register(), index, 1, plus);
+    Instruction::with2(Code::Lea_r32_m, to, m.operand(false)).ok()
 }
