@@ -377,6 +377,7 @@ impl Code {
         let name = program.name().to_owned();
         let executable = Executable::new(program).map_err(|e| Error::Module(e.to_string()))?;
         let files = Arc::new(files);
+        let remembered = Remembered::new(executable.optimized());
         Ok(Code {
             name,
             executable,
@@ -389,7 +390,7 @@ impl Code {
             files,
             sources,
             metadata,
-            remembered: Remembered::default(),
+            remembered,
             facts: OnceLock::new(),
         })
     }

@@ -98,6 +98,25 @@ mod tests {
         module.kernel("k").expect("its kernel")
     }
 
+    /// Which surface a message goes to may be an argument: launches with other arguments go elsewhere then.
+    #[test]
+    fn launches_share_where_messages_go_if_arguments_do_not_say_it() {
+        let device = Device::new(Config::new(Platform::Skl).memory(1 << 20));
+        let shares = |surface: &str, input: &str| {
+            let text = format!(
+                ".version 4.1\n.kernel \"k\"\n.kernel_attr SimdSize=8\n.decl V v_type=G type=f num_elts=8 align=GRF\n\
+                 .decl P v_type=G type=ud num_elts=8 align=GRF\n.decl T6 v_type=T num_elts=1\n\
+                 .input V offset=32 size=32\n.input P offset=64 size=32\n{input}\
+                 scatter.4 (M1,8) {surface} 0x0:ud P.0 V.0\nret (M1,8)\n"
+            );
+            let module = Module::load(&device, "k.visaasm", Source::Text(text.as_bytes())).expect("it loads");
+            module.kernel("k").expect("its kernel").code.remembered.shares()
+        };
+        assert!(!shares("T6", ".input T6 offset=96 size=4\n"));
+        assert!(!shares("%scratch", ""), "the general-state window is each launch's own");
+        assert!(shares("%slm", ""));
+    }
+
     #[test]
     fn native_code_is_made_once_it_pays() {
         let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20).threads(1));

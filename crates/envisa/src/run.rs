@@ -425,7 +425,7 @@ fn prepare(
         return Ok(ToRun::Compiled(ready));
     }
     let program = code.program();
-    let prepared = dispatch::prepare_from(
+    let mut prepared = dispatch::prepare_from(
         &metadata.kernel,
         &asked.launch,
         Resources {
@@ -444,6 +444,7 @@ fn prepare(
         },
         code.remembered.spent(&asked),
     )?;
+    code.remembered.recognise(&mut prepared);
     Ok(ToRun::Compiled(Ready::new(asked, prepared)))
 }
 

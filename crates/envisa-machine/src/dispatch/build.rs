@@ -720,14 +720,12 @@ impl Building<'_> {
             )));
         }
         let (map, version) = reachable(self.memory, &self.own);
-        let (window, reach) = match spent.filter(|p| p.window.len() as u64 == total) {
+        let window = match spent.filter(|p| p.window.len() as u64 == total) {
             Some(p) => {
                 p.window.clear(0, p.window.len());
-                let same =
-                    p.version == version && p.slm_bytes == slm_bytes && p.surfaces.is_as(&self.surfaces);
-                (p.window, if same && self.own.is_empty() { p.reach } else { number() })
+                p.window
             }
-            None => (Block::zeroed(total as usize).ok_or(MemoryError::Host(total))?, number()),
+            None => Block::zeroed(total as usize).ok_or(MemoryError::Host(total))?,
         };
         for (at, structure) in &structures {
             window.copy_in(*at as usize, structure);
@@ -758,7 +756,7 @@ impl Building<'_> {
             names: Names::default(),
             version,
             number: number(),
-            reach,
+            reach: number(),
         })
     }
 }

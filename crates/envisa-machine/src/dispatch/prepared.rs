@@ -86,9 +86,17 @@ impl Prepared {
         self.number
     }
 
-    /// Tells what it reaches from what others do: allocations, surfaces, how much local memory, and where all of it is.
+    /// Tells what it reaches from what others do: where a message went holds in launches that reach the same.
     pub fn reach(&self) -> u64 {
         self.reach
+    }
+
+    /// Does it reach what another one does, but for its own window?
+    pub(super) fn reaches_as(&self, other: &Prepared) -> bool {
+        (self.version, self.slm_bytes) == (other.version, other.slm_bytes)
+            && self.own.is_empty()
+            && other.own.is_empty()
+            && self.surfaces.is_as(&other.surfaces)
     }
 
     /// Lets go of what it reaches, so that it keeps nobody's memory; `false` if it cannot run again: it has memory of

@@ -2,6 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard};
 
+use envisa_lower::{Message, Program, Space, Src};
+
 use super::launch::Launch;
 use super::prepared::Prepared;
 use crate::memory::Memory;
@@ -37,15 +39,42 @@ impl Ready {
 
 /// The last launches of one kernel in one memory, without the memory that they reached: that goes when its owners
 /// free it.
-#[derive(Default, Debug)]
-#[allow(clippy::vec_box, reason = "they come and go with every launch, and are large")]
-pub struct Remembered(Mutex<Vec<Box<Ready>>>);
+#[derive(Debug)]
+pub struct Remembered {
+    /// Where messages go depends on addresses, surfaces and the address space alone.
+    plain: bool,
+    #[allow(clippy::vec_box, reason = "they come and go with every launch, and are large")]
+    all: Mutex<Vec<Box<Ready>>>,
+}
 
 impl Remembered {
+    /// None yet of a kernel whose launches run this program.
+    pub fn new(p: &Program) -> Remembered {
+        let space = |m: &Message| match m {
+            Message::Simt(s) => Some(s.space),
+            Message::Block(b) => Some(b.space),
+            Message::Atomic(a) => Some(a.space),
+            _ => None,
+        };
+        // Each launch has a general-state window for itself, and which surface is meant may be an argument.
+        let own = |s| match s {
+            Space::GeneralState | Space::Scratch(_) => true,
+            Space::Bti(surface) => !matches!(surface, Src::Reg { constant: true, .. }),
+            _ => false,
+        };
+        let plain = !p.messages().iter().filter_map(space).any(own);
+        Remembered { plain, all: Mutex::default() }
+    }
+
+    /// Can launches reach the same that have other arguments ([`Prepared::reach`])?
+    pub fn shares(&self) -> bool {
+        self.plain
+    }
+
     #[allow(clippy::vec_box, reason = "as above")]
     fn lock(&self) -> MutexGuard<'_, Vec<Box<Ready>>> {
         // What a panic left behind is whole: nothing in between can panic.
-        self.0.lock().unwrap_or_else(|e| e.into_inner())
+        self.all.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// A launch that was as this asks, ready to run again, if the address space is as it was then. Nobody else gets it
@@ -69,6 +98,16 @@ impl Remembered {
         // While there is room, all may come again.
         let at = all.iter().rposition(|r| alike(&r.asked)).filter(|_| all.len() == REMEMBERED)?;
         Some(all.remove(at).prepared)
+    }
+
+    /// Has a launch that was prepared anew reach what another one reached ([`Prepared::reach`]), if it does.
+    pub fn recognise(&self, prepared: &mut Prepared) {
+        if !self.plain {
+            return;
+        }
+        if let Some(one) = self.lock().iter().find(|r| r.prepared.reaches_as(prepared)) {
+            prepared.reach = one.prepared.reach;
+        }
     }
 
     /// Remembers a launch that ended without a fault, if it can run again.
@@ -104,6 +143,10 @@ kernels:
       - { bti_value: 0, arg_index: 0 }
 ";
 
+    fn remembered() -> Remembered {
+        Remembered { plain: true, all: Mutex::default() }
+    }
+
     fn asked(a: AllocationId, value: u8) -> Asked {
         let args = vec![Arg::Part(a, 0, 64), Arg::Value(vec![value, 0, 0, 0])];
         let launch = Launch { dims: 1, global: [64, 1, 1], local: [32, 1, 1], offset: [0; 3], args };
@@ -138,7 +181,7 @@ kernels:
     fn the_same_launch_is_the_same_again() {
         let memory = Memory::new(1 << 20);
         let a = memory.allocate("a", 100).unwrap();
-        let remembered = Remembered::default();
+        let remembered = remembered();
         assert!(remembered.take(&asked(a, 1), &memory).is_none());
         let first = ready(SHIFT, &memory, asked(a, 1));
         let (number, image) = (first.prepared.number(), first.prepared.image.clone());
@@ -179,7 +222,7 @@ kernels:
         let memory = Memory::new(1 << 20);
         let a = memory.allocate("a", 100).unwrap();
         let held = Arc::downgrade(&memory.get(a).unwrap());
-        let remembered = Remembered::default();
+        let remembered = remembered();
         remembered.keep(ready(SHIFT, &memory, asked(a, 1)));
         assert!(held.upgrade().is_some());
         assert!(memory.free(a));
@@ -191,7 +234,7 @@ kernels:
     fn as_many_are_remembered_as_programs_alternate_between() {
         let memory = Memory::new(1 << 20);
         let a = memory.allocate("a", 100).unwrap();
-        let remembered = Remembered::default();
+        let remembered = remembered();
         (0..=REMEMBERED as u8).for_each(|k| remembered.keep(ready(SHIFT, &memory, asked(a, k))));
         let known = |k| remembered.take(&asked(a, k), &memory).is_some();
         assert!(!known(0) && (1..=REMEMBERED as u8).all(known));
@@ -201,16 +244,10 @@ kernels:
     fn what_is_spent_becomes_what_is_asked_for() {
         let memory = Memory::new(1 << 20);
         let [a, b] = ["a", "b"].map(|name| memory.allocate(name, 100).unwrap());
-        let remembered = Remembered::default();
-        let keep = |asked: Asked| {
-            let ready = ready(SHIFT, &memory, asked);
-            let reach = ready.prepared.reach();
-            remembered.keep(ready);
-            reach
-        };
+        let remembered = remembered();
+        let keep = |asked: Asked| remembered.keep(ready(SHIFT, &memory, asked));
         let all = REMEMBERED as u8;
-        let first = keep(asked(a, 0));
-        for k in 1..all - 1 {
+        for k in 0..all - 1 {
             keep(asked(a, k));
         }
         assert!(remembered.spent(&asked(a, 99)).is_none(), "there is room");
@@ -218,7 +255,7 @@ kernels:
         let other = Asked { launch: Launch { offset: [4, 0, 0], ..asked(a, 1).launch }, ..asked(a, 1) };
         assert!(remembered.spent(&other).is_none(), "other sizes");
         assert!(remembered.spent(&Asked { slots: 3, ..asked(a, 1) }).is_none());
-        // Only a value is another one: the oldest becomes it, and reaches what it did.
+        // Only a value is another one: the oldest becomes it.
         let spent = remembered.spent(&asked(a, 99)).expect("one is spent");
         let made = ready_from(SHIFT, &memory, asked(a, 99), Some(spent));
         let anew = ready(SHIFT, &memory, asked(a, 99));
@@ -227,21 +264,33 @@ kernels:
             (&anew.prepared.image, anew.prepared.classes())
         );
         assert_eq!(made.prepared.surfaces.get(0).surface, anew.prepared.surfaces.get(0).surface);
-        assert_eq!(made.prepared.reach(), first);
         assert_ne!(made.prepared.number(), anew.prepared.number());
         remembered.keep(made);
-        // Another buffer is another surface.
+        // So does one with another buffer.
         let spent = remembered.spent(&asked(b, 1)).expect("one is spent");
-        let before = spent.reach();
         let made = ready_from(SHIFT, &memory, asked(b, 1), Some(spent));
-        assert_ne!(made.prepared.reach(), before);
         assert!(made.prepared.surfaces.get(0).allocation.as_ref().is_some_and(|held| held.id == b));
-        remembered.keep(made);
-        // Other memory is elsewhere.
-        memory.allocate("c", 100).unwrap();
-        let spent = remembered.spent(&asked(a, 98)).expect("one is spent");
-        let before = spent.reach();
-        assert_ne!(ready_from(SHIFT, &memory, asked(a, 98), Some(spent)).prepared.reach(), before);
+    }
+
+    #[test]
+    fn launches_that_reach_the_same_are_recognised() {
+        let memory = Memory::new(1 << 20);
+        let [a, b] = ["a", "b"].map(|name| memory.allocate(name, 100).unwrap());
+        for plain in [false, true] {
+            let remembered = Remembered { plain, ..remembered() };
+            let first = ready(SHIFT, &memory, asked(a, 1));
+            let reach = first.prepared.reach();
+            remembered.keep(first);
+            let known = |asked| {
+                let mut other = ready(SHIFT, &memory, asked);
+                remembered.recognise(&mut other.prepared);
+                other.prepared.reach() == reach
+            };
+            assert_eq!(known(asked(a, 2)), plain);
+            assert!(!known(asked(b, 1)), "another surface");
+            memory.allocate("c", 4).unwrap();
+            assert!(!known(asked(a, 2)), "another map");
+        }
     }
 
     #[test]
@@ -254,7 +303,7 @@ kernels:
         let payload = "    payload_arguments:\n";
         let info = [format!("{SHIFT}{scratch}"), SHIFT.replace(payload, &format!("{payload}{prints}"))];
         for info in info {
-            let remembered = Remembered::default();
+            let remembered = remembered();
             remembered.keep(ready(&info, &memory, asked(a, 1)));
             assert!(remembered.take(&asked(a, 1), &memory).is_none(), "{info}");
         }
