@@ -256,3 +256,32 @@ fn arguments_change_and_sizes_do_not() {
         }
     }
 }
+
+/// What a launch reached that is none of its arguments, and was freed, the same launch does not reach again.
+#[test]
+fn what_was_freed_is_not_reached_again() {
+    let device = Device::new(Config::new(Platform::Pvc).memory(1 << 26));
+    let kernel = kernel(&device, "pvc", "launch/group");
+    let buffer = |name: &str| device.buffer(name, 256).expect("there is memory");
+    let (near, far) = (buffer("near"), buffer("far"));
+    let between = far.address().checked_sub(near.address()).expect("it is behind");
+    assert!(between.is_multiple_of(4));
+    // By its number, a work-item's element is in the other buffer.
+    let launch = Launch::range(&[64], &[64])
+        .offset(&[between / 4])
+        .arg(0, &near)
+        .arg(1, 3u32)
+        .engine(Engine::Native)
+        .host_threads(1);
+    for round in 1..=3u32 {
+        let outcome = device.run(&kernel, &launch).expect("it is launched");
+        assert!(outcome.fault.is_none(), "{:?}", outcome.fault);
+        assert_eq!(far.to_vec()[..4], (3 * round).to_le_bytes());
+    }
+    drop(far);
+    for _ in 0..2 {
+        let fault = device.run(&kernel, &launch).expect("it is launched").fault.expect("nothing is there");
+        let access = fault.access.as_ref().map(|a| a.address);
+        assert_eq!((fault.code, access), ("F0001", Some(near.address() + between)), "{}", fault.message);
+    }
+}
