@@ -439,7 +439,9 @@ impl Asm {
             self.alias[*l as usize] = *of;
         }
         Self::resolve(&mut self.code, &self.alias);
-        self.marks.iter_mut().for_each(|m| m.0 = at.get(m.0).copied().unwrap_or(self.code.len()));
+        let now = |k: usize| at.get(k).copied().unwrap_or(self.code.len());
+        self.marks.iter_mut().for_each(|m| m.0 = now(m.0));
+        self.wanted.iter_mut().for_each(|w| w.before = now(w.before));
     }
 
     /// All labels are bound and named as what they are.

@@ -334,19 +334,22 @@ impl<'a> Emit<'a> {
         self.epilogue();
         let end = self.a.here().0;
         self.write_stub();
-        let behind = self.keep_scalars(behind, end)?;
         let pool_at = self.pool_at();
         let mut context = (pool_at + 4 * self.pool.len() as u32).next_multiple_of(64);
         let (image, symbols, record) = (self.image(), self.symbols_at(), self.record_bytes());
+        let (mut behind, mut end) = (behind, end);
         if self.level == Level::Avx2 {
             let (code, labels) = self.a.settled()?;
-            let n =
-                narrow(code, &narrow::Given { labels, pool: &self.pool, pool_at, behind, room: context })?;
+            let given =
+                narrow::Given { labels, pool: &self.pool, pool_at, behind: behind.clone(), room: context };
+            let n = narrow(code, &given)?;
+            (behind, end) = (n.at[behind.start]..n.at[behind.end], n.at[end]);
             self.a.replace(n.code, &n.at, (n.labels, &n.alias));
             self.pool.resize((context - pool_at) as usize / 4, 0);
             self.pool.extend(n.literals);
             context = n.context;
         }
+        self.keep_scalars(behind, end)?;
         let code = self.a.finish()?;
         Ok(Compiled {
             code,
@@ -361,20 +364,18 @@ impl<'a> Emit<'a> {
         })
     }
 
-    /// Scalars get general registers; where the code that is put behind is now.
-    fn keep_scalars(&mut self, behind: Range<usize>, end: usize) -> Result<Range<usize>, String> {
+    /// Scalars get general registers. `behind`: the code that is put behind; `end`: where the stub begins.
+    fn keep_scalars(&mut self, behind: Range<usize>, end: usize) -> Result<(), String> {
         let depth = |(at, pc): &(usize, Pc)| (*at, self.inst(*pc).depth.into());
         let depths: Vec<(usize, u32)> = self.a.marks.iter().map(depth).collect();
         let wanted = std::mem::take(&mut self.a.wanted);
-        let taken: &[Register] = if self.level == Level::Avx2 { &crate::narrow::FREE } else { &[] };
         let (code, labels) = self.a.settled()?;
         let shared = self.p.registers().locals_start;
-        let given =
-            Given { labels, wanted: &wanted, behind: behind.clone(), end, depths: &depths, shared, taken };
-        let Some(kept) = keep(code, &given) else { return Ok(behind) };
-        let behind = kept.at[behind.start]..kept.at[behind.end];
-        self.a.replace(kept.code, &kept.at, (labels, &[]));
-        Ok(behind)
+        let given = Given { labels, wanted: &wanted, behind, end, depths: &depths, shared };
+        if let Some(kept) = keep(code, &given) {
+            self.a.replace(kept.code, &kept.at, (labels, &[]));
+        }
+        Ok(())
     }
 
     /// One instruction, natively if that is possible.

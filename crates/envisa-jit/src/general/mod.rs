@@ -11,6 +11,8 @@
 //! them from memory.
 
 mod copies;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -43,8 +45,6 @@ pub(crate) struct Given<'a> {
     pub depths: &'a [(usize, u32)],
     /// Slots before this byte of the register file are the machine's, too, which looks at them on its own.
     pub shared: u32,
-    /// Registers that the code will use, though it does not yet.
-    pub taken: &'a [Register],
 }
 
 /// The same code with scalars in registers.
@@ -98,11 +98,14 @@ fn plain(i: &Instruction) -> Option<(Use, u32)> {
     Some(match i.code() {
         Mov_r32_rm32 | Add_r32_rm32 | Sub_r32_rm32 | Imul_r32_rm32 | And_r32_rm32 | Or_r32_rm32
         | Xor_r32_rm32 | Cmp_r32_rm32 | Movsxd_r64_rm32 | Cmp_rm32_imm32 | Cmp_rm32_imm8 | Cmp_rm32_r32
-        | Test_rm32_imm32 | Test_rm32_r32 | EVEX_Vmovd_xmm_rm32 | Imul_r32_rm32_imm32 => (Use::Read, 4),
+        | Test_rm32_imm32 | Test_rm32_r32 | EVEX_Vmovd_xmm_rm32 | VEX_Vmovd_xmm_rm32
+        | Imul_r32_rm32_imm32 => (Use::Read, 4),
         Mov_r64_rm64 | Add_r64_rm64 | Sub_r64_rm64 | Imul_r64_rm64 | And_r64_rm64 | Or_r64_rm64
-        | Xor_r64_rm64 | Cmp_r64_rm64 | Cmp_rm64_imm32 | EVEX_Vmovq_xmm_rm64 => (Use::Read, 8),
-        Mov_rm32_r32 | Mov_rm32_imm32 | EVEX_Vmovd_rm32_xmm => (Use::Write, 4),
-        Mov_rm64_r64 | Mov_rm64_imm32 | EVEX_Vmovq_rm64_xmm => (Use::Write, 8),
+        | Xor_r64_rm64 | Cmp_r64_rm64 | Cmp_rm64_imm32 | EVEX_Vmovq_xmm_rm64 | VEX_Vmovq_xmm_rm64 => {
+            (Use::Read, 8)
+        }
+        Mov_rm32_r32 | Mov_rm32_imm32 | EVEX_Vmovd_rm32_xmm | VEX_Vmovd_rm32_xmm => (Use::Write, 4),
+        Mov_rm64_r64 | Mov_rm64_imm32 | EVEX_Vmovq_rm64_xmm | VEX_Vmovq_rm64_xmm => (Use::Write, 8),
         Add_rm32_imm32 | Add_rm32_imm8 | Add_rm32_r32 | Sub_rm32_imm32 | Sub_rm32_r32 | And_rm32_imm32
         | Or_rm32_imm32 | Or_rm32_r32 | Xor_rm32_imm32 | Inc_rm32 => (Use::Update, 4),
         _ => return None,
@@ -167,7 +170,6 @@ pub(crate) fn keep(code: &[Instruction], given: &Given<'_>) -> Option<Kept> {
 fn unused(code: &[Instruction], given: &Given<'_>) -> Vec<Register> {
     use Register::*;
     let mut all = vec![R13, R14, R15, R11, R8, R9, R10, RDI, RSI];
-    all.retain(|r| !given.taken.iter().any(|t| t.full_register() == *r));
     let mut info = InstructionInfoFactory::new();
     for i in &code[..given.end] {
         let saves = matches!(i.code(), Code::Push_r64 | Code::Pop_r64);
@@ -299,6 +301,10 @@ fn overwrites(i: &Instruction) -> bool {
             | EVEX_Vmovdqu32_xmmm128_k1z_xmm
             | EVEX_Vmovdqu32_ymmm256_k1z_ymm
             | EVEX_Vmovdqu32_zmmm512_k1z_zmm
+            | VEX_Vmovups_xmmm128_xmm
+            | VEX_Vmovups_ymmm256_ymm
+            | VEX_Vmovdqu_xmmm128_xmm
+            | VEX_Vmovdqu_ymmm256_ymm
             | EVEX_Vmovdqu64_xmmm128_k1z_xmm
             | EVEX_Vmovdqu64_ymmm256_k1z_ymm
             | EVEX_Vmovdqu64_zmmm512_k1z_zmm

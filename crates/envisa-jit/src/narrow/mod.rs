@@ -57,7 +57,7 @@ pub(crate) struct Narrowed {
 }
 
 /// General registers that the emitter does not use.
-pub(crate) const FREE: [Register; 3] = [Register::R11D, Register::R14D, Register::R15D];
+const FREE: [Register; 3] = [Register::R11D, Register::R14D, Register::R15D];
 
 /// Makes code for AVX2 of code for AVX-512.
 ///
