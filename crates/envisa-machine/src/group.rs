@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use envisa_isa::limits::NAMED_BARRIERS;
-use envisa_lower::{Op, Program};
+use envisa_lower::Program;
 
 use crate::dispatch::GroupClass;
 use crate::engine::{LaunchView, Stop, Worker};
@@ -14,7 +14,7 @@ use crate::start::Gaps;
 use crate::thread::{Accesses, Env, Group, Loaded, Machine, Mask, Status, Thread};
 use crate::trap::{Cause, ThreadState, Trap};
 
-pub use crate::loader::Loader;
+pub use crate::loader::{Loader, together};
 
 /// Runs one thread.
 pub trait Run {
@@ -574,20 +574,6 @@ fn machine<'a>(
 
 /// Instructions (counted at backward branches) that a thread runs before others of its group have a turn.
 pub const TURN: u64 = 1 << 20;
-
-/// Are the threads of a group alive at once, and take turns?
-pub fn together(p: &Program) -> bool {
-    p.has_barrier() || spins(p)
-}
-
-/// Could a thread wait for another one of its group without a barrier: is there an atomic in a loop?
-fn spins(p: &Program) -> bool {
-    p.code().iter().any(|i| {
-        i.op == Op::Message
-            && i.depth > 0
-            && matches!(p.messages().get(i.aux as usize), Some(envisa_lower::Message::Atomic(_)))
-    })
-}
 
 /// Lets go on who can; `false` if nobody can.
 fn release(threads: &mut [Thread], group: &mut Group) -> bool {

@@ -131,7 +131,7 @@ impl Loader {
             fresh,
             stale,
             full: all_channels(p.simd() as usize),
-            together: crate::group::together(p),
+            together: together(p),
             named: p.code().iter().any(|i| i.op == Op::NamedBarrier),
             few: None,
         }
@@ -297,6 +297,20 @@ impl Loader {
             t.regs.set(p.registers().predefined[*id] + at, value);
         }
     }
+}
+
+/// Are the threads of a group alive at once, and take turns?
+pub fn together(p: &Program) -> bool {
+    p.has_barrier() || spins(p)
+}
+
+/// Could a thread wait for another one of its group without a barrier: is there an atomic in a loop?
+fn spins(p: &Program) -> bool {
+    p.code().iter().any(|i| {
+        i.op == Op::Message
+            && i.depth > 0
+            && matches!(p.messages().get(i.aux as usize), Some(envisa_lower::Message::Atomic(_)))
+    })
 }
 
 /// Copies bytes into a thread's registers.
