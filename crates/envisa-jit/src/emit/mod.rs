@@ -48,9 +48,6 @@ const MASK: K = 7;
 /// A predicate on its way.
 const PRED: K = 6;
 
-/// Most messages of a program whose rows are fetched ahead: with more, some lines are wanted several times.
-const STREAMS: usize = 4;
-
 /// What compiling gave.
 pub(crate) struct Compiled {
     pub code: Encoded,
@@ -155,8 +152,6 @@ pub(crate) struct Emit<'a> {
     held: Option<K>,
     /// The instruction that code is made for.
     now: Pc,
-    /// Rows are fetched ahead.
-    streams: bool,
 }
 
 impl<'a> Emit<'a> {
@@ -212,7 +207,6 @@ impl<'a> Emit<'a> {
             fused: false,
             held: None,
             now: 0,
-            streams: false,
         }
     }
 
@@ -303,9 +297,6 @@ impl<'a> Emit<'a> {
 
     /// Compiles the program.
     pub fn run(mut self) -> Result<Compiled, String> {
-        // Threads that do nothing but stream: what the next ones want is fetched ahead of them.
-        self.streams =
-            self.start.is_some() && !self.together && !self.loops() && self.p.messages().len() <= STREAMS;
         self.prologue();
         let ends = crate::defer::blocks(self.p, self.flow);
         for pc in 0..self.flow.end() {

@@ -5,9 +5,6 @@ use super::*;
 use crate::layout::site;
 use envisa_lower::Simt;
 
-/// How far ahead rows are fetched, in bytes.
-const AHEAD: u32 = 1024;
-
 impl Emit<'_> {
     #[allow(clippy::too_many_arguments)]
     pub(super) fn transfer(
@@ -432,12 +429,6 @@ impl Emit<'_> {
         let w = part.width;
         if part.lanes == 1 {
             return self.move_one(s, m, to);
-        }
-        if row && self.streams && part.lanes == 16 && matches!(s.element, 4 | 8) {
-            let code = if s.write { Code::Prefetchw_m8 } else { Code::Prefetcht0_m8 };
-            for line in 0..u32::from(s.element) / 4 {
-                self.a.m(code, m.plus(AHEAD + 64 * line));
-            }
         }
         if s.write && !row {
             return self.store_same(s, part, m, to, on);
