@@ -82,6 +82,24 @@ impl Flow {
         flow
     }
 
+    /// The first step that reads what is no unit and was not written in its block: liveness is told of units alone.
+    pub fn strays(&self, steps: &[Step]) -> Option<usize> {
+        let mut made = std::collections::HashSet::new();
+        self.blocks.iter().find_map(|b| {
+            made.clear();
+            (b.start..b.end).find(|k| {
+                let mut stray = false;
+                steps[*k].touches(|r, read, _| stray |= read && r >= UNITS && !made.contains(&r));
+                steps[*k].touches(|r, _, written| {
+                    if written {
+                        made.insert(r);
+                    }
+                });
+                stray
+            })
+        })
+    }
+
     /// What is wanted where, after steps were left out or changed.
     pub fn liveness(&mut self, steps: &[Step]) {
         self.blocks.iter_mut().for_each(|b| b.live_in = 0);

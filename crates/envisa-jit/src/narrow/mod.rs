@@ -22,7 +22,7 @@ mod write;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use iced_x86::{Code, Instruction, OpKind, Register};
+use iced_x86::{Code, FlowControl, Instruction, OpKind, Register};
 
 use crate::asm::{Mem, V, Why};
 use crate::layout::CTX;
@@ -84,6 +84,10 @@ pub(crate) fn narrow(code: &[Instruction], given: &Given<'_>) -> Result<Narrowed
         }
         n.one(i, &code[k + 1..]).map_err(|why| format!("encoding {}: {why}", i.code() as u16))?;
         n.remember(i);
+        if i.flow_control() != FlowControl::Next {
+            // What is no unit of the code's own ends with its block.
+            n.spread.clear();
+        }
     }
     if let Some(e) = n.list.failed {
         return Err(e.to_string());
@@ -91,6 +95,7 @@ pub(crate) fn narrow(code: &[Instruction], given: &Given<'_>) -> Result<Narrowed
     let labels = n.labels;
     let Narrow { list: List { mut steps, next, .. }, mut literals, .. } = n;
     let mut flow = live::Flow::new(&steps, labels);
+    debug_assert_eq!(flow.strays(&steps), None, "a step reads what another block made");
     live::retain(&mut steps, &mut flow, next, &mut begins);
     let tidy::Tidy { mut steps, at, next, pinned } = tidy::tidy(&steps, &mut flow, next);
     begins.iter_mut().for_each(|b| *b = at[*b]);
