@@ -223,9 +223,11 @@ exec! {
 }
 
 /// Register offsets of an indirect operand's elements, for the channels of `mask` (others: the first
-/// valid address register's place is not looked at; they get offset 0, a constant).
+/// valid address register's place is not looked at; they get offset 0, where zeros are). `stray`: so do those that
+/// are no variable's.
 fn indirect(
     m: &Machine<'_>,
+    stray: bool,
     (address, bytes, per_log2): (u32, i16, u8),
     strides: Strides,
     size: u32,
@@ -242,7 +244,11 @@ fn indirect(
         let (which, element) = (i / per, strides.element(i % per));
         let base: u16 = m.t.regs.get(address + 2 * which);
         let base = base.wrapping_add((element * size) as u16);
-        *a = m.indirect(base, bytes, size).map_err(|e| (i, e))?;
+        *a = match m.indirect(base, bytes, size) {
+            Ok(at) => at,
+            Err(_) if stray => 0,
+            Err(e) => return Err((i, e)),
+        };
     }
     Ok(())
 }
@@ -273,8 +279,8 @@ pub(crate) fn read_general<T: Exec>(
             (ty, modifier)
         }
         Src::Indirect { address, bytes, per_address_log2, ty, strides, modifier } => {
-            let found =
-                indirect(m, (address, bytes, per_address_log2), strides, ty.size(), mask, &mut at[..n]);
+            let (from, stray) = ((address, bytes, per_address_log2), m.env.stray_reads);
+            let found = indirect(m, stray, from, strides, ty.size(), mask, &mut at[..n]);
             if let Err((channel, address)) = found {
                 m.fault(pc, Some(channel), Cause::Indirect { address });
                 return false;
@@ -347,8 +353,8 @@ pub(crate) fn write_general<T: Exec>(
         }
         Dst::Indirect { address, bytes, per_address_log2, ty, stride, sat } => {
             let strides = Strides { vertical: stride, width_log2: 0, horizontal: stride };
-            let found =
-                indirect(m, (address, bytes, per_address_log2), strides, ty.size(), mask, &mut at[..n]);
+            let to = (address, bytes, per_address_log2);
+            let found = indirect(m, false, to, strides, ty.size(), mask, &mut at[..n]);
             if let Err((channel, address)) = found {
                 m.fault(pc, Some(channel), Cause::Indirect { address });
                 return false;

@@ -147,6 +147,7 @@ impl<O: Observer> Run for Observed<'_, O> {
 /// Runs a prepared launch, interpreted.
 pub fn run(exe: &Executable, prepared: &Prepared, linked: &Linked, options: &RunOptions) -> Outcome {
     let launch = LaunchView::new(&exe.fast, prepared, linked, options.limit, false);
+    let launch = launch.stray_reads(options.stray_reads);
     scheduler::run(&launch, options, |i| Groups::new(&launch, i, Unobserved(&exe.fast_code)))
 }
 
@@ -159,6 +160,7 @@ pub fn run_translated(
     options: &RunOptions,
 ) -> Outcome {
     let launch = LaunchView::new(&exe.fast, prepared, linked, options.limit, false);
+    let launch = launch.stray_reads(options.stray_reads);
     match exe.translation.get() {
         Some(Some(t)) if t.accepts(&launch) => scheduler::run(&launch, options, |i| t.worker(&launch, i)),
         _ => scheduler::run(&launch, options, |i| Groups::new(&launch, i, Unobserved(&exe.fast_code))),

@@ -239,6 +239,7 @@ fn vector_code_does_what_general_code_does() {
                     observed: false,
                     interest: std::sync::OnceLock::new(),
                     dropped: &dropped,
+                    stray_reads: false,
                     local_regions: &[],
                     private: None,
                     names: &names,

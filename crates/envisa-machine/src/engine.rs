@@ -115,11 +115,19 @@ impl<'a> LaunchView<'a> {
             observed,
             interest: OnceLock::new(),
             dropped: &prepared.dropped,
+            stray_reads: false,
             local_regions: &prepared.local_regions,
             private: prepared.private,
             names: &prepared.names,
         };
         LaunchView { env, prepared, limit }
+    }
+
+    /// The same with reads of registers at addresses that are no variable's as told.
+    #[must_use]
+    pub fn stray_reads(mut self, allowed: bool) -> LaunchView<'a> {
+        self.env.stray_reads = allowed;
+        self
     }
 }
 

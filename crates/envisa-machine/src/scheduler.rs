@@ -20,6 +20,9 @@ pub struct RunOptions {
     pub progress: Option<&'static Progress>,
     /// By which others can end it.
     pub cancel: Option<Cancel>,
+    /// Reads of registers at addresses that are no variable's give zeros: see
+    /// [`Env::stray_reads`](crate::thread::Env::stray_reads). Not of launches that are observed.
+    pub stray_reads: bool,
 }
 
 /// How far a run is, in groups; read while it runs.
@@ -40,7 +43,7 @@ impl Progress {
 
 impl Default for RunOptions {
     fn default() -> RunOptions {
-        RunOptions { jobs: 0, limit: u64::MAX, progress: None, cancel: None }
+        RunOptions { jobs: 0, limit: u64::MAX, progress: None, cancel: None, stray_reads: false }
     }
 }
 

@@ -258,6 +258,9 @@ pub struct Env<'a> {
     pub interest: OnceLock<Interest>,
     /// Counts the accesses that were dropped.
     pub dropped: &'a Dropped,
+    /// Reads of registers at addresses that are no variable's give zeros, where a device gives what is in some
+    /// register: else they fault.
+    pub stray_reads: bool,
     /// What shared local memory is divided into, where that is known.
     pub local_regions: &'a [LocalRegion],
     /// Start and bytes of the allocation that work-items have their private data in.

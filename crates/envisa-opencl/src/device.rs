@@ -438,6 +438,7 @@ impl Machine {
         let launch = Launch::range(&range.global[..dims], &local[..dims])
             .offset(&range.offset[..dims])
             .check(checking)
+            .stray_register_reads(!checking)
             .footprint(checking);
         let mut given = Vec::with_capacity(args.len());
         for (i, value) in args.iter().enumerate() {

@@ -28,6 +28,7 @@ pub struct Launch {
     pub(crate) registers: Vec<String>,
     pub(crate) progress: Option<&'static Progress>,
     pub(crate) cancel: Option<Cancel>,
+    pub(crate) stray_reads: bool,
     /// Addresses whose content the host did not write.
     pub(crate) fresh: Vec<std::ops::Range<u64>>,
 }
@@ -99,6 +100,7 @@ impl Launch {
             threads: None,
             limit: u64::MAX,
             local_memory: None,
+            stray_reads: false,
             check: false,
             hints: false,
             at_length: false,
@@ -163,6 +165,16 @@ impl Launch {
     #[must_use]
     pub fn local_memory(mut self, bytes: u64) -> Launch {
         self.local_memory = Some(bytes);
+        self
+    }
+
+    /// Whether reads of registers at addresses that are no variable's give zeros instead of the fault F0011. The
+    /// specification leaves undefined what they give; a device reads some register. Sources may be right that have them:
+    /// `sub_group_shuffle` with the number of a channel that there is not. With [`Launch::check`] they fault all the
+    /// same.
+    #[must_use]
+    pub fn stray_register_reads(mut self, allowed: bool) -> Launch {
+        self.stray_reads = allowed;
         self
     }
 

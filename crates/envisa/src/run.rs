@@ -298,6 +298,7 @@ fn execute<O: Observer>(
         limit: launch.limit,
         progress: launch.progress,
         cancel: launch.cancel.clone(),
+        stray_reads: launch.stray_reads,
     };
     let red_zone = if launch.check { LOCAL_RED_ZONE } else { 0 };
     let mut ready =
