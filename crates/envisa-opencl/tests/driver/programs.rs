@@ -266,3 +266,37 @@ fn a_fault_of_a_kernel_is_an_error_of_the_queue() {
     assert_eq!(call!(s, clFinish(s.queue)), CL_SUCCESS);
     assert_eq!(s.read::<i32>(buffer, 1), [1]);
 }
+
+/// Of a shuffle by the number of a channel that there is not, only the value is undefined: the launch ends as others do,
+/// and shuffles by channels that there are give what they have.
+#[test]
+fn shuffles_by_channels_that_there_are_not() {
+    let Some(driver) = driver() else { return };
+    let source = "#pragma OPENCL EXTENSION cl_intel_subgroups : enable
+        #ifdef cl_khr_fp64
+        typedef double T;
+        #else
+        typedef float T;
+        #endif
+        kernel __attribute__((intel_reqd_sub_group_size(16))) void k(global int *p, int by)
+        {
+            int i = get_global_id(0);
+            T stray = intel_sub_group_shuffle((T)i, get_sub_group_local_id() + by);
+            p[i] = (int)intel_sub_group_shuffle((T)i, get_sub_group_local_id() ^ 1) + (stray == 0.5f);
+        }";
+    for device in 0..driver.devices().len() {
+        let s = driver.session(device, 0);
+        let (program, code) = s.build(source, "");
+        assert_eq!(code, CL_SUCCESS, "{}", s.log(program));
+        let kernel = s.kernel(program, "k");
+        let want: [i32; 16] = std::array::from_fn(|i| i as i32 ^ 1);
+        for by in [0i32, 15, 16, 18, 1000, -40] {
+            let out = s.buffer(&[-1i32; 16]);
+            assert_eq!(s.arg(kernel, 0, &out), CL_SUCCESS);
+            assert_eq!(s.arg(kernel, 1, &by), CL_SUCCESS);
+            assert_eq!(s.launch(kernel, 16, Some(16)), CL_SUCCESS);
+            assert_eq!(call!(s, clFinish(s.queue)), CL_SUCCESS, "device {device}, by {by}");
+            assert_eq!(s.read::<i32>(out, 16), want, "device {device}, by {by}");
+        }
+    }
+}
