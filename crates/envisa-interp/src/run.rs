@@ -144,10 +144,20 @@ impl<O: Observer> Run for Observed<'_, O> {
     }
 }
 
+/// A launch that nobody observes.
+fn unobserved<'a>(
+    exe: &'a Executable,
+    prepared: &'a Prepared,
+    linked: &'a Linked,
+    options: &RunOptions,
+) -> LaunchView<'a> {
+    let launch = LaunchView::new(&exe.fast, prepared, linked, options.limit, false);
+    launch.stray_reads(options.stray_reads)
+}
+
 /// Runs a prepared launch, interpreted.
 pub fn run(exe: &Executable, prepared: &Prepared, linked: &Linked, options: &RunOptions) -> Outcome {
-    let launch = LaunchView::new(&exe.fast, prepared, linked, options.limit, false);
-    let launch = launch.stray_reads(options.stray_reads);
+    let launch = unobserved(exe, prepared, linked, options);
     scheduler::run(&launch, options, |i| Groups::new(&launch, i, Unobserved(&exe.fast_code)))
 }
 
@@ -159,8 +169,7 @@ pub fn run_translated(
     linked: &Linked,
     options: &RunOptions,
 ) -> Outcome {
-    let launch = LaunchView::new(&exe.fast, prepared, linked, options.limit, false);
-    let launch = launch.stray_reads(options.stray_reads);
+    let launch = unobserved(exe, prepared, linked, options);
     match exe.translation.get() {
         Some(Some(t)) if t.accepts(&launch) => scheduler::run(&launch, options, |i| t.worker(&launch, i)),
         _ => scheduler::run(&launch, options, |i| Groups::new(&launch, i, Unobserved(&exe.fast_code))),

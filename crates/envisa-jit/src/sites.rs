@@ -10,14 +10,22 @@ use crate::emit::memory::form;
 use crate::layout::Site;
 use crate::shape::{Seed, constant};
 
-/// What all threads that have all channels have in their payloads from a byte on: so many as two halves take, or what
-/// there is.
-fn rows<'a>(p: &Program, prepared: &'a Prepared, at: usize) -> impl Iterator<Item = &'a [u8]> {
+/// The words that all threads that have all channels have in their payloads from a byte on; `None` where there are not
+/// so many.
+fn rows<'a>(
+    p: &Program,
+    prepared: &'a Prepared,
+    at: usize,
+    words: usize,
+) -> impl Iterator<Item = Option<impl Fn(usize) -> i32 + 'a>> {
     let (bytes, simd) = (prepared.payload().len(), p.simd());
     prepared.classes().iter().flat_map(move |class| {
         let full = class.threads - u32::from(class.tail_mask.count_ones() < simd);
-        let from = move |t: usize| t * bytes + at..t * bytes + at + 64;
-        (0..full as usize).map(move |t| class.payloads.get(from(t)).unwrap_or_default())
+        (0..full as usize).map(move |t| {
+            let from = t * bytes + at;
+            let row = class.payloads.get(from..from + 2 * words)?;
+            Some(move |k: usize| i32::from(u16::from_le_bytes([row[2 * k], row[2 * k + 1]])))
+        })
     })
 }
 
@@ -34,17 +42,12 @@ pub(crate) fn seeds(p: &Program, prepared: &Prepared) -> Vec<Seed> {
             let at = start - payload.start + 32 * half as usize;
             let step = |lanes: usize| {
                 let mut step = None;
-                for class in prepared.classes() {
-                    let full = class.threads - u32::from(class.tail_mask.count_ones() < p.simd());
-                    for t in 0..full as usize {
-                        let from = t * payload.len() + at;
-                        let row = class.payloads.get(from..from + 32)?;
-                        let word = |k: usize| i32::from(u16::from_le_bytes([row[2 * k], row[2 * k + 1]]));
-                        let s = word(1) - word(0);
-                        let same = (1..16).all(|k| k % lanes == 0 || word(k) - word(k - 1) == s);
-                        if !same || *step.get_or_insert(s) != s {
-                            return None;
-                        }
+                for word in rows(p, prepared, at, 16) {
+                    let word = word?;
+                    let s = word(1) - word(0);
+                    let same = (1..16).all(|k| k % lanes == 0 || word(k) - word(k - 1) == s);
+                    if !same || *step.get_or_insert(s) != s {
+                        return None;
                     }
                 }
                 step
@@ -56,10 +59,7 @@ pub(crate) fn seeds(p: &Program, prepared: &Prepared) -> Vec<Seed> {
             let goes_on = lanes == 16
                 && half % 2 == 1
                 && out.last().is_some_and(before)
-                && rows(p, prepared, at - 32).all(|row| {
-                    let word = |k: usize| i32::from(u16::from_le_bytes([row[2 * k], row[2 * k + 1]]));
-                    row.len() == 64 && word(16) - word(15) == step
-                });
+                && rows(p, prepared, at - 32, 32).all(|w| w.is_some_and(|word| word(16) - word(15) == step));
             out.push(Seed { offset, step, lanes, goes_on });
         }
     }

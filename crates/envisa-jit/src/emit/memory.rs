@@ -96,9 +96,24 @@ pub(super) enum Way {
     Any(V),
 }
 
-/// Does a message load words that begin at one byte after another, where steps are so many bytes?
-fn overlapping(s: &Simt, step: Option<u64>) -> bool {
-    (step, s.element, s.elements, s.write) == (Some(1), 2, 1, false) && s.align <= 1
+impl Form {
+    /// How many bytes are from channel to channel where indices have this step.
+    fn bytes(self, step: i32) -> u64 {
+        u64::from(step.wrapping_shl(self.before) as u32) * u64::from(self.scale)
+    }
+}
+
+/// How a message goes to channels that are so many bytes apart, if that is one row: that of the half which begins so
+/// many channels behind the place in a register.
+fn row(s: &Simt, bytes: u64, r: Register, behind: u32) -> Option<Way> {
+    let plus = behind * bytes as u32;
+    if s.elements == 1 && bytes == u64::from(s.element) {
+        Some(Way::Row(r, plus))
+    } else if (s.elements, s.element, bytes, s.write) == (1, 2, 1, false) && s.align <= 1 {
+        Some(Way::Words(r, plus))
+    } else {
+        None
+    }
 }
 
 /// A row some of whose elements are outside.
@@ -303,12 +318,12 @@ impl Emit<'_> {
         }
         let at = s.address + 4 * part.lane;
         let which = part.index as usize;
-        let (count, w) = (s.elements.count_ones(), part.width);
+        let w = part.width;
         let on = self.on(pc, part)?;
-        let step = self.step(at).map(|x| x.wrapping_shl(form.before) as u32 as u64 * u64::from(form.scale));
-        let words = part.lanes == 16 && overlapping(s, step);
-        let row = step == Some(u64::from(s.element)) && count == 1 || words;
-        if part.lanes == 1 || step == Some(0) || row {
+        let step = self.step(at).map(|x| form.bytes(x));
+        let row = step.and_then(|x| row(s, x, RA[which], 0));
+        let row = row.filter(|r| part.lanes == 16 || matches!(r, Way::Row(..)));
+        if part.lanes == 1 || step == Some(0) || row.is_some() {
             // By the first channel.
             match self.home_alone(at, 4 * part.lanes) {
                 Some(v) if part.lanes > 1 => {
@@ -323,7 +338,7 @@ impl Emit<'_> {
                 }
             }
             self.offset(i, form, EA[which]);
-            let limit = match (row, part.lanes) {
+            let limit = match (row.is_some(), part.lanes) {
                 (true, 8) => site::LAST,
                 (true, _) => site::LAST16,
                 _ => site::COUNT,
@@ -332,7 +347,7 @@ impl Emit<'_> {
             self.a.rm(Code::Cmp_r32_rm32, EA[which], limit);
             match on {
                 // Of a row that is not all inside, the channels that are on may be.
-                Some(on) if row => {
+                Some(on) if row.is_some() => {
                     let (edge, back) = (self.a.label(), self.a.label());
                     self.a.jump(Code::Jae_rel32_64, edge);
                     self.a.bind(back);
@@ -343,11 +358,7 @@ impl Emit<'_> {
                 }
                 _ => self.a.jump(Code::Jae_rel32_64, entry),
             }
-            return Ok(match (row, words) {
-                (_, true) => Way::Words(RA[which], 0),
-                (true, _) => Way::Row(RA[which], 0),
-                _ => Way::Same(RA[which]),
-            });
+            return Ok(row.unwrap_or(Way::Same(RA[which])));
         }
         // Intermediate registers 6 and 7 hold the offsets of the halves.
         let v = 6 + part.index as u8;
@@ -394,22 +405,21 @@ impl Emit<'_> {
             return Ok(None);
         }
         let Some(first) = self.first(s.address) else { return Ok(None) };
-        let step = first.step.wrapping_shl(form.before) as u32 as u64 * u64::from(form.scale);
-        let words = overlapping(s, Some(step));
-        let row = step == u64::from(s.element) && s.elements == 1 || words;
-        if step != 0 && !row {
+        let step = form.bytes(first.step);
+        let (low, high) = (row(s, step, RA[0], 0), row(s, step, RA[0], 16));
+        if step != 0 && low.is_none() {
             return Ok(None);
         }
         let on = [self.on(pc, &a)?, self.on(pc, &b)?];
         let m = self.reg(first.at);
         self.a.rm(Code::Mov_r32_rm32, EA[0], m);
         self.offset(i, form, EA[0]);
-        let limit = self.site(i, if row { site::LAST } else { site::COUNT });
+        let limit = self.site(i, if low.is_some() { site::LAST } else { site::COUNT });
         self.a.rm(Code::Cmp_r32_rm32, EA[0], limit);
-        if !row {
+        let (Some(low), Some(high)) = (low, high) else {
             self.a.jump(Code::Jae_rel32_64, entry);
             return Ok(Some([Way::Same(RA[0]); 2]));
-        }
+        };
         if on[0].is_some() && on[1].is_some() {
             let (edge, back) = (self.a.label(), self.a.label());
             self.a.jump(Code::Jae_rel32_64, edge);
@@ -420,10 +430,7 @@ impl Emit<'_> {
         } else {
             self.a.jump(Code::Jae_rel32_64, entry);
         }
-        Ok(Some([0, 16 * step as u32].map(|plus| match words {
-            true => Way::Words(RA[0], plus),
-            false => Way::Row(RA[0], plus),
-        })))
+        Ok(Some([low, high]))
     }
 
     /// From an index to what is held against a site's limits.

@@ -14,7 +14,7 @@ mod copies;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use iced_x86::{Code, FlowControl, Instruction, InstructionInfoFactory, OpKind, Register};
@@ -173,10 +173,9 @@ fn unused(code: &[Instruction], given: &Given<'_>) -> Vec<Register> {
     let mut info = InstructionInfoFactory::new();
     for i in &code[..given.end] {
         let saves = matches!(i.code(), Code::Push_r64 | Code::Pop_r64);
-        let arguments = i.code() == Code::Mov_r64_rm64 && i.op0_register() != RAX && i.op1_register() == RDI;
-        let second =
-            i.code() == Code::Mov_r64_rm64 && i.op1_kind() == OpKind::Register && i.op1_register() == RSI;
-        if saves || arguments || second {
+        // The function's arguments, before anything is kept.
+        let takes = i.code() == Code::Mov_r64_rm64 && matches!(i.op1_register(), RDI | RSI);
+        if saves || takes {
             continue;
         }
         for u in info.info(i).used_registers() {
@@ -221,12 +220,12 @@ fn slots(code: &[Instruction], given: &Given<'_>, counts: &[f32]) -> Vec<Slot> {
     let mut all: Vec<Slot> = all.into_values().filter(|s| s.reads > 0.0).collect();
     // Of those that share bytes, the one that is used most.
     all.sort_by(|a, b| (b.reads + b.writes).total_cmp(&(a.reads + a.writes)).then(a.at.cmp(&b.at)));
-    let mut taken: HashMap<u32, ()> = HashMap::new();
+    let mut taken = HashSet::new();
     all.retain(|s| {
         let dwords = s.at / 4..(s.at + s.bytes).div_ceil(4);
-        let fine = s.at % 4 == 0 && dwords.clone().all(|d| !taken.contains_key(&d));
+        let fine = s.at % 4 == 0 && dwords.clone().all(|d| !taken.contains(&d));
         if fine {
-            taken.extend(dwords.map(|d| (d, ())));
+            taken.extend(dwords);
         }
         fine
     });
