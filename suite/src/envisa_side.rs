@@ -9,6 +9,7 @@ use envisa::{Arg, Buffer, Config, Device as Gpu, FaultKind, Finding, LoadOptions
 use crate::corpus;
 use crate::kernel::{Device, KernelFile};
 use crate::launch::{ArgValue, Launch, Outputs};
+use crate::native::Executed;
 
 /// Memory of the machine, in bytes: more is a mistake in a header.
 const MEMORY: u64 = 8 << 30;
@@ -197,6 +198,31 @@ impl<'a> Loaded<'a> {
             instructions: listing.lines().filter(|l| l.starts_with("; $")).count(),
             seconds: (first - least).max(0.0),
         }))
+    }
+
+    /// Launches once, observed: what was executed, what native code leaves of it to the interpreter, and what native
+    /// code is made for.
+    ///
+    /// # Errors
+    /// As [`Loaded::run`].
+    pub fn executed(&mut self) -> Result<(Executed, Option<&'static str>), Failure> {
+        let observed = self.how.clone().engine(envisa::Engine::Native).statistics(true);
+        let outcome = self.gpu.run(&self.kernel, &observed).map_err(failed)?;
+        if let Some(fault) = &outcome.fault {
+            return Err(failed(fault));
+        }
+        let statistics = outcome.statistics.ok_or_else(|| failed("a run without statistics"))?;
+        let native = statistics.native.ok_or_else(|| failed("statistics without native code's"))?;
+        let instructions = statistics.instructions;
+        let mut left: Vec<(String, u64)> =
+            native.refused.into_iter().map(|why| (why, instructions)).collect();
+        for l in native.left {
+            match left.iter_mut().find(|(why, _)| *why == l.reason) {
+                Some((_, n)) => *n += l.count,
+                None => left.push((l.reason.to_owned(), l.count)),
+            }
+        }
+        Ok((Executed { instructions, left }, native.level))
     }
 
     /// Gives every buffer its initial content.

@@ -16,6 +16,7 @@ pub mod kernel;
 pub mod launch;
 pub mod limits;
 pub mod machine;
+pub mod native;
 pub mod newer;
 pub mod opencl;
 pub mod peer;

@@ -13,14 +13,13 @@ use envisa_suite::clock;
 use envisa_suite::compare::Check;
 use envisa_suite::conformance::{self, hold};
 use envisa_suite::corpus;
-use envisa_suite::envisa_side::Loaded;
 use envisa_suite::kernel::{CORPUS_DEVICES, Device, KernelFile, discover, kernel_folder};
 use envisa_suite::launch::{Launch, SizeSet};
 use envisa_suite::machine::Machine;
 use envisa_suite::peer::{self, Peer};
 use envisa_suite::performance::{self, Part, docs_folder, json_of, write_text};
 use envisa_suite::report::{Table, block, cell, replace_block, suspicions};
-use envisa_suite::{newer, programs, random, runs, through, toolchain, translate};
+use envisa_suite::{native, newer, programs, random, runs, through, toolchain, translate};
 
 /// Kernels, conformance and benchmarks of envisa against its peers.
 #[derive(Parser)]
@@ -390,7 +389,7 @@ fn main() -> ExitCode {
         }
         Verb::Checks { only, device, no_oclgrind, write } => hold_checks(&only, &device, !no_oclgrind, write),
         Verb::Random { programs, first, write } => random_programs(first, programs, write),
-        Verb::Native { only, device } => native(&only, &device),
+        Verb::Native { only, device } => kernels(&only).and_then(|all| native::list(&all, &device)),
         Verb::Translation { only, device, repeats, write, json } => {
             translation(&only, device, repeats, write, json.as_deref())
         }
@@ -613,23 +612,6 @@ fn run_bench(
     Ok(run.good())
 }
 
-/// A line a kernel: instructions with native code of all, bytes, the time it took, and why others have none.
-fn native(only: &Only, devices: &[Device]) -> Result<bool, String> {
-    for k in kernels(only)? {
-        for device in devices.iter().filter(|d| k.devices().contains(d)) {
-            let sizes = if k.header.bench.is_some() { SizeSet::Bench } else { SizeSet::Conformance };
-            let launch = Launch::new(&k, sizes, false)?;
-            let loaded = Loaded::new(&k, *device, &launch, 1).map_err(|e| format!("{}: {e}", k.id))?;
-            let head = format!("{:<28} {:<6}", k.id, device.name());
-            match loaded.native() {
-                Ok(n) => println!("{head} {n}"),
-                Err(why) => println!("{head} none: {why}"),
-            }
-        }
-    }
-    Ok(true)
-}
-
 fn translation(
     only: &Only,
     device: Device,
@@ -671,7 +653,7 @@ fn performance(only: &Only, parts: &[Part], how: CheckingHow, write: bool) -> Re
             Part::Assembler => toolchain::build("envisa-cli", "assembler"),
             Part::Verifier => toolchain::build("envisa-verify", "verify"),
             Part::Driver => runs::build_driver(),
-            Part::Kernels | Part::Avx2 | Part::Oclgrind | Part::Translation => Ok(()),
+            Part::Kernels | Part::Avx2 | Part::Oclgrind | Part::Native | Part::Translation => Ok(()),
         };
         if let Err(why) = built {
             wrong.push((*part, why));
@@ -761,6 +743,11 @@ fn measure(
             Ok(run.good())
         }
         Part::Translation => translation(only, Device::Dg2, 5, write, None),
+        Part::Native => {
+            let run = native::run(&kernels(only)?)?;
+            leave(part, &run, &run.section(&command, &record), write)?;
+            Ok(run.complaints().is_empty())
+        }
         Part::Runs => {
             let envisa = envisa.map_err(Clone::clone)?;
             let run = runs::run(envisa, &kernels(only)?, Device::Pvc, |line| eprintln!("{line}"))?;

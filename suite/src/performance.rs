@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::bench::{Bench, KernelTimes, Spread, ratio, time};
 use crate::checking::Checking;
 use crate::machine::Machine;
+use crate::native::{GOAL, Native};
 use crate::peer::Peer;
 use crate::report::{Table, put_first, replace_block};
 use crate::runs::{Runs, mib};
@@ -27,6 +28,8 @@ pub enum Part {
     Oclgrind,
     /// Kernels through the OpenCL driver, and small launches, beside PoCL and Intel's CPU runtime.
     Driver,
+    /// What native code leaves to the interpreter, over the corpus.
+    Native,
     /// Start-up and memory of the command.
     Runs,
     /// What checking costs, beside no checks and Oclgrind's.
@@ -41,11 +44,12 @@ pub enum Part {
 
 impl Part {
     /// All parts.
-    pub const ALL: [Part; 9] = [
+    pub const ALL: [Part; 10] = [
         Part::Kernels,
         Part::Avx2,
         Part::Oclgrind,
         Part::Driver,
+        Part::Native,
         Part::Runs,
         Part::Checks,
         Part::Translation,
@@ -150,6 +154,10 @@ pub fn summary(docs: &Path) -> String {
             Part::Driver => read_record(&path).map(|b: Bench| {
                 driver_lines(&b, &mut lines);
                 b.machine
+            }),
+            Part::Native => read_record(&path).map(|n: Native| {
+                lines.extend(native_line(&n));
+                n.machine
             }),
             Part::Runs => read_record(&path).map(|r: Runs| {
                 run_lines(&r, &mut lines);
@@ -280,6 +288,22 @@ fn driver_lines(b: &Bench, lines: &mut Vec<Line>) {
     }
 }
 
+fn native_line(n: &Native) -> Option<Line> {
+    let share = n.share()?;
+    let worst: Vec<String> =
+        n.worst().iter().take(3).map(|w| format!("{} on {}", w.0.kernel, w.0.device)).collect();
+    let worst = if worst.is_empty() { String::new() } else { format!(" (least: {})", worst.join(", ")) };
+    Some(line(
+        format!(
+            "share of executed instructions that were native over the corpus: {} launches",
+            n.launches.len()
+        ),
+        "at least 99.9 %",
+        format!("{:.3} %{worst}", 100.0 * share),
+        Some(share >= GOAL && n.complaints().is_empty()),
+    ))
+}
+
 fn run_lines(r: &Runs, lines: &mut Vec<Line>) {
     if let Some(worst) = r.worst() {
         lines.push(line(
@@ -398,7 +422,7 @@ mod tests {
         let text = summary(docs.path());
         assert!(
             text.contains(
-                "not measured yet: kernels, avx2, oclgrind, driver, runs, checks, translation, assembler, verifier"
+                "not measured yet: kernels, avx2, oclgrind, driver, native, runs, checks, translation, assembler, verifier"
             ),
             "{text}"
         );

@@ -50,9 +50,12 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
             let fine = match base {
                 Register::RBX if found => at >= 0 && at <= i64::from(sizes.registers),
                 Register::RBX => inside(sizes.registers),
-                // By the number of a lane, below sixteen.
-                Register::RBP if index == Register::R9 && i.memory_index_scale() == 4 => {
-                    (place::LANES..place::WAITS).step_by(64).any(|a| i64::from(a) == at) && end == at + 4
+                // By the number of a lane, below sixteen: dwords, and quads of the two arrays that have such.
+                Register::RBP if index == Register::R9 => {
+                    let step = i64::from(i.memory_index_scale());
+                    let arrays = [place::LANES, place::LANES + 64, place::LANES + 192].map(i64::from);
+                    let of = if step == 8 { &arrays[1..] } else { &arrays[..] };
+                    matches!(step, 4 | 8) && of.contains(&at) && end == at + step
                 }
                 Register::RBP => inside(sizes.context),
                 Register::R12 => inside(sizes.sites),

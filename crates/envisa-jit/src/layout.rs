@@ -51,10 +51,10 @@ pub(crate) mod at {
     pub const DISPATCH: u32 = 128;
     /// Vector registers during a call.
     pub const VECTORS: u32 = 192;
-    /// Three arrays of a dword a lane, for what is done lane by lane.
+    /// Three arrays for what is done lane by lane: one of a dword a lane, two that may have a quad.
     pub const LANES: u32 = VECTORS + 32 * 64;
     /// Channels that wait, a dword a label.
-    pub const WAITS: u32 = LANES + 3 * 64;
+    pub const WAITS: u32 = LANES + 5 * 64;
 }
 
 /// A thread of those that take turns, while it is not its turn.

@@ -1,6 +1,7 @@
 //! From a program to x86-64: one function that runs a thread.
 
 mod alu;
+mod atomic;
 mod block;
 mod calls;
 mod carry;
