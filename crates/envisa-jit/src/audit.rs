@@ -1,7 +1,10 @@
 //! A second look at generated code, by its bytes: what memory each instruction names.
 
+use std::ops::Range;
+
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, OpKind, Register};
 
+use crate::ahead::COLUMNS;
 use crate::layout::{SITE, at as place};
 
 /// How large what the code is given is, in bytes.
@@ -13,6 +16,8 @@ pub(crate) struct Sizes {
     pub payload: u32,
     /// Of the record of a thread that takes turns.
     pub record: u32,
+    /// Where in the context what is loaded ahead is.
+    pub ahead: Range<u32>,
 }
 
 /// Where the code is taken to begin.
@@ -37,6 +42,9 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
             let (base, index) = (i.memory_base(), i.memory_index());
             let at = i.memory_displacement64() as i64;
             let end = at + i.memory_size().size() as i64;
+            let ahead = |most: u32| {
+                at >= i64::from(sizes.ahead.start) && end + i64::from(most) <= i64::from(sizes.ahead.end)
+            };
             let inside = |bytes: u32| index == Register::None && at >= 0 && end <= i64::from(bytes);
             // Elements found through address registers, which were held against the variables' ends.
             let found = matches!(
@@ -51,11 +59,16 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
                 Register::RBX if found => at >= 0 && at <= i64::from(sizes.registers),
                 Register::RBX => inside(sizes.registers),
                 // By the number of a lane, below sixteen: dwords, and quads of the two arrays that have such.
-                Register::RBP if index == Register::R9 => {
+                Register::RBP if index == Register::R9 && at < i64::from(place::WAITS) => {
                     let step = i64::from(i.memory_index_scale());
                     let arrays = [place::LANES, place::LANES + 64, place::LANES + 192].map(i64::from);
                     let of = if step == 8 { &arrays[1..] } else { &arrays[..] };
                     matches!(step, 4 | 8) && of.contains(&at) && end == at + step
+                }
+                // By the number of a row, or where a column is.
+                Register::RBP if index == Register::R9 && i.memory_index_scale() == 4 => ahead(4 * 12),
+                Register::RBP if index == Register::RSI && i.memory_index_scale() == 1 => {
+                    ahead(64 * (COLUMNS - 1))
                 }
                 Register::RBP => inside(sizes.context),
                 Register::R12 => inside(sizes.sites),

@@ -311,6 +311,7 @@ impl Native {
             sites: SITE * p.messages().len().max(1) as u32,
             payload: key.start.as_ref().map_or(0, |s| s.payload_bytes),
             record: compiled.record,
+            ahead: compiled.ahead.clone(),
         };
         if let Err(e) = audit(&compiled.code.bytes, &sizes) {
             // A mistake of this compiler: such code never runs.

@@ -1,5 +1,6 @@
 //! From a program to x86-64: one function that runs a thread.
 
+mod ahead;
 mod alu;
 mod atomic;
 mod block;
@@ -32,6 +33,7 @@ use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src};
 use envisa_machine::start::Start;
 use iced_x86::{Code, Register};
 
+use crate::ahead::{STREAM, Stream, streams};
 use crate::alloc::Allocation;
 use crate::asm::{Asm, Encoded, K, Label, Lanes, Mem, Opd, V, Why, Width, kreg, vreg};
 use crate::defer::Deferred;
@@ -68,6 +70,8 @@ pub(crate) struct Compiled {
     pub symbols: u32,
     /// Bytes of a thread's record, if threads take turns.
     pub record: u32,
+    /// Where in a context what is loaded ahead is.
+    pub ahead: Range<u32>,
 }
 
 /// A part of an instruction: as many lanes as one vector register holds.
@@ -153,6 +157,8 @@ pub(crate) struct Emit<'a> {
     held: Option<K>,
     /// The instruction that code is made for.
     now: Pc,
+    /// Loads that are done ahead.
+    streams: Vec<Stream>,
 }
 
 impl<'a> Emit<'a> {
@@ -208,12 +214,13 @@ impl<'a> Emit<'a> {
             fused: false,
             held: None,
             now: 0,
+            streams: streams(p, flow, cells, shapes),
         }
     }
 
     /// First byte of the pool in a context.
     fn pool_at(&self) -> u32 {
-        (self.symbols_at() + 8 * self.p.symbols().len() as u32).next_multiple_of(64)
+        self.streams_at() + STREAM * self.streams.len() as u32
     }
 
     /// Where in a context the addresses of the program's symbols begin.
@@ -304,6 +311,8 @@ impl<'a> Emit<'a> {
             if !self.flow.reachable(pc) {
                 continue;
             }
+            // Of a loop that begins here, nothing is loaded when it is come to.
+            self.forget_streams(Some(pc));
             let label = self.labels[pc as usize];
             // In the middle of a block only those before it come here.
             if pc > 0 && ends[pc as usize - 1] > pc {
@@ -329,6 +338,7 @@ impl<'a> Emit<'a> {
         let pool_at = self.pool_at();
         let mut context = (pool_at + 4 * self.pool.len() as u32).next_multiple_of(64);
         let (image, symbols, record) = (self.image(), self.symbols_at(), self.record_bytes());
+        let ahead = self.streams_at()..pool_at;
         let (mut behind, mut end) = (behind, end);
         if self.level == Level::Avx2 {
             let (code, labels) = self.a.settled()?;
@@ -351,6 +361,7 @@ impl<'a> Emit<'a> {
             image,
             symbols,
             record,
+            ahead,
             waits: self.waits,
             pool_at,
         })
@@ -596,6 +607,7 @@ impl<'a> Emit<'a> {
         self.a.rr(Code::Mov_r64_rm64, CTX, Register::RSI);
         self.a.rr(Code::Mov_r64_rm64, REGS, Register::RDI);
         self.a.rm(Code::Mov_r64_rm64, SITES, Mem::at(CTX, at::SITES));
+        self.forget_streams(None);
         match self.start {
             Some(start) if !self.together => self.start_thread(start),
             start => {

@@ -263,6 +263,12 @@ encodings! {
     VEX_Vpsubq_ymm_ymm_ymmm256
     VEX_Vptest_ymm_ymmm256
     VEX_Vpunpckhdq_ymm_ymm_ymmm256
+    VEX_Vpunpcklqdq_ymm_ymm_ymmm256
+    VEX_Vpunpcklqdq_xmm_xmm_xmmm128
+    VEX_Vpunpckldq_xmm_xmm_xmmm128
+    VEX_Vpunpckhqdq_ymm_ymm_ymmm256
+    VEX_Vpunpckhqdq_xmm_xmm_xmmm128
+    VEX_Vpunpckhdq_xmm_xmm_xmmm128
     VEX_Vpunpckldq_ymm_ymm_ymmm256
     VEX_Vpxor_xmm_xmm_xmmm128
     VEX_Vpxor_ymm_ymm_ymmm256

@@ -86,6 +86,11 @@ impl Narrow<'_> {
                 self.list.copy(half(to, 0), half(from, u32::from(i.immediate8() & 1)));
                 self.list.zero(half(to, 1));
             }
+            C::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8 if i.op0_kind() == OpKind::Memory => {
+                let (quarter, m) = (u32::from(i.immediate8() & 3), memory(i));
+                self.list.store_quarter(m, half(number(i.op1_register()), quarter / 2), quarter % 2);
+                self.written(m, 16);
+            }
             C::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8 if i.op2_kind() == OpKind::Register => {
                 let [to, a, b] = [0, 1, 2].map(|k| number(i.op_register(k)));
                 let at = u32::from(i.immediate8() & 1);

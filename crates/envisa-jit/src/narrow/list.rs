@@ -272,6 +272,15 @@ impl List {
         self.push(i, [NO, r, NO, NO], Effect::Read);
     }
 
+    /// Stores the lower or upper half of a register.
+    pub fn store_quarter(&mut self, m: Mem, r: Reg, which: u32) {
+        if which == 0 {
+            return self.store(STORE[0], m, r);
+        }
+        let c = Code::VEX_Vextracti128_xmmm128_ymm_imm8;
+        self.push(Instruction::with3(c, m.operand(false), class(c, 1), which), [NO, r, NO, NO], Effect::Read);
+    }
+
     /// Loads or stores the elements of a mask.
     pub fn masked_load(&mut self, c: Code, dst: Reg, mask: Reg, m: Mem) {
         let i = Instruction::with3(c, class(c, 0), class(c, 1), m.operand(false));

@@ -1,0 +1,189 @@
+//! Loops in which each channel goes along a row of its own: native code loads what comes next ahead, and nobody sees it.
+
+use envisa::isa::Platform;
+use envisa::{Config, Device, Engine, Fault, Launch, Module, Source};
+
+/// Sixteen channels, each from a place and for a number of dwords of its own, twice; `B` gets what they add up to.
+/// What is written between the two passes is read by the second one.
+fn kernel(step: i32, how: How) -> String {
+    let store = "(R) lsc_store.ugm (M1, 16) flat[From]:a64 Sum:d32\n";
+    let next = format!("add (M1, 16) From(0,0)<1> Go(0,0)<1;1,0> A(0,0)<0;1,0>\n{store}");
+    let [within, between, wait] = match how {
+        How::Reads => ["", store, ""],
+        How::GoesOn => ["", &next, ""],
+        How::Writes => [store, "", ""],
+        How::Barrier => ["", store, "barrier\n"],
+    };
+    let again = "mov (M1, 16) Go(0,0)<1> Place(0,0)<1;1,0>\n";
+    let [once, each] = if how == How::GoesOn { [again, ""] } else { ["", again] };
+    format!(
+        r#"
+.version 3.6
+.kernel "walk"
+.kernel_attr Target="cm"
+.decl A v_type=G type=uq num_elts=1 align=qword
+.decl B v_type=G type=uq num_elts=1 align=qword
+.decl Thread v_type=G type=uq num_elts=1 align=qword
+.decl Pass v_type=G type=d num_elts=1
+.decl Lane v_type=G type=uw num_elts=16 align=wordx32
+.decl At v_type=G type=ud num_elts=16 align=wordx32
+.decl Place v_type=G type=d num_elts=16 align=wordx32
+.decl Count v_type=G type=d num_elts=16 align=wordx32
+.decl N v_type=G type=d num_elts=16 align=wordx32
+.decl X v_type=G type=d num_elts=16 align=wordx32
+.decl Sum v_type=G type=d num_elts=16 align=wordx32
+.decl Go v_type=G type=d num_elts=16 align=wordx32
+.decl P v_type=P num_elts=16
+.decl Q v_type=P num_elts=1
+.decl R v_type=P num_elts=16
+.decl To v_type=G type=uq num_elts=16 align=wordx32
+.decl From v_type=G type=uq num_elts=16 align=wordx32
+.input A offset=64 size=8
+.input B offset=72 size=8
+.function "walk_main"
+mov (M1, 8) Lane(0,0)<1> 0x76543210:v
+add (M1, 8) Lane(0,8)<1> Lane(0,0)<1;1,0> 0x8:uw
+and (M1, 1) Thread(0,0)<1> %r0(0,2)<0;1,0> 0xff:ud
+shl (M1, 1) Thread(0,0)<1> Thread(0,0)<0;1,0> 0x7:uq
+add (M1, 1) B(0,0)<1> B(0,0)<0;1,0> Thread(0,0)<0;1,0>
+shl (M1, 16) At(0,0)<1> Lane(0,0)<1;1,0> 0x2:ud
+add (M1, 16) To(0,0)<1> At(0,0)<1;1,0> B(0,0)<0;1,0>
+lsc_load.ugm (M1, 16) Place:d32 flat[To]:a64
+lsc_load.ugm (M1, 16) Count:d32 flat[To+0x40]:a64
+mov (M1, 16) Sum(0,0)<1> 0x1:d
+mov (M1, 1) Pass(0,0)<1> 0x2:d
+add (M1, 16) From(0,0)<1> Place(0,0)<1;1,0> A(0,0)<0;1,0>
+cmp.gt (M1, 16) R Count(0,0)<1;1,0> 0x0:d
+{once}pass:
+{each}mov (M1, 16) N(0,0)<1> Count(0,0)<1;1,0>
+cmp.gt (M1, 16) P N(0,0)<1;1,0> 0x0:d
+(!P) goto (M1, 16) behind
+again:
+add (M1, 16) To(0,0)<1> Go(0,0)<1;1,0> A(0,0)<0;1,0>
+lsc_load.ugm (M1, 16) X:d32 flat[To]:a64
+mul (M1, 16) Sum(0,0)<1> Sum(0,0)<1;1,0> 0x1f:d
+add (M1, 16) Sum(0,0)<1> Sum(0,0)<1;1,0> X(0,0)<1;1,0>
+add (M1, 16) Go(0,0)<1> Go(0,0)<1;1,0> {step}:d
+add (M1, 16) N(0,0)<1> N(0,0)<1;1,0> -1:d
+{within}cmp.gt (M1, 16) P N(0,0)<1;1,0> 0x0:d
+(P) goto (M1, 16) again
+behind:
+{between}{wait}add (M1, 1) Pass(0,0)<1> Pass(0,0)<0;1,0> -1:d
+cmp.gt (M1, 1) Q Pass(0,0)<0;1,0> 0x0:d
+(Q) jmp (M1, 1) pass
+add (M1, 16) To(0,0)<1> At(0,0)<1;1,0> B(0,0)<0;1,0>
+lsc_store.ugm (M1, 16) flat[To]:a64 Sum:d32
+ret (M1, 1)
+"#
+    )
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum How {
+    /// The loop only reads, the same both times.
+    Reads,
+    /// The second pass goes on where the first one ended, and that is written in between.
+    GoesOn,
+    /// It writes what it reads next.
+    Writes,
+    /// Its threads take turns in between.
+    Barrier,
+}
+
+/// Numbers that look like chance.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % n
+    }
+}
+
+type Left = (Vec<u8>, Vec<u8>, Option<Box<Fault>>);
+
+fn dwords(all: impl IntoIterator<Item = u32>) -> Vec<u8> {
+    all.into_iter().flat_map(u32::to_le_bytes).collect()
+}
+
+/// Where each of a thread's channels begins, and how many it reads.
+fn walks(c: &mut Chance, step: i32, length: u64) -> [u32; 32] {
+    let far = [64, 8192, 36, 1024, 4][c.below(5) as usize];
+    let (start, most) = (c.below(length / 4) & !3, [1, 3, 17, 40, 100][c.below(5) as usize]);
+    let same = c.below(3) == 0;
+    let number = 1 + c.below(most);
+    // Some do not go at all, from anywhere.
+    let near = c.below(3) != 0;
+    let none: u64 = if c.below(3) == 0 { c.below(1 << 16) } else { 0 };
+    std::array::from_fn(|k| {
+        let off = none >> (k % 16) & 1 != 0;
+        if k >= 16 {
+            return if off {
+                0
+            } else if same {
+                number as u32
+            } else {
+                c.below(most + 1) as u32
+            };
+        }
+        if off {
+            // Just below the buffer, if not anywhere.
+            return if near {
+                0u32.wrapping_sub(4 + 4 * c.below(12) as u32)
+            } else {
+                c.below(1 << 32) as u32
+            };
+        }
+        let place = match c.below(40) {
+            0 => c.below(length) & !3,
+            1 => length - 4 * (c.below(24) + 1),
+            _ => start + far * k as u64,
+        };
+        // Seldom outside.
+        let place = if c.below(300) == 0 { length + 4 } else { place % length };
+        if step < 0 { length.saturating_sub(place + 4) as u32 } else { place as u32 }
+    })
+}
+
+#[test]
+fn rows_of_channels_are_the_interpreters() {
+    let mut chance = Chance(0x5eed_cafe);
+    let (mut whole, mut faults) = (0, 0);
+    for (how, rounds) in [(How::Reads, 40), (How::GoesOn, 30), (How::Writes, 12), (How::Barrier, 20)] {
+        for step in [4, 8, -4, 0, 2] {
+            let text = kernel(step, how);
+            for _ in 0..rounds {
+                let threads = if how == How::Barrier { 3 } else { 1 };
+                let length = [1024, 4096, 40_960, 131_072][chance.below(4) as usize];
+                let data = dwords((0..length / 4).map(|_| chance.below(1 << 32) as u32));
+                let work = dwords((0..threads).flat_map(|_| walks(&mut chance, step, length)));
+                let run = |engine| -> Left {
+                    let device = Device::new(Config::new(Platform::Pvc).memory(1 << 24));
+                    let module =
+                        Module::load(&device, "walk", Source::Text(text.as_bytes())).expect("it loads");
+                    let kernel = module.kernel("walk").expect("it is there");
+                    let a = device.buffer_from("a", &data).expect("there is memory");
+                    let b = device.buffer_from("b", &work).expect("there is memory");
+                    let launch = Launch::threads(&[1, 1, 1], threads)
+                        .arg("A", &a)
+                        .arg("B", &b)
+                        .engine(engine)
+                        .host_threads(1);
+                    let outcome = device.run(&kernel, &launch).expect("it is launched");
+                    (a.to_vec(), b.to_vec(), outcome.fault)
+                };
+                let [a, b] = [Engine::Interpreter, Engine::Native].map(run);
+                if a.2.is_some() {
+                    faults += 1
+                } else {
+                    whole += 1
+                }
+                assert_eq!(a.2, b.2, "{how:?} by {step}: the fault");
+                assert!(a == b, "{how:?} by {step}, {length} bytes: memory differs");
+            }
+        }
+    }
+    assert!(whole > 150 && faults > 20, "{whole} ended, {faults} faults");
+}
