@@ -15,6 +15,7 @@ use envisa_machine::start::Start;
 use envisa_machine::thread::{Machine, STOP, Status};
 use envisa_machine::trap::{Cause, Trap};
 
+use crate::active::Active;
 use crate::alloc::Allocation;
 use crate::audit::{Sizes, audit};
 use crate::defer::Deferred;
@@ -53,7 +54,8 @@ impl Jit {
     pub fn listing(&self, program: &Program, rest: &Arc<dyn Instructions>) -> Result<String, String> {
         let native =
             Native::new(program, rest, self.0).map_err(|e| format!("instruction {}: {}", e.pc, e.reason))?;
-        let variant = native.compile(&Key { full: true, seeds: Vec::new(), start: None })?;
+        let key = Key { full: true, seeds: Vec::new(), active: Active::default(), start: None };
+        let variant = native.compile(&key)?;
         Ok(format!("; {}\n{}", self.level(), crate::listing::listing(program, &variant.compiled)))
     }
 }
@@ -136,6 +138,8 @@ struct Key {
     /// All threads have all channels.
     full: bool,
     seeds: Vec<Seed>,
+    /// Which channels may be active.
+    active: Active,
     /// How its threads start, if the code does that.
     start: Option<Start>,
 }
@@ -194,7 +198,12 @@ impl Native {
     fn choose_anew(&self, prepared: &Prepared) -> Arc<Chosen> {
         let seeds = sites::seeds(&self.program, prepared);
         let start = self.start(prepared).ok();
-        let full = self.variant(Key { full: true, seeds, start: start.clone() });
+        let active = |full| {
+            let live = if full { self.live() } else { &self.part().0 };
+            let given = sites::given(&self.program, prepared, full);
+            Active::new(&self.program, &self.flow, &self.cells, live, &given)
+        };
+        let full = self.variant(Key { full: true, seeds, active: active(true), start: start.clone() });
         // Most launches have no threads that lack channels.
         let part = match self.tails(prepared) {
             Tails::None => Err("no thread lacks channels".into()),
@@ -202,7 +211,7 @@ impl Native {
                 // Rows are run where threads with all channels are.
                 let rows = tails == Tails::Alone && start.is_some();
                 let start = rows.then(|| self.start_with(prepared, &self.part().1).ok()).flatten();
-                self.variant(Key { full: false, seeds: Vec::new(), start })
+                self.variant(Key { full: false, seeds: Vec::new(), active: active(false), start })
             }
         };
         let variants = [full, part];
@@ -295,7 +304,7 @@ impl Native {
             };
             let keep = |c| (shapes.step(c).is_some() && !shapes.vector(c)) || gone.contains(&c) || narrow(c);
             let alloc = Allocation::new(p, &self.flow, &self.cells, live, &keep, &deferred.longer);
-            let facts = (&shapes, &alloc, deferred);
+            let facts = (&shapes, &alloc, deferred, &key.active);
             Emit::new(p, &self.flow, &self.cells, live, facts, modes, key.start.as_ref()).run()
         };
         let ieee = (key.full, ieee(p, &self.flow));

@@ -11,6 +11,7 @@
 //! handler, with the interpreter's faults.
 #![cfg(target_arch = "x86_64")]
 
+mod active;
 mod ahead;
 mod alloc;
 mod asm;

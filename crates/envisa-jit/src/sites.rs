@@ -2,26 +2,30 @@
 
 use envisa_isa::Type;
 use envisa_lower::{Atomic, Extend, Message, Op, Pc, Program, Simt, Space, Src};
-use envisa_machine::dispatch::Prepared;
+use envisa_machine::dispatch::{GroupClass, Prepared};
 use envisa_machine::memory::{Block, Bound, Entry, Permission, Surface};
 use envisa_machine::thread::Machine;
 
+use crate::active::{Given, all as all_channels};
 use crate::emit::memory::form;
 use crate::layout::Site;
 use crate::shape::{Seed, constant};
 
-/// The words that all threads that have all channels have in their payloads from a byte on; `None` where there are not
-/// so many.
+/// The words that all threads that have all channels (or all that lack some) have in their payloads from a byte on;
+/// `None` where there are not so many.
 fn rows<'a>(
     p: &Program,
     prepared: &'a Prepared,
+    full: bool,
     at: usize,
     words: usize,
 ) -> impl Iterator<Item = Option<impl Fn(usize) -> i32 + 'a>> {
     let (bytes, simd) = (prepared.payload().len(), p.simd());
     prepared.classes().iter().flat_map(move |class| {
-        let full = class.threads - u32::from(class.tail_mask.count_ones() < simd);
-        (0..full as usize).map(move |t| {
+        let whole = class.threads - u32::from(class.tail_mask.count_ones() < simd);
+        let threads = if full { 0..whole } else { whole..class.threads };
+        threads.map(move |t| {
+            let t = t as usize;
             let from = t * bytes + at;
             let row = class.payloads.get(from..from + 2 * words)?;
             Some(move |k: usize| i32::from(u16::from_le_bytes([row[2 * k], row[2 * k + 1]])))
@@ -29,20 +33,55 @@ fn rows<'a>(
     })
 }
 
+/// Local ids that threads start with: first byte in the register file and in a thread's payload, and bytes.
+fn ids<'a>(p: &'a Program, prepared: &Prepared) -> impl Iterator<Item = (u32, usize, u32)> + 'a {
+    let payload = prepared.payload();
+    p.inputs().iter().filter_map(move |i| {
+        let (start, end) = (i.image as usize, (i.image + i.bytes) as usize);
+        (start >= payload.start && end <= payload.end).then(|| (i.offset, start - payload.start, i.bytes))
+    })
+}
+
+/// What threads that have all channels, or those that lack some, start with: their channels in sixteens, and local ids
+/// that are the same in all of them. Lengths of groups, and of what a last thread has, are many: where such a thread
+/// is one of several, ids are not looked at.
+pub(crate) fn given(p: &Program, prepared: &Prepared, full: bool) -> Given {
+    let all = all_channels(p.simd());
+    if full {
+        return Given { channels: all, words: words(p, prepared, true) };
+    }
+    let lacks = |c: &&GroupClass| c.tail_mask.count_ones() < p.simd();
+    let channels = prepared.classes().iter().filter(lacks).fold(0, |m, c| m | c.tail_mask);
+    let sixteens = [0xffff, 0xffff_0000].into_iter().filter(|h| channels & h != 0);
+    let alone = prepared.classes().iter().filter(lacks).all(|c| c.threads == 1);
+    let words = if alone { words(p, prepared, false) } else { Vec::new() };
+    Given { channels: sixteens.fold(0, |m, h| m | h) & all, words }
+}
+
+fn words(p: &Program, prepared: &Prepared, full: bool) -> Vec<(u32, [u16; 16])> {
+    let mut out = Vec::new();
+    for (offset, start, bytes) in ids(p, prepared) {
+        for half in 0..bytes / 32 {
+            let mut rows = rows(p, prepared, full, start + 32 * half as usize, 16)
+                .map(|row| row.map(|word| std::array::from_fn(|k| word(k) as u16)));
+            let Some(Some(first)) = rows.next() else { continue };
+            if rows.all(|row| row == Some(first)) {
+                out.push((offset + 32 * half, first));
+            }
+        }
+    }
+    out
+}
+
 /// Rows of local ids that are steps of one length in all threads that have all channels.
 pub(crate) fn seeds(p: &Program, prepared: &Prepared) -> Vec<Seed> {
-    let payload = prepared.payload();
     let mut out = Vec::new();
-    for i in p.inputs() {
-        let (start, end) = (i.image as usize, (i.image + i.bytes) as usize);
-        if start < payload.start || end > payload.end {
-            continue;
-        }
-        for half in 0..i.bytes / 32 {
-            let at = start - payload.start + 32 * half as usize;
+    for (to, start, bytes) in ids(p, prepared) {
+        for half in 0..bytes / 32 {
+            let at = start + 32 * half as usize;
             let step = |lanes: usize| {
                 let mut step = None;
-                for word in rows(p, prepared, at, 16) {
+                for word in rows(p, prepared, true, at, 16) {
                     let word = word?;
                     let s = word(1) - word(0);
                     let same = (1..16).all(|k| k % lanes == 0 || word(k) - word(k - 1) == s);
@@ -54,12 +93,13 @@ pub(crate) fn seeds(p: &Program, prepared: &Prepared) -> Vec<Seed> {
             };
             let found = [16, 8].into_iter().find_map(|lanes| Some((step(lanes)?, lanes as u8)));
             let Some((step, lanes)) = found else { continue };
-            let offset = i.offset + 32 * half;
+            let offset = to + 32 * half;
             let before = |s: &Seed| (s.offset + 32, s.step, s.lanes) == (offset, step, 16);
             let goes_on = lanes == 16
                 && half % 2 == 1
                 && out.last().is_some_and(before)
-                && rows(p, prepared, at - 32, 32).all(|w| w.is_some_and(|word| word(16) - word(15) == step));
+                && rows(p, prepared, true, at - 32, 32)
+                    .all(|w| w.is_some_and(|word| word(16) - word(15) == step));
             out.push(Seed { offset, step, lanes, goes_on });
         }
     }

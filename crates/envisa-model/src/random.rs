@@ -13,6 +13,8 @@ pub const DATA: usize = 4096;
 const LOOPS: usize = 2;
 /// Predicates that any instruction may write.
 const FREE_PREDS: usize = 4;
+/// The one that branches by local ids go by.
+const BY_ID: usize = FREE_PREDS + LOOPS;
 
 /// What surrounds a statement.
 #[derive(Clone, Copy)]
@@ -150,7 +152,7 @@ impl Gen {
             self.even.push(v);
         }
         self.declare_lanes();
-        self.p.preds = (0..FREE_PREDS + LOOPS).map(|_| self.r.next() as u32).collect();
+        self.p.preds = (0..=BY_ID).map(|_| self.r.next() as u32).collect();
         self.p.data = (0..DATA / 4).flat_map(|_| (self.r.next() as u32).to_le_bytes()).collect();
     }
 
@@ -279,6 +281,9 @@ impl Gen {
     fn statement(&mut self, at: At, depth: usize, out: &mut Vec<Stmt>) {
         let inner = At { blocks: at.blocks + 1, together: false, ..at };
         match self.r.below(33) {
+            0 | 1 if depth > 0 && self.p.local.is_some() && self.one_in(2) => {
+                self.by_id(depth - 1, inner, out);
+            }
             0 | 1 if depth > 0 => {
                 let (a, b) = (1 + self.r.below(3), self.r.below(3));
                 let (pred, invert) = (self.r.below(FREE_PREDS), self.one_in(2));

@@ -102,7 +102,7 @@ impl Emit<'_> {
             ways.push(way);
         }
         if misses {
-            let (a, b) = (5, if parts.len() > 1 { 6 } else { 5 });
+            let [a, b] = [parts.first(), parts.last()].map(|p| 5 + p.map_or(0, |p| p.index as K));
             self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(a), kreg(b));
             self.a.jump(Code::Jne_rel32_64, entry);
         }

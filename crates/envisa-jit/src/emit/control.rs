@@ -302,8 +302,10 @@ impl Emit<'_> {
                 self.a.rrr(Code::VEX_Kandnw_kr_kr_kr, kreg(k), kreg(k), kreg(e));
             }
         }
-        if parts.len() == 1 {
-            self.a.rrr(Code::VEX_Kxorw_kr_kr_kr, kreg(4), kreg(4), kreg(4));
+        for k in TAKEN {
+            if !parts.iter().any(|p| TAKEN[p.index as usize] == k) {
+                self.a.rrr(Code::VEX_Kxorw_kr_kr_kr, kreg(k), kreg(k), kreg(k));
+            }
         }
         self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(3), kreg(4));
         Ok(())

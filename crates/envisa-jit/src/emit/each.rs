@@ -100,14 +100,22 @@ impl Emit<'_> {
         match on {
             Some(k) => {
                 self.a.rr(Code::VEX_Kmovw_r32_kr, LEFT, kreg(k));
+                if bytes == 8 {
+                    self.a.rr(Code::Movzx_r32_rm8, LEFT, Register::R8L);
+                }
                 self.a.rr(Code::Bsr_r32_rm32, Register::R9D, LEFT);
                 self.a.jump(Code::Je_rel32_64, done);
             }
             None => self.a.ri(Code::Mov_r32_imm32, Register::R9D, part.lanes as i32 - 1),
         }
         // The place may be in the register of an atomic's datum.
-        self.a.rm(Code::Mov_r32_rm32, NEW, Array::First.one(4));
+        if bytes == 8 {
+            self.a.rm(Code::Mov_r64_rm64, Register::R10, Array::First.one(8));
+        } else {
+            self.a.rm(Code::Mov_r32_rm32, NEW, Array::First.one(4));
+        }
         match bytes {
+            8 => self.a.mr(Code::Mov_rm64_r64, m, Register::R10),
             4 => self.a.mr(Code::Mov_rm32_r32, m, NEW),
             2 => self.a.mr(Code::Mov_rm16_r16, m, Register::R10W),
             _ => self.a.mr(Code::Mov_rm8_r8, m, Register::R10L),

@@ -214,7 +214,7 @@ impl Emit<'_> {
             ways.push(way);
         }
         if misses {
-            let (a, b) = (5, if parts.len() > 1 { 6 } else { 5 });
+            let [a, b] = [parts.first(), parts.last()].map(|p| 5 + p.map_or(0, |p| p.index as K));
             self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(a), kreg(b));
             self.a.jump(Code::Jne_rel32_64, entry);
         }
@@ -323,7 +323,10 @@ impl Emit<'_> {
         let step = self.step(at).map(|x| form.bytes(x));
         let row = step.and_then(|x| row(s, x, RA[which], 0));
         let row = row.filter(|r| part.lanes == 16 || matches!(r, Way::Row(..)));
-        if part.lanes == 1 || step == Some(0) || row.is_some() {
+        // If only the first channel may run, all go where that does.
+        let alone = self.runs_alone(i, part) && self.first_at_hand(at, 4, part);
+        let row = row.filter(|_| !alone);
+        if part.lanes == 1 || step == Some(0) || row.is_some() || alone {
             // By the first channel.
             match self.home_alone(at, 4 * part.lanes) {
                 Some(v) if part.lanes > 1 => {
@@ -387,6 +390,12 @@ impl Emit<'_> {
         self.a.vcmp(VPCMPUD, w, 5 + part.index as u8, v, Opd::Bcast(limit), 5, on);
         *misses = true;
         Ok(Way::Any(v))
+    }
+
+    /// Is the first of a part's elements of so many bytes in a register of its own, or in its place?
+    pub(super) fn first_at_hand(&self, at: RegOffset, bytes: u32, part: &Part) -> bool {
+        let all = (bytes * part.lanes).min(64);
+        self.home_alone(at, all).is_some() || self.first(at).is_some() || self.in_memory(at, all).is_ok()
     }
 
     /// Two halves that are one row, or go to one place, are looked at as one; `None` of others.

@@ -33,6 +33,7 @@ use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src};
 use envisa_machine::start::Start;
 use iced_x86::{Code, Register};
 
+use crate::active::Active;
 use crate::ahead::{STREAM, Stream, streams};
 use crate::alloc::Allocation;
 use crate::asm::{Asm, Encoded, K, Label, Lanes, Mem, Opd, V, Why, Width, kreg, vreg};
@@ -121,6 +122,8 @@ pub(crate) struct Emit<'a> {
     pub alloc: &'a Allocation,
     /// What is made where it is read.
     pub deferred: &'a Deferred,
+    /// Which channels may be active.
+    active: &'a Active,
     /// All threads start with all channels.
     pub full: bool,
     /// Threads of a group take turns.
@@ -167,7 +170,7 @@ impl<'a> Emit<'a> {
         flow: &'a Flow,
         cells: &'a Cells,
         live: &'a Liveness,
-        (shapes, alloc, deferred): (&'a Shapes, &'a Allocation, &'a Deferred),
+        (shapes, alloc, deferred, active): (&'a Shapes, &'a Allocation, &'a Deferred, &'a Active),
         (full, together, level): (bool, bool, Level),
         start: Option<&'a Start>,
     ) -> Emit<'a> {
@@ -189,6 +192,7 @@ impl<'a> Emit<'a> {
             shapes,
             alloc,
             deferred,
+            active,
             full,
             together,
             level,
@@ -387,6 +391,11 @@ impl<'a> Emit<'a> {
             return Ok(());
         }
         self.now = pc;
+        // Nobody comes here.
+        if self.active.at(pc) == 0 && !matches!(self.inst(pc).op, Op::Goto | Op::Ret | Op::Join | Op::Barrier)
+        {
+            return Ok(());
+        }
         let before = (self.a.here(), self.later.len(), self.fused);
         let Err(why) = self.native(pc) else { return Ok(()) };
         self.a.back(before.0);
@@ -438,8 +447,27 @@ impl<'a> Emit<'a> {
         }
     }
 
-    /// The parts of an instruction whose channels compute in a type of so many bytes.
+    /// The parts of an instruction whose channels compute in a type of so many bytes, but for those whose channels are
+    /// off whenever it is executed. There is one at least.
     pub fn parts(&self, i: &Inst, bytes: u32) -> Result<Vec<Part>, Why> {
+        let all = self.all_parts(i, bytes)?;
+        let on: Vec<Part> = all.iter().filter(|p| self.may_run(i, p.channel, p.lanes)).copied().collect();
+        Ok(if on.is_empty() { all } else { on })
+    }
+
+    /// May any of so many channels run when the instruction at hand, or one that is executed with it, is executed?
+    pub fn may_run(&self, i: &Inst, channel: u32, lanes: u32) -> bool {
+        i.no_mask || lanes == 1 || self.active.at(self.now) >> channel & (u32::MAX >> (32 - lanes)) != 0
+    }
+
+    /// Is the first channel of a part the only one of it that may run then?
+    pub fn runs_alone(&self, i: &Inst, part: &Part) -> bool {
+        let of = u32::MAX >> (32 - part.lanes);
+        part.lanes > 1 && !i.no_mask && self.active.at(self.now) >> part.channel & of == 1
+    }
+
+    /// The parts of all channels.
+    pub fn all_parts(&self, i: &Inst, bytes: u32) -> Result<Vec<Part>, Why> {
         let n = u32::from(i.channels);
         if n == 1 {
             let channel = i.first.into();

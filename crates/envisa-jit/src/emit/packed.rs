@@ -143,7 +143,7 @@ impl Emit<'_> {
         }
         let words = place.ty.size() == 2;
         let op = if words { VPMOVDW } else { VPMOVDB };
-        for part in &self.parts(i, 4)? {
+        for part in &self.all_parts(i, 4)? {
             let half = part.index as V;
             let v = self.source(i, 0, part, half)?;
             let v = self.in_register(v, part, half);

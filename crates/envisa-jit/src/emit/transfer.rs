@@ -439,7 +439,7 @@ impl Emit<'_> {
         }
         if slot == 8 {
             // Two registers of eight quads.
-            for h in 0..part.lanes.div_ceil(8) {
+            for h in self.halves_on(pc, part) {
                 let to = to + 64 * h;
                 let k = self.half(on, h);
                 if s.write {
@@ -516,6 +516,14 @@ impl Emit<'_> {
         Ok(())
     }
 
+    /// The eights of a part's channels any of which may run.
+    fn halves_on(&self, pc: Pc, part: &Part) -> Vec<u32> {
+        let i = self.inst(pc);
+        (0..part.lanes.div_ceil(8))
+            .filter(|h| self.may_run(i, part.channel + 8 * h, part.lanes.min(8)))
+            .collect()
+    }
+
     /// A mask of eight channels of sixteen.
     pub(super) fn half(&mut self, on: Option<K>, h: u32) -> Option<K> {
         let k = on?;
@@ -574,6 +582,15 @@ impl Emit<'_> {
         to: RegOffset,
         on: Option<K>,
     ) -> Result<(), Why> {
+        if s.slot == 8 {
+            for h in 0..part.lanes.div_ceil(8) {
+                let v = self.data_in(to + 64 * h, 64, 0)?;
+                let eight = Part { lanes: 8, bytes: 8, width: Width::Z, ..*part };
+                let on = self.half(on, h);
+                self.store_highest(&eight, m, (v, 8), on);
+            }
+            return Ok(());
+        }
         let v = self.data_in(to, 4 * part.lanes, 0)?;
         self.store_highest(part, m, (v, s.element.into()), on);
         Ok(())
@@ -664,7 +681,7 @@ impl Emit<'_> {
             }
         };
         if slot == 8 {
-            for h in 0..part.lanes.div_ceil(8) {
+            for h in self.halves_on(pc, part) {
                 let to = to + 64 * h;
                 let mut index = index;
                 if h == 1 {

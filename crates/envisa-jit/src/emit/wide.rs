@@ -21,11 +21,18 @@ impl Emit<'_> {
     ) -> Result<Way, Why> {
         let (first, span) = (self.site(i, site::WIDE), self.site(i, site::SPAN));
         let on = self.on(pc, part)?;
-        if part.lanes == 1 {
-            let r = RA[0];
-            self.in_memory(s.address, 8)?;
-            let m = self.reg(s.address);
-            self.a.rm(Code::Mov_r64_rm64, r, m);
+        let at = s.address + 8 * part.lane;
+        // If only the first channel may run, all go where that does.
+        if part.lanes == 1 || (self.runs_alone(i, part) && self.first_at_hand(at, 8, part)) {
+            let r = RA[part.index as usize];
+            match self.home_alone(at, 64).filter(|_| part.lanes > 1) {
+                Some(v) => self.a.rr(Code::EVEX_Vmovq_rm64_xmm, r, vreg(v, Width::X)),
+                None => {
+                    self.in_memory(at, 8)?;
+                    let m = self.reg(at);
+                    self.a.rm(Code::Mov_r64_rm64, r, m);
+                }
+            }
             if form.before != 0 {
                 self.a.ri(Code::Shl_rm64_imm8, r, form.before as i32);
             }

@@ -34,6 +34,7 @@ pub(super) fn local(r: &mut Rng, simd: usize) -> Option<[usize; 3]> {
         2 => [1, n, 1],
         3 => [n - 3, 1, 1],
         4 if n >= 32 => [16, n / 16, 1],
+        5 => [1 + r.below(n), 1, 1],
         _ => [n, 1, 1],
     })
 }
@@ -302,6 +303,33 @@ impl Gen {
         let offset = if self.one_in(2) { 0 } else { 4 * self.r.below(32) as i32 };
         let guard = self.one_in(4).then(|| self.guard());
         out.push(Stmt::Access(Access { write, how, exec, guard, address, offset, data }));
+    }
+
+    /// A branch of the channels whose local id, or what a vector holds, is so much at most, or whatever it is to be:
+    /// what compilers make of the rounds of a reduction.
+    pub(super) fn by_id(&mut self, depth: usize, at: At, out: &mut Vec<Stmt>) {
+        let exec = self.all();
+        let modifier = if self.one_in(8) { Mod::Neg } else { Mod::None };
+        let id = Place::Id(self.r.pick(&[0, 0, 0, 1, 2]));
+        let mut left = Src::Region { place: id, element: 0, region: (1, 1, 0), modifier };
+        if self.one_in(2) {
+            let v = self.r.pick(&self.lanes.vectors.clone());
+            if self.one_in(2) {
+                let dst = Dst::Elements { place: Place::Own(v), element: 0, stride: 1, sat: false };
+                let srcs = vec![left];
+                out.push(Stmt::Inst(Inst { op: Op::Mov, exec, guard: None, dst, second: None, srcs }));
+            }
+            left = Self::own(v, exec, Mod::None);
+        }
+        let bits = self.r.pick(&[0, 0, 1, 1, 2, 3, 4, 7, 8, 8, 15, 16, 17, 24, 31]);
+        let right = Src::Imm { ty: self.r.pick(&[T::Uw, T::D, T::Ud]), bits };
+        let (op, dst) = (Op::Cmp(self.r.below(6) as u8), Dst::Pred(BY_ID));
+        let srcs = vec![left, right];
+        out.push(Stmt::Inst(Inst { op, exec, guard: None, dst, second: None, srcs }));
+        let (a, b) = (1 + self.r.below(5), self.r.below(3));
+        let then = self.block(at, a, depth);
+        let other = self.block(at, b, depth);
+        out.push(Stmt::If { pred: BY_ID, invert: self.one_in(2), then, other });
     }
 
     /// A source of a type where variables are accessed whole.
