@@ -79,6 +79,8 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
                 }
                 Register::RSP => index == Register::None,
                 Register::RSI => payload && inside(sizes.payload) && i.op0_kind() == OpKind::Register,
+                // What is fetched ahead is not touched.
+                Register::RCX if i.code() == Code::Prefetcht0_m8 => aimed,
                 Register::RCX => aimed && index != Register::None && (0..=1024).contains(&at),
                 _ => false,
             };

@@ -3,7 +3,11 @@
 use super::memory::{Form, ON, PTR, Way};
 use super::*;
 use crate::layout::site;
-use envisa_lower::Simt;
+use envisa_lower::{Simt, Space};
+
+/// Where the next tile's part of a row is, in bytes from that of a group which loads one into its local memory: the
+/// CPU's prefetchers lose sight of so many rows that each go on a little at a time.
+const NEXT_TILE: i64 = 128;
 
 impl Emit<'_> {
     #[allow(clippy::too_many_arguments)]
@@ -76,6 +80,10 @@ impl Emit<'_> {
             self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
             // Channels that are off were not held against the site: the first one's place may be below it.
             self.a.rr(Code::Movsxd_r64_rm32, Register::RAX, Register::EAX);
+            if self.takes_turns() && !s.write && matches!(s.space, Space::Flat | Space::Bti(_)) {
+                let next = Mem::indexed(PTR, Register::RAX, form.scale, NEXT_TILE);
+                self.a.m(Code::Prefetcht0_m8, next);
+            }
             if pairs {
                 self.move_pairs(pc, s, form, part, data, on)?;
             } else {
