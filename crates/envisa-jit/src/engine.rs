@@ -196,14 +196,15 @@ impl Native {
     }
 
     fn choose_anew(&self, prepared: &Prepared) -> Arc<Chosen> {
-        let seeds = sites::seeds(&self.program, prepared);
+        let seeds = |full| sites::seeds(&self.program, prepared, full);
         let start = self.start(prepared).ok();
         let active = |full| {
             let live = if full { self.live() } else { &self.part().0 };
             let given = sites::given(&self.program, prepared, full);
             Active::new(&self.program, &self.flow, &self.cells, live, &given)
         };
-        let full = self.variant(Key { full: true, seeds, active: active(true), start: start.clone() });
+        let full =
+            self.variant(Key { full: true, seeds: seeds(true), active: active(true), start: start.clone() });
         // Most launches have no threads that lack channels.
         let part = match self.tails(prepared) {
             Tails::None => Err("no thread lacks channels".into()),
@@ -211,7 +212,7 @@ impl Native {
                 // Rows are run where threads with all channels are.
                 let rows = tails == Tails::Alone && start.is_some();
                 let start = rows.then(|| self.start_with(prepared, &self.part().1).ok()).flatten();
-                self.variant(Key { full: false, seeds: Vec::new(), active: active(false), start })
+                self.variant(Key { full: false, seeds: seeds(false), active: active(false), start })
             }
         };
         let variants = [full, part];

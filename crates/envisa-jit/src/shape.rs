@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use envisa_isa::{Modifier, Type};
 use envisa_lower::analysis::{Cell, CellId, CellKind, Cells, Flow, Liveness};
-use envisa_lower::{Dst, ExecType, Inst, Message, Op, Pc, Program, Shape, Src};
+use envisa_lower::{Dst, ExecType, Inst, Message, Op, Pc, Program, Shape, Simt, Src};
 
 /// What a launch gives in a register before the program runs: the words of a half of the channels.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -114,8 +114,10 @@ impl Shapes {
                     if let Some(Message::Simt(s)) = p.messages().get(i.aux as usize)
                         && s.address_bytes == 4
                     {
+                        let row =
+                            |c: &CellId| full || step[*c as usize].flatten().is_some_and(|x| is_row(s, x));
                         for part in 0..u32::from(i.channels).div_ceil(16) {
-                            cells.at(s.address + 64 * part).into_iter().for_each(&mut want);
+                            cells.at(s.address + 64 * part).filter(row).into_iter().for_each(&mut want);
                         }
                     }
                 } else if made {
@@ -142,6 +144,13 @@ impl Shapes {
             }
         }
     }
+}
+
+/// Are places such a step apart one row, or one place? Others are gathered: by vectors, which threads that lack channels
+/// have in registers as well.
+fn is_row(s: &Simt, step: i32) -> bool {
+    let bytes = (step as u32).wrapping_mul(s.scale);
+    bytes == 0 || bytes == u32::from(s.element)
 }
 
 /// Cells that more than one execution of an instruction wants whole: not those that make another one of the kind,

@@ -73,15 +73,15 @@ fn words(p: &Program, prepared: &Prepared, full: bool) -> Vec<(u32, [u16; 16])> 
     out
 }
 
-/// Rows of local ids that are steps of one length in all threads that have all channels.
-pub(crate) fn seeds(p: &Program, prepared: &Prepared) -> Vec<Seed> {
+/// Rows of local ids that are steps of one length in all threads that have all channels, or in all that lack some.
+pub(crate) fn seeds(p: &Program, prepared: &Prepared, full: bool) -> Vec<Seed> {
     let mut out = Vec::new();
     for (to, start, bytes) in ids(p, prepared) {
         for half in 0..bytes / 32 {
             let at = start + 32 * half as usize;
             let step = |lanes: usize| {
                 let mut step = None;
-                for word in rows(p, prepared, true, at, 16) {
+                for word in rows(p, prepared, full, at, 16) {
                     let word = word?;
                     let s = word(1) - word(0);
                     let same = (1..16).all(|k| k % lanes == 0 || word(k) - word(k - 1) == s);
@@ -98,7 +98,7 @@ pub(crate) fn seeds(p: &Program, prepared: &Prepared) -> Vec<Seed> {
             let goes_on = lanes == 16
                 && half % 2 == 1
                 && out.last().is_some_and(before)
-                && rows(p, prepared, true, at - 32, 32)
+                && rows(p, prepared, full, at - 32, 32)
                     .all(|w| w.is_some_and(|word| word(16) - word(15) == step));
             out.push(Seed { offset, step, lanes, goes_on });
         }
