@@ -8,7 +8,7 @@ slow = { W = 256, H = 256 }
 global = ["W", "H"]
 local = [32, 4]
 cost = { bytes = "W*H*24", flops = "W*H*7" }
-bound = "a reduction whose rounds have ever fewer channels, computed at full width, with a barrier each"
+bound = "rounds of a reduction that are a few instructions each, with a barrier each; and what comes from memory"
 features = ["f64", "slm", "barrier", "divergence", "2d-range"]
 args = [
   { name = "u", value = "rand:f64:W*H:1" },
