@@ -48,6 +48,9 @@ struct State {
 /// Passes over the code before the search is given up.
 const PASSES: usize = 16;
 
+/// Vectors and predicates that are remembered at all joins together, before it is.
+const ROOM: usize = 1 << 18;
+
 /// All channels of a program.
 pub(crate) fn all(simd: u32) -> u32 {
     u32::MAX >> 32u32.saturating_sub(simd).min(31)
@@ -130,7 +133,8 @@ impl Search<'_> {
         let end = self.flow.end() as usize;
         let mut states: BTreeMap<Pc, State> = BTreeMap::new();
         states.insert(0, State { may: channels, values: BTreeMap::new(), truths: BTreeMap::new() });
-        let (mut work, mut found, mut steps) = (BTreeSet::from([0]), vec![0; end], 0);
+        let (mut work, mut found) = (BTreeSet::from([0]), vec![0; end]);
+        let (mut steps, mut room) = (0, ROOM);
         // Where channels come together, what each way brings has to be joined.
         let mut joins = vec![false; end + 1];
         for (pc, i) in (0..).zip(&self.p.code()[..end]) {
@@ -156,7 +160,7 @@ impl Search<'_> {
                     let Some(to) = to.filter(|_| may != 0) else { continue };
                     if i.op != Op::Goto && to == pc + 1 && !joins[to as usize] {
                         goes_on = Some(to);
-                    } else if self.bring(&mut states, to, &s, may) {
+                    } else if self.bring(&mut states, to, &s, may, &mut room)? {
                         work.insert(to);
                     }
                 }
@@ -179,15 +183,23 @@ impl Search<'_> {
         [s.may & !(truth.known & !truth.bits), s.may & !(truth.known & truth.bits)]
     }
 
-    /// Channels come to an instruction, knowing what they know: is that news there?
-    fn bring(&self, states: &mut BTreeMap<Pc, State>, to: Pc, s: &State, may: u32) -> bool {
+    /// Channels come to an instruction, knowing what they know: is that news there? `None` if there is no more room.
+    fn bring(
+        &self,
+        states: &mut BTreeMap<Pc, State>,
+        to: Pc,
+        s: &State,
+        may: u32,
+        room: &mut usize,
+    ) -> Option<bool> {
         let wanted = |c: &CellId| self.live.of_channel(to, *c);
         let Some(old) = states.get_mut(&to) else {
             let mut new = State { may, ..s.clone() };
             new.values.retain(|c, _| wanted(c));
             new.truths.retain(|c, _| wanted(c));
+            *room = room.checked_sub(new.values.len() + new.truths.len())?;
             states.insert(to, new);
-            return true;
+            return Some(true);
         };
         let mut news = may & !old.may != 0;
         old.may |= may;
@@ -205,7 +217,7 @@ impl Search<'_> {
             news |= t.known != before;
             t.known != 0
         });
-        news
+        Some(news)
     }
 
     /// What is known once an instruction has been executed.
