@@ -366,6 +366,16 @@ impl Asm {
         self.push(Self::masked(i, of.map_or(Lanes::All, Lanes::Of)));
     }
 
+    /// `k`: which of `a` are of the classes of the immediate.
+    pub fn vclass(&mut self, op: Op, w: Width, k: K, a: Opd, imm: u32) {
+        let (c, d) = (op[w as usize], kreg(k));
+        self.push(match a {
+            Opd::Reg(a) => Instruction::with3(c, d, vreg(a, w), imm),
+            Opd::Mem(m) => Instruction::with3(c, d, m.operand(false), imm),
+            Opd::Bcast(m) => Instruction::with3(c, d, m.operand(true), imm),
+        });
+    }
+
     /// Stores lanes.
     pub fn store(&mut self, op: Op, w: Width, m: Mem, v: V, lanes: Lanes) {
         let c = op[w as usize];

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use envisa_sem::lanes::{Apply, Lanes as Sequence, Rounded, scale_by_products};
+use envisa_sem::lanes::{Apply, Lanes as Sequence, Rounded};
+use envisa_sem::lanes::{not_normal_by_integers, scale_by_products, split_by_bounds};
 use envisa_sem::math::Function;
 
 use super::*;
@@ -34,8 +35,15 @@ enum Node {
         a: usize,
         by: u32,
     },
+    /// Made of one by an immediate.
     Round {
+        op: crate::ops::Op,
         a: usize,
+    },
+    /// Is it of one of these classes?
+    Class {
+        a: usize,
+        classes: u32,
     },
     Compare {
         op: crate::ops::Op,
@@ -82,7 +90,11 @@ impl Node {
                 tell(a);
                 tell(b);
             }
-            Node::One { a, .. } | Node::Shift { a, .. } | Node::Round { a } | Node::Copy { a } => tell(a),
+            Node::One { a, .. }
+            | Node::Shift { a, .. }
+            | Node::Round { a, .. }
+            | Node::Class { a, .. }
+            | Node::Copy { a } => tell(a),
             Node::Fma { a, b, c, .. } => {
                 tell(a);
                 tell(b);
@@ -104,7 +116,7 @@ impl Node {
     }
 
     fn is_mask(&self) -> bool {
-        matches!(self, Node::Compare { .. } | Node::Masks { .. })
+        matches!(self, Node::Compare { .. } | Node::Class { .. } | Node::Masks { .. })
     }
 
     /// Operands whose register the result may have, if they are wanted no more: the best first.
@@ -124,8 +136,8 @@ impl Node {
 /// Writes a sequence down.
 #[derive(Default)]
 struct Record {
-    /// There is no instruction that scales.
-    products: bool,
+    /// There are no instructions that scale, tell classes, and take integers away.
+    plain: bool,
     nodes: Vec<Node>,
     bits: HashMap<u32, usize>,
     tables: Vec<[u32; 16]>,
@@ -203,7 +215,22 @@ impl Sequence for Record {
     }
 
     fn rint(&mut self, a: usize) -> usize {
-        self.add(Node::Round { a })
+        self.add(Node::Round { op: VRNDSCALEPS, a })
+    }
+    fn not_normal(&mut self, a: usize) -> usize {
+        if self.plain {
+            return not_normal_by_integers(self, a);
+        }
+        self.add(Node::Class { a, classes: 0xff })
+    }
+    fn split(&mut self, a: usize) -> (usize, Rounded<usize>) {
+        if self.plain {
+            return split_by_bounds(self, a);
+        }
+        // As `envisa_sem::lanes::x86::Avx512` does it: what scales reads the single.
+        let n = self.rint(a);
+        let rest = self.add(Node::Round { op: VREDUCEPS, a });
+        (rest, Rounded { float: n, bits: n })
     }
     fn int_to_float(&mut self, a: usize) -> usize {
         self.add(Node::One { op: VCVTDQ2PS, a })
@@ -237,7 +264,7 @@ impl Sequence for Record {
         self.add(Node::Table { table: k, index })
     }
     fn scale(&mut self, a: usize, n: Rounded<usize>) -> usize {
-        if self.products {
+        if self.plain {
             return scale_by_products(self, a, n);
         }
         self.add(Node::Two { op: VSCALEFPS, a, b: n.float, commutes: false })
@@ -332,7 +359,7 @@ impl Emit<'_> {
         } else {
             x
         };
-        let mut r = Record { products: self.level == Level::Avx2, ..Record::default() };
+        let mut r = Record { plain: self.level == Level::Avx2, ..Record::default() };
         let (a, b) = (r.add(Node::Input(x)), r.add(Node::Input(y)));
         let result = f.apply(&mut r, a, b);
         // Registers 3 and 4 are for constants that have to be in one.
@@ -406,6 +433,14 @@ impl Emit<'_> {
                     // A factor that the result replaces comes first, then one in a register.
                     let swap = ob == Opd::Reg(to) || (oa != Opd::Reg(to) && !matches!(oa, Opd::Reg(_)));
                     let (oa, ob) = if swap { (ob, oa) } else { (oa, ob) };
+                    // Of two constants that which is a factor is loaded to where the result will be.
+                    if let (Opd::Reg(a), Opd::Bcast(b), Opd::Bcast(_)) = (oa, ob, oc)
+                        && a != to
+                    {
+                        self.a.v2(VPBROADCASTD, w, to, Opd::Mem(b), Lanes::All);
+                        self.a.v3(ops.0, w, to, a, oc, Lanes::All);
+                        continue;
+                    }
                     let oa = self.in_register(oa, part, 3);
                     match oc {
                         Opd::Reg(c) if c == to || oa != to => {
@@ -423,12 +458,20 @@ impl Emit<'_> {
                     let a = self.node(r, p, a, 3);
                     self.a.v2i(op, w, to, a, by, Lanes::All);
                 }
-                Node::Round { a } => {
+                Node::Round { op, a } => {
                     let a = self.node(r, p, a, 3);
-                    self.a.v2i(VRNDSCALEPS, w, to, a, 8, Lanes::All);
+                    // To nearest even.
+                    self.a.v2i(op, w, to, a, 8, Lanes::All);
+                }
+                Node::Class { a, classes } => {
+                    let a = self.node(r, p, a, 3);
+                    self.a.vclass(VFPCLASSPS, w, to, a, classes);
                 }
                 Node::Compare { op, a, b, how } => {
                     let (a, b) = (self.node(r, p, a, 3), self.node(r, p, b, 4));
+                    // A constant comes second: not at most the second is more than it.
+                    let turned = op == VPCMPD && how == 1 && !matches!(a, Opd::Reg(_));
+                    let (a, b, how) = if turned { (b, a, 6) } else { (a, b, how) };
                     let a = self.in_register(a, part, 3);
                     self.a.vcmp(op, w, to, a, b, how, None);
                 }

@@ -147,8 +147,22 @@ pub trait Lanes: Sized {
         Rounded { float: self.sub(bits, magic), bits }
     }
 
-    /// `a · 2^n`, rounded once, for `a` within [½, 2] or NaN and `n` within ±252 (x86 `vscalefps` of
-    /// `n.float`).
+    /// Where `a` is not a positive normal number: denormal, negative, ±0, ±∞, NaN (x86 `vfpclassps`).
+    #[inline(always)]
+    fn not_normal(&mut self, a: Self::V) -> Self::M {
+        not_normal_by_integers(self, a)
+    }
+
+    /// The nearest integer, ties to even, for [`Lanes::scale`], and `a` less it. Beyond (−151, 129), where
+    /// powers of two underflow or overflow, only the power is defined: of the first value any function that is
+    /// within [½, 2] for arguments within ±½, scaled by the second, is 0 or ∞. NaN gives NaN.
+    #[inline(always)]
+    fn split(&mut self, a: Self::V) -> (Self::V, Rounded<Self::V>) {
+        split_by_bounds(self, a)
+    }
+
+    /// `a · 2^n`, rounded once, for `a` within [½, 2] or NaN and `n` within ±252, or of [`Lanes::split`] (x86
+    /// `vscalefps` of `n.float`).
     #[inline(always)]
     fn scale(&mut self, a: Self::V, n: Rounded<Self::V>) -> Self::V {
         scale_by_products(self, a, n)
@@ -185,6 +199,25 @@ pub fn scale_by_products<L: Lanes>(l: &mut L, a: L::V, n: Rounded<L::V>) -> L::V
     l.mul(a, rest)
 }
 
+/// [`Lanes::not_normal`] where there is no instruction for it.
+#[inline(always)]
+pub fn not_normal_by_integers<L: Lanes>(l: &mut L, a: L::V) -> L::M {
+    // As unsigned integers, `a` less the least normal number is beyond the last; both are turned by the sign.
+    let (least, last) = (l.bits(NORMAL ^ SIGN), l.bits((INFINITY - NORMAL - 1) ^ SIGN));
+    let a = l.isub(a, least);
+    l.ilt(last, a)
+}
+
+/// [`Lanes::split`] where there is no instruction for it.
+#[inline(always)]
+pub fn split_by_bounds<L: Lanes>(l: &mut L, a: L::V) -> (L::V, Rounded<L::V>) {
+    let (least, most) = (l.float(-151.0), l.float(129.0));
+    let a = l.max(least, a);
+    let a = l.min(most, a);
+    let n = l.round(a);
+    (l.sub(a, n.float), n)
+}
+
 /// A function of one or two values, for any lanes.
 pub trait Apply {
     /// The function; one of a single value ignores `b`.
@@ -205,6 +238,10 @@ pub const MAGIC: f32 = 12_582_912.0;
 
 /// The sign bit.
 pub const SIGN: u32 = 0x8000_0000;
+/// The bits of +∞.
+pub const INFINITY: u32 = 0x7f80_0000;
+/// The bits of the least normal number.
+pub const NORMAL: u32 = 0x0080_0000;
 
 /// The lanes that a loop over values may be computed in.
 #[derive(Clone, Copy, Debug)]

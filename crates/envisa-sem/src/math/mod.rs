@@ -134,7 +134,7 @@ pub fn rsqrt_df<M: Mode>(x: f64, m: M) -> f64 {
 
 /// The types of the IEEE macros: `f32` and `f64`.
 pub trait MacroMath: Float {
-    /// `1 / √self`, within 0.51 units in the last place.
+    /// `1 / √self`, within 0.54 units in the last place.
     fn inverse_root(self) -> Self;
 
     /// The start of a division `self / b` (page INVM): the value and the early-out predicate. With the

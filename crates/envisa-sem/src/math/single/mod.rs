@@ -12,18 +12,14 @@ pub use hyperbolic::{sigm, tanh};
 pub use power::pow;
 pub use trig::{cos, sin};
 
-use crate::lanes::{Lanes, Rounded};
+use crate::lanes::{INFINITY, Lanes, NORMAL};
 
 /// The bits of a quiet NaN.
 const NAN: u32 = 0x7fc0_0000;
-/// The bits of +∞.
-const INFINITY: u32 = 0x7f80_0000;
 /// ln 2, rounded.
 const LN2: u32 = 0x3f31_7218;
 /// 1 / ln 2 in two parts.
 const LOG2E: [u32; 2] = [0x3fb8_aa3b, 0x32a5_7060];
-/// The bits of the least normal number.
-const NORMAL: u32 = 0x0080_0000;
 
 /// The sum, rounded, and the rounding error, exactly.
 #[inline(always)]
@@ -70,14 +66,6 @@ fn not_positive<L: Lanes>(l: &mut L, x: L::V) -> L::M {
     l.ult(last, x)
 }
 
-/// Where `x` is not a positive normal number: denormal, negative, ±0, +∞, NaN.
-#[inline(always)]
-fn not_normal<L: Lanes>(l: &mut L, x: L::V) -> L::M {
-    let (least, last) = (l.bits(NORMAL), l.bits(INFINITY - NORMAL - 1));
-    let x = l.isub(x, least);
-    l.ult(last, x)
-}
-
 /// `x` if it is normal; a denormal times 2^24; and whether it is denormal. For `x` that are not negative.
 #[inline(always)]
 fn normalized<L: Lanes>(l: &mut L, x: L::V) -> (L::V, L::M) {
@@ -95,35 +83,36 @@ pub fn inv<L: Lanes>(l: &mut L, x: L::V) -> L::V {
     l.div(one, x)
 }
 
-/// `1 / √x`, within 0.51 units. ±0 gives ±∞, +∞ gives +0, negative NaN.
+/// `1 / √x`, within 0.54 units. ±0 gives ±∞, +∞ gives +0, negative NaN.
 #[inline(always)]
 pub fn rsqrt<L: Lanes>(l: &mut L, x: L::V) -> L::V {
-    // Halving the exponent by a shift gives a start within 3.5 %; a quadratic in w = x y², fitted to that
-    // start over [1, 4), leaves |1 − x y²| ≤ 3.9e-5 = 2^-14.6. A last step of Newton's, whose residual
-    // is exact but for one rounding, leaves 3/8 of the square of that, 2^-30.8.
-    const START: u32 = 0x5f2f_0000;
-    const STEP: [u32; 3] = [0x3ff9_d098, 0xbfb4_4fb3, 0x3eea_0879];
+    // Halving the exponent by a shift gives a start, 0.794 times too small within 3.5 %; so scaled, a step
+    // of Newton's needs one constant, and leaves it within 0.07 %. Cut to 11 bits, it has a square without
+    // rounding (even where that is denormal), so that the residual e = 1 − x y² is rounded but once, and
+    // |e| < 0.4 %; (1 − e)^-½ as a quadratic in e has an error of 2^-29.4.
+    const START: u32 = 0x5f0b_3581;
+    const STEP: u32 = 0x3ff2_1938;
+    const BITS: u32 = 0xffff_e000;
+    const LAST: [u32; 2] = [0x3f00_0013, 0x3ebf_fc64];
     /// Of a normal number.
     #[inline(always)]
     fn usual<L: Lanes>(l: &mut L, a: L::V) -> L::V {
-        let start = l.bits(START);
+        let (start, step, bits) = (l.bits(START), l.bits(STEP), l.bits(BITS));
         let half = l.shr(a, 1);
         let y = l.isub(start, half);
-        let t = l.mul(a, y);
-        let w = l.mul(t, y);
-        let q = horner(l, &STEP, w);
+        let s = l.mul(y, y);
+        let q = l.fnma(a, s, step);
         let y = l.mul(y, q);
+        let y = l.and(y, bits);
+        let s = l.mul(y, y);
         let one = l.float(1.0);
-        let (t, rest) = two_product(l, a, y);
-        let e = l.fnma(t, y, one);
-        let e = l.fnma(rest, y, e);
-        // Half of it: it is far from being denormal.
-        let exponent = l.bits(NORMAL);
-        let u = l.isub(y, exponent);
-        l.fma(u, e, y)
+        let e = l.fnma(a, s, one);
+        let q = horner(l, &LAST, e);
+        let e = l.mul(y, e);
+        l.fma(e, q, y)
     }
     let y = usual(l, x);
-    let special = not_normal(l, x);
+    let special = l.not_normal(x);
     let [y] = l.rarely(special, [y], |l| {
         let (infinity, nan, zero) = (l.bits(INFINITY), l.bits(NAN), l.bits(0));
         let (scale, back) = (l.float(16_777_216.0), l.float(4096.0));
@@ -167,42 +156,35 @@ fn exp2_small_pair<L: Lanes>(l: &mut L, r: L::V, s: L::V) -> (L::V, L::V) {
     fast_two_sum(l, high, low)
 }
 
-/// `x` and the nearest integer, `x` being moved into [−151, 129] first, beyond which all powers underflow
-/// or overflow; a NaN stays.
-#[inline(always)]
-fn exponent<L: Lanes>(l: &mut L, x: L::V) -> (L::V, Rounded<L::V>) {
-    let (least, most) = (l.float(-151.0), l.float(129.0));
-    let x = l.max(least, x);
-    let x = l.min(most, x);
-    let n = l.round(x);
-    (x, n)
-}
-
-/// 2^x, within 0.62 units where the result is normal, 0.78 below. −∞ gives 0, +∞ gives +∞.
+/// 2^x, within 0.78 units where the result is normal, 0.9 below. −∞ gives 0, +∞ gives +∞.
 #[inline(always)]
 pub fn exp2<L: Lanes>(l: &mut L, x: L::V) -> L::V {
-    let (x, n) = exponent(l, x);
-    let r = l.sub(x, n.float);
-    let (high, low) = exp2_small(l, r);
-    let p = l.add(high, low);
+    // (2^r − 1) / r: error 2^-27.5 of 2^r.
+    const P: [u32; 6] = [0x3f31_7219, 0x3e75_fdf3, 0x3d63_56a2, 0x3c1d_90f0, 0x3aaf_f5eb, 0x3925_966c];
+    let (r, n) = l.split(x);
+    let q = horner(l, &P, r);
+    let one = l.float(1.0);
+    let p = l.fma(r, q, one);
     l.scale(p, n)
 }
 
-/// log2 x, within 0.76 units. ±0 gives −∞, negative NaN, +∞ gives +∞.
+/// log2 x, within 0.96 units. ±0 gives −∞, negative NaN, +∞ gives +∞.
 #[inline(always)]
 pub fn log2<L: Lanes>(l: &mut L, x: L::V) -> L::V {
-    // x = 2^e (1 + f), 1 + f in [√½, √2). ln(1 + f) = f − f²/2 + f³ p(f): the first two terms as a value
-    // and its error, the polynomial's error 2^-27.2 of the logarithm.
+    // x = 2^e (1 + f), 1 + f in [√½, √2). log2(1 + f) = f / ln 2 + f p(f), the first product exact; the
+    // polynomial's error is 2^-27.8 of the logarithm.
     const LEAST: u32 = 0x3f35_04f3;
-    const P: [u32; 8] = [
-        0x3eaa_aaaa,
-        0xbe80_0113,
-        0x3e4c_d004,
-        0xbe2a_3922,
-        0x3e11_6d0f,
-        0xbe06_c2a1,
-        0x3e02_adb4,
-        0xbd9c_5abe,
+    const P: [u32; 10] = [
+        0x3296_f4cc,
+        0xbf38_aa38,
+        0x3ef6_384c,
+        0xbeb8_ad44,
+        0x3e93_bf1c,
+        0xbe75_5e3c,
+        0x3e51_82f7,
+        0xbe43_a51e,
+        0x3e3e_a304,
+        0xbde1_2738,
     ];
     /// Of a normal number, and of one whose exponent is too large by `shift`.
     #[inline(always)]
@@ -218,26 +200,14 @@ pub fn log2<L: Lanes>(l: &mut L, x: L::V) -> L::V {
             let shift = l.float(shift);
             e = l.sub(e, shift);
         }
-        let minus_half = l.float(-0.5);
-        let g = l.mul(f, minus_half);
-        let high = l.fma(g, f, f);
-        let low = l.sub(f, high);
-        let low = l.fma(g, f, low);
         let p = horner(l, &P, f);
-        let square = l.mul(f, f);
-        let cube = l.mul(square, f);
-        let low = l.fma(cube, p, low);
-        // Times 1 / ln 2, and e added.
-        let (c, d) = (l.bits(LOG2E[0]), l.bits(LOG2E[1]));
-        let (y, rest) = two_product(l, high, c);
-        let rest = l.fma(high, d, rest);
-        let rest = l.fma(low, c, rest);
-        let (sum, lost) = fast_two_sum(l, e, y);
-        let rest = l.add(rest, lost);
-        l.add(sum, rest)
+        let p = l.mul(f, p);
+        let c = l.bits(LOG2E[0]);
+        let y = l.fma(f, c, p);
+        l.add(e, y)
     }
     let y = usual(l, x, None);
-    let special = not_normal(l, x);
+    let special = l.not_normal(x);
     let [y] = l.rarely(special, [y], |l| {
         let (nan, zero, lowest) = (l.bits(NAN), l.bits(0), l.float(f32::NEG_INFINITY));
         let (infinity, scale) = (l.bits(INFINITY), l.float(16_777_216.0));

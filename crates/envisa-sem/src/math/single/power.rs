@@ -1,76 +1,78 @@
 //! Powers.
 
-use super::{INFINITY, LOG2E, NAN, exp2_small_pair, exponent, fast_two_sum, horner};
+use super::{LOG2E, NAN, exp2_small_pair, fast_two_sum, horner};
 use super::{normalized, not_positive, two_product};
-use crate::lanes::{Lanes, SIGN};
+use crate::lanes::{INFINITY, Lanes, SIGN};
 
 /// log2 x for 0 < x < ∞ as a value and its error, together within about 2^-33 relatively.
 #[inline(always)]
 fn log2_pair<L: Lanes>(l: &mut L, x: L::V) -> (L::V, L::V) {
-    // x = 2^e m, m in [1, 2); i is m's sixteenth; R[i] = about 1/m, 1 in the first sixteenth and ½ in the last,
-    // so that next to a power of two nothing cancels; f = m R[i] − 1 in [−1/32, 1/16], in two parts;
+    // x = 2^e m, m in [63/64, 63/32); i is the sixteenth nearest to m; R[i] = about 1/(1 + i/16), 1 for those next
+    // to 1, so that next to a power of two nothing cancels; f = m R[i] − 1, within ±1/32, in two parts;
     // log2 x = e − log2 R[i] + log2 (1 + f).
     const R: [u32; 16] = [
         0x3f80_0000,
-        0x3f6a_0ea1,
-        0x3f5d_67c9,
-        0x3f52_0d21,
-        0x3f47_ce0c,
-        0x3f3e_82fa,
-        0x3f36_0b61,
-        0x3f2e_4c41,
-        0x3f27_2f05,
-        0x3f20_a0a1,
-        0x3f1a_90e8,
-        0x3f14_f209,
-        0x3f0f_b824,
-        0x3f0a_d8f3,
-        0x3f06_4b8a,
-        0x3f00_0000,
+        0x3f70_f0f1,
+        0x3f63_8e39,
+        0x3f57_9436,
+        0x3f4c_cccd,
+        0x3f43_0c31,
+        0x3f3a_2e8c,
+        0x3f32_1643,
+        0x3f2a_aaab,
+        0x3f23_d70a,
+        0x3f1d_89d9,
+        0x3f17_b426,
+        0x3f12_4925,
+        0x3f0d_3dcb,
+        0x3f08_8889,
+        0x3f04_2108,
     ];
     // −log2 R[i]: a multiple of 2^-16, so that e can be added exactly, and the rest.
     const HIGH: [u32; 16] = [
         0x0000_0000,
-        0x3e04_6400,
-        0x3e56_7c00,
-        0x3e92_2000,
-        0x3eb7_1200,
-        0x3eda_4000,
-        0x3efb_d400,
-        0x3f0d_fa00,
-        0x3f1d_5e00,
-        0x3f2c_2400,
-        0x3f3a_5900,
-        0x3f48_0700,
-        0x3f55_3800,
-        0x3f61_f500,
-        0x3f6e_4500,
-        0x3f80_0000,
+        0x3db3_2000,
+        0x3e2e_0000,
+        0x3e7d_e000,
+        0x3ea4_d400,
+        0x3ec8_de00,
+        0x3eeb_3a00,
+        0x3f06_0800,
+        0x3f15_c000,
+        0x3f24_d400,
+        0x3f33_5000,
+        0x3f41_4000,
+        0x3f4e_af00,
+        0x3f5b_a500,
+        0x3f68_2a00,
+        0x3f74_4600,
     ];
     const LOW: [u32; 16] = [
         0x0000_0000,
-        0xb69e_11d6,
-        0xb688_7541,
-        0x35f2_db6d,
-        0xb6ef_c56e,
-        0xb6a0_1811,
-        0x35a8_690e,
-        0xb6ec_8e39,
-        0xb6bf_5814,
-        0x3582_cbd6,
-        0xb3d4_f271,
-        0x3645_d0d4,
-        0x368e_fbac,
-        0xb5d7_a3ed,
-        0xb645_2f05,
-        0x0000_0000,
+        0xb511_c4c3,
+        0x3651_1734,
+        0x3635_0f69,
+        0xb5f9_6905,
+        0xb5b2_7770,
+        0x369d_9043,
+        0x361e_4d1e,
+        0x35cc_0a8d,
+        0xb674_5c5e,
+        0x3462_d9df,
+        0x369c_ff92,
+        0xb644_a9fb,
+        0xb6b6_dc82,
+        0xb4bb_3f34,
+        0x3659_4ef6,
     ];
     // (ln(1 + f) − f + f²/2) / f³: error 2^-34 of ln(1 + f).
     const P: [u32; 5] = [0x3eaa_aaaa, 0xbe80_0006, 0x3e4c_d112, 0xbe2a_99f1, 0x3e06_7edc];
     let (a, denormal) = normalized(l, x);
     let one = l.float(1.0);
-    let i = l.shr(a, 19);
-    let e = l.isub(a, one);
+    // 1, less half a sixteenth.
+    let half = l.bits(0x3f7c_0000);
+    let e = l.isub(a, half);
+    let i = l.shr(e, 19);
     let e = l.sar(e, 23);
     let field = l.shl(e, 23);
     let m = l.isub(a, field);
@@ -81,13 +83,14 @@ fn log2_pair<L: Lanes>(l: &mut L, x: L::V) -> (L::V, L::V) {
     let [r, t, u] = [&R, &HIGH, &LOW].map(|table| l.table(table, i));
     let (p, rest) = two_product(l, m, r);
     let f = l.sub(p, one);
-    // ln(1 + f + rest) = f − f²/2 + rest (1 − f) + f³ P.
+    // ln(1 + f + rest) = f − f²/2 + rest (1 − f + f²) + f³ P.
     let minus_half = l.float(-0.5);
     let g = l.mul(f, minus_half);
     let high = l.fma(g, f, f);
     let low = l.sub(f, high);
     let low = l.fma(g, f, low);
-    let rest = l.fnma(rest, f, rest);
+    let part = l.fnma(f, f, f);
+    let rest = l.fnma(rest, part, rest);
     let low = l.add(low, rest);
     let p = horner(l, &P, f);
     let square = l.mul(f, f);
@@ -104,8 +107,8 @@ fn log2_pair<L: Lanes>(l: &mut L, x: L::V) -> (L::V, L::V) {
     (sum, l.add(lost, rest))
 }
 
-/// x^y, as IEEE 754 defines `pow`, within 0.8 units. A negative base has powers with
-/// integral exponents only, other exponents give NaN. x^±0 and 1^y are 1 even if the other one is NaN; 0 and ∞
+/// x^y, as IEEE 754 defines `pow`, within 0.7 units where the result is normal, 0.8 below. A negative base has
+/// powers with integral exponents only, other exponents give NaN. x^±0 and 1^y are 1 even if the other one is NaN; 0 and ∞
 /// as limits.
 #[inline(always)]
 pub fn pow<L: Lanes>(l: &mut L, x: L::V, y: L::V) -> L::V {
@@ -113,14 +116,17 @@ pub fn pow<L: Lanes>(l: &mut L, x: L::V, y: L::V) -> L::V {
     let (high, low) = log2_pair(l, a);
     let (p, rest) = two_product(l, y, high);
     let rest = l.fma(y, low, rest);
-    // Beyond any power the error may be infinite or NaN.
+    // The error may be as large as 2^-9 of the value: what is rounded is the sum. Beyond any power the error may
+    // be infinite or NaN.
     let size = l.abs(p);
     let most = l.float(160.0);
     let zero = l.float(0.0);
     let within = l.lt(size, most);
-    let rest = l.select(within, rest, zero);
-    let (p, n) = exponent(l, p);
-    let r = l.sub(p, n.float);
+    let sum = l.add(p, rest);
+    let lost = l.sub(p, sum);
+    let rest = l.add(lost, rest);
+    let (p, rest) = (l.select(within, sum, p), l.select(within, rest, zero));
+    let (r, n) = l.split(p);
     let (r, s) = fast_two_sum(l, r, rest);
     let (e, _) = exp2_small_pair(l, r, s);
     let z = l.scale(e, n);
