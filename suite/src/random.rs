@@ -293,7 +293,7 @@ through a tree. All registers, predicates and memory are compared, bit by bit.
 
 Programs have all integer types and f, hf, df in any mixture that the pages allow; modifiers, also of unsigned
 sources and of the least numbers; saturation; regions; immediates at the edges; predicates with `.any` and `.all`;
-parts of the mask; directions of rounding and flushed denormals; branches that part the channels, loops whose
+parts of the mask; directions of rounding and flushed denormals, in some also changed on the way, in branches and loops; branches that part the channels, loops whose
 channels leave one by one, ways out of nested blocks; subroutines; functions called by name and by address, in any
 order of the text; gathers and scatters on indices that are extended, scaled, added to, wrapped, across blocks and
 calls, with what they were made of changed in between. Half of the programs are like those of compilers: vectors

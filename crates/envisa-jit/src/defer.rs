@@ -197,7 +197,14 @@ pub(crate) fn blocks(p: &Program, flow: &Flow) -> Vec<Pc> {
                 leads[pc as usize + 1] = true;
                 leads[(i.aux.min(n)) as usize] = true;
             }
-            Op::Ret | Op::Barrier | Op::SplitBarrier | Op::NamedBarrier | Op::End | Op::Unsupported => {
+            Op::Ret
+            | Op::Barrier
+            | Op::SplitBarrier
+            | Op::NamedBarrier
+            | Op::Fcall
+            | Op::Ifcall
+            | Op::End
+            | Op::Unsupported => {
                 leads[pc as usize + 1] = true;
             }
             _ => {}

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
+use envisa_isa::predefined::var;
 use envisa_lower::analysis::{CellKind, Cells, Flow, Liveness, NotAnalysed};
 use envisa_lower::{Inst, Op, Pc, Program};
 use envisa_machine::dispatch::{GroupClass, Prepared};
@@ -19,14 +20,18 @@ use crate::active::Active;
 use crate::alloc::Allocation;
 use crate::audit::{Sizes, audit};
 use crate::defer::Deferred;
-use crate::emit::{Compiled, Emit, ieee};
+use crate::emit::{Compiled, Emit, ieee, keeps_mode};
 use crate::layout::{RENEW, SITE, Site, at, exit};
 use crate::level::Level;
 use crate::pages::Code;
 use crate::shape::{Seed, Shapes};
 use crate::sites;
+use context::{Context, Line};
+use functions::Functions;
 use turns::{Turn, Turning};
 
+mod context;
+mod functions;
 mod turns;
 
 /// Native code for x86-64 with AVX-512 or AVX2.
@@ -52,6 +57,9 @@ impl Jit {
     /// # Errors
     /// Why there is none.
     pub fn listing(&self, program: &Program, rest: &Arc<dyn Instructions>) -> Result<String, String> {
+        if functions::calls(program) {
+            return Functions::new(program, rest, self.0)?.listing();
+        }
         let native =
             Native::new(program, rest, self.0).map_err(|e| format!("instruction {}: {}", e.pc, e.reason))?;
         let key = Key { full: true, seeds: Vec::new(), active: Active::default(), start: None };
@@ -66,6 +74,9 @@ impl Engine for Jit {
     }
 
     fn translate(&self, program: &Program, rest: &Arc<dyn Instructions>) -> Option<Box<dyn Translation>> {
+        if functions::calls(program) {
+            return Some(Box::new(Functions::new(program, rest, self.0).ok()?));
+        }
         Some(Box::new(Native::new(program, rest, self.0).ok()?))
     }
 }
@@ -242,8 +253,18 @@ impl Native {
 
     /// Registers that threads with all channels read before they write them: `(first byte, bytes)`.
     fn reads(&self) -> Vec<(u32, u32)> {
+        self.first_read(self.live())
+    }
+
+    /// The same by what is alive at the start, and the mode where it changes: what the thread before left there is none
+    /// of this one's.
+    fn first_read(&self, live: &Liveness) -> Vec<(u32, u32)> {
         let bytes = |c| (self.cells.get(c).offset, self.cells.get(c).bytes);
-        self.live().cells(0).map(bytes).collect()
+        let mode = self.program.registers().predefined[var::CR0 as usize];
+        let sets = (!keeps_mode(&self.program)).then_some((mode, 4));
+        let read: Vec<(u32, u32)> = live.cells(0).map(bytes).collect();
+        let known = |m: &(u32, u32)| !read.iter().any(|r| r.0 <= m.0 && m.0 + m.1 <= r.0 + r.1);
+        sets.filter(known).into_iter().chain(read.iter().copied()).collect()
     }
 
     /// What is known of threads that lack channels: what is alive, and the registers that they read before they write
@@ -251,8 +272,7 @@ impl Native {
     fn part(&self) -> &(Liveness, Vec<(u32, u32)>) {
         self.part.get_or_init(|| {
             let live = Liveness::new(self.program.parts(), &self.flow, &self.cells, false);
-            let bytes = |c| (self.cells.get(c).offset, self.cells.get(c).bytes);
-            let reads = live.cells(0).map(bytes).collect();
+            let reads = self.first_read(&live);
             (live, reads)
         })
     }
@@ -315,11 +335,18 @@ impl Native {
             true => Err(why),
             false => emit(&Deferred::default()),
         })?;
+        Variant::new(p, compiled, key.start.as_ref())
+    }
+}
+
+impl Variant {
+    /// Of code that starts threads so, if it does.
+    fn new(p: &Program, compiled: Compiled, start: Option<&Start>) -> Result<Variant, String> {
         let sizes = Sizes {
             registers: p.registers().bytes.next_multiple_of(64),
             context: compiled.context,
             sites: SITE * p.messages().len().max(1) as u32,
-            payload: key.start.as_ref().map_or(0, |s| s.payload_bytes),
+            payload: start.map_or(0, |s| s.payload_bytes),
             record: compiled.record,
             ahead: compiled.ahead.clone(),
         };
@@ -337,7 +364,7 @@ impl Native {
             code,
             compiled,
             payload: sizes.payload,
-            row: key.start.is_some(),
+            row: start.is_some(),
             symbols: p.symbols().len() as u32,
         })
     }
@@ -420,75 +447,12 @@ impl Spare {
     }
 }
 
-/// A cache line of a context.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Line([u32; 16]);
-
-/// What generated code keeps of a thread, beside its registers.
-struct Context {
-    lines: Vec<Line>,
-    waits: Range<usize>,
-    /// Where the addresses of symbols are, and how many.
-    symbols: (u32, u32),
-}
-
-impl Context {
-    fn new(v: &Variant, sites: *mut Site, call: *const ()) -> Context {
-        let c = &v.compiled;
-        let mut it = Context {
-            lines: vec![Line([0; 16]); (c.context as usize).div_ceil(64).max(1)],
-            waits: at::WAITS as usize / 4..at::WAITS as usize / 4 + c.waits.len(),
-            symbols: (c.symbols, v.symbols),
-        };
-        for (k, x) in c.pool.iter().enumerate() {
-            it.set(c.pool_at + 4 * k as u32, *x);
-        }
-        it.set64(at::SITES, sites as u64);
-        it.set64(at::CALL, call as u64);
-        it
-    }
-
-    /// Puts the addresses of symbols there.
-    fn link(&mut self, symbols: &[u64]) {
-        let (first, count) = self.symbols;
-        for k in 0..count {
-            // One that the launch does not have is nowhere.
-            self.set64(first + 8 * k, symbols.get(k as usize).copied().unwrap_or(0));
-        }
-    }
-
-    fn set(&mut self, at: u32, x: u32) {
-        self.lines[at as usize / 64].0[at as usize % 64 / 4] = x;
-    }
-
-    fn get(&self, at: u32) -> u32 {
-        self.lines[at as usize / 64].0[at as usize % 64 / 4]
-    }
-
-    fn set64(&mut self, at: u32, x: u64) {
-        self.set(at, x as u32);
-        self.set(at + 4, (x >> 32) as u32);
-    }
-
-    /// Puts bytes there, at a multiple of four.
-    fn put(&mut self, at: u32, bytes: &[u8]) {
-        for (k, b) in bytes.chunks(4).enumerate() {
-            let mut all = [0; 4];
-            all[..b.len()].copy_from_slice(b);
-            self.set(at + 4 * k as u32, u32::from_le_bytes(all));
-        }
-    }
-
-    fn get64(&self, at: u32) -> u64 {
-        u64::from(self.get(at)) | u64::from(self.get(at + 4)) << 32
-    }
-}
-
 /// What a callback finds.
 struct Host<'a, 'm> {
     machine: &'a mut Machine<'m>,
     rest: &'a dyn Instructions,
+    /// The program's instruction that the code's first one is.
+    base: Pc,
     sites: &'a mut [Site],
     /// The thread's budget and the context's, when native code was entered or last asked for more.
     budget: (u64, u64),
@@ -525,7 +489,7 @@ impl Host<'_, '_> {
             return Err(exit::EXPIRED);
         }
         if self.stop.cancelled() {
-            let target = self.machine.env.program.code()[pc as usize].aux;
+            let target = self.machine.env.program.code()[(self.base + pc) as usize].aux;
             self.machine.fault(target, None, Cause::Cancelled);
             return Err(exit::STOPPED);
         }
@@ -595,6 +559,7 @@ impl Run for Runner<'_> {
             budget: (m.t.budget, given),
             machine: m,
             rest: &*self.native.rest,
+            base: 0,
             sites,
             stop,
             row: None,
@@ -619,7 +584,7 @@ impl Run for Runner<'_> {
             exit::EXPIRED => {
                 m.t.mask = context.get(at::EXEC);
                 if host.budget.0 < spent {
-                    return limit(m, variant, context);
+                    return limit(m, variant, context, 0);
                 }
                 let target = p.code()[pc as usize].aux;
                 m.suspend(target, Status::Yielded);
@@ -696,6 +661,7 @@ impl Run for Runner<'_> {
             budget: (0, 0),
             machine: m,
             rest: &*self.native.rest,
+            base: 0,
             sites,
             stop,
             row: Some(row),
@@ -719,7 +685,7 @@ impl Run for Runner<'_> {
                     m.fault(0, None, Cause::Cancelled);
                     return;
                 }
-                exit::EXPIRED => return limit(m, variant, context),
+                exit::EXPIRED => return limit(m, variant, context, 0),
                 // A callback said why.
                 _ => {
                     if m.trap.is_none() {
@@ -732,17 +698,17 @@ impl Run for Runner<'_> {
     }
 }
 
-/// A thread spent all it had, at a branch.
-fn limit(m: &mut Machine<'_>, v: &Variant, context: &Context) {
+/// A thread spent all it had, at a branch; `base`: the program's instruction that the code's first one is.
+fn limit(m: &mut Machine<'_>, v: &Variant, context: &Context, base: Pc) {
     let pc = context.get(at::PC);
     m.t.mask = context.get(at::EXEC);
     // Of a branch that parts the channels, those that do not take it wait behind it already.
     if let Some(w) = v.compiled.waits.get(&(pc + 1))
-        && m.env.program.code()[pc as usize].channels > 1
+        && m.env.program.code()[(base + pc) as usize].channels > 1
     {
         m.t.mask |= context.get(*w);
     }
-    m.fault(pc, None, Cause::Limit);
+    m.fault(base + pc, None, Cause::Limit);
 }
 
 /// Runs one instruction for native code, or gives it more to spend (see [`RENEW`]): 0 to go on.
@@ -772,7 +738,7 @@ extern "sysv64" fn callback(context: *mut u8, pc: Pc) -> u32 {
     let spent = host.spent(left);
     host.machine.t.mask = exec;
     host.machine.t.budget = host.budget.0.wrapping_sub(spent);
-    step(host.machine, host.rest, host.sites, pc)
+    step(host.machine, host.rest, host.sites, host.base + pc)
 }
 
 /// Has the machine execute one instruction for native code: 0 to go on.

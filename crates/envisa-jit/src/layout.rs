@@ -187,4 +187,6 @@ pub(crate) mod exit {
     pub const ENDED: i32 = 5;
     /// Of threads that take turns: all have had theirs, and some have ended.
     pub const MIXED: i32 = 6;
+    /// It calls a function.
+    pub const CALL: i32 = 7;
 }

@@ -8,7 +8,8 @@
 //! file, where the interpreter has them; those that are vectors accessed as a whole are kept in the CPU's registers
 //! while they are wanted. So the machine can execute any single instruction on behalf of native code: what has no
 //! native code, and every access to memory that misses its [site](sites), is executed by the interpreter's own
-//! handler, with the interpreter's faults.
+//! handler, with the interpreter's faults. Of a program that calls functions each one is native code of its own, and the
+//! engine goes from one to the other.
 #![cfg(target_arch = "x86_64")]
 
 mod active;

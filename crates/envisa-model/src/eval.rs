@@ -42,6 +42,7 @@ struct Machine<'a> {
     slm: Vec<u8>,
     base: u64,
     steps: usize,
+    mode: Mode,
     /// The function that runs; `None`: the kernel.
     function: Option<usize>,
 }
@@ -68,6 +69,7 @@ pub fn run(p: &Program, base: u64) -> Result<State, Stop> {
                 slm,
                 base,
                 steps: 0,
+                mode: Mode(p.cr0),
                 function: None,
             };
             m.block(&p.body, p.mask(thread), &mut Vec::new())?;
@@ -78,10 +80,6 @@ pub fn run(p: &Program, base: u64) -> Result<State, Stop> {
 }
 
 impl Machine<'_> {
-    fn mode(&self) -> Mode {
-        Mode(self.p.cr0)
-    }
-
     fn ty(&self, place: Place) -> T {
         match (place, self.function) {
             (Place::Own(v), None) => self.p.vars[v].ty,
@@ -166,6 +164,7 @@ impl Machine<'_> {
                 let go = self.enabled(exec, *guard, mask);
                 self.block(&self.p.subs[*sub], go, &mut Vec::new())?;
             }
+            Stmt::Mode(cr0) => self.mode = Mode(*cr0),
             Stmt::Fcall { function, .. } => {
                 let caller = self.function.replace(*function);
                 self.block(&self.p.functions[*function].body, mask, &mut Vec::new())?;
@@ -221,7 +220,7 @@ impl Machine<'_> {
         }
         let pick = if is_sel { self.enabled(Exec { no_mask: true, ..i.exec }, i.guard, 0) } else { 0 };
         let channels: Vec<usize> = (0..i.exec.n).filter(|k| on >> k & 1 != 0).collect();
-        let mode = self.mode();
+        let mode = self.mode;
         // All sources are read before anything is written.
         let mut results = Vec::new();
         for &k in &channels {

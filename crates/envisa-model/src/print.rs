@@ -415,6 +415,7 @@ impl Printer<'_> {
             Stmt::Call { sub, guard } => {
                 self.line(&format!("{}call (M1, {simd}) S{sub}", Self::guard(*guard)));
             }
+            Stmt::Mode(cr0) => self.line(&format!("mov (M1_NM, 1) %cr0(0,0)<1> 0x{cr0:x}:ud")),
             Stmt::Fcall { function, by_address } => {
                 if *by_address {
                     self.line(&format!("faddr f{function} FA(0,0)<1>"));

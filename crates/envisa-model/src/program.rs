@@ -9,7 +9,7 @@ pub struct Program {
     pub device: Device,
     /// Channels of the thread: 8, 16 or 32.
     pub simd: usize,
-    /// `%cr0`.
+    /// `%cr0` at the start.
     pub cr0: u32,
     /// Work-items of a group in x, y and z, where the program is launched as a range of them: channels have local
     /// ids then. Else a group is a thread.
@@ -308,4 +308,6 @@ pub enum Stmt {
     /// Calls a function, by its name or its address.
     #[allow(missing_docs)]
     Fcall { function: usize, by_address: bool },
+    /// Writes `%cr0`: the floating-point mode of the thread, whatever channels are there.
+    Mode(u32),
 }

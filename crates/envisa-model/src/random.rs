@@ -16,6 +16,9 @@ const FREE_PREDS: usize = 4;
 /// The one that branches by local ids go by.
 const BY_ID: usize = FREE_PREDS + LOOPS;
 
+/// `%cr0`: all denormals kept mostly; four directions; some or all flushed.
+const MODES: [u32; 10] = [0x4c0, 0x4c0, 0x4c0, 0, 0x4d0, 0x4e0, 0x4f0, 0x440, 0x80, 0x30];
+
 /// What surrounds a statement.
 #[derive(Clone, Copy)]
 struct At {
@@ -44,6 +47,8 @@ struct Gen {
     lanes: lanes::Pools,
     /// Variables are registers of their own, which instructions access whole, channel by channel.
     tidy: bool,
+    /// The mode changes in the middle.
+    modes: bool,
 }
 
 /// The program of a seed.
@@ -54,8 +59,9 @@ pub fn program(seed: u64) -> Program {
     }
     let device = r.pick(&DEVICES);
     let simd = r.pick(&[8, 16, 16, 32]);
-    // All denormals kept mostly; four directions; some or all flushed.
-    let cr0 = r.pick(&[0x4c0, 0x4c0, 0x4c0, 0, 0x4d0, 0x4e0, 0x4f0, 0x440, 0x80, 0x30]);
+    let cr0 = r.pick(&MODES);
+    // Compilers change the mode around a division, and nowhere else.
+    let modes = r.below(4) == 0;
     let tidy = r.below(2) == 0;
     let local = lanes::local(&mut r, simd);
     let mut g = Gen {
@@ -82,6 +88,7 @@ pub fn program(seed: u64) -> Program {
         even: Vec::new(),
         lanes: lanes::Pools::default(),
         tidy,
+        modes,
     };
     g.declare();
     // Of what native code runs there are no calls; and there are local ids where there are no functions.
@@ -280,7 +287,7 @@ impl Gen {
 
     fn statement(&mut self, at: At, depth: usize, out: &mut Vec<Stmt>) {
         let inner = At { blocks: at.blocks + 1, together: false, ..at };
-        match self.r.below(33) {
+        match self.r.below(34) {
             0 | 1 if depth > 0 && self.p.local.is_some() && self.one_in(2) => {
                 self.by_id(depth - 1, inner, out);
             }
@@ -320,6 +327,7 @@ impl Gen {
                 let to = Place::Own(self.of_type(T::Ud));
                 out.push(self.simple(Op::Mov, to, &[place(Place::Retval)]));
             }
+            33 if self.modes => out.push(Stmt::Mode(self.r.pick(&MODES))),
             7..=10 => self.access(at, depth, out),
             24.. => self.lanes(at, out),
             11..=15 => {

@@ -1,4 +1,4 @@
-//! Calls of the machine's own code.
+//! Calls of the machine's own code, and of functions.
 
 use super::*;
 
@@ -23,6 +23,26 @@ impl Emit<'_> {
         let stop = self.leave;
         self.a.jump(Code::Jne_rel32_64, stop);
         load.into_iter().for_each(|c| self.reload(c));
+    }
+
+    /// Leaves for the engine, which calls a function; the thread goes on behind it when that has returned.
+    pub(super) fn function(&mut self, pc: Pc) -> Result<(), Why> {
+        self.hand_over();
+        let k = self.resumption(pc + 1);
+        self.a.mi(Code::Mov_rm32_imm32, Mem::at(CTX, at::RESUME), k as i32);
+        self.a.mi(Code::Mov_rm32_imm32, Mem::at(CTX, at::PC), pc as i32);
+        self.store_exec();
+        self.a.ri(Code::Mov_r32_imm32, Register::EAX, exit::CALL);
+        self.exit();
+        Ok(())
+    }
+
+    /// Puts all cells where other functions find them: all of them are wanted there.
+    pub(super) fn hand_over(&mut self) {
+        for c in 0..self.cells.len() as CellId {
+            self.spill(c);
+            self.want(c);
+        }
     }
 
     /// Calls the stub; the flags say whether to go on.

@@ -318,6 +318,9 @@ impl Emit<'_> {
         if i.channels > 1 && (u32::from(i.channels) != self.p.simd() || i.first != 0) {
             return Err("a return of some channels");
         }
+        if self.cells.are_shared() {
+            self.hand_over();
+        }
         if i.pred.offset != 0 && i.channels > 1 {
             self.taken(pc, i, false)?;
             for k in 0..2 {

@@ -54,9 +54,7 @@ pub(crate) fn form(p: &Program, s: &Simt) -> Result<Form, Why> {
             }
             dwords(shift, None, 1)
         }
-        Space::GeneralState | Space::Scratch(_)
-            if s.extend == Extend::None && s.origin == Src::None && s.align <= 1 =>
-        {
+        Space::GeneralState | Space::Scratch(_) if s.extend == Extend::None && s.origin == Src::None => {
             dwords(shift, None, 1)
         }
         _ => Err("another memory"),

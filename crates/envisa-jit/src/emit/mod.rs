@@ -15,6 +15,7 @@ mod indirect;
 mod int;
 mod math;
 pub(crate) mod memory;
+mod mode;
 mod packed;
 mod row;
 mod scalar;
@@ -44,6 +45,7 @@ use crate::level::Level;
 use crate::narrow::{self, narrow};
 use crate::ops::*;
 use crate::shape::Shapes;
+pub(crate) use mode::{ieee, keeps_mode};
 
 /// Active channels 0 to 15 and 16 to 31.
 pub(crate) const EXEC: [K; 2] = [1, 2];
@@ -65,6 +67,8 @@ pub(crate) struct Compiled {
     pub slow: Vec<(Pc, Why)>,
     /// Where in a context channels wait, by label.
     pub waits: HashMap<Pc, u32>,
+    /// The numbers of resumptions, by instruction.
+    pub resumptions: HashMap<Pc, u32>,
     /// Of code that starts threads itself: bytes of a row's image that go into the context, `(image, context, bytes)`.
     pub image: Vec<(u32, u32, u32)>,
     /// Where in a context the addresses of the program's symbols begin.
@@ -367,6 +371,7 @@ impl<'a> Emit<'a> {
             record,
             ahead,
             waits: self.waits,
+            resumptions: self.resumptions.iter().zip(0..).skip(1).map(|((pc, _), k)| (*pc, k)).collect(),
             pool_at,
         })
     }
@@ -422,6 +427,7 @@ impl<'a> Emit<'a> {
             Op::Join | Op::Goto | Op::Ret | Op::Barrier | Op::Fence | Op::Nop | Op::End => self.control(pc),
             Op::SplitBarrier | Op::NamedBarrier => self.suspending(pc),
             Op::ChannelEnables if i.aux == 0 => self.channel_enables(pc),
+            Op::Fcall | Op::Ifcall if self.cells.are_shared() => self.function(pc),
             Op::Message => self.message(pc),
             Op::PredLogic => self.pred_logic(pc),
             Op::Faddr => self.symbol(pc),
@@ -766,37 +772,4 @@ impl<'a> Emit<'a> {
         }
         self.a.op0(Code::Retnq);
     }
-}
-
-/// Is the floating-point mode that of IEEE wherever a number is computed: does the code begin with setting it,
-/// and never change it again?
-pub(crate) fn ieee(p: &Program, flow: &Flow) -> bool {
-    let cr0 = p.registers().predefined[envisa_isa::predefined::var::CR0 as usize];
-    let mut sets = None;
-    for (pc, i) in p.code().iter().enumerate() {
-        let mut writes = false;
-        i.writes(p.parts(), &mut |t| {
-            writes |= match t.range(i.channels.into()) {
-                Some(r) => r.start < cr0 + 4 && cr0 < r.end,
-                None => cr0 >= p.registers().address_base,
-            };
-        });
-        if writes && sets.replace(pc as Pc).is_some() {
-            return false;
-        }
-    }
-    let Some(pc) = sets else { return false };
-    let i = &p.code()[pc as usize];
-    let plain =
-        i.op == Op::Or && i.no_mask && i.channels == 1 && i.pred.offset == 0 && i.exec != ExecType::F32;
-    let itself = matches!(i.src[0], Src::Reg { offset, modifier: Modifier::None, .. } if offset == cr0);
-    let bits = crate::shape::constant(p, &i.src[1]);
-    let first = p.code()[..pc as usize].iter().all(|i| !matches!(i.op, Op::Goto | Op::Join | Op::Ret))
-        && p.code()[..pc as usize].iter().all(|i| {
-            !matches!(i.exec, ExecType::F32 | ExecType::F64 | ExecType::F16 | ExecType::Bf16)
-                && !matches!(i.dst, Dst::Reg { ty, .. } if ty.is_float())
-        })
-        && flow.reachable(pc)
-        && p.code().iter().all(|i| i.op != Op::Goto || i.aux > pc);
-    plain && itself && first && bits.is_some_and(|b| envisa_sem::FpMode(b as u32).is_ieee())
 }

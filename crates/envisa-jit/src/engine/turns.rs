@@ -189,7 +189,7 @@ impl Turn<'_> {
         }
         m.t.mask = context.get(at::EXEC);
         if left < spent {
-            limit(&mut m, self.variant, context);
+            limit(&mut m, self.variant, context, 0);
             let trap = m.trap.take().unwrap_or_else(|| unreachable!("a fault is one"));
             return Group::Stopped(Turns::Fault(alive.told(trap)));
         }

@@ -63,6 +63,8 @@ pub struct Access {
 pub struct Cells {
     cells: Vec<Cell>,
     vector: u32,
+    /// Calls and returns access all of them.
+    shared: bool,
 }
 
 /// An access before cells are known.
@@ -139,7 +141,23 @@ impl Cells {
             c.input = p.inputs.iter().any(|i| meets(c, i.offset..i.offset + i.bytes))
                 || (meets(c, 0..p.registers.locals_start) && c.kind != CellKind::Predicate);
         }
-        Cells { cells, vector }
+        Cells { cells, vector, shared: false }
+    }
+
+    /// The same of one function of several: what it finds in registers is its caller's, which wants all of them back,
+    /// with what its inactive channels had there; and a function that is called may do anything to them.
+    pub fn shared(p: &ProgramParts, vector: u32) -> Cells {
+        let mut all = Cells::new(p, vector);
+        all.shared = true;
+        for c in &mut all.cells {
+            (c.input, c.read_across) = (true, true);
+        }
+        all
+    }
+
+    /// Are they those of one function of several?
+    pub fn are_shared(&self) -> bool {
+        self.shared
     }
 
     /// How many.
@@ -173,6 +191,17 @@ impl Cells {
 
     /// What an instruction accesses.
     pub fn accesses(&self, p: &ProgramParts, pc: Pc, tell: &mut dyn FnMut(Access)) {
+        let op = p.code[pc as usize].op;
+        let calls = matches!(op, Op::Fcall | Op::Ifcall);
+        if self.shared && (calls || op == Op::Ret) {
+            for cell in 0..self.cells.len() as CellId {
+                let read = Access { cell, write: false, whole: false, masked: false };
+                tell(read);
+                if calls {
+                    tell(Access { write: true, ..read });
+                }
+            }
+        }
         pieces(p, pc, self.vector, &mut |a| {
             let Some(cell) = self.at(a.offset) else { return };
             let c = self.get(cell);

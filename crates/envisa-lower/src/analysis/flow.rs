@@ -41,6 +41,18 @@ impl Flow {
     /// # Errors
     /// Code that calls, or jumps through a table.
     pub fn new(p: &ProgramParts) -> Result<Flow, NotAnalysed> {
+        Flow::with(p, false)
+    }
+
+    /// The same of code that calls functions, each call being one instruction after which the thread goes on behind it.
+    ///
+    /// # Errors
+    /// Code that calls subroutines, or jumps through a table.
+    pub fn around_calls(p: &ProgramParts) -> Result<Flow, NotAnalysed> {
+        Flow::with(p, true)
+    }
+
+    fn with(p: &ProgramParts, calls: bool) -> Result<Flow, NotAnalysed> {
         let end = p.functions.first().map_or(p.code.len() as Pc, |f| f.end);
         let code = &p.code[..end as usize];
         let mut labels = Vec::new();
@@ -48,6 +60,7 @@ impl Flow {
             let pc = pc as Pc;
             let no = |reason| Err(NotAnalysed { pc, reason });
             match i.op {
+                Op::Fcall | Op::Ifcall if calls => {}
                 Op::Call | Op::Fcall | Op::Ifcall | Op::Fret => return no("calls are not analysed"),
                 Op::SwitchJmp => return no("jump tables are not analysed"),
                 Op::Goto if i.aux >= end => return no("a branch leaves the function"),

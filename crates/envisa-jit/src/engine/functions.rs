@@ -1,0 +1,272 @@
+//! Programs whose functions are called: each function is native code of its own. Between them the engine goes: what a
+//! call does to a thread, and a return, is the machine's.
+
+use super::*;
+use crate::shape::Shapes;
+use envisa_isa::Modifier;
+use envisa_lower::analysis::CellId;
+use envisa_lower::{Function, ProgramParts, Src};
+use envisa_machine::thread::Mask;
+
+/// Does a program call functions?
+pub(super) fn calls(p: &Program) -> bool {
+    p.code().iter().any(|i| matches!(i.op, Op::Fcall | Op::Ifcall))
+}
+
+/// A function as native code.
+struct One {
+    /// It alone, as a program; its first instruction is at `base` of all.
+    program: Program,
+    base: Pc,
+    variant: Variant,
+}
+
+/// A program's functions as native code.
+pub(super) struct Functions {
+    program: Program,
+    rest: Arc<dyn Instructions>,
+    all: Vec<One>,
+    scratch: Vec<usize>,
+}
+
+/// A function of a program as one of its own, with the registers of all.
+fn alone(p: &Program, f: &Function) -> Result<Program, String> {
+    let parts = p.parts();
+    let mut code = parts.code[f.entry as usize..f.end as usize].to_vec();
+    for i in &mut code {
+        i.function = 0;
+        match i.op {
+            Op::Goto => i.aux = i.aux.checked_sub(f.entry).ok_or("a branch leaves the function")?,
+            Op::Fret => i.op = Op::Ret,
+            // Which one, the machine knows.
+            Op::Fcall => i.aux = 0,
+            Op::Call | Op::SwitchJmp => return Err("subroutines and jump tables are not analysed".into()),
+            _ => {}
+        }
+    }
+    let own = Function { entry: 0, end: code.len() as Pc, lines: Vec::new(), ..f.clone() };
+    let parts = ProgramParts {
+        functions: vec![own],
+        code,
+        // What it starts with is what it is called with.
+        inputs: Vec::new(),
+        ..parts.clone()
+    };
+    Program::new(parts).map_err(|e| format!("function `{}`: {e}", f.name))
+}
+
+impl Functions {
+    pub fn new(p: &Program, rest: &Arc<dyn Instructions>, level: Level) -> Result<Functions, String> {
+        if together(p) {
+            return Err("threads wait for each other, and call functions".into());
+        }
+        let named = |f: &Function, why: String| format!("function `{}`: {why}", f.name);
+        let mut parts = Vec::new();
+        for f in p.functions() {
+            let program = alone(p, f).map_err(|why| named(f, why))?;
+            let flow = Flow::around_calls(program.parts())
+                .map_err(|e| named(f, format!("instruction {}: {}", e.pc, e.reason)))?;
+            parts.push((program, flow));
+        }
+        // The kernel sets the mode before anything is called, and nobody changes it.
+        let ieee = |k: usize| parts.get(k).is_some_and(|(p, flow)| ieee(p, flow));
+        let ieee = ieee(0) && parts[1..].iter().all(|(p, _)| crate::emit::keeps_mode(p));
+        let mut all = Vec::new();
+        for (f, (program, flow)) in p.functions().iter().zip(parts) {
+            let compiled = compile(&program, &flow, level, ieee).map_err(|why| named(f, why))?;
+            let variant = Variant::new(&program, compiled, None)?;
+            all.push(One { program, base: f.entry, variant });
+        }
+        Ok(Functions { program: p.clone(), rest: rest.clone(), all, scratch: sites::to_scratch(p) })
+    }
+
+    /// Its functions as text.
+    pub fn listing(&self) -> Result<String, String> {
+        let one = |f: &One| {
+            format!(
+                "; function {}\n{}",
+                f.program.functions()[0].name,
+                crate::listing::listing(&f.program, &f.variant.compiled)
+            )
+        };
+        Ok(self.all.iter().map(one).collect())
+    }
+
+    /// The function that an instruction is of.
+    fn of(&self, pc: Pc) -> Option<usize> {
+        self.all.iter().position(|f| (f.base..f.base + f.program.code().len() as Pc).contains(&pc))
+    }
+}
+
+/// Compiles a function for threads with any channels.
+fn compile(p: &Program, flow: &Flow, level: Level, ieee: bool) -> Result<Compiled, String> {
+    let cells = Cells::shared(p.parts(), 64);
+    let live = Liveness::new(p.parts(), flow, &cells, false);
+    let (shapes, deferred) = (Shapes::default(), Deferred::default());
+    let keep = |c: CellId| cells.get(c).kind == CellKind::Narrow;
+    let alloc = Allocation::new(p, flow, &cells, &live, &keep, &deferred.longer);
+    let facts = (&shapes, &alloc, &deferred);
+    let mut emit = Emit::new(p, flow, &cells, &live, facts, (false, false, level), None);
+    emit.ieee = ieee;
+    emit.run()
+}
+
+impl Translation for Functions {
+    fn accepts(&self, _: &LaunchView<'_>) -> bool {
+        true
+    }
+
+    fn left(&self, _: &LaunchView<'_>) -> Result<Left, String> {
+        let of =
+            |f: &One| f.variant.compiled.slow.iter().map(|(pc, why)| (f.base + pc, *why)).collect::<Vec<_>>();
+        Ok(Left { instructions: self.all.iter().flat_map(of).collect(), scheduled: Vec::new() })
+    }
+
+    fn worker<'a>(
+        &'a self,
+        launch: &'a LaunchView<'a>,
+        number: u32,
+    ) -> Result<Box<dyn Worker + 'a>, Box<Trap>> {
+        let mut sites = vec![Site::NOWHERE; self.program.messages().len().max(1)];
+        let at = sites.as_mut_ptr();
+        let mut contexts: Vec<Context> =
+            self.all.iter().map(|f| Context::new(&f.variant, at, callback as *const ())).collect();
+        contexts.iter_mut().for_each(|c| c.link(launch.env.symbols));
+        let run = Between { functions: self, contexts, sites, waiting: Vec::new() };
+        Ok(Box::new(Groups::new(launch, number, run)?))
+    }
+}
+
+/// The function that all active channels call there; `None` where that is for the interpreter to find out.
+fn called(m: &Machine<'_>, pc: Pc) -> Option<u32> {
+    let i = m.env.program.code().get(pc as usize)?;
+    if i.pred.offset != 0 || (i.channels > 1 && u32::from(i.channels) < m.env.program.simd()) {
+        return None;
+    }
+    match (i.op, i.src[0]) {
+        (Op::Fcall, _) => Some(i.aux),
+        (Op::Ifcall, Src::Reg { offset, ty, modifier: Modifier::None, .. }) if ty.size() >= 4 => {
+            let address: u32 = m.t.regs.peek(offset);
+            let found = m.env.function_addresses.iter().position(|a| *a as u32 == address);
+            found.filter(|f| *f != 0).map(|f| f as u32)
+        }
+        _ => None,
+    }
+}
+
+/// Runs threads, function by function.
+struct Between<'a> {
+    functions: &'a Functions,
+    /// By function.
+    contexts: Vec<Context>,
+    sites: Vec<Site>,
+    /// Of callers, the innermost last: the channels that wait at their labels.
+    waiting: Vec<Vec<u32>>,
+}
+
+impl Run for Between<'_> {
+    fn run(&mut self, m: &mut Machine<'_>, fresh: bool, stop: &Stop) {
+        let p = &self.functions.program;
+        // What the code was compiled for is what it will touch.
+        let same = m.env.program.is(p) && m.t.regs.len() >= p.registers().bytes;
+        assert!(same && fresh, "a thread of another program, or one that waited");
+        if !self.functions.scratch.is_empty() {
+            sites::move_scratch(m, &self.functions.scratch, &mut self.sites);
+        }
+        self.waiting.clear();
+        let mut now = 0;
+        let context = &mut self.contexts[now];
+        context.set(at::RESUME, 0);
+        context.no_waiting();
+        loop {
+            let how = self.enter(m, now, stop);
+            let one = &self.functions.all[now];
+            let context = &mut self.contexts[now];
+            let next = match how {
+                exit::DONE if m.t.status == Status::Done => return,
+                // All channels have left it.
+                exit::DONE => m.ret(Mask::MAX, one.base),
+                exit::CALL => {
+                    let pc = one.base + context.get(at::PC);
+                    m.t.mask = context.get(at::EXEC);
+                    m.t.pc = pc;
+                    match called(m, pc) {
+                        Some(f) => m.call(m.t.mask, 0, Some(f), pc),
+                        None => self.functions.rest.instruction(m, pc),
+                    }
+                }
+                exit::EXPIRED => return limit(m, &one.variant, context, one.base),
+                // A callback said why.
+                _ => {
+                    if m.t.status == Status::Ready {
+                        m.fault(m.t.pc, None, Cause::FellOff);
+                    }
+                    return;
+                }
+            };
+            if next == STOP {
+                return;
+            }
+            let Some(to) = self.functions.of(next) else {
+                m.fault(next, None, Cause::FellOff);
+                return;
+            };
+            let one = &self.functions.all[to];
+            match how {
+                // Nobody called.
+                exit::CALL if to == now && next == one.base + self.contexts[now].get(at::PC) + 1 => {}
+                exit::CALL => {
+                    let waiting = self.contexts[now].take_waiting();
+                    self.waiting.push(waiting);
+                    self.contexts[to].no_waiting();
+                    self.contexts[to].set(at::RESUME, 0);
+                }
+                _ => {
+                    let context = &mut self.contexts[to];
+                    for (w, channels) in context.waits.clone().zip(self.waiting.pop().unwrap_or_default()) {
+                        context.set(4 * w as u32, channels);
+                    }
+                    let k = one.variant.compiled.resumptions.get(&(next - one.base));
+                    let Some(k) = k else {
+                        m.fault(next, None, Cause::FellOff);
+                        return;
+                    };
+                    context.set(at::RESUME, *k);
+                }
+            }
+            now = to;
+        }
+    }
+}
+
+impl Between<'_> {
+    /// Runs a function's code until it is left, with the thread's channels; how it was.
+    fn enter(&mut self, m: &mut Machine<'_>, now: usize, stop: &Stop) -> i32 {
+        let one = &self.functions.all[now];
+        let context = &mut self.contexts[now];
+        m.t.status = Status::Ready;
+        context.set(at::EXEC, m.t.mask);
+        let given = given(m.t.budget);
+        context.set64(at::BUDGET, given);
+        let mut host = Host {
+            budget: (m.t.budget, given),
+            machine: m,
+            rest: &*self.functions.rest,
+            base: one.base,
+            sites: &mut self.sites,
+            stop,
+            row: None,
+            at: None,
+        };
+        debug_assert_eq!(context.get64(at::SITES), host.sites.as_ptr() as u64);
+        context.set64(at::HOST, std::ptr::from_mut(&mut host) as u64);
+        let registers = host.machine.t.regs.bytes_mut().as_mut_ptr();
+        // SAFETY: as in `Runner::run`.
+        let how = unsafe { one.variant.code.call(registers, context.lines.as_mut_ptr().cast()) };
+        let spent = host.spent(context.get64(at::BUDGET));
+        if matches!(how as i32, exit::DONE | exit::CALL) {
+            host.machine.t.budget = host.budget.0.wrapping_sub(spent);
+        }
+        how as i32
+    }
+}
