@@ -56,6 +56,13 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
                     | Code::VEX_Vpgatherdd_xmm_vm32x_xmm
             );
             let fine = match base {
+                // The same of one element that is written.
+                Register::RBX if index == Register::RDI => {
+                    i.code() == Code::Mov_rm32_r32
+                        && i.memory_index_scale() == 1
+                        && at >= 0
+                        && at <= i64::from(sizes.registers)
+                }
                 Register::RBX if found => at >= 0 && at <= i64::from(sizes.registers),
                 Register::RBX => inside(sizes.registers),
                 // By the number of a lane, below sixteen: dwords, and quads of the two arrays that have such.

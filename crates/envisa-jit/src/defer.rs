@@ -197,6 +197,10 @@ pub(crate) fn blocks(p: &Program, flow: &Flow) -> Vec<Pc> {
                 leads[pc as usize + 1] = true;
                 leads[(i.aux.min(n)) as usize] = true;
             }
+            Op::Call => {
+                leads[pc as usize + 1] = true;
+                leads[(i.aux.min(n)) as usize] = true;
+            }
             Op::Ret
             | Op::Barrier
             | Op::SplitBarrier

@@ -76,6 +76,9 @@ impl Emit<'_> {
         if matches!(i.src[0], Src::Indirect { .. }) {
             return self.indirect(pc, &i);
         }
+        if matches!(i.dst, Dst::Indirect { .. }) {
+            return self.move_indirect(pc, &i);
+        }
         // Dwords that become quads are extended when they are read.
         if let (Op::Mov, ExecType::I32 | ExecType::U32, Dst::Reg { ty: Type::Q | Type::Uq, sat: false, .. }) =
             (i.op, i.exec, i.dst)

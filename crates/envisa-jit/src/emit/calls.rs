@@ -25,9 +25,14 @@ impl Emit<'_> {
         load.into_iter().for_each(|c| self.reload(c));
     }
 
-    /// Leaves for the engine, which calls a function; the thread goes on behind it when that has returned.
+    /// Leaves for the engine, which calls a function or subroutine; the thread goes on behind it when that has returned.
     pub(super) fn function(&mut self, pc: Pc) -> Result<(), Why> {
         self.hand_over();
+        let i = self.inst(pc);
+        if i.op == Op::Call {
+            // Where it is entered.
+            self.resumption(i.aux);
+        }
         let k = self.resumption(pc + 1);
         self.a.mi(Code::Mov_rm32_imm32, Mem::at(CTX, at::RESUME), k as i32);
         self.a.mi(Code::Mov_rm32_imm32, Mem::at(CTX, at::PC), pc as i32);

@@ -453,4 +453,36 @@ impl Emit<'_> {
         }
         Ok(())
     }
+
+    /// Predicates' bits from a scalar: those of all the instruction's channels, whichever are active.
+    pub(super) fn predicate_bits(&mut self, pc: Pc) -> Result<(), Why> {
+        let i = *self.inst(pc);
+        let (
+            Dst::Pred { offset },
+            Src::Reg { offset: from, ty, shape: Shape::Scalar, modifier, constant, .. },
+        ) = (i.dst, i.src[0])
+        else {
+            return Err("bits of a predicate from a vector");
+        };
+        if i.pred.offset != 0 || !i.first.is_multiple_of(8) || modifier != Modifier::None || !ty.is_int() {
+            return Err("bits of a predicate of a rare kind");
+        }
+        let to = self.reg(offset + u32::from(i.first) / 8);
+        match crate::shape::constant(self.p, &i.src[0]) {
+            Some(x) => self.a.ri(Code::Mov_r32_imm32, Register::EAX, x as i32),
+            None if ty.size() < 4 || constant => return Err("bits of a predicate from few bits"),
+            None => {
+                self.in_memory(from, 4)?;
+                let m = self.reg(from);
+                self.a.rm(Code::Mov_r32_rm32, Register::EAX, m);
+            }
+        }
+        match i.channels {
+            32 => self.a.mr(Code::Mov_rm32_r32, to, Register::EAX),
+            16 => self.a.mr(Code::Mov_rm16_r16, to, Register::AX),
+            8 => self.a.mr(Code::Mov_rm8_r8, to, Register::AL),
+            _ => return Err("bits of a predicate for few channels"),
+        }
+        Ok(())
+    }
 }

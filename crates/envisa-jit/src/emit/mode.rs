@@ -41,7 +41,7 @@ pub(crate) fn ieee(p: &Program, flow: &Flow) -> bool {
     let bits = crate::shape::constant(p, &i.src[1]);
     let first = p.code()[..pc as usize]
         .iter()
-        .all(|i| !matches!(i.op, Op::Goto | Op::Join | Op::Ret | Op::Fcall | Op::Ifcall))
+        .all(|i| !matches!(i.op, Op::Goto | Op::Join | Op::Ret | Op::Call | Op::Fcall | Op::Ifcall))
         && p.code()[..pc as usize].iter().all(|i| {
             !matches!(i.exec, ExecType::F32 | ExecType::F64 | ExecType::F16 | ExecType::Bf16)
                 && !matches!(i.dst, Dst::Reg { ty, .. } if ty.is_float())

@@ -8,9 +8,9 @@ use envisa_lower::analysis::CellId;
 use envisa_lower::{Function, ProgramParts, Src};
 use envisa_machine::thread::Mask;
 
-/// Does a program call functions?
+/// Does a program call functions or subroutines?
 pub(super) fn calls(p: &Program) -> bool {
-    p.code().iter().any(|i| matches!(i.op, Op::Fcall | Op::Ifcall))
+    p.code().iter().any(|i| matches!(i.op, Op::Call | Op::Fcall | Op::Ifcall))
 }
 
 /// A function as native code.
@@ -36,11 +36,12 @@ fn alone(p: &Program, f: &Function) -> Result<Program, String> {
     for i in &mut code {
         i.function = 0;
         match i.op {
-            Op::Goto => i.aux = i.aux.checked_sub(f.entry).ok_or("a branch leaves the function")?,
+            Op::Goto | Op::Call => {
+                i.aux = i.aux.checked_sub(f.entry).ok_or("a branch leaves the function")?
+            }
             Op::Fret => i.op = Op::Ret,
             // Which one, the machine knows.
             Op::Fcall => i.aux = 0,
-            Op::Call | Op::SwitchJmp => return Err("subroutines and jump tables are not analysed".into()),
             _ => {}
         }
     }
@@ -137,18 +138,20 @@ impl Translation for Functions {
     }
 }
 
-/// The function that all active channels call there; `None` where that is for the interpreter to find out.
-fn called(m: &Machine<'_>, pc: Pc) -> Option<u32> {
+/// The subroutine or the function that all active channels call there; `None` where that is for the interpreter to find
+/// out.
+fn called(m: &Machine<'_>, pc: Pc) -> Option<(Pc, Option<u32>)> {
     let i = m.env.program.code().get(pc as usize)?;
     if i.pred.offset != 0 || (i.channels > 1 && u32::from(i.channels) < m.env.program.simd()) {
         return None;
     }
     match (i.op, i.src[0]) {
-        (Op::Fcall, _) => Some(i.aux),
+        (Op::Call, _) => Some((i.aux, None)),
+        (Op::Fcall, _) => Some((0, Some(i.aux))),
         (Op::Ifcall, Src::Reg { offset, ty, modifier: Modifier::None, .. }) if ty.size() >= 4 => {
             let address: u32 = m.t.regs.peek(offset);
             let found = m.env.function_addresses.iter().position(|a| *a as u32 == address);
-            found.filter(|f| *f != 0).map(|f| f as u32)
+            found.filter(|f| *f != 0).map(|f| (0, Some(f as u32)))
         }
         _ => None,
     }
@@ -180,6 +183,7 @@ impl Run for Between<'_> {
         context.no_waiting();
         loop {
             let how = self.enter(m, now, stop);
+            let depth = m.t.frames.len();
             let one = &self.functions.all[now];
             let context = &mut self.contexts[now];
             let next = match how {
@@ -191,7 +195,7 @@ impl Run for Between<'_> {
                     m.t.mask = context.get(at::EXEC);
                     m.t.pc = pc;
                     match called(m, pc) {
-                        Some(f) => m.call(m.t.mask, 0, Some(f), pc),
+                        Some((target, f)) => m.call(m.t.mask, target, f, pc),
                         None => self.functions.rest.instruction(m, pc),
                     }
                 }
@@ -212,28 +216,23 @@ impl Run for Between<'_> {
                 return;
             };
             let one = &self.functions.all[to];
-            match how {
-                // Nobody called.
-                exit::CALL if to == now && next == one.base + self.contexts[now].get(at::PC) + 1 => {}
-                exit::CALL => {
-                    let waiting = self.contexts[now].take_waiting();
-                    self.waiting.push(waiting);
-                    self.contexts[to].no_waiting();
-                    self.contexts[to].set(at::RESUME, 0);
-                }
-                _ => {
-                    let context = &mut self.contexts[to];
-                    for (w, channels) in context.waits.clone().zip(self.waiting.pop().unwrap_or_default()) {
-                        context.set(4 * w as u32, channels);
-                    }
-                    let k = one.variant.compiled.resumptions.get(&(next - one.base));
-                    let Some(k) = k else {
-                        m.fault(next, None, Cause::FellOff);
-                        return;
-                    };
-                    context.set(at::RESUME, *k);
+            let entry = next - one.base;
+            if m.t.frames.len() > depth {
+                let waiting = self.contexts[now].take_waiting();
+                self.waiting.push(waiting);
+                self.contexts[to].no_waiting();
+            } else if how == exit::DONE {
+                let context = &mut self.contexts[to];
+                for (w, channels) in context.waits.clone().zip(self.waiting.pop().unwrap_or_default()) {
+                    context.set(4 * w as u32, channels);
                 }
             }
+            let resume = if entry == 0 { Some(&0) } else { one.variant.compiled.resumptions.get(&entry) };
+            let Some(resume) = resume else {
+                m.fault(next, None, Cause::FellOff);
+                return;
+            };
+            self.contexts[to].set(at::RESUME, *resume);
             now = to;
         }
     }

@@ -192,7 +192,7 @@ impl Cells {
     /// What an instruction accesses.
     pub fn accesses(&self, p: &ProgramParts, pc: Pc, tell: &mut dyn FnMut(Access)) {
         let op = p.code[pc as usize].op;
-        let calls = matches!(op, Op::Fcall | Op::Ifcall);
+        let calls = matches!(op, Op::Call | Op::Fcall | Op::Ifcall);
         if self.shared && (calls || op == Op::Ret) {
             for cell in 0..self.cells.len() as CellId {
                 let read = Access { cell, write: false, whole: false, masked: false };

@@ -44,10 +44,11 @@ impl Flow {
         Flow::with(p, false)
     }
 
-    /// The same of code that calls functions, each call being one instruction after which the thread goes on behind it.
+    /// The same of code that calls, each call being one instruction after which the thread goes on behind it; where a
+    /// subroutine begins nobody waits.
     ///
     /// # Errors
-    /// Code that calls subroutines, or jumps through a table.
+    /// Code that jumps through a table.
     pub fn around_calls(p: &ProgramParts) -> Result<Flow, NotAnalysed> {
         Flow::with(p, true)
     }
@@ -61,6 +62,7 @@ impl Flow {
             let no = |reason| Err(NotAnalysed { pc, reason });
             match i.op {
                 Op::Fcall | Op::Ifcall if calls => {}
+                Op::Call if calls && i.aux < end => {}
                 Op::Call | Op::Fcall | Op::Ifcall | Op::Fret => return no("calls are not analysed"),
                 Op::SwitchJmp => return no("jump tables are not analysed"),
                 Op::Goto if i.aux >= end => return no("a branch leaves the function"),
@@ -90,6 +92,13 @@ impl Flow {
         let mut work = vec![0];
         if let Some(first) = self.states.first_mut() {
             *first = Some(State { waiting: Bits::new(self.labels.len()), left: false });
+        }
+        for i in p.code[..self.end as usize].iter().filter(|i| i.op == Op::Call) {
+            if i.aux != 0 && !work.contains(&i.aux) {
+                let state = State { waiting: Bits::new(self.labels.len()), left: true };
+                self.states[i.aux as usize] = Some(state);
+                work.push(i.aux);
+            }
         }
         while let Some(pc) = work.pop() {
             for (to, state) in self.steps(p, pc) {
