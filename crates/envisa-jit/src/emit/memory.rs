@@ -104,7 +104,7 @@ impl Form {
 /// How a message goes to channels that are so many bytes apart, if that is one row: that of the half which begins so
 /// many channels behind the place in a register.
 fn row(s: &Simt, bytes: u64, r: Register, behind: u32) -> Option<Way> {
-    let plus = behind * bytes as u32;
+    let plus = behind.wrapping_mul(bytes as u32);
     if s.elements == 1 && bytes == u64::from(s.element) {
         Some(Way::Row(r, plus))
     } else if (s.elements, s.element, bytes, s.write) == (1, 2, 1, false) && s.align <= 1 {
