@@ -106,7 +106,9 @@ fn compile(p: &Program, flow: &Flow, level: Level, ieee: bool) -> Result<Compile
     let (shapes, deferred) = (Shapes::default(), Deferred::default());
     let keep = |c: CellId| cells.get(c).kind == CellKind::Narrow;
     let alloc = Allocation::new(p, flow, &cells, &live, &keep, &deferred.longer);
-    let facts = (&shapes, &alloc, &deferred);
+    // Any channels may call it.
+    let active = Active::default();
+    let facts = (&shapes, &alloc, &deferred, &active);
     let mut emit = Emit::new(p, flow, &cells, &live, facts, (false, false, level), None);
     emit.ieee = ieee;
     emit.run()
