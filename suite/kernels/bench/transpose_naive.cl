@@ -6,6 +6,7 @@ slow = { W = 1024, H = 512 }
 global = ["W", "H"]
 local = [16, 16]
 cost = { bytes = "W*H*8" }
+bound = "scatters: the channels of a store go to lines 8 KiB apart, which all fall into one set of the first cache"
 features = ["f32", "2d-range"]
 args = [
   { name = "in", value = "rand:f32:W*H:3" },

@@ -38,7 +38,8 @@ impl Emit<'_> {
             return Ok(true);
         }
         match (i.op, self.level) {
-            (Op::Mov, Level::Avx512) => self.resized(i, place),
+            (Op::Mov, _) => self.resized(i, place),
+            (Op::Min | Op::Max, _) => self.least_narrow(i, place),
             (Op::Cmp, Level::Avx512) => self.compared(i, place),
             _ => Ok(false),
         }
@@ -155,6 +156,31 @@ impl Emit<'_> {
         };
         let high = vreg(1, if words { Width::Y } else { Width::X });
         self.a.push(iced_x86::Instruction::with4(insert, vreg(0, w), vreg(0, w), high, 1));
+        self.put(place);
+        Ok(true)
+    }
+
+    /// The lesser or greater of elements of one type, which the result has, too.
+    fn least_narrow(&mut self, i: &Inst, place: Place) -> Result<bool, Why> {
+        let [a, b] = [0, 1].map(|k| self.beside(&i.src[k], place.channels));
+        let (Some((a, of)), Some((b, other))) = (a, b) else { return Ok(false) };
+        let signed = of.is_signed();
+        if of != other || of.size() != place.ty.size() || signed != (i.exec == ExecType::I32) {
+            return Ok(false);
+        }
+        let op = match (i.op == Op::Min, of.size(), signed) {
+            (true, 1, false) => VPMINUB,
+            (true, 1, true) => VPMINSB,
+            (true, _, false) => VPMINUW,
+            (true, _, true) => VPMINSW,
+            (false, 1, false) => VPMAXUB,
+            (false, 1, true) => VPMAXSB,
+            (false, _, false) => VPMAXUW,
+            (false, _, true) => VPMAXSW,
+        };
+        let (w, part) = (Width::of(place.bytes()), dwords(place.bytes()));
+        let a = self.in_register(a, &part, 0);
+        self.a.v3(op, w, 0, a, b, Lanes::All);
         self.put(place);
         Ok(true)
     }

@@ -263,6 +263,27 @@ encodings! {
     VEX_Vpsubq_ymm_ymm_ymmm256
     VEX_Vptest_ymm_ymmm256
     VEX_Vpunpckhdq_ymm_ymm_ymmm256
+    VEX_Vpackuswb_ymm_ymm_ymmm256
+    VEX_Vpmovzxbw_ymm_xmmm128
+    VEX_Vpmovzxbw_xmm_xmmm64
+    VEX_Vpmovsxbw_ymm_xmmm128
+    VEX_Vpmovsxbw_xmm_xmmm64
+    VEX_Vpmaxsw_ymm_ymm_ymmm256
+    VEX_Vpmaxsw_xmm_xmm_xmmm128
+    VEX_Vpminsw_ymm_ymm_ymmm256
+    VEX_Vpminsw_xmm_xmm_xmmm128
+    VEX_Vpmaxuw_ymm_ymm_ymmm256
+    VEX_Vpmaxuw_xmm_xmm_xmmm128
+    VEX_Vpminuw_ymm_ymm_ymmm256
+    VEX_Vpminuw_xmm_xmm_xmmm128
+    VEX_Vpmaxsb_ymm_ymm_ymmm256
+    VEX_Vpmaxsb_xmm_xmm_xmmm128
+    VEX_Vpminsb_ymm_ymm_ymmm256
+    VEX_Vpminsb_xmm_xmm_xmmm128
+    VEX_Vpmaxub_ymm_ymm_ymmm256
+    VEX_Vpmaxub_xmm_xmm_xmmm128
+    VEX_Vpminub_ymm_ymm_ymmm256
+    VEX_Vpminub_xmm_xmm_xmmm128
     VEX_Vpunpcklqdq_ymm_ymm_ymmm256
     VEX_Vpunpcklqdq_xmm_xmm_xmmm128
     VEX_Vpunpckldq_xmm_xmm_xmmm128

@@ -62,12 +62,16 @@ impl Narrow<'_> {
             | N::VPMOVZXBD
             | N::VPMOVSXWD
             | N::VPMOVZXWD
+            | N::VPMOVSXBW
+            | N::VPMOVZXBW
             | N::VPMOVSXDQ
             | N::VPMOVZXDQ
             | N::VCVTPH2PS
             | N::VCVTPS2PD
             | N::VCVTDQ2PD => self.widen(i, w, name),
-            N::VPMOVDW | N::VPMOVDB | N::VPMOVQD | N::VCVTPS2PH | N::VCVTPD2PS => self.shrink(i, w, name),
+            N::VPMOVDW | N::VPMOVDB | N::VPMOVWB | N::VPMOVQD | N::VCVTPS2PH | N::VCVTPD2PS => {
+                self.shrink(i, w, name)
+            }
             N::VPGATHERDD => self.gather_dwords(i, w),
             N::VPGATHERDQ => self.gather_quads(i),
             N::VPSCATTERDD => self.scatter(i, w, 4),
@@ -98,6 +102,12 @@ impl Narrow<'_> {
                 self.list.copy(t, half(b, 0));
                 self.list.copy(half(to, 1 - at), half(a, 1 - at));
                 self.list.copy(half(to, at), t);
+            }
+            C::EVEX_Vinserti32x4_ymm_k1z_ymm_xmmm128_imm8 if i.op2_kind() == OpKind::Register => {
+                let [to, a, b] = [0, 1, 2].map(|k| half(number(i.op_register(k)), 0));
+                let code = C::VEX_Vinserti128_ymm_ymm_xmmm128_imm8;
+                self.list.three_i(code, to, a, O::R(b), u32::from(i.immediate8() & 1));
+                self.list.zero(half(number(i.op0_register()), 1));
             }
             C::EVEX_Vmovd_rm32_xmm => self.element_out(i, C::VEX_Vmovd_rm32_xmm),
             C::EVEX_Vmovq_rm64_xmm => self.element_out(i, C::VEX_Vmovq_rm64_xmm),

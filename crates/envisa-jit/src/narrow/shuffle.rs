@@ -138,6 +138,8 @@ impl Narrow<'_> {
             N::VPMOVZXBD => ([C::VEX_Vpmovzxbd_xmm_xmmm32, C::VEX_Vpmovzxbd_ymm_xmmm64], 8, 4),
             N::VPMOVSXWD => ([C::VEX_Vpmovsxwd_xmm_xmmm64, C::VEX_Vpmovsxwd_ymm_xmmm128], 16, 4),
             N::VPMOVZXWD => ([C::VEX_Vpmovzxwd_xmm_xmmm64, C::VEX_Vpmovzxwd_ymm_xmmm128], 16, 4),
+            N::VPMOVSXBW => ([C::VEX_Vpmovsxbw_xmm_xmmm64, C::VEX_Vpmovsxbw_ymm_xmmm128], 16, 2),
+            N::VPMOVZXBW => ([C::VEX_Vpmovzxbw_xmm_xmmm64, C::VEX_Vpmovzxbw_ymm_xmmm128], 16, 2),
             N::VPMOVSXDQ => ([C::VEX_Vpmovsxdq_xmm_xmmm64, C::VEX_Vpmovsxdq_ymm_xmmm128], 16, 8),
             N::VPMOVZXDQ => ([C::VEX_Vpmovzxdq_xmm_xmmm64, C::VEX_Vpmovzxdq_ymm_xmmm128], 16, 8),
             N::VCVTPH2PS => ([C::VEX_Vcvtph2ps_xmm_xmmm64, C::VEX_Vcvtph2ps_ymm_xmmm128], 16, 4),
@@ -199,6 +201,21 @@ impl Narrow<'_> {
                 }
                 self.list.three(C::VEX_Vpackuswb_xmm_xmm_xmmm128, u, t, O::R(b));
                 (u, bytes)
+            }
+            Name::VPMOVWB => {
+                let low = self.all(0x00ff_00ff);
+                let [a, b, t] = std::array::from_fn(|_| self.list.temp());
+                self.list.three(AND, a, from, O::M(low));
+                if w == 2 {
+                    let u = self.list.temp();
+                    self.list.three(AND, b, other, O::M(low));
+                    self.list.three(C::VEX_Vpackuswb_ymm_ymm_ymmm256, u, a, O::R(b));
+                    self.list.two_i(QUARTERS, t, O::R(u), 0xd8);
+                } else {
+                    self.list.two_i(HIGH, b, O::R(a), 1);
+                    self.list.three(C::VEX_Vpackuswb_xmm_xmm_xmmm128, t, a, O::R(b));
+                }
+                (t, 2 * bytes)
             }
             Name::VPMOVQD if w == 2 => (self.every_other([from, other], 0x88), 32),
             Name::VPMOVQD => {

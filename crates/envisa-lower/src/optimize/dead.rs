@@ -133,21 +133,10 @@ fn remove(p: &mut ProgramParts, keep: &[bool]) {
         next += *k as Pc;
     }
     to.push(next);
-    let moved = |pc: Pc| to.get(pc as usize).copied().unwrap_or(next);
     let mut pc = 0;
     p.code.retain(|_| {
         pc += 1;
         keep[pc - 1]
     });
-    for i in &mut p.code {
-        if matches!(i.op, Op::Goto | Op::Call) {
-            i.aux = moved(i.aux);
-        }
-    }
-    for pc in p.tables.iter_mut().flatten() {
-        *pc = moved(*pc);
-    }
-    for f in &mut p.functions {
-        (f.entry, f.end) = (moved(f.entry), moved(f.end));
-    }
+    super::relocate(p, &to);
 }

@@ -3,12 +3,14 @@
 //! - [`rename`]: values that are overwritten by what is made of them have registers of their own;
 //! - [`fold`]: messages work out addresses from the indices that the program worked them out from, and know their
 //!   surfaces;
+//! - [`bytes`]: bytes are compared and picked as bytes, not as words;
 //! - [`dead`]: what nobody reads any more is dropped, and so are labels where no channel can wait;
 //! - [`fresh`]: which registers have to be zero when a thread starts, because something may read them before
 //!   anything writes them.
 //!
 //! Observers are shown the program as it was written, so they run the one that [`crate::lower`] made.
 
+mod bytes;
 mod dead;
 mod fold;
 mod fresh;
@@ -38,9 +40,43 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     fold::addresses(&mut p, &uses, &blocks);
     fold::of_blocks(&mut p, &uses, &blocks);
     fold::surfaces(&mut p, &uses, &blocks);
+    bytes::keep(&mut p, &blocks);
     dead::sweep(&mut p);
     p.registers.fresh = fresh::ranges(&p);
     p
+}
+
+/// Puts instructions in, each before another one that no block begins with; in the order of the code.
+fn insert(p: &mut ProgramParts, made: Vec<(Pc, Inst)>) {
+    let mut made = made.into_iter().peekable();
+    let old = std::mem::take(&mut p.code);
+    let mut to = Vec::with_capacity(old.len() + 1);
+    for (pc, i) in old.into_iter().enumerate() {
+        while let Some((_, new)) = made.next_if(|m| m.0 as usize == pc) {
+            p.code.push(new);
+        }
+        to.push(p.code.len() as Pc);
+        p.code.push(i);
+    }
+    to.push(p.code.len() as Pc);
+    relocate(p, &to);
+}
+
+/// Makes everything follow instructions that have moved: `to` tells of each where it is now, and where the end is.
+fn relocate(p: &mut ProgramParts, to: &[Pc]) {
+    let end = to.last().copied().unwrap_or(0);
+    let moved = |pc: Pc| to.get(pc as usize).copied().unwrap_or(end);
+    for i in &mut p.code {
+        if matches!(i.op, Op::Goto | Op::Call) {
+            i.aux = moved(i.aux);
+        }
+    }
+    for pc in p.tables.iter_mut().flatten() {
+        *pc = moved(*pc);
+    }
+    for f in &mut p.functions {
+        (f.entry, f.end) = (moved(f.entry), moved(f.end));
+    }
 }
 
 /// Granule in which accesses to registers are told apart, in bytes: every variable has whole ones.
