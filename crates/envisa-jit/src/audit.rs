@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, OpKind, Register};
 
-use crate::ahead::COLUMNS;
+use crate::emit::streams::COLUMNS;
 use crate::layout::{SITE, at as place};
 
 /// How large what the code is given is, in bytes.

@@ -13,7 +13,6 @@
 #![cfg(target_arch = "x86_64")]
 
 mod active;
-mod ahead;
 mod alloc;
 mod asm;
 mod audit;

@@ -1,10 +1,10 @@
-//! Gathers that load ahead: see [`crate::ahead`].
+//! Gathers that load ahead: see [`super::streams`].
 
 use envisa_lower::Simt;
 
 use super::memory::{Form, PTR};
+use super::streams::{COLUMNS, NEXT, STREAM, Stream, TILE};
 use super::*;
-use crate::ahead::{COLUMNS, NEXT, STREAM, Stream, TILE};
 use crate::layout::site;
 
 /// The number of the first of four rows.

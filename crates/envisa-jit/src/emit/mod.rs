@@ -21,6 +21,7 @@ mod row;
 mod scalar;
 mod select;
 mod source;
+pub(crate) mod streams;
 mod transfer;
 mod turns;
 mod wide;
@@ -34,8 +35,8 @@ use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src};
 use envisa_machine::start::Start;
 use iced_x86::{Code, Register};
 
+use self::streams::{STREAM, Stream, streams};
 use crate::active::Active;
-use crate::ahead::{STREAM, Stream, streams};
 use crate::alloc::Allocation;
 use crate::asm::{Asm, Encoded, K, Label, Lanes, Mem, Opd, V, Why, Width, kreg, vreg};
 use crate::defer::Deferred;

@@ -14,7 +14,7 @@ use std::ops::RangeInclusive;
 use envisa_lower::analysis::{CellId, Cells, Flow};
 use envisa_lower::{Message, Op, Pc, Program, Simt};
 
-use crate::emit::memory::form;
+use super::memory::form;
 use crate::shape::Shapes;
 
 /// How many iterations' dwords are loaded at once.
