@@ -24,14 +24,17 @@ use crate::emit::{Compiled, Emit, ieee, keeps_mode};
 use crate::layout::{RENEW, SITE, Site, at, exit};
 use crate::level::Level;
 use crate::pages::Code;
-use crate::shape::{Seed, Shapes};
+use crate::plan::{self, Kind};
+use crate::shape::Shapes;
 use crate::sites;
 use context::{Context, Line};
 use functions::Functions;
+use key::{Key, Tails};
 use turns::{Turn, Turning};
 
 mod context;
 mod functions;
+mod key;
 mod turns;
 
 /// Native code for x86-64 with AVX-512 or AVX2.
@@ -62,8 +65,7 @@ impl Jit {
         }
         let native =
             Native::new(program, rest, self.0).map_err(|e| format!("instruction {}: {}", e.pc, e.reason))?;
-        let key = Key { full: true, seeds: Vec::new(), active: Active::default(), start: None };
-        let variant = native.compile(&key)?;
+        let variant = native.compile(&Key { full: true, ..Key::default() })?;
         Ok(format!("; {}\n{}", self.level(), crate::listing::listing(program, &variant.compiled)))
     }
 }
@@ -106,6 +108,7 @@ const REMEMBERED: usize = 4;
 struct Chosen {
     /// What it was chosen by: the payloads of its groups' threads, and where in the image they are.
     classes: Vec<GroupClass>,
+    kinds: Vec<(u32, Kind)>,
     payload: Range<usize>,
     varying: Vec<Range<u32>>,
     image: usize,
@@ -120,39 +123,20 @@ struct Chosen {
 }
 
 impl Chosen {
-    fn is_for(&self, prepared: &Prepared) -> bool {
+    fn is_for(&self, p: &Program, prepared: &Prepared) -> bool {
         if self.number.load(Ordering::Relaxed) == prepared.number() {
             return true;
         }
         let is = self.payload == prepared.payload()
             && self.image == prepared.image.len()
             && prepared.varying().eq(self.varying.iter().cloned())
-            && self.classes == prepared.classes();
+            && self.classes == prepared.classes()
+            && self.kinds == plan::kinds(p, prepared);
         if is {
             self.number.store(prepared.number(), Ordering::Relaxed);
         }
         is
     }
-}
-
-/// Which threads lack channels: none, only ones that are all of their group, or the last one of a group of several.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Tails {
-    None,
-    Alone,
-    Last,
-}
-
-/// What code depends on besides the program.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Key {
-    /// All threads have all channels.
-    full: bool,
-    seeds: Vec<Seed>,
-    /// Which channels may be active.
-    active: Active,
-    /// How its threads start, if the code does that.
-    start: Option<Start>,
 }
 
 /// Code for one way of launching a program.
@@ -195,7 +179,7 @@ impl Native {
     /// The same, for who wants to know something of them.
     fn choose<T>(&self, prepared: &Prepared, ask: impl FnOnce(&Arc<Chosen>) -> T) -> T {
         let mut last = self.last.lock().unwrap_or_else(|e| e.into_inner());
-        match last.iter().position(|c| c.is_for(prepared)) {
+        match last.iter().position(|c| c.is_for(&self.program, prepared)) {
             Some(0) => {}
             Some(at) => last[..=at].rotate_right(1),
             None => {
@@ -208,14 +192,18 @@ impl Native {
 
     fn choose_anew(&self, prepared: &Prepared) -> Arc<Chosen> {
         let seeds = |full| sites::seeds(&self.program, prepared, full);
+        let kinds = plan::kinds(&self.program, prepared);
         let start = self.start(prepared).ok();
         let active = |full| {
             let live = if full { self.live() } else { &self.part().0 };
             let given = sites::given(&self.program, prepared, full);
             Active::new(&self.program, &self.flow, &self.cells, live, &given)
         };
-        let full =
-            self.variant(Key { full: true, seeds: seeds(true), active: active(true), start: start.clone() });
+        let key = |full, start| {
+            let (seeds, active, kinds) = (seeds(full), active(full), kinds.clone());
+            self.variant(Key { full, seeds, active, start, kinds })
+        };
+        let full = key(true, start.clone());
         // Most launches have no threads that lack channels.
         let part = match self.tails(prepared) {
             Tails::None => Err("no thread lacks channels".into()),
@@ -223,7 +211,7 @@ impl Native {
                 // Rows are run where threads with all channels are.
                 let rows = tails == Tails::Alone && start.is_some();
                 let start = rows.then(|| self.start_with(prepared, &self.part().1).ok()).flatten();
-                self.variant(Key { full: false, seeds: seeds(false), active: active(false), start })
+                key(false, start)
             }
         };
         let variants = [full, part];
@@ -237,6 +225,7 @@ impl Native {
         let classes = prepared.classes().to_vec();
         Arc::new(Chosen {
             classes,
+            kinds,
             payload: prepared.payload(),
             varying: prepared.varying().collect(),
             image: prepared.image.len(),
@@ -326,7 +315,8 @@ impl Native {
             let keep = |c| (shapes.step(c).is_some() && !shapes.vector(c)) || gone.contains(&c) || narrow(c);
             let alloc = Allocation::new(p, &self.flow, &self.cells, live, &keep, &deferred.longer);
             let facts = (&shapes, &alloc, deferred, &key.active);
-            Emit::new(p, &self.flow, &self.cells, live, facts, modes, key.start.as_ref()).run()
+            let start = key.start.as_ref();
+            Emit::new(p, &self.flow, &self.cells, live, facts, modes, start).with(&key.kinds).run()
         };
         let ieee = (key.full, ieee(p, &self.flow));
         let deferred = Deferred::new(p, &self.flow, &self.cells, live, &shapes, ieee);
@@ -345,7 +335,7 @@ impl Variant {
         let sizes = Sizes {
             registers: p.registers().bytes.next_multiple_of(64),
             context: compiled.context,
-            sites: SITE * p.messages().len().max(1) as u32,
+            sites: SITE * plan::sites(p) as u32,
             payload: start.map_or(0, |s| s.payload_bytes),
             record: compiled.record,
             ahead: compiled.ahead.clone(),
@@ -425,7 +415,7 @@ impl Spare {
     fn new(native: &Native, chosen: &Chosen, most: u32) -> Spare {
         let together = together(&native.program);
         let live = if together { most } else { 1 };
-        let mut sites = vec![Site::NOWHERE; native.program.messages().len().max(1)];
+        let mut sites = vec![Site::NOWHERE; plan::sites(&native.program)];
         let at = sites.as_mut_ptr();
         let code = chosen.variants.each_ref().map(|v| v.as_ref().ok());
         let turning = code.map(|v| {

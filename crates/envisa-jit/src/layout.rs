@@ -136,6 +136,24 @@ pub(crate) struct Site {
 }
 
 impl Site {
+    /// What reads as these dwords.
+    pub fn of(all: [u32; 16]) -> Site {
+        let wide = |k: usize| u64::from(all[k]) | u64::from(all[k + 1]) << 32;
+        Site {
+            low: all[0],
+            count: all[1],
+            last16: all[2],
+            last: all[3],
+            pointer: wide(4),
+            key: wide(6),
+            wide: wide(8),
+            count4: all[10],
+            astray: all[11],
+            bias: wide(12),
+            span: wide(14),
+        }
+    }
+
     /// Nothing passes.
     pub const NOWHERE: Site = Site {
         low: 0,

@@ -30,6 +30,7 @@ mod ops;
 mod pages;
 #[cfg(target_os = "linux")]
 mod perf;
+mod plan;
 mod shape;
 mod sites;
 

@@ -20,7 +20,7 @@ pub enum Fidelity {
 
 /// The fidelity of what a sampler makes: the specification leaves the precision of coordinates and weights to devices.
 pub const SAMPLED: Fidelity = Fidelity::Approximate(
-    "nearest texels exact, linear filters rounded once; devices round coordinates and weights to 8 fractional bits",
+    "nearest texels exact, linear filters of singles; devices round coordinates and weights to 8 fractional bits",
 );
 
 /// The fidelity of an operation.

@@ -201,6 +201,11 @@ impl ImageFormat {
         self.ty
     }
 
+    /// Are the channels bytes that stand for 0 to 1, one step as large as the other? Filters mix those as numbers.
+    pub const fn is_bytes(self) -> bool {
+        matches!(self.ty, ChannelType::Unorm8) && !self.order.is_srgb()
+    }
+
     /// Bytes of a texel.
     pub const fn texel_bytes(self) -> usize {
         if self.ty.fields().is_some() { self.ty.size() } else { self.ty.size() * self.order.stored().len() }

@@ -1,9 +1,9 @@
 //! What a sampler computes: places of texels, weights, comparisons, faces of a cube, levels of detail.
 //!
-//! The formulas are those of the OpenCL C specification's section on image addressing and filtering. They are
-//! evaluated in double, where a coordinate times a size is exact, so a nearest texel is the one that the formula
-//! names and a linear filter's result is off by its last rounding only. (Devices round coordinates and weights to
-//! eight fractional bits or so; the specification leaves their precision open.)
+//! The formulas are those of the OpenCL C specification's section on image addressing and filtering. A place along an
+//! axis is a single and what its rounding left, so a nearest texel is the one that the formula names; weights are
+//! singles. (Devices round coordinates and weights to eight fractional bits or so; the specification leaves their
+//! precision open.) All of it is what vectors of singles do lane by lane, by operations that IEEE 754 defines.
 
 /// How a sampler treats coordinates outside of an image; numbered as payloads of kernels carry it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -59,8 +59,8 @@ pub struct Axis {
 pub struct Pair {
     /// The texels.
     pub texels: [Option<u32>; 2],
-    /// How much the second one counts, from 0 to less than 1; the first one counts the rest.
-    pub weight: f64,
+    /// How much the second one counts, from 0 to 1; the first one counts the rest.
+    pub weight: f32,
 }
 
 /// The integer below a number; NaN is 0, and what is too large the largest.
@@ -70,10 +70,76 @@ fn floor(x: f64) -> i64 {
     if (i as f64) > x { i.saturating_sub(1) } else { i }
 }
 
+/// Sizes up to this, and halves between their texels, are singles.
+pub const MOST_TEXELS: u32 = 1 << 22;
+
+/// Beyond this all singles are even integers.
+pub const FAR: f32 = 16_777_216.0;
+
+/// The same of a single that is no farther from 0 than [`FAR`].
+#[inline(always)]
+fn below(x: f32) -> f32 {
+    let i = x as i32 as f32;
+    if i > x { i - 1.0 } else { i }
+}
+
 impl Axis {
+    /// Coordinates from where to where matter; beyond them lies what lies at them.
+    #[inline(always)]
+    pub fn bounds(self) -> [f32; 2] {
+        match (self.addressing, self.normalized) {
+            (Addressing::Repeat | Addressing::MirroredRepeat, _) => [-FAR, FAR],
+            (_, true) => [-2.0, 3.0],
+            (_, false) => [-2.0, self.size as f32 + 2.0],
+        }
+    }
+
+    /// The texel below a place that lies so much before a coordinate, to which an offset of whole texels is added, and
+    /// how far behind that texel it is.
+    #[inline(always)]
+    fn split(self, x: f32, offset: i32, before: f32) -> (i64, f32) {
+        let wraps = matches!(self.addressing, Addressing::Repeat | Addressing::MirroredRepeat);
+        if offset != 0 || self.size > MOST_TEXELS || wraps && !self.normalized {
+            let u = self.moved(x.into(), offset) - f64::from(before);
+            let first = floor(u);
+            let behind = u - first as f64;
+            // What is no number, or beyond all images, has no place between two texels.
+            return (first, if (0.0..1.0).contains(&behind) { behind as f32 } else { 0.0 });
+        }
+        let [low, high] = self.bounds();
+        // What is no number lies before the image.
+        let x = if x > low { x } else { low };
+        let x = if x < high { x } else { high };
+        if !self.normalized {
+            let v = x - before;
+            return (below(v) as i64, v - below(v));
+        }
+        let (s, rest) = match self.addressing {
+            Addressing::Repeat => {
+                let s = x - below(x);
+                (s, x - (s + below(x)))
+            }
+            Addressing::MirroredRepeat => ((x - 2.0 * (0.5 * x).round_ties_even()).abs(), 0.0),
+            _ => (x, 0.0),
+        };
+        let size = self.size as f32;
+        let place = s * size;
+        // What the product's rounding left is a single.
+        let mut left = (f64::from(s) * f64::from(size) - f64::from(place)) as f32;
+        if self.addressing == Addressing::Repeat {
+            left += rest * size;
+        }
+        let v = place - before;
+        let behind = (v - below(v)) + left;
+        match behind < 0.0 {
+            true => (below(v) as i64 - 1, behind + 1.0),
+            false => (below(v) as i64, behind),
+        }
+    }
+
     /// The place of a coordinate in texels, brought inside where the image repeats.
     #[inline]
-    fn place(self, x: f64, offset: i32) -> f64 {
+    fn moved(self, x: f64, offset: i32) -> f64 {
         let size = self.size as f64;
         let u = if self.normalized { x * size } else { x } + offset as f64;
         match self.addressing {
@@ -102,39 +168,49 @@ impl Axis {
 
     /// The texel at a coordinate, to which an offset of whole texels is added; `None` is the border.
     #[inline]
-    pub fn nearest(self, x: f64, offset: i32) -> Option<u32> {
-        self.texel(floor(self.place(x, offset)))
+    pub fn nearest(self, x: f32, offset: i32) -> Option<u32> {
+        self.texel(self.split(x, offset, 0.0).0)
     }
 
     /// As [`Axis::nearest`] where the place is inside of the image; `None` elsewhere.
     #[inline(always)]
-    pub fn inside(self, x: f64, offset: i32) -> Option<u32> {
-        let u = self.place(x, offset);
-        (u >= 0.0 && u < self.size as f64).then_some(u as u32)
+    pub fn inside(self, x: f32, offset: i32) -> Option<u32> {
+        let (i, _) = self.split(x, offset, 0.0);
+        (0..i64::from(self.size)).contains(&i).then_some(i as u32)
     }
 
     /// The first of the texels of [`Axis::linear`], and the second one's weight, where both are inside; `None`
     /// elsewhere.
     #[inline(always)]
-    pub fn between(self, x: f64, offset: i32) -> Option<(u32, f64)> {
-        let u = self.place(x, offset) - 0.5;
-        let first = u as u32;
-        let inside = u >= 0.0 && u < self.size as f64 - 1.0;
-        inside.then(|| (first, u - f64::from(first)))
+    pub fn between(self, x: f32, offset: i32) -> Option<(u32, f32)> {
+        let (i, weight) = self.split(x, offset, 0.5);
+        (0..i64::from(self.size) - 1).contains(&i).then_some((i as u32, weight))
     }
 
     /// The texels around a coordinate, to which an offset of whole texels is added.
     #[inline]
-    pub fn linear(self, x: f64, offset: i32) -> Pair {
-        let u = self.place(x, offset) - 0.5;
-        let first = floor(u);
-        let weight = u - first as f64;
-        Pair {
-            texels: [self.texel(first), self.texel(first.saturating_add(1))],
-            // What is no number, or beyond all images, has no place between two texels.
-            weight: if (0.0..1.0).contains(&weight) { weight } else { 0.0 },
-        }
+    pub fn linear(self, x: f32, offset: i32) -> Pair {
+        let (first, weight) = self.split(x, offset, 0.5);
+        Pair { texels: self.pair(first), weight }
     }
+
+    /// A texel and the next one.
+    #[inline]
+    fn pair(self, first: i64) -> [Option<u32>; 2] {
+        [self.texel(first), self.texel(first.saturating_add(1))]
+    }
+}
+
+/// What is so far from one texel to the next: exactly the first one's channel at 0, and between the two everywhere.
+#[inline(always)]
+pub fn mix<const N: usize>(a: [f32; N], b: [f32; N], weight: f32) -> [f32; N] {
+    std::array::from_fn(|c| a[c] + weight * (b[c] - a[c]))
+}
+
+/// The single that a mean of normalised bytes stands for.
+#[inline(always)]
+pub fn of_bytes<const N: usize>(mean: [f32; N]) -> [f32; N] {
+    mean.map(|x| x / 255.0)
 }
 
 /// The layer of an array that a coordinate names: the nearest one there is, halves going to the even one.
@@ -273,7 +349,7 @@ mod tests {
                 // Multiples of 2^-10: all of it is exact.
                 for k in -3072..=3072 {
                     let s = k as f64 / 1024.0;
-                    assert_eq!(a.nearest(s, 0), by_the_book(a, s), "{a:?} {s}");
+                    assert_eq!(a.nearest(s as f32, 0), by_the_book(a, s), "{a:?} {s}");
                 }
             }
         }
@@ -281,7 +357,7 @@ mod tests {
             let a = axis(5, addressing, false);
             for k in -30..60 {
                 let s = k as f64 / 4.0;
-                assert_eq!(a.nearest(s, 0), by_the_book(a, s), "{a:?} {s}");
+                assert_eq!(a.nearest(s as f32, 0), by_the_book(a, s), "{a:?} {s}");
             }
         }
     }
@@ -322,8 +398,11 @@ mod tests {
                 let a = axis(size, addressing, true);
                 for k in -3072..=3072 {
                     let s = k as f64 / 1024.0;
-                    let p = a.linear(s, 0);
-                    assert_eq!((p.texels, p.weight), pair_by_the_book(a, s), "{a:?} {s}");
+                    let p = a.linear(s as f32, 0);
+                    let (texels, weight) = pair_by_the_book(a, s);
+                    // Between two of a kind it does not matter where.
+                    let weight = if texels[0] == texels[1] { p.weight.into() } else { weight };
+                    assert_eq!((p.texels, f64::from(p.weight)), (texels, weight), "{a:?} {s}");
                 }
             }
         }
@@ -336,13 +415,13 @@ mod tests {
         {
             for normalized in [false, true] {
                 let a = axis(7, addressing, normalized);
-                for x in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e300, f64::MAX, -0.0, 1e-300] {
+                for x in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e30, -1e30, f32::MAX, -0.0, 1e-40] {
                     for offset in [i32::MIN, -1, 0, 1, i32::MAX] {
                         assert!(a.nearest(x, offset).is_none_or(|i| i < 7));
                         let p = a.linear(x, offset);
                         assert!(
                             p.texels.iter().all(|i| i.is_none_or(|i| i < 7))
-                                && (0.0..1.0).contains(&p.weight)
+                                && (0.0..=1.0).contains(&p.weight)
                         );
                     }
                 }
@@ -358,7 +437,7 @@ mod tests {
             for normalized in [false, true] {
                 let a = axis(7, addressing, normalized);
                 for k in -400..400 {
-                    let x = if normalized { k as f64 / 128.0 } else { k as f64 / 16.0 };
+                    let x = if normalized { k as f32 / 128.0 } else { k as f32 / 16.0 };
                     for offset in [-2, 0, 1] {
                         if let Some(i) = a.inside(x, offset) {
                             assert_eq!(a.nearest(x, offset), Some(i), "{a:?} {x}");
@@ -370,8 +449,84 @@ mod tests {
                     }
                 }
                 assert!(a.between(0.5, 0).is_some() && a.inside(0.5, 0).is_some());
-                assert!(a.between(f64::NAN, 0).is_none() && a.inside(f64::INFINITY, 0).is_none());
+                let repeats = matches!(addressing, Addressing::Repeat | Addressing::MirroredRepeat);
+                assert!(a.between(f32::NAN, 0).is_none() || repeats);
+                assert!(a.inside(f32::INFINITY, 0).is_none() || repeats);
             }
+        }
+    }
+
+    /// The texel of the formula in exact numbers, of sizes and coordinates whose product is no single.
+    #[test]
+    fn what_rounding_leaves_counts() {
+        let mut seed = 1u64;
+        let mut next = || {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 33) as u32
+        };
+        for _ in 0..200_000 {
+            let size = 1 + next() % 5000;
+            // Near the border of two texels, where rounding would tell.
+            let at = (next() % (2 * size)) as f32 / size as f32;
+            let x = f32::from_bits(at.to_bits().wrapping_add(next() % 5).wrapping_sub(2));
+            let x = if x.is_nan() { 0.0 } else { x };
+            for addressing in Addressing::ALL {
+                let a = axis(size, addressing, true);
+                // Below two, the fraction of a single is one.
+                let s = f64::from(x);
+                let s = match addressing {
+                    Addressing::Repeat => s - s.floor(),
+                    Addressing::MirroredRepeat => (s - 2.0 * (0.5 * s).round_ties_even()).abs(),
+                    _ => s,
+                };
+                let i = (s * f64::from(size)).floor() as i64;
+                let want = match addressing {
+                    Addressing::None | Addressing::Clamp => (0..size as i64).contains(&i).then_some(i as u32),
+                    Addressing::Repeat => Some(i.rem_euclid(size.into()) as u32),
+                    _ => Some(i.clamp(0, i64::from(size) - 1) as u32),
+                };
+                assert_eq!(a.nearest(x, 0), want, "{a:?} {x:e}");
+                let u = s * f64::from(size) - 0.5;
+                let p = a.linear(x, 0);
+                let first = u.floor();
+                // A weight that rounds to 1 is the next texel's.
+                if (u - first - f64::from(p.weight)).abs() > 1e-7 {
+                    panic!("{a:?} {x:e}: {} for {}", p.weight, u - first);
+                }
+                assert_eq!(p.texels, a.pair(first as i64), "{a:?} {x:e}");
+            }
+        }
+        // Below zero, a single's fraction has more bits.
+        let a = axis(100, Addressing::Repeat, true);
+        assert_eq!(
+            (a.nearest(-1e-10, 0), a.nearest(-0.0, 0), a.nearest(1.0, 0)),
+            (Some(99), Some(0), Some(0))
+        );
+    }
+
+    #[test]
+    fn means_of_bytes_are_of_their_texels() {
+        for x in 0..=255u8 {
+            let x = f32::from(x);
+            assert_eq!(of_bytes([x]), [x / 255.0]);
+            assert_eq!(of_bytes([x])[0] * 255.0, x);
+            for w in [0.0, 0.1, 0.5, 0.999, 1.0] {
+                assert_eq!(mix([x], [x], w), [x]);
+                assert!((0.0..=255.0).contains(&mix([x], [255.0], w)[0]));
+            }
+        }
+    }
+
+    /// What code does that has no quotients in a hurry: right for all singles, as those of one binade are.
+    #[test]
+    fn quotients_by_255_are_products() {
+        let by = 1.0f32 / 255.0;
+        let step = if cfg!(debug_assertions) { 251 } else { 1 };
+        for bits in (128f32.to_bits()..256f32.to_bits()).step_by(step) {
+            let x = f32::from_bits(bits);
+            let q = x * by;
+            let rest = (-q).mul_add(255.0, x);
+            assert_eq!(rest.mul_add(by, q), x / 255.0, "{x}");
         }
     }
 

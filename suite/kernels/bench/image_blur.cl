@@ -8,7 +8,7 @@ slow = { W = 128, H = 128 }
 global = ["W", "H"]
 local = [16, 8]
 cost = { bytes = "W*H*20" }
-bound = "the sampler: the machine makes texels one channel after another, native code calls it"
+bound = "gathers: four texels for each of four samples, of sixteen places at once"
 features = ["image-2d", "sampler", "linear", "clamp", "unorm8", "2d-range"]
 args = [
   { name = "in", image = "2d:W,H:rgba:unorm8", value = "rand:u8x4:W*H:1" },

@@ -8,7 +8,7 @@ slow = { W = 256, H = 128 }
 global = ["W*3/2", "H*3/2"]
 local = [8, 8]
 cost = { bytes = "W*H*13" }
-bound = "the sampler: the machine makes texels one channel after another, native code calls it"
+bound = "gathers: four texels for each sample, of sixteen places at once"
 features = ["image-2d", "sampler", "linear", "mirror", "unorm8", "image-write", "2d-range"]
 args = [
   { name = "in", image = "2d:W,H:rgba:unorm8", value = "rand:u8x4:W*H:1" },

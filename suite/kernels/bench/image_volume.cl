@@ -8,7 +8,7 @@ slow = { W = 64, H = 32, N = 32 }
 global = ["W", "H"]
 local = [16, 4]
 cost = { bytes = "W*H*4+N*N*N", flops = "W*H*32*4" }
-bound = "the sampler: the machine makes texels one channel after another, native code calls it"
+bound = "gathers: eight texels for each of 32 samples, of sixteen places at once"
 features = ["image-3d", "sampler", "linear", "border", "unorm8", "loop", "2d-range"]
 args = [
   { name = "volume", image = "3d:N,N,N:r:unorm8", value = "rand:u8:N*N*N:1" },

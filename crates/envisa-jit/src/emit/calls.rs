@@ -3,6 +3,23 @@
 use super::*;
 
 impl Emit<'_> {
+    /// A vector that is kept as its first element.
+    pub fn spread(&mut self, to: V, w: Width, first: First) {
+        let m = self.reg(first.at);
+        self.a.v2(VPBROADCASTD, w, to, Opd::Mem(m), Lanes::All);
+        self.ramp(to, w, first.plus, first.step);
+    }
+
+    /// Adds so much to the first element, and to each next one so much that it is a step apart from the one before.
+    pub fn ramp(&mut self, to: V, w: Width, plus: i32, step: i32) {
+        if (plus, step) != (0, 0) {
+            let ramp =
+                std::array::from_fn(|i| (plus as u32).wrapping_add((step as u32).wrapping_mul(i as u32)));
+            let ramp = self.literals(ramp);
+            self.a.v3(VPADDD, w, to, to, Opd::Mem(ramp), Lanes::All);
+        }
+    }
+
     /// Calls the machine's own code for an instruction, with its operands where it looks for them.
     pub fn call(&mut self, pc: Pc) {
         let mut load = Vec::new();

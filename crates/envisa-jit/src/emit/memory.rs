@@ -142,6 +142,8 @@ impl Emit<'_> {
             Message::Simt(s) => self.simt(pc, &i, s),
             Message::Block(b) => self.block(pc, &i, b),
             Message::Atomic(a) => self.atomic(pc, &i, a),
+            Message::Sample(s) => self.sample(pc, &i, s),
+            Message::Typed(t) => self.store_texels(pc, &i, t),
             _ => Err("a message of a rare kind"),
         }
     }

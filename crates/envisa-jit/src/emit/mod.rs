@@ -11,6 +11,7 @@ mod dpas;
 mod each;
 mod few;
 mod float;
+mod image;
 mod indirect;
 mod int;
 mod math;
@@ -45,6 +46,7 @@ use crate::layout::{CTX, REGS, RENEW, SITES, at, exit};
 use crate::level::Level;
 use crate::narrow::{self, narrow};
 use crate::ops::*;
+use crate::plan::Kind;
 use crate::shape::Shapes;
 pub(crate) use mode::{ieee, keeps_mode};
 
@@ -129,6 +131,8 @@ pub(crate) struct Emit<'a> {
     pub deferred: &'a Deferred,
     /// Which channels may be active.
     active: &'a Active,
+    /// Images and samplers, by message.
+    pub kinds: &'a [(u32, Kind)],
     /// All threads start with all channels.
     pub full: bool,
     /// Threads of a group take turns.
@@ -198,6 +202,7 @@ impl<'a> Emit<'a> {
             alloc,
             deferred,
             active,
+            kinds: &[],
             full,
             together,
             level,
@@ -435,23 +440,6 @@ impl<'a> Emit<'a> {
             Op::Faddr => self.symbol(pc),
             Op::Dpas => self.dpas(pc),
             _ => self.compute(pc),
-        }
-    }
-
-    /// A vector that is kept as its first element.
-    pub fn spread(&mut self, to: V, w: Width, first: First) {
-        let m = self.reg(first.at);
-        self.a.v2(VPBROADCASTD, w, to, Opd::Mem(m), Lanes::All);
-        self.ramp(to, w, first.plus, first.step);
-    }
-
-    /// Adds so much to the first element, and to each next one so much that it is a step apart from the one before.
-    pub fn ramp(&mut self, to: V, w: Width, plus: i32, step: i32) {
-        if (plus, step) != (0, 0) {
-            let ramp =
-                std::array::from_fn(|i| (plus as u32).wrapping_add((step as u32).wrapping_mul(i as u32)));
-            let ramp = self.literals(ramp);
-            self.a.v3(VPADDD, w, to, to, Opd::Mem(ramp), Lanes::All);
         }
     }
 

@@ -130,7 +130,7 @@ impl Translation for Functions {
         launch: &'a LaunchView<'a>,
         number: u32,
     ) -> Result<Box<dyn Worker + 'a>, Box<Trap>> {
-        let mut sites = vec![Site::NOWHERE; self.program.messages().len().max(1)];
+        let mut sites = vec![Site::NOWHERE; crate::plan::sites(&self.program)];
         let at = sites.as_mut_ptr();
         let mut contexts: Vec<Context> =
             self.all.iter().map(|f| Context::new(&f.variant, at, callback as *const ())).collect();

@@ -1,7 +1,7 @@
 //! Addresses: what a program adds, scales and extends for a message alone, the message does itself; and surfaces.
 //!
 //! A surface that a constant names just before the message is that constant: compilers set the one surface variable they
-//! have before every message, and an engine that knows the surface need not look for it.
+//! have before every message, and an engine that knows the surface need not look for it. So are samplers.
 //!
 //! Compilers for 64-bit addresses write `mov q ← d`, `shl q`, `add q, base` before every access. Folded into
 //! the message this is one vector of 32-bit indices, and the engine sees at once whether they are
@@ -11,7 +11,7 @@ use envisa_isa::{Combine, Modifier, Type};
 
 use super::{Blocks, Uses};
 use crate::program::*;
-use crate::{Extend, Message, Space};
+use crate::{Extend, Message, Sample, SamplerState, Space};
 
 /// `((extended index) << shift) + add + origin`.
 struct Linear {
@@ -102,31 +102,42 @@ pub(super) fn of_blocks(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
     }
 }
 
-/// Names by the constant itself the surfaces of messages that the block before them sets to one.
+/// Names by the constant itself the surfaces and samplers of messages that the block before them sets to one.
 pub(super) fn surfaces(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
     for pc in 0..p.code.len() {
         let i = &p.code[pc];
-        let Some(m) = p.messages.get(i.aux as usize).filter(|_| i.op == Op::Message) else { continue };
-        let Some(Space::Bti(Src::Reg { offset, ty, constant: false, .. })) = m.space() else { continue };
-        let range = *offset..*offset + ty.size();
-        let Some(d) = uses.last_before(range.clone(), pc as Pc).filter(|d| blocks.same(*d, pc as Pc)) else {
-            continue;
-        };
-        let d = &p.code[d as usize];
-        let certain = d.op == Op::Mov
-            && (d.channels, d.no_mask, d.function) == (1, true, i.function)
-            && d.pred.offset == 0
-            && d.pred.combine == Combine::None;
-        let Dst::Reg { offset, ty, sat: false, .. } = d.dst else { continue };
-        if !certain || offset != range.start || ty.size() != 4 || ty.is_float() {
-            continue;
-        }
-        let number = d.src[0];
-        let dword = matches!(number, Src::Reg { ty: Type::Ud, .. }) && constant(p, &number).is_some();
-        if let Some(Space::Bti(s)) = p.messages[p.code[pc].aux as usize].space_mut().filter(|_| dword) {
+        let message = i.aux as usize;
+        let Some(m) = p.messages.get(message).filter(|_| i.op == Op::Message) else { continue };
+        if let Some(Space::Bti(s)) = m.space()
+            && let Some(number) = number(p, uses, blocks, pc as Pc, s)
+            && let Some(Space::Bti(s)) = p.messages[message].space_mut()
+        {
             *s = number;
         }
+        if let Message::Sample(Sample { state: SamplerState::Index(s), .. }) = &p.messages[message]
+            && let Some(number) = number(p, uses, blocks, pc as Pc, s)
+            && let Message::Sample(s) = &mut p.messages[message]
+        {
+            s.state = SamplerState::Index(number);
+        }
     }
+}
+
+/// The constant that a scalar is at an instruction.
+fn number(p: &ProgramParts, uses: &Uses, blocks: &Blocks, pc: Pc, s: &Src) -> Option<Src> {
+    let Src::Reg { offset, ty, constant: false, .. } = *s else { return None };
+    let range = offset..offset + ty.size();
+    let d = uses.last_before(range.clone(), pc).filter(|d| blocks.same(*d, pc))?;
+    let d = &p.code[d as usize];
+    let certain = d.op == Op::Mov
+        && (d.channels, d.no_mask, d.function) == (1, true, p.code[pc as usize].function)
+        && d.pred.offset == 0
+        && d.pred.combine == Combine::None;
+    let Dst::Reg { offset, ty, sat: false, .. } = d.dst else { return None };
+    let whole = certain && offset == range.start && ty.size() == 4 && !ty.is_float();
+    let number = d.src[0];
+    let dword = matches!(number, Src::Reg { ty: Type::Ud, .. }) && constant(p, &number).is_some();
+    (whole && dword).then_some(number)
 }
 
 /// How a message of any family makes its channels' addresses.

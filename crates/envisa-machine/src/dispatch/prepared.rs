@@ -97,6 +97,7 @@ impl Prepared {
             && self.own.is_empty()
             && other.own.is_empty()
             && self.surfaces.is_as(&other.surfaces)
+            && self.samplers == other.samplers
     }
 
     /// Lets go of what it reaches, so that it keeps nobody's memory; `false` if it cannot run again: it has memory of

@@ -7,7 +7,7 @@ use envisa_isa::operation::{Parameter, Sampling};
 use envisa_lower::{Sample, SamplerState, TexelSlot};
 use envisa_sem::Hf;
 use envisa_sem::sampler::{
-    Addressing, Axis, Compare, Pair, Reduction, cube_face, layer, level_of_detail, reduce,
+    Addressing, Axis, Compare, Pair, Reduction, cube_face, layer, level_of_detail, mix, of_bytes, reduce,
 };
 
 use super::target::scalar;
@@ -218,7 +218,7 @@ impl<'a> Filter<'a> {
 
     fn pairs(&self, at: [f64; 3], offsets: [i32; 3]) -> [Pair; 3] {
         std::array::from_fn(|k| match k < self.count {
-            true => self.axes[k].linear(at[k], offsets[k]),
+            true => self.axes[k].linear(at[k] as f32, offsets[k]),
             false => Pair { texels: [Some(0), None], weight: 0.0 },
         })
     }
@@ -234,18 +234,22 @@ impl<'a> Filter<'a> {
         let (at, layer) = self.coordinates(at);
         if !self.linear {
             let index = std::array::from_fn(|k| match k < self.count {
-                true => self.axes[k].nearest(at[k], offsets[k]),
+                true => self.axes[k].nearest(at[k] as f32, offsets[k]),
                 false => Some(0),
             });
             return self.fetch(index, layer, who, obs);
         }
         let pairs = self.pairs(at, offsets);
+        if self.mixes_bytes() {
+            return self.mixed(&pairs, layer, who, obs);
+        }
         let corners = (0..1usize << self.count).filter_map(|corner| {
             let which = |k: usize| corner >> k & 1;
             let weight: f64 = pairs
                 .iter()
                 .enumerate()
-                .map(|(k, p)| if which(k) == 1 { p.weight } else { 1.0 - p.weight })
+                .map(|(k, p)| (which(k) == 1, f64::from(p.weight)))
+                .map(|(second, weight)| if second { weight } else { 1.0 - weight })
                 .product();
             if weight <= 0.0 {
                 return None;
@@ -254,6 +258,40 @@ impl<'a> Filter<'a> {
             Some((weight, self.fetch(index, layer, who, obs).map(f32::from_bits)))
         });
         reduce(self.reduction, corners).map(f32::to_bits)
+    }
+
+    /// Are the texels means of bytes?
+    pub fn mixes_bytes(&self) -> bool {
+        self.linear
+            && self.compare.is_none()
+            && self.reduction == Reduction::Average
+            && self.texels.format.is_bytes()
+    }
+
+    /// The mean of bytes: one direction after the other.
+    fn mixed<O: MemoryObserver>(
+        &self,
+        pairs: &[Pair; 3],
+        layer: u32,
+        who: (u32, f32),
+        obs: &mut O,
+    ) -> [u32; 4] {
+        let mut texels = [[0.0; 4]; 8];
+        for (corner, texel) in texels.iter_mut().enumerate().take(1 << self.count) {
+            let which = |k: usize| corner >> k & 1;
+            // What does not count may be anything.
+            if (0..self.count).any(|k| which(k) == 1 && pairs[k].weight == 0.0) {
+                continue;
+            }
+            let index = std::array::from_fn(|k| pairs[k].texels[which(k)]);
+            *texel = self.fetch(index, layer, who, obs).map(|x| f32::from_bits(x) * 255.0);
+        }
+        for (k, pair) in pairs.iter().enumerate().take(self.count) {
+            for n in 0..1 << (self.count - 1 - k) {
+                texels[n] = mix(texels[2 * n], texels[2 * n + 1], pair.weight);
+            }
+        }
+        of_bytes(texels[0]).map(f32::to_bits)
     }
 
     /// One channel of each of the four texels that a linear filter takes: R is the lower left one, then

@@ -4,7 +4,7 @@
 
 use envisa_sem::Hf;
 use envisa_sem::image::{ChannelOrder, ChannelType, unorm8};
-use envisa_sem::sampler::{Axis, Reduction};
+use envisa_sem::sampler::{Axis, Reduction, mix, of_bytes};
 
 use super::sampler::Filter;
 use super::typed::Texels;
@@ -12,12 +12,17 @@ use crate::memory::ImageShape;
 
 /// How texels become four channels.
 trait Decode: Copy {
+    /// The channels as bytes, where that is what they are.
+    fn bytes(self, texels: &Texels<'_>, at: usize) -> [f32; 4] {
+        self.read(texels, at).map(|x| f32::from_bits(x) * 255.0)
+    }
+
     /// The texel at a place inside the block.
     fn read(self, texels: &Texels<'_>, at: usize) -> [u32; 4];
 }
 
 macro_rules! formats {
-    ($($(#[$doc:meta])* $name:ident, $bytes:literal: |$b:ident| $texel:expr;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident, $bytes:literal: |$b:ident| $texel:expr $(, $mixed:expr)?;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy)]
         struct $name;
@@ -27,6 +32,14 @@ macro_rules! formats {
                 let $b: [u8; $bytes] = texels.block().read::<$bytes>(at).unwrap_or([0; $bytes]);
                 $texel
             }
+
+            $(
+                #[inline(always)]
+                fn bytes(self, texels: &Texels<'_>, at: usize) -> [f32; 4] {
+                    let $b: [u8; $bytes] = texels.block().read::<$bytes>(at).unwrap_or([0; $bytes]);
+                    $mixed.map(f32::from)
+                }
+            )?
         }
     )*};
 }
@@ -43,11 +56,11 @@ fn half(b: &[u8], k: usize) -> u32 {
 
 formats! {
     /// Normalised bytes.
-    Rgba8, 4: |b| [unorm8(b[0]), unorm8(b[1]), unorm8(b[2]), unorm8(b[3])];
+    Rgba8, 4: |b| [unorm8(b[0]), unorm8(b[1]), unorm8(b[2]), unorm8(b[3])], b;
     /// The same, blue first.
-    Bgra8, 4: |b| [unorm8(b[2]), unorm8(b[1]), unorm8(b[0]), unorm8(b[3])];
+    Bgra8, 4: |b| [unorm8(b[2]), unorm8(b[1]), unorm8(b[0]), unorm8(b[3])], [b[2], b[1], b[0], b[3]];
     /// One normalised byte.
-    R8, 1: |b| [unorm8(b[0]), 0, 0, ONE];
+    R8, 1: |b| [unorm8(b[0]), 0, 0, ONE], [b[0], 0, 0, 255];
     /// Singles, or dwords.
     Rgba32, 16: |b| [word(&b, 0), word(&b, 1), word(&b, 2), word(&b, 3)];
     /// One single.
@@ -103,7 +116,8 @@ pub(super) fn filter(
     use {ChannelOrder as O, ChannelType as T};
     macro_rules! with {
         ($decode:expr) => {{
-            let all = Channels { texels, axes: &filter.axes, layout, decode: $decode };
+            let mixes = filter.mixes_bytes();
+            let all = Channels { texels, axes: &filter.axes, layout, decode: $decode, mixes };
             match (filter.linear, dimensions) {
                 (true, 2) => all.run(mask, place, slow, out, |a, at| a.linear2(at)),
                 (true, _) => all.run(mask, place, slow, out, |a, at| a.linear3(at)),
@@ -144,6 +158,8 @@ struct Channels<'a, D> {
     axes: &'a [Axis; 3],
     layout: Layout,
     decode: D,
+    /// Texels are means of bytes.
+    mixes: bool,
 }
 
 impl<D: Decode> Channels<'_, D> {
@@ -177,16 +193,20 @@ impl<D: Decode> Channels<'_, D> {
     fn nearest<const N: usize>(&self, (at, offsets): Place) -> Option<[u32; 4]> {
         let mut index = [0; 3];
         for k in 0..N {
-            index[k] = self.axes[k].inside(at[k].into(), offsets[k])?;
+            index[k] = self.axes[k].inside(at[k], offsets[k])?;
         }
         Some(self.decode.read(self.texels, self.at(index)))
     }
 
     #[inline(always)]
     fn linear2(&self, (at, offsets): Place) -> Option<[u32; 4]> {
-        let (x, u) = self.axes[0].between(at[0].into(), offsets[0])?;
-        let (y, v) = self.axes[1].between(at[1].into(), offsets[1])?;
+        let (x, u) = self.axes[0].between(at[0], offsets[0])?;
+        let (y, v) = self.axes[1].between(at[1], offsets[1])?;
         let first = self.at([x, y, 0]);
+        if self.mixes {
+            return Some(of_bytes(self.mixed_rows(first, u, v)).map(f32::to_bits));
+        }
+        let [u, v] = [u, v].map(f64::from);
         let mut sum = [0f64; 4];
         self.corners(&mut sum, first, (1.0 - u, u), 1.0 - v, 1.0);
         self.corners(&mut sum, first + self.layout.row, (1.0 - u, u), v, 1.0);
@@ -195,10 +215,15 @@ impl<D: Decode> Channels<'_, D> {
 
     #[inline(always)]
     fn linear3(&self, (at, offsets): Place) -> Option<[u32; 4]> {
-        let (x, u) = self.axes[0].between(at[0].into(), offsets[0])?;
-        let (y, v) = self.axes[1].between(at[1].into(), offsets[1])?;
-        let (z, w) = self.axes[2].between(at[2].into(), offsets[2])?;
+        let (x, u) = self.axes[0].between(at[0], offsets[0])?;
+        let (y, v) = self.axes[1].between(at[1], offsets[1])?;
+        let (z, w) = self.axes[2].between(at[2], offsets[2])?;
         let mut first = self.at([x, y, z]);
+        if self.mixes {
+            let [a, b] = [0, self.layout.slice].map(|plane| self.mixed_rows(first + plane, u, v));
+            return Some(of_bytes(mix(a, b, w)).map(f32::to_bits));
+        }
+        let [u, v, w] = [u, v, w].map(f64::from);
         let mut sum = [0f64; 4];
         for plane in [1.0 - w, w] {
             for (k, row) in [1.0 - v, v].into_iter().enumerate() {
@@ -208,6 +233,17 @@ impl<D: Decode> Channels<'_, D> {
             first += self.layout.slice;
         }
         Some(sum.map(|x| (x as f32).to_bits()))
+    }
+
+    /// The mean of the bytes of two neighbours in each of two rows.
+    #[inline(always)]
+    fn mixed_rows(&self, first: usize, u: f32, v: f32) -> [f32; 4] {
+        let [a, b] = [0, self.layout.row].map(|row| {
+            let [a, b] =
+                [0, self.layout.texel].map(|texel| self.decode.bytes(self.texels, first + row + texel));
+            mix(a, b, u)
+        });
+        mix(a, b, v)
     }
 
     /// Adds two neighbours in a row and a plane that have weights.

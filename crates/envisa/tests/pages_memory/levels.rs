@@ -2,7 +2,7 @@
 
 use crate::founding::{some_em, text};
 use crate::harness::{Bench, Case, Predicate, Rng, Texels, World, covers};
-use crate::typed::{FORMATS, Format, texel};
+use crate::typed::{As, FORMATS, Format, texel};
 use envisa::isa::Platform;
 use envisa::{Addressing, ImageShape, Mip, Sampler};
 use envisa_machine::trap::Cause;
@@ -162,6 +162,8 @@ fn how_many() {
 fn filtered(w: &World, i: &Texels, f: Format, at: [f64; 3], level: u64, linear: bool) -> [f32; 4] {
     let size = sizes(i, level);
     let count = if i.shape == ImageShape::D3 { 3 } else { 2 };
+    // Means of bytes are of whole numbers.
+    let most = if linear && f.3 == 1 && matches!(f.4, As::Unorm) { 255.0 } else { 1.0 };
     let mut sum = [0f64; 4];
     for corner in 0..1u32 << count {
         let (mut texel_at, mut weight) = ([0u64; 3], 1.0);
@@ -179,10 +181,10 @@ fn filtered(w: &World, i: &Texels, f: Format, at: [f64; 3], level: u64, linear: 
         }
         let from = place(i, texel_at, level).expect("it is clamped");
         for (s, x) in sum.iter_mut().zip(f.decode(&texel(w, from, f))) {
-            *s += weight * f64::from(f32::from_bits(x));
+            *s += weight * f64::from((f64::from(f32::from_bits(x)) * most) as f32);
         }
     }
-    sum.map(|s| s as f32)
+    sum.map(|s| (s / most) as f32)
 }
 
 /// Levels stated by a parameter, by gradients, or the first: chosen and mixed as the sampler says.

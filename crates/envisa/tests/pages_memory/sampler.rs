@@ -246,6 +246,8 @@ fn sample(b: &Bench, i: &Texels, f: Format, s: Sampler, p: &Pixel, compares: boo
         return fetch(b, (i, f, s), &index, layer, p, compares);
     }
     let (ends, layer) = ends(i, s, p);
+    // Means of bytes are of whole numbers.
+    let of_bytes = f.3 == 1 && matches!(f.4, As::Unorm) && s.reduction == Reduction::Average && !compares;
     let mut sum = [0f64; 4];
     let mut reduced: Option<[f64; 4]> = None;
     for corner in 0..1usize << ends.len() {
@@ -261,7 +263,7 @@ fn sample(b: &Bench, i: &Texels, f: Format, s: Sampler, p: &Pixel, compares: boo
             continue;
         }
         for c in 0..4 {
-            sum[c] += weight * x[c];
+            sum[c] += weight * if of_bytes { (x[c] * 255.0) as f32 as f64 } else { x[c] };
         }
         reduced = Some(match (reduced, s.reduction) {
             (None, _) => x,
@@ -269,6 +271,7 @@ fn sample(b: &Bench, i: &Texels, f: Format, s: Sampler, p: &Pixel, compares: boo
             (Some(r), _) => std::array::from_fn(|c| r[c].min(x[c])),
         });
     }
+    let sum = if of_bytes { sum.map(|x| x / 255.0) } else { sum };
     let result = if s.reduction == Reduction::Average { sum } else { reduced.expect("a texel") };
     result.map(|x| (x as f32).to_bits())
 }

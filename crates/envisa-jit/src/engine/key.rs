@@ -1,0 +1,29 @@
+//! What tells one way of launching a program from another.
+
+use envisa_machine::start::Start;
+
+use crate::active::Active;
+use crate::plan::Kind;
+use crate::shape::Seed;
+
+/// Which threads lack channels: none, only ones that are all of their group, or the last one of a group of several.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Tails {
+    None,
+    Alone,
+    Last,
+}
+
+/// What code depends on besides the program.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub(super) struct Key {
+    /// All threads have all channels.
+    pub full: bool,
+    pub seeds: Vec<Seed>,
+    /// Which channels may be active.
+    pub active: Active,
+    /// How its threads start, if the code does that.
+    pub start: Option<Start>,
+    /// Images and samplers, by message.
+    pub kinds: Vec<(u32, Kind)>,
+}
