@@ -145,7 +145,8 @@ impl Native {
              - machine: {}; native code for {}\n\n\
              Every kernel of `suite/kernels` by the code for every device it has, at the sizes of conformance: {} \
              launches. Instructions are counted as they are executed, by all threads; what native code leaves to the \
-             interpreter counts as interpreted, and so does all of a launch that has no native code.\n\n\
+             interpreter counts as interpreted, and so does all of a launch that has no native code. Calls and returns, \
+             which the engine makes between native functions, count as native.\n\n\
              Native: {} of {all} executed instructions; the interpreter's: {left}.\n\n",
             self.machine.describe(),
             self.level,
