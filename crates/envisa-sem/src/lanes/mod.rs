@@ -312,6 +312,13 @@ macro_rules! integers {
     )*};
 }
 
+/// A NaN, made quiet. CPUs' fused operations do not negate one, while a negation of its own does; which of two NaNs a
+/// sum takes is the Rust compiler's choice, so they must not differ.
+#[inline(always)]
+fn quiet(x: f32) -> f32 {
+    f32::from_bits(x.to_bits() | 0x0040_0000)
+}
+
 impl Lanes for Scalar {
     type V = u32;
     type M = bool;
@@ -322,8 +329,8 @@ impl Lanes for Scalar {
         mul(a, b) a * b;
         div(a, b) a / b;
         fma(a, b, c) a.mul_add(b, c);
-        fnma(a, b, c) (-a).mul_add(b, c);
-        fms(a, b, c) a.mul_add(b, -c);
+        fnma(a, b, c) if a.is_nan() { quiet(a) } else { (-a).mul_add(b, c) };
+        fms(a, b, c) if c.is_nan() { quiet(c) } else { a.mul_add(b, -c) };
         min(a, b) if a < b { a } else { b };
         max(a, b) if a > b { a } else { b };
         rint(a) a.round_ties_even();
