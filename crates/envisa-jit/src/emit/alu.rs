@@ -92,8 +92,21 @@ impl Emit<'_> {
         {
             i.exec = ExecType::F64;
         }
+        // Singles that become quads do so as doubles, which hold them all.
+        if let (
+            Op::Mov,
+            ExecType::F32,
+            Dst::Reg { ty: Type::Q | Type::Uq, .. },
+            Src::Reg { ty: Type::F, .. },
+        ) = (i.op, i.exec, i.dst, i.src[0])
+        {
+            i.exec = ExecType::F64;
+        }
         if matches!(i.op, Op::Addc | Op::Subb) {
             return self.carries(pc, &i);
+        }
+        if i.op == Op::Madw {
+            return self.both_halves(pc, &i);
         }
         if i.channels == 1 && (self.immediate(pc, &i)? || self.scalar(pc, &i)?) {
             return Ok(());
@@ -167,6 +180,9 @@ impl Emit<'_> {
         let Dst::Reg { offset, ty, stride, sat } = i.dst else { return Err("an unusual destination") };
         if ty.size() == 4 {
             return self.half_quads(pc, i);
+        }
+        if ty.size() == 1 && stride == 2 {
+            return self.bytes_of_words(pc, i);
         }
         let (size, inside) = (ty.size(), offset % 4);
         if !matches!(i.exec, ExecType::I32 | ExecType::U32)
@@ -245,17 +261,10 @@ impl Emit<'_> {
             self.a.v2(op, w, home, Opd::Reg(v), mask.map_or(Lanes::All, Lanes::Of));
             return Ok(());
         }
-        if self.half_of_narrow(to, v, bytes, part, mask)? {
+        if self.part_of_home(to, v, bytes, part, mask)? {
             return Ok(());
         }
-        if self.cells.at(to).is_some_and(|c| {
-            let c = self.cells.get(c);
-            c.offset < to + part.lanes * bytes
-                && (c.offset != to || c.bytes != part.lanes * bytes)
-                && c.kind == CellKind::Vector
-        }) {
-            return Err("a part of a vector in a register");
-        }
+        self.in_memory(to, part.lanes * bytes)?;
         match (mask, bytes) {
             (None, _) if part.lanes * bytes == 8 => {
                 self.a.mr(Code::EVEX_Vmovq_rm64_xmm, m, vreg(v, Width::X));
@@ -283,8 +292,8 @@ impl Emit<'_> {
         Ok(())
     }
 
-    /// Writes one half of the narrow elements that a register holds: `false` if none does.
-    fn half_of_narrow(
+    /// Writes a part of what a register holds: `false` if none does.
+    fn part_of_home(
         &mut self,
         to: RegOffset,
         v: V,
@@ -294,34 +303,56 @@ impl Emit<'_> {
     ) -> Result<bool, Why> {
         let Some(id) = self.cells.at(to) else { return Ok(false) };
         let c = *self.cells.get(id);
-        let Some(home) = self.alloc.vector(id).filter(|_| c.kind == CellKind::Narrow) else {
-            return Ok(false);
+        let Some(home) = self.alloc.vector(id) else { return Ok(false) };
+        let (inside, one) = (to - c.offset, part.lanes * bytes);
+        // A register for the part that is there, and one more: what is written may be in any.
+        let mut spare = [5, 4, 3].into_iter().filter(|r| *r != v);
+        let [Some(old), Some(other)] = [spare.next(), spare.next()] else { return Err("too few registers") };
+        let all = Width::of(c.bytes);
+        // Eight bytes are written with the others of their sixteen.
+        let size = one.max(16);
+        let Some((insert, extract, of)) = pieces(c.bytes, size).filter(|_| one >= 8) else {
+            return Err("a part of a vector in a register");
         };
-        let (half, one) = ((to - c.offset) / (c.bytes / 2), part.lanes * bytes);
-        let (insert, extract, w, h) = match (c.bytes, one) {
-            (64, 32) => (
-                Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8,
-                Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8,
-                Width::Z,
-                Width::Y,
-            ),
-            (32, 16) => (
-                Code::EVEX_Vinserti32x4_ymm_k1z_ymm_xmmm128_imm8,
-                Code::EVEX_Vextracti32x4_xmmm128_k1z_ymm_imm8,
-                Width::Y,
-                Width::X,
-            ),
-            _ => return Err("a part of a vector in a register"),
+        let number = inside / size;
+        let take = |e: &mut Self, to: V| match extract {
+            Some(extract) => e.a.rri(extract, vreg(to, of), vreg(home, all), number as i32),
+            None => e.copy_reg(to, home, of),
         };
+        let upper = inside % 16 == 8 && one == 8;
+        let down = Code::EVEX_Vpsrldq_xmm_xmmm128_imm8;
         let mut from = v;
         if let Some(k) = mask {
-            let op = if bytes == 2 { VMOVDQU16 } else { VMOVDQU8 };
-            from = if v == 5 { 4 } else { 5 };
-            self.a.rri(extract, vreg(from, h), vreg(home, w), half as i32);
-            self.a.v2(op, h, from, Opd::Reg(v), Lanes::Of(k));
+            let op = match bytes {
+                8 => VMOVDQU64,
+                4 => VMOVDQU32,
+                2 => VMOVDQU16,
+                _ => VMOVDQU8,
+            };
+            take(self, old);
+            if upper {
+                self.a.rri(down, vreg(old, of), vreg(old, of), 8);
+            }
+            self.a.v2(op, of, old, Opd::Reg(v), Lanes::Of(k));
+            from = old;
         }
-        let [all, half_of] = [vreg(home, w), vreg(from, h)];
-        self.a.push(iced_x86::Instruction::with4(insert, all, all, half_of, half));
+        if one == 8 {
+            take(self, other);
+            if upper {
+                self.a.v3(VPUNPCKLQDQ, of, old, other, Opd::Reg(from), Lanes::All);
+            } else {
+                self.a.rri(down, vreg(other, of), vreg(other, of), 8);
+                self.a.v3(VPUNPCKLQDQ, of, old, from, Opd::Reg(other), Lanes::All);
+            }
+            from = old;
+        }
+        match insert {
+            Some(insert) => {
+                let [whole, piece] = [vreg(home, all), vreg(from, of)];
+                self.a.push(iced_x86::Instruction::with4(insert, whole, whole, piece, number));
+            }
+            None => self.copy_reg(home, from, of),
+        }
         Ok(true)
     }
 
@@ -353,6 +384,10 @@ impl Emit<'_> {
                 to
             }
             (ExecType::F32, Type::D | Type::Ud) => v,
+            (ExecType::F64, _) if ty.is_int() => {
+                self.integers(v, part, ty, to);
+                to
+            }
             (ExecType::I32 | ExecType::U32, _) if sat && narrow && i.op == Op::Mov => {
                 self.clamp(v, w, ty, i.exec == ExecType::I32, to);
                 to
@@ -390,11 +425,24 @@ impl Emit<'_> {
                 to
             }
             (ExecType::I32 | ExecType::U32 | ExecType::F32, Type::Uw | Type::W | Type::Ub | Type::B) => v,
-            (ExecType::I64 | ExecType::U64, Type::D | Type::Ud) if part.lanes > 1 => {
+            (ExecType::I64 | ExecType::U64 | ExecType::F64, _) if ty.is_int() && ty.size() < 8 => {
+                if part.lanes == 1 {
+                    return Ok(v);
+                }
+                let dwords = Width::of(4 * part.lanes);
                 self.a.store_to_reg(VPMOVQD, w, to, v);
+                match ty.size() {
+                    2 => self.a.store_to_reg(VPMOVDW, dwords, to, to),
+                    1 => self.a.store_to_reg(VPMOVDB, dwords, to, to),
+                    _ => {}
+                }
                 to
             }
-            (ExecType::I64 | ExecType::U64, Type::D | Type::Ud) => v,
+            (ExecType::F64, Type::Q | Type::Uq) => v,
+            (ExecType::I64 | ExecType::U64, Type::F | Type::Df) => {
+                self.floats(v, part, i.exec == ExecType::I64, ty, to);
+                to
+            }
             (ExecType::F64, Type::F) => {
                 self.a.v2(VCVTPD2PS, w, to, Opd::Reg(v), Lanes::All);
                 to
@@ -493,4 +541,29 @@ impl Emit<'_> {
             _ => Err("a type without native code"),
         }
     }
+}
+
+/// How a piece of so many bytes is put into a register of so many, how it is taken out, and how wide it is; neither
+/// takes anything if it is all of it.
+fn pieces(all: u32, piece: u32) -> Option<(Option<Code>, Option<Code>, Width)> {
+    let (insert, extract, of) = match (all, piece) {
+        (64, 32) => (
+            Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8,
+            Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8,
+            Width::Y,
+        ),
+        (64, 16) => (
+            Code::EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8,
+            Code::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8,
+            Width::X,
+        ),
+        (32, 16) => (
+            Code::EVEX_Vinserti32x4_ymm_k1z_ymm_xmmm128_imm8,
+            Code::EVEX_Vextracti32x4_xmmm128_k1z_ymm_imm8,
+            Width::X,
+        ),
+        (16, 16) => return Some((None, None, Width::X)),
+        _ => return None,
+    };
+    Some((Some(insert), Some(extract), of))
 }

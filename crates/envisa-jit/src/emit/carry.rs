@@ -40,6 +40,72 @@ impl Emit<'_> {
         Ok(())
     }
 
+    /// Products and sums of 64 bits (`madw`): the lower halves, and where the second result goes, the upper ones, which
+    /// come first.
+    pub(super) fn both_halves(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
+        let Dst::Reg { offset, ty, stride: 1, sat: false } = i.dst else {
+            return Err("an unusual destination");
+        };
+        if i.exec != ExecType::I64 || ty.size() != 4 || !ty.is_int() || i.dst2 == 0 {
+            return Err("two results");
+        }
+        if i.channels == 1 {
+            self.certain(pc)?;
+            self.in_memory(offset, 4)?;
+            self.in_memory(i.dst2, 4)?;
+            self.load_int(&i.src[0], [Register::EAX, Register::RAX], true, 0)?;
+            self.operate([Code::Imul_r32_rm32, Code::Imul_r64_rm64], &i.src[1], true, 0)?;
+            self.operate([Code::Add_r32_rm32, Code::Add_r64_rm64], &i.src[2], true, 0)?;
+            self.a.rr(Code::Mov_r64_rm64, Register::RCX, Register::RAX);
+            self.a.ri(Code::Shr_rm64_imm8, Register::RCX, 32);
+            let (low, high) = (self.reg(offset), self.reg(i.dst2));
+            self.a.mr(Code::Mov_rm32_r32, high, Register::ECX);
+            self.a.mr(Code::Mov_rm32_r32, low, Register::EAX);
+            return Ok(());
+        }
+        let parts = self.parts(i, 8)?;
+        if self.hazard(i, &parts) || (parts.len() > 1 && self.carry_meets(i, offset)) {
+            return Err("a part would overwrite what a later one reads");
+        }
+        // Of factors of 32 bits the product is exact; else it is modulo 2^64.
+        let small = |ty: Type| ty.is_int() && ty.size() <= 4;
+        let factor = |s: &Src| match (crate::shape::constant(self.p, s), *s) {
+            (Some(x), _) => (u32::try_from(x).is_ok(), i32::try_from(x).is_ok()),
+            (None, Src::Reg { ty, modifier: Modifier::None, .. }) if small(ty) => {
+                (!ty.is_signed(), ty.is_signed() || ty.size() < 4)
+            }
+            _ => (false, false),
+        };
+        let [(u0, s0), (u1, s1)] = [factor(&i.src[0]), factor(&i.src[1])];
+        let product = match (u0 && u1, s0 && s1) {
+            (true, _) => VPMULUDQ,
+            (_, true) => VPMULDQ,
+            _ => VPMULLQ,
+        };
+        let plain = crate::shape::constant(self.p, &i.src[2]) == Some(0);
+        for part in &parts {
+            let (to, second) = (offset + 4 * part.lane, i.dst2 + 4 * part.lane);
+            let w = part.width;
+            let a = self.source(i, 0, part, 1)?;
+            let b = self.source(i, 1, part, 2)?;
+            let a = self.in_register(a, part, 1);
+            self.a.v3(product, w, 0, a, b, Lanes::All);
+            if !plain {
+                let c = self.source(i, 2, part, 3)?;
+                self.a.v3(VPADDQ, w, 0, 0, c, Lanes::All);
+            }
+            // Making the mask of lanes may take the other temporaries.
+            let mask = self.lanes(pc, part, second)?;
+            self.a.v2i(VPSRLQ, w, 3, Opd::Reg(0), 32, Lanes::All);
+            self.a.store_to_reg(VPMOVQD, w, 3, 3);
+            self.store_part(second, 3, 4, part, mask)?;
+            let mask = self.lanes(pc, part, to)?;
+            self.a.store_to_reg(VPMOVQD, w, 3, 0);
+            self.store_part(to, 3, 4, part, mask)?;
+        }
+        Ok(())
+    }
+
     /// Would the carries of one part overwrite what a later one reads, or the sums of another?
     fn carry_meets(&self, i: &Inst, sums: RegOffset) -> bool {
         let n = u32::from(i.channels);

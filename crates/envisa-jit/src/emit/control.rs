@@ -454,6 +454,22 @@ impl Emit<'_> {
         Ok(())
     }
 
+    /// All bits of a predicate into a scalar, whichever channels are active.
+    pub(super) fn predicate_value(&mut self, pc: Pc) -> Result<(), Why> {
+        let i = *self.inst(pc);
+        let (Dst::Reg { offset: to, ty, .. }, Src::Pred { offset, invert }) = (i.dst, i.src[0]) else {
+            return Err("a predicate that is moved to a rare place");
+        };
+        self.in_memory(to, ty.size())?;
+        let from = self.reg(offset);
+        self.a.rm(Code::Mov_r32_rm32, Register::EAX, from);
+        if invert {
+            self.a.r(Code::Not_rm32, Register::EAX);
+        }
+        self.keep_scalar(to, ty);
+        Ok(())
+    }
+
     /// Predicates' bits from a scalar: those of all the instruction's channels, whichever are active.
     pub(super) fn predicate_bits(&mut self, pc: Pc) -> Result<(), Why> {
         let i = *self.inst(pc);
@@ -468,15 +484,10 @@ impl Emit<'_> {
             return Err("bits of a predicate of a rare kind");
         }
         let to = self.reg(offset + u32::from(i.first) / 8);
-        match crate::shape::constant(self.p, &i.src[0]) {
-            Some(x) => self.a.ri(Code::Mov_r32_imm32, Register::EAX, x as i32),
-            None if ty.size() < 4 || constant => return Err("bits of a predicate from few bits"),
-            None => {
-                self.in_memory(from, 4)?;
-                let m = self.reg(from);
-                self.a.rm(Code::Mov_r32_rm32, Register::EAX, m);
-            }
+        if !constant {
+            self.in_memory(from, ty.size())?;
         }
+        self.load_int(&i.src[0], [Register::EAX, Register::RAX], false, 0)?;
         match i.channels {
             32 => self.a.mr(Code::Mov_rm32_r32, to, Register::EAX),
             16 => self.a.mr(Code::Mov_rm16_r16, to, Register::AX),

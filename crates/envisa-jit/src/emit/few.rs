@@ -175,6 +175,40 @@ impl Emit<'_> {
         Ok(())
     }
 
+    /// Low or high bytes of words: the others stay.
+    pub(super) fn bytes_of_words(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
+        let Dst::Reg { offset, ty, stride: 2, sat: false } = i.dst else {
+            return Err("a destination with gaps");
+        };
+        if !matches!(i.exec, ExecType::I32 | ExecType::U32) || !ty.is_int() || ty.size() != 1 {
+            return Err("a destination with gaps");
+        }
+        let parts = self.parts(i, 4)?;
+        if parts[0].lanes == 1 || self.hazard(i, &parts) {
+            return Err("a destination with gaps that is read, too");
+        }
+        let inside = offset % 2;
+        for part in &parts {
+            let to = offset - inside + 2 * part.lane;
+            let words = Width::of(2 * part.lanes);
+            let mask = self.lanes(pc, part, to + inside)?;
+            let mut v = self.value(pc, i, part, 0, Lanes::All)?;
+            if inside != 0 {
+                self.a.v2i(VPSLLD, part.width, 0, Opd::Reg(v), 8, Lanes::All);
+                v = 0;
+            }
+            self.a.store_to_reg(VPMOVDW, part.width, 0, v);
+            match self.convertible(to, 2 * part.lanes, 5)? {
+                Opd::Reg(r) => self.copy_reg(5, r, words),
+                other => self.a.v2(VMOVDQU32, words, 5, other, Lanes::All),
+            }
+            let bits = self.literal(0x00ff_00ff << (8 * inside));
+            self.a.v3i(VPTERNLOGD, words, 5, 0, Opd::Bcast(bits), 0xd8, Lanes::All);
+            self.store_part(to, 5, 2, part, mask)?;
+        }
+        Ok(())
+    }
+
     /// Low or high dwords of quads: the others stay.
     pub(super) fn half_quads(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
         let Dst::Reg { offset, ty, stride: 2, sat: false } = i.dst else {

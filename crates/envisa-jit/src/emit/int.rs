@@ -119,7 +119,7 @@ impl Emit<'_> {
                 self.a.v2(VPLZCNTD, w, to, a, lanes);
                 return Ok(to);
             }
-            _ => return Err("an operation of dwords"),
+            _ => return self.rare(i, part),
         };
         self.two(i, part, op, to, lanes, true)
     }
@@ -169,7 +169,14 @@ impl Emit<'_> {
                 self.a.v3(VPRORVD, w, to, a, Opd::Reg(b), lanes);
                 return Ok(to);
             }
-            _ => return Err("a rotation of quads"),
+            (Op::Rol, true) => {
+                self.a.v3(VPROLVQ, w, to, a, Opd::Reg(b), lanes);
+                return Ok(to);
+            }
+            _ => {
+                self.a.v3(VPRORVQ, w, to, a, Opd::Reg(b), lanes);
+                return Ok(to);
+            }
         };
         // Counts are taken modulo the width.
         if wide {
@@ -213,6 +220,17 @@ impl Emit<'_> {
             }
             Op::Shl | Op::Shr | Op::Asr | Op::Rol | Op::Ror => return self.shift(i, part, to, lanes),
             Op::Sel => return self.select(i, part, to, lanes),
+            Op::Cbit => {
+                let a = self.source(i, 0, part, 1)?;
+                let a = self.in_register(a, part, 1);
+                self.ones(a, w);
+                // Those of both halves.
+                let low = self.same_quad(0xff);
+                self.a.v2i(VPSRLQ, w, 2, Opd::Reg(0), 32, Lanes::All);
+                self.a.v3(VPADDQ, w, 0, 0, Opd::Reg(2), Lanes::All);
+                self.a.v3(VPANDQ, w, 0, 0, low, Lanes::All);
+                return Ok(0);
+            }
             _ => return Err("an operation of quads"),
         };
         self.two(i, part, op, to, lanes, true)

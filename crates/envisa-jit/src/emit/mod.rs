@@ -7,9 +7,11 @@ mod block;
 mod calls;
 mod carry;
 mod control;
+mod convert;
 mod dpas;
 mod each;
 mod few;
+mod fields;
 mod float;
 mod image;
 mod indirect;
@@ -437,6 +439,7 @@ impl<'a> Emit<'a> {
             Op::Message => self.message(pc),
             Op::PredLogic => self.pred_logic(pc),
             Op::Setp => self.predicate_bits(pc),
+            Op::MovPred => self.predicate_value(pc),
             Op::Faddr => self.symbol(pc),
             Op::Dpas => self.dpas(pc),
             _ => self.compute(pc),

@@ -218,6 +218,17 @@ impl Emit<'_> {
                 };
                 self.a.rr(code[w], A[w], C[w]);
             }
+            Op::Cbit => {
+                self.load_int(&i.src[0], A, wide, part)?;
+                self.a.rr([Code::Popcnt_r32_rm32, Code::Popcnt_r64_rm64][w], A[w], A[w]);
+            }
+            Op::Fbl => {
+                self.load_int(&i.src[0], A, false, part)?;
+                self.a.rr(Code::Tzcnt_r32_rm32, A[0], A[0]);
+                // Of zero, the carry says that there is no bit.
+                self.a.rr(Code::Sbb_r32_rm32, C[0], C[0]);
+                self.a.rr(Code::Or_r32_rm32, A[0], C[0]);
+            }
             Op::Sel => {
                 self.load_int(&i.src[0], A, wide, part)?;
                 self.load_int(&i.src[1], C, wide, part)?;
@@ -306,7 +317,18 @@ impl Emit<'_> {
                 self.fused = true;
                 return Ok(true);
             }
-            let Dst::Pred { offset } = i.dst else { return Err("a compare of one channel into a register") };
+            if let Dst::Reg { offset, ty, .. } = i.dst {
+                self.in_memory(offset, ty.size())?;
+                let cond = self.scalar_compare(i)?;
+                self.a.r(cond.set(), Register::AL);
+                self.a.rr(Code::Movzx_r32_rm8, Register::EAX, Register::AL);
+                self.a.r(Code::Neg_rm64, Register::RAX);
+                self.keep_scalar(offset, ty);
+                return Ok(true);
+            }
+            let Dst::Pred { offset } = i.dst else {
+                return Err("a compare of one channel into a rare place");
+            };
             let single = self.cells.at(offset).is_some_and(|c| self.cells.get(c).channel == Some(0));
             if !single {
                 return Err("one bit of a predicate");
@@ -338,21 +360,30 @@ impl Emit<'_> {
                 | Op::Asr
                 | Op::Min
                 | Op::Max
+                | Op::Cbit
+                | Op::Fbl
                 | Op::Sel
         ) {
             return Ok(false);
         }
         self.certain(pc)?;
         self.int_op(i, wide, 0)?;
+        if ty.size() == 8 && !wide {
+            return Err("a quad of a dword operation");
+        }
+        self.keep_scalar(offset, ty);
+        Ok(true)
+    }
+
+    /// Writes a scalar from `rax`.
+    pub(super) fn keep_scalar(&mut self, offset: RegOffset, ty: Type) {
         let m = self.reg(offset);
         match ty.size() {
             1 => self.a.mr(Code::Mov_rm8_r8, m, Register::AL),
             2 => self.a.mr(Code::Mov_rm16_r16, m, Register::AX),
             4 => self.a.mr(Code::Mov_rm32_r32, m, Register::EAX),
-            _ if wide => self.a.mr(Code::Mov_rm64_r64, m, Register::RAX),
-            _ => return Err("a quad of a dword operation"),
+            _ => self.a.mr(Code::Mov_rm64_r64, m, Register::RAX),
         }
-        Ok(true)
     }
 
     /// Compares two scalars; the flags, and the condition that they are to be asked for.

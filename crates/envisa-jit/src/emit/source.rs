@@ -400,8 +400,17 @@ impl Emit<'_> {
                 self.a.v3(VPXORD, w, spare, spare, Opd::Reg(spare), Lanes::All);
                 self.a.v3(if wide { VPSUBQ } else { VPSUBD }, w, tmp, spare, Opd::Reg(v), Lanes::All);
             }
-            Modifier::Abs if ty.is_signed() => {
-                self.a.v2(if wide { VPABSQ } else { VPABSD }, w, tmp, from, Lanes::All);
+            Modifier::Abs | Modifier::NegAbs => {
+                // By the source's sign, or the type's that is computed in.
+                let mut v = from;
+                if ty.is_signed() || matches!(i.exec, ExecType::I32 | ExecType::I64) {
+                    self.a.v2(if wide { VPABSQ } else { VPABSD }, w, tmp, from, Lanes::All);
+                    v = Opd::Reg(tmp);
+                }
+                if modifier == Modifier::NegAbs {
+                    return self.modified(i, v, ty, Modifier::Neg, part, tmp);
+                }
+                return Ok(v);
             }
             Modifier::Not => {
                 let v = self.in_register(from, part, tmp);

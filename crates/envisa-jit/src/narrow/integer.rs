@@ -198,6 +198,10 @@ impl Narrow<'_> {
             }
             N::VPROLVD => self.each(i, w, (2, 4), |n, to, a, b| n.rotate_by(to, a, b, true)),
             N::VPRORVD => self.each(i, w, (2, 4), |n, to, a, b| n.rotate_by(to, a, b, false)),
+            N::VPROLVQ => self.each(i, w, (2, 8), |n, to, a, b| n.rotate_quads_by(to, a, b, true)),
+            N::VPRORVQ => self.each(i, w, (2, 8), |n, to, a, b| n.rotate_quads_by(to, a, b, false)),
+            N::VCVTQQ2PD => self.each(i, w, (1, 8), |n, to, a, _| n.double_of_quad(to, a, true)),
+            N::VCVTUQQ2PD => self.each(i, w, (1, 8), |n, to, a, _| n.double_of_quad(to, a, false)),
             N::VPSRAQ => self.each(i, w, (1, 8), |n, to, a, _| {
                 let m = n.sign(a);
                 let x = n.op(XOR, a, O::R(m));
@@ -286,6 +290,36 @@ impl Narrow<'_> {
         let x = self.op(Code::VEX_Vpsllvd_ymm_ymm_ymmm256, a, O::R(l));
         let y = self.op(Code::VEX_Vpsrlvd_ymm_ymm_ymmm256, a, O::R(r));
         self.list.three(OR, to, x, O::R(y));
+    }
+
+    fn rotate_quads_by(&mut self, to: Reg, a: Reg, b: Reg, left: bool) {
+        let (low, all) = (self.quads(63), self.quads(64));
+        let count = self.op(AND, b, O::M(low));
+        let whole = self.list.in_reg(O::M(all));
+        let rest = self.op(Code::VEX_Vpsubq_ymm_ymm_ymmm256, whole, O::R(count));
+        let (l, r) = if left { (count, rest) } else { (rest, count) };
+        // A count of 64 leaves nothing.
+        let x = self.op(Code::VEX_Vpsllvq_ymm_ymm_ymmm256, a, O::R(l));
+        let y = self.op(Code::VEX_Vpsrlvq_ymm_ymm_ymmm256, a, O::R(r));
+        self.list.three(OR, to, x, O::R(y));
+    }
+
+    /// Quads as doubles: both halves are exact, the upper one 2^52 less, and their sum is rounded once.
+    fn double_of_quad(&mut self, to: Reg, a: Reg, signed: bool) {
+        let low = self.quads(0xffff_ffff);
+        let base = self.quads(0x4330_0000_0000_0000);
+        // 2^84, with the sign the other way round; and with what both are too much.
+        let (upper, both) = match signed {
+            true => (0x4530_0000_8000_0000, 0x4530_0000_8010_0000),
+            false => (0x4530_0000_0000_0000, 0x4530_0000_0010_0000),
+        };
+        let (upper, both) = (self.quads(upper), self.quads(both));
+        let high = self.by(SRLQ, a, 32);
+        let high = self.op(XOR, high, O::M(upper));
+        let high = self.op(Code::VEX_Vsubpd_ymm_ymm_ymmm256, high, O::M(both));
+        let low = self.op(AND, a, O::M(low));
+        let low = self.op(OR, low, O::M(base));
+        self.list.three(Code::VEX_Vaddpd_ymm_ymm_ymmm256, to, high, O::R(low));
     }
 
     fn leading_zeros(&mut self, to: Reg, a: Reg) {
