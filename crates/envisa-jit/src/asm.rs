@@ -501,10 +501,10 @@ impl Asm {
         self.push(i);
     }
 
-    /// Singles to halves, to nearest even, in a register.
-    pub fn cvt_half(&mut self, w: Width, dst: V, src: V) {
+    /// Singles to halves in a register, rounded by the CPU's number of a direction.
+    pub fn cvt_half(&mut self, w: Width, dst: V, src: V, how: u32) {
         let c = crate::ops::VCVTPS2PH[w as usize];
         let d = vreg(dst, Self::narrow(c, w, 0));
-        self.push(Instruction::with3(c, d, vreg(src, Self::narrow(c, w, 1)), 0u32));
+        self.push(Instruction::with3(c, d, vreg(src, Self::narrow(c, w, 1)), how));
     }
 }

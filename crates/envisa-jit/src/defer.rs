@@ -11,6 +11,7 @@ use envisa_isa::{Combine, Modifier};
 use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness};
 use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src, Strides};
 
+use crate::emit::Modes;
 use crate::shape::{Shapes, constant};
 
 /// Most leaves of a chain.
@@ -155,7 +156,7 @@ struct Search<'a> {
     live: &'a Liveness,
     shapes: &'a Shapes,
     full: bool,
-    ieee: bool,
+    modes: &'a Modes,
     /// One past the end of the block of each instruction.
     ends: Vec<Pc>,
     /// Truths with one reader: by reader and what it reads.
@@ -171,11 +172,11 @@ impl Deferred {
         cells: &Cells,
         live: &Liveness,
         shapes: &Shapes,
-        (full, ieee): (bool, bool),
+        (full, modes): (bool, &Modes),
     ) -> Deferred {
         let pending = HashMap::new();
         let (ends, out) = (blocks(p, flow), Deferred::default());
-        let mut s = Search { p, flow, cells, live, shapes, full, ieee, ends, pending, out };
+        let mut s = Search { p, flow, cells, live, shapes, full, modes, ends, pending, out };
         for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
             s.picked(pc);
             s.truth(pc);
@@ -382,7 +383,8 @@ impl Search<'_> {
                 {
                     return Some((Chain { invert: chain.invert ^ (i.aux == 0), ..chain }, value, true));
                 }
-                if i.exec == ExecType::F32 && !self.ieee {
+                // It is made in the middle of another one of its block, as that is.
+                if i.exec == ExecType::F32 && !self.modes.ieee(pc..self.ends[pc as usize]) {
                     return None;
                 }
                 Some((Chain::leaf(Leaf::Compare(pc)), value, false))

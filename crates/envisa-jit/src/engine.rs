@@ -20,10 +20,10 @@ use crate::active::Active;
 use crate::alloc::Allocation;
 use crate::audit::{Sizes, audit};
 use crate::defer::Deferred;
-use crate::emit::{Compiled, Emit, ieee, keeps_mode};
+use crate::emit::{Compiled, Emit, Modes, keeps_mode};
 use crate::layout::{RENEW, SITE, Site, at, exit};
 use crate::level::Level;
-use crate::pages::Code;
+use crate::pages::{Code, to_nearest};
 use crate::plan::{self, Kind};
 use crate::shape::Shapes;
 use crate::sites;
@@ -89,6 +89,7 @@ pub(crate) struct Native {
     rest: Arc<dyn Instructions>,
     level: Level,
     flow: Flow,
+    modes: Modes,
     cells: Cells,
     /// What threads with all channels have alive.
     live: OnceLock<Liveness>,
@@ -152,11 +153,13 @@ pub(crate) struct Variant {
 
 impl Native {
     fn new(program: &Program, rest: &Arc<dyn Instructions>, level: Level) -> Result<Native, NotAnalysed> {
+        let flow = Flow::new(program.parts())?;
         Ok(Native {
             level,
             program: program.clone(),
             rest: rest.clone(),
-            flow: Flow::new(program.parts())?,
+            modes: Modes::new(program, &flow),
+            flow,
             cells: Cells::new(program.parts(), 64),
             live: OnceLock::new(),
             part: OnceLock::new(),
@@ -314,12 +317,12 @@ impl Native {
             };
             let keep = |c| (shapes.step(c).is_some() && !shapes.vector(c)) || gone.contains(&c) || narrow(c);
             let alloc = Allocation::new(p, &self.flow, &self.cells, live, &keep, &deferred.longer);
-            let facts = (&shapes, &alloc, deferred, &key.active);
+            let facts = (&shapes, &alloc, deferred, &key.active, &self.modes);
             let start = key.start.as_ref();
             Emit::new(p, &self.flow, &self.cells, live, facts, modes, start).with(&key.kinds).run()
         };
-        let ieee = (key.full, ieee(p, &self.flow));
-        let deferred = Deferred::new(p, &self.flow, &self.cells, live, &shapes, ieee);
+        let known = (key.full, &self.modes);
+        let deferred = Deferred::new(p, &self.flow, &self.cells, live, &shapes, known);
         // What is left to the interpreter needs all that it reads.
         let compiled = emit(&deferred).or_else(|why| match deferred.is_empty() {
             true => Err(why),
@@ -733,6 +736,7 @@ extern "sysv64" fn callback(context: *mut u8, pc: Pc) -> u32 {
 
 /// Has the machine execute one instruction for native code: 0 to go on.
 fn step(m: &mut Machine<'_>, rest: &dyn Instructions, sites: &mut [Site], pc: Pc) -> u32 {
+    debug_assert!(to_nearest(), "the machine is called in another direction of rounding");
     m.t.pc = pc;
     m.refresh_mode();
     let mut next = pc;

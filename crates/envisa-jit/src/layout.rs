@@ -49,6 +49,8 @@ pub(crate) mod at {
     pub const SEGMENT: u32 = 120;
     /// The channels that threads of a row start with.
     pub const DISPATCH: u32 = 128;
+    /// How the host rounds, while code rounds otherwise.
+    pub const MXCSR: u32 = 136;
     /// Vector registers during a call.
     pub const VECTORS: u32 = 192;
     /// Three arrays for what is done lane by lane: one of a dword a lane, two that may have a quad.

@@ -35,8 +35,16 @@ impl Code {
         // SAFETY: the pages hold a function of this signature, by the caller's promise.
         let f: extern "sysv64" fn(*mut u8, *mut u8) -> u32 =
             unsafe { std::mem::transmute(self.map.as_ptr()) };
-        f(registers, context)
+        let how = f(registers, context);
+        debug_assert!(to_nearest(), "native code left another direction of rounding");
+        how
     }
+}
+
+/// Does the CPU round to nearest, as the machine's own code takes it to?
+pub(crate) fn to_nearest() -> bool {
+    let (one, little) = std::hint::black_box((1f32, 1e-9));
+    one + little == one && one - little == one
 }
 
 /// The start of a file, mapped as if it were to be executed: so `perf` learns that it is there. Nothing reads it here.

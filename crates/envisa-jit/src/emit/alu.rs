@@ -50,6 +50,7 @@ impl Emit<'_> {
         let before = (self.a.here(), self.later.len());
         self.held = None;
         let i = as_words(self.inst(pc))?;
+        self.mode_allows(&i)?;
         self.vectors(pc, i).or_else(|why| {
             if i.channels == 1 {
                 return Err(why);
@@ -68,10 +69,6 @@ impl Emit<'_> {
             && self.step(offset).is_some()
         {
             return self.shaped(pc, &i);
-        }
-        let makes_float = matches!(i.dst, Dst::Reg { ty, .. } if ty.is_float());
-        if (is_float(i.exec) || makes_float) && !self.ieee {
-            return Err("another floating-point mode");
         }
         if matches!(i.src[0], Src::Indirect { .. }) {
             return self.indirect(pc, &i);
@@ -369,6 +366,7 @@ impl Emit<'_> {
         let narrow = matches!(ty, Type::Ub | Type::B | Type::Uw | Type::W);
         let v = match (i.exec, ty) {
             (ExecType::F32, Type::F) if sat => {
+                let v = self.flushed_before(i, v, part, 4);
                 let one = self.literal(1f32.to_bits());
                 // Functions of the math unit leave their result in any register.
                 let zero = if v == 5 { 4 } else { 5 };
@@ -405,7 +403,7 @@ impl Emit<'_> {
                 to
             }
             (ExecType::U32, Type::F) => {
-                self.a.v2(VCVTUDQ2PS, w, to, Opd::Reg(v), Lanes::All);
+                self.unsigned_to_float(VCVTUDQ2PS, w, to, Opd::Reg(v));
                 to
             }
             (ExecType::F32, Type::D) => {
@@ -444,11 +442,17 @@ impl Emit<'_> {
                 to
             }
             (ExecType::F64, Type::F) => {
+                let v = self.flushed_before(i, v, part, 4);
                 self.a.v2(VCVTPD2PS, w, to, Opd::Reg(v), Lanes::All);
+                if self.flushes(Type::F) {
+                    let singles = Part { width: Width::of(4 * part.lanes), bytes: 4, ..*part };
+                    self.flush(to, &singles, Type::F, to);
+                }
                 to
             }
             (ExecType::F32 | ExecType::F16, Type::Hf) => {
-                self.a.cvt_half(w, to, v);
+                let v = self.flushed_before(i, v, part, 4);
+                self.singles_to_halves(part, to, v);
                 to
             }
             (ExecType::F16, Type::F) => v,
@@ -531,6 +535,14 @@ impl Emit<'_> {
     /// Computes a part; gives the register of the result: `to`, whose lanes outside of `lanes` stay, or an
     /// intermediate one, of which all lanes are written.
     pub(super) fn value(&mut self, pc: Pc, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Why> {
+        if self.flushes_result(i) {
+            let v = self.unflushed(pc, i, part, 0, Lanes::All)?;
+            return Ok(self.flushed_before(i, v, part, 0));
+        }
+        self.unflushed(pc, i, part, to, lanes)
+    }
+
+    fn unflushed(&mut self, pc: Pc, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Why> {
         // Where lanes stay, what takes several steps is made elsewhere.
         let scratch = if lanes == Lanes::All { to } else { 0 };
         match i.exec {

@@ -360,7 +360,7 @@ impl Emit<'_> {
                 let add = if one.size == 2 { VADDPD } else { VADDPS };
                 self.a.v3(add, w, WAS[0], was, Opd::Reg(given), Lanes::All);
                 if one.size == 0 {
-                    self.a.cvt_half(w, WAS[0], WAS[0]);
+                    self.a.cvt_half(w, WAS[0], WAS[0], 0);
                 }
             }
             A::FcmpWr => {

@@ -15,6 +15,10 @@ impl Emit<'_> {
             return false;
         }
         let goto = *self.inst(next);
+        // What is in another mode than the branch is done before it.
+        if super::alu::is_float(cmp.exec) && !self.modes.ieee(pc..next + 1) {
+            return false;
+        }
         let (Dst::Pred { offset }, Op::Goto) = (cmp.dst, goto.op) else { return false };
         if goto.pred.offset != offset || goto.pred.combine != Combine::None || cmp.pred.offset != 0 {
             return false;

@@ -12,10 +12,6 @@ impl Emit<'_> {
     /// Runs an instruction channel by channel, all of which run for certain.
     pub(super) fn few(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
         self.certain(pc)?;
-        let makes_float = matches!(i.dst, Dst::Reg { ty, .. } if ty.is_float());
-        if (super::alu::is_float(i.exec) || makes_float) && !self.ieee {
-            return Err("another floating-point mode");
-        }
         if self.deferred.reads(pc) {
             return Err("a value that is made where it is read");
         }

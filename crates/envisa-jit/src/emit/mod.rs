@@ -36,6 +36,7 @@ use envisa_isa::{Combine, Modifier, Type};
 use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness};
 use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src};
 use envisa_machine::start::Start;
+use envisa_sem::{FpMode, Rounding};
 use iced_x86::{Code, Register};
 
 use self::streams::{STREAM, Stream, streams};
@@ -50,7 +51,7 @@ use crate::narrow::{self, narrow};
 use crate::ops::*;
 use crate::plan::Kind;
 use crate::shape::Shapes;
-pub(crate) use mode::{ieee, keeps_mode};
+pub(crate) use mode::{Modes, keeps_mode};
 
 /// Active channels 0 to 15 and 16 to 31.
 pub(crate) const EXEC: [K; 2] = [1, 2];
@@ -122,6 +123,9 @@ pub(crate) enum Later {
     Expired { pc: Pc, entry: Label },
 }
 
+/// What was found out before.
+pub(crate) type Facts<'a> = (&'a Shapes, &'a Allocation, &'a Deferred, &'a Active, &'a Modes);
+
 pub(crate) struct Emit<'a> {
     pub p: &'a Program,
     pub flow: &'a Flow,
@@ -143,8 +147,10 @@ pub(crate) struct Emit<'a> {
     pub level: Level,
     /// There are sums of four products of bytes.
     pub vnni: bool,
-    /// Floating-point operations round to nearest even and keep denormals, everywhere.
-    pub ieee: bool,
+    /// The floating-point mode, by instruction; that of the one at hand, if it is known; and how the CPU rounds here.
+    modes: &'a Modes,
+    mode: Option<FpMode>,
+    rounding: Rounding,
     pub a: Asm,
     labels: Vec<Label>,
     pool: Vec<u32>,
@@ -181,7 +187,7 @@ impl<'a> Emit<'a> {
         flow: &'a Flow,
         cells: &'a Cells,
         live: &'a Liveness,
-        (shapes, alloc, deferred, active): (&'a Shapes, &'a Allocation, &'a Deferred, &'a Active),
+        (shapes, alloc, deferred, active, modes): Facts<'a>,
         (full, together, level): (bool, bool, Level),
         start: Option<&'a Start>,
     ) -> Emit<'a> {
@@ -210,7 +216,9 @@ impl<'a> Emit<'a> {
             level,
             // Without the instruction they are made by others.
             vnni: level == Level::Avx2 || is_x86_feature_detected!("avx512vnni"),
-            ieee: ieee(p, flow),
+            modes,
+            mode: None,
+            rounding: Rounding::NearestEven,
             a,
             labels,
             pool: Vec::new(),
@@ -327,6 +335,10 @@ impl<'a> Emit<'a> {
             if !self.flow.reachable(pc) {
                 continue;
             }
+            // Blocks begin and end rounding to nearest.
+            if pc > 0 && ends[pc as usize - 1] == pc {
+                self.rounds(Rounding::NearestEven);
+            }
             // Of a loop that begins here, nothing is loaded when it is come to.
             self.forget_streams(Some(pc));
             let label = self.labels[pc as usize];
@@ -339,6 +351,7 @@ impl<'a> Emit<'a> {
             self.a.mark(pc);
             self.one(pc)?;
         }
+        self.rounds(Rounding::NearestEven);
         let behind = self.a.here().0;
         let mut k = 0;
         while k < self.later.len() {
@@ -409,6 +422,9 @@ impl<'a> Emit<'a> {
         {
             return Ok(());
         }
+        self.mode = self.modes.at(pc);
+        let i = self.inst(pc);
+        self.rounds_for(i);
         let before = (self.a.here(), self.later.len(), self.fused);
         let Err(why) = self.native(pc) else { return Ok(()) };
         self.a.back(before.0);
@@ -425,6 +441,7 @@ impl<'a> Emit<'a> {
             return Err(format!("instruction {pc}: {why}, and its result is kept by its first element"));
         }
         self.slow.push((pc, why));
+        self.rounds(Rounding::NearestEven);
         self.call(pc);
         Ok(())
     }

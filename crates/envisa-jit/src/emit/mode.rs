@@ -1,8 +1,48 @@
-//! The floating-point mode: native code computes in that of IEEE only.
+//! The floating-point mode, as far as it is known before a program runs.
+//!
+//! Directions of rounding are the CPU's own, which [`Emit::rounds`] asks for where an instruction needs one, and which
+//! are taken back before a block ends. What a mode flushes is flushed by instructions: the CPU's ways of doing so are
+//! those of all formats together, and of results it asks whether they are small before they are rounded.
 
 use envisa_isa::Modifier;
 use envisa_lower::analysis::Flow;
-use envisa_lower::{Dst, ExecType, Op, Pc, Program, Src};
+use envisa_sem::{FpMode, Mode, Rounding};
+
+use super::alu::is_float;
+use super::*;
+
+/// What is known of `%cr0`: its bits, where they are known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Known {
+    bits: u32,
+    known: u32,
+}
+
+impl Known {
+    const NOTHING: Known = Known { bits: 0, known: 0 };
+
+    fn all(bits: u32) -> Known {
+        Known { bits, known: u32::MAX }
+    }
+
+    /// What is known of one of two values.
+    fn or(self, other: Known) -> Known {
+        let known = self.known & other.known & !(self.bits ^ other.bits);
+        Known { bits: self.bits & known, known }
+    }
+
+    fn mode(self) -> Option<FpMode> {
+        let means = FpMode::ALT | 0x30 | FpMode::OPENCL.0;
+        (self.known & means == means).then_some(FpMode(self.bits & means))
+    }
+}
+
+/// The mode of each instruction.
+#[derive(Clone, Debug)]
+pub(crate) struct Modes {
+    /// From each of these instructions on, up to the next one.
+    from: Vec<(Pc, Option<FpMode>)>,
+}
 
 /// Where code sets the floating-point mode.
 fn sets_mode(p: &Program) -> impl Iterator<Item = Pc> {
@@ -25,28 +65,360 @@ pub(crate) fn keeps_mode(p: &Program) -> bool {
     sets_mode(p).next().is_none()
 }
 
-/// Is the floating-point mode that of IEEE wherever a number is computed: does the code begin with setting it,
-/// and never change it again?
-pub(crate) fn ieee(p: &Program, flow: &Flow) -> bool {
+/// What is known of `%cr0` behind an instruction that writes it.
+fn written(p: &Program, i: &Inst, before: Known) -> Known {
     let cr0 = p.registers().predefined[envisa_isa::predefined::var::CR0 as usize];
-    let mut sets = sets_mode(p);
-    let Some(pc) = sets.next() else { return false };
-    if sets.next().is_some() {
-        return false;
+    let Dst::Reg { offset, ty: Type::D | Type::Ud, sat: false, .. } = i.dst else { return Known::NOTHING };
+    let plain = offset == cr0
+        && i.no_mask
+        && i.channels == 1
+        && i.pred.offset == 0
+        && i.dst2 == 0
+        && matches!(i.exec, ExecType::I32 | ExecType::U32);
+    if !plain {
+        return Known::NOTHING;
     }
-    let i = &p.code()[pc as usize];
-    let plain =
-        i.op == Op::Or && i.no_mask && i.channels == 1 && i.pred.offset == 0 && i.exec != ExecType::F32;
-    let itself = matches!(i.src[0], Src::Reg { offset, modifier: Modifier::None, .. } if offset == cr0);
-    let bits = crate::shape::constant(p, &i.src[1]);
-    let first = p.code()[..pc as usize]
-        .iter()
-        .all(|i| !matches!(i.op, Op::Goto | Op::Join | Op::Ret | Op::Call | Op::Fcall | Op::Ifcall))
-        && p.code()[..pc as usize].iter().all(|i| {
-            !matches!(i.exec, ExecType::F32 | ExecType::F64 | ExecType::F16 | ExecType::Bf16)
-                && !matches!(i.dst, Dst::Reg { ty, .. } if ty.is_float())
-        })
-        && flow.reachable(pc)
-        && p.code().iter().all(|i| i.op != Op::Goto || i.aux > pc);
-    plain && itself && first && bits.is_some_and(|b| envisa_sem::FpMode(b as u32).is_ieee())
+    let source =
+        |s: &Src| match *s {
+            Src::Reg {
+                offset, ty: Type::D | Type::Ud, modifier: Modifier::None, constant: false, ..
+            } if offset == cr0 => before,
+            _ => crate::shape::constant(p, s).map_or(Known::NOTHING, |x| Known::all(x as u32)),
+        };
+    let (a, b) = (source(&i.src[0]), source(&i.src[1]));
+    let (zeros, ones) = (|x: Known| x.known & !x.bits, |x: Known| x.known & x.bits);
+    match i.op {
+        Op::Mov => a,
+        Op::Or => {
+            let bits = ones(a) | ones(b);
+            Known { bits, known: bits | zeros(a) & zeros(b) }
+        }
+        Op::And => {
+            let bits = ones(a) & ones(b);
+            Known { bits, known: bits | zeros(a) | zeros(b) }
+        }
+        Op::Xor => {
+            let known = a.known & b.known;
+            Known { bits: (a.bits ^ b.bits) & known, known }
+        }
+        _ => Known::NOTHING,
+    }
+}
+
+impl Modes {
+    /// Those of a program whose threads start as all do.
+    pub fn new(p: &Program, flow: &Flow) -> Modes {
+        Modes::beginning(p, flow, Some(FpMode::START), true)
+    }
+
+    /// Those of code that begins in this mode, or in one that is not known. `keep`: what it calls leaves the mode as it
+    /// is.
+    pub fn beginning(p: &Program, flow: &Flow, start: Option<FpMode>, keep: bool) -> Modes {
+        let sets: Vec<Pc> = sets_mode(p).filter(|pc| *pc < flow.end()).collect();
+        let start = start.map_or(Known::NOTHING, |m| Known::all(m.0));
+        if sets.is_empty() && keep {
+            return Modes { from: vec![(0, start.mode())] };
+        }
+        let code = &p.code()[..flow.end() as usize];
+        // Where nothing branches before it, and none comes back, it is behind the only one as that leaves it.
+        if let [pc] = sets[..]
+            && keep
+            && code[..=pc as usize].iter().all(|i| !branches(i))
+            && code.iter().all(|i| !matches!(i.op, Op::Goto | Op::Call) || i.aux > pc)
+        {
+            let behind = written(p, &code[pc as usize], start);
+            return Modes { from: vec![(0, start.mode()), (pc + 1, behind.mode())] };
+        }
+        Modes::solved(p, flow, start, &sets, keep)
+    }
+
+    /// By what comes to each instruction from all others.
+    fn solved(p: &Program, flow: &Flow, start: Known, sets: &[Pc], keep: bool) -> Modes {
+        let code = &p.code()[..flow.end() as usize];
+        // What a subroutine is left with nobody looks for.
+        let calls = code.iter().any(|i| i.op == Op::Call) && !sets.is_empty();
+        let mut at: Vec<Option<Known>> = vec![None; code.len()];
+        let mut work = vec![0];
+        if let Some(first) = at.first_mut() {
+            *first = Some(start);
+        }
+        while let Some(pc) = work.pop() {
+            let (Some(mut now), i) = (at[pc as usize], &code[pc as usize]) else { continue };
+            let mut next = flow.successors(p.parts(), pc);
+            match i.op {
+                Op::Fcall | Op::Ifcall if !keep => now = Known::NOTHING,
+                Op::Call => {
+                    next.push(i.aux);
+                    if calls {
+                        now = Known::NOTHING;
+                    }
+                }
+                _ if sets.binary_search(&pc).is_ok() => now = written(p, i, now),
+                _ => {}
+            }
+            for to in next {
+                let Some(there) = at.get_mut(to as usize) else { continue };
+                let more = there.map_or(now, |old| old.or(now));
+                if *there != Some(more) {
+                    *there = Some(more);
+                    work.push(to);
+                }
+            }
+        }
+        let mut from: Vec<(Pc, Option<FpMode>)> = Vec::new();
+        for (pc, known) in at.iter().enumerate() {
+            // To where nobody comes any mode will do.
+            let Some(known) = known else { continue };
+            if from.last().is_none_or(|l| l.1 != known.mode()) {
+                from.push((if from.is_empty() { 0 } else { pc as Pc }, known.mode()));
+            }
+        }
+        Modes { from }
+    }
+
+    /// The mode that an instruction is executed in, if that is known.
+    pub fn at(&self, pc: Pc) -> Option<FpMode> {
+        let k = self.from.partition_point(|f| f.0 <= pc);
+        self.from.get(k.checked_sub(1)?)?.1
+    }
+
+    /// Is it that of compiled kernels in all of these?
+    pub fn ieee(&self, of: Range<Pc>) -> bool {
+        let ieee = |m: Option<FpMode>| m.is_some_and(FpMode::is_ieee);
+        let inside = |f: &&(Pc, Option<FpMode>)| of.contains(&f.0);
+        ieee(self.at(of.start)) && self.from.iter().filter(inside).all(|f| ieee(f.1))
+    }
+}
+
+/// Does the thread go elsewhere, or may it?
+fn branches(i: &Inst) -> bool {
+    matches!(i.op, Op::Goto | Op::Join | Op::Ret | Op::Call | Op::Fcall | Op::Ifcall)
+}
+
+/// Functions of the math unit, which round to nearest in all modes.
+fn of_math_unit(op: Op) -> bool {
+    use Op::*;
+    matches!(op, Inv | Rsqrt | Exp | Log | Pow | Sin | Cos | Tanh | Sigm)
+}
+
+fn is_integer(s: &Src) -> bool {
+    matches!(s, Src::Reg { ty, .. } | Src::Indirect { ty, .. } if ty.is_int())
+}
+
+/// Does it compute with floats, or make such?
+fn with_floats(i: &Inst) -> bool {
+    is_float(i.exec) || matches!(i.dst, Dst::Reg { ty, .. } | Dst::Indirect { ty, .. } if ty.is_float())
+}
+
+/// Are its sources taken as they are, denormals and all?
+fn copies(op: Op) -> bool {
+    matches!(op, Op::Mov | Op::Sel)
+}
+
+/// Which direction of rounding the CPU has to have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Wants {
+    /// Any: nothing is rounded.
+    Any,
+    /// That of the mode.
+    Mode,
+    /// To nearest: what is not said to need another.
+    Nearest,
+}
+
+fn wants(i: &Inst) -> Wants {
+    use Op::*;
+    let indirect =
+        i.src.iter().any(|s| matches!(s, Src::Indirect { .. })) || matches!(i.dst, Dst::Indirect { .. });
+    match i.op {
+        PredLogic | Setp | Nop => Wants::Any,
+        op if indirect || of_math_unit(op) => Wants::Nearest,
+        Mov | Sel | Cmp | Min | Max if is_float(i.exec) => {
+            let shortens = i.exec == ExecType::F64 && matches!(i.dst, Dst::Reg { ty, .. } if ty != Type::Df);
+            if shortens || i.src.iter().any(is_integer) { Wants::Mode } else { Wants::Any }
+        }
+        Rndd | Rndu | Rnde | Rndz if !i.src.iter().any(is_integer) => Wants::Any,
+        Add | Mul | Mad | Div | Divm | Sqrt | Sqrtm | Frc | Rndd | Rndu | Rnde | Rndz if is_float(i.exec) => {
+            Wants::Mode
+        }
+        Mov | Sel | Add | Add3 | Mul | Mad | And | Or | Xor | Not | Shl | Shr | Asr | Min | Max | Bfn => {
+            if with_floats(i) {
+                Wants::Mode
+            } else {
+                Wants::Any
+            }
+        }
+        Cmp => Wants::Any,
+        _ => Wants::Nearest,
+    }
+}
+
+/// The number of a direction as the CPU has it.
+fn control(r: Rounding) -> u32 {
+    match r {
+        Rounding::NearestEven => 0,
+        Rounding::Down => 1,
+        Rounding::Up => 2,
+        Rounding::Zero => 3,
+    }
+}
+
+/// What the CPU's control register starts with: nothing faults, nothing is flushed.
+const MXCSR: u32 = 0x1f80;
+
+impl Emit<'_> {
+    /// The mode of the instruction at hand, where that matters.
+    pub(super) fn mode(&self) -> FpMode {
+        self.mode.unwrap_or(FpMode::OPENCL)
+    }
+
+    /// The CPU rounds so from here on.
+    pub(super) fn rounds(&mut self, r: Rounding) {
+        if self.rounding == r {
+            return;
+        }
+        let host = Mem::at(CTX, at::MXCSR);
+        if self.rounding == Rounding::NearestEven {
+            self.a.m(Code::VEX_Vstmxcsr_m32, host);
+        }
+        let m = match r {
+            Rounding::NearestEven => host,
+            r => self.literal(MXCSR | control(r) << 13),
+        };
+        self.a.m(Code::VEX_Vldmxcsr_m32, m);
+        self.rounding = r;
+    }
+
+    /// Rounds as an instruction wants it, which comes next.
+    pub(super) fn rounds_for(&mut self, i: &Inst) {
+        match wants(i) {
+            Wants::Any => {}
+            Wants::Mode => self.rounds(self.mode().rounding()),
+            Wants::Nearest => self.rounds(Rounding::NearestEven),
+        }
+    }
+
+    /// Can an instruction be native, as far as its mode is concerned?
+    pub(super) fn mode_allows(&self, i: &Inst) -> Result<(), Why> {
+        if !with_floats(i) {
+            return Ok(());
+        }
+        let Some(mode) = self.mode else { return Err("a floating-point mode that is not known before") };
+        if mode.is_ieee() {
+            return Ok(());
+        }
+        if mode.alt() {
+            return Err("the mode that is not IEEE's");
+        }
+        let other = |s: &Src| matches!(s, Src::Reg { ty, .. } | Src::Indirect { ty, .. } if *ty != Type::Hf);
+        let halves = matches!(i.dst, Dst::Reg { ty: Type::Hf, .. } | Dst::Pred { .. }) || copies(i.op);
+        if i.exec == ExecType::F16 && (!halves || i.src.iter().any(other)) {
+            return Err("halves with others in another floating-point mode");
+        }
+        // Its sources are made singles by the mode, and it is computed to nearest.
+        if of_math_unit(i.op) && mode.rounding() != Rounding::NearestEven && i.src.iter().any(is_integer) {
+            return Err("a function of integers in another floating-point mode");
+        }
+        Ok(())
+    }
+
+    /// Is a format flushed by the mode at hand?
+    pub(super) fn flushes(&self, ty: Type) -> bool {
+        let mode = self.mode();
+        match ty {
+            Type::F => !mode.keep_f(),
+            Type::Df => !mode.keep_df(),
+            Type::Hf => !mode.keep_hf(),
+            _ => false,
+        }
+    }
+
+    /// A source of an instruction, of this type, as it takes it; in `tmp` if it is another then.
+    pub(super) fn flushed_source(&mut self, i: &Inst, from: Opd, ty: Type, part: &Part, tmp: V) -> Opd {
+        if copies(i.op) || !is_float(i.exec) || !self.flushes(ty) {
+            return from;
+        }
+        let v = self.in_register(from, part, tmp);
+        self.flush(v, part, ty, tmp);
+        Opd::Reg(tmp)
+    }
+
+    /// Is what an instruction computes flushed?
+    pub(super) fn flushes_result(&self, i: &Inst) -> bool {
+        let ty = match i.exec {
+            ExecType::F32 => Type::F,
+            ExecType::F64 => Type::Df,
+            // Halves are rounded first.
+            _ => return false,
+        };
+        !copies(i.op) && i.op != Op::Cmp && self.flushes(ty)
+    }
+
+    /// A value of the execution type before it is made one of a narrower or a saturated one: in `to` if it is another.
+    pub(super) fn flushed_before(&mut self, i: &Inst, v: V, part: &Part, to: V) -> V {
+        let ty = match i.exec {
+            ExecType::F32 => Type::F,
+            ExecType::F64 => Type::Df,
+            _ => return v,
+        };
+        if !self.flushes(ty) {
+            return v;
+        }
+        self.flush(v, part, ty, to);
+        to
+    }
+
+    /// Those in `v` of a format's denormals become zeros of their sign, in `to`: singles and doubles as the lanes have
+    /// them, which may have come from a narrower format.
+    pub(super) fn flush(&mut self, v: V, part: &Part, ty: Type, to: V) {
+        let w = part.width;
+        // The least number that is none, as a single or in the upper half of a double.
+        let least: u32 = match (part.bytes, ty) {
+            (8, Type::F) => 0x3810_0000,
+            (8, Type::Hf) => 0x3f10_0000,
+            (8, _) => 0x0010_0000,
+            (_, Type::Hf) => 0x3880_0000,
+            _ => 0x0080_0000,
+        };
+        let wide = part.bytes == 8;
+        let (and, cmp) = if wide { (VPANDQ, VPCMPQ) } else { (VPANDD, VPCMPD) };
+        let mut bits = |high: u32, low: u32| match wide {
+            true => Opd::Mem(self.literals(std::array::from_fn(|k| if k % 2 == 1 { high } else { low }))),
+            false => Opd::Bcast(self.literal(high)),
+        };
+        let (magnitude, least, sign) = (bits(0x7fff_ffff, u32::MAX), bits(least, 0), bits(0x8000_0000, 0));
+        let t = if v == 6 { 7 } else { 6 };
+        self.a.v3(and, w, t, v, magnitude, Lanes::All);
+        self.a.vcmp(cmp, w, 5, t, least, 1, None);
+        self.copy_reg(to, v, w);
+        self.a.v3(and, w, to, to, sign, Lanes::Of(5));
+    }
+
+    /// Singles to halves, as the mode has it.
+    pub(super) fn singles_to_halves(&mut self, part: &Part, to: V, v: V) {
+        let (w, how) = (part.width, control(self.mode().rounding()));
+        self.a.cvt_half(w, to, v, how);
+        if self.flushes(Type::Hf) {
+            self.a.v2(VCVTPH2PS, w, 4, Opd::Reg(to), Lanes::All);
+            self.flush(4, part, Type::Hf, 4);
+            self.a.cvt_half(w, to, 4, how);
+        }
+    }
+
+    /// Integers without sign to singles or doubles: of AVX2's sums that do this, zero's is of a sign where they are
+    /// rounded down.
+    pub(super) fn unsigned_to_float(&mut self, op: crate::ops::Op, w: Width, to: V, from: Opd) {
+        self.a.v2(op, w, to, from, Lanes::All);
+        if self.level != Level::Avx2 || self.rounding != Rounding::Down {
+            return;
+        }
+        let (and, bits) = match op == VCVTUDQ2PD {
+            true => {
+                let all = std::array::from_fn(|k| if k % 2 == 1 { 0x7fff_ffff } else { u32::MAX });
+                (VPANDQ, Opd::Mem(self.literals(all)))
+            }
+            false => (VPANDD, Opd::Bcast(self.literal(0x7fff_ffff))),
+        };
+        self.a.v3(and, w, to, to, bits, Lanes::All);
+    }
 }

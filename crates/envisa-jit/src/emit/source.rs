@@ -14,6 +14,7 @@ impl Emit<'_> {
             return Err("a source that is no plain register");
         };
         let plain = self.unmodified(i, (offset, ty, shape, strides), part, tmp)?;
+        let plain = self.flushed_source(i, plain, ty, part, tmp);
         self.modified(i, plain, ty, modifier, part, tmp)
     }
 
@@ -73,9 +74,9 @@ impl Emit<'_> {
             (ExecType::F32 | ExecType::F16, Type::Hf) => self.a.v2(VCVTPH2PS, w, tmp, m, Lanes::All),
             (ExecType::F64, Type::F) => self.a.v2(VCVTPS2PD, w, tmp, m, Lanes::All),
             (ExecType::F32, Type::D) => self.a.v2(VCVTDQ2PS, w, tmp, m, Lanes::All),
-            (ExecType::F32, Type::Ud) => self.a.v2(VCVTUDQ2PS, w, tmp, m, Lanes::All),
+            (ExecType::F32, Type::Ud) => self.unsigned_to_float(VCVTUDQ2PS, w, tmp, m),
             (ExecType::F64, Type::D) => self.a.v2(VCVTDQ2PD, w, tmp, m, Lanes::All),
-            (ExecType::F64, Type::Ud) => self.a.v2(VCVTUDQ2PD, w, tmp, m, Lanes::All),
+            (ExecType::F64, Type::Ud) => self.unsigned_to_float(VCVTUDQ2PD, w, tmp, m),
             _ => return Err("a source of a type without native code"),
         }
         Ok(Opd::Reg(tmp))
@@ -223,7 +224,11 @@ impl Emit<'_> {
                     (ExecType::F32, Type::D | Type::W | Type::B) => VCVTDQ2PS,
                     _ => return Err("a scalar of a type without native code"),
                 };
-                self.a.v2(op, w, tmp, Opd::Reg(tmp), Lanes::All);
+                if op == VCVTUDQ2PS || op == VCVTUDQ2PD {
+                    self.unsigned_to_float(op, w, tmp, Opd::Reg(tmp));
+                } else {
+                    self.a.v2(op, w, tmp, Opd::Reg(tmp), Lanes::All);
+                }
             }
         }
         Ok(Opd::Reg(tmp))

@@ -7,6 +7,7 @@ use envisa_isa::Modifier;
 use envisa_lower::analysis::CellId;
 use envisa_lower::{Function, ProgramParts, Src};
 use envisa_machine::thread::Mask;
+use envisa_sem::FpMode;
 
 /// Does a program call functions or subroutines?
 pub(super) fn calls(p: &Program) -> bool {
@@ -69,12 +70,18 @@ impl Functions {
                 .map_err(|e| named(f, format!("instruction {}: {}", e.pc, e.reason)))?;
             parts.push((program, flow));
         }
-        // The kernel sets the mode before anything is called, and nobody changes it.
-        let ieee = |k: usize| parts.get(k).is_some_and(|(p, flow)| ieee(p, flow));
-        let ieee = ieee(0) && parts[1..].iter().all(|(p, _)| crate::emit::keeps_mode(p));
+        // A function is called in one mode if nobody but the kernel changes it, and that calls from one alone.
+        let keep = parts.iter().skip(1).all(|(p, _)| keeps_mode(p));
+        let of_kernel = parts.first().map(|(p, flow)| Modes::beginning(p, flow, Some(FpMode::START), keep));
+        let called = match (&of_kernel, parts.first()) {
+            (Some(modes), Some((kernel, flow))) if keep => in_calls(kernel, flow, modes),
+            _ => None,
+        };
         let mut all = Vec::new();
-        for (f, (program, flow)) in p.functions().iter().zip(parts) {
-            let compiled = compile(&program, &flow, level, ieee).map_err(|why| named(f, why))?;
+        for (k, (f, (program, flow))) in p.functions().iter().zip(parts).enumerate() {
+            let own = of_kernel.clone().filter(|_| k == 0);
+            let modes = own.unwrap_or_else(|| Modes::beginning(&program, &flow, called, keep));
+            let compiled = compile(&program, &flow, level, &modes).map_err(|why| named(f, why))?;
             let variant = Variant::new(&program, compiled, None)?;
             all.push(One { program, base: f.entry, variant });
         }
@@ -99,8 +106,16 @@ impl Functions {
     }
 }
 
+/// The mode that a kernel calls functions in, if it is one and the same.
+fn in_calls(kernel: &Program, flow: &Flow, modes: &Modes) -> Option<FpMode> {
+    let calls = |pc: &Pc| matches!(kernel.code()[*pc as usize].op, Op::Fcall | Op::Ifcall);
+    let mut all = (0..flow.end()).filter(|pc| flow.reachable(*pc) && calls(pc)).map(|pc| modes.at(pc));
+    let first = all.next()??;
+    all.all(|m| m == Some(first)).then_some(first)
+}
+
 /// Compiles a function for threads with any channels.
-fn compile(p: &Program, flow: &Flow, level: Level, ieee: bool) -> Result<Compiled, String> {
+fn compile(p: &Program, flow: &Flow, level: Level, modes: &Modes) -> Result<Compiled, String> {
     let cells = Cells::shared(p.parts(), 64);
     let live = Liveness::new(p.parts(), flow, &cells, false);
     let (shapes, deferred) = (Shapes::default(), Deferred::default());
@@ -108,10 +123,8 @@ fn compile(p: &Program, flow: &Flow, level: Level, ieee: bool) -> Result<Compile
     let alloc = Allocation::new(p, flow, &cells, &live, &keep, &deferred.longer);
     // Any channels may call it.
     let active = Active::default();
-    let facts = (&shapes, &alloc, &deferred, &active);
-    let mut emit = Emit::new(p, flow, &cells, &live, facts, (false, false, level), None);
-    emit.ieee = ieee;
-    emit.run()
+    let facts = (&shapes, &alloc, &deferred, &active, modes);
+    Emit::new(p, flow, &cells, &live, facts, (false, false, level), None).run()
 }
 
 impl Translation for Functions {

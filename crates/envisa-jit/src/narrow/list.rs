@@ -292,13 +292,13 @@ impl List {
         self.push(i, [NO, mask, r, NO], Effect::Read);
     }
 
-    /// Singles to halves, to nearest even.
-    pub fn half_floats(&mut self, dst: Reg, from: Reg, wide: bool) {
+    /// Singles to halves, rounded as the immediate says.
+    pub fn half_floats(&mut self, dst: Reg, from: Reg, wide: bool, how: u32) {
         let (c, class) = match wide {
             true => (Code::VEX_Vcvtps2ph_xmmm128_ymm_imm8, Register::YMM0),
             false => (Code::VEX_Vcvtps2ph_xmmm64_xmm_imm8, Register::XMM0),
         };
-        self.push(Instruction::with3(c, Register::XMM0, class, 0u32), [dst, from, NO, NO], Effect::Write);
+        self.push(Instruction::with3(c, Register::XMM0, class, how), [dst, from, NO, NO], Effect::Write);
     }
 
     /// Sets flags.

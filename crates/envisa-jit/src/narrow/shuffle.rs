@@ -169,7 +169,8 @@ impl Narrow<'_> {
     }
 
     /// Elements made narrower; the bytes that they are, and the register that has them.
-    fn packed_elements(&mut self, from: Reg, other: Reg, w: usize, name: Name) -> (Reg, u32) {
+    fn packed_elements(&mut self, i: &Instruction, w: usize, name: Name) -> (Reg, u32) {
+        let [from, other] = [0, 1].map(|h| half(number(i.op1_register()), h));
         use Code as C;
         let words = |n: &mut Self, low: u32| {
             let low = n.all(low);
@@ -237,14 +238,15 @@ impl Narrow<'_> {
                 (u, 32)
             }
             _ => {
-                // Rounded as asked for by the immediate, which is always to nearest even.
+                // Rounded as the immediate asks for.
+                let how = i.immediate8().into();
                 let t = self.list.temp();
-                self.list.half_floats(t, from, w > 0);
+                self.list.half_floats(t, from, w > 0, how);
                 if w < 2 {
                     return (t, 2 * bytes);
                 }
                 let (b, u) = (self.list.temp(), self.list.temp());
-                self.list.half_floats(b, other, true);
+                self.list.half_floats(b, other, true, how);
                 self.list.three_i(C::VEX_Vinserti128_ymm_ymm_xmmm128_imm8, u, t, O::R(b), 1);
                 (u, 32)
             }
@@ -255,8 +257,7 @@ impl Narrow<'_> {
         if i.op1_kind() != OpKind::Register {
             return Err("elements in memory made narrower");
         }
-        let from = number(i.op1_register());
-        let (r, bytes) = self.packed_elements(half(from, 0), half(from, 1), w, name);
+        let (r, bytes) = self.packed_elements(i, w, name);
         if i.op0_kind() == OpKind::Register {
             Self::whole(i)?;
             let to = number(i.op0_register());

@@ -78,8 +78,10 @@ fn reads(case: &Case, module: &Module) -> Result<(Vec<Read>, u32), String> {
     Ok((out, end.next_multiple_of(STORE)))
 }
 
-/// How compiled kernels begin: floats round to nearest even and keep denormals, which is where native code computes.
+/// How compiled kernels begin: floats round to nearest even and keep denormals.
 const IEEE: &str = "or (M1_NM, 1) %cr0(0,0)<1> %cr0(0,0)<0;1,0> 0x4c0:ud";
+/// Other modes: towards zero, up with all denormals flushed, down with those of `f` flushed, and not IEEE's.
+const OTHERS: [u32; 4] = [0x4f0, 0x10, 0x460, 0x4c1];
 
 /// The case with this instruction put before its first one.
 fn beginning_with(case: &Case, instruction: &str) -> Case {
@@ -243,14 +245,26 @@ pub struct Left {
     variables: Vec<String>,
 }
 
-/// Runs a case on one platform, by native code and by the interpreter, with the floating-point mode of compiled kernels:
-/// native code leaves all others' floats to the interpreter. (What the case expects is of the mode that it is written
-/// for.) Cases that set a mode themselves are left alone.
+/// Runs a case on one platform, by native code and by the interpreter, with the floating-point mode of compiled kernels,
+/// and where it has floats with others. (What the case expects is of the mode that it is written for.) Cases that set a
+/// mode themselves are left alone.
 pub fn compare_compiled(case: &Case, platform: Platform) -> Result<(), String> {
     if case.text.contains("%cr0") || case.fault.is_some() {
         return Ok(());
     }
-    let case = beginning_with(case, IEEE);
+    compare_beginning_with(case, platform, IEEE)?;
+    let floats = ["f", "df", "hf", "bf"].map(|ty| format!("type={ty} "));
+    if floats.iter().any(|ty| case.text.contains(ty)) {
+        for mode in OTHERS {
+            let sets = format!("mov (M1_NM, 1) %cr0(0,0)<1> {mode:#x}:ud");
+            compare_beginning_with(case, platform, &sets).map_err(|e| format!("{e}, in mode {mode:#x}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn compare_beginning_with(case: &Case, platform: Platform, instruction: &str) -> Result<(), String> {
+    let case = beginning_with(case, instruction);
     let [want, got] = [Engine::Interpreter, Engine::Native].map(|e| leaves(&case, platform, e));
     let (want, got) = (want?, got?);
     if want.fault != got.fault {
