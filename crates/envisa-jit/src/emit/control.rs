@@ -474,6 +474,26 @@ impl Emit<'_> {
         Ok(())
     }
 
+    /// Predicates' bits from the lowest of each channel's number.
+    fn predicate_of_channels(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
+        let (Dst::Pred { offset }, Src::Reg { ty, shape, .. }) = (i.dst, i.src[0]) else {
+            return Err("bits of a predicate of a rare kind");
+        };
+        if i.pred.offset != 0 || shape == Shape::Scalar || !ty.is_int() || ty.size() > 4 || i.channels < 8 {
+            return Err("bits of a predicate of a rare kind");
+        }
+        let i = Inst { exec: ExecType::U32, ..*i };
+        for part in &self.parts(&i, 4)? {
+            let s = self.source(&i, 0, part, 1)?;
+            let v = self.in_register(s, part, 1);
+            self.a.v2i(VPSLLD, part.width, 1, Opd::Reg(v), 31, Lanes::All);
+            self.a.v3(VPXORD, part.width, 2, 2, Opd::Reg(2), Lanes::All);
+            self.a.vcmp(VPCMPUD, part.width, PRED, 1, Opd::Reg(2), 4, None);
+            self.set_pred(pc, offset, part, PRED)?;
+        }
+        Ok(())
+    }
+
     /// Predicates' bits from a scalar: those of all the instruction's channels, whichever are active.
     pub(super) fn predicate_bits(&mut self, pc: Pc) -> Result<(), Why> {
         let i = *self.inst(pc);
@@ -482,7 +502,7 @@ impl Emit<'_> {
             Src::Reg { offset: from, ty, shape: Shape::Scalar, modifier, constant, .. },
         ) = (i.dst, i.src[0])
         else {
-            return Err("bits of a predicate from a vector");
+            return self.predicate_of_channels(pc, &i);
         };
         if i.pred.offset != 0 || !i.first.is_multiple_of(8) || modifier != Modifier::None || !ty.is_int() {
             return Err("bits of a predicate of a rare kind");

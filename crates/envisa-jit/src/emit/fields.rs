@@ -208,6 +208,39 @@ impl Emit<'_> {
         Ok(())
     }
 
+    /// The same in quads, of dwords of which some have a sign and others none.
+    pub(super) fn quotient_in_quads(&mut self, i: &Inst, part: &Part) -> Result<V, Why> {
+        let (w, all) = (part.width, Lanes::All);
+        let small = |s: &Src| match (constant(self.p, s), *s) {
+            (Some(x), _) => x.unsigned_abs() <= 1 << 33,
+            (None, Src::Reg { ty, .. }) => ty.is_int() && ty.size() <= 4,
+            _ => false,
+        };
+        if i.exec != ExecType::I64 || !i.src[..2].iter().all(small) {
+            return Err("a quotient of quads");
+        }
+        let a = self.vector_of(i, 0, part, 1)?;
+        let b = self.vector_of(i, 1, part, 2)?;
+        let base = self.same_quad(0x4338_0000_0000_0000);
+        self.a.v2(VCVTQQ2PD, w, 3, Opd::Reg(a), all);
+        self.a.v2(VCVTQQ2PD, w, 4, Opd::Reg(b), all);
+        self.a.v3(VDIVPD, w, 3, 3, Opd::Reg(4), all);
+        self.a.v2i(VRNDSCALEPD, w, 3, Opd::Reg(3), 11, all);
+        self.a.v3(VADDPD, w, 3, 3, base, all);
+        self.a.v3(VPSUBQ, w, 0, 3, base, all);
+        if i.op == Op::Mod {
+            self.a.v3(VPMULLQ, w, 0, 0, Opd::Reg(b), all);
+            self.a.v3(VPSUBQ, w, 0, a, Opd::Reg(0), all);
+        }
+        self.a.v3(VPXORD, w, 4, 4, Opd::Reg(4), all);
+        self.a.vcmp(VPCMPUQ, w, 5, b, Opd::Reg(4), 0, None);
+        let most = self.same_quad(i64::MAX as u64);
+        self.a.v2i(VPSRAQ, w, 3, Opd::Reg(a), 63, all);
+        self.a.v3(VPXORQ, w, 3, 3, most, all);
+        self.a.v2(VMOVDQU64, w, 0, Opd::Reg(3), Lanes::Of(5));
+        Ok(0)
+    }
+
     /// A sum and four products of bytes, into register 0: not all CPUs have them, nor those of all signs.
     fn four_products(&mut self, i: &Inst, part: &Part) -> Result<(), Why> {
         let (w, all) = (part.width, Lanes::All);

@@ -231,6 +231,19 @@ impl Emit<'_> {
                 self.a.v3(VPANDQ, w, 0, 0, low, Lanes::All);
                 return Ok(0);
             }
+            Op::Avg => {
+                let a = self.source(i, 0, part, 1)?;
+                let a = self.in_register(a, part, 1);
+                let b = self.source(i, 1, part, 2)?;
+                let b = self.in_register(b, part, 2);
+                self.a.v3(VPXORQ, w, 3, a, Opd::Reg(b), Lanes::All);
+                let half = if signed { VPSRAQ } else { VPSRLQ };
+                self.a.v2i(half, w, 3, Opd::Reg(3), 1, Lanes::All);
+                self.a.v3(VPORQ, w, 0, a, Opd::Reg(b), Lanes::All);
+                self.a.v3(VPSUBQ, w, 0, 0, Opd::Reg(3), Lanes::All);
+                return Ok(0);
+            }
+            Op::Div | Op::Mod => return self.quotient_in_quads(i, part),
             _ => return Err("an operation of quads"),
         };
         self.two(i, part, op, to, lanes, true)

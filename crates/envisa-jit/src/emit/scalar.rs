@@ -341,7 +341,7 @@ impl Emit<'_> {
             return Ok(true);
         }
         let Dst::Reg { offset, ty, sat: false, .. } = i.dst else { return Ok(false) };
-        if i.dst2 != 0 || !ty.is_int() {
+        if i.dst2 != 0 || !ty.is_int() || i.src.iter().any(is_absolute) {
             return Ok(false);
         }
         if !matches!(
@@ -389,23 +389,27 @@ impl Emit<'_> {
     /// Compares two scalars; the flags, and the condition that they are to be asked for.
     pub(super) fn scalar_compare(&mut self, i: &Inst) -> Result<Cond, Why> {
         let (wide, signed) = match i.exec {
+            _ if i.src.iter().any(is_absolute) => return self.lone_compare(i),
             ExecType::I32 => (false, true),
             ExecType::U32 => (false, false),
             ExecType::I64 => (true, true),
             ExecType::U64 => (true, false),
-            _ => {
-                let bytes = super::alu::exec_bytes(i.exec)?;
-                let part = Part { index: 0, lanes: 1, lane: 0, channel: 0, width: Width::X, bytes };
-                self.compare_part(i, &part, 5, None)?;
-                self.a.rr(Code::VEX_Kmovw_r32_kr, Register::EAX, kreg(5));
-                self.a.ri(Code::Test_AL_imm8, Register::AL, 1);
-                return Ok(Cond::Ne);
-            }
+            _ => return self.lone_compare(i),
         };
         let cond = Cond::of(i.aux, signed).ok_or("a relation")?;
         self.load_int(&i.src[0], A, wide, 0)?;
         self.operate([Code::Cmp_r32_rm32, Code::Cmp_r64_rm64], &i.src[1], wide, 0)?;
         Ok(cond)
+    }
+
+    /// The same in vector registers.
+    fn lone_compare(&mut self, i: &Inst) -> Result<Cond, Why> {
+        let bytes = super::alu::exec_bytes(i.exec)?;
+        let part = Part { index: 0, lanes: 1, lane: 0, channel: 0, width: Width::X, bytes };
+        self.compare_part(i, &part, 5, None)?;
+        self.a.rr(Code::VEX_Kmovw_r32_kr, Register::EAX, kreg(5));
+        self.a.ri(Code::Test_AL_imm8, Register::AL, 1);
+        Ok(Cond::Ne)
     }
 
     /// A vector that is kept as its first element, a half at a time.
@@ -427,4 +431,9 @@ impl Emit<'_> {
         }
         Ok(())
     }
+}
+
+/// Is a source an absolute value, or the opposite of one?
+fn is_absolute(s: &Src) -> bool {
+    matches!(s, Src::Reg { modifier: Modifier::Abs | Modifier::NegAbs, .. })
 }

@@ -319,7 +319,12 @@ impl Narrow<'_> {
         let high = self.op(Code::VEX_Vsubpd_ymm_ymm_ymmm256, high, O::M(both));
         let low = self.op(AND, a, O::M(low));
         let low = self.op(OR, low, O::M(base));
-        self.list.three(Code::VEX_Vaddpd_ymm_ymm_ymmm256, to, high, O::R(low));
+        let sum = self.op(Code::VEX_Vaddpd_ymm_ymm_ymmm256, high, O::R(low));
+        // Rounded down, the sum of opposites would have a sign.
+        let zero = self.list.temp();
+        self.list.zero(zero);
+        let is_zero = self.op(Code::VEX_Vpcmpeqq_ymm_ymm_ymmm256, a, O::R(zero));
+        self.list.three(ANDN, to, is_zero, O::R(sum));
     }
 
     fn leading_zeros(&mut self, to: Reg, a: Reg) {
