@@ -18,6 +18,8 @@ pub(crate) struct Sizes {
     pub record: u32,
     /// Where in the context what is loaded ahead is.
     pub ahead: Range<u32>,
+    /// Where in the context the ends of variables are that addresses name.
+    pub ends: Range<u32>,
 }
 
 /// Where the code is taken to begin.
@@ -52,16 +54,20 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
                 Code::EVEX_Vpgatherdd_zmm_k1_vm32z
                     | Code::EVEX_Vpgatherdd_ymm_k1_vm32y
                     | Code::EVEX_Vpgatherdd_xmm_k1_vm32x
+                    | Code::EVEX_Vpgatherdq_zmm_k1_vm32y
+                    | Code::VEX_Vpgatherdq_ymm_vm32x_ymm
                     | Code::VEX_Vpgatherdd_ymm_vm32y_ymm
                     | Code::VEX_Vpgatherdd_xmm_vm32x_xmm
             );
             let fine = match base {
-                // The same of one element that is written.
+                // The same of one element, or of a row.
                 Register::RBX if index == Register::RDI => {
-                    i.code() == Code::Mov_rm32_r32
-                        && i.memory_index_scale() == 1
-                        && at >= 0
-                        && at <= i64::from(sizes.registers)
+                    i.memory_index_scale() == 1 && at >= 0 && end <= i64::from(sizes.registers)
+                }
+                // An element of such a row that is made, by the number of a lane.
+                Register::RBX if index == Register::R9 => {
+                    let step = i64::from(i.memory_index_scale());
+                    at >= 0 && at + 16 * step <= i64::from(sizes.registers) && end <= at + step
                 }
                 Register::RBX if found => at >= 0 && at <= i64::from(sizes.registers),
                 Register::RBX => inside(sizes.registers),
@@ -74,6 +80,10 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
                 }
                 // By the number of a row, or where a column is.
                 Register::RBP if index == Register::R9 && i.memory_index_scale() == 4 => ahead(4 * 12),
+                // By the number of a chunk of addresses.
+                Register::RBP if (index == Register::RSI || found) && at == i64::from(sizes.ends.start) => {
+                    i.memory_index_scale() == 4 && !sizes.ends.is_empty() && end == at + 4
+                }
                 Register::RBP if index == Register::RSI && i.memory_index_scale() == 1 => {
                     ahead(64 * (COLUMNS - 1))
                 }

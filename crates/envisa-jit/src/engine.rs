@@ -342,6 +342,7 @@ impl Variant {
             payload: start.map_or(0, |s| s.payload_bytes),
             record: compiled.record,
             ahead: compiled.ahead.clone(),
+            ends: compiled.ends.clone(),
         };
         if let Err(e) = audit(&compiled.code.bytes, &sizes) {
             // A mistake of this compiler: such code never runs.

@@ -183,7 +183,7 @@ pub(crate) fn aim(m: &Machine<'_>, pc: Pc, sites: &mut [Site]) {
                 Space::Slm => (m.slm.as_ptr() as u64, m.slm.len(), 0),
                 Space::Bti(at) => {
                     let Some((block, start, len)) = surface(m, &at, b.write) else { return };
-                    (block.as_ptr() as u64 + start as u64, len, 0)
+                    (block.as_ptr() as u64 + start as u64, len, number(m, &at))
                 }
                 Space::GeneralState => (m.env.state.as_ptr() as u64, m.env.state.len(), 0),
                 Space::Scratch(_) => {
@@ -207,7 +207,9 @@ fn hinted<'a>(m: &'a Machine<'_>, aux: usize) -> Option<&'a Entry> {
 fn aim_simt(m: &Machine<'_>, (aux, channels): (usize, u8), s: &Simt, site: &mut Site) {
     let p = m.env.program;
     let Ok(form) = form(p, s) else { return };
-    let Some(origin) = scalar(m, &s.origin) else { return };
+    // The code adds the origins of windows itself.
+    let origin = if s.space == Space::Flat { scalar(m, &s.origin) } else { Some(0) };
+    let Some(origin) = origin else { return };
     let base = constant(p, &s.base).unwrap_or(0) as u64;
     let add = base.wrapping_mul(u64::from(s.scale)).wrapping_add(s.offset as u64).wrapping_add(origin);
     let span = u64::from(64 - s.elements.leading_zeros()) * u64::from(s.element);
@@ -231,6 +233,7 @@ fn aim_simt(m: &Machine<'_>, (aux, channels): (usize, u8), s: &Simt, site: &mut 
         Space::Bti(b) => {
             let Some((block, start, len)) = surface(m, &b, s.write) else { return };
             *site = window(block, start, len, add, span, row);
+            site.key = number(m, &b);
         }
         Space::GeneralState => *site = window(m.env.state, 0, m.env.state.len(), add, span, row),
         Space::Scratch(_) => {
@@ -240,6 +243,11 @@ fn aim_simt(m: &Machine<'_>, (aux, channels): (usize, u8), s: &Simt, site: &mut 
         }
         _ => {}
     }
+}
+
+/// The number of a surface, as code compares it.
+fn number(m: &Machine<'_>, at: &Src) -> u64 {
+    scalar(m, at).map_or(u64::MAX, |n| u64::from(n as u32))
 }
 
 /// The block that a surface is in, where it begins there, and its bytes.
@@ -288,7 +296,8 @@ pub(crate) fn to_scratch(p: &Program) -> Vec<usize> {
     (0..p.messages().len()).filter(|k| one(&p.messages()[*k])).collect()
 }
 
-/// Largest number of indices: their products with the scale stay positive in 32 bits.
+/// Largest number of indices: they stay positive in 32 bits, and what is left of their products with the scale when
+/// vectors take eight of it, too.
 const MOST: i128 = (1 << 30) - 1;
 
 fn flat(
@@ -309,7 +318,7 @@ fn flat(
     let first = (delta + scale - 1).div_euclid(scale).max(least);
     let count = |span: i128| {
         let last = (delta + len - span).div_euclid(scale).min(most);
-        (last - first + 1).clamp(0, MOST) as u32
+        (last - first + 1).clamp(0, MOST.min(16 * MOST / scale)) as u32
     };
     let all = count(i128::from(span));
     if all == 0 {

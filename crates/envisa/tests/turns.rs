@@ -88,6 +88,9 @@ struct Maker {
     /// Loops around, and joins: labels may part the channels only outside of other such.
     depth: u32,
     parted: bool,
+    /// Subroutines and functions, if programs have such; and whether one is in the making.
+    subroutines: Option<Vec<String>>,
+    inside: bool,
 }
 
 impl Maker {
@@ -162,10 +165,11 @@ impl Maker {
                 self.parted = false;
                 self.line(&format!("{l}:"));
             }
-            14 if n.is_multiple_of(8) && !self.parted => {
+            14 if n.is_multiple_of(8) && !self.parted && !self.inside => {
                 self.line(&format!("cmp.eq (M1_NM, 1) Q O(0,0)<0;1,0> 0x{:x}:ud", n >> 3 & 7));
                 self.line("(Q) jmp (M1, 1) over");
             }
+            15 if self.subroutines.as_ref().is_some_and(|s| s.len() < 4) => self.subroutine(n),
             // Left to the interpreter.
             _ => self.line(
                 "fbl (M1, 16) Y(0,0)<1> X(0,0)<1;1,0>\nadd (M1, 16) X(0,0)<1> X(0,0)<1;1,0> Y(0,0)<1;1,0>",
@@ -173,11 +177,40 @@ impl Maker {
         }
     }
 
-    fn program(seed: u64) -> String {
-        let mut m = Maker { dice: Dice(seed), text: BEGIN.into(), labels: 0, depth: 0, parted: false };
+    /// Calls a subroutine of some more steps, by all channels that are here, or by half of them.
+    fn subroutine(&mut self, n: u64) {
+        let name = self.label();
+        let mask = ["(M1, 16)", "(M1, 1)", "(M1, 8)", "(M3, 8)"][(n >> 4 & 3) as usize];
+        self.line(&format!("call {mask} {name}"));
+        let outer = std::mem::take(&mut self.text);
+        let (inside, parted) = (std::mem::replace(&mut self.inside, true), self.parted);
+        // Channels may part in there, too.
+        self.parted = false;
+        self.steps(5);
+        if n & 0x100 != 0 {
+            // Some return early: half of them, or by a predicate.
+            self.line(&format!("and (M1, 16) Y(0,0)<1> X(0,0)<1;1,0> 0x{:x}:ud", 1 + n % 7));
+            self.line("cmp.ne (M1, 16) P Y(0,0)<1;1,0> 0x0:ud");
+            self.line(["ret (M1, 8)", "(P) ret (M1, 16)", "(!P) ret (M3, 8)"][(n >> 9) as usize % 3]);
+            self.line("add (M1, 16) X(0,0)<1> X(0,0)<1;1,0> 0x7:ud");
+        }
+        (self.inside, self.parted) = (inside, parted);
+        let body = std::mem::replace(&mut self.text, outer);
+        let all = format!(".function \"{name}\"\n{name}:\n{body}ret (M1, 16)\n");
+        self.subroutines.get_or_insert_default().push(all);
+    }
+
+    fn program(seed: u64, calls: bool) -> String {
+        let subroutines = calls.then(Vec::new);
+        let (dice, text) = (Dice(seed), BEGIN.into());
+        let mut m =
+            Maker { dice, text, labels: 0, depth: 0, parted: false, subroutines, inside: false };
         m.line("barrier");
+        if calls {
+            m.subroutine(seed);
+        }
         m.steps(24);
-        m.text + END
+        m.text + END + &m.subroutines.unwrap_or_default().concat()
     }
 }
 
@@ -198,6 +231,9 @@ fn run(text: &str, engine: Engine, how: How) -> Left {
     let module = Module::load(&device, "turns", Source::Text(text.as_bytes()))
         .unwrap_or_else(|e| panic!("it loads: {e:?}\n{text}"));
     let kernel = module.kernel("turns").expect("it is there");
+    if engine == Engine::Native && device_is_native() {
+        kernel.native_listing().unwrap_or_else(|e| panic!("it has native code: {e}\n{text}"));
+    }
     let buffer = device.buffer("a", how.bytes as u64).expect("there is memory");
     let [x, y, _] = how.groups;
     let size: Vec<u8> = [x, y, how.threads, 0].iter().flat_map(|x| x.to_le_bytes()).collect();
@@ -211,12 +247,41 @@ fn run(text: &str, engine: Engine, how: How) -> Left {
     (buffer.to_vec(), outcome.fault)
 }
 
+/// Has this host native code for anything?
+fn device_is_native() -> bool {
+    static IS: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *IS.get_or_init(|| {
+        let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20));
+        let text = format!("{BEGIN}{END}");
+        let module = Module::load(&device, "turns", Source::Text(text.as_bytes())).expect("it loads");
+        module.kernel("turns").expect("it is there").is_native()
+    })
+}
+
 #[test]
 fn random_programs_with_barriers() {
+    let kinds = random_programs(0..400, false);
+    let count = |kind: Option<FaultKind>| kinds.iter().filter(|k| **k == kind).count();
+    let told = [None, Some(FaultKind::Limit), Some(FaultKind::Deadlock)].map(count);
+    assert!(told[0] > 150 && told[1] > 10 && told[2] > 10, "{told:?}");
+    assert!(kinds.len() > told.iter().sum::<usize>() + 10, "accesses fault: {told:?}");
+}
+
+/// The same with subroutines: barriers, loops and ways out are in there as well.
+#[test]
+fn random_programs_with_barriers_and_calls() {
+    let kinds = random_programs(1000..1300, true);
+    let count = |kind: Option<FaultKind>| kinds.iter().filter(|k| **k == kind).count();
+    let told = [None, Some(FaultKind::Limit), Some(FaultKind::Deadlock)].map(count);
+    assert!(told[0] > 80 && told[1] > 8 && told[2] > 8, "{told:?}");
+    assert!(kinds.len() > told.iter().sum::<usize>() + 8, "accesses fault: {told:?}");
+}
+
+fn random_programs(seeds: std::ops::Range<u64>, calls: bool) -> Vec<Option<FaultKind>> {
     let mut kinds: Vec<Option<FaultKind>> = Vec::new();
-    for seed in 0..400u64 {
+    for seed in seeds {
         let mut dice = Dice(seed ^ 0x5eed);
-        let text = Maker::program(seed);
+        let text = Maker::program(seed, calls);
         let threads = [1, 2, 3, 4, 8][dice.below(5) as usize];
         let groups = [[1, 1, 1], [3, 1, 1], [2, 2, 1], [1, 3, 2], [5, 1, 2]][dice.below(5) as usize];
         let all = (64 * threads * groups.iter().product::<u32>()) as usize;
@@ -228,10 +293,7 @@ fn random_programs_with_barriers() {
         assert_eq!(a.0, b.0, "seed {seed}, {how:?}\n{text}");
         kinds.push(a.1.map(|f| f.kind));
     }
-    let count = |kind: Option<FaultKind>| kinds.iter().filter(|k| **k == kind).count();
-    let told = [None, Some(FaultKind::Limit), Some(FaultKind::Deadlock)].map(count);
-    assert!(told[0] > 150 && told[1] > 10 && told[2] > 10, "{told:?}");
-    assert!(kinds.len() > told.iter().sum::<usize>() + 10, "accesses fault: {told:?}");
+    kinds
 }
 
 /// A thread spends a turn and more between two barriers, so that the others of its group have theirs meanwhile.

@@ -31,6 +31,17 @@ impl Emit<'_> {
         }
     }
 
+    /// The same of a load whose site may lead elsewhere from now on: what it has ahead is not of there.
+    pub(super) fn forget_streams_of(&mut self, pc: Pc) {
+        for k in 0..self.streams.len() {
+            let Stream { pc: of, step, .. } = self.streams[k];
+            if of == pc {
+                let next = Mem::at(CTX, self.stream_at(k) + NEXT);
+                self.a.mi(Code::Mov_rm32_imm32, next, (COLUMNS * step) as i32);
+            }
+        }
+    }
+
     /// The stream that a part of a load is, if it is one.
     pub(super) fn stream(&self, pc: Pc, part: &Part) -> Option<usize> {
         self.streams.iter().position(|s| (s.pc, s.part) == (pc, part.index) && part.lanes == 16)

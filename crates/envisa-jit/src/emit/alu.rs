@@ -19,7 +19,7 @@ pub(super) fn is_float(e: ExecType) -> bool {
 ///
 /// # Errors
 /// They have a modifier.
-fn as_words(i: &Inst) -> Result<Inst, Why> {
+pub(super) fn as_words(i: &Inst) -> Result<Inst, Why> {
     let mut i = *i;
     let (Op::Mov | Op::Sel, ExecType::F16, Dst::Reg { ty: Type::Hf, sat: false, .. }) = (i.op, i.exec, i.dst)
     else {
@@ -44,6 +44,29 @@ fn as_words(i: &Inst) -> Result<Inst, Why> {
     Ok(i)
 }
 
+/// Dwords that become quads, and what becomes doubles, are extended when they are read.
+pub(super) fn extended(mut i: Inst) -> Inst {
+    if let (Op::Mov, ExecType::I32 | ExecType::U32, Dst::Reg { ty: Type::Q | Type::Uq, sat: false, .. }) =
+        (i.op, i.exec, i.dst)
+        && matches!(i.src[0], Src::Reg { modifier: Modifier::None, .. })
+    {
+        i.exec = ExecType::I64;
+    }
+    if let (Op::Mov, Dst::Reg { ty: Type::Df, sat: false, .. }, Src::Reg { ty: from, modifier, .. }) =
+        (i.op, i.dst, i.src[0])
+        && (from == Type::F || matches!(from, Type::D | Type::Ud) && modifier == Modifier::None)
+    {
+        i.exec = ExecType::F64;
+    }
+    // Singles that become quads do so as doubles, which hold them all.
+    if let (Op::Mov, ExecType::F32, Dst::Reg { ty: Type::Q | Type::Uq, .. }, Src::Reg { ty: Type::F, .. }) =
+        (i.op, i.exec, i.dst, i.src[0])
+    {
+        i.exec = ExecType::F64;
+    }
+    i
+}
+
 impl Emit<'_> {
     /// An instruction that computes: by vectors, or, where it has few channels and they cannot, one after the other.
     pub(super) fn compute(&mut self, pc: Pc) -> Result<(), Why> {
@@ -61,7 +84,7 @@ impl Emit<'_> {
         })
     }
 
-    fn vectors(&mut self, pc: Pc, mut i: Inst) -> Result<(), Why> {
+    pub(super) fn vectors(&mut self, pc: Pc, i: Inst) -> Result<(), Why> {
         if let Some((chain, value)) = self.deferred.chain(pc) {
             return self.truth(pc, &i, chain, *value);
         }
@@ -70,35 +93,11 @@ impl Emit<'_> {
         {
             return self.shaped(pc, &i);
         }
-        if matches!(i.src[0], Src::Indirect { .. }) {
+        let points = i.src.iter().any(|s| matches!(s, Src::Indirect { .. }));
+        if points || matches!(i.dst, Dst::Indirect { .. }) {
             return self.indirect(pc, &i);
         }
-        if matches!(i.dst, Dst::Indirect { .. }) {
-            return self.move_indirect(pc, &i);
-        }
-        // Dwords that become quads are extended when they are read.
-        if let (Op::Mov, ExecType::I32 | ExecType::U32, Dst::Reg { ty: Type::Q | Type::Uq, sat: false, .. }) =
-            (i.op, i.exec, i.dst)
-            && matches!(i.src[0], Src::Reg { modifier: Modifier::None, .. })
-        {
-            i.exec = ExecType::I64;
-        }
-        if let (Op::Mov, Dst::Reg { ty: Type::Df, sat: false, .. }, Src::Reg { ty: from, modifier, .. }) =
-            (i.op, i.dst, i.src[0])
-            && (from == Type::F || matches!(from, Type::D | Type::Ud) && modifier == Modifier::None)
-        {
-            i.exec = ExecType::F64;
-        }
-        // Singles that become quads do so as doubles, which hold them all.
-        if let (
-            Op::Mov,
-            ExecType::F32,
-            Dst::Reg { ty: Type::Q | Type::Uq, .. },
-            Src::Reg { ty: Type::F, .. },
-        ) = (i.op, i.exec, i.dst, i.src[0])
-        {
-            i.exec = ExecType::F64;
-        }
+        let i = extended(i);
         if matches!(i.op, Op::Addc | Op::Subb) {
             return self.carries(pc, &i);
         }

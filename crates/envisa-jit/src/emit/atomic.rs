@@ -144,8 +144,8 @@ impl Emit<'_> {
     ) -> Result<(), Why> {
         let Way::Any(v) = way else { return Err("a way") };
         let (w, on) = (part.width, self.transfer_mask(pc, part));
-        let scale = if scale == 16 {
-            self.a.v2i(VPSLLD, w, v, Opd::Reg(v), 1, Lanes::All);
+        let scale = if scale > 8 {
+            self.a.v2i(VPSLLD, w, v, Opd::Reg(v), scale.trailing_zeros() - 3, Lanes::All);
             8
         } else {
             scale

@@ -1,9 +1,8 @@
 //! Consecutive bytes at one address.
 
-use super::memory::{PTR, fixed};
+use super::memory::PTR;
 use super::*;
 use crate::layout::site;
-use crate::shape::constant;
 use envisa_lower::{Block, Space};
 
 impl Emit<'_> {
@@ -17,8 +16,7 @@ impl Emit<'_> {
             Space::Flat if !b.wraps => None,
             Space::Slm => Some(0x0fff_ffff),
             Space::GeneralState | Space::Scratch(_) => Some(u32::MAX),
-            Space::Bti(at) if constant(self.p, &at).is_some() || fixed(self.p, &at) => Some(u32::MAX),
-            Space::Bti(_) => return Err("a block of a surface that varies"),
+            Space::Bti(_) => Some(u32::MAX),
             _ => return Err("a block of a rare kind"),
         };
         let Ok(offset) = i32::try_from(b.offset) else { return Err("a block far off") };
@@ -29,8 +27,10 @@ impl Emit<'_> {
             return Err("a block of a rare size");
         }
         let (entry, back) = (self.a.label(), self.a.label());
-        if let Space::Scratch(handle) = &b.space {
-            self.scratch(i, handle, entry)?;
+        match &b.space {
+            Space::Scratch(handle) => self.scratch(i, handle, entry)?,
+            Space::Bti(at) => self.surface(i, at, entry)?,
+            _ => {}
         }
         self.load_int(&b.address, [Register::EAX, Register::RAX], true, 0)?;
         if b.scale > 1 {

@@ -20,7 +20,7 @@ impl Emit<'_> {
             return false;
         }
         let (Dst::Pred { offset }, Op::Goto) = (cmp.dst, goto.op) else { return false };
-        if goto.pred.offset != offset || goto.pred.combine != Combine::None || cmp.pred.offset != 0 {
+        if (goto.channels > 1 && !self.whole(&goto)) || goto.pred.offset != offset || goto.pred.combine != Combine::None || cmp.pred.offset != 0 {
             return false;
         }
         let Some(id) = self.cells.at(offset) else { return false };
@@ -216,10 +216,7 @@ impl Emit<'_> {
     fn goto(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
         let (target, next) = (i.aux, self.labels[pc as usize + 1]);
         let fused = std::mem::take(&mut self.fused);
-        if i.channels > 1 && (u32::from(i.channels) != self.p.simd() || i.first != 0) {
-            return Err("a branch of some channels");
-        }
-        let split = i.channels > 1 && i.pred.offset != 0;
+        let split = i.channels > 1 && (i.pred.offset != 0 || !self.whole(i));
         if !split {
             let mut over = None;
             if i.pred.offset != 0 {
@@ -278,8 +275,45 @@ impl Emit<'_> {
         Ok(())
     }
 
+    /// Is it one of all channels?
+    fn whole(&self, i: &Inst) -> bool {
+        u32::from(i.channels) == self.p.simd() && i.first == 0
+    }
+
+    /// As [`Emit::taken`], of an instruction of some of the channels.
+    fn taken_of_some(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
+        if i.pred.combine != Combine::None || self.deferred.pred(pc, i.pred.offset).is_some() {
+            return Err("a branch by all channels");
+        }
+        let of = u32::MAX >> (32 - u32::from(i.channels).min(32)) << i.first;
+        for h in 0..2 {
+            let (k, e, bits) = (kreg(TAKEN[h]), kreg(EXEC[h]), of >> (16 * h) & 0xffff);
+            if bits == 0 {
+                self.a.rrr(Code::VEX_Kxorw_kr_kr_kr, k, k, k);
+                continue;
+            }
+            self.a.ri(Code::Mov_r32_imm32, Register::EAX, bits as i32);
+            self.a.rr(Code::VEX_Kmovw_kr_r32, k, Register::EAX);
+            self.a.rrr(Code::VEX_Kandw_kr_kr_kr, k, k, e);
+            if i.pred.offset == 0 {
+                continue;
+            }
+            let m = self.reg(i.pred.offset + 2 * h as u32);
+            self.a.rm(Code::VEX_Kmovw_kr_km16, kreg(PRED), m);
+            match i.pred.invert {
+                true => self.a.rrr(Code::VEX_Kandnw_kr_kr_kr, k, kreg(PRED), k),
+                false => self.a.rrr(Code::VEX_Kandw_kr_kr_kr, k, kreg(PRED), k),
+            }
+        }
+        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(TAKEN[0]), kreg(TAKEN[1]));
+        Ok(())
+    }
+
     /// The active channels that a predicate lets go, in `TAKEN`; the flags say whether there are any.
     fn taken(&mut self, pc: Pc, i: &Inst, fused: bool) -> Result<(), Why> {
+        if !self.whole(i) {
+            return self.taken_of_some(pc, i);
+        }
         if i.pred.combine != Combine::None {
             return Err("a branch by all channels");
         }
@@ -319,13 +353,10 @@ impl Emit<'_> {
         let next = self.labels[pc as usize + 1];
         self.fused = false;
         let labels: Vec<Pc> = self.flow.waiting(pc).collect();
-        if i.channels > 1 && (u32::from(i.channels) != self.p.simd() || i.first != 0) {
-            return Err("a return of some channels");
-        }
         if self.cells.are_shared() {
             self.hand_over();
         }
-        if i.pred.offset != 0 && i.channels > 1 {
+        if i.channels > 1 && (i.pred.offset != 0 || !self.whole(i)) {
             self.taken(pc, i, false)?;
             for k in 0..2 {
                 self.a.rrr(Code::VEX_Kandnw_kr_kr_kr, kreg(EXEC[k]), kreg(TAKEN[k]), kreg(EXEC[k]));
@@ -349,6 +380,7 @@ impl Emit<'_> {
             Later::Miss { pc, entry, back } => {
                 self.a.bind(entry);
                 self.call(pc);
+                self.forget_streams_of(pc);
                 self.a.jmp(back);
             }
             Later::Edge { place, entry, back, miss } => {

@@ -12,6 +12,8 @@ pub(crate) struct Form {
     pub before: u32,
     /// Bits that count, of windows.
     pub and: Option<u32>,
+    /// A scalar of the register file that is added to them after that, in 32 bits.
+    pub added: Option<RegOffset>,
     /// What passed is multiplied by this.
     pub scale: u32,
     /// Indices are addresses of 64 bits.
@@ -33,32 +35,45 @@ pub(crate) fn form(p: &Program, s: &Simt) -> Result<Form, Why> {
         return Err("an alignment of more than an element");
     }
     let shift = s.scale.trailing_zeros();
-    let dwords = |before, and, scale| Ok(Form { before, and, scale, wide: false });
+    // Of memory that is a window, addresses are sums in 32 bits, of which the origin is one.
+    let window = |and| Ok(Form { before: shift, and, added: added(&s.origin)?, scale: 1, wide: false });
     if s.address_bytes == 8 {
         return match s.space {
             Space::Flat if s.extend == Extend::None => {
-                Ok(Form { before: shift, and: None, scale: 1, wide: true })
+                Ok(Form { before: shift, and: None, added: None, scale: 1, wide: true })
             }
             _ => Err("64-bit addresses of a rare kind"),
         };
     }
     match s.space {
         Space::Flat if s.extend == Extend::None => Err("32-bit virtual addresses"),
-        Space::Flat if s.scale <= 16 => dwords(0, None, s.scale),
-        Space::Slm if s.extend == Extend::None && s.origin == Src::None => {
-            dwords(shift, Some(0x0fff_ffff), 1)
+        Space::Flat if s.scale <= MOST_SCALE => {
+            Ok(Form { before: 0, and: None, added: None, scale: s.scale, wide: false })
         }
-        Space::Bti(b) if s.extend == Extend::None && s.origin == Src::None => {
-            if constant(p, &b).is_none() && !fixed(p, &b) {
-                return Err("a surface that varies");
-            }
-            dwords(shift, None, 1)
-        }
-        Space::GeneralState | Space::Scratch(_) if s.extend == Extend::None && s.origin == Src::None => {
-            dwords(shift, None, 1)
-        }
+        Space::Flat => Err("a large factor"),
+        Space::Slm if s.extend == Extend::None => window(Some(0x0fff_ffff)),
+        Space::Bti(_) | Space::GeneralState | Space::Scratch(_) if s.extend == Extend::None => window(None),
         _ => Err("another memory"),
     }
+}
+
+/// The largest factor of an index that is no address yet.
+const MOST_SCALE: u32 = 1 << 16;
+
+/// Where the dword is that an origin adds to addresses of 32 bits, if there is one.
+fn added(origin: &Src) -> Result<Option<RegOffset>, Why> {
+    match *origin {
+        Src::None => Ok(None),
+        Src::Reg { offset, ty, modifier: Modifier::None, .. } if ty.is_int() && ty.size() >= 4 => {
+            Ok(Some(offset))
+        }
+        _ => Err("an origin of a rare kind"),
+    }
+}
+
+/// May the number of a surface be another one from access to access?
+pub(super) fn varies(p: &Program, surface: &Src) -> bool {
+    constant(p, surface).is_none() && !fixed(p, surface)
 }
 
 /// Is a scalar what the launch put there, all along?
@@ -228,10 +243,13 @@ impl Emit<'_> {
         Ok(())
     }
 
-    /// An origin that may be another one than the site's is compared with it.
+    /// An origin or a surface that may be another one than the site's is compared with it.
     pub(super) fn key(&mut self, _: Pc, i: &Inst, s: &Simt, entry: Label) -> Result<(), Why> {
-        if let Space::Scratch(handle) = &s.space {
-            return self.scratch(i, handle, entry);
+        match &s.space {
+            Space::Flat => {}
+            Space::Scratch(handle) => return self.scratch(i, handle, entry),
+            Space::Bti(at) => return self.surface(i, at, entry),
+            _ => return Ok(()),
         }
         let Src::Reg { offset, ty, .. } = s.origin else { return Ok(()) };
         if fixed(self.p, &s.origin) {
@@ -246,6 +264,21 @@ impl Emit<'_> {
             self.a.rm(Code::Mov_r32_rm32, Register::EAX, m);
         }
         self.a.rm(Code::Cmp_r64_rm64, Register::RAX, k);
+        self.a.jump(Code::Jne_rel32_64, entry);
+        Ok(())
+    }
+
+    /// The number of a surface that varies is held against the site's.
+    pub(super) fn surface(&mut self, i: &Inst, at: &Src, entry: Label) -> Result<(), Why> {
+        if !varies(self.p, at) {
+            return Ok(());
+        }
+        if !matches!(at, Src::Reg { ty: Type::Ud, modifier: Modifier::None, .. }) {
+            return Err("a surface of a rare kind");
+        }
+        self.load_int(at, [Register::EAX, Register::RAX], false, 0)?;
+        let key = self.site(i, site::KEY);
+        self.a.rm(Code::Cmp_r32_rm32, Register::EAX, key);
         self.a.jump(Code::Jne_rel32_64, entry);
         Ok(())
     }
@@ -340,7 +373,7 @@ impl Emit<'_> {
                     }
                 }
             }
-            self.offset(i, form, EA[which]);
+            self.offset(i, form, EA[which])?;
             let limit = match (row.is_some(), part.lanes) {
                 (true, 8) => site::LAST,
                 (true, _) => site::LAST16,
@@ -378,6 +411,12 @@ impl Emit<'_> {
         let mut from = index;
         if form.before != 0 {
             self.a.v2i(VPSLLD, w, v, Opd::Reg(from), form.before, Lanes::All);
+            from = v;
+        }
+        if let Some(at) = form.added {
+            self.in_memory(at, 4)?;
+            let origin = self.reg(at);
+            self.a.v3(VPADDD, w, v, from, Opd::Bcast(origin), Lanes::All);
             from = v;
         }
         let low = self.site(i, site::LOW);
@@ -422,7 +461,7 @@ impl Emit<'_> {
         let on = [self.on(pc, &a)?, self.on(pc, &b)?];
         let m = self.reg(first.at);
         self.a.rm(Code::Mov_r32_rm32, EA[0], m);
-        self.offset(i, form, EA[0]);
+        self.offset(i, form, EA[0])?;
         let limit = self.site(i, if low.is_some() { site::LAST } else { site::COUNT });
         self.a.rm(Code::Cmp_r32_rm32, EA[0], limit);
         let (Some(low), Some(high)) = (low, high) else {
@@ -443,15 +482,21 @@ impl Emit<'_> {
     }
 
     /// From an index to what is held against a site's limits.
-    fn offset(&mut self, i: &Inst, form: Form, r: Register) {
+    fn offset(&mut self, i: &Inst, form: Form, r: Register) -> Result<(), Why> {
         if form.before != 0 {
             self.a.ri(Code::Shl_rm32_imm8, r, form.before as i32);
+        }
+        if let Some(at) = form.added {
+            self.in_memory(at, 4)?;
+            let origin = self.reg(at);
+            self.a.rm(Code::Add_r32_rm32, r, origin);
         }
         let low = self.site(i, site::LOW);
         self.a.rm(Code::Sub_r32_rm32, r, low);
         if let Some(and) = form.and {
             self.a.ri(Code::And_rm32_imm32, r, and as i32);
         }
+        Ok(())
     }
 
     /// A row was found not to be all inside: it goes on at `back` if what is outside is of channels that are off, else at

@@ -20,6 +20,7 @@ mod math;
 pub(crate) mod memory;
 mod mode;
 mod packed;
+mod pointed;
 mod row;
 mod scalar;
 mod select;
@@ -83,6 +84,8 @@ pub(crate) struct Compiled {
     pub record: u32,
     /// Where in a context what is loaded ahead is.
     pub ahead: Range<u32>,
+    /// Where in a context the ends of variables are that addresses name.
+    pub ends: Range<u32>,
 }
 
 /// A part of an instruction: as many lanes as one vector register holds.
@@ -155,6 +158,8 @@ pub(crate) struct Emit<'a> {
     labels: Vec<Label>,
     pool: Vec<u32>,
     pooled: HashMap<u32, u32>,
+    /// Where in the pool the ends of variables are that addresses name.
+    ends: Option<u32>,
     waits: HashMap<Pc, u32>,
     later: Vec<Later>,
     slow: Vec<(Pc, Why)>,
@@ -223,6 +228,7 @@ impl<'a> Emit<'a> {
             labels,
             pool: Vec::new(),
             pooled: HashMap::new(),
+            ends: None,
             waits,
             later: Vec::new(),
             slow: Vec::new(),
@@ -367,7 +373,7 @@ impl<'a> Emit<'a> {
         let pool_at = self.pool_at();
         let mut context = (pool_at + 4 * self.pool.len() as u32).next_multiple_of(64);
         let (image, symbols, record) = (self.image(), self.symbols_at(), self.record_bytes());
-        let ahead = self.streams_at()..pool_at;
+        let (ahead, ends) = (self.streams_at()..pool_at, self.ends_range());
         let (mut behind, mut end) = (behind, end);
         if self.level == Level::Avx2 {
             let (code, labels) = self.a.settled()?;
@@ -391,6 +397,7 @@ impl<'a> Emit<'a> {
             symbols,
             record,
             ahead,
+            ends,
             waits: self.waits,
             resumptions: self.resumptions.iter().zip(0..).skip(1).map(|((pc, _), k)| (*pc, k)).collect(),
             pool_at,

@@ -425,11 +425,11 @@ impl Emit<'_> {
             Way::Same(r) => (r, 0),
             Way::Any(_) => return Err("a way"),
         };
-        let (r, scale) = if form.scale == 16 {
-            let add = Register::RSI;
-            self.a.rr(Code::Mov_r64_rm64, add, r);
-            self.a.rr(Code::Add_r64_rm64, add, add);
-            (add, 8)
+        let (r, scale) = if form.scale > 8 {
+            let more = Register::RSI;
+            self.a.rr(Code::Mov_r64_rm64, more, r);
+            self.a.ri(Code::Shl_rm64_imm8, more, form.scale.trailing_zeros() as i32 - 3);
+            (more, 8)
         } else {
             (r, form.scale)
         };
@@ -672,8 +672,8 @@ impl Emit<'_> {
         let (slot, element) = (u32::from(s.slot), u32::from(s.element));
         let to = data + slot * part.lane;
         let w = part.width;
-        let (index, scale) = if form.scale == 16 {
-            self.a.v2i(VPSLLD, w, 3, Opd::Reg(v), 1, Lanes::All);
+        let (index, scale) = if form.scale > 8 {
+            self.a.v2i(VPSLLD, w, 3, Opd::Reg(v), form.scale.trailing_zeros() - 3, Lanes::All);
             (3, 8)
         } else {
             (v, form.scale)

@@ -76,6 +76,13 @@ impl Context {
         all
     }
 
+    /// So many wait, by label.
+    pub fn set_waiting(&mut self, all: &[u32]) {
+        for (w, channels) in self.waits.clone().zip(all) {
+            self.set(4 * w as u32, *channels);
+        }
+    }
+
     /// Nobody waits.
     pub fn no_waiting(&mut self) {
         for w in self.waits.clone() {

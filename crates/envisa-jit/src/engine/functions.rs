@@ -59,9 +59,6 @@ fn alone(p: &Program, f: &Function) -> Result<Program, String> {
 
 impl Functions {
     pub fn new(p: &Program, rest: &Arc<dyn Instructions>, level: Level) -> Result<Functions, String> {
-        if together(p) {
-            return Err("threads wait for each other, and call functions".into());
-        }
         let named = |f: &Function, why: String| format!("function `{}`: {why}", f.name);
         let mut parts = Vec::new();
         for f in p.functions() {
@@ -81,7 +78,8 @@ impl Functions {
         for (k, (f, (program, flow))) in p.functions().iter().zip(parts).enumerate() {
             let own = of_kernel.clone().filter(|_| k == 0);
             let modes = own.unwrap_or_else(|| Modes::beginning(&program, &flow, called, keep));
-            let compiled = compile(&program, &flow, level, &modes).map_err(|why| named(f, why))?;
+            let compiled =
+                compile(&program, &flow, (together(p), level), &modes).map_err(|why| named(f, why))?;
             let variant = Variant::new(&program, compiled, None)?;
             all.push(One { program, base: f.entry, variant });
         }
@@ -115,7 +113,12 @@ fn in_calls(kernel: &Program, flow: &Flow, modes: &Modes) -> Option<FpMode> {
 }
 
 /// Compiles a function for threads with any channels.
-fn compile(p: &Program, flow: &Flow, level: Level, modes: &Modes) -> Result<Compiled, String> {
+fn compile(
+    p: &Program,
+    flow: &Flow,
+    (together, level): (bool, Level),
+    modes: &Modes,
+) -> Result<Compiled, String> {
     let cells = Cells::shared(p.parts(), 64);
     let live = Liveness::new(p.parts(), flow, &cells, false);
     let (shapes, deferred) = (Shapes::default(), Deferred::default());
@@ -124,7 +127,7 @@ fn compile(p: &Program, flow: &Flow, level: Level, modes: &Modes) -> Result<Comp
     // Any channels may call it.
     let active = Active::default();
     let facts = (&shapes, &alloc, &deferred, &active, modes);
-    Emit::new(p, flow, &cells, &live, facts, (false, false, level), None).run()
+    Emit::new(p, flow, &cells, &live, facts, (false, together, level), None).run()
 }
 
 impl Translation for Functions {
@@ -135,7 +138,8 @@ impl Translation for Functions {
     fn left(&self, _: &LaunchView<'_>) -> Result<Left, String> {
         let of =
             |f: &One| f.variant.compiled.slow.iter().map(|(pc, why)| (f.base + pc, *why)).collect::<Vec<_>>();
-        Ok(Left { instructions: self.all.iter().flat_map(of).collect(), scheduled: Vec::new() })
+        let scheduled = together(&self.program).then_some("functions that are called").into_iter().collect();
+        Ok(Left { instructions: self.all.iter().flat_map(of).collect(), scheduled })
     }
 
     fn worker<'a>(
@@ -148,25 +152,36 @@ impl Translation for Functions {
         let mut contexts: Vec<Context> =
             self.all.iter().map(|f| Context::new(&f.variant, at, callback as *const ())).collect();
         contexts.iter_mut().for_each(|c| c.link(launch.env.symbols));
-        let run = Between { functions: self, contexts, sites, waiting: Vec::new() };
+        let together = together(&self.program);
+        let threads = if together { launch.prepared.most_threads() } else { 0 };
+        let run = Between {
+            functions: self,
+            contexts,
+            sites,
+            waiting: Vec::new(),
+            together,
+            stopped: vec![Stopped::default(); threads as usize],
+        };
         Ok(Box::new(Groups::new(launch, number, run)?))
     }
 }
 
-/// The subroutine or the function that all active channels call there; `None` where that is for the interpreter to find
-/// out.
-fn called(m: &Machine<'_>, pc: Pc) -> Option<(Pc, Option<u32>)> {
+/// The active channels that call there, and the subroutine or the function that they call; `None` where that is for the
+/// interpreter to find out.
+fn called(m: &Machine<'_>, pc: Pc) -> Option<(Mask, Pc, Option<u32>)> {
     let i = m.env.program.code().get(pc as usize)?;
-    if i.pred.offset != 0 || (i.channels > 1 && u32::from(i.channels) < m.env.program.simd()) {
+    if i.pred.offset != 0 {
         return None;
     }
+    let of = u32::MAX >> (32 - u32::from(i.channels).clamp(1, 32)) << i.first;
+    let taken = if i.channels > 1 { m.t.mask & of } else { m.t.mask };
     match (i.op, i.src[0]) {
-        (Op::Call, _) => Some((i.aux, None)),
-        (Op::Fcall, _) => Some((0, Some(i.aux))),
+        (Op::Call, _) => Some((taken, i.aux, None)),
+        (Op::Fcall, _) => Some((taken, 0, Some(i.aux))),
         (Op::Ifcall, Src::Reg { offset, ty, modifier: Modifier::None, .. }) if ty.size() >= 4 => {
             let address: u32 = m.t.regs.peek(offset);
             let found = m.env.function_addresses.iter().position(|a| *a as u32 == address);
-            found.filter(|f| *f != 0).map(|f| (0, Some(f as u32)))
+            found.filter(|f| *f != 0).map(|f| (taken, 0, Some(f as u32)))
         }
         _ => None,
     }
@@ -180,6 +195,21 @@ struct Between<'a> {
     sites: Vec<Site>,
     /// Of callers, the innermost last: the channels that wait at their labels.
     waiting: Vec<Vec<u32>>,
+    /// Threads of a group are alive together.
+    together: bool,
+    /// Those that wait, or have had their turn.
+    stopped: Vec<Stopped>,
+}
+
+/// Where a thread goes on that waits.
+#[derive(Clone, Default)]
+struct Stopped {
+    /// The function, and the number of the resumption there.
+    function: usize,
+    resume: u32,
+    /// The channels that wait at its labels, and at those of its callers.
+    waits: Vec<u32>,
+    waiting: Vec<Vec<u32>>,
 }
 
 impl Run for Between<'_> {
@@ -187,17 +217,20 @@ impl Run for Between<'_> {
         let p = &self.functions.program;
         // What the code was compiled for is what it will touch.
         let same = m.env.program.is(p) && m.t.regs.len() >= p.registers().bytes;
-        assert!(same && fresh, "a thread of another program, or one that waited");
+        let index = m.t.index as usize;
+        assert!(same && (fresh || index < self.stopped.len()), "a thread of another program");
         if !self.functions.scratch.is_empty() {
             sites::move_scratch(m, &self.functions.scratch, &mut self.sites);
         }
-        self.waiting.clear();
-        let mut now = 0;
+        let from = if fresh { Stopped::default() } else { std::mem::take(&mut self.stopped[index]) };
+        let mut now = from.function;
+        self.waiting = from.waiting;
         let context = &mut self.contexts[now];
-        context.set(at::RESUME, 0);
+        context.set(at::RESUME, from.resume);
         context.no_waiting();
+        context.set_waiting(&from.waits);
         loop {
-            let how = self.enter(m, now, stop);
+            let (how, over) = self.enter(m, now, stop);
             let depth = m.t.frames.len();
             let one = &self.functions.all[now];
             let context = &mut self.contexts[now];
@@ -210,15 +243,31 @@ impl Run for Between<'_> {
                     m.t.mask = context.get(at::EXEC);
                     m.t.pc = pc;
                     match called(m, pc) {
-                        Some((target, f)) => m.call(m.t.mask, target, f, pc),
+                        Some((taken, target, f)) => m.call(taken, target, f, pc),
                         None => self.functions.rest.instruction(m, pc),
                     }
                 }
+                exit::BARRIER => {
+                    m.t.mask = context.get(at::EXEC);
+                    let pc = one.base + context.get(at::PC);
+                    m.suspend(pc, Status::Barrier);
+                    return self.stop(index, now);
+                }
+                exit::EXPIRED if !over => {
+                    m.t.mask = context.get(at::EXEC);
+                    let pc = one.base + context.get(at::PC);
+                    let target = p.code()[pc as usize].aux;
+                    m.suspend(target, Status::Yielded);
+                    return self.stop(index, now);
+                }
                 exit::EXPIRED => return limit(m, &one.variant, context, one.base),
-                // A callback said why.
+                // A callback said why: also that it waits.
                 _ => {
                     if m.t.status == Status::Ready {
                         m.fault(m.t.pc, None, Cause::FellOff);
+                    }
+                    if m.trap.is_none() && self.together {
+                        self.stop(index, now);
                     }
                     return;
                 }
@@ -238,9 +287,7 @@ impl Run for Between<'_> {
                 self.contexts[to].no_waiting();
             } else if how == exit::DONE {
                 let context = &mut self.contexts[to];
-                for (w, channels) in context.waits.clone().zip(self.waiting.pop().unwrap_or_default()) {
-                    context.set(4 * w as u32, channels);
-                }
+                context.set_waiting(&self.waiting.pop().unwrap_or_default());
             }
             let resume = if entry == 0 { Some(&0) } else { one.variant.compiled.resumptions.get(&entry) };
             let Some(resume) = resume else {
@@ -254,13 +301,23 @@ impl Run for Between<'_> {
 }
 
 impl Between<'_> {
-    /// Runs a function's code until it is left, with the thread's channels; how it was.
-    fn enter(&mut self, m: &mut Machine<'_>, now: usize, stop: &Stop) -> i32 {
+    /// Keeps where a thread goes on.
+    fn stop(&mut self, index: usize, now: usize) {
+        let context = &mut self.contexts[now];
+        let (resume, waits) = (context.get(at::RESUME), context.take_waiting());
+        self.stopped[index] =
+            Stopped { function: now, resume, waits, waiting: std::mem::take(&mut self.waiting) };
+    }
+
+    /// Runs a function's code until it is left, with the thread's channels; how it was, and whether the thread has spent
+    /// more than it had.
+    fn enter(&mut self, m: &mut Machine<'_>, now: usize, stop: &Stop) -> (i32, bool) {
         let one = &self.functions.all[now];
         let context = &mut self.contexts[now];
         m.t.status = Status::Ready;
         context.set(at::EXEC, m.t.mask);
-        let given = given(m.t.budget);
+        // Others of the group have their turn then.
+        let given = given(if self.together { m.t.budget.min(m.t.turn) } else { m.t.budget });
         context.set64(at::BUDGET, given);
         let mut host = Host {
             budget: (m.t.budget, given),
@@ -278,9 +335,16 @@ impl Between<'_> {
         // SAFETY: as in `Runner::run`.
         let how = unsafe { one.variant.code.call(registers, context.lines.as_mut_ptr().cast()) };
         let spent = host.spent(context.get64(at::BUDGET));
-        if matches!(how as i32, exit::DONE | exit::CALL) {
-            host.machine.t.budget = host.budget.0.wrapping_sub(spent);
+        let over = host.budget.0 < spent;
+        let t = &mut host.machine.t;
+        let goes_on = matches!(how as i32, exit::DONE | exit::CALL | exit::BARRIER);
+        // A callback that stopped it has told the thread what it has left.
+        if goes_on || (how as i32 == exit::EXPIRED && !over) {
+            t.budget = host.budget.0.wrapping_sub(spent);
         }
-        how as i32
+        if self.together {
+            t.turn = t.turn.saturating_sub(spent);
+        }
+        (how as i32, over)
     }
 }
