@@ -421,11 +421,13 @@ impl Gen {
         let (narrow, wide) = (self.narrow.clone(), self.wide.clone());
         let mut now = self.r.pick(&narrow);
         let source = self.of_type(T::Ud);
-        out.push(step(Op::And, now, vec![own(source), imm(T::Ud, 15)]));
+        // Elements side by side, or far apart.
+        let target = self.r.pick(&[2, 2, 2, 3, 3, 4, 5, 6]) as u64;
+        let most = 15u64 >> target.saturating_sub(3);
+        out.push(step(Op::And, now, vec![own(source), imm(T::Ud, most)]));
         let mut temps = narrow;
         let mut extended = !flat;
         let (mut shift, mut based) = (0, !flat);
-        let target = 2 + self.r.below(2) as u64;
         for _ in 0..12 {
             if shift == target && extended && based {
                 break;

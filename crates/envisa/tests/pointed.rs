@@ -202,7 +202,9 @@ mul (M1_NM, 16) N(0,0)<1> L(0,0)<1;1,0> 0x9e3779b1:ud",
         };
         let region = match n {
             1 => "<0;1,0>",
-            _ if n * size <= self.grf => self.dice.pick(&["<1;1,0>", "<1;1,0>", "<0;1,0>", "<2;1,0>", "<4;2,1>"]),
+            _ if n * size <= self.grf => {
+                self.dice.pick(&["<1;1,0>", "<1;1,0>", "<0;1,0>", "<2;1,0>", "<4;2,1>"])
+            }
             _ => self.dice.pick(&["<1;1,0>", "<1;1,0>", "<0;1,0>"]),
         };
         format!("r[{a},{imm}]{region}:{ty}")
@@ -241,9 +243,8 @@ mul (M1_NM, 16) N(0,0)<1> L(0,0)<1;1,0> 0x9e3779b1:ud",
         let (to, from, with) = (self.dice.pick(types), self.dice.pick(types), self.dice.pick(types));
         let size = to.1.max(from.1).max(with.1);
         let (exec, n) = self.exec(size);
-        let plain = |t: (&str, u32, &str)| {
-            format!("{}(0,0){}", t.2, if n == 1 { "<0;1,0>" } else { "<1;1,0>" })
-        };
+        let plain =
+            |t: (&str, u32, &str)| format!("{}(0,0){}", t.2, if n == 1 { "<0;1,0>" } else { "<1;1,0>" });
         let op = match kind {
             0..=5 => self.dice.pick(&["mov", "mov", "mov", "add", "and", "xor", "sel", "cmp.lt"]),
             6 | 7 => self.dice.pick(&["mov", "add", "mul", "sel"]),
@@ -327,7 +328,7 @@ fn run(text: &str, platform: Platform, engine: Engine) -> (Left, Option<String>)
 #[test]
 fn random_programs_with_address_registers() {
     let (mut faults, mut natives, mut left) = (0, 0, Vec::new());
-    for seed in 0..600u64 {
+    for seed in 0..300u64 {
         let platform = [Platform::Pvc, Platform::Dg2][(seed % 2) as usize];
         let text = program(seed, platform);
         let (a, _) = run(&text, platform, Engine::Interpreter);
@@ -340,12 +341,13 @@ fn random_programs_with_address_registers() {
         for line in listing.lines().filter(|l| l.starts_with("; $")) {
             let Some((at, why)) = line.split_once(" by the interpreter: ") else { continue };
             // What is so of other operands, too; and an address may name the register of the mode.
-            let others = ["another floating-point mode", "saturation to another type", "fewer than eight channels"];
+            let others =
+                ["another floating-point mode", "saturation to another type", "fewer than eight channels"];
             if !others.contains(&why) {
                 left.push((seed, at.to_owned(), why.to_owned()));
             }
         }
     }
-    assert!(faults > 30 && faults < 300, "{faults}");
+    assert!(faults > 15 && faults < 150, "{faults}");
     assert!(left.is_empty(), "of {natives} programs: {left:?}");
 }

@@ -203,8 +203,7 @@ impl Maker {
     fn program(seed: u64, calls: bool) -> String {
         let subroutines = calls.then(Vec::new);
         let (dice, text) = (Dice(seed), BEGIN.into());
-        let mut m =
-            Maker { dice, text, labels: 0, depth: 0, parted: false, subroutines, inside: false };
+        let mut m = Maker { dice, text, labels: 0, depth: 0, parted: false, subroutines, inside: false };
         m.line("barrier");
         if calls {
             m.subroutine(seed);

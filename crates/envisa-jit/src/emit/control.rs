@@ -20,7 +20,11 @@ impl Emit<'_> {
             return false;
         }
         let (Dst::Pred { offset }, Op::Goto) = (cmp.dst, goto.op) else { return false };
-        if (goto.channels > 1 && !self.whole(&goto)) || goto.pred.offset != offset || goto.pred.combine != Combine::None || cmp.pred.offset != 0 {
+        if (goto.channels > 1 && !self.whole(&goto))
+            || goto.pred.offset != offset
+            || goto.pred.combine != Combine::None
+            || cmp.pred.offset != 0
+        {
             return false;
         }
         let Some(id) = self.cells.at(offset) else { return false };

@@ -26,7 +26,8 @@ impl Emit<'_> {
             return Ok(false);
         };
         let n = u32::from(i.channels);
-        if i.op != Op::Mov || ty.size() != 4 || from.size() != 4 || ty.is_float() != from.is_float() || n < 8 {
+        if i.op != Op::Mov || ty.size() != 4 || from.size() != 4 || ty.is_float() != from.is_float() || n < 8
+        {
             return Ok(false);
         }
         let parts = self.parts(i, 4)?;

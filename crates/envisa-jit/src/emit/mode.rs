@@ -298,6 +298,11 @@ impl Emit<'_> {
         }
     }
 
+    /// Does an instruction round as the mode says, and that is not to nearest?
+    pub(super) fn rounds_otherwise(&self, i: &Inst) -> bool {
+        wants(i) == Wants::Mode && self.mode().rounding() != Rounding::NearestEven
+    }
+
     /// Can an instruction be native, as far as its mode is concerned?
     pub(super) fn mode_allows(&self, i: &Inst) -> Result<(), Why> {
         if !with_floats(i) {

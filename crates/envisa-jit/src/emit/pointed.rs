@@ -62,8 +62,7 @@ impl Found {
 const PLACES: V = 6;
 /// A datum of one element, and how it is moved.
 const DATUM: [Register; 4] = [Register::DL, Register::DX, Register::EDX, Register::RDX];
-const LOAD: [Code; 4] =
-    [Code::Movzx_r32_rm8, Code::Movzx_r32_rm16, Code::Mov_r32_rm32, Code::Mov_r64_rm64];
+const LOAD: [Code; 4] = [Code::Movzx_r32_rm8, Code::Movzx_r32_rm16, Code::Mov_r32_rm32, Code::Mov_r64_rm64];
 const STORE: [Code; 4] = [Code::Mov_rm8_r8, Code::Mov_rm16_r16, Code::Mov_rm32_r32, Code::Mov_rm64_r64];
 
 fn load(size: u32) -> (Code, Register) {
@@ -127,6 +126,11 @@ impl Emit<'_> {
             j.dst = Dst::Reg { offset: made, ty, stride: 1, sat };
         }
         let j = super::alu::as_words(&j)?;
+        self.mode_allows(&j)?;
+        // Who finds that an address is no variable's leaves the code, which is only done rounding to nearest.
+        if self.rounds_otherwise(&j) {
+            return Err("operands found by address registers, in another floating-point mode");
+        }
         let before = (self.a.here(), self.later.len());
         let done = match put {
             Some((_, made)) if n >= 8 => self.make_row(pc, &j, made),

@@ -426,7 +426,8 @@ impl Emit<'_> {
             Way::Any(_) => return Err("a way"),
         };
         let (r, scale) = if form.scale > 8 {
-            let more = Register::RSI;
+            // What is moved may go through the other free register.
+            let more = Register::RDI;
             self.a.rr(Code::Mov_r64_rm64, more, r);
             self.a.ri(Code::Shl_rm64_imm8, more, form.scale.trailing_zeros() as i32 - 3);
             (more, 8)

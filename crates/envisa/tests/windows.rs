@@ -1,0 +1,197 @@
+//! Messages whose surface varies from one access to the next, whose addresses have an origin that is no constant, or
+//! whose elements are far apart: native code does what the interpreter does, and leaves none of them to it.
+
+use std::fmt::Write as _;
+
+use envisa::isa::Platform;
+use envisa::{Config, Device, Engine, Launch, Module, Source};
+
+/// What a host without native code says.
+const NO_CPU: &str = "native code needs";
+
+/// Numbers that look random, the same in each run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (x ^ x >> 31) % n
+    }
+
+    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len() as u64) as usize]
+    }
+}
+
+const BEGIN: &str = "\
+.version 3.6
+.kernel \"windows\"
+.kernel_attr Target=\"cm\"
+.kernel_attr SimdSize=16
+.kernel_attr SLMSize=4
+.decl A v_type=G type=uq num_elts=1 align=qword
+.decl S v_type=G type=d num_elts=4
+.decl K v_type=G type=d num_elts=1
+.decl C v_type=G type=d num_elts=1
+.decl O v_type=G type=d num_elts=1
+.decl Lane v_type=G type=uw num_elts=16 align=wordx32
+.decl At v_type=G type=ud num_elts=16 align=wordx32
+.decl V v_type=G type=ud num_elts=32 align=wordx32
+.decl X v_type=G type=ud num_elts=16 align=wordx32
+.decl Wide v_type=G type=uq num_elts=16 align=wordx32
+.decl P v_type=P num_elts=16
+.decl Q v_type=P num_elts=1
+.decl T6 v_type=T num_elts=1
+.decl T7 v_type=T num_elts=1
+.decl T8 v_type=T num_elts=1
+.input A offset=64 size=8
+.input T6 offset=72 size=4
+.input T7 offset=76 size=4
+.input S offset=96 size=16
+.function \"windows_main\"
+mov (M1, 8) Lane(0,0)<1> 0x76543210:v
+add (M1, 8) Lane(0,8)<1> Lane(0,0)<1;1,0> 0x8:uw
+mul (M1, 16) X(0,0)<1> Lane(0,0)<1;1,0> 0x9e3779b1:ud
+mov (M1, 16) V(0,0)<1> X(0,0)<1;1,0>
+mov (M1, 16) V(0,16)<1> X(0,0)<1;1,0>
+movs (M1_NM, 1) T8(0) T6(0)
+mov (M1_NM, 1) K(0,0)<1> 0x6:d
+again:
+and (M1_NM, 1) C(0,0)<1> K(0,0)<0;1,0> 0x2:d
+mul (M1_NM, 1) O(0,0)<1> S(0,0)<0;1,0> K(0,0)<0;1,0>
+add (M1_NM, 1) O(0,0)<1> O(0,0)<0;1,0> S(0,1)<0;1,0>
+cmp.ne (M1_NM, 1) Q C(0,0)<0;1,0> 0x0:d
+movs (M1_NM, 1) T8(0) T6(0)
+(Q) jmp (M1, 1) first
+movs (M1_NM, 1) T8(0) T7(0)
+first:
+";
+
+/// A message at an element of so many bytes for each channel.
+fn access(d: &mut Dice, text: &mut String) {
+    let mut line = |l: String| {
+        let _ = writeln!(text, "{l}");
+    };
+    if d.below(6) == 0 {
+        // Consecutive bytes.
+        let what = d.pick(&["oword_ld (2) T8 O(0,0)<0;1,0> V.0", "oword_st (4) T8 O(0,0)<0;1,0> X.0"]);
+        return line(what.into());
+    }
+    let n = d.pick(&[16, 16, 16, 16, 8, 4, 2, 1]);
+    let nm = if n < 8 { "_NM" } else { "" };
+    let (shift, and) = d.pick(&[(2u32, 127u32), (2, 127), (0, 511), (3, 63), (5, 15), (7, 3), (10, 0)]);
+    match d.below(4) {
+        0 => line("mov (M1_NM, 16) At(0,0)<1> Lane(0,0)<1;1,0>".into()),
+        1 => line(format!("mov (M1_NM, 16) At(0,0)<1> {:#x}:ud", d.below(16))),
+        _ => line(format!("xor (M1_NM, 16) At(0,0)<1> X(0,0)<1;1,0> {:#x}:ud", d.below(1 << 20))),
+    }
+    line(format!("and (M1_NM, 16) At(0,0)<1> At(0,0)<1;1,0> {and:#x}:ud"));
+    let guard = if n >= 8 && d.below(3) == 0 {
+        line(format!("cmp.lt (M1, 16) P Lane(0,0)<1;1,0> {:#x}:uw", d.below(17)));
+        "(P) "
+    } else {
+        ""
+    };
+    // Pairs do not overlap: which channel's half stays is nobody's to say.
+    let data = d.pick(&["d32", "d32", if shift >= 3 { "d32x2" } else { "d32" }, "d8c32", "d16c32"]);
+    let write = d.below(2) == 0;
+    let (to, verb) = if write { ("X", "store") } else { ("V", "load") };
+    let to = if write && data == "d32x2" { "V" } else { to };
+    let (memory, place) = match d.below(8) {
+        0..=2 => {
+            // A factor of an index that becomes an address of 64 bits.
+            line(format!("mov (M1{nm}, {n}) Wide(0,0)<1> At(0,0)<1;1,0>"));
+            line(format!("shl (M1{nm}, {n}) Wide(0,0)<1> Wide(0,0)<1;1,0> {shift:#x}:uq"));
+            line(format!("add (M1{nm}, {n}) Wide(0,0)<1> Wide(0,0)<1;1,0> A(0,0)<0;1,0>"));
+            ("ugm", "flat[Wide]:a64".to_owned())
+        }
+        other => {
+            line(format!("shl (M1{nm}, {n}) At(0,0)<1> At(0,0)<1;1,0> {:#x}:ud", shift.min(5)));
+            line(format!("add (M1{nm}, {n}) At(0,0)<1> At(0,0)<1;1,0> O(0,0)<0;1,0>"));
+            match other {
+                3 => ("slm", "flat[At]:a32".to_owned()),
+                4 => ("ugm", "bti(T6)[At]:a32".to_owned()),
+                _ => ("ugm", "bti(T8)[At]:a32".to_owned()),
+            }
+        }
+    };
+    let atomic = data == "d32" && !matches!(n, 2 | 4) && !place.starts_with("flat[W") && d.below(4) == 0;
+    if atomic {
+        line(format!("{guard}lsc_atomic_iadd.{memory} (M1{nm}, {n}) V:d32 {place} X %null"));
+    } else if write {
+        line(format!("{guard}lsc_store.{memory} (M1{nm}, {n}) {place} {to}:{data}"));
+    } else {
+        line(format!("{guard}lsc_load.{memory} (M1{nm}, {n}) {to}:{data} {place}"));
+    }
+    line("xor (M1_NM, 16) X(0,0)<1> X(0,0)<1;1,0> V(0,0)<1;1,0>".into());
+    line("add (M1_NM, 16) X(0,0)<1> X(0,0)<1;1,0> V(0,16)<1;1,0>".into());
+}
+
+fn program(d: &mut Dice) -> String {
+    let mut text = String::from(BEGIN);
+    for _ in 0..3 + d.below(4) {
+        access(d, &mut text);
+    }
+    text.push_str(
+        "\
+add (M1_NM, 1) K(0,0)<1> K(0,0)<0;1,0> 0xffffffff:d
+cmp.ne (M1_NM, 1) Q K(0,0)<0;1,0> 0x0:d
+(Q) jmp (M1, 1) again
+shl (M1_NM, 16) At(0,0)<1> Lane(0,0)<1;1,0> 0x2:ud
+lsc_store.ugm (M1_NM, 16) bti(T6)[At]:a32 X:d32
+ret (M1, 16)
+",
+    );
+    text
+}
+
+#[test]
+fn surfaces_origins_and_factors_that_vary() {
+    let (mut faults, mut native) = (0, 0);
+    const PROGRAMS: u64 = 250;
+    for seed in 0..PROGRAMS {
+        let mut d = Dice(seed);
+        let text = program(&mut d);
+        // Where elements begin, and how much further each time round: also past the ends.
+        let origin: [i32; 2] = [d.pick(&[0, 4, 16, 64, -8, 1 << 20]), d.pick(&[0, 0, 4, 64, 700, -4])];
+        let sizes = [d.pick(&[4096, 4096, 520]), d.pick(&[4096, 1000])];
+        let run = |engine| {
+            let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20));
+            let module = Module::load(&device, "windows", Source::Text(text.as_bytes()))
+                .unwrap_or_else(|e| panic!("{e}\n{text}"));
+            let kernel = module.kernel("windows").expect("it is there");
+            let buffers = [4096, sizes[0], sizes[1]].map(|n: u64| {
+                let content: Vec<u8> = (0..n).map(|k| ((k * 37 + n) >> 3) as u8).collect();
+                device.buffer_from("a", &content).expect("there is memory")
+            });
+            let s: Vec<u8> = [origin[0], origin[1], 0, 0].iter().flat_map(|x| x.to_le_bytes()).collect();
+            let launch = Launch::threads(&[2, 1, 1], 1).engine(engine).host_threads(1);
+            let launch =
+                launch.arg("A", &buffers[0]).arg("T6", &buffers[1]).arg("T7", &buffers[2]).arg("S", s);
+            let outcome = device.run(&kernel, &launch).expect("it is launched");
+            let left = match kernel.native_listing() {
+                // Messages; those of few channels may have what they move in a register with more.
+                Ok(l) => {
+                    let message = |l: &&str| l.contains(" Message ") && l.contains("by the interpreter");
+                    let other = |l: &&str| !l.contains("a part of a vector in a register");
+                    l.lines().filter(message).filter(other).map(str::to_owned).collect()
+                }
+                Err(why) if why.contains(NO_CPU) => Vec::new(),
+                Err(why) => vec![why],
+            };
+            (buffers.map(|b| b.to_vec()), outcome.fault.map(|f| format!("{f:?}")), left)
+        };
+        let (want, got) = (run(Engine::Interpreter), run(Engine::Native));
+        assert_eq!(want.1, got.1, "program {seed}:\n{text}");
+        for (k, (a, b)) in want.0.iter().zip(&got.0).enumerate() {
+            let at = a.iter().zip(b).position(|(a, b)| a != b);
+            assert_eq!(at, None, "program {seed}, buffer {k}, {origin:?} {sizes:?}:\n{text}");
+        }
+        assert!(got.2.is_empty(), "program {seed}: {:?}\n{text}", got.2);
+        faults += usize::from(want.1.is_some());
+        native += 1;
+    }
+    assert!((4..200).contains(&faults), "{faults} of {native} programs fault");
+}
