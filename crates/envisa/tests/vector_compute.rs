@@ -32,6 +32,9 @@ fn everywhere(kernel: &str, run: impl Fn(&Device, &Kernel, &str)) {
         for engine in [Engine::Interpreter, Engine::Native] {
             let device = Device::new(Config::new(platform).memory(1 << 28).threads(2).engine(engine));
             let kernel = load(&device, &folder(name), kernel);
+            if let Err(why) = kernel.native_listing() {
+                assert!(why.contains("native code needs"), "{name}: it has native code: {why}");
+            }
             run(&device, &kernel, &format!("{name}, {engine:?}"));
         }
     }

@@ -97,7 +97,7 @@ fn access(d: &mut Dice, text: &mut String) {
     // Pairs do not overlap: which channel's half stays is nobody's to say.
     let data = d.pick(&["d32", "d32", if shift >= 3 { "d32x2" } else { "d32" }, "d8c32", "d16c32"]);
     let write = d.below(2) == 0;
-    let (to, verb) = if write { ("X", "store") } else { ("V", "load") };
+    let to = if write { "X" } else { "V" };
     let to = if write && data == "d32x2" { "V" } else { to };
     let (memory, place) = match d.below(8) {
         0..=2 => {
