@@ -1,11 +1,11 @@
 //! Images and samplers as native code has them: the kind, which code is made for, and the numbers, which it reads.
 
-use envisa_lower::{Message, Program, Sample, SamplerState, Space, Src, TexelSlot, Typed};
+use envisa_lower::{Media, Message, Program, Sample, SamplerState, Space, Src, TexelSlot, Typed};
 use envisa_machine::dispatch::Prepared;
 use envisa_machine::memory::{Bound, Image, ImageShape, Permission, Surface, SurfaceTable};
 use envisa_machine::sampler::Sampler;
 use envisa_machine::thread::Machine;
-use envisa_sem::image::{ChannelOrder, ChannelType};
+use envisa_sem::image::{ChannelOrder, ChannelType, ImageFormat};
 use envisa_sem::sampler::{Addressing, Axis, MOST_TEXELS, Reduction};
 
 use crate::layout::Site;
@@ -13,32 +13,59 @@ use crate::shape::constant;
 
 /// How texels are stored.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Texel {
-    /// Four normalised bytes.
-    Rgba8,
-    /// The same, blue first.
-    Bgra8,
-    /// One of them.
-    R8,
+pub(crate) struct Texel(pub ImageFormat);
+
+/// Where a channel of texels comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Source {
+    /// The first of a texel's bits that hold it, and how many do.
+    Bits(u32, u32),
+    Zero,
+    One,
+    /// One in texels; what lies outside has zero there.
+    Inside,
 }
 
 impl Texel {
     fn of(image: &Image) -> Option<Texel> {
         let order = ChannelOrder::from_cl(image.channel_order)?;
-        match (order, ChannelType::from_cl(image.channel_type)?, image.texel_bytes) {
-            (ChannelOrder::Rgba, ChannelType::Unorm8, 4) => Some(Texel::Rgba8),
-            (ChannelOrder::Bgra, ChannelType::Unorm8, 4) => Some(Texel::Bgra8),
-            (ChannelOrder::R, ChannelType::Unorm8, 1) => Some(Texel::R8),
-            _ => None,
+        let format = ImageFormat::new(order, ChannelType::from_cl(image.channel_type)?)?;
+        // Colours of sRGB are not linear.
+        (format.texel_bytes() == image.texel_bytes as usize && !format.is_srgb()).then_some(Texel(format))
+    }
+
+    pub fn bytes(self) -> u32 {
+        self.0.texel_bytes() as u32
+    }
+
+    /// Bytes that offsets of texels count.
+    pub fn unit(self) -> u32 {
+        if self.bytes() == 4 { 4 } else { 1 }
+    }
+
+    /// What is read of a channel.
+    pub fn source(self, channel: u32) -> Source {
+        match (self.0.bits(channel as u8), channel) {
+            (Some((low, n)), _) => Source::Bits(low, n),
+            (None, 3) if self.0.border()[3] == 0 => Source::Inside,
+            (None, 3) => Source::One,
+            _ => Source::Zero,
         }
     }
 
-    /// The bit where a channel of those of four begins.
-    pub fn shift(self, channel: u32) -> u32 {
-        match (self, channel) {
-            (Texel::Bgra8, 0 | 2) => 8 * (2 - channel),
-            _ => 8 * channel,
-        }
+    /// What stands for 1 in a channel.
+    pub fn one(self) -> u32 {
+        if self.0.channel_type().is_int() { 1 } else { 1f32.to_bits() }
+    }
+
+    /// One byte, which stands for 0 to 1, is all there is.
+    pub fn is_byte(self) -> bool {
+        self.0.is_bytes() && self.bytes() == 1
+    }
+
+    fn code(self) -> i32 {
+        let (order, ty) = (self.0.order() as i32, self.0.channel_type() as i32);
+        (order - ChannelOrder::R as i32) << 5 | (ty - ChannelType::Snorm8 as i32)
     }
 }
 
@@ -47,8 +74,10 @@ impl Texel {
 pub(crate) enum Kind {
     /// Texels are found by coordinates.
     Sampled(Sampled),
-    /// Texels are written.
-    Stored(Texel),
+    /// Texels are read and written by their numbers.
+    Stored(Stored),
+    /// Rectangles of bytes are.
+    Bytes,
 }
 
 /// An image with its sampler.
@@ -58,8 +87,39 @@ pub(crate) struct Sampled {
     pub linear: bool,
     pub normalized: bool,
     pub addressing: Addressing,
-    /// The image has three dimensions, rather than two.
-    pub deep: bool,
+    pub shape: ImageShape,
+}
+
+/// An image without one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Stored {
+    pub texel: Texel,
+    pub shape: ImageShape,
+}
+
+impl Sampled {
+    /// Are texels means of bytes?
+    pub fn mixes_bytes(&self) -> bool {
+        self.linear && self.texel.0.is_bytes()
+    }
+}
+
+/// Directions that a sampler finds places in.
+pub(crate) fn axes(shape: ImageShape) -> usize {
+    match shape {
+        ImageShape::D1 | ImageShape::D1Array => 1,
+        ImageShape::D2 | ImageShape::D2Array | ImageShape::Cube => 2,
+        ImageShape::D3 => 3,
+    }
+}
+
+/// The coordinate that counts layers.
+pub(crate) fn layers(shape: ImageShape) -> Option<usize> {
+    match shape {
+        ImageShape::D1Array => Some(1),
+        ImageShape::D2Array => Some(2),
+        _ => None,
+    }
 }
 
 impl Kind {
@@ -67,10 +127,11 @@ impl Kind {
     pub fn code(self) -> i32 {
         match self {
             Kind::Sampled(s) => {
-                let flags = s.linear as i32 | (s.normalized as i32) << 1 | (s.deep as i32) << 2;
-                1 << 8 | flags << 4 | (s.addressing as i32) << 12 | s.texel as i32
+                let flags = s.linear as i32 | (s.normalized as i32) << 1 | (s.addressing as i32) << 2;
+                1 << 30 | flags << 16 | (s.shape as i32) << 12 | s.texel.code()
             }
-            Kind::Stored(texel) => 1 << 9 | texel as i32,
+            Kind::Stored(s) => 1 << 29 | (s.shape as i32) << 12 | s.texel.code(),
+            Kind::Bytes => 1 << 28,
         }
     }
 }
@@ -85,15 +146,17 @@ pub(crate) mod number {
     pub const COUNT: u32 = 24;
     /// From row to row, and from plane to plane, in units of an offset.
     pub const PITCH: u32 = 36;
-    /// The last offset where a dword is inside.
+    /// The last offset where a dword is inside of the image's memory.
     pub const LIMIT: u32 = 44;
     /// Where coordinates that count texels end, as singles.
     pub const END: u32 = 48;
+    /// The number of the last layer, as a single.
+    pub const LAYER: u32 = 60;
 }
 
 /// Does a program need second sites? They are behind the others.
 pub(crate) fn samples(p: &Program) -> bool {
-    p.messages().iter().any(|m| matches!(m, Message::Sample(_)))
+    p.messages().iter().any(|m| matches!(m, Message::Sample(_) | Message::Typed(_)))
 }
 
 /// How many sites a program has.
@@ -102,24 +165,30 @@ pub(crate) fn sites(p: &Program) -> usize {
     if samples(p) { 2 * n } else { n }
 }
 
-fn surface_of(p: &Program, space: &Space) -> Option<u32> {
+fn surface_of(p: &Program, surfaces: &SurfaceTable, space: &Space) -> Option<u32> {
+    let small = |src| u32::try_from(constant(p, src)?).ok();
     match space {
-        Space::Bti(src) => u32::try_from(constant(p, src)?).ok(),
+        Space::Bti(src) => small(src),
         Space::Table(bti) => Some(*bti),
+        Space::Bindless(src) => surfaces.index_of_handle(small(src)?),
+        Space::Handle(handle) => surfaces.index_of_handle(*handle),
         _ => None,
     }
 }
 
 fn image<'a>(p: &Program, surfaces: &'a SurfaceTable, space: &Space) -> Option<(&'a Image, &'a Bound)> {
-    let bound = surfaces.get(surface_of(p, space)?);
+    let bound = surfaces.get(surface_of(p, surfaces, space)?);
     let Surface::Image(image) = &bound.surface else { return None };
     let plain = (image.levels, image.samples) == (1, 1);
-    (plain && matches!(image.shape, ImageShape::D2 | ImageShape::D3)).then_some((image, bound))
+    (plain && image.shape != ImageShape::Cube).then_some((image, bound))
 }
 
 fn sampler(p: &Program, samplers: &[Option<Sampler>], s: &Sample) -> Option<Sampler> {
-    let SamplerState::Index(index) = &s.state else { return None };
-    *samplers.get(usize::try_from(constant(p, index)?).ok()?)?
+    let index = match &s.state {
+        SamplerState::Index(index) => usize::try_from(constant(p, index)?).ok()?,
+        SamplerState::Handle(handle) => Sampler::index_of_handle(u32::try_from(constant(p, handle)?).ok()?)?,
+    };
+    *samplers.get(index)?
 }
 
 fn sampled(image: &Image, sampler: Sampler) -> Option<Sampled> {
@@ -127,16 +196,20 @@ fn sampled(image: &Image, sampler: Sampler) -> Option<Sampled> {
     let (addressing, normalized) = (sampler.addressing, sampler.normalized);
     let wraps = matches!(addressing, Repeat | MirroredRepeat);
     let plain = sampler.border.is_none() && sampler.reduction == Reduction::Average;
-    (plain && (normalized || !wraps)).then_some(())?;
+    let texel = Texel::of(image)?;
+    // Whole numbers have no mean, which the machine tells.
+    let mixes = !(sampler.linear && texel.0.channel_type().is_int());
+    (plain && mixes && (normalized || !wraps)).then_some(())?;
     let addressing = if addressing == None { Clamp } else { addressing };
-    let deep = image.shape == ImageShape::D3;
-    Some(Sampled { texel: Texel::of(image)?, linear: sampler.linear, normalized, addressing, deep })
+    Some(Sampled { texel, linear: sampler.linear, normalized, addressing, shape: image.shape })
 }
 
-fn stored(t: &Typed, image: &Image) -> Option<Texel> {
-    let plain = t.write && t.channels == 15 && t.slot == TexelSlot::Dword && t.sample.is_none();
-    let texel = Texel::of(image).filter(|t| *t != Texel::R8)?;
-    (plain && image.shape == ImageShape::D2).then_some(texel)
+fn stored(t: &Typed, image: &Image) -> Option<Stored> {
+    let texel = Texel::of(image)?;
+    // What is not written stays.
+    let whole = (0..4).all(|c| t.channels >> c & 1 != 0 || !matches!(texel.source(c), Source::Bits(..)));
+    ((whole || !t.write) && t.slot == TexelSlot::Dword && t.sample.is_none())
+        .then_some(Stored { texel, shape: image.shape })
 }
 
 fn kind(p: &Program, surfaces: &SurfaceTable, samplers: &[Option<Sampler>], m: &Message) -> Option<Kind> {
@@ -146,6 +219,7 @@ fn kind(p: &Program, surfaces: &SurfaceTable, samplers: &[Option<Sampler>], m: &
             Some(Kind::Sampled(sampled(image, sampler(p, samplers, s)?)?))
         }
         Message::Typed(t) => Some(Kind::Stored(stored(t, image(p, surfaces, &t.space)?.0)?)),
+        Message::Media(m) => image(p, surfaces, &m.space).map(|_| Kind::Bytes),
         _ => None,
     }
 }
@@ -162,60 +236,90 @@ pub(crate) fn aim(m: &Machine<'_>, aux: usize, sites: &mut [Site]) {
     let Some(message) = p.messages().get(aux) else { return };
     let Some(kind) = kind(p, env.surfaces, env.samplers, message) else { return };
     let second = p.messages().len().max(1) + aux;
-    match (kind, message) {
-        (Kind::Sampled(s), Message::Sample(what)) => {
-            let Some((image, bound)) = image(p, env.surfaces, &what.space) else { return };
-            let Some((pointer, numbers)) = numbers(&s, image, bound) else { return };
-            if let Some(site) = sites.get_mut(second) {
-                *site = Site::of(numbers);
-                sites[aux] = Site { low: kind.code() as u32, pointer, ..Site::NOWHERE };
-            }
+    let Some((image, bound)) = message.space().and_then(|space| image(p, env.surfaces, space)) else {
+        return;
+    };
+    let writes = match message {
+        Message::Typed(t) => t.write,
+        Message::Media(m) => m.write,
+        _ => false,
+    };
+    if writes && bound.allocation.as_ref().is_none_or(|a| a.permission == Permission::ReadOnly) {
+        return;
+    }
+    let code = kind.code() as u32;
+    if let (Kind::Bytes, Message::Media(what)) = (kind, message) {
+        if let (Some(site), Some(found)) = (sites.get_mut(aux), rectangle(what, image, bound)) {
+            *site = Site { low: code, ..found };
         }
-        (Kind::Stored(_), Message::Typed(t)) => {
-            let Some((image, bound)) = image(p, env.surfaces, &t.space) else { return };
-            let Some((pointer, [row, _], _)) = place(image, bound) else { return };
-            let writable = bound.allocation.as_ref().is_some_and(|a| a.permission != Permission::ReadOnly);
-            if let (true, Some(site)) = (writable, sites.get_mut(aux)) {
-                let (count, last16) = (image.width, image.height);
-                *site = Site { low: kind.code() as u32, count, last16, last: row, pointer, ..Site::NOWHERE };
-            }
-        }
-        _ => {}
+        return;
+    }
+    let (texel, axis) = match kind {
+        Kind::Sampled(s) => (s.texel, (s.addressing, s.normalized)),
+        Kind::Stored(s) => (s.texel, (Addressing::Clamp, false)),
+        Kind::Bytes => return,
+    };
+    let Some((pointer, numbers)) = numbers(texel, axis, image, bound) else { return };
+    if let Some(site) = sites.get_mut(second) {
+        *site = Site::of(numbers);
+        sites[aux] = Site { low: code, pointer, ..Site::NOWHERE };
     }
 }
 
-/// Where an image begins, what is from row to row and from plane to plane, and the offset of its last texel: all of it
-/// in memory, and small. Offsets count dwords where texels are dwords, else bytes.
+/// Where an image begins, what is from row to row and from plane to plane, and the offset of its last texel, in bytes:
+/// all of it in memory, and small.
 fn place(image: &Image, bound: &Bound) -> Option<(u64, [u32; 2], u32)> {
     let block = &bound.allocation.as_ref()?.block;
-    let unit = if image.texel_bytes == 4 { 4 } else { 1 };
     let first = image.texel(0, 0, 0)?;
     let [x, y, z] = [image.width, image.height, image.depth].map(|n| n.wrapping_sub(1));
+    let y = if image.shape == ImageShape::D1Array { z } else { y };
     let last = image.texel(x, y, z)?;
     let texel = image.texel_bytes as usize;
     let fits = block.contains(first, texel) && block.contains(last, texel) && last - first < 1 << 30;
     let slice = if image.depth > 1 { u32::try_from(image.slice_pitch).ok()? } else { 0 };
-    let pitches = [image.row_pitch, slice];
-    (fits && pitches.iter().all(|x| x % unit == 0 && *x < 1 << 30)).then_some(())?;
+    let pitches = [if image.height > 1 { image.row_pitch } else { 0 }, slice];
+    (fits && pitches.iter().all(|x| *x < 1 << 30)).then_some(())?;
     let pointer = (block.as_ptr() as u64).wrapping_add(first as u64);
-    Some((pointer, pitches.map(|x| x / unit), (last - first) as u32 / unit))
+    Some((pointer, pitches, (last - first) as u32))
 }
 
-fn numbers(s: &Sampled, image: &Image, bound: &Bound) -> Option<(u64, [u32; 16])> {
+fn numbers(
+    texel: Texel,
+    (addressing, normalized): (Addressing, bool),
+    image: &Image,
+    bound: &Bound,
+) -> Option<(u64, [u32; 16])> {
     let (pointer, pitches, last) = place(image, bound)?;
     let sizes = [image.width, image.height, image.depth];
     sizes.iter().all(|n| (1..=MOST_TEXELS).contains(n)).then_some(())?;
-    let limit = if s.texel == Texel::R8 { last.checked_sub(3)? } else { last };
+    let unit = texel.unit();
+    pitches.iter().all(|x| x.is_multiple_of(unit)).then_some(())?;
+    let mut limit = last / unit;
+    if !texel.bytes().is_multiple_of(4) {
+        // Behind the image may be more of its memory.
+        let behind = bound.allocation.as_ref()?.block.len().checked_sub(image.texel(0, 0, 0)? + 4)?;
+        limit = limit.wrapping_add(texel.bytes()).min(u32::try_from(behind).unwrap_or(u32::MAX));
+    }
     let mut all = [0; 16];
     for (k, &size) in sizes.iter().enumerate() {
-        let axis = Axis { size, addressing: s.addressing, normalized: s.normalized };
+        let axis = Axis { size, addressing, normalized };
         all[k] = (size as f32).to_bits();
         all[3 + k] = size - 1;
         all[6 + k] = size;
         all[12 + k] = axis.bounds()[1].to_bits();
     }
-    (all[9], all[10], all[11]) = (pitches[0], pitches[1], limit);
+    (all[9], all[10], all[11]) = (pitches[0] / unit, pitches[1] / unit, limit);
+    all[15] = ((image.depth - 1) as f32).to_bits();
     Some((pointer, all))
+}
+
+/// Where rectangles of so many bytes and rows may begin.
+fn rectangle(m: &Media, image: &Image, bound: &Bound) -> Option<Site> {
+    let (pointer, pitches, _) = place(image, bound)?;
+    let line = image.width.checked_mul(image.texel_bytes)?;
+    let inside = |all: u32, n: u8| Some(all.checked_sub(u32::from(n))? + 1);
+    let (count, last16) = (inside(line, m.width)?, inside(image.height, m.height)?);
+    Some(Site { count, last16, last: pitches[0], pointer, ..Site::NOWHERE })
 }
 
 /// What a scalar is that is nothing or zero.

@@ -206,6 +206,30 @@ impl ImageFormat {
         matches!(self.ty, ChannelType::Unorm8) && !self.order.is_srgb()
     }
 
+    /// Are colours those of sRGB, which are not linear?
+    pub const fn is_srgb(self) -> bool {
+        self.order.is_srgb()
+    }
+
+    /// Do channels share bytes?
+    pub const fn is_packed(self) -> bool {
+        self.ty.fields().is_some()
+    }
+
+    /// Where a texel has a channel, 0..=3 (R G B A): the first of its bits, and how many; `None` where it has it not.
+    pub fn bits(self, channel: u8) -> Option<(u32, u32)> {
+        if let Some(fields) = self.ty.fields() {
+            return fields.get(channel as usize).copied().filter(|(_, width)| *width != 0);
+        }
+        let from = match (self.order, channel) {
+            (ChannelOrder::Intensity, _) | (ChannelOrder::Luminance, 0..=2) => 0,
+            _ => channel,
+        };
+        let bits = 8 * self.ty.size() as u32;
+        let at = self.order.stored().iter().position(|&c| c == from)?;
+        Some((at as u32 * bits, bits))
+    }
+
     /// Bytes of a texel.
     pub const fn texel_bytes(self) -> usize {
         if self.ty.fields().is_some() { self.ty.size() } else { self.ty.size() * self.order.stored().len() }

@@ -232,6 +232,15 @@ pub enum Reduction {
     Maximum,
 }
 
+/// The single that a sum of doubles is. Which of two NaNs a sum takes is the compiler's choice: one stands for all.
+#[inline(always)]
+pub fn of_sum(sum: f64) -> f32 {
+    if sum.is_nan() { f32::from_bits(NAN) } else { sum as f32 }
+}
+
+/// The bits of a mean that is no number.
+pub const NAN: u32 = 0x7fc0_0000;
+
 /// Makes one texel of several with their weights. Those that do not count, whatever they hold, change nothing.
 #[inline]
 pub fn reduce(reduction: Reduction, texels: impl Iterator<Item = (f64, [f32; 4])>) -> [f32; 4] {
@@ -241,7 +250,7 @@ pub fn reduce(reduction: Reduction, texels: impl Iterator<Item = (f64, [f32; 4])
         for (weight, texel) in texels {
             sum.iter_mut().zip(texel).for_each(|(s, x)| *s += weight * x as f64);
         }
-        return sum.map(|x| x as f32);
+        return sum.map(of_sum);
     }
     let least = reduction == Reduction::Minimum;
     let mut result: Option<[f32; 4]> = None;
@@ -544,6 +553,8 @@ mod tests {
         let t = |w: f64, x: f32| (w, [x, 0.0, 0.0, 1.0]);
         let all = [t(0.25, 2.0), t(0.75, 6.0), t(0.0, f32::NAN)];
         assert_eq!(reduce(Reduction::Average, all.into_iter()), [5.0, 0.0, 0.0, 1.0]);
+        let nans = [0xffc0_1234, 0x7f80_4321].map(|x| (0.5, [f32::from_bits(x); 4]));
+        assert_eq!(reduce(Reduction::Average, nans.into_iter()).map(f32::to_bits), [NAN; 4]);
         assert_eq!(reduce(Reduction::Minimum, all.into_iter())[0], 2.0);
         assert_eq!(reduce(Reduction::Maximum, all.into_iter())[0], 6.0);
     }

@@ -76,37 +76,43 @@ impl Emit<'_> {
                 8.. => 8,
                 _ => 4,
             };
-            let home = self.home(at, n);
-            if home.is_none() {
-                self.in_memory(at, n)?;
-            }
-            let r = self.reg(at);
-            let (from, to) = if b.write { (r, m) } else { (m, r) };
-            match n {
-                8 => {
-                    self.a.rm(Code::Mov_r64_rm64, Register::RSI, from);
-                    self.a.mr(Code::Mov_rm64_r64, to, Register::RSI);
-                }
-                4 => {
-                    self.a.rm(Code::Mov_r32_rm32, Register::ESI, from);
-                    self.a.mr(Code::Mov_rm32_r32, to, Register::ESI);
-                }
-                n => {
-                    let w = Width::of(n);
-                    match (b.write, home) {
-                        (true, Some(v)) => self.a.store(STORE32, w, m, v, Lanes::All),
-                        (false, Some(v)) => self.a.v2(VMOVDQU32, w, v, Opd::Mem(m), Lanes::All),
-                        _ => {
-                            self.a.v2(VMOVDQU32, w, 0, Opd::Mem(from), Lanes::All);
-                            self.a.store(STORE32, w, to, 0, Lanes::All);
-                        }
-                    }
-                }
-            }
+            self.move_bytes(at, n, m, b.write)?;
             done += n;
         }
         self.a.bind(back);
         self.later.push(Later::Miss { pc, entry, back });
+        Ok(())
+    }
+
+    /// Moves 4, 8, 16, 32 or 64 bytes between memory and the register file; `rsi` may be overwritten.
+    pub(super) fn move_bytes(&mut self, at: RegOffset, n: u32, m: Mem, write: bool) -> Result<(), Why> {
+        let home = self.home(at, n);
+        if home.is_none() {
+            self.in_memory(at, n)?;
+        }
+        let r = self.reg(at);
+        let (from, to) = if write { (r, m) } else { (m, r) };
+        match n {
+            8 => {
+                self.a.rm(Code::Mov_r64_rm64, Register::RSI, from);
+                self.a.mr(Code::Mov_rm64_r64, to, Register::RSI);
+            }
+            4 => {
+                self.a.rm(Code::Mov_r32_rm32, Register::ESI, from);
+                self.a.mr(Code::Mov_rm32_r32, to, Register::ESI);
+            }
+            n => {
+                let w = Width::of(n);
+                match (write, home) {
+                    (true, Some(v)) => self.a.store(STORE32, w, m, v, Lanes::All),
+                    (false, Some(v)) => self.a.v2(VMOVDQU32, w, v, Opd::Mem(m), Lanes::All),
+                    _ => {
+                        self.a.v2(VMOVDQU32, w, 0, Opd::Mem(from), Lanes::All);
+                        self.a.store(STORE32, w, to, 0, Lanes::All);
+                    }
+                }
+            }
+        }
         Ok(())
     }
 }

@@ -1,64 +1,73 @@
 //! Texels: of images and samplers of the kinds that code is made for ([`crate::plan`]); others are the machine's.
+//!
+//! Means of bytes are made of texels as they are stored, channel by channel. Other texels are read channel by channel,
+//! and their means are sums of doubles, texel by texel.
 
 use super::memory::PTR;
 use super::*;
 use crate::layout::{SITE, site};
-use crate::plan::{Sampled, Texel, is_zero, number};
+use crate::plan::{Sampled, Source, axes, is_zero, layers, number};
 use envisa_isa::operation::{Parameter, Sampling};
-use envisa_lower::{Sample, TexelSlot, Typed};
+use envisa_lower::{Sample, TexelSlot};
 use envisa_sem::sampler::{Addressing, FAR};
 
 /// Vectors that a message may overwrite.
 #[derive(Default)]
-struct Pool {
+pub(super) struct Pool {
     free: Vec<V>,
     /// Those of cells, whose content is kept elsewhere meanwhile.
     lent: Vec<V>,
 }
 
 impl Pool {
-    fn take(&mut self) -> Result<V, Why> {
+    pub fn take(&mut self) -> Result<V, Why> {
         self.free.pop().ok_or("too many intermediate values")
     }
 
-    fn give(&mut self, v: V) {
+    pub fn give(&mut self, v: V) {
         self.free.push(v);
     }
 }
 
 /// Where the texels around a place are in one direction.
 #[derive(Clone, Copy)]
-struct Along {
+pub(super) struct Along {
     /// The first one's number, which may be outside.
     first: V,
     /// How much the second one counts.
-    weight: Option<V>,
+    pub weight: Option<V>,
 }
 
 /// What a mean is made of.
 #[derive(Clone, Copy)]
-enum Row {
+pub(super) enum Row {
     /// Two texels as they are stored, or one.
     Stored(V, Option<V>),
     /// The mean of two, or one, of a single channel.
     Mixed(V),
+    /// Where the only texel is, of those that count.
+    At(V),
 }
 
 /// Rounding down, and to nearest even, without a word of what was lost.
 const DOWN: u32 = 9;
 const NEAREST: u32 = 8;
 /// Texels in memory, of which offsets are in a vector.
-const TEXELS: K = 7;
+pub(super) const TEXELS: K = 7;
 /// The first and the second texel of a row are inside, and a row is.
-const INSIDE: [K; 2] = [5, 6];
-const ROW: K = 0;
+pub(super) const INSIDE: [K; 2] = [5, 6];
+pub(super) const ROW: K = 0;
 
 /// What code for one part of a message is made with.
-struct Place<'a> {
-    i: &'a Inst,
-    kind: Sampled,
-    part: Part,
-    pool: Pool,
+pub(super) struct Place<'a> {
+    pub i: &'a Inst,
+    pub kind: Sampled,
+    pub part: Part,
+    pub pool: Pool,
+    /// Sums, by channel, of what texels are in doubles.
+    pub sums: [Option<V>; 4],
+    /// Of each direction, how much the second texel counts, in doubles.
+    pub counts: Vec<V>,
 }
 
 impl<'a> Emit<'a> {
@@ -70,29 +79,29 @@ impl<'a> Emit<'a> {
 }
 
 impl Emit<'_> {
-    fn kind(&self, i: &Inst) -> Option<Kind> {
+    pub(super) fn kind(&self, i: &Inst) -> Option<Kind> {
         self.kinds.iter().find(|(aux, _)| *aux == i.aux).map(|(_, kind)| *kind)
     }
 
     /// A number of a message's second site.
-    fn of_second(&self, i: &Inst, field: u32) -> Mem {
+    pub(super) fn of_second(&self, i: &Inst, field: u32) -> Mem {
         let second = self.p.messages().len().max(1) as u32 + i.aux;
         Mem::at(SITES, second * SITE + field)
     }
 
-    fn in_all(&mut self, x: f32) -> Opd {
+    pub(super) fn in_all(&mut self, x: f32) -> Opd {
         Opd::Bcast(self.literal(x.to_bits()))
     }
 
     /// Goes to `entry` unless the site is of a kind.
-    fn of_kind(&mut self, i: &Inst, kind: Kind, entry: Label) {
+    pub(super) fn of_kind(&mut self, i: &Inst, kind: Kind, entry: Label) {
         let m = self.site(i, site::LOW);
         self.a.mi(Code::Cmp_rm32_imm32, m, kind.code());
         self.a.jump(Code::Jne_rel32_64, entry);
     }
 
     /// Dwords of a part, all of them in a register.
-    fn dwords_of(&mut self, at: RegOffset, part: &Part, tmp: V) -> Result<V, Why> {
+    pub(super) fn dwords_of(&mut self, at: RegOffset, part: &Part, tmp: V) -> Result<V, Why> {
         if part.lanes == 16 {
             return self.data_in(at, 64, tmp);
         }
@@ -104,7 +113,7 @@ impl Emit<'_> {
     }
 
     /// Vectors for a message that has its operands in these bytes of the register file.
-    fn pool(&mut self, pc: Pc, most: usize, operands: &[Range<u32>]) -> Pool {
+    pub(super) fn pool(&mut self, pc: Pc, most: usize, operands: &[Range<u32>]) -> Pool {
         let mut homes = Vec::new();
         for at in operands.iter().flat_map(|r| r.clone().step_by(16)) {
             homes.extend(self.cells.at(at).and_then(|id| self.alloc.vector(id)));
@@ -122,7 +131,7 @@ impl Emit<'_> {
         Pool { free, lent }
     }
 
-    fn take_back(&mut self, pool: &Pool) {
+    pub(super) fn take_back(&mut self, pool: &Pool) {
         for v in &pool.lent {
             let m = Mem::at(CTX, at::VECTORS + 64 * u32::from(*v));
             self.a.v2(VMOVDQU32, Width::Z, *v, Opd::Mem(m), Lanes::All);
@@ -150,7 +159,7 @@ impl Emit<'_> {
                 Parameter::U => 0,
                 Parameter::V => 1,
                 Parameter::R => 2,
-                // There is one level, and no array.
+                // There is one level, and there are no cubes.
                 Parameter::Bias | Parameter::Lod | Parameter::MinLod | Parameter::ArrayIndex => continue,
                 _ => return Err("parameters of a rare kind"),
             };
@@ -178,17 +187,43 @@ impl Emit<'_> {
                 self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(on), kreg(on));
                 self.a.jump(Code::Je_rel32_64, none);
             }
-            let most = if kind.deep && kind.texel != Texel::R8 && kind.linear { 18 } else { 15 };
+            let sums = kind.linear && !kind.mixes_bytes();
+            let most = match (sums, axes(kind.shape)) {
+                (true, _) => 22,
+                (false, 3) if kind.linear => 20,
+                _ => 16,
+            };
             let pool = self.pool(pc, most, &operands);
-            let mut place = Place { i, kind, part: *part, pool };
+            let (sum, counts) = ([None; 4], Vec::new());
+            let mut place = Place { i, kind, part: *part, pool, sums: sum, counts };
             let here = at.map(|at| at.map(|at| at + 4 * part.lane));
-            self.sample_part(pc, &mut place, s, here, (data, on))?;
+            let m = self.site(i, site::POINTER);
+            self.a.rm(Code::Mov_r64_rm64, PTR, m);
+            if sums {
+                self.sample_sums(pc, &mut place, s, here, (data, on))?;
+            } else {
+                self.sample_part(pc, &mut place, s, here, (data, on))?;
+            }
             self.take_back(&place.pool);
             self.a.bind(none);
         }
         self.a.bind(back);
         self.later.push(Later::Miss { pc, entry, back });
         Ok(())
+    }
+
+    /// Places by direction, and where a layer begins.
+    pub(super) fn directions(
+        &mut self,
+        p: &mut Place<'_>,
+        at: [Option<RegOffset>; 3],
+    ) -> Result<(Vec<Along>, Option<V>), Why> {
+        let mut along = Vec::new();
+        for (axis, at) in at.into_iter().enumerate().take(axes(p.kind.shape)) {
+            along.push(self.along(p, axis as u32, at)?);
+        }
+        let layer = layers(p.kind.shape).map(|axis| self.layer(p, at[axis])).transpose()?;
+        Ok((along, layer))
     }
 
     fn sample_part(
@@ -199,27 +234,23 @@ impl Emit<'_> {
         at: [Option<RegOffset>; 3],
         (data, on): (RegOffset, Option<K>),
     ) -> Result<(), Why> {
-        let axes = if p.kind.deep { 3 } else { 2 };
-        let mut along = Vec::new();
-        for (axis, at) in at.into_iter().enumerate().take(axes) {
-            along.push(self.along(p, axis as u32, at)?);
-        }
-        let m = self.site(p.i, site::POINTER);
-        self.a.rm(Code::Mov_r64_rm64, PTR, m);
-        let rows = self.rows(p, &along)?;
+        let (along, layer) = self.directions(p, at)?;
+        let rows = self.rows(p, &along, layer)?;
         let weights: Vec<Option<V>> = along.iter().map(|a| a.weight).collect();
-        let w = p.part.width;
         let mut to = data + 4 * p.part.lane;
         for channel in (0..4).filter(|c| s.channels >> c & 1 != 0) {
             let v = p.pool.take()?;
-            match (p.kind.texel, channel) {
-                (Texel::R8, 1 | 2) => self.a.v3(VPXORD, w, v, v, Opd::Reg(v), Lanes::All),
-                (Texel::R8, 3) => {
-                    let one = self.literal(1f32.to_bits());
-                    self.a.v2(VPBROADCASTD, w, v, Opd::Mem(one), Lanes::All);
-                }
+            let source = p.kind.texel.source(channel);
+            match (source, &rows[..]) {
+                (Source::Zero | Source::One, _) => self.fixed_channel(p, source, v),
+                (_, &[Row::At(offset)]) => self.texels_at(p, source, offset, 0, v)?,
                 _ => {
-                    self.mean(p, &rows, &weights, channel, v)?;
+                    // What stands for the one that is inside is where the padding is.
+                    let low = match source {
+                        Source::Bits(low, _) => low,
+                        _ => 8 * (p.kind.texel.bytes() - 1),
+                    };
+                    self.mean(p, &rows, &weights, low, v)?;
                     self.by_255(p, v)?;
                 }
             }
@@ -229,6 +260,37 @@ impl Emit<'_> {
             to += s.component_stride;
         }
         Ok(())
+    }
+
+    /// A channel that no texel has.
+    pub(super) fn fixed_channel(&mut self, p: &Place<'_>, source: Source, v: V) {
+        let (w, all) = (p.part.width, Lanes::All);
+        if source == Source::One {
+            let one = self.literal(p.kind.texel.one());
+            self.a.v2(VPBROADCASTD, w, v, Opd::Mem(one), all);
+        } else {
+            self.a.v3(VPXORD, w, v, v, Opd::Reg(v), all);
+        }
+    }
+
+    /// Where the nearest layer begins, halves going to the even one.
+    fn layer(&mut self, p: &mut Place<'_>, at: Option<RegOffset>) -> Result<V, Why> {
+        let (w, all) = (p.part.width, Lanes::All);
+        let x = p.pool.take()?;
+        let Some(at) = at else {
+            self.a.v3(VPXORD, w, x, x, Opd::Reg(x), all);
+            return Ok(x);
+        };
+        let from = self.dwords_of(at, &p.part, x)?;
+        let (zero, last) = (self.in_all(0.0), Opd::Bcast(self.of_second(p.i, number::LAYER)));
+        self.a.v2i(VRNDSCALEPS, w, x, Opd::Reg(from), NEAREST, all);
+        // What is no number is the first.
+        self.a.v3(VMAXPS, w, x, x, zero, all);
+        self.a.v3(VMINPS, w, x, x, last, all);
+        self.a.v2(VCVTTPS2DQ, w, x, Opd::Reg(x), all);
+        let pitch = Opd::Bcast(self.of_second(p.i, number::PITCH + 4));
+        self.a.v3(VPMULLD, w, x, x, pitch, all);
+        Ok(x)
     }
 
     /// What [`envisa_sem::sampler::Axis`] makes of coordinates.
@@ -366,7 +428,12 @@ impl Emit<'_> {
     }
 
     /// The texels, row by row; numbers are wanted no more afterwards.
-    fn rows(&mut self, p: &mut Place<'_>, along: &[Along]) -> Result<Vec<Row>, Why> {
+    pub(super) fn rows(
+        &mut self,
+        p: &mut Place<'_>,
+        along: &[Along],
+        layer: Option<V>,
+    ) -> Result<Vec<Row>, Why> {
         let (w, all) = (p.part.width, Lanes::All);
         let clamps = p.kind.addressing == Addressing::Clamp;
         let each: &[bool] = if p.kind.linear { &[false, true] } else { &[false] };
@@ -379,18 +446,25 @@ impl Emit<'_> {
         for second in each {
             let x = p.pool.take()?;
             self.inside(p, 0, along[0], *second, x)?;
+            self.times_texel(p.kind.texel, w, x);
             columns.push(x);
         }
         p.pool.give(along[0].first);
-        let planes: &[bool] = if p.kind.deep { each } else { &[false] };
+        let only: &[bool] = &[false];
+        let planes = if along.len() > 2 { each } else { only };
+        let lines = if along.len() > 1 { each } else { only };
         let mut rows = Vec::new();
         for plane in planes {
-            for row in each {
+            for row in lines {
                 let offset = p.pool.take()?;
-                self.inside(p, 1, along[1], *row, offset)?;
-                let pitch = Opd::Bcast(self.of_second(p.i, number::PITCH));
-                self.a.v3(VPMULLD, w, offset, offset, pitch, all);
-                if p.kind.deep {
+                if along.len() > 1 {
+                    self.inside(p, 1, along[1], *row, offset)?;
+                    let pitch = Opd::Bcast(self.of_second(p.i, number::PITCH));
+                    self.a.v3(VPMULLD, w, offset, offset, pitch, all);
+                } else {
+                    self.a.v3(VPXORD, w, offset, offset, Opd::Reg(offset), all);
+                }
+                if along.len() > 2 {
                     let z = p.pool.take()?;
                     self.inside(p, 2, along[2], *plane, z)?;
                     let pitch = Opd::Bcast(self.of_second(p.i, number::PITCH + 4));
@@ -398,67 +472,95 @@ impl Emit<'_> {
                     self.a.v3(VPADDD, w, offset, offset, Opd::Reg(z), all);
                     p.pool.give(z);
                 }
-                if clamps {
+                if let Some(layer) = layer {
+                    self.a.v3(VPADDD, w, offset, offset, Opd::Reg(layer), all);
+                }
+                if clamps && along.len() > 1 {
                     let mut of = None;
-                    if p.kind.deep {
+                    if along.len() > 2 {
                         self.is_inside(p, 2, along[2], *plane, (TEXELS, None))?;
                         of = Some(TEXELS);
                     }
                     self.is_inside(p, 1, along[1], *row, (ROW, of))?;
                 }
-                rows.push(self.row_of(p, &columns, offset, along[0].weight)?);
+                if p.counts.is_empty() {
+                    rows.push(self.row_of(p, &columns, offset, along[0].weight)?);
+                } else {
+                    self.add_row(p, &columns, offset, (*row, *plane))?;
+                }
             }
         }
         columns.into_iter().for_each(|v| p.pool.give(v));
         along[1..].iter().for_each(|a| p.pool.give(a.first));
+        layer.into_iter().for_each(|v| p.pool.give(v));
         Ok(rows)
+    }
+
+    /// The texels of a column in the row at hand that are inside, in [`TEXELS`].
+    fn in_column(&mut self, p: &Place<'_>, column: usize) {
+        if p.kind.addressing != Addressing::Clamp {
+            self.all_of(&p.part, TEXELS);
+            return;
+        }
+        let other = if axes(p.kind.shape) > 1 { ROW } else { INSIDE[column] };
+        self.a.rrr(Code::VEX_Kandw_kr_kr_kr, kreg(TEXELS), kreg(INSIDE[column]), kreg(other));
+    }
+
+    /// What a channel of texels at offsets is, which are of a column in the row at hand.
+    pub(super) fn texels_at(
+        &mut self,
+        p: &mut Place<'_>,
+        source: Source,
+        offset: V,
+        column: usize,
+        v: V,
+    ) -> Result<(), Why> {
+        self.in_column(p, column);
+        let (t, u) = (p.pool.take()?, p.pool.take()?);
+        self.texel_channel(p.i, p.kind.texel, source, p.part.width, offset, [v, t, u]);
+        p.pool.give(t);
+        p.pool.give(u);
+        Ok(())
     }
 
     /// The texels of a row that begins at an offset, whose vector is free afterwards.
     fn row_of(&mut self, p: &mut Place<'_>, columns: &[V], row: V, weight: Option<V>) -> Result<Row, Why> {
         let (w, all) = (p.part.width, Lanes::All);
-        let clamps = p.kind.addressing == Addressing::Clamp;
+        let texel = p.kind.texel;
+        if !texel.0.is_bytes() {
+            self.a.v3(VPADDD, w, row, row, Opd::Reg(columns[0]), all);
+            return Ok(Row::At(row));
+        }
         let mut texels = Vec::new();
         for (n, x) in columns.iter().enumerate() {
-            let (offset, texel) = (p.pool.take()?, p.pool.take()?);
+            let [offset, v, t, u] = [p.pool.take()?, p.pool.take()?, p.pool.take()?, p.pool.take()?];
             self.a.v3(VPADDD, w, offset, row, Opd::Reg(*x), all);
-            if clamps {
-                self.a.rrr(Code::VEX_Kandw_kr_kr_kr, kreg(TEXELS), kreg(INSIDE[n]), kreg(ROW));
-            } else {
-                self.a.rrr(Code::VEX_Kxnorw_kr_kr_kr, kreg(TEXELS), kreg(TEXELS), kreg(TEXELS));
-                if p.part.lanes == 8 {
-                    self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(TEXELS), kreg(TEXELS), 8);
-                }
+            self.in_column(p, n);
+            self.dword_at(p.i, texel, w, 0, offset, [v, t, u]);
+            if texel.source(3) == Source::Inside {
+                // Padding becomes what its channel is.
+                let ones = 0xff << (8 * (texel.bytes() - 1));
+                let (ones, others) = (self.literal(ones), self.literal(!ones));
+                self.in_column(p, n);
+                self.a.v3(VPANDD, w, v, v, Opd::Bcast(others), all);
+                self.a.v3(VPORD, w, v, v, Opd::Bcast(ones), Lanes::Of(TEXELS));
             }
-            self.a.v3(VPXORD, w, texel, texel, Opd::Reg(texel), all);
-            if p.kind.texel != Texel::R8 {
-                let m = Mem::indexed(PTR, Register::None, 4, 0);
-                self.a.gather(VPGATHERDD, w, texel, m, offset, TEXELS);
-            } else {
-                // The dword that the byte is in, all of it inside of the image.
-                let (near, low) = (p.pool.take()?, self.literal(0xff));
-                let limit = Opd::Bcast(self.of_second(p.i, number::LIMIT));
-                self.a.v3(VPMINUD, w, near, offset, limit, all);
-                self.a.v3(VPSUBD, w, offset, offset, Opd::Reg(near), all);
-                self.a.v2i(VPSLLD, w, offset, Opd::Reg(offset), 3, all);
-                let m = Mem::indexed(PTR, Register::None, 1, 0);
-                self.a.gather(VPGATHERDD, w, texel, m, near, TEXELS);
-                self.a.v3(VPSRLVD, w, texel, texel, Opd::Reg(offset), all);
-                self.a.v3(VPANDD, w, texel, texel, Opd::Bcast(low), all);
-                self.a.v2(VCVTDQ2PS, w, texel, Opd::Reg(texel), all);
-                p.pool.give(near);
+            if texel.is_byte() {
+                let low = self.literal(0xff);
+                self.a.v3(VPANDD, w, v, v, Opd::Bcast(low), all);
+                self.a.v2(VCVTDQ2PS, w, v, Opd::Reg(v), all);
             }
-            p.pool.give(offset);
-            texels.push(texel);
+            [offset, t, u].into_iter().for_each(|v| p.pool.give(v));
+            texels.push(v);
         }
         p.pool.give(row);
-        match (p.kind.texel, &texels[..], weight) {
-            (Texel::R8, &[a, b], Some(weight)) => {
+        match (texel.is_byte(), &texels[..], weight) {
+            (true, &[a, b], Some(weight)) => {
                 self.mix(p, a, b, weight);
                 p.pool.give(b);
                 Ok(Row::Mixed(a))
             }
-            (Texel::R8, &[a], _) => Ok(Row::Mixed(a)),
+            (true, &[a], _) => Ok(Row::Mixed(a)),
             (_, &[a, b], _) => Ok(Row::Stored(a, Some(b))),
             (_, &[a], _) => Ok(Row::Stored(a, None)),
             _ => Err("a row of no texels"),
@@ -473,11 +575,10 @@ impl Emit<'_> {
         self.a.v3(VADDPS, w, a, a, Opd::Reg(b), all);
     }
 
-    /// A channel of a stored texel as a number.
-    fn byte(&mut self, p: &Place<'_>, texel: V, channel: u32, to: V) {
+    /// The byte of a stored texel that begins at a bit, as a number.
+    fn byte(&mut self, p: &Place<'_>, texel: V, shift: u32, to: V) {
         let (w, all) = (p.part.width, Lanes::All);
         let mut from = texel;
-        let shift = p.kind.texel.shift(channel);
         if shift != 0 {
             self.a.v2i(VPSRLD, w, to, Opd::Reg(texel), shift, all);
             from = to;
@@ -489,13 +590,13 @@ impl Emit<'_> {
         self.a.v2(VCVTDQ2PS, w, to, Opd::Reg(to), all);
     }
 
-    /// The mean of a channel's bytes, in `to`.
+    /// The mean of the bytes that begin at a bit, in `to`.
     fn mean(
         &mut self,
         p: &mut Place<'_>,
         rows: &[Row],
         weights: &[Option<V>],
-        channel: u32,
+        low: u32,
         to: V,
     ) -> Result<(), Why> {
         let w = p.part.width;
@@ -504,11 +605,12 @@ impl Emit<'_> {
             let v = if n == 0 { to } else { p.pool.take()? };
             match *row {
                 Row::Mixed(a) => self.copy_reg(v, a, w),
-                Row::Stored(a, None) => self.byte(p, a, channel, v),
+                Row::At(_) => return Err("a texel that is no byte"),
+                Row::Stored(a, None) => self.byte(p, a, low, v),
                 Row::Stored(a, Some(b)) => {
                     let t = p.pool.take()?;
-                    self.byte(p, a, channel, v);
-                    self.byte(p, b, channel, t);
+                    self.byte(p, a, low, v);
+                    self.byte(p, b, low, t);
                     self.mix(p, v, t, weights[0].ok_or("a weight")?);
                     p.pool.give(t);
                 }
@@ -539,120 +641,5 @@ impl Emit<'_> {
         self.copy_reg(v, t, w);
         p.pool.give(t);
         Ok(())
-    }
-
-    /// Texels are written.
-    pub(super) fn store_texels(&mut self, pc: Pc, i: &Inst, t: &Typed) -> Result<(), Why> {
-        let Some(Kind::Stored(texel)) = self.kind(i) else { return Err("an image of a rare kind") };
-        let (Some(data), 8 | 16) = (t.data, i.channels) else { return Err("a message of few channels") };
-        let c = &t.coordinates;
-        if !is_zero(self.p, &c.offsets) || c.bytes != 4 || c.at[3].is_some() || t.null_mask {
-            return Err("coordinates of a rare kind");
-        }
-        let parts = self.parts(i, 4)?;
-        let part = &parts[0];
-        let (w, all) = (part.width, Lanes::All);
-        let (entry, back) = (self.a.label(), self.a.label());
-        self.of_kind(i, Kind::Stored(texel), entry);
-        let on = self.on(pc, part)?;
-        if let Some(on) = on {
-            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(on), kreg(on));
-            self.a.jump(Code::Je_rel32_64, back);
-        }
-        // What is outside is the machine's to tell.
-        let [width, height, row] =
-            [site::COUNT, site::LAST16, site::LAST].map(|field| Opd::Bcast(self.site(i, field)));
-        for (axis, (tmp, count)) in [(6, width), (7, height)].into_iter().enumerate() {
-            let x = match c.at[axis] {
-                Some(at) => self.dwords_of(at, part, tmp)?,
-                None => {
-                    self.a.v3(VPXORD, w, tmp, tmp, Opd::Reg(tmp), all);
-                    tmp
-                }
-            };
-            self.a.vcmp(VPCMPUD, w, INSIDE[axis], x, count, 5, on);
-            self.copy_reg(tmp, x, w);
-        }
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(INSIDE[0]), kreg(INSIDE[1]));
-        self.a.jump(Code::Jne_rel32_64, entry);
-        self.a.v3(VPMULLD, w, 7, 7, row, all);
-        self.a.v3(VPADDD, w, 6, 6, Opd::Reg(7), all);
-        // A product is added to where a single's last place is 1: rounded to a whole number, once.
-        for channel in 0..4 {
-            let at = data + channel * t.component_stride;
-            let x = self.dwords_of(at, part, 1)?;
-            let (low, high, most) = (self.in_all(0.0), self.in_all(1.0), self.in_all(255.0));
-            let magic = self.literal(8_388_608f32.to_bits());
-            self.a.v3(VMAXPS, w, 1, x, low, all);
-            self.a.v3(VMINPS, w, 1, 1, high, all);
-            self.a.v2(VPBROADCASTD, w, 2, Opd::Mem(magic), all);
-            self.a.v3(VFMADD231PS, w, 2, 1, most, all);
-            match texel.shift(channel) {
-                0 => {
-                    let low = self.literal(0xff);
-                    self.a.v3(VPANDD, w, 2, 2, Opd::Bcast(low), all);
-                }
-                shift => self.a.v2i(VPSLLD, w, 2, Opd::Reg(2), shift, all),
-            }
-            match channel {
-                0 => self.copy_reg(0, 2, w),
-                _ => self.a.v3(VPORD, w, 0, 0, Opd::Reg(2), all),
-            }
-        }
-        let m = self.site(i, site::POINTER);
-        self.a.rm(Code::Mov_r64_rm64, PTR, m);
-        self.put_texels(part, on, back);
-        self.a.bind(back);
-        self.later.push(Later::Miss { pc, entry, back });
-        Ok(())
-    }
-
-    /// Stores dwords in vector 0 at the offsets in vector 6: as rows of eight, where they are that, and goes to `done`.
-    fn put_texels(&mut self, part: &Part, on: Option<K>, done: Label) {
-        let (w, all) = (part.width, Lanes::All);
-        let ramp = self.literals(std::array::from_fn(|k| k as u32 % 8));
-        let first = self.literals(std::array::from_fn(|k| k as u32 & 8));
-        let scattered = self.a.label();
-        self.a.v3(VPSUBD, w, 1, 6, Opd::Mem(ramp), all);
-        if part.lanes == 16 {
-            self.a.v2(VMOVDQU32, w, 2, Opd::Mem(first), all);
-            self.a.v3(VPERMD, w, 2, 2, Opd::Reg(1), all);
-        } else {
-            self.a.v2(VPBROADCASTD, w, 2, Opd::Reg(1), all);
-        }
-        self.a.vcmp(VPCMPUD, w, 5, 1, Opd::Reg(2), 4, None);
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
-        self.a.jump(Code::Jne_rel32_64, scattered);
-        let extract = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
-        for half in 0..part.lanes / 8 {
-            let (mut at, mut from, mut k) = (6, 0, on);
-            if half == 1 {
-                self.a.rri(extract, vreg(1, Width::Y), vreg(6, Width::Z), 1);
-                self.a.rri(extract, vreg(2, Width::Y), vreg(0, Width::Z), 1);
-                if let Some(on) = on {
-                    self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(5), kreg(on), 8);
-                    k = Some(5);
-                }
-                (at, from) = (1, 2);
-            }
-            self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(at, Width::X));
-            // The first channel may be off, and its place before the image.
-            self.a.rr(Code::Movsxd_r64_rm32, Register::RAX, Register::EAX);
-            let m = Mem::indexed(PTR, Register::RAX, 4, 0);
-            self.a.store(STORE32, Width::Y, m, from, k.map_or(Lanes::All, Lanes::Of));
-        }
-        self.a.jmp(done);
-        self.a.bind(scattered);
-        match on {
-            Some(on) => self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(5), kreg(on), kreg(on)),
-            None => {
-                self.a.rrr(Code::VEX_Kxnorw_kr_kr_kr, kreg(5), kreg(5), kreg(5));
-                if part.lanes == 8 {
-                    self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(5), kreg(5), 8);
-                }
-            }
-        }
-        let m = Mem::indexed(PTR, Register::None, 4, 0);
-        self.a.scatter(VPSCATTERDD, w, m, 6, 0, 5);
     }
 }

@@ -158,7 +158,8 @@ impl Emit<'_> {
             Message::Block(b) => self.block(pc, &i, b),
             Message::Atomic(a) => self.atomic(pc, &i, a),
             Message::Sample(s) => self.sample(pc, &i, s),
-            Message::Typed(t) => self.store_texels(pc, &i, t),
+            Message::Typed(t) => self.typed(pc, &i, t),
+            Message::Media(m) => self.media(&i, pc, m),
             _ => Err("a message of a rare kind"),
         }
     }
