@@ -310,7 +310,7 @@ impl Emit<'_> {
         let end = Opd::Bcast(self.of_second(p.i, number::END + 4 * axis));
         self.a.v3(VMAXPS, w, x, from, low, all);
         self.a.v3(VMINPS, w, x, x, end, all);
-        // What the product's rounding left.
+        // Of a nearest texel's place: what the product's rounding left.
         let mut left = None;
         if kind.normalized {
             let (t, e) = (p.pool.take()?, p.pool.take()?);
@@ -324,6 +324,10 @@ impl Emit<'_> {
                     self.a.v3(VSUBPS, w, x, x, Opd::Reg(t), all);
                     self.a.v3(VPANDD, w, x, x, Opd::Bcast(rest), all);
                 }
+                Addressing::Repeat if kind.linear => {
+                    self.a.v2i(VRNDSCALEPS, w, t, Opd::Reg(x), DOWN, all);
+                    self.a.v3(VSUBPS, w, x, x, Opd::Reg(t), all);
+                }
                 Addressing::Repeat => {
                     // The fraction, and what its rounding left, in texels.
                     self.a.v2i(VRNDSCALEPS, w, t, Opd::Reg(x), DOWN, all);
@@ -336,16 +340,20 @@ impl Emit<'_> {
             }
             let product = p.pool.take()?;
             self.a.v3(VMULPS, w, product, x, size, all);
-            self.copy_reg(e, product, w);
-            self.a.v3(VFMSUB231PS, w, e, x, size, all);
-            if kind.addressing == Addressing::Repeat {
-                self.a.v3(VMULPS, w, t, t, size, all);
-                self.a.v3(VADDPS, w, e, e, Opd::Reg(t), all);
+            if kind.linear {
+                p.pool.give(e);
+            } else {
+                self.copy_reg(e, product, w);
+                self.a.v3(VFMSUB231PS, w, e, x, size, all);
+                if kind.addressing == Addressing::Repeat {
+                    self.a.v3(VMULPS, w, t, t, size, all);
+                    self.a.v3(VADDPS, w, e, e, Opd::Reg(t), all);
+                }
+                left = Some(e);
             }
             p.pool.give(t);
             p.pool.give(x);
             x = product;
-            left = Some(e);
         }
         if kind.linear {
             let half = self.in_all(0.5);
@@ -364,9 +372,6 @@ impl Emit<'_> {
             p.pool.give(e);
             let one = self.in_all(1.0);
             self.a.v3(VSUBPS, w, first, first, one, Lanes::Of(TEXELS));
-            if kind.linear {
-                self.a.v3(VADDPS, w, x, x, one, Lanes::Of(TEXELS));
-            }
         }
         self.a.v2(VCVTTPS2DQ, w, first, Opd::Reg(first), all);
         if kind.linear {
