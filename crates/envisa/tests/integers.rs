@@ -208,7 +208,8 @@ fn statement(r: &mut Random, simd: u32, out: &mut String) {
         9 => {
             let (x, e) = (r.below(2), r.below(2));
             let to = r.one_of(&["Z1(0,3)", "Y2(0,3)", "K0(0,1)", "LQ(0,0)", "LR(0,1)", "LF(0,1)"]);
-            match r.below(4) {
+            match r.below(5) {
+                4 => format!("mov {mask} LE(0,{x})<1> {}{k}(0,{e})<0;1,0>", r.one_of(&["Z", "J", "Y", "K"])),
                 0 => format!("mov {mask} LE(0,{x})<1> L{}(0,{e})<0;1,0>", r.one_of(&["Q", "R", "F"])),
                 1 => format!("mov {mask} LQ(0,{x})<1> LF(0,{e})<0;1,0>"),
                 2 => format!("mov {mask} LF(0,{x})<1> L{}(0,{e})<0;1,0>", r.one_of(&["Q", "R", "E"])),
@@ -216,13 +217,14 @@ fn statement(r: &mut Random, simd: u32, out: &mut String) {
             }
         }
         10 if !one => {
-            let (x, of) = match r.below(3) {
+            let (x, of) = match r.below(4) {
+                3 => ("E", r.one_of(&SMALL)),
                 0 => (r.one_of(&["Q", "R"]), "F"),
                 1 => ("F", r.one_of(&["E", "Q", "R"])),
                 _ => (r.one_of(&["N", "U", "W", "H", "B", "C", "E"]), r.one_of(&["Q", "R"])),
             };
             // The opposite of the least quad is no quad: that is computed in another type.
-            let m = if of == "R" || x == "F" { "" } else { r.one_of(&all) };
+            let m = if of == "R" || matches!(x, "E" | "F") { "" } else { r.one_of(&all) };
             format!("{pred}mov {mask} {} {m}{of}{k}(0,0)<1;1,0>", to(x, r))
         }
         11 if !one => {

@@ -54,7 +54,7 @@ pub(super) fn extended(mut i: Inst) -> Inst {
     }
     if let (Op::Mov, Dst::Reg { ty: Type::Df, sat: false, .. }, Src::Reg { ty: from, modifier, .. }) =
         (i.op, i.dst, i.src[0])
-        && (from == Type::F || matches!(from, Type::D | Type::Ud) && modifier == Modifier::None)
+        && (from == Type::F || from.is_int() && from.size() <= 4 && modifier == Modifier::None)
     {
         i.exec = ExecType::F64;
     }

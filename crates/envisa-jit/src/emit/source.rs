@@ -72,6 +72,16 @@ impl Emit<'_> {
             (ExecType::I64 | ExecType::U64, Type::Ud) => self.a.v2(VPMOVZXDQ, w, tmp, m, Lanes::All),
             (ExecType::I64 | ExecType::U64, Type::D) => self.a.v2(VPMOVSXDQ, w, tmp, m, Lanes::All),
             (ExecType::F32 | ExecType::F16, Type::Hf) => self.a.v2(VCVTPH2PS, w, tmp, m, Lanes::All),
+            (ExecType::F64, Type::Uw | Type::W | Type::Ub | Type::B) => {
+                let op = match ty {
+                    Type::Uw => VPMOVZXWD,
+                    Type::W => VPMOVSXWD,
+                    Type::Ub => VPMOVZXBD,
+                    _ => VPMOVSXBD,
+                };
+                self.a.v2(op, Width::of(4 * part.lanes), tmp, m, Lanes::All);
+                self.a.v2(VCVTDQ2PD, w, tmp, Opd::Reg(tmp), Lanes::All);
+            }
             (ExecType::F64, Type::F) => self.a.v2(VCVTPS2PD, w, tmp, m, Lanes::All),
             (ExecType::F32, Type::D) => self.a.v2(VCVTDQ2PS, w, tmp, m, Lanes::All),
             (ExecType::F32, Type::Ud) => self.unsigned_to_float(VCVTUDQ2PS, w, tmp, m),
