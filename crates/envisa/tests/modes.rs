@@ -106,6 +106,36 @@ fn operations(of: Format) -> Vec<(String, &'static str)> {
         put("add M R H S", "f");
         put("mul M R H S", "f");
         put("max M R H S", "f");
+        for text in [
+            "max M R A B",
+            "min M R A B",
+            "max M R -A |B|",
+            "min M R A -B",
+            "max 1 R A B",
+            "mov M R -A",
+            "mov M R |A|",
+            "mov 1 R -A",
+            "(P1) mov M R -|A|",
+            "(P1) sel M R -A |B|",
+            "div M R A B",
+            "add M R -A |B|",
+            "mul M R A s:B",
+            "sqrt M R A",
+            "frc M R A",
+            "rndd M R A",
+            "rndu M R A",
+            "rnde M R A",
+            "rndz M R A",
+            "add 1 R A B",
+            "mul 1 R A B",
+            "div 1 R A B",
+        ] {
+            put(text, "hf");
+        }
+        for relation in ["eq", "ne", "gt", "ge", "lt", "le"] {
+            put(&format!("cmp.{relation} M P2 A -B\n(P2) sel M R I U"), "d");
+            put(&format!("cmp.{relation} 1 P3 A B\n(P3) sel 1 R I U"), "d");
+        }
         return out;
     }
     for text in [
@@ -162,6 +192,12 @@ fn operations(of: Format) -> Vec<(String, &'static str)> {
             ("mov 1 =X S\nmov M R s:X", "df"),
             ("mov M R I", "df"),
             ("mov M R U", "df"),
+            ("mov M R Q", "df"),
+            ("mov M R V", "df"),
+            ("mov M R A", "d"),
+            ("mov M R A", "ud"),
+            ("(P1) mov M R -A", "d"),
+            ("mov M R A", "q"),
             ("mov 1 =X U\nmov M R s:X", "df"),
             ("sqrtm M R A", "df"),
         ] {
@@ -188,6 +224,9 @@ fn operations(of: Format) -> Vec<(String, &'static str)> {
         ("mov 1 R U", "f"),
         ("mov M R A", "d"),
         ("mov M R A", "ud"),
+        ("mov M R A", "q"),
+        ("mov M R Q", "f"),
+        ("mov M R V", "f"),
         ("mov 1 R A", "d"),
         ("mov 1 R A", "ud"),
         ("mov.sat M R A", "ud"),
@@ -250,7 +289,16 @@ fn kernel(of: Format, simd: u32, sets: &str, all: &[(String, &'static str)]) -> 
     for (name, ty) in [("H", "hf"), ("S", "f"), ("W", "df"), ("I", "d"), ("U", "ud"), ("Lane", "uw")] {
         decl(name, ty);
     }
-    for (name, ty) in [("At", "ud"), ("At8", "ud"), ("To", "uq"), ("Y", "ud"), ("Bits", "ud"), ("T", "d")] {
+    for (name, ty) in [
+        ("At", "ud"),
+        ("At8", "ud"),
+        ("To", "uq"),
+        ("Q", "q"),
+        ("V", "uq"),
+        ("Y", "ud"),
+        ("Bits", "ud"),
+        ("T", "d"),
+    ] {
         decl(name, ty);
     }
     for (name, ty, _) in RESULTS {
@@ -261,7 +309,7 @@ fn kernel(of: Format, simd: u32, sets: &str, all: &[(String, &'static str)]) -> 
     }
     text.push_str(".decl R_uw v_type=G type=uw num_elts=32 alias=<R_hf, 0>\n");
     text.push_str(".decl T_f v_type=G type=f num_elts=32 align=GRFx2\n");
-    text.push_str(".decl K v_type=G type=ud num_elts=1 align=dword\n");
+    text.push_str(".decl K v_type=G type=ud num_elts=1 align=dword\n.decl A0 v_type=A num_elts=1\n");
     for k in 1..=3 {
         let _ = writeln!(text, ".decl P{k} v_type=P num_elts={simd}");
     }
@@ -269,7 +317,7 @@ fn kernel(of: Format, simd: u32, sets: &str, all: &[(String, &'static str)]) -> 
     let mut at = 128;
     for (name, size) in [("A", of.bytes()), ("B", of.bytes()), ("C", of.bytes()), ("H", 2), ("S", 4)]
         .into_iter()
-        .chain([("W", 8), ("I", 4), ("U", 4)])
+        .chain([("W", 8), ("I", 4), ("U", 4), ("Q", 8), ("V", 8)])
     {
         let _ = writeln!(text, ".input {name} offset={at} size={}", 32 * size);
         at += 32 * size;
@@ -370,6 +418,16 @@ fn args(of: Format, r: &mut Random) -> Args {
         };
         (0..32).flat_map(|_| one(r).to_le_bytes()).collect()
     };
+    // Some that halve what is rounded.
+    let quads = |r: &mut Random| -> Vec<u8> {
+        let one = |r: &mut Random| match r.below(4) {
+            0 => r.below(2) as u64,
+            1 => (r.next() >> r.below(40)) & !0 << r.below(40),
+            2 => (1u64 << r.below(64)).wrapping_add((r.below(3) as u64) << r.below(64)),
+            _ => r.next() >> r.below(64),
+        };
+        (0..32).flat_map(|_| one(r).to_le_bytes()).collect()
+    };
     vec![
         ("A", of.vector(narrower, r)),
         ("B", of.vector(narrower, r)),
@@ -379,6 +437,8 @@ fn args(of: Format, r: &mut Random) -> Args {
         ("W", DF.vector(Some(F), r)),
         ("I", integers(r)),
         ("U", integers(r)),
+        ("Q", quads(r)),
+        ("V", quads(r)),
     ]
 }
 
@@ -402,7 +462,7 @@ fn every_operation_in_every_mode() {
         let usual = [16, 32].map(|simd| {
             let (k, text, bytes) = kernel_in(simd, 0x4c0);
             let left = left(&device, &k, &args(of, r), bytes);
-            assert!(no_native(&left) || left.len() <= 3, "{left:?}\n{text}");
+            assert!(no_native(&left) || left.is_empty(), "{left:?}\n{text}");
             left
         });
         for mode in (0..4u32).flat_map(|round| {
@@ -529,7 +589,7 @@ fn modes_that_change() {
             true,
         ),
         (
-            start
+            start.clone()
                 + "mov (M1_NM, 1) K(0,0)<1> 0x0:ud\nL0:\n"
                 + &sums(5)
                 + &set("xor", 0x30)
@@ -537,6 +597,14 @@ fn modes_that_change() {
                 + "cmp.lt (M1_NM, 1) P3 K(0,0)<0;1,0> 0x5:ud\n(P3) goto (M1, 1) L0\n"
                 + &sums(5),
             false,
+        ),
+        // An address leads to no register of the mode.
+        (
+            start.clone()
+                + "addr_add (M1_NM, 1) A0(0)<1> &K[0] 0x0:uw\nmov (M1_NM, 1) r[A0(0),0]<1>:ud 0x7:ud\n"
+                + &set("xor", 0x30)
+                + &sums(5),
+            true,
         ),
         // The mode that threads start with.
         ("mov (M1, 16) R_f(0,0)<1> S(0,0)<1;1,0>\n".to_owned() + &sums(5), true),

@@ -15,33 +15,30 @@ pub(super) fn is_float(e: ExecType) -> bool {
     matches!(e, ExecType::F32 | ExecType::F64 | ExecType::F16)
 }
 
-/// Halves that are only moved, or picked, as the words that they are: a signalling NaN stays one.
-///
-/// # Errors
-/// They have a modifier.
-pub(super) fn as_words(i: &Inst) -> Result<Inst, Why> {
+/// Halves that are only moved, or picked, as the words that they are: a signalling NaN stays one. Those with a modifier
+/// go on being halves, whose words the instruction takes with other signs.
+pub(super) fn as_words(i: &Inst) -> Inst {
     let mut i = *i;
     let (Op::Mov | Op::Sel, ExecType::F16, Dst::Reg { ty: Type::Hf, sat: false, .. }) = (i.op, i.exec, i.dst)
     else {
-        return Ok(i);
+        return i;
     };
     let other = |s: &Src| matches!(s, Src::Reg { ty, .. } | Src::Indirect { ty, .. } if *ty != Type::Hf);
     if i.src.iter().any(other) {
-        return Ok(i);
+        return i;
     }
     i.exec = ExecType::U32;
     if let Dst::Reg { ty, .. } = &mut i.dst {
         *ty = Type::Uw;
     }
     for s in &mut i.src {
-        if let Src::Reg { ty, modifier, .. } | Src::Indirect { ty, modifier, .. } = s {
-            if *modifier != Modifier::None {
-                return Err("a modifier of halves that are moved");
-            }
+        if let Src::Reg { ty, modifier, .. } | Src::Indirect { ty, modifier, .. } = s
+            && *modifier == Modifier::None
+        {
             *ty = Type::Uw;
         }
     }
-    Ok(i)
+    i
 }
 
 /// Dwords that become quads, and what becomes doubles, are extended when they are read.
@@ -72,7 +69,7 @@ impl Emit<'_> {
     pub(super) fn compute(&mut self, pc: Pc) -> Result<(), Why> {
         let before = (self.a.here(), self.later.len());
         self.held = None;
-        let i = as_words(self.inst(pc))?;
+        let i = as_words(self.inst(pc));
         self.mode_allows(&i)?;
         self.vectors(pc, i).or_else(|why| {
             if i.channels == 1 {
@@ -448,6 +445,14 @@ impl Emit<'_> {
                     self.flush(to, &singles, Type::F, to);
                 }
                 to
+            }
+            // What was picked are words.
+            (ExecType::F16, Type::Hf) if matches!(i.op, Op::Min | Op::Max) => {
+                if part.lanes > 1 {
+                    self.a.store_to_reg(VPMOVDW, w, to, v);
+                    return Ok(to);
+                }
+                v
             }
             (ExecType::F32 | ExecType::F16, Type::Hf) => {
                 let v = self.flushed_before(i, v, part, 4);

@@ -61,12 +61,23 @@ impl Emit<'_> {
         self.copy_reg(to, 3, w);
     }
 
+    /// Of AVX2's sums that do this, zero's is of a sign where they are rounded down.
+    fn quads_to_doubles(&mut self, op: crate::ops::Op, w: Width, to: V, from: V) {
+        if !self.sums_are_negative_zeros() {
+            return self.a.v2(op, w, to, Opd::Reg(from), Lanes::All);
+        }
+        self.a.v3(VPXORD, w, 4, 4, Opd::Reg(4), Lanes::All);
+        self.a.vcmp(VPCMPQ, w, 5, from, Opd::Reg(4), 0, None);
+        self.a.v2(op, w, to, Opd::Reg(from), Lanes::All);
+        self.a.v2(VMOVDQU64, w, to, Opd::Reg(4), Lanes::Of(5));
+    }
+
     /// Quads as doubles, or as singles, rounded once.
     pub(super) fn floats(&mut self, v: V, part: &Part, signed: bool, ty: Type, to: V) {
         let (w, all) = (part.width, Lanes::All);
         let convert = if signed { VCVTQQ2PD } else { VCVTUQQ2PD };
         if ty == Type::Df {
-            self.a.v2(convert, w, to, Opd::Reg(v), all);
+            self.quads_to_doubles(convert, w, to, v);
             return;
         }
         // What a double cannot hold keeps, in a bit that no single has, that there was something below.
@@ -87,7 +98,7 @@ impl Emit<'_> {
         self.a.vcmp(VPCMPUQ, w, 5, size, large, 5, None);
         self.copy_reg(5, v, w);
         self.a.v2(VMOVDQU64, w, 5, Opd::Reg(3), Lanes::Of(5));
-        self.a.v2(convert, w, 5, Opd::Reg(5), all);
+        self.quads_to_doubles(convert, w, 5, 5);
         self.a.v2(VCVTPD2PS, w, to, Opd::Reg(5), all);
     }
 }

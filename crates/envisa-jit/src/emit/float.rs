@@ -202,8 +202,14 @@ impl Emit<'_> {
 
     pub(super) fn float(&mut self, pc: Pc, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Why> {
         let w = part.width;
-        if i.exec == ExecType::F16 && !matches!(i.op, Op::Mov | Op::Add | Op::Mul | Op::Sel) {
-            return Err("an operation of halves");
+        if i.exec == ExecType::F16 {
+            use Op::*;
+            match i.op {
+                Min | Max => return self.least_halves(i, part),
+                // What is rounded to singles first is rounded once to halves.
+                Mov | Sel | Add | Mul | Div | Divm | Sqrt | Sqrtm | Frc | Rndd | Rndu | Rnde | Rndz => {}
+                _ => return Err("an operation of halves"),
+            }
         }
         match i.op {
             Op::Mov => {
@@ -265,6 +271,31 @@ impl Emit<'_> {
         self.a.vcmp(cmp, w, 5, a, Opd::Reg(a), 7, Some(5));
         self.a.v2(copy, w, 0, Opd::Reg(a), Lanes::Of(5));
         Ok(0)
+    }
+
+    /// The same of halves, in words: NaNs stay what they are.
+    fn least_halves(&mut self, i: &Inst, part: &Part) -> Result<V, Why> {
+        let halves = |s: &Src| matches!(s, Src::Reg { ty: Type::Hf, .. });
+        if !i.src[..2].iter().all(halves) || !matches!(i.dst, Dst::Reg { ty: Type::Hf, .. }) {
+            return Err("an operation of halves");
+        }
+        let (w, words) = (part.width, Inst { exec: ExecType::U32, ..*i });
+        for (k, v) in [(0, 1), (1, 2)] {
+            let s = self.source(&words, k, part, v)?;
+            let s = self.in_register(s, part, v);
+            self.copy_reg(v, s, w);
+            self.flush_words(v, part);
+            self.a.store_to_reg(VPMOVDW, w, v + 2, v);
+            self.a.v2(VCVTPH2PS, w, v + 2, Opd::Reg(v + 2), Lanes::All);
+        }
+        // The first, if it is less or more, or if the other is NaN alone.
+        let how = if i.op == Op::Min { 0x11 } else { 0x1e };
+        self.a.vcmp(VCMPPS, w, 5, 4, Opd::Reg(4), 3, None);
+        self.a.vcmp(VCMPPS, w, 5, 3, Opd::Reg(3), 7, Some(5));
+        self.a.v2(VMOVDQU32, w, 2, Opd::Reg(1), Lanes::Of(5));
+        self.a.vcmp(VCMPPS, w, 5, 3, Opd::Reg(4), how, None);
+        self.a.v2(VMOVDQU32, w, 2, Opd::Reg(1), Lanes::Of(5));
+        Ok(2)
     }
 
     pub(super) fn double(&mut self, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Why> {

@@ -161,8 +161,8 @@ impl Modes {
                         now = Known::NOTHING;
                     }
                 }
-                _ if sets.binary_search(&pc).is_ok() => now = written(p, i, now),
-                _ => {}
+                _ if sets.binary_search(&pc).is_err() => {}
+                _ => now = written(p, i, now),
             }
             for to in next {
                 let Some(there) = at.get_mut(to as usize) else { continue };
@@ -324,7 +324,9 @@ impl Emit<'_> {
             return Err("the mode that is not IEEE's");
         }
         let other = |s: &Src| matches!(s, Src::Reg { ty, .. } | Src::Indirect { ty, .. } if *ty != Type::Hf);
-        let halves = matches!(i.dst, Dst::Reg { ty: Type::Hf, .. } | Dst::Pred { .. }) || copies(i.op);
+        let halves = matches!(i.dst, Dst::Reg { ty: Type::Hf, .. } | Dst::Pred { .. })
+            || copies(i.op)
+            || i.op == Op::Cmp;
         if i.exec == ExecType::F16 && (!halves || i.src.iter().any(other)) {
             return Err("halves with others in another floating-point mode");
         }
@@ -407,6 +409,17 @@ impl Emit<'_> {
         self.a.v3(and, w, to, to, sign, Lanes::Of(5));
     }
 
+    /// The same of halves, each in the low word of a dword, if the mode flushes such.
+    pub(super) fn flush_words(&mut self, v: V, part: &Part) {
+        if !self.flushes(Type::Hf) {
+            return;
+        }
+        let (w, [magnitude, least, sign]) = (part.width, [0x7fff, 0x0400, 0x8000].map(|x| self.literal(x)));
+        self.a.v3(VPANDD, w, 6, v, Opd::Bcast(magnitude), Lanes::All);
+        self.a.vcmp(VPCMPD, w, 5, 6, Opd::Bcast(least), 1, None);
+        self.a.v3(VPANDD, w, v, v, Opd::Bcast(sign), Lanes::Of(5));
+    }
+
     /// Singles to halves, as the mode has it.
     pub(super) fn singles_to_halves(&mut self, part: &Part, to: V, v: V) {
         let (w, how) = (part.width, control(self.mode().rounding()));
@@ -418,11 +431,16 @@ impl Emit<'_> {
         }
     }
 
+    /// Is a sum that comes to nothing a negative zero, where conversions are made of sums?
+    pub(super) fn sums_are_negative_zeros(&self) -> bool {
+        self.level == Level::Avx2 && self.rounding == Rounding::Down
+    }
+
     /// Integers without sign to singles or doubles: of AVX2's sums that do this, zero's is of a sign where they are
     /// rounded down.
     pub(super) fn unsigned_to_float(&mut self, op: crate::ops::Op, w: Width, to: V, from: Opd) {
         self.a.v2(op, w, to, from, Lanes::All);
-        if self.level != Level::Avx2 || self.rounding != Rounding::Down {
+        if !self.sums_are_negative_zeros() {
             return;
         }
         let (and, bits) = match op == VCVTUDQ2PD {

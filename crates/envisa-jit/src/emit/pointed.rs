@@ -125,7 +125,7 @@ impl Emit<'_> {
             put = Some((f, made));
             j.dst = Dst::Reg { offset: made, ty, stride: 1, sat };
         }
-        let j = super::alu::as_words(&j)?;
+        let j = super::alu::as_words(&j);
         self.mode_allows(&j)?;
         // Who finds that an address is no variable's leaves the code, which is only done rounding to nearest.
         if self.rounds_otherwise(&j) {

@@ -341,7 +341,8 @@ impl Emit<'_> {
             return Ok(true);
         }
         let Dst::Reg { offset, ty, sat: false, .. } = i.dst else { return Ok(false) };
-        if i.dst2 != 0 || !ty.is_int() || i.src.iter().any(is_absolute) {
+        let other = |s: &Src| is_absolute(s) || matches!(s, Src::Reg { ty, .. } if ty.is_float());
+        if i.dst2 != 0 || !ty.is_int() || i.src.iter().any(other) {
             return Ok(false);
         }
         if !matches!(

@@ -183,7 +183,7 @@ impl Emit<'_> {
         let a = self.source(i, 0, part, 1)?;
         let b = self.source(i, 1, part, 2)?;
         let (op, table): (_, [u32; 6]) = match i.exec {
-            ExecType::F32 => (VCMPPS, [0, 4, 0x1e, 0x1d, 0x11, 0x12]),
+            ExecType::F32 | ExecType::F16 => (VCMPPS, [0, 4, 0x1e, 0x1d, 0x11, 0x12]),
             ExecType::F64 => (VCMPPD, [0, 4, 0x1e, 0x1d, 0x11, 0x12]),
             ExecType::I32 => (VPCMPD, INTEGERS),
             ExecType::U32 => (VPCMPUD, INTEGERS),

@@ -55,7 +55,9 @@ impl Emit<'_> {
         // Narrower or of another kind: converted on the way.
         let m = self.convertible(a, part.lanes * ty.size(), tmp)?;
         match (i.exec, ty) {
-            (ExecType::I32 | ExecType::U32, Type::Uw) => self.a.v2(VPMOVZXWD, w, tmp, m, Lanes::All),
+            (ExecType::I32 | ExecType::U32, Type::Uw | Type::Hf) => {
+                self.a.v2(VPMOVZXWD, w, tmp, m, Lanes::All)
+            }
             (ExecType::I32 | ExecType::U32, Type::W) => self.a.v2(VPMOVSXWD, w, tmp, m, Lanes::All),
             (ExecType::I32 | ExecType::U32, Type::Ub) => self.a.v2(VPMOVZXBD, w, tmp, m, Lanes::All),
             (ExecType::I32 | ExecType::U32, Type::B) => self.a.v2(VPMOVSXBD, w, tmp, m, Lanes::All),
@@ -198,7 +200,7 @@ impl Emit<'_> {
             _ => return Err("a scalar of a type without native code"),
         }
         // The bits are in `rax`; widths of conversions' sources are half of the result's where it is wide.
-        let (from_int, x) = (ty.is_int(), vreg(tmp, Width::X));
+        let (from_int, x) = (ty.is_int() || !is_float(exec), vreg(tmp, Width::X));
         match exec {
             ExecType::I32 | ExecType::U32 if from_int => {
                 if one {
@@ -406,6 +408,18 @@ impl Emit<'_> {
                 false => Opd::Bcast(self.literal(bits)),
             };
             self.a.v3(op, w, tmp, v, bits, Lanes::All);
+            return Ok(Opd::Reg(tmp));
+        }
+        if ty == Type::Hf {
+            let (op, bits) = match modifier {
+                Modifier::Neg => (VPXORD, 0x8000),
+                Modifier::Abs => (VPANDD, 0x7fff),
+                Modifier::NegAbs => (VPORD, 0x8000),
+                _ => return Err("a modifier without native code"),
+            };
+            let v = self.in_register(from, part, tmp);
+            let bits = self.literal(bits);
+            self.a.v3(op, w, tmp, v, Opd::Bcast(bits), Lanes::All);
             return Ok(Opd::Reg(tmp));
         }
         match modifier {
