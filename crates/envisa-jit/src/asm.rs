@@ -501,6 +501,15 @@ impl Asm {
         self.push(i);
     }
 
+    /// A dword of a general register in the lanes of a mask.
+    pub fn put_lane(&mut self, w: Width, dst: V, r: Register, k: K) {
+        let i = Instruction::with2(crate::ops::SPREAD[w as usize], vreg(dst, w), r).map(|mut i| {
+            i.set_op_mask(kreg(k));
+            i
+        });
+        self.push(i);
+    }
+
     /// Singles to halves in a register, rounded by the CPU's number of a direction.
     pub fn cvt_half(&mut self, w: Width, dst: V, src: V, how: u32) {
         let c = crate::ops::VCVTPS2PH[w as usize];

@@ -98,6 +98,7 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
                 Register::RSI => payload && inside(sizes.payload) && i.op0_kind() == OpKind::Register,
                 // What is fetched ahead is not touched.
                 Register::RCX if i.code() == Code::Prefetcht0_m8 => aimed,
+                _ if i.code() == Code::Prefetchw_m8 => true,
                 Register::RCX => aimed && index != Register::None && (0..=1024).contains(&at),
                 _ => false,
             };

@@ -51,6 +51,8 @@ struct One {
     local: bool,
     /// What was there is wanted.
     keeps: bool,
+    /// It is collected in a register, of a part of an instruction.
+    collects: Option<Part>,
 }
 
 impl One {
@@ -161,6 +163,7 @@ impl Emit<'_> {
             place: Mem::indexed(PTR, PLACE[1], scale, 0),
             local: matches!(a.space, envisa_lower::Space::Slm),
             keeps: a.dst.is_some(),
+            collects: (part.lanes > 1 && slot == 4 && !op.is_float()).then_some(*part),
         };
         for (src, to) in a.src.iter().zip([Array::First, Array::Second]) {
             let Some(src) = src else { continue };
@@ -188,7 +191,13 @@ impl Emit<'_> {
         }
         for (half, bytes) in halves(part, slot) {
             let to = dst + at + half;
-            self.a.v2(VMOVDQU32, Width::of(bytes), 0, Opd::Mem(Array::First.all().plus(half)), Lanes::All);
+            match &one.collects {
+                Some(part) => self.collected(part),
+                None => {
+                    let from = Opd::Mem(Array::First.all().plus(half));
+                    self.a.v2(VMOVDQU32, Width::of(bytes), 0, from, Lanes::All);
+                }
+            }
             let k = self.load_lanes(pc, to, on);
             if slot == 8 {
                 let k = self.half(k, half / 64);
@@ -282,7 +291,10 @@ impl Emit<'_> {
             }
         }
         if one.keeps {
-            self.a.mr(STORE[size.max(1)], Array::First.one(one.slot), one.wide(OLD));
+            match &one.collects {
+                Some(part) => self.collect(part, one.wide(OLD)),
+                None => self.a.mr(STORE[size.max(1)], Array::First.one(one.slot), one.wide(OLD)),
+            }
         }
         Ok(())
     }

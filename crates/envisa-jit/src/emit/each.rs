@@ -70,6 +70,26 @@ impl Emit<'_> {
         Ok(())
     }
 
+    /// The dword of the lane that has its turn, for [`Self::collected`]. A vector that is read where its lanes were
+    /// stored waits until these, and all stores before them, have gone out to the caches: it is put together in a
+    /// register, where that takes little.
+    pub(super) fn collect(&mut self, part: &Part, r: Register) {
+        if self.level == Level::Avx2 {
+            self.a.mr(Code::Mov_rm32_r32, Array::First.one(4), r);
+            return;
+        }
+        self.a.rr(Code::VEX_Blsi_r32_rm32, Register::ESI, LEFT);
+        self.a.rr(Code::VEX_Kmovw_kr_r32, kreg(5), Register::ESI);
+        self.a.put_lane(part.width, 0, r, 5);
+    }
+
+    /// What [`Self::collect`] was given, in the first vector.
+    pub(super) fn collected(&mut self, part: &Part) {
+        if self.level == Level::Avx2 {
+            self.a.v2(VMOVDQU32, part.width, 0, Opd::Mem(Array::First.all()), Lanes::All);
+        }
+    }
+
     /// Stores bytes or words of a vector to scattered places.
     pub(super) fn scatter_narrow(
         &mut self,

@@ -14,9 +14,11 @@ mod fetch;
 mod few;
 mod fields;
 mod float;
+mod gather;
 mod image;
 mod indirect;
 mod int;
+pub(crate) mod lines;
 mod math;
 mod media;
 pub(crate) mod memory;
@@ -44,6 +46,7 @@ use envisa_machine::start::Start;
 use envisa_sem::{FpMode, Rounding};
 use iced_x86::{Code, Register};
 
+use self::lines::{Line, lines};
 use self::streams::{STREAM, Stream, streams};
 use crate::active::Active;
 use crate::alloc::Allocation;
@@ -154,6 +157,8 @@ pub(crate) struct Emit<'a> {
     pub level: Level,
     /// There are sums of four products of bytes.
     pub vnni: bool,
+    /// Sixteen loads take less than a gather does.
+    pub loads: bool,
     /// The floating-point mode, by instruction; that of the one at hand, if it is known; and how the CPU rounds here.
     modes: &'a Modes,
     mode: Option<FpMode>,
@@ -188,6 +193,8 @@ pub(crate) struct Emit<'a> {
     now: Pc,
     /// Loads that are done ahead.
     streams: Vec<Stream>,
+    /// Loads of places that locked operations go to.
+    lines: Vec<Line>,
 }
 
 impl<'a> Emit<'a> {
@@ -224,6 +231,8 @@ impl<'a> Emit<'a> {
             together,
             level,
             // Without the instruction they are made by others.
+            // AMD's CPUs have this one, all others do not.
+            loads: level == Level::Avx512 && is_x86_feature_detected!("sse4a"),
             vnni: level == Level::Avx2 || is_x86_feature_detected!("avx512vnni"),
             modes,
             mode: None,
@@ -249,6 +258,7 @@ impl<'a> Emit<'a> {
             held: None,
             now: 0,
             streams: streams(p, flow, cells, shapes),
+            lines: lines(p, flow, cells),
         }
     }
 

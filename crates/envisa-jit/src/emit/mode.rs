@@ -44,14 +44,6 @@ pub(crate) struct Modes {
     from: Vec<(Pc, Option<FpMode>)>,
 }
 
-/// May an address register name a byte of the register file?
-fn named(p: &Program, at: RegOffset) -> bool {
-    let r = p.registers();
-    let place = at.checked_sub(r.address_base);
-    let home = place.and_then(|at| Some((at, r.address_homes.get(at as usize / 64)?)));
-    home.is_some_and(|(at, (start, end))| (*start..*end).contains(&at))
-}
-
 /// Where code sets the floating-point mode.
 fn sets_mode(p: &Program) -> impl Iterator<Item = Pc> {
     let cr0 = p.registers().predefined[envisa_isa::predefined::var::CR0 as usize];
@@ -61,7 +53,7 @@ fn sets_mode(p: &Program) -> impl Iterator<Item = Pc> {
         i.writes(p.parts(), &mut |t| {
             writes |= match t.range(i.channels.into()) {
                 Some(r) => r.start < cr0 + 4 && cr0 < r.end,
-                None => named(p, cr0),
+                None => cr0 >= p.registers().address_base,
             };
         });
         writes

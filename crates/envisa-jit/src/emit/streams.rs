@@ -42,11 +42,7 @@ pub(crate) struct Stream {
 /// A program's loads of this kind.
 pub(crate) fn streams(p: &Program, flow: &Flow, cells: &Cells, shapes: &Shapes) -> Vec<Stream> {
     let mut all = Vec::new();
-    let loops: Vec<RangeInclusive<Pc>> = (0..flow.end())
-        .filter(|pc| flow.reachable(*pc))
-        .filter(|pc| p.code()[*pc as usize].op == Op::Goto && p.code()[*pc as usize].aux <= *pc)
-        .map(|pc| p.code()[pc as usize].aux..=pc)
-        .collect();
+    let loops = loops(p, flow);
     for at in &loops {
         let inner =
             |other: &RangeInclusive<Pc>| other != at && at.contains(other.start()) && other.end() <= at.end();
@@ -75,8 +71,17 @@ pub(crate) fn streams(p: &Program, flow: &Flow, cells: &Cells, shapes: &Shapes) 
     all
 }
 
+/// From a loop's first instruction to its last.
+pub(super) fn loops(p: &Program, flow: &Flow) -> Vec<RangeInclusive<Pc>> {
+    (0..flow.end())
+        .filter(|pc| flow.reachable(*pc))
+        .filter(|pc| p.code()[*pc as usize].op == Op::Goto && p.code()[*pc as usize].aux <= *pc)
+        .map(|pc| p.code()[pc as usize].aux..=pc)
+        .collect()
+}
+
 /// A load of a dword for each channel.
-fn gather(p: &Program, pc: Pc) -> Option<&Simt> {
+pub(super) fn gather(p: &Program, pc: Pc) -> Option<&Simt> {
     let i = &p.code()[pc as usize];
     match p.messages().get(i.aux as usize)? {
         Message::Simt(s) if i.op == Op::Message && i.first == 0 => {

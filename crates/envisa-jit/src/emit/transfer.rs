@@ -1,12 +1,13 @@
 //! What a message moves, once it is known where to.
 
+use super::gather::Places;
 use super::memory::{Form, ON, PTR, Way};
 use super::*;
 use crate::layout::site;
 use envisa_lower::{Simt, Space};
 
-/// Where the next tile's part of a row is, in bytes from that of a group which loads one into its local memory: the
-/// CPU's prefetchers lose sight of so many rows that each go on a little at a time.
+/// Where the next tile's part of a row is, in bytes from that of a group which loads one into its local memory: see
+/// [`Emit::fetch_next`].
 const NEXT_TILE: i64 = 128;
 
 impl Emit<'_> {
@@ -33,6 +34,19 @@ impl Emit<'_> {
         Ok(())
     }
 
+    /// Fetches the lines behind a thread's part of a row, which the next group in that row will want, where groups have
+    /// several threads: they go on by a little in each of so many rows that the CPU's prefetchers lose sight of them.
+    /// What is fetched may be nothing's.
+    fn fetch_next(&mut self, s: &Simt, form: Form, part: &Part, row: u32, (r, plus): (Register, u32)) {
+        if !self.takes_turns() || !matches!(s.space, Space::Flat | Space::Bti(_)) || form.scale > 8 {
+            return;
+        }
+        let code = if s.write { Code::Prefetchw_m8 } else { Code::Prefetcht0_m8 };
+        for line in (0..part.lanes * u32::from(s.element)).step_by(64) {
+            self.a.m(code, Mem::indexed(PTR, r, form.scale, i64::from(plus + row + line)));
+        }
+    }
+
     #[allow(clippy::too_many_arguments)]
     fn transfer_some(
         &mut self,
@@ -47,6 +61,9 @@ impl Emit<'_> {
         let element = u32::from(s.element);
         let mut positions = s.elements;
         let mut c = 0;
+        if let Way::Row(r, plus) = way {
+            self.fetch_next(s, form, part, u32::from(i.channels) * element, (r, plus));
+        }
         // Where the places turn out to be rows, they are moved as such.
         let mut done = None;
         if let Way::Any(v) = way
@@ -192,46 +209,6 @@ impl Emit<'_> {
             let which = self.literals(pick(&|k| 2 * k + c as u32));
             self.a.v2(VMOVDQU32, Width::Z, 2, Opd::Mem(which), Lanes::All);
             self.a.v3(VPERMI2D, Width::Z, 2, 0, Opd::Reg(1), Lanes::All);
-            let k = self.load_lanes(pc, to, on);
-            self.store_part(to, 2, 4, part, k)?;
-        }
-        Ok(())
-    }
-
-    /// Pairs of dwords from anywhere, each gathered as one.
-    #[allow(clippy::too_many_arguments)]
-    pub(super) fn gather_pairs(
-        &mut self,
-        pc: Pc,
-        s: &Simt,
-        form: Form,
-        part: &Part,
-        v: V,
-        data: RegOffset,
-        on: Option<K>,
-    ) -> Result<(), Why> {
-        let m = Mem::indexed(PTR, Register::None, form.scale, 0);
-        for h in 0..2 {
-            let mut index = v;
-            if h == 1 {
-                let extract = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
-                self.a.rri(extract, vreg(2, Width::Y), vreg(v, Width::Z), 1);
-                index = 2;
-            }
-            // Of the mask's bits the low eight count.
-            match on {
-                Some(on) => self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(5), kreg(on), 8 * h),
-                None => self.a.rrr(Code::VEX_Kxnorw_kr_kr_kr, kreg(5), kreg(5), kreg(5)),
-            }
-            let d = h as V;
-            self.a.v3(VPXORD, Width::Z, d, d, Opd::Reg(d), Lanes::All);
-            self.a.gather(VPGATHERDQ, Width::Z, d, m, index, 5);
-        }
-        for c in 0..2 {
-            let which = self.literals(std::array::from_fn(|k| 2 * k as u32 + c));
-            self.a.v2(VMOVDQU32, Width::Z, 2, Opd::Mem(which), Lanes::All);
-            self.a.v3(VPERMI2D, Width::Z, 2, 0, Opd::Reg(1), Lanes::All);
-            let to = data + c * s.component_stride + 4 * part.lane;
             let k = self.load_lanes(pc, to, on);
             self.store_part(to, 2, 4, part, k)?;
         }
@@ -692,30 +669,24 @@ impl Emit<'_> {
         if slot == 8 {
             for h in self.halves_on(pc, part) {
                 let to = to + 64 * h;
-                let mut index = index;
-                if h == 1 {
-                    self.a.rri(
-                        Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8,
-                        vreg(2, Width::Y),
-                        vreg(index, Width::Z),
-                        1,
-                    );
-                    index = 2;
-                }
-                all(self, 5);
-                if h == 1 {
-                    self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(5), kreg(5), 8);
-                } else {
-                    self.a.rri(Code::VEX_Kshiftlw_kr_kr_imm8, kreg(5), kreg(5), 8);
-                    self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(5), kreg(5), 8);
-                }
                 if s.write {
+                    let mut index = index;
+                    if h == 1 {
+                        let extract = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
+                        self.a.rri(extract, vreg(2, Width::Y), vreg(index, Width::Z), 1);
+                        index = 2;
+                    }
+                    all(self, 5);
+                    let (first, by) = (h == 0, 8);
+                    if first {
+                        self.a.rri(Code::VEX_Kshiftlw_kr_kr_imm8, kreg(5), kreg(5), by);
+                    }
+                    self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(5), kreg(5), by);
                     let d = self.data_in(to, 64, 0)?;
                     self.a.scatter(VPSCATTERDQ, Width::Z, m, index, d, 5);
                 } else {
+                    self.load_quads(part, Places { index, scale, plus: disp }, (0, h), on);
                     let k = self.half(on, h);
-                    self.a.v3(VPXORD, Width::Z, 0, 0, Opd::Reg(0), Lanes::All);
-                    self.a.gather(VPGATHERDQ, Width::Z, 0, m, index, 5);
                     let k = if self.load_lanes(pc, to, on).is_some() { k } else { None };
                     let sub = Part { lanes: 8, bytes: 8, width: Width::Z, ..*part };
                     self.store_part(to, 0, 8, &sub, k)?;
@@ -723,19 +694,20 @@ impl Emit<'_> {
             }
             return Ok(());
         }
-        if !s.write || s.element == 4 {
-            all(self, 5);
-        }
         if s.write {
             let d = self.data_in(to, 4 * part.lanes, 0)?;
             if s.element != 4 {
                 return self.scatter_narrow(part, (index, scale, disp), (d, element), on);
             }
+            all(self, 5);
             self.a.scatter(VPSCATTERDD, w, m, index, d, 5);
             return Ok(());
         }
-        self.a.v3(VPXORD, w, 0, 0, Opd::Reg(0), Lanes::All);
-        self.a.gather(VPGATHERDD, w, 0, m, index, 5);
+        if let Some(line) = self.line(pc).filter(|_| disp == 0) {
+            self.gather_lines(pc, &line, part, (index, scale), on)?;
+        } else {
+            self.load_dwords(part, Places { index, scale, plus: disp }, on);
+        }
         if s.element != 4 {
             let and = self.literal(if s.element == 1 { 0xff } else { 0xffff });
             self.a.v3(VPANDD, w, 0, 0, Opd::Bcast(and), Lanes::All);

@@ -1,0 +1,172 @@
+//! Elements from anywhere, into a vector.
+//!
+//! The instruction for it is a program of many steps on some CPUs, which nothing overlaps: there, single loads that are
+//! put together take two thirds of its time.
+
+use envisa_lower::Simt;
+
+use super::memory::{Form, PTR};
+use super::*;
+
+/// Places, and how they become addresses: indices in a vector, their factor, what is added.
+#[derive(Clone, Copy)]
+pub(super) struct Places {
+    pub index: V,
+    pub scale: u32,
+    pub plus: u32,
+}
+
+impl Places {
+    /// One, by a general register.
+    fn at(self, r: Register) -> Mem {
+        Mem::indexed(PTR, r, self.scale, i64::from(self.plus))
+    }
+}
+
+/// Indices of channels that are off are the site's first here.
+const INDEX: V = 5;
+/// Sixteen bytes of indices.
+const QUARTER: V = 4;
+/// Sixteen bytes of what is loaded.
+const LOADED: V = 2;
+
+impl Emit<'_> {
+    /// Is it better to load one after the other? All lanes that are on have passed the site.
+    fn by_loads(&self, part: &Part) -> bool {
+        self.loads && part.lanes == 16
+    }
+
+    /// Places all of which may be read, where some lanes are off and anything may be in these.
+    fn readable(&mut self, of: Places, on: Option<K>) -> Places {
+        let Some(on) = on else { return of };
+        self.a.v2(VMOVDQU32, Width::Z, INDEX, Opd::Reg(of.index), Lanes::Zero(on));
+        Places { index: INDEX, ..of }
+    }
+
+    /// The indices of lanes `4 * q + 2 * second` and the next one, in `edx` and `rax`.
+    fn two_indices(&mut self, of: Places, q: u32, second: bool) {
+        let from = if q == 0 { of.index } else { QUARTER };
+        if q != 0 && !second {
+            let extract = Code::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8;
+            self.a.rri(extract, vreg(QUARTER, Width::X), vreg(of.index, Width::Z), q as i32);
+        }
+        let from = vreg(from, Width::X);
+        if second {
+            self.a.rri(Code::EVEX_Vpextrq_rm64_xmm_imm8, Register::RAX, from, 1);
+        } else {
+            self.a.rr(Code::EVEX_Vmovq_rm64_xmm, Register::RAX, from);
+        }
+        self.a.rr(Code::Mov_r32_rm32, Register::EDX, Register::EAX);
+        self.a.ri(Code::Shr_rm64_imm8, Register::RAX, 32);
+    }
+
+    /// Sixteen bytes become the quarter of a vector, of which they are the first so far if they are that.
+    fn quarter(&mut self, dst: V, q: u32) {
+        if q != 0 {
+            let w = Width::Z;
+            let insert = Code::EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8;
+            let i =
+                iced_x86::Instruction::with4(insert, vreg(dst, w), vreg(dst, w), vreg(LOADED, Width::X), q);
+            self.a.push(i);
+        }
+    }
+
+    /// A dword for each lane, in the first vector.
+    pub(super) fn load_dwords(&mut self, part: &Part, of: Places, on: Option<K>) {
+        let w = part.width;
+        if !self.by_loads(part) {
+            self.lanes_of(part, on);
+            let m = of.at(Register::None);
+            self.a.v3(VPXORD, w, 0, 0, Opd::Reg(0), Lanes::All);
+            self.a.gather(VPGATHERDD, w, 0, m, of.index, 5);
+            return;
+        }
+        let of = self.readable(of, on);
+        for q in 0..4 {
+            let to = vreg(if q == 0 { 0 } else { LOADED }, Width::X);
+            for second in [false, true] {
+                self.two_indices(of, q, second);
+                for (k, r) in [Register::RDX, Register::RAX].into_iter().enumerate() {
+                    let (m, at) = (of.at(r), 2 * u32::from(second) + k as u32);
+                    if at == 0 {
+                        self.a.rm(Code::VEX_Vmovd_xmm_rm32, to, m);
+                    } else {
+                        let insert = Code::VEX_Vpinsrd_xmm_xmm_rm32_imm8;
+                        self.a.push(iced_x86::Instruction::with4(insert, to, to, m.operand(false), at));
+                    }
+                }
+            }
+            self.quarter(0, q);
+        }
+    }
+
+    /// A quad for each of eight lanes, the first ones or (`h`) the others.
+    pub(super) fn load_quads(&mut self, part: &Part, of: Places, (dst, h): (V, u32), on: Option<K>) {
+        if !self.by_loads(part) {
+            let mut index = of.index;
+            if h == 1 {
+                let extract = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
+                self.a.rri(extract, vreg(2, Width::Y), vreg(index, Width::Z), 1);
+                index = 2;
+            }
+            // Of the mask's bits the low eight count.
+            match on {
+                Some(on) => self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(5), kreg(on), 8 * h as i32),
+                None => self.a.rrr(Code::VEX_Kxnorw_kr_kr_kr, kreg(5), kreg(5), kreg(5)),
+            }
+            let m = of.at(Register::None);
+            self.a.v3(VPXORD, Width::Z, dst, dst, Opd::Reg(dst), Lanes::All);
+            self.a.gather(VPGATHERDQ, Width::Z, dst, m, index, 5);
+            return;
+        }
+        let of = self.readable(of, on);
+        for q in 0..4 {
+            let to = vreg(if q == 0 { dst } else { LOADED }, Width::X);
+            self.two_indices(of, 2 * h + q / 2, q % 2 == 1);
+            self.a.rm(Code::VEX_Vmovq_xmm_xmmm64, to, of.at(Register::RDX));
+            let m = of.at(Register::RAX).operand(false);
+            self.a.push(iced_x86::Instruction::with3(Code::VEX_Vmovhps_xmm_xmm_m64, to, to, m));
+            self.quarter(dst, q);
+        }
+    }
+
+    /// The lanes of a gather, which it takes away one by one, in the fifth mask.
+    fn lanes_of(&mut self, part: &Part, on: Option<K>) {
+        match on {
+            Some(on) => self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(5), kreg(on), kreg(on)),
+            None => {
+                self.a.rrr(Code::VEX_Kxnorw_kr_kr_kr, kreg(5), kreg(5), kreg(5));
+                if part.lanes == 8 {
+                    self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(5), kreg(5), 8);
+                }
+            }
+        }
+    }
+
+    /// Pairs of dwords from anywhere, each loaded as one.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn gather_pairs(
+        &mut self,
+        pc: Pc,
+        s: &Simt,
+        form: Form,
+        part: &Part,
+        v: V,
+        data: RegOffset,
+        on: Option<K>,
+    ) -> Result<(), Why> {
+        for h in 0..2 {
+            let of = Places { index: v, scale: form.scale, plus: 0 };
+            self.load_quads(part, of, (h as V, h), on);
+        }
+        for c in 0..2 {
+            let which = self.literals(std::array::from_fn(|k| 2 * k as u32 + c));
+            self.a.v2(VMOVDQU32, Width::Z, 2, Opd::Mem(which), Lanes::All);
+            self.a.v3(VPERMI2D, Width::Z, 2, 0, Opd::Reg(1), Lanes::All);
+            let to = data + c * s.component_stride + 4 * part.lane;
+            let k = self.load_lanes(pc, to, on);
+            self.store_part(to, 2, 4, part, k)?;
+        }
+        Ok(())
+    }
+}
