@@ -11,7 +11,7 @@ use envisa_isa::{Combine, Modifier};
 use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness};
 use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src, Strides};
 
-use crate::emit::Modes;
+use crate::modes::Modes;
 use crate::shape::{Shapes, constant};
 
 /// Most leaves of a chain.

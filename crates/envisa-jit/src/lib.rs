@@ -24,6 +24,7 @@ mod general;
 mod layout;
 mod level;
 mod listing;
+mod modes;
 mod narrow;
 #[allow(dead_code)]
 mod ops;

@@ -55,11 +55,11 @@ use crate::defer::Deferred;
 use crate::general::{Given, keep};
 use crate::layout::{CTX, REGS, RENEW, SITES, at, exit};
 use crate::level::Level;
+use crate::modes::Modes;
 use crate::narrow::{self, narrow};
 use crate::ops::*;
 use crate::plan::Kind;
 use crate::shape::Shapes;
-pub(crate) use mode::{Modes, keeps_mode};
 
 /// Active channels 0 to 15 and 16 to 31.
 pub(crate) const EXEC: [K; 2] = [1, 2];
