@@ -260,8 +260,10 @@ pub fn layout(
     if at.0 - l.address_base > ADDRESSABLE {
         return Err("the variables whose address is taken exceed the 64 KiB an address can name".into());
     }
-    let mut homes: Vec<(u32, u32)> =
-        (0..predefined::VARS.len()).map(|i| (l.predefined[i], l.predefined_bytes[i])).collect();
+    // Addresses name general registers, which the mode of the thread is none of.
+    let general = |i: &usize| *i != predefined::var::CR0 as usize;
+    let predefined = (0..predefined::VARS.len()).filter(general);
+    let mut homes: Vec<(u32, u32)> = predefined.map(|i| (l.predefined[i], l.predefined_bytes[i])).collect();
     homes.extend(l.objects.iter().flat_map(|h| &h.homes).map(|h| (h.offset, h.bytes)));
     l.address_homes = vec![(0, 0); ((at.0 - l.address_base) / CHUNK) as usize];
     for (start, bytes) in homes {
