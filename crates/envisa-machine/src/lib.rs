@@ -12,6 +12,7 @@ mod loader;
 pub mod memory;
 pub mod messages;
 pub mod observer;
+pub mod pool;
 pub mod regs;
 pub mod sampler;
 pub mod scheduler;

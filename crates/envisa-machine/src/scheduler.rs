@@ -1,10 +1,11 @@
 //! Runs a launch: spreads its groups over host threads, whose workers run them.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::engine::{LaunchView, Stop, Worker};
+use crate::pool::{beside, hardware_threads};
 
 pub use crate::engine::Cancel;
 use crate::trap::{Cause, Trap};
@@ -63,12 +64,6 @@ impl RunOptions {
     }
 }
 
-/// The host's hardware threads. (The system is asked once: it opens files to answer.)
-fn hardware_threads() -> usize {
-    static THREADS: OnceLock<usize> = OnceLock::new();
-    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
-}
-
 /// What a run came to.
 #[derive(Debug)]
 pub struct Outcome {
@@ -95,8 +90,8 @@ pub fn run<W: Worker>(
         stop: Stop::new(options.cancel.clone()),
         traps: Mutex::default(),
         total,
-        // Few claims where groups are many, fine ones where they are few.
-        step: (total / (options.workers(total) as u64 * 16)).clamp(1, 64),
+        workers: options.workers(total) as u64,
+        most: if launch.env.program.runs_forward() { 256 } else { 64 },
     };
     if let Some(progress) = options.progress {
         progress.begun.store(0, Ordering::Relaxed);
@@ -153,39 +148,30 @@ fn begins_alone(launch: &LaunchView<'_>) -> bool {
         && program.runs_forward()
 }
 
-/// Runs `here` on this host thread, and all others on threads of their own. A panic in one of them, a mistake of
-/// ours, goes on here: it is not to be taken for a result.
-fn beside<F: FnOnce() + Send>(others: impl ExactSizeIterator<Item = F>, here: impl FnOnce()) {
-    /// Threads that wait for the next launch: as many as the host has beside the caller's.
-    static POOL: OnceLock<Option<rayon::ThreadPool>> = OnceLock::new();
-    let pool = POOL.get_or_init(|| {
-        rayon::ThreadPoolBuilder::new().num_threads((hardware_threads() - 1).max(1)).build().ok()
-    });
-    match pool {
-        Some(pool) if others.len() <= pool.current_num_threads() => pool.in_place_scope(|s| {
-            others.for_each(|f| s.spawn(|_| f()));
-            here();
-        }),
-        _ => std::thread::scope(|s| {
-            others.for_each(|f| drop(s.spawn(f)));
-            here();
-        }),
-    }
-}
-
 /// What workers share.
 struct Shared {
     next: AtomicU64,
     stop: Stop,
     traps: Mutex<Vec<(u64, Box<Trap>)>>,
     total: u64,
-    step: u64,
+    /// Host threads.
+    workers: u64,
+    /// Groups that are claimed at once at most. Long runs of them are what the CPU's prefetchers see; groups with loops may
+    /// wait for lower ones, or take long.
+    most: u64,
 }
 
 impl Shared {
     /// Has a worker run groups until there are no more.
     fn work<W: Worker>(&self, worker: &mut W, progress: Option<&Progress>) {
-        while self.claim(worker, self.step, progress) {}
+        while self.claim(worker, self.step(), progress) {}
+    }
+
+    /// How many groups to claim next: few claims where groups are many, fine ones where they are few, and finer ones
+    /// towards the end, so that all workers end together.
+    fn step(&self) -> u64 {
+        let left = self.total.saturating_sub(self.next.load(Ordering::Relaxed));
+        (left / (self.workers * 8)).clamp(1, self.most)
     }
 
     /// The same with nobody beside it, for a while; gives whether there are no more.

@@ -105,7 +105,7 @@ impl Buffer {
     /// [`Error::Range`].
     pub fn read(&self, offset: u64, to: &mut [u8]) -> Result<(), Error> {
         let part = self.part(offset, to.len() as u64)?;
-        match self.allocation.memory.block.copy_out(part.start as usize, to) {
+        match self.allocation.memory.block.copy_out_by_pieces(part.start as usize, to) {
             true => Ok(()),
             false => Err(self.outside(offset, to.len() as u64)),
         }
@@ -125,7 +125,7 @@ impl Buffer {
     /// [`Error::Range`].
     pub fn write(&self, offset: u64, from: &[u8]) -> Result<(), Error> {
         let part = self.part(offset, from.len() as u64)?;
-        match self.allocation.memory.block.copy_in(part.start as usize, from) {
+        match self.allocation.memory.block.copy_in_by_pieces(part.start as usize, from) {
             true => Ok(()),
             false => Err(self.outside(offset, from.len() as u64)),
         }

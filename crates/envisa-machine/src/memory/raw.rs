@@ -19,11 +19,15 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use memmap2::MmapMut;
 
+use crate::pool::{copy_by_pieces, fill_by_pieces};
+
 /// Alignment of every block: a cache line, and the widest vector.
 const ALIGN: usize = 64;
 /// Blocks from this size on are mapped, in large pages where the system has them: accesses all over a large
 /// buffer cost a page walk each otherwise.
 const MAPPED: usize = 4 << 20;
+/// Where large pages begin: what does not start there starts with small ones.
+const LARGE_PAGE: usize = 2 << 20;
 
 /// A block of shared bytes.
 #[derive(Debug)]
@@ -69,11 +73,12 @@ impl Block {
             return Some(Block { start: NonNull::dangling(), len: 0, owner: None });
         }
         if len >= MAPPED {
-            let map = MmapMut::map_anon(len).ok()?;
+            let map = MmapMut::map_anon(len.checked_add(LARGE_PAGE)?).ok()?;
             // Advice: where it is not taken, all is well but slower.
             #[cfg(all(target_os = "linux", not(miri)))]
             let _ = map.advise(memmap2::Advice::HugePage);
-            return Block::mapped(map, 0, len);
+            let from = map.as_ptr() as usize;
+            return Block::mapped(map, from.next_multiple_of(LARGE_PAGE) - from, len);
         }
         let layout = Layout::from_size_align(len, ALIGN).ok()?;
         // SAFETY: the layout's size is not zero.
@@ -187,6 +192,17 @@ impl Block {
         true
     }
 
+    /// As [`copy_out`](Block::copy_out), by several host threads if there are many bytes.
+    pub fn copy_out_by_pieces(&self, offset: usize, to: &mut [u8]) -> bool {
+        let inside = self.contains(offset, to.len());
+        if inside {
+            fill_by_pieces(to, |at, piece| {
+                self.copy_out(offset + at, piece);
+            });
+        }
+        inside
+    }
+
     /// Copies bytes in; `false` (and nothing copied) out of bounds.
     #[inline(always)]
     pub fn copy_in(&self, offset: usize, from: &[u8]) -> bool {
@@ -198,6 +214,17 @@ impl Block {
             std::ptr::copy_nonoverlapping(from.as_ptr(), self.start.as_ptr().add(offset), from.len());
         }
         true
+    }
+
+    /// As [`copy_in`](Block::copy_in), by several host threads if there are many bytes.
+    pub fn copy_in_by_pieces(&self, offset: usize, from: &[u8]) -> bool {
+        let inside = self.contains(offset, from.len());
+        if inside {
+            copy_by_pieces(from.len(), |r| {
+                self.copy_in(offset + r.start, &from[r]);
+            });
+        }
+        inside
     }
 
     /// Sets bytes to zero; `false` out of bounds.
@@ -358,6 +385,20 @@ mod tests {
         assert_eq!(block.update_u64(8, |_| u64::MAX), Some(0));
         assert_eq!(block.update_u16(10, |v| v - 1), Some(u16::MAX));
         assert_eq!(block.update_u8(15, |v| v & 1), Some(0xff));
+    }
+
+    #[test]
+    #[cfg(not(miri))]
+    fn large_copies_by_pieces_are_whole_or_not_done() {
+        let bytes = (9 << 20) + 5;
+        let block = Block::zeroed(bytes + 10).unwrap();
+        let some: Vec<u8> = (0..bytes).map(|i| (i * 5 + i / 4096) as u8).collect();
+        assert!(block.copy_in_by_pieces(7, &some));
+        let mut back = vec![1; bytes];
+        assert!(block.copy_out_by_pieces(7, &mut back) && back == some);
+        assert!(block.read::<8>(0).unwrap()[..7] == [0; 7] && block.read::<3>(bytes + 7) == Some([0; 3]));
+        assert!(!block.copy_in_by_pieces(11, &vec![3; bytes]) && !block.copy_out_by_pieces(11, &mut back));
+        assert!(block.copy_out_by_pieces(7, &mut back) && back == some);
     }
 
     #[test]

@@ -253,9 +253,18 @@ impl Region {
         if crate::report::checking() {
             self.note_copy(from, n as u64);
         }
-        if n > 0 {
-            // SAFETY: both regions are valid for `n` bytes; `copy` allows for overlap.
-            unsafe { std::ptr::copy(from.start, self.start, n) };
+        if n == 0 {
+            return;
+        }
+        let copy = |r: Range<usize>| {
+            // SAFETY: both regions are valid for `n` bytes, of which these are a part; `copy` allows for overlap.
+            unsafe { std::ptr::copy(from.start.add(r.start), self.start.add(r.start), r.len()) };
+        };
+        let (source, target) = (from.start as usize, self.start as usize);
+        match source.abs_diff(target) < n {
+            // Bytes are written that others are read from.
+            true => copy(0..n),
+            false => envisa::machine::pool::copy_by_pieces(n, copy),
         }
     }
 

@@ -1,0 +1,89 @@
+//! Host threads that wait for work, and what is spread over them: groups of launches, and large copies.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// The host's hardware threads. (The system is asked once: it opens files to answer.)
+pub(crate) fn hardware_threads() -> usize {
+    static THREADS: OnceLock<usize> = OnceLock::new();
+    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
+}
+
+/// Runs `here` on this host thread, and all others on threads of their own. A panic in one of them, a mistake of
+/// ours, goes on here: it is not to be taken for a result.
+pub(crate) fn beside<F: FnOnce() + Send>(others: impl ExactSizeIterator<Item = F>, here: impl FnOnce()) {
+    /// Threads that wait for the next launch: as many as the host has beside the caller's.
+    static POOL: OnceLock<Option<rayon::ThreadPool>> = OnceLock::new();
+    let pool = POOL.get_or_init(|| {
+        rayon::ThreadPoolBuilder::new().num_threads((hardware_threads() - 1).max(1)).build().ok()
+    });
+    match pool {
+        Some(pool) if others.len() <= pool.current_num_threads() => pool.in_place_scope(|s| {
+            others.for_each(|f| s.spawn(|_| f()));
+            here();
+        }),
+        _ => std::thread::scope(|s| {
+            others.for_each(|f| drop(s.spawn(f)));
+            here();
+        }),
+    }
+}
+
+/// Bytes that one host thread copies sooner than it has another one begin.
+const PIECE: usize = 1 << 20;
+
+/// How many bytes each host thread gets of a copy: all of them, unless they are many.
+fn piece(bytes: usize) -> usize {
+    let n = (bytes / PIECE).clamp(1, hardware_threads());
+    // Whole pages: no two threads write to the same one.
+    bytes.div_ceil(n).max(1).next_multiple_of(4096)
+}
+
+/// Has `each` copy all of `0..bytes`, range by range: large copies are spread over host threads. Returns when all is done.
+pub fn copy_by_pieces(bytes: usize, each: impl Fn(Range<usize>) + Sync) {
+    let (size, each) = (piece(bytes), &each);
+    let part = |at: usize| at..(at + size).min(bytes);
+    let others = (1..bytes.div_ceil(size).max(1)).map(|k| move || each(part(k * size)));
+    spread(others, || each(part(0)));
+}
+
+/// Has `each` fill all of `to`, piece by piece, each with its place in it: as [`copy_by_pieces`].
+pub fn fill_by_pieces(to: &mut [u8], each: impl Fn(usize, &mut [u8]) + Sync) {
+    let (size, each) = (piece(to.len()), &each);
+    let (first, rest) = to.split_at_mut(size.min(to.len()));
+    let others = rest.chunks_mut(size).enumerate();
+    spread(others.map(|(k, p)| move || each((k + 1) * size, p)), || each(0, first));
+}
+
+fn spread<F: FnOnce() + Send>(others: impl ExactSizeIterator<Item = F>, here: impl FnOnce()) {
+    if others.len() == 0 { here() } else { beside(others, here) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    #[test]
+    fn pieces_are_all_there_is_and_nothing_twice() {
+        for bytes in
+            [0, 1, 4096, PIECE - 1, PIECE, 2 * PIECE - 1, 2 * PIECE + 1, 7 * PIECE + 4095, 64 * PIECE]
+        {
+            let (ranges, filled) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
+            copy_by_pieces(bytes, |r| ranges.lock().unwrap().push((r.start, r.end)));
+            fill_by_pieces(&mut vec![0; bytes], |at, p| filled.lock().unwrap().push((at, at + p.len())));
+            for all in [ranges, filled] {
+                let mut all = all.into_inner().unwrap();
+                all.sort_unstable();
+                let mut at = 0;
+                for (start, end) in &all {
+                    assert_eq!(*start, at, "{bytes} bytes");
+                    at = *end;
+                }
+                assert_eq!(at, bytes);
+                assert!(all.len() <= hardware_threads());
+                assert!(bytes < 2 * PIECE || all.len() > 1 || hardware_threads() == 1);
+            }
+        }
+    }
+}
