@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// The host's hardware threads. (The system is asked once: it opens files to answer.)
 pub(crate) fn hardware_threads() -> usize {
@@ -18,14 +20,35 @@ pub(crate) fn beside<F: FnOnce() + Send>(others: impl ExactSizeIterator<Item = F
         rayon::ThreadPoolBuilder::new().num_threads((hardware_threads() - 1).max(1)).build().ok()
     });
     match pool {
-        Some(pool) if others.len() <= pool.current_num_threads() => pool.in_place_scope(|s| {
-            others.for_each(|f| s.spawn(|_| f()));
-            here();
-        }),
+        Some(pool) if others.len() <= pool.current_num_threads() => {
+            WANTED.fetch_add(1, Ordering::Relaxed);
+            pool.in_place_scope(|s| {
+                others.for_each(|f| {
+                    s.spawn(|_| {
+                        f();
+                        rayon::spawn(linger);
+                    });
+                });
+                here();
+            });
+        }
         _ => std::thread::scope(|s| {
             others.for_each(|f| drop(s.spawn(f)));
             here();
         }),
+    }
+}
+
+/// How long a thread stays awake behind what it did. To wake one takes tens of microseconds, and often a launch follows a
+/// copy, or another launch, at once.
+const LINGER: Duration = Duration::from_micros(100);
+/// How often threads were wanted: those that linger look for work when it changes.
+static WANTED: AtomicU64 = AtomicU64::new(0);
+
+fn linger() {
+    let (start, seen) = (Instant::now(), WANTED.load(Ordering::Relaxed));
+    while WANTED.load(Ordering::Relaxed) == seen && start.elapsed() < LINGER {
+        (0..8).for_each(|_| std::hint::spin_loop());
     }
 }
 

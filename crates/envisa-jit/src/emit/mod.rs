@@ -68,6 +68,9 @@ const MASK: K = 7;
 /// A predicate on its way.
 const PRED: K = 6;
 
+/// Most messages of a program whose rows are fetched ahead: with more, some lines are wanted several times.
+const STREAMS: usize = 4;
+
 /// What compiling gave.
 pub(crate) struct Compiled {
     pub code: Encoded,
@@ -159,6 +162,8 @@ pub(crate) struct Emit<'a> {
     pub vnni: bool,
     /// Sixteen loads take less than a gather does.
     pub loads: bool,
+    /// Rows are fetched ahead.
+    streaming: bool,
     /// The floating-point mode, by instruction; that of the one at hand, if it is known; and how the CPU rounds here.
     modes: &'a Modes,
     mode: Option<FpMode>,
@@ -210,6 +215,8 @@ impl<'a> Emit<'a> {
         let mut a = Asm::default();
         let labels = (0..=flow.end()).map(|_| a.label()).collect();
         let [stub, done, leave, out, next, turn] = std::array::from_fn(|_| a.label());
+        // AMD's CPUs have this one, all others do not.
+        let amd = is_x86_feature_detected!("sse4a");
         let mut waits = HashMap::new();
         for pc in 0..flow.end() {
             for l in flow.waiting(pc) {
@@ -231,8 +238,9 @@ impl<'a> Emit<'a> {
             together,
             level,
             // Without the instruction they are made by others.
-            // AMD's CPUs have this one, all others do not.
-            loads: level == Level::Avx512 && is_x86_feature_detected!("sse4a"),
+            loads: amd && level == Level::Avx512,
+            // On AMD's the CPU's own prefetchers do better.
+            streaming: !amd && p.messages().len() <= STREAMS,
             vnni: level == Level::Avx2 || is_x86_feature_detected!("avx512vnni"),
             modes,
             mode: None,
@@ -349,6 +357,8 @@ impl<'a> Emit<'a> {
 
     /// Compiles the program.
     pub fn run(mut self) -> Result<Compiled, String> {
+        // Threads that do nothing but stream: what later ones want is fetched ahead of them.
+        self.streaming &= self.start.is_some() && !self.together && !self.loops();
         self.prologue();
         let ends = crate::defer::blocks(self.p, self.flow);
         for pc in 0..self.flow.end() {

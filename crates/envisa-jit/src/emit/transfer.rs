@@ -9,6 +9,8 @@ use envisa_lower::{Simt, Space};
 /// Where the next tile's part of a row is, in bytes from that of a group which loads one into its local memory: see
 /// [`Emit::fetch_next`].
 const NEXT_TILE: i64 = 128;
+/// How far ahead rows are fetched by threads that stream, in bytes: a page, which the CPU's own prefetchers do not leave.
+const AHEAD: u32 = 4096;
 
 impl Emit<'_> {
     #[allow(clippy::too_many_arguments)]
@@ -419,6 +421,12 @@ impl Emit<'_> {
         let w = part.width;
         if part.lanes == 1 {
             return self.move_one(s, m, to);
+        }
+        if row && self.streaming && part.lanes == 16 && matches!(s.element, 4 | 8) {
+            let code = if s.write { Code::Prefetchw_m8 } else { Code::Prefetcht0_m8 };
+            for line in 0..u32::from(s.element) / 4 {
+                self.a.m(code, m.plus(AHEAD + 64 * line));
+            }
         }
         if s.write && !row {
             return self.store_same(s, part, m, to, on);
