@@ -186,6 +186,8 @@ pub(crate) mod site {
     /// that turned out not to be rows, the first 32 were.
     pub const ASTRAY: u32 = 44;
     pub const WEARY: i32 = 0x3e0;
+    /// Set in there: the last places were two rows of eight, which is looked at first then.
+    pub const HALVES: i32 = i32::MIN;
 }
 
 /// In the number of an instruction that calls: it is a branch that has nothing left to spend, and no turns to take.

@@ -260,15 +260,29 @@ fn places_that_are_rows_now_and_then() {
     let (device, kernel) = compiled("gather_cache");
     let n = 1 << 16;
     let table: Vec<u8> = (0..n as u32).flat_map(|i| i.wrapping_mul(0x9e37_79b9).to_le_bytes()).collect();
-    // Scattered for long, as rows, and in turns; each for as many work-items as the second number says.
-    let phases =
-        [(true, 40_000), (false, 8_000), (true, 500), (false, 64), (true, 600), (false, 16), (true, 600)];
+    // Scattered for long, as rows, as rows of eight, and in turns; each for as many work-items as the number says.
+    let (scattered, row) = (|i: u32| i.wrapping_mul(40_503), |i: u32| i);
+    let (halves, clamped) = (|i: u32| i & 7 | (i & !7) << 1, |i: u32| i.max((i & !15) + 3));
+    let phases: [(fn(u32) -> u32, u32); 14] = [
+        (scattered, 30_000),
+        (row, 4_000),
+        (halves, 3_000),
+        (row, 64),
+        (halves, 16),
+        (scattered, 64),
+        (halves, 480),
+        (clamped, 64),
+        (halves, 2_000),
+        (scattered, 500),
+        (row, 64),
+        (scattered, 600),
+        (row, 16),
+        (scattered, 600),
+    ];
     let mut index: Vec<u32> = Vec::new();
-    for (scattered, count) in phases.into_iter().cycle() {
+    for (place, count) in phases.into_iter().cycle() {
         let first = index.len() as u32;
-        index.extend(
-            (first..first + count).map(|i| if scattered { i.wrapping_mul(40_503) % n as u32 } else { i }),
-        );
+        index.extend((first..first + count).map(|i| place(i) % n as u32));
         if index.len() >= n {
             break;
         }
@@ -297,6 +311,39 @@ fn places_that_are_rows_now_and_then() {
             (out.to_vec(), fault)
         };
         assert!(run(Engine::Interpreter) == run(Engine::Native), "{astray:?}");
+    }
+}
+
+/// Exchanges at all distances, loads and stores: rows, two rows of eight, and none; also in buffers that end too early.
+#[test]
+fn exchanges_at_any_distance() {
+    let (device, kernel) = compiled("bitonic_step");
+    for (stage, pass) in (0..9u32).flat_map(|stage| (0..=stage).map(move |pass| (stage, pass))) {
+        for (items, local) in [(512u64, 64u64), (512, 32), (500, 50), (96, 24)] {
+            let n = (2 * items).next_multiple_of(2 << (stage - pass)) as u32;
+            for short in [0, 1, 4, 40] {
+                let data: Vec<u8> =
+                    (0..n).flat_map(|i| (i.wrapping_mul(0x9e37_79b9) >> 3).to_le_bytes()).collect();
+                let run = |engine| {
+                    let data = device.buffer_from("data", &data[short..]).expect("there is memory");
+                    let launch = Launch::range(&[items], &[local])
+                        .arg("data", &data)
+                        .arg("stage", stage)
+                        .arg("pass", pass)
+                        .engine(engine)
+                        .host_threads(1);
+                    let outcome = device.run(&kernel, &launch).expect("it is launched");
+                    let fault = outcome.fault.map(|f| (f.code, f.place, f.channel, f.thread, f.group));
+                    (data.to_vec(), fault)
+                };
+                let [a, b] = [Engine::Interpreter, Engine::Native].map(run);
+                assert!(
+                    a == b,
+                    "stage {stage}, pass {pass}, {items} by {local}, {short} bytes too short: {:?}",
+                    a.1
+                );
+            }
+        }
     }
 }
 

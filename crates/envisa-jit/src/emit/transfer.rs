@@ -81,8 +81,16 @@ impl Emit<'_> {
         {
             let (d, o) = (self.a.label(), self.a.label());
             let (weary, gather) = (self.site(i, site::ASTRAY), self.a.label());
-            self.a.mi(Code::Test_rm32_imm32, weary, site::WEARY);
+            let by_halves = s.elements == 1 && s.element == 4 && part.lanes == 16;
+            let [look, halves] = std::array::from_fn(|_| self.a.label());
+            if by_halves {
+                self.a.mi(Code::Test_rm32_imm32, weary, site::WEARY | site::HALVES);
+                self.a.jump(Code::Js_rel32_64, halves);
+            } else {
+                self.a.mi(Code::Test_rm32_imm32, weary, site::WEARY);
+            }
             self.a.jump(Code::Jne_rel32_64, gather);
+            self.a.bind(look);
             let ramp = std::array::from_fn(|k| step * k as u32);
             let ramp = self.literals(ramp);
             self.a.v2(VPBROADCASTD, part.width, 0, Opd::Reg(v), Lanes::All);
@@ -118,11 +126,16 @@ impl Emit<'_> {
                 self.a.jmp(d);
                 self.a.bind(other);
             }
-            if !pairs && s.element == 4 && part.lanes == 16 {
+            if by_halves {
                 let other = self.a.label();
-                self.move_halves(pc, s, form, part, (v, step), data, on, Some(other))?;
+                self.a.bind(halves);
+                self.move_halves(pc, s, form, part, (v, step), data, on, Some((weary, other)))?;
                 self.a.jmp(d);
                 self.a.bind(other);
+                self.a.mi(Code::Test_rm32_imm32, weary, site::HALVES);
+                self.a.jump(Code::Je_rel32_64, gather);
+                self.a.mi(Code::Mov_rm32_imm32, weary, 0);
+                self.a.jmp(look);
             } else if pairs && !s.write {
                 let other = self.a.label();
                 self.move_from_table(pc, i, s, form, part, v, data, on, other)?;
@@ -315,7 +328,8 @@ impl Emit<'_> {
         self.store_part(to, 0, 4, part, k)
     }
 
-    /// Two rows of eight dwords; where it is not certain that the places are those, goes to `other` if they are not.
+    /// Two rows of eight dwords. Where it is not certain that the places are those, goes to `other` if they are not, and
+    /// if they are, has the site remember it, unless they are one row.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn move_halves(
         &mut self,
@@ -326,10 +340,10 @@ impl Emit<'_> {
         (v, step): (V, u32),
         data: RegOffset,
         on: Option<K>,
-        other: Option<Label>,
+        unsure: Option<(Mem, Label)>,
     ) -> Result<(), Why> {
         let to = data + 4 * part.lane;
-        if let Some(other) = other {
+        if let Some((_, other)) = unsure {
             let ramp = self.literals(std::array::from_fn(|k| step * (k as u32 % 8)));
             let first = self.literals(std::array::from_fn(|k| k as u32 & 8));
             self.a.v3(VPSUBD, Width::Z, 0, v, Opd::Mem(ramp), Lanes::All);
@@ -346,6 +360,18 @@ impl Emit<'_> {
         // As of a whole row.
         self.a.rr(Code::Movsxd_r64_rm32, Register::RAX, Register::EAX);
         self.a.rr(Code::Movsxd_r64_rm32, Register::RSI, Register::ESI);
+        if let Some((weary, _)) = unsure {
+            let [one, told] = std::array::from_fn(|_| self.a.label());
+            self.a.rr(Code::Mov_r32_rm32, Register::EDX, Register::ESI);
+            self.a.rr(Code::Sub_r32_rm32, Register::EDX, Register::EAX);
+            self.a.ri(Code::Cmp_rm32_imm32, Register::EDX, 8 * step as i32);
+            self.a.jump(Code::Je_rel32_64, one);
+            self.a.mi(Code::Mov_rm32_imm32, weary, site::HALVES);
+            self.a.jmp(told);
+            self.a.bind(one);
+            self.a.mi(Code::Mov_rm32_imm32, weary, 0);
+            self.a.bind(told);
+        }
         let m = [Register::RAX, Register::RSI].map(|r| Mem::indexed(PTR, r, form.scale, 0));
         if let Some(k) = on {
             self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(5), kreg(k), 8);
