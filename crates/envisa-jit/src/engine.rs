@@ -23,6 +23,7 @@ use crate::defer::Deferred;
 use crate::emit::{Compiled, Emit};
 use crate::layout::{RENEW, SITE, Site, at, exit};
 use crate::level::Level;
+use crate::listing::Tell;
 use crate::modes::{Modes, keeps_mode};
 use crate::pages::{Code, to_nearest};
 use crate::plan::{self, Kind};
@@ -56,18 +57,23 @@ impl Jit {
 
 impl Jit {
     /// The code of a program for threads with all channels whose local ids are not known, as text: x86 with the
-    /// program's instructions, and why any of them is left to the interpreter.
+    /// program's instructions, what `tell` tells of them, and why any of them is left to the interpreter.
     ///
     /// # Errors
     /// Why there is none.
-    pub fn listing(&self, program: &Program, rest: &Arc<dyn Instructions>) -> Result<String, String> {
+    pub fn listing(
+        &self,
+        program: &Program,
+        rest: &Arc<dyn Instructions>,
+        tell: Tell<'_>,
+    ) -> Result<String, String> {
         if functions::calls(program) {
-            return Functions::new(program, rest, self.0)?.listing();
+            return Ok(Functions::new(program, rest, self.0)?.listing(tell));
         }
         let native =
             Native::new(program, rest, self.0).map_err(|e| format!("instruction {}: {}", e.pc, e.reason))?;
         let variant = native.compile(&Key { full: true, ..Key::default() })?;
-        Ok(format!("; {}\n{}", self.level(), crate::listing::listing(program, &variant.compiled)))
+        Ok(format!("; {}\n{}", self.level(), crate::listing::listing(program, &variant.compiled, tell)))
     }
 }
 

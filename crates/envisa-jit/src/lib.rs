@@ -36,3 +36,4 @@ mod shape;
 mod sites;
 
 pub use engine::Jit;
+pub use listing::Tell;

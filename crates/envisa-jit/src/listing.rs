@@ -2,29 +2,43 @@
 
 use std::fmt::Write as _;
 
-use envisa_lower::Program;
+use envisa_lower::{Inst, Program};
 use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter};
 
 use crate::emit::Compiled;
 
-/// The x86 of a program, with the program's instructions before theirs.
-pub(crate) fn listing(p: &Program, c: &Compiled) -> String {
+/// Tells of an instruction of a function, by the function's name, what its program does not say: the line of the source
+/// that it was compiled from, and its text.
+pub type Tell<'a> = &'a dyn Fn(&str, &Inst) -> (Option<String>, Option<String>);
+
+/// The x86 of a program, with the program's instructions before theirs, and before these the lines of the source where
+/// they change.
+pub(crate) fn listing(p: &Program, c: &Compiled, tell: Tell<'_>) -> String {
     let mut out = String::new();
     let mut marks = c.code.marks.iter().peekable();
     let mut format = IntelFormatter::new();
     let mut text = String::new();
+    let mut shown = None;
     for i in &mut Decoder::new(64, &c.code.bytes, DecoderOptions::NONE) {
-        while let Some((at, pc)) = marks.peek().filter(|(at, _)| u64::from(*at) <= i.ip()) {
+        while let Some((_, pc)) = marks.next_if(|(at, _)| u64::from(*at) <= i.ip()) {
             let inst = &p.code()[*pc as usize];
-            let slow = c.slow.iter().find(|s| s.0 == *pc);
+            let function = p.functions().get(usize::from(inst.function)).map_or("", |f| &f.name);
+            let (source, written) = tell(function, inst);
+            if source != shown {
+                if let Some(line) = &source {
+                    let _ = writeln!(out, "; {line}");
+                }
+                shown = source;
+            }
             let _ =
                 write!(out, "; ${} {:?} ({}, M{})", inst.source, inst.op, inst.channels, inst.first / 4 + 1);
-            match slow {
-                Some((_, why)) => out.push_str(&format!(" by the interpreter: {why}\n")),
-                None => out.push('\n'),
+            if let Some(written) = written {
+                let _ = write!(out, "  {written}");
             }
-            let _ = at;
-            marks.next();
+            if let Some((_, why)) = c.slow.iter().find(|s| s.0 == *pc) {
+                let _ = write!(out, " by the interpreter: {why}");
+            }
+            out.push('\n');
         }
         text.clear();
         format.format(&i, &mut text);

@@ -2,6 +2,7 @@
 
 use crate::kernel::Code;
 use crate::observe::Space;
+use crate::source::in_a_line;
 use envisa_diag::{Diagnostic, FileId};
 use envisa_isa::Span;
 use envisa_machine::thread::Status;
@@ -259,6 +260,12 @@ impl Place {
             span,
             quoted,
         }
+    }
+
+    /// The instruction as it is written, if it is text: in one line, and not without end.
+    pub(crate) fn written(&self, code: &Code) -> Option<String> {
+        let file = self.visa.as_ref().and_then(|_| code.files.get(self.file))?;
+        Some(in_a_line(file.lossy(self.span).trim()))
     }
 
     /// Adds the place that a diagnostic is about: the line of the source if its text is known, with the vISA under it,

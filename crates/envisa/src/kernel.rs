@@ -169,12 +169,13 @@ pub(crate) struct Metadata {
 const MAX_ARGUMENTS: u32 = 4096;
 
 impl Kernel {
-    /// Its native code as text: x86 with the instructions that it is of, and why any is left to the interpreter.
+    /// Its native code as text: x86 with the instructions that it is of, the lines of the source that these are of where
+    /// they are known, and why any is left to the interpreter.
     ///
     /// # Errors
     /// Why there is none.
     pub fn native_listing(&self) -> Result<String, String> {
-        crate::native::listing(&self.code.executable)
+        crate::native::listing(&self.code)
     }
 
     /// What is known of the variables that it declares in shared local memory.

@@ -3,10 +3,15 @@
 use std::sync::OnceLock;
 
 use envisa_interp::Executable;
+#[cfg(target_arch = "x86_64")]
+use envisa_lower::Inst;
 use envisa_machine::dispatch::Prepared;
 use envisa_machine::link::Linked;
 
 use crate::Engine;
+#[cfg(target_arch = "x86_64")]
+use crate::fault::Place;
+use crate::kernel::Code;
 
 /// Does native code run a launch of so many threads, for this choice of the caller's? The program is translated if so.
 /// Whatever native code cannot run, the interpreter runs. `ENVISA_ENGINE` decides where the caller leaves it open, and
@@ -69,16 +74,25 @@ pub(crate) fn level() -> Option<&'static str> {
     None
 }
 
-/// The native code of a program as text.
+/// The native code of a kernel as text.
 ///
 /// # Errors
 /// Why there is none.
-pub(crate) fn listing(executable: &Executable) -> Result<String, String> {
+pub(crate) fn listing(code: &Code) -> Result<String, String> {
     #[cfg(target_arch = "x86_64")]
     if let Some(jit) = envisa_jit::Jit::new() {
-        return jit.listing(executable.optimized(), &executable.instructions());
+        let executable = &code.executable;
+        let tell = |function: &str, i: &Inst| {
+            let place = Place::new(code, function, i.source, i.span);
+            let source = place.source.as_ref().map(|line| match &line.text {
+                Some(text) => format!("{}:{}: {}", line.file, line.line, text.trim()),
+                None => format!("{}:{}", line.file, line.line),
+            });
+            (source, place.written(code))
+        };
+        return jit.listing(executable.optimized(), &executable.instructions(), &tell);
     }
-    let _ = executable;
+    let _ = code;
     Err("native code needs an x86-64 CPU with AVX2 or AVX-512".into())
 }
 
@@ -96,6 +110,26 @@ mod tests {
         );
         let module = Module::load(device, "k.visaasm", Source::Text(text.as_bytes())).expect("it loads");
         module.kernel("k").expect("its kernel")
+    }
+
+    /// The listing has each instruction as it is written, and lines of the source where they change.
+    #[test]
+    fn the_listing_tells_lines_and_instructions() {
+        let device = Device::new(Config::new(Platform::Dg2));
+        let text = ".version 3.6\n.kernel \"k\"\n.kernel_attr Target=\"cm\"\n\
+                    .decl V v_type=G type=d num_elts=8 align=GRF\nFILE \"k.cm\"\nLOC 7\n\
+                    mov (M1,8) V(0,0)<1> 0x1:d\nadd (M1,8) V(0,0)<1> V(0,0)<8;8,1> 0x1:d\nLOC 9\n\
+                    .decl T6 v_type=T num_elts=1\n.input T6 offset=32 size=4\noword_st (2) T6 0x0:ud V.0\nret (M1,1)\n";
+        let module = Module::load(&device, "k.visaasm", Source::Text(text.as_bytes())).expect("it loads");
+        let listing = match module.kernel("k").expect("its kernel").native_listing() {
+            Ok(listing) => listing,
+            Err(why) => return assert!(why.starts_with("native code needs"), "{why}"),
+        };
+        let told: Vec<&str> = listing.lines().filter(|l| l.starts_with("; ") && !l.contains("AVX")).collect();
+        assert!(told[0].starts_with("; k.cm:7"), "{told:?}");
+        assert_eq!(told.iter().filter(|l| l.starts_with("; k.cm:")).count(), 2, "{told:?}");
+        let stores = told.iter().position(|l| l.contains("  oword_st (2) T6 0x0:ud V.0")).expect("the store");
+        assert!(told[stores - 1].starts_with("; k.cm:9"), "{told:?}");
     }
 
     /// Which surface a message goes to may be an argument: launches with other arguments go elsewhere then.

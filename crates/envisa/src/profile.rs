@@ -2,6 +2,7 @@
 
 use crate::fault::Place;
 use crate::kernel::Code;
+use crate::source::{MAX_LINE, in_a_line};
 use envisa_diag::FileId;
 pub use envisa_sanitize::profile::Counts;
 use envisa_sanitize::profile::{self, BANK_BYTES, BANKS, CACHE_LINE, SpanKind};
@@ -133,8 +134,6 @@ pub struct TraceSpan {
     pub place: Place,
 }
 
-/// Longest text of an instruction that is kept, in characters.
-const MAX_TEXT: usize = 400;
 /// Lines of all texts that are kept.
 const MAX_LINES: usize = 1 << 16;
 
@@ -197,10 +196,7 @@ fn at(code: &Code, pc: usize) -> Place {
 
 /// An instruction as it is written.
 fn written(code: &Code, pc: usize, place: &Place) -> String {
-    let file = place.visa.as_ref().and_then(|_| code.files.get(place.file));
-    let text = file.map(|f| f.lossy(place.span).trim().to_owned());
-    let text = text.unwrap_or_else(|| code.program().line(pc));
-    text.chars().take(MAX_TEXT).map(|c| if c.is_control() { ' ' } else { c }).collect()
+    place.written(code).unwrap_or_else(|| in_a_line(&code.program().line(pc)))
 }
 
 /// The texts that instructions were compiled from.
@@ -213,7 +209,7 @@ fn texts(code: &Code, instructions: &[InstructionProfile]) -> Vec<ProfiledText> 
     for file in files.into_iter().filter_map(|id| code.files.get(id)) {
         let count = (file.line_count() as usize).min(left);
         left -= count;
-        let line = |n| file.line_text(n).chars().take(MAX_TEXT).collect();
+        let line = |n| file.line_text(n).chars().take(MAX_LINE).collect();
         let name = crate::source::shown_name(file.name());
         all.push(ProfiledText { file: name, lines: (1..=count as u32).map(line).collect() });
     }

@@ -19,7 +19,7 @@ pub struct SourceText {
 }
 
 /// Longest text of a line that is kept, in characters.
-const MAX_LINE: usize = 400;
+pub(crate) const MAX_LINE: usize = 400;
 /// Longest name of a file that is shown.
 const MAX_NAME: usize = 200;
 
@@ -65,6 +65,11 @@ pub(crate) fn line_of(
     let line = function.line(instruction)?;
     let recorded = program.source_files().get(usize::from(line.file))?;
     Some(shown(code, Some(usize::from(line.file)), recorded, line.line))
+}
+
+/// An instruction's text as it is shown: in one line, and not without end.
+pub(crate) fn in_a_line(text: &str) -> String {
+    text.chars().take(MAX_LINE).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// A line of a file of a program's sources, and where it stands if its text is known.

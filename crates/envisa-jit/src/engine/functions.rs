@@ -87,15 +87,15 @@ impl Functions {
     }
 
     /// Its functions as text.
-    pub fn listing(&self) -> Result<String, String> {
+    pub fn listing(&self, tell: Tell<'_>) -> String {
         let one = |f: &One| {
             format!(
                 "; function {}\n{}",
                 f.program.functions()[0].name,
-                crate::listing::listing(&f.program, &f.variant.compiled)
+                crate::listing::listing(&f.program, &f.variant.compiled, tell)
             )
         };
-        Ok(self.all.iter().map(one).collect())
+        self.all.iter().map(one).collect()
     }
 
     /// The function that an instruction is of.
