@@ -3,6 +3,7 @@
 
 use std::time::Instant;
 
+use envisa::machine::memory::Block;
 use serde::{Deserialize, Serialize};
 
 /// What no kernel can exceed, with all hardware threads at work.
@@ -14,8 +15,9 @@ pub struct Limits {
     pub flops: f64,
 }
 
-/// Floats of each array, for each hardware thread: far beyond the caches.
-const FLOATS: usize = 1 << 23;
+/// Floats of each array, of all hardware threads together: as many as the arrays of kernels that stream have. Where the
+/// last cache holds these, that is what kernels and limit are both of.
+const FLOATS: usize = 1 << 22;
 /// Multiply-adds of each accumulator in one call.
 const STEPS: usize = 1 << 18;
 
@@ -25,13 +27,12 @@ impl Limits {
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
         let bandwidth = best(
             threads,
-            || vec![vec![1.0f32; FLOATS]; 3],
-            |v| {
-                let [a, b, c] = &mut v[..] else { return 0.0 };
-                for ((a, b), c) in a.iter_mut().zip(b.iter()).zip(c.iter()) {
-                    *a = *b + 3.0 * *c;
-                }
-                (3 * 4 * FLOATS) as f64
+            || [0; 3].map(|_| Block::zeroed(4 * FLOATS / threads).expect("there is memory")),
+            |[a, b, c]| {
+                // SAFETY: all bits are floats.
+                let [a, b, c] = [a, b, c].map(|x| unsafe { x.bytes().align_to_mut::<f32>().1 });
+                triad(a, b, c);
+                (3 * 4 * (FLOATS / threads)) as f64
             },
         );
         let flops = best(threads, || (), |()| multiply_adds());
@@ -72,6 +73,26 @@ fn best<T>(threads: usize, make: impl Fn() -> T + Sync, work: impl Fn(&mut T) ->
         .fold(0.0, f64::max)
 }
 
+/// `a[i] = b[i] + 3 c[i]`, with the widest instructions there are.
+fn triad(a: &mut [f32], b: &[f32], c: &[f32]) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx512f") {
+        // SAFETY: the processor has AVX-512F.
+        return unsafe { x86::triad512(a, b, c) };
+    } else if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2.
+        return unsafe { x86::triad256(a, b, c) };
+    }
+    plain_triad(a, b, c);
+}
+
+#[inline(always)]
+fn plain_triad(a: &mut [f32], b: &[f32], c: &[f32]) {
+    for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
+        *a = *b + 3.0 * *c;
+    }
+}
+
 /// Does many independent multiply-adds with the widest instructions there are; returns their operations.
 #[cfg(target_arch = "x86_64")]
 fn multiply_adds() -> f64 {
@@ -110,7 +131,17 @@ mod x86 {
     use std::arch::x86_64::*;
     use std::hint::black_box;
 
-    use super::STEPS;
+    use super::{STEPS, plain_triad};
+
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn triad512(a: &mut [f32], b: &[f32], c: &[f32]) {
+        plain_triad(a, b, c);
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn triad256(a: &mut [f32], b: &[f32], c: &[f32]) {
+        plain_triad(a, b, c);
+    }
 
     /// Twelve chains of 16 floats: more than latency times throughput.
     #[target_feature(enable = "avx512f")]
