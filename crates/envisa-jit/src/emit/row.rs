@@ -189,13 +189,14 @@ impl Emit<'_> {
         (0..self.flow.end()).any(|pc| self.inst(pc).op == Op::Goto && self.inst(pc).aux <= pc)
     }
 
-    /// Bytes from memory that is not the register file's into that.
+    /// Bytes from memory that is not the register file's into that: by 32 at most, as they are read by parts, and some CPUs
+    /// do not forward the upper half of a store of 64 bytes.
     fn bring(&mut self, from: Mem, to: RegOffset, bytes: u32) {
         let mut done = 0;
         while done < bytes {
             let rest = bytes - done;
             let (from, to) = (from.plus(done), self.reg(to + done));
-            let n = [64, 32, 16, 8, 4, 2].into_iter().find(|n| *n <= rest).unwrap_or(1);
+            let n = [32, 16, 8, 4, 2].into_iter().find(|n| *n <= rest).unwrap_or(1);
             let (load, store, r) = match n {
                 16.. => {
                     let w = Width::of(n);
