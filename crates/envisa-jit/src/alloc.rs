@@ -1,6 +1,6 @@
 //! Which cells live in registers.
 
-use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness};
+use envisa_lower::analysis::{Bits, CellId, CellKind, Cells, Flow, Liveness};
 use envisa_lower::{Pc, Program};
 
 /// First vector register that holds a cell; those below are for intermediate values.
@@ -36,8 +36,16 @@ impl Allocation {
             let r = ranges[c as usize].get_or_insert((pc, pc, 0.0));
             (r.0, r.1, r.2) = (r.0.min(pc), r.1.max(pc), r.2 + weight);
         };
+        // Between the first and the last place where a cell is alive it need not be looked for.
+        let mut seen = Bits::new(cells.len());
         for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
-            live.cells(pc).for_each(|c| widen(c, pc, 0.0));
+            live.more(pc, &mut seen, &mut |c| widen(c, pc, 0.0));
+        }
+        let mut seen = Bits::new(cells.len());
+        for pc in (0..flow.end()).rev().filter(|pc| flow.reachable(*pc)) {
+            live.more(pc, &mut seen, &mut |c| widen(c, pc, 0.0));
+        }
+        for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
             let weight = 10f32.powi(i32::from(p.code()[pc as usize].depth.min(5)));
             cells.accesses(p.parts(), pc, &mut |a| widen(a.cell, pc, weight));
         }

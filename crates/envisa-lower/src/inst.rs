@@ -144,23 +144,10 @@ impl Strides {
 
     /// What the region amounts to for this many channels.
     pub const fn shape(self, channels: u32) -> Shape {
-        if channels == 1 {
-            return Shape::Scalar;
-        }
-        let (mut scalar, mut contiguous) = (true, true);
-        let mut i = 0;
-        while i < channels {
-            let e = self.element(i);
-            scalar &= e == 0;
-            contiguous &= e == i;
-            i += 1;
-        }
-        if scalar {
-            Shape::Scalar
-        } else if contiguous {
-            Shape::Contiguous
-        } else {
-            Shape::General
+        match self.step(channels) {
+            Some(0) => Shape::Scalar,
+            Some(1) => Shape::Contiguous,
+            _ => Shape::General,
         }
     }
 }
@@ -361,6 +348,33 @@ impl Op {
             Op::Dpas | Op::Dpasw | Op::Bdpas => Shape::Contiguous,
             Op::Ifcall | Op::SwitchJmp | Op::NamedBarrier => strides.shape(1),
             _ => strides.shape(channels),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a region amounts to is what its elements are, one by one.
+    #[test]
+    fn shapes_are_what_the_elements_are() {
+        for channels in [1u32, 2, 4, 8, 16, 32] {
+            for (vertical, width_log2, horizontal) in
+                (0..=32).flat_map(|v| (0..=4).flat_map(move |w| [0, 1, 2, 4].map(|h| (v, w, h))))
+            {
+                let strides = Strides { vertical, width_log2, horizontal };
+                let all = |f: fn(u32) -> u32| (0..channels).all(|k| strides.element(k) == f(k));
+                let shape = match () {
+                    () if all(|_| 0) => Shape::Scalar,
+                    () if all(|k| k) => Shape::Contiguous,
+                    () => Shape::General,
+                };
+                assert_eq!(strides.shape(channels), shape, "{strides:?} of {channels} channels");
+                let region = crate::Touched::Region { offset: 64, bytes: 2, strides, together: 1 };
+                let last = (0..channels).map(|k| 64 + 2 * strides.element(k) + 2).max();
+                assert_eq!(region.range(channels).map(|r| r.end), last, "{strides:?}");
+            }
         }
     }
 }

@@ -76,8 +76,10 @@ impl Touched {
         match *self {
             Touched::Whole { .. } | Touched::Indirect { .. } => {}
             Touched::Lanes { .. } => end = end.max(self.channel(channels.max(1) - 1)?.end),
-            Touched::Region { .. } => {
-                for k in 1..channels {
+            Touched::Region { strides, .. } => {
+                // Where all are a step apart, the last one is the farthest.
+                let from = if strides.step(channels).is_some() { channels.max(1) - 1 } else { 1 };
+                for k in from..channels {
                     end = end.max(self.channel(k)?.end);
                 }
             }

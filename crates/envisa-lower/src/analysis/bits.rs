@@ -44,6 +44,15 @@ impl Bits {
         new
     }
 
+    /// Adds the numbers of a set that is these words, and tells which come new.
+    pub(super) fn put(&mut self, words: &[u64], tell: &mut dyn FnMut(usize)) {
+        for (k, (a, b)) in self.words.iter_mut().zip(words).enumerate() {
+            let new = b & !*a;
+            *a |= b;
+            of(&[new]).for_each(|bit| tell(64 * k + bit));
+        }
+    }
+
     /// Has it no numbers?
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|w| *w == 0)
@@ -51,13 +60,18 @@ impl Bits {
 
     /// Its numbers, ascending.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.words.iter().enumerate().flat_map(|(k, w)| {
-            let mut w = *w;
-            std::iter::from_fn(move || {
-                let bit = (w != 0).then(|| w.trailing_zeros() as usize)?;
-                w &= w - 1;
-                Some(k * 64 + bit)
-            })
-        })
+        of(&self.words)
     }
+}
+
+/// The numbers of a set that is these words, ascending.
+pub(super) fn of(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
+    words.iter().enumerate().flat_map(|(k, w)| {
+        let mut w = *w;
+        std::iter::from_fn(move || {
+            let bit = (w != 0).then(|| w.trailing_zeros() as usize)?;
+            w &= w - 1;
+            Some(k * 64 + bit)
+        })
+    })
 }

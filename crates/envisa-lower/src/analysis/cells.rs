@@ -62,7 +62,9 @@ pub struct Access {
 #[derive(Clone, Debug)]
 pub struct Cells {
     cells: Vec<Cell>,
-    vector: u32,
+    /// What instructions access, one after the other, and where that of each begins.
+    accesses: Vec<Access>,
+    from: Vec<u32>,
     /// Calls and returns access all of them.
     shared: bool,
 }
@@ -92,10 +94,15 @@ impl Cells {
                 predicates.insert(at);
             });
         }
-        let mut all: Vec<Piece> = Vec::new();
+        let mut told: Vec<Piece> = Vec::with_capacity(4 * p.code.len());
+        // Where those of each instruction begin.
+        let mut begins = Vec::with_capacity(p.code.len() + 1);
         for pc in 0..p.code.len() {
-            pieces(p, pc as Pc, vector, &mut |piece| all.push(piece));
+            begins.push(told.len());
+            pieces(p, pc as Pc, vector, &mut |piece| told.push(piece));
         }
+        begins.push(told.len());
+        let mut all = told.clone();
         for piece in &mut all {
             if piece.kind == CellKind::Scalar && piece.bytes == 4 && predicates.contains(&piece.offset) {
                 piece.kind = CellKind::Predicate;
@@ -104,10 +111,13 @@ impl Cells {
                 piece.channel = piece.single.then_some(0);
             }
         }
-        all.sort_by_key(|a| (a.offset, a.bytes));
+        // Of those alike, the first that was told.
+        let mut order: Vec<(RegOffset, u32, u32)> =
+            all.iter().zip(0..).map(|(a, k)| (a.offset, a.bytes, k)).collect();
+        order.sort_unstable();
         let mut cells: Vec<Cell> = Vec::new();
         let mut element = 0;
-        for a in all {
+        for a in order.iter().map(|o| &all[o.2 as usize]) {
             match cells.last_mut() {
                 Some(c) if a.offset < c.offset + c.bytes => {
                     if c.offset != a.offset || c.bytes != a.bytes || c.kind != a.kind || element != a.element
@@ -141,7 +151,27 @@ impl Cells {
             c.input = p.inputs.iter().any(|i| meets(c, i.offset..i.offset + i.bytes))
                 || (meets(c, 0..p.registers.locals_start) && c.kind != CellKind::Predicate);
         }
-        Cells { cells, vector, shared: false }
+        let mut all = Cells { cells, accesses: Vec::new(), from: Vec::new(), shared: false };
+        all.accesses.reserve(told.len());
+        all.from.reserve(begins.len());
+        for w in begins.windows(2) {
+            all.from.push(all.accesses.len() as u32);
+            told[w[0]..w[1]].iter().for_each(|a| all.access(a));
+        }
+        all.from.push(all.accesses.len() as u32);
+        all
+    }
+
+    /// Notes an access to what lies in one cell, or in several: each of them in part.
+    fn access(&mut self, a: &Piece) {
+        let Some(first) = self.at(a.offset) else { return };
+        let c = self.get(first);
+        let whole = c.offset == a.offset && c.bytes == a.bytes;
+        let meets = self.cells[first as usize..].iter().take_while(|c| c.offset < a.offset + a.bytes);
+        for (c, cell) in meets.zip(first..) {
+            debug_assert!(c.offset + c.bytes > a.offset);
+            self.accesses.push(Access { cell, write: a.write, whole, masked: a.masked });
+        }
     }
 
     /// The same of one function of several: what it finds in registers is its caller's, which wants all of them back,
@@ -202,18 +232,16 @@ impl Cells {
                 }
             }
         }
-        pieces(p, pc, self.vector, &mut |a| {
-            let Some(cell) = self.at(a.offset) else { return };
-            let c = self.get(cell);
-            let whole = c.offset == a.offset && c.bytes == a.bytes;
-            // What lies in several cells: each of them in part.
-            let mut id = cell;
-            while let Some(c) = self.cells.get(id as usize).filter(|c| c.offset < a.offset + a.bytes) {
-                debug_assert!(c.offset + c.bytes > a.offset);
-                tell(Access { cell: id, write: a.write, whole, masked: a.masked });
-                id += 1;
-            }
-        });
+        self.of(pc).iter().for_each(|a| tell(*a));
+    }
+
+    /// What an instruction accesses by its operands alone.
+    fn of(&self, pc: Pc) -> &[Access] {
+        let pc = pc as usize;
+        match self.from.get(pc..pc + 2) {
+            Some(w) => &self.accesses[w[0] as usize..w[1] as usize],
+            None => &[],
+        }
     }
 }
 

@@ -221,10 +221,21 @@ impl Flow {
 
     /// Where the thread may go from here: also to where channels wait that go on instead.
     pub fn successors(&self, p: &ProgramParts, pc: Pc) -> Vec<Pc> {
+        if let Some(next) = self.only_next(p, pc) {
+            return next.into_iter().collect();
+        }
         let mut out: Vec<Pc> = self.steps(p, pc).into_iter().map(|s| s.0).collect();
         out.sort_unstable();
         out.dedup();
         out
+    }
+
+    /// Where the thread goes from an instruction that is followed by the next one alone, if that is one; in what state
+    /// it comes there, is that of here.
+    fn only_next(&self, p: &ProgramParts, pc: Pc) -> Option<Option<Pc>> {
+        let jumps =
+            matches!(p.code[pc as usize].op, Op::Join | Op::Goto | Op::Ret | Op::End | Op::Unsupported);
+        (!jumps && self.reachable(pc)).then(|| (pc + 1 < self.end).then_some(pc + 1))
     }
 
     /// Where a channel that executes this instruction may go from here.

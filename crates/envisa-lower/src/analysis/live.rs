@@ -1,56 +1,130 @@
 //! Where the values of cells are still wanted.
 
-use super::{Bits, CellId, CellKind, Cells, Flow};
+use super::{Bits, CellId, CellKind, Cells, Flow, bits};
 use crate::program::{Pc, ProgramParts};
 
 /// Liveness of cells before each instruction, twice: of the values of one channel, and of whole cells.
 #[derive(Clone, Debug)]
 pub struct Liveness {
     /// By program counter: cells of which a channel that comes here may read its element.
-    channel: Vec<Bits>,
+    channel: Rows,
     /// By program counter: cells of which anything may be read once the thread is here.
-    thread: Vec<Bits>,
-    /// By program counter: the writes there that may ignore the execution mask.
-    unmasked: Vec<Vec<CellId>>,
+    thread: Rows,
+    /// The writes that may ignore the execution mask, by program counter and cell.
+    unmasked: Rows,
 }
 
-/// Reads and writes of one instruction.
-struct Uses {
-    reads: Vec<CellId>,
-    /// A channel's element is another one after it.
-    channel_kills: Vec<CellId>,
+/// A set of cells for each instruction.
+#[derive(Clone, Debug)]
+struct Rows {
+    words: Vec<u64>,
+    /// Words of a set.
+    width: usize,
+}
+
+impl Rows {
+    fn new(n: usize, cells: usize) -> Rows {
+        let width = cells.div_ceil(64);
+        Rows { words: vec![0; n * width], width }
+    }
+
+    fn row(&self, pc: usize) -> &[u64] {
+        self.words.get(pc * self.width..(pc + 1) * self.width).unwrap_or(&[])
+    }
+
+    fn has(&self, pc: Pc, cell: CellId) -> bool {
+        self.row(pc as usize).get(cell as usize / 64).is_some_and(|w| w >> (cell % 64) & 1 != 0)
+    }
+
+    fn add(&mut self, pc: usize, cell: CellId) {
+        add(&mut self.words[pc * self.width..(pc + 1) * self.width], cell);
+    }
+}
+
+fn add(row: &mut [u64], cell: CellId) {
+    row[cell as usize / 64] |= 1 << (cell % 64);
+}
+
+fn remove(row: &mut [u64], cell: CellId) {
+    row[cell as usize / 64] &= !(1 << (cell % 64));
+}
+
+/// What an instruction does to a cell.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Read,
     /// Written whole, whatever the mask.
-    kills: Vec<CellId>,
-    /// Written for active channels only.
-    masked: Vec<CellId>,
+    Kill,
+    /// Written for active channels only: a channel's element is another one after it.
+    Masked,
+}
+
+/// What instructions do, one after the other, and where that of each begins.
+struct Uses {
+    all: Vec<(CellId, Use)>,
+    from: Vec<usize>,
+}
+
+impl Uses {
+    fn of(&self, pc: usize) -> &[(CellId, Use)] {
+        &self.all[self.from[pc]..self.from[pc + 1]]
+    }
+}
+
+/// Where instructions may be followed by others, one instruction after the other, and where those of each begin.
+struct Next {
+    all: Vec<Pc>,
+    from: Vec<usize>,
+}
+
+impl Next {
+    fn new(n: usize, mut of: impl FnMut(Pc, &mut Vec<Pc>)) -> Next {
+        let mut next = Next { all: Vec::with_capacity(n + n / 4), from: Vec::with_capacity(n + 1) };
+        for pc in 0..n as Pc {
+            next.from.push(next.all.len());
+            of(pc, &mut next.all);
+        }
+        next.from.push(next.all.len());
+        next
+    }
+
+    fn of(&self, pc: usize) -> &[Pc] {
+        &self.all[self.from[pc]..self.from[pc + 1]]
+    }
+
+    /// Does nothing lead back?
+    fn forward(&self) -> bool {
+        (0..self.from.len() - 1).all(|pc| self.of(pc).iter().all(|s| *s as usize > pc))
+    }
 }
 
 impl Liveness {
     /// Works it out. `full`: the thread starts with all channels of the dispatch.
     pub fn new(p: &ProgramParts, flow: &Flow, cells: &Cells, full: bool) -> Liveness {
         let n = flow.end() as usize;
-        let mut uses: Vec<Uses> = (0..n as Pc).map(|pc| uses(p, cells, pc, full && flow.full(pc))).collect();
-        let empty = || vec![Bits::new(cells.len()); n];
-        let (mut channel, mut thread) = (empty(), empty());
-        let next: Vec<[Option<Pc>; 2]> = (0..n as Pc).map(|pc| flow.channel_successors(p, pc)).collect();
-        let size = (n, cells.len());
-        let join = |now: &mut Bits, live: &[Bits], s: Pc| {
-            if let Some(l) = live.get(s as usize) {
-                now.join(l);
+        let mut uses = Uses { all: Vec::with_capacity(4 * n), from: Vec::with_capacity(n + 1) };
+        for pc in 0..n as Pc {
+            uses.from.push(uses.all.len());
+            self::uses(p, cells, pc, full && flow.full(pc), &mut uses.all);
+        }
+        uses.from.push(uses.all.len());
+        let next = Next::new(n, |pc, out| out.extend(flow.channel_successors(p, pc).iter().flatten()));
+        let mut channel = Rows::new(n, cells.len());
+        solve(&mut channel, &next, |pc, live| {
+            for (c, u) in uses.of(pc) {
+                if *u != Use::Read {
+                    remove(live, *c);
+                }
             }
-        };
-        solve(
-            size,
-            &mut channel,
-            &|pc, now, l| next[pc].iter().flatten().for_each(|s| join(now, l, *s)),
-            &|pc, live| {
-                uses[pc].channel_kills.iter().for_each(|c| live.remove(*c as usize));
-                uses[pc].reads.iter().for_each(|c| live.add(*c as usize));
-            },
-        );
+            for (c, u) in uses.of(pc) {
+                if *u == Use::Read {
+                    add(live, *c);
+                }
+            }
+        });
         // A masked write may write all channels if no channel that waits reads what it has there, and nobody
         // reads across channels.
-        let mut unmasked = vec![Vec::new(); n];
+        let mut unmasked = Rows::new(n, cells.len());
         for pc in 0..n {
             if !flow.reachable(pc as Pc) {
                 continue;
@@ -63,57 +137,60 @@ impl Liveness {
                     CellKind::Predicate => !cell.read_across,
                     _ => false,
                 };
-                !plain || flow.waiting(pc as Pc).any(|l| channel[l as usize].has(c as usize))
+                !plain || flow.waiting(pc as Pc).any(|l| channel.has(l, c))
             };
-            let u = &mut uses[pc];
-            let masked = std::mem::take(&mut u.masked);
-            for c in masked {
-                if all || !wanted(c) {
-                    unmasked[pc].push(c);
-                    u.kills.push(c);
-                } else {
-                    u.masked.push(c);
+            for (c, u) in &mut uses.all[uses.from[pc]..uses.from[pc + 1]] {
+                if *u == Use::Masked && (all || !wanted(*c)) {
+                    unmasked.add(pc, *c);
+                    *u = Use::Kill;
                 }
             }
         }
-        let next: Vec<Vec<Pc>> = (0..n as Pc).map(|pc| flow.successors(p, pc)).collect();
-        solve(
-            size,
-            &mut thread,
-            &|pc, now, l| next[pc].iter().for_each(|s| join(now, l, *s)),
-            &|pc, live| {
-                uses[pc].kills.iter().for_each(|c| live.remove(*c as usize));
-                uses[pc].masked.iter().for_each(|c| live.add(*c as usize));
-                uses[pc].reads.iter().for_each(|c| live.add(*c as usize));
-            },
-        );
+        let next = Next::new(n, |pc, out| out.extend(flow.successors(p, pc)));
+        let mut thread = Rows::new(n, cells.len());
+        solve(&mut thread, &next, |pc, live| {
+            for (c, u) in uses.of(pc) {
+                if *u == Use::Kill {
+                    remove(live, *c);
+                }
+            }
+            for (c, u) in uses.of(pc) {
+                if *u != Use::Kill {
+                    add(live, *c);
+                }
+            }
+        });
         Liveness { channel, thread, unmasked }
     }
 
     /// May a channel that comes to this instruction read its element of the cell before it gets another?
     pub fn of_channel(&self, pc: Pc, cell: CellId) -> bool {
-        self.channel.get(pc as usize).is_some_and(|b| b.has(cell as usize))
+        self.channel.has(pc, cell)
     }
 
     /// May anything of the cell be read, by whatever channel, once the thread is here?
     pub fn of_thread(&self, pc: Pc, cell: CellId) -> bool {
-        self.thread.get(pc as usize).is_some_and(|b| b.has(cell as usize))
+        self.thread.has(pc, cell)
     }
 
     /// The cells of which anything may be read once the thread is here.
     pub fn cells(&self, pc: Pc) -> impl Iterator<Item = CellId> + '_ {
-        self.thread.get(pc as usize).into_iter().flat_map(|b| b.iter().map(|c| c as CellId))
+        bits::of(self.thread.row(pc as usize)).map(|c| c as CellId)
+    }
+
+    /// Tells which cells of these are not in a set, and puts them in.
+    pub fn more(&self, pc: Pc, seen: &mut Bits, tell: &mut dyn FnMut(CellId)) {
+        seen.put(self.thread.row(pc as usize), &mut |c| tell(c as CellId));
     }
 
     /// May this instruction write all elements of the cell, though it is to write those of active channels?
     pub fn unmasked(&self, pc: Pc, cell: CellId) -> bool {
-        self.unmasked.get(pc as usize).is_some_and(|l| l.contains(&cell))
+        self.unmasked.has(pc, cell)
     }
 }
 
-fn uses(p: &ProgramParts, cells: &Cells, pc: Pc, all: bool) -> Uses {
+fn uses(p: &ProgramParts, cells: &Cells, pc: Pc, all: bool, tell: &mut Vec<(CellId, Use)>) {
     let i = &p.code[pc as usize];
-    let mut u = Uses { reads: Vec::new(), channel_kills: Vec::new(), kills: Vec::new(), masked: Vec::new() };
     // The predicate of `sel` picks a source; all active channels are written.
     let predicated = i.pred.offset != 0 && i.op != crate::Op::Sel;
     let certain = i.no_mask || all;
@@ -133,35 +210,38 @@ fn uses(p: &ProgramParts, cells: &Cells, pc: Pc, all: bool) -> Uses {
             }
             (true, _) => raw || predicated || !a.whole || (i.channels == 1 && !certain),
         };
-        if stays {
-            u.reads.push(a.cell);
-            return;
-        }
-        u.channel_kills.push(a.cell);
         let masked = a.masked || (c.kind == CellKind::Predicate && i.channels > 1);
-        if masked && !i.no_mask { u.masked.push(a.cell) } else { u.kills.push(a.cell) }
+        tell.push((
+            a.cell,
+            match (stays, masked && !i.no_mask) {
+                (true, _) => Use::Read,
+                (false, true) => Use::Masked,
+                (false, false) => Use::Kill,
+            },
+        ));
     });
-    u
 }
 
 /// Solves a backward problem: what is live before each instruction.
-fn solve(
-    (n, bound): (usize, usize),
-    live: &mut [Bits],
-    next: &dyn Fn(usize, &mut Bits, &[Bits]),
-    transfer: &dyn Fn(usize, &mut Bits),
-) {
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for pc in (0..n).rev() {
-            let mut now = Bits::new(bound);
-            next(pc, &mut now, live);
+fn solve(live: &mut Rows, next: &Next, transfer: impl Fn(usize, &mut [u64])) {
+    let width = live.width;
+    let (forward, mut now) = (next.forward(), vec![0; width]);
+    loop {
+        let mut changed = false;
+        for pc in (0..next.from.len() - 1).rev() {
+            now.fill(0);
+            for s in next.of(pc) {
+                now.iter_mut().zip(live.row(*s as usize)).for_each(|(a, b)| *a |= b);
+            }
             transfer(pc, &mut now);
-            if now != live[pc] {
-                live[pc] = now;
+            let row = &mut live.words[pc * width..(pc + 1) * width];
+            if *row != *now {
+                row.copy_from_slice(&now);
                 changed = true;
             }
+        }
+        if !changed || forward {
+            return;
         }
     }
 }
