@@ -14,10 +14,9 @@ mod copies;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use iced_x86::{Code, FlowControl, Instruction, InstructionInfoFactory, OpKind, Register};
+use iced_x86::{Code, FlowControl, Instruction, OpKind, Register};
 
 use crate::asm::Wanted;
 use crate::layout::REGS;
@@ -151,9 +150,7 @@ pub(crate) fn keep(code: &[Instruction], given: &Given<'_>) -> Option<Kept> {
     if free.is_empty() || slots.is_empty() {
         return None;
     }
-    let effects = effects(code, given, &slots);
-    let mut p =
-        Pass { code, given, slots, effects, counts, wanted: Vec::new(), both: 0, kept: 0, written: 0 };
+    let mut p = Pass { code, given, slots, events: Vec::new(), counts, both: 0, kept: 0, written: 0 };
     p.tell();
     let blocks = p.blocks();
     let live = p.liveness(&blocks);
@@ -169,8 +166,13 @@ pub(crate) fn keep(code: &[Instruction], given: &Given<'_>) -> Option<Kept> {
 /// General registers that no instruction names, but those that save them and the stub.
 fn unused(code: &[Instruction], given: &Given<'_>) -> Vec<Register> {
     use Register::*;
-    let mut all = vec![R13, R14, R15, R11, R8, R9, R10, RDI, RSI];
-    let mut info = InstructionInfoFactory::new();
+    let mut named: u32 = 0;
+    let mut name = |r: Register| {
+        let r = r.full_register();
+        if (RAX..=R15).contains(&r) {
+            named |= 1 << (r as u32 - RAX as u32);
+        }
+    };
     for i in &code[..given.end] {
         let saves = matches!(i.code(), Code::Push_r64 | Code::Pop_r64);
         // The function's arguments, before anything is kept.
@@ -178,12 +180,29 @@ fn unused(code: &[Instruction], given: &Given<'_>) -> Vec<Register> {
         if saves || takes {
             continue;
         }
-        for u in info.info(i).used_registers() {
-            let u = u.register().full_register();
-            all.retain(|r| *r != u);
+        for k in 0..i.op_count() {
+            match i.op_kind(k) {
+                OpKind::Register => name(i.op_register(k)),
+                OpKind::Memory => {
+                    name(i.memory_base());
+                    name(i.memory_index());
+                }
+                OpKind::NearBranch64
+                | OpKind::Immediate8
+                | OpKind::Immediate32
+                | OpKind::Immediate64
+                | OpKind::Immediate8to16
+                | OpKind::Immediate8to32
+                | OpKind::Immediate8to64
+                | OpKind::Immediate16
+                | OpKind::Immediate32to64 => {}
+                // Instructions on strings, which have registers of their own.
+                _ => [RSI, RDI].into_iter().for_each(&mut name),
+            }
         }
     }
-    all
+    let free = |r: &Register| named >> (*r as u32 - RAX as u32) & 1 == 0;
+    [R13, R14, R15, R11, R8, R9, R10, RDI, RSI].into_iter().filter(free).collect()
 }
 
 /// How much an access counts, by instruction: nothing where it is rarely come to.
@@ -199,7 +218,9 @@ fn counts(n: usize, given: &Given<'_>) -> Vec<f32> {
 
 /// The slots that are worth a register at first sight, by where they are.
 fn slots(code: &[Instruction], given: &Given<'_>, counts: &[f32]) -> Vec<Slot> {
-    let mut all: HashMap<(u32, u32), Slot> = HashMap::new();
+    // By dword, and by whether it is a quad: which slot.
+    let mut all: Vec<Slot> = Vec::new();
+    let mut known: Vec<u32> = Vec::new();
     let mut others: Vec<(Range<u32>, f32)> = Vec::new();
     for (i, count) in code[..given.end].iter().zip(counts).filter(|i| of_registers(i.0)) {
         let Some(range) = named(i) else { continue };
@@ -207,9 +228,17 @@ fn slots(code: &[Instruction], given: &Given<'_>, counts: &[f32]) -> Vec<Slot> {
             continue;
         }
         match plain(i) {
+            Some(_) if range.start % 4 != 0 => {}
             Some((of, bytes)) => {
-                let new = Slot { at: range.start, bytes, reads: 0.0, writes: 0.0, others: 0.0 };
-                let s = all.entry((range.start, bytes)).or_insert(new);
+                let n = (range.start / 4 * 2 + u32::from(bytes == 8)) as usize;
+                if known.len() <= n {
+                    known.resize(n + 1, u32::MAX);
+                }
+                if known[n] == u32::MAX {
+                    known[n] = all.len() as u32;
+                    all.push(Slot { at: range.start, bytes, reads: 0.0, writes: 0.0, others: 0.0 });
+                }
+                let s = &mut all[known[n] as usize];
                 s.reads += if of == Use::Write { 0.0 } else { *count };
                 s.writes += if of == Use::Read { 0.0 } else { *count };
             }
@@ -217,15 +246,16 @@ fn slots(code: &[Instruction], given: &Given<'_>, counts: &[f32]) -> Vec<Slot> {
             None => {}
         }
     }
-    let mut all: Vec<Slot> = all.into_values().filter(|s| s.reads > 0.0).collect();
+    all.retain(|s| s.reads > 0.0);
     // Of those that share bytes, the one that is used most.
-    all.sort_by(|a, b| (b.reads + b.writes).total_cmp(&(a.reads + a.writes)).then(a.at.cmp(&b.at)));
-    let mut taken = HashSet::new();
+    let most = |s: &Slot| s.reads + s.writes;
+    all.sort_by(|a, b| most(b).total_cmp(&most(a)).then((a.at, a.bytes).cmp(&(b.at, b.bytes))));
+    let mut taken = vec![false; known.len() / 2 + 2];
     all.retain(|s| {
-        let dwords = s.at / 4..(s.at + s.bytes).div_ceil(4);
-        let fine = s.at % 4 == 0 && dwords.clone().all(|d| !taken.contains(&d));
+        let dwords = s.at as usize / 4..(s.at + s.bytes) as usize / 4;
+        let fine = !taken[dwords.clone()].contains(&true);
         if fine {
-            taken.extend(dwords);
+            taken[dwords].fill(true);
         }
         fine
     });
@@ -246,42 +276,39 @@ fn meeting(slots: &[Slot], range: &Range<u32>) -> Range<usize> {
     from..to.max(from)
 }
 
-fn effects(code: &[Instruction], given: &Given<'_>, slots: &[Slot]) -> Vec<Effect> {
-    let all: Set = (0..slots.len()).fold(0, |all, k| all | 1 << k);
-    let one = |i: &Instruction| {
-        if i.is_call_near() {
-            return Effect::Call;
-        }
-        if i.op_count() > 0 && i.op0_kind() == OpKind::Register && i.op0_register() == REGS {
-            return Effect::Switch;
-        }
-        if !of_registers(i) {
-            return Effect::None;
-        }
-        let written = memory_operand(i) == Some(0);
-        let Some(range) = named(i).filter(|_| i.memory_index() == Register::None) else {
-            return Effect::Memory { read: all, whole: 0, part: if written { all } else { 0 } };
-        };
-        let found = meeting(slots, &range);
-        if let (Some((of, bytes)), [s]) = (plain(i), &slots[found.clone()])
-            && (s.at, s.bytes) == (range.start, bytes)
-        {
-            return Effect::Slot(found.start as u8, of);
-        }
-        let (mut read, mut whole, mut part) = (0, 0, 0);
-        for k in found {
-            let s = &slots[k];
-            let inside = range.start <= s.at && s.at + s.bytes <= range.end;
-            let set = match (written, inside && overwrites(i)) {
-                (true, true) => &mut whole,
-                (true, false) => &mut part,
-                (false, _) => &mut read,
-            };
-            *set |= 1 << k;
-        }
-        if read | whole | part == 0 { Effect::None } else { Effect::Memory { read, whole, part } }
+fn effect(i: &Instruction, slots: &[Slot]) -> Effect {
+    if i.is_call_near() {
+        return Effect::Call;
+    }
+    if i.op0_register() == REGS && i.op_count() > 0 && i.op0_kind() == OpKind::Register {
+        return Effect::Switch;
+    }
+    if !of_registers(i) {
+        return Effect::None;
+    }
+    let written = memory_operand(i) == Some(0);
+    let Some(range) = named(i).filter(|_| i.memory_index() == Register::None) else {
+        let all: Set = (0..slots.len()).fold(0, |all, k| all | 1 << k);
+        return Effect::Memory { read: all, whole: 0, part: if written { all } else { 0 } };
     };
-    code[..given.end].iter().map(one).collect()
+    let found = meeting(slots, &range);
+    if let (Some((of, bytes)), [s]) = (plain(i), &slots[found.clone()])
+        && (s.at, s.bytes) == (range.start, bytes)
+    {
+        return Effect::Slot(found.start as u8, of);
+    }
+    let (mut read, mut whole, mut part) = (0, 0, 0);
+    for k in found {
+        let s = &slots[k];
+        let inside = range.start <= s.at && s.at + s.bytes <= range.end;
+        let set = match (written, inside && overwrites(i)) {
+            (true, true) => &mut whole,
+            (true, false) => &mut part,
+            (false, _) => &mut read,
+        };
+        *set |= 1 << k;
+    }
+    if read | whole | part == 0 { Effect::None } else { Effect::Memory { read, whole, part } }
 }
 
 /// Does it write all bytes of its memory operand, and reads none of them?
@@ -311,9 +338,18 @@ fn overwrites(i: &Instruction) -> bool {
     store && i.op_mask() == Register::None
 }
 
+impl At {
+    /// What is live before it, of what is behind it.
+    fn before(&self, live: Set) -> Set {
+        live & !self.over | self.read
+    }
+}
+
 /// A stretch of code that is entered at its start and left at its end.
 struct Block {
     range: Range<usize>,
+    /// Events in it.
+    events: Range<usize>,
     next: Vec<usize>,
 }
 
@@ -324,10 +360,9 @@ struct Pass<'a> {
     code: &'a [Instruction],
     given: &'a Given<'a>,
     slots: Vec<Slot>,
-    effects: Vec<Effect>,
+    /// In the order of the code.
+    events: Vec<Event>,
     counts: Vec<f32>,
-    /// Slots whose memory is wanted at an instruction, in their order.
-    wanted: Vec<(usize, Set)>,
     /// Those that are written to memory whenever they are written.
     both: Set,
     /// Those that have a register.
@@ -336,7 +371,18 @@ struct Pass<'a> {
     written: Set,
 }
 
+/// An instruction that does something to slots, or at which memory is wanted.
+struct Event {
+    /// Which.
+    k: usize,
+    effect: Effect,
+    /// Slots whose memory the emitter wants here.
+    wanted: Set,
+    at: At,
+}
+
 /// What is done with slots at an instruction.
+#[derive(Clone, Copy, Default)]
 struct At {
     /// Values that are taken from registers or brought to memory.
     read: Set,
@@ -352,29 +398,29 @@ impl Pass<'_> {
                 self.both |= 1 << k;
             }
         }
-        for e in &self.effects {
-            if let Effect::Slot(k, Use::Write | Use::Update) = e {
+        let wanted = self.given.wanted.iter().filter(|w| w.before < self.given.end);
+        let mut wanted = wanted.peekable();
+        for (k, i) in self.code[..self.given.end].iter().enumerate() {
+            let effect = effect(i, &self.slots);
+            let mut set = 0;
+            while let Some(w) = wanted.next_if(|w| w.before <= k) {
+                set = meeting(&self.slots, &w.bytes).fold(set, |all, k| all | 1 << k);
+            }
+            if let Effect::Slot(k, Use::Write | Use::Update) = effect {
                 self.written |= 1 << k;
             }
-        }
-        for w in self.given.wanted.iter().filter(|w| w.before < self.given.end) {
-            let set = meeting(&self.slots, &w.bytes).fold(0, |all, k| all | 1 << k);
-            match self.wanted.last_mut() {
-                Some(last) if last.0 == w.before => last.1 |= set,
-                _ => self.wanted.push((w.before, set)),
+            if effect != Effect::None || set != 0 {
+                let at = self.at(effect, set);
+                self.events.push(Event { k, effect, wanted: set, at });
             }
         }
     }
 
-    /// The slots whose memory the emitter wants here.
-    fn wanted_at(&self, k: usize) -> Set {
-        self.wanted.binary_search_by_key(&k, |w| w.0).map_or(0, |n| self.wanted[n].1)
-    }
-
-    fn at(&self, k: usize) -> At {
+    /// What is done with slots by such an effect where memory of these is wanted.
+    fn at(&self, effect: Effect, wanted: Set) -> At {
         let own = !self.both;
-        let noted = self.wanted_at(k) & own;
-        match self.effects[k] {
+        let noted = wanted & own;
+        match effect {
             Effect::None | Effect::Call => At { read: noted, over: 0 },
             Effect::Slot(s, Use::Write) => At { read: noted, over: 1 << s },
             Effect::Slot(s, _) => At { read: noted | 1 << s, over: 0 },
@@ -383,12 +429,6 @@ impl Pass<'_> {
             }
             Effect::Switch => At { read: noted, over: !0 },
         }
-    }
-
-    /// What is live before an instruction, of what is behind it.
-    fn before(&self, k: usize, live: Set) -> Set {
-        let a = self.at(k);
-        live & !a.over | a.read
     }
 
     fn blocks(&self) -> Vec<Block> {
@@ -432,16 +472,21 @@ impl Pass<'_> {
                 _ => Vec::new(),
             }
         };
-        (0..starts.len()).map(|b| Block { range: starts[b]..end(b), next: next(b) }).collect()
+        let event = |k: usize| self.events.partition_point(|e| e.k < k);
+        let block = |b: usize| {
+            let range = starts[b]..end(b);
+            Block { events: event(range.start)..event(range.end), range, next: next(b) }
+        };
+        (0..starts.len()).map(block).collect()
     }
 
     fn liveness(&self, blocks: &[Block]) -> Live {
         // Of each block as a whole: what it takes, and what it has no use for the earlier value of.
         let whole = |b: &Block| {
-            b.range.clone().rev().fold((0, 0), |(read, over), k| {
-                let a = self.at(k);
-                (read & !a.over | a.read, over | a.over)
-            })
+            self.events[b.events.clone()]
+                .iter()
+                .rev()
+                .fold((0, 0), |(read, over), e| (read & !e.at.over | e.at.read, over | e.at.over))
         };
         let whole: Vec<(Set, Set)> = blocks.iter().map(whole).collect();
         let mut live = vec![0; blocks.len()];
@@ -461,33 +506,44 @@ impl Pass<'_> {
     fn give(&self, blocks: &[Block], live: &Live, free: &[Register]) -> Vec<Option<Register>> {
         let n = self.slots.len();
         let mut meets: Vec<Set> = vec![0; n];
-        let mut length = vec![0.0f32; n];
+        // How many instructions count, of those before each; and where slots that are wanted have been from.
+        let mut counted = Vec::with_capacity(self.counts.len() + 1);
+        let mut sum = 0u32;
+        counted.push(sum);
+        counted.extend(self.counts.iter().map(|c| {
+            sum += u32::from(*c > 0.0);
+            sum
+        }));
+        let mut since = vec![0; n];
+        let mut length = vec![0u32; n];
         for (b, block) in blocks.iter().enumerate() {
             let mut now = live[b];
-            bits(now).for_each(|k| meets[k] |= now);
-            for k in block.range.clone().rev() {
+            bits(now).for_each(|k| {
+                meets[k] |= now;
+                since[k] = counted[block.range.end];
+            });
+            for e in self.events[block.events.clone()].iter().rev() {
                 // What is written here meets what is wanted behind.
-                if let Effect::Slot(s, Use::Write) = self.effects[k] {
+                if let Effect::Slot(s, Use::Write) = e.effect {
                     meets[s as usize] |= now;
                     bits(now).for_each(|o| meets[o] |= 1 << s);
                 }
-                let before = self.before(k, now);
-                let more = before & !now;
-                bits(more).for_each(|s| {
+                let before = e.at.before(now);
+                bits(before & !now).for_each(|s| {
                     meets[s] |= before;
                     bits(before).for_each(|o| meets[o] |= 1 << s);
+                    since[s] = counted[e.k + 1];
                 });
+                bits(now & !before).for_each(|s| length[s] += since[s] - counted[e.k + 1]);
                 now = before;
-                if self.counts[k] > 0.0 {
-                    bits(now).for_each(|s| length[s] += 1.0);
-                }
             }
+            bits(now).for_each(|s| length[s] += since[s] - counted[block.range.start]);
         }
         let worth = |k: usize| {
             let s = &self.slots[k];
             // A second write costs as much as it saves.
             let writes = if self.both & 1 << k == 0 { s.writes } else { -0.25 * s.writes };
-            (s.reads + writes) / (length[k] + 1.0)
+            (s.reads + writes) / (length[k] as f32 + 1.0)
         };
         let mut order: Vec<usize> = (0..n).filter(|k| worth(*k) > 0.0).collect();
         order.sort_by(|a, b| worth(*b).total_cmp(&worth(*a)));
@@ -517,26 +573,22 @@ impl Pass<'_> {
     }
 
     fn rewrite(&self, blocks: &[Block], live: &Live, registers: &[Option<Register>]) -> Kept {
-        // What is wanted behind each instruction that does something to slots.
-        let mut behind: Vec<(usize, Set)> = Vec::new();
+        // What is wanted behind each event.
+        let mut behind: Vec<Set> = vec![0; self.events.len()];
         for (b, block) in blocks.iter().enumerate() {
             let mut now = live[b];
-            let from = behind.len();
-            for k in block.range.clone().rev() {
-                if self.effects[k] != Effect::None || self.wanted_at(k) != 0 {
-                    behind.push((k, now));
-                }
-                now = self.before(k, now);
+            for k in block.events.clone().rev() {
+                behind[k] = now;
+                now = self.events[k].at.before(now);
             }
-            behind[from..].reverse();
         }
         let mut out = Out { code: Vec::with_capacity(self.code.len()), label: 0 };
         let mut at = Vec::with_capacity(self.code.len());
-        let mut behind = behind.into_iter().peekable();
+        let mut events = self.events.iter().zip(behind).peekable();
         for (k, i) in self.code.iter().enumerate() {
             at.push(out.code.len());
-            match behind.next_if(|b| b.0 == k) {
-                Some((_, live)) => self.one(k, live, registers, &mut out),
+            match events.next_if(|e| e.0.k == k) {
+                Some((e, live)) => self.one(e, live, registers, &mut out),
                 None => out.code.push(*i),
             }
         }
@@ -544,12 +596,12 @@ impl Pass<'_> {
     }
 
     /// One instruction with what it needs before and behind it.
-    fn one(&self, k: usize, live: Set, registers: &[Option<Register>], out: &mut Out) {
-        let i = &self.code[k];
+    fn one(&self, e: &Event, live: Set, registers: &[Option<Register>], out: &mut Out) {
+        let i = &self.code[e.k];
         let register = |s: usize| registers[s].unwrap_or(Register::None);
         let dirty = self.kept & self.written & !self.both;
-        let (mut to_memory, mut from_memory) = (self.wanted_at(k), 0);
-        match self.effects[k] {
+        let (mut to_memory, mut from_memory) = (e.wanted, 0);
+        match e.effect {
             Effect::Call => (to_memory, from_memory) = (to_memory | live, live),
             Effect::Switch => from_memory = live,
             Effect::Memory { read, whole, part } => {
@@ -560,7 +612,7 @@ impl Pass<'_> {
         }
         out.label = i.ip();
         bits(to_memory & dirty).for_each(|s| out.push(self.store(s, register(s))));
-        match self.effects[k] {
+        match e.effect {
             Effect::Slot(s, of) if self.kept & 1 << s != 0 => {
                 let s = s as usize;
                 let (r, bytes) = (register(s), self.slots[s].bytes);
