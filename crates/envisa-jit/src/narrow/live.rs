@@ -9,10 +9,32 @@ pub(super) struct Block {
     pub start: usize,
     pub end: usize,
     /// Blocks that may follow.
-    pub next: Vec<usize>,
+    pub next: Next,
     /// Units wanted at the start and at the end.
     pub live_in: u128,
     pub live_out: u128,
+}
+
+/// Two blocks at most.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Next {
+    to: [usize; 2],
+    n: usize,
+}
+
+impl Next {
+    fn push(&mut self, b: usize) {
+        self.to[self.n] = b;
+        self.n += 1;
+    }
+}
+
+impl std::ops::Deref for Next {
+    type Target = [usize];
+
+    fn deref(&self) -> &[usize] {
+        &self.to[..self.n]
+    }
 }
 
 pub(super) struct Flow {
@@ -54,7 +76,7 @@ impl Flow {
         let mut blocks: Vec<Block> = Vec::with_capacity(starts.len());
         for (b, start) in starts.iter().enumerate() {
             let end = starts.get(b + 1).copied().unwrap_or(steps.len());
-            blocks.push(Block { start: *start, end, next: Vec::new(), live_in: 0, live_out: 0 });
+            blocks.push(Block { start: *start, end, next: Next::default(), live_in: 0, live_out: 0 });
         }
         for b in 0..blocks.len() {
             let last = &steps[blocks[b].end - 1];
@@ -122,9 +144,19 @@ impl Flow {
                 (reads, writes)
             })
             .collect();
-        let mut before = vec![Vec::new(); self.blocks.len()];
+        // The blocks before each: one after the other, and where those of each begin.
+        let mut from = vec![0u32; self.blocks.len() + 1];
+        self.blocks.iter().for_each(|b| b.next.iter().for_each(|n| from[*n + 1] += 1));
+        for b in 0..self.blocks.len() {
+            from[b + 1] += from[b];
+        }
+        let mut before = vec![0u32; from[self.blocks.len()] as usize];
+        let mut next = from.clone();
         for (b, block) in self.blocks.iter().enumerate() {
-            block.next.iter().for_each(|n| before[*n].push(b));
+            for n in block.next.iter() {
+                before[next[*n] as usize] = b as u32;
+                next[*n] += 1;
+            }
         }
         let mut work: Vec<usize> = (0..self.blocks.len()).collect();
         let mut queued = vec![true; self.blocks.len()];
@@ -136,10 +168,11 @@ impl Flow {
             self.blocks[b].live_out = out;
             if live != self.blocks[b].live_in {
                 self.blocks[b].live_in = live;
-                for p in &before[b] {
-                    if !queued[*p] {
-                        queued[*p] = true;
-                        work.push(*p);
+                for p in &before[from[b] as usize..from[b + 1] as usize] {
+                    let p = *p as usize;
+                    if !queued[p] {
+                        queued[p] = true;
+                        work.push(p);
                     }
                 }
             }

@@ -35,6 +35,7 @@ pub(super) struct Places {
     pub end: u32,
 }
 
+#[derive(Clone, Copy)]
 struct Stretch {
     start: u32,
     end: u32,
@@ -159,6 +160,16 @@ impl<'a> Stretches<'a> {
     }
 }
 
+fn bits(mut of: u128) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let k = of.trailing_zeros();
+        (of != 0).then(|| {
+            of &= of - 1;
+            k
+        })
+    })
+}
+
 /// Stretches of units that begin or end with a block, by unit.
 type Ends = Range<usize>;
 
@@ -180,35 +191,50 @@ impl Places {
         // Both are in the order of the units.
         let mut units: Vec<(Reg, u32)> = Vec::new();
         let mut ends: Vec<[Ends; 2]> = vec![[0..0, 0..0]; flow.blocks.len()];
-        let mut at = 0;
+        // By unit: the stretch that is wanted at the end of the block before.
+        let mut last = [NO; UNITS as usize];
+        let (mut at, mut before) = (0, None);
         for b in order {
             let block = &flow.blocks[b];
             let (first, after) = (at, at + length(block));
             at = after;
+            let mut touched = 0u128;
+            for s in &steps[block.start..block.end] {
+                s.touches(|r, _, _| touched |= if r < UNITS { 1 << r } else { 0 });
+            }
+            // What the block before leaves here for others, and nothing here touches: its stretch goes on.
+            let from = before.map(|k: usize| &flow.blocks[k]).filter(|k| k.next.contains(&b));
+            let through = from.map_or(0, |k| k.live_out) & block.live_out & !touched;
+            before = Some(b);
             let from = units.len();
-            let mut set = block.live_out;
-            while set != 0 {
-                let u = set.trailing_zeros();
-                set &= set - 1;
-                open[u as usize] = s.open(after - 1);
-                units.push((u, open[u as usize]));
+            for u in bits(block.live_out) {
+                let w = &mut last[u as usize];
+                if through >> u & 1 != 0 {
+                    s.all[*w as usize].end = after - 1;
+                } else {
+                    *w = s.open(after - 1);
+                    open[u as usize] = *w;
+                }
+                units.push((u, *w));
             }
             ends[b][1] = from..units.len();
             for k in (block.start..block.end).rev() {
                 s.step(k, first + 2 * (k - block.start) as u32, count[b], &mut open);
             }
             let from = units.len();
-            for u in 0..UNITS {
+            for u in bits(block.live_out | touched) {
                 let w = std::mem::replace(&mut open[u as usize], NO);
                 if w != NO {
                     s.all[w as usize].start = first;
                     units.push((u, w));
+                } else if through >> u & 1 != 0 {
+                    units.push((u, last[u as usize]));
                 }
             }
             ends[b][0] = from..units.len();
         }
         for (b, block) in flow.blocks.iter().enumerate() {
-            for n in &block.next {
+            for n in block.next.iter() {
                 let (mut there, here) = (&units[ends[*n][0].clone()], &units[ends[b][1].clone()]);
                 for (u, o) in here {
                     while there.first().is_some_and(|e| e.0 < *u) {
@@ -298,34 +324,42 @@ impl Taken {
 }
 
 impl Stretches<'_> {
-    /// Webs, the stretches of each, and what each is copied to or from.
-    fn webs(&self, roots: &[u32], pinned: &[bool]) -> (Vec<Web>, Vec<u32>, Vec<(u32, f32)>) {
-        let n = self.all.len();
+    /// Webs, the stretches of each, and what each is copied to or from; `of`: the web of each stretch, of so many.
+    fn webs(&self, of: &[u32], n: usize, pinned: &[bool]) -> (Vec<Web>, Vec<Stretch>, Vec<(u32, f32)>) {
         let mut webs = vec![Web::default(); n];
+        // Those of one web that follow each other are one.
         let mut counts = vec![0; n];
-        roots.iter().for_each(|r| counts[*r as usize] += 1);
-        let mut stretches = vec![0; ranges(&mut counts)];
-        for (k, r) in roots.iter().enumerate() {
+        let mut last = vec![NO; n];
+        for (s, w) in self.all.iter().zip(of) {
+            let w = *w as usize;
+            counts[w] += usize::from(last[w] != s.start);
+            last[w] = s.end + 1;
+        }
+        let mut stretches = vec![Stretch { start: 0, end: 0 }; ranges(&mut counts)];
+        for ((s, r), weight) in self.all.iter().zip(of).zip(&self.weight) {
             let (w, next) = (&mut webs[*r as usize], &mut counts[*r as usize]);
+            w.weight += weight;
+            w.length += s.end - s.start + 1;
+            if w.stretches.end != 0 && stretches[*next - 1].end + 1 == s.start {
+                stretches[*next - 1].end = s.end;
+                continue;
+            }
             w.stretches.start = if w.stretches.end == 0 { *next } else { w.stretches.start };
-            stretches[*next] = k as u32;
+            stretches[*next] = *s;
             *next += 1;
             w.stretches.end = *next;
-            w.weight += self.weight[k];
-            w.length += self.all[k].end - self.all[k].start + 1;
         }
         let mut copies = Vec::new();
-        for (k, s) in self.steps.iter().enumerate() {
-            let of = self.of[k];
+        for (s, named) in self.steps.iter().zip(&self.of) {
             let copy = s.copies();
             if s.effect == Effect::Gather || copy {
-                for (o, w) in s.ops.iter().chain([&s.index]).zip(of).filter(|o| *o.0 != NO) {
-                    webs[roots[w as usize] as usize].pinned |= pinned[*o as usize];
+                for (o, w) in s.ops.iter().chain([&s.index]).zip(named).filter(|o| *o.0 != NO) {
+                    webs[of[*w as usize] as usize].pinned |= pinned[*o as usize];
                 }
             }
-            if copy && !(s.effect == Effect::Update && of[2] != NO) {
-                let [a, b] = [of[0], of[1]].map(|w| roots[w as usize]);
-                copies.push((a, b, self.weight[of[0] as usize]));
+            if copy && !(s.effect == Effect::Update && named[2] != NO) {
+                let [a, b] = [named[0], named[1]].map(|w| of[w as usize]);
+                copies.push((a, b, self.weight[named[0] as usize]));
             }
         }
         counts.fill(0);
@@ -348,15 +382,22 @@ impl Stretches<'_> {
     }
 
     fn give(mut self, pinned: &[bool], room: u32, positions: u32) -> Places {
-        let n = self.all.len();
-        let roots: Vec<u32> = (0..n as u32).map(|k| root(&mut self.parent, k)).collect();
-        let (webs, stretches, near) = self.webs(&roots, pinned);
+        // Webs are numbered in the order of the stretches that stand for them.
+        let mut n = 0;
+        let mut of = vec![NO; self.all.len()];
+        for k in 0..self.all.len() as u32 {
+            if self.parent[k as usize] == k {
+                of[k as usize] = n;
+                n += 1;
+            }
+        }
+        for k in 0..self.all.len() as u32 {
+            of[k as usize] = of[root(&mut self.parent, k) as usize];
+        }
+        let n = n as usize;
+        let (webs, stretches, near) = self.webs(&of, n, pinned);
         let value = |w: &Web| if w.pinned { f32::INFINITY } else { w.weight / (w.length + 2) as f32 };
-        let mut queue: Vec<(f32, u32)> = (0..n as u32)
-            .map(|k| (k, &webs[k as usize]))
-            .filter(|w| !w.1.stretches.is_empty())
-            .map(|(k, w)| (value(w), k))
-            .collect();
+        let mut queue: Vec<(f32, u32)> = (0..n as u32).map(|k| (value(&webs[k as usize]), k)).collect();
         queue.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         // The registers are the first places, those in memory come behind them.
         let mut taken = vec![Taken::new(positions)];
@@ -365,7 +406,7 @@ impl Stretches<'_> {
         for (_, k) in queue {
             let web = &webs[k as usize];
             let mine = &stretches[web.stretches.clone()];
-            let find = |t: &Taken| !mine.iter().fold(0, |x, s| x | t.taken(&self.all[*s as usize]));
+            let find = |t: &Taken| !mine.iter().fold(0, |x, s| x | t.taken(s));
             let free = find(&taken[0]);
             let mut wish = [0.0f32; COUNT];
             for (other, weight) in &near[web.near.clone()] {
@@ -400,9 +441,9 @@ impl Stretches<'_> {
                 }
             });
             let t = &mut taken[place / 64];
-            mine.iter().for_each(|s| t.take(&self.all[*s as usize], 1 << (place % 64)));
+            mine.iter().for_each(|s| t.take(s, 1 << (place % 64)));
         }
-        let places = roots.iter().map(|r| places[*r as usize].unwrap_or(Place::Register(0))).collect();
+        let places = of.iter().map(|w| places[*w as usize].unwrap_or(Place::Register(0))).collect();
         Places { of: self.of, places, end: room + SLOT * slots }
     }
 }
