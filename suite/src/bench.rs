@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::compiling::{Translated, translated};
 use crate::conformance::hold;
-use crate::envisa_side::{Loaded, Translated};
+use crate::envisa_side::Loaded;
 use crate::expr;
 use crate::kernel::{Device, KernelFile};
 use crate::launch::{Launch, SizeSet};
@@ -145,7 +146,7 @@ pub struct Mean {
 }
 
 /// A kernel's times.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct KernelTimes {
     /// `GROUP/NAME`.
     pub kernel: String,
@@ -271,7 +272,7 @@ fn run_one(k: &KernelFile, options: &Options, described: &mut Vec<(String, Strin
     out.work_items = launch.work_items();
     // At the usual sizes, where an interpreter is done soon.
     let usual = Launch::new(k, SizeSet::Conformance, false);
-    out.native = usual.ok().and_then(|l| Loaded::new(k, device, &l, 1).ok()?.translated().ok()?);
+    out.native = usual.ok().and_then(|l| translated(k, device, &l));
     let mut others = Vec::new();
     for device in options.others.iter().filter(|d| can(d)) {
         let device_name = device.name().to_owned();
@@ -529,13 +530,14 @@ impl Bench {
              least possible traffic or arithmetic takes at the machine's limits, over envisa's. Kernels marked † give \
              the peers other code (they lack half arithmetic, DPAS or shuffles) and do not enter the means; those marked ‡ are of images, for which there \
              is no code for this device: envisa runs that for dg2, and they have a mean of their own. *Native* is the share of the \
-             executed instructions that have native code, *compile* the time an instruction takes to compile: what the first launch \
-             at the kernel's usual sizes, on one host thread, takes longer than the next ones.\n",
+             executed instructions that have native code, *compile* the time an instruction takes to compile, \
+             what is done once a kernel and for each way of running its threads included: the median of five times, each from \
+             nothing, for a launch at the kernel's usual sizes; *code* the bytes of x86 that come of it.\n",
             self.repeats, self.window
         );
         let peers: Vec<&String> = self.peers.iter().map(|(name, _)| name).collect();
         let mut head: Vec<String> =
-            ["kernel", "work-items", "time", "items/s", "rate", "of limit", "native", "compile"]
+            ["kernel", "work-items", "time", "items/s", "rate", "of limit", "native", "compile", "code"]
                 .map(str::to_owned)
                 .to_vec();
         head.extend(peers.iter().map(|p| format!("ratio to {p}")));
@@ -563,8 +565,13 @@ impl Bench {
                 Some(n) => row.extend([
                     format!("{:.1} %", 100.0 * n.share),
                     time(n.seconds / n.instructions.max(1) as f64),
+                    if n.bytes > 0 {
+                        format!("{:.1} KiB", n.bytes as f64 / 1024.0)
+                    } else {
+                        "–".to_owned()
+                    },
                 ]),
-                None => row.extend(["–", "–"].map(str::to_owned)),
+                None => row.extend(["–", "–", "–"].map(str::to_owned)),
             }
             for peer in &peers {
                 let cell = k.peers.iter().find(|p| p.peer == **peer);
@@ -574,6 +581,7 @@ impl Bench {
         }
         t.push_str(&table.to_markdown());
         t.push('\n');
+        t.extend(self.compiling_sentence().map(|s| s + "\n"));
         for peer in peers {
             self.write_mean(&mut t, peer);
         }
@@ -692,6 +700,7 @@ impl Bench {
         }
         t.push_str(&table.to_markdown());
         t.push('\n');
+        t.extend(self.compiling_sentence().map(|s| s + "\n"));
         for peer in peers {
             self.write_mean(&mut t, peer);
         }

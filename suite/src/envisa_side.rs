@@ -2,8 +2,6 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use serde::{Deserialize, Serialize};
-
 use envisa::{Arg, Buffer, Config, Device as Gpu, FaultKind, Finding, LoadOptions, Module, Source};
 
 use crate::corpus;
@@ -43,17 +41,6 @@ pub struct Checked {
     pub findings: Vec<Finding>,
     /// What they did not look at, and why.
     pub not_checked: Option<String>,
-}
-
-/// What native code makes of a kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Translated {
-    /// Share of the executed instructions that have native code, 0 to 1.
-    pub share: f64,
-    /// Instructions.
-    pub instructions: usize,
-    /// Seconds that they took to compile.
-    pub seconds: f64,
 }
 
 /// A kernel loaded with its buffers, ready to be launched any number of times.
@@ -175,29 +162,26 @@ impl<'a> Loaded<'a> {
         ))
     }
 
-    /// What native code makes of the kernel, which has not been launched yet; `None` without native code. The first
-    /// launch compiles: what it takes longer than the next ones is the time for that.
+    /// Makes the native code of the launch, or finds it made: what it is, and the seconds that took.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn compile(&self) -> Result<(envisa::Compiled, f64), Failure> {
+        let how = self.how.clone().engine(envisa::Engine::Native);
+        let start = crate::clock::start();
+        let compiled = self.gpu.compile(&self.kernel, how).map_err(failed)?;
+        Ok((compiled, start.seconds()))
+    }
+
+    /// What share of the executed instructions has native code, 0 to 1; `None` without native code.
     ///
     /// # Errors
     /// As [`Loaded::run`].
-    pub fn translated(&mut self) -> Result<Option<Translated>, Failure> {
-        self.engine(envisa::Engine::Native);
-        let first = self.run()?.1;
-        let mut least = f64::INFINITY;
-        for _ in 0..3 {
-            self.reset();
-            least = least.min(self.run()?.1);
-        }
-        self.reset();
-        let observed = self.how.clone().statistics(true);
+    pub fn native_share(&self) -> Result<Option<f64>, Failure> {
+        let observed = self.how.clone().engine(envisa::Engine::Native).statistics(true);
         let outcome = self.gpu.run(&self.kernel, &observed).map_err(failed)?;
         let native = outcome.statistics.and_then(|s| s.native);
-        let (Some(native), Ok(listing)) = (native, self.kernel.native_listing()) else { return Ok(None) };
-        Ok(native.refused.is_none().then(|| Translated {
-            share: native.share,
-            instructions: listing.lines().filter(|l| l.starts_with("; $")).count(),
-            seconds: (first - least).max(0.0),
-        }))
+        Ok(native.filter(|n| n.refused.is_none()).map(|n| n.share))
     }
 
     /// Launches once, observed: what was executed, what native code leaves of it to the interpreter, and what native

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::bench::{Bench, KernelTimes, Spread, ratio, time};
 use crate::checking::Checking;
+use crate::compiling::Compiling;
 use crate::machine::Machine;
 use crate::native::{GOAL, Native};
 use crate::peer::Peer;
@@ -141,10 +142,12 @@ pub fn summary(docs: &Path) -> String {
         let read = match part {
             Part::Kernels => read_record(&path).map(|b: Bench| {
                 kernel_lines(&b, &mut lines);
+                lines.extend(compiling_line("compiling native code, time an instruction", &b));
                 b.machine
             }),
             Part::Avx2 => read_record(&path).map(|b: Bench| {
                 avx2_line(&b, &mut lines);
+                lines.extend(compiling_line("the same of code for AVX2", &b));
                 b.machine
             }),
             Part::Oclgrind => read_record(&path).map(|b: Bench| {
@@ -237,6 +240,12 @@ fn kernel_lines(b: &Bench, lines: &mut Vec<Line>) {
             ));
         }
     }
+}
+
+fn compiling_line(what: &str, b: &Bench) -> Option<Line> {
+    let c = Compiling::of(&b.kernels)?;
+    let what = format!("{what}: the median of {} kernels", c.kernels);
+    Some(line(what, "at most 5 µs", c.measured(), Some(c.holds())))
 }
 
 fn avx2_line(b: &Bench, lines: &mut Vec<Line>) {

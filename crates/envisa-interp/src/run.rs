@@ -96,7 +96,7 @@ impl Translation for Code {
     fn left(&self, _: &LaunchView<'_>) -> Result<Left, String> {
         let all = 0..self.program.code().len() as Pc;
         let instructions = all.map(|pc| (pc, "all is interpreted")).collect();
-        Ok(Left { instructions, scheduled: Vec::new() })
+        Ok(Left { instructions, ..Left::default() })
     }
 
     fn worker<'a>(

@@ -386,7 +386,8 @@ impl Translation for Native {
                 scheduled.push("the last thread of a group lacks channels");
             }
         }
-        Ok(Left { instructions: variant.compiled.slow.clone(), scheduled })
+        let code_bytes = chosen.variants.iter().flatten().map(|v| v.compiled.code.bytes.len()).sum();
+        Ok(Left { instructions: variant.compiled.slow.clone(), scheduled, code_bytes })
     }
 
     fn worker<'a>(

@@ -56,6 +56,8 @@ pub struct Left {
     /// Why the machine's scheduler lets threads of a group take turns, where threads of a group wait for each other: in
     /// all groups, or in some.
     pub scheduled: Vec<&'static str>,
+    /// Bytes of the code that runs such a launch; 0 of engines that make none.
+    pub code_bytes: usize,
 }
 
 /// Runs groups of a launch, on one host thread.

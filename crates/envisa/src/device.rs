@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::image::{Image, ImageDesc};
 use crate::kernel::Kernel;
 use crate::launch::Launch;
-use crate::run::{Outcome, Run};
+use crate::run::{Compiled, Outcome, Run};
 use envisa_isa::{Platform, Platforms};
 use envisa_machine::dispatch::{MAX_GROUP_ITEMS, MAX_GROUP_THREADS};
 use envisa_machine::memory::Memory;
@@ -279,6 +279,14 @@ impl Device {
     /// As [`Device::launch`] and [`Run::wait`]. A fault of the kernel is no error: it is in the outcome.
     pub fn run(&self, kernel: &Kernel, launch: impl Into<Launch>) -> Result<Outcome, Error> {
         crate::run::run(self, kernel, launch.into())
+    }
+
+    /// Makes the native code of a launch ahead of it, as the first such launch would. Nothing runs.
+    ///
+    /// # Errors
+    /// As [`Device::launch`]; [`Error::Unsupported`]: there is no native code for it on this host.
+    pub fn compile(&self, kernel: &Kernel, launch: impl Into<Launch>) -> Result<Compiled, Error> {
+        crate::run::compile(self, kernel, &launch.into())
     }
 }
 

@@ -115,6 +115,6 @@ pub use observe::{Accessed, Executed, Observer, Space, Wants};
 pub use profile::{
     Counts, InstructionProfile, LineProfile, Model, Profile, ProfiledText, Trace, TraceSpan, TraceThread,
 };
-pub use run::{Dropped, Footprint, Outcome, Run, ThreadRegisters};
+pub use run::{Compiled, Dropped, Footprint, Outcome, Run, ThreadRegisters};
 pub use source::SourceText;
 pub use statistics::{FidelityEntry, LeftEntry, MemoryLine, Native, Statistics};

@@ -172,4 +172,22 @@ mod tests {
         let launches = (0..10_000).position(|_| run(&forward, Engine::Auto, 8)).expect("it pays at last");
         assert!((100..2_000).contains(&launches), "{launches}");
     }
+
+    #[test]
+    fn code_is_made_without_a_launch_and_found_by_the_next() {
+        let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20).threads(1));
+        let kernel = kernel(&device, "");
+        let launch = Launch::threads(&[1, 1, 1], 1);
+        let compiled = device.compile(&kernel, launch.clone());
+        assert_eq!(compiled.is_ok(), crate::native::level().is_some());
+        let Ok(compiled) = compiled else { return };
+        assert!(kernel.code.executable.is_translated());
+        assert_eq!(compiled.instructions, kernel.code.executable.optimized().code().len());
+        assert!(compiled.code_bytes > compiled.instructions, "{compiled:?}");
+        assert_eq!(device.compile(&kernel, launch.clone()).ok(), Some(compiled));
+        let outcome = device.run(&kernel, &launch.engine(Engine::Native)).expect("it is launched");
+        assert!(outcome.fault.is_none());
+        // What does not fit the kernel is said as of a launch.
+        assert!(device.compile(&kernel, Launch::range(&[8], &[8])).is_err());
+    }
 }

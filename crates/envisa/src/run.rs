@@ -293,13 +293,7 @@ fn execute<O: Observer>(
     observer: Option<&mut O>,
 ) -> Result<Done, Error> {
     let code = &*kernel.code;
-    let options = RunOptions {
-        jobs: launch.threads.unwrap_or(device.config().threads),
-        limit: launch.limit,
-        progress: launch.progress,
-        cancel: launch.cancel.clone(),
-        stray_reads: launch.stray_reads,
-    };
+    let options = options(device, launch);
     let red_zone = if launch.check { LOCAL_RED_ZONE } else { 0 };
     let mut ready =
         prepare(device.0.memory(), code, bound, &options, red_zone).map_err(|e| refused(code, e))?;
@@ -336,6 +330,39 @@ fn execute<O: Observer>(
         code.remembered.keep(ready);
     }
     Ok((outcome, done.trap, left))
+}
+
+fn options(device: &Device, launch: &Launch) -> RunOptions {
+    RunOptions {
+        jobs: launch.threads.unwrap_or(device.config().threads),
+        limit: launch.limit,
+        progress: launch.progress,
+        cancel: launch.cancel.clone(),
+        stray_reads: launch.stray_reads,
+    }
+}
+
+/// The native code of a kernel's launch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Compiled {
+    /// Instructions of the kernel that it is made of.
+    pub instructions: usize,
+    /// Bytes of machine code.
+    pub code_bytes: usize,
+}
+
+/// Makes a launch's native code, and does not launch.
+pub(crate) fn compile(device: &Device, kernel: &Kernel, launch: &Launch) -> Result<Compiled, Error> {
+    let code = &*kernel.code;
+    let (bound, options) = (held_against(device, kernel, launch)?, options(device, launch));
+    let mut ready = prepare(device.0.memory(), code, bound, &options, 0).map_err(|e| refused(code, e))?;
+    let exe = &code.executable;
+    let left = crate::native::left(exe, ready.prepared(), &code.linked).map_err(Error::Unsupported)?;
+    if let ToRun::Compiled(ready) = ready {
+        code.remembered.keep(ready);
+    }
+    Ok(Compiled { instructions: exe.optimized().code().len(), code_bytes: left.code_bytes })
 }
 
 /// Which arguments the buffers are that have no name of their own.

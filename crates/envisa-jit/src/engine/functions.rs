@@ -139,7 +139,8 @@ impl Translation for Functions {
         let of =
             |f: &One| f.variant.compiled.slow.iter().map(|(pc, why)| (f.base + pc, *why)).collect::<Vec<_>>();
         let scheduled = together(&self.program).then_some("functions that are called").into_iter().collect();
-        Ok(Left { instructions: self.all.iter().flat_map(of).collect(), scheduled })
+        let code_bytes = self.all.iter().map(|f| f.variant.compiled.code.bytes.len()).sum();
+        Ok(Left { instructions: self.all.iter().flat_map(of).collect(), scheduled, code_bytes })
     }
 
     fn worker<'a>(
