@@ -9,8 +9,8 @@ pub(crate) const FIRST: u8 = 8;
 /// The register of each vector cell that has one.
 pub(crate) struct Allocation {
     vector: Vec<Option<u8>>,
-    /// `(register, first, last)`: where cells are in registers.
-    spans: Vec<(u8, Pc, Pc)>,
+    /// By register: `(first, last)`, where cells are in it.
+    spans: [Vec<(Pc, Pc)>; 32],
 }
 
 struct Interval {
@@ -90,8 +90,12 @@ impl Allocation {
                 vector[i.cell as usize] = Some(r);
             }
         }
-        let spans =
-            intervals.iter().filter_map(|i| Some((vector[i.cell as usize]?, i.start, i.end))).collect();
+        let mut spans = [const { Vec::new() }; 32];
+        for i in &intervals {
+            if let Some(r) = vector[i.cell as usize] {
+                spans[usize::from(r)].push((i.start, i.end));
+            }
+        }
         Allocation { vector, spans }
     }
 
@@ -102,7 +106,7 @@ impl Allocation {
 
     /// Does a cell live in this register at an instruction?
     pub fn busy(&self, pc: Pc, register: u8) -> bool {
-        self.spans.iter().any(|(r, start, end)| *r == register && (*start..=*end).contains(&pc))
+        self.spans[usize::from(register)].iter().any(|(start, end)| (*start..=*end).contains(&pc))
     }
 
     /// All vector registers in use.

@@ -87,6 +87,8 @@ pub(crate) struct Asm {
     code: Vec<Instruction>,
     /// Labels that stand for others, by number: `alias[a] == a` for those that do not.
     alias: Vec<u32>,
+    /// Some do.
+    aliased: bool,
     /// The label before the next instruction.
     pending: Option<u32>,
     /// The next instruction may be come to from elsewhere.
@@ -137,7 +139,7 @@ impl Asm {
 
     fn put(&mut self, l: Label) {
         match self.pending {
-            Some(p) => self.alias[l.0 as usize] = p,
+            Some(p) => (self.alias[l.0 as usize], self.aliased) = (p, true),
             None => self.pending = Some(l.0),
         }
     }
@@ -419,8 +421,12 @@ impl Asm {
     }
 
     /// Labels that stand for others are named as those.
-    fn resolve(code: &mut [Instruction], alias: &[u32]) {
-        for i in code {
+    fn resolve(&mut self) {
+        if !std::mem::take(&mut self.aliased) {
+            return;
+        }
+        let alias = &self.alias;
+        for i in &mut self.code {
             if i.is_jcc_short_or_near() || i.is_jmp_short_or_near() || i.is_call_near() {
                 let to = i.near_branch64() - 1;
                 i.set_near_branch64(u64::from(alias[to as usize]) + 1);
@@ -429,6 +435,7 @@ impl Asm {
                 i.set_memory_displacement64(u64::from(alias[to as usize]) + 1);
             }
         }
+        self.alias.iter_mut().zip(0..).for_each(|(a, l)| *a = l);
     }
 
     /// The code with all labels bound, and how many labels there are.
@@ -446,9 +453,9 @@ impl Asm {
         self.code = code;
         self.alias.extend(self.alias.len() as u32..labels);
         for (l, of) in alias {
-            self.alias[*l as usize] = *of;
+            (self.alias[*l as usize], self.aliased) = (*of, true);
         }
-        Self::resolve(&mut self.code, &self.alias);
+        self.resolve();
         let now = |k: usize| at.get(k).copied().unwrap_or(self.code.len());
         self.marks.iter_mut().for_each(|m| m.0 = now(m.0));
         self.wanted.iter_mut().for_each(|w| w.before = now(w.before));
@@ -465,8 +472,7 @@ impl Asm {
         if self.pending.is_some() {
             self.op0(Code::Ud2);
         }
-        Self::resolve(&mut self.code, &self.alias);
-        self.alias = (0..self.alias.len() as u32).collect();
+        self.resolve();
         Ok(())
     }
 
