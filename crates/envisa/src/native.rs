@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(compiled.instructions, kernel.code.executable.optimized().code().len());
         assert!(compiled.code_bytes > compiled.instructions, "{compiled:?}");
         assert_eq!(device.compile(&kernel, launch.clone()).ok(), Some(compiled));
-        let outcome = device.run(&kernel, &launch.engine(Engine::Native)).expect("it is launched");
+        let outcome = device.run(&kernel, launch.engine(Engine::Native)).expect("it is launched");
         assert!(outcome.fault.is_none());
         // What does not fit the kernel is said as of a launch.
         assert!(device.compile(&kernel, Launch::range(&[8], &[8])).is_err());

@@ -490,13 +490,17 @@ impl Pass<'_> {
         };
         let whole: Vec<(Set, Set)> = blocks.iter().map(whole).collect();
         let mut live = vec![0; blocks.len()];
+        // The same at the start of each.
+        let mut first: Vec<Set> = whole.iter().map(|w| w.0).collect();
         let mut changed = true;
         while changed {
             changed = false;
             for (b, block) in blocks.iter().enumerate().rev() {
-                let out = block.next.iter().fold(0, |all, n| all | live[*n] & !whole[*n].1 | whole[*n].0);
-                changed |= out != live[b];
-                live[b] = out;
+                let out = block.next.iter().fold(0, |all, n| all | first[*n]);
+                if out != live[b] {
+                    (live[b], first[b]) = (out, out & !whole[b].1 | whole[b].0);
+                    changed = true;
+                }
             }
         }
         live

@@ -240,7 +240,7 @@ impl Places {
                     while there.first().is_some_and(|e| e.0 < *u) {
                         there = &there[1..];
                     }
-                    if let Some((_, w)) = there.first().filter(|e| e.0 == *u) {
+                    if let Some((_, w)) = there.first().filter(|e| e.0 == *u && e.1 != *o) {
                         let (x, y) = (root(&mut s.parent, *w), root(&mut s.parent, *o));
                         s.parent[x as usize] = y;
                     }
