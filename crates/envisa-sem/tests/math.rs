@@ -253,3 +253,33 @@ fn sequences_compute_the_functions() {
         }
     }
 }
+
+/// Of integral numbers a power of two has the same bits without a polynomial, by all lanes.
+#[test]
+fn powers_of_integral_numbers() {
+    use envisa_sem::lanes::{Apply, Host, Lanes};
+    use envisa_sem::math::Function;
+    use envisa_sem::math::single::exp2_integral;
+    #[derive(Clone, Copy)]
+    struct Integral;
+    impl Apply for Integral {
+        fn apply<L: Lanes>(self, l: &mut L, a: L::V, _: L::V) -> L::V {
+            exp2_integral(l, a)
+        }
+    }
+    let mut all: Vec<u32> = (-400..=400).map(|n| (n as f32).to_bits()).collect();
+    for x in [0.0f32, 1e9, 2f32.powi(23) + 1.0, f32::MAX, f32::INFINITY] {
+        all.extend([x.to_bits(), (-x).to_bits()]);
+    }
+    // NaNs, quiet and not, of either sign.
+    all.extend([0x7fc0_0000, 0x7f80_0001, 0xffc1_2345, 0xff81_2345]);
+    all.resize(all.len().next_multiple_of(16), 0);
+    for host in Host::all() {
+        let (mut got, mut want) = (vec![0; all.len()], vec![0; all.len()]);
+        host.map(Integral, &all, &all, &mut got);
+        Function::Exp.map(host, &all, &all, &mut want);
+        for ((x, got), want) in all.iter().zip(got).zip(want) {
+            assert_eq!(got, want, "{x:#x} by {host:?}");
+        }
+    }
+}

@@ -26,6 +26,7 @@ const TEXT: &str = r#"
 .decl To v_type=G type=uq num_elts=32 align=wordx32
 .decl I v_type=G type=ud num_elts=1
 .decl P v_type=P num_elts=1
+.decl Q v_type=P num_elts=32
 .decl A v_type=G type=uq num_elts=1 align=qword
 .decl Base v_type=G type=ud num_elts=1
 .decl Step v_type=G type=ud num_elts=1
@@ -60,8 +61,14 @@ const FUNCTIONS: [Function; 6] =
 
 /// One of `step` values, all of them computed by native code, `count` at once.
 fn visit(f: Function, step: u32, count: u32) {
+    let host = Host::all().pop().expect("there is one");
+    visit_with(f.name(), f.name(), (step, count), |x, want| f.map(host, x, x, want));
+}
+
+/// The same of what `call`, up to its operands, makes of the singles, where `wanted` gives the bits.
+fn visit_with(name: &str, call: &str, (step, count): (u32, u32), wanted: impl Fn(&[u32], &mut [u32])) {
     let device = Device::new(Config::new(Platform::Pvc).memory(u64::from(count) * 4 + (1 << 20)));
-    let text = TEXT.replace("FUNCTION", f.name()).replace("EACH", &format!("{EACH:#x}"));
+    let text = TEXT.replace("FUNCTION", call).replace("EACH", &format!("{EACH:#x}"));
     let module = Module::load(&device, "unit", Source::Text(text.as_bytes())).expect("it loads");
     let kernel = module.kernel("unit").expect("it is there");
     match kernel.native_listing() {
@@ -72,7 +79,6 @@ fn visit(f: Function, step: u32, count: u32) {
         }
     }
     let buffer = device.buffer("a", u64::from(count) * 4).expect("there is memory");
-    let host = Host::all().pop().expect("there is one");
     let (mut x, mut want) = (vec![0; count as usize], vec![0; count as usize]);
     let mut base = 0u64;
     while base < 1 << 32 {
@@ -86,11 +92,11 @@ fn visit(f: Function, step: u32, count: u32) {
         for (n, x) in (0u32..).zip(&mut x) {
             *x = (base as u32).wrapping_add(n.wrapping_mul(step));
         }
-        f.map(host, &x, &x, &mut want);
+        wanted(&x, &mut want);
         let got = buffer.to_vec();
         for ((x, want), got) in x.iter().zip(&want).zip(got.chunks_exact(4)) {
             let got = u32::from_le_bytes(got.try_into().expect("four bytes"));
-            assert_eq!(*want, got, "{}({x:#x}): {want:#x}, {got:#x} from native code", f.name());
+            assert_eq!(*want, got, "{name}({x:#x}): {want:#x}, {got:#x} from native code");
         }
         base += u64::from(count) * u64::from(step);
     }
@@ -101,6 +107,42 @@ fn native_code_has_the_bits_that_are_documented() {
     // An odd step, so that all low bits occur.
     for f in FUNCTIONS {
         visit(f, 4099, 1 << 18);
+    }
+}
+
+/// Powers of two of what has just been rounded, and of what only looks so.
+#[test]
+fn powers_of_integral_numbers() {
+    type Rounds = fn(f32) -> f32;
+    let line = |text: &str| format!("{text}\n");
+    let all = |op: &str| line(&format!("{op} (M1, 32) F(0,0)<1> F(0,0)<1;1,0>"));
+    let odd = "and (M1, 32) At(0,0)<1> Lane(0,0)<1;1,0> 0x1:ud\ncmp.eq (M1, 32) Q At(0,0)<1;1,0> 0x0:ud\n";
+    let quarter = "add (M1, 32) F(0,0)<1> F(0,0)<1;1,0> 0.25:f\n";
+    let half = "rndz (M1, 16) F(0,0)<1> F(0,0)<1;1,0>\n";
+    let cases: [(String, [Rounds; 2]); 9] = [
+        (all("rndz"), [f32::trunc; 2]),
+        (all("rndd"), [f32::floor; 2]),
+        (all("rndu"), [f32::ceil; 2]),
+        (all("rnde"), [f32::round_ties_even; 2]),
+        // Behind it something else writes the number, or a part of it.
+        (all("rndz") + quarter, [|x| x.trunc() + 0.25; 2]),
+        // Not all channels are rounded.
+        (format!("{odd}(Q) {}", all("rndz")), [f32::trunc, |x| x]),
+        (half.to_owned(), [f32::trunc; 2]),
+        // A sign, and nothing of the kind.
+        (all("frc"), [|x| x - x.floor(); 2]),
+        (String::new(), [|x| x; 2]),
+    ];
+    for (before, rounds) in cases {
+        let call = format!("{before}exp");
+        let by_half = before == half;
+        visit_with(&call, &call, (4099, 1 << 18), |x, want| {
+            for ((n, x), want) in (0..).zip(x).zip(want) {
+                let x = f32::from_bits(*x);
+                let rounded = if by_half && n % 32 >= 16 { x } else { rounds[n % 2](x) };
+                *want = Function::Exp.of(if x.is_nan() { x } else { rounded }.to_bits(), 0);
+            }
+        });
     }
 }
 

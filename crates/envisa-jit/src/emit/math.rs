@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use envisa_sem::lanes::{Apply, Lanes as Sequence, Rounded};
 use envisa_sem::lanes::{not_normal_by_integers, scale_by_products, split_by_bounds};
 use envisa_sem::math::Function;
+use envisa_sem::math::single::exp2_integral;
 
 use super::*;
 
@@ -228,8 +229,8 @@ impl Sequence for Record {
             return split_by_bounds(self, a);
         }
         // As `envisa_sem::lanes::x86::Avx512` does it: what scales reads the single.
-        let n = self.rint(a);
         let rest = self.add(Node::Round { op: VREDUCEPS, a });
+        let n = self.sub(a, rest);
         (rest, Rounded { float: n, bits: n })
     }
     fn int_to_float(&mut self, a: usize) -> usize {
@@ -269,6 +270,15 @@ impl Sequence for Record {
         }
         self.add(Node::Two { op: VSCALEFPS, a, b: n.float, commutes: false })
     }
+    fn power_of_two(&mut self, a: usize) -> usize {
+        let one = self.float(1.0);
+        if self.plain {
+            let (rest, n) = self.split(a);
+            let one = Sequence::add(self, rest, one);
+            return self.scale(one, n);
+        }
+        self.add(Node::Two { op: VSCALEFPS, a: one, b: a, commutes: false })
+    }
     fn rarely<const N: usize>(
         &mut self,
         m: usize,
@@ -300,6 +310,38 @@ fn function(op: Op) -> Option<Function> {
         Op::Sigm => Function::Sigm,
         _ => return None,
     })
+}
+
+/// How far before an instruction it is looked for who rounds its source.
+const FAR: Pc = 32;
+
+/// Has an instruction of its own just rounded the first source to integral singles? So compilers make e^x, of powers of
+/// two.
+fn integral(p: &Program, flow: &Flow, cells: &Cells, pc: Pc) -> bool {
+    let i = &p.code()[pc as usize];
+    let Src::Reg { offset, ty: Type::F, shape: Shape::Contiguous, constant: false, .. } = i.src[0] else {
+        return false;
+    };
+    let end = offset + 4 * u32::from(i.channels);
+    let all: Option<Vec<CellId>> = (offset..end).step_by(4).map(|at| cells.at(at)).collect();
+    let Some(all) = all else { return false };
+    let ends = crate::defer::blocks(p, flow);
+    for before in (pc.saturating_sub(FAR)..pc).rev() {
+        if ends[before as usize] != ends[pc as usize] {
+            return false;
+        }
+        let mut written = false;
+        cells.accesses(p.parts(), before, &mut |a| written |= a.write && all.contains(&a.cell));
+        if written {
+            let by = &p.code()[before as usize];
+            return matches!(by.op, Op::Rndd | Op::Rndu | Op::Rnde | Op::Rndz)
+                && matches!(by.dst, Dst::Reg { offset: to, ty: Type::F, stride: 1, sat: false } if to == offset)
+                && (by.exec, by.channels, by.first) == (ExecType::F32, i.channels, i.first)
+                && by.pred.offset == 0
+                && (by.no_mask || !i.no_mask);
+        }
+    }
+    false
 }
 
 /// Where the values of a sequence are.
@@ -361,7 +403,11 @@ impl Emit<'_> {
         };
         let mut r = Record { plain: self.level == Level::Avx2, ..Record::default() };
         let (a, b) = (r.add(Node::Input(x)), r.add(Node::Input(y)));
-        let result = f.apply(&mut r, a, b);
+        let result = if f == Function::Exp && integral(self.p, self.flow, self.cells, pc) {
+            exp2_integral(&mut r, a)
+        } else {
+            f.apply(&mut r, a, b)
+        };
         // Registers 3 and 4 are for constants that have to be in one.
         let mut vectors: Vec<V> = (5..32).filter(|v| !self.alloc.busy(pc, *v)).collect();
         let taken: Vec<V> = (8..32).filter(|v| !vectors.contains(v) && *v != x && *v != y).collect();

@@ -168,6 +168,16 @@ pub trait Lanes: Sized {
         scale_by_products(self, a, n)
     }
 
+    /// 2^a of `a` that is integral or infinite (x86 `vscalefps`). NaN gives NaN.
+    #[inline(always)]
+    fn power_of_two(&mut self, a: Self::V) -> Self::V {
+        // The rest is 0, or NaN.
+        let (rest, n) = self.split(a);
+        let one = self.float(1.0);
+        let one = self.add(rest, one);
+        self.scale(one, n)
+    }
+
     /// `usual` where `m` does not hold, `f`'s result where it does. Few or no lanes are expected to: an
     /// implementation may skip `f` where none does.
     #[inline(always)]

@@ -212,19 +212,19 @@ impl Lanes for Avx512 {
         ieq(a: __m512, b: __m512) -> __mmask16 = _mm512_cmpeq_epi32_mask(i16(a), i16(b));
         select(m: __mmask16, a: __m512, b: __m512) -> __m512 = _mm512_mask_blend_ps(m, b, a);
         scale(a: __m512, n: Rounded<__m512>) -> __m512 = _mm512_scalef_ps(a, n.float);
+        power_of_two(a: __m512) -> __m512 = _mm512_scalef_ps(_mm512_set1_ps(1.0), a);
         not_normal(a: __m512) -> __mmask16 = _mm512_fpclass_ps_mask::<0xff>(a);
     }
 
     /// Nothing has to be kept within bounds: of an infinity the rest is 0, and what scales takes any number. It
-    /// is the one that reads the integer, and takes it as a single.
+    /// is the one that reads the integer, and takes it as a single. A number less its rest is that integer exactly,
+    /// and takes less than rounding once more.
     #[inline(always)]
     fn split(&mut self, a: __m512) -> (__m512, Rounded<__m512>) {
         // SAFETY: `self` proves that the CPU has the instructions; they touch no memory.
         let (n, rest) = unsafe {
-            (
-                _mm512_roundscale_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(a),
-                _mm512_reduce_ps::<8>(a),
-            )
+            let rest = _mm512_reduce_ps::<8>(a);
+            (_mm512_sub_ps(a, rest), rest)
         };
         (rest, Rounded { float: n, bits: n })
     }

@@ -168,6 +168,13 @@ pub fn exp2<L: Lanes>(l: &mut L, x: L::V) -> L::V {
     l.scale(p, n)
 }
 
+/// The same of `x` that is integral, infinite or NaN, with the same bits.
+#[inline(always)]
+pub fn exp2_integral<L: Lanes>(l: &mut L, x: L::V) -> L::V {
+    // Of no rest the polynomial is 1.
+    l.power_of_two(x)
+}
+
 /// log2 x, within 0.96 units. ±0 gives −∞, negative NaN, +∞ gives +∞.
 #[inline(always)]
 pub fn log2<L: Lanes>(l: &mut L, x: L::V) -> L::V {
