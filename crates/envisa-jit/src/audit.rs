@@ -71,10 +71,10 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
                 }
                 Register::RBX if found => at >= 0 && at <= i64::from(sizes.registers),
                 Register::RBX => inside(sizes.registers),
-                // By the number of a lane, below sixteen: dwords, and quads of the two arrays that have such.
+                // By the number of a lane: dwords, below 32, and quads, below sixteen, of the two arrays that have such.
                 Register::RBP if index == Register::R9 && at < i64::from(place::WAITS) => {
                     let step = i64::from(i.memory_index_scale());
-                    let arrays = [place::LANES, place::LANES + 64, place::LANES + 192].map(i64::from);
+                    let arrays = [place::LANES, place::LANES + 128, place::LANES + 256].map(i64::from);
                     let of = if step == 8 { &arrays[1..] } else { &arrays[..] };
                     matches!(step, 4 | 8) && of.contains(&at) && end == at + step
                 }
@@ -97,7 +97,7 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
                 Register::RSP => index == Register::None,
                 Register::RSI => payload && inside(sizes.payload) && i.op0_kind() == OpKind::Register,
                 // What is fetched ahead is not touched.
-                Register::RCX if i.code() == Code::Prefetcht0_m8 => aimed,
+                Register::RCX if matches!(i.code(), Code::Prefetcht0_m8 | Code::Prefetcht1_m8) => aimed,
                 _ if i.code() == Code::Prefetchw_m8 => true,
                 Register::RCX => aimed && index != Register::None && (0..=1024).contains(&at),
                 _ => false,

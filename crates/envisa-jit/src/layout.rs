@@ -53,10 +53,10 @@ pub(crate) mod at {
     pub const MXCSR: u32 = 136;
     /// Vector registers during a call.
     pub const VECTORS: u32 = 192;
-    /// Three arrays for what is done lane by lane: one of a dword a lane, two that may have a quad.
+    /// Three arrays for what is done lane by lane: of a dword for each of 32 lanes, or of a quad for each of 16.
     pub const LANES: u32 = VECTORS + 32 * 64;
     /// Channels that wait, a dword a label.
-    pub const WAITS: u32 = LANES + 5 * 64;
+    pub const WAITS: u32 = LANES + 3 * 128;
 }
 
 /// A thread of those that take turns, while it is not its turn.

@@ -6,7 +6,7 @@ slow = { N = 262144 }
 global = ["N"]
 local = [128]
 cost = { bytes = "N*13", note = "without the edges of the front" }
-bound = "exchanges channel by channel, then their stores, edge after edge: by that order, which is the program's, C takes 1.6 times as long as node after node, the order of work-items one by one"
+bound = "locked exchanges channel by channel, then their stores, edge after edge: each step waits for the locks of the one before, with places, what was found and branches that go through vectors in between"
 features = ["i32", "gather", "atomic-global", "loop", "divergence"]
 args = [
   { name = "front", value = "rand:u8:N:1:0..4" },

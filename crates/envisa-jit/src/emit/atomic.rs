@@ -39,7 +39,7 @@ const WITH: [V; 2] = [4, 5];
 
 /// What an atomic does to one element.
 #[derive(Clone, Copy)]
-struct One {
+struct One<'a> {
     op: AtomicOp,
     /// The operands' order is that of the LSC's messages.
     lsc: bool,
@@ -51,11 +51,11 @@ struct One {
     local: bool,
     /// What was there is wanted.
     keeps: bool,
-    /// It is collected in a register, of a part of an instruction.
-    collects: Option<Part>,
+    /// It is collected in registers, of parts of an instruction.
+    collects: Option<&'a [Part]>,
 }
 
-impl One {
+impl One<'_> {
     /// The register of a datum, a dword at least.
     fn wide(&self, of: [Register; 3]) -> Register {
         of[self.size.max(1)]
@@ -113,8 +113,10 @@ impl Emit<'_> {
         for (part, way) in parts.iter().zip(&mut ways) {
             self.spread_way(part, way, element / form.scale.min(element));
         }
-        for (part, way) in parts.iter().zip(&ways) {
-            self.atomic_part(pc, part, *way, form.scale, (op, a))?;
+        // Two halves of dwords are done at once.
+        let at_once = if a.slot == 4 { 2 } else { 1 };
+        for (parts, ways) in parts.chunks(at_once).zip(ways.chunks(at_once)) {
+            self.atomic_parts(pc, parts, ways, form.scale, (op, a))?;
         }
         self.a.bind(back);
         self.later.push(Later::Miss { pc, entry, back });
@@ -136,82 +138,97 @@ impl Emit<'_> {
         *way = Way::Any(v);
     }
 
-    fn atomic_part(
+    fn atomic_parts(
         &mut self,
         pc: Pc,
-        part: &Part,
-        way: Way,
+        parts: &[Part],
+        ways: &[Way],
         scale: u32,
         (op, a): (AtomicOp, &Atomic),
     ) -> Result<(), Why> {
-        let Way::Any(v) = way else { return Err("a way") };
-        let (w, on) = (part.width, self.transfer_mask(pc, part));
-        let scale = if scale > 8 {
-            self.a.v2i(VPSLLD, w, v, Opd::Reg(v), scale.trailing_zeros() - 3, Lanes::All);
-            8
-        } else {
-            scale
-        };
-        self.a.store(STORE32, w, Array::Places.all(), v, Lanes::All);
         let slot = u32::from(a.slot);
-        let at = slot * part.lane;
+        let lanes = parts[0].lanes;
         let one = One {
             op,
             lsc: a.lsc,
             size: a.element.trailing_zeros() as usize - 1,
             slot,
-            place: Mem::indexed(PTR, PLACE[1], scale, 0),
+            place: Mem::indexed(PTR, PLACE[1], scale.min(8), 0),
             local: matches!(a.space, envisa_lower::Space::Slm),
             keeps: a.dst.is_some(),
-            collects: (part.lanes > 1 && slot == 4 && !op.is_float()).then_some(*part),
+            collects: (lanes > 1 && slot == 4 && !op.is_float()).then_some(parts),
         };
-        for (src, to) in a.src.iter().zip([Array::First, Array::Second]) {
-            let Some(src) = src else { continue };
-            if part.lanes == 1 {
-                let m = self.reg(*src);
-                self.a.rm(LOAD[one.size.max(1)], one.wide(DATUM), m);
-                self.a.mr(STORE[one.size.max(1)], to.all(), one.wide(DATUM));
-                continue;
+        // Where a part's dwords begin in the arrays.
+        let behind = |part: &Part| if parts.len() > 1 { 4 * part.lane } else { 0 };
+        for (part, way) in parts.iter().zip(ways) {
+            let &Way::Any(v) = way else { return Err("a way") };
+            let w = part.width;
+            if scale > 8 {
+                self.a.v2i(VPSLLD, w, v, Opd::Reg(v), scale.trailing_zeros() - 3, Lanes::All);
             }
-            for (half, bytes) in halves(part, slot) {
-                let d = self.data_in(src + at + half, bytes, 0)?;
-                self.a.store(STORE32, Width::of(bytes), to.all().plus(half), d, Lanes::All);
+            self.a.store(STORE32, w, Array::Places.all().plus(behind(part)), v, Lanes::All);
+            for (src, to) in a.src.iter().zip([Array::First, Array::Second]) {
+                let Some(src) = src else { continue };
+                if lanes == 1 {
+                    let m = self.reg(*src);
+                    self.a.rm(LOAD[one.size.max(1)], one.wide(DATUM), m);
+                    self.a.mr(STORE[one.size.max(1)], to.all(), one.wide(DATUM));
+                    continue;
+                }
+                for (half, bytes) in halves(part, slot) {
+                    let d = self.data_in(src + slot * part.lane + half, bytes, 0)?;
+                    self.a.store(
+                        STORE32,
+                        Width::of(bytes),
+                        to.all().plus(behind(part) + half),
+                        d,
+                        Lanes::All,
+                    );
+                }
             }
         }
-        self.each(part, on, |e| {
+        let body = |e: &mut Self| {
             e.a.rm(Code::Mov_r32_rm32, PLACE[0], Array::Places.one(4));
             e.one_atomic(&one)
-        })?;
+        };
+        let on: Vec<Option<K>> = parts.iter().map(|part| self.transfer_mask(pc, part)).collect();
+        match *on {
+            [low, high] => self.each_of_both([low, high], body)?,
+            _ => self.each(&parts[0], on[0], body)?,
+        }
         let Some(dst) = a.dst else { return Ok(()) };
-        if part.lanes == 1 {
+        if lanes == 1 {
             self.a.rm(LOAD[one.size.max(1)], one.wide(DATUM), Array::First.all());
             let m = self.reg(dst);
             self.a.mr(STORE[one.size.max(1)], m, one.wide(DATUM));
             return Ok(());
         }
-        for (half, bytes) in halves(part, slot) {
-            let to = dst + at + half;
-            match &one.collects {
-                Some(part) => self.collected(part),
-                None => {
-                    let from = Opd::Mem(Array::First.all().plus(half));
-                    self.a.v2(VMOVDQU32, Width::of(bytes), 0, from, Lanes::All);
+        for (part, on) in parts.iter().zip(on) {
+            for (half, bytes) in halves(part, slot) {
+                let to = dst + slot * part.lane + half;
+                let v = match one.collects {
+                    Some(parts) => self.collected(parts, part),
+                    None => {
+                        let from = Opd::Mem(Array::First.all().plus(behind(part) + half));
+                        self.a.v2(VMOVDQU32, Width::of(bytes), 0, from, Lanes::All);
+                        0
+                    }
+                };
+                let k = self.load_lanes(pc, to, on);
+                if slot == 8 {
+                    let k = self.half(k, half / 64);
+                    let sub = Part { lanes: 8, bytes: 8, width: Width::Z, ..*part };
+                    self.store_part(to, v, 8, &sub, k)?;
+                } else {
+                    self.store_part(to, v, 4, part, k)?;
                 }
-            }
-            let k = self.load_lanes(pc, to, on);
-            if slot == 8 {
-                let k = self.half(k, half / 64);
-                let sub = Part { lanes: 8, bytes: 8, width: Width::Z, ..*part };
-                self.store_part(to, 0, 8, &sub, k)?;
-            } else {
-                self.store_part(to, 0, 4, part, k)?;
             }
         }
         Ok(())
     }
 
     /// Reads, changes and writes the element at a place; what the message returns goes to the first array.
-    fn one_atomic(&mut self, one: &One) -> Result<(), Why> {
+    fn one_atomic(&mut self, one: &One<'_>) -> Result<(), Why> {
         use AtomicOp as A;
         let (size, place, locks) = (one.size, one.place, !one.local);
         let (datum, old, new) = (DATUM[size], OLD[size], NEW[size]);
@@ -291,8 +308,8 @@ impl Emit<'_> {
             }
         }
         if one.keeps {
-            match &one.collects {
-                Some(part) => self.collect(part, one.wide(OLD)),
+            match one.collects {
+                Some(parts) => self.collect(parts, one.wide(OLD)),
                 None => self.a.mr(STORE[size.max(1)], Array::First.one(one.slot), one.wide(OLD)),
             }
         }
@@ -300,17 +317,17 @@ impl Emit<'_> {
     }
 
     /// A lane's datum from an array to a register, all of its slot.
-    fn datum(&mut self, one: &One, from: Array, to: [Register; 3]) {
+    fn datum(&mut self, one: &One<'_>, from: Array, to: [Register; 3]) {
         self.a.rm(LOAD[one.size.max(1)], one.wide(to), from.one(one.slot));
     }
 
-    fn number(&mut self, one: &One, n: i32) {
+    fn number(&mut self, one: &One<'_>, n: i32) {
         let code = if one.size == 2 { Code::Mov_rm64_imm32 } else { Code::Mov_r32_imm32 };
         self.a.ri(code, one.wide(DATUM), n);
     }
 
     /// `NEW = op(OLD, DATUM)`, of integers.
-    fn changed(&mut self, one: &One, (datum, old): (Register, Register)) {
+    fn changed(&mut self, one: &One<'_>, (datum, old): (Register, Register)) {
         use AtomicOp as A;
         let quads = one.size == 2;
         let pick = |dword: Code, quad: Code| if quads { quad } else { dword };
@@ -330,7 +347,7 @@ impl Emit<'_> {
     }
 
     /// The operands of an operation on floats, in vectors.
-    fn float_operands(&mut self, one: &One) {
+    fn float_operands(&mut self, one: &One<'_>) {
         let (compare, datum) = match one.op {
             AtomicOp::FcmpWr => one.compared(),
             _ => (Array::Second, Array::First),
@@ -349,7 +366,7 @@ impl Emit<'_> {
     }
 
     /// A float to a vector; of halves the single, too.
-    fn single(&mut self, one: &One, from: [Register; 3], to: [V; 2]) {
+    fn single(&mut self, one: &One<'_>, from: [Register; 3], to: [V; 2]) {
         let code = if one.size == 2 { Code::EVEX_Vmovq_xmm_rm64 } else { Code::EVEX_Vmovd_xmm_rm32 };
         self.a.rr(code, vreg(to[0], Width::X), one.wide(from));
         if one.size == 0 {
@@ -358,7 +375,7 @@ impl Emit<'_> {
     }
 
     /// `NEW = op(OLD, DATUM)`, of floats: denormals are kept and sums round to nearest even, whatever the mode.
-    fn changed_float(&mut self, one: &One) {
+    fn changed_float(&mut self, one: &One<'_>) {
         use AtomicOp as A;
         const K5: K = 5;
         const K6: K = 6;

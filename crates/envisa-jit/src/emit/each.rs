@@ -14,7 +14,8 @@ const DATUM: Register = Register::EDX;
 /// What is stored.
 const NEW: Register = Register::R10D;
 
-/// Arrays in the context: places, of a dword a lane, and data, of a dword or a quad.
+/// Arrays in the context: places, of a dword a lane, and data, of a dword or a quad; the second half's dwords are behind
+/// the first one's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Array {
     Places,
@@ -28,14 +29,19 @@ impl Array {
         at::LANES
             + match self {
                 Array::Places => 0,
-                Array::First => 64,
-                Array::Second => 64 + 128,
+                Array::First => 128,
+                Array::Second => 256,
             }
     }
 
     /// All of it.
     pub fn all(self) -> Mem {
         Mem::at(CTX, self.at())
+    }
+
+    /// The dwords of a half's lanes.
+    pub fn half(self, part: &Part) -> Mem {
+        Mem::at(CTX, self.at() + 4 * part.lane)
     }
 
     /// The element, of so many bytes, of the channel that has its turn.
@@ -61,33 +67,84 @@ impl Emit<'_> {
             }
             None => self.a.ri(Code::Mov_r32_imm32, LEFT, (1 << part.lanes) - 1),
         }
+        self.turns_of_lanes(again, body)?;
+        self.a.bind(done);
+        Ok(())
+    }
+
+    /// The same of both halves of 32 channels: how many lanes there are is not known to the CPU, which takes longer to find
+    /// itself mistaken at the end than what is done for one.
+    pub(super) fn each_of_both(
+        &mut self,
+        on: [Option<K>; 2],
+        body: impl FnOnce(&mut Self) -> Result<(), Why>,
+    ) -> Result<(), Why> {
+        let (again, done) = (self.a.label(), self.a.label());
+        match on {
+            [None, None] => self.a.ri(Code::Mov_r32_imm32, LEFT, -1),
+            _ => {
+                let [low, high] = on.map(|k| {
+                    k.unwrap_or_else(|| {
+                        self.a.rrr(Code::VEX_Kxnorw_kr_kr_kr, kreg(0), kreg(0), kreg(0));
+                        0
+                    })
+                });
+                self.a.rrr(Code::VEX_Kunpckwd_kr_kr_kr, kreg(0), kreg(high), kreg(low));
+                self.a.rr(Code::VEX_Kmovd_r32_kr, LEFT, kreg(0));
+                self.a.rr(Code::Test_rm32_r32, LEFT, LEFT);
+                self.a.jump(Code::Je_rel32_64, done);
+            }
+        }
+        self.turns_of_lanes(again, body)?;
+        self.a.bind(done);
+        Ok(())
+    }
+
+    fn turns_of_lanes(
+        &mut self,
+        again: Label,
+        body: impl FnOnce(&mut Self) -> Result<(), Why>,
+    ) -> Result<(), Why> {
         self.a.bind(again);
         self.a.rr(Code::Tzcnt_r32_rm32, Register::R9D, LEFT);
         body(self)?;
         self.a.rr(Code::VEX_Blsr_r32_rm32, LEFT, LEFT);
         self.a.jump(Code::Jne_rel32_64, again);
-        self.a.bind(done);
         Ok(())
     }
 
-    /// The dword of the lane that has its turn, for [`Self::collected`]. A vector that is read where its lanes were
-    /// stored waits until these, and all stores before them, have gone out to the caches: it is put together in a
-    /// register, where that takes little.
-    pub(super) fn collect(&mut self, part: &Part, r: Register) {
+    /// The dword of the lane that has its turn, of so many parts, for [`Self::collected`]. A vector that is read where its
+    /// lanes were stored waits until these, and all stores before them, have gone out to the caches: it is put together in
+    /// a register, where that takes little.
+    pub(super) fn collect(&mut self, parts: &[Part], r: Register) {
         if self.level == Level::Avx2 {
             self.a.mr(Code::Mov_rm32_r32, Array::First.one(4), r);
             return;
         }
         self.a.rr(Code::VEX_Blsi_r32_rm32, Register::ESI, LEFT);
-        self.a.rr(Code::VEX_Kmovw_kr_r32, kreg(5), Register::ESI);
-        self.a.put_lane(part.width, 0, r, 5);
+        let to_mask = if parts.len() == 1 { Code::VEX_Kmovw_kr_r32 } else { Code::VEX_Kmovd_kr_r32 };
+        self.a.rr(to_mask, kreg(5), Register::ESI);
+        for part in parts {
+            if part.lane != 0 && parts.len() > 1 {
+                self.a.rri(Code::VEX_Kshiftrd_kr_kr_imm8, kreg(5), kreg(5), 16);
+            }
+            self.a.put_lane(part.width, Self::collected_in(parts, part), r, 5);
+        }
     }
 
-    /// What [`Self::collect`] was given, in the first vector.
-    pub(super) fn collected(&mut self, part: &Part) {
+    /// The vector that a part's dwords are collected in.
+    pub(super) fn collected_in(parts: &[Part], part: &Part) -> V {
+        if parts.len() > 1 { part.index as V } else { 0 }
+    }
+
+    /// What [`Self::collect`] was given for a part, in its vector.
+    pub(super) fn collected(&mut self, parts: &[Part], part: &Part) -> V {
+        let v = Self::collected_in(parts, part);
         if self.level == Level::Avx2 {
-            self.a.v2(VMOVDQU32, part.width, 0, Opd::Mem(Array::First.all()), Lanes::All);
+            let from = if parts.len() > 1 { Array::First.half(part) } else { Array::First.all() };
+            self.a.v2(VMOVDQU32, part.width, v, Opd::Mem(from), Lanes::All);
         }
+        v
     }
 
     /// Stores bytes or words of a vector to scattered places.
@@ -101,16 +158,40 @@ impl Emit<'_> {
         self.a.store(STORE32, part.width, Array::Places.all(), index, Lanes::All);
         self.a.store(STORE32, part.width, Array::First.all(), data, Lanes::All);
         self.each(part, on, |e| {
-            e.a.rm(Code::Mov_r32_rm32, PLACE[0], Array::Places.one(4));
-            e.a.rm(Code::Mov_r32_rm32, DATUM, Array::First.one(4));
-            let m = Mem::indexed(PTR, PLACE[1], scale, i64::from(disp));
-            if bytes == 2 {
-                e.a.mr(Code::Mov_rm16_r16, m, Register::DX);
-            } else {
-                e.a.mr(Code::Mov_rm8_r8, m, Register::DL);
-            }
+            e.narrow_one(scale, disp, bytes);
             Ok(())
         })
+    }
+
+    /// The same of both halves of 32 channels, at once.
+    pub(super) fn scatter_narrow_both(
+        &mut self,
+        parts: &[Part; 2],
+        (index, scale): ([V; 2], u32),
+        (data, bytes): (RegOffset, u32),
+        on: [Option<K>; 2],
+    ) -> Result<(), Why> {
+        for (part, v) in parts.iter().zip(index) {
+            self.a.store(STORE32, part.width, Array::Places.half(part), v, Lanes::All);
+            let d = self.data_in(data + 4 * part.lane, 64, 0)?;
+            self.a.store(STORE32, part.width, Array::First.half(part), d, Lanes::All);
+        }
+        self.each_of_both(on, |e| {
+            e.narrow_one(scale, 0, bytes);
+            Ok(())
+        })
+    }
+
+    /// Stores the byte or word of the lane that has its turn.
+    fn narrow_one(&mut self, scale: u32, disp: u32, bytes: u32) {
+        self.a.rm(Code::Mov_r32_rm32, PLACE[0], Array::Places.one(4));
+        self.a.rm(Code::Mov_r32_rm32, DATUM, Array::First.one(4));
+        let m = Mem::indexed(PTR, PLACE[1], scale, i64::from(disp));
+        if bytes == 2 {
+            self.a.mr(Code::Mov_rm16_r16, m, Register::DX);
+        } else {
+            self.a.mr(Code::Mov_rm8_r8, m, Register::DL);
+        }
     }
 
     /// Stores the element of the highest lane that is on, if any is.

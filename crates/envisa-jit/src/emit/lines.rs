@@ -84,31 +84,94 @@ fn step(p: &Program, cells: &Cells, at: &RangeInclusive<Pc>, offset: RegOffset) 
     }
 }
 
+/// Most lines of a load that are fetched for the next thread.
+const MOST_LINES: u32 = 32;
+
+/// Loads of loops in which each channel goes along a row of its own, by where their loop begins: those that no other loop
+/// contains.
+pub(crate) fn rows(p: &Program, flow: &Flow) -> Vec<(Pc, Pc)> {
+    let all = loops(p, flow);
+    let inner = |at: &RangeInclusive<Pc>| {
+        all.iter().any(|other| other != at && other.contains(at.start()) && other.contains(at.end()))
+    };
+    let outer = all.iter().filter(|at| !inner(at));
+    outer
+        .flat_map(|at| at.clone().map(|pc| (*at.start(), pc)))
+        .filter(|(_, pc)| {
+            let channels = p.code()[*pc as usize].channels;
+            gather(p, *pc).is_some_and(|s| matches!(s.space, Space::Flat | Space::Bti(_)))
+                && matches!(channels, 16 | 32)
+        })
+        .collect()
+}
+
 impl Emit<'_> {
+    /// Fetches what the next thread's channels will load first in a loop that begins here, where they go along rows that
+    /// begin one after another, not next to each other: what a thread waits for is the beginnings of its rows, as the CPU's
+    /// prefetchers follow none of so many. The next thread is taken to go on where this one's rows end; what is fetched may
+    /// be nothing's.
+    pub(super) fn fetch_rows(&mut self, head: Pc) {
+        for k in 0..self.rows.len() {
+            let (at, pc) = self.rows[k];
+            let i = *self.inst(pc);
+            let Some(s) = gather(self.p, pc).filter(|_| at == head) else { continue };
+            let (Ok(form), Some(first)) = (form(self.p, s), self.first(s.address)) else { continue };
+            let Ok(bytes) = u32::try_from(i64::from(first.step) * i64::from(form.scale << form.before))
+            else {
+                continue;
+            };
+            let channels = u32::from(i.channels);
+            if form.wide || form.scale > 8 || !(8..=1 << 16).contains(&bytes) {
+                continue;
+            }
+            self.a.rm(Code::Mov_r32_rm32, Register::EAX, self.reg(first.at));
+            self.a.ri(Code::Add_rm32_imm32, Register::EAX, first.step.wrapping_mul(channels as i32));
+            if self.offset(&i, form, Register::EAX).is_err() {
+                continue;
+            }
+            let pointer = self.site(&i, site::POINTER);
+            self.a.rm(Code::Mov_r64_rm64, PTR, pointer);
+            let step = bytes.max(64);
+            for line in 0..(bytes * channels).div_ceil(step).min(MOST_LINES) {
+                let m = Mem::indexed(PTR, Register::RAX, form.scale, i64::from(line * step));
+                self.a.m(Code::Prefetcht0_m8, m);
+            }
+        }
+    }
+
     /// What a load of places is for.
     pub(super) fn line(&self, pc: Pc) -> Option<Line> {
         self.lines.iter().find(|l| l.pc == pc).copied()
     }
 
-    /// Loads the places into the first vector, lane by lane, and fetches what they and the next ones stand for.
+    /// Loads the places of one or two parts into their vectors, lane by lane, and fetches what they and the next ones stand
+    /// for.
     pub(super) fn gather_lines(
         &mut self,
         pc: Pc,
         line: &Line,
-        part: &Part,
-        (index, scale): (V, u32),
-        on: Option<K>,
+        parts: &[Part],
+        (index, scale): (&[V], u32),
+        on: &[Option<K>],
     ) -> Result<(), Why> {
         let i = *self.inst(pc);
-        self.a.store(STORE32, part.width, Array::Places.all(), index, Lanes::All);
-        self.each(part, on, |e| {
+        for (k, (part, v)) in parts.iter().zip(index).enumerate() {
+            self.a.store(STORE32, part.width, Array::Places.all().plus(64 * k as u32), *v, Lanes::All);
+        }
+        let body = |e: &mut Self| {
             e.a.rm(Code::Mov_r32_rm32, PLACE[0], Array::Places.one(4));
             e.a.rm(Code::Mov_r32_rm32, Register::EDX, Mem::indexed(PTR, PLACE[1], scale, 0));
             e.fetch_lines(line, &i, scale, Register::EDX);
-            e.collect(part, Register::EDX);
+            e.collect(parts, Register::EDX);
             Ok(())
-        })?;
-        self.collected(part);
+        };
+        match *on {
+            [low, high] => self.each_of_both([low, high], body)?,
+            _ => self.each(&parts[0], on[0], body)?,
+        }
+        for part in parts {
+            self.collected(parts, part);
+        }
         Ok(())
     }
 

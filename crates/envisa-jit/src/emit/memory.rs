@@ -236,9 +236,12 @@ impl Emit<'_> {
         }
         let m = self.site(i, site::POINTER);
         self.a.rm(Code::Mov_r64_rm64, PTR, m);
+        let done = self.a.label();
+        self.transfer_both(pc, i, s, form, &parts, &ways, data, done)?;
         for (part, way) in parts.iter().zip(&ways) {
             self.transfer(pc, i, s, form, part, *way, data)?;
         }
+        self.a.bind(done);
         self.a.bind(back);
         self.later.push(Later::Miss { pc, entry, back });
         Ok(())
@@ -483,7 +486,7 @@ impl Emit<'_> {
     }
 
     /// From an index to what is held against a site's limits.
-    fn offset(&mut self, i: &Inst, form: Form, r: Register) -> Result<(), Why> {
+    pub(super) fn offset(&mut self, i: &Inst, form: Form, r: Register) -> Result<(), Why> {
         if form.before != 0 {
             self.a.ri(Code::Shl_rm32_imm8, r, form.before as i32);
         }

@@ -46,7 +46,7 @@ use envisa_machine::start::Start;
 use envisa_sem::{FpMode, Rounding};
 use iced_x86::{Code, Register};
 
-use self::lines::{Line, lines};
+use self::lines::{Line, lines, rows};
 use self::streams::{STREAM, Stream, streams};
 use crate::active::Active;
 use crate::alloc::Allocation;
@@ -200,6 +200,8 @@ pub(crate) struct Emit<'a> {
     streams: Vec<Stream>,
     /// Loads of places that locked operations go to.
     lines: Vec<Line>,
+    /// Loads of rows, by the loops they are in.
+    rows: Vec<(Pc, Pc)>,
 }
 
 impl<'a> Emit<'a> {
@@ -267,6 +269,7 @@ impl<'a> Emit<'a> {
             now: 0,
             streams: streams(p, flow, cells, shapes),
             lines: lines(p, flow, cells),
+            rows: rows(p, flow),
         }
     }
 
@@ -371,6 +374,7 @@ impl<'a> Emit<'a> {
             }
             // Of a loop that begins here, nothing is loaded when it is come to.
             self.forget_streams(Some(pc));
+            self.fetch_rows(pc);
             let label = self.labels[pc as usize];
             // In the middle of a block only those before it come here.
             if pc > 0 && ends[pc as usize - 1] > pc {

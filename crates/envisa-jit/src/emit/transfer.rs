@@ -36,6 +36,50 @@ impl Emit<'_> {
         Ok(())
     }
 
+    /// Both halves of a message at once, where that has to be done lane by lane, and it was seen that places are no rows;
+    /// goes to `done` then.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn transfer_both(
+        &mut self,
+        pc: Pc,
+        i: &Inst,
+        s: &Simt,
+        form: Form,
+        parts: &[Part],
+        ways: &[Way],
+        data: RegOffset,
+        done: Label,
+    ) -> Result<(), Why> {
+        let (&[a, b], &[Way::Any(v), Way::Any(w)]) = (parts, ways) else { return Ok(()) };
+        let line = self.line(pc);
+        let narrow = s.write && s.element < 4;
+        if (s.elements, s.slot, a.lanes) != (1, 4, 16)
+            || form.scale > 8
+            || !(narrow || line.is_some())
+            || self.row_step(s, form, &a).is_none()
+        {
+            return Ok(());
+        }
+        let on = [a, b].map(|part| self.transfer_mask(pc, &part));
+        let (weary, other) = (self.site(i, site::ASTRAY), self.a.label());
+        self.a.mi(Code::Test_rm32_imm32, weary, site::WEARY);
+        self.a.jump(Code::Je_rel32_64, other);
+        self.a.m(Code::Inc_rm32, weary);
+        if narrow {
+            self.scatter_narrow_both(&[a, b], ([v, w], form.scale), (data, s.element.into()), on)?;
+        } else if let Some(line) = line {
+            self.gather_lines(pc, &line, parts, (&[v, w], form.scale), &on)?;
+            for (part, on) in parts.iter().zip(on) {
+                let to = data + 4 * part.lane;
+                let k = self.load_lanes(pc, to, on);
+                self.store_part(to, Self::collected_in(parts, part), 4, part, k)?;
+            }
+        }
+        self.a.jmp(done);
+        self.a.bind(other);
+        Ok(())
+    }
+
     /// Fetches the lines behind a thread's part of a row, which the next group in that row will want, where groups have
     /// several threads: they go on by a little in each of so many rows that the CPU's prefetchers lose sight of them.
     /// What is fetched may be nothing's.
@@ -738,7 +782,7 @@ impl Emit<'_> {
             return Ok(());
         }
         if let Some(line) = self.line(pc).filter(|_| disp == 0) {
-            self.gather_lines(pc, &line, part, (index, scale), on)?;
+            self.gather_lines(pc, &line, std::slice::from_ref(part), (&[index], scale), &[on])?;
         } else {
             self.load_dwords(part, Places { index, scale, plus: disp }, on);
         }
