@@ -7,6 +7,10 @@ use super::streams::{COLUMNS, NEXT, STREAM, Stream, TILE};
 use super::*;
 use crate::layout::site;
 
+/// How far behind the columns that are loaded the lines of all rows are fetched, in bytes: more rows than the CPU's
+/// prefetchers follow.
+const FETCHED: u32 = 128;
+
 /// The number of the first of four rows.
 const ROW: Register = Register::R9;
 
@@ -120,6 +124,8 @@ impl Emit<'_> {
             self.a.rm(Code::Mov_r32_rm32, Register::EAX, place);
             let row = Mem::indexed(PTR, Register::RAX, form.scale, 0);
             self.a.v2(VMOVDQU32, Width::Z, r as V, Opd::Mem(row), Lanes::All);
+            // As far as the second cache: in the first one, rows may all want the same few places.
+            self.a.m(Code::Prefetcht1_m8, row.plus(FETCHED));
         }
         let w = Width::Z;
         self.a.v3(VPUNPCKLDQ, w, 4, 0, Opd::Reg(1), Lanes::All);
