@@ -62,6 +62,11 @@ impl Active {
         self.0.get(pc as usize).copied().unwrap_or(u32::MAX)
     }
 
+    /// May channels behind the first sixteen be active anywhere?
+    pub fn upper(&self) -> bool {
+        self.0.is_empty() || self.0.iter().any(|m| m >> 16 != 0)
+    }
+
     /// Finds them. Each channel goes its own way, and what it computes stays what it is while it waits.
     pub fn new(p: &Program, flow: &Flow, cells: &Cells, live: &Liveness, given: &Given) -> Active {
         let full = all(p.simd());

@@ -1,10 +1,13 @@
 //! Which cells live in registers.
 
 use envisa_lower::analysis::{Bits, CellId, CellKind, Cells, Flow, Liveness};
-use envisa_lower::{Pc, Program};
+use envisa_lower::{Op, Pc, Program};
 
 /// First vector register that holds a cell; those below are for intermediate values.
 pub(crate) const FIRST: u8 = 8;
+
+/// How many accesses to memory cost what a barrier does to a register of a thread that takes turns.
+const PER_BARRIER: f32 = 2.0;
 
 /// The register of each vector cell that has one.
 pub(crate) struct Allocation {
@@ -22,7 +25,8 @@ struct Interval {
 
 impl Allocation {
     /// A linear scan over live ranges; who has the least uses for its length stays in memory. `keep`: cells
-    /// that are to stay there; `longer`: cells that are read where the program does not.
+    /// that are to stay there; `longer`: cells that are read where the program does not; `turns`: threads take turns, so
+    /// that what is in registers at a barrier goes to memory there, and is loaded behind it.
     pub fn new(
         p: &Program,
         flow: &Flow,
@@ -30,7 +34,9 @@ impl Allocation {
         live: &Liveness,
         keep: &dyn Fn(CellId) -> bool,
         longer: &[(CellId, Pc)],
+        turns: bool,
     ) -> Self {
+        let weight = |pc: Pc| 10f32.powi(i32::from(p.code()[pc as usize].depth.min(5)));
         let mut ranges: Vec<Option<(Pc, Pc, f32)>> = vec![None; cells.len()];
         let mut widen = |c: CellId, pc: Pc, weight: f32| {
             let r = ranges[c as usize].get_or_insert((pc, pc, 0.0));
@@ -46,8 +52,15 @@ impl Allocation {
             live.more(pc, &mut seen, &mut |c| widen(c, pc, 0.0));
         }
         for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
-            let weight = 10f32.powi(i32::from(p.code()[pc as usize].depth.min(5)));
-            cells.accesses(p.parts(), pc, &mut |a| widen(a.cell, pc, weight));
+            cells.accesses(p.parts(), pc, &mut |a| widen(a.cell, pc, weight(pc)));
+        }
+        let mut barriers = vec![0f32; cells.len()];
+        for pc in (0..flow.end()).filter(|pc| turns && flow.reachable(*pc)) {
+            let i = &p.code()[pc as usize];
+            if i.op == Op::Barrier {
+                let weight = weight(pc);
+                live.cells(pc + 1).for_each(|c| barriers[c as usize] += weight);
+            }
         }
         for (c, pc) in longer {
             widen(*c, *pc, 0.0);
@@ -57,6 +70,9 @@ impl Allocation {
             .filter(|(id, c)| matches!(c.kind, CellKind::Vector | CellKind::Narrow) && !keep(*id))
             .filter_map(|(cell, _)| {
                 let (start, end, uses) = ranges[cell as usize]?;
+                if uses <= PER_BARRIER * barriers[cell as usize] {
+                    return None;
+                }
                 Some(Interval { cell, start, end, weight: uses / (end - start + 1) as f32 })
             })
             .collect();

@@ -204,6 +204,7 @@ impl Native {
         let seeds = |full| sites::seeds(&self.program, prepared, full);
         let kinds = plan::kinds(&self.program, prepared);
         let start = self.start(prepared).ok();
+        let alone = prepared.most_threads() == 1;
         let active = |full| {
             let live = if full { self.live() } else { &self.part().0 };
             let given = sites::given(&self.program, prepared, full);
@@ -211,7 +212,7 @@ impl Native {
         };
         let key = |full, start| {
             let (seeds, active, kinds) = (seeds(full), active(full), kinds.clone());
-            self.variant(Key { full, seeds, active, start, kinds })
+            self.variant(Key { full, alone, seeds, active, start, kinds })
         };
         let full = key(true, start.clone());
         // Most launches have no threads that lack channels.
@@ -314,6 +315,7 @@ impl Native {
         let live = if key.full { self.live() } else { &self.part().0 };
         let shapes = Shapes::new(p, &self.flow, &self.cells, live, key.full, &key.seeds);
         let modes = (key.full, together(p), self.level);
+        let turns = key.start.is_some() && together(p) && !key.alone;
         let emit = |deferred: &Deferred| {
             let gone = deferred.gone(p, &self.cells);
             // Code for AVX2 is made of this, and has no way for those that are narrow. What threads start with is read
@@ -323,7 +325,7 @@ impl Native {
                 cell.kind == CellKind::Narrow && (cell.input || self.level == Level::Avx2)
             };
             let keep = |c| (shapes.step(c).is_some() && !shapes.vector(c)) || gone.contains(&c) || narrow(c);
-            let alloc = Allocation::new(p, &self.flow, &self.cells, live, &keep, &deferred.longer);
+            let alloc = Allocation::new(p, &self.flow, &self.cells, live, &keep, &deferred.longer, turns);
             let facts = (&shapes, &alloc, deferred, &key.active, &self.modes);
             let start = key.start.as_ref();
             Emit::new(p, &self.flow, &self.cells, live, facts, modes, start).with(&key.kinds).run()

@@ -40,8 +40,8 @@ pub(crate) mod at {
     pub const GIVEN: u32 = 80;
     /// What the row may spend before it is asked whether it is still wanted.
     pub const LEFT: u32 = 88;
-    /// Of threads that take turns: the first one's record, whether they do, how many have ended, how long a turn is,
-    /// and what the thread was given for this one.
+    /// Of threads that take turns: the first one's record, whether they do (see [`super::together`]), how many have
+    /// ended, how long a turn is, and what the thread was given for this one.
     pub const RECORDS: u32 = 96;
     pub const TOGETHER: u32 = 104;
     pub const ENDED: u32 = 108;
@@ -51,12 +51,24 @@ pub(crate) mod at {
     pub const DISPATCH: u32 = 128;
     /// How the host rounds, while code rounds otherwise.
     pub const MXCSR: u32 = 136;
+    /// Where the records of threads that take turns end.
+    pub const RECORDS_END: u32 = 144;
     /// Vector registers during a call.
     pub const VECTORS: u32 = 192;
     /// Three arrays for what is done lane by lane: of a dword for each of 32 lanes, or of a quad for each of 16.
     pub const LANES: u32 = VECTORS + 32 * 64;
     /// Channels that wait, a dword a label.
     pub const WAITS: u32 = LANES + 3 * 128;
+}
+
+/// Which threads code runs.
+pub(crate) mod together {
+    /// A single one.
+    pub const SINGLE: u32 = 0;
+    /// All of a group, which is one thread.
+    pub const ALONE: u32 = 1;
+    /// All of a group, taking turns.
+    pub const TURNS: u32 = 2;
 }
 
 /// A thread of those that take turns, while it is not its turn.
@@ -69,14 +81,10 @@ pub(crate) struct Record {
     pub resume_at: u64,
     /// Instructions (counted at backward branches) that it has left.
     pub left: u64,
-    /// The number of the resumption where it goes on.
+    /// The number of the resumption where it goes on, or one of [`state`].
     pub resume: u32,
-    /// The instruction there.
-    pub pc: u32,
-    /// Its active channels.
+    /// Its active channels, where it may go on with fewer than all.
     pub exec: u32,
-    /// One of [`state`].
-    pub state: u32,
     /// A callback has put the machine's thread to the start.
     pub seen: u32,
     /// To a whole number of quadwords.
@@ -89,20 +97,16 @@ pub(crate) mod record {
     pub const RESUME_AT: u32 = 8;
     pub const LEFT: u32 = 16;
     pub const RESUME: u32 = 24;
-    pub const PC: u32 = 28;
-    pub const EXEC: u32 = 32;
-    pub const STATE: u32 = 36;
-    pub const WAITS: u32 = 48;
+    pub const EXEC: u32 = 28;
+    pub const WAITS: u32 = 40;
 }
 
-/// States of threads that take turns.
+/// Threads that take turns and do not go on at a resumption.
 pub(crate) mod state {
     /// It has not started.
     pub const NEW: u32 = 0;
-    /// It came to a barrier.
-    pub const BARRIER: u32 = 1;
     /// It ended.
-    pub const ENDED: u32 = 2;
+    pub const ENDED: u32 = u32::MAX;
 }
 
 /// Bytes of a site.

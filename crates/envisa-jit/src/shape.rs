@@ -15,8 +15,8 @@ pub(crate) struct Seed {
     pub step: i32,
     /// It is that in each so many channels, 8 or 16; the next ones begin anew.
     pub lanes: u8,
-    /// The first word is a step from the last one of the half before.
-    pub goes_on: bool,
+    /// How far the first word is from that of the half before, if both are alike but for that.
+    pub jump: Option<i32>,
 }
 
 /// Passes over a program's definitions before its shapes are given up: each but the last few finds something out.
@@ -26,12 +26,14 @@ const ROUNDS: u32 = 64;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shapes {
     step: HashMap<CellId, i32>,
+    /// The same of all cells of which it is known, however they are kept.
+    strides: HashMap<CellId, i32>,
     /// Of cells that are kept whole: the step within each half of them.
     halves: HashMap<CellId, i32>,
     /// Of cells that are kept as their first element: those that are wanted as vectors as well, more than once.
     vectors: HashSet<CellId>,
-    /// Of these, those that go on where another one ends, and which that is.
-    after: HashMap<CellId, CellId>,
+    /// Of these, those whose first element is so far from another one's, and which that is.
+    after: HashMap<CellId, (CellId, i32)>,
 }
 
 /// A source's step, if it is known.
@@ -60,13 +62,18 @@ impl Shapes {
         self.step.get(&cell).copied()
     }
 
+    /// The step of a cell, if it is known, however the cell is kept.
+    pub fn stride(&self, cell: CellId) -> Option<i32> {
+        self.strides.get(&cell).copied()
+    }
+
     /// Is a cell that is kept as its first element worth a register, too?
     pub fn vector(&self, cell: CellId) -> bool {
         self.vectors.contains(&cell)
     }
 
-    /// The cell that one goes on from, if it does: its first element is known by that one's.
-    pub fn after(&self, cell: CellId) -> Option<CellId> {
+    /// The cell by whose first element that of another one is known, and how far apart they are.
+    pub fn after(&self, cell: CellId) -> Option<(CellId, i32)> {
         self.after.get(&cell).copied()
     }
 
@@ -96,6 +103,7 @@ impl Shapes {
         let Some(step) = known(p, flow, cells, live, full, &seeds, &accesses) else {
             return Shapes::default();
         };
+        let strides = steps(&step).collect();
         let shaped = |c: CellId| matches!(step[c as usize], Some(Some(_)));
         // Wanted are those that addresses are, or are made of: what makes them mostly stands before them.
         let mut wanted = vec![false; cells.len()];
@@ -140,7 +148,7 @@ impl Shapes {
             if step.len() == before {
                 let vectors = vectors(p, &accesses, &step);
                 let after = after(p, cells, &accesses, &step, &seeds);
-                return Shapes { step, halves, vectors, after };
+                return Shapes { step, strides, halves, vectors, after };
             }
         }
     }
@@ -168,57 +176,99 @@ fn vectors(p: &Program, accesses: &[(Pc, Accessed)], step: &HashMap<CellId, i32>
     uses.into_iter().filter(|u| u.1 > 1).map(|u| u.0).collect()
 }
 
-/// The cells that are second halves of what is one row, with the first: whatever writes one writes both, from sources
-/// that are one row themselves.
+/// The cells that are second halves of what one instruction writes, with the first, and how far their first elements are
+/// apart: whatever writes one writes both, from sources of which that is known.
 fn after(
     p: &Program,
     cells: &Cells,
     accesses: &[(Pc, Accessed)],
     step: &HashMap<CellId, i32>,
     seeds: &[Seed],
-) -> HashMap<CellId, CellId> {
+) -> HashMap<CellId, (CellId, i32)> {
     let whole = |offset: u32| cells.at(offset).filter(|c| cells.get(*c).offset == offset);
     let before = |c: CellId| {
         let b = whole(cells.get(c).offset.checked_sub(64)?)?;
         (step.contains_key(&c) && step.get(&b) == step.get(&c)).then_some(b)
     };
-    let written = || accesses.iter().flat_map(|(pc, a)| a.written.iter().map(|c| (*pc, *c)));
-    let mut all: HashMap<CellId, CellId> = written().filter_map(|(_, c)| Some((c, before(c)?))).collect();
-    let behind: HashMap<CellId, CellId> = all.iter().map(|(c, b)| (*b, *c)).collect();
-    loop {
-        let mut gone = Vec::new();
-        for (pc, c) in written() {
-            let i = &p.code()[pc as usize];
-            let second = part_of(i, cells.get(c)) == Some(1);
-            if let Some(behind) = behind.get(&c)
-                && !(part_of(i, cells.get(c)) == Some(0) && i.channels == 32)
-            {
-                gone.push(*behind);
-            }
-            if !all.contains_key(&c) {
-                continue;
-            }
-            let source = |s: &Src| match *s {
-                Src::Reg { offset, shape: Shape::Contiguous, ty, .. } if ty.size() == 4 => {
-                    whole(offset + 64).is_some_and(|c| all.contains_key(&c))
+    let written: Vec<(&Inst, CellId)> =
+        accesses.iter().flat_map(|(pc, a)| a.written.iter().map(|c| (&p.code()[*pc as usize], *c))).collect();
+    let pairs: HashMap<CellId, CellId> =
+        written.iter().filter_map(|(_, c)| Some((*c, before(*c)?))).collect();
+    let behind: HashMap<CellId, CellId> = pairs.iter().map(|(c, b)| (*b, *c)).collect();
+    // As in `known`: of a half without an entry no definition has been judged yet.
+    let mut jumps: HashMap<CellId, Option<i32>> = HashMap::new();
+    for (i, c) in &written {
+        let is = |part| part_of(i, cells.get(*c)) == Some(part) && i.channels == 32;
+        if let Some(behind) = behind.get(c).filter(|_| !is(0)) {
+            jumps.insert(*behind, None);
+        }
+        if pairs.contains_key(c) && !is(1) {
+            jumps.insert(*c, None);
+        }
+    }
+    let source = |s: &Src, jumps: &HashMap<CellId, Option<i32>>| match *s {
+        Src::Reg { offset, shape: Shape::Contiguous, ty, modifier, .. } => {
+            let known = if ty.size() == 4 {
+                match whole(offset + 64).filter(|c| pairs.contains_key(c)) {
+                    Some(c) => match jumps.get(&c) {
+                        Some(known) => *known,
+                        None => return Known::NotYet,
+                    },
+                    None => None,
                 }
-                Src::Reg { offset, shape: Shape::Contiguous, .. } => {
-                    seeds.iter().any(|s| s.offset == offset + 32 && s.goes_on)
-                }
-                _ => true,
+            } else {
+                seeds.iter().find(|s| s.offset == offset + 32).and_then(|s| s.jump)
             };
-            if !(second && i.channels == 32 && i.src.iter().all(source)) {
-                gone.push(c);
+            match (known, modifier) {
+                (Some(x), Modifier::None) => Known::Step(x),
+                (Some(x), Modifier::Neg) => Known::Step(x.wrapping_neg()),
+                _ => Known::Not,
             }
         }
-        if gone.is_empty() {
-            return all;
+        _ => Known::Step(0),
+    };
+    let mut waits = true;
+    loop {
+        let mut changed = false;
+        for (i, c) in written.iter().filter(|(_, c)| pairs.contains_key(c)) {
+            let now = match combined(p, i, |s| source(s, &jumps)) {
+                Known::Step(x) => Some(x),
+                Known::NotYet if waits => continue,
+                Known::NotYet | Known::Not => None,
+            };
+            let merged = if jumps.get(c).is_some_and(|old| *old != now) { None } else { now };
+            changed |= jumps.insert(*c, merged) != Some(merged);
         }
-        // What is gone already is found once more where its first half is written otherwise.
+        match (changed, waits) {
+            (true, _) => {}
+            (false, true) => waits = false,
+            (false, false) => break,
+        }
+    }
+    pairs.into_iter().filter_map(|(c, b)| Some((c, (b, jumps.get(&c).copied()??)))).collect()
+}
+
+/// Vectors of integers that are made of a least or largest one: places that go on by steps but for those at the edges,
+/// which are the same. It is a guess: others are counted in, and what is done by it looks at the places.
+pub(crate) fn clamped(p: &Program, flow: &Flow, cells: &Cells) -> HashSet<CellId> {
+    let mut all = HashSet::new();
+    let accesses = accesses(p, flow, cells);
+    loop {
         let before = all.len();
-        gone.iter().for_each(|c| {
-            all.remove(c);
-        });
+        for (pc, a) in &accesses {
+            let i = &p.code()[*pc as usize];
+            let goes_on = match i.op {
+                _ if !matches!(i.exec, ExecType::I32 | ExecType::U32) || i.channels < 16 => false,
+                Op::Min | Op::Max => true,
+                Op::Mov | Op::Add | Op::Add3 | Op::Shl | Op::Mul | Op::Mad => {
+                    a.read.iter().any(|c| all.contains(c))
+                }
+                _ => false,
+            };
+            if goes_on {
+                all.extend(a.written.iter().copied().filter(|c| cells.get(*c).kind == CellKind::Vector));
+            }
+        }
         if all.len() == before {
             return all;
         }
@@ -382,6 +432,11 @@ fn of(p: &Program, cells: &Cells, i: &Inst, part: u32, steps: &Steps, seeds: &[S
             _ => Known::Not,
         }
     };
+    combined(p, i, source)
+}
+
+/// What is known of a result by what is known of its sources: the step, or how far halves are apart.
+fn combined(p: &Program, i: &Inst, source: impl Fn(&Src) -> Known) -> Known {
     let mut s = [0; 3];
     for (s, src) in s.iter_mut().zip(&i.src) {
         match source(src) {

@@ -95,12 +95,18 @@ pub(crate) fn seeds(p: &Program, prepared: &Prepared, full: bool) -> Vec<Seed> {
             let Some((step, lanes)) = found else { continue };
             let offset = to + 32 * half;
             let before = |s: &Seed| (s.offset + 32, s.step, s.lanes) == (offset, step, 16);
-            let goes_on = lanes == 16
-                && half % 2 == 1
-                && out.last().is_some_and(before)
-                && rows(p, prepared, full, at - 32, 32)
-                    .all(|w| w.is_some_and(|word| word(16) - word(15) == step));
-            out.push(Seed { offset, step, lanes, goes_on });
+            let pair = lanes == 16 && half % 2 == 1 && out.last().is_some_and(before);
+            let jump = || {
+                let mut all = rows(p, prepared, full, at - 32, 32).map(|w| {
+                    Some({
+                        let word = w?;
+                        word(16) - word(0)
+                    })
+                });
+                let first = all.next()??;
+                all.all(|x| x == Some(first)).then_some(first)
+            };
+            out.push(Seed { offset, step, lanes, jump: if pair { jump() } else { None } });
         }
     }
     out

@@ -391,6 +391,78 @@ fn groups_of_compiled_kernels() {
     }
 }
 
+/// Halves of threads that are rows of a group's tile: what the second half accesses is known by what the first does, and
+/// all of it is inside or is not; also where groups' local memory is too small. Tiles whose edges are clamped are picked
+/// out of what is around them.
+#[test]
+fn threads_of_two_rows_each() {
+    type Left = (Vec<u8>, Option<(String, u32, Option<u32>, u32, [u32; 3])>);
+    let device = Device::new(Config::new(Platform::Pvc).memory(1 << 24));
+    let load = |name: &str| {
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../suite/corpus/pvc/bench/{name}.zebin"));
+        let zebin = std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let module = Module::load(&device, name, Source::Zebin(&zebin)).expect("it loads");
+        module.kernel(name).expect("it is there")
+    };
+    let floats = |n: usize| -> Vec<u8> { (0..n).flat_map(|i| (i as f32 * 0.37).to_le_bytes()).collect() };
+    let left = |kernel: &envisa::Kernel, launch: Launch, out: &envisa::Buffer| -> Left {
+        let outcome = device.run(kernel, launch.host_threads(1)).expect("it is launched");
+        let fault =
+            outcome.fault.map(|f| (f.code.to_string(), f.place.instruction, f.channel, f.thread, f.group));
+        (out.to_vec(), fault)
+    };
+    let mut faults = 0;
+    let mut same = |what: &str, run: &dyn Fn(Engine) -> Left| {
+        let (want, got) = (run(Engine::Interpreter), run(Engine::Native));
+        faults += usize::from(want.1.is_some());
+        assert_eq!(want, got, "{what}");
+    };
+    let hotspot = load("hotspot");
+    // All tiles have an edge of the chip in them, or some do.
+    for tiles in [1u64, 2, 4] {
+        let (size, cells) = (tiles * 12, (tiles * tiles * 144) as usize);
+        for short in [0u64, 4, 64, 2 * cells as u64] {
+            same(&format!("hotspot, {tiles} tiles, {short} bytes too short"), &|engine| {
+                let power = device.buffer_from("power", &floats(cells)).expect("there is memory");
+                let all = floats(cells);
+                let warm = &all[..all.len() - if short == 64 { 64 } else { 0 }];
+                let warm = device.buffer_from("warm", warm).expect("there is memory");
+                let out = device.buffer("out", 4 * cells as u64 - short).expect("there is memory");
+                let launch = Launch::range(&[16 * tiles, 16 * tiles], &[16, 16]).engine(engine);
+                let launch = launch.arg("warm", &warm).arg("power", &power).arg("out", &out);
+                left(&hotspot, launch.arg("size", size as i32), &out)
+            });
+        }
+    }
+    let forward = load("backprop_forward");
+    for (hidden, short) in [(32u64, 0u64), (48, 0), (16, 4), (32, 96)] {
+        same(&format!("backprop_forward, {hidden} units, {short} bytes too short"), &|engine| {
+            let input = device.buffer_from("input", &floats(64)).expect("there is memory");
+            let weight =
+                device.buffer_from("weight", &floats(64 * hidden as usize)).expect("there is memory");
+            let out = device.buffer("partial", 16 * hidden - short).expect("there is memory");
+            let launch = Launch::range(&[hidden, 64], &[16, 16]).engine(engine);
+            let launch = launch.arg("input", &input).arg("weight", &weight).arg("partial", &out);
+            left(&forward, launch.arg("hidden", hidden as u32), &out)
+        });
+    }
+    // Both halves go to the same places, one after the other.
+    let reduction = load("reduction");
+    for local in [[16u64, 2], [16, 4], [32, 2], [8, 4], [16, 1]] {
+        for (memory, short) in [(256u64, 0), (64, 0), (60, 0), (28, 0), (256, 16)] {
+            same(&format!("reduction, {local:?}, {memory} bytes, {short} too short"), &|engine| {
+                let input = device.buffer_from("in", &floats(96)).expect("there is memory");
+                let out = device.buffer("out", 4 * 96 - short).expect("there is memory");
+                let launch =
+                    Launch::range(&[96, 8], &local).engine(engine).arg("in", &input).arg("out", &out);
+                left(&reduction, launch.arg("tmp", envisa::Arg::Local(memory)), &out)
+            });
+        }
+    }
+    assert!(faults > 10, "{faults} faults");
+}
+
 /// Statistics say when, and why, the machine's scheduler has the threads of a group take turns.
 #[test]
 fn who_takes_turns_is_told() {

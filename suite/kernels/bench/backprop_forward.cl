@@ -6,6 +6,7 @@ slow = { N = 2048, H = 32 }
 global = ["H", "N"]
 local = [16, 16]
 cost = { bytes = "N*H*4", flops = "N*H*2" }
+bound = "seven barriers, at which threads take turns for a few instructions each, of ever fewer channels; and weights from memory"
 features = ["f32", "slm", "barrier", "divergence", "2d-range"]
 args = [
   { name = "input", value = "rand:f32:N:1" },

@@ -6,7 +6,7 @@ slow = { G = 12 }
 global = ["G*16", "G*16"]
 local = [16, 16]
 cost = { bytes = "G*G*1728", flops = "G*G*256*26" }
-bound = "what is looked at before each load of local memory: at the tile's edges channels share their neighbours, so that places are no rows; and five barriers"
+bound = "the first loads of a tile, which threads wait for; and five barriers, at which threads take turns"
 features = ["f32", "slm", "barrier", "loop", "divergence", "2d-range"]
 args = [
   { name = "warm", value = "rand:f32:G*G*144:1:300..340" },

@@ -6,7 +6,7 @@ slow = { B = 512 }
 global = ["B*16"]
 local = [16]
 cost = { bytes = "B*2180" }
-bound = "gathers along diagonals of local memory, each looked at before it is done; and much code, which the compiler unrolls"
+bound = "gathers along diagonals of local memory, each right behind the scatter of what it reads; and much code, which the compiler unrolls"
 features = ["i32", "slm", "barrier", "loop", "divergence"]
 args = [
   { name = "match", value = "rand:i32:B*256:1:-4..12" },

@@ -73,19 +73,18 @@ impl Emit<'_> {
                 if i.pred.offset != 0 {
                     return Err("a barrier by a predicate");
                 }
-                let over = self.takes_turns().then(|| self.turn_ends_alone(next));
-                self.spill_all(next);
-                if self.takes_turns() {
-                    self.turn_ends(next);
-                }
-                let k = self.resumption(next);
-                self.a.mi(Code::Mov_rm32_imm32, Mem::at(CTX, at::RESUME), k as i32);
-                self.a.mi(Code::Mov_rm32_imm32, Mem::at(CTX, at::PC), next as i32);
-                self.store_exec();
-                self.a.ri(Code::Mov_r32_imm32, Register::EAX, exit::BARRIER);
-                self.exit();
-                if let Some(over) = over {
-                    self.a.bind(over);
+                let waits = |e: &mut Self| {
+                    e.spill_all(next);
+                    let k = e.resumption(next);
+                    e.a.mi(Code::Mov_rm32_imm32, Mem::at(CTX, at::RESUME), k as i32);
+                    e.a.mi(Code::Mov_rm32_imm32, Mem::at(CTX, at::PC), next as i32);
+                    e.store_exec();
+                    e.a.ri(Code::Mov_r32_imm32, Register::EAX, exit::BARRIER);
+                    e.exit();
+                };
+                match self.takes_turns() {
+                    true => self.turn_ends(pc, waits),
+                    false => waits(self),
                 }
             }
             // A group's threads run on one host thread.
@@ -126,7 +125,7 @@ impl Emit<'_> {
         } else {
             self.a.rm(Code::VEX_Kmovd_kr_km32, kreg(5), m);
             self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(1), kreg(1), kreg(5));
-            if self.p.simd() == 32 {
+            if self.active.upper() && self.p.simd() == 32 {
                 self.a.rri(Code::VEX_Kshiftrd_kr_kr_imm8, kreg(5), kreg(5), 16);
                 self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(2), kreg(2), kreg(5));
             }

@@ -14,6 +14,9 @@ const DATUM: Register = Register::EDX;
 /// What is stored.
 const NEW: Register = Register::R10D;
 
+/// What is picked out of a vector.
+const PICKED: V = 4;
+
 /// Arrays in the context: places, of a dword a lane, and data, of a dword or a quad; the second half's dwords are behind
 /// the first one's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -196,7 +199,11 @@ impl Emit<'_> {
 
     /// Stores the element of the highest lane that is on, if any is.
     pub(super) fn store_highest(&mut self, part: &Part, m: Mem, (v, bytes): (V, u32), on: Option<K>) {
-        self.a.store(STORE32, part.width, Array::First.all(), v, Lanes::All);
+        // A load out of the upper half of 64 bytes would wait for their store.
+        let picked = self.level == Level::Avx512;
+        if !picked {
+            self.a.store(STORE32, part.width, Array::First.all(), v, Lanes::All);
+        }
         let done = self.a.label();
         match on {
             Some(k) => {
@@ -210,7 +217,19 @@ impl Emit<'_> {
             None => self.a.ri(Code::Mov_r32_imm32, Register::R9D, part.lanes as i32 - 1),
         }
         // The place may be in the register of an atomic's datum.
-        if bytes == 8 {
+        if picked {
+            let (x, z) = (vreg(PICKED, Width::X), vreg(PICKED, Width::Z));
+            let [spread, pick] = match bytes {
+                8 => [Code::EVEX_Vpbroadcastq_zmm_k1z_r64, Code::EVEX_Vpermq_zmm_k1z_zmm_zmmm512b64],
+                _ => [Code::EVEX_Vpbroadcastd_zmm_k1z_r32, Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32],
+            };
+            self.a.rr(spread, z, if bytes == 8 { Register::R9 } else { Register::R9D });
+            self.a.rrr(pick, z, z, vreg(v, Width::Z));
+            match bytes {
+                8 => self.a.rr(Code::EVEX_Vmovq_rm64_xmm, Register::R10, x),
+                _ => self.a.rr(Code::EVEX_Vmovd_rm32_xmm, NEW, x),
+            }
+        } else if bytes == 8 {
             self.a.rm(Code::Mov_r64_rm64, Register::R10, Array::First.one(8));
         } else {
             self.a.rm(Code::Mov_r32_rm32, NEW, Array::First.one(4));

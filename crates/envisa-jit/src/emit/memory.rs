@@ -18,6 +18,8 @@ pub(crate) struct Form {
     pub scale: u32,
     /// Indices are addresses of 64 bits.
     pub wide: bool,
+    /// What is to be added to an index for its place in the memory, where that is known: its site says the opposite.
+    pub plus: Option<u32>,
 }
 
 /// How a gather or scatter that native code does makes its addresses; `None` for those it does not do.
@@ -36,11 +38,12 @@ pub(crate) fn form(p: &Program, s: &Simt) -> Result<Form, Why> {
     }
     let shift = s.scale.trailing_zeros();
     // Of memory that is a window, addresses are sums in 32 bits, of which the origin is one.
-    let window = |and| Ok(Form { before: shift, and, added: added(&s.origin)?, scale: 1, wide: false });
+    let window =
+        |and| Ok(Form { before: shift, and, added: added(&s.origin)?, scale: 1, wide: false, plus: None });
     if s.address_bytes == 8 {
         return match s.space {
             Space::Flat if s.extend == Extend::None => {
-                Ok(Form { before: shift, and: None, added: None, scale: 1, wide: true })
+                Ok(Form { before: shift, and: None, added: None, scale: 1, wide: true, plus: None })
             }
             _ => Err("64-bit addresses of a rare kind"),
         };
@@ -48,10 +51,15 @@ pub(crate) fn form(p: &Program, s: &Simt) -> Result<Form, Why> {
     match s.space {
         Space::Flat if s.extend == Extend::None => Err("32-bit virtual addresses"),
         Space::Flat if s.scale <= MOST_SCALE => {
-            Ok(Form { before: 0, and: None, added: None, scale: s.scale, wide: false })
+            Ok(Form { before: 0, and: None, added: None, scale: s.scale, wide: false, plus: None })
         }
         Space::Flat => Err("a large factor"),
-        Space::Slm if s.extend == Extend::None => window(Some(0x0fff_ffff)),
+        // A group's memory begins at its first byte, whichever group it is.
+        Space::Slm if s.extend == Extend::None => {
+            let base = constant(p, &s.base).unwrap_or(0) as u64;
+            let plus = base.wrapping_mul(u64::from(s.scale)).wrapping_add(s.offset as u64) as u32;
+            window(Some(0x0fff_ffff)).map(|f| Form { plus: Some(plus), ..f })
+        }
         Space::Bti(_) | Space::GeneralState | Space::Scratch(_) if s.extend == Extend::None => window(None),
         _ => Err("another memory"),
     }
@@ -111,7 +119,7 @@ pub(super) enum Way {
 
 impl Form {
     /// How many bytes are from channel to channel where indices have this step.
-    fn bytes(self, step: i32) -> u64 {
+    pub fn bytes(self, step: i32) -> u64 {
         u64::from(step.wrapping_shl(self.before) as u32) * u64::from(self.scale)
     }
 }
@@ -218,7 +226,9 @@ impl Emit<'_> {
         let align = u32::from(s.align) / form.scale;
         if let Some(both) = self.way_of_both(pc, i, s, form, &parts, entry)? {
             if align > 1 {
-                self.aligned(pc, &parts[0], both[0], align, entry);
+                for (part, way) in parts.iter().zip(both) {
+                    self.aligned(pc, part, way, align, entry);
+                }
             }
             ways.extend(both);
         }
@@ -423,11 +433,15 @@ impl Emit<'_> {
             self.a.v3(VPADDD, w, v, from, Opd::Bcast(origin), Lanes::All);
             from = v;
         }
-        let low = self.site(i, site::LOW);
-        self.a.v3(VPSUBD, w, v, from, Opd::Bcast(low), Lanes::All);
+        // What is known not to be moved is masked where it is.
+        if form.plus != Some(0) || form.and.is_none() {
+            let low = self.site(i, site::LOW);
+            self.a.v3(VPSUBD, w, v, from, Opd::Bcast(low), Lanes::All);
+            from = v;
+        }
         if let Some(and) = form.and {
             let and = self.literal(and);
-            self.a.v3(VPANDD, w, v, v, Opd::Bcast(and), Lanes::All);
+            self.a.v3(VPANDD, w, v, from, Opd::Bcast(and), Lanes::All);
         }
         let limit = self.site(i, if s.element < 4 { site::COUNT4 } else { site::COUNT });
         self.a.vcmp(VPCMPUD, w, 5 + part.index as u8, v, Opd::Bcast(limit), 5, on);
@@ -441,7 +455,7 @@ impl Emit<'_> {
         self.home_alone(at, all).is_some() || self.first(at).is_some() || self.in_memory(at, all).is_ok()
     }
 
-    /// Two halves that are one row, or go to one place, are looked at as one; `None` of others.
+    /// Two halves of which the second's first place is known by the first's are looked at as one; `None` of others.
     fn way_of_both(
         &mut self,
         pc: Pc,
@@ -453,12 +467,13 @@ impl Emit<'_> {
     ) -> Result<Option<[Way; 2]>, Why> {
         let &[a, b] = parts else { return Ok(None) };
         let second = self.cells.at(s.address + 64).and_then(|c| self.shapes.after(c));
-        if form.wide || second.is_none() || second != self.cells.at(s.address) {
+        let Some((_, jump)) = second.filter(|(c, _)| !form.wide && self.cells.at(s.address) == Some(*c))
+        else {
             return Ok(None);
-        }
+        };
         let Some(first) = self.first(s.address) else { return Ok(None) };
         let step = form.bytes(first.step);
-        let (low, high) = (row(s, step, RA[0], 0), row(s, step, RA[0], 16));
+        let low = row(s, step, RA[0], 0);
         if step != 0 && low.is_none() {
             return Ok(None);
         }
@@ -466,9 +481,20 @@ impl Emit<'_> {
         let m = self.reg(first.at);
         self.a.rm(Code::Mov_r32_rm32, EA[0], m);
         self.offset(i, form, EA[0])?;
-        let limit = self.site(i, if low.is_some() { site::LAST } else { site::COUNT });
+        let all = on == [None; 2];
+        let one_row = low.is_some() && jump == first.step.wrapping_mul(16);
+        let one_place = jump == 0 && all;
+        if !one_row && !one_place {
+            return self.ways_apart(i, s, form, [&a, &b], (first.step, jump), on, entry).map(Some);
+        }
+        let limit = match (one_row && jump != 0, low.is_some()) {
+            (true, _) => site::LAST,
+            (_, true) => site::LAST16,
+            _ => site::COUNT,
+        };
+        let limit = self.site(i, limit);
         self.a.rm(Code::Cmp_r32_rm32, EA[0], limit);
-        let (Some(low), Some(high)) = (low, high) else {
+        let Some(low) = low else {
             self.a.jump(Code::Jae_rel32_64, entry);
             return Ok(Some([Way::Same(RA[0]); 2]));
         };
@@ -482,7 +508,50 @@ impl Emit<'_> {
         } else {
             self.a.jump(Code::Jae_rel32_64, entry);
         }
-        Ok(Some([low, high]))
+        let high = if one_row { row(s, step, RA[0], 16) } else { Some(low) };
+        Ok(Some([low, high.ok_or("a row")?]))
+    }
+
+    /// Halves, each one row or one place, that are so far apart: `eax` has the first one's offset.
+    #[allow(clippy::too_many_arguments)]
+    fn ways_apart(
+        &mut self,
+        i: &Inst,
+        s: &Simt,
+        form: Form,
+        parts: [&Part; 2],
+        (step, jump): (i32, i32),
+        on: [Option<K>; 2],
+        entry: Label,
+    ) -> Result<[Way; 2], Why> {
+        let apart = jump.wrapping_shl(form.before);
+        let bytes = form.bytes(step);
+        let rows = [row(s, bytes, RA[0], 0), row(s, bytes, RA[1], 0)];
+        let limit = self.site(i, if rows[0].is_some() { site::LAST16 } else { site::COUNT });
+        // Where the window has a limit, what is below the second place's is below that of the first.
+        let one = apart > 0 && form.and.is_some() && on == [None; 2];
+        self.a.rr(Code::Mov_r32_rm32, EA[1], EA[0]);
+        if apart != 0 {
+            self.a.ri(Code::Add_rm32_imm32, EA[1], apart);
+        }
+        if let Some(and) = form.and.filter(|_| !one) {
+            self.a.ri(Code::And_rm32_imm32, EA[1], and as i32);
+        }
+        for which in if one { 1..2 } else { 0..2 } {
+            self.a.rm(Code::Cmp_r32_rm32, EA[which], limit);
+            match on[which] {
+                Some(on) if rows[0].is_some() => {
+                    let (edge, back) = (self.a.label(), self.a.label());
+                    self.a.jump(Code::Jae_rel32_64, edge);
+                    self.a.bind(back);
+                    let (step, count) = (bytes as u32 / form.scale, self.site(i, site::COUNT));
+                    let place = Edge { which, w: parts[which].width, step, count, on: [Some(on), None] };
+                    self.later.push(Later::Edge { place, entry: edge, back, miss: entry });
+                }
+                _ => self.a.jump(Code::Jae_rel32_64, entry),
+            }
+        }
+        Ok([0, 1].map(|k| rows[k].unwrap_or(Way::Same(RA[k]))))
     }
 
     /// From an index to what is held against a site's limits.
@@ -495,8 +564,14 @@ impl Emit<'_> {
             let origin = self.reg(at);
             self.a.rm(Code::Add_r32_rm32, r, origin);
         }
-        let low = self.site(i, site::LOW);
-        self.a.rm(Code::Sub_r32_rm32, r, low);
+        match form.plus {
+            Some(0) => {}
+            Some(x) => self.a.ri(Code::Add_rm32_imm32, r, x as i32),
+            None => {
+                let low = self.site(i, site::LOW);
+                self.a.rm(Code::Sub_r32_rm32, r, low);
+            }
+        }
         if let Some(and) = form.and {
             self.a.ri(Code::And_rm32_imm32, r, and as i32);
         }

@@ -36,7 +36,7 @@ mod turns;
 mod typed;
 mod wide;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use envisa_isa::{Combine, Modifier, Type};
@@ -86,6 +86,8 @@ pub(crate) struct Compiled {
     pub waits: HashMap<Pc, u32>,
     /// The numbers of resumptions, by instruction.
     pub resumptions: HashMap<Pc, u32>,
+    /// Those of them where all channels of the dispatch are active.
+    pub whole: Vec<Pc>,
     /// Of code that starts threads itself: bytes of a row's image that go into the context, `(image, context, bytes)`.
     pub image: Vec<(u32, u32, u32)>,
     /// Where in a context the addresses of the program's symbols begin.
@@ -178,8 +180,10 @@ pub(crate) struct Emit<'a> {
     later: Vec<Later>,
     slow: Vec<(Pc, Why)>,
     resumptions: Vec<(Pc, Label)>,
-    /// The same of threads that take turns: where they take up what the others do not share.
-    turns: Vec<(Pc, Label)>,
+    /// Vectors that are made of what was clamped: see [`shape::clamped`](crate::shape::clamped).
+    clamped: HashSet<CellId>,
+    /// Of threads that take turns: what they may have written since the barrier before, by barrier.
+    changed: HashMap<Pc, HashSet<CellId>>,
     stub: Label,
     done: Label,
     leave: Label,
@@ -256,7 +260,8 @@ impl<'a> Emit<'a> {
             later: Vec::new(),
             slow: Vec::new(),
             resumptions: Vec::new(),
-            turns: Vec::new(),
+            clamped: crate::shape::clamped(p, flow, cells),
+            changed: if together { turns::changed(p, flow, cells) } else { HashMap::new() },
             stub,
             done,
             leave,
@@ -347,7 +352,7 @@ impl<'a> Emit<'a> {
         let step = self.step(offset)?;
         let before = self.cells.at(offset).and_then(|id| self.shapes.after(id));
         Some(match before {
-            Some(c) => First { at: self.cells.get(c).offset, plus: step.wrapping_mul(16), step },
+            Some((c, plus)) => First { at: self.cells.get(c).offset, plus, step },
             None => First { at: offset, plus: 0, step },
         })
     }
@@ -427,6 +432,12 @@ impl<'a> Emit<'a> {
             ahead,
             ends,
             waits: self.waits,
+            whole: self
+                .resumptions
+                .iter()
+                .map(|r| r.0)
+                .filter(|pc| self.full && self.flow.full(*pc))
+                .collect(),
             resumptions: self.resumptions.iter().zip(0..).skip(1).map(|((pc, _), k)| (*pc, k)).collect(),
             pool_at,
         })
@@ -778,7 +789,6 @@ impl<'a> Emit<'a> {
             self.a.jmp(to);
         }
         self.resumptions = all;
-        self.turn_points();
     }
 
     fn epilogue(&mut self) {

@@ -88,11 +88,13 @@ impl Emit<'_> {
         } else {
             self.channels_at(at::DISPATCH);
         }
-        self.no_waits();
         if self.together {
             // They start one after the other.
             self.a.mi(Code::Add_rm64_imm32, Mem::at(CTX, at::PAYLOAD), start.payload_bytes as i32);
-        } else if self.loops() {
+            return;
+        }
+        self.no_waits();
+        if self.loops() {
             self.a.rm(Code::Mov_r64_rm64, Register::RAX, Mem::at(CTX, at::GIVEN));
             self.a.mr(Code::Mov_rm64_r64, Mem::at(CTX, at::BUDGET), Register::RAX);
         }

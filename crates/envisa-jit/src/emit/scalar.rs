@@ -418,6 +418,12 @@ impl Emit<'_> {
         let Dst::Reg { offset, .. } = i.dst else { return Err("a destination") };
         for part in 0..u32::from(i.channels) / 16 {
             let to = offset + 64 * part;
+            // As of vectors: nobody reads what is of channels that are off all the time. What goes on from the first half
+            // needs that.
+            let on = self.may_run(i, u32::from(i.first) + 16 * part, 16);
+            if part > 0 && !on {
+                continue;
+            }
             let first = self.first(to).ok_or("a vector that is not kept as its first element")?;
             // What goes on from the half before has its first element, which is still there.
             if first.at == to {

@@ -43,7 +43,7 @@ impl Emit<'_> {
                 return Ok(Opd::Reg(v));
             }
             if let Some(first) = self.first(a) {
-                if first.step == 0 && bytes == 4 {
+                if (first.step, first.plus) == (0, 0) && bytes == 4 {
                     return Ok(Opd::Bcast(self.reg(first.at)));
                 }
                 self.spread(tmp, w, first);

@@ -122,8 +122,19 @@ impl Emit<'_> {
         }
         if let Way::Any(v) = way
             && let Some(step) = self.row_step(s, form, part)
+            && !self.far_apart(s, form, part)
         {
             let (d, o) = (self.a.label(), self.a.label());
+            let pairs = s.elements == 0b11;
+            let windows = !pairs && !s.write && s.element == 4 && part.lanes == 16;
+            let bent = windows
+                && self.cells.at(s.address + 4 * part.lane).is_some_and(|c| self.clamped.contains(&c));
+            if bent {
+                let other = self.a.label();
+                self.move_from_window(pc, (i, s), form, part, v, data, on, other)?;
+                self.a.jmp(d);
+                self.a.bind(other);
+            }
             let (weary, gather) = (self.site(i, site::ASTRAY), self.a.label());
             let by_halves = s.elements == 1 && s.element == 4 && part.lanes == 16;
             let [look, halves] = std::array::from_fn(|_| self.a.label());
@@ -142,7 +153,6 @@ impl Emit<'_> {
             self.a.vcmp(VPCMPUD, part.width, 5, v, Opd::Reg(0), 4, None);
             self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
             self.a.jump(Code::Jne_rel32_64, o);
-            let pairs = s.elements == 0b11;
             if let (true, Some(on)) = (pairs, on) {
                 // All of them, or each by itself.
                 self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(on), kreg(on));
@@ -163,9 +173,9 @@ impl Emit<'_> {
             self.a.mi(Code::Mov_rm32_imm32, weary, 0);
             self.a.jmp(d);
             self.a.bind(o);
-            if !pairs && !s.write && s.element == 4 && part.lanes == 16 {
+            if windows && !bent {
                 let other = self.a.label();
-                self.move_from_window(pc, i, form, part, v, data, on, other)?;
+                self.move_from_window(pc, (i, s), form, part, v, data, on, other)?;
                 self.a.mi(Code::Mov_rm32_imm32, weary, 0);
                 self.a.jmp(d);
                 self.a.bind(other);
@@ -226,6 +236,14 @@ impl Emit<'_> {
             self.a.bind(d);
         }
         Ok(())
+    }
+
+    /// Are a part's places known to be farther apart than what is ever moved at once?
+    fn far_apart(&self, s: &Simt, form: Form, part: &Part) -> bool {
+        let at = s.address + 4 * part.lane;
+        let whole = |c: &CellId| self.cells.get(*c).offset == at && !form.wide;
+        let stride = self.cells.at(at).filter(whole).and_then(|c| self.shapes.stride(c));
+        stride.is_some_and(|x| (form.bytes(x) as u32 as i32).unsigned_abs() > 8)
     }
 
     /// How far apart the indices of consecutive elements are, or of consecutive pairs, where it is worth while to look
@@ -345,7 +363,7 @@ impl Emit<'_> {
     pub(super) fn move_from_window(
         &mut self,
         pc: Pc,
-        i: &Inst,
+        (i, s): (&Inst, &Simt),
         form: Form,
         part: &Part,
         v: V,
@@ -353,22 +371,34 @@ impl Emit<'_> {
         on: Option<K>,
         other: Label,
     ) -> Result<(), Why> {
-        let last = 60 / form.scale;
         self.a.v2(VPBROADCASTD, Width::Z, 1, Opd::Reg(v), Lanes::All);
         self.a.v3(VPSUBD, Width::Z, 1, v, Opd::Reg(1), Lanes::All);
-        self.all_in_window(last, on, other);
-        // The first channel may be off, and its place anywhere.
-        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
-        self.window_inside(i, last, other);
-        let m = Mem::indexed(PTR, Register::RAX, form.scale, 0);
-        self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(m), Lanes::All);
+        // To whole dwords: what is no multiple of them becomes very large.
         let shift = form.scale.trailing_zeros();
         if shift < 2 {
-            self.a.v2i(VPSRLD, Width::Z, 1, Opd::Reg(1), 2 - shift, Lanes::All);
+            self.a.v2i(VPRORD, Width::Z, 1, Opd::Reg(1), 2 - shift, Lanes::All);
         }
-        self.a.v3(VPERMD, Width::Z, 0, 1, Opd::Reg(0), Lanes::All);
+        let most = self.literal(15);
+        self.a.vcmp(VPCMPUD, Width::Z, 5, 1, Opd::Bcast(most), 6, on);
+        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+        self.a.jump(Code::Jne_rel32_64, other);
+        // The first channel may be off, and its place anywhere.
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
+        let limit = self.site(i, site::LAST16);
+        self.a.rm(Code::Cmp_r32_rm32, Register::EAX, limit);
+        self.a.jump(Code::Jae_rel32_64, other);
+        let m = Mem::indexed(PTR, Register::RAX, form.scale, 0);
+        if self.takes_turns() && matches!(s.space, Space::Flat | Space::Bti(_)) {
+            self.a.m(Code::Prefetcht0_m8, Mem::indexed(PTR, Register::RAX, form.scale, NEXT_TILE));
+        }
+        self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(m), Lanes::All);
         let to = data + 4 * part.lane;
         let k = self.load_lanes(pc, to, on);
+        let dst = self.home(to, 64).filter(|_| k.is_none());
+        self.a.v3(VPERMD, Width::Z, dst.unwrap_or(0), 1, Opd::Reg(0), Lanes::All);
+        if dst.is_some() {
+            return Ok(());
+        }
         self.store_part(to, 0, 4, part, k)
     }
 

@@ -1,8 +1,10 @@
 //! Threads of a group that wait for each other at barriers, taking turns: each runs to its next barrier or to its
 //! end, then the next one does. The machine has no part in that unless something else happens.
 
+use std::collections::{BTreeSet, HashSet};
+
 use super::*;
-use crate::layout::{record, state};
+use crate::layout::{record, state, together};
 
 /// The record of the thread whose turn it is.
 const RECORD: Register = Register::R13;
@@ -25,31 +27,27 @@ impl Emit<'_> {
 
     /// Jumps to a label if a single thread runs.
     fn if_single(&mut self, to: Label) {
-        self.a.mi(Code::Cmp_rm32_imm8, Mem::at(CTX, at::TOGETHER), 0);
+        self.a.mi(Code::Cmp_rm32_imm8, Mem::at(CTX, at::TOGETHER), together::SINGLE as i32);
         self.a.jump(Code::Je_rel32_64, to);
     }
 
     /// Where the code begins, and where turns do.
     pub(super) fn enter_turns(&mut self) {
-        let [single, next, over] = std::array::from_fn(|_| self.a.label());
+        let [single, begin, over] = std::array::from_fn(|_| self.a.label());
         self.a.rm(Code::Mov_r64_rm64, RECORD, Mem::at(CTX, at::RECORDS));
         self.if_single(single);
-        let begin = self.a.label();
+        // Nor do any when a thread ends, or where it waits: those are in its record then.
+        self.no_waits();
         self.a.jmp(begin);
         // The turn of one is over.
         let turn = self.turn;
         self.a.bind(turn);
         let index = Mem::at(CTX, at::INDEX);
-        self.a.rm(Code::Mov_r32_rm32, Register::EAX, index);
-        self.a.ri(Code::Add_rm32_imm8, Register::EAX, 1);
         self.a.ri(Code::Add_rm64_imm32, RECORD, self.record_bytes() as i32);
-        self.a.rm(Code::Cmp_r32_rm32, Register::EAX, Mem::at(CTX, at::THREADS));
+        self.a.m(Code::Inc_rm32, index);
+        self.a.rm(Code::Cmp_r64_rm64, RECORD, Mem::at(CTX, at::RECORDS_END));
         self.a.jump(Code::Jae_rel32_64, over);
-        self.a.bind(next);
-        self.a.mr(Code::Mov_rm32_r32, index, Register::EAX);
         self.a.bind(begin);
-        let registers = self.field(record::REGISTERS);
-        self.a.rm(Code::Mov_r64_rm64, REGS, registers);
         if self.loops() {
             let left = self.field(record::LEFT);
             let turn = Mem::at(CTX, at::TURN);
@@ -59,10 +57,15 @@ impl Emit<'_> {
             self.a.mr(Code::Mov_rm64_r64, Mem::at(CTX, at::BUDGET), Register::RDX);
             self.a.mr(Code::Mov_rm64_r64, Mem::at(CTX, at::SEGMENT), Register::RDX);
         }
-        let (how, to, start) = (self.field(record::STATE), self.field(record::RESUME_AT), self.next);
+        let (how, to) = (self.field(record::RESUME), self.field(record::RESUME_AT));
+        let start = self.a.label();
         self.a.mi(Code::Cmp_rm32_imm8, how, state::NEW as i32);
         self.a.jump(Code::Je_rel32_64, start);
         self.a.m(Code::Jmp_rm64, to);
+        self.a.bind(start);
+        self.own_registers();
+        let next = self.next;
+        self.a.jmp(next);
         // All have had theirs.
         self.a.bind(over);
         let (paused, mixed, out) = (self.a.label(), self.a.label(), self.out);
@@ -74,7 +77,7 @@ impl Emit<'_> {
         self.a.jump(Code::Jne_rel32_64, mixed);
         let cost = self.flow.end().max(1) as i32;
         self.a.mi(Code::Sub_rm64_imm32, Mem::at(CTX, at::LEFT), cost);
-        self.a.jump(Code::Jns_rel32_64, next);
+        self.a.jump(Code::Jns_rel32_64, begin);
         self.a.bind(paused);
         self.a.ri(Code::Mov_r32_imm32, Register::EAX, exit::PAUSED);
         self.a.jmp(out);
@@ -87,34 +90,33 @@ impl Emit<'_> {
         self.a.bind(single);
     }
 
-    /// A thread is at a barrier: if it is the only one of its group, it goes on at this label.
-    pub(super) fn turn_ends_alone(&mut self, _: Pc) -> Label {
-        let over = self.a.label();
-        self.a.mi(Code::Cmp_rm32_imm8, Mem::at(CTX, at::THREADS), 1);
-        self.a.jump(Code::Je_rel32_64, over);
-        over
+    /// The register file is that of the thread whose turn it is.
+    fn own_registers(&mut self) {
+        let registers = self.field(record::REGISTERS);
+        self.a.rm(Code::Mov_r64_rm64, REGS, registers);
     }
 
-    /// A thread is at a barrier, and goes on at this instruction when it is its turn again. What is wanted then is in
-    /// the register file.
-    pub(super) fn turn_ends(&mut self, next: Pc) {
-        let single = self.a.label();
-        self.if_single(single);
-        let resume = self.a.label();
-        self.turns.push((next, resume));
+    /// A thread is at a barrier, behind which it goes on when it is its turn again: at once, if it is the only one of its
+    /// group. `single`: what ends the run of a thread that runs by itself.
+    pub(super) fn turn_ends(&mut self, barrier: Pc, single: impl FnOnce(&mut Self)) {
+        let next = barrier + 1;
+        let [other, over, resume] = std::array::from_fn(|_| self.a.label());
+        self.a.mi(Code::Cmp_rm32_imm8, Mem::at(CTX, at::TOGETHER), together::ALONE as i32);
+        self.a.jump(Code::Jbe_rel32_64, other);
+        let cells: Vec<CellId> = self.live.cells(next).collect();
+        for c in &cells {
+            // Memory has what nothing wrote since the barrier before, and first elements.
+            if self.shapes.step(*c).is_none() && self.written_since(barrier, *c) {
+                self.spill(*c);
+            }
+            self.want(*c);
+        }
         self.a.address(Register::RAX, resume);
         let k = self.resumption(next);
-        let [at, number, pc, how, exec] =
-            [record::RESUME_AT, record::RESUME, record::PC, record::STATE, record::EXEC]
-                .map(|f| self.field(f));
+        let [at, number, exec] = [record::RESUME_AT, record::RESUME, record::EXEC].map(|f| self.field(f));
         self.a.mr(Code::Mov_rm64_r64, at, Register::RAX);
         self.a.mi(Code::Mov_rm32_imm32, number, k as i32);
-        self.a.mi(Code::Mov_rm32_imm32, pc, next as i32);
-        self.a.mi(Code::Mov_rm32_imm32, how, state::BARRIER as i32);
-        if self.all_active(next) {
-            let all = u64::from(u32::MAX) >> (32 - self.p.simd().min(32));
-            self.a.mi(Code::Mov_rm32_imm32, exec, all as u32 as i32);
-        } else {
+        if !self.all_active(next) {
             self.a.rrr(Code::VEX_Kunpckwd_kr_kr_kr, kreg(0), kreg(EXEC[1]), kreg(EXEC[0]));
             self.a.mr(Code::VEX_Kmovd_m32_kr, exec, kreg(0));
         }
@@ -130,7 +132,29 @@ impl Emit<'_> {
         }
         let turn = self.turn;
         self.a.jmp(turn);
-        self.a.bind(single);
+        self.a.bind(other);
+        self.a.jump(Code::Je_rel32_64, over);
+        single(self);
+        self.a.bind(resume);
+        self.own_registers();
+        if self.all_active(next) {
+            self.all_channels();
+        } else {
+            self.a.rm(Code::VEX_Kmovd_kr_km32, kreg(0), exec);
+            self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(EXEC[0]), kreg(0), kreg(0));
+            self.a.rri(Code::VEX_Kshiftrd_kr_kr_imm8, kreg(EXEC[1]), kreg(0), 16);
+        }
+        for (to, from) in self.waits_of(next) {
+            self.a.rm(Code::Mov_r32_rm32, Register::EAX, from);
+            self.a.mr(Code::Mov_rm32_r32, to, Register::EAX);
+        }
+        cells.into_iter().for_each(|c| self.reload(c));
+        self.a.bind(over);
+    }
+
+    /// May a cell have been written since the barrier before this one, or since the start?
+    fn written_since(&self, barrier: Pc, c: CellId) -> bool {
+        self.changed.get(&barrier).is_none_or(|all| all.contains(&c))
     }
 
     /// What this turn took, in `rax`; the row has less left.
@@ -146,34 +170,11 @@ impl Emit<'_> {
         at.map(|at| (Mem::at(CTX, *at), self.field(record::WAITS + at - at::WAITS))).collect()
     }
 
-    /// Where threads go on whose turn it is again.
-    pub(super) fn turn_points(&mut self) {
-        for (pc, resume) in std::mem::take(&mut self.turns) {
-            self.a.bind(resume);
-            if self.all_active(pc) {
-                self.all_channels();
-            } else {
-                let exec = self.field(record::EXEC);
-                self.a.rm(Code::VEX_Kmovd_kr_km32, kreg(0), exec);
-                self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(EXEC[0]), kreg(0), kreg(0));
-                self.a.rri(Code::VEX_Kshiftrd_kr_kr_imm8, kreg(EXEC[1]), kreg(0), 16);
-            }
-            for (to, from) in self.waits_of(pc) {
-                self.a.rm(Code::Mov_r32_rm32, Register::EAX, from);
-                self.a.mr(Code::Mov_rm32_r32, to, Register::EAX);
-            }
-            let cells: Vec<CellId> = self.live.cells(pc).collect();
-            cells.into_iter().for_each(|c| self.reload(c));
-            let to = self.labels[pc as usize];
-            self.a.jmp(to);
-        }
-    }
-
     /// A thread ended.
     pub(super) fn thread_ends(&mut self) {
         let single = self.a.label();
         self.if_single(single);
-        let how = self.field(record::STATE);
+        let how = self.field(record::RESUME);
         self.a.mi(Code::Mov_rm32_imm32, how, state::ENDED as i32);
         self.a.mi(Code::Add_rm32_imm32, Mem::at(CTX, at::ENDED), 1);
         if self.loops() {
@@ -183,4 +184,45 @@ impl Emit<'_> {
         self.a.jmp(turn);
         self.a.bind(single);
     }
+}
+
+/// Of each barrier, the cells that may have been written since the one before it, or since the start.
+pub(super) fn changed(p: &Program, flow: &Flow, cells: &Cells) -> HashMap<Pc, HashSet<CellId>> {
+    let barriers: Vec<Pc> = (0..flow.end()).filter(|pc| p.code()[*pc as usize].op == Op::Barrier).collect();
+    if barriers.is_empty() {
+        return HashMap::new();
+    }
+    let mut before: Vec<Option<HashSet<CellId>>> = vec![None; flow.end() as usize];
+    // What the launch gives is in memory at the start.
+    before[0] = Some(cells.iter().filter(|(_, c)| !c.input).map(|(id, _)| id).collect());
+    let mut work = BTreeSet::from([0]);
+    while let Some(pc) = work.pop_first() {
+        let Some(mut now) = before[pc as usize].clone() else { continue };
+        if p.code()[pc as usize].op == Op::Barrier {
+            now.clear();
+        }
+        cells.accesses(p.parts(), pc, &mut |a| {
+            if a.write {
+                now.insert(a.cell);
+            }
+        });
+        for to in flow.successors(p.parts(), pc) {
+            let Some(known) = before.get_mut(to as usize) else { continue };
+            let news = match known {
+                Some(known) => {
+                    let n = known.len();
+                    known.extend(&now);
+                    known.len() != n
+                }
+                None => {
+                    *known = Some(now.clone());
+                    true
+                }
+            };
+            if news {
+                work.insert(to);
+            }
+        }
+    }
+    barriers.into_iter().filter_map(|pc| Some((pc, before[pc as usize].take()?))).collect()
 }

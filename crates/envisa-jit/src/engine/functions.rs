@@ -123,7 +123,7 @@ fn compile(
     let live = Liveness::new(p.parts(), flow, &cells, false);
     let (shapes, deferred) = (Shapes::default(), Deferred::default());
     let keep = |c: CellId| cells.get(c).kind == CellKind::Narrow;
-    let alloc = Allocation::new(p, flow, &cells, &live, &keep, &deferred.longer);
+    let alloc = Allocation::new(p, flow, &cells, &live, &keep, &deferred.longer, false);
     // Any channels may call it.
     let active = Active::default();
     let facts = (&shapes, &alloc, &deferred, &active, modes);

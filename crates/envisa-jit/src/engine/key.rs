@@ -19,6 +19,8 @@ pub(super) enum Tails {
 pub(super) struct Key {
     /// All threads have all channels.
     pub full: bool,
+    /// Groups are of one thread each.
+    pub alone: bool,
     pub seeds: Vec<Seed>,
     /// Which channels may be active.
     pub active: Active,

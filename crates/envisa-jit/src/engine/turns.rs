@@ -2,7 +2,7 @@
 //! thread.
 
 use super::*;
-use crate::layout::{Record, record, state};
+use crate::layout::{Record, record, state, together as which};
 
 /// What native code that lets threads take turns finds.
 pub(super) struct Turning {
@@ -81,22 +81,22 @@ impl Turn<'_> {
         let payloads = threads * variant.payload as usize <= row.payloads.len();
         let count = threads <= self.turning.threads() && threads == alive.threads().len();
         assert!(payloads && count && variant.row, "the row is one of another program");
-        for k in 0..threads {
-            // What the code was compiled for is what it will touch.
-            let m = alive.machine(k);
-            let same = m.env.program.is(program) && m.t.regs.len() >= program.registers().bytes;
-            assert!(same, "the machine is one of another program");
-            self.turning.record(k).registers = m.t.regs.bytes_mut().as_mut_ptr() as u64;
+        // What the code was compiled for is what it will touch.
+        assert!(alive.machine(0).env.program.is(program), "the machine is one of another program");
+        for (k, t) in alive.threads().iter_mut().enumerate() {
+            assert!(t.regs.len() >= program.registers().bytes, "the registers are those of another program");
+            self.turning.record(k).registers = t.regs.bytes_mut().as_mut_ptr() as u64;
         }
-        let records = self.turning.records.as_mut_ptr() as u64;
+        let (records, lines) = (self.turning.records.as_mut_ptr() as u64, self.turning.lines);
         let context = &mut self.turning.context;
         for (from, at, bytes) in &variant.compiled.image {
             context.put(*at, &row.image[*from as usize..(from + bytes) as usize]);
         }
-        context.set(at::TOGETHER, 1);
+        context.set(at::TOGETHER, if threads > 1 { which::TURNS } else { which::ALONE });
         context.set(at::DISPATCH, row.channels);
         context.set64(at::TURN, TURN);
         context.set64(at::RECORDS, records);
+        context.set64(at::RECORDS_END, records + (threads * 64 * lines) as u64);
         context.set(at::THREADS, row.threads);
         context.set(at::SLOT, row.slot);
         for nth in 0..row.groups {
@@ -116,7 +116,7 @@ impl Turn<'_> {
     fn group(&mut self, alive: &mut Alive<'_>, row: &Row<'_>, x: u32, stop: &Stop) -> Group {
         for k in 0..row.threads as usize {
             let r = self.turning.record(k);
-            (r.state, r.seen, r.left) = (state::NEW, 0, row.limit);
+            (r.resume, r.seen, r.left) = (state::NEW, 0, row.limit);
         }
         let context = &mut self.turning.context;
         context.set(at::GROUP_X, x);
@@ -219,7 +219,7 @@ impl Turn<'_> {
             if r.seen == 0 {
                 row.reset(t, thread);
             }
-            match r.state {
+            match r.resume {
                 state::NEW => {
                     started = started.min(thread);
                     continue;
@@ -230,12 +230,15 @@ impl Turn<'_> {
                 }
                 _ => {}
             }
-            (t.mask, t.pc, t.budget) = (r.exec, r.pc, r.left);
+            let at = self.variant.compiled.resumptions.iter().find(|at| *at.1 == r.resume);
+            let Some((pc, _)) = at else { unreachable!("a thread waits where code goes on") };
+            let all = self.variant.compiled.whole.contains(pc);
+            (t.mask, t.pc, t.budget) = (if all { row.channels } else { r.exec }, *pc, r.left);
             // Those whose turn is still to come have been let go on.
             t.status = if thread > index { Status::Ready } else { Status::Barrier };
             let Some(own) = self.contexts.get_mut(k) else { continue };
             own.set(at::RESUME, r.resume);
-            own.set(at::EXEC, r.exec);
+            own.set(at::EXEC, t.mask);
             for (n, w) in own.waits.clone().enumerate() {
                 own.set(4 * w as u32, self.turning.waits(k, n));
             }
