@@ -195,3 +195,55 @@ fn surfaces_origins_and_factors_that_vary() {
     }
     assert!((4..200).contains(&faults), "{faults} of {native} programs fault");
 }
+
+/// Halves of a message whose places are made apart: those of the first are two rows of eight, which is found out when it
+/// is executed, those of the second are one place.
+#[test]
+fn halves_of_two_kinds() {
+    let text = "\
+.version 3.6
+.kernel \"windows\"
+.kernel_attr Target=\"cm\"
+.kernel_attr SimdSize=32
+.decl K v_type=G type=d num_elts=1
+.decl Lane v_type=G type=uw num_elts=16 align=wordx32
+.decl At v_type=G type=ud num_elts=32 align=wordx32
+.decl To v_type=G type=ud num_elts=32 align=wordx32
+.decl X v_type=G type=ud num_elts=32 align=wordx32
+.decl Q v_type=P num_elts=1
+.decl T6 v_type=T num_elts=1
+.decl T7 v_type=T num_elts=1
+.input T6 offset=72 size=4
+.input T7 offset=76 size=4
+.function \"windows_main\"
+mov (M1, 8) Lane(0,0)<1> 0x76543210:v
+add (M1, 8) Lane(0,8)<1> Lane(0,0)<1;1,0> 0x8:uw
+shl (M1, 16) To(0,0)<1> Lane(0,0)<1;1,0> 0x2:uw
+add (M5, 16) To(1,0)<1> To(0,0)<1;1,0> 0x40:ud
+mov (M1_NM, 1) K(0,0)<1> 0x4:d
+again:
+xor (M1, 16) At(0,0)<1> To(0,0)<1;1,0> 0x20:ud
+mov (M5, 16) At(1,0)<1> 0x64:ud
+lsc_load.ugm (M1, 32) X:d32 bti(T6)[At]:a32
+lsc_store.ugm (M1, 32) bti(T7)[To]:a32 X:d32
+add (M1_NM, 1) K(0,0)<1> K(0,0)<0;1,0> 0xffffffff:d
+add (M1, 32) To(0,0)<1> To(0,0)<1;1,0> 0x80:ud
+and (M1, 16) At(0,0)<1> To(0,0)<1;1,0> 0x3f:ud
+cmp.ne (M1_NM, 1) Q K(0,0)<0;1,0> 0x0:d
+(Q) jmp (M1, 1) again
+ret (M1, 32)
+";
+    let run = |engine| {
+        let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20));
+        let module = Module::load(&device, "windows", Source::Text(text.as_bytes())).expect("it loads");
+        let kernel = module.kernel("windows").expect("it is there");
+        let content: Vec<u8> = (0..4096u32).map(|k| (k * 37 >> 3) as u8).collect();
+        let from = device.buffer_from("a", &content).expect("there is memory");
+        let to = device.buffer("b", 512).expect("there is memory");
+        let launch = Launch::threads(&[2, 1, 1], 1).engine(engine).host_threads(1);
+        let outcome = device.run(&kernel, launch.arg("T6", &from).arg("T7", &to)).expect("it is launched");
+        assert!(outcome.fault.is_none(), "{:?}", outcome.fault);
+        to.to_vec()
+    };
+    assert_eq!(run(Engine::Interpreter), run(Engine::Native));
+}

@@ -431,21 +431,22 @@ impl Emit<'_> {
         self.a.rri(extract, vreg(0, Width::Y), vreg(v, Width::Z), 1);
         self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
         self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::ESI, vreg(0, Width::X));
-        // As of a whole row.
-        self.a.rr(Code::Movsxd_r64_rm32, Register::RAX, Register::EAX);
-        self.a.rr(Code::Movsxd_r64_rm32, Register::RSI, Register::ESI);
         if let Some((weary, _)) = unsure {
+            // `edx` may have the other half's place.
             let [one, told] = std::array::from_fn(|_| self.a.label());
-            self.a.rr(Code::Mov_r32_rm32, Register::EDX, Register::ESI);
-            self.a.rr(Code::Sub_r32_rm32, Register::EDX, Register::EAX);
-            self.a.ri(Code::Cmp_rm32_imm32, Register::EDX, 8 * step as i32);
+            self.a.rr(Code::Sub_r32_rm32, Register::ESI, Register::EAX);
+            self.a.ri(Code::Cmp_rm32_imm32, Register::ESI, 8 * step as i32);
             self.a.jump(Code::Je_rel32_64, one);
             self.a.mi(Code::Mov_rm32_imm32, weary, site::HALVES);
             self.a.jmp(told);
             self.a.bind(one);
             self.a.mi(Code::Mov_rm32_imm32, weary, 0);
             self.a.bind(told);
+            self.a.rr(Code::Add_r32_rm32, Register::ESI, Register::EAX);
         }
+        // As of a whole row.
+        self.a.rr(Code::Movsxd_r64_rm32, Register::RAX, Register::EAX);
+        self.a.rr(Code::Movsxd_r64_rm32, Register::RSI, Register::ESI);
         let m = [Register::RAX, Register::RSI].map(|r| Mem::indexed(PTR, r, form.scale, 0));
         if let Some(k) = on {
             self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(5), kreg(k), 8);
