@@ -91,6 +91,8 @@ pub(crate) struct Deferred {
     skipped: HashSet<Pc>,
     /// Cells that are read later than the program does.
     pub longer: Vec<(CellId, Pc)>,
+    /// Instructions that read what others were to write, and find it elsewhere.
+    elsewhere: HashSet<Pc>,
 }
 
 impl Deferred {
@@ -108,6 +110,7 @@ impl Deferred {
     pub fn reads(&self, pc: Pc) -> bool {
         self.patched.contains_key(&pc)
             || self.chains.contains_key(&pc)
+            || self.elsewhere.contains(&pc)
             || self.preds.keys().any(|(reader, _)| *reader == pc)
     }
 
@@ -183,6 +186,12 @@ impl Deferred {
         }
         s.out
     }
+
+    /// More that has no code, and who reads what that was to write.
+    pub fn leave_out(&mut self, skipped: &HashSet<Pc>, readers: &HashSet<Pc>) {
+        self.skipped.extend(skipped);
+        self.elsewhere.extend(readers);
+    }
 }
 
 /// One past the end of the block of each instruction: where channels come or go, or the thread does.
@@ -232,7 +241,7 @@ fn narrow(i: &Inst) -> bool {
 }
 
 /// May a predicate be made in the middle of such an instruction?
-fn by_lanes(op: Op) -> bool {
+pub(crate) fn by_lanes(op: Op) -> bool {
     matches!(
         op,
         Op::Mov

@@ -21,6 +21,7 @@ use crate::alloc::Allocation;
 use crate::audit::{Sizes, audit};
 use crate::defer::Deferred;
 use crate::emit::{Compiled, Emit};
+use crate::known::Known;
 use crate::layout::{RENEW, SITE, Site, at, exit};
 use crate::level::Level;
 use crate::listing::Tell;
@@ -316,7 +317,7 @@ impl Native {
         let shapes = Shapes::new(p, &self.flow, &self.cells, live, key.full, &key.seeds);
         let modes = (key.full, together(p), self.level);
         let turns = key.start.is_some() && together(p) && !key.alone;
-        let emit = |deferred: &Deferred| {
+        let emit = |deferred: &Deferred, known: &Known| {
             let gone = deferred.gone(p, &self.cells);
             // Code for AVX2 is made of this, and has no way for those that are narrow. What threads start with is read
             // where it is.
@@ -326,16 +327,18 @@ impl Native {
             };
             let keep = |c| (shapes.step(c).is_some() && !shapes.vector(c)) || gone.contains(&c) || narrow(c);
             let alloc = Allocation::new(p, &self.flow, &self.cells, live, &keep, &deferred.longer, turns);
-            let facts = (&shapes, &alloc, deferred, &key.active, &self.modes);
+            let facts = (&shapes, &alloc, deferred, known, &key.active, &self.modes);
             let start = key.start.as_ref();
             Emit::new(p, &self.flow, &self.cells, live, facts, modes, start).with(&key.kinds).run()
         };
-        let known = (key.full, &self.modes);
-        let deferred = Deferred::new(p, &self.flow, &self.cells, live, &shapes, known);
+        let facts = (key.full, &self.modes);
+        let mut deferred = Deferred::new(p, &self.flow, &self.cells, live, &shapes, facts);
+        let known = Known::new(p, &self.flow, &self.cells, live, &shapes, (key.full, &deferred));
+        deferred.leave_out(&known.skipped, &known.readers);
         // What is left to the interpreter needs all that it reads.
-        let compiled = emit(&deferred).or_else(|why| match deferred.is_empty() {
+        let compiled = emit(&deferred, &known).or_else(|why| match deferred.is_empty() {
             true => Err(why),
-            false => emit(&Deferred::default()),
+            false => emit(&Deferred::default(), &Known::default()),
         })?;
         Variant::new(p, compiled, key.start.as_ref())
     }

@@ -21,6 +21,7 @@ mod emit;
 mod encode;
 mod engine;
 mod general;
+mod known;
 mod layout;
 mod level;
 mod listing;

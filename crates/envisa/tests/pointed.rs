@@ -27,9 +27,9 @@ impl Dice {
 }
 
 /// Variables that addresses name: name, and rows of 64 bytes.
-const ARRAYS: [(&str, u32); 5] = [("B0", 4), ("B1", 3), ("B2", 5), ("B3", 1), ("Big", 48)];
+const ARRAYS: [(&str, u32); 6] = [("B0", 4), ("B1", 3), ("B2", 5), ("B3", 1), ("B4", 2), ("Big", 48)];
 /// Rows of them and of the vectors that are looked at afterwards.
-const ROWS: u32 = 4 + 3 + 5 + 1 + 7 * 2;
+const ROWS: u32 = 4 + 3 + 5 + 1 + 2 + 7 * 2;
 
 /// A type, its bytes, and the vector of it.
 const TYPES: [(&str, u32, &str); 11] = [
@@ -85,7 +85,7 @@ impl Maker {
             let root = [0, 0, 1, 1, 2, 2, 3, 4, 5, 5, 6][k];
             self.line(&format!(".decl {name} v_type=G type={ty} num_elts={} alias=<R{root}, 0>", 128 / size));
         }
-        for (k, (name, rows)) in ARRAYS.iter().enumerate().take(4) {
+        for (k, (name, rows)) in ARRAYS.iter().enumerate().take(5) {
             for row in 0..*rows {
                 self.line(&format!(
                     ".decl D{k}_{row} v_type=G type=ud num_elts=16 alias=<{name}, {}>",
@@ -119,7 +119,7 @@ mul (M1_NM, 16) N(0,0)<1> L(0,0)<1;1,0> 0x9e3779b1:ud",
         // Denormals stay, or do not; in some programs results are rounded otherwise.
         let mode = self.dice.pick(&[0x4c0, 0x4c0, 0x4c0, 0, 0x4d0, 0x4e0, 0x30]);
         self.line(&format!("or (M1_NM, 1) %cr0(0,0)<1> %cr0(0,0)<0;1,0> 0x{mode:x}:ud"));
-        for (k, (_, rows)) in ARRAYS.iter().enumerate().take(4) {
+        for (k, (_, rows)) in ARRAYS.iter().enumerate().take(5) {
             for row in 0..*rows {
                 self.fill(&format!("D{k}_{row}"));
             }
@@ -150,7 +150,7 @@ mul (M1_NM, 16) N(0,0)<1> L(0,0)<1;1,0> 0x9e3779b1:ud",
 
     /// Lets an address register point into an array; seldom past its end.
     fn address(&mut self, a: &str, vector: bool) {
-        let (name, rows) = self.dice.pick(&ARRAYS[..if self.large { 5 } else { 4 }]);
+        let (name, rows) = self.dice.pick(&ARRAYS[..if self.large { 6 } else { 5 }]);
         let bytes = 64 * rows;
         let first = match self.dice.below(40) {
             0 => self.dice.below(0x1_0000) as u32,
@@ -163,8 +163,14 @@ mul (M1_NM, 16) N(0,0)<1> L(0,0)<1;1,0> 0x9e3779b1:ud",
             return;
         }
         let step = self.dice.pick(&[0, 1, 2, 3, 4, 8]);
-        self.line(&format!("mul (M1_NM, 16) Off(0,0)<1> Lane(0,0)<1;1,0> 0x{step:x}:uw"));
-        let mixed = self.dice.below(8);
+        // What is made by shifts is known before the program runs, what is made by products is not.
+        if step != 0 && step & (step - 1) == 0 && self.dice.below(2) == 0 {
+            let by = u32::trailing_zeros(step);
+            self.line(&format!("shl (M1_NM, 16) Off(0,0)<1> Lane(0,0)<1;1,0> 0x{by:x}:uw"));
+        } else {
+            self.line(&format!("mul (M1_NM, 16) Off(0,0)<1> Lane(0,0)<1;1,0> 0x{step:x}:uw"));
+        }
+        let mixed = self.dice.pick(&[0, 1, 2, 3, 4, 4, 7, 8, 12, 32, 60]);
         self.line(&format!("xor (M1_NM, 16) Off(0,0)<1> Off(0,0)<1;1,0> 0x{mixed:x}:uw"));
         self.line(&format!("add (M1_NM, 16) Off(0,0)<1> Off(0,0)<1;1,0> 0x{first:x}:uw"));
         self.line(&format!("addr_add (M1_NM, 16) {a}(0)<1> &{name} Off(0,0)<1;1,0>"));
@@ -232,6 +238,12 @@ mul (M1_NM, 16) N(0,0)<1> L(0,0)<1;1,0> 0x9e3779b1:ud",
                 self.line(&format!("{l}:"));
                 return;
             }
+            // A shuffle.
+            2 => {
+                let (a, of) = (self.dice.pick(&["A2", "A3"]), self.dice.pick(&["", "_NM"]));
+                let imm = self.dice.pick(&[0, 0, 4, 64]);
+                return self.line(&format!("mov (M1{of}, 16) Vud(0,0)<1> r[{a}(0),{imm}]<1,0>:ud"));
+            }
             _ => {}
         }
         // Integers mix; other types keep to themselves.
@@ -285,7 +297,7 @@ mul (M1_NM, 16) N(0,0)<1> L(0,0)<1;1,0> 0x9e3779b1:ud",
 
     fn end(&mut self) {
         let mut at = 0;
-        let arrays = (0..4).flat_map(|k| (0..ARRAYS[k].1).map(move |row| format!("D{k}_{row}")));
+        let arrays = (0..5).flat_map(|k| (0..ARRAYS[k].1).map(move |row| format!("D{k}_{row}")));
         let vectors = (20..27).flat_map(|k| (0..2).map(move |h| format!("D{k}_{h}")));
         for row in arrays.chain(vectors).collect::<Vec<_>>() {
             self.line("shl (M1_NM, 16) Y(0,0)<1> L(0,0)<1;1,0> 0x2:ud");

@@ -6,7 +6,7 @@ slow = { N = 32768 }
 global = ["N"]
 local = [128]
 cost = { bytes = "N*8" }
-bound = "shuffles by address registers: each checks its places and gathers from the register file"
+bound = "exchanges that wait for each other: what a shuffle turns was stored just before"
 features = ["sub-group", "shuffle", "i32", "select"]
 args = [
   { name = "data", value = "rand:u32:N:1", check = "exact", why = "integers" },

@@ -71,6 +71,18 @@ impl Emit<'_> {
         self.held = None;
         let i = as_words(self.inst(pc));
         self.mode_allows(&i)?;
+        let tiles = self.tiles.clone();
+        match self.tiled(pc) {
+            Ok(true) => return Ok(()),
+            Ok(false) => {}
+            Err(_) => {
+                self.a.back(before.0);
+                self.tiles = tiles;
+                self.leave_tiles(pc);
+                self.tiles = None;
+            }
+        }
+        let before = (self.a.here(), self.later.len());
         self.vectors(pc, i).or_else(|why| {
             if i.channels == 1 {
                 return Err(why);

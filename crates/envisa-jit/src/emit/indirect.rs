@@ -2,6 +2,7 @@
 
 use super::pointed::Found;
 use super::*;
+use crate::known::Picked;
 
 impl Emit<'_> {
     /// An instruction with operands that are found by address registers.
@@ -31,6 +32,10 @@ impl Emit<'_> {
             return Ok(false);
         }
         let parts = self.parts(i, 4)?;
+        if let Some(picked) = self.known.picked(pc) {
+            self.pick(pc, picked, to, &parts)?;
+            return Ok(true);
+        }
         let (entry, back) = (self.a.label(), self.a.label());
         let r = self.p.registers();
         let homes = r.address_base..r.address_base + 64 * r.address_homes.len() as u32;
@@ -38,6 +43,7 @@ impl Emit<'_> {
         if parts.len() > 1 && written.start < homes.end && homes.start < written.end {
             return Ok(false);
         }
+        let near = self.near(pc, i, f, &parts)?;
         // All addresses are looked at before anything is written.
         for part in &parts {
             let on = self.on(pc, part)?;
@@ -60,8 +66,103 @@ impl Emit<'_> {
             let mask = self.lanes(pc, part, to)?;
             self.store_part(to, 0, 4, part, mask)?;
         }
+        if let Some(done) = near {
+            self.a.bind(done);
+        }
         self.a.bind(back);
         self.later.push(Later::Miss { pc, entry, back });
         Ok(true)
+    }
+
+    /// The same where all channels find dwords of one variable that one or two vectors hold, as they do who shuffle:
+    /// these are permuted. Leaves where it goes then, if there is such a variable; what follows does the rest.
+    fn near(&mut self, pc: Pc, i: &Inst, f: Found, parts: &[Part]) -> Result<Option<Label>, Why> {
+        let Some(aim) = self.aim(pc, f.address) else { return Ok(None) };
+        let Dst::Reg { offset: to, .. } = i.dst else { return Ok(None) };
+        let bytes = aim.end - aim.start;
+        let (far, done) = (self.a.label(), self.a.label());
+        for part in parts {
+            let (v, w) = (6 + part.index as u8, part.width);
+            let on = self.on(pc, part)?;
+            self.places(f, part, v, on, None)?;
+            if aim.start != 0 {
+                let first = self.literal(aim.start);
+                self.a.v3(VPSUBD, w, v, v, Opd::Bcast(first), Lanes::All);
+            }
+            // Those between elements become large ones.
+            self.a.v2i(VPRORD, w, v, Opd::Reg(v), 2, Lanes::All);
+            let elements = self.literal(bytes / 4);
+            self.a.vcmp(VPCMPUD, w, 5, v, Opd::Bcast(elements), 5, on);
+            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+            self.a.jump(Code::Jne_rel32_64, far);
+        }
+        let at = self.p.registers().address_base + aim.start;
+        let whole = self.reg(at);
+        if bytes <= 64 {
+            // As wide as it is written: CPUs forward no more than one store's bytes.
+            self.a.v2(VMOVDQU32, Width::of(bytes), 0, Opd::Mem(whole), Lanes::All);
+        }
+        for part in parts {
+            let v = 6 + part.index as u8;
+            let made = if bytes <= 64 {
+                self.a.v3(VPERMD, Width::Z, v, v, Opd::Reg(0), Lanes::All);
+                v
+            } else {
+                self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(whole), Lanes::All);
+                self.a.v3(VPERMT2D, Width::Z, 0, v, Opd::Mem(whole.plus(64)), Lanes::All);
+                0
+            };
+            let to = to + 4 * part.lane;
+            let mask = self.lanes(pc, part, to)?;
+            self.store_part(to, made, 4, part, mask)?;
+        }
+        self.a.jmp(done);
+        self.a.bind(far);
+        Ok(Some(done))
+    }
+
+    /// The same of dwords that are known before.
+    fn pick(&mut self, pc: Pc, picked: &Picked, to: RegOffset, parts: &[Part]) -> Result<(), Why> {
+        let from = self.reg(picked.at);
+        for part in parts {
+            let mut which: Vec<u32> = picked.which[part.lane as usize..][..part.lanes as usize].to_vec();
+            which.resize(16, 0);
+            let which = self.literals(std::array::from_fn(|k| which[k]));
+            if picked.bytes <= 64 {
+                // As wide as it is written: CPUs forward no more than one store's bytes.
+                self.a.v2(VMOVDQU32, Width::of(picked.bytes), 0, Opd::Mem(from), Lanes::All);
+                self.a.v2(VMOVDQU32, Width::Z, 1, Opd::Mem(which), Lanes::All);
+                self.a.v3(VPERMD, Width::Z, 0, 1, Opd::Reg(0), Lanes::All);
+            } else {
+                self.a.v2(VMOVDQU32, Width::Z, 1, Opd::Mem(which), Lanes::All);
+                self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(from), Lanes::All);
+                self.a.v3(VPERMT2D, Width::Z, 0, 1, Opd::Mem(from.plus(64)), Lanes::All);
+            }
+            let to = to + 4 * part.lane;
+            let mask = self.lanes(pc, part, to)?;
+            self.store_part(to, 0, 4, part, mask)?;
+        }
+        Ok(())
+    }
+
+    /// The variable that address registers were made from, as addresses name it, if it is no larger than two vectors.
+    fn aim(&self, pc: Pc, address: RegOffset) -> Option<Range<u32>> {
+        let r = self.p.registers();
+        let wanted = self.cells.at(address)?;
+        for before in (0..pc).rev() {
+            let i = self.inst(before);
+            if matches!(i.op, Op::Goto | Op::Join | Op::Ret | Op::Call | Op::Fcall | Op::Ifcall) {
+                return None;
+            }
+            let mut written = false;
+            self.cells.accesses(self.p.parts(), before, &mut |a| written |= a.write && a.cell == wanted);
+            if !written {
+                continue;
+            }
+            let first = i.src.iter().find_map(|s| crate::shape::constant(self.p, s))?;
+            let (start, end) = *r.address_homes.get(usize::try_from(first / 64).ok()?)?;
+            return (i.op == Op::Add && (8..=128).contains(&(end - start))).then_some(start..end);
+        }
+        None
     }
 }

@@ -31,6 +31,7 @@ mod select;
 mod source;
 pub(crate) mod streams;
 mod sums;
+mod tiles;
 mod transfer;
 mod turns;
 mod typed;
@@ -53,6 +54,7 @@ use crate::alloc::Allocation;
 use crate::asm::{Asm, Encoded, K, Label, Lanes, Mem, Opd, V, Why, Width, kreg, vreg};
 use crate::defer::Deferred;
 use crate::general::{Given, keep};
+use crate::known::Known;
 use crate::layout::{CTX, REGS, RENEW, SITES, at, exit};
 use crate::level::Level;
 use crate::modes::Modes;
@@ -139,7 +141,7 @@ pub(crate) enum Later {
 }
 
 /// What was found out before.
-pub(crate) type Facts<'a> = (&'a Shapes, &'a Allocation, &'a Deferred, &'a Active, &'a Modes);
+pub(crate) type Facts<'a> = (&'a Shapes, &'a Allocation, &'a Deferred, &'a Known, &'a Active, &'a Modes);
 
 pub(crate) struct Emit<'a> {
     pub p: &'a Program,
@@ -150,6 +152,8 @@ pub(crate) struct Emit<'a> {
     pub alloc: &'a Allocation,
     /// What is made where it is read.
     pub deferred: &'a Deferred,
+    /// What is known before.
+    pub known: &'a Known,
     /// Which channels may be active.
     active: &'a Active,
     /// Images and samplers, by message.
@@ -198,6 +202,10 @@ pub(crate) struct Emit<'a> {
     fused: bool,
     /// The mask of lanes that the part in the making is written by.
     held: Option<K>,
+    /// Instructions on parts of vectors; those that are in the making, and where their sources are.
+    runs: Vec<tiles::Run>,
+    tiles: Option<tiles::Run>,
+    moved: [V; 2],
     /// The instruction that code is made for.
     now: Pc,
     /// Loads that are done ahead.
@@ -214,7 +222,7 @@ impl<'a> Emit<'a> {
         flow: &'a Flow,
         cells: &'a Cells,
         live: &'a Liveness,
-        (shapes, alloc, deferred, active, modes): Facts<'a>,
+        (shapes, alloc, deferred, known, active, modes): Facts<'a>,
         (full, together, level): (bool, bool, Level),
         start: Option<&'a Start>,
     ) -> Emit<'a> {
@@ -238,6 +246,7 @@ impl<'a> Emit<'a> {
             shapes,
             alloc,
             deferred,
+            known,
             active,
             kinds: &[],
             full,
@@ -271,6 +280,9 @@ impl<'a> Emit<'a> {
             turn,
             fused: false,
             held: None,
+            runs: Vec::new(),
+            tiles: None,
+            moved: [0; 2],
             now: 0,
             streams: streams(p, flow, cells, shapes),
             lines: lines(p, flow, cells),
@@ -369,10 +381,12 @@ impl<'a> Emit<'a> {
         self.streaming &= self.start.is_some() && !self.together && !self.loops();
         self.prologue();
         let ends = crate::defer::blocks(self.p, self.flow);
+        self.runs = self.find_runs();
         for pc in 0..self.flow.end() {
             if !self.flow.reachable(pc) {
                 continue;
             }
+            self.at_run(pc);
             // Blocks begin and end rounding to nearest.
             if pc > 0 && ends[pc as usize - 1] == pc {
                 self.rounds(Rounding::NearestEven);
@@ -472,7 +486,9 @@ impl<'a> Emit<'a> {
         let i = self.inst(pc);
         self.rounds_for(i);
         let before = (self.a.here(), self.later.len(), self.fused);
+        let tiles = self.tiles.clone();
         let Err(why) = self.native(pc) else { return Ok(()) };
+        self.tiles = tiles;
         self.a.back(before.0);
         self.later.truncate(before.1);
         self.fused = false;
@@ -488,6 +504,7 @@ impl<'a> Emit<'a> {
         }
         self.slow.push((pc, why));
         self.rounds(Rounding::NearestEven);
+        self.leave_tiles(pc);
         self.call(pc);
         Ok(())
     }

@@ -27,6 +27,9 @@ impl Emit<'_> {
     ) -> Result<Opd, Why> {
         let (w, bytes, a) = (part.width, part.bytes, offset + part.lane * ty.size());
         let same = ty.size() == bytes && (ty.is_float() == is_float(i.exec)) && i.exec != ExecType::F16;
+        if let Some(v) = self.tile_source(offset) {
+            return Ok(Opd::Reg(v));
+        }
         if shape == Shape::Scalar || part.lanes == 1 {
             let at = offset + strides.element(0) * ty.size();
             let m = self.reg(at);
@@ -37,6 +40,16 @@ impl Emit<'_> {
         }
         if shape == Shape::General {
             return self.general(i, (offset, ty, strides), part, tmp);
+        }
+        if bytes == 4
+            && ty.is_int()
+            && ty.size() <= 4
+            && !is_float(i.exec)
+            && let Some(mut all) = self.known.literal(self.now, a, ty, part.lanes)
+        {
+            all.resize(16, 0);
+            let all = self.literals(std::array::from_fn(|k| all[k]));
+            return Ok(Opd::Mem(all));
         }
         if same {
             if let Some(v) = self.home(a, part.lanes * bytes) {

@@ -2,6 +2,7 @@
 //! call does to a thread, and a return, is the machine's.
 
 use super::*;
+use crate::known::Known;
 use crate::shape::Shapes;
 use envisa_isa::Modifier;
 use envisa_lower::analysis::CellId;
@@ -121,12 +122,12 @@ fn compile(
 ) -> Result<Compiled, String> {
     let cells = Cells::shared(p.parts(), 64);
     let live = Liveness::new(p.parts(), flow, &cells, false);
-    let (shapes, deferred) = (Shapes::default(), Deferred::default());
+    let (shapes, deferred, known) = (Shapes::default(), Deferred::default(), Known::default());
     let keep = |c: CellId| cells.get(c).kind == CellKind::Narrow;
     let alloc = Allocation::new(p, flow, &cells, &live, &keep, &deferred.longer, false);
     // Any channels may call it.
     let active = Active::default();
-    let facts = (&shapes, &alloc, &deferred, &active, modes);
+    let facts = (&shapes, &alloc, &deferred, &known, &active, modes);
     Emit::new(p, flow, &cells, &live, facts, (false, together, level), None).run()
 }
 

@@ -1,0 +1,409 @@
+//! Integers that are known before a program runs, element by element: the numbers of channels and what is made of
+//! them, as shuffles have it. Who reads them finds them among the literals, and what they are made by has no code where
+//! nobody else wants them; neither has what is made for nobody.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use envisa_isa::{Modifier, Type};
+use envisa_lower::analysis::{CellId, Cells, Flow, Liveness};
+use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src};
+
+use crate::defer::{Deferred, blocks, by_lanes};
+use crate::shape::Shapes;
+
+/// What an instruction wrote, whose bytes are known.
+#[derive(Clone, Debug)]
+struct Span {
+    /// The instruction, and behind which its bytes are others'.
+    by: Pc,
+    to: Pc,
+    at: RegOffset,
+    bytes: Vec<u8>,
+    /// Something finds it in the register file.
+    needed: bool,
+    /// Instructions that read it, and may do so by literals; and that read it only to be skipped.
+    readers: Vec<Pc>,
+}
+
+impl Span {
+    fn range(&self) -> Range<u32> {
+        self.at..self.at + self.bytes.len() as u32
+    }
+}
+
+/// Dwords of one variable in known places.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Picked {
+    /// The first byte of the vector or the two that they are in.
+    pub at: RegOffset,
+    /// Bytes of these.
+    pub bytes: u32,
+    /// Which of their dwords each channel gets.
+    pub which: Vec<u32>,
+}
+
+/// Is it a variable's byte, and no input's? Variables that are predefined are more than their values.
+pub(crate) fn own(p: &Program, at: RegOffset) -> bool {
+    let r = p.registers();
+    if at >= r.locals_start || at < r.address_base {
+        return true;
+    }
+    let home = r.address_homes.get((at - r.address_base) as usize / 64);
+    home.is_some_and(|h| h.1 != 0 && !r.predefined.contains(&(r.address_base + h.0)))
+}
+
+/// What is known.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Known {
+    spans: Vec<Span>,
+    /// Instructions that have no code.
+    pub skipped: HashSet<Pc>,
+    /// Those that read what others did not write.
+    pub readers: HashSet<Pc>,
+    picked: HashMap<Pc, Picked>,
+}
+
+fn meets(a: &Range<u32>, b: &Range<u32>) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
+fn small(ty: Type) -> bool {
+    ty.is_int() && ty.size() <= 4
+}
+
+/// An element's value.
+fn value(bytes: &[u8], ty: Type) -> i64 {
+    let mut all = [0; 8];
+    all[..bytes.len()].copy_from_slice(bytes);
+    let (x, unused) = (i64::from_le_bytes(all), 64 - 8 * bytes.len() as u32);
+    if ty.is_signed() { x << unused >> unused } else { x }
+}
+
+impl Known {
+    /// The dwords that an instruction picks, if that is known.
+    pub fn picked(&self, pc: Pc) -> Option<&Picked> {
+        self.picked.get(&pc)
+    }
+
+    /// The values before an instruction of elements side by side that were not made.
+    pub fn literal(&self, pc: Pc, at: RegOffset, ty: Type, lanes: u32) -> Option<Vec<u32>> {
+        let size = ty.size();
+        let on = |s: &&Span| s.by < pc && pc < s.to;
+        let of = |r: Range<u32>| {
+            let s = self.spans.iter().filter(on).find(|s| s.at <= r.start && r.end <= s.range().end)?;
+            let from = (r.start - s.at) as usize;
+            Some((s, &s.bytes[from..from + size as usize]))
+        };
+        let mut unmade = false;
+        let all: Option<Vec<u32>> = (0..lanes)
+            .map(|k| {
+                let first = at + k * size;
+                let (s, bytes) = of(first..first + size)?;
+                unmade |= self.skipped.contains(&s.by);
+                Some(value(bytes, ty) as u32)
+            })
+            .collect();
+        all.filter(|_| unmade)
+    }
+
+    /// Finds it.
+    pub fn new(
+        p: &Program,
+        flow: &Flow,
+        cells: &Cells,
+        live: &Liveness,
+        shapes: &Shapes,
+        (full, deferred): (bool, &Deferred),
+    ) -> Known {
+        let ends = blocks(p, flow);
+        let mut s =
+            Search { p, flow, cells, live, shapes, deferred, full, open: Vec::new(), out: Known::default() };
+        for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
+            s.dead(pc, ends[pc as usize]);
+            s.one(pc);
+            if pc + 1 == ends[pc as usize] {
+                s.end(pc);
+            }
+        }
+        s.skip();
+        s.out
+    }
+}
+
+/// What the search knows.
+struct Search<'a> {
+    p: &'a Program,
+    flow: &'a Flow,
+    cells: &'a Cells,
+    live: &'a Liveness,
+    shapes: &'a Shapes,
+    deferred: &'a Deferred,
+    full: bool,
+    /// Spans that are still what they were made.
+    open: Vec<usize>,
+    out: Known,
+}
+
+impl Search<'_> {
+    fn certain(&self, pc: Pc, i: &Inst) -> bool {
+        i.pred.offset == 0 && (i.no_mask || (self.full && self.flow.full(pc)))
+    }
+
+    /// The cells that an instruction writes, if they are variables' of their own.
+    fn written(&self, pc: Pc) -> Option<Vec<CellId>> {
+        let mut out = Vec::new();
+        self.cells.accesses(self.p.parts(), pc, &mut |a| {
+            if a.write {
+                out.push(a.cell);
+            }
+        });
+        let i = &self.p.code()[pc as usize];
+        let mut all = !out.is_empty() && out.iter().all(|c| self.shapes.step(*c).is_none());
+        i.writes(self.p.parts(), &mut |t| {
+            all &= t.range(i.channels.into()).is_some_and(|r| own(self.p, r.start));
+        });
+        all.then_some(out)
+    }
+
+    /// May an instruction go, as far as it is concerned itself?
+    fn plain(&self, pc: Pc, i: &Inst) -> bool {
+        let source = |s: &Src| matches!(s, Src::None | Src::Reg { .. });
+        by_lanes(i.op)
+            && matches!(i.dst, Dst::Reg { .. })
+            && i.dst2 == 0
+            && i.src.iter().all(source)
+            && !self.deferred.skips(pc)
+            && !self.deferred.reads(pc)
+    }
+
+    /// Skips what is made for nobody.
+    fn dead(&mut self, pc: Pc, end: Pc) {
+        let i = &self.p.code()[pc as usize];
+        if !self.plain(pc, i) {
+            return;
+        }
+        let next = if pc + 1 == end { self.flow.successors(self.p.parts(), pc) } else { vec![pc + 1] };
+        let wanted = |c: &CellId| next.iter().any(|s| self.live.of_thread(*s, *c));
+        if self.written(pc).is_some_and(|w| !w.iter().any(wanted)) {
+            self.out.skipped.insert(pc);
+        }
+    }
+
+    fn bytes(&self, r: Range<u32>) -> Option<&[u8]> {
+        let s = self.open.iter().map(|s| &self.out.spans[*s]);
+        let s = s.into_iter().find(|s| s.at <= r.start && r.end <= s.range().end)?;
+        Some(&s.bytes[(r.start - s.at) as usize..(r.end - s.at) as usize])
+    }
+
+    /// The values of a source.
+    fn values(&self, s: &Src, n: u32) -> Option<Vec<i64>> {
+        let Src::Reg { offset, ty, strides, modifier: Modifier::None, constant, .. } = *s else {
+            return None;
+        };
+        if !small(ty) {
+            return None;
+        }
+        (0..n)
+            .map(|k| {
+                let first = offset + strides.element(k) * ty.size();
+                let r = first..first + ty.size();
+                let bytes = match constant {
+                    true => self.p.registers().constants.get(r.start as usize..r.end as usize)?,
+                    false => self.bytes(r)?,
+                };
+                Some(value(bytes, ty))
+            })
+            .collect()
+    }
+
+    /// What an instruction makes, if all of that is known: the bytes from its destination's first on.
+    fn made(&self, pc: Pc, i: &Inst) -> Option<(RegOffset, Vec<u8>)> {
+        let Dst::Reg { offset, ty, stride, sat: false } = i.dst else { return None };
+        let n = u32::from(i.channels);
+        let integers = matches!(i.exec, ExecType::I32 | ExecType::U32);
+        if !self.certain(pc, i) || !integers || !small(ty) || i.dst2 != 0 || (stride != 1 && n != 1) {
+            return None;
+        }
+        let a = self.values(&i.src[0], n)?;
+        let two = |f: fn(i64, i64) -> i64| {
+            let b = self.values(&i.src[1], n)?;
+            Some(a.iter().zip(b).map(|(a, b)| f(*a, b)).collect())
+        };
+        let all: Vec<i64> = match i.op {
+            Op::Mov => Some(a),
+            Op::Add => two(i64::wrapping_add),
+            Op::And => two(|a, b| a & b),
+            Op::Or => two(|a, b| a | b),
+            Op::Xor => two(|a, b| a ^ b),
+            Op::Shl => two(|a, b| a << (b & 31)),
+            _ => None,
+        }?;
+        let bytes = all.iter().flat_map(|x| x.to_le_bytes()[..ty.size() as usize].to_vec()).collect();
+        Some((offset, bytes))
+    }
+
+    /// The dwords that an instruction finds by address registers, if these are known.
+    fn picked(&self, i: &Inst) -> Option<Picked> {
+        let Src::Indirect { address, bytes, per_address_log2: 0, ty, modifier: Modifier::None, .. } =
+            i.src[0]
+        else {
+            return None;
+        };
+        let Dst::Reg { offset: to, ty: made, stride: 1, sat: false } = i.dst else { return None };
+        let n = u32::from(i.channels);
+        if i.op != Op::Mov || n < 8 || ty.size() != 4 || made.size() != 4 || ty.is_float() != made.is_float()
+        {
+            return None;
+        }
+        let r = self.p.registers();
+        let places: Vec<u32> = (0..n)
+            .map(|k| {
+                let word = self.bytes(address + 2 * k..address + 2 * k + 2)?;
+                Some(u32::from((value(word, Type::Uw) as u16).wrapping_add(bytes as u16)))
+            })
+            .collect::<Option<_>>()?;
+        let home = |place: u32| r.address_homes.get(place as usize / 64).copied();
+        let (start, end) = home(places[0])?;
+        if places.iter().any(|p| p % 4 != 0 || *p < start || p + 4 > end) {
+            return None;
+        }
+        let first = places.iter().min()? / 64 * 64;
+        let bytes = (end - first).min(128);
+        let at = r.address_base + first;
+        let overwrites = n > 16 && meets(&(to..to + 4 * n), &(at..at + bytes));
+        if places.iter().any(|p| p - first >= bytes) || overwrites {
+            return None;
+        }
+        Some(Picked { at, bytes, which: places.iter().map(|p| (p - first) / 4).collect() })
+    }
+
+    /// Can an instruction have its known sources as literals?
+    fn takes(&self, pc: Pc, i: &Inst) -> bool {
+        // What is evaluated where it is read is so if it is a compare.
+        let where_it_is = !self.deferred.skips(pc) || i.op == Op::Cmp;
+        let n = u32::from(i.channels);
+        let source = |s: &Src| match *s {
+            Src::None | Src::Reg { constant: true, .. } => true,
+            Src::Reg { offset, ty, strides, shape, .. } => {
+                let whole = self.cells.at(offset).is_none_or(|c| self.shapes.step(c).is_none());
+                let known = || shape == Shape::Contiguous && small(ty) && self.values(s, n).is_some();
+                let other = || {
+                    (0..n).map(|k| offset + strides.element(k) * ty.size()).all(|e| {
+                        let e = e..e + ty.size();
+                        self.open.iter().all(|s| !meets(&self.out.spans[*s].range(), &e))
+                    })
+                };
+                whole && (known() || other())
+            }
+            _ => false,
+        };
+        let to = match i.dst {
+            Dst::Reg { ty, stride: 1, sat: false, .. } => {
+                small(ty) && ty.size() == 4 && self.written(pc).is_some()
+            }
+            Dst::Pred { .. } => i.op == Op::Cmp,
+            _ => false,
+        };
+        where_it_is
+            && self.deferred.inst(pc).is_none()
+            && (by_lanes(i.op) && i.op != Op::Mov || i.op == Op::Cmp)
+            && matches!(i.exec, ExecType::I32 | ExecType::U32)
+            && i.channels >= 8
+            && i.dst2 == 0
+            && to
+            && i.src.iter().all(source)
+    }
+
+    fn one(&mut self, pc: Pc) {
+        let p = self.p.parts();
+        let i = &self.p.code()[pc as usize];
+        let n = u32::from(i.channels);
+        if let Some(picked) = self.picked(i) {
+            self.out.picked.insert(pc, picked);
+        }
+        // Who reads known bytes, and how.
+        let may = self.out.picked.contains_key(&pc) || self.takes(pc, i);
+        let mut read = Vec::new();
+        i.reads(p, &mut |t| read.push(t.range(n)));
+        if let Some(other) = self.deferred.inst(pc) {
+            other.reads(p, &mut |t| read.push(t.range(n)));
+        }
+        let r = self.p.registers();
+        let anywhere = r.address_base..r.address_base + 64 * r.address_homes.len() as u32;
+        let passes = self.plain(pc, i);
+        for r in read {
+            let by_address = r.is_none();
+            let r = match self.out.picked.get(&pc) {
+                Some(p) if by_address => p.at..p.at + p.bytes,
+                _ => r.unwrap_or(anywhere.clone()),
+            };
+            for s in &self.open {
+                let s = &mut self.out.spans[*s];
+                if meets(&s.range(), &r) {
+                    if (may && !by_address) || passes {
+                        s.readers.push(pc);
+                    } else {
+                        s.needed = true;
+                    }
+                }
+            }
+        }
+        if may && !self.out.picked.contains_key(&pc) {
+            self.out.readers.insert(pc);
+        }
+        let made = self.made(pc, i).filter(|_| self.plain(pc, i) && self.written(pc).is_some());
+        let certain = self.certain(pc, i);
+        let mut written = Vec::new();
+        i.writes(p, &mut |t| written.push(t.range(n)));
+        let spans = &mut self.out.spans;
+        self.open.retain(|s| {
+            let s = &mut spans[*s];
+            let on = written.iter().all(|w| !meets(&s.range(), w.as_ref().unwrap_or(&anywhere)));
+            if !on {
+                let all = |w: &Option<Range<u32>>| {
+                    w.as_ref().is_some_and(|w| w.start <= s.at && s.range().end <= w.end)
+                };
+                let whole = matches!(i.dst, Dst::Reg { stride: 1, .. });
+                s.needed |= !(certain && whole && written.iter().all(all));
+                s.to = pc + 1;
+            }
+            on
+        });
+        if let Some((at, bytes)) = made {
+            let to = Pc::MAX;
+            spans.push(Span { by: pc, to, at, bytes, needed: false, readers: Vec::new() });
+            self.open.push(spans.len() - 1);
+        }
+    }
+
+    /// A block ends with an instruction.
+    fn end(&mut self, pc: Pc) {
+        let next = self.flow.successors(self.p.parts(), pc);
+        for s in std::mem::take(&mut self.open) {
+            let s = &mut self.out.spans[s];
+            s.to = pc + 1;
+            s.needed |= s
+                .range()
+                .any(|b| self.cells.at(b).is_none_or(|c| next.iter().any(|n| self.live.of_thread(*n, c))));
+        }
+    }
+
+    /// Skips what all readers have as literals, or are skipped themselves.
+    fn skip(&mut self) {
+        let may: HashSet<Pc> = self.out.readers.iter().chain(self.out.picked.keys()).copied().collect();
+        for s in self.out.spans.iter().rev() {
+            if !s.needed && s.readers.iter().all(|r| may.contains(r) || self.out.skipped.contains(r)) {
+                self.out.skipped.insert(s.by);
+            }
+        }
+        let unmade: HashSet<Pc> = self
+            .out
+            .spans
+            .iter()
+            .filter(|s| self.out.skipped.contains(&s.by))
+            .flat_map(|s| s.readers.iter().copied())
+            .collect();
+        self.out.readers = unmade;
+    }
+}
