@@ -104,17 +104,15 @@ impl Emit<'_> {
         }
         for part in parts {
             let v = 6 + part.index as u8;
-            let made = if bytes <= 64 {
+            if bytes <= 64 {
                 self.a.v3(VPERMD, Width::Z, v, v, Opd::Reg(0), Lanes::All);
-                v
             } else {
                 self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(whole), Lanes::All);
-                self.a.v3(VPERMT2D, Width::Z, 0, v, Opd::Mem(whole.plus(64)), Lanes::All);
-                0
-            };
+                self.a.v3(VPERMI2D, Width::Z, v, 0, Opd::Mem(whole.plus(64)), Lanes::All);
+            }
             let to = to + 4 * part.lane;
             let mask = self.lanes(pc, part, to)?;
-            self.store_part(to, made, 4, part, mask)?;
+            self.store_part(to, v, 4, part, mask)?;
         }
         self.a.jmp(done);
         self.a.bind(far);
@@ -123,6 +121,8 @@ impl Emit<'_> {
 
     /// The same of dwords that are known before.
     fn pick(&mut self, pc: Pc, picked: &Picked, to: RegOffset, parts: &[Part]) -> Result<(), Why> {
+        // Making a mask of lanes takes the registers below.
+        let v = 6;
         let from = self.reg(picked.at);
         for part in parts {
             let mut which: Vec<u32> = picked.which[part.lane as usize..][..part.lanes as usize].to_vec();
@@ -131,16 +131,16 @@ impl Emit<'_> {
             if picked.bytes <= 64 {
                 // As wide as it is written: CPUs forward no more than one store's bytes.
                 self.a.v2(VMOVDQU32, Width::of(picked.bytes), 0, Opd::Mem(from), Lanes::All);
-                self.a.v2(VMOVDQU32, Width::Z, 1, Opd::Mem(which), Lanes::All);
-                self.a.v3(VPERMD, Width::Z, 0, 1, Opd::Reg(0), Lanes::All);
+                self.a.v2(VMOVDQU32, Width::Z, v, Opd::Mem(which), Lanes::All);
+                self.a.v3(VPERMD, Width::Z, v, v, Opd::Reg(0), Lanes::All);
             } else {
-                self.a.v2(VMOVDQU32, Width::Z, 1, Opd::Mem(which), Lanes::All);
+                self.a.v2(VMOVDQU32, Width::Z, v, Opd::Mem(which), Lanes::All);
                 self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(from), Lanes::All);
-                self.a.v3(VPERMT2D, Width::Z, 0, 1, Opd::Mem(from.plus(64)), Lanes::All);
+                self.a.v3(VPERMI2D, Width::Z, v, 0, Opd::Mem(from.plus(64)), Lanes::All);
             }
             let to = to + 4 * part.lane;
             let mask = self.lanes(pc, part, to)?;
-            self.store_part(to, 0, 4, part, mask)?;
+            self.store_part(to, v, 4, part, mask)?;
         }
         Ok(())
     }
