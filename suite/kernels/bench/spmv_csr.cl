@@ -6,6 +6,7 @@ slow = { N = 131072, C = 1048576 }
 global = ["N"]
 local = [64]
 cost = { bytes = "N*136+C*4", flops = "N*15", note = "rows hold 7.5 elements on average" }
+bound = "gathers, of channels along rows of their own and at random, for the longest of 32 rows: half of the channels are off"
 features = ["f32", "gather", "loop", "divergence", "fma"]
 args = [
   { name = "len", value = "rand:u32:N:1:0..16" },
