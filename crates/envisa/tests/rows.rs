@@ -261,9 +261,10 @@ fn places_that_are_rows_now_and_then() {
     let n = 1 << 16;
     let table: Vec<u8> = (0..n as u32).flat_map(|i| i.wrapping_mul(0x9e37_79b9).to_le_bytes()).collect();
     // Scattered for long, as rows, as rows of eight, and in turns; each for as many work-items as the number says.
-    let (scattered, row) = (|i: u32| i.wrapping_mul(40_503), |i: u32| i);
-    let (halves, clamped) = (|i: u32| i & 7 | (i & !7) << 1, |i: u32| i.max((i & !15) + 3));
-    let phases: [(fn(u32) -> u32, u32); 14] = [
+    type Place = fn(u32) -> u32;
+    let (scattered, row): (Place, Place) = (|i| i.wrapping_mul(40_503), |i| i);
+    let (halves, clamped): (Place, Place) = (|i| i & 7 | (i & !7) << 1, |i| i.max((i & !15) + 3));
+    let phases: [(Place, u32); 14] = [
         (scattered, 30_000),
         (row, 4_000),
         (halves, 3_000),
