@@ -12,6 +12,9 @@ use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src};
 use crate::defer::{Deferred, blocks, by_lanes};
 use crate::shape::Shapes;
 
+/// Most vectors that are known at once.
+const MOST: usize = 64;
+
 /// What an instruction wrote, whose bytes are known.
 #[derive(Clone, Debug)]
 struct Span {
@@ -57,6 +60,8 @@ pub(crate) fn own(p: &Program, at: RegOffset) -> bool {
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Known {
     spans: Vec<Span>,
+    /// Which of these were not made.
+    unmade: Vec<usize>,
     /// Instructions that have no code.
     pub skipped: HashSet<Pc>,
     /// Those that read what others did not write.
@@ -89,22 +94,18 @@ impl Known {
     /// The values before an instruction of elements side by side that were not made.
     pub fn literal(&self, pc: Pc, at: RegOffset, ty: Type, lanes: u32) -> Option<Vec<u32>> {
         let size = ty.size();
-        let on = |s: &&Span| s.by < pc && pc < s.to;
+        let whole = at..at + lanes * size;
+        let on = |s: &&Span| s.by < pc && pc < s.to && meets(&s.range(), &whole);
+        if !self.unmade.iter().any(|s| on(&&self.spans[*s])) {
+            return None;
+        }
         let of = |r: Range<u32>| {
             let s = self.spans.iter().filter(on).find(|s| s.at <= r.start && r.end <= s.range().end)?;
             let from = (r.start - s.at) as usize;
-            Some((s, &s.bytes[from..from + size as usize]))
+            Some(&s.bytes[from..from + size as usize])
         };
-        let mut unmade = false;
-        let all: Option<Vec<u32>> = (0..lanes)
-            .map(|k| {
-                let first = at + k * size;
-                let (s, bytes) = of(first..first + size)?;
-                unmade |= self.skipped.contains(&s.by);
-                Some(value(bytes, ty) as u32)
-            })
-            .collect();
-        all.filter(|_| unmade)
+        let first = (0..lanes).map(|k| at + k * size);
+        first.map(|first| Some(value(of(first..first + size)?, ty) as u32)).collect()
     }
 
     /// Finds it.
@@ -222,7 +223,7 @@ impl Search<'_> {
         let Dst::Reg { offset, ty, stride, sat: false } = i.dst else { return None };
         let n = u32::from(i.channels);
         let integers = matches!(i.exec, ExecType::I32 | ExecType::U32);
-        if !self.certain(pc, i) || !integers || !small(ty) || i.dst2 != 0 || (stride != 1 && n != 1) {
+        if !self.certain(pc, i) || !integers || !small(ty) || i.dst2 != 0 || stride != 1 || n == 1 {
             return None;
         }
         let a = self.values(&i.src[0], n)?;
@@ -289,6 +290,11 @@ impl Search<'_> {
                 let whole = self.cells.at(offset).is_none_or(|c| self.shapes.step(c).is_none());
                 let known = || shape == Shape::Contiguous && small(ty) && self.values(s, n).is_some();
                 let other = || {
+                    let end = offset + (0..n).map(|k| strides.element(k)).max().unwrap_or(0) * ty.size();
+                    let all = offset..end + ty.size();
+                    if self.open.iter().all(|s| !meets(&self.out.spans[*s].range(), &all)) {
+                        return true;
+                    }
                     (0..n).map(|k| offset + strides.element(k) * ty.size()).all(|e| {
                         let e = e..e + ty.size();
                         self.open.iter().all(|s| !meets(&self.out.spans[*s].range(), &e))
@@ -370,6 +376,11 @@ impl Search<'_> {
             }
             on
         });
+        // What is kept in mind has an end.
+        if made.is_some() && self.open.len() == MOST {
+            let s = &mut spans[self.open.remove(0)];
+            (s.needed, s.to) = (true, pc + 1);
+        }
         if let Some((at, bytes)) = made {
             let to = Pc::MAX;
             spans.push(Span { by: pc, to, at, bytes, needed: false, readers: Vec::new() });
@@ -397,13 +408,9 @@ impl Search<'_> {
                 self.out.skipped.insert(s.by);
             }
         }
-        let unmade: HashSet<Pc> = self
-            .out
-            .spans
-            .iter()
-            .filter(|s| self.out.skipped.contains(&s.by))
-            .flat_map(|s| s.readers.iter().copied())
-            .collect();
-        self.out.readers = unmade;
+        let out = &mut self.out;
+        let spans = &out.spans;
+        out.unmade = (0..spans.len()).filter(|s| out.skipped.contains(&spans[*s].by)).collect();
+        out.readers = out.unmade.iter().flat_map(|s| out.spans[*s].readers.iter().copied()).collect();
     }
 }
