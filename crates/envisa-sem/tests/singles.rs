@@ -31,7 +31,7 @@ enum Mirror {
 
 const STATED: [Stated; 9] = [
     stated(Function::Inv, |x, _| 1.0 / x, Mirror::Odd, [0.5001, 0.5001]),
-    stated(Function::Rsqrt, |x, _| 1.0 / x.sqrt(), Mirror::None, [0.54, 0.0]),
+    stated(Function::Rsqrt, |x, _| 1.0 / x.sqrt(), Mirror::None, [0.995, 0.0]),
     stated(Function::Exp, |x, _| x.exp2(), Mirror::None, [0.78, 0.9]),
     stated(Function::Log, |x, _| x.log2(), Mirror::None, [0.96, 0.0]),
     stated(Function::Sin, |x, _| x.sin(), Mirror::Odd, [0.78, 0.5001]),
