@@ -27,6 +27,7 @@ use crate::level::Level;
 use crate::listing::Tell;
 use crate::modes::{Modes, keeps_mode};
 use crate::pages::{Code, to_nearest};
+use crate::passes::Passes;
 use crate::plan::{self, Kind};
 use crate::shape::Shapes;
 use crate::sites;
@@ -313,11 +314,14 @@ impl Native {
 
     fn compile(&self, key: &Key) -> Result<Variant, String> {
         let p = &self.program;
+        let mut passes = Passes::begin();
         let live = if key.full { self.live() } else { &self.part().0 };
+        passes.over("liveness");
         let shapes = Shapes::new(p, &self.flow, &self.cells, live, key.full, &key.seeds);
+        passes.over("shapes");
         let modes = (key.full, together(p), self.level);
         let turns = key.start.is_some() && together(p) && !key.alone;
-        let emit = |deferred: &Deferred, known: &Known| {
+        let emit = |deferred: &Deferred, known: &Known, mut passes: Passes| {
             let gone = deferred.gone(p, &self.cells);
             // Code for AVX2 is made of this, and has no way for those that are narrow. What threads start with is read
             // where it is.
@@ -329,16 +333,18 @@ impl Native {
             let alloc = Allocation::new(p, &self.flow, &self.cells, live, &keep, &deferred.longer, turns);
             let facts = (&shapes, &alloc, deferred, known, &key.active, &self.modes);
             let start = key.start.as_ref();
-            Emit::new(p, &self.flow, &self.cells, live, facts, modes, start).with(&key.kinds).run()
+            passes.over("allocation");
+            Emit::new(p, &self.flow, &self.cells, live, facts, modes, start).with(&key.kinds).run(passes)
         };
         let facts = (key.full, &self.modes);
         let mut deferred = Deferred::new(p, &self.flow, &self.cells, live, &shapes, facts);
         let known = Known::new(p, &self.flow, &self.cells, live, &shapes, (key.full, &deferred));
         deferred.leave_out(&known.skipped, &known.readers);
+        passes.over("deferral");
         // What is left to the interpreter needs all that it reads.
-        let compiled = emit(&deferred, &known).or_else(|why| match deferred.is_empty() {
+        let compiled = emit(&deferred, &known, passes.clone()).or_else(|why| match deferred.is_empty() {
             true => Err(why),
-            false => emit(&Deferred::default(), &Known::default()),
+            false => emit(&Deferred::default(), &Known::default(), passes),
         })?;
         Variant::new(p, compiled, key.start.as_ref())
     }
@@ -346,7 +352,7 @@ impl Native {
 
 impl Variant {
     /// Of code that starts threads so, if it does.
-    fn new(p: &Program, compiled: Compiled, start: Option<&Start>) -> Result<Variant, String> {
+    fn new(p: &Program, mut compiled: Compiled, start: Option<&Start>) -> Result<Variant, String> {
         let sizes = Sizes {
             registers: p.registers().bytes.next_multiple_of(64),
             context: compiled.context,
@@ -363,7 +369,9 @@ impl Variant {
             eprintln!("warning: {e}; the interpreter runs it (please report this)");
             return Err(e);
         }
+        compiled.passes.over("audit");
         let code = Code::new(&compiled.code.bytes).map_err(|e| e.to_string())?;
+        compiled.passes.over("pages");
         #[cfg(target_os = "linux")]
         crate::perf::tell(p, &compiled, &code);
         Ok(Variant {

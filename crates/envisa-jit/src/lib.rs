@@ -30,6 +30,7 @@ mod narrow;
 #[allow(dead_code)]
 mod ops;
 mod pages;
+mod passes;
 #[cfg(target_os = "linux")]
 mod perf;
 mod plan;

@@ -19,6 +19,13 @@ pub(crate) fn listing(p: &Program, c: &Compiled, tell: Tell<'_>) -> String {
     let mut format = IntelFormatter::new();
     let mut text = String::new();
     let mut shown = None;
+    let _ = writeln!(
+        out,
+        "; {} instructions, {} bytes, made in {}",
+        p.code().len(),
+        c.code.bytes.len(),
+        c.passes
+    );
     for i in &mut Decoder::new(64, &c.code.bytes, DecoderOptions::NONE) {
         while let Some((_, pc)) = marks.next_if(|(at, _)| u64::from(*at) <= i.ip()) {
             let inst = &p.code()[*pc as usize];

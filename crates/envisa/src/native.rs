@@ -125,7 +125,10 @@ mod tests {
             Ok(listing) => listing,
             Err(why) => return assert!(why.starts_with("native code needs"), "{why}"),
         };
-        let told: Vec<&str> = listing.lines().filter(|l| l.starts_with("; ") && !l.contains("AVX")).collect();
+        let told: Vec<&str> =
+            listing.lines().filter(|l| l.starts_with("; k.cm") || l.starts_with("; $")).collect();
+        let made = listing.lines().find(|l| l.contains(" made in ")).expect("the times of passes");
+        assert!(made.contains("liveness") && made.contains("audit"), "{made}");
         assert!(told[0].starts_with("; k.cm:7"), "{told:?}");
         assert_eq!(told.iter().filter(|l| l.starts_with("; k.cm:")).count(), 2, "{told:?}");
         let stores = told.iter().position(|l| l.contains("  oword_st (2) T6 0x0:ud V.0")).expect("the store");

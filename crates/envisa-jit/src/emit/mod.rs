@@ -60,6 +60,7 @@ use crate::level::Level;
 use crate::modes::Modes;
 use crate::narrow::{self, narrow};
 use crate::ops::*;
+use crate::passes::Passes;
 use crate::plan::Kind;
 use crate::shape::Shapes;
 
@@ -76,6 +77,8 @@ const STREAMS: usize = 4;
 /// What compiling gave.
 pub(crate) struct Compiled {
     pub code: Encoded,
+    /// How long it took.
+    pub passes: Passes,
     /// Dwords behind the waits in a context.
     pub pool: Vec<u32>,
     /// Where they begin.
@@ -375,8 +378,11 @@ impl<'a> Emit<'a> {
         (self.cells.get(id).offset == offset).then(|| self.shapes.halves(id)).flatten()
     }
 
-    /// Compiles the program.
-    pub fn run(mut self) -> Result<Compiled, String> {
+    /// Compiles the program; `passes` has those that came before.
+    ///
+    /// # Errors
+    /// Why there is no code.
+    pub fn run(mut self, mut passes: Passes) -> Result<Compiled, String> {
         // Threads that do nothing but stream: what later ones want is fetched ahead of them.
         self.streaming &= self.start.is_some() && !self.together && !self.loops();
         self.prologue();
@@ -422,6 +428,7 @@ impl<'a> Emit<'a> {
         let (image, symbols, record) = (self.image(), self.symbols_at(), self.record_bytes());
         let (ahead, ends) = (self.streams_at()..pool_at, self.ends_range());
         let (mut behind, mut end) = (behind, end);
+        passes.over("emission");
         if self.level == Level::Avx2 {
             let (code, labels) = self.a.settled()?;
             let given =
@@ -432,11 +439,15 @@ impl<'a> Emit<'a> {
             self.pool.resize((context - pool_at) as usize / 4, 0);
             self.pool.extend(n.literals);
             context = n.context;
+            passes.over("narrowing");
         }
         self.keep_scalars(behind, end)?;
+        passes.over("scalars");
         let code = self.a.finish()?;
+        passes.over("encoding");
         Ok(Compiled {
             code,
+            passes,
             pool: self.pool,
             context,
             slow: self.slow,

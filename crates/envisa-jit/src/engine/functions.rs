@@ -120,6 +120,7 @@ fn compile(
     (together, level): (bool, Level),
     modes: &Modes,
 ) -> Result<Compiled, String> {
+    let mut passes = Passes::begin();
     let cells = Cells::shared(p.parts(), 64);
     let live = Liveness::new(p.parts(), flow, &cells, false);
     let (shapes, deferred, known) = (Shapes::default(), Deferred::default(), Known::default());
@@ -128,7 +129,8 @@ fn compile(
     // Any channels may call it.
     let active = Active::default();
     let facts = (&shapes, &alloc, &deferred, &known, &active, modes);
-    Emit::new(p, flow, &cells, &live, facts, (false, together, level), None).run()
+    passes.over("analysis");
+    Emit::new(p, flow, &cells, &live, facts, (false, together, level), None).run(passes)
 }
 
 impl Translation for Functions {
