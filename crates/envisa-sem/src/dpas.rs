@@ -14,7 +14,8 @@
 //! stage's products and `+` rounds to a single, to nearest even, whatever `%cr0` says: the reading of the
 //! page's `temp += dot2(…)`. With four products a stage it is `(p0 + p1) + (p2 + p3)`, with one just the
 //! product, with eight the sum of both fours. Products of `hf`, `tf32` and 8-bit floats are exact in a single, of `bf` too unless they
-//! leave its exponent range. Denormals are kept. The hardware's internal alignment is not published, so
+//! leave its exponent range. Denormals are kept; which NaN a result is [`crate::nan`] says, a product's weight
+//! being its first operand, and a sum's those before `+`. The hardware's internal alignment is not published, so
 //! low bits of long sums may differ from a device's. A 16-bit accumulator is widened at the start and
 //! rounded once at the end.
 //!
@@ -25,8 +26,9 @@
 use envisa_isa::systolic::{SCALE_BLOCK, ops_per_channel};
 
 use crate::convert::{bf8_to_hf, f32_to_bf, f32_to_hf, hf8_to_f32};
+use crate::float::Float;
 use crate::lane::{Bf, Hf};
-use crate::mode::Rounding;
+use crate::mode::{Ieee, Rounding};
 use crate::nibble::e2m1_to_f32;
 
 pub use envisa_isa::systolic::Precision;
@@ -282,7 +284,7 @@ impl Dpas {
         src2: &[u8],
         scales: Option<Scales<'_>>,
     ) {
-        let (n, k, ops) = (self.exec_size, self.k(), self.ops_per_channel());
+        let (n, k) = (self.exec_size, self.k());
         let mut b = [[0f32; MAX_N]; MAX_K];
         for (e, row) in b[..k].iter_mut().enumerate() {
             let per_dword = (32 / self.weights.bits()) as usize;
@@ -302,53 +304,14 @@ impl Dpas {
                     };
                 }
             }
-            for d in 0..self.depth {
-                let a = |j: usize| float_element(self.activations, src2, r * k + d * ops + j);
-                let row = |j: usize| &b[d * ops + j];
-                let four = |at: usize| {
-                    let (x, y) = ([0, 1, 2, 3].map(|j| a(at + j)), [0, 1, 2, 3].map(|j| row(at + j)));
-                    move |i: usize| (x[0] * y[0][i] + x[1] * y[1][i]) + (x[2] * y[2][i] + x[3] * y[3][i])
-                };
-                let mut stage = [0f32; MAX_N];
-                match ops {
-                    1 => {
-                        let (a0, b0) = (a(0), row(0));
-                        for i in 0..MAX_N {
-                            stage[i] = a0 * b0[i];
-                        }
-                    }
-                    2 => {
-                        let (a0, a1, b0, b1) = (a(0), a(1), row(0), row(1));
-                        for i in 0..MAX_N {
-                            stage[i] = a0 * b0[i] + a1 * b1[i];
-                        }
-                    }
-                    4 => {
-                        let sum = four(0);
-                        for (i, s) in stage.iter_mut().enumerate() {
-                            *s = sum(i);
-                        }
-                    }
-                    _ => {
-                        let (first, second) = (four(0), four(4));
-                        for (i, s) in stage.iter_mut().enumerate() {
-                            *s = first(i) + second(i);
-                        }
-                    }
-                }
-                if let Some(scales) = scales {
-                    let block = d * ops / SCALE_BLOCK as usize;
-                    let row = scales.activations[block * self.repeat + r];
-                    for (s, column) in stage.iter_mut().zip(&scales.weights[block * n..][..n]) {
-                        *s = scale(*s, *column, row);
-                    }
-                }
-                for i in 0..MAX_N {
-                    acc[i] += stage[i];
-                }
+            let row = Row { r, src2, scales, weights: &b };
+            let mut out = self.row::<false>(&row, acc);
+            // The host may have taken another of several NaNs.
+            if out.iter().any(|x| x.is_nan()) {
+                out = self.row::<true>(&row, acc);
             }
             let near = Rounding::NearestEven;
-            for (i, &s) in acc[..n].iter().enumerate() {
+            for (i, &s) in out[..n].iter().enumerate() {
                 let at = r * n + i;
                 match self.dst {
                     Accumulator::Hf => put16(dst, at, f32_to_hf(s, near).0),
@@ -358,6 +321,69 @@ impl Dpas {
             }
         }
     }
+
+    /// The sums of a row that begins with `acc`. `NANS`: which NaN comes out is as it has to be.
+    fn row<const NANS: bool>(&self, row: &Row<'_>, mut acc: [f32; MAX_N]) -> [f32; MAX_N] {
+        let (n, k, ops) = (self.exec_size, self.k(), self.ops_per_channel());
+        let &Row { r, src2, scales, weights: b } = row;
+        for d in 0..self.depth {
+            let a = |j: usize| float_element(self.activations, src2, r * k + d * ops + j);
+            let row = |j: usize| &b[d * ops + j];
+            let four = |at: usize| {
+                let (x, y) = ([0, 1, 2, 3].map(|j| a(at + j)), [0, 1, 2, 3].map(|j| row(at + j)));
+                move |i: usize| {
+                    let p = |j: usize| product::<NANS>(y[j][i], x[j]);
+                    sum::<NANS>(sum::<NANS>(p(0), p(1)), sum::<NANS>(p(2), p(3)))
+                }
+            };
+            let mut stage = [0f32; MAX_N];
+            match ops {
+                1 => {
+                    let (a0, b0) = (a(0), row(0));
+                    for i in 0..MAX_N {
+                        stage[i] = product::<NANS>(b0[i], a0);
+                    }
+                }
+                2 => {
+                    let (a0, a1, b0, b1) = (a(0), a(1), row(0), row(1));
+                    for i in 0..MAX_N {
+                        stage[i] = sum::<NANS>(product::<NANS>(b0[i], a0), product::<NANS>(b1[i], a1));
+                    }
+                }
+                4 => {
+                    let all = four(0);
+                    for (i, s) in stage.iter_mut().enumerate() {
+                        *s = all(i);
+                    }
+                }
+                _ => {
+                    let (first, second) = (four(0), four(4));
+                    for (i, s) in stage.iter_mut().enumerate() {
+                        *s = sum::<NANS>(first(i), second(i));
+                    }
+                }
+            }
+            if let Some(scales) = scales {
+                let block = d * ops / SCALE_BLOCK as usize;
+                let row = scales.activations[block * self.repeat + r];
+                for (s, column) in stage.iter_mut().zip(&scales.weights[block * n..][..n]) {
+                    *s = scale(*s, *column, row);
+                }
+            }
+            for i in 0..MAX_N {
+                acc[i] = sum::<NANS>(acc[i], stage[i]);
+            }
+        }
+        acc
+    }
+}
+
+/// What a row of a result on floats is made of.
+struct Row<'a> {
+    r: usize,
+    src2: &'a [u8],
+    scales: Option<Scales<'a>>,
+    weights: &'a [[f32; MAX_N]; MAX_K],
 }
 
 /// The scales of BDPAS: of each block in turn, those of its columns or rows.
@@ -367,6 +393,16 @@ pub struct Scales<'a> {
     pub weights: &'a [u8],
     /// A byte for each row of `src2`.
     pub activations: &'a [u8],
+}
+
+#[inline(always)]
+fn product<const NANS: bool>(weight: f32, activation: f32) -> f32 {
+    if NANS { Float::mul(weight, activation, Ieee) } else { weight * activation }
+}
+
+#[inline(always)]
+fn sum<const NANS: bool>(a: f32, b: f32) -> f32 {
+    if NANS { Float::add(a, b, Ieee) } else { a + b }
 }
 
 /// A single times two scales, rounded once.

@@ -153,6 +153,31 @@ fn float_order() {
     assert_eq!(dst, (1.0 + f32::EPSILON).to_le_bytes().repeat(8));
 }
 
+/// Which NaN comes out where several meet: the accumulator's, then the first product's, of which the weight's.
+#[test]
+fn the_first_nan_stays() {
+    let d = Dpas::new(Precision::Bf, Precision::Bf, 1, 1, 8, Accumulator::F, Accumulator::F, false).unwrap();
+    let nan = |payload: u16| 0x7f80u16 | payload;
+    let run = |acc: u32, weights: [u16; 2], values: [u16; 2]| {
+        let bytes = |x: [u16; 2]| x.map(u16::to_le_bytes).concat();
+        let mut dst = vec![0; 32];
+        d.run(&mut dst, Some(&acc.to_le_bytes().repeat(8)), &bytes(weights).repeat(8), &bytes(values), None)
+            .unwrap();
+        assert_eq!(dst[..28], dst[4..], "all channels alike");
+        u32::from_le_bytes([dst[0], dst[1], dst[2], dst[3]])
+    };
+    let (one, inf) = (0x3f80, 0x7f80);
+    let all = ([nan(1), nan(2)], [nan(3), nan(4)]);
+    // Each is made quiet, and the first of those that are left comes out.
+    assert_eq!(run(0x7f80_0005, all.0, all.1), 0x7fc0_0005);
+    assert_eq!(run(0, all.0, all.1), 0x7fc1_0000);
+    assert_eq!(run(0, [one, nan(2)], all.1), 0x7fc3_0000);
+    assert_eq!(run(0, [one, nan(2)], [one, nan(4)]), 0x7fc2_0000);
+    assert_eq!(run(0, [one, one], [one, nan(4)]), 0x7fc4_0000);
+    // Of infinity times zero that without payload, which then comes first.
+    assert_eq!(run(0, [inf, nan(2)], [0, one]), 0xffc0_0000);
+}
+
 #[test]
 fn illegal_shapes_are_errors() {
     use Accumulator as Acc;
