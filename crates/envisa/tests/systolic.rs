@@ -1,5 +1,6 @@
 #![cfg(target_arch = "x86_64")]
-//! DPAS by native code: random operands of every combination of byte types, whose results are the interpreter's.
+//! DPAS by native code: random operands of every combination of byte types, and of floats, whose results are the
+//! interpreter's.
 
 use std::fmt::Write as _;
 
@@ -26,6 +27,12 @@ fn kernel(platform: Platform, body: &str, off: Option<u32>) -> String {
 .decl W v_type=G type=ud num_elts={w} align=wordx32
 .decl C v_type=G type=d num_elts={w} align=wordx32
 .decl D v_type=G type=d num_elts={w} align=wordx32
+.decl CF v_type=G type=f num_elts={w} alias=<C, 0>
+.decl DF v_type=G type=f num_elts={w} alias=<D, 0>
+.decl CH v_type=G type=hf num_elts={w} alias=<C, 0>
+.decl DH v_type=G type=hf num_elts={w} alias=<D, 0>
+.decl CB v_type=G type=bf num_elts={w} alias=<C, 0>
+.decl DB v_type=G type=bf num_elts={w} alias=<D, 0>
 .decl Lane v_type=G type=uw num_elts={n} align=wordx32
 .decl L v_type=G type=ud num_elts={n} align=wordx32
 .decl P v_type=P num_elts={n}
@@ -98,7 +105,7 @@ fn sums_of_products_of_bytes() {
                         .unwrap_or_else(|e| panic!("it loads: {e:?}\n{text}"));
                     let kernel = module.kernel("dpas").expect("it is there");
                     // Those that the CPU has an instruction for are its own; with AVX2 the same are made by several.
-                    let own = matches!((w, v), ("s8" | "u8", "s8") | ("s8", "u8"));
+                    let own = matches!((w, v), ("s8" | "u8", "s8" | "u8"));
                     if let Ok(listing) = kernel.native_listing() {
                         let narrow = listing.starts_with("; AVX2\n");
                         if narrow {
@@ -121,4 +128,124 @@ fn sums_of_products_of_bytes() {
         }
     }
     assert_eq!(changed, 80);
+}
+
+/// Bits of a float of one of the formats, as often as not one that is special; `spread`: of any size.
+fn float(precision: &str, state: &mut u64, special: bool, spread: bool) -> Vec<u8> {
+    let r = dice(state);
+    let (sign, pick) = ((r & 1) as u32, (r >> 1) as usize);
+    // Bits of the exponent and below it.
+    let (exponent, mant) = match precision {
+        "hf" => (5, 10),
+        "bf" => (8, 7),
+        _ => (8, 23),
+    };
+    let ones = (1u32 << exponent) - 1;
+    let low = dice(state) as u32 & ((1 << mant) - 1);
+    let bias = ones / 2;
+    let magnitude = if special && pick.is_multiple_of(5) {
+        // Zero, infinity, NaNs of both kinds, denormals, the greatest and the least number.
+        let inf = ones << mant;
+        [0, inf, inf | low | 1, inf | low | 1 << (mant - 1), low, 1, inf - 1, 1 << mant][pick / 5 % 8]
+    } else if spread {
+        (dice(state) as u32 % ones) << mant | low
+    } else {
+        (bias - 4 + dice(state) as u32 % 8) << mant | low
+    };
+    let bits = sign << (exponent + mant) | magnitude;
+    bits.to_le_bytes()[..(1 + exponent + mant) as usize / 8].to_vec()
+}
+
+#[test]
+fn sums_of_products_of_floats() {
+    let mut state = 7;
+    let (mut changed, mut runs) = (0, 0);
+    for platform in [Platform::Pvc, Platform::Dg2] {
+        let n = if platform == Platform::Pvc { 16 } else { 8 };
+        let own = |c: &str| match c {
+            "f" => ("CF.0", "DF.0"),
+            "hf" => ("CH.0", "DH.0"),
+            _ => ("CB.0", "DB.0"),
+        };
+        for (p, dst, acc) in [
+            ("hf", "f", "f"),
+            ("hf", "hf", "f"),
+            ("hf", "f", "hf"),
+            ("hf", "hf", "hf"),
+            ("bf", "f", "f"),
+            ("bf", "bf", "f"),
+            ("bf", "f", "bf"),
+            ("bf", "bf", "bf"),
+            ("tf32", "f", "f"),
+        ] {
+            // Xe-HPC alone has these.
+            if p == "tf32" && platform != Platform::Pvc {
+                continue;
+            }
+            for (place, repeat, off) in [
+                (0, 8, None),
+                (1, 8, None),
+                (2, 8, None),
+                (0, 1, None),
+                (1, 5, None),
+                (2, 4, None),
+                (0, 8, Some(3)),
+                (2, 3, Some(6)),
+                (1, 7, Some(0)),
+                (0, 2, None),
+            ] {
+                let (to, same) = (own(dst).1, dst == acc);
+                let from = match place {
+                    0 => own(acc).0,
+                    // The destination itself, or what overlaps with it.
+                    1 => own(acc).1,
+                    _ => "%null.0",
+                };
+                // What is written is not read again by later rows, or there are none.
+                let native = place != 1 || same || repeat <= 4 || acc == "f";
+                let body = format!("dpas.{p}.{p}.8.{repeat} (M1, {n}) {to} {from} W.0 V(0,0)\n");
+                // Twice, the second time onto the first's result.
+                let body = format!("{body}{}", if same { body.replace(from, to) } else { String::new() });
+                // Once where sums round towards zero, which those of DPAS do not.
+                let other = format!(
+                    "or (M1_NM, 1) %cr0(0,0)<1> %cr0(0,0)<0;1,0> 0x30:ud\n\
+                     add (M1_NM, {n}) CF(0,0)<1> CF(0,0)<1;1,0> CF(1,0)<1;1,0>\n"
+                );
+                let body = if repeat == 2 { other + &body } else { body };
+                let text = kernel(platform, &body, off);
+                for (special, spread) in [(false, false), (true, false), (false, true), (true, true)] {
+                    let mut data = Vec::new();
+                    for (kind, dwords) in [(p, 64), (p, 8 * n), (acc, 8 * n), (acc, 8 * n)] {
+                        let end = data.len() + 4 * dwords;
+                        while data.len() < end {
+                            data.extend(float(kind, &mut state, special, spread));
+                        }
+                    }
+                    let run = |engine| {
+                        let device = Device::new(Config::new(platform).memory(1 << 20));
+                        let module = Module::load(&device, "dpas", Source::Text(text.as_bytes()))
+                            .unwrap_or_else(|e| panic!("it loads: {e:?}\n{text}"));
+                        let kernel = module.kernel("dpas").expect("it is there");
+                        if let Ok(listing) = kernel.native_listing() {
+                            let called = listing.contains("by the interpreter");
+                            assert!(!(called && native), "{body}{listing}");
+                            assert!(called || listing.contains("vmulps"), "{listing}");
+                        }
+                        let buffer = device.buffer_from("a", &data).expect("there is memory");
+                        let launch =
+                            Launch::threads(&[1, 1, 1], 1).arg("A", &buffer).engine(engine).host_threads(1);
+                        let outcome = device.run(&kernel, &launch).expect("it is launched");
+                        assert!(outcome.fault.is_none(), "{:?}\n{text}", outcome.fault);
+                        buffer.to_vec()
+                    };
+                    let [a, b] = [Engine::Interpreter, Engine::Native].map(run);
+                    let at = a.chunks(4).zip(b.chunks(4)).position(|(a, b)| a != b);
+                    assert_eq!(a, b, "{platform:?} {body} {off:?} {special} {spread} {at:?}");
+                    runs += 1;
+                    changed += u32::from(a != data);
+                }
+            }
+        }
+    }
+    assert_eq!(changed, runs);
 }
