@@ -166,7 +166,7 @@ impl Emit<'_> {
             if scale > 8 {
                 self.a.v2i(VPSLLD, w, v, Opd::Reg(v), scale.trailing_zeros() - 3, Lanes::All);
             }
-            self.a.store(STORE32, w, Array::Places.all().plus(behind(part)), v, Lanes::All);
+            self.lay_out(w, Array::Places.all().plus(behind(part)), v);
             for (src, to) in a.src.iter().zip([Array::First, Array::Second]) {
                 let Some(src) = src else { continue };
                 if lanes == 1 {
@@ -177,13 +177,7 @@ impl Emit<'_> {
                 }
                 for (half, bytes) in halves(part, slot) {
                     let d = self.data_in(src + slot * part.lane + half, bytes, 0)?;
-                    self.a.store(
-                        STORE32,
-                        Width::of(bytes),
-                        to.all().plus(behind(part) + half),
-                        d,
-                        Lanes::All,
-                    );
+                    self.lay_out(Width::of(bytes), to.all().plus(behind(part) + half), d);
                 }
             }
         }

@@ -54,6 +54,18 @@ impl Array {
 }
 
 impl Emit<'_> {
+    /// Stores a vector whose lanes are then read one by one: not in one piece if it has 64 bytes, as the CPU gives no load
+    /// what is in the upper half of such a store before that has gone out to the cache.
+    pub(super) fn lay_out(&mut self, w: Width, m: Mem, v: V) {
+        if w != Width::Z || self.level == Level::Avx2 {
+            return self.a.store(STORE32, w, m, v, Lanes::All);
+        }
+        self.a.store(STORE32, Width::Y, m, v, Lanes::All);
+        let extract = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
+        let m = m.plus(32).operand(false);
+        self.a.push(iced_x86::Instruction::with3(extract, m, vreg(v, w), 1));
+    }
+
     /// Runs code for each lane of a mask (all of a part without one), the lowest first.
     pub(super) fn each(
         &mut self,
@@ -158,8 +170,8 @@ impl Emit<'_> {
         (data, bytes): (V, u32),
         on: Option<K>,
     ) -> Result<(), Why> {
-        self.a.store(STORE32, part.width, Array::Places.all(), index, Lanes::All);
-        self.a.store(STORE32, part.width, Array::First.all(), data, Lanes::All);
+        self.lay_out(part.width, Array::Places.all(), index);
+        self.lay_out(part.width, Array::First.all(), data);
         self.each(part, on, |e| {
             e.narrow_one(scale, disp, bytes);
             Ok(())
@@ -175,9 +187,9 @@ impl Emit<'_> {
         on: [Option<K>; 2],
     ) -> Result<(), Why> {
         for (part, v) in parts.iter().zip(index) {
-            self.a.store(STORE32, part.width, Array::Places.half(part), v, Lanes::All);
+            self.lay_out(part.width, Array::Places.half(part), v);
             let d = self.data_in(data + 4 * part.lane, 64, 0)?;
-            self.a.store(STORE32, part.width, Array::First.half(part), d, Lanes::All);
+            self.lay_out(part.width, Array::First.half(part), d);
         }
         self.each_of_both(on, |e| {
             e.narrow_one(scale, 0, bytes);

@@ -156,7 +156,7 @@ impl Emit<'_> {
     ) -> Result<(), Why> {
         let i = *self.inst(pc);
         for (k, (part, v)) in parts.iter().zip(index).enumerate() {
-            self.a.store(STORE32, part.width, Array::Places.all().plus(64 * k as u32), *v, Lanes::All);
+            self.lay_out(part.width, Array::Places.all().plus(64 * k as u32), *v);
         }
         let body = |e: &mut Self| {
             e.a.rm(Code::Mov_r32_rm32, PLACE[0], Array::Places.one(4));
