@@ -5,13 +5,39 @@ use envisa::{Config, Device, Engine, Fault, Launch, Module, Source};
 
 /// Each channel goes along a row of places in `E`, by so many bytes from one to the next, and changes what is there in
 /// `A`, then a byte of it; `B` has where the rows begin, how long they are, and gets what the operations returned.
-fn kernel(channels: u32, step: i32, op: &str, operands: &str) -> String {
+fn kernel(channels: u32, step: i32, op: &str, operands: &str, made: Made) -> String {
     let (decl, second) = match channels {
         32 => ("align=wordx32", "add (M1, 16) Lane(0,16)<1> Lane(0,0)<1;1,0> 0x10:uw\n"),
         _ => ("align=wordx32", ""),
     };
     let n = channels;
-    let bytes = 4 * n;
+    let places = match made {
+        Made::Added => {
+            "mov (M1, {n}) ToA(0,0)<1> X(0,0)<1;1,0>
+add (M1, {n}) ToA(0,0)<1> ToA(0,0)<1;1,0> A(0,0)<0;1,0>"
+        }
+        Made::Shifted => {
+            "shl (M1, {n}) Y(0,0)<1> X(0,0)<1;1,0> 0x1:ud
+mov (M1, {n}) ToA(0,0)<1> Y(0,0)<1;1,0>
+add (M1, {n}) ToA(0,0)<1> A(0,0)<0;1,0> ToA(0,0)<1;1,0>"
+        }
+        Made::ByDwords => {
+            "shl (M1, {n}) Y(0,0)<1> X(0,0)<1;1,0> 0x1:ud
+addc (M1, 16) Low(0,0)<1> Carry(0,0)<1> A32(0,0)<0;1,0> Y(0,0)<1;1,0>
+add (M1, 16) High(0,0)<1> Carry(0,0)<1;1,0> A32(0,1)<0;1,0>
+{rest}mov (M1, {n}) ToA32(0,0)<2> Low(0,0)<1;1,0>
+mov (M1, {n}) ToA32(0,1)<2> High(0,0)<1;1,0>"
+        }
+    };
+    let rest = match channels {
+        32 => {
+            "addc (M5, 16) Low(0,16)<1> Carry(0,0)<1> A32(0,0)<0;1,0> Y(0,16)<1;1,0>
+add (M5, 16) High(0,16)<1> Carry(0,0)<1;1,0> A32(0,1)<0;1,0>\n"
+        }
+        _ => "",
+    };
+    let places = places.replace("{rest}", rest).replace("{n}", &n.to_string());
+    let (bytes, twice) = (4 * n, 2 * n);
     format!(
         r#"
 .version 3.6
@@ -24,6 +50,11 @@ fn kernel(channels: u32, step: i32, op: &str, operands: &str) -> String {
 .decl At v_type=G type=ud num_elts={n} {decl}
 .decl Go v_type=G type=d num_elts={n} {decl}
 .decl N v_type=G type=d num_elts={n} {decl}
+.decl Y v_type=G type=ud num_elts={n} {decl}
+.decl Low v_type=G type=ud num_elts={n} {decl}
+.decl High v_type=G type=ud num_elts={n} {decl}
+.decl Carry v_type=G type=ud num_elts=16 {decl}
+.decl A32 v_type=G type=ud num_elts=2 align=dword alias=<A, 0>
 .decl X v_type=G type=d num_elts={n} {decl}
 .decl Old v_type=G type=d num_elts={n} {decl}
 .decl V v_type=G type=d num_elts={n} {decl}
@@ -32,6 +63,7 @@ fn kernel(channels: u32, step: i32, op: &str, operands: &str) -> String {
 .decl To v_type=G type=uq num_elts={n} {decl}
 .decl ToE v_type=G type=uq num_elts={n} {decl}
 .decl ToA v_type=G type=uq num_elts={n} {decl}
+.decl ToA32 v_type=G type=ud num_elts={twice} {decl} alias=<ToA, 0>
 .input A offset=64 size=8
 .input B offset=72 size=8
 .input E offset=80 size=8
@@ -50,8 +82,7 @@ again:
 mov (M1, {n}) ToE(0,0)<1> Go(0,0)<1;1,0>
 add (M1, {n}) ToE(0,0)<1> ToE(0,0)<1;1,0> E(0,0)<0;1,0>
 lsc_load.ugm (M1, {n}) X:d32 flat[ToE]:a64
-mov (M1, {n}) ToA(0,0)<1> X(0,0)<1;1,0>
-add (M1, {n}) ToA(0,0)<1> ToA(0,0)<1;1,0> A(0,0)<0;1,0>
+{places}
 {op}.ugm (M1, {n}) Old:d32 flat[ToA]:a64 {operands}
 mul (M1, {n}) Sum(0,0)<1> Sum(0,0)<1;1,0> 0x1f:d
 add (M1, {n}) Sum(0,0)<1> Sum(0,0)<1;1,0> Old(0,0)<1;1,0>
@@ -66,6 +97,17 @@ lsc_store.ugm (M1, {n}) flat[To]:a64 Sum:d32
 ret (M1, 1)
 "#
     )
+}
+
+/// How addresses are made from what is loaded.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Made {
+    /// It is added to a scalar.
+    Added,
+    /// The same, shifted left by one.
+    Shifted,
+    /// So, too, and dword by dword.
+    ByDwords,
 }
 
 /// Numbers that look like chance.
@@ -95,14 +137,25 @@ fn what_locked_operations_find_is_the_interpreters() {
         ("lsc_atomic_xor", "Sum %null"),
     ];
     for (op, operands) in ops {
-        for (channels, step) in [(16, 4), (32, 4), (32, -4), (16, 12)] {
-            let text = kernel(channels, step, op, operands);
+        let all = [
+            (16, 4, Made::Added),
+            (32, 4, Made::Added),
+            (32, -4, Made::Added),
+            (16, 12, Made::Added),
+            (16, 4, Made::Shifted),
+            (32, 4, Made::Shifted),
+            (16, -4, Made::ByDwords),
+            (32, 4, Made::ByDwords),
+        ];
+        for (channels, step, made) in all {
+            let text = kernel(channels, step, op, operands, made);
             for _ in 0..8 {
                 let length = [256, 4096, 40_960][chance.below(3) as usize];
                 // Seldom a place outside, or one that is no dword's.
                 let bad = if chance.below(4) == 0 { 40 } else { u64::MAX };
                 let edges = dwords((0..length / 4).map(|_| {
-                    let place = 4 * chance.below(256) as u32;
+                    // A dword's, after the shift.
+                    let place = if made == Made::Added { 4 } else { 2 } * chance.below(256) as u32;
                     if chance.below(bad) == 0 {
                         place + [1, 1 << 30][chance.below(2) as usize]
                     } else {
@@ -147,8 +200,8 @@ fn what_locked_operations_find_is_the_interpreters() {
                     whole += 1
                 }
                 fetching += u32::from(b.3);
-                assert_eq!(a.2, b.2, "{op} by {step}: the fault");
-                assert!((a.0, a.1) == (b.0, b.1), "{op} by {step}, {length} bytes: memory differs");
+                assert_eq!(a.2, b.2, "{op} by {step}, {made:?}: the fault");
+                assert!((a.0, a.1) == (b.0, b.1), "{op} by {step}, {made:?}, {length} bytes: memory differs");
             }
         }
     }

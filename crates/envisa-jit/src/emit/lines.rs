@@ -17,8 +17,14 @@ use super::*;
 use crate::layout::{SITE, site};
 use crate::sites::gather_of;
 
+/// What fetched places are counted from.
+const BASE: Register = Register::R10;
+
 /// How many iterations.
 const AHEAD: i32 = 2;
+
+/// Through how many instructions it is looked for what places are made of.
+const MOST_STEPS: u32 = 8;
 
 /// A load of places that a locked operation goes to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,6 +36,10 @@ pub(crate) struct Line {
     site: u32,
     /// Its places are multiplied by this.
     scale: u32,
+    /// What is loaded is shifted left by this to be a place.
+    shift: u32,
+    /// The dwords of the scalar that is added to the places, where they are addresses of 64 bits then.
+    base: Option<[RegOffset; 2]>,
 }
 
 /// A program's loads of this kind.
@@ -48,24 +58,132 @@ pub(crate) fn lines(p: &Program, flow: &Flow, cells: &Cells) -> Vec<Line> {
             let locked = at.clone().filter(|later| *later > pc).find_map(|later| {
                 let i = &p.code()[later as usize];
                 match p.messages().get(i.aux as usize) {
-                    Some(Message::Atomic(a)) if i.op == Op::Message && a.address == data => {
+                    Some(Message::Atomic(a)) if i.op == Op::Message => {
                         let to = form(p, &gather_of(a)).ok()?;
-                        (plain(to) && !matches!(a.space, Space::Slm)).then_some((i.aux, to.scale))
+                        let (shift, base) = made(p, &at, a.address, data)?;
+                        let alike = match base {
+                            Some(_) => to.wide && to.before == 0,
+                            None => plain(to),
+                        };
+                        (alike && !matches!(a.space, Space::Slm)).then_some((i.aux, to.scale, shift, base))
                     }
                     _ => None,
                 }
             });
-            let Some((site, scale)) = locked else { continue };
+            let Some((site, scale, shift, base)) = locked else { continue };
             if !all.iter().any(|l: &Line| l.pc == pc) {
-                all.push(Line { pc, step, site, scale });
+                all.push(Line { pc, step, site, scale, shift, base });
             }
         }
     }
     all
 }
 
-/// How far a loop goes on in an iteration with what begins there, if by one addition of a constant.
+/// How places that begin somewhere are made from data that do: shifted left, and a scalar of two dwords added to them, by
+/// one addition or, dword by dword, two. What is written to other elements is not looked at: what is fetched is a guess.
+fn made(
+    p: &Program,
+    at: &RangeInclusive<Pc>,
+    places: RegOffset,
+    data: RegOffset,
+) -> Option<(u32, Option<[RegOffset; 2]>)> {
+    let writer = |to: RegOffset| {
+        at.clone()
+            .rev()
+            .map(|pc| &p.code()[pc as usize])
+            .find(|i| matches!(i.dst, Dst::Reg { offset, .. } if offset == to))
+    };
+    let (mut now, mut shift, mut base) = (places, 0, None);
+    for _ in 0..MOST_STEPS {
+        if now == data {
+            return Some((shift, base));
+        }
+        let i = writer(now)?;
+        now = match (i.op, scalar_and_other(i)) {
+            (Op::Mov, _) => vector(&i.src[0])?,
+            (Op::Shl, _) => {
+                shift += u32::try_from(crate::shape::constant(p, &i.src[1])?).ok().filter(|n| *n < 32)?;
+                vector(&i.src[0])?
+            }
+            (Op::Add | Op::Addc, Some((low, bytes, other))) if base.is_none() => {
+                let high = if bytes == 8 { low + 4 } else { upper(&writer, places + 4)? };
+                base = Some([low, high]);
+                other
+            }
+            _ => return None,
+        };
+    }
+    None
+}
+
+/// The scalar that is added to make upper dwords, which are copied perhaps.
+fn upper<'a>(writer: &impl Fn(RegOffset) -> Option<&'a Inst>, mut now: RegOffset) -> Option<RegOffset> {
+    for _ in 0..MOST_STEPS {
+        let i = writer(now)?;
+        match (i.op, scalar_and_other(i)) {
+            (Op::Mov, _) => now = vector(&i.src[0])?,
+            (Op::Add, Some((high, 4, _))) => return Some(high),
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// Where a source begins that is different from channel to channel.
+fn vector(s: &Src) -> Option<RegOffset> {
+    match *s {
+        Src::Reg { offset, shape, modifier: Modifier::None, .. } if shape != Shape::Scalar => Some(offset),
+        _ => None,
+    }
+}
+
+/// Of two sources the one that is a scalar, which no immediate is, with its bytes, and the other one.
+fn scalar_and_other(i: &Inst) -> Option<(RegOffset, u32, RegOffset)> {
+    let scalar = |s: &Src| match *s {
+        Src::Reg { offset, ty, shape: Shape::Scalar, modifier: Modifier::None, constant: false, .. } => {
+            matches!(ty.size(), 4 | 8).then_some((offset, ty.size()))
+        }
+        _ => None,
+    };
+    let [a, b] = [&i.src[0], &i.src[1]];
+    let (s, other) = scalar(a).map(|s| (s, b)).or_else(|| scalar(b).map(|s| (s, a)))?;
+    Some((s.0, s.1, vector(other)?))
+}
+
+/// How far a loop goes on in an iteration with what begins there, if by one addition of a constant, or to something that
+/// is shifted by one.
 fn step(p: &Program, cells: &Cells, at: &RangeInclusive<Pc>, offset: RegOffset) -> Option<i32> {
+    let i = only_writer(p, cells, at, offset)?;
+    match (i.op, i.dst, i.src[0]) {
+        (Op::Shl, Dst::Reg { offset: to, .. }, Src::Reg { offset: from, modifier: Modifier::None, .. })
+            if to == offset && from != to =>
+        {
+            let by = crate::shape::constant(p, &i.src[1]).filter(|n| (0..32).contains(n))?;
+            added(p, only_writer(p, cells, at, from)?, from)?.checked_mul(1i32.checked_shl(by as u32)?)
+        }
+        _ => added(p, i, offset),
+    }
+}
+
+/// What an instruction adds to what begins there, if it does so.
+fn added(p: &Program, i: &Inst, offset: RegOffset) -> Option<i32> {
+    match (i.op, i.dst, i.src[0]) {
+        (Op::Add, Dst::Reg { offset: to, .. }, Src::Reg { offset: from, .. })
+            if (to, from) == (offset, offset) =>
+        {
+            crate::shape::constant(p, &i.src[1]).and_then(|n| i32::try_from(n).ok())
+        }
+        _ => None,
+    }
+}
+
+/// The instruction of a loop that writes what begins there, if there is one only.
+fn only_writer<'a>(
+    p: &'a Program,
+    cells: &Cells,
+    at: &RangeInclusive<Pc>,
+    offset: RegOffset,
+) -> Option<&'a Inst> {
     let cell = cells.at(offset)?;
     let mut writers = at.clone().filter(|pc| {
         let mut found = false;
@@ -73,15 +191,7 @@ fn step(p: &Program, cells: &Cells, at: &RangeInclusive<Pc>, offset: RegOffset) 
         found
     });
     let (Some(pc), None) = (writers.next(), writers.next()) else { return None };
-    let i = &p.code()[pc as usize];
-    match (i.op, i.dst, i.src[0], i.src[1]) {
-        (Op::Add, Dst::Reg { offset: to, .. }, Src::Reg { offset: from, .. }, _)
-            if (to, from) == (offset, offset) =>
-        {
-            crate::shape::constant(p, &i.src[1]).and_then(|n| i32::try_from(n).ok())
-        }
-        _ => None,
-    }
+    p.code().get(pc as usize)
 }
 
 /// Most lines of a load that are fetched for the next thread.
@@ -141,7 +251,8 @@ impl Emit<'_> {
 
     /// What a load of places is for.
     pub(super) fn line(&self, pc: Pc) -> Option<Line> {
-        self.lines.iter().find(|l| l.pc == pc).copied()
+        let at_hand = |l: &&Line| l.base.is_none_or(|b| b.iter().all(|at| self.in_memory(*at, 4).is_ok()));
+        self.lines.iter().find(|l| l.pc == pc).filter(at_hand).copied()
     }
 
     /// Loads the places of one or two parts into their vectors, lane by lane, and fetches what they and the next ones stand
@@ -158,6 +269,7 @@ impl Emit<'_> {
         for (k, (part, v)) in parts.iter().zip(index).enumerate() {
             self.lay_out(part.width, Array::Places.all().plus(64 * k as u32), *v);
         }
+        self.line_base(line);
         let body = |e: &mut Self| {
             e.a.rm(Code::Mov_r32_rm32, PLACE[0], Array::Places.one(4));
             e.a.rm(Code::Mov_r32_rm32, Register::EDX, Mem::indexed(PTR, PLACE[1], scale, 0));
@@ -175,15 +287,26 @@ impl Emit<'_> {
         Ok(())
     }
 
+    /// What a line's places are counted from, in the register that [`Self::fetch_lines`] wants it in.
+    fn line_base(&mut self, line: &Line) {
+        let of = |field: u32| Mem::at(SITES, line.site * SITE + field);
+        self.a.rm(Code::Mov_r64_rm64, BASE, of(site::POINTER));
+        if let Some([low, high]) = line.base {
+            let [low, high] = [low, high].map(|at| self.reg(at));
+            self.a.rm(Code::Sub_r64_rm64, BASE, of(site::WIDE));
+            self.a.rm(Code::Mov_r32_rm32, Register::ESI, high);
+            self.a.ri(Code::Shl_rm64_imm8, Register::RSI, 32);
+            self.a.rr(Code::Add_r64_rm64, BASE, Register::RSI);
+            self.a.rm(Code::Mov_r32_rm32, Register::ESI, low);
+            self.a.rr(Code::Add_r64_rm64, BASE, Register::RSI);
+        }
+    }
+
     /// Fetches what the lane's place, just loaded, and the next iterations' stand for. The lane's index is left alone.
     fn fetch_lines(&mut self, line: &Line, i: &Inst, scale: u32, value: Register) {
         let (esi, rsi) = (Register::ESI, Register::RSI);
-        let of = |field: u32| Mem::at(SITES, line.site * SITE + field);
-        self.a.rm(Code::Mov_r64_rm64, Register::R10, of(site::POINTER));
-        let fetched = Mem::indexed(Register::R10, rsi, line.scale, 0);
         self.a.rr(Code::Mov_r32_rm32, esi, value);
-        self.a.rm(Code::Sub_r32_rm32, esi, of(site::LOW));
-        self.a.m(Code::Prefetchw_m8, fetched);
+        self.fetch_line(line);
         for ahead in 1..=AHEAD {
             // That iteration's index, where it passes.
             self.a.rr(Code::Mov_r32_rm32, esi, PLACE[0]);
@@ -191,8 +314,18 @@ impl Emit<'_> {
             self.a.rm(Code::Cmp_r32_rm32, esi, self.site(i, site::COUNT));
             self.a.rr(Code::Cmovae_r32_rm32, esi, PLACE[0]);
             self.a.rm(Code::Mov_r32_rm32, esi, Mem::indexed(PTR, rsi, scale, 0));
-            self.a.rm(Code::Sub_r32_rm32, esi, of(site::LOW));
-            self.a.m(Code::Prefetchw_m8, fetched);
+            self.fetch_line(line);
         }
+    }
+
+    /// Fetches what a loaded dword, in `esi`, stands for.
+    fn fetch_line(&mut self, line: &Line) {
+        if line.shift != 0 {
+            self.a.ri(Code::Shl_rm32_imm8, Register::ESI, line.shift as i32);
+        }
+        if line.base.is_none() {
+            self.a.rm(Code::Sub_r32_rm32, Register::ESI, Mem::at(SITES, line.site * SITE + site::LOW));
+        }
+        self.a.m(Code::Prefetchw_m8, Mem::indexed(BASE, Register::RSI, line.scale, 0));
     }
 }
