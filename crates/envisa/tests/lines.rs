@@ -23,20 +23,20 @@ add (M1, {n}) ToA(0,0)<1> A(0,0)<0;1,0> ToA(0,0)<1;1,0>"
         }
         Made::ByDwords => {
             "shl (M1, {n}) Y(0,0)<1> X(0,0)<1;1,0> 0x1:ud
-addc (M1, 16) Low(0,0)<1> Carry(0,0)<1> A32(0,0)<0;1,0> Y(0,0)<1;1,0>
-add (M1, 16) High(0,0)<1> Carry(0,0)<1;1,0> A32(0,1)<0;1,0>
-{rest}mov (M1, {n}) ToA32(0,0)<2> Low(0,0)<1;1,0>
+{dwords}mov (M1, {n}) ToA32(0,0)<2> Low(0,0)<1;1,0>
 mov (M1, {n}) ToA32(0,1)<2> High(0,0)<1;1,0>"
         }
     };
-    let rest = match channels {
-        32 => {
-            "addc (M5, 16) Low(0,16)<1> Carry(0,0)<1> A32(0,0)<0;1,0> Y(0,16)<1;1,0>
-add (M5, 16) High(0,16)<1> Carry(0,0)<1;1,0> A32(0,1)<0;1,0>\n"
-        }
-        _ => "",
-    };
-    let places = places.replace("{rest}", rest).replace("{n}", &n.to_string());
+    // Eight channels at a time: what is written in halves is read as one.
+    let dwords = (0..n / 8).map(|k| {
+        let (m, of) = (1 + 2 * k, format!("0,{}", 8 * k));
+        format!(
+            "addc (M{m}, 8) Low({of})<1> Carry(0,0)<1> A32(0,0)<0;1,0> Y({of})<1;1,0>
+add (M{m}, 8) High({of})<1> Carry(0,0)<1;1,0> A32(0,1)<0;1,0>\n"
+        )
+    });
+    let dwords: String = dwords.collect();
+    let places = places.replace("{dwords}", &dwords).replace("{n}", &n.to_string());
     let (bytes, twice) = (4 * n, 2 * n);
     format!(
         r#"
@@ -53,7 +53,7 @@ add (M5, 16) High(0,16)<1> Carry(0,0)<1;1,0> A32(0,1)<0;1,0>\n"
 .decl Y v_type=G type=ud num_elts={n} {decl}
 .decl Low v_type=G type=ud num_elts={n} {decl}
 .decl High v_type=G type=ud num_elts={n} {decl}
-.decl Carry v_type=G type=ud num_elts=16 {decl}
+.decl Carry v_type=G type=ud num_elts=8 {decl}
 .decl A32 v_type=G type=ud num_elts=2 align=dword alias=<A, 0>
 .decl X v_type=G type=d num_elts={n} {decl}
 .decl Old v_type=G type=d num_elts={n} {decl}

@@ -215,6 +215,8 @@ pub(crate) struct Emit<'a> {
     streams: Vec<Stream>,
     /// Loads of places that locked operations go to.
     lines: Vec<Line>,
+    /// Where vectors begin that are written 32 bytes at a time.
+    in_halves: Vec<RegOffset>,
     /// Loads of rows, by the loops they are in.
     rows: Vec<(Pc, Pc)>,
 }
@@ -289,6 +291,7 @@ impl<'a> Emit<'a> {
             now: 0,
             streams: streams(p, flow, cells, shapes),
             lines: lines(p, flow, cells),
+            in_halves: source::in_halves(p),
             rows: rows(p, flow),
         }
     }

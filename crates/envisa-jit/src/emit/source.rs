@@ -3,6 +3,33 @@
 use super::alu::is_float;
 use super::*;
 
+/// Where vectors of 64 bytes begin both halves of which are written by themselves, and never at once.
+pub(super) fn in_halves(p: &Program) -> Vec<RegOffset> {
+    let (mut halves, mut whole) = (Vec::new(), Vec::new());
+    for i in p.code() {
+        i.writes(p.parts(), &mut |t| match t.range(i.channels.into()) {
+            Some(r) if r.end - r.start == 32 => halves.push(r.start),
+            Some(r) if r.end - r.start > 32 => whole.push(r),
+            _ => {}
+        });
+    }
+    halves.sort_unstable();
+    halves.dedup();
+    whole.sort_unstable_by_key(|r| r.start);
+    // Up to where those go that begin there or before.
+    let mut end = 0;
+    for r in &mut whole {
+        end = end.max(r.end);
+        r.end = end;
+    }
+    let at_once = |at: RegOffset| {
+        let before = whole.partition_point(|r| r.start < at + 64);
+        before.checked_sub(1).is_some_and(|k| at < whole[k].end)
+    };
+    let both = |at: &RegOffset| halves.binary_search(&(at + 32)).is_ok() && !at_once(*at);
+    halves.iter().copied().filter(both).collect()
+}
+
 impl Emit<'_> {
     /// A source's elements of a part in the execution type, as an operand; `tmp` may be overwritten.
     pub(super) fn source(&mut self, i: &Inst, k: usize, part: &Part, tmp: V) -> Result<Opd, Why> {
@@ -63,6 +90,14 @@ impl Emit<'_> {
                 return Ok(Opd::Reg(tmp));
             }
             self.in_memory(a, part.lanes * bytes)?;
+            // The CPU gives a load what is in one store, not what is in two, for which it waits.
+            if w == Width::Z && self.level == Level::Avx512 && self.in_halves.binary_search(&a).is_ok() {
+                self.a.v2(VMOVDQU32, Width::Y, tmp, Opd::Mem(self.reg(a)), Lanes::All);
+                let insert = Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
+                let (v, m) = (vreg(tmp, w), self.reg(a + 32).operand(false));
+                self.a.push(iced_x86::Instruction::with4(insert, v, v, m, 1));
+                return Ok(Opd::Reg(tmp));
+            }
             return Ok(Opd::Mem(self.reg(a)));
         }
         // Narrower or of another kind: converted on the way.
