@@ -187,3 +187,91 @@ fn rows_of_channels_are_the_interpreters() {
     }
     assert!(whole > 150 && faults > 20, "{whole} ended, {faults} faults");
 }
+
+/// The same of surfaces, of 32 channels by one message, by one for each half, or of the second half alone: `T7` has where
+/// they begin, how many they read, and gets the sums. What is outside is zero.
+fn halves(step: i32, loads: &str) -> String {
+    format!(
+        r#"
+.version 3.6
+.kernel "walk"
+.kernel_attr Target="cm"
+.decl T6 v_type=T num_elts=1
+.decl T7 v_type=T num_elts=1
+.decl Lane v_type=G type=uw num_elts=32 align=wordx32
+.decl At v_type=G type=ud num_elts=32 align=wordx32
+.decl Go v_type=G type=d num_elts=32 align=wordx32
+.decl N v_type=G type=d num_elts=32 align=wordx32
+.decl X v_type=G type=d num_elts=32 align=wordx32
+.decl Sum v_type=G type=d num_elts=32 align=wordx32
+.decl P v_type=P num_elts=32
+.input T6 offset=64 size=4
+.input T7 offset=68 size=4
+.function "walk_main"
+mov (M1, 8) Lane(0,0)<1> 0x76543210:v
+add (M1, 8) Lane(0,8)<1> Lane(0,0)<1;1,0> 0x8:uw
+add (M1, 16) Lane(0,16)<1> Lane(0,0)<1;1,0> 0x10:uw
+shl (M1, 32) At(0,0)<1> Lane(0,0)<1;1,0> 0x2:ud
+lsc_load.ugm (M1, 32) Go:d32 bti(T7)[At]:a32
+lsc_load.ugm (M1, 32) N:d32 bti(T7)[At+0x80]:a32
+mov (M1, 32) Sum(0,0)<1> 0x1:d
+mov (M1, 32) X(0,0)<1> 0x0:d
+cmp.gt (M1, 32) P N(0,0)<1;1,0> 0x0:d
+(!P) goto (M1, 32) behind
+again:
+{loads}mul (M1, 32) Sum(0,0)<1> Sum(0,0)<1;1,0> 0x1f:d
+add (M1, 32) Sum(0,0)<1> Sum(0,0)<1;1,0> X(0,0)<1;1,0>
+add (M1, 32) Go(0,0)<1> Go(0,0)<1;1,0> {step}:d
+add (M1, 32) N(0,0)<1> N(0,0)<1;1,0> -1:d
+cmp.gt (M1, 32) P N(0,0)<1;1,0> 0x0:d
+(P) goto (M1, 32) again
+behind:
+lsc_store.ugm (M1, 32) bti(T7)[At]:a32 Sum:d32
+ret (M1, 1)
+"#
+    )
+}
+
+#[test]
+fn halves_of_channels_are_the_interpreters() {
+    let mut chance = Chance(0x0dd_ba11);
+    let mut outside = 0;
+    let one = "lsc_load.ugm (M1, 32) X:d32 bti(T6)[Go]:a32\n";
+    let low = "lsc_load.ugm (M1, 16) X:d32 bti(T6)[Go]:a32\n";
+    let high = "lsc_load.ugm (M5, 16) X.64:d32 bti(T6)[Go.64]:a32\n";
+    let two = format!("{low}{high}");
+    for loads in [one, &two, high] {
+        for step in [4, 8, -4, 2] {
+            let text = halves(step, loads);
+            for _ in 0..40 {
+                let length = [1024, 4096, 40_960, 131_072][chance.below(4) as usize];
+                let data = dwords((0..length / 4).map(|_| chance.below(1 << 32) as u32));
+                let [a, b] = [0, 1].map(|_| walks(&mut chance, step, length));
+                let odd = u32::from(chance.below(8) == 0);
+                let mut work: Vec<u32> = [&a[..16], &b[..16], &a[16..], &b[16..]].concat();
+                work[..32].iter_mut().for_each(|x| *x = x.wrapping_add(odd));
+                outside += usize::from(work[..32].iter().any(|x| *x >= length as u32));
+                let bytes = dwords(work);
+                let run = |engine| -> Left {
+                    let device = Device::new(Config::new(Platform::Pvc).memory(1 << 24));
+                    let module =
+                        Module::load(&device, "walk", Source::Text(text.as_bytes())).expect("it loads");
+                    let kernel = module.kernel("walk").expect("it is there");
+                    let a = device.buffer_from("a", &data).expect("there is memory");
+                    let b = device.buffer_from("b", &bytes).expect("there is memory");
+                    let launch = Launch::threads(&[1, 1, 1], 1)
+                        .arg("T6", &a)
+                        .arg("T7", &b)
+                        .engine(engine)
+                        .host_threads(1);
+                    let outcome = device.run(&kernel, &launch).expect("it is launched");
+                    (a.to_vec(), b.to_vec(), outcome.fault)
+                };
+                let [a, b] = [Engine::Interpreter, Engine::Native].map(run);
+                assert_eq!(a.2, b.2, "{loads} by {step}: the fault");
+                assert!(a == b, "{loads} by {step}, {length} bytes: memory differs");
+            }
+        }
+    }
+    assert!(outside > 20, "{outside} with channels that begin outside");
+}

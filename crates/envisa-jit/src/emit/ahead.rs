@@ -1,8 +1,6 @@
 //! Gathers that load ahead: see [`super::streams`].
 
-use envisa_lower::Simt;
-
-use super::memory::{Form, PTR};
+use super::memory::{Form, PTR, Way};
 use super::streams::{COLUMNS, NEXT, STREAM, Stream, TILE};
 use super::*;
 use crate::layout::site;
@@ -26,52 +24,67 @@ impl Emit<'_> {
 
     /// Nothing is loaded: of those of a loop that begins here, or of all of them.
     pub(super) fn forget_streams(&mut self, head: Option<Pc>) {
-        for k in 0..self.streams.len() {
-            let Stream { head: at, step, .. } = self.streams[k];
-            if head.is_none_or(|h| h == at) {
-                let next = Mem::at(CTX, self.stream_at(k) + NEXT);
-                self.a.mi(Code::Mov_rm32_imm32, next, (COLUMNS * step) as i32);
-            }
-        }
+        self.forget(|s| head.is_none_or(|h| h == s.head));
     }
 
     /// The same of a load whose site may lead elsewhere from now on: what it has ahead is not of there.
     pub(super) fn forget_streams_of(&mut self, pc: Pc) {
+        self.forget(|s| s.pc == pc);
+    }
+
+    fn forget(&mut self, of: impl Fn(&Stream) -> bool) {
         for k in 0..self.streams.len() {
-            let Stream { pc: of, step, .. } = self.streams[k];
-            if of == pc {
+            let s = self.streams[k];
+            if s.part == 0 && of(&s) {
                 let next = Mem::at(CTX, self.stream_at(k) + NEXT);
-                self.a.mi(Code::Mov_rm32_imm32, next, (COLUMNS * step) as i32);
+                self.a.mi(Code::Mov_rm32_imm32, next, (COLUMNS * s.step) as i32);
             }
         }
     }
 
     /// The stream that a part of a load is, if it is one.
-    pub(super) fn stream(&self, pc: Pc, part: &Part) -> Option<usize> {
-        self.streams.iter().position(|s| (s.pc, s.part) == (pc, part.index) && part.lanes == 16)
+    pub(super) fn stream(&self, pc: Pc, part: u32) -> Option<usize> {
+        self.streams.iter().position(|s| (s.pc, s.part) == (pc, part))
     }
 
-    /// Dwords from anywhere: from what is loaded already, or with the next ones of their rows, or by themselves.
+    /// Dwords from anywhere: what is loaded already, or is loaded with the next ones of its rows. Goes to `done` then. What
+    /// is loaded already has passed the site, and is as it has to be aligned, so that places where it is expected need not be
+    /// looked at again; but those of 64 bits have to have passed the site, as they are known by their low halves.
     #[allow(clippy::too_many_arguments)]
-    pub(super) fn gather_ahead(
+    pub(super) fn take_ahead(
         &mut self,
         pc: Pc,
         i: &Inst,
-        s: &Simt,
         form: Form,
-        part: &Part,
-        v: V,
+        align: u32,
+        parts: &[Part],
+        ways: &[Way],
         data: RegOffset,
-        on: Option<K>,
-        k: usize,
+        done: Label,
     ) -> Result<(), Why> {
-        let (step, at) = (self.streams[k].step, self.stream_at(k));
-        let (first, next) = (Mem::at(CTX, at), Mem::at(CTX, at + NEXT));
-        let [take, fill, alone, done] = std::array::from_fn(|_| self.a.label());
-        self.a.v3(VPSUBD, Width::Z, 0, v, Opd::Mem(first), Lanes::All);
-        self.a.vcmp(VPCMPUD, Width::Z, 5, 0, Opd::Bcast(next), 4, on);
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
-        self.a.jump(Code::Jne_rel32_64, alone);
+        let Some(k) = self.stream(pc, 0) else { return Ok(()) };
+        let places: Vec<V> =
+            ways.iter().filter_map(|way| if let Way::Any(v) = way { Some(*v) } else { None }).collect();
+        if places.len() != parts.len() {
+            return Ok(());
+        }
+        let step = self.streams[k].step;
+        let all: Vec<(u32, V, Part, Option<K>)> = parts
+            .iter()
+            .zip(places)
+            .map(|(part, v)| {
+                (self.stream_at(k + part.index as usize), v, *part, self.transfer_mask(pc, part))
+            })
+            .collect();
+        let next = Mem::at(CTX, self.stream_at(k) + NEXT);
+        let [take, fill, other] = std::array::from_fn(|_| self.a.label());
+        let last_mask = 5 + all.len() as K - 1;
+        for (n, &(at, v, _, on)) in all.iter().enumerate() {
+            self.a.v3(VPSUBD, Width::Z, n as V, v, Opd::Mem(Mem::at(CTX, at)), Lanes::All);
+            self.a.vcmp(VPCMPUD, Width::Z, 5 + n as K, n as V, Opd::Bcast(next), 4, on);
+        }
+        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(last_mask));
+        self.a.jump(Code::Jne_rel32_64, other);
         self.a.rm(Code::Mov_r32_rm32, Register::EAX, next);
         self.a.ri(Code::Cmp_rm32_imm32, Register::EAX, (COLUMNS * step) as i32);
         self.a.jump(Code::Jae_rel32_64, fill);
@@ -80,37 +93,60 @@ impl Emit<'_> {
         self.a.ri(Code::Shl_rm32_imm8, Register::ESI, (64 / step).trailing_zeros() as i32);
         self.a.ri(Code::Add_rm32_imm8, Register::EAX, step as i32);
         self.a.mr(Code::Mov_rm32_r32, next, Register::EAX);
-        let column = Mem::indexed(CTX, Register::RSI, 1, i64::from(at + TILE));
-        self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(column), Lanes::All);
-        let to = data + 4 * part.lane;
-        let lanes = self.load_lanes(pc, to, on);
-        self.store_part(to, 0, 4, part, lanes)?;
+        for &(at, _, part, on) in &all {
+            let column = Opd::Mem(Mem::indexed(CTX, Register::RSI, 1, i64::from(at + TILE)));
+            let to = data + 4 * part.lane;
+            let lanes = self.load_lanes(pc, to, on);
+            if let (Some(home), None) = (self.home(to, 64), lanes) {
+                self.a.v2(VMOVDQU32, Width::Z, home, column, Lanes::All);
+                continue;
+            }
+            self.a.v2(VMOVDQU32, Width::Z, 0, column, Lanes::All);
+            self.store_part(to, 0, 4, &part, lanes)?;
+        }
         self.a.jmp(done);
-        // So far ahead everything is inside; of channels that are off, that is not known of their places either.
+        // Everything is inside, also so far ahead, and also of channels that are off.
         self.a.bind(fill);
         let last = self.literal((COLUMNS - 1) * step);
         let count = self.site(i, site::COUNT);
-        self.a.v3(VPADDD, Width::Z, 0, v, Opd::Bcast(last), Lanes::All);
-        self.a.vcmp(VPCMPUD, Width::Z, 5, 0, Opd::Bcast(count), 5, None);
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
-        self.a.jump(Code::Jne_rel32_64, alone);
-        if on.is_some() {
+        for &(_, v, ..) in &all {
+            self.a.v3(VPADDD, Width::Z, 0, v, Opd::Bcast(last), Lanes::All);
             self.a.vcmp(VPCMPUD, Width::Z, 5, v, Opd::Bcast(count), 5, None);
-            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
-            self.a.jump(Code::Jne_rel32_64, alone);
+            self.a.vcmp(VPCMPUD, Width::Z, 6, 0, Opd::Bcast(count), 5, None);
+            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(6));
+            self.a.jump(Code::Jne_rel32_64, other);
+            if align > 1 {
+                let low = self.literal(align - 1);
+                self.a.v3(VPANDD, Width::Z, 0, v, Opd::Bcast(low), Lanes::All);
+                self.a.v3(VPXORD, Width::Z, 1, 1, Opd::Reg(1), Lanes::All);
+                self.a.vcmp(VPCMPUD, Width::Z, 5, 0, Opd::Reg(1), 4, None);
+                self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+                self.a.jump(Code::Jne_rel32_64, other);
+            }
         }
-        self.a.store(STORE32, Width::Z, first, v, Lanes::All);
-        self.load_columns(form, at);
+        let pointer = self.site(i, site::POINTER);
+        self.a.rm(Code::Mov_r64_rm64, PTR, pointer);
+        for &(at, v, ..) in &all {
+            self.a.store(STORE32, Width::Z, Mem::at(CTX, at), v, Lanes::All);
+        }
+        for &(at, ..) in &all {
+            self.load_columns(form, at);
+        }
         self.a.rr(Code::Xor_r32_rm32, Register::EAX, Register::EAX);
         self.a.jmp(take);
-        // The next one is the first that is loaded ahead.
-        self.a.bind(alone);
-        self.a.v3(VPSUBD, Width::Z, 0, v, Opd::Bcast(last), Lanes::All);
-        self.a.store(STORE32, Width::Z, first, 0, Lanes::All);
-        self.a.mi(Code::Mov_rm32_imm32, next, (COLUMNS * step) as i32);
-        self.move_any(pc, s, form, part, v, data, 0, on)?;
-        self.a.bind(done);
+        self.a.bind(other);
         Ok(())
+    }
+
+    /// Of a load that is done by itself: the next one is the first that is loaded ahead.
+    pub(super) fn expect_next(&mut self, pc: Pc, part: &Part, v: V) {
+        let (Some(first), Some(k)) = (self.stream(pc, 0), self.stream(pc, part.index)) else { return };
+        let step = self.streams[k].step;
+        let last = self.literal((COLUMNS - 1) * step);
+        self.a.v3(VPSUBD, Width::Z, 0, v, Opd::Bcast(last), Lanes::All);
+        self.a.store(STORE32, Width::Z, Mem::at(CTX, self.stream_at(k)), 0, Lanes::All);
+        let next = Mem::at(CTX, self.stream_at(first) + NEXT);
+        self.a.mi(Code::Mov_rm32_imm32, next, (COLUMNS * step) as i32);
     }
 
     /// Loads sixteen dwords of sixteen rows each, and stores them by columns: four rows at a time, of which each quarter

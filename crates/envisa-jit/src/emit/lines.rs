@@ -51,7 +51,7 @@ pub(crate) fn lines(p: &Program, flow: &Flow, cells: &Cells) -> Vec<Line> {
             let (Some(data), Ok(of)) = (s.data, form(p, s)) else { continue };
             let plain =
                 |f: Form| !f.wide && f.before == 0 && f.added.is_none() && f.and.is_none() && f.scale <= 8;
-            if !matches!(channels, 16 | 32) || !plain(of) {
+            if p.code()[pc as usize].first != 0 || !matches!(channels, 16 | 32) || !plain(of) {
                 continue;
             }
             let Some(step) = step(p, cells, &at, s.address) else { continue };
@@ -208,9 +208,10 @@ pub(crate) fn rows(p: &Program, flow: &Flow) -> Vec<(Pc, Pc)> {
     outer
         .flat_map(|at| at.clone().map(|pc| (*at.start(), pc)))
         .filter(|(_, pc)| {
-            let channels = p.code()[*pc as usize].channels;
+            let i = &p.code()[*pc as usize];
             gather(p, *pc).is_some_and(|s| matches!(s.space, Space::Flat | Space::Bti(_)))
-                && matches!(channels, 16 | 32)
+                && i.first == 0
+                && matches!(i.channels, 16 | 32)
         })
         .collect()
 }

@@ -232,12 +232,25 @@ impl Emit<'_> {
             }
             ways.extend(both);
         }
-        for part in &parts[ways.len()..] {
+        let (ahead, done) = (self.stream(pc, 0).is_some(), self.a.label());
+        let looked_at = ways.len();
+        for part in &parts[looked_at..] {
             let way = self.way(pc, i, s, form, part, entry, &mut misses)?;
-            if align > 1 {
+            if align > 1 && !ahead {
                 self.aligned(pc, part, way, align, entry);
             }
             ways.push(way);
+        }
+        if ahead && !form.wide {
+            self.take_ahead(pc, i, form, align, &parts, &ways, data, done)?;
+        }
+        for (part, way) in parts.iter().zip(&ways).skip(looked_at).filter(|_| ahead) {
+            if let (Way::Any(v), false) = (way, form.wide) {
+                self.outside(pc, i, s, part, *v);
+            }
+            if align > 1 {
+                self.aligned(pc, part, *way, align, entry);
+            }
         }
         if misses {
             let [a, b] = [parts.first(), parts.last()].map(|p| 5 + p.map_or(0, |p| p.index as K));
@@ -246,7 +259,9 @@ impl Emit<'_> {
         }
         let m = self.site(i, site::POINTER);
         self.a.rm(Code::Mov_r64_rm64, PTR, m);
-        let done = self.a.label();
+        if ahead && form.wide {
+            self.take_ahead(pc, i, form, align, &parts, &ways, data, done)?;
+        }
         self.transfer_both(pc, i, s, form, &parts, &ways, data, done)?;
         for (part, way) in parts.iter().zip(&ways) {
             self.transfer(pc, i, s, form, part, *way, data)?;
@@ -443,10 +458,19 @@ impl Emit<'_> {
             let and = self.literal(and);
             self.a.v3(VPANDD, w, v, from, Opd::Bcast(and), Lanes::All);
         }
-        let limit = self.site(i, if s.element < 4 { site::COUNT4 } else { site::COUNT });
-        self.a.vcmp(VPCMPUD, w, 5 + part.index as u8, v, Opd::Bcast(limit), 5, on);
+        // What is loaded ahead has passed already.
+        if self.stream(pc, 0).is_none() {
+            self.outside(pc, i, s, part, v);
+        }
         *misses = true;
         Ok(Way::Any(v))
+    }
+
+    /// Which channels of a half that go anywhere are outside, in a mask of the half's own.
+    fn outside(&mut self, pc: Pc, i: &Inst, s: &Simt, part: &Part, v: V) {
+        let on = self.transfer_mask(pc, part);
+        let limit = self.site(i, if s.element < 4 { site::COUNT4 } else { site::COUNT });
+        self.a.vcmp(VPCMPUD, part.width, 5 + part.index as u8, v, Opd::Bcast(limit), 5, on);
     }
 
     /// Is the first of a part's elements of so many bytes in a register of its own, or in its place?

@@ -20,7 +20,7 @@ use crate::shape::Shapes;
 /// How many iterations' dwords are loaded at once.
 pub(crate) const COLUMNS: u32 = 16;
 /// In the context, of each stream: the places that the first column was loaded from; how far from there the next load is
-/// expected; the columns.
+/// expected, of a load's first sixteen channels for all of them; the columns.
 pub(crate) const NEXT: u32 = 64;
 pub(crate) const TILE: u32 = 128;
 pub(crate) const STREAM: u32 = TILE + 64 * COLUMNS;
@@ -49,26 +49,36 @@ pub(crate) fn streams(p: &Program, flow: &Flow, cells: &Cells, shapes: &Shapes) 
         if loops.iter().any(inner) || !quiet(p, at) || !closed(p, flow, at) {
             continue;
         }
-        let loaded = loaded(p, cells, at);
+        let mut loaded = loaded(p, cells, at);
         for pc in at.clone() {
-            let (Some(s), channels) = (gather(p, pc), p.code()[pc as usize].channels) else { continue };
-            let Ok(form) = form(p, s) else { continue };
-            let bytes = u32::from(s.address_bytes) * u32::from(channels);
-            let places: Vec<Option<CellId>> = (0..bytes / 64).map(|k| cells.at(s.address + 64 * k)).collect();
-            let moves = |c: &Option<CellId>| {
-                c.is_some_and(|c| {
-                    shapes.step(c).is_none() && !loaded.contains(&c) && written(p, cells, at, c)
-                })
-            };
-            if !matches!(channels, 16 | 32) || form.scale > 4 || !places.iter().all(moves) {
-                continue;
+            if let Some((step, parts)) = ahead(p, cells, shapes, at, pc, &loaded)
+                && all.len() + parts as usize <= MOST
+            {
+                all.extend((0..parts).map(|part| Stream { pc, part, head: *at.start(), step }));
             }
-            let parts = 0..u32::from(channels) / 16;
-            all.extend(parts.map(|part| Stream { pc, part, head: *at.start(), step: 4 / form.scale }));
+            load(p, cells, pc, &mut loaded);
         }
     }
-    all.truncate(MOST);
     all
+}
+
+/// The step of a load that goes on through memory in a loop, and how many sixteens of channels it has, given what comes
+/// from memory before it.
+fn ahead(
+    p: &Program,
+    cells: &Cells,
+    shapes: &Shapes,
+    at: &RangeInclusive<Pc>,
+    pc: Pc,
+    loaded: &[CellId],
+) -> Option<(u32, u32)> {
+    let (s, channels) = (gather(p, pc)?, p.code()[pc as usize].channels);
+    let form = form(p, s).ok()?;
+    let bytes = u32::from(s.address_bytes) * u32::from(channels);
+    let moves = |c: CellId| shapes.step(c).is_none() && !loaded.contains(&c) && written(p, cells, at, c);
+    let all = (0..bytes / 64).all(|k| cells.at(s.address + 64 * k).is_some_and(moves));
+    (matches!(channels, 16 | 32) && form.scale <= 4 && all)
+        .then(|| (4 / form.scale, u32::from(channels) / 16))
 }
 
 /// From a loop's first instruction to its last.
@@ -80,11 +90,11 @@ pub(super) fn loops(p: &Program, flow: &Flow) -> Vec<RangeInclusive<Pc>> {
         .collect()
 }
 
-/// A load of a dword for each channel.
+/// A load of a dword for each channel, or each of the second sixteen.
 pub(super) fn gather(p: &Program, pc: Pc) -> Option<&Simt> {
     let i = &p.code()[pc as usize];
     match p.messages().get(i.aux as usize)? {
-        Message::Simt(s) if i.op == Op::Message && i.first == 0 => {
+        Message::Simt(s) if i.op == Op::Message && i.first.is_multiple_of(16) => {
             ((s.write, s.elements, s.element, s.slot) == (false, 1, 4, 4)).then_some(s)
         }
         _ => None,
@@ -119,26 +129,34 @@ fn closed(p: &Program, flow: &Flow, at: &RangeInclusive<Pc>) -> bool {
     })
 }
 
-/// What comes from memory, in there.
+/// What comes from memory where an iteration begins. Registers serve for this and that: what is written over does not.
 fn loaded(p: &Program, cells: &Cells, at: &RangeInclusive<Pc>) -> Vec<CellId> {
     let mut all: Vec<CellId> = Vec::new();
     loop {
-        let before = all.len();
-        for pc in at.clone() {
-            let mut from = p.code()[pc as usize].op == Op::Message;
-            cells.accesses(p.parts(), pc, &mut |a| from |= !a.write && all.contains(&a.cell));
-            if from {
-                cells.accesses(p.parts(), pc, &mut |a| {
-                    if a.write && !all.contains(&a.cell) {
-                        all.push(a.cell);
-                    }
-                });
+        let before = all.clone();
+        at.clone().for_each(|pc| load(p, cells, pc, &mut all));
+        before.iter().for_each(|c| {
+            if !all.contains(c) {
+                all.push(*c);
             }
-        }
-        if all.len() == before {
+        });
+        if all.len() == before.len() {
             return all;
         }
     }
+}
+
+/// What comes from memory behind an instruction, by what does before it.
+fn load(p: &Program, cells: &Cells, pc: Pc, all: &mut Vec<CellId>) {
+    let mut from = p.code()[pc as usize].op == Op::Message;
+    cells.accesses(p.parts(), pc, &mut |a| from |= !a.write && all.contains(&a.cell));
+    cells.accesses(p.parts(), pc, &mut |a| {
+        if a.write && from && !all.contains(&a.cell) {
+            all.push(a.cell);
+        } else if a.write && a.whole && !from {
+            all.retain(|c| *c != a.cell);
+        }
+    });
 }
 
 /// Is it written in there?

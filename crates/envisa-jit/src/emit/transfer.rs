@@ -198,11 +198,10 @@ impl Emit<'_> {
             }
             self.a.bind(gather);
             self.a.m(Code::Inc_rm32, weary);
-            if let (Some(k), false) = (self.stream(pc, part), s.write) {
-                self.gather_ahead(pc, i, s, form, part, v, data, on, k)?;
-                positions = 0;
-            }
             done = Some(d);
+        }
+        if let Way::Any(v) = way {
+            self.expect_next(pc, part, v);
         }
         if let Way::Any(v) = way
             && (s.elements, s.element, s.slot, s.write) == (0b11, 4, 4, false)
