@@ -237,7 +237,7 @@ ret (M1, 32)
         let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20));
         let module = Module::load(&device, "windows", Source::Text(text.as_bytes())).expect("it loads");
         let kernel = module.kernel("windows").expect("it is there");
-        let content: Vec<u8> = (0..4096u32).map(|k| (k * 37 >> 3) as u8).collect();
+        let content: Vec<u8> = (0..4096u32).map(|k| ((k * 37) >> 3) as u8).collect();
         let from = device.buffer_from("a", &content).expect("there is memory");
         let to = device.buffer("b", 512).expect("there is memory");
         let launch = Launch::threads(&[2, 1, 1], 1).engine(engine).host_threads(1);
