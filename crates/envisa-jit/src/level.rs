@@ -40,6 +40,18 @@ impl Level {
         }
     }
 
+    /// Is what is fast that which is fast on AMD's CPUs, where single loads take less than a gather does, and the CPU's
+    /// own prefetchers need no help? `ENVISA_TUNE=amd|intel` says so for others, so that tests reach both.
+    pub fn tuned_for_amd() -> bool {
+        static TUNED: OnceLock<bool> = OnceLock::new();
+        *TUNED.get_or_init(|| match std::env::var("ENVISA_TUNE").as_deref() {
+            Ok("amd") => true,
+            Ok("intel") => false,
+            // AMD's CPUs have this one, all others do not.
+            _ => is_x86_feature_detected!("sse4a"),
+        })
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Level::Avx2 => "AVX2",

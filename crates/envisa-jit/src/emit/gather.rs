@@ -43,7 +43,7 @@ impl Emit<'_> {
         Places { index: INDEX, ..of }
     }
 
-    /// The indices of lanes `4 * q + 2 * second` and the next one, in `edx` and `rax`.
+    /// The indices of lanes `4 * q + 2 * second` and the next one, in `rsi` and `rax`; `rdx` may be where the other half goes.
     fn two_indices(&mut self, of: Places, q: u32, second: bool) {
         let from = if q == 0 { of.index } else { QUARTER };
         if q != 0 && !second {
@@ -56,7 +56,7 @@ impl Emit<'_> {
         } else {
             self.a.rr(Code::EVEX_Vmovq_rm64_xmm, Register::RAX, from);
         }
-        self.a.rr(Code::Mov_r32_rm32, Register::EDX, Register::EAX);
+        self.a.rr(Code::Mov_r32_rm32, Register::ESI, Register::EAX);
         self.a.ri(Code::Shr_rm64_imm8, Register::RAX, 32);
     }
 
@@ -86,7 +86,7 @@ impl Emit<'_> {
             let to = vreg(if q == 0 { 0 } else { LOADED }, Width::X);
             for second in [false, true] {
                 self.two_indices(of, q, second);
-                for (k, r) in [Register::RDX, Register::RAX].into_iter().enumerate() {
+                for (k, r) in [Register::RSI, Register::RAX].into_iter().enumerate() {
                     let (m, at) = (of.at(r), 2 * u32::from(second) + k as u32);
                     if at == 0 {
                         self.a.rm(Code::VEX_Vmovd_xmm_rm32, to, m);
@@ -123,7 +123,7 @@ impl Emit<'_> {
         for q in 0..4 {
             let to = vreg(if q == 0 { dst } else { LOADED }, Width::X);
             self.two_indices(of, 2 * h + q / 2, q % 2 == 1);
-            self.a.rm(Code::VEX_Vmovq_xmm_xmmm64, to, of.at(Register::RDX));
+            self.a.rm(Code::VEX_Vmovq_xmm_xmmm64, to, of.at(Register::RSI));
             let m = of.at(Register::RAX).operand(false);
             self.a.push(iced_x86::Instruction::with3(Code::VEX_Vmovhps_xmm_xmm_m64, to, to, m));
             self.quarter(dst, q);

@@ -234,8 +234,7 @@ impl<'a> Emit<'a> {
         let mut a = Asm::default();
         let labels = (0..=flow.end()).map(|_| a.label()).collect();
         let [stub, done, leave, out, next, turn] = std::array::from_fn(|_| a.label());
-        // AMD's CPUs have this one, all others do not.
-        let amd = is_x86_feature_detected!("sse4a");
+        let amd = Level::tuned_for_amd();
         let mut waits = HashMap::new();
         for pc in 0..flow.end() {
             for l in flow.waiting(pc) {
