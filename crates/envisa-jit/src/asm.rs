@@ -407,14 +407,14 @@ impl Asm {
     }
 
     /// Where the code is now, for [`Asm::back`].
-    pub fn here(&self) -> (usize, Option<u32>, usize, usize) {
-        (self.code.len(), self.pending, self.marks.len(), self.wanted.len())
+    pub fn here(&self) -> (usize, Option<u32>, usize, usize, bool) {
+        (self.code.len(), self.pending, self.marks.len(), self.wanted.len(), self.joined)
     }
 
     /// Forgets what was added since.
-    pub fn back(&mut self, to: (usize, Option<u32>, usize, usize)) {
+    pub fn back(&mut self, to: (usize, Option<u32>, usize, usize, bool)) {
         self.code.truncate(to.0);
-        self.joined = true;
+        self.joined = to.4;
         self.pending = to.1;
         self.marks.truncate(to.2);
         self.wanted.truncate(to.3);

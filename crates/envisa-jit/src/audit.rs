@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, OpKind, Register};
 
-use crate::emit::streams::COLUMNS;
+use crate::emit::streams::{ROWS, TILE};
 use crate::layout::{SITE, at as place};
 
 /// How large what the code is given is, in bytes.
@@ -78,14 +78,17 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
                     let of = if step == 8 { &arrays[1..] } else { &arrays[..] };
                     matches!(step, 4 | 8) && of.contains(&at) && end == at + step
                 }
-                // By the number of a row, or where a column is.
-                Register::RBP if index == Register::R9 && i.memory_index_scale() == 4 => ahead(4 * 12),
+                // By the number of a row, and where of the two tiles four rows begin.
+                Register::RBP if index == Register::R9 && i.memory_index_scale() == 4 => ahead(4 * (ROWS - 4)),
+                Register::RBP if index == Register::R10 && i.memory_index_scale() == 4 => {
+                    ahead(TILE + 4 * (ROWS - 4))
+                }
                 // By the number of a chunk of addresses.
                 Register::RBP if (index == Register::RSI || found) && at == i64::from(sizes.ends.start) => {
                     i.memory_index_scale() == 4 && !sizes.ends.is_empty() && end == at + 4
                 }
                 Register::RBP if index == Register::RSI && i.memory_index_scale() == 1 => {
-                    ahead(64 * (COLUMNS - 1))
+                    ahead(2 * TILE - 4 * ROWS)
                 }
                 Register::RBP => inside(sizes.context),
                 Register::R12 => inside(sizes.sites),

@@ -1,16 +1,15 @@
 //! Gathers that load ahead: see [`super::streams`].
 
 use super::memory::{Form, PTR, Way};
-use super::streams::{COLUMNS, NEXT, STREAM, Stream, TILE};
+use super::streams::{BEHIND, COLUMNS, NEXT, ROWS, STREAM, Stream, TILE, TILES, USED};
 use super::*;
 use crate::layout::site;
 
-/// How far behind the columns that are loaded the lines of all rows are fetched, in bytes: more rows than the CPU's
-/// prefetchers follow.
 const FETCHED: u32 = 128;
-
 /// The number of the first of four rows.
 const ROW: Register = Register::R9;
+/// Where its columns are stored, in dwords from the first tile's begin.
+const TO: Register = Register::R10;
 
 impl Emit<'_> {
     /// Where in a context the streams are.
@@ -34,17 +33,23 @@ impl Emit<'_> {
 
     fn forget(&mut self, of: impl Fn(&Stream) -> bool) {
         for k in 0..self.streams.len() {
-            let s = self.streams[k];
-            if s.part == 0 && of(&s) {
-                let next = Mem::at(CTX, self.stream_at(k) + NEXT);
-                self.a.mi(Code::Mov_rm32_imm32, next, (COLUMNS * s.step) as i32);
+            if of(&self.streams[k]) {
+                self.nothing_ahead(k);
             }
         }
     }
 
-    /// The stream that a part of a load is, if it is one.
-    pub(super) fn stream(&self, pc: Pc, part: u32) -> Option<usize> {
-        self.streams.iter().position(|s| (s.pc, s.part) == (pc, part))
+    /// What comes next is the first of a tile that has to be loaded.
+    fn nothing_ahead(&mut self, k: usize) {
+        let at = self.stream_at(k);
+        let next = Mem::at(CTX, at + NEXT);
+        // `BEHIND` is the upper half.
+        self.a.mi(Code::Mov_rm64_imm32, next, (COLUMNS * self.streams[k].step) as i32);
+    }
+
+    /// The stream that a load is, if it is one.
+    pub(super) fn stream(&self, pc: Pc) -> Option<usize> {
+        self.streams.iter().position(|s| s.pc == pc)
     }
 
     /// Dwords from anywhere: what is loaded already, or is loaded with the next ones of its rows. Goes to `done` then. What
@@ -62,25 +67,24 @@ impl Emit<'_> {
         data: RegOffset,
         done: Label,
     ) -> Result<(), Why> {
-        let Some(k) = self.stream(pc, 0) else { return Ok(()) };
+        let Some(k) = self.stream(pc) else { return Ok(()) };
         let places: Vec<V> =
             ways.iter().filter_map(|way| if let Way::Any(v) = way { Some(*v) } else { None }).collect();
         if places.len() != parts.len() {
             return Ok(());
         }
-        let step = self.streams[k].step;
-        let all: Vec<(u32, V, Part, Option<K>)> = parts
+        let (at, Stream { step, rows, .. }) = (self.stream_at(k), self.streams[k]);
+        let here = |part: &Part| Mem::at(CTX, at + 64 * part.index);
+        let all: Vec<(V, Part, Option<K>)> = parts
             .iter()
             .zip(places)
-            .map(|(part, v)| {
-                (self.stream_at(k + part.index as usize), v, *part, self.transfer_mask(pc, part))
-            })
+            .map(|(part, v)| (v, *part, self.transfer_mask(pc, part)))
             .collect();
-        let next = Mem::at(CTX, self.stream_at(k) + NEXT);
-        let [take, fill, other] = std::array::from_fn(|_| self.a.label());
+        let [next, behind, used] = [NEXT, BEHIND, USED].map(|field| Mem::at(CTX, at + field));
+        let [take, fill, look, last, other] = std::array::from_fn(|_| self.a.label());
         let last_mask = 5 + all.len() as K - 1;
-        for (n, &(at, v, _, on)) in all.iter().enumerate() {
-            self.a.v3(VPSUBD, Width::Z, n as V, v, Opd::Mem(Mem::at(CTX, at)), Lanes::All);
+        for (n, &(v, part, on)) in all.iter().enumerate() {
+            self.a.v3(VPSUBD, Width::Z, n as V, v, Opd::Mem(here(&part)), Lanes::All);
             self.a.vcmp(VPCMPUD, Width::Z, 5 + n as K, n as V, Opd::Bcast(next), 4, on);
         }
         self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(last_mask));
@@ -89,12 +93,15 @@ impl Emit<'_> {
         self.a.ri(Code::Cmp_rm32_imm32, Register::EAX, (COLUMNS * step) as i32);
         self.a.jump(Code::Jae_rel32_64, fill);
         self.a.bind(take);
+        let column = (4 * ROWS / step).trailing_zeros() as i32;
         self.a.rr(Code::Mov_r32_rm32, Register::ESI, Register::EAX);
-        self.a.ri(Code::Shl_rm32_imm8, Register::ESI, (64 / step).trailing_zeros() as i32);
+        self.a.ri(Code::Shl_rm32_imm8, Register::ESI, column);
+        self.a.rm(Code::Add_r32_rm32, Register::ESI, used);
         self.a.ri(Code::Add_rm32_imm8, Register::EAX, step as i32);
         self.a.mr(Code::Mov_rm32_r32, next, Register::EAX);
-        for &(at, _, part, on) in &all {
-            let column = Opd::Mem(Mem::indexed(CTX, Register::RSI, 1, i64::from(at + TILE)));
+        for &(_, part, on) in &all {
+            let m = Mem::indexed(CTX, Register::RSI, 1, i64::from(at + TILES + 64 * part.index));
+            let column = Opd::Mem(m);
             let to = data + 4 * part.lane;
             let lanes = self.load_lanes(pc, to, on);
             if let (Some(home), None) = (self.home(to, 64), lanes) {
@@ -104,13 +111,35 @@ impl Emit<'_> {
             self.a.v2(VMOVDQU32, Width::Z, 0, column, Lanes::All);
             self.store_part(to, 0, 4, &part, lanes)?;
         }
+        // With every other column four rows of the tile behind are loaded, so that it is there behind the last one.
+        self.a.ri(Code::Test_rm32_imm32, Register::ESI, 4 * ROWS as i32);
+        self.a.jump(Code::Jne_rel32_64, done);
+        self.a.mi(Code::Cmp_rm32_imm8, behind, 0);
+        self.a.jump(Code::Je_rel32_64, done);
+        let row = ROW.full_register32();
+        self.a.rr(Code::Mov_r32_rm32, row, Register::ESI);
+        self.a.ri(Code::And_rm32_imm32, row, (TILE - 4 * ROWS) as i32);
+        self.a.ri(Code::Shr_rm32_imm8, row, (4 * ROWS / 2).trailing_zeros() as i32);
+        if rows < ROWS {
+            self.a.ri(Code::Cmp_rm32_imm8, row, rows as i32);
+            self.a.jump(Code::Jae_rel32_64, done);
+        }
+        let pointer = self.site(i, site::POINTER);
+        self.a.rm(Code::Mov_r64_rm64, PTR, pointer);
+        self.a.rm(Code::Mov_r32_rm32, TO.full_register32(), used);
+        self.a.ri(Code::Xor_rm32_imm32, TO.full_register32(), TILE as i32);
+        self.load_rows(form, at, 4 * COLUMNS);
         self.a.jmp(done);
         // Everything is inside, also so far ahead, and also of channels that are off.
         self.a.bind(fill);
-        let last = self.literal((COLUMNS - 1) * step);
         let count = self.site(i, site::COUNT);
-        for &(_, v, ..) in &all {
-            self.a.v3(VPADDD, Width::Z, 0, v, Opd::Bcast(last), Lanes::All);
+        let ends = self.literal((COLUMNS - 1) * step);
+        let ends_behind = self.literal((2 * COLUMNS - 1) * step);
+        let columns = self.literal(COLUMNS * step);
+        self.a.mi(Code::Cmp_rm32_imm8, behind, 0);
+        self.a.jump(Code::Jne_rel32_64, last);
+        for &(v, ..) in &all {
+            self.a.v3(VPADDD, Width::Z, 0, v, Opd::Bcast(ends), Lanes::All);
             self.a.vcmp(VPCMPUD, Width::Z, 5, v, Opd::Bcast(count), 5, None);
             self.a.vcmp(VPCMPUD, Width::Z, 6, 0, Opd::Bcast(count), 5, None);
             self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(6));
@@ -124,14 +153,38 @@ impl Emit<'_> {
                 self.a.jump(Code::Jne_rel32_64, other);
             }
         }
-        let pointer = self.site(i, site::POINTER);
         self.a.rm(Code::Mov_r64_rm64, PTR, pointer);
-        for &(at, v, ..) in &all {
-            self.a.store(STORE32, Width::Z, Mem::at(CTX, at), v, Lanes::All);
+        for &(v, part, _) in &all {
+            self.a.store(STORE32, Width::Z, here(&part), v, Lanes::All);
         }
-        for &(at, ..) in &all {
-            self.load_columns(form, at);
+        let again = self.a.label();
+        self.a.rr(Code::Xor_r32_rm32, row, row);
+        self.a.bind(again);
+        self.a.rm(Code::Mov_r32_rm32, TO.full_register32(), used);
+        self.load_rows(form, at, 0);
+        self.a.ri(Code::Add_rm32_imm8, row, 4);
+        self.a.ri(Code::Cmp_rm32_imm8, row, rows as i32);
+        self.a.jump(Code::Jb_rel32_64, again);
+        self.a.jmp(look);
+        // The tile behind has been loaded.
+        self.a.bind(last);
+        for (_, part, _) in &all {
+            self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(here(part)), Lanes::All);
+            self.a.v3(VPADDD, Width::Z, 0, 0, Opd::Bcast(columns), Lanes::All);
+            self.a.store(STORE32, Width::Z, here(part), 0, Lanes::All);
         }
+        self.a.mi(Code::Xor_rm32_imm32, used, TILE as i32);
+        // Is the one behind inside?
+        self.a.bind(look);
+        for (n, (_, part, _)) in all.iter().enumerate() {
+            self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(here(part)), Lanes::All);
+            self.a.v3(VPADDD, Width::Z, 0, 0, Opd::Bcast(ends_behind), Lanes::All);
+            self.a.vcmp(VPCMPUD, Width::Z, 5 + n as K, 0, Opd::Bcast(count), 5, None);
+        }
+        self.a.rr(Code::Xor_r32_rm32, Register::EAX, Register::EAX);
+        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(last_mask));
+        self.a.r(Code::Sete_rm8, Register::AL);
+        self.a.mr(Code::Mov_rm32_r32, behind, Register::EAX);
         self.a.rr(Code::Xor_r32_rm32, Register::EAX, Register::EAX);
         self.a.jmp(take);
         self.a.bind(other);
@@ -140,27 +193,25 @@ impl Emit<'_> {
 
     /// Of a load that is done by itself: the next one is the first that is loaded ahead.
     pub(super) fn expect_next(&mut self, pc: Pc, part: &Part, v: V) {
-        let (Some(first), Some(k)) = (self.stream(pc, 0), self.stream(pc, part.index)) else { return };
+        let Some(k) = self.stream(pc) else { return };
         let step = self.streams[k].step;
         let last = self.literal((COLUMNS - 1) * step);
         self.a.v3(VPSUBD, Width::Z, 0, v, Opd::Bcast(last), Lanes::All);
-        self.a.store(STORE32, Width::Z, Mem::at(CTX, self.stream_at(k)), 0, Lanes::All);
-        let next = Mem::at(CTX, self.stream_at(first) + NEXT);
-        self.a.mi(Code::Mov_rm32_imm32, next, (COLUMNS * step) as i32);
+        let here = Mem::at(CTX, self.stream_at(k) + 64 * part.index);
+        self.a.store(STORE32, Width::Z, here, 0, Lanes::All);
+        self.nothing_ahead(k);
     }
 
-    /// Loads sixteen dwords of sixteen rows each, and stores them by columns: four rows at a time, of which each quarter
-    /// of a vector has four columns.
-    fn load_columns(&mut self, form: Form, at: u32) {
-        let again = self.a.label();
-        self.a.rr(Code::Xor_r32_rm32, Register::R9D, Register::R9D);
-        self.a.bind(again);
+    /// Loads sixteen dwords of four rows each, so many bytes behind their places, and stores them by columns: of four rows
+    /// each quarter of a vector has four.
+    fn load_rows(&mut self, form: Form, at: u32, behind: u32) {
+        self.a.ri(Code::Shr_rm32_imm8, TO.full_register32(), 2);
+        self.a.rr(Code::Add_r32_rm32, TO.full_register32(), ROW.full_register32());
         for r in 0..4 {
             let place = Mem::indexed(CTX, ROW, 4, i64::from(at + 4 * r));
             self.a.rm(Code::Mov_r32_rm32, Register::EAX, place);
-            let row = Mem::indexed(PTR, Register::RAX, form.scale, 0);
+            let row = Mem::indexed(PTR, Register::RAX, form.scale, i64::from(behind));
             self.a.v2(VMOVDQU32, Width::Z, r as V, Opd::Mem(row), Lanes::All);
-            // As far as the second cache: in the first one, rows may all want the same few places.
             self.a.m(Code::Prefetcht1_m8, row.plus(FETCHED));
         }
         let w = Width::Z;
@@ -174,8 +225,8 @@ impl Emit<'_> {
         self.a.v3(VPUNPCKHQDQ, w, 5, 5, Opd::Reg(1), Lanes::All);
         for (c, v) in (2..6).enumerate() {
             for quarter in 0..4 {
-                let column = 64 * (4 * quarter + c as u32);
-                let m = Mem::indexed(CTX, ROW, 4, i64::from(at + TILE + column));
+                let column = 4 * ROWS * (4 * quarter + c as u32);
+                let m = Mem::indexed(CTX, TO, 4, i64::from(at + TILES + column));
                 if quarter == 0 {
                     self.a.store(STORE32, Width::X, m, v, Lanes::All);
                 } else {
@@ -185,8 +236,5 @@ impl Emit<'_> {
                 }
             }
         }
-        self.a.ri(Code::Add_rm32_imm8, Register::R9D, 4);
-        self.a.ri(Code::Cmp_rm32_imm8, Register::R9D, 16);
-        self.a.jump(Code::Jb_rel32_64, again);
     }
 }

@@ -232,7 +232,7 @@ impl Emit<'_> {
             }
             ways.extend(both);
         }
-        let (ahead, done) = (self.stream(pc, 0).is_some(), self.a.label());
+        let (ahead, done) = (self.stream(pc).is_some(), self.a.label());
         let looked_at = ways.len();
         for part in &parts[looked_at..] {
             let way = self.way(pc, i, s, form, part, entry, &mut misses)?;
@@ -459,7 +459,7 @@ impl Emit<'_> {
             self.a.v3(VPANDD, w, v, from, Opd::Bcast(and), Lanes::All);
         }
         // What is loaded ahead has passed already.
-        if self.stream(pc, 0).is_none() {
+        if self.stream(pc).is_none() {
             self.outside(pc, i, s, part, v);
         }
         *misses = true;

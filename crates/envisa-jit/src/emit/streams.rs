@@ -2,7 +2,8 @@
 //!
 //! A work-item per row, as of a matrix times a vector, makes every load of the loop a gather from as many lines as there
 //! are channels, and the next iteration's goes to the same lines again. Such a gather loads the next dwords of all rows
-//! at once, side by side in the context, column by column, and what comes next is taken from there.
+//! at once, side by side in the context, column by column, and what comes next is taken from there. While it is, the tile
+//! behind is loaded, four rows at a time, so that nobody waits for memory.
 //!
 //! Nothing has to be known of the places for that: they are looked at each time, against where the last ones were. What
 //! has to be known is that nobody writes in between: so this is for innermost loops without stores, atomics, fences,
@@ -17,22 +18,29 @@ use envisa_lower::{Message, Op, Pc, Program, Simt};
 use super::memory::form;
 use crate::shape::Shapes;
 
-/// How many iterations' dwords are loaded at once.
+/// How many iterations' dwords are loaded at once: a tile.
 pub(crate) const COLUMNS: u32 = 16;
+/// Most rows: a load's channels.
+pub(crate) const ROWS: u32 = 32;
+/// Bytes of a tile, a column after the other.
+pub(crate) const TILE: u32 = 4 * ROWS * COLUMNS;
 /// In the context, of each stream: the places that the first column was loaded from; how far from there the next load is
-/// expected, of a load's first sixteen channels for all of them; the columns.
-pub(crate) const NEXT: u32 = 64;
-pub(crate) const TILE: u32 = 128;
-pub(crate) const STREAM: u32 = TILE + 64 * COLUMNS;
+/// expected; whether the tile behind this one is being loaded; where the tile in use begins, from the first one's begin;
+/// two tiles.
+pub(crate) const NEXT: u32 = 4 * ROWS;
+pub(crate) const BEHIND: u32 = NEXT + 4;
+pub(crate) const USED: u32 = NEXT + 8;
+pub(crate) const TILES: u32 = NEXT + 64;
+pub(crate) const STREAM: u32 = TILES + 2 * TILE;
 /// Most of them in a program.
-const MOST: usize = 8;
+const MOST: usize = 4;
 
-/// Sixteen channels of a load in a loop.
+/// A load in a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Stream {
     pub pc: Pc,
-    /// Which sixteen.
-    pub part: u32,
+    /// How many channels it has.
+    pub rows: u32,
     /// Where the loop begins.
     pub head: Pc,
     /// From one place to the next one, as native code counts them.
@@ -51,10 +59,10 @@ pub(crate) fn streams(p: &Program, flow: &Flow, cells: &Cells, shapes: &Shapes) 
         }
         let mut loaded = loaded(p, cells, at);
         for pc in at.clone() {
-            if let Some((step, parts)) = ahead(p, cells, shapes, at, pc, &loaded)
-                && all.len() + parts as usize <= MOST
+            if let Some((step, rows)) = ahead(p, cells, shapes, at, pc, &loaded)
+                && all.len() < MOST
             {
-                all.extend((0..parts).map(|part| Stream { pc, part, head: *at.start(), step }));
+                all.push(Stream { pc, rows, head: *at.start(), step });
             }
             load(p, cells, pc, &mut loaded);
         }
@@ -62,8 +70,8 @@ pub(crate) fn streams(p: &Program, flow: &Flow, cells: &Cells, shapes: &Shapes) 
     all
 }
 
-/// The step of a load that goes on through memory in a loop, and how many sixteens of channels it has, given what comes
-/// from memory before it.
+/// The step of a load that goes on through memory in a loop, and how many channels it has, given what comes from memory
+/// before it.
 fn ahead(
     p: &Program,
     cells: &Cells,
@@ -78,7 +86,7 @@ fn ahead(
     let moves = |c: CellId| shapes.step(c).is_none() && !loaded.contains(&c) && written(p, cells, at, c);
     let all = (0..bytes / 64).all(|k| cells.at(s.address + 64 * k).is_some_and(moves));
     (matches!(channels, 16 | 32) && form.scale <= 4 && all)
-        .then(|| (4 / form.scale, u32::from(channels) / 16))
+        .then(|| (4 / form.scale, u32::from(channels)))
 }
 
 /// From a loop's first instruction to its last.

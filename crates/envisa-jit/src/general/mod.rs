@@ -246,7 +246,8 @@ fn slots(code: &[Instruction], given: &Given<'_>, counts: &[f32]) -> Vec<Slot> {
             None => {}
         }
     }
-    all.retain(|s| s.reads > 0.0);
+    // Those that nobody reads may be wanted by calls, or by nobody.
+    all.retain(|s| s.reads + s.writes > 0.0);
     // Of those that share bytes, the one that is used most.
     let most = |s: &Slot| s.reads + s.writes;
     all.sort_by(|a, b| most(b).total_cmp(&most(a)).then((a.at, a.bytes).cmp(&(b.at, b.bytes))));
@@ -614,6 +615,14 @@ impl Pass<'_> {
             }
             _ => {}
         }
+        // What is overwritten before anybody wants it.
+        if let Effect::Slot(s, Use::Write) = e.effect
+            && (live | self.both) & 1 << s == 0
+            && i.ip() == 0
+            && to_memory & dirty == 0
+        {
+            return;
+        }
         out.label = i.ip();
         bits(to_memory & dirty).for_each(|s| out.push(self.store(s, register(s))));
         match e.effect {
@@ -627,11 +636,15 @@ impl Pass<'_> {
                 let both = self.both & 1 << s != 0;
                 match of {
                     Use::Read => out.push(new),
-                    Use::Write if both => {
+                    Use::Write if both && live & 1 << s == 0 => out.push(*i),
+                    Use::Write if both && i.op1_register().is_vector_register() => {
                         out.push(*i);
-                        if live & 1 << s != 0 {
-                            out.push(new);
-                        }
+                        out.push(new);
+                    }
+                    // What is computed for the register can be computed there, then.
+                    Use::Write if both => {
+                        out.push(new);
+                        out.push(self.store(s, r));
                     }
                     Use::Write => out.push(new),
                     Use::Update => {
