@@ -1,7 +1,7 @@
 //! Which cells live in registers.
 
 use envisa_lower::analysis::{Bits, CellId, CellKind, Cells, Flow, Liveness};
-use envisa_lower::{Op, Pc, Program};
+use envisa_lower::{Dst, ExecType, Op, Pc, Program, Shape, Src};
 
 /// First vector register that holds a cell; those below are for intermediate values.
 pub(crate) const FIRST: u8 = 8;
@@ -81,6 +81,15 @@ impl Allocation {
         let mut free: Vec<u8> = (FIRST..32).rev().collect();
         let mut active: Vec<(usize, u8)> = Vec::new();
         for (k, i) in intervals.iter().enumerate() {
+            // A sum takes the place of what it is added to.
+            let over = addend(p, cells, i).and_then(|c| {
+                active.iter().position(|(a, _)| intervals[*a].cell == c && intervals[*a].end == i.start)
+            });
+            if let Some(at) = over {
+                active[at].0 = k;
+                vector[i.cell as usize] = Some(active[at].1);
+                continue;
+            }
             active.retain(|(a, r)| {
                 let on = intervals[*a].end >= i.start;
                 if !on {
@@ -132,4 +141,28 @@ impl Allocation {
         all.dedup();
         all
     }
+}
+
+/// The cell to which the fused operation that an interval begins with adds, for the same channels, if nothing else of the
+/// operation is in it: native code reads it before it writes the result.
+fn addend(p: &Program, cells: &Cells, of: &Interval) -> Option<CellId> {
+    let (i, to) = (&p.code()[of.start as usize], cells.get(of.cell));
+    let Dst::Reg { offset, ty, stride: 1, .. } = i.dst else { return None };
+    let Src::Reg { offset: from, ty: same, shape: Shape::Contiguous, .. } = i.src[2] else { return None };
+    let fused = i.op == Op::Mad && matches!(i.exec, ExecType::F32 | ExecType::F64);
+    if !fused || ty.size() != same.size() || to.offset < offset {
+        return None;
+    }
+    let at = from + (to.offset - offset);
+    let cell = cells.at(at)?;
+    let c = cells.get(cell);
+    let (range, n) = (c.offset..c.offset + c.bytes, u32::from(i.channels));
+    let apart = i.src[..2].iter().all(|s| match *s {
+        Src::Reg { shape: Shape::Contiguous, offset, .. } if offset == from => true,
+        Src::Reg { offset, ty, strides, constant, .. } => {
+            constant || (0..n).map(|k| offset + strides.element(k) * ty.size()).all(|at| !range.contains(&at))
+        }
+        _ => false,
+    });
+    ((c.offset, c.bytes) == (at, to.bytes) && apart).then_some(cell)
 }

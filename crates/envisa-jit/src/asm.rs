@@ -102,6 +102,36 @@ pub(crate) struct Asm {
     pub marks: Vec<(usize, u32)>,
     /// Where the register file is to hold what is in it.
     pub wanted: Vec<Wanted>,
+    /// Code that is rarely come to, until it is put behind the rest.
+    aside: Vec<Piece>,
+}
+
+/// A stretch of code by itself: marks and wants count from its begin.
+struct Piece {
+    code: Vec<Instruction>,
+    marks: Vec<(usize, u32)>,
+    wanted: Vec<Wanted>,
+}
+
+/// Where code stopped that something was put aside of, for [`Asm::in_line`].
+#[must_use]
+pub(crate) struct Aside {
+    code: usize,
+    marks: usize,
+    wanted: usize,
+    pending: Option<u32>,
+    joined: bool,
+}
+
+/// Where code is, for [`Asm::back`].
+#[derive(Clone, Copy)]
+pub(crate) struct Here {
+    pub code: usize,
+    pending: Option<u32>,
+    marks: usize,
+    wanted: usize,
+    aside: usize,
+    joined: bool,
 }
 
 /// Before an instruction, these bytes of the register file are to be what they are to whoever reads them by other
@@ -407,17 +437,66 @@ impl Asm {
     }
 
     /// Where the code is now, for [`Asm::back`].
-    pub fn here(&self) -> (usize, Option<u32>, usize, usize, bool) {
-        (self.code.len(), self.pending, self.marks.len(), self.wanted.len(), self.joined)
+    pub fn here(&self) -> Here {
+        Here {
+            code: self.code.len(),
+            pending: self.pending,
+            marks: self.marks.len(),
+            wanted: self.wanted.len(),
+            aside: self.aside.len(),
+            joined: self.joined,
+        }
     }
 
     /// Forgets what was added since.
-    pub fn back(&mut self, to: (usize, Option<u32>, usize, usize, bool)) {
-        self.code.truncate(to.0);
-        self.joined = to.4;
-        self.pending = to.1;
-        self.marks.truncate(to.2);
-        self.wanted.truncate(to.3);
+    pub fn back(&mut self, to: Here) {
+        self.code.truncate(to.code);
+        self.joined = to.joined;
+        self.pending = to.pending;
+        self.marks.truncate(to.marks);
+        self.wanted.truncate(to.wanted);
+        self.aside.truncate(to.aside);
+    }
+
+    /// What comes next is rarely come to, begins with a label, is of what the tag names, and goes elsewhere at its end: it
+    /// is put behind the rest, so that what runs often lies together.
+    pub fn step_aside(&mut self, tag: u32) -> Aside {
+        let at = Aside {
+            code: self.code.len(),
+            marks: self.marks.len(),
+            wanted: self.wanted.len(),
+            pending: self.pending.take(),
+            joined: self.joined,
+        };
+        self.mark(tag);
+        at
+    }
+
+    /// The code goes on where it stopped.
+    pub fn in_line(&mut self, at: Aside) {
+        if self.pending.is_some() {
+            self.op0(Code::Ud2);
+        }
+        let mut piece = Piece {
+            code: self.code.split_off(at.code),
+            marks: self.marks.split_off(at.marks),
+            wanted: self.wanted.split_off(at.wanted),
+        };
+        piece.marks.iter_mut().for_each(|m| m.0 -= at.code);
+        piece.wanted.iter_mut().for_each(|w| w.before -= at.code);
+        self.aside.push(piece);
+        (self.pending, self.joined) = (at.pending, at.joined);
+    }
+
+    /// Puts here what was put aside.
+    pub fn put_aside(&mut self) {
+        for mut piece in std::mem::take(&mut self.aside) {
+            let at = self.code.len();
+            self.code.append(&mut piece.code);
+            self.marks.extend(piece.marks.iter().map(|(k, tag)| (k + at, *tag)));
+            self.wanted.extend(piece.wanted.into_iter().map(|w| Wanted { before: w.before + at, ..w }));
+        }
+        self.joined = true;
     }
 
     /// Labels that stand for others are named as those.

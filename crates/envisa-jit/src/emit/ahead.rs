@@ -3,6 +3,7 @@
 use super::memory::{Form, PTR, Way};
 use super::streams::{BEHIND, COLUMNS, NEXT, ROWS, STREAM, Stream, TILE, TILES, USED};
 use super::*;
+use crate::asm::Aside;
 use crate::layout::site;
 
 const FETCHED: u32 = 128;
@@ -52,8 +53,8 @@ impl Emit<'_> {
         self.streams.iter().position(|s| s.pc == pc)
     }
 
-    /// Dwords from anywhere: what is loaded already, or is loaded with the next ones of its rows. Goes to `done` then. What
-    /// is loaded already has passed the site, and is as it has to be aligned, so that places where it is expected need not be
+    /// Dwords from anywhere: what is loaded already, or is loaded with the next ones of its rows. Goes to `done` then, which
+    /// is to be bound where the code goes on; what else there is to do is put aside. What is loaded already has passed the site, and is as it has to be aligned, so that places where it is expected need not be
     /// looked at again; but those of 64 bits have to have passed the site, as they are known by their low halves.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn take_ahead(
@@ -66,12 +67,12 @@ impl Emit<'_> {
         ways: &[Way],
         data: RegOffset,
         done: Label,
-    ) -> Result<(), Why> {
-        let Some(k) = self.stream(pc) else { return Ok(()) };
+    ) -> Result<Option<Aside>, Why> {
+        let Some(k) = self.stream(pc) else { return Ok(None) };
         let places: Vec<V> =
             ways.iter().filter_map(|way| if let Way::Any(v) = way { Some(*v) } else { None }).collect();
         if places.len() != parts.len() {
-            return Ok(());
+            return Ok(None);
         }
         let (at, Stream { step, rows, .. }) = (self.stream_at(k), self.streams[k]);
         let here = |part: &Part| Mem::at(CTX, at + 64 * part.index);
@@ -129,7 +130,7 @@ impl Emit<'_> {
         self.a.rm(Code::Mov_r32_rm32, TO.full_register32(), used);
         self.a.ri(Code::Xor_rm32_imm32, TO.full_register32(), TILE as i32);
         self.load_rows(form, at, 4 * COLUMNS);
-        self.a.jmp(done);
+        let aside = self.a.step_aside(pc);
         // Everything is inside, also so far ahead, and also of channels that are off.
         self.a.bind(fill);
         let count = self.site(i, site::COUNT);
@@ -188,7 +189,7 @@ impl Emit<'_> {
         self.a.rr(Code::Xor_r32_rm32, Register::EAX, Register::EAX);
         self.a.jmp(take);
         self.a.bind(other);
-        Ok(())
+        Ok(Some(aside))
     }
 
     /// Of a load that is done by itself: the next one is the first that is loaded ahead.

@@ -69,7 +69,7 @@ enum Node {
     Copy {
         a: usize,
     },
-    /// To the instruction behind the block if no lane is in the mask.
+    /// The block, which is put aside, is come to if some lane is in the mask.
     Skip {
         m: usize,
     },
@@ -546,8 +546,10 @@ impl Emit<'_> {
                     } else {
                         self.a.rr(Code::VEX_Kortestb_kr_kr, k, k);
                     }
-                    self.a.jump(Code::Je_rel32_64, l);
-                    ends.push(l);
+                    let some = self.a.label();
+                    self.a.jump(Code::Jne_rel32_64, some);
+                    ends.push((l, self.a.step_aside(self.now)));
+                    self.a.bind(some);
                 }
                 Node::Assign { to, m, from } => {
                     let from = self.node(r, p, from, 3);
@@ -556,7 +558,9 @@ impl Emit<'_> {
                     self.a.v2(VMOVDQU32, w, to, Opd::Reg(from), Lanes::Of(mask(m)));
                 }
                 Node::End => {
-                    let l = ends.pop().ok_or("a block without a start")?;
+                    let (l, at) = ends.pop().ok_or("a block without a start")?;
+                    self.a.jmp(l);
+                    self.a.in_line(at);
                     self.a.bind(l);
                 }
             }

@@ -241,8 +241,9 @@ impl Emit<'_> {
             }
             ways.push(way);
         }
+        let mut aside = None;
         if ahead && !form.wide {
-            self.take_ahead(pc, i, form, align, &parts, &ways, data, done)?;
+            aside = self.take_ahead(pc, i, form, align, &parts, &ways, data, done)?;
         }
         for (part, way) in parts.iter().zip(&ways).skip(looked_at).filter(|_| ahead) {
             if let (Way::Any(v), false) = (way, form.wide) {
@@ -260,11 +261,15 @@ impl Emit<'_> {
         let m = self.site(i, site::POINTER);
         self.a.rm(Code::Mov_r64_rm64, PTR, m);
         if ahead && form.wide {
-            self.take_ahead(pc, i, form, align, &parts, &ways, data, done)?;
+            aside = self.take_ahead(pc, i, form, align, &parts, &ways, data, done)?;
         }
         self.transfer_both(pc, i, s, form, &parts, &ways, data, done)?;
         for (part, way) in parts.iter().zip(&ways) {
             self.transfer(pc, i, s, form, part, *way, data)?;
+        }
+        if let Some(at) = aside {
+            self.a.jmp(done);
+            self.a.in_line(at);
         }
         self.a.bind(done);
         self.a.bind(back);

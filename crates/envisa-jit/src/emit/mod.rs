@@ -413,17 +413,19 @@ impl<'a> Emit<'a> {
             self.one(pc)?;
         }
         self.rounds(Rounding::NearestEven);
-        let behind = self.a.here().0;
+        let behind = self.a.here().code;
+        self.a.put_aside();
         let mut k = 0;
         while k < self.later.len() {
             let later = std::mem::replace(&mut self.later[k], Later::Expired { pc: 0, entry: self.done });
             self.put_later(later);
             k += 1;
         }
+        self.a.put_aside();
         self.resume_points();
-        let behind = behind..self.a.here().0;
+        let behind = behind..self.a.here().code;
         self.epilogue();
-        let end = self.a.here().0;
+        let end = self.a.here().code;
         self.write_stub();
         let pool_at = self.pool_at();
         let mut context = (pool_at + 4 * self.pool.len() as u32).next_multiple_of(64);

@@ -129,10 +129,12 @@ impl Emit<'_> {
             let windows = !pairs && !s.write && s.element == 4 && part.lanes == 16;
             let bent = windows
                 && self.cells.at(s.address + 4 * part.lane).is_some_and(|c| self.clamped.contains(&c));
+            // What comes first is taken to be the usual way.
+            let mut aside = None;
             if bent {
                 let other = self.a.label();
                 self.move_from_window(pc, (i, s), form, part, v, data, on, other)?;
-                self.a.jmp(d);
+                aside = Some(self.a.step_aside(pc));
                 self.a.bind(other);
             }
             let (weary, gather) = (self.site(i, site::ASTRAY), self.a.label());
@@ -171,7 +173,10 @@ impl Emit<'_> {
                 self.move_row(pc, i, s, form, part, Way::Row(Register::RAX, 0), data, 0, on)?;
             }
             self.a.mi(Code::Mov_rm32_imm32, weary, 0);
-            self.a.jmp(d);
+            match aside {
+                Some(_) => self.a.jmp(d),
+                None => aside = Some(self.a.step_aside(pc)),
+            }
             self.a.bind(o);
             if windows && !bent {
                 let other = self.a.label();
@@ -198,7 +203,7 @@ impl Emit<'_> {
             }
             self.a.bind(gather);
             self.a.m(Code::Inc_rm32, weary);
-            done = Some(d);
+            done = Some((d, aside));
         }
         if let Way::Any(v) = way {
             self.expect_next(pc, part, v);
@@ -217,9 +222,9 @@ impl Emit<'_> {
             && form.scale <= 8
             && part.lanes > 1
         {
-            let d = done.unwrap_or_else(|| self.a.label());
+            let (d, aside) = done.unwrap_or_else(|| (self.a.label(), None));
             self.store_lone(s, form, part, v, data, on, d)?;
-            done = Some(d);
+            done = Some((d, aside));
         }
         while positions != 0 {
             let place = positions.trailing_zeros();
@@ -231,7 +236,11 @@ impl Emit<'_> {
             }
             c += 1;
         }
-        if let Some(d) = done {
+        if let Some((d, aside)) = done {
+            if let Some(at) = aside {
+                self.a.jmp(d);
+                self.a.in_line(at);
+            }
             self.a.bind(d);
         }
         Ok(())

@@ -252,7 +252,7 @@ fn whoever_reads_the_register_file_sees_the_same() {
         // All of it, at the end.
         p.a.want(0..BYTES as u32);
         p.a.op0(Code::Retnq);
-        let end = p.a.here().0;
+        let end = p.a.here().code;
         p.a.bind(stub);
         p.a.op0(Code::Retnq);
         let wanted = std::mem::take(&mut p.a.wanted);
