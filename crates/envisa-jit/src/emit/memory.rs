@@ -148,6 +148,9 @@ pub(crate) struct Edge {
     count: Mem,
     /// Channels that run, of the half, and of the one that goes on behind it.
     on: [Option<K>; 2],
+    /// The site's pointer, and what offsets are multiplied by.
+    pointer: Mem,
+    scale: u32,
 }
 
 pub(super) const RA: [Register; 2] = [Register::RAX, Register::RDX];
@@ -423,7 +426,8 @@ impl Emit<'_> {
                     self.a.bind(back);
                     let step = step.unwrap_or(0) as u32 / form.scale;
                     let count = self.site(i, site::COUNT);
-                    let place = Edge { which, w, step, count, on: [Some(on), None] };
+                    let (pointer, scale) = (self.site(i, site::POINTER), form.scale);
+                    let place = Edge { which, w, step, count, on: [Some(on), None], pointer, scale };
                     self.later.push(Later::Edge { place, entry: edge, back, miss: entry });
                 }
                 _ => self.a.jump(Code::Jae_rel32_64, entry),
@@ -532,7 +536,8 @@ impl Emit<'_> {
             self.a.jump(Code::Jae_rel32_64, edge);
             self.a.bind(back);
             let (step, count) = (step as u32 / form.scale, self.site(i, site::COUNT));
-            let place = Edge { which: 0, w: a.width, step, count, on };
+            let (pointer, scale) = (self.site(i, site::POINTER), form.scale);
+            let place = Edge { which: 0, w: a.width, step, count, on, pointer, scale };
             self.later.push(Later::Edge { place, entry: edge, back, miss: entry });
         } else {
             self.a.jump(Code::Jae_rel32_64, entry);
@@ -574,7 +579,9 @@ impl Emit<'_> {
                     self.a.jump(Code::Jae_rel32_64, edge);
                     self.a.bind(back);
                     let (step, count) = (bytes as u32 / form.scale, self.site(i, site::COUNT));
-                    let place = Edge { which, w: parts[which].width, step, count, on: [Some(on), None] };
+                    let (w, on) = (parts[which].width, [Some(on), None]);
+                    let (pointer, scale) = (self.site(i, site::POINTER), form.scale);
+                    let place = Edge { which, w, step, count, on, pointer, scale };
                     self.later.push(Later::Edge { place, entry: edge, back, miss: entry });
                 }
                 _ => self.a.jump(Code::Jae_rel32_64, entry),
@@ -609,8 +616,11 @@ impl Emit<'_> {
 
     /// A row was found not to be all inside: it goes on at `back` if what is outside is of channels that are off, else at
     /// `miss`.
+    ///
+    /// If no channel is on, what is moved is nothing of no matter where; but a CPU takes hundreds of cycles to find that
+    /// out where no memory is, as at a site that has led nowhere yet. So that goes to where calls keep vectors.
     pub(super) fn edge(&mut self, place: &Edge, back: Label, miss: Label) {
-        let Edge { which, w, step, count, on } = *place;
+        let Edge { which, w, step, count, on, pointer, scale } = *place;
         let spread = SPREAD[w as usize];
         for (half, on) in on.into_iter().enumerate().filter(|(_, on)| on.is_some()) {
             self.a.rr(spread, vreg(0, w), EA[which]);
@@ -621,6 +631,19 @@ impl Emit<'_> {
         }
         // The first one's place may be below all others.
         self.a.rr(Code::Movsxd_r64_rm32, RA[which], EA[which]);
+        if let (Some(a), true) = (on[0], scale <= 8) {
+            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(a), kreg(on[1].unwrap_or(a)));
+            self.a.jump(Code::Jne_rel32_64, back);
+            let r = RA[which];
+            self.a.rr(Code::Mov_r64_rm64, r, CTX);
+            self.a.ri(Code::Add_rm64_imm32, r, (at::VECTORS + 64) as i32);
+            self.a.rm(Code::Sub_r64_rm64, r, pointer);
+            // A multiple of the alignment, too.
+            self.a.ri(Code::And_rm64_imm32, r, -64);
+            if scale > 1 {
+                self.a.ri(Code::Sar_rm64_imm8, r, scale.trailing_zeros() as i32);
+            }
+        }
         self.a.jmp(back);
     }
 }
