@@ -24,7 +24,7 @@ pub(crate) mod at {
     pub const RESUME: u32 = 36;
     /// The instruction that the thread stopped at.
     pub const PC: u32 = 40;
-    /// Of a row: the group's id in x, and the thread's index in it.
+    /// Of a row: the group's id in x, and the thread's index in it; of threads that take turns, whenever the host sees it.
     pub const GROUP_X: u32 = 44;
     pub const INDEX: u32 = 48;
     /// Threads of each group.
@@ -53,6 +53,8 @@ pub(crate) mod at {
     pub const MXCSR: u32 = 136;
     /// Where the records of threads that take turns end.
     pub const RECORDS_END: u32 = 144;
+    /// Where such threads start, once code has said it.
+    pub const START: u32 = 152;
     /// Vector registers during a call.
     pub const VECTORS: u32 = 192;
     /// Three arrays for what is done lane by lane: of a dword for each of 32 lanes, or of a quad for each of 16.
@@ -77,7 +79,7 @@ pub(crate) mod together {
 pub(crate) struct Record {
     /// Its register file.
     pub registers: u64,
-    /// Where its code goes on.
+    /// Where its code goes on, or starts.
     pub resume_at: u64,
     /// Instructions (counted at backward branches) that it has left.
     pub left: u64,
@@ -87,8 +89,8 @@ pub(crate) struct Record {
     pub exec: u32,
     /// A callback has put the machine's thread to the start.
     pub seen: u32,
-    /// To a whole number of quadwords.
-    pub unused: u32,
+    /// The thread's index in its group.
+    pub index: u32,
 }
 
 /// Offsets in a record; behind it are the channels that wait, as in a context.
@@ -98,6 +100,7 @@ pub(crate) mod record {
     pub const LEFT: u32 = 16;
     pub const RESUME: u32 = 24;
     pub const EXEC: u32 = 28;
+    pub const INDEX: u32 = 36;
     pub const WAITS: u32 = 40;
 }
 

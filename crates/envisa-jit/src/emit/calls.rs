@@ -146,6 +146,7 @@ impl Emit<'_> {
         if self.level == Level::Avx512 {
             self.store_exec();
         }
+        self.tell_turn();
         self.a.ri(Code::Sub_rm64_imm32, Register::RSP, 8);
         self.a.rr(Code::Mov_r64_rm64, Register::RDI, CTX);
         self.a.rr(Code::Mov_r32_rm32, Register::ESI, Register::EAX);

@@ -121,6 +121,14 @@ impl Emit<'_> {
         let Some(m) = self.wait(pc) else { return };
         if self.full && self.flow.full(pc + 1) {
             // Nobody is missing then.
+            if self.parts_rarely() {
+                let (entry, back) = (self.a.label(), self.a.label());
+                self.a.mi(Code::Cmp_rm32_imm8, m, 0);
+                self.a.jump(Code::Jne_rel32_64, entry);
+                self.a.bind(back);
+                self.later.push(Later::Joined { wait: m, entry, back });
+                return;
+            }
             self.all_channels();
         } else {
             self.a.rm(Code::VEX_Kmovd_kr_km32, kreg(5), m);
@@ -256,6 +264,9 @@ impl Emit<'_> {
             }
             return Ok(());
         }
+        if target > pc && self.parts_rarely() && self.all_active(pc) && self.whole(i) && i.channels >= 16 {
+            return self.goto_of_all(pc, i, fused);
+        }
         self.taken(pc, i, fused)?;
         if target > pc {
             let (entry, back) = (self.a.label(), next);
@@ -275,6 +286,45 @@ impl Emit<'_> {
         self.spend(pc, target);
         let to = self.labels[target as usize];
         self.a.jmp(to);
+        Ok(())
+    }
+
+    /// Do forward branches mostly take all of a thread's channels one way? So they do where a group's threads share work
+    /// out among them, each the rows of its own. (Code for AVX2 has masks that are asked in another way.)
+    fn parts_rarely(&self) -> bool {
+        self.takes_turns() && self.level == Level::Avx512
+    }
+
+    /// A forward branch that all channels come to: all of them take it, or none, or else they part.
+    fn goto_of_all(&mut self, pc: Pc, i: &Inst, fused: bool) -> Result<(), Why> {
+        let (target, next) = (i.aux, self.labels[pc as usize + 1]);
+        self.predicate(pc, i, fused, false)?;
+        match i.channels {
+            32 => {
+                self.a.rrr(Code::VEX_Kunpckwd_kr_kr_kr, kreg(5), kreg(TAKEN[1]), kreg(TAKEN[0]));
+                self.a.rr(Code::VEX_Kortestd_kr_kr, kreg(5), kreg(5));
+            }
+            _ => self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(TAKEN[0]), kreg(TAKEN[0])),
+        }
+        // Zero: none has the predicate; carry: all have it.
+        let mut ways = [Code::Je_rel32_64, Code::Jae_rel32_64];
+        if !i.pred.invert {
+            ways = [Code::Jb_rel32_64, Code::Jne_rel32_64];
+        }
+        let part = self.a.label();
+        if self.flow.waiting(pc).all(|l| l >= target) {
+            let to = self.labels[target as usize];
+            self.a.jump(ways[0], to);
+        } else {
+            if self.wait(target).is_none() {
+                return Err("a label where nobody waits");
+            }
+            let entry = self.a.label();
+            self.a.jump(ways[0], entry);
+            self.later.push(Later::AllTaken { pc, entry });
+        }
+        self.a.jump(ways[1], part);
+        self.later.push(Later::Parted { pc, entry: part, back: next });
         Ok(())
     }
 
@@ -317,6 +367,14 @@ impl Emit<'_> {
         if !self.whole(i) {
             return self.taken_of_some(pc, i);
         }
+        self.predicate(pc, i, fused, true)?;
+        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(3), kreg(4));
+        Ok(())
+    }
+
+    /// A branch's predicate in `TAKEN`: `go`: which active channels it lets go; else, of a branch that all channels come to,
+    /// as it is, not inverted.
+    fn predicate(&mut self, pc: Pc, i: &Inst, fused: bool, go: bool) -> Result<(), Why> {
         if i.pred.combine != Combine::None {
             return Err("a branch by all channels");
         }
@@ -324,22 +382,22 @@ impl Emit<'_> {
             return Err("a branch of few channels");
         }
         let parts = self.parts(i, 4)?;
-        let all = self.all_active(pc);
+        let (all, invert) = (!go || self.all_active(pc), go && i.pred.invert);
         for part in &parts {
             let k = TAKEN[part.index as usize];
             let e = EXEC[part.index as usize];
             if fused {
                 let cmp = *self.inst(pc - 1);
-                self.compare_part(&cmp, part, k, (!all && !i.pred.invert).then_some(e))?;
+                self.compare_part(&cmp, part, k, (!all && !invert).then_some(e))?;
             } else if let Some(chain) = self.deferred.pred(pc, i.pred.offset) {
-                self.chain(chain, part, k, (!all && !i.pred.invert).then_some(e))?;
+                self.chain(chain, part, k, (!all && !invert).then_some(e))?;
             } else {
                 self.pred(i.pred.offset, part, k)?;
-                if !i.pred.invert {
+                if go && !invert {
                     self.a.rrr(Code::VEX_Kandw_kr_kr_kr, kreg(k), kreg(k), kreg(e));
                 }
             }
-            if i.pred.invert {
+            if invert {
                 self.a.rrr(Code::VEX_Kandnw_kr_kr_kr, kreg(k), kreg(k), kreg(e));
             }
         }
@@ -348,7 +406,6 @@ impl Emit<'_> {
                 self.a.rrr(Code::VEX_Kxorw_kr_kr_kr, kreg(k), kreg(k), kreg(k));
             }
         }
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(3), kreg(4));
         Ok(())
     }
 
@@ -410,8 +467,39 @@ impl Emit<'_> {
                     self.a.op0(Code::Ud2);
                 }
             }
+            Later::Parted { pc, entry, back } => {
+                self.a.bind(entry);
+                let i = *self.inst(pc);
+                // All were active: those that stay have the predicate, or have it not.
+                for (k, e) in TAKEN.into_iter().zip(EXEC) {
+                    if i.pred.invert {
+                        self.a.rrr(Code::VEX_Kandnw_kr_kr_kr, kreg(5), kreg(k), kreg(e));
+                        self.a.rrr(Code::VEX_Kandw_kr_kr_kr, kreg(e), kreg(k), kreg(e));
+                        self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(k), kreg(5), kreg(5));
+                    } else {
+                        self.a.rrr(Code::VEX_Kandnw_kr_kr_kr, kreg(e), kreg(k), kreg(e));
+                    }
+                }
+                if self.deposit(pc, i.aux, TAKEN).is_err() {
+                    self.a.op0(Code::Ud2);
+                }
+                self.a.jmp(back);
+            }
+            Later::AllTaken { pc, entry } => {
+                self.a.bind(entry);
+                if self.all_ahead(pc, self.inst(pc).aux).is_err() {
+                    self.a.op0(Code::Ud2);
+                }
+            }
+            Later::Joined { wait, entry, back } => {
+                self.a.bind(entry);
+                self.all_channels();
+                self.a.mi(Code::Mov_rm32_imm32, wait, 0);
+                self.a.jmp(back);
+            }
             Later::Expired { pc, entry } => {
                 self.a.bind(entry);
+                self.tell_turn();
                 let target = self.inst(pc).aux;
                 self.a.mi(Code::Mov_rm32_imm32, Mem::at(CTX, at::PC), pc as i32);
                 if self.together {

@@ -139,6 +139,12 @@ pub(crate) enum Later {
     Edge { place: memory::Edge, entry: Label, back: Label, miss: Label },
     /// Channels took a forward branch.
     Taken { pc: Pc, entry: Label, back: Label },
+    /// Some of all channels did.
+    Parted { pc: Pc, entry: Label, back: Label },
+    /// All of them did, and others may wait on the way.
+    AllTaken { pc: Pc, entry: Label },
+    /// Channels wait where all join.
+    Joined { wait: Mem, entry: Label, back: Label },
     /// The budget or the turn ran out.
     Expired { pc: Pc, entry: Label },
 }
@@ -199,8 +205,11 @@ pub(crate) struct Emit<'a> {
     /// How threads start, if code does that itself and runs a row; and where the next one does.
     start: Option<&'a Start>,
     next: Label,
-    /// Where threads that take turns go when theirs is over.
+    /// Where threads that take turns go when theirs is over, and where the last one does.
     turn: Label,
+    over: Label,
+    /// All channels are active wherever turns end: see [`Emit::keeps_channels`].
+    keeps_channels: bool,
     /// The compare before was left to this branch.
     fused: bool,
     /// The mask of lanes that the part in the making is written by.
@@ -233,7 +242,7 @@ impl<'a> Emit<'a> {
     ) -> Emit<'a> {
         let mut a = Asm::default();
         let labels = (0..=flow.end()).map(|_| a.label()).collect();
-        let [stub, done, leave, out, next, turn] = std::array::from_fn(|_| a.label());
+        let [stub, done, leave, out, next, turn, over] = std::array::from_fn(|_| a.label());
         let amd = Level::tuned_for_amd();
         let mut waits = HashMap::new();
         for pc in 0..flow.end() {
@@ -282,6 +291,12 @@ impl<'a> Emit<'a> {
             start,
             next,
             turn,
+            over,
+            keeps_channels: full
+                && level == Level::Avx512
+                && (0..flow.end())
+                    .filter(|pc| flow.reachable(*pc) && p.code()[*pc as usize].op == Op::Barrier)
+                    .all(|pc| flow.full(pc) && flow.full(pc + 1)),
             fused: false,
             held: None,
             runs: Vec::new(),

@@ -83,9 +83,9 @@ impl Emit<'_> {
         for ((_, w), at) in writes.iter().zip(&places).filter(|w| !w.0.0) {
             self.start_write(w, *at);
         }
-        if self.full {
+        if self.full && !self.keeps_channels() {
             self.all_channels();
-        } else {
+        } else if !self.full {
             self.channels_at(at::DISPATCH);
         }
         if self.together {
@@ -120,13 +120,15 @@ impl Emit<'_> {
                 self.bring(at, w.to, w.bytes);
             }
             Value::Index => {
-                self.a.rm(Code::Movzx_r32_rm8, Register::EAX, Mem::at(CTX, at::INDEX));
+                let index = self.index();
+                self.a.rm(Code::Movzx_r32_rm8, Register::EAX, index);
                 let to = self.reg(w.to);
                 self.a.mr(Code::Mov_rm32_r32, to, Register::EAX);
             }
             Value::Slot | Value::State(_) => {
                 self.a.rm(Code::Mov_r32_rm32, Register::EAX, Mem::at(CTX, at::SLOT));
-                self.a.rm(Code::Add_r32_rm32, Register::EAX, Mem::at(CTX, at::INDEX));
+                let index = self.index();
+                self.a.rm(Code::Add_r32_rm32, Register::EAX, index);
                 if let Value::State(gaps) = w.value {
                     for (at, bits) in gaps.steps() {
                         // The upper part, times 2^bits - 1, once more.

@@ -33,19 +33,38 @@ impl Emit<'_> {
 
     /// Where the code begins, and where turns do.
     pub(super) fn enter_turns(&mut self) {
-        let [single, begin, over] = std::array::from_fn(|_| self.a.label());
-        self.a.rm(Code::Mov_r64_rm64, RECORD, Mem::at(CTX, at::RECORDS));
+        let [single, begin, start, each, set, known] = std::array::from_fn(|_| self.a.label());
+        let [records, end] = [at::RECORDS, at::RECORDS_END].map(|f| Mem::at(CTX, f));
+        self.a.rm(Code::Mov_r64_rm64, RECORD, records);
         self.if_single(single);
         // Nor do any when a thread ends, or where it waits: those are in its record then.
         self.no_waits();
+        if self.keeps_channels() {
+            self.all_channels();
+        }
+        // The first time, the host did not know where threads start.
+        let (how, to, told) =
+            (self.field(record::RESUME), self.field(record::RESUME_AT), Mem::at(CTX, at::START));
+        self.a.address(Register::RAX, start);
+        self.a.rm(Code::Cmp_r64_rm64, Register::RAX, told);
+        self.a.jump(Code::Je_rel32_64, known);
+        self.a.mr(Code::Mov_rm64_r64, told, Register::RAX);
+        self.a.bind(each);
+        self.a.mi(Code::Cmp_rm32_imm8, how, state::NEW as i32);
+        self.a.jump(Code::Jne_rel32_64, set);
+        self.a.mr(Code::Mov_rm64_r64, to, Register::RAX);
+        self.a.bind(set);
+        self.a.ri(Code::Add_rm64_imm32, RECORD, self.record_bytes() as i32);
+        self.a.rm(Code::Cmp_r64_rm64, RECORD, end);
+        self.a.jump(Code::Jb_rel32_64, each);
+        self.a.rm(Code::Mov_r64_rm64, RECORD, records);
+        self.a.bind(known);
         self.a.jmp(begin);
         // The turn of one is over.
-        let turn = self.turn;
+        let (turn, over) = (self.turn, self.over);
         self.a.bind(turn);
-        let index = Mem::at(CTX, at::INDEX);
         self.a.ri(Code::Add_rm64_imm32, RECORD, self.record_bytes() as i32);
-        self.a.m(Code::Inc_rm32, index);
-        self.a.rm(Code::Cmp_r64_rm64, RECORD, Mem::at(CTX, at::RECORDS_END));
+        self.a.rm(Code::Cmp_r64_rm64, RECORD, end);
         self.a.jump(Code::Jae_rel32_64, over);
         self.a.bind(begin);
         if self.loops() {
@@ -57,10 +76,6 @@ impl Emit<'_> {
             self.a.mr(Code::Mov_rm64_r64, Mem::at(CTX, at::BUDGET), Register::RDX);
             self.a.mr(Code::Mov_rm64_r64, Mem::at(CTX, at::SEGMENT), Register::RDX);
         }
-        let (how, to) = (self.field(record::RESUME), self.field(record::RESUME_AT));
-        let start = self.a.label();
-        self.a.mi(Code::Cmp_rm32_imm8, how, state::NEW as i32);
-        self.a.jump(Code::Je_rel32_64, start);
         self.a.m(Code::Jmp_rm64, to);
         self.a.bind(start);
         self.own_registers();
@@ -69,9 +84,8 @@ impl Emit<'_> {
         // All have had theirs.
         self.a.bind(over);
         let (paused, mixed, out) = (self.a.label(), self.a.label(), self.out);
-        self.a.rm(Code::Mov_r64_rm64, RECORD, Mem::at(CTX, at::RECORDS));
+        self.a.rm(Code::Mov_r64_rm64, RECORD, records);
         self.a.rr(Code::Xor_r32_rm32, Register::EAX, Register::EAX);
-        self.a.mr(Code::Mov_rm32_r32, index, Register::EAX);
         self.a.rm(Code::Mov_r32_rm32, Register::EDX, Mem::at(CTX, at::ENDED));
         self.a.rr(Code::Test_rm32_r32, Register::EDX, Register::EDX);
         self.a.jump(Code::Jne_rel32_64, mixed);
@@ -130,14 +144,15 @@ impl Emit<'_> {
             let left = self.field(record::LEFT);
             self.a.mr(Code::Sub_rm64_r64, left, Register::RAX);
         }
-        let turn = self.turn;
-        self.a.jmp(turn);
+        self.next_turn();
         self.a.bind(other);
         self.a.jump(Code::Je_rel32_64, over);
         single(self);
         self.a.bind(resume);
         self.own_registers();
-        if self.all_active(next) {
+        if self.keeps_channels() {
+            // They are still all active.
+        } else if self.all_active(next) {
             self.all_channels();
         } else {
             self.a.rm(Code::VEX_Kmovd_kr_km32, kreg(0), exec);
@@ -180,9 +195,50 @@ impl Emit<'_> {
         if self.loops() {
             self.spent();
         }
-        let turn = self.turn;
-        self.a.jmp(turn);
+        if self.keeps_channels() {
+            self.all_channels();
+        }
+        self.next_turn();
         self.a.bind(single);
+    }
+
+    /// The turn of a thread is over: that of the next one begins. In each place by a jump of its own, as CPUs tell by that
+    /// where it goes; but not where what it may spend is to be set first.
+    fn next_turn(&mut self) {
+        let (turn, over) = (self.turn, self.over);
+        if self.loops() {
+            self.a.jmp(turn);
+            return;
+        }
+        self.a.ri(Code::Add_rm64_imm32, RECORD, self.record_bytes() as i32);
+        self.a.rm(Code::Cmp_r64_rm64, RECORD, Mem::at(CTX, at::RECORDS_END));
+        self.a.jump(Code::Jae_rel32_64, over);
+        let to = self.field(record::RESUME_AT);
+        self.a.m(Code::Jmp_rm64, to);
+    }
+
+    /// Are all channels active in every turn's beginning and end? The masks stay as they are from turn to turn then. (In
+    /// code for AVX2 it costs nothing to say it each time, and tells what is known of them.)
+    pub(super) fn keeps_channels(&self) -> bool {
+        self.takes_turns() && self.keeps_channels
+    }
+
+    /// The host is to see whose turn it is, if they take any. `rcx` may be overwritten.
+    pub(super) fn tell_turn(&mut self) {
+        if !self.takes_turns() {
+            return;
+        }
+        let single = self.a.label();
+        self.if_single(single);
+        let index = self.index();
+        self.a.rm(Code::Mov_r32_rm32, Register::ECX, index);
+        self.a.mr(Code::Mov_rm32_r32, Mem::at(CTX, at::INDEX), Register::ECX);
+        self.a.bind(single);
+    }
+
+    /// Where the index of a thread that starts is.
+    pub(super) fn index(&self) -> Mem {
+        if self.takes_turns() { self.field(record::INDEX) } else { Mem::at(CTX, at::INDEX) }
     }
 }
 

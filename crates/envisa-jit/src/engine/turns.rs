@@ -85,7 +85,8 @@ impl Turn<'_> {
         assert!(alive.machine(0).env.program.is(program), "the machine is one of another program");
         for (k, t) in alive.threads().iter_mut().enumerate() {
             assert!(t.regs.len() >= program.registers().bytes, "the registers are those of another program");
-            self.turning.record(k).registers = t.regs.bytes_mut().as_mut_ptr() as u64;
+            let r = self.turning.record(k);
+            (r.registers, r.index) = (t.regs.bytes_mut().as_mut_ptr() as u64, k as u32);
         }
         let (records, lines) = (self.turning.records.as_mut_ptr() as u64, self.turning.lines);
         let context = &mut self.turning.context;
@@ -114,9 +115,10 @@ impl Turn<'_> {
     }
 
     fn group(&mut self, alive: &mut Alive<'_>, row: &Row<'_>, x: u32, stop: &Stop) -> Group {
+        let start = self.turning.context.get64(at::START);
         for k in 0..row.threads as usize {
             let r = self.turning.record(k);
-            (r.resume, r.seen, r.left) = (state::NEW, 0, row.limit);
+            (r.resume, r.resume_at, r.seen, r.left) = (state::NEW, start, 0, row.limit);
         }
         let context = &mut self.turning.context;
         context.set(at::GROUP_X, x);
