@@ -79,7 +79,9 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
                     matches!(step, 4 | 8) && of.contains(&at) && end == at + step
                 }
                 // By the number of a row, and where of the two tiles four rows begin.
-                Register::RBP if index == Register::R9 && i.memory_index_scale() == 4 => ahead(4 * (ROWS - 4)),
+                Register::RBP if index == Register::R9 && i.memory_index_scale() == 4 => {
+                    ahead(4 * (ROWS - 4))
+                }
                 Register::RBP if index == Register::R10 && i.memory_index_scale() == 4 => {
                     ahead(TILE + 4 * (ROWS - 4))
                 }

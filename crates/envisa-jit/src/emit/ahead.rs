@@ -76,11 +76,8 @@ impl Emit<'_> {
         }
         let (at, Stream { step, rows, .. }) = (self.stream_at(k), self.streams[k]);
         let here = |part: &Part| Mem::at(CTX, at + 64 * part.index);
-        let all: Vec<(V, Part, Option<K>)> = parts
-            .iter()
-            .zip(places)
-            .map(|(part, v)| (v, *part, self.transfer_mask(pc, part)))
-            .collect();
+        let all: Vec<(V, Part, Option<K>)> =
+            parts.iter().zip(places).map(|(part, v)| (v, *part, self.transfer_mask(pc, part))).collect();
         let [next, behind, used] = [NEXT, BEHIND, USED].map(|field| Mem::at(CTX, at + field));
         let [take, fill, look, last, other] = std::array::from_fn(|_| self.a.label());
         let last_mask = 5 + all.len() as K - 1;

@@ -96,6 +96,9 @@ impl Emit<'_> {
         let element = u32::from(a.element);
         for part in &parts {
             let way = self.way(pc, i, &s, form, part, entry, &mut misses)?;
+            if let (Way::Any(v), false) = (way, form.wide) {
+                self.outside(pc, i, &s, part, v);
+            }
             // Places count from a multiple of the element's size.
             let align = element / form.scale;
             if align > 1 {

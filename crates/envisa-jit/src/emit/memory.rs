@@ -238,17 +238,14 @@ impl Emit<'_> {
         let (ahead, done) = (self.stream(pc).is_some(), self.a.label());
         let looked_at = ways.len();
         for part in &parts[looked_at..] {
-            let way = self.way(pc, i, s, form, part, entry, &mut misses)?;
-            if align > 1 && !ahead {
-                self.aligned(pc, part, way, align, entry);
-            }
-            ways.push(way);
+            ways.push(self.way(pc, i, s, form, part, entry, &mut misses)?);
         }
-        let mut aside = None;
-        if ahead && !form.wide {
-            aside = self.take_ahead(pc, i, form, align, &parts, &ways, data, done)?;
-        }
-        for (part, way) in parts.iter().zip(&ways).skip(looked_at).filter(|_| ahead) {
+        let mut aside = match (ahead, form.wide) {
+            (true, true) => None,
+            (true, false) => self.take_ahead(pc, i, form, align, &parts, &ways, data, done)?,
+            _ => self.both_rows(pc, i, s, form, &parts, &ways, data)?,
+        };
+        for (part, way) in parts.iter().zip(&ways).skip(looked_at) {
             if let (Way::Any(v), false) = (way, form.wide) {
                 self.outside(pc, i, s, part, *v);
             }
@@ -372,6 +369,8 @@ impl Emit<'_> {
         (whole && exec).then_some(EXEC[(part.channel / 16) as usize & 1])
     }
 
+    /// Where a part goes; channels that may go anywhere are still to be held against the site, by [`Self::outside`], but
+    /// for those of quads.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn way(
         &mut self,
@@ -447,6 +446,7 @@ impl Emit<'_> {
             v
         };
         let mut from = index;
+        // Of windows, places beyond what counts are outside, too: there the machine makes them what they are.
         if form.before != 0 {
             self.a.v2i(VPSLLD, w, v, Opd::Reg(from), form.before, Lanes::All);
             from = v;
@@ -457,26 +457,18 @@ impl Emit<'_> {
             self.a.v3(VPADDD, w, v, from, Opd::Bcast(origin), Lanes::All);
             from = v;
         }
-        // What is known not to be moved is masked where it is.
-        if form.plus != Some(0) || form.and.is_none() {
+        if form.plus != Some(0) {
             let low = self.site(i, site::LOW);
             self.a.v3(VPSUBD, w, v, from, Opd::Bcast(low), Lanes::All);
             from = v;
         }
-        if let Some(and) = form.and {
-            let and = self.literal(and);
-            self.a.v3(VPANDD, w, v, from, Opd::Bcast(and), Lanes::All);
-        }
-        // What is loaded ahead has passed already.
-        if self.stream(pc).is_none() {
-            self.outside(pc, i, s, part, v);
-        }
+        self.copy_reg(v, from, w);
         *misses = true;
         Ok(Way::Any(v))
     }
 
     /// Which channels of a half that go anywhere are outside, in a mask of the half's own.
-    fn outside(&mut self, pc: Pc, i: &Inst, s: &Simt, part: &Part, v: V) {
+    pub(super) fn outside(&mut self, pc: Pc, i: &Inst, s: &Simt, part: &Part, v: V) {
         let on = self.transfer_mask(pc, part);
         let limit = self.site(i, if s.element < 4 { site::COUNT4 } else { site::COUNT });
         self.a.vcmp(VPCMPUD, part.width, 5 + part.index as u8, v, Opd::Bcast(limit), 5, on);
@@ -563,13 +555,14 @@ impl Emit<'_> {
         let rows = [row(s, bytes, RA[0], 0), row(s, bytes, RA[1], 0)];
         let limit = self.site(i, if rows[0].is_some() { site::LAST16 } else { site::COUNT });
         // Where the window has a limit, what is below the second place's is below that of the first.
-        let one = apart > 0 && form.and.is_some() && on == [None; 2];
+        let limited = form.and.filter(|_| apart > 0 && on == [None; 2]);
+        let one = limited.is_some();
+        if let Some(and) = limited {
+            self.a.ri(Code::And_rm32_imm32, EA[0], and as i32);
+        }
         self.a.rr(Code::Mov_r32_rm32, EA[1], EA[0]);
         if apart != 0 {
             self.a.ri(Code::Add_rm32_imm32, EA[1], apart);
-        }
-        if let Some(and) = form.and.filter(|_| !one) {
-            self.a.ri(Code::And_rm32_imm32, EA[1], and as i32);
         }
         for which in if one { 1..2 } else { 0..2 } {
             self.a.rm(Code::Cmp_r32_rm32, EA[which], limit);
@@ -607,9 +600,6 @@ impl Emit<'_> {
                 let low = self.site(i, site::LOW);
                 self.a.rm(Code::Sub_r32_rm32, r, low);
             }
-        }
-        if let Some(and) = form.and {
-            self.a.ri(Code::And_rm32_imm32, r, and as i32);
         }
         Ok(())
     }

@@ -85,8 +85,7 @@ fn ahead(
     let bytes = u32::from(s.address_bytes) * u32::from(channels);
     let moves = |c: CellId| shapes.step(c).is_none() && !loaded.contains(&c) && written(p, cells, at, c);
     let all = (0..bytes / 64).all(|k| cells.at(s.address + 64 * k).is_some_and(moves));
-    (matches!(channels, 16 | 32) && form.scale <= 4 && all)
-        .then(|| (4 / form.scale, u32::from(channels)))
+    (matches!(channels, 16 | 32) && form.scale <= 4 && all).then(|| (4 / form.scale, u32::from(channels)))
 }
 
 /// From a loop's first instruction to its last.

@@ -1,8 +1,9 @@
 //! What a message moves, once it is known where to.
 
 use super::gather::Places;
-use super::memory::{Form, ON, PTR, Way};
+use super::memory::{Form, ON, PTR, RA, Way};
 use super::*;
+use crate::asm::Aside;
 use crate::layout::site;
 use envisa_lower::{Simt, Space};
 
@@ -163,10 +164,7 @@ impl Emit<'_> {
             self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
             // Channels that are off were not held against the site: the first one's place may be below it.
             self.a.rr(Code::Movsxd_r64_rm32, Register::RAX, Register::EAX);
-            if self.takes_turns() && !s.write && matches!(s.space, Space::Flat | Space::Bti(_)) {
-                let next = Mem::indexed(PTR, Register::RAX, form.scale, NEXT_TILE);
-                self.a.m(Code::Prefetcht0_m8, next);
-            }
+            self.fetch_beside(s, Mem::indexed(PTR, Register::RAX, form.scale, 0));
             if pairs {
                 self.move_pairs(pc, s, form, part, data, on)?;
             } else {
@@ -379,15 +377,7 @@ impl Emit<'_> {
         on: Option<K>,
         other: Label,
     ) -> Result<(), Why> {
-        self.a.v2(VPBROADCASTD, Width::Z, 1, Opd::Reg(v), Lanes::All);
-        self.a.v3(VPSUBD, Width::Z, 1, v, Opd::Reg(1), Lanes::All);
-        // To whole dwords: what is no multiple of them becomes very large.
-        let shift = form.scale.trailing_zeros();
-        if shift < 2 {
-            self.a.v2i(VPRORD, Width::Z, 1, Opd::Reg(1), 2 - shift, Lanes::All);
-        }
-        let most = self.literal(15);
-        self.a.vcmp(VPCMPUD, Width::Z, 5, 1, Opd::Bcast(most), 6, on);
+        self.places_in_window(form, v, 1, 5, on);
         self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
         self.a.jump(Code::Jne_rel32_64, other);
         // The first channel may be off, and its place anywhere.
@@ -395,19 +385,124 @@ impl Emit<'_> {
         let limit = self.site(i, site::LAST16);
         self.a.rm(Code::Cmp_r32_rm32, Register::EAX, limit);
         self.a.jump(Code::Jae_rel32_64, other);
-        let m = Mem::indexed(PTR, Register::RAX, form.scale, 0);
-        if self.takes_turns() && matches!(s.space, Space::Flat | Space::Bti(_)) {
-            self.a.m(Code::Prefetcht0_m8, Mem::indexed(PTR, Register::RAX, form.scale, NEXT_TILE));
+        self.take_from_window(pc, s, part, Mem::indexed(PTR, Register::RAX, form.scale, 0), 1, data, on)
+    }
+
+    /// Which dword of the 64 bytes from the first channel's on each place is, in a vector; which are none, in a mask.
+    fn places_in_window(&mut self, form: Form, v: V, to: V, none: K, on: Option<K>) {
+        self.a.v2(VPBROADCASTD, Width::Z, to, Opd::Reg(v), Lanes::All);
+        self.a.v3(VPSUBD, Width::Z, to, v, Opd::Reg(to), Lanes::All);
+        // To whole dwords: what is no multiple of them becomes very large.
+        let shift = form.scale.trailing_zeros();
+        if shift < 2 {
+            self.a.v2i(VPRORD, Width::Z, to, Opd::Reg(to), 2 - shift, Lanes::All);
         }
+        let most = self.literal(15);
+        self.a.vcmp(VPCMPUD, Width::Z, none, to, Opd::Bcast(most), 6, on);
+    }
+
+    /// Loads a window, and picks the dwords that a vector names out of it.
+    #[allow(clippy::too_many_arguments)]
+    fn take_from_window(
+        &mut self,
+        pc: Pc,
+        s: &Simt,
+        part: &Part,
+        m: Mem,
+        which: V,
+        data: RegOffset,
+        on: Option<K>,
+    ) -> Result<(), Why> {
+        self.fetch_beside(s, m);
         self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(m), Lanes::All);
         let to = data + 4 * part.lane;
         let k = self.load_lanes(pc, to, on);
         let dst = self.home(to, 64).filter(|_| k.is_none());
-        self.a.v3(VPERMD, Width::Z, dst.unwrap_or(0), 1, Opd::Reg(0), Lanes::All);
+        self.a.v3(VPERMD, Width::Z, dst.unwrap_or(0), which, Opd::Reg(0), Lanes::All);
         if dst.is_some() {
             return Ok(());
         }
         self.store_part(to, 0, 4, part, k)
+    }
+
+    /// Of a group that loads a tile into its local memory: fetches what the next one will load.
+    fn fetch_beside(&mut self, s: &Simt, m: Mem) {
+        if self.takes_turns() && !s.write && matches!(s.space, Space::Flat | Space::Bti(_)) {
+            self.a.m(Code::Prefetcht0_m8, Mem { disp: m.disp + NEXT_TILE, ..m });
+        }
+    }
+
+    /// Two halves of dwords that may go anywhere, but mostly are a row each: both are looked at at once. That a row's or a
+    /// window's first place is far enough from the end tells that all of it is inside. All other places are put aside: they
+    /// are still to be held against the site there.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn both_rows(
+        &mut self,
+        pc: Pc,
+        i: &Inst,
+        s: &Simt,
+        form: Form,
+        parts: &[Part],
+        ways: &[Way],
+        data: RegOffset,
+    ) -> Result<Option<Aside>, Why> {
+        let (&[a, b], &[Way::Any(v), Way::Any(w)]) = (parts, ways) else { return Ok(None) };
+        let dwords = (s.elements, s.element, s.slot) == (1, 4, 4) && (a.lanes, b.lanes) == (16, 16);
+        let Some(step) = self.row_step(s, form, &a).filter(|_| dwords && !form.wide) else {
+            return Ok(None);
+        };
+        let cell = |part: &Part| self.cells.at(s.address + 4 * part.lane);
+        let otherwise = |part: &Part| {
+            let halves = self.halves(s.address + 4 * part.lane).map(|x| x.wrapping_shl(form.before));
+            self.far_apart(s, form, part) || halves == Some(step as i32)
+        };
+        if u32::from(s.align) > form.scale || self.line(pc).is_some() || parts.iter().any(otherwise) {
+            return Ok(None);
+        }
+        let bent = parts.iter().all(|part| cell(part).is_some_and(|c| self.clamped.contains(&c)));
+        let windows = bent && !s.write;
+        let (weary, other) = (self.site(i, site::ASTRAY), self.a.label());
+        if !windows {
+            self.a.mi(Code::Test_rm32_imm32, weary, site::WEARY | site::HALVES);
+            self.a.jump(Code::Jne_rel32_64, other);
+        }
+        let on = [a, b].map(|part| self.transfer_mask(pc, &part));
+        for (k, (v, on)) in (0..).zip([v, w].into_iter().zip(on)) {
+            if windows {
+                self.places_in_window(form, v, 1 + k, 5 + k, on);
+            } else {
+                let ramp = self.literals(std::array::from_fn(|k| step * k as u32));
+                self.a.v2(VPBROADCASTD, Width::Z, 1 + k, Opd::Reg(v), Lanes::All);
+                self.a.v3(VPADDD, Width::Z, 1 + k, 1 + k, Opd::Mem(ramp), Lanes::All);
+                self.a.vcmp(VPCMPUD, Width::Z, 5 + k, v, Opd::Reg(1 + k), 4, None);
+            }
+        }
+        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(6));
+        self.a.jump(Code::Jne_rel32_64, other);
+        let limit = self.site(i, site::LAST16);
+        for (r, v) in [Register::EAX, Register::EDX].into_iter().zip([v, w]) {
+            self.a.rr(Code::EVEX_Vmovd_rm32_xmm, r, vreg(v, Width::X));
+            self.a.rm(Code::Cmp_r32_rm32, r, limit);
+            self.a.jump(Code::Jae_rel32_64, other);
+        }
+        let pointer = self.site(i, site::POINTER);
+        self.a.rm(Code::Mov_r64_rm64, PTR, pointer);
+        for (k, (part, on)) in (0..).zip(parts.iter().zip(on)) {
+            let r = RA[k as usize];
+            let m = Mem::indexed(PTR, r, form.scale, 0);
+            if windows {
+                self.take_from_window(pc, s, part, m, 1 + k, data, on)?;
+            } else {
+                self.fetch_beside(s, m);
+                self.move_row(pc, i, s, form, part, Way::Row(r, 0), data, 0, on)?;
+            }
+        }
+        if !windows {
+            self.a.mi(Code::Mov_rm32_imm32, weary, 0);
+        }
+        let aside = self.a.step_aside(pc);
+        self.a.bind(other);
+        Ok(Some(aside))
     }
 
     /// Two rows of eight dwords. Where it is not certain that the places are those, goes to `other` if they are not, and
