@@ -1,8 +1,10 @@
 //! The list of x86 instructions as bytes.
 //!
-//! (The encoder crate's own way to encode blocks, which can do more, takes four to ten times as long.)
+//! (The encoder crate's own way to encode blocks, which can do more, takes many times as long.)
 
-use iced_x86::{Code, Encoder, IcedError, Instruction};
+use iced_x86::{Code, IcedError, Instruction, Register};
+
+use crate::forms::{MOST, Writer};
 
 /// How far a short branch goes, less the bytes of the branch itself.
 const NEAR: i64 = 124;
@@ -22,22 +24,47 @@ fn label(i: &Instruction) -> Option<u64> {
     }
 }
 
-/// The same instruction, going to or naming a place in the code.
-fn aimed(mut i: Instruction, to: u64) -> Instruction {
-    if i.is_ip_rel_memory_operand() {
-        i.set_memory_displacement64(to);
-    } else {
-        i.set_near_branch64(to);
-    }
-    i
-}
-
 /// An instruction that names a label.
 struct Aimed {
     /// Which it is, and which it names.
-    from: usize,
-    to: usize,
-    code: Code,
+    from: u32,
+    to: u32,
+    /// How many of these are before what it names.
+    before: u32,
+    /// Its bytes, if it is long.
+    long: u8,
+    short: bool,
+}
+
+/// Bytes of what names a label, unless it is a short branch.
+fn length(i: &Instruction) -> Option<u8> {
+    match i.code() {
+        Code::Jmp_rel32_64 | Code::Call_rel32_64 => Some(5),
+        Code::Lea_r64_m => Some(7),
+        _ if i.is_jcc_near() => Some(6),
+        _ => None,
+    }
+}
+
+/// Writes what names a label: from where it is to what it names.
+fn write_aimed(i: &Instruction, a: &Aimed, from: u32, to: u32, out: &mut Vec<u8>) {
+    let by = |n: u32| to.wrapping_sub(from.wrapping_add(n));
+    // The codes of conditions are in the order of the CPU's, from 1 on.
+    let condition = (i.condition_code() as u8).wrapping_sub(1) & 15;
+    if a.short {
+        let code = if i.code() == Code::Jmp_rel32_64 { 0xeb } else { 0x70 | condition };
+        return out.extend_from_slice(&[code, by(SHORT) as u8]);
+    }
+    match i.code() {
+        Code::Jmp_rel32_64 => out.push(0xe9),
+        Code::Call_rel32_64 => out.push(0xe8),
+        Code::Lea_r64_m => {
+            let r = i.op0_register() as u8 - Register::RAX as u8;
+            out.extend_from_slice(&[0x48 | r >> 3 << 2, 0x8d, (r & 7) << 3 | 5]);
+        }
+        _ => out.extend_from_slice(&[0x0f, 0x80 | condition]),
+    }
+    out.extend_from_slice(&by(a.long.into()).to_le_bytes());
 }
 
 /// The bytes of instructions, and where each begins. Labels are numbers from 1 on: that of an instruction is its
@@ -47,78 +74,87 @@ struct Aimed {
 /// What cannot be encoded.
 pub(crate) fn encode(code: &[Instruction]) -> Result<(Vec<u8>, Vec<u32>), String> {
     let told = |e: IcedError| e.to_string();
-    let mut at_label = Vec::new();
-    for (k, i) in code.iter().enumerate().filter(|i| i.1.ip() != 0) {
-        let l = i.ip() as usize;
-        at_label.resize(at_label.len().max(l + 1), usize::MAX);
-        at_label[l] = k;
-    }
-    // All of it as if every branch were a long one.
-    let mut e = Encoder::try_with_capacity(64, 6 * code.len()).map_err(told)?;
+    // By label: the instruction, and how many that name labels are before it.
+    let mut at_label: Vec<(u32, u32)> = Vec::new();
+    // All of it as if every branch were a long one; what names a label is left out.
+    let mut writer = Writer::new().map_err(told)?;
+    let mut bytes = vec![0; MOST * (code.len() + 1)];
     let mut at: Vec<u32> = Vec::with_capacity(code.len() + 1);
     let mut aims: Vec<Aimed> = Vec::new();
-    let mut end = 0;
+    let (mut end, mut written) = (0, 0);
     for (k, i) in code.iter().enumerate() {
         at.push(end);
-        end += match label(i) {
-            None => e.encode(i, 0),
-            Some(l) => {
-                let to = at_label.get(l as usize).copied().filter(|to| *to != usize::MAX);
-                aims.push(Aimed { from: k, to: to.ok_or("a label that is bound nowhere")?, code: i.code() });
-                e.encode(&aimed(*i, 0), 0)
+        if i.ip() != 0 {
+            let l = i.ip() as usize;
+            if at_label.len() <= l {
+                at_label.resize(l + 1, (u32::MAX, 0));
             }
+            at_label[l] = (k as u32, aims.len() as u32);
         }
-        .map_err(told)? as u32;
+        if let Some(l) = label(i) {
+            let long = length(i).ok_or("a branch of a rare kind")?;
+            let to = u32::try_from(l).map_err(|_| "a label that is bound nowhere")?;
+            aims.push(Aimed { from: k as u32, to, before: 0, long, short: false });
+            end += u32::from(long);
+        } else {
+            let room = bytes[written..].first_chunk_mut().ok_or("more bytes than instructions have")?;
+            let n = writer.write(i, room).map_err(told)?;
+            written += n;
+            end += n as u32;
+        }
     }
     at.push(end);
-    let long = e.take_buffer();
-    // Distances only shrink: what is near now stays so, and may bring others near.
-    let mut places = at.clone();
+    for a in &mut aims {
+        let (to, before) = at_label.get(a.to as usize).copied().unwrap_or((u32::MAX, 0));
+        if to == u32::MAX {
+            return Err("a label that is bound nowhere".into());
+        }
+        (a.to, a.before) = (to, before);
+    }
+    // What branches before each one save: distances only shrink, what is near now stays so, and may bring others near.
+    let mut saved: Vec<u32> = vec![0; aims.len() + 1];
+    let mut now = saved.clone();
     for _ in 0..ROUNDS {
         let mut found = false;
-        for a in &mut aims {
-            let short = a.code.as_short_branch();
-            let distance = i64::from(places[a.to]) - i64::from(places[a.from]);
-            if short != a.code && distance.abs() <= NEAR {
-                (a.code, found) = (short, true);
+        for (k, a) in aims.iter_mut().enumerate() {
+            let place = |of: u32, before: usize| i64::from(at[of as usize] - saved[before]);
+            if !a.short && matches!(a.long, 5 | 6) && code[a.from as usize].code() != Code::Call_rel32_64 {
+                a.short = (place(a.to, a.before as usize) - place(a.from, k)).abs() <= NEAR;
+                found |= a.short;
             }
+            now[k + 1] = now[k] + if a.short { u32::from(a.long) - SHORT } else { 0 };
         }
         if !found {
             break;
         }
-        let (mut saved, mut next) = (0, aims.iter().peekable());
-        for (k, place) in places.iter_mut().enumerate() {
-            *place = at[k] - saved;
-            if let Some(a) = next.next_if(|a| a.from == k)
-                && a.code != code[k].code()
-            {
-                saved += at[k + 1] - at[k] - SHORT;
-            }
-        }
+        saved.copy_from_slice(&now);
     }
-    // What names a label is written anew between what does not.
-    let mut aimed_bytes = Encoder::try_with_capacity(64, 16).map_err(told)?;
-    let mut out = Vec::with_capacity(places[code.len()] as usize);
-    let mut from = 0;
-    for a in &aims {
-        out.extend_from_slice(&long[from..at[a.from] as usize]);
-        from = at[a.from + 1] as usize;
-        let mut i = aimed(code[a.from], places[a.to].into());
-        i.set_code(a.code);
-        let place = places[a.from];
-        aimed_bytes.encode(&i, place.into()).map_err(told)?;
-        let mut bytes = aimed_bytes.take_buffer();
-        out.append(&mut bytes);
-        aimed_bytes.set_buffer(bytes);
+    // What names a label is written between what does not.
+    let mut out = Vec::with_capacity((end - saved[aims.len()]) as usize);
+    let (mut from, mut first) = (0, 0);
+    for (k, a) in aims.iter().enumerate() {
+        let n = (at[a.from as usize] - first) as usize;
+        out.extend_from_slice(&bytes[from..from + n]);
+        from += n;
+        first = at[a.from as usize + 1];
+        let place = at[a.from as usize] - saved[k];
+        let to = at[a.to as usize] - saved[a.before as usize];
+        write_aimed(&code[a.from as usize], a, place, to, &mut out);
     }
-    out.extend_from_slice(&long[from..]);
-    places.pop();
-    Ok((out, places))
+    out.extend_from_slice(&bytes[from..written]);
+    at.pop();
+    let mut ends = aims.iter().map(|a| a.from as usize + 1).chain([at.len()]);
+    let mut from = ends.next().unwrap_or(0);
+    for (end, less) in ends.zip(&saved[1..]) {
+        at[from..end].iter_mut().for_each(|a| *a -= less);
+        from = end;
+    }
+    Ok((out, at))
 }
 
 #[cfg(test)]
 mod tests {
-    use iced_x86::{Decoder, DecoderOptions, MemoryOperand, Register};
+    use iced_x86::{Decoder, DecoderOptions, MemoryOperand};
 
     use super::*;
 

@@ -20,6 +20,7 @@ mod defer;
 mod emit;
 mod encode;
 mod engine;
+mod forms;
 mod general;
 mod known;
 mod layout;
