@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, OpKind, Register};
+use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
 
 use crate::emit::streams::{ROWS, TILE};
 use crate::layout::{SITE, at as place};
@@ -33,13 +33,18 @@ const START: u64 = 1 << 32;
 pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
     let mut aimed = false;
     let mut payload = false;
-    for i in &mut Decoder::with_ip(64, code, START, DecoderOptions::NONE) {
+    let mut decoder = Decoder::with_ip(64, code, START, DecoderOptions::NONE);
+    let mut i = Instruction::default();
+    while decoder.can_decode() {
+        decoder.decode_out(&mut i);
         if i.is_invalid() {
             return Err(format!("at {:#x}: no instruction", i.ip()));
         }
         // What is computed like an address is not touched.
         let sum = i.code() == Code::Lea_r32_m;
-        let memory = !sum && (0..i.op_count()).any(|k| i.op_kind(k) == OpKind::Memory);
+        let memory = !sum
+            && [i.op0_kind(), i.op1_kind(), i.op2_kind(), i.op3_kind(), i.op4_kind()]
+                .contains(&OpKind::Memory);
         if memory {
             let (base, index) = (i.memory_base(), i.memory_index());
             let at = i.memory_displacement64() as i64;
@@ -112,10 +117,11 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
             }
         }
         // Nothing jumps between the load of this one and its uses either.
-        if i.op_count() > 0
-            && i.op0_kind() == OpKind::Register
-            && i.op0_register().full_register() == Register::RSI
-        {
+        let first = match i.op0_kind() {
+            OpKind::Register if i.op0_register() <= Register::R15 => i.op0_register().full_register(),
+            _ => Register::None,
+        };
+        if first == Register::RSI {
             payload = i.code() == Code::Mov_r64_rm64
                 && i.memory_base() == Register::RBP
                 && i.memory_displacement64() as u32 == place::PAYLOAD;
@@ -123,10 +129,7 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
             payload = false;
         }
         // The pointer is good from where it is loaded to where the register is written again.
-        if i.op_count() > 0
-            && i.op_kind(0) == OpKind::Register
-            && i.op0_register().full_register() == Register::RCX
-        {
+        if first == Register::RCX {
             aimed = i.memory_base() == Register::R12
                 && i.memory_displacement64() as u32 % SITE == crate::layout::site::POINTER;
         }

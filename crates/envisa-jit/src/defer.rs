@@ -5,12 +5,11 @@
 //! conditions. Where such a value has one reader, in the same block, nothing is written: the reader evaluates the
 //! compares it comes from, each into the mask of those before.
 
-use std::collections::{HashMap, HashSet};
-
 use envisa_isa::{Combine, Modifier};
 use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness};
 use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src, Strides};
 
+use crate::maps::{Map, Set};
 use crate::modes::Modes;
 use crate::shape::{Shapes, constant};
 
@@ -82,17 +81,17 @@ type Value = Option<i32>;
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Deferred {
     /// By instruction: the truth that it makes, or decides by.
-    chains: HashMap<Pc, (Chain, Value)>,
+    chains: Map<Pc, (Chain, Value)>,
     /// The predicates that instructions do not find where they are kept: `(reader, predicate)` to the writer.
-    preds: HashMap<(Pc, RegOffset), Pc>,
+    preds: Map<(Pc, RegOffset), Pc>,
     /// Instructions whose sources are others.
-    patched: HashMap<Pc, Inst>,
+    patched: Map<Pc, Inst>,
     /// What has no code of its own.
-    skipped: HashSet<Pc>,
+    skipped: Set<Pc>,
     /// Cells that are read later than the program does.
     pub longer: Vec<(CellId, Pc)>,
     /// Instructions that read what others were to write, and find it elsewhere.
-    elsewhere: HashSet<Pc>,
+    elsewhere: Set<Pc>,
 }
 
 impl Deferred {
@@ -131,11 +130,11 @@ impl Deferred {
     }
 
     /// Cells that only instructions without code write.
-    pub fn gone(&self, p: &Program, cells: &Cells) -> HashSet<CellId> {
+    pub fn gone(&self, p: &Program, cells: &Cells) -> Set<CellId> {
         if self.skipped.is_empty() {
-            return HashSet::new();
+            return Set::default();
         }
-        let (mut gone, mut written) = (HashSet::new(), HashSet::new());
+        let (mut gone, mut written) = (Set::default(), Set::default());
         for pc in 0..p.code().len() as Pc {
             cells.accesses(p.parts(), pc, &mut |a| {
                 if a.write {
@@ -163,7 +162,7 @@ struct Search<'a> {
     /// One past the end of the block of each instruction.
     ends: Vec<Pc>,
     /// Truths with one reader: by reader and what it reads.
-    pending: HashMap<(Pc, RegOffset), (Pc, Chain, Value)>,
+    pending: Map<(Pc, RegOffset), (Pc, Chain, Value)>,
     out: Deferred,
 }
 
@@ -177,7 +176,7 @@ impl Deferred {
         shapes: &Shapes,
         (full, modes): (bool, &Modes),
     ) -> Deferred {
-        let pending = HashMap::new();
+        let pending = Map::default();
         let (ends, out) = (blocks(p, flow), Deferred::default());
         let mut s = Search { p, flow, cells, live, shapes, full, modes, ends, pending, out };
         for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
@@ -188,7 +187,7 @@ impl Deferred {
     }
 
     /// More that has no code, and who reads what that was to write.
-    pub fn leave_out(&mut self, skipped: &HashSet<Pc>, readers: &HashSet<Pc>) {
+    pub fn leave_out(&mut self, skipped: &Set<Pc>, readers: &Set<Pc>) {
         self.skipped.extend(skipped);
         self.elsewhere.extend(readers);
     }
@@ -586,7 +585,7 @@ impl Search<'_> {
         let Some(readers) = self.readers(pc, &cells) else { return };
         let first = from - from % 4;
         let dwords: Vec<CellId> = (0..n).filter_map(|k| self.cells.at(first + 4 * k)).collect();
-        let mut patched: HashMap<Pc, Inst> = HashMap::new();
+        let mut patched: Map<Pc, Inst> = Map::default();
         for q in readers {
             let mut reader = *patched.get(&q).or(self.out.patched.get(&q)).unwrap_or(self.inst(q));
             let able = by_lanes(reader.op) && matches!(reader.exec, ExecType::I32 | ExecType::U32);

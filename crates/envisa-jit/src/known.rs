@@ -2,7 +2,6 @@
 //! them, as shuffles have it. Who reads them finds them among the literals, and what they are made by has no code where
 //! nobody else wants them; neither has what is made for nobody.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use envisa_isa::{Modifier, Type};
@@ -10,6 +9,7 @@ use envisa_lower::analysis::{CellId, Cells, Flow, Liveness};
 use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src};
 
 use crate::defer::{Deferred, blocks, by_lanes};
+use crate::maps::{Map, Set};
 use crate::shape::Shapes;
 
 /// Most vectors that are known at once.
@@ -63,10 +63,10 @@ pub(crate) struct Known {
     /// Which of these were not made.
     unmade: Vec<usize>,
     /// Instructions that have no code.
-    pub skipped: HashSet<Pc>,
+    pub skipped: Set<Pc>,
     /// Those that read what others did not write.
-    pub readers: HashSet<Pc>,
-    picked: HashMap<Pc, Picked>,
+    pub readers: Set<Pc>,
+    picked: Map<Pc, Picked>,
 }
 
 fn meets(a: &Range<u32>, b: &Range<u32>) -> bool {
@@ -402,7 +402,7 @@ impl Search<'_> {
 
     /// Skips what all readers have as literals, or are skipped themselves.
     fn skip(&mut self) {
-        let may: HashSet<Pc> = self.out.readers.iter().chain(self.out.picked.keys()).copied().collect();
+        let may: Set<Pc> = self.out.readers.iter().chain(self.out.picked.keys()).copied().collect();
         for s in self.out.spans.iter().rev() {
             if !s.needed && s.readers.iter().all(|r| may.contains(r) || self.out.skipped.contains(r)) {
                 self.out.skipped.insert(s.by);

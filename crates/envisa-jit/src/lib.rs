@@ -26,6 +26,7 @@ mod known;
 mod layout;
 mod level;
 mod listing;
+mod maps;
 mod modes;
 mod narrow;
 #[allow(dead_code)]

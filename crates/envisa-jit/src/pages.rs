@@ -1,9 +1,7 @@
 //! Pages of code, and the call into them: written, then executable, never both.
 #![allow(unsafe_code)]
 
-#[cfg(target_os = "linux")]
-use memmap2::MmapOptions;
-use memmap2::{Mmap, MmapMut};
+use memmap2::{Mmap, MmapOptions};
 
 /// Code that can run.
 pub(crate) struct Code {
@@ -16,7 +14,8 @@ impl Code {
     /// # Errors
     /// Where the host gives no pages, or does not let them be executed.
     pub fn new(bytes: &[u8]) -> std::io::Result<Code> {
-        let mut map = MmapMut::map_anon(bytes.len().max(1))?;
+        // All of them at once: a fault for each page takes longer.
+        let mut map = MmapOptions::new().len(bytes.len().max(1)).populate().map_anon()?;
         map[..bytes.len()].copy_from_slice(bytes);
         Ok(Code { map: map.make_exec()? })
     }

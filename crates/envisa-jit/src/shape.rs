@@ -1,10 +1,10 @@
 //! Vectors of integers that are known by their first element: the same in all channels, or a step apart.
 
-use std::collections::{HashMap, HashSet};
-
 use envisa_isa::{Modifier, Type};
 use envisa_lower::analysis::{Cell, CellId, CellKind, Cells, Flow, Liveness};
 use envisa_lower::{Dst, ExecType, Inst, Message, Op, Pc, Program, Shape, Simt, Src};
+
+use crate::maps::{Map, Set};
 
 /// What a launch gives in a register before the program runs: the words of a half of the channels.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -25,15 +25,22 @@ const ROUNDS: u32 = 64;
 /// Shapes of cells: `element(i) = element(0) + i * step`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shapes {
-    step: HashMap<CellId, i32>,
+    step: ByCell,
     /// The same of all cells of which it is known, however they are kept.
-    strides: HashMap<CellId, i32>,
+    strides: ByCell,
     /// Of cells that are kept whole: the step within each half of them.
-    halves: HashMap<CellId, i32>,
+    halves: ByCell,
     /// Of cells that are kept as their first element: those that are wanted as vectors as well, more than once.
-    vectors: HashSet<CellId>,
+    vectors: Set<CellId>,
     /// Of these, those whose first element is so far from another one's, and which that is.
-    after: HashMap<CellId, (CellId, i32)>,
+    after: Map<CellId, (CellId, i32)>,
+}
+
+/// The steps of cells that have one.
+type ByCell = Vec<Option<i32>>;
+
+fn step_of(all: &ByCell, c: CellId) -> Option<i32> {
+    all.get(c as usize).copied().flatten()
 }
 
 /// A source's step, if it is known.
@@ -59,12 +66,12 @@ pub(crate) fn constant(p: &Program, s: &Src) -> Option<i64> {
 impl Shapes {
     /// The step of a cell that is kept as its first element.
     pub fn step(&self, cell: CellId) -> Option<i32> {
-        self.step.get(&cell).copied()
+        step_of(&self.step, cell)
     }
 
     /// The step of a cell, if it is known, however the cell is kept.
     pub fn stride(&self, cell: CellId) -> Option<i32> {
-        self.strides.get(&cell).copied()
+        step_of(&self.strides, cell)
     }
 
     /// Is a cell that is kept as its first element worth a register, too?
@@ -79,7 +86,7 @@ impl Shapes {
 
     /// The step within each eight elements of a cell, if that is known.
     pub fn halves(&self, cell: CellId) -> Option<i32> {
-        self.halves.get(&cell).copied()
+        step_of(&self.halves, cell)
     }
 
     /// Finds them: vectors of 16 dwords that are always written whole, of shapes that agree, and that
@@ -94,16 +101,16 @@ impl Shapes {
     ) -> Shapes {
         let accesses = accesses(p, flow, cells);
         let mut seeds = unwritten(cells, seeds);
-        let mut halves = HashMap::new();
+        let mut halves = Vec::new();
         if seeds.iter().any(|s| s.lanes == 8) {
             let all = known(p, flow, cells, live, full, &seeds, &accesses).unwrap_or_default();
-            halves = steps(&all).collect();
+            halves = steps(&all);
             seeds.retain(|s| s.lanes == 16);
         }
         let Some(step) = known(p, flow, cells, live, full, &seeds, &accesses) else {
             return Shapes::default();
         };
-        let strides = steps(&step).collect();
+        let strides = steps(&step);
         let shaped = |c: CellId| matches!(step[c as usize], Some(Some(_)));
         // Wanted are those that addresses are, or are made of: what makes them mostly stands before them.
         let mut wanted = vec![false; cells.len()];
@@ -117,7 +124,7 @@ impl Shapes {
                         (wanted[c as usize], grew) = (true, true);
                     }
                 };
-                let i = &p.code()[*pc as usize];
+                let i = &p.code()[pc as usize];
                 if i.op == Op::Message {
                     if let Some(Message::Simt(s)) = p.messages().get(i.aux as usize)
                         && s.address_bytes == 4
@@ -135,17 +142,16 @@ impl Shapes {
         }
         // A cell is kept by its first element only if all halves of its instruction are: code is by
         // instruction, not by half.
-        let mut step: HashMap<CellId, i32> = steps(&step).filter(|(c, _)| wanted[*c as usize]).collect();
+        let mut step = strides.clone();
+        step.iter_mut().zip(wanted).filter(|s| !s.1).for_each(|s| *s.0 = None);
         loop {
-            let before = step.len();
-            for (_, accessed) in &accesses {
-                if accessed.written.iter().any(|c| !step.contains_key(c)) {
-                    accessed.written.iter().for_each(|c| {
-                        step.remove(c);
-                    });
+            let mut changed = false;
+            for (_, accessed) in accesses.iter() {
+                if accessed.written.iter().any(|c| step[*c as usize].is_none()) {
+                    accessed.written.iter().for_each(|c| changed |= step[*c as usize].take().is_some());
                 }
             }
-            if step.len() == before {
+            if !changed {
                 let vectors = vectors(p, &accesses, &step);
                 let after = after(p, cells, &accesses, &step, &seeds);
                 return Shapes { step, strides, halves, vectors, after };
@@ -163,13 +169,14 @@ fn is_row(s: &Simt, step: i32) -> bool {
 
 /// Cells that more than one execution of an instruction wants whole: not those that make another one of the kind,
 /// and not messages, which take an address by its first element.
-fn vectors(p: &Program, accesses: &[(Pc, Accessed)], step: &HashMap<CellId, i32>) -> HashSet<CellId> {
-    let mut uses: HashMap<CellId, u32> = HashMap::new();
-    for (pc, accessed) in accesses {
-        let i = &p.code()[*pc as usize];
-        if i.op != Op::Message && !accessed.written.iter().any(|c| step.contains_key(c)) {
+fn vectors(p: &Program, accesses: &Accesses, step: &ByCell) -> Set<CellId> {
+    let mut uses: Map<CellId, u32> = Map::default();
+    let has = |c: &CellId| step_of(step, *c).is_some();
+    for (pc, accessed) in accesses.iter() {
+        let i = &p.code()[pc as usize];
+        if i.op != Op::Message && !accessed.written.iter().any(has) {
             let weight = 1 + u32::from(i.depth);
-            let wanted = accessed.read.iter().filter(|c| step.contains_key(c));
+            let wanted = accessed.read.iter().filter(|c| has(c));
             wanted.for_each(|c| *uses.entry(*c).or_insert(0) += weight);
         }
     }
@@ -181,22 +188,23 @@ fn vectors(p: &Program, accesses: &[(Pc, Accessed)], step: &HashMap<CellId, i32>
 fn after(
     p: &Program,
     cells: &Cells,
-    accesses: &[(Pc, Accessed)],
-    step: &HashMap<CellId, i32>,
+    accesses: &Accesses,
+    step: &ByCell,
     seeds: &[Seed],
-) -> HashMap<CellId, (CellId, i32)> {
+) -> Map<CellId, (CellId, i32)> {
     let whole = |offset: u32| cells.at(offset).filter(|c| cells.get(*c).offset == offset);
     let before = |c: CellId| {
         let b = whole(cells.get(c).offset.checked_sub(64)?)?;
-        (step.contains_key(&c) && step.get(&b) == step.get(&c)).then_some(b)
+        (step_of(step, c).is_some() && step_of(step, b) == step_of(step, c)).then_some(b)
     };
-    let written: Vec<(&Inst, CellId)> =
-        accesses.iter().flat_map(|(pc, a)| a.written.iter().map(|c| (&p.code()[*pc as usize], *c))).collect();
-    let pairs: HashMap<CellId, CellId> =
-        written.iter().filter_map(|(_, c)| Some((*c, before(*c)?))).collect();
-    let behind: HashMap<CellId, CellId> = pairs.iter().map(|(c, b)| (*b, *c)).collect();
+    let written: Vec<(&Inst, CellId)> = accesses
+        .iter()
+        .flat_map(|(pc, a)| a.written.iter().map(move |c| (&p.code()[pc as usize], *c)))
+        .collect();
+    let pairs: Map<CellId, CellId> = written.iter().filter_map(|(_, c)| Some((*c, before(*c)?))).collect();
+    let behind: Map<CellId, CellId> = pairs.iter().map(|(c, b)| (*b, *c)).collect();
     // As in `known`: of a half without an entry no definition has been judged yet.
-    let mut jumps: HashMap<CellId, Option<i32>> = HashMap::new();
+    let mut jumps: Map<CellId, Option<i32>> = Map::default();
     for (i, c) in &written {
         let is = |part| part_of(i, cells.get(*c)) == Some(part) && i.channels == 32;
         if let Some(behind) = behind.get(c).filter(|_| !is(0)) {
@@ -206,7 +214,7 @@ fn after(
             jumps.insert(*c, None);
         }
     }
-    let source = |s: &Src, jumps: &HashMap<CellId, Option<i32>>| match *s {
+    let source = |s: &Src, jumps: &Map<CellId, Option<i32>>| match *s {
         Src::Reg { offset, shape: Shape::Contiguous, ty, modifier, .. } => {
             let known = if ty.size() == 4 {
                 match whole(offset + 64).filter(|c| pairs.contains_key(c)) {
@@ -250,13 +258,13 @@ fn after(
 
 /// Vectors of integers that are made of a least or largest one: places that go on by steps but for those at the edges,
 /// which are the same. It is a guess: others are counted in, and what is done by it looks at the places.
-pub(crate) fn clamped(p: &Program, flow: &Flow, cells: &Cells) -> HashSet<CellId> {
-    let mut all = HashSet::new();
+pub(crate) fn clamped(p: &Program, flow: &Flow, cells: &Cells) -> Set<CellId> {
+    let mut all = Set::default();
     let accesses = accesses(p, flow, cells);
     loop {
         let before = all.len();
-        for (pc, a) in &accesses {
-            let i = &p.code()[*pc as usize];
+        for (pc, a) in accesses.iter() {
+            let i = &p.code()[pc as usize];
             let goes_on = match i.op {
                 _ if !matches!(i.exec, ExecType::I32 | ExecType::U32) || i.channels < 16 => false,
                 Op::Min | Op::Max => true,
@@ -276,30 +284,48 @@ pub(crate) fn clamped(p: &Program, flow: &Flow, cells: &Cells) -> HashSet<CellId
 }
 
 /// The cells that an instruction accesses.
-#[derive(Default)]
-struct Accessed {
-    read: Vec<CellId>,
-    written: Vec<CellId>,
+struct Accessed<'a> {
+    read: &'a [CellId],
+    written: &'a [CellId],
 }
 
-/// What each instruction accesses that is ever reached.
-fn accesses(p: &Program, flow: &Flow, cells: &Cells) -> Vec<(Pc, Accessed)> {
-    let of = |pc: Pc| {
-        let mut all = Accessed::default();
+/// What each instruction accesses that is ever reached: one after the other.
+struct Accesses {
+    cells: Vec<CellId>,
+    /// With each, where what it reads begins, and what it writes.
+    of: Vec<(Pc, usize, usize)>,
+}
+
+impl Accesses {
+    fn iter(&self) -> impl DoubleEndedIterator<Item = (Pc, Accessed<'_>)> {
+        let end = |k: usize| self.of.get(k + 1).map_or(self.cells.len(), |o| o.1);
+        self.of.iter().enumerate().map(move |(k, (pc, read, written))| {
+            (*pc, Accessed { read: &self.cells[*read..*written], written: &self.cells[*written..end(k)] })
+        })
+    }
+}
+
+fn accesses(p: &Program, flow: &Flow, cells: &Cells) -> Accesses {
+    let n = p.code().len();
+    let mut all = Accesses { cells: Vec::with_capacity(4 * n), of: Vec::with_capacity(n) };
+    let mut written = Vec::new();
+    for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
+        let from = all.cells.len();
         cells.accesses(p.parts(), pc, &mut |a| {
-            if a.write { &mut all.written } else { &mut all.read }.push(a.cell)
+            if a.write { &mut written } else { &mut all.cells }.push(a.cell);
         });
-        (pc, all)
-    };
-    (0..flow.end()).filter(|pc| flow.reachable(*pc)).map(of).collect()
+        all.of.push((pc, from, all.cells.len()));
+        all.cells.append(&mut written);
+    }
+    all
 }
 
 /// What is known of the steps of cells, by cell: nothing yet, that there is none, or the step.
 type Steps = Vec<Option<Option<i32>>>;
 
-/// The cells that have a step, and the step.
-fn steps(of: &Steps) -> impl Iterator<Item = (CellId, i32)> + '_ {
-    of.iter().zip(0..).filter_map(|(s, c)| Some((c, (*s)??)))
+/// The steps of the cells that have one.
+fn steps(of: &Steps) -> ByCell {
+    of.iter().map(|s| s.flatten()).collect()
 }
 
 /// Seeds in registers that keep what the launch put there: nothing writes any of their bytes.
@@ -325,7 +351,7 @@ fn known(
     live: &Liveness,
     full: bool,
     seeds: &[Seed],
-    accesses: &[(Pc, Accessed)],
+    accesses: &Accesses,
 ) -> Option<Steps> {
     let good = |id: CellId| {
         let c = cells.get(id);
@@ -334,11 +360,11 @@ fn known(
     // Every definition: where, of which cell, and is it of all channels?
     let mut definitions: Vec<(Pc, CellId, bool)> = Vec::new();
     let mut step: Steps = vec![Some(None); cells.len()];
-    for (pc, accessed) in accesses {
-        let i = &p.code()[*pc as usize];
+    for (pc, accessed) in accesses.iter() {
+        let i = &p.code()[pc as usize];
         for c in accessed.written.iter().filter(|c| cells.get(**c).kind == CellKind::Vector) {
-            let all = i.no_mask || (full && flow.full(*pc)) || live.unmasked(*pc, *c);
-            definitions.push((*pc, *c, all));
+            let all = i.no_mask || (full && flow.full(pc)) || live.unmasked(pc, *c);
+            definitions.push((pc, *c, all));
             step[*c as usize] = None;
         }
     }

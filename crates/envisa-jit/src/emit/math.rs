@@ -1,13 +1,12 @@
 //! Functions of the math unit: the sequences of `envisa-sem`, each operation one instruction.
 
-use std::collections::HashMap;
-
 use envisa_sem::lanes::{Apply, Lanes as Sequence, Rounded};
 use envisa_sem::lanes::{not_normal_by_integers, scale_by_products, split_by_bounds};
 use envisa_sem::math::Function;
 use envisa_sem::math::single::exp2_integral;
 
 use super::*;
+use crate::maps::Map;
 
 /// An operation of a sequence; operands by number.
 #[derive(Clone, Copy, Debug)]
@@ -140,7 +139,7 @@ struct Record {
     /// There are no instructions that scale, tell classes, and take integers away.
     plain: bool,
     nodes: Vec<Node>,
-    bits: HashMap<u32, usize>,
+    bits: Map<u32, usize>,
     tables: Vec<[u32; 16]>,
 }
 

@@ -79,29 +79,57 @@ fn added(origin: &Src) -> Result<Option<RegOffset>, Why> {
     }
 }
 
-/// May the number of a surface be another one from access to access?
-pub(super) fn varies(p: &Program, surface: &Src) -> bool {
-    constant(p, surface).is_none() && !fixed(p, surface)
+/// The bytes of the register file that a program writes.
+#[derive(Default)]
+pub(super) struct Written {
+    /// In order, apart from each other.
+    ranges: Vec<(u32, u32)>,
+    /// From there on, it may write any, by addresses.
+    anywhere: Option<u32>,
 }
 
-/// Is a scalar what the launch put there, all along?
-pub(crate) fn fixed(p: &Program, s: &Src) -> bool {
-    let Src::Reg { offset, ty, constant, .. } = *s else { return false };
-    if constant {
-        return true;
-    }
-    let (start, end) = (offset, offset + ty.size());
-    let input = p.inputs().iter().any(|i| i.offset <= start && end <= i.offset + i.bytes.max(4));
-    let mut written = false;
-    for i in p.code() {
-        i.writes(p.parts(), &mut |t| {
-            written |= match t.range(i.channels.into()) {
-                Some(r) => r.start < end && start < r.end,
-                None => start >= p.registers().address_base,
-            };
+impl Written {
+    pub fn new(p: &Program) -> Written {
+        let mut all = Written::default();
+        for i in p.code() {
+            i.writes(p.parts(), &mut |t| match t.range(i.channels.into()) {
+                Some(r) if r.is_empty() => {}
+                Some(r) => all.ranges.push((r.start, r.end)),
+                None => all.anywhere = Some(p.registers().address_base),
+            });
+        }
+        all.ranges.sort_unstable();
+        all.ranges.dedup_by(|b, a| {
+            let meet = b.0 <= a.1;
+            a.1 = if meet { a.1.max(b.1) } else { a.1 };
+            meet
         });
+        all
     }
-    input && !written
+
+    fn any(&self, start: u32, end: u32) -> bool {
+        let from = self.ranges.partition_point(|r| r.1 <= start);
+        self.ranges.get(from).is_some_and(|r| r.0 < end) || self.anywhere.is_some_and(|a| start >= a)
+    }
+}
+
+impl Emit<'_> {
+    /// May the number of a surface be another one from access to access?
+    fn varies(&self, surface: &Src) -> bool {
+        constant(self.p, surface).is_none() && !self.fixed(surface)
+    }
+
+    /// Is a scalar what the launch put there, all along?
+    fn fixed(&self, s: &Src) -> bool {
+        let Src::Reg { offset, ty, constant, .. } = *s else { return false };
+        if constant {
+            return true;
+        }
+        let (start, end) = (offset, offset + ty.size());
+        let inputs = self.p.inputs();
+        let input = inputs.iter().any(|i| i.offset <= start && end <= i.offset + i.bytes.max(4));
+        input && !self.written.get_or_init(|| Written::new(self.p)).any(start, end)
+    }
 }
 
 /// A half of a message's channels, and where they go.
@@ -286,7 +314,7 @@ impl Emit<'_> {
             _ => return Ok(()),
         }
         let Src::Reg { offset, ty, .. } = s.origin else { return Ok(()) };
-        if fixed(self.p, &s.origin) {
+        if self.fixed(&s.origin) {
             return Ok(());
         }
         let (m, k) = (self.reg(offset), self.site(i, site::KEY));
@@ -304,7 +332,7 @@ impl Emit<'_> {
 
     /// The number of a surface that varies is held against the site's.
     pub(super) fn surface(&mut self, i: &Inst, at: &Src, entry: Label) -> Result<(), Why> {
-        if !varies(self.p, at) {
+        if !self.varies(at) {
             return Ok(());
         }
         if !matches!(at, Src::Reg { ty: Type::Ud, modifier: Modifier::None, .. }) {

@@ -37,7 +37,7 @@ mod turns;
 mod typed;
 mod wide;
 
-use std::collections::{HashMap, HashSet};
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use envisa_isa::{Combine, Modifier, Type};
@@ -57,6 +57,7 @@ use crate::general::{Given, keep};
 use crate::known::Known;
 use crate::layout::{CTX, REGS, RENEW, SITES, at, exit};
 use crate::level::Level;
+use crate::maps::{Map, Set};
 use crate::modes::Modes;
 use crate::narrow::{self, narrow};
 use crate::ops::*;
@@ -88,9 +89,9 @@ pub(crate) struct Compiled {
     /// Instructions that call the interpreter, and why.
     pub slow: Vec<(Pc, Why)>,
     /// Where in a context channels wait, by label.
-    pub waits: HashMap<Pc, u32>,
+    pub waits: Map<Pc, u32>,
     /// The numbers of resumptions, by instruction.
-    pub resumptions: HashMap<Pc, u32>,
+    pub resumptions: Map<Pc, u32>,
     /// Those of them where all channels of the dispatch are active.
     pub whole: Vec<Pc>,
     /// Of code that starts threads itself: bytes of a row's image that go into the context, `(image, context, bytes)`.
@@ -186,17 +187,17 @@ pub(crate) struct Emit<'a> {
     pub a: Asm,
     labels: Vec<Label>,
     pool: Vec<u32>,
-    pooled: HashMap<u32, u32>,
+    pooled: Map<u32, u32>,
     /// Where in the pool the ends of variables are that addresses name.
     ends: Option<u32>,
-    waits: HashMap<Pc, u32>,
+    waits: Map<Pc, u32>,
     later: Vec<Later>,
     slow: Vec<(Pc, Why)>,
     resumptions: Vec<(Pc, Label)>,
     /// Vectors that are made of what was clamped: see [`shape::clamped`](crate::shape::clamped).
-    clamped: HashSet<CellId>,
+    clamped: Set<CellId>,
     /// Of threads that take turns: what they may have written since the barrier before, by barrier.
-    changed: HashMap<Pc, HashSet<CellId>>,
+    changed: Map<Pc, Set<CellId>>,
     stub: Label,
     done: Label,
     leave: Label,
@@ -224,6 +225,8 @@ pub(crate) struct Emit<'a> {
     streams: Vec<Stream>,
     /// Loads of places that locked operations go to.
     lines: Vec<Line>,
+    /// What the program writes, once that is asked for.
+    written: OnceCell<memory::Written>,
     /// Where vectors begin that are written 32 bytes at a time.
     in_halves: Vec<RegOffset>,
     /// Loads of rows, by the loops they are in.
@@ -244,7 +247,7 @@ impl<'a> Emit<'a> {
         let labels = (0..=flow.end()).map(|_| a.label()).collect();
         let [stub, done, leave, out, next, turn, over] = std::array::from_fn(|_| a.label());
         let amd = Level::tuned_for_amd();
-        let mut waits = HashMap::new();
+        let mut waits = Map::default();
         for pc in 0..flow.end() {
             for l in flow.waiting(pc) {
                 let n = waits.len() as u32;
@@ -276,14 +279,14 @@ impl<'a> Emit<'a> {
             a,
             labels,
             pool: Vec::new(),
-            pooled: HashMap::new(),
+            pooled: Map::default(),
             ends: None,
             waits,
             later: Vec::new(),
             slow: Vec::new(),
             resumptions: Vec::new(),
             clamped: crate::shape::clamped(p, flow, cells),
-            changed: if together { turns::changed(p, flow, cells) } else { HashMap::new() },
+            changed: if together { turns::changed(p, flow, cells) } else { Map::default() },
             stub,
             done,
             leave,
@@ -305,6 +308,7 @@ impl<'a> Emit<'a> {
             now: 0,
             streams: streams(p, flow, cells, shapes),
             lines: lines(p, flow, cells),
+            written: OnceCell::new(),
             in_halves: source::in_halves(p),
             rows: rows(p, flow),
         }

@@ -1,10 +1,11 @@
 //! Threads of a group that wait for each other at barriers, taking turns: each runs to its next barrier or to its
 //! end, then the next one does. The machine has no part in that unless something else happens.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use super::*;
 use crate::layout::{record, state, together};
+use crate::maps::{Map, Set};
 
 /// The record of the thread whose turn it is.
 const RECORD: Register = Register::R13;
@@ -243,12 +244,12 @@ impl Emit<'_> {
 }
 
 /// Of each barrier, the cells that may have been written since the one before it, or since the start.
-pub(super) fn changed(p: &Program, flow: &Flow, cells: &Cells) -> HashMap<Pc, HashSet<CellId>> {
+pub(super) fn changed(p: &Program, flow: &Flow, cells: &Cells) -> Map<Pc, Set<CellId>> {
     let barriers: Vec<Pc> = (0..flow.end()).filter(|pc| p.code()[*pc as usize].op == Op::Barrier).collect();
     if barriers.is_empty() {
-        return HashMap::new();
+        return Map::default();
     }
-    let mut before: Vec<Option<HashSet<CellId>>> = vec![None; flow.end() as usize];
+    let mut before: Vec<Option<Set<CellId>>> = vec![None; flow.end() as usize];
     // What the launch gives is in memory at the start.
     before[0] = Some(cells.iter().filter(|(_, c)| !c.input).map(|(id, _)| id).collect());
     let mut work = BTreeSet::from([0]);

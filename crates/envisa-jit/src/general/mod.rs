@@ -154,25 +154,40 @@ pub(crate) fn keep(code: &[Instruction], given: &Given<'_>) -> Option<Kept> {
     p.tell();
     let blocks = p.blocks();
     let live = p.liveness(&blocks);
-    let registers = p.give(&blocks, &live, &free);
+    let registers = p.give(&blocks.all, &live, &free);
     p.kept = (0..p.slots.len()).filter(|k| registers[*k].is_some()).fold(0, |all, k| all | 1 << k);
     (p.kept != 0).then(|| {
-        let mut kept = p.rewrite(&blocks, &live, &registers);
+        let mut kept = p.rewrite(&blocks.all, &live, &registers);
         copies::computed_in_place(&mut kept, given.behind.start);
         kept
     })
 }
 
+/// Which general register each register is a part of; 32 for others.
+static GENERAL: [u8; 256] = {
+    let mut all = [32; 256];
+    let mut k = 0;
+    while k < 16 {
+        all[Register::AX as usize + k] = k as u8;
+        all[Register::EAX as usize + k] = k as u8;
+        all[Register::RAX as usize + k] = k as u8;
+        // The second byte of the first four is between the first bytes.
+        if k < 4 {
+            all[Register::AL as usize + k] = k as u8;
+            all[Register::AH as usize + k] = k as u8;
+        } else {
+            all[Register::SPL as usize + k - 4] = k as u8;
+        }
+        k += 1;
+    }
+    all
+};
+
 /// General registers that no instruction names, but those that save them and the stub.
 fn unused(code: &[Instruction], given: &Given<'_>) -> Vec<Register> {
     use Register::*;
     let mut named: u32 = 0;
-    let mut name = |r: Register| {
-        let r = r.full_register();
-        if (RAX..=R15).contains(&r) {
-            named |= 1 << (r as u32 - RAX as u32);
-        }
-    };
+    let mut name = |r: Register| named |= 1u32.checked_shl(GENERAL[r as usize & 255].into()).unwrap_or(0);
     for i in &code[..given.end] {
         let saves = matches!(i.code(), Code::Push_r64 | Code::Pop_r64);
         // The function's arguments, before anything is kept.
@@ -351,6 +366,13 @@ struct Block {
     range: Range<usize>,
     /// Events in it.
     events: Range<usize>,
+    /// What comes behind it: in the list of all.
+    next: Range<usize>,
+}
+
+/// Blocks, and for each, one after the other, those that may come behind it.
+struct Blocks {
+    all: Vec<Block>,
     next: Vec<usize>,
 }
 
@@ -432,56 +454,64 @@ impl Pass<'_> {
         }
     }
 
-    fn blocks(&self) -> Vec<Block> {
+    fn blocks(&self) -> Blocks {
         let code = &self.code[..self.given.end];
         let mut aimed = vec![false; self.given.labels as usize];
         let mut taken = Vec::new();
-        for i in code {
-            if i.is_jcc_short_or_near() || i.is_jmp_short_or_near() {
+        // Instructions that blocks end with.
+        let mut ends = vec![false; code.len()];
+        for (i, end) in code.iter().zip(&mut ends) {
+            let flow = i.flow_control();
+            *end = !matches!(flow, FlowControl::Next | FlowControl::Call);
+            if matches!(flow, FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch) {
                 aimed[i.near_branch64() as usize - 1] = true;
-            } else if i.is_ip_rel_memory_operand() {
+            } else if i.memory_base() == Register::RIP {
                 let l = i.memory_displacement64() as usize - 1;
                 aimed[l] = true;
                 taken.push(l);
             }
         }
         let label = |i: &Instruction| (i.ip() != 0).then(|| i.ip() as usize - 1);
-        let ends = |i: &Instruction| !matches!(i.flow_control(), FlowControl::Next | FlowControl::Call);
         let mut starts = vec![0];
-        for (k, i) in code.iter().enumerate().skip(1) {
-            if ends(&code[k - 1]) || label(i).is_some_and(|l| aimed[l]) {
+        let mut of = vec![usize::MAX; self.given.labels as usize];
+        for (k, i) in code.iter().enumerate() {
+            let own = label(i);
+            if k > 0 && (ends[k - 1] || own.is_some_and(|l| aimed[l])) {
                 starts.push(k);
             }
-        }
-        let mut of = vec![usize::MAX; self.given.labels as usize];
-        for (b, s) in starts.iter().enumerate() {
-            if let Some(l) = label(&code[*s]) {
-                of[l] = b;
+            if let Some(l) = own.filter(|_| starts.last() == Some(&k)) {
+                of[l] = starts.len() - 1;
             }
         }
-        let end = |b: usize| starts.get(b + 1).copied().unwrap_or(code.len());
-        let next = |b: usize| {
-            let i = &code[end(b) - 1];
+        let mut blocks = Blocks { all: Vec::with_capacity(starts.len()), next: Vec::new() };
+        let mut events = 0;
+        for (b, start) in starts.iter().enumerate() {
+            let end = starts.get(b + 1).copied().unwrap_or(code.len());
+            let first = events;
+            events += self.events[events..].iter().take_while(|e| e.k < end).count();
+            let i = &code[end - 1];
             // Jumps to what is not here, the stub's, are none.
             let to = |l: u64| of.get(l as usize - 1).copied().filter(|b| *b != usize::MAX);
             let on = Some(b + 1).filter(|n| *n < starts.len());
+            let from = blocks.next.len();
             match i.flow_control() {
-                FlowControl::Next | FlowControl::Call => on.into_iter().collect(),
-                FlowControl::ConditionalBranch => on.into_iter().chain(to(i.near_branch64())).collect(),
-                FlowControl::UnconditionalBranch => to(i.near_branch64()).into_iter().collect(),
-                FlowControl::IndirectBranch => taken.iter().filter_map(|l| to(*l as u64 + 1)).collect(),
-                _ => Vec::new(),
+                FlowControl::Next | FlowControl::Call => blocks.next.extend(on),
+                FlowControl::ConditionalBranch => {
+                    blocks.next.extend(on.into_iter().chain(to(i.near_branch64())))
+                }
+                FlowControl::UnconditionalBranch => blocks.next.extend(to(i.near_branch64())),
+                FlowControl::IndirectBranch => {
+                    blocks.next.extend(taken.iter().filter_map(|l| to(*l as u64 + 1)));
+                }
+                _ => {}
             }
-        };
-        let event = |k: usize| self.events.partition_point(|e| e.k < k);
-        let block = |b: usize| {
-            let range = starts[b]..end(b);
-            Block { events: event(range.start)..event(range.end), range, next: next(b) }
-        };
-        (0..starts.len()).map(block).collect()
+            let next = from..blocks.next.len();
+            blocks.all.push(Block { range: *start..end, events: first..events, next });
+        }
+        blocks
     }
 
-    fn liveness(&self, blocks: &[Block]) -> Live {
+    fn liveness(&self, Blocks { all: blocks, next }: &Blocks) -> Live {
         // Of each block as a whole: what it takes, and what it has no use for the earlier value of.
         let whole = |b: &Block| {
             self.events[b.events.clone()]
@@ -497,7 +527,7 @@ impl Pass<'_> {
         while changed {
             changed = false;
             for (b, block) in blocks.iter().enumerate().rev() {
-                let out = block.next.iter().fold(0, |all, n| all | first[*n]);
+                let out = next[block.next.clone()].iter().fold(0, |all, n| all | first[*n]);
                 if out != live[b] {
                     (live[b], first[b]) = (out, out & !whole[b].1 | whole[b].0);
                     changed = true;
@@ -587,7 +617,8 @@ impl Pass<'_> {
                 now = self.events[k].at.before(now);
             }
         }
-        let mut out = Out { code: Vec::with_capacity(self.code.len()), label: 0 };
+        // Loads and stores come in.
+        let mut out = Out { code: Vec::with_capacity(self.code.len() + self.code.len() / 2), label: 0 };
         let mut at = Vec::with_capacity(self.code.len());
         let mut events = self.events.iter().zip(behind).peekable();
         for (k, i) in self.code.iter().enumerate() {

@@ -19,13 +19,13 @@ mod tidy;
 mod vector;
 mod write;
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use iced_x86::{Code, FlowControl, Instruction, OpKind, Register};
 
 use crate::asm::{Mem, V, Why};
 use crate::layout::CTX;
+use crate::maps::Map;
 use list::{List, O, Reg, UNITS};
 
 /// What the code is given besides its instructions.
@@ -69,7 +69,7 @@ pub(crate) fn narrow(code: &[Instruction], given: &Given<'_>) -> Result<Narrowed
         given,
         labels: given.labels,
         literals: Vec::new(),
-        found: HashMap::new(),
+        found: Map::default(),
         ones: 0,
         zeros: 0,
         indices: Vec::new(),
@@ -134,7 +134,7 @@ struct Narrow<'a> {
     given: &'a Given<'a>,
     labels: u32,
     literals: Vec<u32>,
-    found: HashMap<[u32; 8], u32>,
+    found: Map<[u32; 8], u32>,
     /// Quarters of masks that are known to be all ones, or zeros, here: a bit each.
     ones: u32,
     zeros: u32,

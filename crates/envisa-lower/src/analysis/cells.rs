@@ -62,12 +62,17 @@ pub struct Access {
 #[derive(Clone, Debug)]
 pub struct Cells {
     cells: Vec<Cell>,
+    /// By so many bytes of the register file: how many cells begin before or at the first of them.
+    begun: Vec<u32>,
     /// What instructions access, one after the other, and where that of each begins.
     accesses: Vec<Access>,
     from: Vec<u32>,
     /// Calls and returns access all of them.
     shared: bool,
 }
+
+/// How many bytes one number tells of where to look for a cell.
+const STEP: u32 = 32;
 
 /// An access before cells are known.
 #[derive(Clone, Copy, Debug)]
@@ -112,12 +117,13 @@ impl Cells {
             }
         }
         // Of those alike, the first that was told.
-        let mut order: Vec<(RegOffset, u32, u32)> =
-            all.iter().zip(0..).map(|(a, k)| (a.offset, a.bytes, k)).collect();
+        let key =
+            |(a, k): (&Piece, u32)| (u128::from(a.offset) << 32 | u128::from(a.bytes)) << 32 | u128::from(k);
+        let mut order: Vec<u128> = all.iter().zip(0..).map(key).collect();
         order.sort_unstable();
         let mut cells: Vec<Cell> = Vec::new();
         let mut element = 0;
-        for a in order.iter().map(|o| &all[o.2 as usize]) {
+        for a in order.iter().map(|o| &all[*o as u32 as usize]) {
             match cells.last_mut() {
                 Some(c) if a.offset < c.offset + c.bytes => {
                     if c.offset != a.offset || c.bytes != a.bytes || c.kind != a.kind || element != a.element
@@ -151,7 +157,14 @@ impl Cells {
             c.input = p.inputs.iter().any(|i| meets(c, i.offset..i.offset + i.bytes))
                 || (meets(c, 0..p.registers.locals_start) && c.kind != CellKind::Predicate);
         }
-        let mut all = Cells { cells, accesses: Vec::new(), from: Vec::new(), shared: false };
+        let end = cells.last().map_or(0, |c| c.offset + c.bytes);
+        let mut begun = Vec::with_capacity((end / STEP) as usize + 1);
+        let mut next = 0;
+        for at in (0..end).step_by(STEP as usize) {
+            next += cells[next..].iter().take_while(|c| c.offset <= at).count();
+            begun.push(next as u32);
+        }
+        let mut all = Cells { cells, begun, accesses: Vec::new(), from: Vec::new(), shared: false };
         all.accesses.reserve(told.len());
         all.from.reserve(begins.len());
         for w in begins.windows(2) {
@@ -215,7 +228,9 @@ impl Cells {
 
     /// The cell that a byte of the register file belongs to.
     pub fn at(&self, offset: RegOffset) -> Option<CellId> {
-        let i = self.cells.partition_point(|c| c.offset <= offset).checked_sub(1)?;
+        let before = *self.begun.get((offset / STEP) as usize)? as usize;
+        let more = self.cells[before..].iter().take_while(|c| c.offset <= offset).count();
+        let i = (before + more).checked_sub(1)?;
         (offset < self.cells[i].offset + self.cells[i].bytes).then_some(i as CellId)
     }
 
