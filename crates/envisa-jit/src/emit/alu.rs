@@ -143,6 +143,9 @@ impl Emit<'_> {
         if self.hazard(&i, &parts) {
             return Err("a part would overwrite what a later one reads");
         }
+        if i.exec == ExecType::F32 && !narrow && !sat && self.both_at_once(pc, &i, offset, &parts)? {
+            return Ok(());
+        }
         for part in &parts {
             let to = offset + part.lane * ty.size();
             if part.lanes == 1 {
@@ -178,6 +181,23 @@ impl Emit<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A function of the math unit of two whole halves, if it can be made of both at once.
+    fn both_at_once(&mut self, pc: Pc, i: &Inst, offset: RegOffset, parts: &[Part]) -> Result<bool, Why> {
+        let &[a, b] = parts else { return Ok(false) };
+        if (a.lanes, b.lanes) != (16, 16) || self.flushes_result(i) {
+            return Ok(false);
+        }
+        let [to, other] = [a, b].map(|part| self.home(offset + 4 * part.lane, 64));
+        let (Some(to), Some(other)) = (to, other) else { return Ok(false) };
+        let here = self.a.here();
+        let masks = [self.lanes(pc, &a, offset)?, self.lanes(pc, &b, offset + 64)?];
+        let made = masks == [None; 2] && self.math_of_both(pc, i, parts, [to, other])?;
+        if !made {
+            self.a.back(here);
+        }
+        Ok(made)
     }
 
     /// A destination of the bytes or words of dwords: the others' bits stay.

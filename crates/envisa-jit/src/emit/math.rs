@@ -68,9 +68,10 @@ enum Node {
     Copy {
         a: usize,
     },
-    /// The block, which is put aside, is come to if some lane is in the mask.
+    /// The block, which is put aside, is come to if some lane is in one of the masks.
     Skip {
         m: usize,
+        other: usize,
     },
     /// `to = m ? from : to`.
     Assign {
@@ -106,7 +107,10 @@ impl Node {
                 tell(b);
             }
             Node::Table { index, .. } => tell(index),
-            Node::Skip { m } => tell(m),
+            Node::Skip { m, other } => {
+                tell(m);
+                tell(other);
+            }
             Node::Assign { to, m, from } => {
                 tell(to);
                 tell(m);
@@ -285,7 +289,7 @@ impl Sequence for Record {
         f: impl FnOnce(&mut Self) -> [usize; N],
     ) -> [usize; N] {
         let out = usual.map(|a| self.add(Node::Copy { a }));
-        self.add(Node::Skip { m });
+        self.add(Node::Skip { m, other: m });
         let other = f(self);
         for (to, from) in out.into_iter().zip(other) {
             self.add(Node::Assign { to, m, from });
@@ -347,23 +351,23 @@ fn integral(p: &Program, flow: &Flow, cells: &Cells, pc: Pc) -> bool {
 struct Places {
     /// By node: its register, of vectors or masks.
     of: Vec<Option<u8>>,
-    /// The last node that reads each.
-    last: Vec<usize>,
 }
 
-/// Gives nodes registers; `None` where there are too few.
-fn place(nodes: &[Node], result: usize, vectors: &[V], masks: &[K]) -> Option<Places> {
+/// Gives nodes, which are made in an order, registers; `None` where there are too few.
+fn place(nodes: &[Node], order: &[usize], results: &[usize], vectors: &[V], masks: &[K]) -> Option<Places> {
+    // By node: when it is read last.
     let mut last = vec![0; nodes.len()];
-    for (k, n) in nodes.iter().enumerate() {
-        n.operands(&mut |o| last[o] = k);
+    for (at, k) in order.iter().enumerate() {
+        nodes[*k].operands(&mut |o| last[o] = at);
     }
-    last[result] = nodes.len();
+    results.iter().for_each(|r| last[*r] = order.len());
     let mut of = vec![None; nodes.len()];
     let (mut vectors, mut masks) = (vectors.to_vec(), masks.to_vec());
-    for (k, n) in nodes.iter().enumerate() {
+    for (at, k) in order.iter().enumerate() {
+        let (k, n) = (*k, &nodes[*k]);
         let mut dead = Vec::new();
         n.operands(&mut |o| {
-            if last[o] == k && !dead.contains(&o) {
+            if last[o] == at && !dead.contains(&o) {
                 dead.push(o);
             }
         });
@@ -376,7 +380,7 @@ fn place(nodes: &[Node], result: usize, vectors: &[V], masks: &[K]) -> Option<Pl
             of[k] = Some(pool.pop()?);
         }
         // What nobody reads is free at once.
-        if n.has_register() && last[k] <= k {
+        if n.has_register() && last[k] <= at {
             dead.push(k);
         }
         for o in dead {
@@ -385,7 +389,23 @@ fn place(nodes: &[Node], result: usize, vectors: &[V], masks: &[K]) -> Option<Pl
             }
         }
     }
-    Some(Places { of, last })
+    Some(Places { of })
+}
+
+/// Two sequences, each of which ends in a block for what is rare, one beside the other, with one look at whether there is
+/// any for either of them: the order that nodes are made in. `second`: where the second one begins.
+fn beside(nodes: &mut [Node], second: usize) -> Option<Vec<usize>> {
+    let skip = |range: std::ops::Range<usize>| {
+        let at = nodes[range.clone()].iter().position(|n| matches!(n, Node::Skip { .. }))? + range.start;
+        let rest = &nodes[at + 1..range.end];
+        let once = !rest.iter().any(|n| matches!(n, Node::Skip { .. }));
+        (once && matches!(rest.last(), Some(Node::End))).then_some(at)
+    };
+    let (a, b) = (skip(0..second)?, skip(second..nodes.len())?);
+    let (Node::Skip { m, .. }, Node::Skip { m: other, .. }) = (nodes[a], nodes[b]) else { return None };
+    nodes[a] = Node::Skip { m, other };
+    let usual = (0..a).chain(second..b);
+    Some(usual.chain([a]).chain(a + 1..second - 1).chain(b + 1..nodes.len()).collect())
 }
 
 impl Emit<'_> {
@@ -407,6 +427,7 @@ impl Emit<'_> {
         } else {
             f.apply(&mut r, a, b)
         };
+        let order: Vec<usize> = (0..r.nodes.len()).collect();
         // Registers 3 and 4 are for constants that have to be in one.
         let mut vectors: Vec<V> = (5..32).filter(|v| !self.alloc.busy(pc, *v)).collect();
         let taken: Vec<V> = (8..32).filter(|v| !vectors.contains(v) && *v != x && *v != y).collect();
@@ -422,7 +443,7 @@ impl Emit<'_> {
         let places = loop {
             let mut all: Vec<V> = taken[..lent].to_vec();
             all.extend(&vectors);
-            match place(&r.nodes, result, &all, &masks) {
+            match place(&r.nodes, &order, &[result], &all, &masks) {
                 Some(p) => break p,
                 None if lent < taken.len() => lent += 1,
                 None => return Err("too many intermediate values"),
@@ -432,7 +453,7 @@ impl Emit<'_> {
         for v in &kept {
             self.a.store(STORE32, Width::Z, Mem::at(CTX, at::VECTORS + 64 * u32::from(*v)), *v, Lanes::All);
         }
-        self.sequence(&r, &places, part)?;
+        self.sequence(&r, &order, &places, part)?;
         let v = self.node(&r, &places, result, 0);
         let mut v = self.in_register(v, part, 0);
         if kept.contains(&v) {
@@ -446,6 +467,39 @@ impl Emit<'_> {
         Ok(v)
     }
 
+    /// The same of both halves of a vector at once, the results in these registers, where that spares something: `false`,
+    /// and nothing done, if it does not.
+    pub(super) fn math_of_both(&mut self, pc: Pc, i: &Inst, parts: &[Part], to: [V; 2]) -> Result<bool, Why> {
+        let Some(f) = function(i.op).filter(|f| !f.is_binary()) else { return Ok(false) };
+        let mut x = [0; 2];
+        for (x, (part, temporary)) in x.iter_mut().zip(parts.iter().zip([1, 2])) {
+            let s = self.source(i, 0, part, temporary)?;
+            *x = self.in_register(s, part, temporary);
+        }
+        let mut r = Record { plain: self.level == Level::Avx2, ..Record::default() };
+        let a = r.add(Node::Input(x[0]));
+        let first = f.apply(&mut r, a, a);
+        let second = r.nodes.len();
+        let b = r.add(Node::Input(x[1]));
+        let results = [first, f.apply(&mut r, b, b)];
+        let Some(order) = beside(&mut r.nodes, second) else { return Ok(false) };
+        // What the results will be in has nothing yet, if it has no source.
+        let free = |v: &V| (!self.alloc.busy(pc, *v) || to.contains(v)) && !x.contains(v);
+        let vectors: Vec<V> = (5..32).filter(free).collect();
+        let masks: Vec<K> = [3, 4, 5, 6, 7].into_iter().filter(|k| Some(*k) != self.held).collect();
+        let Some(places) = place(&r.nodes, &order, &results, &vectors, &masks) else { return Ok(false) };
+        self.sequence(&r, &order, &places, &parts[0])?;
+        let w = parts[0].width;
+        let [Some(first), Some(mut second)] = results.map(|k| places.of[k]) else { return Ok(false) };
+        if second == to[0] {
+            self.copy_reg(0, second, w);
+            second = 0;
+        }
+        self.copy_reg(to[0], first, w);
+        self.copy_reg(to[1], second, w);
+        Ok(true)
+    }
+
     /// A value as an operand.
     fn node(&mut self, r: &Record, p: &Places, k: usize, _: V) -> Opd {
         match r.nodes[k] {
@@ -455,10 +509,10 @@ impl Emit<'_> {
         }
     }
 
-    fn sequence(&mut self, r: &Record, p: &Places, part: &Part) -> Result<(), Why> {
+    fn sequence(&mut self, r: &Record, order: &[usize], p: &Places, part: &Part) -> Result<(), Why> {
         let w = part.width;
         let mut ends = Vec::new();
-        for (k, n) in r.nodes.iter().enumerate() {
+        for (k, n) in order.iter().map(|k| (*k, &r.nodes[*k])) {
             let to = p.of[k].unwrap_or(0);
             let mask = |m: usize| p.of[m].unwrap_or(0);
             match *n {
@@ -537,13 +591,13 @@ impl Emit<'_> {
                     let a = self.in_register(a, part, 3);
                     self.copy_reg(to, a, w);
                 }
-                Node::Skip { m } => {
+                Node::Skip { m, other } => {
                     let l = self.a.label();
-                    let k = kreg(mask(m));
+                    let [k, other] = [m, other].map(|m| kreg(mask(m)));
                     if part.lanes == 16 {
-                        self.a.rr(Code::VEX_Kortestw_kr_kr, k, k);
+                        self.a.rr(Code::VEX_Kortestw_kr_kr, k, other);
                     } else {
-                        self.a.rr(Code::VEX_Kortestb_kr_kr, k, k);
+                        self.a.rr(Code::VEX_Kortestb_kr_kr, k, other);
                     }
                     let some = self.a.label();
                     self.a.jump(Code::Jne_rel32_64, some);
@@ -564,7 +618,6 @@ impl Emit<'_> {
                 }
             }
         }
-        let _ = &p.last;
         Ok(())
     }
 }
