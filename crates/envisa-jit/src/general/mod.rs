@@ -551,11 +551,15 @@ impl Pass<'_> {
         }));
         let mut since = vec![0; n];
         let mut length = vec![0u32; n];
-        for (b, block) in blocks.iter().enumerate() {
-            let mut now = live[b];
-            bits(now).for_each(|k| {
-                meets[k] |= now;
-                since[k] = counted[block.range.end];
+        // The last block first: from one to the next little changes.
+        let mut now: Set = 0;
+        for (b, block) in blocks.iter().enumerate().rev() {
+            let (behind, end) = (std::mem::replace(&mut now, live[b]), counted[block.range.end]);
+            bits(behind & !now).for_each(|s| length[s] += since[s] - end);
+            bits(now & !behind).for_each(|s| {
+                meets[s] |= now;
+                bits(now).for_each(|o| meets[o] |= 1 << s);
+                since[s] = end;
             });
             for e in self.events[block.events.clone()].iter().rev() {
                 // What is written here meets what is wanted behind.
@@ -572,8 +576,8 @@ impl Pass<'_> {
                 bits(now & !before).for_each(|s| length[s] += since[s] - counted[e.k + 1]);
                 now = before;
             }
-            bits(now).for_each(|s| length[s] += since[s] - counted[block.range.start]);
         }
+        bits(now).for_each(|s| length[s] += since[s]);
         let worth = |k: usize| {
             let s = &self.slots[k];
             // A second write costs as much as it saves.

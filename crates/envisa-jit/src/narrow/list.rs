@@ -40,15 +40,18 @@ pub(super) enum Effect {
 }
 
 /// An instruction; where an operand is of the list, the register named is one of that width.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
-    pub i: Instruction,
+    /// Which of the list's: steps are moved about and looked at often, instructions are not.
+    pub at: u32,
     pub ops: [Reg; 4],
     /// The index of its memory operand.
     pub index: Reg,
     pub effect: Effect,
     /// The first two sources may be swapped.
     pub commutes: bool,
+    /// It copies a register, and does nothing else.
+    pub copies: bool,
 }
 
 impl Step {
@@ -75,11 +78,6 @@ impl Step {
     /// May it be left out where nobody wants what it writes?
     pub fn pure(&self) -> bool {
         matches!(self.effect, Effect::Write | Effect::Make | Effect::Update | Effect::Gather)
-    }
-
-    /// The register that it copies, if it does nothing else.
-    pub fn copies(&self) -> bool {
-        self.i.code() == COPY && self.ops[1] != NO && self.ops[0] != NO
     }
 }
 
@@ -110,6 +108,9 @@ pub(super) fn foldable(code: Code, operand: u32) -> bool {
 #[derive(Default)]
 pub(super) struct List {
     pub steps: Vec<Step>,
+    pub code: Vec<Instruction>,
+    /// The instruction of all copies, once there is one.
+    pub copy: Option<u32>,
     pub next: Reg,
     /// Registers that have to be the CPU's.
     pub pinned: Vec<Reg>,
@@ -118,6 +119,11 @@ pub(super) struct List {
 }
 
 impl List {
+    /// An empty one, with room for so many steps.
+    pub fn with_room(n: usize) -> List {
+        List { steps: Vec::with_capacity(n), code: Vec::with_capacity(n), ..List::default() }
+    }
+
     /// A register of its own.
     pub fn temp(&mut self) -> Reg {
         self.next += 1;
@@ -133,7 +139,12 @@ impl List {
 
     fn push(&mut self, i: Result<Instruction, IcedError>, ops: [Reg; 4], effect: Effect) {
         match i {
-            Ok(i) => self.steps.push(Step { i, ops, index: NO, effect, commutes: false }),
+            Ok(i) => {
+                let at = self.code.len() as u32;
+                self.code.push(i);
+                let copies = i.code() == COPY && ops[1] != NO && ops[0] != NO;
+                self.steps.push(Step { at, ops, index: NO, effect, commutes: false, copies });
+            }
             Err(e) => {
                 self.failed.get_or_insert(e);
             }
@@ -146,7 +157,8 @@ impl List {
     }
 
     pub fn label(&mut self, l: u32) {
-        self.push(Ok(Instruction::default()), [NO; 4], Effect::Label(l));
+        let (ops, effect) = ([NO; 4], Effect::Label(l));
+        self.steps.push(Step { at: u32::MAX, ops, index: NO, effect, commutes: false, copies: false });
     }
 
     /// `dst = op(a)`.
@@ -249,8 +261,18 @@ impl List {
     }
 
     pub fn copy(&mut self, dst: Reg, from: Reg) {
-        if dst != from {
-            self.two(COPY, dst, O::R(from));
+        if dst == from {
+            return;
+        }
+        match self.copy {
+            Some(at) => {
+                let (ops, effect) = ([dst, from, NO, NO], Effect::Write);
+                self.steps.push(Step { at, ops, index: NO, effect, commutes: false, copies: true });
+            }
+            None => {
+                self.two(COPY, dst, O::R(from));
+                self.copy = self.steps.last().map(|s| s.at);
+            }
         }
     }
 

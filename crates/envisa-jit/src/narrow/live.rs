@@ -1,6 +1,6 @@
 //! Blocks of the list, and what is wanted where.
 
-use iced_x86::FlowControl;
+use iced_x86::{FlowControl, Instruction};
 
 use super::list::{Effect, Reg, Step, UNITS};
 
@@ -42,13 +42,13 @@ pub(super) struct Flow {
 }
 
 /// The label that an instruction jumps to.
-fn target(s: &Step) -> Option<u32> {
-    let jumps = s.i.is_jcc_short_or_near() || s.i.is_jmp_short_or_near();
-    jumps.then(|| s.i.near_branch64() as u32 - 1)
+fn target(i: &Instruction) -> Option<u32> {
+    let jumps = i.is_jcc_short_or_near() || i.is_jmp_short_or_near();
+    jumps.then(|| i.near_branch64() as u32 - 1)
 }
 
 impl Flow {
-    pub fn new(steps: &[Step], labels: u32) -> Flow {
+    pub fn new(steps: &[Step], code: &[Instruction], labels: u32) -> Flow {
         let mut starts = vec![0];
         for (k, s) in steps.iter().enumerate() {
             let label = matches!(s.effect, Effect::Label(_));
@@ -56,9 +56,10 @@ impl Flow {
                 starts.push(k);
             }
             let ends = !label
-                && !matches!(s.i.flow_control(), FlowControl::Next)
-                && !s.i.is_call_near()
-                && !s.i.is_call_near_indirect();
+                && !matches!(
+                    code[s.at as usize].flow_control(),
+                    FlowControl::Next | FlowControl::Call | FlowControl::IndirectCall
+                );
             if ends && k + 1 < steps.len() && starts.last() != Some(&(k + 1)) {
                 starts.push(k + 1);
             }
@@ -80,16 +81,20 @@ impl Flow {
         }
         for b in 0..blocks.len() {
             let last = &steps[blocks[b].end - 1];
-            let label = matches!(last.effect, Effect::Label(_));
-            let through = label
-                || matches!(
-                    last.i.flow_control(),
+            let last = match last.effect {
+                Effect::Label(_) => None,
+                _ => Some(&code[last.at as usize]),
+            };
+            let through = last.is_none_or(|i| {
+                matches!(
+                    i.flow_control(),
                     FlowControl::Next
                         | FlowControl::ConditionalBranch
                         | FlowControl::Call
                         | FlowControl::IndirectCall
-                );
-            if !label && let Some(l) = target(last) {
+                )
+            });
+            if let Some(l) = last.and_then(target) {
                 let to = of[l as usize];
                 if to != usize::MAX {
                     blocks[b].next.push(to);
@@ -195,7 +200,7 @@ impl Flow {
                             false => live[(r - UNITS) as usize],
                         };
                 });
-                if s.copies() && s.ops[0] == s.ops[1] {
+                if s.copies && s.ops[0] == s.ops[1] {
                     wanted = false;
                 }
                 keep[k] = wanted;

@@ -65,7 +65,7 @@ const FREE: [Register; 3] = [Register::R11D, Register::R14D, Register::R15D];
 /// The first instruction that there is no way for.
 pub(crate) fn narrow(code: &[Instruction], given: &Given<'_>) -> Result<Narrowed, String> {
     let mut n = Narrow {
-        list: List { next: UNITS, ..List::default() },
+        list: List { next: UNITS, ..List::with_room(2 * code.len()) },
         given,
         labels: given.labels,
         literals: Vec::new(),
@@ -93,11 +93,11 @@ pub(crate) fn narrow(code: &[Instruction], given: &Given<'_>) -> Result<Narrowed
         return Err(e.to_string());
     }
     let labels = n.labels;
-    let Narrow { list: List { mut steps, next, .. }, mut literals, .. } = n;
-    let mut flow = live::Flow::new(&steps, labels);
+    let Narrow { list: List { mut steps, code, next, .. }, mut literals, .. } = n;
+    let mut flow = live::Flow::new(&steps, &code, labels);
     debug_assert_eq!(flow.strays(&steps), None, "a step reads what another block made");
     live::retain(&mut steps, &mut flow, next, &mut begins);
-    let tidy::Tidy { mut steps, at, next, pinned } = tidy::tidy(&steps, &mut flow, next);
+    let tidy::Tidy { mut steps, code, at, next, pinned } = tidy::tidy(&steps, code, &mut flow, next);
     begins.iter_mut().for_each(|b| *b = at[*b]);
     live::retain(&mut steps, &mut flow, next, &mut begins);
     let step = |k: usize| begins.get(k).copied().unwrap_or(steps.len());
@@ -105,7 +105,7 @@ pub(crate) fn narrow(code: &[Instruction], given: &Given<'_>) -> Result<Narrowed
     literals.resize(literals.len().next_multiple_of(16), 0);
     let room = given.room + 4 * literals.len() as u32;
     let places = registers::Places::new(&steps, &flow, (next, &pinned), (room, behind));
-    let written = write::write(&steps, &places)?;
+    let written = write::write(&steps, &code, &places)?;
     Ok(Narrowed {
         at: begins.iter().map(|b| written.at[*b]).collect(),
         code: written.code,

@@ -289,12 +289,15 @@ struct Taken {
     /// By chunk of positions: places that one of them has taken, and that are taken as a whole.
     any: Vec<u64>,
     whole: Vec<u64>,
+    /// By so many chunks: places that one of their positions has taken.
+    far: Vec<u64>,
 }
 
 impl Taken {
     fn new(positions: u32) -> Taken {
         let chunks = positions as usize / CHUNK + 2;
-        Taken { at: vec![0; chunks * CHUNK], any: vec![0; chunks], whole: vec![0; chunks] }
+        let far = vec![0; chunks / CHUNK + 1];
+        Taken { at: vec![0; chunks * CHUNK], any: vec![0; chunks], whole: vec![0; chunks], far }
     }
 
     /// Places that are taken somewhere in a stretch.
@@ -306,7 +309,14 @@ impl Taken {
             return self.whole[a] | or(&self.at[first..=last]);
         }
         let ends = or(&self.at[first..(a + 1) * CHUNK]) | or(&self.at[b * CHUNK..=last]);
-        self.whole[a] | self.whole[b] | ends | or(&self.any[a + 1..b])
+        let (from, to) = ((a + 1).next_multiple_of(CHUNK), b - b % CHUNK);
+        let between = match from < to {
+            true => {
+                or(&self.any[a + 1..from]) | or(&self.far[from / CHUNK..to / CHUNK]) | or(&self.any[to..b])
+            }
+            false => or(&self.any[a + 1..b]),
+        };
+        self.whole[a] | self.whole[b] | ends | between
     }
 
     fn take(&mut self, s: &Stretch, place: u64) {
@@ -314,6 +324,7 @@ impl Taken {
         let (a, b) = (first / CHUNK, last / CHUNK);
         let set = |all: &mut [u64]| all.iter_mut().for_each(|x| *x |= place);
         set(&mut self.any[a..=b]);
+        set(&mut self.far[a / CHUNK..=b / CHUNK]);
         if a == b {
             return set(&mut self.at[first..=last]);
         }
@@ -351,7 +362,7 @@ impl Stretches<'_> {
         }
         let mut copies = Vec::new();
         for (s, named) in self.steps.iter().zip(&self.of) {
-            let copy = s.copies();
+            let copy = s.copies;
             if s.effect == Effect::Gather || copy {
                 for (o, w) in s.ops.iter().chain([&s.index]).zip(named).filter(|o| *o.0 != NO) {
                     webs[of[*w as usize] as usize].pinned |= pinned[*o as usize];

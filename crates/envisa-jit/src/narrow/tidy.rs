@@ -5,9 +5,9 @@
 //! steps that have nothing to do with each other are put one bundle after the other. What bundles share and is cheap to
 //! make, constants and elements in all lanes, each makes for itself.
 
-use iced_x86::{OpKind, Register};
+use iced_x86::{Instruction, OpKind, Register};
 
-use super::list::{COPY, Effect, List, NO, Reg, Step, UNITS};
+use super::list::{Effect, List, NO, Reg, Step, UNITS};
 use super::live::{Block, Flow};
 use super::vector::own;
 use super::{Mem, memory};
@@ -93,6 +93,7 @@ const FEW: usize = 12;
 /// What became of the steps.
 pub(super) struct Tidy {
     pub steps: Vec<Step>,
+    pub code: Vec<Instruction>,
     /// By step, and behind the last: where it is, or what it was put together with begins.
     pub at: Vec<usize>,
     pub next: Reg,
@@ -100,10 +101,11 @@ pub(super) struct Tidy {
 }
 
 /// Puts the steps of each block in order; `flow` is that of the steps as they are then.
-pub(super) fn tidy(steps: &[Step], flow: &mut Flow, next: Reg) -> Tidy {
-    let mut out =
-        Tidy { steps: Vec::with_capacity(steps.len()), at: vec![0; steps.len() + 1], next, pinned: vec![] };
-    let mut names = Names { list: List { next, ..List::default() }, ..Names::default() };
+pub(super) fn tidy(steps: &[Step], code: Vec<Instruction>, flow: &mut Flow, next: Reg) -> Tidy {
+    let n = steps.len();
+    let (room, at) = (Vec::with_capacity(n + n / 4), vec![0; n + 1]);
+    let mut out = Tidy { steps: room, code: Vec::new(), at, next, pinned: vec![] };
+    let mut names = Names { list: List { next, code, ..List::default() }, ..Names::default() };
     let mut bundles = Bundles::default();
     let (mut begins, mut run) = (Vec::new(), Vec::new());
     for Block { start, end, live_out, .. } in &mut flow.blocks {
@@ -124,9 +126,9 @@ pub(super) fn tidy(steps: &[Step], flow: &mut Flow, next: Reg) -> Tidy {
         let first = out.steps.len();
         let mut at = first;
         for (k, s) in steps[*start..*end].iter().enumerate() {
-            let fixed = is_fixed(s);
+            let fixed = is_fixed(s, &names.list.code);
             if fixed || run.len() >= MOST {
-                bundles.put(&mut run, &mut out.steps, &mut names.list.next);
+                bundles.put(&mut run, &mut out.steps, &mut names.list);
                 at = out.steps.len();
             }
             out.at[*start + k] = at;
@@ -137,22 +139,24 @@ pub(super) fn tidy(steps: &[Step], flow: &mut Flow, next: Reg) -> Tidy {
                 at = out.steps.len();
             }
         }
-        bundles.put(&mut run, &mut out.steps, &mut names.list.next);
+        bundles.put(&mut run, &mut out.steps, &mut names.list);
         drop(all);
         names.list.steps = block_steps;
         (*start, *end) = (first, out.steps.len());
     }
     out.at[steps.len()] = out.steps.len();
     out.next = names.list.next;
-    out.pinned = names.list.pinned;
+    (out.pinned, out.code) = (names.list.pinned, names.list.code);
     out
 }
 
 /// Does it stay where it is among all others: does it touch flags, general registers or the guest's memory?
-fn is_fixed(s: &Step) -> bool {
-    let vector = s.ops.iter().any(|r| *r != NO);
-    let i = &s.i;
-    if !vector || !s.pure() && i.op_count() > 0 && i.op0_kind() == OpKind::Register {
+fn is_fixed(s: &Step, code: &[Instruction]) -> bool {
+    if s.ops.iter().all(|r| *r == NO) {
+        return true;
+    }
+    let i = &code[s.at as usize];
+    if !s.pure() && i.op_count() > 0 && i.op0_kind() == OpKind::Register {
         return true;
     }
     !s.pure() && !own(memory(i))
@@ -250,7 +254,7 @@ impl Names {
     }
 
     fn step(&mut self, k: u32, s: &Step) {
-        let mut s = s.clone();
+        let mut s = *s;
         if let Effect::Label(_) = s.effect {
             return self.list.steps.push(s);
         }
@@ -261,7 +265,7 @@ impl Names {
             Effect::Read => s.ops.iter_mut().filter(|r| **r != NO).for_each(|r| *r = self.name(*r)),
             Effect::Write => {
                 s.ops[1..].iter_mut().filter(|r| **r != NO).for_each(|r| *r = self.name(*r));
-                if s.i.code() == COPY && s.ops[1] != NO && self.last.get(s.ops[0]) != Some(k) {
+                if s.copies && self.last.get(s.ops[0]) != Some(k) {
                     self.now.insert(s.ops[0], s.ops[1]);
                     self.also.push(s.ops[1], s.ops[0]);
                     return;
@@ -302,10 +306,10 @@ fn root(parent: &mut [u32], mut k: usize) -> usize {
 }
 
 /// Memory of the code's own that a step touches, and whether it writes there.
-fn touched(s: &Step) -> Option<(Mem, i64, bool)> {
-    let k = (0..s.i.op_count()).find(|k| s.i.op_kind(*k) == OpKind::Memory)?;
-    let m = memory(&s.i);
-    own(m).then(|| (m, s.i.memory_size().size() as i64, k == 0))
+fn touched(i: &Instruction) -> Option<(Mem, i64, bool)> {
+    let k = (0..i.op_count()).find(|k| i.op_kind(*k) == OpKind::Memory)?;
+    let m = memory(i);
+    own(m).then(|| (m, i.memory_size().size() as i64, k == 0))
 }
 
 fn meet(a: (Mem, i64, bool), b: (Mem, i64, bool)) -> bool {
@@ -349,12 +353,12 @@ impl Bundles {
     }
 
     /// Finds which steps of a run belong together, and which are each bundle's own.
-    fn look(&mut self, run: &[Step]) {
+    fn look(&mut self, run: &[Step], code: &[Instruction]) {
         let n = run.len();
         self.parent.clear();
         self.parent.extend(0..n as u32);
         self.memory.clear();
-        self.memory.extend(run.iter().map(touched));
+        self.memory.extend(run.iter().map(|s| touched(&code[s.at as usize])));
         self.stores.clear();
         self.stores.extend((0..n as u32).filter(|k| self.memory[*k as usize].is_some_and(|m| m.2)));
         self.deep.clear();
@@ -437,11 +441,12 @@ impl Bundles {
     }
 
     /// Puts the steps of a run one bundle after the other.
-    fn put(&mut self, run: &mut Vec<Step>, out: &mut Vec<Step>, next: &mut Reg) {
+    fn put(&mut self, run: &mut Vec<Step>, out: &mut Vec<Step>, list: &mut List) {
         if run.len() < FEW {
             return out.append(run);
         }
-        self.look(run);
+        self.look(run, &list.code);
+        let next = &mut list.next;
         let n = run.len();
         // Bundles in the order of their first steps; the steps of each, one bundle behind the other.
         let mut number = vec![u32::MAX; n];
@@ -482,7 +487,7 @@ impl Bundles {
             let r = run[k].ops[0];
             if self.deep[k] != SHARED && self.reads.get(r) > self.here.get(r) {
                 self.mine.clear();
-                let mut s = run[k].clone();
+                let mut s = run[k];
                 self.take(&mut s, run, out, next);
                 out.push(s);
             }
@@ -495,7 +500,7 @@ impl Bundles {
         steps.sort_unstable();
         self.mine.clear();
         for k in steps {
-            let mut s = run[*k as usize].clone();
+            let mut s = run[*k as usize];
             self.take(&mut s, run, out, next);
             out.push(s);
         }
@@ -545,7 +550,7 @@ impl Bundles {
             let name = match self.mine.get(*r) {
                 Some(name) => name,
                 None => {
-                    let mut made = run[k as usize].clone();
+                    let mut made = run[k as usize];
                     self.take(&mut made, run, out, next);
                     let name = *next;
                     *next += 1;

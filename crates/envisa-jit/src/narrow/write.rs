@@ -52,13 +52,12 @@ fn fold(i: &mut Instruction, operand: u32, at: u32) {
 /// Writes one step; `put` takes its instructions.
 fn one(
     k: usize,
-    s: &Step,
+    (s, mut i): (&Step, Instruction),
     places: &Places,
     put: &mut dyn FnMut(Result<Instruction, iced_x86::IcedError>),
 ) -> Result<(), String> {
-    let mut i = s.i;
     let mut of: [Option<Place>; 4] = std::array::from_fn(|n| places.of(k, n));
-    if s.copies() {
+    if s.copies {
         match (of[0], of[1]) {
             (Some(Place::Register(a)), Some(Place::Register(b))) if a == b => return Ok(()),
             (Some(a @ Place::Memory(_)), Some(b)) if a == b => return Ok(()),
@@ -130,8 +129,9 @@ fn one(
 ///
 /// # Errors
 /// What cannot be written.
-pub(super) fn write(steps: &[Step], places: &Places) -> Result<Written, String> {
-    let mut out = Written { code: Vec::with_capacity(steps.len()), at: Vec::new(), alias: Vec::new() };
+pub(super) fn write(steps: &[Step], code: &[Instruction], places: &Places) -> Result<Written, String> {
+    let at = Vec::with_capacity(steps.len() + 1);
+    let mut out = Written { code: Vec::with_capacity(steps.len() + steps.len() / 2), at, alias: Vec::new() };
     let mut pending: Option<u32> = None;
     let mut failed = None;
     for (k, s) in steps.iter().enumerate() {
@@ -143,9 +143,10 @@ pub(super) fn write(steps: &[Step], places: &Places) -> Result<Written, String> 
             }
             continue;
         }
-        debug_assert!(s.ops.iter().all(|r| *r == NO) || s.i.op_count() > 0);
+        let i = code[s.at as usize];
+        debug_assert!(s.ops.iter().all(|r| *r == NO) || i.op_count() > 0);
         let code = &mut out.code;
-        one(k, s, places, &mut |i| match i {
+        one(k, (s, i), places, &mut |i| match i {
             Ok(mut i) => {
                 i.set_ip(pending.take().map_or(0, |l| u64::from(l) + 1));
                 code.push(i);
