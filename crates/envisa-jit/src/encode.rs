@@ -2,7 +2,7 @@
 //!
 //! (The encoder crate's own way to encode blocks, which can do more, takes many times as long.)
 
-use iced_x86::{Code, IcedError, Instruction, Register};
+use iced_x86::{Code, IcedError, Instruction, OpKind, Register};
 
 use crate::forms::{MOST, Writer};
 
@@ -15,9 +15,9 @@ const ROUNDS: u32 = 4;
 
 /// Does an instruction name a label: that of a branch, or of code that it takes the address of?
 fn label(i: &Instruction) -> Option<u64> {
-    if i.is_jcc_short_or_near() || i.is_jmp_short_or_near() || i.is_call_near() {
+    if i.op0_kind() == OpKind::NearBranch64 {
         Some(i.near_branch64())
-    } else if i.is_ip_rel_memory_operand() {
+    } else if i.memory_base() == Register::RIP {
         Some(i.memory_displacement64())
     } else {
         None

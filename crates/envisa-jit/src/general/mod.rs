@@ -11,6 +11,7 @@
 //! them from memory.
 
 mod copies;
+mod survey;
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +21,7 @@ use iced_x86::{Code, FlowControl, Instruction, OpKind, Register};
 
 use crate::asm::Wanted;
 use crate::layout::REGS;
+use survey::{Seen, Survey};
 
 /// Slots that are looked at: the bits of a [`Set`].
 const MOST: usize = 128;
@@ -144,80 +146,24 @@ fn bits(mut of: Set) -> impl Iterator<Item = usize> {
 
 /// Gives slots registers; `None` if there is nothing to give, or none to be given.
 pub(crate) fn keep(code: &[Instruction], given: &Given<'_>) -> Option<Kept> {
-    let free = unused(code, given);
+    let survey = Survey::of(code, given);
     let counts = counts(code.len(), given);
-    let slots = slots(code, given, &counts);
-    if free.is_empty() || slots.is_empty() {
+    let slots = slots(&survey, &counts);
+    if survey.free.is_empty() || slots.is_empty() {
         return None;
     }
-    let mut p = Pass { code, given, slots, events: Vec::new(), counts, both: 0, kept: 0, written: 0 };
+    let events = Vec::with_capacity(survey.seen.len() + given.wanted.len());
+    let mut p = Pass { code, given, survey, slots, events, counts, both: 0, kept: 0, written: 0 };
     p.tell();
     let blocks = p.blocks();
     let live = p.liveness(&blocks);
-    let registers = p.give(&blocks.all, &live, &free);
+    let registers = p.give(&blocks.all, &live, &p.survey.free);
     p.kept = (0..p.slots.len()).filter(|k| registers[*k].is_some()).fold(0, |all, k| all | 1 << k);
     (p.kept != 0).then(|| {
         let mut kept = p.rewrite(&blocks.all, &live, &registers);
         copies::computed_in_place(&mut kept, given.behind.start);
         kept
     })
-}
-
-/// Which general register each register is a part of; 32 for others.
-static GENERAL: [u8; 256] = {
-    let mut all = [32; 256];
-    let mut k = 0;
-    while k < 16 {
-        all[Register::AX as usize + k] = k as u8;
-        all[Register::EAX as usize + k] = k as u8;
-        all[Register::RAX as usize + k] = k as u8;
-        // The second byte of the first four is between the first bytes.
-        if k < 4 {
-            all[Register::AL as usize + k] = k as u8;
-            all[Register::AH as usize + k] = k as u8;
-        } else {
-            all[Register::SPL as usize + k - 4] = k as u8;
-        }
-        k += 1;
-    }
-    all
-};
-
-/// General registers that no instruction names, but those that save them and the stub.
-fn unused(code: &[Instruction], given: &Given<'_>) -> Vec<Register> {
-    use Register::*;
-    let mut named: u32 = 0;
-    let mut name = |r: Register| named |= 1u32.checked_shl(GENERAL[r as usize & 255].into()).unwrap_or(0);
-    for i in &code[..given.end] {
-        let saves = matches!(i.code(), Code::Push_r64 | Code::Pop_r64);
-        // The function's arguments, before anything is kept.
-        let takes = i.code() == Code::Mov_r64_rm64 && matches!(i.op1_register(), RDI | RSI);
-        if saves || takes {
-            continue;
-        }
-        for k in 0..i.op_count() {
-            match i.op_kind(k) {
-                OpKind::Register => name(i.op_register(k)),
-                OpKind::Memory => {
-                    name(i.memory_base());
-                    name(i.memory_index());
-                }
-                OpKind::NearBranch64
-                | OpKind::Immediate8
-                | OpKind::Immediate32
-                | OpKind::Immediate64
-                | OpKind::Immediate8to16
-                | OpKind::Immediate8to32
-                | OpKind::Immediate8to64
-                | OpKind::Immediate16
-                | OpKind::Immediate32to64 => {}
-                // Instructions on strings, which have registers of their own.
-                _ => [RSI, RDI].into_iter().for_each(&mut name),
-            }
-        }
-    }
-    let free = |r: &Register| named >> (*r as u32 - RAX as u32) & 1 == 0;
-    [R13, R14, R15, R11, R8, R9, R10, RDI, RSI].into_iter().filter(free).collect()
 }
 
 /// How much an access counts, by instruction: nothing where it is rarely come to.
@@ -232,32 +178,30 @@ fn counts(n: usize, given: &Given<'_>) -> Vec<f32> {
 }
 
 /// The slots that are worth a register at first sight, by where they are.
-fn slots(code: &[Instruction], given: &Given<'_>, counts: &[f32]) -> Vec<Slot> {
+fn slots(survey: &Survey, counts: &[f32]) -> Vec<Slot> {
     // By dword, and by whether it is a quad: which slot.
     let mut all: Vec<Slot> = Vec::new();
     let mut known: Vec<u32> = Vec::new();
     let mut others: Vec<(Range<u32>, f32)> = Vec::new();
-    for (i, count) in code[..given.end].iter().zip(counts).filter(|i| of_registers(i.0)) {
-        let Some(range) = named(i) else { continue };
-        if i.memory_index() != Register::None {
-            continue;
-        }
-        match plain(i) {
-            Some(_) if range.start % 4 != 0 => {}
+    for (k, seen) in &survey.seen {
+        let Seen::Bytes { start, end, plain, written, .. } = *seen else { continue };
+        let count = counts[*k];
+        match plain {
+            Some(_) if start % 4 != 0 => {}
             Some((of, bytes)) => {
-                let n = (range.start / 4 * 2 + u32::from(bytes == 8)) as usize;
+                let n = (start / 4 * 2 + u32::from(bytes == 8)) as usize;
                 if known.len() <= n {
                     known.resize(n + 1, u32::MAX);
                 }
                 if known[n] == u32::MAX {
                     known[n] = all.len() as u32;
-                    all.push(Slot { at: range.start, bytes, reads: 0.0, writes: 0.0, others: 0.0 });
+                    all.push(Slot { at: start, bytes, reads: 0.0, writes: 0.0, others: 0.0 });
                 }
                 let s = &mut all[known[n] as usize];
-                s.reads += if of == Use::Write { 0.0 } else { *count };
-                s.writes += if of == Use::Read { 0.0 } else { *count };
+                s.reads += if of == Use::Write { 0.0 } else { count };
+                s.writes += if of == Use::Read { 0.0 } else { count };
             }
-            None if memory_operand(i) != Some(0) => others.push((range, *count)),
+            None if !written => others.push((start..end, count)),
             None => {}
         }
     }
@@ -292,32 +236,27 @@ fn meeting(slots: &[Slot], range: &Range<u32>) -> Range<usize> {
     from..to.max(from)
 }
 
-fn effect(i: &Instruction, slots: &[Slot]) -> Effect {
-    if i.is_call_near() {
-        return Effect::Call;
-    }
-    if i.op0_register() == REGS && i.op_count() > 0 && i.op0_kind() == OpKind::Register {
-        return Effect::Switch;
-    }
-    if !of_registers(i) {
-        return Effect::None;
-    }
-    let written = memory_operand(i) == Some(0);
-    let Some(range) = named(i).filter(|_| i.memory_index() == Register::None) else {
-        let all: Set = (0..slots.len()).fold(0, |all, k| all | 1 << k);
-        return Effect::Memory { read: all, whole: 0, part: if written { all } else { 0 } };
+fn effect(seen: Seen, slots: &[Slot]) -> Effect {
+    let (start, end, plain, written, overwritten) = match seen {
+        Seen::Call => return Effect::Call,
+        Seen::Switch => return Effect::Switch,
+        Seen::Anywhere { written } => {
+            let all: Set = (0..slots.len()).fold(0, |all, k| all | 1 << k);
+            return Effect::Memory { read: all, whole: 0, part: if written { all } else { 0 } };
+        }
+        Seen::Bytes { start, end, plain, written, overwritten } => (start, end, plain, written, overwritten),
     };
-    let found = meeting(slots, &range);
-    if let (Some((of, bytes)), [s]) = (plain(i), &slots[found.clone()])
-        && (s.at, s.bytes) == (range.start, bytes)
+    let found = meeting(slots, &(start..end));
+    if let (Some((of, bytes)), [s]) = (plain, &slots[found.clone()])
+        && (s.at, s.bytes) == (start, bytes)
     {
         return Effect::Slot(found.start as u8, of);
     }
     let (mut read, mut whole, mut part) = (0, 0, 0);
     for k in found {
         let s = &slots[k];
-        let inside = range.start <= s.at && s.at + s.bytes <= range.end;
-        let set = match (written, inside && overwrites(i)) {
+        let inside = start <= s.at && s.at + s.bytes <= end;
+        let set = match (written, inside && overwritten) {
             (true, true) => &mut whole,
             (true, false) => &mut part,
             (false, _) => &mut read,
@@ -382,6 +321,7 @@ type Live = Vec<Set>;
 struct Pass<'a> {
     code: &'a [Instruction],
     given: &'a Given<'a>,
+    survey: Survey,
     slots: Vec<Slot>,
     /// In the order of the code.
     events: Vec<Event>,
@@ -423,8 +363,13 @@ impl Pass<'_> {
         }
         let wanted = self.given.wanted.iter().filter(|w| w.before < self.given.end);
         let mut wanted = wanted.peekable();
-        for (k, i) in self.code[..self.given.end].iter().enumerate() {
-            let effect = effect(i, &self.slots);
+        let mut seen = self.survey.seen.iter().peekable();
+        // Where memory is wanted there need be no instruction that does something to it.
+        while let Some(k) = match (seen.peek(), wanted.peek()) {
+            (Some(s), Some(w)) => Some(s.0.min(w.before)),
+            (s, w) => s.map(|s| s.0).or(w.map(|w| w.before)),
+        } {
+            let effect = seen.next_if(|s| s.0 == k).map_or(Effect::None, |s| effect(s.1, &self.slots));
             let mut set = 0;
             while let Some(w) = wanted.next_if(|w| w.before <= k) {
                 set = meeting(&self.slots, &w.bytes).fold(set, |all, k| all | 1 << k);
@@ -456,33 +401,8 @@ impl Pass<'_> {
 
     fn blocks(&self) -> Blocks {
         let code = &self.code[..self.given.end];
-        let mut aimed = vec![false; self.given.labels as usize];
-        let mut taken = Vec::new();
-        // Instructions that blocks end with.
-        let mut ends = vec![false; code.len()];
-        for (i, end) in code.iter().zip(&mut ends) {
-            let flow = i.flow_control();
-            *end = !matches!(flow, FlowControl::Next | FlowControl::Call);
-            if matches!(flow, FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch) {
-                aimed[i.near_branch64() as usize - 1] = true;
-            } else if i.memory_base() == Register::RIP {
-                let l = i.memory_displacement64() as usize - 1;
-                aimed[l] = true;
-                taken.push(l);
-            }
-        }
-        let label = |i: &Instruction| (i.ip() != 0).then(|| i.ip() as usize - 1);
-        let mut starts = vec![0];
-        let mut of = vec![usize::MAX; self.given.labels as usize];
-        for (k, i) in code.iter().enumerate() {
-            let own = label(i);
-            if k > 0 && (ends[k - 1] || own.is_some_and(|l| aimed[l])) {
-                starts.push(k);
-            }
-            if let Some(l) = own.filter(|_| starts.last() == Some(&k)) {
-                of[l] = starts.len() - 1;
-            }
-        }
+        let (starts, of) = self.survey.starts(code.len());
+        let taken = &self.survey.taken;
         let mut blocks = Blocks { all: Vec::with_capacity(starts.len()), next: Vec::new() };
         let mut events = 0;
         for (b, start) in starts.iter().enumerate() {
