@@ -388,8 +388,10 @@ impl<'a, R: Run> Groups<'a, R> {
             return self.turns(class, (0, 0), stop).map_or(Ok(1), |trap| Err((0, trap)));
         }
         if full > 0 {
+            // What else is shared is there from the group before then.
+            let alike = prepared.classes().len() == 1;
             for state in 0..if self.together { full } else { 1 } {
-                if !self.loader.load_row(&mut self.threads[state as usize], &self.image) {
+                if !self.loader.load_row(&mut self.threads[state as usize], &self.image, alike) {
                     self.start(class, state, state as usize, false);
                 }
             }

@@ -18,6 +18,8 @@ pub(crate) type Copy = (u32, u32, u32);
 pub(crate) struct Few {
     /// From the image; the threads of a group share it, and do not write it.
     pub group: Vec<Copy>,
+    /// What of that differs from row to row of groups, where all groups are of one class.
+    pub row: Vec<Copy>,
     /// From the image.
     pub thread: Vec<Copy>,
     /// From the thread's payload.
@@ -183,6 +185,8 @@ impl Loader {
                 }
             }
         }
+        // The group's ids in y and z.
+        few.row = few.group.iter().filter_map(|c| part(c, &(24..32))).collect();
         // Of what is to be cleared, what they read, and predicates that are written: bits of channels that are off stay
         // as they are. The rest is as good as what is never read before it is written, but for what address registers
         // may point to, whose elements can be written one by one.
@@ -258,11 +262,11 @@ impl Loader {
     }
 
     /// What the threads of a row of groups share, for an engine that starts them itself; `false` (and nothing done) if
-    /// a thread's registers are to be loaded whole before.
+    /// a thread's registers are to be loaded whole before. `alike`: all groups are of one class.
     #[inline]
-    pub(crate) fn load_row(&self, t: &mut Thread, image: &[u8]) -> bool {
+    pub(crate) fn load_row(&self, t: &mut Thread, image: &[u8], alike: bool) -> bool {
         let Some(few) = self.few.as_ref().filter(|_| t.loaded == Loaded::All) else { return false };
-        copies(t, &few.group, image);
+        copies(t, if alike { &few.row } else { &few.group }, image);
         true
     }
 
@@ -325,6 +329,12 @@ fn copies(t: &mut Thread, all: &[Copy], from: &[u8]) {
 
 fn both(a: &Range<u32>, b: &Range<u32>) -> bool {
     a.start < b.end && b.start < a.end
+}
+
+/// What of a copy is from these bytes of the image.
+fn part((to, from, bytes): &Copy, of: &Range<u32>) -> Option<Copy> {
+    let (first, last) = ((*from).max(of.start), (from + bytes).min(of.end));
+    (first < last).then(|| (to + (first - from), first, last - first))
 }
 
 /// Adds a copy; neighbours in both become one.
