@@ -97,6 +97,8 @@ pub(crate) struct Native {
     program: Program,
     rest: Arc<dyn Instructions>,
     level: Level,
+    /// The threads of a group are alive together.
+    together: bool,
     flow: Flow,
     modes: Modes,
     cells: Cells,
@@ -114,11 +116,15 @@ pub(crate) struct Native {
 /// Ways of launching a program that are remembered: programs that launch a kernel often do so in few ways.
 const REMEMBERED: usize = 4;
 
+/// Rows of so many groups are short.
+const SHORT: u32 = 8;
+
 /// What a launch runs by.
 struct Chosen {
-    /// What it was chosen by: the payloads of its groups' threads, and where in the image they are.
+    /// What it was chosen by: the payloads of its groups' threads, and where in the image they are; how long rows are.
     classes: Vec<GroupClass>,
     kinds: Vec<(u32, Kind)>,
+    short: bool,
     payload: Range<usize>,
     varying: Vec<Range<u32>>,
     image: usize,
@@ -133,7 +139,7 @@ struct Chosen {
 }
 
 impl Chosen {
-    fn is_for(&self, p: &Program, prepared: &Prepared) -> bool {
+    fn is_for(&self, native: &Native, prepared: &Prepared) -> bool {
         if self.number.load(Ordering::Relaxed) == prepared.number() {
             return true;
         }
@@ -141,7 +147,8 @@ impl Chosen {
             && self.image == prepared.image.len()
             && prepared.varying().eq(self.varying.iter().cloned())
             && self.classes == prepared.classes()
-            && self.kinds == plan::kinds(p, prepared);
+            && self.short == native.short(prepared)
+            && self.kinds == plan::kinds(&native.program, prepared);
         if is {
             self.number.store(prepared.number(), Ordering::Relaxed);
         }
@@ -165,6 +172,7 @@ impl Native {
         let flow = Flow::new(program.parts())?;
         Ok(Native {
             level,
+            together: together(program),
             program: program.clone(),
             rest: rest.clone(),
             modes: Modes::new(program, &flow),
@@ -191,7 +199,7 @@ impl Native {
     /// The same, for who wants to know something of them.
     fn choose<T>(&self, prepared: &Prepared, ask: impl FnOnce(&Arc<Chosen>) -> T) -> T {
         let mut last = self.last.lock().unwrap_or_else(|e| e.into_inner());
-        match last.iter().position(|c| c.is_for(&self.program, prepared)) {
+        match last.iter().position(|c| c.is_for(self, prepared)) {
             Some(0) => {}
             Some(at) => last[..=at].rotate_right(1),
             None => {
@@ -206,7 +214,7 @@ impl Native {
         let seeds = |full| sites::seeds(&self.program, prepared, full);
         let kinds = plan::kinds(&self.program, prepared);
         let start = self.start(prepared).ok();
-        let alone = prepared.most_threads() == 1;
+        let (alone, short) = (prepared.most_threads() == 1, self.short(prepared));
         let active = |full| {
             let live = if full { self.live() } else { &self.part().0 };
             let given = sites::given(&self.program, prepared, full);
@@ -214,7 +222,7 @@ impl Native {
         };
         let key = |full, start| {
             let (seeds, active, kinds) = (seeds(full), active(full), kinds.clone());
-            self.variant(Key { full, alone, seeds, active, start, kinds })
+            self.variant(Key { full, alone, seeds, active, start, short, kinds })
         };
         let full = key(true, start.clone());
         // Most launches have no threads that lack channels.
@@ -239,6 +247,7 @@ impl Native {
         Arc::new(Chosen {
             classes,
             kinds,
+            short,
             payload: prepared.payload(),
             varying: prepared.varying().collect(),
             image: prepared.image.len(),
@@ -247,6 +256,11 @@ impl Native {
             loader: Arc::new(loader),
             spare: Mutex::default(),
         })
+    }
+
+    /// Do groups take turns in short rows of groups? What the next row wants is fetched when one runs, then.
+    fn short(&self, prepared: &Prepared) -> bool {
+        self.together && prepared.groups[0] <= SHORT
     }
 
     fn live(&self) -> &Liveness {
@@ -319,8 +333,8 @@ impl Native {
         passes.over("liveness");
         let shapes = Shapes::new(p, &self.flow, &self.cells, live, key.full, &key.seeds);
         passes.over("shapes");
-        let modes = (key.full, together(p), self.level);
-        let turns = key.start.is_some() && together(p) && !key.alone;
+        let modes = (key.full, self.together, self.level);
+        let turns = key.start.is_some() && self.together && !key.alone;
         let emit = |deferred: &Deferred, known: &Known, mut passes: Passes| {
             let gone = deferred.gone(p, &self.cells);
             // Code for AVX2 is made of this, and has no way for those that are narrow. What threads start with is read
@@ -334,7 +348,9 @@ impl Native {
             let facts = (&shapes, &alloc, deferred, known, &key.active, &self.modes);
             let start = key.start.as_ref();
             passes.over("allocation");
-            Emit::new(p, &self.flow, &self.cells, live, facts, modes, start).with(&key.kinds).run(passes)
+            Emit::new(p, &self.flow, &self.cells, live, facts, modes, start)
+                .with(&key.kinds, key.short)
+                .run(passes)
         };
         let facts = (key.full, &self.modes);
         let mut deferred = Deferred::new(p, &self.flow, &self.cells, live, &shapes, facts);
@@ -393,7 +409,7 @@ impl Translation for Native {
         let chosen = self.chosen(launch.prepared);
         let variant = chosen.variants[0].as_ref().map_err(Clone::clone)?;
         let mut scheduled = Vec::new();
-        if together(&self.program) {
+        if self.together {
             scheduled.extend(self.start(launch.prepared).err());
             if self.tails(launch.prepared) == Tails::Last {
                 scheduled.push("the last thread of a group lacks channels");
@@ -438,7 +454,7 @@ struct Spare {
 
 impl Spare {
     fn new(native: &Native, chosen: &Chosen, most: u32) -> Spare {
-        let together = together(&native.program);
+        let together = native.together;
         let live = if together { most } else { 1 };
         let mut sites = vec![Site::NOWHERE; plan::sites(&native.program)];
         let at = sites.as_mut_ptr();

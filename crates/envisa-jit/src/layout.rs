@@ -55,6 +55,8 @@ pub(crate) mod at {
     pub const RECORDS_END: u32 = 144;
     /// Where such threads start, once code has said it.
     pub const START: u32 = 152;
+    /// The first one's record while the first group in x runs, else nothing.
+    pub const FIRST: u32 = 160;
     /// Vector registers during a call.
     pub const VECTORS: u32 = 192;
     /// Three arrays for what is done lane by lane: of a dword for each of 32 lanes, or of a quad for each of 16.

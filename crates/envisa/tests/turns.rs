@@ -463,6 +463,45 @@ fn threads_of_two_rows_each() {
     assert!(faults > 10, "{faults} faults");
 }
 
+/// A tile's rows are summed by ever fewer threads, of which some have one row only: also in code of halves, where what the
+/// other half accesses was never seen. Rows of few groups and of many follow each other.
+#[test]
+fn sums_by_ever_fewer_rows() {
+    let devices =
+        [("pvc", Platform::Pvc), ("dg2", Platform::Dg2), ("tgllp", Platform::Tgllp), ("skl", Platform::Skl)];
+    let floats = |n: u64| -> Vec<u8> { (0..n).flat_map(|i| (i as f32 * 0.37).to_le_bytes()).collect() };
+    let mut faults = 0;
+    for (name, platform) in devices {
+        let device = Device::new(Config::new(platform).memory(1 << 24));
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join(format!("../../suite/corpus/{name}/bench/backprop_forward.zebin"));
+        let zebin = std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let module = Module::load(&device, name, Source::Zebin(&zebin)).expect("it loads");
+        let kernel = module.kernel("backprop_forward").expect("it is there");
+        let sizes = [(32u64, 64u64), (48, 160), (16, 64), (144, 48), (160, 64), (128, 48), (64, 640)];
+        for ((hidden, rows), short) in
+            sizes.into_iter().flat_map(|s| [0, 4, 96, 4 * s.0 + 68].map(|short| (s, short)))
+        {
+            let run = |engine| {
+                let input = device.buffer_from("input", &floats(rows)).expect("there is memory");
+                let weight = device.buffer_from("weight", &floats(rows * hidden)).expect("there is memory");
+                let out = device.buffer("partial", rows / 4 * hidden - short).expect("there is memory");
+                let launch = Launch::range(&[hidden, rows], &[16, 16]).engine(engine).host_threads(1);
+                let launch = launch.arg("input", &input).arg("weight", &weight).arg("partial", &out);
+                let outcome =
+                    device.run(&kernel, &launch.arg("hidden", hidden as u32)).expect("it is launched");
+                let fault = outcome.fault.map(|f| (f.code, f.place, f.channel, f.thread, f.group, f.threads));
+                ([input, weight, out].map(|b| b.to_vec()), fault)
+            };
+            let [want, got] = [Engine::Interpreter, Engine::Native].map(run);
+            faults += usize::from(want.1.is_some());
+            assert_eq!(want, got, "{name}, {hidden} units, {rows} rows, {short} bytes too short");
+        }
+    }
+    // Surfaces do without what is outside.
+    assert!(faults > 20, "{faults} faults");
+}
+
 /// Statistics say when, and why, the machine's scheduler has the threads of a group take turns.
 #[test]
 fn who_takes_turns_is_told() {

@@ -491,6 +491,11 @@ impl Emit<'_> {
                     self.a.op0(Code::Ud2);
                 }
             }
+            Later::FirstOfRow { place, row, last, farther, entry, back } => {
+                self.a.bind(entry);
+                self.first_of_row(place, row, last, farther);
+                self.a.jmp(back);
+            }
             Later::Joined { wait, entry, back } => {
                 self.a.bind(entry);
                 self.all_channels();

@@ -144,6 +144,8 @@ pub(crate) enum Later {
     Parted { pc: Pc, entry: Label, back: Label },
     /// All of them did, and others may wait on the way.
     AllTaken { pc: Pc, entry: Label },
+    /// The first group of a short row is at a load: see [`Emit::fetch_next`].
+    FirstOfRow { place: Register, row: i32, last: Mem, farther: Mem, entry: Label, back: Label },
     /// Channels wait where all join.
     Joined { wait: Mem, entry: Label, back: Label },
     /// The budget or the turn ran out.
@@ -168,6 +170,8 @@ pub(crate) struct Emit<'a> {
     active: &'a Active,
     /// Images and samplers, by message.
     pub kinds: &'a [(u32, Kind)],
+    /// Rows of groups are short.
+    pub short: bool,
     /// All threads start with all channels.
     pub full: bool,
     /// Threads of a group take turns.
@@ -265,6 +269,7 @@ impl<'a> Emit<'a> {
             known,
             active,
             kinds: &[],
+            short: false,
             full,
             together,
             level,
@@ -322,7 +327,7 @@ impl<'a> Emit<'a> {
     /// Where in a context the addresses of the program's symbols begin.
     pub fn symbols_at(&self) -> u32 {
         let image = self.image().last().map(|(_, at, bytes)| at + bytes);
-        image.unwrap_or(at::WAITS + 4 * self.waits.len() as u32).next_multiple_of(64)
+        image.unwrap_or(self.rows_end()).next_multiple_of(64)
     }
 
     /// A dword in the context.

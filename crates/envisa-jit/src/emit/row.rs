@@ -10,7 +10,7 @@ use super::*;
 impl Emit<'_> {
     /// Bytes of a row's image that threads start with, where they are in the context: `(image, context, bytes)`.
     pub(super) fn image(&self) -> Vec<(u32, u32, u32)> {
-        let mut at = (at::WAITS + 4 * self.waits.len() as u32).next_multiple_of(64);
+        let mut at = self.rows_end().next_multiple_of(64);
         let writes = self.start.iter().flat_map(|s| &s.writes);
         writes
             .filter_map(|w| match w.value {

@@ -26,6 +26,8 @@ pub(super) struct Key {
     pub active: Active,
     /// How its threads start, if the code does that.
     pub start: Option<Start>,
+    /// Its groups take turns in short rows of groups.
+    pub short: bool,
     /// Images and samplers, by message.
     pub kinds: Vec<(u32, Kind)>,
 }

@@ -124,6 +124,7 @@ impl Turn<'_> {
         context.set(at::GROUP_X, x);
         context.set(at::INDEX, 0);
         context.set(at::ENDED, 0);
+        context.set64(at::FIRST, if x == 0 { context.get64(at::RECORDS) } else { 0 });
         context.set64(at::PAYLOAD, row.payloads.as_ptr() as u64);
         context.set64(at::BUDGET, given(row.limit));
         context.set64(at::SEGMENT, given(row.limit));
