@@ -681,7 +681,9 @@ impl Run for Runner<'_> {
         context.set(at::GROUP_X, row.first[0]);
         context.set(at::INDEX, 0);
         context.set(at::THREADS, row.threads);
-        context.set(at::GROUPS, row.groups);
+        // Code does not clear the local memory: if there is some, it runs a group at a time.
+        let (mut left, at_once) = (row.groups, if m.slm.is_empty() { row.groups } else { 1 });
+        context.set(at::GROUPS, at_once);
         context.set(at::SLOT, row.slot);
         context.set64(at::PAYLOAD, row.payloads.as_ptr() as u64);
         context.set64(at::PAYLOADS, row.payloads.as_ptr() as u64);
@@ -705,12 +707,23 @@ impl Run for Runner<'_> {
             // SAFETY: as in `run`; beside that it touches the payloads of the row's threads, of which there are as
             // many and which are as large as it was told.
             let how = unsafe { variant.code.call(registers, context.lines.as_mut_ptr().cast()) };
-            if how as i32 == exit::DONE {
-                return;
+            let mut how = how as i32;
+            if how == exit::DONE {
+                left -= at_once;
+                if left == 0 {
+                    return;
+                }
+                host.machine.slm.clear(0, host.machine.slm.len());
+                context.set(at::GROUP_X, context.get(at::GROUP_X) + 1);
+                context.set(at::GROUPS, 1);
+                if !stop.cancelled() {
+                    continue;
+                }
+                how = exit::PAUSED;
             }
             host.follow(context.get(at::GROUP_X), context.get(at::INDEX));
             let m = &mut *host.machine;
-            match how as i32 {
+            match how {
                 exit::PAUSED if !stop.cancelled() => {}
                 exit::PAUSED => {
                     m.fault(0, None, Cause::Cancelled);

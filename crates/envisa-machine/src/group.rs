@@ -32,8 +32,9 @@ pub trait Run {
         false
     }
 
-    /// Runs the threads of a row, all of which have the same channels, group by group, to their end. Stops at the first fault, which
-    /// it leaves in `m`, with what it was of; and between threads, if nobody wants the rest.
+    /// Runs the threads of a row, all of which have the same channels, group by group, to their end, and clears the local
+    /// memory between groups. Stops at the first fault, which it leaves in `m`, with what it was of; and between threads,
+    /// if nobody wants the rest.
     fn row(&mut self, _: &mut Machine<'_>, _: &Row<'_>, _: &Stop) {}
 
     /// Does it run rows of groups whose threads are alive together, and lets these take turns? It starts them itself
@@ -353,10 +354,8 @@ impl<'a, R: Run> Groups<'a, R> {
     fn row_length(&self, id: [u32; 3], most: u64) -> u32 {
         let prepared = self.launch.prepared;
         let class = prepared.class(id);
-        // A group some of whose threads lack channels is a row of its own, and so is one whose local memory is to be
-        // cleared, unless the engine turns from group to group by `Alive::next`.
-        let clears = !self.slm.is_empty() && !self.together;
-        if clears || self.row_of(class).0 < class.threads {
+        // A group some of whose threads lack channels is a row of its own.
+        if self.row_of(class).0 < class.threads {
             return 1;
         }
         let last = prepared.groups[0] - 1;

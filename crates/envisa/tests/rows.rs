@@ -84,6 +84,57 @@ fn a_fault_is_told_of_the_thread_that_it_happens_in() {
     }
 }
 
+/// Groups find their local memory empty, also where threads that do not wait for each other share it: each adds to what
+/// the one before left in the group. Faults amid a row are told of their group.
+#[test]
+fn local_memory_is_each_groups_own() {
+    let shared = "\
+shl (M1, 16) Slot(0,0)<1> Lane(0,0)<1;1,0> 0x2:ud
+lsc_load.slm (M1, 16) X:d32 flat[Slot]:a32
+";
+    let text = COUNT
+        .replace(".decl X ", ".decl Slot v_type=G type=ud num_elts=16 align=wordx32\n.decl X ")
+        .replace("mov (M1, 16) X(0,0)<1> 0x0:ud\n", shared)
+        .replace("ret (M1, 1)\n", "lsc_store.slm (M1, 16) flat[Slot]:a32 X:d32\nret (M1, 1)\n");
+    for (groups, threads) in [([7u32, 3, 1], 1u32), ([5, 2, 2], 3), ([1, 4, 1], 2), ([300, 1, 1], 1)] {
+        let all = groups.iter().product::<u32>() * threads;
+        for (short, limit) in [(0, u64::MAX), (64, u64::MAX), (64 * (all / 3), u64::MAX), (0, 40)] {
+            let run = |engine| {
+                let device = Device::new(Config::new(Platform::Pvc).memory(1 << 24));
+                let module = Module::load(&device, "count", Source::Text(text.as_bytes())).expect("it loads");
+                let kernel = module.kernel("count").expect("it is there");
+                let buffer = device.buffer("a", u64::from(64 * all - short)).expect("there is memory");
+                let size: Vec<u8> =
+                    [groups[0], groups[1], threads, 0].iter().flat_map(|x| x.to_le_bytes()).collect();
+                let launch = Launch::threads(&groups, threads)
+                    .arg("A", &buffer)
+                    .arg("Size", size)
+                    .local_memory(64)
+                    .engine(engine)
+                    .host_threads(1)
+                    .limit(limit);
+                let outcome = device.run(&kernel, &launch).expect("it is launched");
+                (buffer.to_vec(), outcome.fault)
+            };
+            let (want, got) = (run(Engine::Interpreter), run(Engine::Native));
+            assert_eq!(
+                want.1, got.1,
+                "{groups:?} groups of {threads}, {short} bytes too short, limit {limit}"
+            );
+            assert!(
+                want.0 == got.0,
+                "{groups:?} groups of {threads}, {short} bytes too short, limit {limit}"
+            );
+            if short == 0 && limit == u64::MAX {
+                assert!(want.1.is_none(), "{:?}", want.1);
+                let first = |n: u32| want.0[64 * n as usize] as u32;
+                // The second group's first thread begins anew.
+                assert_eq!(first(threads) & 0xff, (threads + 1) & 0xff);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_limit_is_each_threads_own() {
     let (groups, threads) = ([6, 2, 1], 2);
