@@ -270,12 +270,19 @@ impl Emit<'_> {
         }
         let mut aside = match (ahead, form.wide) {
             (true, true) => None,
-            (true, false) => self.take_ahead(pc, i, form, align, &parts, &ways, data, done)?,
+            (true, false) => {
+                for (part, way) in parts.iter().zip(&ways) {
+                    if let Way::Any(v) = way {
+                        self.counting_bits(form, part, *v);
+                    }
+                }
+                self.take_ahead(pc, i, form, align, &parts, &ways, data, done)?
+            }
             _ => self.both_rows(pc, i, s, form, &parts, &ways, data)?,
         };
         for (part, way) in parts.iter().zip(&ways).skip(looked_at) {
             if let (Way::Any(v), false) = (way, form.wide) {
-                self.outside(pc, i, s, part, *v);
+                self.outside(pc, i, s, form, part, *v);
             }
             if align > 1 {
                 self.aligned(pc, part, *way, align, entry);
@@ -397,8 +404,8 @@ impl Emit<'_> {
         (whole && exec).then_some(EXEC[(part.channel / 16) as usize & 1])
     }
 
-    /// Where a part goes; channels that may go anywhere are still to be held against the site, by [`Self::outside`], but
-    /// for those of quads.
+    /// Where a part goes. Places of channels that may go anywhere have bits still that do not count, and are still to be held
+    /// against the site, by [`Self::outside`], but for those of quads.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn way(
         &mut self,
@@ -474,7 +481,6 @@ impl Emit<'_> {
             v
         };
         let mut from = index;
-        // Of windows, places beyond what counts are outside, too: there the machine makes them what they are.
         if form.before != 0 {
             self.a.v2i(VPSLLD, w, v, Opd::Reg(from), form.before, Lanes::All);
             from = v;
@@ -495,8 +501,18 @@ impl Emit<'_> {
         Ok(Way::Any(v))
     }
 
-    /// Which channels of a half that go anywhere are outside, in a mask of the half's own.
-    pub(super) fn outside(&mut self, pc: Pc, i: &Inst, s: &Simt, part: &Part, v: V) {
+    /// Leaves the bits that count of places, which [`Self::way`] put into a register of their own.
+    fn counting_bits(&mut self, form: Form, part: &Part, v: V) {
+        if let Some(and) = form.and {
+            let and = self.literal(and);
+            self.a.v3(VPANDD, part.width, v, v, Opd::Bcast(and), Lanes::All);
+        }
+    }
+
+    /// Which channels of a half that go anywhere are outside, in a mask of the half's own; leaves the bits of their places
+    /// that count.
+    pub(super) fn outside(&mut self, pc: Pc, i: &Inst, s: &Simt, form: Form, part: &Part, v: V) {
+        self.counting_bits(form, part, v);
         let on = self.transfer_mask(pc, part);
         let limit = self.site(i, if s.element < 4 { site::COUNT4 } else { site::COUNT });
         self.a.vcmp(VPCMPUD, part.width, 5 + part.index as u8, v, Opd::Bcast(limit), 5, on);
@@ -583,14 +599,13 @@ impl Emit<'_> {
         let rows = [row(s, bytes, RA[0], 0), row(s, bytes, RA[1], 0)];
         let limit = self.site(i, if rows[0].is_some() { site::LAST16 } else { site::COUNT });
         // Where the window has a limit, what is below the second place's is below that of the first.
-        let limited = form.and.filter(|_| apart > 0 && on == [None; 2]);
-        let one = limited.is_some();
-        if let Some(and) = limited {
-            self.a.ri(Code::And_rm32_imm32, EA[0], and as i32);
-        }
+        let one = apart > 0 && form.and.is_some() && on == [None; 2];
         self.a.rr(Code::Mov_r32_rm32, EA[1], EA[0]);
         if apart != 0 {
             self.a.ri(Code::Add_rm32_imm32, EA[1], apart);
+        }
+        if let Some(and) = form.and.filter(|_| !one) {
+            self.a.ri(Code::And_rm32_imm32, EA[1], and as i32);
         }
         for which in if one { 1..2 } else { 0..2 } {
             self.a.rm(Code::Cmp_r32_rm32, EA[which], limit);
@@ -628,6 +643,9 @@ impl Emit<'_> {
                 let low = self.site(i, site::LOW);
                 self.a.rm(Code::Sub_r32_rm32, r, low);
             }
+        }
+        if let Some(and) = form.and {
+            self.a.ri(Code::And_rm32_imm32, r, and as i32);
         }
         Ok(())
     }

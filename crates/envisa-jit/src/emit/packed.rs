@@ -39,6 +39,7 @@ impl Emit<'_> {
         }
         match (i.op, self.level) {
             (Op::Mov, _) => self.resized(i, place),
+            (Op::Add, _) => self.summed(i, place),
             (Op::Min | Op::Max, _) => self.least_narrow(i, place),
             (Op::Cmp, Level::Avx512) => self.compared(i, place),
             _ => Ok(false),
@@ -119,6 +120,36 @@ impl Emit<'_> {
         Ok(true)
     }
 
+    /// Sums of words, of which only the low bits count.
+    fn summed(&mut self, i: &Inst, place: Place) -> Result<bool, Why> {
+        if place.ty.size() != 2 {
+            return Ok(false);
+        }
+        let mut from = [Opd::Reg(0); 2];
+        for (s, from) in i.src.iter().zip(&mut from) {
+            let Src::Reg { modifier: Modifier::None, .. } = *s else { return Ok(false) };
+            *from = match (crate::shape::constant(self.p, s), self.beside(s, place.channels)) {
+                (Some(x), _) => self.repeated(x, place.ty),
+                (None, Some((from, of))) if of.size() == 2 => from,
+                _ => return Ok(false),
+            };
+        }
+        let (w, part) = (Width::of(place.bytes()), dwords(place.bytes()));
+        let [a, b] = match from {
+            [a @ Opd::Mem(_), b] => [b, a],
+            other => other,
+        };
+        let a = self.in_register(a, &part, 0);
+        // There is no element for all lanes.
+        let b = match b {
+            Opd::Bcast(_) => Opd::Reg(self.in_register(b, &part, 1)),
+            b => b,
+        };
+        self.a.v3(VPADDW, w, 0, a, b, Lanes::All);
+        self.put(place);
+        Ok(true)
+    }
+
     /// Moves from integers of another size.
     fn resized(&mut self, i: &Inst, place: Place) -> Result<bool, Why> {
         let n = place.channels;
@@ -187,29 +218,46 @@ impl Emit<'_> {
 
     /// Compares of elements of one type into elements of the same size.
     fn compared(&mut self, i: &Inst, place: Place) -> Result<bool, Why> {
-        let n = place.channels;
+        if i.src
+            .iter()
+            .any(|s| matches!(*s, Src::Reg { ty, constant: false, .. } if ty.size() != place.ty.size()))
+            || !self.compare_narrow(i)?
+        {
+            return Ok(false);
+        }
+        let w = Width::of(place.bytes());
+        let spread = if place.ty.size() == 2 { VPMOVM2W } else { VPMOVM2B };
+        self.a.rr(spread[w as usize], vreg(0, w), kreg(4));
+        self.put(place);
+        Ok(true)
+    }
+
+    /// Compares narrow elements of one type, up to 64 bytes of them, into mask 4: `false`, and nothing done, of others.
+    fn compare_narrow(&mut self, i: &Inst) -> Result<bool, Why> {
+        let n = u32::from(i.channels);
         let [a, b] = [0, 1].map(|k| (crate::shape::constant(self.p, &i.src[k]), self.beside(&i.src[k], n)));
         let (a, b, of) = match (a, b) {
             ((_, Some((a, of))), (_, Some((b, other)))) if of == other => (a, b, of),
             ((_, Some((a, of))), (Some(x), _)) if holds(of, x) => (a, self.repeated(x, of), of),
             _ => return Ok(false),
         };
+        let bytes = n * of.size();
         let signed = match (of.is_signed(), i.exec) {
             (true, ExecType::I32) => true,
-            (false, _) => false,
+            (false, ExecType::I32 | ExecType::U32) => false,
             _ => return Ok(false),
         };
-        if of.size() != place.ty.size() {
+        if !matches!(bytes, 16 | 32 | 64) {
             return Ok(false);
         }
-        let (op, spread) = match (of.size(), signed) {
-            (2, true) => (VPCMPW, VPMOVM2W),
-            (2, false) => (VPCMPUW, VPMOVM2W),
-            (_, true) => (VPCMPB, VPMOVM2B),
-            (_, false) => (VPCMPUB, VPMOVM2B),
+        let op = match (of.size(), signed) {
+            (2, true) => VPCMPW,
+            (2, false) => VPCMPUW,
+            (_, true) => VPCMPB,
+            (_, false) => VPCMPUB,
         };
         let how = *select::INTEGERS.get(i.aux as usize).ok_or("a relation")?;
-        let (w, part) = (Width::of(place.bytes()), dwords(place.bytes()));
+        let (w, part) = (Width::of(bytes), dwords(bytes));
         let a = self.in_register(a, &part, 1);
         // Compares of these have no elements for all lanes.
         let b = match b {
@@ -217,8 +265,20 @@ impl Emit<'_> {
             b => b,
         };
         self.a.vcmp(op, w, 4, a, b, how, None);
-        self.a.rr(spread[w as usize], vreg(0, w), kreg(4));
-        self.put(place);
+        Ok(true)
+    }
+
+    /// A compare of the narrow elements of 32 channels into a predicate, all of which is written: `false`, and nothing done,
+    /// of others.
+    pub(super) fn narrow_truths(&mut self, pc: Pc, i: &Inst, to: RegOffset) -> Result<bool, Why> {
+        let id = self.cells.at(to).ok_or("a predicate that is no cell")?;
+        let all = i.no_mask || self.all_active(pc) || self.live.unmasked(pc, id);
+        let whole = (i.channels, i.first) == (32, 0) && all && self.level == Level::Avx512;
+        if !whole || !self.compare_narrow(i)? {
+            return Ok(false);
+        }
+        let m = self.reg(to);
+        self.a.mr(Code::VEX_Kmovd_m32_kr, m, kreg(4));
         Ok(true)
     }
 }

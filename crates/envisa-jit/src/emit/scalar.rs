@@ -255,6 +255,13 @@ impl Emit<'_> {
             self.a.ri(code, A[w], x);
             return Ok(());
         }
+        // The opposite of something is taken away.
+        if let Src::Reg { offset, ty, strides, shape, modifier: Modifier::Neg, constant: false } = *s
+            && codes[0] == Code::Add_r32_rm32
+        {
+            let plain = Src::Reg { offset, ty, strides, shape, modifier: Modifier::None, constant: false };
+            return self.operate([Code::Sub_r32_rm32, Code::Sub_r64_rm64], &plain, wide, part);
+        }
         // From memory where it is a plain scalar of this width.
         if let Src::Reg { offset, ty, shape, strides, modifier: Modifier::None, constant: false } = *s
             && ty.size() == if wide { 8 } else { 4 }

@@ -129,6 +129,7 @@ impl Emit<'_> {
             return Err("a compare of one channel");
         }
         match i.dst {
+            Dst::Pred { offset } if self.narrow_truths(pc, i, offset)? => Ok(()),
             Dst::Pred { offset } => {
                 for part in &parts {
                     self.compare_part(i, part, PRED, None)?;

@@ -527,6 +527,9 @@ impl Emit<'_> {
         let limit = self.site(i, site::LAST16);
         for (r, v) in [Register::EAX, Register::EDX].into_iter().zip([v, w]) {
             self.a.rr(Code::EVEX_Vmovd_rm32_xmm, r, vreg(v, Width::X));
+            if let Some(and) = form.and {
+                self.a.ri(Code::And_rm32_imm32, r, and as i32);
+            }
             self.a.rm(Code::Cmp_r32_rm32, r, limit);
             self.a.jump(Code::Jae_rel32_64, other);
         }
