@@ -489,7 +489,7 @@ fn sums_by_ever_fewer_rows() {
                 let launch = Launch::range(&[hidden, rows], &[16, 16]).engine(engine).host_threads(1);
                 let launch = launch.arg("input", &input).arg("weight", &weight).arg("partial", &out);
                 let outcome =
-                    device.run(&kernel, &launch.arg("hidden", hidden as u32)).expect("it is launched");
+                    device.run(&kernel, launch.arg("hidden", hidden as u32)).expect("it is launched");
                 let fault = outcome.fault.map(|f| (f.code, f.place, f.channel, f.thread, f.group, f.threads));
                 ([input, weight, out].map(|b| b.to_vec()), fault)
             };
