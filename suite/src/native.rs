@@ -77,10 +77,12 @@ pub fn run(kernels: &[KernelFile]) -> Result<Native, String> {
 }
 
 /// Prints a line a kernel and device: instructions with native code of all, the time it took, and why others have none.
+/// `false` if some kernel has none at all: it would run, by the interpreter, and nobody would see why it is slow.
 ///
 /// # Errors
 /// Where a kernel does not load.
 pub fn list(kernels: &[KernelFile], devices: &[Device]) -> Result<bool, String> {
+    let (mut some, mut none) = (0, 0);
     for k in kernels {
         for device in devices.iter().filter(|d| k.devices().contains(d)) {
             let sizes = if k.header.bench.is_some() { SizeSet::Bench } else { SizeSet::Conformance };
@@ -88,12 +90,19 @@ pub fn list(kernels: &[KernelFile], devices: &[Device]) -> Result<bool, String> 
             let loaded = Loaded::new(k, *device, &launch, 1).map_err(|e| format!("{}: {e}", k.id))?;
             let head = format!("{:<28} {:<6}", k.id, device.name());
             match loaded.native() {
-                Ok(n) => println!("{head} {n}"),
-                Err(why) => println!("{head} none: {why}"),
+                Ok(n) => {
+                    println!("{head} {n}");
+                    some += 1;
+                }
+                Err(why) => {
+                    println!("{head} none: {why}");
+                    none += 1;
+                }
             }
         }
     }
-    Ok(true)
+    println!("{some} kernels have native code, {none} have none");
+    Ok(none == 0)
 }
 
 impl Native {

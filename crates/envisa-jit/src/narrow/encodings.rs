@@ -275,6 +275,8 @@ encodings! {
     VEX_Vpmaxuw_ymm_ymm_ymmm256
     VEX_Vpmaxuw_xmm_xmm_xmmm128
     VEX_Vpminuw_ymm_ymm_ymmm256
+    VEX_Vpaddw_xmm_xmm_xmmm128
+    VEX_Vpaddw_ymm_ymm_ymmm256
     VEX_Vpminuw_xmm_xmm_xmmm128
     VEX_Vpmaxsb_ymm_ymm_ymmm256
     VEX_Vpmaxsb_xmm_xmm_xmmm128
