@@ -6,7 +6,7 @@ slow = { N = 524288 }
 global = ["N"]
 local = [256]
 cost = { bytes = "N" }
-bound = "locked additions, one channel after another"
+bound = "locked additions, one channel after another, of two threads to the same lines"
 features = ["i32", "atomic-global"]
 args = [
   { name = "in", value = "rand:u8:N:4" },
