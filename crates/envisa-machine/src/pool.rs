@@ -58,7 +58,7 @@ const PIECE: usize = 1 << 20;
 /// How many bytes each host thread gets of a copy: all of them, unless they are many.
 fn piece(bytes: usize) -> usize {
     let n = (bytes / PIECE).clamp(1, hardware_threads());
-    // Whole pages: no two threads write to the same one.
+    // Whole pages: of a target that begins with one, no two threads write to the same one.
     bytes.div_ceil(n).max(1).next_multiple_of(4096)
 }
 
