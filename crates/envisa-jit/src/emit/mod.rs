@@ -3,6 +3,7 @@
 mod ahead;
 mod alu;
 mod atomic;
+mod beside;
 mod block;
 mod calls;
 mod carry;
@@ -36,6 +37,7 @@ mod transfer;
 mod turns;
 mod typed;
 mod wide;
+mod windows;
 
 use std::cell::OnceCell;
 use std::ops::Range;

@@ -5,11 +5,8 @@ use super::memory::{Form, ON, PTR, RA, Way};
 use super::*;
 use crate::asm::Aside;
 use crate::layout::site;
-use envisa_lower::{Simt, Space};
+use envisa_lower::Simt;
 
-/// Where the next tile's part of a row is, in bytes from that of a group which loads one into its local memory: see
-/// [`Emit::fetch_next`].
-const NEXT_TILE: i64 = 128;
 /// How far ahead rows are fetched by threads that stream, in bytes: a page, which the CPU's own prefetchers do not leave.
 const AHEAD: u32 = 4096;
 
@@ -79,64 +76,6 @@ impl Emit<'_> {
         self.a.jmp(done);
         self.a.bind(other);
         Ok(())
-    }
-
-    /// Fetches the lines behind a thread's part of a row, which the next group in that row will want, where groups have
-    /// several threads: they go on by a little in each of so many rows that the CPU's prefetchers lose sight of them.
-    /// Of loads in short rows of groups, which soon begin anew elsewhere, what the same group of the next row will want
-    /// instead: as far from here as the last row's first group was from this one's. What is fetched may be nothing's.
-    fn fetch_next(&mut self, i: &Inst, s: &Simt, form: Form, part: &Part, (r, plus): (Register, u32)) {
-        if !self.takes_turns() || !matches!(s.space, Space::Flat | Space::Bti(_)) || form.scale > 8 {
-            return;
-        }
-        let row = u32::from(i.channels) * u32::from(s.element);
-        let code = if s.write { Code::Prefetchw_m8 } else { Code::Prefetcht0_m8 };
-        let mut from = r;
-        if self.short && !s.write {
-            let [last, farther] = [0, 4].map(|f| Mem::at(CTX, self.rows_at() + 8 * i.aux + f));
-            if part.index == 0 {
-                let (entry, back) = (self.a.label(), self.a.label());
-                self.a.rm(Code::Cmp_r64_rm64, Register::R13, Mem::at(CTX, at::FIRST));
-                self.a.jump(Code::Je_rel32_64, entry);
-                self.a.bind(back);
-                let row = (row / form.scale) as i32;
-                self.later.push(Later::FirstOfRow {
-                    place: r.full_register32(),
-                    row,
-                    last,
-                    farther,
-                    entry,
-                    back,
-                });
-            }
-            from = Register::RSI;
-            self.a.rm(Code::Movsxd_r64_rm32, from, farther);
-            self.a.rr(Code::Add_r64_rm64, from, r);
-        }
-        for line in (0..part.lanes * u32::from(s.element)).step_by(64) {
-            self.a.m(code, Mem::indexed(PTR, from, form.scale, i64::from(plus + row + line)));
-        }
-    }
-
-    /// Of each message of threads that take turns in short rows of groups, where in the context is what [`Emit::fetch_next`] knows of it: the
-    /// first thread's place in the first group of the last short row, and how much farther than the next group's part the
-    /// next row's is.
-    pub(super) fn rows_at(&self) -> u32 {
-        at::WAITS + 4 * self.waits.len() as u32
-    }
-
-    pub(super) fn rows_end(&self) -> u32 {
-        let messages = if self.short { self.p.messages().len() } else { 0 };
-        self.rows_at() + 8 * messages as u32
-    }
-
-    /// The first thread of the first group of a short row is at a load.
-    pub(super) fn first_of_row(&mut self, place: Register, row: i32, last: Mem, farther: Mem) {
-        self.a.rr(Code::Mov_r32_rm32, Register::ESI, place);
-        self.a.rm(Code::Sub_r32_rm32, Register::ESI, last);
-        self.a.ri(Code::Sub_rm32_imm32, Register::ESI, row);
-        self.a.mr(Code::Mov_rm32_r32, last, place);
-        self.a.mr(Code::Mov_rm32_r32, farther, Register::ESI);
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -341,140 +280,6 @@ impl Emit<'_> {
             self.store_part(to, 2, 4, part, k)?;
         }
         Ok(())
-    }
-
-    /// Goes to `other` unless the window that begins at the index in EAX is inside, up to the index `last` of it.
-    fn window_inside(&mut self, i: &Inst, last: u32, other: Label) {
-        let count = self.site(i, site::COUNT);
-        self.a.rm(Code::Cmp_r32_rm32, Register::EAX, count);
-        self.a.jump(Code::Jae_rel32_64, other);
-        // Below the count, the sum does not wrap around.
-        self.a.rr(Code::Mov_r32_rm32, Register::ESI, Register::EAX);
-        self.a.ri(Code::Add_rm32_imm32, Register::ESI, last as i32);
-        self.a.rm(Code::Cmp_r32_rm32, Register::ESI, count);
-        self.a.jump(Code::Jae_rel32_64, other);
-    }
-
-    /// Goes to `other` unless the indices in vector 1, counted from a window's start, have no bits but those of `last`.
-    fn all_in_window(&mut self, last: u32, on: Option<K>, other: Label) {
-        let outside = self.literal(!last);
-        self.a.v3(VPANDD, Width::Z, 2, 1, Opd::Bcast(outside), Lanes::All);
-        self.a.v3(VPXORD, Width::Z, 3, 3, Opd::Reg(3), Lanes::All);
-        self.a.vcmp(VPCMPUD, Width::Z, 5, 2, Opd::Reg(3), 4, on);
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
-        self.a.jump(Code::Jne_rel32_64, other);
-    }
-
-    /// Pairs that all lie in one window of 64 bytes, as those of small tables do, are picked out of it; goes to `other`
-    /// where they do not, or the window is not all inside.
-    #[allow(clippy::too_many_arguments)]
-    pub(super) fn move_from_table(
-        &mut self,
-        pc: Pc,
-        i: &Inst,
-        s: &Simt,
-        form: Form,
-        part: &Part,
-        v: V,
-        data: RegOffset,
-        on: Option<K>,
-        other: Label,
-    ) -> Result<(), Why> {
-        // Windows begin at multiples of their size, and the last pair's index is among those that pass.
-        let (window, last) = (64 / form.scale, 56 / form.scale);
-        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
-        self.a.ri(Code::And_rm32_imm32, Register::EAX, -(window as i32));
-        self.window_inside(i, last, other);
-        self.a.rr(Code::EVEX_Vpbroadcastd_zmm_k1z_r32, vreg(1, Width::Z), Register::EAX);
-        self.a.v3(VPSUBD, Width::Z, 1, v, Opd::Reg(1), Lanes::All);
-        self.all_in_window(last, on, other);
-        let m = Mem::indexed(PTR, Register::RAX, form.scale, 0);
-        self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(m), Lanes::All);
-        match form.scale.trailing_zeros() {
-            shift @ (0 | 1) => self.a.v2i(VPSRLD, Width::Z, 1, Opd::Reg(1), 2 - shift, Lanes::All),
-            3 => self.a.v2i(VPSLLD, Width::Z, 1, Opd::Reg(1), 1, Lanes::All),
-            _ => {}
-        }
-        for c in 0..2 {
-            if c == 1 {
-                let one = self.literal(1);
-                self.a.v3(VPADDD, Width::Z, 1, 1, Opd::Bcast(one), Lanes::All);
-            }
-            self.a.v3(VPERMD, Width::Z, 2, 1, Opd::Reg(0), Lanes::All);
-            let to = data + c * s.component_stride + 4 * part.lane;
-            let k = self.load_lanes(pc, to, on);
-            self.store_part(to, 2, 4, part, k)?;
-        }
-        Ok(())
-    }
-
-    /// Dwords that all lie in the 64 bytes from the first channel's on, as those of a row do whose ends are clamped, are
-    /// picked out of them; goes to `other` where they do not, or those bytes are not all inside.
-    #[allow(clippy::too_many_arguments)]
-    pub(super) fn move_from_window(
-        &mut self,
-        pc: Pc,
-        (i, s): (&Inst, &Simt),
-        form: Form,
-        part: &Part,
-        v: V,
-        data: RegOffset,
-        on: Option<K>,
-        other: Label,
-    ) -> Result<(), Why> {
-        self.places_in_window(form, v, 1, 5, on);
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
-        self.a.jump(Code::Jne_rel32_64, other);
-        // The first channel may be off, and its place anywhere.
-        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
-        let limit = self.site(i, site::LAST16);
-        self.a.rm(Code::Cmp_r32_rm32, Register::EAX, limit);
-        self.a.jump(Code::Jae_rel32_64, other);
-        self.take_from_window(pc, s, part, Mem::indexed(PTR, Register::RAX, form.scale, 0), 1, data, on)
-    }
-
-    /// Which dword of the 64 bytes from the first channel's on each place is, in a vector; which are none, in a mask.
-    fn places_in_window(&mut self, form: Form, v: V, to: V, none: K, on: Option<K>) {
-        self.a.v2(VPBROADCASTD, Width::Z, to, Opd::Reg(v), Lanes::All);
-        self.a.v3(VPSUBD, Width::Z, to, v, Opd::Reg(to), Lanes::All);
-        // To whole dwords: what is no multiple of them becomes very large.
-        let shift = form.scale.trailing_zeros();
-        if shift < 2 {
-            self.a.v2i(VPRORD, Width::Z, to, Opd::Reg(to), 2 - shift, Lanes::All);
-        }
-        let most = self.literal(15);
-        self.a.vcmp(VPCMPUD, Width::Z, none, to, Opd::Bcast(most), 6, on);
-    }
-
-    /// Loads a window, and picks the dwords that a vector names out of it.
-    #[allow(clippy::too_many_arguments)]
-    fn take_from_window(
-        &mut self,
-        pc: Pc,
-        s: &Simt,
-        part: &Part,
-        m: Mem,
-        which: V,
-        data: RegOffset,
-        on: Option<K>,
-    ) -> Result<(), Why> {
-        self.fetch_beside(s, m);
-        self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(m), Lanes::All);
-        let to = data + 4 * part.lane;
-        let k = self.load_lanes(pc, to, on);
-        let dst = self.home(to, 64).filter(|_| k.is_none());
-        self.a.v3(VPERMD, Width::Z, dst.unwrap_or(0), which, Opd::Reg(0), Lanes::All);
-        if dst.is_some() {
-            return Ok(());
-        }
-        self.store_part(to, 0, 4, part, k)
-    }
-
-    /// Of a group that loads a tile into its local memory: fetches what the next one will load.
-    fn fetch_beside(&mut self, s: &Simt, m: Mem) {
-        if self.takes_turns() && !s.write && matches!(s.space, Space::Flat | Space::Bti(_)) {
-            self.a.m(Code::Prefetcht0_m8, Mem { disp: m.disp + NEXT_TILE, ..m });
-        }
     }
 
     /// Two halves of dwords that may go anywhere, but mostly are a row each: both are looked at at once. That a row's or a
