@@ -1,4 +1,4 @@
-//! Conditions joined in many ways, by compares, selections, predicates and branches, and bytes picked out of dwords:
+//! Conditions joined in many ways, by compares, selections, predicates and branches, bytes picked out of dwords, and words:
 //! native code, which makes such values where they are read, leaves what the interpreter leaves.
 
 use std::fmt::Write as _;
@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 use envisa::isa::Platform;
 use envisa::{Config, Device, Engine, Launch, Module, Source};
 
-/// Vectors of numbers, of truths, and predicates.
+/// Vectors of numbers, of words (every other one with signs), of truths, and predicates.
 const NUMBERS: u32 = 4;
+const WORDS: [&str; 4] = ["uw", "w", "uw", "w"];
 const TRUTHS: u32 = 4;
 const PREDICATES: u32 = 4;
 
@@ -41,7 +42,21 @@ fn statement(r: &mut Random, simd: u32, labels: &mut Vec<u32>, out: &mut String)
         _ => format!("{number:#x}:d"),
     };
     let m = format!("(M1, {simd})");
-    let _ = match r.below(15) {
+    // Two vectors of words of one type.
+    let (word, same) = (r.below(4), 2 * r.below(2));
+    let (word, same) = (word, (word + same) % 4);
+    let ty = WORDS[word as usize];
+    let another = match r.below(2) {
+        0 => format!("W{same}(0,0)<1;1,0>"),
+        _ => format!("{:#x}:{ty}", r.one_of(&[0, 1, 5, 0xc, 0x7fff, 0xfffe])),
+    };
+    let _ = match r.below(20) {
+        14 | 15 => writeln!(out, "add {m} W{word}(0,0)<1> W{same}(0,0)<1;1,0> {another}"),
+        16 | 17 => writeln!(out, "cmp.{relation} {m} P{p} W{word}(0,0)<1;1,0> {another}"),
+        18 => match r.below(2) {
+            0 => writeln!(out, "mov {m} W{word}(0,0)<1> N{v}(0,0)<1;1,0>"),
+            _ => writeln!(out, "mov {m} N{v}(0,0)<1> W{word}(0,0)<1;1,0>"),
+        },
         0 | 1 => writeln!(out, "cmp.{relation} {m} Q{t}(0,0)<1> N{v}(0,0)<1;1,0> {other}"),
         2 | 3 => writeln!(out, "cmp.{relation} {m} P{p} N{v}(0,0)<1;1,0> {other}"),
         4 => writeln!(out, "({not}P{p}) sel {m} Q{t}(0,0)<1> {minus}Q{u}(0,0)<1;1,0> 0x0:d"),
@@ -99,6 +114,7 @@ fn program(seed: u64, simd: u32) -> (String, u32) {
         let _ = writeln!(text, ".decl B{k} v_type=G type=ub num_elts={bytes} align=wordx32 alias=<N{k}, 0>");
     }
     (0..TRUTHS).for_each(|k| vector(&mut text, &format!("Q{k}"), "d"));
+    (0..).zip(WORDS).for_each(|(k, ty)| vector(&mut text, &format!("W{k}"), ty));
     for (name, ty) in [("Lane", "uw"), ("At", "ud"), ("To", "uq"), ("X", "ub"), ("Z", "ub"), ("Y", "d")] {
         vector(&mut text, name, ty);
     }
@@ -117,6 +133,9 @@ fn program(seed: u64, simd: u32) -> (String, u32) {
         let (by, and) = (1 + 2 * r.below(500), r.one_of(&[7, 15, 0xfff]));
         let _ = writeln!(text, "mul {m} N{k}(0,0)<1> At(0,0)<1;1,0> {by:#x}:d");
         let _ = writeln!(text, "and {m} N{k}(0,0)<1> N{k}(0,0)<1;1,0> {and:#x}:d");
+    }
+    for k in 0..WORDS.len() {
+        let _ = writeln!(text, "mov {m} W{k}(0,0)<1> N{k}(0,0)<1;1,0>");
     }
     for k in 0..TRUTHS {
         let _ = writeln!(text, "cmp.gt {m} Q{k}(0,0)<1> N{k}(0,0)<1;1,0> 0x3:d");
@@ -148,6 +167,10 @@ fn program(seed: u64, simd: u32) -> (String, u32) {
         stored += 1;
     };
     (0..NUMBERS).for_each(|k| store(&mut text, &format!("N{k}")));
+    for k in 0..WORDS.len() {
+        let _ = writeln!(text, "mov {m} Y(0,0)<1> W{k}(0,0)<1;1,0>");
+        store(&mut text, "Y");
+    }
     (0..TRUTHS).for_each(|k| store(&mut text, &format!("Q{k}")));
     for k in 1..=PREDICATES {
         let _ = writeln!(text, "(P{k}) sel {m} Y(0,0)<1> 0x1:d 0x0:d");
