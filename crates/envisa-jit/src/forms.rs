@@ -236,11 +236,16 @@ impl Writer {
             form.opcode &= !7;
         }
         if form.modrm && !form.to.contains(&REG) {
-            form.digit = code[at + 1] >> 3 & 7;
+            form.digit = code.get(at + 1)? >> 3 & 7;
         }
         if memory {
-            let sib = usize::from(code[at + 1] & 7 == 4);
-            form.scaled = (64 / u32::from(code[at + 2 + sib]).max(1)).trailing_zeros() as u8;
+            let sib = usize::from(code.get(at + 1)? & 7 == 4);
+            // With a prefix that is none of those in forms, it is something else.
+            let short = *code.get(at + 2 + sib)?;
+            if !short.is_power_of_two() || short > 64 {
+                return None;
+            }
+            form.scaled = 6 - short.trailing_zeros() as u8;
         }
         // It has to be right for what it was learnt from.
         let mut own = [0; MOST];
