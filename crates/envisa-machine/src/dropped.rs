@@ -4,13 +4,19 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use envisa_isa::Span;
+
 use crate::messages::{Access, Drops};
 
 /// An access that was dropped, and whose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DroppedAccess {
-    /// The message's program counter.
-    pub pc: u32,
+    /// The message: its function, its index there, and where it stands in the source.
+    pub function: u16,
+    /// See `function`.
+    pub instruction: u32,
+    /// See `function`.
+    pub span: Span,
     /// Channel.
     pub channel: u32,
     /// Thread in its group.

@@ -535,13 +535,19 @@ impl Machine<'_> {
         let [x, y, z] = self.group.id.map(u64::from);
         let [w, h] = [self.env.groups[0], self.env.groups[1]].map(u64::from);
         let number = z.wrapping_mul(h).wrapping_add(y).wrapping_mul(w).wrapping_add(x);
-        self.env.dropped.count(drops, number, |access| DroppedAccess {
-            pc,
-            channel: u32::from(access.channel) + first,
-            thread: self.t.index,
-            group: self.group.id,
-            access,
+        self.env.dropped.count(drops, number, |access| {
+            let channel = u32::from(access.channel) + first;
+            let (instruction, span) = self.stands(pc);
+            let function = self.env.program.code().get(pc as usize).map_or(0, |i| i.function);
+            let (thread, group) = (self.t.index, self.group.id);
+            DroppedAccess { function, instruction, span, channel, thread, group, access }
         });
+    }
+
+    /// Which instruction of its function that is, and where in the source it stands.
+    fn stands(&self, pc: u32) -> (u32, Span) {
+        let p = self.env.program;
+        p.code().get(pc as usize).map_or((0, Span::NONE), |i| (i.source, i.span))
     }
 
     /// Stops with the fault of a message at `pc` whose first channel is `first`.
@@ -602,6 +608,7 @@ impl Machine<'_> {
         let m = self;
         let p = m.env.program;
         let inst = p.code().get(pc as usize);
+        let (source, span) = self.stands(pc);
         let function = |i: &envisa_lower::Inst| {
             p.functions().get(i.function as usize).map_or(String::new(), |f| f.name.clone())
         };
@@ -610,8 +617,8 @@ impl Machine<'_> {
             cause,
             kernel: p.name().to_owned(),
             function: inst.map_or(String::new(), function),
-            instruction: inst.map_or(0, |i| i.source),
-            span: inst.map_or(Span::NONE, |i| i.span),
+            instruction: source,
+            span,
             channel,
             mask: m.t.mask,
             thread: m.t.index,

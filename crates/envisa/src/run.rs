@@ -111,10 +111,9 @@ impl Dropped {
     fn of(code: &Code, prepared: &Prepared) -> Option<Dropped> {
         let first = prepared.dropped.first()?;
         let (reads, writes) = prepared.dropped.counts();
-        let program = code.program();
-        let inst = program.code().get(first.pc as usize)?;
-        let function = program.functions().get(usize::from(inst.function)).map_or("", |f| f.name.as_str());
-        let place = Place::new(code, function, inst.source, inst.span);
+        let functions = code.program().functions();
+        let function = functions.get(usize::from(first.function)).map_or("", |f| f.name.as_str());
+        let place = Place::new(code, function, first.instruction, first.span);
         Some(Dropped {
             reads,
             writes,
