@@ -53,8 +53,8 @@ pub(crate) fn choose(l: Level, i: &Inst, p: &Program) -> Handler {
         (2, 4, true) => channels!(u16, u32, true),
         (1, 4, false) => channels!(u8, u32, false),
         (1, 4, true) => channels!(u8, u32, true),
-        (8, 8, false) => channels!(u64, u64, false),
-        (8, 8, true) => channels!(u64, u64, true),
+        (4 | 8, 8, false) => channels!(u64, u64, false),
+        (4 | 8, 8, true) => channels!(u64, u64, true),
         _ => handler::<GeneralK>(),
     }
 }

@@ -164,7 +164,7 @@ impl Shapes {
 /// have in registers as well.
 fn is_row(s: &Simt, step: i32) -> bool {
     let bytes = (step as u32).wrapping_mul(s.scale);
-    bytes == 0 || bytes == u32::from(s.element)
+    bytes == 0 || bytes == if s.is_paired() { 8 } else { u32::from(s.element) }
 }
 
 /// Cells that more than one execution of an instruction wants whole: not those that make another one of the kind,

@@ -7,7 +7,7 @@ use envisa_machine::memory::{Block, Bound, Entry, Permission, Surface};
 use envisa_machine::thread::Machine;
 
 use crate::active::{Given, all as all_channels};
-use crate::emit::memory::form;
+use crate::emit::memory::{as_quads, form};
 use crate::layout::Site;
 use crate::shape::{Seed, constant};
 
@@ -212,6 +212,7 @@ fn hinted<'a>(m: &'a Machine<'_>, aux: usize) -> Option<&'a Entry> {
 
 fn aim_simt(m: &Machine<'_>, (aux, channels): (usize, u8), s: &Simt, site: &mut Site) {
     let p = m.env.program;
+    let s = &as_quads(s);
     let Ok(form) = form(p, s) else { return };
     // The code adds the origins of windows itself.
     let origin = if s.space == Space::Flat { scalar(m, &s.origin) } else { Some(0) };

@@ -1,5 +1,7 @@
 //! Messages: what their sites let pass is done here, all else by the machine.
 
+use std::borrow::Cow;
+
 use super::*;
 use crate::layout::{SITE, site};
 use crate::shape::constant;
@@ -63,6 +65,14 @@ pub(crate) fn form(p: &Program, s: &Simt) -> Result<Form, Why> {
         Space::Bti(_) | Space::GeneralState | Space::Scratch(_) if s.extend == Extend::None => window(None),
         _ => Err("another memory"),
     }
+}
+
+/// Pairs of dwords as the quads that they are where they are inside; all others as they are.
+pub(crate) fn as_quads(s: &Simt) -> Cow<'_, Simt> {
+    if !s.is_paired() {
+        return Cow::Borrowed(s);
+    }
+    Cow::Owned(Simt { element: 8, elements: 1, ..s.clone() })
 }
 
 /// The largest factor of an index that is no address yet.
@@ -228,6 +238,7 @@ impl Emit<'_> {
     }
 
     pub(super) fn simt(&mut self, pc: Pc, i: &Inst, s: &Simt) -> Result<(), Why> {
+        let s = &as_quads(s);
         let form = form(self.p, s)?;
         let n = u32::from(i.channels);
         if !matches!(n, 1 | 2 | 4 | 8 | 16 | 32) {

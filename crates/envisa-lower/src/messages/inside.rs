@@ -30,9 +30,11 @@ impl Message {
                 let addresses = if matches!(s.stride, Src::None) { n } else { 1 };
                 let data = match self {
                     Message::Status(_) => inside(s.data, 4),
+                    _ if s.is_paired() => inside(s.data, n * 8),
                     _ => parts(s.data, s.elements.count_ones(), s.component_stride, n * s.slot as u64),
                 };
-                data && matches!((s.element, s.slot), (1, 1 | 4) | (2, 2 | 4) | (4, 4) | (8, 8))
+                let sizes = matches!((s.element, s.slot), (1, 1 | 4) | (2, 2 | 4) | (4, 4) | (8, 8));
+                data && (sizes || s.is_paired() && matches!(self, Message::Simt(_)))
                     && matches!(s.address_bytes, 2 | 4 | 8)
                     && inside(Some(s.address), addresses * s.address_bytes as u64)
                     && s.space.is_inside(len)

@@ -180,6 +180,9 @@ impl Simt {
 
     /// `bytes` bytes of each element's place in the register, from `skip` on.
     fn parts(&self, bytes: u32, skip: u32, visit: Visit<'_>) {
+        if self.is_paired() {
+            return lanes(self.data, 8, 8, visit);
+        }
         for c in 0..self.elements.count_ones() {
             lanes(self.data.map(|d| d + c * self.component_stride + skip), bytes, self.slot as u32, visit);
         }

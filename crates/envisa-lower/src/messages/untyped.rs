@@ -48,6 +48,16 @@ pub struct Simt {
     pub component_stride: u32,
 }
 
+impl Simt {
+    /// Are there two dwords a channel that lie side by side in the register, as in memory? Bounds are those of dwords,
+    /// which is how it differs from one quad.
+    pub fn is_paired(&self) -> bool {
+        (self.elements, self.element, self.slot, self.component_stride) == (0b11, 4, 8, 4)
+            && !self.upper
+            && self.stride == Src::None
+    }
+}
+
 /// A load of a dword a channel at 64-bit addresses, without any data.
 impl Default for Simt {
     fn default() -> Simt {

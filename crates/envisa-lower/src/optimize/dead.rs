@@ -125,7 +125,7 @@ fn unwaited(p: &ProgramParts, keep: &mut [bool]) {
 }
 
 /// Takes instructions out; every program counter follows.
-fn remove(p: &mut ProgramParts, keep: &[bool]) {
+pub(super) fn remove(p: &mut ProgramParts, keep: &[bool]) {
     let mut to = Vec::with_capacity(keep.len() + 1);
     let mut next = 0;
     for k in keep {

@@ -3,6 +3,7 @@
 //! - [`rename`]: values that are overwritten by what is made of them have registers of their own;
 //! - [`fold`]: messages work out addresses from the indices that the program worked them out from, and know their
 //!   surfaces;
+//! - [`pairs`]: quads that messages move by halves are moved whole;
 //! - [`bytes`]: bytes are compared and picked as bytes, not as words;
 //! - [`dead`]: what nobody reads any more is dropped, and so are labels where no channel can wait;
 //! - [`fresh`]: which registers have to be zero when a thread starts, because something may read them before
@@ -14,6 +15,7 @@ mod bytes;
 mod dead;
 mod fold;
 mod fresh;
+mod pairs;
 mod rename;
 
 use std::ops::Range;
@@ -40,6 +42,9 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     fold::addresses(&mut p, &uses, &blocks);
     fold::of_blocks(&mut p, &uses, &blocks);
     fold::surfaces(&mut p, &uses, &blocks);
+    let before = p.code.len();
+    pairs::join(&mut p, &blocks);
+    let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
     bytes::keep(&mut p, &blocks);
     dead::sweep(&mut p);
     p.registers.fresh = fresh::ranges(&p);

@@ -50,8 +50,8 @@ pub(super) fn at_level<const L: u8>(
         (2, 4, true) => channels!(u16, u32, true),
         (1, 4, false) => channels!(u8, u32, false),
         (1, 4, true) => channels!(u8, u32, true),
-        (8, 8, false) => channels!(u64, u64, false),
-        (8, 8, true) => channels!(u64, u64, true),
+        (4 | 8, 8, false) => channels!(u64, u64, false),
+        (4 | 8, 8, true) => channels!(u64, u64, true),
         _ => general(s, site, regs, mask, channels, ports, &mut ()).map(|()| Done::Yes),
     };
     for _ in 0..2 {
@@ -163,7 +163,8 @@ impl Plan {
     /// Of a message that passes [`super::check`], for a register file of `len` bytes; `None` for messages that
     /// only [`general`] executes.
     pub fn new(s: &Simt, len: u32) -> Option<Plan> {
-        let count = s.elements.count_ones();
+        // Pairs that are inside are quads.
+        let count = if s.is_paired() { 1 } else { s.elements.count_ones() };
         // All of the lowest elements.
         let consecutive = s.elements & s.elements.wrapping_add(1) == 0 && count != 0;
         if s.upper || !matches!(s.stride, Src::None) || !consecutive {
@@ -179,7 +180,7 @@ impl Plan {
             offset: s.offset,
             origin: &s.origin,
             align: s.align,
-            span: count * s.element as u32,
+            span: s.elements.count_ones() * s.element as u32,
         };
         Some(Plan {
             places: places.plan(len)?,
@@ -461,7 +462,9 @@ pub(super) fn general<O: MemoryObserver>(
     let kind = if s.write { AccessKind::Write } else { AccessKind::Read };
     // What is told of row by row is also done so: elements side by side; elements that channels share.
     let rows = s.elements & s.elements.wrapping_add(1) == 0;
-    let by_rows = O::ACTIVE && !s.upper && (rows || !s.write);
+    let by_rows = O::ACTIVE && !s.upper && !s.is_paired() && (rows || !s.write);
+    // Of a pair, each has its own half of what a channel has.
+    let slot = if s.is_paired() { s.element } else { s.slot };
     let shift = if s.upper { 16 } else { 0 };
     let mut next = 0;
     while next < channels as usize {
@@ -509,16 +512,16 @@ pub(super) fn general<O: MemoryObserver>(
                             outside: true,
                         });
                     }
-                    element::set(regs, register, s.slot, x << shift);
+                    element::set(regs, register, slot, x << shift);
                     register += s.component_stride;
                     continue;
                 }
             };
             if !s.write {
                 let x = found.and_then(|(block, place)| element::read(block, place, s.element));
-                element::set(regs, register, s.slot, x.unwrap_or(0) << shift);
+                element::set(regs, register, slot, x.unwrap_or(0) << shift);
             } else if let Some((block, place)) = found {
-                let x = element::get(regs, register, s.slot) >> shift;
+                let x = element::get(regs, register, slot) >> shift;
                 element::write(block, place, s.element, x);
             }
             register += s.component_stride;
