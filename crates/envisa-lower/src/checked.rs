@@ -120,6 +120,12 @@ impl Program {
         &self.0.functions
     }
 
+    /// Where the instruction stands that a message's channels from 16 on are of, if that is another one.
+    pub fn upper(&self, pc: Pc) -> Option<&Upper> {
+        let k = self.0.upper.binary_search_by_key(&pc, |u| u.pc).ok()?;
+        self.0.upper.get(k)
+    }
+
     /// Inputs of the kernel.
     pub fn inputs(&self) -> &[InputSlot] {
         &self.0.inputs

@@ -1,6 +1,6 @@
 //! The lowered program: code, register file layout, inputs and facts.
 
-use envisa_isa::Platform;
+use envisa_isa::{Platform, Span};
 
 use crate::Message;
 pub use crate::inst::*;
@@ -38,6 +38,8 @@ pub struct ProgramParts {
     pub source_files: Vec<String>,
     /// Instructions that cannot be executed and why, named by [`Inst::aux`] of [`Op::Unsupported`].
     pub unsupported: Vec<Unsupported>,
+    /// Messages whose channels from 16 on another instruction of the module moves, in the order of the code.
+    pub upper: Vec<Upper>,
 }
 
 /// No code, for threads of 32 channels on the first platform with the widest registers.
@@ -59,6 +61,7 @@ impl Default for ProgramParts {
             has_barrier: false,
             source_files: Vec::new(),
             unsupported: Vec::new(),
+            upper: Vec::new(),
         }
     }
 }
@@ -71,6 +74,17 @@ impl ProgramParts {
         (self.functions, self.code) = (vec![function], code);
         self
     }
+}
+
+/// Where the instruction stands that an instruction's upper channels are of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Upper {
+    /// The instruction.
+    pub pc: Pc,
+    /// Index in its object of the one that its channels from 16 on are of.
+    pub source: u32,
+    /// Where that stands in the source.
+    pub span: Span,
 }
 
 /// Why an instruction is not executed.

@@ -158,7 +158,7 @@ impl Alive<'_> {
 
     /// Where the threads are, with a fault of one of them.
     pub fn told(&self, mut trap: Box<Trap>) -> Box<Trap> {
-        trap.threads = thread_states(self.env.program, self.threads);
+        trap.threads = thread_states(self.env.program, self.threads, &trap);
         trap
     }
 }
@@ -337,7 +337,7 @@ impl<'a, R: Run> Groups<'a, R> {
                     m.fault(m.t.pc, None, Cause::Cancelled);
                 }
                 if let Some(mut trap) = m.trap {
-                    trap.threads = thread_states(env.program, &self.threads[..1]);
+                    trap.threads = thread_states(env.program, &self.threads[..1], &trap);
                     return Some(trap);
                 }
                 // It is alone: the next turn is its own, too.
@@ -426,7 +426,7 @@ impl<'a, R: Run> Groups<'a, R> {
             let mut m = machine(env, &mut self.group, &self.slm, &mut self.threads[0], &mut self.hints);
             self.run.row(&mut m, &row, stop);
             if let Some(mut trap) = m.trap {
-                trap.threads = thread_states(env.program, &self.threads[..1]);
+                trap.threads = thread_states(env.program, &self.threads[..1], &trap);
                 return Err((trap.group[0].wrapping_sub(id[0]), trap));
             }
         }
@@ -453,7 +453,7 @@ impl<'a, R: Run> Groups<'a, R> {
                 self.run.run(&mut m, k >= started, stop);
                 self.accesses = std::mem::take(&mut m.accesses);
                 if let Some(mut trap) = m.trap {
-                    trap.threads = thread_states(env.program, &self.threads[..threads]);
+                    trap.threads = thread_states(env.program, &self.threads[..threads], &trap);
                     return Some(trap);
                 }
             }
@@ -469,7 +469,7 @@ impl<'a, R: Run> Groups<'a, R> {
                 let m = machine(env, &mut self.group, &self.slm, t, &mut self.hints);
                 let pc = m.t.pc.saturating_sub(1);
                 let mut trap = Box::new(m.trap_at(pc, None, cause));
-                trap.threads = thread_states(env.program, &self.threads[..threads]);
+                trap.threads = thread_states(env.program, &self.threads[..threads], &trap);
                 return Some(trap);
             }
         }
@@ -626,7 +626,7 @@ fn release(threads: &mut [Thread], group: &mut Group) -> bool {
     any
 }
 
-fn thread_states(p: &Program, threads: &[Thread]) -> Vec<ThreadState> {
+fn thread_states(p: &Program, threads: &[Thread], trap: &Trap) -> Vec<ThreadState> {
     threads
         .iter()
         .map(|t| {
@@ -637,14 +637,20 @@ fn thread_states(p: &Program, threads: &[Thread]) -> Vec<ThreadState> {
                 _ => t.pc.saturating_sub(1),
             };
             let inst = p.code().get(pc as usize);
+            let (mut instruction, mut span) =
+                inst.map_or((0, envisa_isa::Span::NONE), |i| (i.source, i.span));
+            // Which of two instructions it was that one was made of, the fault knows.
+            if t.status == Status::Trapped && t.index == trap.thread {
+                (instruction, span) = (trap.instruction, trap.span);
+            }
             ThreadState {
                 thread: t.index,
                 status: t.status,
                 function: inst
                     .and_then(|i| p.functions().get(i.function as usize))
                     .map_or(String::new(), |f| f.name.clone()),
-                instruction: inst.map_or(0, |i| i.source),
-                span: inst.map_or(envisa_isa::Span::NONE, |i| i.span),
+                instruction,
+                span,
                 mask: if t.status == Status::Done { 0 } else { t.mask },
             }
         })

@@ -537,16 +537,19 @@ impl Machine<'_> {
         let number = z.wrapping_mul(h).wrapping_add(y).wrapping_mul(w).wrapping_add(x);
         self.env.dropped.count(drops, number, |access| {
             let channel = u32::from(access.channel) + first;
-            let (instruction, span) = self.stands(pc);
+            let (instruction, span) = self.stands(pc, Some(channel));
             let function = self.env.program.code().get(pc as usize).map_or(0, |i| i.function);
             let (thread, group) = (self.t.index, self.group.id);
             DroppedAccess { function, instruction, span, channel, thread, group, access }
         });
     }
 
-    /// Which instruction of its function that is, and where in the source it stands.
-    fn stands(&self, pc: u32) -> (u32, Span) {
+    /// Which instruction of its function that is, for a channel, and where in the source it stands.
+    fn stands(&self, pc: u32, channel: Option<u32>) -> (u32, Span) {
         let p = self.env.program;
+        if let Some(u) = channel.filter(|c| *c >= 16).and_then(|_| p.upper(pc)) {
+            return (u.source, u.span);
+        }
         p.code().get(pc as usize).map_or((0, Span::NONE), |i| (i.source, i.span))
     }
 
@@ -608,7 +611,7 @@ impl Machine<'_> {
         let m = self;
         let p = m.env.program;
         let inst = p.code().get(pc as usize);
-        let (source, span) = self.stands(pc);
+        let (source, span) = self.stands(pc, channel);
         let function = |i: &envisa_lower::Inst| {
             p.functions().get(i.function as usize).map_or(String::new(), |f| f.name.clone())
         };

@@ -12,7 +12,7 @@ pub(super) fn sweep(p: &mut ProgramParts) {
 }
 
 /// Does it do nothing but write its destination?
-fn pure(op: Op) -> bool {
+pub(super) fn pure(op: Op) -> bool {
     use Op::*;
     matches!(
         op,

@@ -4,6 +4,7 @@
 //! - [`fold`]: messages work out addresses from the indices that the program worked them out from, and know their
 //!   surfaces;
 //! - [`pairs`]: quads that messages move by halves are moved whole;
+//! - [`halves`]: what is done for each half of the channels is done for all of them at once;
 //! - [`bytes`]: bytes are compared and picked as bytes, not as words;
 //! - [`dead`]: what nobody reads any more is dropped, and so are labels where no channel can wait;
 //! - [`fresh`]: which registers have to be zero when a thread starts, because something may read them before
@@ -15,6 +16,7 @@ mod bytes;
 mod dead;
 mod fold;
 mod fresh;
+mod halves;
 mod pairs;
 mod rename;
 
@@ -44,6 +46,7 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     fold::surfaces(&mut p, &uses, &blocks);
     let before = p.code.len();
     pairs::join(&mut p, &blocks);
+    halves::join(&mut p);
     let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
     bytes::keep(&mut p, &blocks);
     dead::sweep(&mut p);
@@ -76,7 +79,7 @@ fn relocate(p: &mut ProgramParts, to: &[Pc]) {
             i.aux = moved(i.aux);
         }
     }
-    for pc in p.tables.iter_mut().flatten() {
+    for pc in p.tables.iter_mut().flatten().chain(p.upper.iter_mut().map(|u| &mut u.pc)) {
         *pc = moved(*pc);
     }
     for f in &mut p.functions {
