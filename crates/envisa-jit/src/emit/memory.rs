@@ -265,7 +265,10 @@ impl Emit<'_> {
         let mut ways = Vec::new();
         let mut misses = false;
         // Offsets count from a multiple of the alignment.
-        let align = u32::from(s.align) / form.scale;
+        let mut align = u32::from(s.align) / form.scale;
+        if align > 1 && self.aligned_by_shift(s, form, align, entry)? {
+            align = 1;
+        }
         if let Some(both) = self.way_of_both(pc, i, s, form, &parts, entry)? {
             if align > 1 {
                 for (part, way) in parts.iter().zip(both) {
@@ -321,6 +324,24 @@ impl Emit<'_> {
         self.a.bind(back);
         self.later.push(Later::Miss { pc, entry, back });
         Ok(())
+    }
+
+    /// Are indices shifted by so much that what is added to them decides about the alignment of all? Of an origin that is
+    /// looked at here.
+    fn aligned_by_shift(&mut self, s: &Simt, form: Form, align: u32, entry: Label) -> Result<bool, Why> {
+        let base = constant(self.p, &s.base).unwrap_or(0) as u64;
+        let plus = base.wrapping_mul(u64::from(s.scale)).wrapping_add(s.offset as u64);
+        let windows = !form.wide && s.space != Space::Flat;
+        if !windows || !(1u32 << form.before).is_multiple_of(align) || plus % u64::from(align) != 0 {
+            return Ok(false);
+        }
+        if let Some(at) = form.added {
+            self.in_memory(at, 4)?;
+            let origin = self.reg(at);
+            self.a.mi(Code::Test_rm32_imm32, origin, align as i32 - 1);
+            self.a.jump(Code::Jne_rel32_64, entry);
+        }
+        Ok(true)
     }
 
     /// An origin or a surface that may be another one than the site's is compared with it.

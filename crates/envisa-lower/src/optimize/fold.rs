@@ -48,7 +48,14 @@ pub(super) fn addresses(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
             function: i.function,
         };
         let message = i.aux as usize;
+        let Some(base) = Addresses::of(&mut p.messages[message]).map(|a| *a.base) else { continue };
+        let base = constant(p, &base);
         let Some(a) = Addresses::of(&mut p.messages[message]) else { continue };
+        if let Some(base) = base {
+            // Messages of surfaces have a global offset, which is zero mostly.
+            *a.offset = a.offset.wrapping_add(base.wrapping_mul((*a.scale).into()) as i64);
+            *a.base = Src::None;
+        }
         let (address, bytes) = (*a.address, u32::from(*a.bytes));
         if !a.plain() || bytes < 4 {
             continue;
@@ -145,7 +152,7 @@ struct Addresses<'a> {
     address: &'a mut RegOffset,
     bytes: &'a mut u8,
     extend: &'a mut Extend,
-    base: Src,
+    base: &'a mut Src,
     scale: &'a mut u32,
     offset: &'a mut i64,
     origin: &'a mut Src,
@@ -158,7 +165,7 @@ impl Addresses<'_> {
             ($m:ident, $stride:expr) => {
                 Some(Addresses {
                     stride: $stride,
-                    base: $m.base,
+                    base: &mut $m.base,
                     address: &mut $m.address,
                     bytes: &mut $m.address_bytes,
                     extend: &mut $m.extend,
@@ -177,7 +184,7 @@ impl Addresses<'_> {
 
     /// One for each channel, with nothing added or scaled but the offset.
     fn plain(&self) -> bool {
-        [self.stride, self.base, *self.origin] == [Src::None; 3] && *self.scale == 1
+        [self.stride, *self.base, *self.origin] == [Src::None; 3] && *self.scale == 1
     }
 }
 
