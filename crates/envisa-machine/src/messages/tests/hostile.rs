@@ -105,7 +105,7 @@ fn typed(rng: &mut Rng) -> Typed {
 
 fn simt(rng: &mut Rng) -> Simt {
     let element = size(rng);
-    Simt {
+    let any = Simt {
         space: space(rng),
         write: rng.below(2) == 0,
         address: register(rng),
@@ -123,6 +123,10 @@ fn simt(rng: &mut Rng) -> Simt {
         elements: [1, 1, 3, 7, 15, 5, 0xff, rng.next(), 0, u64::MAX][rng.below(10) as usize],
         data: maybe(rng),
         component_stride: length(rng),
+    };
+    match rng.below(6) {
+        0 => Simt { elements: 3, element: 4, slot: 8, component_stride: 4, upper: false, ..any },
+        _ => any,
     }
 }
 

@@ -75,7 +75,7 @@ fn simt(space: Space, write: bool) -> Simt {
 #[test]
 fn svm_gather_and_scatter() {
     let mut rng = Rng(1);
-    for (block, count, exec) in [1usize, 4, 8]
+    for (block, count, exec, paired) in [1usize, 4, 8]
         .into_iter()
         .flat_map(|b| [1usize, 2, 4, 8].map(|c| (b, c)))
         .flat_map(|(b, c)| {
@@ -84,6 +84,11 @@ fn svm_gather_and_scatter() {
         })
         // They have to fit into the allocation.
         .filter(|(b, c, n)| b * c * (*n as usize) < 2000)
+        // Two dwords lie side by side in the register as well, where the optimiser has put them so.
+        .flat_map(|x| {
+            [Some(false), ((x.0, x.1) == (4, 2)).then_some(true)].into_iter().flatten().map(move |p| (x, p))
+        })
+        .map(|((b, c, n), paired)| (b, c, n, paired))
     {
         for pattern in PATTERNS {
             for mask in masks(&mut rng, exec) {
@@ -92,6 +97,7 @@ fn svm_gather_and_scatter() {
                     let n = exec as usize;
                     let (elements, element, slot, stride) = match block {
                         1 => (1, count, count.max(4), 0),
+                        _ if paired => (0b11, 4, 8, 4),
                         _ => ((1u64 << count) - 1, block, block, n * block),
                     };
                     let m = Message::Simt(Simt {
@@ -128,6 +134,8 @@ fn svm_gather_and_scatter() {
                         for j in 0..count {
                             let (reg, a) = if block == 1 {
                                 (data + i * count.max(4) + j, at[i] + j as u64)
+                            } else if paired {
+                                (data + 8 * i + 4 * j, at[i] + 4 * j as u64)
                             } else {
                                 (data + (j * n + i) * block, at[i] + (j * block) as u64)
                             };
