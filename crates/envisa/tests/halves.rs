@@ -78,7 +78,7 @@ fn statement(r: &mut Random, labels: &mut Vec<u32>, out: &mut String) {
     let relation = r.one_of(&["eq", "ne", "gt", "ge", "lt", "le"]);
     let not = r.one_of(&["", "!"]);
     let op = r.one_of(&["add", "mul", "xor", "min"]);
-    match r.below(17) {
+    match r.below(19) {
         0..=2 => both(r, out, |k| {
             let (m, _, x) = HALVES[k];
             vec![format!("{op} ({m}, 16) {x}{v}(0,0)<1> {x}{w}(0,0)<1;1,0> {x}{u}(0,0)<1;1,0>")]
@@ -181,7 +181,57 @@ fn statement(r: &mut Random, labels: &mut Vec<u32>, out: &mut String) {
                 all
             });
         }
-        15 => both(r, out, |k| {
+        // Addresses of 64 bits, added up by halves; what was added, or what came of it, may change meanwhile.
+        15 | 16 => {
+            let any = r.below(0xffff) << 16;
+            let d = r.one_of(&[0, 0x1000, 0x8000_0000_u32, 0xffff_0000, any]);
+            let (change, swap, alone) = (r.below(9), r.below(2), r.below(2));
+            let d = if change == 6 { 0 } else { d };
+            let _ = writeln!(out, "add (M1_NM, 1) B(0,0)<1> A(0,0)<0;1,0> {:#x}:q", -i64::from(d));
+            let _ = writeln!(out, "add (M1_NM, 1) BD(0,2)<1> BD(0,0)<0;1,0> 0x4:ud");
+            if change == 6 {
+                let _ = writeln!(out, "add (M1_NM, 1) BD(0,1)<1> BD(0,1)<0;1,0> 0xffffffff:ud");
+            }
+            both(r, out, |k| {
+                let (m, quarters, x) = HALVES[k];
+                let mut all = vec![
+                    format!("and ({m}, 16) {x}A(0,0)<1> {x}{w}(0,0)<1;1,0> {:#x}:ud", FOUND - 8),
+                    format!("add ({m}, 16) {x}A(0,0)<1> {x}A(0,0)<1;1,0> {d:#x}:ud"),
+                ];
+                for (q, m) in quarters.iter().enumerate() {
+                    let low = if change == 0 { 2 * q } else { 0 };
+                    let (a, b) = (format!("{x}A({q},0)<1;1,0>"), format!("BD(0,{low})<0;1,0>"));
+                    let (a, b) = if swap == 0 { (a, b) } else { (b, a) };
+                    all.push(format!("addc ({m}, 8) E{x}({q},0)<1> C{x}{q}(0,0)<1> {a} {b}"));
+                    let carry = format!("C{x}{q}(0,0)<1;1,0>");
+                    if change == 6 {
+                        all.push(format!("mov ({m}, 8) C{x}{q}(0,0)<1> 0x1:ud"));
+                    }
+                    let upper = "BD(0,1)<0;1,0>";
+                    if alone == 0 {
+                        all.push(format!("add ({m}, 8) F{x}({q},0)<1> {carry} {upper}"));
+                    } else {
+                        all.push(format!("add ({m}, 8) F{x}({q},0)<1> 0x0:ud {upper}"));
+                        all.push(format!("add ({m}, 8) F{x}({q},0)<1> {carry} F{x}({q},0)<1;1,0>"));
+                    }
+                }
+                match change {
+                    1 => all.push(format!("add ({m}, 16) {x}A(0,0)<1> {x}A(0,0)<1;1,0> 0x4:ud")),
+                    2 if k == 1 => all.push("add (M1_NM, 1) BD(0,0)<1> BD(0,0)<0;1,0> 0x10:ud".into()),
+                    3 if k == 1 => all.push("add (M1_NM, 1) BD(0,1)<1> BD(0,1)<0;1,0> 0x1:ud".into()),
+                    4 => all.push(format!("and ({m}, 16) E{x}(0,0)<1> E{x}(0,0)<1;1,0> 0xfffffff8:ud")),
+                    _ => {}
+                }
+                all.push(format!("mov ({m}, 16) S{x}(0,0)<2> E{x}(0,0)<1;1,0>"));
+                all.push(format!("mov ({m}, 16) S{x}(0,1)<2> F{x}(0,0)<1;1,0>"));
+                if change == 5 {
+                    all.push(format!("mov ({m}, 16) S{x}(0,0)<2> E{x}(0,0)<1;1,0>"));
+                }
+                all.push(format!("svm_gather.4.1 ({m}, 16) To{x}.0 {x}{v}.0"));
+                all
+            });
+        }
+        17 => both(r, out, |k| {
             let (m, _, x) = HALVES[k];
             vec![format!("add ({m}, 16) Q{x}{q}(0,0)<1> Q{x}{q}(0,0)<1;1,0> {x}{w}(0,0)<1;1,0>")]
         }),
@@ -208,13 +258,20 @@ fn beginning() -> String {
         vector(format!("Lane{x}"), "ud", 16);
         vector(format!("{x}A"), "ud", 16);
         vector(format!("{x}To"), "uq", 16);
+        vector(format!("To{x}"), "uq", 16);
+        ["E", "F"].iter().for_each(|t| vector(format!("{t}{x}"), "ud", 16));
+        (0..2).for_each(|q| vector(format!("C{x}{q}"), "ud", 8));
     }
     vector("Word".into(), "uw", 32);
+    vector("B".into(), "q", 2);
     for x in ['L', 'H'] {
         for k in 0..QUADS {
             let _ =
                 writeln!(text, ".decl D{x}{k} v_type=G type=ud num_elts=32 align=hword alias=<Q{x}{k}, 0>");
         }
+    }
+    for (name, of, n) in [("SL", "ToL", 32), ("SH", "ToH", 32), ("BD", "B", 4)] {
+        let _ = writeln!(text, ".decl {name} v_type=G type=ud num_elts={n} align=hword alias=<{of}, 0>");
     }
     for k in 1..=PREDICATES {
         let _ = writeln!(text, ".decl P{k} v_type=P num_elts=32");

@@ -21,6 +21,7 @@ pub(super) fn pure(op: Op) -> bool {
             | Cmp
             | Add
             | Add3
+            | Addc
             | Mul
             | Mulh
             | Mad
@@ -68,7 +69,8 @@ fn unread(p: &ProgramParts, keep: &mut [bool]) {
         // Backward: readers come after what they read, mostly.
         for (pc, i) in p.code.iter().enumerate().rev() {
             let local = matches!(i.dst, Dst::Reg { offset, .. } if offset >= p.registers.locals_start);
-            if !keep[pc] || !local || i.dst2 != 0 || !pure(i.op) {
+            let own = i.dst2 == 0 || i.op == Op::Addc && i.dst2 >= p.registers.locals_start;
+            if !keep[pc] || !local || !own || !pure(i.op) {
                 continue;
             }
             let mut wanted = false;

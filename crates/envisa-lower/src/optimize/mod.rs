@@ -5,6 +5,7 @@
 //!   surfaces;
 //! - [`pairs`]: quads that messages move by halves are moved whole;
 //! - [`halves`]: what is done for each half of the channels is done for all of them at once;
+//! - [`sums`]: messages add to their addresses what was added in halves of 64 bits;
 //! - [`bytes`]: bytes are compared and picked as bytes, not as words;
 //! - [`dead`]: what nobody reads any more is dropped, and so are labels where no channel can wait;
 //! - [`fresh`]: which registers have to be zero when a thread starts, because something may read them before
@@ -19,6 +20,7 @@ mod fresh;
 mod halves;
 mod pairs;
 mod rename;
+mod sums;
 
 use std::ops::Range;
 
@@ -47,6 +49,9 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     let before = p.code.len();
     pairs::join(&mut p, &blocks);
     halves::join(&mut p);
+    let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
+    let before = p.code.len();
+    sums::fold(&mut p, &blocks);
     let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
     bytes::keep(&mut p, &blocks);
     dead::sweep(&mut p);

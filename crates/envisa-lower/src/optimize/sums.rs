@@ -1,0 +1,295 @@
+//! Addresses of 64 bits that were added up by halves.
+//!
+//! Devices without integers of 64 bits add a vector of offsets to an address by `addc`, add what is carried to the upper
+//! half, and make quads of both. A message can do that by itself: it extends its offsets, and has an origin, of which two
+//! moves of scalars make a quad.
+
+use std::ops::Range;
+
+use envisa_isa::{Modifier, Type};
+
+use super::{Blocks, CHUNK, range};
+use crate::program::*;
+use crate::registers::REGISTER_PADDING;
+use crate::{Extend, Message, Space};
+
+/// How far back definitions are looked for.
+const FAR: usize = 64;
+/// Most messages that get an origin.
+const MOST: usize = 256;
+/// Channels that are looked at together.
+const PIECE: u32 = 8;
+
+/// An instruction that defines eight channels of a vector, and which of its own the first of them is.
+struct Definition {
+    pc: usize,
+    lane: u32,
+}
+
+/// Offsets and what was added to them, by halves.
+#[derive(Clone, Copy, PartialEq)]
+struct Sum {
+    offsets: RegOffset,
+    halves: [Src; 2],
+}
+
+/// Does what is described above.
+pub(super) fn fold(p: &mut ProgramParts, blocks: &Blocks) {
+    if !p.code.iter().any(|i| i.op == Op::Addc && i.channels > 1) {
+        return;
+    }
+    let mut room = p.registers.bytes.saturating_sub(REGISTER_PADDING).next_multiple_of(CHUNK);
+    let mut made = Vec::new();
+    let mut named = vec![0u32; p.messages.len()];
+    for i in p.code.iter().filter(|i| i.op == Op::Message) {
+        named[i.aux as usize] += 1;
+    }
+    for pc in 0..p.code.len() {
+        let i = p.code[pc];
+        if i.op != Op::Message || named[i.aux as usize] != 1 || made.len() >= 2 * MOST {
+            continue;
+        }
+        let Some(sum) = (Search { p, blocks, pc }).sum() else { continue };
+        let Message::Simt(s) = &mut p.messages[i.aux as usize] else { continue };
+        (s.address, s.address_bytes, s.extend) = (sum.offsets, 4, Extend::Zero);
+        s.origin = Src::Reg {
+            offset: room,
+            ty: Type::Uq,
+            strides: Strides::SCALAR,
+            shape: Shape::Scalar,
+            modifier: Modifier::None,
+            constant: false,
+        };
+        for (half, from) in sum.halves.into_iter().enumerate() {
+            let moved = Inst {
+                op: Op::Mov,
+                channels: 1,
+                first: 0,
+                no_mask: true,
+                pred: Pred::default(),
+                exec: ExecType::U32,
+                dst: Dst::Reg { offset: room + 4 * half as u32, ty: Type::Ud, stride: 1, sat: false },
+                src: [from, Src::None, Src::None, Src::None],
+                aux: 0,
+                ..i
+            };
+            made.push((pc as Pc, moved));
+        }
+        room += CHUNK;
+    }
+    if !made.is_empty() {
+        p.registers.bytes = p.registers.bytes.max((room + REGISTER_PADDING).next_multiple_of(CHUNK));
+        super::insert(p, made);
+    }
+}
+
+/// What stands before a message.
+struct Search<'a> {
+    p: &'a ProgramParts,
+    blocks: &'a Blocks,
+    pc: usize,
+}
+
+impl Search<'_> {
+    /// The sum that a message's addresses are.
+    fn sum(&self) -> Option<Sum> {
+        let i = &self.p.code[self.pc];
+        let Message::Simt(s) = &self.p.messages[i.aux as usize] else { return None };
+        let plain = s.space == Space::Flat
+            && (s.address_bytes, s.extend, s.scale) == (8, Extend::None, 1)
+            && [s.stride, s.base, s.origin] == [Src::None; 3]
+            && s.address >= self.p.registers.locals_start;
+        if !plain || !u32::from(i.channels).is_multiple_of(PIECE) {
+            return None;
+        }
+        let (mut sum, mut first) = (None, self.pc);
+        for piece in 0..u32::from(i.channels) / PIECE {
+            let lane = piece * PIECE;
+            let (found, from) = self.piece(s.address + 8 * lane, u32::from(i.first) + lane)?;
+            let begins = Sum { offsets: found.offsets.checked_sub(4 * lane)?, ..found };
+            if *sum.get_or_insert(begins) != begins {
+                return None;
+            }
+            first = first.min(from);
+        }
+        // What was added is still there.
+        let sum = sum?;
+        let scalar = |s: &Src| match *s {
+            Src::Reg { offset, constant: false, .. } => offset..offset + 4,
+            _ => 0..0,
+        };
+        let [low, high] = [scalar(&sum.halves[0]), scalar(&sum.halves[1])];
+        let all = [sum.offsets..sum.offsets + 4 * u32::from(i.channels), low, high];
+        (first..self.pc).all(|q| all.iter().all(|r| !self.writes(q, r))).then_some(sum)
+    }
+
+    /// That of eight quads at a place, the first of which is this channel's; and where it begins.
+    fn piece(&self, quads: RegOffset, channel: u32) -> Option<(Sum, usize)> {
+        let [low, high] = [0, 4].map(|half| self.moved(quads + half, channel));
+        let ((low, at), (high, above)) = (low?, high?);
+        // The lower half, and the carry.
+        let d = self.definition(low, channel, at)?;
+        let add = &self.p.code[d.pc];
+        if add.op != Op::Addc || add.dst2 == 0 {
+            return None;
+        }
+        let [a, b] = [&add.src[0], &add.src[1]].map(|s| self.vector(add, s, d.lane));
+        let (offsets, below) = match (a, b) {
+            (Some(x), None) => (x, add.src[1]),
+            (None, Some(x)) => (x, add.src[0]),
+            _ => return None,
+        };
+        let carry = add.dst2 + 4 * d.lane;
+        // The upper one.
+        let u = self.definition(high, channel, above)?;
+        let (added, mut first) = (self.upper(&u, channel, carry, d.pc)?, d.pc);
+        let mut left = added;
+        if let Err(vector) = left {
+            // First the scalar is put into a vector.
+            let v = self.definition(vector, channel, u.pc)?;
+            let i = &self.p.code[v.pc];
+            let zero = |s: &Src| constant(self.p, s) == Some(0);
+            left = match i.op {
+                Op::Add if zero(&i.src[0]) => Ok(i.src[1]),
+                Op::Add if zero(&i.src[1]) => Ok(i.src[0]),
+                Op::Mov => Ok(i.src[0]),
+                _ => return None,
+            };
+            first = first.min(v.pc);
+        }
+        let above = left.ok()?;
+        let halves = [scalar(&below)?, scalar(&above)?];
+        Some((Sum { offsets, halves }, first))
+    }
+
+    /// What an instruction adds to a carry: a scalar, or a vector.
+    fn upper(
+        &self,
+        d: &Definition,
+        channel: u32,
+        carry: RegOffset,
+        made: usize,
+    ) -> Option<Result<Src, RegOffset>> {
+        let i = &self.p.code[d.pc];
+        let count = match i.op {
+            Op::Add => 2,
+            Op::Add3 => 3,
+            _ => return None,
+        };
+        let is_carry = |s: &Src| self.vector(i, s, d.lane) == Some(carry);
+        let zero = |s: &&Src| constant(self.p, s) != Some(0);
+        let at = i.src[..count].iter().position(is_carry)?;
+        if self.definition(carry, channel, d.pc)?.pc != made {
+            return None;
+        }
+        let others: Vec<&Src> = (0..count).filter(|k| *k != at).map(|k| &i.src[k]).filter(zero).collect();
+        match others[..] {
+            [one] => match self.vector(i, one, d.lane) {
+                Some(v) => Some(Err(v)),
+                None => Some(Ok(*one)),
+            },
+            _ => None,
+        }
+    }
+
+    /// Where eight dwords came from that were moved to every other one from a place on, and by which instruction.
+    fn moved(&self, to: RegOffset, channel: u32) -> Option<(RegOffset, usize)> {
+        let half = to % 8;
+        let quads = to - half..to - half + 8 * PIECE;
+        for pc in self.before(self.pc) {
+            if !self.writes(pc, &quads) {
+                continue;
+            }
+            let i = &self.p.code[pc];
+            let Dst::Reg { offset, ty, stride: 2, sat: false } = i.dst else { return None };
+            if i.op != Op::Mov || ty.size() != 4 || !plain(i) {
+                return None;
+            }
+            if offset % 8 != half {
+                continue;
+            }
+            let lane = to.checked_sub(offset)? / 8;
+            if !self.runs(i, lane, channel) {
+                return None;
+            }
+            return Some((self.vector(i, &i.src[0], lane)?, pc));
+        }
+        None
+    }
+
+    /// The instruction that writes eight dwords, all of them, before another one.
+    fn definition(&self, at: RegOffset, channel: u32, before: usize) -> Option<Definition> {
+        let dwords = at..at + 4 * PIECE;
+        let pc = self.before(before).find(|pc| self.writes(*pc, &dwords))?;
+        let i = &self.p.code[pc];
+        if !plain(i) {
+            return None;
+        }
+        let lane = |from: RegOffset| Some(at.checked_sub(from)? / 4).filter(|l| self.runs(i, *l, channel));
+        let Dst::Reg { offset, ty, stride: 1, sat: false } = i.dst else { return None };
+        let own = lane(offset).filter(|_| ty.size() == 4);
+        let carry = lane(i.dst2).filter(|_| i.dst2 != 0 && i.op == Op::Addc);
+        Some(Definition { pc, lane: own.or(carry)? })
+    }
+
+    /// Those before an instruction in its block, back to front.
+    fn before(&self, pc: usize) -> impl Iterator<Item = usize> + '_ {
+        let same = |q: &usize| self.blocks.same(*q as Pc, self.pc as Pc);
+        (self.pc.saturating_sub(FAR)..pc).rev().take_while(same)
+    }
+
+    /// Are eight of an instruction's channels these, and do they run where the message's do?
+    fn runs(&self, i: &Inst, lane: u32, channel: u32) -> bool {
+        lane + PIECE <= u32::from(i.channels)
+            && (i.no_mask || !self.p.code[self.pc].no_mask && u32::from(i.first) + lane == channel)
+    }
+
+    /// Where a source's dwords are from one of an instruction's channels on, if there is one for each.
+    fn vector(&self, i: &Inst, s: &Src, lane: u32) -> Option<RegOffset> {
+        match *s {
+            Src::Reg { offset, ty, strides, modifier: Modifier::None, constant: false, .. }
+                if ty.is_int() && ty.size() == 4 && strides.step(i.channels.into()) == Some(1) =>
+            {
+                Some(offset + 4 * lane)
+            }
+            _ => None,
+        }
+    }
+
+    fn writes(&self, pc: usize, bytes: &Range<RegOffset>) -> bool {
+        let i = &self.p.code[pc];
+        let mut found = false;
+        i.writes(self.p, &mut |t| {
+            let r = range(&t, i.channels, self.p);
+            found |= r.start < bytes.end && bytes.start < r.end;
+        });
+        found
+    }
+}
+
+/// Does it compute in dwords, for all channels that run?
+fn plain(i: &Inst) -> bool {
+    i.pred == Pred::default() && matches!(i.exec, ExecType::I32 | ExecType::U32)
+}
+
+/// A dword for all channels, as it is.
+fn scalar(s: &Src) -> Option<Src> {
+    match *s {
+        Src::Reg { ty: Type::D | Type::Ud, strides, modifier: Modifier::None, .. }
+            if strides.step(PIECE) == Some(0) =>
+        {
+            Some(*s)
+        }
+        _ => None,
+    }
+}
+
+/// The bits of an immediate dword or less.
+fn constant(p: &ProgramParts, s: &Src) -> Option<u32> {
+    let Src::Reg { offset, ty, modifier: Modifier::None, constant: true, strides, .. } = *s else {
+        return None;
+    };
+    let bytes = p.registers.constants.get(offset as usize..(offset + ty.size()) as usize)?;
+    (ty.is_int() && strides.element(1) == 0)
+        .then(|| bytes.iter().rev().fold(0, |x, b| x << 8 | u32::from(*b)))
+}
