@@ -69,6 +69,121 @@ fn halved(r: &mut Random, together: bool, t: &str, q: u32, k: usize) -> Vec<Stri
     all
 }
 
+/// One that moves something from memory or into it.
+fn moved(r: &mut Random, out: &mut String) {
+    let (v, w, q) = (r.below(DWORDS), r.below(DWORDS), r.below(QUADS));
+    match r.below(7) {
+        0 => both(r, out, |k| {
+            let (m, _, x) = HALVES[k];
+            vec![
+                format!("and ({m}, 16) {x}A(0,0)<1> {x}{w}(0,0)<1;1,0> {:#x}:ud", FOUND - 4),
+                format!("add ({m}, 16) {x}To(0,0)<1> {x}A(0,0)<1;1,0> A(0,0)<0;1,0>"),
+                format!("svm_gather.4.1 ({m}, 16) {x}To.0 {x}{v}.0"),
+            ]
+        }),
+        // Quads from memory, and into it.
+        1..=3 => {
+            // In vectors that nobody else reads, mostly.
+            let t = r.one_of(&["T", "U", "V", "W", "X"]);
+            let [first, second] = [halved(r, true, t, q, 0), halved(r, true, t, q, 1)];
+            let early = r.below(8);
+            let late = r.below(6);
+            both(r, out, |k| {
+                let (m, _, x) = HALVES[k];
+                let mut all = vec![
+                    format!("and ({m}, 16) {x}A(0,0)<1> {x}{w}(0,0)<1;1,0> {:#x}:ud", FOUND - 8),
+                    format!("add ({m}, 16) {x}To(0,0)<1> {x}A(0,0)<1;1,0> A(0,0)<0;1,0>"),
+                    format!("svm_gather.4.2 ({m}, 16) {x}To.0 {t}{x}.0"),
+                ];
+                // Somebody wants the halves, too, or what was there before.
+                match early {
+                    0 => all
+                        .push(format!("add ({m}, 16) {x}{v}(0,0)<1> D{x}{q}(0,0)<1;1,0> {x}{w}(0,0)<1;1,0>")),
+                    1 => all.push(format!("mov ({m}, 16) {x}{v}(0,0)<1> {t}{x}(0,0)<1;1,0>")),
+                    _ => {}
+                }
+                all.extend([&first, &second][k].iter().cloned());
+                if late == 0 {
+                    all.push(format!("xor ({m}, 16) {x}{v}(0,0)<1> {t}{x}(2,0)<1;1,0> {x}{w}(0,0)<1;1,0>"));
+                }
+                all
+            });
+        }
+        4 => {
+            let [first, second] = [halved(r, false, "T", q, 0), halved(r, false, "T", q, 1)];
+            let change = r.below(6);
+            both(r, out, |k| {
+                let (m, _, x) = HALVES[k];
+                let mut all = vec![
+                    format!("and ({m}, 16) {x}A(0,0)<1> Lane{x}(0,0)<1;1,0> 0x1f:ud"),
+                    format!("shl ({m}, 16) {x}A(0,0)<1> {x}A(0,0)<1;1,0> 0x3:ud"),
+                    format!("add ({m}, 16) {x}To(0,0)<1> {x}A(0,0)<1;1,0> A(0,0)<0;1,0>"),
+                ];
+                all.extend([&first, &second][k].iter().cloned());
+                match change {
+                    0 => all.push(format!("add ({m}, 16) Q{x}{q}(0,0)<1> Q{x}{q}(0,0)<1;1,0> 0x101:uq")),
+                    1 => all.push(format!("add ({m}, 16) T{x}(0,0)<1> T{x}(0,0)<1;1,0> 0x101:ud")),
+                    _ => {}
+                }
+                all.push(format!("svm_scatter.4.2 ({m}, 16) {x}To.0 T{x}.0"));
+                all
+            });
+        }
+        _ => added_up(r, out, v, w),
+    }
+}
+
+/// Addresses of 64 bits, added up by halves; what was added, or what came of it, may change meanwhile.
+fn added_up(r: &mut Random, out: &mut String, v: u32, w: u32) {
+    let any = r.below(0xffff) << 16;
+    let d = r.one_of(&[0, 0x1000, 0x8000_0000_u32, 0xffff_0000, any]);
+    let (change, swap, alone) = (r.below(9), r.below(2), r.below(2));
+    let d = if change == 6 { 0 } else { d };
+    let _ = writeln!(out, "add (M1_NM, 1) B(0,0)<1> A(0,0)<0;1,0> {:#x}:q", -i64::from(d));
+    let _ = writeln!(out, "add (M1_NM, 1) BD(0,2)<1> BD(0,0)<0;1,0> 0x4:ud");
+    if change == 6 {
+        let _ = writeln!(out, "add (M1_NM, 1) BD(0,1)<1> BD(0,1)<0;1,0> 0xffffffff:ud");
+    }
+    both(r, out, |k| {
+        let (m, quarters, x) = HALVES[k];
+        let mut all = vec![
+            format!("and ({m}, 16) {x}A(0,0)<1> {x}{w}(0,0)<1;1,0> {:#x}:ud", FOUND - 8),
+            format!("add ({m}, 16) {x}A(0,0)<1> {x}A(0,0)<1;1,0> {d:#x}:ud"),
+        ];
+        for (q, m) in quarters.iter().enumerate() {
+            let low = if change == 0 { 2 * q } else { 0 };
+            let (a, b) = (format!("{x}A({q},0)<1;1,0>"), format!("BD(0,{low})<0;1,0>"));
+            let (a, b) = if swap == 0 { (a, b) } else { (b, a) };
+            all.push(format!("addc ({m}, 8) E{x}({q},0)<1> C{x}{q}(0,0)<1> {a} {b}"));
+            let carry = format!("C{x}{q}(0,0)<1;1,0>");
+            if change == 6 {
+                all.push(format!("mov ({m}, 8) C{x}{q}(0,0)<1> 0x1:ud"));
+            }
+            let upper = "BD(0,1)<0;1,0>";
+            if alone == 0 {
+                all.push(format!("add ({m}, 8) F{x}({q},0)<1> {carry} {upper}"));
+            } else {
+                all.push(format!("add ({m}, 8) F{x}({q},0)<1> 0x0:ud {upper}"));
+                all.push(format!("add ({m}, 8) F{x}({q},0)<1> {carry} F{x}({q},0)<1;1,0>"));
+            }
+        }
+        match change {
+            1 => all.push(format!("add ({m}, 16) {x}A(0,0)<1> {x}A(0,0)<1;1,0> 0x4:ud")),
+            2 if k == 1 => all.push("add (M1_NM, 1) BD(0,0)<1> BD(0,0)<0;1,0> 0x10:ud".into()),
+            3 if k == 1 => all.push("add (M1_NM, 1) BD(0,1)<1> BD(0,1)<0;1,0> 0x1:ud".into()),
+            4 => all.push(format!("and ({m}, 16) E{x}(0,0)<1> E{x}(0,0)<1;1,0> 0xfffffff8:ud")),
+            _ => {}
+        }
+        all.push(format!("mov ({m}, 16) S{x}(0,0)<2> E{x}(0,0)<1;1,0>"));
+        all.push(format!("mov ({m}, 16) S{x}(0,1)<2> F{x}(0,0)<1;1,0>"));
+        if change == 5 {
+            all.push(format!("mov ({m}, 16) S{x}(0,0)<2> E{x}(0,0)<1;1,0>"));
+        }
+        all.push(format!("svm_gather.4.1 ({m}, 16) To{x}.0 {x}{v}.0"));
+        all
+    });
+}
+
 /// One statement of the body.
 fn statement(r: &mut Random, labels: &mut Vec<u32>, out: &mut String) {
     let (v, w, u) = (r.below(DWORDS), r.below(DWORDS), r.below(DWORDS));
@@ -125,112 +240,7 @@ fn statement(r: &mut Random, labels: &mut Vec<u32>, out: &mut String) {
             let (m, _, x) = HALVES[k];
             vec![format!("({not}P{p}) add ({m}, 16) {x}{v}(0,0)<1> {x}{w}(0,0)<1;1,0> {number:#x}:d")]
         }),
-        10 => both(r, out, |k| {
-            let (m, _, x) = HALVES[k];
-            vec![
-                format!("and ({m}, 16) {x}A(0,0)<1> {x}{w}(0,0)<1;1,0> {:#x}:ud", FOUND - 4),
-                format!("add ({m}, 16) {x}To(0,0)<1> {x}A(0,0)<1;1,0> A(0,0)<0;1,0>"),
-                format!("svm_gather.4.1 ({m}, 16) {x}To.0 {x}{v}.0"),
-            ]
-        }),
-        // Quads from memory, and into it.
-        11..=13 => {
-            // In vectors that nobody else reads, mostly.
-            let t = r.one_of(&["T", "U", "V", "W", "X"]);
-            let [first, second] = [halved(r, true, t, q, 0), halved(r, true, t, q, 1)];
-            let early = r.below(8);
-            let late = r.below(6);
-            both(r, out, |k| {
-                let (m, _, x) = HALVES[k];
-                let mut all = vec![
-                    format!("and ({m}, 16) {x}A(0,0)<1> {x}{w}(0,0)<1;1,0> {:#x}:ud", FOUND - 8),
-                    format!("add ({m}, 16) {x}To(0,0)<1> {x}A(0,0)<1;1,0> A(0,0)<0;1,0>"),
-                    format!("svm_gather.4.2 ({m}, 16) {x}To.0 {t}{x}.0"),
-                ];
-                // Somebody wants the halves, too, or what was there before.
-                match early {
-                    0 => all
-                        .push(format!("add ({m}, 16) {x}{v}(0,0)<1> D{x}{q}(0,0)<1;1,0> {x}{w}(0,0)<1;1,0>")),
-                    1 => all.push(format!("mov ({m}, 16) {x}{v}(0,0)<1> {t}{x}(0,0)<1;1,0>")),
-                    _ => {}
-                }
-                all.extend([&first, &second][k].iter().cloned());
-                if late == 0 {
-                    all.push(format!("xor ({m}, 16) {x}{v}(0,0)<1> {t}{x}(2,0)<1;1,0> {x}{w}(0,0)<1;1,0>"));
-                }
-                all
-            });
-        }
-        14 => {
-            let [first, second] = [halved(r, false, "T", q, 0), halved(r, false, "T", q, 1)];
-            let change = r.below(6);
-            both(r, out, |k| {
-                let (m, _, x) = HALVES[k];
-                let mut all = vec![
-                    format!("and ({m}, 16) {x}A(0,0)<1> Lane{x}(0,0)<1;1,0> 0x1f:ud"),
-                    format!("shl ({m}, 16) {x}A(0,0)<1> {x}A(0,0)<1;1,0> 0x3:ud"),
-                    format!("add ({m}, 16) {x}To(0,0)<1> {x}A(0,0)<1;1,0> A(0,0)<0;1,0>"),
-                ];
-                all.extend([&first, &second][k].iter().cloned());
-                match change {
-                    0 => all.push(format!("add ({m}, 16) Q{x}{q}(0,0)<1> Q{x}{q}(0,0)<1;1,0> 0x101:uq")),
-                    1 => all.push(format!("add ({m}, 16) T{x}(0,0)<1> T{x}(0,0)<1;1,0> 0x101:ud")),
-                    _ => {}
-                }
-                all.push(format!("svm_scatter.4.2 ({m}, 16) {x}To.0 T{x}.0"));
-                all
-            });
-        }
-        // Addresses of 64 bits, added up by halves; what was added, or what came of it, may change meanwhile.
-        15 | 16 => {
-            let any = r.below(0xffff) << 16;
-            let d = r.one_of(&[0, 0x1000, 0x8000_0000_u32, 0xffff_0000, any]);
-            let (change, swap, alone) = (r.below(9), r.below(2), r.below(2));
-            let d = if change == 6 { 0 } else { d };
-            let _ = writeln!(out, "add (M1_NM, 1) B(0,0)<1> A(0,0)<0;1,0> {:#x}:q", -i64::from(d));
-            let _ = writeln!(out, "add (M1_NM, 1) BD(0,2)<1> BD(0,0)<0;1,0> 0x4:ud");
-            if change == 6 {
-                let _ = writeln!(out, "add (M1_NM, 1) BD(0,1)<1> BD(0,1)<0;1,0> 0xffffffff:ud");
-            }
-            both(r, out, |k| {
-                let (m, quarters, x) = HALVES[k];
-                let mut all = vec![
-                    format!("and ({m}, 16) {x}A(0,0)<1> {x}{w}(0,0)<1;1,0> {:#x}:ud", FOUND - 8),
-                    format!("add ({m}, 16) {x}A(0,0)<1> {x}A(0,0)<1;1,0> {d:#x}:ud"),
-                ];
-                for (q, m) in quarters.iter().enumerate() {
-                    let low = if change == 0 { 2 * q } else { 0 };
-                    let (a, b) = (format!("{x}A({q},0)<1;1,0>"), format!("BD(0,{low})<0;1,0>"));
-                    let (a, b) = if swap == 0 { (a, b) } else { (b, a) };
-                    all.push(format!("addc ({m}, 8) E{x}({q},0)<1> C{x}{q}(0,0)<1> {a} {b}"));
-                    let carry = format!("C{x}{q}(0,0)<1;1,0>");
-                    if change == 6 {
-                        all.push(format!("mov ({m}, 8) C{x}{q}(0,0)<1> 0x1:ud"));
-                    }
-                    let upper = "BD(0,1)<0;1,0>";
-                    if alone == 0 {
-                        all.push(format!("add ({m}, 8) F{x}({q},0)<1> {carry} {upper}"));
-                    } else {
-                        all.push(format!("add ({m}, 8) F{x}({q},0)<1> 0x0:ud {upper}"));
-                        all.push(format!("add ({m}, 8) F{x}({q},0)<1> {carry} F{x}({q},0)<1;1,0>"));
-                    }
-                }
-                match change {
-                    1 => all.push(format!("add ({m}, 16) {x}A(0,0)<1> {x}A(0,0)<1;1,0> 0x4:ud")),
-                    2 if k == 1 => all.push("add (M1_NM, 1) BD(0,0)<1> BD(0,0)<0;1,0> 0x10:ud".into()),
-                    3 if k == 1 => all.push("add (M1_NM, 1) BD(0,1)<1> BD(0,1)<0;1,0> 0x1:ud".into()),
-                    4 => all.push(format!("and ({m}, 16) E{x}(0,0)<1> E{x}(0,0)<1;1,0> 0xfffffff8:ud")),
-                    _ => {}
-                }
-                all.push(format!("mov ({m}, 16) S{x}(0,0)<2> E{x}(0,0)<1;1,0>"));
-                all.push(format!("mov ({m}, 16) S{x}(0,1)<2> F{x}(0,0)<1;1,0>"));
-                if change == 5 {
-                    all.push(format!("mov ({m}, 16) S{x}(0,0)<2> E{x}(0,0)<1;1,0>"));
-                }
-                all.push(format!("svm_gather.4.1 ({m}, 16) To{x}.0 {x}{v}.0"));
-                all
-            });
-        }
+        10..=16 => moved(r, out),
         17 => both(r, out, |k| {
             let (m, _, x) = HALVES[k];
             vec![format!("add ({m}, 16) Q{x}{q}(0,0)<1> Q{x}{q}(0,0)<1;1,0> {x}{w}(0,0)<1;1,0>")]
