@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use envisa_isa::Combine;
+
 use super::{Blocks, CHUNK, chunks, range};
 use crate::program::*;
 use crate::registers::REGISTER_PADDING;
@@ -78,10 +80,12 @@ impl Value {
     /// Does it write every element of the channels that run, and nothing else?
     fn is_written_by(&self, i: &Inst) -> bool {
         let Dst::Reg { offset, ty, stride: 1, .. } = i.dst else { return false };
+        // A choice writes all of them, whatever it chooses.
+        let chooses = i.op == Op::Sel && i.pred.combine == Combine::None;
         tells_all(i)
             && i.op != Op::Unsupported
             && i.dst2 == 0
-            && i.pred == Pred::default()
+            && (i.pred == Pred::default() || chooses)
             && (offset, ty.size()) == (self.at, self.element)
             && self.runs_in(i)
     }

@@ -455,6 +455,15 @@ fn what_is_overwritten_by_what_is_made_of_it_is_apart() {
     // The shift is the message's, so that nobody reads its result.
     assert_eq!((better.code.len(), s.scale, to(s.address, Type::Uq)), (3, 4, better.code[0].dst));
     assert!(s.address >= p.registers.bytes - crate::registers::REGISTER_PADDING);
+    // A choice by a predicate writes all channels, unless it is one for all.
+    let chosen = |combine| {
+        let mut code = in_place(Vec::new());
+        code[1].op = Op::Sel;
+        code[1].pred = Pred { offset: P1, combine, invert: false };
+        improved(&program(code, vec![access(true, v(0), v(3))]))
+    };
+    assert!(is_apart(&chosen(envisa_isa::Combine::None)));
+    assert!(!is_apart(&chosen(envisa_isa::Combine::Any)));
     // Others that read it, channel by channel, read it there.
     let also =
         inst(Op::Add, ExecType::U64, to(v(3), Type::Uq), vector(v(0), Type::Uq), vector(v(1), Type::Uq));
