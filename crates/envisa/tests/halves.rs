@@ -85,11 +85,12 @@ fn moved(r: &mut Random, out: &mut String) {
         1..=3 => {
             // In vectors that nobody else reads, mostly.
             let t = r.one_of(&["T", "U", "V", "W", "X"]);
-            let [first, second] = [halved(r, true, t, q, 0), halved(r, true, t, q, 1)];
+            let of = [t, if r.below(4) == 0 { r.one_of(&["T", "U", "V", "W", "X"]) } else { t }];
+            let [first, second] = [halved(r, true, of[0], q, 0), halved(r, true, of[1], q, 1)];
             let early = r.below(8);
             let late = r.below(6);
             both(r, out, |k| {
-                let (m, _, x) = HALVES[k];
+                let ((m, _, x), t) = (HALVES[k], of[k]);
                 let mut all = vec![
                     format!("and ({m}, 16) {x}A(0,0)<1> {x}{w}(0,0)<1;1,0> {:#x}:ud", FOUND - 8),
                     format!("add ({m}, 16) {x}To(0,0)<1> {x}A(0,0)<1;1,0> A(0,0)<0;1,0>"),
@@ -103,8 +104,12 @@ fn moved(r: &mut Random, out: &mut String) {
                     _ => {}
                 }
                 all.extend([&first, &second][k].iter().cloned());
-                if late == 0 {
-                    all.push(format!("xor ({m}, 16) {x}{v}(0,0)<1> {t}{x}(2,0)<1;1,0> {x}{w}(0,0)<1;1,0>"));
+                match late {
+                    0 => all
+                        .push(format!("xor ({m}, 16) {x}{v}(0,0)<1> {t}{x}(2,0)<1;1,0> {x}{w}(0,0)<1;1,0>")),
+                    1 => all
+                        .push(format!("xor ({m}, 16) {t}{x}(0,0)<1> {t}{x}(0,0)<1;1,0> {x}{w}(0,0)<1;1,0>")),
+                    _ => {}
                 }
                 all
             });
