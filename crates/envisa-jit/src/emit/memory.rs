@@ -312,9 +312,10 @@ impl Emit<'_> {
         if ahead && form.wide {
             aside = self.take_ahead(pc, i, form, align, &parts, &ways, data, done)?;
         }
-        self.transfer_both(pc, i, s, form, &parts, &ways, data, done)?;
-        for (part, way) in parts.iter().zip(&ways) {
-            self.transfer(pc, i, s, form, part, *way, data)?;
+        if !self.transfer_both(pc, i, s, form, &parts, &ways, data, done)? {
+            for (part, way) in parts.iter().zip(&ways) {
+                self.transfer(pc, i, s, form, part, *way, data)?;
+            }
         }
         if let Some(at) = aside {
             self.a.jmp(done);

@@ -34,8 +34,8 @@ impl Emit<'_> {
         Ok(())
     }
 
-    /// Both halves of a message at once, where that has to be done lane by lane, and it was seen that places are no rows;
-    /// goes to `done` then.
+    /// Both halves of a message at once, where that has to be done lane by lane: what lines are fetched for, and what it was
+    /// seen of that places are no rows. Goes to `done` then; `true` if always.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn transfer_both(
         &mut self,
@@ -47,8 +47,8 @@ impl Emit<'_> {
         ways: &[Way],
         data: RegOffset,
         done: Label,
-    ) -> Result<(), Why> {
-        let (&[a, b], &[Way::Any(v), Way::Any(w)]) = (parts, ways) else { return Ok(()) };
+    ) -> Result<bool, Why> {
+        let (&[a, b], &[Way::Any(v), Way::Any(w)]) = (parts, ways) else { return Ok(false) };
         let line = self.line(pc);
         let narrow = s.write && s.element < 4;
         if (s.elements, s.slot, a.lanes) != (1, 4, 16)
@@ -56,26 +56,26 @@ impl Emit<'_> {
             || !(narrow || line.is_some())
             || self.row_step(s, form, &a).is_none()
         {
-            return Ok(());
+            return Ok(false);
         }
         let on = [a, b].map(|part| self.transfer_mask(pc, &part));
-        let (weary, other) = (self.site(i, site::ASTRAY), self.a.label());
-        self.a.mi(Code::Test_rm32_imm32, weary, site::WEARY);
-        self.a.jump(Code::Je_rel32_64, other);
-        self.a.m(Code::Inc_rm32, weary);
-        if narrow {
-            self.scatter_narrow_both(&[a, b], ([v, w], form.scale), (data, s.element.into()), on)?;
-        } else if let Some(line) = line {
+        if let Some(line) = line {
             self.gather_lines(pc, &line, parts, (&[v, w], form.scale), &on)?;
             for (part, on) in parts.iter().zip(on) {
                 let to = data + 4 * part.lane;
                 let k = self.load_lanes(pc, to, on);
                 self.store_part(to, Self::collected_in(parts, part), 4, part, k)?;
             }
+            return Ok(true);
         }
+        let (weary, other) = (self.site(i, site::ASTRAY), self.a.label());
+        self.a.mi(Code::Test_rm32_imm32, weary, site::WEARY);
+        self.a.jump(Code::Je_rel32_64, other);
+        self.a.m(Code::Inc_rm32, weary);
+        self.scatter_narrow_both(&[a, b], ([v, w], form.scale), (data, s.element.into()), on)?;
         self.a.jmp(done);
         self.a.bind(other);
-        Ok(())
+        Ok(false)
     }
 
     #[allow(clippy::too_many_arguments)]
