@@ -13,7 +13,7 @@ use std::ops::Range;
 use envisa_isa::Combine;
 use envisa_isa::predefined::var;
 
-use super::{Blocks, CHUNK, home};
+use super::{Blocks, CHUNK};
 use crate::program::*;
 use crate::registers::REGISTER_PADDING;
 use crate::{Atomic, Message, Simt, Space};
@@ -78,7 +78,9 @@ fn pairs(p: &ProgramParts, blocks: &Blocks, channels: u32) -> Vec<Pair> {
         named[i.aux as usize] += 1;
     }
     let once = |pc: usize| p.code[pc].op != Op::Message || named[p.code[pc].aux as usize] == 1;
-    let mode = home(&p.registers, var::CR0);
+    // It has a place of its own, which no address register names.
+    let mode = p.registers.predefined[var::CR0 as usize];
+    let mode = mode..mode + CHUNK;
     let mut touched: HashMap<usize, Touches> = HashMap::new();
     let (mut all, mut second): (Vec<Pair>, HashMap<usize, usize>) = (Vec::new(), HashMap::new());
     for first in 0..p.code.len() {
@@ -175,6 +177,7 @@ fn operands(p: &ProgramParts, a: &Inst, b: &Inst) -> Option<Vec<(RegOffset, RegO
     let n = u32::from(a.channels);
     let same = (a.op, a.exec, a.no_mask, a.pred, a.function) == (b.op, b.exec, b.no_mask, b.pred, b.function)
         && a.channels == b.channels
+        && u32::from(a.first).is_multiple_of(2 * n)
         && b.first == a.first + a.channels
         && (a.dst2, b.dst2) == (0, 0)
         && a.pred.combine == Combine::None
@@ -289,7 +292,9 @@ impl Registers {
             let message = || p.messages.get(i.aux as usize);
             let known = match i.op {
                 Op::Message => matches!(message(), Some(Message::Simt(_) | Message::Atomic(_))),
+                // What they read is more than their operands say, and may lie apart.
                 Op::Dpas | Op::Dpasw | Op::Bdpas | Op::Unsupported => false,
+                Op::Pln | Op::Line | Op::ShflIdx4 => false,
                 _ => i.dst2 == 0,
             };
             if !known {
@@ -332,7 +337,7 @@ impl Registers {
         let (x, y) = (find(a)?, find(b)?);
         let free = p.registers.address_base + p.registers.address_homes.len() as u32 * CHUNK;
         let alone = |u: u32, k: usize| {
-            let inside = |i: &InputSlot| i.offset / CHUNK == u;
+            let inside = |i: &InputSlot| super::chunks(i.offset..i.offset + i.bytes.max(1)).contains(&u);
             p.inputs.iter().enumerate().all(|(at, i)| at == k || !inside(i))
         };
         let (u, v) = (a / CHUNK, b / CHUNK);
