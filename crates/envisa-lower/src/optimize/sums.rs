@@ -24,6 +24,8 @@ const PIECE: u32 = 8;
 struct Definition {
     pc: usize,
     lane: u32,
+    /// They are what it carries, not what it computes.
+    carries: bool,
 }
 
 /// Offsets and what was added to them, by halves.
@@ -130,7 +132,7 @@ impl Search<'_> {
         // The lower half, and the carry.
         let d = self.definition(low, channel, at)?;
         let add = &self.p.code[d.pc];
-        if add.op != Op::Addc || add.dst2 == 0 {
+        if add.op != Op::Addc || add.dst2 == 0 || d.carries {
             return None;
         }
         let [a, b] = [&add.src[0], &add.src[1]].map(|s| self.vector(add, s, d.lane));
@@ -141,12 +143,12 @@ impl Search<'_> {
         };
         let carry = add.dst2 + 4 * d.lane;
         // The upper one.
-        let u = self.definition(high, channel, above)?;
+        let u = self.definition(high, channel, above).filter(|u| !u.carries)?;
         let (added, mut first) = (self.upper(&u, channel, carry, d.pc)?, d.pc);
         let mut left = added;
         if let Err(vector) = left {
             // First the scalar is put into a vector.
-            let v = self.definition(vector, channel, u.pc)?;
+            let v = self.definition(vector, channel, u.pc).filter(|v| !v.carries)?;
             let i = &self.p.code[v.pc];
             let zero = |s: &Src| constant(self.p, s) == Some(0);
             left = match i.op {
@@ -179,7 +181,8 @@ impl Search<'_> {
         let is_carry = |s: &Src| self.vector(i, s, d.lane) == Some(carry);
         let zero = |s: &&Src| constant(self.p, s) != Some(0);
         let at = i.src[..count].iter().position(is_carry)?;
-        if self.definition(carry, channel, d.pc)?.pc != made {
+        let c = self.definition(carry, channel, d.pc)?;
+        if c.pc != made || !c.carries {
             return None;
         }
         let others: Vec<&Src> = (0..count).filter(|k| *k != at).map(|k| &i.src[k]).filter(zero).collect();
@@ -202,7 +205,7 @@ impl Search<'_> {
             }
             let i = &self.p.code[pc];
             let Dst::Reg { offset, ty, stride: 2, sat: false } = i.dst else { return None };
-            if i.op != Op::Mov || ty.size() != 4 || !plain(i) {
+            if i.op != Op::Mov || !is_dword(ty) || offset % 4 != 0 || !plain(i) {
                 return None;
             }
             if offset % 8 != half {
@@ -225,11 +228,18 @@ impl Search<'_> {
         if !plain(i) {
             return None;
         }
-        let lane = |from: RegOffset| Some(at.checked_sub(from)? / 4).filter(|l| self.runs(i, *l, channel));
+        let lane = |from: RegOffset| {
+            let inside = at.checked_sub(from).filter(|x| x.is_multiple_of(4))?;
+            Some(inside / 4).filter(|l| self.runs(i, *l, channel))
+        };
         let Dst::Reg { offset, ty, stride: 1, sat: false } = i.dst else { return None };
-        let own = lane(offset).filter(|_| ty.size() == 4);
+        let own = lane(offset).filter(|_| is_dword(ty));
         let carry = lane(i.dst2).filter(|_| i.dst2 != 0 && i.op == Op::Addc);
-        Some(Definition { pc, lane: own.or(carry)? })
+        match (own, carry) {
+            (Some(lane), None) => Some(Definition { pc, lane, carries: false }),
+            (None, Some(lane)) => Some(Definition { pc, lane, carries: true }),
+            _ => None,
+        }
     }
 
     /// Those before an instruction in its block, back to front.
@@ -248,7 +258,7 @@ impl Search<'_> {
     fn vector(&self, i: &Inst, s: &Src, lane: u32) -> Option<RegOffset> {
         match *s {
             Src::Reg { offset, ty, strides, modifier: Modifier::None, constant: false, .. }
-                if ty.is_int() && ty.size() == 4 && strides.step(i.channels.into()) == Some(1) =>
+                if is_dword(ty) && strides.step(i.channels.into()) == Some(1) =>
             {
                 Some(offset + 4 * lane)
             }
@@ -270,6 +280,10 @@ impl Search<'_> {
 /// Does it compute in dwords, for all channels that run?
 fn plain(i: &Inst) -> bool {
     i.pred == Pred::default() && matches!(i.exec, ExecType::I32 | ExecType::U32)
+}
+
+fn is_dword(ty: Type) -> bool {
+    ty.is_int() && ty.size() == 4
 }
 
 /// A dword for all channels, as it is.
