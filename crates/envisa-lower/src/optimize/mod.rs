@@ -35,7 +35,12 @@ use crate::{BadProgram, Program};
 /// # Errors
 /// What was made is damaged: a bug here.
 pub fn optimize(program: &Program) -> Result<Program, BadProgram> {
-    Program::new(improved(program.parts()))
+    let improved = improved(program.parts());
+    // Registers of its own for this and that may be more than there are: such a program stays as it is.
+    if improved.registers.bytes > MAX_REGISTER_BYTES + REGISTER_PADDING {
+        return Ok(program.clone());
+    }
+    Program::new(improved)
 }
 
 fn improved(program: &ProgramParts) -> ProgramParts {
