@@ -85,6 +85,11 @@ impl Engine for Jit {
     }
 
     fn translate(&self, program: &Program, rest: &Arc<dyn Instructions>) -> Option<Box<dyn Translation>> {
+        // No mask has them: what verifies names none.
+        let beyond = |i: &Inst| u32::from(i.first) + u32::from(i.channels) > 32;
+        if program.code().iter().any(beyond) {
+            return None;
+        }
         if functions::calls(program) {
             return Some(Box::new(Functions::new(program, rest, self.0).ok()?));
         }
