@@ -124,7 +124,9 @@ fn symbols(p: &Program, c: &Compiled, at: u64) -> String {
     for ((from, pc), end) in c.code.marks.iter().zip(ends) {
         if let Some(i) = p.code().get(*pc as usize).filter(|_| end > *from) {
             let (from, bytes) = (at + u64::from(*from), end - from);
-            lines.push_str(&format!("{from:x} {bytes:x} {}: ${} {:?}\n", p.name(), i.source, i.op));
+            lines.push_str(&format!("{from:x} {bytes:x} {}: ${}", p.name(), i.source));
+            p.upper(*pc).iter().for_each(|u| lines.push_str(&format!("+{}", u.source)));
+            lines.push_str(&format!(" {:?}\n", i.op));
         }
     }
     lines

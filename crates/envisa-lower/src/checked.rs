@@ -120,10 +120,18 @@ impl Program {
         &self.0.functions
     }
 
-    /// Where the instruction stands that a message's channels from 16 on are of, if that is another one.
-    pub fn upper(&self, pc: Pc) -> Option<&Upper> {
-        let k = self.0.upper.binary_search_by_key(&pc, |u| u.pc).ok()?;
-        self.0.upper.get(k)
+    /// What else of the module an instruction was made of, by ascending channels.
+    pub fn upper(&self, pc: Pc) -> &[Upper] {
+        let all = &self.0.upper;
+        let from = all.partition_point(|u| u.pc < pc);
+        let to = from + all[from..].partition_point(|u| u.pc == pc);
+        &all[from..to]
+    }
+
+    /// Where the instruction of the module stands that a channel of an instruction is of, if that is another one than
+    /// that of the first channel.
+    pub fn upper_of(&self, pc: Pc, channel: u32) -> Option<&Upper> {
+        self.upper(pc).iter().rfind(|u| u32::from(u.channel) <= channel)
     }
 
     /// Inputs of the kernel.

@@ -38,7 +38,8 @@ pub struct ProgramParts {
     pub source_files: Vec<String>,
     /// Instructions that cannot be executed and why, named by [`Inst::aux`] of [`Op::Unsupported`].
     pub unsupported: Vec<Unsupported>,
-    /// Messages whose channels from 16 on another instruction of the module moves, in the order of the code.
+    /// Instructions whose channels from one on are another instruction's of the module, in the order of the code and of
+    /// their channels.
     pub upper: Vec<Upper>,
 }
 
@@ -81,7 +82,9 @@ impl ProgramParts {
 pub struct Upper {
     /// The instruction.
     pub pc: Pc,
-    /// Index in its object of the one that its channels from 16 on are of.
+    /// The first of these channels.
+    pub channel: u8,
+    /// Index in its object of the one that they are of.
     pub source: u32,
     /// Where that stands in the source.
     pub span: Span,

@@ -547,7 +547,7 @@ impl Machine<'_> {
     /// Which instruction of its function that is, for a channel, and where in the source it stands.
     fn stands(&self, pc: u32, channel: Option<u32>) -> (u32, Span) {
         let p = self.env.program;
-        if let Some(u) = channel.filter(|c| *c >= 16).and_then(|_| p.upper(pc)) {
+        if let Some(u) = channel.and_then(|c| p.upper_of(pc, c)) {
             return (u.source, u.span);
         }
         p.code().get(pc as usize).map_or((0, Span::NONE), |i| (i.source, i.span))

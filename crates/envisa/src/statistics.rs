@@ -98,19 +98,22 @@ impl Native {
                 };
             }
         };
-        let place = |i: &envisa_lower::Inst| (i.function, i.source);
         let mut count: HashMap<_, u64> = HashMap::new();
         for (i, (times, _)) in executable.program().code().iter().zip(&stats.instructions) {
-            *count.entry(place(i)).or_default() += times;
+            *count.entry((i.function, i.source)).or_default() += times;
         }
         let all = stats.executed().max(1);
         let mut entries: Vec<LeftEntry> = Vec::new();
         for (pc, reason) in left.instructions {
-            let Some(i) = executable.optimized().code().get(pc as usize) else { continue };
-            // Several of the improved program may come of one: it counts once.
-            let count = count.remove(&place(i)).unwrap_or(0);
-            if count > 0 {
-                entries.push(LeftEntry { instruction: i.source, reason, count });
+            let improved = executable.optimized();
+            let Some(i) = improved.code().get(pc as usize) else { continue };
+            // One of the improved program may come of several; and several of one, which counts once.
+            let sources = improved.upper(pc).iter().map(|u| u.source);
+            for instruction in std::iter::once(i.source).chain(sources) {
+                let count = count.remove(&(i.function, instruction)).unwrap_or(0);
+                if count > 0 {
+                    entries.push(LeftEntry { instruction, reason, count });
+                }
             }
         }
         entries.sort_by_key(|e| std::cmp::Reverse(e.count));

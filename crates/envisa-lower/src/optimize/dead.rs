@@ -135,6 +135,7 @@ pub(super) fn remove(p: &mut ProgramParts, keep: &[bool]) {
         next += *k as Pc;
     }
     to.push(next);
+    p.upper.retain(|u| keep[u.pc as usize]);
     let mut pc = 0;
     p.code.retain(|_| {
         pc += 1;

@@ -22,6 +22,8 @@ use crate::{Atomic, Message, Simt, Space};
 const FAR: usize = 16;
 /// Bytes of registers that a program may get.
 const MOST: u32 = 256 << 10;
+/// How often places are looked for: where parts of messages that stay keep ever more others from moving, none moves.
+const ROUNDS: usize = 16;
 
 /// Two instructions that become one.
 #[derive(Clone, Debug)]
@@ -352,7 +354,7 @@ impl Registers {
 
     /// Finds places for the registers of pairs; pairs that cannot be had are gone afterwards. `false`: nothing moves.
     fn place(&mut self, p: &ProgramParts, pairs: &mut [Pair]) -> bool {
-        loop {
+        for _ in 0..ROUNDS {
             let twins = self.twins(p, pairs);
             if !self.movable {
                 return false;
@@ -361,6 +363,9 @@ impl Registers {
                 return !self.to.is_empty();
             }
         }
+        self.movable = false;
+        self.twins(p, pairs);
+        false
     }
 
     /// The units that follow others, and after how many bytes.
@@ -532,7 +537,14 @@ impl Registers {
 /// Makes one instruction of each pair.
 fn merge(p: &mut ProgramParts, pairs: &[Pair]) {
     let mut keep = vec![true; p.code.len()];
+    // What the second ones were made of comes along.
+    let to: HashMap<usize, usize> = pairs.iter().filter(|k| !k.gone).map(|k| (k.second, k.first)).collect();
     let mut upper = std::mem::take(&mut p.upper);
+    for u in &mut upper {
+        if let Some(first) = to.get(&(u.pc as usize)) {
+            u.pc = *first as Pc;
+        }
+    }
     for pair in pairs.iter().filter(|k| !k.gone) {
         let second = p.code[pair.second];
         let i = &mut p.code[pair.first];
@@ -546,12 +558,15 @@ fn merge(p: &mut ProgramParts, pairs: &[Pair]) {
                 *shape = i.op.shape(*strides, 2 * n);
             }
         }
-        if i.op == Op::Message && n == 16 {
-            upper.push(Upper { pc: pair.first as Pc, source: second.source, span: second.span });
-        }
+        upper.push(Upper {
+            pc: pair.first as Pc,
+            channel: second.first,
+            source: second.source,
+            span: second.span,
+        });
         keep[pair.second] = false;
     }
-    upper.sort_unstable_by_key(|u| u.pc);
+    upper.sort_unstable_by_key(|u| (u.pc, u.channel));
     p.upper = upper;
     super::dead::remove(p, &keep);
     let (start, end) = (p.functions[0].entry, p.functions[0].end);
