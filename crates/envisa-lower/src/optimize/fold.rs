@@ -33,8 +33,9 @@ struct Place {
     function: u16,
 }
 
-/// Folds addresses into all messages that have some of their own for each channel.
-pub(super) fn addresses(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
+/// Folds addresses into all messages that have some of their own for each channel, of at least so many bytes: those of 8
+/// are as they were written, whatever was folded before.
+pub(super) fn addresses(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks, least: u32) {
     for pc in 0..p.code.len() {
         let i = &p.code[pc];
         if i.op != Op::Message {
@@ -57,7 +58,7 @@ pub(super) fn addresses(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
             *a.base = Src::None;
         }
         let (address, bytes) = (*a.address, u32::from(*a.bytes));
-        if !a.plain() || bytes < 4 {
+        if !a.plain() || bytes < least {
             continue;
         }
         let Some(l) = linear(p, uses, blocks, &place, address, bytes) else { continue };

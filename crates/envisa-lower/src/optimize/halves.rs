@@ -70,9 +70,7 @@ fn by_channels(op: Op) -> bool {
 fn pairs(p: &ProgramParts, blocks: &Blocks, channels: u32) -> Vec<Pair> {
     let half = |pc: usize| {
         let i = &p.code[pc];
-        // Of a message's channels it is known which instruction they are of, if there are two.
-        let message = i.op == Op::Message && channels == 16;
-        (u32::from(i.channels) == channels && (by_channels(i.op) || message))
+        (u32::from(i.channels) == channels && (by_channels(i.op) || i.op == Op::Message))
             .then_some(u32::from(i.first) / channels % 2)
     };
     let mut named = vec![0u32; p.messages.len()];

@@ -48,13 +48,20 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     let blocks = Blocks::new(&p);
     rename::apart(&mut p, &blocks);
     let uses = Uses::new(&p);
-    fold::addresses(&mut p, &uses, &blocks);
+    fold::addresses(&mut p, &uses, &blocks, 4);
     fold::of_blocks(&mut p, &uses, &blocks);
     fold::surfaces(&mut p, &uses, &blocks);
     let before = p.code.len();
     pairs::join(&mut p, &blocks);
     halves::join(&mut p);
-    let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
+    let blocks = if p.code.len() == before {
+        blocks
+    } else {
+        // What was a message for each half has addresses of all channels now.
+        let (blocks, uses) = (Blocks::new(&p), Uses::new(&p));
+        fold::addresses(&mut p, &uses, &blocks, 8);
+        blocks
+    };
     let before = p.code.len();
     sums::fold(&mut p, &blocks);
     let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };

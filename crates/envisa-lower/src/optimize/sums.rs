@@ -52,9 +52,7 @@ pub(super) fn fold(p: &mut ProgramParts, blocks: &Blocks) {
             continue;
         }
         let Some(sum) = (Search { p, blocks, pc }).sum() else { continue };
-        let Message::Simt(s) = &mut p.messages[i.aux as usize] else { continue };
-        (s.address, s.address_bytes, s.extend) = (sum.offsets, 4, Extend::Zero);
-        s.origin = Src::Reg {
+        let origin = Src::Reg {
             offset: room,
             ty: Type::Uq,
             strides: Strides::SCALAR,
@@ -62,6 +60,15 @@ pub(super) fn fold(p: &mut ProgramParts, blocks: &Blocks) {
             modifier: Modifier::None,
             constant: false,
         };
+        match &mut p.messages[i.aux as usize] {
+            Message::Simt(s) => {
+                (s.address, s.address_bytes, s.extend, s.origin) = (sum.offsets, 4, Extend::Zero, origin);
+            }
+            Message::Atomic(a) => {
+                (a.address, a.address_bytes, a.extend, a.origin) = (sum.offsets, 4, Extend::Zero, origin);
+            }
+            _ => continue,
+        }
         for (half, from) in sum.halves.into_iter().enumerate() {
             let moved = Inst {
                 op: Op::Mov,
@@ -96,18 +103,14 @@ impl Search<'_> {
     /// The sum that a message's addresses are.
     fn sum(&self) -> Option<Sum> {
         let i = &self.p.code[self.pc];
-        let Message::Simt(s) = &self.p.messages[i.aux as usize] else { return None };
-        let plain = s.space == Space::Flat
-            && (s.address_bytes, s.extend, s.scale) == (8, Extend::None, 1)
-            && [s.stride, s.base, s.origin] == [Src::None; 3]
-            && s.address >= self.p.registers.locals_start;
-        if !plain || !u32::from(i.channels).is_multiple_of(PIECE) {
+        let address = self.quads().filter(|a| *a >= self.p.registers.locals_start)?;
+        if !u32::from(i.channels).is_multiple_of(PIECE) {
             return None;
         }
         let (mut sum, mut first) = (None, self.pc);
         for piece in 0..u32::from(i.channels) / PIECE {
             let lane = piece * PIECE;
-            let (found, from) = self.piece(s.address + 8 * lane, u32::from(i.first) + lane)?;
+            let (found, from) = self.piece(address + 8 * lane, u32::from(i.first) + lane)?;
             let begins = Sum { offsets: found.offsets.checked_sub(4 * lane)?, ..found };
             if *sum.get_or_insert(begins) != begins {
                 return None;
@@ -123,6 +126,20 @@ impl Search<'_> {
         let [low, high] = [scalar(&sum.halves[0]), scalar(&sum.halves[1])];
         let all = [sum.offsets..sum.offsets + 4 * u32::from(i.channels), low, high];
         (first..self.pc).all(|q| all.iter().all(|r| !self.writes(q, r))).then_some(sum)
+    }
+
+    /// Where the addresses of the message begin, if they are quads that it takes as they are.
+    fn quads(&self) -> Option<RegOffset> {
+        let (address, form, added) = match &self.p.messages[self.p.code[self.pc].aux as usize] {
+            Message::Simt(s) if s.space == Space::Flat => {
+                (s.address, (s.address_bytes, s.extend, s.scale), [s.stride, s.base, s.origin])
+            }
+            Message::Atomic(a) if a.space == Space::Flat => {
+                (a.address, (a.address_bytes, a.extend, a.scale), [Src::None, a.base, a.origin])
+            }
+            _ => return None,
+        };
+        (form == (8, Extend::None, 1) && added == [Src::None; 3]).then_some(address)
     }
 
     /// That of eight quads at a place, the first of which is this channel's; and where it begins.
