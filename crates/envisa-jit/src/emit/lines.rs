@@ -51,10 +51,12 @@ pub(crate) fn lines(p: &Program, flow: &Flow, cells: &Cells) -> Vec<Line> {
             let (Some(data), Ok(of)) = (s.data, form(p, s)) else { continue };
             let plain =
                 |f: Form| !f.wide && f.before == 0 && f.added.is_none() && f.and.is_none() && f.scale <= 8;
-            if p.code()[pc as usize].first != 0 || !matches!(channels, 16 | 32) || !plain(of) {
+            let indices = !of.wide && of.and.is_none() && of.scale <= 8 && of.before <= 8;
+            if p.code()[pc as usize].first != 0 || !matches!(channels, 16 | 32) || !indices {
                 continue;
             }
-            let Some(step) = step(p, cells, &at, s.address) else { continue };
+            let step = step(p, cells, &at, s.address).and_then(|step| step.checked_mul(1 << of.before));
+            let Some(step) = step else { continue };
             let locked = at.clone().filter(|later| *later > pc).find_map(|later| {
                 let i = &p.code()[later as usize];
                 match p.messages().get(i.aux as usize) {
