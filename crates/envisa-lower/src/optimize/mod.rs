@@ -5,6 +5,7 @@
 //!   surfaces;
 //! - [`pairs`]: quads that messages move by halves are moved whole;
 //! - [`halves`]: what is done for each half of the channels is done for all of them at once;
+//! - [`uniform`]: what is compared and branched on for all channels alike is so once;
 //! - [`sums`]: messages add to their addresses what was added in halves of 64 bits;
 //! - [`bytes`]: bytes are compared and picked as bytes, not as words;
 //! - [`dead`]: what nobody reads any more is dropped, and so are labels where no channel can wait;
@@ -21,6 +22,7 @@ mod halves;
 mod pairs;
 mod rename;
 mod sums;
+mod uniform;
 
 use std::ops::Range;
 
@@ -62,6 +64,7 @@ fn improved(program: &ProgramParts) -> ProgramParts {
         fold::addresses(&mut p, &uses, &blocks, 8);
         blocks
     };
+    uniform::branches(&mut p, &blocks);
     let before = p.code.len();
     sums::fold(&mut p, &blocks);
     let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
