@@ -135,7 +135,7 @@ struct Chosen {
     image: usize,
     /// The number of the launch that it was looked up for last.
     number: AtomicU64,
-    /// For threads with all channels, and for others.
+    /// For threads with all channels, and for others: the same where all threads are others.
     variants: [Result<Arc<Variant>, String>; 2],
     /// How threads start that the code does not start itself.
     loader: Arc<Loader>,
@@ -229,18 +229,23 @@ impl Native {
             let (seeds, active, kinds) = (seeds(full), active(full), kinds.clone());
             self.variant(Key { full, alone, seeds, active, start, short, kinds })
         };
-        let full = key(true, start.clone());
-        // Most launches have no threads that lack channels.
-        let part = match self.tails(prepared) {
-            Tails::None => Err("no thread lacks channels".into()),
-            tails => {
-                // Rows are run where threads with all channels are.
-                let rows = tails == Tails::Alone && start.is_some();
-                let start = rows.then(|| self.start_with(prepared, &self.part().1).ok()).flatten();
-                key(false, start)
-            }
+        let tailed = self.tails(prepared);
+        let part = |start: &Option<Start>| {
+            // Rows are run where threads with all channels are.
+            let rows = tailed != Tails::Last && start.is_some();
+            let start = rows.then(|| self.start_with(prepared, &self.part().1).ok()).flatten();
+            key(false, start)
         };
-        let variants = [full, part];
+        let variants = match tailed {
+            // Most launches have no threads that lack channels.
+            Tails::None => [key(true, start), Err("no thread lacks channels".into())],
+            // Nobody runs the other code.
+            Tails::Only => {
+                let part = part(&start);
+                [part.clone(), part]
+            }
+            Tails::Alone | Tails::Last => [key(true, start.clone()), part(&start)],
+        };
         let mut loader = Loader::new(&self.program, prepared);
         match (variants[0].is_ok(), tails(&variants)) {
             // They read what the others read, and more.
@@ -304,6 +309,7 @@ impl Native {
         let lacking = || prepared.classes().iter().filter(lacks);
         match (lacking().count(), lacking().all(|c| c.threads == 1)) {
             (0, _) => Tails::None,
+            (n, true) if n == prepared.classes().len() => Tails::Only,
             (_, true) => Tails::Alone,
             (_, false) => Tails::Last,
         }
@@ -420,7 +426,9 @@ impl Translation for Native {
                 scheduled.push("the last thread of a group lacks channels");
             }
         }
-        let code_bytes = chosen.variants.iter().flatten().map(|v| v.compiled.code.bytes.len()).sum();
+        let mut all: Vec<&Arc<Variant>> = chosen.variants.iter().flatten().collect();
+        all.dedup_by(|a, b| Arc::ptr_eq(a, b));
+        let code_bytes = all.iter().map(|v| v.compiled.code.bytes.len()).sum();
         Ok(Left { instructions: variant.compiled.slow.clone(), scheduled, code_bytes })
     }
 

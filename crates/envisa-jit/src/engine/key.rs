@@ -6,11 +6,13 @@ use crate::active::Active;
 use crate::plan::Kind;
 use crate::shape::Seed;
 
-/// Which threads lack channels: none, only ones that are all of their group, or the last one of a group of several.
+/// Which threads lack channels: none, ones that are all of their group, all threads (each of them all of its group), or
+/// the last one of a group of several.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Tails {
     None,
     Alone,
+    Only,
     Last,
 }
 
