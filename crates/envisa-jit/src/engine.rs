@@ -137,6 +137,8 @@ struct Chosen {
     number: AtomicU64,
     /// For threads with all channels, and for others: the same where all threads are others.
     variants: [Result<Arc<Variant>, String>; 2],
+    /// Why the code does not start threads itself.
+    unstarted: Option<&'static str>,
     /// How threads start that the code does not start itself.
     loader: Arc<Loader>,
     /// What workers left.
@@ -218,7 +220,6 @@ impl Native {
     fn choose_anew(&self, prepared: &Prepared) -> Arc<Chosen> {
         let seeds = |full| sites::seeds(&self.program, prepared, full);
         let kinds = plan::kinds(&self.program, prepared);
-        let start = self.start(prepared).ok();
         let (alone, short) = (prepared.most_threads() == 1, self.short(prepared));
         let active = |full| {
             let live = if full { self.live() } else { &self.part().0 };
@@ -229,30 +230,35 @@ impl Native {
             let (seeds, active, kinds) = (seeds(full), active(full), kinds.clone());
             self.variant(Key { full, alone, seeds, active, start, short, kinds })
         };
-        let tailed = self.tails(prepared);
-        let part = |start: &Option<Start>| {
-            // Rows are run where threads with all channels are.
-            let rows = tailed != Tails::Last && start.is_some();
-            let start = rows.then(|| self.start_with(prepared, &self.part().1).ok()).flatten();
-            key(false, start)
+        let whole = Loader::new(&self.program, prepared);
+        let starts = |reads: &[(u32, u32)]| {
+            let mut loader = whole.clone();
+            loader.trim(&self.program, prepared, reads);
+            let start = self.start(prepared, &loader);
+            (loader, start)
         };
+        let tailed = self.tails(prepared);
+        // Nobody runs the other code where all threads lack channels.
+        let only = tailed == Tails::Only;
+        let (mut loader, start) = if only { starts(&self.part().1) } else { starts(&self.reads()) };
+        let first = key(!only, start.as_ref().ok().cloned());
         let variants = match tailed {
             // Most launches have no threads that lack channels.
-            Tails::None => [key(true, start), Err("no thread lacks channels".into())],
-            // Nobody runs the other code.
-            Tails::Only => {
-                let part = part(&start);
-                [part.clone(), part]
+            Tails::None => [first, Err("no thread lacks channels".into())],
+            Tails::Only => [first.clone(), first],
+            // Rows are run where threads with all channels are.
+            Tails::Alone if start.is_ok() => {
+                // They read what the others read, and more.
+                let (more, start) = starts(&self.part().1);
+                let variants = [first, key(false, start.ok())];
+                if tails(&variants) {
+                    loader = more;
+                }
+                variants
             }
-            Tails::Alone | Tails::Last => [key(true, start.clone()), part(&start)],
+            Tails::Alone | Tails::Last => [first, key(false, None)],
         };
-        let mut loader = Loader::new(&self.program, prepared);
-        match (variants[0].is_ok(), tails(&variants)) {
-            // They read what the others read, and more.
-            (true, true) => loader.trim(&self.program, prepared, &self.part().1),
-            (true, false) => loader.trim(&self.program, prepared, &self.reads()),
-            _ => {}
-        }
+        let loader = if variants[0].is_ok() { loader } else { whole };
         let classes = prepared.classes().to_vec();
         Arc::new(Chosen {
             classes,
@@ -263,6 +269,7 @@ impl Native {
             image: prepared.image.len(),
             number: AtomicU64::new(prepared.number()),
             variants,
+            unstarted: start.err(),
             loader: Arc::new(loader),
             spare: Mutex::default(),
         })
@@ -315,17 +322,12 @@ impl Native {
         }
     }
 
-    /// How the threads of a launch that have all channels start, if code can do that: they have no scratch, and do not
-    /// wait for each other by other means than the barrier.
+    /// How the threads of a launch start that read what their loader was trimmed to, if code can do that: they have no
+    /// scratch, and do not wait for each other by other means than the barrier.
     ///
     /// # Errors
     /// Why it cannot.
-    fn start(&self, prepared: &Prepared) -> Result<Start, &'static str> {
-        self.start_with(prepared, &self.reads())
-    }
-
-    /// The same of threads that read these registers before they write them.
-    fn start_with(&self, prepared: &Prepared, reads: &[(u32, u32)]) -> Result<Start, &'static str> {
+    fn start(&self, prepared: &Prepared, loader: &Loader) -> Result<Start, &'static str> {
         let waits = |i: &Inst| matches!(i.op, Op::SplitBarrier | Op::NamedBarrier | Op::Dpasw);
         if self.program.code().iter().any(waits) {
             return Err("split or named barriers, or DPASW");
@@ -333,7 +335,7 @@ impl Native {
         if !self.scratch.is_empty() {
             return Err("scratch");
         }
-        Start::new(&self.program, prepared, reads)
+        Start::new(&self.program, prepared, loader)
             .ok_or("threads that start with parts of ids, or where their scratch is")
     }
 
@@ -421,7 +423,7 @@ impl Translation for Native {
         let variant = chosen.variants[0].as_ref().map_err(Clone::clone)?;
         let mut scheduled = Vec::new();
         if self.together {
-            scheduled.extend(self.start(launch.prepared).err());
+            scheduled.extend(chosen.unstarted);
             if self.tails(launch.prepared) == Tails::Last {
                 scheduled.push("the last thread of a group lacks channels");
             }

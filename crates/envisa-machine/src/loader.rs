@@ -14,7 +14,7 @@ pub(crate) type Copy = (u32, u32, u32);
 
 /// What threads with all channels are given anew, of registers that were loaded whole before and that an engine says
 /// it reads.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Few {
     /// From the image; the threads of a group share it, and do not write it.
     pub group: Vec<Copy>,
@@ -29,6 +29,7 @@ pub(crate) struct Few {
 }
 
 /// What a thread's registers start with, worked out once.
+#[derive(Clone)]
 pub struct Loader {
     /// `(register, image, bytes)`: the inputs.
     copies: Vec<Copy>,

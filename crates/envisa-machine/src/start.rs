@@ -79,11 +79,9 @@ impl Gaps {
 }
 
 impl Start {
-    /// Of threads of a launch that read these registers before they write them, `(first byte, bytes)`; `None` if
-    /// they start with more than copies.
-    pub fn new(p: &Program, prepared: &Prepared, reads: &[(u32, u32)]) -> Option<Start> {
-        let mut loader = Loader::new(p, prepared);
-        loader.trim(p, prepared, reads);
+    /// Of threads of a launch that read what their loader was trimmed to; `None` if it was not, or they start with more
+    /// than copies.
+    pub fn new(p: &Program, prepared: &Prepared, loader: &Loader) -> Option<Start> {
         let few = loader.few.as_ref()?;
         // Where a thread's scratch is: of programs without, the same for all.
         let own = few.thread.iter().chain(&few.group).any(|c| meet(&(20..24), &(c.1..c.1 + c.2)));
