@@ -174,6 +174,11 @@ impl Asm {
         }
     }
 
+    /// What branches name a label by, until all are bound.
+    pub fn number(&self, l: Label) -> u64 {
+        u64::from(self.alias[l.0 as usize]) + 1
+    }
+
     /// Tags the next instruction.
     pub fn mark(&mut self, tag: u32) {
         self.marks.push((self.code.len(), tag));

@@ -33,6 +33,8 @@ const START: u64 = 1 << 32;
 pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
     let mut aimed = false;
     let mut payload = false;
+    // Routines that are called, and whether all who do have a site's pointer.
+    let mut called: Vec<(u64, bool)> = Vec::new();
     let mut decoder = Decoder::with_ip(64, code, START, DecoderOptions::NONE);
     let mut i = Instruction::default();
     while decoder.can_decode() {
@@ -127,6 +129,18 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
                 && i.memory_displacement64() as u32 == place::PAYLOAD;
         } else if i.flow_control() != FlowControl::Next {
             payload = false;
+        }
+        if i.op0_kind() == OpKind::NearBranch64 && i.flow_control() == FlowControl::Call {
+            match called.iter_mut().find(|c| c.0 == i.near_branch64()) {
+                Some(c) => c.1 &= aimed,
+                None => called.push((i.near_branch64(), aimed)),
+            }
+        }
+        // Behind what does not go on, a routine has what all have who call it.
+        if matches!(i.flow_control(), FlowControl::Return | FlowControl::UnconditionalBranch)
+            && let Some(c) = called.iter().find(|c| c.0 == i.next_ip())
+        {
+            aimed = c.1;
         }
         // The pointer is good from where it is loaded to where the register is written again.
         if first == Register::RCX {

@@ -76,7 +76,17 @@ impl Emit<'_> {
 
     /// Of a group that loads a tile into its local memory: fetches what the next one will load.
     pub(super) fn fetch_beside(&mut self, s: &Simt, m: Mem) {
-        if self.takes_turns() && !s.write && matches!(s.space, Space::Flat | Space::Bti(_)) {
+        self.fetch_behind(self.goes_beside(s), m);
+    }
+
+    /// Does a message load such a tile?
+    pub(super) fn goes_beside(&self, s: &Simt) -> bool {
+        self.takes_turns() && !s.write && matches!(s.space, Space::Flat | Space::Bti(_))
+    }
+
+    /// Fetches what is beside a place, if that is wanted.
+    pub(super) fn fetch_behind(&mut self, wanted: bool, m: Mem) {
+        if wanted {
             self.a.m(Code::Prefetcht0_m8, Mem { disp: m.disp + NEXT_TILE, ..m });
         }
     }

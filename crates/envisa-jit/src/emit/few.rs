@@ -164,7 +164,7 @@ impl Emit<'_> {
         for k in 0..n {
             let (s, part) = lane(k);
             self.a.rm(Code::Mov_r64_rm64, Register::RAX, Mem::at(CTX, at::LANES + 8 * k));
-            self.transfer(pc, i, &s, form, &part, Way::Same(Register::RAX), data + slot * k)?;
+            self.transfer(pc, i, &s, form, &part, (Way::Same(Register::RAX), false), data + slot * k)?;
         }
         self.a.bind(back);
         self.later.push(Later::Miss { pc, entry, back });

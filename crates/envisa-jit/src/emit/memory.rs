@@ -307,6 +307,7 @@ impl Emit<'_> {
             self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(a), kreg(b));
             self.a.jump(Code::Jne_rel32_64, entry);
         }
+        let missed = aside.is_some() && !ahead;
         let m = self.site(i, site::POINTER);
         self.a.rm(Code::Mov_r64_rm64, PTR, m);
         if ahead && form.wide {
@@ -314,7 +315,7 @@ impl Emit<'_> {
         }
         if !self.transfer_both(pc, i, s, form, &parts, &ways, data, done)? {
             for (part, way) in parts.iter().zip(&ways) {
-                self.transfer(pc, i, s, form, part, *way, data)?;
+                self.transfer(pc, i, s, form, part, (*way, missed), data)?;
             }
         }
         if let Some(at) = aside {

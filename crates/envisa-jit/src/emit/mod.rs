@@ -20,6 +20,7 @@ mod image;
 mod indirect;
 mod int;
 pub(crate) mod lines;
+mod look;
 mod math;
 mod media;
 pub(crate) mod memory;
@@ -198,6 +199,8 @@ pub(crate) struct Emit<'a> {
     ends: Option<u32>,
     waits: Map<Pc, u32>,
     later: Vec<Later>,
+    /// What messages call.
+    routines: Vec<look::Routine>,
     slow: Vec<(Pc, Why)>,
     resumptions: Vec<(Pc, Label)>,
     /// Vectors that are made of what was clamped: see [`shape::clamped`](crate::shape::clamped).
@@ -290,6 +293,7 @@ impl<'a> Emit<'a> {
             ends: None,
             waits,
             later: Vec::new(),
+            routines: Vec::new(),
             slow: Vec::new(),
             resumptions: Vec::new(),
             clamped: crate::shape::clamped(p, flow, cells),
@@ -453,6 +457,7 @@ impl<'a> Emit<'a> {
         self.epilogue();
         let end = self.a.here().code;
         self.write_stub();
+        self.write_routines();
         let pool_at = self.pool_at();
         let mut context = (pool_at + 4 * self.pool.len() as u32).next_multiple_of(64);
         let (image, symbols, record) = (self.image(), self.symbols_at(), self.record_bytes());
@@ -503,9 +508,11 @@ impl<'a> Emit<'a> {
         let depth = |(at, pc): &(usize, Pc)| (*at, self.inst(*pc).depth.into());
         let depths: Vec<(usize, u32)> = self.a.marks.iter().map(depth).collect();
         let wanted = std::mem::take(&mut self.a.wanted);
+        let entries = self.routines.iter().flat_map(look::Routine::entries);
+        let quiet: Vec<u64> = entries.map(|l| self.a.number(l)).collect();
         let (code, labels) = self.a.settled()?;
         let shared = self.p.registers().locals_start;
-        let given = Given { labels, wanted: &wanted, behind, end, depths: &depths, shared };
+        let given = Given { labels, quiet: &quiet, wanted: &wanted, behind, end, depths: &depths, shared };
         if let Some(kept) = keep(code, &given) {
             self.a.replace(kept.code, &kept.at, (labels, &[]));
         }

@@ -1,6 +1,7 @@
 //! What a message moves, once it is known where to.
 
 use super::gather::Places;
+use super::look::First;
 use super::memory::{Form, ON, PTR, RA, Way};
 use super::*;
 use crate::asm::Aside;
@@ -11,6 +12,7 @@ use envisa_lower::Simt;
 const AHEAD: u32 = 4096;
 
 impl Emit<'_> {
+    /// Moves what is of a part. `missed`: it was seen that both halves are no rows, or not in line.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn transfer(
         &mut self,
@@ -19,7 +21,7 @@ impl Emit<'_> {
         s: &Simt,
         form: Form,
         part: &Part,
-        way: Way,
+        (way, missed): (Way, bool),
         data: RegOffset,
     ) -> Result<(), Why> {
         let on = self.transfer_mask(pc, part);
@@ -29,7 +31,7 @@ impl Emit<'_> {
             self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(on), kreg(on));
             self.a.jump(Code::Je_rel32_64, none);
         }
-        self.transfer_some(pc, i, s, form, part, (way, on), data)?;
+        self.transfer_some(pc, i, s, form, part, (way, on, missed), data)?;
         self.a.bind(none);
         Ok(())
     }
@@ -86,7 +88,7 @@ impl Emit<'_> {
         s: &Simt,
         form: Form,
         part: &Part,
-        (way, on): (Way, Option<K>),
+        (way, on, missed): (Way, Option<K>, bool),
         data: RegOffset,
     ) -> Result<(), Why> {
         let element = u32::from(s.element);
@@ -109,83 +111,11 @@ impl Emit<'_> {
             && let Some(step) = self.row_step(s, form, part)
             && !self.far_apart(s, form, part)
         {
-            let (d, o) = (self.a.label(), self.a.label());
-            let pairs = s.elements == 0b11;
-            let windows = !pairs && !s.write && s.element == 4 && part.lanes == 16;
-            let bent = windows
-                && self.cells.at(s.address + 4 * part.lane).is_some_and(|c| self.clamped.contains(&c));
-            // What comes first is taken to be the usual way.
-            let mut aside = None;
-            if bent {
-                let other = self.a.label();
-                self.move_from_window(pc, (i, s), form, part, v, data, on, other)?;
-                aside = Some(self.a.step_aside(pc));
-                self.a.bind(other);
-            }
-            let (weary, gather) = (self.site(i, site::ASTRAY), self.a.label());
-            let by_halves = s.elements == 1 && s.element == 4 && part.lanes == 16;
-            let [look, halves] = std::array::from_fn(|_| self.a.label());
-            if by_halves {
-                self.a.mi(Code::Test_rm32_imm32, weary, site::WEARY | site::HALVES);
-                self.a.jump(Code::Js_rel32_64, halves);
+            if self.looks_again() && (s.elements, s.element, part.lanes) == (1, 4, 16) {
+                done = Some(self.look(pc, (i, s), form, part, (v, step), data, (on, missed))?);
             } else {
-                self.a.mi(Code::Test_rm32_imm32, weary, site::WEARY);
+                done = Some(self.look_here(pc, (i, s), form, part, (v, step), data, on)?);
             }
-            self.a.jump(Code::Jne_rel32_64, gather);
-            self.a.bind(look);
-            let ramp = std::array::from_fn(|k| step * k as u32);
-            let ramp = self.literals(ramp);
-            self.a.v2(VPBROADCASTD, part.width, 0, Opd::Reg(v), Lanes::All);
-            self.a.v3(VPADDD, part.width, 0, 0, Opd::Mem(ramp), Lanes::All);
-            self.a.vcmp(VPCMPUD, part.width, 5, v, Opd::Reg(0), 4, None);
-            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
-            self.a.jump(Code::Jne_rel32_64, o);
-            if let (true, Some(on)) = (pairs, on) {
-                // All of them, or each by itself.
-                self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(on), kreg(on));
-                self.a.jump(Code::Jae_rel32_64, o);
-            }
-            self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
-            // Channels that are off were not held against the site: the first one's place may be below it.
-            self.a.rr(Code::Movsxd_r64_rm32, Register::RAX, Register::EAX);
-            self.fetch_beside(s, Mem::indexed(PTR, Register::RAX, form.scale, 0));
-            if pairs {
-                self.move_pairs(pc, s, form, part, data, on)?;
-            } else {
-                self.move_row(pc, i, s, form, part, Way::Row(Register::RAX, 0), data, 0, on)?;
-            }
-            self.a.mi(Code::Mov_rm32_imm32, weary, 0);
-            match aside {
-                Some(_) => self.a.jmp(d),
-                None => aside = Some(self.a.step_aside(pc)),
-            }
-            self.a.bind(o);
-            if windows && !bent {
-                let other = self.a.label();
-                self.move_from_window(pc, (i, s), form, part, v, data, on, other)?;
-                self.a.mi(Code::Mov_rm32_imm32, weary, 0);
-                self.a.jmp(d);
-                self.a.bind(other);
-            }
-            if by_halves {
-                let other = self.a.label();
-                self.a.bind(halves);
-                self.move_halves(pc, s, form, part, (v, step), data, on, Some((weary, other)))?;
-                self.a.jmp(d);
-                self.a.bind(other);
-                self.a.mi(Code::Test_rm32_imm32, weary, site::HALVES);
-                self.a.jump(Code::Je_rel32_64, gather);
-                self.a.mi(Code::Mov_rm32_imm32, weary, 0);
-                self.a.jmp(look);
-            } else if pairs && !s.write {
-                let other = self.a.label();
-                self.move_from_table(pc, i, s, form, part, v, data, on, other)?;
-                self.a.jmp(d);
-                self.a.bind(other);
-            }
-            self.a.bind(gather);
-            self.a.m(Code::Inc_rm32, weary);
-            done = Some((d, aside));
         }
         if let Way::Any(v) = way {
             self.expect_next(pc, part, v);
@@ -226,6 +156,169 @@ impl Emit<'_> {
             self.a.bind(d);
         }
         Ok(())
+    }
+
+    /// Moves what is of a part whose places are looked at when running, unless that says that they are to be gathered;
+    /// gives where it is done, and what was put aside.
+    #[allow(clippy::too_many_arguments)]
+    fn look_here(
+        &mut self,
+        pc: Pc,
+        (i, s): (&Inst, &Simt),
+        form: Form,
+        part: &Part,
+        (v, step): (V, u32),
+        data: RegOffset,
+        on: Option<K>,
+    ) -> Result<(Label, Option<Aside>), Why> {
+        let (d, o) = (self.a.label(), self.a.label());
+        let pairs = s.elements == 0b11;
+        let windows = !pairs && !s.write && s.element == 4 && part.lanes == 16;
+        let bent =
+            windows && self.cells.at(s.address + 4 * part.lane).is_some_and(|c| self.clamped.contains(&c));
+        // What comes first is taken to be the usual way.
+        let mut aside = None;
+        if bent {
+            let other = self.a.label();
+            self.move_from_window(pc, (i, s), form, part, v, data, on, other)?;
+            aside = Some(self.a.step_aside(pc));
+            self.a.bind(other);
+        }
+        let (weary, gather) = (self.site(i, site::ASTRAY), self.a.label());
+        let by_halves = s.elements == 1 && s.element == 4 && part.lanes == 16;
+        let [look, halves] = std::array::from_fn(|_| self.a.label());
+        if by_halves {
+            self.a.mi(Code::Test_rm32_imm32, weary, site::WEARY | site::HALVES);
+            self.a.jump(Code::Js_rel32_64, halves);
+        } else {
+            self.a.mi(Code::Test_rm32_imm32, weary, site::WEARY);
+        }
+        self.a.jump(Code::Jne_rel32_64, gather);
+        self.a.bind(look);
+        self.row_at_sight(pc, (i, s), form, part, (v, step), data, on, o)?;
+        self.a.mi(Code::Mov_rm32_imm32, weary, 0);
+        match aside {
+            Some(_) => self.a.jmp(d),
+            None => aside = Some(self.a.step_aside(pc)),
+        }
+        self.a.bind(o);
+        if windows && !bent {
+            let other = self.a.label();
+            self.move_from_window(pc, (i, s), form, part, v, data, on, other)?;
+            self.a.mi(Code::Mov_rm32_imm32, weary, 0);
+            self.a.jmp(d);
+            self.a.bind(other);
+        }
+        if by_halves {
+            let other = self.a.label();
+            self.a.bind(halves);
+            self.move_halves(pc, s, form, part, (v, step), data, on, Some((weary, other)))?;
+            self.a.jmp(d);
+            self.a.bind(other);
+            self.a.mi(Code::Test_rm32_imm32, weary, site::HALVES);
+            self.a.jump(Code::Je_rel32_64, gather);
+            self.a.mi(Code::Mov_rm32_imm32, weary, 0);
+            self.a.jmp(look);
+        } else if pairs && !s.write {
+            let other = self.a.label();
+            self.move_from_table(pc, i, s, form, part, v, data, on, other)?;
+            self.a.jmp(d);
+            self.a.bind(other);
+        }
+        self.a.bind(gather);
+        self.a.m(Code::Inc_rm32, weary);
+        Ok((d, aside))
+    }
+
+    /// The same by routines, of dwords that sixteen channels move.
+    #[allow(clippy::too_many_arguments)]
+    fn look(
+        &mut self,
+        pc: Pc,
+        (i, s): (&Inst, &Simt),
+        form: Form,
+        part: &Part,
+        (v, step): (V, u32),
+        data: RegOffset,
+        (on, missed): (Option<K>, bool),
+    ) -> Result<(Label, Option<Aside>), Why> {
+        let [done, look, found, halves, gather, other] = std::array::from_fn(|_| self.a.label());
+        let at = s.address + 4 * part.lane;
+        let bent = !s.write && self.cells.at(at).is_some_and(|c| self.clamped.contains(&c));
+        let mut aside = None;
+        if bent && !missed {
+            let other = self.a.label();
+            self.move_from_window(pc, (i, s), form, part, v, data, on, other)?;
+            aside = Some(self.a.step_aside(pc));
+            self.a.bind(other);
+        }
+        let weary = self.site(i, site::ASTRAY);
+        self.a.mi(Code::Test_rm32_imm32, weary, site::WEARY | site::HALVES);
+        self.a.jump(Code::Js_rel32_64, halves);
+        self.a.jump(Code::Jne_rel32_64, gather);
+        self.a.bind(look);
+        if !missed {
+            self.row_at_sight(pc, (i, s), form, part, (v, step), data, on, other)?;
+            self.a.mi(Code::Mov_rm32_imm32, weary, 0);
+            match aside {
+                Some(_) => self.a.jmp(done),
+                None => aside = Some(self.a.step_aside(pc)),
+            }
+            self.a.bind(other);
+        }
+        let first = match (missed, s.write) {
+            (true, _) => First::Row,
+            (false, false) => First::Window,
+            (false, true) => First::Halves,
+        };
+        self.look_again((i, s), form, part, v, data, on, first)?;
+        self.a.jump(Code::Jne_rel32_64, gather);
+        self.a.bind(found);
+        self.looked(pc, s, part, data, on, weary)?;
+        self.a.jmp(done);
+        self.a.bind(halves);
+        self.look_again((i, s), form, part, v, data, on, First::Halves)?;
+        self.a.jump(Code::Je_rel32_64, found);
+        self.a.mi(Code::Mov_rm32_imm32, weary, 0);
+        self.a.jmp(look);
+        self.a.bind(gather);
+        self.a.m(Code::Inc_rm32, weary);
+        Ok((done, aside))
+    }
+
+    /// Moves a row; goes to `other` where places are none.
+    #[allow(clippy::too_many_arguments)]
+    fn row_at_sight(
+        &mut self,
+        pc: Pc,
+        (i, s): (&Inst, &Simt),
+        form: Form,
+        part: &Part,
+        (v, step): (V, u32),
+        data: RegOffset,
+        on: Option<K>,
+        other: Label,
+    ) -> Result<(), Why> {
+        let ramp = std::array::from_fn(|k| step * k as u32);
+        let ramp = self.literals(ramp);
+        self.a.v2(VPBROADCASTD, part.width, 0, Opd::Reg(v), Lanes::All);
+        self.a.v3(VPADDD, part.width, 0, 0, Opd::Mem(ramp), Lanes::All);
+        self.a.vcmp(VPCMPUD, part.width, 5, v, Opd::Reg(0), 4, None);
+        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+        self.a.jump(Code::Jne_rel32_64, other);
+        if let (0b11, Some(on)) = (s.elements, on) {
+            // All of them, or each by itself.
+            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(on), kreg(on));
+            self.a.jump(Code::Jae_rel32_64, other);
+        }
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
+        // Channels that are off were not held against the site: the first one's place may be below it.
+        self.a.rr(Code::Movsxd_r64_rm32, Register::RAX, Register::EAX);
+        self.fetch_beside(s, Mem::indexed(PTR, Register::RAX, form.scale, 0));
+        if s.elements == 0b11 {
+            return self.move_pairs(pc, s, form, part, data, on);
+        }
+        self.move_row(pc, i, s, form, part, Way::Row(Register::RAX, 0), data, 0, on)
     }
 
     /// Are a part's places known to be farther apart than what is ever moved at once?
@@ -319,7 +412,7 @@ impl Emit<'_> {
         let on = [a, b].map(|part| self.transfer_mask(pc, &part));
         for (k, (v, on)) in (0..).zip([v, w].into_iter().zip(on)) {
             if windows {
-                self.places_in_window(form, v, 1 + k, 5 + k, on);
+                self.places_in_window(form.scale, v, 1 + k, 5 + k, on);
             } else {
                 let ramp = self.literals(std::array::from_fn(|k| step * k as u32));
                 self.a.v2(VPBROADCASTD, Width::Z, 1 + k, Opd::Reg(v), Lanes::All);
@@ -374,14 +467,7 @@ impl Emit<'_> {
     ) -> Result<(), Why> {
         let to = data + 4 * part.lane;
         if let Some((_, other)) = unsure {
-            let ramp = self.literals(std::array::from_fn(|k| step * (k as u32 % 8)));
-            let first = self.literals(std::array::from_fn(|k| k as u32 & 8));
-            self.a.v3(VPSUBD, Width::Z, 0, v, Opd::Mem(ramp), Lanes::All);
-            self.a.v2(VMOVDQU32, Width::Z, 1, Opd::Mem(first), Lanes::All);
-            self.a.v3(VPERMD, Width::Z, 1, 1, Opd::Reg(0), Lanes::All);
-            self.a.vcmp(VPCMPUD, Width::Z, 5, 0, Opd::Reg(1), 4, None);
-            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
-            self.a.jump(Code::Jne_rel32_64, other);
+            self.two_rows(v, step, other);
         }
         let extract = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
         self.a.rri(extract, vreg(0, Width::Y), vreg(v, Width::Z), 1);
@@ -424,6 +510,18 @@ impl Emit<'_> {
         self.a.push(iced_x86::Instruction::with4(insert, low, low, high, 1));
         let k = self.load_lanes(pc, to, on);
         self.store_part(to, 0, 4, part, k)
+    }
+
+    /// Goes to `other` unless sixteen places are two rows of eight.
+    pub(super) fn two_rows(&mut self, v: V, step: u32, other: Label) {
+        let ramp = self.literals(std::array::from_fn(|k| step * (k as u32 % 8)));
+        let first = self.literals(std::array::from_fn(|k| k as u32 & 8));
+        self.a.v3(VPSUBD, Width::Z, 0, v, Opd::Mem(ramp), Lanes::All);
+        self.a.v2(VMOVDQU32, Width::Z, 1, Opd::Mem(first), Lanes::All);
+        self.a.v3(VPERMD, Width::Z, 1, 1, Opd::Reg(0), Lanes::All);
+        self.a.vcmp(VPCMPUD, Width::Z, 5, 0, Opd::Reg(1), 4, None);
+        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+        self.a.jump(Code::Jne_rel32_64, other);
     }
 
     /// The mask that [`Emit::on`] left for a half.

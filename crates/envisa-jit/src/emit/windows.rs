@@ -86,7 +86,7 @@ impl Emit<'_> {
         on: Option<K>,
         other: Label,
     ) -> Result<(), Why> {
-        self.places_in_window(form, v, 1, 5, on);
+        self.places_in_window(form.scale, v, 1, 5, on);
         self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
         self.a.jump(Code::Jne_rel32_64, other);
         // The first channel may be off, and its place anywhere.
@@ -98,11 +98,11 @@ impl Emit<'_> {
     }
 
     /// Which dword of the 64 bytes from the first channel's on each place is, in a vector; which are none, in a mask.
-    pub(super) fn places_in_window(&mut self, form: Form, v: V, to: V, none: K, on: Option<K>) {
+    pub(super) fn places_in_window(&mut self, scale: u32, v: V, to: V, none: K, on: Option<K>) {
         self.a.v2(VPBROADCASTD, Width::Z, to, Opd::Reg(v), Lanes::All);
         self.a.v3(VPSUBD, Width::Z, to, v, Opd::Reg(to), Lanes::All);
         // To whole dwords: what is no multiple of them becomes very large.
-        let shift = form.scale.trailing_zeros();
+        let shift = scale.trailing_zeros();
         if shift < 2 {
             self.a.v2i(VPRORD, Width::Z, to, Opd::Reg(to), 2 - shift, Lanes::All);
         }

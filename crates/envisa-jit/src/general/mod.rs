@@ -36,6 +36,8 @@ type Set = u128;
 pub(crate) struct Given<'a> {
     /// Labels that there are.
     pub labels: u32,
+    /// Those, as branches name them, of routines that leave slots and general registers as they are.
+    pub quiet: &'a [u64],
     /// Where memory is to hold what slots hold, in the order of the code.
     pub wanted: &'a [Wanted],
     /// Instructions that are put behind the code, and rarely come to.

@@ -93,9 +93,9 @@ fn names(i: &Instruction) -> u32 {
     (0..i.op_count()).fold(0, |all, k| all | one(k))
 }
 
-fn seen(i: &Instruction, flow: FlowControl) -> Option<Seen> {
+fn seen(i: &Instruction, flow: FlowControl, quiet: &[u64]) -> Option<Seen> {
     if flow == FlowControl::Call {
-        return Some(Seen::Call);
+        return (!quiet.contains(&i.near_branch64())).then_some(Seen::Call);
     }
     if i.op0_register() == REGS && i.op_count() > 0 && i.op0_kind() == OpKind::Register {
         return Some(Seen::Switch);
@@ -128,7 +128,7 @@ impl Survey {
         for (k, i) in code[..given.end].iter().enumerate() {
             named |= names(i);
             let flow = i.flow_control();
-            if let Some(seen) = seen(i, flow) {
+            if let Some(seen) = seen(i, flow, given.quiet) {
                 all.seen.push((k, seen));
             }
             if i.ip() != 0 {

@@ -257,8 +257,15 @@ fn whoever_reads_the_register_file_sees_the_same() {
         p.a.op0(Code::Retnq);
         let wanted = std::mem::take(&mut p.a.wanted);
         let (code, labels) = p.a.settled().expect("it is code");
-        let given =
-            Given { labels, wanted: &wanted, behind: end..end, end, depths: &[(0, 0)], shared: DWORDS + 8 };
+        let given = Given {
+            labels,
+            quiet: &[],
+            wanted: &wanted,
+            behind: end..end,
+            end,
+            depths: &[(0, 0)],
+            shared: DWORDS + 8,
+        };
         let Some(new) = keep(code, &given) else { continue };
         kept += 1;
         let run = |code: &[Instruction], at: &dyn Fn(usize) -> usize| {
