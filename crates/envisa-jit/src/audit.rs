@@ -118,6 +118,7 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
                 return Err(format!("at {:#x}: {i}", i.ip()));
             }
         }
+        let flow = i.flow_control();
         // Nothing jumps between the load of this one and its uses either.
         let first = match i.op0_kind() {
             OpKind::Register if i.op0_register() <= Register::R15 => i.op0_register().full_register(),
@@ -127,17 +128,17 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
             payload = i.code() == Code::Mov_r64_rm64
                 && i.memory_base() == Register::RBP
                 && i.memory_displacement64() as u32 == place::PAYLOAD;
-        } else if i.flow_control() != FlowControl::Next {
+        } else if flow != FlowControl::Next {
             payload = false;
         }
-        if i.op0_kind() == OpKind::NearBranch64 && i.flow_control() == FlowControl::Call {
+        if i.op0_kind() == OpKind::NearBranch64 && flow == FlowControl::Call {
             match called.iter_mut().find(|c| c.0 == i.near_branch64()) {
                 Some(c) => c.1 &= aimed,
                 None => called.push((i.near_branch64(), aimed)),
             }
         }
         // Behind what does not go on, a routine has what all have who call it.
-        if matches!(i.flow_control(), FlowControl::Return | FlowControl::UnconditionalBranch)
+        if matches!(flow, FlowControl::Return | FlowControl::UnconditionalBranch)
             && let Some(c) = called.iter().find(|c| c.0 == i.next_ip())
         {
             aimed = c.1;

@@ -67,7 +67,7 @@ fn write_aimed(i: &Instruction, a: &Aimed, from: u32, to: u32, out: &mut Vec<u8>
     out.extend_from_slice(&by(a.long.into()).to_le_bytes());
 }
 
-/// The bytes of instructions, and where each begins. Labels are numbers from 1 on: that of an instruction is its
+/// The bytes of instructions, and where each begins; those without a code have none. Labels are numbers from 1 on: that of an instruction is its
 /// address, which is 0 where it has none.
 ///
 /// # Errors
@@ -90,6 +90,9 @@ pub(crate) fn encode(code: &[Instruction]) -> Result<(Vec<u8>, Vec<u32>), String
                 at_label.resize(l + 1, (u32::MAX, 0));
             }
             at_label[l] = (k as u32, aims.len() as u32);
+        }
+        if i.code() == Code::INVALID {
+            continue;
         }
         if let Some(l) = label(i) {
             let long = length(i).ok_or("a branch of a rare kind")?;

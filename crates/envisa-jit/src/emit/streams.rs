@@ -54,6 +54,9 @@ pub(crate) fn streams(p: &Program, flow: &Flow, cells: &Cells, shapes: &Shapes) 
     for at in &loops {
         let inner =
             |other: &RangeInclusive<Pc>| other != at && at.contains(other.start()) && other.end() <= at.end();
+        if !at.clone().any(|pc| goes_on(p, cells, shapes, at, pc).is_some()) {
+            continue;
+        }
         if loops.iter().any(inner) || !quiet(p, at) || !closed(p, flow, at) {
             continue;
         }
@@ -81,11 +84,26 @@ fn ahead(
     loaded: &[CellId],
 ) -> Option<(u32, u32)> {
     let (s, channels) = (gather(p, pc)?, p.code()[pc as usize].channels);
-    let form = form(p, s).ok()?;
     let bytes = u32::from(s.address_bytes) * u32::from(channels);
-    let moves = |c: CellId| shapes.step(c).is_none() && !loaded.contains(&c) && written(p, cells, at, c);
+    let computed = |c: CellId| !loaded.contains(&c);
+    let all = (0..bytes / 64).all(|k| cells.at(s.address + 64 * k).is_some_and(computed));
+    goes_on(p, cells, shapes, at, pc).filter(|_| all)
+}
+
+/// The same whether or not it goes by what comes from memory.
+fn goes_on(
+    p: &Program,
+    cells: &Cells,
+    shapes: &Shapes,
+    at: &RangeInclusive<Pc>,
+    pc: Pc,
+) -> Option<(u32, u32)> {
+    let (s, channels) = (gather(p, pc)?, p.code()[pc as usize].channels);
+    let form = form(p, s).ok().filter(|form| matches!(channels, 16 | 32) && form.scale <= 4)?;
+    let bytes = u32::from(s.address_bytes) * u32::from(channels);
+    let moves = |c: CellId| shapes.step(c).is_none() && written(p, cells, at, c);
     let all = (0..bytes / 64).all(|k| cells.at(s.address + 64 * k).is_some_and(moves));
-    (matches!(channels, 16 | 32) && form.scale <= 4 && all).then(|| (4 / form.scale, u32::from(channels)))
+    all.then(|| (4 / form.scale, u32::from(channels)))
 }
 
 /// From a loop's first instruction to its last.

@@ -2,7 +2,6 @@
 
 use iced_x86::{Code, FlowControl, Instruction, InstructionInfoFactory, OpKind, Register};
 
-use super::Kept;
 use crate::asm::Mem;
 
 const EAX: Register = Register::EAX;
@@ -10,33 +9,19 @@ const EAX: Register = Register::EAX;
 const LONGEST: usize = 6;
 const AHEAD: usize = 6;
 
-/// Computes results where they go, up to an instruction.
-pub(super) fn computed_in_place(kept: &mut Kept, end: usize) {
-    let mut gone = vec![false; kept.code.len()];
-    let end = kept.at.get(end).copied().unwrap_or(kept.code.len());
+/// Computes results where they go. What is not needed then becomes [`Code::INVALID`], which is written as nothing.
+pub(super) fn computed_in_place(code: &mut [Instruction]) {
     let mut info = InstructionInfoFactory::new();
     let mut k = 0;
-    while k < end {
-        match computation(&kept.code[k..end], &mut info) {
+    while k < code.len() {
+        match computation(&code[k..], &mut info) {
             Some(n) => {
-                in_place(&mut kept.code[k..=k + n], &mut gone[k..=k + n]);
+                in_place(&mut code[k..=k + n]);
                 k += n + 1;
             }
             None => k += 1,
         }
     }
-    let mut now = Vec::with_capacity(kept.code.len());
-    let mut left = 0;
-    for g in &gone {
-        now.push(left);
-        left += usize::from(!g);
-    }
-    kept.at.iter_mut().for_each(|a| *a = now.get(*a).copied().unwrap_or(left));
-    let mut k = 0;
-    kept.code.retain(|_| {
-        k += 1;
-        !gone[k - 1]
-    });
 }
 
 /// Does an instruction begin a computation: does it write all of `eax`, of other registers?
@@ -147,13 +132,14 @@ fn turned(code: &[Instruction], to: Register) -> Option<Instruction> {
 }
 
 /// Lets a computation, the last instruction of which is the move, write to where it is moved to.
-fn in_place(code: &mut [Instruction], gone: &mut [bool]) {
+fn in_place(code: &mut [Instruction]) {
+    let gone = Instruction::default();
     let n = code.len() - 1;
     let Some(to) = moved_to(&code[n]) else { return };
-    gone[n] = true;
+    code[n] = gone;
     if let Some(new) = turned(&code[..n], to.full_register()) {
         code[0] = new;
-        gone[1] = true;
+        code[1] = gone;
         return;
     }
     for i in &mut code[..n] {
@@ -162,14 +148,14 @@ fn in_place(code: &mut [Instruction], gone: &mut [bool]) {
     let first = code[0];
     let copy = first.code() == Code::Mov_r32_rm32 && first.op1_kind() == OpKind::Register;
     if copy && first.op1_register() == to && first.ip() == 0 && n > 1 {
-        gone[0] = true;
+        code[0] = gone;
     } else if copy
         && n > 1
         && let Some(mut sum) = sum(first.op1_register(), &code[1], to)
     {
         sum.set_ip(first.ip());
         code[0] = sum;
-        gone[1] = true;
+        code[1] = gone;
     }
 }
 

@@ -52,6 +52,7 @@ pub(crate) struct Given<'a> {
 
 /// The same code with scalars in registers.
 pub(crate) struct Kept {
+    /// Those without a code are none.
     pub code: Vec<Instruction>,
     /// Of each instruction that was, the first that it became.
     pub at: Vec<usize>,
@@ -117,7 +118,10 @@ fn plain(i: &Instruction) -> Option<(Use, u32)> {
 
 /// The operand that is memory.
 fn memory_operand(i: &Instruction) -> Option<u32> {
-    (0..i.op_count()).find(|k| i.op_kind(*k) == OpKind::Memory)
+    [i.op0_kind(), i.op1_kind(), i.op2_kind(), i.op3_kind()]
+        .iter()
+        .position(|k| *k == OpKind::Memory)
+        .map(|k| k as u32)
 }
 
 /// A register of so many bytes.
@@ -163,7 +167,8 @@ pub(crate) fn keep(code: &[Instruction], given: &Given<'_>) -> Option<Kept> {
     p.kept = (0..p.slots.len()).filter(|k| registers[*k].is_some()).fold(0, |all, k| all | 1 << k);
     (p.kept != 0).then(|| {
         let mut kept = p.rewrite(&blocks.all, &live, &registers);
-        copies::computed_in_place(&mut kept, given.behind.start);
+        let end = kept.at.get(given.behind.start).copied().unwrap_or(kept.code.len());
+        copies::computed_in_place(&mut kept.code[..end]);
         kept
     })
 }

@@ -75,8 +75,8 @@ fn names(i: &Instruction) -> u32 {
     if saves || takes {
         return 0;
     }
-    let one = |k: u32| match i.op_kind(k) {
-        OpKind::Register => bit(i.op_register(k)),
+    let one = |kind: OpKind, r: Register| match kind {
+        OpKind::Register => bit(r),
         OpKind::Memory => bit(i.memory_base()) | bit(i.memory_index()),
         OpKind::NearBranch64
         | OpKind::Immediate8
@@ -90,7 +90,11 @@ fn names(i: &Instruction) -> u32 {
         // Instructions on strings, which have registers of their own.
         _ => bit(RSI) | bit(RDI),
     };
-    (0..i.op_count()).fold(0, |all, k| all | one(k))
+    // What there is none of is no register; a fifth is an immediate.
+    one(i.op0_kind(), i.op0_register())
+        | one(i.op1_kind(), i.op1_register())
+        | one(i.op2_kind(), i.op2_register())
+        | one(i.op3_kind(), i.op3_register())
 }
 
 fn seen(i: &Instruction, flow: FlowControl, quiet: &[u64]) -> Option<Seen> {

@@ -181,7 +181,7 @@ impl Evaluator {
             let bytes = if wide { 8 } else { 4 };
             let plain = !i.is_jcc_near()
                 && !i.is_call_near()
-                && !matches!(i.code(), Movzx_r32_rm8 | Mov_rm8_imm8 | Lea_r32_m);
+                && !matches!(i.code(), Movzx_r32_rm8 | Mov_rm8_imm8 | Lea_r32_m | INVALID);
             let [a, b] = [0, 1].map(|n| if plain && n < i.op_count() { self.get(i, n, bytes) } else { 0 });
             match i.code() {
                 Mov_r32_rm32 | Mov_r64_rm64 | Mov_rm32_r32 | Mov_rm64_r64 | Mov_r32_imm32
@@ -229,6 +229,7 @@ impl Evaluator {
                         self.general.insert(r, 0xbad);
                     }
                 }
+                INVALID => {}
                 Retnq => return seen,
                 other => panic!("no evaluator of {other:?}"),
             }

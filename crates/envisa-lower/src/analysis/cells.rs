@@ -1,6 +1,5 @@
 //! The register file cut into cells: runs of bytes that instructions access as one.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::program::{Dst, Inst, Op, Pc, ProgramParts, RegOffset, Src, Strides};
@@ -93,12 +92,10 @@ struct Piece {
 impl Cells {
     /// Cuts a program's registers, vectors into pieces of at most `vector` bytes (a power of two).
     pub fn new(p: &ProgramParts, vector: u32) -> Cells {
-        let mut predicates = HashSet::new();
-        for i in &p.code {
-            predicates_of(i, &mut |at| {
-                predicates.insert(at);
-            });
-        }
+        let mut predicates = Vec::new();
+        p.code.iter().for_each(|i| predicates_of(i, &mut |at| predicates.push(at)));
+        predicates.sort_unstable();
+        predicates.dedup();
         let mut told: Vec<Piece> = Vec::with_capacity(4 * p.code.len());
         // Where those of each instruction begin.
         let mut begins = Vec::with_capacity(p.code.len() + 1);
@@ -109,17 +106,19 @@ impl Cells {
         begins.push(told.len());
         let mut all = told.clone();
         for piece in &mut all {
-            if piece.kind == CellKind::Scalar && piece.bytes == 4 && predicates.contains(&piece.offset) {
+            if piece.kind == CellKind::Scalar
+                && piece.bytes == 4
+                && predicates.binary_search(&piece.offset).is_ok()
+            {
                 piece.kind = CellKind::Predicate;
                 // Who reads a bit of all of them does so whatever channel is active.
                 piece.across |= !piece.write && piece.single;
                 piece.channel = piece.single.then_some(0);
             }
         }
-        // Of those alike, the first that was told.
-        let key =
-            |(a, k): (&Piece, u32)| (u128::from(a.offset) << 32 | u128::from(a.bytes)) << 32 | u128::from(k);
-        let mut order: Vec<u128> = all.iter().zip(0..).map(key).collect();
+        // Which of those that begin at the same byte comes first does not matter.
+        let key = |(a, k): (&Piece, u32)| u64::from(a.offset) << 32 | u64::from(k);
+        let mut order: Vec<u64> = all.iter().zip(0..).map(key).collect();
         order.sort_unstable();
         let mut cells: Vec<Cell> = Vec::new();
         let mut element = 0;
