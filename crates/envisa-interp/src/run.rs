@@ -74,7 +74,7 @@ impl Executable {
 
     /// What executes single instructions of the improved program, for other engines.
     pub fn instructions(&self) -> Arc<dyn Instructions> {
-        Arc::new(Code::new(&self.fast, Level::detect(), true))
+        Arc::new(Single { program: self.fast.clone(), code: OnceLock::new() })
     }
 
     /// The program.
@@ -108,17 +108,30 @@ impl Translation for Code {
     }
 }
 
-impl Instructions for Code {
+/// Executes single instructions of a program, which is decoded when the first of them is asked for.
+struct Single {
+    program: Program,
+    code: OnceLock<Code>,
+}
+
+impl Single {
+    fn code(&self) -> &Code {
+        self.code.get_or_init(|| Code::new(&self.program, Level::detect(), true))
+    }
+}
+
+impl Instructions for Single {
     fn instruction(&self, m: &mut Machine<'_>, pc: u32) -> u32 {
-        self.admit(m);
-        match self.cells.get(pc as usize) {
-            Some(cell) => level::call(cell.run, m, At { cell, code: self }, pc),
+        let code = self.code();
+        code.admit(m);
+        match code.cells.get(pc as usize) {
+            Some(cell) => level::call(cell.run, m, At { cell, code }, pc),
             None => m.fault(pc, None, envisa_machine::Cause::FellOff),
         }
     }
 
     fn run(&self, m: &mut Machine<'_>) {
-        Code::run(self, m);
+        Code::run(self.code(), m);
     }
 }
 

@@ -1,15 +1,49 @@
 //! A list of x86 instructions with labels, to be encoded at once.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use iced_x86::{Code, IcedError, Instruction, MemoryOperand, Mnemonic, OpKind, Register};
 
 use crate::encode::encode;
+use crate::forms::CODES;
 use crate::ops::Op;
 pub(crate) use crate::ops::Width;
 
 /// How far back a load is looked for that gave the same.
 const BACK: usize = 8;
+
+/// Of encodings, the kind of the immediate behind a register: 0 while it is not known.
+static IMMEDIATES: [AtomicU8; CODES] = [const { AtomicU8::new(0) }; CODES];
+
+/// An instruction with a register and an immediate: the crate's own way looks for the kind of these every time.
+fn with_immediate(c: Code, a: Register, i: i32) -> Result<Instruction, IcedError> {
+    let known = &IMMEDIATES[c as usize];
+    let kind = match known.load(Ordering::Relaxed) {
+        1 => OpKind::Immediate32,
+        2 => OpKind::Immediate32to64,
+        _ => {
+            let new = Instruction::with2(c, a, i)?;
+            let kind = match new.op1_kind() {
+                OpKind::Immediate32 => 1,
+                OpKind::Immediate32to64 => 2,
+                _ => 3,
+            };
+            known.store(kind, Ordering::Relaxed);
+            return Ok(new);
+        }
+    };
+    let mut new = Instruction::default();
+    new.set_code(c);
+    new.set_op0_register(a);
+    new.set_op1_kind(kind);
+    if kind == OpKind::Immediate32 {
+        new.set_immediate32(i as u32)
+    } else {
+        new.set_immediate32to64(i.into())
+    }
+    Ok(new)
+}
 
 /// A place in the code, bound or still to be bound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -205,7 +239,11 @@ impl Asm {
 
     pub fn jump(&mut self, c: Code, to: Label) {
         self.aim(to);
-        self.push(Instruction::with_branch(c, u64::from(to.0) + 1));
+        let mut i = Instruction::default();
+        i.set_code(c);
+        i.set_op0_kind(OpKind::NearBranch64);
+        i.set_near_branch64(u64::from(to.0) + 1);
+        self.push(Ok(i));
     }
 
     fn aim(&mut self, l: Label) {
@@ -273,7 +311,7 @@ impl Asm {
     }
 
     pub fn ri(&mut self, c: Code, a: Register, i: i32) {
-        self.push(Instruction::with2(c, a, i));
+        self.push(with_immediate(c, a, i));
     }
 
     pub fn mi(&mut self, c: Code, m: Mem, i: i32) {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use iced_x86::{Encoder, IcedError, Instruction, OpKind, Register, RoundingControl};
 
 /// More than x86 has encodings.
-const CODES: usize = 5000;
+pub(crate) const CODES: usize = 5000;
 /// Most bytes that an instruction has, rounded up.
 pub(crate) const MOST: usize = 16;
 
