@@ -1,7 +1,12 @@
 //! The one place where the suite meets envisa's engine.
 
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use envisa::internals;
+use envisa::lower::Op;
+use envisa::machine::observer::Observer;
+use envisa::machine::thread::{Machine, Mask};
 use envisa::{Arg, Buffer, Config, Device as Gpu, FaultKind, Finding, LoadOptions, Module, Source};
 
 use crate::corpus;
@@ -50,6 +55,42 @@ pub struct Loaded<'a> {
     kernel: envisa::Kernel,
     how: envisa::Launch,
     buffers: Vec<Option<Buffer>>,
+}
+
+/// A message of native code.
+#[derive(Clone, Copy, Debug)]
+pub struct Missed {
+    /// Its number in its function.
+    pub instruction: u32,
+    /// How often the machine executed it, as it went elsewhere than the last time.
+    pub misses: u64,
+    /// How often it was executed.
+    pub executed: u64,
+}
+
+/// Counts the messages of a run, by function and number.
+#[derive(Default)]
+struct Messages(HashMap<(u16, u32), u64>);
+
+impl Observer for Messages {
+    fn fork(&self) -> Messages {
+        Messages::default()
+    }
+
+    fn merge(&mut self, other: Messages) {
+        for (place, n) in other.0 {
+            *self.0.entry(place).or_default() += n;
+        }
+    }
+
+    fn before(&mut self, m: &Machine<'_>, pc: u32, mask: Mask) {
+        let i = &m.env.program.code()[pc as usize];
+        if i.op == Op::Message && mask != 0 {
+            *self.0.entry((i.function, i.source)).or_default() += 1;
+        }
+    }
+
+    fn after(&mut self, _: &Machine<'_>, _: u32, _: Mask, _: u32) {}
 }
 
 impl<'a> Loaded<'a> {
@@ -207,6 +248,43 @@ impl<'a> Loaded<'a> {
             }
         }
         Ok((Executed { instructions, left }, native.level))
+    }
+
+    /// Launches natively, once: how often native code did not find what a message goes to where it went last, message by
+    /// message, and how often each is executed.
+    ///
+    /// # Errors
+    /// As [`Loaded::run`].
+    pub fn misses(&mut self) -> Result<Vec<Missed>, Failure> {
+        // Of messages that native code has no way for, all are the interpreter's.
+        let observed = self.how.clone().engine(envisa::Engine::Native).statistics(true);
+        let outcome = self.gpu.run(&self.kernel, &observed).map_err(failed)?;
+        let native = outcome.statistics.and_then(|s| s.native);
+        let native = native.ok_or_else(|| failed("statistics without native code's"))?;
+        if let Some(why) = native.refused {
+            return Err(failed(why));
+        }
+        self.reset();
+        let mut messages = Messages::default();
+        let done = internals::observe(&self.gpu, &self.kernel, &self.how, &mut messages).map_err(failed)?;
+        if let Some(fault) = &done.0.fault {
+            return Err(failed(fault));
+        }
+        self.reset();
+        let launch = self.how.clone().engine(envisa::Engine::Native);
+        let (_, asked) = internals::asked(&self.gpu, &self.kernel, &launch).map_err(failed)?;
+        let program = internals::optimized(&self.kernel);
+        let mut out = Vec::new();
+        for (pc, (i, misses)) in (0..).zip(program.code().iter().zip(asked)) {
+            if i.op != Op::Message || native.left.iter().any(|l| l.instruction == i.source) {
+                continue;
+            }
+            // One for all channels is executed as often as each that it was made of.
+            let of = std::iter::once(i.source).chain(program.upper(pc).iter().map(|u| u.source));
+            let executed = of.filter_map(|source| messages.0.get(&(i.function, source))).max();
+            out.push(Missed { instruction: i.source, misses, executed: executed.copied().unwrap_or(0) });
+        }
+        Ok(out)
     }
 
     /// Gives every buffer its initial content.

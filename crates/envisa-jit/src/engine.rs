@@ -803,6 +803,9 @@ extern "sysv64" fn callback(context: *mut u8, pc: Pc) -> u32 {
 /// Has the machine execute one instruction for native code: 0 to go on.
 fn step(m: &mut Machine<'_>, rest: &dyn Instructions, sites: &mut [Site], pc: Pc) -> u32 {
     debug_assert!(to_nearest(), "the machine is called in another direction of rounding");
+    if let Some(asked) = m.env.asked {
+        asked.count(pc);
+    }
     m.t.pc = pc;
     m.refresh_mode();
     let mut next = pc;

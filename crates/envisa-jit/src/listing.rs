@@ -49,7 +49,8 @@ pub(crate) fn listing(p: &Program, c: &Compiled, tell: Tell<'_>) -> String {
             // What else it was made of.
             for u in p.upper(*pc) {
                 let _ = write!(out, "; and ${}", u.source);
-                if let (_, Some(written)) = tell(function, &Inst { source: u.source, span: u.span, ..*inst }) {
+                if let (_, Some(written)) = tell(function, &Inst { source: u.source, span: u.span, ..*inst })
+                {
                     let _ = write!(out, "  {written}");
                 }
                 out.push('\n');

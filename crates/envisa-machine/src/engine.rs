@@ -117,6 +117,7 @@ impl<'a> LaunchView<'a> {
             observed,
             interest: OnceLock::new(),
             dropped: &prepared.dropped,
+            asked: prepared.asked.as_deref(),
             stray_reads: false,
             local_regions: &prepared.local_regions,
             private: prepared.private,

@@ -7,6 +7,7 @@ use envisa_isa::limits::NAMED_BARRIERS;
 use envisa_lower::{Message, Program, RegOffset, decode_raw};
 use envisa_sem::FpMode;
 
+use crate::asked::Asked;
 use crate::dropped::{Dropped, DroppedAccess};
 use crate::interest::Interest;
 use crate::memory::{AddressMap, Block, Hint, Names, SurfaceTable};
@@ -258,6 +259,8 @@ pub struct Env<'a> {
     pub interest: OnceLock<Interest>,
     /// Counts the accesses that were dropped.
     pub dropped: &'a Dropped,
+    /// Counts what an engine asks for, where somebody wants to know.
+    pub asked: Option<&'a Asked>,
     /// Reads of registers at addresses that are no variable's give zeros, where a device gives what is in some
     /// register: else they fault.
     pub stray_reads: bool,

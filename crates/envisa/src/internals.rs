@@ -1,6 +1,8 @@
 //! For the tests of the rooms behind the library: modules that no reader made, observers of the machine, the
 //! machine's own faults. No part of the interface: it changes with the rooms.
 
+use std::sync::Arc;
+
 use crate::device::Device;
 use crate::error::Error;
 use crate::kernel::Kernel;
@@ -10,6 +12,7 @@ use crate::run::{Outcome, Run};
 use envisa_diag::{FileId, Files};
 use envisa_lower::Program;
 use envisa_machine::Trap;
+use envisa_machine::asked::Asked;
 use envisa_machine::observer::Observer;
 
 /// Loads a module of hand-written code that somebody made; `ids` are the files of its objects.
@@ -30,6 +33,21 @@ pub fn load(
 /// The program that a kernel was lowered to.
 pub fn program(kernel: &Kernel) -> &Program {
     kernel.code.program()
+}
+
+/// The program that runs without an observer.
+pub fn optimized(kernel: &Kernel) -> &Program {
+    kernel.code.executable.optimized()
+}
+
+/// Runs a launch; gives how often native code asked the machine for each instruction of the optimised program.
+///
+/// # Errors
+/// As [`Device::run`].
+pub fn asked(device: &Device, kernel: &Kernel, launch: &Launch) -> Result<(Outcome, Vec<u64>), Error> {
+    let asked = Arc::new(Asked::new(optimized(kernel)));
+    let launch = Launch { asked: Some(asked.clone()), ..launch.clone() };
+    Ok((device.run(kernel, launch)?, asked.counts()))
 }
 
 /// Runs a launch; gives the machine's fault, too.

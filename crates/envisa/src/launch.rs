@@ -29,6 +29,7 @@ pub struct Launch {
     pub(crate) progress: Option<&'static Progress>,
     pub(crate) cancel: Option<Cancel>,
     pub(crate) stray_reads: bool,
+    pub(crate) asked: Option<std::sync::Arc<envisa_machine::asked::Asked>>,
     /// Addresses whose content the host did not write.
     pub(crate) fresh: Vec<std::ops::Range<u64>>,
 }
@@ -101,6 +102,7 @@ impl Launch {
             limit: u64::MAX,
             local_memory: None,
             stray_reads: false,
+            asked: None,
             check: false,
             hints: false,
             at_length: false,

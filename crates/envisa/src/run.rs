@@ -298,6 +298,7 @@ fn execute<O: Observer>(
         prepare(device.0.memory(), code, bound, &options, red_zone).map_err(|e| refused(code, e))?;
     let prepared = ready.prepared();
     prepared.names = names(code, launch);
+    prepared.asked.clone_from(&launch.asked);
     let prepared = &*prepared;
     let (exe, linked) = (&code.executable, &code.linked);
     let engine = launch.engine.unwrap_or(device.config().engine);

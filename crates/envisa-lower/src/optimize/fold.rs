@@ -273,12 +273,15 @@ fn step(p: &ProgramParts, uses: &Uses, blocks: &Blocks, at: &Place, width: u32, 
                 else {
                     continue;
                 };
+                // Where a message with a 64-bit origin may go is known of that origin alone.
+                let varies = || width == 8 && blocks.varies(uses, offset..offset + ty.size(), at.pc);
                 if l.origin == Src::None
                     && l.shift == 0
                     && n > 1
                     && ty.size() == l.bytes
                     && !ty.is_float()
                     && stable(uses, blocks, pc, at, offset..offset + ty.size())
+                    && !varies()
                 {
                     l.index = index;
                     l.origin = d.src[s];

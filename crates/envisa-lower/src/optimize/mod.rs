@@ -208,7 +208,12 @@ struct Blocks {
     entry: Vec<bool>,
     /// First instruction of each.
     start: Vec<Pc>,
+    /// The innermost loop around each, from where it begins to the branch back.
+    around: Vec<Range<Pc>>,
 }
+
+/// Loops that are told apart; of more, only which code is in one.
+const LOOPS: usize = 256;
 
 impl Blocks {
     fn new(p: &ProgramParts) -> Blocks {
@@ -243,7 +248,8 @@ impl Blocks {
                 _ => {}
             }
         }
-        let mut blocks = Blocks { of: Vec::with_capacity(n), entry: Vec::new(), start: Vec::new() };
+        let (entry, start, around) = (Vec::new(), Vec::new(), Vec::new());
+        let mut blocks = Blocks { of: Vec::with_capacity(n), entry, start, around };
         for pc in 0..n {
             if pc == 0 || starts[pc] || targets[pc] {
                 let entry = p.functions.iter().any(|f| f.entry as usize == pc) && !targets[pc];
@@ -252,7 +258,29 @@ impl Blocks {
             }
             blocks.of.push(blocks.entry.len() as u32 - 1);
         }
+        let back = |(pc, i): (Pc, &Inst)| (i.op == Op::Goto && i.aux <= pc).then_some(i.aux..pc + 1);
+        let mut loops: Vec<Range<Pc>> = (0..).zip(&p.code).filter_map(back).collect();
+        if loops.len() > LOOPS {
+            let all = loops.iter().fold(Pc::MAX..0, |a, b| a.start.min(b.start)..a.end.max(b.end));
+            loops = vec![all];
+        }
+        // The inner ones last.
+        loops.sort_by_key(|l| std::cmp::Reverse(l.end - l.start));
+        blocks.around = vec![0..0; blocks.start.len()];
+        for l in loops {
+            let (first, last) = (blocks.of[l.start as usize], blocks.of[l.end as usize - 1]);
+            blocks.around[first as usize..=last as usize].fill(l);
+        }
         blocks
+    }
+
+    /// Is a range written in the innermost loop around an instruction: may it be another one in every round?
+    fn varies(&self, uses: &Uses, range: Range<RegOffset>, pc: Pc) -> bool {
+        let around = &self.around[self.of[pc as usize] as usize];
+        chunks(range).any(|c| {
+            let w = uses.writers(c);
+            w.get(w.partition_point(|w| w.1 < around.start)).is_some_and(|w| w.1 < around.end)
+        })
     }
 
     fn same(&self, a: Pc, b: Pc) -> bool {

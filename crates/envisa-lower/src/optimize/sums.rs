@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use envisa_isa::{Modifier, Type};
 
-use super::{Blocks, CHUNK, range};
+use super::{Blocks, CHUNK, Uses, range};
 use crate::program::*;
 use crate::registers::REGISTER_PADDING;
 use crate::{Extend, Message, Space};
@@ -41,6 +41,7 @@ pub(super) fn fold(p: &mut ProgramParts, blocks: &Blocks) {
         return;
     }
     let mut room = p.registers.bytes.saturating_sub(REGISTER_PADDING).next_multiple_of(CHUNK);
+    let uses = Uses::new(p);
     let mut made = Vec::new();
     let mut named = vec![0u32; p.messages.len()];
     for i in p.code.iter().filter(|i| i.op == Op::Message) {
@@ -51,7 +52,7 @@ pub(super) fn fold(p: &mut ProgramParts, blocks: &Blocks) {
         if i.op != Op::Message || named[i.aux as usize] != 1 || made.len() >= 2 * MOST {
             continue;
         }
-        let Some(sum) = (Search { p, blocks, pc }).sum() else { continue };
+        let Some(sum) = (Search { p, blocks, uses: &uses, pc }).sum() else { continue };
         let origin = Src::Reg {
             offset: room,
             ty: Type::Uq,
@@ -96,6 +97,7 @@ pub(super) fn fold(p: &mut ProgramParts, blocks: &Blocks) {
 struct Search<'a> {
     p: &'a ProgramParts,
     blocks: &'a Blocks,
+    uses: &'a Uses,
     pc: usize,
 }
 
@@ -124,6 +126,10 @@ impl Search<'_> {
             _ => 0..0,
         };
         let [low, high] = [scalar(&sum.halves[0]), scalar(&sum.halves[1])];
+        // Where the message may go is known of its origin alone.
+        if [&low, &high].into_iter().any(|r| self.blocks.varies(self.uses, r.clone(), self.pc as Pc)) {
+            return None;
+        }
         let all = [sum.offsets..sum.offsets + 4 * u32::from(i.channels), low, high];
         (first..self.pc).all(|q| all.iter().all(|r| !self.writes(q, r))).then_some(sum)
     }

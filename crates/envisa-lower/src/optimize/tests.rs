@@ -505,3 +505,35 @@ fn what_others_see_stays_where_it_is() {
     }
     assert_eq!(improved(&program(low, address())).code[0].dst, to(BASE, Type::Uq), "a predefined variable");
 }
+
+/// A message knows where it may go by its origin: one that is another in every round is no part of it.
+#[test]
+fn origins_that_change_from_round_to_round_are_not_folded() {
+    let base = v(5);
+    let sum = |origin| {
+        inst(Op::Add, ExecType::I64, to(v(3), Type::Q), vector(v(2), Type::Q), scalar(origin, Type::Q))
+    };
+    let next = |to_next| Inst {
+        channels: 1,
+        no_mask: true,
+        ..inst(
+            Op::Add,
+            ExecType::I64,
+            to(to_next, Type::Q),
+            scalar(to_next, Type::Q),
+            scalar(SIXTEEN, Type::Q),
+        )
+    };
+    // In a loop around it, the origin changes or another scalar does; or the origin does in a loop around that.
+    let inner = |changes: u32| vec![sum(base), message(0), next(changes), goto(0, true)];
+    let outer = [inner(v(6)), vec![next(base), goto(0, true), ret()]].concat();
+    let cases = [
+        ([inner(base), vec![ret()]].concat(), Src::None),
+        ([inner(v(6)), vec![ret()]].concat(), scalar(base, Type::Q)),
+        (outer, scalar(base, Type::Q)),
+    ];
+    for (code, origin) in cases {
+        let p = improved(&program(code, vec![access(true, v(3), v(0))]));
+        assert_eq!(simt(&p, 0).origin, origin, "{:?}", p.code);
+    }
+}

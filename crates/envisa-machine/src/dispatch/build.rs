@@ -751,6 +751,7 @@ impl Building<'_> {
             map,
             own: self.own,
             dropped: Dropped::default(),
+            asked: None,
             local_regions: with_own(self.local_regions, self.slm),
             private: self.private_range,
             names: Names::default(),

@@ -3,6 +3,7 @@
 use super::launch::LaunchError;
 use super::threads::GroupClass;
 use super::*;
+use crate::asked::Asked;
 use crate::dropped::Dropped;
 use crate::memory::{AddressMap, Allocation, Block, Memory, MemoryError, Names, Private, SurfaceTable};
 use crate::thread::LocalRegion;
@@ -49,6 +50,8 @@ pub struct Prepared {
     pub(super) own: Vec<Private>,
     /// Counts the accesses that were dropped.
     pub dropped: Dropped,
+    /// Counts what an engine asks for, where somebody wants to know.
+    pub asked: Option<Arc<Asked>>,
     /// What shared local memory is divided into, where that is known.
     pub local_regions: Vec<LocalRegion>,
     /// Start and bytes of the allocation that work-items have their private data in.
@@ -310,6 +313,7 @@ pub fn prepare_bare(
         printf: None,
         own: Vec::new(),
         dropped: Dropped::default(),
+        asked: None,
         local_regions: Vec::new(),
         private: None,
         map,

@@ -1,0 +1,29 @@
+//! How often an engine asked for each instruction to be executed for it: of those that it does by itself, how often it
+//! could not. Nobody counts that but tests: what an engine gives up is right all the same, and only slow.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use envisa_lower::{Pc, Program};
+
+/// Counts, by program counter.
+#[derive(Debug)]
+pub struct Asked(Vec<AtomicU64>);
+
+impl Asked {
+    /// None yet, of a program's instructions.
+    pub fn new(p: &Program) -> Asked {
+        Asked(p.code().iter().map(|_| AtomicU64::new(0)).collect())
+    }
+
+    /// Once more.
+    pub fn count(&self, pc: Pc) {
+        if let Some(n) = self.0.get(pc as usize) {
+            n.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// How often, by program counter.
+    pub fn counts(&self) -> Vec<u64> {
+        self.0.iter().map(|n| n.load(Ordering::Relaxed)).collect()
+    }
+}
