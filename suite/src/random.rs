@@ -3,12 +3,13 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use envisa::internals;
 use envisa::isa::Platform;
 use envisa::zebin::{DeviceFamily, Notes, Writer};
 use envisa::{ArgKey, Buffer, Config, Device, Engine, Error, Kernel, Launch, LoadOptions, Module, Source};
 use envisa_model::eval::{self, State, Stop};
 use envisa_model::print::{STORE, Text, What, brief, print};
-use envisa_model::program::{Home, Program, SLM};
+use envisa_model::program::{DEVICES, HALF, Home, Program, SLM};
 use envisa_model::random;
 use envisa_model::shrink::shrink;
 
@@ -34,6 +35,20 @@ pub struct Count {
     pub statements: AtomicU64,
     /// Of these, how many have native code on this host.
     pub native: AtomicU64,
+    /// By device: programs, those of which the optimiser joins instructions for halves of the channels, and such
+    /// instructions.
+    pub joined: [[AtomicU64; 3]; DEVICES.len()],
+}
+
+impl Count {
+    /// Counts what the optimiser joins in a program.
+    fn join(&self, p: &Program, kernel: &Kernel) {
+        let Some(device) = DEVICES.iter().position(|d| *d == p.device) else { return };
+        let n = internals::joined(kernel).instructions;
+        for (count, n) in self.joined[device].iter().zip([1, u64::from(n > 0), n]) {
+            count.fetch_add(n, Ordering::Relaxed);
+        }
+    }
 }
 
 /// What the dump and the buffer hold after a run; `None` if it faulted.
@@ -108,6 +123,10 @@ pub(crate) fn prepare(
                 let home = text.homes[v];
                 text.image[home..home + i.bytes].to_vec()
             }
+            What::Upper(v) => {
+                let home = text.homes[v] + HALF * p.vars[v].ty.size();
+                text.image[home..home + i.bytes].to_vec()
+            }
         };
         launch = launch.arg(k as u32, bytes);
     }
@@ -131,6 +150,7 @@ fn run(
         && how == How::Plain(Engine::Native)
     {
         count.native.fetch_add(kernel.is_native().into(), Ordering::Relaxed);
+        count.join(p, &kernel);
     }
     let outcome = device.run(&kernel, &launch)?;
     Ok(outcome.fault.is_none().then(|| (dump.to_vec(), data.to_vec())))

@@ -51,6 +51,8 @@ pub enum What {
     Surface,
     /// The first bytes of a variable.
     Var(usize),
+    /// Those of its upper half.
+    Upper(usize),
 }
 
 impl Text {
@@ -110,6 +112,22 @@ struct Printer<'a> {
     labels: usize,
     /// Labels behind the enclosing blocks, the innermost last.
     ends: Vec<usize>,
+    /// Runs of instructions that were printed by halves.
+    runs: usize,
+}
+
+/// The name of a variable's home and an element's number there: halves have homes of their own.
+fn half(p: &Program, name: &str, v: impl std::fmt::Display, element: usize) -> (String, usize) {
+    match p.halves && element >= HALF {
+        true => (format!("{name}H{v}"), element - HALF),
+        false => (format!("{name}{v}"), element),
+    }
+}
+
+/// An element of a variable: its row and column.
+fn at(p: &Program, element: usize, size: usize) -> String {
+    let byte = element * size;
+    format!("({},{})", byte / p.device.grf, byte % p.device.grf / size)
 }
 
 /// Declares the kernel's variables and lays out what the launch gives.
@@ -122,7 +140,11 @@ fn declare(p: &Program, t: &mut Text) -> String {
         writeln!(decl, ".decl {name}{k} v_type=G type={ty} num_elts={n} align=wordx32 alias=<IN, {at}>")
             .unwrap();
         if v.home != Home::Image {
-            writeln!(decl, ".decl R{k} v_type=G type={ty} num_elts={n} align=GRF").unwrap();
+            let halves = p.halves && n > HALF;
+            for name in ["R", "RH"].iter().take(1 + usize::from(halves)) {
+                let n = if halves { HALF } else { n };
+                writeln!(decl, ".decl {name}{k} v_type=G type={ty} num_elts={n} align=GRF").unwrap();
+            }
         }
         t.homes.push(at);
         for x in &v.init {
@@ -147,8 +169,13 @@ fn declare(p: &Program, t: &mut Text) -> String {
     text += ".decl T6 v_type=T num_elts=1\n";
     let row = p.row();
     for d in (0..3).filter(|_| p.local.is_some()) {
-        writeln!(text, ".decl L{d} v_type=G type=uw num_elts={} align=GRF", row / 2).unwrap();
-        writeln!(text, ".input L{d} offset={} size={row}", p.device.grf + d * row).unwrap();
+        let names = if p.halves { &["L", "LH"][..] } else { &["L"] };
+        for (h, name) in names.iter().enumerate() {
+            let bytes = row / names.len();
+            writeln!(text, ".decl {name}{d} v_type=G type=uw num_elts={} align=GRF", bytes / 2).unwrap();
+            let at = p.device.grf + d * row + h * bytes;
+            writeln!(text, ".input {name}{d} offset={at} size={bytes}").unwrap();
+        }
     }
     t.first = if p.local.is_some() { p.device.grf + 3 * row } else { 64 };
     let mut offset = t.first;
@@ -163,7 +190,11 @@ fn declare(p: &Program, t: &mut Text) -> String {
     input("T6".into(), 4, What::Surface);
     for (k, v) in p.vars.iter().enumerate() {
         if let Home::Given(bytes) = v.home {
-            input(format!("R{k}"), bytes, What::Var(k));
+            let lower = if p.halves { bytes.min(HALF * v.ty.size()) } else { bytes };
+            input(format!("R{k}"), lower, What::Var(k));
+            if bytes > lower {
+                input(format!("RH{k}"), bytes - lower, What::Upper(k));
+            }
         }
     }
     for i in &t.inputs {
@@ -182,6 +213,15 @@ fn moves(p: &Program, back: bool) -> String {
         let (to, from) = if back { ("I", "R") } else { ("R", "I") };
         match v.init.len() {
             1 => writeln!(out, "    mov (M1_NM, 1) {to}{k}(0,0)<1> {from}{k}(0,0)<0;1,0>").unwrap(),
+            n if p.halves && n > HALF => {
+                for (m, element) in [("M1", 0), ("M5", HALF)] {
+                    let (own, first) = half(p, "R", k, element);
+                    let (own, image) = (own + &at(p, first, v.ty.size()), at(p, element, v.ty.size()));
+                    let image = format!("I{k}{image}");
+                    let (to, from) = if back { (image, own) } else { (own, image) };
+                    writeln!(out, "    mov ({m}, {HALF}) {to}<1> {from}<1;1,0>").unwrap();
+                }
+            }
             n => writeln!(out, "    mov (M1, {n}) {to}{k}(0,0)<1> {from}{k}(0,0)<1;1,0>").unwrap(),
         }
     }
@@ -207,6 +247,7 @@ pub fn print(p: &Program) -> Text {
         out: text,
         labels: 0,
         ends: Vec::new(),
+        runs: 0,
     };
     if p.cr0 != 0 {
         // As compilers do, or plainly: the register is zero before.
@@ -273,14 +314,13 @@ impl Printer<'_> {
     }
 
     fn place(&self, place: Place, element: usize) -> String {
-        let (name, ty, from) = match place {
-            Place::Own(v) => (format!("R{v}"), self.types[v], 0),
-            Place::Arg(k) => ("%arg".to_owned(), T::Ud, 128 * k),
-            Place::Retval => ("%retval".to_owned(), T::Ud, 0),
-            Place::Id(d) => (format!("L{d}"), T::Uw, 0),
+        let ((name, element), ty) = match place {
+            Place::Own(v) => (half(self.p, "R", v, element), self.types[v]),
+            Place::Arg(k) => (("%arg".to_owned(), 32 * k + element), T::Ud),
+            Place::Retval => (("%retval".to_owned(), element), T::Ud),
+            Place::Id(d) => (half(self.p, "L", d, element), T::Uw),
         };
-        let at = from + element * ty.size();
-        format!("{name}({},{})", at / self.p.device.grf, at % self.p.device.grf / ty.size())
+        name + &at(self.p, element, ty.size())
     }
 
     fn src(&self, s: &Src) -> String {
@@ -329,9 +369,21 @@ impl Printer<'_> {
     }
 
     fn access(&mut self, a: &Access) {
+        if self.is_split(a.exec) {
+            for h in [0, HALF] {
+                let exec = Exec { n: HALF, first: h, ..a.exec };
+                self.message(&Access { exec, ..a.clone() }, if h == 0 { "" } else { "H" });
+            }
+        } else {
+            self.message(a, "");
+        }
+    }
+
+    /// A message of whole variables, or of the half of them with this name.
+    fn message(&mut self, a: &Access, half: &str) {
         let guard = Self::guard(a.guard);
         let exec = Self::exec(a.exec);
-        let (address, data) = (a.address, a.data);
+        let (address, data) = (format!("{half}{}", a.address), format!("{half}{}", a.data));
         let line = match (self.p.device.lsc, a.how) {
             (true, how) => {
                 let add = match a.offset {
@@ -365,10 +417,52 @@ impl Printer<'_> {
         self.line(&line);
     }
 
-    fn block(&mut self, stmts: &[Stmt]) {
-        for s in stmts {
-            self.stmt(s);
+    /// Is one of so many channels printed by halves?
+    fn is_split(&self, e: Exec) -> bool {
+        self.p.halves && e.n > HALF
+    }
+
+    /// The half of an instruction that begins with this channel.
+    fn inst_of(&mut self, i: &Inst, first: usize) {
+        let mut i = i.clone();
+        i.exec = Exec { n: HALF, first, ..i.exec };
+        if let Dst::Elements { element, .. } = &mut i.dst {
+            *element += first;
         }
+        if let Some((_, element)) = &mut i.second {
+            *element += first;
+        }
+        for s in &mut i.srcs {
+            if let Src::Region { element, region: (1.., ..), .. } = s {
+                *element += first;
+            }
+        }
+        self.inst(&i);
+    }
+
+    /// Instructions of all channels: the halves of each side by side; those of some, or of all, behind each other.
+    fn halves(&mut self, all: &[&Inst]) {
+        self.runs += 1;
+        let together = [1, 1, 2, 3, 5, 9][self.runs % 6];
+        for some in all.chunks(together) {
+            for first in [0, HALF] {
+                some.iter().for_each(|i| self.inst_of(i, first));
+            }
+        }
+    }
+
+    fn block(&mut self, stmts: &[Stmt]) {
+        let mut run = Vec::new();
+        for s in stmts {
+            match s {
+                Stmt::Inst(i) if self.is_split(i.exec) => run.push(i),
+                s => {
+                    self.halves(&std::mem::take(&mut run));
+                    self.stmt(s);
+                }
+            }
+        }
+        self.halves(&run);
     }
 
     fn stmt(&mut self, s: &Stmt) {
@@ -393,17 +487,24 @@ impl Printer<'_> {
             Stmt::Loop { counter, limit, pred, body } => {
                 let (top, end) = (self.label(), self.label());
                 self.ends.push(end);
-                let d = |v: usize| format!("R{v}(0,0)");
-                self.line(&format!("mov (M1, {simd}) {}<1> 0:d", d(*counter)));
+                let (exec, own) = (Exec { n: simd, first: 0, no_mask: false }, |v: usize| Place::Own(v));
+                let src = |v: usize| Src::Region {
+                    place: own(v),
+                    element: 0,
+                    region: (1, 1, 0),
+                    modifier: Mod::None,
+                };
+                let number = |bits| Src::Imm { ty: T::D, bits };
+                let count = Dst::Elements { place: own(*counter), element: 0, stride: 1, sat: false };
+                let plain =
+                    |op, dst, srcs| Stmt::Inst(Inst { op, exec, guard: None, dst, second: None, srcs });
+                self.block(&[plain(Op::Mov, count, vec![number(0)])]);
                 self.out += &format!("L{top}:\n");
                 self.block(body);
-                self.line(&format!("add (M1, {simd}) {}<1> {}<1;1,0> 1:d", d(*counter), d(*counter)));
-                self.line(&format!(
-                    "cmp.lt (M1, {simd}) P{} {}<1;1,0> {}<1;1,0>",
-                    pred + 1,
-                    d(*counter),
-                    d(*limit)
-                ));
+                self.block(&[
+                    plain(Op::Add, count, vec![src(*counter), number(1)]),
+                    plain(Op::Cmp(4), Dst::Pred(*pred), vec![src(*counter), src(*limit)]),
+                ]);
                 self.line(&format!("(P{}) goto (M1, {simd}) L{top}", pred + 1));
                 self.ends.pop();
                 self.out += &format!("L{end}:\n");

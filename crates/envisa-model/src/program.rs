@@ -9,6 +9,9 @@ pub struct Program {
     pub device: Device,
     /// Channels of the thread: 8, 16 or 32.
     pub simd: usize,
+    /// Is it as compilers for devices write it whose instructions have at most 16 channels: is each of 32 two of 16, on
+    /// registers of their own? Variables that are no scalars are apart then, and are accessed channel by channel.
+    pub halves: bool,
     /// `%cr0` at the start.
     pub cr0: u32,
     /// Work-items of a group in x, y and z, where the program is launched as a range of them: channels have local
@@ -83,6 +86,9 @@ pub const DEVICES: [Device; 4] = [
     Device { name: "DG2", grf: 32, quads: false, lsc: true, xehp: true, gen12: true },
     Device { name: "PVC", grf: 64, quads: true, lsc: true, xehp: true, gen12: true },
 ];
+
+/// Channels of each half of a program that has halves.
+pub const HALF: usize = 16;
 
 /// Elements of a variable, at most.
 pub const ELEMENTS: usize = 32;

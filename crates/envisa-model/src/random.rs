@@ -58,16 +58,18 @@ pub fn program(seed: u64) -> Program {
         r.next();
     }
     let device = r.pick(&DEVICES);
-    let simd = r.pick(&[8, 16, 16, 32]);
+    let simd = r.pick(&[8, 16, 16, 32, 32, 32]);
     let cr0 = r.pick(&MODES);
     // Compilers change the mode around a division, and nowhere else.
     let modes = r.below(4) == 0;
     let tidy = r.below(2) == 0;
+    let halves = tidy && simd == 2 * HALF && device.grf == 2 * HALF && r.below(6) != 0;
     let local = lanes::local(&mut r, simd);
     let mut g = Gen {
         p: Program {
             device,
             simd,
+            halves,
             cr0,
             local,
             groups: r.pick(&[1, 1, 2]),
@@ -208,7 +210,8 @@ impl Gen {
         Guard {
             pred: self.r.below(FREE_PREDS),
             invert: self.one_in(2),
-            combine: self.r.pick(&[0, 0, 0, 0, 1, 2]),
+            // Of all channels no half knows.
+            combine: if self.p.halves { 0 } else { self.r.pick(&[0, 0, 0, 0, 1, 2]) },
         }
     }
 

@@ -10,7 +10,8 @@ use crate::launch::Launch;
 use crate::module::{LoadOptions, Module};
 use crate::run::{Outcome, Run};
 use envisa_diag::{FileId, Files};
-use envisa_lower::Program;
+use envisa_isa::Type;
+use envisa_lower::{Extend, Message, Program, REGISTER_PADDING, Src};
 use envisa_machine::Trap;
 use envisa_machine::asked::Asked;
 use envisa_machine::observer::Observer;
@@ -38,6 +39,34 @@ pub fn program(kernel: &Kernel) -> &Program {
 /// The program that runs without an observer.
 pub fn optimized(kernel: &Kernel) -> &Program {
     kernel.code.executable.optimized()
+}
+
+/// What the optimiser made of a kernel's halves: of those of channels, and of those of quads.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Joined {
+    /// Instructions that became part of another one.
+    pub instructions: u64,
+    /// Messages that move quads whole.
+    pub quads: u64,
+    /// Messages that add what was added up in halves.
+    pub sums: u64,
+}
+
+/// That of a kernel.
+pub fn joined(kernel: &Kernel) -> Joined {
+    let p = optimized(kernel).parts();
+    let first = program(kernel).registers().bytes - REGISTER_PADDING;
+    let mut joined = Joined { instructions: p.upper.len() as u64, ..Joined::default() };
+    for m in &p.messages {
+        let Message::Simt(s) = m else { continue };
+        joined.quads += u64::from(s.is_paired());
+        // Its origin is made for it.
+        joined.sums += u64::from(
+            s.extend == Extend::Zero
+                && matches!(s.origin, Src::Reg { offset, ty: Type::Uq, .. } if offset >= first),
+        );
+    }
+    joined
 }
 
 /// Runs a launch; gives how often native code asked the machine for each instruction of the optimised program.
