@@ -4,7 +4,10 @@
 use std::fmt::Write as _;
 
 use envisa::isa::Platform;
-use envisa::{Config, Device, Engine, Executed, Fault, Launch, Module, Observer, Outcome, Source, Wants};
+use envisa::{
+    Config, Device, Engine, Executed, Fault, Kernel, Launch, Module, Observer, Outcome, Source, Wants,
+    internals,
+};
 
 /// Vectors of dwords and of quads of each half, predicates, and what they find in memory.
 const DWORDS: u32 = 5;
@@ -72,15 +75,20 @@ fn halved(r: &mut Random, together: bool, t: &str, q: u32, k: usize) -> Vec<Stri
 /// One that moves something from memory or into it.
 fn moved(r: &mut Random, out: &mut String) {
     let (v, w, q) = (r.below(DWORDS), r.below(DWORDS), r.below(QUADS));
-    match r.below(7) {
-        0 => both(r, out, |k| {
-            let (m, _, x) = HALVES[k];
-            vec![
-                format!("and ({m}, 16) {x}A(0,0)<1> {x}{w}(0,0)<1;1,0> {:#x}:ud", FOUND - 4),
-                format!("add ({m}, 16) {x}To(0,0)<1> {x}A(0,0)<1;1,0> A(0,0)<0;1,0>"),
-                format!("svm_gather.4.1 ({m}, 16) {x}To.0 {x}{v}.0"),
-            ]
-        }),
+    match r.below(10) {
+        0 => {
+            let (kind, guard) = (r.one_of(&["gather", "gather", "scatter"]), guard(r));
+            both(r, out, |k| {
+                let (m, _, x) = HALVES[k];
+                vec![
+                    format!("and ({m}, 16) {x}A(0,0)<1> {x}{w}(0,0)<1;1,0> {:#x}:ud", FOUND - 4),
+                    format!("add ({m}, 16) {x}To(0,0)<1> {x}A(0,0)<1;1,0> A(0,0)<0;1,0>"),
+                    format!("{guard}svm_{kind}.4.1 ({m}, 16) {x}To.0 {x}{v}.0"),
+                ]
+            });
+        }
+        7 => local(r, out, w, q),
+        8 => counted(r, out, v, w),
         // Quads from memory, and into it.
         1..=3 => {
             // In vectors that nobody else reads, mostly.
@@ -136,6 +144,62 @@ fn moved(r: &mut Random, out: &mut String) {
         }
         _ => added_up(r, out, v, w),
     }
+}
+
+/// Nobody is asked, mostly; or a predicate is.
+fn guard(r: &mut Random) -> String {
+    match r.below(4) {
+        0 => format!("({}P{}) ", r.one_of(&["", "!"]), 1 + r.below(PREDICATES)),
+        _ => String::new(),
+    }
+}
+
+/// Dwords, or quads by halves, from local memory or into it, some of them outside.
+fn local(r: &mut Random, out: &mut String, w: u32, q: u32) {
+    let (write, guard) = (r.below(2) == 0, guard(r));
+    let (parts, most) = (r.one_of(&["R", "RG"]), r.one_of(&[0xffc, 0xffc, 0x1_fffc]));
+    let [first, second] = [halved(r, !write, "T", q, 0), halved(r, !write, "T", q, 1)];
+    let (kind, shift) = (if write { "scatter4_scaled" } else { "gather4_scaled" }, r.below(4));
+    both(r, out, |k| {
+        let (m, _, x) = HALVES[k];
+        let mut all = vec![
+            format!("shl ({m}, 16) {x}A(0,0)<1> {x}{w}(0,0)<1;1,0> {shift:#x}:ud"),
+            format!("and ({m}, 16) {x}A(0,0)<1> {x}A(0,0)<1;1,0> {most:#x}:ud"),
+        ];
+        let moves = [&first, &second][k].iter().cloned();
+        let message = format!("{guard}{kind}.{parts} ({m}, 16) %slm 0x0:ud {x}A.0 T{x}.0");
+        if write {
+            all.extend(moves);
+            all.push(message);
+        } else {
+            all.push(message);
+            all.extend(moves);
+        }
+        all
+    });
+}
+
+/// Atomics, some of whose channels meet.
+fn counted(r: &mut Random, out: &mut String, v: u32, w: u32) {
+    let (guard, most) = (guard(r), r.one_of(&[0xc, 0xfc, FOUND - 4]));
+    let (op, a, b) = r.one_of(&[
+        ("add", "Lane@", "%null"),
+        ("inc", "%null", "%null"),
+        ("xchg", "Lane@", "%null"),
+        ("max", "Lane@", "%null"),
+        ("cmpxchg", "Lane@", "@0"),
+    ]);
+    let old = r.below(3) != 0;
+    both(r, out, |k| {
+        let (m, _, x) = HALVES[k];
+        let [a, b] = [a, b].map(|s| s.replace('@', &x.to_string()));
+        let old = if old { format!("{x}{v}") } else { "%null".into() };
+        vec![
+            format!("and ({m}, 16) {x}A(0,0)<1> {x}{w}(0,0)<1;1,0> {most:#x}:ud"),
+            format!("add ({m}, 16) {x}To(0,0)<1> {x}A(0,0)<1;1,0> A(0,0)<0;1,0>"),
+            format!("{guard}svm_atomic.{op} ({m}, 16) {x}To.0 {old}.0 {a}.0 {b}.0"),
+        ]
+    });
 }
 
 /// Addresses of 64 bits, added up by halves; what was added, or what came of it, may change meanwhile.
@@ -198,7 +262,7 @@ fn statement(r: &mut Random, labels: &mut Vec<u32>, out: &mut String) {
     let relation = r.one_of(&["eq", "ne", "gt", "ge", "lt", "le"]);
     let not = r.one_of(&["", "!"]);
     let op = r.one_of(&["add", "mul", "xor", "min"]);
-    match r.below(19) {
+    match r.below(21) {
         0..=2 => both(r, out, |k| {
             let (m, _, x) = HALVES[k];
             vec![format!("{op} ({m}, 16) {x}{v}(0,0)<1> {x}{w}(0,0)<1;1,0> {x}{u}(0,0)<1;1,0>")]
@@ -245,8 +309,8 @@ fn statement(r: &mut Random, labels: &mut Vec<u32>, out: &mut String) {
             let (m, _, x) = HALVES[k];
             vec![format!("({not}P{p}) add ({m}, 16) {x}{v}(0,0)<1> {x}{w}(0,0)<1;1,0> {number:#x}:d")]
         }),
-        10..=16 => moved(r, out),
-        17 => both(r, out, |k| {
+        10..=18 => moved(r, out),
+        19 => both(r, out, |k| {
             let (m, _, x) = HALVES[k];
             vec![format!("add ({m}, 16) Q{x}{q}(0,0)<1> Q{x}{q}(0,0)<1;1,0> {x}{w}(0,0)<1;1,0>")]
         }),
@@ -377,11 +441,24 @@ fn run(engine: Option<Engine>, text: &str, bytes: u64) -> (Vec<u8>, Option<Box<F
     (left, outcome.fault)
 }
 
-fn outcome(engine: Option<Engine>, text: &str, bytes: u64) -> (Vec<u8>, Outcome) {
-    let device = Device::new(Config::new(Platform::Skl).memory(1 << 20));
-    let module = Module::load(&device, "halves", Source::Text(text.as_bytes()))
+fn device() -> Device {
+    Device::new(Config::new(Platform::Skl).memory(1 << 20))
+}
+
+fn kernel(device: &Device, text: &str) -> Kernel {
+    let module = Module::load(device, "halves", Source::Text(text.as_bytes()))
         .unwrap_or_else(|e| panic!("{e:?}\n{text}"));
-    let kernel = module.kernel("halves").expect("it is there");
+    module.kernel("halves").expect("it is there")
+}
+
+/// How many programs, of those that the environment asks for.
+fn programs() -> u64 {
+    std::env::var("ENVISA_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(250)
+}
+
+fn outcome(engine: Option<Engine>, text: &str, bytes: u64) -> (Vec<u8>, Outcome) {
+    let device = device();
+    let kernel = kernel(&device, text);
     let numbers: Vec<u8> = (0..bytes).map(|k| (k * 37 + k / 64) as u8).collect();
     let buffer = device.buffer_from("a", &numbers).expect("there is memory");
     let launch = Launch::threads(&[1, 1, 1], 1).arg("A", &buffer);
@@ -397,10 +474,15 @@ fn outcome(engine: Option<Engine>, text: &str, bytes: u64) -> (Vec<u8>, Outcome)
 
 #[test]
 fn the_same_from_all() {
-    for seed in 0..250 {
+    let mut all = internals::Joined::default();
+    for seed in 0..programs() {
         let (text, bytes) = program(seed);
         let (want, fault) = run(None, &text, bytes);
         assert!(fault.is_none(), "{fault:?}\n{text}");
+        let joined = internals::joined(&kernel(&device(), &text));
+        all.instructions += joined.instructions;
+        all.quads += joined.quads;
+        all.sums += joined.sums;
         for engine in [Engine::Interpreter, Engine::Native] {
             let (got, fault) = run(Some(engine), &text, bytes);
             assert!(fault.is_none(), "{fault:?}\n{text}");
@@ -408,6 +490,30 @@ fn the_same_from_all() {
             assert_eq!(differs, None, "program {seed} by {engine:?}:\n{text}");
         }
     }
+    // That is what this is a test of.
+    println!("{} programs: {all:?}", programs());
+    let enough = [(all.instructions, 40), (all.quads, 1), (2 * all.sums, 1)];
+    assert!(enough.iter().all(|(n, of)| *n >= of * programs()), "{} programs: {all:?}", programs());
+}
+
+/// Some of them end in a fault, as the buffer is too short: what was stored before is there, and nothing else.
+#[test]
+fn the_same_is_left_at_a_fault() {
+    let mut faults = 0;
+    for seed in 0..programs() {
+        let (text, all) = program(seed);
+        // Whole dwords, now and then half a quad.
+        let bytes = 4 * u64::from(16 + Random(!seed).below(all as u32 / 4));
+        let (want, fault) = run(None, &text, bytes);
+        faults += u64::from(fault.is_some());
+        for engine in [Engine::Interpreter, Engine::Native] {
+            let (got, other) = run(Some(engine), &text, bytes);
+            assert_eq!(format!("{other:?}"), format!("{fault:?}"), "program {seed} by {engine:?}:\n{text}");
+            let differs = want.iter().zip(&got).position(|(a, b)| a != b);
+            assert_eq!(differs, None, "program {seed} by {engine:?}:\n{text}");
+        }
+    }
+    assert!(faults > programs() / 2, "{faults} of {}", programs());
 }
 
 /// One channel is outside of local memory, where what is dropped is counted, and the first of it told.
