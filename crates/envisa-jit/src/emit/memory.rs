@@ -279,6 +279,10 @@ impl Emit<'_> {
         }
         let (ahead, done) = (self.stream(pc).is_some(), self.a.label());
         let looked_at = ways.len();
+        let rows = match looked_at == 0 && !ahead {
+            true => self.both_rows(pc, i, s, form, &parts, align, data)?,
+            false => None,
+        };
         for part in &parts[looked_at..] {
             ways.push(self.way(pc, i, s, form, part, entry, &mut misses)?);
         }
@@ -292,7 +296,7 @@ impl Emit<'_> {
                 }
                 self.take_ahead(pc, i, form, align, &parts, &ways, data, done)?
             }
-            _ => self.both_rows(pc, i, s, form, &parts, &ways, data)?,
+            _ => rows,
         };
         for (part, way) in parts.iter().zip(&ways).skip(looked_at) {
             if let (Way::Any(v), false) = (way, form.wide) {
@@ -502,18 +506,7 @@ impl Emit<'_> {
             }
             return Ok(row.unwrap_or(Way::Same(RA[which])));
         }
-        // Intermediate registers 6 and 7 hold the offsets of the halves.
-        let v = 6 + part.index as u8;
-        let index = if let Some(r) = self.home(at, 4 * part.lanes) {
-            r
-        } else if let Some(first) = self.first(at) {
-            self.spread(v, w, first);
-            v
-        } else {
-            self.in_memory(at, 4 * part.lanes)?;
-            self.a.v2(VMOVDQU32, w, v, Opd::Mem(self.reg(at)), Lanes::All);
-            v
-        };
+        let (v, index) = (6 + part.index as V, self.indices(s, part)?);
         let mut from = index;
         if form.before != 0 {
             self.a.v2i(VPSLLD, w, v, Opd::Reg(from), form.before, Lanes::All);
@@ -533,6 +526,29 @@ impl Emit<'_> {
         self.copy_reg(v, from, w);
         *misses = true;
         Ok(Way::Any(v))
+    }
+
+    /// The indices of a half, in a register: their own, or the one that its places are made in, 6 or 7.
+    pub(super) fn indices(&mut self, s: &Simt, part: &Part) -> Result<V, Why> {
+        let (at, w, v) = (s.address + 4 * part.lane, part.width, 6 + part.index as V);
+        if let Some(r) = self.home(at, 4 * part.lanes) {
+            return Ok(r);
+        }
+        if let Some(first) = self.first(at) {
+            self.spread(v, w, first);
+        } else {
+            self.in_memory(at, 4 * part.lanes)?;
+            self.a.v2(VMOVDQU32, w, v, Opd::Mem(self.reg(at)), Lanes::All);
+        }
+        Ok(v)
+    }
+
+    /// Is nothing known of where a half goes?
+    pub(super) fn goes_anywhere(&self, i: &Inst, s: &Simt, form: Form, part: &Part) -> bool {
+        let at = s.address + 4 * part.lane;
+        let step = self.step(at).map(|x| form.bytes(x));
+        let known = step.is_some_and(|x| x == 0 || row(s, x, RA[0], 0).is_some());
+        part.lanes > 1 && !known && !self.runs_alone(i, part)
     }
 
     /// Leaves the bits that count of places, which [`Self::way`] put into a register of their own.

@@ -92,7 +92,15 @@ impl Emit<'_> {
         // Of zeros there is no need to load any.
         if let Some(zero) = [0, 1].into_iter().find(|k| self.is_zero(&i.src[*k])) {
             let v = self.source(i, 1 - zero, part, 1)?;
-            if i.pred.invert != (zero == 0) {
+            let others = i.pred.invert != (zero == 0);
+            if let (true, Opd::Reg(v), Level::Avx512) = (others, v, self.level) {
+                // A copy costs nothing.
+                self.copy_reg(to, v, w);
+                let op = if wide { VPXORQ } else { VPXORD };
+                self.a.v3(op, w, to, to, Opd::Reg(to), Lanes::Of(5));
+                return Ok(to);
+            }
+            if others {
                 self.a.rr(Code::VEX_Knotw_kr_kr, kreg(5), kreg(5));
             }
             let (v, op) = match v {

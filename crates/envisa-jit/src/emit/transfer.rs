@@ -377,9 +377,10 @@ impl Emit<'_> {
         Ok(())
     }
 
-    /// Two halves of dwords that may go anywhere, but mostly are a row each: both are looked at at once. That a row's or a
-    /// window's first place is far enough from the end tells that all of it is inside. All other places are put aside: they
-    /// are still to be held against the site there.
+    /// Two halves of dwords that may go anywhere, but mostly are a row each: both are looked at at once, as indices that
+    /// nothing has been done to yet: those of a row, or of a window, differ by as little as their places do. That the
+    /// first place is far enough from the end tells that all of it is inside, and that it is aligned that all are. All
+    /// other places are put aside.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn both_rows(
         &mut self,
@@ -388,10 +389,10 @@ impl Emit<'_> {
         s: &Simt,
         form: Form,
         parts: &[Part],
-        ways: &[Way],
+        align: u32,
         data: RegOffset,
     ) -> Result<Option<Aside>, Why> {
-        let (&[a, b], &[Way::Any(v), Way::Any(w)]) = (parts, ways) else { return Ok(None) };
+        let &[a, b] = parts else { return Ok(None) };
         let dwords = (s.elements, s.element, s.slot) == (1, 4, 4) && (a.lanes, b.lanes) == (16, 16);
         let Some(step) = self.row_step(s, form, &a).filter(|_| dwords && !form.wide) else {
             return Ok(None);
@@ -399,24 +400,28 @@ impl Emit<'_> {
         let cell = |part: &Part| self.cells.at(s.address + 4 * part.lane);
         let otherwise = |part: &Part| {
             let halves = self.halves(s.address + 4 * part.lane).map(|x| x.wrapping_shl(form.before));
-            self.far_apart(s, form, part) || halves == Some(step as i32)
+            self.far_apart(s, form, part)
+                || halves == Some(step as i32)
+                || !self.goes_anywhere(i, s, form, part)
         };
-        if u32::from(s.align) > form.scale || self.line(pc).is_some() || parts.iter().any(otherwise) {
+        let far = form.before > 2 || !step.is_multiple_of(align.max(1) << form.before);
+        if far || self.line(pc).is_some() || parts.iter().any(otherwise) {
             return Ok(None);
         }
         let bent = parts.iter().all(|part| cell(part).is_some_and(|c| self.clamped.contains(&c)));
         let windows = bent && !s.write;
+        let on = [self.on(pc, &a)?, self.on(pc, &b)?];
+        let indices = [self.indices(s, &a)?, self.indices(s, &b)?];
         let (weary, other) = (self.site(i, site::ASTRAY), self.a.label());
         if !windows {
             self.a.mi(Code::Test_rm32_imm32, weary, site::WEARY | site::HALVES);
             self.a.jump(Code::Jne_rel32_64, other);
         }
-        let on = [a, b].map(|part| self.transfer_mask(pc, &part));
-        for (k, (v, on)) in (0..).zip([v, w].into_iter().zip(on)) {
+        for (k, (v, on)) in (0..).zip(indices.into_iter().zip(on)) {
             if windows {
-                self.places_in_window(form.scale, v, 1 + k, 5 + k, on);
+                self.places_in_window(form.scale << form.before, v, 1 + k, 5 + k, on);
             } else {
-                let ramp = self.literals(std::array::from_fn(|k| step * k as u32));
+                let ramp = self.literals(std::array::from_fn(|k| (step >> form.before) * k as u32));
                 self.a.v2(VPBROADCASTD, Width::Z, 1 + k, Opd::Reg(v), Lanes::All);
                 self.a.v3(VPADDD, Width::Z, 1 + k, 1 + k, Opd::Mem(ramp), Lanes::All);
                 self.a.vcmp(VPCMPUD, Width::Z, 5 + k, v, Opd::Reg(1 + k), 4, None);
@@ -425,13 +430,15 @@ impl Emit<'_> {
         self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(6));
         self.a.jump(Code::Jne_rel32_64, other);
         let limit = self.site(i, site::LAST16);
-        for (r, v) in [Register::EAX, Register::EDX].into_iter().zip([v, w]) {
+        for (r, v) in [Register::EAX, Register::EDX].into_iter().zip(indices) {
             self.a.rr(Code::EVEX_Vmovd_rm32_xmm, r, vreg(v, Width::X));
-            if let Some(and) = form.and {
-                self.a.ri(Code::And_rm32_imm32, r, and as i32);
-            }
+            self.offset(i, form, r)?;
             self.a.rm(Code::Cmp_r32_rm32, r, limit);
             self.a.jump(Code::Jae_rel32_64, other);
+            if align > 1 {
+                self.a.ri(Code::Test_rm32_imm32, r, align as i32 - 1);
+                self.a.jump(Code::Jne_rel32_64, other);
+            }
         }
         let pointer = self.site(i, site::POINTER);
         self.a.rm(Code::Mov_r64_rm64, PTR, pointer);
