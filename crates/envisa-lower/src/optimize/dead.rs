@@ -11,6 +11,31 @@ pub(super) fn sweep(p: &mut ProgramParts) {
     remove(p, &keep);
 }
 
+/// Drops messages that no instruction names any more.
+pub(super) fn messages(p: &mut ProgramParts) {
+    let mut named = vec![false; p.messages.len()];
+    for i in p.code.iter().filter(|i| i.op == Op::Message) {
+        named[i.aux as usize] = true;
+    }
+    if named.iter().all(|n| *n) {
+        return;
+    }
+    let mut to = Vec::with_capacity(named.len());
+    let mut next = 0;
+    for n in &named {
+        to.push(next);
+        next += u32::from(*n);
+    }
+    for i in p.code.iter_mut().filter(|i| i.op == Op::Message) {
+        i.aux = to[i.aux as usize];
+    }
+    let mut at = 0;
+    p.messages.retain(|_| {
+        at += 1;
+        named[at - 1]
+    });
+}
+
 /// Does it do nothing but write its destination?
 pub(super) fn pure(op: Op) -> bool {
     use Op::*;

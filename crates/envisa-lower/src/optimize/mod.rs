@@ -70,6 +70,7 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
     bytes::keep(&mut p, &blocks);
     dead::sweep(&mut p);
+    dead::messages(&mut p);
     p.registers.fresh = fresh::ranges(&p);
     p
 }
