@@ -262,8 +262,10 @@ impl Blocks {
         let back = |(pc, i): (Pc, &Inst)| (i.op == Op::Goto && i.aux <= pc).then_some(i.aux..pc + 1);
         let mut loops: Vec<Range<Pc>> = (0..).zip(&p.code).filter_map(back).collect();
         if loops.len() > LOOPS {
-            let all = loops.iter().fold(Pc::MAX..0, |a, b| a.start.min(b.start)..a.end.max(b.end));
-            loops = vec![all];
+            let start = loops.iter().map(|l| l.start).min().unwrap_or(0);
+            let end = loops.iter().map(|l| l.end).max().unwrap_or(0);
+            loops.truncate(1);
+            loops[0] = start..end;
         }
         // The inner ones last.
         loops.sort_by_key(|l| std::cmp::Reverse(l.end - l.start));
