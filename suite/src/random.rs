@@ -317,7 +317,8 @@ parts of the mask; directions of rounding and flushed denormals, in some also ch
 channels leave one by one, ways out of nested blocks; subroutines; functions called by name and by address, in any
 order of the text; gathers and scatters on indices that are extended, scaled, added to, wrapped, across blocks and
 calls, with what they were made of changed in between. Half of the programs are like those of compilers: vectors
-that every instruction accesses whole or by eight channels, made of local ids, scalars and immediates, written again
+that every instruction accesses whole, by eight channels, or by a half of 32 that has registers of its own (two
+instructions for what others do by one), made of local ids, scalars and immediates, written again
 under predicates, in branches and loops by instructions of other kinds, addresses of gathers and scatters to a surface
 and to shared local memory; launched as threads or as work-items in one to three dimensions, several groups and threads
 one after the other, the last one with some of its channels. They run on SKL, TGLLP, DG2 and PVC. What a program has to

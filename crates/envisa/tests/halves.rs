@@ -158,6 +158,8 @@ fn guard(r: &mut Random) -> String {
 fn local(r: &mut Random, out: &mut String, w: u32, q: u32) {
     let (write, guard) = (r.below(2) == 0, guard(r));
     let (parts, most) = (r.one_of(&["R", "RG"]), r.one_of(&[0xffc, 0xffc, 0x1_fffc]));
+    // Where channels meet, they meet in whole quads: which of two dwords comes first is not the same in all engines.
+    let most = if parts == "RG" { most & !4 } else { most };
     let [first, second] = [halved(r, !write, "T", q, 0), halved(r, !write, "T", q, 1)];
     let (kind, shift) = (if write { "scatter4_scaled" } else { "gather4_scaled" }, r.below(4));
     both(r, out, |k| {
@@ -461,7 +463,8 @@ fn outcome(engine: Option<Engine>, text: &str, bytes: u64) -> (Vec<u8>, Outcome)
     let kernel = kernel(&device, text);
     let numbers: Vec<u8> = (0..bytes).map(|k| (k * 37 + k / 64) as u8).collect();
     let buffer = device.buffer_from("a", &numbers).expect("there is memory");
-    let launch = Launch::threads(&[1, 1, 1], 1).arg("A", &buffer);
+    // Two threads, one after the other: the second finds the registers as the first one left them.
+    let launch = Launch::threads(&[2, 1, 1], 1).host_threads(1).arg("A", &buffer);
     let outcome = match engine {
         Some(e) => device.run(&kernel, launch.engine(e)).expect("it is launched"),
         None => {
