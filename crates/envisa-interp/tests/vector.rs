@@ -240,6 +240,7 @@ fn vector_code_does_what_general_code_does() {
                     interest: std::sync::OnceLock::new(),
                     dropped: &dropped,
                     stray_reads: false,
+                    asked: None,
                     local_regions: &[],
                     private: None,
                     names: &names,

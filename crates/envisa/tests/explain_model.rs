@@ -340,6 +340,7 @@ fn formulas_that_explain_shows_are_what_the_model_computes() {
             let p = Program {
                 device: DEVICES[3],
                 simd: ELEMENTS,
+                halves: false,
                 cr0: 0x4c0,
                 local: None,
                 groups: 1,
