@@ -1,9 +1,12 @@
 //! Runs a launch: spreads its groups over host threads, whose workers run them.
 
+mod contention;
+
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use self::contention::{Contention, Watch};
 use crate::engine::{LaunchView, Stop, Worker};
 use crate::pool::{beside, hardware_threads};
 
@@ -85,6 +88,7 @@ pub fn run<W: Worker>(
     worker: impl Fn(u32) -> Result<W, Box<Trap>> + Sync,
 ) -> Outcome {
     let total = launch.prepared.group_count();
+    let contended = options.workers(total) > 1 && contention::locks(launch.env.program);
     let shared = Shared {
         next: AtomicU64::new(0),
         stop: Stop::new(options.cancel.clone()),
@@ -92,6 +96,7 @@ pub fn run<W: Worker>(
         total,
         workers: options.workers(total) as u64,
         most: if launch.env.program.runs_forward() { 256 } else { 64 },
+        contention: contended.then(Contention::default),
     };
     if let Some(progress) = options.progress {
         progress.begun.store(0, Ordering::Relaxed);
@@ -100,7 +105,7 @@ pub fn run<W: Worker>(
     let start = Instant::now();
     let workers = options.workers(total);
     let work = |number: u32| match worker(number) {
-        Ok(mut w) => shared.work(&mut w, options.progress),
+        Ok(mut w) => shared.work(&mut w, number, options.progress),
         Err(trap) => shared.fault(0, trap),
     };
     let others = (1..workers as u32).map(|i| {
@@ -113,7 +118,7 @@ pub fn run<W: Worker>(
         match worker(0) {
             Ok(mut w) => {
                 if !shared.work_alone(&mut w, options.progress, start) {
-                    beside(others, || shared.work(&mut w, options.progress));
+                    beside(others, || shared.work(&mut w, 0, options.progress));
                 }
             }
             Err(trap) => shared.fault(0, trap),
@@ -159,19 +164,51 @@ struct Shared {
     /// Groups that are claimed at once at most. Long runs of them are what the CPU's prefetchers see; groups with loops may
     /// wait for lower ones, or take long.
     most: u64,
+    /// Of programs whose groups may stand in each other's way.
+    contention: Option<Contention>,
 }
 
 impl Shared {
     /// Has a worker run groups until there are no more.
-    fn work<W: Worker>(&self, worker: &mut W, progress: Option<&Progress>) {
-        while self.claim(worker, self.step(), progress) {}
+    fn work<W: Worker>(&self, worker: &mut W, number: u32, progress: Option<&Progress>) {
+        match &self.contention {
+            Some(c) if number == 0 => {
+                let mut watch = Watch::new(c, self.workers);
+                self.work_watched(worker, progress, |groups, took| watch.look(groups, took, self.left()));
+            }
+            Some(c) => self.work_watched(worker, progress, |_, _| c.pass()),
+            None => while self.claim(worker, self.step(), progress) {},
+        }
+    }
+
+    /// The same of groups that may stand in each other's way: `after` each claim it is told how many ran in which time.
+    fn work_watched<W: Worker>(
+        &self,
+        worker: &mut W,
+        progress: Option<&Progress>,
+        mut after: impl FnMut(u64, Duration),
+    ) {
+        let mut step = 1;
+        loop {
+            let start = Instant::now();
+            if !self.claim(worker, step, progress) {
+                return;
+            }
+            let took = start.elapsed();
+            after(step, took);
+            step = contention::claim(self.step(), step, took);
+        }
+    }
+
+    /// Groups that nobody has claimed.
+    fn left(&self) -> u64 {
+        self.total.saturating_sub(self.next.load(Ordering::Relaxed))
     }
 
     /// How many groups to claim next: few claims where groups are many, fine ones where they are few, and finer ones
     /// towards the end, so that all workers end together.
     fn step(&self) -> u64 {
-        let left = self.total.saturating_sub(self.next.load(Ordering::Relaxed));
-        (left / (self.workers * 8)).clamp(1, self.most)
+        (self.left() / (self.workers * 8)).clamp(1, self.most)
     }
 
     /// The same with nobody beside it, for a while; gives whether there are no more.

@@ -22,7 +22,8 @@ pub(super) fn branches(p: &mut ProgramParts, blocks: &Blocks) {
             let near = (goto.saturating_sub(FAR)..goto).rev();
             let here = near.take_while(|pc| blocks.same(*pc as Pc, goto as Pc));
             let mut writers = here.filter(|pc| writes(p, *pc, i.pred.offset));
-            pairs.extend(writers.next().filter(|pc| is_uniform(p, *pc, i.pred.offset)).map(|cmp| (cmp, goto)));
+            pairs
+                .extend(writers.next().filter(|pc| is_uniform(p, *pc, i.pred.offset)).map(|cmp| (cmp, goto)));
         }
     }
     // Nobody else reads what was compared.

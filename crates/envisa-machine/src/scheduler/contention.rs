@@ -1,0 +1,225 @@
+//! Launches whose groups stand in each other's way.
+//!
+//! Host threads that lock the same lines of memory wait for each other's caches: two of them together may take four times
+//! as long as one alone, and more of them longer still. Whether that is so depends on where a kernel's locked operations go
+//! and how much else it does, so it is measured: in launches of programs that have such operations, the first host thread
+//! works alone for a moment now and then, and goes on so as long as that is faster.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex};
+use std::time::Duration;
+
+use envisa_lower::{Message, Program, Space};
+
+/// How long a rate is measured.
+const WINDOW: Duration = Duration::from_micros(256);
+/// How long a claim of groups should take at most: others end theirs before one is alone.
+const CLAIM: Duration = Duration::from_micros(256);
+/// How much faster one host thread has to be. Groups may differ in what they do.
+const WORTH: f64 = 1.5;
+/// Windows before the first trial, and what has to be left to do for one.
+const PATIENCE: u32 = 8;
+/// Windows until it is looked again whether one alone is still faster.
+const AGAIN_ALONE: u32 = 32;
+/// Windows until the next trial where it was not.
+const AGAIN_TOGETHER: u32 = 128;
+
+/// Has a program locked operations that other host threads may wait for?
+pub(super) fn locks(program: &Program) -> bool {
+    program.messages().iter().any(|m| matches!(m, Message::Atomic(a) if !matches!(a.space, Space::Slm)))
+}
+
+/// What the host threads of a launch share.
+#[derive(Default)]
+pub(super) struct Contention {
+    /// Only the first host thread is to go on.
+    alone: AtomicBool,
+    paused: Mutex<()>,
+    changed: Condvar,
+}
+
+impl Contention {
+    /// Comes back when others than the first host thread may go on.
+    pub fn pass(&self) {
+        if !self.alone.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut paused = self.paused.lock().unwrap_or_else(|e| e.into_inner());
+        while self.alone.load(Ordering::Relaxed) {
+            paused = self.changed.wait(paused).unwrap_or_else(|e| e.into_inner());
+        }
+    }
+
+    fn set(&self, alone: bool) {
+        let _paused = self.paused.lock().unwrap_or_else(|e| e.into_inner());
+        self.alone.store(alone, Ordering::Relaxed);
+        if !alone {
+            self.changed.notify_all();
+        }
+    }
+}
+
+/// How many groups to claim, of those that could be, after the last ones took so long.
+pub(super) fn claim(most: u64, groups: u64, took: Duration) -> u64 {
+    let each = (took.as_nanos() as u64 / groups.max(1)).max(1);
+    (CLAIM.as_nanos() as u64 / each).clamp(1, most)
+}
+
+/// What the first host thread sees, and decides by.
+pub(super) struct Watch<'a> {
+    of: &'a Contention,
+    /// Host threads of the launch, which are taken to be as fast as the first one.
+    workers: f64,
+    decision: Decision,
+    /// Groups that the first one has run in this window, and how long that took.
+    ran: (u64, Duration),
+}
+
+impl<'a> Watch<'a> {
+    pub fn new(of: &'a Contention, workers: u64) -> Watch<'a> {
+        Watch { of, workers: workers as f64, decision: Decision::default(), ran: (0, Duration::ZERO) }
+    }
+
+    /// The first host thread has run so many groups in that time, and so many are left.
+    pub fn look(&mut self, groups: u64, took: Duration, left: u64) {
+        self.ran = (self.ran.0 + groups, self.ran.1 + took);
+        if self.ran.1 < WINDOW {
+            return;
+        }
+        let before = self.decision.alone();
+        let rate = self.ran.0 as f64 / self.ran.1.as_secs_f64() * if before { 1.0 } else { self.workers };
+        self.decision.window(rate, left as f64 / WINDOW.as_secs_f64());
+        if self.decision.alone() != before {
+            self.of.set(self.decision.alone());
+        }
+        self.ran = (0, Duration::ZERO);
+    }
+}
+
+impl Drop for Watch<'_> {
+    /// Nobody waits for one who is gone.
+    fn drop(&mut self) {
+        self.of.set(false);
+    }
+}
+
+/// Whether host threads are to work alone or together, window by window.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Decision {
+    /// Together for so many windows.
+    Together { left: u32 },
+    /// Together, measured before a trial.
+    Before,
+    /// Others end what they have begun, after so fast a window together.
+    Settling { together: f64 },
+    /// A trial, after so fast a window together.
+    Trial { together: f64 },
+    /// Together once more: with the rates of the trial and of the window before.
+    After { together: f64, alone: f64 },
+    /// Alone for so many windows, the last of which was so fast.
+    Alone { left: u32, rate: f64 },
+    /// Together, to see whether alone is still faster than that.
+    Check { alone: f64 },
+}
+
+impl Default for Decision {
+    fn default() -> Decision {
+        Decision::Together { left: PATIENCE }
+    }
+}
+
+impl Decision {
+    fn alone(&self) -> bool {
+        matches!(self, Decision::Settling { .. } | Decision::Trial { .. } | Decision::Alone { .. })
+    }
+
+    /// A window is over, in which so many groups a second ran; what is left would be done in a window at that other rate.
+    fn window(&mut self, rate: f64, left_in_one: f64) {
+        use Decision::*;
+        let worth = |alone: f64, together: f64| alone > WORTH * together;
+        *self = match *self {
+            Together { left: 1.. } if left_in_one < rate * f64::from(PATIENCE) => Together { left: 1 },
+            Together { left: 0 | 1 } => Before,
+            Together { left } => Together { left: left - 1 },
+            Before => Settling { together: rate },
+            Settling { together } => Trial { together },
+            Trial { together } if worth(rate, together) => After { together, alone: rate },
+            Trial { .. } => Together { left: AGAIN_TOGETHER },
+            After { together, alone } if worth(alone, rate.max(together)) => {
+                Alone { left: AGAIN_ALONE, rate: alone }
+            }
+            After { .. } => Together { left: AGAIN_TOGETHER },
+            Alone { left: 0 | 1, .. } => Check { alone: rate },
+            Alone { left, .. } => Alone { left: left - 1, rate },
+            Check { alone } if worth(alone, rate) => Alone { left: AGAIN_ALONE, rate: alone },
+            Check { .. } => Together { left: AGAIN_TOGETHER },
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Windows of a launch that goes on for long, at rates that depend on whether one works alone.
+    fn windows(count: usize, rate: impl Fn(usize, bool) -> f64) -> Vec<bool> {
+        let mut d = Decision::default();
+        (0..count)
+            .map(|k| {
+                let alone = d.alone();
+                d.window(rate(k, alone), f64::MAX);
+                alone
+            })
+            .collect()
+    }
+
+    fn share(of: &[bool]) -> f64 {
+        of.iter().filter(|alone| **alone).count() as f64 / of.len() as f64
+    }
+
+    #[test]
+    fn one_goes_on_alone_where_that_is_faster() {
+        let all = windows(400, |_, alone| if alone { 4.0 } else { 1.0 });
+        assert!(!all[..5].contains(&true), "the first trial waits");
+        assert!(share(&all) > 0.8, "{}", share(&all));
+    }
+
+    #[test]
+    fn all_go_on_where_that_is_faster() {
+        let all = windows(400, |_, alone| if alone { 0.6 } else { 1.0 });
+        assert!(share(&all) < 0.04, "{}", share(&all));
+        assert!(all.contains(&true), "it was tried");
+    }
+
+    /// Groups that cost ever less, or ever more, are not mistaken for such as do better alone.
+    #[test]
+    fn groups_that_change_do_not_decide() {
+        for change in [1.4f64, 1.0 / 1.4] {
+            let all = windows(400, |k, alone| {
+                let each = change.powi((k % 200) as i32 - 100);
+                if alone { each / 2.0 } else { each }
+            });
+            assert!(share(&all) < 0.1, "{change}: {}", share(&all));
+        }
+    }
+
+    #[test]
+    fn what_is_nearly_done_is_not_tried() {
+        let mut d = Decision::default();
+        for _ in 0..100 {
+            d.window(10.0, 70.0);
+            assert!(!d.alone());
+        }
+    }
+
+    #[test]
+    fn those_who_wait_go_on_when_the_first_one_ends() {
+        let c = Contention::default();
+        c.set(true);
+        std::thread::scope(|s| {
+            let waiting = s.spawn(|| c.pass());
+            drop(Watch::new(&c, 2));
+            waiting.join().expect("it goes on");
+        });
+    }
+}
