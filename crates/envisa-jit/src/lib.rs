@@ -28,6 +28,7 @@ mod level;
 mod listing;
 mod maps;
 mod modes;
+mod multiples;
 mod narrow;
 #[allow(dead_code)]
 mod ops;

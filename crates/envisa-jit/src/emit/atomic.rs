@@ -94,14 +94,15 @@ impl Emit<'_> {
         let mut ways = Vec::new();
         let mut misses = false;
         let element = u32::from(a.element);
+        // Places count from a multiple of the element's size.
+        let align = element / form.scale;
+        let aligned = self.aligned_already(&s, form, (align, u32::from(i.channels)), entry)?;
         for part in &parts {
             let way = self.way(pc, i, &s, form, part, entry, &mut misses)?;
             if let (Way::Any(v), false) = (way, form.wide) {
                 self.outside(pc, i, &s, form, part, v);
             }
-            // Places count from a multiple of the element's size.
-            let align = element / form.scale;
-            if align > 1 {
+            if !aligned {
                 self.aligned(pc, part, way, align, entry);
             }
             ways.push(way);

@@ -148,13 +148,14 @@ impl Emit<'_> {
             let part = Part { index: 0, lanes: 1, lane: 0, channel: 0, width: Width::X, bytes: 4 };
             (Simt { address: s.address + size * k, ..s.clone() }, part)
         };
+        let align = u32::from(s.align) / form.scale;
+        let aligned = self.aligned_already(s, form, (align, n), entry)?;
         // Where each goes, and whether it is inside, before anything is done.
         for k in 0..n {
             let (s, part) = lane(k);
             let way = self.way(pc, i, &s, form, &part, entry, &mut false)?;
             let Way::Same(r) = way else { return Err("a way") };
-            let align = u32::from(s.align) / form.scale;
-            if align > 1 {
+            if !aligned {
                 self.aligned(pc, &part, way, align, entry);
             }
             self.a.mr(Code::Mov_rm64_r64, Mem::at(CTX, at::LANES + 8 * k), r);

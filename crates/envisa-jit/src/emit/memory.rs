@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::*;
 use crate::layout::{SITE, site};
+use crate::multiples::Multiples;
 use crate::shape::constant;
 use envisa_lower::{Extend, Message, Simt, Space};
 
@@ -155,6 +156,16 @@ pub(super) enum Way {
     Any(V),
 }
 
+impl Way {
+    /// The general register that a place is in.
+    fn register(self) -> Option<Register> {
+        match self {
+            Way::Same(r) | Way::Row(r, _) | Way::Words(r, _) => Some(r),
+            Way::Any(_) => None,
+        }
+    }
+}
+
 impl Form {
     /// How many bytes are from channel to channel where indices have this step.
     pub fn bytes(self, step: i32) -> u64 {
@@ -266,12 +277,14 @@ impl Emit<'_> {
         let mut misses = false;
         // Offsets count from a multiple of the alignment.
         let mut align = u32::from(s.align) / form.scale;
-        if align > 1 && self.aligned_by_shift(s, form, align, entry)? {
+        if self.aligned_already(s, form, (align, n), entry)? {
             align = 1;
         }
         if let Some(both) = self.way_of_both(pc, i, s, form, &parts, entry)? {
             if align > 1 {
-                for (part, way) in parts.iter().zip(both) {
+                // The places of one register are apart by whole elements.
+                let apart = both[0].register() != both[1].register();
+                for (part, way) in parts.iter().zip(both).take(if apart { 2 } else { 1 }) {
                     self.aligned(pc, part, way, align, entry);
                 }
             }
@@ -332,16 +345,31 @@ impl Emit<'_> {
         Ok(())
     }
 
-    /// Are indices shifted by so much that what is added to them decides about the alignment of all? Of an origin that is
-    /// looked at here.
-    fn aligned_by_shift(&mut self, s: &Simt, form: Form, align: u32, entry: Label) -> Result<bool, Why> {
+    /// Are places multiples of so much whatever the program is given? Of an origin that is looked at here.
+    pub(super) fn aligned_already(
+        &mut self,
+        s: &Simt,
+        form: Form,
+        (align, channels): (u32, u32),
+        entry: Label,
+    ) -> Result<bool, Why> {
         let base = constant(self.p, &s.base).unwrap_or(0) as u64;
         let plus = base.wrapping_mul(u64::from(s.scale)).wrapping_add(s.offset as u64);
         let windows = !form.wide && s.space != Space::Flat;
-        if !windows || !(1u32 << form.before).is_multiple_of(align) || plus % u64::from(align) != 0 {
+        if align <= 1 || !windows || plus % u64::from(align) != 0 {
+            return Ok(align <= 1);
+        }
+        let zeros = |e: &Self, at: RegOffset, bytes: u32| {
+            let all = e.multiples.get_or_init(|| Multiples::new(e.p, e.flow, e.cells, e.live));
+            all.bits(e.cells, at, bytes)
+        };
+        let bits = align.trailing_zeros();
+        if form.before < bits && form.before + zeros(self, s.address, 4 * channels) < bits {
             return Ok(false);
         }
-        if let Some(at) = form.added {
+        if let Some(at) = form.added
+            && zeros(self, at, 4) < bits
+        {
             self.in_memory(at, 4)?;
             let origin = self.reg(at);
             self.a.mi(Code::Test_rm32_imm32, origin, align as i32 - 1);

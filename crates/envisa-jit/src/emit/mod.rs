@@ -236,6 +236,8 @@ pub(crate) struct Emit<'a> {
     lines: Vec<Line>,
     /// What the program writes, once that is asked for.
     written: OnceCell<memory::Written>,
+    /// Which places are multiples of what, once that is asked for.
+    multiples: OnceCell<crate::multiples::Multiples>,
     /// Where vectors begin that are written 32 bytes at a time.
     in_halves: Vec<RegOffset>,
     /// Loads of rows, by the loops they are in.
@@ -320,6 +322,7 @@ impl<'a> Emit<'a> {
             streams: streams(p, flow, cells, shapes),
             lines: lines(p, flow, cells),
             written: OnceCell::new(),
+            multiples: OnceCell::new(),
             in_halves: source::in_halves(p),
             rows: rows(p, flow),
         }
