@@ -330,6 +330,10 @@ impl Asm {
         self.push(Instruction::with3(c, a, b, i));
     }
 
+    pub fn rmi(&mut self, c: Code, a: Register, m: Mem, i: i32) {
+        self.push(Instruction::with3(c, a, m.operand(false), i));
+    }
+
     pub fn rrr(&mut self, c: Code, a: Register, b: Register, d: Register) {
         self.push(Instruction::with3(c, a, b, d));
     }

@@ -179,6 +179,13 @@ impl Emit<'_> {
             }
             Op::Add | Op::Mul | Op::And | Op::Or | Op::Xor | Op::Add3 | Op::Mad => {
                 let codes = rm(i.op).ok_or("an operation")?;
+                let factor = constant(self.p, &i.src[1]).filter(|_| i.op == Op::Mul && !wide);
+                if let Some(x) = factor
+                    && let Some(m) = self.plain_scalar(&i.src[0], wide, part)
+                {
+                    self.a.rmi(Code::Imul_r32_rm32_imm32, A[0], m, x as i32);
+                    return Ok(());
+                }
                 self.load_int(&i.src[0], A, wide, part)?;
                 self.operate(codes, &i.src[1], wide, part)?;
                 if matches!(i.op, Op::Add3 | Op::Mad) {
@@ -245,6 +252,26 @@ impl Emit<'_> {
         Ok(())
     }
 
+    /// Where a scalar is that is in memory as it is wanted, in this width.
+    fn plain_scalar(&mut self, s: &Src, wide: bool, part: u32) -> Option<Mem> {
+        let Src::Reg { offset, ty, shape, strides, modifier: Modifier::None, constant: false } = *s else {
+            return None;
+        };
+        if ty.size() != if wide { 8 } else { 4 } {
+            return None;
+        }
+        if shape != Shape::Contiguous {
+            return Some(self.reg(offset + strides.element(0) * ty.size()));
+        }
+        let first = self.first(offset + part * 64);
+        if self.home_alone(offset + part * 64, 64).is_some() || first.is_some_and(|f| f.plus != 0) {
+            return None;
+        }
+        let at = offset + part * 16 * ty.size();
+        let at = self.first(at).map_or(at, |f| f.at);
+        Some(self.reg(at))
+    }
+
     /// `rax = op(rax, source)`.
     pub(super) fn operate(&mut self, codes: [Code; 2], s: &Src, wide: bool, part: u32) -> Result<(), Why> {
         let w = usize::from(wide);
@@ -262,20 +289,7 @@ impl Emit<'_> {
             let plain = Src::Reg { offset, ty, strides, shape, modifier: Modifier::None, constant: false };
             return self.operate([Code::Sub_r32_rm32, Code::Sub_r64_rm64], &plain, wide, part);
         }
-        // From memory where it is a plain scalar of this width.
-        if let Src::Reg { offset, ty, shape, strides, modifier: Modifier::None, constant: false } = *s
-            && ty.size() == if wide { 8 } else { 4 }
-            && (shape != Shape::Contiguous
-                || self.home_alone(offset + part * 64, 64).is_none()
-                    && self.first(offset + part * 64).is_none_or(|f| f.plus == 0))
-        {
-            let at = if shape == Shape::Contiguous {
-                let at = offset + part * 16 * ty.size();
-                self.first(at).map_or(at, |f| f.at)
-            } else {
-                offset + strides.element(0) * ty.size()
-            };
-            let m = self.reg(at);
+        if let Some(m) = self.plain_scalar(s, wide, part) {
             self.a.rm(codes[w], A[w], m);
             return Ok(());
         }

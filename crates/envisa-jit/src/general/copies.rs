@@ -1,6 +1,8 @@
 //! Results that are computed in `eax` and then moved to the register they are for: computed there at once.
 
-use iced_x86::{Code, FlowControl, Instruction, InstructionInfoFactory, OpKind, Register};
+use iced_x86::{
+    Code, FlowControl, Instruction, InstructionInfoFactory, OpAccess, OpKind, Register, UsedRegister,
+};
 
 use crate::asm::Mem;
 
@@ -14,13 +16,54 @@ pub(super) fn computed_in_place(code: &mut [Instruction]) {
     let mut info = InstructionInfoFactory::new();
     let mut k = 0;
     while k < code.len() {
-        match computation(&code[k..], &mut info) {
-            Some(n) => {
-                in_place(&mut code[k..=k + n]);
-                k += n + 1;
+        let Some((n, after)) = computation(&code[k..], &mut info) else {
+            k += 1;
+            continue;
+        };
+        let Some(to) = moved_to(&code[k + n]) else { break };
+        in_place(&mut code[k..=k + n]);
+        k += n + 1;
+        match after {
+            After::Unwanted => {}
+            After::Read(of) => code[k..k + of].iter_mut().for_each(|i| take_from(i, to)),
+            // What goes on with it takes it from there.
+            After::GoesOn => {
+                k -= 1;
+                code[k] = Instruction::with2(Code::Mov_r32_rm32, EAX, to).unwrap_or_default();
             }
-            None => k += 1,
         }
+    }
+}
+
+/// What becomes of `eax` behind the move.
+enum After {
+    /// Nobody wants it.
+    Unwanted,
+    /// Of so many instructions behind it, some read it; behind those nobody wants it.
+    Read(usize),
+    /// The next instruction computes something else of it.
+    GoesOn,
+}
+
+/// Does an instruction name `eax`, or memory by `rax`, and no other part of that register?
+fn names_plainly(i: &Instruction) -> bool {
+    let part =
+        |k: &u32| i.op_kind(*k) == OpKind::Register && i.op_register(*k).full_register() == Register::RAX;
+    reads(i, Register::RAX, 0) && (0..i.op_count()).filter(part).all(|k| i.op_register(k) == EAX)
+}
+
+/// Lets an instruction that reads `eax` read another register that has the same.
+fn take_from(i: &mut Instruction, to: Register) {
+    for k in 0..i.op_count() {
+        if i.op_kind(k) == OpKind::Register && i.op_register(k) == EAX {
+            i.set_op_register(k, to);
+        }
+    }
+    if i.memory_base() == Register::RAX {
+        i.set_memory_base(to.full_register());
+    }
+    if i.memory_index() == Register::RAX {
+        i.set_memory_index(to.full_register());
     }
 }
 
@@ -29,7 +72,13 @@ fn begins(i: &Instruction) -> bool {
     use Code::*;
     let code = matches!(
         i.code(),
-        Mov_r32_rm32 | Mov_r32_imm32 | Movzx_r32_rm16 | Movzx_r32_rm8 | Movsx_r32_rm16 | Movsx_r32_rm8
+        Mov_r32_rm32
+            | Mov_r32_imm32
+            | Movzx_r32_rm16
+            | Movzx_r32_rm8
+            | Movsx_r32_rm16
+            | Movsx_r32_rm8
+            | Imul_r32_rm32_imm32
     );
     code && i.op0_register() == EAX && !reads(i, Register::RAX, 1)
 }
@@ -78,9 +127,9 @@ fn moved_to(i: &Instruction) -> Option<Register> {
     plain.then(|| i.op0_register())
 }
 
-/// Is there a computation at the start of this code that ends in a move, after which nobody wants `eax`? The number of
-/// the move.
-fn computation(code: &[Instruction], info: &mut InstructionInfoFactory) -> Option<usize> {
+/// Is there a computation at the start of this code that ends in a move, which may be made where it is moved to? The number
+/// of the move, and what becomes of `eax` then.
+fn computation(code: &[Instruction], info: &mut InstructionInfoFactory) -> Option<(usize, After)> {
     if !begins(code.first()?) {
         return None;
     }
@@ -95,16 +144,32 @@ fn computation(code: &[Instruction], info: &mut InstructionInfoFactory) -> Optio
     if index || late && turned(&code[..n], full).is_none() {
         return None;
     }
-    for i in code[n + 1..].iter().take(AHEAD) {
-        if !apart(i) {
-            return None;
-        }
+    let next = code.get(n + 1)?;
+    if apart(next) && goes_on(next) && !reads(next, full, 1) {
+        return Some((n, After::GoesOn));
+    }
+    let (mut read, mut joined) = (0, false);
+    for (k, i) in (1..).zip(code[n + 1..].iter().take(AHEAD)) {
         if begins(i) {
-            return Some(n);
+            return Some((n, if read == 0 { After::Unwanted } else { After::Read(read) }));
         }
-        let uses = |u: &iced_x86::UsedRegister| u.register().full_register() == Register::RAX;
-        if i.flow_control() != FlowControl::Next || info.info(i).used_registers().iter().any(uses) {
+        // Whoever comes there another way has something else in `eax`.
+        joined |= !apart(i);
+        let used = info.info(i).used_registers();
+        let of = |u: &UsedRegister, r: Register| u.register().full_register() == r;
+        let written = |u: &UsedRegister| {
+            (of(u, Register::RAX) || of(u, full))
+                && !matches!(u.access(), OpAccess::Read | OpAccess::CondRead | OpAccess::NoMemAccess)
+        };
+        let wanted = used.iter().any(|u| of(u, Register::RAX));
+        if i.flow_control() != FlowControl::Next
+            || used.iter().any(written)
+            || (wanted && (joined || !names_plainly(i)))
+        {
             return None;
+        }
+        if wanted {
+            read = k;
         }
     }
     None

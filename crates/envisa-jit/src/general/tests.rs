@@ -55,7 +55,22 @@ impl Program {
                 if self.r.below(3) == 0 {
                     self.a.ri(Add_rm32_imm32, eax, x);
                 }
+                if self.r.below(4) == 0 {
+                    self.a.rmi(Imul_r32_rm32_imm32, eax, m, x);
+                }
                 self.a.mr(Mov_rm32_r32, n, eax);
+                // What was computed may be wanted once more, or something else be computed of it.
+                for _ in 0..self.r.below(3) {
+                    let of = self.dword();
+                    match self.r.below(3) {
+                        0 => self.a.mr(Mov_rm32_r32, of, eax),
+                        1 => self.a.mr(Add_rm32_r32, of, eax),
+                        _ => {
+                            self.a.ri(Add_rm32_imm32, eax, x);
+                            self.a.mr(Mov_rm32_r32, of, eax);
+                        }
+                    }
+                }
             }
             5 => self.a.mi(Mov_rm32_imm32, m, x),
             6 => self.a.mi(Add_rm32_imm32, m, x),
@@ -90,6 +105,11 @@ impl Program {
                     self.one(depth + 1);
                 }
                 self.a.bind(l);
+                // Both ways have left something there.
+                if self.r.below(2) == 0 {
+                    let of = self.dword();
+                    self.a.mr(Mov_rm32_r32, of, eax);
+                }
             }
             // A loop, whose counter nothing else knows.
             15 if depth < 2 => {
@@ -193,12 +213,15 @@ impl Evaluator {
                     self.set(i, 4, x);
                 }
                 Mov_rm8_imm8 => self.set(i, 1, i.immediate(1)),
-                Add_r32_rm32 | Add_r64_rm64 | Add_rm32_imm32 => self.set(i, bytes, a.wrapping_add(b)),
+                Add_r32_rm32 | Add_r64_rm64 | Add_rm32_imm32 | Add_rm32_r32 => {
+                    self.set(i, bytes, a.wrapping_add(b))
+                }
                 Sub_r32_rm32 | Sub_rm32_imm32 => {
                     self.flags = (a as u32, b as u32);
                     self.set(i, 4, a.wrapping_sub(b));
                 }
                 Imul_r32_rm32 => self.set(i, 4, a.wrapping_mul(b)),
+                Imul_r32_rm32_imm32 => self.set(i, 4, b.wrapping_mul(i.immediate(2))),
                 And_r32_rm32 => self.set(i, 4, a & b),
                 Xor_r32_rm32 => self.set(i, 4, a ^ b),
                 Lea_r32_m => {
