@@ -300,10 +300,12 @@ impl Search<'_> {
                 true => !self.flow.successors(self.p.parts(), q).iter().any(wanted),
                 false => !wanted(&(q + 1)),
             };
-            if gone {
+            let written = self.accesses(q, true);
+            let over = |c: &CellId| written.iter().any(|w| w.0 == *c && w.1) && self.all(q, *c);
+            if gone || (self.inst(q).pred.offset == 0 && of.iter().all(over)) {
                 return Some(out);
             }
-            if self.accesses(q, true).iter().any(|w| of.contains(&w.0)) {
+            if written.iter().any(|w| of.contains(&w.0)) {
                 return None;
             }
         }
