@@ -34,6 +34,8 @@ pub(crate) struct Shapes {
     vectors: Set<CellId>,
     /// Of these, those whose first element is so far from another one's, and which that is.
     after: Map<CellId, (CellId, i32)>,
+    /// Second halves of vectors, however they are kept, whose elements are all so far from those of the first.
+    alike: ByCell,
 }
 
 /// The steps of cells that have one.
@@ -84,6 +86,11 @@ impl Shapes {
         self.after.get(&cell).copied()
     }
 
+    /// How far all elements of a vector's second half are from those of the first, the cell before it.
+    pub fn alike(&self, cell: CellId) -> Option<i32> {
+        step_of(&self.alike, cell)
+    }
+
     /// The step within each eight elements of a cell, if that is known.
     pub fn halves(&self, cell: CellId) -> Option<i32> {
         step_of(&self.halves, cell)
@@ -100,14 +107,15 @@ impl Shapes {
         seeds: &[Seed],
     ) -> Shapes {
         let accesses = accesses(p, flow, cells);
+        let definitions = definitions(p, flow, cells, live, full, &accesses);
         let mut seeds = unwritten(cells, seeds);
         let mut halves = Vec::new();
         if seeds.iter().any(|s| s.lanes == 8) {
-            let all = known(p, flow, cells, live, full, &seeds, &accesses).unwrap_or_default();
+            let all = known(p, cells, &definitions, &seeds).unwrap_or_default();
             halves = steps(&all);
             seeds.retain(|s| s.lanes == 16);
         }
-        let Some(step) = known(p, flow, cells, live, full, &seeds, &accesses) else {
+        let Some(step) = known(p, cells, &definitions, &seeds) else {
             return Shapes::default();
         };
         let strides = steps(&step);
@@ -153,8 +161,9 @@ impl Shapes {
             }
             if !changed {
                 let vectors = vectors(p, &accesses, &step);
-                let after = after(p, cells, &accesses, &step, &seeds);
-                return Shapes { step, strides, halves, vectors, after };
+                let alike = alike(p, cells, &definitions, &seeds);
+                let after = after(cells, &alike, &step);
+                return Shapes { step, strides, halves, vectors, after, alike };
             }
         }
     }
@@ -183,77 +192,90 @@ fn vectors(p: &Program, accesses: &Accesses, step: &ByCell) -> Set<CellId> {
     uses.into_iter().filter(|u| u.1 > 1).map(|u| u.0).collect()
 }
 
-/// The cells that are second halves of what one instruction writes, with the first, and how far their first elements are
-/// apart: whatever writes one writes both, from sources of which that is known.
-fn after(
-    p: &Program,
-    cells: &Cells,
-    accesses: &Accesses,
-    step: &ByCell,
-    seeds: &[Seed],
-) -> Map<CellId, (CellId, i32)> {
+/// The cells that are second halves of what one instruction writes, and how far all of their elements are from those of
+/// the first half, which is the cell before them: whatever writes one writes both, from sources of which that is known.
+fn alike(p: &Program, cells: &Cells, definitions: &[Definition], seeds: &[Seed]) -> ByCell {
     let whole = |offset: u32| cells.at(offset).filter(|c| cells.get(*c).offset == offset);
-    let before = |c: CellId| {
-        let b = whole(cells.get(c).offset.checked_sub(64)?)?;
-        (step_of(step, c).is_some() && step_of(step, b) == step_of(step, c)).then_some(b)
-    };
-    let written: Vec<(&Inst, CellId)> = accesses
-        .iter()
-        .flat_map(|(pc, a)| a.written.iter().map(move |c| (&p.code()[pc as usize], *c)))
-        .collect();
-    let pairs: Map<CellId, CellId> = written.iter().filter_map(|(_, c)| Some((*c, before(*c)?))).collect();
-    let behind: Map<CellId, CellId> = pairs.iter().map(|(c, b)| (*b, *c)).collect();
-    // As in `known`: of a half without an entry no definition has been judged yet.
-    let mut jumps: Map<CellId, Option<i32>> = Map::default();
-    for (i, c) in &written {
-        let is = |part| part_of(i, cells.get(*c)) == Some(part) && i.channels == 32;
-        if let Some(behind) = behind.get(c).filter(|_| !is(0)) {
-            jumps.insert(*behind, None);
-        }
-        if pairs.contains_key(c) && !is(1) {
-            jumps.insert(*c, None);
+    let mut seconds: Vec<(&Inst, CellId)> = Vec::new();
+    let mut jumps: Steps = vec![Some(None); cells.len()];
+    for d in definitions {
+        let i = &p.code()[d.pc as usize];
+        if d.all && d.good && i.channels == 32 && part_of(i, cells.get(d.cell)) == Some(1) {
+            seconds.push((i, d.cell));
+            jumps[d.cell as usize] = None;
         }
     }
-    let source = |s: &Src, jumps: &Map<CellId, Option<i32>>| match *s {
-        Src::Reg { offset, shape: Shape::Contiguous, ty, modifier, .. } => {
-            let known = if ty.size() == 4 {
-                match whole(offset + 64).filter(|c| pairs.contains_key(c)) {
-                    Some(c) => match jumps.get(&c) {
-                        Some(known) => *known,
+    // Nothing writes one of them without the other, or as another's half.
+    for d in definitions {
+        let (i, c) = (&p.code()[d.pc as usize], cells.get(d.cell));
+        let part = part_of(i, c).filter(|_| d.all && d.good && i.channels == 32);
+        if part != Some(1) {
+            jumps[d.cell as usize] = Some(None);
+        }
+        if let Some(behind) = whole(c.offset + 64).filter(|_| part != Some(0)) {
+            jumps[behind as usize] = Some(None);
+        }
+    }
+    let source = |s: &Src, to: u32, jumps: &Steps| {
+        let Src::Reg { offset, shape, ty, modifier, .. } = *s else {
+            return if matches!(s, Src::None) { Known::Step(0) } else { Known::Not };
+        };
+        let known = match shape {
+            Shape::Scalar if ty.is_int() && ty.size() <= 4 => Some(0),
+            Shape::Contiguous if ty.is_int() && ty.size() == 4 => {
+                if offset != to && offset < to + 128 && to < offset + 128 {
+                    return Known::Not;
+                }
+                match (whole(offset), whole(offset + 64)) {
+                    (Some(_), Some(c)) => match jumps[c as usize] {
+                        Some(known) => known,
                         None => return Known::NotYet,
                     },
-                    None => None,
+                    _ => None,
                 }
-            } else {
-                seeds.iter().find(|s| s.offset == offset + 32).and_then(|s| s.jump)
-            };
-            match (known, modifier) {
-                (Some(x), Modifier::None) => Known::Step(x),
-                (Some(x), Modifier::Neg) => Known::Step(x.wrapping_neg()),
-                _ => Known::Not,
             }
+            Shape::Contiguous if ty == Type::Uw => {
+                seeds.iter().find(|s| s.offset == offset + 32).and_then(|s| s.jump)
+            }
+            _ => None,
+        };
+        match (known, modifier) {
+            (Some(x), Modifier::None) => Known::Step(x),
+            (Some(x), Modifier::Neg) => Known::Step(x.wrapping_neg()),
+            _ => Known::Not,
         }
-        _ => Known::Step(0),
     };
     let mut waits = true;
     loop {
         let mut changed = false;
-        for (i, c) in written.iter().filter(|(_, c)| pairs.contains_key(c)) {
-            let now = match combined(p, i, |s| source(s, &jumps)) {
-                Known::Step(x) => Some(x),
-                Known::NotYet if waits => continue,
-                Known::NotYet | Known::Not => None,
+        for (i, c) in &seconds {
+            let Dst::Reg { offset: to, .. } = i.dst else { continue };
+            let now = match plainly_integer(i).then(|| combined(p, i, |s| source(s, to, &jumps))) {
+                Some(Known::Step(x)) => Some(x),
+                Some(Known::NotYet) if waits => continue,
+                _ => None,
             };
-            let merged = if jumps.get(c).is_some_and(|old| *old != now) { None } else { now };
-            changed |= jumps.insert(*c, merged) != Some(merged);
+            let known = &mut jumps[*c as usize];
+            let merged = Some(if known.is_some_and(|old| old != now) { None } else { now });
+            changed |= *known != merged;
+            *known = merged;
         }
         match (changed, waits) {
             (true, _) => {}
             (false, true) => waits = false,
-            (false, false) => break,
+            (false, false) => return steps(&jumps),
         }
     }
-    pairs.into_iter().filter_map(|(c, b)| Some((c, (b, jumps.get(&c).copied()??)))).collect()
+}
+
+/// Of cells that are alike, those that are kept as their first elements, with the first halves.
+fn after(cells: &Cells, alike: &ByCell, step: &ByCell) -> Map<CellId, (CellId, i32)> {
+    let before = |c: CellId| {
+        let offset = cells.get(c).offset.checked_sub(64)?;
+        let b = cells.at(offset).filter(|b| cells.get(*b).offset == offset)?;
+        (step_of(step, c).is_some() && step_of(step, b) == step_of(step, c)).then_some(b)
+    };
+    (0..).zip(alike).filter_map(|(c, x)| Some((c, (before(c)?, (*x)?)))).collect()
 }
 
 /// Vectors of integers that are made of a least or largest one: places that go on by steps but for those at the edges,
@@ -320,6 +342,40 @@ fn accesses(p: &Program, flow: &Flow, cells: &Cells) -> Accesses {
     all
 }
 
+/// An instruction writes a vector's cell.
+struct Definition {
+    pc: Pc,
+    cell: CellId,
+    /// What it writes counts for all channels.
+    all: bool,
+    /// Nobody reads of the cell what the program did not write.
+    good: bool,
+}
+
+/// Every definition.
+fn definitions(
+    p: &Program,
+    flow: &Flow,
+    cells: &Cells,
+    live: &Liveness,
+    full: bool,
+    accesses: &Accesses,
+) -> Vec<Definition> {
+    let mut out = Vec::new();
+    for (pc, accessed) in accesses.iter() {
+        let i = &p.code()[pc as usize];
+        for cell in accessed.written.iter().copied() {
+            let c = cells.get(cell);
+            if c.kind == CellKind::Vector {
+                let all = i.no_mask || (full && flow.full(pc)) || live.unmasked(pc, cell);
+                let good = c.bytes == 64 && !c.input && !live.of_thread(0, cell);
+                out.push(Definition { pc, cell, all, good });
+            }
+        }
+    }
+    out
+}
+
 /// What is known of the steps of cells, by cell: nothing yet, that there is none, or the step.
 type Steps = Vec<Option<Option<i32>>>;
 
@@ -344,44 +400,23 @@ fn unwritten(cells: &Cells, seeds: &[Seed]) -> Vec<Seed> {
 /// lets a definition wait. What never gets an entry would have its users wait for ever, with what their other
 /// definitions say standing as if there were no more. So cells that no reachable instruction writes as vectors
 /// have no step from the start, and once all that can be judged has been, what still waits has none either.
-fn known(
-    p: &Program,
-    flow: &Flow,
-    cells: &Cells,
-    live: &Liveness,
-    full: bool,
-    seeds: &[Seed],
-    accesses: &Accesses,
-) -> Option<Steps> {
-    let good = |id: CellId| {
-        let c = cells.get(id);
-        c.kind == CellKind::Vector && c.bytes == 64 && !c.input && !live.of_thread(0, id)
-    };
-    // Every definition: where, of which cell, and is it of all channels?
-    let mut definitions: Vec<(Pc, CellId, bool)> = Vec::new();
+fn known(p: &Program, cells: &Cells, definitions: &[Definition], seeds: &[Seed]) -> Option<Steps> {
     let mut step: Steps = vec![Some(None); cells.len()];
-    for (pc, accessed) in accesses.iter() {
-        let i = &p.code()[pc as usize];
-        for c in accessed.written.iter().filter(|c| cells.get(**c).kind == CellKind::Vector) {
-            let all = i.no_mask || (full && flow.full(pc)) || live.unmasked(pc, *c);
-            definitions.push((pc, *c, all));
-            step[*c as usize] = None;
-        }
-    }
+    definitions.iter().for_each(|d| step[d.cell as usize] = None);
     let mut waits = true;
     for _ in 0..ROUNDS {
         let mut changed = false;
-        for (pc, c, all) in &definitions {
-            let i = &p.code()[*pc as usize];
-            let now = match part_of(i, cells.get(*c)) {
-                Some(part) if *all && good(*c) => match of(p, cells, i, part, &step, seeds) {
+        for d in definitions {
+            let (i, c) = (&p.code()[d.pc as usize], d.cell);
+            let now = match part_of(i, cells.get(c)) {
+                Some(part) if d.all && d.good => match of(p, cells, i, part, &step, seeds) {
                     Known::Step(s) => Some(s),
                     Known::NotYet if waits => continue,
                     Known::NotYet | Known::Not => None,
                 },
                 _ => None,
             };
-            let known = &mut step[*c as usize];
+            let known = &mut step[c as usize];
             let merged = Some(if known.is_some_and(|old| old != now) { None } else { now });
             changed |= *known != merged;
             *known = merged;
@@ -410,11 +445,16 @@ enum Known {
     Not,
 }
 
+/// Does an instruction make whole dwords of integers?
+fn plainly_integer(i: &Inst) -> bool {
+    matches!(i.dst, Dst::Reg { ty: Type::D | Type::Ud, stride: 1, sat: false, .. })
+        && matches!(i.exec, ExecType::I32 | ExecType::U32)
+        && i.pred.offset == 0
+}
+
 fn of(p: &Program, cells: &Cells, i: &Inst, part: u32, steps: &Steps, seeds: &[Seed]) -> Known {
-    let Dst::Reg { offset: to, ty: Type::D | Type::Ud, stride: 1, sat: false } = i.dst else {
-        return Known::Not;
-    };
-    if !matches!(i.exec, ExecType::I32 | ExecType::U32) || i.pred.offset != 0 || i.channels < 16 {
+    let Dst::Reg { offset: to, .. } = i.dst else { return Known::Not };
+    if !plainly_integer(i) || i.channels < 16 {
         return Known::Not;
     }
     let source = |s: &Src| -> Known {

@@ -411,27 +411,41 @@ impl Emit<'_> {
         let bent = parts.iter().all(|part| cell(part).is_some_and(|c| self.clamped.contains(&c)));
         let windows = bent && !s.write;
         let on = [self.on(pc, &a)?, self.on(pc, &b)?];
-        let indices = [self.indices(s, &a)?, self.indices(s, &b)?];
+        // Where the second half is as the first one, so far from it, that is known by looking at the first.
+        let second = cell(&b).filter(|c| self.cells.get(*c).offset == s.address + 4 * b.lane);
+        let jump = second.and_then(|c| self.shapes.alike(c)).filter(|_| windows && on == [None; 2]);
+        let halves = if jump.is_some() { &parts[..1] } else { parts };
+        let mut indices = Vec::new();
+        for part in halves {
+            indices.push(self.indices(s, part)?);
+        }
         let (weary, other) = (self.site(i, site::ASTRAY), self.a.label());
         if !windows {
             self.a.mi(Code::Test_rm32_imm32, weary, site::WEARY | site::HALVES);
             self.a.jump(Code::Jne_rel32_64, other);
         }
-        for (k, (v, on)) in (0..).zip(indices.into_iter().zip(on)) {
+        for (k, (v, on)) in (0..).zip(indices.iter().zip(on)) {
             if windows {
-                self.places_in_window(form.scale << form.before, v, 1 + k, 5 + k, on);
+                self.places_in_window(form.scale << form.before, *v, 1 + k, 5 + k, on);
             } else {
                 let ramp = self.literals(std::array::from_fn(|k| (step >> form.before) * k as u32));
-                self.a.v2(VPBROADCASTD, Width::Z, 1 + k, Opd::Reg(v), Lanes::All);
+                self.a.v2(VPBROADCASTD, Width::Z, 1 + k, Opd::Reg(*v), Lanes::All);
                 self.a.v3(VPADDD, Width::Z, 1 + k, 1 + k, Opd::Mem(ramp), Lanes::All);
-                self.a.vcmp(VPCMPUD, Width::Z, 5 + k, v, Opd::Reg(1 + k), 4, None);
+                self.a.vcmp(VPCMPUD, Width::Z, 5 + k, *v, Opd::Reg(1 + k), 4, None);
             }
         }
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(6));
+        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(if jump.is_some() { 5 } else { 6 }));
         self.a.jump(Code::Jne_rel32_64, other);
         let limit = self.site(i, site::LAST16);
-        for (r, v) in [Register::EAX, Register::EDX].into_iter().zip(indices) {
-            self.a.rr(Code::EVEX_Vmovd_rm32_xmm, r, vreg(v, Width::X));
+        let places = [Register::EAX, Register::EDX];
+        for (r, v) in places.into_iter().zip(&indices) {
+            self.a.rr(Code::EVEX_Vmovd_rm32_xmm, r, vreg(*v, Width::X));
+        }
+        if let Some(jump) = jump {
+            let second = Mem::indexed(Register::RAX, Register::None, 1, jump.into());
+            self.a.rm(Code::Lea_r32_m, Register::EDX, second);
+        }
+        for r in places {
             self.offset(i, form, r)?;
             self.a.rm(Code::Cmp_r32_rm32, r, limit);
             self.a.jump(Code::Jae_rel32_64, other);
@@ -446,7 +460,8 @@ impl Emit<'_> {
             let r = RA[k as usize];
             let m = Mem::indexed(PTR, r, form.scale, 0);
             if windows {
-                self.take_from_window(pc, s, part, m, 1 + k, data, on)?;
+                let which = if jump.is_some() { 1 } else { 1 + k };
+                self.take_from_window(pc, s, part, m, which, data, on)?;
             } else {
                 self.fetch_beside(s, m);
                 self.move_row(pc, i, s, form, part, Way::Row(r, 0), data, 0, on)?;
