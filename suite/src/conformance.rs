@@ -14,6 +14,7 @@ use crate::newer;
 use crate::peer::{self, Peer, PeerRun};
 use crate::report::{Table, cell, replace_block};
 use crate::witness::Witness;
+use envisa::Engine;
 
 /// What a kernel came to on a device.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,8 +85,10 @@ pub struct KernelResult {
     pub kernel: KernelFile,
     /// Its outputs with their bounds.
     pub bounds: Vec<(String, String)>,
-    /// On each device asked for.
+    /// On each device asked for: by the interpreter and by native code, of which the worse one counts.
     pub verdicts: BTreeMap<Device, Verdict>,
+    /// By which of them that is where there is no good result.
+    pub failed_by: BTreeMap<Device, Engine>,
     /// Of the further peers.
     pub witnesses: BTreeMap<Peer, Witness>,
 }
@@ -215,28 +218,46 @@ fn run_one(k: &KernelFile, devices: &[Device], witnesses: &[Peer], jobs: usize) 
     let want = peer::run(Peer::Pocl, k);
     let witnesses: Vec<(Peer, Result<PeerRun, String>)> =
         witnesses.iter().map(|p| (*p, peer::run(*p, k))).collect();
-    let (mut verdicts, mut with) = (BTreeMap::new(), BTreeMap::new());
+    let (mut verdicts, mut failed_by, mut with) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     for d in devices {
         let missing = corpus::is_foreign() && !corpus::corpus_path(&corpus::corpus_folder(), *d, k).exists();
         let verdict = if !k.is_for(*d) || missing {
             Verdict::NotForDevice
         } else {
-            match run_on_envisa(k, *d, &launch, jobs) {
-                Err(failure) => Verdict::Failure(failure),
-                Ok(got) => {
-                    for (p, run) in &witnesses {
-                        if let Ok(run) = run
-                            && hold(&on_peer, &run.outputs, &got, printf).iter().all(|(_, c)| c.passed())
-                        {
-                            with.entry(*p).or_insert_with(Vec::new).push(*d);
-                        }
+            let mut worse = None;
+            for engine in [Engine::Native, Engine::Interpreter] {
+                let (verdict, held) = match run_on_envisa(k, *d, &launch, (engine, jobs)) {
+                    Err(failure) => (Verdict::Failure(failure), Vec::new()),
+                    Ok(got) => {
+                        let holds = |run: &PeerRun| {
+                            hold(&on_peer, &run.outputs, &got, printf).iter().all(|(_, c)| c.passed())
+                        };
+                        let held: Vec<Peer> = witnesses
+                            .iter()
+                            .filter(|(_, run)| run.as_ref().is_ok_and(holds))
+                            .map(|(p, _)| *p)
+                            .collect();
+                        let verdict = match &want {
+                            Err(why) => Verdict::NoReference(why.clone()),
+                            Ok(want) => {
+                                explain(&k.header.known, *d, hold(&on_peer, &want.outputs, &got, printf))
+                            }
+                        };
+                        (verdict, held)
                     }
-                    match &want {
-                        Err(why) => Verdict::NoReference(why.clone()),
-                        Ok(want) => explain(&k.header.known, *d, hold(&on_peer, &want.outputs, &got, printf)),
-                    }
+                };
+                if verdict.failed() {
+                    failed_by.insert(*d, engine);
+                    worse = Some((verdict, held));
+                    break;
                 }
+                worse.get_or_insert((verdict, held));
             }
+            let (verdict, held) = worse.unwrap_or((Verdict::NotForDevice, Vec::new()));
+            for p in held {
+                with.entry(p).or_insert_with(Vec::new).push(*d);
+            }
+            verdict
         };
         verdicts.insert(*d, verdict);
     }
@@ -246,7 +267,7 @@ fn run_one(k: &KernelFile, devices: &[Device], witnesses: &[Peer], jobs: usize) 
         bounds.push(("printf".to_owned(), "the same lines".to_owned()));
     }
     let mut out = One {
-        result: KernelResult { kernel: k.clone(), bounds, verdicts, witnesses: BTreeMap::new() },
+        result: KernelResult { kernel: k.clone(), bounds, verdicts, failed_by, witnesses: BTreeMap::new() },
         reference: want.as_ref().map(|w| w.describe.clone()).map_err(Clone::clone),
         witnesses: Vec::new(),
     };
@@ -283,7 +304,12 @@ impl Conformance {
                     Verdict::Compared(_) if v.failed() => v.cell(),
                     _ => continue,
                 };
-                all.push(format!("{} on {}: {text}", k.kernel.id, d.name()));
+                let by = match k.failed_by.get(d) {
+                    Some(Engine::Native) => ", by native code",
+                    Some(Engine::Interpreter) => ", by the interpreter",
+                    _ => "",
+                };
+                all.push(format!("{} on {}{by}: {text}", k.kernel.id, d.name()));
             }
         }
         all.extend(self.disputes());
@@ -332,9 +358,9 @@ impl Conformance {
         let page = format!(
             "# Conformance\n\n\
              Written by `cargo run --release -p envisa-suite -- conformance --write`.\n\n\
-             Every kernel of `suite/kernels` runs twice on the same inputs: its OpenCL C source through the \
-             OpenCL API on PoCL, and its code for each Intel GPU ({compilers}) on envisa. Every output is \
-             compared element by element with PoCL's within the bound that the kernel states: bit for bit \
+             Every kernel of `suite/kernels` runs on the same inputs: its OpenCL C source through the \
+             OpenCL API on PoCL, and its code for each Intel GPU ({compilers}) on envisa, by native code and by \
+             the interpreter. Every output is compared element by element with PoCL's within the bound that the kernel states: bit for bit \
              unless said otherwise below. `ok, N ulp` is the largest distance seen, in units in the last \
              place; `–` means that the kernel is not compiled for the device. The kernels of `vc` are vector-compute \
              code, as ESIMD and CM make it: their counterparts in OpenCL C run on PoCL.\n\n\

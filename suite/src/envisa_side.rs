@@ -352,7 +352,7 @@ impl<'a> Loaded<'a> {
     }
 }
 
-/// Runs `kernel`, compiled for `device`, once on envisa with `jobs` host threads (0: all).
+/// Runs `kernel`, compiled for `device`, once on envisa by an engine with `jobs` host threads (0: all).
 ///
 /// # Errors
 /// Why there is no result. A panic of envisa is one of the reasons: the run goes on.
@@ -360,10 +360,11 @@ pub fn run_on_envisa(
     kernel: &KernelFile,
     device: Device,
     launch: &Launch,
-    jobs: usize,
+    (engine, jobs): (envisa::Engine, usize),
 ) -> Result<Outputs, Failure> {
     let one = || {
         let mut loaded = Loaded::new(kernel, device, launch, jobs)?;
+        loaded.engine(engine);
         let (printed, _) = loaded.run()?;
         Ok(Outputs { printed, ..loaded.outputs() })
     };
