@@ -6,7 +6,7 @@ slow = { N = 512 }
 global = ["N"]
 local = [32]
 cost = { bytes = "N*N*4", flops = "N*N*2" }
-bound = "lines of 32 rows, 8 KiB apart, which are loaded and turned while those before them are used; and what an iteration takes beside its two products: a look at its places and at what is there already"
+bound = "lines of 32 rows, 8 KiB apart, which are loaded and turned while those before them are used"
 features = ["f32", "fma", "loop", "gather"]
 args = [
   { name = "a", value = "rand:f32:N*N:1" },

@@ -1,16 +1,19 @@
 //! Gathers that load ahead: see [`super::streams`].
 
 use super::memory::{Form, PTR, Way};
-use super::streams::{BEHIND, COLUMNS, NEXT, ROWS, STREAM, Stream, TILE, TILES, USED};
+use super::streams::{BEHIND, COLUMNS, Led, NEXT, ROWS, SCALAR, STREAM, Stream, TILE, TILES, USED};
 use super::*;
 use crate::asm::Aside;
 use crate::layout::site;
+use envisa_lower::Simt;
 
 const FETCHED: u32 = 128;
 /// The number of the first of four rows.
 const ROW: Register = Register::R9;
 /// Where its columns are stored, in dwords from the first tile's begin.
 const TO: Register = Register::R10;
+/// How far the place at hand is from its row's first one in a tile.
+const BEFORE: Register = Register::ESI;
 
 impl Emit<'_> {
     /// Where in a context the streams are.
@@ -53,51 +56,92 @@ impl Emit<'_> {
         self.streams.iter().position(|s| s.pc == pc)
     }
 
-    /// Dwords from anywhere: what is loaded already, or is loaded with the next ones of its rows. Goes to `done` then, which
-    /// is to be bound where the code goes on; what else there is to do is put aside. What is loaded already has passed the site, and is as it has to be aligned, so that places where it is expected need not be
-    /// looked at again; but those of 64 bits have to have passed the site, as they are known by their low halves.
+    /// The scalar that a load's places go on with, all channels being on, and how far indices are shifted to be places.
+    fn leader(&self, pc: Pc, form: Form) -> Option<(RegOffset, u32)> {
+        let Stream { step, led, .. } = self.streams[self.stream(pc)?];
+        let Led { by, scalar } = led?;
+        let whole = |pc: Pc| self.inst(pc).no_mask || self.all_active(pc);
+        let plain = !form.wide && form.and.is_none() && form.added.is_none();
+        let made = !self.deferred.skips(by) && !self.deferred.reads(by) && self.inst(pc).pred.offset == 0;
+        // What somebody reads behind the load is there at the load.
+        let kept = self.cells.at(scalar).is_some_and(|c| self.live.of_thread(pc + 1, c));
+        (plain && made && kept && whole(by) && whole(pc) && step % (1 << form.before) == 0)
+            .then_some((scalar, form.before))
+            .filter(|_| self.in_memory(scalar, 4).is_ok())
+    }
+
+    /// Dwords of rows that are loaded already, where it takes only a scalar to know that they are what comes next. Gives
+    /// where other code may take them, and what else there is to do is put aside; `None` where places have to be looked at.
     #[allow(clippy::too_many_arguments)]
-    pub(super) fn take_ahead(
+    pub(super) fn take_led(
+        &mut self,
+        pc: Pc,
+        i: &Inst,
+        s: &Simt,
+        form: Form,
+        parts: &[Part],
+        data: RegOffset,
+        done: Label,
+    ) -> Result<Option<(Label, Aside)>, Why> {
+        let Some((k, (scalar, shift))) = self.stream(pc).zip(self.leader(pc, form)) else { return Ok(None) };
+        if !parts.iter().all(|part| self.goes_anywhere(i, s, form, part)) {
+            return Ok(None);
+        }
+        let (at, step) = (self.stream_at(k), self.streams[k].step);
+        let [take, look] = std::array::from_fn(|_| self.a.label());
+        let scalar = self.reg(scalar);
+        self.a.rm(Code::Mov_r32_rm32, Register::EAX, scalar);
+        self.a.rm(Code::Sub_r32_rm32, Register::EAX, Mem::at(CTX, at + SCALAR));
+        if shift != 0 {
+            self.a.ri(Code::Shl_rm32_imm8, Register::EAX, shift as i32);
+        }
+        self.a.rm(Code::Cmp_r32_rm32, Register::EAX, Mem::at(CTX, at + NEXT));
+        self.a.jump(Code::Jne_rel32_64, look);
+        self.a.ri(Code::Cmp_rm32_imm32, Register::EAX, (COLUMNS * step) as i32);
+        self.a.jump(Code::Jae_rel32_64, look);
+        self.a.bind(take);
+        let all: Vec<(Part, Option<K>)> = parts.iter().map(|part| (*part, None)).collect();
+        self.take(pc, i, form, &all, data, done)?;
+        let aside = self.a.step_aside(pc);
+        self.a.bind(look);
+        Ok(Some((take, aside)))
+    }
+
+    /// Keeps what the scalar is for the places of the first column: those of the load at hand are so far behind them.
+    fn note_scalar(&mut self, pc: Pc, form: Form, before: Option<Register>) {
+        let Some((k, (scalar, shift))) = self.stream(pc).zip(self.leader(pc, form)) else { return };
+        let to = Mem::at(CTX, self.stream_at(k) + SCALAR);
+        let scalar = self.reg(scalar);
+        self.a.rm(Code::Mov_r32_rm32, Register::EAX, scalar);
+        if let Some(before) = before {
+            let by = TO.full_register32();
+            self.a.rr(Code::Mov_r32_rm32, by, before);
+            self.a.ri(Code::Shr_rm32_imm8, by, shift as i32);
+            self.a.rr(Code::Sub_r32_rm32, Register::EAX, by);
+        }
+        self.a.mr(Code::Mov_rm32_r32, to, Register::EAX);
+    }
+
+    /// Takes a column: `eax` has how far it is from the first one.
+    fn take(
         &mut self,
         pc: Pc,
         i: &Inst,
         form: Form,
-        align: u32,
-        parts: &[Part],
-        ways: &[Way],
+        all: &[(Part, Option<K>)],
         data: RegOffset,
         done: Label,
-    ) -> Result<Option<Aside>, Why> {
-        let Some(k) = self.stream(pc) else { return Ok(None) };
-        let places: Vec<V> =
-            ways.iter().filter_map(|way| if let Way::Any(v) = way { Some(*v) } else { None }).collect();
-        if places.len() != parts.len() {
-            return Ok(None);
-        }
+    ) -> Result<(), Why> {
+        let Some(k) = self.stream(pc) else { return Err("no stream") };
         let (at, Stream { step, rows, .. }) = (self.stream_at(k), self.streams[k]);
-        let here = |part: &Part| Mem::at(CTX, at + 64 * part.index);
-        let all: Vec<(V, Part, Option<K>)> =
-            parts.iter().zip(places).map(|(part, v)| (v, *part, self.transfer_mask(pc, part))).collect();
         let [next, behind, used] = [NEXT, BEHIND, USED].map(|field| Mem::at(CTX, at + field));
-        let [take, fill, look, last, other] = std::array::from_fn(|_| self.a.label());
-        let last_mask = 5 + all.len() as K - 1;
-        for (n, &(v, part, on)) in all.iter().enumerate() {
-            self.a.v3(VPSUBD, Width::Z, n as V, v, Opd::Mem(here(&part)), Lanes::All);
-            self.a.vcmp(VPCMPUD, Width::Z, 5 + n as K, n as V, Opd::Bcast(next), 4, on);
-        }
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(last_mask));
-        self.a.jump(Code::Jne_rel32_64, other);
-        self.a.rm(Code::Mov_r32_rm32, Register::EAX, next);
-        self.a.ri(Code::Cmp_rm32_imm32, Register::EAX, (COLUMNS * step) as i32);
-        self.a.jump(Code::Jae_rel32_64, fill);
-        self.a.bind(take);
         let column = (4 * ROWS / step).trailing_zeros() as i32;
         self.a.rr(Code::Mov_r32_rm32, Register::ESI, Register::EAX);
         self.a.ri(Code::Shl_rm32_imm8, Register::ESI, column);
         self.a.rm(Code::Add_r32_rm32, Register::ESI, used);
         self.a.ri(Code::Add_rm32_imm8, Register::EAX, step as i32);
         self.a.mr(Code::Mov_rm32_r32, next, Register::EAX);
-        for &(_, part, on) in &all {
+        for &(part, on) in all {
             let m = Mem::indexed(CTX, Register::RSI, 1, i64::from(at + TILES + 64 * part.index));
             let column = Opd::Mem(m);
             let to = data + 4 * part.lane;
@@ -127,7 +171,59 @@ impl Emit<'_> {
         self.a.rm(Code::Mov_r32_rm32, TO.full_register32(), used);
         self.a.ri(Code::Xor_rm32_imm32, TO.full_register32(), TILE as i32);
         self.load_rows(form, at, 4 * COLUMNS);
-        let aside = self.a.step_aside(pc);
+        Ok(())
+    }
+
+    /// Dwords from anywhere: what is loaded already, or is loaded with the next ones of its rows. Goes to `done` then, which
+    /// is to be bound where the code goes on; what else there is to do is put aside. What is loaded already has passed the site, and is as it has to be aligned, so that places where it is expected need not be
+    /// looked at again; but those of 64 bits have to have passed the site, as they are known by their low halves.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn take_ahead(
+        &mut self,
+        pc: Pc,
+        i: &Inst,
+        form: Form,
+        align: u32,
+        parts: &[Part],
+        ways: &[Way],
+        (data, done): (RegOffset, Label),
+        led: Option<(Label, Aside)>,
+    ) -> Result<Option<Aside>, Why> {
+        let Some(k) = self.stream(pc) else { return Ok(None) };
+        let places: Vec<V> =
+            ways.iter().filter_map(|way| if let Way::Any(v) = way { Some(*v) } else { None }).collect();
+        if places.len() != parts.len() {
+            return if led.is_some() { Err("places that are led nowhere") } else { Ok(None) };
+        }
+        let (at, Stream { step, rows, .. }) = (self.stream_at(k), self.streams[k]);
+        let here = |part: &Part| Mem::at(CTX, at + 64 * part.index);
+        let all: Vec<(V, Part, Option<K>)> =
+            parts.iter().zip(places).map(|(part, v)| (v, *part, self.transfer_mask(pc, part))).collect();
+        let [next, behind, used] = [NEXT, BEHIND, USED].map(|field| Mem::at(CTX, at + field));
+        let [fill, look, last, other] = std::array::from_fn(|_| self.a.label());
+        let last_mask = 5 + all.len() as K - 1;
+        for (n, &(v, part, on)) in all.iter().enumerate() {
+            self.a.v3(VPSUBD, Width::Z, n as V, v, Opd::Mem(here(&part)), Lanes::All);
+            self.a.vcmp(VPCMPUD, Width::Z, 5 + n as K, n as V, Opd::Bcast(next), 4, on);
+        }
+        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(last_mask));
+        self.a.jump(Code::Jne_rel32_64, other);
+        self.a.rm(Code::Mov_r32_rm32, Register::EAX, next);
+        self.a.ri(Code::Cmp_rm32_imm32, Register::EAX, (COLUMNS * step) as i32);
+        self.a.jump(Code::Jae_rel32_64, fill);
+        let (take, aside) = match led {
+            Some((take, aside)) => {
+                self.a.jmp(take);
+                (take, aside)
+            }
+            None => {
+                let take = self.a.label();
+                self.a.bind(take);
+                let all: Vec<(Part, Option<K>)> = all.iter().map(|(_, part, on)| (*part, *on)).collect();
+                self.take(pc, i, form, &all, data, done)?;
+                (take, self.a.step_aside(pc))
+            }
+        };
         // Everything is inside, also so far ahead, and also of channels that are off.
         self.a.bind(fill);
         let count = self.site(i, site::COUNT);
@@ -136,12 +232,26 @@ impl Emit<'_> {
         let columns = self.literal(COLUMNS * step);
         self.a.mi(Code::Cmp_rm32_imm8, behind, 0);
         self.a.jump(Code::Jne_rel32_64, last);
+        // From where the first row's line begins, if that is inside: rows that are a multiple of a line apart then take one
+        // line each.
+        let pointer = self.site(i, site::POINTER);
+        self.a.rm(Code::Mov_r64_rm64, PTR, pointer);
+        let line_bits = form.scale.trailing_zeros() as i32;
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, BEFORE, vreg(all[0].0, Width::X));
+        self.a.ri(Code::Shl_rm32_imm8, BEFORE, line_bits);
+        self.a.rr(Code::Add_r32_rm32, BEFORE, PTR.full_register32());
+        self.a.ri(Code::And_rm32_imm32, BEFORE, 4 * (COLUMNS as i32 - 1));
+        self.a.ri(Code::Shr_rm32_imm8, BEFORE, line_bits);
+        let [inside, beyond] = std::array::from_fn(|_| self.a.label());
+        self.a.bind(inside);
+        self.a.rr(SPREAD[Width::Z as usize], vreg(5, Width::Z), BEFORE);
         for &(v, ..) in &all {
-            self.a.v3(VPADDD, Width::Z, 0, v, Opd::Bcast(ends), Lanes::All);
-            self.a.vcmp(VPCMPUD, Width::Z, 5, v, Opd::Bcast(count), 5, None);
+            self.a.v3(VPSUBD, Width::Z, 0, v, Opd::Reg(5), Lanes::All);
+            self.a.vcmp(VPCMPUD, Width::Z, 5, 0, Opd::Bcast(count), 5, None);
+            self.a.v3(VPADDD, Width::Z, 0, 0, Opd::Bcast(ends), Lanes::All);
             self.a.vcmp(VPCMPUD, Width::Z, 6, 0, Opd::Bcast(count), 5, None);
             self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(6));
-            self.a.jump(Code::Jne_rel32_64, other);
+            self.a.jump(Code::Jne_rel32_64, beyond);
             if align > 1 {
                 let low = self.literal(align - 1);
                 self.a.v3(VPANDD, Width::Z, 0, v, Opd::Bcast(low), Lanes::All);
@@ -151,10 +261,12 @@ impl Emit<'_> {
                 self.a.jump(Code::Jne_rel32_64, other);
             }
         }
-        self.a.rm(Code::Mov_r64_rm64, PTR, pointer);
         for &(v, part, _) in &all {
-            self.a.store(STORE32, Width::Z, here(&part), v, Lanes::All);
+            self.a.v3(VPSUBD, Width::Z, 0, v, Opd::Reg(5), Lanes::All);
+            self.a.store(STORE32, Width::Z, here(&part), 0, Lanes::All);
         }
+        self.note_scalar(pc, form, Some(BEFORE));
+        let row = ROW.full_register32();
         let again = self.a.label();
         self.a.rr(Code::Xor_r32_rm32, row, row);
         self.a.bind(again);
@@ -163,7 +275,16 @@ impl Emit<'_> {
         self.a.ri(Code::Add_rm32_imm8, row, 4);
         self.a.ri(Code::Cmp_rm32_imm8, row, rows as i32);
         self.a.jump(Code::Jb_rel32_64, again);
-        self.a.jmp(look);
+        self.a.rr(Code::Test_rm32_r32, BEFORE, BEFORE);
+        self.a.jump(Code::Je_rel32_64, look);
+        // With the columns that are left, not all rows of the tile behind would be loaded.
+        self.a.rr(Code::Mov_r32_rm32, Register::EAX, BEFORE);
+        self.a.jmp(take);
+        self.a.bind(beyond);
+        self.a.rr(Code::Test_rm32_r32, BEFORE, BEFORE);
+        self.a.jump(Code::Je_rel32_64, other);
+        self.a.rr(Code::Xor_r32_rm32, BEFORE, BEFORE);
+        self.a.jmp(inside);
         // The tile behind has been loaded.
         self.a.bind(last);
         for (_, part, _) in &all {
@@ -172,6 +293,7 @@ impl Emit<'_> {
             self.a.store(STORE32, Width::Z, here(part), 0, Lanes::All);
         }
         self.a.mi(Code::Xor_rm32_imm32, used, TILE as i32);
+        self.note_scalar(pc, form, None);
         // Is the one behind inside?
         self.a.bind(look);
         for (n, (_, part, _)) in all.iter().enumerate() {

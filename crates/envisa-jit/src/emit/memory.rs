@@ -292,6 +292,7 @@ impl Emit<'_> {
         }
         let (ahead, done) = (self.stream(pc).is_some(), self.a.label());
         let looked_at = ways.len();
+        let led = if looked_at == 0 { self.take_led(pc, i, s, form, &parts, data, done)? } else { None };
         let rows = match looked_at == 0 && !ahead {
             true => self.both_rows(pc, i, s, form, &parts, align, data)?,
             false => None,
@@ -307,7 +308,7 @@ impl Emit<'_> {
                         self.counting_bits(form, part, *v);
                     }
                 }
-                self.take_ahead(pc, i, form, align, &parts, &ways, data, done)?
+                self.take_ahead(pc, i, form, align, &parts, &ways, (data, done), led)?
             }
             _ => rows,
         };
@@ -328,7 +329,7 @@ impl Emit<'_> {
         let m = self.site(i, site::POINTER);
         self.a.rm(Code::Mov_r64_rm64, PTR, m);
         if ahead && form.wide {
-            aside = self.take_ahead(pc, i, form, align, &parts, &ways, data, done)?;
+            aside = self.take_ahead(pc, i, form, align, &parts, &ways, (data, done), None)?;
         }
         if !self.transfer_both(pc, i, s, form, &parts, &ways, data, done)? {
             for (part, way) in parts.iter().zip(&ways) {

@@ -5,15 +5,18 @@
 //! at once, side by side in the context, column by column, and what comes next is taken from there. While it is, the tile
 //! behind is loaded, four rows at a time, so that nobody waits for memory.
 //!
-//! Nothing has to be known of the places for that: they are looked at each time, against where the last ones were. What
+//! Nothing has to be known of the places for that: they are looked at each time, against where the last ones were. Where
+//! a loop makes them of a vector that stays as it is and of a scalar, they go on as that does, and it alone is looked at.
+//! What
 //! has to be known is that nobody writes in between: so this is for innermost loops without stores, atomics, fences,
 //! barriers and calls, that are come to by their beginning only. Each dword is taken once, so that a loop which waits
 //! for another thread's store loads anew.
 
 use std::ops::RangeInclusive;
 
+use envisa_isa::Modifier;
 use envisa_lower::analysis::{CellId, Cells, Flow};
-use envisa_lower::{Message, Op, Pc, Program, Simt};
+use envisa_lower::{Dst, ExecType, Message, Op, Pc, Program, RegOffset, Shape, Simt, Src};
 
 use super::memory::form;
 use crate::shape::Shapes;
@@ -26,10 +29,11 @@ pub(crate) const ROWS: u32 = 32;
 pub(crate) const TILE: u32 = 4 * ROWS * COLUMNS;
 /// In the context, of each stream: the places that the first column was loaded from; how far from there the next load is
 /// expected; whether the tile behind this one is being loaded; where the tile in use begins, from the first one's begin;
-/// two tiles.
+/// the scalar that the first column's places were made of; two tiles.
 pub(crate) const NEXT: u32 = 4 * ROWS;
 pub(crate) const BEHIND: u32 = NEXT + 4;
 pub(crate) const USED: u32 = NEXT + 8;
+pub(crate) const SCALAR: u32 = NEXT + 12;
 pub(crate) const TILES: u32 = NEXT + 64;
 pub(crate) const STREAM: u32 = TILES + 2 * TILE;
 /// Most of them in a program.
@@ -45,6 +49,17 @@ pub(crate) struct Stream {
     pub head: Pc,
     /// From one place to the next one, as native code counts them.
     pub step: u32,
+    /// What its indices are made of, if they go on with a scalar.
+    pub led: Option<Led>,
+}
+
+/// Indices that are, in all channels, a scalar and what stays the same in the loop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Led {
+    /// The instruction that makes them, in the load's block, if all channels are on.
+    pub by: Pc,
+    /// The scalar's dword: the same at the load.
+    pub scalar: RegOffset,
 }
 
 /// A program's loads of this kind.
@@ -65,7 +80,8 @@ pub(crate) fn streams(p: &Program, flow: &Flow, cells: &Cells, shapes: &Shapes) 
             if let Some((step, rows)) = ahead(p, cells, shapes, at, pc, &loaded)
                 && all.len() < MOST
             {
-                all.push(Stream { pc, rows, head: *at.start(), step });
+                let led = led(p, flow, cells, at, pc);
+                all.push(Stream { pc, rows, head: *at.start(), step, led });
             }
             load(p, cells, pc, &mut loaded);
         }
@@ -104,6 +120,42 @@ fn goes_on(
     let moves = |c: CellId| shapes.step(c).is_none() && written(p, cells, at, c);
     let all = (0..bytes / 64).all(|k| cells.at(s.address + 64 * k).is_some_and(moves));
     all.then(|| (4 / form.scale, u32::from(channels)))
+}
+
+/// Of what a load's indices are made each time, if that is a scalar which the loop writes and a vector which it does not.
+fn led(p: &Program, flow: &Flow, cells: &Cells, at: &RangeInclusive<Pc>, pc: Pc) -> Option<Led> {
+    let (s, channels) = (gather(p, pc)?, p.code()[pc as usize].channels);
+    let parts = (u32::from(s.address_bytes) * u32::from(channels)).div_ceil(64);
+    let indices: Option<Vec<CellId>> = (0..parts).map(|k| cells.at(s.address + 64 * k)).collect();
+    let indices = indices?;
+    let writes = |by: Pc, of: &[CellId]| {
+        let mut found = false;
+        cells.accesses(p.parts(), by, &mut |a| found |= a.write && of.contains(&a.cell));
+        found
+    };
+    let mut writers = at.clone().filter(|by| writes(*by, &indices));
+    let (by, None) = (writers.next().filter(|by| *by < pc)?, writers.next()) else { return None };
+    let i = &p.code()[by as usize];
+    let Dst::Reg { offset, ty, stride: 1, sat: false } = i.dst else { return None };
+    let plain = i.op == Op::Add && matches!(i.exec, ExecType::I32 | ExecType::U32) && i.pred.offset == 0;
+    let all = (offset, ty.size(), i.channels, i.dst2) == (s.address, 4, channels, 0) && ty.is_int();
+    if !plain || !all || crate::defer::blocks(p, flow)[by as usize] <= pc {
+        return None;
+    }
+    let dword = |s: &Src, of: Shape| match *s {
+        Src::Reg { offset, ty, shape, modifier: Modifier::None, constant: false, .. } => {
+            (shape == of && ty.is_int() && ty.size() == 4).then_some(offset)
+        }
+        _ => None,
+    };
+    let [a, b] = [&i.src[0], &i.src[1]];
+    let (vector, scalar) = dword(a, Shape::Contiguous)
+        .zip(dword(b, Shape::Scalar))
+        .or_else(|| dword(b, Shape::Contiguous).zip(dword(a, Shape::Scalar)))?;
+    let stays = (0..parts).all(|k| cells.at(vector + 64 * k).is_some_and(|c| !written(p, cells, at, c)));
+    let moves = cells.at(scalar).filter(|c| written(p, cells, at, *c))?;
+    let same = (by + 1..pc).all(|between| !writes(between, &[moves]));
+    (stays && same).then_some(Led { by, scalar })
 }
 
 /// From a loop's first instruction to its last.
