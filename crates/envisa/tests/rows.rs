@@ -52,8 +52,12 @@ ret (M1, 1)
 type Left = (Vec<u8>, Option<Box<Fault>>);
 
 fn count(engine: Engine, groups: [u32; 3], threads: u32, bytes: usize, limit: u64) -> Left {
+    left(COUNT, engine, groups, threads, bytes, limit)
+}
+
+fn left(text: &str, engine: Engine, groups: [u32; 3], threads: u32, bytes: usize, limit: u64) -> Left {
     let device = Device::new(Config::new(Platform::Pvc).memory(1 << 24));
-    let module = Module::load(&device, "count", Source::Text(COUNT.as_bytes())).expect("it loads");
+    let module = Module::load(&device, "count", Source::Text(text.as_bytes())).expect("it loads");
     let kernel = module.kernel("count").expect("it is there");
     let buffer = device.buffer("a", bytes as u64).expect("there is memory");
     let size: Vec<u8> = [groups[0], groups[1], threads, 0].iter().flat_map(|x| x.to_le_bytes()).collect();
@@ -80,6 +84,25 @@ fn a_fault_is_told_of_the_thread_that_it_happens_in() {
                 assert_eq!(a.1.is_some(), bytes < 64 * all, "{:?}", a.1);
                 assert_eq!(a, b, "{groups:?} groups of {threads}, {bytes} bytes");
             }
+        }
+    }
+}
+
+/// What a thread loads before it loops is fetched for those after it: nobody sees it, also where that is nobody's.
+#[test]
+fn rows_before_a_loop_are_each_threads_own() {
+    let load = "\
+add (M1, 16) To(0,0)<1> At(0,0)<1;1,0> A(0,0)<0;1,0>
+lsc_load.ugm (M1, 16) X:d32 flat[To]:a64
+";
+    let text = COUNT.replace("mov (M1, 16) X(0,0)<1> 0x0:ud\n", load);
+    for (groups, threads) in [([9, 2, 2], 3), ([1, 1, 1], 1), ([40, 1, 1], 1), ([1, 8, 1], 2)] {
+        let all = (groups.iter().product::<u32>() * threads) as usize;
+        for bytes in [64 * all, 64 * all - 28, 32 * all] {
+            let [a, b] = [Engine::Interpreter, Engine::Native]
+                .map(|e| left(&text, e, groups, threads, bytes, u64::MAX));
+            assert_eq!(a.1.is_some(), bytes < 64 * all, "{:?}", a.1);
+            assert_eq!(a, b, "{groups:?} groups of {threads}, {bytes} bytes");
         }
     }
 }

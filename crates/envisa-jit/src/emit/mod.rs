@@ -185,8 +185,9 @@ pub(crate) struct Emit<'a> {
     pub vnni: bool,
     /// Sixteen loads take less than a gather does.
     pub loads: bool,
-    /// Rows are fetched ahead.
+    /// Rows are fetched ahead: of threads that do nothing but stream, and of those that loop.
     streaming: bool,
+    looping: bool,
     /// The floating-point mode, by instruction; that of the one at hand, if it is known; and how the CPU rounds here.
     modes: &'a Modes,
     mode: Option<FpMode>,
@@ -283,7 +284,8 @@ impl<'a> Emit<'a> {
             // Without the instruction they are made by others.
             loads: amd && level == Level::Avx512,
             // On AMD's the CPU's own prefetchers do better.
-            streaming: !amd && p.messages().len() <= STREAMS,
+            streaming: !amd,
+            looping: false,
             vnni: level == Level::Avx2 || is_x86_feature_detected!("avx512vnni"),
             modes,
             mode: None,
@@ -419,7 +421,9 @@ impl<'a> Emit<'a> {
     /// Why there is no code.
     pub fn run(mut self, mut passes: Passes) -> Result<Compiled, String> {
         // Threads that do nothing but stream: what later ones want is fetched ahead of them.
-        self.streaming &= self.start.is_some() && !self.together && !self.loops();
+        self.streaming &= self.start.is_some() && !self.together;
+        self.looping = self.streaming && self.loops();
+        self.streaming &= !self.looping && self.p.messages().len() <= STREAMS;
         self.prologue();
         let ends = crate::defer::blocks(self.p, self.flow);
         self.runs = self.find_runs();

@@ -10,6 +10,8 @@ use envisa_lower::Simt;
 
 /// How far ahead rows are fetched by threads that stream, in bytes: a page, which the CPU's own prefetchers do not leave.
 const AHEAD: u32 = 4096;
+/// How far ahead rows are fetched that threads load once, and then do more, in bytes: what one of the next threads loads.
+const NEXT_THREADS: u32 = 384;
 
 impl Emit<'_> {
     /// Moves what is of a part. `missed`: it was seen that both halves are no rows, or not in line.
@@ -606,6 +608,10 @@ impl Emit<'_> {
             for line in 0..u32::from(s.element) / 4 {
                 self.a.m(code, m.plus(AHEAD + 64 * line));
             }
+        }
+        // Who loops meanwhile uses lines enough for the CPU's own prefetchers to lose track of these.
+        if row && self.looping && self.inst(pc).depth == 0 && !s.write && part.lanes == 16 {
+            self.a.m(Code::Prefetcht0_m8, m.plus(NEXT_THREADS));
         }
         if s.write && !row {
             return self.store_same(s, part, m, to, on);
