@@ -222,7 +222,7 @@ fn the_reference_reads_what_is_printed() {
         return;
     }
     let mut faults = Vec::new();
-    let mut of = 0;
+    let (mut of, mut refused) = (0, Vec::new());
     // A text of each device and group of kernels.
     let texts = corpus();
     for (name, text) in texts.iter().step_by(29) {
@@ -234,16 +234,24 @@ fn the_reference_reads_what_is_printed() {
             continue;
         };
         of += 1;
+        // Which originals it does not read, and why, is told by `docs/BYTES-VS-GENX_IR.md`.
+        let theirs = match oracle::bytes(text, platform) {
+            Ok(theirs) => theirs,
+            Err(why) => {
+                refused.push(format!("{name}: {why}"));
+                continue;
+            }
+        };
         let result = (|| {
             let m = read(text)?;
             let ours = oracle::bytes(&printed(&m)?, platform)?;
-            let theirs = oracle::bytes(text, platform)?;
             if ours == theirs { Ok(()) } else { Err("other bytes than for the original".to_owned()) }
         })();
         if let Err(e) = result {
             faults.push(format!("{name}: {e}"));
         }
     }
+    assert!(10 * refused.len() < of, "of {of} originals it refuses {refused:?}");
     report(faults, of);
 }
 

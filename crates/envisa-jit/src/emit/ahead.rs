@@ -175,8 +175,9 @@ impl Emit<'_> {
     }
 
     /// Dwords from anywhere: what is loaded already, or is loaded with the next ones of its rows. Goes to `done` then, which
-    /// is to be bound where the code goes on; what else there is to do is put aside. What is loaded already has passed the site, and is as it has to be aligned, so that places where it is expected need not be
-    /// looked at again; but those of 64 bits have to have passed the site, as they are known by their low halves.
+    /// is to be bound where the code goes on; what else there is to do is put aside. What is loaded already has passed the
+    /// site, and is as it has to be aligned, so that places where it is expected need not be looked at again; but those of
+    /// 64 bits have to have passed the site, as they are known by their low halves.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn take_ahead(
         &mut self,

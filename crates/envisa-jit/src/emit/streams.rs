@@ -7,8 +7,8 @@
 //!
 //! Nothing has to be known of the places for that: they are looked at each time, against where the last ones were. Where
 //! a loop makes them of a vector that stays as it is and of a scalar, they go on as that does, and it alone is looked at.
-//! What
-//! has to be known is that nobody writes in between: so this is for innermost loops without stores, atomics, fences,
+//!
+//! What has to be known is that nobody writes in between: so this is for innermost loops without stores, atomics, fences,
 //! barriers and calls, that are come to by their beginning only. Each dword is taken once, so that a loop which waits
 //! for another thread's store loads anew.
 
