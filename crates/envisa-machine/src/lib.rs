@@ -22,5 +22,5 @@ pub mod thread;
 pub mod trap;
 
 pub use link::{LinkError, Linked, ModuleData};
-pub use scheduler::{Outcome, Progress, RunOptions, run};
+pub use scheduler::{Learnt, Outcome, Progress, RunOptions, run};
 pub use trap::{Cause, Trap};

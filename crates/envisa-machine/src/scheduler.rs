@@ -2,14 +2,15 @@
 
 mod contention;
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use self::contention::{Contention, Watch};
 use crate::engine::{LaunchView, Stop, Worker};
 use crate::pool::{beside, hardware_threads};
 
+pub use self::contention::Learnt;
 pub use crate::engine::Cancel;
 use crate::trap::{Cause, Trap};
 
@@ -27,6 +28,8 @@ pub struct RunOptions {
     /// Reads of registers at addresses that are no variable's give zeros: see
     /// [`Env::stray_reads`](crate::thread::Env::stray_reads). Not of launches that are observed.
     pub stray_reads: bool,
+    /// What the kernel's launches found out, those before this one and this one.
+    pub learnt: Option<Arc<Learnt>>,
 }
 
 /// How far a run is, in groups; read while it runs.
@@ -47,7 +50,14 @@ impl Progress {
 
 impl Default for RunOptions {
     fn default() -> RunOptions {
-        RunOptions { jobs: 0, limit: u64::MAX, progress: None, cancel: None, stray_reads: false }
+        RunOptions {
+            jobs: 0,
+            limit: u64::MAX,
+            progress: None,
+            cancel: None,
+            stray_reads: false,
+            learnt: None,
+        }
     }
 }
 
@@ -97,6 +107,7 @@ pub fn run<W: Worker>(
         workers: options.workers(total) as u64,
         most: if launch.env.program.runs_forward() { 256 } else { 64 },
         contention: contended.then(Contention::default),
+        learnt: options.learnt.as_deref(),
     };
     if let Some(progress) = options.progress {
         progress.begun.store(0, Ordering::Relaxed);
@@ -154,7 +165,7 @@ fn begins_alone(launch: &LaunchView<'_>) -> bool {
 }
 
 /// What workers share.
-struct Shared {
+struct Shared<'a> {
     next: AtomicU64,
     stop: Stop,
     traps: Mutex<Vec<(u64, Box<Trap>)>>,
@@ -166,14 +177,15 @@ struct Shared {
     most: u64,
     /// Of programs whose groups may stand in each other's way.
     contention: Option<Contention>,
+    learnt: Option<&'a Learnt>,
 }
 
-impl Shared {
+impl Shared<'_> {
     /// Has a worker run groups until there are no more.
     fn work<W: Worker>(&self, worker: &mut W, number: u32, progress: Option<&Progress>) {
         match &self.contention {
             Some(c) if number == 0 => {
-                let mut watch = Watch::new(c, self.workers);
+                let mut watch = Watch::new(c, self.workers, self.learnt);
                 self.work_watched(worker, progress, |groups, took| watch.look(groups, took, self.left()));
             }
             Some(c) => self.work_watched(worker, progress, |_, _| c.pass()),

@@ -9,6 +9,7 @@ use envisa_diag::{Diagnostic, FileId, Files};
 use envisa_interp::Executable;
 use envisa_isa::{ObjectKind, Platform, Type};
 use envisa_lower::{InputClass, LowerError, Program};
+use envisa_machine::Learnt;
 use envisa_machine::dispatch::{MAX_GROUP_ITEMS, MAX_GROUP_THREADS, Remembered};
 use envisa_machine::{Linked, ModuleData};
 use envisa_sanitize::ProgramFacts;
@@ -135,6 +136,8 @@ pub(crate) struct Code {
     pub metadata: Option<Metadata>,
     /// Launches that may come again.
     pub remembered: Remembered,
+    /// What launches found out about how to spread them.
+    pub learnt: Arc<Learnt>,
     /// What checks know of the program, once one was launched with them.
     facts: OnceLock<Arc<ProgramFacts>>,
 }
@@ -392,6 +395,7 @@ impl Code {
             sources,
             metadata,
             remembered,
+            learnt: Arc::default(),
             facts: OnceLock::new(),
         })
     }

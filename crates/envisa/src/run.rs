@@ -292,7 +292,7 @@ fn execute<O: Observer>(
     observer: Option<&mut O>,
 ) -> Result<Done, Error> {
     let code = &*kernel.code;
-    let options = options(device, launch);
+    let options = options(device, code, launch);
     let red_zone = if launch.check { LOCAL_RED_ZONE } else { 0 };
     let mut ready =
         prepare(device.0.memory(), code, bound, &options, red_zone).map_err(|e| refused(code, e))?;
@@ -332,13 +332,14 @@ fn execute<O: Observer>(
     Ok((outcome, done.trap, left))
 }
 
-fn options(device: &Device, launch: &Launch) -> RunOptions {
+fn options(device: &Device, code: &Code, launch: &Launch) -> RunOptions {
     RunOptions {
         jobs: launch.threads.unwrap_or(device.config().threads),
         limit: launch.limit,
         progress: launch.progress,
         cancel: launch.cancel.clone(),
         stray_reads: launch.stray_reads,
+        learnt: Some(code.learnt.clone()),
     }
 }
 
@@ -355,7 +356,7 @@ pub struct Compiled {
 /// Makes a launch's native code, and does not launch.
 pub(crate) fn compile(device: &Device, kernel: &Kernel, launch: &Launch) -> Result<Compiled, Error> {
     let code = &*kernel.code;
-    let (bound, options) = (held_against(device, kernel, launch)?, options(device, launch));
+    let (bound, options) = (held_against(device, kernel, launch)?, options(device, code, launch));
     let mut ready = prepare(device.0.memory(), code, bound, &options, 0).map_err(|e| refused(code, e))?;
     let exe = &code.executable;
     let left = crate::native::left(exe, ready.prepared(), &code.linked).map_err(Error::Unsupported)?;

@@ -6,7 +6,7 @@
 //! works alone for a moment now and then, and goes on so as long as that is faster.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex};
+use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 use envisa_lower::{Message, Program, Space};
@@ -65,9 +65,20 @@ pub(super) fn claim(most: u64, groups: u64, took: Duration) -> u64 {
     (CLAIM.as_nanos() as u64 / each).clamp(1, most)
 }
 
+/// What the launches of a kernel found out about host threads in each other's way, for the next ones to begin with.
+#[derive(Default, Debug)]
+pub struct Learnt(Mutex<Decision>);
+
+impl Learnt {
+    fn get(&self) -> MutexGuard<'_, Decision> {
+        self.0.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
 /// What the first host thread sees, and decides by.
 pub(super) struct Watch<'a> {
     of: &'a Contention,
+    learnt: Option<&'a Learnt>,
     /// Host threads of the launch, which are taken to be as fast as the first one.
     workers: f64,
     decision: Decision,
@@ -76,8 +87,9 @@ pub(super) struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    pub fn new(of: &'a Contention, workers: u64) -> Watch<'a> {
-        Watch { of, workers: workers as f64, decision: Decision::default(), ran: (0, Duration::ZERO) }
+    pub fn new(of: &'a Contention, workers: u64, learnt: Option<&'a Learnt>) -> Watch<'a> {
+        let decision = learnt.map_or_else(Decision::default, |l| l.get().at_the_start());
+        Watch { of, learnt, workers: workers as f64, decision, ran: (0, Duration::ZERO) }
     }
 
     /// The first host thread has run so many groups in that time, and so many are left.
@@ -100,6 +112,9 @@ impl Drop for Watch<'_> {
     /// Nobody waits for one who is gone.
     fn drop(&mut self) {
         self.of.set(false);
+        if let Some(learnt) = self.learnt {
+            *learnt.get() = self.decision;
+        }
     }
 }
 
@@ -129,6 +144,17 @@ impl Default for Decision {
 }
 
 impl Decision {
+    /// What a launch begins with where the last one ended with this.
+    fn at_the_start(self) -> Decision {
+        use Decision::*;
+        match self {
+            Together { .. } => self,
+            Before | Settling { .. } | Trial { .. } => Together { left: 1 },
+            // Its groups may be others: they are held against each other once more.
+            After { .. } | Alone { .. } | Check { .. } => Before,
+        }
+    }
+
     fn alone(&self) -> bool {
         matches!(self, Decision::Settling { .. } | Decision::Trial { .. } | Decision::Alone { .. })
     }
@@ -138,7 +164,7 @@ impl Decision {
         use Decision::*;
         let worth = |alone: f64, together: f64| alone > WORTH * together;
         *self = match *self {
-            Together { left: 1.. } if left_in_one < rate * f64::from(PATIENCE) => Together { left: 1 },
+            Together { .. } | Before if left_in_one < rate * f64::from(PATIENCE) => *self,
             Together { left: 0 | 1 } => Before,
             Together { left } => Together { left: left - 1 },
             Before => Settling { together: rate },
@@ -218,8 +244,33 @@ mod tests {
         c.set(true);
         std::thread::scope(|s| {
             let waiting = s.spawn(|| c.pass());
-            drop(Watch::new(&c, 2));
+            drop(Watch::new(&c, 2, None));
             waiting.join().expect("it goes on");
         });
+    }
+
+    /// How often one was alone in each of many short launches.
+    fn launches(rate: impl Fn(bool) -> f64) -> Vec<usize> {
+        let (c, learnt) = (Contention::default(), Learnt::default());
+        (0..40)
+            .map(|_| {
+                let mut w = Watch::new(&c, 1, Some(&learnt));
+                let alone = |w: &mut Watch<'_>| {
+                    let alone = w.decision.alone();
+                    w.look((1e6 * rate(alone)) as u64, WINDOW, u64::MAX);
+                    usize::from(alone)
+                };
+                (0..20).map(|_| alone(&mut w)).sum()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn launches_learn_from_those_before() {
+        let together = launches(|alone| if alone { 0.6 } else { 1.0 });
+        let tries = together.iter().filter(|n| **n > 0).count();
+        assert!((2..10).contains(&tries), "{together:?}");
+        let alone = launches(|alone| if alone { 4.0 } else { 1.0 });
+        assert!(alone[1..].iter().all(|n| *n >= 16), "{alone:?}");
     }
 }
