@@ -185,7 +185,7 @@ fn looked_at_where_they_are_not_known() {
             let i: Vec<u8> = input.iter().flat_map(|x| x.to_le_bytes()).collect();
             let launch = Launch::threads(&[3, 1, 1], 1).engine(engine).host_threads(1);
             let outcome = device
-                .run(&kernel, &launch.arg("T6", &from).arg("T7", &to).arg("I", i))
+                .run(&kernel, launch.arg("T6", &from).arg("T7", &to).arg("I", i))
                 .expect("it is launched");
             let listing = match kernel.native_listing() {
                 Err(why) if why.contains(NO_CPU) => None,

@@ -6,7 +6,7 @@ slow = { N = 262144 }
 global = ["N"]
 local = [128]
 cost = { bytes = "N*13", note = "without the edges of the front" }
-bound = "locked exchanges channel by channel, of lines all over the memory: they wait for the stores before them, and those for their lines; fetching both further ahead does not help"
+bound = "locked exchanges channel by channel, of lines all over the memory: they wait for the stores before them, and those for their lines, which are fetched one and two iterations early"
 features = ["i32", "gather", "atomic-global", "loop", "divergence"]
 args = [
   { name = "front", value = "rand:u8:N:1:0..4" },

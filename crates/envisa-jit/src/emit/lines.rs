@@ -11,17 +11,18 @@ use envisa_lower::analysis::{Cells, Flow};
 use envisa_lower::{Message, Op, Pc, Program, Space, Src};
 
 use super::each::{Array, PLACE};
-use super::memory::{Form, PTR, form};
+use super::memory::{PTR, form};
 use super::streams::{gather, loops};
 use super::*;
 use crate::layout::{SITE, site};
 use crate::sites::gather_of;
 
-/// What fetched places are counted from.
-const BASE: Register = Register::R10;
+/// What fetched places are counted from: those of the locked operation, and those of a store.
+const BASES: [Register; 2] = [Register::R10, Register::R11];
 
-/// How many iterations.
+/// How many iterations, and how many of stores.
 const AHEAD: i32 = 2;
+const STORES_AHEAD: i32 = 1;
 
 /// Through how many instructions it is looked for what places are made of.
 const MOST_STEPS: u32 = 8;
@@ -32,13 +33,23 @@ pub(crate) struct Line {
     pub pc: Pc,
     /// From one iteration's index to the next one's, as native code counts them.
     step: i32,
-    /// The operation's site.
+    /// Where the operation goes.
+    to: Goes,
+    /// Where a store behind it goes, if it does by the same places: the next locked operation waits for all of these, too.
+    stored: Option<Goes>,
+}
+
+/// Where what is loaded is a place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Goes {
+    /// The message's site.
     site: u32,
-    /// Its places are multiplied by this.
+    /// Places are multiplied by this.
     scale: u32,
     /// What is loaded is shifted left by this to be a place.
     shift: u32,
-    /// The dwords of the scalar that is added to the places, where they are addresses of 64 bits then.
+    /// Places have 64 bits; the dwords of the scalar that is added to them to be addresses, if one is.
+    wide: bool,
     base: Option<[RegOffset; 2]>,
 }
 
@@ -49,36 +60,43 @@ pub(crate) fn lines(p: &Program, flow: &Flow, cells: &Cells) -> Vec<Line> {
         for pc in at.clone() {
             let (Some(s), channels) = (gather(p, pc), p.code()[pc as usize].channels) else { continue };
             let (Some(data), Ok(of)) = (s.data, form(p, s)) else { continue };
-            let plain =
-                |f: Form| !f.wide && f.before == 0 && f.added.is_none() && f.and.is_none() && f.scale <= 8;
             let indices = !of.wide && of.and.is_none() && of.scale <= 8 && of.before <= 8;
             if p.code()[pc as usize].first != 0 || !matches!(channels, 16 | 32) || !indices {
                 continue;
             }
             let step = step(p, cells, &at, s.address).and_then(|step| step.checked_mul(1 << of.before));
             let Some(step) = step else { continue };
-            let locked = at.clone().filter(|later| *later > pc).find_map(|later| {
-                let i = &p.code()[later as usize];
-                match p.messages().get(i.aux as usize) {
-                    Some(Message::Atomic(a)) if i.op == Op::Message => {
-                        let to = form(p, &gather_of(a)).ok()?;
-                        let (shift, base) = made(p, &at, a.address, data)?;
-                        let alike = match base {
-                            Some(_) => to.wide && to.before == 0,
-                            None => plain(to),
-                        };
-                        (alike && !matches!(a.space, Space::Slm)).then_some((i.aux, to.scale, shift, base))
-                    }
-                    _ => None,
-                }
-            });
-            let Some((site, scale, shift, base)) = locked else { continue };
+            let later = |from: Pc| at.clone().filter(move |later| *later > from);
+            let goes = |later: Pc| Some((later, goes(p, &at, later, data)?));
+            let locked = |(pc, _): &(Pc, Goes)| matches!(message(p, *pc), Some(Message::Atomic(_)));
+            let Some((atomic, to)) = later(pc).filter_map(goes).find(locked) else { continue };
+            let stored = later(atomic).filter_map(goes).find(|g| !locked(g)).map(|g| g.1);
             if !all.iter().any(|l: &Line| l.pc == pc) {
-                all.push(Line { pc, step, site, scale, shift, base });
+                all.push(Line { pc, step, to, stored });
             }
         }
     }
     all
+}
+
+fn message(p: &Program, pc: Pc) -> Option<&Message> {
+    let i = p.code().get(pc as usize).filter(|i| i.op == Op::Message)?;
+    p.messages().get(i.aux as usize)
+}
+
+/// Where a locked operation or a store of a loop goes, if it does by what was loaded.
+fn goes(p: &Program, at: &RangeInclusive<Pc>, pc: Pc, data: RegOffset) -> Option<Goes> {
+    let (s, space) = match message(p, pc)? {
+        Message::Atomic(a) => (gather_of(a), a.space),
+        Message::Simt(s) if s.write && s.elements == 1 => (s.clone(), s.space),
+        _ => return None,
+    };
+    let to = form(p, &s).ok()?;
+    let (shift, base) = made(p, at, s.address, data)?;
+    let plain = base.is_none() && to.added.is_none() && to.and.is_none() && to.scale <= 8;
+    let alike = to.before == 0 && (to.wide || plain) && !matches!(space, Space::Slm);
+    let site = p.code()[pc as usize].aux;
+    alike.then_some(Goes { site, scale: to.scale, shift, wide: to.wide, base })
 }
 
 /// How places that begin somewhere are made from data that do: shifted left, and a scalar of two dwords added to them, by
@@ -254,8 +272,9 @@ impl Emit<'_> {
 
     /// What a load of places is for.
     pub(super) fn line(&self, pc: Pc) -> Option<Line> {
-        let at_hand = |l: &&Line| l.base.is_none_or(|b| b.iter().all(|at| self.in_memory(*at, 4).is_ok()));
-        self.lines.iter().find(|l| l.pc == pc).filter(at_hand).copied()
+        let at_hand = |g: &Goes| g.base.is_none_or(|b| b.iter().all(|at| self.in_memory(*at, 4).is_ok()));
+        let line = self.lines.iter().find(|l| l.pc == pc).filter(|l| at_hand(&l.to))?;
+        Some(Line { stored: line.stored.filter(at_hand), ..*line })
     }
 
     /// Loads the places of one or two parts into their vectors, lane by lane, and fetches what they and the next ones stand
@@ -272,12 +291,15 @@ impl Emit<'_> {
         for (k, (part, v)) in parts.iter().zip(index).enumerate() {
             self.lay_out(part.width, Array::Places.all().plus(64 * k as u32), *v);
         }
-        self.line_base(line);
+        self.line_base(&line.to, BASES[0]);
+        if let Some(stored) = &line.stored {
+            self.line_base(stored, BASES[1]);
+        }
         let body = |e: &mut Self| {
             e.a.rm(Code::Mov_r32_rm32, PLACE[0], Array::Places.one(4));
             e.a.rm(Code::Mov_r32_rm32, Register::EDX, Mem::indexed(PTR, PLACE[1], scale, 0));
-            e.fetch_lines(line, &i, scale, Register::EDX);
             e.collect(parts, Register::EDX);
+            e.fetch_lines(line, &i, scale, Register::EDX);
             Ok(())
         };
         match *on {
@@ -290,45 +312,51 @@ impl Emit<'_> {
         Ok(())
     }
 
-    /// What a line's places are counted from, in the register that [`Self::fetch_lines`] wants it in.
-    fn line_base(&mut self, line: &Line) {
-        let of = |field: u32| Mem::at(SITES, line.site * SITE + field);
-        self.a.rm(Code::Mov_r64_rm64, BASE, of(site::POINTER));
-        if let Some([low, high]) = line.base {
+    /// Finds what places are counted from, for [`Self::fetch_line`].
+    fn line_base(&mut self, goes: &Goes, to: Register) {
+        let of = |field: u32| Mem::at(SITES, goes.site * SITE + field);
+        self.a.rm(Code::Mov_r64_rm64, to, of(site::POINTER));
+        if goes.wide {
+            self.a.rm(Code::Sub_r64_rm64, to, of(site::WIDE));
+        }
+        if let Some([low, high]) = goes.base {
             let [low, high] = [low, high].map(|at| self.reg(at));
-            self.a.rm(Code::Sub_r64_rm64, BASE, of(site::WIDE));
             self.a.rm(Code::Mov_r32_rm32, Register::ESI, high);
             self.a.ri(Code::Shl_rm64_imm8, Register::RSI, 32);
-            self.a.rr(Code::Add_r64_rm64, BASE, Register::RSI);
+            self.a.rr(Code::Add_r64_rm64, to, Register::RSI);
             self.a.rm(Code::Mov_r32_rm32, Register::ESI, low);
-            self.a.rr(Code::Add_r64_rm64, BASE, Register::RSI);
+            self.a.rr(Code::Add_r64_rm64, to, Register::RSI);
         }
     }
 
     /// Fetches what the lane's place, just loaded, and the next iterations' stand for. The lane's index is left alone.
     fn fetch_lines(&mut self, line: &Line, i: &Inst, scale: u32, value: Register) {
         let (esi, rsi) = (Register::ESI, Register::RSI);
-        self.a.rr(Code::Mov_r32_rm32, esi, value);
-        self.fetch_line(line);
-        for ahead in 1..=AHEAD {
-            // That iteration's index, where it passes.
-            self.a.rr(Code::Mov_r32_rm32, esi, PLACE[0]);
-            self.a.ri(Code::Add_rm32_imm32, esi, line.step.wrapping_mul(ahead));
-            self.a.rm(Code::Cmp_r32_rm32, esi, self.site(i, site::COUNT));
-            self.a.rr(Code::Cmovae_r32_rm32, esi, PLACE[0]);
-            self.a.rm(Code::Mov_r32_rm32, esi, Mem::indexed(PTR, rsi, scale, 0));
-            self.fetch_line(line);
+        for ahead in 0..=AHEAD {
+            if ahead > 0 {
+                // That iteration's index, where it passes.
+                self.a.rr(Code::Mov_r32_rm32, esi, PLACE[0]);
+                self.a.ri(Code::Add_rm32_imm32, esi, line.step.wrapping_mul(ahead));
+                self.a.rm(Code::Cmp_r32_rm32, esi, self.site(i, site::COUNT));
+                self.a.rr(Code::Cmovae_r32_rm32, esi, PLACE[0]);
+                self.a.rm(Code::Mov_r32_rm32, value, Mem::indexed(PTR, rsi, scale, 0));
+            }
+            self.fetch_line(&line.to, BASES[0], value);
+            if let Some(stored) = line.stored.filter(|_| ahead <= STORES_AHEAD) {
+                self.fetch_line(&stored, BASES[1], value);
+            }
         }
     }
 
-    /// Fetches what a loaded dword, in `esi`, stands for.
-    fn fetch_line(&mut self, line: &Line) {
-        if line.shift != 0 {
-            self.a.ri(Code::Shl_rm32_imm8, Register::ESI, line.shift as i32);
+    /// Fetches what a loaded dword stands for.
+    fn fetch_line(&mut self, goes: &Goes, base: Register, value: Register) {
+        self.a.rr(Code::Mov_r32_rm32, Register::ESI, value);
+        if goes.shift != 0 {
+            self.a.ri(Code::Shl_rm32_imm8, Register::ESI, goes.shift as i32);
         }
-        if line.base.is_none() {
-            self.a.rm(Code::Sub_r32_rm32, Register::ESI, Mem::at(SITES, line.site * SITE + site::LOW));
+        if !goes.wide {
+            self.a.rm(Code::Sub_r32_rm32, Register::ESI, Mem::at(SITES, goes.site * SITE + site::LOW));
         }
-        self.a.m(Code::Prefetchw_m8, Mem::indexed(BASE, Register::RSI, line.scale, 0));
+        self.a.m(Code::Prefetchw_m8, Mem::indexed(base, Register::RSI, goes.scale, 0));
     }
 }
