@@ -1,8 +1,11 @@
 //! Addresses of dwords that are multiples of four for certain, for certain not, or now and then: native code looks at the
 //! alignment of those it cannot know, and only of those, so that it loads, stores and faults where the interpreter does.
 
+mod dice;
+
 use std::fmt::Write as _;
 
+use dice::Dice;
 use envisa::isa::Platform;
 use envisa::{Config, Device, Engine, Launch, Module, Source};
 
@@ -10,22 +13,6 @@ use envisa::{Config, Device, Engine, Launch, Module, Source};
 const NO_CPU: &str = "native code needs";
 /// Vectors and scalars that addresses are made of.
 const EACH: u64 = 12;
-
-/// Numbers that look random, the same in each run.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (x ^ x >> 31) % n
-    }
-
-    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len() as u64) as usize]
-    }
-}
 
 fn begin(simd: u64) -> String {
     let mut text = String::from(".version 3.6\n.kernel \"places\"\n.kernel_attr Target=\"cm\"\n");

@@ -1,26 +1,13 @@
 //! Instructions on parts of vectors one after the other, as scans and reductions have them, and numbers of channels
 //! and what is made of them, as shuffles have it: native code does what the interpreter does, and does it in registers.
 
+mod dice;
+
 use std::fmt::Write as _;
 
+use dice::Dice;
 use envisa::isa::Platform;
 use envisa::{Config, Device, Engine, Fault, Launch, Module, Source};
-
-/// Numbers that look random, the same in each run.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (x ^ x >> 31) % n
-    }
-
-    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len() as u64) as usize]
-    }
-}
 
 /// Vectors of sixteen dwords, of which the first are the program's and the last say what was known.
 const VECTORS: u32 = 8;

@@ -1,30 +1,13 @@
 //! Operands that are found by address registers: native code does what the interpreter does, for all types, regions,
 //! masks and sizes, and where an address is no variable's. And native code does it, rather than the interpreter for it.
 
+mod dice;
+
 use std::fmt::Write as _;
 
+use dice::Dice;
 use envisa::isa::Platform;
 use envisa::{Config, Device, Engine, Fault, Launch, Module, Source};
-
-/// Numbers that look random, the same in each run.
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ x >> 31
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-
-    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len() as u64) as usize]
-    }
-}
 
 /// Variables that addresses name: name, and rows of 64 bytes.
 const ARRAYS: [(&str, u32); 6] = [("B0", 4), ("B1", 3), ("B2", 5), ("B3", 1), ("B4", 2), ("Big", 48)];

@@ -1,29 +1,16 @@
 //! Messages whose surface varies from one access to the next, whose addresses have an origin that is no constant, or
 //! whose elements are far apart: native code does what the interpreter does, and leaves none of them to it.
 
+mod dice;
+
 use std::fmt::Write as _;
 
+use dice::Dice;
 use envisa::isa::Platform;
 use envisa::{Config, Device, Engine, Launch, Module, Source};
 
 /// What a host without native code says.
 const NO_CPU: &str = "native code needs";
-
-/// Numbers that look random, the same in each run.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (x ^ x >> 31) % n
-    }
-
-    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len() as u64) as usize]
-    }
-}
 
 const BEGIN: &str = "\
 .version 3.6
