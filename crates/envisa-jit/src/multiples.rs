@@ -11,16 +11,12 @@ use crate::shape::constant;
 #[derive(Clone, Debug)]
 pub(crate) struct Multiples(Vec<u8>);
 
-/// A zero is a multiple of all.
+/// A zero has as many.
 const ZERO: u8 = 32;
 
 impl Multiples {
-    /// How many low bits are zero in all dwords of such a source's vector, which has so many bytes.
-    pub fn bits(&self, cells: &Cells, at: u32, bytes: u32) -> u32 {
-        self.of(cells, at, bytes).into()
-    }
-
-    fn of(&self, cells: &Cells, at: u32, bytes: u32) -> u8 {
+    /// How many low bits are zero in all dwords of so many bytes of the register file, up to 32.
+    pub fn bits(&self, cells: &Cells, at: u32, bytes: u32) -> u8 {
         let (mut least, mut from) = (ZERO, at);
         while from < at + bytes {
             let Some(id) = cells.at(from) else { return 0 };
@@ -95,8 +91,8 @@ fn made(p: &Program, cells: &Cells, i: &Inst, all: &Multiples) -> u8 {
             return 0;
         }
         match shape {
-            Shape::Scalar => all.of(cells, offset + strides.element(0) * 4, 4),
-            Shape::Contiguous => all.of(cells, offset, 4 * u32::from(i.channels)),
+            Shape::Scalar => all.bits(cells, offset + strides.element(0) * 4, 4),
+            Shape::Contiguous => all.bits(cells, offset, 4 * u32::from(i.channels)),
             _ => 0,
         }
     };

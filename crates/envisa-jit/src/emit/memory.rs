@@ -362,7 +362,7 @@ impl Emit<'_> {
         }
         let zeros = |e: &Self, at: RegOffset, bytes: u32| {
             let all = e.multiples.get_or_init(|| Multiples::new(e.p, e.flow, e.cells, e.live));
-            all.bits(e.cells, at, bytes)
+            u32::from(all.bits(e.cells, at, bytes))
         };
         let bits = align.trailing_zeros();
         if form.before < bits && form.before + zeros(self, s.address, 4 * channels) < bits {

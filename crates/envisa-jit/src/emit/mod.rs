@@ -5,6 +5,7 @@ mod alu;
 mod atomic;
 mod beside;
 mod block;
+mod both;
 mod calls;
 mod carry;
 mod control;
