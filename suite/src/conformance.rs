@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use envisa::Engine;
+
 use crate::compare::{Check, Comparison, compare, compare_lines};
 use crate::corpus;
 use crate::envisa_side::{Failure, run_on_envisa};
@@ -14,7 +16,6 @@ use crate::newer;
 use crate::peer::{self, Peer, PeerRun};
 use crate::report::{Table, cell, replace_block};
 use crate::witness::Witness;
-use envisa::Engine;
 
 /// What a kernel came to on a device.
 #[derive(Clone, Debug, PartialEq)]
@@ -224,7 +225,8 @@ fn run_one(k: &KernelFile, devices: &[Device], witnesses: &[Peer], jobs: usize) 
         let verdict = if !k.is_for(*d) || missing {
             Verdict::NotForDevice
         } else {
-            let mut worse = None;
+            // The first without a good result; if there is none, that of native code.
+            let mut told = None;
             for engine in [Engine::Native, Engine::Interpreter] {
                 let (verdict, held) = match run_on_envisa(k, *d, &launch, (engine, jobs)) {
                     Err(failure) => (Verdict::Failure(failure), Vec::new()),
@@ -248,12 +250,12 @@ fn run_one(k: &KernelFile, devices: &[Device], witnesses: &[Peer], jobs: usize) 
                 };
                 if verdict.failed() {
                     failed_by.insert(*d, engine);
-                    worse = Some((verdict, held));
+                    told = Some((verdict, held));
                     break;
                 }
-                worse.get_or_insert((verdict, held));
+                told.get_or_insert((verdict, held));
             }
-            let (verdict, held) = worse.unwrap_or((Verdict::NotForDevice, Vec::new()));
+            let (verdict, held) = told.unwrap_or((Verdict::NotForDevice, Vec::new()));
             for p in held {
                 with.entry(p).or_insert_with(Vec::new).push(*d);
             }
