@@ -3,6 +3,8 @@
 use envisa_lower::analysis::{Bits, CellId, CellKind, Cells, Flow, Liveness};
 use envisa_lower::{Dst, ExecType, Op, Pc, Program, Shape, Src};
 
+use crate::shape::Shapes;
+
 /// First vector register that holds a cell; those below are for intermediate values.
 pub(crate) const FIRST: u8 = 8;
 
@@ -27,11 +29,13 @@ impl Allocation {
     /// A linear scan over live ranges; who has the least uses for its length stays in memory. `keep`: cells
     /// that are to stay there; `longer`: cells that are read where the program does not; `turns`: threads take turns, so
     /// that what is in registers at a barrier goes to memory there, and is loaded behind it.
+    #[allow(clippy::too_many_arguments)]
     pub fn new(
         p: &Program,
         flow: &Flow,
         cells: &Cells,
         live: &Liveness,
+        shapes: &Shapes,
         keep: &dyn Fn(CellId) -> bool,
         longer: &[(CellId, Pc)],
         turns: bool,
@@ -52,7 +56,11 @@ impl Allocation {
             live.more(pc, &mut seen, &mut |c| widen(c, pc, 0.0));
         }
         for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
-            cells.accesses(p.parts(), pc, &mut |a| widen(a.cell, pc, weight(pc)));
+            cells.accesses(p.parts(), pc, &mut |a| {
+                if a.write || !shapes.unread(pc, a.cell) {
+                    widen(a.cell, pc, weight(pc));
+                }
+            });
         }
         let mut barriers = vec![0f32; cells.len()];
         for pc in (0..flow.end()).filter(|pc| turns && flow.reachable(*pc)) {

@@ -341,7 +341,7 @@ impl Search<'_> {
                 let id = self.cells.at(offset + 64 * k)?;
                 let c = self.cells.get(id);
                 let plain = c.kind == CellKind::Vector && c.offset == offset + 64 * k && c.bytes == 64;
-                (plain && self.shapes.step(id).is_none()).then_some(id)
+                (plain && self.shapes.plain(id)).then_some(id)
             })
             .collect();
         Some((offset, cells?))

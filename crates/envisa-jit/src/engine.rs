@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use envisa_isa::predefined::var;
-use envisa_lower::analysis::{CellKind, Cells, Flow, Liveness, NotAnalysed};
+use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness, NotAnalysed};
 use envisa_lower::{Inst, Op, Pc, Program};
 use envisa_machine::dispatch::{GroupClass, Prepared};
 use envisa_machine::engine::{Engine, Instructions, LaunchView, Left, Stop, Translation, Worker};
@@ -345,10 +345,16 @@ impl Native {
         let live = if key.full { self.live() } else { &self.part().0 };
         passes.over("liveness");
         let shapes = Shapes::new(p, &self.flow, &self.cells, live, key.full, &key.seeds);
+        // Where second halves are made of first ones, these are read in their place.
+        let longer = shapes.twins().next().is_some().then(|| {
+            let unread = |pc, c| shapes.unread(pc, c);
+            Liveness::without(p.parts(), &self.flow, &self.cells, key.full, &unread).with(shapes.twins())
+        });
+        let live = longer.as_ref().unwrap_or(live);
         passes.over("shapes");
         let modes = (key.full, self.together, self.level);
         let turns = key.start.is_some() && self.together && !key.alone;
-        let emit = |deferred: &Deferred, known: &Known, mut passes: Passes| {
+        let emit = |deferred: &Deferred, knowledge: &Known, mut passes: Passes| {
             let gone = deferred.gone(p, &self.cells);
             // Code for AVX2 is made of this, and has no way for those that are narrow. What threads start with is read
             // where it is.
@@ -356,9 +362,12 @@ impl Native {
                 let cell = self.cells.get(c);
                 cell.kind == CellKind::Narrow && (cell.input || self.level == Level::Avx2)
             };
-            let keep = |c| (shapes.step(c).is_some() && !shapes.vector(c)) || gone.contains(&c) || narrow(c);
-            let alloc = Allocation::new(p, &self.flow, &self.cells, live, &keep, &deferred.longer, turns);
-            let facts = (&shapes, &alloc, deferred, known, &key.active, &self.modes);
+            let known = |c| shapes.twin(c).is_some() || (shapes.step(c).is_some() && !shapes.vector(c));
+            let keep = |c| known(c) || gone.contains(&c) || narrow(c);
+            let longer: Vec<(CellId, Pc)> =
+                deferred.longer.iter().map(|(c, pc)| (shapes.twin(*c).map_or(*c, |t| t.0), *pc)).collect();
+            let alloc = Allocation::new(p, &self.flow, &self.cells, live, &shapes, &keep, &longer, turns);
+            let facts = (&shapes, &alloc, deferred, knowledge, &key.active, &self.modes);
             let start = key.start.as_ref();
             passes.over("allocation");
             Emit::new(p, &self.flow, &self.cells, live, facts, modes, start)

@@ -160,7 +160,7 @@ impl Search<'_> {
             }
         });
         let i = &self.p.code()[pc as usize];
-        let mut all = !out.is_empty() && out.iter().all(|c| self.shapes.step(*c).is_none());
+        let mut all = !out.is_empty() && out.iter().all(|c| self.shapes.plain(*c));
         i.writes(self.p.parts(), &mut |t| {
             all &= t.range(i.channels.into()).is_some_and(|r| own(self.p, r.start));
         });

@@ -6,6 +6,8 @@ use envisa_lower::{Dst, ExecType, Inst, Message, Op, Pc, Program, Shape, Simt, S
 
 use crate::maps::{Map, Set};
 
+mod twins;
+
 /// What a launch gives in a register before the program runs: the words of a half of the channels.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Seed {
@@ -36,6 +38,12 @@ pub(crate) struct Shapes {
     after: Map<CellId, (CellId, i32)>,
     /// Second halves of vectors, however they are kept, whose elements are all so far from those of the first.
     alike: ByCell,
+    /// Of these, those that nobody makes, with the first halves, and how far they are from them.
+    twins: Map<CellId, (CellId, i32)>,
+    /// What instructions do not read, as they do not make them.
+    unread: Set<(Pc, CellId)>,
+    /// Vectors that are made of what was clamped: see [`clamped`].
+    clamped: Set<CellId>,
 }
 
 /// The steps of cells that have one.
@@ -91,6 +99,36 @@ impl Shapes {
         step_of(&self.alike, cell)
     }
 
+    /// The first half that a second one is so far from which nobody makes.
+    pub fn twin(&self, cell: CellId) -> Option<(CellId, i32)> {
+        self.twins.get(&cell).copied()
+    }
+
+    /// All of these, each with its first half.
+    pub fn twins(&self) -> impl Iterator<Item = (CellId, CellId)> {
+        self.twins.iter().map(|(c, (first, _))| (*c, *first))
+    }
+
+    /// Is a cell an operand of an instruction that does not read it?
+    pub fn unread(&self, pc: Pc, cell: CellId) -> bool {
+        self.unread.contains(&(pc, cell))
+    }
+
+    /// Is a cell nothing but the bytes that the program writes there?
+    pub fn plain(&self, cell: CellId) -> bool {
+        self.step(cell).is_none() && self.twin(cell).is_none()
+    }
+
+    /// Is a cell made of what was clamped?
+    pub fn clamped(&self, cell: CellId) -> bool {
+        self.clamped.contains(&cell)
+    }
+
+    /// What is known of a function, which may be called with anything in registers.
+    pub fn of_function(p: &Program, flow: &Flow, cells: &Cells) -> Shapes {
+        Shapes { clamped: clamped(p, &accesses(p, flow, cells), cells), ..Shapes::default() }
+    }
+
     /// The step within each eight elements of a cell, if that is known.
     pub fn halves(&self, cell: CellId) -> Option<i32> {
         step_of(&self.halves, cell)
@@ -107,6 +145,7 @@ impl Shapes {
         seeds: &[Seed],
     ) -> Shapes {
         let accesses = accesses(p, flow, cells);
+        let clamped = clamped(p, &accesses, cells);
         let definitions = definitions(p, flow, cells, live, full, &accesses);
         let mut seeds = unwritten(cells, seeds);
         let mut halves = Vec::new();
@@ -116,7 +155,7 @@ impl Shapes {
             seeds.retain(|s| s.lanes == 16);
         }
         let Some(step) = known(p, cells, &definitions, &seeds) else {
-            return Shapes::default();
+            return Shapes { clamped, ..Shapes::default() };
         };
         let strides = steps(&step);
         let shaped = |c: CellId| matches!(step[c as usize], Some(Some(_)));
@@ -160,10 +199,15 @@ impl Shapes {
                 }
             }
             if !changed {
-                let vectors = vectors(p, &accesses, &step);
                 let alike = alike(p, cells, &definitions, &seeds);
                 let after = after(cells, &alike, &step);
-                return Shapes { step, strides, halves, vectors, after, alike };
+                let mut all = Shapes { step, strides, halves, after, alike, clamped, ..Shapes::default() };
+                if !cells.are_shared() {
+                    all.twins = twins::twins(p, cells, &accesses, &all, full);
+                    all.unread = twins::unread(p, cells, &accesses, &all.twins);
+                }
+                all.vectors = vectors(p, &accesses, &all);
+                return all;
             }
         }
     }
@@ -178,14 +222,14 @@ fn is_row(s: &Simt, step: i32) -> bool {
 
 /// Cells that more than one execution of an instruction wants whole: not those that make another one of the kind,
 /// and not messages, which take an address by its first element.
-fn vectors(p: &Program, accesses: &Accesses, step: &ByCell) -> Set<CellId> {
+fn vectors(p: &Program, accesses: &Accesses, shapes: &Shapes) -> Set<CellId> {
     let mut uses: Map<CellId, u32> = Map::default();
-    let has = |c: &CellId| step_of(step, *c).is_some();
+    let has = |c: &CellId| shapes.step(*c).is_some();
     for (pc, accessed) in accesses.iter() {
         let i = &p.code()[pc as usize];
         if i.op != Op::Message && !accessed.written.iter().any(has) {
             let weight = 1 + u32::from(i.depth);
-            let wanted = accessed.read.iter().filter(|c| has(c));
+            let wanted = accessed.read.iter().filter(|c| has(c) && !shapes.unread(pc, **c));
             wanted.for_each(|c| *uses.entry(*c).or_insert(0) += weight);
         }
     }
@@ -280,9 +324,8 @@ fn after(cells: &Cells, alike: &ByCell, step: &ByCell) -> Map<CellId, (CellId, i
 
 /// Vectors of integers that are made of a least or largest one: places that go on by steps but for those at the edges,
 /// which are the same. It is a guess: others are counted in, and what is done by it looks at the places.
-pub(crate) fn clamped(p: &Program, flow: &Flow, cells: &Cells) -> Set<CellId> {
+fn clamped(p: &Program, accesses: &Accesses, cells: &Cells) -> Set<CellId> {
     let mut all = Set::default();
-    let accesses = accesses(p, flow, cells);
     loop {
         let before = all.len();
         for (pc, a) in accesses.iter() {

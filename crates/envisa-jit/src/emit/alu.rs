@@ -102,6 +102,14 @@ impl Emit<'_> {
         {
             return self.shaped(pc, &i);
         }
+        let mut i = i;
+        if let Dst::Reg { offset, .. } = i.dst
+            && i.channels == 32
+            && self.twin(offset + 64).is_some()
+        {
+            // Of its second half nothing is made.
+            i.channels = 16;
+        }
         let points = i.src.iter().any(|s| matches!(s, Src::Indirect { .. }));
         if points || matches!(i.dst, Dst::Indirect { .. }) {
             return self.indirect(pc, &i);

@@ -38,7 +38,7 @@ impl Emit<'_> {
         if far || self.line(pc).is_some() || parts.iter().any(otherwise) {
             return Ok(None);
         }
-        let bent = parts.iter().all(|part| cell(part).is_some_and(|c| self.clamped.contains(&c)));
+        let bent = parts.iter().all(|part| cell(part).is_some_and(|c| self.shapes.clamped(c)));
         let windows = bent && !s.write;
         let on = [self.on(pc, &a)?, self.on(pc, &b)?];
         // Where the second half is as the first one, so far from it, that is known by looking at the first.

@@ -85,6 +85,15 @@ impl Emit<'_> {
         if let Some(first) = self.first(cell.offset) {
             self.spread(0, Width::Z, first);
             self.a.store(STORE32, Width::Z, self.reg(cell.offset), 0, Lanes::All);
+        } else if let Some(twin) = self.twin(cell.offset) {
+            let v = match self.of_twin(twin, 0) {
+                Opd::Reg(v) => v,
+                from => {
+                    self.a.v2(VMOVDQU32, Width::Z, 0, from, Lanes::All);
+                    0
+                }
+            };
+            self.a.store(STORE32, Width::Z, self.reg(cell.offset), v, Lanes::All);
         } else if let Some(v) = self.alloc.vector(c) {
             self.a.store(STORE32, Width::of(cell.bytes), self.reg(cell.offset), v, Lanes::All);
         }
@@ -96,6 +105,9 @@ impl Emit<'_> {
         self.a.want(cell.offset..cell.offset + cell.bytes);
         if let Some(first) = self.first(cell.offset) {
             self.a.want(first.at..first.at + 4);
+        }
+        if let Some((first, _)) = self.twin(cell.offset) {
+            self.a.want(first..first + 64);
         }
     }
 

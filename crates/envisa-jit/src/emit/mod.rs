@@ -205,8 +205,6 @@ pub(crate) struct Emit<'a> {
     routines: Vec<look::Routine>,
     slow: Vec<(Pc, Why)>,
     resumptions: Vec<(Pc, Label)>,
-    /// Vectors that are made of what was clamped: see [`shape::clamped`](crate::shape::clamped).
-    clamped: Set<CellId>,
     /// Of threads that take turns: what they may have written since the barrier before, by barrier.
     changed: Map<Pc, Set<CellId>>,
     stub: Label,
@@ -301,7 +299,6 @@ impl<'a> Emit<'a> {
             routines: Vec::new(),
             slow: Vec::new(),
             resumptions: Vec::new(),
-            clamped: crate::shape::clamped(p, flow, cells),
             changed: if together { turns::changed(p, flow, cells) } else { Map::default() },
             stub,
             done,
@@ -387,6 +384,30 @@ impl<'a> Emit<'a> {
         let id = self.cells.at(offset)?;
         let c = self.cells.get(id);
         (c.offset == offset && c.bytes == bytes).then(|| self.alloc.vector(id)).flatten()
+    }
+
+    /// Of a vector that nobody makes: where the one is that it is so far from.
+    pub fn twin(&self, offset: RegOffset) -> Option<(RegOffset, i32)> {
+        let id = self.cells.at(offset).filter(|id| self.cells.get(*id).offset == offset)?;
+        self.shapes.twin(id).map(|(first, jump)| (self.cells.get(first).offset, jump))
+    }
+
+    /// The elements of a vector that nobody makes; `tmp` may be overwritten.
+    pub fn of_twin(&mut self, (first, jump): (RegOffset, i32), tmp: V) -> Opd {
+        let from = self.home(first, 64).map_or(Opd::Mem(self.reg(first)), Opd::Reg);
+        if jump == 0 {
+            return from;
+        }
+        let v = match from {
+            Opd::Reg(v) => v,
+            from => {
+                self.a.v2(VMOVDQU32, Width::Z, tmp, from, Lanes::All);
+                tmp
+            }
+        };
+        let jump = self.literal(jump as u32);
+        self.a.v3(VPADDD, Width::Z, tmp, v, Opd::Bcast(jump), Lanes::All);
+        Opd::Reg(tmp)
     }
 
     /// The same where nothing else has its first element.
@@ -553,10 +574,9 @@ impl<'a> Emit<'a> {
             return Err(format!("instruction {pc}: {why}"));
         }
         let mut shaped = false;
-        self.cells
-            .accesses(self.p.parts(), pc, &mut |a| shaped |= a.write && self.shapes.step(a.cell).is_some());
+        self.cells.accesses(self.p.parts(), pc, &mut |a| shaped |= a.write && !self.shapes.plain(a.cell));
         if shaped {
-            return Err(format!("instruction {pc}: {why}, and its result is kept by its first element"));
+            return Err(format!("instruction {pc}: {why}, and not all of its result is kept"));
         }
         self.slow.push((pc, why));
         self.rounds(Rounding::NearestEven);
@@ -755,7 +775,7 @@ impl<'a> Emit<'a> {
         let all: Vec<CellId> = self.live.cells(pc).collect();
         for c in all {
             // A first element is in its place already.
-            if self.shapes.step(c).is_none() {
+            if self.shapes.plain(c) {
                 self.spill(c);
             }
             self.want(c);

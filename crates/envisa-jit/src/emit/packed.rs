@@ -242,19 +242,8 @@ impl Emit<'_> {
             _ => return Ok(false),
         };
         let bytes = n * of.size();
-        let signed = match (of.is_signed(), i.exec) {
-            (true, ExecType::I32) => true,
-            (false, ExecType::I32 | ExecType::U32) => false,
-            _ => return Ok(false),
-        };
-        if !matches!(bytes, 16 | 32 | 64) {
+        let Some(op) = comparing(of, i.exec).filter(|_| matches!(bytes, 16 | 32 | 64)) else {
             return Ok(false);
-        }
-        let op = match (of.size(), signed) {
-            (2, true) => VPCMPW,
-            (2, false) => VPCMPUW,
-            (_, true) => VPCMPB,
-            (_, false) => VPCMPUB,
         };
         let how = *select::INTEGERS.get(i.aux as usize).ok_or("a relation")?;
         let (w, part) = (Width::of(bytes), dwords(bytes));
@@ -265,6 +254,45 @@ impl Emit<'_> {
             b => b,
         };
         self.a.vcmp(op, w, 4, a, b, how, None);
+        Ok(true)
+    }
+
+    /// Compares a part's narrow elements, of one type or with a number, as what they are into a mask, zero where `of` is:
+    /// `false`, and nothing done, of others.
+    pub(super) fn narrow_part(&mut self, i: &Inst, part: &Part, k: K, of: Option<K>) -> Result<bool, Why> {
+        let narrow = |s: &Src| match *s {
+            Src::Reg { offset, ty, shape: Shape::Contiguous, modifier: Modifier::None, .. } => {
+                (ty.is_int() && ty.size() < 4).then_some((offset + part.lane * ty.size(), ty))
+            }
+            _ => None,
+        };
+        let number = |s: &Src| crate::shape::constant(self.p, s);
+        let [a, b] = [&i.src[0], &i.src[1]];
+        let Some((from, ty)) = narrow(a).filter(|_| self.level == Level::Avx512) else { return Ok(false) };
+        let bytes = part.lanes * ty.size();
+        let Some(op) = comparing(ty, i.exec).filter(|_| matches!(bytes, 16 | 32)) else { return Ok(false) };
+        let other = match (narrow(b), number(b)) {
+            (Some((from, same)), _) if same == ty => Ok(from),
+            (None, Some(x)) if holds(ty, x) => Err(x),
+            _ => return Ok(false),
+        };
+        // What was not made is in no place.
+        let made = |at: RegOffset| self.known.literal(self.now, at, ty, part.lanes).is_none();
+        if !made(from) || other.is_ok_and(|at| !made(at)) {
+            return Ok(false);
+        }
+        let how = *select::INTEGERS.get(i.aux as usize).ok_or("a relation")?;
+        let (w, whole) = (Width::of(bytes), dwords(bytes));
+        let Ok(a) = self.convertible(from, bytes, 1) else { return Ok(false) };
+        let a = self.in_register(a, &whole, 1);
+        let b = match other {
+            Ok(from) => self.convertible(from, bytes, 2)?,
+            Err(x) => {
+                let x = self.repeated(x, ty);
+                Opd::Reg(self.in_register(x, &whole, 2))
+            }
+        };
+        self.a.vcmp(op, w, k, a, b, how, of);
         Ok(true)
     }
 
@@ -280,6 +308,17 @@ impl Emit<'_> {
         let m = self.reg(to);
         self.a.mr(Code::VEX_Kmovd_m32_kr, m, kreg(4));
         Ok(true)
+    }
+}
+
+/// The compare of narrow integers that is the one of dwords that they are extended to.
+fn comparing(ty: Type, exec: ExecType) -> Option<crate::ops::Op> {
+    match (ty.size(), ty.is_signed(), exec) {
+        (2, true, ExecType::I32) => Some(VPCMPW),
+        (2, false, ExecType::I32 | ExecType::U32) => Some(VPCMPUW),
+        (1, true, ExecType::I32) => Some(VPCMPB),
+        (1, false, ExecType::I32 | ExecType::U32) => Some(VPCMPUB),
+        _ => None,
     }
 }
 

@@ -189,6 +189,9 @@ impl Emit<'_> {
 
     /// Compares a part into a mask register, zero where `of` is.
     pub(super) fn compare_part(&mut self, i: &Inst, part: &Part, k: K, of: Option<K>) -> Result<(), Why> {
+        if part.bytes == 4 && self.narrow_part(i, part, k, of)? {
+            return Ok(());
+        }
         let a = self.source(i, 0, part, 1)?;
         let b = self.source(i, 1, part, 2)?;
         let (op, table): (_, [u32; 6]) = match i.exec {

@@ -82,6 +82,9 @@ impl Emit<'_> {
             if let Some(v) = self.home(a, part.lanes * bytes) {
                 return Ok(Opd::Reg(v));
             }
+            if let Some(twin) = self.twin(a).filter(|_| part.lanes * bytes == 64) {
+                return Ok(self.of_twin(twin, tmp));
+            }
             if let Some(first) = self.first(a) {
                 if (first.step, first.plus) == (0, 0) && bytes == 4 {
                     return Ok(Opd::Bcast(self.reg(first.at)));
@@ -150,7 +153,7 @@ impl Emit<'_> {
                 p += 1;
                 continue;
             };
-            if self.alloc.vector(id).is_some() || self.shapes.step(id).is_some() {
+            if self.alloc.vector(id).is_some() || !self.shapes.plain(id) {
                 return Err("a part of a vector in a register");
             }
             let c = self.cells.get(id);

@@ -124,7 +124,7 @@ impl Emit<'_> {
                 continue;
             };
             let c = self.cells.get(id);
-            if self.shapes.step(id).is_some() || home.is_some() {
+            if !self.shapes.plain(id) || home.is_some() {
                 return Err(());
             }
             if let Some(v) = self.alloc.vector(id) {

@@ -177,7 +177,7 @@ impl Emit<'_> {
         let pairs = s.elements == 0b11;
         let windows = !pairs && !s.write && s.element == 4 && part.lanes == 16;
         let bent =
-            windows && self.cells.at(s.address + 4 * part.lane).is_some_and(|c| self.clamped.contains(&c));
+            windows && self.cells.at(s.address + 4 * part.lane).is_some_and(|c| self.shapes.clamped(c));
         // What comes first is taken to be the usual way.
         let mut aside = None;
         if bent {
@@ -246,7 +246,7 @@ impl Emit<'_> {
     ) -> Result<(Label, Option<Aside>), Why> {
         let [done, look, halves, gather, other] = std::array::from_fn(|_| self.a.label());
         let at = s.address + 4 * part.lane;
-        let bent = !s.write && self.cells.at(at).is_some_and(|c| self.clamped.contains(&c));
+        let bent = !s.write && self.cells.at(at).is_some_and(|c| self.shapes.clamped(c));
         let mut aside = None;
         if bent && !missed {
             let other = self.a.label();

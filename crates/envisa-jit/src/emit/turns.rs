@@ -121,7 +121,7 @@ impl Emit<'_> {
         let cells: Vec<CellId> = self.live.cells(next).collect();
         for c in &cells {
             // Memory has what nothing wrote since the barrier before, and first elements.
-            if self.shapes.step(*c).is_none() && self.written_since(barrier, *c) {
+            if self.shapes.plain(*c) && self.written_since(barrier, *c) {
                 self.spill(*c);
             }
             self.want(*c);

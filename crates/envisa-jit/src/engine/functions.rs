@@ -123,9 +123,10 @@ fn compile(
     let mut passes = Passes::begin();
     let cells = Cells::shared(p.parts(), 64);
     let live = Liveness::new(p.parts(), flow, &cells, false);
-    let (shapes, deferred, known) = (Shapes::default(), Deferred::default(), Known::default());
+    let (shapes, deferred, known) =
+        (Shapes::of_function(p, flow, &cells), Deferred::default(), Known::default());
     let keep = |c: CellId| cells.get(c).kind == CellKind::Narrow;
-    let alloc = Allocation::new(p, flow, &cells, &live, &keep, &deferred.longer, false);
+    let alloc = Allocation::new(p, flow, &cells, &live, &shapes, &keep, &deferred.longer, false);
     // Any channels may call it.
     let active = Active::default();
     let facts = (&shapes, &alloc, &deferred, &known, &active, modes);

@@ -101,11 +101,30 @@ impl Next {
 impl Liveness {
     /// Works it out. `full`: the thread starts with all channels of the dispatch.
     pub fn new(p: &ProgramParts, flow: &Flow, cells: &Cells, full: bool) -> Liveness {
+        Liveness::without(p, flow, cells, full, &|_, _| false)
+    }
+
+    /// The same where instructions do not read all that they have as operands: `unread`.
+    pub fn without(
+        p: &ProgramParts,
+        flow: &Flow,
+        cells: &Cells,
+        full: bool,
+        unread: &dyn Fn(Pc, CellId) -> bool,
+    ) -> Liveness {
         let n = flow.end() as usize;
         let mut uses = Uses { all: Vec::with_capacity(4 * n), from: Vec::with_capacity(n + 1) };
         for pc in 0..n as Pc {
             uses.from.push(uses.all.len());
             self::uses(p, cells, pc, full && flow.full(pc), &mut uses.all);
+            let mut k = uses.from[pc as usize];
+            while let Some((c, u)) = uses.all.get(k) {
+                if *u == Use::Read && unread(pc, *c) {
+                    uses.all.swap_remove(k);
+                } else {
+                    k += 1;
+                }
+            }
         }
         uses.from.push(uses.all.len());
         let next = Next::new(n, |pc, out| out.extend(flow.channel_successors(p, pc).iter().flatten()));
@@ -161,6 +180,23 @@ impl Liveness {
             }
         });
         Liveness { channel, thread, unmasked }
+    }
+
+    /// The same where cells, the first of each pair, have the values of others, which are read in their place.
+    pub fn with(&self, pairs: impl Iterator<Item = (CellId, CellId)>) -> Liveness {
+        let mut all = self.clone();
+        let pairs: Vec<_> = pairs.collect();
+        for rows in [&mut all.channel, &mut all.thread] {
+            for row in rows.words.chunks_exact_mut(rows.width.max(1)) {
+                for (cell, other) in &pairs {
+                    if row[*cell as usize / 64] >> (cell % 64) & 1 != 0 {
+                        remove(row, *cell);
+                        add(row, *other);
+                    }
+                }
+            }
+        }
+        all
     }
 
     /// May a channel that comes to this instruction read its element of the cell before it gets another?
