@@ -1,10 +1,20 @@
 //! Both halves of a message at once, where each is mostly a row, or a row whose ends are clamped.
 
-use super::memory::{Form, PTR, RA, Way};
+use super::memory::{Form, PTR, RA, Way, form};
 use super::*;
 use crate::asm::Aside;
 use crate::layout::site;
-use envisa_lower::Simt;
+use envisa_lower::{Message, Simt};
+
+/// Of a load from both halves' windows: the next instruction, which loads from the same places of another memory, finds in
+/// registers 1 and 2 where in its windows they are, and in masks 5 and 6 which are not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Looked {
+    pc: Pc,
+    address: RegOffset,
+    /// Bytes from index to index.
+    scale: u32,
+}
 
 impl Emit<'_> {
     /// Two halves of dwords that may go anywhere, but mostly are a row each: both are looked at at once, as indices that
@@ -22,29 +32,16 @@ impl Emit<'_> {
         align: u32,
         data: RegOffset,
     ) -> Result<Option<Aside>, Why> {
+        let Some(step) = self.mostly_rows(pc, i, s, form, parts, align) else { return Ok(None) };
         let &[a, b] = parts else { return Ok(None) };
-        let dwords = (s.elements, s.element, s.slot) == (1, 4, 4) && (a.lanes, b.lanes) == (16, 16);
-        let Some(step) = self.row_step(s, form, &a).filter(|_| dwords && !form.wide) else {
-            return Ok(None);
-        };
-        let cell = |part: &Part| self.cells.at(s.address + 4 * part.lane);
-        let otherwise = |part: &Part| {
-            let halves = self.halves(s.address + 4 * part.lane).map(|x| x.wrapping_shl(form.before));
-            self.far_apart(s, form, part)
-                || halves == Some(step as i32)
-                || !self.goes_anywhere(i, s, form, part)
-        };
-        let far = form.before > 2 || !step.is_multiple_of(align.max(1) << form.before);
-        if far || self.line(pc).is_some() || parts.iter().any(otherwise) {
-            return Ok(None);
-        }
-        let bent = parts.iter().all(|part| cell(part).is_some_and(|c| self.shapes.clamped(c)));
-        let windows = bent && !s.write;
+        let windows = self.bent(s);
         let on = [self.on(pc, &a)?, self.on(pc, &b)?];
         // Where the second half is as the first one, so far from it, that is known by looking at the first.
-        let second = cell(&b).filter(|c| self.cells.get(*c).offset == s.address + 4 * b.lane);
+        let second = self.cells.at(s.address + 64);
         let jump = second.and_then(|c| self.shapes.alike(c)).filter(|_| windows && on == [None; 2]);
         let halves = if jump.is_some() { &parts[..1] } else { parts };
+        let look = Looked { pc, address: s.address, scale: form.scale << form.before };
+        let known = windows && on == [None; 2] && self.looked == Some(look);
         let mut indices = Vec::new();
         for part in halves {
             indices.push(self.indices(s, part)?);
@@ -54,9 +51,9 @@ impl Emit<'_> {
             self.a.mi(Code::Test_rm32_imm32, weary, site::WEARY | site::HALVES);
             self.a.jump(Code::Jne_rel32_64, other);
         }
-        for (k, (v, on)) in (0..).zip(indices.iter().zip(on)) {
+        for (k, (v, on)) in (0..).zip(indices.iter().zip(on)).filter(|_| !known) {
             if windows {
-                self.places_in_window(form.scale << form.before, *v, 1 + k, 5 + k, on);
+                self.places_in_window(look.scale, *v, 1 + k, 5 + k, on);
             } else {
                 let ramp = self.literals(std::array::from_fn(|k| (step >> form.before) * k as u32));
                 self.a.v2(VPBROADCASTD, Width::Z, 1 + k, Opd::Reg(*v), Lanes::All);
@@ -100,8 +97,71 @@ impl Emit<'_> {
         if !windows {
             self.a.mi(Code::Mov_rm32_imm32, weary, 0);
         }
+        let next = self.next_of_block(pc).filter(|_| windows && on == [None; 2]);
+        let next = next.map(|pc| Looked { pc, ..look });
+        self.looked = next.filter(|look| self.next_looks_so(*look, data));
         let aside = self.a.step_aside(pc);
         self.a.bind(other);
         Ok(Some(aside))
+    }
+
+    /// Does a later instruction find what it would look at, once this one has been done?
+    pub(super) fn looks_on(&self, pc: Pc) -> bool {
+        self.looked.is_some_and(|l| l.pc > pc)
+    }
+
+    /// The next instruction that is made where it stands.
+    fn next_of_block(&self, pc: Pc) -> Option<Pc> {
+        let nothing = |pc: &Pc| self.deferred.skips(*pc) || self.inst(*pc).op == Op::Nop;
+        (pc + 1..self.blocks[pc as usize]).find(|pc| !nothing(pc))
+    }
+
+    /// Looks at what the next message will not look at again: for code that was put aside, and may have done anything.
+    pub(super) fn look_for_next(&mut self, s: &Simt, parts: &[Part]) -> Result<(), Why> {
+        let Some(look) = self.looked else { return Ok(()) };
+        let jump = self.cells.at(s.address + 64).and_then(|c| self.shapes.alike(c));
+        let halves = if jump.is_some() { &parts[..1] } else { parts };
+        for (k, part) in (0..).zip(halves) {
+            let v = self.indices(s, part)?;
+            self.places_in_window(look.scale, v, 1 + k, 5 + k, None);
+        }
+        Ok(())
+    }
+
+    /// Does the next instruction load from the same places of another memory, as far as is known here?
+    fn next_looks_so(&self, look: Looked, data: RegOffset) -> bool {
+        let indices = look.address..look.address + 128;
+        let stay = data + 128 <= indices.start || indices.end <= data;
+        let next = self.inst(look.pc);
+        let Some(Message::Simt(s)) = self.p.messages().get(next.aux as usize) else { return false };
+        let whole = next.op == Op::Message && next.pred.offset == 0 && (next.channels, next.first) == (32, 0);
+        stay && whole
+            && (next.no_mask || self.all_active(look.pc))
+            && (s.address, s.address_bytes, s.write) == (look.address, 4, false)
+            && form(self.p, s).is_ok_and(|f| f.scale << f.before == look.scale)
+    }
+
+    /// How far apart the indices of consecutive elements would be, where both halves of dwords are looked at at once.
+    fn mostly_rows(&self, pc: Pc, i: &Inst, s: &Simt, form: Form, parts: &[Part], align: u32) -> Option<u32> {
+        let &[a, b] = parts else { return None };
+        let dwords = (s.elements, s.element, s.slot) == (1, 4, 4) && (a.lanes, b.lanes) == (16, 16);
+        let step = self.row_step(s, form, &a).filter(|_| dwords && !form.wide)?;
+        let otherwise = |part: &Part| {
+            let halves = self.halves(s.address + 4 * part.lane).map(|x| x.wrapping_shl(form.before));
+            self.far_apart(s, form, part)
+                || halves == Some(step as i32)
+                || !self.goes_anywhere(i, s, form, part)
+        };
+        let far = form.before > 2 || !step.is_multiple_of(align.max(1) << form.before);
+        (!far && self.line(pc).is_none() && !parts.iter().any(otherwise)).then_some(step)
+    }
+
+    /// Are both halves of a load's places made of what was clamped?
+    fn bent(&self, s: &Simt) -> bool {
+        let clamped = |at: RegOffset| {
+            let c = self.cells.at(at).filter(|c| self.cells.get(*c).offset == at);
+            c.is_some_and(|c| self.shapes.clamped(c))
+        };
+        !s.write && clamped(s.address) && clamped(s.address + 64)
     }
 }

@@ -329,12 +329,18 @@ impl Emit<'_> {
                 self.transfer(pc, i, s, form, part, (*way, missed), data)?;
             }
         }
+        let mut ends = vec![done, back];
         if let Some(at) = aside {
-            self.a.jmp(done);
+            if self.looks_on(pc) {
+                // Whatever was done here, and by whom.
+                ends.drain(..).for_each(|l| self.a.bind(l));
+                ends.push(self.a.label());
+                self.look_for_next(s, &parts)?;
+            }
+            self.a.jmp(ends[0]);
             self.a.in_line(at);
         }
-        self.a.bind(done);
-        self.a.bind(back);
+        ends.into_iter().for_each(|l| self.a.bind(l));
         self.later.push(Later::Miss { pc, entry, back });
         Ok(())
     }

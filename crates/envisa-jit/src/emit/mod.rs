@@ -205,6 +205,10 @@ pub(crate) struct Emit<'a> {
     routines: Vec<look::Routine>,
     slow: Vec<(Pc, Why)>,
     resumptions: Vec<(Pc, Label)>,
+    /// One past the end of the block of each instruction.
+    blocks: Vec<Pc>,
+    /// What the message before left for the next instruction.
+    looked: Option<both::Looked>,
     /// Of threads that take turns: what they may have written since the barrier before, by barrier.
     changed: Map<Pc, Set<CellId>>,
     stub: Label,
@@ -299,6 +303,8 @@ impl<'a> Emit<'a> {
             routines: Vec::new(),
             slow: Vec::new(),
             resumptions: Vec::new(),
+            blocks: crate::defer::blocks(p, flow),
+            looked: None,
             changed: if together { turns::changed(p, flow, cells) } else { Map::default() },
             stub,
             done,
@@ -447,7 +453,6 @@ impl<'a> Emit<'a> {
         self.looping = self.streaming && self.loops();
         self.streaming &= !self.looping && self.p.messages().len() <= STREAMS;
         self.prologue();
-        let ends = crate::defer::blocks(self.p, self.flow);
         self.runs = self.find_runs();
         for pc in 0..self.flow.end() {
             if !self.flow.reachable(pc) {
@@ -455,7 +460,7 @@ impl<'a> Emit<'a> {
             }
             self.at_run(pc);
             // Blocks begin and end rounding to nearest.
-            if pc > 0 && ends[pc as usize - 1] == pc {
+            if pc > 0 && self.blocks[pc as usize - 1] == pc {
                 self.rounds(Rounding::NearestEven);
             }
             // Of a loop that begins here, nothing is loaded when it is come to.
@@ -463,7 +468,7 @@ impl<'a> Emit<'a> {
             self.fetch_rows(pc);
             let label = self.labels[pc as usize];
             // In the middle of a block only those before it come here.
-            if pc > 0 && ends[pc as usize - 1] > pc {
+            if pc > 0 && self.blocks[pc as usize - 1] > pc {
                 self.a.name(label);
             } else {
                 self.a.bind(label);
@@ -568,7 +573,7 @@ impl<'a> Emit<'a> {
         self.tiles = tiles;
         self.a.back(before.0);
         self.later.truncate(before.1);
-        self.fused = false;
+        (self.fused, self.looked) = (false, None);
         if matches!(self.inst(pc).op, Op::Goto | Op::Ret | Op::Join | Op::Barrier) || self.deferred.reads(pc)
         {
             return Err(format!("instruction {pc}: {why}"));
