@@ -234,3 +234,85 @@ ret (M1, 32)
     };
     assert_eq!(run(Engine::Interpreter), run(Engine::Native));
 }
+
+/// Loads one after the other from clamped places: from the same ones, which are looked at once, and from those that the load
+/// before put there. Some are rows whose ends are clamped, others go far.
+#[test]
+fn places_that_the_load_before_overwrites() {
+    let begin = "\
+.version 3.6
+.kernel \"windows\"
+.kernel_attr Target=\"cm\"
+.kernel_attr SimdSize=32
+.decl K v_type=G type=d num_elts=1
+.decl S v_type=G type=ud num_elts=1
+.decl Lane v_type=G type=uw num_elts=32 align=wordx32
+.decl Row v_type=G type=ud num_elts=32 align=wordx32
+.decl At v_type=G type=ud num_elts=32 align=wordx32
+.decl To v_type=G type=ud num_elts=32 align=wordx32
+.decl X v_type=G type=ud num_elts=32 align=wordx32
+.decl Y v_type=G type=ud num_elts=32 align=wordx32
+.decl Q v_type=P num_elts=1
+.decl T6 v_type=T num_elts=1
+.decl T7 v_type=T num_elts=1
+.decl T8 v_type=T num_elts=1
+.input T6 offset=72 size=4
+.input T7 offset=76 size=4
+.input T8 offset=80 size=4
+.function \"windows_main\"
+mov (M1, 8) Lane(0,0)<1> 0x76543210:v
+add (M1, 8) Lane(0,8)<1> Lane(0,0)<1;1,0> 0x8:uw
+add (M1, 16) Lane(0,16)<1> Lane(0,0)<1;1,0> 0x10:uw
+shl (M1, 32) To(0,0)<1> Lane(0,0)<1;1,0> 0x2:uw
+mov (M1, 32) Row(0,0)<1> To(0,0)<1;1,0>
+mov (M1_NM, 1) K(0,0)<1> 0x6:d
+again:
+shl (M1_NM, 1) S(0,0)<1> K(0,0)<0;1,0> 0x4:ud
+max (M1, 32) At(0,0)<1> Row(0,0)<1;1,0> S(0,0)<0;1,0>
+min (M1, 32) At(0,0)<1> At(0,0)<1;1,0> 0x70:ud
+";
+    let end = "\
+lsc_store.ugm (M1, 32) bti(T8)[To]:a32 X:d32
+add (M1, 32) To(0,0)<1> To(0,0)<1;1,0> 0x80:ud
+lsc_store.ugm (M1, 32) bti(T8)[To]:a32 Y:d32
+add (M1, 32) To(0,0)<1> To(0,0)<1;1,0> 0x80:ud
+mul (M1, 32) Row(0,0)<1> Row(0,0)<1;1,0> 0x3:ud
+and (M1, 32) Row(0,0)<1> Row(0,0)<1;1,0> 0xfc:ud
+add (M1_NM, 1) K(0,0)<1> K(0,0)<0;1,0> 0xffffffff:d
+cmp.ne (M1_NM, 1) Q K(0,0)<0;1,0> 0x0:d
+(Q) jmp (M1, 1) again
+ret (M1, 32)
+";
+    let loads = [
+        "lsc_load.ugm (M1, 32) X:d32 bti(T6)[At]:a32\nlsc_load.ugm (M1, 32) Y:d32 bti(T7)[At]:a32\n",
+        "lsc_load.ugm (M1, 32) At:d32 bti(T6)[At]:a32\nlsc_load.ugm (M1, 32) X:d32 bti(T7)[At]:a32\n\
+         lsc_load.ugm (M1, 32) Y:d32 bti(T6)[At]:a32\n",
+        "lsc_load.ugm (M1, 32) X:d32 bti(T6)[At]:a32\nlsc_load.ugm (M1, 32) At:d32 bti(T7)[At]:a32\n\
+         lsc_load.ugm (M1, 32) Y:d32 bti(T6)[At]:a32\n",
+    ];
+    for loads in loads {
+        let text = format!("{begin}{loads}{end}");
+        for bytes in [512, 0x60] {
+            let run = |engine| {
+                let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20));
+                let module = Module::load(&device, "windows", Source::Text(text.as_bytes()))
+                    .unwrap_or_else(|e| panic!("{e}"));
+                let kernel = module.kernel("windows").expect("it is there");
+                // Places, some of which are a row's.
+                let content = |by: u32| -> Vec<u8> {
+                    (0..128u32).flat_map(|k| (((k * by) ^ (k >> 4)) % 128 * 4).to_le_bytes()).collect()
+                };
+                let one = device.buffer_from("a", &content(1)).expect("there is memory");
+                let other = device.buffer_from("b", &content(9)[..bytes]).expect("there is memory");
+                let to = device.buffer("c", 2048).expect("there is memory");
+                let launch = Launch::threads(&[1, 1, 1], 1).engine(engine).host_threads(1);
+                let launch = launch.arg("T6", &one).arg("T7", &other).arg("T8", &to);
+                let outcome = device.run(&kernel, &launch).expect("it is launched");
+                (to.to_vec(), outcome.fault.map(|f| (f.code, f.place, f.channel)))
+            };
+            let (want, got) = (run(Engine::Interpreter), run(Engine::Native));
+            assert!(want.0.iter().any(|b| *b != 0), "{:?}", want.1);
+            assert_eq!(want, got, "{bytes} bytes\n{text}");
+        }
+    }
+}
