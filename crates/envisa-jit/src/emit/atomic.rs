@@ -100,7 +100,7 @@ impl Emit<'_> {
         for part in &parts {
             let way = self.way(pc, i, &s, form, part, entry, &mut misses)?;
             if let (Way::Any(v), false) = (way, form.wide) {
-                self.outside(pc, i, &s, part, v);
+                self.outside(pc, i, &s, form, part, v);
             }
             if !aligned {
                 self.aligned(pc, part, way, align, entry);

@@ -13,7 +13,7 @@ use envisa_lower::{Extend, Message, Simt, Space};
 pub(crate) struct Form {
     /// Indices are shifted left by this before anything else.
     pub before: u32,
-    /// Bits that count, of windows. What is below a site's limits has no others; all else is left to the machine.
+    /// Bits that count, of windows. Compilers set others: those that tell that an address is one of local memory.
     pub and: Option<u32>,
     /// A scalar of the register file that is added to them after that, in 32 bits.
     pub added: Option<RegOffset>,
@@ -302,12 +302,19 @@ impl Emit<'_> {
         }
         let mut aside = match (ahead, form.wide) {
             (true, true) => None,
-            (true, false) => self.take_ahead(pc, i, form, align, &parts, &ways, (data, done), led)?,
+            (true, false) => {
+                for (part, way) in parts.iter().zip(&ways) {
+                    if let Way::Any(v) = way {
+                        self.counting_bits(form, part, *v);
+                    }
+                }
+                self.take_ahead(pc, i, form, align, &parts, &ways, (data, done), led)?
+            }
             _ => rows,
         };
         for (part, way) in parts.iter().zip(&ways).skip(looked_at) {
             if let (Way::Any(v), false) = (way, form.wide) {
-                self.outside(pc, i, s, part, *v);
+                self.outside(pc, i, s, form, part, *v);
             }
             if align > 1 {
                 self.aligned(pc, part, *way, align, entry);
@@ -584,8 +591,18 @@ impl Emit<'_> {
         part.lanes > 1 && !known && !self.runs_alone(i, part)
     }
 
-    /// Which channels of a half that go anywhere are outside, in a mask of the half's own.
-    pub(super) fn outside(&mut self, pc: Pc, i: &Inst, s: &Simt, part: &Part, v: V) {
+    /// Leaves the bits that count of places, which [`Self::way`] put into a register of their own.
+    fn counting_bits(&mut self, form: Form, part: &Part, v: V) {
+        if let Some(and) = form.and {
+            let and = self.literal(and);
+            self.a.v3(VPANDD, part.width, v, v, Opd::Bcast(and), Lanes::All);
+        }
+    }
+
+    /// Which channels of a half that go anywhere are outside, in a mask of the half's own; leaves the bits of their places
+    /// that count.
+    pub(super) fn outside(&mut self, pc: Pc, i: &Inst, s: &Simt, form: Form, part: &Part, v: V) {
+        self.counting_bits(form, part, v);
         let on = self.transfer_mask(pc, part);
         let limit = self.site(i, if s.element < 4 { site::COUNT4 } else { site::COUNT });
         self.a.vcmp(VPCMPUD, part.width, 5 + part.index as u8, v, Opd::Bcast(limit), 5, on);
@@ -671,17 +688,16 @@ impl Emit<'_> {
         let bytes = form.bytes(step);
         let rows = [row(s, bytes, RA[0], 0), row(s, bytes, RA[1], 0)];
         let limit = self.site(i, if rows[0].is_some() { site::LAST16 } else { site::COUNT });
-        // Where not all bits count, no sum of the first place's that do becomes a small one: if the second place is below
-        // the limit, so is the first.
-        let one = form.and.filter(|_| apart > 0 && on == [None; 2]);
-        if let Some(and) = one {
-            self.a.ri(Code::And_rm32_imm32, EA[0], and as i32);
-        }
+        // Where the window has a limit, what is below the second place's is below that of the first.
+        let one = apart > 0 && form.and.is_some() && on == [None; 2];
         self.a.rr(Code::Mov_r32_rm32, EA[1], EA[0]);
         if apart != 0 {
             self.a.ri(Code::Add_rm32_imm32, EA[1], apart);
         }
-        for which in if one.is_some() { 1..2 } else { 0..2 } {
+        if let Some(and) = form.and.filter(|_| !one) {
+            self.a.ri(Code::And_rm32_imm32, EA[1], and as i32);
+        }
+        for which in if one { 1..2 } else { 0..2 } {
             self.a.rm(Code::Cmp_r32_rm32, EA[which], limit);
             match on[which] {
                 Some(on) if rows[0].is_some() => {
@@ -717,6 +733,9 @@ impl Emit<'_> {
                 let low = self.site(i, site::LOW);
                 self.a.rm(Code::Sub_r32_rm32, r, low);
             }
+        }
+        if let Some(and) = form.and {
+            self.a.ri(Code::And_rm32_imm32, r, and as i32);
         }
         Ok(())
     }
