@@ -6,7 +6,7 @@ slow = { G = 12 }
 global = ["G*16", "G*16"]
 local = [16, 16]
 cost = { bytes = "G*G*1728", flops = "G*G*256*26" }
-bound = "the first loads of a tile, which threads wait for; and five barriers, at which threads take turns"
+bound = "the two ports for vectors of 64 bytes, at which sums wait behind clamped places that are looked at; and five barriers, where threads take turns and leave what they have in memory"
 features = ["f32", "slm", "barrier", "loop", "divergence", "2d-range"]
 args = [
   { name = "warm", value = "rand:f32:G*G*144:1:300..340" },
