@@ -44,6 +44,8 @@ pub(crate) struct Shapes {
     unread: Set<(Pc, CellId)>,
     /// Vectors that are made of what was clamped: see [`clamped`].
     clamped: Set<CellId>,
+    /// Cells that are made of numbers with high bits: see [`tagged`].
+    tagged: Set<CellId>,
 }
 
 /// The steps of cells that have one.
@@ -124,9 +126,16 @@ impl Shapes {
         self.clamped.contains(&cell)
     }
 
+    /// Is a cell made of numbers that say what memory an address is of?
+    pub fn tagged(&self, cell: CellId) -> bool {
+        self.tagged.contains(&cell)
+    }
+
     /// What is known of a function, which may be called with anything in registers.
     pub fn of_function(p: &Program, flow: &Flow, cells: &Cells) -> Shapes {
-        Shapes { clamped: clamped(p, &accesses(p, flow, cells), cells), ..Shapes::default() }
+        let accesses = accesses(p, flow, cells);
+        let (clamped, tagged) = (clamped(p, &accesses, cells), tagged(p, &accesses));
+        Shapes { clamped, tagged, ..Shapes::default() }
     }
 
     /// The step within each eight elements of a cell, if that is known.
@@ -145,7 +154,7 @@ impl Shapes {
         seeds: &[Seed],
     ) -> Shapes {
         let accesses = accesses(p, flow, cells);
-        let clamped = clamped(p, &accesses, cells);
+        let (clamped, tagged) = (clamped(p, &accesses, cells), tagged(p, &accesses));
         let definitions = definitions(p, flow, cells, live, full, &accesses);
         let mut seeds = unwritten(cells, seeds);
         let mut halves = Vec::new();
@@ -155,7 +164,7 @@ impl Shapes {
             seeds.retain(|s| s.lanes == 16);
         }
         let Some(step) = known(p, cells, &definitions, &seeds) else {
-            return Shapes { clamped, ..Shapes::default() };
+            return Shapes { clamped, tagged, ..Shapes::default() };
         };
         let strides = steps(&step);
         let shaped = |c: CellId| matches!(step[c as usize], Some(Some(_)));
@@ -201,7 +210,8 @@ impl Shapes {
             if !changed {
                 let alike = alike(p, cells, &definitions, &seeds);
                 let after = after(cells, &alike, &step);
-                let mut all = Shapes { step, strides, halves, after, alike, clamped, ..Shapes::default() };
+                let kept = Shapes { clamped, tagged, ..Shapes::default() };
+                let mut all = Shapes { step, strides, halves, after, alike, ..kept };
                 if !cells.are_shared() {
                     all.twins = twins::twins(p, cells, &accesses, &all, full);
                     all.unread = twins::unread(p, cells, &accesses, &all.twins);
@@ -340,6 +350,27 @@ fn clamped(p: &Program, accesses: &Accesses, cells: &Cells) -> Set<CellId> {
             };
             if goes_on {
                 all.extend(a.written.iter().copied().filter(|c| cells.get(*c).kind == CellKind::Vector));
+            }
+        }
+        if all.len() == before {
+            return all;
+        }
+    }
+}
+
+/// Cells that are made of a number of 28 bits and more: in addresses of local memory, compilers have those bits tell that they
+/// are that. It is a guess: in others they are taken to be zero, and what has some is left to the machine.
+fn tagged(p: &Program, accesses: &Accesses) -> Set<CellId> {
+    let tag = |s: &Src| constant(p, s).is_some_and(|x| (1..15).contains(&(x as u32 >> 28)));
+    let mut all = Set::default();
+    loop {
+        let before = all.len();
+        for (pc, a) in accesses.iter() {
+            let i = &p.code()[pc as usize];
+            let integer = matches!(i.exec, ExecType::I32 | ExecType::U32);
+            let goes_on = integer && !matches!(i.op, Op::Message | Op::And | Op::Shr | Op::Asr | Op::Cmp);
+            if goes_on && (i.src.iter().any(tag) || a.read.iter().any(|c| all.contains(c))) {
+                all.extend(a.written);
             }
         }
         if all.len() == before {

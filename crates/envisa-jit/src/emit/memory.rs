@@ -13,8 +13,10 @@ use envisa_lower::{Extend, Message, Simt, Space};
 pub(crate) struct Form {
     /// Indices are shifted left by this before anything else.
     pub before: u32,
-    /// Bits that count, of windows. Compilers set others: those that tell that an address is one of local memory.
+    /// Bits that count, of windows.
     pub and: Option<u32>,
+    /// Indices are taken to have no others: what has is below no limit of a site.
+    pub bare: bool,
     /// A scalar of the register file that is added to them after that, in 32 bits.
     pub added: Option<RegOffset>,
     /// What passed is multiplied by this.
@@ -40,22 +42,19 @@ pub(crate) fn form(p: &Program, s: &Simt) -> Result<Form, Why> {
         return Err("an alignment of more than an element");
     }
     let shift = s.scale.trailing_zeros();
+    let whole =
+        Form { before: shift, and: None, bare: false, added: None, scale: 1, wide: false, plus: None };
     // Of memory that is a window, addresses are sums in 32 bits, of which the origin is one.
-    let window =
-        |and| Ok(Form { before: shift, and, added: added(&s.origin)?, scale: 1, wide: false, plus: None });
+    let window = |and| Ok(Form { and, added: added(&s.origin)?, ..whole });
     if s.address_bytes == 8 {
         return match s.space {
-            Space::Flat if s.extend == Extend::None => {
-                Ok(Form { before: shift, and: None, added: None, scale: 1, wide: true, plus: None })
-            }
+            Space::Flat if s.extend == Extend::None => Ok(Form { wide: true, ..whole }),
             _ => Err("64-bit addresses of a rare kind"),
         };
     }
     match s.space {
         Space::Flat if s.extend == Extend::None => Err("32-bit virtual addresses"),
-        Space::Flat if s.scale <= MOST_SCALE => {
-            Ok(Form { before: 0, and: None, added: None, scale: s.scale, wide: false, plus: None })
-        }
+        Space::Flat if s.scale <= MOST_SCALE => Ok(Form { before: 0, scale: s.scale, ..whole }),
         Space::Flat => Err("a large factor"),
         // A group's memory begins at its first byte, whichever group it is.
         Space::Slm if s.extend == Extend::None => {
@@ -121,6 +120,13 @@ impl Written {
     fn any(&self, start: u32, end: u32) -> bool {
         let from = self.ranges.partition_point(|r| r.1 <= start);
         self.ranges.get(from).is_some_and(|r| r.0 < end) || self.anywhere.is_some_and(|a| start >= a)
+    }
+}
+
+impl Form {
+    /// Bits that have to be left of indices before they are held against limits.
+    fn cut(self) -> Option<u32> {
+        self.and.filter(|_| !self.bare)
     }
 }
 
@@ -252,6 +258,7 @@ impl Emit<'_> {
         let s = &as_quads(s);
         let form = form(self.p, s)?;
         let n = u32::from(i.channels);
+        let form = Form { bare: self.bare(s, form, n), ..form };
         if !matches!(n, 1 | 2 | 4 | 8 | 16 | 32) {
             return Err("a message of few channels");
         }
@@ -350,6 +357,13 @@ impl Emit<'_> {
         ends.into_iter().for_each(|l| self.a.bind(l));
         self.later.push(Later::Miss { pc, entry, back });
         Ok(())
+    }
+
+    /// Are the indices of so many channels taken to have only bits that count?
+    fn bare(&self, s: &Simt, form: Form, channels: u32) -> bool {
+        let tagged = |at: RegOffset| self.cells.at(at).is_some_and(|c| self.shapes.tagged(c));
+        let indices = (s.address..s.address + 4 * channels).step_by(64);
+        !indices.chain(form.added).any(tagged) && form.plus.is_none_or(|x| x >> 28 == 0)
     }
 
     /// Are places multiples of so much whatever the program is given? Of an origin that is looked at here.
@@ -593,7 +607,7 @@ impl Emit<'_> {
 
     /// Leaves the bits that count of places, which [`Self::way`] put into a register of their own.
     fn counting_bits(&mut self, form: Form, part: &Part, v: V) {
-        if let Some(and) = form.and {
+        if let Some(and) = form.cut() {
             let and = self.literal(and);
             self.a.v3(VPANDD, part.width, v, v, Opd::Bcast(and), Lanes::All);
         }
@@ -689,12 +703,12 @@ impl Emit<'_> {
         let rows = [row(s, bytes, RA[0], 0), row(s, bytes, RA[1], 0)];
         let limit = self.site(i, if rows[0].is_some() { site::LAST16 } else { site::COUNT });
         // Where the window has a limit, what is below the second place's is below that of the first.
-        let one = apart > 0 && form.and.is_some() && on == [None; 2];
+        let one = apart > 0 && form.cut().is_some() && on == [None; 2];
         self.a.rr(Code::Mov_r32_rm32, EA[1], EA[0]);
         if apart != 0 {
             self.a.ri(Code::Add_rm32_imm32, EA[1], apart);
         }
-        if let Some(and) = form.and.filter(|_| !one) {
+        if let Some(and) = form.cut().filter(|_| !one) {
             self.a.ri(Code::And_rm32_imm32, EA[1], and as i32);
         }
         for which in if one { 1..2 } else { 0..2 } {
@@ -734,7 +748,7 @@ impl Emit<'_> {
                 self.a.rm(Code::Sub_r32_rm32, r, low);
             }
         }
-        if let Some(and) = form.and {
+        if let Some(and) = form.cut() {
             self.a.ri(Code::And_rm32_imm32, r, and as i32);
         }
         Ok(())

@@ -205,6 +205,8 @@ pub(crate) struct Emit<'a> {
     routines: Vec<look::Routine>,
     slow: Vec<(Pc, Why)>,
     resumptions: Vec<(Pc, Label)>,
+    /// Where a thread went on that now ends its turn, most likely.
+    resumed: Option<Label>,
     /// One past the end of the block of each instruction.
     blocks: Vec<Pc>,
     /// What the message before left for the next instruction.
@@ -305,6 +307,7 @@ impl<'a> Emit<'a> {
             resumptions: Vec::new(),
             blocks: crate::defer::blocks(p, flow),
             looked: None,
+            resumed: None,
             changed: if together { turns::changed(p, flow, cells) } else { Map::default() },
             stub,
             done,

@@ -79,6 +79,7 @@ impl Emit<'_> {
         }
         self.a.m(Code::Jmp_rm64, to);
         self.a.bind(start);
+        self.resumed = Some(start);
         self.own_registers();
         let next = self.next;
         self.a.jmp(next);
@@ -150,6 +151,7 @@ impl Emit<'_> {
         self.a.jump(Code::Je_rel32_64, over);
         single(self);
         self.a.bind(resume);
+        self.resumed = Some(resume);
         self.own_registers();
         if self.keeps_channels() {
             // They are still all active.
@@ -215,6 +217,11 @@ impl Emit<'_> {
         self.a.rm(Code::Cmp_r64_rm64, RECORD, Mem::at(CTX, at::RECORDS_END));
         self.a.jump(Code::Jae_rel32_64, over);
         let to = self.field(record::RESUME_AT);
+        if let Some(same) = self.resumed {
+            self.a.address(Register::RDX, same);
+            self.a.rm(Code::Cmp_r64_rm64, Register::RDX, to);
+            self.a.jump(Code::Je_rel32_64, same);
+        }
         self.a.m(Code::Jmp_rm64, to);
     }
 
