@@ -412,9 +412,16 @@ impl Emit<'_> {
             return Ok(());
         }
         let (m, k) = (self.reg(offset), self.site(i, site::KEY));
+        // The CPU gives a load what is in one store; for what is in two, it waits until they have gone out.
         if ty.size() == 8 {
-            self.a.rm(Code::Mov_r64_rm64, Register::RAX, m);
-        } else if ty.is_signed() {
+            for half in [0, 4] {
+                self.a.rm(Code::Mov_r32_rm32, Register::EAX, m.plus(half));
+                self.a.rm(Code::Cmp_r32_rm32, Register::EAX, k.plus(half));
+                self.a.jump(Code::Jne_rel32_64, entry);
+            }
+            return Ok(());
+        }
+        if ty.is_signed() {
             self.a.rm(Code::Movsxd_r64_rm32, Register::RAX, m);
         } else {
             self.a.rm(Code::Mov_r32_rm32, Register::EAX, m);
