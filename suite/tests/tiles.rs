@@ -143,7 +143,7 @@ fn clamped_places_of_tiles() {
             let kernel = module.kernel(&format!("k{n}")).expect("it is there");
             let (width, height) = (w * GROUPS.0, h * GROUPS.1);
             let bytes = u64::from(4 * width * height);
-            let content: Vec<u8> = (0..bytes).map(|k| (k * k * 37 + k >> 5) as u8).collect();
+            let content: Vec<u8> = (0..bytes).map(|k| ((k * k * 37 + k) >> 5) as u8).collect();
             // The second memory ends too early in some.
             for (short, a, b) in [(0, 2, 1), (0, 3, 7), (bytes / 4, 1, -3), (bytes - 64, 2, 20)] {
                 let run = |engine| {
