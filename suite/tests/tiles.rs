@@ -9,11 +9,11 @@ use envisa::{Config, Device, Engine, Launch, Module, Source};
 use envisa_harness::values::SplitMix64;
 use envisa_ocloc::{Build, BuildError};
 
-const KERNELS: usize = 60;
+const KERNELS: usize = 80;
 const DEVICES: [(&str, Platform); 4] =
     [("pvc", Platform::Pvc), ("skl", Platform::Skl), ("dg2", Platform::Dg2), ("tgllp", Platform::Tgllp)];
-/// Sizes of tiles.
-const TILES: [(u32, u32); 5] = [(16, 16), (16, 4), (32, 4), (8, 8), (16, 2)];
+/// Sizes of tiles, some of which leave threads without all of their channels.
+const TILES: [(u32, u32); 8] = [(16, 16), (16, 4), (32, 4), (8, 8), (16, 2), (16, 3), (16, 1), (12, 5)];
 /// Groups in x and y.
 const GROUPS: (u32, u32) = (3, 2);
 
