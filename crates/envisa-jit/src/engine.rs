@@ -354,7 +354,7 @@ impl Native {
         passes.over("shapes");
         let modes = (key.full, self.together, self.level);
         let turns = key.start.is_some() && self.together && !key.alone;
-        let emit = |deferred: &Deferred, knowledge: &Known, mut passes: Passes| {
+        let emit = |deferred: &Deferred, known: &Known, mut passes: Passes| {
             let gone = deferred.gone(p, &self.cells);
             // Code for AVX2 is made of this, and has no way for those that are narrow. What threads start with is read
             // where it is.
@@ -362,12 +362,12 @@ impl Native {
                 let cell = self.cells.get(c);
                 cell.kind == CellKind::Narrow && (cell.input || self.level == Level::Avx2)
             };
-            let known = |c| shapes.twin(c).is_some() || (shapes.step(c).is_some() && !shapes.vector(c));
-            let keep = |c| known(c) || gone.contains(&c) || narrow(c);
+            let elsewhere = |c| shapes.twin(c).is_some() || (shapes.step(c).is_some() && !shapes.vector(c));
+            let keep = |c| elsewhere(c) || gone.contains(&c) || narrow(c);
             let longer: Vec<(CellId, Pc)> =
                 deferred.longer.iter().map(|(c, pc)| (shapes.twin(*c).map_or(*c, |t| t.0), *pc)).collect();
             let alloc = Allocation::new(p, &self.flow, &self.cells, live, &shapes, &keep, &longer, turns);
-            let facts = (&shapes, &alloc, deferred, knowledge, &key.active, &self.modes);
+            let facts = (&shapes, &alloc, deferred, known, &key.active, &self.modes);
             let start = key.start.as_ref();
             passes.over("allocation");
             Emit::new(p, &self.flow, &self.cells, live, facts, modes, start)

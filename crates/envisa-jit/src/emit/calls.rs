@@ -86,13 +86,8 @@ impl Emit<'_> {
             self.spread(0, Width::Z, first);
             self.a.store(STORE32, Width::Z, self.reg(cell.offset), 0, Lanes::All);
         } else if let Some(twin) = self.twin(cell.offset) {
-            let v = match self.of_twin(twin, 0) {
-                Opd::Reg(v) => v,
-                from => {
-                    self.a.v2(VMOVDQU32, Width::Z, 0, from, Lanes::All);
-                    0
-                }
-            };
+            let from = self.of_twin(twin, 0);
+            let v = self.whole_in_register(from, 0);
             self.a.store(STORE32, Width::Z, self.reg(cell.offset), v, Lanes::All);
         } else if let Some(v) = self.alloc.vector(c) {
             self.a.store(STORE32, Width::of(cell.bytes), self.reg(cell.offset), v, Lanes::All);

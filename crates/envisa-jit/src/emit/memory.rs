@@ -591,11 +591,10 @@ impl Emit<'_> {
             return Ok(r);
         }
         if let Some(twin) = self.twin(at) {
-            match self.of_twin(twin, v) {
-                Opd::Reg(r) => return Ok(r),
-                from => self.a.v2(VMOVDQU32, w, v, from, Lanes::All),
-            }
-        } else if let Some(first) = self.first(at) {
+            let from = self.of_twin(twin, v);
+            return Ok(self.whole_in_register(from, v));
+        }
+        if let Some(first) = self.first(at) {
             self.spread(v, w, first);
         } else {
             self.in_memory(at, 4 * part.lanes)?;

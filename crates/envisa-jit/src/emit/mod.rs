@@ -407,16 +407,19 @@ impl<'a> Emit<'a> {
         if jump == 0 {
             return from;
         }
-        let v = match from {
-            Opd::Reg(v) => v,
-            from => {
-                self.a.v2(VMOVDQU32, Width::Z, tmp, from, Lanes::All);
-                tmp
-            }
-        };
+        let v = self.whole_in_register(from, tmp);
         let jump = self.literal(jump as u32);
         self.a.v3(VPADDD, Width::Z, tmp, v, Opd::Bcast(jump), Lanes::All);
         Opd::Reg(tmp)
+    }
+
+    /// A vector of 64 bytes in a register: `tmp`, if it is in none.
+    pub fn whole_in_register(&mut self, from: Opd, tmp: V) -> V {
+        if let Opd::Reg(v) = from {
+            return v;
+        }
+        self.a.v2(VMOVDQU32, Width::Z, tmp, from, Lanes::All);
+        tmp
     }
 
     /// The same where nothing else has its first element.
