@@ -16,6 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("envisa-verify", &["envisa-isa", "envisa-diag"]),
     ("envisa-lower", &["envisa-isa", "envisa-verify", "envisa-diag"]),
     ("envisa-sem", &["envisa-isa"]),
+    ("envisa-vir", &["envisa-isa", "envisa-lower", "envisa-sem"]),
     ("envisa-machine", &["envisa-isa", "envisa-lower", "envisa-sem", "envisa-zebin"]),
     ("envisa-interp", &["envisa-isa", "envisa-lower", "envisa-machine", "envisa-sem"]),
     ("envisa-jit", &["envisa-isa", "envisa-lower", "envisa-machine", "envisa-sem"]),

@@ -96,7 +96,7 @@ pub enum Space {
 pub const SCRATCH_STATE: u64 = 1 << 32;
 
 /// How a 32-bit address becomes one of 64 bits.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Extend {
     /// It does not: sums of addresses of 32 bits or fewer are of 32 bits.
     #[default]
