@@ -49,10 +49,39 @@ impl Device {
         keep: Option<Box<dyn Any + Send + Sync>>,
         same_address: bool,
     ) -> Result<Buffer, Error> {
+        let place = if same_address { Place::HostAddress } else { Place::Anywhere };
         // SAFETY: the caller promises the same.
         let block = unsafe { Block::foreign(start, bytes, keep) };
-        let place = if same_address { Place::HostAddress } else { Place::Anywhere };
-        let id = self.0.memory().import(name, block, place, Permission::ReadWrite)?;
+        self.take_in(name, block, place, Permission::ReadWrite)
+    }
+
+    /// As [`Device::import`], at an address that the device chooses; a kernel that writes there faults.
+    ///
+    /// # Safety
+    /// As [`Device::import`], but that the bytes need only be readable.
+    ///
+    /// # Errors
+    /// As [`Device::import`].
+    pub unsafe fn import_constant(
+        &self,
+        name: &str,
+        start: NonNull<u8>,
+        bytes: usize,
+        keep: Option<Box<dyn Any + Send + Sync>>,
+    ) -> Result<Buffer, Error> {
+        // SAFETY: the caller promises what reading takes; nothing writes where the permission says so.
+        let block = unsafe { Block::foreign(start, bytes, keep) };
+        self.take_in(name, block, Place::Anywhere, Permission::ReadOnly)
+    }
+
+    fn take_in(
+        &self,
+        name: &str,
+        block: Block,
+        place: Place,
+        permission: Permission,
+    ) -> Result<Buffer, Error> {
+        let id = self.0.memory().import(name, block, place, permission)?;
         Allocation::of(&self.0, id).map(Buffer::whole)
     }
 }

@@ -1,0 +1,340 @@
+"""Devices, modules and kernels."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import sys
+import threading
+from typing import Any, Iterator, Sequence
+
+import numpy as np
+
+from . import _envisa, _progress
+from ._arguments import Argument, Bound, Given, assign
+from ._envisa import Error
+from ._reports import Fault, Outcome, Shape
+
+Size = int | Sequence[int]
+"""Work-items in one to three dimensions: ``1024``, ``(64, 32)``."""
+
+DEVICES = ("dg2", "pvc", "skl", "tgllp")
+"""The devices that the compiler makes kernels for."""
+
+
+class Device:
+    """A virtual Intel GPU.
+
+    ``name`` is what the compiler calls the device (``dg2``, ``pvc``, ``skl``, ``tgllp``), or a platform's name
+    (``XeHP_SDV``) for hand-written vISA. ``memory`` is in bytes (8 GiB if not said), ``threads`` how many of the host's
+    it uses (0: all). ``engine`` is ``auto``, ``jit`` or ``interp``: results do not depend on it.
+
+    Launches may run side by side, from several threads of Python.
+    """
+
+    def __init__(
+        self, name: str = "dg2", *, memory: int | None = None, threads: int = 0, engine: str = "auto"
+    ) -> None:
+        self._settings = (name, memory, threads, engine)
+        self._native = _envisa.Device(name, memory, threads, engine, False)
+
+    @property
+    def name(self) -> str:
+        """The name that the compiler knows it by."""
+        return self._native.name
+
+    @property
+    def platform(self) -> str:
+        """The platform whose rules it follows."""
+        return self._native.platform
+
+    @property
+    def memory_used(self) -> int:
+        """Bytes in use by buffers and modules."""
+        return self._native.memory_used
+
+    @property
+    def caps(self) -> dict[str, Any]:
+        """What it can do; sizes are in bytes."""
+        return self._native.caps()
+
+    def build(
+        self, source: str | bytes, options: str = "", *, name: str = "kernel.cl", compiler: str | None = None
+    ) -> Module:
+        """Compiles OpenCL C (``str``) or SPIR-V (``bytes``) for this device, or loads vISA text.
+
+        ``options`` are as for ``clBuildProgram``; ``compiler`` is the path of another ``ocloc``. What was compiled before is
+        taken from the cache that the command and the driver use. ``name`` is what reports call the source.
+
+        Raises :class:`BuildError` with the compiler's messages.
+        """
+        if isinstance(source, str) and ".version" in source[:4096]:
+            return Module(self, name, source.encode(), [], _Origin(source, options, name, compiler))
+        content = source.encode() if isinstance(source, str) else bytes(source)
+        suffix = ".spv" if isinstance(source, bytes) else ".cl"
+        file = name if name.endswith(suffix) else name + suffix
+        zebin, _ = _envisa.compile(content, file, self.name, options, compiler)
+        sources = [(name, content)] if suffix == ".cl" else []
+        return Module(self, name, zebin, sources, _Origin(source, options, name, compiler))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_device, self._settings)
+
+    def __repr__(self) -> str:
+        return f"Device({self.name!r})"
+
+
+def _device(name: str, memory: int | None, threads: int, engine: str) -> Device:
+    return Device(name, memory=memory, threads=threads, engine=engine)
+
+
+class _Origin:
+    """What a module was built from: enough to build it again in another process."""
+
+    def __init__(self, source: str | bytes, options: str, name: str, compiler: str | None) -> None:
+        self.source, self.options, self.name, self.compiler = source, options, name, compiler
+
+    def build(self, device: Device) -> Module:
+        return device.build(self.source, self.options, name=self.name, compiler=self.compiler)
+
+
+class Module:
+    """Kernels on a device: ``module["vadd"]`` is one of them, iteration gives their names."""
+
+    def __init__(
+        self,
+        device: Device,
+        name: str,
+        content: bytes,
+        sources: list[tuple[str, bytes]],
+        origin: _Origin | None = None,
+        *,
+        verify: bool = True,
+    ) -> None:
+        self.device = device
+        self.name = name
+        self.content = content
+        """The zebin, CISA binary or vISA text."""
+        self._sources = sources
+        self._origin = origin
+        self._native = device._native.load(name, content, sources, verify)
+        self._kernels: dict[str, Kernel] = {}
+
+    @staticmethod
+    def load(path: str | os.PathLike[str], device: Device | str | None = None) -> Module:
+        """Loads a zebin, a CISA binary or vISA text from a file.
+
+        ``device`` may be left out for zebins, which say what they are for.
+        """
+        content = pathlib.Path(path).read_bytes()
+        if device is None:
+            device = _device_of(content, os.fspath(path))
+        on = Device(device) if isinstance(device, str) else device
+        return Module(on, os.fspath(path), content, [])
+
+    @property
+    def warnings(self) -> list[str]:
+        """What of its metadata was not understood and is ignored."""
+        return self._native.warnings
+
+    def __getitem__(self, name: str) -> Kernel:
+        if name not in self._kernels:
+            if name not in self._native.kernels:
+                raise KeyError(f"there is no kernel `{name}`; the module has {', '.join(self)}")
+            self._kernels[name] = Kernel(self, self._native.kernel(name))
+        return self._kernels[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._native.kernels)
+
+    def __len__(self) -> int:
+        return len(self._native.kernels)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._native.kernels
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._origin is not None:
+            return (_built, (self.device, self._origin))
+        return (Module, (self.device, self.name, self.content, self._sources))
+
+    def __repr__(self) -> str:
+        return f"<Module {self.name!r} on {self.device.name}: {', '.join(self)}>"
+
+
+# What a worker process built before: by device, source, options and compiler.
+_BUILT: dict[tuple[Any, ...], Module] = {}
+_BUILT_LOCK = threading.Lock()
+
+
+def _built(device: Device, origin: _Origin) -> Module:
+    key = (device._settings, origin.source, origin.options, origin.name, origin.compiler)
+    with _BUILT_LOCK:
+        if key not in _BUILT:
+            _BUILT[key] = origin.build(device)
+        return _BUILT[key]
+
+
+def _device_of(content: bytes, path: str) -> Device:
+    tried = []
+    for name in DEVICES:
+        try:
+            Device(name)._native.load(path, content, [], False)
+        except Error as e:
+            tried.append(f"{name}: {e}")
+        else:
+            if content.startswith(b"\x7fELF"):
+                return Device(name)
+            raise Error(f"{path}: hand-written vISA does not say what it is for: name a device")
+    raise Error(f"{path} loads on no device; {tried[0]}")
+
+
+class Kernel:
+    """A kernel: ``kernel[global_size, local_size](a, b, out, n)`` launches it.
+
+    Arguments are given in order or by the names that the source has. Arrays are lent to the kernel as they lie, without a
+    copy; those that are not contiguous are copied in and out.
+    """
+
+    def __init__(self, module: Module, native: _envisa.Kernel) -> None:
+        self.module = module
+        self._native = native
+        self.arguments: tuple[Argument, ...] = tuple(
+            Argument(i, name, type_, kind, nbytes, address, access, qualifiers)
+            for i, (name, type_, kind, nbytes, address, access, qualifiers) in enumerate(native.arguments)
+        )
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._native.name
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """What it asks for: ``simd``, ``local_memory`` and so on; sizes are in bytes."""
+        return self._native.attributes()
+
+    def __getitem__(self, sizes: Size | tuple[Size, Size]) -> Launcher:
+        return Launcher(self, *_sizes(sizes))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_kernel, (self.module, self.name))
+
+    def __repr__(self) -> str:
+        listed = ", ".join(f"{a.type or a.kind} {a.name}" for a in self.arguments)
+        return f"<Kernel {self.name}({listed}) on {self.module.device.name}>"
+
+    def _repr_html_(self) -> str:
+        from ._html import kernel
+
+        return kernel(self)
+
+
+def _kernel(module: Module, name: str) -> Kernel:
+    return module[name]
+
+
+class Launcher:
+    """A kernel with its sizes: calling it launches it and waits for its end."""
+
+    def __init__(self, kernel: Kernel, global_size: tuple[int, ...], local_size: tuple[int, ...]) -> None:
+        self.kernel, self.global_size, self.local_size = kernel, global_size, local_size
+
+    def __call__(self, *args: Given, **named: Given) -> Outcome:
+        """Launches with default settings: see :meth:`launch`."""
+        return self.launch(args, named)
+
+    def launch(
+        self,
+        args: Sequence[Given] = (),
+        named: dict[str, Given] | None = None,
+        *,
+        offset: Size = (),
+        check: bool = False,
+        hints: bool = False,
+        profile: bool = False,
+        statistics: bool = False,
+        limit: int | None = None,
+        threads: int | None = None,
+        progress: bool = False,
+    ) -> Outcome:
+        """Launches the kernel and waits for its end; other threads of Python go on meanwhile.
+
+        ``check`` looks for accesses out of bounds, uses of what nothing wrote, races, barriers that not all come to;
+        ``hints`` adds what is sound and seldom meant; ``profile`` and ``statistics`` count what it does. ``limit`` is how
+        many branches a thread may take, ``threads`` how many of the host's to use. ``progress`` shows how far it is.
+
+        Raises :class:`Fault` where the kernel did what no kernel may, :class:`ArgumentError`, and ``KeyboardInterrupt`` if
+        Ctrl-C ended it; arrays hold what was computed until then.
+        """
+        kernel = self.kernel
+        bound = Bound(kernel.module.device._native)
+        for argument, given in assign(kernel.arguments, args, named or {}):
+            bound.add(argument, given)
+        sizes, shape = self._shape(_size(offset) if offset != () else ())
+        wanted = {
+            "check": check,
+            "hints": hints,
+            "profile": profile,
+            "statistics": statistics,
+            "limit": limit,
+            "threads": threads,
+        }
+        try:
+            with _progress.shown(kernel.name, progress) as groups:
+                done = _envisa.run(kernel._native, sizes, bound.native, wanted, groups)
+        finally:
+            bound.write_back()
+        if done.printed:
+            sys.stdout.write(done.printed)
+        if done.fault is not None:
+            raise Fault(done.fault[0], done.fault[1], shape)
+        outcome = Outcome(done, shape)
+        outcome.warn_of_dropped(kernel.name)
+        return outcome
+
+    def check(self, *args: Given, **named: Given) -> Outcome:
+        """Launches with all checks: their findings are in the outcome."""
+        return self.launch(args, named, check=True)
+
+    def profile(self, *args: Given, **named: Given) -> Outcome:
+        """Launches and counts, line by line, what was executed."""
+        return self.launch(args, named, profile=True)
+
+    def _shape(self, offset: tuple[int, ...]) -> tuple[Any, Shape | None]:
+        if not self.kernel._native.is_compiled:
+            if offset:
+                raise TypeError("hand-written code is launched by groups of threads, which have no offset")
+            threads = int(np.prod(self.local_size, dtype=np.int64)) if self.local_size else 1
+            return (list(self.global_size), threads), None
+        sizes = (list(self.global_size), list(self.local_size), list(offset))
+        if not self.local_size:
+            return sizes, None
+        local, first = _three(self.local_size, 1), _three(offset, 0)
+        return sizes, Shape(int(self.kernel.attributes["simd"]), local, first)
+
+
+def _three(size: tuple[int, ...], rest: int) -> tuple[int, int, int]:
+    x, y, z = (*size, rest, rest, rest)[:3]
+    return (x, y, z)
+
+
+def _size(size: Size) -> tuple[int, ...]:
+    numbers = (size,) if isinstance(size, (int, np.integer)) else tuple(size)
+    if not 1 <= len(numbers) <= 3:
+        raise TypeError(f"sizes have one to three dimensions, not {len(numbers)}")
+    for n in numbers:
+        if not isinstance(n, (int, np.integer)) or isinstance(n, bool):
+            raise TypeError(f"sizes are whole numbers, not {type(n).__name__}")
+        if not 0 <= n < 1 << 63:
+            raise TypeError(f"no size is {n}")
+    return tuple(int(n) for n in numbers)
+
+
+def _sizes(sizes: Size | tuple[Size, Size]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """``kernel[1024]``, ``kernel[1024, 64]``, ``kernel[(64, 32), (8, 8)]``."""
+    if not isinstance(sizes, tuple):
+        return _size(sizes), ()
+    if len(sizes) != 2:
+        raise TypeError("kernel[global_size, local_size]: in several dimensions each is a tuple of its own")
+    return _size(sizes[0]), (() if sizes[1] is None else _size(sizes[1]))

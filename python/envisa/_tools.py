@@ -1,0 +1,74 @@
+"""The toolchain: assemble, disassemble, verify."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+from . import _envisa
+from ._envisa import Error
+
+
+@dataclasses.dataclass(frozen=True)
+class Diagnostic:
+    """What the reader or the verifier says of a text, and where."""
+
+    code: str | None
+    level: str
+    """``error``, ``warning`` or ``note``."""
+    message: str
+    line: int | None
+    """From 1; ``None`` in binary files."""
+    column: int | None
+    rendered: str
+    """As the command prints it, with the line under it."""
+    data: dict[str, Any]
+    """Everything: labels, notes, suggestions."""
+
+    def __str__(self) -> str:
+        return self.rendered
+
+
+class Diagnostics(Error):
+    """Errors of a text or binary; ``list`` has each of them."""
+
+    def __init__(self, diagnostics: list[Diagnostic]) -> None:
+        super().__init__("\n\n".join(d.rendered for d in diagnostics))
+        self.list = diagnostics
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Diagnostics, (self.list,))
+
+
+def _read(lines: str) -> list[Diagnostic]:
+    records = [json.loads(line) for line in lines.splitlines()]
+    return [
+        Diagnostic(r["code"], r["level"], r["message"], r.get("line"), r.get("column"), r["rendered"], r)
+        for r in records
+    ]
+
+
+def assemble(text: str, *, platform: str | None = None, name: str = "text") -> bytes:
+    """The CISA binary of a vISA text.
+
+    ``platform`` decides the size of registers, which matters for addresses of variables. Raises
+    :class:`Diagnostics` with all errors of the text.
+    """
+    binary, lines = _envisa.assemble(text, name, platform)
+    if binary is None:
+        raise Diagnostics(_read(lines))
+    return binary
+
+
+def disassemble(data: bytes, *, platform: str | None = None, name: str = "binary") -> str:
+    """The vISA text of a CISA binary, which assembles back to the same module. Raises :class:`Diagnostics`."""
+    text, lines = _envisa.disassemble(bytes(data), name, platform)
+    if text is None:
+        raise Diagnostics(_read(lines))
+    return text
+
+
+def verify(text: str, *, platform: str | None = None, name: str = "text") -> list[Diagnostic]:
+    """What is wrong with a vISA text by the specification: on a platform, or on every one. Empty if nothing is."""
+    return _read(_envisa.verify(text, name, platform))

@@ -1,0 +1,143 @@
+"""``pytest --envisa[=dg2,pvc] [--envisa-check]``: anybody's OpenCL or SYCL tests, on virtual Intel GPUs.
+
+The whole run starts again under ``envisa exec``, once for each device, so that the loader of OpenCL sees envisa's devices and
+no others. With ``--envisa-check`` findings of the driver's report are told test by test, and a test with findings fails.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+from typing import Any, Generator
+
+import pytest
+
+_INSIDE = "ENVISA_PYTEST_DEVICE"
+"""The device that this process runs tests on; not set in the process that the user started."""
+
+_STATUS = "ENVISA_PYTEST_STATUS"
+"""The file that the tests' own exit code is left in: `envisa exec` has one of its own."""
+
+_REPORT = "ENVISA_REPORT"
+"""The file that the driver adds a line to for each thing it finds; `envisa exec` sets it."""
+
+_FOUND = ("finding", "fault", "mistake")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("envisa", "OpenCL and SYCL on virtual Intel GPUs")
+    group.addoption(
+        "--envisa",
+        nargs="?",
+        const="dg2",
+        metavar="DEVICES",
+        help="run the tests on envisa's OpenCL devices: dg2 (default), pvc, skl, tgllp; several with commas",
+    )
+    group.addoption(
+        "--envisa-check",
+        action="store_true",
+        help="look for races, accesses out of bounds and uses of what nothing wrote; a test with findings fails",
+    )
+    group.addoption(
+        "--envisa-baseline",
+        metavar="FILE",
+        help="findings that are known: one code and place a line, as they are printed; they fail no test",
+    )
+
+
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    """Starts the run again under the driver, device by device; the worst exit code is the run's."""
+    devices = config.getoption("--envisa")
+    if not devices or os.environ.get(_INSIDE):
+        return None
+    command = _command()
+    worst = 0
+    for device in devices.split(","):
+        print(f"envisa: tests on {device}", flush=True)
+        with tempfile.TemporaryDirectory(prefix="envisa-pytest-") as folder:
+            status = pathlib.Path(folder, "status")
+            call = [command, "exec", "--device", device]
+            call += ["--check"] if config.getoption("--envisa-check") else []
+            call += ["--", sys.executable, "-m", "pytest", *config.invocation_params.args]
+            # What exec prints at the end, each test has told.
+            code = subprocess.call(call, env={**os.environ, _INSIDE: device, _STATUS: str(status)})
+            worst = max(worst, int(status.read_text()) if status.exists() else code)
+    return worst
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    status = os.environ.get(_STATUS)
+    if status:
+        pathlib.Path(status).write_text(str(int(session.exitstatus)))
+
+
+def _command() -> str:
+    beside = pathlib.Path(sys.executable).with_name("envisa")
+    found = str(beside) if beside.exists() else shutil.which("envisa")
+    if found is None:
+        raise pytest.UsageError("--envisa needs the command `envisa`, and it is not on PATH")
+    return found
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    device = os.environ.get(_INSIDE)
+    checks = ", with checks" if config.getoption("--envisa-check") else ""
+    return f"envisa: OpenCL device {device}{checks}" if device else None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    report = os.environ.get(_REPORT)
+    if os.environ.get(_INSIDE) and report and config.getoption("--envisa-check"):
+        config.pluginmanager.register(_Checks(report, config.getoption("--envisa-baseline")), "envisa-checks")
+
+
+def read_baseline(path: str | None) -> set[str]:
+    """The keys that a baseline lists: one a line; empty lines and those that start with ``#`` say nothing."""
+    if path is None:
+        return set()
+    lines = pathlib.Path(path).read_text().splitlines()
+    return {line.strip() for line in lines if line.strip() and not line.startswith("#")}
+
+
+class _Checks:
+    """Tells each test what the driver found while it ran. What several tests show fails the first of them."""
+
+    def __init__(self, report: str, baseline: str | None) -> None:
+        self._path = pathlib.Path(report)
+        self._read = 0
+        self._known = read_baseline(baseline)
+
+    def new(self) -> list[dict[str, Any]]:
+        """What was added since it was asked last, without what the baseline lists."""
+        if not self._path.exists():
+            return []
+        with self._path.open("rb") as file:
+            file.seek(self._read)
+            content = file.read()
+        whole = content[: content.rfind(b"\n") + 1]
+        self._read += len(whole)
+        records = [json.loads(line) for line in whole.splitlines()]
+        return [r for r in records if r["kind"] in _FOUND and r["key"] not in self._known]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        for record in self.new():
+            text = f"{record['text'].rstrip()}\n\nbaseline: {record['key']}"
+            report.sections.append(("envisa", text))
+            report.user_properties.append(("envisa", record["key"]))
+            if os.environ.get("GITHUB_ACTIONS"):
+                path, line, _ = item.location
+                first = record["text"].strip().splitlines()[0]
+                print(f"\n::error file={path},line={(line or 0) + 1},title=envisa::{first}")
+            if report.outcome != "failed":
+                report.outcome = "failed"
+                report.longrepr = text
+        return report

@@ -1,0 +1,115 @@
+"""For tests: a kernel held against a function of NumPy, with inputs that Hypothesis makes and shrinks.
+
+>>> from envisa.testing import launches, same
+>>> @given(launches(sizes=st.integers(1, 200), a="f4", b="f4"))          # doctest: +SKIP
+... def test_vadd(launch):
+...     out = np.zeros_like(launch.a)
+...     same(kernel, launch, out=lambda l: l.a + l.b)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Callable, Mapping
+
+import numpy as np
+
+from ._device import Kernel
+from ._reports import Outcome
+
+try:
+    import hypothesis.extra.numpy as _numpy_strategies
+    from hypothesis import note
+    from hypothesis import strategies as _strategies
+except ImportError as e:  # pragma: no cover
+    raise ImportError("envisa.testing needs Hypothesis: pip install 'envisa[test]'") from e
+
+Array = np.ndarray[Any, Any]
+
+EDGES_OF_FLOATS = (0.0, -0.0, 1.0, -1.0, float("inf"), float("-inf"), float("nan"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """A launch that Hypothesis made: how many elements, the group's size, the arrays."""
+
+    n: int
+    local: int
+    arrays: Mapping[str, Array]
+
+    @property
+    def global_size(self) -> int:
+        """Work-items: ``n`` rounded up to whole groups."""
+        return -(-self.n // self.local) * self.local
+
+    def __getattr__(self, name: str) -> Array:
+        try:
+            return self.arrays[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def elements(dtype: Any) -> _strategies.SearchStrategy[Any]:
+    """Numbers of a dtype, edge values among them; floats without NaN and infinities unless asked for."""
+    kind = np.dtype(dtype)
+    if kind.kind == "f":
+        return _numpy_strategies.from_dtype(kind, allow_nan=False, allow_infinity=False)
+    return _numpy_strategies.from_dtype(kind)
+
+
+@_strategies.composite
+def launches(
+    draw: Any,
+    sizes: _strategies.SearchStrategy[int] | None = None,
+    local: _strategies.SearchStrategy[int] | None = None,
+    **dtypes: Any,
+) -> Case:
+    """Launches over arrays of one length.
+
+    ``sizes`` gives the number of elements (1 to 300 if not said), ``local`` the group's size (1 to 64: odd ones show what
+    multiples of 32 hide). Each other name is an array: its dtype, or a strategy of its elements with ``(dtype, strategy)``.
+    """
+    n = draw(sizes if sizes is not None else _strategies.integers(1, 300))
+    group = draw(local if local is not None else _strategies.sampled_from([1, 7, 8, 16, 31, 32, 33, 64]))
+    arrays = {}
+    for name, wanted in dtypes.items():
+        dtype, strategy = wanted if isinstance(wanted, tuple) else (wanted, elements(wanted))
+        arrays[name] = draw(_numpy_strategies.arrays(np.dtype(dtype), n, elements=strategy))
+    return Case(n, group, arrays)
+
+
+def same(
+    kernel: Kernel,
+    case: Case,
+    *,
+    given: Mapping[str, Any] | None = None,
+    rtol: float = 0.0,
+    atol: float = 0.0,
+    check: bool = True,
+    **expected: Callable[[Case], Array],
+) -> Outcome:
+    """Launches a kernel on a case and holds each array in ``expected`` against what its function computes.
+
+    Arguments are the case's arrays by their names, ``n`` where the kernel has an argument of that name, ``given`` what else
+    it takes. Arrays that only ``expected`` names start as zeros. With ``check`` every finding fails the test, too.
+    ``rtol`` and ``atol`` are as for :func:`numpy.testing.assert_allclose`; without them results are compared exactly.
+    """
+    wanted = {name: np.asarray(function(case)) for name, function in expected.items()}
+    arrays = {name: array.copy() for name, array in case.arrays.items()}
+    for name, array in wanted.items():
+        arrays.setdefault(name, np.zeros_like(array))
+    named: dict[str, Any] = {**arrays, **(given or {})}
+    names = {a.name for a in kernel.arguments}
+    if "n" in names:
+        named.setdefault("n", case.n)
+    named = {name: value for name, value in named.items() if name in names}
+    outcome = kernel[case.global_size, case.local].launch((), named, check=check)
+    for found in outcome.findings or ():
+        note(str(found))
+    assert not outcome.findings, f"{len(outcome.findings or ())} findings; the first:\n{(outcome.findings or [''])[0]}"
+    for name, array in wanted.items():
+        if rtol or atol:
+            np.testing.assert_allclose(arrays[name], array, rtol=rtol, atol=atol, err_msg=name)
+        else:
+            np.testing.assert_array_equal(arrays[name], array, err_msg=name)
+    return outcome

@@ -1,0 +1,89 @@
+//! The toolchain over text and bytes: assemble, disassemble, verify. Diagnostics are JSON lines.
+
+use envisa::binary::{ReadOptions, WriteOptions};
+use envisa::diag::{Diagnostic, FileId, Files, render_json};
+use envisa::isa::{Platform, Platforms};
+use envisa::text::{ParseOptions, PrintOptions};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::Error;
+
+type Diagnosed<T> = PyResult<(Option<T>, String)>;
+
+fn platform(name: Option<&str>) -> PyResult<Option<Platform>> {
+    name.map(envisa::platform).transpose().map_err(|e| Error::new_err(e.to_string()))
+}
+
+/// A text's module, if it is complete, and where each of its objects stands.
+fn parsed(
+    text: &str,
+    name: &str,
+    platform: Option<Platform>,
+    files: &mut Files,
+    list: &mut Vec<Diagnostic>,
+) -> Option<(envisa::isa::Module, Vec<FileId>)> {
+    let id = files.add_text(name, text.as_bytes());
+    let options = ParseOptions { platform, ..ParseOptions::default() };
+    let result = envisa::text::parse_units(&[(text, id)], &options);
+    list.extend(result.diagnostics);
+    result.complete.then_some((result.module, result.files))
+}
+
+/// Text to a CISA binary.
+#[pyfunction]
+pub fn assemble(py: Python<'_>, text: &str, name: &str, on: Option<&str>) -> Diagnosed<Py<PyBytes>> {
+    let (platform, mut files, mut list) = (platform(on)?, Files::new(), Vec::new());
+    let mut bytes = None;
+    if let Some((module, ids)) = parsed(text, name, platform, &mut files, &mut list) {
+        let options = platform.map_or_else(WriteOptions::default, WriteOptions::for_platform);
+        match envisa::binary::write(&module, &options) {
+            Ok(binary) => bytes = Some(PyBytes::new(py, &binary).unbind()),
+            Err(e) => {
+                let file = ids.get(e.object).copied().unwrap_or(FileId(0));
+                list.push(Diagnostic::error("E0831", e.to_string()).primary(file, e.span, ""));
+            }
+        }
+    }
+    Ok((bytes, render_json(&files, &list)))
+}
+
+/// A CISA binary to text.
+#[pyfunction]
+pub fn disassemble(bytes: &[u8], name: &str, on: Option<&str>) -> Diagnosed<String> {
+    let (platform, mut files, mut list) = (platform(on)?, Files::new(), Vec::new());
+    let options = platform.map_or_else(ReadOptions::default, ReadOptions::for_platform);
+    let read = envisa::binary::read_with(bytes, &options);
+    let id = files.add_binary(name, bytes);
+    let text = match read {
+        Err(e) => {
+            list.push(e.to_diagnostic(id));
+            None
+        }
+        Ok(module) => match envisa::text::print(&module, &PrintOptions::default()) {
+            Ok(text) => Some(text),
+            Err(e) => {
+                list.push(Diagnostic::error("E0830", e.to_string()).primary(id, (0, 0), ""));
+                None
+            }
+        },
+    };
+    Ok((text, render_json(&files, &list)))
+}
+
+/// What the reader and the verifier say of a text; on one platform, or on any.
+#[pyfunction]
+pub fn verify(text: &str, name: &str, on: Option<&str>) -> PyResult<String> {
+    let (platform, mut files, mut list) = (platform(on)?, Files::new(), Vec::new());
+    if let Some((module, ids)) = parsed(text, name, platform, &mut files, &mut list) {
+        let platforms = platform.map_or(Platforms::ALL, |p| Platforms::of(&[p]));
+        let options = envisa::verify::Options { platforms, ..Default::default() };
+        for f in envisa::verify::check(&module, &options) {
+            // Without a platform, what one of them takes is fine.
+            if platform.is_some() || f.platforms == platforms {
+                list.push(f.diagnostic(ids.get(f.object).copied().unwrap_or_default()));
+            }
+        }
+    }
+    Ok(render_json(&files, &list))
+}

@@ -1,0 +1,91 @@
+"""Sweeps: the same records by every kind of worker, and none lost or run twice where one was killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import Any
+
+import envisa
+import numpy as np
+import pytest
+from envisa.sweep import Run, reproduce, sweep
+
+SOURCE = """
+kernel void scale(global const int* a, global int* out, int by) {
+    int i = get_global_id(0);
+    out[i] = a[i] * by + (by == 13);
+}"""
+
+
+def prepare(n: int, by: int) -> Run:
+    return Run(n, 16, {"a": np.arange(n, dtype="i4"), "out": np.zeros(n, "i4"), "by": by})
+
+
+def reference(n: int, by: int) -> dict[str, Any]:
+    return {"out": np.arange(n, dtype="i4") * by}
+
+
+def kernel() -> envisa.Kernel:
+    return envisa.Device("dg2").build(SOURCE)["scale"]
+
+
+GRID = {"n": [16, 32, 64], "by": list(range(20))}
+
+
+def verdicts(records: list[dict[str, Any]]) -> list[tuple[int, int, bool]]:
+    return [(r["point"]["n"], r["point"]["by"], r["ok"]) for r in records]
+
+
+WANTED = [(n, by, by != 13) for n in GRID["n"] for by in GRID["by"]]
+
+
+def test_here_and_in_processes(tmp_path: pathlib.Path) -> None:
+    here = sweep(kernel(), GRID, prepare, reference=reference, failures=tmp_path)
+    assert verdicts(here) == WANTED
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        there = sweep(kernel(), GRID, prepare, reference=reference, on=pool, chunk=7)
+    assert verdicts(there) == WANTED
+    failed = [r for r in here if not r["ok"]]
+    again = reproduce(failed[0]["reproduction"])
+    assert not again["ok"] and again["error"] == failed[0]["error"]
+
+
+def test_a_killed_sweep_goes_on_where_it_stood(tmp_path: pathlib.Path) -> None:
+    results = tmp_path / "results.jsonl"
+    sweep(kernel(), {"n": [16], "by": [1, 2, 3]}, prepare, reference=reference, results=results)
+    # The last line was cut when the process died.
+    whole = results.read_text()
+    results.write_text(whole[:-10])
+    calls = []
+
+    def counted(n: int, by: int) -> Run:
+        calls.append(by)
+        return prepare(n, by)
+
+    records = sweep(kernel(), {"n": [16], "by": [1, 2, 3, 4]}, counted, reference=reference, results=results)
+    assert calls == [3, 4] and all(r["ok"] for r in records)
+    lines = [json.loads(line)["point"]["by"] for line in results.read_text().splitlines()]
+    assert sorted(lines) == [1, 2, 3, 4]
+
+
+def test_on_dask(tmp_path: pathlib.Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
+        with distributed.Client(cluster) as client:
+            records = sweep(kernel(), GRID, prepare, reference=reference, on=client, chunk=5)
+    assert verdicts(records) == WANTED
+    assert len({r["worker"] for r in records}) == 2
+
+
+def test_parquet(tmp_path: pathlib.Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "results.parquet"
+    sweep(kernel(), GRID, prepare, reference=reference, results=path)
+    table = parquet.read_table(path)
+    assert table.num_rows == len(WANTED) and "point.by" in table.column_names
