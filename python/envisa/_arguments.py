@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import struct
 from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
@@ -12,6 +14,9 @@ from ._envisa import ArgumentError
 
 Given = Any
 """A NumPy array or what becomes one, a scalar, :class:`Local`, an image, a sampler, or ``None`` (a null pointer)."""
+
+
+_CODES = {"i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "i8": "q", "u8": "Q", "f2": "e", "f4": "f", "f8": "d"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +40,20 @@ class Argument:
         """Whether the source says that the kernel only reads what this points to."""
         return self.address_space == "__constant" or "const" in self.qualifiers.split()
 
+    @functools.cached_property
+    def element(self) -> tuple[np.dtype[Any], int] | None:
+        """Dtype and number of elements of a value, or of what a pointer points to; ``None`` where no name says it."""
+        if not self.type:
+            return None
+        return _types.element(self.type if self.kind == "value" else _types.pointee(self.type))
+
+    @functools.cached_property
+    def pack(self) -> Callable[[Any], bytes] | None:
+        """Packs a plain number of this type, and raises ``struct.error`` for others; ``None`` of other types."""
+        if self.element is None or self.element[1] != 1:
+            return None
+        return struct.Struct("<" + _CODES[self.element[0].str[1:]]).pack
+
     def error(self, message: str) -> ArgumentError:
         """An exception that names this argument."""
         return ArgumentError(f"argument `{self.name}`: {message}")
@@ -53,7 +72,7 @@ class Local:
     @property
     def nbytes(self) -> int:
         """Bytes of a group."""
-        return int(self.size) * np.dtype(self.dtype).itemsize
+        return int(self.size) * int(np.dtype(self.dtype).itemsize)
 
 
 class Image:
@@ -124,38 +143,38 @@ class Bound:
     def _buffer(self, argument: Argument, given: Given) -> Native:
         if given is None:
             return None
-        array = as_array(argument, given)
-        self._check_dtype(argument, array)
-        if not array.flags.writeable and not argument.is_constant:
+        array = given if type(given) is np.ndarray else as_array(argument, given)
+        element, dtype = argument.element, array.dtype
+        if (element is not None and dtype is not element[0]) or dtype.hasobject:
+            _check_dtype(argument, array)
+        flags = array.flags
+        writable: bool = flags.writeable
+        if not writable and not argument.is_constant:
             raise argument.error(
                 "the array is read-only, and the kernel may write to it (its pointer is not const)"
             )
-        if not array.flags.c_contiguous:
+        if not flags.c_contiguous:
             copy = np.ascontiguousarray(array)
             if not argument.is_constant:
                 self.copies.append((array, copy))
             array = copy
-        return self._lend(array, writable=array.flags.writeable)
-
-    def _check_dtype(self, argument: Argument, array: np.ndarray[Any, Any]) -> None:
-        if array.dtype.hasobject:
-            raise argument.error(f"arrays of Python objects ({array.dtype}) cannot be lent to a kernel")
-        wanted = _types.element(_types.pointee(argument.type)) if argument.type else None
-        if wanted is not None and not _types.fits(array.dtype, wanted[0]):
-            raise argument.error(
-                f"the kernel takes {argument.type}, so an array of {wanted[0].name}, "
-                f"and this one is of {array.dtype}"
-            )
+        return self._lend(array, writable=writable)
 
     def _lend(self, array: np.ndarray[Any, Any], *, writable: bool) -> _envisa.Buffer:
-        key = (array.ctypes.data, array.nbytes, writable)
+        address: int = array.__array_interface__["data"][0]
+        key = (address, array.nbytes, writable)
         buffer = self._buffers.get(key)
         if buffer is None:
-            buffer = _envisa.Buffer.over(self._device, array.ctypes.data, array.nbytes, array, writable)
+            buffer = _envisa.Buffer.over(self._device, address, array.nbytes, array, writable)
             self._buffers[key] = buffer
         return buffer
 
     def _value(self, argument: Argument, given: Given) -> Native:
+        if argument.pack is not None and type(given) in (int, float):
+            try:
+                return argument.pack(given)
+            except (struct.error, OverflowError):
+                pass  # What is wrong, the general way says.
         return value_bytes(argument, given)
 
     def _local(self, argument: Argument, given: Given) -> Native:
@@ -208,6 +227,16 @@ _BY_KIND: Mapping[str, Callable[[Bound, Argument, Given], Native]] = {
 }
 
 
+def _check_dtype(argument: Argument, array: np.ndarray[Any, Any]) -> None:
+    if array.dtype.hasobject:
+        raise argument.error(f"arrays of Python objects ({array.dtype}) cannot be lent to a kernel")
+    if argument.element is not None and not _types.fits(array.dtype, argument.element[0]):
+        raise argument.error(
+            f"the kernel takes {argument.type}, so an array of {argument.element[0].name}, "
+            f"and this one is of {array.dtype}"
+        )
+
+
 def as_array(argument: Argument, given: Given) -> np.ndarray[Any, Any]:
     """The array of an object: NumPy's own, of DLPack, ``__array_interface__`` or the buffer protocol.
 
@@ -233,13 +262,13 @@ def as_array(argument: Argument, given: Given) -> np.ndarray[Any, Any]:
 def value_bytes(argument: Argument, given: Given) -> bytes:
     """The bytes of a value as the kernel's type lays them out."""
     if isinstance(given, (bytes, bytearray, np.void)):
-        raw = bytes(given)
+        raw = given.tobytes() if isinstance(given, np.void) else bytes(given)
         if argument.nbytes and len(raw) != argument.nbytes:
             raise argument.error(
                 f"{argument.type or 'the value'} takes {argument.nbytes} bytes, and these are {len(raw)}"
             )
         return raw
-    known = _types.element(argument.type) if argument.type else None
+    known = argument.element
     if known is None:
         return _untyped(argument, given)
     dtype, count = known

@@ -199,6 +199,7 @@ class Kernel:
     def __init__(self, module: Module, native: _envisa.Kernel) -> None:
         self.module = module
         self._native = native
+        self._simd = int(native.attributes()["simd"])
         self.arguments: tuple[Argument, ...] = tuple(
             Argument(i, name, type_, kind, nbytes, address, access, qualifiers)
             for i, (name, type_, kind, nbytes, address, access, qualifiers) in enumerate(native.arguments)
@@ -272,17 +273,13 @@ class Launcher:
         for argument, given in assign(kernel.arguments, args, named or {}):
             bound.add(argument, given)
         sizes, shape = self._shape(_size(offset) if offset != () else ())
-        wanted = {
-            "check": check,
-            "hints": hints,
-            "profile": profile,
-            "statistics": statistics,
-            "limit": limit,
-            "threads": threads,
-        }
+        wanted = (check, hints, profile, statistics, limit, threads)
         try:
-            with _progress.shown(kernel.name, progress) as groups:
-                done = _envisa.run(kernel._native, sizes, bound.native, wanted, groups)
+            if progress:
+                with _progress.shown(kernel.name) as groups:
+                    done = _envisa.run(kernel._native, sizes, bound.native, wanted, groups)
+            else:
+                done = _envisa.run(kernel._native, sizes, bound.native, wanted, None)
         finally:
             bound.write_back()
         if done.printed:
@@ -311,7 +308,7 @@ class Launcher:
         if not self.local_size:
             return sizes, None
         local, first = _three(self.local_size, 1), _three(offset, 0)
-        return sizes, Shape(int(self.kernel.attributes["simd"]), local, first)
+        return sizes, Shape(self.kernel._simd, local, first)
 
 
 def _three(size: tuple[int, ...], rest: int) -> tuple[int, int, int]:

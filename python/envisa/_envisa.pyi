@@ -97,7 +97,7 @@ def run(
     kernel: Kernel,
     sizes: tuple[list[int], list[int], list[int]] | tuple[list[int], int],
     args: list[tuple[int, Buffer | Image | Sampler | Local | bytes | None]],
-    wanted: dict[str, Any],
+    wanted: tuple[bool, bool, bool, bool, int | None, int | None],
     progress: Progress | None,
 ) -> Done: ...
 def assemble(text: str, name: str, on: str | None) -> tuple[bytes | None, str]: ...

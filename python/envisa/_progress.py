@@ -18,11 +18,8 @@ AFTER = 0.5
 
 
 @contextlib.contextmanager
-def shown(kernel: str, wanted: bool) -> Iterator[_envisa.Progress | None]:
-    """Shows the groups that were begun, once a launch has taken :data:`AFTER` seconds; nothing unless ``wanted``."""
-    if not wanted:
-        yield None
-        return
+def shown(kernel: str) -> Iterator[_envisa.Progress]:
+    """Shows the groups that were begun, once a launch has taken :data:`AFTER` seconds."""
     groups: _envisa.Progress = getattr(_OWN, "groups", None) or _envisa.Progress()
     _OWN.groups = groups
     over = threading.Event()

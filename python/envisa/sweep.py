@@ -171,7 +171,7 @@ def _run(job: _Job, chunks: list[list[Point]], on: Any, retries: int) -> Iterato
 
         shared = on.scatter(job, broadcast=True)
         tasks = [on.submit(_Job.chunk, shared, c, retries=retries, pure=False) for c in chunks]
-        for task in dask_completed(tasks):
+        for task in dask_completed(tasks):  # type: ignore[no-untyped-call]
             yield task.result()
     elif getattr(on, "__name__", "") == "ray":
         yield from _on_ray(on, job, chunks, retries)

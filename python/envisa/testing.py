@@ -60,6 +60,7 @@ def elements(dtype: Any) -> _strategies.SearchStrategy[Any]:
 @_strategies.composite
 def launches(
     draw: Any,
+    /,
     sizes: _strategies.SearchStrategy[int] | None = None,
     local: _strategies.SearchStrategy[int] | None = None,
     **dtypes: Any,
@@ -106,7 +107,8 @@ def same(
     outcome = kernel[case.global_size, case.local].launch((), named, check=check)
     for found in outcome.findings or ():
         note(str(found))
-    assert not outcome.findings, f"{len(outcome.findings or ())} findings; the first:\n{(outcome.findings or [''])[0]}"
+    if outcome.findings:
+        raise AssertionError(f"{len(outcome.findings)} findings; the first:\n{outcome.findings[0]}")
     for name, array in wanted.items():
         if rtol or atol:
             np.testing.assert_allclose(arrays[name], array, rtol=rtol, atol=atol, err_msg=name)

@@ -5,7 +5,6 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use envisa::Cancel;
-use pyo3::prelude::*;
 
 /// The launch of the main thread that Ctrl-C ends; null while there is none.
 static LAUNCH: AtomicPtr<Cancel> = AtomicPtr::new(null_mut());
@@ -21,8 +20,8 @@ pub struct Guard {
 
 /// On the main thread, where Python runs handlers of signals, SIGINT cancels the launch and goes on to the handler that was
 /// there. Elsewhere nothing changes: `None`.
-pub fn cancels(py: Python<'_>, cancel: &Cancel) -> Option<Guard> {
-    if !is_main_thread(py) {
+pub fn cancels(cancel: &Cancel) -> Option<Guard> {
+    if !is_main_thread() {
         return None;
     }
     let mut cancel = Box::new(cancel.clone());
@@ -72,11 +71,8 @@ extern "C" fn handler(signal: libc::c_int) {
     }
 }
 
-fn is_main_thread(py: Python<'_>) -> bool {
-    let same = || -> PyResult<bool> {
-        let threading = py.import("threading")?;
-        let main = threading.call_method0("main_thread")?.getattr("ident")?;
-        threading.call_method0("get_ident")?.eq(main)
-    };
-    same().unwrap_or(false)
+/// Python runs handlers of signals on the thread that the process began with.
+fn is_main_thread() -> bool {
+    // SAFETY: neither takes anything nor can fail.
+    unsafe { libc::gettid() == libc::getpid() }
 }

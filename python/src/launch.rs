@@ -62,17 +62,9 @@ pub enum Given<'py> {
     Value(Bound<'py, PyBytes>),
 }
 
-/// What a launch does beside running.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub struct Wanted {
-    check: bool,
-    hints: bool,
-    profile: bool,
-    statistics: bool,
-    limit: Option<u64>,
-    threads: Option<usize>,
-}
+/// What a launch does beside running: check, hints, profile, statistics; at most so many branches a thread; so many host
+/// threads.
+type Wanted = (bool, bool, bool, bool, Option<u64>, Option<usize>);
 
 /// What came of a launch. Reports are JSON, which the package reads when they are asked for.
 #[pyclass(frozen, get_all)]
@@ -101,6 +93,7 @@ pub fn run(
     wanted: Wanted,
     progress: Option<PyRef<'_, Progress>>,
 ) -> PyResult<Done> {
+    let (check, hints, profile, statistics, limit, threads) = wanted;
     let mut launch = match sizes {
         Sizes::Range(global, local, offset) => Launch::range(&global, &local).offset(&offset),
         Sizes::Threads(groups, threads) => Launch::threads(&groups, threads),
@@ -108,12 +101,11 @@ pub fn run(
     for (index, given) in args {
         launch = launch.arg(index, argument(given));
     }
-    launch =
-        launch.check(wanted.check).hints(wanted.hints).profile(wanted.profile).statistics(wanted.statistics);
-    if let Some(limit) = wanted.limit {
+    launch = launch.check(check).hints(hints).profile(profile).statistics(statistics);
+    if let Some(limit) = limit {
         launch = launch.limit(limit);
     }
-    if let Some(threads) = wanted.threads {
+    if let Some(threads) = threads {
         launch = launch.host_threads(threads);
     }
     if let Some(progress) = progress {
@@ -123,7 +115,7 @@ pub fn run(
     launch = launch.cancel(&cancel);
     let device = kernel.0.device();
     let outcome = {
-        let _guard = interrupt::cancels(py, &cancel);
+        let _guard = interrupt::cancels(&cancel);
         py.detach(|| device.run(&kernel.0, launch))
     };
     let done = Done::of(outcome.map_err(raised)?, kernel.0.files())?;

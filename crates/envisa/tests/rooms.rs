@@ -42,6 +42,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("envisa-cli", &["envisa", "envisa-harness", "envisa-ocloc"]),
     ("envisa-suite", &["envisa", "envisa-harness", "envisa-model", "envisa-ocloc"]),
     ("envisa-opencl", &["envisa", "envisa-ocloc"]),
+    ("envisa-python", &["envisa", "envisa-harness", "envisa-ocloc"]),
     ("envisa-fuzz-smoke", &["envisa", "envisa-harness", "envisa-smith"]),
 ];
 
