@@ -4,7 +4,7 @@ use std::fmt;
 
 use envisa_lower::Pc;
 
-use crate::facts::Facts;
+use crate::facts::{Facts, Known};
 use crate::inst::{Inst, Terminator};
 
 macro_rules! id {
@@ -243,6 +243,8 @@ pub struct Func {
     pub simd: u32,
     /// Bytes of the register file that it is of.
     pub register_bytes: u32,
+    /// What the launch says of registers that threads start with: local ids, sizes.
+    pub known: Vec<Known>,
     pub(crate) blocks: Vec<BlockData>,
     pub(crate) insts: Vec<InstData>,
     pub(crate) values: Vec<ValueData>,
@@ -258,6 +260,7 @@ impl Func {
             name: name.into(),
             simd,
             register_bytes: 0,
+            known: Vec::new(),
             blocks: vec![entry],
             insts: Vec::new(),
             values: Vec::new(),

@@ -271,6 +271,9 @@ pub enum Inst {
     Spend { pc: Pc, cost: u32 },
     /// Orders accesses. No result.
     Fence(Pc),
+    /// `%cr0` is this from here on. Operations have their mode with them: it matters to escapes, and to accesses and traps
+    /// that the interpreter executes. No result.
+    Mode(u32),
     /// An access of memory: a load has a result for each element, or of a block as many as its bytes take; a store has
     /// none; an atomic one, or none.
     Access(Box<Access>),
@@ -370,7 +373,7 @@ impl Inst {
     pub fn operands(&self, each: &mut dyn FnMut(Value)) {
         match self {
             Inst::Const(_) | Inst::Lanes(_) | Inst::Input { .. } | Inst::Dispatch => {}
-            Inst::Spend { .. } | Inst::Fence(_) => {}
+            Inst::Spend { .. } | Inst::Fence(_) | Inst::Mode(_) => {}
             Inst::Arith { args, .. } | Inst::Exact { args, .. } => args.iter().for_each(|v| each(*v)),
             Inst::Cmp { args, .. } | Inst::Logic { args, .. } => args.iter().for_each(|v| each(*v)),
             Inst::Modify { arg, .. } | Inst::Convert { arg, .. } | Inst::Vote { arg, .. } => each(*arg),
@@ -401,7 +404,7 @@ impl Inst {
     pub fn operands_mut(&mut self, each: &mut dyn FnMut(&mut Value)) {
         match self {
             Inst::Const(_) | Inst::Lanes(_) | Inst::Input { .. } | Inst::Dispatch => {}
-            Inst::Spend { .. } | Inst::Fence(_) => {}
+            Inst::Spend { .. } | Inst::Fence(_) | Inst::Mode(_) => {}
             Inst::Arith { args, .. } | Inst::Exact { args, .. } => args.iter_mut().for_each(each),
             Inst::Cmp { args, .. } | Inst::Logic { args, .. } => args.iter_mut().for_each(each),
             Inst::Modify { arg, .. } | Inst::Convert { arg, .. } | Inst::Vote { arg, .. } => each(arg),
@@ -449,7 +452,9 @@ impl Inst {
             | Inst::ToBits(_)
             | Inst::FromBits(_) => Effect::Pure,
             Inst::Access(a) if a.kind == AccessKind::Load => Effect::Read,
-            Inst::Spend { .. } | Inst::Fence(_) | Inst::Access(_) | Inst::Escape(_) => Effect::Other,
+            Inst::Spend { .. } | Inst::Fence(_) | Inst::Mode(_) | Inst::Access(_) | Inst::Escape(_) => {
+                Effect::Other
+            }
         }
     }
 }

@@ -46,14 +46,24 @@
 //! Every operation that rounds says in which mode; a program that changes `%cr0` in ways that are not known becomes
 //! escapes. NaNs are those of `envisa_sem::nan`, which are x86's.
 
+mod build;
+pub mod eval;
 mod facts;
+pub mod flow;
 mod func;
 mod inst;
+pub mod passes;
 mod print;
+mod read;
+pub mod table;
+mod verify;
 
-pub use facts::Facts;
+pub use build::{Dispatch, NotBuilt, Options, build, types_of};
+pub use facts::{Facts, Known};
 pub use func::{Block, BlockData, Def, Elem, Func, InstData, InstId, Origin, Type, Value, ValueData};
 pub use inst::{
     Access, AccessKind, AccessShape, Arith, Effect, Escape, Exact, Home, Inst, Logic, Shuffle, Target,
     Terminator, Window,
 };
+pub use read::ReadError;
+pub use verify::{Bad, verify};

@@ -208,6 +208,7 @@ impl Display for Inst {
             Inst::FromBits(v) => write!(f, "frombits {v}"),
             Inst::Spend { pc, cost } => write!(f, "spend @{pc} {cost}"),
             Inst::Fence(pc) => write!(f, "fence @{pc}"),
+            Inst::Mode(cr0) => write!(f, "mode 0x{cr0:x}"),
             Inst::Access(a) => access(f, a),
             Inst::Escape(e) => escape(f, e),
         }
