@@ -1,7 +1,7 @@
 """Khronos' conformance tests: each test of each program by itself, so that one that breaks down ends no other.
 
-Usage: cts.py FOLDER SECONDS PROGRAM[:TEST,...]...; of a program without tests, all; `-TEST` leaves some out. SECONDS is each
-test's limit. Tests that the suite's own shortened mode knows run in it.
+Usage: cts.py FOLDER SECONDS PROGRAM[:TEST,...]...; of a program without tests, all; `-TEST` leaves some out. A PROGRAM with
+blanks has arguments behind it, which go to every test. SECONDS is each test's limit. Tests that the suite's own shortened mode knows run in it.
 """
 
 import fnmatch
@@ -37,6 +37,7 @@ def fits(test, patterns):
 for word in sys.argv[3:]:
     path, _, wanted = word.partition(":")
     patterns = [pattern for pattern in wanted.split(",") if pattern]
+    path, *more = path.split()
     program, name = folder / path, pathlib.Path(path).name.removeprefix("test_")
     listed = subprocess.run([program, "--list"], capture_output=True, text=True, timeout=60).stdout
     tests = [line.strip() for line in listed.splitlines() if re.fullmatch(r"\s+\w+", line)]
@@ -49,7 +50,7 @@ for word in sys.argv[3:]:
         environment = {**os.environ, "CL_CONFORMANCE_RESULTS_FILENAME": str(told), "CL_WIMPY_MODE": "1"}
         try:
             done = subprocess.run(
-                [program, test], capture_output=True, text=True, errors="replace", timeout=limit, env=environment
+                [program, test, *more], capture_output=True, text=True, errors="replace", timeout=limit, env=environment
             )
         except subprocess.TimeoutExpired:
             print(f"FAIL {name} {test}: stopped after {limit:g} s", flush=True)

@@ -8,6 +8,7 @@ pub mod bench;
 pub mod checking;
 pub mod checks;
 pub mod clock;
+pub mod clrandom;
 pub mod compiling;
 pub mod conformance;
 pub mod corpus;

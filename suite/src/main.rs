@@ -10,6 +10,7 @@ use envisa_suite::bench;
 use envisa_suite::checking;
 use envisa_suite::checks;
 use envisa_suite::clock;
+use envisa_suite::clrandom;
 use envisa_suite::compare::Check;
 use envisa_suite::conformance::{self, hold};
 use envisa_suite::corpus;
@@ -209,6 +210,11 @@ enum Verb {
         #[arg(long)]
         write: bool,
     },
+    /// Run random programs in OpenCL C through the driver, and hold them against other implementations.
+    OpenclRandom(clrandom::Args),
+    /// Runs such programs on one platform.
+    #[command(hide = true)]
+    OpenclRandomWorker(clrandom::Work),
     /// What native code leaves to the interpreter, kernel by kernel.
     Native {
         #[command(flatten)]
@@ -315,7 +321,11 @@ fn random_programs(first: u64, programs: u64, write: bool) -> Result<bool, Strin
     let text = random::report(first, programs, &count, &failures, start.elapsed());
     println!("{text}");
     if write {
-        write_text(&docs_folder().join("RANDOM-PROGRAMS.md"), &text)?;
+        // The page's other section is another command's.
+        let page = docs_folder().join("RANDOM-PROGRAMS.md");
+        let old = std::fs::read_to_string(&page).unwrap_or_default();
+        let other = old.find(clrandom::HEAD).map_or(String::new(), |at| format!("\n{}", &old[at..]));
+        write_text(&page, &format!("{text}{other}"))?;
     }
     Ok(failures.is_empty())
 }
@@ -389,6 +399,8 @@ fn main() -> ExitCode {
         }
         Verb::Checks { only, device, no_oclgrind, write } => hold_checks(&only, &device, !no_oclgrind, write),
         Verb::Random { programs, first, write } => random_programs(first, programs, write),
+        Verb::OpenclRandom(args) => clrandom::command(&args),
+        Verb::OpenclRandomWorker(work) => clrandom::work(&work).map(|()| true),
         Verb::Native { only, device } => kernels(&only).and_then(|all| native::list(&all, &device)),
         Verb::Translation { only, device, repeats, write, json } => {
             translation(&only, device, repeats, write, json.as_deref())
@@ -688,7 +700,8 @@ fn performance(only: &Only, parts: &[Part], how: CheckingHow, write: bool) -> Re
 /// Times kernels with envisa and Intel's CPU runtime held to AVX2, in a process of its own: both look at what they are
 /// held to once.
 fn held_to_avx2(only: &Only) -> Result<bench::Bench, String> {
-    let record = std::env::temp_dir().join(format!("envisa-avx2-{}.json", std::process::id()));
+    let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
+    let record = folder.path().join("record.json");
     let this = std::env::current_exe().map_err(|e| e.to_string())?;
     let mut bench = std::process::Command::new(this);
     bench.args(["bench", "--peer", "intel", "--json"]).arg(&record);
@@ -698,9 +711,7 @@ fn held_to_avx2(only: &Only) -> Result<bench::Bench, String> {
     bench.env("ENVISA_LEVEL", "avx2").env("CL_CONFIG_CPU_TARGET_ARCH", "core-avx2");
     bench.stdout(std::process::Stdio::null());
     bench.status().map_err(|e| e.to_string())?;
-    let run = toolchain::read_record(&record);
-    let _ = std::fs::remove_file(&record);
-    run
+    toolchain::read_record(&record)
 }
 
 /// Shows a part's section, and writes it and its record where that is asked for.

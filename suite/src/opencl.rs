@@ -137,9 +137,29 @@ impl Session {
         function: &str,
         launch: &'a Launch,
     ) -> Result<Loaded<'a>, String> {
-        let program = Program::create_and_build_from_source(&self.context, source, options)
-            .map_err(|log| format!("the build failed: {log}"))?;
-        let kernel = Kernel::create(&program, function).map_err(|e| format!("kernel `{function}`: {e}"))?;
+        self.prepare(&self.build(source, options)?, function, launch)
+    }
+
+    /// Builds a program.
+    ///
+    /// # Errors
+    /// The build log.
+    pub fn build(&self, source: &str, options: &str) -> Result<Program, String> {
+        Program::create_and_build_from_source(&self.context, source, options)
+            .map_err(|log| format!("the build failed: {log}"))
+    }
+
+    /// Sets the arguments of a program's `function` for `launch`.
+    ///
+    /// # Errors
+    /// The name of the call that failed.
+    pub fn prepare<'a>(
+        &'a self,
+        program: &Program,
+        function: &str,
+        launch: &'a Launch,
+    ) -> Result<Loaded<'a>, String> {
+        let kernel = Kernel::create(program, function).map_err(|e| format!("kernel `{function}`: {e}"))?;
         let objects = launch
             .args
             .iter()

@@ -58,7 +58,7 @@ impl Peer {
     }
 
     /// A driver library that the loader's own list does not name, from the environment or the usual places.
-    fn driver(self) -> Option<PathBuf> {
+    pub(crate) fn driver(self) -> Option<PathBuf> {
         let (variable, places): (&str, &[&str]) = match self {
             Peer::Pocl => return None,
             Peer::Oclgrind => (

@@ -3,6 +3,7 @@
 
 use envisa_suite::checks::{Verdict, discover, folder};
 use envisa_suite::kernel::Device;
+use std::io::Write as _;
 
 /// The compiler is wanted.
 fn have_ocloc() -> bool {
@@ -10,7 +11,7 @@ fn have_ocloc() -> bool {
         .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join("ocloc").is_file()));
     assert!(found || std::env::var_os("ENVISA_REQUIRE_ORACLES").is_none(), "no ocloc");
     if !found {
-        eprintln!("skipped: no ocloc on PATH (Debian package intel-opencl-icd)");
+        let _ = writeln!(std::io::stderr(), "NOT RUN: no ocloc on PATH (Debian package intel-opencl-icd)");
     }
     found
 }

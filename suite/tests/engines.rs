@@ -5,6 +5,7 @@ use envisa::Engine;
 use envisa_suite::envisa_side::Loaded;
 use envisa_suite::kernel::{discover, kernel_folder};
 use envisa_suite::launch::{Launch, SizeSet};
+use std::io::Write as _;
 
 #[test]
 fn native_code_gives_the_interpreters_bytes() {
@@ -81,7 +82,10 @@ fn native_code_gives_the_interpreters_bytes() {
     }
     eprintln!("{ran} runs, {native} translated");
     if native == 0 {
-        eprintln!("NOT RUN: native code needs a CPU with AVX-512; the interpreter ran twice");
+        let _ = writeln!(
+            std::io::stderr(),
+            "NOT RUN: native code needs a CPU with AVX-512; the interpreter ran twice"
+        );
     }
     assert!(wrong.is_empty(), "{} of {ran}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(ran >= 200 || !only.is_empty() || !on.is_empty(), "{ran} runs");

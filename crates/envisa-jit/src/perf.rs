@@ -5,7 +5,8 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 
 use envisa_lower::Program;
@@ -72,12 +73,25 @@ fn start(what: &str, asked: io::Result<Asked>) -> Option<Mutex<Asked>> {
 
 fn map() -> io::Result<Asked> {
     let path = PathBuf::from(format!("/tmp/perf-{}.map", std::process::id()));
-    Ok(Asked::Map(OpenOptions::new().create(true).append(true).open(path)?))
+    Ok(Asked::Map(open(OpenOptions::new().append(true), &path)?))
+}
+
+/// Opens or makes a file whose name others may know before, in a folder where they may write: one that is theirs, or a
+/// link that they made, is refused.
+fn open(how: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let no_link = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
+    let file = how.create(true).custom_flags(no_link).open(path)?;
+    if file.metadata()?.uid() != rustix::process::geteuid().as_raw() {
+        let why = format!("{} belongs to another user", path.display());
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+    }
+    Ok(file)
 }
 
 fn dump() -> io::Result<Asked> {
     let path = PathBuf::from(format!("jit-{}.dump", std::process::id()));
-    let mut file = OpenOptions::new().create(true).truncate(true).read(true).write(true).open(path)?;
+    let mut file = open(OpenOptions::new().read(true).write(true), &path)?;
+    file.set_len(0)?;
     let mut header = Vec::new();
     // The file's magic number (read in the writer's order of bytes), its version, its header's size, the machine, 0.
     for x in [0x4a69_5444, 1, HEADER, MACHINE, 0, std::process::id()] {
@@ -134,6 +148,23 @@ fn symbols(p: &Program, c: &Compiled, at: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn links_are_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (theirs, name) = (folder.path().join("theirs"), folder.path().join("perf-7.map"));
+        std::fs::write(&theirs, "kept").unwrap();
+        std::os::unix::fs::symlink(&theirs, &name).unwrap();
+        assert!(super::open(std::fs::OpenOptions::new().append(true), &name).is_err());
+        assert_eq!(std::fs::read(&theirs).unwrap(), b"kept");
+        std::fs::remove_file(&name).unwrap();
+        super::open(std::fs::OpenOptions::new().append(true), &name).unwrap();
+        // Root alone can give files away: they are another's.
+        if rustix::process::geteuid().is_root() {
+            std::os::unix::fs::chown(&name, Some(65534), None).unwrap();
+            assert!(super::open(std::fs::OpenOptions::new().append(true), &name).is_err());
+        }
+    }
+
     #[test]
     fn records_have_the_size_they_tell() {
         let r = super::function("add", &[0xc3], 0x1000, 1);

@@ -1,7 +1,10 @@
-//! Compiled modules on disk: shared by processes, bounded in size.
+//! Compiled modules on disk: shared by processes of one user, bounded in size.
+//!
+//! What is in it is run: a folder or a file that others own or can write is refused.
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -69,10 +72,22 @@ impl Cache {
         self.folder.join(&name[..2]).join(&name[2..])
     }
 
-    /// The log and the module that were stored; a damaged file counts as none.
+    /// Why nothing of its folder is used, if so: it is there, and others than this user can write in it.
+    pub fn refused(&self) -> Option<String> {
+        let meta = fs::metadata(&self.folder).ok()?;
+        let folder = self.folder.display();
+        if meta.uid() != rustix::process::geteuid().as_raw() {
+            return Some(format!("the cache {folder} belongs to another user"));
+        }
+        (!own(&meta)).then(|| format!("others can write in the cache {folder} (chmod -R go-w {folder})"))
+    }
+
+    /// The log and the module that were stored; a damaged file counts as none, and so does another's.
     pub fn get(&self, key: &Key) -> Option<(String, Vec<u8>)> {
         let path = self.path(key);
-        let bytes = fs::read(&path).ok()?;
+        let mut file = self.open(&path).ok()?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).ok()?;
         let rest = bytes.strip_prefix(MAGIC)?;
         let (sum, rest) = rest.split_at_checked(32)?;
         if Sha256::digest(rest)[..] != *sum {
@@ -83,10 +98,25 @@ impl Cache {
         let len = usize::try_from(u64::from_le_bytes(len.try_into().ok()?)).ok()?;
         let (log, module) = rest.split_at_checked(len)?;
         // The oldest are removed first: this one is young again.
-        if let Ok(file) = fs::File::options().append(true).open(&path) {
-            let _ = file.set_modified(SystemTime::now());
-        }
+        let _ = file.set_modified(SystemTime::now());
         Some((String::from_utf8_lossy(log).into_owned(), module.to_vec()))
+    }
+
+    /// Opens an entry that nobody else can have written.
+    fn open(&self, path: &Path) -> io::Result<fs::File> {
+        self.trust(path.parent().unwrap_or(path))?;
+        let no_link = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
+        // Its time is set, which needs no more than to own it.
+        let file = fs::File::options().read(true).custom_flags(no_link).open(path)?;
+        let meta = file.metadata()?;
+        if own(&meta) && meta.is_file() { Ok(file) } else { Err(io::ErrorKind::PermissionDenied.into()) }
+    }
+
+    /// Is an entry's folder, and the cache's, this user's alone to write in?
+    fn trust(&self, folder: &Path) -> io::Result<()> {
+        // The cache's own folder may be a link, which its owner made; those in it are made here.
+        let good = own(&fs::metadata(&self.folder)?) && own(&fs::symlink_metadata(folder)?);
+        if good { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) }
     }
 
     /// Stores a module with its log. What cannot be stored is not: the next one compiles again.
@@ -96,8 +126,9 @@ impl Cache {
         let mut content = (log.len() as u64).to_le_bytes().to_vec();
         content.extend(log.as_bytes());
         content.extend(module);
-        let write = || -> std::io::Result<()> {
-            fs::create_dir_all(folder)?;
+        let write = || -> io::Result<()> {
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+            self.trust(folder)?;
             let mut file = tempfile::NamedTempFile::new_in(folder)?;
             file.write_all(MAGIC)?;
             file.write_all(&Sha256::digest(&content))?;
@@ -134,6 +165,11 @@ impl Cache {
     }
 }
 
+/// Only this user can write it.
+fn own(meta: &fs::Metadata) -> bool {
+    meta.uid() == rustix::process::geteuid().as_raw() && meta.mode() & 0o022 == 0
+}
+
 fn list(folder: &Path, files: &mut Vec<(SystemTime, u64, PathBuf)>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if let Ok(data) = entry.metadata()
@@ -163,6 +199,49 @@ mod tests {
         fs::write(&path, &bytes).unwrap();
         assert!(cache.get(&key).is_none());
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_others_can_write_is_refused() {
+        use std::os::unix::fs::PermissionsExt;
+        let outer = tempfile::tempdir().unwrap();
+        let folder = outer.path().join("cache");
+        let cache = Cache::new(folder.clone(), 1 << 20);
+        let key = KeyMaker::default().with(b"a").key();
+        cache.put(&key, "", &[1]);
+        let path = cache.path(&key);
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&folder), mode(path.parent().unwrap())), (0o700, 0o700));
+        assert_eq!(cache.refused(), None);
+        for place in [&folder, path.parent().unwrap(), &path] {
+            let before = mode(place);
+            fs::set_permissions(place, fs::Permissions::from_mode(before | 0o020)).unwrap();
+            assert!(cache.get(&key).is_none(), "{}", place.display());
+            assert_eq!(cache.refused().is_some(), place == folder);
+            fs::set_permissions(place, fs::Permissions::from_mode(before)).unwrap();
+            assert!(cache.get(&key).is_some());
+        }
+        // A link in an entry's place.
+        let elsewhere = outer.path().join("elsewhere");
+        fs::rename(&path, &elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
+        assert!(cache.get(&key).is_none());
+        fs::remove_file(&path).unwrap();
+        // Nor is anything put where others can write.
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+        cache.put(&key, "", &[1]);
+        assert!(!path.exists());
+        // Root alone can give files away: they are another's.
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
+        cache.put(&key, "", &[1]);
+        if rustix::process::geteuid().is_root() {
+            for place in [&folder, path.parent().unwrap(), &path] {
+                std::os::unix::fs::chown(place, Some(65534), None).unwrap();
+                assert!(cache.get(&key).is_none(), "{}", place.display());
+                std::os::unix::fs::chown(place, Some(0), None).unwrap();
+                assert!(cache.get(&key).is_some());
+            }
+        }
     }
 
     #[test]

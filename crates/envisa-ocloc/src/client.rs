@@ -35,6 +35,8 @@ struct Helper {
     answers: BufReader<ChildStdout>,
     /// The process that started it: after a fork it belongs to the parent.
     owner: u32,
+    /// Where it works. It removes it when it ends, unless it breaks down.
+    folder: PathBuf,
     settings: Vec<String>,
 }
 
@@ -84,13 +86,22 @@ impl Pool {
     }
 
     fn start(&self, settings: &[String], owner: u32) -> Result<Helper, CallError> {
-        let mut command = Command::new(&self.program);
-        command.args(settings).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let failed = |e| CallError::Start(self.program.clone(), e);
+        let folder = own_folder().map_err(failed)?;
+        let mut command = Command::new(&self.program);
+        command.arg(folder.path()).args(settings);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(failed)?;
         let pipes = child.stdin.take().zip(child.stdout.take());
         let (requests, answers) = pipes.ok_or_else(|| failed(io::ErrorKind::BrokenPipe.into()))?;
-        Ok(Helper { child, requests, answers: BufReader::new(answers), owner, settings: settings.to_vec() })
+        Ok(Helper {
+            child,
+            requests,
+            answers: BufReader::new(answers),
+            owner,
+            folder: folder.keep(),
+            settings: settings.to_vec(),
+        })
     }
 
     fn leave(&self) {
@@ -132,19 +143,52 @@ fn bury(mut helper: Helper, error: &io::Error) -> String {
         Err(_) => error.to_string(),
     };
     if helper.owner == std::process::id() {
-        let prefix = format!("envisa-compiler-{}-", helper.child.id());
-        for entry in std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
-            if entry.file_name().to_string_lossy().starts_with(&prefix) {
-                let _ = std::fs::remove_dir_all(entry.path());
-            }
-        }
+        // What is left of it is of no use to anybody.
+        let _ = std::fs::remove_dir_all(&helper.folder);
     }
     how
 }
 
-/// The helper's program next to another file, as they are installed and built.
+/// A new folder for temporary files that nobody else can look into.
+pub(crate) fn own_folder() -> io::Result<tempfile::TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("envisa-compiler-").permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder.tempdir()
+}
+
+/// The helper's program next to another file, as they are installed; cargo leaves libraries for tests in `deps`, one folder
+/// below. Other folders above are not looked into: who can write there need not be who installed the driver.
 pub fn beside(file: &Path) -> Option<PathBuf> {
     let folder = file.parent()?;
-    let places = [folder.join("envisa-compiler"), folder.parent()?.join("envisa-compiler")];
-    places.into_iter().find(|p| p.is_file())
+    let above = folder.parent().filter(|_| folder.file_name().is_some_and(|n| n == "deps"));
+    let mut places = [Some(folder), above].into_iter().flatten().map(|f| f.join("envisa-compiler"));
+    places.find(|p| p.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_own_folder_has_the_helper() {
+        let folder = tempfile::tempdir().unwrap();
+        let (lib, deps) = (folder.path().join("lib"), folder.path().join("deps"));
+        for inner in [&lib, &deps] {
+            std::fs::create_dir(inner).unwrap();
+        }
+        let above = folder.path().join("envisa-compiler");
+        std::fs::write(&above, "").unwrap();
+        assert_eq!(beside(&lib.join("libenvisa_opencl.so")), None);
+        assert_eq!(beside(&deps.join("libenvisa_opencl.so")), Some(above));
+        let own = lib.join("envisa-compiler");
+        std::fs::write(&own, "").unwrap();
+        assert_eq!(beside(&lib.join("libenvisa_opencl.so")), Some(own));
+    }
+
+    #[test]
+    fn folders_are_for_their_owner_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = own_folder().unwrap();
+        assert_eq!(std::fs::metadata(folder.path()).unwrap().permissions().mode() & 0o777, 0o700);
+    }
 }

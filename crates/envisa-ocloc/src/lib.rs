@@ -5,6 +5,7 @@
 
 pub mod cache;
 pub mod client;
+mod declarations;
 mod includes;
 pub mod server;
 mod service;
@@ -181,8 +182,7 @@ impl Build {
         if !spirv && !matches!(extension, "cl" | "clcpp" | "c") {
             return Err(BuildError::Input { path: self.input.display().to_string() });
         }
-        let folder =
-            tempfile::Builder::new().prefix("envisa-build").tempdir().map_err(io("temporary folder"))?;
+        let folder = client::own_folder().map_err(io("temporary folder"))?;
         let mut state_buffer = self.needs_state_buffer();
         let (status, messages) = loop {
             let (status, messages) = self.compile(&input, &source, spirv, folder.path(), state_buffer)?;
@@ -231,7 +231,8 @@ impl Build {
         let dump = folder.join("dump");
         std::fs::create_dir_all(&dump)
             .map_err(|source| BuildError::Io { what: "temporary folder".into(), source })?;
-        let internal = format!("{OPTION_ZEBIN} {OPTION_VISA} {}", self.internal_options);
+        let declared = declarations::motion_types(&self.device, &self.options);
+        let internal = format!("{OPTION_ZEBIN} {OPTION_VISA}{declared} {}", self.internal_options);
         let mut command = Command::new(&program);
         command.current_dir(folder).stdin(Stdio::null()).arg("compile").arg("-file").arg(input);
         if spirv {
@@ -329,12 +330,6 @@ impl Build {
 /// needed.
 pub(crate) fn wants_state_buffer(device: &str) -> bool {
     matches!(device.parse(), Ok(DeviceFamily::Skl | DeviceFamily::Tgllp))
-}
-
-/// A program in OpenCL C 3.0 for a device without images: those of other versions do not ask for features.
-pub(crate) fn lacks_images(device: &str, options: &str) -> bool {
-    matches!(device.parse(), Ok(DeviceFamily::Pvc))
-        && options.split_ascii_whitespace().any(|o| o.trim_matches('"') == "-cl-std=CL3.0")
 }
 
 /// Whether the program was ended by a signal, itself or as told by a shell wrapper.

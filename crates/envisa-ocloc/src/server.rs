@@ -47,7 +47,7 @@ impl Library {
         let mut last = String::new();
         for name in LIBRARIES {
             // SAFETY: the compiler's initialisers are those of any program that uses it.
-            match unsafe { libloading::Library::new(name) } {
+            match unsafe { libloading::Library::new(*name) } {
                 Ok(library) => return Ok(Library { library }),
                 Err(e) => last = e.to_string(),
             }
@@ -127,9 +127,6 @@ fn run(program: &str, request: &Request) -> io::Result<Response> {
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent)?;
         }
-        // Sources in memory end with a zero, files do not.
-        let text = !bytes.starts_with(&[3, 2, 0x23, 7]);
-        let bytes = if text { bytes.strip_suffix(b"\0").unwrap_or(bytes) } else { bytes };
         std::fs::write(path, bytes)?;
     }
     let mut command = Command::new(program);
@@ -171,28 +168,39 @@ fn sweep() {
     }
 }
 
-/// Serves requests until standard input ends. The first argument may name an environment variable to be set
-/// as `NAME=VALUE`, and so on.
+/// Serves requests until standard input ends. The first argument is an empty folder to work in, which is removed at the
+/// end; others are environment variables to be set, as `NAME=VALUE`.
 ///
 /// # Errors
-/// If there is no temporary folder, or the other side goes away in the middle of a message.
+/// If the folder cannot be used, or the other side goes away in the middle of a message.
 pub fn serve() -> io::Result<()> {
-    let folder =
-        tempfile::Builder::new().prefix(&format!("envisa-compiler-{}-", std::process::id())).tempdir()?;
-    std::env::set_current_dir(folder.path())?;
+    let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidInput, what.to_owned());
+    let folder = std::env::args_os().nth(1).ok_or_else(|| wrong("no folder to work in is given"))?;
+    let folder = Path::new(&folder).canonicalize()?;
+    // All that is in it will be removed.
+    if std::fs::read_dir(&folder)?.next().is_some() {
+        return Err(wrong("the folder to work in is not empty"));
+    }
+    let done = serve_in(&folder);
+    let _ = std::fs::remove_dir_all(&folder);
+    done
+}
+
+fn serve_in(folder: &Path) -> io::Result<()> {
+    std::env::set_current_dir(folder)?;
     std::fs::create_dir("dump")?;
     let mut noise = File::options().create(true).read(true).append(true).open("noise")?;
     // SAFETY: no other thread runs yet; descriptors 0 to 2 are open in every program that is started with
     // pipes, and the copy belongs to the `File` alone.
     let mut answers = unsafe {
-        for argument in std::env::args().skip(1) {
+        for argument in std::env::args().skip(2) {
             if let Some((name, value)) = argument.split_once('=') {
                 std::env::set_var(name, value);
             }
         }
         // Dumping is what puts the kernels' names into their vISA text.
         std::env::set_var("IGC_ShaderDumpEnable", "1");
-        std::env::set_var("IGC_DumpToCustomDir", folder.path().join("dump"));
+        std::env::set_var("IGC_DumpToCustomDir", folder.join("dump"));
         let copy = libc::fcntl(1, libc::F_DUPFD_CLOEXEC, 3);
         if copy < 0 || libc::dup2(noise.as_raw_fd(), 1) < 0 || libc::dup2(noise.as_raw_fd(), 2) < 0 {
             return Err(io::Error::last_os_error());

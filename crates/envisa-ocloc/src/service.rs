@@ -8,15 +8,9 @@ use envisa_zebin::{OPTION_VISA, OPTION_ZEBIN};
 use crate::STATE_BUFFER;
 use crate::cache::{Cache, Key, KeyMaker};
 use crate::client::{CallError, Pool};
-use crate::includes;
 use crate::server::NO_COMPILER;
 use crate::wire::{File, Request, Response};
-
-/// The compiler's declarations of OpenCL C 3.0 name images, whichever the device has: without them they do not compile,
-/// and no program does. So they are there, with as many features as the declarations need, and programs are not told.
-const DECLARE_IMAGES: &str =
-    " -cl-ext=+__opencl_c_images,+__opencl_c_read_write_images,-cl_khr_3d_image_writes";
-const HIDE_IMAGES: &str = "#undef __opencl_c_images\n#undef __opencl_c_read_write_images\n#line 1\n";
+use crate::{declarations, includes};
 
 /// What to compile.
 #[derive(Clone, Debug)]
@@ -113,12 +107,7 @@ impl Service {
         let compiled = match input {
             Input::Link(modules) => {
                 let linked = self.link(modules)?;
-                if output == Output::Spirv {
-                    let spirv = self.one(device, "linked", linked, "-llvm_input", &[], &options, output)?;
-                    Compiled { bytes: spirv.bytes, log: spirv.log, cached: false }
-                } else {
-                    self.one(device, "linked.bc", linked, "-llvm_input", &[], &options, output)?
-                }
+                self.one(device, "linked.bc", linked, "-llvm_input", &[], &options, output)?
             }
             Input::Spirv(bytes) => {
                 self.one(device, "module.spv", bytes.to_vec(), "-spirv_input", &[], &options, output)?
@@ -130,10 +119,13 @@ impl Service {
                 if text.is_empty() {
                     text.push(b'\n');
                 }
-                if crate::lacks_images(device, &options) {
-                    text.splice(..0, HIDE_IMAGES.bytes());
+                if declarations::lacks_images(device, &options) {
+                    text.splice(..0, declarations::HIDE_IMAGES.bytes());
                 }
-                text.push(0);
+                // What goes into a file has none.
+                if self.program.is_none() {
+                    text.push(0);
+                }
                 self.one(device, "source.cl", text, "", headers, &options, output)?
             }
         };
@@ -221,8 +213,8 @@ impl Service {
         let mut args: Vec<String> =
             ["compile", "-q", "-file", name, "-device", device].into_iter().map(str::to_owned).collect();
         args.extend(["-output_no_suffix", "-output", "module"].map(str::to_owned));
-        let images = if crate::lacks_images(device, options) { DECLARE_IMAGES } else { "" };
-        args.extend(["-internal_options".into(), format!("{OPTION_ZEBIN} {OPTION_VISA}{images}")]);
+        let declared = declarations::internal_options(device, options);
+        args.extend(["-internal_options".into(), format!("{OPTION_ZEBIN} {OPTION_VISA}{declared}")]);
         args.extend(["-options".into(), format!("{options} -cl-kernel-arg-info").trim().to_owned()]);
         if !kind.is_empty() {
             args.push(kind.into());

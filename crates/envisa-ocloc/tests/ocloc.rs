@@ -1,5 +1,6 @@
 //! Builds with the real compiler, where it is installed; `BLESS=1` renews the committed zebins.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use envisa_ocloc::{Build, BuildError, Lines};
@@ -27,7 +28,7 @@ fn have_ocloc() -> bool {
     if !found {
         let message = "no ocloc on PATH (Debian package intel-opencl-icd)";
         assert!(std::env::var_os("ENVISA_REQUIRE_ORACLES").is_none(), "{message}");
-        eprintln!("skipped: {message}");
+        let _ = writeln!(std::io::stderr(), "NOT RUN: {message}");
     }
     found
 }
@@ -246,5 +247,17 @@ fn too_much_local_memory_is_a_warning() {
             Err(BuildError::Failed { messages, .. }) => assert!(!messages.is_empty(), "{device}"),
             Err(other) => panic!("{device}: {other}"),
         }
+    }
+}
+
+/// The oldest version of the language, too, which Gen9's own declarations do not fit.
+#[test]
+fn every_device_takes_the_oldest_version() {
+    if !have_ocloc() {
+        return;
+    }
+    for device in DEVICES {
+        let built = Build::new(data("vadd.cl"), device).options("-cl-std=CL1.1").run().unwrap();
+        check(&built.zebin, "vadd", device);
     }
 }

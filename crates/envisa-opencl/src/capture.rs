@@ -90,20 +90,35 @@ pub fn begin(launch: &Launch<'_>) -> Option<Capture> {
             return None;
         }
     }
-    let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     // Names of kernels are identifiers; those of files are short.
     let short: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').take(60).collect();
-    let folder = wanted.folder.join(format!("{}-{number:05}-{short}", std::process::id()));
-    let kept =
-        std::fs::create_dir_all(&folder).map_err(|e| e.to_string()).and_then(|()| write(launch, &folder));
+    let kept = fresh(&wanted.folder, || {
+        let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        format!("{}-{number:05}-{short}", std::process::id())
+    });
+    let kept = kept.map_err(|e| e.to_string()).and_then(|folder| Ok((write(launch, &folder)?, folder)));
     match kept {
-        Ok(after) => Some(Capture { folder, after }),
+        Ok((after, folder)) => Some(Capture { folder, after }),
         Err(why) => {
             crate::log::complain(&format!(
                 "a launch of `{name}` cannot be kept in {}: {why}",
-                folder.display()
+                wanted.folder.display()
             ));
             None
+        }
+    }
+}
+
+/// Makes a new folder in another, of the first name that is not taken: what is there already is somebody else's, or an
+/// earlier process's of the same number.
+fn fresh(folder: &Path, mut name: impl FnMut() -> String) -> std::io::Result<PathBuf> {
+    std::fs::create_dir_all(folder)?;
+    loop {
+        let inner = folder.join(name());
+        match std::fs::create_dir(&inner) {
+            Ok(()) => return Ok(inner),
+            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(e) => return Err(e),
         }
     }
 }
@@ -180,7 +195,7 @@ fn write(launch: &Launch<'_>, folder: &Path) -> Result<Vec<(String, Bytes)>, Str
     let mut buffers: Vec<(usize, &Arc<Backing>, usize, usize)> = Vec::new();
     for (i, value) in launch.args.iter().enumerate() {
         let about = launch.info.args.get(i).and_then(|a| a.source.as_ref());
-        let name = about.map_or_else(|| i.to_string(), |s| s.name.clone());
+        let name = launch.info.job_name(i);
         let text = match value {
             Value::Memory(backing, offset, _) | Value::Shared(backing, offset) => {
                 let len = &match value {
@@ -192,8 +207,7 @@ fn write(launch: &Launch<'_>, folder: &Path) -> Result<Vec<(String, Bytes)>, Str
                 });
                 match inside {
                     Some((of, _, from, _)) => {
-                        let other = launch.info.args.get(*of).and_then(|a| a.source.as_ref());
-                        let other = other.map_or_else(|| of.to_string(), |s| s.name.clone());
+                        let other = launch.info.job_name(*of);
                         quoted(&format!("arg:{other}+{}", offset - from))
                     }
                     None => {
@@ -295,7 +309,20 @@ fn describe(image: &ImageValue) -> Option<(String, [usize; 3])> {
 
 #[cfg(test)]
 mod tests {
-    use super::number;
+    use super::{fresh, number};
+
+    #[test]
+    fn folders_that_are_there_are_left_alone() {
+        let all = tempfile::tempdir().unwrap();
+        let outer = all.path().join("captures");
+        let mut numbers = 0..;
+        let mut name = || format!("7-{}-k", numbers.next().unwrap());
+        assert_eq!(fresh(&outer, &mut name).unwrap(), outer.join("7-0-k"));
+        // A link that leads to another's folder, and one that leads nowhere.
+        std::os::unix::fs::symlink(all.path(), outer.join("7-1-k")).unwrap();
+        std::os::unix::fs::symlink("/nonexistent", outer.join("7-2-k")).unwrap();
+        assert_eq!(fresh(&outer, &mut name).unwrap(), outer.join("7-3-k"));
+    }
 
     #[test]
     fn numbers_are_written_by_their_type() {

@@ -9,7 +9,13 @@ use envisa_ocloc::cache::Cache;
 /// The one service.
 pub fn service() -> &'static Service {
     static SERVICE: OnceLock<Service> = OnceLock::new();
-    SERVICE.get_or_init(|| Service::new(helper(), Cache::of_environment()))
+    SERVICE.get_or_init(|| {
+        let cache = Cache::of_environment();
+        if let Some(why) = cache.as_ref().and_then(Cache::refused) {
+            crate::log::complain(&format!("{why}: it is not used"));
+        }
+        Service::new(helper(), cache)
+    })
 }
 
 /// The helper's program: `ENVISA_COMPILER`, or what lies next to this library.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use envisa::diag::{Diagnostic, Files, TextOptions, render_text};
+use envisa::diag::{Diagnostic, Files, Severity, TextOptions, render_json, render_text};
 use envisa::isa::Platform;
 use envisa::zebin::ze_info::{AddrSpace, ArgType, PayloadArgument};
 use envisa::zebin::{DeviceFamily, ZebinFile};
@@ -69,9 +69,15 @@ impl KernelInfo {
     /// What reports call an argument.
     pub fn argument(&self, index: usize) -> String {
         match self.args.get(index).and_then(|a| a.source.as_ref()) {
-            Some(source) => format!("argument {index} (`{}`)", source.name),
-            None => format!("argument {index}"),
+            Some(source) if !source.name.is_empty() => format!("argument {index} (`{}`)", source.name),
+            _ => format!("argument {index}"),
         }
+    }
+
+    /// What jobs call an argument: by its name, or by its index where it has none, as in SPIR-V.
+    pub fn job_name(&self, index: usize) -> String {
+        let source = self.args.get(index).and_then(|a| a.source.as_ref()).filter(|s| !s.name.is_empty());
+        source.map_or_else(|| index.to_string(), |s| s.name.clone())
     }
 }
 
@@ -95,8 +101,10 @@ pub enum ArgKind {
 pub struct ArgInfo {
     /// What is passed.
     pub kind: ArgKind,
-    /// Bytes of a value; 0 if not known.
+    /// Bytes of a value: those of its type, or that the kernel uses at least; 0 if not known.
     pub size: usize,
+    /// The size is that of its type.
+    pub exact: bool,
     /// Its name, type and qualifiers as the source has them, if they were kept.
     pub source: Option<SourceInfo>,
 }
@@ -182,8 +190,17 @@ pub struct Told {
     pub key: String,
     /// As a rendered diagnostic.
     pub text: String,
+    /// As a line of JSON.
+    pub diagnostic: String,
     /// Its data.
     pub data: serde_json::Value,
+}
+
+impl Told {
+    /// As it is printed.
+    pub fn shown(&self) -> &str {
+        if crate::log::json() { self.diagnostic.trim_end() } else { self.text.trim_end() }
+    }
 }
 
 /// What a launch gave.
@@ -322,7 +339,8 @@ fn describe(zebin: &ZebinFile, kernel: &envisa::zebin::Kernel, id: u64) -> Kerne
     let found = zebin.ze_info.arguments(kernel);
     let count = found.iter().map(|a| a.index as usize + 1).max().unwrap_or(0);
     // An index that makes no sense is refused by the launch; here it must not take memory.
-    let mut args = vec![ArgInfo { kind: ArgKind::Value, size: 0, source: None }; count.min(4096)];
+    let mut args =
+        vec![ArgInfo { kind: ArgKind::Value, size: 0, exact: false, source: None }; count.min(4096)];
     for a in &found {
         let Some(slot) = args.get_mut(a.index as usize) else { continue };
         let mut declared = 0;
@@ -339,8 +357,13 @@ fn describe(zebin: &ZebinFile, kernel: &envisa::zebin::Kernel, id: u64) -> Kerne
         });
         slot.kind = kind_of(&a.payload, slot.source.as_ref());
         let values = a.payload.iter().filter(|p| p.arg_type == ArgType::ArgByvalue);
-        let used = values.map(|p| p.source_offset.unwrap_or(0) as usize + p.size as usize).max();
-        slot.size = if declared > 0 { declared } else { used.unwrap_or(0) };
+        let used = values.map(|p| p.source_offset.unwrap_or(0) as usize + p.size as usize).max().unwrap_or(0);
+        // A structure that others than OpenCL C pass is a pointer to it in SPIR-V, and its size that of a pointer. What is
+        // used counts whole registers' quarters.
+        let type_name = slot.source.as_ref().map_or("", |s| &s.type_name);
+        let whole = declared.next_multiple_of(4) >= used;
+        slot.exact = declared > 0 && whole && !type_name.is_empty() && !type_name.ends_with('*');
+        slot.size = if slot.exact { declared } else { used };
     }
     let env = &kernel.execution_env;
     let required_group = env.required_work_group_size.filter(|r| *r != [0; 3]);
@@ -450,6 +473,7 @@ impl Machine {
                 "{code}:{}:{}:{}:{other}:{:x}",
                 place.kernel, place.function, place.instruction, info.id
             ),
+            diagnostic: render_json(kernel.files(), std::slice::from_ref(&d)),
             text: render(&[d], kernel.files()),
             data,
         };
@@ -549,6 +573,12 @@ pub fn texel(order: u32, channel: u32, colour: [u32; 4]) -> Option<Vec<u8>> {
 
 fn render(diagnostics: &[Diagnostic], files: &Files) -> String {
     render_text(files, diagnostics, &TextOptions::default())
+}
+
+/// An error, or a warning, that is about no place of a module, as a line of JSON.
+pub fn message(error: bool, text: &str) -> String {
+    let severity = if error { Severity::Error } else { Severity::Warning };
+    render_json(&Files::new(), &[Diagnostic::new(severity, "", text.to_owned())]).trim_end().to_owned()
 }
 
 /// The SPIR-V that a zebin was compiled from, if it was kept.

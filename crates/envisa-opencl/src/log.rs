@@ -41,9 +41,23 @@ pub fn line(text: &str) {
     let _ = std::io::stderr().lock().write_all(format!("{text}\n").as_bytes());
 }
 
+/// Whether what is told is JSON, an object a line (`ENVISA_MESSAGE_FORMAT=json`).
+pub fn json() -> bool {
+    static JSON: OnceLock<bool> = OnceLock::new();
+    *JSON.get_or_init(|| std::env::var_os("ENVISA_MESSAGE_FORMAT").is_some_and(|v| v == "json"))
+}
+
 /// Something that must be said whatever `ENVISA_LOG` is.
 pub fn complain(text: &str) {
+    if json() {
+        return line(&crate::device::message(false, text));
+    }
     line(&format!("envisa: {text}"));
+}
+
+/// As [`complain`], of a mistake of the program.
+pub fn error(text: &str) {
+    line(&if json() { crate::device::message(true, text) } else { format!("error: {text}") });
 }
 
 /// A text with `0x…` instead of numbers in that notation.

@@ -13,6 +13,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::device::Told;
+
 /// What `ENVISA_REPORT` and `ENVISA_CHECK` ask for.
 #[derive(Debug)]
 struct Wanted {
@@ -72,26 +74,30 @@ fn first(key: &str) -> bool {
     false
 }
 
-/// A kernel's fault: what tells it from others, its diagnostic, rendered, and its data.
-pub fn fault(key: &str, text: &str, data: &Value) {
-    if !first(key) {
+/// A kernel's fault.
+pub fn fault(told: &Told) {
+    if !first(&told.key) {
         return;
     }
     if SEEN.lock().unwrap().len() <= TOLD {
-        crate::log::line(text.trim_end());
+        crate::log::line(told.shown());
     }
-    record(&json!({ "kind": "fault", "key": key, "text": text, "fault": data }));
+    record(&json!({
+        "kind": "fault", "key": told.key, "text": told.text, "diagnostic": told.diagnostic, "fault": told.data
+    }));
 }
 
-/// What a check found, as [`fault`].
-pub fn finding(key: &str, text: &str, data: &Value) {
-    if !first(key) {
+/// What a check found.
+pub fn finding(told: &Told) {
+    if !first(&told.key) {
         return;
     }
     if wanted().file.is_none() {
-        crate::log::line(text.trim_end());
+        crate::log::line(told.shown());
     }
-    record(&json!({ "kind": "finding", "key": key, "text": text, "finding": data }));
+    record(&json!({
+        "kind": "finding", "key": told.key, "text": told.text, "diagnostic": told.diagnostic, "finding": told.data
+    }));
 }
 
 /// What checks could not look at; told once.
@@ -117,7 +123,7 @@ pub fn mistake(what: &'static str, text: &str) {
         return;
     }
     if wanted().file.is_none() {
-        crate::log::line(&format!("error: {text}"));
+        crate::log::error(text);
     }
     record(&json!({ "kind": "mistake", "key": key, "what": what, "text": text }));
 }

@@ -13,6 +13,7 @@
 #[path = "driver/cl.rs"]
 mod cl;
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::ptr::{null, null_mut};
@@ -118,6 +119,12 @@ fn program() {
         call!(s, clReleaseMemObject(blank));
         call!(s, clReleaseKernel(kernel));
     }
+    if does("links") {
+        links(&s);
+    }
+    if does("unnamed") {
+        unnamed(&s);
+    }
     if does("late") {
         let (api, context) = (s.api, s.context as usize);
         let thread = std::thread::spawn(move || {
@@ -136,6 +143,85 @@ fn program() {
     if does("fail") {
         std::process::exit(3);
     }
+}
+
+/// A program that was compiled, and one with what it calls.
+fn compiled(s: &Session) -> [cl_program; 2] {
+    [
+        "int twice(int); kernel void k(global int *p) { p[0] = twice(p[0]); }",
+        "int twice(int x) { return 2 * x; }",
+    ]
+    .map(|text| {
+        let text = std::ffi::CString::new(text).unwrap();
+        let mut start = text.as_ptr();
+        let program = make!(s, clCreateProgramWithSource(s.context, 1, &raw mut start, null()));
+        let code =
+            call!(s, clCompileProgram(program, 0, null(), null(), 0, null(), null_mut(), None, null_mut()));
+        assert_eq!(code, CL_SUCCESS, "{}", s.log(program));
+        program
+    })
+}
+
+/// Two programs are linked to one, which runs.
+fn links(s: &Session) {
+    let inputs = compiled(s);
+    let linked = make!(s, clLinkProgram(s.context, 0, null(), null(), 2, inputs.as_ptr(), None, null_mut()));
+    doubles(s, linked);
+    for program in inputs.into_iter().chain([linked]) {
+        call!(s, clReleaseProgram(program));
+    }
+}
+
+/// Runs the kernel of [`compiled`].
+fn doubles(s: &Session, program: cl_program) {
+    let kernel = s.kernel(program, "k");
+    let out = s.buffer(&[21i32]);
+    assert_eq!(s.arg(kernel, 0, &out), CL_SUCCESS);
+    assert_eq!(s.launch(kernel, 1, None), CL_SUCCESS);
+    assert_eq!(s.read::<i32>(out, 1), [42]);
+    call!(s, clReleaseMemObject(out));
+    call!(s, clReleaseKernel(kernel));
+}
+
+/// A program in SPIR-V without names, as tools leave it that shorten modules.
+fn unnamed(s: &Session) {
+    let text = "kernel void k(global int *p, int n, global int *q) { p[0] *= n; q[0] = 1; }";
+    let text = std::ffi::CString::new(text).unwrap();
+    let mut start = text.as_ptr();
+    let program = make!(s, clCreateProgramWithSource(s.context, 1, &raw mut start, null()));
+    let code =
+        call!(s, clCompileProgram(program, 0, null(), null(), 0, null(), null_mut(), None, null_mut()));
+    assert_eq!(code, CL_SUCCESS, "{}", s.log(program));
+    let sizes = bytes(|n, to, ret| call!(s, clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, n, to, ret)));
+    let mut binary = vec![0u32; usize::from_ne_bytes(sizes.try_into().unwrap()) / 4];
+    let mut to = binary.as_mut_ptr();
+    let list = (&raw mut to).cast();
+    assert_eq!(call!(s, clGetProgramInfo(program, CL_PROGRAM_BINARIES, 8, list, null_mut())), CL_SUCCESS);
+    call!(s, clReleaseProgram(program));
+    // The header, and the instructions but `OpName`, `OpMemberName` and the strings with types' names.
+    let mut short = binary[..5].to_vec();
+    let mut at = 5;
+    while let Some(word) = binary.get(at) {
+        let end = at + (word >> 16) as usize;
+        if !matches!(word & 0xffff, 5..=7) {
+            short.extend(&binary[at..end]);
+        }
+        at = end;
+    }
+    assert!(short.len() < binary.len());
+    let program = make!(s, clCreateProgramWithIL(s.context, short.as_ptr().cast(), 4 * short.len()));
+    assert_eq!(call!(s, clBuildProgram(program, 0, null(), null(), None, null_mut())), CL_SUCCESS);
+    let kernel = s.kernel(program, "k");
+    let (p, q) = (s.buffer(&[21i32]), s.buffer(&[0i32]));
+    assert_eq!(s.arg(kernel, 0, &p), CL_SUCCESS);
+    assert_eq!(s.arg(kernel, 1, &2i32), CL_SUCCESS);
+    assert_eq!(s.arg(kernel, 2, &q), CL_SUCCESS);
+    assert_eq!(s.launch(kernel, 1, None), CL_SUCCESS);
+    assert_eq!(s.read::<i32>(p, 1), [42]);
+    call!(s, clReleaseMemObject(p));
+    call!(s, clReleaseMemObject(q));
+    call!(s, clReleaseKernel(kernel));
+    call!(s, clReleaseProgram(program));
 }
 
 /// Releases a context when its thread ends: exit handlers of libraries do such things.
@@ -233,12 +319,21 @@ fn command() -> Option<PathBuf> {
         return Some(command);
     }
     assert!(std::env::var_os("ENVISA_REQUIRE_ORACLES").is_none(), "the command must be built: {command:?}");
-    eprintln!("NOT RUN: {} is not built (cargo build -p envisa-cli)", command.display());
+    let _ = writeln!(
+        std::io::stderr(),
+        "NOT RUN: {} is not built (cargo build -p envisa-cli)",
+        command.display()
+    );
     None
 }
 
 /// What `envisa exec` with these options gives, of a program that does this.
 fn exec(options: &[&str], does: &str) -> Option<(i32, String, String)> {
+    exec_with(options, does, &[])
+}
+
+/// As [`exec`], with further environment variables.
+fn exec_with(options: &[&str], does: &str, environment: &[(&str, &Path)]) -> Option<(i32, String, String)> {
     // A loader and a compiler are there, or that is said aloud.
     driver()?;
     let command = command()?;
@@ -253,6 +348,7 @@ fn exec(options: &[&str], does: &str) -> Option<(i32, String, String)> {
         .arg(own)
         .args(["--ignored", "--exact", "program", "--nocapture", "--test-threads=1"])
         .env("PROGRAM_DOES", does)
+        .envs(environment.iter().copied())
         .env_remove("OCL_ICD_VENDORS")
         .env_remove("OCL_ICD_FILENAMES")
         .output()
@@ -409,4 +505,76 @@ fn memory_that_nothing_wrote_has_no_content() {
     assert!(err.contains(kernel), "{err}");
     assert!(err.contains("32 bytes of memory are read that nothing has written"), "{err}");
     assert!(err.ends_with("0 faults, 0 findings, 2 mistakes of the program\n"), "{err}");
+}
+
+/// Libraries that files of its folder name are loaded: who makes that folder first must not have their own loaded.
+#[test]
+fn the_commands_folder_is_its_own() {
+    let (Some(_), Some(command)) = (driver(), command()) else { return };
+    let temporary = tempfile::tempdir().expect("made");
+    // Every name that its number could give is taken, and the process keeps its number.
+    let script = "for name in envisa-exec-$$ envisa-exec-$$-0; do
+            mkdir -p $TMPDIR/$name/vendors && echo /evil.so > $TMPDIR/$name/vendors/evil.icd
+        done
+        exec \"$0\" exec --driver \"$1\" -- sh -c 'stat -c %a $(dirname $OCL_ICD_VENDORS); ls $OCL_ICD_VENDORS'";
+    let output = Command::new("sh")
+        .args(["-c", script])
+        .arg(&command)
+        .arg(driver_for(&command))
+        .env("TMPDIR", temporary.path())
+        .output()
+        .expect("it starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(text, "700\nenvisa.icd\n", "{}", String::from_utf8_lossy(&output.stderr));
+    // And what is its own is gone.
+    assert_eq!(std::fs::read_dir(temporary.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn messages_are_json_where_that_is_asked_for() {
+    let options = ["--check", "--message-format", "json", "--stats"];
+    let Some((code, _, err)) = exec(&options, "race wild release") else { return };
+    assert_eq!(code, 1);
+    let lines: Vec<serde_json::Value> =
+        err.lines().map(|l| serde_json::from_str(l).unwrap_or_else(|e| panic!("{e}: {l}"))).collect();
+    let of = |code: &str| lines.iter().filter(|l| l["code"] == code).count();
+    assert_eq!((of("F0001"), of("F0004")), (1, 1), "{err}");
+    let race = lines.iter().find(|l| l["code"] == "F0004").expect("counted");
+    assert!(race["notes"].as_array().expect("a list").contains(&"in 3 launches".into()), "{race:#}");
+    let mistake = lines.iter().find(|l| l["level"] == "error" && l["code"].is_null()).expect("there is one");
+    assert!(mistake["message"].as_str().expect("a text").contains("CL_INVALID_KERNEL_ARGS"), "{mistake:#}");
+    assert!(
+        lines.iter().any(|l| l["message"].as_str().is_some_and(|m| m.starts_with("envisa exec: "))),
+        "{err}"
+    );
+}
+
+/// A compiler that is a program is given files: what is no text reaches it whole.
+#[test]
+fn programs_are_linked_by_another_compiler() {
+    let ocloc = std::env::var_os("PATH").and_then(|path| {
+        std::env::split_paths(&path).map(|folder| folder.join("ocloc")).find(|file| file.is_file())
+    });
+    let (Some(_), Some(ocloc)) = (driver(), ocloc) else { return };
+    let Some((code, out, err)) = exec_with(&[], "links", &[("ENVISA_OCLOC", &ocloc)]) else { return };
+    assert!(code == 0 && out.contains("1 passed"), "{out}{err}");
+}
+
+#[test]
+fn launches_of_programs_without_names_are_repeated() {
+    let folder = tempfile::tempdir().expect("made");
+    let Some((code, out, err)) = exec_with(&[], "unnamed", &[("ENVISA_CAPTURE", folder.path())]) else {
+        return;
+    };
+    assert!(code == 0 && out.contains("1 passed"), "{out}{err}");
+    let kept = std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().path());
+    let kept = kept.filter(|p| p.to_string_lossy().ends_with("-k")).collect::<Vec<_>>();
+    let [job] = &kept[..] else { panic!("{kept:?}") };
+    let run = Command::new(command().expect("as before")).arg("run").arg(job.join("job.toml")).output();
+    let run = run.expect("it starts");
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    for n in [0, 2] {
+        let file = |what: &str| std::fs::read(job.join(format!("{n}.{what}.bin"))).unwrap();
+        assert_eq!(file("again"), file("after"));
+    }
 }

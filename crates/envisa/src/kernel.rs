@@ -234,18 +234,23 @@ impl Kernel {
         crate::bind::find(&self.code, key).map(|i| &self.code.arguments[i])
     }
 
-    /// Says which arguments would be missing from a launch that gives these. Hand-written code misses none:
-    /// what is not given is zero.
+    /// Says which arguments would be missing from a launch that gives these.
     ///
     /// # Errors
     /// [`Error::Launch`].
     pub fn check_given(&self, keys: &[ArgKey]) -> Result<(), Error> {
-        if !self.is_compiled() {
-            return Ok(());
-        }
         let mut given = vec![false; self.arguments().len()];
+        if !self.is_compiled() {
+            // What lies in r0 is the machine's.
+            for (given, input) in given.iter_mut().zip(self.code.program().inputs()) {
+                *given = input.image < 32;
+            }
+        }
         for key in keys {
-            given[crate::bind::find(&self.code, key)?] = true;
+            // Hand-written code is also given what is none of its inputs: surfaces and samplers by number.
+            if self.is_compiled() || matches!(key, ArgKey::Name(_) | ArgKey::Index(_)) {
+                given[crate::bind::find(&self.code, key)?] = true;
+            }
         }
         crate::bind::check_given(self.arguments(), &given)
     }
@@ -480,7 +485,8 @@ fn arguments(kernel: &ze_info::Kernel, infos: &[ArgInfo]) -> Vec<Argument> {
         let mut argument = Argument::unknown(index);
         let info = infos.iter().find(|a| a.index == index);
         if let Some(info) = info {
-            if let Some(name) = &info.name {
+            // SPIR-V need not have names.
+            if let Some(name) = info.name.as_ref().filter(|n| !n.is_empty()) {
                 argument.name.clone_from(name);
             }
             info.type_and_size().0.clone_into(&mut argument.type_name);

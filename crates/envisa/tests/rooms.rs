@@ -66,3 +66,18 @@ fn no_room_imports_what_it_must_not() {
     }
     assert!(seen > 10, "the check looked at {seen} imports only");
 }
+
+/// Whoever uses a library beside others needs one version of what both use: no requirement may end before the next
+/// version that breaks what was there.
+#[test]
+fn no_library_holds_others_back() {
+    let metadata = cargo_metadata::MetadataCommand::new().no_deps().exec().expect("cargo metadata runs");
+    let dependencies = metadata.packages.iter().flat_map(|p| &p.dependencies);
+    let mut seen = 0;
+    for dep in dependencies.filter(|d| d.path.is_none()) {
+        let plain = dep.req.comparators.iter().all(|c| c.op == cargo_metadata::semver::Op::Caret);
+        assert!(plain && dep.req.comparators.len() == 1, "{} {}", dep.name, dep.req);
+        seen += 1;
+    }
+    assert!(seen > 20);
+}

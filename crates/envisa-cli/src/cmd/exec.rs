@@ -2,6 +2,7 @@
 
 use super::{Done, Exit, Failure, results};
 use crate::io;
+use envisa::diag::{Diagnostic, Files, Severity, render_json};
 use envisa::zebin::DeviceFamily;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -101,12 +102,15 @@ pub fn run(args: &Args) -> Done {
         }
     }
     let driver = driver(args.driver.as_deref())?;
-    let scratch = std::env::temp_dir().join(format!("envisa-exec-{}", std::process::id()));
-    let failed = |e: std::io::Error| Failure(format!("{}: {e}", scratch.display()));
-    std::fs::create_dir_all(scratch.join("vendors")).map_err(failed)?;
-    let done = with_folder(args, &driver, &scratch);
-    // What is left of it is of no use to anybody.
-    let _ = std::fs::remove_dir_all(&scratch);
+    // Libraries that it names are loaded into the program: nobody else may have made it, or write into it.
+    let scratch = tempfile::Builder::new()
+        .prefix("envisa-exec-")
+        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
+        .tempdir()
+        .map_err(|e| Failure(format!("a temporary folder: {e}")))?;
+    let done = with_folder(args, &driver, scratch.path());
+    // The program's code ends this process below.
+    drop(scratch);
     match done? {
         Ended::Well => Ok(Exit::Fine),
         Ended::WithFindings => Ok(Exit::Findings),
@@ -126,6 +130,7 @@ enum Ended {
 fn with_folder(args: &Args, driver: &Path, scratch: &Path) -> Result<Ended, Failure> {
     let (vendors, report) = (scratch.join("vendors"), scratch.join("report"));
     let failed = |e: std::io::Error| Failure(format!("{}: {e}", scratch.display()));
+    std::fs::create_dir(&vendors).map_err(failed)?;
     std::fs::write(vendors.join("envisa.icd"), format!("{}\n", driver.display())).map_err(failed)?;
     std::fs::write(&report, "").map_err(failed)?;
     let (name, rest) = args.program.split_first().ok_or_else(|| Failure::from("no program is given"))?;
@@ -133,6 +138,9 @@ fn with_folder(args: &Args, driver: &Path, scratch: &Path) -> Result<Ended, Fail
     command.args(rest);
     // One for ocl-icd, one for the loader of Khronos.
     command.env("OCL_ICD_VENDORS", &vendors).env("OCL_ICD_FILENAMES", driver).env("ENVISA_REPORT", &report);
+    if super::json() {
+        command.env("ENVISA_MESSAGE_FORMAT", "json");
+    }
     if let Some(list) = &args.device {
         command.env("ENVISA_DEVICES", list);
     }
@@ -156,11 +164,27 @@ fn with_folder(args: &Args, driver: &Path, scratch: &Path) -> Result<Ended, Fail
         Some(code) => Ended::Badly(code),
         None => {
             use std::os::unix::process::ExitStatusExt;
-            eprintln!("envisa exec: {} was ended: {status}", Path::new(name).display());
+            line(&format!("envisa exec: {} was ended: {status}", Path::new(name).display()));
             // As a shell tells it.
             Ended::Badly(128 + status.signal().unwrap_or(0))
         }
     })
+}
+
+/// A message that is about no place of a module.
+fn say(severity: Severity, text: &str, note: Option<String>) {
+    if super::json() {
+        let said = Diagnostic::new(severity, "", text.to_owned());
+        let said = note.into_iter().fold(said, Diagnostic::note);
+        return eprint!("{}", render_json(&Files::new(), &[said]));
+    }
+    eprintln!("{severity}: {}", super::shown(text));
+    note.into_iter().for_each(|n| eprintln!("   = note: {n}"));
+}
+
+/// A line of what there is to say besides.
+fn line(text: &str) {
+    if super::json() { say(Severity::Note, text, None) } else { eprintln!("{}", super::shown(text)) }
 }
 
 /// What was launched of a kernel, by all processes of the program.
@@ -224,59 +248,70 @@ impl Report {
         report
     }
 
-    /// Prints what was found, statistics and a summary; how much was found.
+    /// Prints what was found, statistics and a summary; how much was found. Faults were told when they happened.
     fn tell(&self, args: &Args) -> usize {
-        let again = |r: &Value, what: &str| match r["times"].as_u64() {
-            Some(n) if n > 1 => eprintln!("   = note: in {n} {what}"),
-            _ => {}
-        };
+        let again =
+            |r: &Value, what: &str| r["times"].as_u64().filter(|n| *n > 1).map(|n| format!("in {n} {what}"));
+        let text = |r: &Value| r["text"].as_str().unwrap_or_default().to_owned();
         for r in &self.findings {
-            eprintln!("{}", super::shown(r["text"].as_str().unwrap_or_default().trim_end()));
-            again(r, "launches");
+            let note = again(r, "launches");
+            if super::json() {
+                let line = r["diagnostic"].as_str().unwrap_or_default();
+                let mut told: Value = serde_json::from_str(line).unwrap_or_default();
+                if let (Some(notes), Some(note)) = (told["notes"].as_array_mut(), note) {
+                    notes.push(note.into());
+                }
+                eprintln!("{told}");
+                continue;
+            }
+            eprintln!("{}", super::shown(text(r).trim_end()));
+            note.into_iter().for_each(|n| eprintln!("   = note: {n}"));
             eprintln!();
         }
         for r in &self.mistakes {
-            eprintln!("error: {}", super::shown(r["text"].as_str().unwrap_or_default()));
-            again(r, "calls");
+            say(Severity::Error, &text(r), again(r, "calls"));
         }
         for r in &self.notes {
-            eprintln!("note: {}", super::shown(r["text"].as_str().unwrap_or_default()));
+            say(Severity::Note, &text(r), None);
         }
         if args.stats {
             self.statistics();
         }
-        let (faults, findings, mistakes) = (self.faults.len(), self.findings.len(), self.mistakes.len());
-        let all = faults + findings + mistakes;
+        let all = self.faults.len() + self.findings.len() + self.mistakes.len();
         if args.check {
             let checked: Vec<&str> = results::CHECKED.into_iter().chain(CHECKED).collect();
-            eprintln!("checked: {}", checked.join("; "));
-            eprintln!("not checked: {}", NOT_CHECKED.join("; "));
+            line(&format!("checked: {}", checked.join("; ")));
+            line(&format!("not checked: {}", NOT_CHECKED.join("; ")));
         }
         if args.check || all > 0 {
-            let tell = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-            let launches: u64 = self.kernels.values().map(|k| k.launches).sum();
-            let mistakes = match mistakes {
-                1 => "1 mistake of the program".to_owned(),
-                n => format!("{n} mistakes of the program"),
-            };
-            eprintln!(
-                "envisa exec: {} of {}: {}, {}, {mistakes}",
-                tell(launches as usize, "launch").replace("launchs", "launches"),
-                tell(self.kernels.len(), "kernel"),
-                tell(faults, "fault"),
-                tell(findings, "finding"),
-            );
+            line(&self.summary());
         }
         all
+    }
+
+    fn summary(&self) -> String {
+        let tell = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+        let launches: u64 = self.kernels.values().map(|k| k.launches).sum();
+        let mistakes = match self.mistakes.len() {
+            1 => "1 mistake of the program".to_owned(),
+            n => format!("{n} mistakes of the program"),
+        };
+        format!(
+            "envisa exec: {} of {}: {}, {}, {mistakes}",
+            tell(launches as usize, "launch").replace("launchs", "launches"),
+            tell(self.kernels.len(), "kernel"),
+            tell(self.faults.len(), "fault"),
+            tell(self.findings.len(), "finding"),
+        )
     }
 
     /// What was launched, the longest first.
     fn statistics(&self) {
         let mut rows: Vec<(&String, &Launches)> = self.kernels.iter().collect();
         rows.sort_by(|a, b| b.1.seconds.total_cmp(&a.1.seconds));
-        eprintln!("{:>12} {:>10} {:>16}  kernel", "seconds", "launches", "work-items");
+        line(&format!("{:>12} {:>10} {:>16}  kernel", "seconds", "launches", "work-items"));
         for (name, k) in rows {
-            eprintln!("{:>12.6} {:>10} {:>16}  {}", k.seconds, k.launches, k.work_items, super::shown(name));
+            line(&format!("{:>12.6} {:>10} {:>16}  {name}", k.seconds, k.launches, k.work_items));
         }
     }
 

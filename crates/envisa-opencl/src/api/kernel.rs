@@ -83,8 +83,8 @@ fn argument(c: &Caller, kernel: &Kernel, index: cl_uint, size: usize, value: *co
             Ok(Arg::Sampler(handle::get::<Sampler>(handle)?))
         }
         _ => {
-            // More than the argument takes is fine for Intel's driver: SYCL's runtimes rely on it.
-            if size == 0 || size < about.size {
+            let fits = if about.exact { size == about.size } else { size.next_multiple_of(4) >= about.size };
+            if size == 0 || !fits {
                 return Err(Error::INVALID_ARG_SIZE);
             }
             let bytes = c.bytes(value, size).filter(|v| !v.is_empty()).ok_or(Error::INVALID_ARG_VALUE)?;

@@ -187,10 +187,6 @@ fn build_devices(
 }
 
 fn info(program: &Program, what: cl_uint) -> Result<Answer> {
-    let binary = |b: &crate::core::program::Build| {
-        let module = b.module.as_ref().map(|m| m.bytes().clone());
-        module.or_else(|| b.spirv.clone())
-    };
     Ok(match what {
         cl::CL_PROGRAM_REFERENCE_COUNT => handle::references(program).into(),
         cl::CL_PROGRAM_CONTEXT => handle::of(&*program.context).into(),
@@ -205,8 +201,7 @@ fn info(program: &Program, what: cl_uint) -> Result<Answer> {
             _ => Answer(Vec::new()),
         },
         cl::CL_PROGRAM_BINARY_SIZES => {
-            let sizes: Vec<usize> =
-                program.builds().iter().map(|b| binary(b).map_or(0, |x| x.len())).collect();
+            let sizes: Vec<usize> = program.builds().iter().map(|b| b.binary().len()).collect();
             sizes.into()
         }
         cl::CL_PROGRAM_NUM_KERNELS => program.kernel_names()?.len().into(),
@@ -319,10 +314,8 @@ entry! {
             }
             for (i, build) in builds.iter().enumerate() {
                 let to = c.read(param_value.cast::<*mut c_void>().wrapping_add(i)).unwrap_or(std::ptr::null_mut());
-                let module = build.module.as_ref().map(|m| m.bytes().clone());
-                if let Some(bytes) = module.or_else(|| build.spirv.clone())
-                    && !to.is_null()
-                {
+                let bytes = build.binary();
+                if !to.is_null() && !bytes.is_empty() {
                     c.memory(to, bytes.len()).write(&bytes);
                 }
             }

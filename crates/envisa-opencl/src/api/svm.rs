@@ -275,7 +275,10 @@ entry! {
     ) {
         use std::sync::atomic::Ordering::Relaxed;
         let kernel = handle::get::<Kernel>(kernel)?;
-        if param_value.is_null() {
+        let pointers =
+            matches!(param_name, cl::CL_KERNEL_EXEC_INFO_SVM_PTRS | cl::CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL);
+        // No pointers are a list, too: that of an earlier call no longer counts.
+        if param_value.is_null() && !(pointers && param_value_size == 0) {
             return Err(Error::INVALID_VALUE);
         }
         let flag = || {
@@ -285,8 +288,8 @@ entry! {
             Ok(c.read(param_value.cast::<cl_bool>()).unwrap_or(0) != 0)
         };
         match param_name {
-            cl::CL_KERNEL_EXEC_INFO_SVM_PTRS | cl::CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL => {
-                if param_value_size == 0 || !param_value_size.is_multiple_of(size_of::<usize>()) {
+            _ if pointers => {
+                if !param_value_size.is_multiple_of(size_of::<usize>()) {
                     return Err(Error::INVALID_VALUE);
                 }
                 let n = param_value_size / size_of::<usize>();

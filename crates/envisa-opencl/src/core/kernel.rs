@@ -527,7 +527,7 @@ fn run(kernel: &Kernel, device: &Arc<Device>, range: &Range, captured: &Captured
     }
     crate::report::launched(name, report.work_items, report.time);
     for f in &report.findings {
-        crate::report::finding(&f.key, &f.text, &f.data);
+        crate::report::finding(f);
     }
     if let Some((read, written)) = &report.footprint {
         account(info, captured, read, written);
@@ -538,7 +538,7 @@ fn run(kernel: &Kernel, device: &Arc<Device>, range: &Range, captured: &Captured
     match report.fault {
         None => Ok(()),
         Some(f) => {
-            crate::report::fault(&f.key, &f.text, &f.data);
+            crate::report::fault(&f);
             Err(Error::OUT_OF_RESOURCES)
         }
     }

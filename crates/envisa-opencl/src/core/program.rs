@@ -54,8 +54,8 @@ pub struct Build {
     pub log: String,
     /// `CL_PROGRAM_BINARY_TYPE_*`.
     pub kind: u32,
-    /// SPIR-V of a compiled program, or of a binary that must be rebuilt.
-    pub spirv: Option<Arc<Vec<u8>>>,
+    /// SPIR-V of a compiled program, of the parts of a library, or of a binary that must be rebuilt.
+    pub spirv: Vec<Arc<Vec<u8>>>,
     /// Texts that a compiled program was made of, while mistakes are looked for.
     pub sources: Vec<SourceText>,
     /// What runs.
@@ -68,6 +68,17 @@ impl Object for Program {
         &self.slot
     }
 }
+
+/// What a library may say of programs that are linked with it.
+const LINK_OPTIONS: [&str; 7] = [
+    "-cl-denorms-are-zero",
+    "-cl-no-signed-zeroes",
+    "-cl-no-signed-zeros",
+    "-cl-unsafe-math-optimizations",
+    "-cl-finite-math-only",
+    "-cl-fast-relaxed-math",
+    "-cl-no-subgroup-ifp",
+];
 
 /// A header that a compilation may include: its name and the program with its text.
 pub type Header = (String, Arc<Program>);
@@ -107,7 +118,15 @@ impl Program {
             return Ok(Build {
                 status: cl::CL_BUILD_NONE,
                 kind: cl::CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT,
-                spirv: Some(Arc::new(bytes.to_vec())),
+                spirv: vec![Arc::new(bytes.to_vec())],
+                ..Build::default()
+            });
+        }
+        if let Some(parts) = library_parts(bytes) {
+            return Ok(Build {
+                status: cl::CL_BUILD_NONE,
+                kind: cl::CL_PROGRAM_BINARY_TYPE_LIBRARY,
+                spirv: parts?,
                 ..Build::default()
             });
         }
@@ -124,7 +143,7 @@ impl Program {
                 Some(spirv) => Ok(Build {
                     status: cl::CL_BUILD_NONE,
                     kind,
-                    spirv: Some(Arc::new(spirv)),
+                    spirv: vec![Arc::new(spirv)],
                     ..Build::default()
                 }),
                 None => {
@@ -202,7 +221,7 @@ impl Program {
             let at = self.index(device)?;
             let old = self.builds.lock().unwrap()[at].clone();
             self.set(at, Build { status: cl::CL_BUILD_IN_PROGRESS, options: options.into(), ..old.clone() });
-            let made = match (&self.source, &old.module, &old.spirv) {
+            let made = match (&self.source, &old.module, &old.spirv[..]) {
                 (Source::Text(text), ..) => build_text(device, text, options),
                 (Source::Il(il), ..) => {
                     let constants = self.constants.lock().unwrap().clone();
@@ -212,7 +231,9 @@ impl Program {
                     }
                 }
                 (Source::Binary, Some(module), _) => Ok((module.clone(), String::new())),
-                (Source::Binary, None, Some(il)) => run(device, &Input::Spirv(il), options, Vec::new()),
+                (Source::Binary, None, [il]) if old.kind != cl::CL_PROGRAM_BINARY_TYPE_LIBRARY => {
+                    run(device, &Input::Spirv(il), options, Vec::new())
+                }
                 _ => return Err(Error::INVALID_OPERATION),
             };
             let build = match made {
@@ -272,7 +293,7 @@ impl Program {
                     options: options.into(),
                     log: shown(&compiled.log),
                     kind: cl::CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT,
-                    spirv: Some(Arc::new(compiled.bytes)),
+                    spirv: vec![Arc::new(compiled.bytes)],
                     sources: match &told {
                         Some(told) => std::iter::once(told.source.clone())
                             .chain(files.iter().map(header_text))
@@ -307,51 +328,38 @@ impl Program {
             .split_whitespace()
             .filter(|w| !matches!(*w, "-create-library" | "-enable-link-options"))
             .collect();
+        if library && rest.iter().any(|option| !LINK_OPTIONS.contains(option)) {
+            return Err(Error::INVALID_LINKER_OPTIONS);
+        }
         let compile_options = rest.join(" ");
         let mut builds = Vec::new();
         let mut result = Ok(());
         for device in devices {
-            let (mut modules, mut sources) = (Vec::new(), Vec::new());
+            let (mut parts, mut sources) = (Vec::new(), Vec::new());
             for input in inputs {
                 let build = input.build_of(device)?;
-                let spirv = build.spirv.ok_or(Error::INVALID_OPERATION)?;
-                modules.push(spirv.to_vec());
+                if build.spirv.is_empty() {
+                    return Err(Error::INVALID_OPERATION);
+                }
+                parts.extend(build.spirv);
                 sources.extend(build.sources);
             }
-            let input = Input::Link(&modules);
-            let made = if library {
-                let made = crate::compiler::service().compile(
-                    device.spec.name,
-                    &input,
-                    &compile_options,
-                    Output::Spirv,
-                );
-                made.map(|c| (Some(Arc::new(c.bytes)), None, c.log))
-                    .map_err(|e| (failure(&e, Error::LINK_PROGRAM_FAILURE), e.log().to_owned()))
+            let done = Build { status: cl::CL_BUILD_SUCCESS, options: options.into(), ..Build::default() };
+            // A library is its parts: what they use of each other is looked for when a program is made of them.
+            builds.push(if library {
+                Build { kind: cl::CL_PROGRAM_BINARY_TYPE_LIBRARY, spirv: parts, sources, ..done }
             } else {
-                let made = run(device, &input, &compile_options, sources.clone());
-                made.map(|(module, log)| (None, Some(module), log)).map_err(|(e, log)| {
-                    let e = if e == Error::BUILD_PROGRAM_FAILURE { Error::LINK_PROGRAM_FAILURE } else { e };
-                    (e, log)
-                })
-            };
-            builds.push(match made {
-                Ok((spirv, module, log)) => Build {
-                    status: cl::CL_BUILD_SUCCESS,
-                    options: options.into(),
-                    log,
-                    kind: if library {
-                        cl::CL_PROGRAM_BINARY_TYPE_LIBRARY
-                    } else {
-                        cl::CL_PROGRAM_BINARY_TYPE_EXECUTABLE
-                    },
-                    spirv,
-                    sources,
-                    module,
-                },
-                Err((e, log)) => {
-                    result = Err(e);
-                    Build { status: cl::CL_BUILD_ERROR, options: options.into(), log, ..Build::default() }
+                let modules: Vec<Vec<u8>> = parts.iter().map(|p| p.to_vec()).collect();
+                match run(device, &Input::Link(&modules), &compile_options, sources) {
+                    Ok((module, log)) => {
+                        let kind = cl::CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+                        Build { kind, log, module: Some(module), ..done }
+                    }
+                    Err((e, log)) => {
+                        let refused = e == Error::BUILD_PROGRAM_FAILURE;
+                        result = Err(if refused { Error::LINK_PROGRAM_FAILURE } else { e });
+                        Build { status: cl::CL_BUILD_ERROR, log, ..done }
+                    }
                 }
             });
         }
@@ -368,6 +376,45 @@ impl Program {
         let module = module.ok_or(Error::INVALID_PROGRAM_EXECUTABLE)?;
         Ok(module.kernels.iter().map(|k| k.name.clone()).collect())
     }
+}
+
+impl Build {
+    /// Its binary: what runs, or what it is linked from; empty if there is none.
+    pub fn binary(&self) -> Arc<Vec<u8>> {
+        match (&self.module, &self.spirv[..]) {
+            (Some(module), _) => module.bytes().clone(),
+            (None, [one]) if self.kind != cl::CL_PROGRAM_BINARY_TYPE_LIBRARY => one.clone(),
+            (None, []) => Arc::default(),
+            (None, parts) => {
+                let mut bytes = LIBRARY.to_vec();
+                for part in parts {
+                    bytes.extend((part.len() as u64).to_le_bytes());
+                    bytes.extend(&**part);
+                }
+                Arc::new(bytes)
+            }
+        }
+    }
+}
+
+/// Begins the binary of a library; each of its parts follows behind its length, which has eight bytes.
+const LIBRARY: &[u8; 16] = b"envisa library\n1";
+
+/// The parts of a library; `None` if it is none.
+fn library_parts(bytes: &[u8]) -> Option<Result<Vec<Arc<Vec<u8>>>>> {
+    let mut rest = bytes.strip_prefix(LIBRARY)?;
+    let mut parts = Vec::new();
+    while !rest.is_empty() {
+        let part = rest.split_first_chunk::<8>().and_then(|(length, rest)| {
+            rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)
+        });
+        let Some((part, behind)) = part.filter(|(part, _)| spirv::is_spirv(part)) else {
+            return Some(Err(Error::INVALID_BINARY));
+        };
+        parts.push(Arc::new(part.to_vec()));
+        rest = behind;
+    }
+    Some(if parts.is_empty() { Err(Error::INVALID_BINARY) } else { Ok(parts) })
 }
 
 fn failure(e: &Failure, refused: Error) -> Error {

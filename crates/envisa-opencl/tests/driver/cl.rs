@@ -1,6 +1,7 @@
 //! OpenCL for tests: the loader, a device, short ways for what every test does.
 
 use std::ffi::{CString, c_void};
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
@@ -26,9 +27,9 @@ fn files() -> (PathBuf, PathBuf) {
     (driver.canonicalize().expect("it is there"), PathBuf::from(env!("CARGO_BIN_EXE_envisa-compiler")))
 }
 
-fn missing(what: &str) -> Option<Driver> {
+pub fn missing(what: &str) -> Option<Driver> {
     assert!(std::env::var_os("ENVISA_REQUIRE_ORACLES").is_none(), "{what} is needed");
-    eprintln!("NOT RUN: {what} is missing");
+    let _ = writeln!(std::io::stderr(), "NOT RUN: {what} is missing");
     None
 }
 
@@ -42,8 +43,9 @@ pub fn driver() -> Option<&'static Driver> {
                 return missing("Intel's compiler (libocloc.so)");
             }
             let (driver, compiler) = files();
-            let vendors = std::env::temp_dir().join(format!("envisa-test-{}", std::process::id()));
-            std::fs::create_dir_all(&vendors).expect("a folder can be made");
+            let vendors = tempfile::Builder::new().prefix("envisa-test-").tempdir();
+            // The process's, to its end.
+            let vendors = vendors.expect("a folder can be made").keep();
             std::fs::write(vendors.join("envisa.icd"), driver.display().to_string()).expect("written");
             // Nothing has called OpenCL yet, and only this function sets variables.
             std::env::set_var("OCL_ICD_VENDORS", &vendors);

@@ -186,6 +186,86 @@ fn programs_are_compiled_with_headers_and_linked() {
     assert_eq!(s.read::<i32>(out, 1), [42]);
 }
 
+/// A library is made of compiled programs, goes through its binary, and is linked with what uses it.
+#[test]
+fn libraries_are_linked() {
+    let Some(driver) = driver() else { return };
+    let s = driver.session(0, 0);
+    let compiled = |text: &str| {
+        let text = CString::new(text).unwrap();
+        let mut start = text.as_ptr();
+        let program = make!(s, clCreateProgramWithSource(s.context, 1, &raw mut start, null()));
+        let code =
+            call!(s, clCompileProgram(program, 0, null(), null(), 0, null(), null_mut(), None, null_mut()));
+        assert_eq!(code, CL_SUCCESS, "{}", s.log(program));
+        program
+    };
+    let link = |options: &str, inputs: &[cl_program]| {
+        let (options, mut code) = (CString::new(options).unwrap(), 1);
+        let (n, list) = (inputs.len() as u32, inputs.as_ptr());
+        // SAFETY: the lists are as long as they are said to be.
+        let program = unsafe {
+            let to = &raw mut code;
+            s.api.clLinkProgram.unwrap()(
+                s.context,
+                0,
+                null(),
+                options.as_ptr(),
+                n,
+                list,
+                None,
+                null_mut(),
+                to,
+            )
+        };
+        (program, code)
+    };
+    let kind = |program| {
+        let what = CL_PROGRAM_BINARY_TYPE;
+        let got = bytes(|n, to, ret| call!(s, clGetProgramBuildInfo(program, s.device, what, n, to, ret)));
+        u32::from_ne_bytes(got.try_into().unwrap())
+    };
+    let twice = compiled("int twice(int x) { return 2 * x; }");
+    let more = compiled("int twice(int); int more(int x) { return twice(x) + 1; }");
+    let main = compiled("int more(int); kernel void k(global int *p) { p[0] = more(p[0]); }");
+    let (library, code) = link("-create-library", &[twice, more]);
+    assert_eq!((code, kind(library)), (CL_SUCCESS, CL_PROGRAM_BINARY_TYPE_LIBRARY));
+    assert_eq!(link("-create-library -no-such-option", &[twice]).1, CL_INVALID_LINKER_OPTIONS);
+    let name = CString::new("k").unwrap();
+    // SAFETY: the name ends with zero.
+    let none = unsafe { s.api.clCreateKernel.unwrap()(library, name.as_ptr(), null_mut()) };
+    assert!(none.is_null(), "a library has no kernels to launch");
+    let sizes = bytes(|n, to, ret| call!(s, clGetProgramInfo(library, CL_PROGRAM_BINARY_SIZES, n, to, ret)));
+    let mut binary = vec![0u8; usize::from_ne_bytes(sizes.try_into().unwrap())];
+    let mut to = binary.as_mut_ptr();
+    let list = (&raw mut to).cast();
+    assert_eq!(call!(s, clGetProgramInfo(library, CL_PROGRAM_BINARIES, 8, list, null_mut())), CL_SUCCESS);
+    let load = |bytes: &[u8]| {
+        let (mut start, length, mut code) = (bytes.as_ptr(), bytes.len(), 1);
+        let (length, start) = (&raw const length, &raw mut start);
+        // SAFETY: there is one binary, of the length that is given.
+        let program = unsafe {
+            let (device, to) = (&raw const s.device, &raw mut code);
+            s.api.clCreateProgramWithBinary.unwrap()(s.context, 1, device, length, start, null_mut(), to)
+        };
+        (program, code)
+    };
+    let (again, code) = load(&binary);
+    assert_eq!((code, kind(again)), (CL_SUCCESS, CL_PROGRAM_BINARY_TYPE_LIBRARY));
+    for library in [library, again] {
+        let (program, code) = link("", &[main, library]);
+        assert_eq!(code, CL_SUCCESS, "{}", s.log(program));
+        let kernel = s.kernel(program, "k");
+        let out = s.buffer(&[21i32]);
+        assert_eq!(s.arg(kernel, 0, &out), CL_SUCCESS);
+        assert_eq!(s.launch(kernel, 1, None), CL_SUCCESS);
+        assert_eq!(s.read::<i32>(out, 1), [43]);
+    }
+    for damaged in [&binary[..16], &binary[..20], &binary[..binary.len() - 4]] {
+        assert_eq!(load(damaged).1, CL_INVALID_BINARY);
+    }
+}
+
 /// Quoted names are of the application's folder, and what is there now counts, not what was there when the same text was
 /// compiled before. A text without anything in it is a program too.
 #[test]
@@ -249,6 +329,57 @@ fn arguments_and_sizes_that_do_not_fit_give_the_standards_errors() {
     assert_eq!(s.arg(eight, 0, &gone), CL_SUCCESS);
     assert_eq!(call!(s, clReleaseMemObject(gone)), CL_SUCCESS);
     assert_eq!(s.launch(eight, 8, None), CL_INVALID_KERNEL_ARGS);
+}
+
+/// A value has the size of its type, no more and no less; where its type is not known, at least what the kernel uses.
+#[test]
+fn values_have_their_types_sizes() {
+    let Some(driver) = driver() else { return };
+    let source = "
+        typedef struct { int a, b, c; } S;
+        typedef struct { char c; long l; } R;
+        kernel void k(global int *p, int n, float4 f, S s, char c, R r, uchar3 u, S unused, float3 t, ulong l, ushort2 w)
+        {
+            p[0] = n + f.x + s.c + c + r.l + u.x + t.y + l + w.x;
+        }";
+    for device in 0..driver.devices().len() {
+        let s = driver.session(device, 0);
+        let kernel = s.kernel(s.program(source), "k");
+        let value = [0u64; 8];
+        for (index, size) in (1..).zip([4, 16, 12, 1, 16, 4, 12, 16, 8, 4]) {
+            let set = |size| call!(s, clSetKernelArg(kernel, index, size, value.as_ptr().cast()));
+            assert_eq!(set(size), CL_SUCCESS, "argument {index}");
+            for wrong in [0, size - 1, size + 1, 2 * size, 64] {
+                assert_eq!(set(wrong), CL_INVALID_ARG_SIZE, "argument {index}: {wrong} bytes for {size}");
+            }
+        }
+    }
+}
+
+#[test]
+fn no_shared_memory_is_a_list_too() {
+    let Some(driver) = driver() else { return };
+    let s = driver.session(0, 0);
+    let kernel = s.kernel(s.program(AXPY), "axpy");
+    let set = |what, size, from| call!(s, clSetKernelExecInfo(kernel, what, size, from));
+    assert_eq!(set(CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, null()), CL_SUCCESS);
+    assert_eq!(set(CL_KERNEL_EXEC_INFO_SVM_PTRS, 8, null()), CL_INVALID_VALUE);
+    let pointer = 0usize;
+    assert_eq!(set(CL_KERNEL_EXEC_INFO_SVM_PTRS, 7, (&raw const pointer).cast()), CL_INVALID_VALUE);
+    assert_eq!(set(CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, 4, null()), CL_INVALID_VALUE);
+}
+
+#[test]
+fn every_version_of_the_language_compiles_on_every_device() {
+    let Some(driver) = driver() else { return };
+    for device in 0..driver.devices().len() {
+        let s = driver.session(device, 0);
+        for version in ["CL1.1", "CL1.2", "CL2.0", "CL3.0"] {
+            let (program, code) = s.build(AXPY, &format!("-cl-std={version}"));
+            assert_eq!(code, CL_SUCCESS, "device {device}, {version}: {}", s.log(program));
+            axpy(&s, s.kernel(program, "axpy"));
+        }
+    }
 }
 
 #[test]

@@ -2,14 +2,14 @@
 
 use std::process::Command;
 
-use crate::cl::driver;
+use crate::cl::{driver, missing};
 
 /// Runs a script of the folder of tests; `None` where it cannot run.
 fn run(script: &str) -> Option<(bool, String, String)> {
     let python = std::env::var("ENVISA_TEST_PYTHON").unwrap_or_else(|_| "python3".into());
     let has = Command::new(&python).args(["-c", "import pyopencl, numpy"]).output();
     if !has.is_ok_and(|o| o.status.success()) {
-        eprintln!("NOT RUN: {python} has no PyOpenCL (pip install pyopencl numpy)");
+        missing(&format!("PyOpenCL of {python} (pip install pyopencl numpy)"));
         return None;
     }
     // Sets the environment that the script inherits.
@@ -31,4 +31,23 @@ fn a_pyopencl_script_runs() {
 fn every_format_is_sampled_in_every_way() {
     let Some((success, out, err)) = run("images.py") else { return };
     assert!(success && out.contains("combinations fine\n"), "{out}{err}");
+}
+
+/// Where PyOpenCL is missing that is seen, though the test passes; where every oracle must be there it fails.
+#[test]
+fn a_python_without_pyopencl_is_told_of() {
+    let run = |required: bool| {
+        let own = std::env::current_exe().expect("the test is a file");
+        let mut command = Command::new(own);
+        command.args(["--exact", "python::a_pyopencl_script_runs"]).env("ENVISA_TEST_PYTHON", "/nonexistent");
+        command.env_remove("ENVISA_REQUIRE_ORACLES");
+        if required {
+            command.env("ENVISA_REQUIRE_ORACLES", "1");
+        }
+        let output = command.output().expect("it starts");
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (passed, err) = run(false);
+    assert!(passed && err.contains("NOT RUN: PyOpenCL of /nonexistent"), "{err}");
+    assert!(!run(true).0);
 }
