@@ -43,6 +43,8 @@ enum Command {
     Build(cmd::build::Args),
     Init(cmd::init::Args),
     Run(Box<cmd::run::Args>),
+    #[cfg(feature = "debug")]
+    Debug(Box<cmd::debug::Args>),
     Exec(cmd::exec::Args),
     Opencl(cmd::opencl::Args),
     Completions(cmd::shell::Completions),
@@ -81,6 +83,8 @@ pub fn main() -> std::process::ExitCode {
         Command::Build(args) => cmd::build::run(args),
         Command::Init(args) => cmd::init::run(&args),
         Command::Run(args) => cmd::run::run(&args),
+        #[cfg(feature = "debug")]
+        Command::Debug(args) => cmd::debug::run(&args),
         Command::Exec(args) => cmd::exec::run(&args),
         Command::Opencl(args) => cmd::opencl::run(&args),
         Command::Completions(args) => cmd::shell::completions(&args),

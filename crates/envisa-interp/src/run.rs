@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 use envisa_lower::{BadProgram, Pc, Program};
 use envisa_machine::cpu::Level;
 use envisa_machine::dispatch::Prepared;
-use envisa_machine::engine::{Engine, Instructions, LaunchView, Left, Stop, Translation, Worker};
+use envisa_machine::engine::{Engine, Instructions, LaunchView, Left, Stop, Translation, Worker, flag};
 use envisa_machine::group::{Groups, Run};
 use envisa_machine::link::Linked;
 use envisa_machine::observer::Observer;
 use envisa_machine::scheduler;
-use envisa_machine::thread::Machine;
+use envisa_machine::thread::{Machine, STOP};
 use envisa_machine::trap::Trap;
 use envisa_machine::{Outcome, RunOptions};
 
@@ -77,6 +77,11 @@ impl Executable {
         Arc::new(Single { program: self.fast.clone(), code: OnceLock::new() })
     }
 
+    /// What executes single instructions of the program as it was written, for debuggers.
+    pub fn written(&self) -> Arc<dyn Instructions> {
+        Arc::new(Single { program: self.program.clone(), code: OnceLock::new() })
+    }
+
     /// The program.
     pub fn program(&self) -> &Program {
         &self.program
@@ -132,6 +137,32 @@ impl Instructions for Single {
 
     fn run(&self, m: &mut Machine<'_>) {
         Code::run(self.code(), m);
+    }
+
+    fn run_to(&self, m: &mut Machine<'_>, flags: &[u8], most: u64) -> (u64, u32) {
+        let code = self.code();
+        code.admit(m);
+        let (mut pc, mut ran, mut last) = (m.t.pc, 0, m.t.pc);
+        while ran < most {
+            last = pc;
+            let next = match code.cells.get(pc as usize) {
+                Some(cell) => level::call(cell.run, m, At { cell, code }, pc),
+                None => m.fault(pc, None, envisa_machine::Cause::FellOff),
+            };
+            if next == pc && flags.get(pc as usize).is_some_and(|f| f & flag::MESSAGE != 0) {
+                continue;
+            }
+            ran += 1;
+            if next == STOP {
+                return (ran, last);
+            }
+            pc = next;
+            if flags.get(pc as usize).is_some_and(|f| f & flag::STOP != 0) {
+                break;
+            }
+        }
+        m.t.pc = pc;
+        (ran, last)
     }
 }
 

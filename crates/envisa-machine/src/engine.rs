@@ -83,6 +83,18 @@ pub trait Instructions: Send + Sync {
 
     /// Runs a thread from `m.t.pc` on until it ends, waits or faults.
     fn run(&self, m: &mut Machine<'_>);
+
+    /// The same, but at most so many instructions, and not into one whose flags have [`flag::STOP`], unless it is the
+    /// first; `m.t.pc` says where it goes on. Gives how many were executed, and the last one.
+    fn run_to(&self, m: &mut Machine<'_>, flags: &[u8], most: u64) -> (u64, u32);
+}
+
+/// What is said of instructions to [`Instructions::run_to`], by program counter.
+pub mod flag {
+    /// Stop before it.
+    pub const STOP: u8 = 1;
+    /// It is a message: these may want to be executed again, which is one execution all the same.
+    pub const MESSAGE: u8 = 2;
 }
 
 /// A launch as workers see it.

@@ -1,6 +1,9 @@
 //! Threads of a group: how they start, take turns, and wait for each other. For engines that run one thread after
 //! the other.
 
+pub mod log;
+pub mod paused;
+
 use std::ops::Range;
 use std::sync::Arc;
 

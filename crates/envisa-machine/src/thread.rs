@@ -1,28 +1,31 @@
 //! A hardware thread: registers, channels, where it stands; and what it shares with its group.
 
+mod control;
+
 use std::sync::OnceLock;
 
-use envisa_isa::Span;
 use envisa_isa::limits::NAMED_BARRIERS;
-use envisa_lower::{Message, Program, RegOffset, decode_raw};
+use envisa_isa::{Combine, Span};
+use envisa_lower::{Inst, Message, Program, RegOffset, decode_raw};
 use envisa_sem::FpMode;
 
 use crate::asked::Asked;
 use crate::dropped::{Dropped, DroppedAccess};
 use crate::interest::Interest;
 use crate::memory::{AddressMap, Block, Hint, Names, SurfaceTable};
-use crate::messages::{self, Drops, Fault, FaultKind, Ports};
-use crate::regs::Registers;
+use crate::messages::{self, Drops, Fault, FaultKind, MemoryObserver, Ports};
+use crate::regs::{Registers, all_channels};
 use crate::sampler::Sampler;
 use crate::trap::{Call, Cause, MAX_CALLS, Trap};
 
 pub use crate::trap::{Mask, Status};
+pub use control::Control;
 
 /// A program counter that stops a thread: it ended, waits or faulted, and its status says which.
 pub const STOP: u32 = u32::MAX;
 
 /// A call that has not returned.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Frame {
     /// Where to go on.
     return_pc: u32,
@@ -225,7 +228,7 @@ pub struct Group {
 
 /// The operands of a thread's last two DPASW instructions: while one thread still reads one, the other may
 /// have come to the next.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Fused {
     /// How many it came to.
     pub count: u32,
@@ -525,10 +528,47 @@ impl Machine<'_> {
             }
             done
         };
+        self.done(pc, first, done)
+    }
+
+    /// The same, telling somebody else of the accesses before they are done; who is told counts what is dropped.
+    pub fn message_told<O: MemoryObserver>(
+        &mut self,
+        (pc, number): (u32, u32),
+        mask: Mask,
+        (channels, first): (u32, u32),
+        told: &mut O,
+    ) -> u32 {
+        let ports = self.env.ports(self.slm, self.t.scratch, &self.t.regs);
+        let Some(message) = self.env.program.messages().get(number as usize) else { return pc + 1 };
+        let (site, regs) = (&mut self.hints[number as usize], &mut self.t.regs);
+        let done = messages::execute(message, site, regs, mask, channels, &ports, told);
+        self.done(pc, first, done)
+    }
+
+    fn done(&mut self, pc: u32, first: u32, done: Result<(), Fault>) -> u32 {
         match done {
             Ok(()) => pc + 1,
             Err(f) => self.message_fault(pc, first, f),
         }
+    }
+
+    /// The channels that an instruction runs, aligned to its first: its execution mask and, if it is one, its
+    /// predicate. (Of `sel`, whose predicate picks a source, all active ones.)
+    pub fn channels(&self, inst: &Inst) -> Mask {
+        let full = all_channels(inst.channels.into());
+        let active = if inst.no_mask { full } else { self.t.mask >> inst.first & full };
+        if inst.pred.offset == 0 || inst.op == envisa_lower::Op::Sel {
+            return active;
+        }
+        let bits = self.t.regs.peek::<u32>(inst.pred.offset) >> inst.first & full;
+        let bits = match inst.pred.combine {
+            Combine::None => bits,
+            Combine::Any if bits != 0 => full,
+            Combine::All if bits == full => full,
+            Combine::Any | Combine::All => 0,
+        };
+        active & if inst.pred.invert { !bits } else { bits }
     }
 
     /// Counts accesses that the message at `pc`, whose first channel is `first`, dropped.

@@ -92,6 +92,7 @@ mod observe;
 mod profile;
 mod run;
 mod source;
+mod stage;
 mod statistics;
 
 pub use buffer::Buffer;
@@ -117,4 +118,5 @@ pub use profile::{
 };
 pub use run::{Compiled, Dropped, Footprint, Outcome, Run, ThreadRegisters};
 pub use source::SourceText;
+pub use stage::{Given, Stage};
 pub use statistics::{FidelityEntry, LeftEntry, MemoryLine, Native, Statistics};

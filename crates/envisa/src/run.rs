@@ -206,6 +206,20 @@ impl Run {
         Ok(outcome)
     }
 
+    /// Prepares it for one host thread, and has `play` run it.
+    pub(crate) fn staged<T>(
+        self,
+        play: impl FnOnce(&Kernel, &Launch, &Prepared, u64) -> T,
+    ) -> Result<T, Error> {
+        let Run { device, kernel, launch, bound } = self;
+        let code = &*kernel.code;
+        let options = RunOptions { jobs: 1, ..options(&device, code, &launch) };
+        let mut ready = prepare(device.0.memory(), code, bound, &options, 0).map_err(|e| refused(code, e))?;
+        let prepared = ready.prepared();
+        prepared.names = names(code, &launch);
+        Ok(play(&kernel, &launch, prepared, options.limit))
+    }
+
     /// The kernel's code.
     pub(crate) fn code(&self) -> Arc<Code> {
         self.kernel.code.clone()

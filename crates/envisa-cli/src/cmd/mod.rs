@@ -3,6 +3,8 @@
 pub mod asm;
 pub mod build;
 pub mod check;
+#[cfg(feature = "debug")]
+pub mod debug;
 pub mod dis;
 pub mod exec;
 pub mod explain;

@@ -144,36 +144,36 @@ impl From<EngineArg> for envisa::Engine {
 
 /// Options of the compiler.
 #[derive(clap::Args)]
-struct BuildArgs {
+pub struct BuildArgs {
     /// The device to compile for: skl, tgllp, dg2, pvc.
     #[arg(long)]
-    device: Option<String>,
+    pub device: Option<String>,
     /// Options of the compiler.
     #[arg(long, default_value = "", allow_hyphen_values = true)]
-    options: String,
+    pub options: String,
     /// The compiler, if it is not on the PATH.
     #[arg(long, value_name = "FILE")]
-    ocloc: Option<PathBuf>,
+    pub ocloc: Option<PathBuf>,
 }
 
 /// Options of hand-written code.
 #[derive(clap::Args)]
-struct BareArgs {
+pub struct BareArgs {
     /// The platform whose rules it follows.
     #[arg(long, value_name = "PLATFORM", value_parser = envisa::platform)]
-    platform: Option<Platform>,
+    pub platform: Option<Platform>,
     /// Thread groups.
     #[arg(long, value_delimiter = ',', value_name = "X[,Y,Z]")]
-    groups: Vec<u32>,
+    pub groups: Vec<u32>,
     /// Threads a group.
     #[arg(long, value_name = "N")]
-    threads: Option<u32>,
+    pub threads: Option<u32>,
     /// Channels a thread; by default the `SimdSize` attribute or the widest instruction.
     #[arg(long, value_name = "N")]
-    simd: Option<u32>,
+    pub simd: Option<u32>,
     /// Shared local memory a group, in bytes; 64 KiB if not said.
     #[arg(long, value_name = "BYTES")]
-    slm: Option<u64>,
+    pub slm: Option<u64>,
 }
 
 fn jobs(text: &str) -> Result<usize, String> {

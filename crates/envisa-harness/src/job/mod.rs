@@ -556,6 +556,14 @@ impl Ready {
         Ok(self.device.run(&self.kernel, &launch)?)
     }
 
+    /// The launch, for a debugger to put on its stage.
+    ///
+    /// # Errors
+    /// Where sizes or arguments do not fit the kernel.
+    pub fn launch(&self) -> Result<envisa::Run, JobError> {
+        Ok(self.device.launch(&self.kernel, self.launch.clone())?)
+    }
+
     /// The kernel.
     pub fn kernel(&self) -> &Kernel {
         &self.kernel

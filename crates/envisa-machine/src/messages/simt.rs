@@ -570,22 +570,10 @@ fn row<O: MemoryObserver>(
     let found = target.find(ports.memory, site, (address, count * span), (kind, first), &mut ());
     let Ok(Some((block, place))) = found else { return false };
     let from = data + first * u32::from(s.slot);
-    match (s.element, s.slot) {
-        // As they are in memory.
-        (e, slot) if e == slot && parts == 1 => {
-            let done = match s.write {
-                true => block.copy_in(place, regs.slice(from, count * span)),
-                false => block.copy_out(place, regs.slice_mut(from, count * span)),
-            };
-            if !done {
-                return false;
-            }
-        }
-        (1, 4) => each::<u8, u32>(s, regs, from, (count, parts), (block, place)),
-        (2, 4) => each::<u16, u32>(s, regs, from, (count, parts), (block, place)),
-        (4, 4) => each::<u32, u32>(s, regs, from, (count, parts), (block, place)),
-        (8, 8) => each::<u64, u64>(s, regs, from, (count, parts), (block, place)),
-        _ => return false,
+    let plain = s.element == s.slot && parts == 1;
+    let known = plain || matches!((s.element, s.slot), (1 | 2 | 4, 4) | (8, 8));
+    if !known || !block.contains(place, (count * span) as usize) {
+        return false;
     }
     let access = Access {
         channel: first as u8,
@@ -597,6 +585,19 @@ fn row<O: MemoryObserver>(
         outside: false,
     };
     obs.row(&access, count * parts, parts);
+    match (s.element, s.slot) {
+        // As they are in memory.
+        _ if plain && s.write => {
+            block.copy_in(place, regs.slice(from, count * span));
+        }
+        _ if plain => {
+            block.copy_out(place, regs.slice_mut(from, count * span));
+        }
+        (1, _) => each::<u8, u32>(s, regs, from, (count, parts), (block, place)),
+        (2, _) => each::<u16, u32>(s, regs, from, (count, parts), (block, place)),
+        (4, _) => each::<u32, u32>(s, regs, from, (count, parts), (block, place)),
+        _ => each::<u64, u64>(s, regs, from, (count, parts), (block, place)),
+    }
     true
 }
 

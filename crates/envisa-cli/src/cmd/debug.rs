@@ -1,0 +1,231 @@
+//! `envisa debug`: looks into a kernel, every lane, forwards and back.
+
+use crate::cmd::run::{BareArgs, BuildArgs};
+use crate::cmd::{Done, Exit, Failure};
+use envisa::machine::group::paused::Order;
+use envisa_debug::session::{Options, Session};
+use envisa_debug::{dap, terminal};
+use envisa_harness::job::{ArgText, Job, Ready};
+use serde_json::Value;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+
+const AFTER_HELP: &str = "\
+In the terminal, `help` tells the commands. The log of the past takes --history bytes; what is older is run again.
+
+Examples:
+  envisa debug vadd.cl --device dg2 --global 64 --arg a=iota:f32:64 --arg b=fill:f32:64:1 --arg c=zeros:f32:64 --arg n=64
+  envisa debug job.toml -x 'break 7 if i == 40' -x run -x locals
+  envisa debug --dap                      an editor starts it: the launch request says what is debugged
+  envisa debug job.toml --listen 4711     an editor attaches to port 4711 of this machine";
+
+/// Debug a kernel: every lane, at source level, backwards in time.
+///
+/// FILE is what `envisa run` takes. OpenCL C and SPIR-V are compiled with `-g -cl-opt-disable`, so that every variable
+/// has a place; `--optimised` compiles what runs otherwise, which keeps few of them.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// A zebin, a `.cl` or `.spv` file, a job (`.toml`), or hand-written `.visaasm` or `.isa`.
+    file: Option<PathBuf>,
+    /// The kernel, if there are several.
+    #[arg(long)]
+    kernel: Option<String>,
+    /// Work-items: X[,Y[,Z]].
+    #[arg(long, value_delimiter = ',', value_name = "X[,Y,Z]")]
+    global: Vec<u64>,
+    /// Work-items a group.
+    #[arg(long, value_delimiter = ',', value_name = "X[,Y,Z]")]
+    local: Vec<u32>,
+    /// First global id.
+    #[arg(long, value_delimiter = ',', value_name = "X[,Y,Z]")]
+    offset: Vec<u64>,
+    /// An argument, by its name in the source or its index, as of `envisa run`.
+    #[arg(long = "arg", value_name = "NAME=VALUE")]
+    args: Vec<String>,
+    /// A text that a zebin was compiled from.
+    #[arg(long = "source", value_name = "FILE")]
+    sources: Vec<PathBuf>,
+    /// Compile as for a run that nobody looks at.
+    #[arg(long)]
+    optimised: bool,
+    /// Bytes that the log of the past may take: 64M, 2G.
+    #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = bytes)]
+    history: u64,
+    /// The order of groups, and of turns of threads: forward, reverse, random:SEED.
+    #[arg(long, value_name = "ORDER", default_value = "forward", value_parser = order)]
+    order: Order,
+    /// A command, before those of the terminal.
+    #[arg(short = 'x', value_name = "COMMAND")]
+    commands: Vec<String>,
+    /// Speak the Debug Adapter Protocol on standard input and output.
+    #[arg(long, conflicts_with = "listen")]
+    dap: bool,
+    /// Speak it to one client after the other: a port of this machine, or ADDRESS:PORT.
+    #[arg(long, value_name = "PORT")]
+    listen: Option<String>,
+    #[command(flatten, next_help_heading = "To compile first")]
+    build: BuildArgs,
+    #[command(flatten, next_help_heading = "Hand-written code")]
+    bare: BareArgs,
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    let (digits, unit) = match text.trim_end_matches(['B', 'b', 'i']) {
+        t if t.ends_with(['K', 'k']) => (&t[..t.len() - 1], 1 << 10),
+        t if t.ends_with(['M', 'm']) => (&t[..t.len() - 1], 1 << 20),
+        t if t.ends_with(['G', 'g']) => (&t[..t.len() - 1], 1 << 30),
+        t => (t, 1u64),
+    };
+    let n = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(unit));
+    n.ok_or_else(|| format!("`{text}` is no number of bytes: 64M, 1G"))
+}
+
+fn order(text: &str) -> Result<Order, String> {
+    match text.split_once(':') {
+        None if text == "forward" => Ok(Order::Forward),
+        None if text == "reverse" => Ok(Order::Reverse),
+        None if text == "random" => Ok(Order::Random(0)),
+        Some(("random", seed)) => seed.parse().map(Order::Random).map_err(|_| format!("`{seed}` is no seed")),
+        _ => Err("forward, reverse or random:SEED".into()),
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Done {
+    if let Some(at) = &args.listen {
+        return listen(args, at);
+    }
+    if args.dap {
+        dap::serve(std::io::stdin(), std::io::stdout(), &mut |launch| launched(args, launch));
+        return Ok(Exit::Fine);
+    }
+    let job = args.job(&Value::Null).map_err(Failure)?;
+    let (run, options) = ready(job, args.options()).map_err(Failure)?;
+    run.stage(|stage| {
+        let mut session = Session::new(stage, options).map_err(|e| Failure(e.to_string()))?;
+        terminal::run(&mut session, &args.commands);
+        Ok(Exit::Fine)
+    })
+    .map_err(|e| Failure(e.to_string()))?
+}
+
+fn listen(args: &Args, at: &str) -> Done {
+    let address = if at.contains(':') { at.to_owned() } else { format!("127.0.0.1:{at}") };
+    let fail = |e: std::io::Error| Failure(format!("{address}: {e}"));
+    let listener = TcpListener::bind(&address).map_err(fail)?;
+    let local = listener.local_addr().map_err(fail)?;
+    crate::io::print(&format!("listening on {local}\n"))?;
+    for client in listener.incoming() {
+        let client = client.map_err(fail)?;
+        let input = client.try_clone().map_err(fail)?;
+        dap::serve(input, client, &mut |launch| launched(args, launch));
+    }
+    Ok(Exit::Fine)
+}
+
+/// What a launch request makes.
+fn launched(args: &Args, launch: &Value) -> Result<(envisa::Run, Options), String> {
+    let mut options = args.options();
+    if let Some(text) = launch["order"].as_str() {
+        options.order = order(text)?;
+    }
+    if let Some(text) = launch["history"].as_str() {
+        options.history = bytes(text)?;
+    }
+    ready(args.job(launch)?, options)
+}
+
+fn ready(mut job: (Job, bool), mut options: Options) -> Result<(envisa::Run, Options), String> {
+    let (job, optimised) = (&mut job.0, job.1);
+    let compiles = job.file.extension().is_some_and(|e| e == "cl" || e == "spv");
+    if compiles && !optimised {
+        let mut added = Vec::new();
+        for option in ["-g", "-cl-opt-disable"] {
+            if !job.options.split_whitespace().any(|o| o == option) {
+                job.options = format!("{} {option}", job.options).trim_start().to_owned();
+                added.push(option);
+            }
+        }
+        if !added.is_empty() {
+            options.notes.push(format!("{} is compiled with {}", job.file.display(), added.join(" ")));
+        }
+    }
+    let ready = Ready::new(job).map_err(|e| e.to_string())?;
+    options.notes.extend(ready.warnings().iter().cloned());
+    let run = ready.launch().map_err(|e| e.to_string())?;
+    Ok((run, options))
+}
+
+impl Args {
+    fn options(&self) -> Options {
+        Options { order: self.order, history: self.history, notes: Vec::new() }
+    }
+
+    /// The job of the command line and of a launch request, and is it to be optimised?
+    fn job(&self, launch: &Value) -> Result<(Job, bool), String> {
+        let program = launch["program"].as_str().map(PathBuf::from);
+        let file = program
+            .or_else(|| self.file.clone())
+            .ok_or("say what is to be debugged: a FILE, or `program`")?;
+        let file = match launch["cwd"].as_str() {
+            Some(cwd) => Path::new(cwd).join(file),
+            None => file,
+        };
+        let is_job = file.extension().is_some_and(|e| e == "toml");
+        let mut job = if is_job {
+            Job::read(&file).map_err(|e| e.to_string())?
+        } else {
+            Job { file, ..Job::default() }
+        };
+        let text = |key: &str| launch[key].as_str().map(str::to_owned);
+        let list = |key: &str| -> Vec<u64> {
+            launch[key].as_array().map_or(Vec::new(), |all| all.iter().filter_map(Value::as_u64).collect())
+        };
+        let narrow =
+            |all: Vec<u64>| all.into_iter().map(|n| n.min(u32::MAX.into()) as u32).collect::<Vec<u32>>();
+        let number = |key: &str| launch[key].as_u64().map(|n| n.min(u32::MAX.into()) as u32);
+        let either = |own: &[u64], key: &str, place: &mut Vec<u64>| {
+            let told = list(key);
+            let given = if own.is_empty() { &told[..] } else { own };
+            if !given.is_empty() {
+                *place = given.to_vec();
+            }
+        };
+        either(&self.global, "global", &mut job.global);
+        either(&self.offset, "offset", &mut job.offset);
+        for (own, key, place) in
+            [(&self.local, "local", &mut job.local), (&self.bare.groups, "groups", &mut job.groups)]
+        {
+            let given = if own.is_empty() { narrow(list(key)) } else { own.clone() };
+            if !given.is_empty() {
+                *place = given;
+            }
+        }
+        job.kernel = self.kernel.clone().or_else(|| text("kernel")).unwrap_or(job.kernel);
+        job.device = self.build.device.clone().or_else(|| text("device")).or(job.device);
+        job.ocloc = self.build.ocloc.clone().or(job.ocloc);
+        let options = Some(self.build.options.clone()).filter(|o| !o.is_empty());
+        job.options = options.or_else(|| text("options")).unwrap_or(job.options);
+        let platform = self.bare.platform.map(|p| p.name().to_owned());
+        job.platform = platform.or_else(|| text("platform")).or(job.platform);
+        job.threads = self.bare.threads.or_else(|| number("threads")).or(job.threads);
+        job.simd = self.bare.simd.or_else(|| number("simd")).or(job.simd);
+        job.slm = self.bare.slm.or_else(|| launch["slm"].as_u64()).or(job.slm);
+        job.sources.extend(self.sources.iter().cloned());
+        for given in &self.args {
+            let (name, value) = given.split_once('=').ok_or_else(|| format!("--arg {given}: NAME=VALUE"))?;
+            job.args.insert(name.to_owned(), ArgText::Text(value.to_owned()));
+        }
+        if let Some(all) = launch["args"].as_object() {
+            for (name, value) in all {
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                job.args.insert(name.clone(), ArgText::Text(text));
+            }
+        }
+        // What a debugger has no use for.
+        (job.check, job.check_hints, job.stats) = (false, false, false);
+        job.outputs.clear();
+        Ok((job, self.optimised || launch["optimised"] == Value::Bool(true)))
+    }
+}

@@ -1,0 +1,390 @@
+//! Where a session stops: at instructions, at accesses, at what should not happen.
+
+use crate::look::Frame;
+use crate::parse::{Expr, parse};
+use crate::session::{Focus, Session, Stop};
+use envisa::lower::{Dst, ExecType, Src, Touched};
+use envisa::machine::group::log::{Place, Record};
+use std::collections::{BTreeSet, HashMap};
+
+/// What a breakpoint is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A line.
+    Line,
+    /// A function.
+    Function,
+    /// An instruction.
+    Instruction,
+}
+
+/// When it counts.
+#[derive(Clone, Debug, Default)]
+pub struct When {
+    /// An expression that is true.
+    pub condition: Option<Expr>,
+    /// Which of a lane's hits: `5`, `>= 5`, `% 5`.
+    pub hits: Option<(char, u64)>,
+    /// What is said instead of stopping, with expressions in braces.
+    pub message: Option<Vec<Part>>,
+}
+
+/// A part of a message.
+#[derive(Clone, Debug)]
+pub enum Part {
+    /// Itself.
+    Text(String),
+    /// Its value.
+    Value(Expr),
+}
+
+impl When {
+    /// Of texts; empty ones are none.
+    ///
+    /// # Errors
+    /// What is wrong in one of them.
+    pub fn of(condition: &str, hits: &str, message: &str) -> Result<When, String> {
+        let some = |text: &str| (!text.trim().is_empty()).then(|| text.trim().to_owned());
+        let hits = some(hits).map(|text| {
+            let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit());
+            let op = text[..text.len() - digits.len()].trim().to_owned();
+            let n = digits.trim().parse().map_err(|_| format!("`{text}` is no number of hits"))?;
+            match op.as_str() {
+                "" | "=" | "==" => Ok(('=', n)),
+                ">=" => Ok(('>', n)),
+                ">" => Ok(('>', n + 1)),
+                "%" if n > 0 => Ok(('%', n)),
+                _ => Err(format!("`{text}`: write a number of hits as 5, >= 5, > 5 or % 5")),
+            }
+        });
+        Ok(When {
+            condition: some(condition).map(|c| parse(&c)).transpose()?,
+            hits: hits.transpose()?,
+            message: some(message).map(|m| parts(&m)).transpose()?,
+        })
+    }
+}
+
+fn parts(message: &str) -> Result<Vec<Part>, String> {
+    let mut parts = Vec::new();
+    let mut rest = message;
+    while let Some(open) = rest.find('{') {
+        let close = rest[open..].find('}').ok_or("a brace of the message is not closed")? + open;
+        parts.push(Part::Text(rest[..open].to_owned()));
+        parts.push(Part::Value(parse(&rest[open + 1..close])?));
+        rest = &rest[close + 1..];
+    }
+    parts.push(Part::Text(rest.to_owned()));
+    Ok(parts)
+}
+
+/// A breakpoint.
+#[derive(Clone, Debug)]
+pub struct Breakpoint {
+    /// Its number.
+    pub id: u64,
+    /// What it is for.
+    pub kind: Kind,
+    /// The instructions that it is at.
+    pub at: Vec<u32>,
+    /// When it counts.
+    pub when: When,
+    /// What people call it: `k.cl:12`.
+    pub name: String,
+    hits: HashMap<(u64, usize, u32), u64>,
+    counted: u64,
+}
+
+/// A data breakpoint.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    /// Its number.
+    pub id: u64,
+    /// What people call it.
+    pub name: String,
+    /// What is watched.
+    pub place: Place,
+    /// How many bytes.
+    pub bytes: u64,
+    /// Of a register: whose.
+    pub thread: usize,
+    /// Reads count, writes count.
+    pub reads: bool,
+    /// See `reads`.
+    pub writes: bool,
+    /// When it counts.
+    pub when: When,
+}
+
+/// All of them.
+#[derive(Default)]
+pub struct Breakpoints {
+    /// At instructions.
+    pub all: Vec<Breakpoint>,
+    /// At accesses.
+    pub watched: Vec<Watch>,
+    /// At operations that make a NaN of what is none.
+    pub nan: bool,
+    next: u64,
+    silent: bool,
+}
+
+impl Breakpoints {
+    /// A number for one more.
+    pub fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
+    /// One more.
+    pub fn add(&mut self, kind: Kind, at: Vec<u32>, when: When, name: String) -> u64 {
+        let id = self.number();
+        self.all.push(Breakpoint { id, kind, at, when, name, hits: HashMap::new(), counted: 0 });
+        id
+    }
+
+    /// Without the one of this number; was there one?
+    pub fn remove(&mut self, id: u64) -> bool {
+        let before = self.all.len() + self.watched.len();
+        self.all.retain(|b| b.id != id);
+        self.watched.retain(|w| w.id != id);
+        before != self.all.len() + self.watched.len()
+    }
+
+    /// The instructions that some are at.
+    pub fn places(&self) -> BTreeSet<u32> {
+        self.all.iter().flat_map(|b| b.at.iter().copied()).collect()
+    }
+
+    /// Does one take a look at what each instruction does?
+    pub fn watches(&self) -> bool {
+        self.nan || !self.watched.is_empty()
+    }
+
+    /// Hits are counted, and messages said, or not; gives what was before.
+    pub fn count_hits(&mut self, yes: bool) -> bool {
+        !std::mem::replace(&mut self.silent, !yes)
+    }
+
+    /// No lane has hit any.
+    pub fn forget_hits(&mut self) {
+        for b in &mut self.all {
+            b.hits.clear();
+            b.counted = 0;
+        }
+    }
+}
+
+/// What is known of an instruction before it runs.
+pub(crate) struct Before {
+    /// Lanes with a NaN among what is read.
+    nan: u32,
+}
+
+impl Session<'_, '_> {
+    /// The breakpoints that stop a thread at an instruction, which it came to from another one.
+    pub(crate) fn breakpoint(&mut self, thread: usize, pc: u32, before: Option<u32>) -> Option<Stop> {
+        let same = self.same_line(pc, before);
+        let clock = self.paused.clock();
+        let mask = self.paused.threads().get(thread)?.mask;
+        let frames = self.frames(thread);
+        let mut stopping = Vec::new();
+        let mut lane = None;
+        for i in 0..self.breakpoints.all.len() {
+            let b = &self.breakpoints.all[i];
+            if !b.at.contains(&pc) || b.kind == Kind::Line && same {
+                continue;
+            }
+            let (when, id) = (b.when.clone(), b.id);
+            let mut met = None;
+            for l in (0..32).filter(|l| mask >> l & 1 != 0) {
+                if self.counts(i, (Focus { thread, lane: l }, frames.first()), &when, clock) {
+                    if let Some(message) = &when.message {
+                        if !self.breakpoints.silent {
+                            let text = self.interpolated(message, thread, l);
+                            self.said.push(text);
+                        }
+                        continue;
+                    }
+                    met.get_or_insert(l);
+                }
+            }
+            if !self.breakpoints.silent {
+                let b = &mut self.breakpoints.all[i];
+                b.counted = b.counted.max(clock);
+            }
+            if let Some(l) = met {
+                stopping.push(id);
+                lane.get_or_insert(l);
+            }
+        }
+        let lane = lane?;
+        // Who is looked at stays, if the stop is its own too.
+        let keeps =
+            self.focus.thread == thread && lane == mask.trailing_zeros() && mask >> self.focus.lane & 1 != 0;
+        if !keeps || self.conditional(&stopping) {
+            self.focus = Focus { thread, lane };
+        }
+        Some(Stop::Breakpoint(stopping))
+    }
+
+    fn conditional(&self, ids: &[u64]) -> bool {
+        let of = self.breakpoints.all.iter().filter(|b| ids.contains(&b.id));
+        of.clone().count() > 0 && of.clone().all(|b| b.when.condition.is_some() || b.when.hits.is_some())
+    }
+
+    /// Does a breakpoint count for a lane? Hits are counted once, however often one goes back.
+    fn counts(&mut self, i: usize, (focus, frame): (Focus, Option<&Frame>), when: &When, clock: u64) -> bool {
+        let Focus { thread, lane } = focus;
+        if let Some(c) = &when.condition {
+            match self.truth(c, focus, frame) {
+                Ok(true) => {}
+                Ok(false) => return false,
+                Err(why) => self
+                    .said
+                    .push(format!("{}: the condition has no value: {why}", self.breakpoints.all[i].name)),
+            }
+        }
+        let Some((op, n)) = when.hits else { return true };
+        let silent = self.breakpoints.silent;
+        let group = self.paused.group().id.iter().fold(0u64, |n, d| n << 21 | u64::from(*d));
+        let b = &mut self.breakpoints.all[i];
+        let hits = b.hits.entry((group, thread, lane)).or_insert(0);
+        if !silent && (clock > b.counted || b.counted == 0) {
+            *hits += 1;
+        }
+        match op {
+            '=' => *hits == n,
+            '>' => *hits >= n,
+            _ => (*hits).is_multiple_of(n),
+        }
+    }
+
+    fn truth(&self, e: &Expr, focus: Focus, frame: Option<&Frame>) -> Result<bool, String> {
+        let frame = frame.ok_or("there is no frame")?;
+        let value = self.evaluate_in(e, focus, frame)?;
+        let types = self.types.borrow();
+        let base = types.base(value.ty).ok_or("it is no number")?;
+        Ok(crate::types::Number::read(base, &value.bytes).ok_or("it is no number")?.is_true())
+    }
+
+    fn interpolated(&self, message: &[Part], thread: usize, lane: u32) -> String {
+        let frames = self.frames(thread);
+        let focus = Focus { thread, lane };
+        let value = |e: &Expr| {
+            let frame = frames.first().ok_or("there is no frame")?;
+            let value = self.evaluate_in(e, focus, frame)?;
+            Ok::<String, String>(self.types.borrow().show(value.ty, &value.bytes))
+        };
+        let text = message.iter().map(|part| match part {
+            Part::Text(text) => text.clone(),
+            Part::Value(e) => value(e).unwrap_or_else(|why| format!("<{why}>")),
+        });
+        format!("{}: {}", self.lane_name(focus), text.collect::<String>())
+    }
+
+    /// What a lane is called.
+    pub fn lane_name(&self, focus: Focus) -> String {
+        match self.item(focus.thread, focus.lane) {
+            Some(([x, 0, 0], _)) if self.stage.global_size()[1..] == [1, 1] => format!("work-item {x}"),
+            Some(([x, y, z], _)) => format!("work-item {x},{y},{z}"),
+            None => format!("thread {} lane {}", focus.thread, focus.lane),
+        }
+    }
+
+    /// The data breakpoint that the last instruction meets.
+    pub(crate) fn accessed(&mut self) -> Option<Stop> {
+        if self.breakpoints.watched.is_empty() {
+            return None;
+        }
+        let past = self.paused.log().entries().next()?;
+        let entry = past.entry;
+        let (mut found, watched) = (None, self.breakpoints.watched.clone());
+        for w in &watched {
+            for r in past.records() {
+                let who = matches!(w.place, Place::Register(_)) && entry.thread() != w.thread;
+                let kind = if r.read { w.reads } else { w.writes };
+                if who || !kind || !overlap(&r, w.place, w.bytes) {
+                    continue;
+                }
+                let first = self.program().code().get(entry.pc() as usize).map_or(0, |i| u32::from(i.first));
+                let lane = (channel_of(&r, w.place) + first).min(31);
+                let focus = Focus { thread: entry.thread(), lane };
+                let met = match &w.when.condition {
+                    Some(c) => self.truth(c, focus, self.frames(focus.thread).first()).unwrap_or(true),
+                    None => true,
+                };
+                if met {
+                    found = Some((w.id, w.name.clone(), focus, r.read));
+                    break;
+                }
+            }
+        }
+        let (id, name, focus, read) = found?;
+        self.focus = focus;
+        let what = if read { "read" } else { "written" };
+        let line = self.lines.of(entry.pc()).map_or(String::new(), |l| format!(" at line {}", l.line));
+        Some(Stop::Data(id, format!("{name} was {what} by {}{line}", self.lane_name(focus))))
+    }
+
+    /// Before an instruction that could make a NaN.
+    pub(crate) fn before_instruction(&self) -> Option<Before> {
+        if !self.breakpoints.nan {
+            return None;
+        }
+        let inst = self.program().code().get(self.pc() as usize)?;
+        if !matches!(inst.exec, ExecType::F16 | ExecType::F32 | ExecType::F64) {
+            return None;
+        }
+        let t = self.paused.threads().get(self.paused.current())?;
+        let mut nan = 0;
+        for src in &inst.src {
+            let Src::Reg { offset, ty, strides, .. } = *src else { continue };
+            for k in 0..u32::from(inst.channels) {
+                let at = offset + strides.element(k) * ty.size();
+                nan |= u32::from(is_nan(ty, t.regs.slice(at, ty.size()))) << k;
+            }
+        }
+        Some(Before { nan })
+    }
+
+    /// Did the last instruction make a NaN of what was none?
+    pub(crate) fn made_nan(&mut self, thread: usize, before: Option<Before>) -> Option<Stop> {
+        let before = before?;
+        let entry = self.paused.log().last()?;
+        let inst = self.program().code().get(entry.pc() as usize)?;
+        let Dst::Reg { offset, ty, stride, .. } = inst.dst else { return None };
+        let t = self.paused.threads().get(thread)?;
+        let element = Touched::Lanes { offset, bytes: ty.size(), step: u32::from(stride) * ty.size() };
+        let made = (0..u32::from(inst.channels)).find(|k| {
+            let on = entry.mask() >> k & 1 != 0 && before.nan >> k & 1 == 0;
+            on && element.channel(*k).is_some_and(|r| is_nan(ty, t.regs.slice(r.start, r.end - r.start)))
+        })?;
+        self.focus = Focus { thread, lane: made + u32::from(inst.first) };
+        let written = self.stage.written(entry.pc()).unwrap_or_default();
+        Some(Stop::Exception("nan", format!("{} made a NaN: {written}", self.lane_name(self.focus))))
+    }
+}
+
+fn is_nan(ty: envisa::isa::Type, bytes: &[u8]) -> bool {
+    use envisa::isa::Type as T;
+    match (ty, bytes) {
+        (T::F, b) => b.try_into().is_ok_and(|b| f32::from_le_bytes(b).is_nan()),
+        (T::Df, b) => b.try_into().is_ok_and(|b| f64::from_le_bytes(b).is_nan()),
+        (T::Hf, b) => b.try_into().is_ok_and(|b| half::f16::from_le_bytes(b).is_nan()),
+        _ => false,
+    }
+}
+
+/// Does a record have a byte of a place?
+pub(crate) fn overlap(r: &Record<'_>, place: Place, bytes: u64) -> bool {
+    let ((kind, at), (other, from)) = (r.place.parts(), place.parts());
+    kind == other && at < from.saturating_add(bytes) && from < at.saturating_add(r.bytes.into())
+}
+
+/// Which channel of a record's accesses a place is.
+pub(crate) fn channel_of(r: &Record<'_>, place: Place) -> u32 {
+    let by = place.parts().1.saturating_sub(r.place.parts().1);
+    let further = if r.each == 0 { 0 } else { by / u64::from(r.each) };
+    (u64::from(r.channel) + further).min(31) as u32
+}

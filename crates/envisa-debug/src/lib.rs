@@ -1,0 +1,20 @@
+//! A debugger of kernels: every lane, at source level, forwards and back in time.
+//!
+//! A [`Session`](session::Session) is a launch on a [`Stage`](envisa::Stage): the interpreter runs it instruction by
+//! instruction, on one host thread, each time the same. [`dap`] serves it to editors by the Debug Adapter Protocol,
+//! [`terminal`] to people. No engine knows of it.
+
+pub mod breakpoints;
+pub mod commands;
+pub mod dap;
+pub mod eval;
+pub mod lines;
+pub mod look;
+pub mod origin;
+pub mod parse;
+pub mod place;
+pub mod scope;
+pub mod session;
+pub mod symbols;
+pub mod terminal;
+pub mod types;

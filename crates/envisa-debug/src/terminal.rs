@@ -1,0 +1,496 @@
+//! The debugger in a terminal: commands, one a line.
+
+use crate::breakpoints::{Kind, When};
+use crate::commands;
+use crate::session::{Session, Step, Stop, Way};
+use envisa::machine::group::log::Place;
+use rustyline::completion::Completer;
+use rustyline::error::ReadlineError;
+use rustyline::{Context, Editor, Helper, Highlighter, Hinter, Validator};
+use std::io::{BufRead, IsTerminal, Write};
+
+const HELP: &str = "\
+Going on                          and back
+  run, continue, c                  reverse-continue, rc
+  next, n        over a line        reverse-next, rn
+  step, s        into calls         reverse-step, rs
+  finish         out of a function  reverse-finish
+  stepi, si      one instruction    reverse-stepi, rsi
+  restart        from the start     goto CLOCK  (`info clock` tells it)
+
+Stopping
+  break LINE | FUNCTION | FILE:LINE | *PC [if EXPR] [hits N]
+  log LINE TEXT {EXPR}              says it for each lane and goes on
+  watch EXPR, rwatch EXPR           stops where it is written, or read
+  catch nan                         stops where a NaN is made of what is none
+  info breaks, delete N
+
+Looking
+  print EXPR, p EXPR                C: p s.n[2] + (float)v.x, p *q, p get_global_id(0)
+  locals, args, bt, list, source    variables, arguments, frames, lines
+  lanes [EXPR,…]                    the lanes of the thread beside each other
+  lane N, thread N, work-item X,Y,Z who is looked at
+  origin EXPR                       who wrote this value, and of what: repeat it on what it names
+  set EXPR = EXPR, x EXPR [BYTES], disassemble, threads, registers
+  quit
+
+A line alone repeats the last step. `help WORD` tells more of a word.";
+
+/// More of a word.
+const MORE: [(&str, &str); 6] = [
+    (
+        "origin",
+        "`origin x` finds the last instruction that wrote x for the lane that is looked at, and what that value was made\nof: variables, buffers, constants. `goto CLOCK` goes to just before it; `origin` of one of its parts goes on from there.",
+    ),
+    (
+        "lane",
+        "A hardware thread runs several work-items in step, one a lane. Variables are those of one lane; `lanes` shows all.\nA lane that took another branch is inactive: it waits.",
+    ),
+    (
+        "reverse-continue",
+        "Back to the last breakpoint that was passed, or to the beginning. What was run before the first stop is run once\nmore and kept, which takes as long as it took.",
+    ),
+    (
+        "break",
+        "`break 12 if i == 40 && r != r` stops when an active lane meets it, and looks at that lane. `hits 3`: at a lane's third time.",
+    ),
+    (
+        "watch",
+        "`watch out[3]` stops after an instruction that wrote to it, whichever lane did; going back, before it.",
+    ),
+    (
+        "history",
+        "The past is kept in a log of old bytes, 1 GiB of it unless --history says otherwise; what is older is run again from the\nstart when somebody goes back that far.",
+    ),
+];
+
+const WORDS: [&str; 45] = [
+    "run",
+    "continue",
+    "next",
+    "step",
+    "finish",
+    "stepi",
+    "restart",
+    "goto",
+    "reverse-continue",
+    "reverse-next",
+    "reverse-step",
+    "reverse-finish",
+    "reverse-stepi",
+    "break",
+    "log",
+    "watch",
+    "rwatch",
+    "catch",
+    "info",
+    "delete",
+    "print",
+    "locals",
+    "args",
+    "bt",
+    "list",
+    "source",
+    "lanes",
+    "lane",
+    "thread",
+    "work-item",
+    "origin",
+    "set",
+    "x",
+    "disassemble",
+    "threads",
+    "registers",
+    "quit",
+    "help",
+    "fault",
+    "c",
+    "n",
+    "s",
+    "rc",
+    "rn",
+    "rs",
+];
+
+/// Completes commands and names.
+#[derive(Helper, Highlighter, Hinter, Validator)]
+struct Names(Vec<String>);
+
+impl Completer for Names {
+    type Candidate = String;
+
+    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
+        let before = &line[..at];
+        let start = before.rfind(|c: char| !(c.is_alphanumeric() || "_-".contains(c))).map_or(0, |i| i + 1);
+        let word = &before[start..];
+        let found: Vec<String> = match start {
+            0 => WORDS.iter().filter(|w| w.starts_with(word)).map(|w| (*w).to_owned()).collect(),
+            _ => self.0.iter().filter(|w| w.starts_with(word)).cloned().collect(),
+        };
+        Ok((start, found))
+    }
+}
+
+/// Runs a session in the terminal; without one, of commands on standard input.
+pub fn run(session: &mut Session<'_, '_>, commands: &[String]) {
+    let mut t = Terminal { s: session, printed: 0, last: String::new() };
+    t.greet();
+    for c in commands {
+        println!("(envisa) {c}");
+        if !t.command(c) {
+            return;
+        }
+    }
+    if std::io::stdin().is_terminal() {
+        t.interactive();
+        return;
+    }
+    for line in std::io::stdin().lock().lines() {
+        let Ok(line) = line else { return };
+        println!("(envisa) {line}");
+        if !t.command(&line) {
+            return;
+        }
+    }
+}
+
+struct Terminal<'t, 's, 'a> {
+    s: &'t mut Session<'s, 'a>,
+    printed: usize,
+    last: String,
+}
+
+impl Terminal<'_, '_, '_> {
+    fn greet(&mut self) {
+        for note in self.s.options().notes.clone().iter().chain(&self.s.symbols.trouble.clone()) {
+            println!("{note}");
+        }
+        let groups = self.s.stage.view().prepared.group_count();
+        let threads = self.s.paused.threads().len();
+        let simd = self.s.program().simd();
+        println!(
+            "kernel {}: groups: {groups}, threads of each: {threads}, lanes of each: {simd}; `help` tells commands",
+            self.s.stage.kernel().name()
+        );
+    }
+
+    fn interactive(&mut self) {
+        let config = rustyline::Config::builder().auto_add_history(true).build();
+        let Ok(mut editor) = Editor::<Names, rustyline::history::MemHistory>::with_history(
+            config,
+            rustyline::history::MemHistory::new(),
+        ) else {
+            return;
+        };
+        loop {
+            let mut names: Vec<String> =
+                self.s.stage.kernel().arguments().iter().map(|a| a.name.clone()).collect();
+            if let Some(frame) = self.s.frames(self.s.focus.thread).first() {
+                names.extend(self.s.variables(frame).into_iter().map(|v| v.name));
+            }
+            names.extend(self.s.program().functions().iter().map(|f| f.name.clone()));
+            editor.set_helper(Some(Names(names)));
+            match editor.readline("(envisa) ") {
+                Ok(line) => {
+                    if !self.command(&line) {
+                        return;
+                    }
+                }
+                Err(ReadlineError::Interrupted) => {}
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Runs a command; `false`: it was the last.
+    fn command(&mut self, line: &str) -> bool {
+        let line = line.split_once(" #").map_or(line, |(l, _)| l).trim().to_owned();
+        let line = if line.is_empty() { self.last.clone() } else { line };
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((&line, ""));
+        let rest = rest.trim();
+        let step = |step, way| Some(Move::Step(step, way));
+        let moves = match word {
+            "run" | "continue" | "c" | "r" => Some(Move::Go(Way::Forward)),
+            "reverse-continue" | "rc" => Some(Move::Go(Way::Back)),
+            "next" | "n" => step(Step::Over, Way::Forward),
+            "step" | "s" => step(Step::In, Way::Forward),
+            "finish" => step(Step::Out, Way::Forward),
+            "stepi" | "si" => step(Step::Instruction, Way::Forward),
+            "reverse-next" | "rn" => step(Step::Over, Way::Back),
+            "reverse-step" | "rs" => step(Step::In, Way::Back),
+            "reverse-finish" => step(Step::Out, Way::Back),
+            "reverse-stepi" | "rsi" => step(Step::Instruction, Way::Back),
+            _ => None,
+        };
+        if let Some(moves) = moves {
+            let times = rest.parse().unwrap_or(1u64);
+            self.last = word.to_owned();
+            for i in 0..times {
+                let stop = match moves {
+                    Move::Go(Way::Forward) => self.s.go_on(),
+                    Move::Go(Way::Back) => self.s.go_back(),
+                    Move::Step(step, way) => self.s.step(step, way),
+                };
+                let last = stop != Stop::Step;
+                if last || i + 1 == times {
+                    self.stopped(&stop);
+                    break;
+                }
+            }
+            return true;
+        }
+        self.last = String::new();
+        let said = match word {
+            "" => Ok(String::new()),
+            "quit" | "q" | "exit" => return false,
+            "restart" => {
+                self.printed = 0;
+                self.s.restart().map(|_| commands::here(self.s)).map_err(|e| e.to_string())
+            }
+            "help" => Ok(match MORE.iter().find(|(w, _)| *w == rest) {
+                Some((_, text)) => (*text).to_owned(),
+                None => HELP.to_owned(),
+            }),
+            _ => match commands::run(self.s, &line) {
+                Some(said) => said,
+                None => self.look(word, rest),
+            },
+        };
+        match said {
+            Ok(text) if text.is_empty() => {}
+            Ok(text) => println!("{text}"),
+            Err(why) => println!("error: {why}"),
+        }
+        let _ = std::io::stdout().flush();
+        true
+    }
+
+    fn stopped(&mut self, stop: &Stop) {
+        for said in std::mem::take(&mut self.s.said) {
+            println!("{said}");
+        }
+        let text = self.s.stage.printed();
+        if let Some(new) = text.get(self.printed..).filter(|t| !t.is_empty()) {
+            print!("{new}");
+        }
+        self.printed = text.len().max(self.printed);
+        match stop {
+            Stop::Fault(fault) => println!("fault {}: {}", fault.code, fault.message),
+            Stop::Data(id, what) => println!("watch {id}: {what}"),
+            Stop::Exception(_, what) => println!("{what}"),
+            Stop::Breakpoint(ids) => {
+                let ids: Vec<String> = ids.iter().map(u64::to_string).collect();
+                println!("breakpoint {}", ids.join(", "));
+            }
+            Stop::Beginning => println!("there is nothing before"),
+            Stop::End => println!("all groups have ended: go back, or restart"),
+            Stop::Pause => println!("stopped"),
+            Stop::Entry | Stop::Step | Stop::Goto => {}
+        }
+        if *stop != Stop::End {
+            println!("{}", commands::here(self.s));
+            println!("{}", self.lines(0));
+        }
+    }
+
+    /// So many lines around the current one.
+    fn lines(&self, around: u32) -> String {
+        let frames = self.s.frames(self.s.focus.thread);
+        let line = frames.first().and_then(|f| f.line.or_else(|| self.s.lines.visa(f.pc)));
+        let Some(line) = line else { return "no line is known".into() };
+        let file = self.s.lines.files.get(line.file).and_then(|f| self.s.stage.kernel().files().get(f.text?));
+        let Some(file) = file else { return "the text of the source was not given: --source FILE".into() };
+        let first = line.line.saturating_sub(around).max(1);
+        let last = line.line.saturating_add(around).min(file.line_count());
+        let one = |n: u32| {
+            format!("{} {n:4}  {}", if n == line.line { '>' } else { ' ' }, file.line_text(n).trim_end())
+        };
+        (first..=last).map(one).collect::<Vec<_>>().join("\n")
+    }
+
+    fn shown(&self, e: &str) -> String {
+        match self.s.evaluate(e, self.s.focus, 0) {
+            Ok(v) => self.s.types.borrow().show(v.ty, &v.bytes),
+            Err(why) => format!("<{why}>"),
+        }
+    }
+
+    fn look(&mut self, word: &str, rest: &str) -> Result<String, String> {
+        match word {
+            "print" | "p" => {
+                let v = self.s.evaluate(rest, self.s.focus, 0)?;
+                let types = self.s.types.borrow();
+                Ok(format!("({}) {}", types.name(v.ty), types.show(v.ty, &v.bytes)))
+            }
+            "locals" => {
+                let frames = self.s.frames(self.s.focus.thread);
+                let frame = frames.first().ok_or("there is no frame")?;
+                let all = self.s.variables(frame);
+                Ok(all
+                    .iter()
+                    .map(|v| format!("{} = {}", v.name, self.shown(&v.name)))
+                    .collect::<Vec<_>>()
+                    .join("\n"))
+            }
+            "args" => {
+                let all = self.s.stage.kernel().arguments();
+                Ok(all
+                    .iter()
+                    .map(|a| format!("{} = {}", a.name, self.shown(&a.name)))
+                    .collect::<Vec<_>>()
+                    .join("\n"))
+            }
+            "bt" | "backtrace" => {
+                let one = |(i, f): (usize, crate::look::Frame)| {
+                    let line = f
+                        .line
+                        .map_or("?".into(), |l| format!("{}:{}", self.s.lines.files[l.file].name, l.line));
+                    format!("#{i} {}{} at {line}", f.function, if f.inlined { " (inlined)" } else { "" })
+                };
+                Ok(self
+                    .s
+                    .frames(self.s.focus.thread)
+                    .into_iter()
+                    .enumerate()
+                    .map(one)
+                    .collect::<Vec<_>>()
+                    .join("\n"))
+            }
+            "list" | "l" | "source" => Ok(self.lines(5)),
+            "threads" => {
+                let one = |(i, t): (usize, &envisa::machine::thread::Thread)| {
+                    let line = self.s.lines.of(t.pc).map_or(String::new(), |l| format!(", line {}", l.line));
+                    format!("{} {i}: {:?}{line}", if i == self.s.focus.thread { '>' } else { ' ' }, t.status)
+                };
+                Ok(self.s.paused.threads().iter().enumerate().map(one).collect::<Vec<_>>().join("\n"))
+            }
+            "registers" => {
+                let frames = self.s.frames(self.s.focus.thread);
+                let homes = frames.first().map(|f| self.s.registers(f)).unwrap_or_default();
+                let names = homes.iter().filter(|h| rest.is_empty() || h.name == rest).map(|h| &h.name);
+                Ok(names.map(|n| format!("{n} = {}", self.shown(n))).collect::<Vec<_>>().join("\n"))
+            }
+            "disassemble" => {
+                let pc = self.s.pc();
+                let one = |at: u32| {
+                    let text = self.s.stage.written(at)?;
+                    let text = text.split("///").next().unwrap_or_default().trim_end().to_owned();
+                    Some(format!("{} {at:5}  {text}", if at == pc { '>' } else { ' ' }))
+                };
+                Ok((pc.saturating_sub(5)..pc + 12).filter_map(one).collect::<Vec<_>>().join("\n"))
+            }
+            "x" => {
+                let (e, n) =
+                    rest.rsplit_once(' ').and_then(|(e, n)| Some((e, n.parse().ok()?))).unwrap_or((rest, 64));
+                let v = self.s.evaluate(e, self.s.focus, 0)?;
+                let at = v.bytes.iter().take(8).rev().fold(0u64, |x, b| x << 8 | u64::from(*b));
+                let bytes = self.s.read(self.s.pointed(at), n)?;
+                Ok(bytes
+                    .chunks(16)
+                    .enumerate()
+                    .map(|(i, c)| format!("{:#x}: {c:02x?}", at + 16 * i as u64))
+                    .collect::<Vec<_>>()
+                    .join("\n"))
+            }
+            "set" => {
+                let (to, from) = rest.split_once('=').ok_or("`set EXPR = EXPR`")?;
+                let v = self.s.assign(to.trim(), from.trim(), 0)?;
+                Ok(format!("{} = {}", to.trim(), self.s.types.borrow().show(v.ty, &v.bytes)))
+            }
+            "break" | "b" => self.set_break(rest),
+            "log" => {
+                let (at, message) = rest.split_once(char::is_whitespace).ok_or("`log LINE TEXT {EXPR}`")?;
+                let (places, kind, name) = self.place(at)?;
+                let id = self.s.breakpoints.add(kind, places, When::of("", "", message)?, name.clone());
+                Ok(format!("breakpoint {id} says it at {name}"))
+            }
+            "watch" | "rwatch" => {
+                let v = self.s.evaluate(rest, self.s.focus, 0)?;
+                let place: Place = v.place.ok_or("it is in no memory")?;
+                let id = self.s.breakpoints.number();
+                self.s.breakpoints.watched.push(crate::breakpoints::Watch {
+                    id,
+                    name: rest.to_owned(),
+                    place,
+                    bytes: v.bytes.len() as u64,
+                    thread: self.s.focus.thread,
+                    reads: word == "rwatch",
+                    writes: word == "watch",
+                    when: When::default(),
+                });
+                Ok(format!("watch {id}: {rest}"))
+            }
+            "catch" if rest == "nan" => {
+                self.s.breakpoints.nan = true;
+                Ok("stops where a NaN is made".into())
+            }
+            "delete" => {
+                let id = rest.parse().map_err(|_| "`delete N`")?;
+                if self.s.breakpoints.remove(id) {
+                    Ok(String::new())
+                } else {
+                    Err(format!("there is no breakpoint {id}"))
+                }
+            }
+            "info" if rest == "clock" => {
+                let log = self.s.paused.log();
+                Ok(format!(
+                    "{} instructions since the launch began; {} of them kept, {} bytes",
+                    self.s.paused.clock(),
+                    log.len(),
+                    log.bytes()
+                ))
+            }
+            "info" => {
+                let b = &self.s.breakpoints;
+                let all = b.all.iter().map(|b| format!("{} {:?} {}", b.id, b.kind, b.name));
+                Ok(all
+                    .chain(b.watched.iter().map(|w| format!("{} watch {}", w.id, w.name)))
+                    .collect::<Vec<_>>()
+                    .join("\n"))
+            }
+            _ => Err(format!("`{word}` is no command: `help` tells them")),
+        }
+    }
+
+    fn place(&self, at: &str) -> Result<(Vec<u32>, Kind, String), String> {
+        if let Some(pc) = at.strip_prefix('*') {
+            let pc = pc.parse().map_err(|_| format!("`{pc}` is no instruction"))?;
+            return Ok((vec![pc], Kind::Instruction, at.to_owned()));
+        }
+        let (file, line) = at.rsplit_once(':').unwrap_or(("", at));
+        let Ok(line) = line.parse() else {
+            return Ok((vec![commands::entry(self.s, at)?], Kind::Function, at.to_owned()));
+        };
+        let file = match file {
+            "" => {
+                let frames = self.s.frames(self.s.focus.thread);
+                frames.first().and_then(|f| f.line).map_or(0, |l| l.file)
+            }
+            name => {
+                self.s.lines.file(name).ok_or_else(|| format!("nothing here was compiled from {name}"))?
+            }
+        };
+        let (line, starts) = self
+            .s
+            .lines
+            .starts(file, line)
+            .ok_or_else(|| format!("no code is of line {line} or behind it"))?;
+        let name = self.s.lines.files[file].name.rsplit('/').next().unwrap_or_default().to_owned();
+        Ok((starts, Kind::Line, format!("{name}:{line}")))
+    }
+
+    fn set_break(&mut self, rest: &str) -> Result<String, String> {
+        let (rest, hits) = rest.split_once(" hits ").unwrap_or((rest, ""));
+        let (at, condition) = rest.split_once(" if ").unwrap_or((rest, ""));
+        let (places, kind, name) = self.place(at.trim())?;
+        let id = self.s.breakpoints.add(kind, places, When::of(condition, hits, "")?, name.clone());
+        Ok(format!("breakpoint {id} at {name}"))
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Move {
+    Go(Way),
+    Step(Step, Way),
+}

@@ -1,0 +1,66 @@
+// node browser.mjs URL WORKSPACE PICTURE: the extension in a real VS Code page (code-server with the extension installed, Playwright,
+// Chromium): a breakpoint in a kernel, the variables of lane 7, a step back, the lanes; a picture of it.
+import { createRequire } from 'node:module';
+import path from 'node:path';
+const [url, workspace, picture] = process.argv.slice(2);
+const { chromium } = createRequire(path.join(process.env.PLAYWRIGHT || process.cwd(), 'x.js'))('playwright-core');
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
+const page = await (await browser.newContext({ viewport: { width: 1400, height: 860 } })).newPage();
+// Nothing but this machine.
+await page.route((u) => u.hostname !== '127.0.0.1' && u.protocol.startsWith('http'), (r) => r.abort());
+const timeout = 60000;
+const see = (sel, text) => page.locator(sel).filter({ hasText: text }).first().waitFor({ timeout });
+const palette = async (text) => {
+  await page.keyboard.press('F1');
+  const box = page.locator('.quick-input-widget input[type=text]').first();
+  await box.waitFor({ timeout });
+  await box.fill('>' + text);
+  await page.locator('.quick-input-list .monaco-list-row').filter({ hasText: text }).first().click({ timeout });
+};
+const input = async (text) => {
+  const box = page.locator('.quick-input-widget input[type=text]').first();
+  await box.waitFor({ timeout });
+  await box.fill(text);
+  await page.keyboard.press('Enter');
+};
+const step = async (name, f) => { const t = Date.now(); await f(); console.log(`ok   ${name} (${Date.now() - t} ms)`); };
+try {
+  await step('page opens', async () => {
+    await page.goto(`${url}/?folder=${encodeURIComponent(workspace)}`, { timeout });
+    await page.locator('.monaco-workbench').waitFor({ timeout });
+  });
+  await step('a breakpoint in the kernel', async () => {
+    await page.keyboard.press('Control+p');
+    await page.locator('.quick-input-widget input[type=text]').first().fill('blur.cl');
+    await page.locator('.quick-input-list .monaco-list-row').filter({ hasText: 'blur.cl' }).first().click({ timeout });
+    await see('.tab', 'blur.cl');
+    await page.keyboard.press('Control+g');
+    await input('19');
+    await page.waitForTimeout(1500);
+    await page.keyboard.press('F9');
+    await page.locator('.codicon-debug-breakpoint').first().waitFor({ timeout });
+  });
+  await step('it stops there', async () => {
+    await page.keyboard.press('F5');
+    await page.locator('.debug-top-stack-frame-line').first().waitFor({ timeout });
+    await see('.debug-call-stack', 'blur');
+  });
+  await step('lane 7: i = 7', async () => {
+    await palette('envisa: Look at a Lane');
+    await input('7');
+    await see('.debug-variables .monaco-list-row', /i\s*=\s*7/);
+  });
+  await step('a step, and back', async () => {
+    await page.keyboard.press('F10');
+    await see('.debug-variables .monaco-list-row', /mean\s*=\s*7\.33/);
+    await palette('Debug: Step Back');
+    await see('.debug-variables .monaco-list-row', /mean\s*=\s*0/);
+    await page.waitForTimeout(1500);
+  });
+  await page.screenshot({ path: picture });
+} catch (e) {
+  console.log(`FAIL ${e.message}`);
+  await page.screenshot({ path: picture + '.fail.png' });
+  process.exitCode = 1;
+}
+await browser.close();
