@@ -340,7 +340,7 @@ impl Search<'_> {
         let Dst::Pred { offset } = i.dst else { return None };
         let c = self.cell(offset).filter(|_| i.pred.offset == 0 && !i.no_mask)?;
         let shift = u32::from(i.first);
-        let of = (u32::MAX >> (32 - u32::from(i.channels).clamp(1, 32))) << shift;
+        let of = i.channel_bits();
         let mut t = self.truth(s, offset, false);
         let new = match i.op {
             Op::Cmp if Self::plain(i) => {

@@ -42,6 +42,11 @@ impl Matrices {
 }
 
 impl Inst {
+    /// The bits of a predicate that are of its channels: of one that it writes, no others change.
+    pub fn channel_bits(&self) -> u32 {
+        (u32::MAX >> (32 - u32::from(self.channels).clamp(1, 32))) << self.first
+    }
+
     /// Bytes it reads; constants too.
     pub fn reads(&self, p: &ProgramParts, visit: Visit<'_>) {
         if self.pred.offset != 0 {

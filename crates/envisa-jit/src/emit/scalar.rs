@@ -350,7 +350,7 @@ impl Emit<'_> {
             let Dst::Pred { offset } = i.dst else {
                 return Err("a compare of one channel into a rare place");
             };
-            let single = self.cells.at(offset).is_some_and(|c| self.cells.get(c).channel == Some(0));
+            let single = self.cells.at(offset).is_some_and(|c| self.cells.get(c).bits == 1);
             if !single {
                 return Err("one bit of a predicate");
             }

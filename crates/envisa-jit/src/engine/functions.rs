@@ -178,8 +178,7 @@ fn called(m: &Machine<'_>, pc: Pc) -> Option<(Mask, Pc, Option<u32>)> {
     if i.pred.offset != 0 {
         return None;
     }
-    let of = u32::MAX >> (32 - u32::from(i.channels).clamp(1, 32)) << i.first;
-    let taken = if i.channels > 1 { m.t.mask & of } else { m.t.mask };
+    let taken = if i.channels > 1 { m.t.mask & i.channel_bits() } else { m.t.mask };
     match (i.op, i.src[0]) {
         (Op::Call, _) => Some((taken, i.aux, None)),
         (Op::Fcall, _) => Some((taken, 0, Some(i.aux))),

@@ -33,9 +33,11 @@ pub struct Cell {
     pub bytes: u32,
     /// What it is.
     pub kind: CellKind,
-    /// The channel that a vector's first element is of; `None` if that differs, or the elements do. Of a
-    /// predicate: 0 if only instructions of one channel, the first, name it.
+    /// The channel that a vector's first element is of; `None` if that differs, or the elements do.
     pub channel: Option<u8>,
+    /// Of a predicate: the bits of all channels of the instructions that name it. The others stay as they are at the
+    /// start.
+    pub bits: u32,
     /// An instruction that ignores the execution mask, or reads across channels, reads it.
     pub read_across: bool,
     /// The launch puts its value there (some of it).
@@ -51,7 +53,8 @@ pub struct Access {
     pub cell: CellId,
     /// A write (else a read).
     pub write: bool,
-    /// All of the cell's bytes, those of an active channel's element as those of the whole instruction.
+    /// All of the cell's bytes, those of an active channel's element as those of the whole instruction; of a predicate
+    /// all of its bits.
     pub whole: bool,
     /// Channel by channel: the mask decides.
     pub masked: bool,
@@ -85,8 +88,8 @@ struct Piece {
     across: bool,
     write: bool,
     masked: bool,
-    /// Of an instruction of one channel, the first.
-    single: bool,
+    /// Those of a predicate that are of the instruction's channels.
+    bits: u32,
 }
 
 impl Cells {
@@ -112,8 +115,7 @@ impl Cells {
             {
                 piece.kind = CellKind::Predicate;
                 // Who reads a bit of all of them does so whatever channel is active.
-                piece.across |= !piece.write && piece.single;
-                piece.channel = piece.single.then_some(0);
+                piece.across |= !piece.write && piece.bits.is_power_of_two();
             }
         }
         // Which of those that begin at the same byte comes first does not matter.
@@ -134,6 +136,7 @@ impl Cells {
                     if c.channel != a.channel {
                         c.channel = None;
                     }
+                    c.bits |= a.bits;
                     c.read_across |= a.across;
                     c.written |= a.write;
                 }
@@ -144,6 +147,7 @@ impl Cells {
                         bytes: a.bytes,
                         kind: a.kind,
                         channel: a.channel,
+                        bits: a.bits,
                         read_across: a.across,
                         input: false,
                         written: a.write,
@@ -178,7 +182,9 @@ impl Cells {
     fn access(&mut self, a: &Piece) {
         let Some(first) = self.at(a.offset) else { return };
         let c = self.get(first);
-        let whole = c.offset == a.offset && c.bytes == a.bytes;
+        // Of a part of a predicate, the rest stays.
+        let all = c.kind != CellKind::Predicate || c.bits & !a.bits == 0;
+        let whole = c.offset == a.offset && c.bytes == a.bytes && all;
         let meets = self.cells[first as usize..].iter().take_while(|c| c.offset < a.offset + a.bytes);
         for (c, cell) in meets.zip(first..) {
             debug_assert!(c.offset + c.bytes > a.offset);
@@ -325,7 +331,7 @@ fn pieces(p: &ProgramParts, pc: Pc, vector: u32, tell: &mut dyn FnMut(Piece)) {
                     across: i.no_mask,
                     write: false,
                     masked: false,
-                    single: false,
+                    bits: 0,
                 };
                 tell(read);
                 if write {
@@ -353,7 +359,7 @@ fn pieces(p: &ProgramParts, pc: Pc, vector: u32, tell: &mut dyn FnMut(Piece)) {
             across: !write && i.no_mask,
             write,
             masked,
-            single: n == 1 && i.first == 0,
+            bits: i.channel_bits(),
         };
         if scalar && matches!(all, 1 | 2 | 4 | 8) {
             tell(Piece { kind: CellKind::Scalar, element: all, ..base });

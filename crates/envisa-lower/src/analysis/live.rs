@@ -235,17 +235,7 @@ fn uses(p: &ProgramParts, cells: &Cells, pc: Pc, all: bool, tell: &mut Vec<(Cell
         i.op == crate::Op::Message && matches!(p.messages.get(i.aux as usize), Some(crate::Message::Raw(_)));
     cells.accesses(p, pc, &mut |a| {
         let c = cells.get(a.cell);
-        let stays = match (a.write, c.kind) {
-            (false, _) => true,
-            (true, CellKind::Predicate) => {
-                // Only the bits of the instruction's channels change.
-                predicated
-                    || (i.op != crate::Op::Setp
-                        && (i.channels as u32) < p.simd
-                        && !(i.channels == 1 && c.channel == Some(0) && certain))
-            }
-            (true, _) => raw || predicated || !a.whole || (i.channels == 1 && !certain),
-        };
+        let stays = !a.write || raw || predicated || !a.whole || (i.channels == 1 && !certain);
         let masked = a.masked || (c.kind == CellKind::Predicate && i.channels > 1);
         tell.push((
             a.cell,
