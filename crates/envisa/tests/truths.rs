@@ -203,3 +203,92 @@ fn the_same_from_both() {
         assert_eq!(want, got, "program {seed}:\n{text}");
     }
 }
+
+/// The beginning of a program of 32 channels that stores one vector: their numbers `Lane` in a type, and what they are
+/// multiplied with four.
+fn beginning(ty: &str) -> String {
+    let mut text = String::from(
+        ".version 3.6\n.kernel \"truths\"\n.kernel_attr Target=\"cm\"\n.kernel_attr SimdSize=32\n\
+         .decl P v_type=P num_elts=32\n.decl Q v_type=P num_elts=32\n\
+         .decl A v_type=G type=uq num_elts=1 align=qword\n.input A offset=64 size=8\n",
+    );
+    let vectors = [("Lane", ty), ("W", "w"), ("B", "b"), ("Y", "d"), ("N", "d"), ("At", "ud"), ("To", "uq")];
+    for (name, ty) in vectors {
+        let _ = writeln!(text, ".decl {name} v_type=G type={ty} num_elts=32 align=wordx32");
+    }
+    text.push_str(
+        ".function \"truths_main\"\nmov (M1, 8) Lane(0,0)<1> 0x76543210:v\n\
+         add (M1, 8) Lane(0,8)<1> Lane(0,0)<1;1,0> 0x8:uw\n\
+         add (M1, 16) Lane(0,16)<1> Lane(0,0)<1;1,0> 0x10:uw\n\
+         shl (M1, 32) At(0,0)<1> Lane(0,0)<1;1,0> 0x2:ud\n\
+         add (M1, 32) To(0,0)<1> At(0,0)<1;1,0> A(0,0)<0;1,0>\n",
+    );
+    text
+}
+
+/// Runs a program of such a beginning with both engines; what `Y` is at the end.
+fn stored(text: &str) -> Vec<i32> {
+    let text = format!("{text}lsc_store.ugm (M1, 32) flat[To]:a64 Y:d32\nret (M1, 1)\n");
+    let [want, got] = [Engine::Interpreter, Engine::Native].map(|e| run(e, &text, 128));
+    assert_eq!(want, got, "{text}");
+    got.chunks_exact(4).map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+}
+
+/// What writes some bits of a predicate leaves the others, which a compare of all channels made for one reader.
+#[test]
+fn predicates_written_in_parts() {
+    // How many channels from which on, and what they get.
+    let mut parts: Vec<(String, u32, u32, bool)> = Vec::new();
+    for (n, first) in [(1, 0), (1, 4), (1, 16), (4, 8), (8, 0), (8, 24), (16, 0), (16, 16)] {
+        let m = format!("(M{}_NM, {n})", first / 4 + 1);
+        parts.push((format!("cmp.gt {m} P At(0,0)<0;1,0> At(0,0)<0;1,0>"), n, first, false));
+        parts.push((format!("cmp.eq {m} P At(0,0)<0;1,0> At(0,0)<0;1,0>"), n, first, true));
+        parts.push((format!("setp {m} P 0xffffffff:ud"), n, first, true));
+        parts.push((format!("setp {m} P 0x0:ud"), n, first, false));
+        parts.push((format!("and {m} P P Q"), n, first, false));
+    }
+    let readers = [
+        "(P) add (M1, 32) N(0,0)<1> N(0,0)<1;1,0> 0x1:d\n",
+        "(P) sel (M1, 32) N(0,0)<1> 0x7:d At(0,0)<1;1,0>\n",
+        "(P) goto (M1, 32) over\nmov (M1, 32) N(0,0)<1> 0x2:d\nover:\n",
+    ];
+    for (part, n, first, gets) in &parts {
+        for reader in readers {
+            let text = format!(
+                "{}setp (M1_NM, 32) P 0x45d757d2:ud\nsetp (M1_NM, 32) Q 0x0:ud\nmov (M1, 32) N(0,0)<1> 0x0:d\n\
+                 cmp.lt (M1, 32) P At(0,0)<1;1,0> 0x44:d\n{reader}{part}\n(P) sel (M1, 32) Y(0,0)<1> 0x1:d 0x0:d\n",
+                beginning("uw")
+            );
+            let want = |k: u32| match (*first..first + n).contains(&k) {
+                true => i32::from(*gets),
+                false => i32::from(4 * k < 0x44),
+            };
+            assert_eq!(stored(&text), (0..32).map(want).collect::<Vec<_>>(), "{text}");
+        }
+    }
+}
+
+/// Numbers of channels are known before a program runs, and nobody makes them: compares of them as the narrow elements
+/// that they are find them all the same, and instructions that write what they read go by that.
+#[test]
+fn compares_of_known_elements() {
+    for (ty, number) in [("uw", "uw"), ("w", "w"), ("ub", "uw"), ("b", "w"), ("ud", "ud")] {
+        for (place, cut) in [("W", 2), ("B", 17), ("N", 31), ("W", 16)] {
+            for op in [
+                format!("(P) sel (M1, 32) {place}(0,0)<1> 0x0:w {place}(0,0)<1;1,0>"),
+                format!("(!P) sel (M1, 32) {place}(0,0)<1> {place}(0,0)<1;1,0> 0x0:w"),
+                format!("(P) mov (M1, 32) {place}(0,0)<1> 0x0:w"),
+                format!("(P) and (M1, 32) {place}(0,0)<1> {place}(0,0)<1;1,0> 0x0:w"),
+            ] {
+                let text = format!(
+                    "{}add (M1, 32) {place}(0,0)<1> At(0,0)<1;1,0> 0x1:d\n\
+                     cmp.lt (M1, 32) P Lane(0,0)<1;1,0> {cut:#x}:{number}\n{op}\n\
+                     mov (M1, 32) Y(0,0)<1> {place}(0,0)<1;1,0>\n",
+                    beginning(ty)
+                );
+                let want = |k: i32| if k < cut { 0 } else { 4 * k + 1 };
+                assert_eq!(stored(&text), (0..32).map(want).collect::<Vec<_>>(), "{text}");
+            }
+        }
+    }
+}

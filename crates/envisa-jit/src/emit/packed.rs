@@ -46,8 +46,8 @@ impl Emit<'_> {
         }
     }
 
-    /// Narrow elements, as many as the place has.
-    fn beside(&self, s: &Src, channels: u32) -> Option<(Opd, Type)> {
+    /// Narrow elements, as many as the place has: also those that were not made, which are in no place.
+    fn beside(&mut self, s: &Src, channels: u32) -> Option<(Opd, Type)> {
         let Src::Reg { offset, ty, shape: Shape::Contiguous, modifier: Modifier::None, .. } = *s else {
             return None;
         };
@@ -55,6 +55,15 @@ impl Emit<'_> {
             return None;
         }
         let bytes = channels * ty.size();
+        if let Some(all) = self.known.literal(self.now, offset, ty, channels) {
+            let mut dwords = [0; 16];
+            let size = ty.size() as usize;
+            for (k, x) in all.iter().enumerate() {
+                let bits = x & (u32::MAX >> (32 - 8 * size));
+                dwords[k * size / 4] |= bits << (k * size % 4 * 8);
+            }
+            return Some((Opd::Mem(self.literals(dwords)), ty));
+        }
         match self.home(offset, bytes) {
             Some(v) => Some((Opd::Reg(v), ty)),
             None => self.in_memory(offset, bytes).ok().map(|()| (Opd::Mem(self.reg(offset)), ty)),
