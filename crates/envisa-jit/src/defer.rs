@@ -210,14 +210,9 @@ pub(crate) fn blocks(p: &Program, flow: &Flow) -> Vec<Pc> {
                 leads[pc as usize + 1] = true;
                 leads[(i.aux.min(n)) as usize] = true;
             }
-            Op::Ret
-            | Op::Barrier
-            | Op::SplitBarrier
-            | Op::NamedBarrier
-            | Op::Fcall
-            | Op::Ifcall
-            | Op::End
-            | Op::Unsupported => {
+            Op::Ret | Op::Fcall | Op::Ifcall | Op::End | Op::Unsupported => leads[pc as usize + 1] = true,
+            op if op.waits() => {
+                leads[pc as usize] |= op == Op::Dpasw;
                 leads[pc as usize + 1] = true;
             }
             _ => {}

@@ -328,7 +328,7 @@ impl Native {
     /// # Errors
     /// Why it cannot.
     fn start(&self, prepared: &Prepared, loader: &Loader) -> Result<Start, &'static str> {
-        let waits = |i: &Inst| matches!(i.op, Op::SplitBarrier | Op::NamedBarrier | Op::Dpasw);
+        let waits = |i: &Inst| i.op.waits() && i.op != Op::Barrier;
         if self.program.code().iter().any(waits) {
             return Err("split or named barriers, or DPASW");
         }

@@ -341,6 +341,11 @@ macro_rules! define_op {
 envisa_isa::computations!(define_op);
 
 impl Op {
+    /// May a thread wait at it for others of its group? It goes on behind it, or, where they exchange something, with it.
+    pub fn waits(self) -> bool {
+        matches!(self, Op::Barrier | Op::SplitBarrier | Op::NamedBarrier | Op::Dpasw)
+    }
+
     /// What the region of a source amounts to for this many channels. Matrices are registers from their first byte;
     /// what is said of all channels at once is one element.
     pub(crate) fn shape(self, strides: Strides, channels: u32) -> Shape {

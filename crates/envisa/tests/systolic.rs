@@ -249,3 +249,57 @@ fn sums_of_products_of_floats() {
     }
     assert_eq!(changed, runs);
 }
+
+/// Threads that exchange activations wait for each other: what they did before, they do once.
+#[test]
+fn what_comes_before_an_exchange_is_done_once() {
+    let text = "\
+.version 4.1
+.kernel \"dpas\"
+.kernel_attr Target=\"cm\"
+.kernel_attr SimdSize=8
+.decl A v_type=G type=uq num_elts=1 align=qword
+.decl To v_type=G type=uq num_elts=8 align=wordx32
+.decl Lane v_type=G type=uw num_elts=8 align=wordx32
+.decl One v_type=G type=ud num_elts=8 align=wordx32
+.decl L v_type=G type=ud num_elts=8 align=wordx32
+.decl X v_type=G type=ud num_elts=64 align=wordx32
+.decl D v_type=G type=d num_elts=64 align=wordx32
+.input A offset=64 size=8
+.function \"dpas_main\"
+mov (M1_NM, 8) Lane(0,0)<1> 0x76543210:v
+mov (M1, 8) L(0,0)<1> Lane(0,0)<1;1,0>
+shl (M1, 8) L(0,0)<1> L(0,0)<1;1,0> 0x2:ud
+add (M1, 8) To(0,0)<1> L(0,0)<1;1,0> A(0,0)<0;1,0>
+mov (M1, 8) One(0,0)<1> 0x1:ud
+mov (M1, 8) X(0,0)<1> 0x1010101:ud
+mov (M1, 8) X(1,0)<1> 0x1010101:ud
+mov (M1, 8) X(2,0)<1> 0x1010101:ud
+mov (M1, 8) X(3,0)<1> 0x1010101:ud
+mov (M1, 8) X(4,0)<1> 0x1010101:ud
+mov (M1, 8) X(5,0)<1> 0x1010101:ud
+mov (M1, 8) X(6,0)<1> 0x1010101:ud
+mov (M1, 8) X(7,0)<1> 0x1010101:ud
+lsc_atomic_iadd.ugm (M1, 8) %null:d32 flat[To]:a64 One %null
+dpasw.s8.s8.8.8 (M1, 8) D.0 %null.0 X.0 X(0,0)
+add (M1, 8) To(0,0)<1> To(0,0)<1;1,0> 0x20:ud
+lsc_atomic_iadd.ugm (M1, 8) %null:d32 flat[To]:a64 D %null
+ret (M1, 8)
+";
+    let device = Device::new(Config::new(Platform::Dg2).memory(1 << 20));
+    let module = Module::load(&device, "dpas", Source::Text(text.as_bytes())).expect("it loads");
+    let kernel = module.kernel("dpas").expect("it is there");
+    for (engine, threads) in [Engine::Interpreter, Engine::Native].into_iter().flat_map(|e| [(e, 2), (e, 4)])
+    {
+        let buffer = device.buffer("a", 64).expect("there is memory");
+        let launch = Launch::threads(&[3, 1, 1], threads).arg("A", &buffer).engine(engine).host_threads(1);
+        let outcome = device.run(&kernel, &launch).expect("it is launched");
+        assert!(outcome.fault.is_none(), "{:?}", outcome.fault);
+        let all = buffer.to_vec();
+        let got: Vec<u32> =
+            all.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+        // Of 32 products of ones each.
+        let want = [3 * threads, 32 * 3 * threads].map(|n| [n; 8]).concat();
+        assert_eq!(got, want, "{engine:?}, {threads} threads");
+    }
+}

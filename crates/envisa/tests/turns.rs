@@ -530,3 +530,73 @@ fn who_takes_turns_is_told() {
         assert!(native.refused.is_none() && native.share > 0.9, "{native:?}");
     }
 }
+
+/// Every kind of barrier, whole or as a signal and a wait, each of them in the kernel or in what it calls by every kind of
+/// call, in groups of one thread and of several: what threads left before it is there behind it. None takes long.
+#[test]
+fn barriers_in_what_is_called() {
+    const ADDS: &str = "add (M1, 16) X(0,0)<1> X(0,0)<1;1,0> 0x10000:ud\n";
+    let kinds: [(&str, &[&str]); 3] = [
+        ("whole", &["barrier\n"]),
+        ("split", &["sbarrier.signal\n", "sbarrier.wait\n"]),
+        ("named", &["nbarrier.signal 0x1:ub THREADS:ub\n", "nbarrier.wait 0x1:ub\n"]),
+    ];
+    let calls = ["", "call (M1, 16) CALLED\n", "fcall (M1, 16) CALLED 0 0\n", "CALLED"];
+    let start = Instant::now();
+    let mut programs = 0;
+    for (kind, parts) in kinds {
+        // By which call each part is, and one call of something else.
+        for (way, threads) in (0..4 * calls.len().pow(2)).flat_map(|w| [(w, 1), (w, 2), (w, 4)]) {
+            let (ways, more) = ([way % 4, way / 4 % 4], way / 16);
+            if parts.len() == 1 && ways[1] != 0 {
+                continue;
+            }
+            let mut behind = String::new();
+            let target = ".kernel_attr Target=\"cm\"\n";
+            let address = ".decl F v_type=G type=uq num_elts=1 align=qword\n";
+            let mut text = BEGIN.replace(target, &format!("{target}.kernel_attr NBarrierCnt=2\n{address}"));
+            let mut call = |way: usize, name: &str, body: &str, text: &mut String| {
+                let (subroutine, function) = (
+                    format!(".function \"{name}\"\n{name}:\n{ADDS}{body}{ADDS}ret (M1, 16)\n"),
+                    format!(
+                        ".global_function \"{name}\"\n.decl V v_type=G type=ud num_elts=16 align=wordx32\n\
+                         .kernel_attr Target=\"cm\"\n.kernel_attr ArgSize=0\n.kernel_attr RetValSize=0\n\
+                         mov (M1, 16) V(0,0)<1> 0x1:ud\n{body}add (M1, 16) V(0,0)<1> V(0,0)<1;1,0> 0x1:ud\n\
+                         fret (M1, 16)\n"
+                    ),
+                );
+                match way {
+                    0 => text.push_str(body),
+                    3 => {
+                        let _ = writeln!(text, "faddr {name} F(0,0)<1>\nifcall (M1, 16) F(0,0)<0;1,0> 0 0");
+                        behind += &function;
+                    }
+                    w => {
+                        *text += &calls[w].replace("CALLED", name);
+                        behind += if w == 1 { &subroutine } else { &function };
+                    }
+                }
+            };
+            text += "lsc_store.slm (M1, 16) flat[At]:a32 X:d32\n";
+            for (k, part) in parts.iter().enumerate() {
+                let part = part.replace("THREADS", &format!("{threads:#x}"));
+                call(ways[k], &format!("s{k}"), &part, &mut text);
+            }
+            if more != 0 {
+                call(more, "more", "", &mut text);
+            }
+            let other = 64 * (threads - 1);
+            let _ = writeln!(text, "xor (M1, 16) Y(0,0)<1> At(0,0)<1;1,0> {other:#x}:ud");
+            text += "lsc_load.slm (M1, 16) Y:d32 flat[Y]:a32\nadd (M1, 16) X(0,0)<1> X(0,0)<1;1,0> Y(0,0)<1;1,0>\n";
+            text += END;
+            text += &behind;
+            let how = How { groups: [2, 1, 1], threads, bytes: 128 * threads as usize, limit: 1 << 16 };
+            let [a, b] = [Engine::Interpreter, Engine::Native].map(|e| run(&text, e, how));
+            assert!(a.1.is_none(), "{kind}, {ways:?}, {more}, {threads} threads: {:?}\n{text}", a.1);
+            assert_eq!(a, b, "{kind}, {ways:?}, {more}, {threads} threads\n{text}");
+            programs += 1;
+        }
+    }
+    assert_eq!(programs, 3 * (16 + 64 + 64));
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+}

@@ -528,10 +528,9 @@ impl Emit<'_> {
         }
     }
 
-    /// An instruction of the machine's after which the thread may wait.
+    /// An instruction of the machine's at which the thread may wait, whichever channels are active.
     pub(super) fn suspending(&mut self, pc: Pc) -> Result<(), Why> {
-        let next = pc + 1;
-        self.certain(pc)?;
+        let next = if self.inst(pc).op == Op::Dpasw { pc } else { pc + 1 };
         self.spill_all(next);
         let k = self.resumption(next);
         self.a.mi(Code::Mov_rm32_imm32, Mem::at(CTX, at::RESUME), k as i32);

@@ -600,7 +600,7 @@ impl<'a> Emit<'a> {
         let i = self.inst(pc);
         match i.op {
             Op::Join | Op::Goto | Op::Ret | Op::Barrier | Op::Fence | Op::Nop | Op::End => self.control(pc),
-            Op::SplitBarrier | Op::NamedBarrier => self.suspending(pc),
+            op if op.waits() => self.suspending(pc),
             Op::ChannelEnables if i.aux == 0 => self.channel_enables(pc),
             Op::Call | Op::Fcall | Op::Ifcall if self.cells.are_shared() => self.function(pc),
             Op::Message => self.message(pc),
