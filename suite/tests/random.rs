@@ -2,6 +2,7 @@
 //!
 //! More of them in an optimised build: `cargo run --profile checked -p envisa-suite -- random --programs 20000`.
 
+use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use envisa::Engine;
@@ -44,4 +45,50 @@ fn halves_are_joined() {
             assert!(some * 6 > programs && all > 10 * some, "{}: {some} of {programs}, {all}", device.name);
         }
     }
+}
+
+/// Is there a member of one of these names that is anything but null?
+fn tells(value: &serde_json::Value, names: &[&str]) -> bool {
+    match value {
+        serde_json::Value::Object(all) => {
+            all.iter().any(|(name, v)| tells(v, names) || (names.contains(&name.as_str()) && !v.is_null()))
+        }
+        serde_json::Value::Array(all) => all.iter().any(|v| tells(v, names)),
+        _ => false,
+    }
+}
+
+/// What is published says of no result that it is wrong: such a page is neither written nor kept.
+#[test]
+fn pages_have_no_differences() {
+    let docs = envisa_suite::performance::docs_folder();
+    let read =
+        |path: &Path| std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let page = |name: &str| read(&docs.join(name));
+    assert!(page("RANDOM-PROGRAMS.md").contains("\n| **differ from the model** | **none** |\n"));
+    assert!(!page("PROGRAMS.md").contains("**open**"));
+    let checks = page("CHECKS.md");
+    let cells = |l: &str| l.split('|').map(|c| c.trim().to_owned()).collect::<Vec<_>>();
+    let ours: Vec<_> = checks.lines().filter(|l| l.starts_with("| envisa, ")).map(cells).collect();
+    assert!(ours.len() == 4 && ours.iter().all(|row| row[3] == "0"), "{ours:?}");
+    assert!(checks.contains("Alarms for twins: envisa none"));
+    let conformance = page("CONFORMANCE.md");
+    let sums: Vec<&str> = conformance.lines().filter(|l| l.contains(" kernels give PoCL's result")).collect();
+    for sum in &sums {
+        let numbers: Vec<u32> = sum.split_whitespace().filter_map(|w| w.parse().ok()).collect();
+        let [passed, all, ref explained @ ..] = numbers[..] else { panic!("{sum}") };
+        let known = sum.matches("for a known reason").count() == explained.len();
+        assert!(known && passed + explained.iter().sum::<u32>() == all, "{sum}");
+    }
+    assert!(sums.len() >= 4);
+    let records = std::fs::read_dir(docs.join("performance")).expect("records");
+    let mut seen = 0;
+    for path in
+        records.map(|e| e.expect("an entry").path()).filter(|p| p.extension().is_some_and(|e| e == "json"))
+    {
+        let record = serde_json::from_str(&read(&path)).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        assert!(!tells(&record, &["differs", "failure"]), "{}", path.display());
+        seen += 1;
+    }
+    assert!(seen >= 8);
 }

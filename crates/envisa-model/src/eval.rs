@@ -165,6 +165,8 @@ impl Machine<'_> {
                 self.block(&self.p.subs[*sub], go, &mut Vec::new())?;
             }
             Stmt::Mode(cr0) => self.mode = Mode(*cr0),
+            // Threads write nothing that others read.
+            Stmt::Barrier(..) => {}
             Stmt::Fcall { function, .. } => {
                 let caller = self.function.replace(*function);
                 self.block(&self.p.functions[*function].body, mask, &mut Vec::new())?;
@@ -209,10 +211,44 @@ impl Machine<'_> {
             }
             Src::Imm { ty, bits } => (ty, bits & ty.mask(), Mod::None),
             Src::Base => (T::Uq, self.base, Mod::None),
+            Src::Eight { signed, bits } => {
+                let nibble = u64::from(bits >> (4 * (k % 8)) & 15);
+                let ty = if signed { T::W } else { T::Uw };
+                (ty, if signed && nibble > 7 { nibble | 0xfff0 } else { nibble }, Mod::None)
+            }
+            Src::Pred(p) => (T::Ud, self.preds[p].into(), Mod::None),
         }
     }
 
+    /// What writes a predicate but compares: bits of other channels stay.
+    fn predicate(&mut self, i: &Inst, p: usize, mask: u32) {
+        let mut on = self.enabled(i.exec, None, mask);
+        let bits = match (i.op, &i.srcs[..]) {
+            (Op::Setp, [s @ Src::Region { region: (1.., ..), .. }]) => {
+                (0..i.exec.n).fold(0, |bits, k| bits | (self.bits(s, k).1 as u32 & 1) << k)
+            }
+            (Op::Setp, [s]) => {
+                on = self.enabled(Exec { no_mask: true, ..i.exec }, None, mask);
+                self.bits(s, 0).1 as u32
+            }
+            (op, srcs) => {
+                let all: Vec<u32> = srcs.iter().map(|s| self.bits(s, 0).1 as u32 >> i.exec.first).collect();
+                match (op, &all[..]) {
+                    (Op::And, [a, b]) => a & b,
+                    (Op::Or, [a, b]) => a | b,
+                    (Op::Xor, [a, b]) => a ^ b,
+                    (Op::Not, [a]) => !a,
+                    (op, _) => unreachable!("{op:?} of predicates"),
+                }
+            }
+        };
+        self.preds[p] = self.preds[p] & !(on << i.exec.first) | (bits & on) << i.exec.first;
+    }
+
     fn inst(&mut self, i: &Inst, mask: u32) {
+        if let (Dst::Pred(p), false) = (i.dst, matches!(i.op, Op::Cmp(_))) {
+            return self.predicate(i, p, mask);
+        }
         let is_sel = i.op == Op::Sel;
         let on = self.enabled(i.exec, if is_sel { None } else { i.guard }, mask);
         if on == 0 {

@@ -240,6 +240,9 @@ pub fn print(p: &Program) -> Text {
     };
     let mut text = declare(p, &mut t);
     writeln!(text, ".kernel_attr SimdSize={}\n.kernel_attr Target=\"cm\"", p.simd).unwrap();
+    if p.device.named_barriers() {
+        text += ".kernel_attr NBarrierCnt=2\n";
+    }
     let mut printer = Printer {
         p,
         types: p.vars.iter().map(|v| v.ty).collect(),
@@ -257,7 +260,7 @@ pub fn print(p: &Program) -> Text {
         }
     }
     for (k, bits) in p.preds.iter().enumerate() {
-        writeln!(printer.out, "    setp (M1_NM, 32) P{} 0x{bits:x}:ud", k + 1).unwrap();
+        writeln!(printer.out, "    setp (M1_NM, {}) P{} 0x{bits:x}:ud", p.simd, k + 1).unwrap();
     }
     printer.out += &moves(p, false);
     printer.block(&p.body);
@@ -340,6 +343,8 @@ impl Printer<'_> {
                 _ => format!("0x{bits:x}:{}", ty.name()),
             },
             Src::Base => "BASE(0,0)<0;1,0>".to_owned(),
+            Src::Pred(k) => format!("P{}", k + 1),
+            Src::Eight { signed, bits } => format!("0x{bits:x}:{}", if signed { "v" } else { "uv" }),
         }
     }
 
@@ -515,6 +520,20 @@ impl Printer<'_> {
             }
             Stmt::Call { sub, guard } => {
                 self.line(&format!("{}call (M1, {simd}) S{sub}", Self::guard(*guard)));
+            }
+            Stmt::Barrier(kind, half) => {
+                let (signal, wait) = match kind {
+                    Barrier::Whole => ("barrier".to_owned(), None),
+                    Barrier::Split => ("sbarrier.signal".to_owned(), Some("sbarrier.wait")),
+                    Barrier::Named => {
+                        let threads = self.p.threads();
+                        (format!("nbarrier.signal 0x1:ub 0x{threads:x}:ub"), Some("nbarrier.wait 0x1:ub"))
+                    }
+                };
+                if *half != Half::Wait {
+                    self.line(&signal);
+                }
+                wait.filter(|_| *half != Half::Signal).into_iter().for_each(|wait| self.line(wait));
             }
             Stmt::Mode(cr0) => self.line(&format!("mov (M1_NM, 1) %cr0(0,0)<1> 0x{cr0:x}:ud")),
             Stmt::Fcall { function, by_address } => {

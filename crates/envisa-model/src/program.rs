@@ -79,6 +79,18 @@ pub struct Device {
     pub gen12: bool,
 }
 
+impl Device {
+    /// Are there split barriers?
+    pub fn split_barriers(self) -> bool {
+        self.xehp
+    }
+
+    /// Are there named barriers?
+    pub fn named_barriers(self) -> bool {
+        self.grf == 64
+    }
+}
+
 /// The devices that programs are made for.
 pub const DEVICES: [Device; 4] = [
     Device { name: "SKL", grf: 32, quads: true, lsc: false, xehp: false, gen12: false },
@@ -190,6 +202,11 @@ pub enum Src {
     Imm { ty: T, bits: u64 },
     /// The scalar that holds the address of the buffer.
     Base,
+    /// An immediate of eight nibbles, which are words, one after the other for the channels.
+    #[allow(missing_docs)]
+    Eight { signed: bool, bits: u32 },
+    /// A predicate: of logic, each channel's bit; of `mov` to a scalar, all bits.
+    Pred(usize),
 }
 
 /// A destination.
@@ -208,6 +225,9 @@ pub enum Dst {
 pub enum Op {
     Mov,
     Sel,
+    /// Sets a predicate's bits of its channels: to those of a scalar, whatever the mask, or to the lowest of each channel's
+    /// number.
+    Setp,
     /// The relation, in the order `eq ne gt ge lt le`.
     Cmp(u8),
     Add,
@@ -291,6 +311,24 @@ pub struct Access {
     pub data: usize,
 }
 
+/// How threads of a group wait for each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Barrier {
+    Whole,
+    Split,
+    Named,
+}
+
+/// Which part of a barrier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Half {
+    Signal,
+    Wait,
+    Both,
+}
+
 /// A statement.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Stmt {
@@ -316,4 +354,6 @@ pub enum Stmt {
     Fcall { function: usize, by_address: bool },
     /// Writes `%cr0`: the floating-point mode of the thread, whatever channels are there.
     Mode(u32),
+    /// The thread is at a barrier, whatever channels are there: every thread of the group comes there as often.
+    Barrier(Barrier, Half),
 }

@@ -2,7 +2,9 @@
 //! what compilers do around memory: indices that are extended, scaled and added to, across blocks and calls; vectors
 //! that are accessed whole, made of local ids and scalars, and are addresses ([`lanes`]).
 
+mod calls;
 mod lanes;
+mod truths;
 
 use crate::num::*;
 use crate::program::*;
@@ -27,6 +29,8 @@ struct At {
     loops: usize,
     /// Every channel is there: instructions may ignore the mask.
     together: bool,
+    /// All threads of the group come here as often.
+    meets: bool,
     /// Subroutines and functions from these numbers on may be called.
     sub: usize,
     function: usize,
@@ -49,6 +53,9 @@ struct Gen {
     tidy: bool,
     /// The mode changes in the middle.
     modes: bool,
+    barriers: truths::Barriers,
+    /// Nothing is written to memory: threads of a group take turns, and what they write others would read.
+    quiet: bool,
 }
 
 /// The program of a seed.
@@ -61,7 +68,7 @@ pub fn program(seed: u64) -> Program {
     let simd = r.pick(&[8, 16, 16, 32, 32, 32]);
     let cr0 = r.pick(&MODES);
     // Compilers change the mode around a division, and nowhere else.
-    let modes = r.below(4) == 0;
+    let modes = r.below(3) == 0;
     let tidy = r.below(2) == 0;
     let halves = tidy && simd == 2 * HALF && device.grf == 2 * HALF && r.below(6) != 0;
     let local = lanes::local(&mut r, simd);
@@ -91,14 +98,19 @@ pub fn program(seed: u64) -> Program {
         lanes: lanes::Pools::default(),
         tidy,
         modes,
+        barriers: truths::Barriers::default(),
+        quiet: false,
     };
     g.declare();
-    // Of what native code runs there are no calls; and there are local ids where there are no functions.
-    if !tidy {
-        g.calls(local.is_none());
+    g.choose_barriers();
+    g.quiet = g.barriers.kind.is_some() && g.p.threads() > 1;
+    // Native code of what calls is made by functions, with less known: most programs are none of these.
+    if !tidy || g.one_in(5) {
+        // There are local ids, and halves, where there are no functions.
+        g.calls(local.is_none() && !halves);
     }
     let together = (0..g.p.threads()).all(|t| g.p.mask(t).count_ones() as usize == simd);
-    let at = At { blocks: 0, loops: 0, together, sub: 0, function: 0 };
+    let at = At { together, meets: true, ..g.called(0) };
     let n = 6 + g.r.below(10);
     g.p.body = g.block(at, n, 3);
     g.p
@@ -161,28 +173,9 @@ impl Gen {
             self.even.push(v);
         }
         self.declare_lanes();
-        self.p.preds = (0..=BY_ID).map(|_| self.r.next() as u32).collect();
+        let all = u32::MAX >> (32 - self.p.simd);
+        self.p.preds = (0..=BY_ID).map(|_| self.r.next() as u32 & all).collect();
         self.p.data = (0..DATA / 4).flat_map(|_| (self.r.next() as u32).to_le_bytes()).collect();
-    }
-
-    /// Subroutines and functions, the last first, as each calls later ones.
-    fn calls(&mut self, functions: bool) {
-        let (subs, functions) = (self.r.below(3), if functions { self.r.below(4) } else { 0 });
-        self.p.subs = vec![Vec::new(); subs];
-        self.p.functions = vec![Function { vars: Vec::new(), body: Vec::new() }; functions];
-        for k in (0..functions).rev() {
-            self.p.functions[k] = self.function(k);
-        }
-        for k in (0..subs).rev() {
-            let at = At { blocks: 0, loops: LOOPS, together: false, sub: k + 1, function: 0 };
-            let n = 1 + self.r.below(4);
-            self.p.subs[k] = self.block(at, n, 1);
-        }
-        self.p.order = (0..functions).collect();
-        for k in (1..functions).rev() {
-            let other = self.r.below(k + 1);
-            self.p.order.swap(k, other);
-        }
     }
 
     fn all(&self) -> Exec {
@@ -289,8 +282,9 @@ impl Gen {
     }
 
     fn statement(&mut self, at: At, depth: usize, out: &mut Vec<Stmt>) {
-        let inner = At { blocks: at.blocks + 1, together: false, ..at };
-        match self.r.below(34) {
+        let meets = at.meets && self.p.threads() == 1;
+        let inner = At { blocks: at.blocks + 1, together: false, meets, ..at };
+        match self.r.below(46) {
             0 | 1 if depth > 0 && self.p.local.is_some() && self.one_in(2) => {
                 self.by_id(depth - 1, inner, out);
             }
@@ -330,9 +324,20 @@ impl Gen {
                 let to = Place::Own(self.of_type(T::Ud));
                 out.push(self.simple(Op::Mov, to, &[place(Place::Retval)]));
             }
-            33 if self.modes => out.push(Stmt::Mode(self.r.pick(&MODES))),
             7..=10 => self.access(at, depth, out),
-            24.. => self.lanes(at, out),
+            24..=33 => self.lanes(at, out),
+            34..=37 => self.truths(at, out),
+            38..=40 => {
+                let i = self.in_place(at, None);
+                out.push(Stmt::Inst(i));
+            }
+            41 => self.numbers(at, out),
+            42 => {
+                let s = self.as_number(at);
+                out.push(s);
+            }
+            43 if at.meets => self.barrier(at, out),
+            44 | 45 if self.modes => out.push(Stmt::Mode(self.r.pick(&MODES))),
             11..=15 => {
                 let i = self.float(at);
                 out.push(Stmt::Inst(i));
@@ -348,64 +353,6 @@ impl Gen {
     fn simple(&self, op: Op, to: Place, srcs: &[Src]) -> Stmt {
         let dst = Dst::Elements { place: to, element: 0, stride: 1, sat: false };
         Stmt::Inst(Inst { op, exec: self.all(), guard: None, dst, second: None, srcs: srcs.to_vec() })
-    }
-
-    /// Calls a function from `first` on with a small number and a dword.
-    fn call(&mut self, first: usize, small: Place, second: Place, out: &mut Vec<Stmt>) {
-        let function = first + self.r.below(self.p.functions.len() - first);
-        out.push(self.simple(Op::And, Place::Arg(0), &[place(small), imm(T::Ud, 15)]));
-        out.push(self.simple(Op::Mov, Place::Arg(1), &[place(second)]));
-        out.push(Stmt::Fcall { function, by_address: self.one_in(3) });
-    }
-
-    /// A function: of what it is given it makes an index, before or after it calls others, and a result.
-    fn function(&mut self, k: usize) -> Function {
-        let vars = vec![T::Ud; 5];
-        let own = Place::Own;
-        let mut body = Vec::new();
-        body.push(self.simple(Op::Mov, own(0), &[place(Place::Arg(1))]));
-        for v in 1..5 {
-            body.push(self.simple(Op::Mov, own(v), &[imm(T::Ud, v as u64)]));
-        }
-        // The index is kept in a variable, scaled at once, or scaled after the call.
-        let now = self.one_in(2);
-        if now {
-            body.push(self.simple(Op::Shl, own(2), &[place(Place::Arg(0)), imm(T::Ud, 2)]));
-        } else {
-            body.push(self.simple(Op::Mov, own(1), &[place(Place::Arg(0))]));
-        }
-        let calls = k + 1 < self.p.functions.len() && !self.one_in(3);
-        if calls {
-            let (a, b) = (own(self.r.below(2)), own(self.r.below(2)));
-            self.call(k + 1, a, b, &mut body);
-            body.push(self.simple(Op::Add, own(0), &[place(own(0)), place(Place::Retval)]));
-        }
-        if !now {
-            body.push(self.simple(Op::Shl, own(2), &[place(own(1)), imm(T::Ud, 2)]));
-        }
-        if self.one_in(2) {
-            let c = 4 * self.r.below(60) as u64;
-            body.push(self.simple(Op::Add, own(2), &[place(own(2)), imm(T::Ud, c)]));
-        }
-        if self.p.device.lsc && !self.one_in(4) {
-            let exec = self.all();
-            let write = self.one_in(3);
-            let data = if write { 0 } else { 3 };
-            body.push(Stmt::Access(Access {
-                write,
-                how: Addressing::Surface,
-                exec,
-                guard: None,
-                address: 2,
-                offset: 0,
-                data,
-            }));
-        }
-        let op = self.r.pick(&[Op::Add, Op::Xor, Op::Mul]);
-        body.push(self.simple(op, own(4), &[place(own(0)), place(own(3))]));
-        body.push(self.simple(Op::Add, own(4), &[place(own(4)), place(own(2))]));
-        body.push(self.simple(Op::Mov, Place::Retval, &[place(own(4))]));
-        Function { vars, body }
     }
 
     /// A load or store, and before it what makes its addresses.
@@ -517,7 +464,7 @@ impl Gen {
         if self.one_in(6) {
             self.statement(At { loops: LOOPS, ..at }, depth.min(1), out);
         }
-        let write = self.one_in(3);
+        let write = self.one_in(3) && !self.quiet;
         let data = if write { self.r.pick(&[T::Ud, T::D]) } else { self.r.pick(&[T::Ud, T::D, T::F]) };
         let data = self.of_type(data);
         let offset = match (self.p.device.lsc, flat) {

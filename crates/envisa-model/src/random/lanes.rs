@@ -17,6 +17,13 @@ pub(super) struct Pools {
     fixed: Vec<usize>,
 }
 
+impl Pools {
+    /// Variables of one element.
+    pub fn scalars(&self) -> Vec<usize> {
+        self.scalars.clone()
+    }
+}
+
 /// Small numbers, some of them at the edges.
 const NUMBERS: [i64; 18] =
     [0, 1, 2, 3, 4, 4, 8, 12, 16, 32, 60, 64, 256, -1, -4, -64, 0x7fff_ffff, -0x8000_0000];
@@ -299,7 +306,7 @@ impl Gen {
             1 => self.r.pick(&self.lanes.halves.clone()),
             _ => self.r.pick(&all),
         };
-        let write = self.one_in(2);
+        let write = self.one_in(2) && !self.quiet;
         let offset = if self.one_in(2) { 0 } else { 4 * self.r.below(32) as i32 };
         let guard = self.one_in(4).then(|| self.guard());
         out.push(Stmt::Access(Access { write, how, exec, guard, address, offset, data }));
