@@ -18,7 +18,7 @@ use envisa_suite::kernel::{CORPUS_DEVICES, Device, KernelFile, discover, kernel_
 use envisa_suite::launch::{Launch, SizeSet};
 use envisa_suite::machine::Machine;
 use envisa_suite::peer::{self, Peer};
-use envisa_suite::performance::{self, Part, docs_folder, json_of, write_text};
+use envisa_suite::performance::{self, Part, docs_folder, json_of, publish, write_text};
 use envisa_suite::report::{Table, block, cell, replace_block, suspicions};
 use envisa_suite::{native, newer, programs, random, runs, through, toolchain, translate};
 
@@ -321,11 +321,12 @@ fn random_programs(first: u64, programs: u64, write: bool) -> Result<bool, Strin
     let text = random::report(first, programs, &count, &failures, start.elapsed());
     println!("{text}");
     if write {
+        let wrong: Vec<String> = failures.iter().map(|f| format!("program {}: {}", f.seed, f.what)).collect();
         // The page's other section is another command's.
         let page = docs_folder().join("RANDOM-PROGRAMS.md");
         let old = std::fs::read_to_string(&page).unwrap_or_default();
         let other = old.find(clrandom::HEAD).map_or(String::new(), |at| format!("\n{}", &old[at..]));
-        write_text(&page, &format!("{text}{other}"))?;
+        publish(&page, &format!("{text}{other}"), &wrong)?;
     }
     Ok(failures.is_empty())
 }
@@ -345,14 +346,14 @@ fn hold_checks(only: &Only, devices: &[Device], oclgrind: bool, write: bool) -> 
     if write && !oclgrind {
         return Err("oclgrind-kernel is not installed".to_owned());
     }
-    let mut rows = Vec::new();
-    let mut good = true;
+    let (mut rows, mut wrong) = (Vec::new(), Vec::new());
     for case in &cases {
         let row = checks::row(case, &devices, oclgrind)?;
         for (device, verdict) in &row.verdicts {
             if let checks::Verdict::Wrong(why) = verdict {
-                good = false;
-                println!("{} on {}: {why}", case.id, device.name());
+                let says = format!("{} on {}: {why}", case.id, device.name());
+                println!("{says}");
+                wrong.push(says);
             }
         }
         rows.push(row);
@@ -360,9 +361,9 @@ fn hold_checks(only: &Only, devices: &[Device], oclgrind: bool, write: bool) -> 
     let text = checks::report(&rows, &devices);
     print!("{text}");
     if write {
-        write_text(&docs_folder().join("CHECKS.md"), &text)?;
+        publish(&docs_folder().join("CHECKS.md"), &text, &wrong)?;
     }
-    Ok(good)
+    Ok(wrong.is_empty())
 }
 
 fn main() -> ExitCode {
@@ -540,7 +541,7 @@ fn newer(only: &Only, devices: &[Device], jobs: usize, ocloc: &Path, write: bool
     if write {
         let path = docs_folder().join("CONFORMANCE.md");
         let old = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-        write_text(&path, &replace_block(&old, newer::BLOCK, &section))?;
+        publish(&path, &replace_block(&old, newer::BLOCK, &section), &run.conformance.failures())?;
     }
     Ok(run.conformance.good())
 }
@@ -564,9 +565,6 @@ fn conformance(
     // Today's compiler need not be here: what was measured with it stays.
     let old = std::fs::read_to_string(&page).unwrap_or_default();
     let document = run.document(&Machine::here(), block(&old, newer::BLOCK));
-    if write {
-        write_text(&page, &document)?;
-    }
     if let Some(path) = out {
         write_text(path, &document)?;
     }
@@ -574,6 +572,9 @@ fn conformance(
     println!("\n{}\n{}", run.summary(), run.witness_section());
     for failure in run.failures() {
         println!("{failure}");
+    }
+    if write {
+        publish(&page, &document, &run.failures())?;
     }
     Ok(run.good())
 }
@@ -611,10 +612,10 @@ fn run_bench(
         Part::Oclgrind => run.oclgrind_section(&command, &plot, &record),
         _ => run.section(&command, &plot, &record),
     };
+    leave(part, &run, &section, &run.complaints(), write)?;
     if write {
         write_text(&docs_folder().join(plot), &run.plot())?;
     }
-    leave(part, &run, &section, write)?;
     if let Some(path) = json {
         write_text(path, &json_of(&run)?)?;
     }
@@ -637,7 +638,7 @@ fn translation(
     }
     let run = translate::run(&kernels(only)?, device, repeats)?;
     let section = run.section(&part.command(), &part.record());
-    leave(part, &run, &section, write)?;
+    leave(part, &run, &section, &[], write)?;
     if let Some(path) = json {
         write_text(path, &json_of(&run)?)?;
     }
@@ -715,9 +716,15 @@ fn held_to_avx2(only: &Only) -> Result<bench::Bench, String> {
 }
 
 /// Shows a part's section, and writes it and its record where that is asked for.
-fn leave(part: Part, record: &impl serde::Serialize, section: &str, write: bool) -> Result<(), String> {
+fn leave(
+    part: Part,
+    record: &impl serde::Serialize,
+    section: &str,
+    wrong: &[String],
+    write: bool,
+) -> Result<(), String> {
     println!("{section}");
-    if write { performance::write(&docs_folder(), part, record, section) } else { Ok(()) }
+    if write { performance::write(&docs_folder(), part, record, section, wrong) } else { Ok(()) }
 }
 
 /// Measures one part; false where it has something to complain of.
@@ -733,7 +740,7 @@ fn measure(
         Part::Kernels => run_bench(only, &kernel_options(), part, write, None, None),
         Part::Avx2 => {
             let run = held_to_avx2(only)?;
-            leave(part, &run, &run.avx2_section(&command, &record), write)?;
+            leave(part, &run, &run.avx2_section(&command, &record), &run.complaints(), write)?;
             Ok(run.good())
         }
         Part::Oclgrind => run_bench(only, &oclgrind_options(), part, write, None, None),
@@ -750,39 +757,39 @@ fn measure(
                 run.peers = small.peers;
             }
             let section = through::section(&run, &command, &record);
-            leave(part, &run, &section, write)?;
+            leave(part, &run, &section, &run.complaints(), write)?;
             Ok(run.good())
         }
         Part::Translation => translation(only, Device::Dg2, 5, write, None),
         Part::Native => {
             let run = native::run(&kernels(only)?)?;
-            leave(part, &run, &run.section(&command, &record), write)?;
+            leave(part, &run, &run.section(&command, &record), &run.complaints(), write)?;
             Ok(run.complaints().is_empty())
         }
         Part::Runs => {
             let envisa = envisa.map_err(Clone::clone)?;
             let run = runs::run(envisa, &kernels(only)?, Device::Pvc, |line| eprintln!("{line}"))?;
             let section = run.section(&command, &record);
-            leave(part, &run, &section, write)?;
+            leave(part, &run, &section, &run.complaints(), write)?;
             Ok(run.complaints().is_empty())
         }
         Part::Checks => {
             let envisa = envisa.map_err(Clone::clone)?;
             let run = checking::run(envisa, &kernels(only)?, &check_options(how), |line| eprintln!("{line}"));
             let section = run.section(&command, &record);
-            leave(part, &run, &section, write)?;
+            leave(part, &run, &section, &run.complaints(), write)?;
             Ok(run.complaints().is_empty())
         }
         Part::Assembler => {
             let run = toolchain::Assembler::measure()?;
             let section = run.section(&command, &record);
-            leave(part, &run, &section, write)?;
+            leave(part, &run, &section, &[], write)?;
             Ok(true)
         }
         Part::Verifier => {
             let run = toolchain::Verifier::measure()?;
             let section = run.section(&command, &record);
-            leave(part, &run, &section, write)?;
+            leave(part, &run, &section, &[], write)?;
             Ok(true)
         }
     }

@@ -99,6 +99,25 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), String> {
     write().map_err(|e| format!("{}: {e}", path.display()))
 }
 
+/// Writes a page of results. What a run found wrong is mended or explained before it is published: a page never says it
+/// beside what is right.
+///
+/// # Errors
+/// What is wrong, or what the system says.
+pub fn publish(path: &Path, text: &str, wrong: &[String]) -> Result<(), String> {
+    may_publish(path, wrong)?;
+    write_text(path, text)
+}
+
+fn may_publish(path: &Path, wrong: &[String]) -> Result<(), String> {
+    match wrong {
+        [] => Ok(()),
+        [first, ..] => {
+            Err(format!("{} is not written: {} complaints, the first: {first}", path.display(), wrong.len()))
+        }
+    }
+}
+
 /// A record's text.
 ///
 /// # Errors
@@ -107,11 +126,18 @@ pub fn json_of(value: &impl Serialize) -> Result<String, String> {
     serde_json::to_string_pretty(value).map(|t| t + "\n").map_err(|e| e.to_string())
 }
 
-/// Writes a part's record and block below `docs`, and the summary anew.
+/// Writes a part's record and block below `docs`, and the summary anew, as [`publish`] does.
 ///
 /// # Errors
-/// Where a file cannot be written.
-pub fn write(docs: &Path, part: Part, record: &impl Serialize, section: &str) -> Result<(), String> {
+/// Where something is wrong, or a file cannot be written.
+pub fn write(
+    docs: &Path,
+    part: Part,
+    record: &impl Serialize,
+    section: &str,
+    wrong: &[String],
+) -> Result<(), String> {
+    may_publish(&docs.join(part.record()), wrong)?;
     write_text(&docs.join(part.record()), &json_of(record)?)?;
     let path = docs.join("PERFORMANCE.md");
     let old = std::fs::read_to_string(&path).unwrap_or_else(|_| "# Performance\n".to_owned());

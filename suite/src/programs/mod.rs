@@ -292,7 +292,7 @@ pub fn command(only: &[String], sides: &[Side], check: bool, write: bool) -> Res
             records.insert(program.name.clone(), record);
             let text = serde_json::to_string_pretty(&records).map_err(|e| e.to_string())?;
             crate::performance::write_text(&path, &format!("{text}\n"))?;
-            crate::performance::write_text(&home().join("../docs/PROGRAMS.md"), &page(&all, &records))?;
+            crate::performance::publish(&home().join("../docs/PROGRAMS.md"), &page(&all, &records), &open)?;
         }
     }
     Ok(good)
