@@ -551,7 +551,8 @@ fn barriers_in_what_is_called() {
             if parts.len() == 1 && ways[1] != 0 {
                 continue;
             }
-            let mut behind = String::new();
+            // Subroutines are the kernel's, and stand before functions.
+            let (mut subroutines, mut functions) = (String::new(), String::new());
             let target = ".kernel_attr Target=\"cm\"\n";
             let address = ".decl F v_type=G type=uq num_elts=1 align=qword\n";
             let mut text = BEGIN.replace(target, &format!("{target}.kernel_attr NBarrierCnt=2\n{address}"));
@@ -569,11 +570,14 @@ fn barriers_in_what_is_called() {
                     0 => text.push_str(body),
                     3 => {
                         let _ = writeln!(text, "faddr {name} F(0,0)<1>\nifcall (M1, 16) F(0,0)<0;1,0> 0 0");
-                        behind += &function;
+                        functions += &function;
                     }
                     w => {
                         *text += &calls[w].replace("CALLED", name);
-                        behind += if w == 1 { &subroutine } else { &function };
+                        match w {
+                            1 => subroutines += &subroutine,
+                            _ => functions += &function,
+                        }
                     }
                 }
             };
@@ -589,7 +593,7 @@ fn barriers_in_what_is_called() {
             let _ = writeln!(text, "xor (M1, 16) Y(0,0)<1> At(0,0)<1;1,0> {other:#x}:ud");
             text += "lsc_load.slm (M1, 16) Y:d32 flat[Y]:a32\nadd (M1, 16) X(0,0)<1> X(0,0)<1;1,0> Y(0,0)<1;1,0>\n";
             text += END;
-            text += &behind;
+            text = text + &subroutines + &functions;
             let how = How { groups: [2, 1, 1], threads, bytes: 128 * threads as usize, limit: 1 << 16 };
             let [a, b] = [Engine::Interpreter, Engine::Native].map(|e| run(&text, e, how));
             assert!(a.1.is_none(), "{kind}, {ways:?}, {more}, {threads} threads: {:?}\n{text}", a.1);
