@@ -1,6 +1,6 @@
 //! Which cells live in registers.
 
-use envisa_lower::analysis::{Bits, CellId, CellKind, Cells, Flow, Liveness};
+use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness};
 use envisa_lower::{Dst, ExecType, Op, Pc, Program, Shape, Src};
 
 use crate::shape::Shapes;
@@ -14,7 +14,7 @@ const PER_BARRIER: f32 = 2.0;
 /// The register of each vector cell that has one.
 pub(crate) struct Allocation {
     vector: Vec<Option<u8>>,
-    /// By register: `(first, last)`, where cells are in it.
+    /// By register: `(first, last)`, where cells are in it, ascending; one may begin where the one before it ends.
     spans: [Vec<(Pc, Pc)>; 32],
 }
 
@@ -47,13 +47,11 @@ impl Allocation {
             (r.0, r.1, r.2) = (r.0.min(pc), r.1.max(pc), r.2 + weight);
         };
         // Between the first and the last place where a cell is alive it need not be looked for.
-        let mut seen = Bits::new(cells.len());
-        for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
-            live.more(pc, &mut seen, &mut |c| widen(c, pc, 0.0));
-        }
-        let mut seen = Bits::new(cells.len());
-        for pc in (0..flow.end()).rev().filter(|pc| flow.reachable(*pc)) {
-            live.more(pc, &mut seen, &mut |c| widen(c, pc, 0.0));
+        for (c, _) in cells.iter() {
+            if let Some((first, last)) = live.span(c) {
+                widen(c, first, 0.0);
+                widen(c, last, 0.0);
+            }
         }
         for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
             cells.accesses(p.parts(), pc, &mut |a| {
@@ -139,7 +137,9 @@ impl Allocation {
 
     /// Does a cell live in this register at an instruction?
     pub fn busy(&self, pc: Pc, register: u8) -> bool {
-        self.spans[usize::from(register)].iter().any(|(start, end)| (*start..=*end).contains(&pc))
+        let all = &self.spans[usize::from(register)];
+        let begun = all.partition_point(|s| s.0 <= pc);
+        all[..begun].last().is_some_and(|s| pc <= s.1)
     }
 
     /// All vector registers in use.

@@ -77,6 +77,9 @@ impl Chain {
 /// What a truth is as a vector: this in the channels where it holds, 0 in the others; of a predicate nothing.
 type Value = Option<i32>;
 
+/// A truth whose reader may take it: who makes it, and what it is.
+type Pending = (Pc, Chain, Value);
+
 /// What is made where it is read.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Deferred {
@@ -84,12 +87,16 @@ pub(crate) struct Deferred {
     chains: Map<Pc, (Chain, Value)>,
     /// The predicates that instructions do not find where they are kept: `(reader, predicate)` to the writer.
     preds: Map<(Pc, RegOffset), Pc>,
+    /// These readers.
+    readers: Set<Pc>,
     /// Instructions whose sources are others.
     patched: Map<Pc, Inst>,
     /// What has no code of its own.
     skipped: Set<Pc>,
     /// Cells that are read later than the program does.
     pub longer: Vec<(CellId, Pc)>,
+    /// The last of those places, by cell.
+    last: Map<CellId, Pc>,
     /// Instructions that read what others were to write, and find it elsewhere.
     elsewhere: Set<Pc>,
 }
@@ -110,7 +117,7 @@ impl Deferred {
         self.patched.contains_key(&pc)
             || self.chains.contains_key(&pc)
             || self.elsewhere.contains(&pc)
-            || self.preds.keys().any(|(reader, _)| *reader == pc)
+            || self.readers.contains(&pc)
     }
 
     /// The truth that an instruction makes of others.
@@ -162,7 +169,7 @@ struct Search<'a> {
     /// One past the end of the block of each instruction.
     ends: Vec<Pc>,
     /// Truths with one reader: by reader and what it reads.
-    pending: Map<(Pc, RegOffset), (Pc, Chain, Value)>,
+    pending: Map<Pc, Vec<(RegOffset, Pending)>>,
     out: Deferred,
 }
 
@@ -183,7 +190,16 @@ impl Deferred {
             s.picked(pc);
             s.truth(pc);
         }
+        for (c, pc) in &s.out.longer {
+            let last = s.out.last.entry(*c).or_insert(*pc);
+            *last = (*last).max(*pc);
+        }
         s.out
+    }
+
+    /// Is a cell read at an instruction, or behind it, where the program does not?
+    pub fn read_behind(&self, cell: CellId, pc: Pc) -> bool {
+        self.last.get(&cell).is_some_and(|last| *last >= pc)
     }
 
     /// More that has no code, and who reads what that was to write.
@@ -355,17 +371,22 @@ impl Search<'_> {
         (ty.is_int() && ty.size() == 4).then_some((offset, negated))
     }
 
+    /// What an instruction may take of a register, as its only reader.
+    fn pending(&self, pc: Pc, offset: RegOffset) -> Option<&Pending> {
+        self.pending.get(&pc)?.iter().find(|p| p.0 == offset).map(|p| &p.1)
+    }
+
     /// A truth that this instruction is the only one to read, and what it is as a vector.
     fn truth_of(&self, pc: Pc, s: &Src) -> Option<(Chain, Value)> {
         let (offset, negated) = self.whole(s)?;
-        let (from, chain, value) = self.pending.get(&(pc, offset))?;
+        let (from, chain, value) = self.pending(pc, offset)?;
         let value = if negated { (*value)?.wrapping_neg() } else { (*value)? };
         self.holds(chain, *from, pc).then(|| (chain.clone(), Some(value)))
     }
 
     /// A predicate, made here or found where it is kept.
     fn pred_of(&self, pc: Pc, offset: RegOffset, invert: bool) -> Option<Chain> {
-        match self.pending.get(&(pc, offset)) {
+        match self.pending(pc, offset) {
             Some((from, chain, None)) if !invert && self.holds(chain, *from, pc) => Some(chain.clone()),
             _ => Some(Chain::leaf(Leaf::Pred { offset, invert })),
         }
@@ -435,18 +456,17 @@ impl Search<'_> {
 
     /// The producers of an instruction's sources have no code of their own.
     fn commit(&mut self, pc: Pc, chain: &Chain) {
-        let of: Vec<(Pc, RegOffset)> = self.pending.keys().filter(|k| k.0 == pc).copied().collect();
-        for key in of {
-            let Some((from, made, value)) = self.pending.remove(&key) else { continue };
+        for (offset, (from, made, value)) in self.pending.remove(&pc).unwrap_or_default() {
             // What is not part of the chain was left where it is.
             let used = made.leaves().all(|l| chain.leaves().any(|o| o == l));
-            let kept = chain.leaves().any(|l| matches!(l, Leaf::Pred { offset, .. } if offset == key.1));
+            let kept = chain.leaves().any(|l| matches!(l, Leaf::Pred { offset: at, .. } if at == offset));
             if !used || (value.is_none() && kept) {
                 continue;
             }
             self.out.skipped.insert(from);
             if value.is_none() {
-                self.out.preds.insert(key, from);
+                self.out.preds.insert((pc, offset), from);
+                self.out.readers.insert(pc);
             }
             self.out.chains.insert(from, (made, value));
         }
@@ -465,8 +485,7 @@ impl Search<'_> {
             self.decided(pc, &i);
             return;
         };
-        let consumed = self.pending.keys().any(|k| k.0 == pc);
-        if consumed {
+        if self.pending.contains_key(&pc) {
             self.commit(pc, &chain);
         }
         if vectors {
@@ -489,7 +508,9 @@ impl Search<'_> {
             && let [q] = readers[..]
             && self.takes(q, offset, value)
         {
-            self.pending.insert((q, offset), (pc, chain, value));
+            let of = self.pending.entry(q).or_default();
+            of.retain(|p| p.0 != offset);
+            of.push((offset, (pc, chain, value)));
         }
     }
 
@@ -515,12 +536,11 @@ impl Search<'_> {
 
     /// An instruction that goes by a predicate.
     fn decided(&mut self, pc: Pc, i: &Inst) {
-        let key = (pc, i.pred.offset);
-        let Some((from, chain, None)) = self.pending.get(&key).cloned() else { return };
+        let Some((from, chain, None)) = self.pending(pc, i.pred.offset).cloned() else { return };
         if !(i.op == Op::Goto || by_lanes(i.op)) || !self.holds(&chain, from, pc) {
             return;
         }
-        self.pending.retain(|k, _| k.0 != pc || *k == key);
+        self.pending.entry(pc).or_default().retain(|p| p.0 == i.pred.offset);
         self.commit(pc, &chain);
     }
 

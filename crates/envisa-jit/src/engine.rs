@@ -27,7 +27,7 @@ use crate::level::Level;
 use crate::listing::Tell;
 use crate::modes::{Modes, keeps_mode};
 use crate::pages::{Code, to_nearest};
-use crate::passes::Passes;
+use crate::passes::{Making, Passes};
 use crate::plan::{self, Kind};
 use crate::shape::Shapes;
 use crate::sites;
@@ -72,10 +72,31 @@ impl Jit {
         if functions::calls(program) {
             return Ok(Functions::new(program, rest, self.0)?.listing(tell));
         }
-        let native =
-            Native::new(program, rest, self.0).map_err(|e| format!("instruction {}: {}", e.pc, e.reason))?;
+        let native = Native::new(program, rest, self.0).map_err(told)?;
         let variant = native.compile(&Key { full: true, ..Key::default() })?;
         Ok(format!("; {}\n{}", self.level(), crate::listing::listing(program, &variant.compiled, tell)))
+    }
+
+    /// Makes the same code, and tells what that took: all passes, from the flow of control to pages of code.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn making(&self, program: &Program, rest: &Arc<dyn Instructions>) -> Result<Making, String> {
+        let mut passes = Passes::begin();
+        let mut made = Making { instructions: program.code().len(), bytes: 0, passes: Vec::new() };
+        if functions::calls(program) {
+            let all = Functions::new(program, rest, self.0)?;
+            made.bytes = all.code_bytes();
+            passes.over("all functions");
+        } else {
+            let native = Native::new(program, rest, self.0).map_err(told)?;
+            passes.over("flow and cells");
+            let variant = native.compile(&Key { full: true, ..Key::default() })?;
+            made.bytes = variant.compiled.code.bytes.len();
+            made.passes.extend(variant.compiled.passes.all());
+        }
+        made.passes.splice(0..0, passes.all().iter().copied());
+        Ok(made)
     }
 }
 
@@ -108,14 +129,19 @@ pub(crate) struct Native {
     modes: Modes,
     cells: Cells,
     /// What threads with all channels have alive.
-    live: OnceLock<Liveness>,
+    live: OnceLock<Result<Liveness, String>>,
     /// What others have, and what they read before they write it.
-    part: OnceLock<(Liveness, Vec<(u32, u32)>)>,
+    part: OnceLock<Result<(Liveness, Vec<(u32, u32)>), String>>,
     variants: Mutex<HashMap<Key, Result<Arc<Variant>, String>>>,
     /// What the last launches ran by, the newest first.
     last: Mutex<Vec<Arc<Chosen>>>,
     /// Messages that go to scratch.
     scratch: Vec<usize>,
+}
+
+/// Where a program is not analysed, and why.
+fn told(e: NotAnalysed) -> String {
+    format!("instruction {}: {}", e.pc, e.reason)
 }
 
 /// Ways of launching a program that are remembered: programs that launch a kernel often do so in few ways.
@@ -217,17 +243,38 @@ impl Native {
         ask(&last[0])
     }
 
+    /// The same where there is no code for any thread: why.
+    fn none(&self, prepared: &Prepared, why: String) -> Chosen {
+        Chosen {
+            classes: prepared.classes().to_vec(),
+            kinds: plan::kinds(&self.program, prepared),
+            short: self.short(prepared),
+            payload: prepared.payload(),
+            varying: prepared.varying().collect(),
+            image: prepared.image.len(),
+            number: AtomicU64::new(prepared.number()),
+            variants: [Err(why.clone()), Err(why)],
+            unstarted: None,
+            loader: Arc::new(Loader::new(&self.program, prepared)),
+            spare: Mutex::default(),
+        }
+    }
+
     fn choose_anew(&self, prepared: &Prepared) -> Arc<Chosen> {
+        Arc::new(self.try_to_choose(prepared).unwrap_or_else(|why| self.none(prepared, why)))
+    }
+
+    fn try_to_choose(&self, prepared: &Prepared) -> Result<Chosen, String> {
         let seeds = |full| sites::seeds(&self.program, prepared, full);
         let kinds = plan::kinds(&self.program, prepared);
         let (alone, short) = (prepared.most_threads() == 1, self.short(prepared));
         let active = |full| {
-            let live = if full { self.live() } else { &self.part().0 };
+            let live = if full { self.live()? } else { &self.part()?.0 };
             let given = sites::given(&self.program, prepared, full);
-            Active::new(&self.program, &self.flow, &self.cells, live, &given)
+            Ok::<_, String>(Active::new(&self.program, &self.flow, &self.cells, live, &given))
         };
         let key = |full, start| {
-            let (seeds, active, kinds) = (seeds(full), active(full), kinds.clone());
+            let (seeds, active, kinds) = (seeds(full), active(full)?, kinds.clone());
             self.variant(Key { full, alone, seeds, active, start, short, kinds })
         };
         let whole = Loader::new(&self.program, prepared);
@@ -240,7 +287,7 @@ impl Native {
         let tailed = self.tails(prepared);
         // Nobody runs the other code where all threads lack channels.
         let only = tailed == Tails::Only;
-        let (mut loader, start) = if only { starts(&self.part().1) } else { starts(&self.reads()) };
+        let (mut loader, start) = if only { starts(&self.part()?.1) } else { starts(&self.reads()?) };
         let first = key(!only, start.as_ref().ok().cloned());
         let variants = match tailed {
             // Most launches have no threads that lack channels.
@@ -249,7 +296,7 @@ impl Native {
             // Rows are run where threads with all channels are.
             Tails::Alone if start.is_ok() => {
                 // They read what the others read, and more.
-                let (more, start) = starts(&self.part().1);
+                let (more, start) = starts(&self.part()?.1);
                 let variants = [first, key(false, start.ok())];
                 if tails(&variants) {
                     loader = more;
@@ -259,20 +306,8 @@ impl Native {
             Tails::Alone | Tails::Last => [first, key(false, None)],
         };
         let loader = if variants[0].is_ok() { loader } else { whole };
-        let classes = prepared.classes().to_vec();
-        Arc::new(Chosen {
-            classes,
-            kinds,
-            short,
-            payload: prepared.payload(),
-            varying: prepared.varying().collect(),
-            image: prepared.image.len(),
-            number: AtomicU64::new(prepared.number()),
-            variants,
-            unstarted: start.err(),
-            loader: Arc::new(loader),
-            spare: Mutex::default(),
-        })
+        let (unstarted, loader) = (start.err(), Arc::new(loader));
+        Ok(Chosen { variants, unstarted, loader, ..self.none(prepared, String::new()) })
     }
 
     /// Do groups take turns in short rows of groups? What the next row wants is fetched when one runs, then.
@@ -280,13 +315,17 @@ impl Native {
         self.together && prepared.groups[0] <= SHORT
     }
 
-    fn live(&self) -> &Liveness {
-        self.live.get_or_init(|| Liveness::new(self.program.parts(), &self.flow, &self.cells, true))
+    fn live(&self) -> Result<&Liveness, String> {
+        self.live.get_or_init(|| self.liveness(true)).as_ref().map_err(Clone::clone)
+    }
+
+    fn liveness(&self, full: bool) -> Result<Liveness, String> {
+        Liveness::new(self.program.parts(), &self.flow, &self.cells, full).map_err(told)
     }
 
     /// Registers that threads with all channels read before they write them: `(first byte, bytes)`.
-    fn reads(&self) -> Vec<(u32, u32)> {
-        self.first_read(self.live())
+    fn reads(&self) -> Result<Vec<(u32, u32)>, String> {
+        Ok(self.first_read(self.live()?))
     }
 
     /// The same by what is alive at the start, and the mode where it changes: what the thread before left there is none
@@ -302,12 +341,13 @@ impl Native {
 
     /// What is known of threads that lack channels: what is alive, and the registers that they read before they write
     /// them.
-    fn part(&self) -> &(Liveness, Vec<(u32, u32)>) {
-        self.part.get_or_init(|| {
-            let live = Liveness::new(self.program.parts(), &self.flow, &self.cells, false);
+    fn part(&self) -> Result<&(Liveness, Vec<(u32, u32)>), String> {
+        let find = || {
+            let live = self.liveness(false)?;
             let reads = self.first_read(&live);
-            (live, reads)
-        })
+            Ok((live, reads))
+        };
+        self.part.get_or_init(find).as_ref().map_err(Clone::clone)
     }
 
     /// Which threads of a launch lack channels?
@@ -342,14 +382,18 @@ impl Native {
     fn compile(&self, key: &Key) -> Result<Variant, String> {
         let p = &self.program;
         let mut passes = Passes::begin();
-        let live = if key.full { self.live() } else { &self.part().0 };
+        let live = if key.full { self.live()? } else { &self.part()?.0 };
         passes.over("liveness");
         let shapes = Shapes::new(p, &self.flow, &self.cells, live, key.full, &key.seeds);
         // Where second halves are made of first ones, these are read in their place.
-        let longer = shapes.twins().next().is_some().then(|| {
-            let unread = |pc, c| shapes.unread(pc, c);
-            Liveness::without(p.parts(), &self.flow, &self.cells, key.full, &unread).with(shapes.twins())
-        });
+        let longer = match shapes.twins().next() {
+            Some(_) => {
+                let unread = |pc, c| shapes.unread(pc, c);
+                let live = Liveness::without(p.parts(), &self.flow, &self.cells, key.full, &unread);
+                Some(live.map_err(told)?.with(shapes.twins()))
+            }
+            None => None,
+        };
         let live = longer.as_ref().unwrap_or(live);
         passes.over("shapes");
         let modes = (key.full, self.together, self.level);

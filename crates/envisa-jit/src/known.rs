@@ -25,6 +25,10 @@ struct Span {
     bytes: Vec<u8>,
     /// Something finds it in the register file.
     needed: bool,
+    /// The instruction that makes it has no code.
+    unmade: bool,
+    /// What was known behind that, by number, ascending: itself the last.
+    open: Vec<usize>,
     /// Instructions that read it, and may do so by literals; and that read it only to be skipped.
     readers: Vec<Pc>,
 }
@@ -59,9 +63,8 @@ pub(crate) fn own(p: &Program, at: RegOffset) -> bool {
 /// What is known.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Known {
+    /// By the instructions that made it.
     spans: Vec<Span>,
-    /// Which of these were not made.
-    unmade: Vec<usize>,
     /// Instructions that have no code.
     pub skipped: Set<Pc>,
     /// Those that read what others did not write.
@@ -96,11 +99,13 @@ impl Known {
         let size = ty.size();
         let whole = at..at + lanes * size;
         let on = |s: &&Span| s.by < pc && pc < s.to && meets(&s.range(), &whole);
-        if !self.unmade.iter().any(|s| on(&&self.spans[*s])) {
+        let before = self.spans.partition_point(|s| s.by < pc);
+        let spans = || self.spans[..before].last().into_iter().flat_map(|s| &s.open).map(|s| &self.spans[*s]);
+        if !spans().any(|s| s.unmade && on(&s)) {
             return None;
         }
         let of = |r: Range<u32>| {
-            let s = self.spans.iter().filter(on).find(|s| s.at <= r.start && r.end <= s.range().end)?;
+            let s = spans().filter(on).find(|s| s.at <= r.start && r.end <= s.range().end)?;
             let from = (r.start - s.at) as usize;
             Some(&s.bytes[from..from + size as usize])
         };
@@ -383,8 +388,9 @@ impl Search<'_> {
         }
         if let Some((at, bytes)) = made {
             let to = Pc::MAX;
-            spans.push(Span { by: pc, to, at, bytes, needed: false, readers: Vec::new() });
-            self.open.push(spans.len() - 1);
+            self.open.push(spans.len());
+            let (readers, open) = (Vec::new(), self.open.clone());
+            spans.push(Span { by: pc, to, at, bytes, needed: false, unmade: false, open, readers });
         }
     }
 
@@ -409,8 +415,7 @@ impl Search<'_> {
             }
         }
         let out = &mut self.out;
-        let spans = &out.spans;
-        out.unmade = (0..spans.len()).filter(|s| out.skipped.contains(&spans[*s].by)).collect();
-        out.readers = out.unmade.iter().flat_map(|s| out.spans[*s].readers.iter().copied()).collect();
+        out.spans.iter_mut().for_each(|s| s.unmade = out.skipped.contains(&s.by));
+        out.readers = out.spans.iter().filter(|s| s.unmade).flat_map(|s| s.readers.iter().copied()).collect();
     }
 }

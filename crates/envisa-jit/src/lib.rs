@@ -42,3 +42,4 @@ mod sites;
 
 pub use engine::Jit;
 pub use listing::Tell;
+pub use passes::Making;

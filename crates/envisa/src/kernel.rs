@@ -181,6 +181,14 @@ impl Kernel {
         crate::native::listing(&self.code)
     }
 
+    /// Makes its native code anew, and tells what that took.
+    ///
+    /// # Errors
+    /// Why there is none: what the code has that none is made of, or that it is more than time and memory are given for.
+    pub fn make_native(&self) -> Result<crate::native::Making, String> {
+        crate::native::making(&self.code)
+    }
+
     /// What is known of the variables that it declares in shared local memory.
     pub fn local_variables(&self) -> LocalVariables {
         match &self.code.metadata {

@@ -112,6 +112,7 @@ pub use image::{
 pub use kernel::{Argument, ArgumentKind, Attributes, Kernel, LocalVariables, Variable};
 pub use launch::{Arg, ArgKey, Cancel, Launch, Progress};
 pub use module::{LoadOptions, Module, Source};
+pub use native::Making;
 pub use observe::{Accessed, Executed, Observer, Space, Wants};
 pub use profile::{
     Counts, InstructionProfile, LineProfile, Model, Profile, ProfiledText, Trace, TraceSpan, TraceThread,

@@ -61,7 +61,8 @@ pub(crate) fn named(engine: Engine) -> bool {
 /// What native code would leave to the interpreter in this launch.
 pub(crate) fn left(executable: &Executable, prepared: &Prepared, linked: &Linked) -> Left {
     if !can_run(executable) {
-        return Err("there is no native code for this program on this host".into());
+        let why = of_executable(executable).err();
+        return Err(why.unwrap_or_else(|| "there is no native code for this program on this host".into()));
     }
     envisa_interp::left(executable, prepared, linked)
 }
@@ -94,6 +95,35 @@ pub(crate) fn listing(code: &Code) -> Result<String, String> {
     }
     let _ = code;
     Err("native code needs an x86-64 CPU with AVX2 or AVX-512".into())
+}
+
+/// Makes the native code of a kernel, and tells what that took.
+///
+/// # Errors
+/// Why there is none.
+pub(crate) fn making(code: &Code) -> Result<Making, String> {
+    of_executable(&code.executable)
+}
+
+fn of_executable(executable: &Executable) -> Result<Making, String> {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(jit) = envisa_jit::Jit::new() {
+        let made = jit.making(executable.optimized(), &executable.instructions())?;
+        return Ok(Making { instructions: made.instructions, bytes: made.bytes, passes: made.passes });
+    }
+    let _ = executable;
+    Err("native code needs an x86-64 CPU with AVX2 or AVX-512".into())
+}
+
+/// What a kernel's native code is, and what it took to make it.
+#[derive(Clone, Debug)]
+pub struct Making {
+    /// Instructions of the kernel and its functions, as engines that nobody observes have them.
+    pub instructions: usize,
+    /// Bytes of code.
+    pub bytes: usize,
+    /// The passes, by name, and processor time in each.
+    pub passes: Vec<(&'static str, std::time::Duration)>,
 }
 
 #[cfg(test)]

@@ -7,6 +7,9 @@ use super::*;
 
 const TAKEN: [K; 2] = [3, 4];
 
+/// Labels that each branch looks through by code of its own; for more there is one code for all branches.
+const FEW: usize = 8;
+
 impl Emit<'_> {
     /// Is the compare's predicate wanted by the branch right behind it only, and can it be one with it?
     pub(super) fn fusable(&mut self, pc: Pc) -> bool {
@@ -29,11 +32,8 @@ impl Emit<'_> {
         }
         let Some(id) = self.cells.at(offset) else { return false };
         let dead = self.flow.successors(self.p.parts(), next).iter().all(|s| !self.live.of_thread(*s, id));
-        let targeted = self.p.code()[..self.flow.end() as usize]
-            .iter()
-            .any(|i| matches!(i.op, Op::Goto) && i.aux == next)
-            || self.flow.waiting(pc).any(|l| l == next);
-        if !dead || targeted {
+        // Who comes to the branch alone begins a block with it.
+        if !dead || self.blocks[pc as usize] == next || self.flow.waits_at(pc, next) {
             return false;
         }
         let here = self.a.here();
@@ -72,6 +72,9 @@ impl Emit<'_> {
                 let next = pc + 1;
                 if i.pred.offset != 0 {
                     return Err("a barrier by a predicate");
+                }
+                if self.flow.waiting(next).len() > 8 * FEW {
+                    return Err("a barrier where channels may wait at very many labels");
                 }
                 let waits = |e: &mut Self| {
                     e.spill_all(next);
@@ -155,18 +158,45 @@ impl Emit<'_> {
     }
 
     /// No channel is active: those at the lowest of the labels go on. `last`: somebody does wait there.
-    fn resume_lowest(&mut self, labels: &[Pc], last: Option<Pc>) {
+    fn lowest(&mut self, labels: &[Pc], last: Option<Pc>) {
+        if let Some(first) = labels.first()
+            && labels.len() > FEW
+        {
+            let to = *self.lowest.entry(*first).or_insert_with(|| self.a.label());
+            self.a.jmp(to);
+            return;
+        }
         for l in labels {
-            let Some(m) = self.wait(*l) else { continue };
-            self.a.mi(Code::Cmp_rm32_imm8, m, 0);
-            let to = self.labels[*l as usize];
-            self.a.jump(Code::Jne_rel32_64, to);
+            self.resume_if(*l);
         }
         let to = match last {
             Some(l) => self.labels[l as usize],
             None => self.done,
         };
         self.a.jmp(to);
+    }
+
+    /// Those who wait at a label go on, if there are any.
+    fn resume_if(&mut self, label: Pc) {
+        let Some(m) = self.wait(label) else { return };
+        self.a.mi(Code::Cmp_rm32_imm8, m, 0);
+        let to = self.labels[label as usize];
+        self.a.jump(Code::Jne_rel32_64, to);
+    }
+
+    /// What looks through all labels from one of them on, the same code for all that come to it: where channels cannot
+    /// wait, none do.
+    pub(super) fn resume_lowest(&mut self) {
+        let entries = std::mem::take(&mut self.lowest);
+        let Some(first) = entries.keys().next().copied() else { return };
+        for l in self.flow.waited().into_iter().filter(|l| *l >= first) {
+            if let Some(entry) = entries.get(&l) {
+                self.a.bind(*entry);
+            }
+            self.resume_if(l);
+        }
+        let done = self.done;
+        self.a.jmp(done);
     }
 
     /// All channels of the dispatch are active.
@@ -190,7 +220,7 @@ impl Emit<'_> {
 
     /// All active channels go ahead to a label, where others may wait on the way.
     fn all_ahead(&mut self, pc: Pc, target: Pc) -> Result<(), Why> {
-        let between: Vec<Pc> = self.flow.waiting(pc).filter(|l| *l < target).collect();
+        let between: Vec<Pc> = self.flow.waiting(pc).take_while(|l| *l < target).collect();
         let to = self.labels[target as usize];
         if between.is_empty() {
             self.a.jmp(to);
@@ -199,19 +229,21 @@ impl Emit<'_> {
         if self.wait(target).is_none() {
             return Err("a label where nobody waits");
         }
+        let (last, first) = between.split_last().ok_or("no labels")?;
         // Whether anybody is there, and only then do those that come wait.
-        let waits = self.a.label();
-        for l in &between {
-            let Some(m) = self.wait(*l) else { continue };
-            self.a.mi(Code::Cmp_rm32_imm8, m, 0);
-            self.a.jump(Code::Jne_rel32_64, waits);
+        if first.len() <= FEW {
+            let waits = self.a.label();
+            for l in &between {
+                let Some(m) = self.wait(*l) else { continue };
+                self.a.mi(Code::Cmp_rm32_imm8, m, 0);
+                self.a.jump(Code::Jne_rel32_64, waits);
+            }
+            self.a.jmp(to);
+            self.a.bind(waits);
         }
-        self.a.jmp(to);
-        self.a.bind(waits);
         self.deposit(pc, target, EXEC)?;
         self.no_channels();
-        let (last, first) = between.split_last().ok_or("no labels")?;
-        self.resume_lowest(first, Some(*last));
+        self.lowest(first, Some(*last));
         Ok(())
     }
 
@@ -242,7 +274,7 @@ impl Emit<'_> {
                     Cond::Ne
                 };
                 let cond = if i.pred.invert { cond.not() } else { cond };
-                let clear = target > pc && self.flow.waiting(pc).all(|l| l >= target);
+                let clear = target > pc && self.flow.waiting(pc).next().is_none_or(|l| l >= target);
                 if clear {
                     let to = self.labels[target as usize];
                     self.a.jump(cond.jump(), to);
@@ -312,7 +344,7 @@ impl Emit<'_> {
             ways = [Code::Jb_rel32_64, Code::Jne_rel32_64];
         }
         let part = self.a.label();
-        if self.flow.waiting(pc).all(|l| l >= target) {
+        if self.flow.waiting(pc).next().is_none_or(|l| l >= target) {
             let to = self.labels[target as usize];
             self.a.jump(ways[0], to);
         } else {
@@ -430,7 +462,7 @@ impl Emit<'_> {
         if !labels.is_empty() {
             self.no_channels();
         }
-        self.resume_lowest(&labels, None);
+        self.lowest(&labels, None);
         Ok(())
     }
 

@@ -54,8 +54,11 @@ struct Goes {
 }
 
 /// A program's loads of this kind.
-pub(crate) fn lines(p: &Program, flow: &Flow, cells: &Cells) -> Vec<Line> {
-    let mut all = Vec::new();
+pub(crate) fn lines(p: &Program, flow: &Flow, cells: &Cells) -> Map<Pc, Line> {
+    let mut all = Map::default();
+    if !p.messages().iter().any(|m| matches!(m, Message::Atomic(_))) {
+        return all;
+    }
     for at in loops(p, flow) {
         for pc in at.clone() {
             let (Some(s), channels) = (gather(p, pc), p.code()[pc as usize].channels) else { continue };
@@ -71,9 +74,7 @@ pub(crate) fn lines(p: &Program, flow: &Flow, cells: &Cells) -> Vec<Line> {
             let locked = |(pc, _): &(Pc, Goes)| matches!(message(p, *pc), Some(Message::Atomic(_)));
             let Some((atomic, to)) = later(pc).filter_map(goes).find(locked) else { continue };
             let stored = later(atomic).filter_map(goes).find(|g| !locked(g)).map(|g| g.1);
-            if !all.iter().any(|l: &Line| l.pc == pc) {
-                all.push(Line { pc, step, to, stored });
-            }
+            all.entry(pc).or_insert(Line { pc, step, to, stored });
         }
     }
     all
@@ -218,14 +219,16 @@ fn only_writer<'a>(
 const MOST_LINES: u32 = 32;
 
 /// Loads of loops in which each channel goes along a row of its own, by where their loop begins: those that no other loop
-/// contains.
+/// contains. Sorted.
 pub(crate) fn rows(p: &Program, flow: &Flow) -> Vec<(Pc, Pc)> {
-    let all = loops(p, flow);
-    let inner = |at: &RangeInclusive<Pc>| {
-        all.iter().any(|other| other != at && other.contains(at.start()) && other.contains(at.end()))
-    };
-    let outer = all.iter().filter(|at| !inner(at));
-    outer
+    let (all, mut first) = (loops(p, flow), Pc::MAX);
+    // By where they end, the last first: those around one come before it.
+    let outer = all.iter().rev().filter(|at| {
+        let inner = first <= *at.start();
+        first = first.min(*at.start());
+        !inner
+    });
+    let mut rows: Vec<(Pc, Pc)> = outer
         .flat_map(|at| at.clone().map(|pc| (*at.start(), pc)))
         .filter(|(_, pc)| {
             let i = &p.code()[*pc as usize];
@@ -233,7 +236,9 @@ pub(crate) fn rows(p: &Program, flow: &Flow) -> Vec<(Pc, Pc)> {
                 && i.first == 0
                 && matches!(i.channels, 16 | 32)
         })
-        .collect()
+        .collect();
+    rows.sort_unstable();
+    rows
 }
 
 impl Emit<'_> {
@@ -242,10 +247,11 @@ impl Emit<'_> {
     /// prefetchers follow none of so many. The next thread is taken to go on where this one's rows end; what is fetched may
     /// be nothing's.
     pub(super) fn fetch_rows(&mut self, head: Pc) {
-        for k in 0..self.rows.len() {
-            let (at, pc) = self.rows[k];
+        let [from, to] = [head, head + 1].map(|h| self.rows.partition_point(|r| r.0 < h));
+        for k in from..to {
+            let (_, pc) = self.rows[k];
             let i = *self.inst(pc);
-            let Some(s) = gather(self.p, pc).filter(|_| at == head) else { continue };
+            let Some(s) = gather(self.p, pc) else { continue };
             let (Ok(form), Some(first)) = (form(self.p, s), self.first(s.address)) else { continue };
             let Ok(bytes) = u32::try_from(i64::from(first.step) * i64::from(form.scale << form.before))
             else {
@@ -273,7 +279,7 @@ impl Emit<'_> {
     /// What a load of places is for.
     pub(super) fn line(&self, pc: Pc) -> Option<Line> {
         let at_hand = |g: &Goes| g.base.is_none_or(|b| b.iter().all(|at| self.in_memory(*at, 4).is_ok()));
-        let line = self.lines.iter().find(|l| l.pc == pc).filter(|l| at_hand(&l.to))?;
+        let line = self.lines.get(&pc).filter(|l| at_hand(&l.to))?;
         Some(Line { stored: line.stored.filter(at_hand), ..*line })
     }
 

@@ -42,6 +42,7 @@ mod wide;
 mod windows;
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use envisa_isa::{Combine, Modifier, Type};
@@ -61,7 +62,7 @@ use crate::general::{Given, keep};
 use crate::known::Known;
 use crate::layout::{CTX, REGS, RENEW, SITES, at, exit};
 use crate::level::Level;
-use crate::maps::{Map, Set};
+use crate::maps::Map;
 use crate::modes::Modes;
 use crate::narrow::{self, narrow};
 use crate::ops::*;
@@ -78,6 +79,9 @@ const PRED: K = 6;
 
 /// Most messages of a program whose rows are fetched ahead: with more, some lines are wanted several times.
 const STREAMS: usize = 4;
+
+/// How many instructions of the CPU code may have: so many for each of the program's, and so many in any case.
+const INSTRUCTIONS: (usize, usize) = (128, 1 << 18);
 
 /// What compiling gave.
 pub(crate) struct Compiled {
@@ -197,6 +201,7 @@ pub(crate) struct Emit<'a> {
     labels: Vec<Label>,
     pool: Vec<u32>,
     pooled: Map<u32, u32>,
+    pooled_vectors: Map<[u32; 16], usize>,
     /// Where in the pool the ends of variables are that addresses name.
     ends: Option<u32>,
     waits: Map<Pc, u32>,
@@ -205,6 +210,10 @@ pub(crate) struct Emit<'a> {
     routines: Vec<look::Routine>,
     slow: Vec<(Pc, Why)>,
     resumptions: Vec<(Pc, Label)>,
+    /// The number of the resumption at each instruction that has one.
+    resumption_at: Map<Pc, u32>,
+    /// Where it is looked for who waits at a label or at one behind it: see [`Emit::lowest`].
+    lowest: BTreeMap<Pc, Label>,
     /// Where a thread went on that now ends its turn, most likely.
     resumed: Option<Label>,
     /// One past the end of the block of each instruction.
@@ -212,7 +221,7 @@ pub(crate) struct Emit<'a> {
     /// What the message before left for the next instruction.
     looked: Option<both::Looked>,
     /// Of threads that take turns: what they may have written since the barrier before, by barrier.
-    changed: Map<Pc, Set<CellId>>,
+    changed: turns::Changed,
     stub: Label,
     done: Label,
     leave: Label,
@@ -239,14 +248,14 @@ pub(crate) struct Emit<'a> {
     /// Loads that are done ahead.
     streams: Vec<Stream>,
     /// Loads of places that locked operations go to.
-    lines: Vec<Line>,
+    lines: Map<Pc, Line>,
     /// What the program writes, once that is asked for.
     written: OnceCell<memory::Written>,
     /// Which places are multiples of what, once that is asked for.
     multiples: OnceCell<crate::multiples::Multiples>,
     /// Where vectors begin that are written 32 bytes at a time.
     in_halves: Vec<RegOffset>,
-    /// Loads of rows, by the loops they are in.
+    /// Loads of rows, by the loops they are in; sorted.
     rows: Vec<(Pc, Pc)>,
 }
 
@@ -264,13 +273,7 @@ impl<'a> Emit<'a> {
         let labels = (0..=flow.end()).map(|_| a.label()).collect();
         let [stub, done, leave, out, next, turn, over] = std::array::from_fn(|_| a.label());
         let amd = Level::tuned_for_amd();
-        let mut waits = Map::default();
-        for pc in 0..flow.end() {
-            for l in flow.waiting(pc) {
-                let n = waits.len() as u32;
-                waits.entry(l).or_insert(at::WAITS + 4 * n);
-            }
-        }
+        let waits = flow.waited().into_iter().zip((at::WAITS..).step_by(4)).collect();
         Emit {
             p,
             flow,
@@ -299,16 +302,23 @@ impl<'a> Emit<'a> {
             labels,
             pool: Vec::new(),
             pooled: Map::default(),
+            pooled_vectors: Map::default(),
             ends: None,
             waits,
             later: Vec::new(),
             routines: Vec::new(),
             slow: Vec::new(),
             resumptions: Vec::new(),
+            resumption_at: Map::default(),
+            lowest: BTreeMap::new(),
             blocks: crate::defer::blocks(p, flow),
             looked: None,
             resumed: None,
-            changed: if together { turns::changed(p, flow, cells) } else { Map::default() },
+            changed: if together {
+                turns::Changed::new(p, flow, cells, live)
+            } else {
+                turns::Changed::default()
+            },
             stub,
             done,
             leave,
@@ -360,17 +370,11 @@ impl<'a> Emit<'a> {
 
     /// Sixteen dwords in the context.
     pub fn literals(&mut self, all: [u32; 16]) -> Mem {
-        let found = self.pool.chunks_exact(16).position(|c| c == all);
-        let k = match found {
-            Some(k) => k,
-            None => {
-                while !self.pool.len().is_multiple_of(16) {
-                    self.pool.push(0xdead_beef);
-                }
-                self.pool.extend(all);
-                self.pool.len() / 16 - 1
-            }
-        };
+        let k = *self.pooled_vectors.entry(all).or_insert_with(|| {
+            self.pool.resize(self.pool.len().next_multiple_of(16), 0xdead_beef);
+            self.pool.extend(all);
+            self.pool.len() / 16 - 1
+        });
         Mem::at(CTX, self.pool_at() + 64 * k as u32)
     }
 
@@ -481,6 +485,7 @@ impl<'a> Emit<'a> {
             }
             self.a.mark(pc);
             self.one(pc)?;
+            self.within_bounds()?;
         }
         self.rounds(Rounding::NearestEven);
         let behind = self.a.here().code;
@@ -489,8 +494,10 @@ impl<'a> Emit<'a> {
         while k < self.later.len() {
             let later = std::mem::replace(&mut self.later[k], Later::Expired { pc: 0, entry: self.done });
             self.put_later(later);
+            self.within_bounds()?;
             k += 1;
         }
+        self.resume_lowest();
         self.a.put_aside();
         self.resume_points();
         let behind = behind..self.a.here().code;
@@ -541,6 +548,15 @@ impl<'a> Emit<'a> {
             resumptions: self.resumptions.iter().zip(0..).skip(1).map(|((pc, _), k)| (*pc, k)).collect(),
             pool_at,
         })
+    }
+
+    /// Is the code still of a length that goes with that of the program?
+    fn within_bounds(&self) -> Result<(), String> {
+        let most = INSTRUCTIONS.0 * self.flow.end() as usize + INSTRUCTIONS.1;
+        match self.a.here().code + self.a.wanted.len() <= most {
+            true => Ok(()),
+            false => Err("its native code would be too long".into()),
+        }
     }
 
     /// Scalars get general registers. `behind`: the code that is put behind; `end`: where the stub begins.
@@ -773,12 +789,11 @@ impl<'a> Emit<'a> {
 
     /// The number of a resumption at an instruction.
     pub fn resumption(&mut self, pc: Pc) -> u32 {
-        if let Some(k) = self.resumptions.iter().position(|r| r.0 == pc) {
-            return k as u32;
-        }
-        let l = self.a.label();
-        self.resumptions.push((pc, l));
-        self.resumptions.len() as u32 - 1
+        let (a, all) = (&mut self.a, &mut self.resumptions);
+        *self.resumption_at.entry(pc).or_insert_with(|| {
+            all.push((pc, a.label()));
+            all.len() as u32 - 1
+        })
     }
 
     /// Puts all that is wanted at an instruction where a resumption finds it.

@@ -65,14 +65,16 @@ pub(crate) struct Led {
 /// A program's loads of this kind.
 pub(crate) fn streams(p: &Program, flow: &Flow, cells: &Cells, shapes: &Shapes) -> Vec<Stream> {
     let mut all = Vec::new();
-    let loops = loops(p, flow);
+    let (loops, mut last) = (loops(p, flow), None);
+    let (edges, ends) = (edges(p, flow), crate::defer::blocks(p, flow));
     for at in &loops {
-        let inner =
-            |other: &RangeInclusive<Pc>| other != at && at.contains(other.start()) && other.end() <= at.end();
-        if !at.clone().any(|pc| goes_on(p, cells, shapes, at, pc).is_some()) {
+        // By where they end: those inside of this one come before it.
+        let inner = last.is_some_and(|last| last >= *at.start());
+        last = last.max(Some(*at.start()));
+        if inner || !at.clone().any(|pc| goes_on(p, cells, shapes, at, pc).is_some()) {
             continue;
         }
-        if loops.iter().any(inner) || !quiet(p, at) || !closed(p, flow, at) {
+        if !quiet(p, at) || !closed(p, &edges, at) {
             continue;
         }
         let mut loaded = loaded(p, cells, at);
@@ -80,7 +82,7 @@ pub(crate) fn streams(p: &Program, flow: &Flow, cells: &Cells, shapes: &Shapes) 
             if let Some((step, rows)) = ahead(p, cells, shapes, at, pc, &loaded)
                 && all.len() < MOST
             {
-                let led = led(p, flow, cells, at, pc);
+                let led = led(p, &ends, cells, at, pc);
                 all.push(Stream { pc, rows, head: *at.start(), step, led });
             }
             load(p, cells, pc, &mut loaded);
@@ -123,7 +125,7 @@ fn goes_on(
 }
 
 /// Of what a load's indices are made each time, if that is a scalar which the loop writes and a vector which it does not.
-fn led(p: &Program, flow: &Flow, cells: &Cells, at: &RangeInclusive<Pc>, pc: Pc) -> Option<Led> {
+fn led(p: &Program, ends: &[Pc], cells: &Cells, at: &RangeInclusive<Pc>, pc: Pc) -> Option<Led> {
     let (s, channels) = (gather(p, pc)?, p.code()[pc as usize].channels);
     let parts = (u32::from(s.address_bytes) * u32::from(channels)).div_ceil(64);
     let indices: Option<Vec<CellId>> = (0..parts).map(|k| cells.at(s.address + 64 * k)).collect();
@@ -139,7 +141,7 @@ fn led(p: &Program, flow: &Flow, cells: &Cells, at: &RangeInclusive<Pc>, pc: Pc)
     let Dst::Reg { offset, ty, stride: 1, sat: false } = i.dst else { return None };
     let plain = i.op == Op::Add && matches!(i.exec, ExecType::I32 | ExecType::U32) && i.pred.offset == 0;
     let all = (offset, ty.size(), i.channels, i.dst2) == (s.address, 4, channels, 0) && ty.is_int();
-    if !plain || !all || crate::defer::blocks(p, flow)[by as usize] <= pc {
+    if !plain || !all || ends[by as usize] <= pc {
         return None;
     }
     let dword = |s: &Src, of: Shape| match *s {
@@ -158,13 +160,37 @@ fn led(p: &Program, flow: &Flow, cells: &Cells, at: &RangeInclusive<Pc>, pc: Pc)
     (stays && same).then_some(Led { by, scalar })
 }
 
-/// From a loop's first instruction to its last.
+/// Loops of more instructions are not looked at, nor are those around others where all of them together have so many
+/// times the instructions of the program.
+const LONGEST: usize = 2048;
+const DEEPEST: usize = 16;
+
+/// From a loop's first instruction to its last, by the last.
 pub(super) fn loops(p: &Program, flow: &Flow) -> Vec<RangeInclusive<Pc>> {
-    (0..flow.end())
+    let mut all: Vec<RangeInclusive<Pc>> = (0..flow.end())
         .filter(|pc| flow.reachable(*pc))
         .filter(|pc| p.code()[*pc as usize].op == Op::Goto && p.code()[*pc as usize].aux <= *pc)
         .map(|pc| p.code()[pc as usize].aux..=pc)
-        .collect()
+        .filter(|at| at.clone().count() <= LONGEST)
+        .collect();
+    let mut lengths: Vec<usize> = all.iter().map(|at| at.clone().count()).collect();
+    lengths.sort_unstable();
+    let mut room = DEEPEST * flow.end() as usize;
+    let fits = |n: &&usize| room.checked_sub(**n).inspect(|left| room = *left).is_some();
+    let longest = lengths.iter().take_while(fits).last().copied().unwrap_or(0);
+    all.retain(|at| at.clone().count() <= longest);
+    all
+}
+
+/// Where the thread goes by branches and returns, and from where; sorted.
+fn edges(p: &Program, flow: &Flow) -> Vec<(Pc, Pc)> {
+    let goes = |pc: &Pc| matches!(p.code()[*pc as usize].op, Op::Goto | Op::Ret);
+    let mut all = Vec::new();
+    for pc in (0..flow.end()).filter(goes) {
+        all.extend(flow.successors(p.parts(), pc).into_iter().map(|to| (to, pc)));
+    }
+    all.sort_unstable();
+    all
 }
 
 /// A load of a dword for each channel, or each of the second sixteen.
@@ -197,12 +223,11 @@ fn quiet(p: &Program, at: &RangeInclusive<Pc>) -> bool {
 }
 
 /// Is it come to from the instruction before its first one, and from nowhere else?
-fn closed(p: &Program, flow: &Flow, at: &RangeInclusive<Pc>) -> bool {
-    let outside = (0..flow.end()).filter(|pc| !at.contains(pc) && flow.reachable(*pc));
-    outside.into_iter().all(|pc| {
-        let i = &p.code()[pc as usize];
-        let before = pc + 1 == *at.start() && !(i.op == Op::Goto && i.aux == *at.start());
-        flow.successors(p.parts(), pc).iter().all(|s| !at.contains(s) || (before && s == at.start()))
+fn closed(p: &Program, edges: &[(Pc, Pc)], at: &RangeInclusive<Pc>) -> bool {
+    let inside = edges.partition_point(|e| e.0 < *at.start())..edges.partition_point(|e| e.0 <= *at.end());
+    edges[inside].iter().filter(|(_, from)| !at.contains(from)).all(|(to, from)| {
+        let i = &p.code()[*from as usize];
+        to == at.start() && from + 1 == *to && !(i.op == Op::Goto && i.aux == *to)
     })
 }
 

@@ -161,6 +161,7 @@ impl Emit<'_> {
             }
         }
         self.mode = None;
+        runs.sort_unstable_by_key(|r| r.first);
         runs
     }
 
@@ -245,8 +246,8 @@ impl Emit<'_> {
             self.leave_tiles(pc);
             self.tiles = None;
         }
-        if let Some(r) = self.runs.iter().find(|r| r.first == pc) {
-            self.tiles = Some(r.clone());
+        if let Ok(k) = self.runs.binary_search_by_key(&pc, |r| r.first) {
+            self.tiles = Some(self.runs[k].clone());
         }
     }
 
@@ -256,9 +257,9 @@ impl Emit<'_> {
         for t in run.tiles.iter_mut().filter(|t| !t.home) {
             // What is evaluated where it is read may read it later than the program does.
             let wanted = (0..16).filter(|l| t.dirty & 1 << l != 0).any(|l| {
-                self.cells.at(t.at + 4 * l).is_none_or(|c| {
-                    self.live.of_thread(pc, c) || self.deferred.longer.iter().any(|o| o.0 == c && o.1 >= pc)
-                })
+                self.cells
+                    .at(t.at + 4 * l)
+                    .is_none_or(|c| self.live.of_thread(pc, c) || self.deferred.read_behind(c, pc))
             });
             if wanted {
                 self.put_tile(t);

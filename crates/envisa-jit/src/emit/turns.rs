@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::layout::{record, state, together};
-use crate::maps::{Map, Set};
+use crate::maps::Map;
 
 /// The record of the thread whose turn it is.
 const RECORD: Register = Register::R13;
@@ -122,7 +122,7 @@ impl Emit<'_> {
         let cells: Vec<CellId> = self.live.cells(next).collect();
         for c in &cells {
             // Memory has what nothing wrote since the barrier before, and first elements.
-            if self.shapes.plain(*c) && self.written_since(barrier, *c) {
+            if self.shapes.plain(*c) && self.changed.has(barrier, *c) {
                 self.spill(*c);
             }
             self.want(*c);
@@ -168,11 +168,6 @@ impl Emit<'_> {
         }
         cells.into_iter().for_each(|c| self.reload(c));
         self.a.bind(over);
-    }
-
-    /// May a cell have been written since the barrier before this one, or since the start?
-    fn written_since(&self, barrier: Pc, c: CellId) -> bool {
-        self.changed.get(&barrier).is_none_or(|all| all.contains(&c))
     }
 
     /// What this turn took, in `rax`; the row has less left.
@@ -251,42 +246,88 @@ impl Emit<'_> {
 }
 
 /// Of each barrier, the cells that may have been written since the one before it, or since the start.
-pub(super) fn changed(p: &Program, flow: &Flow, cells: &Cells) -> Map<Pc, Set<CellId>> {
-    let barriers: Vec<Pc> = (0..flow.end()).filter(|pc| p.code()[*pc as usize].op == Op::Barrier).collect();
-    if barriers.is_empty() {
-        return Map::default();
-    }
-    let mut before: Vec<Option<Set<CellId>>> = vec![None; flow.end() as usize];
-    // What the launch gives is in memory at the start.
-    before[0] = Some(cells.iter().filter(|(_, c)| !c.input).map(|(id, _)| id).collect());
-    let mut work = BTreeSet::from([0]);
-    while let Some(pc) = work.pop_first() {
-        let Some(mut now) = before[pc as usize].clone() else { continue };
-        if p.code()[pc as usize].op == Op::Barrier {
-            now.clear();
-        }
-        cells.accesses(p.parts(), pc, &mut |a| {
-            if a.write {
-                now.insert(a.cell);
-            }
-        });
-        for to in flow.successors(p.parts(), pc) {
-            let Some(known) = before.get_mut(to as usize) else { continue };
-            let news = match known {
-                Some(known) => {
-                    let n = known.len();
-                    known.extend(&now);
-                    known.len() != n
-                }
-                None => {
-                    *known = Some(now.clone());
-                    true
-                }
-            };
-            if news {
-                work.insert(to);
+#[derive(Default)]
+pub(super) struct Changed {
+    /// The cells that anybody asks for: those that are wanted behind a barrier.
+    number: Map<CellId, usize>,
+    /// By barrier: a bit for each of them.
+    barriers: Map<Pc, Vec<u64>>,
+}
+
+/// Words of bits for all blocks together, beyond which anything may have been written.
+const MOST: usize = 1 << 22;
+
+impl Changed {
+    pub fn new(p: &Program, flow: &Flow, cells: &Cells, live: &Liveness) -> Changed {
+        let barrier = |pc: Pc| p.code()[pc as usize].op == Op::Barrier;
+        let mut all = Changed::default();
+        for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc) && barrier(*pc)) {
+            for c in live.cells(pc + 1) {
+                let next = all.number.len();
+                all.number.entry(c).or_insert(next);
             }
         }
+        let ends = crate::defer::blocks(p, flow);
+        let mut starts: Vec<Pc> = ends.clone();
+        starts.insert(0, 0);
+        starts.pop();
+        starts.dedup();
+        let width = all.number.len().div_ceil(64);
+        if width == 0 || width * starts.len() > MOST {
+            return Changed::default();
+        }
+        // By block, what may have been written when the thread comes there. What the launch gives is in memory at the
+        // start.
+        let mut rows: Vec<Option<Vec<u64>>> = vec![None; starts.len()];
+        let mut first = vec![0; width];
+        cells.iter().filter(|(_, c)| !c.input).for_each(|(id, _)| all.put(&mut first, id));
+        rows[0] = Some(first);
+        let mut work = BTreeSet::from([0]);
+        while let Some(b) = work.pop_first() {
+            let Some(mut now) = rows[b].clone() else { continue };
+            let last = ends[starts[b] as usize] - 1;
+            for pc in starts[b]..=last {
+                cells.accesses(p.parts(), pc, &mut |a| {
+                    if a.write {
+                        all.put(&mut now, a.cell);
+                    }
+                });
+            }
+            if barrier(last) {
+                all.barriers.insert(last, std::mem::replace(&mut now, vec![0; width]));
+            }
+            for to in flow.successors(p.parts(), last) {
+                let Ok(to) = starts.binary_search(&to) else { continue };
+                let news = match &mut rows[to] {
+                    Some(known) => known.iter_mut().zip(&now).fold(false, |news, (k, n)| {
+                        let more = *n & !*k != 0;
+                        *k |= n;
+                        news | more
+                    }),
+                    none => {
+                        *none = Some(now.clone());
+                        true
+                    }
+                };
+                if news {
+                    work.insert(to);
+                }
+            }
+        }
+        all
     }
-    barriers.into_iter().filter_map(|pc| Some((pc, before[pc as usize].take()?))).collect()
+
+    fn put(&self, row: &mut [u64], c: CellId) {
+        if let Some(k) = self.number.get(&c) {
+            row[k / 64] |= 1 << (k % 64);
+        }
+    }
+
+    /// May a cell that is wanted behind a barrier have been written since the barrier before this one, or since the start?
+    fn has(&self, barrier: Pc, c: CellId) -> bool {
+        match (self.barriers.get(&barrier), self.number.get(&c)) {
+            (Some(row), Some(k)) => row[k / 64] >> (k % 64) & 1 != 0,
+            _ => true,
+        }
+    }
 }

@@ -64,8 +64,7 @@ impl Functions {
         let mut parts = Vec::new();
         for f in p.functions() {
             let program = alone(p, f).map_err(|why| named(f, why))?;
-            let flow = Flow::around_calls(program.parts())
-                .map_err(|e| named(f, format!("instruction {}: {}", e.pc, e.reason)))?;
+            let flow = Flow::around_calls(program.parts()).map_err(|e| named(f, told(e)))?;
             parts.push((program, flow));
         }
         // A function is called in one mode if nobody but the kernel changes it, and that calls from one alone.
@@ -85,6 +84,11 @@ impl Functions {
             all.push(One { program, base: f.entry, variant });
         }
         Ok(Functions { program: p.clone(), rest: rest.clone(), all, scratch: sites::to_scratch(p) })
+    }
+
+    /// Bytes of code of all of them.
+    pub fn code_bytes(&self) -> usize {
+        self.all.iter().map(|f| f.variant.compiled.code.bytes.len()).sum()
     }
 
     /// Its functions as text.
@@ -122,7 +126,7 @@ fn compile(
 ) -> Result<Compiled, String> {
     let mut passes = Passes::begin();
     let cells = Cells::shared(p.parts(), 64);
-    let live = Liveness::new(p.parts(), flow, &cells, false);
+    let live = Liveness::new(p.parts(), flow, &cells, false).map_err(told)?;
     let (shapes, deferred, known) =
         (Shapes::of_function(p, flow, &cells), Deferred::default(), Known::default());
     let keep = |c: CellId| cells.get(c).kind == CellKind::Narrow;

@@ -33,7 +33,7 @@ pub(super) fn twins(
     }
     // What one of them is made of may turn out to be none.
     loop {
-        let mut none = Vec::new();
+        let mut none = Set::default();
         for (pc, accessed) in accesses.iter() {
             for c in accessed.read {
                 let Some((_, jump)) = twins.get(c) else { continue };
@@ -46,7 +46,7 @@ pub(super) fn twins(
                     _ => by_channels(i.op) && (*jump == 0 || made) && whole(i, cells.get(*c)),
                 };
                 if !reads {
-                    none.push(*c);
+                    none.insert(*c);
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! Control flow: where the thread goes, where its channels go, and where channels may wait.
 
-use super::Bits;
+use std::collections::BTreeSet;
+
 use crate::flow::splits;
 use crate::program::{Inst, Op, Pc, ProgramParts};
 
@@ -14,13 +15,18 @@ pub struct NotAnalysed {
 }
 
 /// What is known when the thread comes to an instruction.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct State {
-    /// Labels where channels may wait, by their index in [`Flow::labels`].
-    waiting: Bits,
+    /// Labels where channels may wait, by their index in [`Flow::labels`], ascending.
+    waiting: Vec<u32>,
     /// Some of the channels of the dispatch may have left.
     left: bool,
 }
+
+/// Numbers of labels that states may have together: of so many for each instruction, and of so many in any case.
+const PLACES: (usize, usize) = (128, 1 << 20);
+/// The same of numbers that are looked at until nothing changes any more.
+const STEPS: (usize, usize) = (1024, 1 << 24);
 
 /// The flow of the kernel itself (calls are not analysed).
 ///
@@ -28,18 +34,70 @@ struct State {
 /// lets these wait at its target, if that is ahead, or the others behind it, if it goes back. So at each
 /// instruction it is known at which labels channels *may* wait; where none can, and none has left, all
 /// channels of the dispatch are active.
+///
+/// That changes at branches, joins and returns alone, so there is one state for each run of instructions between them.
 #[derive(Clone, Debug)]
 pub struct Flow {
     labels: Vec<Pc>,
+    /// By instruction: the run that it is of.
+    run: Vec<u32>,
+    /// By run: its first instruction, and what is known there, if the thread can come there.
+    starts: Vec<Pc>,
     states: Vec<Option<State>>,
     end: Pc,
+}
+
+/// Where something is known: at the start of a run, or before it at the label that a run begins with, where it is looked
+/// for who waits there, none being active.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Node {
+    Lowest(u32),
+    Run(u32),
+}
+
+impl Node {
+    /// In the order of the code.
+    fn key(self) -> (u32, bool) {
+        match self {
+            Node::Lowest(run) => (run, false),
+            Node::Run(run) => (run, true),
+        }
+    }
+}
+
+/// A solution under way: in rounds, each in the order of the code, so that loops come to an end together.
+struct Solver {
+    /// By run: labels where channels may wait, of which all or those from this one on are looked at for who goes on.
+    lowest: Vec<Option<State>>,
+    now: (u32, bool),
+    round: BTreeSet<(u32, bool)>,
+    next: BTreeSet<(u32, bool)>,
+    /// What may still be kept, and looked at.
+    places: usize,
+    steps: usize,
+}
+
+impl Solver {
+    fn add(&mut self, node: Node) {
+        let key = node.key();
+        if key > self.now { &mut self.round } else { &mut self.next }.insert(key);
+    }
+
+    fn pop(&mut self) -> Option<(u32, bool)> {
+        if self.round.is_empty() {
+            std::mem::swap(&mut self.round, &mut self.next);
+        }
+        self.now = self.round.pop_first()?;
+        Some(self.now)
+    }
 }
 
 impl Flow {
     /// Analyses the kernel's code.
     ///
     /// # Errors
-    /// Code that calls, or jumps through a table.
+    /// Code that calls, or jumps through a table, or in which channels wait at too many labels at a time: time and memory
+    /// are bounded by the length of the code.
     pub fn new(p: &ProgramParts) -> Result<Flow, NotAnalysed> {
         Flow::with(p, false)
     }
@@ -48,7 +106,7 @@ impl Flow {
     /// subroutine begins nobody waits.
     ///
     /// # Errors
-    /// Code that jumps through a table.
+    /// Code that jumps through a table, or in which channels wait at too many labels at a time.
     pub fn around_calls(p: &ProgramParts) -> Result<Flow, NotAnalysed> {
         Flow::with(p, true)
     }
@@ -76,120 +134,165 @@ impl Flow {
         if let Some(l) = labels.iter().find(|l| **l >= end) {
             return Err(NotAnalysed { pc: *l - 1, reason: "channels would wait past the end" });
         }
-        let mut flow = Flow { labels, states: vec![None; end as usize], end };
-        flow.solve(p);
+        let (run, starts) = runs(code);
+        let mut flow = Flow { labels, run, states: vec![None; starts.len()], starts, end };
+        if !flow.solve(p) {
+            return Err(NotAnalysed { pc: 0, reason: "channels may wait at too many labels at a time" });
+        }
         // Where channels wait is a join: the machine takes them up there and nowhere else.
-        for (k, l) in flow.labels.iter().enumerate() {
-            let waited = flow.states.iter().flatten().any(|s| s.waiting.has(k));
-            if waited && code[*l as usize].op != Op::Join {
-                return Err(NotAnalysed { pc: *l, reason: "channels wait where nothing joins them" });
-            }
+        let waited = flow.waited();
+        match waited.iter().find(|l| code[**l as usize].op != Op::Join) {
+            Some(pc) => Err(NotAnalysed { pc: *pc, reason: "channels wait where nothing joins them" }),
+            None => Ok(flow),
         }
-        Ok(flow)
     }
 
-    fn solve(&mut self, p: &ProgramParts) {
-        let mut work = vec![0];
+    /// `false` if that takes too long.
+    fn solve(&mut self, p: &ProgramParts) -> bool {
+        let n = self.end as usize;
+        let [places, steps] = [PLACES, STEPS].map(|(each, once)| each * n + once);
+        let lowest = vec![None; self.states.len()];
+        let (now, round, next) = ((0, false), BTreeSet::new(), BTreeSet::new());
+        let mut solver = Solver { lowest, now, round, next, places, steps };
         if let Some(first) = self.states.first_mut() {
-            *first = Some(State { waiting: Bits::new(self.labels.len()), left: false });
+            *first = Some(State::default());
+            solver.add(Node::Run(0));
         }
-        for i in p.code[..self.end as usize].iter().filter(|i| i.op == Op::Call) {
-            if i.aux != 0 && !work.contains(&i.aux) {
-                let state = State { waiting: Bits::new(self.labels.len()), left: true };
-                self.states[i.aux as usize] = Some(state);
-                work.push(i.aux);
+        for i in p.code[..n].iter().filter(|i| i.op == Op::Call && i.aux != 0) {
+            let run = self.run[i.aux as usize];
+            self.states[run as usize] = Some(State { waiting: Vec::new(), left: true });
+            solver.add(Node::Run(run));
+        }
+        while let Some((run, begins)) = solver.pop() {
+            let goes_on = match begins {
+                true => self.step(p, run as usize, &mut solver),
+                false => self.resume(run as usize, &mut solver),
+            };
+            if goes_on.is_none() {
+                return false;
             }
         }
-        while let Some(pc) = work.pop() {
-            for (to, state) in self.steps(p, pc) {
-                let Some(old) = self.states.get_mut(to as usize) else { continue };
-                match old {
-                    None => *old = Some(state),
-                    Some(old) => {
-                        let more = old.waiting.join(&state.waiting) | (state.left && !old.left);
-                        old.left |= state.left;
-                        if !more {
-                            continue;
-                        }
-                    }
-                }
-                if !work.contains(&to) {
-                    work.push(to);
-                }
-            }
-        }
+        true
     }
 
-    /// Where the thread may go from an instruction, and in what state it comes there.
-    fn steps(&self, p: &ProgramParts, pc: Pc) -> Vec<(Pc, State)> {
-        let Some(Some(s)) = self.states.get(pc as usize) else { return Vec::new() };
+    /// What is known at an instruction that the thread can come to.
+    fn state(&self, pc: Pc) -> Option<&State> {
+        self.states.get(*self.run.get(pc as usize)? as usize)?.as_ref()
+    }
+
+    fn label(&self, pc: Pc) -> Option<u32> {
+        self.labels.binary_search(&pc).ok().map(|k| k as u32)
+    }
+
+    /// Takes what is known of a run to where the thread may go from it; `None` if there is no more room or time.
+    fn step(&mut self, p: &ProgramParts, run: usize, solver: &mut Solver) -> Option<()> {
+        let behind = self.starts.get(run + 1).copied().unwrap_or(self.end);
+        let pc = behind - 1;
+        let s = self.states[run].clone()?;
         let i = &p.code[pc as usize];
-        let mut out = Vec::new();
-        let label = |pc: Pc| self.labels.binary_search(&pc).ok();
-        // All active channels are away: those at the lowest label where any wait go on.
-        let resume = |s: &State, below: Pc, out: &mut Vec<(Pc, State)>| {
-            let mut rest = s.clone();
-            for k in s.waiting.iter().take_while(|k| self.labels[*k] < below) {
-                out.push((self.labels[k], rest.clone()));
-                rest.waiting.remove(k);
-            }
-            rest
-        };
+        let (splits, next) = (splits(i, p.simd), pc + 1);
         match i.op {
             Op::Join => {
-                let mut s = s.clone();
-                if let Some(k) = label(pc) {
-                    s.waiting.remove(k);
+                let mut s = s;
+                if let Some(k) = self.label(pc) {
+                    s.waiting.retain(|l| *l != k);
                 }
-                out.push((pc + 1, s));
+                self.bring(next, &s.waiting, s.left, solver)
+            }
+            Op::Goto if i.aux > pc => {
+                let k = self.label(i.aux)?;
+                let (at, there) = match s.waiting.binary_search(&k) {
+                    Ok(at) => (at, true),
+                    Err(at) => (at, false),
+                };
+                let mut gone = s.waiting.clone();
+                if !there {
+                    gone.insert(at, k);
+                }
+                if i.pred.offset != 0 || splits {
+                    self.bring(next, if splits { &gone } else { &s.waiting }, s.left, solver)?;
+                }
+                if at != 0 {
+                    self.look(&gone, s.left, solver)?;
+                }
+                self.bring(i.aux, &s.waiting[at..], s.left, solver)
             }
             Op::Goto => {
-                let target = i.aux;
-                let splits = splits(i, p.simd);
-                let mut parted = s.clone();
-                if splits {
-                    parted
-                        .waiting
-                        .add(label(if target > pc { target } else { pc + 1 }).unwrap_or(usize::MAX));
+                if i.pred.offset != 0 || splits {
+                    self.bring(next, &s.waiting, s.left, solver)?;
                 }
-                if target > pc {
-                    if i.pred.offset != 0 || splits {
-                        out.push((pc + 1, parted));
-                    }
-                    let mut gone = s.clone();
-                    gone.waiting.add(label(target).unwrap_or(usize::MAX));
-                    let mut rest = resume(&gone, target, &mut out);
-                    rest.waiting.remove(label(target).unwrap_or(usize::MAX));
-                    let k = label(target).unwrap_or(usize::MAX);
-                    if s.waiting.has(k) {
-                        rest.waiting.add(k);
-                    }
-                    out.push((target, rest));
-                } else {
-                    if i.pred.offset != 0 || splits {
-                        out.push((pc + 1, s.clone()));
-                    }
-                    out.push((target, parted));
+                let mut parted = s.waiting;
+                if let (true, Some(k)) = (splits, self.label(next))
+                    && let Err(at) = parted.binary_search(&k)
+                {
+                    parted.insert(at, k);
                 }
+                self.bring(i.aux, &parted, s.left, solver)
             }
             Op::Ret => {
-                if splits(i, p.simd) {
-                    out.push((pc + 1, State { left: true, ..s.clone() }));
-                } else if i.pred.offset != 0 {
-                    out.push((pc + 1, s.clone()));
+                if splits || i.pred.offset != 0 {
+                    self.bring(next, &s.waiting, s.left | splits, solver)?;
                 }
-                let gone = State { left: true, ..s.clone() };
-                resume(&gone, Pc::MAX, &mut out);
+                self.look(&s.waiting, true, solver)
             }
-            Op::End | Op::Unsupported => {
-                if i.op == Op::Unsupported {
-                    out.push((pc + 1, s.clone()));
-                }
-            }
-            _ => out.push((pc + 1, s.clone())),
+            Op::End => Some(()),
+            _ => self.bring(next, &s.waiting, s.left, solver),
         }
-        out.retain(|(to, _)| *to < self.end);
-        out
+    }
+
+    /// All active channels are away: those at the lowest label where any wait go on.
+    fn look(&mut self, waiting: &[u32], left: bool, solver: &mut Solver) -> Option<()> {
+        let Some(first) = waiting.first() else { return Some(()) };
+        let run = self.run[self.labels[*first as usize] as usize];
+        self.learn(Node::Lowest(run), waiting, left, solver)
+    }
+
+    /// It is looked for channels at a label: some wait there, or it goes on at the next one.
+    fn resume(&mut self, run: usize, solver: &mut Solver) -> Option<()> {
+        let s = solver.lowest[run].clone()?;
+        self.learn(Node::Run(run as u32), &s.waiting, s.left, solver)?;
+        let behind = s.waiting.get(1..).unwrap_or(&[]);
+        self.look(behind, s.left, solver)
+    }
+
+    /// The thread may come to an instruction while channels wait at these labels.
+    fn bring(&mut self, to: Pc, waiting: &[u32], left: bool, solver: &mut Solver) -> Option<()> {
+        if to >= self.end {
+            return Some(());
+        }
+        let run = self.run[to as usize];
+        debug_assert_eq!(self.starts[run as usize], to, "runs begin where the thread comes to");
+        self.learn(Node::Run(run), waiting, left, solver)
+    }
+
+    fn learn(&mut self, node: Node, waiting: &[u32], left: bool, solver: &mut Solver) -> Option<()> {
+        let old = match node {
+            Node::Run(run) => &mut self.states[run as usize],
+            Node::Lowest(run) => &mut solver.lowest[run as usize],
+        };
+        let known = old.as_ref().map_or(0, |o| o.waiting.len());
+        solver.steps = solver.steps.checked_sub(1 + known + waiting.len())?;
+        match old {
+            None => {
+                solver.places = solver.places.checked_sub(waiting.len())?;
+                *old = Some(State { waiting: waiting.to_vec(), left });
+            }
+            Some(old) => {
+                let more = !contains(&old.waiting, waiting);
+                if !more && (!left || old.left) {
+                    return Some(());
+                }
+                old.left |= left;
+                if more {
+                    old.waiting.extend_from_slice(waiting);
+                    old.waiting.sort_unstable();
+                    old.waiting.dedup();
+                    solver.places = solver.places.checked_sub(old.waiting.len() - known)?;
+                }
+            }
+        }
+        solver.add(node);
+        Some(())
     }
 
     /// One past the last instruction that was analysed.
@@ -199,43 +302,71 @@ impl Flow {
 
     /// Can the thread come here?
     pub fn reachable(&self, pc: Pc) -> bool {
-        self.states.get(pc as usize).is_some_and(Option::is_some)
+        self.state(pc).is_some()
     }
 
     /// Are all channels of the dispatch active here?
     pub fn full(&self, pc: Pc) -> bool {
-        matches!(self.states.get(pc as usize), Some(Some(s)) if !s.left && s.waiting.is_empty())
+        self.state(pc).is_some_and(|s| !s.left && s.waiting.is_empty())
     }
 
     /// Labels where channels may wait while the thread is at this instruction, ascending.
-    pub fn waiting(&self, pc: Pc) -> impl Iterator<Item = Pc> + '_ {
-        let s = self.states.get(pc as usize).and_then(Option::as_ref);
-        s.into_iter().flat_map(|s| s.waiting.iter().map(|k| self.labels[k]))
+    pub fn waiting(&self, pc: Pc) -> impl ExactSizeIterator<Item = Pc> + '_ {
+        let all = self.state(pc).map_or(&[][..], |s| &s.waiting);
+        all.iter().map(|k| self.labels[*k as usize])
+    }
+
+    /// Labels where channels may wait at all, ascending.
+    pub fn waited(&self) -> Vec<Pc> {
+        let mut waited = vec![false; self.labels.len()];
+        self.states.iter().flatten().flat_map(|s| &s.waiting).for_each(|k| waited[*k as usize] = true);
+        self.labels.iter().zip(waited).filter(|l| l.1).map(|l| *l.0).collect()
     }
 
     /// May channels wait at this label while the thread is at this instruction?
     pub fn waits_at(&self, pc: Pc, label: Pc) -> bool {
-        let s = self.states.get(pc as usize).and_then(Option::as_ref);
-        matches!((s, self.labels.binary_search(&label)), (Some(s), Ok(k)) if s.waiting.has(k))
+        matches!((self.state(pc), self.label(label)), (Some(s), Some(k)) if s.waiting.binary_search(&k).is_ok())
     }
 
-    /// Where the thread may go from here: also to where channels wait that go on instead.
+    /// Where the thread may go from here, ascending: also to where channels wait that go on instead.
     pub fn successors(&self, p: &ProgramParts, pc: Pc) -> Vec<Pc> {
-        if let Some(next) = self.only_next(p, pc) {
-            return next.into_iter().collect();
-        }
-        let mut out: Vec<Pc> = self.steps(p, pc).into_iter().map(|s| s.0).collect();
+        let mut out = Vec::new();
+        self.each_successor(p, pc, &mut |to| out.push(to));
         out.sort_unstable();
         out.dedup();
         out
     }
 
-    /// Where the thread goes from an instruction that is followed by the next one alone, if that is one; in what state
-    /// it comes there, is that of here.
-    fn only_next(&self, p: &ProgramParts, pc: Pc) -> Option<Option<Pc>> {
-        let jumps =
-            matches!(p.code[pc as usize].op, Op::Join | Op::Goto | Op::Ret | Op::End | Op::Unsupported);
-        (!jumps && self.reachable(pc)).then(|| (pc + 1 < self.end).then_some(pc + 1))
+    /// Tells where the thread may go from here, in any order, perhaps the same place twice.
+    pub(super) fn each_successor(&self, p: &ProgramParts, pc: Pc, tell: &mut dyn FnMut(Pc)) {
+        if !self.reachable(pc) {
+            return;
+        }
+        let i = &p.code[pc as usize];
+        let mut go = |to: Pc| {
+            if to < self.end {
+                tell(to);
+            }
+        };
+        let stays = i.pred.offset != 0 || splits(i, p.simd);
+        match i.op {
+            Op::Goto | Op::Ret => {
+                if stays {
+                    go(pc + 1);
+                }
+                let below = match i.op {
+                    Op::Ret => Pc::MAX,
+                    _ if i.aux > pc => i.aux,
+                    _ => 0,
+                };
+                self.waiting(pc).take_while(|l| *l < below).for_each(&mut go);
+                if i.op == Op::Goto {
+                    go(i.aux);
+                }
+            }
+            Op::End => {}
+            _ => go(pc + 1),
+        }
     }
 
     /// Where a channel that executes this instruction may go from here.
@@ -250,4 +381,38 @@ impl Flow {
             _ => [next, None],
         }
     }
+}
+
+/// The runs of code within which nothing comes or goes: the number of each instruction's, and the first instruction of
+/// each.
+fn runs(code: &[Inst]) -> (Vec<u32>, Vec<Pc>) {
+    let mut leads = vec![false; code.len() + 1];
+    leads[0] = true;
+    for (pc, i) in code.iter().enumerate() {
+        if matches!(i.op, Op::Goto | Op::Call)
+            && let Some(lead) = leads.get_mut(i.aux as usize)
+        {
+            *lead = true;
+        }
+        if matches!(i.op, Op::Goto | Op::Ret | Op::Join | Op::End | Op::Unsupported) {
+            leads[pc + 1] = true;
+        }
+    }
+    let (mut run, mut starts) = (Vec::with_capacity(code.len()), Vec::new());
+    for pc in 0..code.len() {
+        if leads[pc] {
+            starts.push(pc as Pc);
+        }
+        run.push(starts.len() as u32 - 1);
+    }
+    (run, starts)
+}
+
+/// Are all numbers of the second list in the first one? Both ascend.
+fn contains(all: &[u32], some: &[u32]) -> bool {
+    if some.len() > all.len() {
+        return false;
+    }
+    let mut rest = all.iter();
+    some.iter().all(|x| rest.by_ref().any(|a| a == x))
 }

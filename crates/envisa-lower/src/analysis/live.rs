@@ -1,52 +1,34 @@
 //! Where the values of cells are still wanted.
 
-use super::{Bits, CellId, CellKind, Cells, Flow, bits};
-use crate::program::{Pc, ProgramParts};
+use std::collections::BTreeSet;
 
-/// Liveness of cells before each instruction, twice: of the values of one channel, and of whole cells.
+use super::ranges::Ranges;
+use super::{CellId, CellKind, Cells, Flow, NotAnalysed, bits};
+use crate::program::{Op, Pc, ProgramParts};
+
+/// Liveness of cells before each instruction that is ever reached, twice: of the values of one channel, and of whole
+/// cells.
 #[derive(Clone, Debug)]
 pub struct Liveness {
-    /// By program counter: cells of which a channel that comes here may read its element.
-    channel: Rows,
-    /// By program counter: cells of which anything may be read once the thread is here.
-    thread: Rows,
-    /// The writes that may ignore the execution mask, by program counter and cell.
-    unmasked: Rows,
+    /// Cells of which a channel that comes here may read its element.
+    channel: Ranges,
+    /// Cells of which anything may be read once the thread is here.
+    thread: Ranges,
+    /// The writes that may ignore the execution mask, ascending.
+    unmasked: Vec<(Pc, CellId)>,
 }
 
-/// A set of cells for each instruction.
-#[derive(Clone, Debug)]
-struct Rows {
-    words: Vec<u64>,
-    /// Words of a set.
-    width: usize,
-}
+/// Words of bits that the blocks' sets may have together: of so many for each instruction, and of so many in any case.
+const WORDS: (usize, usize) = (64, 1 << 20);
+/// The same of words that are joined until nothing changes any more, and of runs.
+const STEPS: (usize, usize) = (4096, 1 << 24);
+const RUNS: (usize, usize) = (32, 1 << 20);
 
-impl Rows {
-    fn new(n: usize, cells: usize) -> Rows {
-        let width = cells.div_ceil(64);
-        Rows { words: vec![0; n * width], width }
-    }
+/// Of more labels than that where channels wait nobody looks at what is wanted there: a write keeps its mask.
+const WAITING: usize = 64;
 
-    fn row(&self, pc: usize) -> &[u64] {
-        self.words.get(pc * self.width..(pc + 1) * self.width).unwrap_or(&[])
-    }
-
-    fn has(&self, pc: Pc, cell: CellId) -> bool {
-        self.row(pc as usize).get(cell as usize / 64).is_some_and(|w| w >> (cell % 64) & 1 != 0)
-    }
-
-    fn add(&mut self, pc: usize, cell: CellId) {
-        add(&mut self.words[pc * self.width..(pc + 1) * self.width], cell);
-    }
-}
-
-fn add(row: &mut [u64], cell: CellId) {
-    row[cell as usize / 64] |= 1 << (cell % 64);
-}
-
-fn remove(row: &mut [u64], cell: CellId) {
-    row[cell as usize / 64] &= !(1 << (cell % 64));
+fn most(of: (usize, usize), code: usize) -> usize {
+    of.0 * code + of.1
 }
 
 /// What an instruction does to a cell.
@@ -66,55 +48,109 @@ struct Uses {
 }
 
 impl Uses {
-    fn of(&self, pc: usize) -> &[(CellId, Use)] {
-        &self.all[self.from[pc]..self.from[pc + 1]]
+    fn of(&self, pc: Pc) -> &[(CellId, Use)] {
+        &self.all[self.from[pc as usize]..self.from[pc as usize + 1]]
     }
 }
 
-/// Where instructions may be followed by others, one instruction after the other, and where those of each begin.
-struct Next {
-    all: Vec<Pc>,
+/// Code cut into blocks: entered at the start, left at the end.
+struct Blocks {
+    /// The first instruction of each, and the end of the code.
+    starts: Vec<Pc>,
+    /// The blocks behind one after the other, and where those of each begin; blocks that are never reached have none.
+    next: Vec<u32>,
     from: Vec<usize>,
+    reached: Vec<bool>,
 }
 
-impl Next {
-    fn new(n: usize, mut of: impl FnMut(Pc, &mut Vec<Pc>)) -> Next {
-        let mut next = Next { all: Vec::with_capacity(n + n / 4), from: Vec::with_capacity(n + 1) };
-        for pc in 0..n as Pc {
-            next.from.push(next.all.len());
-            of(pc, &mut next.all);
+impl Blocks {
+    fn new(flow: &Flow, each: &dyn Fn(Pc, &mut dyn FnMut(Pc))) -> Blocks {
+        let n = flow.end() as usize;
+        let mut leads = vec![false; n + 1];
+        (leads[0], leads[n]) = (true, true);
+        for pc in (0..n as Pc).filter(|pc| flow.reachable(*pc)) {
+            let mut behind = 0;
+            each(pc, &mut |to| {
+                behind += 1;
+                if to != pc + 1 {
+                    leads[to as usize] = true;
+                    behind = 2;
+                }
+            });
+            leads[pc as usize + 1] |= behind != 1;
         }
-        next.from.push(next.all.len());
-        next
+        for pc in 1..n as Pc {
+            leads[pc as usize] |= flow.reachable(pc) != flow.reachable(pc - 1);
+        }
+        let starts: Vec<Pc> = (0..=n as Pc).filter(|pc| leads[*pc as usize]).collect();
+        let mut blocks = Blocks { starts, next: Vec::new(), from: Vec::new(), reached: Vec::new() };
+        for b in 0..blocks.len() {
+            blocks.from.push(blocks.next.len());
+            let reached = flow.reachable(blocks.starts[b]);
+            blocks.reached.push(reached);
+            if reached {
+                let (starts, next) = (&blocks.starts, &mut blocks.next);
+                each(starts[b + 1] - 1, &mut |to| {
+                    next.extend(starts.binary_search(&to).ok().map(|k| k as u32));
+                });
+            }
+        }
+        blocks.from.push(blocks.next.len());
+        blocks
     }
 
-    fn of(&self, pc: usize) -> &[Pc] {
-        &self.all[self.from[pc]..self.from[pc + 1]]
+    fn len(&self) -> usize {
+        self.starts.len() - 1
     }
 
-    /// Does nothing lead back?
-    fn forward(&self) -> bool {
-        (0..self.from.len() - 1).all(|pc| self.of(pc).iter().all(|s| *s as usize > pc))
+    fn code(&self, block: usize) -> std::ops::Range<Pc> {
+        self.starts[block]..self.starts[block + 1]
+    }
+
+    fn next(&self, block: usize) -> &[u32] {
+        &self.next[self.from[block]..self.from[block + 1]]
+    }
+
+    /// The blocks before each: the same the other way round.
+    fn before(&self) -> (Vec<u32>, Vec<usize>) {
+        let mut from = vec![0; self.len() + 1];
+        self.next.iter().for_each(|n| from[*n as usize + 1] += 1);
+        (0..self.len()).for_each(|b| from[b + 1] += from[b]);
+        let (mut at, mut all) = (from.clone(), vec![0; self.next.len()]);
+        for b in 0..self.len() {
+            for n in self.next(b) {
+                all[at[*n as usize]] = b as u32;
+                at[*n as usize] += 1;
+            }
+        }
+        (all, from)
     }
 }
 
 impl Liveness {
     /// Works it out. `full`: the thread starts with all channels of the dispatch.
-    pub fn new(p: &ProgramParts, flow: &Flow, cells: &Cells, full: bool) -> Liveness {
+    ///
+    /// # Errors
+    /// So much is alive in so many places that it is too much for the length of the code.
+    pub fn new(p: &ProgramParts, flow: &Flow, cells: &Cells, full: bool) -> Result<Liveness, NotAnalysed> {
         Liveness::without(p, flow, cells, full, &|_, _| false)
     }
 
     /// The same where instructions do not read all that they have as operands: `unread`.
+    ///
+    /// # Errors
+    /// As above.
     pub fn without(
         p: &ProgramParts,
         flow: &Flow,
         cells: &Cells,
         full: bool,
         unread: &dyn Fn(Pc, CellId) -> bool,
-    ) -> Liveness {
-        let n = flow.end() as usize;
-        let mut uses = Uses { all: Vec::with_capacity(4 * n), from: Vec::with_capacity(n + 1) };
-        for pc in 0..n as Pc {
+    ) -> Result<Liveness, NotAnalysed> {
+        let n = flow.end();
+        let mut uses =
+            Uses { all: Vec::with_capacity(4 * n as usize), from: Vec::with_capacity(n as usize + 1) };
+        for pc in 0..n {
             uses.from.push(uses.all.len());
             self::uses(p, cells, pc, full && flow.full(pc), &mut uses.all);
             let mut k = uses.from[pc as usize];
@@ -127,76 +163,21 @@ impl Liveness {
             }
         }
         uses.from.push(uses.all.len());
-        let next = Next::new(n, |pc, out| out.extend(flow.channel_successors(p, pc).iter().flatten()));
-        let mut channel = Rows::new(n, cells.len());
-        solve(&mut channel, &next, |pc, live| {
-            for (c, u) in uses.of(pc) {
-                if *u != Use::Read {
-                    remove(live, *c);
-                }
-            }
-            for (c, u) in uses.of(pc) {
-                if *u == Use::Read {
-                    add(live, *c);
-                }
-            }
+        let blocks = Blocks::new(flow, &|pc, tell| {
+            flow.channel_successors(p, pc).into_iter().flatten().for_each(tell);
         });
-        // A masked write may write all channels if no channel that waits reads what it has there, and nobody
-        // reads across channels.
-        let mut unmasked = Rows::new(n, cells.len());
-        for pc in 0..n {
-            if !flow.reachable(pc as Pc) {
-                continue;
-            }
-            let all = full && flow.full(pc as Pc);
-            let wanted = |c: CellId| {
-                let cell = cells.get(c);
-                let plain = match cell.kind {
-                    CellKind::Vector | CellKind::Narrow => cell.channel.is_some() && !cell.read_across,
-                    CellKind::Predicate => !cell.read_across,
-                    _ => false,
-                };
-                !plain || flow.waiting(pc as Pc).any(|l| channel.has(l, c))
-            };
-            for (c, u) in &mut uses.all[uses.from[pc]..uses.from[pc + 1]] {
-                if *u == Use::Masked && (all || !wanted(*c)) {
-                    unmasked.add(pc, *c);
-                    *u = Use::Kill;
-                }
-            }
-        }
-        let next = Next::new(n, |pc, out| out.extend(flow.successors(p, pc)));
-        let mut thread = Rows::new(n, cells.len());
-        solve(&mut thread, &next, |pc, live| {
-            for (c, u) in uses.of(pc) {
-                if *u == Use::Kill {
-                    remove(live, *c);
-                }
-            }
-            for (c, u) in uses.of(pc) {
-                if *u != Use::Kill {
-                    add(live, *c);
-                }
-            }
-        });
-        Liveness { channel, thread, unmasked }
+        let channel = solve(&blocks, &uses, cells.len(), &|u| u != Use::Read)?;
+        let unmasked = unmasked(flow, cells, full, &channel, &mut uses);
+        let blocks = Blocks::new(flow, &|pc, tell| flow.each_successor(p, pc, tell));
+        let thread = solve(&blocks, &uses, cells.len(), &|u| u == Use::Kill)?;
+        Ok(Liveness { channel, thread, unmasked })
     }
 
     /// The same where cells, the first of each pair, have the values of others, which are read in their place.
     pub fn with(&self, pairs: impl Iterator<Item = (CellId, CellId)>) -> Liveness {
-        let mut all = self.clone();
         let pairs: Vec<_> = pairs.collect();
-        for rows in [&mut all.channel, &mut all.thread] {
-            for row in rows.words.chunks_exact_mut(rows.width.max(1)) {
-                for (cell, other) in &pairs {
-                    if row[*cell as usize / 64] >> (cell % 64) & 1 != 0 {
-                        remove(row, *cell);
-                        add(row, *other);
-                    }
-                }
-            }
-        }
-        all
+        let [channel, thread] = [&self.channel, &self.thread].map(|r| r.instead(&pairs));
+        Liveness { channel, thread, unmasked: self.unmasked.clone() }
     }
 
     /// May a channel that comes to this instruction read its element of the cell before it gets another?
@@ -209,20 +190,48 @@ impl Liveness {
         self.thread.has(pc, cell)
     }
 
-    /// The cells of which anything may be read once the thread is here.
-    pub fn cells(&self, pc: Pc) -> impl Iterator<Item = CellId> + '_ {
-        bits::of(self.thread.row(pc as usize)).map(|c| c as CellId)
+    /// The cells of which anything may be read once the thread is here, ascending.
+    pub fn cells(&self, pc: Pc) -> impl Iterator<Item = CellId> {
+        self.thread.at(pc).into_iter()
     }
 
-    /// Tells which cells of these are not in a set, and puts them in.
-    pub fn more(&self, pc: Pc, seen: &mut Bits, tell: &mut dyn FnMut(CellId)) {
-        seen.put(self.thread.row(pc as usize), &mut |c| tell(c as CellId));
+    /// The first and the last instruction at which anything of the cell may be read still.
+    pub fn span(&self, cell: CellId) -> Option<(Pc, Pc)> {
+        let all = self.thread.of(cell);
+        Some((all.first()?.0, all.last()?.1 - 1))
     }
 
     /// May this instruction write all elements of the cell, though it is to write those of active channels?
     pub fn unmasked(&self, pc: Pc, cell: CellId) -> bool {
-        self.unmasked.has(pc, cell)
+        self.unmasked.binary_search(&(pc, cell)).is_ok()
     }
+}
+
+/// A masked write may write all channels if no channel that waits reads what it has there, and nobody reads across
+/// channels: such writes are found, and count as others do from here on.
+fn unmasked(flow: &Flow, cells: &Cells, full: bool, channel: &Ranges, uses: &mut Uses) -> Vec<(Pc, CellId)> {
+    let mut all = Vec::new();
+    for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
+        let (every, waiting) = (full && flow.full(pc), flow.waiting(pc).len());
+        let wanted = |c: CellId| {
+            let cell = cells.get(c);
+            let plain = match cell.kind {
+                CellKind::Vector | CellKind::Narrow => cell.channel.is_some() && !cell.read_across,
+                CellKind::Predicate => !cell.read_across,
+                _ => false,
+            };
+            !plain || waiting > WAITING || flow.waiting(pc).any(|l| channel.has(l, c))
+        };
+        for (c, u) in &mut uses.all[uses.from[pc as usize]..uses.from[pc as usize + 1]] {
+            if *u == Use::Masked && (every || !wanted(*c)) {
+                all.push((pc, *c));
+                *u = Use::Kill;
+            }
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 fn uses(p: &ProgramParts, cells: &Cells, pc: Pc, all: bool, tell: &mut Vec<(CellId, Use)>) {
@@ -248,26 +257,165 @@ fn uses(p: &ProgramParts, cells: &Cells, pc: Pc, all: bool, tell: &mut Vec<(Cell
     });
 }
 
-/// Solves a backward problem: what is live before each instruction.
-fn solve(live: &mut Rows, next: &Next, transfer: impl Fn(usize, &mut [u64])) {
-    let width = live.width;
-    let (forward, mut now) = (next.forward(), vec![0; width]);
-    loop {
-        let mut changed = false;
-        for pc in (0..next.from.len() - 1).rev() {
-            now.fill(0);
-            for s in next.of(pc) {
-                now.iter_mut().zip(live.row(*s as usize)).for_each(|(a, b)| *a |= b);
-            }
-            transfer(pc, &mut now);
-            let row = &mut live.words[pc * width..(pc + 1) * width];
-            if *row != *now {
-                row.copy_from_slice(&now);
-                changed = true;
+/// Cells that may be alive where blocks begin, by number; the others are wanted within blocks alone.
+struct Global {
+    /// By cell: its number.
+    number: Vec<u32>,
+    /// By number: the cell.
+    cells: Vec<CellId>,
+    /// By block: those that it wants before it overwrites them, and those that it overwrites first.
+    read: Vec<Vec<u32>>,
+    written: Vec<Vec<u32>>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Global {
+    fn new(blocks: &Blocks, uses: &Uses, cells: usize, kills: &dyn Fn(Use) -> bool) -> Global {
+        let mut g = Global {
+            number: vec![NONE; cells],
+            cells: Vec::new(),
+            read: vec![Vec::new(); blocks.len()],
+            written: vec![Vec::new(); blocks.len()],
+        };
+        // By cell: the last block that touches it, and whether it read it first.
+        let mut seen = vec![NONE; cells];
+        for b in (0..blocks.len()).filter(|b| blocks.reached[*b]) {
+            for pc in blocks.code(b) {
+                let of = uses.of(pc);
+                let first = |c: CellId, seen: &mut Vec<u32>| {
+                    std::mem::replace(&mut seen[c as usize], b as u32) != b as u32
+                };
+                for (c, _) in of.iter().filter(|u| !kills(u.1)) {
+                    if first(*c, &mut seen) {
+                        g.read[b].push(*c);
+                    }
+                }
+                for (c, _) in of.iter().filter(|u| kills(u.1)) {
+                    if first(*c, &mut seen) {
+                        g.written[b].push(*c);
+                    }
+                }
             }
         }
-        if !changed || forward {
-            return;
+        for c in g.read.iter_mut().flatten() {
+            let k = &mut g.number[*c as usize];
+            if *k == NONE {
+                *k = g.cells.len() as u32;
+                g.cells.push(*c);
+            }
+            *c = *k;
         }
+        for all in &mut g.written {
+            let number = &g.number;
+            all.retain_mut(|c| {
+                *c = number[*c as usize];
+                *c != NONE
+            });
+        }
+        g
+    }
+}
+
+/// Solves a backward problem: what is live before each instruction. `kills`: after such a use nothing of what was there
+/// before is wanted.
+fn solve(
+    blocks: &Blocks,
+    uses: &Uses,
+    cells: usize,
+    kills: &dyn Fn(Use) -> bool,
+) -> Result<Ranges, NotAnalysed> {
+    let n = blocks.starts.last().map_or(0, |e| *e as usize);
+    let too_much = |b: usize| NotAnalysed { pc: blocks.starts[b], reason: "too much is alive for analysis" };
+    let g = Global::new(blocks, uses, cells, kills);
+    let width = g.cells.len().div_ceil(64);
+    if width * blocks.len() > most(WORDS, n) {
+        return Err(too_much(0));
+    }
+    let mut rows = vec![0u64; width * blocks.len()];
+    let (before, from) = blocks.before();
+    let mut work: BTreeSet<u32> = (0..blocks.len() as u32).filter(|b| blocks.reached[*b as usize]).collect();
+    let (mut steps, mut now) = (most(STEPS, n), vec![0u64; width]);
+    while let Some(b) = work.pop_last() {
+        let b = b as usize;
+        steps = steps.checked_sub(1 + width * (1 + blocks.next(b).len())).ok_or_else(|| too_much(b))?;
+        behind(blocks, b, &rows, &mut now);
+        g.written[b].iter().for_each(|c| bits::remove(&mut now, *c));
+        g.read[b].iter().for_each(|c| bits::add(&mut now, *c));
+        let row = &mut rows[b * width..(b + 1) * width];
+        if *row != *now {
+            row.copy_from_slice(&now);
+            work.extend(&before[from[b]..from[b + 1]]);
+        }
+    }
+    let runs = runs(blocks, uses, (&g, &rows), kills).ok_or_else(|| too_much(0))?;
+    Ok(Ranges::new(cells, runs))
+}
+
+/// What is live behind a block, by what is where the blocks begin that may follow it.
+fn behind(blocks: &Blocks, b: usize, rows: &[u64], now: &mut [u64]) {
+    now.fill(0);
+    for s in blocks.next(b) {
+        let at = *s as usize * now.len();
+        now.iter_mut().zip(&rows[at..]).for_each(|(a, b)| *a |= b);
+    }
+}
+
+/// The runs of instructions before which each cell is alive; `None` if there are too many.
+fn runs(
+    blocks: &Blocks,
+    uses: &Uses,
+    (g, rows): (&Global, &[u64]),
+    kills: &dyn Fn(Use) -> bool,
+) -> Option<Vec<(Pc, Pc, CellId)>> {
+    let width = g.cells.len().div_ceil(64);
+    let most = most(RUNS, blocks.starts.last().map_or(0, |e| *e as usize));
+    // By cell: where the run ends that is under way, from the end of the code to its start; 0 if none is.
+    let mut ends = vec![0; g.number.len()];
+    let (mut runs, mut now, none) = (Vec::new(), vec![0; width], vec![0; width]);
+    for b in (0..blocks.len()).rev() {
+        let end = blocks.starts[b + 1];
+        behind(blocks, b, rows, &mut now);
+        let there = rows.get((b + 1) * width..(b + 2) * width).unwrap_or(&none);
+        for k in bits::of(now.iter().zip(there).map(|(a, b)| a ^ b)) {
+            let c = g.cells[k as usize];
+            if bits::has(&now, k) {
+                ends[c as usize] = end;
+            } else {
+                close(&mut runs, &mut ends, c, end);
+            }
+        }
+        if !blocks.reached[b] {
+            continue;
+        }
+        for pc in blocks.code(b).rev() {
+            for (c, u) in uses.of(pc) {
+                if kills(*u) {
+                    close(&mut runs, &mut ends, *c, pc + 1);
+                }
+            }
+            for (c, u) in uses.of(pc) {
+                // What is no write that kills is alive here, as a read or as what it leaves of others' values.
+                let end = &mut ends[*c as usize];
+                if !kills(*u) && *end == 0 {
+                    *end = pc + 1;
+                }
+            }
+        }
+        if runs.len() > most {
+            return None;
+        }
+    }
+    for c in 0..ends.len() as CellId {
+        close(&mut runs, &mut ends, c, 0);
+    }
+    Some(runs)
+}
+
+/// The run of a cell begins with this instruction, if one is under way.
+fn close(runs: &mut Vec<(Pc, Pc, CellId)>, ends: &mut [Pc], c: CellId, start: Pc) {
+    let end = std::mem::take(&mut ends[c as usize]);
+    if start < end {
+        runs.push((start, end, c));
     }
 }

@@ -11,8 +11,8 @@ mod bits;
 mod cells;
 mod flow;
 mod live;
+mod ranges;
 
-pub use bits::Bits;
 pub use cells::{Access, Cell, CellId, CellKind, Cells};
 pub use flow::{Flow, NotAnalysed};
 pub use live::Liveness;
