@@ -20,7 +20,7 @@ use envisa_suite::machine::Machine;
 use envisa_suite::peer::{self, Peer};
 use envisa_suite::performance::{self, Part, docs_folder, json_of, publish, write_text};
 use envisa_suite::report::{Table, block, cell, replace_block, suspicions};
-use envisa_suite::{native, newer, programs, random, runs, through, toolchain, translate};
+use envisa_suite::{ir, native, newer, programs, random, runs, through, toolchain, translate};
 
 /// Kernels, conformance and benchmarks of envisa against its peers.
 #[derive(Parser)]
@@ -209,6 +209,20 @@ enum Verb {
         /// Write the report to `docs/RANDOM-PROGRAMS.md`.
         #[arg(long)]
         write: bool,
+        /// By the evaluator of the vector IR, as it is built and after each pass, instead of by the engines.
+        #[arg(long, conflicts_with = "write")]
+        ir: bool,
+    },
+    /// What the vector IR is, kernel by kernel.
+    Ir {
+        #[command(flatten)]
+        only: Only,
+        /// Devices; all of the corpus if none is given.
+        #[arg(long)]
+        device: Vec<Device>,
+        /// Run each launch by the evaluator, at the sizes of conformance, and hold it against the interpreter.
+        #[arg(long)]
+        run: bool,
     },
     /// Run random programs in OpenCL C through the driver, and hold them against other implementations.
     OpenclRandom(clrandom::Args),
@@ -298,15 +312,16 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 /// Runs random programs on all host threads; `true` if the model and the engines agree on all of them.
-fn random_programs(first: u64, programs: u64, write: bool) -> Result<bool, String> {
+fn random_programs(first: u64, programs: u64, write: bool, ir: bool) -> Result<bool, String> {
+    let ways = if ir { random::evaluated() } else { random::WAYS.to_vec() };
     let start = Instant::now();
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get()) as u64;
     let count = random::Count::default();
     let part = |k: u64| first + programs * k / threads..first + programs * (k + 1) / threads;
     let failures = std::thread::scope(|s| {
         let run = |k| {
-            let (part, count) = (part(k), &count);
-            s.spawn(move || random::hold(part, &random::WAYS, count, 10))
+            let (part, count, ways) = (part(k), &count, &ways);
+            s.spawn(move || random::hold(part, ways, count, 10))
         };
         let running: Vec<_> = (0..threads).map(run).collect();
         let mut failures = Vec::new();
@@ -317,6 +332,10 @@ fn random_programs(first: u64, programs: u64, write: bool) -> Result<bool, Strin
     })?;
     for f in &failures {
         println!("{f}");
+    }
+    if ir {
+        println!("{}", random::report_ir(&count, &ways, failures.len(), start.elapsed()));
+        return Ok(failures.is_empty());
     }
     let text = random::report(first, programs, &count, &failures, start.elapsed());
     println!("{text}");
@@ -399,9 +418,13 @@ fn main() -> ExitCode {
             run_bench(&only, &options, part, write, json.as_deref(), svg.as_deref())
         }
         Verb::Checks { only, device, no_oclgrind, write } => hold_checks(&only, &device, !no_oclgrind, write),
-        Verb::Random { programs, first, write } => random_programs(first, programs, write),
         Verb::OpenclRandom(args) => clrandom::command(&args),
         Verb::OpenclRandomWorker(work) => clrandom::work(&work).map(|()| true),
+        Verb::Random { programs, first, write, ir } => random_programs(first, programs, write, ir),
+        Verb::Ir { only, device, run } => {
+            let devices = if device.is_empty() { CORPUS_DEVICES.to_vec() } else { device };
+            kernels(&only).and_then(|all| ir::list(&all, &devices, run))
+        }
         Verb::Native { only, device } => kernels(&only).and_then(|all| native::list(&all, &device)),
         Verb::Translation { only, device, repeats, write, json } => {
             translation(&only, device, repeats, write, json.as_deref())

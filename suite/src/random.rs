@@ -3,6 +3,7 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use envisa::evaluated;
 use envisa::internals;
 use envisa::isa::Platform;
 use envisa::zebin::{DeviceFamily, Notes, Writer};
@@ -20,6 +21,8 @@ pub enum How {
     Plain(Engine),
     /// Watched, instruction by instruction.
     Observed(Engine),
+    /// By the evaluator of the vector IR, after so many of its passes.
+    Evaluated(usize),
 }
 
 /// What came of many programs.
@@ -35,6 +38,9 @@ pub struct Count {
     pub statements: AtomicU64,
     /// Of these, how many have native code on this host.
     pub native: AtomicU64,
+    /// Of the evaluator's: programs of which the vector IR is built, instructions in them, and those of these that are
+    /// left to the interpreter.
+    pub built: [AtomicU64; 3],
     /// By device: programs, those of which the optimiser joins instructions for halves of the channels, and such
     /// instructions.
     pub joined: [[AtomicU64; 3]; DEVICES.len()],
@@ -145,6 +151,20 @@ fn run(
     match how {
         How::Plain(engine) => launch = launch.engine(engine),
         How::Observed(engine) => launch = launch.engine(engine).registers(["R0"]),
+        How::Evaluated(passes) => {
+            launch = launch.engine(Engine::Native);
+            match evaluated::evaluate(&kernel, passes) {
+                Ok(b) => {
+                    if let Some(count) = count {
+                        for (n, k) in count.built.iter().zip([1, b.program, b.escapes.len() as u64]) {
+                            n.fetch_add(k, Ordering::Relaxed);
+                        }
+                    }
+                }
+                // What is not built has no evaluator.
+                Err(_) => launch = launch.engine(Engine::Interpreter),
+            }
+        }
     }
     if let Some(count) = count
         && how == How::Plain(Engine::Native)
@@ -355,6 +375,24 @@ A program that differs is made small and printed, and this page is not written t
         of(&count.native),
         of(&count.astray),
         of(&count.long),
+    )
+}
+
+/// By the evaluator of the vector IR: as it is built, and after each pass.
+pub fn evaluated() -> Vec<How> {
+    (0..=evaluated::passes()).map(How::Evaluated).collect()
+}
+
+/// What came of programs in the vector IR.
+pub fn report_ir(count: &Count, ways: &[How], failures: usize, time: std::time::Duration) -> String {
+    let of = |n: &AtomicU64| n.load(Ordering::Relaxed);
+    let (programs, ways) = (of(&count.programs), ways.len() as u64);
+    let [built, instructions, escapes] = count.built.each_ref().map(|n| of(n) / ways);
+    let share = 100.0 * escapes as f64 / instructions.max(1) as f64;
+    format!(
+        "{programs} programs, each {ways} ways, {time:.0?}: {failures} differ; {built} are built, of whose {instructions} \
+         instructions {escapes} ({share:.1} %) are the interpreter's; {} must fault",
+        of(&count.astray)
     )
 }
 

@@ -155,13 +155,14 @@ fn modifier(word: &str) -> Option<Modifier> {
 }
 
 impl Func {
-    /// Reads what printing a function gives. Values are numbered anew.
+    /// Reads what printing a function gives; lines that begin with `//` say nothing. Values are numbered anew.
     ///
     /// # Errors
     /// The first line that is none of a function's. What the function says is not looked at: see
     /// [`verify`](crate::verify()).
     pub fn read(text: &str) -> Result<Func, ReadError> {
-        let lines: Vec<(usize, &str)> = (1..).zip(text.lines()).filter(|l| !l.1.trim().is_empty()).collect();
+        let lines: Vec<(usize, &str)> =
+            (1..).zip(text.lines()).filter(|l| !l.1.trim().is_empty() && !l.1.starts_with("//")).collect();
         let mut r = Reader { f: Func::new("", 0), values: HashMap::new() };
         let wrong = |line: usize| move |what: String| ReadError { line, what };
         let Some((first, rest)) = lines.split_first() else {

@@ -77,6 +77,8 @@ mod bind;
 mod buffer;
 mod device;
 mod error;
+#[doc(hidden)]
+pub mod evaluated;
 mod fault;
 mod finding;
 mod host;

@@ -36,6 +36,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "envisa-interp",
             "envisa-jit",
             "envisa-sanitize",
+            "envisa-vir",
         ],
     ),
     ("envisa-harness", &["envisa", "envisa-ocloc"]),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::ranges::Ranges;
 use super::{CellId, CellKind, Cells, Flow, NotAnalysed, bits};
-use crate::program::{Op, Pc, ProgramParts};
+use crate::program::{Pc, ProgramParts};
 
 /// Liveness of cells before each instruction that is ever reached, twice: of the values of one channel, and of whole
 /// cells.

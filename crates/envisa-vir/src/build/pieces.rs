@@ -198,7 +198,8 @@ pub fn ranges(p: &Program, t: &Touched, channels: u32) -> Vec<(Range<u32>, u32, 
         match step {
             // The elements of a vector, or what they are in; of far apart ones each by itself.
             Some(step) if channels > 1 && step > 0 && step <= 8 && step.is_power_of_two() => {
-                let whole = offset..offset + step * channels;
+                let start = offset - offset % step;
+                let whole = start..start + step * channels;
                 let whole = if whole.end <= registers.bytes { whole } else { range };
                 vec![(whole, step.max(bytes), 0)]
             }

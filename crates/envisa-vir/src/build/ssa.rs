@@ -4,10 +4,27 @@
 //! parameter is handed is looked up when all blocks are there.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use envisa_lower::Pc;
 
 use crate::func::{Block, Func, Type, Value};
+
+/// Hashes pairs of small numbers, fast.
+#[derive(Default)]
+pub struct Mix(u64);
+
+impl Hasher for Mix {
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|b| self.write_u32(u32::from(*b)));
+    }
+    fn write_u32(&mut self, x: u32) {
+        self.0 = (self.0 ^ u64::from(x)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    }
+}
 
 /// A variable: a piece, a predicate, a mask.
 pub type Var = u32;
@@ -15,7 +32,7 @@ pub type Var = u32;
 /// What is known of the values of variables.
 #[derive(Default)]
 pub struct Ssa {
-    defs: HashMap<(Block, Var), Value>,
+    defs: HashMap<(Block, Var), Value, BuildHasherDefault<Mix>>,
     preds: Vec<Vec<Block>>,
     /// Blocks all of whose predecessors are known.
     sealed: Vec<bool>,

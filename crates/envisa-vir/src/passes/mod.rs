@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod facts;
+pub mod forward;
 pub mod params;
 pub mod simplify;
 
@@ -16,8 +17,15 @@ pub struct Pass {
 }
 
 /// All passes, in the order in which they are run.
-pub const ALL: &[Pass] =
-    &[Pass { name: "simplify", run: simplify::run }, Pass { name: "access", run: access::run }];
+pub const ALL: &[Pass] = &[
+    Pass { name: "simplify", run: simplify::run },
+    Pass { name: "access", run: access::run },
+    Pass { name: "forward", run: forward::run },
+    // What forwarding leaves.
+    Pass { name: "simplify again", run: simplify::run },
+    // For back ends.
+    Pass { name: "facts", run: facts::run },
+];
 
 /// Runs all of them; in debug builds the verifier looks at what each leaves.
 ///

@@ -13,6 +13,7 @@ use super::params::{self, replace, resolve};
 
 /// See the module.
 pub fn run(f: &mut Func) {
+    f.facts.clear();
     let flow = Flow::new(f);
     let mut s = Simplifier {
         instead: (0..f.value_count() as u32).map(Value).collect(),
@@ -239,15 +240,25 @@ impl Simplifier<'_> {
                 }
                 _ => None,
             },
-            // And not, or but for.
-            (Logic::And, ..) => match self.f.def_inst(b) {
-                Some(Inst::Logic { op: Logic::Xor, args: [inner, one] })
-                    if self.f.constant(*one) == Some(1) =>
-                {
-                    Some(Another(Inst::Logic { op: Logic::AndNot, args: [a, *inner] }))
-                }
-                _ => None,
-            },
+            (Logic::And, ..) => self.both(a, b).or_else(|| self.both(b, a)),
+            _ => None,
+        }
+    }
+
+    /// Lanes of `a` that are of `b`, too.
+    fn both(&self, a: Value, b: Value) -> Option<Becomes> {
+        match self.f.def_inst(b)? {
+            // Not those of.
+            Inst::Logic { op: Logic::Xor, args: [inner, one] } if self.f.constant(*one) == Some(1) => {
+                Some(Becomes::Inst(Inst::Logic { op: Logic::AndNot, args: [a, *inner] }))
+            }
+            // Lanes of it already.
+            Inst::Logic { op: Logic::And, args } if args.contains(&a) => Some(Becomes::Value(b)),
+            Inst::Logic { op: Logic::AndNot, args: [inner, _] } if *inner == a => Some(Becomes::Value(b)),
+            // In its lanes it is the first.
+            Inst::Select { mask, args: [x, _] } if *mask == a => {
+                Some(Becomes::Inst(Inst::Logic { op: Logic::And, args: [a, *x] }))
+            }
             _ => None,
         }
     }
