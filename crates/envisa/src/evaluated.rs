@@ -9,9 +9,10 @@ use envisa_machine::engine::{Engine, Instructions, LaunchView, Left, Stop, Trans
 use envisa_machine::group::{Groups, Run};
 use envisa_machine::thread::{Machine, STOP, Status};
 use envisa_machine::{Cause, Trap};
+pub use envisa_vir::NotBuilt;
 use envisa_vir::eval::{Accessed, Halt, Paused, Thread, World};
 use envisa_vir::{
-    Access, AccessKind, Dispatch, Func, Inst, NotBuilt, Options, Terminator, Type, build, passes, verify,
+    Access, AccessKind, Dispatch, Func, Inst, Options, Terminator, Type, build, passes, verify,
 };
 
 use crate::kernel::Kernel;

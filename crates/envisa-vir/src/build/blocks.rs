@@ -162,7 +162,7 @@ impl Builder<'_> {
         for pc in from..to {
             let i = self.p.code()[pc as usize];
             self.pc = pc;
-            self.converged = i.facts.converged;
+            self.converged = self.labels.all_active(pc);
             match class(i.op) {
                 Class::Join => self.join(pc),
                 Class::Goto if i.aux > pc => return self.forward(&i),

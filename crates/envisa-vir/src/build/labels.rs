@@ -66,6 +66,8 @@ pub struct Labels {
     pub at: Vec<Pc>,
     since: Vec<Pc>,
     least: Least,
+    /// From here on some channels may have left.
+    left: Pc,
 }
 
 impl Labels {
@@ -109,7 +111,7 @@ impl Labels {
                 !meets
             });
             if waits.len() == before {
-                return labels;
+                return labels.with_returns(code, parts, &widened);
             }
         }
     }
@@ -121,7 +123,27 @@ impl Labels {
         let at: Vec<Pc> = sorted.iter().map(|w| w.0).collect();
         let since: Vec<Pc> = sorted.iter().map(|w| widened(w.0, w.1)).collect();
         let least = Least::new(&since);
-        Labels { at, since, least }
+        Labels { at, since, least, left: Pc::MAX }
+    }
+
+    /// Notes from where on channels may have left: behind the first return that not all of them take.
+    fn with_returns(
+        mut self,
+        code: &[envisa_lower::Inst],
+        parts: &dyn Fn(&envisa_lower::Inst) -> bool,
+        widened: &dyn Fn(Pc, Pc) -> Pc,
+    ) -> Labels {
+        let some =
+            |(pc, i): &(Pc, &envisa_lower::Inst)| i.op == Op::Ret && (parts(i) || self.next(*pc).is_some());
+        if let Some((pc, _)) = (0..).zip(code).find(some) {
+            self.left = widened(code.len() as Pc, pc + 1);
+        }
+        self
+    }
+
+    /// Are all channels that the thread started with active at an instruction?
+    pub fn all_active(&self, pc: Pc) -> bool {
+        pc < self.left && self.next(pc).is_none()
     }
 
     /// The label at this place.

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod facts;
 pub mod forward;
+pub mod hoist;
 pub mod params;
 pub mod simplify;
 
@@ -19,6 +20,7 @@ pub struct Pass {
 /// All passes, in the order in which they are run.
 pub const ALL: &[Pass] = &[
     Pass { name: "simplify", run: simplify::run },
+    Pass { name: "hoist", run: hoist::run },
     Pass { name: "access", run: access::run },
     Pass { name: "forward", run: forward::run },
     // What forwarding leaves.
