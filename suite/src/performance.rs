@@ -473,7 +473,7 @@ mod tests {
         let rows =
             vec![row("rules", 1, 0.001), row("rules and lints", 1, 0.06), row("rules and lints", 15, 9.0)];
         let record = Verifier { machine: Machine::here(), rounds: 1, rows };
-        write(docs.path(), Part::Verifier, &record, "## Verifying\n").unwrap();
+        write(docs.path(), Part::Verifier, &record, "## Verifying\n", &[]).unwrap();
         let page = std::fs::read_to_string(docs.path().join("PERFORMANCE.md")).unwrap();
         assert!(page.starts_with("# Performance\n\n<!-- begin summary -->"), "{page}");
         assert!(page.contains("| 120.00 ms | **no** |"), "{page}");
