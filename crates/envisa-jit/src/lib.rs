@@ -37,6 +37,7 @@ mod passes;
 #[cfg(target_os = "linux")]
 mod perf;
 mod plan;
+mod rows;
 mod shape;
 mod sites;
 

@@ -179,10 +179,21 @@ fn a_limit_is_each_threads_own() {
 }
 
 fn compiled(name: &str) -> (Device, Kernel) {
-    let device = Device::new(Config::new(Platform::Pvc).memory(1 << 24));
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../suite/corpus/pvc/bench/{name}.zebin"));
+    compiled_for(Platform::Pvc, &format!("bench/{name}"))
+}
+
+/// A kernel of the suite, by its group and name.
+fn compiled_for(platform: Platform, name: &str) -> (Device, Kernel) {
+    let device = Device::new(Config::new(platform).memory(1 << 24));
+    let of = match platform {
+        Platform::Pvc => "pvc",
+        Platform::Dg2 => "dg2",
+        Platform::Skl => "skl",
+        _ => "tgllp",
+    };
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../suite/corpus/{of}/{name}.zebin"));
     let zebin = std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let name = name.rsplit('/').next().unwrap_or(name);
     let module = Module::load(&device, name, Source::Zebin(&zebin)).expect("it loads");
     let kernel = module.kernel(name).expect("it is there");
     (device, kernel)
@@ -500,4 +511,49 @@ fn threads_start_with_what_they_are() {
             }
         }
     }
+}
+
+/// Whole vectors of each channel, neighbours of its own, and elements far from each other: by groups that fill their
+/// threads and by others, in buffers that end early.
+#[test]
+fn elements_at_a_step() {
+    let (mut faults, mut runs) = (0, 0);
+    for platform in [Platform::Pvc, Platform::Dg2, Platform::Skl, Platform::Tgllp] {
+        let (device, kernel) = compiled_for(platform, "vector/steps");
+        let n = 192usize;
+        let data: Vec<u8> = (0..64 * n + 64).map(|i| (i * i / 3 + 7 * i) as u8).collect();
+        for which in 0..24 {
+            // What the case reaches of either buffer, about.
+            for (local, short) in [(32, 0), (48, 0), (64, 60 * n), (64, 62 * n + 5), (96, 63 * n)] {
+                for cut in if short == 0 { 0..1 } else { 0..2 } {
+                    let run = |engine| {
+                        let ends = [0, 1].map(|k| data.len() - if k == cut { short } else { 0 });
+                        let a = device.buffer_from("a", &data[..ends[0]]).expect("there is memory");
+                        let b = device.buffer("b", ends[1] as u64).expect("there is memory");
+                        let launch = Launch::range(&[n as u64], &[local])
+                            .arg("a", &a)
+                            .arg("b", &b)
+                            .arg("which", which)
+                            .engine(engine)
+                            .host_threads(1);
+                        let outcome = device.run(&kernel, &launch).expect("it is launched");
+                        let fault = outcome.fault.map(|f| (f.code, f.place, f.channel, f.thread, f.group));
+                        (b.to_vec(), fault)
+                    };
+                    let [want, got] = [Engine::Interpreter, Engine::Native].map(run);
+                    faults += usize::from(want.1.is_some());
+                    runs += 1;
+                    assert_eq!(
+                        want.1, got.1,
+                        "{platform:?}, {which}, {local}, buffer {cut} {short} too short"
+                    );
+                    assert!(
+                        want.0 == got.0,
+                        "{platform:?}, {which}, {local}, buffer {cut} {short} too short"
+                    );
+                }
+            }
+        }
+    }
+    assert!(faults > runs / 10 && faults < runs / 2, "{faults} of {runs}");
 }

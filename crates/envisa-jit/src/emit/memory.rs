@@ -301,7 +301,10 @@ impl Emit<'_> {
         let looked_at = ways.len();
         let led = if looked_at == 0 { self.take_led(pc, i, s, form, &parts, data, done)? } else { None };
         let rows = match looked_at == 0 && !ahead {
-            true => self.both_rows(pc, i, s, form, &parts, align, data)?,
+            true => match self.by_steps(pc, i, s, form, &parts, align, data)? {
+                None => self.both_rows(pc, i, s, form, &parts, align, data)?,
+                stepped => stepped,
+            },
             false => None,
         };
         for part in &parts[looked_at..] {

@@ -32,6 +32,7 @@ mod row;
 mod scalar;
 mod select;
 mod source;
+mod steps;
 pub(crate) mod streams;
 mod sums;
 mod tiles;

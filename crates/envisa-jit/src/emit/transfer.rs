@@ -119,6 +119,9 @@ impl Emit<'_> {
                 done = Some(self.look_here(pc, (i, s), form, part, (v, step), data, on)?);
             }
         }
+        if let (Way::Any(v), None, false) = (way, &done, missed) {
+            done = self.look_for_steps(pc, (i, s), form, part, v, data, on)?;
+        }
         if let Way::Any(v) = way {
             self.expect_next(pc, part, v);
         }
@@ -342,41 +345,6 @@ impl Emit<'_> {
             _ => return None,
         };
         (form.scale <= 8 && bytes.is_multiple_of(form.scale)).then(|| bytes / form.scale)
-    }
-
-    /// Sixteen consecutive pairs of dwords, from `rax` on; all channels run.
-    pub(super) fn move_pairs(
-        &mut self,
-        pc: Pc,
-        s: &Simt,
-        form: Form,
-        part: &Part,
-        data: RegOffset,
-        on: Option<K>,
-    ) -> Result<(), Why> {
-        let m = Mem::indexed(PTR, Register::RAX, form.scale, 0);
-        let to = [0, 1].map(|c| data + c * s.component_stride + 4 * part.lane);
-        let pick = |f: &dyn Fn(u32) -> u32| std::array::from_fn(|k| f(k as u32));
-        if s.write {
-            let d = [self.data_in(to[0], 64, 0)?, self.data_in(to[1], 64, 1)?];
-            for h in 0..2 {
-                let which = self.literals(pick(&|k| 8 * h + k / 2 + k % 2 * 16));
-                self.a.v2(VMOVDQU32, Width::Z, 2, Opd::Mem(which), Lanes::All);
-                self.a.v3(VPERMI2D, Width::Z, 2, d[0], Opd::Reg(d[1]), Lanes::All);
-                self.a.store(STORE32, Width::Z, m.plus(64 * h), 2, Lanes::All);
-            }
-            return Ok(());
-        }
-        self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(m), Lanes::All);
-        self.a.v2(VMOVDQU32, Width::Z, 1, Opd::Mem(m.plus(64)), Lanes::All);
-        for (c, to) in to.into_iter().enumerate() {
-            let which = self.literals(pick(&|k| 2 * k + c as u32));
-            self.a.v2(VMOVDQU32, Width::Z, 2, Opd::Mem(which), Lanes::All);
-            self.a.v3(VPERMI2D, Width::Z, 2, 0, Opd::Reg(1), Lanes::All);
-            let k = self.load_lanes(pc, to, on);
-            self.store_part(to, 2, 4, part, k)?;
-        }
-        Ok(())
     }
 
     /// Two rows of eight dwords. Where it is not certain that the places are those, goes to `other` if they are not, and

@@ -69,6 +69,7 @@ encodings! {
     VEX_Vaddpd_ymm_ymm_ymmm256
     VEX_Vaddps_xmm_xmm_xmmm128
     VEX_Vaddps_ymm_ymm_ymmm256
+    VEX_Vpblendd_ymm_ymm_ymmm256_imm8
     VEX_Vblendvps_ymm_ymm_ymmm256_ymm
     VEX_Vcmppd_xmm_xmm_xmmm128_imm8
     VEX_Vcmppd_ymm_ymm_ymmm256_imm8

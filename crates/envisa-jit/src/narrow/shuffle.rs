@@ -11,6 +11,7 @@ use crate::ops::Name;
 const AND: Code = Code::VEX_Vpand_ymm_ymm_ymmm256;
 const PERMUTE: Code = Code::VEX_Vpermd_ymm_ymm_ymmm256;
 const SHIFT: Code = Code::VEX_Vpslld_ymm_ymm_imm8;
+const BLEND: Code = Code::VEX_Vpblendd_ymm_ymm_ymmm256_imm8;
 const HIGH: Code = Code::VEX_Vextracti128_xmmm128_ymm_imm8;
 const QUARTERS: Code = Code::VEX_Vpermq_ymm_ymmm256_imm8;
 
@@ -25,12 +26,52 @@ impl Narrow<'_> {
         to
     }
 
+    /// The elements that half an index names whose numbers are known: of each source those that are wanted.
+    fn of_known(&mut self, index: Reg, known: &[u32], sources: &[O]) -> Reg {
+        let from = |lane: usize| (known[lane] / 8) as usize % sources.len();
+        let mut made: Option<Reg> = None;
+        for (k, source) in sources.iter().enumerate() {
+            let lanes = (0..8).filter(|l| from(*l) == k).fold(0, |all, l| all | 1 << l);
+            if lanes == 0 {
+                continue;
+            }
+            let there = (0..8).all(|l| from(l) != k || known[l] % 8 == l as u32);
+            let own = if there {
+                *source
+            } else {
+                let t = self.list.temp();
+                self.list.three(PERMUTE, t, index, *source);
+                O::R(t)
+            };
+            made = Some(match made {
+                None => {
+                    // Both halves are made before either goes to where it belongs.
+                    let (t, r) = (self.list.temp(), self.list.in_reg(own));
+                    self.list.copy(t, r);
+                    t
+                }
+                Some(before) => {
+                    let to = self.list.temp();
+                    self.list.three_i(BLEND, to, before, own, lanes);
+                    to
+                }
+            });
+        }
+        made.unwrap_or(index)
+    }
+
     pub(super) fn permute(&mut self, i: &Instruction, w: usize) -> Result<(), Why> {
         Self::whole(i)?;
         let (dst, index) = (number(i.op0_register()), number(i.op1_register()));
         let table = self.src(i, 2, 4);
         let table = [table.half(0), table.half(1)];
-        let made: Vec<Reg> = (0..Self::halves(w)).map(|h| self.of_sixteen(half(index, h), table)).collect();
+        let known = self.index(index);
+        let made: Vec<Reg> = (0..Self::halves(w))
+            .map(|h| match known {
+                Some(x) => self.of_known(half(index, h), &x[8 * h as usize..][..8], &table),
+                None => self.of_sixteen(half(index, h), table),
+            })
+            .collect();
         for (h, r) in made.into_iter().enumerate() {
             self.list.copy(half(dst, h as u32), r);
         }
@@ -59,7 +100,11 @@ impl Narrow<'_> {
                 let h = x[0] / 8;
                 self.in_turn(a[h as usize], b.half(h)).into()
             }
-            _ => (0..2)
+            Some(x) => {
+                let all = [O::R(a[0]), O::R(a[1]), b.half(0), b.half(1)];
+                (0..2).map(|h| self.of_known(half(dst, h), &x[8 * h as usize..][..8], &all)).collect()
+            }
+            None => (0..2)
                 .map(|h| {
                     let index = half(dst, h);
                     let first = self.of_sixteen(index, a.map(O::R));

@@ -1,0 +1,608 @@
+//! Messages whose channels are a known number of bytes apart and which are no row of single elements: rows of memory are
+//! moved, and elements are picked out of them or put together to them ([`crate::rows`]).
+
+use envisa_lower::Simt;
+
+use super::memory::{Form, PTR, RA};
+use super::*;
+use crate::asm::Aside;
+use crate::layout::site;
+use crate::rows::{Plan, Steps, Unit};
+
+/// Most bytes from channel to channel: both halves of a message lie within a kilobyte.
+const MOST: i32 = 32;
+/// How far behind a register rows may begin: what is accessed ends within a kilobyte.
+const REACH: i32 = 960;
+
+/// Vectors that rows are in: those beyond are read where they are in memory. The last two have the places of channels that
+/// may go anywhere.
+const ROWS: [V; 5] = [0, 1, 3, 6, 7];
+/// How many of these there are where they have.
+const FEW: usize = 3;
+/// A row that is in none of these.
+const OTHER: V = 5;
+/// Vectors in which elements are put together, by turns.
+const MADE: [V; 2] = [2, 4];
+/// How far ahead rows are fetched by threads that stream.
+const AHEAD: u32 = 4096;
+
+/// How the elements of sixteen channels are moved.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum How {
+    /// Elements are rows, each from where the first channel's is on, and as wide as in registers or narrower.
+    Rows,
+    /// Dwords or quads of rows: a plan for each vector that an element has in registers.
+    Picked(Plan),
+    /// The same of dwords that have bytes or words: bytes from channel to channel.
+    Packed(Plan),
+    /// Elements of up to three bytes together.
+    Small,
+}
+
+/// A message, and what is known of its places.
+pub(super) struct Stepped {
+    how: How,
+    /// From channel to channel: bytes, and of indices.
+    step: u32,
+    index: i32,
+    /// Registers for rows.
+    rows: &'static [V],
+}
+
+impl How {
+    /// How a message is moved whose channels are so many bytes apart, if it is by rows.
+    fn of(s: &Simt, step: u32) -> Option<How> {
+        let (element, slot) = (u32::from(s.element), u32::from(s.slot));
+        if s.upper || !matches!(slot, 4 | 8) || element > slot || (slot == 8 && element != 8) {
+            return None;
+        }
+        let lanes = 64 / slot;
+        let step = i32::try_from(step).ok().filter(|s| (1..=MOST).contains(s))?;
+        let all = Steps { lanes, step, element, elements: s.elements, lane: slot, vector: 64 };
+        let count = s.elements.count_ones();
+        let dense = s.elements == (1 << count) - 1 && step == (count * element) as i32;
+        // The last row of the last channels is to be in reach.
+        let before = (slot as i32 / 4 - 1) * 8 * step + 16 * step;
+        let plan = |of: Steps| {
+            let plan = if s.write { of.stores() } else { of.loads() };
+            // Where rows are many and elements few, these are gathered.
+            let worth = |p: &Plan| s.write || p.rows.len() <= 4 * p.units.len();
+            plan.filter(|p| worth(p) && p.rows.iter().all(|r| r + before <= REACH))
+        };
+        if step == element as i32 {
+            // A row of single elements others move.
+            (!s.write && count > 1).then_some(How::Rows)
+        } else if element >= 4 {
+            plan(all).map(How::Picked)
+        } else if dense && step % 4 == 0 {
+            plan(Steps { element: 4, elements: (1 << (step / 4)) - 1, ..all }).map(How::Packed)
+        } else {
+            (dense && step < 4 && count > 1).then_some(How::Small)
+        }
+    }
+}
+
+impl Emit<'_> {
+    /// A message whose channels are a known number of bytes apart, if it is moved by rows: that the first channel's place
+    /// and the last one's pass tells that all do. Where they do not, or where a store is of some channels only, what comes
+    /// next does it, which is put aside.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn by_steps(
+        &mut self,
+        pc: Pc,
+        i: &Inst,
+        s: &Simt,
+        form: Form,
+        parts: &[Part],
+        align: u32,
+        data: RegOffset,
+    ) -> Result<Option<Aside>, Why> {
+        let Some(known) = self.stepped(pc, i, s, form, parts) else { return Ok(None) };
+        let (here, other) = (self.a.here(), self.a.label());
+        if self.by_known_steps(pc, i, s, form, parts, (align, other), &known, data).is_err() {
+            self.a.back(here);
+            return Ok(None);
+        }
+        let aside = self.a.step_aside(pc);
+        self.a.bind(other);
+        Ok(Some(aside))
+    }
+
+    /// The same, all of whose channels' places are held against the site here; goes to `other` where they do not pass.
+    #[allow(clippy::too_many_arguments)]
+    fn by_known_steps(
+        &mut self,
+        pc: Pc,
+        i: &Inst,
+        s: &Simt,
+        form: Form,
+        parts: &[Part],
+        (align, other): (u32, Label),
+        known: &Stepped,
+        data: RegOffset,
+    ) -> Result<(), Why> {
+        let mut on = Vec::new();
+        for part in parts {
+            on.push(self.on(pc, part)?);
+        }
+        if s.write {
+            for k in on.iter().flatten() {
+                self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(*k), kreg(*k));
+                self.a.jump(Code::Jae_rel32_64, other);
+            }
+        }
+        // Both halves may be one row.
+        let jump = self.cells.at(s.address + 64).and_then(|c| self.shapes.alike(c));
+        let one = parts.len() == 1 || jump == Some(16 * known.index);
+        let rows = if one { 1 } else { 2 };
+        for (k, part) in parts.iter().enumerate().take(rows) {
+            let r = [Register::EAX, Register::EDX][k];
+            self.first_index(s.address + 4 * part.lane, r)?;
+            self.offset(i, form, r)?;
+            if align > 1 {
+                self.a.ri(Code::Test_rm32_imm32, r, align as i32 - 1);
+                self.a.jump(Code::Jne_rel32_64, other);
+            }
+            let channels = if one { 16 * parts.len() as i32 } else { 16 };
+            let last = Mem::indexed(
+                RA[k],
+                Register::None,
+                1,
+                i64::from(((channels - 1) * known.index) << form.before),
+            );
+            self.a.rm(Code::Lea_r32_m, Register::ESI, last);
+            for r in [r, Register::ESI] {
+                let limit = self.site(i, site::COUNT);
+                self.a.rm(Code::Cmp_r32_rm32, r, limit);
+                self.a.jump(Code::Jae_rel32_64, other);
+            }
+            if form.scale > 8 {
+                self.a.ri(Code::Shl_rm64_imm8, RA[k], form.scale.trailing_zeros() as i32 - 3);
+            }
+        }
+        let pointer = self.site(i, site::POINTER);
+        self.a.rm(Code::Mov_r64_rm64, PTR, pointer);
+        for (k, (part, on)) in parts.iter().zip(on).enumerate() {
+            let (r, plus) = if one { (RA[0], 16 * k as u32 * known.step) } else { (RA[k], 0) };
+            let m = Mem::indexed(PTR, r, form.scale.min(8), plus.into());
+            match s.write {
+                true => self.store_steps(s, known, part, m, data)?,
+                false => self.load_steps(pc, s, known, part, m, data, on)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Several elements a channel, whose places nothing is known of but that they are inside: where they turn out to be
+    /// side by side from channel to channel, and all channels run, they are moved by rows. Gives where that is done, and
+    /// what was put aside.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn look_for_steps(
+        &mut self,
+        pc: Pc,
+        (i, s): (&Inst, &Simt),
+        form: Form,
+        part: &Part,
+        v: V,
+        data: RegOffset,
+        on: Option<K>,
+    ) -> Result<Option<(Label, Option<Aside>)>, Why> {
+        let count = s.elements.count_ones();
+        let step = count * u32::from(s.element);
+        let far = form.scale > 8 || !step.is_multiple_of(form.scale);
+        if count < 2 || part.lanes != 16 || far || self.far_apart(s, form, part) {
+            return Ok(None);
+        }
+        let Some(how) = How::of(s, step) else { return Ok(None) };
+        let index = (step / form.scale) as i32;
+        let known = Stepped { how, step, index, rows: &ROWS[..FEW] };
+        let (here, done, other) = (self.a.here(), self.a.label(), self.a.label());
+        let weary = self.site(i, site::ASTRAY);
+        self.a.mi(Code::Test_rm32_imm32, weary, site::WEARY);
+        self.a.jump(Code::Jne_rel32_64, other);
+        let ramp = self.literals(std::array::from_fn(|k| (index * k as i32) as u32));
+        self.a.v2(VPBROADCASTD, part.width, 0, Opd::Reg(v), Lanes::All);
+        self.a.v3(VPADDD, part.width, 0, 0, Opd::Mem(ramp), Lanes::All);
+        self.a.vcmp(VPCMPUD, part.width, 5, v, Opd::Reg(0), 4, None);
+        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+        self.a.jump(Code::Jne_rel32_64, other);
+        if let Some(on) = on {
+            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(on), kreg(on));
+            self.a.jump(Code::Jae_rel32_64, other);
+        }
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
+        let m = Mem::indexed(PTR, Register::RAX, form.scale, 0);
+        let moved = match s.write {
+            true => self.store_steps(s, &known, part, m, data),
+            false => self.load_steps(pc, s, &known, part, m, data, on),
+        };
+        if moved.is_err() {
+            self.a.back(here);
+            return Ok(None);
+        }
+        self.a.mi(Code::Mov_rm32_imm32, weary, 0);
+        let aside = self.a.step_aside(pc);
+        self.a.bind(other);
+        self.a.m(Code::Inc_rm32, weary);
+        Ok(Some((done, Some(aside))))
+    }
+
+    /// Sixteen consecutive pairs of dwords, from `rax` on; all channels run.
+    pub(super) fn move_pairs(
+        &mut self,
+        pc: Pc,
+        s: &Simt,
+        form: Form,
+        part: &Part,
+        data: RegOffset,
+        on: Option<K>,
+    ) -> Result<(), Why> {
+        let m = Mem::indexed(PTR, Register::RAX, form.scale, 0);
+        let to = [0, 1].map(|c| data + c * s.component_stride + 4 * part.lane);
+        let pick = |f: &dyn Fn(u32) -> u32| std::array::from_fn(|k| f(k as u32));
+        if s.write {
+            let d = [self.data_in(to[0], 64, 0)?, self.data_in(to[1], 64, 1)?];
+            for h in 0..2 {
+                let which = self.literals(pick(&|k| 8 * h + k / 2 + k % 2 * 16));
+                self.a.v2(VMOVDQU32, Width::Z, 2, Opd::Mem(which), Lanes::All);
+                self.a.v3(VPERMI2D, Width::Z, 2, d[0], Opd::Reg(d[1]), Lanes::All);
+                self.a.store(STORE32, Width::Z, m.plus(64 * h), 2, Lanes::All);
+            }
+            return Ok(());
+        }
+        self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(m), Lanes::All);
+        self.a.v2(VMOVDQU32, Width::Z, 1, Opd::Mem(m.plus(64)), Lanes::All);
+        for (c, to) in to.into_iter().enumerate() {
+            let which = self.literals(pick(&|k| 2 * k + c as u32));
+            self.a.v2(VMOVDQU32, Width::Z, 2, Opd::Mem(which), Lanes::All);
+            self.a.v3(VPERMI2D, Width::Z, 2, 0, Opd::Reg(1), Lanes::All);
+            let k = self.load_lanes(pc, to, on);
+            self.store_part(to, 2, 4, part, k)?;
+        }
+        Ok(())
+    }
+
+    /// How a message is moved, if it is by rows.
+    fn stepped(&self, pc: Pc, i: &Inst, s: &Simt, form: Form, parts: &[Part]) -> Option<Stepped> {
+        let alone = parts.iter().any(|p| p.lanes != 16 || self.runs_alone(i, p));
+        if form.wide || alone || self.line(pc).is_some() {
+            return None;
+        }
+        let step_of = |part: &Part| {
+            let at = s.address + 4 * part.lane;
+            let c = self.cells.at(at).filter(|c| self.cells.get(*c).offset == at)?;
+            let there = self.first(at).is_some() || self.home_alone(at, 64).is_some();
+            let there = there || (self.twin(at).is_none() && self.in_memory(at, 64).is_ok());
+            self.shapes.stride(c).filter(|_| there)
+        };
+        let index = step_of(parts.first()?)?;
+        let all = parts.iter().all(|p| step_of(p) == Some(index));
+        let bytes = u32::try_from(form.bytes(index)).ok()?;
+        // What is aligned for the first channel is for all.
+        let aligned = bytes % u32::from(s.align.max(1)) == 0;
+        let how = How::of(s, bytes).filter(|_| index > 0 && all && aligned)?;
+        Some(Stepped { how, step: bytes, index, rows: &ROWS })
+    }
+
+    /// The first channel's index.
+    fn first_index(&mut self, at: RegOffset, r: Register) -> Result<(), Why> {
+        if let Some(first) = self.first(at) {
+            self.a.rm(Code::Mov_r32_rm32, r, self.reg(first.at));
+            if first.plus != 0 {
+                self.a.ri(Code::Add_rm32_imm32, r, first.plus);
+            }
+        } else if let Some(v) = self.home_alone(at, 64) {
+            self.a.rr(Code::EVEX_Vmovd_rm32_xmm, r, vreg(v, Width::X));
+        } else {
+            self.in_memory(at, 64)?;
+            self.a.rm(Code::Mov_r32_rm32, r, self.reg(at));
+        }
+        Ok(())
+    }
+
+    /// Where the vectors are that an element of a part has in registers: of quads two.
+    fn in_registers(
+        s: &Simt,
+        part: &Part,
+        data: RegOffset,
+    ) -> impl Iterator<Item = (u32, RegOffset)> + use<> {
+        let slot = u32::from(s.slot);
+        let (stride, first) = (s.component_stride, data + slot * part.lane);
+        let elements = s.elements.count_ones();
+        (0..slot / 4).flat_map(move |h| (0..elements).map(move |c| (h, first + c * stride + 64 * h)))
+    }
+
+    /// The places of a message's elements, in bytes from the channel's.
+    fn places_of(s: &Simt) -> Vec<u32> {
+        (0..64).filter(|k| s.elements >> k & 1 != 0).map(|k| k * u32::from(s.element)).collect()
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn load_steps(
+        &mut self,
+        pc: Pc,
+        s: &Simt,
+        known: &Stepped,
+        part: &Part,
+        m: Mem,
+        data: RegOffset,
+        on: Option<K>,
+    ) -> Result<(), Why> {
+        let (places, count) = (Self::places_of(s), s.elements.count_ones() as usize);
+        let all: Vec<(u32, RegOffset)> = Self::in_registers(s, part, data).collect();
+        match &known.how {
+            How::Rows => {
+                for (k, (h, to)) in all.into_iter().enumerate() {
+                    let from = m.plus(64 * h + places[k % count]);
+                    let op =
+                        [VPMOVZXBD, VPMOVZXWD, VMOVDQU32, VMOVDQU64][s.element.trailing_zeros() as usize];
+                    let v = self.free_home(pc, to, on).unwrap_or(0);
+                    self.a.v2(op, Width::Z, v, Opd::Mem(from), Lanes::All);
+                    self.loaded(pc, s, part, (h, to), v, on)?;
+                }
+            }
+            How::Picked(plan) => {
+                for h in 0..u32::from(s.slot) / 4 {
+                    let m = m.plus(h * 8 * known.step);
+                    let rows = self.rows_of_plan(known, plan, m);
+                    for (units, (h, to)) in plan.units.iter().zip(&all[h as usize * count..]) {
+                        let v = self.put_together(units, plan.unit, &rows)?;
+                        self.loaded(pc, s, part, (*h, *to), v, on)?;
+                    }
+                }
+            }
+            How::Packed(plan) => {
+                let rows = self.rows_of_plan(known, plan, m);
+                let mut had = None;
+                for (place, (h, to)) in places.into_iter().zip(all) {
+                    let dword = place / 4;
+                    let from = match had {
+                        Some((d, v)) if d == dword => v,
+                        _ => {
+                            let v = self.put_together(&plan.units[dword as usize], plan.unit, &rows)?;
+                            // A store by a mask may take a register of these.
+                            had = Some((dword, v)).filter(|_| on.is_none());
+                            v
+                        }
+                    };
+                    let v = self.part_of_dwords(from, 8 * (place % 4), s.element.into());
+                    self.loaded(pc, s, part, (h, to), v, on)?;
+                }
+            }
+            How::Small => {
+                let bytes = 16 * known.step;
+                self.lanes_below(bytes / 4);
+                self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(m), Lanes::Zero(5));
+                self.move_groups(known.step, true);
+                for (place, (h, to)) in places.into_iter().zip(all) {
+                    let element = u32::from(s.element);
+                    let which =
+                        self.bytes_of(|k| (k % 4 < element).then(|| k / 4 * known.step + place + k % 4));
+                    self.a.v3(VPSHUFB, Width::Z, 2, 0, Opd::Mem(which), Lanes::All);
+                    self.loaded(pc, s, part, (h, to), 2, on)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The register that a vector is in all of whose lanes are written.
+    fn free_home(&self, pc: Pc, to: RegOffset, on: Option<K>) -> Option<V> {
+        self.home(to, 64).filter(|_| self.load_lanes(pc, to, on).is_none())
+    }
+
+    /// What was loaded goes where it belongs, as far as channels are on.
+    fn loaded(
+        &mut self,
+        pc: Pc,
+        s: &Simt,
+        part: &Part,
+        (h, to): (u32, RegOffset),
+        v: V,
+        on: Option<K>,
+    ) -> Result<(), Why> {
+        let k = self.load_lanes(pc, to, on);
+        if k.is_none() && self.home(to, 64) == Some(v) {
+            return Ok(());
+        }
+        if s.slot == 8 {
+            let k = self.half(k, h);
+            let eight = Part { lanes: 8, bytes: 8, width: Width::Z, ..*part };
+            return self.store_part(to, v, 8, &eight, k);
+        }
+        self.store_part(to, v, 4, part, k)
+    }
+
+    /// Loads rows; those for which there is no register stay where they are.
+    fn rows_of_plan(&mut self, known: &Stepped, plan: &Plan, m: Mem) -> Vec<Opd> {
+        let mut all = Vec::new();
+        for (k, row) in plan.rows.iter().enumerate() {
+            let from = m.plus(*row as u32);
+            if self.streaming {
+                self.a.m(Code::Prefetcht0_m8, from.plus(AHEAD));
+            }
+            all.push(match known.rows.get(k) {
+                Some(v) => {
+                    self.a.v2(VMOVDQU32, Width::Z, *v, Opd::Mem(from), Lanes::All);
+                    Opd::Reg(*v)
+                }
+                None => Opd::Mem(from),
+            });
+        }
+        all
+    }
+
+    /// A vector put together from others, in one of [`MADE`], or the only one that it is all of.
+    fn put_together(&mut self, units: &[Unit], unit: u32, from: &[Opd]) -> Result<V, Why> {
+        if unit != 4 {
+            return Err("elements of rows that are no dwords");
+        }
+        let unit = |k: usize| units.get(k).copied().flatten().unwrap_or((0, 0));
+        let mut sources: Vec<u8> = (0..16).map(|k| unit(k).0).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        let index_of = |a: &dyn Fn(usize, u8) -> Option<u32>| -> [u32; 16] {
+            std::array::from_fn(|k| a(k, unit(k).0).unwrap_or(0))
+        };
+        let [first, rest @ ..] = &sources[..] else { return Err("a vector of nothing") };
+        let first_row = from.get(usize::from(*first)).copied().ok_or("a row")?;
+        let first_row = self.whole_in_register(first_row, OTHER);
+        let own = index_of(&|k, r| (r == *first).then_some(u32::from(unit(k).1)));
+        let Some((second, rest)) = rest.split_first() else {
+            if (0..16).all(|k| own[k] == k as u32) {
+                return Ok(first_row);
+            }
+            let which = self.literals(own);
+            self.a.v2(VMOVDQU32, Width::Z, MADE[0], Opd::Mem(which), Lanes::All);
+            self.a.v3(VPERMD, Width::Z, MADE[0], MADE[0], Opd::Reg(first_row), Lanes::All);
+            return Ok(MADE[0]);
+        };
+        let mut made = first_row;
+        let mut had = vec![*first];
+        for (n, row) in std::iter::once(second).chain(rest).enumerate() {
+            let which = index_of(&|k, r| match r {
+                r if r == *row => Some(16 + u32::from(unit(k).1)),
+                r if !had.contains(&r) => None,
+                _ if n == 0 => Some(u32::from(unit(k).1)),
+                _ => Some(k as u32),
+            });
+            let (to, which) = (MADE[n % 2], self.literals(which));
+            self.a.v2(VMOVDQU32, Width::Z, to, Opd::Mem(which), Lanes::All);
+            let other = from.get(usize::from(*row)).copied().ok_or("a row")?;
+            self.a.v3(VPERMI2D, Width::Z, to, made, other, Lanes::All);
+            (made, had) = (to, [had, vec![*row]].concat());
+        }
+        Ok(made)
+    }
+
+    /// Bits of dwords from one on, and no others: so many bytes of them.
+    fn part_of_dwords(&mut self, from: V, first: u32, bytes: u32) -> V {
+        let mut v = from;
+        if first != 0 {
+            self.a.v2i(VPSRLD, Width::Z, 5, Opd::Reg(v), first, Lanes::All);
+            v = 5;
+        }
+        if first + 8 * bytes < 32 {
+            let bits = self.literal((1 << (8 * bytes)) - 1);
+            self.a.v3(VPANDD, Width::Z, 5, v, Opd::Bcast(bits), Lanes::All);
+            v = 5;
+        }
+        v
+    }
+
+    /// In a mask register of its own: the dwords of a vector below this one.
+    fn lanes_below(&mut self, dwords: u32) {
+        self.a.ri(Code::Mov_r32_imm32, Register::ESI, (1 << dwords) - 1);
+        self.a.rr(Code::VEX_Kmovw_kr_r32, kreg(5), Register::ESI);
+    }
+
+    /// Moves what belongs to four channels each, so many bytes a channel, from one after another in a vector to its
+    /// quarters, or back: in the first vector.
+    fn move_groups(&mut self, step: u32, apart: bool) {
+        let which = std::array::from_fn(|k| {
+            let k = k as u32;
+            match apart {
+                true => k / 4 * step + (k % 4).min(step - 1),
+                false => (k / step).min(3) * 4 + k % step,
+            }
+        });
+        let which = self.literals(which);
+        self.a.v2(VMOVDQU32, Width::Z, 1, Opd::Mem(which), Lanes::All);
+        self.a.v3(VPERMD, Width::Z, 0, 1, Opd::Reg(0), Lanes::All);
+    }
+
+    /// Which bytes of each quarter of a vector its four dwords are made of; the others of these are zero.
+    fn bytes_of(&mut self, of: impl Fn(u32) -> Option<u32>) -> Mem {
+        let dword = |k: usize| {
+            let byte = |b| of(4 * (k as u32 % 4) + b).unwrap_or(0x80) << (8 * b);
+            (0..4).fold(0, |all, b| all | byte(b))
+        };
+        self.literals(std::array::from_fn(dword))
+    }
+
+    fn store_steps(
+        &mut self,
+        s: &Simt,
+        known: &Stepped,
+        part: &Part,
+        m: Mem,
+        data: RegOffset,
+    ) -> Result<(), Why> {
+        let count = s.elements.count_ones() as usize;
+        let all: Vec<(u32, RegOffset)> = Self::in_registers(s, part, data).collect();
+        match &known.how {
+            How::Rows => return Err("rows that are stored"),
+            How::Picked(plan) => {
+                for h in 0..u32::from(s.slot) / 4 {
+                    let mut from = Vec::new();
+                    for (k, (_, at)) in all[h as usize * count..][..count].iter().enumerate() {
+                        from.push(match (self.home(*at, 64), known.rows.get(k)) {
+                            (Some(v), _) => Opd::Reg(v),
+                            (None, Some(tmp)) => Opd::Reg(self.data_in(*at, 64, *tmp)?),
+                            (None, None) => {
+                                self.in_memory(*at, 64)?;
+                                Opd::Mem(self.reg(*at))
+                            }
+                        });
+                    }
+                    self.store_rows(plan, &from, m.plus(h * 8 * known.step))?;
+                }
+            }
+            How::Packed(plan) => {
+                let each = 4 / usize::from(s.element);
+                let mut from = Vec::new();
+                for (dword, elements) in all.chunks(each).enumerate() {
+                    let v = *known.rows.get(dword).ok_or("many dwords of narrow elements")?;
+                    self.pack(v, elements, s.element.into())?;
+                    from.push(Opd::Reg(v));
+                }
+                self.store_rows(plan, &from, m)?;
+            }
+            How::Small => {
+                self.pack(0, &all, s.element.into())?;
+                let step = known.step;
+                let which = self.bytes_of(|k| (k < 4 * step).then(|| k / step * 4 + k % step));
+                self.a.v3(VPSHUFB, Width::Z, 0, 0, Opd::Mem(which), Lanes::All);
+                self.move_groups(step, false);
+                self.lanes_below(4 * step);
+                self.a.store(STORE32, Width::Z, m, 0, Lanes::Of(5));
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores rows that are put together from elements' vectors.
+    fn store_rows(&mut self, plan: &Plan, from: &[Opd], m: Mem) -> Result<(), Why> {
+        for (units, row) in plan.units.iter().zip(&plan.rows) {
+            let to = m.plus(*row as u32);
+            if self.streaming {
+                self.a.m(Code::Prefetchw_m8, to.plus(AHEAD));
+            }
+            let v = self.put_together(units, plan.unit, from)?;
+            self.a.store(STORE32, Width::Z, to, v, Lanes::All);
+        }
+        Ok(())
+    }
+
+    /// The low bits of elements, so many bytes each, side by side in dwords.
+    fn pack(&mut self, to: V, elements: &[(u32, RegOffset)], bytes: u32) -> Result<(), Why> {
+        for (k, (_, at)) in (0..).zip(elements) {
+            let v = self.data_in(*at, 64, 5)?;
+            let (w, bits) = (Width::Z, self.literal((1 << (8 * bytes)) - 1));
+            let made = if k == 0 { to } else { 5 };
+            let upper = 8 * bytes * (k + 1) == 32;
+            if upper {
+                self.a.v2i(VPSLLD, w, made, Opd::Reg(v), 8 * bytes * k, Lanes::All);
+            } else {
+                self.a.v3(VPANDD, w, made, v, Opd::Bcast(bits), Lanes::All);
+                if k != 0 {
+                    self.a.v2i(VPSLLD, w, made, Opd::Reg(made), 8 * bytes * k, Lanes::All);
+                }
+            }
+            if k != 0 {
+                self.a.v3(VPORD, w, to, to, Opd::Reg(made), Lanes::All);
+            }
+        }
+        Ok(())
+    }
+}
