@@ -68,7 +68,13 @@ fn block(f: &mut Func, b: Block, instead: &mut Vec<Value>) -> bool {
         let place = place(&access);
         match access.kind {
             AccessKind::Load if access.window == Window::Flat => {
-                let sure = |t: &&There| t.mask == access.mask || f.constant(t.mask) == Some(1);
+                let results: Vec<Type> = f.results(i).map(|v| f.ty(v)).collect();
+                let fits =
+                    |(v, ty): (&Value, &Type)| f.ty(*v) == *ty || !access.block && f.ty(*v).lanes == ty.lanes;
+                // Blocks at one place may be of different sizes.
+                let same =
+                    |t: &There| t.values.len() == results.len() && t.values.iter().zip(&results).all(fits);
+                let sure = |t: &&There| (t.mask == access.mask || f.constant(t.mask) == Some(1)) && same(t);
                 if let Some(t) = there.get(&place).filter(sure) {
                     let values = t.values.clone();
                     take(f, i, &values, instead, &mut kept);
