@@ -73,7 +73,9 @@ fn pages_have_no_differences() {
     assert!(ours.len() == 4 && ours.iter().all(|row| row[3] == "0"), "{ours:?}");
     assert!(checks.contains("Alarms for twins: envisa none"));
     let conformance = page("CONFORMANCE.md");
-    let sums: Vec<&str> = conformance.lines().filter(|l| l.contains(" kernels give PoCL's result")).collect();
+    // Of devices; witnesses, which are others, stand with what they are.
+    let of_device = |l: &&str| l.contains(" kernels give PoCL's result") && !l.contains('(');
+    let sums: Vec<&str> = conformance.lines().filter(of_device).collect();
     for sum in &sums {
         let numbers: Vec<u32> = sum.split_whitespace().filter_map(|w| w.parse().ok()).collect();
         let [passed, all, ref explained @ ..] = numbers[..] else { panic!("{sum}") };
