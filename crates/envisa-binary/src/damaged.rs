@@ -84,17 +84,33 @@ pub enum Stop {
 /// # Errors
 /// The header or the tables cannot be read.
 pub fn recover(bytes: &[u8]) -> Result<Recovered, ReadError> {
+    recover_with(bytes, &ReadOptions::default())
+}
+
+/// [`recover`] with options. Without a platform the address of a variable whose offset counts registers is recovered
+/// as the register and element that stand there.
+///
+/// # Errors
+/// As [`recover`].
+pub fn recover_with(bytes: &[u8], options: &ReadOptions) -> Result<Recovered, ReadError> {
     let header = read_header(bytes)?;
+    let grf = options.grf_bytes(&header);
     let mut objects = Vec::new();
     for l in located(&header) {
-        objects.push(recover_object(bytes, header.version, &l).map_err(|e| e.within(&l))?);
+        objects.push(recover_object(bytes, header.version, &l, grf).map_err(|e| e.within(&l))?);
     }
     Ok(Recovered { version: header.version, objects })
 }
 
-fn recover_object(bytes: &[u8], version: (u8, u8), l: &Located) -> Result<RecoveredObject, ReadError> {
+fn recover_object(
+    bytes: &[u8],
+    version: (u8, u8),
+    l: &Located,
+    grf: Option<u32>,
+) -> Result<RecoveredObject, ReadError> {
     let Tables { object, code } = read_tables(bytes, version, l)?;
-    let decoder = Decoder::new(&object, version, ReadOptions::default().platform.grf_bytes());
+    let mut decoder = Decoder::new(&object, version, grf);
+    decoder.recovering = true;
 
     // First as it should be.
     let mut insts = Vec::new();
@@ -349,7 +365,7 @@ fn truncated_with(
             }
         }
     }
-    decoder.finish(desc, operands);
+    decoder.finish(cur.pos(), desc, operands)?;
     let chosen = rows.choose(operands);
     Ok(RecoveredInst {
         op: chosen.unwrap_or(rows.any()),

@@ -73,8 +73,10 @@ pub(crate) struct Decoder<'a> {
     pub layout: Layout,
     pub limits: Limits,
     pub opcodes: &'static Opcodes,
-    /// Bytes of a register, for the addresses of variables.
-    pub grf_bytes: u32,
+    /// Bytes of a register, if known, for the addresses of variables.
+    grf_bytes: Option<u32>,
+    /// Is the file read for whatever can be had of it?
+    pub recovering: bool,
     /// Whose tables say what types variables have.
     pub object: &'a Object,
 }
@@ -85,12 +87,13 @@ fn value<T>(offset: usize, what: &str, found: u64, expected: &'static str) -> Re
 }
 
 impl<'a> Decoder<'a> {
-    pub fn new(object: &'a Object, version: (u8, u8), grf_bytes: u32) -> Decoder<'a> {
+    pub fn new(object: &'a Object, version: (u8, u8), grf_bytes: Option<u32>) -> Decoder<'a> {
         Decoder {
             layout: Layout::of(version),
             limits: Limits::of(object, version),
             opcodes: Opcodes::of(version),
             grf_bytes,
+            recovering: false,
             object,
         }
     }
@@ -140,7 +143,7 @@ impl<'a> Decoder<'a> {
                 "the opcode of an instruction with these fields",
             );
         };
-        self.finish(op.desc(), &mut operands[first..]);
+        self.finish(at, op.desc(), &mut operands[first..])?;
         Ok(op)
     }
 
@@ -339,30 +342,39 @@ impl<'a> Decoder<'a> {
         Ok(operand)
     }
 
-    /// What can be told only once the operands are read.
+    /// What can be told only once the operands of the instruction at this offset are read.
     #[inline]
-    pub fn finish(&self, desc: &InstDesc, operands: &mut [Operand]) {
+    pub fn finish(&self, at: usize, desc: &InstDesc, operands: &mut [Operand]) -> Result<()> {
         if desc.operation == Some(Operation::AddressAdd) {
-            self.address_of(desc, operands);
+            return self.address_of(at, desc, operands);
         }
+        Ok(())
     }
 
     /// The first source of `addr_add` is the address of a variable, which is written as if it were one.
     #[cold]
-    fn address_of(&self, desc: &InstDesc, operands: &mut [Operand]) {
+    fn address_of(&self, at: usize, desc: &InstDesc, operands: &mut [Operand]) -> Result<()> {
         let Some(i) = desc.slots.iter().position(
             |s| matches!(s.kind, SlotKind::Vector(c) if c.has(envisa_isa::desc::Classes::ADDRESS_OF)),
         ) else {
-            return;
+            return Ok(());
         };
         if let Operand::General { var, row, col, region: Region::SCALAR, modifier: Modifier::None } =
             operands[i]
         {
-            let size = self.object.var_shape(var, self.grf_bytes).map_or(1, |(ty, _)| ty.size());
-            if let Ok(offset) = u16::try_from(row as u32 * self.grf_bytes + col as u32 * size) {
+            let Some(grf) = self.grf_bytes.or((row == 0).then_some(0)) else {
+                // What is recovered shows the register and the element as they are written.
+                if self.recovering {
+                    return Ok(());
+                }
+                return Err(ReadError::new(at, desc.slots[i].name.as_str(), Problem::RegisterSize));
+            };
+            let size = self.object.var_shape(var, grf).map_or(1, |(ty, _)| ty.size());
+            if let Ok(offset) = u16::try_from(row as u32 * grf + col as u32 * size) {
                 operands[i] = Operand::AddressOf { var, offset };
             }
         }
+        Ok(())
     }
 
     /// Slots that older versions encode otherwise or lack.

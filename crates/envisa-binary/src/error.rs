@@ -49,6 +49,8 @@ pub enum Problem {
     Damaged,
     /// The file has 4 GiB or more.
     TooLarge,
+    /// The address of a variable has an offset that counts registers, and nothing says how large they are.
+    RegisterSize,
 }
 
 /// The releases of the Intel Graphics Compiler whose binaries lack operands.
@@ -78,6 +80,10 @@ impl fmt::Display for Problem {
             Problem::Overlap => f.write_str("lies over another part of the file"),
             Problem::Damaged => f.write_str(DAMAGED),
             Problem::TooLarge => f.write_str("4 GiB or more; offsets have 32 bits"),
+            Problem::RegisterSize => f.write_str(
+                "the offset in the variable counts registers, and the file does not say whether a register has \
+                 32 or 64 bytes",
+            ),
         }
     }
 }
@@ -116,6 +122,7 @@ impl ReadError {
             Problem::Overlap => "E0907",
             Problem::Damaged => "E0908",
             Problem::TooLarge => "E0909",
+            Problem::RegisterSize => "E0910",
         }
     }
 
@@ -129,6 +136,8 @@ impl ReadError {
         );
         match self.problem {
             Problem::Damaged => diag.help("`envisa dis --recover` shows what is left of it"),
+            Problem::RegisterSize => diag
+                .help("name the platform that the module is for, as in `--platform SKL` or `--platform PVC`"),
             _ => diag,
         }
     }

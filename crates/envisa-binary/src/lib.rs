@@ -27,7 +27,7 @@ mod opcodes;
 mod reader;
 mod writer;
 
-pub use damaged::{Recovered, RecoveredInst, RecoveredObject, Stop, recover};
+pub use damaged::{Recovered, RecoveredInst, RecoveredObject, Stop, recover, recover_with};
 pub use error::{DAMAGING_RELEASES, Problem, ReadError, WriteError};
 pub use reader::{
     Header, HeaderFunction, HeaderKernel, HeaderNative, ReadOptions, read, read_header, read_with,

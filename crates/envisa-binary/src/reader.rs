@@ -14,24 +14,31 @@ use std::ops::Range;
 type Result<T> = std::result::Result<T, ReadError>;
 
 /// How to read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct ReadOptions {
-    /// The platform whose register size turns row and column back into the offset of `&V32[36]`.
-    pub platform: Platform,
-}
-
-impl Default for ReadOptions {
-    /// For SKL: registers of 32 bytes.
-    fn default() -> Self {
-        ReadOptions { platform: Platform::Skl }
-    }
+    /// The platform whose register size turns row and column back into the offset of `&V32[36]`. Without it the
+    /// platforms of the file's native code say how large a register is; a file that has none is refused where an
+    /// offset depends on it.
+    pub platform: Option<Platform>,
 }
 
 impl ReadOptions {
     /// For a platform.
     pub fn for_platform(platform: Platform) -> ReadOptions {
-        ReadOptions { platform }
+        ReadOptions { platform: Some(platform) }
+    }
+
+    /// Bytes of a register, if these options or the file's native code say it, and all of it the same.
+    pub(crate) fn grf_bytes(&self, header: &Header) -> Option<u32> {
+        if let Some(platform) = self.platform {
+            return Some(platform.grf_bytes());
+        }
+        let sizes = header.kernels.iter().flat_map(|k| &k.native).map(|native| {
+            let named = Platform::ALL.into_iter().find(|p| p.binary_code() == Some(native.platform));
+            named.map(Platform::grf_bytes)
+        });
+        sizes.reduce(|a, b| if a == b { a } else { None }).flatten()
     }
 }
 
@@ -106,9 +113,10 @@ pub fn read(bytes: &[u8]) -> Result<Module> {
 /// As [`read`].
 pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Module> {
     let header = read_header(bytes)?;
+    let grf = options.grf_bytes(&header);
     let mut objects = Vec::with_capacity(header.kernels.len() + header.functions.len());
     for located in located(&header) {
-        let object = read_object(bytes, header.version, &located, options).map_err(|e| e.within(&located))?;
+        let object = read_object(bytes, header.version, &located, grf).map_err(|e| e.within(&located))?;
         objects.push(object);
     }
     Ok(Module { version: header.version, objects })
@@ -275,13 +283,13 @@ fn check_ranges(bytes: &[u8], header: &Header) -> Result<()> {
     Ok(())
 }
 
-fn read_object(bytes: &[u8], version: (u8, u8), l: &Located, options: &ReadOptions) -> Result<Object> {
+fn read_object(bytes: &[u8], version: (u8, u8), l: &Located, grf: Option<u32>) -> Result<Object> {
     let Tables { mut object, code } = read_tables(bytes, version, l)?;
     object.insts.reserve(code.len() / 24);
     object.operands.reserve(code.len() / 6);
     let mut operands = std::mem::take(&mut object.operands);
     let mut insts = std::mem::take(&mut object.insts);
-    let decoder = Decoder::new(&object, version, options.platform.grf_bytes());
+    let decoder = Decoder::new(&object, version, grf);
     let mut cur = Cursor::new(&bytes[..code.end], code.start);
     while cur.left() > 0 {
         let start = cur.pos();

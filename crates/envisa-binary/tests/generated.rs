@@ -1,10 +1,15 @@
 //! Properties over generated modules.
 
 use envisa_binary::{
-    Problem, ReadOptions, Stop, WriteOptions, read, read_with, recover, write, write_as_reference,
+    Problem, ReadOptions, Stop, WriteOptions, read_with, recover_with, write, write_as_reference,
 };
 use envisa_isa::{Module, Op, Platform};
 use envisa_smith::generate::{Options, Rng, module};
+
+/// The platform that the writer's default options name.
+fn skl() -> ReadOptions {
+    ReadOptions::for_platform(Platform::Skl)
+}
 
 fn modules(n: u64) -> impl Iterator<Item = (u64, Module)> {
     (0..n).map(|seed| {
@@ -39,7 +44,7 @@ fn every_instruction_reads_back() {
         let insts = 20 * Op::ALL.len();
         let m = module(1, &Options { version, insts, in_turn: true, ..Options::default() });
         let bytes = write(&m, &WriteOptions::default()).unwrap();
-        assert_eq!(m.first_difference(&read(&bytes).unwrap()), None);
+        assert_eq!(m.first_difference(&read_with(&bytes, &skl()).unwrap()), None);
     }
 }
 
@@ -69,7 +74,7 @@ fn damaged_files_are_recognised_and_recovered() {
 
         let mut garbage = zeros.clone();
         let mut rng = Rng::new(seed);
-        for o in &recover(&zeros).unwrap().objects {
+        for o in &recover_with(&zeros, &skl()).unwrap().objects {
             let Stop::Damaged { filler, zeros } = o.stop else { panic!("seed {seed}: {:?}", o.stop) };
             assert!(zeros);
             for b in &mut garbage[filler..o.code.end] {
@@ -77,9 +82,9 @@ fn damaged_files_are_recognised_and_recovered() {
             }
         }
         for bytes in [&zeros, &garbage] {
-            let e = read(bytes).unwrap_err();
+            let e = read_with(bytes, &skl()).unwrap_err();
             assert_eq!(e.problem, Problem::Damaged, "seed {seed}: {e}");
-            let r = recover(bytes).unwrap();
+            let r = recover_with(bytes, &skl()).unwrap();
             for (got, want) in r.objects.iter().zip(&m.objects) {
                 // A filler of noise may look like more instructions; what is there must all be right.
                 assert!(got.insts.len() >= want.insts.len(), "seed {seed}");
@@ -103,7 +108,7 @@ fn damaged_variadic_instructions_are_mostly_recovered() {
     for seed in 0..100 {
         let m = module(seed, &Options { insts: 20, ..Options::default() });
         let bytes = write_as_reference(&m, &WriteOptions::default()).unwrap();
-        let r = recover(&bytes).unwrap();
+        let r = recover_with(&bytes, &skl()).unwrap();
         all += 1;
         let ops = |i: &[envisa_isa::Inst]| i.iter().map(|i| i.op).collect::<Vec<_>>();
         let got: Vec<Op> = r.objects[0].insts.iter().map(|i| i.op).collect();
@@ -116,7 +121,7 @@ fn damaged_variadic_instructions_are_mostly_recovered() {
 fn undamaged_files_are_recovered_whole() {
     for (_, m) in modules(50) {
         let bytes = write(&m, &WriteOptions::default()).unwrap();
-        let again = recover(&bytes).unwrap().complete().unwrap();
+        let again = recover_with(&bytes, &skl()).unwrap().complete().unwrap();
         assert_eq!(m.first_difference(&again), None);
     }
 }
@@ -133,12 +138,12 @@ fn mutations_never_panic() {
                 let at = rng.below(bad.len() as u32) as usize;
                 bad[at] = rng.bits() as u8;
             }
-            if let Ok(m) = read(&bad) {
+            if let Ok(m) = read_with(&bad, &skl()) {
                 m.check_sound().unwrap();
                 let again = write(&m, &WriteOptions::default()).unwrap();
-                assert_eq!(m.first_difference(&read(&again).unwrap()), None);
+                assert_eq!(m.first_difference(&read_with(&again, &skl()).unwrap()), None);
             }
-            let _ = recover(&bad);
+            let _ = recover_with(&bad, &skl());
         }
     }
 }

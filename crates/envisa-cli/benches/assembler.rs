@@ -5,6 +5,7 @@
 
 use envisa::binary::{ReadOptions, WriteOptions, read_with, write};
 use envisa::diag::FileId;
+use envisa::isa::Platform;
 use envisa::text::{ParseOptions, PrintOptions, parse, print};
 use envisa_smith::generate::Rng;
 use std::fmt::Write as _;
@@ -134,7 +135,8 @@ fn child(what: &str, input: &str, output: &str) {
             write(&parsed.module, &WriteOptions::default()).expect("it can be written")
         }
         _ => {
-            let module = read_with(&bytes, &ReadOptions::default()).expect("it can be read");
+            let module =
+                read_with(&bytes, &ReadOptions::for_platform(Platform::Skl)).expect("it can be read");
             print(&module, &PrintOptions::default()).expect("it can be printed").into_bytes()
         }
     };
@@ -176,7 +178,7 @@ fn main() {
     let parsed = parse(&text, FileId(0), &options);
     assert!(parsed.complete, "the text reads");
     let bytes = write(&parsed.module, &WriteOptions::default()).expect("it can be written");
-    let module = read_with(&bytes, &ReadOptions::default()).expect("it can be read");
+    let module = read_with(&bytes, &ReadOptions::for_platform(Platform::Skl)).expect("it can be read");
     let printed = print(&module, &PrintOptions::default()).expect("it can be printed");
     assert_eq!(parsed.module.first_difference(&module), None);
 
@@ -185,7 +187,8 @@ fn main() {
         write(&parsed.module, &WriteOptions::default())
     });
     let disassembling = time(RUNS, || {
-        let module = read_with(black_box(&bytes), &ReadOptions::default()).expect("it can be read");
+        let module =
+            read_with(black_box(&bytes), &ReadOptions::for_platform(Platform::Skl)).expect("it can be read");
         print(&module, &PrintOptions::default())
     });
     let envisa = Path::new(env!("CARGO_BIN_EXE_envisa"));
@@ -202,7 +205,7 @@ fn main() {
         "assemble": assembling,
         "assemble_mib": child_mib("as", &text_path, &isa_path),
         "command_as": wall(&["as", "in.visaasm", "-o", "in.isa"]),
-        "read": time(RUNS, || read_with(black_box(&bytes), &ReadOptions::default())),
+        "read": time(RUNS, || read_with(black_box(&bytes), &ReadOptions::for_platform(Platform::Skl))),
         "print": time(RUNS, || print(black_box(&module), &PrintOptions::default())),
         "disassemble": disassembling,
         "disassemble_mib": child_mib("dis", &isa_path, &back),

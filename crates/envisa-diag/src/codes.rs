@@ -115,6 +115,11 @@ pub const CODES: &[CodeInfo] = &[
     ),
     page("E0909", "the binary is too large", "Offsets in it have 32 bits."),
     page(
+        "E0910",
+        "the binary does not say how large a register is",
+        "It has the address of a variable with an offset, such as `&V32[640]`. A binary writes such an offset as a number of registers and an element, and registers have 32 or 64 bytes by the platform. Name the platform with `--platform`.",
+    ),
+    page(
         "W0600",
         "a comment allows a rule that does not exist",
         "`// envisa: allow(RULE)` names a rule by code or name; `envisa check --list` lists them.",

@@ -117,6 +117,13 @@ impl<'s> Parser<'s> {
     fn exec_size(&mut self, mask: ExecMask) -> P<Exec> {
         let Some(n) = self.number()? else { return Err(self.expected("the execution size")) };
         let exec = u32::try_from(n.value).ok().and_then(|v| Exec::from_channels(v, mask));
+        if self.src[n.span.start as usize..n.span.end as usize].starts_with(b"0") {
+            let d = self.diag_label("E0406", "an execution size is a decimal number", n.span, "");
+            return Err(self.fail(match exec {
+                Some(e) => d.suggest("write", self.file, n.span, e.channels().to_string()),
+                None => d,
+            }));
+        }
         match exec {
             Some(e) => Ok(e),
             None => {

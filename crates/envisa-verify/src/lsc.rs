@@ -228,6 +228,9 @@ fn addresses(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
                 "shared local memory is addressed flat, by 16 or 32 bits",
             );
             ctx.push(f.also(model_span, model));
+        } else if flat && !slm && address_bytes(size) == Some(2) {
+            let f = Finding::new(Code::LSC_ADDRESS, ctx.on, span, "a virtual address has no 16 bits");
+            ctx.push(f.help("a32 or a64"));
         } else if !flat && wide {
             let f = Finding::new(
                 Code::LSC_ADDRESS,

@@ -211,8 +211,10 @@ fn svm_vector(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     let bytes = [1, 4, 8][size.min(2) as usize];
     for name in [SlotName::Dst, SlotName::Src] {
         let Some((op, span)) = ctx.slot(inst, name) else { continue };
+        // Registers hold the bytes of a channel in a dword.
         if let Some(ty) = ctx.type_of(&op)
             && ty.size() != bytes
+            && !(bytes == 1 && ty.size() == 4)
         {
             let f = Finding::new(
                 Code::SVM_BLOCK_TYPE,

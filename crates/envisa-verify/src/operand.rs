@@ -380,7 +380,9 @@ fn place(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand,
             let Some(info) = ctx.var(var) else { return };
             // Where regions are the instruction's own matter, the first element lies inside all the same.
             let scalar = scalar_operands(desc.family) || traits(inst.op).own_region;
-            if !scalar && !self::region(ctx, region, exec, is_dst, false, span) {
+            // A call's address has one like any source.
+            let has_region = !scalar || desc.family == Family::ControlFlow;
+            if has_region && !self::region(ctx, region, exec, is_dst, false, span) {
                 return;
             }
             let size = info.ty.size();

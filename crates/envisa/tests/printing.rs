@@ -59,7 +59,8 @@ fn hold(source: &str) -> Result<(), String> {
         return Err("formatting twice differs from once".to_owned());
     }
     let bytes = binary::write(&m, &binary::WriteOptions::default()).map_err(|e| e.to_string())?;
-    let decoded = binary::read(&bytes).map_err(|e| e.to_string())?;
+    let decoded = binary::read_with(&bytes, &binary::ReadOptions::for_platform(Platform::Skl))
+        .map_err(|e| e.to_string())?;
     let text = round(&decoded).map_err(|e| format!("from the binary: {e}"))?;
     let again = binary::write(&read(&text)?, &binary::WriteOptions::default()).map_err(|e| e.to_string())?;
     if again != bytes {

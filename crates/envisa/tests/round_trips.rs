@@ -2,11 +2,11 @@
 //!
 //! Versions before 4.1 are written here, by what the reference reader does: our writer knows 4.1 and 4.2.
 
-use envisa::binary::{WriteOptions, read, write};
+use envisa::binary::{ReadOptions, WriteOptions, read_with, write};
 use envisa::diag::{Files, TextOptions, render_text};
 use envisa::isa::desc::{Enc, SlotKind, SlotName};
 use envisa::isa::{
-    AttrRange, Exec, Inst, Module, Object, ObjectKind, Op, Operand, SimpleVar, StateClass, Type,
+    AttrRange, Exec, Inst, Module, Object, ObjectKind, Op, Operand, Platform, SimpleVar, StateClass, Type,
 };
 use envisa::text::{ParseOptions, PrintOptions, parse, print};
 use envisa_smith::generate::{Options, module};
@@ -334,7 +334,8 @@ fn current_versions() {
             let what = format!("{version:?}, seed {seed}");
             let bytes =
                 write(&generated(seed, version), &WriteOptions::default()).expect("it can be written");
-            let m = read(&bytes).unwrap_or_else(|e| panic!("{what}: {e}"));
+            let m = read_with(&bytes, &ReadOptions::for_platform(Platform::Skl))
+                .unwrap_or_else(|e| panic!("{what}: {e}"));
             let again = through_text(&m, &what);
             assert_eq!(write(&again, &WriteOptions::default()).expect("it can be written"), bytes, "{what}");
         }
@@ -354,7 +355,8 @@ fn older_versions() {
             assert!(out * 3 < all, "{what}: {out} of {all} instructions left out");
             kept.extend(m.objects.iter().flat_map(|o| o.insts.iter().map(|i| i.op)));
             let bytes = old_file(&m).expect("what it cannot say is left out");
-            let read_back = read(&bytes).unwrap_or_else(|e| panic!("{what}: {e}"));
+            let read_back = read_with(&bytes, &ReadOptions::for_platform(Platform::Skl))
+                .unwrap_or_else(|e| panic!("{what}: {e}"));
             assert_eq!(m.first_difference(&read_back), None, "{what}");
             // What is written next is of 4.1, and means the same.
             let whole = write(&read_back, &WriteOptions::default()).expect("it can be written");
@@ -370,7 +372,7 @@ fn older_versions() {
         let mut bytes = write(&m, &WriteOptions::default()).expect("it can be written");
         bytes[5] = 0;
         m.version = (4, 0);
-        let again = read(&bytes).expect("it can be read");
+        let again = read_with(&bytes, &ReadOptions::for_platform(Platform::Skl)).expect("it can be read");
         assert_eq!(m.first_difference(&again), None, "seed {seed}");
     }
 }

@@ -40,7 +40,7 @@ pub fn share(target: &str) -> u64 {
 /// The reader: it panics on nothing; what it accepts is sound, and reads back once written.
 pub fn binary(input: &[u8]) {
     let _ = binary::recover(input);
-    match binary::read(input) {
+    match binary::read_with(input, &ReadOptions::for_platform(Platform::Skl)) {
         Ok(module) => {
             module.check_sound().expect("what was read is sound");
             binary_again(&module);
@@ -54,7 +54,8 @@ pub fn binary(input: &[u8]) {
 
 fn binary_again(module: &Module) {
     let bytes = binary::write(module, &WriteOptions::default()).expect("what was read can be written");
-    let again = binary::read_with(&bytes, &ReadOptions::default()).expect("what was written can be read");
+    let again = binary::read_with(&bytes, &ReadOptions::for_platform(Platform::Skl))
+        .expect("what was written can be read");
     // What is written is of 4.1 at least.
     let again = Module { version: module.version, ..again };
     assert_eq!(module.first_difference(&again), None, "what was written reads back");
@@ -84,7 +85,8 @@ pub fn text(input: &[u8]) {
         );
     }
     if let Ok(bytes) = binary::write(&result.module, &WriteOptions::default()) {
-        binary::read(&bytes).expect("what was written can be read");
+        binary::read_with(&bytes, &ReadOptions::for_platform(Platform::Skl))
+            .expect("what was written can be read");
     }
 }
 

@@ -58,7 +58,7 @@ pub fn run(args: Args) -> Done {
         return Err(Failure("`--kernel` goes with a zebin".into()));
     }
     if args.recover {
-        match load::recovered(&name, &bytes) {
+        match load::recovered(&name, &bytes, args.platform) {
             Ok(text) => {
                 io::write(&args.output, text.as_bytes())?;
                 return Ok(Exit::Fine);

@@ -186,8 +186,13 @@ pub fn legal_on(module: &Module, platform: Platform) -> bool {
 }
 
 /// What a damaged binary still shows, as lines of text.
-pub fn recovered(name: &str, bytes: &[u8]) -> Result<String, envisa::binary::ReadError> {
-    Ok(left(name, &envisa::binary::recover(bytes)?))
+pub fn recovered(
+    name: &str,
+    bytes: &[u8],
+    platform: Option<Platform>,
+) -> Result<String, envisa::binary::ReadError> {
+    let options = platform.map_or_else(ReadOptions::default, ReadOptions::for_platform);
+    Ok(left(name, &envisa::binary::recover_with(bytes, &options)?))
 }
 
 /// What a recovered binary still shows, as lines of text.

@@ -103,7 +103,7 @@ pub static SVM_GATHER: InstDesc = InstDesc {
     brief: "Reads blocks of 1, 4 or 8 bytes from virtual addresses.",
     semantics: "4 and 8: for j in 0..num_blocks: dst[j * exec + i] = mem[addresses[i] + j * block_size]
 1: for j in 0..num_blocks: dst.byte[i * max(4, num_blocks) + j] = mem[addresses[i] + j]",
-    note: "The page gives 0b11 for 8-byte blocks; the reference tools write 2. 8 blocks need 4-byte blocks and 8 channels, more than one block at least 8 channels; the reference enforces neither.",
+    note: "The page gives 0b11 for 8-byte blocks; the reference tools write 2. It asks for addresses that are multiples of the block; the reference compiler reads blocks of 8 bytes of constants that it places at multiples of 4, which is enough here. 8 blocks need 4-byte blocks and 8 channels, more than one block at least 8 channels; the reference enforces neither.",
     ..SVM
 };
 

@@ -262,7 +262,8 @@ pub(super) fn svm_blocks(access: Access, p: &Parts, r: &mut dyn Resolver) -> Res
         0 => (1, 1 << count, 1, 4.max(1 << count)),
         1 => (blocks, 4, 4, 4),
         // The page's code and the one that tools write.
-        2 | 3 => (blocks, 8, 8, 8),
+        // The page wants multiples of 8. The reference compiler reads constants so that it places at multiples of 4.
+        2 | 3 => (blocks, 8, if access.is_store() { 8 } else { 4 }, 8),
         _ => return Err(format!("the block size code {block} means nothing")),
     };
     let component_stride = p.channels * slot;

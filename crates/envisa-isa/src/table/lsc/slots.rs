@@ -51,18 +51,22 @@ pub(super) const L1: Slot = field(SlotName::L1, Enc::Values(CACHING), "caching i
 pub(super) const L3: Slot = field(SlotName::L3, Enc::Values(CACHING), "caching in L3");
 /// What only 4.2's text says; no page draws it in a binary.
 pub(super) const V42: (u8, u8) = (4, 2);
+/// A level between L1 and L3, named by texts for platforms that have three.
+const fn second(code: u32, text: &'static str) -> Value {
+    Value { code, text, platforms: XE3P, doc: "" }
+}
 pub(super) const L2: Slot = field(
     SlotName::L2,
     Enc::Values(&[
         val(0, "none"),
-        val(1, "df"),
-        val(2, "uc"),
-        val(3, "ca"),
-        val(4, "wb"),
-        val(5, "wt"),
-        val(6, "st"),
-        val(7, "ri"),
-        val(8, "cc"),
+        second(1, "df"),
+        second(2, "uc"),
+        second(3, "ca"),
+        second(4, "wb"),
+        second(5, "wt"),
+        second(6, "st"),
+        second(7, "ri"),
+        second(8, "cc"),
     ]),
     "caching in L2, where three levels are named",
 )
