@@ -118,6 +118,9 @@ impl Engine for Jit {
     }
 }
 
+/// What threads without all of their channels have alive, and what they read before they write it: bytes of registers.
+type Partly = (Liveness, Vec<(u32, u32)>);
+
 /// A program as native code: a variant for each way of launching it.
 pub(crate) struct Native {
     program: Program,
@@ -131,7 +134,7 @@ pub(crate) struct Native {
     /// What threads with all channels have alive.
     live: OnceLock<Result<Liveness, String>>,
     /// What others have, and what they read before they write it.
-    part: OnceLock<Result<(Liveness, Vec<(u32, u32)>), String>>,
+    part: OnceLock<Result<Partly, String>>,
     variants: Mutex<HashMap<Key, Result<Arc<Variant>, String>>>,
     /// What the last launches ran by, the newest first.
     last: Mutex<Vec<Arc<Chosen>>>,
@@ -341,7 +344,7 @@ impl Native {
 
     /// What is known of threads that lack channels: what is alive, and the registers that they read before they write
     /// them.
-    fn part(&self) -> Result<&(Liveness, Vec<(u32, u32)>), String> {
+    fn part(&self) -> Result<&Partly, String> {
         let find = || {
             let live = self.liveness(false)?;
             let reads = self.first_read(&live);

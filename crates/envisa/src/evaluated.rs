@@ -147,7 +147,7 @@ impl Evaluated {
         let mut parts = self.parts.lock().unwrap_or_else(|e| e.into_inner());
         let made = parts.entry(dispatch).or_insert_with(|| {
             // The two ways to say it, in turn.
-            let first = dispatch & dispatch.wrapping_add(1) == 0 && dispatch.count_ones() % 2 == 0;
+            let first = dispatch & dispatch.wrapping_add(1) == 0 && dispatch.count_ones().is_multiple_of(2);
             let variant = if first { Dispatch::First(dispatch.count_ones() as u8) } else { Dispatch::Any };
             Arc::new(function(&self.program, variant, self.passes).expect("it was built for all channels"))
         });

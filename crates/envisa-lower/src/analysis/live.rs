@@ -63,8 +63,11 @@ struct Blocks {
     reached: Vec<bool>,
 }
 
+/// Tells each instruction that may come after one.
+type Successors<'a> = &'a dyn Fn(Pc, &mut dyn FnMut(Pc));
+
 impl Blocks {
-    fn new(flow: &Flow, each: &dyn Fn(Pc, &mut dyn FnMut(Pc))) -> Blocks {
+    fn new(flow: &Flow, each: Successors<'_>) -> Blocks {
         let n = flow.end() as usize;
         let mut leads = vec![false; n + 1];
         (leads[0], leads[n]) = (true, true);
