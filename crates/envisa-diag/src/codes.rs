@@ -168,7 +168,7 @@ pub const CODES: &[CodeInfo] = &[
     page(
         "F0004",
         "a data race",
-        "With --check: two threads access one place, at least one of them changes it, not both by atomics, and nothing orders the two. Within a group a barrier is missing; between groups only atomics or another launch order accesses; a fence of the group alone after an atomic orders nothing between groups. A plain read of what others change by atomics races, too: `atomic_load`, or `atomic_or` with 0, reads it soundly.",
+        "With --check: two threads access one place, at least one of them changes it, not both by atomics, and nothing orders the two. Within a group a barrier is missing, or its flags name other memory: CLK_GLOBAL_MEM_FENCE does not order local memory, and no flag orders nothing. Atomics order other accesses only between a fence before the one and a fence after the other (or by acquire and release). Between groups only these or another launch order accesses; a fence of the group alone after an atomic orders nothing between groups. A plain read of what others change by atomics races, too: `atomic_load`, or `atomic_or` with 0, reads it soundly.",
     ),
     page(
         "F0005",

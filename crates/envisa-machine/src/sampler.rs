@@ -54,6 +54,11 @@ impl Sampler {
         }
     }
 
+    /// Does it say what lies outside of an image?
+    pub const fn has_outside(&self) -> bool {
+        !matches!(self.addressing, Addressing::None)
+    }
+
     /// The handle by which bindless messages name the sampler of an index: a multiple of 16, as the offset of a
     /// sampler state is, and never zero.
     pub const fn handle(index: u32) -> u32 {

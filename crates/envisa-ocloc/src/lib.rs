@@ -29,6 +29,9 @@ const STATE_BUFFER: &str = "IGC_EnableGlobalStateBuffer";
 /// Options by which the compiler tells lines; the name of the source follows.
 pub const LINE_OPTIONS: &str = "-gline-tables-only -s ";
 
+/// The same with where variables lie.
+pub const DEBUG_OPTIONS: &str = "-g -s ";
+
 /// What to build, for what, and how.
 #[derive(Clone, Debug)]
 pub struct Build {
@@ -51,6 +54,8 @@ pub enum Lines {
     Name,
     /// Lines, and the file's whole path, as debuggers want it.
     Path,
+    /// The same, and where variables lie (`-g`). The code may differ by what a debugger needs.
+    Variables,
 }
 
 /// A built module.
@@ -299,7 +304,8 @@ impl Build {
         }
         if let Some(name) = self.recorded_name(input).filter(|_| !spirv) {
             options.push_str(if options.is_empty() { "" } else { " " });
-            options.push_str(&format!("{LINE_OPTIONS}{name}"));
+            let lines = if self.lines == Lines::Variables { DEBUG_OPTIONS } else { LINE_OPTIONS };
+            options.push_str(&format!("{lines}{name}"));
         }
         options
     }
@@ -311,7 +317,7 @@ impl Build {
             Lines::None => return None,
             // The compiler makes a name without a folder one of the folder that it runs in.
             Lines::Name => format!("/{}", input.file_name()?.to_str()?),
-            Lines::Path => input.to_str()?.to_owned(),
+            Lines::Path | Lines::Variables => input.to_str()?.to_owned(),
         };
         let whole = |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '"' | '\'' | '\\');
         (!given && !self.options.contains(['"', '\'']) && name.chars().all(whole)).then_some(name)

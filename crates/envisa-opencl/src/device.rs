@@ -458,13 +458,17 @@ impl Machine {
         let dims = range.dims as usize;
         let local = range.local.map(u64::from);
         let checking = crate::report::checking();
-        let launch = Launch::range(&range.global[..dims], &local[..dims])
+        let mut launch = Launch::range(&range.global[..dims], &local[..dims])
             .offset(&range.offset[..dims])
             .check(checking)
             .stray_register_reads(!checking)
             .footprint(checking);
         let mut given = Vec::with_capacity(args.len());
         for (i, value) in args.iter().enumerate() {
+            if let (true, Value::Memory(backing, offset, bytes)) = (checking, value) {
+                let start = (backing.address() + offset) as u64;
+                launch = launch.fresh_ranges(backing.holes(&(start..start + *bytes as u64)));
+            }
             given.push((ArgKey::Index(i as u32), self.arg(value, info.args.get(i))?));
         }
         let outcome = self.device.run(kernel, launch.args(given))?;

@@ -441,7 +441,7 @@ fn checks_find_what_no_device_tells() {
 
 #[test]
 fn mistakes_of_the_program_are_findings() {
-    let Some((code, _, err)) = exec(&["--check"], "copies release leak") else { return };
+    let Some((code, _, err)) = exec(&["--check", "--leaks"], "copies release leak") else { return };
     assert_eq!(code, 1);
     for part in [
         "failed with CL_MEM_COPY_OVERLAP: 100 bytes from 0 on and from 50 on of one buffer",
@@ -452,6 +452,9 @@ fn mistakes_of_the_program_are_findings() {
     ] {
         assert!(err.contains(part), "{part}: {err}");
     }
+    // What is never released is a note, unless it is asked for.
+    let (code, _, err) = exec(&["--check"], "leak").expect("as before");
+    assert!(code == 0 && err.contains("note: 1 buffer never released (256 bytes)"), "{code}: {err}");
     // Without --check they are between the program and its driver.
     let (code, _, err) = exec(&[], "copies release leak").expect("as before");
     assert_eq!((code, err.as_str()), (0, ""));

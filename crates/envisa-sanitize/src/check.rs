@@ -2,16 +2,22 @@
 //! that write one place, data races between threads and between the channels of one, barriers that not all come to.
 //!
 //! **Races.** Two accesses to one byte race if one of them changes it and not both are atomics, different threads make
-//! them, and neither a barrier nor an atomic orders them. Not complained of: stores that leave what is there as it is,
-//! and atomics that do (as atomic loads); loads of what the same thread then compares and exchanges; what a group accesses after an atomic gave it a value, against other groups
-//! (the value may tell it that they are done), unless a fence that is for the group alone follows the atomic. The
-//! channels of one thread run in step here; they race like others, as in another width or on another device they would,
-//! unless a barrier, an atomic or a fence of that memory lies between.
+//! them, and nothing orders them: a barrier does so for the memory that its fences name, and atomics do between a fence
+//! before the one and a fence after the other (`group`). Not complained of: stores that leave what is there as it is,
+//! and atomics that do (as atomic loads); loads of what the same thread then compares and exchanges; what a group
+//! accesses after an atomic gave it a value and a fence followed that is for more than the group, against other groups
+//! (the value may tell it that they are done). The channels of one thread run in step here; they race like others, as in
+//! another width or on another device they would, unless a fence of that memory lies between, or the kernel says how many
+//! work-items its sub-groups have.
+//!
+//! **Content.** Bits of registers and memory that nothing gave a value are followed (`defined`); what depends on them is
+//! complained of.
 
 mod barriers;
 mod bounds;
 mod cells;
 mod content;
+mod defined;
 mod finding;
 mod flows;
 mod group;
@@ -70,8 +76,8 @@ pub struct Checks {
     facts: Arc<LaunchFacts>,
     /// The start of the local variable that an instruction accessed first.
     accessed: HashMap<u32, u64>,
-    /// What the current message stores and nothing has written: channel and register.
-    pending: Option<(u32, u32)>,
+    /// Does the current message store something that nothing has written?
+    pending: bool,
     /// What is known of instructions of which a part of the channels runs.
     partial: Partial,
     /// Is all that the current message reads written?
@@ -309,7 +315,7 @@ impl Observer for Checks {
         }
         self.group.start(m.t.index);
         self.contents.start(m);
-        self.pending = None;
+        self.pending = false;
         let program = &self.sites.program;
         let i = m.t.index as usize;
         if self.shadows.len() <= i {
@@ -318,8 +324,7 @@ impl Observer for Checks {
         let shadow = &mut self.shadows[i];
         // What threads leave as it was need not be done again.
         if shadow.changes {
-            shadow.origins.clear();
-            shadow.written.copy(&program.initial);
+            shadow.begin(&program.initial);
             (shadow.changes, shadow.spoilt) = (!program.proof.open.is_empty(), false);
         }
     }
@@ -330,7 +335,7 @@ impl Observer for Checks {
 
     fn accessed(&mut self, m: &Machine<'_>, pc: u32, mask: Mask, next: u32) {
         self.group.go_on(m.t.index);
-        (self.all_read, self.pending) = (true, None);
+        (self.all_read, self.pending) = (true, false);
         self.after(m, pc, mask, next);
     }
 
@@ -347,18 +352,19 @@ impl Observer for Checks {
                     false => Registers::Written,
                 }
             }
+            Some(s) if s.has_flags(i) => Registers::Look,
             Some(s) => self.partial.look(&self.sites.program.steps, m.env.program, pc, mask, &s.written),
             None => Registers::Look,
         };
         self.all_read = state != Registers::Look;
-        self.pending = None;
+        self.pending = false;
         if self.all_read {
             if state == Registers::Read && i.op != Op::Message {
                 self.define_all(m, pc, i, mask);
             }
             return;
         }
-        if self.copy(m, i, mask) {
+        if self.copy(m, i, mask) || self.flow(m, pc, i, mask) {
             return;
         }
         let p = m.env.program;
@@ -370,28 +376,23 @@ impl Observer for Checks {
             (Op::Message, Some(Message::Media(_) | Message::Block2d(_))) => true,
             _ => looked_at != 0,
         };
-        // `sel` reads the source that is not picked too; `cmp.eq x x`, by which compilers learn which channels
-        // are active, has its result whatever is read.
-        let whatever = i.op == Op::Sel || i.op == Op::Cmp && i.src[0] == i.src[1];
-        if !whatever {
-            // What a message stores is looked at when it is known where: a store is a copy, too.
-            let stores = match (i.op, p.messages().get(i.aux as usize)) {
-                (Op::Message, Some(message @ (Message::Simt(_) | Message::Block(_)))) => Some(message),
-                _ => None,
-            };
-            let (mut missing, mut stored) = (None, None);
-            i.reads(p.parts(), &mut |t| {
-                let data = stores.is_some_and(|message| is_data(message, t));
-                let found = if data { &mut stored } else { &mut missing };
-                if found.is_none() {
-                    *found = self.missing(m, t, looked_at, whole);
-                }
-            });
-            let here = |(channel, at): (u32, u32)| (channel + u32::from(i.first), at);
-            self.pending = stored.map(here);
-            if let Some((channel, at)) = missing.map(here) {
-                self.unwritten(m, pc, channel, at);
+        // What a message stores is looked at when it is known where: a store is a copy, too.
+        let stores = match (i.op, p.messages().get(i.aux as usize)) {
+            (Op::Message, Some(message @ (Message::Simt(_) | Message::Block(_)))) => Some(message),
+            _ => None,
+        };
+        let (mut missing, mut stored) = (None, None);
+        i.reads(p.parts(), &mut |t| {
+            let data = stores.is_some_and(|message| is_data(message, t));
+            let found = if data { &mut stored } else { &mut missing };
+            if found.is_none() {
+                *found = self.missing(m, t, looked_at, (whole, !data));
             }
+        });
+        let here = |(channel, at): (u32, u32)| (channel + u32::from(i.first), at);
+        self.pending = stored.is_some();
+        if let Some((channel, at)) = missing.map(here) {
+            self.unwritten(m, pc, channel, at);
         }
         if i.op != Op::Message {
             i.writes(p.parts(), &mut |t| self.define(m, t, mask));

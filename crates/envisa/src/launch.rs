@@ -220,6 +220,13 @@ impl Launch {
         self
     }
 
+    /// The same of some addresses of buffers.
+    #[must_use]
+    pub fn fresh_ranges(mut self, ranges: impl IntoIterator<Item = std::ops::Range<u64>>) -> Launch {
+        self.fresh.extend(ranges);
+        self
+    }
+
     /// Counts instructions, channels, traffic.
     #[must_use]
     pub fn statistics(mut self, statistics: bool) -> Launch {

@@ -235,6 +235,7 @@ impl Run {
     fn facts(&self) -> LaunchFacts {
         let code = &*self.kernel.code;
         let mut ranges: Vec<(Range<u64>, bool, String)> = Vec::new();
+        let mut of_four = Vec::new();
         for (key, arg) in &self.launch.args {
             let (Arg::Buffer(buffer) | Arg::Within(buffer), Ok(i)) = (arg, crate::bind::find(code, key))
             else {
@@ -246,6 +247,9 @@ impl Run {
                 || argument.type_qualifiers.split_whitespace().any(|q| q == "const");
             let address = buffer.address();
             ranges.push((address..address + buffer.len(), constant, name.to_owned()));
+            if argument.type_name.trim_end_matches('*').ends_with('4') {
+                of_four.push(address..address + buffer.len());
+            }
         }
         let local_variables = code.metadata.as_ref().map_or(&[][..], |m| &m.local_variables);
         let variable = |v: &LocalVariable| (v.offset..v.offset.saturating_add(v.bytes), v.name.clone());
@@ -256,8 +260,13 @@ impl Run {
         LaunchFacts {
             arguments: code.arguments.iter().map(|a| a.name.clone()).collect(),
             in_step: code.metadata.is_none(),
+            sub_groups: code.metadata.as_ref().map(|m| &m.kernel).is_some_and(|k| {
+                k.execution_env.required_sub_group_size != 0
+                    || k.user_attributes.intel_reqd_sub_group_size.is_some()
+            }),
             fresh: self.launch.fresh.clone(),
             constant: constant.collect(),
+            of_four,
             hints: self.launch.hints,
             buffer_bytes,
             local_variables: local_variables.iter().map(variable).collect(),

@@ -15,6 +15,6 @@ kernel void k(global float *a, local float *t)
 #else
     t[i % 48] = a[i % 48];
 #endif
-    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     a[i] = t[i % 48] + 1;
 }

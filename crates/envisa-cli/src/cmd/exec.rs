@@ -34,6 +34,9 @@ pub struct Args {
     /// Look for races, reads of what nothing wrote, stores that collide, and mistakes of the program.
     #[arg(long)]
     check: bool,
+    /// With --check, an object that the program never releases is a mistake, too; without it, it is a note.
+    #[arg(long, requires = "check")]
+    leaks: bool,
     /// Print what was launched.
     #[arg(long)]
     stats: bool,
@@ -49,18 +52,19 @@ pub struct Args {
 }
 
 /// What `--check` looks at besides what it does of a run.
-const CHECKED: [&str; 4] = [
+const CHECKED: [&str; 5] = [
     "commands that fail",
     "order of commands that touch the same memory",
     "content of buffers and images that no command wrote",
+    "mappings, and memory that the program gives to commands",
     "objects never released",
 ];
 /// At what it does not look, and why.
 const NOT_CHECKED: [&str; 5] = [
     "who writes memory of the program, shared memory, and what kernels reach by pointers in memory",
+    "memory of the program that it changes or frees while a kernel uses it (CL_MEM_USE_HOST_PTR), or reads too early",
     "bounds between a kernel's own local variables, where no debug information (-g) tells where they lie",
     results::PRIVATE,
-    results::FENCES,
     "hints: alignment, divisions by zero, shifts, conversions (a captured launch under `envisa run --check-hints`)",
 ];
 
@@ -145,7 +149,7 @@ fn with_folder(args: &Args, driver: &Path, scratch: &Path) -> Result<Ended, Fail
         command.env("ENVISA_DEVICES", list);
     }
     if args.check {
-        command.env("ENVISA_CHECK", "1");
+        command.env("ENVISA_CHECK", if args.leaks { "leaks" } else { "1" });
         // PyOpenCL keeps compiled programs: they are others, and know neither their lines nor their text.
         if std::env::var_os("PYOPENCL_NO_CACHE").is_none() {
             command.env("PYOPENCL_NO_CACHE", "1");

@@ -37,11 +37,10 @@ const HINTS: &str = "integers divided by zero, counts of shifts, ranges of conve
 /// And what it would.
 const NO_HINTS: &str = "what --check-hints looks at";
 /// At what it does not look, and why, whatever the kernel.
-const NOT_CHECKED: [&str; 3] =
-    ["buffers that the host may have written (those given as fresh:TYPE:N are)", PRIVATE, FENCES];
+const NOT_CHECKED: [&str; 2] =
+    ["buffers that the host may have written (those given as fresh:TYPE:N are)", PRIVATE];
 pub(super) const PRIVATE: &str =
     "bounds between variables of private memory: an address does not tell which is meant";
-pub(super) const FENCES: &str = "which memory the fence of a barrier is for";
 /// The same of kernels that have variables in local memory, without debug information and with it.
 const NO_LOCAL_VARIABLES: &str = "bounds between the kernel's own local variables: where they lie is not known, as no debug information (-g) tells it";
 const LOCAL_VARIABLES: &str = "indices that lead from one of the kernel's own local variables into the middle of another: an address does not tell which is meant";

@@ -340,7 +340,9 @@ impl Job {
         let device = self.device.as_deref().ok_or_else(|| {
             JobError::Usage(format!("{name} is compiled first: say for which device, as --device dg2"))
         })?;
-        let mut build = Build::new(&self.file, device).options(self.options.clone()).lines(Lines::Path);
+        // The checks hold local memory against the bounds of its variables.
+        let lines = if self.check { Lines::Variables } else { Lines::Path };
+        let mut build = Build::new(&self.file, device).options(self.options.clone()).lines(lines);
         if let Some(ocloc) = &self.ocloc {
             build = build.ocloc(ocloc);
         }

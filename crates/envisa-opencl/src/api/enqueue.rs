@@ -140,7 +140,13 @@ entry! {
             return Err(Error::INVALID_VALUE);
         }
         mem.host_may(true)?;
-        let work = copy(to, c.memory(ptr, size), vec![mem]);
+        let from = c.memory(ptr, size);
+        let then = from.digest().filter(|_| blocking_write == 0);
+        let copied = copy(to, from.clone(), vec![mem]);
+        let work: Work = Box::new(move || {
+            from.is_as(then, "clEnqueueWriteBuffer");
+            copied()
+        });
         let done = queue.enqueue(cl::CL_COMMAND_WRITE_BUFFER, Order::Normal, after, work)?;
         enqueued(c, done, event, blocking_write != 0)
     }
@@ -459,8 +465,9 @@ create! {
         let place = c.part(&mem.region, offset, size)?;
         check_map(&mem, map_flags)?;
         let pointer: *mut c_void = place.pointer().cast();
-        mem.map(place.address());
-        if map_flags & (cl::CL_MAP_WRITE | cl::CL_MAP_WRITE_INVALIDATE_REGION) != 0 {
+        let writes = map_flags & (cl::CL_MAP_WRITE | cl::CL_MAP_WRITE_INVALIDATE_REGION) != 0;
+        mem.maps.begin(&place, writes);
+        if writes {
             // What the application writes there nobody sees.
             place.note_write();
         }

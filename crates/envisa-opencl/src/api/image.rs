@@ -357,8 +357,9 @@ create! {
         }
         let at = info.place(origin);
         let place = mem.region.part(at.offset, info.texel).ok_or(Error::INVALID_VALUE)?;
-        mem.map(place.address());
-        if map_flags & (cl::CL_MAP_WRITE | cl::CL_MAP_WRITE_INVALIDATE_REGION) != 0 {
+        let writes = map_flags & (cl::CL_MAP_WRITE | cl::CL_MAP_WRITE_INVALIDATE_REGION) != 0;
+        mem.maps.begin(&place, writes);
+        if writes {
             mem.region.note_write();
         }
         let keep = mem.clone();

@@ -7,7 +7,7 @@ use opencl_sys::{
     self as cl, cl_command_queue, cl_device_id, cl_event, cl_kernel, cl_mem, cl_program, cl_sampler, cl_uint,
 };
 
-use super::{Caller, create, enqueued, entry, same, target, wait_list};
+use super::{Caller, because, create, enqueued, entry, same, target, wait_list};
 use crate::core::error::{Error, Result};
 use crate::core::handle;
 use crate::core::info::Answer;
@@ -85,7 +85,16 @@ fn argument(c: &Caller, kernel: &Kernel, index: cl_uint, size: usize, value: *co
         _ => {
             let fits = if about.exact { size == about.size } else { size.next_multiple_of(4) >= about.size };
             if size == 0 || !fits {
+                because(|| format!("{} takes {} bytes", kernel.info.argument(index as usize), about.size));
                 return Err(Error::INVALID_ARG_SIZE);
+            }
+            if size > about.size && about.size > 0 && crate::report::checking() {
+                crate::report::note(&format!(
+                    "{} of kernel `{}` is set by {size} bytes and takes {}, which other drivers refuse",
+                    kernel.info.argument(index as usize),
+                    kernel.info.name,
+                    about.size
+                ));
             }
             let bytes = c.bytes(value, size).filter(|v| !v.is_empty()).ok_or(Error::INVALID_ARG_VALUE)?;
             Ok(Arg::Bytes(bytes.into()))

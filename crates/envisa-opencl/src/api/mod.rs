@@ -114,7 +114,7 @@ pub(crate) fn guarded<T: std::fmt::Debug>(
     if crate::report::checking() {
         let why = REASON.try_with(std::cell::Cell::take).ok().flatten();
         if let Err(e) = &result
-            && name.starts_with("clEnqueue")
+            && ["clEnqueue", "clRelease", "clRetain", "clSetKernelArg"].iter().any(|n| name.starts_with(n))
         {
             let why = why.map_or_else(String::new, |why| format!(": {why}"));
             crate::report::mistake("call", &format!("{name}({}) failed with {}{why}", arguments(), e.name()));

@@ -300,7 +300,11 @@ impl Kernel {
                         Error::INVALID_KERNEL_ARGS
                     })?;
                     let value = value_of(&mem, about.kind)?;
+                    if crate::report::checking() {
+                        is_free(&mem, info, at);
+                    }
                     captured.mems.push(mem);
+                    captured.places.push(at);
                     value
                 }
                 Arg::Null => Value::Null,
@@ -402,8 +406,9 @@ impl Drop for Kernel {
 #[derive(Default)]
 struct Captured {
     values: Vec<Value>,
-    /// Kept alive until the launch is over.
+    /// Kept alive until the launch is over; and which arguments they are.
     mems: Vec<Arc<Mem>>,
+    places: Vec<usize>,
     /// Shared memory that it reaches.
     shared: Vec<Arc<Backing>>,
 }
@@ -434,8 +439,60 @@ fn value_of(mem: &Arc<Mem>, kind: ArgKind) -> Result<Value> {
     })))
 }
 
+/// Tells of a launch that is given memory which the application has mapped for writing.
+fn is_free(mem: &Arc<Mem>, info: &KernelInfo, argument: usize) {
+    for mem in std::iter::once(mem).chain(&mem.parent) {
+        mem.maps.look();
+        if mem.maps.writes() == Some(true) {
+            let (what, name) = (info.argument(argument), &info.name);
+            crate::report::mistake(
+                "map",
+                &format!("kernel `{name}` is launched while {what} is mapped for writing and not unmapped"),
+            );
+        }
+    }
+}
+
+/// Tells of a launch that accesses memory as the application said that kernels do not.
+fn keeps_to(info: &KernelInfo, captured: &Captured, accessed: &[Addresses], writes: bool) {
+    let flag = if writes { cl::CL_MEM_READ_ONLY } else { cl::CL_MEM_WRITE_ONLY };
+    let overlaps = |mem: &Mem, range: &Addresses| {
+        let start = mem.region.address() as u64;
+        range.start < start + mem.region.len() as u64 && start < range.end
+    };
+    for (mem, at) in captured.mems.iter().zip(&captured.places) {
+        let hit = |range: &&Addresses| {
+            // By another argument it may.
+            let other = |m: &&Arc<Mem>| m.flags & flag == 0 && overlaps(m, range);
+            overlaps(mem, range) && !captured.mems.iter().any(|m| other(&m))
+        };
+        // Of what is mapped for writing it was told before.
+        let mapped = writes && mem.maps.writes() == Some(false);
+        if mem.flags & flag != 0 && accessed.iter().any(|range| hit(&range)) {
+            let does = if writes { "writes" } else { "reads" };
+            let made = if writes { "CL_MEM_READ_ONLY" } else { "CL_MEM_WRITE_ONLY" };
+            let (what, name) = (info.argument(*at), &info.name);
+            crate::report::mistake(
+                "access",
+                &format!("kernel `{name}` {does} {what}, which was made {made}"),
+            );
+        } else if mapped && accessed.iter().any(|range| overlaps(mem, range)) {
+            let (what, name) = (info.argument(*at), &info.name);
+            crate::report::mistake(
+                "map",
+                &format!("kernel `{name}` writes {what}, which is mapped and not unmapped"),
+            );
+        }
+    }
+}
+
 /// Notes what a launch read and wrote; tells of what it read and nothing has written.
-fn account(info: &KernelInfo, captured: &Captured, read: &[Addresses], written: &[Addresses]) {
+fn account(
+    info: &KernelInfo,
+    captured: &Captured,
+    (read, written): (&[Addresses], &[Addresses]),
+    told: bool,
+) {
     let name = &info.name;
     ledger::name(|| format!("kernel `{name}`"));
     let mut own = Ranges::default();
@@ -465,7 +522,7 @@ fn account(info: &KernelInfo, captured: &Captured, read: &[Addresses], written: 
             // What the launch writes itself it may have written before.
             let mut at = part.start;
             while let Some(hole) = backing.unwritten(&(at..part.end)) {
-                if let Some(never) = own.hole(&hole) {
+                if let Some(never) = own.hole(&hole).filter(|_| !told) {
                     let (from, n) = (never.start - start, never.end - never.start);
                     crate::report::mistake(
                         "content",
@@ -530,7 +587,11 @@ fn run(kernel: &Kernel, device: &Arc<Device>, range: &Range, captured: &Captured
         crate::report::finding(f);
     }
     if let Some((read, written)) = &report.footprint {
-        account(info, captured, read, written);
+        // What came of bytes that nothing has written is told at its statement, once.
+        let told = report.findings.iter().any(|f| f.key.starts_with("F0006"));
+        account(info, captured, (read, written), told);
+        keeps_to(info, captured, written, true);
+        keeps_to(info, captured, read, false);
     }
     if let Some(what) = &report.not_checked {
         crate::report::note(&format!("kernel `{name}`: {what}"));

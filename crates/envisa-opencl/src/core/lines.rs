@@ -1,7 +1,7 @@
 //! Lines of sources: while mistakes are looked for, the compiler is asked to tell them, so that findings can quote
 //! what the programmer wrote.
 
-use envisa_ocloc::LINE_OPTIONS;
+use envisa_ocloc::DEBUG_OPTIONS;
 
 use crate::device::SourceText;
 
@@ -15,7 +15,7 @@ pub struct Told {
 }
 
 impl Told {
-    /// For a source with the application's options. The code does not change by it.
+    /// For a source with the application's options. The code does the same, and it is known where local variables lie.
     pub fn new(text: &str, options: &str) -> Told {
         let mut words = options.split_whitespace();
         let named = words.by_ref().find(|w| *w == "-s").and_then(|_| words.next());
@@ -25,8 +25,8 @@ impl Told {
         let more = match (lines, named) {
             (true, Some(_)) => String::new(),
             (true, None) => format!("-s /{name}"),
-            (false, Some(_)) => LINE_OPTIONS.split(" -s").next().unwrap_or_default().to_owned(),
-            (false, None) => format!("{LINE_OPTIONS}/{name}"),
+            (false, Some(_)) => DEBUG_OPTIONS.split(" -s").next().unwrap_or_default().to_owned(),
+            (false, None) => format!("{DEBUG_OPTIONS}/{name}"),
         };
         let options = format!("{options} {more}").trim().to_owned();
         Told { options, source: SourceText { name, text: text.as_bytes().to_vec() } }
@@ -53,12 +53,12 @@ mod tests {
     fn options_of_the_application_are_kept() {
         let told = Told::new("kernel void f() {}", "-DX=1");
         let name = told.source.name.clone();
-        assert_eq!(told.options, format!("-DX=1 -gline-tables-only -s /{name}"));
+        assert_eq!(told.options, format!("-DX=1 -g -s /{name}"));
         assert_eq!(Told::new("kernel void f() {}", "").source.name, name, "the same text has the same name");
         assert_ne!(Told::new("kernel void g() {}", "").source.name, name);
         assert_eq!(Told::new("", "-g -s /a/b.cl").options, "-g -s /a/b.cl");
         assert_eq!(Told::new("", "-g -s /a/b.cl").source.name, "/a/b.cl");
-        assert_eq!(Told::new("", "-s /a/b.cl -w").options, "-s /a/b.cl -w -gline-tables-only");
+        assert_eq!(Told::new("", "-s /a/b.cl -w").options, "-s /a/b.cl -w -g");
         assert!(Told::new("", "-g").options.starts_with("-g -s /program-"));
         assert_eq!(told.log(&format!("/{name}:1:2: error: x\n")), "<source>:1:2: error: x\n");
     }

@@ -9,6 +9,7 @@ use super::error::{Error, Result};
 use super::event::call_back;
 use super::format::Format;
 use super::handle::{Object, Slot};
+use super::maps::Maps;
 use super::region::{Layout3, Region};
 
 /// A buffer or an image.
@@ -30,7 +31,8 @@ pub struct Mem {
     pub properties: Vec<u64>,
     /// Of images.
     pub image: Option<ImageInfo>,
-    maps: Mutex<Vec<usize>>,
+    /// Its mappings.
+    pub maps: Maps,
     destructors: Mutex<Vec<Destructor>>,
 }
 
@@ -157,7 +159,7 @@ impl Mem {
             host_pointer: parts.host_pointer,
             properties: parts.properties,
             image: parts.image,
-            maps: Mutex::default(),
+            maps: Maps::default(),
             destructors: Mutex::default(),
         })
     }
@@ -204,25 +206,17 @@ impl Mem {
         Ok(())
     }
 
-    /// A mapping begins.
-    pub fn map(&self, address: usize) {
-        self.maps.lock().unwrap().push(address);
-    }
-
     /// A mapping ends.
     ///
     /// # Errors
     /// If there is none at this address.
     pub fn unmap(&self, address: usize) -> Result<()> {
-        let mut maps = self.maps.lock().unwrap();
-        let at = maps.iter().position(|m| *m == address).ok_or(Error::INVALID_VALUE)?;
-        maps.swap_remove(at);
-        Ok(())
+        if self.maps.end(address) { Ok(()) } else { Err(Error::INVALID_VALUE) }
     }
 
     /// Mappings that have not ended.
     pub fn map_count(&self) -> u32 {
-        self.maps.lock().unwrap().len() as u32
+        self.maps.count() as u32
     }
 
     /// Calls back when the object is gone; the last registered first.
@@ -233,6 +227,7 @@ impl Mem {
 
 impl Drop for Mem {
     fn drop(&mut self) {
+        self.maps.close();
         let destructors = std::mem::take(&mut *self.destructors.lock().unwrap());
         if !destructors.is_empty() {
             call_back(move || destructors.into_iter().rev().for_each(|d| d()));

@@ -9,6 +9,7 @@ pub mod info;
 pub mod kernel;
 pub mod ledger;
 pub mod lines;
+pub mod maps;
 pub mod mem;
 pub mod platform;
 pub mod program;

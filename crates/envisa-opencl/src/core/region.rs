@@ -113,6 +113,20 @@ impl Backing {
         self.written.get()?.lock().unwrap().hole(range)
     }
 
+    /// What of these addresses was never written, if that is known, and not in too many parts.
+    pub fn holes(&self, range: &Range<u64>) -> Vec<Range<u64>> {
+        const MOST: usize = 16;
+        let (mut all, mut at) = (Vec::new(), range.start);
+        while let Some(hole) = self.unwritten(&(at..range.end)) {
+            at = hole.end;
+            all.push(hole);
+            if all.len() > MOST {
+                return Vec::new();
+            }
+        }
+        all
+    }
+
     /// What of these addresses was written; all if that is not known.
     fn written(&self, range: &Range<u64>) -> Vec<Range<u64>> {
         self.written.get().map_or_else(|| vec![range.clone()], |w| w.lock().unwrap().within(range))
@@ -265,6 +279,24 @@ impl Region {
             // Bytes are written that others are read from.
             true => copy(0..n),
             false => envisa::machine::pool::copy_by_pieces(n, copy),
+        }
+    }
+
+    /// A number that other bytes hardly have; none where nobody looks, or of very many bytes.
+    pub fn digest(&self) -> Option<u64> {
+        const MOST: usize = 64 << 20;
+        (crate::report::checking() && self.len <= MOST).then(|| {
+            let mut hasher = std::hash::DefaultHasher::new();
+            std::hash::Hasher::write(&mut hasher, &self.to_vec());
+            std::hash::Hasher::finish(&hasher)
+        })
+    }
+
+    /// Tells of a command whose memory of the application is no longer as it was when the command was enqueued.
+    pub fn is_as(&self, then: Option<u64>, command: &str) {
+        if then.is_some() && self.digest() != then {
+            let text = "the memory that it was given changed before it was executed: nobody waited for it";
+            crate::report::mistake("host memory", &format!("{command}, which does not block: {text}"));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Barriers that not all work-items come to.
 
-use envisa_lower::{Inst, Op};
+use envisa_lower::{Inst, Op, fence};
 use envisa_machine::thread::Machine;
 
 use super::sites::Sites;
@@ -10,6 +10,10 @@ impl Checks {
     /// Looks at who comes to a barrier.
     pub(super) fn barrier(&mut self, m: &Machine<'_>, pc: u32, i: &Inst) {
         let kind = FindingKind::DivergentBarrier;
+        // Code whose channels are no work-items says with a barrier alone what OpenCL C says with the fences before it.
+        if self.facts.in_step || m.env.program.simd() == 1 {
+            self.group.fence(m.t.index, fence::GLOBAL | fence::LOCAL | fence::GROUP);
+        }
         let elsewhere = self.group.barrier(m.t.index, (i.op, pc), i.aux == 1);
         if let Some((other, at)) = elsewhere {
             let related = {

@@ -1,9 +1,12 @@
 //! Accesses out of bounds that a device drops, or lets through: outside of a surface, an image, scratch, or of the part
 //! of shared local memory that was meant.
 
+use std::collections::HashMap;
+
 use envisa_lower::Message;
 use envisa_machine::memory::Surface;
-use envisa_machine::thread::{Access, AccessKind, AccessSpace, Machine};
+use envisa_machine::sampler::Sampler;
+use envisa_machine::thread::{Access, AccessKind, AccessRow, AccessSpace, Machine};
 
 use super::rows::Row;
 use super::{Checks, FindingKind};
@@ -30,14 +33,20 @@ impl Checks {
             _ => 1,
         };
         let mut began_inside = 0u32;
+        let crossed: HashMap<_, _> = match message {
+            Message::Simt(_) => m.accesses.rows().iter().flat_map(|row| self.crosses(row)).collect(),
+            _ => HashMap::new(),
+        };
         for (a, part) in m.accesses.parts() {
             let a = &a;
             if !self.sites.wanted(message, a, part) {
                 continue;
             }
+            let over = crossed.get(&a.address).filter(|_| a.space == AccessSpace::Slm);
             let outside = a.is_dropped(message)
                 || a.outside && self.reads_unsampled(m, message)
                 || self.past_a_region(m, a)
+                || over.is_some()
                 || matches!(message, Message::Simt(_)) && self.past_a_variable(a);
             let channel = 1 << (a.channel % 32);
             if part == 0 {
@@ -47,18 +56,23 @@ impl Checks {
             let widened =
                 a.kind == AccessKind::Read && components == 4 && part == 3 && began_inside & channel != 0;
             if outside && !widened {
-                let subject = |checks: &Checks| checks.out_of_bounds(m, a);
-                let subject = subject(self);
+                let subject = over.cloned().unwrap_or_else(|| self.out_of_bounds(m, a));
                 self.note(m, pc, FindingKind::OutOfBounds, u32::from(a.channel), || subject);
             }
         }
     }
 
-    /// Does it read an image, in a kernel that has no sampler? What is outside is undefined then; where there is one,
-    /// compilers make the same message of a read by it, of which that is defined.
+    /// Does it read an image, in a kernel that has no sampler, or none that says what lies outside? That is undefined
+    /// then; where there is another, compilers make the same message of a read by it.
     fn reads_unsampled(&self, m: &Machine<'_>, message: &Message) -> bool {
-        let loads = matches!(message, Message::Typed(t) if !t.write);
-        loads && !self.facts.in_step && m.env.samplers.iter().all(Option::is_none)
+        let loads = match message {
+            // Told of where its own sampler does not say what lies there.
+            Message::Sample(_) => return true,
+            Message::Typed(t) => !t.write,
+            _ => false,
+        };
+        let samplers = || m.env.samplers.iter().flatten();
+        loads && !self.facts.in_step && !samplers().any(Sampler::has_outside)
     }
 
     /// Is it in shared local memory, and (partly) in none of its parts?
@@ -80,6 +94,30 @@ impl Checks {
                 .sites
                 .local_variable(a.address)
                 .is_some_and(|(range, _)| a.address + u64::from(a.bytes) > range.end)
+    }
+
+    /// The accesses of neighbouring channels to bytes side by side that began in a variable in shared local memory and
+    /// went over its end into the next one.
+    fn crosses(&self, row: &AccessRow) -> Vec<(u64, String)> {
+        let first = &row.first;
+        let found = self.sites.local_variable(first.address);
+        let Some((range, name)) = found.filter(|_| first.space == AccessSpace::Slm && row.count > 1) else {
+            return Vec::new();
+        };
+        let does = if first.kind == AccessKind::Read { "reads" } else { "writes" };
+        let over = |a: Access| {
+            let (at, has) = (a.address - range.start, range.end - range.start);
+            let what =
+                format!("{does} {} bytes at byte {at} of local variable {name}, which has {has}", a.bytes);
+            (
+                a.address,
+                match self.sites.local_variable(a.address) {
+                    Some((_, other)) => format!("{what}: {other} lies there"),
+                    None => what,
+                },
+            )
+        };
+        row.iter().filter(|a| a.address >= range.end).map(over).collect()
     }
 
     /// `writes 4 bytes at byte 260 of buffer a, which has 256`.

@@ -40,15 +40,15 @@ const FULL: u64 = 2;
 pub(super) struct Full {
     /// The last write, and what it wrote.
     pub write: Option<(Past, u32)>,
-    /// The last atomic since.
-    pub atomic: Option<Past>,
+    /// The last atomic since, and the last of another thread than that.
+    pub atomics: [Option<Past>; 2],
     /// The reads since, one a thread.
     pub reads: Vec<Past>,
 }
 
 impl Full {
     fn clear(&mut self) {
-        (self.write, self.atomic) = (None, None);
+        (self.write, self.atomics) = (None, [None; 2]);
         self.reads.clear();
     }
 }
@@ -473,7 +473,9 @@ impl Cells {
         let (Some(by), Some(values)) = (run.by.from(at), values) else { return };
         let alone = |cell: &Cell| match cell.0 & TAG {
             WRITE => true,
-            FULL => self.full.get(cell.1 as usize).is_some_and(|f| f.reads.is_empty() && f.atomic.is_none()),
+            FULL => {
+                self.full.get(cell.1 as usize).is_some_and(|f| f.reads.is_empty() && f.atomics[0].is_none())
+            }
             _ => false,
         };
         if !self.parts[part].iter().all(alone) {
@@ -659,6 +661,7 @@ impl Full {
         let Making { past, access, since, loads, .. } = *making;
         let races = |p: &Past| making.races(p);
         let written = self.write.filter(|(p, _)| races(p));
+        let atomic = self.atomics.into_iter().flatten().find(races).map(|p| (p, RaceAccess::Atomic));
         match access {
             RaceAccess::Read => {
                 match self.reads.iter_mut().find(|r| r.thread == past.thread) {
@@ -674,8 +677,7 @@ impl Full {
                     Some(r) => *r = past,
                     None => self.reads.push(past),
                 }
-                let atomic = self.atomic.filter(races);
-                written.map(|(p, _)| (p, RaceAccess::Write)).or(atomic.map(|p| (p, RaceAccess::Atomic)))
+                written.map(|(p, _)| (p, RaceAccess::Write)).or(atomic)
             }
             RaceAccess::Write => {
                 // Who writes what is there already disturbs nobody.
@@ -685,16 +687,21 @@ impl Full {
                     race = race.or(self.reader(races).map(|r| (r, RaceAccess::Read)));
                     self.reads.clear();
                 }
-                race = race.or(self.atomic.filter(races).map(|p| (p, RaceAccess::Atomic)));
                 self.write = Some((past, value));
-                self.atomic = None;
-                race
+                self.atomics = [None; 2];
+                race.or(atomic)
             }
             RaceAccess::Atomic => {
                 let mut race = written.map(|(p, _)| (p, RaceAccess::Write));
                 if !loads {
                     race = race.or(self.reader(races).map(|r| (r, RaceAccess::Read)));
-                    self.atomic = Some(past);
+                    let mut here = past;
+                    match self.atomics[0] {
+                        Some(a) if a.thread != past.thread => self.atomics[1] = Some(a),
+                        Some(a) if a.clock >= since && a.channel != past.channel => here.channel = SEVERAL,
+                        _ => {}
+                    }
+                    self.atomics[0] = Some(here);
                 }
                 race
             }

@@ -4,6 +4,7 @@
 //! Values are followed: a load of bytes that nothing wrote leaves its registers unwritten, a store of such registers
 //! leaves memory so. What is done with them is complained of: arithmetic, addresses, branches, results.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use envisa_lower::{Message, Space};
 use envisa_machine::thread::{Access, AccessKind, AccessSpace, Machine};
 
+use super::defined::Origin;
 use super::group::Map;
 use super::registers::words;
 use super::rows::Row;
@@ -27,6 +29,15 @@ pub(super) enum Home {
 }
 
 impl Home {
+    /// Whose it is, and the dword.
+    fn dword(self, thread: u32) -> (u32, u64) {
+        match self {
+            Home::Local(at) => (u32::MAX, at / 4),
+            Home::Thread(at) => (thread, at / 4),
+            Home::Fresh(at) => (u32::MAX - 1, at / 4),
+        }
+    }
+
     /// Of the bytes `offset` behind.
     pub fn behind(self, offset: u32) -> Home {
         let offset = u64::from(offset);
@@ -66,6 +77,8 @@ pub(super) struct FreshBuffer {
 pub(super) struct Contents {
     local: Vec<u64>,
     threads: Vec<Map<u64>>,
+    /// What values without content that were stored come from, by [`Home::dword`].
+    origins: HashMap<(u32, u64), Origin>,
     pub fresh: Arc<Vec<FreshBuffer>>,
 }
 
@@ -95,11 +108,27 @@ impl Contents {
         if t == 0 {
             self.local.clear();
             self.local.resize(m.slm.len().div_ceil(64), 0);
+            self.origins.clear();
         }
         if self.threads.len() <= t {
             self.threads.resize_with(t + 1, Map::default);
         }
         self.threads[t].clear();
+    }
+
+    /// Remembers what a value without content comes from that is stored, or that it is overwritten.
+    pub fn keep(&mut self, thread: u32, home: Home, origin: Option<Origin>) {
+        let key = home.dword(thread);
+        match origin {
+            Some(origin) => drop(self.origins.insert(key, origin)),
+            None if self.origins.is_empty() => {}
+            None => drop(self.origins.remove(&key)),
+        }
+    }
+
+    /// What a value without content comes from that was stored there.
+    pub fn origin(&self, thread: u32, home: Home) -> Option<Origin> {
+        self.origins.get(&home.dword(thread)).copied()
     }
 
     /// Where an access goes.

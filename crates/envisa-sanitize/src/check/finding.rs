@@ -45,10 +45,15 @@ pub struct LaunchFacts {
     /// The channels of a thread are parts of a vector, as in code written by hand, rather than work-items: they do run
     /// in step.
     pub in_step: bool,
+    /// The kernel says of how many work-items its sub-groups are: it may rely on how they go on together, and what orders
+    /// their accesses is not left in vISA.
+    pub sub_groups: bool,
     /// Addresses whose content the host did not write.
     pub fresh: Vec<Range<u64>>,
     /// Addresses that the kernel is given as constant, and what reports call them.
     pub constant: Vec<(Range<u64>, String)>,
+    /// Addresses of buffers of vectors of four elements: each of them is looked at, where vectors of three leave one.
+    pub of_four: Vec<Range<u64>>,
     /// Hints are wanted, too.
     pub hints: bool,
     /// The kernel's own variables in shared local memory, by their place, where they are known.

@@ -1,9 +1,12 @@
-//! Races between the threads of a group: accesses that no barrier and no atomic orders.
+//! Races between the threads of a group: accesses that nothing orders.
 //!
-//! Each thread has a vector clock. A barrier joins the clocks of all threads, a split barrier those of its
-//! signals, an atomic those of earlier atomics on the same dword; a named barrier is taken to order more than it
-//! does. Each dword (or byte, where bytes are accessed) keeps its last write, its last atomic and the reads since: an
-//! atomic that changes it races with plain reads, too.
+//! Each thread knows how far every other one has come, separately in global and in shared local memory. What orders
+//! is as OpenCL's memory model has it, and as it is left in vISA: a fence covers what its thread did before it in the
+//! memory that it names; a barrier (or a signal of a split one) tells all others what fences have covered; an atomic
+//! tells whoever comes to its place later, who knows it from its own next fence on. An atomic without fences orders
+//! nothing, and a barrier without one neither. A named barrier is taken to order more than it does. Each dword (or byte,
+//! where bytes are accessed) keeps its last write, its last atomics and the reads since: an atomic that changes it races
+//! with plain reads, too.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -67,17 +70,23 @@ impl Clock {
         }
         self.0[t] = to;
     }
+}
 
-    fn advance(&mut self, thread: u32) {
-        self.set(thread, self.get(thread).saturating_add(1));
-    }
+/// By memory: of what others did there, up to when it is known.
+type Known = [Clock; MEMORIES.len()];
+
+/// The bits of [`fence`] of each memory that is told apart, and whose index a key has.
+const MEMORIES: [u32; 2] = [fence::GLOBAL, fence::LOCAL];
+
+fn memory(key: u64) -> usize {
+    usize::from(key & SLM != 0)
 }
 
 /// What a barrier collects of one round.
 #[derive(Clone, Debug, Default)]
 struct Round {
     number: u32,
-    clock: Clock,
+    known: Known,
 }
 
 /// The rounds of a barrier: while some threads still leave one, others arrive at the next.
@@ -85,16 +94,16 @@ struct Round {
 struct Rounds([Round; 2]);
 
 impl Rounds {
-    fn arrive(&mut self, number: u32, clock: &Clock) {
+    fn arrive(&mut self, number: u32, thread: u32, t: &Thread) {
         let round = &mut self.0[number as usize & 1];
         if round.number != number {
-            *round = Round { number, clock: Clock::default() };
+            *round = Round { number, known: Known::default() };
         }
-        round.clock.join(clock);
+        t.tell(thread, &mut round.known);
     }
 
-    fn of(&self, number: u32) -> &Clock {
-        &self.0[number as usize & 1].clock
+    fn of(&self, number: u32) -> &Known {
+        &self.0[number as usize & 1].known
     }
 }
 
@@ -106,45 +115,23 @@ enum Joins {
     Named,
 }
 
-/// What those know who came to a dword with an atomic.
-#[derive(Clone, Debug, Default)]
-struct Sync {
-    clock: Clock,
-    /// Who came last, and how often others had told it something by then.
-    last: Option<(u32, u32)>,
-}
-
-impl Sync {
-    /// A thread comes: it learns what is known here, and tells what it knows.
-    fn join(&mut self, thread: u32, t: &mut Thread) {
-        match self.last {
-            // Since it was here itself it has learnt nothing but how far it has come.
-            Some((last, told)) if last == thread && told == t.told => {
-                self.clock.set(thread, t.clock.get(thread))
-            }
-            Some((last, _)) if last == thread => self.clock.join(&t.clock),
-            _ => {
-                t.clock.join(&self.clock);
-                t.told = t.told.wrapping_add(1);
-                self.clock.join(&t.clock);
-            }
-        }
-        self.last = Some((thread, t.told));
-    }
-}
-
 #[derive(Clone, Debug, Default)]
 struct Thread {
-    clock: Clock,
-    /// How often others told it how far they had come.
-    told: u32,
+    /// How far it has come: fences advance it.
+    clock: u32,
+    known: Known,
+    /// What atomics told it since its last fence: it knows it from the next one on.
+    told: Known,
+    /// By memory: up to when fences cover what it did, and whether it stored anything since.
+    fenced: [u32; MEMORIES.len()],
+    stored: [bool; MEMORIES.len()],
     /// Barriers and signals of the split barrier it executed.
     barriers: u32,
     signals: u32,
     waits: u32,
     joins: Option<Joins>,
-    /// From when on nothing has ordered its channels: in global and in shared local memory.
-    since: [u32; 2],
+    /// By memory: from when on nothing has ordered its channels.
+    since: [u32; MEMORIES.len()],
 }
 
 /// Read, write or atomic.
@@ -188,9 +175,10 @@ pub(super) struct Group {
     /// The barrier's last round, who came to it first, and where.
     at_barrier: (u32, u32, u32),
     split: Rounds,
-    named: Clock,
-    syncs: Map<Sync>,
-    all_syncs: Sync,
+    named: Known,
+    /// By dword: what those have told who came there with an atomic after a fence.
+    syncs: Map<Known>,
+    all_syncs: Known,
     cells: Cells,
     acquired: Acquired,
     /// Threads that know more once they go on.
@@ -236,9 +224,10 @@ impl Group {
             (self.all_syncs, self.at_barrier, self.acquired, self.joining) = Default::default();
         }
         let t = self.thread(thread);
-        t.clock.0.clear();
-        *t = Thread { clock: std::mem::take(&mut t.clock), ..Thread::default() };
-        t.ordered(thread);
+        let mut clocks = [std::mem::take(&mut t.known), std::mem::take(&mut t.told)];
+        clocks.iter_mut().flatten().for_each(|c| c.0.clear());
+        let [known, told] = clocks;
+        *t = Thread { clock: 1, known, told, ..Thread::default() };
     }
 
     /// A thread goes on.
@@ -249,12 +238,12 @@ impl Group {
             && let Some(joins) = t.joins.take()
         {
             self.joining -= 1;
-            t.told = t.told.wrapping_add(1);
-            match joins {
-                Joins::Barrier => t.clock.join(self.barrier.of(t.barriers)),
-                Joins::Split => t.clock.join(self.split.of(t.waits)),
-                Joins::Named => t.clock.join(&self.named),
-            }
+            let told = match joins {
+                Joins::Barrier => self.barrier.of(t.barriers),
+                Joins::Split => self.split.of(t.waits),
+                Joins::Named => &self.named,
+            };
+            t.known.iter_mut().zip(told).for_each(|(known, told)| known.join(told));
         }
     }
 
@@ -262,11 +251,13 @@ impl Group {
     /// what they do from now on. For what other groups did, a fence of the group alone is none.
     pub fn fence(&mut self, thread: u32, what: u32) {
         let t = self.thread(thread);
-        t.clock.advance(thread);
-        let now = t.clock.get(thread);
-        for (bit, since) in [fence::GLOBAL, fence::LOCAL].into_iter().zip(&mut t.since) {
-            if what & bit != 0 {
-                *since = now;
+        let done = t.clock;
+        t.clock = done.saturating_add(1);
+        for (m, _) in MEMORIES.iter().enumerate().filter(|(_, bit)| what & **bit != 0) {
+            (t.fenced[m], t.stored[m], t.since[m]) = (done, false, t.clock);
+            if !t.told[m].0.is_empty() {
+                t.known[m].join(&t.told[m]);
+                t.told[m].0.clear();
             }
         }
         if what & fence::GLOBAL != 0 {
@@ -278,8 +269,8 @@ impl Group {
         }
     }
 
-    /// An atomic of memory that other groups can access gave somebody a value: what is accessed from then on, they may
-    /// have ordered.
+    /// An atomic of memory that other groups can access gave somebody a value: what is accessed after the next fence,
+    /// they may have ordered.
     pub fn told(&mut self) {
         if self.acquired == Acquired::No {
             self.acquired = Acquired::Told;
@@ -288,7 +279,7 @@ impl Group {
 
     /// May what is accessed now be ordered after what other groups did?
     pub fn has_acquired(&self) -> bool {
-        self.acquired != Acquired::No
+        self.acquired == Acquired::Fenced
     }
 
     /// A thread executed a barrier; gives the thread and the program counter of one that is at another barrier.
@@ -299,7 +290,7 @@ impl Group {
         match (op, signal) {
             (Op::Barrier, _) => {
                 t.barriers += 1;
-                self.barrier.arrive(t.barriers, &t.clock);
+                self.barrier.arrive(t.barriers, thread, t);
                 t.joins = Some(Joins::Barrier);
                 let round = t.barriers;
                 match self.at_barrier {
@@ -310,49 +301,63 @@ impl Group {
             }
             (Op::SplitBarrier, true) => {
                 t.signals += 1;
-                self.split.arrive(t.signals, &t.clock);
+                self.split.arrive(t.signals, thread, t);
             }
             (Op::SplitBarrier, false) => {
                 t.waits += 1;
                 t.joins = Some(Joins::Split);
             }
-            (_, true) => self.named.join(&t.clock),
+            (_, true) => t.tell(thread, &mut self.named),
             (_, false) => {
-                self.named.join(&t.clock);
+                t.tell(thread, &mut self.named);
                 t.joins = Some(Joins::Named);
             }
         }
-        t.ordered(thread);
         self.joining += u32::from(!joined && t.joins.is_some());
         elsewhere
     }
 
-    /// An atomic on the dword `key` orders its thread after those that were there before.
-    pub fn synchronise(&mut self, thread: u32, key: u64) {
+    /// A thread was at the dword `key` with an atomic: it tells what its fences cover, if the atomic changes it, and is
+    /// told what others have, if it was given a value.
+    pub fn synchronise(&mut self, thread: u32, key: u64, changes: bool, given: bool) {
         self.thread(thread);
         let t = &mut self.threads[thread as usize];
+        let tells = changes && t.fenced != [0; MEMORIES.len()];
         let known = self.syncs.len();
-        let sync = match self.syncs.entry(key) {
-            std::collections::hash_map::Entry::Occupied(e) => e.into_mut(),
-            std::collections::hash_map::Entry::Vacant(e) if known < MAX_SYNCS => e.insert(Sync::default()),
-            std::collections::hash_map::Entry::Vacant(_) => &mut self.all_syncs,
+        let there = match self.syncs.get_mut(&key) {
+            Some(there) => there,
+            None if tells && known < MAX_SYNCS => self.syncs.entry(key).or_default(),
+            None if known < MAX_SYNCS => return,
+            None => &mut self.all_syncs,
         };
-        sync.join(thread, t);
-        t.ordered(thread);
+        if given {
+            t.told.iter_mut().zip(&*there).for_each(|(told, there)| told.join(there));
+        }
+        if tells {
+            t.tell(thread, there);
+            let m = memory(key);
+            // The atomic itself, which comes right after its fence: whoever is given its value comes later.
+            if t.fenced[m] + 1 == t.clock && !t.stored[m] {
+                there[m].set(thread, t.clock);
+                t.clock += 1;
+            }
+        }
     }
 
     /// Notes accesses to dwords, neither of them an atomic; tells of those that race, by their number.
     pub fn dwords(&mut self, dwords: &[Dword], now: Now, mut races: impl FnMut(usize, (Past, RaceAccess))) {
         self.thread(now.thread);
-        let me = &self.threads[now.thread as usize];
+        let me = &mut self.threads[now.thread as usize];
         let Now { thread, pc, access, .. } = now;
-        let past = Past { thread, pc, clock: me.clock.get(thread), channel: 0 };
-        let Some(mut making) = Making::new(past, access, &me.clock.0, 0) else {
+        let past = Past { thread, pc, clock: me.clock, channel: 0 };
+        // They are all in one memory.
+        let m = dwords.first().map_or(0, |d| memory(d.key));
+        me.stored[m] |= access == RaceAccess::Write;
+        let Some(mut making) = Making::new(past, access, &me.known[m].0, me.since[m]) else {
             self.overflowed = true;
             return;
         };
         for (n, &Dword { key, by, value, .. }) in dwords.iter().enumerate() {
-            making.since = me.since[usize::from(key & SLM != 0)];
             making.by(by);
             match self.cells.dword(key, &making, value) {
                 Ok(Some(race)) => races(n, race),
@@ -365,15 +370,13 @@ impl Group {
     /// Notes accesses; tells of those that race, by their key and channel.
     pub fn access(&mut self, run: &Run<'_>, now: Now, mut races: impl FnMut(u64, u8, (Past, RaceAccess))) {
         self.thread(now.thread);
-        let (threads, cells) = (&self.threads, &mut self.cells);
-        let me = &threads[now.thread as usize];
+        let (me, cells) = (&mut self.threads[now.thread as usize], &mut self.cells);
         let Now { thread, pc, access, loads, compares } = now;
-        // What an atomic does is known to those who come to its place later.
-        let clock = me.clock.get(thread).saturating_sub(u32::from(access == RaceAccess::Atomic));
-        let past = Past { thread, pc, clock, channel: 0 };
-        let since = me.since[usize::from(run.key & SLM != 0)];
+        let past = Past { thread, pc, clock: me.clock, channel: 0 };
+        let m = memory(run.key);
+        me.stored[m] |= access == RaceAccess::Write;
         let mut guess = None;
-        let done = Making::new(past, access, &me.clock.0, since).and_then(|mut making| {
+        let done = Making::new(past, access, &me.known[m].0, me.since[m]).and_then(|mut making| {
             (making.loads, making.compares) = (loads, compares);
             cells.access(run, &mut making, &mut guess, &mut races).ok()
         });
@@ -385,10 +388,14 @@ impl Group {
 }
 
 impl Thread {
-    /// A barrier or an atomic orders what it did before what it does from now on.
-    fn ordered(&mut self, thread: u32) {
-        self.clock.advance(thread);
-        self.since = [self.clock.get(thread); 2];
+    /// Tells others what it knows, and what its own fences cover.
+    fn tell(&self, thread: u32, others: &mut Known) {
+        for (m, others) in others.iter_mut().enumerate() {
+            others.join(&self.known[m]);
+            if self.fenced[m] > others.get(thread) {
+                others.set(thread, self.fenced[m]);
+            }
+        }
     }
 }
 
@@ -421,22 +428,46 @@ mod tests {
 
     use RaceAccess::{Atomic, Read, Write};
 
+    const BOTH: u32 = fence::GLOBAL | fence::LOCAL;
+
+    impl Group {
+        /// A barrier with fences of these bits.
+        fn wait(&mut self, thread: u32, what: u32) {
+            self.fence(thread, what);
+            self.barrier(thread, (Op::Barrier, 0), false);
+        }
+    }
+
     #[test]
     fn barriers_order() {
         let mut g = group(2);
         assert!(g.one(0, 4, now(0, Write, 1)).is_none());
-        g.barrier(0, (Op::Barrier, 0), false);
+        g.wait(0, BOTH);
         assert!(g.one(4, 4, now(1, Write, 1)).is_none());
-        g.barrier(1, (Op::Barrier, 0), false);
+        g.wait(1, BOTH);
         g.go_on(0);
         // Thread 0 is at the next barrier already when thread 1 leaves this one.
         assert!(g.one(4, 4, now(0, Read, 0)).is_none());
         assert!(g.one(8, 4, now(0, Write, 7)).is_none());
-        g.barrier(0, (Op::Barrier, 0), false);
+        g.wait(0, BOTH);
         g.go_on(1);
         assert!(g.one(0, 4, now(1, Read, 0)).is_none());
         let (past, with) = g.one(8, 4, now(1, Read, 0)).expect("a race");
         assert_eq!((past.thread, with), (0, Write));
+    }
+
+    #[test]
+    fn barriers_order_the_memory_that_is_fenced() {
+        for (what, ordered) in [(fence::GLOBAL, 0), (fence::LOCAL, SLM), (0, 1), (BOTH, 2)] {
+            for key in [0, SLM] {
+                let mut g = group(2);
+                assert!(g.one(key, 4, now(0, Write, 1)).is_none());
+                (0..2).for_each(|t| g.wait(t, what));
+                (0..2).for_each(|t| g.go_on(t));
+                let race = g.one(key, 4, now(1, Read, 0));
+                assert_eq!(race.is_none(), key == ordered || ordered == 2, "fence {what}, key {key:#x}");
+            }
+        }
     }
 
     #[test]
@@ -462,42 +493,65 @@ mod tests {
     }
 
     #[test]
-    fn atomics_order_and_race() {
+    fn atomics_order_between_fences() {
+        // What the first thread stores, a fence or none, its atomic; the second one's atomic, a fence or none, and what
+        // it reads.
+        for (release, acquire) in [(true, true), (true, false), (false, true), (false, false)] {
+            let mut g = group(2);
+            assert!(g.one(0, 4, now(0, Write, 1)).is_none());
+            if release {
+                g.fence(0, fence::GLOBAL);
+            }
+            for thread in 0..2 {
+                assert!(g.one(64, 4, now(thread, Atomic, 0)).is_none());
+                g.synchronise(thread, 64, true, true);
+            }
+            if acquire {
+                g.fence(1, fence::GLOBAL);
+            }
+            let ordered = release && acquire;
+            assert_eq!(g.one(0, 4, now(1, Read, 0)).is_none(), ordered);
+            assert_eq!(g.one(64, 4, now(1, Read, 0)).is_none(), ordered, "the atomic itself");
+            // What the first one stores from then on is its own again.
+            assert!(g.one(4, 4, now(0, Write, 1)).is_none());
+            assert!(g.one(4, 4, now(1, Read, 0)).is_some());
+            assert!(g.one(64, 4, now(0, Write, 1)).is_some(), "thread 1's atomic came later");
+        }
+    }
+
+    #[test]
+    fn what_is_stored_between_a_fence_and_its_atomic_is_not_told() {
         let mut g = group(2);
+        g.fence(0, fence::GLOBAL);
         assert!(g.one(0, 4, now(0, Write, 1)).is_none());
-        g.synchronise(0, 64);
-        assert!(g.one(64, 4, now(0, Atomic, 0)).is_none());
-        g.synchronise(1, 64);
-        assert!(g.one(64, 4, now(1, Atomic, 0)).is_none());
-        assert!(g.one(0, 4, now(1, Read, 0)).is_none());
-        // After its release, what thread 0 writes is its own again.
-        assert!(g.one(4, 4, now(0, Write, 1)).is_none());
-        assert!(g.one(4, 4, now(1, Read, 0)).is_some());
-        assert!(g.one(64, 4, now(0, Write, 1)).is_some(), "thread 1's atomic came later");
+        (0..2).for_each(|t| g.synchronise(t, 64, true, true));
+        g.fence(1, fence::GLOBAL);
+        assert!(g.one(0, 4, now(1, Read, 0)).is_some());
     }
 
     #[test]
     fn atomics_race_with_reads() {
         let mut g = group(3);
         assert!(g.one(0, 4, now(0, Read, 0)).is_none());
-        g.synchronise(1, 0);
         let load = (Now { loads: true, ..now(1, Atomic, 0).0 }, 0, 0);
         assert!(g.one(0, 4, load).is_none(), "it changes nothing");
         assert_eq!(g.one(0, 4, now(1, Atomic, 0)).map(|r| (r.0.thread, r.1)), Some((0, Read)));
         assert_eq!(g.one(0, 4, now(2, Read, 0)).map(|r| (r.0.thread, r.1)), Some((1, Atomic)));
-        // Who changed it later knows.
-        g.synchronise(2, 0);
-        assert!(g.one(0, 4, now(2, Read, 0)).is_none());
+        // Who changed it later knows no more, whoever changed it last.
+        let mut g = group(2);
+        for thread in 0..2 {
+            assert!(g.one(0, 4, now(thread, Atomic, 0)).is_none());
+            g.synchronise(thread, 0, true, true);
+        }
+        assert_eq!(g.one(0, 4, now(1, Read, 0)).map(|r| (r.0.thread, r.1)), Some((0, Atomic)));
     }
 
     #[test]
     fn what_is_compared_later_is_a_guess() {
         let mut g = group(2);
         assert!(g.one(0, 4, now(0, Read, 0)).is_none());
-        g.synchronise(1, 0);
         assert!(g.one(0, 4, now(1, Atomic, 0)).is_some());
         assert!(g.guesses.is_empty());
-        g.synchronise(0, 0);
         g.one(0, 4, (Now { pc: 9, compares: true, ..now(0, Atomic, 0).0 }, 0, 0));
         assert_eq!(g.guesses.iter().collect::<Vec<_>>(), [&0], "the load's instruction");
     }
@@ -506,13 +560,15 @@ mod tests {
     fn fences_of_the_group_are_none_for_others() {
         let mut g = group(1);
         g.told();
-        assert!(g.has_acquired(), "without a fence an atomic is trusted");
+        assert!(!g.has_acquired(), "an atomic alone orders nothing");
         g.fence(0, fence::GLOBAL | fence::GROUP);
         assert!(!g.has_acquired());
         g.told();
         g.fence(0, fence::LOCAL | fence::GROUP);
-        assert!(g.has_acquired(), "of other memory");
+        g.fence(0, fence::LOCAL);
+        assert!(!g.has_acquired(), "of other memory");
         g.fence(0, fence::GLOBAL);
+        assert!(g.has_acquired());
         g.fence(0, fence::GLOBAL | fence::GROUP);
         assert!(g.has_acquired(), "the wider one came first");
     }
@@ -522,6 +578,7 @@ mod tests {
         for (op, waits) in [(Op::SplitBarrier, true), (Op::NamedBarrier, true), (Op::SplitBarrier, false)] {
             let mut g = group(2);
             assert!(g.one(0, 4, now(0, Write, 1)).is_none());
+            g.fence(0, BOTH);
             g.barrier(0, (op, 0), true);
             g.barrier(1, (op, 0), true);
             if waits {

@@ -20,7 +20,7 @@ impl Checks {
         let vector = |i: &Inst| i.no_mask && i.channels > 1 && u32::from(i.channels) < m.env.program.simd();
         let vector = m.env.program.code().get(pc as usize).is_some_and(vector);
         let threads_own = match message {
-            _ if self.facts.in_step => true,
+            _ if self.facts.in_step || self.facts.sub_groups => true,
             Message::Simt(_) => vector || scalar && m.t.mask.count_ones() >= 2,
             Message::Typed(_) => false,
             _ => true,
@@ -56,12 +56,7 @@ impl Checks {
         let changes =
             |row: &AccessRow| row.first.kind == AccessKind::Atomic && row.first.space != AccessSpace::Slm;
         if m.accesses.rows().iter().any(changes) {
-            let told = match message {
-                Message::Atomic(a) => a.dst.is_some(),
-                Message::TypedAtomic(a) => a.dst.is_some(),
-                _ => true,
-            };
-            if told {
+            if gives(message) {
                 self.group.told();
             }
         }
@@ -118,9 +113,6 @@ impl Checks {
             if n > 0 {
                 (last, part) = (a.channel, if a.channel == last { part + 1 } else { 0 });
             }
-            if atomic {
-                self.group.synchronise(m.t.index, key & !3);
-            }
             let mut few = [0u8; 16];
             let values = match a.kind {
                 AccessKind::Write => stored(m, message, a, first, part, &mut few),
@@ -134,6 +126,9 @@ impl Checks {
                 self.changed.push(key);
             }
             self.race_run(m, (pc, a.channel), &run, now(loads), who.filter(|_| !batch));
+            if atomic {
+                self.group.synchronise(m.t.index, key & !3, !loads, gives(message));
+            }
         }
         self.stored = buffer;
     }
@@ -233,6 +228,15 @@ fn stored_by_row<'a>(
         buffer.resize(end, 0);
     }
     buffer
+}
+
+/// Does an atomic give its channels what was there?
+fn gives(message: &Message) -> bool {
+    match message {
+        Message::Atomic(a) => a.dst.is_some(),
+        Message::TypedAtomic(a) => a.dst.is_some(),
+        _ => true,
+    }
 }
 
 /// Does an atomic leave what is there?

@@ -1,12 +1,14 @@
 //! Uses of registers and memory that nothing has written.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use envisa_lower::{Dst, Inst, Message, Op, Src, Touched};
-use envisa_machine::thread::{AccessKind, Machine, Mask};
+use envisa_machine::thread::{Access, AccessKind, Machine, Mask};
 
 use super::content::{self, Home, RowHome};
+use super::defined::{Flags, Origin, Source};
 use super::registers::Written;
 use super::rows::Row;
 use super::sites::Sites;
@@ -16,8 +18,12 @@ use super::{Checks, FindingKind, Related, channels};
 #[derive(Clone, Debug)]
 pub(super) struct Shadow {
     pub written: Written,
+    /// Of bytes of which nothing wrote some bits: which; of all others that are not written it is all of them.
+    pub bits: HashMap<u32, u8>,
     /// Where dwords that nothing wrote were loaded from.
     pub origins: HashMap<u32, Origin>,
+    /// Predicates without a value.
+    pub flags: Flags,
     /// A load brought what nothing had written: all that the thread does from then on is looked at.
     pub spoilt: bool,
     /// It is no longer as a thread's is when that starts, or may be so soon.
@@ -26,15 +32,25 @@ pub(super) struct Shadow {
 
 impl Default for Shadow {
     fn default() -> Shadow {
-        Shadow { written: Written::default(), origins: HashMap::new(), spoilt: false, changes: true }
+        Shadow {
+            written: Written::default(),
+            bits: HashMap::new(),
+            origins: HashMap::new(),
+            flags: Flags::new(),
+            spoilt: false,
+            changes: true,
+        }
     }
 }
 
-/// A load of bytes that nothing wrote.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Origin {
-    pc: u32,
-    home: Home,
+impl Shadow {
+    /// As a thread's is when that starts, with these registers written.
+    pub fn begin(&mut self, initial: &Written) {
+        self.bits.clear();
+        self.origins.clear();
+        self.flags.clear();
+        self.written.copy(initial);
+    }
 }
 
 impl Checks {
@@ -51,7 +67,8 @@ impl Checks {
     }
 
     /// A plain move copies what is not written as such, and is not complained of: compilers move whole
-    /// arrays of which only a part has content. What is done with it is complained of.
+    /// arrays of which only a part has content. Where a load brought what nothing had written, it is followed bit by bit
+    /// instead.
     pub(super) fn copy(&mut self, m: &Machine<'_>, i: &Inst, mask: Mask) -> bool {
         let (Op::Mov, Dst::Reg { offset: to, ty: to_ty, stride, .. }) = (i.op, i.dst) else { return false };
         let mut from = None;
@@ -62,6 +79,9 @@ impl Checks {
         let Some(from) = from else { return false };
         let program = Arc::clone(&self.sites.program);
         let shadow = self.whole_shadow(m);
+        if shadow.spoilt {
+            return false;
+        }
         let mut written = 0u32;
         let mut origins: [Option<Origin>; 32] = [None; 32];
         for k in channels(mask) {
@@ -83,9 +103,7 @@ impl Checks {
             }
             shadow.written.unset(at, to_ty.size());
             // Of registers that are written wherever they are read nobody keeps track.
-            if !shadow.spoilt {
-                shadow.written.set_others(at, to_ty.size(), &program.proof.open);
-            }
+            shadow.written.set_others(at, to_ty.size(), &program.proof.open);
             match origins[k as usize] {
                 Some(origin) => drop(shadow.origins.insert(at / 4, origin)),
                 None if shadow.origins.is_empty() => {}
@@ -132,9 +150,12 @@ impl Checks {
         m: &Machine<'_>,
         t: Touched,
         mask: Mask,
-        any: bool,
+        (any, strict): (bool, bool),
     ) -> Option<(u32, u32)> {
-        let shadow = self.shadow(m);
+        let shadow = self.whole_shadow(m);
+        // Where bits are followed, one without a value is enough; else values are packed byte by byte and read whole.
+        let (spoilt, shadow) = (shadow.spoilt && strict, &shadow.written);
+        let is_there = |at, bytes| if spoilt { shadow.all(at, bytes) } else { shadow.any(at, bytes) };
         if let Touched::Whole { offset, bytes } = t {
             return shadow.hole(offset, bytes).filter(|_| any).map(|at| (0, at));
         }
@@ -155,7 +176,7 @@ impl Checks {
             let group = k - k % together;
             for k in group..group + together {
                 if let Some((at, bytes)) = element(m, t, k)
-                    && !shadow.any(at, bytes)
+                    && !is_there(at, bytes)
                 {
                     return Some((k, at));
                 }
@@ -166,18 +187,30 @@ impl Checks {
 
     /// Complains of a use of registers that nothing has written: `at` is one of them.
     pub(super) fn unwritten(&mut self, m: &Machine<'_>, pc: u32, channel: u32, at: u32) {
-        let origin = self.whole_shadow(m).origins.get(&(at / 4)).copied();
-        let Some(origin) = origin else {
-            self.note(m, pc, FindingKind::UninitialisedRead, channel, || variable(m, at));
-            return;
-        };
+        let here = Origin { pc, from: Source::Register(at) };
+        let origin = self.whole_shadow(m).origins.get(&(at / 4)).copied().unwrap_or(here);
+        self.depends(m, pc, channel, origin);
+    }
+
+    /// Complains of an instruction that depends on what has no value.
+    pub(super) fn depends(&mut self, m: &Machine<'_>, pc: u32, channel: u32, origin: Origin) {
         let related = {
             let (instruction, function, span) = self.sites.at(pc);
             Related { instruction, function, span, what: "and what is done here depends on it" }
         };
-        let subject = |sites: &Sites| sites.memory_place(m, origin.home);
-        let f = self.note_pair(m, (origin.pc, pc), FindingKind::UninitialisedMemory, channel, subject);
-        if origin.pc != pc {
+        let apart = origin.pc != pc;
+        let other = if apart { pc } else { u32::MAX };
+        let f = match origin.from {
+            Source::Register(at) => {
+                let kind = FindingKind::UninitialisedRead;
+                self.note_pair(m, (origin.pc, other), kind, channel, |_| variable(m, at))
+            }
+            Source::Memory(home) => {
+                let kind = FindingKind::UninitialisedMemory;
+                self.note_pair(m, (origin.pc, other), kind, channel, |sites| sites.memory_place(m, home))
+            }
+        };
+        if apart {
             f.related.get_or_insert(related);
         }
     }
@@ -185,7 +218,7 @@ impl Checks {
     /// Has all content that a message moves and that is followed? Marks what it stores.
     pub(super) fn has_content(&mut self, m: &Machine<'_>, message: &Message, rows: &[Row]) -> bool {
         let thread = m.t.index;
-        if self.pending.is_some() {
+        if self.pending {
             return false;
         }
         for row in rows {
@@ -213,8 +246,7 @@ impl Checks {
     /// Follows what a message moves between registers and memory.
     pub(super) fn content(&mut self, m: &Machine<'_>, pc: u32, message: &Message, first: u32) {
         let thread = m.t.index;
-        let pending = self.pending.take();
-        let mut complain = false;
+        let pending = std::mem::take(&mut self.pending);
         for (a, part) in m.accesses.parts() {
             let a = &a;
             let home = self.contents.home(m, message, a);
@@ -224,8 +256,11 @@ impl Checks {
             if a.kind != AccessKind::Read && !a.outside {
                 self.constant(m, pc, a);
             }
+            let moved = content::registers(message, a, first, part).filter(|_| content::moves(message, a));
             let Some(home) = home else {
-                complain |= a.kind == AccessKind::Write;
+                if let Some((register, bytes, _)) = moved.filter(|_| pending && a.kind == AccessKind::Write) {
+                    self.stores(m, pc, (message, a), part, register..register + bytes);
+                }
                 continue;
             };
             if a.kind == AccessKind::Atomic {
@@ -237,32 +272,82 @@ impl Checks {
                 self.contents.set(thread, home, a.bytes, true);
                 continue;
             }
-            let moved = content::registers(message, a, first, part);
-            let Some((register, bytes, slot)) = moved.filter(|_| content::moves(message, a)) else {
+            let Some((register, bytes, slot)) = moved else {
                 if a.kind == AccessKind::Write {
                     self.contents.set(thread, home, a.bytes, true);
                 }
                 continue;
             };
-            complain |= a.kind == AccessKind::Write && matches!(home, Home::Fresh(_));
+            if a.kind == AccessKind::Write && matches!(home, Home::Fresh(_)) && pending {
+                self.stores(m, pc, (message, a), part, register..register + bytes);
+            }
             // Blocks dword by dword.
             let step = if bytes == slot { bytes.min(4) } else { bytes };
             for offset in (0..bytes).step_by(step.max(1) as usize) {
                 let home = home.behind(offset);
                 let n = step.min(bytes - offset);
                 if a.kind == AccessKind::Write {
-                    let there = self.shadow(m).any(register + offset, n);
-                    self.contents.set(thread, home, n, there);
-                } else if !self.contents.any(thread, home, n) {
+                    let shadow = self.whole_shadow(m);
+                    let there = shadow.written.any(register + offset, n);
+                    let origin = shadow.origins.get(&((register + offset) / 4)).copied().filter(|_| !there);
+                    match there && !shadow.written.all(register + offset, n) {
+                        true => {
+                            for b in 0..n {
+                                let there = self.shadow(m).any(register + offset + b, 1);
+                                self.contents.set(thread, home.behind(b), 1, there);
+                            }
+                        }
+                        false => self.contents.set(thread, home, n, there),
+                    }
+                    self.contents.keep(thread, home, origin);
+                } else if !self.contents.all(thread, home, n) {
+                    let byte = |b: &u32| !self.contents.any(thread, home.behind(*b), 1);
+                    let bits = (0..n.min(8)).filter(byte).fold(0, |x, b| x | 0xff << (8 * b));
+                    let stored = self.contents.origin(thread, home);
                     let shadow = self.whole_shadow(m);
                     (shadow.spoilt, shadow.changes) = (true, true);
-                    shadow.written.unset(register + offset, n.max(slot.min(4)));
-                    shadow.origins.insert((register + offset) / 4, Origin { pc, home });
+                    let origin = stored.unwrap_or(Origin { pc, from: Source::Memory(home) });
+                    let (n, bits) = if bytes == slot { (n, bits) } else { (slot.min(4).max(n), bits) };
+                    // Of a slot that has more than was loaded the rest is zeros, or what was there.
+                    shadow.set_undefined(register + offset, n, bits, Some(origin));
                 }
             }
         }
-        if let Some((channel, at)) = pending.filter(|_| complain) {
-            self.unwritten(m, pc, channel, at);
+    }
+
+    /// Complains of what nothing has written and is stored where others see it. Not of the fourth element of a vector
+    /// whose other three have a value: vectors of three are stored so. In a buffer of vectors of four it is one of these.
+    fn stores(
+        &mut self,
+        m: &Machine<'_>,
+        pc: u32,
+        (message, a): (&Message, &Access),
+        part: u32,
+        data: Range<u32>,
+    ) {
+        let whole = a.place.is_some_and(|p| self.facts.of_four.iter().any(|r| r.contains(&p)));
+        let stride = match message {
+            Message::Simt(s) if s.elements.count_ones() == 4 && part == 3 => Some(s.component_stride),
+            _ => None,
+        };
+        let written = self.shadow(m);
+        let bytes = data.end - data.start;
+        if bytes <= 8 {
+            let others = |s: u32| (1..4).all(|n| written.any(data.start.wrapping_sub(n * s), bytes));
+            if !written.any(data.start, bytes) && (whole || !stride.is_some_and(others)) {
+                self.unwritten(m, pc, u32::from(a.channel), data.start);
+            }
+            return;
+        }
+        // A block.
+        let there = |at: u32| written.any(at, 4);
+        let hole = data.clone().step_by(4).find(|at| {
+            let third = (a.address + u64::from(at - data.start)) % 16 == 12 && at - data.start >= 12;
+            let padding = !whole && third && (1..4).all(|n| there(at - 4 * n));
+            !there(*at) && !padding && written.hole(at - (at - data.start) % 16, 16).is_some()
+        });
+        if let Some(at) = hole {
+            self.unwritten(m, pc, u32::from(a.channel), at);
         }
     }
 }

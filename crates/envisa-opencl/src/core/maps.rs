@@ -1,0 +1,98 @@
+//! Mappings of memory objects, and what is to be kept to while they last: looked at only while mistakes are looked for.
+
+use std::sync::Mutex;
+
+use super::region::Region;
+use crate::report::{checking, mistake};
+
+/// A mapping that has not ended.
+#[derive(Debug)]
+struct Mapping {
+    address: usize,
+    /// May the application write there?
+    writes: bool,
+    /// The bytes as they were, of a mapping for reading.
+    before: Option<u64>,
+    region: Region,
+}
+
+/// The mappings of an object.
+#[derive(Debug, Default)]
+pub struct Maps {
+    open: Mutex<Vec<Mapping>>,
+    /// The last one that ended, and the bytes as they were then.
+    ended: Mutex<Option<(Region, u64)>>,
+}
+
+impl Maps {
+    /// A mapping begins.
+    pub fn begin(&self, region: &Region, writes: bool) {
+        let before = if writes { None } else { region.digest() };
+        self.ended.lock().unwrap().take();
+        let mapping = Mapping { address: region.address(), writes, before, region: region.clone() };
+        self.open.lock().unwrap().push(mapping);
+    }
+
+    /// The mapping at an address ends; false if there is none.
+    pub fn end(&self, address: usize) -> bool {
+        let mut open = self.open.lock().unwrap();
+        let Some(at) = open.iter().position(|m| m.address == address) else { return false };
+        let mapping = open.swap_remove(at);
+        if checking() {
+            let now = mapping.region.digest();
+            if mapping.before.is_some() && mapping.before != now {
+                mistake(
+                    "map",
+                    &format!("{} is mapped for reading only, and was written", named(&mapping.region)),
+                );
+            }
+            *self.ended.lock().unwrap() = now.map(|now| (mapping.region, now));
+        }
+        true
+    }
+
+    /// How many have not ended.
+    pub fn count(&self) -> usize {
+        self.open.lock().unwrap().len()
+    }
+
+    /// May the application write somewhere now? None if nothing is mapped.
+    pub fn writes(&self) -> Option<bool> {
+        let open = self.open.lock().unwrap();
+        (!open.is_empty()).then(|| open.iter().any(|m| m.writes))
+    }
+
+    /// A command is about to use the object: by now the application must have left alone what it had mapped.
+    pub fn look(&self) {
+        let ended = self.ended.lock().unwrap().take();
+        if let Some((region, then)) = ended
+            && region.digest() != Some(then)
+        {
+            mistake("map", &format!("{} was written through a mapping that had ended", named(&region)));
+        }
+    }
+
+    /// The object is gone.
+    pub fn close(&self) {
+        if !checking() {
+            return;
+        }
+        self.look();
+        for mapping in self.open.lock().unwrap().iter() {
+            mistake("map", &format!("{} was mapped and never unmapped", named(&mapping.region)));
+        }
+    }
+}
+
+fn named(region: &Region) -> String {
+    let bytes = region.len();
+    match region.backing() {
+        Some(backing) => {
+            format!(
+                "memory of {bytes} bytes, from byte {} of its buffer on,",
+                region.address() - backing.address()
+            )
+        }
+        None => format!("memory of {bytes} bytes"),
+    }
+}

@@ -1,0 +1,393 @@
+//! Which bits of registers and predicates have a value, and what instructions make of those that have none.
+//!
+//! Computing with bits that nothing gave a value is no mistake: compilers do it where no result takes them. So the
+//! instructions of a thread that has such bits are followed, bit by bit, as Memcheck does it, and what depends on
+//! them is complained of: branches, addresses, and what is stored where others see it.
+
+use std::collections::HashMap;
+
+use envisa_isa::Type;
+use envisa_lower::{Dst, ExecType, Inst, Message, Modifier, Op, Shape, Src, Touched};
+use envisa_machine::thread::{Machine, Mask};
+
+use super::content::Home;
+use super::uninitialised::{Shadow, element};
+use super::{Checks, channels};
+
+/// Where bits without a value come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Source {
+    /// Memory that nothing wrote.
+    Memory(Home),
+    /// A register that nothing wrote.
+    Register(u32),
+}
+
+/// The instruction that brought bits without a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Origin {
+    pub pc: u32,
+    pub from: Source,
+}
+
+/// Predicates of which some channels have no value: which, and where that comes from.
+pub(super) type Flags = HashMap<u32, (Mask, Origin)>;
+
+const ALL: u64 = u64::MAX;
+
+/// The bits from the lowest one of these on: of a sum, those that a carry can change.
+fn and_above(bits: u64) -> u64 {
+    if bits == 0 { 0 } else { ALL << bits.trailing_zeros() }
+}
+
+fn low(bits: u64) -> u64 {
+    if bits >= 64 { ALL } else { (1 << bits) - 1 }
+}
+
+/// A number of some bits as one of 64.
+fn extend(bits: u64, width: u64, signed: bool) -> u64 {
+    let signed = signed && width > 0 && bits >> (width - 1).min(63) & 1 != 0;
+    if signed { bits | !low(width) } else { bits & low(width) }
+}
+
+impl Shadow {
+    /// The bits without a value of up to eight bytes.
+    pub fn undefined(&self, at: u32, bytes: u32) -> u64 {
+        if self.written.all(at, bytes) {
+            return 0;
+        }
+        (0..bytes.min(8))
+            .filter(|n| !self.written.any(at + n, 1))
+            .fold(0, |x, n| x | u64::from(self.bits.get(&(at + n)).copied().unwrap_or(0xff)) << (8 * n))
+    }
+
+    /// From now on these bits of up to eight bytes have no value, and the others have one.
+    pub fn set_undefined(&mut self, at: u32, bytes: u32, bits: u64, origin: Option<Origin>) {
+        for n in 0..bytes.min(8) {
+            let byte = (bits >> (8 * n)) as u8;
+            if byte == 0 {
+                self.written.set(at + n, 1);
+                continue;
+            }
+            self.written.unset(at + n, 1);
+            match byte {
+                0xff if self.bits.is_empty() => {}
+                0xff => drop(self.bits.remove(&(at + n))),
+                _ => drop(self.bits.insert(at + n, byte)),
+            }
+        }
+        for dword in at / 4..(at + bytes.min(8)).div_ceil(4) {
+            match origin {
+                Some(origin) if bits != 0 => drop(self.origins.insert(dword, origin)),
+                _ if self.origins.is_empty() => {}
+                _ if bytes >= 4 => drop(self.origins.remove(&dword)),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// An element that an instruction reads.
+#[derive(Clone, Copy, Debug, Default)]
+struct Element {
+    value: u64,
+    undefined: u64,
+    origin: Option<Origin>,
+}
+
+/// What a channel of an instruction reads of a source.
+fn read(m: &Machine<'_>, pc: u32, shadow: &Shadow, src: &Src, k: u32) -> Element {
+    let (at, ty, modifier) = match *src {
+        Src::None | Src::Pred { .. } => return Element::default(),
+        Src::Reg { offset, ty, strides, modifier, .. } => {
+            (offset + strides.element(k) * ty.size(), ty, modifier)
+        }
+        Src::Indirect { address, bytes, per_address_log2, ty, strides, modifier } => {
+            let t = Touched::Indirect { address, add: bytes, per_address_log2, bytes: ty.size(), strides };
+            let Some((at, _)) = element(m, t, k) else { return Element::default() };
+            (at, ty, modifier)
+        }
+    };
+    let (bytes, width, signed) = (ty.size().min(8), 8 * u64::from(ty.size()), ty.is_int() && ty.is_signed());
+    let mut raw = [0; 8];
+    raw[..bytes as usize].copy_from_slice(m.t.regs.slice(at, bytes));
+    let mut value = extend(u64::from_le_bytes(raw), width, signed);
+    let constant = matches!(src, Src::Reg { constant: true, .. });
+    let mut undefined = if constant { 0 } else { extend(shadow.undefined(at, bytes), width, signed) };
+    match modifier {
+        Modifier::Not => value = !value,
+        Modifier::None => {}
+        _ => undefined = and_above(undefined),
+    }
+    let here = || Origin { pc, from: Source::Register(at) };
+    let origin = (undefined != 0).then(|| shadow.origins.get(&(at / 4)).copied().unwrap_or_else(here));
+    Element { value, undefined, origin }
+}
+
+fn source_type(src: &Src) -> Option<Type> {
+    match *src {
+        Src::Reg { ty, .. } | Src::Indirect { ty, .. } => Some(ty),
+        Src::None | Src::Pred { .. } => None,
+    }
+}
+
+/// The bits without a value of what a channel computes of such elements. `picked`: the source that a selection takes, if
+/// that is known.
+fn result(i: &Inst, [a, b, c, d]: [Element; 4], picked: Option<usize>) -> u64 {
+    let any = a.undefined | b.undefined | c.undefined | d.undefined;
+    let integers = i.src.iter().filter_map(source_type).all(|ty| ty.is_int() && !ty.is_packed());
+    let (to, sat) = match i.dst {
+        Dst::Reg { ty, sat, .. } | Dst::Indirect { ty, sat, .. } => (Some(ty), sat),
+        Dst::None | Dst::Pred { .. } => (None, false),
+    };
+    let copies = source_type(&i.src[0]) == to || integers && to.is_some_and(|ty| ty.is_int());
+    let plain = copies && !sat;
+    if i.op == Op::Sel {
+        return match picked {
+            Some(n) if plain => [a, b][n & 1].undefined,
+            Some(n) => {
+                if [a, b][n & 1].undefined != 0 {
+                    ALL
+                } else {
+                    0
+                }
+            }
+            None => ALL,
+        };
+    }
+    if any == 0 {
+        return 0;
+    }
+    let zero = |e: Element| e.undefined == 0 && e.value == 0;
+    if i.op == Op::Mov && plain {
+        return a.undefined;
+    }
+    if !integers || sat {
+        return ALL;
+    }
+    let width = if matches!(i.exec, ExecType::I64 | ExecType::U64) { 64 } else { 32 };
+    let count = b.value & (width - 1);
+    match i.op {
+        Op::And => any & !(!a.value & !a.undefined | !b.value & !b.undefined),
+        Op::Or => any & !(a.value & !a.undefined | b.value & !b.undefined),
+        Op::Xor | Op::Not | Op::Bfn => any,
+        Op::Shl if b.undefined == 0 => a.undefined << count,
+        Op::Shr if b.undefined == 0 => extend(a.undefined, width, false) >> count,
+        Op::Asr if b.undefined == 0 => (extend(a.undefined, width, true) as i64 >> count) as u64,
+        Op::Add | Op::Add3 | Op::Addc | Op::Subb => and_above(any),
+        Op::Mul if zero(a) || zero(b) => 0,
+        Op::Mul => and_above(any),
+        Op::Mad if zero(a) || zero(b) => c.undefined,
+        Op::Mad => and_above(any),
+        Op::Bfe if (a.undefined | b.undefined) == 0 => {
+            let field = c.undefined >> (b.value & 31) & low(a.value & 31);
+            extend(field, a.value & 31, i.exec == ExecType::I32)
+        }
+        Op::Bfi if (a.undefined | b.undefined) == 0 => {
+            let (field, at) = (low(a.value & 31), b.value & 31);
+            (c.undefined & field) << at | d.undefined & !(field << at)
+        }
+        _ => ALL,
+    }
+}
+
+/// Has a comparison of two elements a result whatever their undefined bits are?
+fn compares(i: &Inst, a: Element, b: Element) -> bool {
+    let integers = i.src.iter().filter_map(source_type).all(Type::is_int);
+    let differ = (a.value ^ b.value) & !(a.undefined | b.undefined) != 0;
+    i.src[0] == i.src[1] || integers && i.aux < 2 && differ
+}
+
+impl Checks {
+    /// Follows the bits without a value that an instruction reads; false if it is none that computes, whose operands must
+    /// all have one. Complains of a predicate without a value that decides where channels go, or what is stored.
+    pub(super) fn flow(&mut self, m: &Machine<'_>, pc: u32, i: &Inst, mask: Mask) -> bool {
+        let active = if i.no_mask { u32::MAX } else { m.t.mask >> i.first };
+        let full = u32::MAX >> (32 - u32::from(i.channels.clamp(1, 32)));
+        let flags = |shadow: &Shadow, at: u32| match shadow.flags.get(&at) {
+            Some((bits, origin)) if bits >> i.first & full != 0 => {
+                let all = i.pred.combine != envisa_isa::Combine::None;
+                Some((if all { full } else { bits >> i.first & full & active }, *origin))
+            }
+            _ => None,
+        };
+        let shadow = self.whole_shadow(m);
+        let unsure = flags(shadow, i.pred.offset).filter(|f| i.pred.offset != 0 && f.0 != 0);
+        let computes = match i.op {
+            Op::Message => {
+                // What a load brings that may not run is its own matter: of what it leaves, somebody else knows.
+                let changes = |message: &Message| match message {
+                    Message::Simt(s) => s.write,
+                    Message::Block(b) => b.write,
+                    Message::Typed(t) => t.write,
+                    Message::Sample(_) => false,
+                    _ => true,
+                };
+                let unsure =
+                    unsure.filter(|_| m.env.program.messages().get(i.aux as usize).is_some_and(changes));
+                if let Some((bits, origin)) = unsure {
+                    self.depends(m, pc, bits.trailing_zeros() + u32::from(i.first), origin);
+                }
+                return false;
+            }
+            Op::Goto | Op::Call | Op::Ret | Op::Fret | Op::Fcall => {
+                let goes = unsure.map(|f| (f.0 & m.t.mask >> i.first, f.1)).filter(|f| f.0 != 0);
+                if let Some((bits, origin)) = goes {
+                    self.depends(m, pc, bits.trailing_zeros() + u32::from(i.first), origin);
+                }
+                return false;
+            }
+            Op::PredLogic | Op::Setp | Op::MovPred => return self.flow_predicates(m, pc, i, mask),
+            Op::Dpas | Op::Dpasw | Op::Bdpas | Op::Pln | Op::Line | Op::ShflIdx4 => false,
+            Op::Dp2 | Op::Dp3 | Op::Dp4 | Op::Dph | Op::Sad2 | Op::Sad2add => false,
+            Op::ChannelEnables | Op::Join | Op::Ifcall | Op::Faddr | Op::SwitchJmp | Op::Barrier => false,
+            Op::SplitBarrier | Op::NamedBarrier | Op::Fence | Op::Unsupported | Op::End | Op::Nop => false,
+            _ => true,
+        };
+        if computes {
+            self.compute(m, pc, i, mask, unsure);
+        }
+        computes
+    }
+
+    fn compute(&mut self, m: &Machine<'_>, pc: u32, i: &Inst, mask: Mask, unsure: Option<(Mask, Origin)>) {
+        let shadow = self.whole_shadow(m);
+        let picks: u32 = m.t.regs.peek(i.pred.offset);
+        let (mut results, mut undefined, mut origin) = ([0u64; 32], 0u32, None);
+        let also = unsure.filter(|_| i.op != Op::Sel).map_or(0, |f| f.0);
+        for k in channels(mask | also) {
+            let elements = [0, 1, 2, 3].map(|n| read(m, pc, shadow, &i.src[n], k));
+            let is_unsure = unsure.is_some_and(|f| f.0 >> k & 1 != 0);
+            let picked = match i.op {
+                Op::Sel if !is_unsure && i.pred.combine == envisa_isa::Combine::None => {
+                    let first = (picks >> (u32::from(i.first) + k) & 1 != 0) != i.pred.invert;
+                    Some(usize::from(!first))
+                }
+                _ => None,
+            };
+            let bits = match i.op {
+                Op::Cmp if compares(i, elements[0], elements[1]) => 0,
+                Op::Cmp if elements[0].undefined | elements[1].undefined == 0 => 0,
+                Op::Cmp => ALL,
+                Op::Sel if picked.is_none() && !is_unsure => elements[0].undefined | elements[1].undefined,
+                _ => result(i, elements, picked),
+            };
+            let bits = if is_unsure { ALL } else { bits };
+            if bits != 0 {
+                let from = elements.iter().find_map(|e| e.origin).or(unsure.map(|f| f.1));
+                origin = origin.or(from);
+                (results[k as usize], undefined) = (bits, undefined | 1 << k);
+            }
+        }
+        if undefined != 0 {
+            (shadow.spoilt, shadow.changes) = (true, true);
+        }
+        let origin = origin.unwrap_or(Origin { pc, from: Source::Register(0) });
+        let base = m.env.program.registers().address_base;
+        let mut uses = false;
+        for k in channels(mask | also & undefined) {
+            let bits = results[k as usize];
+            let at = match i.dst {
+                Dst::Reg { offset, ty, stride, .. } => {
+                    Some((offset + k * u32::from(stride) * ty.size(), ty.size()))
+                }
+                Dst::Indirect { address, bytes, per_address_log2, ty, stride, .. } => {
+                    let strides = envisa_lower::Strides { vertical: stride, width_log2: 0, horizontal: 0 };
+                    let (add, bytes) = (bytes, ty.size());
+                    element(m, Touched::Indirect { address, add, per_address_log2, bytes, strides }, k)
+                }
+                Dst::None | Dst::Pred { .. } => None,
+            };
+            // Address registers and states decide what other instructions do.
+            match at {
+                Some((at, _)) if at < base => uses |= bits != 0,
+                Some((at, bytes)) => shadow.set_undefined(at, bytes, bits, Some(origin)),
+                None => {}
+            }
+            if i.dst2 != 0 && !matches!(i.op, Op::Add3o | Op::Invm | Op::Rsqtm) {
+                shadow.set_undefined(i.dst2 + 4 * k, 4, if bits == 0 { 0 } else { ALL }, Some(origin));
+            }
+        }
+        let predicate = match (i.dst, i.op) {
+            (Dst::Pred { offset }, _) => Some(offset),
+            (_, Op::Add3o | Op::Invm | Op::Rsqtm) if i.dst2 != 0 => Some(i.dst2),
+            _ => None,
+        };
+        if let Some(at) = predicate {
+            shadow.set_flags(at, (mask | also) << i.first, undefined << i.first, origin);
+        }
+        if uses {
+            self.depends(m, pc, undefined.trailing_zeros() + u32::from(i.first), origin);
+        }
+    }
+
+    /// Moves between predicates and registers, and logic of predicates.
+    fn flow_predicates(&mut self, m: &Machine<'_>, pc: u32, i: &Inst, mask: Mask) -> bool {
+        let shadow = self.whole_shadow(m);
+        let full = u32::MAX >> (32 - u32::from(i.channels.clamp(1, 32)));
+        let one = |shadow: &Shadow, src: &Src| match *src {
+            Src::Pred { offset, invert } => {
+                let value: u32 = m.t.regs.peek(offset);
+                let (undefined, origin) = shadow.flags.get(&offset).map_or((0, None), |f| (f.0, Some(f.1)));
+                (if invert { !value } else { value }, undefined, origin)
+            }
+            _ => {
+                let e = read(m, pc, shadow, src, 0);
+                (e.value as u32, e.undefined as u32, e.origin)
+            }
+        };
+        let (a, b) = (one(shadow, &i.src[0]), one(shadow, &i.src[1]));
+        let both = a.1 | b.1;
+        let undefined = match (i.op, i.aux) {
+            (Op::PredLogic, 0x88) => both & !(!a.0 & !a.1 | !b.0 & !b.1),
+            (Op::PredLogic, 0xee) => both & !(a.0 & !a.1 | b.0 & !b.1),
+            _ => both,
+        };
+        if undefined != 0 {
+            (shadow.spoilt, shadow.changes) = (true, true);
+        }
+        let origin = a.2.or(b.2).unwrap_or(Origin { pc, from: Source::Register(0) });
+        match i.dst {
+            Dst::Pred { offset } if i.op == Op::Setp => {
+                let scalar = !matches!(i.src[0], Src::Reg { shape, .. } if shape != Shape::Scalar);
+                let lowest = |k: &u32| read(m, pc, shadow, &i.src[0], *k).undefined & 1 != 0;
+                let (bits, undefined) = match scalar {
+                    true => (full, undefined & full),
+                    false => (mask, channels(mask).filter(lowest).fold(0, |x, k| x | 1 << k)),
+                };
+                shadow.set_flags(offset, bits << i.first, undefined << i.first, origin);
+            }
+            Dst::Pred { offset } => {
+                let bits = mask << i.first;
+                shadow.set_flags(offset, bits, undefined & bits, origin);
+            }
+            Dst::Reg { offset, ty, .. } => {
+                shadow.set_undefined(offset, ty.size(), u64::from(undefined), Some(origin));
+            }
+            Dst::None | Dst::Indirect { .. } => {}
+        }
+        true
+    }
+}
+
+impl Shadow {
+    /// Of these channels of a predicate, those of the second mask have no value now, and the others have one.
+    fn set_flags(&mut self, at: u32, channels: Mask, undefined: Mask, origin: Origin) {
+        let before = self.flags.get(&at).map_or(0, |f| f.0);
+        match before & !channels | undefined {
+            0 if before == 0 => {}
+            0 => drop(self.flags.remove(&at)),
+            now => drop(self.flags.insert(at, (now, origin))),
+        }
+    }
+
+    /// Does an instruction read or write a predicate of which some channels have no value?
+    pub fn has_flags(&self, i: &Inst) -> bool {
+        let there = |at: u32| self.flags.contains_key(&at);
+        !self.flags.is_empty()
+            && (i.pred.offset != 0 && there(i.pred.offset)
+                || matches!(i.dst, Dst::Pred { offset } if there(offset))
+                || i.dst2 != 0 && there(i.dst2)
+                || i.src.iter().any(|s| matches!(*s, Src::Pred { offset, .. } if there(offset))))
+    }
+}
