@@ -55,10 +55,8 @@ impl Checks {
         // From here on another group may have told this one that it is done.
         let changes =
             |row: &AccessRow| row.first.kind == AccessKind::Atomic && row.first.space != AccessSpace::Slm;
-        if m.accesses.rows().iter().any(changes) {
-            if gives(message) {
-                self.group.told();
-            }
+        if m.accesses.rows().iter().any(changes) && gives(message) {
+            self.group.told();
         }
     }
 }
