@@ -46,6 +46,7 @@ enum Command {
     #[cfg(feature = "debug")]
     Debug(Box<cmd::debug::Args>),
     Exec(cmd::exec::Args),
+    Reduce(cmd::reduce::Args),
     Opencl(cmd::opencl::Args),
     Completions(cmd::shell::Completions),
     Man(cmd::shell::Man),
@@ -86,6 +87,7 @@ pub fn main() -> std::process::ExitCode {
         #[cfg(feature = "debug")]
         Command::Debug(args) => cmd::debug::run(&args),
         Command::Exec(args) => cmd::exec::run(&args),
+        Command::Reduce(args) => cmd::reduce::run(&args),
         Command::Opencl(args) => cmd::opencl::run(&args),
         Command::Completions(args) => cmd::shell::completions(&args),
         Command::Man(args) => cmd::shell::man(&args),

@@ -18,6 +18,7 @@ pub mod load;
 pub mod opencl;
 mod profile;
 mod progress;
+pub mod reduce;
 pub mod results;
 pub mod run;
 pub mod shell;

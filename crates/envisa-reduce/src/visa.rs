@@ -1,0 +1,92 @@
+//! vISA text: lines, predicates, modifiers, immediates.
+
+use crate::edits::Edit;
+use crate::{Language, Pass};
+
+/// vISA text.
+pub struct Visa;
+
+impl Language for Visa {
+    fn passes(&self) -> &[Pass] {
+        const PASSES: [Pass; 5] = [
+            Pass { name: "leave out lines", edits: lines, together: true },
+            Pass { name: "leave out predicates and modifiers", edits: decorations, together: true },
+            Pass { name: "make immediates zero", edits: immediates, together: true },
+            Pass { name: "leave out words", edits: words, together: true },
+            Pass { name: "leave out comments and space", edits: comments, together: true },
+        ];
+        &PASSES
+    }
+}
+
+/// Lines with their start in the text.
+fn each_line(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.split_inclusive('\n').scan(0, |at, line| {
+        let start = *at;
+        *at += line.len();
+        Some((start, line))
+    })
+}
+
+fn lines(text: &str) -> Vec<Edit> {
+    each_line(text).map(|(start, line)| Edit::leave_out(start..start + line.len())).collect()
+}
+
+/// `(P1) ` before an instruction; `.sat`; `(abs)`, `(-)` and the like before a source.
+fn decorations(text: &str) -> Vec<Edit> {
+    let mut out = Vec::new();
+    for (start, line) in each_line(text) {
+        let indent = line.len() - line.trim_start().len();
+        if let (true, Some(end)) = (line[indent..].starts_with('('), line.find(')')) {
+            out.push(Edit::leave_out(start + indent..start + end + 1));
+        }
+        for part in [".sat", "(-)", "(abs)", "(-abs)", "(~)"] {
+            out.extend(line.match_indices(part).map(|(i, m)| Edit::leave_out(start + i..start + i + m.len())));
+        }
+    }
+    out.sort_by_key(|e| e.piece.start);
+    out
+}
+
+/// `0x1f:ud` by `0x0:ud`.
+fn immediates(text: &str) -> Vec<Edit> {
+    let found = text.match_indices("0x");
+    let digits = found.filter_map(|(at, _)| {
+        let start = at + 2;
+        let end = text[start..].find(|c: char| !c.is_ascii_hexdigit()).map_or(text.len(), |n| start + n);
+        (end > start && &text[start..end] != "0").then(|| Edit::replace(start..end, "0"))
+    });
+    digits.collect()
+}
+
+/// Words between blanks, behind the first of a line.
+fn words(text: &str) -> Vec<Edit> {
+    let mut out = Vec::new();
+    for (start, line) in each_line(text) {
+        let mut at = 0;
+        for (i, word) in line.split_inclusive(' ').enumerate() {
+            if i > 0 && !word.trim().is_empty() {
+                out.push(Edit::leave_out(start + at..start + at + word.trim_end().len()));
+            }
+            at += word.len();
+        }
+    }
+    out
+}
+
+/// `// …` and `/// …` to the end of their line, and blanks at both ends.
+fn comments(text: &str) -> Vec<Edit> {
+    let mut out = Vec::new();
+    for (start, line) in each_line(text) {
+        let body = line.trim_end_matches('\n');
+        let code = body.find("//").map_or(body, |i| &body[..i]).trim_end();
+        let indent = code.len() - code.trim_start().len();
+        if indent > 0 {
+            out.push(Edit::leave_out(start..start + indent));
+        }
+        if code.len() < body.len() {
+            out.push(Edit::leave_out(start + code.len()..start + body.len()));
+        }
+    }
+    out
+}
