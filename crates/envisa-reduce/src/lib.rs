@@ -136,7 +136,8 @@ impl Search<'_> {
         let mut at = 0;
         while at < edits.len() && !self.over() {
             let workers = self.bounds.workers.max(1);
-            let starts: Vec<usize> = (0..workers).map(|w| at + w * run).filter(|s| *s < edits.len()).collect();
+            let starts: Vec<usize> =
+                (0..workers).map(|w| at + w * run).filter(|s| *s < edits.len()).collect();
             let candidates: Vec<Option<String>> = starts
                 .iter()
                 .map(|s| edits::apply(&self.text, &edits[*s..(*s + run).min(edits.len())]))
@@ -243,7 +244,9 @@ mod tests {
     /// Whatever stands in a text, passes give edits inside of it, and a search comes to an end.
     #[test]
     fn any_text_is_taken_apart() {
-        for text in ["", "{", "}", "((", "\"", "'", "/*", "#", "a ? b : c;", "if (", "\u{fc}{\u{fc};}", ".decl", "(("] {
+        for text in
+            ["", "{", "}", "((", "\"", "'", "/*", "#", "a ? b : c;", "if (", "\u{fc}{\u{fc};}", ".decl", "(("]
+        {
             for language in [&OpenClC as &dyn Language, &Visa] {
                 for pass in language.passes() {
                     for edit in (pass.edits)(text) {

@@ -33,7 +33,8 @@ fn statements(text: &str) -> Vec<Edit> {
     let all = tokens(text);
     let mut out = Vec::new();
     for (open, token) in all.iter().enumerate() {
-        if let (true, Some(close)) = (&text[token.piece.clone()] == "{", token.partner.filter(|p| *p > open)) {
+        if let (true, Some(close)) = (&text[token.piece.clone()] == "{", token.partner.filter(|p| *p > open))
+        {
             out.extend(split(&all, open + 1, close).into_iter().map(|(a, b)| leave_out(&all, a, b)));
         }
     }

@@ -115,8 +115,8 @@ fn quoted(text: &str, quote: u8) -> usize {
 
 fn mark(text: &str) -> usize {
     const LONG: [&str; 19] = [
-        "<<=", ">>=", "++", "--", "->", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=", "-=", "*=", "/=", "|=",
-        "&=",
+        "<<=", ">>=", "++", "--", "->", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=", "-=", "*=",
+        "/=", "|=", "&=",
     ];
     let long = LONG.iter().find(|m| text.starts_with(**m)).map(|m| m.len());
     long.unwrap_or_else(|| text.chars().next().map_or(1, char::len_utf8))

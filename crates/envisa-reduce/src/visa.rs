@@ -41,7 +41,9 @@ fn decorations(text: &str) -> Vec<Edit> {
             out.push(Edit::leave_out(start + indent..start + end + 1));
         }
         for part in [".sat", "(-)", "(abs)", "(-abs)", "(~)"] {
-            out.extend(line.match_indices(part).map(|(i, m)| Edit::leave_out(start + i..start + i + m.len())));
+            out.extend(
+                line.match_indices(part).map(|(i, m)| Edit::leave_out(start + i..start + i + m.len())),
+            );
         }
     }
     out.sort_by_key(|e| e.piece.start);
