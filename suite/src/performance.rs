@@ -473,6 +473,9 @@ mod tests {
         let rows =
             vec![row("rules", 1, 0.001), row("rules and lints", 1, 0.06), row("rules and lints", 15, 9.0)];
         let record = Verifier { machine: Machine::here(), rounds: 1, rows };
+        let wrong = ["one differs".to_owned()];
+        assert!(write(docs.path(), Part::Verifier, &record, "## Verifying\n", &wrong).is_err());
+        assert!(!docs.path().join(Part::Verifier.record()).exists());
         write(docs.path(), Part::Verifier, &record, "## Verifying\n", &[]).unwrap();
         let page = std::fs::read_to_string(docs.path().join("PERFORMANCE.md")).unwrap();
         assert!(page.starts_with("# Performance\n\n<!-- begin summary -->"), "{page}");
