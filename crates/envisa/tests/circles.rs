@@ -36,6 +36,11 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         "the reader hands over files of releases that left operands out, which are read by its own tables",
     ),
     (
+        "envisa-debug",
+        &["breakpoints", "look", "session"],
+        "a session stops at breakpoints, whose conditions look at what the session has stopped at",
+    ),
+    (
         "envisa-interp",
         &["decode", "parts"],
         "an instruction without a handler of its own becomes several that are decoded like any other",
@@ -47,13 +52,18 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "envisa-opencl",
-        &["api", "capture", "compiler", "core", "device", "report"],
-        "errors of the C interface are those of its objects, and reports name both",
+        &["api", "capture", "compiler", "core", "device", "log", "report"],
+        "errors of the C interface are those of its objects, and reports and the log name both",
     ),
     (
         "envisa-sem",
         &["convert", "float"],
         "floats of 16 bits compute by way of wider ones, and conversions are between all floats",
+    ),
+    (
+        "envisa-vir",
+        &["facts", "func", "inst"],
+        "a function holds instructions and what is known of its values, and both name its values and blocks",
     ),
     ("envisa-zebin", &["yaml", "ze_info"], "the errors of the metadata's reader are those of its text"),
 ];

@@ -64,7 +64,7 @@ impl Copy {
         let manifest: String =
             manifest
                 .lines()
-                .filter(|l| !l.starts_with("default-members") && !l.starts_with("exclude"))
+                .filter(|l| !l.starts_with("default-members") && !l.starts_with("exclude = [\"fuzz\"]"))
                 .map(|l| {
                     if l.starts_with("members") {
                         "members = [\"crates/*\"]".into()
