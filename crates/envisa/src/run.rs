@@ -260,6 +260,7 @@ impl Run {
         LaunchFacts {
             arguments: code.arguments.iter().map(|a| a.name.clone()).collect(),
             in_step: code.metadata.is_none(),
+            vector_code: code.metadata.as_ref().is_some_and(|m| m.kernel.execution_env.simd_size == 1),
             sub_groups: code.metadata.as_ref().map(|m| &m.kernel).is_some_and(|k| {
                 k.execution_env.required_sub_group_size != 0
                     || k.user_attributes.intel_reqd_sub_group_size.is_some()

@@ -11,7 +11,7 @@ impl Checks {
     pub(super) fn barrier(&mut self, m: &Machine<'_>, pc: u32, i: &Inst) {
         let kind = FindingKind::DivergentBarrier;
         // Code whose channels are no work-items says with a barrier alone what OpenCL C says with the fences before it.
-        if self.facts.in_step || m.env.program.simd() == 1 {
+        if self.facts.in_step || self.facts.vector_code {
             self.group.fence(m.t.index, fence::GLOBAL | fence::LOCAL | fence::GROUP);
         }
         let elsewhere = self.group.barrier(m.t.index, (i.op, pc), i.aux == 1);

@@ -45,6 +45,8 @@ pub struct LaunchFacts {
     /// The channels of a thread are parts of a vector, as in code written by hand, rather than work-items: they do run
     /// in step.
     pub in_step: bool,
+    /// It is code of the vector compiler, whose barriers order memory without fences.
+    pub vector_code: bool,
     /// The kernel says of how many work-items its sub-groups are: it may rely on how they go on together, and what orders
     /// their accesses is not left in vISA.
     pub sub_groups: bool,

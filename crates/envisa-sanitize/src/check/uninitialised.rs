@@ -334,7 +334,8 @@ impl Checks {
         let bytes = data.end - data.start;
         if bytes <= 8 {
             let others = |s: u32| (1..4).all(|n| written.any(data.start.wrapping_sub(n * s), bytes));
-            if !written.any(data.start, bytes) && (whole || !stride.is_some_and(others)) {
+            // Padding of structures is never the first byte: what has none there is no copy of such.
+            if !written.any(data.start, 1) && (whole || !stride.is_some_and(others)) {
                 self.unwritten(m, pc, u32::from(a.channel), data.start);
             }
             return;
