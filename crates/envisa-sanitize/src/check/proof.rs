@@ -183,7 +183,9 @@ fn best(i: &Inst, state: &[Known], at: u32, bytes: u32, k: Option<u32>) -> Known
 fn step(p: &Program, i: &Inst, state: &mut [Known]) -> bool {
     let n = u32::from(i.channels);
     let mut proven = true;
-    if !(i.op == Op::Sel || i.op == Op::Cmp && i.src[0] == i.src[1]) {
+    // What is compared with itself has a result whatever it is. A selection may pass on what has no value, which is
+    // followed from there.
+    if !(i.op == Op::Cmp && i.src[0] == i.src[1]) {
         i.reads(p.parts(), &mut |t| {
             proven &= match t {
                 Touched::Indirect { .. } => false,
