@@ -2,16 +2,12 @@
 //!
 //! The library is an installable client driver: an OpenCL loader opens it and finds one platform, whose devices
 //! run the kernels that Intel's compiler makes on the CPU. `envisa exec` sets a program's environment so that it
-//! is used. [`api`] is the C interface, `core` what it does, `device` the one module that knows envisa.
+//! is used. [`api`] is the C interface, `core` what it does, on what the doors share (`envisa-runtime`).
 
 mod api;
-mod capture;
-mod compiler;
 mod core;
-mod device;
-mod log;
-mod report;
 
+use envisa_runtime::{compiler, device, log, report};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 /// What loaders call first: the platforms.

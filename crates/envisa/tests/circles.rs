@@ -52,8 +52,8 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "envisa-opencl",
-        &["api", "capture", "compiler", "core", "device", "log", "report"],
-        "errors of the C interface are those of its objects, and reports and the log name both",
+        &["api", "core"],
+        "errors of the C interface are those of its objects, whose handles begin with its table",
     ),
     (
         "envisa-sem",

@@ -44,7 +44,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("envisa-debug", &["envisa"]),
     ("envisa-cli", &["envisa", "envisa-debug", "envisa-harness", "envisa-ocloc", "envisa-reduce"]),
     ("envisa-suite", &["envisa", "envisa-harness", "envisa-model", "envisa-ocloc"]),
-    ("envisa-opencl", &["envisa", "envisa-ocloc"]),
+    ("envisa-runtime", &["envisa", "envisa-ocloc"]),
+    ("envisa-opencl", &["envisa", "envisa-ocloc", "envisa-runtime"]),
     ("envisa-python", &["envisa", "envisa-harness", "envisa-ocloc"]),
     ("envisa-fuzz-smoke", &["envisa", "envisa-harness", "envisa-smith"]),
 ];

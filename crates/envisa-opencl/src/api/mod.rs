@@ -23,7 +23,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-pub(crate) use caller::{Caller, at_exit, library_path, print};
+pub(crate) use caller::Caller;
 pub(crate) use icd::dispatch;
 use opencl_sys::{cl_event, cl_int};
 

@@ -3,6 +3,7 @@
 use opencl_sys as cl;
 
 use super::error::{Error, Result};
+use crate::device::{self, ImageFormat};
 
 /// Channel order and data type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -94,7 +95,15 @@ impl Format {
     /// # Errors
     /// If the machine does not know the format.
     pub fn encode(self, colour: [u32; 4]) -> Result<Vec<u8>> {
-        crate::device::texel(self.order, self.channel, colour).ok_or(Error::IMAGE_FORMAT_NOT_SUPPORTED)
+        device::texel(self.of_machine()?, colour).ok_or(Error::IMAGE_FORMAT_NOT_SUPPORTED)
+    }
+
+    /// As the machine has it.
+    ///
+    /// # Errors
+    /// If the machine does not know the format.
+    pub fn of_machine(self) -> Result<ImageFormat> {
+        device::image_format(self.order, self.channel).ok_or(Error::IMAGE_FORMAT_NOT_SUPPORTED)
     }
 }
 

@@ -9,7 +9,6 @@ use super::context::PointerKind;
 use super::error::{Error, Result};
 use super::event::Event;
 use super::handle::{Object, Slot};
-use super::ledger::{self, Ranges};
 use super::mem::{Mem, Sampler};
 use super::platform::{BASE_ALIGN, Device, MAX_GROUP};
 use super::program::Program;
@@ -17,8 +16,9 @@ use super::queue::{Order, Queue};
 use super::region::Backing;
 use crate::api::because;
 use crate::device::{
-    self, Addresses, Addressing, ArgKind, ImageValue, KernelInfo, Module, Range, Trouble, Value,
+    self, Addresses, Addressing, ArgKind, ImageShape, ImageValue, KernelInfo, Module, Range, Trouble, Value,
 };
+use envisa_runtime::launch::Launch;
 
 /// A kernel with its arguments.
 pub struct Kernel {
@@ -428,13 +428,20 @@ fn value_of(mem: &Arc<Mem>, kind: ArgKind) -> Result<Value> {
         cl::CL_MEM_OBJECT_IMAGE1D_ARRAY => (1, height),
         _ => (height, depth),
     };
+    let shape = match image.kind {
+        cl::CL_MEM_OBJECT_IMAGE1D => ImageShape::D1,
+        cl::CL_MEM_OBJECT_IMAGE1D_BUFFER => ImageShape::Buffer,
+        cl::CL_MEM_OBJECT_IMAGE1D_ARRAY => ImageShape::D1Array,
+        cl::CL_MEM_OBJECT_IMAGE2D => ImageShape::D2,
+        cl::CL_MEM_OBJECT_IMAGE2D_ARRAY => ImageShape::D2Array,
+        _ => ImageShape::D3,
+    };
     Ok(Value::Image(Box::new(ImageValue {
-        kind: image.kind,
+        shape,
         size: [width as u32, height as u32, depth as u32],
         row_pitch: image.row_pitch as u32,
         slice_pitch: image.slice_pitch as u64,
-        order: image.format.order,
-        channel: image.format.channel,
+        format: image.format.of_machine()?,
         texels: mem.region.clone(),
     })))
 }
@@ -486,121 +493,23 @@ fn keeps_to(info: &KernelInfo, captured: &Captured, accessed: &[Addresses], writ
     }
 }
 
-/// Notes what a launch read and wrote; tells of what it read and nothing has written.
-fn account(
-    info: &KernelInfo,
-    captured: &Captured,
-    (read, written): (&[Addresses], &[Addresses]),
-    told: bool,
-) {
-    let name = &info.name;
-    ledger::name(|| format!("kernel `{name}`"));
-    let mut own = Ranges::default();
-    for range in written {
-        ledger::touch(range.clone(), true);
-        own.add(range.clone());
-    }
-    let buffers: Vec<(usize, &Arc<Backing>)> = captured
-        .values
-        .iter()
-        .enumerate()
-        .filter_map(|(i, v)| match v {
-            Value::Memory(backing, ..) | Value::Shared(backing, _) => Some((i, backing)),
-            Value::Image(image) => image.texels.backing().map(|b| (i, b)),
-            _ => None,
-        })
-        .collect();
-    for range in read {
-        ledger::touch(range.clone(), false);
-        for (i, backing) in &buffers {
-            let start = backing.address() as u64;
-            let bytes = backing.region().len() as u64;
-            let part = range.start.max(start)..range.end.min(start + bytes);
-            if part.is_empty() {
-                continue;
-            }
-            // What the launch writes itself it may have written before.
-            let mut at = part.start;
-            while let Some(hole) = backing.unwritten(&(at..part.end)) {
-                if let Some(never) = own.hole(&hole).filter(|_| !told) {
-                    let (from, n) = (never.start - start, never.end - never.start);
-                    crate::report::mistake(
-                        "content",
-                        &format!(
-                            "kernel `{name}` reads {n} bytes that nothing has written, from byte {from} on of {}",
-                            info.argument(*i)
-                        ),
-                    );
-                    break;
-                }
-                at = hole.end;
-            }
-        }
-    }
-    for range in written {
-        for (_, backing) in &buffers {
-            let start = backing.address() as u64;
-            let end = start + backing.region().len() as u64;
-            backing.wrote(range.start.max(start)..range.end.min(end));
-        }
-    }
-}
-
 fn run(kernel: &Kernel, device: &Arc<Device>, range: &Range, captured: &Captured) -> Result<()> {
-    let name = &kernel.info.name;
-    let (args, shared) = (&captured.values[..], &captured.shared[..]);
     let info = &kernel.info;
-    let (loaded, module) = (kernel.loaded(device)?, &kernel.module(device)?.bytes()[..]);
-    let kept = crate::capture::begin(&crate::capture::Launch {
+    let launch = Launch {
         device: device.spec.name,
-        module,
+        module: &kernel.module(device)?.bytes()[..],
         info,
         range,
-        args,
-        shared,
-    });
-    let launched = device.machine.launch(loaded, &kernel.info, range, args, shared);
-    if let Some(kept) = kept {
-        kept.end();
-    }
-    let report = match launched {
-        Ok(report) => report,
-        Err(e) => {
-            crate::log::complain(&format!("kernel `{name}` cannot be launched: {e}"));
-            return Err(match e {
-                Trouble::Memory(_) => Error::MEM_OBJECT_ALLOCATION_FAILURE,
-                Trouble::Other(_) => Error::OUT_OF_RESOURCES,
-            });
-        }
+        args: &captured.values,
+        shared: &captured.shared,
     };
-    if !report.printed.is_empty() {
-        crate::api::print(&report.printed);
-    }
-    if crate::log::wanted().launch {
-        let [x, y, z] = range.global;
-        let [u, v, w] = range.local;
-        let ms = report.time.as_secs_f64() * 1e3;
-        crate::log::line(&format!("envisa: {name} {x}x{y}x{z} in groups of {u}x{v}x{w}: {ms:.3} ms"));
-    }
-    crate::report::launched(name, report.work_items, report.time);
-    for f in &report.findings {
-        crate::report::finding(f);
-    }
+    let report = launch.run(&device.machine, kernel.loaded(device)?).map_err(|e| match e {
+        Trouble::Memory(_) => Error::MEM_OBJECT_ALLOCATION_FAILURE,
+        Trouble::Other(_) => Error::OUT_OF_RESOURCES,
+    })?;
     if let Some((read, written)) = &report.footprint {
-        // What came of bytes that nothing has written is told at its statement, once.
-        let told = report.findings.iter().any(|f| f.key.starts_with("F0006"));
-        account(info, captured, (read, written), told);
         keeps_to(info, captured, written, true);
         keeps_to(info, captured, read, false);
     }
-    if let Some(what) = &report.not_checked {
-        crate::report::note(&format!("kernel `{name}`: {what}"));
-    }
-    match report.fault {
-        None => Ok(()),
-        Some(f) => {
-            crate::report::fault(&f);
-            Err(Error::OUT_OF_RESOURCES)
-        }
-    }
+    if report.fault.is_some() { Err(Error::OUT_OF_RESOURCES) } else { Ok(()) }
 }

@@ -7,21 +7,19 @@ pub mod format;
 pub mod handle;
 pub mod info;
 pub mod kernel;
-pub mod ledger;
-pub mod lines;
 pub mod maps;
 pub mod mem;
 pub mod platform;
 pub mod program;
 pub mod queue;
-pub mod region;
-pub mod spirv;
 #[cfg(test)]
 mod tests;
 
+pub use envisa_runtime::{ledger, lines, region, spirv};
+
 /// What an object is called in a report, and which it is; nothing of platforms and devices, which nobody has to
 /// release.
-pub fn describe(object: &(dyn std::any::Any + Send + Sync)) -> Option<(&'static str, String)> {
+fn describe(object: &(dyn std::any::Any + Send + Sync)) -> Option<(&'static str, String)> {
     if let Some(mem) = object.downcast_ref::<mem::Mem>() {
         let (kind, bytes) = (mem.kind_name(), mem.region.len());
         return Some((kind, format!("{bytes} byte{}", if bytes == 1 { "" } else { "s" })));
@@ -37,4 +35,9 @@ pub fn describe(object: &(dyn std::any::Any + Send + Sync)) -> Option<(&'static 
         (object.is::<event::Event>(), "event"),
     ];
     kinds.into_iter().find(|(is, _)| *is).map(|(_, name)| (name, String::new()))
+}
+
+/// What the application holds.
+pub fn held() -> Vec<(&'static str, String)> {
+    handle::held().iter().filter_map(|object| describe(&**object)).collect()
 }

@@ -1,6 +1,4 @@
 //! The platform and its devices: what they are and what they report.
-//!
-//! The numbers are those of Intel's driver for the devices, without what envisa does not do.
 
 use std::sync::{Arc, OnceLock};
 
@@ -10,129 +8,12 @@ use super::error::{Error, Result};
 use super::handle::{self, Object, Slot};
 use super::info::{Answer, named, version};
 use crate::device::Machine;
+pub use envisa_runtime::spec::{
+    IMAGE_2D, IMAGE_ARGS, IMAGE_LAYERS, MAX_GROUP, MAX_PARAMETERS, SAMPLERS, Spec, chosen, memory_size,
+};
 
-/// What is fixed of a device.
-#[derive(Debug)]
-pub struct Spec {
-    /// As `ENVISA_DEVICES` and the compiler call it.
-    pub name: &'static str,
-    /// As applications see it.
-    pub title: &'static str,
-    /// Number on the bus.
-    pub pci: u32,
-    /// Version of the architecture: major, minor, revision.
-    pub ip: (u32, u32, u32),
-    /// Shared local memory of a group, in bytes.
-    pub slm: u64,
-    /// Sizes of sub-groups.
-    pub sub_groups: &'static [usize],
-    /// 64-bit floating point.
-    pub fp64: bool,
-    /// Images and samplers.
-    pub images: bool,
-    /// Sub-groups of a group make progress alone.
-    pub independent: bool,
-    /// Two threads run in step: groups of twice the SIMD size are preferred.
-    pub fused: bool,
-    /// Matrix engines.
-    pub dpas: bool,
-    /// Dot products of packed bytes.
-    pub dp4a: bool,
-    /// Threads of an execution unit.
-    pub threads_per_eu: u32,
-    /// Highest clock in MHz.
-    pub clock: u32,
-    /// Last-level cache in bytes.
-    pub cache: u64,
-}
-
-/// Every device there is.
-pub static SPECS: &[Spec] = &[
-    Spec {
-        name: "dg2",
-        title: "Intel(R) Arc(TM) A770 Graphics (envisa)",
-        pci: 0x56a0,
-        ip: (12, 55, 8),
-        slm: 64 << 10,
-        sub_groups: &[8, 16, 32],
-        fp64: false,
-        images: true,
-        independent: false,
-        fused: true,
-        dpas: true,
-        dp4a: true,
-        threads_per_eu: 8,
-        clock: 2400,
-        cache: 16 << 20,
-    },
-    Spec {
-        name: "pvc",
-        title: "Intel(R) Data Center GPU Max 1550 (envisa)",
-        pci: 0x0bd5,
-        ip: (12, 60, 7),
-        slm: 128 << 10,
-        sub_groups: &[16, 32],
-        fp64: true,
-        images: false,
-        independent: true,
-        fused: false,
-        dpas: true,
-        dp4a: true,
-        threads_per_eu: 8,
-        clock: 1600,
-        cache: 408 << 20,
-    },
-    Spec {
-        name: "skl",
-        title: "Intel(R) HD Graphics 530 (envisa)",
-        pci: 0x1912,
-        ip: (9, 0, 9),
-        slm: 64 << 10,
-        sub_groups: &[8, 16, 32],
-        fp64: true,
-        images: true,
-        independent: true,
-        fused: false,
-        dpas: false,
-        dp4a: false,
-        threads_per_eu: 7,
-        clock: 1150,
-        cache: 768 << 10,
-    },
-    Spec {
-        name: "tgllp",
-        title: "Intel(R) Iris(R) Xe Graphics (envisa)",
-        pci: 0x9a49,
-        ip: (12, 0, 0),
-        slm: 64 << 10,
-        sub_groups: &[8, 16, 32],
-        fp64: false,
-        images: true,
-        independent: false,
-        fused: true,
-        dpas: false,
-        dp4a: true,
-        threads_per_eu: 7,
-        clock: 1350,
-        cache: 3840 << 10,
-    },
-];
-
-/// Most work-items of a group.
-pub const MAX_GROUP: usize = 1024;
-/// Most bytes of a kernel's arguments.
-pub const MAX_PARAMETERS: usize = 2048;
 /// Address alignment of sub-buffers, in bytes.
 pub const BASE_ALIGN: usize = 128;
-/// Most images of a kernel.
-const IMAGE_ARGS: u32 = 128;
-/// Most samplers of a kernel.
-const SAMPLERS: u32 = 16;
-/// Largest width and height of images.
-pub const IMAGE_2D: usize = 16384;
-/// Largest depth of images, and layers of arrays.
-pub const IMAGE_LAYERS: usize = 2048;
-
 /// The platform.
 pub struct Platform {
     slot: Slot,
@@ -165,36 +46,6 @@ impl Object for Device {
     }
 }
 
-/// Half of the host's memory, or what `ENVISA_MEMORY` says in MiB.
-fn memory_size() -> u64 {
-    if let Some(mib) = std::env::var("ENVISA_MEMORY").ok().and_then(|t| t.trim().parse::<u64>().ok()) {
-        return mib.saturating_mul(1 << 20).max(64 << 20);
-    }
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let total = text.lines().find_map(|l| {
-        let kib = l.strip_prefix("MemTotal:")?.trim().strip_suffix("kB")?.trim();
-        kib.parse::<u64>().ok()
-    });
-    (total.map_or(4 << 30, |kib| kib * 1024) / 2) & !0xfff
-}
-
-/// The devices that `ENVISA_DEVICES` names, in its order; without it all.
-fn chosen() -> Vec<&'static Spec> {
-    let Ok(list) = std::env::var("ENVISA_DEVICES") else { return SPECS.iter().collect() };
-    let mut chosen: Vec<&Spec> = Vec::new();
-    for name in list.split(',').map(str::trim).filter(|n| !n.is_empty()) {
-        match SPECS.iter().find(|s| s.name == name) {
-            Some(spec) if chosen.iter().any(|c| c.name == spec.name) => {}
-            Some(spec) => chosen.push(spec),
-            None => {
-                let unknown = crate::device::unknown("device", name, SPECS.iter().map(|s| s.name));
-                crate::log::complain(&format!("ENVISA_DEVICES: {unknown}"));
-            }
-        }
-    }
-    chosen
-}
-
 /// The one platform.
 pub fn platform() -> &'static Arc<Platform> {
     static PLATFORM: OnceLock<Arc<Platform>> = OnceLock::new();
@@ -209,6 +60,7 @@ pub fn platform() -> &'static Arc<Platform> {
         let devices = chosen().into_iter().map(make).collect();
         let platform = Arc::new(Platform { slot: Slot::default(), devices });
         handle::publish(&platform);
+        crate::report::tell_what_is_held(super::held);
         platform
     })
 }

@@ -226,8 +226,10 @@ impl Program {
                 (Source::Il(il), ..) => {
                     let constants = self.constants.lock().unwrap().clone();
                     match spirv::specialise(il, &constants) {
-                        Ok(il) => run(device, &Input::Spirv(&il), options, Vec::new()),
-                        Err(e) => Err((e, "a specialisation constant does not fit\n".into())),
+                        Some(il) => run(device, &Input::Spirv(&il), options, Vec::new()),
+                        None => {
+                            Err((Error::INVALID_VALUE, "a specialisation constant does not fit\n".into()))
+                        }
                     }
                 }
                 (Source::Binary, Some(module), _) => Ok((module.clone(), String::new())),
@@ -282,7 +284,7 @@ impl Program {
                 }
                 Source::Il(il) => {
                     let constants = self.constants.lock().unwrap().clone();
-                    let bytes = spirv::specialise(il, &constants)?;
+                    let bytes = spirv::specialise(il, &constants).ok_or(Error::INVALID_VALUE)?;
                     Ok(envisa_ocloc::Compiled { bytes, log: String::new(), cached: false })
                 }
                 _ => return Err(Error::INVALID_OPERATION),

@@ -197,7 +197,7 @@ impl Queue {
         if crate::report::checking() {
             let mut numbers: Vec<u64> = after.iter().map(|e| e.number).collect();
             state.note(inner.free_order.load(Ordering::Relaxed), order, waits, &mut numbers, event.number);
-            ledger::enqueued(event.number, kind, numbers);
+            ledger::enqueued(event.number, command_name(kind), numbers);
         }
         after.retain(|e| e.status() < 0 || e.watch(inner) || e.status() < 0);
         // Nobody waits for what other queues do first.
@@ -456,5 +456,28 @@ impl Drop for Queue {
         let mut state = self.inner.state.lock().unwrap();
         state.closed = true;
         self.inner.tell(&state, true);
+    }
+}
+
+/// What reports call a command.
+fn command_name(kind: u32) -> &'static str {
+    match kind {
+        cl::CL_COMMAND_NDRANGE_KERNEL | cl::CL_COMMAND_TASK => "a kernel",
+        cl::CL_COMMAND_READ_BUFFER => "clEnqueueReadBuffer",
+        cl::CL_COMMAND_WRITE_BUFFER => "clEnqueueWriteBuffer",
+        cl::CL_COMMAND_COPY_BUFFER => "clEnqueueCopyBuffer",
+        cl::CL_COMMAND_READ_BUFFER_RECT => "clEnqueueReadBufferRect",
+        cl::CL_COMMAND_WRITE_BUFFER_RECT => "clEnqueueWriteBufferRect",
+        cl::CL_COMMAND_COPY_BUFFER_RECT => "clEnqueueCopyBufferRect",
+        cl::CL_COMMAND_FILL_BUFFER => "clEnqueueFillBuffer",
+        cl::CL_COMMAND_READ_IMAGE => "clEnqueueReadImage",
+        cl::CL_COMMAND_WRITE_IMAGE => "clEnqueueWriteImage",
+        cl::CL_COMMAND_COPY_IMAGE => "clEnqueueCopyImage",
+        cl::CL_COMMAND_COPY_IMAGE_TO_BUFFER => "clEnqueueCopyImageToBuffer",
+        cl::CL_COMMAND_COPY_BUFFER_TO_IMAGE => "clEnqueueCopyBufferToImage",
+        cl::CL_COMMAND_FILL_IMAGE => "clEnqueueFillImage",
+        cl::CL_COMMAND_SVM_MEMCPY => "clEnqueueSVMMemcpy",
+        cl::CL_COMMAND_SVM_MEMFILL => "clEnqueueSVMMemFill",
+        _ => "another command",
     }
 }

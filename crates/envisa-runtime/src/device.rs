@@ -3,21 +3,17 @@
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use envisa::diag::{Diagnostic, Files, Severity, TextOptions, render_json, render_text};
+pub use envisa::diag::unknown;
+use envisa::diag::{Diagnostic, Files, TextOptions, render_json, render_text};
 use envisa::isa::Platform;
 use envisa::zebin::ze_info::{AddrSpace, ArgType, PayloadArgument};
 use envisa::zebin::{DeviceFamily, ZebinFile};
-use envisa::{
-    Arg, ArgKey, ChannelOrder, ChannelType, Config, Engine, ImageDesc, ImageFormat, ImageShape, Launch,
-    LoadOptions, Source,
-};
-use opencl_sys as cl;
+pub use envisa::{Addressing, ImageFormat, ImageShape, Sampler, SourceText};
+use envisa::{Arg, ArgKey, ChannelOrder, ChannelType, Config, Engine, ImageDesc, LoadOptions, Source};
 
-pub use envisa::diag::unknown;
-pub use envisa::{Addressing, Sampler, SourceText};
-
-use crate::core::platform::Spec;
-use crate::core::region::{Backing, Region};
+use crate::region::{Backing, Region};
+use crate::report::Told;
+use crate::spec::Spec;
 
 /// A virtual GPU.
 pub struct Machine {
@@ -151,18 +147,16 @@ pub enum Value {
 /// An image as kernels see it.
 #[derive(Clone, Debug)]
 pub struct ImageValue {
-    /// `CL_MEM_OBJECT_IMAGE*`.
-    pub kind: u32,
+    /// Its dimensions.
+    pub shape: ImageShape,
     /// Texels in x, y and z or layers.
     pub size: [u32; 3],
     /// Bytes from row to row.
     pub row_pitch: u32,
     /// Bytes from plane to plane.
     pub slice_pitch: u64,
-    /// `CL_RGBA` and so on.
-    pub order: u32,
-    /// `CL_UNORM_INT8` and so on.
-    pub channel: u32,
+    /// What a texel is.
+    pub format: ImageFormat,
     /// The texels.
     pub texels: Region,
 }
@@ -180,28 +174,24 @@ pub struct Range {
     pub local: [u32; 3],
 }
 
+/// What a launch consists of.
+pub struct Launch<'a> {
+    /// The device's name.
+    pub device: &'a str,
+    /// The module.
+    pub module: &'a [u8],
+    /// The kernel.
+    pub info: &'a KernelInfo,
+    /// Sizes.
+    pub range: &'a Range,
+    /// Arguments.
+    pub args: &'a [Value],
+    /// Shared memory that it may reach by pointers in memory.
+    pub shared: &'a [Arc<Backing>],
+}
+
 /// Addresses of memory, which are the host's too.
 pub type Addresses = std::ops::Range<u64>;
-
-/// A fault or a finding.
-#[derive(Debug)]
-pub struct Told {
-    /// The same for the same place of the same module, whatever the launch.
-    pub key: String,
-    /// As a rendered diagnostic.
-    pub text: String,
-    /// As a line of JSON.
-    pub diagnostic: String,
-    /// Its data.
-    pub data: serde_json::Value,
-}
-
-impl Told {
-    /// As it is printed.
-    pub fn shown(&self) -> &str {
-        if crate::log::json() { self.diagnostic.trim_end() } else { self.text.trim_end() }
-    }
-}
 
 /// What a launch gave.
 #[derive(Debug)]
@@ -458,7 +448,7 @@ impl Machine {
         let dims = range.dims as usize;
         let local = range.local.map(u64::from);
         let checking = crate::report::checking();
-        let mut launch = Launch::range(&range.global[..dims], &local[..dims])
+        let mut launch = envisa::Launch::range(&range.global[..dims], &local[..dims])
             .offset(&range.offset[..dims])
             .check(checking)
             .stray_register_reads(!checking)
@@ -522,7 +512,7 @@ impl Machine {
             }
             Value::Local(bytes) => Arg::Local(*bytes as u64),
             Value::Image(image) => {
-                let desc = image_desc(image)?;
+                let desc = image_desc(image);
                 let Some(backing) = image.texels.backing() else {
                     return Err(Trouble::Other("the image has no memory".into()));
                 };
@@ -536,53 +526,34 @@ impl Machine {
 }
 
 /// An image as envisa describes it.
-fn image_desc(image: &ImageValue) -> Result<ImageDesc, Trouble> {
-    let unknown = |order: u32, channel: u32| {
-        Trouble::Other(format!("images of channel order {order:#x} and type {channel:#x} are not supported"))
-    };
-    let shape = match image.kind {
-        cl::CL_MEM_OBJECT_IMAGE1D => ImageShape::D1,
-        cl::CL_MEM_OBJECT_IMAGE1D_BUFFER => ImageShape::Buffer,
-        cl::CL_MEM_OBJECT_IMAGE1D_ARRAY => ImageShape::D1Array,
-        cl::CL_MEM_OBJECT_IMAGE2D => ImageShape::D2,
-        cl::CL_MEM_OBJECT_IMAGE2D_ARRAY => ImageShape::D2Array,
-        _ => ImageShape::D3,
-    };
-    let format =
-        image_format(image.order, image.channel).ok_or_else(|| unknown(image.order, image.channel))?;
+fn image_desc(image: &ImageValue) -> ImageDesc {
     let [width, height, depth] = image.size;
-    Ok(ImageDesc {
-        shape,
+    ImageDesc {
+        shape: image.shape,
         width,
         height,
         depth,
         samples: 1,
         levels: 1,
-        format,
+        format: image.format,
         row_pitch: image.row_pitch,
         slice_pitch: image.slice_pitch,
-    })
+    }
 }
 
-fn image_format(order: u32, channel: u32) -> Option<ImageFormat> {
+/// A format by the numbers of channel order and data type that OpenCL gives them; `None` if the machine does not know it.
+pub fn image_format(order: u32, channel: u32) -> Option<ImageFormat> {
     ImageFormat::new(ChannelOrder::from_cl(order)?, ChannelType::from_cl(channel)?)
 }
 
 /// A texel of a colour, which is four floats, ints or unsigned ints by the data type.
-pub fn texel(order: u32, channel: u32, colour: [u32; 4]) -> Option<Vec<u8>> {
-    let format = image_format(order, channel)?;
+pub fn texel(format: ImageFormat, colour: [u32; 4]) -> Option<Vec<u8>> {
     let mut bytes = vec![0; format.texel_bytes()];
     format.encode(colour, &mut bytes).then_some(bytes)
 }
 
 fn render(diagnostics: &[Diagnostic], files: &Files) -> String {
     render_text(files, diagnostics, &TextOptions::default())
-}
-
-/// An error, or a warning, that is about no place of a module, as a line of JSON.
-pub fn message(error: bool, text: &str) -> String {
-    let severity = if error { Severity::Error } else { Severity::Warning };
-    render_json(&Files::new(), &[Diagnostic::new(severity, "", text.to_owned())]).trim_end().to_owned()
 }
 
 /// The SPIR-V that a zebin was compiled from, if it was kept.
@@ -593,7 +564,7 @@ pub fn spirv_of(zebin: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::platform::SPECS;
+    use crate::spec::SPECS;
 
     #[test]
     fn specs_are_of_known_devices() {

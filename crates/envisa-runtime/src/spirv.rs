@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::error::{Error, Result};
-
 const MAGIC: u32 = 0x0723_0203;
 const OP_DECORATE: u32 = 71;
 const OP_TYPE_INT: u32 = 21;
@@ -80,13 +78,10 @@ pub fn constants(bytes: &[u8]) -> BTreeMap<u32, usize> {
     found
 }
 
-/// The module with specialisation constants set.
-///
-/// # Errors
-/// If a value does not fit its constant.
-pub fn specialise(bytes: &[u8], values: &BTreeMap<u32, Vec<u8>>) -> Result<Vec<u8>> {
+/// The module with specialisation constants set; `None` if a value does not fit its constant.
+pub fn specialise(bytes: &[u8], values: &BTreeMap<u32, Vec<u8>>) -> Option<Vec<u8>> {
     if values.is_empty() {
-        return Ok(bytes.to_vec());
+        return Some(bytes.to_vec());
     }
     let mut words = Words::of(bytes);
     let instructions = words.instructions();
@@ -106,7 +101,7 @@ pub fn specialise(bytes: &[u8], values: &BTreeMap<u32, Vec<u8>>) -> Result<Vec<u
         if op == OP_SPEC {
             let literal = &mut words.0[at + 3..at + len];
             if value.len() > literal.len() * 4 {
-                return Err(Error::INVALID_VALUE);
+                return None;
             }
             let mut whole = vec![0; literal.len() * 4];
             whole[..value.len()].copy_from_slice(value);
@@ -118,7 +113,7 @@ pub fn specialise(bytes: &[u8], values: &BTreeMap<u32, Vec<u8>>) -> Result<Vec<u
             words.0[at] = (words.0[at] & 0xffff_0000) | op;
         }
     }
-    Ok(words.0.iter().flat_map(|w| w.to_le_bytes()).collect())
+    Some(words.0.iter().flat_map(|w| w.to_le_bytes()).collect())
 }
 
 #[cfg(test)]
@@ -164,7 +159,7 @@ mod tests {
         let new = specialise(&bytes, &set).unwrap();
         assert_eq!(new[80..84], [1, 2, 3, 4]);
         assert_eq!(new[84], OP_SPEC_TRUE as u8);
-        assert!(specialise(&bytes, &BTreeMap::from([(7, vec![0; 8])])).is_err());
+        assert!(specialise(&bytes, &BTreeMap::from([(7, vec![0; 8])])).is_none());
     }
 
     #[test]

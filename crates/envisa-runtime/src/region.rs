@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::ledger::{self, Ranges};
+use crate::ledger::{self, Ranges};
 
 /// Alignment of allocations: a page, as Intel's driver aligns.
 pub const PAGE: usize = 4096;
@@ -419,3 +419,6 @@ impl Layout3 {
         self.offset.checked_add(planes)?.checked_add(rows)?.checked_add(size[0])
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,10 +8,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use opencl_sys as cl;
-
-use crate::core::region::{Backing, Layout3, Region};
-use crate::device::{ImageValue, KernelInfo, Range, Value};
+use crate::device::{ImageShape, ImageValue, Launch, Value, texel};
+use crate::region::{Backing, Layout3, Region};
 
 /// Launches of one kernel that are kept, unless `ENVISA_CAPTURE_MOST` says otherwise.
 const MOST: u64 = 16;
@@ -39,22 +37,6 @@ pub struct Capture {
     folder: PathBuf,
     /// Files that hold what is to be compared, with where it lies.
     after: Vec<(String, Bytes)>,
-}
-
-/// What a launch consists of.
-pub struct Launch<'a> {
-    /// The device's name.
-    pub device: &'a str,
-    /// The module.
-    pub module: &'a [u8],
-    /// The kernel.
-    pub info: &'a KernelInfo,
-    /// Sizes.
-    pub range: &'a Range,
-    /// Arguments.
-    pub args: &'a [Value],
-    /// Shared memory that it may reach by pointers in memory.
-    pub shared: &'a [Arc<Backing>],
 }
 
 /// Bytes of a buffer, or rows of an image.
@@ -273,37 +255,38 @@ fn number(type_name: &str, bytes: &[u8]) -> Option<String> {
 
 /// An image as jobs write it, and the bytes of a row, rows and planes; `None` of a format that they do not have.
 fn describe(image: &ImageValue) -> Option<(String, [usize; 3])> {
-    let order = match image.order {
-        cl::CL_R => "r",
-        cl::CL_RG => "rg",
-        cl::CL_RGBA => "rgba",
-        cl::CL_BGRA => "bgra",
+    use envisa::{ChannelOrder as O, ChannelType as T};
+    let order = match image.format.order() {
+        O::R => "r",
+        O::Rg => "rg",
+        O::Rgba => "rgba",
+        O::Bgra => "bgra",
         _ => return None,
     };
-    let format = match image.channel {
-        cl::CL_SIGNED_INT8 => "i8",
-        cl::CL_UNSIGNED_INT8 => "u8",
-        cl::CL_SIGNED_INT16 => "i16",
-        cl::CL_UNSIGNED_INT16 => "u16",
-        cl::CL_SIGNED_INT32 => "i32",
-        cl::CL_UNSIGNED_INT32 => "u32",
-        cl::CL_UNORM_INT8 => "unorm8",
-        cl::CL_UNORM_INT16 => "unorm16",
-        cl::CL_SNORM_INT8 => "snorm8",
-        cl::CL_HALF_FLOAT => "f16",
-        cl::CL_FLOAT => "f32",
+    let format = match image.format.channel_type() {
+        T::Sint8 => "i8",
+        T::Uint8 => "u8",
+        T::Sint16 => "i16",
+        T::Uint16 => "u16",
+        T::Sint32 => "i32",
+        T::Uint32 => "u32",
+        T::Unorm8 => "unorm8",
+        T::Unorm16 => "unorm16",
+        T::Snorm8 => "snorm8",
+        T::Half => "f16",
+        T::Float => "f32",
         _ => return None,
     };
     let [w, h, d] = image.size;
-    let shape = match image.kind {
-        cl::CL_MEM_OBJECT_IMAGE1D => format!("1d:{w}"),
-        cl::CL_MEM_OBJECT_IMAGE1D_BUFFER => format!("1dbuffer:{w}"),
-        cl::CL_MEM_OBJECT_IMAGE1D_ARRAY => format!("1darray:{w},{d}"),
-        cl::CL_MEM_OBJECT_IMAGE2D => format!("2d:{w},{h}"),
-        cl::CL_MEM_OBJECT_IMAGE2D_ARRAY => format!("2darray:{w},{h},{d}"),
+    let shape = match image.shape {
+        ImageShape::D1 => format!("1d:{w}"),
+        ImageShape::Buffer => format!("1dbuffer:{w}"),
+        ImageShape::D1Array => format!("1darray:{w},{d}"),
+        ImageShape::D2 => format!("2d:{w},{h}"),
+        ImageShape::D2Array => format!("2darray:{w},{h},{d}"),
         _ => format!("3d:{w},{h},{d}"),
     };
-    let texel = crate::device::texel(image.order, image.channel, [0; 4])?.len();
+    let texel = texel(image.format, [0; 4])?.len();
     Some((format!("{shape}:{order}:{format}"), [w as usize * texel, h as usize, d as usize]))
 }
 

@@ -23,5 +23,5 @@ fn helper() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os("ENVISA_COMPILER").filter(|p| !p.is_empty()) {
         return Some(PathBuf::from(path));
     }
-    envisa_ocloc::client::beside(&crate::api::library_path()?)
+    envisa_ocloc::client::beside(&crate::process::library_path()?)
 }

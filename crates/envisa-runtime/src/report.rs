@@ -13,13 +13,31 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::device::Told;
-
 /// What `ENVISA_REPORT` and `ENVISA_CHECK` ask for.
 #[derive(Debug)]
 struct Wanted {
     file: Option<PathBuf>,
     check: bool,
+}
+
+/// A fault or a finding.
+#[derive(Debug)]
+pub struct Told {
+    /// The same for the same place of the same module, whatever the launch.
+    pub key: String,
+    /// As a rendered diagnostic.
+    pub text: String,
+    /// As a line of JSON.
+    pub diagnostic: String,
+    /// Its data.
+    pub data: serde_json::Value,
+}
+
+impl Told {
+    /// As it is printed.
+    pub fn shown(&self) -> &str {
+        if crate::log::json() { self.diagnostic.trim_end() } else { self.text.trim_end() }
+    }
 }
 
 /// What was launched of a kernel.
@@ -48,7 +66,7 @@ fn wanted() -> &'static Wanted {
             check: set("ENVISA_CHECK").is_some_and(|v| v != "0"),
         };
         if wanted.file.is_some() || wanted.check {
-            crate::api::at_exit(end);
+            crate::process::at_exit(end);
         }
         wanted
     })
@@ -140,6 +158,17 @@ pub fn launched(kernel: &str, work_items: u64, time: Duration) {
     entry.time += time;
 }
 
+/// What the application holds at the end: what an object is called, and which it is; empty if that says nothing.
+pub type Holds = fn() -> Vec<(&'static str, String)>;
+
+static HOLDS: OnceLock<Holds> = OnceLock::new();
+
+/// The door says what applications still hold when the process ends.
+pub fn tell_what_is_held(holds: Holds) {
+    // The first one stays.
+    let _ = HOLDS.set(holds);
+}
+
 /// Does an object that is never released count as a mistake (`ENVISA_CHECK=leaks`)? The process ends, and it is gone.
 fn leaks_are_mistakes() -> bool {
     std::env::var_os("ENVISA_CHECK").is_some_and(|v| v == "leaks")
@@ -148,10 +177,9 @@ fn leaks_are_mistakes() -> bool {
 /// What the application still holds, each kind once.
 fn leaks() {
     let mut kinds: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for object in crate::core::handle::held() {
-        if let Some((kind, about)) = crate::core::describe(&*object) {
-            kinds.entry(kind).or_default().push(about);
-        }
+    let Some(holds) = HOLDS.get() else { return };
+    for (kind, about) in holds() {
+        kinds.entry(kind).or_default().push(about);
     }
     for (kind, mut all) in kinds {
         let (n, s) = (all.len(), if all.len() == 1 { "" } else { "s" });

@@ -215,12 +215,12 @@ impl Ledger {
     }
 }
 
-/// A command was enqueued, to run after others.
-pub fn enqueued(number: u64, kind: u32, after: Vec<u64>) {
+/// A command was enqueued, to run after others; what reports call it.
+pub fn enqueued(number: u64, what: &str, after: Vec<u64>) {
     let mut ledger = LEDGER.lock().unwrap();
     ledger.clock += 1;
     let enqueued = ledger.clock;
-    let what = command_name(kind).to_owned();
+    let what = what.to_owned();
     ledger.commands.insert(number, Command { what, after, enqueued, ..Command::default() });
     if number.is_multiple_of(32) {
         ledger.prune();
@@ -289,29 +289,6 @@ pub fn end(number: u64) {
                 "{other} and {what}: {does} the same {bytes} bytes of memory, and nothing orders the two commands"
             ),
         );
-    }
-}
-
-fn command_name(kind: u32) -> &'static str {
-    use opencl_sys as cl;
-    match kind {
-        cl::CL_COMMAND_NDRANGE_KERNEL | cl::CL_COMMAND_TASK => "a kernel",
-        cl::CL_COMMAND_READ_BUFFER => "clEnqueueReadBuffer",
-        cl::CL_COMMAND_WRITE_BUFFER => "clEnqueueWriteBuffer",
-        cl::CL_COMMAND_COPY_BUFFER => "clEnqueueCopyBuffer",
-        cl::CL_COMMAND_READ_BUFFER_RECT => "clEnqueueReadBufferRect",
-        cl::CL_COMMAND_WRITE_BUFFER_RECT => "clEnqueueWriteBufferRect",
-        cl::CL_COMMAND_COPY_BUFFER_RECT => "clEnqueueCopyBufferRect",
-        cl::CL_COMMAND_FILL_BUFFER => "clEnqueueFillBuffer",
-        cl::CL_COMMAND_READ_IMAGE => "clEnqueueReadImage",
-        cl::CL_COMMAND_WRITE_IMAGE => "clEnqueueWriteImage",
-        cl::CL_COMMAND_COPY_IMAGE => "clEnqueueCopyImage",
-        cl::CL_COMMAND_COPY_IMAGE_TO_BUFFER => "clEnqueueCopyImageToBuffer",
-        cl::CL_COMMAND_COPY_BUFFER_TO_IMAGE => "clEnqueueCopyBufferToImage",
-        cl::CL_COMMAND_FILL_IMAGE => "clEnqueueFillImage",
-        cl::CL_COMMAND_SVM_MEMCPY => "clEnqueueSVMMemcpy",
-        cl::CL_COMMAND_SVM_MEMFILL => "clEnqueueSVMMemFill",
-        _ => "another command",
     }
 }
 

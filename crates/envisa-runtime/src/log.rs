@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::sync::OnceLock;
 
+use envisa::diag::{Diagnostic, Files, Severity, render_json};
+
 /// What `ENVISA_LOG` asks for.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Wanted {
@@ -50,14 +52,20 @@ pub fn json() -> bool {
 /// Something that must be said whatever `ENVISA_LOG` is.
 pub fn complain(text: &str) {
     if json() {
-        return line(&crate::device::message(false, text));
+        return line(&message(false, text));
     }
     line(&format!("envisa: {text}"));
 }
 
 /// As [`complain`], of a mistake of the program.
 pub fn error(text: &str) {
-    line(&if json() { crate::device::message(true, text) } else { format!("error: {text}") });
+    line(&if json() { message(true, text) } else { format!("error: {text}") });
+}
+
+/// An error, or a warning, that is about no place of a module, as a line of JSON.
+pub fn message(error: bool, text: &str) -> String {
+    let severity = if error { Severity::Error } else { Severity::Warning };
+    render_json(&Files::new(), &[Diagnostic::new(severity, "", text.to_owned())]).trim_end().to_owned()
 }
 
 /// A text with `0x…` instead of numbers in that notation.

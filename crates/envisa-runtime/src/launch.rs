@@ -1,0 +1,107 @@
+//! A launch with all that goes with it: it is kept where that is wanted, and what came of it is told.
+
+use std::sync::Arc;
+
+use crate::device::{Addresses, Kernel, Machine, Report, Trouble, Value};
+use crate::ledger::{self, Ranges};
+use crate::region::Backing;
+
+pub use crate::device::Launch;
+
+/// Notes what a launch read and wrote; tells of what it read and nothing has written.
+fn account(launch: &Launch<'_>, (read, written): (&[Addresses], &[Addresses]), told: bool) {
+    let (info, name) = (launch.info, &launch.info.name);
+    ledger::name(|| format!("kernel `{name}`"));
+    let mut own = Ranges::default();
+    for range in written {
+        ledger::touch(range.clone(), true);
+        own.add(range.clone());
+    }
+    let buffers: Vec<(usize, &Arc<Backing>)> = launch
+        .args
+        .iter()
+        .enumerate()
+        .filter_map(|(i, v)| match v {
+            Value::Memory(backing, ..) | Value::Shared(backing, _) => Some((i, backing)),
+            Value::Image(image) => image.texels.backing().map(|b| (i, b)),
+            _ => None,
+        })
+        .collect();
+    for range in read {
+        ledger::touch(range.clone(), false);
+        for (i, backing) in &buffers {
+            let start = backing.address() as u64;
+            let bytes = backing.region().len() as u64;
+            let part = range.start.max(start)..range.end.min(start + bytes);
+            if part.is_empty() {
+                continue;
+            }
+            // What the launch writes itself it may have written before.
+            let mut at = part.start;
+            while let Some(hole) = backing.unwritten(&(at..part.end)) {
+                if let Some(never) = own.hole(&hole).filter(|_| !told) {
+                    let (from, n) = (never.start - start, never.end - never.start);
+                    crate::report::mistake(
+                        "content",
+                        &format!(
+                            "kernel `{name}` reads {n} bytes that nothing has written, from byte {from} on of {}",
+                            info.argument(*i)
+                        ),
+                    );
+                    break;
+                }
+                at = hole.end;
+            }
+        }
+    }
+    for range in written {
+        for (_, backing) in &buffers {
+            let start = backing.address() as u64;
+            let end = start + backing.region().len() as u64;
+            backing.wrote(range.start.max(start)..range.end.min(end));
+        }
+    }
+}
+
+impl Launch<'_> {
+    /// Runs it, and tells what there is to tell: what the kernel printed, findings, a fault.
+    ///
+    /// # Errors
+    /// As of [`Machine::launch`]; it was told, too. A fault is in the report.
+    pub fn run(&self, machine: &Machine, kernel: &Kernel) -> Result<Report, Trouble> {
+        let (info, range, name) = (self.info, self.range, &self.info.name);
+        let kept = crate::capture::begin(self);
+        let launched = machine.launch(kernel, info, range, self.args, self.shared);
+        if let Some(kept) = kept {
+            kept.end();
+        }
+        let report = launched.inspect_err(|e| {
+            crate::log::complain(&format!("kernel `{name}` cannot be launched: {e}"));
+        })?;
+        if !report.printed.is_empty() {
+            crate::process::print(&report.printed);
+        }
+        if crate::log::wanted().launch {
+            let [x, y, z] = range.global;
+            let [u, v, w] = range.local;
+            let ms = report.time.as_secs_f64() * 1e3;
+            crate::log::line(&format!("envisa: {name} {x}x{y}x{z} in groups of {u}x{v}x{w}: {ms:.3} ms"));
+        }
+        crate::report::launched(name, report.work_items, report.time);
+        for f in &report.findings {
+            crate::report::finding(f);
+        }
+        if let Some((read, written)) = &report.footprint {
+            // What came of bytes that nothing has written is told at its statement, once.
+            let told = report.findings.iter().any(|f| f.key.starts_with("F0006"));
+            account(self, (read, written), told);
+        }
+        if let Some(what) = &report.not_checked {
+            crate::report::note(&format!("kernel `{name}`: {what}"));
+        }
+        if let Some(fault) = &report.fault {
+            crate::report::fault(fault);
+        }
+        Ok(report)
+    }
+}

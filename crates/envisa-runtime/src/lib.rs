@@ -1,0 +1,16 @@
+//! What the doors share that programs reach virtual GPUs through: devices, memory that host and devices share, modules
+//! and their compilation, launches, what is told of them. It speaks the types of no interface: a door
+//! (`envisa-opencl`, `envisa-levelzero`) is the handles, calls and error codes of one.
+
+pub mod capture;
+pub mod compiler;
+pub mod device;
+pub mod launch;
+pub mod ledger;
+pub mod lines;
+pub mod log;
+pub mod process;
+pub mod region;
+pub mod report;
+pub mod spec;
+pub mod spirv;
