@@ -41,14 +41,17 @@ pub struct Count {
     /// Of the evaluator's: programs of which the vector IR is built, instructions in them, and those of these that are
     /// left to the interpreter.
     pub built: [AtomicU64; 3],
-    /// By device: programs, those of which the optimiser joins instructions for halves of the channels, and such
-    /// instructions.
+    /// By device, of the programs that are written by halves of the channels and call nothing: how many, those of which the
+    /// optimiser joins such instructions, and these instructions.
     pub joined: [[AtomicU64; 3]; DEVICES.len()],
 }
 
 impl Count {
-    /// Counts what the optimiser joins in a program.
+    /// Counts what the optimiser joins in a program that is written by halves.
     fn join(&self, p: &Program, kernel: &Kernel) {
+        if !p.halves || !p.subs.is_empty() || !p.functions.is_empty() {
+            return;
+        }
         let Some(device) = DEVICES.iter().position(|d| *d == p.device) else { return };
         let n = internals::joined(kernel).instructions;
         for (count, n) in self.joined[device].iter().zip([1, u64::from(n > 0), n]) {

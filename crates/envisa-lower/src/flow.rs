@@ -17,88 +17,95 @@ impl Program {
 
 /// Sets [`Inst::depth`] and [`Facts::converged`] for the code of one function.
 ///
-/// Engines run the channels at the lowest program counter first, so channels wait at a label only while
-/// others run before it. A branch that can split the channels therefore opens an interval up to its
-/// target (or, going backward, from its target to itself); a loop that starts inside of such an interval
-/// or jumps back out of it extends it.
-pub(crate) fn analyse(code: &mut [Inst], start: Pc, end: Pc, simd: u32) {
+/// Engines run the channels at the lowest program counter first, so a channel waits only at a label, while others run
+/// before it. A branch to a label further on leaves channels there until all that is between has run, if it splits the
+/// channels or if they were apart already; going backward, those that stay wait right behind the branch. Channels that
+/// return from an apart place are away until the function ends.
+pub(crate) fn analyse(code: &mut [Inst], tables: &[Vec<Pc>], start: Pc, end: Pc, simd: u32) {
     let range = start as usize..end as usize;
-    let mut apart: Vec<(Pc, Pc)> = Vec::new();
-    let mut back: Vec<(Pc, Pc)> = Vec::new();
     let mut depth_change = vec![0i32; range.len() + 1];
-    for pc in range.clone() {
-        let inst = &code[pc];
-        let (pc, splits) = (pc as Pc, splits(inst, simd));
+    let mut apart = Apart { start, end, next: (0..=end - start).collect(), jumps: Vec::new() };
+    for pc in start..end {
+        let inst = &code[pc as usize];
+        if inst.op == Op::Goto && (start..=pc).contains(&inst.aux) {
+            depth_change[(inst.aux - start) as usize] += 1;
+            depth_change[(pc + 1 - start) as usize] -= 1;
+        }
+        if splits(inst, simd) {
+            apart.jumps.push(pc);
+        }
+    }
+    while let Some(pc) = apart.jumps.pop() {
+        let inst = &code[pc as usize];
         match inst.op {
-            Op::Goto => {
-                let target = inst.aux;
-                if target <= pc && target >= start {
-                    back.push((target, pc));
-                    depth_change[(target - start) as usize] += 1;
-                    depth_change[(pc + 1 - start) as usize] -= 1;
-                    if splits {
-                        apart.push((target, pc + 1));
-                    }
-                } else if splits {
-                    apart.push((pc + 1, target));
-                }
+            Op::Goto => apart.branch(pc, inst.aux),
+            Op::Ret | Op::Fret => apart.mark(pc + 1, end),
+            Op::SwitchJmp => {
+                tables.get(inst.aux as usize).into_iter().flatten().for_each(|to| apart.branch(pc, *to));
             }
-            // Channels that left never come back in this activation.
-            Op::Ret | Op::Fret if splits => apart.push((pc + 1, end)),
-            Op::SwitchJmp => {}
             _ => {}
         }
     }
-    // A return inside an interval takes some channels away for good.
-    let inside = |apart: &[(Pc, Pc)], pc: Pc| apart.iter().any(|(s, e)| (*s..*e).contains(&pc));
-    loop {
-        let before = apart.clone();
-        for (target, pc) in &back {
-            for interval in &mut apart {
-                if (interval.0..interval.1).contains(pc) && *target < interval.0 {
-                    interval.0 = *target;
-                }
-            }
-        }
-        for pc in range.clone() {
-            if matches!(code[pc].op, Op::Ret | Op::Fret)
-                && (pc as Pc + 1) < end
-                && inside(&apart, pc as Pc)
-                && !apart.contains(&(pc as Pc + 1, end))
-            {
-                apart.push((pc as Pc + 1, end));
-            }
-        }
-        apart.sort_unstable();
-        merge(&mut apart);
-        if apart == before {
-            break;
-        }
-    }
     let mut depth = 0;
-    for pc in range {
+    for pc in range.clone() {
         depth += depth_change[pc - start as usize];
         code[pc].depth = depth.clamp(0, 255) as u8;
-        code[pc].facts.converged = !inside(&apart, pc as Pc);
+        code[pc].facts.converged = !apart.holds(pc as Pc);
     }
-    fuse(&mut code[start as usize..end as usize]);
+    fuse(&mut code[range]);
+}
+
+/// Places of a function where channels can be apart.
+struct Apart {
+    start: Pc,
+    end: Pc,
+    /// For each place, itself, or one further on up to which all places are apart.
+    next: Vec<Pc>,
+    /// Places newly apart, and branches that split the channels: where these lead is not looked at yet.
+    jumps: Vec<Pc>,
+}
+
+impl Apart {
+    /// The first place from `at` on where the channels are together as far as is known, or the end; counted from the start.
+    fn together(&mut self, at: Pc) -> Pc {
+        let mut root = at;
+        while self.next[root as usize] != root {
+            root = self.next[root as usize];
+        }
+        let mut at = at;
+        while at != root {
+            at = std::mem::replace(&mut self.next[at as usize], root);
+        }
+        root
+    }
+
+    fn holds(&self, pc: Pc) -> bool {
+        self.next[(pc - self.start) as usize] != pc - self.start
+    }
+
+    /// Channels wait while `from..to` runs.
+    fn mark(&mut self, from: Pc, to: Pc) {
+        let to = to.min(self.end).saturating_sub(self.start);
+        let mut at = self.together(from.clamp(self.start, self.end) - self.start);
+        while at < to {
+            self.next[at as usize] = at + 1;
+            self.jumps.push(at + self.start);
+            at = self.together(at);
+        }
+    }
+
+    /// Some channels branch, others do not or are elsewhere.
+    fn branch(&mut self, pc: Pc, target: Pc) {
+        match target > pc {
+            true => self.mark(pc + 1, target),
+            false => self.mark(target, pc + 1),
+        }
+    }
 }
 
 /// Can a branch part the channels?
 pub(crate) fn splits(i: &Inst, simd: u32) -> bool {
     i.channels > 1 && (i.pred.offset != 0 || i.first != 0 || (i.channels as u32) < simd)
-}
-
-/// Joins overlapping intervals of a sorted list.
-fn merge(list: &mut Vec<(Pc, Pc)>) {
-    let mut out: Vec<(Pc, Pc)> = Vec::new();
-    for &(s, e) in list.iter().filter(|(s, e)| s < e) {
-        match out.last_mut() {
-            Some(last) if s <= last.1 => last.1 = last.1.max(e),
-            _ => out.push((s, e)),
-        }
-    }
-    *list = out;
 }
 
 /// Marks compares that the next instruction branches on.

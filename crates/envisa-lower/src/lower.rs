@@ -349,7 +349,7 @@ impl FunctionLowering<'_> {
                 self.program.code[pc as usize].aux = resolve(aux)?;
             }
         }
-        flow::analyse(&mut self.program.code, entry, end + 1, self.program.simd);
+        flow::analyse(&mut self.program.code, &self.program.tables, entry, end + 1, self.program.simd);
         let homes = &self.layout.objects[self.index as usize];
         self.program.functions.push(Function {
             name: self.o.name.clone(),

@@ -568,5 +568,5 @@ fn merge(p: &mut ProgramParts, pairs: &[Pair]) {
     p.upper = upper;
     super::dead::remove(p, &keep);
     let (start, end) = (p.functions[0].entry, p.functions[0].end);
-    crate::flow::analyse(&mut p.code, start, end, p.simd);
+    crate::flow::analyse(&mut p.code, &p.tables, start, end, p.simd);
 }

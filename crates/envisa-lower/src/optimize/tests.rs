@@ -23,7 +23,7 @@ fn program(code: Vec<Inst>, messages: Vec<Message>) -> ProgramParts {
     };
     let parts = ProgramParts { name: "k".into(), registers, messages, ..ProgramParts::default() };
     let mut p = parts.with_code(code);
-    crate::flow::analyse(&mut p.code, 0, end, 32);
+    crate::flow::analyse(&mut p.code, &p.tables, 0, end, 32);
     p
 }
 
@@ -536,4 +536,29 @@ fn origins_that_change_from_round_to_round_are_not_folded() {
         let p = improved(&program(code, vec![access(true, v(3), v(0))]));
         assert_eq!(simt(&p, 0).origin, origin, "{:?}", p.code);
     }
+}
+
+/// `(P1) goto 3; …; goto 5; join (3): …; join (5): …`: while the one side runs, the other's channels wait.
+#[test]
+fn channels_are_apart_on_both_sides_of_a_branch() {
+    let mov = || inst(Op::Mov, ExecType::I32, to(v(1), Type::D), vector(v(0), Type::D), Src::None);
+    let together = |code: Vec<Inst>| -> Vec<bool> {
+        program(code, vec![]).code.iter().map(|i| i.facts.converged).collect()
+    };
+    let both = vec![goto(3, true), mov(), goto(5, false), join(), mov(), join(), mov(), ret()];
+    assert_eq!(together(both), [true, false, false, false, false, true, true, true]);
+    // The same jumps by all channels.
+    let all = vec![goto(3, false), mov(), goto(5, false), join(), mov(), join(), mov(), ret()];
+    assert_eq!(together(all), [true; 8]);
+    // A loop that some leave early, to behind what follows it.
+    let leave = vec![join(), goto(4, true), goto(0, true), mov(), join(), ret()];
+    assert_eq!(together(leave), [false, false, false, false, true, true]);
+    // A jump table that only some come to.
+    let mut some = vec![goto(5, true), mov(), join(), mov(), join(), join(), mov(), join(), ret()];
+    some[1] = Inst { channels: 1, ..inst(Op::SwitchJmp, ExecType::None, Dst::None, Src::None, Src::None) };
+    let mut p = program(some, vec![]);
+    p.tables = vec![vec![2, 4, 7]];
+    crate::flow::analyse(&mut p.code, &p.tables, 0, 9, 32);
+    let together: Vec<bool> = p.code.iter().map(|i| i.facts.converged).collect();
+    assert_eq!(together, [true, false, false, false, false, false, false, true, true]);
 }

@@ -38,7 +38,7 @@ pub(super) fn branches(p: &mut ProgramParts, blocks: &Blocks) {
     }
     if !pairs.is_empty() {
         for f in &p.functions {
-            crate::flow::analyse(&mut p.code, f.entry, f.end, p.simd);
+            crate::flow::analyse(&mut p.code, &p.tables, f.entry, f.end, p.simd);
         }
     }
 }
