@@ -56,6 +56,13 @@ pub struct Inst {
     pub facts: Facts,
 }
 
+impl Inst {
+    /// Is it there for lowering's sake, and none of the kernel's own instructions?
+    pub fn is_auxiliary(&self) -> bool {
+        self.facts.auxiliary || matches!(self.op, Op::Join | Op::Nop | Op::ChannelEnables | Op::End)
+    }
+}
+
 /// What is known about an instruction before it runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Facts {
@@ -67,6 +74,8 @@ pub struct Facts {
     pub fuses_with_next: bool,
     /// The predicate written is not read outside of the next instruction.
     pub writes_only_next: bool,
+    /// It helps the instruction at which it stands: the text has one where lowering made several.
+    pub auxiliary: bool,
 }
 
 /// Predication of an instruction.

@@ -14,6 +14,7 @@ mod layout;
 mod lines;
 mod lower;
 mod messages;
+mod op_facts;
 mod operations;
 mod optimize;
 mod program;

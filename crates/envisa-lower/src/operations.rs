@@ -187,6 +187,7 @@ impl FunctionLowering<'_> {
         if self.o.ops(isa).iter().any(reads) {
             let mut before = self.blank_at(inst);
             before.op = Op::Mov;
+            before.facts.auxiliary = true;
             before.channels = 1;
             before.no_mask = true;
             let (offset, _) = self.home(predefined::var::SCRATCHLOC)?;
@@ -301,6 +302,7 @@ impl FunctionLowering<'_> {
         };
         let src = [src, Src::None, Src::None, Src::None];
         let mut copy = Inst { op: Op::Mov, dst, src, dst2: 0, ..inst };
+        copy.facts.auxiliary = true;
         self.finish(&mut copy)?;
         self.push(copy);
         Ok(())

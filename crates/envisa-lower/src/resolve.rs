@@ -123,7 +123,7 @@ fn gather_scales(
                     }
                 }
             };
-            let copy = Inst {
+            let mut copy = Inst {
                 op: Op::Mov,
                 channels: each as u8,
                 first: 0,
@@ -133,6 +133,7 @@ fn gather_scales(
                 aux: 0,
                 ..*inst
             };
+            copy.facts.auxiliary = true;
             f.finished(copy)?;
             to += each;
         }

@@ -2,6 +2,7 @@
 
 use envisa_isa::Type;
 
+use crate::op_facts::{Numbers, Operands, Usual, Width};
 use crate::program::*;
 
 /// Operands of logic and shifts are bits: they are read by the type that says so.
@@ -22,15 +23,14 @@ pub(crate) fn retype(inst: &mut Inst) {
         Src::Reg { ty, .. } | Src::Indirect { ty, .. } => *ty = f(*ty),
         _ => {}
     };
-    match inst.op {
+    match inst.op.facts().operands {
         // Copies of the same type copy bits: no rounding, no flushing, no quieting.
-        Op::Mov | Op::Sel => {
+        Operands::Copied(n) => {
             let plain = |s: &Src| match s {
                 Src::Reg { ty, modifier: Modifier::None, .. }
                 | Src::Indirect { ty, modifier: Modifier::None, .. } => Some(*ty),
                 _ => None,
             };
-            let n = if inst.op == Op::Mov { 1 } else { 2 };
             let (Dst::Reg { ty: to, sat: false, .. } | Dst::Indirect { ty: to, sat: false, .. }) = inst.dst
             else {
                 return;
@@ -45,7 +45,7 @@ pub(crate) fn retype(inst: &mut Inst) {
             }
         }
         // Sign extension matters to logic of mixed sizes, so only floats are retyped.
-        Op::And | Op::Or | Op::Xor | Op::Not | Op::Bfn => {
+        Operands::Bits => {
             for s in &mut inst.src {
                 set(s, &|t| if t.is_float() { unsigned(t) } else { t });
             }
@@ -55,14 +55,14 @@ pub(crate) fn retype(inst: &mut Inst) {
                 *ty = unsigned(*ty);
             }
         }
-        Op::Shr => set(&mut inst.src[0], &unsigned),
-        Op::Asr => set(&mut inst.src[0], &signed),
-        Op::Rol | Op::Ror => {
+        Operands::FirstUnsigned => set(&mut inst.src[0], &unsigned),
+        Operands::FirstSigned => set(&mut inst.src[0], &signed),
+        Operands::Rotated => {
             let bits = src_type(&inst.src[0]).map_or(32, |t| t.size() * 8);
             inst.aux = bits;
             set(&mut inst.src[0], &unsigned);
         }
-        _ => {}
+        Operands::AsWritten => {}
     }
     for s in &mut inst.src {
         if let Src::Reg { ty, modifier, .. } | Src::Indirect { ty, modifier, .. } = s
@@ -99,7 +99,7 @@ pub fn exec_type(inst: &Inst) -> ExecType {
     }
     let usual = usual_type(inst);
     // How many bits of a count are looked at is the type's number of bits.
-    if matches!(inst.op, Op::Shl | Op::Shr | Op::Asr | Op::Rol | Op::Ror) {
+    if matches!(inst.op.facts().width, Width::First | Width::FirstOrResult) {
         return if exact(inst, usual) { usual } else { ExecType::Wide };
     }
     let wider = [usual, ExecType::I32, ExecType::U32, ExecType::I64, ExecType::U64];
@@ -121,7 +121,7 @@ fn float_type(inst: &Inst) -> Option<ExecType> {
     let all = |t: Type| inst.src.iter().filter_map(src_type).all(|s| s == t);
     // The destination's type serves if all sources have it. If not, the result is not rounded to one of a
     // source's size before it is to the destination's.
-    let rounds = matches!(inst.op, Op::Add | Op::Mul | Op::Mad | Op::Div | Op::Sqrt);
+    let rounds = inst.op.facts().rounds_once;
     let wide = match dst {
         Some(Type::Hf | Type::Bf) if rounds => ExecType::Odd,
         _ => ExecType::F32,
@@ -144,17 +144,15 @@ fn wide(t: Type) -> bool {
     t.size() == 8 && t.is_int()
 }
 
-/// Is any operand that matters to the width of the result of 64 bits? Shifts do not look at their counts
-/// (page SHL asks for the destination's type; the hardware, and the compiler's own folding of constants, go
-/// by the destination's or the first source's), rotations by the first source alone (page ROL).
+/// Is any operand that matters to the width of the result of 64 bits?
 fn sixty_four(inst: &Inst) -> bool {
     let first = src_type(&inst.src[0]).is_some_and(wide);
     let dst = dst_type(inst).is_some_and(|d| wide(d.0));
-    match inst.op {
-        Op::Rol | Op::Ror => first,
-        Op::Shl | Op::Shr | Op::Asr => first || dst,
-        Op::Addc | Op::Subb | Op::Bfi | Op::Bfe | Op::Bfrev | Op::Fbl | Op::Fbh | Op::Lzd => false,
-        _ => dst || inst.src.iter().filter_map(src_type).any(wide),
+    match inst.op.facts().width {
+        Width::First => first,
+        Width::FirstOrResult => first || dst,
+        Width::Never => false,
+        Width::Any => dst || inst.src.iter().filter_map(src_type).any(wide),
     }
 }
 
@@ -170,15 +168,14 @@ fn usual_type(inst: &Inst) -> ExecType {
     use ExecType::{I32, I64, U32, U64};
     let sixty_four = sixty_four(inst);
     let of = |narrow, wide| if sixty_four { wide } else { narrow };
-    match inst.op {
-        Op::Addc | Op::Subb | Op::Bfi | Op::Bfrev | Op::Fbl | Op::Lzd => U32,
-        Op::Cbit | Op::Shr | Op::Rol | Op::Ror => of(U32, U64),
-        Op::Bfe | Op::Fbh => match src_type(&inst.src[if inst.op == Op::Bfe { 2 } else { 0 }]) {
+    match inst.op.facts().usual {
+        Usual::U32 => U32,
+        Usual::Unsigned => of(U32, U64),
+        Usual::SignOf(source) => match src_type(&inst.src[source]) {
             Some(t) if t.is_signed() => I32,
             _ => U32,
         },
-        // The high half depends on each source's own sign: 64 bits hold the exact product.
-        Op::Mulh => {
+        Usual::HighHalf => {
             let all = |t: Type| {
                 dst_type(inst).is_some_and(|d| d.0.size() == 4)
                     && inst.src[..2].iter().all(|s| match s {
@@ -196,19 +193,18 @@ fn usual_type(inst: &Inst) -> ExecType {
                 I64
             }
         }
-        Op::Madw => I64,
-        Op::Cmp | Op::Min | Op::Max | Op::Div | Op::Mod | Op::Avg => {
+        Usual::I64 => I64,
+        Usual::Compared => {
             // The first of these that holds all sources is taken.
             let signed = inst.src.iter().filter_map(src_type).any(|t| t.is_signed());
             if signed { of(I32, I64) } else { of(U32, U64) }
         }
-        // Unsigned and signed differ only in saturation and in conversion to a float.
-        Op::Mov | Op::Sel => match src_type(&inst.src[0]) {
+        Usual::Copied => match src_type(&inst.src[0]) {
             Some(t) if wide(t) && !t.is_signed() => U64,
             Some(Type::Ud) => of(U32, I64),
             _ => of(I32, I64),
         },
-        _ => of(I32, I64),
+        Usual::Signed => of(I32, I64),
     }
 }
 
@@ -267,34 +263,24 @@ fn exact(inst: &Inst, exec: ExecType) -> bool {
         Some((ends.into_iter().min()?, ends.into_iter().max()?))
     };
     let fits = |v: Option<Interval>| v.is_none_or(holds);
-    match inst.op {
-        Op::Mov => !number || all(1),
-        Op::Sel => !number || all(2),
-        Op::Cmp | Op::Min | Op::Max | Op::Avg => all(2),
-        // The smallest number by −1 is the only quotient beyond the type of both.
-        Op::Div => {
+    match inst.op.facts().numbers {
+        Numbers::Nothing => true,
+        Numbers::Everything => false,
+        Numbers::Result => !number,
+        Numbers::ResultOf(n) => !number || all(n),
+        Numbers::Sources(n) => all(n),
+        Numbers::Quotient => {
             let negative = source(1).is_some_and(|d| d.0 < 0);
             all(2) && (!number || !negative || fits(source(0).map(|(a, b)| (a.min(-b), b.max(-a)))))
         }
-        Op::Mod => all(2),
-        Op::Add => !number || all(2) && fits(sum(2)),
-        Op::Add3 => !number || all(3) && fits(sum(3)),
-        Op::Mul => !number || all(2) && fits(product()),
-        Op::Mad => {
+        Numbers::Sum(n) => !number || all(n) && fits(sum(n)),
+        Numbers::Product => !number || all(2) && fits(product()),
+        Numbers::ProductAndSum => {
             let both = |p: Option<Interval>| {
                 let ((a, b), (c, d)) = (p?, source(2)?);
                 Some((a.saturating_add(c), b.saturating_add(d)))
             };
             !number || all(3) && fits(product()) && fits(both(product()))
         }
-        Op::Shl => !number,
-        // Bits of the source, whatever its modifier made of it.
-        Op::Shr => true,
-        // The sign that comes in.
-        Op::Asr => all(1),
-        // Bits, then a number of them.
-        Op::And | Op::Or | Op::Xor | Op::Not | Op::Bfn => !number,
-        Op::Add3o => false,
-        _ => true,
     }
 }

@@ -97,11 +97,6 @@ pub struct Profile {
     trace: Option<Trace>,
 }
 
-/// Is it there for lowering's sake rather than the kernel's?
-pub fn is_auxiliary(i: &Inst) -> bool {
-    matches!(i.op, Op::Join | Op::Nop | Op::ChannelEnables)
-}
-
 impl Profile {
     /// A profile, with a trace of the first groups or without.
     pub fn new(trace: bool) -> Profile {
@@ -180,7 +175,7 @@ impl Observer for Profile {
         {
             c.waited += waited;
         }
-        if is_auxiliary(inst) {
+        if inst.is_auxiliary() {
             return;
         }
         self.clock.step(m.t.index);

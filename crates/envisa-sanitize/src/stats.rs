@@ -143,7 +143,8 @@ pub struct Traffic {
 /// What a run did.
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
-    /// `(times executed, channels that ran)` of each instruction, by program counter.
+    /// `(times executed, channels that ran)` of each of the kernel's instructions, by program counter; zero at what only
+    /// lowering needs.
     pub instructions: Vec<(u64, u64)>,
     /// Branches that split the active channels.
     pub divergent: u64,
@@ -194,7 +195,7 @@ impl Stats {
     pub fn fidelity(&self, program: &Program) -> Vec<FidelityLine> {
         let mut lines: BTreeMap<String, (u64, Fidelity)> = BTreeMap::new();
         for ((count, _), inst) in self.instructions.iter().zip(program.code()) {
-            if *count == 0 || matches!(inst.op, Op::Join | Op::Nop | Op::ChannelEnables | Op::End) {
+            if *count == 0 {
                 continue;
             }
             let name = match inst.exec {
@@ -260,13 +261,12 @@ impl Observer for Stats {
     }
 
     fn before(&mut self, m: &Machine<'_>, pc: u32, mask: Mask) {
+        let Some(inst) = m.env.program.code().get(pc as usize).filter(|i| !i.is_auxiliary()) else { return };
         if let Some(i) = self.instructions.get_mut(pc as usize) {
             i.0 += 1;
             i.1 += mask.count_ones() as u64;
         }
-        if let Some(inst) = m.env.program.code().get(pc as usize)
-            && matches!(inst.op, Op::Goto | Op::SwitchJmp)
-        {
+        if matches!(inst.op, Op::Goto | Op::SwitchJmp) {
             self.branches += 1;
             if inst.channels > 1 {
                 let taken = mask << inst.first & m.t.mask;

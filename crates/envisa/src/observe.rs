@@ -208,7 +208,9 @@ impl observer::Observer for Told<'_> {
     fn after(&mut self, m: &Machine<'_>, pc: u32, mask: Mask, _: u32) {
         let ended = self.wants.threads && matches!(m.t.status, Status::Done | Status::Trapped);
         let accessed = self.wants.accesses && !m.accesses.is_empty();
-        if !(self.wants.instructions || accessed || ended) {
+        let counts = m.env.program.code().get(pc as usize).is_some_and(|i| !i.is_auxiliary());
+        let executes = self.wants.instructions && counts;
+        if !(executes || accessed || ended) {
             return;
         }
         let (group, thread) = (m.group.id, m.t.index);
@@ -217,7 +219,7 @@ impl observer::Observer for Told<'_> {
         if accessed {
             m.accesses.iter().for_each(|a| observer.access(&access(&a), &executed));
         }
-        if self.wants.instructions {
+        if executes {
             observer.instruction(&executed);
         }
         if ended {

@@ -143,14 +143,10 @@ impl Profile {
         let program = code.program();
         let mut places: BTreeMap<(u16, u32), (usize, Counts)> = BTreeMap::new();
         for (pc, (i, c)) in program.code().iter().zip(seen.counts()).enumerate() {
-            if c.executed == 0 || profile::is_auxiliary(i) {
+            if c.executed == 0 {
                 continue;
             }
-            // What lowering made several of was executed once.
-            let entry = places.entry((i.function, i.source)).or_insert((pc, Counts::default()));
-            let executed = entry.1.executed.max(c.executed);
-            entry.1.add(c);
-            entry.1.executed = executed;
+            places.entry((i.function, i.source)).or_insert((pc, Counts::default())).1.add(c);
         }
         let mut total = Counts::default();
         let mut lines: BTreeMap<(String, u32), (Option<String>, Counts)> = BTreeMap::new();

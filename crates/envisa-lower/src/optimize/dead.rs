@@ -36,49 +36,6 @@ pub(super) fn messages(p: &mut ProgramParts) {
     });
 }
 
-/// Does it do nothing but write its destination?
-pub(super) fn pure(op: Op) -> bool {
-    use Op::*;
-    matches!(
-        op,
-        Mov | Sel
-            | MovPred
-            | Cmp
-            | Add
-            | Add3
-            | Addc
-            | Mul
-            | Mulh
-            | Mad
-            | Lrp
-            | Min
-            | Max
-            | Avg
-            | And
-            | Or
-            | Xor
-            | Not
-            | Shl
-            | Shr
-            | Asr
-            | Rol
-            | Ror
-            | Bfn
-            | Bfe
-            | Bfi
-            | Bfrev
-            | Cbit
-            | Fbh
-            | Fbl
-            | Lzd
-            | Frc
-            | Rndd
-            | Rndu
-            | Rnde
-            | Rndz
-    )
-}
-
 /// Passes over the code at most: what is still dead then (loops full of it) stays.
 const PASSES: usize = 8;
 
@@ -95,7 +52,7 @@ fn unread(p: &ProgramParts, keep: &mut [bool]) {
         for (pc, i) in p.code.iter().enumerate().rev() {
             let local = matches!(i.dst, Dst::Reg { offset, .. } if offset >= p.registers.locals_start);
             let own = i.dst2 == 0 || i.op == Op::Addc && i.dst2 >= p.registers.locals_start;
-            if !keep[pc] || !local || !own || !pure(i.op) {
+            if !keep[pc] || !local || !own || !i.op.facts().pure {
                 continue;
             }
             let mut wanted = false;

@@ -59,18 +59,11 @@ pub(super) fn join(p: &mut ProgramParts) {
     }
 }
 
-/// Does it compute channel by channel?
-fn by_channels(op: Op) -> bool {
-    use Op::*;
-    super::dead::pure(op) && op != MovPred
-        || matches!(op, PredLogic | Inv | Sqrt | Rsqrt | Exp | Log | Pow | Sin | Cos | Div | Mod)
-}
-
 /// Finds all pairs of so many channels each.
 fn pairs(p: &ProgramParts, blocks: &Blocks, channels: u32) -> Vec<Pair> {
     let half = |pc: usize| {
         let i = &p.code[pc];
-        (u32::from(i.channels) == channels && (by_channels(i.op) || i.op == Op::Message))
+        (u32::from(i.channels) == channels && (i.op.facts().by_channel || i.op == Op::Message))
             .then_some(u32::from(i.first) / channels % 2)
     };
     let mut named = vec![0u32; p.messages.len()];
@@ -104,7 +97,7 @@ fn pairs(p: &ProgramParts, blocks: &Blocks, channels: u32) -> Vec<Pair> {
             let own = touches(at);
             let message = p.code[at].op == Op::Message;
             let free = (first..at).filter(|b| !second.contains_key(b)).all(|b| {
-                let passes = !message || b == first || by_channels(p.code[b].op);
+                let passes = !message || b == first || p.code[b].op.facts().by_channel;
                 let other = touches(b);
                 passes && !other.meets(&own) && !other.writes.iter().any(|w| meets(w, &mode))
             });
@@ -142,7 +135,7 @@ impl Touches {
             Src::Pred { offset, .. } => Some(offset),
             _ => None,
         }));
-        if !by_channels(i.op) && i.op != Op::Message || i.pred.combine != Combine::None {
+        if !i.op.facts().by_channel && i.op != Op::Message || i.pred.combine != Combine::None {
             bits.clear();
         }
         let (mut reads, mut writes) = (Vec::new(), Vec::new());

@@ -77,11 +77,12 @@ fn op_name(op: Op) -> String {
 }
 
 /// The names of facts, and which of them hold.
-fn facts(f: Facts) -> [(&'static str, bool); 4] {
+fn facts(f: Facts) -> [(&'static str, bool); 5] {
     [
         ("converged", f.converged),
         ("uniform", f.uniform),
         ("fuses", f.fuses_with_next),
         ("only-next", f.writes_only_next),
+        ("auxiliary", f.auxiliary),
     ]
 }

@@ -324,6 +324,7 @@ impl InstReader<'_, '_> {
             uniform: l.take_word("uniform"),
             fuses_with_next: l.take_word("fuses"),
             writes_only_next: l.take_word("only-next"),
+            auxiliary: l.take_word("auxiliary"),
         };
         self.line.clone().end()?;
         let (op, span) = (self.op, Span::NONE);
