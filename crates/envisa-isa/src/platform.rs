@@ -127,6 +127,8 @@ impl Platforms {
     pub const DG2_UP: Platforms = Platforms::from(Platform::Dg2);
     /// `{PVC+}` on the pages.
     pub const PVC_UP: Platforms = Platforms::from(Platform::Pvc);
+    /// Xe3P and newer ones.
+    pub const XE3P_UP: Platforms = Platforms::from(Platform::Xe3p);
 
     /// Platforms with 64-bit integer arithmetic in hardware.
     pub const INT64: Platforms = Platforms::ALL.without(Platforms::of(&[

@@ -88,6 +88,8 @@ pub(crate) struct OpFacts {
     pub by_channel: bool,
     /// A result of 16 bits from sources of 32 is rounded once.
     pub rounds_once: bool,
+    /// There is an operation on `bf` itself; others compute in `f`.
+    pub on_bf: bool,
 }
 
 impl OpFacts {
@@ -100,6 +102,7 @@ impl OpFacts {
         pure: true,
         by_channel: true,
         rounds_once: false,
+        on_bf: false,
     };
     /// One that stays even if nobody reads its result.
     const STAYS: OpFacts = OpFacts { pure: false, ..OpFacts::COMPUTES };
@@ -130,24 +133,27 @@ impl Op {
                 operands: Operands::Copied(1),
                 usual: Usual::Copied,
                 numbers: Numbers::ResultOf(1),
+                on_bf: true,
                 ..COMPUTES
             },
             Sel => OpFacts {
                 operands: Operands::Copied(2),
                 usual: Usual::Copied,
                 numbers: Numbers::ResultOf(2),
+                on_bf: true,
                 ..COMPUTES
             },
             MovPred => OpFacts { by_channel: false, ..COMPUTES },
-            Cmp | Min | Max | Avg => OpFacts::COMPARES,
-            Add => OpFacts { numbers: Numbers::Sum(2), rounds_once: true, ..COMPUTES },
+            Cmp | Min | Max => OpFacts { on_bf: true, ..OpFacts::COMPARES },
+            Avg => OpFacts::COMPARES,
+            Add => OpFacts { numbers: Numbers::Sum(2), rounds_once: true, on_bf: true, ..COMPUTES },
             Add3 => OpFacts { numbers: Numbers::Sum(3), ..COMPUTES },
             Add3o => OpFacts { numbers: Numbers::Everything, ..OpFacts::ACTS },
             Addc => U32,
             Subb => OpFacts { pure: false, by_channel: false, ..U32 },
-            Mul => OpFacts { numbers: Numbers::Product, rounds_once: true, ..COMPUTES },
+            Mul => OpFacts { numbers: Numbers::Product, rounds_once: true, on_bf: true, ..COMPUTES },
             Mulh => OpFacts { usual: Usual::HighHalf, ..COMPUTES },
-            Mad => OpFacts { numbers: Numbers::ProductAndSum, rounds_once: true, ..COMPUTES },
+            Mad => OpFacts { numbers: Numbers::ProductAndSum, rounds_once: true, on_bf: true, ..COMPUTES },
             Madw => OpFacts { usual: Usual::I64, ..OpFacts::ACTS },
             Div => {
                 OpFacts { numbers: Numbers::Quotient, rounds_once: true, pure: false, ..OpFacts::COMPARES }

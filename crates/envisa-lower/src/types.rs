@@ -133,7 +133,7 @@ fn float_type(inst: &Inst) -> Option<ExecType> {
     } else if any(Type::Hf) {
         if dst.is_none_or(|d| d == Type::Hf) && all(Type::Hf) { ExecType::F16 } else { wide }
     } else if any(Type::Bf) {
-        if dst.is_none_or(|d| d == Type::Bf) { ExecType::Bf16 } else { wide }
+        if inst.op.facts().on_bf && dst.is_none_or(|d| d == Type::Bf) { ExecType::Bf16 } else { wide }
     } else {
         return None;
     })

@@ -247,11 +247,38 @@ fn addresses(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
     {
         say(ctx, Code::LSC_BASE, span, "a flat message with a surface");
     }
+    if flat && let Some((Operand::General { var, row, col, .. }, span)) = ctx.slot(inst, SlotName::Surface) {
+        base(ctx, var, row, col, span);
+    }
     if !flat
         && let Some((Operand::State { class: StateClass::Sampler, .. }, span)) =
             ctx.slot(inst, SlotName::Surface)
     {
         say(ctx, Code::LSC_BASE, span, "a sampler where a surface is meant");
+    }
+}
+
+/// The 64 bits that are added to flat addresses.
+fn base(ctx: &mut Ctx, var: u32, row: u8, col: u8, span: Span) {
+    const BYTES: u32 = 8;
+    let Some(info) = ctx.var(var) else { return };
+    for (i, grf, on) in crate::context::SIZES {
+        let on = ctx.on.intersect(on);
+        let at = info.offset + u32::from(row) * grf + u32::from(col) * info.ty.size();
+        let problem = match () {
+            () if on == Platforms::NONE => continue,
+            () if !at.is_multiple_of(BYTES) => {
+                format!("it starts at byte {at}, which is no multiple of {BYTES}")
+            }
+            () if at + BYTES > info.root_bytes[i] => {
+                format!("it takes bytes {at} to {} of {}", at + BYTES - 1, info.root_bytes[i])
+            }
+            () => continue,
+        };
+        let name = ctx.obj.var_name(var);
+        let message = format!("a base of 64 bits in `{name}`: {problem}");
+        ctx.push(Finding::new(Code::LSC_BASE_PLACE, on, span, message));
+        return;
     }
 }
 

@@ -447,6 +447,7 @@ fn lowered(
             Error::Diagnostics(crate::error::Diagnostics { list: vec![d], files: Arc::new(files.clone()) })
         }
         LowerError::NoKernel { name, kernels } => Error::NoKernel { name, available: kernels },
+        e @ LowerError::TooLarge { .. } => Error::Unsupported(e.to_string()),
         e => Error::Module(e.to_string()),
     })
 }

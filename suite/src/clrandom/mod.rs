@@ -132,7 +132,9 @@ pub fn command(args: &Args) -> Result<bool, String> {
         let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/RANDOM-PROGRAMS.md");
         let page = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
         let before = page.split(HEAD).next().unwrap_or_default();
-        crate::performance::write_text(&path, &format!("{}\n\n{}", before.trim_end(), text.0))?;
+        let wrong =
+            if text.1 { vec![] } else { vec!["programs of which sides leave different results".into()] };
+        crate::performance::publish(&path, &format!("{}\n\n{}", before.trim_end(), text.0), &wrong)?;
     }
     Ok(text.1)
 }

@@ -232,6 +232,8 @@ pub const HALF: TypeSet = TypeSet::of(&[Hf]);
 pub const DOUBLE: TypeSet = TypeSet::of(&[Df]);
 /// `f, hf`.
 pub const F_HF: TypeSet = TypeSet::of(&[F, Hf]);
+/// `bf`.
+pub const BF: TypeSet = TypeSet::of(&[Bf]);
 /// `f, bf`.
 pub const F_BF: TypeSet = TypeSet::of(&[F, Bf]);
 /// `f, df`.

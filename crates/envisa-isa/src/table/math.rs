@@ -6,7 +6,10 @@ use crate::operation::*;
 use crate::{Platform, Platforms};
 
 const MATH: InstDesc =
-    InstDesc { family: Family::Math, modifiers: ARITH_MODS, type_maps: &[same(F_HF)], ..EMPTY };
+    InstDesc { family: Family::Math, modifiers: ARITH_MODS, type_maps: &[same(F_HF), BF_MATH], ..EMPTY };
+
+/// The reference's verifier allows operands of bf in operations whose operands are all of that type, from Xe3P on.
+const BF_MATH: TypeMap = same_on(Platforms::XE3P_UP, BF);
 
 /// Platforms with the macros for IEEE division and square root.
 const MACROS: Platforms =
@@ -46,7 +49,7 @@ alu! {
         semantics: "dst[i] = 1 / sqrt(src0[i])",
         note: "Not of df: the reference refuses it, and what it makes of it unchecked has single precision.";
     INV = 0x1b "inv" Inv unary sat from MATH,
-        type_maps: &[same(F_HF), same(DOUBLE)],
+        type_maps: &[same(F_HF), same(DOUBLE), BF_MATH],
         page: "INV",
         brief: "Inverse.",
         semantics: "dst[i] = 1 / src0[i]";

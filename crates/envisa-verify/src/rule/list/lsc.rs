@@ -49,4 +49,7 @@ pub(crate) static LSC: &[Rule] = &[
     rule!(LSC_TYPED_FLAT, "lsc-typed-flat", Error, "LSC_TYPED", "A typed message has a surface",
         "Addresses follow from coordinates and the surface's state.",
         binary "LSC_TYPED_LOAD_QUAD with the flat address model"),
+    rule!(LSC_BASE_PLACE, "lsc-base-place", Error, "LSC_UNTYPED", "A base of flat addresses is an aligned quadword of its variable",
+        "It has 64 bits, whatever the variable's type: it starts at a multiple of 8 bytes and ends inside the variable.",
+        binary "LSC_LOAD of 4.2, flat, whose base is element 1 of a variable of ud"),
 ];
