@@ -1,5 +1,6 @@
 //! Rendering for people: rustc's layout, through the `annotate-snippets` crate.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Padding, Patch, Renderer, Snippet};
@@ -20,11 +21,13 @@ pub struct TextOptions {
     pub width: usize,
     /// How many diagnostics to show at most, errors first; the others are counted.
     pub max: usize,
+    /// How many warnings of one code to show at most; the others are counted.
+    pub alike: usize,
 }
 
 impl Default for TextOptions {
     fn default() -> Self {
-        TextOptions { color: false, width: 140, max: 100 }
+        TextOptions { color: false, width: 140, max: 100, alike: usize::MAX }
     }
 }
 
@@ -35,20 +38,41 @@ impl TextOptions {
     }
 }
 
-/// Renders diagnostics in their order, a blank line after each, and a last line that counts those beyond
-/// [`TextOptions::max`]. Empty for no diagnostics.
+/// Splits diagnostics into those to show and those that are alike: warnings of whose code enough are shown.
+fn alike(diagnostics: &[Diagnostic], most: usize) -> (Vec<usize>, BTreeMap<&str, usize>) {
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut folded = BTreeMap::new();
+    let mut shown = Vec::with_capacity(diagnostics.len());
+    for (i, d) in diagnostics.iter().enumerate() {
+        let n = seen.entry(&d.code).or_default();
+        *n += 1;
+        if d.severity == Severity::Warning && !d.code.is_empty() && *n > most {
+            *folded.entry(&*d.code).or_default() += 1;
+        } else {
+            shown.push(i);
+        }
+    }
+    (shown, folded)
+}
+
+/// Renders diagnostics in their order, a blank line after each, and last lines that count those beyond
+/// [`TextOptions::alike`] and [`TextOptions::max`]. Empty for no diagnostics.
 pub fn render_text(files: &Files, diagnostics: &[Diagnostic], options: &TextOptions) -> String {
     let renderer = options.renderer();
     // A wall of warnings must not push the errors out.
-    let mut by_gravity: Vec<usize> = (0..diagnostics.len()).collect();
+    let (mut by_gravity, folded) = alike(diagnostics, options.alike);
     by_gravity.sort_by_key(|&i| (diagnostics[i].severity, i));
-    let (shown, left) = by_gravity.split_at(options.max.min(diagnostics.len()));
+    let (shown, left) = by_gravity.split_at(options.max.min(by_gravity.len()));
     let mut shown = shown.to_vec();
     shown.sort_unstable();
     let mut out = String::new();
     for i in shown {
         out.push_str(&render_with(&renderer, files, &diagnostics[i]));
         out.push_str("\n\n");
+    }
+    if !folded.is_empty() {
+        let list: Vec<String> = folded.iter().map(|(code, n)| format!("{n} of {code}")).collect();
+        let _ = writeln!(out, "... and more warnings like these: {}", list.join(", "));
     }
     if !left.is_empty() {
         let mut counts = Vec::new();

@@ -131,7 +131,7 @@ pub fn text_options(stream: &impl anstream::stream::RawStream) -> TextOptions {
     let columns = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
     let terminal = || terminal_size::terminal_size().map(|(w, _)| usize::from(w.0));
     let width = columns.filter(|n| *n > 0).or_else(terminal).unwrap_or(widest).min(widest);
-    TextOptions { color, width, ..TextOptions::default() }
+    TextOptions { color, width, alike: 3, ..TextOptions::default() }
 }
 
 /// Code of wrong usage, and of files that cannot be read or written.
