@@ -85,6 +85,7 @@ impl Backing {
     }
 
     /// How many bytes.
+    #[allow(clippy::len_without_is_empty, reason = "none is empty")]
     pub fn len(&self) -> usize {
         self.memory.len
     }
