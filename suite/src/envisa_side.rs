@@ -129,13 +129,28 @@ impl<'a> Loaded<'a> {
     ) -> Result<Loaded<'a>, Failure> {
         let path = corpus::corpus_path(&corpus::corpus_folder(), device, kernel);
         let bytes = std::fs::read(&path).map_err(|e| failed(format!("{}: {e}", path.display())))?;
-        let source = Source::Zebin(&bytes);
+        Loaded::of(kernel, &path, &bytes, launch, (jobs, check))
+    }
+
+    /// As [`Loaded::new`], of a product's bytes, whose dumps stand beside `path`; host threads, and whether launches are
+    /// under the checks.
+    ///
+    /// # Errors
+    /// As [`Loaded::new`].
+    pub fn of(
+        kernel: &KernelFile,
+        path: &std::path::Path,
+        bytes: &[u8],
+        launch: &'a Launch,
+        (jobs, check): (usize, bool),
+    ) -> Result<Loaded<'a>, Failure> {
+        let source = Source::Zebin(bytes);
         let Some(platform) = source.platform().map_err(failed)? else {
             return Err(failed(format!("{}: for no platform", path.display())));
         };
         let gpu = Gpu::new(Config::new(platform).memory(MEMORY).threads(jobs).red_zones(check));
         let options =
-            LoadOptions { visa: corpus::dumps(&path, source).map_err(failed)?, ..LoadOptions::default() };
+            LoadOptions { visa: corpus::dumps(path, source).map_err(failed)?, ..LoadOptions::default() };
         let module = Module::load_with(&gpu, &kernel.id, source, &options).map_err(failed)?;
         let loaded = module.kernel(kernel.function()).map_err(failed)?;
         let dims = launch.dims as usize;
@@ -162,6 +177,19 @@ impl<'a> Loaded<'a> {
             buffers.push(buffer);
         }
         Ok(Loaded { launch, gpu, kernel: loaded, how, buffers })
+    }
+
+    /// The launch, to be put on a stage.
+    ///
+    /// # Errors
+    /// A launch that envisa refuses.
+    pub fn start(&self) -> Result<envisa::Run, Failure> {
+        self.gpu.launch(&self.kernel, self.how.clone()).map_err(failed)
+    }
+
+    /// The memory of its arguments, by index.
+    pub fn memory(&self) -> &[Option<Buffer>] {
+        &self.buffers
     }
 
     /// Has this engine run it from now on.

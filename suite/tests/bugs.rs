@@ -1,6 +1,9 @@
 //! Kernels with one bug each, found on each device at their line, and their twins, of which nothing is said
 //! (`envisa_suite::checks`). `docs/CHECKS.md` is the whole table.
 
+#[path = "bugs/planted.rs"]
+mod planted;
+
 use envisa_suite::checks::{Verdict, discover, folder};
 use envisa_suite::kernel::Device;
 use std::io::Write as _;

@@ -45,6 +45,8 @@ enum Command {
     Run(Box<cmd::run::Args>),
     #[cfg(feature = "debug")]
     Debug(Box<cmd::debug::Args>),
+    #[cfg(feature = "debug")]
+    Diff(cmd::diff::Args),
     Exec(cmd::exec::Args),
     Reduce(cmd::reduce::Args),
     Opencl(cmd::opencl::Args),
@@ -86,6 +88,8 @@ pub fn main() -> std::process::ExitCode {
         Command::Run(args) => cmd::run::run(&args),
         #[cfg(feature = "debug")]
         Command::Debug(args) => cmd::debug::run(&args),
+        #[cfg(feature = "debug")]
+        Command::Diff(args) => cmd::diff::run(&args),
         Command::Exec(args) => cmd::exec::run(&args),
         Command::Reduce(args) => cmd::reduce::run(&args),
         Command::Opencl(args) => cmd::opencl::run(&args),

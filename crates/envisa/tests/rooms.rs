@@ -42,7 +42,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("envisa-harness", &["envisa", "envisa-ocloc"]),
     ("envisa-reduce", &[]),
     ("envisa-debug", &["envisa"]),
-    ("envisa-cli", &["envisa", "envisa-debug", "envisa-harness", "envisa-ocloc", "envisa-reduce"]),
+    ("envisa-diff", &["envisa", "envisa-debug"]),
+    (
+        "envisa-cli",
+        &["envisa", "envisa-debug", "envisa-diff", "envisa-harness", "envisa-ocloc", "envisa-reduce"],
+    ),
     ("envisa-suite", &["envisa", "envisa-harness", "envisa-model", "envisa-ocloc"]),
     ("envisa-runtime", &["envisa", "envisa-ocloc"]),
     ("envisa-opencl", &["envisa", "envisa-ocloc", "envisa-runtime"]),

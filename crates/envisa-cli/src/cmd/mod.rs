@@ -5,6 +5,8 @@ pub mod build;
 pub mod check;
 #[cfg(feature = "debug")]
 pub mod debug;
+#[cfg(feature = "debug")]
+pub mod diff;
 pub mod dis;
 pub mod exec;
 pub mod explain;

@@ -295,7 +295,7 @@ fn refused(e: JobError, mut report: Report) -> Done {
 }
 
 /// The job of the command line.
-fn job(args: &Args) -> Result<Result<Job, JobError>, Failure> {
+pub fn job(args: &Args) -> Result<Result<Job, JobError>, Failure> {
     let is_job = args.file.extension().is_some_and(|e| e == "toml");
     let mut job = if is_job {
         match Job::read(&args.file) {

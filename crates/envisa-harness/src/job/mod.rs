@@ -40,14 +40,14 @@ pub use places::KeySpans;
 pub use template::template;
 
 use crate::files::{self, Kind};
-use crate::values::{HostValue, ValueSpec};
+use crate::values::{ElemType, HostValue, ValueSpec};
 use arguments::{Held, Target};
 use envisa::diag::{Diagnostic, Files};
 use envisa::isa::Platform;
 use envisa::zebin::DeviceFamily;
 use envisa::{
-    Arg, ArgKey, Cancel, Config, Device, Error, Kernel, Launch, LoadOptions, Module, Outcome, Progress,
-    Source as Form, SourceText,
+    Arg, ArgKey, Buffer, Cancel, Config, Device, Error, Kernel, Launch, LoadOptions, Module, Outcome,
+    Progress, Source as Form, SourceText,
 };
 use envisa_ocloc::{Build, BuildError, Lines};
 use serde::Deserialize;
@@ -527,6 +527,11 @@ impl Ready {
             let index = ArgKey::Index(key.parse().ok()?);
             self.held.iter().find(|h| h.key == index)
         })
+    }
+
+    /// The buffers and images that arguments were given: name, memory, elements.
+    pub fn buffers(&self) -> impl Iterator<Item = (&str, &Buffer, ElemType)> {
+        self.held.iter().map(|h| (h.name.as_str(), &h.buffer, h.elem))
     }
 
     /// What the compiler said, if one was asked.

@@ -1,0 +1,138 @@
+//! `envisa diff`: two builds of a kernel side by side.
+
+use crate::cmd::{Done, Exit, Failure, run};
+use crate::io;
+use clap::{Args as _, FromArgMatches};
+use envisa_diff::{Difference, Element, Executed, NAMES, Watched};
+use envisa_harness::job::Ready;
+use envisa_harness::values::ElemType;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+const AFTER_HELP: &str = "\
+Examples:
+  envisa diff k.cl --a '--options -cl-opt-disable' -- --device dg2 --global 64 --arg in=iota:i32:64 --arg out=zeros:i32:64
+  envisa diff k.cl --a '--ocloc /opt/older/ocloc' --b '--ocloc /opt/newer/ocloc' -- --device dg2 --global 64 …
+  envisa diff k.cl --a '--device skl' --b '--device dg2' -- --global 64 …
+  envisa diff before.zebin after.zebin -- --global 64 --local 16 --arg in=iota:i32:64 …
+  envisa diff right.visaasm wrong.visaasm -- --platform DG2 --arg T6=zeros:i32:64
+
+Behind `--` stand options of `envisa run`, for both sides; --a and --b have more of them for one.
+
+It tells of each argument how many elements differ; the first store that differs, by line and work-item; and where the
+difference begins. Of two builds that are nearly the same code that is the first event of a thread with another value,
+other channels or another way; of others, the definitions behind the store whose value the other side never makes for
+this work-item. Lines are those of the source, where the compiler told them.
+
+Exit codes: 0 the results are the same; 1 they differ; 2 wrong usage, or a side cannot be run.";
+
+/// Run two builds of a kernel on the same inputs, and tell by which instruction their results part.
+///
+/// Both run by the interpreter, in the same order of groups. What differs in floating-point results by no more than
+/// the roundings on both ways can add up to is told apart.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// What side A runs: as of `envisa run`.
+    a_file: PathBuf,
+    /// What side B runs; the same if not said.
+    b_file: Option<PathBuf>,
+    /// Options of `envisa run` for side A only.
+    #[arg(long, value_name = "OPTIONS", default_value = "", allow_hyphen_values = true)]
+    a: String,
+    /// Options of `envisa run` for side B only.
+    #[arg(long, value_name = "OPTIONS", default_value = "", allow_hyphen_values = true)]
+    b: String,
+    /// Options of `envisa run` for both sides.
+    #[arg(last = true, value_name = "RUN OPTIONS")]
+    run: Vec<OsString>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A side that cannot be run, or that does not end.
+pub fn run(args: &Args) -> Done {
+    let b_file = args.b_file.as_ref().unwrap_or(&args.a_file);
+    let [a, b] = [(&args.a_file, &args.a, 0), (b_file, &args.b, 1)].map(|(file, own, side)| {
+        ready(file, own, &args.run).map_err(|e| Failure(format!("{}: {e}", NAMES[side])))
+    });
+    let (a, b) = (a?, b?);
+    let watched = watched(&a, &b);
+    if watched.is_empty() {
+        return Err(Failure("no argument is a buffer or an image: there are no results to compare".into()));
+    }
+    let launch = |r: &Ready| r.launch().map_err(|e| Failure(e.to_string()));
+    let (left, right) = (launch(&a)?, launch(&b)?);
+    let failed = |e: envisa::Error| Failure(e.to_string());
+    let found = left
+        .stage(|left| right.stage(|right| envisa_diff::diff(left, right, &watched)))
+        .map_err(failed)?
+        .map_err(failed)?
+        .map_err(Failure)?;
+    let Some(found) = found else {
+        io::print("the results are the same\n")?;
+        return Ok(Exit::Fine);
+    };
+    io::print(&text(&found))?;
+    Ok(Exit::Findings)
+}
+
+/// A side, compiled and with its memory.
+fn ready(file: &Path, own: &str, both: &[OsString]) -> Result<Ready, String> {
+    let own = shlex::split(own).ok_or_else(|| format!("`{own}`: a quotation mark is not closed"))?;
+    let mut words: Vec<OsString> = vec![file.into()];
+    words.extend(both.iter().cloned());
+    words.extend(own.into_iter().map(OsString::from));
+    let command = run::Args::augment_args(clap::Command::new("envisa diff").no_binary_name(true));
+    let matches = command.try_get_matches_from(words).map_err(|e| e.to_string())?;
+    let args = run::Args::from_arg_matches(&matches).map_err(|e| e.to_string())?;
+    let job = run::job(&args).map_err(|e| e.0)?.map_err(|e| e.to_string())?;
+    Ready::new(&job).map_err(|e| e.to_string())
+}
+
+/// The buffers that both sides have.
+fn watched(a: &Ready, b: &Ready) -> Vec<Watched> {
+    let mut all = Vec::new();
+    for (name, buffer, elem) in a.buffers() {
+        let Some((_, other, _)) = b.buffers().find(|(n, ..)| *n == name) else { continue };
+        let bytes = elem.size() as u32;
+        let float = matches!(elem, ElemType::F16 | ElemType::F32 | ElemType::F64);
+        let element = if float { Element::Float(bytes) } else { Element::Bits(bytes) };
+        all.push(Watched { name: name.to_owned(), buffers: [buffer.clone(), other.clone()], element });
+    }
+    all
+}
+
+/// What differs, for people.
+fn text(found: &Difference) -> String {
+    let mut out = String::new();
+    let mut line = |text: String| {
+        out.push_str(&crate::cmd::shown(&text));
+        out.push('\n');
+    };
+    found.results.iter().for_each(|r| line(r.clone()));
+    if !found.stored.is_empty() {
+        let which = if found.rounding { "a store that differs" } else { "the first store that differs" };
+        line(format!("\n{which}: {}", found.stored));
+        found.store.iter().for_each(|e| line(event(e)));
+    }
+    if !found.origins.is_empty() {
+        line("\nwhere that begins:".into());
+        found.origins.iter().for_each(|e| line(event(e)));
+    }
+    if !found.notes.is_empty() {
+        line(String::new());
+        found.notes.iter().for_each(|n| line(format!("note: {n}")));
+    }
+    if found.rounding {
+        line("all that differs is explained by rounding".into());
+    }
+    out
+}
+
+fn event(e: &Executed) -> String {
+    let place = e.line.as_ref().map_or(String::new(), |l| format!("{l}, "));
+    let did = if e.did.is_empty() { String::new() } else { format!("\n      {}", e.did) };
+    format!("  {}  {place}{}: {}{did}", NAMES[e.side], e.who, e.instruction)
+}
