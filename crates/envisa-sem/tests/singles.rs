@@ -303,7 +303,7 @@ scalar code, in vectors of AVX2 and of AVX-512, and in native code, which
 
 Errors are given in units in the last place of the exact result, which the host's library computes in double precision.
 With an error of at most 0.5, a result is the nearest single. Functions of one argument are evaluated at singles of either
-sign, and at all 2^32 of them if the table says "every value" (for an odd or even function, the results of negative arguments are
+sign, and at all 2^32 of them if the table says \"every value\" (for an odd or even function, the results of negative arguments are
 compared with those of positive ones). `pow` is evaluated at pairs: edge cases, integral exponents, bases near 1 and near
 sixteenths, and exponents that give results of every magnitude. In `hf`, a function is computed in `f` and rounded once more.
 
