@@ -6,6 +6,7 @@
 pub mod cache;
 pub mod client;
 mod declarations;
+pub mod frames;
 mod includes;
 pub mod server;
 mod service;
@@ -41,7 +42,20 @@ pub struct Build {
     internal_options: String,
     ocloc: Option<PathBuf>,
     lines: Lines,
+    frames: bool,
     env: Vec<(OsString, OsString)>,
+}
+
+/// One run of the compiler.
+struct Pass<'a> {
+    input: &'a Path,
+    source: &'a [u8],
+    /// The input is SPIR-V.
+    spirv: bool,
+    /// The output is to be SPIR-V.
+    to_spirv: bool,
+    folder: &'a Path,
+    state_buffer: bool,
 }
 
 /// What the vISA says of the source: `FILE` and `LOC`. The code itself is the same.
@@ -129,6 +143,7 @@ impl Build {
             internal_options: String::new(),
             ocloc: None,
             lines: Lines::None,
+            frames: false,
             env: Vec::new(),
         }
     }
@@ -170,6 +185,14 @@ impl Build {
         self
     }
 
+    /// Gives every function a frame, so that debug information names each variable's place: see [`frames`]. What the
+    /// compiler refuses so is built as it is.
+    #[must_use]
+    pub fn frames(mut self) -> Self {
+        self.frames = true;
+        self
+    }
+
     /// Builds. The compiler runs in a folder of its own, which is removed; kernels' names are real in the
     /// vISA text.
     ///
@@ -188,18 +211,16 @@ impl Build {
             return Err(BuildError::Input { path: self.input.display().to_string() });
         }
         let folder = client::own_folder().map_err(io("temporary folder"))?;
-        let mut state_buffer = self.needs_state_buffer();
-        let (status, messages) = loop {
-            let (status, messages) = self.compile(&input, &source, spirv, folder.path(), state_buffer)?;
-            // Broken down rather than refused: stack calls on a device not known to need the variable?
-            if crashed(status) && !state_buffer && !self.sets(STATE_BUFFER) {
-                state_buffer = true;
-                continue;
-            }
-            break (status, messages);
+        let folder = folder.path();
+        let pass =
+            Pass { input: &input, source: &source, spirv, to_spirv: false, folder, state_buffer: false };
+        let framed = if self.frames { self.framed(&pass)? } else { None };
+        let (status, messages) = match framed {
+            Some(done) => done,
+            None => self.retried(pass)?,
         };
         // Newer compilers add `.bin` all the same.
-        let output = ["module", "module.bin"].map(|name| folder.path().join("out").join(name));
+        let output = ["module", "module.bin"].map(|name| folder.join("out").join(name));
         let output = output.iter().find(|path| path.exists()).unwrap_or(&output[0]);
         if !status.success() || !output.exists() {
             let status =
@@ -218,14 +239,40 @@ impl Build {
         Ok(Built { bytes, zebin, messages })
     }
 
-    fn compile(
-        &self,
-        input: &Path,
-        source: &[u8],
-        spirv: bool,
-        folder: &Path,
-        state_buffer: bool,
-    ) -> Result<(ExitStatus, String), BuildError> {
+    /// Builds a module whose functions all have frames; `None` if the compiler does not take it, or makes no SPIR-V.
+    fn framed(&self, pass: &Pass<'_>) -> Result<Option<(ExitStatus, String)>, BuildError> {
+        let read;
+        let (module, said) = if pass.spirv {
+            (pass.source, String::new())
+        } else {
+            let (status, said) = self.compile(&Pass { to_spirv: true, ..*pass })?;
+            match std::fs::read(pass.folder.join("out").join("module.spv")) {
+                Ok(bytes) if status.success() => read = bytes,
+                _ => return Ok(None),
+            }
+            (&*read, said)
+        };
+        let Some(changed) = frames::with_calls(module) else { return Ok(None) };
+        let input = pass.folder.join("frames.spv");
+        std::fs::write(&input, &changed)
+            .map_err(|source| BuildError::Io { what: "temporary folder".into(), source })?;
+        let (status, more) = self.retried(Pass { input: &input, source: &changed, spirv: true, ..*pass })?;
+        Ok(status.success().then(|| (status, [said, more].concat())))
+    }
+
+    /// Runs the compiler, once more where it broke down rather than refused: stack calls on a device not known to need
+    /// the variable?
+    fn retried(&self, pass: Pass<'_>) -> Result<(ExitStatus, String), BuildError> {
+        let pass = Pass { state_buffer: self.needs_state_buffer(), ..pass };
+        let (status, messages) = self.compile(&pass)?;
+        if crashed(status) && !pass.state_buffer && !self.sets(STATE_BUFFER) {
+            return self.compile(&Pass { state_buffer: true, ..pass });
+        }
+        Ok((status, messages))
+    }
+
+    fn compile(&self, pass: &Pass<'_>) -> Result<(ExitStatus, String), BuildError> {
+        let Pass { input, source, spirv, to_spirv, folder, state_buffer } = *pass;
         let program = self.ocloc.clone().unwrap_or_else(|| PathBuf::from("ocloc"));
         // A relative path names a file here, not in the folder that the compiler runs in.
         let program = if program.components().count() > 1 {
@@ -242,6 +289,9 @@ impl Build {
         command.current_dir(folder).stdin(Stdio::null()).arg("compile").arg("-file").arg(input);
         if spirv {
             command.arg("-spirv_input");
+        }
+        if to_spirv {
+            command.arg("-spv_only");
         }
         command.arg("-device").arg(&self.device).arg("-output").arg("module").arg("-output_no_suffix");
         command.arg("-out_dir").arg(folder.join("out")).arg("-internal_options").arg(internal.trim_end());

@@ -582,3 +582,23 @@ fn launches_of_programs_without_names_are_repeated() {
         assert_eq!(file("again"), file("after"));
     }
 }
+
+/// A program stops at the launch that is asked for, with the memory of that launch, and goes on as if nothing were.
+#[test]
+fn a_launch_of_a_program_is_debugged() {
+    let commands = ["-x", "break 4", "-x", "run", "-x", "print i", "-x", "print x[5]", "-x", "quit"];
+    let with =
+        |options: &[&str], does: &str| exec(&[&["--device", "dg2"], options, &commands[..]].concat(), does);
+    // Line 4 doubles the element: it is 1 before the first launch, 2 before the second.
+    for (place, element) in [("--debug", "1"), ("--debug=twice:2", "2")] {
+        let Some((code, out, err)) = with(&[place], "") else { return };
+        assert_eq!(code, 0, "{err}");
+        let printed: Vec<&str> = out.lines().filter(|l| **l == format!("(int) {element}")).collect();
+        assert!(!printed.is_empty() && out.contains("1 passed"), "{place}: {out}");
+    }
+    // The first launch that faults is the one of `wild`.
+    let (_, out, err) = with(&["--debug=wrong"], "wild").expect("as before");
+    assert!(out.contains("wild"), "{out}{err}");
+    let (code, _, err) = with(&["--debug=nothing"], "").expect("as before");
+    assert!(code == 0 && err.contains("no launch was the one to stop at"), "{code}: {err}");
+}

@@ -2,10 +2,15 @@
 //!
 //! `ENVISA_CAPTURE` names a folder. Each launch becomes a folder in it, `NUMBER-KERNEL`, with the module, the content
 //! of buffers and images before and after, and a `job.toml` that says how they belong together.
+//!
+//! `ENVISA_CAPTURE_STOP` stops the program at one launch, for a debugger: `first` is any kernel's first one, `KERNEL:N` a kernel's
+//! N-th, `wrong` the first one with a fault or a finding. Only that one is kept. The file `stopped` appears in its folder, and
+//! the program goes on when somebody writes the file `go` beside it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::device::{ImageShape, ImageValue, Launch, Value, texel};
@@ -17,6 +22,28 @@ const MOST: u64 = 16;
 struct Wanted {
     folder: PathBuf,
     most: u64,
+    stop: Option<Stop>,
+}
+
+/// The launch at which a debugged program stops.
+#[derive(PartialEq, Eq, Debug)]
+enum Stop {
+    /// A kernel's N-th launch; of no name, any kernel's.
+    At(String, u64),
+    /// The first with a fault or a finding.
+    Wrong,
+}
+
+impl Stop {
+    /// What `ENVISA_CAPTURE_STOP` says.
+    fn read(text: &str) -> Stop {
+        match text.split_once(':') {
+            None if text == "wrong" => Stop::Wrong,
+            None if text == "first" => Stop::At(String::new(), 1),
+            None => Stop::At(text.into(), 1),
+            Some((kernel, n)) => Stop::At(kernel.into(), n.trim().parse().unwrap_or(1)),
+        }
+    }
 }
 
 fn wanted() -> Option<&'static Wanted> {
@@ -27,7 +54,9 @@ fn wanted() -> Option<&'static Wanted> {
             let most = std::env::var("ENVISA_CAPTURE_MOST").ok();
             let most = most.and_then(|m| m.trim().parse().ok()).unwrap_or(MOST);
             // The program may change its folder.
-            Some(Wanted { folder: std::path::absolute(folder).ok()?, most })
+            let stop =
+                std::env::var("ENVISA_CAPTURE_STOP").ok().filter(|s| !s.is_empty()).map(|s| Stop::read(&s));
+            Some(Wanted { folder: std::path::absolute(folder).ok()?, most, stop })
         })
         .as_ref()
 }
@@ -37,6 +66,8 @@ pub struct Capture {
     folder: PathBuf,
     /// Files that hold what is to be compared, with where it lies.
     after: Vec<(String, Bytes)>,
+    /// Did the program stop at a launch?
+    stopped: &'static AtomicBool,
 }
 
 /// Bytes of a buffer, or rows of an image.
@@ -64,13 +95,24 @@ pub fn begin(launch: &Launch<'_>) -> Option<Capture> {
     static COUNT: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
     static NUMBER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
     let name = &launch.info.name;
-    {
+    static STOPPED: AtomicBool = AtomicBool::new(false);
+    let nth = {
         let mut count = COUNT.lock().unwrap();
         let count = count.entry(name.clone()).or_default();
         *count += 1;
-        if *count > wanted.most {
-            return None;
+        *count
+    };
+    let kept = match &wanted.stop {
+        None => nth <= wanted.most,
+        // One stop a process: whoever debugs it looks at that launch.
+        Some(_) if STOPPED.load(Ordering::Relaxed) => false,
+        Some(Stop::At(kernel, n)) => {
+            (kernel.is_empty() || kernel == name) && *n == nth && !STOPPED.swap(true, Ordering::Relaxed)
         }
+        Some(Stop::Wrong) => true,
+    };
+    if !kept {
+        return None;
     }
     // Names of kernels are identifiers; those of files are short.
     let short: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').take(60).collect();
@@ -80,7 +122,12 @@ pub fn begin(launch: &Launch<'_>) -> Option<Capture> {
     });
     let kept = kept.map_err(|e| e.to_string()).and_then(|folder| Ok((write(launch, &folder)?, folder)));
     match kept {
-        Ok((after, folder)) => Some(Capture { folder, after }),
+        Ok((after, folder)) => {
+            if let Some(Stop::At(..)) = wanted.stop {
+                wait(&folder);
+            }
+            Some(Capture { folder, after, stopped: &STOPPED })
+        }
         Err(why) => {
             crate::log::complain(&format!(
                 "a launch of `{name}` cannot be kept in {}: {why}",
@@ -105,9 +152,29 @@ fn fresh(folder: &Path, mut name: impl FnMut() -> String) -> std::io::Result<Pat
     }
 }
 
+/// Lets a debugger look at a launch that is kept, until it says to go on or is gone with its folder.
+fn wait(folder: &Path) {
+    if let Err(e) = std::fs::write(folder.join("stopped"), "") {
+        return crate::log::complain(&format!("{}: {e}", folder.display()));
+    }
+    let parent = std::os::unix::process::parent_id();
+    let gone = || std::os::unix::process::parent_id() != parent;
+    while folder.is_dir() && !folder.join("go").exists() && !gone() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
 impl Capture {
-    /// Keeps what memory holds after the launch.
-    pub fn end(self) {
+    /// Keeps what memory holds after the launch; `wrong`: it had a fault or a finding.
+    pub fn end(self, wrong: bool) {
+        if wanted().is_some_and(|w| w.stop == Some(Stop::Wrong)) {
+            if wrong && !self.stopped.swap(true, Ordering::Relaxed) {
+                wait(&self.folder);
+            } else if let Err(e) = std::fs::remove_dir_all(&self.folder) {
+                crate::log::complain(&format!("{}: {e}", self.folder.display()));
+            }
+            return;
+        }
         for (file, bytes) in &self.after {
             if let Err(e) = std::fs::write(self.folder.join(file), bytes.read()) {
                 crate::log::complain(&format!("{}: {e}", self.folder.join(file).display()));
@@ -234,6 +301,19 @@ fn write(launch: &Launch<'_>, folder: &Path) -> Result<Vec<(String, Bytes)>, Str
         }
         let _ = writeln!(job, "{} = {text}", quoted(&name));
     }
+    let mut sources = Vec::new();
+    for source in crate::lines::debugged() {
+        // A name that the program gave, with -s, may be a path.
+        let name = source.name.rsplit('/').next().unwrap_or_default().to_owned();
+        let taken = ["", ".", "..", "job.toml"].contains(&&*name) || folder.join(&name).exists();
+        if !taken {
+            put(&name, &source.text)?;
+            sources.push(quoted(&name));
+        }
+    }
+    if !sources.is_empty() {
+        job = job.replacen("\n[args]\n", &format!("sources = {}\n\n[args]\n", list(&sources)), 1);
+    }
     put("job.toml", format!("{job}{outputs}").as_bytes())?;
     Ok(after)
 }
@@ -292,7 +372,15 @@ fn describe(image: &ImageValue) -> Option<(String, [usize; 3])> {
 
 #[cfg(test)]
 mod tests {
-    use super::{fresh, number};
+    use super::{Stop, fresh, number};
+
+    #[test]
+    fn where_a_program_stops() {
+        assert_eq!(Stop::read("first"), Stop::At(String::new(), 1));
+        assert_eq!(Stop::read("sum"), Stop::At("sum".into(), 1));
+        assert_eq!(Stop::read("sum:12"), Stop::At("sum".into(), 12));
+        assert_eq!(Stop::read("wrong"), Stop::Wrong);
+    }
 
     #[test]
     fn folders_that_are_there_are_left_alone() {

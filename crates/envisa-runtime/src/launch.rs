@@ -73,7 +73,8 @@ impl Launch<'_> {
         let kept = crate::capture::begin(self);
         let launched = machine.launch(kernel, info, range, self.args, self.shared);
         if let Some(kept) = kept {
-            kept.end();
+            let wrong = launched.as_ref().is_ok_and(|r| r.fault.is_some() || !r.findings.is_empty());
+            kept.end(wrong);
         }
         let report = launched.inspect_err(|e| {
             crate::log::complain(&format!("kernel `{name}` cannot be launched: {e}"));

@@ -1,9 +1,28 @@
 //! Lines of sources: while mistakes are looked for, the compiler is asked to tell them, so that findings can quote
 //! what the programmer wrote.
 
+use std::sync::{Mutex, OnceLock};
+
 use envisa_ocloc::DEBUG_OPTIONS;
 
 use crate::device::SourceText;
+
+/// The option by which the compiler leaves variables where debug information says.
+const KEEPS_VARIABLES: &str = "-cl-opt-disable";
+
+/// Is the program debugged? `ENVISA_DEBUG_BUILDS` is `1` then, and programs are compiled so that every variable has a place.
+pub fn debugging() -> bool {
+    static DEBUGGING: OnceLock<bool> = OnceLock::new();
+    *DEBUGGING.get_or_init(|| std::env::var_os("ENVISA_DEBUG_BUILDS").is_some_and(|v| v == "1"))
+}
+
+/// The texts of a program that is debugged.
+static DEBUGGED: Mutex<Vec<SourceText>> = Mutex::new(Vec::new());
+
+/// The texts that were compiled so far, of a program that is debugged.
+pub fn debugged() -> Vec<SourceText> {
+    DEBUGGED.lock().unwrap().clone()
+}
 
 /// A source that is compiled so that lines are known.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,8 +47,15 @@ impl Told {
             (false, Some(_)) => DEBUG_OPTIONS.split(" -s").next().unwrap_or_default().to_owned(),
             (false, None) => format!("{DEBUG_OPTIONS}/{name}"),
         };
-        let options = format!("{options} {more}").trim().to_owned();
-        Told { options, source: SourceText { name, text: text.as_bytes().to_vec() } }
+        let mut options = format!("{options} {more}").trim().to_owned();
+        let source = SourceText { name, text: text.as_bytes().to_vec() };
+        if debugging() {
+            if !options.split_whitespace().any(|w| w == KEEPS_VARIABLES) {
+                options = format!("{options} {KEEPS_VARIABLES}");
+            }
+            DEBUGGED.lock().unwrap().push(source.clone());
+        }
+        Told { options, source }
     }
 
     /// A build log as it is without lines: applications may read it.

@@ -70,6 +70,9 @@ pub struct Args {
     bare: BareArgs,
 }
 
+/// Bytes of the log of the past, unless `--history` says otherwise.
+const HISTORY: u64 = 1 << 30;
+
 fn bytes(text: &str) -> Result<u64, String> {
     let (digits, unit) = match text.trim_end_matches(['B', 'b', 'i']) {
         t if t.ends_with(['K', 'k']) => (&t[..t.len() - 1], 1 << 10),
@@ -100,14 +103,27 @@ pub fn run(args: &Args) -> Done {
         dap::serve(std::io::stdin(), std::io::stdout(), &mut |launch| launched(args, launch));
         return Ok(Exit::Fine);
     }
-    let job = args.job(&Value::Null).map_err(Failure)?;
-    let (run, options) = ready(job, args.options()).map_err(Failure)?;
+    in_terminal(args.job(&Value::Null).map_err(Failure)?, args.options(), &args.commands)
+}
+
+/// A session in the terminal.
+fn in_terminal(job: (Job, bool), options: Options, commands: &[String]) -> Done {
+    let (run, options) = ready(job, options).map_err(Failure)?;
     run.stage(|stage| {
         let mut session = Session::new(stage, options).map_err(|e| Failure(e.to_string()))?;
-        terminal::run(&mut session, &args.commands);
+        terminal::run(&mut session, commands);
         Ok(Exit::Fine)
     })
     .map_err(|e| Failure(e.to_string()))?
+}
+
+/// Debugs a job as it is, in the terminal.
+///
+/// # Errors
+/// If it cannot be run.
+pub(super) fn of_file(job: PathBuf, commands: &[String]) -> Done {
+    let job = Job::read(&job).map_err(|e| Failure(e.to_string()))?;
+    in_terminal((job, true), Options { order: Order::Forward, history: HISTORY, notes: Vec::new() }, commands)
 }
 
 fn listen(args: &Args, at: &str) -> Done {
@@ -140,6 +156,7 @@ fn ready(mut job: (Job, bool), mut options: Options) -> Result<(envisa::Run, Opt
     let (job, optimised) = (&mut job.0, job.1);
     let compiles = job.file.extension().is_some_and(|e| e == "cl" || e == "spv");
     if compiles && !optimised {
+        job.frames = true;
         let mut added = Vec::new();
         for option in ["-g", "-cl-opt-disable"] {
             if !job.options.split_whitespace().any(|o| o == option) {

@@ -5,10 +5,11 @@ use crate::io;
 use envisa::diag::{Diagnostic, Files, Severity, render_json};
 use envisa::zebin::DeviceFamily;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
+use std::time::Duration;
 
 /// Run a program with envisa as its OpenCL driver.
 ///
@@ -26,7 +27,8 @@ off), ENVISA_OCLOC (another compiler), ENVISA_LOG (api, compiler, launch, all). 
 Examples:
   envisa exec -- clinfo
   envisa exec --device pvc -- python3 script.py
-  envisa exec --check --json findings.json -- ./app --its-own arguments")]
+  envisa exec --check --json findings.json -- ./app --its-own arguments
+  envisa exec --debug=scale:3 -- ./app    stops at the third launch of kernel scale and debugs it")]
 pub struct Args {
     /// The devices, the default one first: dg2, pvc, skl, tgllp; several are separated by commas. Without it, all.
     #[arg(long, short, value_name = "DEVICES")]
@@ -43,6 +45,22 @@ pub struct Args {
     /// Write faults, findings and what was launched as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Stop at a launch and debug it: without a value the first one, KERNEL:N a kernel's N-th, `wrong` the first with a fault
+    /// or, with --check, a finding. The program waits meanwhile, and goes on when the debugger is left.
+    #[arg(
+        long,
+        value_name = "WHERE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "first"
+    )]
+    debug: Option<String>,
+    /// With --debug, compile the program's kernels as for a run that nobody looks at.
+    #[arg(long, requires = "debug")]
+    optimised: bool,
+    /// With --debug, a command for the debugger, before those of the terminal.
+    #[arg(short = 'x', value_name = "COMMAND", requires = "debug")]
+    commands: Vec<String>,
     /// The driver; without it, `libenvisa_opencl.so` next to this command.
     #[arg(long, value_name = "FILE")]
     driver: Option<PathBuf>,
@@ -155,8 +173,17 @@ fn with_folder(args: &Args, driver: &Path, scratch: &Path) -> Result<Ended, Fail
             command.env("PYOPENCL_NO_CACHE", "1");
         }
     }
-    let status =
-        command.status().map_err(|e| Failure(format!("cannot run {}: {e}", Path::new(name).display())))?;
+    let started = match &args.debug {
+        None => command.status(),
+        Some(place) => {
+            command.env("ENVISA_CAPTURE", scratch.join("launches")).env("ENVISA_CAPTURE_STOP", place);
+            if !args.optimised {
+                command.env("ENVISA_DEBUG_BUILDS", "1").env("PYOPENCL_NO_CACHE", "1");
+            }
+            debugged(&mut command, &scratch.join("launches"), &args.commands)
+        }
+    };
+    let status = started.map_err(|e| Failure(format!("cannot run {}: {e}", Path::new(name).display())))?;
     let report = Report::read(&std::fs::read_to_string(&report).map_err(failed)?);
     let all = report.tell(args);
     if let Some(file) = &args.json {
@@ -173,6 +200,31 @@ fn with_folder(args: &Args, driver: &Path, scratch: &Path) -> Result<Ended, Fail
             Ended::Badly(128 + status.signal().unwrap_or(0))
         }
     })
+}
+
+/// Runs a program whose launches stop in a folder, and debugs each that does.
+fn debugged(command: &mut Command, folder: &Path, commands: &[String]) -> std::io::Result<ExitStatus> {
+    let mut child = command.spawn()?;
+    let mut seen = BTreeSet::new();
+    loop {
+        let stopped = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path());
+        for launch in stopped.filter(|p| p.join("stopped").exists()) {
+            if seen.insert(launch.clone()) {
+                let job = launch.join("job.toml");
+                if let Err(Failure(why)) = super::debug::of_file(job, commands) {
+                    say(Severity::Error, &format!("the launch cannot be debugged: {why}"), None);
+                }
+                std::fs::write(launch.join("go"), "")?;
+            }
+        }
+        if let Some(status) = child.try_wait()? {
+            if seen.is_empty() {
+                line("envisa exec: the program ended, and no launch was the one to stop at");
+            }
+            return Ok(status);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// A message that is about no place of a module.

@@ -115,6 +115,9 @@ pub struct Job {
     /// Seconds after which the run is ended.
     #[serde(default)]
     pub timeout: Option<f64>,
+    /// What is compiled is compiled for a debugger: every function has a frame.
+    #[serde(skip)]
+    pub frames: bool,
     /// Look for uninitialised reads and colliding stores.
     #[serde(default)]
     pub check: bool,
@@ -345,6 +348,9 @@ impl Job {
         let mut build = Build::new(&self.file, device).options(self.options.clone()).lines(lines);
         if let Some(ocloc) = &self.ocloc {
             build = build.ocloc(ocloc);
+        }
+        if self.frames {
+            build = build.frames();
         }
         match build.run() {
             Ok(built) => {

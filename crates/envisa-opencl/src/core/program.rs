@@ -272,7 +272,9 @@ impl Program {
         for device in devices {
             let at = self.index(device)?;
             let told = match &self.source {
-                Source::Text(text) if crate::report::checking() => Some(Told::new(text, options)),
+                Source::Text(text) if crate::report::checking() || envisa_runtime::lines::debugging() => {
+                    Some(Told::new(text, options))
+                }
                 _ => None,
             };
             let shown = |log: &str| told.as_ref().map_or_else(|| log.to_owned(), |t| t.log(log));
@@ -446,13 +448,25 @@ type Made = std::result::Result<(Arc<Module>, String), (Error, String)>;
 /// Compiles a text.
 fn build_text(device: &Device, text: &str, options: &str) -> Made {
     let input = Input::Source(text.as_bytes(), &[]);
-    if !crate::report::checking() {
+    if !crate::report::checking() && !envisa_runtime::lines::debugging() {
         return run(device, &input, options, Vec::new());
     }
     let told = Told::new(text, options);
+    if envisa_runtime::lines::debugging()
+        && let Some(module) = with_frames(device, &input, &told.options)
+        && let Ok(made) = run(device, &Input::Spirv(&module), &told.options, vec![told.source.clone()])
+    {
+        return Ok(made);
+    }
     run(device, &input, &told.options, vec![told.source.clone()])
         .map(|(module, log)| (module, told.log(&log)))
         .map_err(|(e, log)| (e, told.log(&log)))
+}
+
+/// SPIR-V of a text, in which a debugger finds every variable; `None` if the compiler makes none.
+fn with_frames(device: &Device, input: &Input<'_>, options: &str) -> Option<Vec<u8>> {
+    let made = crate::compiler::service().compile(device.spec.name, input, options, Output::Spirv).ok()?;
+    envisa_ocloc::frames::with_calls(&made.bytes)
 }
 
 /// Compiles what runs on a device; `sources` are the texts it is of.
