@@ -47,6 +47,10 @@ enum Command {
     Debug(Box<cmd::debug::Args>),
     #[cfg(feature = "debug")]
     Diff(cmd::diff::Args),
+    Bisect(Box<cmd::bisect::Args>),
+    Smith(cmd::smith::Smith),
+    Mutate(cmd::smith::Mutate),
+    Campaign(cmd::campaign::Args),
     Exec(cmd::exec::Args),
     Reduce(cmd::reduce::Args),
     Opencl(cmd::opencl::Args),
@@ -90,6 +94,10 @@ pub fn main() -> std::process::ExitCode {
         Command::Debug(args) => cmd::debug::run(&args),
         #[cfg(feature = "debug")]
         Command::Diff(args) => cmd::diff::run(&args),
+        Command::Smith(args) => cmd::smith::smith(&args),
+        Command::Mutate(args) => cmd::smith::mutate(&args),
+        Command::Campaign(args) => cmd::campaign::run(&args),
+        Command::Bisect(args) => cmd::bisect::run(&args),
         Command::Exec(args) => cmd::exec::run(&args),
         Command::Reduce(args) => cmd::reduce::run(&args),
         Command::Opencl(args) => cmd::opencl::run(&args),

@@ -149,6 +149,11 @@ pub const CODES: &[CodeInfo] = &[
         "accesses out of bounds were dropped",
         "The kernel read or wrote outside of a buffer's surface, of local memory, of scratch or of an image. The device drops such accesses and says nothing, and so do they here, but counted. The message has the first; `--check` reports all, each with its place.",
     ),
+    page(
+        "W0824",
+        "registers are read that nothing writes",
+        "The compiled kernel reads registers that none of its instructions writes, and that are no inputs. Either the source uses a variable without a value, or the compiler forgot to compute one: compile it by another version, or with `-cl-opt-disable`, and compare (`envisa diff`).",
+    ),
     page("F0000", "more findings than are shown", "`envisa run --json` lists all of them."),
     page(
         "F0001",

@@ -1,5 +1,6 @@
-//! Random legal modules, and mutations of inputs: for tests and fuzzers; nothing that ships uses it.
+//! Random legal modules, random programs in OpenCL C, mutations of inputs, and planted miscompiles.
 
 pub mod generate;
 pub mod mutate;
+pub mod opencl;
 pub mod plant;

@@ -2,6 +2,7 @@
 
 use crate::device::Device;
 use crate::error::Error;
+use crate::fault::Place;
 use crate::launch::ArgKey;
 use crate::module::{Contents, LoadOptions, Module};
 use crate::source::{Functions, SourceText};
@@ -170,6 +171,35 @@ pub(crate) struct Metadata {
 
 /// Metadata is foreign: greater indices of arguments are not taken at their word.
 const MAX_ARGUMENTS: u32 = 4096;
+
+/// A read of registers that no instruction of the kernel writes: its compiler forgot to compute something.
+#[derive(Clone, Debug)]
+pub struct Unwritten {
+    /// The instruction that reads.
+    pub place: Place,
+    /// How many bytes the read spans.
+    pub bytes: u32,
+}
+
+impl Unwritten {
+    /// In a sentence, with the line of the source where it is known.
+    pub fn message(&self, kernel: &Kernel) -> String {
+        let line = self.place.source.as_ref().map_or(String::new(), |l| format!("{}:{}: ", l.file, l.line));
+        let written = self.place.written(&kernel.code).unwrap_or_default();
+        let written = written.split("///").next().unwrap_or_default().trim();
+        format!(
+            "{line}in kernel `{}` `{written}` reads {} bytes of registers that nothing writes: what it computes has no defined value",
+            self.place.kernel, self.bytes
+        )
+    }
+}
+
+impl Kernel {
+    /// Reads of registers that no instruction of the kernel and its functions writes, and that are no inputs.
+    pub fn unwritten(&self) -> Vec<Unwritten> {
+        self.code.unwritten()
+    }
+}
 
 impl Kernel {
     /// Its native code as text: x86 with the instructions that it is of, the lines of the source that these are of where
@@ -411,6 +441,18 @@ impl Code {
             learnt: Arc::default(),
             facts: OnceLock::new(),
         })
+    }
+
+    /// See [`Kernel::unwritten`].
+    pub(crate) fn unwritten(&self) -> Vec<Unwritten> {
+        let program = self.program();
+        let of = |u: &envisa_lower::analysis::Unwritten| {
+            let inst = program.code().get(u.pc as usize)?;
+            let function = program.functions().get(usize::from(inst.function))?;
+            let place = Place::new(self, &function.name, inst.source, inst.span);
+            Some(Unwritten { place, bytes: u.bytes })
+        };
+        envisa_lower::analysis::unwritten(program).iter().filter_map(of).collect()
     }
 
     /// What checks know of the program.

@@ -111,7 +111,7 @@ pub use image::{
     Addressing, ChannelOrder, ChannelType, Compare, Image, ImageDesc, ImageFormat, ImageShape, Mip,
     Reduction, Sampler,
 };
-pub use kernel::{Argument, ArgumentKind, Attributes, Kernel, LocalVariables, Variable};
+pub use kernel::{Argument, ArgumentKind, Attributes, Kernel, LocalVariables, Unwritten, Variable};
 pub use launch::{Arg, ArgKey, Cancel, Launch, Progress};
 pub use module::{LoadOptions, Module, Source};
 pub use native::Making;

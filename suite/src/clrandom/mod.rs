@@ -1,11 +1,8 @@
 //! Random programs in OpenCL C through the OpenCL driver: what envisa's engines make of them is held against other
 //! implementations, bit by bit.
 
-mod expr;
-mod kernel;
 mod run;
 mod shrink;
-mod types;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,6 +10,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
+use envisa_smith::opencl as kernel;
 use run::{All, How, Left, Side, TURN, device};
 pub use run::{Work, work};
 

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use envisa_harness::values::{HostValue, SplitMix64};
 use serde::{Deserialize, Serialize};
 
-use super::kernel::{INPUT, Kernel, OWN, PREAMBLE, SHARED, kernel};
 use crate::compare::Check;
 use crate::launch::{ArgValue, Launch, LaunchArg};
 use crate::opencl::Session;
 use crate::peer::Peer;
+use envisa_smith::opencl::{INPUT, Kernel, OWN, PREAMBLE, SHARED, kernel};
 
 /// Who runs kernels.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, clap::ValueEnum)]

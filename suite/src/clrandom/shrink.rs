@@ -1,7 +1,7 @@
 //! Programs made small: statements are left out as long as two sides still differ.
 
-use super::kernel::{Kernel, PREAMBLE, Statement};
 use super::run::{How, Side, run};
+use envisa_smith::opencl::{Kernel, PREAMBLE, Statement};
 
 /// How many statements there are that can be left out.
 fn count(body: &[Statement]) -> usize {

@@ -1,6 +1,6 @@
 //! `envisa build`: OpenCL C or SPIR-V to a zebin with vISA text, by Intel's compiler.
 
-use crate::cmd::{Done, Failure, Report};
+use crate::cmd::{Done, Failure, Report, load};
 use crate::io;
 use envisa::diag::Diagnostic;
 use envisa_ocloc::{Build, BuildError, Lines};
@@ -82,6 +82,7 @@ pub fn run(args: Args) -> Done {
     };
     let mut report = Report::default();
     report.diagnostics = envisa_ocloc::diagnostics(&built.messages, &input, &mut report.files);
+    load::unwritten_of(&input.display().to_string(), &built.bytes, &mut report.diagnostics);
     let bytes = if args.strip {
         built.zebin.strip().write().map_err(|e| Failure(e.to_string()))?
     } else {

@@ -143,6 +143,11 @@ pub fn run(args: Args) -> Done {
                 None
             }
         };
+        if loaded.iter().flatten().any(|l| l.kernel.is_some())
+            && let Ok(bytes) = io::read(path)
+        {
+            load::unwritten_of(&load::display(path), &bytes, &mut report.diagnostics);
+        }
         files = report.files;
         diagnostics.append(&mut report.diagnostics);
         for l in loaded.into_iter().flatten() {

@@ -56,6 +56,27 @@ pub fn bytes(
 /// Code of a file that is of no kind that a command takes.
 pub const KIND: &str = "E0801";
 
+/// Most reads of a kernel that are told of.
+const MOST_UNWRITTEN: usize = 4;
+
+/// Tells of registers that a kernel reads and that nothing in it writes.
+pub fn unwritten(kernel: &envisa::Kernel, diagnostics: &mut Vec<Diagnostic>) {
+    let all = kernel.unwritten();
+    let told = all.iter().take(MOST_UNWRITTEN).map(|u| Diagnostic::warning("W0824", u.message(kernel)));
+    diagnostics.extend(told);
+}
+
+/// The same of all kernels of a zebin, as far as they can be run.
+pub fn unwritten_of(name: &str, bytes: &[u8], diagnostics: &mut Vec<Diagnostic>) {
+    let form = envisa::Source::Zebin(bytes);
+    let Ok(Some(platform)) = form.platform() else { return };
+    let device = envisa::Device::new(envisa::Config::new(platform));
+    let Ok(module) = envisa::Module::load(&device, name, form) else { return };
+    for kernel in module.kernel_names().iter().filter_map(|k| module.kernel(k).ok()) {
+        unwritten(&kernel, diagnostics);
+    }
+}
+
 /// What diagnostics call a file.
 pub fn display(path: &Path) -> String {
     if path.as_os_str() == "-" { "<stdin>".to_owned() } else { path.display().to_string() }

@@ -1,7 +1,10 @@
 //! One file a subcommand.
 
 pub mod asm;
+pub mod bisect;
+pub mod bounded;
 pub mod build;
+pub mod campaign;
 pub mod check;
 #[cfg(feature = "debug")]
 pub mod debug;
@@ -24,6 +27,7 @@ pub mod reduce;
 pub mod results;
 pub mod run;
 pub mod shell;
+pub mod smith;
 
 pub use crate::exit::{Exit, Failure};
 

@@ -1,12 +1,12 @@
 //! `envisa reduce`: makes a failing input small.
 
+use crate::cmd::bounded::{self, quoted};
 use crate::cmd::{Done, Exit, Failure};
 use envisa_harness::files;
 use envisa_reduce::{Bounds, Language, OpenClC, Oracle, Progress, Visa, reduce};
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -158,22 +158,24 @@ impl Candidates {
         let run = |more: &str| {
             let mut line: Vec<OsString> = vec![own.clone().into(), "run".into(), PLACE.into()];
             line.extend(args.run.iter().cloned());
-            line.extend(more.split_whitespace().map(OsString::from));
-            line
+            let more = shlex::split(more)
+                .ok_or_else(|| Failure(format!("`{more}`: a quotation mark is not closed")))?;
+            line.extend(more.into_iter().map(OsString::from));
+            Ok::<_, Failure>(line)
         };
         let test = &args.test;
         let (commands, shows) = if let Some(command) = &test.test {
             let line = ["sh", "-c", command].map(OsString::from).to_vec();
             (vec![line], Shows::Success)
         } else if let Some(code) = &test.fault {
-            (vec![run("")], Shows::Text(format!("[{code}]")))
+            (vec![run("")?], Shows::Text(format!("[{code}]")))
         } else if let Some(text) = &test.message {
-            (vec![run("")], Shows::Text(text.clone()))
+            (vec![run("")?], Shows::Text(text.clone()))
         } else {
             let [a, b] = test.differs.as_deref().unwrap_or_default() else {
                 return Err(Failure("`--differs` takes two lists of options".into()));
             };
-            (vec![run(&format!("{a} --check")), run(a), run(b)], Shows::Different)
+            (vec![run(&format!("{a} --check"))?, run(a)?, run(b)?], Shows::Different)
         };
         Ok(Candidates { commands, shows, extension: extension.to_owned(), timeout: args.timeout.max(1) })
     }
@@ -181,22 +183,16 @@ impl Candidates {
     /// Runs a command on a candidate, within bounds of time and addresses.
     fn output(&self, line: &[OsString], path: &Path) -> Option<(bool, String, String)> {
         let shown = path.to_string_lossy();
-        let words = line.iter().map(|w| match w.to_str() {
-            Some(word) => word.replace(PLACE, &shown).into(),
-            None => w.clone(),
-        });
-        // `timeout` ends all that the command started.
-        let bounded = format!("ulimit -v {}; exec timeout -k 1 {} \"$@\"", 16 << 20, self.timeout);
-        let out = Command::new("sh")
-            .args(["-c", &bounded, "sh"])
-            .args(words)
-            .current_dir(path.parent()?)
-            .env("ENVISA_CANDIDATE", path)
-            .stdin(Stdio::null())
-            .output()
-            .ok()?;
-        let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
-        Some((out.status.success(), text(&out.stdout), text(&out.stderr)))
+        let words: Vec<OsString> = line
+            .iter()
+            .map(|w| match w.to_str() {
+                Some(word) => word.replace(PLACE, &shown).into(),
+                None => w.clone(),
+            })
+            .collect();
+        let environment = [("ENVISA_CANDIDATE".to_owned(), shown.into_owned())];
+        let ended = bounded::run(&words, path.parent()?, self.timeout, &environment)?;
+        Some((ended.success(), ended.out, ended.err))
     }
 
     /// The commands, for whoever repeats it.
@@ -235,14 +231,5 @@ impl Oracle for Candidates {
                 defined && matches!((succeeded(), succeeded()), (Some(a), Some(b)) if a != b)
             }
         }
-    }
-}
-
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
     }
 }

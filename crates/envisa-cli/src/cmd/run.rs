@@ -217,6 +217,9 @@ pub fn run(args: &Args) -> Done {
     for warning in ready.warnings() {
         report.diagnostics.push(Diagnostic::warning("W0820", warning.clone()));
     }
+    if ready.kernel().is_compiled() {
+        load::unwritten(ready.kernel(), &mut report.diagnostics);
+    }
     let (progress, line) = progress::show();
     let watch = Interrupt::new(job.timeout)?;
     let outcome = ready.run(progress, Some(&watch.cancel));

@@ -3,6 +3,7 @@
 //!
 //! - [`Flow`]: the control-flow graph of channels and of the thread, and the labels where channels may wait;
 //! - [`Cells`]: the register file cut into the pieces that instructions access;
+//! - [`unwritten`]: reads of registers that nothing writes;
 //! - [`Liveness`]: which cells a channel, and which the thread, may still read.
 //!
 //! All are worked out on request from a [`crate::Program`]; none changes it.
@@ -12,7 +13,9 @@ mod cells;
 mod flow;
 mod live;
 mod ranges;
+mod unwritten;
 
 pub use cells::{Access, Cell, CellId, CellKind, Cells};
 pub use flow::{Flow, NotAnalysed};
 pub use live::Liveness;
+pub use unwritten::{Unwritten, unwritten};

@@ -1,6 +1,6 @@
 //! Types of OpenCL C, and choices by chance.
 
-use envisa_harness::values::SplitMix64;
+use crate::generate::Rng;
 
 /// What elements are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,17 +103,17 @@ impl Type {
 }
 
 /// Choices: the same for the same number.
-pub struct Dice(SplitMix64);
+pub struct Dice(Rng);
 
 impl Dice {
     /// Of a number.
     pub fn new(seed: u64) -> Dice {
-        Dice(SplitMix64::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x6f70_656e_636c))
+        Dice(Rng::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x6f70_656e_636c))
     }
 
     /// A number below another.
     pub fn below(&mut self, n: usize) -> usize {
-        (self.0.next_u64() % n.max(1) as u64) as usize
+        (self.0.bits() % n.max(1) as u64) as usize
     }
 
     /// True once in so many times.
@@ -123,7 +123,7 @@ impl Dice {
 
     /// Any number.
     pub fn number(&mut self) -> u64 {
-        self.0.next_u64()
+        self.0.bits()
     }
 
     /// One of several.

@@ -1,0 +1,99 @@
+//! Registers that are read and that nothing in the program writes.
+
+use crate::Program;
+use crate::inst::{Inst, Op};
+use crate::registers::RegOffset;
+use crate::touched::Touched;
+use std::ops::Range;
+
+/// A read of registers that no instruction of the program writes, whatever way it goes, and that are no inputs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unwritten {
+    /// The instruction.
+    pub pc: u32,
+    /// The first byte.
+    pub offset: RegOffset,
+    /// How many bytes the read spans.
+    pub bytes: u32,
+}
+
+/// Bytes of registers, and which of them are written.
+struct Written<'a> {
+    program: &'a Program,
+    bytes: Vec<bool>,
+}
+
+/// Copies of copies that are followed.
+const ROUNDS: usize = 16;
+
+impl<'a> Written<'a> {
+    /// By constants, inputs, the machine and instructions, but for copies of what is not written: compilers copy undefined
+    /// values around, and never use them.
+    fn new(program: &'a Program) -> Written<'a> {
+        let none = vec![false; program.registers().bytes as usize];
+        let mut known = Written { program, bytes: none };
+        known.add(&|_| true);
+        for _ in 0..ROUNDS {
+            let before = std::mem::take(&mut known.bytes);
+            let last = Written { program, bytes: before };
+            known.bytes = vec![false; last.bytes.len()];
+            known.add(&|inst| inst.op != Op::Mov || last.unwritten(inst).is_none());
+            if known.bytes == last.bytes {
+                break;
+            }
+        }
+        known
+    }
+
+    /// Marks what instructions write.
+    fn add(&mut self, counts: &dyn Fn(&Inst) -> bool) {
+        let registers = self.program.registers();
+        let bytes = &mut self.bytes;
+        let mut mark = |range: Range<u32>| {
+            if let Some(part) = bytes.get_mut(range.start as usize..range.end as usize) {
+                part.fill(true);
+            }
+        };
+        mark(0..registers.locals_start);
+        for inst in self.program.code().iter().filter(|i| counts(i)) {
+            inst.writes(self.program.parts(), &mut |touched| match touched {
+                Touched::Indirect { .. } => registers.address_homes.iter().for_each(|(a, b)| mark(*a..*b)),
+                t => (0..u32::from(inst.channels).max(1)).filter_map(|k| t.channel(k)).for_each(&mut mark),
+            });
+        }
+    }
+
+    /// The first operand of an instruction of which nothing is written.
+    fn unwritten(&self, inst: &Inst) -> Option<Range<u32>> {
+        let start = self.program.registers().locals_start;
+        let none = |r: Range<u32>| {
+            let part = self.bytes.get(r.start as usize..r.end as usize);
+            r.start >= start && part.is_some_and(|w| !w.contains(&true))
+        };
+        let mut first = None;
+        inst.reads(self.program.parts(), &mut |t| {
+            let mut parts = (0..u32::from(inst.channels).max(1)).filter_map(|k| t.channel(k));
+            if first.is_none() && t.channel(0).is_some() && parts.all(none) {
+                first = t.range(inst.channels.into());
+            }
+        });
+        first
+    }
+}
+
+/// All of them, at most one an instruction. A read counts if none of what it reads is ever written: of an operand that is
+/// written in part nothing is said, since channels that are off need no value; and a copy is no use of a value.
+pub fn unwritten(program: &Program) -> Vec<Unwritten> {
+    let written = Written::new(program);
+    let uses = (0u32..).zip(program.code()).filter(|(_, i)| i.op != Op::Mov && !any_value(i));
+    uses.filter_map(|(pc, inst)| {
+        let range = written.unwritten(inst)?;
+        Some(Unwritten { pc, offset: range.start, bytes: range.end - range.start })
+    })
+    .collect()
+}
+
+/// Does any value do? Compilers compare a variable with itself to ask which channels are active.
+fn any_value(inst: &Inst) -> bool {
+    inst.op == Op::Cmp && inst.src[0] == inst.src[1]
+}

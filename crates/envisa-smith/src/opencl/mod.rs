@@ -1,0 +1,7 @@
+//! Random programs in OpenCL C whose results the standard defines: see [`kernel`].
+
+mod expr;
+mod kernel;
+mod types;
+
+pub use kernel::{INPUT, Kernel, OWN, PREAMBLE, SHARED, Statement, kernel};
