@@ -44,7 +44,7 @@ fi
 
 # What programs load and what compiles for them: libraries of the system's C library, an old one.
 RUSTFLAGS=$remap CARGO_TARGET_DIR=$target/shared \
-    cargo zigbuild --profile "$profile" --locked -p envisa-opencl --target "$triple.$glibc"
+    cargo zigbuild --profile "$profile" --locked -p envisa-opencl -p envisa-levelzero --target "$triple.$glibc"
 shared=$target/shared/$triple/$built_in
 
 # Below a folder: everything of an installation.
@@ -52,8 +52,9 @@ install_into() {
     local prefix=$1
     install -D -m 755 "$binary" "$prefix/bin/envisa"
     install -D -m 644 "$shared/libenvisa_opencl.so" "$prefix/lib/envisa/libenvisa_opencl.so"
+    install -D -m 644 "$shared/libenvisa_ze.so" "$prefix/lib/envisa/libenvisa_ze.so"
     install -D -m 755 "$shared/envisa-compiler" "$prefix/lib/envisa/envisa-compiler"
-    strip --strip-unneeded "$prefix/lib/envisa/libenvisa_opencl.so" "$prefix/lib/envisa/envisa-compiler"
+    strip --strip-unneeded "$prefix"/lib/envisa/*
 }
 
 # The .deb.

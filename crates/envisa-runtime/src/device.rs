@@ -8,8 +8,8 @@ use envisa::diag::{Diagnostic, Files, TextOptions, render_json, render_text};
 use envisa::isa::Platform;
 use envisa::zebin::ze_info::{AddrSpace, ArgType, PayloadArgument};
 use envisa::zebin::{DeviceFamily, ZebinFile};
-pub use envisa::{Addressing, ImageFormat, ImageShape, Sampler, SourceText};
-use envisa::{Arg, ArgKey, ChannelOrder, ChannelType, Config, Engine, ImageDesc, LoadOptions, Source};
+pub use envisa::{Addressing, ChannelOrder, ChannelType, ImageFormat, ImageShape, Sampler, SourceText};
+use envisa::{Arg, ArgKey, Config, Engine, ImageDesc, LoadOptions, Source};
 
 use crate::region::{Backing, Region};
 use crate::report::Told;

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::device::{Addresses, Kernel, Machine, Report, Trouble, Value};
+use crate::device::{Addresses, Kernel, KernelInfo, Machine, Report, Trouble, Value};
 use crate::ledger::{self, Ranges};
 use crate::region::Backing;
+use crate::spec::MAX_GROUP;
 
 pub use crate::device::Launch;
 
@@ -105,4 +106,20 @@ impl Launch<'_> {
         }
         Ok(report)
     }
+}
+
+/// Sizes of groups for a range, where the application gives none.
+pub fn suggest(info: &KernelInfo, dims: usize, global: [u64; 3]) -> [u32; 3] {
+    if let Some(required) = info.required_group {
+        return required.map(|n| n as u32);
+    }
+    let mut room = (MAX_GROUP as u64).min(256);
+    let mut local = [1u32; 3];
+    for d in 0..dims {
+        let divides = |n: &u64| global[d].is_multiple_of(*n);
+        let largest = (1..=room.min(global[d].max(1))).rev().find(divides).unwrap_or(1);
+        local[d] = largest as u32;
+        room /= largest;
+    }
+    local
 }

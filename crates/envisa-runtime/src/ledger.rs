@@ -84,6 +84,8 @@ struct Touched {
     written: Ranges,
     /// How much memory had been freed when it began.
     freed: u64,
+    /// The command's number.
+    number: u64,
 }
 
 impl Touched {
@@ -253,12 +255,26 @@ pub fn seen(number: u64) {
     }
 }
 
+/// The command that runs on this thread, while mistakes are looked for.
+pub fn current_command() -> Option<u64> {
+    current(|c| c.as_ref().map(|c| c.number)).flatten()
+}
+
+/// The command that runs on this thread has waited for another.
+pub fn comes_after(other: u64) {
+    if let Some(number) = current_command()
+        && let Some(c) = LEDGER.lock().unwrap().commands.get_mut(&number)
+    {
+        c.after.push(other);
+    }
+}
+
 /// A command begins to run on this thread.
-pub fn begin() {
+pub fn begin(number: u64) {
     let ledger = LEDGER.lock().unwrap();
     let freed = ledger.freed_before + ledger.freed.len() as u64;
     drop(ledger);
-    current(|c| *c = Some(Touched { freed, ..Touched::default() }));
+    current(|c| *c = Some(Touched { freed, number, ..Touched::default() }));
 }
 
 /// Memory was freed that commands may have touched.

@@ -2,6 +2,7 @@
 //! and their compilation, launches, what is told of them. It speaks the types of no interface: a door
 //! (`envisa-opencl`, `envisa-levelzero`) is the handles, calls and error codes of one.
 
+pub mod build;
 pub mod capture;
 pub mod compiler;
 pub mod device;
@@ -10,6 +11,7 @@ pub mod ledger;
 pub mod lines;
 pub mod log;
 pub mod process;
+pub mod queue;
 pub mod region;
 pub mod report;
 pub mod spec;

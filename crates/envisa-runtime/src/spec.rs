@@ -151,3 +151,13 @@ pub fn chosen() -> Vec<&'static Spec> {
     }
     chosen
 }
+
+/// The most that one allocation can have on a device with so much memory.
+pub fn max_allocation(memory: u64) -> u64 {
+    (memory / 2).min((4 << 30) - (8 << 10))
+}
+
+/// Host threads that kernels run on; execution units are reported by them.
+pub fn sub_slices() -> u32 {
+    std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
+}

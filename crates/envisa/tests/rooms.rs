@@ -58,6 +58,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("envisa-suite", &["envisa", "envisa-harness", "envisa-model", "envisa-ocloc", "envisa-smith"]),
     ("envisa-runtime", &["envisa", "envisa-ocloc"]),
     ("envisa-opencl", &["envisa", "envisa-ocloc", "envisa-runtime"]),
+    ("envisa-levelzero", &["envisa-runtime"]),
     ("envisa-python", &["envisa", "envisa-harness", "envisa-ocloc"]),
     ("envisa-fuzz-smoke", &["envisa", "envisa-harness", "envisa-smith"]),
 ];

@@ -1,4 +1,4 @@
-//! `envisa exec`: a program whose OpenCL devices are virtual GPUs.
+//! `envisa exec`: a program whose OpenCL and Level Zero devices are virtual GPUs.
 
 use super::{Done, Exit, Failure, results};
 use crate::io;
@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
-/// Run a program with envisa as its OpenCL driver.
+/// Run a program with envisa as its OpenCL and Level Zero driver.
 ///
-/// The program finds one platform, "Intel(R) OpenCL HD Graphics (envisa)", whose devices are virtual GPUs; nothing
-/// of it is changed. Faults of kernels are told on standard error when they happen; findings and a summary when
+/// The program finds one platform, "Intel(R) OpenCL HD Graphics (envisa)", or one Level Zero driver, whose devices are
+/// virtual GPUs; nothing of it is changed. Faults of kernels are told on standard error when they happen; findings and a summary when
 /// the program has ended.
 ///
 /// Exit code: the program's; 1 if the program succeeded but there were faults, findings or mistakes; 2 if it could
@@ -88,8 +88,13 @@ const NOT_CHECKED: [&str; 5] = [
 
 const DRIVER: &str = "libenvisa_opencl.so";
 
-/// The driver's file: the one given, or the one next to this command.
+/// The OpenCL driver's file: the one given, or the one next to this command.
 pub(super) fn driver(given: Option<&Path>) -> Result<PathBuf, Failure> {
+    driver_named(DRIVER, "envisa-opencl", given)
+}
+
+/// A driver's file: the one given, or the one of this name next to this command; `package` makes it.
+pub(super) fn driver_named(name: &str, package: &str, given: Option<&Path>) -> Result<PathBuf, Failure> {
     if let Some(path) = given {
         return match std::path::absolute(path) {
             Ok(path) if path.is_file() => Ok(path),
@@ -99,12 +104,12 @@ pub(super) fn driver(given: Option<&Path>) -> Result<PathBuf, Failure> {
     let own = std::env::current_exe().map_err(|e| Failure(format!("where this command is: {e}")))?;
     let folder = own.parent().unwrap_or(Path::new("."));
     let places =
-        [folder.join(DRIVER), folder.join("../lib").join(DRIVER), folder.join("../lib/envisa").join(DRIVER)];
+        [folder.join(name), folder.join("../lib").join(name), folder.join("../lib/envisa").join(name)];
     places.iter().find(|p| p.is_file()).and_then(|p| std::path::absolute(p).ok()).ok_or_else(|| {
         let release = if cfg!(debug_assertions) { "" } else { " --release" };
         Failure(format!(
-            "the driver `{DRIVER}` is not next to this command ({}); build it with `cargo build{release} -p \
-             envisa-opencl`, or say where it is with --driver",
+            "the driver `{name}` is not next to this command ({}); build it with `cargo build{release} -p \
+             {package}`, or say where it is with --driver",
             folder.display()
         ))
     })
@@ -160,6 +165,11 @@ fn with_folder(args: &Args, driver: &Path, scratch: &Path) -> Result<Ended, Fail
     command.args(rest);
     // One for ocl-icd, one for the loader of Khronos.
     command.env("OCL_ICD_VENDORS", &vendors).env("OCL_ICD_FILENAMES", driver).env("ENVISA_REPORT", &report);
+    // The Level Zero driver lies beside the other; where it was not built, programs find none.
+    let level_zero = driver.with_file_name(super::levelzero::DRIVER);
+    if level_zero.is_file() {
+        command.env("ZE_ENABLE_ALT_DRIVERS", level_zero);
+    }
     if super::json() {
         command.env("ENVISA_MESSAGE_FORMAT", "json");
     }

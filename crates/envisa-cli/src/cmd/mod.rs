@@ -19,6 +19,7 @@ pub mod fmt;
 pub mod info;
 pub mod init;
 pub mod interrupt;
+pub mod levelzero;
 pub mod load;
 pub mod opencl;
 mod profile;

@@ -56,7 +56,8 @@ pub fn run(args: &Args) -> Done {
     }
 }
 
-fn failed(path: &Path, e: &std::io::Error) -> Failure {
+/// What cannot be done to a file, and what would help.
+pub(super) fn failed(path: &Path, e: &std::io::Error) -> Failure {
     let hint = match e.kind() {
         std::io::ErrorKind::PermissionDenied => "; as root, or into a folder of your own with --folder",
         _ => "",

@@ -117,9 +117,12 @@ entry! {
             return Err(Error::INVALID_VALUE);
         }
         let (handle, data) = (Opaque::new(event), Opaque::new(user_data));
+        // The handle is good as long as the function runs.
+        let keep = object.clone();
         object.on(
             command_exec_callback_type,
             Box::new(move |status| {
+                let _keep = &keep;
                 // SAFETY: the application's function, called as the standard says.
                 #[allow(unsafe_code)]
                 unsafe {

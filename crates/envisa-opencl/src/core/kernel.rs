@@ -18,7 +18,7 @@ use crate::api::because;
 use crate::device::{
     self, Addresses, Addressing, ArgKind, ImageShape, ImageValue, KernelInfo, Module, Range, Trouble, Value,
 };
-use envisa_runtime::launch::Launch;
+use envisa_runtime::launch::{self, Launch};
 
 /// A kernel with its arguments.
 pub struct Kernel {
@@ -210,19 +210,9 @@ impl Kernel {
     /// Sizes of groups for a range, where the application gives none.
     pub fn suggest(&self, device: &Arc<Device>, dims: usize, global: [u64; 3]) -> [u32; 3] {
         let info = self.info_on(device).unwrap_or(&self.info);
-        if let Some(required) = info.required_group {
-            return required.map(|n| n as u32);
-        }
-        let mut room = (MAX_GROUP as u64).min(256);
-        let mut local = [1u32; 3];
-        for d in 0..dims {
-            let largest =
-                (1..=room.min(global[d].max(1))).rev().find(|n| global[d].is_multiple_of(*n)).unwrap_or(1);
-            local[d] = largest as u32;
-            room /= largest;
-        }
+        let mut local = launch::suggest(info, dims, global);
         // A prime width: better an incomplete last group than groups of one.
-        if self.non_uniform(device) && local[0] < 16 && global[0] > 64 {
+        if info.required_group.is_none() && self.non_uniform(device) && local[0] < 16 && global[0] > 64 {
             local = [64, 1, 1];
         }
         local

@@ -10,6 +10,7 @@ use super::info::{Answer, named, version};
 use crate::device::Machine;
 pub use envisa_runtime::spec::{
     IMAGE_2D, IMAGE_ARGS, IMAGE_LAYERS, MAX_GROUP, MAX_PARAMETERS, SAMPLERS, Spec, chosen, memory_size,
+    sub_slices,
 };
 
 /// Address alignment of sub-buffers, in bytes.
@@ -163,7 +164,7 @@ impl Device {
 
     /// The most that one allocation can have.
     pub fn max_allocation(&self) -> u64 {
-        (self.memory / 2).min((4 << 30) - (8 << 10))
+        envisa_runtime::spec::max_allocation(self.memory)
     }
 
     fn features(&self) -> Vec<&'static str> {
@@ -191,11 +192,6 @@ impl Device {
             ]);
         }
         all
-    }
-
-    /// Host threads that kernels run on; execution units are reported by them.
-    fn sub_slices(&self) -> u32 {
-        std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
     }
 
     /// What `clGetDeviceInfo` answers.
@@ -288,7 +284,7 @@ impl Device {
             | cl::CL_FP_ROUND_TO_INF
             | cl::CL_FP_FMA;
         Some(match what {
-            cl::CL_DEVICE_MAX_COMPUTE_UNITS => (self.sub_slices() * 8).into(),
+            cl::CL_DEVICE_MAX_COMPUTE_UNITS => (sub_slices() * 8).into(),
             cl::CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS => 3u32.into(),
             cl::CL_DEVICE_MAX_WORK_ITEM_SIZES => [MAX_GROUP; 3].into(),
             cl::CL_DEVICE_MAX_WORK_GROUP_SIZE => MAX_GROUP.into(),
@@ -411,7 +407,7 @@ impl Device {
                 (major << 22 | minor << 14 | revision).into()
             }
             cl::CL_DEVICE_NUM_SLICES_INTEL => 1u32.into(),
-            cl::CL_DEVICE_NUM_SUB_SLICES_PER_SLICE_INTEL => self.sub_slices().into(),
+            cl::CL_DEVICE_NUM_SUB_SLICES_PER_SLICE_INTEL => sub_slices().into(),
             cl::CL_DEVICE_NUM_EUS_PER_SUB_SLICE_INTEL => 8u32.into(),
             cl::CL_DEVICE_NUM_THREADS_PER_EU_INTEL => spec.threads_per_eu.into(),
             cl::CL_DEVICE_FEATURE_CAPABILITIES_INTEL => {

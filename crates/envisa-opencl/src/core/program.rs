@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use envisa_ocloc::{Failure, Input, Output};
+use envisa_runtime::build::{Input, NotBuilt, Output, Why, build};
 use opencl_sys as cl;
 
 use super::context::Context;
@@ -307,7 +307,7 @@ impl Program {
                     module: None,
                 },
                 Err(e) => {
-                    result = Err(failure(&e, Error::COMPILE_PROGRAM_FAILURE));
+                    result = Err(failure(Why::of(&e), Error::COMPILE_PROGRAM_FAILURE));
                     let log = shown(e.log());
                     Build { status: cl::CL_BUILD_ERROR, options: options.into(), log, ..Build::default() }
                 }
@@ -421,19 +421,13 @@ fn library_parts(bytes: &[u8]) -> Option<Result<Vec<Arc<Vec<u8>>>>> {
     Some(if parts.is_empty() { Err(Error::INVALID_BINARY) } else { Ok(parts) })
 }
 
-fn failure(e: &Failure, refused: Error) -> Error {
-    match e {
-        Failure::NoCompiler(_) => Error::COMPILER_NOT_AVAILABLE,
-        Failure::Refused(log) if log.contains("Unrecognized build options") => {
-            if refused == Error::COMPILE_PROGRAM_FAILURE {
-                Error::INVALID_COMPILER_OPTIONS
-            } else if refused == Error::LINK_PROGRAM_FAILURE {
-                Error::INVALID_LINKER_OPTIONS
-            } else {
-                Error::INVALID_BUILD_OPTIONS
-            }
-        }
-        Failure::Refused(_) | Failure::Crashed(_) => refused,
+fn failure(why: Why, refused: Error) -> Error {
+    match why {
+        Why::NoCompiler => Error::COMPILER_NOT_AVAILABLE,
+        Why::Options if refused == Error::COMPILE_PROGRAM_FAILURE => Error::INVALID_COMPILER_OPTIONS,
+        Why::Options if refused == Error::LINK_PROGRAM_FAILURE => Error::INVALID_LINKER_OPTIONS,
+        Why::Options => Error::INVALID_BUILD_OPTIONS,
+        Why::Refused | Why::Crashed => refused,
     }
 }
 
@@ -471,33 +465,13 @@ fn with_frames(device: &Device, input: &Input<'_>, options: &str) -> Option<Vec<
 
 /// Compiles what runs on a device; `sources` are the texts it is of.
 fn run(device: &Device, input: &Input<'_>, options: &str, sources: Vec<SourceText>) -> Made {
-    let name = device.spec.name;
-    let start = std::time::Instant::now();
-    let made = crate::compiler::service().compile(name, input, options, Output::Zebin);
-    if crate::log::wanted().compiler {
-        let how = match &made {
-            Ok(c) if c.cached => "from the cache",
-            Ok(_) => "compiled",
-            Err(_) => "failed",
-        };
-        let ms = start.elapsed().as_secs_f64() * 1e3;
-        crate::log::line(&format!("envisa: {how} for {name} in {ms:.1} ms, options `{options}`"));
-    }
-    let compiled = match made {
-        Ok(compiled) => compiled,
-        Err(e) => {
-            return Err((failure(&e, Error::BUILD_PROGRAM_FAILURE), e.log().to_owned()));
-        }
-    };
-    let module = Module::compiled(device.spec, "program", compiled.bytes, sources).map_err(|e| {
-        (Error::BUILD_PROGRAM_FAILURE, format!("{}envisa cannot use the module: {e}\n", compiled.log))
-    })?;
+    let (module, mut log) = build(device.spec, input, options, sources)
+        .map_err(|NotBuilt { why, log }| (failure(why, Error::BUILD_PROGRAM_FAILURE), log))?;
     if !module.undefined.is_empty() {
-        let mut log = compiled.log;
         for name in &module.undefined {
             log.push_str(&format!("error: undefined reference to `{name}()'\n"));
         }
         return Err((Error::BUILD_PROGRAM_FAILURE, log));
     }
-    Ok((Arc::new(module), compiled.log))
+    Ok((module, log))
 }

@@ -1,0 +1,88 @@
+//! The C interface: entry points, handles checked, panics caught. What calls do is in [`crate::core`].
+//!
+//! Every entry point is made by the macro [`entries`], which also lists it for the tables. Its body is safe code: what it
+//! does with pointers of the application goes through [`Caller`](crate::caller::Caller), which stands for the
+//! application's promise that they are as the specification demands.
+
+mod device;
+mod driver;
+mod event;
+mod image;
+mod kernel;
+mod list;
+mod memory;
+mod module;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+use crate::core::error::{Error, Result};
+
+/// An entry point's name and address.
+pub type Entry = (&'static str, *const ());
+
+/// Entry points that return a result, and the list of them.
+macro_rules! entries {
+    ($($(#[$meta:meta])* fn $name:ident($c:ident $(, $arg:ident: $ty:ty)* $(,)?) $body:block)*) => {
+        $(
+            $(#[$meta])*
+            #[allow(unsafe_code, non_snake_case)]
+            unsafe extern "C" fn $name($($arg: $ty),*) -> u32 {
+                // SAFETY: the application calls this as the specification says.
+                let caller = unsafe { $crate::caller::Caller::new() };
+                let arguments = || {
+                    let parts: Vec<String> = vec![$(format!(concat!(stringify!($arg), " = {:?}"), $arg)),*];
+                    parts.join(", ")
+                };
+                let run = |$c: &$crate::caller::Caller| -> $crate::core::error::Result<()> { $body };
+                $crate::api::guarded(stringify!($name), &arguments, || run(&caller))
+            }
+        )*
+        /// Entry points of this module.
+        pub(super) const ENTRIES: &[$crate::api::Entry] =
+            &[$((stringify!($name), $name as *const ())),*];
+    };
+}
+
+pub(crate) use entries;
+
+/// All entry points.
+pub(crate) fn all() -> impl Iterator<Item = Entry> {
+    [
+        device::ENTRIES,
+        driver::ENTRIES,
+        driver::OTHERS,
+        event::ENTRIES,
+        image::ENTRIES,
+        kernel::ENTRIES,
+        list::ENTRIES,
+        memory::ENTRIES,
+        module::ENTRIES,
+    ]
+    .into_iter()
+    .flatten()
+    .copied()
+}
+
+/// Runs a call: logs it, tells of it if it is a mistake, and turns a panic, which would be a bug here, into an error.
+fn guarded(name: &str, arguments: &dyn Fn() -> String, run: impl FnOnce() -> Result<()>) -> u32 {
+    let logged = envisa_runtime::log::wanted().api;
+    let start = logged.then(Instant::now);
+    let result = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
+        envisa_runtime::log::complain(&format!("{name} broke down: a bug of envisa"));
+        Err(Error::UNKNOWN)
+    });
+    if envisa_runtime::report::checking()
+        && let Err(e) = &result
+        && !matches!(*e, Error::NOT_READY | Error::UNSUPPORTED_FEATURE | Error::MODULE_BUILD_FAILURE)
+        && !name.starts_with("zeDevice")
+    {
+        envisa_runtime::report::mistake("call", &format!("{name}({}) failed with {}", arguments(), e.name()));
+    }
+    if let Some(start) = start {
+        let us = start.elapsed().as_secs_f64() * 1e6;
+        let what = result.as_ref().map_or_else(|e| e.name(), |()| "SUCCESS");
+        envisa_runtime::log::line(&format!("{name}({}) = {what} [{us:.1} us]", arguments()));
+    }
+    result.map_or_else(|e| e.0, |()| 0)
+}

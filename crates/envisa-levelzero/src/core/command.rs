@@ -1,0 +1,185 @@
+//! Commands: what lists hold and queues run.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+use envisa_runtime::queue::now;
+use envisa_runtime::region::{Layout3, Region};
+use envisa_runtime::report;
+
+use super::error::{Error, Result};
+use super::event::{Event, Wait};
+use super::kernel::Launch;
+
+/// A command.
+pub struct Command {
+    /// What it does.
+    pub does: Does,
+    /// What it waits for.
+    pub waits: Vec<Wait>,
+    /// What it signals.
+    pub signals: Option<Arc<Event>>,
+}
+
+/// What commands do.
+pub enum Does {
+    /// Nothing, in its turn: barriers, hints.
+    Nothing,
+    /// So many groups of a kernel.
+    Launch(Launch, [u32; 3]),
+    /// As many as these twelve bytes say, unless this count says that there is no such launch.
+    LaunchIndirect(Launch, Region, Option<(Region, u32)>),
+    /// Bytes are copied.
+    Copy(Region, Region),
+    /// Rows are copied.
+    CopyRows(Region, Layout3, Region, Layout3, [usize; 3]),
+    /// A pattern is repeated.
+    Fill(Region, Vec<u8>),
+    /// An event is not signalled any more.
+    Reset(Arc<Event>),
+    /// The time is written.
+    Time(Region),
+    /// Times of events are written, from these offsets on.
+    Times(Vec<Arc<Event>>, Region, Vec<usize>),
+    /// The application is called.
+    Call(Box<dyn Fn() + Send + Sync>),
+}
+
+impl Does {
+    /// What reports call it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Does::Nothing => "a barrier",
+            Does::Launch(..) | Does::LaunchIndirect(..) => "a kernel",
+            Does::Copy(..) => "zeCommandListAppendMemoryCopy",
+            Does::CopyRows(..) => "zeCommandListAppendMemoryCopyRegion",
+            Does::Fill(..) => "zeCommandListAppendMemoryFill",
+            Does::Reset(_) => "zeCommandListAppendEventReset",
+            Does::Time(_) => "zeCommandListAppendWriteGlobalTimestamp",
+            Does::Times(..) => "zeCommandListAppendQueryKernelTimestamps",
+            Does::Call(_) => "a function of the host",
+        }
+    }
+
+    fn run(&self) -> Result<()> {
+        match self {
+            Does::Nothing => {}
+            Does::Launch(launch, groups) => launch.run(&launch.range(*groups)?)?,
+            Does::LaunchIndirect(launch, groups, count) => {
+                if let Some((count, number)) = count {
+                    let bytes = count.to_vec();
+                    let n = bytes.first_chunk().map_or(0, |b| u32::from_le_bytes(*b));
+                    if n <= *number {
+                        return Ok(());
+                    }
+                }
+                let bytes = groups.to_vec();
+                let word = |i: usize| bytes[i * 4..].first_chunk().map_or(0, |b| u32::from_le_bytes(*b));
+                launch.run(&launch.range([word(0), word(1), word(2)])?)?;
+            }
+            Does::Copy(to, from) => to.copy_from(from),
+            Does::CopyRows(to, at, from, there, size) => to.copy_rows(*at, from, *there, *size),
+            Does::Fill(to, pattern) => to.fill(pattern),
+            Does::Reset(event) => event.reset(),
+            Does::Time(to) => to.write(&now().to_le_bytes()),
+            Does::Times(events, to, offsets) => {
+                for (event, offset) in events.iter().zip(offsets) {
+                    let times = event.times().map_err(|_| Error::INVALID_SYNCHRONIZATION_OBJECT)?;
+                    let bytes: Vec<u8> = times.iter().chain(&times).flat_map(|t| t.to_le_bytes()).collect();
+                    if let Some(part) = to.part(*offset, bytes.len()) {
+                        part.write(&bytes);
+                    }
+                }
+            }
+            Does::Call(function) => function(),
+        }
+        Ok(())
+    }
+}
+
+impl Command {
+    /// Runs it in its turn. After a failure nothing is done any more, but whoever waits is told.
+    fn run(&self, failed: Option<Error>) -> Result<()> {
+        // Whatever failed before, what it waits for comes first: its event says that it is over.
+        let waited = self.waits.iter().map(Wait::here).fold(Ok(()), Result::and);
+        let start = now();
+        let result = match failed {
+            Some(e) => Err(e),
+            None => waited.and_then(|()| self.does.run()),
+        };
+        if let Some(event) = &self.signals {
+            event.signal([start, now()], result.err());
+        }
+        result
+    }
+}
+
+/// Runs commands one after the other.
+///
+/// # Errors
+/// The first one.
+pub fn run_all(commands: &[Command]) -> Result<()> {
+    let mut result = Ok(());
+    for command in commands {
+        result = result.and(command.run(result.err()));
+    }
+    result
+}
+
+/// Ranges that commands on their way use, while mistakes are looked for.
+static FLYING: Mutex<Vec<(u64, Range<usize>)>> = Mutex::new(Vec::new());
+
+/// Notes what commands use until they are over.
+pub struct Flight(u64);
+
+impl Flight {
+    /// Commands that were given to a queue.
+    pub fn of(commands: &[Command]) -> Option<Flight> {
+        static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
+        if !report::checking() {
+            return None;
+        }
+        let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let mut all = FLYING.lock().unwrap();
+        for command in commands {
+            let mut note = |start: usize, len: usize| all.push((number, start..start + len));
+            match &command.does {
+                Does::Launch(launch, _) | Does::LaunchIndirect(launch, ..) => {
+                    launch.given().for_each(|b| note(b.address(), b.len()));
+                }
+                Does::Copy(a, b) | Does::CopyRows(a, _, b, ..) => {
+                    [a, b].iter().for_each(|r| note(r.address(), r.len()));
+                }
+                Does::Fill(r, _) | Does::Time(r) | Does::Times(_, r, _) => note(r.address(), r.len()),
+                Does::Nothing | Does::Reset(_) | Does::Call(_) => {}
+            }
+        }
+        Some(Flight(number))
+    }
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        FLYING.lock().unwrap().retain(|(n, _)| *n != self.0);
+    }
+}
+
+/// Memory is freed: tells of commands that use it.
+pub fn freed(range: Range<usize>) {
+    let used = FLYING.lock().unwrap().iter().any(|(_, r)| r.start < range.end && range.start < r.end);
+    if used {
+        let bytes = range.end - range.start;
+        report::mistake(
+            "free",
+            &format!("{bytes} bytes of memory are freed while a command that uses them is not complete"),
+        );
+    }
+}
+
+/// What the ledger calls commands that are run together.
+pub fn name_of(commands: &[Command]) -> &'static str {
+    match commands {
+        [one] => one.does.name(),
+        _ => "a command list",
+    }
+}

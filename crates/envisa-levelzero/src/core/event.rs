@@ -1,0 +1,237 @@
+//! Events: what commands and the host signal and wait for.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use envisa_runtime::queue::{AWAKE, look_until, now};
+use envisa_runtime::{ledger, report};
+
+use super::error::{Error, Result};
+use super::memory::Context;
+
+/// How long something waits before it is told of that nothing signals what it waits for.
+const PATIENCE: Duration = Duration::from_secs(2);
+const UNPROMISED: &str = "for two seconds something has waited for an event that no command appended so far signals, nor the program itself";
+
+/// A command of a queue, which ends once.
+pub type Done = envisa_runtime::queue::Event<Error>;
+
+/// A pool of events.
+pub struct Pool {
+    /// Its context.
+    pub context: Arc<Context>,
+    /// `ZE_EVENT_POOL_FLAG_*`.
+    pub flags: u32,
+    /// Events that it can have.
+    pub count: u32,
+    /// Its events need no reset: each command that is to signal one begins it anew.
+    pub counter_based: bool,
+}
+
+/// An event; a fence has one, too.
+pub struct Event {
+    /// What it is of; none of a fence's.
+    pub pool: Option<Arc<Pool>>,
+    state: Mutex<State>,
+    /// For those who look.
+    signaled: AtomicBool,
+    /// For those who sleep.
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    signaled: bool,
+    /// Of what failed.
+    failed: Option<Error>,
+    /// When what it tells of began and ended.
+    times: [u64; 2],
+    /// What will signal it, or has.
+    source: Option<Arc<Done>>,
+    /// The number of the command that signalled it, while mistakes are looked for.
+    by: Option<u64>,
+    /// How often it was appended to a list to be signalled, or signalled by the host.
+    promised: u64,
+}
+
+/// What a command waits for.
+#[derive(Clone)]
+pub enum Wait {
+    /// The event, as it is when the command's turn has come.
+    Signal(Arc<Event>),
+    /// A command that was to signal a counter-based event when the wait was appended.
+    Command(Arc<Done>),
+}
+
+impl Event {
+    /// An event that is not signalled.
+    pub fn new(pool: Option<Arc<Pool>>) -> Arc<Event> {
+        Arc::new(Event {
+            pool,
+            state: Mutex::default(),
+            signaled: AtomicBool::new(false),
+            changed: Condvar::new(),
+        })
+    }
+
+    fn counter_based(&self) -> bool {
+        self.pool.as_ref().is_some_and(|p| p.counter_based)
+    }
+
+    /// Is it signalled?
+    pub fn is_signaled(&self) -> bool {
+        self.signaled.load(Ordering::Acquire)
+    }
+
+    /// It is signalled, by a command that took this time or failed, or by the host.
+    pub fn signal(&self, times: [u64; 2], failed: Option<Error>) {
+        let mut state = self.state.lock().unwrap();
+        let by = if report::checking() { ledger::current_command() } else { None };
+        *state = State { signaled: true, failed, times, by, source: state.source.take(), ..*state };
+        self.signaled.store(true, Ordering::Release);
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// The host signals it.
+    pub fn host_signal(&self) {
+        self.promise();
+        self.signal([now(); 2], None);
+    }
+
+    /// A command that is to signal it was appended to a list.
+    pub fn promise(&self) {
+        self.state.lock().unwrap().promised += 1;
+    }
+
+    /// A command that is on its way will signal it.
+    pub fn comes_from(&self, source: Arc<Done>) {
+        self.state.lock().unwrap().source = Some(source);
+    }
+
+    /// A command that is to signal it is about to be enqueued: a counter-based event begins anew.
+    pub fn begin_anew(&self) {
+        if self.counter_based() {
+            self.reset();
+        }
+    }
+
+    /// It is not signalled.
+    pub fn reset(&self) {
+        let mut state = self.state.lock().unwrap();
+        state.signaled = false;
+        state.failed = None;
+        state.by = None;
+        self.signaled.store(false, Ordering::Release);
+    }
+
+    /// What a wait means that is appended now.
+    pub fn wait_of(self: &Arc<Self>) -> Wait {
+        if self.counter_based()
+            && let Some(source) = self.state.lock().unwrap().source.clone()
+        {
+            return Wait::Command(source);
+        }
+        Wait::Signal(self.clone())
+    }
+
+    /// Whether it is signalled, as the host asks.
+    ///
+    /// # Errors
+    /// If it is not, or what signalled it failed.
+    pub fn status(&self) -> Result<()> {
+        let state = self.state.lock().unwrap();
+        if !state.signaled {
+            return Err(Error::NOT_READY);
+        }
+        self.seen(&state);
+        state.failed.map_or(Ok(()), Err)
+    }
+
+    fn seen(&self, state: &State) {
+        if let Some(by) = state.by.filter(|_| report::checking()) {
+            ledger::seen(by);
+        }
+    }
+
+    /// The host waits until it is signalled, for so many nanoseconds at most.
+    ///
+    /// # Errors
+    /// If it was not in that time, or what signalled it failed.
+    pub fn host_wait(&self, nanoseconds: u64) -> Result<()> {
+        if self.is_signaled() || nanoseconds == 0 {
+            return self.status();
+        }
+        if nanoseconds == u64::MAX {
+            // This thread does the queue's work if nobody else does.
+            let source = self.state.lock().unwrap().source.clone();
+            source.inspect(|s| {
+                s.wait();
+            });
+        }
+        self.sleep(nanoseconds);
+        self.status()
+    }
+
+    /// Waits until it is signalled, for so many nanoseconds at most.
+    fn sleep(&self, nanoseconds: u64) {
+        let long = Duration::from_nanos(nanoseconds);
+        if look_until(|| self.is_signaled(), AWAKE.min(long)) {
+            return;
+        }
+        // So far away that nobody lives then.
+        let end = Instant::now().checked_add(long.min(Duration::from_secs(1 << 32)));
+        let mut state = self.state.lock().unwrap();
+        // While mistakes are looked for it wakes once to see whether there is a reason to wait.
+        let mut patience = if report::checking() { PATIENCE } else { Duration::from_secs(3600) };
+        while !state.signaled {
+            let left = end.map_or(Duration::MAX, |e| e.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                return;
+            }
+            let slept = self.changed.wait_timeout(state, left.min(patience)).unwrap();
+            state = slept.0;
+            if slept.1.timed_out() && !state.signaled && state.promised == 0 {
+                report::mistake("event", UNPROMISED);
+                patience = Duration::from_secs(3600);
+            }
+        }
+    }
+
+    /// When what it tells of began and ended.
+    ///
+    /// # Errors
+    /// If it is not signalled.
+    pub fn times(&self) -> Result<[u64; 2]> {
+        let state = self.state.lock().unwrap();
+        if state.signaled { Ok(state.times) } else { Err(Error::NOT_READY) }
+    }
+}
+
+impl Wait {
+    /// Waits, on the thread that runs the command that waits.
+    ///
+    /// # Errors
+    /// If what it waited for failed.
+    pub fn here(&self) -> Result<()> {
+        let checking = report::checking();
+        match self {
+            Wait::Signal(event) => {
+                event.sleep(u64::MAX);
+                let state = event.state.lock().unwrap();
+                if let Some(by) = state.by.filter(|_| checking) {
+                    ledger::comes_after(by);
+                }
+                state.failed.map_or(Ok(()), Err)
+            }
+            Wait::Command(done) => {
+                let status = done.sleep();
+                if checking {
+                    ledger::comes_after(done.number);
+                }
+                if status < 0 { Err(Error::of_code(status)) } else { Ok(()) }
+            }
+        }
+    }
+}

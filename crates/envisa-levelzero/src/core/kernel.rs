@@ -1,0 +1,285 @@
+//! Kernels, their arguments and launches.
+
+use std::ffi::CString;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use envisa_runtime::device::{self, ArgKind, KernelInfo, Module as Built, Range, Trouble, Value};
+use envisa_runtime::launch;
+use envisa_runtime::region::Backing;
+use envisa_runtime::spec::MAX_GROUP;
+
+use super::error::{Error, Result};
+use super::handle;
+use super::image::{Image, SamplerObject};
+use super::memory::Kind;
+use super::module::Module;
+
+/// A kernel with its settings.
+pub struct Kernel {
+    /// What it is from.
+    pub module: Arc<Module>,
+    /// What is known of it.
+    pub info: KernelInfo,
+    built: Arc<Built>,
+    /// Ready to be launched, once it was.
+    loaded: OnceLock<device::Kernel>,
+    settings: Mutex<Settings>,
+    /// Attributes as the source has them.
+    pub attributes: CString,
+}
+
+/// What launches take over when they are appended.
+#[derive(Clone)]
+struct Settings {
+    args: Vec<Option<Arg>>,
+    group: [u32; 3],
+    offset: [u64; 3],
+    /// `ZE_KERNEL_INDIRECT_ACCESS_FLAG_*`.
+    indirect: u32,
+}
+
+/// Most bytes of an argument.
+pub const MOST: usize = 1 << 16;
+
+/// A value that was set.
+#[derive(Clone)]
+enum Arg {
+    Null,
+    Pointer(usize),
+    Bytes(Arc<[u8]>),
+    Local(usize),
+    Image(Arc<Image>),
+    Sampler(device::Sampler),
+}
+
+/// Memory that a kernel may reach without being given it.
+pub const INDIRECT: [(u32, Kind); 3] = [(1, Kind::Host), (2, Kind::Device), (4, Kind::Shared)];
+
+/// A launch as it was appended.
+pub struct Launch {
+    kernel: Arc<Kernel>,
+    values: Vec<Value>,
+    group: [u32; 3],
+    offset: [u64; 3],
+    indirect: u32,
+}
+
+impl Kernel {
+    /// A kernel of a module.
+    ///
+    /// # Errors
+    /// If it has none of this name, or was not linked.
+    pub fn new(module: &Arc<Module>, name: &str) -> Result<Arc<Kernel>> {
+        let built = module.built();
+        if !built.undefined.is_empty() {
+            return Err(Error::INVALID_MODULE_UNLINKED);
+        }
+        let own = module.names.iter().any(|n| n.as_bytes() == name.as_bytes());
+        let info = built.kernels.iter().find(|k| own && k.name == name).cloned();
+        let info = info.ok_or(Error::INVALID_KERNEL_NAME)?;
+        let settings = Settings {
+            args: vec![None; info.args.len()],
+            group: info.required_group.map_or([1; 3], |r| r.map(|n| n as u32)),
+            offset: [0; 3],
+            indirect: 0,
+        };
+        let attributes = CString::new(info.attributes.as_str()).unwrap_or_default();
+        Ok(Arc::new(Kernel {
+            module: module.clone(),
+            info,
+            built,
+            loaded: OnceLock::new(),
+            settings: Mutex::new(settings),
+            attributes,
+        }))
+    }
+
+    /// The size of groups of its next launches.
+    ///
+    /// # Errors
+    /// If groups cannot have it.
+    pub fn set_group(&self, group: [u32; 3]) -> Result<()> {
+        let items = group.iter().map(|n| u64::from(*n)).product::<u64>();
+        let required = self.info.required_group.map(|r| r.map(|n| n as u32));
+        if items == 0 || items > MAX_GROUP as u64 || required.is_some_and(|r| r != group) {
+            return Err(Error::INVALID_GROUP_SIZE_DIMENSION);
+        }
+        self.settings.lock().unwrap().group = group;
+        Ok(())
+    }
+
+    /// The first global ids of its next launches.
+    pub fn set_offset(&self, offset: [u32; 3]) {
+        self.settings.lock().unwrap().offset = offset.map(u64::from);
+    }
+
+    /// What its next launches may reach by pointers in memory.
+    ///
+    /// # Errors
+    /// If flags are not known.
+    pub fn set_indirect(&self, flags: u32) -> Result<()> {
+        if flags & !7 != 0 {
+            return Err(Error::INVALID_ENUMERATION);
+        }
+        self.settings.lock().unwrap().indirect = flags;
+        Ok(())
+    }
+
+    /// What its next launches may reach by pointers in memory.
+    pub fn indirect(&self) -> u32 {
+        self.settings.lock().unwrap().indirect
+    }
+
+    /// Sets an argument; without bytes, it is nothing or so many zeros: clients take eight zero bytes for a null pointer.
+    ///
+    /// # Errors
+    /// If there is none of this index, or its size is another.
+    pub fn set(&self, index: u32, size: usize, bytes: Option<Vec<u8>>) -> Result<()> {
+        let about = self.info.args.get(index as usize).ok_or(Error::INVALID_KERNEL_ARGUMENT_INDEX)?;
+        let arg = match about.kind {
+            ArgKind::Local if bytes.is_some() => return Err(Error::INVALID_ARGUMENT),
+            ArgKind::Local => Arg::Local(size),
+            // Where the type's size is not known, what is used counts whole parts of registers.
+            ArgKind::Value if size < about.size && about.exact || size > MOST => {
+                return Err(Error::INVALID_KERNEL_ARGUMENT_SIZE);
+            }
+            ArgKind::Value => {
+                let mut bytes = bytes.unwrap_or_else(|| vec![0; size]);
+                bytes.resize(size.max(about.size), 0);
+                Arg::Bytes(bytes.into())
+            }
+            // Addresses and handles are words.
+            kind => match bytes.map(word).transpose()? {
+                None | Some(0) if kind == ArgKind::Buffer => Arg::Null,
+                None => return Err(Error::INVALID_ARGUMENT),
+                Some(address) if kind == ArgKind::Buffer => Arg::Pointer(address),
+                Some(handle) if kind == ArgKind::Image => Arg::Image(handle::get(handle)?),
+                Some(handle) => Arg::Sampler(handle::get::<SamplerObject>(handle)?.0),
+            },
+        };
+        self.settings.lock().unwrap().args[index as usize] = Some(arg);
+        Ok(())
+    }
+
+    /// What is fixed of its module, for [`launch::Launch`].
+    fn loaded(&self) -> Result<&device::Kernel> {
+        if let Some(loaded) = self.loaded.get() {
+            return Ok(loaded);
+        }
+        let loaded = self.module.device.machine.kernel(&self.built, &self.info.name).map_err(|e| {
+            envisa_runtime::log::complain(&format!("kernel `{}` cannot be run: {e}", self.info.name));
+            trouble(&e)
+        })?;
+        Ok(self.loaded.get_or_init(|| loaded))
+    }
+
+    /// A launch with the settings as they are now.
+    ///
+    /// # Errors
+    /// If the kernel cannot be run, or wants too much local memory.
+    pub fn launch(self: &Arc<Self>) -> Result<Launch> {
+        let Settings { args, group, offset, indirect } = self.settings.lock().unwrap().clone();
+        let mut slm = self.info.slm;
+        let mut values = Vec::with_capacity(args.len());
+        for (i, (arg, about)) in args.into_iter().zip(&self.info.args).enumerate() {
+            values.push(match arg {
+                None => {
+                    let (what, name) = (self.info.argument(i), &self.info.name);
+                    envisa_runtime::report::mistake(
+                        "argument",
+                        &format!(
+                            "kernel `{name}` is launched, and {what} was never set: it is taken for zero"
+                        ),
+                    );
+                    if about.kind == ArgKind::Value {
+                        Value::Bytes(vec![0; about.size].into())
+                    } else {
+                        Value::Null
+                    }
+                }
+                Some(Arg::Null) => Value::Null,
+                Some(Arg::Bytes(bytes)) => Value::Bytes(bytes),
+                Some(Arg::Image(image)) => Value::Image(Box::new(image.value())),
+                Some(Arg::Sampler(sampler)) => Value::Sampler(sampler),
+                Some(Arg::Local(bytes)) => {
+                    slm = slm.saturating_add(bytes as u64);
+                    Value::Local(bytes)
+                }
+                Some(Arg::Pointer(address)) => match self.module.context.pointer(address) {
+                    Some(p) => Value::Shared(p.backing.clone(), address - p.backing.address()),
+                    None => Value::Pointer(address),
+                },
+            });
+        }
+        let spec = self.module.device.spec;
+        if slm > spec.slm {
+            envisa_runtime::log::complain(&format!(
+                "kernel `{}` wants {slm} bytes of local memory, a group on {} has {}",
+                self.info.name, spec.name, spec.slm
+            ));
+            return Err(Error::OUT_OF_DEVICE_MEMORY);
+        }
+        self.loaded()?;
+        Ok(Launch { kernel: self.clone(), values, group, offset, indirect })
+    }
+}
+
+fn word(bytes: Vec<u8>) -> Result<usize> {
+    bytes.try_into().map(usize::from_le_bytes).map_err(|_| Error::INVALID_KERNEL_ARGUMENT_SIZE)
+}
+
+fn trouble(e: &Trouble) -> Error {
+    match e {
+        Trouble::Memory(_) => Error::OUT_OF_DEVICE_MEMORY,
+        Trouble::Other(_) => Error::INVALID_ARGUMENT,
+    }
+}
+
+impl Launch {
+    /// The range of so many groups.
+    ///
+    /// # Errors
+    /// If there are more work-items than can be numbered.
+    pub fn range(&self, groups: [u32; 3]) -> Result<Range> {
+        let mut global = [0; 3];
+        for d in 0..3 {
+            global[d] = u64::from(groups[d]) * u64::from(self.group[d]);
+            if self.offset[d] + global[d] > 1 << 32 {
+                return Err(Error::INVALID_GLOBAL_WIDTH_DIMENSION);
+            }
+        }
+        let dims = (0..3).rev().find(|d| global[*d] > 1).map_or(1, |d| d as u32 + 1);
+        Ok(Range { dims, offset: self.offset, global, local: self.group })
+    }
+
+    /// Allocations that it was given.
+    pub fn given(&self) -> impl Iterator<Item = &Arc<Backing>> {
+        self.values.iter().filter_map(|v| if let Value::Shared(b, _) = v { Some(b) } else { None })
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// If it cannot be run, or faults.
+    pub fn run(&self, range: &Range) -> Result<()> {
+        if range.global.contains(&0) {
+            return Ok(());
+        }
+        let (kernel, device) = (&self.kernel, &self.kernel.module.device);
+        let mut shared: Vec<Arc<Backing>> = self.given().cloned().collect();
+        let wanted = |kind: Kind| INDIRECT.iter().any(|(flag, k)| *k == kind && self.indirect & flag != 0);
+        if self.indirect != 0 {
+            shared.extend(kernel.module.context.of_kinds(wanted));
+        }
+        let launch = launch::Launch {
+            device: device.spec.name,
+            module: kernel.built.bytes(),
+            info: &kernel.info,
+            range,
+            args: &self.values,
+            shared: &shared,
+        };
+        let report = launch.run(&device.machine, kernel.loaded()?).map_err(|e| trouble(&e))?;
+        if report.fault.is_some() { Err(Error::DEVICE_LOST) } else { Ok(()) }
+    }
+}

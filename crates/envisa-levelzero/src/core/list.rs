@@ -1,0 +1,282 @@
+//! Command lists and queues.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use envisa_runtime::queue::{self, Order};
+use envisa_runtime::report::mistake;
+
+use super::command::{Command, Flight, name_of, run_all};
+use super::device::Device;
+use super::error::{Error, Result};
+use super::event::{Done, Event, Wait};
+use super::memory::Context;
+
+type Worker = queue::Queue<Error>;
+
+/// A command list.
+pub struct List {
+    /// Its context.
+    pub context: Arc<Context>,
+    /// Its device.
+    pub device: Arc<Device>,
+    /// The group of queues that it is for.
+    pub ordinal: u32,
+    kind: ListKind,
+}
+
+enum ListKind {
+    Regular(Mutex<Recorded>),
+    Immediate { worker: Arc<Worker>, synchronous: bool },
+}
+
+/// What a regular list holds.
+#[derive(Default)]
+struct Recorded {
+    open: Vec<Command>,
+    closed: Option<Arc<Vec<Command>>>,
+}
+
+/// A command queue.
+pub struct Queue {
+    /// Its device.
+    pub device: Arc<Device>,
+    /// Its ordinal and index.
+    pub place: (u32, u32),
+    worker: Arc<Worker>,
+    synchronous: bool,
+}
+
+/// What a queue signals when all that it was given with it is over.
+pub struct Fence {
+    /// Its queue.
+    pub queue: Arc<Queue>,
+    /// Signalled when it is.
+    pub event: Arc<Event>,
+}
+
+/// `ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS`
+const SYNCHRONOUS: u32 = 1;
+
+impl List {
+    /// A list that is recorded, closed and executed.
+    pub fn regular(context: Arc<Context>, device: Arc<Device>, ordinal: u32) -> Arc<List> {
+        Arc::new(List { context, device, ordinal, kind: ListKind::Regular(Mutex::default()) })
+    }
+
+    /// A list whose commands run as they come.
+    pub fn immediate(context: Arc<Context>, device: Arc<Device>, ordinal: u32, mode: u32) -> Arc<List> {
+        let kind = ListKind::Immediate { worker: Worker::new(false), synchronous: mode == SYNCHRONOUS };
+        Arc::new(List { context, device, ordinal, kind })
+    }
+
+    /// Whether its commands run as they come.
+    pub fn is_immediate(&self) -> bool {
+        matches!(self.kind, ListKind::Immediate { .. })
+    }
+
+    /// Appends a command.
+    ///
+    /// # Errors
+    /// If the list is closed; of a synchronous list, if the command fails.
+    pub fn append(&self, command: Command) -> Result<()> {
+        if let Some(event) = &command.signals {
+            event.promise();
+        }
+        match &self.kind {
+            ListKind::Regular(recorded) => {
+                let mut recorded = recorded.lock().unwrap();
+                if recorded.closed.is_some() {
+                    mistake("list", "a command is appended to a command list that is closed");
+                    return Err(Error::INVALID_ARGUMENT);
+                }
+                recorded.open.push(command);
+                Ok(())
+            }
+            ListKind::Immediate { worker, synchronous } => {
+                let done = enqueue(worker, Commands::One(command), None)?;
+                if *synchronous { outcome(&done) } else { Ok(()) }
+            }
+        }
+    }
+
+    /// Appends closed lists to an immediate one.
+    ///
+    /// # Errors
+    /// If this list is not immediate, or another is, or is open.
+    pub fn append_lists(
+        &self,
+        lists: &[Arc<List>],
+        waits: Vec<Wait>,
+        signals: Option<Arc<Event>>,
+    ) -> Result<()> {
+        let ListKind::Immediate { worker, synchronous } = &self.kind else {
+            return Err(Error::INVALID_COMMAND_LIST_TYPE);
+        };
+        let all = closed(lists)?;
+        let before = Command { does: super::command::Does::Nothing, waits, signals: None };
+        let after = Command { does: super::command::Does::Nothing, waits: Vec::new(), signals };
+        after.signals.iter().for_each(|e| e.promise());
+        let done = enqueue(worker, Commands::Lists(Some(before), all, Some(after)), None)?;
+        if *synchronous { outcome(&done) } else { Ok(()) }
+    }
+
+    /// No more commands come.
+    pub fn close(&self) -> Result<()> {
+        let ListKind::Regular(recorded) = &self.kind else { return Ok(()) };
+        let mut recorded = recorded.lock().unwrap();
+        if recorded.closed.is_none() {
+            recorded.closed = Some(Arc::new(std::mem::take(&mut recorded.open)));
+        }
+        Ok(())
+    }
+
+    /// It is empty and open again.
+    ///
+    /// # Errors
+    /// If it is immediate.
+    pub fn reset(&self) -> Result<()> {
+        let ListKind::Regular(recorded) = &self.kind else { return Err(Error::INVALID_COMMAND_LIST_TYPE) };
+        let mut recorded = recorded.lock().unwrap();
+        if recorded.closed.as_ref().is_some_and(|c| Arc::strong_count(c) > 1) {
+            mistake("list", "a command list is reset while it is executed");
+        }
+        *recorded = Recorded::default();
+        Ok(())
+    }
+
+    /// Waits until all commands of an immediate list are over.
+    ///
+    /// # Errors
+    /// If one failed, if they take longer than so many nanoseconds, or the list is not immediate.
+    pub fn host_wait(&self, nanoseconds: u64) -> Result<()> {
+        match &self.kind {
+            ListKind::Regular(_) => Err(Error::INVALID_ARGUMENT),
+            ListKind::Immediate { worker, .. } => finish(worker, nanoseconds),
+        }
+    }
+}
+
+/// What is enqueued together.
+enum Commands {
+    One(Command),
+    Lists(Option<Command>, Vec<Arc<Vec<Command>>>, Option<Command>),
+}
+
+impl Commands {
+    fn slices(&self) -> Vec<&[Command]> {
+        match self {
+            Commands::One(one) => vec![std::slice::from_ref(one)],
+            Commands::Lists(before, lists, after) => {
+                let mut all: Vec<&[Command]> = before.iter().map(std::slice::from_ref).collect();
+                all.extend(lists.iter().map(|l| &l[..]));
+                all.extend(after.iter().map(std::slice::from_ref));
+                all
+            }
+        }
+    }
+
+    fn signals(&self) -> Vec<Arc<Event>> {
+        if let Commands::One(one) = self {
+            return one.signals.iter().cloned().collect();
+        }
+        self.slices().into_iter().flatten().filter_map(|c| c.signals.clone()).collect()
+    }
+}
+
+fn enqueue(worker: &Arc<Worker>, commands: Commands, fence: Option<Arc<Event>>) -> Result<Arc<Done>> {
+    let signals = commands.signals();
+    for event in &signals {
+        event.begin_anew();
+    }
+    let slices = commands.slices();
+    let what = if let [one] = slices[..] { name_of(one) } else { "a command list" };
+    let flights: Vec<Option<Flight>> = slices.into_iter().map(Flight::of).collect();
+    let tells = fence.clone();
+    let work = Box::new(move || {
+        let result = commands.slices().into_iter().fold(Ok(()), |result: Result<()>, slice| match result {
+            Ok(()) => run_all(slice),
+            // Whoever waits is told.
+            Err(e) => {
+                slice.iter().filter_map(|c| c.signals.as_ref()).for_each(|s| s.signal([0; 2], Some(e)));
+                Err(e)
+            }
+        });
+        drop(flights);
+        drop(commands);
+        if let Some(fence) = tells {
+            fence.signal([0; 2], result.err());
+        }
+        result
+    });
+    let done = worker.enqueue(what, Order::Normal, Vec::new(), None, work).map_err(|e| {
+        envisa_runtime::log::complain(&format!("no thread for a queue: {e}"));
+        Error::OUT_OF_HOST_MEMORY
+    })?;
+    signals.iter().chain(&fence).for_each(|s| s.comes_from(done.clone()));
+    Ok(done)
+}
+
+fn outcome(done: &Arc<Done>) -> Result<()> {
+    match done.wait() {
+        code if code < 0 => Err(Error::of_code(code)),
+        _ => Ok(()),
+    }
+}
+
+/// The commands of closed lists.
+fn closed(lists: &[Arc<List>]) -> Result<Vec<Arc<Vec<Command>>>> {
+    let commands = |list: &Arc<List>| {
+        let ListKind::Regular(recorded) = &list.kind else { return Err(Error::INVALID_COMMAND_LIST_TYPE) };
+        recorded.lock().unwrap().closed.clone().ok_or_else(|| {
+            mistake("list", "a command list is executed that was not closed");
+            Error::INVALID_ARGUMENT
+        })
+    };
+    lists.iter().map(commands).collect()
+}
+
+fn finish(worker: &Arc<Worker>, nanoseconds: u64) -> Result<()> {
+    if nanoseconds < u64::MAX {
+        let start = Instant::now();
+        while !worker.is_idle() {
+            if start.elapsed() >= Duration::from_nanos(nanoseconds) {
+                return Err(Error::NOT_READY);
+            }
+            worker.flush();
+            std::thread::sleep(Duration::from_micros(50));
+        }
+    }
+    worker.finish().map_err(Error::of_code)
+}
+
+impl Queue {
+    /// A queue.
+    pub fn new(device: Arc<Device>, place: (u32, u32), mode: u32) -> Arc<Queue> {
+        Arc::new(Queue { device, place, worker: Worker::new(false), synchronous: mode == SYNCHRONOUS })
+    }
+
+    /// Executes closed lists, and signals a fence then.
+    ///
+    /// # Errors
+    /// If a list is open, immediate or of another device, or the fence of another queue; of a synchronous queue, if a command fails.
+    pub fn execute(self: &Arc<Self>, lists: &[Arc<List>], fence: Option<&Fence>) -> Result<()> {
+        if lists.iter().any(|l| !Arc::ptr_eq(&l.device, &self.device)) {
+            return Err(Error::INVALID_ARGUMENT);
+        }
+        if fence.is_some_and(|f| !Arc::ptr_eq(&f.queue, self)) {
+            return Err(Error::INVALID_SYNCHRONIZATION_OBJECT);
+        }
+        let all = closed(lists)?;
+        let done = enqueue(&self.worker, Commands::Lists(None, all, None), fence.map(|f| f.event.clone()))?;
+        if self.synchronous { outcome(&done) } else { Ok(()) }
+    }
+
+    /// Waits until all that it was given is over.
+    ///
+    /// # Errors
+    /// If a command failed, or they take longer than so many nanoseconds.
+    pub fn host_wait(&self, nanoseconds: u64) -> Result<()> {
+        finish(&self.worker, nanoseconds)
+    }
+}
