@@ -346,12 +346,13 @@ fn describe(zebin: &ZebinFile, kernel: &envisa::zebin::Kernel, id: u64) -> Kerne
             }
         });
         slot.kind = kind_of(&a.payload, slot.source.as_ref());
-        let values = a.payload.iter().filter(|p| p.arg_type == ArgType::ArgByvalue);
-        let used = values.map(|p| p.source_offset.unwrap_or(0) as usize + p.size as usize).max().unwrap_or(0);
-        // A structure that others than OpenCL C pass is a pointer to it in SPIR-V, and its size that of a pointer. What is
-        // used counts whole registers' quarters.
+        let values = || a.payload.iter().filter(|p| p.arg_type == ArgType::ArgByvalue);
+        let start = |p: &PayloadArgument| p.source_offset.unwrap_or(0) as usize;
+        let used = values().map(|p| start(p) + p.size as usize).max().unwrap_or(0);
+        // A structure that others than OpenCL C pass is a pointer to it in SPIR-V, and its size that of a pointer: then parts
+        // of it begin behind that. What is used counts whole quarters of registers, and may end behind the type.
         let type_name = slot.source.as_ref().map_or("", |s| &s.type_name);
-        let whole = declared.next_multiple_of(4) >= used;
+        let whole = values().all(|p| start(p) < declared);
         slot.exact = declared > 0 && whole && !type_name.is_empty() && !type_name.ends_with('*');
         slot.size = if slot.exact { declared } else { used };
     }

@@ -143,11 +143,7 @@ impl Kernel {
             ArgKind::Value if size < about.size && about.exact || size > MOST => {
                 return Err(Error::INVALID_KERNEL_ARGUMENT_SIZE);
             }
-            ArgKind::Value => {
-                let mut bytes = bytes.unwrap_or_else(|| vec![0; size]);
-                bytes.resize(size.max(about.size), 0);
-                Arg::Bytes(bytes.into())
-            }
+            ArgKind::Value => Arg::Bytes(bytes.unwrap_or_else(|| vec![0; size]).into()),
             // Addresses and handles are words.
             kind => match bytes.map(word).transpose()? {
                 None | Some(0) if kind == ArgKind::Buffer => Arg::Null,
