@@ -5,5 +5,6 @@
 mod commands;
 mod hostile;
 mod images;
+mod mistakes;
 mod modules;
 mod ze;
